@@ -17,12 +17,20 @@
  * nothing outside its image but the functions of its environment.
  *
  * A kernel that may run for longer than about a millisecond calls env->poll that often, and returns
- * at once with what that gives unless it is 0: so time limits and cancellation act inside it. */
+ * at once with what that gives unless it is 0: so time limits and cancellation act inside it.
+ *
+ * A kernel that returns RELAYVM_KERNEL_INDEX_OUT_OF_RANGE may say in env->fault which number that
+ * is, and what was expected, where its caller gives that. */
 #ifndef RELAYVM_BYTECODE_KERNEL_ABI_H_
 #define RELAYVM_BYTECODE_KERNEL_ABI_H_
 
 #include <stdint.h>
 /* NOLINTBEGIN(modernize-use-using): C has nothing else. */
+typedef struct RelayvmKernelFault {
+  int64_t given;              /* 0: no kernel has written it; the caller's */
+  int64_t found, least, most; /* expected: least..most; no number would do where most < least */
+} RelayvmKernelFault;
+
 typedef struct RelayvmKernelEnv RelayvmKernelEnv;
 struct RelayvmKernelEnv {
   uint32_t
@@ -34,6 +42,7 @@ struct RelayvmKernelEnv {
    * that is reached. The functions are NULL where there is no such memory: then it is malloc's. */
   void* (*allocate)(const RelayvmKernelEnv* env, uint64_t bytes);
   void (*release)(const RelayvmKernelEnv* env, void* memory, uint64_t bytes);
+  RelayvmKernelFault* fault; /* NULL: nobody reads it */
 };
 
 typedef struct RelayvmKernelArgs {

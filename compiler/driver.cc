@@ -42,8 +42,8 @@ Result<ir::Module> ReadModule(const std::string& input, const CompileOptions& op
   const std::string_view start(reinterpret_cast<const char*>(content.data()), content.size());
   if (IsOnnx(input, start)) {
     return import::ImportOnnx(input, std::move(content),
-                              {options.dims, options.shapes, options.operators, options.stop,
-                               options.warn});
+                              {options.dims, options.shapes, options.operators, options.warn,
+                               options.stop});
   }
   if (!options.dims.empty()) {
     return Status(StatusCode::kInvalidArgument,

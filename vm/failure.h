@@ -9,6 +9,7 @@
 
 #include "bytecode/base/status.h"
 #include "bytecode/base/status_detail.h"
+#include "bytecode/kernel_abi.h"
 #include "bytecode/opcode.h"
 #include "vm/allocator.h"
 #include "vm/object.h"
@@ -41,7 +42,10 @@ const char* InterruptMessage(StatusCode reason);         // kCancelled or kDeadl
 [[gnu::cold]] Failure MemoryFailure(const Heap& heap, const std::string& what, size_t bytes = 0,
                                     const std::string& subject = "");
 // Of a code that is none of RELAYVM_KERNEL_STOPPED and RELAYVM_KERNEL_OUT_OF_MEMORY.
-[[gnu::cold]] Failure KernelFailure(const std::string& kernel, int32_t code);
+[[gnu::cold]] Failure KernelFailure(const std::string& kernel, int32_t code,
+                                    const RelayvmKernelFault& fault = {});
+// ": 85, expected -3 to 2"; empty where no kernel has said so.
+std::string FaultText(const RelayvmKernelFault& fault);
 [[gnu::cold]] Failure ItemFailure(const Tensor& tensor, DType dtype, int64_t position);
 // Where CheckedTensorBytes refuses dims.
 [[gnu::cold]] Failure DimsFailure(std::span<const int64_t> dims);

@@ -176,6 +176,7 @@ class Interpreter {
   InterpreterContext& context_;
   Heap& heap_;
   RunCounters& counters_;
+  RelayvmKernelFault fault_{};  // of the kernel that fails
   KernelEnv env_, worker_env_;  // of this thread, and of the pool's
   int64_t fuel_ = 0;            // polls until the clock is read
   size_t charged_scratch_ = 0;

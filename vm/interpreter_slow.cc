@@ -127,7 +127,7 @@ bool Interpreter::FailKernel(Frame* frame, const uint16_t* pc, uint32_t kernel, 
     case RELAYVM_KERNEL_OUT_OF_MEMORY:
       return FailMemory(frame, pc, fmt::format("the buffers of kernel {}", name).c_str(), 0, name);
     default:
-      return Fail(frame, pc, KernelFailure(name, code));
+      return Fail(frame, pc, KernelFailure(name, code, fault_));
   }
 }
 
@@ -529,6 +529,7 @@ Interpreter::Interpreter(const Executable& executable, InterpreterContext& conte
   // The heap is this thread's; kernels on the pool's threads take malloc's memory.
   env_.allocate = AllocateForKernel;
   env_.release = ReleaseForKernel;
+  env_.fault = &fault_;
 }
 
 Status Interpret(const Executable& executable, InterpreterContext& context, uint32_t function,

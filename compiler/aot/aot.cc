@@ -237,7 +237,7 @@ void AddKernelEnv(ObjectModule* object) {
   llvm::IRBuilder<> b(context);
   auto* null = llvm::ConstantPointerNull::get(b.getPtrTy());
   auto* env = llvm::ConstantStruct::getAnon(
-      {b.getInt32(sizeof(RelayvmKernelEnv)), b.getInt32(1), null, null, null});
+      {b.getInt32(sizeof(RelayvmKernelEnv)), b.getInt32(1), null, null, null, null});
   object->kernel_env = new llvm::GlobalVariable(
       object->module, env->getType(), true, llvm::GlobalValue::PrivateLinkage, env, "kernel_env");
 }

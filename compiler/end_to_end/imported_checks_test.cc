@@ -1,5 +1,7 @@
 // What an imported model asks of its inputs' numbers is checked when it runs, and the error names the
 // node: places in sequences, blocks of weights, categories.
+#include <fmt/ranges.h>
+
 #include "compiler/end_to_end/imported_values.h"
 
 namespace relayvm {
@@ -16,6 +18,7 @@ struct Check {
   DType dtype;  // of the input that is checked: int64 or int32
   std::vector<int64_t> fine, wrong;
   std::vector<int64_t> dims = {3, 2};  // of x
+  const char* said = "expected InRange";
 };
 
 std::string InDomain(std::string node, const char* domain) {
@@ -40,12 +43,12 @@ std::vector<Check> Checks() {
                     "attribute { name: 'cats_int64s' type: INTS ints: [1, 5] } " + Int("zeros", 0)),
                "ai.onnx.ml");
   return {
-      {"y", rows + Node("SequenceAt", "s i", "y") + out, DType::kInt64, {2}, {3}},
-      {"y", rows + Node("SequenceAt", "s i", "y") + out, DType::kInt64, {-3}, {-4}},
-      {"q", rows + Node("SequenceErase", "s i", "q") + joined + out, DType::kInt64, {-3}, {3}},
-      {"q", rows + Node("SequenceErase", "s i", "q") + joined + out, DType::kInt64, {2}, {-4}},
-      {"q", rows + Node("SequenceInsert", "s x i", "q") + joined + out, DType::kInt64, {3}, {4}},
-      {"q", rows + Node("SequenceInsert", "s x i", "q") + joined + out, DType::kInt64, {-3}, {-4}},
+      {"y", rows + Node("SequenceAt", "s i", "y") + out, DType::kInt64, {2}, {3}, {3, 2}, "position 'i'): kernel range_checked: index out of range: 3, expected -3 to 2"},
+      {"y", rows + Node("SequenceAt", "s i", "y") + out, DType::kInt64, {-3}, {-4}, {3, 2}, ": -4, expected -3 to 2"},
+      {"q", rows + Node("SequenceErase", "s i", "q") + joined + out, DType::kInt64, {-3}, {3}, {3, 2}, ": 3, expected -3 to 2"},
+      {"q", rows + Node("SequenceErase", "s i", "q") + joined + out, DType::kInt64, {2}, {-4}, {3, 2}, ": -4, expected -3 to 2"},
+      {"q", rows + Node("SequenceInsert", "s x i", "q") + joined + out, DType::kInt64, {3}, {4}, {3, 2}, ": 4, expected -3 to 3"},
+      {"q", rows + Node("SequenceInsert", "s x i", "q") + joined + out, DType::kInt64, {-3}, {-4}, {3, 2}, ": -4, expected -3 to 3"},
       {"y",
        Tensor("input", "x", {"n", "32"}) + Tensor("input", "i", {"32"}, 6) + codes + blocks + out,
        DType::kInt32,
@@ -93,7 +96,151 @@ TEST_CASE("numbers that a node can't take stop the program at the node") {
     CAPTURE(wrong.status().ToString());
     CHECK(wrong.status().ToString().find("node '" + std::string(c.node) + "'") !=
           std::string::npos);
-    CHECK(wrong.status().ToString().find("expected InRange") != std::string::npos);
+    CHECK(wrong.status().ToString().find(c.said) != std::string::npos);
+  }
+}
+
+// --- Every operator with an input whose numbers must lie in a range ---
+
+struct Range {
+  const char* op;
+  const char* in;  // x is data, i what is checked; others are of `more`
+  std::string attributes;
+  std::vector<int64_t> fine, wrong;
+  const char* said;              // when it runs: "indices 'i'", and the number
+  const char* number;            // ": 3, expected -3 to 2"
+  const char* constant = nullptr;  // where i and the dims are known; else as `number`
+  std::vector<int64_t> dims = {3, 2};  // of x
+  std::string more = {};
+  const char* domain = "";
+  int type = 7;         // of i
+  bool is_scalar = false;
+};
+
+std::vector<Range> Ranges() {
+  using import::testing::Floats;
+  using import::testing::Ints;
+  using import::testing::IntScalar;
+  const std::string rnn =
+      "initializer { name: 'w' data_type: 1 dims: [1, 1, 2] float_data: [1, 2] } initializer { "
+      "name: 'r' data_type: 1 dims: [1, 1, 1] float_data: [1] } ";
+  const std::string lines = Ints("k", {2, 1});
+  const std::string pictures =
+      "initializer { name: 'b' data_type: 1 dims: [2, 4] float_data: [0, 0, 1, 1, 0, 0, 1, 1] } ";
+  return {
+      {"Gather", "x i", "", {2}, {3}, "indices 'i'", ": 3, expected -3 to 2", nullptr, {3, 2}, "", "", 7, true},
+      {"Gather", "x i", "", {0, -3, 2}, {0, -4, 2}, "indices 'i'", ": -4, expected -3 to 2"},
+      {"Gather", "x i", Int("axis", 1), {0, 1}, {0, 2}, "indices 'i'", ": 2, expected -2 to 1"},
+      {"GatherElements", "x i", "", {4, -5}, {4, 5}, "indices 'i'", ": 5, expected -5 to 4", nullptr, {5}},
+      {"GatherND", "x i", "", {2, 1}, {2, 2}, "indices 'i'", ": 2, expected -2 to 1"},
+      {"ScatterElements", "x i u", "", {0, -5}, {0, 5}, "indices 'i'", ": 5, expected -5 to 4", nullptr, {5}, Floats("u", {1, 2})},
+      {"ScatterND", "x j u", "", {0, 4}, {0, 5}, "indices 'j'", ": 5, expected -5 to 4", nullptr, {5},
+       Floats("u", {1, 2}) + lines + Node("Reshape", "i k", "j")},
+      {"OneHot", "h i v", "", {3}, {-3}, "depth 'i'", ": -3, expected 1 or more", nullptr, {3, 2},
+       Ints("h", {0, 1}) + Floats("v", {0, 1}), "", 7, true},
+      {"Slice", "x s e a i", "", {1, -1}, {1, 0}, "steps, by their sizes, 'i'", ": 0, expected 1 or more", "stride", {3, 2},
+       Ints("s", {0, 0}) + Ints("e", {9, 9}) + Ints("a", {0, 1})},
+      {"Slice", "x s s i", "", {1, 0}, {1, 2}, "axes 'i'", ": 2, expected -2 to 1", "expected -2 to 1, found 2", {3, 2}, Ints("s", {0, 0})},
+      {"Split", "x i", "", {1, 2}, {-1, 4}, "split 'i'", ": -1, expected 0 or more"},
+      {"Squeeze", "x i", "", {0, 1}, {0, 3}, "axes 'i'", ": 3, expected -3 to 2", "expected -3 to 2, found 3", {1, 1, 4}},
+      {"Squeeze", "x i", "", {0, 1}, {0, -3}, "times that an axis stands in axes 'i'", ": 2, expected 1 to 1", "twice", {1, 1, 4}},
+      {"Unsqueeze", "x i", "", {0, 3}, {0, 4}, "axes 'i'", ": 4, expected -4 to 3", "expected -4 to 3, found 4"},
+      {"Unsqueeze", "x i", "", {0, 3}, {1, 1}, "times that an axis stands in axes 'i'", ": 2, expected 1 to 1", "twice"},
+      {"ReduceSum", "x i", "", {0, 1}, {0, 2}, "axes 'i'", ": 2, expected -2 to 1", "expected -2 to 1, found 2"},
+      {"ReduceLogSumExp", "x i", "", {0, 1}, {0, -3}, "axes 'i'", ": -3, expected -2 to 1", "expected -2 to 1, found -3"},
+      {"Range", "s e i", "", {2}, {0}, "delta, by its size, 'i'", ": 0, expected 1 or more", nullptr, {3, 2},
+       IntScalar("s", 0) + IntScalar("e", 6), "", 7, true},
+      {"Tile", "x i", "", {2, 1}, {2, -1}, "repeats 'i'", ": -1, expected 0 or more"},
+      {"CumSum", "x i", "", {-2}, {2}, "axis 'i'", ": 2, expected -2 to 1", "expected -2 to 1, found 2", {3, 2}, "", "", 7, true},
+      {"TopK", "x i", Int("axis", 0), {3}, {4}, "K 'i'", ": 4, expected 0 to 3", "expected at least 4, found 3", {3, 2}, "", "", 7, true},
+      {"TopK", "x i", Int("axis", 0), {0}, {-1}, "K 'i'", ": -1, expected 0 to 3", "K", {3, 2}, "", "", 7, true},
+      {"ReverseSequence", "x i", "", {3, 0}, {4, 0}, "sequence_lens 'i'", ": 4, expected 0 to 3"},
+      {"Resize", "x - - i", "", {6, 4}, {-6, 4}, "sizes 'i'", ": -6, expected 0 or more"},
+      {"CenterCropPad", "x i", "", {2, 4}, {2, -4}, "shape 'i'", ": -4, expected 0 or more"},
+      {"NegativeLogLikelihoodLoss", "x i", "", {0, 1, 1}, {0, 1, 2}, "target 'i'", ": 2, expected 0 to 1"},
+      {"SoftmaxCrossEntropyLoss", "x i", "", {0, 1, 1}, {0, 1, -1}, "target 'i'", ": -1, expected 0 to 1"},
+      {"RoiAlign", "x b i", "", {0, 0}, {0, 1}, "batch_indices 'i'", ": 1, expected 0 to 0", nullptr, {1, 1, 4, 4}, pictures},
+      {"RNN", "x w r - i", Int("hidden_size", 1), {3, 1}, {4, 1}, "sequence_lens 'i'", ": 4, expected 0 to 3", nullptr, {3, 2, 2}, rnn, "", 6},
+      {"HannWindow", "i", "", {4}, {-1}, "size 'i'", ": -1, expected 0 or more", nullptr, {3, 2}, "", "", 7, true},
+      {"DFT", "x i", "", {4}, {0}, "dft_length 'i'", ": 0, expected 1 or more", nullptr, {1, 4, 1}, "", "", 7, true},
+      {"STFT", "x i - l", "", {1}, {0}, "frame_step 'i'", ": 0, expected 1 or more", nullptr, {1, 4, 1}, IntScalar("l", 2), "", 7, true},
+      {"TensorScatter", "x u i", "", {1, 0}, {2, 0}, "write_indices 'i'", ": 2, expected 0 to 1", nullptr, {2, 3, 2},
+       "initializer { name: 'u' data_type: 1 dims: [2, 2, 2] float_data: [1, 2, 3, 4, 5, 6, 7, 8] } "},
+      {"TorchEmbedding", "x i", "", {0, 2}, {0, 3}, "indices 'i'", ": 3, expected 0 to 2", nullptr, {3, 2}, "", "com.microsoft"},
+      {"CropAndResize", "x b i c", "", {0, 0}, {0, 1}, "batch_indices 'i'", ": 1, expected 0 to 0", nullptr, {1, 1, 4, 4},
+       pictures + Ints("c", {2, 2}), "com.microsoft", 6},
+      {"ArrayFeatureExtractor", "x i", "", {0, 1}, {0, 2}, "places 'i'", ": 2, expected 0 to 1", nullptr, {3, 2}, "", "ai.onnx.ml"},
+      // What shapes say themselves.
+      {"Expand", "x i", "", {3, 2}, {2, 2}, "", "3 and 2 do not broadcast"},
+      {"Expand", "x i", "", {1, 3, 2}, {-1, 3, 2}, "", "-1 is negative"},
+      {"ConstantOfShape", "i", "", {2, 0}, {2, -2}, "", "-2", "negative"},
+      {"Reshape", "x i", "", {2, 3}, {2, 4}, "", "6", "8"},
+      {"Pad", "x i", "", {-1, 0, -1, 0}, {-2, 0, -2, 0}, "what stays of an axis by the negative pads 'i'", ": -1, expected 0 or more", "loses more"},
+  };
+}
+
+std::string RangeModel(const Range& r, bool constant) {
+  std::vector<std::string> open, known;
+  for (const int64_t d : r.dims) {
+    // Ranks of windows and channels need their dims; the first is open.
+    open.push_back(open.empty() ? "n" : std::to_string(d));
+    known.push_back(std::to_string(d));
+  }
+  const std::string node = Node(r.op, r.in, "y", r.attributes);
+  const std::string i =
+      constant ? "initializer { name: 'i' data_type: " + std::to_string(r.type) +
+                     (r.is_scalar ? "" : " dims: " + std::to_string(r.wrong.size())) +
+                     (r.type == 6 ? " int32_data: [" : " int64_data: [") +
+                     fmt::format("{}", fmt::join(r.wrong, ", ")) + "] } "
+               : Tensor("input", "i",
+                        r.is_scalar ? std::vector<std::string>()
+                                    : std::vector<std::string>{std::to_string(r.wrong.size())},
+                        r.type);
+  const std::string outputs = r.op == std::string_view("Split") ? "output { name: 'z' } " : "";
+  return "ir_version: 8 opset_import { domain: 'com.microsoft' version: 1 } opset_import { domain: "
+         "'ai.onnx.ml' version: 3 } opset_import { version: 24 } graph { name: 'g' " +
+         Tensor("input", "x", constant ? known : open) + i + r.more +
+         (*r.domain == 0 ? (outputs.empty() ? node : Node(r.op, r.in, "y z", r.attributes))
+                         : InDomain(node, r.domain)) +
+         "output { name: 'y' } " + outputs + "}";
+}
+
+TEST_CASE("what is out of range names node, input and number, when compiling or when it runs") {
+  for (const Range& r : Ranges()) {
+    CAPTURE(r.op);
+    CAPTURE(r.number);
+    const std::unique_ptr<Invocation> run = Runnable(ImportText(RangeModel(r, false)));
+    int64_t count = 1;
+    for (const int64_t d : r.dims) count *= d;
+    const std::vector<float> data(static_cast<size_t>(count), 0.5F);
+    const Value x = *Value::CopyTensor(DType::kFloat32, r.dims, data.data());
+    const auto given = [&](const std::vector<int64_t>& numbers) {
+      const std::vector<int32_t> narrow(numbers.begin(), numbers.end());
+      const std::vector<int64_t> dims =
+          r.is_scalar ? std::vector<int64_t>()
+                      : std::vector<int64_t>{static_cast<int64_t>(numbers.size())};
+      return r.type == 6 ? *Value::CopyTensor(DType::kInt32, dims, narrow.data())
+                         : *Value::CopyTensor(DType::kInt64, dims, numbers.data());
+    };
+    const auto fine = run->Run("main", {x, given(r.fine)});
+    CHECK_MESSAGE(fine.ok(), fine.status().ToString());
+    const auto wrong = run->Run("main", {x, given(r.wrong)});
+    CHECK(!wrong.ok());
+    if (!wrong.ok()) {
+      const std::string said = wrong.status().ToString();
+      CAPTURE(said);
+      CHECK(said.find("node 'y'") != std::string::npos);
+      CHECK(said.find(r.said) != std::string::npos);
+      CHECK(said.find(r.number) != std::string::npos);
+    }
+    const auto compiled = ImportText(RangeModel(r, true));
+    CHECK(!compiled.ok());
+    if (!compiled.ok()) {
+      const std::string said = compiled.status().ToString();
+      CAPTURE(said);
+      CHECK(said.find("node 'y'") != std::string::npos);
+      CHECK(said.find(r.constant != nullptr ? r.constant : r.number) != std::string::npos);
+    }
   }
 }
 

@@ -40,9 +40,11 @@ uint32_t SourceMap::AddModel(std::string name) {
   return static_cast<uint32_t>(files_.size() - 1);
 }
 
-Span SourceMap::NodeSpan(uint32_t model, std::string_view node, std::string_view op) {
+Span SourceMap::NodeSpan(uint32_t model, std::string_view node, std::string_view op,
+                         std::string_view part) {
   std::string text = node.empty() ? "a node" : fmt::format("node '{}'", node);
   if (!op.empty()) text += fmt::format(" ({})", op);
+  if (!part.empty()) text += fmt::format(": {}", part);
   std::vector<std::string>& nodes = files_[model].nodes;
   nodes.push_back(std::move(text));
   return Span{model, static_cast<uint32_t>(nodes.size())};

@@ -28,7 +28,8 @@ class SourceMap {
   uint32_t AddModel(std::string name);
   // A node of a model, by the names that its format gives it: "Conv_3", "Conv". Names may be empty
   // and may repeat.
-  Span NodeSpan(uint32_t model, std::string_view node, std::string_view op);
+  Span NodeSpan(uint32_t model, std::string_view node, std::string_view op,
+                std::string_view part = "");
 
   bool IsModel(uint32_t file) const { return !files_[file].nodes.empty(); }
 

@@ -201,13 +201,16 @@ Result<std::vector<HostTensor>> RunBuiltin(const OpDef& op, const ComputeContext
   }
   std::vector<void*> buffers;
   for (const Buffer& b : memory) buffers.push_back(b.get());
-  RelayvmKernelEnv env{sizeof(RelayvmKernelEnv), 1};
+  RelayvmKernelFault fault{};
+  RelayvmKernelEnv env{sizeof(RelayvmKernelEnv), 1, nullptr, nullptr, nullptr, &fault};
   RelayvmKernelArgs args{buffers.data(), scalars.data(), nullptr};
   switch (kernel->fn(&env, &args, 0, 1)) {
     case RELAYVM_KERNEL_OK:
       break;
     case RELAYVM_KERNEL_INDEX_OUT_OF_RANGE:
-      return {StatusCode::kOutOfRange, "an index is out of range"};
+      if (fault.given == 0) return {StatusCode::kOutOfRange, "an index is out of range"};
+      return {StatusCode::kOutOfRange, fmt::format("index out of range: {}, expected {} to {}",
+                                                   fault.found, fault.least, fault.most)};
     default:
       return {StatusCode::kFailedPrecondition, "an argument is invalid"};
   }

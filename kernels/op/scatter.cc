@@ -93,9 +93,39 @@ OpDef ScatterNdOp() {
   return op;
 }
 
+// (values, least, end): integers that must be in least..end-1 when the program runs; importers write
+// it where a format says that others are errors. Bounds are vectors of one number, or of one for
+// each place of the values' last axis. check_range gives `end`, so that what is computed of large
+// values reads them where they are; range_checked gives the values.
+OpDef CheckRangeOp(std::string name, bool gives_values) {
+  OpDef op;
+  op.name = std::move(name);
+  op.num_args = 3;
+  op.infer = [gives_values](TypeContext& tc) -> Result<OpResult> {
+    const TensorType& values = tc.tensor(0);
+    RELAYVM_RETURN_IF_ERROR(RequireInteger(values, "values"));
+    for (const size_t i : {1, 2}) {
+      RELAYVM_RETURN_IF_ERROR(RequireRank(tc.tensor(i), 1, "a bound"));
+      if (tc.tensor(i).dtype != DType::kInt64) return Invalid("bounds: expected int64");
+    }
+    const Dim& count = tc.tensor(1).shape[0];
+    RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(count, tc.tensor(2).shape[0], "the number of bounds"));
+    if (!count.is_const(1)) {
+      if (values.rank() < 1) return Invalid("expected one bound for a value of rank 0");
+      RELAYVM_RETURN_IF_ERROR(
+          tc.RequireEqual(count, values.shape.back(), "bounds beside the values' last axis"));
+    }
+    return OpResult(gives_values ? values : TensorType{{count}, DType::kInt64});
+  };
+  op.builtin = [name = op.name](const ComputeContext&) -> BuiltinCall { return {name, {}}; };
+  return op;
+}
+
 }  // namespace
 
 void DefineScatter(OpTable& table) {
+  table.Add(CheckRangeOp("check_range", false));
+  table.Add(CheckRangeOp("range_checked", true));
   table.Add(ScatterElementsOp());
   table.Add(ScatterNdOp());
 }

@@ -42,14 +42,16 @@ Dim TopKExtent(const Dim& k, const Dim& extent) {
   return k + (extent - k) * Dim::Max(0, Dim::Min(1, Dim(1) - k));
 }
 
-Result<OpResult> InferTopK(TypeContext& tc, const Dim& k) {
+// `below_one_is_none`: then k is the number, whatever it is.
+Result<OpResult> InferTopK(TypeContext& tc, const Dim& k, bool below_one_is_none) {
   const TensorType& data = tc.tensor(0);
   RELAYVM_ASSIGN_OR_RETURN(int axis, NormalizeAxis(tc.attrs().Int("axis"), data.rank()));
   const Dim extent = data.shape[axis];
   RELAYVM_RETURN_IF_ERROR(tc.RequireAtLeast(
       extent, k.is_any() ? Dim(0) : k, "the extent of the axis that k elements are taken from"));
+  if (below_one_is_none) RELAYVM_RETURN_IF_ERROR(tc.RequireAtLeast(k, Dim(0), "k"));
   TensorType values = data;
-  values.shape[axis] = TopKExtent(k, extent);
+  values.shape[axis] = below_one_is_none ? k : TopKExtent(k, extent);
   TensorType indices = values;
   indices.dtype = DTypeOr(tc.attrs(), "dtype", DType::kInt32);
   const std::string& type = tc.attrs().String("ret_type");
@@ -78,7 +80,7 @@ OpDef TopKOp() {
   op.infer = [](TypeContext& tc) -> Result<OpResult> {
     const std::vector<Dim> k = tc.attrs().Dims("k");
     if (k.size() != 1) return Invalid("k has {} values, expected one", k.size());
-    return InferTopK(tc, k[0]);
+    return InferTopK(tc, k[0], false);
   };
   op.builtin = [](const ComputeContext& c) { return CallTopK(c, "topk"); };
   return op;
@@ -91,10 +93,11 @@ OpDef DynTopKOp() {
   op.num_args = 2;
   op.attrs = TopKFields();
   op.attrs.push_back(Optional("k", AttrKind::kAny));
+  op.attrs.push_back(Optional("below_one_is_none", AttrKind::kBool, false));
   op.infer = [](TypeContext& tc) -> Result<OpResult> {
     RELAYVM_ASSIGN_OR_RETURN(std::vector<Dim> k, tc.Elements(1));
     if (k.size() != 1) return Invalid("k has {} elements, expected one", k.size());
-    return InferTopK(tc, k[0]);
+    return InferTopK(tc, k[0], tc.attrs().Bool("below_one_is_none"));
   };
   op.builtin = [](const ComputeContext& c) { return CallTopK(c, "dyn_topk"); };
   return op;

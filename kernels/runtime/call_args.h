@@ -122,6 +122,14 @@ class CallArgs {
     vector.push_back(value);
   }
 
+  // An index out of range, of those least..most.
+  int32_t OutOfRange(int64_t found, int64_t least, int64_t most) const {
+    if (env_->struct_size >= sizeof(RelayvmKernelEnv) && env_->fault != nullptr) {
+      *env_->fault = {1, found, least, most};
+    }
+    return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
+  }
+
   // --- Polling ---
   // Whatever takes time that grows with the sizes goes through one of these, bulk copies too.
 

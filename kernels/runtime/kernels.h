@@ -27,6 +27,12 @@ enum class ScatterMode : int64_t { kUpdate, kAdd, kMul, kMean, kMin, kMax };
 int32_t ScatterElements(const CallArgs& args);  // data, indices, updates -> out; axis, mode
 int32_t ScatterNd(const CallArgs& args);        // data, indices, updates -> out; mode
 
+// range.cc: values, least (k), end (k) -> end, where each value is in least..end-1; k is 1, or the
+// extent of the values' last axis, whose bounds stand beside each other then
+int32_t CheckRange(const CallArgs& args);
+// values, least, end -> values
+int32_t RangeChecked(const CallArgs& args);
+
 // select.cc
 int32_t ArgWhere(const CallArgs& args);  // condition -> positions (n, rank); count: n
 int32_t Unique(const CallArgs& args);    // data -> values, first, inverse, number; sorted

@@ -113,9 +113,10 @@ int32_t ScatterLines(const CallArgs& args, int axis, const Load& load, T* to, co
         length,
         [&](int64_t begin, int64_t end) {
           for (int64_t i = begin; i < end && status == RELAYVM_KERNEL_OK; ++i) {
-            const int64_t index = ResolveIndex(load(line * length + i), extent);
+            const int64_t given = load(line * length + i);
+            const int64_t index = ResolveIndex(given, extent);
             if (index < 0) {
-              status = RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
+              status = args.OutOfRange(given, -extent, extent - 1);
               return;
             }
             T& place = to[at + index * step + i * next];
@@ -166,10 +167,10 @@ namespace {
 // Columns that are looked up together, and elements that are written before a run can be stopped.
 constexpr int64_t kPlacesAtOnce = 128, kElementsAtOnce = 64 << 10;
 
-// The slices that columns from `first` on name, by their number in the data; false where an index is
-// out of range. Row after row, so that it takes vectors.
-bool PlacesOf(const TensorView& data, const TensorView& indices, int64_t columns,
-              std::span<int64_t> places, int64_t first) {
+// The slices that columns from `first` on name, by their number in the data; an error where an index
+// is out of range. Row after row, so that it takes vectors.
+int32_t PlacesOf(const CallArgs& args, const TensorView& data, const TensorView& indices,
+                 int64_t columns, std::span<int64_t> places, int64_t first) {
   std::ranges::fill(places, 0);
   const auto count = static_cast<int64_t>(places.size());
   const auto add_row = [&](int64_t extent, const auto& load) {
@@ -192,9 +193,14 @@ bool PlacesOf(const TensorView& data, const TensorView& indices, int64_t columns
             ? add_row(data.dims[m],
                       [row = indices.as<const int64_t>() + from](int64_t c) { return row[c]; })
             : add_row(data.dims[m], [&](int64_t c) { return LoadIndex(indices, from + c); });
-    if (!fits) return false;
+    for (int64_t c = 0; c < count && !fits; ++c) {
+      const int64_t given = LoadIndex(indices, from + c);
+      if (ResolveIndex(given, data.dims[m]) < 0) {
+        return args.OutOfRange(given, -data.dims[m], data.dims[m] - 1);
+      }
+    }
   }
-  return true;
+  return RELAYVM_KERNEL_OK;
 }
 
 }  // namespace
@@ -231,8 +237,9 @@ int32_t ScatterNd(const CallArgs& args) {
       const int64_t count = std::min(at_once, columns - first);
       // A slice that is more polls as it goes on.
       args.Work(count * (depth + (slice <= kElementsAtOnce ? slice : 1)));
-      if (!PlacesOf(data, indices, columns, std::span(places).first(count), first))
-        return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
+      const int32_t error =
+          PlacesOf(args, data, indices, columns, std::span(places).first(count), first);
+      if (error != RELAYVM_KERNEL_OK) return error;
       for (int64_t c = 0; c < count; ++c) {
         const T* source = from + (first + c) * slice;
         int64_t at;

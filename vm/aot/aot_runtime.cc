@@ -50,6 +50,7 @@ struct AotRun : AotContext {
   const volatile uint32_t* stop;  // or null
   int64_t deadline;               // INT64_MAX: none
   AotKernelEnv env;
+  RelayvmKernelFault fault;  // of the kernel that fails
   // Of the failure so far.
   Failure failure{};
   std::vector<StatusPlace> places;
@@ -211,6 +212,8 @@ Result<Value> NativeProgram::RunIn(Workspace& workspace, const NativeExport& fun
   run.env.release = [](const RelayvmKernelEnv* env, void* memory, uint64_t bytes) {
     ReleaseForKernel(*RunOf(env).heap, memory, bytes);
   };
+  run.fault = {};
+  run.env.fault = &run.fault;
   run.env.run = &run;
   run.kernel_env = &run.env;
   run.builtins = builtins_.data();
@@ -335,7 +338,7 @@ void relayvm_aot_fail_kernel(AotContext* context, uint64_t site, uint32_t kernel
       return Fail(run, site,
                   MemoryFailure(*run.heap, fmt::format("the buffers of kernel {}", name), 0, name));
     default:
-      return Fail(run, site, KernelFailure(name, code));
+      return Fail(run, site, KernelFailure(name, code, run.fault));
   }
 }
 RELAYVM_CATCH(context, /*nothing*/)

@@ -13,6 +13,7 @@
 #include "bytecode/base/guarded.h"
 #include "bytecode/io/tvm_params.h"
 #include "vm/checked_pool.h"
+#include "vm/failure.h"
 #include "vm/first_exception.h"
 #include "vm/graph/format/verify.h"
 #include "vm/graph/graph_folder.h"
@@ -157,6 +158,7 @@ struct GraphModule::Impl {
   std::unique_ptr<TaskPool> pool;
   uint32_t num_threads = 1;
   std::vector<Memory> scratch;  // of each thread
+  RelayvmKernelFault fault{};  // of the kernel that fails
   Buffers env;
   RelayvmKernelEnv worker_env{};
 
@@ -383,6 +385,7 @@ Status GraphModule::Impl::StartThreads(const GraphOptions& options) {
   static_cast<RelayvmKernelEnv&>(env) = worker_env;
   env.allocate = Buffers::Allocate;
   env.release = Buffers::Release;
+  env.fault = &fault;
   return OkStatus();
 }
 
@@ -547,7 +550,7 @@ Status GraphModule::Impl::Fail(const Step& step, int32_t code) const {
                   node.source.empty() ? std::string() : fmt::format(", {}", node.source));
   switch (code) {
     case RELAYVM_KERNEL_INDEX_OUT_OF_RANGE:
-      return {StatusCode::kOutOfRange, what + ": index out of range"};
+      return {StatusCode::kOutOfRange, what + ": index out of range" + vm::FaultText(fault)};
     case RELAYVM_KERNEL_INVALID_ARGUMENT:
       return {StatusCode::kFailedPrecondition, what + ": invalid argument"};
     case RELAYVM_KERNEL_STOPPED:

@@ -100,6 +100,18 @@ inline Term Cos(const Term& x) { return x.Call("cos"); }
 inline Term Sin(const Term& x) { return x.Call("sin"); }
 inline Term Floor(const Term& x) { return x.Call("floor"); }
 inline Term Abs(const Term& x) { return x.Call("abs"); }
+// log(1 + m) for m of 0 to 1, also where 1 + m is 1: 2 artanh(m / (2 + m)) by its series.
+inline Term Log1p(const Term& m) {
+  const Term z = m / (m + 2.0), square = z * z;
+  const int terms = m.dtype() == DType::kFloat64 ? 17 : 8;
+  Term sum = square.Number(1.0 / (2 * terms - 1));
+  for (int k = terms - 1; k >= 1; --k) sum = sum * square + 1.0 / (2 * k - 1);
+  return z * sum * 2.0;
+}
+// log(1 + e^x) = max(x, 0) + log(1 + e^-|x|).
+inline Term Softplus(const Term& x) {
+  return Maximum(x, x.Number(0)) + Log1p(Exp(-Abs(x)));
+}
 inline Term Sum(const Term& x, const std::vector<int64_t>& axes) { return x.Over("sum", axes); }
 inline Term Mean(const Term& x, const std::vector<int64_t>& axes) { return x.Over("mean", axes); }
 inline Term Max(const Term& x, const std::vector<int64_t>& axes) { return x.Over("max", axes); }

@@ -5,12 +5,16 @@
 #include <google/protobuf/unknown_field_set.h>
 
 #include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <set>
 #include <unordered_set>
 #include <utility>
 
 #include "bytecode/base/check_stop.h"
 #include "bytecode/base/printable.h"
 #include "compiler/import/control_flow.h"
+#include "compiler/typing/op_typing.h"
 #include "kernels/op/custom_ops.h"
 
 namespace relayvm::import {
@@ -35,6 +39,50 @@ std::string_view CanonicalDomain(std::string_view domain) {
 // What errors call a node: one without a name by its first output.
 const std::string& NameOf(const onnx::NodeProto& node) {
   return node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name();
+}
+
+// A text field that is newer than the installed schema.
+std::string NewerText(const google::protobuf::Message& message, int number) {
+  const auto& unknown = message.GetReflection()->GetUnknownFields(message);
+  for (int i = 0; i < unknown.field_count(); ++i) {
+    const auto& field = unknown.field(i);
+    if (field.number() == number &&
+        field.type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED) {
+      return field.length_delimited();
+    }
+  }
+  return "";
+}
+
+// The names that a graph's nodes read from graphs around it.
+void ReadOutside(const onnx::GraphProto& graph, std::set<std::string_view>& names,
+                 size_t depth = 0) {
+  if (depth > kMaxScopes) return;
+  std::set<std::string_view> own, read;
+  for (const auto& input : graph.input()) own.insert(input.name());
+  for (const auto& t : graph.initializer()) own.insert(t.name());
+  for (const auto& output : graph.output()) read.insert(output.name());
+  for (const onnx::NodeProto& node : graph.node()) {
+    for (const std::string& name : node.output()) own.insert(name);
+    for (const std::string& name : node.input()) read.insert(name);
+    for (const auto& attr : node.attribute()) {
+      if (attr.has_g()) ReadOutside(attr.g(), read, depth + 1);
+      for (const auto& g : attr.graphs()) ReadOutside(g, read, depth + 1);
+    }
+  }
+  std::set_difference(read.begin(), read.end(), own.begin(), own.end(),
+                      std::inserter(names, names.end()));
+}
+
+// The names that a node reads: its inputs', and what its graphs read of those around it.
+std::set<std::string_view> ReadBy(const onnx::NodeProto& node) {
+  std::set<std::string_view> names(node.input().begin(), node.input().end());
+  for (const auto& attr : node.attribute()) {
+    if (attr.has_g()) ReadOutside(attr.g(), names);
+    for (const auto& g : attr.graphs()) ReadOutside(g, names);
+  }
+  names.erase("");
+  return names;
 }
 
 template <typename Nodes, typename Fn>
@@ -67,7 +115,8 @@ GraphImporter::GraphImporter(ModelFile& file, const ir::Module& module, uint32_t
   ForEachNode(file.model().graph().node(), count);
   for (const auto& f : file.model().functions()) {
     ForEachNode(f.node(), count);
-    functions_.try_emplace({CanonicalDomain(f.domain()), f.name()}, &f);
+    constexpr int kOverload = 13;
+    functions_.try_emplace({CanonicalDomain(f.domain()), f.name(), NewerText(f, kOverload)}, &f);
   }
   most_nodes_ = kMostNodes + kMostTimes * nodes;
   most_bytes_ = kMostBytes + kMostTimes * file.model().ByteSizeLong();
@@ -83,25 +132,40 @@ const OpDef* GraphImporter::CustomOf(const onnx::NodeProto& node) const {
 }
 
 const onnx::FunctionProto* GraphImporter::FindFunction(const onnx::NodeProto& node) const {
-  const auto found = functions_.find({CanonicalDomain(node.domain()), node.op_type()});
+  constexpr int kOverload = 8;
+  const auto found = functions_.find(
+      {CanonicalDomain(node.domain()), node.op_type(), NewerText(node, kOverload)});
   return found == functions_.end() ? nullptr : found->second;
+}
+
+void GraphImporter::Warn(std::string_view what) {
+  if (warn_) {
+    warn_(fmt::format("{}: {}", builder_.module().sources->Place(builder_.span()), what));
+  }
 }
 
 // --- Operators that are not supported ---
 
 Status GraphImporter::CheckOperators() const {
   std::map<std::string, std::vector<std::string>> missing;  // nodes by operator
+  // Functions that are called, from the graph or from another one.
+  std::vector<const onnx::FunctionProto*> called;
+  std::unordered_set<const onnx::FunctionProto*> known;
   const auto check = [&](const onnx::NodeProto& node) {
     const int opset = OpsetOf(node.domain());
     if (FindOperator(CanonicalDomain(node.domain()), node.op_type(), opset) != nullptr) return;
-    if (CustomOf(node) != nullptr || FindFunction(node) != nullptr) return;
+    if (CustomOf(node) != nullptr) return;
+    if (const onnx::FunctionProto* function = FindFunction(node)) {
+      if (known.insert(function).second) called.push_back(function);
+      return;
+    }
     const std::string_view domain = CanonicalDomain(node.domain());
     missing[fmt::format("{} ({}, opset {})", node.op_type(), domain.empty() ? "ai.onnx" : domain,
                         opset)]
         .push_back(fmt::format("'{}'", node.name()));
   };
   ForEachNode(file_.model().graph().node(), check);
-  for (const auto& f : file_.model().functions()) ForEachNode(f.node(), check);
+  for (size_t i = 0; i < called.size(); ++i) ForEachNode(called[i]->node(), check);
   if (missing.empty()) return OkStatus();
   std::string text;
   for (auto& [op, nodes] : missing) {
@@ -128,6 +192,11 @@ std::optional<Value> GraphImporter::Find(const std::string& name) {
       if (v) scope.constants.emplace(name, v);
       return v;
     }
+    if (auto it = scope.sparse.find(name); it != scope.sparse.end()) {
+      Value v = ConstantOf(*it->second, name);
+      if (v) scope.constants.emplace(name, v);
+      return v;
+    }
     if (!scope.sees_outer) break;
   }
   return std::nullopt;
@@ -140,10 +209,10 @@ Value GraphImporter::Lookup(const std::string& name) {
   return {};
 }
 
-ir::Span GraphImporter::SpanOf(const onnx::NodeProto& node) {
+ir::Span GraphImporter::SpanOf(const onnx::NodeProto& node, std::string_view part) {
   // A name with a newline would forge a line of an error.
   return builder_.module().sources->NodeSpan(file_index_, Printable(NameOf(node)),
-                                             Printable(node.op_type()));
+                                             Printable(node.op_type()), part);
 }
 
 void GraphImporter::FailGraph(StatusCode code, std::string_view message) {
@@ -165,6 +234,119 @@ Value GraphImporter::ConstantOf(const onnx::TensorProto& tensor, const std::stri
   Value v = builder_.Constant(known->second, name);
   if (const NarrowInt* narrow = NarrowIntOf(tensor.data_type())) v.bits = narrow->bits;
   return v;
+}
+
+Value GraphImporter::ConstantOf(const onnx::SparseTensorProto& sparse, const std::string& name) {
+  const auto fail = [&](std::string_view why) {
+    builder_.Fail(fmt::format("sparse tensor '{}': {}", sparse.values().name(), why));
+    return Value{};
+  };
+  auto values = file_.TensorOf(sparse.values());
+  auto indices = file_.TensorOf(sparse.indices());
+  for (const Status& s : {values.status(), indices.status()}) {
+    if (!s.ok()) return builder_.Fail(s.code(), s.message()), Value{};
+  }
+  constexpr int64_t kMostElements = int64_t{1} << 30;
+  const auto rank = static_cast<int64_t>(sparse.dims_size());
+  int64_t elements = 1;
+  HostTensor dense{values->dtype, {}, {}};
+  for (const int64_t d : sparse.dims()) {
+    if (d < 0) return fail(fmt::format("a dimension is negative: {}", d));
+    dense.shape.push_back(d);
+    if (__builtin_mul_overflow(elements, d, &elements) || elements > kMostElements) {
+      return fail(fmt::format("more than {} elements with its zeros", kMostElements));
+    }
+  }
+  const int64_t count = values->size();
+  const bool by_axis = indices->shape.size() == 2;
+  if (indices->dtype != DType::kInt64 || indices->size() != (by_axis ? count * rank : count)) {
+    return fail("expected an index, or one for each axis, for each value");
+  }
+  const size_t width = DTypeBytes(dense.dtype);
+  if (NarrowIntOf(sparse.values().data_type()) != nullptr) return fail("narrow integers");
+  dense.data = SharedBytes::Zeros(static_cast<size_t>(elements) * width);
+  const std::span<std::byte> to = dense.data.Mutable();
+  const std::vector<int64_t> at = typing::IntegerElements(*indices);
+  const SharedBytes from = values->data.Loaded();
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t place = by_axis ? 0 : at[static_cast<size_t>(i)];
+    int64_t size = elements;
+    for (int64_t k = 0; by_axis && k < rank; ++k) {
+      const int64_t index = at[static_cast<size_t>(i * rank + k)];
+      const int64_t extent = dense.shape[static_cast<size_t>(k)];
+      if (index < 0 || index >= extent) {
+        return fail(fmt::format("index {} is out of 0 to {}", index, extent - 1));
+      }
+      size /= extent;
+      place += index * size;
+    }
+    if (place < 0 || place >= elements) {
+      return fail(fmt::format("index {} is out of 0 to {}", place, elements - 1));
+    }
+    std::memcpy(to.data() + static_cast<size_t>(place) * width,
+                from.data() + static_cast<size_t>(i) * width, width);
+  }
+  return builder_.Constant(std::move(dense), name);
+}
+
+void GraphImporter::Sort(Body& body) {
+  const size_t count = body.nodes.size();
+  std::unordered_map<std::string_view, size_t> giver;
+  for (size_t i = 0; i < count; ++i) {
+    for (const std::string& name : body.nodes[i]->output()) giver.try_emplace(name, i);
+  }
+  std::vector<std::vector<size_t>> needs(count);
+  std::vector<bool> is_read(count, false);
+  bool sorted = true;
+  for (size_t i = 0; i < count; ++i) {
+    for (const std::string_view name : ReadBy(*body.nodes[i])) {
+      const auto by = giver.find(name);
+      if (by == giver.end()) continue;
+      is_read[by->second] = true;
+      // A node that reads its own output says so itself.
+      if (by->second != i) needs[i].push_back(by->second);
+      sorted &= by->second <= i;
+    }
+  }
+  for (const std::string& name : body.outputs) {
+    if (const auto by = giver.find(name); by != giver.end()) is_read[by->second] = true;
+  }
+  std::vector<const onnx::NodeProto*> nodes;
+  const auto add = [&](size_t i) {
+    if (is_read[i] || body.nodes[i]->op_type() != "Constant") nodes.push_back(body.nodes[i]);
+  };
+  // Depth first, without recursion, from the first node on: those in order keep theirs.
+  enum : uint8_t { kNew, kOpen, kDone };
+  std::vector<uint8_t> state(count, kNew);
+  std::vector<std::pair<size_t, size_t>> stack;  // a node, and how many of its needs are seen to
+  for (size_t i = 0; i < count; ++i) {
+    if (sorted) {
+      add(i);
+      continue;
+    }
+    if (state[i] == kNew) stack.emplace_back(i, 0);
+    while (!stack.empty()) {
+      auto& [node, seen] = stack.back();
+      state[node] = kOpen;
+      if (seen < needs[node].size()) {
+        const size_t next = needs[node][seen++];
+        if (state[next] == kOpen) {
+          const ir::Span outer = builder_.span();
+          builder_.SetSpan(SpanOf(*body.nodes[node]));
+          builder_.Fail(fmt::format("it needs what node '{}' gives, which needs what it gives",
+                                    Printable(NameOf(*body.nodes[next]))));
+          builder_.SetSpan(outer);
+          return;
+        }
+        if (state[next] == kNew) stack.emplace_back(next, 0);
+        continue;
+      }
+      state[node] = kDone;
+      add(node);
+      stack.pop_back();
+    }
+  }
+  body.nodes = std::move(nodes);
 }
 
 std::vector<Value> GraphImporter::Import(const onnx::GraphProto& graph,
@@ -194,8 +376,12 @@ std::vector<Value> GraphImporter::Import(const onnx::GraphProto& graph,
     if (!input.name().empty() && !names.insert(input.name()).second) twice("inputs", input.name());
   }
   for (const auto& [name, value] : inputs) scope.values[name] = {value, nullptr};
-  if (graph.sparse_initializer_size() != 0) {
-    FailGraph(StatusCode::kUnsupported, "sparse initializers are not supported");
+  for (const auto& t : graph.sparse_initializer()) {
+    const std::string& name = t.values().name();
+    Charge(name.size() + sizeof(void*));
+    if ((!scope.sparse.try_emplace(name, &t).second || scope.initializers.contains(name)) &&
+        !name.empty())
+      twice("initializers", name);
   }
   Body body{which, {}, {}};
   for (const onnx::NodeProto& node : graph.node()) body.nodes.push_back(&node);
@@ -203,6 +389,7 @@ std::vector<Value> GraphImporter::Import(const onnx::GraphProto& graph,
     Charge(output.name().size() + sizeof(void*));
     body.outputs.push_back(output.name());
   }
+  Sort(body);
   const CallAttributes* outer = std::exchange(call_, call);
   std::vector<Value> outputs = ImportNodes(body, 0);
   call_ = outer;
@@ -422,7 +609,8 @@ void GraphImporter::Define(const onnx::NodeProto& node, const std::vector<Value>
     }
     const Scope& scope = scopes_.back();
     const auto known = scope.values.find(node.output(i));
-    const bool is_initializer = scope.initializers.contains(node.output(i));
+    const bool is_initializer = scope.initializers.contains(node.output(i)) ||
+                                scope.sparse.contains(node.output(i));
     if (known != scope.values.end() || is_initializer) {
       const onnx::NodeProto* by = known == scope.values.end() ? nullptr : known->second.node;
       return builder_.Fail(fmt::format(
@@ -506,6 +694,7 @@ std::vector<Value> GraphImporter::CallFunction(const onnx::FunctionProto& functi
     Charge(output.size() + sizeof(void*));
     body.outputs.push_back(output);
   }
+  Sort(body);
   const CallAttributes* outer = std::exchange(call_, &call);
   std::vector<Value> outputs = ImportNodes(body, 0);
   call_ = outer;

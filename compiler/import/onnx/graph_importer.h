@@ -4,11 +4,13 @@
 
 #include <onnx/onnx_pb.h>
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -34,6 +36,9 @@ class GraphImporter {
 
   TypedBuilder& b() { return builder_; }
   ModelFile& file() { return file_; }
+  // To whom warnings go, each with its node.
+  void SetWarn(std::function<void(const std::string&)> warn) { warn_ = std::move(warn); }
+  void Warn(std::string_view what);
   // All operators that no table has, in one error.
   Status CheckOperators() const;
   // Inputs by name come from `inputs`; other names from the graphs around. Attributes that refer to a
@@ -47,7 +52,11 @@ class GraphImporter {
     int opset;
   };
   const Origin* OriginOf(const Value& v) const;
+  // Of the node, or of that part of it.
+  ir::Span SpanOf(const onnx::NodeProto& node, std::string_view part = "");
   Value ConstantOf(const onnx::TensorProto& tensor, const std::string& name);
+  // With its zeros.
+  Value ConstantOf(const onnx::SparseTensorProto& sparse, const std::string& name);
   // The node being imported gives `yes` or `no`, whose ranks differ: what follows it is imported for
   // either.
   void Fork(const Value& condition, std::vector<Value> yes, std::vector<Value> no);
@@ -62,6 +71,7 @@ class GraphImporter {
     std::map<std::string, Given, std::less<>> values;
     // Initializers become constants when they are used.
     std::map<std::string, const onnx::TensorProto*, std::less<>> initializers;
+    std::map<std::string, const onnx::SparseTensorProto*, std::less<>> sparse;
     std::map<std::string, Value, std::less<>> constants;
     bool sees_outer = true;
   };
@@ -77,7 +87,6 @@ class GraphImporter {
   // Null when it is none of users' operators.
   const OpDef* CustomOf(const onnx::NodeProto& node) const;
   const onnx::FunctionProto* FindFunction(const onnx::NodeProto& node) const;
-  ir::Span SpanOf(const onnx::NodeProto& node);
   // Nullopt where nothing gives the name.
   std::optional<Value> Find(const std::string& name);
   Value Lookup(const std::string& name);
@@ -94,6 +103,9 @@ class GraphImporter {
   // What is read of the model counts as often as it is read.
   void Charge(const onnx::NodeProto& node);
   void Charge(size_t bytes);
+  // The nodes of a body, each behind those whose outputs it reads; constants that nobody reads are
+  // left out.
+  void Sort(Body& body);
   // An error of a graph: the model's own has no node around it that says where.
   void FailGraph(StatusCode code, std::string_view message);
 
@@ -104,8 +116,10 @@ class GraphImporter {
   std::map<std::string, int, std::less<>> opsets_;  // by domain
   std::vector<Scope> scopes_;
   const std::stop_token stop_;
-  // The first of a name counts.
-  std::map<std::pair<std::string_view, std::string_view>, const onnx::FunctionProto*> functions_;
+  std::function<void(const std::string&)> warn_;
+  // By domain, name and overload; the first of each counts.
+  std::map<std::tuple<std::string_view, std::string_view, std::string>, const onnx::FunctionProto*>
+      functions_;
   // What functions say of attributes that a call leaves out.
   std::unordered_map<const onnx::FunctionProto*, std::vector<onnx::AttributeProto>> defaults_;
   // Tensors that have been read: those of functions and loops are read again.

@@ -272,5 +272,78 @@ TEST_CASE("numbers of attributes and initializers do not overflow") {
                "scales: the result is too large"));
 }
 
+// --- Order and what is not used ---
+
+TEST_CASE("nodes may stand in any order, but not need each other") {
+  const std::string inner = "attribute { name: 'then_branch' type: GRAPH g { name: 'then' " +
+                            Node("Neg", "t", "p") +
+                            "output { name: 'p' } } } attribute { name: 'else_branch' type: GRAPH g "
+                            "{ name: 'else' " +
+                            Node("Abs", "t", "q") + "output { name: 'q' } } } ";
+  CHECK(ErrorOf(Node("Relu", "t", "y") + Node("Tanh", "s", "t") + Node("Neg", "x", "s") + kXY) == "");
+  CHECK(ErrorOf(Node("If", "c", "y", inner) + Node("Tanh", "x", "t") +
+                "input { name: 'c' type { tensor_type { elem_type: 9 shape { } } } } " + kXY) == "");
+  CHECK(Contains(ErrorOf(Node("Add", "x s", "t") + Node("Neg", "t", "s") + Node("Relu", "t", "y") + kXY),
+                 "it needs what node 't' gives, which needs what it gives"));
+}
+
+TEST_CASE("functions and constants that nobody uses may hold anything") {
+  const std::string text =
+      "node { name: 's' op_type: 'Constant' output: 's' attribute { name: 'value' type: TENSOR t { "
+      "data_type: 8 dims: 1 string_data: 'a' } } } ";
+  CHECK(ErrorOf(text + Node("Relu", "x", "y") + kXY) == "");
+  CHECK(Contains(ErrorOf(text + Node("Add", "x s", "y") + kXY), "STRING"));
+  const std::string unknown = Function("Other", Node("Frobnicate", "a", "b"));
+  auto unused = ImportText(WithFunctions(Node("Relu", "x", "y") + kXY, unknown));
+  CHECK_MESSAGE(unused.ok(), unused.status().ToString());
+  auto used = ImportText(WithFunctions(
+      Call("Outer", "x", "y") + kXY, Function("Outer", Call("Other", "a", "b")) + unknown));
+  CHECK(Contains(used.status().message(), "Frobnicate (ai.onnx, opset 13)"));
+}
+
+TEST_CASE("a function is found by its overload") {
+  onnx::ModelProto model = testing::ModelOf(
+      WithFunctions(Call("F", "x", "y") + kXY,
+                    Function("F", Node("Relu", "a", "b")) + Function("F", Node("Tanh", "a", "b"))));
+  const auto set = [](google::protobuf::Message* message, int number) {
+    message->GetReflection()->MutableUnknownFields(message)->AddLengthDelimited(number, "second");
+  };
+  set(model.mutable_functions(1), 13);
+  set(model.mutable_graph()->mutable_node(0), 8);
+  auto module = ImportOnnx("model.onnx", SharedBytes::Copy(std::as_bytes(std::span(
+                                             model.SerializeAsString()))), {});
+  REQUIRE_MESSAGE(module.ok(), module.status().ToString());
+  const std::string text = ir::PrintModule(*module);
+  CHECK(Contains(text, "tanh"));
+  CHECK(!Contains(text, "relu"));
+}
+
+TEST_CASE("sparse tensors are read with their zeros") {
+  const auto sparse = [](const std::string& values, const std::string& indices) {
+    return "sparse_initializer { values { name: 'w' data_type: 1 " + values +
+           " } indices { data_type: 7 " + indices + " } dims: [2, 3] } " +
+           Node("Mul", "x w", "y") + kXY;
+  };
+  const std::string two = "dims: 2 float_data: [5, 7]";
+  CHECK(ErrorOf(sparse(two, "dims: 2 int64_data: [0, 5]")) == "");
+  CHECK(ErrorOf(sparse(two, "dims: [2, 2] int64_data: [0, 1, 1, 2]")) == "");
+  CHECK(Contains(ErrorOf(sparse(two, "dims: 2 int64_data: [0, 6]")), "index 6 is out of 0 to 5"));
+  CHECK(Contains(ErrorOf(sparse(two, "dims: [2, 2] int64_data: [0, 1, 2, 2]")),
+                 "index 2 is out of 0 to 1"));
+  CHECK(Contains(ErrorOf(sparse(two, "dims: 3 int64_data: [0, 1, 2]")),
+                 "expected an index, or one for each axis, for each value"));
+}
+
+TEST_CASE("an opset that is newer than this version is a warning") {
+  std::string said;
+  ImportOptions options;
+  options.warn = [&](const std::string& what) { said += what; };
+  REQUIRE(ImportText(GraphModel(Node("Relu", "x", "y") + kXY, 17), options).ok());
+  CHECK(said == "");
+  REQUIRE(ImportText(GraphModel(Node("Relu", "x", "y") + kXY, 99), options).ok());
+  CHECK(said == "model.onnx: opset 99 is newer than this version knows; its operators are read as "
+                "those of opset 26");
+}
+
 }  // namespace
 }  // namespace relayvm::import

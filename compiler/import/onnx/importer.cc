@@ -25,11 +25,13 @@ class ModelImporter {
 
   Result<ir::Module> Run() {
     RELAYVM_RETURN_IF_ERROR(CheckDims());
+    WarnOfOpset();
+    importer_.SetWarn(options_.warn);
     RELAYVM_RETURN_IF_ERROR(importer_.CheckOperators());
-    WarnOfNewOpset();
     const onnx::GraphProto& graph = file_.model().graph();
     std::map<std::string, bool> initialized;
     for (const auto& t : graph.initializer()) initialized[t.name()] = true;
+    for (const auto& t : graph.sparse_initializer()) initialized[t.values().name()] = true;
     ir::Function main;
     main.name = "main";
     std::map<std::string, Value> inputs;
@@ -74,23 +76,6 @@ class ModelImporter {
   }
 
  private:
-  // What operators mean in an opset that is newer than the table, nobody knows here.
-  void WarnOfNewOpset() const {
-    if (options_.warn == nullptr) return;
-    int newest = 0;
-    for (const OperatorDef& op : Operators()) {
-      if (op.domain.empty()) newest = std::max(newest, op.since);
-    }
-    for (const auto& opset : file_.model().opset_import()) {
-      const bool is_onnx = opset.domain().empty() || opset.domain() == "ai.onnx";
-      if (!is_onnx || opset.version() <= newest) continue;
-      options_.warn(
-          fmt::format("{}: opset {} is newer than this version knows; its operators are read as "
-                      "those of opset {}",
-                      file_.path(), opset.version(), newest));
-    }
-  }
-
   static ir::Module PreludeModule() {
     auto module = frontend::ParseRelay("prelude", kPrelude);
     return module.ok() ? *std::move(module) : ir::MakeModule();
@@ -221,6 +206,17 @@ class ModelImporter {
       }
     }
     return ir::MakeTensorType(std::move(shape), *dtype);
+  }
+
+  void WarnOfOpset() const {
+    constexpr int64_t kNewest = 26;  // of ai.onnx
+    for (const auto& opset : file_.model().opset_import()) {
+      const bool is_onnx = opset.domain().empty() || opset.domain() == "ai.onnx";
+      if (!options_.warn || !is_onnx || opset.version() <= kNewest) continue;
+      options_.warn(fmt::format("{}: opset {} is newer than this version knows; its operators are "
+                                "read as those of opset {}",
+                                file_.path(), opset.version(), kNewest));
+    }
   }
 
   Status CheckDims() const {

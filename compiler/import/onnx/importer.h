@@ -18,8 +18,9 @@ struct ImportOptions {
   // Of inputs whose rank the model leaves open: "1x?x300".
   std::map<std::string, std::string> shapes;
   CustomOperators operators;  // besides the compiler's own
+  // What is right only perhaps: an opset that is newer than this version. May be empty.
+  std::function<void(const std::string&)> warn;
   std::stop_token stop;       // asked to: fails with kCancelled, between two nodes
-  std::function<void(const std::string&)> warn;  // of what is read as it may not be meant
 };
 
 // `path` names the model, and external data lies in its folder; `file` is its content. The module has a

@@ -241,7 +241,6 @@ TEST_CASE("trees that are none, labels that are strings and maps are refused") {
                  "nodes_falsenodeids: expected 3 numbers, found 2"));
   CHECK(Contains(tree("1, 2, 0", "2, 2, 0", "0, 1, 0", "BRANCH_LEQ", "5"),
                  "a weight names node 5 of tree 0, which there is not"));
-  CHECK(Contains(error("ZipMap", ""), "maps are not supported"));
   CHECK(Contains(error("LinearClassifier",
                        "attribute { name: 'classlabels_strings' type: STRINGS strings: ['a'] } "),
                  "labels that are strings are not supported"));

@@ -386,10 +386,18 @@ Result<SharedBytes> ModelFile::ExternalBytes(const onnx::TensorProto& proto, siz
     std::error_code error;
     const fs::path folder = fs::weakly_canonical(fs::absolute(path_).parent_path(), error);
     const fs::path target = fs::weakly_canonical(folder / location, error);
-    // Symbolic links are resolved, so that none leads out either.
-    const auto [end, rest] =
-        std::mismatch(folder.begin(), folder.end(), target.begin(), target.end());
-    if (error || fs::path(location).is_absolute() || end != folder.end()) {
+    // Symbolic links are resolved, so that none leads out either. Caches of models keep the files
+    // elsewhere under other names, and links to them where the model is looked for: then what the
+    // model's link stands beside is its folder too.
+    const fs::path own = fs::weakly_canonical(fs::absolute(path_), error).parent_path();
+    const auto holds = [&](const fs::path& outer, const fs::path& inner) {
+      return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first ==
+             outer.end();
+    };
+    // Where it is looked for: a name that leads out of the folder is not a file of the model's.
+    const fs::path named = (folder / location).lexically_normal();
+    if (error || fs::path(location).is_absolute() || !holds(folder, named) ||
+        (!holds(folder, target) && target.parent_path() != own)) {
       return fail(fmt::format("'{}' is not in the model's folder", location));
     }
     auto mapping = FileMapping::Open(target.string());

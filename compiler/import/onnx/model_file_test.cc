@@ -117,6 +117,44 @@ TEST_CASE("integers of a few bits are held one a byte") {
   }
 }
 
+// As caches of models do it: files by their content's name, and links that have the model's names.
+TEST_CASE("external data lies beside the model, or beside what the model is a link to") {
+  ModelFolder folder;
+  namespace fs = std::filesystem;
+  fs::create_directories(folder.path() / "blobs");
+  fs::create_directories(folder.path() / "elsewhere");
+  fs::create_directories(folder.path() / "snapshots" / "abc" / "onnx");
+  const auto model = [](const char* location) {
+    return ModelOf(GraphModel(std::string("initializer { name: 't' dims: 2 data_type: 1 "
+                                          "data_location: EXTERNAL external_data { key: "
+                                          "'location' value: '") +
+                              location + "' } }"))
+        .SerializeAsString();
+  };
+  folder.Write("blobs/2222", RawFloats({3, 4}));
+  folder.Write("elsewhere/3333", RawFloats({3, 4}));
+  const fs::path links = folder.path() / "snapshots" / "abc" / "onnx";
+  fs::create_symlink("../../../blobs/1111", links / "model.onnx");
+  fs::create_symlink("../../../blobs/2222", links / "model.onnx_data");
+  fs::create_symlink("../../../elsewhere/3333", links / "stray");
+  const struct {
+    const char* location;
+    bool fits;
+  } kCases[] = {{"model.onnx_data", true}, {"stray", false}, {"../../../blobs/2222", false}};
+  for (const auto& c : kCases) {
+    CAPTURE(c.location);
+    folder.Write("blobs/1111", model(c.location));
+    const std::string path = (links / "model.onnx").string();
+    auto mapping = FileMapping::Open(path);
+    REQUIRE(mapping.ok());
+    auto file = ModelFile::Read(path, SharedBytes::OfFile(*mapping));
+    REQUIRE(file.ok());
+    auto t = (*file)->TensorOf((*file)->model().graph().initializer(0));
+    CHECK(t.ok() == c.fits);
+    if (c.fits && t.ok()) CHECK(Floats(*t) == std::vector<float>{3, 4});
+  }
+}
+
 TEST_CASE("what a tensor says is not believed") {
   const struct {
     const char* text;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "bytecode/base/printable.h"
 #include "compiler/import/onnx/graph_importer.h"
 
 namespace relayvm::import {
@@ -25,9 +26,19 @@ std::vector<Value> NodeContext::Fail(std::string_view why) {
   b().Fail(why);
   return {};
 }
+void NodeContext::Warn(std::string_view what) { importer_.Warn(what); }
 std::vector<Value> NodeContext::Unsupported(std::string_view why) {
   b().Fail(StatusCode::kUnsupported, why);
   return {};
+}
+
+std::string NodeContext::InputText(size_t i, std::string_view what) const {
+  const auto at = static_cast<int>(i);
+  if (at >= node_.input_size()) return std::string(what);
+  return fmt::format("{} '{}'", what, Printable(node_.input(at)));
+}
+ir::Span NodeContext::InputSpan(size_t i, std::string_view what) const {
+  return importer_.SpanOf(node_, InputText(i, what));
 }
 
 std::optional<NodeContext> NodeContext::OriginOf(const Value& v) const {
@@ -139,6 +150,11 @@ std::vector<std::string> NodeContext::Strings(std::string_view name) {
   const Proto* a = Find(name, Proto::STRINGS);
   return a == nullptr ? std::vector<std::string>()
                       : std::vector<std::string>(a->strings().begin(), a->strings().end());
+}
+
+Value NodeContext::SparseTensor(std::string_view name) {
+  const Proto* a = Find(name, Proto::SPARSE_TENSOR);
+  return a == nullptr ? Value{} : importer_.ConstantOf(a->sparse_tensor(), "");
 }
 
 Value NodeContext::Tensor(std::string_view name) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "compiler/import/onnx/attention.h"
+#include "compiler/import/onnx/checked.h"
 #include "compiler/import/onnx/learn.h"
 #include "compiler/import/onnx/quantised.h"
 
@@ -76,7 +77,8 @@ AttentionResult Attend(NodeContext& n, const Term& q, const Term& k, const Term&
   if (spec.causal) {
     const Term past = Extent(b, k, 2) - Extent(b, q, 2);
     const Term seen = RangeOf(b, k, 2) <= (RangeOf(b, q, 2) + past).Expand(1);
-    biased = Select(seen, biased, biased.Number(hidden));
+    // Less than what a mask may make of the keys that it sees.
+    biased = Select(seen, biased, biased.Number(spec.bias ? -HUGE_VAL : hidden));
   }
   Term weights =
       spec.sink ? SoftmaxBeside(biased, *spec.sink) : biased.Call("nn.softmax", {{"axis", -1}});
@@ -151,7 +153,9 @@ Outputs Attention(NodeContext& n) {
   std::optional<Term> count;  // of each batch, (batch, 1, 1, 1): its keys
   if (n.Has(6)) {
     if (n.Input(6).rank() != 1) return n.Fail("nonpad_kv_seqlen: expected a number for each batch");
-    count = Term(n, 6).As(DType::kInt64).Expand(1, 3);
+    count = Checked({n, 6, "nonpad_kv_seqlen"}, n.Input(6), 0, Term(b, b.DimOf(*k, 2)) + 1)
+                .As(DType::kInt64)
+                .Expand(1, 3);
     keep(key < *count);
   }
   spec.none_is_zero = spec.kept.has_value();  // a causal mask by itself keeps the first key
@@ -163,9 +167,15 @@ Outputs Attention(NodeContext& n) {
                                  : Term(b, b.Int(0));
     keep(key <= query + past);
   }
-  const AttentionResult a = Attend(n, *q, *k, *v, spec);
+  AttentionResult a = Attend(n, *q, *k, *v, spec);
+  if (spec.bias && !spec.kept) {
+    // A query that the mask leaves no key gives 0.
+    const Term none = Equal(Max(*spec.bias, {spec.bias->rank() - 1}), -HUGE_VAL);
+    a.y = Select(none, a.y.Number(0), a.y);
+    if (n.WantsOutput(3)) a.weights = Select(none, a.weights.Number(0), a.weights);
+  }
   const int64_t mode = n.Int("qk_matmul_output_mode", 0);
-  const Term scores = mode == 0 ? a.raw : mode == 1 ? a.biased : mode == 2 ? a.capped : a.weights;
+  const Term scores = mode == 0 ? a.raw : mode == 1 ? a.capped : mode == 2 ? a.biased : a.weights;
   const Term y = n.Input(0).rank() == 3 ? JoinHeads(a.y) : a.y;
   return {y, *k, *v, scores};
 }
@@ -174,7 +184,9 @@ Outputs RotaryEmbedding(NodeContext& n) {
   const auto x = Heads(n, 0, "num_heads");
   if (!x) return {};
   std::optional<Term> positions;
-  if (n.Has(3)) positions = Term(n, 3);
+  if (n.Has(3)) {
+    positions = Term(n.b(), Below({n, 3, "position_ids"}, n.Input(3), n.b().DimOf(n.Input(1), 0)));
+  }
   const Term y = Rotate(*x, Term(n, 1), Term(n, 2), positions, n.Int("interleaved", 0) != 0,
                         n.Count("rotary_embedding_dim", 0));
   return {n.Input(0).rank() == 3 ? JoinHeads(y) : y};
@@ -450,6 +462,7 @@ Outputs MsRotaryEmbedding(NodeContext& n) {
   if (x.rank() != 4 || cos.rank() != 2) return n.Fail("expected data of rank 3 or 4");
   Term positions = Term(n, 1).As(DType::kInt64);
   if (positions.rank() == 1) positions = (RangeOf(b, x, 2) + AsScalar(positions)).Expand(0);
+  positions = Term(b, Below({n, 1, "position_ids"}, positions, b.DimOf(cos, 0)));
   const Term y = Rotate(x, cos, Term(n, 3), positions, n.Int("interleaved", 0) != 0, size);
   return {joined ? JoinHeads(y) : y};
 }
@@ -486,7 +499,10 @@ Outputs GroupQueryAttention(NodeContext& n) {
   if (n.Int("do_rotary", 0) != 0) {
     if (!n.Has(7) || !n.Has(8)) return n.Fail("do_rotary needs cos_cache and sin_cache");
     const Term cos(n, 7), sin(n, 8);
-    const Term positions = n.Has(9) ? Term(n, 9) : past.Expand(1) + Range(length);
+    Term positions = n.Has(9) ? Term(n, 9) : past.Expand(1) + Range(length);
+    positions = n.Has(9) ? Term(b, Below({n, 9, "position_ids"}, positions, b.DimOf(cos, 0)))
+                         : Term(b, Below({n, 5, "positions by seqlens_k"}, positions,
+                                         b.DimOf(cos, 0)));
     const Dim half = cos.value().dim(1), size = q.value().dim(3);
     const bool part =
         half.is_const() && size.is_const() && half.value() < size.value() - half.value();

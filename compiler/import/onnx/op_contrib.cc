@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "compiler/import/onnx/checked.h"
 #include "compiler/import/onnx/normalise.h"
 #include "compiler/import/onnx/quantised.h"
 
@@ -50,7 +51,6 @@ struct Activation {
 Term Elu(const Term& x, double alpha) {
   return Select(x < 0, (Exp(Minimum(x, x.Number(0))) - 1) * alpha, x);
 }
-Term Softplus(const Term& x) { return Maximum(x, x.Number(0)) + (Exp(-Abs(x)) + 1).Call("log"); }
 Term Clip(const Term& x, double low, double high) {
   return Maximum(x.Number(low), Minimum(x.Number(high), x));  // NaN stays
 }
@@ -254,11 +254,16 @@ Outputs SkipGroupNorm(NodeContext& n) {
 // Inputs: words, segments, tables of words, positions and segments, scale, bias, mask, positions.
 Outputs EmbedLayerNormalization(NodeContext& n) {
   TypedBuilder& b = n.b();
-  const Term words(n, 0);
-  if (words.rank() != 2) return n.Fail("input_ids: expected (batch, length)");
-  const Term place = n.Has(8) ? Term(n, 8) : RangeOf(b, words, 1);
+  if (n.Input(0).rank() != 2) return n.Fail("input_ids: expected (batch, length)");
+  const auto rows = [&](size_t input, const char* what, size_t table) {
+    return Term(b, Below({n, input, what}, n.Input(input), b.DimOf(n.Input(table), 0)));
+  };
+  const Term words = rows(0, "input_ids", 2);
+  const Term place = n.Has(8) ? rows(8, "position_ids", 3)
+                              : Term(b, Below({n, 0, "positions of input_ids"},
+                                              RangeOf(b, words, 1), b.DimOf(n.Input(3), 0)));
   Term sum = Term(n, 2).Take(words, 0) + Term(n, 3).Take(place, 0);
-  if (n.Has(1) && n.Has(4)) sum = sum + Term(n, 4).Take(n.Input(1), 0);
+  if (n.Has(1) && n.Has(4)) sum = sum + Term(n, 4).Take(rows(1, "segment_ids", 4), 0);
   const Value y = ScaledLayerNorm(n, sum, n.Input(5), n.Input(6), n.Float("epsilon", 1e-12));
   const Value lengths = n.Has(7) ? Term(n, 7).As(DType::kInt32).Over("sum", {1}, false).value()
                                  : Filled(b, 0, DType::kInt32, b.DimOf(words, 0));
@@ -304,7 +309,10 @@ Outputs ContribRange(NodeContext& n) {
   const Value step = n.Has(2) ? n.Input(2) : n.b().Scalar(1, n.Input(0).dtype());
   return n.As("Range", 11, {n.Input(0), n.Input(1), step});
 }
-Outputs TorchEmbedding(NodeContext& n) { return {Term(n, 0).Take(n.Input(1), 0)}; }
+Outputs TorchEmbedding(NodeContext& n) {
+  const Value rows = Below({n, 1, "indices"}, n.Input(1), n.b().DimOf(n.Input(0), 0));
+  return {Term(n, 0).Take(rows, 0)};
+}
 
 // Windows of `size` along a dim, one every `step`, as a new last axis.
 Outputs UnfoldTensor(NodeContext& n) {

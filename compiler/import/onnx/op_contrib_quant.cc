@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "compiler/import/control_flow.h"
+#include "compiler/import/onnx/checked.h"
 #include "compiler/import/onnx/learn.h"
 #include "compiler/import/onnx/quantised.h"
 
@@ -129,8 +130,9 @@ Outputs GatherBlockQuantized(NodeContext& n) {
         "expected scales of the table's rank, blocks along another axis than rows (the last one of "
         "packed bytes), and bits of 2, 4 or 8");
   }
+  const Value places = FromFront({n, 1, "indices"}, rows, n.b().DimOf(data, from));
   const auto taken = [&](const Term& v, bool bytes) {
-    const Term some = v.Take(rows, from);
+    const Term some = v.Take(places, from);
     return bytes ? Unpacked(some, bits) : some;
   };
   const int at = along > from ? along + rows.rank() - 1 : along;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "compiler/import/control_flow.h"
+#include "compiler/import/onnx/checked.h"
 #include "compiler/import/onnx/convert.h"
 
 namespace relayvm::import {
@@ -234,7 +235,9 @@ Outputs ScanBatches(NodeContext& n) {
     const Value full = b.DimOf(rows[0], 0);
     Value own;
     if (lengths) {
-      own = b.Reshape(b.Cast(of_batch(lengths), DType::kInt64), {1});
+      const Value end = b.Op("add", {full, b.Int(1)});
+      own = Checked({n, 0, "sequence_lens"}, b.Reshape(b.Cast(of_batch(lengths), DType::kInt64), {1}),
+                    0, end);
       for (Value& v : rows) {
         v = b.Op("dyn.strided_slice", {v, b.Ints({0}), own, b.Ints({1})});
       }

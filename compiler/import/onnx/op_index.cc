@@ -1,7 +1,7 @@
 // Operators that index by data, and those that find indices: gathers, scatters, sorts, selections.
 #include <fmt/format.h>
 
-#include "compiler/import/onnx/arithmetic.h"
+#include "compiler/import/onnx/checked.h"
 
 namespace relayvm::import {
 
@@ -14,10 +14,16 @@ Outputs Compress(NodeContext& n) {
   TypedBuilder& b = n.b();
   const Term condition(n, 1);
   if (condition.rank() != 1) return n.Fail("condition: expected rank 1");
-  const Term places = condition.Call("argwhere").As(DType::kInt64).Reshape({-1});
-  if (!n.HasAttr("axis")) return {b.Op("take", {n.Input(0), places})};
-  const int axis = n.Axis(n.Int("axis", 0), n.Input(0).rank());
-  return {Term(n, 0).Take(places, axis)};
+  const Term found = condition.Call("argwhere").As(DType::kInt64).Reshape({-1});
+  const bool flat = !n.HasAttr("axis");
+  const Value x = flat ? b.Reshape(n.Input(0), {-1}) : n.Input(0);
+  const int axis = flat ? 0 : n.Axis(n.Int("axis", 0), x.rank());
+  if (!b.status().ok()) return {};
+  const Dim places = n.Input(1).dim(0);
+  const auto spare = (x.dim(axis) - places).LowerBound();
+  if (spare && *spare >= 0) return {Term(b, x).Take(found, axis)};
+  return {Term(b, x).Take(Below({n, 1, "places that are true in condition"}, found,
+                                b.DimOf(x, axis)), axis)};
 }
 
 Outputs NonZero(NodeContext& n) {
@@ -37,7 +43,8 @@ Outputs OneHot(NodeContext& n) {
   const int axis = n.Axis(n.Int("axis", -1), rank);
   if (!b.status().ok()) return {};
   if (values.rank() != 1) return n.Fail("values: expected two numbers");
-  const Term depth = AsScalar(Term(n, 1)).As(DType::kInt64);
+  const Term depth =
+      AtLeast({n, 1, "depth"}, AsScalar(Term(n, 1)).As(DType::kInt64), 1);
   Term indices = Term(n, 0).As(DType::kInt64);
   indices = Select(indices < 0, indices + depth, indices).Expand(axis);
   const Term hit = Equal(indices, Along(Range(depth), axis, rank));
@@ -47,8 +54,9 @@ Outputs OneHot(NodeContext& n) {
 // --- Gather and scatter by tuples of indices ---
 
 // Indices (.., k) as Relay's (k, ..), counted from the front. `data` has `batch` dims before those
-// that the tuples name.
-std::optional<Term> Tuples(NodeContext& n, const Value& data, const Value& indices, int batch) {
+// that the tuples name. `checks`: whom they are for does not check them.
+std::optional<Term> Tuples(NodeContext& n, const Value& data, const Value& indices, int batch,
+                           bool checks) {
   TypedBuilder& b = n.b();
   const int rank = indices.rank();
   if (rank < 1 || !indices.dim(-1).is_const()) {
@@ -61,16 +69,22 @@ std::optional<Term> Tuples(NodeContext& n, const Value& data, const Value& indic
                        data.rank()));
     return std::nullopt;
   }
-  const Term tuples = Term(b, indices).As(DType::kInt64).Transpose(AxisMoved(rank, rank - 1, 0));
-  std::vector<Value> extents;
-  for (int i = 0; i < count; ++i) extents.push_back(b.DimOf(data, batch + i));
-  return Select(tuples < 0, tuples + Along(Term(b, b.Concat(extents, 0)), 0, rank), tuples);
+  Value tuples = indices;
+  const auto known = b.ConstantInts(indices);
+  const bool counts_from_end =
+      !known || std::any_of(known->begin(), known->end(), [](int64_t i) { return i < 0; });
+  if (checks || (known && counts_from_end)) {
+    std::vector<Value> extents;
+    for (int i = 0; i < count; ++i) extents.push_back(b.DimOf(data, batch + i));
+    tuples = FromFront({n, 1, "indices"}, indices, b.Concat(extents, 0));
+  }
+  return Term(b, tuples).As(DType::kInt64).Transpose(AxisMoved(rank, rank - 1, 0));
 }
 
 Outputs GatherND(NodeContext& n) {
   const int64_t batch = n.Int("batch_dims", 0);
   if (batch < 0 || batch >= n.Input(1).rank()) return n.Fail("batch_dims is out of range");
-  const auto tuples = Tuples(n, n.Input(0), n.Input(1), static_cast<int>(batch));
+  const auto tuples = Tuples(n, n.Input(0), n.Input(1), static_cast<int>(batch), true);
   if (!tuples) return {};
   return {n.b().Op("gather_nd", {n.Input(0), *tuples}, {{"batch_dims", batch}})};
 }
@@ -86,13 +100,20 @@ std::string Reduction(NodeContext& n) {
 
 Outputs ScatterND(NodeContext& n) {
   const std::string mode = Reduction(n);
-  const auto tuples = Tuples(n, n.Input(0), n.Input(1), 0);
+  const auto tuples = Tuples(n, n.Input(0), n.Input(1), 0, false);
   if (!tuples) return {};
+  // It says itself which index is out of range.
+  n.b().SetSpan(n.InputSpan(1, "indices"));
   return {n.b().Op("scatter_nd", {n.Input(0), *tuples, n.Input(2)}, {{"mode", mode}})};
 }
 
 Outputs ScatterElements(NodeContext& n) {
   const int axis = n.Axis(n.Int("axis", 0), n.Input(0).rank());
+  if (!n.b().status().ok()) return {};
+  if (n.b().ConstantInts(n.Input(1))) {
+    FromFront({n, 1, "indices"}, n.Input(1), n.b().DimOf(n.Input(0), axis));
+  }
+  n.b().SetSpan(n.InputSpan(1, "indices"));  // it says itself which is out of range
   return {n.b().Op("scatter_elements", n.inputs(), {{"axis", axis}, {"reduction", Reduction(n)}})};
 }
 
@@ -118,7 +139,11 @@ Outputs TopK(NodeContext& n) {
     attrs.Set("k", AttrList{(*k)[0]});
     return b.Fields(b.Op("topk", {x}, attrs));
   }
-  return b.Fields(b.Op("dyn.topk", {x, AsScalar(Term(n, 1)).As(DType::kInt64)}, attrs));
+  attrs.Set("below_one_is_none", true);
+  const Term count = AsScalar(Term(n, 1)).As(DType::kInt64);
+  if (b.Elements(count)) return b.Fields(b.Op("dyn.topk", {x, count}, attrs));
+  const Term end(b, b.DimOf(x, axis));
+  return b.Fields(b.Op("dyn.topk", {x, Checked({n, 1, "K"}, count, 0, end + 1)}, attrs));
 }
 
 Outputs Hardmax(NodeContext& n) {
@@ -220,9 +245,7 @@ Outputs Accumulated(NodeContext& n, std::string_view op) {
     axis = n.Axis((*known)[0], x.rank());
   } else {
     // The axis is the middle one of three.
-    const auto rank = static_cast<double>(x.rank());
-    Term at = AsScalar(Term(n, 1)).As(DType::kInt64);
-    at = Select(at < 0, at + rank, at);
+    const Term at = AxisFromFront({n, 1, "axis"}, x.rank());
     const Term dims(b, shape), place(b, b.Ints(Iota(x.rank())));
     const auto product = [&](const Term& which) {
       return Select(which, dims, dims.Number(1)).Over("prod", {0});
@@ -240,8 +263,13 @@ Outputs CumSum(NodeContext& n) { return Accumulated(n, "cumsum"); }
 Outputs CumProd(NodeContext& n) { return Accumulated(n, "cumprod"); }
 
 Outputs ReverseSequence(NodeContext& n) {
-  return {n.b().Op("reverse_sequence", {n.Input(0), n.Input(1)},
-                   {{"seq_axis", n.Int("time_axis", 0)}, {"batch_axis", n.Int("batch_axis", 1)}})};
+  TypedBuilder& b = n.b();
+  const int time = n.Axis(n.Int("time_axis", 0), n.Input(0).rank());
+  if (!b.status().ok()) return {};
+  const Term lengths =
+      Checked({n, 1, "sequence_lens"}, n.Input(1), 0, Term(b, b.DimOf(n.Input(0), time)) + 1);
+  return {b.Op("reverse_sequence", {n.Input(0), lengths},
+               {{"seq_axis", time}, {"batch_axis", n.Int("batch_axis", 1)}})};
 }
 
 Outputs DepthToSpace(NodeContext& n) {
@@ -256,7 +284,7 @@ Outputs SpaceToDepth(NodeContext& n) {
 Outputs CenterCropPad(NodeContext& n) {
   TypedBuilder& b = n.b();
   Term x(n, 0);
-  const Term sizes = Term(n, 1).As(DType::kInt64);
+  const Term sizes = Term(b, NotNegative({n, 1, "shape"})).As(DType::kInt64);
   const std::vector<int64_t> axes =
       n.HasAttr("axes") ? n.Axes(n.Ints("axes"), x.rank()) : Iota(x.rank());
   if (!b.status().ok()) return {};
@@ -290,7 +318,11 @@ Outputs TensorScatter(NodeContext& n) {
   }
   const auto front = [&](const Term& v) { return v.Transpose(AxisMoved(v.rank(), axis, 1)); };
   const Term old = front(cache), now = front(update);
-  const Term first = n.Has(2) ? Term(n, 2).As(DType::kInt64).Expand(1)
+  const Term room = Term(b, b.DimOf(old, 1)) - (mode == "linear" ? Term(b, b.DimOf(now, 1))
+                                                                 : Term(b, b.Ints({1})));
+  const Term first = n.Has(2) ? Checked({n, 2, "write_indices"}, n.Input(2), 0, room + 1)
+                                    .As(DType::kInt64)
+                                    .Expand(1)
                               : Term(b, b.Int(0)) * RangeOf(b, cache, 0).Expand(1);
   const Term extent = Extent(b, old, 1), length = Extent(b, now, 1);
   Term behind = Range(extent) - first;  // (batch, places)

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "compiler/import/control_flow.h"
+#include "compiler/import/onnx/checked.h"
 #include "compiler/import/onnx/learn.h"
 
 namespace relayvm::import {
@@ -141,7 +142,10 @@ Outputs Binarizer(NodeContext& n) {
 }
 
 Outputs ArrayFeatureExtractor(NodeContext& n) {
-  const Term x(n, 0), places = Term(n, 1).Reshape({-1});
+  const Term x(n, 0);
+  if (x.rank() < 1) return n.Fail("expected an input of rank 1 or more");
+  const Term places(n.b(), Below({n, 1, "places"}, n.b().Reshape(n.Input(1), {-1}),
+                                 n.b().DimOf(x, -1)));
   if (x.rank() == 1) return {x.Take(places, 0).Expand(0)};
   return {x.Take(places, x.rank() - 1)};
 }
@@ -270,7 +274,9 @@ Outputs LinearClassifier(NodeContext& n) {
     const Term label =
         LabelsOf(n, positive.As(DType::kInt64), classes == 2 ? labels : std::vector<int64_t>{0, 1});
     if (classes != 2) return {label, Transformed(n, *scores, how)};
-    if (how == "PROBIT") return {label, Transformed(n, *scores, how)};
+    if (how == "PROBIT") {  // as of trees: the first class alone has a number
+      return {label, n.b().Concat({Transformed(n, *scores, how), *scores * 0.0}, 1)};
+    }
     const Term score = how == "LOGISTIC" ? scores->Call("sigmoid") : *scores;
     return {label, n.b().Concat({1.0 - score, score}, 1)};
   }
@@ -283,9 +289,20 @@ Outputs LinearClassifier(NodeContext& n) {
 
 // --- Maps ---
 
+// A map from labels to scores for each row, which there is no type for: the scores as they are, as
+// exporters write them without this node (skl2onnx: options={'zipmap': False}).
 Outputs ZipMap(NodeContext& n) {
-  return n.Unsupported(
-      "maps are not supported: export scores as a tensor (skl2onnx: options={'zipmap': False})");
+  const size_t labels = std::max(n.Ints("classlabels_int64s").size(),
+                                 n.Strings("classlabels_strings").size());
+  const Value scores = n.Input(0);
+  const Dim columns = scores.dim(-1);
+  if (columns.is_const() && !columns.is_const(static_cast<int64_t>(labels))) {
+    return n.Fail(fmt::format("expected {} scores a row, one for each label, found {}", labels,
+                              columns.ToString()));
+  }
+  n.Warn("gives a tensor of scores, a column for each label in their order, in place of a sequence "
+         "of maps");
+  return {scores};
 }
 Outputs OfMap(NodeContext& n) {
   return n.Unsupported("maps are not supported: take features as a tensor");

@@ -1,7 +1,7 @@
 // Losses: NegativeLogLikelihoodLoss, SoftmaxCrossEntropyLoss.
 #include <fmt/format.h>
 
-#include "compiler/import/onnx/arithmetic.h"
+#include "compiler/import/onnx/checked.h"
 
 namespace relayvm::import {
 
@@ -23,6 +23,7 @@ std::optional<Term> Loss(NodeContext& n, const Term& x, const Term& target) {
     kept = Not(Equal(label, static_cast<double>(n.Int("ignore_index", 0))));
     label = Select(kept, label, label.Number(0));
   }
+  label = Term(b, Below({n, 1, "target"}, label, b.DimOf(x, 1)));
   const Term chosen(b, b.Squeeze(x.Call("gather", label.Expand(1), {{"axis", 1}}), {1}));
   const Term weight = Select(kept, n.Has(2) ? Term(n, 2).Take(label, 0) : x.Number(1), x.Number(0));
   // An ignored element counts nothing, also where it is infinite.

@@ -185,16 +185,10 @@ Outputs HardSwish(NodeContext& n) {
 }
 
 // log(1 + e^x), where e^x does not overflow.
-Value SoftplusOf(NodeContext& n, const Value& x) {
-  TypedBuilder& b = n.b();
-  const Value magnitude = b.Op("exp", {b.Op("negative", {b.Op("abs", {x})})});
-  return b.Op("add", {b.Op("maximum", {x, Like(n, x, 0)}),
-                      b.Op("log", {b.Op("add", {magnitude, Like(n, x, 1)})})});
-}
-Outputs Softplus(NodeContext& n) { return {SoftplusOf(n, n.Input(0))}; }
+Outputs SoftplusOf(NodeContext& n) { return {Softplus(Term(n, 0))}; }
 Outputs Mish(NodeContext& n) {
-  TypedBuilder& b = n.b();
-  return {b.Op("multiply", {n.Input(0), b.Op("tanh", {SoftplusOf(n, n.Input(0))})})};
+  const Term x(n, 0);
+  return {x * Softplus(x).Call("tanh")};
 }
 Outputs Softsign(NodeContext& n) {
   TypedBuilder& b = n.b();
@@ -398,7 +392,7 @@ constexpr OperatorDef kMathOperators[] = {
     {"Sign", 1, 1, Sign},
     {"Sin", 1, 1, Same<"sin">},
     {"Sinh", 1, 1, Same<"sinh">},
-    {"Softplus", 1, 1, Softplus},
+    {"Softplus", 1, 1, SoftplusOf},
     {"Softsign", 1, 1, Softsign},
     {"Sqrt", 1, 1, Same<"sqrt">},
     {"Sub", 2, 2, Binary<"subtract">},

@@ -189,7 +189,7 @@ std::optional<Value> ConvOf(NodeContext& n, const std::string& prefix, Value x, 
                    {"padding", ListOf(window->pads)},
                    {"dilation", ListOf(window->dilations)},
                    {"groups", n.Int("group", 1)},
-                   {"channels", w.dim(0)},
+                   {"channels", w.dim(0).is_const() ? w.dim(0).value() : 0},
                    {"kernel_size", ListOf(window->kernel)},
                    {"data_layout", std::string(kLayouts[spatial - 1])},
                    {"kernel_layout", std::string(kKernelLayouts[spatial - 1])}});
@@ -276,14 +276,32 @@ Outputs Pool(NodeContext& n, std::string_view kind) {
   }
   return {y};
 }
+// Flat positions in the spatial dims of `padded` as those in `x`; -1 of what auto_pad added.
+Term Unpadded(NodeContext& n, const Term& position, const Term& x, const Value& padded) {
+  TypedBuilder& b = n.b();
+  const bool upper = n.String("auto_pad", "") == "SAME_UPPER";
+  Term rest = position, flat = position.Number(0), inside = position >= 0, step(b, b.Int(1));
+  for (int i = x.rank() - 1; i >= 2; --i) {
+    const Term extent = Extent(b, x, i), full = Extent(b, padded, i), total = full - extent;
+    const Term half = total.Call("floor_divide", total.Number(2));
+    const Term at = rest.Call("floor_mod", full) - (upper ? half : total - half);
+    rest = rest.Call("floor_divide", full);
+    inside = And(inside, And(at >= 0, at < extent));
+    flat = flat + at * step;
+    step = step * extent;
+  }
+  return Select(inside, flat, flat.Number(-1));
+}
+
 // With the flat position of each maximum in the whole input.
 Outputs MaxPoolIndices(NodeContext& n) {
   TypedBuilder& b = n.b();
   const Term x(n, 0);
   Value data = x;
-  const auto window = ReadWindow(n, data, n.Ints("kernel_shape"));
+  const auto window = ReadWindow(n, data, n.Ints("kernel_shape"), LeastOf(x.dtype()));
   if (!window || !FewTaps(n, *window)) return {};
-  const Windows w = WindowsOf(n, x, *window, LeastOf(x.dtype()));
+  Windows w = WindowsOf(n, Term(b, data), *window, LeastOf(x.dtype()));
+  if (data.node != x.value().node) w.positions = Unpadded(n, w.positions, x, data);
   const auto spatial = static_cast<int64_t>(window->kernel.size());
   int64_t taps = 1;
   for (int64_t k : window->kernel) taps *= k;

@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "compiler/import/onnx/checked.h"
 #include "compiler/import/onnx/window.h"
 
 namespace relayvm::import {
@@ -95,9 +96,9 @@ Outputs ConvTranspose(NodeContext& n) {
   }
   const int64_t groups = n.Int("group", 1);
   int64_t channels = 0;
-  if (groups < 1 || groups > INT32_MAX || !w.dim(1).is_const() ||
-      __builtin_mul_overflow(w.dim(1).value(), groups, &channels)) {
-    return n.Fail("expected a group of 1 or more and a weight whose dims are known");
+  if (groups < 1 || groups > INT32_MAX ||
+      (w.dim(1).is_const() && __builtin_mul_overflow(w.dim(1).value(), groups, &channels))) {
+    return n.Fail(fmt::format("group: expected 1 or more, found {}", groups));
   }
   Value y = b.Op(fmt::format("nn.conv{}d_transpose", spatial), {x, w},
                  {{"strides", ListOf(strides)},
@@ -131,8 +132,9 @@ Outputs MaxUnpool(NodeContext& n) {
   const Term shape(b, b.Concat(dims, 0));
   const Value size = shape.Over("prod", {0});
   const Value flat = Filled(b, 0, x.dtype(), size);
-  const Value all = b.Op("scatter_elements",
-                         {flat, b.Reshape(n.Input(1), {-1}), b.Reshape(x, {-1})}, {{"axis", 0}});
+  const Value places = Below({n, 1, "indices"}, b.Reshape(n.Input(1), {-1}), size);
+  const Value all =
+      b.Op("scatter_elements", {flat, places, b.Reshape(x, {-1})}, {{"axis", 0}});
   const Value y = ShapedAs(b, all, {shape});
   if (!n.Has(2)) return {y};
   // Positions are those of the smallest shape; the rest is at the end.

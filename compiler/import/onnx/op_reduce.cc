@@ -1,6 +1,7 @@
 // Reductions and searches.
 #include <cmath>
 
+#include "compiler/import/onnx/checked.h"
 #include "compiler/import/onnx/runtime_axes.h"
 
 namespace relayvm::import {
@@ -14,7 +15,9 @@ Value Reduce(NodeContext& n, const Value& x, const char* op) {
   TypedBuilder& b = n.b();
   const bool keep = n.Int("keepdims", 1) != 0;
   if (n.Has(1) && !b.ConstantInts(n.Input(1)) && !n.Input(1).dim(0).is_const(0)) {
-    return ReduceBy(n, x, op, Term(n, 1), keep);
+    const Dim count = n.Input(1).dim(0);
+    const int64_t most = count.is_const() ? count.value() : x.rank();
+    return ReduceBy(n, x, op, CheckedAxes(n, 1, x.rank(), most), keep);
   }
   const bool none = n.Has(1) && n.Input(1).dim(0).is_const(0);
   const auto axes = none ? std::nullopt : n.AxesOf("axes", 1);
@@ -54,7 +57,13 @@ Outputs ReduceLogSumExp(NodeContext& n) {
     const std::vector<int64_t> over =
         axes && !axes->empty() ? n.Axes(*axes, x.rank()) : Iota(x.rank());
     if (!b.status().ok()) return {};
-    if (!n.Has(1) || axes) largest = Max(x, over);
+    if (!n.Has(1) || axes) {
+      largest = Max(x, over);
+    } else {
+      const Dim count = n.Input(1).dim(0);
+      const int64_t most = count.is_const() ? count.value() : x.rank();
+      largest = Term(b, ReduceBy(n, x, "max", CheckedAxes(n, 1, x.rank(), most), true));
+    }
   }
   largest = Select(largest.Call("isfinite"), largest, largest.Number(0));
   const Term sum(b, Reduce(n, Exp(x - largest), "sum"));

@@ -32,24 +32,25 @@ struct Line {
 
 Term Double(TypedBuilder& b, double v) { return {b, b.Scalar(v, DType::kFloat64)}; }
 
-// The position in the input of each element of the result, rank 1.
-Term Positions(const Mode& m, const Line& line) {
-  const Term o = Range(line.out).As(DType::kFloat64);
-  const Term in = line.extent.As(DType::kFloat64), out = line.out.As(DType::kFloat64);
-  const Term width = line.width;
-  Term half = (o + 0.5) / line.scale - 0.5;
+// The position in the input of each element of the result, rank 1;
+// in float32 where that decides which element is the nearest: as ONNX Runtime rounds.
+Term Positions(const Mode& m, const Line& line, DType real = DType::kFloat64) {
+  const Term o = Range(line.out).As(real);
+  const Term in = line.extent.As(real), out = line.out.As(real);
+  const Term width = line.width.As(real), scale = line.scale.As(real);
+  Term half = (o + 0.5) / scale - 0.5;
   const Term one = width <= 1.0;
   const Term steps = Select(one, width.Number(1), width - 1);
-  if (m.coordinates == "asymmetric") return o / line.scale;
-  if (m.coordinates == "tf_half_pixel_for_nn") return (o + 0.5) / line.scale;
+  if (m.coordinates == "asymmetric") return o / scale;
+  if (m.coordinates == "tf_half_pixel_for_nn") return (o + 0.5) / scale;
   if (m.coordinates == "pytorch_half_pixel") return Select(one, o * 0.0, half);
   if (m.coordinates == "align_corners") return Select(one, o * 0.0, o * (in - 1) / steps);
   if (m.coordinates == "half_pixel_symmetric") {
-    const Term adjusted = out / (line.scale * in);
+    const Term adjusted = out / (scale * in);
     return in / 2 * (1.0 - adjusted) + half;
   }
   if (m.coordinates == "tf_crop_and_resize") {
-    const Term start = line.roi_start * (in - 1), end = line.roi_end * (in - 1);
+    const Term start = line.roi_start.As(real) * (in - 1), end = line.roi_end.As(real) * (in - 1);
     return Select(one, (start + end) / 2 + o * 0.0, start + o * (end - start) / steps);
   }
   return half;
@@ -75,7 +76,7 @@ Term Weight(const Mode& m, const Term& d) {
 // What lies outside of the picture in tf_crop_and_resize.
 Term Extrapolated(const Mode& m, const Term& y, const Line& line, const Term& position) {
   if (m.coordinates != "tf_crop_and_resize") return y;
-  const Term inside = And(position >= 0.0, position <= (line.extent - 1).As(DType::kFloat64));
+  const Term inside = And(position >= 0.0, position <= (line.extent - 1).As(position.dtype()));
   return Select(Along(inside, line.axis, y.rank()), y, y.Number(m.extrapolation));
 }
 
@@ -177,7 +178,7 @@ Term Nearest(const Mode& m, const Term& x, const Line& line) {
   if (const auto times = Repeats(m, x, line)) {
     return {b, b.Op("repeat", {x}, {{"repeats", *times}, {"axis", line.axis}})};
   }
-  const Term position = Positions(m, line);
+  const Term position = Positions(m, line, DType::kFloat32);
   const Term last = line.extent - 1;
   const Term place = Clamp(Rounded(position, m.nearest).As(DType::kInt64), {b, b.Int(0)}, last);
   return Extrapolated(m, x.Take(place, line.axis), line, position);
@@ -365,7 +366,7 @@ Outputs Resize(NodeContext& n) {
     if (n.Input(3).rank() != 1 || !n.Input(3).dim(0).is_const(static_cast<int64_t>(axes.size()))) {
       return n.Fail("sizes: expected a number for each axis");
     }
-    s.sizes = Term(n, 3).As(DType::kInt64);
+    s.sizes = Term(n.b(), NotNegative({n, 3, "sizes"})).As(DType::kInt64);
   } else {
     const size_t input = old ? 1 : 2;
     if (!n.Has(input)) return n.Fail("expected scales or sizes");

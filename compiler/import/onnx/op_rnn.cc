@@ -7,6 +7,7 @@
 
 #include <cctype>
 
+#include "compiler/import/onnx/checked.h"
 #include "compiler/import/onnx/quantised.h"
 
 namespace relayvm::import {
@@ -62,11 +63,7 @@ constexpr ActivationDef kActivations[] = {
      [](NodeContext& n, const Value& x, double, double) { return n.b().Op("sigmoid", {x}); }},
     {"softplus", 0, 0, 0,
      [](NodeContext& n, const Value& x, double, double) {
-       // log(1 + e^x) = max(x, 0) + log(1 + e^-|x|)
-       TypedBuilder& b = n.b();
-       const Value small = b.Op("exp", {b.Op("negative", {b.Op("abs", {x})})});
-       return b.Op("add",
-                   {b.Op("nn.relu", {x}), b.Op("log", {b.Op("add", {small, Like(n, x, 1)})})});
+       return Softplus(Term(n.b(), x)).value();
      }},
     {"softsign", 0, 0, 0,
      [](NodeContext& n, const Value& x, double, double) {
@@ -427,6 +424,10 @@ Outputs Recurrent(NodeContext& n, const Layer& layer) {
   if (!b.status().ok()) return {};
   // Sequences of full length need no lengths.
   Value lens = lengths;
+  if (lengths) {
+    lens = Checked({n, 4, "sequence_lens"}, lengths, 0, Term(b, b.DimOf(x, 0)) + 1);
+    if (!b.status().ok()) return {};
+  }
   if (auto known = lengths ? b.ConstantInts(lengths) : std::nullopt; known && x.dim(0).is_const()) {
     const bool full =
         std::all_of(known->begin(), known->end(), [&](int64_t v) { return x.dim(0).is_const(v); });

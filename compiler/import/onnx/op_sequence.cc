@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "compiler/import/control_flow.h"
-#include "compiler/import/onnx/convert.h"
+#include "compiler/import/onnx/checked.h"
 
 namespace relayvm::import {
 
@@ -41,13 +41,11 @@ Value Length(TypedBuilder& b, const Value& list) {
 
 // The number of elements behind place `at`, which counts from the end where negative; the program
 // fails where there is no such place. With `end` the place behind the last counts too.
-Value Behind(TypedBuilder& b, const Value& list, const Value& at, bool end) {
-  const Value length = Length(b, list), zero = b.Int(0), one = b.Int(1);
-  const Value place = b.Op("where", {b.Op("less", {at, zero}), b.Op("add", {at, length}), at});
-  const Value last = end ? length : b.Op("subtract", {length, one});
-  const Value inside = b.Op(
-      "logical_and", {b.Op("greater_equal", {place, zero}), b.Op("less_equal", {place, last})});
-  return InRange(b, inside, b.Op("subtract", {last, place}));
+Value Behind(const InputName& of, const Value& list, const Value& at, bool end) {
+  TypedBuilder& b = of.n.b();
+  const Term length(b, Length(b, list)), last = end ? length : length - 1;
+  const Term place = Checked(of, at, (-length).Reshape({1}), (last + 1).Reshape({1}));
+  return last - Select(place < 0, place + length, place);
 }
 
 ir::Type Element(const Value& list) { return ElementType(list.type, "Sequence"); }
@@ -73,13 +71,14 @@ Outputs SequenceAt(NodeContext& n) {
     const std::vector<Value> fields = b.Fields(v);
     const auto size = static_cast<int64_t>(fields.size());
     if (*known < -size || *known >= size) {
-      return n.Fail(fmt::format("position: expected {} to {}, found {}", -size, size - 1, *known));
+      return n.Fail(fmt::format("{}: {}, expected {} to {}", n.InputText(1, "position"), *known,
+                                -size, size - 1));
     }
     return {fields[static_cast<size_t>(*known < 0 ? *known + size : *known)]};
   }
   const Value list = AsSequence(b, v);
   if (!b.status().ok()) return {};
-  return {CallPrelude(b, "sequence_at", {list, Behind(b, list, at, false)}, Element(list))};
+  return {CallPrelude(b, "sequence_at", {list, Behind({n, 1, "position"}, list, at, false)}, Element(list))};
 }
 
 Outputs SequenceInsert(NodeContext& n) {
@@ -93,7 +92,8 @@ Outputs SequenceInsert(NodeContext& n) {
     const auto size = static_cast<int64_t>(fields.size());
     int64_t place = known.value_or(size);
     if (place < -size || place > size) {
-      return n.Fail(fmt::format("position: expected {} to {}, found {}", -size, size, place));
+      return n.Fail(fmt::format("{}: {}, expected {} to {}", n.InputText(2, "position"), place,
+                                -size, size));
     }
     if (place < 0) place += size;
     fields.insert(fields.begin() + place, x);
@@ -107,7 +107,7 @@ Outputs SequenceInsert(NodeContext& n) {
   }
   const ir::Type element = ElementType(joined, "Sequence");
   const Value list = AsSequence(b, v, element);
-  const Value behind = at ? Behind(b, list, at, true) : b.Int(0);
+  const Value behind = at ? Behind({n, 2, "position"}, list, at, true) : b.Int(0);
   return {CallPrelude(b, "sequence_insert", {list, behind, Coerce(b, x, element)}, joined)};
 }
 
@@ -120,14 +120,15 @@ Outputs SequenceErase(NodeContext& n) {
     std::vector<Value> fields = b.Fields(v);
     const auto size = static_cast<int64_t>(fields.size());
     if (*known < -size || *known >= size) {
-      return n.Fail(fmt::format("position: expected {} to {}, found {}", -size, size - 1, *known));
+      return n.Fail(fmt::format("{}: {}, expected {} to {}", n.InputText(1, "position"), *known,
+                                -size, size - 1));
     }
     fields.erase(fields.begin() + (*known < 0 ? *known + size : *known));
     return {b.Tuple(fields)};
   }
   const Value list = AsSequence(b, v);
   if (!b.status().ok()) return {};
-  return {CallPrelude(b, "sequence_erase", {list, Behind(b, list, at, false)}, list.type)};
+  return {CallPrelude(b, "sequence_erase", {list, Behind({n, 1, "position"}, list, at, false)}, list.type)};
 }
 
 Value ToFront(TypedBuilder& b, const Value& v, int axis) {
@@ -247,7 +248,8 @@ Outputs SplitToSequence(NodeContext& n) {
   const Value rows = ToFront(b, x, axis), zero = b.Int(0), one = b.Int(1);
   const Value extent_value = b.Reshape(b.DimOf(rows, 0), {});
   const bool even = split.rank() == 0;
-  const Value all = b.Cast(split, DType::kInt64);
+  // Of parts of their own sizes none is negative; the last ends at the extent (below).
+  const Value all = AtLeast({n, 1, "split"}, b.Cast(split, DType::kInt64), even ? 1 : 0);
   const Value count =
       even ? b.Op("floor_divide", {b.Op("subtract", {b.Op("add", {extent_value, all}), one}), all})
            : b.Reshape(b.DimOf(all, 0), {});

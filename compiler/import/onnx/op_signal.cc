@@ -3,8 +3,7 @@
 
 #include <numbers>
 
-#include "compiler/import/control_flow.h"
-#include "compiler/import/onnx/arithmetic.h"
+#include "compiler/import/onnx/checked.h"
 
 namespace relayvm::import {
 
@@ -17,7 +16,7 @@ constexpr double kTurn = 2 * std::numbers::pi;
 // --- Windows: a0 - a1 cos(t) + a2 cos(2t), t a turn over the window. ---
 
 Outputs CosineWindow(NodeContext& n, double a0, double a1, double a2) {
-  const Term size = AsScalar(Term(n, 0)).As(DType::kInt64);
+  const Term size = AtLeast({n, 0, "size"}, AsScalar(Term(n, 0)).As(DType::kInt64), 0);
   const Term steps = n.Int("periodic", 1) != 0 ? size : size - 1;
   const Term turn = Range(size).As(DType::kFloat64) * kTurn / steps.As(DType::kFloat64);
   Term y = a0 - a1 * Cos(turn);
@@ -94,20 +93,6 @@ Term RealInverse(const Term& x, const Term& length, const Term& bins) {
 // How many bins of a transform are not the mirror of others.
 Term OneSided(const Term& length, bool onesided) { return onesided ? length / 2 + 1 : length; }
 
-// A number of at least 1, which the program checks where it is not known.
-Term Positive(NodeContext& n, const Term& v, const char* what) {
-  TypedBuilder& b = n.b();
-  const auto known = b.Elements(v);
-  if (!known || known->size() != 1) {
-    const ir::Type type = v.value().type;
-    return {b, b.If(v >= 1, v, Impossible(b, type), type)};
-  }
-  if ((*known)[0].is_const() && (*known)[0].value() < 1) {
-    n.Fail(fmt::format("{}: expected 1 or more, found {}", what, (*known)[0].value()));
-  }
-  return v;
-}
-
 Outputs Dft(NodeContext& n) {
   TypedBuilder& b = n.b();
   Term x(n, 0);
@@ -135,7 +120,7 @@ Outputs Dft(NodeContext& n) {
   const Term extent = Extent(b, x, axis);
   Term length = real ? (extent - 1) * 2 : extent;
   if (n.Has(1)) {  // cut, or filled with zeros
-    length = Positive(n, AsScalar(Term(n, 1)).As(DType::kInt64), "dft_length");
+    length = AtLeast({n, 1, "dft_length"}, AsScalar(Term(n, 1)).As(DType::kInt64), 1);
     if (!b.status().ok()) return {};
     const Term place = Range(real ? OneSided(length, true) : length);
     x = Select(Along(place < extent, axis, rank), x.Take(place, axis), x.Number(0));
@@ -154,9 +139,14 @@ Outputs Stft(NodeContext& n) {
     return n.Fail("signal: expected batch, length and the parts of a number");
   }
   if (!n.Has(2) && !n.Has(3)) return n.Fail("expected a window or a frame_length");
-  const Term step = AsScalar(Term(n, 1)).As(DType::kInt64);
-  const Term length = n.Has(3) ? AsScalar(Term(n, 3)).As(DType::kInt64) : Extent(b, n.Input(2), 0);
-  const Term frames = (Extent(b, x, 1) - length) / step + 1;
+  const auto positive = [&](size_t i, const char* what) {
+    return AtLeast({n, i, what}, AsScalar(Term(n, i)).As(DType::kInt64), 1);
+  };
+  const Term step = positive(1, "frame_step");
+  const Term length = n.Has(3) ? positive(3, "frame_length") : Extent(b, n.Input(2), 0);
+  // A signal that is shorter than a frame has none.
+  const Term starts = (Extent(b, x, 1) - length).Call("floor_divide", step) + 1;
+  const Term frames = Maximum(starts, starts.Number(0));
   const Term places = Range(frames).Expand(1) * step + Range(length);
   Term cut = x.Take(places, 1);  // batch, frames, length, parts
   if (n.Has(2)) cut = cut * Term(n, 2).Expand(1);
@@ -166,8 +156,10 @@ Outputs Stft(NodeContext& n) {
 // Triangles whose corners are evenly spaced on the mel scale, (spectrogram bins, mel bins).
 Outputs MelWeightMatrix(NodeContext& n) {
   const auto real = [&](size_t i) { return AsScalar(Term(n, i)).As(DType::kFloat64); };
-  const Term bins = AsScalar(Term(n, 0)).As(DType::kInt64);
-  const Term length = AsScalar(Term(n, 1)).As(DType::kInt64);
+  const auto positive = [&](size_t i, const char* what) {
+    return AtLeast({n, i, what}, AsScalar(Term(n, i)).As(DType::kInt64), 1);
+  };
+  const Term bins = positive(0, "num_mel_bins"), length = positive(1, "dft_length");
   const auto mel = [](const Term& hertz) {
     return 2595 * (1.0 + hertz / 700).Call("log") / std::numbers::ln10;
   };

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "compiler/import/onnx/checked.h"
 #include "compiler/import/onnx/quantised.h"
 #include "compiler/import/onnx/random.h"
 #include "compiler/import/onnx/runtime_axes.h"
@@ -28,6 +29,7 @@ Outputs Constant(NodeContext& n) {
     return {b.Constant(std::move(t))};
   }
   if (const Value value = n.Tensor("value")) return {value};
+  if (const Value value = n.SparseTensor("sparse_value")) return {value};
   return n.Unsupported("expected a value of numbers");
 }
 
@@ -119,25 +121,39 @@ Outputs Transpose(NodeContext& n) {
   return {n.b().Transpose(x, axes)};
 }
 
+// `x` as a view that says when it runs that the extent is this one.
+Value WithExtent(TypedBuilder& b, const Value& x, int axis, const Value& extent) {
+  std::vector<Value> dims;
+  for (int i = 0; i < x.rank(); ++i) dims.push_back(i == axis ? extent : b.DimOf(x, i));
+  return ShapedAs(b, x, dims);
+}
+
 Outputs Squeeze(NodeContext& n) {
   TypedBuilder& b = n.b();
   const Value x = n.Input(0);
   if (n.Has(1) && !b.ConstantInts(n.Input(1))) {
     const auto count = CountOf(n, n.Input(1), "axes");
     if (!count) return {};
-    return {SqueezeBy(n, x, Term(n, 1), *count)};
+    return {SqueezeBy(n, x, CheckedAxes(n, 1, x.rank(), *count), *count)};
   }
   if (auto axes = n.AxesOf("axes", 1)) return {b.Squeeze(x, n.Axes(*axes, x.rank()))};
+  // Which dims go decides the rank: those that are known to be 1. An open dim stays, and must not be
+  // 1 when it runs.
   std::vector<int64_t> ones;
+  Value y = x;
   for (int i = 0; i < x.rank(); ++i) {
     if (x.dim(i).is_const(1)) ones.push_back(i);
-    if (!x.dim(i).is_const()) {
-      return n.Unsupported(
-          "without axes, which dims go must be known when compiling; fix them with "
-          "--shape");
-    }
+    const auto least = x.dim(i).LowerBound();
+    if (x.dim(i).is_const() || (least && *least > 1)) continue;
+    const Term extent(b, b.DimOf(x, i));
+    const Term is_one = Equal(extent, 1).As(DType::kInt64);
+    const Value none = CheckedEnd(
+        {n, 0, fmt::format("how many dims of 1, beside those known when compiling (fix them with "
+                           "--shape), at axis {} of", i)},
+        is_one, b.Ints({0}), b.Ints({1}));
+    y = WithExtent(b, y, i, extent + Term(b, none) - 1);
   }
-  return {b.Squeeze(x, ones)};
+  return {b.Squeeze(y, ones)};
 }
 
 Outputs Unsqueeze(NodeContext& n) {
@@ -146,7 +162,7 @@ Outputs Unsqueeze(NodeContext& n) {
   if (n.Has(1) && !b.ConstantInts(n.Input(1))) {
     const auto count = CountOf(n, n.Input(1), "axes");
     if (!count) return {};
-    return {UnsqueezeBy(n, x, Term(n, 1), *count)};
+    return {UnsqueezeBy(n, x, CheckedAxes(n, 1, x.rank() + *count, *count), *count)};
   }
   const auto axes = n.AxesOf("axes", 1);
   if (!axes) return n.Fail("expected axes");
@@ -162,13 +178,6 @@ Outputs Unsqueeze(NodeContext& n) {
 Outputs Concat(NodeContext& n) {
   const int axis = n.Axis(n.Int("axis", 1), n.Input(0).rank());
   return {n.b().Concat(n.inputs(), axis)};
-}
-
-// `x` as a view that says when it runs that the extent is this one.
-Value WithExtent(TypedBuilder& b, const Value& x, int axis, const Value& extent) {
-  std::vector<Value> dims;
-  for (int i = 0; i < x.rank(); ++i) dims.push_back(i == axis ? extent : b.DimOf(x, i));
-  return ShapedAs(b, x, dims);
 }
 
 // Parts whose sizes are computed. `whole`: none is negative and they sum to the extent, which is
@@ -210,7 +219,7 @@ Outputs Split(NodeContext& n) {
     if (!given) {
       const auto count = CountOf(n, n.Input(1), "split");
       if (!count) return {};
-      const Term split = Term(n, 1).As(DType::kInt64);
+      const Term split = Term(b, NotNegative({n, 1, "split"})).As(DType::kInt64);
       std::vector<Term> all;
       for (int64_t i = 0; i < *count; ++i) all.push_back(split.Slice(0, i, i + 1));
       return SplitBy(n, x, axis, all, /*whole=*/true);
@@ -231,8 +240,10 @@ Outputs Split(NodeContext& n) {
     for (int64_t i = 0; i < count; ++i)
       sizes.push_back(std::clamp<int64_t>(extent - i * size, 0, size));
   }
-  if (std::any_of(sizes.begin(), sizes.end(), [](int64_t size) { return size < 0; })) {
-    return n.Fail("split: a size is negative");
+  for (const int64_t size : sizes) {
+    if (size < 0) {
+      return n.Fail(fmt::format("{}: {}, expected 0 or more", n.InputText(1, "split"), size));
+    }
   }
   int64_t total = 0;
   for (int64_t size : sizes) {
@@ -250,18 +261,25 @@ Outputs Split(NodeContext& n) {
   return b.Ops("split", {whole}, {{"indices_or_sections", at}, {"axis", axis}});
 }
 
+// The steps of a slice, none of which may be 0: what is below 2^63 as an unsigned number but for 0.
+Term NotZero(NodeContext& n) {
+  const Term steps = Term(n, 4).As(DType::kInt64);
+  const Term size = AtLeast({n, 4, "steps, by their sizes,"}, Abs(steps), 1);
+  return Select(steps < 0, -size, size);
+}
+
 // starts, ends, axes and steps that are all computed.
 Outputs SliceBy(NodeContext& n, const Value& x, const Value& starts, const Value& ends,
                 int64_t count) {
   TypedBuilder& b = n.b();
   const int64_t rank = x.rank();
   if (count > rank) return n.Fail("more starts than dims");
-  const Term axes = n.Has(3) ? Term(n, 3) : Term(b, b.Ints(Iota(count)));
+  const Term axes = n.Has(3) ? CheckedAxes(n, 3, rank, count) : Term(b, b.Ints(Iota(count)));
   const std::vector<int64_t> ones(static_cast<size_t>(rank), 1);
   const std::vector<int64_t> last(static_cast<size_t>(rank), INT64_MAX);
   const Value begin = ByAxis(b.Ints(std::vector<int64_t>(ones.size(), 0)), axes, {b, starts});
   const Value end = ByAxis(b.Ints(last), axes, {b, ends});
-  const Value steps = n.Has(4) ? ByAxis(b.Ints(ones), axes, Term(n, 4)).value() : b.Ints(ones);
+  const Value steps = n.Has(4) ? ByAxis(b.Ints(ones), axes, NotZero(n)).value() : b.Ints(ones);
   return {b.Op("dyn.strided_slice", {x, begin, end, steps})};
 }
 
@@ -343,6 +361,13 @@ Outputs Slice(NodeContext& n) {
   return {b.Op("dyn.strided_slice", {x, b.Concat(begin, 0), b.Concat(end, 0), b.Ints(strides)})};
 }
 
+// A constant whose bytes are all 0.
+bool IsZero(const Value& v) {
+  if (v.constant == nullptr) return false;
+  const std::span<const std::byte> bytes(v.constant->data.data(), v.constant->data.size());
+  return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
+}
+
 // The numbers are this compiler's own: ONNX leaves the generator open.
 Outputs Dropout(NodeContext& n) {
   TypedBuilder& b = n.b();
@@ -351,6 +376,7 @@ Outputs Dropout(NodeContext& n) {
   const DType mask_dtype = n.opset() < 10 ? x.dtype() : DType::kBool;
   const Term all = x.Call("ones_like").As(mask_dtype);
   if (training && training->size() == 1 && (*training)[0] == 0) return {x, all};
+  if (n.Has(1) && IsZero(n.Input(1))) return {x, all};
   const Term ratio = n.Has(1) ? AsScalar(Term(n, 1)) : x.Number(0.5);
   const Term mask = Uniform(n, b.ShapeOf(x)) >= ratio.As(DType::kFloat32);
   if (!b.status().ok()) return {};
@@ -359,33 +385,20 @@ Outputs Dropout(NodeContext& n) {
   return {Select(on, kept, x), Or(mask, Not(on))};
 }
 
-// Indices count from the end where negative. What lies outside is an error in ONNX; clipped here.
-Value Wrapped(NodeContext& n, const Value& indices, const Value& data, int axis) {
-  TypedBuilder& b = n.b();
-  if (auto known = b.ConstantInts(indices)) {
-    if (std::all_of(known->begin(), known->end(), [](int64_t i) { return i >= 0; })) return indices;
-    if (data.dim(axis).is_const() && indices.rank() <= 1) {
-      std::vector<int64_t> wrapped;
-      for (int64_t i : *known) wrapped.push_back(i < 0 ? i + data.dim(axis).value() : i);
-      const Value v = b.Ints(wrapped);
-      return indices.rank() == 0 ? b.Int(wrapped[0]) : v;
-    }
-  }
-  const Value wide = b.Cast(indices, DType::kInt64);
-  const Value extent = b.Squeeze(b.DimOf(data, axis), {0});
-  return b.Op("where", {b.Op("less", {wide, b.Int(0)}), b.Op("add", {wide, extent}), wide});
-}
-
 Outputs Gather(NodeContext& n) {
   const Value x = n.Input(0);
   const int axis = n.Axis(n.Int("axis", 0), x.rank());
-  return {n.b().Op("take", {x, Wrapped(n, n.Input(1), x, axis)}, {{"axis", axis}})};
+  if (!n.b().status().ok()) return {};
+  const Value at = FromFront({n, 1, "indices"}, n.Input(1), n.b().DimOf(x, axis));
+  return {n.b().Op("take", {x, at}, {{"axis", axis}})};
 }
 
 Outputs GatherElements(NodeContext& n) {
   const Value x = n.Input(0);
   const int axis = n.Axis(n.Int("axis", 0), x.rank());
-  return {n.b().Op("gather", {x, Wrapped(n, n.Input(1), x, axis)}, {{"axis", axis}})};
+  if (!n.b().status().ok()) return {};
+  const Value at = FromFront({n, 1, "indices"}, n.Input(1), n.b().DimOf(x, axis));
+  return {n.b().Op("gather", {x, at}, {{"axis", axis}})};
 }
 
 Outputs Expand(NodeContext& n) {
@@ -394,29 +407,33 @@ Outputs Expand(NodeContext& n) {
   const auto count = CountOf(n, shape, "shape");
   if (!count) return {};
   const int want = static_cast<int>(*count), rank = std::max(want, x.rank());
+  const auto elements = b.Elements(shape);
   // Each dim is the broadcast of both.
-  auto elements = b.Elements(shape);
   std::vector<Value> dims;
   for (int i = 0; i < rank; ++i) {
     const int in_shape = i - (rank - want), in_x = i - (rank - x.rank());
-    const auto given = [&] {
-      return b.Op("strided_slice", {b.Cast(shape, DType::kInt64)},
-                  {{"begin", AttrList{in_shape}},
-                   {"end", AttrList{in_shape + 1}},
-                   {"strides", AttrList{1}}});
-    };
+    const auto known = [&] { return (*elements)[static_cast<size_t>(in_shape)]; };
     if (in_shape < 0) {
       dims.push_back(b.DimOf(x, in_x));
     } else if (in_x < 0 || x.dim(in_x).is_const(1)) {
-      dims.push_back(elements && (*elements)[static_cast<size_t>(in_shape)].is_const()
-                         ? b.Ints({(*elements)[static_cast<size_t>(in_shape)].value()})
-                         : given());
-    } else if (x.dim(in_x).is_const() ||
-               (elements && ((*elements)[static_cast<size_t>(in_shape)].is_const(1) ||
-                             (*elements)[static_cast<size_t>(in_shape)] == x.dim(in_x)))) {
+      if (elements && known().is_const()) {
+        if (known().value() < 0) {
+          return n.Fail(
+              fmt::format("{}: {} is negative", n.InputText(1, "shape"), known().value()));
+        }
+        dims.push_back(b.Ints({known().value()}));
+        continue;
+      }
+      dims.push_back(b.Op("strided_slice", {b.Cast(shape, DType::kInt64)},
+                          {{"begin", AttrList{in_shape}},
+                           {"end", AttrList{in_shape + 1}},
+                           {"strides", AttrList{1}}}));
+    } else if (elements && (known().is_const(1) || known() == x.dim(in_x))) {
       dims.push_back(b.DimOf(x, in_x));
     } else {
-      dims.push_back(b.Op("maximum", {b.DimOf(x, in_x), given()}));
+      // Which of both is 1, if either, is told when it runs: as where other operators broadcast.
+      const Value like = Filled(b, 0, x.dtype(), shape);
+      return {b.Op("where", {b.Full({}, 1, DType::kBool), x, like})};
     }
   }
   if (dims.empty()) return {x};
@@ -429,10 +446,11 @@ Outputs Expand(NodeContext& n) {
 
 Outputs Tile(NodeContext& n) {
   TypedBuilder& b = n.b();
-  if (auto reps = b.ConstantInts(n.Input(1))) {
+  const Value times = NotNegative({n, 1, "repeats"});
+  if (auto reps = b.ConstantInts(times)) {
     return {b.Op("tile", {n.Input(0)}, {{"reps", ListOf(*reps)}})};
   }
-  return {b.Op("dyn.tile", {n.Input(0), n.Input(1)})};
+  return {b.Op("dyn.tile", {n.Input(0), times})};
 }
 
 Outputs Where(NodeContext& n) { return {n.b().Op("where", n.inputs())}; }
@@ -442,6 +460,18 @@ Outputs Range(NodeContext& n) {
   const DType dtype = n.Input(0).dtype();
   std::vector<Value> args;
   for (const Value& v : n.inputs()) args.push_back(v.rank() == 0 ? v : b.Reshape(v, {}));
+  if (!IsFloat(dtype)) {
+    // 0 is of neither sign: the step by its size is 1 or more.
+    const Term step(b, args[2]);
+    if (IsSignedInt(dtype)) {
+      if (!b.Elements(step) || b.ConstantInts(step)) {
+        const Term size = AtLeast({n, 2, "delta, by its size,"}, Abs(step.As(DType::kInt64)), 1);
+        args[2] = b.ConstantInts(step) ? args[2] : Select(step < 0, -size, size).As(dtype).value();
+      }
+    } else {
+      args[2] = AtLeast({n, 2, "delta"}, step, 1);
+    }
+  }
   return {b.Op("arange", args, {{"dtype", std::string(DTypeName(dtype))}})};
 }
 
@@ -462,16 +492,47 @@ Outputs PadBy(NodeContext& n, const Value& x, const Value& fill, const std::stri
     if (!axes) return {};
     if (*axes != half) return n.Fail("pads: expected a start and an end for each axis");
     const Value zeros = b.Ints(std::vector<int64_t>(static_cast<size_t>(rank), 0));
-    before = ByAxis(zeros, Term(n, 3), before);
-    after = ByAxis(zeros, Term(n, 3), after);
+    const Term places = CheckedAxes(n, 3, rank, half);
+    before = ByAxis(zeros, places, before);
+    after = ByAxis(zeros, places, after);
   }
   if (mode != "wrap") {
+    // What is negative cuts off first. Pads that follow from dims are sizes: none is negative.
+    std::vector<Value> begin, end;
+    bool crops = false;
+    for (int axis = 0; axis < rank; ++axis) {
+      const Term front = before.Slice(0, axis, axis + 1), back = after.Slice(0, axis, axis + 1);
+      const auto is_size = [&](const Term& pad) {
+        const auto number = b.ConstantInts(pad);
+        return number ? (*number)[0] >= 0 : b.Elements(pad).has_value();
+      };
+      if (is_size(front) && is_size(back)) {
+        begin.push_back(b.Ints({0}));
+        end.push_back(b.Ints({INT64_MAX}));
+        continue;
+      }
+      crops = true;
+      const Term first = -Minimum(front, front.Number(0));
+      const Term lost = first - Minimum(back, back.Number(0));
+      const Term left = AtLeast({n, 1, "what stays of an axis by the negative pads"},
+                                Term(b, b.DimOf(x, axis)) - lost, 0);
+      begin.push_back(first);
+      end.push_back(first + left);
+    }
+    Value source = x;
+    if (crops) {
+      source = b.Op("dyn.strided_slice",
+                    {x, b.Concat(begin, 0), b.Concat(end, 0),
+                     b.Ints(std::vector<int64_t>(static_cast<size_t>(rank), 1))});
+      before = Maximum(before, before.Number(0));
+      after = Maximum(after, after.Number(0));
+    }
     // A pair for each axis.
     std::vector<int64_t> places;
     for (int64_t i = 0; i < rank; ++i) places.insert(places.end(), {i, rank + i});
     const Term ends(b, b.Concat({before, after}, 0));
     const Term pairs = ends.Take(b.Ints(places), 0).Reshape({-1, 2});
-    return {b.Op("dyn.nn.pad", {x, pairs, fill}, {{"pad_mode", mode}})};
+    return {b.Op("dyn.nn.pad", {source, pairs, fill}, {{"pad_mode", mode}})};
   }
   Term y(b, x);
   for (int axis = 0; axis < rank; ++axis) {

@@ -471,7 +471,8 @@ Outputs TreeEnsembleClassifier(NodeContext& n) {
     };
     if (second) return {label, Transformed(n, both(score * 0, score), how)};
     if (base.size() == 2) return {label, Transformed(n, both(score, score * 0), how)};
-    if (how == "PROBIT") return {label, Transformed(n, score, how)};
+    // As ONNX Runtime: the first class alone has a number.
+    if (how == "PROBIT") return {label, both(Transformed(n, score, how), score * 0)};
     if (how == "LOGISTIC") return {label, both(-score, score).Call("sigmoid")};
     return {label, both(positive ? 1.0 - score : -score, score)};
   }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/import/onnx/arithmetic.h"
+#include "compiler/import/onnx/checked.h"
 
 namespace relayvm::import {
 
@@ -31,7 +31,7 @@ Outputs GridSample(NodeContext& n) {
 // theta (n, d, d+1), size (n, c, extents..): the positions from -1 to 1 of a picture, transformed.
 Outputs AffineGrid(NodeContext& n) {
   const Term theta(n, 0);
-  const Term size = Term(n, 1).As(DType::kInt64);
+  const Term size = Term(n.b(), NotNegative({n, 1, "size"})).As(DType::kInt64);
   const bool align = n.Int("align_corners", 0) != 0;
   if (theta.rank() != 3 || !theta.value().dim(1).is_const() || size.rank() != 1) {
     return n.Fail("theta: expected (batch, 2, 3) or (batch, 3, 4)");
@@ -73,7 +73,9 @@ Outputs RoiAlign(NodeContext& n) {
   if (rois.rank() != 2 || n.Input(2).rank() != 1) return n.Fail("rois: expected (regions, 4)");
   const std::string fallback = n.opset() < 16 ? "output_half_pixel" : "half_pixel";
   const bool aligned = n.String("coordinate_transformation_mode", fallback) == "half_pixel";
-  const Value boxes = b.Concat({Term(n, 2).As(rois.dtype()).Expand(1), rois}, 1);
+  const Term pictures =
+      Checked({n, 2, "batch_indices"}, n.Input(2), 0, b.DimOf(n.Input(0), 0));
+  const Value boxes = b.Concat({pictures.As(rois.dtype()).Expand(1), rois}, 1);
   return {b.Op("vision.roi_align", {n.Input(0), boxes},
                {{"pooled_size", AttrList{n.Int("output_height", 1), n.Int("output_width", 1)}},
                 {"spatial_scale", n.Float("spatial_scale", 1)},
@@ -83,7 +85,15 @@ Outputs RoiAlign(NodeContext& n) {
 }
 
 Outputs MaxRoiPool(NodeContext& n) {
-  return {n.b().Op("vision.roi_pool", n.inputs(),
+  TypedBuilder& b = n.b();
+  Term rois(n, 1);
+  if (rois.rank() != 2 || !rois.value().dim(1).is_const(5)) {
+    return n.Fail("rois: expected (regions, 5)");
+  }
+  const Term picture = Checked({n, 1, "the picture of a region, rois"},
+                               rois.Slice(1, 0, 1).As(DType::kInt64), 0, b.DimOf(n.Input(0), 0));
+  rois = Term(b, b.Concat({picture.As(rois.dtype()), rois.Slice(1, 1, INT64_MAX)}, 1));
+  return {b.Op("vision.roi_pool", {n.Input(0), rois},
                    {{"pooled_size", ListOf(n.Ints("pooled_shape"))},
                     {"spatial_scale", n.Float("spatial_scale", 1)}})};
 }
@@ -95,8 +105,10 @@ Outputs CropAndResize(NodeContext& n) {
   if (n.Input(0).rank() != 4 || size->size() != 2 || (*size)[0] < 1 || (*size)[1] < 1) {
     return n.Fail("expected data of rank 4 and a crop_size of two positive numbers");
   }
+  const Term pictures =
+      Checked({n, 2, "batch_indices"}, n.Input(2), 0, n.b().DimOf(n.Input(0), 0));
   const std::string mode = n.String("mode", "bilinear");
-  return {n.b().Op("image.crop_and_resize", {n.Input(0), n.Input(1), n.Input(2)},
+  return {n.b().Op("image.crop_and_resize", {n.Input(0), n.Input(1), pictures},
                    {{"crop_size", ListOf(*size)},
                     {"layout", "NCHW"},
                     {"method", mode == "nearest" ? "nearest_neighbor" : mode},

@@ -79,6 +79,7 @@ class NodeContext {
   std::vector<double> Floats(std::string_view name, std::vector<double> fallback = {});
   std::vector<std::string> Strings(std::string_view name);
   Value Tensor(std::string_view name);  // a constant, or no value
+  Value SparseTensor(std::string_view name);
   // A TensorProto::DataType; an error where the IR has none.
   DType Type(std::string_view name, DType fallback);
   // The same, of which integers may have fewer bits than a byte.
@@ -112,6 +113,12 @@ class NodeContext {
   // The outputs of another operator (of ai.onnx) on these inputs, with this node's attributes.
   std::vector<Value> As(std::string_view op, int opset, std::vector<Value> inputs);
 
+  // What errors call an input: "indices 'ids'"; and its place.
+  std::string InputText(size_t i, std::string_view what) const;
+  ir::Span InputSpan(size_t i, std::string_view what) const;
+
+  // What the user should know of this node.
+  void Warn(std::string_view what);
   // An error of this node. The empty list is what a converter may return with it.
   std::vector<Value> Fail(std::string_view why);
   std::vector<Value> Unsupported(std::string_view why);

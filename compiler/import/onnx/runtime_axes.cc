@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "compiler/import/onnx/checked.h"
+
 namespace relayvm::import {
 
 namespace {
@@ -14,6 +16,22 @@ Term Flags(const Term& axes, int64_t rank) {
   const Term any = Max(hits.As(DType::kInt64), {0}).Reshape({rank});
   return Maximum(any, any.Number(0));  // there may be no axes
 }
+
+}  // namespace
+
+Term CheckedAxes(NodeContext& n, size_t i, int64_t rank, int64_t count) {
+  TypedBuilder& b = n.b();
+  const Term axes =
+      Checked({n, i, "axes"}, n.Input(i), b.Ints({-rank}), b.Ints({rank})).As(DType::kInt64);
+  if (count < 2 || b.ConstantInts(axes)) return axes;
+  // How often each is there; the axes follow from what is checked.
+  const Term front = Select(axes < 0, axes + static_cast<double>(rank), axes);
+  const Term times = Equal(front.Expand(1), front.Expand(0)).As(DType::kInt64).Over("sum", {1}, false);
+  const Term once = Checked({n, i, "the times that an axis stands in axes"}, times, b.Ints({1}), b.Ints({2}));
+  return front * once;
+}
+
+namespace {
 
 // The elements of `shape` whose flag is 0, in order. `kept`: how many.
 Term Kept(const Term& shape, const Term& flags, int64_t rank, int64_t kept) {

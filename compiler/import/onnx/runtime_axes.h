@@ -15,6 +15,9 @@ Term ByAxis(const Value& rest, const Term& axes, const Term& values);
 // The number of elements of a vector, an error of the node where it is not known.
 std::optional<int64_t> CountOf(NodeContext& n, const Value& v, std::string_view what);
 
+// Axes of input `i` (int64): each of -rank..rank-1, and none twice, which the program checks.
+Term CheckedAxes(NodeContext& n, size_t i, int64_t rank, int64_t count);
+
 // `x` without the axes; their dims are 1.
 Value SqueezeBy(NodeContext& n, const Value& x, const Term& axes, int64_t count);
 // With dims of 1 inserted, so that they stand at `axes` of the result.

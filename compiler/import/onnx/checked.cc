@@ -1,0 +1,168 @@
+#include "compiler/import/onnx/checked.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "bytecode/base/printable.h"
+
+namespace relayvm::import {
+
+namespace {
+
+// What is known of numbers: for each place of the bounds, those that stand there.
+std::optional<std::vector<Dim>> NumbersOf(TypedBuilder& b, const Value& v, size_t places) {
+  if (v.constant == nullptr || v.constant->size() <= static_cast<int64_t>(2 * places)) {
+    if (auto known = b.Elements(v)) return known;
+  }
+  const auto known = b.ConstantInts(v);
+  if (!known) return std::nullopt;
+  // The least and the greatest stand for all.
+  std::vector<int64_t> ends;
+  for (size_t i = 0; i < known->size(); ++i) {
+    if (i < places) {
+      ends.push_back((*known)[i]);
+      continue;
+    }
+    if (i == places) ends.insert(ends.end(), ends.begin(), ends.begin() + static_cast<int64_t>(places));
+    int64_t& least = ends[i % places];
+    int64_t& most = ends[places + i % places];
+    least = std::min(least, (*known)[i]);
+    most = std::max(most, (*known)[i]);
+  }
+  return std::vector<Dim>(ends.begin(), ends.end());
+}
+
+bool Proved(const Dim& not_negative) {
+  const auto low = not_negative.LowerBound();
+  return low && *low >= 0;
+}
+bool Refuted(const Dim& not_negative) {
+  const auto high = not_negative.UpperBound();
+  return high && *high < 0;
+}
+
+// True where nothing is left to check; an error of the node where a number is wrong.
+bool Holds(const InputName& of, const Value& values, const Value& least, const Value& end) {
+  TypedBuilder& b = of.n.b();
+  if (!b.status().ok() || !values.is_tensor() || IsFloat(values.dtype())) return true;
+  const auto low = b.Elements(least), high = b.Elements(end);
+  if (!low || !high || low->empty() || low->size() != high->size()) return false;
+  const auto numbers = NumbersOf(b, values, low->size());
+  if (!numbers) return false;
+  bool holds = true;
+  for (size_t i = 0; i < numbers->size(); ++i) {
+    const Dim& from = (*low)[i % low->size()];
+    const Dim to = (*high)[i % low->size()] - Dim(1);
+    const Dim& number = (*numbers)[i];
+    if (Refuted(number - from) || Refuted(to - number)) {
+      const bool open = to.is_const() && to.value() == INT64_MAX - 1;
+      of.n.Fail(fmt::format(
+          "{}: {}, expected {}", of.n.InputText(of.input, of.what), number.ToString(),
+          open ? fmt::format("{} or more", from.ToString())
+               : fmt::format("{} to {}", from.ToString(), to.ToString())));
+      return true;
+    }
+    holds &= Proved(number - from) && Proved(to - number);
+  }
+  return holds;
+}
+
+// Constants as what is to be checked of them.
+Value Representatives(TypedBuilder& b, const Value& values, size_t places) {
+  if (values.constant == nullptr) return values;
+  const auto numbers = NumbersOf(b, values, places);
+  if (!numbers || numbers->size() % places != 0) return values;
+  std::vector<int64_t> ints;
+  for (const Dim& d : *numbers) {
+    if (!d.is_const()) return values;
+    ints.push_back(d.value());
+  }
+  return b.Reshape(b.Ints(ints), {-1, static_cast<int64_t>(places)});
+}
+
+Value Call(const InputName& of, std::string_view op, const std::vector<Value>& args) {
+  TypedBuilder& b = of.n.b();
+  const ir::Span outer = b.span();
+  b.SetSpan(of.n.InputSpan(of.input, of.what));
+  Value v = b.Op(op, args);
+  b.SetSpan(outer);
+  return v;
+}
+
+size_t PlacesOf(const Value& bounds) {
+  return bounds.dim(0).is_const() ? static_cast<size_t>(std::max<int64_t>(bounds.dim(0).value(), 1))
+                                  : 1;
+}
+
+}  // namespace
+
+Value CheckedEnd(const InputName& of, const Value& values, const Value& least, const Value& end) {
+  if (Holds(of, values, least, end)) return end;
+  return Call(of, "check_range",
+              {Representatives(of.n.b(), values, PlacesOf(end)), least, end});
+}
+
+Term Checked(const InputName& of, const Value& values, const Value& least, const Value& end) {
+  TypedBuilder& b = of.n.b();
+  if (Holds(of, values, least, end)) return {b, values};
+  return {b, Call(of, "range_checked", {values, least, end})};
+}
+Term Checked(const InputName& of, const Value& values, int64_t least, const Value& end) {
+  const auto places = static_cast<size_t>(PlacesOf(end));
+  return Checked(of, values, of.n.b().Ints(std::vector<int64_t>(places, least)), end);
+}
+Term AtLeast(const InputName& of, const Value& values, int64_t least) {
+  return Checked(of, values, least, of.n.b().Ints({INT64_MAX}));
+}
+
+Value NotNegative(const InputName& of) {
+  TypedBuilder& b = of.n.b();
+  const Value v = of.n.Input(of.input);
+  return b.Elements(v) && !b.ConstantInts(v) ? v : AtLeast(of, v, 0).value();
+}
+
+Value FromFront(const InputName& of, const Value& indices, const Value& extents) {
+  TypedBuilder& b = of.n.b();
+  const Value least = b.Op("negative", {extents});
+  const Value end = CheckedEnd(of, indices, least, extents);
+  if (!b.status().ok()) return indices;
+  const auto known = b.ConstantInts(indices);
+  const auto sizes = b.ConstantInts(extents);
+  if (known) {
+    if (std::all_of(known->begin(), known->end(), [](int64_t i) { return i >= 0; }) &&
+        end.node == extents.node) {
+      return indices;
+    }
+    if (sizes && !sizes->empty()) {
+      std::vector<int64_t> wrapped, shape;
+      for (size_t i = 0; i < known->size(); ++i) {
+        wrapped.push_back((*known)[i] + ((*known)[i] < 0 ? (*sizes)[i % sizes->size()] : 0));
+      }
+      for (const Dim& d : indices.shape()) shape.push_back(d.is_const() ? d.value() : -1);
+      const Value v = b.Ints(wrapped);
+      return shape.size() == 1 ? v : b.Op("reshape", {v}, {{"newshape", ListOf(shape)}, {"allowzero", true}});
+    }
+  }
+  const bool one = extents.dim(0).is_const(1);
+  const Term wide = Term(b, indices).As(DType::kInt64);
+  const Term extent(b, one ? b.Squeeze(end, {0}) : end);
+  return Select(wide < 0, wide + extent, wide);
+}
+
+Value Below(const InputName& of, const Value& indices, const Value& extent) {
+  TypedBuilder& b = of.n.b();
+  const Value end = CheckedEnd(of, indices, b.Ints({0}), extent);
+  if (end.node == extent.node || !b.status().ok()) return indices;
+  // Read through what was checked.
+  const Term wide = Term(b, indices).As(DType::kInt64);
+  return Minimum(wide, Term(b, b.Squeeze(end, {0})) - 1);
+}
+
+Term AxisFromFront(const InputName& of, int64_t rank) {
+  TypedBuilder& b = of.n.b();
+  const Term axis = AsScalar(Term(of.n, of.input)).As(DType::kInt64);
+  return {b, FromFront(of, axis, b.Ints({rank}))};
+}
+
+}  // namespace relayvm::import
