@@ -59,7 +59,7 @@ struct Invocation::Impl {
   Impl() = default;
   ~Impl() {
     fiber.reset();
-    if (workspace != nullptr) runtime->Release(std::move(workspace));
+    if (workspace != nullptr) runtime->Release(std::move(workspace), started_at + stats.run_ns);
   }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;

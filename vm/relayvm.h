@@ -84,8 +84,9 @@ class Runtime {
   friend class Invocation;
   friend class Scheduler;
   explicit Runtime(const RuntimeOptions& options);
+  // Of invocations. `now`: when it was used last, in nanoseconds of the steady clock.
   std::unique_ptr<vm::Workspace> Acquire();
-  void Release(std::unique_ptr<vm::Workspace> workspace);
+  void Release(std::unique_ptr<vm::Workspace> workspace, int64_t now);
   uint64_t NextInvocationId();
   // Calls of a kernel that waited for each other: run as one, or one by one after all.
   void CountBatch(size_t num_calls, bool batched);

@@ -9,7 +9,6 @@
 #include "bytecode/base/guarded.h"
 #include "bytecode/base/machine_limits.h"
 #include "vm/checked_pool.h"
-#include "vm/clock.h"
 #include "vm/relayvm.h"
 #include "vm/thread_pool.h"
 #include "vm/workspace.h"
@@ -107,7 +106,11 @@ size_t Workspace::Park(size_t bytes) {
   heap->Park(bytes);
   scratch.Trim(bytes);
   stack.Trim(bytes);
-  // With results that hosts hold: they come back.
+  return bytes_held();
+}
+
+// With results that hosts hold: they come back.
+size_t Workspace::bytes_held() const {
   return heap->resident_bytes() + scratch.bytes() + stack.kept_bytes();
 }
 }  // namespace vm
@@ -210,14 +213,14 @@ std::unique_ptr<vm::Workspace> Runtime::Acquire() {
   return workspace;
 }
 
-void Runtime::Release(std::unique_ptr<vm::Workspace> workspace) {
+void Runtime::Release(std::unique_ptr<vm::Workspace> workspace, int64_t now) {
   Impl& impl = *impl_;
   // A little memory stays. Values that point into the heap give their blocks back to it, whoever runs
   // there then.
-  size_t bytes = workspace->Park(kIdleBytes);
+  size_t bytes = workspace->bytes_held();
+  bytes = workspace->Park(bytes > kSmallBytes ? kIdleBytes : kSmallBytes);
   const size_t most = impl.options.max_idle_workspaces;
   if (most == 0) return impl.Forget(workspace.get());
-  const int64_t now = vm::NowNanoseconds();
   std::unique_ptr<vm::Workspace> surplus;
   // A host's memory goes back in chunks of several MiB.
   const bool injected = impl.options.memory != nullptr;
@@ -229,12 +232,14 @@ void Runtime::Release(std::unique_ptr<vm::Workspace> workspace) {
     workspace = impl.idle.TakeOldest();
   }
   if (injected) return impl.Forget(workspace.get());
-  bytes = workspace->Park(kSmallBytes);
+  if (bytes > kSmallBytes) bytes = workspace->Park(kSmallBytes);
   constexpr int kMostOld = 2;  // at once, so that no call takes long
   for (int i = 0;; ++i) {
     {
       const std::lock_guard lock(impl.idle_mutex);
-      if (workspace != nullptr) impl.small_idle.Give(std::move(workspace), bytes + kOwnBytes, now);
+      // More than that is results that hosts hold.
+      bytes = std::min(bytes, kSmallBytes) + kOwnBytes;
+      if (workspace != nullptr) impl.small_idle.Give(std::move(workspace), bytes, now);
       surplus = impl.small_idle.TakeSurplus(now, /*or_age=*/i < kMostOld);
     }
     if (surplus == nullptr) return;

@@ -20,6 +20,7 @@ struct Workspace : IdleLink<Workspace> {
 
   // Between runs: of each part at most so many bytes stay. Gives what all together hold.
   size_t Park(size_t bytes);
+  size_t bytes_held() const;
 
   struct OrphanHeap {
     void operator()(Heap* heap) const { heap->Orphan(); }

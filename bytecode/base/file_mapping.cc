@@ -87,7 +87,8 @@ Status FileMapping::CheckUnchanged(int64_t* status_time) const {
   struct stat now;
   if (::fstat(fd_, &now) != 0 || now.st_size != opened_.st_size ||
       Nanoseconds(now.st_mtim) != Nanoseconds(opened_.st_mtim)) {
-    return Changed(fmt::format("{} bytes when it was opened, {} now", opened_.st_size, now.st_size));
+    return Changed(
+        fmt::format("{} bytes when it was opened, {} now", opened_.st_size, now.st_size));
   }
   if (status_time != nullptr) *status_time = Nanoseconds(now.st_ctim);
   return OkStatus();
@@ -97,8 +98,8 @@ int64_t FileMapping::status_time() const { return Nanoseconds(opened_.st_ctim); 
 
 Status FileMapping::Changed(const std::string& how) const {
   return {StatusCode::kFailedPrecondition,
-          fmt::format("'{}' has been written to while it is in use ({}); load it again, and replace "
-                      "such files by renaming (mv), not in place",
+          fmt::format("'{}' has been written to while it is in use ({}); load it again, and "
+                      "replace such files by renaming (mv), not in place",
                       path_, how)};
 }
 

@@ -50,7 +50,8 @@ Result<FileReplacement> FileReplacement::Create(const std::string& path) {
   constexpr int kMostTries = 100;
   for (int i = 0;; ++i) {
     std::string temporary = fmt::format("{}.tmp{}", path, RandomName());
-    const int fd = ::open(temporary.c_str(), O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
+    constexpr int kFlags = O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL | O_NOFOLLOW;
+    const int fd = ::open(temporary.c_str(), kFlags, 0666);
     if (fd < 0 && errno == EEXIST && i < kMostTries) continue;
     FileReplacement file(path, fd < 0 ? "" : std::move(temporary), fd);
     if (fd < 0) return file.Failed("create");

@@ -25,15 +25,16 @@ std::string ReadSmallFile(const std::string& path) {
 
 // The number at the start of the text; 0, where there is none ("max", "-1").
 uint64_t NumberOf(const std::string& text) {
-  return text.empty() || text[0] < '0' || text[0] > '9' ? 0 : std::strtoull(text.c_str(), nullptr, 10);
+  const bool is_number = !text.empty() && text[0] >= '0' && text[0] <= '9';
+  return is_number ? std::strtoull(text.c_str(), nullptr, 10) : 0;
 }
 
 class GroupLimits {
  public:
   explicit GroupLimits(MachineLimits* limits) : limits_(*limits) {}
 
-  // Of the group at `path` below `mount`, and those above. Where a container sees its own groups alone,
-  // the path is that of the machine, and the mount is the container's group.
+  // Of the group at `path` below `mount`, and those above. Where a container sees its own groups
+  // alone, the path is that of the machine, and the mount is the container's group.
   void Read(const std::string& mount, std::string path, bool memory, bool processors) {
     for (;;) {
       const std::string group = mount + path + "/";
@@ -44,7 +45,8 @@ class GroupLimits {
       if (processors) {
         const std::string both = ReadSmallFile(group + "cpu.max");  // "150000 100000"
         const size_t space = both.find(' ');
-        if (space != std::string::npos) LimitProcessors(NumberOf(both), NumberOf(both.substr(space + 1)));
+        if (space != std::string::npos)
+          LimitProcessors(NumberOf(both), NumberOf(both.substr(space + 1)));
         LimitProcessors(NumberOf(ReadSmallFile(group + "cpu.cfs_quota_us")),
                         NumberOf(ReadSmallFile(group + "cpu.cfs_period_us")));
       }
@@ -60,7 +62,8 @@ class GroupLimits {
   void LimitProcessors(uint64_t quota, uint64_t period) {
     if (quota == 0 || period == 0) return;
     const uint64_t whole = quota / period + (quota % period != 0 ? 1 : 0);
-    limits_.num_processors = static_cast<uint32_t>(std::min<uint64_t>(limits_.num_processors, whole));
+    limits_.num_processors =
+        static_cast<uint32_t>(std::min<uint64_t>(limits_.num_processors, whole));
   }
 
   MachineLimits& limits_;

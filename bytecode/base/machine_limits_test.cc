@@ -28,7 +28,8 @@ TEST_CASE("machine limits: of the machine, or of the groups of either version, a
   const MachineLimits machine = ReadMachineLimits("/nowhere");
   REQUIRE(machine.memory_bytes > (64 << 20));
   REQUIRE(machine.num_processors >= 1);
-  const std::string sys = "sys/fs/cgroup/", v2 = "0::/a/b\n", v1 = "9:name=systemd:/\n4:memory:/a/b\n";
+  const std::string sys = "sys/fs/cgroup/", v2 = "0::/a/b\n";
+  const std::string v1 = "9:name=systemd:/\n4:memory:/a/b\n";
   struct Case {
     const char* what;
     Files files;
@@ -40,10 +41,15 @@ TEST_CASE("machine limits: of the machine, or of the groups of either version, a
   for (const Case& c : std::vector<Case>{
            {"no groups", {}, all, each},
            {"no limit",
-            {{"proc/self/cgroup", v2}, {sys + "a/b/memory.max", "max\n"}, {sys + "a/b/cpu.max", "max 100000\n"}},
+            {{"proc/self/cgroup", v2},
+             {sys + "a/b/memory.max", "max\n"},
+             {sys + "a/b/cpu.max", "max 100000\n"}},
             all,
             each},
-           {"its own", {{"proc/self/cgroup", v2}, {sys + "a/b/memory.max", "1048576\n"}}, 1 << 20, each},
+           {"its own",
+            {{"proc/self/cgroup", v2}, {sys + "a/b/memory.max", "1048576\n"}},
+            1 << 20,
+            each},
            {"of a group above",
             {{"proc/self/cgroup", v2},
              {sys + "a/b/memory.max", "2097152\n"},
@@ -53,7 +59,9 @@ TEST_CASE("machine limits: of the machine, or of the groups of either version, a
             1 << 20,
             1},
            {"of the container, whose path is the machine's",
-            {{"proc/self/cgroup", v2}, {sys + "memory.max", "4096"}, {sys + "cpu.max", "100001 100000"}},
+            {{"proc/self/cgroup", v2},
+             {sys + "memory.max", "4096"},
+             {sys + "cpu.max", "100001 100000"}},
             4096,
             std::min(each, 2U)},
            {"version 1",
