@@ -229,7 +229,10 @@ Result<OpResult> InferPool(TypeContext& tc, int spatial) {
   RELAYVM_ASSIGN_OR_RETURN(std::vector<Dim> shape, PlainShape(tc, layouts));
   RELAYVM_ASSIGN_OR_RETURN(PoolPlan p, PlanPool(tc.attrs(), layouts.axes, shape));
   for (int axis : p.axes) {
-    RELAYVM_RETURN_IF_ERROR(tc.RequireAtLeast(p.out_shape[axis], 0, "the output's extent"));
+    // Data that is shorter than a window has no result, rather than one of no elements, whose mean
+    // is no number.
+    RELAYVM_RETURN_IF_ERROR(tc.RequireAtLeast(p.out_shape[axis], Dim::Min(Dim(1), shape[axis]),
+                                              "the output's extent"));
   }
   return ResultType(tc, layouts, std::move(p.out_shape));
 }

@@ -179,7 +179,7 @@ inline std::vector<int64_t> AxisMoved(int rank, int from, int to) {
   for (int i = 0; i < rank; ++i) {
     if (i != from) axes.push_back(i);
   }
-  axes.insert(axes.begin() + to, from);
+  axes.insert(axes.begin() + std::min<int64_t>(to, static_cast<int64_t>(axes.size())), from);
   return axes;
 }
 

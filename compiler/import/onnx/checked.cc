@@ -116,10 +116,17 @@ Term AtLeast(const InputName& of, const Value& values, int64_t least) {
   return Checked(of, values, least, of.n.b().Ints({INT64_MAX}));
 }
 
+bool FollowsFromDims(TypedBuilder& b, const Value& v) {
+  const auto elements = b.Elements(v);
+  return elements && std::all_of(elements->begin(), elements->end(), [](const Dim& d) {
+           return !d.is_symbol() || d.LowerBound().has_value();
+         });
+}
+
 Value NotNegative(const InputName& of) {
   TypedBuilder& b = of.n.b();
   const Value v = of.n.Input(of.input);
-  return b.Elements(v) && !b.ConstantInts(v) ? v : AtLeast(of, v, 0).value();
+  return FollowsFromDims(b, v) && !b.ConstantInts(v) ? v : AtLeast(of, v, 0).value();
 }
 
 Value FromFront(const InputName& of, const Value& indices, const Value& extents) {

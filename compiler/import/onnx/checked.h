@@ -23,6 +23,8 @@ struct InputName {
 // the values, once they are checked.
 Term Checked(const InputName& of, const Value& values, const Value& least, const Value& end);
 Term Checked(const InputName& of, const Value& values, int64_t least, const Value& end);
+// Whether the numbers are known, or formulas over dims: not numbers of the data.
+bool FollowsFromDims(TypedBuilder& b, const Value& v);
 // Sizes, 0 or more. Those that follow from dims stay as they are: types check the sizes they give.
 Value NotNegative(const InputName& of);
 // Without an upper bound.

@@ -73,9 +73,14 @@ std::optional<Term> Tuples(NodeContext& n, const Value& data, const Value& indic
   const auto known = b.ConstantInts(indices);
   const bool counts_from_end =
       !known || std::any_of(known->begin(), known->end(), [](int64_t i) { return i < 0; });
-  if (checks || (known && counts_from_end)) {
-    std::vector<Value> extents;
-    for (int i = 0; i < count; ++i) extents.push_back(b.DimOf(data, batch + i));
+  std::vector<Value> extents;
+  bool sized = true;
+  for (int i = 0; i < count; ++i) {
+    extents.push_back(b.DimOf(data, batch + i));
+    sized &= data.dim(batch + i).is_const();
+  }
+  // Constants that fit stay such.
+  if (checks || (known && (counts_from_end || sized))) {
     tuples = FromFront({n, 1, "indices"}, indices, b.Concat(extents, 0));
   }
   return Term(b, tuples).As(DType::kInt64).Transpose(AxisMoved(rank, rank - 1, 0));
@@ -141,7 +146,7 @@ Outputs TopK(NodeContext& n) {
   }
   attrs.Set("below_one_is_none", true);
   const Term count = AsScalar(Term(n, 1)).As(DType::kInt64);
-  if (b.Elements(count)) return b.Fields(b.Op("dyn.topk", {x, count}, attrs));
+  if (FollowsFromDims(b, count)) return b.Fields(b.Op("dyn.topk", {x, count}, attrs));
   const Term end(b, b.DimOf(x, axis));
   return b.Fields(b.Op("dyn.topk", {x, Checked({n, 1, "K"}, count, 0, end + 1)}, attrs));
 }
@@ -324,6 +329,7 @@ Outputs TensorScatter(NodeContext& n) {
                                     .As(DType::kInt64)
                                     .Expand(1)
                               : Term(b, b.Int(0)) * RangeOf(b, cache, 0).Expand(1);
+  if (!b.status().ok()) return {};
   const Term extent = Extent(b, old, 1), length = Extent(b, now, 1);
   Term behind = Range(extent) - first;  // (batch, places)
   if (mode == "circular") behind = behind.Call("floor_mod", extent);

@@ -464,7 +464,7 @@ Outputs Range(NodeContext& n) {
     // 0 is of neither sign: the step by its size is 1 or more.
     const Term step(b, args[2]);
     if (IsSignedInt(dtype)) {
-      if (!b.Elements(step) || b.ConstantInts(step)) {
+      if (!FollowsFromDims(b, step) || b.ConstantInts(step)) {
         const Term size = AtLeast({n, 2, "delta, by its size,"}, Abs(step.As(DType::kInt64)), 1);
         args[2] = b.ConstantInts(step) ? args[2] : Select(step < 0, -size, size).As(dtype).value();
       }
@@ -504,7 +504,7 @@ Outputs PadBy(NodeContext& n, const Value& x, const Value& fill, const std::stri
       const Term front = before.Slice(0, axis, axis + 1), back = after.Slice(0, axis, axis + 1);
       const auto is_size = [&](const Term& pad) {
         const auto number = b.ConstantInts(pad);
-        return number ? (*number)[0] >= 0 : b.Elements(pad).has_value();
+        return number ? (*number)[0] >= 0 : FollowsFromDims(b, pad);
       };
       if (is_size(front) && is_size(back)) {
         begin.push_back(b.Ints({0}));
