@@ -92,7 +92,7 @@ constexpr ShownOption kShownOptions[] = {
     {"--shape", kInput, "NAME=1x?x300"},
     {"--dim", kInput, "NAME=8"},
     {"--entry", kInput, "FUNCTION"},
-    {"--kernel", kInput, "'OPERATOR[SHAPES; ATTRIBUTES]'"},
+    {"--kernel", kInput, "'OPERATOR[SHAPES]'"},
     {"--output", kOutput, "FILE"},
     {"--emit", kOutput},
     {"--executor", kOutput},
