@@ -38,7 +38,7 @@ std::string_view FirstInZip(std::string_view s) {
 bool IsPyTorch(std::string_view s) {
   const std::string_view name = FirstInZip(s);
   const size_t slash = name.find('/');
-  if (slash != std::string_view::npos) {
+  if (slash != std::string_view::npos && !name.ends_with(".npy")) {
     for (std::string_view file : {"data.pkl", "version", "byteorder", ".format_version", "code/",
                                   "constants.pkl", "archive_format", ".data/", "data/", "extra/"}) {
       if (name.substr(slash + 1).starts_with(file)) return true;
