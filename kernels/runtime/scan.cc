@@ -25,11 +25,9 @@ struct Multiply {
   }
 };
 
-// Elements first..first+n-1 as T, where they lie or in `room`, which is large enough.
+// Elements first..first+n-1 as T, in `room`, which is large enough.
 template <typename T>
-[[gnu::noinline]] const T* Converted(const TensorView& in, DType to, int64_t first, int64_t n,
-                                     T* room) {
-  if (in.dtype == to) return in.as<const T>() + first;
+[[gnu::noinline]] const T* Converted(const TensorView& in, int64_t first, int64_t n, T* room) {
   for (int64_t i = 0; i < n; ++i) room[i] = LoadAs<T>(in, first + i);
   return room;
 }
@@ -73,25 +71,28 @@ void Scan(const CallArgs& args, const TensorView& in, const TensorView& to, cons
   constexpr int64_t kBlock = 4096 / sizeof(T), kFew = 16, kBetweenPolls = 1 << 14;
   const T identity = FromArithmetic<T>(static_cast<Arithmetic<T>>(Op::kIdentity));
   const bool is_few = s.inner < kFew, converts = in.dtype != to.dtype;
+  const int64_t block = converts ? kBlock : kBetweenPolls;
   std::array<T, kBlock> before, room;
+  const auto load = [&](int64_t at, int64_t n) {
+    return converts ? Converted<T>(in, at, n, room.data()) : in.as<const T>() + at;
+  };
   for (int64_t o = 0; o < s.outer; ++o) {
-    for (int64_t left = 0; left < s.inner; left += kBlock) {
-      const int64_t width = std::min(s.inner - left, kBlock), first = o * s.n * s.inner + left;
-      std::fill_n(before.begin(), width, identity);
+    for (int64_t left = 0; left < s.inner; left += block) {
+      const int64_t width = std::min(s.inner - left, block), first = o * s.n * s.inner + left;
+      before.fill(identity);
+      T* out = to.as<T>() + first;
       if (is_few) {
-        const int64_t step = (converts ? kBlock : kBetweenPolls) / width;
+        const int64_t step = block / width;
         for (int64_t k = 0; k < s.n; k += step) {
-          const int64_t rows = std::min(step, s.n - k), at = first + k * width;
+          const int64_t rows = std::min(step, s.n - k), at = k * width;
           args.Work(rows * width);
-          const T* from = Converted<T>(in, to.dtype, at, rows * width, room.data());
-          AdvanceFew<Op>(before.data(), from, to.as<T>() + at, width, rows, exclusive);
+          AdvanceFew<Op>(before.data(), load(first + at, rows * width), out + at, width, rows,
+                         exclusive);
         }
         continue;
       }
-      T* out = to.as<T>() + first;
-      const T* last = before.data();
       int64_t at = first, paid = 0;
-      for (int64_t k = 0; k < s.n; ++k, last = out, out += s.inner) {
+      for (int64_t k = 0; k < s.n; ++k, out += s.inner) {
         if (k >= paid) {
           const int64_t rows = std::min(s.n - k, kBetweenPolls / width);
           args.Work(rows * width);
@@ -101,7 +102,14 @@ void Scan(const CallArgs& args, const TensorView& in, const TensorView& to, cons
           std::fill_n(out, width, identity);
           continue;
         }
-        Advance<Op>(last, Converted<T>(in, to.dtype, at, width, room.data()), out, width);
+        if (k > 0) {
+          Advance<Op>(out - s.inner, load(at, width), out, width);
+        } else {
+          for (int64_t i = 0; i < width; i += kBlock) {
+            const int64_t n = std::min(kBlock, width - i);
+            Advance<Op>(before.data(), load(at + i, n), out + i, n);
+          }
+        }
         at += s.inner;
       }
     }

@@ -52,7 +52,7 @@ template <typename T>
       std::memcpy(to, from, static_cast<size_t>(n) * sizeof(T));
       return;
     case ScatterMode::kAdd: {
-      constexpr int64_t kRun = 16;
+      constexpr int64_t kRun = 8;
       for (; n >= kRun; n -= kRun, to += kRun, from += kRun) {
         for (int64_t i = 0; i < kRun; ++i) Combine(to[i], from[i], ScatterMode::kAdd);
       }

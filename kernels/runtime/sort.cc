@@ -13,12 +13,24 @@
 
 namespace relayvm {
 
+namespace {
+
+// The keys of elements begin..end-1.
+template <typename T>
+[[gnu::noinline]] void KeysOf(const std::byte* data, int64_t begin, int64_t end, uint64_t* keys) {
+  for (int64_t i = begin; i < end; ++i) *keys++ = SortKey(reinterpret_cast<const T*>(data)[i]);
+}
+using Keys = void (*)(const std::byte*, int64_t, int64_t, uint64_t*);
+Keys KeysFor(DType dtype) {
+  return DispatchDType(dtype, []<typename T>() -> Keys { return KeysOf<T>; });
+}
+
+}  // namespace
+
 void LoadKeys(const CallArgs& args, const TensorView& t, int64_t first, int64_t n, uint64_t* keys) {
-  DispatchDType(t.dtype, [&]<typename T>() {
-    const T* data = t.as<const T>() + first;
-    args.InBlocks(n, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) keys[i] = SortKey(data[i]);
-    });
+  const Keys load = KeysFor(t.dtype);
+  args.InBlocks(n, [&](int64_t begin, int64_t end) {
+    load(t.data, first + begin, first + end, keys + begin);
   });
 }
 
@@ -74,6 +86,7 @@ void FindFirst(const CallArgs& args, const TensorView& line, int64_t k, bool asc
   constexpr int64_t kBlock = 1 << 12;  // elements between two polls
   using Skip = int64_t (*)(const void*, int64_t, int64_t, int64_t, bool);
   const Skip skip = DispatchDType(line.dtype, []<typename T>() -> Skip { return SkipBehind<T>; });
+  const Keys load = KeysFor(line.dtype);
   const int64_t n = line.dims[0];
   const uint64_t flip = ascending ? 0 : ~uint64_t{0};
   const auto most = static_cast<size_t>(2 * k);
@@ -96,7 +109,7 @@ void FindFirst(const CallArgs& args, const TensorView& line, int64_t k, bool asc
     }
     if (is_full) begin = skip(line.data, begin, std::min(n, paid), last.index, ascending);
     const int64_t count = std::min(n - begin, kTogether);
-    LoadKeys(args, line, begin, count, keys.data());
+    load(line.data, begin, begin + count, keys.data());
     for (int64_t i = 0; i < count; ++i) {
       const SortEntry entry{keys[i] ^ flip, begin + i};
       // An equal key comes later, which is behind.

@@ -314,49 +314,63 @@ std::optional<Term> Leaves(NodeContext& n, const Forest& f) {
     }
   }
   Term width = Extent(b, x, 1);
+  const double highest = *std::max_element(f.feature.begin(), f.feature.end());
   if (!features.is_const()) {  // rows must have the features that the trees ask for
-    const double highest = *std::max_element(f.feature.begin(), f.feature.end());
     width = Term(b, InRange(b, width > highest, width));
   }
   const auto depth = DepthOf(n, f);
   if (!depth) return std::nullopt;
-  const auto count = static_cast<int64_t>(f.mode.size());
-  const auto table = [&](const std::vector<double>& values, DType dtype) {
-    return Table(b, values, {count}, dtype);
-  };
-  const Term feature = table(f.feature, DType::kInt32), split = table(f.split, real),
-             yes = table(f.yes, DType::kInt32), no = table(f.no, DType::kInt32);
   std::set<BranchMode> modes(f.mode.begin(), f.mode.end());
   modes.erase(BranchMode::kLeaf);
-  std::vector<double> codes;
-  for (const BranchMode mode : f.mode) codes.push_back(static_cast<double>(mode));
   const bool missing =
       std::any_of(f.missing.begin(), f.missing.end(), [](double v) { return v > 0; });
+  // All numbers of a node lie side by side, so that a step misses the caches once. Nodes are named by
+  // where they begin, exactly: float32 holds whole numbers up to 2^24.
+  enum Column : uint8_t { kSplit, kFeature, kYes, kNo, kMode, kMissing };
+  const size_t stride = modes.size() > 1 || missing ? 8 : 4;
+  const auto begin = [&](double node) { return node * static_cast<double>(stride); };
+  std::vector<double> numbers(f.mode.size() * stride, 0);
+  for (size_t i = 0; i < f.mode.size(); ++i) {
+    double* node = numbers.data() + i * stride;
+    node[kSplit] = f.split[i];
+    node[kFeature] = f.feature[i];
+    node[kYes] = begin(f.yes[i]);
+    node[kNo] = begin(f.no[i]);
+    if (stride <= kMode) continue;
+    node[kMode] = static_cast<double>(f.mode[i]);
+    node[kMissing] = f.missing[i];
+  }
+  const auto size = static_cast<int64_t>(numbers.size());
+  const bool is_wide = std::max(highest, static_cast<double>(size)) > 1 << 24;
+  const Term table = Table(b, numbers, {size}, is_wide ? DType::kFloat64 : real);
+  const auto column = [&](const Term& node, double of) { return table.Take(node + of, 0); };
   const Term flat = x.Reshape({-1});
   const Term row = RangeOf(b, x, 0).As(DType::kInt32).Expand(1);
-  const Term roots = Table(b, f.roots, {1, static_cast<int64_t>(f.roots.size())}, DType::kInt32);
+  std::vector<double> first;
+  for (const double root : f.roots) first.push_back(begin(root));
+  const Term roots = Table(b, first, {1, static_cast<int64_t>(first.size())}, DType::kInt32);
   const Term start = row * width.As(DType::kInt32);
   const auto step = [&](const Term& node) {
-    const Term value = flat.Take(start + feature.Take(node, 0), 0), at = split.Take(node, 0);
+    const Term value = flat.Take(start + column(node, kFeature).As(DType::kInt32), 0);
+    const Term split = table.Take(node, 0).As(real);
     std::optional<Term> taken;
     for (const BranchMode mode : modes) {
-      const Term holds = Compare(mode, value, at);
+      const Term holds = Compare(mode, value, split);
       if (!taken) {
         taken = holds;
       } else {
-        const Term own =
-            Equal(table(codes, DType::kInt32).Take(node, 0), static_cast<double>(mode));
-        taken = Select(own, holds, *taken);
+        taken = Select(Equal(column(node, kMode), static_cast<double>(mode)), holds, *taken);
       }
     }
-    if (missing) {
-      const Term follows = table(f.missing, DType::kInt32).Take(node, 0) > 0;
-      taken = Or(*taken, And(value.Call("isnan"), follows));
-    }
-    return Select(*taken, yes.Take(node, 0), no.Take(node, 0));
+    if (missing) taken = Or(*taken, And(value.Call("isnan"), column(node, kMissing) > 0));
+    const Term next = Select(*taken, node.Number(kYes), node.Number(kNo));
+    return table.Take(node + next, 0).As(DType::kInt32);
   };
   const TypedBuilder::State initial = {b.Int(0), row * 0 + roots};
-  if (*depth == 0) return Term(b, initial[1]);
+  const auto number = [&](const Value& node) {
+    return Term(b, node) / static_cast<double>(stride);
+  };
+  if (*depth == 0) return number(initial[1]);
   const TypedBuilder::State last = b.While(
       initial,
       [&](const TypedBuilder::State& s) { return Term(b, s[0]) < static_cast<double>(*depth); },
@@ -364,7 +378,7 @@ std::optional<Term> Leaves(NodeContext& n, const Forest& f) {
         return {Term(b, s[0]) + 1, step({b, s[1]})};
       });
   if (!b.status().ok() || last.size() != 2) return std::nullopt;
-  return Term(b, last[1]);
+  return number(last[1]);
 }
 
 // Weights of leaves joined over the trees: (rows, targets), and base values.
