@@ -39,6 +39,7 @@ struct Forest {
   };
   std::vector<Weight> weights;
   bool is_double = false;
+  bool is_paired = false;  // see Paired
 };
 
 std::optional<BranchMode> ModeOf(std::string_view name) {
@@ -279,6 +280,57 @@ std::optional<int64_t> DepthOf(NodeContext& n, const Forest& f) {
   return std::nullopt;
 }
 
+// The same trees with `no` right behind `yes`, so that a step looks up one of them: a comparison that does
+// not hold adds 1. Leaves compare with NaN and lead to themselves thus. As they are where a node has
+// several parents. REQUIRES: nodes do not lead back to themselves.
+Forest Paired(const Forest& f) {
+  const size_t count = f.mode.size();
+  constexpr size_t kNone = SIZE_MAX;
+  std::vector<size_t> place(count, kNone), order;
+  const auto add = [&](size_t node) {
+    if (place[node] != kNone) return false;
+    place[node] = order.size();
+    order.push_back(node);
+    return true;
+  };
+  for (const double root : f.roots) {
+    if (!add(static_cast<size_t>(root))) return f;
+  }
+  for (size_t i = 0; i < order.size(); ++i) {
+    const size_t node = order[i];
+    if (f.mode[node] == BranchMode::kLeaf) continue;
+    if (!add(static_cast<size_t>(f.yes[node])) || !add(static_cast<size_t>(f.no[node]))) return f;
+  }
+  // NaN differs from all: where that is all that is asked, leaves hold.
+  const bool leaves_hold = std::all_of(f.mode.begin(), f.mode.end(), [](BranchMode mode) {
+    return mode == BranchMode::kNotEqual || mode == BranchMode::kLeaf;
+  });
+  Forest paired;
+  paired.is_double = f.is_double;
+  paired.is_paired = true;
+  for (size_t i = 0; i < order.size(); ++i) {
+    const size_t node = order[i];
+    const bool is_leaf = f.mode[node] == BranchMode::kLeaf;
+    const auto self = static_cast<double>(i);
+    const auto child = [&](double of) {
+      return static_cast<double>(place[static_cast<size_t>(of)]);
+    };
+    paired.mode.push_back(f.mode[node]);
+    paired.feature.push_back(f.feature[node]);
+    paired.split.push_back(is_leaf ? std::numeric_limits<double>::quiet_NaN() : f.split[node]);
+    paired.missing.push_back(is_leaf ? 0 : f.missing[node]);
+    paired.yes.push_back(!is_leaf ? child(f.yes[node]) : leaves_hold ? self : self - 1);
+    paired.no.push_back(!is_leaf ? child(f.no[node]) : self);
+  }
+  for (const double root : f.roots) {
+    paired.roots.push_back(static_cast<double>(place[static_cast<size_t>(root)]));
+  }
+  for (const Forest::Weight& w : f.weights) {
+    if (place[w.node] != kNone) paired.weights.push_back({place[w.node], w.target, w.value});
+  }
+  return paired;
+}
+
 Term Compare(BranchMode mode, const Term& x, const Term& split) {
   switch (mode) {
     case BranchMode::kLess:
@@ -296,8 +348,8 @@ Term Compare(BranchMode mode, const Term& x, const Term& split) {
   }
 }
 
-// The nodes at which the trees end: (rows, trees), int32.
-std::optional<Term> Leaves(NodeContext& n, const Forest& f) {
+// The nodes at which the trees end: (rows, trees), int32. `depth`: steps from the roots at most.
+std::optional<Term> Leaves(NodeContext& n, const Forest& f, int64_t depth) {
   TypedBuilder& b = n.b();
   Term x(n, 0);
   const DType real =
@@ -314,78 +366,67 @@ std::optional<Term> Leaves(NodeContext& n, const Forest& f) {
     }
   }
   Term width = Extent(b, x, 1);
-  const double highest = *std::max_element(f.feature.begin(), f.feature.end());
   if (!features.is_const()) {  // rows must have the features that the trees ask for
+    const double highest = *std::max_element(f.feature.begin(), f.feature.end());
     width = Term(b, InRange(b, width > highest, width));
   }
-  const auto depth = DepthOf(n, f);
-  if (!depth) return std::nullopt;
+  const auto count = static_cast<int64_t>(f.mode.size());
+  const auto table = [&](const std::vector<double>& values, DType dtype) {
+    return Table(b, values, {count}, dtype);
+  };
+  const Term feature = table(f.feature, DType::kInt32), split = table(f.split, real),
+             yes = table(f.yes, DType::kInt32), no = table(f.no, DType::kInt32);
   std::set<BranchMode> modes(f.mode.begin(), f.mode.end());
   modes.erase(BranchMode::kLeaf);
+  std::vector<double> codes;
+  for (const BranchMode mode : f.mode) codes.push_back(static_cast<double>(mode));
   const bool missing =
       std::any_of(f.missing.begin(), f.missing.end(), [](double v) { return v > 0; });
-  // All numbers of a node lie side by side, so that a step misses the caches once. Nodes are named by
-  // where they begin, exactly: float32 holds whole numbers up to 2^24.
-  enum Column : uint8_t { kSplit, kFeature, kYes, kNo, kMode, kMissing };
-  const size_t stride = modes.size() > 1 || missing ? 8 : 4;
-  const auto begin = [&](double node) { return node * static_cast<double>(stride); };
-  std::vector<double> numbers(f.mode.size() * stride, 0);
-  for (size_t i = 0; i < f.mode.size(); ++i) {
-    double* node = numbers.data() + i * stride;
-    node[kSplit] = f.split[i];
-    node[kFeature] = f.feature[i];
-    node[kYes] = begin(f.yes[i]);
-    node[kNo] = begin(f.no[i]);
-    if (stride <= kMode) continue;
-    node[kMode] = static_cast<double>(f.mode[i]);
-    node[kMissing] = f.missing[i];
-  }
-  const auto size = static_cast<int64_t>(numbers.size());
-  const bool is_wide = std::max(highest, static_cast<double>(size)) > 1 << 24;
-  const Term table = Table(b, numbers, {size}, is_wide ? DType::kFloat64 : real);
-  const auto column = [&](const Term& node, double of) { return table.Take(node + of, 0); };
   const Term flat = x.Reshape({-1});
   const Term row = RangeOf(b, x, 0).As(DType::kInt32).Expand(1);
-  std::vector<double> first;
-  for (const double root : f.roots) first.push_back(begin(root));
-  const Term roots = Table(b, first, {1, static_cast<int64_t>(first.size())}, DType::kInt32);
+  const Term roots = Table(b, f.roots, {1, static_cast<int64_t>(f.roots.size())}, DType::kInt32);
   const Term start = row * width.As(DType::kInt32);
   const auto step = [&](const Term& node) {
-    const Term value = flat.Take(start + column(node, kFeature).As(DType::kInt32), 0);
-    const Term split = table.Take(node, 0).As(real);
+    const Term value = flat.Take(start + feature.Take(node, 0), 0), at = split.Take(node, 0);
     std::optional<Term> taken;
     for (const BranchMode mode : modes) {
-      const Term holds = Compare(mode, value, split);
+      const Term holds = Compare(mode, value, at);
       if (!taken) {
         taken = holds;
       } else {
-        taken = Select(Equal(column(node, kMode), static_cast<double>(mode)), holds, *taken);
+        const Term own =
+            Equal(table(codes, DType::kInt32).Take(node, 0), static_cast<double>(mode));
+        taken = Select(own, holds, *taken);
       }
     }
-    if (missing) taken = Or(*taken, And(value.Call("isnan"), column(node, kMissing) > 0));
-    const Term next = Select(*taken, node.Number(kYes), node.Number(kNo));
-    return table.Take(node + next, 0).As(DType::kInt32);
+    if (missing) {
+      const Term follows = table(f.missing, DType::kInt32).Take(node, 0) > 0;
+      taken = Or(*taken, And(value.Call("isnan"), follows));
+    }
+    const Term next = yes.Take(node, 0);
+    if (f.is_paired) return next + Not(*taken).As(DType::kInt32);
+    return Select(*taken, next, no.Take(node, 0));
   };
   const TypedBuilder::State initial = {b.Int(0), row * 0 + roots};
-  const auto number = [&](const Value& node) {
-    return Term(b, node) / static_cast<double>(stride);
-  };
-  if (*depth == 0) return number(initial[1]);
+  if (depth == 0) return Term(b, initial[1]);
   const TypedBuilder::State last = b.While(
       initial,
-      [&](const TypedBuilder::State& s) { return Term(b, s[0]) < static_cast<double>(*depth); },
+      [&](const TypedBuilder::State& s) { return Term(b, s[0]) < static_cast<double>(depth); },
       [&](const TypedBuilder::State& s) -> TypedBuilder::State {
         return {Term(b, s[0]) + 1, step({b, s[1]})};
       });
   if (!b.status().ok() || last.size() != 2) return std::nullopt;
-  return number(last[1]);
+  return Term(b, last[1]);
 }
 
 // Weights of leaves joined over the trees: (rows, targets), and base values.
-std::optional<Term> Joined(NodeContext& n, const Forest& f, int64_t targets,
+std::optional<Term> Joined(NodeContext& n, const Forest& forest, int64_t targets,
                            const std::string& how) {
   TypedBuilder& b = n.b();
-  const auto leaves = Leaves(n, f);
+  const auto depth = DepthOf(n, forest);
+  if (!depth) return std::nullopt;
+  const Forest f = Paired(forest);
+  const auto leaves = Leaves(n, f, *depth);
   if (!leaves) return std::nullopt;
   const bool sums = how == "SUM" || how == "AVERAGE", least = how == "MIN";
   if (!sums && !least && how != "MAX") {
