@@ -14,6 +14,7 @@
 #include "bytecode/base/guarded.h"
 #include "vm/batch.h"
 #include "vm/border.h"
+#include "vm/linked_program.h"
 #include "vm/output_places.h"
 #include "vm/outputs.h"
 #include "vm/relayvm.h"
@@ -71,7 +72,9 @@ struct Invocation::Impl {
       return {StatusCode::kNotFound, fmt::format("the program has no function '{}'", name),
               std::make_shared<StatusDetail>(StatusDetail{.subject = std::string(name)})};
     }
-    RELAYVM_RETURN_IF_ERROR(executable->CheckInputs(*info, values));
+    const auto index = static_cast<size_t>(info - executable->program().exports.data());
+    RELAYVM_RETURN_IF_ERROR(vm::CheckInputs(executable->program(), *info,
+                                            executable->linked().export_dims[index], values));
     return buffers.empty() ? OkStatus() : vm::CheckOutputs(executable->program(), *info, buffers);
   }
 
