@@ -56,10 +56,10 @@ Result<std::vector<DimText>> ParseShapeText(std::string_view text) {
     if (!rest.ends_with(')'))
       return Status(StatusCode::kInvalidArgument, "a shape that starts with ( ends with )");
     rest = Trim(rest.substr(1, rest.size() - 2));
+    if (rest.empty()) return std::vector<DimText>();
     if (rest.ends_with(',')) rest.remove_suffix(1);
   }
   std::vector<DimText> dims;
-  if (is_tuple && rest.empty()) return dims;
   while (true) {
     const size_t end = std::min(rest.find(is_tuple ? ',' : 'x'), rest.size());
     const std::string_view part = Trim(rest.substr(0, end));
