@@ -461,8 +461,8 @@ class KernelCallChecker {
       if (room.is_const() && room.value() < *elements)
         return Bad(SizeMismatch(i, *elements, room.value()));
     }
-    *proved = tensor.typed &&
-              (Fits(shape, elements, tensor.dims) || Fits(shape, elements, tensor.room));
+    *proved =
+        tensor.typed && (Fits(shape, elements, tensor.dims) || Fits(shape, elements, tensor.room));
     if (!is_register) return {};
     if (expected.written && !IsAlone(tensor, expected.may_share)) *proved = false;
     // After the check at the call, its outcome is known: room, which may be more and of other dims.

@@ -167,7 +167,8 @@ TEST_CASE("kernel calls: sizes beyond 64 bits are equal to nothing") {
     CAPTURE(more);
     CHECK(Outcome(R"(  const.i64 i1, 4611686018427387904
   const.i16 i4, 2
-  dim.add i2, i0, i1, m0)" + std::string(more) + R"(
+  dim.add i2, i0, i1, m0)" +
+                  std::string(more) + R"(
   tensor.alloc r1, float32, [i2]
   const.i16 i5, 8
   dim.mul i6, i3, i5, m0

@@ -62,16 +62,15 @@ bool Interpreter::CheckKernelCall(Frame* frame, const uint16_t* pc, const uint16
     if (!most || units > *most)
       return FailKernelCall(
           frame, pc,
-          fmt::format("expected at most {} units of work, found {}", most.value_or(0), units), proved,
-          {.expected = {most.value_or(0)}, .found = {units}});
+          fmt::format("expected at most {} units of work, found {}", most.value_or(0), units),
+          proved, {.expected = {most.value_or(0)}, .found = {units}});
     const std::optional<int64_t> least =
         kernel.scratch.empty() ? 0 : EvaluateSize(kernel.scratch, scalars);
     if (!least || scratch < *least)
       return FailKernelCall(
           frame, pc,
           fmt::format("expected {} bytes of scratch, found {}", least.value_or(INT64_MAX), scratch),
-          proved,
-          {.expected = {least.value_or(INT64_MAX)}, .found = {scratch}});
+          proved, {.expected = {least.value_or(INT64_MAX)}, .found = {scratch}});
   }
   Object* const* objects = frame->objects();
   for (size_t i = 0; i < kernel.buffers.size(); ++i) {
@@ -93,8 +92,8 @@ bool Interpreter::CheckKernelCall(Frame* frame, const uint16_t* pc, const uint16
     const int64_t room = bytes / DTypeBytes(expected.dtype);
     const std::optional<int64_t> elements = EvaluateSize(expected.shape, scalars);
     if (!elements || *elements > room)
-      return FailKernelCall(frame, pc, SizeMismatch(i, elements.value_or(INT64_MAX), room),
-                            proved, {.expected = {elements.value_or(INT64_MAX)}, .found = {room}});
+      return FailKernelCall(frame, pc, SizeMismatch(i, elements.value_or(INT64_MAX), room), proved,
+                            {.expected = {elements.value_or(INT64_MAX)}, .found = {room}});
     if (!expected.written || tensor == nullptr) continue;
     auto may_write = [&](uint16_t other) {
       return static_cast<BufferKind>(buffers[2 * other] & 0xFF) == BufferKind::kRegister &&

@@ -416,7 +416,9 @@ TEST_CASE("kernels: what a check has shown, and sizes beyond 64 bits, prove noth
   dim.mul i10, i8, i5, m0
 )";
   for (const Case& c : std::vector<Case>{
-           {"the dim of a tensor that has had room", "float32[?, 1000]", R"(
+           {"the dim of a tensor that has had room",
+            "float32[?, 1000]",
+            R"(
   const.i64 i2, 5000000
   tensor.alloc r1, float32, [i2]
   kernel.1 k0, [i0, i1, i2, i0, i1, i2, i3, i3], [r0, r1]
@@ -426,12 +428,17 @@ TEST_CASE("kernels: what a check has shown, and sizes beyond 64 bits, prove noth
 )",
             "kernel.1 k0 (cumsum): expected at least 5000000 elements for buffer 1, found 5000",
             {5000, 1000}},
-           {"a product that wraps and one that is larger", "float32[?]", large + R"(
+           {"a product that wraps and one that is larger",
+            "float32[?]",
+            large + R"(
   tensor.alloc r2, float32, [i9]
   kernel.1 k0, [i0, i1, i10, i0, i1, i10, i3, i3], [r0, r2]
 )",
-            "kernel.1 k0 (cumsum): expected at least 65536 elements for buffer 1, found 0", {65536}},
-           {"such dims of the kernel", "float32[?]", large + R"(
+            "kernel.1 k0 (cumsum): expected at least 65536 elements for buffer 1, found 0",
+            {65536}},
+           {"such dims of the kernel",
+            "float32[?]",
+            large + R"(
   tensor.alloc r2, float32, [i9, i1]
   kernel.1 k1, [i0, i11, i8, i5, i0, i11, i8, i5, i3, i3], [r0, r2]
 )",

@@ -288,8 +288,8 @@ std::span<const Dim> Dim::operands() const {
 }
 
 Dim operator+(const Dim& a, const Dim& b) {
-  if (int64_t sum; a.is_const() && b.is_const() &&
-                   !__builtin_add_overflow(a.value(), b.value(), &sum))
+  if (int64_t sum;
+      a.is_const() && b.is_const() && !__builtin_add_overflow(a.value(), b.value(), &sum))
     return Dim(sum);
   if (a.is_any() || b.is_any()) return Dim::Any();
   auto sum = DimBuilder::ToSum(a);
@@ -298,8 +298,8 @@ Dim operator+(const Dim& a, const Dim& b) {
 }
 
 Dim operator-(const Dim& a, const Dim& b) {
-  if (int64_t difference; a.is_const() && b.is_const() &&
-                          !__builtin_sub_overflow(a.value(), b.value(), &difference))
+  if (int64_t difference;
+      a.is_const() && b.is_const() && !__builtin_sub_overflow(a.value(), b.value(), &difference))
     return Dim(difference);
   if (a.is_any() || b.is_any()) return Dim::Any();
   auto sum = DimBuilder::ToSum(a);
@@ -309,8 +309,8 @@ Dim operator-(const Dim& a, const Dim& b) {
 }
 
 Dim operator*(const Dim& a, const Dim& b) {
-  if (int64_t product; a.is_const() && b.is_const() &&
-                       !__builtin_mul_overflow(a.value(), b.value(), &product))
+  if (int64_t product;
+      a.is_const() && b.is_const() && !__builtin_mul_overflow(a.value(), b.value(), &product))
     return Dim(product);
   if (a.is_const(0) || b.is_const(0)) return Dim(0);
   if (a.is_const(1)) return b;
@@ -345,8 +345,7 @@ Dim operator*(const Dim& a, const Dim& b) {
       DimBuilder::AddTo(product, std::move(atoms), coefficient);
     }
   }
-  return product.exact ? DimBuilder::FromSum(product)
-                       : DimBuilder::Verbatim(Dim::Kind::kMul, a, b);
+  return product.exact ? DimBuilder::FromSum(product) : DimBuilder::Verbatim(Dim::Kind::kMul, a, b);
 }
 
 Dim Dim::FloorDiv(const Dim& a, const Dim& b) {

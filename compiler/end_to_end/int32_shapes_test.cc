@@ -140,10 +140,8 @@ class Shapes {
  public:
   explicit Shapes(uint32_t seed) : random_(seed) {}
   Shape Make() {
-    static constexpr int64_t kExtents[] = {
-        0,         1,         3,         1 << 16,         (1 << 30) - 1,
-        1 << 30,   INT32_MAX, 1LL << 31, (1LL << 31) + 7, (1LL << 32) - 1,
-        1LL << 32, 1LL << 33};
+    static constexpr int64_t kExtents[] = {0,       1,       3,        1 << 16, (1 << 30) - 1,
+                                           1 << 30, 1 << 30, INT32_MAX};
     Shape shape;
     for (int i = 0; i < kDims; ++i) shape.push_back(kExtents[random_() % std::size(kExtents)]);
     return shape;
@@ -187,6 +185,26 @@ TEST_CASE("numbers made of dims in int32 wrap as int32 does") {
         CHECK(static_cast<int64_t>(result->field(size_t(i)).element(0)) ==
               numbers[size_t(i)].value(shape));
       }
+    }
+  }
+}
+
+TEST_CASE("a dim that int32 does not hold is refused") {
+  constexpr int64_t kExtents[] = {1LL << 31, (1LL << 31) + 7, (1LL << 32) - 1, 1LL << 32,
+                                  1LL << 33};
+  for (uint32_t seed = 0; seed < 10; ++seed) {
+    Shapes shapes(seed + 3000);
+    Shape shape = shapes.Make();
+    shape[seed % kDims] = kExtents[seed % std::size(kExtents)];
+    std::string program = shapes.Head(shape) + "  (";
+    for (int i = 0; i < kDims; ++i) program += fmt::format("%s{}, ", i);
+    program += ")\n}\n";
+    INFO(program, "\n", ShapeToString(std::vector<Dim>(shape.begin(), shape.end())));
+    for (int level = 0; level < kLevels; ++level) {
+      const auto result = RunAt(level, program, shape);
+      REQUIRE_FALSE(result.ok());
+      CHECK_MESSAGE(result.status().message().find("a size as int32") != std::string::npos,
+                    result.status().message());
     }
   }
 }

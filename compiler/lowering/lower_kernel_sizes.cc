@@ -49,10 +49,13 @@ bool MayOverflow(const Dim& d, const ir::SymbolTable& symbols) {
     from_contents = from_contents || !s.symbol_nonnegative() || !dim;
   });
   if (from_contents) return true;
-  constexpr int64_t kHarmless = 1 << 12;
+  constexpr int64_t kHarmless = 1 << 12, kHarmlessTerm = int64_t{1} << 62;
   size_t factors = 0;
   for (const Dim& operand : d.operands()) {
     if (MayOverflow(operand, symbols)) return true;
+    if (d.kind() == Dim::Kind::kAdd && operand.is_const() &&
+        (operand.value() > kHarmlessTerm || operand.value() < -kHarmlessTerm))
+      return true;
     bool small = operand.is_const() && operand.value() > -kHarmless && operand.value() < kHarmless;
     factors += d.kind() == Dim::Kind::kMul && !small ? 1 : 0;
   }

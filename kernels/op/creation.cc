@@ -120,7 +120,8 @@ Result<Dim> FloatRangeLength(TypeContext& ctx) {
   return Dim::Max(Dim(0), length);
 }
 
-Result<Dim> IntRangeLength(TypeContext& ctx) {
+// Of an `dtype` that may be narrower than start, stop and step.
+Result<Dim> IntRangeLength(TypeContext& ctx, DType dtype) {
   Dim v[3];
   for (size_t i = 0; i < 3; ++i) {
     RELAYVM_ASSIGN_OR_RETURN(std::vector<Dim> elements, ctx.Elements(i));
@@ -134,7 +135,14 @@ Result<Dim> IntRangeLength(TypeContext& ctx) {
   // ceil(x / y) = -floor(-x / y), of any signs.
   Dim length = step.is_const() && step.value() > 0 ? Dim::CeilDiv(v[1] - v[0], step)
                                                    : Dim(0) - Dim::FloorDiv(v[0] - v[1], step);
-  return Dim::Max(Dim(0), length);
+  length = Dim::Max(Dim(0), length);
+  if (dtype == ctx.tensor(0).dtype || IsFloat(dtype) || length.is_const(0)) return length;
+  const Dim last = v[0] + (length - Dim::Min(Dim(1), length)) * step;
+  RELAYVM_RETURN_IF_ERROR(RequireHolds(ctx, dtype, Dim::Max(v[0], last), "the largest element"));
+  const int64_t least = !IsSignedInt(dtype) ? 0 : -(int64_t{1} << (DTypeBits(dtype) - 2)) * 2;
+  RELAYVM_RETURN_IF_ERROR(ctx.RequireAtLeast(
+      Dim::Min(v[0], last), Dim(least), fmt::format("the least element as {}", DTypeName(dtype))));
+  return length;
 }
 
 OpDef Arange() {
@@ -152,9 +160,10 @@ OpDef Arange() {
       RELAYVM_RETURN_IF_ERROR(RequireNumber(ctx.tensor(i), "start, stop and step"));
       RELAYVM_RETURN_IF_ERROR(RequireSameDType(ctx.tensor(0), ctx.tensor(i)));
     }
-    RELAYVM_ASSIGN_OR_RETURN(
-        Dim length, IsFloat(ctx.tensor(0).dtype) ? FloatRangeLength(ctx) : IntRangeLength(ctx));
-    return OpResult(TensorType{{length}, DTypeOr(ctx.attrs(), "dtype", ctx.tensor(0).dtype)});
+    const DType dtype = DTypeOr(ctx.attrs(), "dtype", ctx.tensor(0).dtype);
+    RELAYVM_ASSIGN_OR_RETURN(Dim length, IsFloat(ctx.tensor(0).dtype) ? FloatRangeLength(ctx)
+                                                                      : IntRangeLength(ctx, dtype));
+    return OpResult(TensorType{{length}, dtype});
   };
   def.compute = [](const ComputeContext& ctx) -> std::vector<te::Tensor> {
     DType dtype = ctx.inputs[0]->dtype;
@@ -168,12 +177,6 @@ OpDef Arange() {
 
 // --- Shapes as data ---
 
-// An int32 that is too narrow is told where it is used as a size again.
-Status RequireHoldsSize(TypeContext& ctx, DType dtype, const Dim& size) {
-  if (DTypeBits(dtype) >= 32) return OkStatus();
-  return RequireHolds(ctx, dtype, size, "a size");
-}
-
 OpDef ShapeOf(std::string name, DType fallback) {
   OpDef def;
   def.name = std::move(name);
@@ -182,7 +185,7 @@ OpDef ShapeOf(std::string name, DType fallback) {
   def.infer = [fallback](TypeContext& ctx) -> Result<OpResult> {
     const DType dtype = DTypeOr(ctx.attrs(), "dtype", fallback);
     for (const Dim& d : ctx.tensor(0).shape) {
-      RELAYVM_RETURN_IF_ERROR(RequireHoldsSize(ctx, dtype, d));
+      RELAYVM_RETURN_IF_ERROR(RequireHolds(ctx, dtype, d, "a size"));
     }
     return OpResult(TensorType{{Dim(ctx.tensor(0).rank())}, dtype});
   };
@@ -203,7 +206,7 @@ OpDef NdarraySize() {
   def.fusion = FusionClass::kInjective;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
     const DType dtype = DTypeOr(ctx.attrs(), "dtype", DType::kInt32);
-    RELAYVM_RETURN_IF_ERROR(RequireHoldsSize(ctx, dtype, ProductOf(ctx.tensor(0).shape)));
+    RELAYVM_RETURN_IF_ERROR(RequireHolds(ctx, dtype, ProductOf(ctx.tensor(0).shape), "a size"));
     return OpResult(TensorType{{}, dtype});
   };
   def.compute = [](const ComputeContext& ctx) -> std::vector<te::Tensor> {

@@ -139,6 +139,8 @@ OpDef InvertPermutation() {
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
     RELAYVM_RETURN_IF_ERROR(RequireRank(ctx.tensor(0), 1));
     RELAYVM_RETURN_IF_ERROR(RequireInteger(ctx.tensor(0)));
+    RELAYVM_RETURN_IF_ERROR(
+        RequireHolds(ctx, ctx.tensor(0).dtype, ctx.tensor(0).shape[0] - 1, "the last position"));
     return OpResult(ctx.tensor(0));
   };
   def.compute = [](const ComputeContext& ctx) -> std::vector<te::Tensor> {

@@ -92,6 +92,8 @@ OpDef MultinomialOp() {
     RELAYVM_RETURN_IF_ERROR(RequireFloat(probabilities, "probs"));
     if (probabilities.rank() < 1) return Invalid("probs has rank 0, expected at least 1");
     if (samples < 0) return Invalid("num_samples is {}", samples);
+    RELAYVM_RETURN_IF_ERROR(
+        RequireHolds(tc, DType::kInt32, probabilities.shape.back() - 1, "the last index"));
     std::vector<Dim> shape = probabilities.shape;
     shape.back() = samples;
     return OpResult::Tuple({GeneratorType(), TensorType{std::move(shape), DType::kInt32}});

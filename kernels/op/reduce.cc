@@ -78,19 +78,25 @@ Tensor Reduction(const std::string& name, const ComputeContext& c, ReduceKind ki
 }
 
 // The number of elements reduced into one.
-Expr ReducedCount(const ComputeContext& c) {
-  const std::vector<Dim>& shape = c.inputs[0]->shape;
-  const std::vector<bool> reduced = *ReducedDims(c.attrs, static_cast<int>(shape.size()));
+Dim CountReduced(const std::vector<Dim>& shape, const std::vector<bool>& reduced) {
   Dim count = 1;
   for (size_t d = 0; d < shape.size(); ++d) {
     if (reduced[d]) count = count * shape[d];
   }
-  return te::DimValue(count);
+  return count;
+}
+Expr ReducedCount(const ComputeContext& c) {
+  const std::vector<Dim>& shape = c.inputs[0]->shape;
+  return te::DimValue(CountReduced(shape, *ReducedDims(c.attrs, static_cast<int>(shape.size()))));
 }
 
 Result<OpResult> InferReduction(TypeContext& tc, bool is_arg) {
   const TensorType& data = tc.tensor(0);
   RELAYVM_ASSIGN_OR_RETURN(std::vector<bool> reduced, ReducedDims(tc.attrs(), data.rank()));
+  if (is_arg) {
+    const Dim last = CountReduced(data.shape, reduced) - Dim(1);
+    RELAYVM_RETURN_IF_ERROR(RequireHolds(tc, DType::kInt32, last, "the last index"));
+  }
   return OpResult(TensorType{ReducedShape(data.shape, reduced, tc.attrs().Bool("keepdims")),
                              is_arg ? DType::kInt32 : data.dtype});
 }

@@ -14,6 +14,8 @@ OpDef ArgWhereOp() {
   op.name = "argwhere";
   op.num_counts = 1;
   op.infer = [](TypeContext& tc) -> Result<OpResult> {
+    for (const Dim& d : tc.tensor(0).shape)
+      RELAYVM_RETURN_IF_ERROR(RequireHolds(tc, DType::kInt32, d - 1, "the last index"));
     return OpResult(TensorType{{tc.FreshSymbol("argwhere"), tc.tensor(0).rank()}, DType::kInt32});
   };
   op.upper_bound = [](const ComputeContext& c) -> std::vector<TensorType> {
@@ -36,6 +38,8 @@ OpDef UniqueOp() {
   op.infer = [](TypeContext& tc) -> Result<OpResult> {
     const TensorType& data = tc.tensor(0);
     RELAYVM_RETURN_IF_ERROR(RequireRank(data, 1));
+    RELAYVM_RETURN_IF_ERROR(
+        RequireHolds(tc, DType::kInt32, data.shape[0], "the number of elements"));
     const TensorType places{data.shape, DType::kInt32};
     std::vector<TensorType> results = {data, places, places, TensorType{{1}, DType::kInt32}};
     if (tc.attrs().Bool("return_counts")) results.push_back(places);

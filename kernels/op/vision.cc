@@ -44,6 +44,7 @@ OpDef GetValidCountsOp() {
     RELAYVM_RETURN_IF_ERROR(RequireFloat(data));
     RELAYVM_RETURN_IF_ERROR(RequireScalar(tc.tensor(1), "score_threshold"));
     if (tc.attrs().Int("score_index") < 0) return Invalid("score_index is negative");
+    RELAYVM_RETURN_IF_ERROR(RequireHolds(tc, DType::kInt32, data.shape[1], "the number of boxes"));
     return OpResult::Tuple({TensorType{{data.shape[0]}, DType::kInt32}, data,
                             TensorType{{data.shape[0], data.shape[1]}, DType::kInt32}});
   };
@@ -78,6 +79,7 @@ OpDef NonMaxSuppressionOp() {
     // Without return_indices anything may stand for indices: it is not read.
     if (!tc.attrs().Bool("return_indices")) return OpResult(data);
     RELAYVM_RETURN_IF_ERROR(RequireInteger(tc.tensor(2), "indices"));
+    RELAYVM_RETURN_IF_ERROR(RequireHolds(tc, DType::kInt32, data.shape[1], "the number of boxes"));
     RELAYVM_RETURN_IF_ERROR(RequireShapeEqual(tc, tc.tensor(2).shape,
                                               {data.shape[0], data.shape[1]}, "indices and boxes"));
     return OpResult::Tuple({TensorType{{data.shape[0], data.shape[1]}, DType::kInt32},
@@ -163,6 +165,7 @@ OpDef RegularNmsOp() {
           "max_detections, max_detections_per_class and num_classes must not be negative");
     }
     RELAYVM_RETURN_IF_ERROR(tc.RequireAtLeast(scores.shape[2], classes, "the classes with scores"));
+    RELAYVM_RETURN_IF_ERROR(RequireHolds(tc, DType::kInt32, Dim(most), "max_detections"));
     const Dim& batch = boxes.shape[0];
     return OpResult::Tuple(
         {TensorType{{batch, most, 4}, boxes.dtype}, TensorType{{batch, most}, DType::kFloat32},
@@ -386,6 +389,7 @@ OpDef MultiboxTransformLocOp() {
     RELAYVM_RETURN_IF_ERROR(RequireShapeEqual(tc, anchors.shape, {1, n, 4}, "anchors"));
     if (tc.attrs().Floats("variances").size() != 4)
       return Invalid("variances must be four numbers");
+    RELAYVM_RETURN_IF_ERROR(RequireHolds(tc, DType::kInt32, n, "the number of boxes"));
     return OpResult::Tuple(
         {TensorType{{batch, n, 6}, probability.dtype}, TensorType{{batch}, DType::kInt32}});
   };

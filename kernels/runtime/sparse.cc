@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/runtime/kernels.h"
+#include "kernels/runtime/store_index.h"
 
 namespace relayvm {
 
@@ -42,7 +43,7 @@ int32_t SparseFillEmptyRows(const CallArgs& args) {
     if (LoadAs<int64_t>(empty_row, r) == 0) continue;
     args.InBlocks(rank, [&](int64_t begin, int64_t end) {
       for (int64_t d = begin; d < end; ++d)
-        StoreIndex(out_indices, start[r] * rank + d, d == 0 ? r : 0);
+        StoreFittingIndex(out_indices, start[r] * rank + d, d == 0 ? r : 0);
     });
     std::memcpy(out_values.data + start[r] * bytes, fill.data, bytes);
   }
@@ -89,7 +90,7 @@ int32_t SparseReshape(const CallArgs& args) {
   for (int64_t d = 0; d < to; ++d) {
     args.Work(1);
     if (new_shape[d] <= 0 && entries > 0) return RELAYVM_KERNEL_INVALID_ARGUMENT;
-    StoreIndex(out_shape, d, new_shape[d]);
+    StoreFittingIndex(out_shape, d, new_shape[d]);
   }
   const bool is_same =
       from == to && !args.AnyOf(
@@ -111,7 +112,8 @@ int32_t SparseReshape(const CallArgs& args) {
     for (int64_t d = to; d-- > 0;) {
       args.Work(2);
       const uint64_t extent = static_cast<uint64_t>(new_shape[d]);
-      StoreIndex(out_indices, e * to + d, static_cast<int64_t>(d == 0 ? flat : flat % extent));
+      StoreFittingIndex(out_indices, e * to + d,
+                        static_cast<int64_t>(d == 0 ? flat : flat % extent));
       flat /= extent;
     }
   }

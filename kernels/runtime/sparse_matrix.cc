@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/runtime/kernels.h"
+#include "kernels/runtime/store_index.h"
 
 namespace relayvm {
 namespace {
@@ -222,7 +223,7 @@ int32_t SparseTranspose(const CallArgs& args) {
   args.InBlocks(rows + 1, [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
       if (r > 0) next[r] += next[r - 1];
-      StoreIndex(indptr, r, next[r]);
+      StoreFittingIndex(indptr, r, next[r]);
     }
   });
   const size_t bytes = static_cast<size_t>(DTypeBytes(values.dtype));
@@ -230,7 +231,7 @@ int32_t SparseTranspose(const CallArgs& args) {
     args.Work(CallArgs::kScattered);
     const int64_t to = next[column]++;
     std::memcpy(values.data + to * bytes, args[0].data + value * bytes, bytes);
-    StoreIndex(indices, to, row);
+    StoreFittingIndex(indices, to, row);
   });
   return RELAYVM_KERNEL_OK;
 }

@@ -48,6 +48,26 @@ TEST_CASE("sparse_reshape keeps positions, and infers one extent") {
   CHECK(call({0, 1, 2}).error != 0);
 }
 
+TEST_CASE("indices that their dtype does not hold are an error") {
+  const auto fill = [](int64_t rows) {
+    return Call("sparse_fill_empty_rows",
+                {Make<int8_t>({1, 2}, {0, 3}), Make<float>({1}, {1}), Make<int64_t>({2}, {rows, 9}),
+                 Make<float>({1}, {0})},
+                {Empty<int8_t>({1 + rows, 2}), Empty<float>({1 + rows}), Empty<Bool>({rows})}, {},
+                1);
+  };
+  CHECK(fill(128).error == 0);
+  CHECK(fill(129).error == RELAYVM_KERNEL_INDEX_OUT_OF_RANGE);
+  const auto flat = [](int8_t row) {
+    return Call(
+        "sparse_reshape",
+        {Make<int8_t>({1, 2}, {row, 5}), Make<int64_t>({2}, {100, 6}), Make<int64_t>({1}, {-1})},
+        {Empty<int8_t>({1, 1}), Empty<int64_t>({1})}, {});
+  };
+  CHECK(flat(20).outputs[0].as<int8_t>() == std::vector<int8_t>{125});
+  CHECK(flat(21).error == RELAYVM_KERNEL_INDEX_OUT_OF_RANGE);
+}
+
 // [[1, 0, 2], [0, 0, 0], [0, 3, 0]]
 struct Csr {
   Array values = Make<float>({3}, {1, 2, 3});

@@ -55,7 +55,8 @@ constexpr const char* kTables = R"(.version 5
   .slot 64 64
   .slot 128 128
 )";
-constexpr const char* kOther = R"(.function "other" scalars 1 objects 1 captured 0 registers 1 2 returns object arena 0
+constexpr const char* kOther =
+    R"(.function "other" scalars 1 objects 1 captured 0 registers 1 2 returns object arena 0
   tensor.alloc r1, float32, [i0]
   br.if i0, L0
   ret.r r0!
@@ -104,12 +105,15 @@ class CallGenerator {
 
   std::string Size() {
     if (choices_.Chance(6)) return fmt::format("i{}", 14 + choices_.Below(4));
-    return std::string(choices_.OneOf({"i4", "i5", "i6", "i7", "i8", "i9", "i9", "i10", "i11", "i12",
-                                       "i13", "i18", "i18", "i19", "i19", "i20", "i21", "i22"}));
+    return std::string(
+        choices_.OneOf({"i4", "i5", "i6", "i7", "i8", "i9", "i9", "i10", "i11", "i12", "i13", "i18",
+                        "i18", "i19", "i19", "i20", "i21", "i22"}));
   }
   std::string NewSize() { return fmt::format("i{}", 18 + choices_.Below(6)); }
-  std::string Object() { return fmt::format("r{}", choices_.OneOf({"0", "1", "1", "4", "5", "6", "6",
-                                                                   "7", "7", "8", "9", "10", "11"})); }
+  std::string Object() {
+    return fmt::format(
+        "r{}", choices_.OneOf({"0", "1", "1", "4", "5", "6", "6", "7", "7", "8", "9", "10", "11"}));
+  }
   std::string NewObject() { return fmt::format("r{}", 6 + choices_.Below(6)); }
   std::string Taken(std::string object, int percent) {
     return object[0] == 'r' && choices_.Chance(percent) ? object + "!" : object;
@@ -135,8 +139,8 @@ class CallGenerator {
   void RoomAndDims() {
     const std::string object = Object(), out = NewObject(), size = Size(), dim = NewSize();
     const auto call = [&](std::string_view to) {
-      Line(fmt::format("kernel.1 k0, [i0, i1, {}, i0, i1, {}, i2, i2], [{}, {}]", size, size, object,
-                       to));
+      Line(fmt::format("kernel.1 k0, [i0, i1, {}, i0, i1, {}, i2, i2], [{}, {}]", size, size,
+                       object, to));
     };
     Line(fmt::format("tensor.alloc {}, float32, [{}]", out, size));
     call(out);
@@ -149,22 +153,22 @@ class CallGenerator {
     const int kind = choices_.Below(103);
     if (kind >= 100) return RoomAndDims();
     if (kind < 8)
-      return Line(fmt::format("{} {}, {}, {}, m0",
-                              choices_.OneOf({"dim.add", "dim.sub", "dim.mul", "dim.floordiv",
-                                              "dim.floormod"}),
-                              NewSize(), Size(), Size()));
+      return Line(fmt::format(
+          "{} {}, {}, {}, m0",
+          choices_.OneOf({"dim.add", "dim.sub", "dim.mul", "dim.floordiv", "dim.floormod"}),
+          NewSize(), Size(), Size()));
     if (kind < 11)
-      return Line(fmt::format("{} {}, {}, {}", choices_.OneOf({"min.i", "max.i"}), NewSize(), Size(),
-                              Size()));
+      return Line(fmt::format("{} {}, {}, {}", choices_.OneOf({"min.i", "max.i"}), NewSize(),
+                              Size(), Size()));
     if (kind < 14)
-      return Line(fmt::format("dim.addimm {}, {}, {}, m0", NewSize(), Size(), choices_.Below(5) - 1));
+      return Line(
+          fmt::format("dim.addimm {}, {}, {}, m0", NewSize(), Size(), choices_.Below(5) - 1));
     if (kind < 26)
-      return Line(fmt::format("tensor.dim {}, {}, #{}", NewSize(), Object(),
-                              choices_.Chance(70) ? 0 : 1));
+      return Line(
+          fmt::format("tensor.dim {}, {}, #{}", NewSize(), Object(), choices_.Chance(70) ? 0 : 1));
     if (kind < 37) return Line(fmt::format("tensor.alloc {}, float32, [{}]", NewObject(), Size()));
     if (kind < 41)
-      return Line(
-          fmt::format("tensor.alloc {}, float32, [{}, {}]", NewObject(), Size(), Size()));
+      return Line(fmt::format("tensor.alloc {}, float32, [{}, {}]", NewObject(), Size(), Size()));
     if (kind < 49)
       return Line(fmt::format("tensor.reuse {}, {}, {}, [{}]", NewObject(), Taken(Object(), 50),
                               choices_.OneOf({"float32", "float32", "float32", "int64"}), Size()));
@@ -185,7 +189,8 @@ class CallGenerator {
                               Taken(Object(), 50), Object(), Size()));
     if (kind < 64) return Line(fmt::format("drop {}!", NewObject()));
     if (kind < 65) return Line(fmt::format("const.r {}, c0", NewObject()));
-    if (kind < 66) return Line(fmt::format("tensor.static {}, t{}", NewObject(), choices_.Below(2)));
+    if (kind < 66)
+      return Line(fmt::format("tensor.static {}, t{}", NewObject(), choices_.Below(2)));
     if (kind < 67)
       return Line(fmt::format("call.r {}, f1, [{}], [{}]", NewObject(), Size(), Object()));
     if (kind < 69) return Jump();
@@ -228,8 +233,8 @@ class CallGenerator {
       return Line(fmt::format("kernel.1 k1, [i0, i3, {}, {}, i0, i3, {}, {}, i2, i2], [{}, {}]", x,
                               more, y, more, source(20), out));
     Line(fmt::format(
-        "kernel.1 k3, [i0, i1, {}, i24, i1, i7, i0, i1, i7, i0, i1, {}, i2, i2], [{}, r2, {}, {}]", x,
-        y, source(20), source(0), out));
+        "kernel.1 k3, [i0, i1, {}, i24, i1, i7, i0, i1, i7, i0, i1, {}, i2, i2], [{}, r2, {}, {}]",
+        x, y, source(20), source(0), out));
   }
 
   Choices choices_;
@@ -263,12 +268,10 @@ Status RunCalls(const std::string& input) {
   const std::string text = ProgramOfCalls(input);
   Result<Program> program = Assemble(text);
   if (!program.ok()) {
-    return {StatusCode::kInternal,
-            fmt::format("{}\n{}", program.status().ToString(), text)};
+    return {StatusCode::kInternal, fmt::format("{}\n{}", program.status().ToString(), text)};
   }
   RELAYVM_ASSIGN_OR_RETURN(
-      auto executable,
-      Executable::FromProgram(*std::move(program), {.check_proved_calls = true}));
+      auto executable, Executable::FromProgram(*std::move(program), {.check_proved_calls = true}));
   InvocationOptions options;
   options.memory_limit = size_t{64} << 20;
   options.timeout = std::chrono::seconds(2);
@@ -279,9 +282,10 @@ Status RunCalls(const std::string& input) {
       {{8, 8}, {16, 4}, {2, 32}, {0, 5}, {64, 1}}}[static_cast<size_t>(choices.Below(5))];
   const Status status =
       invocation
-          ->Run("main", {ZerosOf(DType::kFloat32, {n}), ZerosOf(DType::kFloat32, {rows, columns}),
-                         ZerosOf(DType::kInt64, {1 + choices.Below(3)}),
-                         Value::Tuple({ZerosOf(DType::kFloat32, {n}), ZerosOf(DType::kFloat32, {64})})})
+          ->Run("main",
+                {ZerosOf(DType::kFloat32, {n}), ZerosOf(DType::kFloat32, {rows, columns}),
+                 ZerosOf(DType::kInt64, {1 + choices.Below(3)}),
+                 Value::Tuple({ZerosOf(DType::kFloat32, {n}), ZerosOf(DType::kFloat32, {64})})})
           .status();
   if (status.code() != StatusCode::kInternal) return status;
   return {StatusCode::kInternal, fmt::format("{}\n{}", status.ToString(), text)};
