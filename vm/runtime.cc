@@ -65,6 +65,7 @@ struct Runtime::Impl {
   vm::IdlePool<vm::Workspace> idle, small_idle;  // under it
   // All workspaces, and what those that are gone have counted.
   std::mutex mutex;
+  std::atomic<uint32_t> wanted{0};         // by so many besides stats()
   std::vector<vm::Workspace*> workspaces;  // under it, as all below
   RuntimeStats gone;
   // A stats() that is on its way: those from `next` on are still to be added to `sum`. One at a time.
@@ -77,7 +78,9 @@ struct Runtime::Impl {
 
   // It is to go.
   void Forget(const vm::Workspace* workspace) {
+    ++wanted;
     const std::lock_guard lock(mutex);
+    --wanted;
     const size_t index = workspace->index;
     vm::Workspace& last = *workspaces.back();
     if (sum != nullptr && last.index >= next) {
@@ -151,7 +154,8 @@ RuntimeStats Runtime::stats() const {
   const std::lock_guard one(impl.stats_mutex);
   // A few at a time, so that runs begin and end meanwhile: there may be tens of thousands.
   constexpr size_t kAtOnce = 64;
-  for (bool done = false; !done; std::this_thread::yield()) {
+  for (bool done = false; !done;) {
+    if (impl.wanted != 0) std::this_thread::yield();  // the mutex goes to who has it first
     const std::lock_guard lock(impl.mutex);
     if (impl.sum == nullptr) {
       stats = impl.gone;
@@ -207,7 +211,9 @@ std::unique_ptr<vm::Workspace> Runtime::Acquire() {
   auto workspace = std::make_unique<vm::Workspace>(impl.pool, options.trace, options.memory,
                                                    impl.budget, impl.machine_memory);
   workspace->injected_pool = options.thread_pool != nullptr;
+  ++impl.wanted;
   const std::lock_guard lock(impl.mutex);
+  --impl.wanted;
   workspace->index = impl.workspaces.size();
   impl.workspaces.push_back(workspace.get());
   return workspace;
