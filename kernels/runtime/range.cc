@@ -11,25 +11,34 @@ struct Bounds {
 };
 
 // Block by block without a branch, so that it takes vectors; where a block has one outside, it is
-// looked for.
+// looked for. A number is inside when neither difference is negative: where one of them wraps, the
+// other one is negative.
 template <typename Load>
 int32_t CheckEach(const CallArgs& args, const Load& load, int64_t first, int64_t count,
                   int64_t step, Bounds bounds) {
+  constexpr int64_t kAtOnce = 64;
   const auto least = static_cast<uint64_t>(bounds.least);
-  const uint64_t room =
-      bounds.end > bounds.least ? static_cast<uint64_t>(bounds.end) - least : uint64_t{0};
+  const auto last = static_cast<uint64_t>(bounds.end) - 1;
+  const auto beyond = [&](int64_t at) {
+    const auto value = static_cast<uint64_t>(load(at));
+    return (value - least) | (last - value);
+  };
   int32_t status = RELAYVM_KERNEL_OK;
   args.InBlocks(count, [&](int64_t begin, int64_t end) {
     if (status != RELAYVM_KERNEL_OK) return;
-    bool beyond = false;
-    for (int64_t i = begin; i < end; ++i) {
-      beyond |= static_cast<uint64_t>(load(first + i * step)) - least >= room;
+    uint64_t any = 0;
+    int64_t i = begin;
+    if (step == 1) {
+      for (; i + kAtOnce <= end; i += kAtOnce) {
+        for (int64_t k = 0; k < kAtOnce; ++k) any |= beyond(first + i + k);
+      }
     }
-    if (!beyond) return;
-    for (int64_t i = begin; i < end && status == RELAYVM_KERNEL_OK; ++i) {
-      const int64_t value = load(first + i * step);
-      if (static_cast<uint64_t>(value) - least >= room) {
-        status = args.OutOfRange(value, bounds.least, bounds.end - 1);
+    for (; i < end; ++i) any |= beyond(first + i * step);
+    if (static_cast<int64_t>(any) >= 0) return;
+    for (i = begin; i < end && status == RELAYVM_KERNEL_OK; ++i) {
+      const int64_t at = first + i * step;
+      if (static_cast<int64_t>(beyond(at)) < 0) {
+        status = args.OutOfRange(load(at), bounds.least, bounds.end - 1);
       }
     }
   });

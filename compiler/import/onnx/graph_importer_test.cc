@@ -310,8 +310,9 @@ TEST_CASE("a function is found by its overload") {
   };
   set(model.mutable_functions(1), 13);
   set(model.mutable_graph()->mutable_node(0), 8);
-  auto module = ImportOnnx("model.onnx", SharedBytes::Copy(std::as_bytes(std::span(
-                                             model.SerializeAsString()))), {});
+  const std::string bytes = model.SerializeAsString();
+  auto module =
+      ImportOnnx("model.onnx", SharedBytes::Copy(std::as_bytes(std::span(bytes))), {});
   REQUIRE_MESSAGE(module.ok(), module.status().ToString());
   const std::string text = ir::PrintModule(*module);
   CHECK(Contains(text, "tanh"));
