@@ -325,7 +325,9 @@ Dim operator*(const Dim& a, const Dim& b) {
                          [](const Dim& atom) { return atom.kind() == Dim::Kind::kAdd; });
     });
   };
-  if (left.size() * right.size() > kMaxTerms || keeps_sums(left) || keeps_sums(right)) {
+  // A number multiplies terms and makes none.
+  const bool grows = !a.is_const() && !b.is_const() && left.size() * right.size() > kMaxTerms;
+  if (grows || keeps_sums(left) || keeps_sums(right)) {
     if (left.size() > 1) left = {{{a}, 1}};
     if (right.size() > 1) right = {{{b}, 1}};
   }

@@ -17,13 +17,26 @@
 namespace relayvm::ir {
 namespace {
 
-// A product that leaves its loop. Atoms are the function's own.
+// The bytes of a table of products that stands for all rows, and of one for a chunk of them.
+constexpr int64_t kTableBytes = 256 << 10;
+// Rows of a chunk: enough that weights are read seldom, few enough that what is left of the last one
+// is little.
+constexpr int64_t kLeastChunk = 8;
+constexpr int64_t kMostChunk = 64;
+
+// A product that leaves its loop, or is computed for a chunk of rows. Atoms are the function's own.
 struct Hoist {
   const Var* product;  // what the loop binds to it
   const OpCall* call;
   const OpCall* take;  // of the row
   Atom rows, weight;   // the same in every turn
-  const Var* table;    // the new parameter
+  Atom counter;        // the row's number
+  const Var* table;    // the new parameter: products of all rows, or of the chunk's
+  int64_t chunk = 0;   // rows of one; 0: all at once, where the loop is started
+  // Of a chunk: the parameter that is its first row; both for the turn that this one leads to.
+  const Var* first = nullptr;
+  const Var* next_table = nullptr;
+  const Var* next_first = nullptr;
 };
 
 // A loop: a function that calls itself, and is only called by name.
@@ -229,12 +242,37 @@ class Finder {
       const auto* branch = b.value->As<IfExpr>();
       if (branch == nullptr) continue;
       for (const bool is_then : {true, false}) {
-        for (const Binding& inner : (is_then ? branch->then_block : branch->else_block)->bindings) {
-          auto hoist = Match(loop, branch->condition, is_then, inner);
+        const Block& taken = is_then ? *branch->then_block : *branch->else_block;
+        for (size_t i = 0; i < taken.bindings.size(); ++i) {
+          // A turn that ends the loop would leave the rows behind it computed for nothing.
+          size_t turns = 0;
+          if (!AlwaysTurns(loop, taken, i + 1, turns) || turns != loop.turns.size()) break;
+          auto hoist = Match(loop, branch->condition, is_then, taken.bindings[i]);
           if (hoist) loop.hoists.push_back(*std::move(hoist));
         }
       }
     }
+  }
+
+  // Whether every path through the block from binding `first` on comes to the next turn; counts
+  // these calls.
+  bool AlwaysTurns(const Loop& loop, const Block& block, size_t first, size_t& turns) const {
+    bool always = false;
+    for (size_t i = first; i < block.bindings.size(); ++i) {
+      const Expr& e = *block.bindings[i].value;
+      if (const auto* call = e.As<CallExpr>()) {
+        const bool is_turn = std::ranges::count(loop.turns, call) > 0;
+        turns += is_turn ? 1 : 0;
+        always = always || is_turn;
+      }
+      if (e.As<IfExpr>() == nullptr && e.As<MatchExpr>() == nullptr) continue;
+      bool each = true;
+      ForEachBlock(e, [&](const Block& inner) {
+        each = AlwaysTurns(loop, inner, 0, turns) && each;
+      });
+      always = always || each;
+    }
+    return always;
   }
 
   std::optional<Hoist> Match(const Loop& loop, const Atom& condition, bool is_true,
@@ -274,9 +312,30 @@ class Finder {
     }
     std::vector<Dim> table = all;
     table.back() = result.shape[1];
-    const Var* param =
-        MakeVar(m_, "table", MakeTensorType(std::move(table), result.dtype), b.var->span);
-    return Hoist{b.var, call, take, rows, call->args[1], param};
+    Hoist hoist{b.var, call, take, rows, call->args[1], counter, nullptr};
+    const Span span = b.var->span;
+    const int64_t row_bytes = BytesOfRow(row_count, result);
+    const Dim& length = all[0];
+    if (!length.is_const() || length.value() > kTableBytes / row_bytes) {
+      // What counts in the loop's condition is a scalar.
+      const Type type = AtomType(m_, counter);
+      if (type->As<TensorType>() == nullptr || type->As<TensorType>()->rank() != 0)
+        return std::nullopt;
+      hoist.chunk = std::clamp(kTableBytes / row_bytes, kLeastChunk, kMostChunk);
+      table[0] = Dim::Symbol(m_.ids->Next(), "chunk");
+      hoist.first = MakeVar(m_, "first", type, span);
+      hoist.next_table = MakeVar(m_, "table", nullptr, span);
+      hoist.next_first = MakeVar(m_, "first", nullptr, span);
+    }
+    hoist.table = MakeVar(m_, "table", MakeTensorType(std::move(table), result.dtype), span);
+    return hoist;
+  }
+
+  static int64_t BytesOfRow(const Dim& row_count, const TensorType& result) {
+    constexpr int64_t kMany = int64_t{1} << 30;
+    const int64_t rows = std::min(row_count.value(), kMany);
+    const int64_t units = std::min(result.shape[1].value(), kMany);
+    return rows * units * static_cast<int64_t>(DTypeBytes(result.dtype));
   }
 
   const Module& m_;
@@ -319,7 +378,10 @@ class ProductHoister {
     Function copy = f;
     const auto loop = loops_.find(&f);
     if (loop == loops_.end()) return copy;
-    for (const Hoist& h : loop->second.hoists) copy.params.push_back(h.table);
+    for (const Hoist& h : loop->second.hoists) {
+      copy.params.push_back(h.table);
+      if (h.chunk > 0) copy.params.push_back(h.first);
+    }
     return copy;
   }
 
@@ -359,12 +421,62 @@ class ProductHoister {
 
   void TakeRow(const Hoist& h, const Binding& b, std::vector<Binding>& out) {
     BindingBuilder builder(m_, b.value->span, out);
-    const Atom row = builder.Call("take", {h.table, h.take->args[1]}, h.take->attrs);
-    AttrList dims;
-    for (const Dim& d : b.var->type->As<TensorType>()->shape) dims.emplace_back(d);
+    Atom table = h.table, index = h.take->args[1];
+    if (h.chunk > 0) {
+      MakeChunk(h, b.value->span, out);
+      table = h.next_table;
+      index = builder.Call("subtract", {h.counter, h.next_first});
+    }
+    const Atom row = builder.Call("take", {table, index}, h.take->attrs);
+    builder.BindCall(b.var, "reshape", {row}, Shaped(b.var->type->As<TensorType>()->shape));
+  }
+
+  static Attrs Shaped(const std::vector<Dim>& dims) {
+    AttrList list;
+    for (const Dim& d : dims) list.emplace_back(d);
     Attrs attrs;
-    attrs.Set("newshape", AttrValue(std::move(dims)));
-    builder.BindCall(b.var, "reshape", {row}, attrs);
+    attrs.Set("newshape", AttrValue(std::move(list)));
+    return attrs;
+  }
+
+  // In the first turn, and wherever the chunk's rows are used up, those from this one on:
+  //
+  //   let %next_first = where(%i - %first >= chunk, %i, %first)
+  //   let %next_table = if (%i - %first >= chunk) {
+  //     nn.dense(take(%xs, arange(%i, minimum(%i + chunk, length of %xs), 1)), %w)
+  //   } else { %table }
+  void MakeChunk(const Hoist& h, Span span, std::vector<Binding>& out) {
+    BindingBuilder builder(m_, span, out);
+    const DType dtype = h.first->type->As<TensorType>()->dtype;
+    const auto number = [&](int64_t v) {
+      return builder.Scalar(static_cast<double>(v), dtype);
+    };
+    const Atom passed = builder.Call("subtract", {h.counter, h.first});
+    const Atom is_used_up = builder.Call("greater_equal", {passed, number(h.chunk)});
+    Block made, kept;
+    BindingBuilder inner(m_, span, made.bindings);
+    const std::vector<Dim>& row = AtomType(m_, h.rows)->As<TensorType>()->shape;
+    const Atom shape =
+        inner.Call("shape_of", {h.rows}, AttrsOf({{"dtype", std::string(DTypeName(dtype))}}));
+    const Atom length = inner.Call("take", {shape, inner.Scalar(0, DType::kInt32)});
+    const Atom end =
+        inner.Call("minimum", {inner.Call("add", {h.counter, number(h.chunk)}), length});
+    const Atom numbers = inner.Call("arange", {h.counter, end, number(1)},
+                                    AttrsOf({{"dtype", std::string(DTypeName(dtype))}}));
+    Atom rows = inner.Call("take", {h.rows, numbers}, h.take->attrs);
+    const std::vector<Dim>& table = h.table->type->As<TensorType>()->shape;
+    if (table.size() == 3) rows = inner.Call("reshape", {rows}, Shaped({Dim(-1), row[2]}));
+    made.result = inner.Call(h.call->op->name, {rows, h.weight}, h.call->attrs);
+    if (table.size() == 3)
+      made.result = inner.Call("reshape", {made.result}, Shaped({Dim(-1), table[1], table[2]}));
+    kept.result = h.table;
+    const auto choose = [&](const Var* var, Block if_true, Block if_false) {
+      IfExpr branch{is_used_up, m_.arena->New<Block>(std::move(if_true)),
+                    m_.arena->New<Block>(std::move(if_false))};
+      out.push_back({var, MakeExpr(m_, std::move(branch), span)});
+    };
+    choose(h.next_table, std::move(made), std::move(kept));
+    choose(h.next_first, Block{{}, h.counter}, Block{{}, h.first});
   }
 
   void CallLoop(const Loop& loop, const Binding& b, std::vector<Binding>& out) {
@@ -372,9 +484,35 @@ class ProductHoister {
     if (const Var* literal = AsVar(call.callee)) call.callee = Image(literal);
     const bool is_turn = open_.contains(loop.function);
     for (const Hoist& h : loop.hoists) {
-      call.args.push_back(is_turn ? Atom(h.table) : Table(loop, h, call, b.value->span, out));
+      if (h.chunk == 0) {
+        call.args.push_back(is_turn ? Atom(h.table) : Table(loop, h, call, b.value->span, out));
+      } else if (is_turn) {
+        call.args.insert(call.args.end(), {h.next_table, h.next_first});
+      } else {
+        EmptyChunk(loop, h, call, b.value->span, out);
+      }
     }
     out.push_back({b.var, MakeExpr(m_, std::move(call), b.value->span)});
+  }
+
+  // A chunk without rows, of which the first turn has used up all.
+  void EmptyChunk(const Loop& loop, const Hoist& h, CallExpr& start, Span span,
+                  std::vector<Binding>& out) {
+    BindingBuilder builder(m_, span, out);
+    const auto& params = loop.function->params;
+    const auto at = std::find(params.begin(), params.end(), AsVar(h.counter));
+    const auto position = static_cast<size_t>(at - params.begin());
+    const TensorType& table = *h.table->type->As<TensorType>();
+    AttrList dims;
+    for (size_t i = 0; i < table.shape.size(); ++i)
+      dims.emplace_back(i == 0 ? Dim(0) : table.shape[i]);
+    Attrs attrs;
+    attrs.Set("shape", AttrValue(std::move(dims)));
+    attrs.Set("dtype", std::string(DTypeName(table.dtype)));
+    start.args.push_back(builder.Call("zeros", {}, attrs));
+    const DType dtype = h.first->type->As<TensorType>()->dtype;
+    const Atom chunk = builder.Scalar(static_cast<double>(h.chunk), dtype);
+    start.args.push_back(builder.Call("subtract", {start.args[position], chunk}));
   }
 
   // The product of all rows, where the loop is started.
@@ -390,11 +528,7 @@ class ProductHoister {
     BindingBuilder builder(m_, span, out);
     const std::vector<Dim>& table = h.table->type->As<TensorType>()->shape;
     const auto reshape = [&](const Atom& a, const std::vector<Dim>& dims) {
-      AttrList list;
-      for (const Dim& d : dims) list.emplace_back(d);
-      Attrs attrs;
-      attrs.Set("newshape", AttrValue(std::move(list)));
-      return builder.Call("reshape", {a}, attrs);
+      return builder.Call("reshape", {a}, Shaped(dims));
     };
     Atom rows = outside(h.rows);
     const Type type = AtomType(m_, h.rows);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/transforms/dead_code.h"
 #include "compiler/transforms/resolve_shapes.h"
 #include "compiler/transforms/testing.h"
@@ -9,7 +11,8 @@
 namespace relayvm::ir {
 namespace {
 
-// How many products the main function has after the pass, and how many all others.
+// How many products there are after the pass of all rows, in the main function, or of a chunk of them,
+// whose numbers are made beside; and how many others.
 std::string Products(const std::string& text) {
   const Module typed = Typed(text);
   const Module before = Retyped(EliminateDeadCode(ResolveShapes(typed)));
@@ -19,10 +22,15 @@ std::string Products(const std::string& text) {
   size_t outside = 0, inside = 0;
   for (const auto& [name, f] : m.functions) {
     const std::function<void(const Block&, bool)> visit = [&](const Block& block, bool is_main) {
-      for (const Binding& b : block.bindings) {
+      const auto is_op = [](const Binding& b, std::string_view op) {
         const auto* call = b.value->As<OpCall>();
-        if (call != nullptr && (call->op->name == "nn.dense" || call->op->name == "nn.matmul"))
-          ++(is_main ? outside : inside);
+        return call != nullptr && call->op->name == op;
+      };
+      const bool of_chunk = std::ranges::any_of(
+          block.bindings, [&](const Binding& b) { return is_op(b, "arange"); });
+      for (const Binding& b : block.bindings) {
+        if (is_op(b, "nn.dense") || is_op(b, "nn.matmul"))
+          ++(is_main || of_chunk ? outside : inside);
         const bool literal = b.value->As<FunctionExpr>() != nullptr;
         ForEachBlock(*b.value, [&](const Block& inner) { visit(inner, is_main && !literal); });
       }
@@ -51,6 +59,13 @@ std::string Loop(const Parts& p) {
          p.length + ", %xs, %w, zeros(shape=[1, 4], dtype=\"float32\")) }";
 }
 
+// Rows that are known to be few.
+std::string Few(std::string text) {
+  for (size_t at = text.find("(?, 3)"); at != std::string::npos; at = text.find("(?, 3)", at + 1))
+    text.replace(at, 6, "(9, 3)");
+  return text;
+}
+
 constexpr char kHoisted[] = "1 outside, 0 inside";
 constexpr char kKept[] = "0 outside, 1 inside";
 
@@ -59,6 +74,35 @@ TEST_CASE("a product of each row becomes one of all") {
   CHECK(Products(Loop({.condition = "greater(%n, %i)", .next = "add(1, %i)"})) == kHoisted);
   CHECK(Products(Loop({.index = "reshape(%i, newshape=[1])",
                        .product = "nn.matmul(%x, %w, transpose_b=True)"})) == kHoisted);
+}
+
+TEST_CASE("few rows are multiplied where the loop is started, others chunk by chunk") {
+  const auto outline = [](const std::string& text) {
+    const Module m = Retyped(EliminateDeadCode(ResolveShapes(Typed(text))));
+    return Outline(EliminateDeadCode(Retyped(HoistProducts(m))), "loop");
+  };
+  CHECK(outline(Few(Loop({.length = "9"}))).find("arange") == std::string::npos);
+  CHECK(Products(Few(Loop({.length = "9"}))) == kHoisted);
+  CHECK(outline(Loop({})).find("arange") != std::string::npos);
+}
+
+TEST_CASE("not out of a loop that may end before all rows are read") {
+  const std::string loop = Loop({});
+  const std::string turn = loop.substr(loop.find("@loop(add("), loop.find(" } else { %sum }") - loop.find("@loop(add("));
+  const auto with = [&](const std::string& rest) {
+    std::string text = loop;
+    return text.replace(text.find(turn), turn.size(), rest);
+  };
+  CHECK(Products(with(turn)) == kHoisted);
+  CHECK(Products(with("if (less(sum(%sum), 9f)) { %sum } else { " + turn + " }")) ==
+        "0 outside, 1 inside");
+  // The product itself is always needed; what ends the loop comes behind it.
+  CHECK(Products(with("let %p = " + Parts{}.product + "; if (less(sum(%p), 9f)) { %p } else { "
+                      "@loop(add(%i, 1), %n, %xs, %w, add(%sum, %p)) }")) == kKept);
+  // Both ways go on.
+  CHECK(Products(with("let %p = " + Parts{}.product + "; if (less(sum(%p), 9f)) { "
+                      "@loop(add(%i, 1), %n, %xs, %w, %sum) } else { "
+                      "@loop(add(%i, 1), %n, %xs, %w, add(%sum, %p)) }")) == kHoisted);
 }
 
 TEST_CASE("not where some rows are read, or others") {

@@ -5,15 +5,16 @@
 
 #include "compiler/transforms/builder.h"
 #include "compiler/transforms/rewrite.h"
+#include "kernels/op/tuple_writer.h"
 
 namespace relayvm::ir {
 namespace {
 
 // Writes the calls that one call becomes.
-class Writer final : public CallWriter {
+class Writer final : public TupleWriter {
  public:
   Writer(const Module& m, const OpCall& call, Span span, std::vector<Binding>& out)
-      : module_(m), call_(call), builder_(m, span, out), values_(call.args) {}
+      : module_(m), call_(call), span_(span), out_(out), builder_(m, span, out), values_(call.args) {}
 
   const Attrs& attrs() const override { return call_.attrs; }
   const TensorType& tensor(size_t arg) const override {
@@ -22,7 +23,24 @@ class Writer final : public CallWriter {
     if (is_new) type->second = AtomType(module_, call_.args[arg]);
     return *type->second->As<TensorType>();
   }
+  std::vector<TensorType> tensors(size_t arg) const override {
+    std::vector<TensorType> fields;
+    const Type tuple = AtomType(module_, call_.args[arg]);
+    for (const Type& t : tuple->As<TupleType>()->fields) fields.push_back(*t->As<TensorType>());
+    return fields;
+  }
   Value Arg(size_t i) override { return i; }
+  Value Field(size_t arg, size_t field) override {
+    const Var* var = MakeVar(module_, "", nullptr, span_);
+    const TupleGet get{call_.args[arg], static_cast<uint32_t>(field)};
+    out_.push_back({var, MakeExpr(module_, get, span_)});
+    return Add(var);
+  }
+  Value Tuple(const std::vector<Value>& fields) override {
+    std::vector<Atom> atoms;
+    for (Value v : fields) atoms.push_back(values_[v]);
+    return Add(builder_.Tuple(std::move(atoms)));
+  }
   Value Scalar(double value, DType dtype) override { return Add(builder_.Scalar(value, dtype)); }
   Value Call(std::string_view op, const std::vector<Value>& args, Attrs attrs) override {
     std::vector<Atom> atoms;
@@ -39,6 +57,8 @@ class Writer final : public CallWriter {
 
   const Module& module_;
   const OpCall& call_;
+  Span span_;
+  std::vector<Binding>& out_;
   BindingBuilder builder_;
   std::vector<Atom> values_;              // the arguments first
   mutable std::map<size_t, Type> types_;  // of arguments

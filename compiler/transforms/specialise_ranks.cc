@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -15,10 +17,24 @@
 namespace relayvm::ir {
 namespace {
 
-// So many functions may continue branches of different rank.
+// So many functions may continue branches of different rank, and as many for each function of the
+// program.
 constexpr size_t kMaxContinuations = 256;
 // Each round takes the first such branches of each block.
-constexpr size_t kMaxRounds = 300;
+constexpr size_t kMaxRounds = 1000;
+// Bindings that functions copied to their calls may have, together: others give a value of a type of
+// its own, which costs the caller a match and shares the function's code.
+constexpr size_t kMostCopied = 512;
+// Bindings that the pass makes, together.
+constexpr size_t kMostMade = size_t{1} << 18;
+
+size_t CountBindings(const Block& block) {
+  size_t count = block.bindings.size();
+  for (const Binding& b : block.bindings) {
+    ForEachBlock(*b.value, [&](const Block& inner) { count += CountBindings(inner); });
+  }
+  return count;
+}
 
 constexpr const char* kAttr = "Continuation";
 
@@ -62,7 +78,7 @@ class FreeVars {
 
 class Specialiser {
  public:
-  explicit Specialiser(const Module& m) : m_(m) {}
+  explicit Specialiser(const Module& m) : m_(m), sources_(m.functions.size()) {}
 
   Result<Module> Run() {
     for (size_t round = 0;; ++round) {
@@ -70,10 +86,17 @@ class Specialiser {
       auto typed = InferTypes(m_, &mixed);
       if (mixed.vars.empty()) {
         RELAYVM_RETURN_IF_ERROR(typed.status());
+        if (sums_.empty()) {
+          RELAYVM_RETURN_IF_ERROR(CheckContinuations(*typed));
+          return WithoutMarks(*std::move(typed));
+        }
+        RELAYVM_RETURN_IF_ERROR(
+            Wrap(*typed, [&](const Atom& a) { return AtomType(*typed, a); }));
         RELAYVM_RETURN_IF_ERROR(CheckContinuations(*typed));
         return WithoutMarks(*std::move(typed));
       }
       mixed_ = &mixed;
+      error_ = mixed.error;
       if (round == kMaxRounds)
         return GiveUp("they are the results of functions that call each other");
       RELAYVM_RETURN_IF_ERROR(Split());
@@ -84,7 +107,7 @@ class Specialiser {
   // --- One round: each function's outermost mixed values ---
 
   Status Split() {
-    RELAYVM_RETURN_IF_ERROR(CopyMixedFunctions());
+    RELAYVM_RETURN_IF_ERROR(TakeMixedFunctions());
     std::map<std::string, const Function*> functions = m_.functions;
     bool changed = false;
     for (const auto& [name, f] : functions) {
@@ -96,16 +119,22 @@ class Specialiser {
       changed = true;
     }
     if (!changed && !copied_) return GiveUp("they are the result of a function literal");
-    if (continuations_.size() <= kMaxContinuations) return OkStatus();
-    return GiveUp(
-        fmt::format("what follows would be compiled for more than {} combinations of ranks",
-                    kMaxContinuations));
+    const size_t most = kMaxContinuations * (1 + sources_ / 16);
+    if (continuations_.size() > most) {
+      return GiveUp(
+          fmt::format("what follows would be compiled for more than {} combinations of ranks", most));
+    }
+    if (made_ <= kMostMade) return OkStatus();
+    return GiveUp(fmt::format(
+        "what follows would be compiled for so many combinations of ranks that these take more than {} "
+        "bindings",
+        kMostMade));
   }
 
   Status GiveUp(const std::string& why) const {
-    return {mixed_->error.code(),
+    return {error_.code(),
             fmt::format("{}\n{}; give the branches one rank, for example by expand_dims or reshape",
-                        mixed_->error.message(), why)};
+                        error_.message(), why)};
   }
 
   bool IsMixed(const Var* v) const { return mixed_->vars.contains(v); }
@@ -238,6 +267,7 @@ class Specialiser {
     Block body{{{var, MakeExpr(m_, AtomExpr{f.params[0]}, var->span)}}, rest.result};
     body.bindings.insert(body.bindings.end(), rest.bindings.begin(), rest.bindings.end());
     f.body = CopyBlock(m_, body, map, {}, m_.symbols);
+    made_ += CountBindings(body);
     Remember(body, map);
     const Var* origin = Origin(var);
     f.attrs[kAttr] = Dim(static_cast<int64_t>(origin->id));
@@ -267,23 +297,41 @@ class Specialiser {
 
   // --- Functions with results of several ranks ---
 
-  Status CopyMixedFunctions() {
-    std::unordered_map<std::string, const Function*> mixed;
+  // Small ones are copied to their calls; others give a sum of their types.
+  Status TakeMixedFunctions() {
+    std::map<std::string, const Function*> all, mixed, sums;
     for (const auto& [name, f] : m_.functions) {
       if (!mixed_->functions.contains(f)) continue;
       if (name == m_.entry) {
         return GiveUp(fmt::format("they are the result of @{}, which has one type", name));
       }
-      if (Mentions(*f->body, name)) {
-        return GiveUp(fmt::format("they are the result of @{}, which calls itself", name));
-      }
-      if (!f->type_params.empty()) {
-        return GiveUp(fmt::format("they are the result of @{}, which is generic", name));
-      }
-      mixed.emplace(name, f);
+      all.emplace(name, f);
     }
-    copied_ = !mixed.empty();
+    copied_ = false;
+    if (all.empty()) return OkStatus();
+    std::unordered_map<std::string, size_t> calls;
+    for (const auto& [name, f] : m_.functions) {
+      ForEachGlobal(*f->body, [&](const GlobalVar& g, const CallExpr*) { ++calls[g.name]; });
+    }
+    for (const auto& [name, f] : all) {
+      const size_t copies = calls[name] * CountBindings(*f->body);
+      if (copied_bindings_ + copies > kMostCopied || !f->type_params.empty() ||
+          Mentions(*f->body, name)) {
+        sums.emplace(name, f);
+      } else {
+        copied_bindings_ += copies;
+        mixed.emplace(name, f);
+      }
+    }
+    RELAYVM_RETURN_IF_ERROR(CopyMixedFunctions(mixed));
+    // Those that call what was copied have changed, and are looked at again.
+    if (!mixed.empty()) return OkStatus();
+    return MakeSums(sums);
+  }
+
+  Status CopyMixedFunctions(const std::map<std::string, const Function*>& mixed) {
     if (mixed.empty()) return OkStatus();
+    copied_ = true;
     Status failure;
     auto copy = [&](const Binding& b, std::vector<Binding>& out) {
       const auto* call = b.value->As<CallExpr>();
@@ -347,6 +395,7 @@ class Specialiser {
       map[p->id] = copy;
     }
     const Block* body = CopyBlock(m_, *f.body, map, {}, m_.symbols);
+    made_ += CountBindings(*body);
     out.insert(out.end(), body->bindings.begin(), body->bindings.end());
     // The last binding is the mixed one: it takes the place of the call.
     if (!body->bindings.empty() && AsVar(body->result) == body->bindings.back().var) {
@@ -354,6 +403,199 @@ class Specialiser {
     } else {
       out.push_back({b.var, MakeExpr(m_, AtomExpr{body->result}, b.value->span)});
     }
+  }
+
+  // --- Functions that give a sum of types ---
+  //
+  //   def @f(%c, %x) -> f.ranks {                           // type f.ranks { f.of1(Tensor[(?)]),
+  //     if (%c) { f.of1(%x) } else { f.of2(expand_dims(%x)) }            f.of2(Tensor[(?, ?)]) }
+  //   }
+  //   let %y = match (@f(%c, %x)) { f.of1(%v) => %v, f.of2(%v) => %v };
+  //
+  // which makes %y a value of several ranks as those of branches are. What a function gives and has
+  // no type yet, as it comes of a call of the function itself, goes through @f.wrap until it has one.
+
+  struct Sum {
+    std::string name;
+    std::vector<Type> type_params;
+    std::map<std::string, const Constructor*> constructors;  // by the type without its dims
+  };
+
+  static Type WithoutDims(const Type& t) {
+    if (const auto* tensor = t->As<TensorType>()) {
+      return MakeTensorType(std::vector<Dim>(tensor->shape.size(), Dim::Any()), tensor->dtype);
+    }
+    if (const auto* tuple = t->As<TupleType>()) {
+      TupleType out;
+      for (const Type& f : tuple->fields) out.fields.push_back(WithoutDims(f));
+      return MakeType(std::move(out));
+    }
+    return t;
+  }
+
+  // Calls fn with each value that the block's branches give.
+  void ForEachLeaf(const Block& block, const std::function<void(const Block&)>& fn) const {
+    if (const Binding* tail = MixedTail(block)) {
+      ForEachBlock(*tail->value, [&](const Block& branch) { ForEachLeaf(branch, fn); });
+    } else {
+      fn(block);
+    }
+  }
+  const Block* MapLeaves(const Block& block, const std::function<const Block*(const Block&)>& fn) {
+    const Binding* tail = MixedTail(block);
+    if (tail == nullptr) return fn(block);
+    Block out = block;
+    const Var* result = MakeVar(m_, "", nullptr, tail->value->span);
+    out.bindings.back() = {
+        result, MapBlocks(m_, tail->value, [&](const Block& b) { return MapLeaves(b, fn); })};
+    out.result = result;
+    return m_.arena->New<Block>(std::move(out));
+  }
+
+  Status MakeSums(const std::map<std::string, const Function*>& functions) {
+    if (functions.empty()) return OkStatus();
+    // Those whose types are all known go first; if there are none, they call each other.
+    std::map<std::string, const Function*> known;
+    for (const auto& [name, f] : functions) {
+      bool is_known = true;
+      ForEachLeaf(*f->body, [&](const Block& leaf) {
+        is_known = is_known && TypeOf(leaf.result) != nullptr;
+      });
+      if (is_known) known.emplace(name, f);
+    }
+    const bool recursive = known.empty();
+    const auto& chosen = recursive ? functions : known;
+    std::map<std::string, Type> shared;
+    for (const auto& [name, f] : chosen) {
+      std::map<std::string, Type> types;
+      ForEachLeaf(*f->body, [&](const Block& leaf) {
+        const Type t = TypeOf(leaf.result);
+        if (t != nullptr) types.emplace(TypeToString(WithoutDims(t), false), WithoutDims(t));
+      });
+      if (recursive) {
+        shared.insert(types.begin(), types.end());
+      } else {
+        RELAYVM_RETURN_IF_ERROR(DefineSum(name, *f, types));
+      }
+    }
+    if (recursive) {
+      for (const auto& [name, f] : chosen) RELAYVM_RETURN_IF_ERROR(DefineSum(name, *f, shared));
+    }
+    for (const auto& [name, f] : chosen) m_.functions[name] = GivesSum(name, *f, sums_.at(name));
+    RELAYVM_RETURN_IF_ERROR(Wrap(m_, [&](const Atom& a) { return TypeOf(a); }));
+    const auto match_result = [&](const Binding& b, std::vector<Binding>& out) {
+      const auto* call = b.value->As<CallExpr>();
+      const auto* g = call == nullptr ? nullptr : std::get_if<const GlobalVar*>(&call->callee);
+      if (g == nullptr || !chosen.contains((*g)->name)) {
+        out.push_back(b);
+        return;
+      }
+      const Span span = b.value->span;
+      const Var* sum = MakeVar(m_, "", nullptr, span);
+      out.push_back({sum, b.value});
+      MatchExpr match{sum, {}, true};
+      for (const auto& [key, constructor] : sums_.at((*g)->name).constructors) {
+        const Var* v = MakeVar(m_, "", nullptr, span);
+        Pattern field{Pattern::Kind::kVar, v, nullptr, {}, span};
+        Pattern pattern{Pattern::Kind::kConstructor, nullptr, constructor, {field}, span};
+        match.clauses.push_back({std::move(pattern), m_.arena->New<Block>(Block{{}, v})});
+      }
+      out.push_back({b.var, MakeExpr(m_, std::move(match), span)});
+    };
+    for (auto& [name, f] : m_.functions) {
+      const Block* body = RewriteBlock(m_, *f->body, match_result);
+      if (body == f->body) continue;
+      made_ += CountBindings(*body) - std::min(CountBindings(*f->body), CountBindings(*body));
+      f = WithBody(m_, *f, body);
+    }
+    copied_ = true;
+    return OkStatus();
+  }
+
+  Status DefineSum(const std::string& name, const Function& f,
+                   const std::map<std::string, Type>& types) {
+    bool is_value = false;
+    for (const auto& [other, g] : m_.functions) {
+      ForEachGlobal(*g->body, [&](const GlobalVar& global, const CallExpr* call) {
+        is_value = is_value || (global.name == name && call == nullptr);
+      });
+    }
+    if (is_value)
+      return GiveUp(fmt::format("they are the result of @{}, which is used as a value", name));
+    if (types.size() < 2)
+      return GiveUp(fmt::format("they are the result of @{}, which calls itself", name));
+    Sum& sum = sums_[name];
+    sum.name = name + ".ranks";
+    while (m_.types.contains(sum.name)) sum.name += "_";
+    sum.type_params = f.type_params;
+    TypeDef def{sum.name, f.type_params, {}, f.span};
+    for (const auto& [key, type] : types) {
+      const auto tag = static_cast<uint32_t>(def.constructors.size());
+      def.constructors.push_back(m_.arena->New<Constructor>(
+          Constructor{fmt::format("{}.of{}", name, tag + 1), sum.name, tag, {type}}));
+      sum.constructors[key] = def.constructors.back();
+    }
+    m_.types[sum.name] = std::move(def);
+    // What waits for its type.
+    Function wrap;
+    wrap.name = WrapName(name);
+    wrap.span = f.span;
+    wrap.type_params = f.type_params;
+    const Type value = MakeType(TypeVar{m_.ids->Next(), "value"});
+    wrap.type_params.push_back(value);
+    wrap.params.push_back(MakeVar(m_, "value", value, f.span));
+    wrap.result_type = MakeType(AdtType{sum.name, f.type_params});
+    const Var* result = MakeVar(m_, "", wrap.result_type, f.span);
+    Block body{{{result, MakeExpr(m_, Trap{"a value without a type"}, f.span)}}, result};
+    wrap.body = m_.arena->New<Block>(std::move(body));
+    m_.functions[WrapName(name)] = m_.arena->New<Function>(std::move(wrap));
+    return OkStatus();
+  }
+
+  static std::string WrapName(const std::string& name) { return name + ".wrap"; }
+
+  const Function* GivesSum(const std::string& name, const Function& f, const Sum& sum) {
+    const GlobalVar* wrap = m_.arena->New<GlobalVar>(GlobalVar{WrapName(name)});
+    Function copy = f;
+    copy.result_type = MakeType(AdtType{sum.name, sum.type_params});
+    copy.body = MapLeaves(*f.body, [&](const Block& leaf) {
+      Block out = leaf;
+      const Span span = leaf.bindings.empty() ? f.span : leaf.bindings.back().value->span;
+      const Var* result = MakeVar(m_, "", nullptr, span);
+      out.bindings.push_back({result, MakeExpr(m_, CallExpr{wrap, {leaf.result}}, span)});
+      out.result = result;
+      return m_.arena->New<Block>(std::move(out));
+    });
+    return m_.arena->New<Function>(std::move(copy));
+  }
+
+  // Constructors instead of what waits for them, where `type_of` knows the type.
+  Status Wrap(Module& m, const std::function<Type(const Atom&)>& type_of) {
+    std::unordered_map<std::string, const Sum*> sums;
+    for (const auto& [name, sum] : sums_) sums[WrapName(name)] = &sum;
+    Status failure;
+    const auto wrap = [&](const Binding& b, std::vector<Binding>& out) {
+      out.push_back(b);
+      const auto* call = b.value->As<CallExpr>();
+      const auto* g = call == nullptr ? nullptr : std::get_if<const GlobalVar*>(&call->callee);
+      const auto at = g == nullptr ? sums.end() : sums.find((*g)->name);
+      if (at == sums.end()) return;
+      const Type type = type_of(call->args[0]);
+      if (type == nullptr) return;
+      const auto& constructors = at->second->constructors;
+      const auto constructor = constructors.find(TypeToString(WithoutDims(type), false));
+      if (constructor == constructors.end()) {
+        failure = GiveUp(fmt::format("one that calls of functions by themselves give is {}",
+                                     TypeToString(type, false)));
+        return;
+      }
+      out.back().value = MakeExpr(m, CallExpr{constructor->second, call->args}, b.value->span);
+    };
+    for (auto& [name, f] : m.functions) {
+      const Block* body = RewriteBlock(m, *f->body, wrap);
+      if (body != f->body) f = WithBody(m, *f, body);
+    }
+    return failure;
   }
 
   // --- At the end ---
@@ -402,13 +644,17 @@ class Specialiser {
   }
 
   Module m_;
-  const MixedRanks* mixed_ = nullptr;
+  const MixedRanks* mixed_ = nullptr;  // of this round
+  Status error_;                       // that made it necessary
   std::string function_;  // that is being split
   std::vector<Type> type_params_;
   std::unordered_map<std::string, const GlobalVar*> continuations_;  // by origin and types
   std::unordered_map<const Var*, const Var*> origins_;
+  std::map<std::string, Sum> sums_;  // by function
+  size_t sources_;                   // functions of the program
   size_t number_ = 0;
-  bool copied_ = false;  // a function to its calls, in this round
+  size_t copied_bindings_ = 0, made_ = 0;
+  bool copied_ = false;  // a function's result was taken care of, in this round
 };
 
 }  // namespace

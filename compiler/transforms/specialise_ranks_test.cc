@@ -71,17 +71,72 @@ TEST_CASE("a function whose result has several ranks is copied to its calls") {
   CHECK_FALSE(m.functions.contains("f"));
 }
 
+constexpr char kTwo[] = "if (%c) { %x } else { expand_dims(%x, axis=0) }";
+
+TEST_CASE("a function that calls itself gives a sum of its ranks, which callers match") {
+  // What it gives is what its own call gave; or made of that.
+  for (const std::string again : {"@f(subtract(%i, 1), %c, %x)", "exp(@f(subtract(%i, 1), %c, %x))"}) {
+    CAPTURE(again);
+    Module m = Checked(fmt::format(
+        "def @f(%i: int32, %c: bool, %x: Tensor[(?), float32]) {{ if (less(%i, 1)) {{ {} }} else {{ "
+        "{} }} }} def @main(%c: bool, %x: Tensor[(?), float32]) {{ sum(@f(3, %c, %x)) }}",
+        kTwo, again));
+    CHECK(TypeToString(m.functions.at("f")->result_type, false) == "f.ranks");
+    REQUIRE(m.types.at("f.ranks").constructors.size() == 2);
+    CHECK(Outline(m).starts_with("call f match"));
+  }
+}
+
+TEST_CASE("a generic function gives a sum of its ranks") {
+  Module m = Checked(fmt::format(
+      "def @f[A](%k: A, %c: bool, %x: Tensor[(?), float32]) {{ {} }}"
+      "def @main(%c: bool, %x: Tensor[(?), float32]) {{ sum(@f(1, %c, %x)) }}",
+      kTwo));
+  CHECK(m.types.contains("f.ranks"));
+}
+
+size_t Bindings(const Block& block) {
+  size_t count = block.bindings.size();
+  for (const Binding& b : block.bindings)
+    ForEachBlock(*b.value, [&](const Block& inner) { count += Bindings(inner); });
+  return count;
+}
+
+TEST_CASE("functions of mixed rank that call each other twice grow with their number") {
+  const auto bindings = [](int functions) {
+    std::string text = fmt::format("def @f0(%x: Tensor[(4), float32], %c: bool) {{ {} }}", kTwo);
+    for (int i = 1; i < functions; ++i) {
+      text += fmt::format(
+          "def @f{0}(%x: Tensor[(4), float32], %c: bool) {{ let %a = @f{1}(%x, %c); let %b = "
+          "@f{1}(exp(%x), logical_not(%c)); if (%c) {{ sum(%a) }} else {{ %b }} }}",
+          i, i - 1);
+    }
+    const Module m = Checked(text + fmt::format("def @main(%x: Tensor[(4), float32], %c: bool) {{ "
+                                                "sum(@f{}(%x, %c)) }}",
+                                                functions - 1));
+    size_t count = 0;
+    for (const auto& [name, f] : m.functions) count += Bindings(*f->body);
+    return static_cast<double>(count);
+  };
+  CHECK(bindings(12) <= 2.2 * bindings(6));
+}
+
 TEST_CASE("what can't be specialised is an error that says what to do") {
   const std::string two = "if (%c) { %x } else { expand_dims(%x, axis=0) }";
   const std::pair<std::string, const char*> rows[] = {
       {"def @main(%c: bool, %x: Tensor[(?), float32]) { " + two + " }",
        "the result of @main, which has one type; give the branches one rank"},
+      // Each turn gives a rank that none before it gave.
       {"def @f(%i: int32, %c: bool, %x: Tensor[(?), float32]) {"
        "  if (less(%i, 1)) { " +
            two +
-           " } else { @f(subtract(%i, 1), %c, %x) } }"
+           " } else { expand_dims(@f(subtract(%i, 1), %c, %x), axis=0) } }"
            "def @main(%c: bool, %x: Tensor[(?), float32]) { sum(@f(3, %c, %x)) }",
-       "the result of @f, which calls itself"},
+       "calls of functions by themselves give"},
+      {"def @f(%i: int32, %c: bool, %x: Tensor[(?), float32]) { if (less(%i, 1)) { " + two +
+           " } else { @f(subtract(%i, 1), %c, %x) } }"
+           "def @main(%c: bool, %x: Tensor[(?), float32]) { let %f = @f; sum(%f(3, %c, %x)) }",
+       "the result of @f, which is used as a value"},
       {"def @main(%c: bool, %x: Tensor[(?), float32]) { let %f = fn (%v: int32) { " + two +
            " }; sum(%f(1)) }",
        "the result of a function literal"},

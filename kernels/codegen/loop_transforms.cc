@@ -1,9 +1,11 @@
 #include "kernels/codegen/loop_transforms.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
 namespace relayvm::codegen {
@@ -386,7 +388,7 @@ void AppendCut(const Node* n, const te::AxisNode* axis, std::vector<Dim>& cuts) 
 // value of the symbols.
 std::vector<Segment> CutAt(Graph& graph, const LoopNest& nest, size_t position,
                            const std::vector<Dim>& cuts) {
-  constexpr size_t kMaxCuts = 16;  // more code than that takes longer to compile than it saves
+  constexpr size_t kMaxCuts = 64;
   const te::AxisNode* axis = nest.axes[position];
   std::vector<Dim> ordered;
   for (const Dim& cut : cuts) {
@@ -396,17 +398,25 @@ std::vector<Segment> CutAt(Graph& graph, const LoopNest& nest, size_t position,
     if (comparable) ordered.insert(ordered.begin() + static_cast<ptrdiff_t>(at), cut);
   }
   if (ordered.empty() || ordered.size() > kMaxCuts) return {{Dim(0), axis->extent, nest}};
-  ordered.push_back(axis->extent);
+  // By halves: of a join, each half has left the parts of the other one behind before it is cut again.
   std::vector<Segment> segments;
-  Dim start(0);
-  for (const Dim& end : ordered) {
-    Segment segment{start, end, nest};
-    const te::AxisNode* part = graph.NewAxis(axis->name, end - start);
-    segment.nest.axes[position] = part;
-    SubstituteAll(graph, segment.nest, {{axis, graph.Add(graph.Axis(part), graph.DimOf(start))}});
-    segments.push_back(std::move(segment));
-    start = end;
-  }
+  const std::function<void(Segment, std::span<const Dim>)> cut_at = [&](Segment whole,
+                                                                       std::span<const Dim> at) {
+    if (at.empty()) return segments.push_back(std::move(whole));
+    const size_t middle = at.size() / 2;
+    const te::AxisNode* old = whole.nest.axes[position];
+    const auto part_of = [&](const Dim& start, const Dim& end) {
+      Segment part{start, end, whole.nest};
+      const te::AxisNode* own = graph.NewAxis(axis->name, end - start);
+      part.nest.axes[position] = own;
+      const Node* index = graph.Add(graph.Axis(own), graph.DimOf(start - whole.start));
+      SubstituteAll(graph, part.nest, {{old, index}});
+      return part;
+    };
+    cut_at(part_of(whole.start, at[middle]), at.first(middle));
+    cut_at(part_of(at[middle], whole.end), at.subspan(middle + 1));
+  };
+  cut_at({Dim(0), axis->extent, nest}, ordered);
   return segments;
 }
 

@@ -1,9 +1,11 @@
 // Sine, cosine and tangent with their reduction of the argument, and the inverse functions.
 #include <llvm/IR/Function.h>
 #include <llvm/IR/Module.h>
+#include <llvm/IR/ValueSymbolTable.h>
 
 #include <cmath>
 #include <span>
+#include <string>
 
 #include "kernels/codegen/contraction/ir.h"
 #include "kernels/codegen/math_coefficients.h"
@@ -107,6 +109,44 @@ llvm::Function* LargeReduction(llvm::IRBuilderBase& outer) {
       });
 }
 
+// The same for each of the numbers in memory that is large and finite, whose results take the place of
+// what is there: (x, remainders, quadrants, how many). One function for all uses, which are many in a
+// kernel of many sines and hardly ever run.
+llvm::Function* LargeReductions(llvm::IRBuilderBase& outer, double large) {
+  llvm::LLVMContext& context = outer.getContext();
+  llvm::Type* f64 = llvm::Type::getDoubleTy(context);
+  llvm::Type* i64 = llvm::Type::getInt64Ty(context);
+  llvm::Type* pointer = llvm::PointerType::getUnqual(context);
+  llvm::Function* reduce = LargeReduction(outer);
+  return GetOrDefineHelper(
+      outer.GetInsertBlock()->getParent(), "trig_reduce_each", {pointer, pointer, pointer, i64},
+      [&](llvm::IRBuilderBase& b, llvm::Function* function) {
+        For(b, b.getInt64(0), function->getArg(3), 1, "lane", [&](Value* lane) {
+          Value* x = b.CreateLoad(f64, b.CreateInBoundsGEP(f64, function->getArg(0), lane));
+          Value* magnitude = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+          Value* is_large = b.CreateAnd(
+              b.CreateFCmpOGE(magnitude, llvm::ConstantFP::get(f64, large)),
+              b.CreateFCmpOLT(magnitude, llvm::ConstantFP::get(f64, kInfinity)));
+          auto* slow = llvm::BasicBlock::Create(context, "large", function);
+          auto* after = llvm::BasicBlock::Create(context, "next", function);
+          b.CreateCondBr(is_large, slow, after);
+          b.SetInsertPoint(slow);
+          Value* r = b.CreateInBoundsGEP(f64, function->getArg(1), lane);
+          Value* quadrant = b.CreateInBoundsGEP(i64, function->getArg(2), lane);
+          b.CreateCall(reduce, {magnitude, r, quadrant});
+          // |x| is reduced; sine takes its sign from the caller's use of r, so both follow the sign
+          // of x here.
+          Value* new_r = b.CreateLoad(f64, r);
+          Value* new_q = b.CreateLoad(i64, quadrant);
+          Value* negative = b.CreateFCmpOLT(x, llvm::ConstantFP::get(f64, 0));
+          b.CreateStore(b.CreateSelect(negative, b.CreateFNeg(new_r), new_r), r);
+          b.CreateStore(b.CreateSelect(negative, b.CreateNeg(new_q), new_q), quadrant);
+          b.CreateBr(after);
+          b.SetInsertPoint(after);
+        });
+      });
+}
+
 }  // namespace
 
 void Math::ReduceLarge(Value* x, Value*& r, Value*& quadrant) {
@@ -117,46 +157,34 @@ void Math::ReduceLarge(Value* x, Value*& r, Value*& quadrant) {
   llvm::Function* function = b_.GetInsertBlock()->getParent();
   llvm::BasicBlock& entry = function->getEntryBlock();
   llvm::IRBuilder<> at_entry(&entry, entry.begin());
-  Value* r_memory = at_entry.CreateAlloca(at_entry.getDoubleTy());
-  Value* q_memory = at_entry.CreateAlloca(at_entry.getInt64Ty());
-  llvm::Function* reduce = LargeReduction(b_);
+  const unsigned lanes = vector != nullptr ? vector->getNumElements() : 1;
+  // All uses of a function share the memory.
+  const auto memory = [&](const std::string& name, llvm::Type* type) -> Value* {
+    const std::string full = name + std::to_string(lanes);
+    if (Value* known = function->getValueSymbolTable()->lookup(full)) return known;
+    return at_entry.CreateAlloca(type, nullptr, full);
+  };
+  Value* x_memory = memory("trig.x", x->getType());
+  Value* r_memory = memory("trig.r", r->getType());
+  Value* q_memory = memory("trig.q", quadrant->getType());
+  llvm::Function* reduce = LargeReductions(b_, kLarge);
   auto* slow = llvm::BasicBlock::Create(b_.getContext(), "trig.large", function);
   auto* after = llvm::BasicBlock::Create(b_.getContext(), "trig", function);
   llvm::BasicBlock* before = b_.GetInsertBlock();
   b_.CreateCondBr(any, slow, after);
   b_.SetInsertPoint(slow);
-  Value* slow_r = r;
-  Value* slow_q = quadrant;
-  // |x| is reduced; sine takes its sign from the caller's use of r, so both follow the sign of x
-  // here.
-  unsigned lanes = vector != nullptr ? vector->getNumElements() : 1;
-  for (unsigned i = 0; i < lanes; ++i) {
-    Value* element = vector != nullptr ? b_.CreateExtractElement(x, uint64_t{i}) : x;
-    Value* on = vector != nullptr ? b_.CreateExtractElement(large, uint64_t{i}) : large;
-    Value* magnitude = b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, element);
-    b_.CreateCall(reduce, {magnitude, r_memory, q_memory});
-    Value* new_r = b_.CreateLoad(b_.getDoubleTy(), r_memory);
-    Value* new_q = b_.CreateLoad(b_.getInt64Ty(), q_memory);
-    Value* negative = b_.CreateFCmpOLT(element, llvm::ConstantFP::get(b_.getDoubleTy(), 0));
-    new_r = b_.CreateSelect(negative, b_.CreateFNeg(new_r), new_r);
-    new_q = b_.CreateSelect(negative, b_.CreateNeg(new_q), new_q);
-    if (vector == nullptr) {
-      slow_r = new_r;
-      slow_q = new_q;
-      break;
-    }
-    Value* old_r = b_.CreateExtractElement(r, uint64_t{i});
-    Value* old_q = b_.CreateExtractElement(quadrant, uint64_t{i});
-    slow_r = b_.CreateInsertElement(slow_r, b_.CreateSelect(on, new_r, old_r), uint64_t{i});
-    slow_q = b_.CreateInsertElement(slow_q, b_.CreateSelect(on, new_q, old_q), uint64_t{i});
-  }
-  llvm::BasicBlock* from = b_.GetInsertBlock();
+  b_.CreateStore(x, x_memory);
+  b_.CreateStore(r, r_memory);
+  b_.CreateStore(quadrant, q_memory);
+  b_.CreateCall(reduce, {x_memory, r_memory, q_memory, b_.getInt64(lanes)});
+  Value* slow_r = b_.CreateLoad(r->getType(), r_memory);
+  Value* slow_q = b_.CreateLoad(quadrant->getType(), q_memory);
   b_.CreateBr(after);
   b_.SetInsertPoint(after);
   auto join = [&](Value* fast, Value* slow_value) {
     llvm::PHINode* phi = b_.CreatePHI(fast->getType(), 2);
     phi->addIncoming(fast, before);
-    phi->addIncoming(slow_value, from);
+    phi->addIncoming(slow_value, slow);
     return phi;
   };
   r = join(r, slow_r);

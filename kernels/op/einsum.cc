@@ -1,13 +1,18 @@
 // einsum: sums of products over labelled axes, as numpy defines it. Labels may repeat within an
 // operand (a diagonal),
 // "..." stands for broadcast axes, and without "->" the result has the labels that occur once, in
-// alphabetical order.
+// alphabetical order. Of floats it becomes products of matrices, pair by pair.
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <map>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "kernels/op/define.h"
 #include "kernels/op/op_helpers.h"
+#include "kernels/op/tuple_writer.h"
 
 namespace relayvm {
 namespace {
@@ -194,6 +199,232 @@ std::vector<te::Tensor> ComputeEinsum(const ComputeContext& ctx) {
   })};
 }
 
+// --- As products of pairs ---
+
+using Labels = std::vector<int>;
+
+bool Has(const Labels& labels, int label) { return std::ranges::count(labels, label) > 0; }
+
+// A product of two operands over labels that the others or the result need and those that they alone
+// have. Which pair comes next, its cost decides: the multiplications, then the elements of what it
+// gives. (The best order of all is dear to find; numpy's "greedy" is this one.)
+class PairwiseProduct {
+ public:
+  PairwiseProduct(TupleWriter& writer, std::map<int, Dim> dims, Labels result)
+      : w_(writer), dims_(std::move(dims)), result_(std::move(result)) {}
+
+  // Operand number `field` of the call.
+  void Add(size_t field, Labels labels) { operands_.push_back({field, std::move(labels)}); }
+
+  CallWriter::Value Run() {
+    for (Operand& x : operands_) x.value = w_.Field(0, x.value);
+    while (operands_.size() > 1) {
+      size_t first = 0, second = 1;
+      std::pair<double, double> least{HUGE_VAL, HUGE_VAL};
+      for (size_t i = 0; i < operands_.size(); ++i) {
+        for (size_t k = i + 1; k < operands_.size(); ++k) {
+          const std::pair<double, double> cost = CostOf(i, k);
+          if (cost >= least) continue;
+          least = cost;
+          first = i;
+          second = k;
+        }
+      }
+      const Operand product = Product(first, second);
+      operands_.erase(operands_.begin() + static_cast<ptrdiff_t>(second));
+      operands_[first] = product;
+    }
+    return Einsum({operands_[0]}, result_).value;
+  }
+
+  // Whether the two are a product of matrices: each has labels of its own, and they share some that
+  // nothing else needs.
+  bool IsMatrixProduct(size_t first, size_t second) const {
+    const Groups g = GroupsOf(first, second);
+    return !g.rows.empty() && !g.columns.empty() && !g.summed.empty() && !g.has_own_sums;
+  }
+
+ private:
+  struct Operand {
+    CallWriter::Value value;
+    Labels labels;
+  };
+  struct Groups {
+    Labels batch, rows, columns, summed;
+    bool has_own_sums = false;  // a label that one of the two has, and nothing else needs
+  };
+
+  double SizeOf(const Labels& labels) const {
+    constexpr double kOpen = 64;
+    double size = 1;
+    for (int label : labels) {
+      const Dim& d = dims_.at(label);
+      size *= d.is_const() ? static_cast<double>(d.value()) : kOpen;
+    }
+    return size;
+  }
+
+  bool IsNeeded(int label, size_t first, size_t second) const {
+    bool needed = Has(result_, label);
+    for (size_t i = 0; i < operands_.size(); ++i)
+      needed = needed || (i != first && i != second && Has(operands_[i].labels, label));
+    return needed;
+  }
+
+  Groups GroupsOf(size_t first, size_t second) const {
+    const Labels &a = operands_[first].labels, &b = operands_[second].labels;
+    Groups g;
+    for (int label : a) {
+      const bool needed = IsNeeded(label, first, second);
+      if (Has(b, label)) {
+        (needed ? g.batch : g.summed).push_back(label);
+      } else {
+        g.rows.push_back(label);
+        g.has_own_sums = g.has_own_sums || !needed;
+      }
+    }
+    for (int label : b) {
+      if (Has(a, label)) continue;
+      g.columns.push_back(label);
+      g.has_own_sums = g.has_own_sums || !IsNeeded(label, first, second);
+    }
+    return g;
+  }
+
+  Labels KeptOf(size_t first, size_t second) const {
+    Labels kept;
+    for (size_t i : {first, second}) {
+      for (int label : operands_[i].labels) {
+        if (IsNeeded(label, first, second) && !Has(kept, label)) kept.push_back(label);
+      }
+    }
+    return kept;
+  }
+
+  std::pair<double, double> CostOf(size_t first, size_t second) const {
+    Labels all = operands_[first].labels;
+    for (int label : operands_[second].labels) {
+      if (!Has(all, label)) all.push_back(label);
+    }
+    return {SizeOf(all), SizeOf(KeptOf(first, second))};
+  }
+
+  static Labels Join(std::initializer_list<Labels> parts) {
+    Labels all;
+    for (const Labels& part : parts) all.insert(all.end(), part.begin(), part.end());
+    return all;
+  }
+  Dim Product(const Labels& labels) const {
+    Dim product(1);
+    for (int label : labels) product = product * dims_.at(label);
+    return product;
+  }
+
+  Operand Transposed(const Operand& x, const Labels& order) {
+    if (x.labels == order) return x;
+    AttrList axes;
+    for (int label : order)
+      axes.emplace_back(Dim(std::ranges::find(x.labels, label) - x.labels.begin()));
+    Attrs attrs;
+    attrs.Set("axes", AttrValue(std::move(axes)));
+    return {w_.Call("transpose", {x.value}, attrs), order};
+  }
+  CallWriter::Value Reshaped(CallWriter::Value x, const std::vector<Dim>& shape) {
+    AttrList dims;
+    for (const Dim& d : shape) dims.emplace_back(d);
+    Attrs attrs;
+    attrs.Set("newshape", AttrValue(std::move(dims)));
+    return w_.Call("reshape", {x}, attrs);
+  }
+
+  Operand Product(size_t first, size_t second) {
+    const Groups g = GroupsOf(first, second);
+    if (!IsMatrixProduct(first, second))
+      return Einsum({operands_[first], operands_[second]}, KeptOf(first, second));
+    const bool flip_a = operands_[first].labels == Join({g.batch, g.summed, g.rows});
+    const bool flip_b = operands_[second].labels != Join({g.batch, g.summed, g.columns});
+    const auto matrix = [&](size_t i, const Labels& outer, const Labels& inner) {
+      const Operand x = Transposed(operands_[i], Join({g.batch, outer, inner}));
+      if (outer.size() == 1 && inner.size() == 1 && g.batch.size() <= 1) return x.value;
+      std::vector<Dim> shape{Product(outer), Product(inner)};
+      if (!g.batch.empty()) shape.insert(shape.begin(), Product(g.batch));
+      return Reshaped(x.value, shape);
+    };
+    const auto a = flip_a ? matrix(first, g.summed, g.rows) : matrix(first, g.rows, g.summed);
+    const auto b =
+        flip_b ? matrix(second, g.columns, g.summed) : matrix(second, g.summed, g.columns);
+    Attrs attrs;
+    attrs.Set("transpose_a", flip_a);
+    attrs.Set("transpose_b", flip_b);
+    const Labels labels = Join({g.batch, g.rows, g.columns});
+    CallWriter::Value product =
+        w_.Call(g.batch.empty() ? "nn.matmul" : "nn.batch_matmul", {a, b}, attrs);
+    if (labels.size() != (g.batch.empty() ? 2u : 3u)) {
+      std::vector<Dim> shape;
+      for (int label : labels) shape.push_back(dims_.at(label));
+      product = Reshaped(product, shape);
+    }
+    return {product, labels};
+  }
+
+  // What is no product of matrices, by the operator itself; a mere change of order as a transposition.
+  Operand Einsum(const std::vector<Operand>& of, const Labels& kept) {
+    if (of.size() == 1 && std::ranges::is_permutation(of[0].labels, kept))
+      return Transposed(of[0], kept);
+    std::map<int, char> letters;
+    const auto text = [&](const Labels& labels) {
+      std::string out;
+      for (int label : labels) {
+        const auto next = static_cast<char>((letters.size() < 26 ? 'a' : 'A' - 26) +
+                                            static_cast<int>(letters.size()));
+        out += letters.try_emplace(label, next).first->second;
+      }
+      return out;
+    };
+    std::string equation;
+    std::vector<CallWriter::Value> fields;
+    for (const Operand& x : of) {
+      equation += (fields.empty() ? "" : ",") + text(x.labels);
+      fields.push_back(x.value);
+    }
+    equation += "->" + text(kept);
+    Attrs attrs;
+    attrs.Set("equation", equation);
+    return {w_.Call("einsum", {w_.Tuple(fields)}, attrs), kept};
+  }
+
+  TupleWriter& w_;
+  std::map<int, Dim> dims_;
+  Labels result_;
+  std::vector<Operand> operands_;
+};
+
+// Of floats, whose labels have one extent each: no diagonals and nothing to broadcast.
+std::optional<std::vector<CallWriter::Value>> DecomposeEinsum(CallWriter& calls) {
+  auto& writer = static_cast<TupleWriter&>(calls);
+  const std::vector<TensorType> types = writer.tensors(0);
+  const DType dtype = types[0].dtype;
+  if (types.size() < 2 || (dtype != DType::kFloat32 && dtype != DType::kFloat64))
+    return std::nullopt;
+  const auto equation = ParseEquation(writer.attrs().String("equation"), Ranks(types));
+  if (!equation.ok()) return std::nullopt;
+  std::map<int, Dim> dims;
+  for (size_t n = 0; n < types.size(); ++n) {
+    const Labels& labels = equation->operands[n];
+    for (size_t i = 0; i < labels.size(); ++i) {
+      if (std::ranges::count(labels, labels[i]) > 1) return std::nullopt;
+      const auto [known, added] = dims.try_emplace(labels[i], types[n].shape[i]);
+      if (!added && !(known->second == types[n].shape[i])) return std::nullopt;
+    }
+  }
+  constexpr size_t kLetters = 52;
+  if (dims.size() > kLetters) return std::nullopt;
+  PairwiseProduct product(writer, std::move(dims), equation->result);
+  for (size_t n = 0; n < types.size(); ++n) product.Add(n, equation->operands[n]);
+  if (types.size() == 2 && !product.IsMatrixProduct(0, 1)) return std::nullopt;
+  return std::vector<CallWriter::Value>{product.Run()};
+}
+
 }  // namespace
 
 void DefineEinsum(OpTable& table) {
@@ -204,6 +435,7 @@ void DefineEinsum(OpTable& table) {
   def.fusion = FusionClass::kReduction;
   def.infer = InferEinsum;
   def.compute = ComputeEinsum;
+  def.decompose = DecomposeEinsum;
   table.Add(std::move(def));
 }
 

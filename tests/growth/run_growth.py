@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""What relayc makes of programs whose length doubles: no more than 2.2 times as much.
+
+    run_growth.py BIN [WORD ...]
+
+Counted are lines of LLVM IR and of bytecode, which do not depend on the machine's load. Each row is a
+program that once took two to the power of its length, or the fourth power of it. A second table states
+how much memory loops over sequences may take while they run.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+HEAD = '#[version = "0.0.5"]\n'
+MOST = 2.2
+SECONDS = 120  # of relayc, on a machine that does other things too
+
+
+def chain(params, link, first="%x"):
+    """`link` is a line for each i with {i}, {y} (the value before) and {z} (the new one)."""
+    def program(n):
+        lines, y = [], first
+        for i in range(n):
+            lines.append("  " + link.format(i=i, y=y, z=f"%y{i}"))
+            y = f"%y{i}"
+        return f"def @main({params}) {{\n" + "\n".join(lines) + f"\n  {y}\n}}\n"
+    return program
+
+
+def shifted_rows(n):
+    """Sums of rows and of rows moved by powers of two: 2^n places, all in one row."""
+    lines, y = [], "%x"
+    for i in range(n):
+        lines.append(f"  let %y{i} = add({y}, strided_slice(concatenate(({y}, {y}), axis=1), begin=[{2 ** (i % 6)}], "
+                     f"end=[{2 ** (i % 6) + 64}], strides=[1], axes=[1]));")
+        y = f"%y{i}"
+    return "def @main(%x: Tensor[(8, 64), float32]) {\n" + "\n".join(lines) + f"\n  {y}\n}}\n"
+
+
+def joined(shape, axis):
+    def program(n):
+        params = ", ".join(f"%x{i}: Tensor[{shape}, float32]" for i in range(n))
+        parts = ", ".join(f"%x{i}" for i in range(n))
+        return f"def @main({params}) {{ concatenate(({parts}), axis={axis}) }}\n"
+    return program
+
+
+def mixed_ranks(n):
+    text = ("def @f0(%x: Tensor[(4), float32], %c: bool) "
+            "{ if (%c) { %x } else { expand_dims(%x, axis=0) } }\n")
+    for i in range(1, n):
+        text += (f"def @f{i}(%x: Tensor[(4), float32], %c: bool) {{ let %a = @f{i - 1}(%x, %c); "
+                 f"let %b = @f{i - 1}(exp(%x), logical_not(%c)); if (%c) {{ sum(%a) }} else {{ %b }} }}\n")
+    return text + ("def @main(%x: Tensor[(4), float32], %c: bool) -> float32 "
+                   f"{{ sum(@f{n - 1}(%x, %c)) }}\n")
+
+
+ROWS = [
+    ("take", chain("%x: Tensor[(64), int64]", "let {z} = take({y}, {y}, axis=0);"), 8),
+    ("gather", chain("%x: Tensor[(32, 32), float32], %i: Tensor[(32, 32), int32]",
+                     "let {z} = add(gather({y}, %i, axis=0), gather({y}, %i, axis=1));"), 8),
+    ("neighbours", chain("%x: Tensor[(64, 16), float32], %a: Tensor[(64), int32], %b: Tensor[(64), int32]",
+                         "let {z} = multiply(add(take({y}, %a, axis=0), take({y}, %b, axis=0)), 0.5f);"), 8),
+    ("grid_sample", chain("%x: Tensor[(1, 1, 32, 32), float32], %g: Tensor[(1, 2, 32, 32), float32]",
+                          "let {z} = image.grid_sample({y}, %g);"), 4),
+    ("vector field", chain("%x: Tensor[(1, 2, 64, 64), float32], %g: Tensor[(1, 2, 64, 64), float32]",
+                           "let {z} = add({y}, image.grid_sample({y}, add(%g, {y})));"), 4),
+    ("crop_and_resize", chain("%x: Tensor[(1, 1, 32, 32), float32], %b: Tensor[(1, 4), float32], "
+                              "%k: Tensor[(1), int32]",
+                              "let {z} = image.crop_and_resize({y}, %b, %k, crop_size=[32, 32], layout=\"NCHW\");"), 4),
+    ("transposed", chain("%x: Tensor[(?, ?), float32]",
+                         "let {z} = multiply(add({y}, transpose({y}, axes=[1, 0])), 0.5f);"), 10),
+    ("reversed", chain("%x: Tensor[(16, 16), float32]",
+                       "let {z} = tanh(add(reverse({y}, axis=0), add({y}, reverse({y}, axis=1))));"), 8),
+    ("shifted rows", shifted_rows, 12),
+    ("sines", chain("%x: Tensor[(?), float32]", "let {z} = add(sin({y}), {y});"), 25),
+    ("join of vectors", joined("(?)", 0), 16),
+    ("join of vectors, long", joined("(?)", 0), 32),
+    ("join of rows", joined("(3, ?)", 1), 16),
+    ("mixed ranks", mixed_ranks, 6),
+]
+
+LOOP = """def @loop(%i: int32, %n: int32, %xs: Tensor[(?, 4), float32], %h: Tensor[(1, 2048), float32], %w: Tensor[(2048, 4), float32]) -> Tensor[(1, 2048), float32] {{
+  if (less(%i, %n)) {{
+    let %x = take(%xs, reshape(%i, newshape=[1]), axis=0, mode="clip");
+    let %h1 = tanh(add(%h, nn.dense(%x, %w, units=2048)));
+    {rest}
+  }} else {{ %h }}
+}}
+def @main(%xs: Tensor[(?, 4), float32], %w: Tensor[(2048, 4), float32]) -> Tensor[(1, 2048), float32] {{
+  let %n = take(shape_of(%xs, dtype="int32"), 0, mode="clip");
+  @loop(0, %n, %xs, zeros(shape=[1, 2048], dtype="float32"), %w)
+}}
+"""
+TURN = "@loop(add(%i, 1), %n, %xs, %h1, %w)"
+MEMORY = [  # program, inputs, the most that a run may hold besides them
+    ("every turn runs", LOOP.format(rest=TURN), ["20000x4xf32=0.5", "2048x4xf32=0.5"], "2M"),
+    ("a turn may end the loop", LOOP.format(rest=f"if (greater(sum(%h1), 0f)) {{ %h1 }} else {{ {TURN} }}"),
+     ["20000x4xf32=0.5", "2048x4xf32=0.5"], "1M"),
+    ("no turn", LOOP.format(rest=TURN), ["0x4xf32=0.5", "2048x4xf32=0.5"], "1M"),
+]
+
+
+def lines_of(relayc, path):
+    total = 0
+    for form in ("llvm", "bytecode"):
+        out = subprocess.run([relayc, path, "--emit", form, "-o", "-"], capture_output=True, text=True,
+                             timeout=SECONDS)
+        if out.returncode != 0:
+            raise RuntimeError(out.stderr)
+        total += out.stdout.count("\n")
+    return total
+
+
+def main():
+    binaries, words = sys.argv[1], sys.argv[2:]
+    relayc, vmrun = os.path.join(binaries, "relayc"), os.path.join(binaries, "vmrun")
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "program.relay")
+        for name, program, n in ROWS:
+            if words and not any(w in name for w in words):
+                continue
+            counts = []
+            try:
+                for length in (n, 2 * n):
+                    with open(path, "w") as f:
+                        f.write(HEAD + program(length))
+                    counts.append(lines_of(relayc, path))
+                ok = counts[1] <= MOST * counts[0]
+                said = f"{counts[0]} lines for {n}, {counts[1]} for {2 * n}"
+            except (RuntimeError, subprocess.TimeoutExpired) as error:
+                ok, said = False, str(error)
+            print(f"{'ok' if ok else 'FAILED'}: {name}: {said}", flush=True)
+            failed += not ok
+        for name, text, inputs, limit in MEMORY:
+            if words and not any(w in name for w in words):
+                continue
+            executable = os.path.join(folder, "program.vmx")
+            with open(path, "w") as f:
+                f.write(HEAD + text)
+            run = subprocess.run([relayc, path, "-o", executable], capture_output=True, text=True, timeout=SECONDS)
+            if run.returncode == 0:
+                command = [vmrun, executable, "--memory-limit", limit]
+                for value in inputs:
+                    command += ["--input", value]
+                run = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+            ok = run.returncode == 0
+            print(f"{'ok' if ok else 'FAILED'}: {name}: within {limit} {'' if ok else run.stderr.strip()}", flush=True)
+            failed += not ok
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
