@@ -81,7 +81,7 @@ TEST_CASE("a function that calls itself gives a sum of its ranks, which callers 
         "def @f(%i: int32, %c: bool, %x: Tensor[(?), float32]) {{ if (less(%i, 1)) {{ {} }} else {{ "
         "{} }} }} def @main(%c: bool, %x: Tensor[(?), float32]) {{ sum(@f(3, %c, %x)) }}",
         kTwo, again));
-    CHECK(TypeToString(m.functions.at("f")->result_type, false) == "f.ranks");
+    CHECK(TypeToString(m.functions.at("f")->result_type, false) == "f.ranks[]");
     REQUIRE(m.types.at("f.ranks").constructors.size() == 2);
     CHECK(Outline(m).starts_with("call f match"));
   }
