@@ -16,9 +16,10 @@
 // free ones go back to the OS. So resident memory follows the pages in use, and equal runs fault few
 // pages in again.
 //
-// Blocks that left as results, and come back between runs, stay likewise while runs go on: from the second
-// that follows the one before within a second on. Before that 8 MiB of them stay. A heap that is parked
-// or trimmed gives them back, and the system may take those of large blocks when it is short of memory.
+// Blocks that left as results, and come back between runs, stay likewise while runs go on: from the
+// second that follows the one before within a second on. Before that 8 MiB of them stay. A heap
+// that is parked or trimmed gives them back, and the system may take those of large blocks when it
+// is short of memory.
 //
 // Its limit is that of the whole invocation: what lies elsewhere (stacks, scratch) is charged here. It
 // bounds live bytes to the byte. Blocks of many sizes, of which few are left in each span, hold more
@@ -344,7 +345,7 @@ class Heap {
   // Between runs: free pages, and empty chunks of an injected source, that are kept at most.
   size_t idle_kept_pages_ = 0, idle_chunk_bytes_ = 0;
   bool has_shed_ = false;       // more came back since the last run than was kept
-  bool keeps_results_ = false;  // runs go on, and the results of one are as much as the next one needs
+  bool keeps_results_ = false;  // runs go on: what results of one held, the next one needs
   int64_t ended_at_ = 0;        // the last run of large results, in nanoseconds
   bool running_ = false;               // from BeginRun to Reset
   bool held_ = false;                  // the owner has taken it; his alone

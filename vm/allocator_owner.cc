@@ -125,8 +125,8 @@ void Heap::TakeBack(RemoteBlock* remote) {
   }
 }
 
-// A large block is kept for a run that may never come: the system may have its pages when it is short of
-// memory, until they are written again.
+// A large block is kept for a run that may never come: the system may have its pages when it is
+// short of memory, until they are written again.
 void Heap::Offer(void* block, size_t bytes) {
   if (injected_ == nullptr && PagesOf(bytes) > kIdleRoomPages)
     OfferPages(block, PagesOf(bytes) * kPageBytes);

@@ -405,8 +405,8 @@ TEST_CASE("heap: what results held stays while runs go on, within what a run nee
       CHECK(heap->stats().resident_bytes >= bytes);
       run();  // takes what is there
       CHECK(heap->stats().resident_bytes <= bytes + bytes / 8 + (1 << 20));
-      // However many results there were, as much stays as one run needs. Of an injected source's chunks
-      // those stay that were taken last, which may be the ones whose pages went back first.
+      // However many results there were, as much stays as one run needs. Of an injected source's
+      // chunks those stay that were taken last, which may be the ones whose pages went back first.
       while (results.size() < kCount) run();
       while (!results.empty()) drop();
       if (!injected) CHECK(heap->stats().resident_bytes >= bytes);

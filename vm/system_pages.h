@@ -13,8 +13,8 @@ constexpr size_t PagesOf(size_t bytes) { return (bytes + kPageBytes - 1) / kPage
 // most a page (heaps' chunks come from address_space.h). Has no state.
 MemorySource& SystemPages();
 
-// The content of these pages of it is not needed: the system may take them when it is short of memory,
-// until they are written again, and they cost nothing if it does not.
+// The content of these pages of it is not needed: the system may take them when it is short of
+// memory, until they are written again, and they cost nothing if it does not.
 void OfferPages(void* memory, size_t bytes);
 
 }  // namespace relayvm::vm

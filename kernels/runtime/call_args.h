@@ -524,8 +524,8 @@ struct SortEntry {
     return a.key != b.key ? a.key < b.key : a.index < b.index;
   }
 };
-// The first k elements of a line of many (a tensor of rank 1), in order; of those behind `after` if that
-// is not null. Descending, keys are the elements' inverted. REQUIRES: k > 0.
+// The first k elements of a line of many (a tensor of rank 1), in order; of those behind `after` if
+// that is not null. Descending, keys are the elements' inverted. REQUIRES: k > 0.
 void FindFirst(const CallArgs& args, const TensorView& line, int64_t k, bool ascending,
                const SortEntry* after, KernelVector<SortEntry>& found);
 

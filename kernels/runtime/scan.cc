@@ -63,8 +63,9 @@ template <typename Op, typename T>
   }
 }
 
-// Few neighbouring scans, and what is converted, go through a block at a time. Of many, rows advance
-// together from the row before, which is still near: memory is read and written once, in order.
+// Few neighbouring scans, and what is converted, go through a block at a time. Of many, rows
+// advance together from the row before, which is still near: memory is read and written once, in
+// order.
 template <typename Op, typename T>
 void Scan(const CallArgs& args, const TensorView& in, const TensorView& to, const AxisSplit& s,
           bool exclusive) {

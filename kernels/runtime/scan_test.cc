@@ -63,7 +63,8 @@ void CheckSums(std::vector<int64_t> dims, int axis) {
         expected[i] = exclusive != 0 ? before : sum;
       }
     }
-    const CallResult r = Call("cumsum", {Make<T>(dims, data)}, {Empty<To>(dims)}, {axis, exclusive});
+    const CallResult r =
+        Call("cumsum", {Make<T>(dims, data)}, {Empty<To>(dims)}, {axis, exclusive});
     CHECK(r.error == 0);
     CHECK(r.outputs[0].template as<To>() == expected);
   }

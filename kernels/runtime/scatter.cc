@@ -38,8 +38,8 @@ void Combine(T& to, T from, ScatterMode mode) {
   }
 }
 
-// Many elements, each with the one of its place. Which mode it is is asked once, and sums are in runs of
-// constant length, which become vectors.
+// Many elements, each with the one of its place. Which mode it is is asked once, and sums are in
+// runs of constant length, which become vectors.
 template <typename T>
 [[gnu::noinline]] void CombineAll(T* __restrict to, const T* __restrict from, int64_t n,
                                   ScatterMode mode) {

@@ -148,7 +148,8 @@ TEST_CASE("scatter_nd of many columns") {
 
 TEST_CASE("scatter_nd combines slices of any length, as its mode says") {
   for (const int64_t slice : {1, 3, 15, 16, 17, 40, 70'000}) {
-    std::vector<float> data(static_cast<size_t>(3 * slice)), updates(static_cast<size_t>(4 * slice));
+    std::vector<float> data(static_cast<size_t>(3 * slice));
+    std::vector<float> updates(static_cast<size_t>(4 * slice));
     for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<float>(i % 13) - 6;
     for (size_t i = 0; i < updates.size(); ++i) updates[i] = static_cast<float>(i % 11) / 4 - 1;
     const std::vector<int64_t> rows{2, 0, 2, -3};

@@ -54,9 +54,9 @@ struct UniqueResults {
   const TensorView* counts;  // may be null
 };
 
-// Of rows, which are the elements of an axis 0. Equal ones are neighbours after sorting (keys, index), the
-// first of each group being its first occurrence. The first key lies with the index: most rows differ
-// there.
+// Of rows, which are the elements of an axis 0. Equal ones are neighbours after sorting (keys,
+// index), the first of each group being its first occurrence. The first key lies with the index:
+// most rows differ there.
 int32_t RunUnique(const CallArgs& args, const UniqueResults& results) {
   const TensorView& data = args[0];
   const bool sorted = args.param(0) != 0;

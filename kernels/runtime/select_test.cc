@@ -75,7 +75,9 @@ void CheckRows(int64_t n, std::vector<int64_t> inner, const Element& element) {
     for (size_t g = 0; g < in_order.size(); ++g) {
       first[g] = in_order[g]->front();
       counts[g] = static_cast<int64_t>(in_order[g]->size());
-      for (const int64_t i : *in_order[g]) inverse[static_cast<size_t>(i)] = static_cast<int64_t>(g);
+      for (const int64_t i : *in_order[g]) {
+        inverse[static_cast<size_t>(i)] = static_cast<int64_t>(g);
+      }
     }
     std::vector<int64_t> dims{n};
     dims.insert(dims.end(), inner.begin(), inner.end());
@@ -98,8 +100,8 @@ TEST_CASE("unique_rows: equal rows once, in lexicographic order or that of their
     CheckRows<int32_t>(n, {2, 2}, [&](int64_t i) { return static_cast<int32_t>(mixed(i) % 2); });
     CheckRows<uint8_t>(n, {}, [&](int64_t i) { return static_cast<uint8_t>(mixed(i)); });
     CheckRows<float>(n, {2}, [&](int64_t i) {
-      const uint32_t v = mixed(i) % 5;
-      return v == 0 ? std::numeric_limits<float>::quiet_NaN() : v == 1 ? -0.0F : v == 2 ? 0.0F : -2.5F;
+      constexpr float kValues[] = {std::numeric_limits<float>::quiet_NaN(), -0.0F, 0.0F, -2.5F};
+      return kValues[mixed(i) % 4];
     });
   }
   // Rows that differ at their ends alone.

@@ -47,9 +47,9 @@ void CopyElement(const TensorView& from, int64_t i, const TensorView& to, int64_
 // a vector of the smallest elements, and few of the largest.
 constexpr int64_t kTogether = 16;
 
-// From `begin` on: where the first kTogether elements are of which one may be before element `last`, or
-// where fewer than so many are left. An element is before those that it is not behind or equal to,
-// which NaN never is.
+// From `begin` on: where the first kTogether elements are of which one may be before element
+// `last`, or where fewer than so many are left. An element is before those that it is not behind or
+// equal to, which NaN never is.
 template <typename T>
 [[gnu::noinline]] int64_t SkipBehind(const void* line, int64_t begin, int64_t end, int64_t last,
                                      bool ascending) {
@@ -79,8 +79,8 @@ template <typename T>
 
 }  // namespace
 
-// Those that are before the last of the first ones so far are gathered, which few are. Each time that as
-// many have gathered again, the first of them stay.
+// Those that are before the last of the first ones so far are gathered, which few are. Each time
+// that as many have gathered again, the first of them stay.
 void FindFirst(const CallArgs& args, const TensorView& line, int64_t k, bool ascending,
                const SortEntry* after, KernelVector<SortEntry>& found) {
   constexpr int64_t kBlock = 1 << 12;  // elements between two polls
@@ -125,8 +125,8 @@ void FindFirst(const CallArgs& args, const TensorView& line, int64_t k, bool asc
 
 namespace {
 
-// Lines along an axis that is not the last one, side by side in memory of their own: as many as a cache
-// line has elements of.
+// Lines along an axis that is not the last one, side by side in memory of their own: as many as a
+// cache line has elements of.
 class Lines {
  public:
   Lines(const CallArgs& args, const TensorView& in, const AxisSplit& split)

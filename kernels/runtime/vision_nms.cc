@@ -278,7 +278,8 @@ struct Regions {
         std::memcpy(&lanes, from + i, sizeof lanes);
         return lanes;
       };
-      const Lanes w = most(zero, least(zero + r.right, load(right)) - most(zero + r.left, load(left)));
+      const Lanes w =
+          most(zero, least(zero + r.right, load(right)) - most(zero + r.left, load(left)));
       const Lanes h =
           most(zero, least(zero + r.bottom, load(bottom)) - most(zero + r.top, load(top)));
       const Lanes both = w * h, either = (r.area + load(area)) - both, overlap = both / either;
@@ -312,8 +313,8 @@ class ClassSelector {
     kept_regions_.clear();
     args_.Work(kClassCost);
     const int64_t n = scores.dims[0];
-    // Few candidates are looked at where few are wanted: the best ones are found first, then more and
-    // more of those behind them.
+    // Few candidates are looked at where few are wanted: the best ones are found first, then more
+    // and more of those behind them.
     SortEntry last{};
     const SortEntry* after = nullptr;
     for (int64_t k = most_ < 0 ? 128 : std::clamp<int64_t>(most_, 32, 2048) * 2;; k *= 4) {

@@ -107,7 +107,10 @@ template <typename T>
 void CheckNms(int64_t n, int64_t most, double iou, double least) {
   constexpr int64_t kBatch = 2, kClasses = 3;
   uint32_t seed = 7;
-  const auto random = [&] { return static_cast<T>((seed = seed * 1664525 + 1013904223) >> 16) / 65536; };
+  const auto random = [&] {
+    seed = seed * 1664525 + 1013904223;
+    return static_cast<T>(seed >> 16) / 65536;
+  };
   std::vector<T> boxes, scores;
   for (int64_t i = 0; i < kBatch * n; ++i) {
     const T x = random() * 4, y = random() * 4, w = random(), h = random();

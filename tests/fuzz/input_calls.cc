@@ -36,6 +36,8 @@ constexpr std::string_view kFromData = R"(
 %s: Tensor[(?), float32], %v: Tensor[(?, ?), float32] | searchsorted(%s, %v)
 %x: Tensor[(?), int64] | unique(%x, sorted=True, return_counts=True)
 %x: Tensor[(?), float32] | unique(%x, sorted=False, return_counts=False)
+%x: Tensor[(?, ?), int64] | unique_rows(%x, sorted=True)
+%x: Tensor[(?, ?, 3), float32] | unique_rows(%x, sorted=False)
 %x: Tensor[(?, ?), bool] | argwhere(%x)
 %x: Tensor[(?, ?), int32] | cumsum(%x, axis=1, exclusive=1)
 %x: Tensor[(?, ?), float32] | cumprod(%x, axis=0)

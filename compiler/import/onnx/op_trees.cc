@@ -280,9 +280,9 @@ std::optional<int64_t> DepthOf(NodeContext& n, const Forest& f) {
   return std::nullopt;
 }
 
-// The same trees with `no` right behind `yes`, so that a step looks up one of them: a comparison that does
-// not hold adds 1. Leaves compare with NaN and lead to themselves thus. As they are where a node has
-// several parents. REQUIRES: nodes do not lead back to themselves.
+// The same trees with `no` right behind `yes`, so that a step looks up one of them: a comparison
+// that does not hold adds 1. Leaves compare with NaN and lead to themselves thus. As they are where
+// a node has several parents. REQUIRES: nodes do not lead back to themselves.
 Forest Paired(const Forest& f) {
   const size_t count = f.mode.size();
   constexpr size_t kNone = SIZE_MAX;
