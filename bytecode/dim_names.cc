@@ -22,10 +22,9 @@ void Collect(const ValueType& type, std::unordered_set<std::string_view>* seen,
 Status CheckFormulas(const ValueType& type, size_t num_names) {
   for (size_t i = 0; i < type.dim_formulas.size(); ++i) {
     if (type.dim_formulas[i].empty()) continue;
-    const Status status =
-        type.dims[i] >= 0
-            ? Status(StatusCode::kInvalidInput, "a dim with a size has a formula")
-            : CheckSizeFormula(type.dim_formulas[i], num_names, /*shape=*/false);
+    const Status status = type.dims[i] >= 0
+                              ? Status(StatusCode::kInvalidInput, "a dim with a size has a formula")
+                              : CheckSizeFormula(type.dim_formulas[i], num_names, /*shape=*/false);
     if (!status.ok()) return status.WithContext(fmt::format("dim {} of a tensor type", i));
   }
   for (const ValueType& arg : type.args) RELAYVM_RETURN_IF_ERROR(CheckFormulas(arg, num_names));

@@ -30,8 +30,7 @@ constexpr const char* kParam =
 TEST_CASE("names are counted in the order in which they stand in tensors and tuples") {
   const Result<Program> program = Assemble(Text(kParam));
   REQUIRE_MESSAGE(program.ok(), program.status().message());
-  CHECK(DimNames(program->exports[0].params) ==
-        std::vector<std::string_view>{"n", "k", "m"});
+  CHECK(DimNames(program->exports[0].params) == std::vector<std::string_view>{"n", "k", "m"});
   const ValueType& first = program->exports[0].params[0].args[0];
   CHECK(IsDimName(first, 0));
   CHECK(!IsDimName(first, 1));

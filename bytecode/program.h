@@ -27,7 +27,7 @@ struct ValueType {
   // kTensor, of a parameter or a host function's result: dims that are expressions over other names, else
   // empty; parallel to dims, or none at all. Scalar i is name i of bytecode/dim_names.h.
   std::vector<SizeFormula> dim_formulas;
-  std::vector<ValueType> args;         // kTuple: fields; kAdt: type arguments; kRef: content
+  std::vector<ValueType> args;  // kTuple: fields; kAdt: type arguments; kRef: content
   // kAdt: index into Program::adts; kTypeVar: position among the type parameters in scope, of the
   // ADT or of the export.
   uint32_t index = 0;

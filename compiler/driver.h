@@ -21,12 +21,13 @@
 namespace relayvm {
 
 struct CompileOptions {
-  std::optional<SharedBytes> content;         // in place of the file's
-  std::string params_file;                    // TVM parameter file or .npz; empty: none
-  frontend::Params params;                    // besides those of the file
-  CustomOperators operators;                  // besides the compiler's own
-  std::map<std::string, std::string> shapes;  // parameter name -> "1x?x300", "(n, ?, 300)" (ir/shape_text.h)
-  std::map<std::string, int64_t> dims;        // of an ONNX model, by the names it gives to dims
+  std::optional<SharedBytes> content;  // in place of the file's
+  std::string params_file;             // TVM parameter file or .npz; empty: none
+  frontend::Params params;             // besides those of the file
+  CustomOperators operators;           // besides the compiler's own
+  std::map<std::string, std::string>
+      shapes;  // parameter name -> "1x?x300", "(n, ?, 300)" (ir/shape_text.h)
+  std::map<std::string, int64_t> dims;  // of an ONNX model, by the names it gives to dims
   std::string entry = "main";
   PipelineOptions pipeline;
   KernelOptions kernels;

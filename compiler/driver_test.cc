@@ -147,9 +147,9 @@ std::string RunShapes(const std::string& path, const char* x, const char* y, int
 
 TEST_CASE("--shape gives dims names, which are one size wherever they stand") {
   Folder folder;
-  const std::string path = folder.Write(
-      "p.relay",
-      "def @main(%x: Tensor[(?, 2), float32], %y: Tensor[(?, 2), float32]) { (negative(%x), exp(%y)) }\n");
+  const std::string path = folder.Write("p.relay",
+                                        "def @main(%x: Tensor[(?, 2), float32], %y: Tensor[(?, 2), "
+                                        "float32]) { (negative(%x), exp(%y)) }\n");
   CHECK(RunShapes(path, nullptr, nullptr, 2, 3) == "2 3 ");
   CHECK(RunShapes(path, "(n, 2)", "(m, ?)", 2, 3) == "2 3 ");
   CHECK(RunShapes(path, "(n, 2)", "(n, ?)", 3, 3) == "3 3 ");

@@ -173,8 +173,8 @@ TEST_CASE("--batching says what it made, --repeat has percentiles, --profile sum
                 "  nn.softmax(nn.dense(nn.softmax(%x), nn.softmax(%x), units=2))\n}\n");
   o = shell.Run("vmrun twice.vmx --input 2x4xf32=1 --repeat 20 --profile");
   for (const char* text : {"p90 ms", "p99 ms"}) CHECK(o.err.find(text) != std::string::npos);
-  const Json all = Json::parse(
-      shell.Run("vmrun twice.vmx --input 2x4xf32=1 --repeat 20 --profile --json").out);
+  const Json all =
+      Json::parse(shell.Run("vmrun twice.vmx --input 2x4xf32=1 --repeat 20 --profile --json").out);
   CHECK(all["times"]["median_ms"] <= all["times"]["p90_ms"]);
   CHECK(all["times"]["p90_ms"] <= all["times"]["p99_ms"]);
   size_t calls = 0, by_operator = 0;

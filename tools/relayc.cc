@@ -113,9 +113,9 @@ Status WriteExecutable(const std::string& output, const CompileFlags& flags,
   RELAYVM_ASSIGN_OR_RETURN(
       const std::vector<uint8_t> program,
       codegen::LinkProgram(objects, folder / RELAYVM_NATIVE_MAIN, flags.options.kernels.stop));
-  RELAYVM_RETURN_IF_ERROR(
-      WriteFile(output, {reinterpret_cast<const char*>(program.data()), program.size()},
-                /*lasting=*/true));
+  RELAYVM_RETURN_IF_ERROR(WriteFile(output,
+                                    {reinterpret_cast<const char*>(program.data()), program.size()},
+                                    /*lasting=*/true));
   // Who may read it may run it.
   std::error_code error;
   using std::filesystem::perms;

@@ -344,9 +344,9 @@ class Heap {
 
   // Between runs: free pages, and empty chunks of an injected source, that are kept at most.
   size_t idle_kept_pages_ = 0, idle_chunk_bytes_ = 0;
-  bool has_shed_ = false;       // more came back since the last run than was kept
-  bool keeps_results_ = false;  // runs go on: what results of one held, the next one needs
-  int64_t ended_at_ = 0;        // the last run of large results, in nanoseconds
+  bool has_shed_ = false;              // more came back since the last run than was kept
+  bool keeps_results_ = false;         // runs go on: what results of one held, the next one needs
+  int64_t ended_at_ = 0;               // the last run of large results, in nanoseconds
   bool running_ = false;               // from BeginRun to Reset
   bool held_ = false;                  // the owner has taken it; his alone
   std::atomic<size_t> references_{1};  // the owner and exported blocks

@@ -555,8 +555,7 @@ namespace {
                                                const SignatureDims& dims,
                                                std::span<const Value> inputs) {
   BorderPoll poll;
-  SignatureDims::Mismatch wrong =
-      dims.Check(program, inputs, nullptr, function.param_names, &poll);
+  SignatureDims::Mismatch wrong = dims.Check(program, inputs, nullptr, function.param_names, &poll);
   if (wrong.text.empty()) return OkStatus();
   std::string text = fmt::format("{}: {}", function.name, wrong.text);
   if (!wrong.other_name.empty()) {
@@ -569,8 +568,7 @@ namespace {
 
 // What is not as the types of plain tensors say: data, or an error.
 [[gnu::noinline]] Status CheckAnyInputs(const Program& program, const ExportInfo& function,
-                                        const SignatureDims& dims,
-                                        std::span<const Value> inputs) {
+                                        const SignatureDims& dims, std::span<const Value> inputs) {
   if (inputs.size() != function.params.size()) {
     StatusDetail detail{.expected = {static_cast<int64_t>(function.params.size())},
                         .found = {static_cast<int64_t>(inputs.size())}};
@@ -608,7 +606,8 @@ Status CheckInputs(const Program& program, const ExportInfo& function, const Sig
   for (size_t i = 0; fits && i < inputs.size(); ++i) {
     const Object* object = inputs[i].object();
     const ValueType& type = function.params[i];
-    fits = object != nullptr && type.kind == ValueType::Kind::kTensor && TensorMatches(type, object);
+    fits =
+        object != nullptr && type.kind == ValueType::Kind::kTensor && TensorMatches(type, object);
   }
   if (fits && (dims.empty() || dims.Agree(inputs))) return OkStatus();
   return CheckAnyInputs(program, function, dims, inputs);

@@ -191,8 +191,7 @@ Status Executable::LinkKernels(const LoadOptions& options) {
       return {StatusCode::kInvalidInput, "the program has kernels, but no kernel image"};
     RELAYVM_ASSIGN_OR_RETURN(size_t index,
                              ChooseImage(program_.images, CpuFeatures::OfThisMachine()));
-    const auto kind =
-        options.perf_map ? MappedImage::Kind::kAnonymous : MappedImage::Kind::kSealed;
+    const auto kind = options.perf_map ? MappedImage::Kind::kAnonymous : MappedImage::Kind::kSealed;
     RELAYVM_ASSIGN_OR_RETURN(linked_->image, MappedImage::Map(program_.images[index].elf, kind));
     image_index_ = static_cast<int>(index);
     if (options.perf_map) WritePerfMap(*linked_->image, program_.images[index].elf);

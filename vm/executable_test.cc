@@ -123,7 +123,8 @@ class ModelFile {
   testing::TempFolder folder_;
 };
 
-TEST_CASE("executable: who asks has constants compared with their checksums, and the file is watched") {
+TEST_CASE(
+    "executable: who asks has constants compared with their checksums, and the file is watched") {
   ModelFile file;
   auto verified = Executable::Load(file.path(), {.verify = true});
   REQUIRE_MESSAGE(verified.ok(), verified.status().message());

@@ -78,9 +78,8 @@ bool Interpreter::CallHost(Frame* frame, const uint16_t* pc) {
   }
   if (poll.stopped()) return fail_stopped();
   if (!problem.empty()) {
-    return FailHost(
-        frame, pc,
-        {StatusCode::kFailedPrecondition, problem, Shared(std::move(detail))});
+    return FailHost(frame, pc,
+                    {StatusCode::kFailedPrecondition, problem, Shared(std::move(detail))});
   }
   Object* object = ImportValue(heap_, *result, &poll);
   if (poll.stopped()) return fail_stopped();

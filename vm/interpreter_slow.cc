@@ -105,14 +105,15 @@ bool Interpreter::GrowStack(Frame* frame, const uint16_t* pc, const FunctionCode
 bool Interpreter::FailStack(Frame* frame, const uint16_t* pc, const FunctionCode* callee) {
   uint64_t depth = 0;
   for (Frame* f = frame; f != nullptr; f = f->caller) ++depth;
-  return Fail(frame, pc, StatusCode::kResourceExhausted,
-              fmt::format("stack overflow: {} calls deep at the call of {}, in {} bytes; {}, or make "
-                          "the recursion a tail call",
-                          depth, executable_.program().functions[callee->index].name,
-                          context_.stack->reserved_bytes(), context_.stack->advice()),
-              {.subject = executable_.program().functions[callee->index].name,
-               .numbers = {static_cast<int64_t>(depth),
-                           static_cast<int64_t>(context_.stack->reserved_bytes())}});
+  return Fail(
+      frame, pc, StatusCode::kResourceExhausted,
+      fmt::format("stack overflow: {} calls deep at the call of {}, in {} bytes; {}, or make "
+                  "the recursion a tail call",
+                  depth, executable_.program().functions[callee->index].name,
+                  context_.stack->reserved_bytes(), context_.stack->advice()),
+      {.subject = executable_.program().functions[callee->index].name,
+       .numbers = {static_cast<int64_t>(depth),
+                   static_cast<int64_t>(context_.stack->reserved_bytes())}});
 }
 
 bool Interpreter::FailKernel(Frame* frame, const uint16_t* pc, uint32_t kernel, int32_t code) {
@@ -476,8 +477,7 @@ Status Interpreter::Run(uint32_t function, std::span<Object* const> args, Object
     return {
         StatusCode::kResourceExhausted,
         fmt::format("{}: its frame takes {} bytes, the {} is {}; {}",
-                    executable_.program().functions[function].name,
-                    end - context_.stack->begin(),
+                    executable_.program().functions[function].name, end - context_.stack->begin(),
                     growth == VmStack::Growth::kAtReserve ? "stack limit" : "memory limit", limit,
                     growth == VmStack::Growth::kAtReserve ? context_.stack->advice() : "raise it"),
         std::make_shared<StatusDetail>(std::move(detail))};

@@ -86,7 +86,7 @@ struct Invocation::Impl {
     return OkStatus();
   }
 
-  Status ResizeStacks(size_t InvocationOptions::*size, size_t bytes) {
+  Status ResizeStacks(size_t InvocationOptions::* size, size_t bytes) {
     const size_t before = std::exchange(options.*size, bytes);
     Status status = Guarded([&] { return ReserveStacks(); });
     if (!status.ok()) options.*size = before;

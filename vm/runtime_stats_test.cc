@@ -170,7 +170,8 @@ TEST_CASE("runtime: of many invocations at once small memory stays, of a few mor
     CHECK(runtime->stats().idle_workspaces == 100);
   }
   // Those that hold more become small, but for the latest 8.
-  const auto large = LoadText(ScalarProgram(1, "  tensor.alloc r1, uint8, [i0]\n  mov.i i15, i0\n"));
+  const auto large =
+      LoadText(ScalarProgram(1, "  tensor.alloc r1, uint8, [i0]\n  mov.i i15, i0\n"));
   std::vector<std::unique_ptr<Invocation>> all;
   for (int i = 0; i < 100; ++i) {
     all.push_back(In(runtime, large));

@@ -230,8 +230,8 @@ class SignatureDims::Run {
   int64_t expected_ = 0;
 };
 
-SignatureDims::Mismatch SignatureDims::Check(const Program& program,
-                                             std::span<const Value> values, const Object* result,
+SignatureDims::Mismatch SignatureDims::Check(const Program& program, std::span<const Value> values,
+                                             const Object* result,
                                              std::span<const std::string> names,
                                              BorderPoll* poll) const {
   Run run(num_slots_, names, values.size());
@@ -249,8 +249,8 @@ SignatureDims::Mismatch SignatureDims::Check(const Program& program,
     for (size_t i = 0; i < place.type->dims.size(); ++i)
       dims.push_back(place.type->dims[i] < 0 ? "?" : std::to_string(place.type->dims[i]));
     const std::string name = DimNameAt(place);
-    const bool is_word = std::ranges::all_of(
-        name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+    const bool is_word =
+        std::ranges::all_of(name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
     dims[place.dim] = (is_word ? name : std::string("n")) + "_2";
     mismatch.other_name = fmt::format("{}='({}{})'", run.NameOf(place), fmt::join(dims, ", "),
                                       dims.size() == 1 ? "," : "");

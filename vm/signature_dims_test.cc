@@ -55,8 +55,7 @@ void Check(const std::vector<Case>& cases) {
     CAPTURE(c.params);
     const auto executable = LoadText(Signature(c.params, c.inputs.size()));
     Result<Value> result = NewInvocation(executable)->Run("main", c.inputs);
-    const Status said =
-        executable->CheckInputs(executable->program().exports.front(), c.inputs);
+    const Status said = executable->CheckInputs(executable->program().exports.front(), c.inputs);
     CHECK(said.ok() == result.ok());
     if (std::string_view(c.message).empty()) {
       CHECK_MESSAGE(result.ok(), result.status().message());
@@ -129,8 +128,7 @@ TEST_CASE("dims that are expressions have the value that their names give") {
       R"("x": (float32[?"n", ?"m"]), "y": float32[?"n*2 + m"=s0*2 + s1], "z": float32[3])";
   constexpr const char* kQuotient =
       R"~("x": float32[?"n", ?"m"], "y": float32[?"floordiv(n, m)"=floordiv(s0, s1)])~";
-  constexpr const char* kInside =
-      R"("x": float32[?"n"], "l": data 0(float32[?"n + 1"=s0 + 1]))";
+  constexpr const char* kInside = R"("x": float32[?"n"], "l": data 0(float32[?"n + 1"=s0 + 1]))";
   Check({
       {kNext, {Shaped({4}), Shaped({3})}, ""},
       {kNext,
@@ -193,9 +191,10 @@ TEST_CASE("host functions: a result keeps to the names of the arguments") {
     return LoadForward(R"(float32[?"n"])", R"(float32[?"n", 4])", with_rows(rows));
   };
   CHECK(RunOk(same(3), {Shaped({3})}).dims()[0] == 3);
-  CHECK(RunFails(same(2), {Shaped({3})})
-            .message()
-            .ends_with("host function f: argument 0's dim 0 (n) is 3, the result's dim 0 (n) is 2"));
+  CHECK(
+      RunFails(same(2), {Shaped({3})})
+          .message()
+          .ends_with("host function f: argument 0's dim 0 (n) is 3, the result's dim 0 (n) is 2"));
   const auto next = LoadForward(R"(float32[?"n"])", R"(float32[?"n + 1"=s0 + 1, 4])", with_rows(3));
   CHECK(RunOk(next, {Shaped({2})}).dims()[0] == 3);
   CHECK(RunFails(next, {Shaped({3})})

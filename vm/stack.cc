@@ -47,11 +47,12 @@ Status StackRegion::Reserve(size_t native_bytes, size_t vm_bytes, size_t least_n
       native_bytes = PagesUp(std::max(least_native, std::min(most, native_bytes / 2)));
   }
   if (memory == nullptr) {
-    return {StatusCode::kResourceExhausted,
-            "no address space for stacks of " + std::to_string(asked_native) + " and " +
-                std::to_string(asked_vm) +
-                " bytes, and not for smaller ones: lower stack_limit or native_stack_bytes, or raise "
-                "what the process may have (ulimit -v), or its mappings (vm.max_map_count)"};
+    return {
+        StatusCode::kResourceExhausted,
+        "no address space for stacks of " + std::to_string(asked_native) + " and " +
+            std::to_string(asked_vm) +
+            " bytes, and not for smaller ones: lower stack_limit or native_stack_bytes, or raise "
+            "what the process may have (ulimit -v), or its mappings (vm.max_map_count)"};
   }
   if (memory_ != nullptr) GiveAddresses(memory_, total_bytes(), kPageBytes, /*guarded=*/true);
   memory_ = memory;

@@ -66,9 +66,8 @@ TEST_CASE("stack region: where address space is short, it is smaller, and says s
                     std::string(region.advice()).find("ulimit -v") != std::string::npos &&
                     region.Reserve(100'000, kAsked).ok();
     region.split()[region.vm_bytes() - 1] = *region.native_bottom() = 1;
-    const bool native_ok =
-        native.Reserve(kAsked, 1, /*least_native=*/1 << 20).ok() &&
-        native.native_bytes() >= (1 << 20) && native.native_bytes() < kAsked;
+    const bool native_ok = native.Reserve(kAsked, 1, /*least_native=*/1 << 20).ok() &&
+                           native.native_bytes() >= (1 << 20) && native.native_bytes() < kAsked;
     _exit(ok && native_ok && !none.Reserve(kAsked, 1).ok() ? 0 : 1);
   }
   int status = 0;

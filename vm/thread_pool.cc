@@ -248,7 +248,9 @@ void ThreadPool::Run(uint32_t num_tasks, TaskFn fn, void* context) {
 // sleep here.
 void ThreadPool::WakeCallers() {
   if (sleepers_.load() == 0) return;
-  { std::lock_guard lock(mutex_); }
+  {
+    std::lock_guard lock(mutex_);
+  }
   done_.notify_all();
 }
 

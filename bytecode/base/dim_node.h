@@ -21,7 +21,7 @@ struct Dim::Node {
   size_t hash = 0;
   bool contains_any = false;
   bool verbatim = false;  // of kAdd, kMul: not taken apart, since that would not fit 64 bits
-  uint32_t size = 1;  // nodes as a tree, at most UINT32_MAX
+  uint32_t size = 1;      // nodes as a tree, at most UINT32_MAX
   std::optional<int64_t> low, high;
 };
 

@@ -342,15 +342,15 @@ class Generator {
     auto g = b.value;
     Dim dims[] = {a.dim + b.dim, a.dim - b.dim, a.dim * b.dim, Dim::Min(a.dim, b.dim),
                   Dim::Max(a.dim, b.dim)};
-    return {
-        dims[kind], [f, g, kind](const int64_t* s) -> std::optional<int64_t> {
-          auto x = f(s);
-          auto y = g(s);
-          if (!x || !y) return std::nullopt;
-          if (std::abs(*x) > 1'000'000 || std::abs(*y) > 1'000'000) return std::nullopt;
-          const int64_t values[] = {*x + *y, *x - *y, *x * *y, std::min(*x, *y), std::max(*x, *y)};
-          return values[kind];
-        }};
+    return {dims[kind], [f, g, kind](const int64_t* s) -> std::optional<int64_t> {
+              auto x = f(s);
+              auto y = g(s);
+              if (!x || !y) return std::nullopt;
+              if (std::abs(*x) > 1'000'000 || std::abs(*y) > 1'000'000) return std::nullopt;
+              const int64_t values[] = {*x + *y, *x - *y, *x * *y, std::min(*x, *y),
+                                        std::max(*x, *y)};
+              return values[kind];
+            }};
   }
   int Pick(int count) { return static_cast<int>(random_() % static_cast<uint32_t>(count)); }
 

@@ -84,7 +84,8 @@ constexpr Kind kKinds[] = {
      "an ELF file (a program or library of the machine)"},
     {[](std::string_view s) { return s.starts_with("\x1F\x8B"); }, "a gzip file: unpack it first"},
     {IsSafetensors,
-     "a safetensors file: weights without a model; they are given to relayc by --params, as an .npz "
+     "a safetensors file: weights without a model; they are given to relayc by --params, as an "
+     ".npz "
      "(numpy.savez)"},
     {IsOnnxModel, "an ONNX model: compile it with relayc"},
     {IsRelay, "Relay text: compile it with relayc, or run it with relayrun"},

@@ -46,7 +46,7 @@ class FileMapping {
 
   std::string path_;
   int fd_ = -1;  // open as long as this object lives
-  struct stat opened_ {};
+  struct stat opened_{};
   const uint8_t* data_ = nullptr;
   size_t size_ = 0;
 };

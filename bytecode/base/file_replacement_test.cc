@@ -1,7 +1,6 @@
 #include "bytecode/base/file_replacement.h"
 
 #include <doctest/doctest.h>
-
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -82,8 +82,8 @@ bool HasWord(std::string_view list, std::string_view word) {
 
 MachineLimits ReadMachineLimits(const std::string& root) {
   MachineLimits limits;
-  limits.memory_bytes = static_cast<size_t>(::sysconf(_SC_PHYS_PAGES)) *
-                        static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  limits.memory_bytes =
+      static_cast<size_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(::sysconf(_SC_PAGESIZE));
   limits.num_processors = std::max(1U, std::thread::hardware_concurrency());
   GroupLimits groups(&limits);
   const std::string mounts = root + "/sys/fs/cgroup";

@@ -99,8 +99,8 @@ class DescriptorEmitter {
     for (const SizeFormula& formula : formulas) {
       std::vector<Constant*> steps;
       for (const SizeStep& step : formula) {
-        steps.push_back(Struct({Number(static_cast<uint64_t>(step.kind)),
-                                Number(static_cast<uint64_t>(step.value))}));
+        steps.push_back(Struct(
+            {Number(static_cast<uint64_t>(step.kind)), Number(static_cast<uint64_t>(step.value))}));
       }
       std::vector<Constant*> fields;
       Append(&fields, ArrayOf(steps));

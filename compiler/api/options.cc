@@ -53,17 +53,17 @@ struct Setter {
   Status (*set)(std::string_view option, std::string_view value, CompilerOptions* options);
 };
 
-template <std::string CompilerOptions::*kField>
+template <std::string CompilerOptions::* kField>
 Status SetText(std::string_view /*option*/, std::string_view value, CompilerOptions* o) {
   o->*kField = value;
   return OkStatus();
 }
-template <std::vector<std::string> CompilerOptions::*kField>
+template <std::vector<std::string> CompilerOptions::* kField>
 Status AddText(std::string_view /*option*/, std::string_view value, CompilerOptions* o) {
   (o->*kField).emplace_back(value);
   return OkStatus();
 }
-template <bool CompilerOptions::*kField>
+template <bool CompilerOptions::* kField>
 Status SetFlag(std::string_view option, std::string_view value, CompilerOptions* o) {
   return ReadFlag(option, value, &(o->*kField));
 }
@@ -85,7 +85,8 @@ Status SetThreads(std::string_view option, std::string_view value, CompilerOptio
   return Wrong(fmt::format("{} {}: expected 0 to 1024", option, value));
 }
 Status AddShape(std::string_view option, std::string_view value, CompilerOptions* o) {
-  RELAYVM_ASSIGN_OR_RETURN(const Pair pair, ReadPair(option, value, "NAME=1x?x300 or NAME=(n, ?, 300)"));
+  RELAYVM_ASSIGN_OR_RETURN(const Pair pair,
+                           ReadPair(option, value, "NAME=1x?x300 or NAME=(n, ?, 300)"));
   o->shapes[pair.name] = pair.value;
   return OkStatus();
 }
@@ -150,11 +151,14 @@ Status ReadTargets(const CompilerOptions& o, CompileOptions* options) {
 std::string WrongPrecision(const std::string& found) {
   std::string text = fmt::format("--precision {}: expected fp32 or bf16", found);
   if (found == "int8" || found == "q8" || found == "int4" || found == "q4")
-    return text + fmt::format("; --weights q{} makes weights integers, and a model that is "
-                              "quantised already keeps its own", found.back());
+    return text + fmt::format(
+                      "; --weights q{} makes weights integers, and a model that is "
+                      "quantised already keeps its own",
+                      found.back());
   if (found == "fp16" || found == "float16" || found == "half")
     return text + "; a model whose tensors are float16 is computed so as it is";
-  if (found == "bfloat16" || found == "float32") return text + "; did you mean " + (found[0] == 'b' ? "bf16?" : "fp32?");
+  if (found == "bfloat16" || found == "float32")
+    return text + "; did you mean " + (found[0] == 'b' ? "bf16?" : "fp32?");
   return text;
 }
 
@@ -249,8 +253,8 @@ Status ReadTensors(const CompilerOptions& o, CompileOptions* options) {
 Status CompilerOptions::Set(std::string_view name, std::string_view value) {
   const auto* setter = std::ranges::find(kSetters, name, &Setter::name);
   if (setter != std::end(kSetters)) return setter->set(name, value, this);
-  return Wrong(fmt::format("there is no option {}{}; there are {}", name,
-                           DidYouMean(name, Names()), fmt::join(Names(), ", ")));
+  return Wrong(fmt::format("there is no option {}{}; there are {}", name, DidYouMean(name, Names()),
+                           fmt::join(Names(), ", ")));
 }
 
 std::vector<std::string_view> CompilerOptions::Names() {

@@ -161,8 +161,7 @@ Result<Value> ReferenceProgram::Run(std::span<const Value> inputs,
     return Status(StatusCode::kInvalidArgument,
                   fmt::format("@{} takes {} inputs, found {}", module_.entry, entry.params.size(),
                               inputs.size()));
-  RELAYVM_RETURN_IF_ERROR(
-      signature_->CheckInputs(signature_->program().exports.front(), inputs));
+  RELAYVM_RETURN_IF_ERROR(signature_->CheckInputs(signature_->program().exports.front(), inputs));
   std::vector<reference::Value> args;
   for (size_t i = 0; i < inputs.size(); ++i) {
     auto arg = ToReference(inputs[i], entry.params[i]->type, module_);

@@ -79,7 +79,9 @@ TEST_CASE("parameters that do not fit are errors") {
       {"def @main(%weight: float32) { %weight }",
        {{"wieght", Floats({})}},
        "parameter \"wieght\" matches no parameter of @main; did you mean %weight? it has %weight"},
-      {"def @main() { 0 }", {{"w", Floats({})}}, "parameter \"w\" matches no parameter of @main; it has none"},
+      {"def @main() { 0 }",
+       {{"w", Floats({})}},
+       "parameter \"w\" matches no parameter of @main; it has none"},
       {"def @main(%w: Tensor[(4), float32]) { %w }",
        {{"w", Floats({3})}},
        "f:2:11: parameter \"w\" is Tensor[(3), float32], but %w is declared as Tensor[(4), "

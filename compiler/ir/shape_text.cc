@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cctype>
+#include <charconv>
 #include <system_error>
 
 namespace relayvm::ir {
@@ -27,8 +27,8 @@ std::optional<int64_t> ParseSize(std::string_view text) {
 bool IsName(std::string_view text) {
   if (text.empty() || std::isdigit(static_cast<unsigned char>(text[0])) != 0) return false;
   return std::ranges::all_of(text, [](unsigned char c) {
-    return std::isalnum(c) != 0 || c >= 0x80 || std::string_view("_.:/-").find(static_cast<char>(c)) !=
-                                                    std::string_view::npos;
+    return std::isalnum(c) != 0 || c >= 0x80 ||
+           std::string_view("_.:/-").find(static_cast<char>(c)) != std::string_view::npos;
   });
 }
 
@@ -65,10 +65,11 @@ Result<std::vector<DimText>> ParseShapeText(std::string_view text) {
     const std::string_view part = Trim(rest.substr(0, end));
     const std::optional<DimText> dim = ParseDim(part, is_tuple);
     if (!dim) {
-      return Status(StatusCode::kInvalidArgument,
-                    fmt::format("\"{}\" is not a size; write numbers, ? and ?<=N separated by x, or "
-                                "with names as (n, ?, 300)",
-                                part));
+      return Status(
+          StatusCode::kInvalidArgument,
+          fmt::format("\"{}\" is not a size; write numbers, ? and ?<=N separated by x, or "
+                      "with names as (n, ?, 300)",
+                      part));
     }
     dims.push_back(*dim);
     if (end == rest.size()) return dims;

@@ -76,9 +76,8 @@ class Converter {
     names_.clear();
     taken_.clear();
     numbers_.clear();
-    ir::ForEachBoundSymbol(params, [&](uint32_t id) {
-      numbers_.emplace(id, static_cast<int64_t>(numbers_.size()));
-    });
+    ir::ForEachBoundSymbol(
+        params, [&](uint32_t id) { numbers_.emplace(id, static_cast<int64_t>(numbers_.size())); });
   }
   // An expression over dims that a file has no room for.
   const Status& status() const { return status_; }
@@ -185,8 +184,8 @@ class Converter {
     dim.ForEachSymbol([&](const Dim& s) { known = known && numbers_.contains(s.symbol_id()); });
     SizeFormula formula;
     if (!known) return formula;
-    const Status status = AppendSize(
-        dim, [&](const Dim& s) { return numbers_.at(s.symbol_id()); }, &formula);
+    const Status status =
+        AppendSize(dim, [&](const Dim& s) { return numbers_.at(s.symbol_id()); }, &formula);
     if (!status.ok()) status_ = status.WithContext("a dim of a parameter");
     return formula;
   }
@@ -221,7 +220,7 @@ class Converter {
   Program& program_;
   ir::TypeMemo<Extent> measured_;
   std::map<std::string, uint32_t> adts_;
-  std::vector<const ir::TypeDef*> defs_;  // parallel to program_.adts
+  std::vector<const ir::TypeDef*> defs_;   // parallel to program_.adts
   std::map<uint32_t, std::string> names_;  // by symbol
   std::set<std::string> taken_;
   std::map<uint32_t, int64_t> numbers_;  // of the symbols that are dims of parameters

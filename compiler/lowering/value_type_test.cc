@@ -75,9 +75,8 @@ TEST_CASE("names of dims are distinct, and expressions count them") {
   const ir::Function& main = *module.functions.at("main");
   const Dim n = Dim::Symbol(module.ids->Next(), "n"), m = Dim::Symbol(module.ids->Next(), "n");
   ir::Function copy = main;
-  copy.params = {
-      ir::MakeVar(module, "x", ir::MakeTensorType({n * Dim(2) + m}, DType::kInt32), {}),
-      ir::MakeVar(module, "y", ir::MakeTensorType({m, n}, DType::kInt32), {})};
+  copy.params = {ir::MakeVar(module, "x", ir::MakeTensorType({n * Dim(2) + m}, DType::kInt32), {}),
+                 ir::MakeVar(module, "y", ir::MakeTensorType({m, n}, DType::kInt32), {})};
   Program program;
   REQUIRE(AddExport(module, copy, 0, {}, program).ok());
   const ExportInfo& e = program.exports.at(0);

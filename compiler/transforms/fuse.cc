@@ -29,8 +29,8 @@ struct Node {
   bool projection = false;  // a TupleGet of a candidate
   bool made = false;        // of sizes and numbers alone (make_at_use.h), or a view of such
   FusionClass kind = FusionClass::kOpaque;
-  bool expensive = false;   // its elements are not computed twice
-  int operations = 0;       // for an element
+  bool expensive = false;         // its elements are not computed twice
+  int operations = 0;             // for an element
   std::vector<InputReads> reads;  // of the tensors that it reads
   bool crosses = false;     // on a group's root: one reads another at places of its own choice
   bool has_anchor = false;  // on a group's root: it holds a contraction, reduction ...
@@ -393,8 +393,8 @@ class BlockFuser {
       if (p == kNone) return;
       // The results of an operator that has several are parts, each read for itself.
       const bool several = block_.bindings[i].var->type->As<TupleType>() != nullptr;
-      fn(p, call == nullptr || several || at >= nodes_[i].reads.size() ? kOwn
-                                                                      : nodes_[i].reads[at]);
+      fn(p,
+         call == nullptr || several || at >= nodes_[i].reads.size() ? kOwn : nodes_[i].reads[at]);
     };
     if (call == nullptr) {
       if (e.As<MakeTuple>() == nullptr) ForEachAtom(e, read);
@@ -402,8 +402,7 @@ class BlockFuser {
     }
     for (const Atom& a : call->args) {
       const size_t p = Position(a);
-      const auto* tuple =
-          p == kNone ? nullptr : block_.bindings[p].value->As<MakeTuple>();
+      const auto* tuple = p == kNone ? nullptr : block_.bindings[p].value->As<MakeTuple>();
       if (tuple != nullptr) {
         for (const Atom& field : tuple->fields) read(field);
         continue;
@@ -453,8 +452,8 @@ class BlockFuser {
     std::vector<Places> places(members.size());
     for (size_t k = members.size(); k-- > 0;) {
       const std::vector<size_t>& users = nodes_[members[k]].users;
-      const bool is_stored = std::ranges::any_of(
-          users, [&](size_t u) { return u == kNone || !index.contains(u); });
+      const bool is_stored =
+          std::ranges::any_of(users, [&](size_t u) { return u == kNone || !index.contains(u); });
       if (is_stored || places[k].count == 0) places[k].Add(0);
       const Places from = places[k];
       if (from.count > 1 && from.crosses && cost[k] >= kExpensiveElement) return true;
@@ -464,7 +463,8 @@ class BlockFuser {
         Places& to = places[at->second];
         for (size_t q = 0; q < from.count; ++q) {
           if (how.own) to.Add(from.ids[q]);
-          for (int64_t n = how.own ? 1 : 0; n < std::min<int64_t>(how.places, 3); ++n) to.Add(next_id++);
+          for (int64_t n = how.own ? 1 : 0; n < std::min<int64_t>(how.places, 3); ++n)
+            to.Add(next_id++);
         }
         to.crosses = to.crosses || from.crosses || how.crosses;
       });

@@ -267,9 +267,8 @@ class Finder {
       }
       if (e.As<IfExpr>() == nullptr && e.As<MatchExpr>() == nullptr) continue;
       bool each = true;
-      ForEachBlock(e, [&](const Block& inner) {
-        each = AlwaysTurns(loop, inner, 0, turns) && each;
-      });
+      ForEachBlock(e,
+                   [&](const Block& inner) { each = AlwaysTurns(loop, inner, 0, turns) && each; });
       always = always || each;
     }
     return always;
@@ -448,9 +447,7 @@ class ProductHoister {
   void MakeChunk(const Hoist& h, Span span, std::vector<Binding>& out) {
     BindingBuilder builder(m_, span, out);
     const DType dtype = h.first->type->As<TensorType>()->dtype;
-    const auto number = [&](int64_t v) {
-      return builder.Scalar(static_cast<double>(v), dtype);
-    };
+    const auto number = [&](int64_t v) { return builder.Scalar(static_cast<double>(v), dtype); };
     const Atom passed = builder.Call("subtract", {h.counter, h.first});
     const Atom is_used_up = builder.Call("greater_equal", {passed, number(h.chunk)});
     Block made, kept;

@@ -26,8 +26,8 @@ std::string Products(const std::string& text) {
         const auto* call = b.value->As<OpCall>();
         return call != nullptr && call->op->name == op;
       };
-      const bool of_chunk = std::ranges::any_of(
-          block.bindings, [&](const Binding& b) { return is_op(b, "arange"); });
+      const bool of_chunk =
+          std::ranges::any_of(block.bindings, [&](const Binding& b) { return is_op(b, "arange"); });
       for (const Binding& b : block.bindings) {
         if (is_op(b, "nn.dense") || is_op(b, "nn.matmul"))
           ++(is_main || of_chunk ? outside : inside);
@@ -88,7 +88,8 @@ TEST_CASE("few rows are multiplied where the loop is started, others chunk by ch
 
 TEST_CASE("not out of a loop that may end before all rows are read") {
   const std::string loop = Loop({});
-  const std::string turn = loop.substr(loop.find("@loop(add("), loop.find(" } else { %sum }") - loop.find("@loop(add("));
+  const std::string turn =
+      loop.substr(loop.find("@loop(add("), loop.find(" } else { %sum }") - loop.find("@loop(add("));
   const auto with = [&](const std::string& rest) {
     std::string text = loop;
     return text.replace(text.find(turn), turn.size(), rest);
@@ -97,10 +98,12 @@ TEST_CASE("not out of a loop that may end before all rows are read") {
   CHECK(Products(with("if (less(sum(%sum), 9f)) { %sum } else { " + turn + " }")) ==
         "0 outside, 1 inside");
   // The product itself is always needed; what ends the loop comes behind it.
-  CHECK(Products(with("let %p = " + Parts{}.product + "; if (less(sum(%p), 9f)) { %p } else { "
+  CHECK(Products(with("let %p = " + Parts{}.product +
+                      "; if (less(sum(%p), 9f)) { %p } else { "
                       "@loop(add(%i, 1), %n, %xs, %w, add(%sum, %p)) }")) == kKept);
   // Both ways go on.
-  CHECK(Products(with("let %p = " + Parts{}.product + "; if (less(sum(%p), 9f)) { "
+  CHECK(Products(with("let %p = " + Parts{}.product +
+                      "; if (less(sum(%p), 9f)) { "
                       "@loop(add(%i, 1), %n, %xs, %w, %sum) } else { "
                       "@loop(add(%i, 1), %n, %xs, %w, add(%sum, %p)) }")) == kHoisted);
 }

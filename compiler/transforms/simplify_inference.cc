@@ -14,7 +14,12 @@ namespace {
 class Writer final : public TupleWriter {
  public:
   Writer(const Module& m, const OpCall& call, Span span, std::vector<Binding>& out)
-      : module_(m), call_(call), span_(span), out_(out), builder_(m, span, out), values_(call.args) {}
+      : module_(m),
+        call_(call),
+        span_(span),
+        out_(out),
+        builder_(m, span, out),
+        values_(call.args) {}
 
   const Attrs& attrs() const override { return call_.attrs; }
   const TensorType& tensor(size_t arg) const override {

@@ -53,14 +53,15 @@ TEST_CASE("einsum becomes products of matrices, the cheapest pair first") {
     const char* result;
   };
   const Case cases[] = {
-      {"ij,jk,kl->il", "8, 4", "4, 6", "6, 9", "tuple .0 .1 .2 nn.matmul nn.matmul =",
-       "Tensor[(8, 9), float32]"},
+      {"ij,jk,kl->il", "8, 4", "4, 6", "6, 9",
+       "tuple .0 .1 .2 nn.matmul nn.matmul =", "Tensor[(8, 9), float32]"},
       // The last two first: 2 * 3 * 4 steps, not 50 * 3 * 2.
-      {"ij,jk,kl->il", "50, 2", "2, 3", "3, 4", "tuple .0 .1 .2 nn.matmul nn.matmul =",
-       "Tensor[(50, 4), float32]"},
+      {"ij,jk,kl->il", "50, 2", "2, 3", "3, 4",
+       "tuple .0 .1 .2 nn.matmul nn.matmul =", "Tensor[(50, 4), float32]"},
       {"bhqd,bhkd->bhqk", "2, 3, 5, 8", "2, 3, 7, 8", nullptr,
        "tuple .0 .1 reshape reshape nn.batch_matmul reshape =", "Tensor[(2, 3, 5, 7), float32]"},
-      {"bij,bjk->bki", "?, 4, 5", "?, 5, 6", nullptr, "tuple guard einsum", "Tensor[(?, 6, 4), float32]"},
+      {"bij,bjk->bki", "?, 4, 5", "?, 5, 6", nullptr, "tuple guard einsum",
+       "Tensor[(?, 6, 4), float32]"},
       {"nij,njk->nki", "3, 4, 5", "3, 5, 6", nullptr,
        "tuple .0 .1 nn.batch_matmul transpose =", "Tensor[(3, 6, 4), float32]"},
       // No product of matrices: a row for each, or a diagonal, or dims to broadcast.
@@ -68,8 +69,8 @@ TEST_CASE("einsum becomes products of matrices, the cheapest pair first") {
       {"ii,ij->j", "4, 4", "4, 5", nullptr, "tuple einsum", "Tensor[(5), float32]"},
       {"ij,jk->ik", "4, 1", "5, 6", nullptr, "tuple einsum", "Tensor[(4, 6), float32]"},
       {"i,i,i->", "4", "4", "4", "tuple .0 .1 .2 tuple einsum tuple einsum =", "float32"},
-      {"a,b,c->abc", "2", "3", "4", "tuple .0 .1 .2 tuple einsum tuple einsum =",
-       "Tensor[(2, 3, 4), float32]"},
+      {"a,b,c->abc", "2", "3", "4",
+       "tuple .0 .1 .2 tuple einsum tuple einsum =", "Tensor[(2, 3, 4), float32]"},
   };
   for (const Case& c : cases) {
     CAPTURE(c.equation);

@@ -90,8 +90,7 @@ class Specialiser {
           RELAYVM_RETURN_IF_ERROR(CheckContinuations(*typed));
           return WithoutMarks(*std::move(typed));
         }
-        RELAYVM_RETURN_IF_ERROR(
-            Wrap(*typed, [&](const Atom& a) { return AtomType(*typed, a); }));
+        RELAYVM_RETURN_IF_ERROR(Wrap(*typed, [&](const Atom& a) { return AtomType(*typed, a); }));
         RELAYVM_RETURN_IF_ERROR(CheckContinuations(*typed));
         return WithoutMarks(*std::move(typed));
       }
@@ -121,14 +120,15 @@ class Specialiser {
     if (!changed && !copied_) return GiveUp("they are the result of a function literal");
     const size_t most = kMaxContinuations * (1 + sources_ / 16);
     if (continuations_.size() > most) {
-      return GiveUp(
-          fmt::format("what follows would be compiled for more than {} combinations of ranks", most));
+      return GiveUp(fmt::format(
+          "what follows would be compiled for more than {} combinations of ranks", most));
     }
     if (made_ <= kMostMade) return OkStatus();
-    return GiveUp(fmt::format(
-        "what follows would be compiled for so many combinations of ranks that these take more than {} "
-        "bindings",
-        kMostMade));
+    return GiveUp(
+        fmt::format("what follows would be compiled for so many combinations of ranks that these "
+                    "take more than {} "
+                    "bindings",
+                    kMostMade));
   }
 
   Status GiveUp(const std::string& why) const {
@@ -646,7 +646,7 @@ class Specialiser {
   Module m_;
   const MixedRanks* mixed_ = nullptr;  // of this round
   Status error_;                       // that made it necessary
-  std::string function_;  // that is being split
+  std::string function_;               // that is being split
   std::vector<Type> type_params_;
   std::unordered_map<std::string, const GlobalVar*> continuations_;  // by origin and types
   std::unordered_map<const Var*, const Var*> origins_;

@@ -75,10 +75,12 @@ constexpr char kTwo[] = "if (%c) { %x } else { expand_dims(%x, axis=0) }";
 
 TEST_CASE("a function that calls itself gives a sum of its ranks, which callers match") {
   // What it gives is what its own call gave; or made of that.
-  for (const std::string again : {"@f(subtract(%i, 1), %c, %x)", "exp(@f(subtract(%i, 1), %c, %x))"}) {
+  for (const std::string again :
+       {"@f(subtract(%i, 1), %c, %x)", "exp(@f(subtract(%i, 1), %c, %x))"}) {
     CAPTURE(again);
     Module m = Checked(fmt::format(
-        "def @f(%i: int32, %c: bool, %x: Tensor[(?), float32]) {{ if (less(%i, 1)) {{ {} }} else {{ "
+        "def @f(%i: int32, %c: bool, %x: Tensor[(?), float32]) {{ if (less(%i, 1)) {{ {} }} else "
+        "{{ "
         "{} }} }} def @main(%c: bool, %x: Tensor[(?), float32]) {{ sum(@f(3, %c, %x)) }}",
         kTwo, again));
     CHECK(TypeToString(m.functions.at("f")->result_type, false) == "f.ranks[]");
@@ -88,10 +90,10 @@ TEST_CASE("a function that calls itself gives a sum of its ranks, which callers 
 }
 
 TEST_CASE("a generic function gives a sum of its ranks") {
-  Module m = Checked(fmt::format(
-      "def @f[A](%k: A, %c: bool, %x: Tensor[(?), float32]) {{ {} }}"
-      "def @main(%c: bool, %x: Tensor[(?), float32]) {{ sum(@f(1, %c, %x)) }}",
-      kTwo));
+  Module m =
+      Checked(fmt::format("def @f[A](%k: A, %c: bool, %x: Tensor[(?), float32]) {{ {} }}"
+                          "def @main(%c: bool, %x: Tensor[(?), float32]) {{ sum(@f(1, %c, %x)) }}",
+                          kTwo));
   CHECK(m.types.contains("f.ranks"));
 }
 

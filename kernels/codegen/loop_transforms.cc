@@ -401,7 +401,7 @@ std::vector<Segment> CutAt(Graph& graph, const LoopNest& nest, size_t position,
   // By halves: of a join, each half has left the parts of the other one behind before it is cut again.
   std::vector<Segment> segments;
   const std::function<void(Segment, std::span<const Dim>)> cut_at = [&](Segment whole,
-                                                                       std::span<const Dim> at) {
+                                                                        std::span<const Dim> at) {
     if (at.empty()) return segments.push_back(std::move(whole));
     const size_t middle = at.size() / 2;
     const te::AxisNode* old = whole.nest.axes[position];

@@ -124,9 +124,9 @@ llvm::Function* LargeReductions(llvm::IRBuilderBase& outer, double large) {
         For(b, b.getInt64(0), function->getArg(3), 1, "lane", [&](Value* lane) {
           Value* x = b.CreateLoad(f64, b.CreateInBoundsGEP(f64, function->getArg(0), lane));
           Value* magnitude = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
-          Value* is_large = b.CreateAnd(
-              b.CreateFCmpOGE(magnitude, llvm::ConstantFP::get(f64, large)),
-              b.CreateFCmpOLT(magnitude, llvm::ConstantFP::get(f64, kInfinity)));
+          Value* is_large =
+              b.CreateAnd(b.CreateFCmpOGE(magnitude, llvm::ConstantFP::get(f64, large)),
+                          b.CreateFCmpOLT(magnitude, llvm::ConstantFP::get(f64, kInfinity)));
           auto* slow = llvm::BasicBlock::Create(context, "large", function);
           auto* after = llvm::BasicBlock::Create(context, "next", function);
           b.CreateCondBr(is_large, slow, after);

@@ -231,8 +231,8 @@ Result<OpResult> InferPool(TypeContext& tc, int spatial) {
   for (int axis : p.axes) {
     // Data that is shorter than a window has no result, rather than one of no elements, whose mean
     // is no number.
-    RELAYVM_RETURN_IF_ERROR(tc.RequireAtLeast(p.out_shape[axis], Dim::Min(Dim(1), shape[axis]),
-                                              "the output's extent"));
+    RELAYVM_RETURN_IF_ERROR(
+        tc.RequireAtLeast(p.out_shape[axis], Dim::Min(Dim(1), shape[axis]), "the output's extent"));
   }
   return ResultType(tc, layouts, std::move(p.out_shape));
 }

@@ -37,7 +37,7 @@ int32_t RangeChecked(const CallArgs& args);
 int32_t ArgWhere(const CallArgs& args);  // condition -> positions (n, rank); count: n
 int32_t Unique(const CallArgs& args);    // data -> values, first, inverse, number; sorted
 int32_t UniqueCounts(
-    const CallArgs& args);  // data -> values, first, inverse, number, counts; sorted
+    const CallArgs& args);                 // data -> values, first, inverse, number, counts; sorted
 int32_t UniqueRows(const CallArgs& args);  // data -> first, inverse, number, counts; sorted
 
 // sparse.cc

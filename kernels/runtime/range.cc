@@ -62,8 +62,9 @@ int32_t CheckAll(const CallArgs& args) {
     if (values.dtype == DType::kInt64) {
       status = check([from = values.as<const int64_t>()](int64_t at) { return from[at]; });
     } else if (values.dtype == DType::kInt32) {
-      status = check(
-          [from = values.as<const int32_t>()](int64_t at) { return static_cast<int64_t>(from[at]); });
+      status = check([from = values.as<const int32_t>()](int64_t at) {
+        return static_cast<int64_t>(from[at]);
+      });
     } else {
       status = check([&](int64_t at) { return LoadIndex(values, at); });
     }

@@ -1,8 +1,7 @@
-#include "kernels/runtime/kernels.h"
-
 #include <algorithm>
 #include <vector>
 
+#include "kernels/runtime/kernels.h"
 #include "kernels/runtime/testing.h"
 
 namespace relayvm::builtin_testing {
@@ -161,8 +160,8 @@ TEST_CASE("scatter_nd combines slices of any length, as its mode says") {
         for (int64_t i = 0; i < slice; ++i) {
           float& to = expected[static_cast<size_t>((rows[r] + 3) % 3 * slice + i)];
           const float from = updates[r * static_cast<size_t>(slice) + static_cast<size_t>(i)];
-          const float all[] = {from,           to + from,          to * from,
-                               (to + from) / 2, std::min(to, from), std::max(to, from)};
+          const float all[] = {
+              from, to + from, to * from, (to + from) / 2, std::min(to, from), std::max(to, from)};
           to = all[mode];
         }
       }

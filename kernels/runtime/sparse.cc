@@ -93,8 +93,7 @@ int32_t SparseReshape(const CallArgs& args) {
     StoreFittingIndex(out_shape, d, new_shape[d]);
   }
   const bool is_same =
-      from == to && !args.AnyOf(
-                        to, [&](int64_t d) { return old_shape[d] != new_shape[d]; }, 1);
+      from == to && !args.AnyOf(to, [&](int64_t d) { return old_shape[d] != new_shape[d]; }, 1);
   if (is_same) {  // as they are, even where an index lies outside its extent
     args.InBlocks(entries * to, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) StoreIndex(out_indices, i, LoadAs<int64_t>(indices, i));

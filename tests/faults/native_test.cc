@@ -75,8 +75,7 @@ TEST_CASE("faults: native code fails where an allocation fails, and runs again")
         Arm(number, failing);
         const int code = RunNative(c, inputs);
         const bool failed = Disarm();
-        const bool expected =
-            code == c.code || (failed && code == RELAYVM_RESOURCE_EXHAUSTED);
+        const bool expected = code == c.code || (failed && code == RELAYVM_RESOURCE_EXHAUSTED);
         REQUIRE_MESSAGE(expected, code);
         failures += failed ? 1 : 0;
         REQUIRE(RunNative(c, inputs) == c.code);

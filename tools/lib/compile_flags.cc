@@ -18,10 +18,11 @@ void CompileFlags::AddTo(CLI::App& app) {
           ->required();
   app.add_option("--params", compiler.params_file,
                  "weights to bind to parameters by name: a TVM parameter file or an .npz");
-  app.add_option("--shape", shapes,
-                 "NAME=1x?x300, or with names of dims NAME='(n, ?, 300)': the shape of a parameter (? "
-                 "keeps what is declared, ?<=512 and n<=512 plan memory for at most that many, a name is "
-                 "one size wherever it stands)");
+  app.add_option(
+      "--shape", shapes,
+      "NAME=1x?x300, or with names of dims NAME='(n, ?, 300)': the shape of a parameter (? "
+      "keeps what is declared, ?<=512 and n<=512 plan memory for at most that many, a name is "
+      "one size wherever it stands)");
   app.add_option("--dim", dims, "NAME=8: fixes a dimension that an ONNX model has named");
   app.add_option(
          "--target", compiler.targets,

@@ -31,8 +31,8 @@ class ReferenceExecutor : public Executor {
 
   Result<FlatValue> Run(const ExportInfo& function, const std::vector<Value>& inputs,
                         TypeTable& types) override {
-    RELAYVM_RETURN_IF_ERROR(vm::CheckInputs(
-        program_, function, vm::SignatureDims(function.params, nullptr), inputs));
+    RELAYVM_RETURN_IF_ERROR(
+        vm::CheckInputs(program_, function, vm::SignatureDims(function.params, nullptr), inputs));
     std::vector<reference::Value> args;
     for (size_t i = 0; i < inputs.size(); ++i) {
       args.push_back(FromValue(inputs[i], types, types.InternOf(function, function.params[i])));

@@ -118,9 +118,9 @@ Result<Destination> FindDestination(const std::string& output,
   }
   if (!output.ends_with(".npy")) return Destination{output, std::nullopt};
   if (names.size() != 1) {
-    return Status(StatusCode::kInvalidInput,
-                  fmt::format("--output {}: the result has {} tensors; write an .npz", output,
-                              names.size()));
+    return Status(
+        StatusCode::kInvalidInput,
+        fmt::format("--output {}: the result has {} tensors; write an .npz", output, names.size()));
   }
   return Destination{output, 0};
 }
@@ -225,7 +225,8 @@ Exit RunFunction(const std::string& tool, Executor& executor, const RunFlags& fl
                    fmt::format("the program has no function {}; it has {}", flags.function, names)},
                   Exit::kUsage);
   }
-  if (Status s = CheckDestinations(flags, *function); !s.ok()) return Report(tool, s, Exit::kBadInput);
+  if (Status s = CheckDestinations(flags, *function); !s.ok())
+    return Report(tool, s, Exit::kBadInput);
   TypeTable types(executor.program());
   Result<std::vector<Value>> inputs = ReadInputs(types, *function, flags.inputs);
   if (!inputs.ok()) return Report(tool, inputs.status(), ExitForStatus(inputs.status()));

@@ -263,12 +263,13 @@ void relayvm_aot_destroy(AotContext* context, Object* object) {
 void relayvm_aot_fail_stack(AotContext* context, uint64_t site) try {
   AotRun& run = RunOf(context);
   LookAtStack(run);
-  Fail(run, site,
-       {StatusCode::kResourceExhausted,
-        fmt::format("stack overflow: the calls need more than {} bytes; {}, or make the recursion a "
-                    "tail call",
-                    run.stack_bytes, run.stack_advice),
-        {.numbers = {static_cast<int64_t>(run.stack_bytes)}}});
+  Fail(
+      run, site,
+      {StatusCode::kResourceExhausted,
+       fmt::format("stack overflow: the calls need more than {} bytes; {}, or make the recursion a "
+                   "tail call",
+                   run.stack_bytes, run.stack_advice),
+       {.numbers = {static_cast<int64_t>(run.stack_bytes)}}});
 }
 RELAYVM_CATCH(context, /*nothing*/)
 
@@ -322,7 +323,8 @@ void relayvm_aot_fail(AotContext* context, uint64_t site, uint32_t kind, uint32_
 }
 RELAYVM_CATCH(context, /*nothing*/)
 
-void relayvm_aot_fail_kernel(AotContext* context, uint64_t site, uint32_t kernel, int32_t code) try {
+void relayvm_aot_fail_kernel(AotContext* context, uint64_t site, uint32_t kernel,
+                             int32_t code) try {
   AotRun& run = RunOf(context);
   const std::string& name = run.program->kernels[kernel].name;
   switch (code) {
@@ -383,7 +385,8 @@ RELAYVM_CATCH(context, 0)
 
 // --- Objects; fields are the caller's to fill ---
 
-Object* relayvm_aot_adt_new(AotContext* context, uint64_t site, uint32_t tag, uint32_t num_fields) try {
+Object* relayvm_aot_adt_new(AotContext* context, uint64_t site, uint32_t tag,
+                            uint32_t num_fields) try {
   LookAtStack(RunOf(context));
   Adt* adt = NewAdt(*RunOf(context).heap, tag, num_fields);
   if (adt == nullptr)

@@ -80,8 +80,8 @@ class NativeProgram {
   const RelayvmAotProgram& descriptor_;
   const std::shared_ptr<const void> owner_;
   const Program program_;
-  std::vector<SignatureDims> dims_;  // by export
-  const size_t machine_memory_;  // that no run may have more of
+  std::vector<SignatureDims> dims_;        // by export
+  const size_t machine_memory_;            // that no run may have more of
   std::vector<RelayvmKernelFn> builtins_;  // by kernel; null: compiled
   // Under ProcessMutex(): of runs with a heap the latest one's memory, and what others left; of runs
   // without.

@@ -158,7 +158,7 @@ struct GraphModule::Impl {
   std::unique_ptr<TaskPool> pool;
   uint32_t num_threads = 1;
   std::vector<Memory> scratch;  // of each thread
-  RelayvmKernelFault fault{};  // of the kernel that fails
+  RelayvmKernelFault fault{};   // of the kernel that fails
   Buffers env;
   RelayvmKernelEnv worker_env{};
 

@@ -109,9 +109,7 @@ inline Term Log1p(const Term& m) {
   return z * sum * 2.0;
 }
 // log(1 + e^x) = max(x, 0) + log(1 + e^-|x|).
-inline Term Softplus(const Term& x) {
-  return Maximum(x, x.Number(0)) + Log1p(Exp(-Abs(x)));
-}
+inline Term Softplus(const Term& x) { return Maximum(x, x.Number(0)) + Log1p(Exp(-Abs(x))); }
 inline Term Sum(const Term& x, const std::vector<int64_t>& axes) { return x.Over("sum", axes); }
 inline Term Mean(const Term& x, const std::vector<int64_t>& axes) { return x.Over("mean", axes); }
 inline Term Max(const Term& x, const std::vector<int64_t>& axes) { return x.Over("max", axes); }

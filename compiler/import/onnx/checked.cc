@@ -24,7 +24,8 @@ std::optional<std::vector<Dim>> NumbersOf(TypedBuilder& b, const Value& v, size_
       ends.push_back((*known)[i]);
       continue;
     }
-    if (i == places) ends.insert(ends.end(), ends.begin(), ends.begin() + static_cast<int64_t>(places));
+    if (i == places)
+      ends.insert(ends.end(), ends.begin(), ends.begin() + static_cast<int64_t>(places));
     int64_t& least = ends[i % places];
     int64_t& most = ends[places + i % places];
     least = std::min(least, (*known)[i]);
@@ -57,10 +58,10 @@ bool Holds(const InputName& of, const Value& values, const Value& least, const V
     const Dim& number = (*numbers)[i];
     if (Refuted(number - from) || Refuted(to - number)) {
       const bool open = to.is_const() && to.value() == INT64_MAX - 1;
-      of.n.Fail(fmt::format(
-          "{}: {}, expected {}", of.n.InputText(of.input, of.what), number.ToString(),
-          open ? fmt::format("{} or more", from.ToString())
-               : fmt::format("{} to {}", from.ToString(), to.ToString())));
+      of.n.Fail(fmt::format("{}: {}, expected {}", of.n.InputText(of.input, of.what),
+                            number.ToString(),
+                            open ? fmt::format("{} or more", from.ToString())
+                                 : fmt::format("{} to {}", from.ToString(), to.ToString())));
       return true;
     }
     holds &= Proved(number - from) && Proved(to - number);
@@ -99,8 +100,7 @@ size_t PlacesOf(const Value& bounds) {
 
 Value CheckedEnd(const InputName& of, const Value& values, const Value& least, const Value& end) {
   if (Holds(of, values, least, end)) return end;
-  return Call(of, "check_range",
-              {Representatives(of.n.b(), values, PlacesOf(end)), least, end});
+  return Call(of, "check_range", {Representatives(of.n.b(), values, PlacesOf(end)), least, end});
 }
 
 Term Checked(const InputName& of, const Value& values, const Value& least, const Value& end) {
@@ -148,7 +148,9 @@ Value FromFront(const InputName& of, const Value& indices, const Value& extents)
       }
       for (const Dim& d : indices.shape()) shape.push_back(d.is_const() ? d.value() : -1);
       const Value v = b.Ints(wrapped);
-      return shape.size() == 1 ? v : b.Op("reshape", {v}, {{"newshape", ListOf(shape)}, {"allowzero", true}});
+      return shape.size() == 1
+                 ? v
+                 : b.Op("reshape", {v}, {{"newshape", ListOf(shape)}, {"allowzero", true}});
     }
   }
   const bool one = extents.dim(0).is_const(1);

@@ -133,8 +133,8 @@ const OpDef* GraphImporter::CustomOf(const onnx::NodeProto& node) const {
 
 const onnx::FunctionProto* GraphImporter::FindFunction(const onnx::NodeProto& node) const {
   constexpr int kOverload = 8;
-  const auto found = functions_.find(
-      {CanonicalDomain(node.domain()), node.op_type(), NewerText(node, kOverload)});
+  const auto found =
+      functions_.find({CanonicalDomain(node.domain()), node.op_type(), NewerText(node, kOverload)});
   return found == functions_.end() ? nullptr : found->second;
 }
 
@@ -609,8 +609,8 @@ void GraphImporter::Define(const onnx::NodeProto& node, const std::vector<Value>
     }
     const Scope& scope = scopes_.back();
     const auto known = scope.values.find(node.output(i));
-    const bool is_initializer = scope.initializers.contains(node.output(i)) ||
-                                scope.sparse.contains(node.output(i));
+    const bool is_initializer =
+        scope.initializers.contains(node.output(i)) || scope.sparse.contains(node.output(i));
     if (known != scope.values.end() || is_initializer) {
       const onnx::NodeProto* by = known == scope.values.end() ? nullptr : known->second.node;
       return builder_.Fail(fmt::format(

@@ -275,16 +275,19 @@ TEST_CASE("numbers of attributes and initializers do not overflow") {
 // --- Order and what is not used ---
 
 TEST_CASE("nodes may stand in any order, but not need each other") {
-  const std::string inner = "attribute { name: 'then_branch' type: GRAPH g { name: 'then' " +
-                            Node("Neg", "t", "p") +
-                            "output { name: 'p' } } } attribute { name: 'else_branch' type: GRAPH g "
-                            "{ name: 'else' " +
-                            Node("Abs", "t", "q") + "output { name: 'q' } } } ";
-  CHECK(ErrorOf(Node("Relu", "t", "y") + Node("Tanh", "s", "t") + Node("Neg", "x", "s") + kXY) == "");
+  const std::string inner =
+      "attribute { name: 'then_branch' type: GRAPH g { name: 'then' " + Node("Neg", "t", "p") +
+      "output { name: 'p' } } } attribute { name: 'else_branch' type: GRAPH g "
+      "{ name: 'else' " +
+      Node("Abs", "t", "q") + "output { name: 'q' } } } ";
+  CHECK(ErrorOf(Node("Relu", "t", "y") + Node("Tanh", "s", "t") + Node("Neg", "x", "s") + kXY) ==
+        "");
   CHECK(ErrorOf(Node("If", "c", "y", inner) + Node("Tanh", "x", "t") +
-                "input { name: 'c' type { tensor_type { elem_type: 9 shape { } } } } " + kXY) == "");
-  CHECK(Contains(ErrorOf(Node("Add", "x s", "t") + Node("Neg", "t", "s") + Node("Relu", "t", "y") + kXY),
-                 "it needs what node 't' gives, which needs what it gives"));
+                "input { name: 'c' type { tensor_type { elem_type: 9 shape { } } } } " + kXY) ==
+        "");
+  CHECK(Contains(
+      ErrorOf(Node("Add", "x s", "t") + Node("Neg", "t", "s") + Node("Relu", "t", "y") + kXY),
+      "it needs what node 't' gives, which needs what it gives"));
 }
 
 TEST_CASE("functions and constants that nobody uses may hold anything") {
@@ -296,8 +299,8 @@ TEST_CASE("functions and constants that nobody uses may hold anything") {
   const std::string unknown = Function("Other", Node("Frobnicate", "a", "b"));
   auto unused = ImportText(WithFunctions(Node("Relu", "x", "y") + kXY, unknown));
   CHECK_MESSAGE(unused.ok(), unused.status().ToString());
-  auto used = ImportText(WithFunctions(
-      Call("Outer", "x", "y") + kXY, Function("Outer", Call("Other", "a", "b")) + unknown));
+  auto used = ImportText(WithFunctions(Call("Outer", "x", "y") + kXY,
+                                       Function("Outer", Call("Other", "a", "b")) + unknown));
   CHECK(Contains(used.status().message(), "Frobnicate (ai.onnx, opset 13)"));
 }
 
@@ -311,8 +314,7 @@ TEST_CASE("a function is found by its overload") {
   set(model.mutable_functions(1), 13);
   set(model.mutable_graph()->mutable_node(0), 8);
   const std::string bytes = model.SerializeAsString();
-  auto module =
-      ImportOnnx("model.onnx", SharedBytes::Copy(std::as_bytes(std::span(bytes))), {});
+  auto module = ImportOnnx("model.onnx", SharedBytes::Copy(std::as_bytes(std::span(bytes))), {});
   REQUIRE_MESSAGE(module.ok(), module.status().ToString());
   const std::string text = ir::PrintModule(*module);
   CHECK(Contains(text, "tanh"));
@@ -322,8 +324,8 @@ TEST_CASE("a function is found by its overload") {
 TEST_CASE("sparse tensors are read with their zeros") {
   const auto sparse = [](const std::string& values, const std::string& indices) {
     return "sparse_initializer { values { name: 'w' data_type: 1 " + values +
-           " } indices { data_type: 7 " + indices + " } dims: [2, 3] } " +
-           Node("Mul", "x w", "y") + kXY;
+           " } indices { data_type: 7 " + indices + " } dims: [2, 3] } " + Node("Mul", "x w", "y") +
+           kXY;
   };
   const std::string two = "dims: 2 float_data: [5, 7]";
   CHECK(ErrorOf(sparse(two, "dims: 2 int64_data: [0, 5]")) == "");
@@ -342,8 +344,9 @@ TEST_CASE("an opset that is newer than this version is a warning") {
   REQUIRE(ImportText(GraphModel(Node("Relu", "x", "y") + kXY, 17), options).ok());
   CHECK(said == "");
   REQUIRE(ImportText(GraphModel(Node("Relu", "x", "y") + kXY, 99), options).ok());
-  CHECK(said == "model.onnx: opset 99 is newer than this version knows; its operators are read as "
-                "those of opset 26");
+  CHECK(said ==
+        "model.onnx: opset 99 is newer than this version knows; its operators are read as "
+        "those of opset 26");
 }
 
 }  // namespace

@@ -213,9 +213,10 @@ class ModelImporter {
     for (const auto& opset : file_.model().opset_import()) {
       const bool is_onnx = opset.domain().empty() || opset.domain() == "ai.onnx";
       if (!options_.warn || !is_onnx || opset.version() <= kNewest) continue;
-      options_.warn(fmt::format("{}: opset {} is newer than this version knows; its operators are "
-                                "read as those of opset {}",
-                                file_.path(), opset.version(), kNewest));
+      options_.warn(
+          fmt::format("{}: opset {} is newer than this version knows; its operators are "
+                      "read as those of opset {}",
+                      file_.path(), opset.version(), kNewest));
     }
   }
 

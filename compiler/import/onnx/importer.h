@@ -20,7 +20,7 @@ struct ImportOptions {
   CustomOperators operators;  // besides the compiler's own
   // What is right only perhaps: an opset that is newer than this version. May be empty.
   std::function<void(const std::string&)> warn;
-  std::stop_token stop;       // asked to: fails with kCancelled, between two nodes
+  std::stop_token stop;  // asked to: fails with kCancelled, between two nodes
 };
 
 // `path` names the model, and external data lies in its folder; `file` is its content. The module has a

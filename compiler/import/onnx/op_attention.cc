@@ -500,9 +500,9 @@ Outputs GroupQueryAttention(NodeContext& n) {
     if (!n.Has(7) || !n.Has(8)) return n.Fail("do_rotary needs cos_cache and sin_cache");
     const Term cos(n, 7), sin(n, 8);
     Term positions = n.Has(9) ? Term(n, 9) : past.Expand(1) + Range(length);
-    positions = n.Has(9) ? Term(b, Below({n, 9, "position_ids"}, positions, b.DimOf(cos, 0)))
-                         : Term(b, Below({n, 5, "positions by seqlens_k"}, positions,
-                                         b.DimOf(cos, 0)));
+    positions = n.Has(9)
+                    ? Term(b, Below({n, 9, "position_ids"}, positions, b.DimOf(cos, 0)))
+                    : Term(b, Below({n, 5, "positions by seqlens_k"}, positions, b.DimOf(cos, 0)));
     const Dim half = cos.value().dim(1), size = q.value().dim(3);
     const bool part =
         half.is_const() && size.is_const() && half.value() < size.value() - half.value();

@@ -236,8 +236,8 @@ Outputs ScanBatches(NodeContext& n) {
     Value own;
     if (lengths) {
       const Value end = b.Op("add", {full, b.Int(1)});
-      own = Checked({n, 0, "sequence_lens"}, b.Reshape(b.Cast(of_batch(lengths), DType::kInt64), {1}),
-                    0, end);
+      own = Checked({n, 0, "sequence_lens"},
+                    b.Reshape(b.Cast(of_batch(lengths), DType::kInt64), {1}), 0, end);
       for (Value& v : rows) {
         v = b.Op("dyn.strided_slice", {v, b.Ints({0}), own, b.Ints({1})});
       }

@@ -22,8 +22,8 @@ Outputs Compress(NodeContext& n) {
   const Dim places = n.Input(1).dim(0);
   const auto spare = (x.dim(axis) - places).LowerBound();
   if (spare && *spare >= 0) return {Term(b, x).Take(found, axis)};
-  return {Term(b, x).Take(Below({n, 1, "places that are true in condition"}, found,
-                                b.DimOf(x, axis)), axis)};
+  return {Term(b, x).Take(
+      Below({n, 1, "places that are true in condition"}, found, b.DimOf(x, axis)), axis)};
 }
 
 Outputs NonZero(NodeContext& n) {
@@ -43,8 +43,7 @@ Outputs OneHot(NodeContext& n) {
   const int axis = n.Axis(n.Int("axis", -1), rank);
   if (!b.status().ok()) return {};
   if (values.rank() != 1) return n.Fail("values: expected two numbers");
-  const Term depth =
-      AtLeast({n, 1, "depth"}, AsScalar(Term(n, 1)).As(DType::kInt64), 1);
+  const Term depth = AtLeast({n, 1, "depth"}, AsScalar(Term(n, 1)).As(DType::kInt64), 1);
   Term indices = Term(n, 0).As(DType::kInt64);
   indices = Select(indices < 0, indices + depth, indices).Expand(axis);
   const Term hit = Equal(indices, Along(Range(depth), axis, rank));
@@ -323,12 +322,12 @@ Outputs TensorScatter(NodeContext& n) {
   }
   const auto front = [&](const Term& v) { return v.Transpose(AxisMoved(v.rank(), axis, 1)); };
   const Term old = front(cache), now = front(update);
-  const Term room = Term(b, b.DimOf(old, 1)) - (mode == "linear" ? Term(b, b.DimOf(now, 1))
-                                                                 : Term(b, b.Ints({1})));
-  const Term first = n.Has(2) ? Checked({n, 2, "write_indices"}, n.Input(2), 0, room + 1)
-                                    .As(DType::kInt64)
-                                    .Expand(1)
-                              : Term(b, b.Int(0)) * RangeOf(b, cache, 0).Expand(1);
+  const Term room = Term(b, b.DimOf(old, 1)) -
+                    (mode == "linear" ? Term(b, b.DimOf(now, 1)) : Term(b, b.Ints({1})));
+  const Term first =
+      n.Has(2)
+          ? Checked({n, 2, "write_indices"}, n.Input(2), 0, room + 1).As(DType::kInt64).Expand(1)
+          : Term(b, b.Int(0)) * RangeOf(b, cache, 0).Expand(1);
   if (!b.status().ok()) return {};
   const Term extent = Extent(b, old, 1), length = Extent(b, now, 1);
   Term behind = Range(extent) - first;  // (batch, places)

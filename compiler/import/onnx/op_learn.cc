@@ -144,8 +144,8 @@ Outputs Binarizer(NodeContext& n) {
 Outputs ArrayFeatureExtractor(NodeContext& n) {
   const Term x(n, 0);
   if (x.rank() < 1) return n.Fail("expected an input of rank 1 or more");
-  const Term places(n.b(), Below({n, 1, "places"}, n.b().Reshape(n.Input(1), {-1}),
-                                 n.b().DimOf(x, -1)));
+  const Term places(n.b(),
+                    Below({n, 1, "places"}, n.b().Reshape(n.Input(1), {-1}), n.b().DimOf(x, -1)));
   if (x.rank() == 1) return {x.Take(places, 0).Expand(0)};
   return {x.Take(places, x.rank() - 1)};
 }
@@ -292,16 +292,17 @@ Outputs LinearClassifier(NodeContext& n) {
 // A map from labels to scores for each row, which there is no type for: the scores as they are, as
 // exporters write them without this node (skl2onnx: options={'zipmap': False}).
 Outputs ZipMap(NodeContext& n) {
-  const size_t labels = std::max(n.Ints("classlabels_int64s").size(),
-                                 n.Strings("classlabels_strings").size());
+  const size_t labels =
+      std::max(n.Ints("classlabels_int64s").size(), n.Strings("classlabels_strings").size());
   const Value scores = n.Input(0);
   const Dim columns = scores.dim(-1);
   if (columns.is_const() && !columns.is_const(static_cast<int64_t>(labels))) {
     return n.Fail(fmt::format("expected {} scores a row, one for each label, found {}", labels,
                               columns.ToString()));
   }
-  n.Warn("gives a tensor of scores, a column for each label in their order, in place of a sequence "
-         "of maps");
+  n.Warn(
+      "gives a tensor of scores, a column for each label in their order, in place of a sequence "
+      "of maps");
   return {scores};
 }
 Outputs OfMap(NodeContext& n) {

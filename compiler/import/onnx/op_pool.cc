@@ -133,8 +133,7 @@ Outputs MaxUnpool(NodeContext& n) {
   const Value size = shape.Over("prod", {0});
   const Value flat = Filled(b, 0, x.dtype(), size);
   const Value places = Below({n, 1, "indices"}, b.Reshape(n.Input(1), {-1}), size);
-  const Value all =
-      b.Op("scatter_elements", {flat, places, b.Reshape(x, {-1})}, {{"axis", 0}});
+  const Value all = b.Op("scatter_elements", {flat, places, b.Reshape(x, {-1})}, {{"axis", 0}});
   const Value y = ShapedAs(b, all, {shape});
   if (!n.Has(2)) return {y};
   // Positions are those of the smallest shape; the rest is at the end.

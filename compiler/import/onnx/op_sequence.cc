@@ -78,7 +78,8 @@ Outputs SequenceAt(NodeContext& n) {
   }
   const Value list = AsSequence(b, v);
   if (!b.status().ok()) return {};
-  return {CallPrelude(b, "sequence_at", {list, Behind({n, 1, "position"}, list, at, false)}, Element(list))};
+  return {CallPrelude(b, "sequence_at", {list, Behind({n, 1, "position"}, list, at, false)},
+                      Element(list))};
 }
 
 Outputs SequenceInsert(NodeContext& n) {
@@ -92,8 +93,8 @@ Outputs SequenceInsert(NodeContext& n) {
     const auto size = static_cast<int64_t>(fields.size());
     int64_t place = known.value_or(size);
     if (place < -size || place > size) {
-      return n.Fail(fmt::format("{}: {}, expected {} to {}", n.InputText(2, "position"), place,
-                                -size, size));
+      return n.Fail(
+          fmt::format("{}: {}, expected {} to {}", n.InputText(2, "position"), place, -size, size));
     }
     if (place < 0) place += size;
     fields.insert(fields.begin() + place, x);
@@ -128,7 +129,8 @@ Outputs SequenceErase(NodeContext& n) {
   }
   const Value list = AsSequence(b, v);
   if (!b.status().ok()) return {};
-  return {CallPrelude(b, "sequence_erase", {list, Behind({n, 1, "position"}, list, at, false)}, list.type)};
+  return {CallPrelude(b, "sequence_erase", {list, Behind({n, 1, "position"}, list, at, false)},
+                      list.type)};
 }
 
 Value ToFront(TypedBuilder& b, const Value& v, int axis) {

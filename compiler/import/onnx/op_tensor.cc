@@ -148,8 +148,10 @@ Outputs Squeeze(NodeContext& n) {
     const Term extent(b, b.DimOf(x, i));
     const Term is_one = Equal(extent, 1).As(DType::kInt64);
     const Value none = CheckedEnd(
-        {n, 0, fmt::format("how many dims of 1, beside those known when compiling (fix them with "
-                           "--shape), at axis {} of", i)},
+        {n, 0,
+         fmt::format("how many dims of 1, beside those known when compiling (fix them with "
+                     "--shape), at axis {} of",
+                     i)},
         is_one, b.Ints({0}), b.Ints({1}));
     y = WithExtent(b, y, i, extent + Term(b, none) - 1);
   }
@@ -521,9 +523,9 @@ Outputs PadBy(NodeContext& n, const Value& x, const Value& fill, const std::stri
     }
     Value source = x;
     if (crops) {
-      source = b.Op("dyn.strided_slice",
-                    {x, b.Concat(begin, 0), b.Concat(end, 0),
-                     b.Ints(std::vector<int64_t>(static_cast<size_t>(rank), 1))});
+      source =
+          b.Op("dyn.strided_slice", {x, b.Concat(begin, 0), b.Concat(end, 0),
+                                     b.Ints(std::vector<int64_t>(static_cast<size_t>(rank), 1))});
       before = Maximum(before, before.Number(0));
       after = Maximum(after, after.Number(0));
     }

@@ -73,8 +73,7 @@ Outputs RoiAlign(NodeContext& n) {
   if (rois.rank() != 2 || n.Input(2).rank() != 1) return n.Fail("rois: expected (regions, 4)");
   const std::string fallback = n.opset() < 16 ? "output_half_pixel" : "half_pixel";
   const bool aligned = n.String("coordinate_transformation_mode", fallback) == "half_pixel";
-  const Term pictures =
-      Checked({n, 2, "batch_indices"}, n.Input(2), 0, b.DimOf(n.Input(0), 0));
+  const Term pictures = Checked({n, 2, "batch_indices"}, n.Input(2), 0, b.DimOf(n.Input(0), 0));
   const Value boxes = b.Concat({pictures.As(rois.dtype()).Expand(1), rois}, 1);
   return {b.Op("vision.roi_align", {n.Input(0), boxes},
                {{"pooled_size", AttrList{n.Int("output_height", 1), n.Int("output_width", 1)}},
@@ -94,8 +93,8 @@ Outputs MaxRoiPool(NodeContext& n) {
                                rois.Slice(1, 0, 1).As(DType::kInt64), 0, b.DimOf(n.Input(0), 0));
   rois = Term(b, b.Concat({picture.As(rois.dtype()), rois.Slice(1, 1, INT64_MAX)}, 1));
   return {b.Op("vision.roi_pool", {n.Input(0), rois},
-                   {{"pooled_size", ListOf(n.Ints("pooled_shape"))},
-                    {"spatial_scale", n.Float("spatial_scale", 1)}})};
+               {{"pooled_size", ListOf(n.Ints("pooled_shape"))},
+                {"spatial_scale", n.Float("spatial_scale", 1)}})};
 }
 
 // Inputs: data, boxes as parts of a picture, the picture of each, the size of the results.
@@ -105,8 +104,7 @@ Outputs CropAndResize(NodeContext& n) {
   if (n.Input(0).rank() != 4 || size->size() != 2 || (*size)[0] < 1 || (*size)[1] < 1) {
     return n.Fail("expected data of rank 4 and a crop_size of two positive numbers");
   }
-  const Term pictures =
-      Checked({n, 2, "batch_indices"}, n.Input(2), 0, n.b().DimOf(n.Input(0), 0));
+  const Term pictures = Checked({n, 2, "batch_indices"}, n.Input(2), 0, n.b().DimOf(n.Input(0), 0));
   const std::string mode = n.String("mode", "bilinear");
   return {n.b().Op("image.crop_and_resize", {n.Input(0), n.Input(1), pictures},
                    {{"crop_size", ListOf(*size)},

@@ -26,8 +26,10 @@ Term CheckedAxes(NodeContext& n, size_t i, int64_t rank, int64_t count) {
   if (count < 2 || b.ConstantInts(axes)) return axes;
   // How often each is there; the axes follow from what is checked.
   const Term front = Select(axes < 0, axes + static_cast<double>(rank), axes);
-  const Term times = Equal(front.Expand(1), front.Expand(0)).As(DType::kInt64).Over("sum", {1}, false);
-  const Term once = Checked({n, i, "the times that an axis stands in axes"}, times, b.Ints({1}), b.Ints({2}));
+  const Term times =
+      Equal(front.Expand(1), front.Expand(0)).As(DType::kInt64).Over("sum", {1}, false);
+  const Term once =
+      Checked({n, i, "the times that an axis stands in axes"}, times, b.Ints({1}), b.Ints({2}));
   return front * once;
 }
 

@@ -208,9 +208,7 @@ PYBIND11_MODULE(_native, m) {
   AddNodes(m);
   py::class_<PyModule> module(m, "Module");
   AddNodeBuilder(module);
-  module.def(py::init([] {
-          return PyModule{{ir::MakeModule(), {}}, {}};
-        }))
+  module.def(py::init([] { return PyModule{{ir::MakeModule(), {}}, {}}; }))
       .def("text",
            [](const PyModule& p, bool for_people) {
              return ir::PrintModule(p.model.module, {.for_people = for_people});
@@ -311,8 +309,9 @@ PYBIND11_MODULE(_native, m) {
            })
       .def("num_batched_kernels",
            [](const PyCompiled& p) {
-             return std::ranges::count_if(p.model.program().kernels,
-                                          [](const KernelInfo& k) { return k.batched.has_value(); });
+             return std::ranges::count_if(p.model.program().kernels, [](const KernelInfo& k) {
+               return k.batched.has_value();
+             });
            })
       .def("warnings",
            [](const PyCompiled& p) {

@@ -51,8 +51,7 @@ py::dict PlaceOf(const StatusPlace& place) {
 }
 
 py::object ErrorOf(const Status& status) {
-  const py::object type =
-      py::module_::import("relayvm.errors").attr(ClassName(status).c_str());
+  const py::object type = py::module_::import("relayvm.errors").attr(ClassName(status).c_str());
   py::dict fields;
   if (const StatusDetail* detail = status.detail()) {
     py::list places;

@@ -334,8 +334,8 @@ py::object SchemaOf(const std::string& name) {
   if (op == nullptr) return py::none();
   py::list attrs;
   for (const AttrField& field : op->attrs)
-    attrs.append(py::make_tuple(std::string(field.name), field.required,
-                                ObjectOf(field.fallback, nullptr)));
+    attrs.append(
+        py::make_tuple(std::string(field.name), field.required, ObjectOf(field.fallback, nullptr)));
   return py::make_tuple(py::cast(op->tuple_args), attrs);
 }
 

@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "tools/python/src/errors.h"
-#include "tools/python/src/without_gil.h"
 #include "tools/python/src/values.h"
+#include "tools/python/src/without_gil.h"
 
 namespace relayvm::python {
 
@@ -255,7 +255,8 @@ PyRuntime::~PyRuntime() {
         (*left)();
         delete left;
       }).detach();
-    } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch): no thread; it stays as it is
+    } catch (
+        const std::system_error&) {  // NOLINT(bugprone-empty-catch): no thread; it stays as it is
     }
     return;
   }
