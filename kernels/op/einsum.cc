@@ -214,10 +214,25 @@ class PairwiseProduct {
       : w_(writer), dims_(std::move(dims)), result_(std::move(result)) {}
 
   // Operand number `field` of the call.
-  void Add(size_t field, Labels labels) { operands_.push_back({field, std::move(labels)}); }
+  void Add(size_t field, const std::vector<Dim>& shape, Labels labels) {
+    std::vector<Dim> whole;
+    for (int label : labels) whole.push_back(dims_.at(label));
+    is_whole_.push_back(whole == shape);
+    operands_.push_back({field, std::move(labels)});
+  }
 
   CallWriter::Value Run() {
-    for (Operand& x : operands_) x.value = w_.Field(0, x.value);
+    for (size_t n = 0; n < operands_.size(); ++n) {
+      Operand& x = operands_[n];
+      x.value = w_.Field(0, n);
+      if (is_whole_[n]) continue;
+      // Open dims of one label, of which one may be 1.
+      AttrList shape;
+      for (int label : x.labels) shape.emplace_back(dims_.at(label));
+      Attrs attrs;
+      attrs.Set("shape", AttrValue(std::move(shape)));
+      x.value = w_.Call("broadcast_to", {x.value}, attrs);
+    }
     while (operands_.size() > 1) {
       size_t first = 0, second = 1;
       std::pair<double, double> least{HUGE_VAL, HUGE_VAL};
@@ -397,9 +412,10 @@ class PairwiseProduct {
   std::map<int, Dim> dims_;
   Labels result_;
   std::vector<Operand> operands_;
+  std::vector<bool> is_whole_;  // by operand: it has each label's whole extent
 };
 
-// Of floats, whose labels have one extent each: no diagonals and nothing to broadcast.
+// Of floats, without diagonals and dims that are known to be broadcast.
 std::optional<std::vector<CallWriter::Value>> DecomposeEinsum(CallWriter& calls) {
   auto& writer = static_cast<TupleWriter&>(calls);
   const std::vector<TensorType> types = writer.tensors(0);
@@ -408,19 +424,26 @@ std::optional<std::vector<CallWriter::Value>> DecomposeEinsum(CallWriter& calls)
     return std::nullopt;
   const auto equation = ParseEquation(writer.attrs().String("equation"), Ranks(types));
   if (!equation.ok()) return std::nullopt;
-  std::map<int, Dim> dims;
+  std::vector<std::vector<Dim>> shapes;
   for (size_t n = 0; n < types.size(); ++n) {
+    shapes.push_back(types[n].shape);
     const Labels& labels = equation->operands[n];
-    for (size_t i = 0; i < labels.size(); ++i) {
-      if (std::ranges::count(labels, labels[i]) > 1) return std::nullopt;
-      const auto [known, added] = dims.try_emplace(labels[i], types[n].shape[i]);
-      if (!added && !(known->second == types[n].shape[i])) return std::nullopt;
+    for (int label : labels) {
+      if (std::ranges::count(labels, label) > 1) return std::nullopt;
+    }
+  }
+  std::map<int, Dim> dims = LabelDims(*equation, shapes);
+  for (size_t n = 0; n < types.size(); ++n) {
+    for (size_t i = 0; i < shapes[n].size(); ++i) {
+      // What is known to be broadcast is read where it is, not made whole.
+      if (shapes[n][i].is_const(1) && !dims.at(equation->operands[n][i]).is_const(1))
+        return std::nullopt;
     }
   }
   constexpr size_t kLetters = 52;
   if (dims.size() > kLetters) return std::nullopt;
   PairwiseProduct product(writer, std::move(dims), equation->result);
-  for (size_t n = 0; n < types.size(); ++n) product.Add(n, equation->operands[n]);
+  for (size_t n = 0; n < types.size(); ++n) product.Add(n, types[n].shape, equation->operands[n]);
   if (types.size() == 2 && !product.IsMatrixProduct(0, 1)) return std::nullopt;
   return std::vector<CallWriter::Value>{product.Run()};
 }
