@@ -5,13 +5,12 @@
 
 #include "compiler/transforms/builder.h"
 #include "compiler/transforms/rewrite.h"
-#include "kernels/op/tuple_writer.h"
 
 namespace relayvm::ir {
 namespace {
 
 // Writes the calls that one call becomes.
-class Writer final : public TupleWriter {
+class Writer final : public CallWriter {
  public:
   Writer(const Module& m, const OpCall& call, Span span, std::vector<Binding>& out)
       : module_(m),

@@ -12,7 +12,6 @@
 
 #include "kernels/op/define.h"
 #include "kernels/op/op_helpers.h"
-#include "kernels/op/tuple_writer.h"
 
 namespace relayvm {
 namespace {
@@ -210,7 +209,7 @@ bool Has(const Labels& labels, int label) { return std::ranges::count(labels, la
 // gives. (The best order of all is dear to find; numpy's "greedy" is this one.)
 class PairwiseProduct {
  public:
-  PairwiseProduct(TupleWriter& writer, std::map<int, Dim> dims, Labels result)
+  PairwiseProduct(CallWriter& writer, std::map<int, Dim> dims, Labels result)
       : w_(writer), dims_(std::move(dims)), result_(std::move(result)) {}
 
   // Operand number `field` of the call.
@@ -408,7 +407,7 @@ class PairwiseProduct {
     return {w_.Call("einsum", {w_.Tuple(fields)}, attrs), kept};
   }
 
-  TupleWriter& w_;
+  CallWriter& w_;
   std::map<int, Dim> dims_;
   Labels result_;
   std::vector<Operand> operands_;
@@ -416,8 +415,7 @@ class PairwiseProduct {
 };
 
 // Of floats, without diagonals and dims that are known to be broadcast.
-std::optional<std::vector<CallWriter::Value>> DecomposeEinsum(CallWriter& calls) {
-  auto& writer = static_cast<TupleWriter&>(calls);
+std::optional<std::vector<CallWriter::Value>> DecomposeEinsum(CallWriter& writer) {
   const std::vector<TensorType> types = writer.tensors(0);
   const DType dtype = types[0].dtype;
   if (types.size() < 2 || (dtype != DType::kFloat32 && dtype != DType::kFloat64))

@@ -61,6 +61,10 @@ class CallWriter {
   virtual const Attrs& attrs() const = 0;
   virtual const TensorType& tensor(size_t arg) const = 0;  // REQUIRES: the argument is a tensor
   virtual Value Arg(size_t i) = 0;
+  // The fields of an argument that is a tuple of tensors.
+  virtual std::vector<TensorType> tensors(size_t arg) const = 0;
+  virtual Value Field(size_t arg, size_t field) = 0;
+  virtual Value Tuple(const std::vector<Value>& fields) = 0;
   virtual Value Scalar(double value, DType dtype) = 0;
   // A call with one result; attributes that are not given have their defaults.
   // NOLINTNEXTLINE(google-default-arguments): those who override it give none of their own
