@@ -114,15 +114,6 @@ Failure MemoryFailure(const Heap& heap, const std::string& what, size_t bytes,
           std::move(detail)};
 }
 
-std::string FaultText(const RelayvmKernelFault& fault) {
-  if (fault.given == 0) return "";
-  return fault.most < fault.least
-             ? fmt::format(": {}, where there is no number that fits", fault.found)
-         : fault.most == INT64_MAX - 1  // no index is that
-             ? fmt::format(": {}, expected {} or more", fault.found, fault.least)
-             : fmt::format(": {}, expected {} to {}", fault.found, fault.least, fault.most);
-}
-
 Failure KernelFailure(const std::string& kernel, int32_t code, const RelayvmKernelFault& fault) {
   switch (code) {
     case RELAYVM_KERNEL_INDEX_OUT_OF_RANGE: {

@@ -454,7 +454,8 @@ def @main(%x: int32) { sum(@same(@rows(%x))) }
     CHECK(result.ok() == (extra == 0));
     if (!result.ok())
       CHECK_MESSAGE(
-          result.status().message().find("result of @same: dimension 0") != std::string::npos,
+          result.status().message().find(
+              "argument 0's dim 0 (n) is 3, the result's dim 0 (n) is 4") != std::string::npos,
           result.status().message());
   }
 }

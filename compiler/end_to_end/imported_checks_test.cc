@@ -535,7 +535,7 @@ TEST_CASE("what is out of range names node, input and number, when compiling or 
     if (!wrong.ok()) {
       const std::string said = wrong.status().ToString();
       CAPTURE(said);
-      CHECK(said.find("node 'y'") != std::string::npos);
+      CHECK(said.find("node 'y") != std::string::npos);
       CHECK(said.find(r.said) != std::string::npos);
       CHECK(said.find(r.number) != std::string::npos);
     }
@@ -544,7 +544,7 @@ TEST_CASE("what is out of range names node, input and number, when compiling or 
     if (!compiled.ok()) {
       const std::string said = compiled.status().ToString();
       CAPTURE(said);
-      CHECK(said.find("node 'y'") != std::string::npos);
+      CHECK(said.find("node 'y") != std::string::npos);
       CHECK(said.find(r.constant != nullptr ? r.constant : r.number) != std::string::npos);
     }
   }

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <span>
 
+#include "compiler/transforms/builder.h"
 #include "compiler/transforms/rewrite.h"
 
 namespace relayvm::ir {
@@ -80,6 +81,8 @@ Module ResolveShapes(const Module& m) {
       out.push_back(b);
       return;
     }
+    // Dims know no width: that a narrow dtype holds them is checked where it was stated.
+    if (DTypeBits(type->dtype) < 64) KeepGuards(m, *b.value->As<OpCall>(), b.value->span, out);
     bool constant = std::all_of(known->second.begin(), known->second.end(),
                                 [](const Dim& d) { return d.is_const(); });
     const Expr* e =

@@ -251,7 +251,9 @@ SliceRange SliceAxis(const Dim& extent, const Dim& begin, const Dim& end, const 
     if (!AlwaysNegative(begin)) from = Dim::Min(from, last);
     Dim to = IsHugeNegative(end) ? Dim(-1) : FromFront(end, extent);
     if (!NeverNegative(end)) to = Dim::Max(to, Dim(-1));
-    return {from, StepCount(from - to, zero - stride)};
+    // Of steps that no extent has room for, each is as good.
+    const Dim step = stride.is_const(INT64_MIN) ? Dim(INT64_MAX) : zero - stride;
+    return {from, StepCount(from - to, step)};
   }
   Dim back = IsNegative(stride);
   auto clamp = [&](const Dim& position) {

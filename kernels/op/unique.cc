@@ -61,6 +61,7 @@ OpDef UniqueRowsOp() {
   op.infer = [](TypeContext& tc) -> Result<OpResult> {
     const TensorType& data = tc.tensor(0);
     if (data.rank() < 1) return Invalid("expected an axis");
+    RELAYVM_RETURN_IF_ERROR(RequireHolds(tc, DType::kInt32, data.shape[0], "the number of slices"));
     const TensorType places{{data.shape[0]}, DType::kInt32};
     return OpResult::Tuple({places, places, TensorType{{1}, DType::kInt32}, places});
   };

@@ -289,6 +289,17 @@ Value GraphImporter::ConstantOf(const onnx::SparseTensorProto& sparse, const std
   return builder_.Constant(std::move(dense), name);
 }
 
+bool GraphImporter::IsGivenBefore(std::string_view name) const {
+  for (size_t i = scopes_.size(); i-- > 0;) {
+    const Scope& scope = scopes_[i];
+    if (scope.values.contains(name) || scope.initializers.contains(name) ||
+        scope.sparse.contains(name))
+      return true;
+    if (!scope.sees_outer) return false;
+  }
+  return false;
+}
+
 void GraphImporter::Sort(Body& body) {
   const size_t count = body.nodes.size();
   std::unordered_map<std::string_view, size_t> giver;
@@ -302,6 +313,8 @@ void GraphImporter::Sort(Body& body) {
     for (const std::string_view name : ReadBy(*body.nodes[i])) {
       const auto by = giver.find(name);
       if (by == giver.end()) continue;
+      // Of a name that is hidden only later on, the one before is meant.
+      if (by->second > i && IsGivenBefore(name)) continue;
       is_read[by->second] = true;
       // A node that reads its own output says so itself.
       if (by->second != i) needs[i].push_back(by->second);

@@ -106,6 +106,8 @@ class GraphImporter {
   // The nodes of a body, each behind those whose outputs it reads; constants that nobody reads are
   // left out.
   void Sort(Body& body);
+  // Whether a name is there before the nodes of the innermost scope.
+  bool IsGivenBefore(std::string_view name) const;
   // An error of a graph: the model's own has no node around it that says where.
   void FailGraph(StatusCode code, std::string_view message);
 
