@@ -157,7 +157,7 @@ TEST_CASE("weights come from tensors, and from the bytes of a file") {
         "parameter w is given twice");
   options.params.emplace("v", Tensor({1}, {1}));
   CHECK(CompileModel(ModelSource::Text(kDense), options).status().message() ==
-        "parameter \"v\" matches no parameter of @main");
+        "parameter \"v\" matches no parameter of @main; it has %x, %w");
   CompilerOptions nested;
   nested.params.emplace("w", Value::Tuple({}));
   CHECK(CompileModel(ModelSource::Text(kDense), nested).status().message() ==
@@ -186,7 +186,8 @@ TEST_CASE("options are relayc's, by name") {
   const struct {
     const char *name, *value, *message;
   } kWrong[] = {
-      {"Target", "native", "there is no option Target; there are O, batching, dim,"},
+      {"Target", "native",
+       "there is no option Target; did you mean target?; there are O, batching, dim,"},
       {"O", "4", "-O 4: expected 0 to 3"},
       {"shape", "x", "--shape x: write NAME=1x?x300"},
       {"dim", "n=-1", "--dim n=-1: write NAME=8"},

@@ -82,10 +82,13 @@ TEST_CASE("what cannot be done is said") {
   CHECK(message("def @main(%x: int64) { ref(%x) }", {Value::Int64(1)})
             .find("references live inside") != std::string::npos);
   CHECK(message("def @main(%x: int64) { %x }", {}) == "@main takes 1 inputs, found 0");
-  CHECK(message("def @main(%x: (int64, int64)) { %x.0 }", {Value::Tuple({Value::Int64(1)})}) ==
-        "input x: expected a value of type (int64, int64)");
+  CHECK(
+      message("def @main(%x: (int64, int64)) { %x.0 }", {Value::Tuple({Value::Int64(1)})}) ==
+      "main: parameter %x: expected (int64, int64), found a tuple or constructor with tag 0 and 1 "
+      "fields");
   CHECK(message(std::string(kList) + "def @main(%x: List[int64]) { 1 }", {Value::Adt(7, {})}) ==
-        "input x: expected a value of type List[int64]");
+        "main: parameter %x: expected List[int64], found a tuple or constructor with tag 7 and 0 "
+        "fields");
   CHECK(message("def @main[A](%x: A) { %x }", {Value::Tuple({})})
             .find("tuples and constructors of the open type A") != std::string::npos);
   std::stop_source stop;
