@@ -253,8 +253,9 @@ Status ReadTensors(const CompilerOptions& o, CompileOptions* options) {
 Status CompilerOptions::Set(std::string_view name, std::string_view value) {
   const auto* setter = std::ranges::find(kSetters, name, &Setter::name);
   if (setter != std::end(kSetters)) return setter->set(name, value, this);
-  return Wrong(fmt::format("there is no option {}{}; there are {}", name, DidYouMean(name, Names()),
-                           fmt::join(Names(), ", ")));
+  const std::string meant = DidYouMean(name, Names());
+  return Wrong(fmt::format("there is no option {}{} there are {}", name,
+                           meant.empty() ? ";" : meant, fmt::join(Names(), ", ")));
 }
 
 std::vector<std::string_view> CompilerOptions::Names() {

@@ -241,9 +241,10 @@ Result<Attrs> CompleteAttrs(const OpDef& op, const Attrs& given, bool may_miss) 
     if (field == nullptr) {
       Suggestion suggestion(name);
       for (const AttrField& f : op.attrs) suggestion.Consider(f.name);
+      const std::string meant = suggestion.Text("");
       return Status(StatusCode::kInvalidInput,
-                    fmt::format("{}: no attribute named \"{}\"{}; {}", op.name, name,
-                                suggestion.Text(""), FieldNames(op)));
+                    fmt::format("{}: no attribute named \"{}\"{} {}", op.name, name,
+                                meant.empty() ? ";" : meant, FieldNames(op)));
     }
     if (value.is_none()) continue;  // as if not given
     auto converted = Convert(value, field->kind);
