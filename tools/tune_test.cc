@@ -62,7 +62,7 @@ TEST_CASE("relayc says in a line where tuning would pay") {
   const auto program = [](int columns) {
     return fmt::format(
         "#[version = \"0.0.5\"]\n"
-        "def @main(%x: Tensor[(?, 64), float32], %w: Tensor[({}, 64), float32]) {{ nn.dense(%x, "
+        "def @main(%x: Tensor[(?, 512), float32], %w: Tensor[({}, 512), float32]) {{ nn.dense(%x, "
         "%w) "
         "}}\n",
         columns);
