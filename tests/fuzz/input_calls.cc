@@ -16,6 +16,8 @@ constexpr std::string_view kFromData = R"(
 %x: Tensor[(?, ?, ?), float32], %n: Tensor[(?), int64] | reverse_sequence(%x, %n, seq_axis=1, batch_axis=0)
 %x: Tensor[(?, ?), float32], %i: Tensor[(?), int64], %j: Tensor[(?), int64] | adv_index((%x, %i, %j))
 %x: Tensor[(?, ?), float32], %i: Tensor[(?, ?), int64], %u: Tensor[(?, ?), float32] | scatter_elements(%x, %i, %u, axis=0, reduction="add")
+%i: Tensor[(?, ?), int64], %a: Tensor[(?), int64], %b: Tensor[(?), int64] | check_range(%i, %a, %b)
+%i: Tensor[(?, ?), int32], %a: Tensor[(?), int64], %b: Tensor[(?), int64] | range_checked(%i, %a, %b)
 %x: Tensor[(?, ?), int32], %i: Tensor[(?, ?), int64], %u: Tensor[(?, ?), int32] | scatter_elements(%x, %i, %u, axis=1, reduction="max")
 %x: Tensor[(?, ?), float32], %i: Tensor[(1, ?), int64], %u: Tensor[(?, ?), float32] | scatter_nd(%x, %i, %u, mode="add")
 %x: Tensor[(?), float16], %i: Tensor[(1, ?), int32], %u: Tensor[(?), float16] | scatter_nd(%x, %i, %u)

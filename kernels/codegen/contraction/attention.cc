@@ -45,8 +45,9 @@ class AttentionEmitter : private AttentionRows {
             [&] { EmitUnit(1); });
       };
       if (d_.row_vectors == 0) return panel();
-      If(
-          b_, b_.CreateICmpSLE(queries_, I64(b_, kFewQueries)), [&] { EmitRows(); }, panel);
+      // A unit by rows is all queries: no more than a panel, which with short vectors is fewer.
+      Value* few = I64(b_, std::min(kFewQueries, d_.panel));
+      If(b_, b_.CreateICmpSLE(queries_, few), [&] { EmitRows(); }, panel);
     });
   }
 
