@@ -342,6 +342,13 @@ Result<OpTyping> TypeOp(const OpDef& op, const Attrs& attrs, std::span<const Arg
                                   op.name, i));
       }
       if (shape[i].Size() > kMaxArithmetic) return TooLarge(op);
+      bool is_number = shape[i].is_const();
+      shape[i].ForEachSymbol([&](const Dim&) { is_number = true; });
+      if (!is_number) {
+        return Status(StatusCode::kInvalidInput,
+                      fmt::format("{}: dimension {} of the result, {}, does not fit 64 bits",
+                                  op.name, i, shape[i].ToString()));
+      }
       RELAYVM_RETURN_IF_ERROR(context.RequireDimension(shape[i], t, i));
       if (shape[i].Size() > kMaxDimSize) shape[i] = host.NameDim(shape[i]);
     }
