@@ -9,7 +9,6 @@
 #include "bytecode/base/file_mapping.h"
 #include "bytecode/base/guarded.h"
 #include "bytecode/disassembler.h"
-#include "bytecode/reader.h"
 #include "vm/border.h"
 #include "vm/linked_program.h"
 #include "vm/object.h"
@@ -24,19 +23,6 @@ vm::LinkedProgram::~LinkedProgram() {
 Executable::Executable() : linked_(std::make_unique<vm::LinkedProgram>()) {}
 
 Executable::~Executable() = default;
-
-Status Executable::LookAtFile(int64_t now) const {
-  constexpr int64_t kInterval = 10'000'000;
-  int64_t status_time = 0;
-  RELAYVM_RETURN_IF_ERROR(file_->CheckUnchanged(&status_time));
-  if (status_time != status_time_.load(std::memory_order_relaxed)) {
-    // Renamed, or written to by somebody who has set the time back.
-    if (const Status s = CheckSegments(file_->bytes()); !s.ok()) return file_->Changed(s.message());
-    status_time_.store(status_time, std::memory_order_relaxed);
-  }
-  next_check_.store(now + kInterval, std::memory_order_relaxed);
-  return OkStatus();
-}
 
 StatusPlace Executable::PlaceOf(uint32_t function, uint32_t pc) const {
   return vm::PlaceIn(program_, function, pc);

@@ -334,4 +334,18 @@ Status Executable::MakeConstants() {
   return OkStatus();
 }
 
+// Beside what reads files, which native programs do not.
+Status Executable::LookAtFile(int64_t now) const {
+  constexpr int64_t kInterval = 10'000'000;
+  int64_t status_time = 0;
+  RELAYVM_RETURN_IF_ERROR(file_->CheckUnchanged(&status_time));
+  if (status_time != status_time_.load(std::memory_order_relaxed)) {
+    // Renamed, or written to by somebody who has set the time back.
+    if (const Status s = CheckSegments(file_->bytes()); !s.ok()) return file_->Changed(s.message());
+    status_time_.store(status_time, std::memory_order_relaxed);
+  }
+  next_check_.store(now + kInterval, std::memory_order_relaxed);
+  return OkStatus();
+}
+
 }  // namespace relayvm
