@@ -342,7 +342,7 @@ Result<OpTyping> TypeOp(const OpDef& op, const Attrs& attrs, std::span<const Arg
                                   op.name, i));
       }
       if (shape[i].Size() > kMaxArithmetic) return TooLarge(op);
-      bool is_number = shape[i].is_const();
+      bool is_number = shape[i].kind() != Dim::Kind::kAdd && shape[i].kind() != Dim::Kind::kMul;
       shape[i].ForEachSymbol([&](const Dim&) { is_number = true; });
       if (!is_number) {
         return Status(StatusCode::kInvalidInput,
