@@ -417,6 +417,33 @@ Value TypedBuilder::WithDimsOf(const Value& v, const Value& like, int first, int
       {{"lhs_begin", 0}, {"lhs_end", count}, {"rhs_begin", first}, {"rhs_end", first + count}});
 }
 
+Value TypedBuilder::Stated(const Statement& v, const std::vector<Statement>& others,
+                           std::string what) {
+  std::map<uint32_t, Dim> known;
+  ir::TupleType stated, refined;
+  std::vector<Value> fields;
+  const auto add = [&](const Statement& s) {
+    std::vector<Dim> shape = s.value.shape();
+    const auto& promised = s.type->As<TensorType>()->shape;
+    for (size_t i = 0; i < shape.size(); ++i) {
+      if (promised[i].is_const()) shape[i] = promised[i];
+      if (promised[i].is_symbol())
+        shape[i] = known.try_emplace(promised[i].symbol_id(), shape[i]).first->second;
+    }
+    fields.push_back(s.value);
+    stated.fields.push_back(s.type);
+    refined.fields.push_back(ir::MakeTensorType(std::move(shape), s.value.dtype()));
+  };
+  for (const Statement& s : others) add(s);
+  add(v);
+  const Value tuple = Tuple(fields);
+  if (!status().ok()) return v.value;
+  const ir::Stated all{static_cast<const ir::Var*>(nullptr), ir::MakeType(std::move(stated)),
+                       std::move(what)};
+  const ir::NodeId node = graph_.OfExpr(*ir::MakeExpr(module_, all, span_), {tuple.node}, span_);
+  return Field(Wrap(node, ir::MakeType(std::move(refined))), others.size());
+}
+
 // --- Shorthands ---
 
 namespace {

@@ -126,6 +126,14 @@ class TypedBuilder final {
   // `v` whose first dims are dims first... of `like`, `count` of them: loops forget symbols.
   Value WithDimsOf(const Value& v, const Value& like, int first, int count);
 
+  // `v`, of which `type` is stated, together with those of `others`: a symbol that occurs several times
+  // in the types stands for dims that are equal, or the program fails. `what` is `v` in errors.
+  struct Statement {
+    Value value;
+    ir::Type type;
+  };
+  Value Stated(const Statement& v, const std::vector<Statement>& others, std::string what);
+
   // `type` is that of the result.
   Value Wrap(ir::NodeId node, ir::Type type);
   ir::GraphBuilder& graph() { return graph_; }

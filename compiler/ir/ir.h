@@ -151,7 +151,7 @@ struct Guard {
 // Made by the check of the source, and where a call is replaced by the body of its callee, for its
 // arguments. Every pass keeps it; type inference takes the numbers in `type` as known from here on
 // and puts guards before it that check them. In `type`, a symbol that occurs several times stands
-// for dims that must be equal.
+// for dims that must be equal: from here on they are the one where it first occurs.
 struct Stated {
   Atom value;
   Type type;

@@ -85,7 +85,7 @@ Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::Stated& e) {
   AddCheck(type, declared, item.binding->value->span, e.what);
   statements_.push_back(item.binding);
   RELAYVM_ASSIGN_OR_RETURN(type, TypeOf(e.value));  // it may be known now
-  Type refined = Refine(type, declared);
+  Type refined = Refine(type, e.type, MatchStated(e, type).dims);
   if (refined == type) return InferAlias(item.binding->var, e.value);
   if (auto* from = std::get_if<const ir::Var*>(&e.value)) {
     VarState& state = vars_[item.binding->var];

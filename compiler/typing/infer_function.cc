@@ -223,7 +223,7 @@ Type Inference::ResultForCall(FunctionState& state) {
   if (state.done && !state.recursive) {
     // The result's variable knows more than what has flowed out of the function.
     Type type = *TypeOf(state.function->body->result);
-    return state.declared_result == nullptr ? type : Refine(type, state.declared_result);
+    return state.declared_result == nullptr ? type : Refine(type, state.declared_result, {});
   }
   if (state.result != nullptr) return state.result;
   state.recursive = true;

@@ -333,15 +333,19 @@ Status Inference::Annotate(const ir::Atom& value, const Type& written, Place pla
   return OkStatus();
 }
 
-Status Inference::GuardStatement(const ir::Binding& binding) {
-  const auto& stated = *binding.value->As<ir::Stated>();
-  RELAYVM_ASSIGN_OR_RETURN(Type actual, TypeOf(stated.value));
+Inference::DimMatch Inference::MatchStated(const ir::Stated& stated, const Type& actual) {
   DimMatch match;
   ir::ForEachDim(stated.type, [&](const Dim& d) {
     d.ForEachSymbol([&](const Dim& s) { match.bound.insert(s.symbol_id()); });
   });
   MatchDims(stated.type, actual, stated.what, match);
-  auto guards = GuardEquations(match);
+  return match;
+}
+
+Status Inference::GuardStatement(const ir::Binding& binding) {
+  const auto& stated = *binding.value->As<ir::Stated>();
+  RELAYVM_ASSIGN_OR_RETURN(Type actual, TypeOf(stated.value));
+  auto guards = GuardEquations(MatchStated(stated, actual));
   if (!guards.ok() && IsDeadEnd(guards.status())) {
     AddDeadEnd(binding.var, guards.status());
     return OkStatus();
@@ -357,8 +361,7 @@ bool Inference::IsProved(const ir::Binding& stated) {
          ir::TypeEquals(FinalType(stated.var), FinalType(stated.value->As<ir::Stated>()->value));
 }
 
-// `inferred` with the constants that `declared` promises.
-Type Inference::Refine(const Type& inferred, const Type& declared) {
+Type Inference::Refine(const Type& inferred, const Type& declared, const DimMap& known) {
   Type i = solver_.Resolve(inferred);
   Type d = solver_.Resolve(declared);
   if (i == d || i->node.index() != d->node.index()) return i;
@@ -368,7 +371,10 @@ Type Inference::Refine(const Type& inferred, const Type& declared) {
     if (tensor->rank() != want->rank()) return i;
     std::vector<Dim> shape = tensor->shape;
     for (size_t k = 0; k < shape.size(); ++k) {
-      if (want->shape[k].is_const()) shape[k] = want->shape[k];
+      const Dim& promised = want->shape[k];
+      const auto found = promised.is_symbol() ? known.find(promised.symbol_id()) : known.end();
+      if (promised.is_const()) shape[k] = promised;
+      if (found != known.end()) shape[k] = found->second;
     }
     return shape == tensor->shape ? i : ir::MakeTensorType(std::move(shape), tensor->dtype);
   }
@@ -376,7 +382,7 @@ Type Inference::Refine(const Type& inferred, const Type& declared) {
   if (want == nullptr) return i;
   size_t next = 0;
   return MapChildren(i, [&](const Type& field) {
-    return next < want->fields.size() ? Refine(field, want->fields[next++]) : field;
+    return next < want->fields.size() ? Refine(field, want->fields[next++], known) : field;
   });
 }
 

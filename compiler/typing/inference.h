@@ -157,7 +157,9 @@ class Inference {
   Status Annotate(const ir::Atom& value, const ir::Type& written, Place place, ir::Span span,
                   const std::string& what, bool new_ref = false);
   Status GuardStatement(const ir::Binding& binding);
-  ir::Type Refine(const ir::Type& inferred, const ir::Type& declared);
+  // `inferred` with what `declared` promises: constants, and what is known of its symbols.
+  using DimMap = std::map<uint32_t, Dim>;
+  ir::Type Refine(const ir::Type& inferred, const ir::Type& declared, const DimMap& known);
   // The failure with its place, unless it has one.
   Status ErrorAt(ir::Span span, const Status& status);
   Status Located(ir::Span span, const Status& status) const;
@@ -268,7 +270,6 @@ class Inference {
   Result<MaybeType> ApplyCallee(Item& item, Callee callee, const std::vector<ir::Atom>& args);
   Result<MaybeType> CallUnknown(Item& item, const ir::Type& callee, const ir::CallExpr& call);
   Callee KnownCallee(FunctionState& state);
-  using DimMap = std::map<uint32_t, Dim>;
   struct DimEquation {
     Dim expected, actual;
     std::string what;
@@ -281,6 +282,9 @@ class Inference {
   };
   void MatchDims(const ir::Type& expected, const ir::Type& actual, const std::string& what,
                  DimMatch& match);
+  // What the symbols of a statement's type stand for where they first occur, and that they stand for
+  // it elsewhere.
+  DimMatch MatchStated(const ir::Stated& stated, const ir::Type& actual);
   // Equations about symbols that have no value say nothing.
   Result<std::vector<ir::Guard>> GuardEquations(const DimMatch& match) const;
 

@@ -14,6 +14,7 @@
 #include "bytecode/base/check_stop.h"
 #include "bytecode/base/printable.h"
 #include "compiler/import/control_flow.h"
+#include "compiler/import/onnx/names_read.h"
 #include "compiler/typing/op_typing.h"
 #include "kernels/op/custom_ops.h"
 
@@ -21,8 +22,6 @@ namespace relayvm::import {
 
 namespace {
 
-// Subgraphs and functions in one another; the importer recurses with them.
-constexpr size_t kMaxScopes = 200;
 // Nodes in a row whose branches differ in rank: what follows is imported twice for each.
 constexpr int kMaxForks = 5;
 // Functions that call others, loops in loops and branches of several ranks are written more than
@@ -52,49 +51,6 @@ std::string NewerText(const google::protobuf::Message& message, int number) {
     }
   }
   return "";
-}
-
-// The names that a graph's nodes read from graphs around it.
-void ReadOutside(const onnx::GraphProto& graph, std::set<std::string_view>& names,
-                 size_t depth = 0) {
-  if (depth > kMaxScopes) return;
-  std::set<std::string_view> own, read;
-  for (const auto& input : graph.input()) own.insert(input.name());
-  for (const auto& t : graph.initializer()) own.insert(t.name());
-  for (const auto& output : graph.output()) read.insert(output.name());
-  for (const onnx::NodeProto& node : graph.node()) {
-    for (const std::string& name : node.output()) own.insert(name);
-    for (const std::string& name : node.input()) read.insert(name);
-    for (const auto& attr : node.attribute()) {
-      if (attr.has_g()) ReadOutside(attr.g(), read, depth + 1);
-      for (const auto& g : attr.graphs()) ReadOutside(g, read, depth + 1);
-    }
-  }
-  std::set_difference(read.begin(), read.end(), own.begin(), own.end(),
-                      std::inserter(names, names.end()));
-}
-
-// The names that a node reads: its inputs', and what its graphs read of those around it.
-std::set<std::string_view> ReadBy(const onnx::NodeProto& node) {
-  std::set<std::string_view> names(node.input().begin(), node.input().end());
-  for (const auto& attr : node.attribute()) {
-    if (attr.has_g()) ReadOutside(attr.g(), names);
-    for (const auto& g : attr.graphs()) ReadOutside(g, names);
-  }
-  names.erase("");
-  return names;
-}
-
-template <typename Nodes, typename Fn>
-void ForEachNode(const Nodes& nodes, const Fn& fn, size_t depth = 0) {
-  if (depth > kMaxScopes) return;
-  for (const onnx::NodeProto& node : nodes) {
-    fn(node);
-    for (const auto& attr : node.attribute()) {
-      if (attr.has_g()) ForEachNode(attr.g().node(), fn, depth + 1);
-      for (const auto& g : attr.graphs()) ForEachNode(g.node(), fn, depth + 1);
-    }
-  }
 }
 
 }  // namespace
@@ -389,6 +345,9 @@ std::vector<Value> GraphImporter::Import(const onnx::GraphProto& graph,
     if (!input.name().empty() && !names.insert(input.name()).second) twice("inputs", input.name());
   }
   for (const auto& [name, value] : inputs) scope.values[name] = {value, nullptr};
+  if (const auto found = contracts_.find(&graph); found != contracts_.end()) {
+    StateInputs(found->second);
+  }
   for (const auto& t : graph.sparse_initializer()) {
     const std::string& name = t.values().name();
     Charge(name.size() + sizeof(void*));
@@ -408,6 +367,33 @@ std::vector<Value> GraphImporter::Import(const onnx::GraphProto& graph,
   call_ = outer;
   scopes_.pop_back();
   return outputs;
+}
+
+void GraphImporter::StateInputs(const Contract& contract) {
+  std::vector<TypedBuilder::Statement> others;
+  for (const auto& [name, type] : contract.known) others.push_back({Lookup(name), type});
+  for (const auto& [name, type] : contract.stated) {
+    Value value = Lookup(name);
+    if (!builder_.status().ok()) return;
+    // Those that say something of a dim of this one.
+    std::set<uint32_t> symbols;
+    ir::ForEachDim(type, [&](const Dim& d) {
+      if (d.is_symbol()) symbols.insert(d.symbol_id());
+    });
+    std::vector<TypedBuilder::Statement> same;
+    for (const TypedBuilder::Statement& other : others) {
+      bool shares = false;
+      ir::ForEachDim(other.type, [&](const Dim& d) {
+        shares |= d.is_symbol() && symbols.erase(d.symbol_id()) > 0;
+      });
+      if (shares) same.push_back(other);
+    }
+    const int bits = value.bits;
+    value = builder_.Stated({value, type}, same, fmt::format("input '{}'", Printable(name)));
+    value.bits = bits;
+    others.push_back({value, type});
+    scopes_.back().values[name] = {value, nullptr};
+  }
 }
 
 std::vector<Value> GraphImporter::ImportNodes(const Body& body, size_t first) {

@@ -39,6 +39,15 @@ class GraphImporter {
   // To whom warnings go, each with its node.
   void SetWarn(std::function<void(const std::string&)> warn) { warn_ = std::move(warn); }
   void Warn(std::string_view what);
+  // What is stated of the model's inputs where a branch is imported that reads them: types whose
+  // symbols, where they are the same, stand for equal dims. The first ones are those that others are
+  // compared with; they are read as they are.
+  struct Contract {
+    std::vector<std::pair<std::string, ir::Type>> known, stated;
+  };
+  void SetContracts(std::map<const onnx::GraphProto*, Contract> contracts) {
+    contracts_ = std::move(contracts);
+  }
   // All operators that no table has, in one error.
   Status CheckOperators() const;
   // Inputs by name come from `inputs`; other names from the graphs around. Attributes that refer to a
@@ -103,6 +112,7 @@ class GraphImporter {
   // What is read of the model counts as often as it is read.
   void Charge(const onnx::NodeProto& node);
   void Charge(size_t bytes);
+  void StateInputs(const Contract& contract);
   // The nodes of a body, each behind those whose outputs it reads; constants that nobody reads are
   // left out.
   void Sort(Body& body);
@@ -119,6 +129,7 @@ class GraphImporter {
   std::vector<Scope> scopes_;
   const std::stop_token stop_;
   std::function<void(const std::string&)> warn_;
+  std::map<const onnx::GraphProto*, Contract> contracts_;
   // By domain, name and overload; the first of each counts.
   std::map<std::tuple<std::string_view, std::string_view, std::string>, const onnx::FunctionProto*>
       functions_;

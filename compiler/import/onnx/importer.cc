@@ -7,6 +7,7 @@
 #include "compiler/frontend/parser.h"
 #include "compiler/import/control_flow.h"
 #include "compiler/import/onnx/graph_importer.h"
+#include "compiler/import/onnx/names_read.h"
 #include "compiler/ir/output_names.h"
 #include "compiler/ir/shape_text.h"
 
@@ -32,6 +33,7 @@ class ModelImporter {
     std::map<std::string, bool> initialized;
     for (const auto& t : graph.initializer()) initialized[t.name()] = true;
     for (const auto& t : graph.sparse_initializer()) initialized[t.values().name()] = true;
+    branches_ = InputsOfBranches(graph);
     ir::Function main;
     main.name = "main";
     std::map<std::string, Value> inputs;
@@ -45,6 +47,7 @@ class ModelImporter {
       if (var->type->As<TensorType>() == nullptr) importer_.b().UsePrelude();
       inputs[input.name()] = is_list ? OfList(importer_.b(), value) : value;
     }
+    importer_.SetContracts(Contracts(inputs));
     std::vector<Value> outputs = importer_.Import(graph, inputs, nullptr);
     RELAYVM_RETURN_IF_ERROR(importer_.b().status());
     if (outputs.empty()) {
@@ -196,16 +199,56 @@ class ModelImporter {
           StatusCode::kUnsupported,
           fmt::format("its rank is not declared; give its shape: --shape {}=1x?x?", input.name()));
     }
+    const int group = GroupOf(input);
     std::vector<Dim> shape;
     for (const auto& d : tensor.shape().dim()) {
       if (d.has_dim_value()) {
         // Exporters write 0 and -1 for what is not known.
         shape.push_back(d.dim_value() > 0 ? Dim(d.dim_value()) : NewDim(""));
       } else {
-        shape.push_back(NewDim(d.dim_param()));
+        shape.push_back(NewDim(d.dim_param(), group));
       }
     }
     return ir::MakeTensorType(std::move(shape), *dtype);
+  }
+
+  // 0: whatever branches are taken, it is read.
+  int GroupOf(const onnx::ValueInfoProto& input) const {
+    const auto found = branches_.groups.find(input.name());
+    return found == branches_.groups.end() ? 0 : found->second;
+  }
+
+  // The names of dims, where a branch reads inputs that not every branch reads.
+  std::map<const onnx::GraphProto*, GraphImporter::Contract> Contracts(
+      const std::map<std::string, Value>& inputs) const {
+    std::map<std::string, Dim, std::less<>> symbols;
+    const auto stated = [&](const onnx::ValueInfoProto& input, const TensorType& type) {
+      std::vector<Dim> shape = type.shape;
+      const auto& declared = input.type().tensor_type().shape();
+      for (int i = 0; i < declared.dim_size(); ++i) {
+        Dim& d = shape[static_cast<size_t>(i)];
+        const std::string& name = declared.dim(i).dim_param();
+        if (!d.is_symbol()) continue;
+        d = name.empty() ? Dim::Any() : symbols.try_emplace(name).first->second;
+      }
+      return ir::MakeTensorType(std::move(shape), type.dtype);
+    };
+    for (const auto& [key, dim] : dims_) {
+      symbols.try_emplace(key.first, Dim::Symbol(module_.ids->Next(), key.first));
+    }
+    std::map<const onnx::GraphProto*, GraphImporter::Contract> contracts;
+    for (const auto& [branch, names] : branches_.read) {
+      GraphImporter::Contract& contract = contracts[branch];
+      for (const auto& input : file_.model().graph().input()) {
+        const auto value = inputs.find(input.name());
+        if (value == inputs.end() || !value->second.is_tensor()) continue;
+        const bool is_own = GroupOf(input) != 0;
+        if (is_own && !names.contains(input.name())) continue;
+        (is_own ? contract.stated : contract.known)
+            .emplace_back(input.name(), stated(input, value->second.tensor()));
+      }
+    }
+    return contracts;
   }
 
   void WarnOfOpset() const {
@@ -240,13 +283,13 @@ class ModelImporter {
     return OkStatus();
   }
 
-  // One symbol for each name.
-  Dim NewDim(const std::string& name) {
+  // One symbol for each name that inputs of a group (names_read.h) have.
+  Dim NewDim(const std::string& name, int group = 0) {
     if (name.empty()) return Dim::Symbol(module_.ids->Next(), "d");
     if (auto given = options_.dims.find(name); given != options_.dims.end()) {
       return Dim(given->second);
     }
-    auto [it, inserted] = dims_.try_emplace(name);
+    auto [it, inserted] = dims_.try_emplace({name, group});
     if (inserted) it->second = Dim::Symbol(module_.ids->Next(), name);
     return it->second;
   }
@@ -255,7 +298,8 @@ class ModelImporter {
   const ImportOptions& options_;
   ir::Module module_;
   GraphImporter importer_;
-  std::map<std::string, Dim> dims_;
+  BranchInputs branches_;
+  std::map<std::pair<std::string, int>, Dim> dims_;
 };
 
 }  // namespace
