@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstring>
 #include <numeric>
 
@@ -240,6 +241,73 @@ TEST_CASE("an end far beyond a dim is no bound to reserve memory for") {
   REQUIRE_MESSAGE(compiled.ok(), compiled.status().ToString());
   const std::string code = DisassembleProgram(compiled->program, {.comments = false});
   CHECK_MESSAGE(Count(code, "  .slot ") == 0, code);
+}
+
+TEST_CASE("dims that an operator decides may be open, and are compared when the program runs") {
+  const std::string y = "output { name: 'y' } ";
+  const std::string mode = Text("mode", "nearest");
+  struct Row {
+    std::string graph;
+    std::vector<int64_t> x;            // its dims
+    DType dtype;                       // of the second input
+    std::vector<int64_t> fine, wrong;  // its dims
+    std::string said;
+  };
+  const Row rows[] = {
+      {Node("Resize", "x - - sizes", "y", mode) + Tensor("input", "x", {"a", "b"}) +
+           Tensor("input", "sizes", {"n"}, 7) + y,
+       {2, 3},
+       DType::kInt64,
+       {2},
+       {3},
+       "node 'y' (Resize)): sizes 'sizes': dimension 0"},
+      {Node("Resize", "x - scales", "y", mode) + Tensor("input", "x", {"a", "b"}) +
+           Tensor("input", "scales", {"n"}) + y,
+       {2, 3},
+       DType::kFloat32,
+       {2},
+       {1},
+       "node 'y' (Resize)): scales 'scales': dimension 0"},
+      {Node("GRU", "x w r", "y", Int("hidden_size", 2)) + Tensor("input", "x", {"t", "b", "1"}) +
+           Floats("w1", {1, 1, 1, 1, 1, 1}) + Ints("ws", {1, 6, 1}) +
+           Node("Reshape", "w1 ws", "w") + Tensor("input", "r", {"d", "rows", "h"}) + y,
+       {2, 3, 1},
+       DType::kFloat32,
+       {1, 6, 2},
+       {1, 9, 3},
+       "node 'y' (GRU)): R 'r': dimension 1"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.graph);
+    const std::unique_ptr<Invocation> invocation = Runnable(ImportText(GraphModel(row.graph)));
+    const std::vector<int64_t> ones(32, row.dtype == DType::kInt64 ? 1 : 0x3F8000003F800000);
+    const auto run = [&](const std::vector<int64_t>& dims) {
+      return invocation->Run("main", {*Value::CopyTensor(DType::kFloat32, row.x, ones.data()),
+                                      *Value::CopyTensor(row.dtype, dims, ones.data())});
+    };
+    const auto fine = run(row.fine);
+    CHECK_MESSAGE(fine.ok(), fine.status().ToString());
+    const auto wrong = run(row.wrong);
+    REQUIRE_FALSE(wrong.ok());
+    CHECK_MESSAGE(wrong.status().ToString().find(row.said) != std::string::npos,
+                  wrong.status().ToString());
+  }
+}
+
+TEST_CASE("a limit of boxes below zero takes none") {
+  const std::unique_ptr<Invocation> invocation = Runnable(ImportText(GraphModel(
+      Node("NonMaxSuppression", "boxes scores most", "y") +
+      Tensor("input", "boxes", {"1", "2", "4"}) + Tensor("input", "scores", {"1", "1", "2"}) +
+      Tensor("input", "most", {}, 7) + "output { name: 'y' } ")));
+  const std::vector<float> boxes = {0, 0, 1, 1, 2, 2, 3, 3}, scores = {0.5F, 0.25F};
+  for (const int64_t most : {int64_t{-2}, int64_t{0}, int64_t{1}, int64_t{9}}) {
+    const auto y = invocation->Run(
+        "main", {*Value::CopyTensor(DType::kFloat32, std::vector<int64_t>{1, 2, 4}, boxes.data()),
+                 *Value::CopyTensor(DType::kFloat32, std::vector<int64_t>{1, 1, 2}, scores.data()),
+                 *Value::CopyTensor(DType::kInt64, {}, &most)});
+    REQUIRE_MESSAGE(y.ok(), y.status().ToString());
+    CHECK(y->dims()[0] == std::clamp<int64_t>(most, 0, 2));
+  }
 }
 
 TEST_CASE("computed sizes of a split sum to the extent") {

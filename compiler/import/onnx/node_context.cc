@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
@@ -228,6 +229,28 @@ std::optional<std::vector<double>> NodeContext::ConstantFloats(size_t i, std::st
   if (auto values = b().ConstantInts(v)) return std::vector<double>(values->begin(), values->end());
   Unsupported(fmt::format("input {} ({}) must be a constant", i, what));
   return std::nullopt;
+}
+
+bool NodeContext::ExpectShape(size_t i, const std::vector<Dim>& shape, std::string_view what) {
+  const Value v = Input(i);
+  bool fits = v.is_tensor() && v.rank() == static_cast<int>(shape.size()), known = true;
+  for (int k = 0; fits && k < v.rank(); ++k) {
+    const Dim& wanted = shape[static_cast<size_t>(k)];
+    known &= !wanted.is_const() || wanted == v.dim(k);
+    fits = !wanted.is_const() || !v.dim(k).is_const() || wanted == v.dim(k);
+  }
+  if (!fits) {
+    std::vector<std::string> text;
+    for (const Dim& d : shape) text.push_back(d.is_const() ? d.ToString() : "?");
+    Fail(fmt::format("{}: expected shape ({}), found {}", InputText(i, what), fmt::join(text, ", "),
+                     ir::TypeToString(v.type)));
+    return false;
+  }
+  if (known) return true;
+  const int bits = v.bits;
+  inputs_[i] = b().Stated({v, ir::MakeTensorType(shape, v.dtype())}, {}, InputText(i, what));
+  inputs_[i].bits = bits;
+  return b().status().ok();
 }
 
 std::optional<std::vector<int64_t>> NodeContext::AxesOf(std::string_view attr, size_t i) {

@@ -52,7 +52,9 @@ std::optional<Window> ReadWindow(NodeContext& n, Value& x, std::vector<int64_t> 
   if (!std::all_of(w.strides.begin(), w.strides.end(), sane) ||
       !std::all_of(w.dilations.begin(), w.dilations.end(), sane) ||
       !std::all_of(w.kernel.begin(), w.kernel.end(), sane)) {
-    n.Fail("expected strides, dilations and kernel_shape that are positive and known");
+    n.Fail(
+        "expected strides, dilations and kernel_shape that are positive, and known: by "
+        "kernel_shape or --shape where the weight's extents are open");
     return std::nullopt;
   }
   const std::string mode = n.String("auto_pad", "NOTSET");

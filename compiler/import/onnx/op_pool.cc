@@ -52,6 +52,11 @@ Outputs ConvTranspose(NodeContext& n) {
       (!shape.empty() && shape.size() != spatial)) {
     return n.Fail(fmt::format("expected attributes for {} spatial dims", spatial));
   }
+  if (std::find_if(kernel.begin(), kernel.end(), [](int64_t k) { return k < 1; }) != kernel.end()) {
+    return n.Fail(
+        "expected a kernel_shape that is positive, and known: by kernel_shape or --shape "
+        "where the weight's extents are open");
+  }
   using Numbers = const std::vector<int64_t>*;
   for (Numbers numbers : {Numbers{&kernel}, Numbers{&strides}, Numbers{&dilations}, Numbers{&extra},
                           Numbers{&pads}, Numbers{&shape}}) {

@@ -312,11 +312,8 @@ bool Known(std::string_view value, std::initializer_list<std::string_view> all) 
 
 // The scales of input `i`: as constants too where they are such.
 bool ReadScales(NodeContext& n, size_t i, size_t count, Sizes& s) {
+  if (!n.ExpectShape(i, {Dim(static_cast<int64_t>(count))}, "scales")) return false;
   const Value v = n.Input(i);
-  if (v.rank() != 1 || !v.dim(0).is_const(static_cast<int64_t>(count))) {
-    n.Fail(fmt::format("scales: expected {} numbers, one for each axis", count));
-    return false;
-  }
   s.scales = Term(n, i).As(DType::kFloat32);
   if (v.constant == nullptr) return true;
   s.known_scales = n.ConstantFloats(i, "scales");
@@ -357,15 +354,11 @@ Outputs Resize(NodeContext& n) {
     return n.Fail(fmt::format("keep_aspect_ratio_policy: '{}' is not known", s.policy));
   }
   if (!n.b().status().ok()) return {};
-  if (m.coordinates == "tf_crop_and_resize" &&
-      (n.Input(1).rank() != 1 ||
-       !n.Input(1).dim(0).is_const(static_cast<int64_t>(2 * axes.size())))) {
-    return n.Fail("roi: expected a start and an end for each axis");
-  }
+  const auto count = static_cast<int64_t>(axes.size());
+  if (m.coordinates == "tf_crop_and_resize" && !n.ExpectShape(1, {Dim(2 * count)}, "roi"))
+    return {};
   if (!old && n.Has(3)) {
-    if (n.Input(3).rank() != 1 || !n.Input(3).dim(0).is_const(static_cast<int64_t>(axes.size()))) {
-      return n.Fail("sizes: expected a number for each axis");
-    }
+    if (!n.ExpectShape(3, {Dim(count)}, "sizes")) return {};
     s.sizes = Term(n.b(), NotNegative({n, 3, "sizes"})).As(DType::kInt64);
   } else {
     const size_t input = old ? 1 : 2;

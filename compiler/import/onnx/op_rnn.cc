@@ -366,6 +366,13 @@ Outputs Recurrent(NodeContext& n, const Layer& layer) {
         fmt::format("direction: expected forward, reverse or bidirectional, found {}", way));
   }
   const int directions = way == "bidirectional" ? 2 : 1;
+  if (const int64_t hidden = n.Int("hidden_size", 0); hidden > 0 && hidden <= INT32_MAX) {
+    const Dim one(hidden), all(hidden * layer.gates), any = Dim::Any();
+    const std::vector<Dim> shape =
+        layer.quantised ? std::vector{any, one, all} : std::vector{any, all, one};
+    if (!n.ExpectShape(2, shape, "R")) return {};
+    r = n.Input(2);
+  }
   const Dim width = r.dim(layer.quantised ? 1 : 2);
   if (!width.is_const()) return n.Unsupported("the hidden size must be known; fix R with --shape");
   const int64_t hidden = width.value();

@@ -124,7 +124,10 @@ Outputs NonMaxSuppression(NodeContext& n) {
   const auto limit = [&](size_t i, double fallback) {
     return n.Has(i) ? AsScalar(Term(n, i)).value() : b.Scalar(fallback, DType::kFloat32);
   };
-  const Value most = n.Has(2) ? AsScalar(Term(n, 2)).As(DType::kInt64).value() : b.Int(0);
+  // None where there are none to take: the operator takes a negative number for all.
+  const Value most =
+      n.Has(2) ? Maximum(AsScalar(Term(n, 2)).As(DType::kInt64), Term(b, b.Int(0))).value()
+               : b.Int(0);
   const std::vector<Value> found =
       b.Ops("vision.all_class_non_max_suppression",
             {boxes, n.Input(1), most, limit(3, 0), limit(4, -HUGE_VAL)}, {});
