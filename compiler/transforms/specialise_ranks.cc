@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "compiler/transforms/copy.h"
+#include "compiler/transforms/rest.h"
 #include "compiler/transforms/rewrite.h"
 #include "compiler/typing/infer.h"
 #include "compiler/typing/statements.h"
@@ -17,72 +19,34 @@
 namespace relayvm::ir {
 namespace {
 
-// So many functions may continue branches of different rank, and as many for each function of the
-// program.
-constexpr size_t kMaxContinuations = 256;
-// Each round takes the first such branches of each block.
+// Rounds that look at the whole program. Each takes the first such branches of each block.
 constexpr size_t kMaxRounds = 1000;
 // Bindings that functions copied to their calls may have, together: others give a value of a type of
 // its own, which costs the caller a match and shares the function's code.
 constexpr size_t kMostCopied = 512;
-// Bindings that the pass makes, together.
-constexpr size_t kMostMade = size_t{1} << 18;
-
-size_t CountBindings(const Block& block) {
-  size_t count = block.bindings.size();
-  for (const Binding& b : block.bindings) {
-    ForEachBlock(*b.value, [&](const Block& inner) { count += CountBindings(inner); });
-  }
-  return count;
-}
+// Bindings and parameters that the pass makes, together: so many, and so many for each binding of the
+// program.
+constexpr size_t kMostMade = 4096, kMostMadeEach = 128;
 
 constexpr const char* kAttr = "Continuation";
 
-// What a block uses and doesn't bind, in order of first use.
-class FreeVars {
- public:
-  static std::vector<const Var*> Of(const Block& block) {
-    FreeVars finder;
-    finder.Walk(block);
-    std::erase_if(finder.used_, [&](const Var* v) { return finder.bound_.contains(v); });
-    return std::move(finder.used_);
-  }
-
- private:
-  void Walk(const Block& block) {
-    auto use = [&](const Atom& a) {
-      const Var* v = AsVar(a);
-      if (v != nullptr && seen_.insert(v).second) used_.push_back(v);
-    };
-    for (const Binding& b : block.bindings) {
-      bound_.insert(b.var);
-      ForEachAtom(*b.value, use);
-      if (const auto* f = b.value->As<FunctionExpr>()) {
-        bound_.insert(f->function->params.begin(), f->function->params.end());
-      }
-      if (const auto* match = b.value->As<MatchExpr>()) {
-        for (const MatchClause& c : match->clauses) Bind(c.pattern);
-      }
-      ForEachBlock(*b.value, [&](const Block& inner) { Walk(inner); });
-    }
-    use(block.result);
-  }
-  void Bind(const Pattern& p) {
-    if (p.var != nullptr) bound_.insert(p.var);
-    for (const Pattern& f : p.fields) Bind(f);
-  }
-
-  std::vector<const Var*> used_;
-  std::unordered_set<const Var*> seen_, bound_;
-};
-
 class Specialiser {
  public:
-  explicit Specialiser(const Module& m) : m_(m), sources_(m.functions.size()) {}
+  explicit Specialiser(const Module& m) : m_(m), most_made_(kMostMade) {
+    for (const auto& [name, f] : m.functions) {
+      if (f->body != nullptr) most_made_ += kMostMadeEach * CountBindings(*f->body);
+    }
+  }
 
   Result<Module> Run() {
-    for (size_t round = 0;; ++round) {
+    for (size_t round = 0;;) {
       MixedRanks mixed;
+      mixed_ = &mixed;
+      if (!new_.empty()) {
+        const Status typed = InferTypes(NewOnes(), &mixed).status();
+        RELAYVM_RETURN_IF_ERROR(SplitNewOnes(typed));
+        continue;
+      }
       auto typed = InferTypes(m_, &mixed);
       if (mixed.vars.empty()) {
         RELAYVM_RETURN_IF_ERROR(typed.status());
@@ -94,41 +58,132 @@ class Specialiser {
         RELAYVM_RETURN_IF_ERROR(CheckContinuations(*typed));
         return WithoutMarks(*std::move(typed));
       }
-      mixed_ = &mixed;
       error_ = mixed.error;
-      if (round == kMaxRounds)
+      if (round++ == kMaxRounds)
         return GiveUp("they are the results of functions that call each other");
-      RELAYVM_RETURN_IF_ERROR(Split());
+      RELAYVM_RETURN_IF_ERROR(TakeMixedFunctions());
+      const std::map<std::string, const Function*> functions = m_.functions;
+      bool changed = false;
+      for (const auto& [name, f] : functions) changed = Split(name, false) || changed;
+      if (!changed && !copied_) return GiveUp("they are the result of a function literal");
+      RELAYVM_RETURN_IF_ERROR(CheckBudget());
     }
   }
 
  private:
+  // --- The functions that the last round made ---
+  //
+  // Each round types these and what they call, and no others; and of what follows branches they have
+  // as much as ends in the next ones. So a row of branches takes time linear in its length. When
+  // they hold nothing that is mixed the whole program is looked at again.
+
+  Module NewOnes() const {
+    Module part;
+    part.arena = m_.arena;
+    part.sources = m_.sources;
+    part.ids = m_.ids;
+    part.types = m_.types;
+    part.symbols = m_.symbols;
+    part.contents = m_.contents;
+    part.entry = m_.entry;
+    std::vector<std::string> wanted(new_.begin(), new_.end());
+    while (!wanted.empty()) {
+      const std::string name = std::move(wanted.back());
+      wanted.pop_back();
+      auto at = m_.functions.find(name);
+      if (at == m_.functions.end() || !part.functions.insert(*at).second) continue;
+      ForEachGlobal(*at->second->body,
+                    [&](const GlobalVar& g, const CallExpr*) { wanted.push_back(g.name); });
+    }
+    return part;
+  }
+
+  Status SplitNewOnes(const Status& typed) {
+    if (!mixed_->vars.empty()) error_ = mixed_->error;
+    bool any = !mixed_->vars.empty() || typed.ok();
+    for (const Function* f : mixed_->functions) {
+      auto at = m_.functions.find(f->name);
+      any = any && at != m_.functions.end() && at->second == f && copies_.contains(f->name);
+    }
+    const std::set<std::string> functions = std::move(new_);
+    new_.clear();
+    std::vector<std::string> whole;
+    for (const std::string& name : functions) {
+      if (!any || !Split(name, /*is_new=*/true)) whole.push_back(name);
+    }
+    const bool changed = whole.size() < functions.size();
+    for (const std::string& name : whole) {
+      if (copies_.contains(name) && !EndInKnown(name)) Extend(name);
+    }
+    if (!any || (!changed && !mixed_->vars.empty())) {
+      // The whole program says what this is.
+      while (!copies_.empty()) Extend(copies_.begin()->first);
+      new_.clear();
+    }
+    return CheckBudget();
+  }
+
+  // A copy ends in the function that continues another one with the same types, if there is one.
+  bool EndInKnown(const std::string& name) {
+    auto copy = copies_.find(name);
+    const Function& f = *m_.functions.at(name);
+    const Rest* rest = copy->second.After(AsVar(f.body->result));
+    if (rest == nullptr) return false;
+    CallExpr call = CallOfRest(f.body->result, *rest, &copy->second);
+    for (const Atom& a : call.args) {
+      if (TypeOf(a) == nullptr) return false;
+    }
+    auto known = continuations_.find(KeyOf(call, *rest));
+    if (known == continuations_.end()) return false;
+    call.callee = known->second;
+    Block body = *f.body;
+    const Var* result = MakeVar(m_, "", nullptr, f.span);
+    body.bindings.push_back({result, MakeExpr(m_, std::move(call), f.span)});
+    body.result = result;
+    m_.functions[name] = WithBody(m_, f, m_.arena->New<Block>(std::move(body)));
+    copies_.erase(copy);
+    return true;
+  }
+
+  void Extend(const std::string& name) {
+    auto copy = copies_.find(name);
+    const Function& f = *m_.functions.at(name);
+    Block body = *f.body;
+    const Block part = copy->second.Extend(m_, body);
+    m_.functions[name] = WithBody(m_, f, m_.arena->New<Block>(std::move(body)));
+    made_ += CountBindings(part);
+    Remember(part, copy->second.map());
+    new_.insert(name);
+    if (copy->second.done()) copies_.erase(copy);
+  }
+
   // --- One round: each function's outermost mixed values ---
 
-  Status Split() {
-    RELAYVM_RETURN_IF_ERROR(TakeMixedFunctions());
-    std::map<std::string, const Function*> functions = m_.functions;
-    bool changed = false;
-    for (const auto& [name, f] : functions) {
-      function_ = name;
-      type_params_ = f->type_params;
-      const Block* body = Split(*f->body);
-      if (body == f->body) continue;
-      m_.functions[name] = WithBody(m_, *f, body);
-      changed = true;
+  bool Split(const std::string& name, bool is_new) {
+    const Function& f = *m_.functions.at(name);
+    function_ = name;
+    type_params_ = f.type_params;
+    auto copy = copies_.find(name);
+    copy_ = copy == copies_.end() ? nullptr : &copy->second;
+    ended_ = false;
+    const Block* body = Split(*f.body, /*outermost=*/true);
+    copy_ = nullptr;
+    if (body == f.body) return false;
+    m_.functions[name] = WithBody(m_, f, body);
+    if (ended_) {
+      copies_.erase(name);
+    } else if (is_new) {
+      new_.insert(name);
     }
-    if (!changed && !copied_) return GiveUp("they are the result of a function literal");
-    const size_t most = kMaxContinuations * (1 + sources_ / 16);
-    if (continuations_.size() > most) {
-      return GiveUp(fmt::format(
-          "what follows would be compiled for more than {} combinations of ranks", most));
-    }
-    if (made_ <= kMostMade) return OkStatus();
+    return true;
+  }
+
+  Status CheckBudget() const {
+    if (made_ <= most_made_) return OkStatus();
     return GiveUp(
         fmt::format("what follows would be compiled for so many combinations of ranks that these "
-                    "take more than {} "
-                    "bindings",
-                    kMostMade));
+                    "take more than {} bindings",
+                    most_made_));
   }
 
   Status GiveUp(const std::string& why) const {
@@ -146,11 +201,12 @@ class Specialiser {
     return AsVar(block.result) == last.var && IsMixed(last.var) ? &last : nullptr;
   }
 
-  const Block* Split(const Block& block) {
+  const Block* Split(const Block& block, bool outermost = false) {
+    const RestCopy* copy = outermost ? copy_ : nullptr;
     for (size_t i = 0; i < block.bindings.size(); ++i) {
       const Binding& b = block.bindings[i];
       if (!IsMixed(b.var)) continue;
-      if (&b == MixedTail(block)) break;  // what follows is outside
+      if (copy == nullptr && &b == MixedTail(block)) break;  // what follows is outside
       if (!IsKnown(b)) {
         // Mixed values inside come first: their turn is this round, that of `b` the next.
         const Expr* inner = MapBlocks(m_, b.value, [&](const Block& x) { return Split(x); });
@@ -160,11 +216,11 @@ class Specialiser {
           return m_.arena->New<Block>(std::move(out));
         }
       }
-      Block rest{{block.bindings.begin() + static_cast<ptrdiff_t>(i) + 1, block.bindings.end()},
-                 block.result};
+      const Rest rest = copy == nullptr ? Rest{&block, i + 1} : *copy->After(b.var);
+      ended_ = ended_ || outermost;
       Block out{{block.bindings.begin(), block.bindings.begin() + static_cast<ptrdiff_t>(i)}, {}};
       const Var* result = MakeVar(m_, "", nullptr, b.value->span);
-      out.bindings.push_back({result, Continue(b, b.var, rest)});
+      out.bindings.push_back({result, Continue(b, rest, copy)});
       out.result = result;
       return m_.arena->New<Block>(std::move(out));
     }
@@ -188,12 +244,13 @@ class Specialiser {
     return known;
   }
 
-  // The branches of `b`, each of which goes on with `rest`, where `var` stands for its result.
-  const Expr* Continue(const Binding& b, const Var* var, const Block& rest) {
+  // The branches of `b`, each of which goes on with `rest`, which is in terms of what `copy` copies if
+  // that is not null.
+  const Expr* Continue(const Binding& b, const Rest& rest, const RestCopy* copy) {
     return MapBlocks(m_, b.value, [&](const Block& branch) -> const Block* {
       Block out = branch;
       if (const Binding* tail = MixedTail(branch)) {
-        out.bindings.back().value = Continue(*tail, var, rest);
+        out.bindings.back().value = Continue(*tail, rest, copy);
         // The type that was written for it is that of the whole.
         const Var* result = MakeVar(m_, "", nullptr, tail->value->span);
         out.bindings.back().var = result;
@@ -201,7 +258,7 @@ class Specialiser {
         return m_.arena->New<Block>(std::move(out));
       }
       const Var* result = MakeVar(m_, "", nullptr, b.value->span);
-      CallExpr call = CallContinuation(branch.result, var, rest);
+      CallExpr call = CallContinuation(branch.result, rest, copy);
       out.bindings.push_back({result, MakeExpr(m_, std::move(call), b.value->span)});
       out.result = result;
       return m_.arena->New<Block>(std::move(out));
@@ -218,19 +275,34 @@ class Specialiser {
     return at == mixed_->types.end() ? nullptr : at->second;
   }
 
-  CallExpr CallContinuation(const Atom& value, const Var* var, const Block& rest) {
-    std::vector<const Var*> captured = FreeVars::Of(rest);
-    std::erase(captured, var);
+  // Without its callee.
+  CallExpr CallOfRest(const Atom& value, const Rest& rest, const RestCopy* copy) {
     CallExpr call;
     call.args.push_back(value);
-    call.args.insert(call.args.end(), captured.begin(), captured.end());
-    std::vector<Type> types;
-    for (const Atom& a : call.args) types.push_back(TypeOf(a));
-    std::string key = Key(Origin(var), types);
-    const GlobalVar*& global = continuations_[key];
-    if (global == nullptr) global = MakeContinuation(var, captured, types, rest);
+    for (const Var* v : Captured(rest)) call.args.push_back(copy == nullptr ? v : copy->ImageOf(v));
+    return call;
+  }
+
+  CallExpr CallContinuation(const Atom& value, const Rest& rest, const RestCopy* copy) {
+    CallExpr call = CallOfRest(value, rest, copy);
+    const GlobalVar*& global = continuations_[KeyOf(call, rest)];
+    if (global == nullptr) global = MakeContinuation(call, rest);
     call.callee = global;
     return call;
+  }
+
+  static const Var* ValueBefore(const Rest& rest) {
+    return rest.block->bindings[rest.first - 1].var;
+  }
+  std::vector<const Var*> Captured(const Rest& rest) {
+    std::vector<const Var*> captured = rest_uses_.Of(rest);
+    std::erase(captured, ValueBefore(rest));
+    return captured;
+  }
+  std::string KeyOf(const CallExpr& call, const Rest& rest) const {
+    std::vector<Type> types;
+    for (const Atom& a : call.args) types.push_back(TypeOf(a));
+    return Key(Origin(ValueBefore(rest)), types);
   }
 
   // Symbols count by where they occur: each copy has its own.
@@ -252,23 +324,23 @@ class Specialiser {
     return key;
   }
 
-  const GlobalVar* MakeContinuation(const Var* var, const std::vector<const Var*>& captured,
-                                    const std::vector<Type>& types, const Block& rest) {
+  const GlobalVar* MakeContinuation(const CallExpr& call, const Rest& rest) {
+    const Var* var = ValueBefore(rest);
     Function f;
     f.type_params = type_params_;
     f.span = var->span;
+    f.params.push_back(MakeVar(m_, var->name, TypeOf(call.args[0]), var->span));
     AtomMap map;
-    for (size_t i = 0; i < types.size(); ++i) {
-      const Var* v = i == 0 ? var : captured[i - 1];
-      f.params.push_back(MakeVar(m_, v->name, types[i], v->span));
-      if (i > 0) map[v->id] = f.params[i];
+    for (const Var* v : Captured(rest)) {
+      const Type type = TypeOf(call.args[f.params.size()]);
+      f.params.push_back(MakeVar(m_, v->name, type, v->span));
+      map[v->id] = f.params.back();
     }
+    made_ += f.params.size();
     // A type that was written for the value is checked in its copy.
-    Block body{{{var, MakeExpr(m_, AtomExpr{f.params[0]}, var->span)}}, rest.result};
-    body.bindings.insert(body.bindings.end(), rest.bindings.begin(), rest.bindings.end());
-    f.body = CopyBlock(m_, body, map, {}, m_.symbols);
-    made_ += CountBindings(body);
-    Remember(body, map);
+    const Block head{{{var, MakeExpr(m_, AtomExpr{f.params[0]}, var->span)}}, var};
+    f.body = CopyBlock(m_, head, map, {}, m_.symbols);
+    Remember(head, map);
     const Var* origin = Origin(var);
     f.attrs[kAttr] = Dim(static_cast<int64_t>(origin->id));
     std::string name;
@@ -277,6 +349,8 @@ class Specialiser {
     } while (m_.functions.contains(name));
     f.name = name;
     m_.functions[name] = m_.arena->New<Function>(std::move(f));
+    copies_.emplace(name, RestCopy(rest, std::move(map)));
+    Extend(name);
     return m_.arena->New<GlobalVar>(GlobalVar{name});
   }
 
@@ -645,15 +719,19 @@ class Specialiser {
 
   Module m_;
   const MixedRanks* mixed_ = nullptr;  // of this round
-  Status error_;                       // that made it necessary
-  std::string function_;               // that is being split
+  std::set<std::string> new_;          // functions that were made or changed, to be looked at alone
+  std::map<std::string, RestCopy> copies_;  // those of new_ that are not whole yet
+  RestUses rest_uses_;
+  Status error_;          // that made it necessary
+  std::string function_;  // that is being split
   std::vector<Type> type_params_;
+  const RestCopy* copy_ = nullptr;  // of function_, which is not whole
+  bool ended_ = false;              // function_ ends in calls of continuations now
   std::unordered_map<std::string, const GlobalVar*> continuations_;  // by origin and types
   std::unordered_map<const Var*, const Var*> origins_;
   std::map<std::string, Sum> sums_;  // by function
-  size_t sources_;                   // functions of the program
   size_t number_ = 0;
-  size_t copied_bindings_ = 0, made_ = 0;
+  size_t copied_bindings_ = 0, made_ = 0, most_made_;
   bool copied_ = false;  // a function's result was taken care of, in this round
 };
 

@@ -53,6 +53,50 @@ TEST_CASE("a row of such branches takes a few functions each") {
   CHECK(m.functions.size() == 1 + 2 * kRow);
 }
 
+size_t Bindings(const Block& block) {
+  size_t count = block.bindings.size();
+  for (const Binding& b : block.bindings)
+    ForEachBlock(*b.value, [&](const Block& inner) { count += Bindings(inner); });
+  return count;
+}
+double Bindings(const Module& m) {
+  size_t count = 0;
+  for (const auto& [name, f] : m.functions) count += Bindings(*f->body);
+  return static_cast<double>(count);
+}
+
+TEST_CASE("code grows with the length of a row") {
+  // Each reads the one before it, in as many ranks as that has; or none does.
+  for (const std::string first : {"%y{1}", "expand_dims(sum(%y{1}), axis=0)", "%x"}) {
+    CAPTURE(first);
+    const auto row = [&](int length) {
+      std::string text = "def @main(%c: bool, %x: Tensor[(?), float32]) { let %y0 = %x;";
+      for (int i = 1; i <= length; ++i) {
+        text += fmt::format(fmt::runtime("let %y{0} = if (%c) {{ exp(" + first +
+                                         ") }} else {{ expand_dims(%x, axis=0) }};"),
+                            i, i - 1);
+      }
+      return Checked(text + fmt::format("sum(%y{}) }}", length));
+    };
+    CHECK(Bindings(row(300)) <= 2.1 * Bindings(row(150)));
+  }
+}
+
+TEST_CASE("branches of one rank among those of several are not continued") {
+  Module m = Checked(
+      "def @main(%c: bool, %x: Tensor[(?), float32]) {"
+      "  let %y = if (%c) { %x } else { expand_dims(%x, axis=0) };"
+      "  let %u = if (%c) { sum(%y) } else { 1f };"
+      "  let %v = if (%c) { exp(%u) } else { %u };"
+      "  let %z = if (%c) { expand_dims(%v, axis=0) } else { expand_dims(%x, axis=0) };"
+      "  sum(%z) }");
+  CHECK(m.functions.size() == 5);
+  CHECK(Outline(m, "main.rank1") ==
+        "= if{sum}{} if{exp}{} if{expand_dims call main.rank3}{expand_dims call main.rank4}");
+  CHECK(Outline(m, "main.rank2") == Outline(m, "main.rank1"));
+  CHECK(Outline(m, "main.rank3") == "= sum");
+}
+
 TEST_CASE("what does not fit one rank ends in a trap there") {
   Module m = Checked(
       "def @main(%c: bool, %x: Tensor[(?, ?), float32]) {"
@@ -97,13 +141,6 @@ TEST_CASE("a generic function gives a sum of its ranks") {
   CHECK(m.types.contains("f.ranks"));
 }
 
-size_t Bindings(const Block& block) {
-  size_t count = block.bindings.size();
-  for (const Binding& b : block.bindings)
-    ForEachBlock(*b.value, [&](const Block& inner) { count += Bindings(inner); });
-  return count;
-}
-
 TEST_CASE("functions of mixed rank that call each other twice grow with their number") {
   const auto bindings = [](int functions) {
     std::string text = fmt::format("def @f0(%x: Tensor[(4), float32], %c: bool) {{ {} }}", kTwo);
@@ -116,11 +153,20 @@ TEST_CASE("functions of mixed rank that call each other twice grow with their nu
     const Module m = Checked(text + fmt::format("def @main(%x: Tensor[(4), float32], %c: bool) {{ "
                                                 "sum(@f{}(%x, %c)) }}",
                                                 functions - 1));
-    size_t count = 0;
-    for (const auto& [name, f] : m.functions) count += Bindings(*f->body);
-    return static_cast<double>(count);
+    return Bindings(m);
   };
   CHECK(bindings(12) <= 2.2 * bindings(6));
+}
+
+TEST_CASE("values of several ranks that live at once have a budget") {
+  std::string text = "def @main(%c: bool, %x: Tensor[(?), float32]) { let %t0 = 0f;";
+  for (int i = 1; i <= 30; ++i) text += fmt::format("let %y{} = {};", i, kTwo);
+  for (int i = 1; i <= 30; ++i)
+    text += fmt::format("let %t{} = add(%t{}, sum(%y{}));", i, i - 1, i);
+  const std::string found = ErrorOf(text + "%t30 }");
+  CHECK_MESSAGE(
+      found.find("so many combinations of ranks that these take more than") != std::string::npos,
+      found);
 }
 
 TEST_CASE("what can't be specialised is an error that says what to do") {

@@ -56,6 +56,19 @@ def mixed_ranks(n):
                    f"{{ sum(@f{n - 1}(%x, %c)) }}\n")
 
 
+def mixed_row(first, then):
+    """Branches of two ranks; each reads what the one before it gave, as `then` says."""
+    def program(n):
+        lines, y = [], "%x"
+        for i in range(n):
+            lines.append(f"  let %a{i} = if (%c) {{ {first.format(y=y)} }} else {{ expand_dims(%x, axis=0) }};")
+            lines.append(f"  let %y{i} = {then.format(a=f'%a{i}')};")
+            y = f"%y{i}"
+        return ("def @main(%x: Tensor[(4), float32], %c: bool) -> float32 {\n" + "\n".join(lines)
+                + f"\n  sum({y})\n}}\n")
+    return program
+
+
 ROWS = [
     ("take", chain("%x: Tensor[(64), int64]", "let {z} = take({y}, {y}, axis=0);"), 8),
     ("gather", chain("%x: Tensor[(32, 32), float32], %i: Tensor[(32, 32), int32]",
@@ -79,6 +92,8 @@ ROWS = [
     ("join of vectors, long", joined("(?)", 0), 32),
     ("join of rows", joined("(3, ?)", 1), 16),
     ("mixed ranks", mixed_ranks, 6),
+    ("row of mixed ranks", mixed_row("exp({y})", "sum({a})"), 100),
+    ("row of mixed ranks that read each other", mixed_row("exp({y})", "tanh({a})"), 100),
 ]
 
 LOOP = """def @loop(%i: int32, %n: int32, %xs: Tensor[(?, 4), float32], %h: Tensor[(1, 2048), float32], %w: Tensor[(2048, 4), float32]) -> Tensor[(1, 2048), float32] {{
