@@ -1,10 +1,15 @@
 // Each function computes all of its cases and selects; only arguments of sin, cos and tan beyond
 // 2^20 take a branch. float32 has versions of its own for the functions that models spend time in;
-// the others compute in double. Here: exponentials, logarithms and what is made of them;
+// the others compute in double, and where a kernel has many of those they are functions that it calls. Here: exponentials, logarithms and what is made of them;
 // math_trigonometry.cc and math_power.cc have the rest.
 #include "kernels/codegen/math.h"
 
+#include <llvm/IR/Function.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Support/raw_ostream.h>
+
 #include <cmath>
+#include <string>
 
 #include "kernels/codegen/math_coefficients.h"
 #include "kernels/codegen/math_functions.h"
@@ -276,36 +281,100 @@ bool HasFloatVersion(UnaryOp op) {
          op == UnaryOp::kTanh || op == UnaryOp::kErf;
 }
 
+using Args = llvm::ArrayRef<Value*>;
+using EmitFn = llvm::function_ref<Value*(llvm::IRBuilderBase& b, Args args)>;
+
+// Whether one more function is computed in double where `b` is in a kernel, which counts them.
+bool IsInline(llvm::IRBuilderBase& b) {
+  constexpr llvm::StringLiteral kCount = "relayvm.math";
+  constexpr int kMostInline = 8;
+  llvm::Function* kernel = b.GetInsertBlock()->getParent();
+  int count = 0;
+  const llvm::Attribute before = kernel->getFnAttribute(kCount);
+  if (before.isValid()) before.getValueAsString().getAsInteger(10, count);
+  if (count == kMostInline) return false;
+  kernel->addFnAttr(kCount, std::to_string(count + 1));
+  return true;
+}
+
+// What `emit` gives, for arguments of one type. The first ones stand in the kernel; others are calls of
+// a function of the module, so that a long chain of them is compiled in the time of one.
+Value* EmitOrCall(llvm::IRBuilderBase& b, const std::string& name, Args args, EmitFn emit) {
+  const bool folds = llvm::any_of(args, [](Value* x) { return llvm::isa<llvm::Constant>(x); });
+  if (folds || IsInline(b)) return emit(b, args);
+  llvm::Type* type = args[0]->getType();
+  llvm::Function* kernel = b.GetInsertBlock()->getParent();
+  llvm::Module* module = kernel->getParent();
+  llvm::LLVMContext& context = module->getContext();
+  std::string full = "math." + name;
+  llvm::raw_string_ostream(full) << "." << *type;
+  llvm::Function* function = module->getFunction(full);
+  if (function == nullptr) {
+    auto* signature = llvm::FunctionType::get(
+        type, llvm::SmallVector<llvm::Type*, 2>(args.size(), type), /*isVarArg=*/false);
+    function = llvm::Function::Create(signature, llvm::GlobalValue::InternalLinkage, full, *module);
+    function->addFnAttrs(llvm::AttrBuilder(context, kernel->getAttributes().getFnAttrs()));
+    for (auto attribute : {llvm::Attribute::NoInline, llvm::Attribute::NoUnwind,
+                           llvm::Attribute::WillReturn, llvm::Attribute::Speculatable}) {
+      function->addFnAttr(attribute);
+    }
+    function->setDoesNotAccessMemory();
+    function->setCallingConv(llvm::CallingConv::Fast);
+    llvm::IRBuilder<> inside(llvm::BasicBlock::Create(context, "entry", function));
+    llvm::SmallVector<Value*, 2> params;
+    for (llvm::Argument& p : function->args()) params.push_back(&p);
+    inside.CreateRet(emit(inside, params));
+  }
+  llvm::CallInst* call = b.CreateCall(function, args);
+  call->setCallingConv(llvm::CallingConv::Fast);
+  return call;
+}
+
 }  // namespace
 
 Value* EmitMath(llvm::IRBuilderBase& b, UnaryOp op, Value* x) {
   llvm::Type* type = x->getType();
-  if (type->getScalarType()->isDoubleTy() || HasFloatVersion(op))
+  if (HasFloatVersion(op) && !type->getScalarType()->isDoubleTy())
     return EmitIn(Math(b, type), op, x);
-  llvm::Type* f64 = DoubleLike(b, type);
-  return b.CreateFPTrunc(EmitIn(Math(b, f64), op, b.CreateFPExt(x, f64)), type);
+  const auto emit = [&](llvm::IRBuilderBase& at, Args args) {
+    llvm::Type* f64 = DoubleLike(at, type);
+    if (type == f64) return EmitIn(Math(at, f64), op, args[0]);
+    return at.CreateFPTrunc(EmitIn(Math(at, f64), op, at.CreateFPExt(args[0], f64)), type);
+  };
+  return EmitOrCall(b, "unary" + std::to_string(static_cast<int>(op)), {x}, emit);
 }
 
-Value* EmitPower(llvm::IRBuilderBase& b, Value* x, Value* y) {
+namespace {
+
+// A function of two arguments, computed in double: `fn` takes Math and them.
+template <typename F>
+Value* EmitInDouble(llvm::IRBuilderBase& b, const std::string& name, Value* x, Value* y, F fn) {
   llvm::Type* type = x->getType();
-  llvm::Type* f64 = DoubleLike(b, type);
-  if (type == f64) return Math(b, f64).Power(x, y, /*single=*/false);
-  return b.CreateFPTrunc(
-      Math(b, f64).Power(b.CreateFPExt(x, f64), b.CreateFPExt(y, f64), /*single=*/true), type);
+  return EmitOrCall(b, name, {x, y}, [&](llvm::IRBuilderBase& at, Args args) -> Value* {
+    llvm::Type* f64 = DoubleLike(at, type);
+    if (type == f64) return fn(Math(at, f64), args[0], args[1]);
+    Value* result = fn(Math(at, f64), at.CreateFPExt(args[0], f64), at.CreateFPExt(args[1], f64));
+    return at.CreateFPTrunc(result, type);
+  });
+}
+
+}  // namespace
+
+Value* EmitPower(llvm::IRBuilderBase& b, Value* x, Value* y) {
+  const bool single = !x->getType()->getScalarType()->isDoubleTy();
+  return EmitInDouble(b, "power", x, y, [&](Math math, Value* base, Value* exponent) {
+    return math.Power(base, exponent, single);
+  });
 }
 
 Value* EmitAtan2(llvm::IRBuilderBase& b, Value* y, Value* x) {
-  llvm::Type* type = x->getType();
-  llvm::Type* f64 = DoubleLike(b, type);
-  if (type == f64) return Math(b, f64).Atan2(y, x);
-  return b.CreateFPTrunc(Math(b, f64).Atan2(b.CreateFPExt(y, f64), b.CreateFPExt(x, f64)), type);
+  return EmitInDouble(b, "atan2", y, x,
+                      [](Math math, Value* n, Value* d) { return math.Atan2(n, d); });
 }
 
 Value* EmitFmod(llvm::IRBuilderBase& b, Value* x, Value* y) {
-  llvm::Type* type = x->getType();
-  llvm::Type* f64 = DoubleLike(b, type);
-  if (type == f64) return Math(b, f64).Fmod(x, y);
-  return b.CreateFPTrunc(Math(b, f64).Fmod(b.CreateFPExt(x, f64), b.CreateFPExt(y, f64)), type);
+  return EmitInDouble(b, "fmod", x, y,
+                      [](Math math, Value* n, Value* d) { return math.Fmod(n, d); });
 }
 
 }  // namespace relayvm::codegen

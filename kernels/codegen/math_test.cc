@@ -3,6 +3,7 @@
 // scalars. The tables are the stated error bounds; for float32 a run over all arguments shows them.
 
 #include <bit>
+#include <functional>
 #include <limits>
 
 #include "kernels/codegen/kernel_harness.h"
@@ -336,6 +337,62 @@ TEST_CASE("power, atan2 and remainder") {
         CheckFunction2<double>(harness, kFunctions2[i], kernels[i][1], kFunctions2[i].ulps64);
       }
     }
+  }
+}
+
+// A kernel with `count` outputs, each the function of inputs of its own.
+KernelSpec ManySpec(const std::string& name, DType dtype, size_t arity, int count,
+                    const std::function<te::Expr(const std::vector<te::Expr>&)>& fn) {
+  KernelSpec spec;
+  spec.name = name;
+  for (int k = 0; k < count; ++k) {
+    std::vector<Tensor> inputs;
+    for (size_t i = 0; i < arity; ++i) {
+      inputs.push_back(te::Placeholder("x", {kN}, dtype, static_cast<int>(spec.inputs.size())));
+      spec.inputs.push_back(inputs.back());
+    }
+    spec.outputs.push_back(te::Compute("y", {kN}, [&](const std::vector<te::Expr>& at) {
+      std::vector<te::Expr> loads;
+      for (const Tensor& x : inputs) loads.push_back(te::Load(x, at));
+      return fn(loads);
+    }));
+  }
+  return spec;
+}
+
+template <typename T>
+void CheckMany(const std::string& name, size_t arity,
+               const std::function<te::Expr(const std::vector<te::Expr>&)>& fn) {
+  constexpr int kMany = 12;
+  constexpr DType kDType = sizeof(T) == 4 ? DType::kFloat32 : DType::kFloat64;
+  KernelHarness harness;
+  harness.Add(ManySpec(name, kDType, arity, 1, fn));
+  harness.Add(ManySpec(name, kDType, arity, kMany, fn));
+  harness.Finish();
+  std::vector<HostTensor> one, many;
+  for (size_t i = 0; i < arity; ++i) {
+    std::vector<T> values = Samples<T>(-4, 4, 5 + static_cast<uint32_t>(i));
+    values.resize(1003);  // and a rest
+    one.push_back(ToTensor(values, {static_cast<int64_t>(values.size())}));
+  }
+  for (int k = 0; k < kMany; ++k) many.insert(many.end(), one.begin(), one.end());
+  const HostTensor want = harness.Run(0, one, {{1, one[0].shape[0]}})[0];
+  for (const HostTensor& got : harness.Run(1, many, {{1, one[0].shape[0]}})) {
+    CHECK_MESSAGE(std::memcmp(got.data.data(), want.data.data(), want.data.size()) == 0, name,
+                  sizeof(T) * 8);
+  }
+}
+
+TEST_CASE("what a kernel has many of has the bits of one") {
+  for (const Function& f : kFunctions) {
+    const auto fn = [&](const std::vector<te::Expr>& x) { return te::Unary(f.op, x[0]); };
+    CheckMany<float>(f.name, 1, fn);
+    CheckMany<double>(f.name, 1, fn);
+  }
+  for (const Function2& f : kFunctions2) {
+    const auto fn = [&](const std::vector<te::Expr>& x) { return te::Binary(f.op, x[0], x[1]); };
+    CheckMany<float>(f.name, 2, fn);
+    CheckMany<double>(f.name, 2, fn);
   }
 }
 
