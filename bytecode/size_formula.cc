@@ -143,7 +143,9 @@ Status CheckSizeFormula(std::span<const SizeStep> formula, size_t num_scalars, b
 // The analyzer does not know that formulas are checked before they are evaluated (CheckSizeFormula).
 // NOLINTBEGIN(clang-analyzer-core.*)
 std::optional<int64_t> EvaluateSize(std::span<const SizeStep> formula, const int64_t* scalars) {
-  int64_t stack[kMaxSizeDepth];
+  // No larger than it may get: this may be the deepest that a run goes.
+  auto* stack = static_cast<int64_t*>(
+      __builtin_alloca(sizeof(int64_t) * std::min<size_t>(formula.size(), kMaxSizeDepth)));
   int64_t elements = 1;
   bool empty = false, fits = true;
   int depth = 0;

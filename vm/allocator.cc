@@ -1,5 +1,6 @@
 #include "vm/allocator.h"
 
+#include <algorithm>
 #include <cassert>
 #include <new>
 #include <utility>
@@ -54,13 +55,57 @@ Heap::Span* Heap::TakeSpan(size_t bytes) {
   return first;
 }
 
+// Whether a block of this span can be handed out, by what is free of it and by the limit.
+bool Heap::HasBlock(const Span* span) const {
+  if (span == EmptySpan()) return false;
+  const size_t bytes = ClassBytes(span->size_class);
+  const bool is_nursery = span == nursery_;
+  if (is_nursery && bytes > limit_ - live_) return false;
+  // The nursery ends with the page of its chunk's table.
+  const size_t end = is_nursery ? PagesOf(TableBytes(ChunkOf(span))) * kPageBytes : kGranuleBytes;
+  return span->free != nullptr || (span->fresh + size_t{1}) * bytes <= end;
+}
+
+// An empty one; null without memory.
+Heap::Span* Heap::NewSpan(unsigned size_class) {
+  constexpr unsigned kLeastNursery = 7, kMostNursery = 19;  // blocks of 128 bytes to 1 KiB
+  Span* span = TakeSpan(ClassBytes(size_class));
+  if (span == nullptr) {
+    refusal_ = Refusal::kSystem;
+    return nullptr;
+  }
+  const bool is_first = span == ChunkOf(span)->spans;
+  if (is_first && nursery_ == nullptr && size_class <= kMostNursery) {
+    nursery_ = span;
+    // Of sizes that any block in it may be aligned by.
+    size_class = std::max(size_class, kLeastNursery);
+    while (ClassBytes(size_class) % 64 != 0) ++size_class;
+  }
+  span->size_class = static_cast<uint8_t>(size_class);
+  span->free = nullptr;
+  span->used = span->fresh = 0;
+  if (is_first) {
+    // Blocks that the chunk's table has the place of are never handed out.
+    const size_t bytes = ClassBytes(size_class);
+    span->fresh = static_cast<uint32_t>((TableBytes(ChunkOf(span)) + bytes - 1) / bytes);
+  }
+  span->state = State::kPartial;
+  used_pages_ += span->touched;
+  if (!Admit(0, 0)) {
+    if (span == nursery_) nursery_ = nullptr;
+    ReturnSpan(span);
+    return nullptr;
+  }
+  peak_pages_ = std::max<size_t>(peak_pages_, used_pages_);
+  return span;
+}
+
 void* Heap::AllocateSmallSlow(unsigned size_class) {
-  size_t bytes = ClassBytes(size_class);
-  if (!HasRoom(bytes)) return nullptr;
+  if (!HasRoom(ClassBytes(size_class))) return nullptr;
   Bin& bin = bins_[size_class];
   Span* span = bin.current;
-  if (span == EmptySpan() || span->fresh * bytes + bytes > kGranuleBytes) {
-    if (span != EmptySpan()) span->state = State::kFull;
+  if (!HasBlock(span)) {
+    if (span != EmptySpan() && span != nursery_) span->state = State::kFull;
     span = bin.partial;
     if (span != nullptr) {
       bin.partial = span->next;
@@ -68,33 +113,20 @@ void* Heap::AllocateSmallSlow(unsigned size_class) {
     } else {
       bin.current = EmptySpan();
       if (HasRemote()) DrainRemote();
-      span = TakeSpan(bytes);
-      if (span == nullptr) {
-        refusal_ = Refusal::kSystem;
-        return nullptr;
-      }
-      span->size_class = static_cast<uint8_t>(size_class);
-      span->free = nullptr;
-      span->used = span->fresh = 0;
-      if (span == ChunkOf(span)->spans) {
-        // Blocks that the chunk's table has the place of are never handed out.
-        span->fresh = static_cast<uint32_t>((TableBytes(ChunkOf(span)) + bytes - 1) / bytes);
-      }
-      span->state = State::kPartial;
-      used_pages_ += span->touched;
-      if (!Admit(0, 0)) {
-        ReturnSpan(span);
-        return nullptr;
-      }
-      peak_pages_ = std::max<size_t>(peak_pages_, used_pages_);
+      const bool suits = nursery_ != nullptr && size_class <= nursery_->size_class;
+      span = suits && HasBlock(nursery_) ? nursery_ : NewSpan(size_class);
+      // A new nursery may have no room for this one.
+      if (span == nursery_ && span != nullptr && !HasBlock(span)) span = NewSpan(size_class);
+      if (span == nullptr) return nullptr;
     }
     bin.current = span;
   }
+  const size_t bytes = ClassBytes(span->size_class);
   ++span->used;
   void* block = span->free;
   if (block != nullptr) {
     span->free = *static_cast<void**>(block);
-    UnpoisonMemory(block, bytes);
+    UnpoisonMemory(block, ClassBytes(size_class));
   } else {
     block = MemoryOf(span) + bytes * span->fresh++;
     if (!TouchSpan(span, PagesOf(bytes * span->fresh))) {
@@ -109,6 +141,7 @@ void* Heap::AllocateSmallSlow(unsigned size_class) {
 
 // A block of `span` was freed, and the span was full or is now empty.
 void Heap::SpanChanged(Span* span) {
+  if (span == nursery_) return;
   Bin& bin = bins_[span->size_class];
   if (bin.current == span) return;  // an empty current span stays, for the next block
   if (span->state == State::kFull) {

@@ -5,6 +5,9 @@
 //          likewise
 //   span   one granule cut into blocks of one size class (up to 16 KiB): a free list, and a tail
 //          never used yet
+//   nursery  a span in what the table of the first chunk leaves of its page, where blocks of all sizes up
+//          to its own, 128 bytes or more, lie side by side: the few small objects of a run that waits
+//          take one page, not one for each size class
 //   run    one or more granules for one larger block (up to 32 MiB); neighbours coalesce when free
 //   huge   a mapping of its own
 //
@@ -147,16 +150,17 @@ class Heap {
   // 16-byte aligned; 64-byte aligned when `bytes` is a multiple of 64. Null when the limit or the
   // machine's memory is reached. REQUIRES: 0 < bytes <= kMaxSmall.
   void* AllocateSmall(size_t bytes) {
-    unsigned size_class = SizeClass(bytes);
-    Bin& bin = bins_[size_class];
-    void* block = bin.current->free;
-    if (block == nullptr || live_ + ClassBytes(size_class) > limit_) [[unlikely]] {
+    const unsigned size_class = SizeClass(bytes);
+    Span* span = bins_[size_class].current;
+    void* block = span->free;
+    const size_t counted = ClassBytes(span->size_class);  // the nursery's blocks may be larger
+    if (block == nullptr || live_ + counted > limit_) [[unlikely]] {
       return AllocateSmallSlow(size_class);
     }
-    bin.current->free = *static_cast<void**>(block);
+    span->free = *static_cast<void**>(block);
     UnpoisonMemory(block, ClassBytes(size_class));
-    ++bin.current->used;
-    Count(ClassBytes(size_class));
+    ++span->used;
+    Count(counted);
     return block;
   }
   void FreeSmall(void* block) {
@@ -269,6 +273,8 @@ class Heap {
     if (budget_ != nullptr) budget_->Return(pages * kPageBytes);
   }
   void* AllocateSmallSlow(unsigned size_class);
+  bool HasBlock(const Span* span) const;
+  Span* NewSpan(unsigned size_class);
   void SpanChanged(Span* span);
   void ReturnSpan(Span* span);
   bool TouchSpan(Span* span, size_t pages);
@@ -328,6 +334,7 @@ class Heap {
   SingleWriter<uint64_t> allocations_, allocated_bytes_;  // of all runs
   uint64_t allocations_before_ = 0;                       // this one
   std::array<Bin, kNumClasses> bins_;
+  Span* nursery_ = nullptr;  // the current one of any bins up to its class, in no list
   std::array<Span*, kNumRunBins> runs_{};
   uint64_t nonempty_runs_ = 0;  // bit by bin
   Span *oldest_ = nullptr, *newest_ = nullptr;

@@ -175,6 +175,7 @@ void Heap::FreeBlocks() {
   outside_ = 0;
   if (live_ == 0) return;
   bins_.fill({EmptySpan(), nullptr});
+  nursery_ = nullptr;
   for (Chunk* chunk = chunks_; chunk != nullptr; chunk = chunk->next) {
     int next = 0;
     for (int i = chunk->spans[0].state == State::kInside ? 1 : 0; i < chunk->num_granules;

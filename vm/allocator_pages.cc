@@ -1,6 +1,7 @@
 // Pages: what chunks are made of, what a limit and a budget allow of them, and when they go back.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "vm/address_space.h"
 #include "vm/allocator.h"
@@ -329,10 +330,13 @@ bool Heap::ReturnEmptySpans() {
     Span* span = bin.current;
     if (span == EmptySpan() || span->used != 0) continue;
     bin.current = EmptySpan();
+    if (span == nursery_) continue;
     ReturnSpan(span);
     any = true;
   }
-  return any;
+  if (nursery_ == nullptr || nursery_->used != 0) return any;
+  ReturnSpan(std::exchange(nursery_, nullptr));
+  return true;
 }
 
 void Heap::ReleaseFree() {

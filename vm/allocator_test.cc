@@ -95,11 +95,54 @@ TEST_CASE("heap: a limit is kept to the byte, and null is no harm") {
   CHECK(heap->AllocateSmall(Heap::kMaxSmall) == nullptr);
   std::vector<void*> small;
   while (void* p = heap->AllocateSmall(64)) small.push_back(p);
-  CHECK(small.size() == (100'000 - 90'112) / 64);
+  // Those in the nursery have 128 bytes each.
+  CHECK(heap->stats().live_bytes == 100'000 - (100'000 - 90'112) % 64);
+  CHECK(small.size() > (100'000 - 90'112) / 128);
   CHECK(heap->AllocateLarge(SIZE_MAX - 10) == nullptr);
   heap->FreeLarge(large, 90'000);
   CHECK(heap->AllocateSmall(64) != nullptr);
   CHECK(heap->stats().peak_bytes <= 100'000);
+}
+
+TEST_CASE("heap: the first small objects of all sizes are in one page, aligned, and each its own") {
+  TestHeap heap;
+  for (int run = 0; run < 2; ++run) {
+    std::vector<Block> blocks;
+    for (const size_t bytes : {48, 128, 16, 64, 96, 32, 112, 80, 64, 1}) {
+      blocks.push_back(Allocate(*heap.heap, bytes, static_cast<char>(bytes)));
+      CHECK(reinterpret_cast<uintptr_t>(blocks.back().data) % (bytes % 64 == 0 ? 64 : 16) == 0);
+    }
+    // A chunk of 64 MiB, which the first run needed, has a longer table.
+    CHECK(heap->resident_bytes() == (run == 0 ? 4096 : 61'440));
+    // Many more: the page is full, and sizes get spans of their own, on both sides of what stays in it.
+    while (blocks.size() < 500) {
+      const size_t bytes = 1 + blocks.size() * 37 % 1024;
+      blocks.push_back(Allocate(*heap.heap, bytes, static_cast<char>(blocks.size())));
+    }
+    for (size_t i = 1; i < blocks.size(); i += 2) {
+      CHECK(Intact(blocks[i]));
+      Free(*heap.heap, blocks[i]);
+      blocks[i] = Allocate(*heap.heap, 1 + i * 61 % 200, static_cast<char>(i));
+    }
+    for (const Block& b : blocks) CHECK(Intact(b));
+    if (run == 0)
+      for (const Block& b : blocks) Free(*heap.heap, b);
+    if (run == 0) CHECK(heap->stats().live_bytes == 0);
+    heap->Reset();
+    CHECK(heap->stats().live_bytes == 0);
+    heap->Trim();
+    CHECK(heap->resident_bytes() == 0);
+    heap->BeginRun(SIZE_MAX);
+  }
+}
+
+TEST_CASE("heap: where the first small object is larger than the others, they share its page too") {
+  TestHeap heap;
+  for (const size_t bytes : {320, 128, 64, 192, 16, 300, 256}) {
+    const Block block = Allocate(*heap.heap, bytes, 1);
+    CHECK(reinterpret_cast<uintptr_t>(block.data) % (bytes % 64 == 0 ? 64 : 16) == 0);
+  }
+  CHECK(heap->resident_bytes() == 4096);
 }
 
 // Makes the pages of a block resident.

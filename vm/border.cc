@@ -619,11 +619,14 @@ std::string VisitTensors(const Program& program, const Object* object, const Val
   return TypeChecker(program, &detail, poll, &visitor).Check(object, type);
 }
 
+bool IsTensorOf(const Object* object, const ValueType& type) {
+  return object != nullptr && type.kind == ValueType::Kind::kTensor && TensorMatches(type, object);
+}
+
 std::string CheckType(const Program& program, const Object* object, const ValueType& type,
                       StatusDetail* detail, BorderPoll* poll) {
-  if (object == nullptr) object = Empty();
-  if (type.kind == ValueType::Kind::kTensor && TensorMatches(type, object)) return "";
-  return TypeChecker(program, detail, poll).Check(object, type);
+  if (IsTensorOf(object, type)) return "";
+  return TypeChecker(program, detail, poll).Check(object == nullptr ? Empty() : object, type);
 }
 
 namespace {

@@ -65,6 +65,8 @@ using TensorVisitor = std::function<std::string(const ValueType& type, const Ten
 std::string VisitTensors(const Program& program, const Object* object, const ValueType& type,
                          const TensorVisitor& visitor, BorderPoll* poll);
 
+// Whether it is a tensor of that type: what most values are, told without the machinery of the others.
+bool IsTensorOf(const Object* object, const ValueType& type);
 // Empty when the object is of `type`, which has no variables; else "expected X, found Y", with the
 // tensors in `detail`. Undefined when `poll` has stopped it.
 std::string CheckType(const Program& program, const Object* object, const ValueType& type,

@@ -13,10 +13,12 @@ namespace relayvm::testing {
 using Body = std::function<Result<Value>(HostCall&)>;
 
 inline std::shared_ptr<const Executable> LoadHost(const std::string& text,
-                                                  std::vector<HostFunction> functions) {
+                                                  std::vector<HostFunction> functions,
+                                                  std::span<const Builtin> kernels = {}) {
   Result<Program> program = Assemble(text);
   REQUIRE_MESSAGE(program.ok(), program.status().message());
-  auto executable = Executable::FromProgram(*std::move(program), {.host_functions = functions});
+  auto executable = Executable::FromProgram(*std::move(program),
+                                            {.kernels = kernels, .host_functions = functions});
   REQUIRE_MESSAGE(executable.ok(), executable.status().message());
   return *executable;
 }

@@ -1,5 +1,6 @@
 // Host functions that suspend their invocations: how runs wait and are woken, on one thread and on
 // several.
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <deque>
@@ -141,29 +142,58 @@ TEST_CASE("host functions: what is suspended for ever is cancelled, or runs out 
 }
 
 #if defined(NDEBUG) && !RELAYVM_ASAN && !RELAYVM_TSAN
-TEST_CASE("host functions: what is suspended holds three pages") {
-  // A page of its native stack, one of the frames of calls, and what is known of it: 10.5 KiB.
+TEST_CASE("host functions: what is suspended holds two pages and what is known of it, 11 KiB") {
   const auto resident = [] {
     size_t pages = 0, total = 0;
     std::ifstream("/proc/self/statm") >> total >> pages;
     return pages * 4096;
   };
-  auto executable = OnInt64(SuspendForever);
-  auto runtime = Runtime::Create();
-  REQUIRE(runtime.ok());
-  std::vector<std::unique_ptr<Invocation>> invocations;
-  const auto suspend = [&](size_t count) {
-    for (size_t i = 0; i < count; ++i) {
-      invocations.push_back(*Invocation::Create(*runtime, executable));
-      REQUIRE(invocations.back()->Start("main", Int64Values({1})).ok());
-      REQUIRE(invocations.back()->Poll() == RunState::kWaiting);
-    }
-  };
-  suspend(200);
-  const size_t before = resident();
-  constexpr size_t kMore = 4000;
-  suspend(kMore);
-  CHECK((resident() - before) / kMore < 12 << 10);
+  // A number; and tensors of a kernel, of open dims, some of them alive, with a number beside them.
+  const std::string streaming = R"(
+.version 5
+.kernel "copy" scalars 2 buffers (float32[s0 * s1], out float32[s0 * s1]) builtin
+.host "f" (int64[], float32[?,8]) -> bool[]
+.export "main" f0 ("x": float32[?,8]) -> float32[?,8]
+.function "main" scalars 0 objects 1 captured 0 registers 4 4 returns object arena 0
+  tensor.dim i0, r0, #0
+  const.i16 i1, 8
+  tensor.alloc r1, float32, [i0, i1]
+  kernel.1 k0, [i0, i1], [r0, r1]
+  tensor.box r2, i0, int64
+  call.host r3, h0, [r2!, r1]
+  ret.r r1!
+.end
+)";
+  constexpr Builtin kCopy{
+      "copy",
+      [](const RelayvmKernelEnv*, const RelayvmKernelArgs* args, uint32_t, uint32_t) -> int32_t {
+        const auto elements = static_cast<size_t>(args->scalars[0] * args->scalars[1]);
+        std::copy_n(static_cast<const float*>(args->buffers[0]), elements,
+                    static_cast<float*>(args->buffers[1]));
+        return RELAYVM_KERNEL_OK;
+      }};
+  const std::vector<Value> numbers = Int64Values({1});
+  const std::vector<Value> rows = {testing::Floats({2, 8}, std::vector<float>(16))};
+  for (const bool of_tensors : {false, true}) {
+    CAPTURE(of_tensors);
+    auto executable = of_tensors ? LoadHost(streaming, {{"f", "", SuspendForever}}, {&kCopy, 1})
+                                 : OnInt64(SuspendForever);
+    auto runtime = Runtime::Create();
+    REQUIRE(runtime.ok());
+    std::vector<std::unique_ptr<Invocation>> invocations;
+    const auto suspend = [&](size_t count) {
+      for (size_t i = 0; i < count; ++i) {
+        invocations.push_back(*Invocation::Create(*runtime, executable));
+        REQUIRE(invocations.back()->Start("main", of_tensors ? rows : numbers).ok());
+        REQUIRE(invocations.back()->Poll() == RunState::kWaiting);
+      }
+    };
+    suspend(200);
+    const size_t before = resident();
+    constexpr size_t kMore = 4000;
+    suspend(kMore);
+    CHECK((resident() - before) / kMore < 12 << 10);
+  }
 }
 #endif
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "bytecode/base/status_detail.h"
 #include "bytecode/opcode.h"
@@ -21,6 +22,7 @@ inline constexpr int64_t kKernelFuel = 32;
 // Bytes that are copied outside of kernels, for a unit of fuel.
 inline constexpr int64_t kBytesPerFuel = 256;
 
+class BorderPoll;
 struct CallArguments;  // interpreter_dispatch.h
 struct CallsTogether;  // interpreter_together.cc
 struct KernelEnv;
@@ -167,7 +169,14 @@ class Interpreter {
   bool TraceKernel(Frame* frame, const uint16_t* pc, const KernelCall& call);
   // Runs a call.host; in interpreter_host.cc.
   bool CallHost(Frame* frame, const uint16_t* pc);
+  // What is before and after the host's function.
+  bool ExportHostArguments(Frame* frame, const uint16_t* pc, std::vector<Value>* args,
+                           BorderPoll* poll);
+  bool ImportHostResult(Frame* frame, const uint16_t* pc, std::span<const Value> args,
+                        const Result<Value>& result, BorderPoll* poll);
+  void TraceHostCall(Frame* frame, const uint16_t* pc, int64_t begin);
   bool FailHost(Frame* frame, const uint16_t* pc, const Status& status);
+  bool FailHostStopped(Frame* frame, const uint16_t* pc, const BorderPoll& poll);
   void TraceInstruction(Frame* frame, const uint16_t* pc);
   StatusPlace PlaceOf(const FunctionCode* function, const uint16_t* pc) const;
 

@@ -208,6 +208,11 @@ const FunctionCode* Interpreter::ClosureFunction(Frame* frame, const uint16_t* p
 
 // --- Tensors ---
 
+// Room for so many dims, on the stack of who asks, as far as there are some: 255 would be the first thing
+// that makes a run which waits for its host hold another page of native stack.
+#define RELAYVM_DIMS_ON_STACK(rank) \
+  static_cast<int64_t*>(__builtin_alloca(sizeof(int64_t) * std::min<uint32_t>(rank, kMaxRank)))
+
 // Inlined, as NewTensorOf below: a step of a small program is little more than its dims.
 [[gnu::always_inline]] inline int64_t Interpreter::GatherDims(Frame* frame, const uint16_t* pc,
                                                               DType dtype, const uint16_t* regs,
@@ -238,7 +243,7 @@ int64_t Interpreter::FailDims(Frame* frame, const uint16_t* pc, const uint16_t* 
 
 bool Interpreter::CheckTensorDims(Frame* frame, const uint16_t* pc, const uint16_t* regs,
                                   uint32_t rank, uint16_t message) {
-  int64_t dims[kMaxRank];
+  int64_t* dims = RELAYVM_DIMS_ON_STACK(rank);
   const uint64_t* scalars = frame->scalars();
   rank = std::min<uint32_t>(rank, kMaxRank);
   for (uint32_t i = 0; i < rank; ++i) dims[i] = static_cast<int64_t>(scalars[regs[i]]);
@@ -294,7 +299,7 @@ const uint16_t* Interpreter::ApplyRule(Frame* frame, const uint16_t* pc) {
 
 Tensor* Interpreter::NewTensorChecked(Frame* frame, const uint16_t* pc, DType dtype,
                                       const uint16_t* regs, uint32_t rank) {
-  int64_t dims[kMaxRank];
+  int64_t* dims = RELAYVM_DIMS_ON_STACK(rank);
   int64_t bytes = GatherDims(frame, pc, dtype, regs, rank, dims);
   if (bytes < 0) return nullptr;
   if (context_.places != nullptr) [[unlikely]] {
@@ -332,7 +337,7 @@ Tensor* Interpreter::NewStaticTensor(Frame* frame, const uint16_t* pc, uint16_t 
 Tensor* Interpreter::View(Frame* frame, const uint16_t* pc, Object* from, bool take,
                           const uint16_t* regs, uint32_t rank) {
   auto* tensor = static_cast<Tensor*>(from);
-  int64_t dims[kMaxRank];
+  int64_t* dims = RELAYVM_DIMS_ON_STACK(rank);
   int64_t bytes = GatherDims(frame, pc, tensor->dtype, regs, rank, dims);
   if (bytes < 0) return nullptr;
   if (static_cast<size_t>(bytes) > tensor->bytes()) {
@@ -358,7 +363,7 @@ bool SameDims(const int64_t* a, const int64_t* b, uint32_t rank) {
 Tensor* Interpreter::Reuse(Frame* frame, const uint16_t* pc, Object* from, bool take, DType dtype,
                            const uint16_t* regs, uint32_t rank) {
   auto* tensor = static_cast<Tensor*>(from);
-  int64_t dims[kMaxRank];
+  int64_t* dims = RELAYVM_DIMS_ON_STACK(rank);
   int64_t bytes = GatherDims(frame, pc, dtype, regs, rank, dims);
   if (bytes < 0) return nullptr;
   if (context_.places != nullptr) [[unlikely]] {
@@ -399,7 +404,7 @@ Tensor* Interpreter::Append(Frame* frame, const uint16_t* pc, Object* from, bool
   auto* head = static_cast<Tensor*>(from);
   auto* tail = static_cast<Tensor*>(more);
   const auto dtype = static_cast<DType>(pc[4]);
-  int64_t dims[kMaxRank];
+  int64_t* dims = RELAYVM_DIMS_ON_STACK(rank);
   const int64_t bytes = GatherDims(frame, pc, dtype, regs, rank, dims);
   if (bytes < 0) return nullptr;
   if (head->dtype != dtype || tail->dtype != dtype ||

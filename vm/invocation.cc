@@ -224,7 +224,8 @@ Invocation::~Invocation() {
     while (Poll() != RunState::kDone) {
     }
   }
-  impl_->context.wait->Close();
+  // Who else calls on_ready holds it.
+  if (impl_->context.wait.use_count() > 1) impl_->context.wait->Close();
 }
 
 Result<std::unique_ptr<Invocation>> Invocation::Create(std::shared_ptr<Runtime> runtime,

@@ -87,25 +87,6 @@ int64_t Tensor::num_elements() const {
   return static_cast<int64_t>(n);
 }
 
-std::span<Object*> FieldsOf(Object* object) {
-  switch (object->kind) {
-    case ObjectKind::kAdt: {
-      auto* adt = static_cast<Adt*>(object);
-      return {adt->fields, adt->num_fields};
-    }
-    case ObjectKind::kClosure: {
-      auto* closure = static_cast<Closure*>(object);
-      return {closure->captured, closure->num_captured};
-    }
-    case ObjectKind::kRef:
-      return {&static_cast<Ref*>(object)->content, 1};
-    case ObjectKind::kTensor:
-    case ObjectKind::kEmpty:
-      return {};
-  }
-  return {};
-}
-
 void Destroy(Heap& heap, Object* object) {
   if (object->kind == ObjectKind::kTensor) return FreeTensor(heap, static_cast<Tensor*>(object));
   // The three kinds with fields have the link at the same place.
@@ -114,7 +95,8 @@ void Destroy(Heap& heap, Object* object) {
   while (pending != nullptr) {
     Object* dead = pending;
     pending = static_cast<Adt*>(dead)->next;
-    for (Object* child : FieldsOf(dead)) {
+    const std::span<Object*> fields = FieldsOf(dead);
+    for (Object* child : fields) {
       uint32_t count = child->count.load(std::memory_order_relaxed);
       if (count >= kUncounted) continue;
       if (count > 1) {
@@ -129,7 +111,7 @@ void Destroy(Heap& heap, Object* object) {
     if (dead->kind == ObjectKind::kRef) {
       heap.FreeSmall(dead);
     } else {
-      FreeRow(heap, dead, FieldsOf(dead).size());
+      FreeRow(heap, dead, fields.size());
     }
   }
 }

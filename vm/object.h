@@ -118,7 +118,24 @@ struct Ref : Object {
 };
 static_assert(sizeof(Adt) == 16 && sizeof(Closure) == 16 && sizeof(Ref) == 24);
 // Adt, Closure and Ref are alike to what walks them: a row of fields.
-std::span<Object*> FieldsOf(Object* object);
+inline std::span<Object*> FieldsOf(Object* object) {
+  switch (object->kind) {
+    case ObjectKind::kAdt: {
+      auto* adt = static_cast<Adt*>(object);
+      return {adt->fields, adt->num_fields};
+    }
+    case ObjectKind::kClosure: {
+      auto* closure = static_cast<Closure*>(object);
+      return {closure->captured, closure->num_captured};
+    }
+    case ObjectKind::kRef:
+      return {&static_cast<Ref*>(object)->content, 1};
+    case ObjectKind::kTensor:
+    case ObjectKind::kEmpty:
+      return {};
+  }
+  return {};
+}
 
 // What a register without a value holds. Immortal.
 extern Object kEmptyObject;

@@ -105,8 +105,9 @@ Workspace::Workspace(TaskPool* pool, TraceSink* trace, const std::shared_ptr<Mem
       trace(trace),
       machine_memory(machine_memory) {}
 
-size_t Workspace::Park(size_t bytes) {
+size_t Workspace::Park(size_t held, size_t bytes) {
   heap->Park(bytes);
+  if (held <= bytes) return held;
   scratch.Trim(bytes);
   stack.Trim(bytes);
   return bytes_held();
@@ -224,7 +225,7 @@ void Runtime::Release(std::unique_ptr<vm::Workspace> workspace, int64_t now) {
   // A little memory stays. Values that point into the heap give their blocks back to it, whoever runs
   // there then.
   size_t bytes = workspace->bytes_held();
-  bytes = workspace->Park(bytes > kSmallBytes ? kIdleBytes : kSmallBytes);
+  bytes = workspace->Park(bytes, bytes > kSmallBytes ? kIdleBytes : kSmallBytes);
   const size_t most = impl.options.max_idle_workspaces;
   if (most == 0) return impl.Forget(workspace.get());
   std::unique_ptr<vm::Workspace> surplus;
@@ -238,7 +239,7 @@ void Runtime::Release(std::unique_ptr<vm::Workspace> workspace, int64_t now) {
     workspace = impl.idle.TakeOldest();
   }
   if (injected) return impl.Forget(workspace.get());
-  if (bytes > kSmallBytes) bytes = workspace->Park(kSmallBytes);
+  if (bytes > kSmallBytes) bytes = workspace->Park(bytes, kSmallBytes);
   constexpr int kMostOld = 2;  // at once, so that no call takes long
   for (int i = 0;; ++i) {
     {

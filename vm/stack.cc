@@ -81,7 +81,7 @@ void VmStack::Use(const StackRegion& region) {
   if (begin_ != region.split()) kept_ = 0;
   begin_ = end_ = region.split();
   bytes_ = region.vm_bytes();
-  advice_ = region.advice();
+  region_ = &region;
 }
 
 VmStack::Growth VmStack::Grow(Heap& heap, const char* end) {
@@ -106,8 +106,7 @@ void VmStack::Clear(size_t kept) {
   Trim(kept);
 }
 
-void VmStack::Trim(size_t bytes) {
-  if (kept_ <= bytes) return;
+void VmStack::TrimSlow(size_t bytes) {
   char* from = begin_ + bytes;
   from += -reinterpret_cast<uintptr_t>(from) & (kPageBytes - 1);
   char* end = begin_ + kept_;

@@ -59,7 +59,7 @@ class VmStack {
   // Past what may be written: the charged part, and all that was reserved.
   char* end() const { return end_; }
   size_t reserved_bytes() const { return bytes_; }
-  const char* advice() const { return advice_; }  // StackRegion's
+  const char* advice() const { return region_->advice(); }
 
   enum class Growth : uint8_t { kDone, kAtReserve, kAtLimit };
   // Moves end() to `end` or further, and charges the heap; at the end of what is reserved, or at
@@ -68,14 +68,18 @@ class VmStack {
   // Nothing is in use: end() is begin() again, and pages are given back from `kept` bytes on.
   void Clear(size_t kept);
   // Between runs: gives back what is kept from `bytes` on.
-  void Trim(size_t bytes);
+  void Trim(size_t bytes) {
+    if (kept_ > bytes) TrimSlow(bytes);
+  }
   size_t kept_bytes() const { return kept_; }
 
  private:
+  void TrimSlow(size_t bytes);
+
   char *begin_ = nullptr, *end_ = nullptr;
   size_t bytes_ = 0;
   size_t kept_ = 0;  // from begin_ on: what former runs have used
-  const char* advice_ = "";
+  const StackRegion* region_ = nullptr;
 };
 
 class ArenaStack {
