@@ -149,7 +149,7 @@ class Heap {
 
   // 16-byte aligned; 64-byte aligned when `bytes` is a multiple of 64. Null when the limit or the
   // machine's memory is reached. REQUIRES: 0 < bytes <= kMaxSmall.
-  void* AllocateSmall(size_t bytes) {
+  [[gnu::always_inline]] void* AllocateSmall(size_t bytes) {
     const unsigned size_class = SizeClass(bytes);
     Span* span = bins_[size_class].current;
     void* block = span->free;

@@ -292,8 +292,11 @@ Status Invocation::Impl::Start(std::string_view name, std::vector<Value> run_inp
   // Inputs are no part of the limit, but of the machine's memory.
   size_t room = workspace->machine_memory;
   if (options.memory_limit > room / 4) {
-    for (const Value& input : inputs)
-      if (input.is_tensor()) room -= std::min(room, input.bytes());
+    for (const Value& input : inputs) {
+      const vm::Object* object = input.object();
+      if (object == nullptr || object->kind != vm::ObjectKind::kTensor) continue;
+      room -= std::min<size_t>(room, static_cast<const vm::Tensor*>(object)->capacity);
+    }
   }
   workspace->heap->BeginRun(std::min(options.memory_limit, room), room < options.memory_limit);
   fiber.emplace(workspace->stacks, Main, this);
