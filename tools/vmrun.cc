@@ -3,7 +3,7 @@
 //   vmrun MODEL.vmx [--function main] --input ARG ... [--output OUT] [--expect FILE] [--threads N]
 //         [--repeat N] [--json] [--profile [FILE.json]] [--profile-interval N]
 //         [--trace [FILE.json]] [--memory-limit SIZE]
-//         [--stack-limit SIZE] [--timeout SECONDS] [--stats] [--verify] [--target LEVEL]
+//         [--stack-limit SIZE] [--timeout SECONDS] [--stats] [--verify] [--clear-memory] [--target LEVEL]
 //         [--plugin LIBRARY]
 //
 // MODEL and a value may be -, which is standard input. MODEL may be a folder with a graph (relayc
@@ -36,6 +36,8 @@ Exit Main(int argc, char** argv) {
       ->required();
   app.add_flag("--verify", load.verify,
                "compare the checksums of the weights too: reads all of them");
+  app.add_flag("--clear-memory", load.clear_memory,
+               "memory is zero when the program gets it: for files that are not trusted");
   app.add_option(
       "--target", load.target,
       "of a file for several processors, the one to run as: x86-64-v3 (default: the best "

@@ -22,7 +22,8 @@
 // Blocks that left as results, and come back between runs, stay likewise while runs go on: from the
 // second that follows the one before within a second on. Before that 8 MiB of them stay. A heap
 // that is parked or trimmed gives them back, and the system may take those of large blocks when it
-// is short of memory.
+// is short of memory. Where more than 8 MiB are kept between runs, of results or of what the last run
+// needed, somebody may be told (TellWhenIdle), who gives it back when no run has come for a while.
 //
 // Its limit is that of the whole invocation: what lies elsewhere (stacks, scratch) is charged here. It
 // bounds live bytes to the byte. Blocks of many sizes, of which few are left in each span, hold more
@@ -103,8 +104,28 @@ class Heap {
   // free meanwhile.
   void Park(size_t bytes);
 
-  // Starts a run: `limit` bounds live bytes; whether it is the machine's.
-  void BeginRun(size_t limit, bool is_machines = false);
+  // Calls on_idle(context), by whoever has the heap, between runs when it keeps more than 8 MiB then; not
+  // after Orphan(). It takes no locks that whoever frees exported blocks may hold.
+  void TellWhenIdle(void (*on_idle)(void* context), void* context) {
+    on_idle_ = on_idle;
+    on_idle_context_ = context;
+  }
+  // What is kept, and since when nothing has been done with it: nanoseconds of the steady clock; 0 bytes
+  // where it is little. From any thread.
+  size_t idle_trimmable_bytes() const;
+  int64_t idle_since() const { return idle_since_; }
+  // Takes a heap that nobody has, so that its owner waits for TrimTaken, which gives all free pages back;
+  // it may be gone then. From any thread.
+  bool TakeIfIdle() { return TryTake(); }
+  void TrimTaken() {
+    ReleaseFree();
+    Leave();
+  }
+
+  // Starts a run: `limit` bounds live bytes; whether it is the machine's; whether its memory is zero when
+  // it gets it (object.h).
+  void BeginRun(size_t limit, bool is_machines = false, bool clears = false);
+  bool clears() const { return clears_; }
   // Ends it: frees every block but the exported ones, and keeps pages for the next run of this size.
   void Reset();
   // Gives back all pages that are free, and until the next run those that others free.
@@ -311,7 +332,7 @@ class Heap {
   void Hold();
   void LetGo();
   void Leave();
-  void TrimIfIdle();
+  void TellIdle();
   bool HasRemote() const { return remote_.load(std::memory_order_relaxed) > kTaken; }
   void DrainRemote();
   void TakeBack(RemoteBlock* remote);
@@ -351,10 +372,14 @@ class Heap {
 
   // Between runs: free pages, and empty chunks of an injected source, that are kept at most.
   size_t idle_kept_pages_ = 0, idle_chunk_bytes_ = 0;
-  bool has_shed_ = false;              // more came back since the last run than was kept
-  bool keeps_results_ = false;         // runs go on: what results of one held, the next one needs
-  int64_t ended_at_ = 0;               // the last run of large results, in nanoseconds
-  bool running_ = false;               // from BeginRun to Reset
+  bool has_shed_ = false;       // more came back since the last run than was kept
+  bool keeps_results_ = false;  // runs go on: what results of one held, the next one needs
+  int64_t ended_at_ = 0;        // the last run of large results, in nanoseconds
+  bool running_ = false;        // from BeginRun to Reset
+  bool clears_ = false;         // this run's memory
+  void (*on_idle_)(void* context) = nullptr;
+  void* on_idle_context_ = nullptr;
+  SingleWriter<int64_t> idle_since_;
   bool held_ = false;                  // the owner has taken it; his alone
   std::atomic<size_t> references_{1};  // the owner and exported blocks
   // Zero: nobody has the heap. Else kTaken, and the first of a list of blocks freed meanwhile.

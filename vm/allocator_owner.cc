@@ -50,6 +50,7 @@ void Heap::FreeExported(Heap* heap, void* block, size_t bytes) {
   if (seen == 0) {
     heap->TakeBack(remote);
     heap->ShedIdle();
+    heap->TellIdle();
     heap->Leave();
   }
   if (heap->references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete heap;
@@ -73,11 +74,13 @@ void Heap::Hold() {
 
 // Where nobody else may come, it stays the owner's: that is a short run's way. REQUIRES: !running_.
 void Heap::LetGo() {
-  if (budget_ == nullptr && references_.load(std::memory_order_acquire) == 1) {
-    if (!HasRemote()) return;
+  const bool alone = budget_ == nullptr && references_.load(std::memory_order_acquire) == 1;
+  if (alone && HasRemote()) {
     DrainRemote();
-    return ShedIdle();
+    ShedIdle();
   }
+  if (alone && kept_pages_ <= kIdleRoomPages) return;
+  TellIdle();
   held_ = false;
   Leave();
 }
@@ -89,14 +92,19 @@ void Heap::Leave() {
                                           std::memory_order_relaxed)) {
     DrainRemote();
     ShedIdle();
+    TellIdle();
     none_freed = kTaken;
   }
 }
 
-void Heap::TrimIfIdle() {
-  if (!TryTake()) return;
-  ReleaseFree();
-  Leave();
+size_t Heap::idle_trimmable_bytes() const {
+  return kept_pages_ > kIdleRoomPages ? kept_pages_ * kPageBytes : 0;
+}
+
+void Heap::TellIdle() {
+  if (on_idle_ == nullptr || kept_pages_ <= kIdleRoomPages) return;
+  idle_since_ = NowNanoseconds();
+  on_idle_(on_idle_context_);
 }
 
 void Heap::DrainRemote() {
@@ -148,8 +156,9 @@ void Heap::ShedIdle() {
 
 // --- Runs of the program ---
 
-void Heap::BeginRun(size_t limit, bool is_machines) {
+void Heap::BeginRun(size_t limit, bool is_machines, bool clears) {
   Hold();
+  clears_ = clears;
   running_ = true;
   limit_ = limit;
   limit_is_machines_ = is_machines;
@@ -252,6 +261,7 @@ void Heap::Orphan() {
   ReleaseFree();
   running_ = keeps_results_ = false;
   idle_kept_pages_ = idle_chunk_bytes_ = 0;
+  on_idle_ = nullptr;
   LetGo();
   if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
 }

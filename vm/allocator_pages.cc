@@ -278,7 +278,9 @@ void MemoryBudget::Part(Heap* heap) {
 
 void MemoryBudget::ReclaimIdle() {
   const std::lock_guard lock(mutex_);
-  for (Heap* heap = heaps_; heap != nullptr; heap = heap->member_.next) heap->TrimIfIdle();
+  for (Heap* heap = heaps_; heap != nullptr; heap = heap->member_.next) {
+    if (heap->TakeIfIdle()) heap->TrimTaken();
+  }
 }
 
 // --- Giving pages back ---

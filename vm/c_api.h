@@ -230,6 +230,9 @@ typedef struct relayvm_runtime_options {
    * RELAYVM_RESOURCE_EXHAUSTED. Not counted: inputs, constants, buffers for results, native stacks; see
    * relayvm.h. */
   uint64_t memory_limit;
+  /* Nanoseconds for which memory that is kept for the next runs stays when nobody uses it; 0: 2 s.
+   * INT64_MAX: until relayvm_runtime_trim. */
+  int64_t keep_idle_ns;
 } relayvm_runtime_options;
 /* The structs that `options` points to are copied; handles are kept alive. */
 relayvm_status* relayvm_runtime_create_for(uint32_t api_version,
@@ -260,6 +263,9 @@ typedef struct relayvm_runtime_stats {
   uint64_t running, waiting, live_bytes, resident_bytes, workspaces, idle_workspaces;
   uint64_t counted_bytes; /* toward the runtime's memory_limit */
 } relayvm_runtime_stats;
+/* Gives back what is kept for the next runs: all of ended invocations, and what others that do not run
+ * keep above 8 MiB each (relayvm_invocation_trim gives back the rest). From any thread. */
+relayvm_status* relayvm_runtime_trim(relayvm_runtime* runtime);
 /* At any time, from any thread. */
 relayvm_status* relayvm_runtime_get_stats(const relayvm_runtime* runtime,
                                           relayvm_runtime_stats* stats);
@@ -287,6 +293,9 @@ typedef struct relayvm_load_options {
    * RELAYVM_FAILED_PRECONDITION (vm/executable.h says all). */
   uint32_t copy_file;
   uint32_t verify; /* not 0: compares the checksums of weights too, which reads all of the file */
+  /* not 0: memory of runs is zero when the program gets it, else what other runs of the process have left
+   * there: for files that are not trusted. */
+  uint32_t clear_memory;
 } relayvm_load_options;
 relayvm_status* relayvm_executable_load(const char* path, const relayvm_load_options* options,
                                         relayvm_executable** out);

@@ -31,6 +31,7 @@ Status ReadLoadOptions(const relayvm_load_options* from, OwnedLoadOptions* to) {
   to->options.perf_map = read.perf_map != 0;
   to->options.copy_file = read.copy_file != 0;
   to->options.verify = read.verify != 0;
+  to->options.clear_memory = read.clear_memory != 0;
   if (read.target != nullptr) to->options.target = read.target;
   for (size_t i = 0; i < read.num_kernels; ++i) {
     if (read.kernels == nullptr || read.kernels[i].name == nullptr ||

@@ -123,6 +123,7 @@ void WalkStatusAndRuntime(Walk& walk, Fixture& f) {
     return runtime;
   });
   WALK(relayvm_runtime_num_threads, [&] { return std::tuple(f.runtime); });
+  WALK(relayvm_runtime_trim, [&] { return std::tuple(f.runtime); });
   WALK(relayvm_runtime_get_stats, [&] { return std::tuple(f.runtime, &f.runtime_stats); });
 }
 

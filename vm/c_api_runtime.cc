@@ -185,6 +185,7 @@ Result<std::shared_ptr<relayvm::Runtime>> CreateRuntime(const relayvm_runtime_op
   options.trace = bundle->sink != nullptr ? bundle->sink.get() : bundle->trace.get();
   options.memory = bundle->memory;
   if (read.memory_limit != 0) options.memory_limit = read.memory_limit;
+  if (read.keep_idle_ns != 0) options.keep_idle = std::chrono::nanoseconds(read.keep_idle_ns);
   RELAYVM_ASSIGN_OR_RETURN(bundle->runtime, relayvm::Runtime::Create(options));
   bundle->TakeAll();
   relayvm::Runtime* runtime = bundle->runtime.get();
@@ -216,6 +217,14 @@ void relayvm_runtime_free(relayvm_runtime* runtime) { delete runtime; }
 
 uint32_t relayvm_runtime_num_threads(const relayvm_runtime* runtime) {
   return runtime == nullptr ? 0 : runtime->runtime->num_threads();
+}
+
+relayvm_status* relayvm_runtime_trim(relayvm_runtime* runtime) {
+  RELAYVM_REQUIRE(runtime);
+  return Guarded([&]() -> relayvm_status* {
+    runtime->runtime->Trim();
+    return nullptr;
+  });
 }
 
 relayvm_status* relayvm_runtime_get_stats(const relayvm_runtime* runtime,

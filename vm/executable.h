@@ -50,6 +50,10 @@ struct LoadOptions {
   // Compares the checksums of constants too, and of what is for other processors: reads all of the file.
   // kInvalidInput names what is damaged.
   bool verify = false;
+  // Of a program that is not trusted: each tensor and arena of its runs is zero when it gets it. Else it is
+  // what was there before, which may be data of other programs' runs in this process: compilers never read
+  // it, but a file that someone has made may. Costs as much as writing each tensor once more.
+  bool clear_memory = false;
   // Lists kernels in /tmp/perf-PID.map for `perf report`.
   bool perf_map = false;
   // Checks at each call of a kernel what the verifier has proved of it, too: a test of the verifier,

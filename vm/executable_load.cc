@@ -175,6 +175,7 @@ Result<std::shared_ptr<const Executable>> Executable::Link(Program program,
   std::shared_ptr<Executable> executable(new Executable());
   executable->program_ = std::move(program);
   executable->file_ = std::move(file);
+  executable->linked_->clears_memory = options.clear_memory;
   if (executable->file_ != nullptr) executable->status_time_ = executable->file_->status_time();
   RELAYVM_RETURN_IF_ERROR(executable->LinkKernels(options));
   RELAYVM_RETURN_IF_ERROR(executable->LinkHostFunctions(options.host_functions));

@@ -35,6 +35,9 @@ class IdlePool {
   IdlePool& operator=(const IdlePool&) = delete;
 
   size_t size() const { return size_; }
+  size_t bytes() const { return bytes_; }
+  // Since when the oldest one is here. REQUIRES: there is one.
+  int64_t oldest_since() const { return oldest_->idle_since; }
 
   // Null when there is none.
   std::unique_ptr<T> Take() { return Unlink(newest_); }

@@ -2,6 +2,7 @@
 #include "vm/interpreter.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "bytecode/kernel_call.h"
 #include "vm/interpreter_dispatch.h"
@@ -24,6 +25,8 @@ inline bool Interpreter::PushArena(Frame* frame, const uint16_t* pc, const Funct
   *arena = nullptr;
   if (callee->arena_bytes == 0) return true;
   *arena = context_.arena->Push(callee->arena_bytes);
+  if (heap_.clears() && *arena != nullptr) [[unlikely]]
+    std::memset(*arena, 0, callee->arena_bytes);
   return *arena != nullptr || FailMemory(frame, pc, "the arena of a function", callee->arena_bytes);
 }
 

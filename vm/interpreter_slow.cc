@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <vector>
 
 #include "bytecode/base/shape_rule.h"
@@ -491,6 +492,7 @@ Status Interpreter::Run(uint32_t function, std::span<Object* const> args, Object
   *frame = {code, nullptr, nullptr, nullptr, 0};
   if (code->arena_bytes != 0) {
     frame->arena = context_.arena->Push(code->arena_bytes);
+    if (heap_.clears() && frame->arena != nullptr) std::memset(frame->arena, 0, code->arena_bytes);
     if (frame->arena == nullptr) {
       FailMemory(frame, code->code, "the arena of a function", code->arena_bytes);
       return std::move(error_);

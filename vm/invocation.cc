@@ -298,7 +298,8 @@ Status Invocation::Impl::Start(std::string_view name, std::vector<Value> run_inp
       room -= std::min<size_t>(room, static_cast<const vm::Tensor*>(object)->capacity);
     }
   }
-  workspace->heap->BeginRun(std::min(options.memory_limit, room), room < options.memory_limit);
+  workspace->heap->BeginRun(std::min(options.memory_limit, room), room < options.memory_limit,
+                            executable->linked().clears_memory);
   fiber.emplace(workspace->stacks, Main, this);
   ++workspace->counters.started;
   if (context.trace != nullptr) {

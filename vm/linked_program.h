@@ -51,6 +51,7 @@ struct LinkedProgram {
   LinkedProgram(const LinkedProgram&) = delete;
   LinkedProgram& operator=(const LinkedProgram&) = delete;
 
+  bool clears_memory = false;  // LoadOptions::clear_memory
   // Program::code, where kernel calls have the bits that ask for checks (bytecode/kernel_call.h).
   std::vector<uint16_t> code;
   std::vector<FunctionCode> functions;

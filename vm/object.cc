@@ -144,6 +144,16 @@ Ref* NewRef(Heap& heap) {
   return ref;
 }
 
+namespace {
+
+// Of a program that must not see what was here before.
+void ClearData(const Heap& heap, Tensor* tensor) {
+  if (heap.clears()) [[unlikely]]
+    std::memset(tensor->data, 0, tensor->capacity);
+}
+
+}  // namespace
+
 Tensor* NewTensor(Heap& heap, DType dtype, int rank, size_t bytes) {
   assert(rank >= 0 && rank <= kMaxRank);
   if (rank == 0 && bytes <= sizeof(uint64_t)) {
@@ -152,6 +162,7 @@ Tensor* NewTensor(Heap& heap, DType dtype, int rank, size_t bytes) {
     Tensor* tensor = InitTensor(block, dtype, rank, Storage::kScalar);
     tensor->data = static_cast<char*>(block) + sizeof(Tensor);
     tensor->capacity = sizeof(uint64_t);
+    ClearData(heap, tensor);
     return tensor;
   }
   size_t header = TensorHeaderBytes(rank);
@@ -162,6 +173,7 @@ Tensor* NewTensor(Heap& heap, DType dtype, int rank, size_t bytes) {
     Tensor* tensor = InitTensor(block, dtype, rank, Storage::kInline);
     tensor->data = static_cast<char*>(block) + header;
     tensor->capacity = padded;
+    ClearData(heap, tensor);
     return tensor;
   }
   void* data = heap.AllocateLarge(bytes);
@@ -174,6 +186,7 @@ Tensor* NewTensor(Heap& heap, DType dtype, int rank, size_t bytes) {
   Tensor* tensor = InitTensor(block, dtype, rank, Storage::kOwned);
   tensor->data = static_cast<char*>(data);
   tensor->capacity = bytes;
+  ClearData(heap, tensor);
   return tensor;
 }
 
@@ -195,6 +208,7 @@ Tensor* NewOutputTensor(Heap& heap, DType dtype, int rank, char* data, size_t by
   Tensor* tensor = InitTensor(block, dtype, rank, Storage::kOutput);
   tensor->data = data;
   tensor->capacity = bytes;
+  ClearData(heap, tensor);
   return tensor;
 }
 

@@ -161,6 +161,7 @@ inline bool IsUnique(const Object* o) { return o->count.load(std::memory_order_r
 Adt* NewAdt(Heap& heap, uint32_t tag, uint32_t num_fields);
 Closure* NewClosure(Heap& heap, uint32_t function, uint32_t num_captured);
 Ref* NewRef(Heap& heap);
+// Elements are what was there before, or zero in a run that clears its memory (LoadOptions::clear_memory).
 // Dims are left to the caller, who copies `rank` of them. REQUIRES: 0 <= rank <= kMaxRank.
 Tensor* NewTensor(Heap& heap, DType dtype, int rank, size_t bytes);
 // A view of `owner` (retained), or of what it views: `bytes` at `data`.

@@ -54,6 +54,10 @@ struct RuntimeOptions {
   // others up to 64 KiB stay, of so many that all have 32 MiB, for 10 s after they were used last (with an
   // injected memory nothing does). 0: nothing is kept.
   uint32_t max_idle_workspaces = 8;
+  // What invocations and ended ones keep for the next runs, results that came back among it, goes back when
+  // nobody has used it for so long: what is above 8 MiB of an invocation, above 4 MiB of ended ones. A
+  // thread sees to it, which is there only while something is kept. max(): it stays until Trim.
+  std::chrono::nanoseconds keep_idle = std::chrono::seconds(2);
   // Sees what runs (borrowed): vm/profile.h, vm/chrome_trace.h, or the host's own. Null: nothing is
   // recorded, at no cost.
   TraceSink* trace = nullptr;
@@ -79,6 +83,9 @@ class Runtime {
   // At any time, from any thread; runs in progress count as they go. Reads each workspace, one by one:
   // the numbers are not of one moment, and many invocations take a while.
   RuntimeStats stats() const;
+  // Gives back all that is kept of ended invocations, and what others that do not run keep above 8 MiB
+  // each (Invocation::Trim gives back the rest). From any thread.
+  void Trim();
 
  private:
   friend class Invocation;

@@ -9,6 +9,9 @@
 #include "bytecode/base/guarded.h"
 #include "bytecode/base/machine_limits.h"
 #include "vm/checked_pool.h"
+#include "vm/clock.h"
+#include "vm/idle_timer.h"
+#include "vm/process_mutex.h"
 #include "vm/relayvm.h"
 #include "vm/thread_pool.h"
 #include "vm/workspace.h"
@@ -22,6 +25,10 @@ constexpr size_t kIdleBytes = 1 << 20;
 constexpr size_t kSmallBytes = 64 << 10;
 // What a workspace takes besides what it knows of: pages of its stacks, tables of its heap.
 constexpr size_t kOwnBytes = 20 << 10;
+// When to look again at what should be idle, and is not.
+constexpr int64_t kLookAgainNanoseconds = 100'000'000;
+// Of the workspaces of one pool, what stays for good.
+constexpr size_t kFewIdleBytes = 4 << 20;
 
 // What only ever grows.
 void AddCounters(const vm::Workspace& workspace, RuntimeStats* stats) {
@@ -72,9 +79,23 @@ struct Runtime::Impl {
   std::mutex stats_mutex;
   RuntimeStats* sum = nullptr;
   size_t next = 0;
+  // Looks at what idles.
+  vm::IdleTimer timer{
+      [](void* self, int64_t now) { return static_cast<Impl*>(self)->TrimIdle(now); }, this};
   std::atomic<uint64_t> last_id{0};
   std::atomic<uint64_t> batched_calls{0}, lone_calls{0};
   std::array<std::atomic<uint64_t>, kNumBatchSizes> batch_sizes{};
+
+  ~Impl() { timer.Stop(); }
+  bool keeps_for_ever() const { return options.keep_idle == std::chrono::nanoseconds::max(); }
+  void WakeTimer(bool is_much) {
+    if (is_much && !keeps_for_ever()) timer.Wake();
+  }
+
+  // Gives back what nobody has used since `now` less keep_idle; when to look again.
+  int64_t TrimIdle(int64_t now);
+  int64_t TrimHeaps(int64_t before);
+  int64_t TrimPool(vm::IdlePool<vm::Workspace>& pool, int64_t before);
 
   // It is to go.
   void Forget(const vm::Workspace* workspace) {
@@ -94,6 +115,64 @@ struct Runtime::Impl {
     AddCounters(*workspace, &gone);
   }
 };
+
+namespace {
+// `time` of the steady clock and so many nanoseconds.
+int64_t After(int64_t time, int64_t nanoseconds) {
+  return time > INT64_MAX - nanoseconds ? INT64_MAX : time + nanoseconds;
+}
+}  // namespace
+
+int64_t Runtime::Impl::TrimIdle(int64_t now) {
+  const int64_t keep = options.keep_idle.count();
+  const int64_t before = now - std::min(keep, now);
+  int64_t oldest = TrimHeaps(before);
+  for (auto* pool : {&idle, &small_idle}) oldest = std::min(oldest, TrimPool(*pool, before));
+  return After(oldest, keep);
+}
+
+// Of those that have been idle since then. The oldest time of the others.
+int64_t Runtime::Impl::TrimHeaps(int64_t before) {
+  // One at a time, and without the lock: giving pages back takes a while.
+  for (size_t i = 0;;) {
+    // Nor is a heap ever taken in a child of fork().
+    const std::lock_guard whole(vm::ProcessMutex());
+    vm::Heap* due = nullptr;
+    {
+      const std::lock_guard lock(mutex);
+      for (; due == nullptr && i < workspaces.size(); ++i) {
+        vm::Heap& heap = *workspaces[i]->heap;
+        const bool is_due = heap.idle_trimmable_bytes() > 0 && heap.idle_since() <= before;
+        if (is_due && heap.TakeIfIdle()) due = &heap;
+      }
+    }
+    if (due == nullptr) break;
+    due->TrimTaken();
+  }
+  const std::lock_guard lock(mutex);
+  int64_t oldest = INT64_MAX;
+  for (const vm::Workspace* workspace : workspaces) {
+    const vm::Heap& heap = *workspace->heap;
+    if (heap.idle_trimmable_bytes() == 0) continue;
+    // One that is older runs, and tells when it is idle again; or has changed its place meanwhile.
+    oldest = std::min(oldest, std::max(heap.idle_since(), before + kLookAgainNanoseconds));
+  }
+  return oldest;
+}
+
+// The same of a pool that holds more than a little.
+int64_t Runtime::Impl::TrimPool(vm::IdlePool<vm::Workspace>& pool, int64_t before) {
+  for (;;) {
+    std::unique_ptr<vm::Workspace> workspace;
+    {
+      const std::lock_guard lock(idle_mutex);
+      if (pool.bytes() <= kFewIdleBytes) return INT64_MAX;
+      if (pool.oldest_since() > before) return pool.oldest_since();
+      workspace = pool.TakeOldest();
+    }
+    Forget(workspace.get());
+  }
+}
 
 namespace vm {
 Workspace::Workspace(TaskPool* pool, TraceSink* trace, const std::shared_ptr<MemorySource>& memory,
@@ -145,6 +224,21 @@ Result<std::shared_ptr<Runtime>> Runtime::Create(const RuntimeOptions& options) 
     impl.pool = impl.own_pool.get();
     return runtime;
   });
+}
+
+void Runtime::Trim() {
+  Impl& impl = *impl_;
+  impl.TrimHeaps(INT64_MAX - kLookAgainNanoseconds);
+  for (;;) {
+    std::unique_ptr<vm::Workspace> workspace;
+    {
+      const std::lock_guard lock(impl.idle_mutex);
+      workspace = impl.idle.TakeOldest();
+      if (workspace == nullptr) workspace = impl.small_idle.TakeOldest();
+    }
+    if (workspace == nullptr) return;
+    impl.Forget(workspace.get());
+  }
 }
 
 uint32_t Runtime::num_threads() const { return impl_->pool->num_threads(); }
@@ -212,6 +306,10 @@ std::unique_ptr<vm::Workspace> Runtime::Acquire() {
   auto workspace = std::make_unique<vm::Workspace>(impl.pool, options.trace, options.memory,
                                                    impl.budget, impl.machine_memory);
   workspace->injected_pool = options.thread_pool != nullptr;
+  if (!impl.keeps_for_ever()) {
+    workspace->heap->TellWhenIdle([](void* self) { static_cast<Impl*>(self)->timer.Wake(); },
+                                  &impl);
+  }
   ++impl.wanted;
   const std::lock_guard lock(impl.mutex);
   --impl.wanted;
@@ -228,15 +326,19 @@ void Runtime::Release(std::unique_ptr<vm::Workspace> workspace, int64_t now) {
   bytes = workspace->Park(bytes, bytes > kSmallBytes ? kIdleBytes : kSmallBytes);
   const size_t most = impl.options.max_idle_workspaces;
   if (most == 0) return impl.Forget(workspace.get());
+  bool is_much = false;  // what is in the pools
   std::unique_ptr<vm::Workspace> surplus;
   // A host's memory goes back in chunks of several MiB.
   const bool injected = impl.options.memory != nullptr;
   if (bytes > kSmallBytes || injected) {
-    const std::lock_guard lock(impl.idle_mutex);
-    impl.idle.Give(std::move(workspace), bytes, now);
-    // The one that waits longest is made small.
-    if (impl.idle.size() <= most) return;
-    workspace = impl.idle.TakeOldest();
+    {
+      const std::lock_guard lock(impl.idle_mutex);
+      impl.idle.Give(std::move(workspace), bytes, now);
+      is_much = impl.idle.bytes() > kFewIdleBytes;
+      // The one that waits longest is made small.
+      if (impl.idle.size() > most) workspace = impl.idle.TakeOldest();
+    }
+    if (workspace == nullptr) return impl.WakeTimer(is_much);
   }
   if (injected) return impl.Forget(workspace.get());
   if (bytes > kSmallBytes) bytes = workspace->Park(bytes, kSmallBytes);
@@ -248,8 +350,9 @@ void Runtime::Release(std::unique_ptr<vm::Workspace> workspace, int64_t now) {
       bytes = std::min(bytes, kSmallBytes) + kOwnBytes;
       if (workspace != nullptr) impl.small_idle.Give(std::move(workspace), bytes, now);
       surplus = impl.small_idle.TakeSurplus(now, /*or_age=*/i < kMostOld);
+      is_much |= impl.small_idle.bytes() > kFewIdleBytes;
     }
-    if (surplus == nullptr) return;
+    if (surplus == nullptr) return impl.WakeTimer(is_much);
     impl.Forget(surplus.get());
     surplus.reset();  // without a lock
   }
