@@ -1,5 +1,6 @@
 from os import PathLike
-from typing import Any, Callable, Iterable, Mapping, Sequence
+from typing import Any, Callable, Iterable, Literal, Mapping, Sequence, TypedDict
+from typing_extensions import Unpack
 
 import numpy as np
 
@@ -77,6 +78,7 @@ class Runtime:
     @property
     def num_threads(self) -> int: ...
     def stats(self) -> dict[str, Any]: ...
+    def trim(self) -> None: ...
     def close(self) -> None: ...
     def __enter__(self) -> Runtime: ...
     def __exit__(self, *_: Any) -> None: ...
@@ -145,7 +147,8 @@ class GraphModule:
 def load_graph(folder: _Path, *, num_threads: int = 1) -> GraphModule: ...
 def default_runtime() -> Runtime: ...
 def load(source: _Path | bytes | bytearray | memoryview, *, runtime: Runtime | None = None,
-         host_functions: Iterable[Any] = (), target: str = "", perf_map: bool = False, verify: bool = False) -> Model: ...
+         host_functions: Iterable[Any] = (), target: str = "", perf_map: bool = False, verify: bool = False,
+         clear_memory: bool = False) -> Model: ...
 def tensor(data: Any, dtype: str = "float32") -> Value: ...
 
 # --- relayvm-compiler ---
@@ -171,11 +174,51 @@ class Module:
 
 IRModule = Module
 
+# What relayc's options are called here, so that a misspelt one is found: tests hold it against relayc's.
+class _Options(TypedDict, total=False):
+    batching: bool
+    disabled_passes: Sequence[str]
+    entry: str
+    exact: bool
+    executor: Literal["vm", "graph"]
+    explain_rules: bool
+    layouts: str | Sequence[str]
+    load_pass: _Path | Sequence[_Path]
+    num_threads: int
+    plugins: Sequence[_Path]
+    precision: Literal["fp32", "bf16"]
+    print_ir_after: str
+    rules: _Path | Sequence[_Path]
+    schedule_for: Mapping[str, str]
+    schedules: _Path | Sequence[_Path]
+    verify_ir: bool
+    weights: Literal["q8", "q4"]
+
+class _CompileOptions(_Options, total=False):
+    dims: Mapping[str, int]
+    passes: Sequence[transform.InsertedPass]
+
+class _BuildOptions(_CompileOptions, total=False):
+    opt_level: int
+    shape: Mapping[str, _Shape]
+    progress: Callable[[str, int, int], Any]
+
+class _ModelOptions(_BuildOptions, total=False):
+    target: str | Sequence[str]
+    params: Mapping[str, Any] | _Path
+
+class _SequentialOptions(_Options, total=False):
+    target: str
+
+class _PassOptions(_SequentialOptions, total=False):
+    opt_level: int
+
 class PassContext:
     opt_level: int
     disabled_pass: list[str]
     def __init__(self, opt_level: int = 3, required_pass: Sequence[str] | None = None,
-                 disabled_pass: Sequence[str] | None = None, config: Mapping[str, Any] | None = None, **options: Any) -> None: ...
+                 disabled_pass: Sequence[str] | None = None, config: Mapping[str, Any] | None = None,
+                 **options: Unpack[_CompileOptions]) -> None: ...
     def __enter__(self) -> PassContext: ...
     def __exit__(self, *_: Any) -> None: ...
     @classmethod
@@ -217,10 +260,11 @@ def bind_params_by_name(mod: Module | RelayFunction, params: Mapping[str, Any], 
 def rewrite(mod: Module, rules: _Path, *, explain: Callable[[str], Any] | None = None) -> Module: ...
 def compile(mod: Module | RelayFunction | _Path | bytes | Any, target: str | Sequence[str] | None = None, *, params: Mapping[str, Any] | _Path | None = None,
             opt_level: int | None = None, shape: Mapping[str, _Shape] | None = None,
-            progress: Callable[[str, int, int], Any] | None = None, **options: Any) -> Executable: ...
+            progress: Callable[[str, int, int], Any] | None = None, **options: Unpack[_CompileOptions]) -> Executable: ...
 def build(mod: Any, target: str | Sequence[str] | None = None, *, params: Mapping[str, Any] | _Path | None = None, mod_name: str | None = None,
-          **options: Any) -> Executable: ...
-def compile_model(model: Any, *, runtime: Runtime | None = None, host_functions: Iterable[Any] = (), **options: Any) -> Model: ...
+          **options: Unpack[_BuildOptions]) -> Executable: ...
+def compile_model(model: Any, *, runtime: Runtime | None = None, host_functions: Iterable[Any] = (),
+                  **options: Unpack[_ModelOptions]) -> Model: ...
 
 class TracedValue:
     name: str
@@ -232,4 +276,4 @@ class TracedValue:
     summary: str
 
 def create_executor(kind: str = "vm", mod: Module | _Path | None = None, params: Mapping[str, Any] | _Path | None = None,
-                    target: str | None = None, *, device: Any = None, **options: Any) -> Any: ...
+                    target: str | None = None, *, device: Any = None, **options: Unpack[_BuildOptions]) -> Any: ...

@@ -75,6 +75,10 @@ class Runtime:
     def num_threads(self):
         return self._native.num_threads
 
+    def trim(self):
+        """Gives back memory that is kept for the next calls of models, what is above 8 MiB of each; by itself it goes 2 s after the last."""
+        self._native.trim()
+
     def close(self):
         """Cancels the runs of `run_async` and waits for them. Nothing can be started afterwards."""
         self._native.close()
@@ -304,19 +308,20 @@ def _flatten(value, flat):
         flat.append(value)
 
 
-def load(source, *, runtime=None, host_functions=(), target="", perf_map=False, verify=False):
+def load(source, *, runtime=None, host_functions=(), target="", perf_map=False, verify=False, clear_memory=False):
     """Loads a .vmx file, or its bytes. FileNotFound (a FileNotFoundError) where there is none.
 
     runtime: a `Runtime`, else the one of all. host_functions: what the program declares without a body,
     see `host_function`. target: of a file for several processors, the part to use ("x86-64-v3"); else the
     best that runs here. perf_map: kernels have names in `perf report`. verify: compares the checksums of the
-    weights too, which reads all of them.
+    weights too, which reads all of them. clear_memory: memory of runs is zero when the program gets it, else
+    what other runs of the process have left there: for files that are not trusted.
     """
     named = _by_name(host_functions)
     if isinstance(source, (bytes, bytearray, memoryview)):
-        program = _native.load_bytes(bytes(source), named, target, perf_map, verify)
+        program = _native.load_bytes(bytes(source), named, target, perf_map, verify, clear_memory)
     else:
-        program = _native.load(os.fspath(source), named, target, perf_map, verify)
+        program = _native.load(os.fspath(source), named, target, perf_map, verify, clear_memory)
     return Model(program, runtime, named.values())
 
 

@@ -35,11 +35,21 @@ LoadOptions OptionsOf(const py::dict& host_functions, const std::string& target,
   return options;
 }
 
+struct PyProfile final : Profile, HeldByPointer {
+  using Profile::Profile;
+  using HeldByPointer::operator delete;
+};
+struct PyChromeTrace final : ChromeTrace, HeldByPointer {
+  using ChromeTrace::ChromeTrace;
+  using HeldByPointer::operator delete;
+};
+
 PyProgram Load(const std::string& path, const py::dict& host_functions, const std::string& target,
-               bool perf_map, bool verify) {
+               bool perf_map, bool verify, bool clear_memory) {
   std::vector<HostFunction> functions;
   LoadOptions options = OptionsOf(host_functions, target, perf_map, &functions);
   options.verify = verify;
+  options.clear_memory = clear_memory;
   Result<std::shared_ptr<const Executable>> executable = Status(StatusCode::kInternal, "");
   {
     const py::gil_scoped_release no_gil;
@@ -49,10 +59,11 @@ PyProgram Load(const std::string& path, const py::dict& host_functions, const st
 }
 
 PyProgram LoadBytes(const py::bytes& bytes, const py::dict& host_functions,
-                    const std::string& target, bool perf_map, bool verify) {
+                    const std::string& target, bool perf_map, bool verify, bool clear_memory) {
   std::vector<HostFunction> functions;
   LoadOptions options = OptionsOf(host_functions, target, perf_map, &functions);
   options.verify = verify;
+  options.clear_memory = clear_memory;
   const auto text = static_cast<std::string_view>(bytes);
   // bytes of Python are not aligned: a copy.
   return {ValueOrThrow(Executable::FromMemory(
@@ -159,21 +170,21 @@ PYBIND11_MODULE(_native, m) {
   m.def("load_bytes", LoadBytes);
 
   const py::class_<TraceSink, std::shared_ptr<TraceSink>> trace_sink(m, "TraceSink");
-  py::class_<Profile, TraceSink, std::shared_ptr<Profile>>(m, "Profile")
+  py::class_<PyProfile, TraceSink, std::shared_ptr<PyProfile>>(m, "Profile")
       .def(py::init([](uint32_t interval) {
-        return std::make_shared<Profile>(Profile::Options{.kernel_interval = interval});
+        return std::make_shared<PyProfile>(Profile::Options{.kernel_interval = interval});
       }))
-      .def("by_kernel", [](const Profile& p) { return RowsOf(p.ByKernel()); })
-      .def("by_place", [](const Profile& p) { return RowsOf(p.ByPlace()); })
+      .def("by_kernel", [](const PyProfile& p) { return RowsOf(p.ByKernel()); })
+      .def("by_place", [](const PyProfile& p) { return RowsOf(p.ByPlace()); })
       .def("totals",
-           [](const Profile& p) {
+           [](const PyProfile& p) {
              const Profile::Totals t = p.totals();
              return py::make_tuple(t.runs, t.run_ns, t.wait_ns, t.kernel_ns);
            })
       .def("clear", &Profile::Clear);
-  py::class_<ChromeTrace, TraceSink, std::shared_ptr<ChromeTrace>>(m, "ChromeTrace")
+  py::class_<PyChromeTrace, TraceSink, std::shared_ptr<PyChromeTrace>>(m, "ChromeTrace")
       .def(py::init([](size_t max_events, uint32_t interval) {
-        return std::make_shared<ChromeTrace>(
+        return std::make_shared<PyChromeTrace>(
             ChromeTrace::Options{.max_events = max_events, .kernel_interval = interval});
       }))
       .def("json", &ChromeTrace::Json)
@@ -193,6 +204,11 @@ PYBIND11_MODULE(_native, m) {
              return StatsOf(stats);
            })
       .def_property_readonly("num_threads", &PyRuntime::num_threads)
+      .def("trim",
+           [](const PyRuntime& r) {
+             const py::gil_scoped_release no_gil;
+             r.runtime()->Trim();
+           })
       .def("close", &PyRuntime::Close);
 
   py::class_<Scheduler::Handle>(m, "Handle")

@@ -183,11 +183,10 @@ class RemoteContext final : public HostContext {
   void Done(const py::object& result, const py::object& error) {
     py::object done = std::move(done_);
     host_call_ = py::object();
-    try {
-      done(result, error);
-    } catch (py::error_already_set& e) {
-      e.discard_as_unraisable("completion of a run");
-    }
+    // The call itself takes no memory of ours: who waits is always told.
+    const auto told = py::reinterpret_steal<py::object>(
+        PyObject_CallFunctionObjArgs(done.ptr(), result.ptr(), error.ptr(), nullptr));
+    if (!told) PyErr_WriteUnraisable(done.ptr());
   }
 
  private:
@@ -214,7 +213,7 @@ std::shared_ptr<PyRuntime> PyRuntime::Create(uint32_t num_threads, uint32_t sche
                                              size_t max_batch, double max_wait,
                                              std::optional<size_t> memory_limit,
                                              std::shared_ptr<TraceSink> trace) {
-  std::shared_ptr<PyRuntime> runtime(new PyRuntime);
+  auto runtime = std::make_shared<PyRuntime>();
   RuntimeOptions options;
   options.num_threads = num_threads;
   options.trace = trace.get();
@@ -503,6 +502,10 @@ Scheduler::Handle Session::Start(const ExportInfo& function, const py::args& arg
       }
     } catch (py::error_already_set& e) {
       error = e.value();
+    } catch (const std::exception&) {  // no memory
+      error = py::reinterpret_steal<py::object>(PyObject_CallNoArgs(PyExc_MemoryError));
+      if (!error) error = py::reinterpret_borrow<py::object>(PyExc_MemoryError);
+      PyErr_Clear();
     }
     context->Done(value, error);
     context.reset();  // with the GIL

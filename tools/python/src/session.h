@@ -20,8 +20,16 @@
 namespace relayvm::python {
 
 // rvm.Runtime. Thread-safe.
-class PyRuntime {
+// What pybind11 holds by shared pointers, which it forgets where there is no memory to make the Python
+// object that has one: it frees the object itself then, which the pointer does too. Objects of these
+// classes are made by make_shared alone, so that nothing else calls this.
+struct HeldByPointer {
+  static void operator delete(void*) noexcept {}
+};
+
+class PyRuntime : public HeldByPointer {
  public:
+  PyRuntime() = default;  // for Create
   static std::shared_ptr<PyRuntime> Create(uint32_t num_threads, uint32_t scheduler_threads,
                                            size_t max_batch, double max_wait,
                                            std::optional<size_t> memory_limit,
@@ -42,7 +50,6 @@ class PyRuntime {
   void Close();
 
  private:
-  PyRuntime() = default;
   std::shared_ptr<TraceSink> trace_;  // outlives the runtime
   std::shared_ptr<Runtime> runtime_;
   SchedulerOptions options_;
@@ -53,7 +60,7 @@ class PyRuntime {
 };
 
 // A call of a host function that waits for Python.
-struct PendingCall {
+struct PendingCall : HeldByPointer {
   std::shared_ptr<const Executable> executable;
   size_t function = 0;  // index into Program::host_functions
   std::vector<Value> args;
@@ -84,7 +91,7 @@ std::vector<Value> InputsOf(const Program& program, const ExportInfo& function,
                             const pybind11::args& args, const pybind11::dict& kwargs);
 
 // rvm.Model's native part. Thread-safe.
-class Session {
+class Session : public HeldByPointer {
  public:
   Session(std::shared_ptr<const Executable> executable, std::shared_ptr<PyRuntime> runtime,
           pybind11::dict host_functions)

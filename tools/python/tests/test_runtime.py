@@ -488,3 +488,21 @@ heavy = [m for m in ("numpy", "asyncio", "inspect", "relayvm.compiler") if m in 
 assert not heavy, heavy
 """
     assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
+
+
+def test_memory_that_is_kept_goes_back(tmp_path):
+    large = rvm.compile("""#[version = "0.0.5"]
+        def @main(%x: Tensor[(?,), float32]) { (add(%x, 1f), multiply(%x, 2f)) }""")
+    large.save(tmp_path / "large.vmx")
+    runtime = rvm.Runtime()
+    for clear in (False, True):
+        model = rvm.load(tmp_path / "large.vmx", runtime=runtime, clear_memory=clear)
+        x = np.arange(8 << 20, dtype=np.float32)
+        for _ in range(4):
+            a, b = model(x)
+        assert (a == x + 1).all() and (b == 2 * x).all()
+        del a, b
+        assert runtime.stats()["resident_bytes"] > 32 << 20
+        runtime.trim()
+        assert runtime.stats()["resident_bytes"] <= 8 << 20
+        assert model(x[:3])[1].tolist() == [0, 2, 4]

@@ -31,7 +31,7 @@ def told_by(module):
                                      *([a.kwarg] if a.kwarg else [])]]
             if node.name != "__getattr__":
                 assert names == parameters(getattr(module, node.name)), node.name
-        elif isinstance(node, ast.ClassDef) and node.name != "Row":
+        elif isinstance(node, ast.ClassDef) and node.name != "Row" and not node.name.startswith("_"):
             told.add(node.name)
             there = getattr(module, node.name)
             for member in node.body:
@@ -65,3 +65,57 @@ def test_everything_public_has_a_docstring():
     for name in [*rvm.__all__, *rvm._COMPILER]:
         thing = getattr(rvm, name)
         assert thing.__doc__, name
+
+
+def options_of(name):
+    """The keys of a TypedDict of the stub, its bases' too."""
+    with open(os.path.splitext(rvm.__file__)[0] + ".pyi") as f:
+        node = next(n for n in ast.parse(f.read()).body if isinstance(n, ast.ClassDef) and n.name == name)
+    keys = {member.target.id for member in node.body}
+    return keys.union(*(options_of(base.id) for base in node.bases if base.id != "TypedDict"))
+
+
+IDENTITY = '#[version = "0.0.5"] def @main(%x: float32) { %x }'
+
+
+def test_options_are_those_of_the_compiler():
+    with pytest.raises(TypeError, match="there is no option precison; did you mean precision") as wrong:
+        rvm.compile(rvm.parse(IDENTITY), precison="bf16")
+    there = set(str(wrong.value).split("options: ")[1].split(", "))
+    # pass is a word of the language; target and params are parameters.
+    assert options_of("_ModelOptions") == there - {"pass"}
+    assert options_of("_PassOptions") <= there
+
+
+MISSPELT = """
+import relayvm as rvm
+from relayvm import transform
+mod = rvm.parse("main.relay")
+rvm.compile(mod, precision="bf16", batching=True, opt_level=2, num_threads=2, dims={"n": 3}, params="w.npz")
+rvm.compile_model("m.onnx", precision="fp32", target="native", shape={"x": (1, None)}, params={})
+rvm.create_executor("graph", mod, weights="q8", opt_level=1)
+rvm.build(mod, "llvm", opt_level=3, exact=True)
+transform.Pass("FoldConstant", opt_level=3, target="native")
+with rvm.PassContext(opt_level=3, weights="q4"):
+    pass
+rvm.compile(mod, precison="bf16")
+rvm.compile(mod, precision="int8")
+rvm.compile(mod, batching="yes")
+rvm.compile_model("m.onnx", wieghts="q8")
+rvm.create_executor("graph", mod, num_thread=2)
+rvm.build(mod, "llvm", optlevel=3)
+transform.Pass("FoldConstant", optlevel=3)
+transform.Sequential([], exakt=True)
+rvm.PassContext(weigths="q4")
+"""
+
+
+def test_misspelt_options_are_found(tmp_path):
+    api = pytest.importorskip("mypy.api")
+    program = tmp_path / "program.py"
+    program.write_text(MISSPELT)
+    os.environ["MYPYPATH"] = os.path.dirname(os.path.dirname(rvm.__file__))
+    out, _, _ = api.run([str(program), "--cache-dir", str(tmp_path / "cache"), "--follow-imports=silent"])
+    first = MISSPELT[: MISSPELT.index("rvm.compile(mod, precison")].count("\n") + 1
+    wrong = {int(line.split(":")[1]) for line in out.splitlines() if ": error:" in line and "program.py" in line}
+    assert wrong == set(range(first, first + 9)), out

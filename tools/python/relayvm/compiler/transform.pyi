@@ -1,12 +1,14 @@
 from typing import Any, Callable, Iterable, Mapping, Sequence
 
-from .. import Module, PassContext
+from typing_extensions import Unpack
+
+from .. import Module, PassContext, _PassOptions, _SequentialOptions
 from . import relay
 
 class Pass:
     name: str
     opt_level: int
-    def __init__(self, name: str, *, verify: bool = False, **options: Any) -> None: ...
+    def __init__(self, name: str, *, verify: bool = False, **options: Unpack[_PassOptions]) -> None: ...
     def __call__(self, mod: Module) -> Module: ...
 
 class PythonPass(Pass):
@@ -17,7 +19,8 @@ class PythonPass(Pass):
 
 class Sequential(Pass):
     passes: list[Pass]
-    def __init__(self, passes: Iterable[Pass], opt_level: int = 3, name: str = "Sequential", *, verify: bool = False, **options: Any) -> None: ...
+    def __init__(self, passes: Iterable[Pass], opt_level: int = 3, name: str = "Sequential", *, verify: bool = False,
+                 **options: Unpack[_SequentialOptions]) -> None: ...
 
 class InsertedPass:
     run: Pass
