@@ -19,6 +19,14 @@ bool OnIntegersOnly(const ExprNode& e) {
 
 }  // namespace
 
+bool IsApproximate(const ExprNode& e) {
+  if (e.kind == ExprKind::kUnary) {
+    return e.unary >= UnaryOp::kExp && e.unary <= UnaryOp::kAtanh && e.unary != UnaryOp::kSqrt;
+  }
+  if (e.kind != ExprKind::kBinary) return false;
+  return e.binary == BinaryOp::kAtan2 || (e.binary == BinaryOp::kPower && IsFloat(e.dtype));
+}
+
 bool IsScalarExpression(const Tensor& t) {
   if (t->rank() != 0 || t->is_placeholder()) return false;
   std::vector<const ExprNode*> work = {t->body.get()};
@@ -28,6 +36,7 @@ bool IsScalarExpression(const Tensor& t) {
     work.pop_back();
     if (!seen.insert(e).second) continue;
     if (seen.size() > kMaxNodes || !FitsRegister(e->dtype)) return false;
+    if (IsApproximate(*e)) return false;
     if (OnIntegersOnly(*e) && IsFloat(e->operands[0]->dtype)) return false;
     switch (e->kind) {
       case ExprKind::kAxis:

@@ -26,6 +26,14 @@ TEST_CASE("arithmetic on scalars is a scalar expression; loops, positions and ha
   CHECK(!make(Reduce(ReduceKind::kSum, Load(v, {AxisValue(axis)}), {axis}, DType::kInt32)));
   CHECK(!IsScalarExpression(
       Compute("row", {2}, [&](const std::vector<Expr>& i) { return i[0] + i[0]; })));
+  // What kernels approximate is theirs.
+  Expr real = Load(Placeholder("f", {}, DType::kFloat32, 3), {});
+  CHECK(make(Unary(UnaryOp::kSqrt, real)));
+  CHECK(make(Binary(BinaryOp::kPower, load, load)));
+  CHECK(!make(Unary(UnaryOp::kExp, real)));
+  CHECK(!make(Unary(UnaryOp::kTanh, load)));
+  CHECK(!make(Binary(BinaryOp::kPower, real, real)));
+  CHECK(!make(Binary(BinaryOp::kAtan2, load, load)));
   Expr large = load;
   for (int i = 0; i < 100; ++i) large = large * load;
   CHECK(!make(large));
