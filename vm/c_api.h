@@ -478,6 +478,8 @@ relayvm_status* relayvm_invocation_create(relayvm_runtime* runtime, relayvm_exec
                                           const relayvm_invocation_options* options,
                                           relayvm_invocation** out);
 void relayvm_invocation_free(relayvm_invocation* invocation); /* cancels what runs */
+/* An input that may be left out, of a type such as Optional[Tensor[(3), float32]], is a tensor as it is,
+ * or NULL; those at the end may be left out of `num_inputs`. */
 relayvm_status* relayvm_invocation_run(relayvm_invocation* invocation, const char* function,
                                        relayvm_value* const* inputs, size_t num_inputs,
                                        relayvm_value** out);

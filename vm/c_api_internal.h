@@ -136,6 +136,8 @@ inline Status CheckDType(relayvm_dtype dtype) {
 
 // `what` they are: "input", "field".
 Result<std::vector<Value>> Values(relayvm_value* const* values, size_t count, const char* what);
+// NULL: one that is left out (vm/optional_inputs.h).
+Result<std::vector<Value>> Inputs(relayvm_value* const* values, size_t count);
 
 // LoadOptions, with the kernels and functions that they refer to.
 struct OwnedLoadOptions {

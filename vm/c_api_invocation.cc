@@ -47,7 +47,7 @@ relayvm_status* Run(relayvm_invocation* invocation, const char* function,
                     relayvm_value* const* inputs, size_t num_inputs, const relayvm_output* outputs,
                     size_t num_outputs, relayvm_value** out) {
   return Guarded([&]() -> relayvm_status* {
-    Result<std::vector<Value>> values = relayvm::c_api::Values(inputs, num_inputs, "input");
+    Result<std::vector<Value>> values = relayvm::c_api::Inputs(inputs, num_inputs);
     if (!values.ok()) return Fail(values.status());
     std::vector<OutputBuffer> buffers;
     if (num_outputs > 0) {
@@ -140,7 +140,7 @@ relayvm_status* relayvm_invocation_start(relayvm_invocation* invocation, const c
   RELAYVM_REQUIRE(invocation);
   RELAYVM_REQUIRE(function);
   return Guarded([&]() -> relayvm_status* {
-    Result<std::vector<Value>> values = relayvm::c_api::Values(inputs, num_inputs, "input");
+    Result<std::vector<Value>> values = relayvm::c_api::Inputs(inputs, num_inputs);
     if (!values.ok()) return Fail(values.status());
     Result<std::vector<OutputBuffer>> buffers = relayvm::c_api::Outputs(outputs, num_outputs);
     if (!buffers.ok()) return Fail(buffers.status());

@@ -98,7 +98,7 @@ relayvm_status* relayvm_scheduler_run(relayvm_scheduler* scheduler, relayvm_exec
   return Guarded([&]() -> relayvm_status* {
     RunRequest request;
     if (Status bad = ReadRunOptions(options, &request); !bad.ok()) return Fail(std::move(bad));
-    Result<std::vector<Value>> values = relayvm::c_api::Values(inputs, num_inputs, "input");
+    Result<std::vector<Value>> values = relayvm::c_api::Inputs(inputs, num_inputs);
     if (!values.ok()) return Fail(values.status());
     request.executable = executable->executable;
     request.function = function;

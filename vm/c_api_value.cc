@@ -36,6 +36,16 @@ Result<std::vector<Value>> Values(relayvm_value* const* values, size_t count, co
   return made;
 }
 
+Result<std::vector<Value>> Inputs(relayvm_value* const* values, size_t count) {
+  if (values == nullptr && count > 0) return Status(StatusCode::kInvalidArgument, "inputs is NULL");
+  std::vector<Value> made;
+  constexpr size_t kFew = 64;
+  made.reserve(std::min(count, kFew));
+  for (size_t i = 0; i < count; ++i)
+    made.push_back(values[i] == nullptr ? Value() : *ValueOf(values[i]));
+  return made;
+}
+
 }  // namespace relayvm::c_api
 
 namespace {

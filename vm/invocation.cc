@@ -15,6 +15,7 @@
 #include "vm/batch.h"
 #include "vm/border.h"
 #include "vm/linked_program.h"
+#include "vm/optional_inputs.h"
 #include "vm/output_places.h"
 #include "vm/outputs.h"
 #include "vm/relayvm.h"
@@ -277,6 +278,7 @@ Status Invocation::Impl::Start(std::string_view name, std::vector<Value> run_inp
   started_at = vm::NowNanoseconds();
   Status wrong = Guarded([&] {
     RELAYVM_RETURN_IF_ERROR(executable->CheckFile(started_at));
+    if (info != nullptr) vm::CompleteInputs(executable->program(), *info, &run_inputs);
     return Check(info, name, run_inputs, run_outputs);
   });
   if (!wrong.ok()) {

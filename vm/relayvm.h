@@ -153,6 +153,9 @@ class Invocation {
   // kResourceExhausted (memory, stack), kCancelled, kDeadlineExceeded. REQUIRES: nothing is
   // running.
   //
+  // An input that may be left out, of a type such as Optional[Tensor[(3), float32]], is a tensor as it
+  // is, or Value(); those at the end may be left out of `inputs`.
+  //
   // `outputs` receive tensors of the result, counted depth first through its tuples, as
   // ExportInfo::output_names: output i is tensor i, and the result has none (Value()) in its place.
   // The dtype and dims of a buffer must be those of its tensor, or the run fails with

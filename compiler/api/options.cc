@@ -23,12 +23,20 @@ struct Pair {
   std::string name, value;
 };
 
-// NAME=VALUE; `example` is one.
-Result<Pair> ReadPair(std::string_view option, std::string_view text, std::string_view example) {
-  const size_t equals = text.find('=');
+// NAME=VALUE; `example` is one. `equals` is where the = is: names of imported models may hold others.
+Result<Pair> ReadPair(std::string_view option, std::string_view text, std::string_view example,
+                      size_t equals) {
   if (equals == std::string_view::npos || equals == 0)
     return Wrong(fmt::format("--{} {}: write {}", option, text, example));
   return Pair{std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
+}
+
+// The last one that is not of a <=.
+size_t LastEquals(std::string_view text) {
+  size_t at = text.rfind('=');
+  while (at != std::string_view::npos && at > 0 && text[at - 1] == '<')
+    at = text.rfind('=', at - 1);
+  return at;
 }
 
 Status ReadFlag(std::string_view option, std::string_view text, bool* flag) {
@@ -85,13 +93,14 @@ Status SetThreads(std::string_view option, std::string_view value, CompilerOptio
   return Wrong(fmt::format("{} {}: expected 0 to 1024", option, value));
 }
 Status AddShape(std::string_view option, std::string_view value, CompilerOptions* o) {
-  RELAYVM_ASSIGN_OR_RETURN(const Pair pair,
-                           ReadPair(option, value, "NAME=1x?x300 or NAME=(n, ?, 300)"));
+  RELAYVM_ASSIGN_OR_RETURN(
+      const Pair pair,
+      ReadPair(option, value, "NAME=1x?x300 or NAME=(n, ?, 300)", LastEquals(value)));
   o->shapes[pair.name] = pair.value;
   return OkStatus();
 }
 Status AddDim(std::string_view option, std::string_view value, CompilerOptions* o) {
-  auto pair = ReadPair(option, value, "NAME=8");
+  auto pair = ReadPair(option, value, "NAME=8", LastEquals(value));
   int64_t number = 0;
   if (!pair.ok() || !ReadNumber<int64_t>(pair->value, 0, INT64_MAX, &number))
     return Wrong(fmt::format("--{} {}: write NAME=8", option, value));
@@ -99,7 +108,8 @@ Status AddDim(std::string_view option, std::string_view value, CompilerOptions* 
   return OkStatus();
 }
 Status AddScheduleFor(std::string_view option, std::string_view value, CompilerOptions* o) {
-  RELAYVM_ASSIGN_OR_RETURN(const Pair pair, ReadPair(option, value, "KERNEL=tile=8x32"));
+  RELAYVM_ASSIGN_OR_RETURN(const Pair pair,
+                           ReadPair(option, value, "KERNEL=tile=8x32", value.find('=')));
   o->schedule_for[pair.name] = pair.value;
   return OkStatus();
 }

@@ -8,6 +8,7 @@
 
 #include "compiler/lowering/value_type.h"
 #include "compiler/pipeline.h"
+#include "vm/optional_inputs.h"
 
 namespace relayvm {
 namespace {
@@ -154,9 +155,11 @@ Result<std::shared_ptr<const ReferenceProgram>> ReferenceProgram::Make(const Loa
   return std::shared_ptr<const ReferenceProgram>(std::move(made));
 }
 
-Result<Value> ReferenceProgram::Run(std::span<const Value> inputs,
+Result<Value> ReferenceProgram::Run(std::span<const Value> given,
                                     const reference::Options& options) const {
   const ir::Function& entry = *module_.functions.at(module_.entry);
+  std::vector<Value> inputs(given.begin(), given.end());
+  vm::CompleteInputs(signature_->program(), signature_->program().exports.front(), &inputs);
   if (inputs.size() != entry.params.size())
     return Status(StatusCode::kInvalidArgument,
                   fmt::format("@{} takes {} inputs, found {}", module_.entry, entry.params.size(),

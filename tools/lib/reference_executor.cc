@@ -12,6 +12,7 @@
 #include "tools/lib/value_trace.h"
 #include "tools/values/tensor_file.h"
 #include "vm/border.h"
+#include "vm/optional_inputs.h"
 #include "vm/signature_dims.h"
 
 namespace relayvm::tools {
@@ -29,8 +30,10 @@ class ReferenceExecutor : public Executor {
   const Program& program() const override { return program_; }
   RunCounts counts() const override { return {run_ns_, std::nullopt}; }
 
-  Result<FlatValue> Run(const ExportInfo& function, const std::vector<Value>& inputs,
+  Result<FlatValue> Run(const ExportInfo& function, const std::vector<Value>& given,
                         TypeTable& types) override {
+    std::vector<Value> inputs = given;
+    vm::CompleteInputs(program_, function, &inputs);
     RELAYVM_RETURN_IF_ERROR(
         vm::CheckInputs(program_, function, vm::SignatureDims(function.params, nullptr), inputs));
     std::vector<reference::Value> args;

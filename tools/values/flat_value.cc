@@ -88,11 +88,19 @@ std::vector<Value> TensorsOf(const FlatValue& value) {
 }
 
 std::vector<std::string> TensorNames(const ExportInfo& function, size_t count) {
-  const std::vector<std::string>& names = function.output_names;
-  std::set<std::string> distinct(names.begin(), names.end());
-  if (names.size() == count && distinct.size() == count && !distinct.contains("")) return names;
+  const bool known = function.output_names.size() == count;
+  std::set<std::string> taken(function.output_names.begin(), function.output_names.end());
+  std::set<std::string> given;
   std::vector<std::string> out;
-  for (size_t i = 0; i < count; ++i) out.push_back(fmt::format("out{}", i));
+  for (size_t i = 0; i < count; ++i) {
+    std::string name = known ? function.output_names[i] : "";
+    if (name.empty() || given.contains(name)) {
+      name = fmt::format("out{}", i);
+      while (known && !taken.insert(name).second) name += "_";
+    }
+    given.insert(name);
+    out.push_back(std::move(name));
+  }
   return out;
 }
 

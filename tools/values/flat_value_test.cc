@@ -38,7 +38,9 @@ TEST_CASE("names of outputs") {
   CHECK(TensorNames(function, 2) == std::vector<std::string>{"scores", "boxes"});
   CHECK(TensorNames(function, 3) == std::vector<std::string>{"out0", "out1", "out2"});
   function.output_names = {"same", "same"};
-  CHECK(TensorNames(function, 2) == std::vector<std::string>{"out0", "out1"});
+  CHECK(TensorNames(function, 2) == std::vector<std::string>{"same", "out1"});
+  function.output_names = {"out1", "out1", "", "last"};
+  CHECK(TensorNames(function, 4) == std::vector<std::string>{"out1", "out1_", "out2", "last"});
 }
 
 }  // namespace

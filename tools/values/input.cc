@@ -14,6 +14,7 @@
 #include "tools/values/literal.h"
 #include "tools/values/numbers.h"
 #include "tools/values/tensor_file.h"
+#include "vm/optional_inputs.h"
 
 namespace relayvm::tools {
 namespace {
@@ -38,20 +39,28 @@ class Reader {
   Result<std::vector<Value>> Read(std::span<const std::string> args) {
     for (const std::string& arg : args) RELAYVM_RETURN_IF_ERROR(ReadArg(arg));
     for (size_t i = 0; i < values_.size(); ++i) {
-      if (values_[i]) continue;
+      if (values_[i] || MayBeLeftOut(i)) continue;
       return Usage(fmt::format("parameter {} has no --input", Name(i)));
     }
     return std::move(values_);
   }
 
  private:
+  // It stays without a value, which a run takes (vm/optional_inputs.h).
+  bool MayBeLeftOut(size_t i) const {
+    return vm::OptionalFormOf(types_.program(), function_.params[i]).has_value();
+  }
+
   Status ReadArg(const std::string& arg) {
     std::string_view text = arg;
     std::optional<size_t> index;
-    // What is before the first = may be a parameter's name, unless the = belongs to a literal or a
-    // file's name.
-    size_t equals = text.find_first_of("=[(@ ");
-    if (equals != std::string_view::npos && text[equals] != '=') equals = FindNamed(text);
+    // A parameter's name, which may hold any character; else what is before the first = may be meant as
+    // one, unless the = belongs to a literal or a file's name.
+    size_t equals = FindNamed(text);
+    if (equals == std::string_view::npos) {
+      equals = text.find_first_of("=[(@ ");
+      if (equals != std::string_view::npos && text[equals] != '=') equals = std::string_view::npos;
+    }
     if (equals != std::string_view::npos) {
       std::string_view name = text.substr(0, equals);
       index = Find(name);
@@ -102,20 +111,35 @@ class Reader {
     return ShortDTypeName(DType::kFloat32);
   }
 
-  // A name may hold any character that imported names have: the = after a parameter's name, where
-  // there is one.
+  // The = after a parameter's name, the longest that fits.
   size_t FindNamed(std::string_view text) const {
+    size_t longest = 0;
     for (const std::string& name : function_.param_names) {
-      if (!name.empty() && text.size() > name.size() && text.starts_with(name) &&
+      if (name.size() > longest && text.size() > name.size() && text.starts_with(name) &&
           text[name.size()] == '=') {
-        return name.size();
+        longest = name.size();
       }
     }
-    return std::string_view::npos;
+    return longest == 0 ? std::string_view::npos : longest;
+  }
+
+  // What is held by a value that may be left out, where `text` is not one of its constructors; else the
+  // parameter's type.
+  TypeTable::Id TypeOf(size_t index, std::string_view text) {
+    const TypeTable::Id type = ids_[index];
+    const auto form = vm::OptionalFormOf(types_.program(), function_.params[index]);
+    if (!form) return type;
+    const std::string_view head = text.substr(0, text.find_first_of("( "));
+    for (const ConstructorInfo& c : types_.adt(type).constructors) {
+      if (head == c.name) return type;
+    }
+    const bool is_tag = head.size() < text.size() && !head.empty() &&
+                        head.find_first_not_of("0123456789") == std::string_view::npos;
+    return is_tag ? type : types_.ConstructorFields(type, form->some)[0];
   }
 
   Result<Value> ReadOne(const std::string& text, size_t index) {
-    TypeTable::Id type = ids_[index];
+    const TypeTable::Id type = TypeOf(index, text);
     if (text == "-") {
       RELAYVM_ASSIGN_OR_RETURN(std::string all, ReadStandardInput());
       Result<Value> value = FromBytes(all, index);
@@ -151,10 +175,11 @@ class Reader {
                     fmt::format("expected a tensor (.npy) or a value as text, found {}",
                                 DescribeFile(bytes)));
     }
-    if (!bytes.starts_with(kNpyMagic)) return ParseLiteral(bytes, types_, ids_[index], Seed(index));
+    const TypeTable::Id type = TypeOf(index, bytes);
+    if (!bytes.starts_with(kNpyMagic)) return ParseLiteral(bytes, types_, type, Seed(index));
     RELAYVM_ASSIGN_OR_RETURN(Value value,
                              ValueFromNpy(SharedBytes::Copy(std::as_bytes(std::span(bytes)))));
-    return FitTensor(value, types_, ids_[index]);
+    return FitTensor(value, types_, type);
   }
 
   Status ReadArchive(const std::string& path) {
@@ -167,7 +192,7 @@ class Reader {
       if (values_[*index])
         return Usage(fmt::format("--input {}: {} has a value already", path, name));
       RELAYVM_ASSIGN_OR_RETURN(Value read, ToValue(tensor));
-      Result<Value> value = FitTensor(read, types_, ids_[*index]);
+      Result<Value> value = FitTensor(read, types_, TypeOf(*index, ""));
       if (!value.ok()) return value.status().WithContext(path + ": " + name);
       values_[*index] = std::move(value).value();
     }

@@ -106,10 +106,13 @@ struct Destination {
 // `names`: of the result's tensors.
 Result<Destination> FindDestination(const std::string& output,
                                     const std::vector<std::string>& names) {
+  std::optional<size_t> named;  // the longest name that fits: they may hold any character
   for (size_t i = 0; i < names.size(); ++i) {
-    if (output.starts_with(names[i] + "=") && output.ends_with(".npy"))
-      return Destination{output.substr(names[i].size() + 1), i};
+    if (output.starts_with(names[i] + "=") && output.ends_with(".npy") &&
+        (!named || names[i].size() > names[*named].size()))
+      named = i;
   }
+  if (named) return Destination{output.substr(names[*named].size() + 1), named};
   const std::string name = output.substr(0, output.find('='));
   if (name.size() < output.size() && name.find('/') == std::string::npos) {
     return Status(StatusCode::kInvalidInput,

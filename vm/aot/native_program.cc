@@ -18,6 +18,7 @@
 #include "vm/border.h"
 #include "vm/clock.h"
 #include "vm/object.h"
+#include "vm/optional_inputs.h"
 #include "vm/process_mutex.h"
 
 namespace relayvm::vm {
@@ -173,6 +174,13 @@ Result<Value> NativeProgram::Run(uint32_t index, std::span<const Value> inputs,
 Result<Value> NativeProgram::RunExport(uint32_t index, std::span<const Value> inputs,
                                        const NativeOptions& options, InvocationStats* stats) {
   const ExportInfo& info = program().exports[index];
+  std::vector<Value> complete;
+  if (std::ranges::any_of(info.params,
+                          [&](const ValueType& p) { return OptionalFormOf(program(), p); })) {
+    complete.assign(inputs.begin(), inputs.end());
+    CompleteInputs(program(), info, &complete);
+    inputs = complete;
+  }
   RELAYVM_RETURN_IF_ERROR(CheckInputs(program(), info, dims_[index], inputs));
   const NativeExport& function = descriptor_.exports.data[index];
   InvocationStats counted;

@@ -16,6 +16,7 @@
 #include "tools/python/src/errors.h"
 #include "tools/python/src/values.h"
 #include "tools/python/src/without_gil.h"
+#include "vm/optional_inputs.h"
 
 namespace relayvm::python {
 
@@ -369,7 +370,7 @@ std::vector<Value> InputsOf(const Program& program, const ExportInfo& function,
     inputs[i] = ToValue(value, function.params[i], program, name);
   }
   for (size_t i = 0; i < count; ++i) {
-    if (!inputs[i])
+    if (!inputs[i] && !vm::OptionalFormOf(program, function.params[i]))
       throw py::type_error(fmt::format("{}: input {} ({}) is missing", function.name,
                                        function.param_names[i],
                                        RelayTypeToString(program, function.params[i])));
