@@ -125,10 +125,21 @@ struct NpyType {
   DType dtype;
 };
 constexpr NpyType kTypes[] = {
-    {"b1", DType::kBool},    {"i1", DType::kInt8},    {"i2", DType::kInt16},
-    {"i4", DType::kInt32},   {"i8", DType::kInt64},   {"u1", DType::kUInt8},
-    {"u2", DType::kUInt16},  {"u4", DType::kUInt32},  {"u8", DType::kUInt64},
-    {"f2", DType::kFloat16}, {"f4", DType::kFloat32}, {"f8", DType::kFloat64},
+    {"b1", DType::kBool},
+    {"i1", DType::kInt8},
+    {"i2", DType::kInt16},
+    {"i4", DType::kInt32},
+    {"i8", DType::kInt64},
+    {"u1", DType::kUInt8},
+    {"u2", DType::kUInt16},
+    {"u4", DType::kUInt32},
+    {"u8", DType::kUInt64},
+    {"f2", DType::kFloat16},
+    {"f4", DType::kFloat32},
+    {"f8", DType::kFloat64},
+    // What numpy calls elements of 8 and fewer bits of ml_dtypes: their bytes.
+    {"V1", DType::kUInt8},
+    {"f1", DType::kUInt8},
 };
 
 void SwapBytes(std::span<std::byte> rest, size_t width) {

@@ -32,7 +32,9 @@ struct Value {
   ir::NodeId node = ir::kNoNode;  // kNoNode: there is no value (an optional input that is left out)
   ir::Type type;                  // null where there is no value, or after an error
   std::shared_ptr<const HostTensor> constant;  // where it is one
-  int bits = 0;  // of an integer that has fewer than its dtype; what is computed has all
+  // Of an integer that has fewer than its dtype; what is computed has all. Less than 0: codes of small
+  // floats (onnx/small_floats.h).
+  int bits = 0;
 
   explicit operator bool() const { return node != ir::kNoNode; }
   bool is_tensor() const { return type != nullptr && type->As<TensorType>() != nullptr; }

@@ -15,6 +15,7 @@
 #include "bytecode/base/printable.h"
 #include "compiler/import/control_flow.h"
 #include "compiler/import/onnx/names_read.h"
+#include "compiler/import/onnx/small_floats.h"
 #include "compiler/typing/op_typing.h"
 #include "kernels/op/custom_ops.h"
 
@@ -188,7 +189,7 @@ Value GraphImporter::ConstantOf(const onnx::TensorProto& tensor, const std::stri
     known = tensors_.emplace(&tensor, *std::move(elements)).first;
   }
   Value v = builder_.Constant(known->second, name);
-  if (const NarrowInt* narrow = NarrowIntOf(tensor.data_type())) v.bits = narrow->bits;
+  if (const NarrowInt* narrow = NarrowIntOf(tensor.data_type())) v.bits = narrow->kind();
   return v;
 }
 
@@ -366,6 +367,10 @@ std::vector<Value> GraphImporter::Import(const onnx::GraphProto& graph,
   std::vector<Value> outputs = ImportNodes(body, 0);
   call_ = outer;
   scopes_.pop_back();
+  for (const Value& v : outputs) {
+    if (v.bits < 0 && !scopes_.empty())
+      FailGraph(StatusCode::kUnsupported, "floats of 8 or 4 bits as results of a branch or a loop");
+  }
   return outputs;
 }
 
@@ -540,7 +545,7 @@ void GraphImporter::ImportNode(const onnx::NodeProto& node) {
           }
         }
       }
-      if (!outputs.empty() && outputs[0] && calls_.empty()) {
+      if (!outputs.empty() && outputs[0] && calls_.empty() && !has_small_floats) {
         origins_.try_emplace(outputs[0].node, Origin{&node, std::move(inputs), opset});
       }
     }
@@ -566,6 +571,13 @@ std::vector<Value> GraphImporter::CallCustom(const OpDef& op, const onnx::NodePr
   Attrs attrs;
   for (const auto& given : node.attribute()) {
     if (!context.HasAttr(given.name())) continue;  // it refers to what the call leaves out
+    const bool has_small_floats =
+        std::any_of(inputs.begin(), inputs.end(), [](const Value& v) { return v.bits < 0; });
+    if (has_small_floats && (!op->domain.empty() || !TakesSmallFloats(op->name))) {
+      builder_.Fail(StatusCode::kUnsupported,
+                    "an input is of floats of 8 or 4 bits, which only conversions and what moves "
+                    "elements take; cast them first");
+    }
     const auto field = std::find_if(op.attrs.begin(), op.attrs.end(),
                                     [&](const AttrField& f) { return f.name == given.name(); });
     if (field == op.attrs.end()) {

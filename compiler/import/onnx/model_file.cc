@@ -218,7 +218,9 @@ constexpr TypePair kTypes[] = {
 
 // DataType's numbers of types that are newer than the installed schema.
 constexpr NarrowInt kNarrow[] = {
-    {21, DType::kUInt8, 4}, {22, DType::kInt8, 4}, {25, DType::kUInt8, 2}, {26, DType::kInt8, 2}};
+    {21, DType::kUInt8, 4},       {22, DType::kInt8, 4},        {25, DType::kUInt8, 2},
+    {26, DType::kInt8, 2},        {17, DType::kUInt8, 8, true}, {18, DType::kUInt8, 8, true},
+    {19, DType::kUInt8, 8, true}, {20, DType::kUInt8, 8, true}, {23, DType::kUInt8, 4, true}};
 
 // The first element of a byte is in its lowest bits.
 SharedBytes Unpacked(SharedBytes packed, const NarrowInt& type, size_t count) {

@@ -29,11 +29,15 @@ std::optional<DType> DTypeOfOnnx(int32_t type);
 // As TensorProto::DataType.
 int32_t OnnxTypeOf(DType dtype);
 
-// Integers of fewer than 8 bits. The IR has no dtype for them: they are held one a byte, in `dtype`.
+// Integers of fewer than 8 bits, and floats of 8 or 4 (small_floats.h). The IR has no dtype for them: they
+// are held one a byte, in `dtype`.
 struct NarrowInt {
   int32_t onnx;  // TensorProto::DataType
   DType dtype;
   int bits;
+  bool is_float = false;
+  // ElementKind::bits.
+  int kind() const { return is_float ? -onnx : bits; }
 };
 // Null for other types.
 const NarrowInt* NarrowIntOf(int32_t type);

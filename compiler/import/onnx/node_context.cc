@@ -178,7 +178,7 @@ ElementKind NodeContext::Kind(std::string_view name, DType fallback) {
   const NarrowInt* narrow =
       a == nullptr ? nullptr
                    : NarrowIntOf(static_cast<int32_t>(std::clamp<int64_t>(a->i(), 0, INT32_MAX)));
-  if (narrow != nullptr) return {narrow->dtype, narrow->bits};
+  if (narrow != nullptr) return {narrow->dtype, narrow->kind()};
   return {Type(name, fallback)};
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "compiler/import/onnx/quantised.h"
+#include "compiler/import/onnx/small_floats.h"
 
 namespace relayvm::import {
 
@@ -15,6 +16,7 @@ struct Limits {
   double low, high;
 };
 std::optional<Limits> LimitsOf(ElementKind t) {
+  if (t.bits < 0) return std::nullopt;
   const int bits = t.bits != 0 ? t.bits : DTypeBits(t.dtype);
   if (!IsInt(t.dtype) || bits > 16) return std::nullopt;
   if (IsUnsignedInt(t.dtype)) return Limits{0, std::exp2(bits) - 1};
@@ -175,6 +177,12 @@ Outputs QuantizeLinear(NodeContext& n) {
   } else if (n.Int("output_dtype", 0) != 0) {
     type = n.Kind("output_dtype", type.dtype);
   }
+  if (const SmallFloat* format = SmallFloatOf(type.bits)) {
+    const auto scale = Parameter(n, n.Input(1), data, axis, block);
+    if (!scale) return {};
+    const Term scaled = data.As(DType::kFloat32) / scale->As(DType::kFloat32);
+    return {Encoded(scaled, *format, n.Int("saturate", 1) != 0)};
+  }
   if (!LimitsOf(type)) {
     return n.Unsupported(fmt::format("results of {} are not supported", DTypeName(type.dtype)));
   }
@@ -197,6 +205,8 @@ Outputs DequantizeLinear(NodeContext& n) {
   const auto zero = n.Has(2) ? Parameter(n, n.Input(2), data, axis, block) : std::nullopt;
   if (n.Has(2) && !zero) return {};
   const DType out = n.Type("output_dtype", scale->dtype());
+  if (const SmallFloat* format = SmallFloatOf(data.value().bits))
+    return {(Decoded(data, *format) * scale->As(DType::kFloat32)).As(out)};
   return {Dequantised(data, scale->As(DType::kFloat32), zero).As(out)};
 }
 

@@ -7,6 +7,7 @@
 #include "compiler/import/onnx/quantised.h"
 #include "compiler/import/onnx/random.h"
 #include "compiler/import/onnx/runtime_axes.h"
+#include "compiler/import/onnx/small_floats.h"
 
 namespace relayvm::import {
 
@@ -37,17 +38,25 @@ Outputs ConstantOfShape(NodeContext& n) {
   TypedBuilder& b = n.b();
   Value fill = n.Tensor("value");
   if (!fill) fill = b.Scalar(0, DType::kFloat32);
+  const int bits = fill.bits;
   if (fill.rank() != 0) fill = b.Reshape(fill, {});
-  if (auto shape = b.ConstantInts(n.Input(0))) {
-    return {b.Op("full", {fill},
-                 {{"shape", ListOf(*shape)}, {"dtype", std::string(DTypeName(fill.dtype()))}})};
-  }
-  return {b.Op("dyn.full", {fill, n.Input(0)}, {{"dtype", std::string(DTypeName(fill.dtype()))}})};
+  const std::string dtype(DTypeName(fill.dtype()));
+  const auto shape = b.ConstantInts(n.Input(0));
+  Value y = shape ? b.Op("full", {fill}, {{"shape", ListOf(*shape)}, {"dtype", dtype}})
+                  : b.Op("dyn.full", {fill, n.Input(0)}, {{"dtype", dtype}});
+  y.bits = bits;
+  return {y};
 }
 
 // To integers of a few bits: floats to the nearest of them, of integers the lowest bits.
 Outputs CastTo(NodeContext& n, ElementKind kind) {
-  const Term x(n, 0);
+  Term x(n, 0);
+  if (const SmallFloat* from = SmallFloatOf(x.value().bits)) {
+    if (kind.bits == x.value().bits) return {x};
+    x = Decoded(x, *from);
+  }
+  if (const SmallFloat* to = SmallFloatOf(kind.bits))
+    return {Encoded(x, *to, n.Int("saturate", 1) != 0)};
   if (kind.bits != 0 && IsFloat(x.dtype())) return {Saturate(x.Call("round_even"), kind)};
   Value y = x;
   if (kind.bits != 0) {

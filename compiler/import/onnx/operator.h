@@ -43,7 +43,8 @@ struct GivenAttribute {
 // an attribute of the function. No proto where the call does not give that one.
 GivenAttribute Resolved(const onnx::AttributeProto& attribute, const CallAttributes* call);
 
-// A dtype, and the bits of an integer that has fewer; 0: all.
+// A dtype, and the bits of an integer that has fewer; 0: all. Codes of small floats: less than 0, minus
+// their TensorProto::DataType (small_floats.h).
 struct ElementKind {
   DType dtype;
   int bits = 0;

@@ -179,7 +179,23 @@ Value FromBufferOf(py::handle object, const ValueType& type, const std::string& 
   return Converted(object, type, value.dtype(), what);
 }
 
-Value TensorFrom(py::handle object, const ValueType& type, const std::string& what) {
+// An array of a dtype of ml_dtypes, which has no buffer, as one of its bytes: bfloat16, and floats and
+// integers of 8 and fewer bits. Others as they are.
+py::object WithBuffer(py::handle object) {
+  auto same = py::reinterpret_borrow<py::object>(object);
+  if (!py::hasattr(object, "dtype") || !py::hasattr(object, "view")) return same;
+  const py::object dtype = object.attr("dtype");
+  if (!py::hasattr(dtype, "type") || !py::hasattr(dtype, "itemsize")) return same;
+  const auto module = dtype.attr("type").attr("__module__").cast<std::string>();
+  if (!module.starts_with("ml_dtypes")) return same;
+  const auto bytes = dtype.attr("itemsize").cast<int>();
+  const auto name = dtype.attr("name").cast<std::string>();
+  if (bytes == 2) return object.attr("view")("u2");
+  return bytes == 1 ? object.attr("view")(name.starts_with("int") ? "i1" : "u1") : same;
+}
+
+Value TensorFrom(py::handle given, const ValueType& type, const std::string& what) {
+  const py::object object = WithBuffer(given);
   if (auto number = FromNumber(object, type, what)) return *std::move(number);
   if (PyObject_CheckBuffer(object.ptr()) != 0 && PyBytes_Check(object.ptr()) == 0)
     return FromBufferOf(object, type, what);
