@@ -1,6 +1,7 @@
 // Attention and rotary embeddings, of ai.onnx and of com.microsoft.
 #include <fmt/format.h>
 
+#include <cfloat>
 #include <cmath>
 
 #include "compiler/import/onnx/attention.h"
@@ -167,10 +168,17 @@ Outputs Attention(NodeContext& n) {
                                  : Term(b, b.Int(0));
     keep(key <= query + past);
   }
+  // Less than what a mask makes of the keys that are seen.
+  if (spec.bias && spec.kept) spec.hidden = -HUGE_VAL;
   AttentionResult a = Attend(n, *q, *k, *v, spec);
-  if (spec.bias && !spec.kept) {
-    // A query that the mask leaves no key gives 0.
-    const Term none = Equal(Max(*spec.bias, {spec.bias->rank() - 1}), -HUGE_VAL);
+  if (spec.bias) {
+    // A query that the mask leaves no key gives 0; as in ONNX Runtime the lowest number hides a key too.
+    const double lowest = spec.bias->dtype() == DType::kFloat64   ? -DBL_MAX
+                          : spec.bias->dtype() == DType::kFloat16 ? -65504.0
+                                                                  : -FLT_MAX;
+    const Term& mask = *spec.bias;
+    const Term left = spec.kept ? Select(*spec.kept, mask, mask.Number(-HUGE_VAL)) : mask;
+    const Term none = Max(left, {left.rank() - 1}) <= lowest;
     a.y = Select(none, a.y.Number(0), a.y);
     if (n.WantsOutput(3)) a.weights = Select(none, a.weights.Number(0), a.weights);
   }
