@@ -535,7 +535,19 @@ Outputs TreeEnsembleClassifier(NodeContext& n) {
   const auto based = sum ? WithBase(n, *sum, classes) : std::nullopt;
   if (!based) return {};
   const Term scores = based->As(DType::kFloat32);
-  const Term label = LabelsOf(n, scores.Call("argmax", {{"axis", AttrList{1}}}), labels);
+  Term candidates = scores;
+  const bool may_lose = std::any_of(forest->weights.begin(), forest->weights.end(),
+                                    [](const Forest::Weight& w) { return w.value <= 0; });
+  if (classes > 2 && may_lose && Numbers(n, "base_values").empty()) {
+    // As ONNX Runtime: a class that no leaf of the row has a weight for is not the row's.
+    Forest votes = *forest;
+    for (Forest::Weight& w : votes.weights) w.value = 1;
+    const auto voted = Joined(n, votes, classes, "MAX");
+    if (!voted) return {};
+    const double none = -std::numeric_limits<double>::infinity();
+    candidates = Select(*voted > 0, scores, scores.Number(none));
+  }
+  const Term label = LabelsOf(n, candidates.Call("argmax", {{"axis", AttrList{1}}}), labels);
   return {label, Transformed(n, scores, how)};
 }
 
