@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "compiler/import/onnx/checked.h"
+#include "compiler/import/onnx/runtime_axes.h"
 #include "compiler/import/onnx/window.h"
 
 namespace relayvm::import {
@@ -171,10 +172,83 @@ Outputs GlobalLpPool(NodeContext& n) {
   return {Norm(x, static_cast<double>(n.Int("p", 2)), Iota(x.rank() - 2, 2), true)};
 }
 
+// Col2Im where the extents of the picture or of the blocks are computed.
+Outputs Col2ImBy(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  const Term x(n, 0);
+  const auto axes = CountOf(n, n.Input(1), "image_shape");
+  const auto block_axes = CountOf(n, n.Input(2), "block_shape");
+  if (!axes || !block_axes) return {};
+  const auto spatial = static_cast<size_t>(*axes);
+  const std::vector<int64_t> ones(spatial, 1);
+  const std::vector<int64_t> strides = n.Ints("strides", ones),
+                             dilations = n.Ints("dilations", ones);
+  const std::vector<int64_t> pads = n.Ints("pads", std::vector<int64_t>(2 * spatial, 0));
+  if (x.rank() != 3 || spatial < 1 || *block_axes != *axes || strides.size() != spatial ||
+      dilations.size() != spatial || pads.size() != 2 * spatial) {
+    return n.Fail("image_shape, block_shape, strides, dilations and pads differ in length");
+  }
+  // Extents are so small that the number of elements is a number.
+  const int64_t most = int64_t{1} << std::min<int64_t>(24, 48 / *axes);
+  std::vector<int64_t> around;
+  for (size_t i = 0; i < spatial; ++i) {
+    for (const int64_t v : {strides[i] - 1, dilations[i] - 1, pads[i], pads[i + spatial]}) {
+      if (v < 0 || v > most) return n.Fail("a stride, dilation or pad is out of range");
+    }
+    around.push_back(pads[i] + pads[i + spatial]);
+  }
+  const auto each = [&](int64_t v) { return b.Ints(std::vector<int64_t>(spatial, v)); };
+  const Term block =
+      Checked({n, 2, "block_shape"}, b.Cast(n.Input(2), DType::kInt64), 1, each(most));
+  const Term reach = (block - 1) * Term(b, b.Ints(dilations)) + 1;
+  const Term image =
+      Checked({n, 1, "image_shape"}, b.Cast(n.Input(1), DType::kInt64),
+              Maximum(reach - Term(b, b.Ints(around)), Term(b, each(0))), each(most));
+  const auto at = [&](const Term& v, size_t i) {
+    return v.Take(b.Int(static_cast<int64_t>(i)), 0);
+  };
+  // Where each tap of each window lies in the padded picture, (taps, windows).
+  std::optional<Term> place;
+  Term taps(b, b.Ints({1})), windows = taps, size = taps;
+  std::vector<Value> begins = {b.Ints({0, 0})}, ends = {b.Ints({INT64_MAX, INT64_MAX})}, dims;
+  for (size_t i = 0; i < spatial; ++i) {
+    const auto stride = static_cast<double>(strides[i]);
+    const Term extent = at(image, i) + static_cast<double>(around[i]);
+    const Term count = (extent - at(reach, i)) / stride + 1;
+    const Term tap = Range(at(block, i)) * static_cast<double>(dilations[i]);
+    const Term here = tap.Expand(1) + Range(count) * stride;
+    taps = taps * at(block, i);
+    windows = windows * count;
+    size = size * extent;
+    if (place) {
+      const Term outer = (*place * extent).Expand(1).Expand(3);
+      place = Term(b, ShapedAs(b, outer + here.Expand(0).Expand(2), {taps, windows}));
+    } else {
+      place = here;
+    }
+    dims.push_back(extent.Reshape({1}));
+    begins.push_back(b.Ints({pads[i]}));
+    ends.push_back((at(image, i) + static_cast<double>(pads[i])).Reshape({1}));
+  }
+  const Term rows(b, b.DimOf(x, 0)), channels = Term(b, b.DimOf(x, 1)) / taps;
+  const Term lines = rows * channels;
+  const Term data(b, ShapedAs(b, x, {lines, Term(b, b.DimOf(x, 2)) * taps}));
+  const Value index =
+      b.Op("dyn.broadcast_to", {place->Reshape({1, -1}), b.Concat({lines, b.DimOf(data, 1)}, 0)});
+  const Value zeros = Filled(b, 0, x.dtype(), b.Concat({lines, size}, 0));
+  const Value sum =
+      b.Op("scatter_elements", {zeros, index, data}, {{"axis", 1}, {"reduction", "add"}});
+  dims.insert(dims.begin(), {rows.value(), channels.value()});
+  const Value y = ShapedAs(b, sum, dims);
+  const Value steps = b.Ints(std::vector<int64_t>(spatial + 2, 1));
+  return {b.Op("dyn.strided_slice", {y, b.Concat(begins, 0), b.Concat(ends, 0), steps})};
+}
+
 // The picture whose windows are the columns: what overlaps is added.
 Outputs Col2Im(NodeContext& n) {
   TypedBuilder& b = n.b();
   const Term x(n, 0);
+  if (!b.ConstantInts(n.Input(1)) || !b.ConstantInts(n.Input(2))) return Col2ImBy(n);
   const auto image = n.ConstantInts(1, "image_shape"), block = n.ConstantInts(2, "block_shape");
   if (!image || !block) return {};
   const size_t spatial = image->size();
