@@ -1,8 +1,6 @@
 // What an imported model asks of its inputs' numbers is checked when it runs, and the error names the
 // node: places in sequences, blocks of weights, categories.
-#include <fmt/ranges.h>
-
-#include "compiler/end_to_end/imported_values.h"
+#include "compiler/end_to_end/number_ranges.h"
 
 namespace relayvm {
 namespace {
@@ -20,10 +18,6 @@ struct Check {
   std::vector<int64_t> dims = {3, 2};  // of x
   const char* said = "expected InRange";
 };
-
-std::string InDomain(std::string node, const char* domain) {
-  return node.insert(node.find("op_type"), std::string("domain: '") + domain + "' ");
-}
 
 std::vector<Check> Checks() {
   // A sequence of three rows.
@@ -138,20 +132,7 @@ TEST_CASE("numbers that a node can't take stop the program at the node") {
 
 // --- Every operator with an input whose numbers must lie in a range ---
 
-struct Range {
-  const char* op;
-  const char* in;  // x is data, i what is checked; others are of `more`
-  std::string attributes;
-  std::vector<int64_t> fine, wrong;
-  const char* said;                    // when it runs: "indices 'i'", and the number
-  const char* number;                  // ": 3, expected -3 to 2"
-  const char* constant = nullptr;      // where i and the dims are known; else as `number`
-  std::vector<int64_t> dims = {3, 2};  // of x
-  std::string more = {};
-  const char* domain = "";
-  int type = 7;  // of i
-  bool is_scalar = false;
-};
+}  // namespace
 
 std::vector<Range> Ranges() {
   using import::testing::Floats;
@@ -485,69 +466,10 @@ std::vector<Range> Ranges() {
   };
 }
 
-std::string RangeModel(const Range& r, bool constant) {
-  std::vector<std::string> open, known;
-  for (const int64_t d : r.dims) {
-    // Ranks of windows and channels need their dims; the first is open.
-    open.push_back(open.empty() ? "n" : std::to_string(d));
-    known.push_back(std::to_string(d));
-  }
-  const std::string node = Node(r.op, r.in, "y", r.attributes);
-  const std::string i =
-      constant ? "initializer { name: 'i' data_type: " + std::to_string(r.type) +
-                     (r.is_scalar ? "" : " dims: " + std::to_string(r.wrong.size())) +
-                     (r.type == 6 ? " int32_data: [" : " int64_data: [") +
-                     fmt::format("{}", fmt::join(r.wrong, ", ")) + "] } "
-               : Tensor("input", "i",
-                        r.is_scalar ? std::vector<std::string>()
-                                    : std::vector<std::string>{std::to_string(r.wrong.size())},
-                        r.type);
-  const std::string outputs = r.op == std::string_view("Split") ? "output { name: 'z' } " : "";
-  return "ir_version: 8 opset_import { domain: 'com.microsoft' version: 1 } opset_import { domain: "
-         "'ai.onnx.ml' version: 3 } opset_import { version: 24 } graph { name: 'g' " +
-         Tensor("input", "x", constant ? known : open) + i + r.more +
-         (*r.domain == 0 ? (outputs.empty() ? node : Node(r.op, r.in, "y z", r.attributes))
-                         : InDomain(node, r.domain)) +
-         "output { name: 'y' } " + outputs + "}";
-}
+namespace {
 
 TEST_CASE("what is out of range names node, input and number, when compiling or when it runs") {
-  for (const Range& r : Ranges()) {
-    CAPTURE(r.op);
-    CAPTURE(r.number);
-    const std::unique_ptr<Invocation> run = Runnable(ImportText(RangeModel(r, false)));
-    int64_t count = 1;
-    for (const int64_t d : r.dims) count *= d;
-    const std::vector<float> data(static_cast<size_t>(count), 0.5F);
-    const Value x = *Value::CopyTensor(DType::kFloat32, r.dims, data.data());
-    const auto given = [&](const std::vector<int64_t>& numbers) {
-      const std::vector<int32_t> narrow(numbers.begin(), numbers.end());
-      const std::vector<int64_t> dims =
-          r.is_scalar ? std::vector<int64_t>()
-                      : std::vector<int64_t>{static_cast<int64_t>(numbers.size())};
-      return r.type == 6 ? *Value::CopyTensor(DType::kInt32, dims, narrow.data())
-                         : *Value::CopyTensor(DType::kInt64, dims, numbers.data());
-    };
-    const auto fine = run->Run("main", {x, given(r.fine)});
-    CHECK_MESSAGE(fine.ok(), fine.status().ToString());
-    const auto wrong = run->Run("main", {x, given(r.wrong)});
-    CHECK(!wrong.ok());
-    if (!wrong.ok()) {
-      const std::string said = wrong.status().ToString();
-      CAPTURE(said);
-      CHECK(said.find("node 'y") != std::string::npos);
-      CHECK(said.find(r.said) != std::string::npos);
-      CHECK(said.find(r.number) != std::string::npos);
-    }
-    const auto compiled = ImportText(RangeModel(r, true));
-    CHECK(!compiled.ok());
-    if (!compiled.ok()) {
-      const std::string said = compiled.status().ToString();
-      CAPTURE(said);
-      CHECK(said.find("node 'y") != std::string::npos);
-      CHECK(said.find(r.constant != nullptr ? r.constant : r.number) != std::string::npos);
-    }
-  }
+  for (const Range& r : Ranges()) CheckRange(r);
 }
 
 }  // namespace

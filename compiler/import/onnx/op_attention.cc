@@ -498,9 +498,11 @@ Outputs GroupQueryAttention(NodeContext& n) {
   if (!b.status().ok()) return {};
   Term q = SplitHeads(parts[0], heads), k = SplitHeads(parts[1], shared),
        v = SplitHeads(parts[2], shared);
-  const Term total = Term(n, 5).As(DType::kInt64).Reshape({-1}) + 1;  // by batch
   const Term longest = AsScalar(Term(n, 6)).As(DType::kInt64);
   const Term length = Extent(b, q, 2);
+  const Term room = n.Has(3) ? Maximum(Extent(b, n.Input(3), 2), longest) : Extent(b, k, 2);
+  const Term last = Checked({n, 5, "seqlens_k"}, Term(n, 5).Reshape({-1}), 0, room.Reshape({1}));
+  const Term total = last.As(DType::kInt64) + 1;  // by batch
   // The first call has no past; its shorter batches are padded at the end.
   const Term first = Equal(length, longest);
   const Term past = Select(first, total * 0.0, total - length);  // by batch
@@ -521,10 +523,10 @@ Outputs GroupQueryAttention(NodeContext& n) {
   }
   if (n.Has(3) && n.Has(4)) {
     // New keys follow each batch's own past.
-    const Term room = Extent(b, n.Input(3), 2);
-    const Term place = Range(Maximum(room, longest));
+    const Term old = Extent(b, n.Input(3), 2);
+    const Term place = Range(room);
     const Term behind = place - past.Expand(1);
-    const Term at = Select(behind < 0, place, Minimum(room + behind, room + length - 1));
+    const Term at = Select(behind < 0, place, Minimum(old + behind, old + length - 1));
     const auto join = [&](size_t i, const Term& now) {
       const Term both = Term(b, b.Concat({n.Input(i), now}, 2)).Transpose({0, 2, 1, 3});
       return both.Call("take", at, {{"axis", 1}, {"batch_dims", 1}}).Transpose({0, 2, 1, 3});

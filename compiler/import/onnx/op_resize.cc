@@ -188,7 +188,8 @@ Term Nearest(const Mode& m, const Term& x, const Line& line) {
 
 // What the node says of sizes: one entry for each of `axes`.
 struct Sizes {
-  std::optional<Term> scales;                       // float32, rank 1
+  std::optional<Term> scales;  // float32, rank 1
+  size_t scales_input = 0;
   std::optional<std::vector<double>> known_scales;  // where they are constants
   std::optional<Term> sizes;                        // int64, rank 1
   std::string policy = "stretch";
@@ -281,9 +282,15 @@ std::vector<Line> Lines(NodeContext& n, const Mode& m, const Term& x,
         line.out = Floor(extent.As(DType::kFloat32) * scale).As(DType::kInt64);
       }
     } else {
-      const Term scale = Element(*s.scales, i);
+      Term scale = Element(*s.scales, i);
+      const auto known = NumberOf(scale);
+      if (known && *known == 1 && !crops) continue;
+      if (!known || *known <= 0) {
+        const Term positive = Checked({n, s.scales_input, "1 for a positive number, of scales"},
+                                      (scale > 0).As(DType::kInt64), 1, b.Ints({2}));
+        scale = scale * positive.As(scale.dtype());
+      }
       line.scale = scale.As(DType::kFloat64);
-      if (const auto known = NumberOf(scale); known && *known == 1 && !crops) continue;
       line.out = Floor(extent.As(DType::kFloat32) * scale).As(DType::kInt64);
     }
     line.width = s.sizes ? line.out.As(DType::kFloat64) : extent.As(DType::kFloat64) * line.scale;
@@ -315,6 +322,7 @@ bool ReadScales(NodeContext& n, size_t i, size_t count, Sizes& s) {
   if (!n.ExpectShape(i, {Dim(static_cast<int64_t>(count))}, "scales")) return false;
   const Value v = n.Input(i);
   s.scales = Term(n, i).As(DType::kFloat32);
+  s.scales_input = i;
   if (v.constant == nullptr) return true;
   s.known_scales = n.ConstantFloats(i, "scales");
   if (!s.known_scales) return false;
