@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "compiler/ir/one_of.h"
+
 namespace relayvm::import {
 
 using ir::AdtType;
@@ -16,6 +18,7 @@ type Sequence[A] { Empty, Append(Sequence[A], A) }
 type Optional[A] { None, Some(A) }
 type List[A] { Cons(A, List[A]), Nil }
 type Checked[A] { InRange(A), OutOfRange }
+type OneOf[A, B] { First(A), Second(B) }
 def @sequence_length[A](%s: Sequence[A], %n: int64) -> int64 {
   match (%s) { Append(%rest, _) => { @sequence_length(%rest, add(%n, 1i64)) }, Empty => { %n } }
 }
@@ -43,6 +46,9 @@ def @sequence_of_list[A](%l: List[A], %done: Sequence[A]) -> Sequence[A] {
 }
 def @list_first[A](%l: List[A]) -> A { match? (%l) { Cons(%x, _) => { %x } } }
 def @list_rest[A](%l: List[A]) -> List[A] { match? (%l) { Cons(_, %rest) => { %rest } } }
+def @is_first[A, B](%o: OneOf[A, B]) -> bool {
+  match (%o) { First(_) => { True }, Second(_) => { False } }
+}
 def @optional_has[A](%o: Optional[A]) -> bool {
   match (%o) { Some(_) => { True }, None => { False } }
 }
@@ -104,6 +110,20 @@ Value Construct(TypedBuilder& b, std::string_view adt, std::string_view name,
   std::vector<ir::NodeId> nodes;
   for (const Value& v : args) nodes.push_back(v.node);
   return b.Wrap(b.graph().Call(callee, std::move(nodes), b.span()), std::move(type));
+}
+
+// The field of a value that must be made by that constructor, which holds the type argument of its place.
+Value HeldBy(TypedBuilder& b, const Value& v, std::string_view adt, std::string_view made) {
+  const AdtType* type = AsAdt(v.type, adt);
+  const ir::Constructor* constructor = FindConstructor(b, adt, made);
+  if (constructor == nullptr || type == nullptr) return {0, nullptr, nullptr};
+  const size_t place = type->args.size() > 1 ? constructor->tag : 0;
+  const Type held_type = b.Open(type->args[place]);
+  const ir::Var* x = b.NewVar("held", held_type);
+  using Pattern = ir::Pattern;
+  const Pattern held{Pattern::Kind::kVar, x, nullptr, {}, b.span()};
+  const Pattern given{Pattern::Kind::kConstructor, nullptr, constructor, {held}, b.span()};
+  return b.Wrap(b.graph().Match(v.node, {given}, {b.Use(x).node}, false, b.span()), held_type);
 }
 
 }  // namespace
@@ -219,6 +239,70 @@ Value Coerce(TypedBuilder& b, const Value& v, const Type& type) {
   return v;
 }
 
+// --- One of several types ---
+
+namespace {
+
+constexpr size_t kMostAlternatives = 8;
+
+std::vector<Type> AlternativesOf(Type t) {
+  std::vector<Type> all;
+  for (const AdtType* adt = AsAdt(t, ir::kOneOf); adt != nullptr; adt = AsAdt(t, ir::kOneOf)) {
+    all.push_back(adt->args[0]);
+    t = adt->args[1];
+  }
+  all.push_back(std::move(t));
+  return all;
+}
+
+}  // namespace
+
+bool IsOneOf(const Value& v) { return AsAdt(v.type, ir::kOneOf) != nullptr; }
+Value IsFirst(TypedBuilder& b, const Value& v) {
+  return CallPrelude(b, "is_first", {v}, ir::MakeTensorType({}, DType::kBool));
+}
+Value FirstOf(TypedBuilder& b, const Value& v) { return HeldBy(b, v, ir::kOneOf, "First"); }
+Value SecondOf(TypedBuilder& b, const Value& v) { return HeldBy(b, v, ir::kOneOf, "Second"); }
+
+Type JoinAny(const Type& x, const Type& y) {
+  if (Type joined = JoinTypes(x, y)) return joined;
+  if (x == nullptr || y == nullptr) return nullptr;
+  std::vector<Type> all;
+  for (const Type& side : {x, y}) {
+    for (const Type& t : AlternativesOf(side)) {
+      if (t->As<TensorType>() == nullptr) return nullptr;
+      const Type own = Contained(t);
+      const auto same = std::find_if(all.begin(), all.end(), [&](const Type& known) {
+        return JoinTypes(known, own) != nullptr;
+      });
+      if (same == all.end()) {
+        all.push_back(own);
+      } else {
+        *same = JoinTypes(*same, own);
+      }
+    }
+  }
+  if (all.size() > kMostAlternatives) return nullptr;
+  Type joined = all.back();
+  for (size_t i = all.size() - 1; i-- > 0;) joined = Adt(ir::kOneOf, {all[i], std::move(joined)});
+  return joined;
+}
+
+Value CoerceAny(TypedBuilder& b, const Value& v, const Type& type) {
+  const AdtType* adt = AsAdt(type, ir::kOneOf);
+  if (adt == nullptr || v.type == nullptr || ir::TypeEquals(v.type, type))
+    return Coerce(b, v, type);
+  if (IsOneOf(v)) {
+    return b.If(IsFirst(b, v), CoerceAny(b, FirstOf(b, v), type),
+                CoerceAny(b, SecondOf(b, v), type), type);
+  }
+  if (JoinTypes(v.type, adt->args[0]) != nullptr)
+    return Construct(b, ir::kOneOf, "First", {v}, type);
+  return Construct(b, ir::kOneOf, "Second", {CoerceAny(b, v, adt->args[1])}, type);
+}
+
+// --- Sequences ---
+
 Value Append(TypedBuilder& b, const Value& sequence, const Value& element) {
   if (sequence.type == nullptr) return sequence;
   if (sequence.type->As<TupleType>() != nullptr) {
@@ -258,27 +342,15 @@ Value Impossible(TypedBuilder& b, Type type) {
   return Held(b, Construct(b, kOptional, "None", {}, OptionalType(std::move(type))));
 }
 
-// The field of a value that must be made by that constructor.
-static Value FieldOf(TypedBuilder& b, const Value& v, std::string_view adt, std::string_view made) {
-  const Type type = ElementType(v.type, adt);
-  const ir::Constructor* constructor = FindConstructor(b, adt, made);
-  if (constructor == nullptr || type == nullptr) return {0, nullptr, nullptr};
-  const ir::Var* x = b.NewVar("held", type);
-  using Pattern = ir::Pattern;
-  const Pattern held{Pattern::Kind::kVar, x, nullptr, {}, b.span()};
-  const Pattern given{Pattern::Kind::kConstructor, nullptr, constructor, {held}, b.span()};
-  return b.Wrap(b.graph().Match(v.node, {given}, {b.Use(x).node}, false, b.span()), type);
-}
-
 Value Held(TypedBuilder& b, const Value& optional) {
-  return FieldOf(b, optional, kOptional, "Some");
+  return HeldBy(b, optional, kOptional, "Some");
 }
 
 Value InRange(TypedBuilder& b, const Value& holds, const Value& v) {
   constexpr std::string_view kChecked = "Checked";
   if (!b.status().ok()) return v;
   const Value outside = Construct(b, kChecked, "OutOfRange", {}, Adt(kChecked, {v.type}));
-  return b.If(holds, v, FieldOf(b, outside, kChecked, "InRange"), v.type);
+  return b.If(holds, v, HeldBy(b, outside, kChecked, "InRange"), v.type);
 }
 
 // --- Loops ---

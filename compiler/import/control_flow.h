@@ -40,6 +40,18 @@ Value Append(TypedBuilder& b, const Value& sequence, const Value& element);
 // A List of the host, as a Sequence.
 Value OfList(TypedBuilder& b, const Value& list);
 
+// --- Values of one of several types: OneOf[A, B] of the prelude (ir/one_of.h) ---
+
+bool IsOneOf(const Value& v);
+Value IsFirst(TypedBuilder& b, const Value& v);  // REQUIRES: IsOneOf, here and below
+// What it holds; the program fails where it is the other one.
+Value FirstOf(TypedBuilder& b, const Value& v);
+Value SecondOf(TypedBuilder& b, const Value& v);
+// JoinTypes, or for tensors that differ in rank or dtype a OneOf. Null where there is none.
+ir::Type JoinAny(const ir::Type& x, const ir::Type& y);
+// `v` as a value of a type that JoinAny made of its own.
+Value CoerceAny(TypedBuilder& b, const Value& v, const ir::Type& type);
+
 // A function of the prelude.
 Value CallPrelude(TypedBuilder& b, std::string_view function, const std::vector<Value>& args,
                   const ir::Type& result);

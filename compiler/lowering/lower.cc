@@ -10,6 +10,7 @@
 #include "bytecode/code_builder.h"
 #include "bytecode/register_check.h"
 #include "compiler/ir/large_stack.h"
+#include "compiler/ir/one_of.h"
 #include "compiler/ir/stop_scope.h"
 #include "compiler/lowering/allocate.h"
 #include "compiler/lowering/function_lowering.h"
@@ -243,7 +244,10 @@ static Result<LoweredProgram> Lower(const ir::Module& module, const KernelOption
   Program& program = result.program;
   ModuleLowering lowering(module, options, lower);
   auto code = std::make_shared<std::vector<uint16_t>>();
-  RELAYVM_ASSIGN_OR_RETURN(const uint32_t entry_index, LowerFunctions(lowering, program, *code));
+  RELAYVM_ASSIGN_OR_RETURN(uint32_t entry_index, LowerFunctions(lowering, program, *code));
+  if (const ir::Function& entry = *module.functions.at(module.entry); ir::HasOneOfResults(entry)) {
+    RELAYVM_ASSIGN_OR_RETURN(entry_index, AddResultOpener(entry, entry_index, program, code.get()));
+  }
   program.code = *code;
   program.owners.push_back(code);
   RELAYVM_ASSIGN_OR_RETURN(KernelImage image, lowering.kernels().Finish());

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "bytecode/instruction.h"
 #include "bytecode/opcode.h"
 #include "bytecode/verifier.h"
+#include "compiler/ir/one_of.h"
 #include "compiler/ir/output_names.h"
 #include "compiler/lowering/unread_arguments.h"
 
@@ -234,6 +236,23 @@ void ForgetFormulas(ValueType* type) {
   for (ValueType& arg : type->args) ForgetFormulas(&arg);
 }
 
+// How many OneOf nest in one another: 0 for other types.
+size_t OneOfDepth(ir::Type type) {
+  size_t depth = 0;
+  for (const auto* adt = type->As<ir::AdtType>(); adt != nullptr && adt->name == ir::kOneOf;
+       adt = type->As<ir::AdtType>(), ++depth)
+    type = adt->args[1];
+  return depth;
+}
+
+// A value of that type is to hosts what it holds.
+void OpenOneOf(const ir::Type& type, uint32_t* num_type_params, ValueType* value) {
+  if (OneOfDepth(type) == 0) return;
+  *value = {};
+  value->kind = ValueType::Kind::kTypeVar;
+  value->index = (*num_type_params)++;
+}
+
 std::vector<std::string> OutputNames(const AttrValue& attr) {
   std::vector<std::string> names;
   const auto* list = std::get_if<AttrList>(&attr.value);
@@ -246,7 +265,60 @@ std::vector<std::string> OutputNames(const AttrValue& attr) {
   return names;
 }
 
+// r0 = what the value in r0, of a OneOf so deep, holds.
+void EmitHeld(size_t depth, uint32_t reg, CodeBuilder* code) {
+  const CodeBuilder::Label end = code->NewLabel();
+  for (; depth > 0; --depth) {
+    const CodeBuilder::Label first = code->NewLabel(), second = code->NewLabel();
+    code->Op(Opcode::kSwitchTag).R(reg).Targets(std::array{first, second});
+    code->Bind(first);
+    code->Op(Opcode::kAdtGet).R(reg).R(reg, true).Unit(0);
+    code->Op(Opcode::kJump).To(end);
+    code->Bind(second);
+    code->Op(Opcode::kAdtGet).R(reg).R(reg, true).Unit(0);
+  }
+  code->Bind(end);
+}
+
 }  // namespace
+
+Result<uint32_t> AddResultOpener(const ir::Function& function, uint32_t index, Program& program,
+                                 std::vector<uint16_t>* code) {
+  FunctionInfo opener;
+  opener.name = program.functions[index].name + ".result";
+  opener.num_object_args = program.functions[index].num_object_args;
+  opener.code_offset = static_cast<uint32_t>(code->size());
+  CodeBuilder builder;
+  std::vector<uint16_t> args(opener.num_object_args);
+  for (size_t i = 0; i < args.size(); ++i) args[i] = static_cast<uint16_t>(i) | kTakeBit;
+  const uint32_t result = opener.num_object_args;
+  builder.Op(Opcode::kCallR).R(result).Unit(index).IList({}).RList(args);
+  size_t registers = result + 1;
+  const auto* tuple = function.result_type->As<ir::TupleType>();
+  if (tuple == nullptr) {
+    EmitHeld(OneOfDepth(function.result_type), result, &builder);
+  } else {
+    std::vector<uint16_t> fields;
+    for (size_t i = 0; i < tuple->fields.size(); ++i) {
+      const auto field = static_cast<uint32_t>(registers++);
+      const bool last = i + 1 == tuple->fields.size();
+      builder.Op(Opcode::kAdtGet).R(field).R(result, last).Unit(static_cast<uint32_t>(i));
+      EmitHeld(OneOfDepth(tuple->fields[i]), field, &builder);
+      fields.push_back(static_cast<uint16_t>(field) | kTakeBit);
+    }
+    builder.Op(Opcode::kAdtNew).R(result).Unit(0).RList(fields);
+  }
+  builder.Op(Opcode::kReturnR).R(result, true);
+  constexpr size_t kMostRegisters = 1 << 15;
+  if (registers > kMostRegisters)
+    return Status(StatusCode::kOutOfRange, "too many outputs beside one of several types");
+  opener.num_object_registers = static_cast<uint16_t>(registers);
+  RELAYVM_ASSIGN_OR_RETURN(const std::vector<uint16_t> units, builder.Finish());
+  opener.code_size = static_cast<uint32_t>(units.size());
+  code->insert(code->end(), units.begin(), units.end());
+  program.functions.push_back(std::move(opener));
+  return static_cast<uint32_t>(program.functions.size() - 1);
+}
 
 Status AddStub(const std::string& name, size_t num_params, const std::string& message,
                Program& program) {
@@ -296,6 +368,14 @@ Status AddExport(const ir::Module& module, const ir::Function& function, uint32_
     std::fill(part->dims.begin(), part->dims.end(), -1);
   }
   info.result = converter.Convert(function.result_type, function.type_params);
+  if (ir::HasOneOfResults(function)) {
+    OpenOneOf(function.result_type, &info.num_type_params, &info.result);
+    if (function.result_type->As<ir::TupleType>() != nullptr) {
+      for (size_t i = 0; i < info.result.args.size(); ++i)
+        OpenOneOf(function.result_type->As<ir::TupleType>()->fields[i], &info.num_type_params,
+                  &info.result.args[i]);
+    }
+  }
   ForgetFormulas(&info.result);  // the program computes what it gives
   if (auto names = function.attrs.find(ir::kOutputNames); names != function.attrs.end()) {
     info.output_names = OutputNames(names->second);

@@ -11,6 +11,7 @@
 #include "bytecode/base/message.h"
 #include "compiler/ir/guard_text.h"
 #include "compiler/ir/large_stack.h"
+#include "compiler/ir/one_of.h"
 #include "compiler/ir/scalar.h"
 #include "compiler/ir/walk.h"
 #include "compiler/reference/operator.h"
@@ -626,6 +627,29 @@ std::string ValueEvent::Operation() const {
       expr->node);
 }
 
+namespace {
+
+// What a value of the type OneOf holds; others as they are.
+Value Opened(Value v) {
+  for (const Data* data = v->As<Data>();
+       data != nullptr && data->constructor != nullptr && data->constructor->adt == ir::kOneOf;
+       data = v->As<Data>()) {
+    Value held = data->fields[0];
+    v = std::move(held);
+  }
+  return v;
+}
+
+Value OpenResult(const Value& result) {
+  const Data* tuple = result->As<Data>();
+  if (tuple == nullptr || tuple->constructor != nullptr) return Opened(result);
+  Data opened{nullptr, {}};
+  for (const Value& field : tuple->fields) opened.fields.push_back(Opened(field));
+  return Make(std::move(opened));
+}
+
+}  // namespace
+
 Result<Value> Run(const ir::Module& module, std::string_view entry, std::vector<Value> inputs,
                   const Options& options) {
   auto at = module.functions.find(std::string(entry));
@@ -638,6 +662,7 @@ Result<Value> Run(const ir::Module& module, std::string_view entry, std::vector<
       // Where memory is short too, Finish lets go of what is left.
       Result<Value> result =
           Guarded([&] { return interpreter.Run(*at->second, std::move(inputs)); });
+      if (result.ok() && ir::HasOneOfResults(*at->second)) result = OpenResult(*result);
       RELAYVM_RETURN_IF_ERROR(interpreter.Finish(result.ok() ? *result : Value()));
       return result;
     });

@@ -25,6 +25,7 @@ namespace {
 
 // Nodes in a row whose branches differ in rank: what follows is imported twice for each.
 constexpr int kMaxForks = 5;
+constexpr int kMaxForksByOne = 2;
 // Functions that call others, loops in loops and branches of several ranks are written more than
 // once: a small file could stand for more than there is memory. It may grow to so many nodes, and to
 // so many for each node that it has; and so with the bytes that are read of it.
@@ -321,7 +322,7 @@ void GraphImporter::Sort(Body& body) {
 
 std::vector<Value> GraphImporter::Import(const onnx::GraphProto& graph,
                                          const std::map<std::string, Value>& inputs,
-                                         const CallAttributes* call) {
+                                         const CallAttributes* call, bool may_differ) {
   if (scopes_.size() >= kMaxScopes) {
     FailGraph(StatusCode::kInvalidInput,
               fmt::format("graphs nest deeper than {} levels", kMaxScopes));
@@ -335,6 +336,7 @@ std::vector<Value> GraphImporter::Import(const onnx::GraphProto& graph,
   };
   scopes_.emplace_back();
   Scope& scope = scopes_.back();
+  scope.may_differ = may_differ;
   for (const auto& t : graph.initializer()) {
     Charge(t.name().size() + sizeof(void*));
     if (!scope.initializers.try_emplace(t.name(), &t).second && !t.name().empty())
@@ -421,7 +423,34 @@ std::vector<Value> GraphImporter::ImportNodes(const Body& body, size_t first) {
 }
 
 void GraphImporter::Fork(const Value& condition, std::vector<Value> yes, std::vector<Value> no) {
-  fork_ = {condition, std::move(yes), std::move(no)};
+  fork_ = {condition, std::move(yes), std::move(no), std::nullopt};
+}
+
+std::optional<bool> GraphImporter::IsOne(const Dim& dim) const {
+  const auto known =
+      std::find_if(is_one_.begin(), is_one_.end(), [&](const auto& d) { return d.first == dim; });
+  return known == is_one_.end() ? std::nullopt : std::optional(known->second);
+}
+
+bool GraphImporter::ForkByOne(const Dim& dim, const Value& extent) {
+  // A loop has one type for each state.
+  const bool may_differ =
+      std::all_of(scopes_.begin(), scopes_.end(), [](const Scope& s) { return s.may_differ; });
+  if (dim.ContainsAny() || forks_ >= kMaxForksByOne || !may_differ || fork_) return false;
+  const Value one = builder_.Op("equal", {builder_.Reshape(extent, {}), builder_.Int(1)});
+  fork_ = {one, {}, {}, dim};
+  return true;
+}
+
+bool GraphImporter::ForkOneOf(const std::vector<Value>& values) {
+  const auto found = std::find_if(values.begin(), values.end(), IsOneOf);
+  if (found == values.end() || !builder_.status().ok()) return false;
+  std::vector<Value> yes = values, no = values;
+  const auto i = static_cast<size_t>(found - values.begin());
+  yes[i] = FirstOf(builder_, *found);
+  no[i] = SecondOf(builder_, *found);
+  Fork(IsFirst(builder_, *found), std::move(yes), std::move(no));
+  return true;
 }
 
 // What follows a node that gives values of two ranks: once for each. Where it fits one of them alone,
@@ -443,8 +472,17 @@ std::vector<Value> GraphImporter::ImportForked(const Body& body, size_t first) {
     if (!builder_.status().ok()) break;
     // What follows defines names of this scope alone.
     auto before = scopes_.back().values;
-    Define(node, which ? fork.yes : fork.no);
-    results[which] = ImportNodes(body, first + 1);
+    const std::vector<Value>& values = which ? fork.yes : fork.no;
+    if (fork.dim) {
+      is_one_.emplace_back(*fork.dim, which);
+      results[which] = ImportNodes(body, first);
+      is_one_.pop_back();
+    } else if (ForkOneOf(values)) {
+      results[which] = ImportForked(body, first);
+    } else {
+      Define(node, values);
+      results[which] = ImportNodes(body, first + 1);
+    }
     scopes_.back().values = std::move(before);
     builder_.SetSpan(span);
     // What ends the whole import is not one branch's.
@@ -460,7 +498,7 @@ std::vector<Value> GraphImporter::ImportForked(const Body& body, size_t first) {
   for (size_t i = 0; i < body.outputs.size(); ++i) {
     const ir::Type yes = errors[1].ok() ? results[1][i].type : results[0][i].type;
     const ir::Type no = errors[0].ok() ? results[0][i].type : results[1][i].type;
-    const ir::Type joined = JoinTypes(yes, no);
+    const ir::Type joined = scopes_.back().may_differ ? JoinAny(yes, no) : JoinTypes(yes, no);
     if (joined == nullptr) {
       builder_.Fail(StatusCode::kUnsupported,
                     fmt::format("'{}' is {} after one branch and {} after the other; fix the dims "
@@ -470,7 +508,7 @@ std::vector<Value> GraphImporter::ImportForked(const Body& body, size_t first) {
     }
     type.fields.push_back(builder_.Open(joined));
     for (const bool which : {true, false}) {
-      if (errors[which].ok()) results[which][i] = Coerce(builder_, results[which][i], joined);
+      if (errors[which].ok()) results[which][i] = CoerceAny(builder_, results[which][i], joined);
     }
   }
   const ir::Type result = ir::MakeType(std::move(type));
@@ -533,6 +571,13 @@ void GraphImporter::ImportNode(const onnx::NodeProto& node) {
                                     : fmt::format("{} to {}", op->min_inputs, op->max_inputs),
                                 given));
     }
+    const bool has_small_floats =
+        std::any_of(inputs.begin(), inputs.end(), [](const Value& v) { return v.bits < 0; });
+    if (has_small_floats && (!op->domain.empty() || !TakesSmallFloats(op->name))) {
+      builder_.Fail(StatusCode::kUnsupported,
+                    "an input is of floats of 8 or 4 bits, which only conversions and what moves "
+                    "elements take; cast them first");
+    }
     if (builder_.status().ok()) {
       NodeContext context(*this, node, inputs, opset, call_);
       outputs = context.Convert(*op);
@@ -554,7 +599,7 @@ void GraphImporter::ImportNode(const onnx::NodeProto& node) {
   } else if (const onnx::FunctionProto* function = FindFunction(node)) {
     outputs = CallFunction(*function, node, inputs);
   }
-  if (builder_.status().ok() && !fork_) Define(node, outputs);
+  if (builder_.status().ok() && !fork_ && !ForkOneOf(outputs)) Define(node, outputs);
   builder_.SetSpan(outer);
 }
 
@@ -571,13 +616,6 @@ std::vector<Value> GraphImporter::CallCustom(const OpDef& op, const onnx::NodePr
   Attrs attrs;
   for (const auto& given : node.attribute()) {
     if (!context.HasAttr(given.name())) continue;  // it refers to what the call leaves out
-    const bool has_small_floats =
-        std::any_of(inputs.begin(), inputs.end(), [](const Value& v) { return v.bits < 0; });
-    if (has_small_floats && (!op->domain.empty() || !TakesSmallFloats(op->name))) {
-      builder_.Fail(StatusCode::kUnsupported,
-                    "an input is of floats of 8 or 4 bits, which only conversions and what moves "
-                    "elements take; cast them first");
-    }
     const auto field = std::find_if(op.attrs.begin(), op.attrs.end(),
                                     [&](const AttrField& f) { return f.name == given.name(); });
     if (field == op.attrs.end()) {

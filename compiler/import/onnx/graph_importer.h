@@ -51,9 +51,11 @@ class GraphImporter {
   // All operators that no table has, in one error.
   Status CheckOperators() const;
   // Inputs by name come from `inputs`; other names from the graphs around. Attributes that refer to a
-  // function's take those of `call`; null: there are none. Gives the outputs.
+  // function's take those of `call`; null: there are none. Gives the outputs; where they `may_differ` in
+  // rank, such a one is a OneOf.
   std::vector<Value> Import(const onnx::GraphProto& graph,
-                            const std::map<std::string, Value>& inputs, const CallAttributes* call);
+                            const std::map<std::string, Value>& inputs, const CallAttributes* call,
+                            bool may_differ = true);
   // The node whose first output `v` is; null for inputs, constants and what functions hold.
   struct Origin {
     const onnx::NodeProto* node;
@@ -69,6 +71,9 @@ class GraphImporter {
   // The node being imported gives `yes` or `no`, whose ranks differ: what follows it is imported for
   // either.
   void Fork(const Value& condition, std::vector<Value> yes, std::vector<Value> no);
+  // As NodeContext's.
+  bool ForkByOne(const Dim& dim, const Value& extent);
+  std::optional<bool> IsOne(const Dim& dim) const;
 
  private:
   // What a name stands for, and the node that gives it; null: an input.
@@ -83,6 +88,7 @@ class GraphImporter {
     std::map<std::string, const onnx::SparseTensorProto*, std::less<>> sparse;
     std::map<std::string, Value, std::less<>> constants;
     bool sees_outer = true;
+    bool may_differ = true;  // an output may be a OneOf
   };
 
   // Nodes in order, and the names of what they are for. `name` says in errors whose they are.
@@ -108,6 +114,8 @@ class GraphImporter {
                                 const std::vector<Value>& inputs);
   std::vector<Value> CallFunction(const onnx::FunctionProto& function, const onnx::NodeProto& node,
                                   const std::vector<Value>& inputs);
+  // Fork for the first of the values that is a OneOf; false where none is.
+  bool ForkOneOf(const std::vector<Value>& values);
   void Define(const onnx::NodeProto& node, const std::vector<Value>& outputs);
   // What is read of the model counts as often as it is read.
   void Charge(const onnx::NodeProto& node);
@@ -144,10 +152,12 @@ class GraphImporter {
   struct Alternatives {
     Value condition;
     std::vector<Value> yes, no;
+    std::optional<Dim> dim;  // the condition is that it is 1, and the node is imported for either
   };
   std::unordered_map<ir::NodeId, Origin> origins_;
   std::optional<Alternatives> fork_;
-  int forks_ = 0;  // around what is being imported
+  int forks_ = 0;                             // around what is being imported
+  std::vector<std::pair<Dim, bool>> is_one_;  // dims that were forked by
 };
 
 }  // namespace relayvm::import

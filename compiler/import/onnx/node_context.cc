@@ -18,6 +18,11 @@ bool NodeContext::WantsOutput(size_t i) const {
   return i < num_outputs() && !node_.output(static_cast<int>(i)).empty();
 }
 
+bool NodeContext::ForkByOne(const Dim& dim, const Value& extent) {
+  return importer_.ForkByOne(dim, extent);
+}
+std::optional<bool> NodeContext::IsOne(const Dim& dim) const { return importer_.IsOne(dim); }
+
 std::vector<Value> NodeContext::Fork(const Value& condition, std::vector<Value> yes,
                                      std::vector<Value> no) {
   importer_.Fork(condition, std::move(yes), std::move(no));
@@ -290,7 +295,9 @@ std::vector<Value> NodeContext::Graph(std::string_view name, const std::vector<V
     given[graph->input(i).name()] = inputs[static_cast<size_t>(i)];
   }
   const ir::Span span = b().span();
-  std::vector<Value> outputs = importer_.Import(*graph, given, Named(name).call);
+  // A loop has one type for each state.
+  const bool is_branch = name == "then_branch" || name == "else_branch";
+  std::vector<Value> outputs = importer_.Import(*graph, given, Named(name).call, is_branch);
   b().SetSpan(span);
   return outputs;
 }

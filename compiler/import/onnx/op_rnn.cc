@@ -425,6 +425,12 @@ Outputs Recurrent(NodeContext& n, const Layer& layer) {
   for (const Value& v : initial) {
     if (v && !expect("the initial state", v, {d, x.dim(1), Dim(hidden)})) return {};
   }
+  // What is given for each sequence says how many there are.
+  for (const Value& v : {lengths, initial[0], initial[1]}) {
+    const Dim count = !v ? x.dim(1) : v.dim(v.rank() == 1 ? 0 : 1);
+    if (!count.is_const() || x.dim(1).is_const()) continue;
+    x = ShapedAs(b, x, {b.DimOf(x, 0), b.Ints({count.value()}), b.DimOf(x, 2)});
+  }
   const auto activations = ActivationsOf(n, layer.activations, directions);
   const std::vector<double> clip =
       n.HasAttr("clip") ? std::vector<double>{n.Float("clip", 0)} : std::vector<double>{0};

@@ -146,8 +146,8 @@ Outputs Squeeze(NodeContext& n) {
     return {SqueezeBy(n, x, CheckedAxes(n, 1, x.rank(), *count), *count)};
   }
   if (auto axes = n.AxesOf("axes", 1)) return {b.Squeeze(x, n.Axes(*axes, x.rank()))};
-  // Which dims go decides the rank: those that are known to be 1. An open dim stays, and must not be
-  // 1 when it runs.
+  // Which dims go decides the rank: those of 1. What follows is imported for an open dim that is 1 and
+  // for one that is not; where that would be too often, such a dim stays, and must not be 1 when it runs.
   std::vector<int64_t> ones;
   Value y = x;
   for (int i = 0; i < x.rank(); ++i) {
@@ -155,6 +155,12 @@ Outputs Squeeze(NodeContext& n) {
     const auto least = x.dim(i).LowerBound();
     if (x.dim(i).is_const() || (least && *least > 1)) continue;
     const Term extent(b, b.DimOf(x, i));
+    if (const auto is_one = n.IsOne(x.dim(i))) {
+      if (*is_one) y = WithExtent(b, y, i, b.Ints({1}));
+      if (*is_one) ones.push_back(i);
+      continue;
+    }
+    if (n.ForkByOne(x.dim(i), extent)) return {};
     const Term is_one = Equal(extent, 1).As(DType::kInt64);
     const Value none = CheckedEnd(
         {n, 0,

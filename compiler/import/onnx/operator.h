@@ -108,6 +108,10 @@ class NodeContext {
   // The outputs are `yes` where the condition holds, else `no`; their ranks may differ. Return what
   // it gives.
   std::vector<Value> Fork(const Value& condition, std::vector<Value> yes, std::vector<Value> no);
+  // The node and what follows it are imported once more where the dim, whose number is `extent` (int64,
+  // rank 1), is 1, and once where it is not: IsOne says which. False: that would be too often.
+  bool ForkByOne(const Dim& dim, const Value& extent);
+  std::optional<bool> IsOne(const Dim& dim) const;
   // Where its random numbers begin: the attribute seed, or what its first output's name gives.
   uint32_t Seed();
   // What the operator's converter gives. Operators that sum do so in float32, of 16-bit floats too.
