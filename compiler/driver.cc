@@ -41,9 +41,12 @@ Result<ir::Module> ReadModule(const std::string& input, const CompileOptions& op
   RELAYVM_ASSIGN_OR_RETURN(SharedBytes content, ReadContent(input, options));
   const std::string_view start(reinterpret_cast<const char*>(content.data()), content.size());
   if (IsOnnx(input, start)) {
-    return import::ImportOnnx(
-        input, std::move(content),
-        {options.dims, options.shapes, options.operators, options.warn, options.stop});
+    auto overridable = options.overridable;
+    // A graph has no branches.
+    if (options.for_graph && !overridable) overridable.emplace();
+    return import::ImportOnnx(input, std::move(content),
+                              {options.dims, options.shapes, std::move(overridable),
+                               options.operators, options.warn, options.stop});
   }
   if (!options.dims.empty()) {
     return Status(StatusCode::kInvalidArgument,

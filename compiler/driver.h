@@ -28,6 +28,8 @@ struct CompileOptions {
   std::map<std::string, std::string>
       shapes;  // parameter name -> "1x?x300", "(n, ?, 300)" (ir/shape_text.h)
   std::map<std::string, int64_t> dims;  // of an ONNX model, by the names it gives to dims
+  // Of an ONNX model: initializers that callers may override (import/onnx/importer.h).
+  std::optional<std::vector<std::string>> overridable;
   std::string entry = "main";
   PipelineOptions pipeline;
   KernelOptions kernels;

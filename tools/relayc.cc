@@ -413,6 +413,8 @@ int Main(int argc, char** argv) {
     return Fail("relayc", s);
   }
   if (Status s = kernel.TakeDims(emit, &flags); !s.ok()) return Fail("relayc", s);
+  // What a C program calls takes all that is declared.
+  if (ahead && !flags.options.overridable) flags.options.overridable.emplace();
   const bool is_graph = flags.options.for_graph;
   const bool lists = list_operators || flags.passes.list;
   if (output.empty() && !lists) {

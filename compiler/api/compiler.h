@@ -63,6 +63,9 @@ struct CompilerOptions {
   // so many.
   std::map<std::string, std::string> shapes;
   std::map<std::string, int64_t> dims;  // of an ONNX model, by the names it gives to dims
+  // Initializers of an ONNX model that callers may give other values, by name, or "all" (those that are
+  // inputs too), or "none". Empty: all, where they are 1 MiB or less in sum; a graph has none.
+  std::vector<std::string> overridable;
   // Weights to bind to parameters of the entry function by name: tensors, whose memory is kept and
   // must not change; and a file or its bytes (TVM's parameter file or an .npz). One name may be given
   // once.

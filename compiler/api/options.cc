@@ -126,6 +126,7 @@ constexpr Setter kSetters[] = {
     {"explain-rules", SetFlag<&O::explain_rules>},
     {"layout", AddText<&O::layouts>},
     {"load-pass", AddText<&O::pass_libraries>},
+    {"overridable", AddText<&O::overridable>},
     {"params", SetText<&O::params_file>},
     {"pass", AddText<&O::passes>},
     {"plugin", AddText<&O::plugins>},
@@ -309,6 +310,7 @@ Result<CompileOptions> ReadCompilerOptions(const CompilerOptions& o) {
     if (value < 0) return Wrong(fmt::format("--dim {}={}: expected 0 or more", name, value));
   }
   options.dims = o.dims;
+  if (!o.overridable.empty()) options.overridable = o.overridable;
   for (const std::string& path : o.plugins) {
     if (Status s = options.operators.Add(path); !s.ok()) return s.WithContext("--plugin");
   }

@@ -24,6 +24,10 @@ void CompileFlags::AddTo(CLI::App& app) {
       "keeps what is declared, ?<=512 and n<=512 plan memory for at most that many, a name is "
       "one size wherever it stands)");
   app.add_option("--dim", dims, "NAME=8: fixes a dimension that an ONNX model has named");
+  app.add_option("--overridable", compiler.overridable,
+                 "an initializer of an ONNX model that vmrun may be given another value for, once "
+                 "for each; all: those that are inputs too, none: no one (default: all, where they "
+                 "are 1 MiB or less in sum; none with --executor graph and aot)");
   app.add_option(
          "--target", compiler.targets,
          "the processor: native, x86-64-v2, x86-64-v3, x86-64-v4, or sapphirerapids (with AMX); "
@@ -92,6 +96,7 @@ constexpr ShownOption kShownOptions[] = {
     {"--params", kInput, "FILE"},
     {"--shape", kInput, "NAME=1x?x300"},
     {"--dim", kInput, "NAME=8"},
+    {"--overridable", kInput, "NAME"},
     {"--entry", kInput, "FUNCTION"},
     {"--kernel", kInput, "'OPERATOR[SHAPES]'"},
     {"--output", kOutput, "FILE"},

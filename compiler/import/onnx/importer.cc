@@ -3,17 +3,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 
+#include "bytecode/base/suggestion.h"
 #include "compiler/frontend/parser.h"
 #include "compiler/import/control_flow.h"
+#include "compiler/import/onnx/arithmetic.h"
 #include "compiler/import/onnx/graph_importer.h"
 #include "compiler/import/onnx/names_read.h"
+#include "compiler/ir/one_of.h"
 #include "compiler/ir/output_names.h"
 #include "compiler/ir/shape_text.h"
 
 namespace relayvm::import {
 
 namespace {
+
+// Names that --overridable takes beside those of initializers.
+constexpr std::string_view kEveryDefault = "all", kNoDefault = "none";
+// Bytes of initializers that may be overridden though nobody has said so.
+constexpr size_t kMostDefaults = size_t{1} << 20;
 
 class ModelImporter {
  public:
@@ -30,44 +40,29 @@ class ModelImporter {
     importer_.SetWarn(options_.warn);
     RELAYVM_RETURN_IF_ERROR(importer_.CheckOperators());
     const onnx::GraphProto& graph = file_.model().graph();
-    std::map<std::string, bool> initialized;
-    for (const auto& t : graph.initializer()) initialized[t.name()] = true;
-    for (const auto& t : graph.sparse_initializer()) initialized[t.values().name()] = true;
+    std::set<std::string_view> initialized;
+    for (const auto& t : graph.initializer()) initialized.insert(t.name());
+    for (const auto& t : graph.sparse_initializer()) initialized.insert(t.values().name());
     branches_ = InputsOfBranches(graph);
     ir::Function main;
     main.name = "main";
     std::map<std::string, Value> inputs;
     for (const auto& input : graph.input()) {
-      if (initialized.contains(input.name())) continue;  // a default that nobody changes
+      if (initialized.contains(input.name())) continue;  // see WithDefaults
       RELAYVM_ASSIGN_OR_RETURN(ir::Type type, TypeOf(input));
       const ir::Var* var = importer_.b().NewVar(input.name(), std::move(type));
       main.params.push_back(var);
       const Value value = importer_.b().Use(var);
-      const bool is_list = input.type().has_sequence_type();
       if (var->type->As<TensorType>() == nullptr) importer_.b().UsePrelude();
-      inputs[input.name()] = is_list ? OfList(importer_.b(), value) : value;
+      inputs[input.name()] = FromHost(value, input.type());
     }
     importer_.SetContracts(Contracts(inputs));
-    std::vector<Value> outputs = importer_.Import(graph, inputs, nullptr);
-    RELAYVM_RETURN_IF_ERROR(importer_.b().status());
-    if (outputs.empty()) {
-      return Status(StatusCode::kInvalidInput,
-                    fmt::format("{}: the graph has no outputs", file_.path()));
-    }
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      if (outputs[i].bits != 0) {
-        return Status(StatusCode::kUnsupported,
-                      fmt::format("{}: output '{}': elements of {}INT{} are not supported",
-                                  file_.path(), graph.output(static_cast<int>(i)).name(),
-                                  IsSignedInt(outputs[i].dtype()) ? "" : "U", outputs[i].bits));
-      }
-      RELAYVM_ASSIGN_OR_RETURN(outputs[i],
-                               ForHost(outputs[i], graph.output(static_cast<int>(i)).type()));
-    }
-    RELAYVM_RETURN_IF_ERROR(importer_.b().status());
+    RELAYVM_ASSIGN_OR_RETURN(std::vector<Value> outputs, ImportGraph(inputs));
+    RELAYVM_RETURN_IF_ERROR(WithDefaults(inputs, &main, &outputs));
     AttrList names;
     for (const auto& output : graph.output()) names.emplace_back(output.name());
     main.attrs[ir::kOutputNames] = std::move(names);
+    if (std::ranges::any_of(outputs, IsOneOf)) main.attrs[ir::kOneOfResults] = true;
     const Value result = outputs.size() == 1 ? outputs[0] : importer_.b().Tuple(outputs);
     ir::GraphBuilder& g = importer_.b().graph();
     if (!importer_.b().uses_prelude()) {
@@ -84,6 +79,181 @@ class ModelImporter {
     return module.ok() ? *std::move(module) : ir::MakeModule();
   }
 
+  // The outputs of the graph, as hosts see them. After an error of the graph the builder's status has it
+  // no more.
+  Result<std::vector<Value>> ImportGraph(const std::map<std::string, Value>& inputs) {
+    const onnx::GraphProto& graph = file_.model().graph();
+    std::vector<Value> outputs = importer_.Import(graph, inputs, nullptr);
+    if (const Status failed = importer_.b().status(); !failed.ok()) {
+      static_cast<void>(importer_.b().TakeStatus());
+      return failed;
+    }
+    if (outputs.empty()) {
+      return Status(StatusCode::kInvalidInput,
+                    fmt::format("{}: the graph has no outputs", file_.path()));
+    }
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      RELAYVM_ASSIGN_OR_RETURN(outputs[i],
+                               ForHost(outputs[i], graph.output(static_cast<int>(i)).type()));
+    }
+    RELAYVM_RETURN_IF_ERROR(importer_.b().status());
+    return outputs;
+  }
+
+  // --- Initializers that the caller may give other values ---
+  //
+  // They are parameters of type Optional, after all others. The graph is there twice: with all of them
+  // as constants, which is what runs when none is given, and with what is given in their places.
+
+  // An initializer that may be given; `type` is what a value must have.
+  struct Default {
+    std::string name;
+    ir::Type type;
+    const onnx::TensorProto* dense = nullptr;
+    const onnx::SparseTensorProto* sparse = nullptr;  // where `dense` is null
+    size_t bytes = 0;
+  };
+
+  // `input` is null for one that is no input: its type is its own.
+  Result<Default> DefaultOf(const std::string& name, const onnx::ValueInfoProto* input) {
+    const onnx::GraphProto& graph = file_.model().graph();
+    Default d{name, nullptr};
+    for (const auto& t : graph.initializer()) {
+      if (t.name() != name) continue;
+      d.dense = &t;
+      d.bytes = t.ByteSizeLong();
+    }
+    for (const auto& t : graph.sparse_initializer()) {
+      if (t.values().name() == name && d.dense == nullptr) d.sparse = &t;
+    }
+    const Value value = d.dense != nullptr ? importer_.ConstantOf(*d.dense, name)
+                                           : importer_.ConstantOf(*d.sparse, name);
+    if (const Status failed = importer_.b().TakeStatus(); !failed.ok()) return failed;
+    if (value.bits != 0) {
+      return Status(StatusCode::kUnsupported,
+                    fmt::format("{}: input '{}': elements of fewer than 8 bits cannot be given",
+                                file_.path(), name));
+    }
+    d.bytes = static_cast<size_t>(value.constant->size()) * DTypeBytes(value.dtype());
+    d.type = value.type;
+    const bool declared = input != nullptr && input->type().tensor_type().has_shape();
+    if (!declared) return d;
+    d.type = HeldType(input->type());
+    if (d.type == nullptr || JoinTypes(d.type, value.type) == nullptr) {
+      return Status(StatusCode::kInvalidInput,
+                    fmt::format("{}: input '{}': its initializer is {}", file_.path(), name,
+                                ir::TypeToString(value.type)));
+    }
+    return d;
+  }
+
+  // By ONNX Runtime's rule: initializers that are inputs too, from IR version 4 on, which says that others
+  // are constants; before, all had to be inputs. Or those that the user names.
+  Result<std::vector<Default>> Defaults() {
+    const onnx::GraphProto& graph = file_.model().graph();
+    const auto& wanted = options_.overridable;
+    const auto is_named = [&](std::string_view name) {
+      return wanted && std::ranges::find(*wanted, name) != wanted->end();
+    };
+    std::set<std::string_view> initializers, taken;
+    for (const auto& t : graph.initializer()) initializers.insert(t.name());
+    for (const auto& t : graph.sparse_initializer()) initializers.insert(t.values().name());
+    std::vector<Default> defaults;
+    const bool by_rule = file_.model().ir_version() >= 4 && (!wanted || is_named(kEveryDefault));
+    for (const auto& input : graph.input()) {
+      if (!initializers.contains(input.name()) || !(by_rule || is_named(input.name()))) continue;
+      taken.insert(input.name());
+      RELAYVM_ASSIGN_OR_RETURN(Default d, DefaultOf(input.name(), &input));
+      defaults.push_back(std::move(d));
+    }
+    for (const std::string& name : wanted.value_or(std::vector<std::string>())) {
+      if (taken.contains(name)) continue;
+      if (initializers.contains(name)) {
+        taken.insert(name);
+        RELAYVM_ASSIGN_OR_RETURN(Default d, DefaultOf(name, nullptr));
+        defaults.push_back(std::move(d));
+      } else if (name != kEveryDefault && name != kNoDefault) {
+        return Status(
+            StatusCode::kInvalidArgument,
+            fmt::format("--overridable {}: the model has no initializer of that name{}", name,
+                        DidYouMean(name, std::vector<std::string_view>(initializers.begin(),
+                                                                       initializers.end()))));
+      }
+    }
+    return defaults;
+  }
+
+  // Without a word of the user, only what costs little is there twice.
+  Status WithDefaults(const std::map<std::string, Value>& inputs, ir::Function* main,
+                      std::vector<Value>* outputs) {
+    auto found = Defaults();
+    if (options_.overridable) {
+      RELAYVM_RETURN_IF_ERROR(found.status());
+      return found->empty() ? OkStatus() : AddDefaults(*found, inputs, main, outputs);
+    }
+    if (!found.ok()) return Warn("initializers that are inputs too", found.status().message());
+    if (found->empty()) return OkStatus();
+    size_t bytes = 0;
+    for (const Default& d : *found) bytes += d.bytes;
+    if (bytes > kMostDefaults) {
+      return Warn(
+          fmt::format("{} initializers that are inputs too", found->size()),
+          fmt::format("they are {:.1f} MiB; with --overridable NAME or all a caller may give "
+                      "others",
+                      static_cast<double>(bytes) / (1 << 20)));
+    }
+    const Status failed = AddDefaults(*found, inputs, main, outputs);
+    if (failed.ok() || failed.code() == StatusCode::kCancelled) return failed;
+    // Those that say shapes are what is in the way.
+    std::erase_if(*found,
+                  [](const Default& d) { return !IsFloat(d.type->As<TensorType>()->dtype); });
+    if (!found->empty() && AddDefaults(*found, inputs, main, outputs).ok()) return OkStatus();
+    return Warn("initializers that are inputs too", failed.message());
+  }
+
+  Status Warn(std::string_view what, std::string_view why) const {
+    if (options_.warn)
+      options_.warn(fmt::format("{}: {} stay constants: {}", file_.path(), what, why));
+    return OkStatus();
+  }
+
+  Status AddDefaults(const std::vector<Default>& defaults, std::map<std::string, Value> inputs,
+                     ir::Function* main, std::vector<Value>* outputs) {
+    TypedBuilder& b = importer_.b();
+    std::vector<const ir::Var*> params;
+    Value any;
+    for (const Default& d : defaults) {
+      const ir::Var* var = b.NewVar(d.name, OptionalType(d.type));
+      params.push_back(var);
+      const Value given = b.Use(var);
+      const Value is_given = HasElement(given);
+      any = any ? b.Op("logical_or", {any, is_given}) : is_given;
+      const Value constant = d.dense != nullptr ? importer_.ConstantOf(*d.dense, d.name)
+                                                : importer_.ConstantOf(*d.sparse, d.name);
+      inputs[d.name] = b.If(is_given, Held(b, given), constant, b.Open(d.type));
+    }
+    RELAYVM_ASSIGN_OR_RETURN(std::vector<Value> general, ImportGraph(inputs));
+    ir::TupleType type;
+    std::vector<Value> plain = *outputs;
+    for (size_t i = 0; i < plain.size(); ++i) {
+      const ir::Type joined = JoinAny(plain[i].type, general[i].type);
+      if (joined == nullptr) {
+        return {StatusCode::kUnsupported,
+                fmt::format("{}: output '{}' is {}, and {} where an initializer is overridden",
+                            file_.path(), file_.model().graph().output(static_cast<int>(i)).name(),
+                            ir::TypeToString(plain[i].type), ir::TypeToString(general[i].type))};
+      }
+      plain[i] = CoerceAny(b, plain[i], joined);
+      general[i] = CoerceAny(b, general[i], joined);
+      type.fields.push_back(b.Open(joined));
+    }
+    const Value result = b.If(any, b.Tuple(general), b.Tuple(plain), ir::MakeType(std::move(type)));
+    if (const Status failed = b.TakeStatus(); !failed.ok()) return failed;
+    *outputs = b.Fields(result);
+    main->params.insert(main->params.end(), params.begin(), params.end());
+    return OkStatus();
+  }
+
   // Sizes that --shape gives, as dims. The driver checks the text.
   static std::vector<Dim> DimsOfText(std::string_view text) {
     std::vector<Dim> dims;
@@ -94,15 +264,16 @@ class ModelImporter {
   }
 
   // Of what a sequence or an optional value holds: dims are numbers or not known. Null where the IR
-  // has no such type. A sequence of the host's own is a List. `given` is what --shape says.
+  // has no such type. A sequence of the host's own is a List, also one that may be left out. `given` is what --shape says.
   static ir::Type HeldType(const onnx::TypeProto& type, const std::string* given = nullptr,
-                           int depth = 0) {
+                           int depth = 0, bool in_sequence = false) {
     if (type.has_tensor_type()) {
       const auto& tensor = type.tensor_type();
       const auto dtype = DTypeOfOnnx(tensor.elem_type());
       if (!dtype || (!tensor.has_shape() && given == nullptr)) return nullptr;
       std::vector<Dim> shape = given == nullptr ? std::vector<Dim>() : DimsOfText(*given);
-      if (tensor.has_shape()) shape.resize(static_cast<size_t>(tensor.shape().dim_size()));
+      if (tensor.has_shape())
+        shape.resize(static_cast<size_t>(tensor.shape().dim_size()), Dim::Any());
       for (int i = 0; i < tensor.shape().dim_size(); ++i) {
         const int64_t declared = tensor.shape().dim(i).dim_value();
         if (declared > 0) shape[static_cast<size_t>(i)] = Dim(declared);
@@ -114,10 +285,40 @@ class ModelImporter {
     if (depth > kMostNested || (!is_sequence && !type.has_optional_type())) return nullptr;
     ir::Type held =
         HeldType(is_sequence ? type.sequence_type().elem_type() : type.optional_type().elem_type(),
-                 given, depth + 1);
+                 given, depth + 1, in_sequence || is_sequence);
     if (held == nullptr) return nullptr;
     if (!is_sequence) return OptionalType(held);
-    return depth == 0 ? ListType(held) : SequenceType(held);
+    return in_sequence ? SequenceType(held) : ListType(held);
+  }
+
+  Value HasElement(const Value& optional) {
+    return CallPrelude(importer_.b(), "optional_has", {optional},
+                       ir::MakeTensorType({}, DType::kBool));
+  }
+  Value NoneValue() { return importer_.b().Wrap(importer_.b().Tuple({}).node, NoneType()); }
+
+  // A List as the sequence that operators take, also one that may be left out. Elements of a few bits are
+  // one a byte, whose other bits do not count.
+  Value FromHost(const Value& v, const onnx::TypeProto& declared) {
+    TypedBuilder& b = importer_.b();
+    if (const NarrowInt* narrow = NarrowIntOf(declared.tensor_type().elem_type())) {
+      Value low = v;
+      if (narrow->bits < 8) {
+        const double count = 1 << narrow->bits;
+        const Term bits =
+            Term(b, v).As(DType::kInt32).Call("bitwise_and", b.Scalar(count - 1, DType::kInt32));
+        low = IsSignedInt(narrow->dtype) ? Select(bits >= count / 2, bits - count, bits) : bits;
+        low = b.Cast(low, narrow->dtype);
+      }
+      low.bits = narrow->kind();
+      return low;
+    }
+    if (ElementType(v.type, "List") != nullptr) return OfList(b, v);
+    const ir::Type held = ElementType(v.type, "Optional");
+    if (held == nullptr || ElementType(held, "List") == nullptr) return v;
+    const ir::Type type = OptionalType(SequenceType(ElementType(held, "List")));
+    return b.If(HasElement(v), Coerce(b, OfList(b, Held(b, v)), type), Coerce(b, NoneValue(), type),
+                type);
   }
 
   // The elements of tensors in sequences and optional values.
@@ -137,7 +338,7 @@ class ModelImporter {
 
   // An output as its type is declared: a List, an Optional or a tensor.
   Result<Value> ForHost(const Value& v, const onnx::TypeProto& declared) {
-    if (v.is_tensor() && !declared.has_optional_type()) return v;
+    if ((v.is_tensor() || IsOneOf(v)) && !declared.has_optional_type()) return v;
     ir::Type type;
     if (IsSequence(v) && !declared.has_optional_type()) {
       const Value list = IsEmptyTuple(v) ? v : AsSequence(importer_.b(), v);
@@ -151,7 +352,13 @@ class ModelImporter {
       return Status(StatusCode::kUnsupported,
                     fmt::format("{}: an output's type is not declared", file_.path()));
     }
-    return Coerce(importer_.b(), v, type);
+    const ir::Type held = ElementType(type, "Optional");
+    const ir::Type element = held == nullptr ? nullptr : ElementType(held, "Sequence");
+    if (element == nullptr) return Coerce(importer_.b(), v, type);
+    TypedBuilder& b = importer_.b();
+    const ir::Type list = OptionalType(ListType(element));
+    if (ElementType(v.type, "Optional") == nullptr) return Coerce(b, v, list);
+    return b.If(HasElement(v), Coerce(b, Held(b, v), list), Coerce(b, NoneValue(), list), list);
   }
   static bool IsEmptyTuple(const Value& v) {
     const auto* tuple = v.type == nullptr ? nullptr : v.type->As<ir::TupleType>();
@@ -182,7 +389,8 @@ class ModelImporter {
                   "expected a tensor, or a sequence or an optional value of tensors");
     }
     const auto& tensor = input.type().tensor_type();
-    const auto dtype = DTypeOfOnnx(tensor.elem_type());
+    const NarrowInt* narrow = NarrowIntOf(tensor.elem_type());
+    const auto dtype = narrow != nullptr ? narrow->dtype : DTypeOfOnnx(tensor.elem_type());
     if (!dtype) {
       return fail(StatusCode::kUnsupported, fmt::format("elements of {} are not supported",
                                                         OnnxTypeName(tensor.elem_type())));

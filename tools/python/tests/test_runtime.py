@@ -335,6 +335,55 @@ def test_run_by_names_of_outputs(tmp_path):
     assert params == {} and "def @main" in str(mod)
 
 
+def test_initializers_that_a_caller_gives(tmp_path):
+    pytest.importorskip("onnx.helper")
+    from onnx import TensorProto, helper, numpy_helper
+    infos = [helper.make_tensor_value_info("w", TensorProto.FLOAT, [2, 3]), helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 2])]
+    w = np.arange(6, dtype="f4").reshape(2, 3)
+    graph = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["y"])], "g", infos,
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", 3])], [numpy_helper.from_array(w, "w")])
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    x = np.float32([[1, 2]])
+    for executor in (None, "debug"):
+        m = rvm.compile_model(proto) if executor is None else rvm.create_executor(executor, proto).evaluate()
+        np.testing.assert_array_equal(m(x), x @ w)
+        np.testing.assert_array_equal(m(x=x, w=2 * w), x @ (2 * w))
+        np.testing.assert_array_equal(m(x, None), x @ w)
+    m = rvm.compile_model(proto)
+    np.testing.assert_array_equal(m.run(None, {"x": x, "w": -w})[0], x @ -w)
+    with pytest.raises(rvm.InvalidArgument, match=r"parameter %w: expected Tensor\[\(2, 3\), float32\]"):
+        m(x, w.T)
+    with pytest.raises(TypeError, match="main: input x .* is missing"):
+        m(w=w)
+    assert [a.name for a in rvm.compile_model(proto, overridable="none").inputs] == ["x"]
+    assert [p.name_hint for p in rvm.from_onnx(proto)[0]["main"].params] == ["x"]
+
+
+def test_ranks_and_small_dtypes_of_onnx(tmp_path):
+    pytest.importorskip("onnx.helper")
+    from onnx import TensorProto, helper
+    def model(nodes, inputs, outputs):
+        graph = helper.make_graph(nodes, "g", inputs, outputs)
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10).SerializeToString()
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 3])
+    squeezed = model([helper.make_node("Squeeze", ["x"], ["y"])], [x], [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)])
+    for executor in (None, "debug"):
+        m = rvm.compile_model(squeezed) if executor is None else rvm.create_executor(executor, squeezed).evaluate()
+        assert m(np.zeros((2, 3), "f4")).shape == (2, 3)
+        assert m(np.zeros((1, 3), "f4")).shape == (3,)
+    for kind, codes in ((17, [0x38, 0xB8]), (22, [1, -1])):  # FLOAT8E4M3FN, INT4
+        cast = model([helper.make_node("Cast", ["x"], ["y"], to=TensorProto.FLOAT)], [helper.make_tensor_value_info("x", kind, ["n"])],
+                     [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n"])])
+        dtype = "int8" if kind == 22 else "uint8"
+        np.testing.assert_array_equal(rvm.compile_model(cast)(np.array(codes, dtype)), [1, -1])
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    for name in ("float8_e4m3fn", "int4"):
+        cast = model([helper.make_node("Cast", ["x"], ["y"], to=TensorProto.FLOAT)],
+                     [helper.make_tensor_value_info("x", 17 if name != "int4" else 22, ["n"])],
+                     [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n"])])
+        np.testing.assert_array_equal(rvm.compile_model(cast)(np.array([1, -1], getattr(ml_dtypes, name))), [1, -1])
+
+
 def test_save_load_bytes(tmp_path, add_one):
     exe = rvm.compile(HEADER + "def @main(%x: Tensor[(?), float32]) -> Tensor[(?), float32] { add(%x, 1f) }")
     exe.save(tmp_path / "m.vmx")

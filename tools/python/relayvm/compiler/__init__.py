@@ -351,13 +351,18 @@ def parse(text, *, name="<text>", plugins=None):
     return Module(module)
 
 
-def from_onnx(model, shape=None, *, dims=None, plugins=None):
+def from_onnx(model, shape=None, *, dims=None, overridable="none", plugins=None):
     """(Module, params) of an ONNX model: a path, its bytes, or an onnx.ModelProto.
 
     shape: dims of inputs by name, ("n", None, 300) or "1x?x300"; None stays as it is, a name is one size
     wherever it stands. dims: sizes by the model's names of dims. Weights are constants of the module; params is empty, as with
-    TVM's freeze_params.
+    TVM's freeze_params. overridable: names of initializers, or "all" (those that are inputs too), that main takes after its inputs
+    and may be left out.
     """
+    return _read_onnx(model, shape=shape, dims=dims, overridable=overridable, plugins=plugins), {}
+
+
+def _read_onnx(model, **read):
     content, name = None, "<model>.onnx"
     if isinstance(model, (bytes, bytearray, memoryview)):
         content = bytes(model)
@@ -365,7 +370,7 @@ def from_onnx(model, shape=None, *, dims=None, plugins=None):
         content = model.SerializeToString()
     else:
         name = os.fspath(model)
-    return Module(_native.read(name, content, _options(shape, dims, plugins=plugins), {})), {}
+    return Module(_native.read(name, content, _options(**read), {}))
 
 
 def load_params(path):
@@ -392,7 +397,7 @@ def _as_module(mod, **read):
     if isinstance(mod, RelayFunction):
         return mod.module if mod.module is not None and mod.name == "main" else Module.from_expr(mod)
     if isinstance(mod, (bytes, bytearray, memoryview)) or hasattr(mod, "SerializeToString"):
-        return from_onnx(mod, read.get("shape"), dims=read.get("dims"), plugins=read.get("plugins"))[0]
+        return _read_onnx(mod, **read)
     if not isinstance(mod, (str, os.PathLike)):
         raise TypeError("expected a Module, a relay.Function, Relay text, an ONNX model (onnx.ModelProto, or its bytes), or the path of a "
                         f".relay or .onnx file; found {type(mod).__name__}")
@@ -438,7 +443,7 @@ def compile(mod, target=None, *, params=None, opt_level=None, shape=None, progre
         options.setdefault("disabled_passes", context.disabled_pass)
     plugins = options.pop("plugins", None)
     if not isinstance(mod, Module):
-        mod = _as_module(mod, shape=shape, dims=options.pop("dims", None), plugins=plugins)
+        mod = _as_module(mod, shape=shape, dims=options.pop("dims", None), overridable=options.pop("overridable", None), plugins=plugins)
         shape = None
     elif shape is not None and not any("<=" in _shape_text(s) for s in shape.values()):
         raise TypeError("shape: of a Module that is read already; give it to from_onnx, or the text to compile")
@@ -457,7 +462,7 @@ def build(mod, target=None, *, params=None, mod_name=None, **options):
 
 def compile_model(model, *, runtime=None, host_functions=(), **options):
     """A `Model` of an ONNX file (or its bytes) or a .relay file, in one go. Options as of `compile` and `from_onnx`."""
-    read = {key: options.pop(key) for key in ("shape", "dims", "plugins") if key in options}
+    read = {key: options.pop(key) for key in ("shape", "dims", "overridable", "plugins") if key in options}
     return compile(_as_module(model, **read), **options).load(runtime=runtime, host_functions=host_functions)
 
 

@@ -29,8 +29,10 @@ class TracedValue:
 class _Executor:
     """What all kinds share. A subclass makes a callable of a module in `_function(mod, entry)`."""
 
+    _overridable = None  # of an ONNX model, as `from_onnx` takes it
+
     def __init__(self, mod, params, target, **options):
-        self._mod = _as_module(mod)
+        self._mod = _as_module(mod, overridable=self._overridable)
         self._params = load_params(params) if isinstance(params, (str, os.PathLike)) else dict(params or {})
         self._target, self._options = target, options
 
@@ -100,12 +102,16 @@ class _DebugFunction(_Function):
 
 
 class _AotExecutor(_Executor):
+    _overridable = "none"
+
     def _function(self, mod, entry):
         exe = compile(mod, self._target, entry=entry, **self._options)
         return _Function(exe._native.native(entry))
 
 
 class _GraphExecutor(_Executor):
+    _overridable = "none"
+
     def __init__(self, mod, params, target, *, num_threads=1, **options):
         super().__init__(mod, params, target, **options)
         self._num_threads = num_threads
