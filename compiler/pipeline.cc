@@ -7,6 +7,7 @@
 #include <exception>
 
 #include "bytecode/base/check_stop.h"
+#include "compiler/ir/declared_dims.h"
 #include "compiler/ir/large_stack.h"
 #include "compiler/ir/printer.h"
 #include "compiler/ir/stop_scope.h"
@@ -520,10 +521,22 @@ Result<ir::Module> RunSteps(ir::Module module, Steps steps, const PipelineOption
   return module;
 }
 
+// With what the entry's parameters promise inside of data types.
+void KeepDeclaredDims(ir::Module* module) {
+  const auto entry = module->functions.find(module->entry);
+  if (entry == module->functions.end() || entry->second->attrs.contains(ir::kDeclaredDims)) return;
+  AttrList dims = ir::DeclaredDimsOf(*entry->second);
+  if (dims.empty()) return;
+  ir::Function kept = *entry->second;
+  kept.attrs[ir::kDeclaredDims] = std::move(dims);
+  entry->second = module->arena->New<ir::Function>(std::move(kept));
+}
+
 Result<std::vector<ir::Module>> RunAll(ir::Module module, const PipelineOptions& options,
                                        const std::vector<std::string>& cpus) {
   RELAYVM_ASSIGN_OR_RETURN(Plan plan, PlanPasses(options));
   Printer printer(options);
+  KeepDeclaredDims(&module);
   // For all, then for each.
   const auto own =
       std::ranges::find_if(plan, [](const PlannedPass& p) { return p.pass.is_for_cpu; });

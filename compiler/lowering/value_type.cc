@@ -15,6 +15,7 @@
 #include "bytecode/instruction.h"
 #include "bytecode/opcode.h"
 #include "bytecode/verifier.h"
+#include "compiler/ir/declared_dims.h"
 #include "compiler/ir/one_of.h"
 #include "compiler/ir/output_names.h"
 #include "compiler/lowering/unread_arguments.h"
@@ -153,6 +154,12 @@ class Converter {
       program_.adts[i] = std::move(info);
     }
     return OkStatus();
+  }
+
+  // The same, of the dim of a tensor inside of a data type, which inference has forgotten.
+  void SetDim(const Dim& dim, size_t index, ValueType* tensor) {
+    tensor->dims[index] = dim.is_const() ? dim.value() : -1;
+    tensor->dim_names[index] = dim.is_const() ? "" : NameOf(dim);
   }
 
   // `what` and `name` say whose type it is.
@@ -338,6 +345,58 @@ Status AddStub(const std::string& name, size_t num_params, const std::string& me
   return OkStatus();
 }
 
+namespace {
+
+void AddTensors(ValueType& type, std::vector<ValueType*>* to) {
+  if (type.kind == ValueType::Kind::kTensor) return to->push_back(&type);
+  if (type.kind != ValueType::Kind::kTuple && type.kind != ValueType::Kind::kAdt) return;
+  for (ValueType& arg : type.args) AddTensors(arg, to);
+}
+
+// Names inside of data types, as the entry has declared them (ir::kDeclaredDims): what inference calls a
+// declared symbol is told by the tensors that it leaves as they are. Where the types have become others,
+// nothing is said.
+void RestoreDeclaredDims(const ir::Function& function, Converter& converter, ExportInfo* info) {
+  const auto attr = function.attrs.find(ir::kDeclaredDims);
+  if (attr == function.attrs.end()) return;
+  const std::vector<std::string> declared = OutputNames(attr->second);
+  const std::vector<ir::MentionedTensor> tensors = ir::MentionedTensors(function);
+  if (tensors.empty()) return;
+  std::vector<ValueType*> values;
+  for (ValueType& param : info->params) AddTensors(param, &values);
+  std::vector<std::vector<std::string>> names;
+  for (const std::string& text : declared) {
+    if (text.starts_with('#')) {
+      names.emplace_back();
+    } else if (!names.empty()) {
+      names.back().push_back(text);
+    }
+  }
+  if (names.size() != tensors.size() || values.size() != tensors.size()) return;
+  std::map<std::string, Dim> known;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const std::vector<Dim>& shape = tensors[i].type->shape;
+    if (names[i].size() != shape.size() || values[i]->dims.size() != shape.size()) return;
+    for (size_t j = 0; j < shape.size() && !tensors[i].inside; ++j) {
+      if (!names[i][j].empty() && (shape[j].is_symbol() || shape[j].is_const()))
+        known.emplace(names[i][j], shape[j]);
+    }
+  }
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const std::vector<Dim>& shape = tensors[i].type->shape;
+    for (size_t j = 0; j < shape.size() && tensors[i].inside; ++j) {
+      const std::string& name = names[i][j];
+      if (name.empty() || !shape[j].ContainsAny()) continue;
+      const size_t colon = name.find(':');
+      const auto id = static_cast<uint32_t>(std::stoul(name.substr(0, colon)));
+      const auto dim = known.try_emplace(name, Dim::Symbol(id, name.substr(colon + 1))).first;
+      converter.SetDim(dim->second, j, values[i]);
+    }
+  }
+}
+
+}  // namespace
+
 Status AddExport(const ir::Module& module, const ir::Function& function, uint32_t index,
                  const std::vector<const ir::HostCall*>& hosts, Program& program, bool all_sizes) {
   Converter converter(module, program);
@@ -360,6 +419,7 @@ Status AddExport(const ir::Module& module, const ir::Function& function, uint32_
     info.param_names.push_back(p->name);
     info.params.push_back(converter.Convert(p->type, function.type_params));
   }
+  RestoreDeclaredDims(function, converter, &info);
   std::set<ArgumentPath> unread;
   if (!all_sizes) unread = UnreadArguments(function);
   for (const ArgumentPath& path : unread) {

@@ -8,6 +8,7 @@
 
 #include "bytecode/disassembler.h"
 #include "compiler/frontend/parser.h"
+#include "compiler/ir/declared_dims.h"
 #include "compiler/pipeline.h"
 
 namespace relayvm::lower {
@@ -86,6 +87,53 @@ TEST_CASE("names of dims are distinct, and expressions count them") {
   REQUIRE(e.params[0].dim_formulas.size() == 1);
   const int64_t sizes[] = {5, 7};  // of m and n, in the order in which they are dims
   CHECK(EvaluateSize(e.params[0].dim_formulas[0], sizes) == 19);
+}
+
+TEST_CASE("names inside of data types are what the entry has declared") {
+  ir::Module module = Parse(std::string(kTypes) + "def @main(%x: List[int32]) { %x }");
+  const Dim n = Dim::Symbol(module.ids->Next(), "n"), m = Dim::Symbol(module.ids->Next(), "m"),
+            k = Dim::Symbol(module.ids->Next(), "k");
+  const auto list_of = [](std::vector<Dim> shape) {
+    return ir::MakeType(
+        ir::AdtType{"List", {ir::MakeTensorType(std::move(shape), DType::kFloat32)}});
+  };
+  const auto tensor_of = [](std::vector<Dim> shape) {
+    return ir::MakeTensorType(std::move(shape), DType::kFloat32);
+  };
+  const auto var = [&](ir::Type type) { return ir::MakeVar(module, "x", std::move(type), {}); };
+  ir::Function declared = *module.functions.at("main");
+  declared.params = {var(tensor_of({n, m})),
+                     var(ir::MakeType(ir::TupleType{{list_of({n, k, Dim(4)}), tensor_of({k})}})),
+                     var(list_of({m, Dim::Any()}))};
+  const AttrList attr = ir::DeclaredDimsOf(declared);
+  REQUIRE(!attr.empty());
+  // As inference leaves them: symbols with other numbers, a constant, and nothing inside.
+  const Dim a = Dim::Symbol(module.ids->Next(), "n"), c = Dim::Symbol(module.ids->Next(), "k");
+  ir::Function inferred = declared;
+  inferred.attrs[ir::kDeclaredDims] = attr;
+  inferred.params = {
+      var(tensor_of({a, Dim(7)})),
+      var(ir::MakeType(ir::TupleType{{list_of({Dim::Any(), Dim::Any(), Dim(4)}), tensor_of({c})}})),
+      var(list_of({Dim::Any(), Dim::Any()}))};
+  const auto types_of = [&](const ir::Function& function) {
+    Program program;
+    REQUIRE(AddExport(module, function, 0, {}, program, /*all_sizes=*/true).ok());
+    std::string text;
+    for (const ValueType& param : program.exports.at(0).params)
+      text += TypeToString(program, param) + " ";
+    return text;
+  };
+  CHECK(types_of(inferred) ==
+        "Tensor[(n, 7), float32] (List[Tensor[(n, k, 4), float32]], Tensor[(k), float32]) "
+        "List[Tensor[(7, ?), float32]] ");
+  // Types that have become others say nothing.
+  inferred.params.pop_back();
+  CHECK(types_of(inferred).find("List[Tensor[(?, ?, 4), float32]]") != std::string::npos);
+  // A name that only data types have.
+  declared.params = {var(list_of({k}))};
+  inferred.attrs[ir::kDeclaredDims] = ir::DeclaredDimsOf(declared);
+  inferred.params = {var(list_of({Dim::Any()}))};
+  CHECK(types_of(inferred) == "List[Tensor[(k), float32]] ");
 }
 
 TEST_CASE("a chain of 20,000 ADTs takes no native stack") {

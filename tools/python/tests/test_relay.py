@@ -330,3 +330,41 @@ def @main(%x: Tensor[(?, 1024), float32], %w: Tensor[(1024, 1024), float32]) { n
     del mod, new, copied, constant, m
     assert data.sum() == 0  # it keeps its memory
     assert relay.const(np.ones((2, 0), "f4")).data.shape == (2, 0) and relay.const(True).data.dtype == bool
+
+
+def test_names_inside_of_lists_are_compared():
+    definitions = rvm.parse("""#[version = "0.0.5"]
+        type List[A] { Cons(A, List[A]), Nil }
+        def @main() { 1f }""")
+
+    def tensor(*shape):
+        return relay.TensorType(shape)
+
+    def load(*types):
+        params = [relay.var(f"x{i}", t) for i, t in enumerate(types)]
+        return rvm.compile(rvm.IRModule({"main": relay.Function(params, relay.Tuple(params))}, definitions)).load()
+
+    def rows(n):
+        return np.ones((n, 4), "f4")
+
+    def items(*tensors):
+        chain = rvm.Adt("Nil")
+        for one in reversed(tensors):
+            chain = rvm.Adt("Cons", one, chain)
+        return chain
+
+    model = load(tensor("n", 4), relay.TypeCall("List", [tensor("n", 4)]))
+    assert [i.relay_type for i in model.inputs] == ["Tensor[(n, 4), float32]", "List[Tensor[(n, 4), float32]]"]
+    model(rows(2), items(rows(2), rows(2)))
+    with pytest.raises(rvm.InvalidArgument, match=r"x0's dim 0 \(n\) is 2, a tensor in x1's dim 0 \(n\) is 3"):
+        model(rows(2), items(rows(2), rows(3)))
+    # Of one list, of two, and in a tuple.
+    model = load(relay.TypeCall("List", [tensor("n", 4)]), relay.TypeCall("List", [tensor("n", 4)]))
+    model(items(rows(3)), items(rows(3), rows(3)))
+    for wrong in [(items(rows(3), rows(2)), items()), (items(rows(3)), items(rows(2)))]:
+        with pytest.raises(rvm.InvalidArgument, match=r"\(n\) is 3.*\(n\) is 2"):
+            model(*wrong)
+    model = load(tensor("k", 4), relay.TupleType([tensor("n", 4), relay.TypeCall("List", [tensor("k", 4)])]))
+    model(rows(1), (rows(2), items(rows(1))))
+    with pytest.raises(rvm.InvalidArgument, match=r"\(k\) is 1.*\(k\) is 2"):
+        model(rows(1), (rows(2), items(rows(2))))
