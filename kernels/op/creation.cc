@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "bytecode/base/arithmetic.h"
 #include "kernels/op/define.h"
 #include "kernels/op/op_helpers.h"
 #include "kernels/op/shape_rules.h"
@@ -85,7 +86,16 @@ OpDef FullLike() {
 // Lengths are computed in float64, as large as indices can be.
 constexpr int64_t kMaxFloatLength = 9'000'000'000'000'000;
 
-Result<Dim> FloatRangeLength(TypeContext& ctx) {
+// A range from `first` to `last`: `dtype` holds all between.
+Status RequireHoldsRange(TypeContext& ctx, DType dtype, const Dim& first, const Dim& last) {
+  RELAYVM_RETURN_IF_ERROR(RequireHolds(ctx, dtype, Dim::Max(first, last), "the largest element"));
+  const int64_t least = !IsSignedInt(dtype) ? 0 : -(int64_t{1} << (DTypeBits(dtype) - 2)) * 2;
+  return ctx.RequireAtLeast(Dim::Min(first, last), Dim(least),
+                            fmt::format("the least element as {}", DTypeName(dtype)));
+}
+
+// Of integers of `dtype`, or of floats.
+Result<Dim> FloatRangeLength(TypeContext& ctx, DType dtype) {
   double v[3];
   bool known = true;
   for (size_t i = 0; i < 3; ++i) {
@@ -98,7 +108,14 @@ Result<Dim> FloatRangeLength(TypeContext& ctx) {
     if (v[2] == 0 || !(std::abs(length) < static_cast<double>(kMaxFloatLength))) {
       return Invalid("the range from {} to {} by {} is not finite", v[0], v[1], v[2]);
     }
-    return Dim(length > 0 ? static_cast<int64_t>(length) : 0);
+    if (!(length > 0)) return Dim(0);
+    if (!IsFloat(dtype)) {
+      // An integer of 64 bits is the nearest one to what it doesn't hold.
+      const auto whole = [](double x) { return Dim(FloatToInteger(x, DType::kInt64)); };
+      RELAYVM_RETURN_IF_ERROR(
+          RequireHoldsRange(ctx, dtype, whole(v[0]), whole(v[0] + (length - 1) * v[2])));
+    }
+    return Dim(static_cast<int64_t>(length));
   }
   using Step = ScalarStep;
   constexpr double kNoNumber = -std::numeric_limits<double>::infinity();
@@ -117,6 +134,26 @@ Result<Dim> FloatRangeLength(TypeContext& ctx) {
       RequireAtMost(ctx, length, Dim(kMaxFloatLength), "the length of the range"));
   RELAYVM_RETURN_IF_ERROR(
       ctx.RequireAtLeast(length, Dim(-kMaxFloatLength), "the length of the range"));
+  if (!IsFloat(dtype)) {
+    // 0 where there are none.
+    const auto element = [&](bool last) {
+      return ctx.ComputeDim(std::array{
+          Step{"cast", {Step::Argument{0}}, DType::kFloat64},
+          Step{"cast", {Step::Argument{1}}, DType::kFloat64},
+          Step{"cast", {Step::Argument{2}}, DType::kFloat64},
+          Step{"subtract", {Step::Earlier{1}, Step::Earlier{0}}},
+          Step{"divide", {Step::Earlier{3}, Step::Earlier{2}}}, Step{"ceil", {Step::Earlier{4}}},
+          Step{"maximum", {Step::Earlier{5}, 0.0}}, Step{"minimum", {Step::Earlier{6}, 1.0}},
+          Step{"subtract", {Step::Earlier{6}, Step::Earlier{7}}},
+          Step{"multiply", {Step::Earlier{8}, Step::Earlier{2}}},
+          Step{"add", {Step::Earlier{0}, Step::Earlier{9}}},
+          Step{"multiply", {Step::Earlier{last ? 10U : 0U}, Step::Earlier{7}}},
+          Step{"cast", {Step::Earlier{11}}, DType::kInt64}});
+    };
+    RELAYVM_ASSIGN_OR_RETURN(Dim first, element(false));
+    RELAYVM_ASSIGN_OR_RETURN(Dim last, element(true));
+    RELAYVM_RETURN_IF_ERROR(RequireHoldsRange(ctx, dtype, first, last));
+  }
   return Dim::Max(Dim(0), length);
 }
 
@@ -138,10 +175,7 @@ Result<Dim> IntRangeLength(TypeContext& ctx, DType dtype) {
   length = Dim::Max(Dim(0), length);
   if (dtype == ctx.tensor(0).dtype || IsFloat(dtype) || length.is_const(0)) return length;
   const Dim last = v[0] + (length - Dim::Min(Dim(1), length)) * step;
-  RELAYVM_RETURN_IF_ERROR(RequireHolds(ctx, dtype, Dim::Max(v[0], last), "the largest element"));
-  const int64_t least = !IsSignedInt(dtype) ? 0 : -(int64_t{1} << (DTypeBits(dtype) - 2)) * 2;
-  RELAYVM_RETURN_IF_ERROR(ctx.RequireAtLeast(
-      Dim::Min(v[0], last), Dim(least), fmt::format("the least element as {}", DTypeName(dtype))));
+  RELAYVM_RETURN_IF_ERROR(RequireHoldsRange(ctx, dtype, v[0], last));
   return length;
 }
 
@@ -161,7 +195,7 @@ OpDef Arange() {
       RELAYVM_RETURN_IF_ERROR(RequireSameDType(ctx.tensor(0), ctx.tensor(i)));
     }
     const DType dtype = DTypeOr(ctx.attrs(), "dtype", ctx.tensor(0).dtype);
-    RELAYVM_ASSIGN_OR_RETURN(Dim length, IsFloat(ctx.tensor(0).dtype) ? FloatRangeLength(ctx)
+    RELAYVM_ASSIGN_OR_RETURN(Dim length, IsFloat(ctx.tensor(0).dtype) ? FloatRangeLength(ctx, dtype)
                                                                       : IntRangeLength(ctx, dtype));
     return OpResult(TensorType{{length}, dtype});
   };

@@ -1,5 +1,6 @@
 // Indices and sizes in a dtype that may not hold them: an error, or a guard where dims are open.
 #include <algorithm>
+#include <array>
 
 #include "kernels/op/testing.h"
 
@@ -124,6 +125,30 @@ TEST_CASE("a range in a narrower dtype says what it holds") {
   CHECK(infer("int8", {300, 300, 1}) == "");  // of no elements
   CHECK(infer("int64", {0, INT64_MAX, 1}) == "");
   CHECK(infer("int8", {0, kOpen[0], 1}).find("the largest element as int8") != std::string::npos);
+}
+
+TEST_CASE("a range of floats as integers says what these hold") {
+  auto infer = [](const std::string& dtype, const std::array<double, 3>& range) {
+    const OpDef& op = *OpTable::Get().Find("arange");
+    Attrs attrs;
+    attrs.Set("dtype", AttrValue(dtype));
+    auto completed = CompleteAttrs(op, attrs);
+    REQUIRE(completed.ok());
+    FakeContext context(*completed,
+                        std::vector<ArgType>(3, {false, {TensorType{{}, DType::kFloat32}}}));
+    for (size_t i = 0; i < 3; ++i) context.floats[i] = std::vector<double>{range[i]};
+    const Status status = op.infer(context).status();
+    return status.ok() ? std::string() : status.message();
+  };
+  CHECK(infer("int8", {0, 128, 1}) == "");
+  CHECK(infer("int8", {0, 128.5, 1}).find("the largest element as int8") != std::string::npos);
+  CHECK(infer("int8", {-128.5, 100, 3}) == "");  // of which -128 is left
+  CHECK(infer("int8", {0, -129, -1}) == "");
+  CHECK(infer("int8", {0, -130, -1}).find("the least element as int8") != std::string::npos);
+  CHECK(infer("uint8", {-0.5, 256, 0.5}) == "");
+  CHECK(infer("uint8", {-1.5, 4, 0.5}).find("the least element as uint8") != std::string::npos);
+  CHECK(infer("uint8", {300, 300, 1}) == "");  // of no elements
+  CHECK(infer("float16", {0, 300, 1}) == "");
 }
 
 // The walk: what has a result of int32 and no argument of int32 makes it itself.
