@@ -62,6 +62,8 @@ class Assembler {
       program_.source_files.push_back(in->String());
     } else if (word == ".message") {
       program_.messages.push_back(in->String());
+    } else if (word == ".string") {
+      program_.strings.push_back(in->String());
     } else if (word == ".data") {
       AdtInfo& adt = program_.adts.emplace_back();
       adt.name = in->String();

@@ -55,6 +55,9 @@ class Disassembler {
     for (size_t i = 0; i < program_.messages.size(); ++i) {
       Entry("m", i, Line().Add(".message {}", QuoteString(program_.messages[i])));
     }
+    for (size_t i = 0; i < program_.strings.size(); ++i) {
+      Entry("s", i, Line().Add(".string {}", QuoteString(program_.strings[i])));
+    }
     for (size_t i = 0; i < program_.adts.size(); ++i) Adt(i);
     for (size_t i = 0; i < program_.images.size(); ++i) {
       const ImageInfo& image = program_.images[i];

@@ -19,6 +19,9 @@
  * A kernel that may run for longer than about a millisecond calls env->poll that often, and returns
  * at once with what that gives unless it is 0: so time limits and cancellation act inside it.
  *
+ * Elements of strings are ids of env->strings, int64: the same text has the same id in a run. Compiled
+ * kernels only move and compare them.
+ *
  * A kernel that returns RELAYVM_KERNEL_INDEX_OUT_OF_RANGE may say in env->fault which number that
  * is, and what was expected, where its caller gives that. */
 #ifndef RELAYVM_BYTECODE_KERNEL_ABI_H_
@@ -30,6 +33,16 @@ typedef struct RelayvmKernelFault {
   int64_t given;              /* 0: no kernel has written it; the caller's */
   int64_t found, least, most; /* expected: least..most; no number would do where most < least */
 } RelayvmKernelFault;
+
+/* The texts of a run. One thread at a time. */
+typedef struct RelayvmStrings RelayvmStrings;
+struct RelayvmStrings {
+  /* The text of an id, UTF-8, `*bytes` long and not zero-terminated, which stays there until the run
+   * ends; NULL where there is none. */
+  const char* (*text)(const RelayvmStrings* self, int64_t id, uint64_t* bytes);
+  /* The id of a text, which is copied where it is new. -1: there is no memory for it. */
+  int64_t (*intern)(RelayvmStrings* self, const char* text, uint64_t bytes);
+};
 
 typedef struct RelayvmKernelEnv RelayvmKernelEnv;
 struct RelayvmKernelEnv {
@@ -43,6 +56,7 @@ struct RelayvmKernelEnv {
   void* (*allocate)(const RelayvmKernelEnv* env, uint64_t bytes);
   void (*release)(const RelayvmKernelEnv* env, void* memory, uint64_t bytes);
   RelayvmKernelFault* fault; /* NULL: nobody reads it */
+  RelayvmStrings* strings;   /* NULL: the run has none, or this thread may not use them */
 };
 
 typedef struct RelayvmKernelArgs {
@@ -60,6 +74,8 @@ enum RelayvmKernelError {
   RELAYVM_KERNEL_INVALID_ARGUMENT = 2,
   RELAYVM_KERNEL_STOPPED = 3, /* env->poll said so */
   RELAYVM_KERNEL_OUT_OF_MEMORY = 4,
+  RELAYVM_KERNEL_BAD_TEXT =
+      5, /* a text that is no number, where one is read: its id is fault->found */
 };
 /* NOLINTEND(modernize-use-using) */
 #endif /* RELAYVM_BYTECODE_KERNEL_ABI_H_ */

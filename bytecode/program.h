@@ -162,6 +162,9 @@ struct Program {
   std::vector<ConstantInfo> constants;
   std::vector<std::string> messages;
   std::vector<std::string> source_files;
+  // The texts of constants of strings: a text's id is its position. The first is empty. None: the program
+  // has no strings.
+  std::vector<std::string> strings;
   std::vector<ImageInfo> images;
   // Of a file that holds the program for several processors: what each needs (see
   // ImageInfo::cpu_features), this one included, the least first. The writer takes programs.

@@ -132,6 +132,7 @@ class Converter {
     Each(from.constants(), &to->constants, &Converter::Constant);
     Each(from.messages(), &to->messages, &Converter::String);
     Each(from.source_files(), &to->source_files, &Converter::String);
+    Each(from.strings(), &to->strings, &Converter::String);
     Each(from.images(), &to->images, &Converter::Image);
     return std::move(error_);
   }

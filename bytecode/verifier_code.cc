@@ -140,7 +140,8 @@ class CodeVerifier {
       case OperandKind::IMM64:
         return {};
       case OperandKind::DTYPE:
-        if (unit >= kNumDTypes) return Bad(fmt::format("unknown dtype {}", unit));
+        if (unit > 0xFF || !IsValidDType(static_cast<uint8_t>(unit)))
+          return Bad(fmt::format("unknown dtype {}", unit));
         return {};
       case OperandKind::FUNC:
         return CheckIndex("function", unit, program_.functions.size());

@@ -90,6 +90,7 @@ class SizeBound {
     }
     for (const std::string& s : program.messages) String(s);
     for (const std::string& s : program.source_files) String(s);
+    for (const std::string& s : program.strings) String(s);
     for (const ImageInfo& image : program.images) Named(image.cpu_features);
   }
   void AddAlternative(const Program& program) {
@@ -237,9 +238,10 @@ class ProgramBuilder {
     });
     auto hosts =
         Each(program.host_functions, [&](const HostFunctionInfo& h) { return HostFunction(h); });
+    auto strings = Each(program.strings, [&](const std::string& s) { return b_.CreateString(s); });
     auto root =
         fbs::CreateProgram(b_, program.bytecode_version, functions, code, exports, adts, kernels,
-                           types, constants, messages, files, images, alternatives, hosts);
+                           types, constants, messages, files, images, alternatives, hosts, strings);
     fbs::FinishProgramBuffer(b_, root);
   }
 

@@ -61,6 +61,8 @@ bool TensorMatches(const ValueType& type, const Object* object) {
 constexpr size_t kVisit = 64;
 
 constexpr const char* kNoFunctions = "functions cannot be passed in from the host";
+constexpr const char* kNoStrings =
+    "strings cannot be passed in where the function leaves the type open";
 constexpr const char* kNoReferences = "references cannot be passed in from the host";
 
 // Walks a value along its type, without recursion. Types of fields are closures: a type, and what
@@ -143,7 +145,8 @@ class TypeChecker {
   std::string VisitOpen(const Item& item) {
     switch (item.object->kind) {
       case ObjectKind::kTensor:
-        return "";
+        // Where a type is open, nothing would tell that they are strings.
+        return static_cast<const Tensor*>(item.object)->dtype == DType::kString ? kNoStrings : "";
       case ObjectKind::kAdt: {
         std::span<Object*> fields = FieldsOf(const_cast<Object*>(item.object));
         for (size_t i = fields.size(); i-- > 0;) Push(fields[i], item.type.type, nullptr);
@@ -265,7 +268,46 @@ Tensor* CopyShared(const Tensor* from, BorderPoll* poll) {
   ReleaseShared(to);
   return nullptr;
 }
-Tensor* CopyLocal(Heap& heap, const Tensor* from, BorderPoll* poll) {
+// Packed strings become ids of `strings`.
+Tensor* ImportStrings(Heap& heap, const Tensor* from, BorderPoll* poll, StringTable* strings) {
+  Tensor* to =
+      strings == nullptr ? nullptr : NewTensor(heap, DType::kString, from->rank, from->bytes());
+  if (to == nullptr) return nullptr;
+  std::copy_n(from->dims, from->rank, to->dims);
+  const PackedStrings texts(from->data, from->num_elements());
+  auto* ids = reinterpret_cast<int64_t*>(to->data);
+  for (int64_t i = 0; i < texts.size(); ++i) {
+    ids[i] = strings->Intern(texts[i]);
+    if (ids[i] < 0 || !poll->GoesOn(kVisit + texts[i].size())) return nullptr;
+  }
+  return to;
+}
+// The reverse. Null without memory or when it was stopped; *unknown: it holds what is no id.
+Tensor* ExportStrings(const Tensor* from, BorderPoll* poll, const StringTable* strings,
+                      bool* unknown) {
+  const auto n = static_cast<size_t>(from->num_elements());
+  const std::span<const int64_t> ids(reinterpret_cast<const int64_t*>(from->data), n);
+  size_t text_bytes = 0;
+  for (const int64_t id : ids) {
+    const auto text = strings == nullptr ? std::nullopt : strings->Text(id);
+    *unknown = !text;
+    if (!text || !poll->GoesOn(kVisit)) return nullptr;
+    text_bytes += text->size();
+  }
+  Tensor* to = NewSharedStrings(from->shape(), n, text_bytes);
+  if (to == nullptr) return nullptr;
+  StringPacker packer(to);
+  for (const int64_t id : ids) {
+    const std::string_view text = *strings->Text(id);
+    packer.Add(text);
+    if (poll->GoesOn(kVisit + text.size())) continue;
+    ReleaseShared(to);
+    return nullptr;
+  }
+  return to;
+}
+Tensor* CopyLocal(Heap& heap, const Tensor* from, BorderPoll* poll, StringTable* strings) {
+  if (from->dtype == DType::kString) return ImportStrings(heap, from, poll, strings);
   const size_t bytes = from->bytes();
   Tensor* to = NewTensor(heap, from->dtype, from->rank, bytes);
   if (to == nullptr) return nullptr;
@@ -277,15 +319,16 @@ Tensor* CopyLocal(Heap& heap, const Tensor* from, BorderPoll* poll) {
 Tensor* CopySmall(const Object* object, BorderPoll* poll) {
   if (object->kind != ObjectKind::kTensor || object->home == Home::kShared) return nullptr;
   const auto* tensor = static_cast<const Tensor*>(object);
-  return tensor->bytes() <= kCopyBytes ? CopyShared(tensor, poll) : nullptr;
+  const bool copies = tensor->bytes() <= kCopyBytes && tensor->dtype != DType::kString;
+  return copies ? CopyShared(tensor, poll) : nullptr;
 }
 
 class Exporter {
  public:
   // `counts`: what is made is charged to the heap.
   Exporter(Heap& heap, const std::shared_ptr<const Executable>& executable, bool counts,
-           BorderPoll* poll)
-      : heap_(heap), executable_(executable), counts_(counts), poll_(*poll) {}
+           BorderPoll* poll, const StringTable* strings)
+      : heap_(heap), executable_(executable), counts_(counts), poll_(*poll), strings_(strings) {}
 
   // When it is not kOk, nothing is left of what was made.
   StatusCode Export(Object* root, Ownership ownership, Value* value) {
@@ -308,6 +351,8 @@ class Exporter {
     switch (code) {
       case StatusCode::kResourceExhausted:
         return MemoryFailure(heap_, what, asked_bytes_);
+      case StatusCode::kInvalidInput:
+        return {code, fmt::format("{} holds a string that has no text", what)};
       case StatusCode::kUnsupported:
         return {code,
                 "the result holds references that form a cycle; these cannot leave the program"};
@@ -339,7 +384,11 @@ class Exporter {
     for (Item item{root, result, ownership};;) {
       ++num_objects_;
       Object* made = Convert(item.from, item.ownership);
-      if (made == nullptr) return poll_.stopped() ? poll_.answer() : StatusCode::kResourceExhausted;
+      if (made == nullptr) {
+        return poll_.stopped()   ? poll_.answer()
+               : unknown_string_ ? StatusCode::kInvalidInput
+                                 : StatusCode::kResourceExhausted;
+      }
       *item.slot = made;
       if (made_bytes_ >= kStep) [[unlikely]] {
         if (const StatusCode code = CountMade(); code != StatusCode::kOk) return code;
@@ -447,6 +496,8 @@ class Exporter {
   }
 
   Tensor* ConvertTensor(Tensor* from, Ownership ownership) {
+    if (from->dtype == DType::kString)
+      return ExportStrings(from, &poll_, strings_, &unknown_string_);
     const bool moves = ownership == Ownership::kAll || from->home == Home::kImmortal ||
                        (ownership == Ownership::kUnique && from->storage() == Storage::kOwned);
     if ((from->bytes() <= kCopyBytes || !moves || IsInOutput(from)) && MayCopy(from))
@@ -531,6 +582,8 @@ class Exporter {
   const std::shared_ptr<const Executable>& executable_;
   const bool counts_;
   BorderPoll& poll_;
+  const StringTable* strings_;
+  bool unknown_string_ = false;
   std::vector<Item> work_;
   std::unordered_map<const Object*, Known> known_;  // of those that several hold
   std::vector<Ref*> refs_;
@@ -636,8 +689,9 @@ namespace {
 [[gnu::noinline]] Result<Value> ExportAny(Heap& heap,
                                           const std::shared_ptr<const Executable>& executable,
                                           const std::string& function, Object* object,
-                                          BorderPoll* poll, size_t* num_objects) {
-  Exporter exporter(heap, executable, /*counts=*/true, poll);
+                                          BorderPoll* poll, size_t* num_objects,
+                                          const StringTable* strings) {
+  Exporter exporter(heap, executable, /*counts=*/true, poll, strings);
   Value value;
   const StatusCode code = exporter.Export(object, Ownership::kAll, &value);
   if (num_objects != nullptr) *num_objects = exporter.num_objects();
@@ -648,9 +702,9 @@ namespace {
 
 [[gnu::noinline]] Result<Value> ExportAnyArgument(
     Heap& heap, const std::shared_ptr<const Executable>& executable, Object* object, bool last_use,
-    BorderPoll* poll) {
+    BorderPoll* poll, const StringTable* strings) {
   // The host's own: it may give each back at once.
-  Exporter exporter(heap, executable, /*counts=*/false, poll);
+  Exporter exporter(heap, executable, /*counts=*/false, poll, strings);
   Value value;
   const StatusCode code =
       exporter.Export(object, last_use ? Ownership::kUnique : Ownership::kNone, &value);
@@ -664,20 +718,22 @@ namespace {
 
 Result<Value> ExportObject(Heap& heap, const std::shared_ptr<const Executable>& executable,
                            const std::string& function, Object* object, BorderPoll* poll,
-                           size_t* num_objects) {
+                           size_t* num_objects, StringTable* strings) {
   if (num_objects != nullptr) *num_objects = 1;
   if (Tensor* copy = CopySmall(object, poll)) return Value::Adopt(copy);
-  return ExportAny(heap, executable, function, object, poll, num_objects);
+  return ExportAny(heap, executable, function, object, poll, num_objects, strings);
 }
 
 Result<Value> ExportArgument(Heap& heap, const std::shared_ptr<const Executable>& executable,
-                             Object* object, bool last_use, BorderPoll* poll) {
+                             Object* object, bool last_use, BorderPoll* poll,
+                             StringTable* strings) {
   if (Tensor* copy = CopySmall(object, poll)) return Value::Adopt(copy);
-  return ExportAnyArgument(heap, executable, object, last_use, poll);
+  return ExportAnyArgument(heap, executable, object, last_use, poll, strings);
 }
 
-Object* ImportValue(Heap& heap, const Value& value, BorderPoll* poll) {
-  if (value.is_tensor()) return CopyLocal(heap, static_cast<const Tensor*>(value.object()), poll);
+Object* ImportValue(Heap& heap, const Value& value, BorderPoll* poll, StringTable* strings) {
+  if (value.is_tensor())
+    return CopyLocal(heap, static_cast<const Tensor*>(value.object()), poll, strings);
   struct Item {
     const Object* from;
     Object** slot;
@@ -699,7 +755,7 @@ Object* ImportValue(Heap& heap, const Value& value, BorderPoll* poll) {
     Object* to = nullptr;
     if (item.from->kind == ObjectKind::kTensor) {
       auto* tensor = static_cast<const Tensor*>(item.from);
-      to = CopyLocal(heap, tensor, poll);
+      to = CopyLocal(heap, tensor, poll, strings);
       if (to == nullptr || !poll->GoesOn(std::min(tensor->bytes(), kCopyBytes))) return nullptr;
     } else {
       const auto* from = static_cast<const Adt*>(item.from);

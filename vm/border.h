@@ -8,6 +8,7 @@
 #include <string>
 
 #include "bytecode/base/status.h"
+#include "bytecode/base/string_table.h"
 #include "vm/executable.h"
 #include "vm/failure.h"
 #include "vm/object.h"
@@ -79,15 +80,19 @@ std::string CheckType(const Program& program, const Object* object, const ValueT
 // afterwards, except to release it.
 Result<Value> ExportObject(Heap& heap, const std::shared_ptr<const Executable>& executable,
                            const std::string& function, Object* object, BorderPoll* poll,
-                           size_t* num_objects);
+                           size_t* num_objects, StringTable* strings = nullptr);
 
+// Strings: a value holds packed texts, a run's tensor ids of `strings`, the run's table; null: it has none.
+//
 // The value of an object that the program may go on to use; with `last_use`, it is only released
 // afterwards. Large tensors that nobody else holds then change hands, others are copied.
 Result<Value> ExportArgument(Heap& heap, const std::shared_ptr<const Executable>& executable,
-                             Object* object, bool last_use, BorderPoll* poll);
+                             Object* object, bool last_use, BorderPoll* poll,
+                             StringTable* strings = nullptr);
 // The object of a value that the host gave, copied into the heap. Null without memory, or when `poll` has
 // stopped it: what was made until then stays for Heap::Reset. REQUIRES: it holds no closures and
 // references.
-Object* ImportValue(Heap& heap, const Value& value, BorderPoll* poll);
+Object* ImportValue(Heap& heap, const Value& value, BorderPoll* poll,
+                    StringTable* strings = nullptr);
 
 }  // namespace relayvm::vm

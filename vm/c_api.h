@@ -372,6 +372,7 @@ enum {
   RELAYVM_BFLOAT16 = 10,
   RELAYVM_FLOAT32 = 11,
   RELAYVM_FLOAT64 = 12,
+  RELAYVM_STRING = 13, /* see relayvm_value_strings and relayvm_value_text */
 };
 #define RELAYVM_NO_DTYPE (-1)
 const char* relayvm_dtype_name(relayvm_dtype dtype); /* "float32"; NULL when there is none */
@@ -415,6 +416,10 @@ enum {
 /* Copies compact, row-major elements; with NULL data, the elements are zero. */
 relayvm_status* relayvm_value_tensor(relayvm_dtype dtype, const int64_t* dims, size_t rank,
                                      const void* data, relayvm_value** out);
+/* A tensor of strings: as many texts as the dims say, of texts[i] and sizes[i] bytes of UTF-8, copied. With
+ * NULL sizes the texts are zero-terminated. */
+relayvm_status* relayvm_value_strings(const int64_t* dims, size_t rank, const char* const* texts,
+                                      const size_t* sizes, relayvm_value** out);
 /* The caller's memory, not copied when 64-byte aligned; release(context), if not NULL, is called
  * once when it is no longer needed, from any thread, also on failure. */
 relayvm_status* relayvm_value_wrap(relayvm_dtype dtype, const int64_t* dims, size_t rank,
@@ -440,6 +445,9 @@ size_t relayvm_value_rank(const relayvm_value* value);
 const int64_t* relayvm_value_dims(const relayvm_value* value);
 int64_t relayvm_value_num_elements(const relayvm_value* value);
 const void* relayvm_value_data(const relayvm_value* value);
+/* The text at a flat position of a tensor of strings, not zero-terminated; it lives as long as a handle on
+ * the tensor. NULL, and 0 bytes, where there is none. */
+const char* relayvm_value_text(const relayvm_value* value, int64_t position, size_t* bytes);
 /* NULL when another handle has the tensor too, or its memory is not its own. */
 void* relayvm_value_mutable_data(relayvm_value* value);
 size_t relayvm_value_bytes(const relayvm_value* value);

@@ -344,11 +344,11 @@ const char* relayvm_executable_target(const relayvm_executable* executable, size
 // --- Types ---
 
 const char* relayvm_dtype_name(relayvm_dtype dtype) {
-  if (dtype < 0 || dtype >= relayvm::kNumDTypes) return nullptr;
+  if (dtype < 0 || dtype > static_cast<int>(DType::kString)) return nullptr;
   return relayvm::DTypeName(static_cast<DType>(dtype)).data();  // a literal
 }
 size_t relayvm_dtype_bytes(relayvm_dtype dtype) {
-  if (dtype < 0 || dtype >= relayvm::kNumDTypes) return 0;
+  if (dtype < 0 || dtype > static_cast<int>(DType::kString)) return 0;
   return static_cast<size_t>(relayvm::DTypeBytes(static_cast<DType>(dtype)));
 }
 

@@ -130,7 +130,7 @@ Result<T> ReadOptions(const T* options, size_t first_size, const char* type) {
 inline bool IsTensor(const relayvm_value* value) { return ValueOf(value)->is_tensor(); }
 
 inline Status CheckDType(relayvm_dtype dtype) {
-  if (dtype >= 0 && dtype < kNumDTypes) return OkStatus();
+  if (dtype >= 0 && dtype <= static_cast<int>(DType::kString)) return OkStatus();
   return {StatusCode::kInvalidArgument, "dtype " + std::to_string(dtype) + " does not exist"};
 }
 

@@ -139,6 +139,11 @@ void WalkExecutable(Walk& walk, Fixture& f) {
   WALK(relayvm_executable_load_memory,
        [&] { return std::tuple(f.bytes.data(), f.bytes.size(), &options, &f.out_executable); },
        {2});
+  static const char* const texts[] = {"a", "b"};
+  static const size_t sizes[] = {1, 1};
+  WALK(relayvm_value_strings,
+       [&] { return std::tuple(f.dims, size_t{1}, texts, sizes, &f.out_value); }, {3});
+  WALK(relayvm_value_text, [&] { return std::tuple(f.value, int64_t{0}, &f.count); });
   static int released = 0;
   WALK(relayvm_executable_wrap_memory,
        [&] {

@@ -1,6 +1,7 @@
 // The C API: values, and tensors of other libraries.
 #include "vm/c_api_internal.h"
 #include "vm/dlpack_exchange.h"
+#include "vm/object.h"
 
 using relayvm::DType;
 using relayvm::Result;
@@ -17,6 +18,7 @@ using relayvm::c_api::ValueOf;
 
 static_assert(RELAYVM_BOOL == static_cast<int>(DType::kBool));
 static_assert(RELAYVM_FLOAT16 == static_cast<int>(DType::kFloat16));
+static_assert(RELAYVM_STRING == static_cast<int>(DType::kString));
 static_assert(RELAYVM_FLOAT64 == static_cast<int>(DType::kFloat64));
 static_assert(RELAYVM_VALUE_ADT == static_cast<int>(Value::Kind::kAdt));
 static_assert(RELAYVM_VALUE_REF == static_cast<int>(Value::Kind::kRef));
@@ -91,11 +93,30 @@ relayvm_status* relayvm_value_tensor(relayvm_dtype dtype, const int64_t* dims, s
   });
 }
 
+relayvm_status* relayvm_value_strings(const int64_t* dims, size_t rank, const char* const* texts,
+                                      const size_t* sizes, relayvm_value** out) {
+  RELAYVM_REQUIRE(out);
+  *out = nullptr;
+  return Guarded([&]() -> relayvm_status* {
+    if (Status bad = CheckTensorArguments(RELAYVM_STRING, dims, rank); !bad.ok()) return Fail(bad);
+    const int64_t bytes = relayvm::vm::CheckedTensorBytes(DType::kString, {dims, rank});
+    if (bytes > 0 && texts == nullptr) return Fail(StatusCode::kInvalidArgument, "texts is NULL");
+    std::vector<std::string_view> views(bytes > 0 ? static_cast<size_t>(bytes) / 8 : 0);
+    for (size_t i = 0; i < views.size(); ++i) {
+      if (texts[i] == nullptr && (sizes == nullptr || sizes[i] > 0))
+        return Fail(StatusCode::kInvalidArgument, "text " + std::to_string(i) + " is NULL");
+      views[i] =
+          sizes == nullptr ? std::string_view(texts[i]) : std::string_view(texts[i], sizes[i]);
+    }
+    return GiveValue(Value::CopyStrings({dims, rank}, views), out);
+  });
+}
+
 relayvm_status* relayvm_value_wrap(relayvm_dtype dtype, const int64_t* dims, size_t rank,
                                    void* data, void (*release)(void* context), void* context,
                                    relayvm_value** out) {
   if (out != nullptr) *out = nullptr;
-  const bool good = dtype >= 0 && dtype < relayvm::kNumDTypes && (rank == 0 || dims != nullptr);
+  const bool good = CheckTensorArguments(dtype, dims, rank).ok();
   if ((out == nullptr || !good) && release != nullptr) release(context);
   RELAYVM_REQUIRE(out);
   return Guarded([&] {
@@ -169,6 +190,15 @@ int64_t relayvm_value_num_elements(const relayvm_value* value) {
 }
 const void* relayvm_value_data(const relayvm_value* value) {
   return IsTensor(value) ? ValueOf(value)->data() : nullptr;
+}
+const char* relayvm_value_text(const relayvm_value* value, int64_t position, size_t* bytes) {
+  if (bytes != nullptr) *bytes = 0;
+  if (bytes == nullptr || relayvm_value_get_dtype(value) != RELAYVM_STRING || position < 0 ||
+      position >= ValueOf(value)->num_elements())
+    return nullptr;
+  const std::string_view text = ValueOf(value)->text(position);
+  *bytes = text.size();
+  return text.data();
 }
 void* relayvm_value_mutable_data(relayvm_value* value) {
   return IsTensor(value) ? ValueOf(value)->mutable_data() : nullptr;

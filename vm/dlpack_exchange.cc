@@ -65,6 +65,7 @@ std::optional<DType> FromDLDataType(DLDataType t) {
   }
 }
 
+// REQUIRES: not of strings.
 DLDataType ToDLDataType(DType t) {
   auto bits = static_cast<uint8_t>(DTypeBytes(t) * 8);
   if (t == DType::kBool) return {kDLBool, bits, 1};
@@ -177,6 +178,8 @@ template <typename Managed>
 Result<Managed*> MakeExported(const Value& value) {
   if (!value.is_tensor())
     return Status(StatusCode::kInvalidArgument, "DLPack carries tensors only");
+  if (value.dtype() == DType::kString)
+    return Status(StatusCode::kInvalidArgument, "DLPack carries no strings");
   auto exported = std::make_unique<Exported<Managed>>();
   exported->value = value;
   exported->shape.assign(value.dims().begin(), value.dims().end());

@@ -309,6 +309,16 @@ Status Executable::MakeFunctions(const LoadOptions& options) {
 static_assert(vm::kMaxRank == kMaxTensorRank);  // so that the verifier has checked constants
 
 Status Executable::MakeConstants() {
+  if (!program_.strings.empty()) {
+    linked_->strings = std::make_unique<StringTable>();
+    for (const std::string& text : program_.strings) {
+      const int64_t id = IsUtf8(text) ? linked_->strings->Intern(text) : -1;
+      if (id < 0 && IsUtf8(text)) return Status::OutOfMemory();
+      // Each text has its own id; the empty one, the first.
+      if (id != &text - program_.strings.data())
+        return {StatusCode::kInvalidInput, "the program's strings are no table of texts"};
+    }
+  }
   linked_->constants.reserve(program_.constants.size());
   for (ConstantInfo& constant : program_.constants) {
     if (reinterpret_cast<uintptr_t>(constant.data.data()) % vm::kDataAlignment != 0) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "bytecode/base/message.h"
+#include "bytecode/base/printable.h"
 #include "bytecode/kernel_abi.h"
 
 namespace relayvm::vm {
@@ -112,6 +113,15 @@ Failure MemoryFailure(const Heap& heap, const std::string& what, size_t bytes,
                           ? "the machine, or its control group, has no more beside the inputs"
                           : "raise the memory limit"),
           std::move(detail)};
+}
+
+Failure TextFailure(const std::string& kernel, std::string_view text) {
+  constexpr size_t kShown = 60;
+  std::string shown = Printable(text.substr(0, kShown));
+  if (text.size() > kShown) shown += "...";
+  return {StatusCode::kFailedPrecondition,
+          fmt::format("kernel {}: expected a number, found the text '{}'", kernel, shown),
+          {.subject = kernel, .expected_text = "number", .found_text = std::move(shown)}};
 }
 
 Failure KernelFailure(const std::string& kernel, int32_t code, const RelayvmKernelFault& fault) {

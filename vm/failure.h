@@ -44,6 +44,8 @@ const char* InterruptMessage(StatusCode reason);         // kCancelled or kDeadl
 // Of a code that is none of RELAYVM_KERNEL_STOPPED and RELAYVM_KERNEL_OUT_OF_MEMORY.
 [[gnu::cold]] Failure KernelFailure(const std::string& kernel, int32_t code,
                                     const RelayvmKernelFault& fault = {});
+// Of RELAYVM_KERNEL_BAD_TEXT.
+[[gnu::cold]] Failure TextFailure(const std::string& kernel, std::string_view text);
 // ": 85, expected -3 to 2"; empty where no kernel has said so.
 std::string FaultText(const RelayvmKernelFault& fault);
 [[gnu::cold]] Failure ItemFailure(const Tensor& tensor, DType dtype, int64_t position);

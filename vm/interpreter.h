@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "bytecode/base/status.h"
+#include "bytecode/base/string_table.h"
 #include "vm/allocator.h"
 #include "vm/clock.h"
 #include "vm/executable.h"
@@ -102,6 +103,8 @@ struct InterpreterContext {
   // does so.
   bool batches = false;
   BatchedCall* batched_call = nullptr;
+
+  StringTable* strings = nullptr;  // the run's texts; null: it has none
 
   // Where tensors of the result are made; null: in the heap.
   const OutputPlaces* places = nullptr;

@@ -76,7 +76,8 @@ bool Interpreter::CallHost(Frame* frame, const uint16_t* pc) {
   for (const uint16_t* operand = pc + 4; operand != pc + 4 + pc[3]; ++operand) {
     Object*& object = objects[*operand & kRegisterMask];
     const bool last_use = (*operand & kTakeBit) != 0;
-    Result<Value> value = ExportArgument(heap_, executable, object, last_use, poll);
+    Result<Value> value =
+        ExportArgument(heap_, executable, object, last_use, poll, context_.strings);
     if (!value.ok()) return FailHost(frame, pc, value.status());
     // The host's value is what keeps it, for as long as the call waits.
     if (last_use) Release(heap_, std::exchange(object, Empty()));
@@ -107,7 +108,7 @@ bool Interpreter::CallHost(Frame* frame, const uint16_t* pc) {
     if (poll->stopped()) return FailHostStopped(frame, pc, *poll);
     if (!wrong.ok()) return FailHost(frame, pc, wrong);
   }
-  Object* object = ImportValue(heap_, *result, poll);
+  Object* object = ImportValue(heap_, *result, poll, context_.strings);
   if (poll->stopped()) return FailHostStopped(frame, pc, *poll);
   if (object == nullptr) {
     return FailMemory(frame, pc, fmt::format("the result of host function {}", info.name).c_str(),

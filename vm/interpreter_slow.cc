@@ -128,6 +128,13 @@ bool Interpreter::FailKernel(Frame* frame, const uint16_t* pc, uint32_t kernel, 
     }
     case RELAYVM_KERNEL_OUT_OF_MEMORY:
       return FailMemory(frame, pc, fmt::format("the buffers of kernel {}", name).c_str(), 0, name);
+    case RELAYVM_KERNEL_BAD_TEXT: {
+      const auto text = fault_.given != 0 && context_.strings != nullptr
+                            ? context_.strings->Text(fault_.found)
+                            : std::nullopt;
+      if (text) return Fail(frame, pc, TextFailure(name, *text));
+      [[fallthrough]];
+    }
     default:
       return Fail(frame, pc, KernelFailure(name, code, fault_));
   }
@@ -537,6 +544,7 @@ Interpreter::Interpreter(const Executable& executable, InterpreterContext& conte
   env_.allocate = AllocateForKernel;
   env_.release = ReleaseForKernel;
   env_.fault = &fault_;
+  env_.strings = context.strings;
 }
 
 Status Interpret(const Executable& executable, InterpreterContext& context, uint32_t function,

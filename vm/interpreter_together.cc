@@ -139,6 +139,8 @@ const uint16_t* Interpreter::RunTogether(Frame* frame, const uint16_t* pc) {
     if (next == nullptr) return one_by_one;
   }
   const uint32_t threads = env_.num_threads;
+  // Texts are this thread's.
+  if (context_.strings != nullptr) return one_by_one;
   if (!Pays(calls, threads) || !AreApart({calls.uses.data(), calls.num_uses})) return one_by_one;
   size_t scratch_bytes = 0;
   uint32_t num_tasks = 0;

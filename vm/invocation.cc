@@ -14,6 +14,7 @@
 #include "bytecode/base/guarded.h"
 #include "vm/batch.h"
 #include "vm/border.h"
+#include "vm/failure.h"
 #include "vm/linked_program.h"
 #include "vm/optional_inputs.h"
 #include "vm/output_places.h"
@@ -47,6 +48,7 @@ struct Invocation::Impl {
 
   std::atomic<uint32_t> stop{0};
   std::vector<Value> inputs;  // held for the whole run: the interpreter does not count them
+  std::unique_ptr<StringTable> strings;  // of the run; null: it has none
   std::vector<OutputBuffer> outputs;
   const ExportInfo* function = nullptr;
   vm::InterpreterContext context;
@@ -148,6 +150,8 @@ struct Invocation::Impl {
     stats.allocations = heap.allocations();
     // What a failure left, and cycles through references.
     workspace->arena.Clear();
+    context.strings = nullptr;
+    strings.reset();
     heap.Reset();
     workspace->stack.Clear(kKeptStackBytes);
     stats.resident_bytes = heap.resident_bytes();
@@ -179,6 +183,30 @@ struct Invocation::Impl {
     return vm::Interpret(*executable, context, function->function, args, object);
   }
 
+  // The run's texts, and the inputs that hold strings as the run has them.
+  Status ImportStrings(std::span<vm::Object*> args) {
+    strings = std::make_unique<StringTable>(
+        executable->linked().strings.get(),
+        StringCharge{
+            [](void* heap, size_t bytes) { return static_cast<vm::Heap*>(heap)->Charge(bytes); },
+            workspace->heap.get()});
+    context.strings = strings.get();
+    vm::BorderPoll poll(
+        [](void* to) {
+          return vm::Interrupted(*static_cast<vm::InterpreterContext*>(to), /*may_yield=*/true);
+        },
+        &context);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (inputs[i].is_tensor() && inputs[i].dtype() != DType::kString) continue;
+      args[i] = vm::ImportValue(*workspace->heap, inputs[i], &poll, strings.get());
+      if (args[i] != nullptr) continue;
+      if (poll.stopped()) return Stopped(poll.answer());
+      return vm::ExportStatus(vm::MemoryFailure(*workspace->heap, "the texts of an input"),
+                              function->name);
+    }
+    return OkStatus();
+  }
+
   Result<Value> Execute() {
     if (stop.load(std::memory_order_acquire) != 0) return Stopped(StatusCode::kCancelled);
     constexpr size_t kFewArgs = 16;
@@ -186,6 +214,7 @@ struct Invocation::Impl {
     std::vector<vm::Object*> many(inputs.size() > few.size() ? inputs.size() : 0);
     const std::span<vm::Object*> args(many.empty() ? few.data() : many.data(), inputs.size());
     std::ranges::transform(inputs, args.begin(), &Value::object);
+    if (executable->linked().strings != nullptr) RELAYVM_RETURN_IF_ERROR(ImportStrings(args));
     vm::Object* object = nullptr;
     RELAYVM_RETURN_IF_ERROR(
         outputs.empty() ? vm::Interpret(*executable, context, function->function, args, &object)
@@ -205,8 +234,8 @@ struct Invocation::Impl {
           return vm::Interrupted(*static_cast<vm::InterpreterContext*>(to), /*may_yield=*/true);
         },
         &context);
-    Result<Value> value =
-        vm::ExportObject(*workspace->heap, executable, function->name, object, &poll, &num_objects);
+    Result<Value> value = vm::ExportObject(*workspace->heap, executable, function->name, object,
+                                           &poll, &num_objects, strings.get());
     // A small result is given back object by object, so that the heap stays warm; a large one goes
     // with Heap::Reset.
     constexpr size_t kFew = 64;

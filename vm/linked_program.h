@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "bytecode/base/string_table.h"
 #include "bytecode/image_loader.h"
 #include "bytecode/kernel_abi.h"
 #include "bytecode/program.h"
@@ -57,8 +58,9 @@ struct LinkedProgram {
   std::vector<FunctionCode> functions;
   std::vector<KernelCode> kernels;
   std::vector<HostFunction> host_functions;
-  std::vector<Tensor*> constants;      // owned
-  std::unique_ptr<MappedImage> image;  // null without compiled kernels
+  std::vector<Tensor*> constants;        // owned
+  std::unique_ptr<StringTable> strings;  // of Program::strings; null: there are none
+  std::unique_ptr<MappedImage> image;    // null without compiled kernels
   std::vector<OutputMaker> output_makers;
   std::vector<SignatureDims> export_dims;  // by Program::exports
   std::vector<SignatureDims> host_dims;    // by Program::host_functions, results included

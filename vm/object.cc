@@ -240,6 +240,7 @@ uint64_t LoadScalar(DType dtype, const void* data) {
       return load(uint32_t{});
     case DType::kUInt64:
     case DType::kFloat64:
+    case DType::kString:
       return load(uint64_t{});
   }
   return 0;

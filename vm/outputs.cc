@@ -212,6 +212,11 @@ Status CheckOutputs(const Program& program, const ExportInfo& function,
   for (size_t i = 0; i < outputs.size(); ++i) {
     const OutputBuffer& buffer = outputs[i];
     if (buffer.data == nullptr) continue;
+    if (buffer.dtype == DType::kString) {
+      return {StatusCode::kInvalidArgument,
+              fmt::format("{}: output {}: strings have no buffer: their size is not known before",
+                          function.name, i)};
+    }
     if (!MayHold(*leaves[i], buffer) || CheckedTensorBytes(buffer.dtype, buffer.dims) < 0) {
       return Mismatch(function, i, buffer, RelayTypeToString(program, *leaves[i]), leaves[i]->dims);
     }

@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <new>
 
+#include "bytecode/base/string_table.h"
+
 namespace relayvm::vm {
 namespace {
 
@@ -150,6 +152,11 @@ Tensor* NewSharedTensor(DType dtype, std::span<const int64_t> dims, char* data, 
   tensor->storage_code = static_cast<uint8_t>(Storage::kExternal);
   tensor->external = memory;
   return tensor;
+}
+
+Tensor* NewSharedStrings(std::span<const int64_t> dims, size_t n, size_t text_bytes) {
+  if (text_bytes > (size_t{1} << 47) || n > (size_t{1} << 44)) return nullptr;
+  return NewSharedTensor(DType::kString, dims, PackedBytes(static_cast<int64_t>(n), text_bytes));
 }
 
 Adt* NewSharedAdt(uint64_t tag, size_t num_fields) {

@@ -8,6 +8,7 @@
 #include <new>
 
 #include "bytecode/base/guarded.h"
+#include "bytecode/base/string_table.h"
 #include "vm/scalar_ops.h"
 #include "vm/shared_object.h"
 
@@ -36,7 +37,12 @@ struct ReleaseAtEnd {
   }
 };
 
+// Of a tensor of numbers.
 Result<int64_t> CheckedBytes(DType dtype, std::span<const int64_t> dims) {
+  if (dtype == DType::kString) {
+    return Status(StatusCode::kInvalidArgument,
+                  "a tensor of strings is made of texts (CopyStrings, relayvm_value_strings)");
+  }
   if (dims.size() > vm::kMaxRank) {
     return Status(StatusCode::kInvalidArgument,
                   fmt::format("a tensor of rank {}, above {}", dims.size(), vm::kMaxRank));
@@ -82,6 +88,37 @@ Result<Value> Value::CopyTensor(DType dtype, std::span<const int64_t> dims, cons
   return value;
 }
 
+Result<Value> Value::CopyStrings(std::span<const int64_t> dims,
+                                 std::span<const std::string_view> texts) {
+  return Guarded([&]() -> Result<Value> {
+    const int64_t bytes =
+        dims.size() > vm::kMaxRank ? -1 : vm::CheckedTensorBytes(DType::kString, dims);
+    if (bytes < 0 || static_cast<size_t>(bytes) / 8 != texts.size()) {
+      return Status(StatusCode::kInvalidArgument,
+                    fmt::format("expected strings for a tensor of shape ({}), found {}",
+                                fmt::join(dims, ", "), texts.size()));
+    }
+    size_t text_bytes = 0;
+    for (size_t i = 0; i < texts.size(); ++i) {
+      if (!IsUtf8(texts[i])) {
+        return Status(StatusCode::kInvalidArgument, fmt::format("string {} is not UTF-8", i));
+      }
+      text_bytes += texts[i].size();
+    }
+    vm::Tensor* tensor = vm::NewSharedStrings(dims, texts.size(), text_bytes);
+    if (tensor == nullptr) return NoMemory(static_cast<int64_t>(text_bytes));
+    vm::StringPacker packer(tensor);
+    for (std::string_view text : texts) packer.Add(text);
+    return Adopt(tensor);
+  });
+}
+
+std::string_view Value::text(int64_t position) const {
+  const vm::Tensor* tensor = AsTensor(object_);
+  assert(tensor->dtype == DType::kString && position >= 0 && position < tensor->num_elements());
+  return PackedStrings(tensor->data, tensor->num_elements())[position];
+}
+
 bool Value::is_borrowed() const {
   if (!is_tensor()) return false;
   const auto* tensor = static_cast<const vm::Tensor*>(object_);
@@ -119,6 +156,7 @@ Result<Value> Value::WrapTensor(DType dtype, std::span<const int64_t> dims, void
 }
 
 Value Value::Scalar(DType dtype, uint64_t canonical) {
+  assert(dtype != DType::kString);
   vm::Tensor* tensor = vm::NewSharedTensor(dtype, {}, static_cast<size_t>(DTypeBytes(dtype)));
   if (tensor == nullptr) throw std::bad_alloc();
   vm::StoreScalar(dtype, canonical, tensor->data);
@@ -163,7 +201,7 @@ size_t Value::bytes() const { return AsTensor(object_)->bytes(); }
 
 void* Value::mutable_data() {
   const vm::Tensor* tensor = AsTensor(object_);
-  const bool own = vm::IsUniqueShared(tensor) &&
+  const bool own = tensor->dtype != DType::kString && vm::IsUniqueShared(tensor) &&
                    (tensor->storage() <= vm::Storage::kScalar ||
                     (tensor->storage() == vm::Storage::kExternal && tensor->external->is_writable));
   return own ? tensor->data : nullptr;

@@ -4,9 +4,9 @@
 
 namespace relayvm {
 namespace {
-constexpr std::array<std::string_view, kNumDTypes> kNames = {
-    "bool",   "int8",   "int16",   "int32",    "int64",   "uint8",  "uint16",
-    "uint32", "uint64", "float16", "bfloat16", "float32", "float64"};
+constexpr std::array<std::string_view, kNumDTypes + 1> kNames = {
+    "bool",   "int8",   "int16",   "int32",    "int64",   "uint8",   "uint16",
+    "uint32", "uint64", "float16", "bfloat16", "float32", "float64", "string"};
 }  // namespace
 
 std::string_view DTypeName(DType t) { return kNames[static_cast<size_t>(t)]; }

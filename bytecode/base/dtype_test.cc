@@ -26,10 +26,11 @@ constexpr Row kRows[] = {
     {DType::kBFloat16, 10, "bfloat16", 2, 16, true, false, false},
     {DType::kFloat32, 11, "float32", 4, 32, true, false, false},
     {DType::kFloat64, 12, "float64", 8, 64, true, false, false},
+    {DType::kString, 13, "string", 8, 64, false, false, false},
 };
 
 TEST_CASE("dtype: codes, names, sizes and classes") {
-  static_assert(std::size(kRows) == kNumDTypes);
+  static_assert(std::size(kRows) == kNumDTypes + 1);
   for (const Row& row : kRows) {
     CAPTURE(row.name);
     CHECK(static_cast<int>(row.dtype) == row.code);
@@ -43,7 +44,7 @@ TEST_CASE("dtype: codes, names, sizes and classes") {
     CHECK(IsInt(row.dtype) == (row.is_signed || row.is_unsigned));
     CHECK(IsValidDType(static_cast<uint8_t>(row.code)));
   }
-  CHECK(!IsValidDType(kNumDTypes));
+  CHECK(!IsValidDType(kNumDTypes + 1));
 }
 
 TEST_CASE("dtype: other names") {

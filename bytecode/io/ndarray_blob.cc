@@ -28,9 +28,11 @@ void Append(std::vector<std::byte>& out, T value) {
   out.insert(out.end(), p, p + sizeof(T));
 }
 
-enum TypeCode : uint8_t { kInt = 0, kUInt = 1, kFloat = 2, kBFloat = 4 };
+// kOpaque: strings, as ids of a table that stands elsewhere.
+enum TypeCode : uint8_t { kInt = 0, kUInt = 1, kFloat = 2, kOpaque = 3, kBFloat = 4 };
 
 std::optional<DType> DTypeOf(uint8_t code, uint8_t bits) {
+  if (code == kOpaque && bits == 64) return DType::kString;
   for (int i = 0; i < kNumDTypes; ++i) {
     auto t = static_cast<DType>(i);
     uint8_t its_code = t == DType::kBFloat16 ? kBFloat
@@ -98,6 +100,7 @@ std::vector<std::byte> WriteNdarrayBlob(const HostTensor& t) {
   Append<int32_t>(out, 0);
   Append<int32_t>(out, static_cast<int32_t>(t.shape.size()));
   Append<uint8_t>(out, t.dtype == DType::kBFloat16 ? kBFloat
+                       : t.dtype == DType::kString ? kOpaque
                        : IsFloat(t.dtype)          ? kFloat
                        : IsSignedInt(t.dtype)      ? kInt
                                                    : kUInt);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -10,6 +11,8 @@
 
 #include "bytecode/base/file_mapping.h"
 #include "bytecode/base/file_replacement.h"
+#include "bytecode/base/string_table.h"
+#include "bytecode/base/utf8.h"
 
 namespace relayvm {
 namespace {
@@ -171,6 +174,137 @@ SharedBytes FromFortranOrder(const HostTensor& t) {
   return rows;
 }
 
+// --- Texts: '<U5' is 5 characters of UTF-32 an element, '|S5' 5 bytes; zeros at the end are none. ---
+
+Result<std::string> TextOfUtf32(std::span<const std::byte> bytes, bool big_endian) {
+  std::string text;
+  size_t end = 0;  // behind the last character that is not zero
+  for (; bytes.size() >= 4; bytes = bytes.subspan(4)) {
+    uint32_t c = 0;
+    std::memcpy(&c, bytes.data(), 4);
+    if (big_endian) c = __builtin_bswap32(c);
+    if (c > 0x10FFFF || (c >= 0xD800 && c < 0xE000))
+      return BadNpy(fmt::format("a text has the character {:#x}, which there is none of", c));
+    const int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+    constexpr uint32_t kFirst[] = {0, 0xC0, 0xE0, 0xF0};
+    text += static_cast<char>(kFirst[more] | c >> (6 * more));
+    for (int i = more; i-- > 0;) text += static_cast<char>(0x80 | (c >> (6 * i) & 0x3F));
+    if (c != 0) end = text.size();
+  }
+  text.resize(end);
+  return text;
+}
+
+Result<HostTensor> ParseTexts(std::string_view code, bool big_endian, const Header& header,
+                              const SharedBytes& data) {
+  uint64_t width = 0;
+  const char* end = code.data() + code.size();
+  const auto number = std::from_chars(code.data() + 1, end, width);
+  if (number.ec != std::errc() || number.ptr != end || width > (uint64_t{1} << 40))
+    return BadNpy(fmt::format("malformed dtype '{}'", code));
+  const bool wide = code[0] == 'U';
+  width *= wide ? 4 : 1;
+  constexpr uint64_t kMostTexts = uint64_t{1} << 40;
+  uint64_t count = 1;
+  const bool empty = std::ranges::count(header.shape, 0) > 0;
+  for (const int64_t dim : header.shape) {
+    if (__builtin_mul_overflow(count, empty ? 0 : static_cast<uint64_t>(dim), &count) ||
+        count > kMostTexts)
+      return BadNpy("the shape is too large");
+  }
+  uint64_t expected = 0;
+  if (__builtin_mul_overflow(count, width, &expected) || expected != data.size())
+    return BadNpy(
+        fmt::format("expected {} texts of {} bytes, found {} bytes", count, width, data.size()));
+  // Without bytes their number says nothing of the file's size.
+  if (width == 0 && count > kMaxHeader) return BadNpy("too many texts without characters");
+  std::vector<std::string> texts(count);
+  const std::span<const std::byte> all(data.data(), data.size());
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const auto bytes = all.subspan(i * width, width);
+    if (wide) {
+      RELAYVM_ASSIGN_OR_RETURN(texts[i], TextOfUtf32(bytes, big_endian));
+      continue;
+    }
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    texts[i] = text.substr(0, text.find_last_not_of('\0') + 1);
+    if (!IsUtf8(texts[i])) return BadNpy(fmt::format("text {} is not UTF-8", i));
+  }
+  HostTensor tensor{DType::kString, header.shape, {}};
+  if (header.fortran_order && header.shape.size() > 1) {
+    // The places of the texts, as numbers, in their order.
+    HostTensor places{DType::kInt64, header.shape, SharedBytes::Zeros(8 * texts.size())};
+    std::byte* to = places.data.Mutable().data();
+    for (int64_t i = 0; i < static_cast<int64_t>(texts.size()); ++i) std::memcpy(to + 8 * i, &i, 8);
+    const SharedBytes rows = FromFortranOrder(places);
+    std::vector<std::string> ordered(texts.size());
+    for (size_t i = 0; i < texts.size(); ++i) {
+      int64_t from = 0;
+      std::memcpy(&from, rows.data() + 8 * i, 8);
+      ordered[i] = std::move(texts[static_cast<size_t>(from)]);
+    }
+    texts = std::move(ordered);
+  }
+  tensor.data = PackStrings(std::vector<std::string_view>(texts.begin(), texts.end()));
+  return tensor;
+}
+
+// As UTF-32, all as long as the longest.
+Result<std::vector<std::byte>> TextsForNpy(const HostTensor& tensor, std::string* descr) {
+  const PackedStrings texts(tensor.data.data(), tensor.size());
+  constexpr auto begins = [](char c) { return (c & 0xC0) != 0x80; };
+  size_t longest = 1;
+  for (int64_t i = 0; i < texts.size(); ++i) {
+    longest =
+        std::max<size_t>(longest, static_cast<size_t>(std::ranges::count_if(texts[i], begins)));
+  }
+  *descr = fmt::format("<U{}", longest);
+  size_t bytes = 0;
+  constexpr size_t kMostBytes = size_t{1} << 40;
+  if (__builtin_mul_overflow(4 * longest, static_cast<size_t>(texts.size()), &bytes) ||
+      bytes > kMostBytes) {
+    return Status(
+        StatusCode::kUnsupported,
+        fmt::format("npy: {} texts of up to {} characters are too large", texts.size(), longest));
+  }
+  std::vector<std::byte> out(bytes);
+  for (int64_t i = 0; i < texts.size(); ++i) {
+    std::byte* to = out.data() + static_cast<size_t>(i) * 4 * longest;
+    std::string_view text = texts[i];
+    while (!text.empty()) {
+      const size_t length = std::max<size_t>(Utf8Length(text), 1);
+      uint32_t c = static_cast<unsigned char>(text[0]);
+      if (length > 1) c &= 0x7Fu >> length;
+      for (size_t k = 1; k < length; ++k) c = c << 6 | (static_cast<unsigned char>(text[k]) & 0x3F);
+      std::memcpy(to, &c, 4);
+      to += 4;
+      text.remove_prefix(length);
+    }
+  }
+  return out;
+}
+
+std::vector<std::byte> WithHeader(const std::string& descr, const std::vector<int64_t>& shape,
+                                  std::span<const std::byte> data) {
+  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}",
+                                   descr, fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
+  const bool is_long = header.size() + 64 > 0xFFFF;
+  const size_t prefix = is_long ? 12 : 10;
+  header.append(63 - (prefix + header.size()) % 64, ' ');
+  header += '\n';
+  std::string start(kNpyMagic);
+  start += is_long ? '\2' : '\1';
+  start += '\0';
+  for (size_t i = 0; i < prefix - 8; ++i) start += static_cast<char>(header.size() >> (8 * i));
+  start += header;
+  auto bytes = std::as_bytes(std::span(start));
+  std::vector<std::byte> out;
+  out.reserve(bytes.size() + data.size());
+  out.insert(out.end(), bytes.begin(), bytes.end());
+  out.insert(out.end(), data.begin(), data.end());
+  return out;
+}
+
 }  // namespace
 
 Result<HostTensor> ParseNpy(const SharedBytes& bytes) {
@@ -201,6 +335,9 @@ Result<HostTensor> ParseNpy(const SharedBytes& bytes) {
   const bool has_order =
       !descr.empty() && std::string_view("<>|=").find(descr[0]) != std::string_view::npos;
   const std::string_view code = descr.substr(has_order ? 1 : 0);
+  if (code.starts_with('U') || code.starts_with('S')) {
+    return ParseTexts(code, descr[0] == '>', header, bytes.Slice(at, bytes.size() - at));
+  }
   auto* type = std::find_if(std::begin(kTypes), std::end(kTypes),
                             [&](const NpyType& t) { return t.code == code; });
   if (type == std::end(kTypes))
@@ -227,6 +364,11 @@ Result<HostTensor> ParseNpy(const SharedBytes& bytes) {
 }
 
 Result<std::vector<std::byte>> SerializeNpy(const HostTensor& tensor) {
+  if (tensor.dtype == DType::kString) {
+    std::string descr;
+    RELAYVM_ASSIGN_OR_RETURN(const std::vector<std::byte> data, TextsForNpy(tensor, &descr));
+    return WithHeader(descr, tensor.shape, data);
+  }
   auto* type = std::find_if(std::begin(kTypes), std::end(kTypes),
                             [&](const NpyType& t) { return t.dtype == tensor.dtype; });
   if (type == std::end(kTypes)) {
@@ -234,25 +376,9 @@ Result<std::vector<std::byte>> SerializeNpy(const HostTensor& tensor) {
         StatusCode::kUnsupported,
         fmt::format("npy: {} has no .npy form; cast to float32 first", DTypeName(tensor.dtype)));
   }
-  std::string header =
-      fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}{}), }}",
-                  DTypeBytes(tensor.dtype) == 1 ? '|' : '<', type->code,
-                  fmt::join(tensor.shape, ", "), tensor.shape.size() == 1 ? "," : "");
-  const bool is_long = header.size() + 64 > 0xFFFF;
-  const size_t prefix = is_long ? 12 : 10;
-  header.append(63 - (prefix + header.size()) % 64, ' ');
-  header += '\n';
-  std::string start(kNpyMagic);
-  start += is_long ? '\2' : '\1';
-  start += '\0';
-  for (size_t i = 0; i < prefix - 8; ++i) start += static_cast<char>(header.size() >> (8 * i));
-  start += header;
-  auto bytes = std::as_bytes(std::span(start));
-  std::vector<std::byte> out;
-  out.reserve(bytes.size() + tensor.data.size());
-  out.insert(out.end(), bytes.begin(), bytes.end());
-  out.insert(out.end(), tensor.data.begin(), tensor.data.end());
-  return out;
+  const std::string descr =
+      fmt::format("{}{}", DTypeBytes(tensor.dtype) == 1 ? '|' : '<', type->code);
+  return WithHeader(descr, tensor.shape, {tensor.data.data(), tensor.data.size()});
 }
 
 Result<HostTensor> ReadNpyFile(const std::string& path) {

@@ -5,7 +5,7 @@
 //   then a Python dict: {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), } padded to 64
 //   bytes, then the data
 //
-// bfloat16 has no .npy form. The format has no checksum: a flipped bit of the data is another value.
+// Texts ('<U5', '|S5') become packed strings (bytecode/base/string_table.h), and those '<U'. bfloat16 has no .npy form. The format has no checksum: a flipped bit of the data is another value.
 // Reading is safe on any bytes. Thread-safe. Tested by npy_test.cc.
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace relayvm {
 
-// The tensor shares `bytes` where they are as it holds them (row-major, little endian).
+// The tensor of numbers shares `bytes` where they are as it holds them (row-major, little endian).
 Result<HostTensor> ParseNpy(const SharedBytes& bytes);
 Result<std::vector<std::byte>> SerializeNpy(const HostTensor& tensor);
 

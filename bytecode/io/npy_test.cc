@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "bytecode/base/string_table.h"
 #include "tests/temp_folder.h"
 
 namespace relayvm {
@@ -111,6 +112,50 @@ TEST_CASE("every dtype but bfloat16 makes the round trip") {
   }
 }
 
+TEST_CASE("texts: UTF-32 and bytes come in, UTF-32 goes out") {
+  const auto texts_of = [](const HostTensor& t) {
+    const PackedStrings packed(t.data.data(), t.size());
+    std::vector<std::string> texts;
+    for (int64_t i = 0; i < packed.size(); ++i) texts.emplace_back(packed[i]);
+    return texts;
+  };
+  const std::vector<std::string> expected = {"aé", "", "😀"};
+  const auto wide = ParseNpy(Npy("{'descr': '<U2', 'fortran_order': False, 'shape': (3,), }",
+                                 "a\0\0\0\xE9\0\0\0"
+                                 "\0\0\0\0\0\0\0\0"
+                                 "\0\xF6\1\0\0\0\0\0"sv));
+  REQUIRE_MESSAGE(wide.ok(), wide.status().message());
+  CHECK(wide->dtype == DType::kString);
+  CHECK(texts_of(*wide) == expected);
+  CHECK(*SerializeNpy(*wide) == Npy("{'descr': '<U2', 'fortran_order': False, 'shape': (3,), }",
+                                    "a\0\0\0\xE9\0\0\0"
+                                    "\0\0\0\0\0\0\0\0"
+                                    "\0\xF6\1\0\0\0\0\0"sv));
+  const auto big =
+      ParseNpy(Npy("{'descr': '>U1', 'fortran_order': False, 'shape': (1, 1), }", "\0\0\0b"sv));
+  REQUIRE(big.ok());
+  CHECK(texts_of(*big) == std::vector<std::string>{"b"});
+  const auto bytes =
+      ParseNpy(Npy("{'descr': '|S2', 'fortran_order': True, 'shape': (2, 2), }", "abc\0d\0\0\0"sv));
+  REQUIRE(bytes.ok());
+  CHECK(texts_of(*bytes) == std::vector<std::string>{"ab", "d", "c", ""});
+  for (const auto& [descr, data] : {std::pair{"<U1", "\0\xD8\0\0"sv},
+                                    {"<U1", "\0\0\x11\0"sv},
+                                    {"|S1", "\xFF"sv},
+                                    {"<U1", "abc"sv},
+                                    {"<U", "abcd"sv},
+                                    {"<Ux", ""sv}}) {
+    CHECK(!ParseNpy(Npy("{'descr': '" + std::string(descr) +
+                            "', 'fortran_order': False, 'shape': (1,), }",
+                        data))
+               .ok());
+  }
+  CHECK(!ParseNpy(Npy("{'descr': '<U0', 'fortran_order': False, 'shape': (1099511627776,), }", ""))
+             .ok());
+  const HostTensor none{DType::kString, {0, 2}, PackStrings({})};
+  CHECK(ParseNpy(*SerializeNpy(none))->shape == none.shape);
+}
+
 TEST_CASE("malformed files are errors") {
   const char* kGood = "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }";
   const struct {
@@ -167,7 +212,10 @@ TEST_CASE("any truncation and any changed byte is safe") {
       auto changed = good;
       changed[i] = static_cast<std::byte>(b);
       auto t = ParseNpy(changed);
-      if (t.ok()) REQUIRE(t->data.size() == 16);
+      // Texts have another form in memory.
+      if (t.ok() && t->dtype != DType::kString) REQUIRE(t->data.size() == 16);
+      if (t.ok() && t->dtype == DType::kString)
+        REQUIRE(IsPacked({t->data.data(), t->data.size()}, t->size()));
     }
   }
 }

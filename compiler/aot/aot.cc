@@ -237,7 +237,7 @@ void AddKernelEnv(ObjectModule* object) {
   llvm::IRBuilder<> b(context);
   auto* null = llvm::ConstantPointerNull::get(b.getPtrTy());
   auto* env = llvm::ConstantStruct::getAnon(
-      {b.getInt32(sizeof(RelayvmKernelEnv)), b.getInt32(1), null, null, null, null});
+      {b.getInt32(sizeof(RelayvmKernelEnv)), b.getInt32(1), null, null, null, null, null});
   object->kernel_env = new llvm::GlobalVariable(
       object->module, env->getType(), true, llvm::GlobalValue::PrivateLinkage, env, "kernel_env");
 }
@@ -394,6 +394,10 @@ Status CheckNames(const Program& program) {
 }  // namespace
 
 Result<AotObject> CompileAhead(const Program& program, const AotOptions& options) {
+  if (!program.strings.empty()) {
+    return {StatusCode::kUnsupported,
+            "--executor aot: the program has tensors of strings; run the program in the VM"};
+  }
   if (!program.host_functions.empty()) {
     return {StatusCode::kUnsupported,
             fmt::format("--executor aot: @{} is a function of the host; run the program in the VM",

@@ -42,6 +42,8 @@ const char* CType(DType t) {
       return "float";
     case DType::kFloat64:
       return "double";
+    case DType::kString:
+      break;  // refused before
   }
   return "void";
 }

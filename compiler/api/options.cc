@@ -7,6 +7,7 @@
 #include <charconv>
 #include <iterator>
 
+#include "bytecode/base/string_table.h"
 #include "bytecode/base/suggestion.h"
 #include "compiler/frontend/params.h"
 #include "compiler/pass_plugin.h"
@@ -238,6 +239,12 @@ Result<HostTensor> TensorOf(const std::string& name, const Value& value) {
   HostTensor tensor;
   tensor.dtype = value.dtype();
   tensor.shape.assign(value.dims().begin(), value.dims().end());
+  if (tensor.dtype == DType::kString) {
+    std::vector<std::string_view> texts(static_cast<size_t>(value.num_elements()));
+    for (size_t i = 0; i < texts.size(); ++i) texts[i] = value.text(static_cast<int64_t>(i));
+    tensor.data = PackStrings(texts);
+    return tensor;
+  }
   const auto bytes = static_cast<size_t>(tensor.size()) * DTypeBytes(tensor.dtype);
   tensor.data = SharedBytes({static_cast<const std::byte*>(value.data()), bytes},
                             std::make_shared<const Value>(value));

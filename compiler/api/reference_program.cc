@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
 #include <map>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -61,7 +63,7 @@ Result<Fields> FieldsOf(const Value& value, const ir::Type& type, const ir::Modu
 }  // namespace
 
 Result<reference::Value> ToReference(const Value& root, const ir::Type& root_type,
-                                     const ir::Module& module) {
+                                     const ir::Module& module, StringTable* strings) {
   struct Frame {
     Value value;
     Fields fields;
@@ -75,6 +77,17 @@ Result<reference::Value> ToReference(const Value& root, const ir::Type& root_typ
       HostTensor tensor;
       tensor.dtype = value.dtype();
       tensor.shape.assign(value.dims().begin(), value.dims().end());
+      if (tensor.dtype == DType::kString) {
+        if (strings == nullptr) return WrongValue(type);
+        std::vector<int64_t> ids(static_cast<size_t>(value.num_elements()));
+        for (size_t i = 0; i < ids.size(); ++i) {
+          ids[i] = strings->Intern(value.text(static_cast<int64_t>(i)));
+          if (ids[i] < 0) return Status::OutOfMemory();
+        }
+        tensor.data = SharedBytes::Copy(std::as_bytes(std::span(ids)));
+        made = reference::MakeTensor(std::move(tensor));
+        return OkStatus();
+      }
       tensor.data = SharedBytes({static_cast<const std::byte*>(value.data()), value.bytes()},
                                 std::make_shared<Value>(value));
       made = reference::MakeTensor(std::move(tensor));
@@ -101,7 +114,7 @@ Result<reference::Value> ToReference(const Value& root, const ir::Type& root_typ
   return made;
 }
 
-Result<Value> FromReference(const reference::Value& root) {
+Result<Value> FromReference(const reference::Value& root, const StringTable* strings) {
   struct Frame {
     const reference::Data* data;
     std::vector<Value> done;
@@ -111,6 +124,18 @@ Result<Value> FromReference(const reference::Value& root) {
   auto begin = [&](const reference::Value& value) -> Status {
     if (const auto* tensor = value->As<reference::Tensor>()) {
       const HostTensor& t = *tensor->data;
+      if (t.dtype == DType::kString) {
+        std::vector<std::string_view> texts(static_cast<size_t>(t.size()));
+        for (size_t i = 0; i < texts.size(); ++i) {
+          int64_t id = 0;
+          std::memcpy(&id, t.data.data() + 8 * i, 8);
+          const auto text = strings == nullptr ? std::nullopt : strings->Text(id);
+          if (!text) return {StatusCode::kInternal, fmt::format("no text has the id {}", id)};
+          texts[i] = *text;
+        }
+        RELAYVM_ASSIGN_OR_RETURN(made, Value::CopyStrings(t.shape, texts));
+        return OkStatus();
+      }
       // A constant is the module's.
       if (tensor->data.use_count() == 0) {
         RELAYVM_ASSIGN_OR_RETURN(made, Value::CopyTensor(t.dtype, t.shape, t.data.data()));
@@ -165,15 +190,18 @@ Result<Value> ReferenceProgram::Run(std::span<const Value> given,
                   fmt::format("@{} takes {} inputs, found {}", module_.entry, entry.params.size(),
                               inputs.size()));
   RELAYVM_RETURN_IF_ERROR(signature_->CheckInputs(signature_->program().exports.front(), inputs));
+  StringTable strings(module_.strings.get());
+  reference::Options own = options;
+  own.strings = &strings;
   std::vector<reference::Value> args;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    auto arg = ToReference(inputs[i], entry.params[i]->type, module_);
+    auto arg = ToReference(inputs[i], entry.params[i]->type, module_, &strings);
     if (!arg.ok()) return arg.status().WithContext("input " + entry.params[i]->name);
     args.push_back(*std::move(arg));
   }
   RELAYVM_ASSIGN_OR_RETURN(const reference::Value result,
-                           reference::Run(module_, module_.entry, std::move(args), options));
-  return FromReference(result);
+                           reference::Run(module_, module_.entry, std::move(args), own));
+  return FromReference(result, &strings);
 }
 
 }  // namespace relayvm

@@ -35,11 +35,11 @@ class ReferenceProgram {
 };
 
 // A value of the interpreter as one of the runtime, memory shared where it may be. kUnsupported for
-// functions and references.
-Result<Value> FromReference(const reference::Value& value);
+// functions and references. Strings are ids of `strings`; null: there are none.
+Result<Value> FromReference(const reference::Value& value, const StringTable* strings = nullptr);
 // The other way; `type` tells constructors. The tensors share the value's memory. Fails with
 // kInvalidArgument for a value that is none of the type, kUnsupported for data of an open type.
 Result<reference::Value> ToReference(const Value& value, const ir::Type& type,
-                                     const ir::Module& module);
+                                     const ir::Module& module, StringTable* strings = nullptr);
 
 }  // namespace relayvm

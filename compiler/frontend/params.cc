@@ -110,10 +110,16 @@ static Result<ir::Module> Bind(const ir::Module& m, const Params& params) {
                   fmt::format("no function @{} to bind parameters to", m.entry));
   const ir::Function& main = *entry->second;
   ir::AtomMap constants;
-  for (const auto& [name, tensor] : params) {
+  for (const auto& [name, given] : params) {
     const ir::Var* param = FindParam(main, name, params);
     if (param == nullptr) {
       return NoParameter(name, main, m.entry);
+    }
+    HostTensor tensor = given;
+    if (tensor.dtype == DType::kString) {
+      auto ids = InternStrings(*m.strings, tensor);
+      if (!ids.ok()) return ids.status().WithContext(fmt::format("parameter \"{}\"", name));
+      tensor = *std::move(ids);
     }
     const ir::Constant* constant = ir::MakeConstant(m, tensor, name);
     if (!Fits(tensor, param->type)) {

@@ -227,7 +227,13 @@ bool Parser::ReadMetadata() {
     return false;
   }
   metadata_ = *std::move(metadata);
-  return true;
+  const auto strings = metadata_.Find("Strings", 0);
+  if (!strings.ok()) return true;
+  const auto table = metadata_.ConstantValue(*strings);
+  const Status read = table.ok() ? ReadStringsOfTable(*table, *module_.strings) : table.status();
+  if (read.ok()) return true;
+  Fail(read.code(), SpanOf(*metadata_at_, *metadata_at_ + 1), read.message());
+  return false;
 }
 
 bool Parser::DeclareType(const Definition& d) {

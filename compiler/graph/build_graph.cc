@@ -807,6 +807,13 @@ class Tracer {
 
 }  // namespace
 
-Result<GraphProgram> BuildGraph(const Program& program) { return Tracer(program).Run(); }
+Result<GraphProgram> BuildGraph(const Program& program) {
+  if (!program.strings.empty()) {
+    return Status(
+        StatusCode::kUnsupported,
+        "the graph executor has no tensors of strings; the executor vm runs this program");
+  }
+  return Tracer(program).Run();
+}
 
 }  // namespace relayvm::graph

@@ -61,6 +61,7 @@ void FillWith(DType dtype, double value, SharedBytes& bytes) {
       return Fill<double>(bytes, value);
     case DType::kFloat16:
     case DType::kBFloat16:
+    case DType::kString:
       return;  // Full casts
   }
 }

@@ -6,6 +6,7 @@ Module MakeModule() {
   m.arena = std::make_shared<Arena>();
   m.sources = std::make_shared<SourceMap>();
   m.ids = std::make_shared<IdSource>();
+  m.strings = std::make_shared<StringTable>();
   return m;
 }
 

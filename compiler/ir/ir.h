@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "bytecode/base/status.h"
+#include "bytecode/base/string_table.h"
 #include "compiler/ir/arena.h"
 #include "compiler/ir/source.h"
 #include "compiler/ir/type.h"
@@ -40,7 +41,7 @@ struct Var {
 };
 
 struct Constant {
-  HostTensor value;
+  HostTensor value;  // of strings: ids of the module's table
   std::string name;  // of a bound parameter; else empty
 };
 
@@ -269,6 +270,7 @@ struct Module {
   std::shared_ptr<SourceMap> sources;
   std::shared_ptr<IdSource>
       ids;  // fresh numbers for Var::id, TypeVar::id, InferVar::id and symbols
+  std::shared_ptr<StringTable> strings;  // of its constants; only grows
   std::map<std::string, const Function*> functions;
   std::map<std::string, TypeDef> types;
   SymbolTable symbols;

@@ -77,15 +77,20 @@ uint32_t MetadataWriter::VirtualDevice() {
   return virtual_device_;
 }
 
+void MetadataWriter::AddStrings(const Constant* table) { Root("Strings", AddConstant(table)); }
+
 std::string MetadataWriter::Reference(const Constant* constant) {
   std::string& reference = constants_[constant];
   if (!reference.empty()) return reference;
+  return reference = Root("relay.Constant", AddConstant(constant));
+}
+
+uint32_t MetadataWriter::AddConstant(const Constant* constant) {
   arrays_.push_back(constant);
-  uint32_t node = Add("relay.Constant", {{"_checked_type_", "0"},
-                                         {"data", std::to_string(arrays_.size() - 1)},
-                                         {"span", "0"},
-                                         {"virtual_device_", std::to_string(VirtualDevice())}});
-  return reference = Root("relay.Constant", node);
+  return Add("relay.Constant", {{"_checked_type_", "0"},
+                                {"data", std::to_string(arrays_.size() - 1)},
+                                {"span", "0"},
+                                {"virtual_device_", std::to_string(VirtualDevice())}});
 }
 
 uint32_t MetadataWriter::AddBinary(const std::string& type_key, uint32_t a, uint32_t b) {

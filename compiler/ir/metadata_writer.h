@@ -16,6 +16,8 @@ class MetadataWriter {
   // "meta[relay.Constant][3]". One object for each constant, symbol and expression.
   std::string Reference(const Constant* constant);
   std::string Reference(const Dim& dim);  // REQUIRES: an expression with symbols
+  // meta[Strings][0]: the texts that elements of strings are ids of, as StringsOfTable has them.
+  void AddStrings(const Constant* table);
 
   bool empty() const { return roots_.empty(); }
   // The JSON document.
@@ -24,6 +26,7 @@ class MetadataWriter {
  private:
   using Fields = std::vector<std::pair<std::string, std::string>>;
 
+  uint32_t AddConstant(const Constant* constant);
   uint32_t Add(const std::string& type_key, const Fields& attrs, const std::string& extra = "");
   uint32_t AddString(const std::string& text);
   uint32_t AddDim(const Dim& dim);

@@ -458,6 +458,8 @@ std::string Printer::PrintModule() {
     PrintGlobal(name, *function);
     out_ += "\n";
   }
+  if (!module_.strings->IsEmpty() && !options_.for_people)
+    metadata_.AddStrings(MakeConstant(module_, StringsOfTable(*module_.strings)));
   if (!options_.for_people && !metadata_.empty()) out_ += "\n#[metadata]\n" + metadata_.Write();
   return Take();
 }

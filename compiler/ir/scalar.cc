@@ -88,6 +88,7 @@ HostTensor IntScalar(DType dtype, int64_t value) {
       return Scalar(dtype, static_cast<uint32_t>(value));
     case DType::kInt64:
     case DType::kUInt64:
+    case DType::kString:
       return Scalar(dtype, static_cast<uint64_t>(value));
     default:
       return FloatScalar(dtype, static_cast<double>(value));

@@ -222,7 +222,7 @@ class Verifier {
     if (!options_.typed) return OkStatus();
     const Type held = AtomType(m_, x.tensor);  // a constant's is made here
     const auto* tensor = held->As<TensorType>();
-    bool integers = tensor != nullptr && !IsFloat(tensor->dtype);
+    bool integers = tensor != nullptr && !IsFloat(tensor->dtype) && tensor->dtype != DType::kString;
     return integers ? OkStatus() : Fail(span, "an element of what is no integer tensor");
   }
   Status Check(const ShapeByRule& x, const Type& type, Span span) {

@@ -218,6 +218,26 @@ void AddSources(const ir::SourceMap& sources, Program& program) {
   }
 }
 
+bool HoldsStrings(const ValueType& type) {
+  return (type.kind == ValueType::Kind::kTensor && type.dtype == DType::kString) ||
+         std::ranges::any_of(type.args, [](const ValueType& arg) { return HoldsStrings(arg); });
+}
+bool HoldsStrings(const Program& p) {
+  using std::ranges::any_of;
+  const auto is = [](const auto& t) { return t.dtype == DType::kString; };
+  const auto in_type = [](const ValueType& t) { return HoldsStrings(t); };
+  return any_of(p.constants, is) || any_of(p.tensor_types, is) ||
+         any_of(p.kernels, [&](const KernelInfo& k) { return any_of(k.buffers, is); }) ||
+         any_of(p.exports,
+                [&](const ExportInfo& e) {
+                  return HoldsStrings(e.result) || any_of(e.params, in_type);
+                }) ||
+         any_of(p.adts, [&](const AdtInfo& adt) {
+           return any_of(adt.constructors,
+                         [&](const ConstructorInfo& c) { return any_of(c.fields, in_type); });
+         });
+}
+
 }  // namespace
 
 // The entry and what it reaches. Returns the entry's index.
@@ -258,6 +278,7 @@ static Result<LoweredProgram> Lower(const ir::Module& module, const KernelOption
   AddSources(*module.sources, program);
   RELAYVM_RETURN_IF_ERROR(AddExport(module, *module.functions.at(module.entry), entry_index,
                                     lowering.hosts(), program, lower.scalars_in_memory));
+  if (HoldsStrings(program)) program.strings = module.strings->Texts();
 #ifndef NDEBUG
   // What the verifier leaves to the interpreter: no register is read before it is written or after
   // it was taken.

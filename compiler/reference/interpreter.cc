@@ -407,7 +407,8 @@ class Interpreter {
       }
       args.push_back(std::move(arg));
     }
-    RELAYVM_ASSIGN_OR_RETURN(OperatorResult result, RunOperator(*x.op, x.attrs, args));
+    RELAYVM_ASSIGN_OR_RETURN(OperatorResult result,
+                             RunOperator(*x.op, x.attrs, args, options_.strings));
     if (!result.is_tuple) return Bind(var, MakeTensor(std::move(result.tensors[0])));
     std::vector<Value> fields;
     for (HostTensor& t : result.tensors) fields.push_back(MakeTensor(std::move(t)));

@@ -51,6 +51,8 @@ struct Options {
   // the run. Not told of what only type inference needs (guards, dims), nor of the value of a call in
   // tail position, which is the one that its callee returned.
   std::function<Status(const ValueEvent&)> observe;
+  // The texts that strings are ids of: it goes on behind the module's. Null: the program has none.
+  StringTable* strings = nullptr;
   std::stop_token stop;  // asked to: the run fails with kCancelled, between two operators
 };
 

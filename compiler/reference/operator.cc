@@ -156,7 +156,8 @@ Result<size_t> Bytes(DType dtype, const std::vector<int64_t>& shape) {
 }
 
 Result<std::vector<HostTensor>> RunBuiltin(const OpDef& op, const ComputeContext& context,
-                                           std::span<const HostTensor* const> inputs) {
+                                           std::span<const HostTensor* const> inputs,
+                                           StringTable* strings) {
   BuiltinCall call = op.builtin(context);
   const Builtin* kernel = FindBuiltin(call.name);
   if (kernel == nullptr) kernel = op.custom_kernel;
@@ -202,7 +203,7 @@ Result<std::vector<HostTensor>> RunBuiltin(const OpDef& op, const ComputeContext
   std::vector<void*> buffers;
   for (const Buffer& b : memory) buffers.push_back(b.get());
   RelayvmKernelFault fault{};
-  RelayvmKernelEnv env{sizeof(RelayvmKernelEnv), 1, nullptr, nullptr, nullptr, &fault};
+  RelayvmKernelEnv env{sizeof(RelayvmKernelEnv), 1, nullptr, nullptr, nullptr, &fault, strings};
   RelayvmKernelArgs args{buffers.data(), scalars.data(), nullptr};
   switch (kernel->fn(&env, &args, 0, 1)) {
     case RELAYVM_KERNEL_OK:
@@ -211,6 +212,12 @@ Result<std::vector<HostTensor>> RunBuiltin(const OpDef& op, const ComputeContext
       if (fault.given == 0) return {StatusCode::kOutOfRange, "an index is out of range"};
       return {StatusCode::kOutOfRange, fmt::format("index out of range: {}, expected {} to {}",
                                                    fault.found, fault.least, fault.most)};
+    case RELAYVM_KERNEL_BAD_TEXT:
+      return {StatusCode::kFailedPrecondition,
+              fmt::format("expected a number, found the text '{}'",
+                          strings->Text(fault.found).value_or(""))};
+    case RELAYVM_KERNEL_OUT_OF_MEMORY:
+      return {StatusCode::kResourceExhausted, "there is no memory"};
     default:
       return {StatusCode::kFailedPrecondition, "an argument is invalid"};
   }
@@ -236,8 +243,9 @@ Result<std::vector<HostTensor>> RunBuiltin(const OpDef& op, const ComputeContext
 }
 
 Result<std::vector<HostTensor>> Compute(const OpDef& op, const ComputeContext& context,
-                                        std::span<const HostTensor* const> inputs) {
-  if (op.builtin) return RunBuiltin(op, context, inputs);
+                                        std::span<const HostTensor* const> inputs,
+                                        StringTable* strings) {
+  if (op.builtin) return RunBuiltin(op, context, inputs, strings);
   if (!op.compute) return {StatusCode::kUnsupported, "it has no definition of its own"};
   te::SymbolFn none = [](uint32_t) { return std::nullopt; };
   for (const TensorType& t : context.outputs) {
@@ -258,9 +266,10 @@ Result<std::vector<HostTensor>> Compute(const OpDef& op, const ComputeContext& c
 
 // The same; whatever it is that finds no memory, the sizes of the results say why.
 Result<std::vector<HostTensor>> ComputeInMemory(const OpDef& op, const ComputeContext& context,
-                                                std::span<const HostTensor* const> inputs) {
+                                                std::span<const HostTensor* const> inputs,
+                                                StringTable* strings) {
   try {
-    return Compute(op, context, inputs);
+    return Compute(op, context, inputs, strings);
   } catch (const std::bad_alloc&) {
     std::vector<std::string> types;
     for (const TensorType& t : context.outputs) {
@@ -271,7 +280,8 @@ Result<std::vector<HostTensor>> ComputeInMemory(const OpDef& op, const ComputeCo
   }
 }
 
-Result<OperatorResult> Run(const OpDef& op, const Attrs& attrs, std::span<const OperatorArg> args) {
+Result<OperatorResult> Run(const OpDef& op, const Attrs& attrs, std::span<const OperatorArg> args,
+                           StringTable* strings) {
   ConcreteContext relation(attrs, args);
   RELAYVM_RETURN_IF_ERROR(CheckArgs(op, relation.args()));
   if (!op.infer) return {StatusCode::kUnsupported, "it has no type relation"};
@@ -288,15 +298,15 @@ Result<OperatorResult> Run(const OpDef& op, const Attrs& attrs, std::span<const 
   }
   ComputeContext context{attrs, placeholders, types.tensors};
   OperatorResult result{types.is_tuple, {}};
-  RELAYVM_ASSIGN_OR_RETURN(result.tensors, ComputeInMemory(op, context, inputs));
+  RELAYVM_ASSIGN_OR_RETURN(result.tensors, ComputeInMemory(op, context, inputs, strings));
   return result;
 }
 
 }  // namespace
 
 Result<OperatorResult> RunOperator(const OpDef& op, const Attrs& attrs,
-                                   std::span<const OperatorArg> args) {
-  Result<OperatorResult> result = Run(op, attrs, args);
+                                   std::span<const OperatorArg> args, StringTable* strings) {
+  Result<OperatorResult> result = Run(op, attrs, args, strings);
   if (result.ok() || result.status().message().starts_with(op.name + ":")) return result;
   return result.status().WithContext(op.name);
 }

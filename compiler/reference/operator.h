@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bytecode/base/status.h"
+#include "bytecode/base/string_table.h"
 #include "kernels/op/op.h"
 #include "kernels/te/evaluate.h"
 
@@ -23,9 +24,10 @@ struct OperatorResult {
   std::vector<HostTensor> tensors;
 };
 
-// Errors name the operator. kFailedPrecondition: shapes or data that it does not accept;
+// Strings are ids of `strings` (null: operators on texts fail). Errors name the operator. kFailedPrecondition: shapes or data that it does not accept;
 // kUnsupported: it has no meaning of its own here.
 Result<OperatorResult> RunOperator(const OpDef& op, const Attrs& attrs,
-                                   std::span<const OperatorArg> args);
+                                   std::span<const OperatorArg> args,
+                                   StringTable* strings = nullptr);
 
 }  // namespace relayvm::reference

@@ -233,7 +233,7 @@ Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::ShapeValue& 
     return InvalidInput("a shape value has no tensor type");
   }
   const auto& written = *var->type->As<TensorType>();
-  if (IsFloat(written.dtype) ||
+  if (IsFloat(written.dtype) || written.dtype == DType::kString ||
       !ProductOf(written.shape).is_const(static_cast<int64_t>(shape.elements.size()))) {
     return InvalidInput(fmt::format("a shape value of {} elements has type {}",
                                     shape.elements.size(), ir::TypeToString(var->type)));
@@ -307,7 +307,7 @@ Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::ElementOf& e
     return MaybeType();
   }
   auto* tensor = type->As<TensorType>();
-  if (tensor == nullptr || IsFloat(tensor->dtype)) {
+  if (tensor == nullptr || IsFloat(tensor->dtype) || tensor->dtype == DType::kString) {
     return InvalidInput(fmt::format("there is no element {} of {}, a {}", e.index, NameOf(e.tensor),
                                     ir::TypeToString(solver_.Zonk(type))));
   }

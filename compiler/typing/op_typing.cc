@@ -96,7 +96,7 @@ class Context final : public TypeContext {
   Result<Dim> Element(size_t i, size_t index) override {
     RELAYVM_RETURN_IF_ERROR(CheckTensor(i));
     const TensorType& t = tensor(i);
-    if (t.rank() != 1 || IsFloat(t.dtype) || t.shape[0].is_const()) {
+    if (t.rank() != 1 || IsFloat(t.dtype) || t.dtype == DType::kString || t.shape[0].is_const()) {
       RELAYVM_ASSIGN_OR_RETURN(std::vector<Dim> elements, Elements(i));
       if (index < elements.size()) return std::move(elements[index]);
       return Fail(fmt::format("argument {}: expected more than {} element{}, found {}", i, index,
@@ -277,6 +277,25 @@ Status WithOpName(const OpDef& op, const Status& s) {
   return {s.code(), fmt::format("{}: {}", op.name, s.message())};
 }
 
+Status NoStrings(const OpDef& op, const std::string& what, const TensorType& t) {
+  return {StatusCode::kUnsupported,
+          fmt::format("{}: expected numbers, found strings: {} is Tensor[{}, string]", op.name,
+                      what, ShapeToString(t.shape))};
+}
+
+// What moves elements makes no strings of numbers: only of strings, or of nothing (zeros).
+bool MakesStrings(const OpDef& op, std::span<const ArgType> args) {
+  bool moves_numbers = false;
+  for (size_t i = 0; i < args.size(); ++i) {
+    for (const TensorType& t : args[i].tensors) {
+      if (t.dtype == DType::kString) return true;  // it takes them
+    }
+    moves_numbers |=
+        op.compute && std::ranges::find(op.shape_args, static_cast<int>(i)) == op.shape_args.end();
+  }
+  return op.takes_strings && !moves_numbers;
+}
+
 // A tensor larger than this is a mistake: 64 TiB.
 constexpr int64_t kMaxTensorBytes = int64_t{1} << 46;
 
@@ -317,6 +336,13 @@ Result<std::vector<ArgType>> ArgTypes(const OpDef& op, std::span<const ir::Type>
 Result<OpTyping> TypeOp(const OpDef& op, const Attrs& attrs, std::span<const ArgType> args,
                         OpHost& host) {
   if (Status s = CheckArgs(op, args); !s.ok()) return WithOpName(op, s);
+  if (!op.takes_strings) {
+    for (size_t i = 0; i < args.size(); ++i) {
+      for (const TensorType& t : args[i].tensors) {
+        if (t.dtype == DType::kString) return NoStrings(op, fmt::format("argument {}", i), t);
+      }
+    }
+  }
   Context context(op, attrs, args, host);
   if (!op.infer) {
     return Status(StatusCode::kUnsupported, fmt::format("{}: has no type relation", op.name));
@@ -329,6 +355,8 @@ Result<OpTyping> TypeOp(const OpDef& op, const Attrs& attrs, std::span<const Arg
                                                      op.name, typing.result.tensors.size()));
   }
   for (size_t t = 0; t < typing.result.tensors.size(); ++t) {
+    if (typing.result.tensors[t].dtype == DType::kString && !MakesStrings(op, args))
+      return NoStrings(op, "the result", typing.result.tensors[t]);
     auto& shape = typing.result.tensors[t].shape;
     if (shape.size() > kMaxTensorRank) {
       return Status(StatusCode::kUnsupported,
@@ -364,7 +392,7 @@ Result<OpTyping> TypeOp(const OpDef& op, const Attrs& attrs, std::span<const Arg
 // --- Elements ---
 
 std::optional<int64_t> TrackedSize(const TensorType& t) {
-  if (IsFloat(t.dtype) || t.dtype == DType::kBool || t.rank() > 4) return std::nullopt;
+  if (!IsInt(t.dtype) || t.rank() > 4) return std::nullopt;
   int64_t size = 1;
   for (const Dim& d : t.shape) {
     if (!d.is_const() || d.value() < 0 || d.value() > kMaxTrackedElements) return std::nullopt;
@@ -425,6 +453,7 @@ std::vector<int64_t> IntegerElements(const HostTensor& t) {
       break;
     case DType::kFloat16:
     case DType::kBFloat16:
+    case DType::kString:
       break;  // no program writes shapes so; see Elements
   }
   return out;

@@ -37,5 +37,6 @@ void DefineRandom(OpTable& table);     // random.cc
 void DefineQnn(OpTable& table);        // qnn.cc
 void DefineScatter(OpTable& table);    // scatter.cc
 void DefineUnique(OpTable& table);     // unique.cc
+void DefineStrings(OpTable& table);    // strings.cc: texts, n-grams
 
 }  // namespace relayvm

@@ -119,6 +119,8 @@ struct OpDef {
   // True for an operator whose result is its first argument's memory under another shape (reshape,
   // expand_dims, squeeze).
   bool is_view = false;
+  // It takes and gives strings too: it moves elements or compares them. Others get numbers only.
+  bool takes_strings = false;
   // Arguments that are read only by the type relation (shape operands of dyn.*): their contents
   // never reach the kernel.
   std::vector<int> shape_args;

@@ -47,10 +47,12 @@ Status RequireInteger(const TensorType& t, std::string_view what) {
   return IsInt(t.dtype) ? OkStatus() : DTypeError(t, what, "an integer");
 }
 Status RequireIntegerOrBool(const TensorType& t, std::string_view what) {
-  return !IsFloat(t.dtype) ? OkStatus() : DTypeError(t, what, "an integer or bool");
+  return IsInt(t.dtype) || t.dtype == DType::kBool ? OkStatus()
+                                                   : DTypeError(t, what, "an integer or bool");
 }
 Status RequireNumber(const TensorType& t, std::string_view what) {
-  return t.dtype != DType::kBool ? OkStatus() : DTypeError(t, what, "an integer or float");
+  return IsInt(t.dtype) || IsFloat(t.dtype) ? OkStatus()
+                                            : DTypeError(t, what, "an integer or float");
 }
 Status RequireBool(const TensorType& t, std::string_view what) {
   if (t.dtype == DType::kBool) return OkStatus();

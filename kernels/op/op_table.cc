@@ -1,10 +1,71 @@
 #include <algorithm>
 #include <cassert>
+#include <string_view>
 
 #include "kernels/op/define.h"
 #include "kernels/op/op.h"
 
 namespace relayvm {
+
+namespace {
+// Operators that move elements or compare them for equality, whatever they are.
+constexpr std::string_view kMoveElements[] = {"adv_index",
+                                              "annotation.stop_fusion",
+                                              "broadcast_to",
+                                              "broadcast_to_like",
+                                              "concatenate",
+                                              "copy",
+                                              "dyn.broadcast_to",
+                                              "dyn.expand_dims",
+                                              "dyn.full",
+                                              "dyn.nn.pad",
+                                              "dyn.one_hot",
+                                              "dyn.reshape",
+                                              "dyn.squeeze",
+                                              "dyn.strided_slice",
+                                              "dyn.tile",
+                                              "dyn.zeros",
+                                              "equal",
+                                              "expand_dims",
+                                              "full",
+                                              "full_like",
+                                              "gather",
+                                              "gather_nd",
+                                              "meshgrid",
+                                              "ndarray_size",
+                                              "nn.batch_flatten",
+                                              "nn.depth_to_space",
+                                              "nn.mirror_pad",
+                                              "nn.pad",
+                                              "nn.space_to_depth",
+                                              "not_equal",
+                                              "one_hot",
+                                              "repeat",
+                                              "reshape",
+                                              "reshape_like",
+                                              "reverse",
+                                              "reverse_sequence",
+                                              "scatter_elements",
+                                              "scatter_nd",
+                                              "shape_of",
+                                              "slice_like",
+                                              "sliding_window",
+                                              "split",
+                                              "squeeze",
+                                              "stack",
+                                              "strided_set",
+                                              "strided_slice",
+                                              "take",
+                                              "tile",
+                                              "transpose",
+                                              "trilu",
+                                              "unique",
+                                              "vm.shape_of",
+                                              "where",
+                                              "zeros",
+                                              "zeros_like"};
+static_assert(std::ranges::is_sorted(kMoveElements));
+}  // namespace
 
 OpTable OpTable::Make() {
   OpTable table;
@@ -38,6 +99,7 @@ OpTable OpTable::Make() {
   DefineQnn(table);
   DefineScatter(table);
   DefineUnique(table);
+  DefineStrings(table);
   return table;
 }
 
@@ -53,6 +115,7 @@ const OpDef* OpTable::Find(std::string_view name) const {
 
 void OpTable::Add(OpDef def) {
   assert(!defs_.contains(def.name));
+  def.takes_strings |= std::ranges::binary_search(kMoveElements, def.name);
   std::string name = def.name;
   defs_.emplace(std::move(name), std::make_unique<const OpDef>(std::move(def)));
 }

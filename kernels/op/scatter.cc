@@ -37,7 +37,8 @@ OpDef ScatterElementsOp() {
     RELAYVM_RETURN_IF_ERROR(RequireRank(indices, data.rank(), "indices"));
     RELAYVM_RETURN_IF_ERROR(RequireRank(updates, data.rank(), "updates"));
     RELAYVM_RETURN_IF_ERROR(NormalizeAxis(tc.attrs().Int("axis"), data.rank()).status());
-    RELAYVM_RETURN_IF_ERROR(ModeNumber(tc.attrs().String("reduction")).status());
+    RELAYVM_ASSIGN_OR_RETURN(const int64_t mode, ModeNumber(tc.attrs().String("reduction")));
+    if (data.dtype == DType::kString && mode != 0) return Unsupported("strings are not reduced");
     for (int d = 0; d < data.rank(); ++d) {
       if (updates.shape[d] == indices.shape[d])
         continue;  // only as many updates as indices are used
@@ -67,7 +68,8 @@ OpDef ScatterNdOp() {
     const TensorType& updates = tc.tensor(2);
     RELAYVM_RETURN_IF_ERROR(RequireInteger(indices, "indices"));
     RELAYVM_RETURN_IF_ERROR(RequireSameDType(data, updates));
-    RELAYVM_RETURN_IF_ERROR(ModeNumber(tc.attrs().String("mode")).status());
+    RELAYVM_ASSIGN_OR_RETURN(const int64_t mode, ModeNumber(tc.attrs().String("mode")));
+    if (data.dtype == DType::kString && mode != 0) return Unsupported("strings are not reduced");
     if (indices.rank() < 1) return Invalid("indices has rank 0, expected at least 1");
     // How many axes an index tuple names; where its extent is not known, the ranks tell.
     int64_t depth = indices.rank() - 1 + data.rank() - updates.rank();

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <limits>
 #include <new>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -128,6 +129,33 @@ class CallArgs {
       *env_->fault = {1, found, least, most};
     }
     return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
+  }
+
+  // --- Texts ---
+  // Of an id; an id that has none ends the call. Not zero-terminated; stays until the run ends.
+  std::string_view Text(int64_t id) const {
+    uint64_t bytes = 0;
+    const RelayvmStrings* strings = Strings();
+    const char* text = strings == nullptr ? nullptr : strings->text(strings, id, &bytes);
+    if (text == nullptr) throw KernelStopped{RELAYVM_KERNEL_INVALID_ARGUMENT};
+    Work(kScattered + static_cast<int64_t>(bytes) / kBytesOfUnit);
+    return {text, bytes};
+  }
+  // The id of a text, which is copied where it is new. Throws std::bad_alloc at the run's limit.
+  int64_t Intern(std::string_view text) const {
+    RelayvmStrings* strings = Strings();
+    if (strings == nullptr) throw KernelStopped{RELAYVM_KERNEL_INVALID_ARGUMENT};
+    Work(2 * kScattered + static_cast<int64_t>(text.size()) / kBytesOfUnit);
+    const int64_t id = strings->intern(strings, text.data(), text.size());
+    if (id < 0) throw std::bad_alloc();
+    return id;
+  }
+  // A text that is no number, where one is read.
+  int32_t BadText(int64_t id) const {
+    if (env_->struct_size >= sizeof(RelayvmKernelEnv) && env_->fault != nullptr) {
+      *env_->fault = {1, id, 0, -1};
+    }
+    return RELAYVM_KERNEL_BAD_TEXT;
   }
 
   // --- Polling ---
@@ -306,6 +334,9 @@ class CallArgs {
       return less(x, y);
     });
   }
+  RelayvmStrings* Strings() const {
+    return env_->struct_size >= sizeof(RelayvmKernelEnv) ? env_->strings : nullptr;
+  }
   void Poll() const {
     fuel_ = kFuel;
     if (env_->struct_size < sizeof(RelayvmKernelEnv) || env_->poll == nullptr) return;
@@ -358,6 +389,7 @@ decltype(auto) DispatchDType(DType t, Fn&& fn) {
     case DType::kInt32:
       return fn.template operator()<int32_t>();
     case DType::kInt64:
+    case DType::kString:  // its id
       return fn.template operator()<int64_t>();
     case DType::kUInt8:
       return fn.template operator()<uint8_t>();

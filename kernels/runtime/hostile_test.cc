@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "bytecode/base/string_table.h"
 #include "kernels/runtime/builtin.h"
 #include "kernels/runtime/signature.h"
 
@@ -307,6 +308,7 @@ struct Outcome {
 struct ScarceMemory : RelayvmKernelEnv {
   explicit ScarceMemory(int allocations) : RelayvmKernelEnv{}, left(allocations) {
     struct_size = sizeof(RelayvmKernelEnv);
+    strings = &texts;
     num_threads = 1;
     allocate = [](const RelayvmKernelEnv* env, uint64_t bytes) -> void* {
       auto* self = static_cast<ScarceMemory*>(const_cast<RelayvmKernelEnv*>(env));
@@ -322,6 +324,7 @@ struct ScarceMemory : RelayvmKernelEnv {
   }
   int left;
   int64_t used = 0;
+  StringTable texts;
 };
 constexpr int kPlenty = std::numeric_limits<int>::max();
 

@@ -79,6 +79,26 @@ int32_t SparseConv2d(const CallArgs& args);     // data, matrix -> convolution; 
 int32_t SparseAdd(const CallArgs& args);        // dense, matrix -> sum
 int32_t SparseTranspose(const CallArgs& args);  // matrix -> matrix
 
+// strings.cc
+int32_t StringFromNumber(const CallArgs& args);  // numbers -> texts
+int32_t StringToNumber(const CallArgs& args);    // texts -> numbers
+int32_t StringRank(const CallArgs& args);        // texts -> places in their order
+int32_t StringConcat(const CallArgs& args);      // texts, texts -> texts; shapes broadcast
+// texts, delimiter -> numbers of parts; most splits, or -1. With more room than that for parts, and how
+// much: -> parts
+int32_t StringSplitCount(const CallArgs& args);
+int32_t StringSplit(const CallArgs& args);
+// texts, words -> texts but those words; to lower (1) or upper case (2), whether words are compared as
+// they are; count
+int32_t StringNormalize(const CallArgs& args);
+// The first character of UTF-8 that is not empty, which is taken off.
+char32_t NextCharacter(std::string_view& text);
+
+// string_match.cc
+int32_t StringFullMatch(const CallArgs& args);  // texts, program -> whether they match
+// rows, n-grams, columns -> how often each stands in each row; numbers left out
+int32_t CountGrams(const CallArgs& args);
+
 // random.cc: a generator is uint64[10]; each kernel gives the next one first
 int32_t ThreefryGenerate(const CallArgs& args);   // generator -> generator, words
 int32_t ThreefrySplit(const CallArgs& args);      // generator -> generator, generator

@@ -9,6 +9,7 @@
 #include <map>
 #include <numeric>
 
+#include "bytecode/base/string_table.h"
 #include "kernels/runtime/testing.h"
 
 namespace relayvm::builtin_testing {
@@ -18,7 +19,10 @@ namespace {
 // it sees how many bytes of what it watches, and of the memory that it gave, became others.
 struct LimitedEnv : RelayvmKernelEnv {
   LimitedEnv()
-      : RelayvmKernelEnv{sizeof(RelayvmKernelEnv), 1, CountPoll, CountAllocate, CountRelease} {}
+      : RelayvmKernelEnv{sizeof(RelayvmKernelEnv), 1, CountPoll, CountAllocate, CountRelease} {
+    strings = &texts;
+    texts.Intern("1");
+  }
 
   static LimitedEnv* Of(const RelayvmKernelEnv* env) {
     return static_cast<LimitedEnv*>(const_cast<RelayvmKernelEnv*>(env));
@@ -67,6 +71,7 @@ struct LimitedEnv : RelayvmKernelEnv {
     most_changed = std::max(most_changed, changed);
   }
 
+  StringTable texts;
   int polls = 0, stop_at = -1, allocations = 0, no_memory_at = -1;
   uint64_t live = 0, peak = 0;
   std::map<void*, uint64_t> blocks;
@@ -110,6 +115,20 @@ Array Full(std::vector<int64_t> dims, T value) {
   Array a = Empty<T>(std::move(dims));
   for (size_t at = 0; at < a.data.size(); at += sizeof(T))
     std::memcpy(a.data.data() + at, &value, sizeof(T));
+  return a;
+}
+
+// Empty texts.
+Array Texts(std::vector<int64_t> dims) {
+  Array a = Empty<int64_t>(std::move(dims));
+  a.dtype = DType::kString;
+  return a;
+}
+
+// Texts that are numbers.
+Array Ones(std::vector<int64_t> dims) {
+  Array a = Full<int64_t>(std::move(dims), 1);
+  a.dtype = DType::kString;
   return a;
 }
 
@@ -314,6 +333,32 @@ std::vector<LongCall> LongCalls() {
        0,
        false,
        2 * n},
+      {"count_grams",
+       {Empty<int64_t>({2, n / 2}), Make<int64_t>({2, 1}, {1, 2}), Make<int64_t>({2}, {0, 1}),
+        Empty<int64_t>({2, 2})},
+       {0},
+       0,
+       false,
+       4 * n},
+      {"string_concat", {Texts({n}), Texts({1}), Texts({n})}, {}, 0, true, 8 * n},
+      {"string_from_number", {Full<double>({n}, 1.5), Texts({n})}, {}, 0, false, 4 * n},
+      {"string_full_match",
+       {Texts({n}), Make<int64_t>({2, 3}, {3, 1, 1, 0, 0, 0}), Empty<Bool>({n})},
+       {},
+       0,
+       true,
+       4 * n},
+      {"string_normalize", {Texts({n}), Texts({0}), Texts({n + 1})}, {1, 0}, 1, false, 4 * n},
+      {"string_normalize", {Texts({n}), Texts({2}), Texts({n + 1})}, {0, 0}, 1, true, 4 * n},
+      {"string_rank", {Texts({n}), Empty<int64_t>({n})}, {}, 0, true, 8 * n},
+      {"string_split",
+       {Texts({n}), Texts({1}), Make<int64_t>({1}, {2}), Texts({n, 2})},
+       {-1},
+       0,
+       false,
+       4 * n},
+      {"string_split_count", {Texts({n}), Texts({1}), Empty<int64_t>({n})}, {-1}, 0, false, 4 * n},
+      {"string_to_number", {Ones({n}), Empty<double>({n})}, {}, 0, false, 4 * n},
       {"sparse_to_dense_zero", {indices, x, out}, {}, 0, false, 2 * n},
       {"sparse_transpose", {x, indices, starts, out, indices, starts}, {}, 0, true, 8 * n},
       {"threefry_generate", {key, key, Empty<uint64_t>({n})}, {}, 0, true, 6 * n},

@@ -7,7 +7,7 @@
 //   dtype     T U V     any dtype; the same letter is the same dtype
 //             F G       float16, bfloat16, float32 or float64, likewise
 //             any int   any dtype; an integer dtype but bool
-//             float bool f32 u64 ...
+//             float bool f32 u64 str ...
 //   dims      n         the same letter is the same extent
 //             4         this extent
 //             _         any extent
@@ -163,6 +163,7 @@ class Parser {
     if (Eat("f32")) return {Kind::kExact, DType::kFloat32};
     if (Eat("i32")) return {Kind::kExact, DType::kInt32};
     if (Eat("i64")) return {Kind::kExact, DType::kInt64};
+    if (Eat("str")) return {Kind::kExact, DType::kString};
     if (Eat("u64")) return {Kind::kExact, DType::kUInt64};
     const char c = Next();
     if (c == 'T' || c == 'U' || c == 'V') return {Kind::kAny, DType::kFloat32, c};

@@ -63,7 +63,8 @@ struct CallResult {
 // Calls the kernel `name`; `outputs` give dtype and dims of its results.
 inline CallResult Call(const std::string& name, const std::vector<Array>& inputs,
                        std::vector<Array> outputs, const std::vector<int64_t>& params,
-                       int num_counts = 0) {
+                       int num_counts = 0, RelayvmStrings* strings = nullptr,
+                       RelayvmKernelFault* fault = nullptr) {
   constexpr size_t kMargin = 64;
   constexpr std::byte kMark{0xA5};
   const Builtin* builtin = FindBuiltin(name);
@@ -95,7 +96,8 @@ inline CallResult Call(const std::string& name, const std::vector<Array>& inputs
   scalars.insert(scalars.end(), params.begin(), params.end());
   result.counts.assign(static_cast<size_t>(num_counts), -1);
   for (int64_t& c : result.counts) buffers.push_back(&c);
-  const RelayvmKernelEnv env{sizeof(RelayvmKernelEnv), 1};
+  const RelayvmKernelEnv env{
+      sizeof(RelayvmKernelEnv), 1, nullptr, nullptr, nullptr, fault, strings};
   const RelayvmKernelArgs args{buffers.data(), scalars.data(), nullptr};
   result.error = fn(&env, &args, 0, 1);
   for (size_t i = 0; i < outputs.size(); ++i) {

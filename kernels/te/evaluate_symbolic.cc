@@ -316,7 +316,8 @@ Elements ElementsOf(const TensorNode& t, std::span<const std::optional<std::vect
 
 std::optional<std::vector<Dim>> EvaluateSymbolic(
     const Tensor& output, std::span<const std::optional<std::vector<Dim>>> inputs) {
-  if (IsFloat(output->dtype) || !StaticShape(*output)) return std::nullopt;
+  if (IsFloat(output->dtype) || output->dtype == DType::kString || !StaticShape(*output))
+    return std::nullopt;
   std::unordered_map<const TensorNode*, Elements> tensors;
   std::vector<std::pair<const TensorNode*, bool>> stack = {{output.get(), false}};
   while (!stack.empty()) {

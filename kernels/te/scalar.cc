@@ -414,6 +414,7 @@ Scalar ReadElement(DType t, const void* p) {
       return IntScalar(ReadAs<uint32_t>(p));
     case DType::kInt64:
     case DType::kUInt64:
+    case DType::kString:
       return IntScalar(ReadAs<int64_t>(p));
     case DType::kFloat16:
       return FloatScalar(HalfToFloat(ReadAs<uint16_t>(p)));
@@ -441,6 +442,7 @@ void WriteElement(DType t, Scalar value, void* p) {
       return WriteAs(p, static_cast<uint32_t>(value.i));
     case DType::kInt64:
     case DType::kUInt64:
+    case DType::kString:
       return WriteAs(p, value.i);
     case DType::kFloat16:
       return WriteAs(p, DoubleToHalf(value.f));

@@ -47,6 +47,16 @@ constexpr std::string_view kFromData = R"(
 %x: Tensor[(?, ?), int8] | topk(%x, k=2, axis=1, ret_type="indices", dtype="int32")
 %x: Tensor[(?, ?), float32], %k: int64 | dyn.topk(%x, %k, axis=0, ret_type="values")
 %x: Tensor[(?, ?), int32], %k: int64 | dyn.topk(%x, %k, axis=1, ret_type="indices", dtype="int64")
+# Texts.
+%x: Tensor[(?, ?), string], %y: Tensor[(?), string], %i: Tensor[(?), int64] | (string.concat(%x, %y), take(%x, %i, axis=0), equal(%x, %y), where(equal(%x, %y), %x, %y))
+%x: Tensor[(?), string], %w: Tensor[(?), string] | (string.rank(%x), string.normalize(%x, %w, change_case=2), string.normalize(%x, %w, change_case=1, case_sensitive=True), string.id(%x))
+%x: Tensor[(?), string], %d: Tensor[(1), string], %k: Tensor[(1), int64] | (string.split_count(%x, %d, maxsplit=2), string.split(%x, %d, %k, maxsplit=-1))
+%x: Tensor[(?, ?), string] | string.to_number(%x, dtype="float32")
+%x: Tensor[(?), string] | string.to_number(%x, dtype="uint8")
+%x: Tensor[(?, ?), float64] | string.from_number(%x)
+%x: Tensor[(?), int16] | string.concat(string.from_number(%x), string.from_number(%x))
+%x: Tensor[(?), string], %p: Tensor[(?, 3), int64] | string.full_match(%x, %p)
+%x: Tensor[(?, ?), int64], %g: Tensor[(?, ?), int64], %c: Tensor[(?), int64] | count_grams(%x, %g, %c, width=5, skips=2)
 # Sparse matrices and random numbers.
 %i: Tensor[(?, 2), int64], %v: Tensor[(?), int32] | sparse_to_dense(%i, %v, output_shape=[4, 5])
 %x: Tensor[(?, ?), float32], %d: Tensor[(?), float32], %i: Tensor[(?), int32], %p: Tensor[(?), int32] | nn.sparse_add(%x, %d, %i, %p)

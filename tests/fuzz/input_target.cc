@@ -111,6 +111,16 @@ void WriteElement(DType dtype, Choices* choices, std::byte* to) {
   if (dtype == DType::kBool) *to &= std::byte{1};
 }
 
+// Pieces of a few kinds: numbers, spaces, characters of each length.
+std::string MakeText(Choices* choices) {
+  constexpr std::string_view kPieces[] = {"",   "a", "1",  "-", ".5", " ",
+                                          "\t", ",", "e9", "é", "漢", "😀"};
+  std::string text;
+  for (size_t n = choices->Byte() % 5; n > 0; --n)
+    text += kPieces[choices->Byte() % std::size(kPieces)];
+  return text;
+}
+
 Result<Value> MakeTensor(const ValueType& type, Choices* choices) {
   std::vector<int64_t> dims;
   size_t elements = 1;
@@ -119,6 +129,11 @@ Result<Value> MakeTensor(const ValueType& type, Choices* choices) {
     while (d > 0 && elements * static_cast<size_t>(d) > kMostElements) d /= 2;
     elements *= static_cast<size_t>(d);
     dims.push_back(d);
+  }
+  if (type.dtype == DType::kString) {
+    std::vector<std::string> texts(elements);
+    for (std::string& text : texts) text = MakeText(choices);
+    return Value::CopyStrings(dims, std::vector<std::string_view>(texts.begin(), texts.end()));
   }
   const size_t element = DTypeBytes(type.dtype);
   Guarded* memory = Guarded::Make(elements * element);

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "bytecode/base/string_table.h"
 #include "compiler/driver.h"
 #include "compiler/import/onnx/model_file.h"
 #include "vm/relayvm.h"
@@ -58,12 +59,8 @@ std::string WhySkipped(const onnx::ModelProto& model, const std::string& test) {
     if (t->has_sequence_type()) return "sequences as inputs or outputs";
     if (t->has_optional_type()) return "optionals as inputs or outputs";
     if (!t->has_tensor_type()) return "an input or output that is no tensor";
-    if (t->tensor_type().elem_type() == onnx::TensorProto::STRING) return "string tensors";
     if (t->tensor_type().elem_type() == onnx::TensorProto::BFLOAT16)
       return "bfloat16, which is recorded as uint16";
-  }
-  for (const auto& t : model.graph().initializer()) {
-    if (t.data_type() == onnx::TensorProto::STRING) return "string tensors";
   }
   std::set<std::string> ops;
   CollectOperators(model.graph(), &ops);
@@ -125,8 +122,17 @@ double ElementAsDouble(DType dtype, const std::byte* p) {
     case DType::kUInt8:
     case DType::kBool:
       return read(uint8_t{});
+    case DType::kString:
+      break;  // compared as texts
   }
   return 0;
+}
+
+std::vector<std::string_view> TextsOf(const HostTensor& t) {
+  const PackedStrings packed(t.data.data(), t.size());
+  std::vector<std::string_view> texts;
+  for (int64_t i = 0; i < packed.size(); ++i) texts.push_back(packed[i]);
+  return texts;
 }
 
 // Empty, or how they differ.
@@ -137,6 +143,13 @@ std::string Difference(const Value& got, const HostTensor& want) {
   }
   if (!std::equal(got.dims().begin(), got.dims().end(), want.shape.begin(), want.shape.end())) {
     return "the shape differs";
+  }
+  if (want.dtype == DType::kString) {
+    const std::vector<std::string_view> texts = TextsOf(want);
+    int64_t different = 0;
+    for (size_t i = 0; i < texts.size(); ++i)
+      different += got.text(static_cast<int64_t>(i)) != texts[i];
+    return different == 0 ? "" : fmt::format("{} of {} texts differ", different, texts.size());
   }
   const size_t element = DTypeBytes(want.dtype);
   const auto* p = static_cast<const std::byte*>(got.data());
@@ -181,7 +194,9 @@ Outcome RunSet(const std::shared_ptr<Runtime>& runtime,
   for (size_t i = 0; i < inputs.size() && i < graph_inputs.size(); ++i) {
     auto tensor = import::ReadTensorFile(inputs[i]);
     if (!tensor.ok()) return Failed(std::string(tensor.status().message()));
-    auto value = Value::CopyTensor(tensor->dtype, tensor->shape, tensor->data.data());
+    auto value = tensor->dtype == DType::kString
+                     ? Value::CopyStrings(tensor->shape, TextsOf(*tensor))
+                     : Value::CopyTensor(tensor->dtype, tensor->shape, tensor->data.data());
     if (!value.ok()) return Failed(std::string(value.status().message()));
     by_name[graph_inputs[i]] = *value;
   }

@@ -36,12 +36,17 @@ class ReferenceExecutor : public Executor {
     vm::CompleteInputs(program_, function, &inputs);
     RELAYVM_RETURN_IF_ERROR(
         vm::CheckInputs(program_, function, vm::SignatureDims(function.params, nullptr), inputs));
+    StringTable strings(module_.strings.get());
     std::vector<reference::Value> args;
     for (size_t i = 0; i < inputs.size(); ++i) {
-      args.push_back(FromValue(inputs[i], types, types.InternOf(function, function.params[i])));
+      RELAYVM_ASSIGN_OR_RETURN(
+          reference::Value arg,
+          FromValue(inputs[i], types, types.InternOf(function, function.params[i]), strings));
+      args.push_back(std::move(arg));
     }
     std::optional<ValueTrace> trace;
     reference::Options options = options_;
+    options.strings = &strings;
     if (trace_values_ > 0) {
       trace.emplace(*module_.sources, trace_values_,
                     [](std::string_view line) { fmt::print(stderr, "{}\n", Printable(line)); });
@@ -52,12 +57,13 @@ class ReferenceExecutor : public Executor {
     RELAYVM_ASSIGN_OR_RETURN(reference::Value result,
                              reference::Run(module_, function.name, std::move(args), options));
     run_ns_ = (std::chrono::steady_clock::now() - start).count();
-    return ToFlat(result);
+    return ToFlat(result, strings);
   }
 
  private:
   // The values of an input, children before parents, without recursion.
-  reference::Value FromValue(const Value& root, TypeTable& types, TypeTable::Id root_type) const {
+  Result<reference::Value> FromValue(const Value& root, TypeTable& types, TypeTable::Id root_type,
+                                     StringTable& strings) const {
     struct Frame {
       Value value;
       TypeTable::Id type;
@@ -70,7 +76,11 @@ class ReferenceExecutor : public Executor {
       reference::Value done;
       bool tuple = types.kind(top.type) == ValueType::Kind::kTuple;
       if (top.value.is_tensor()) {
-        done = reference::MakeTensor(ToHostTensor(top.value));
+        HostTensor tensor = ToHostTensor(top.value);
+        if (tensor.dtype == DType::kString) {
+          RELAYVM_ASSIGN_OR_RETURN(tensor, InternStrings(strings, tensor));
+        }
+        done = reference::MakeTensor(std::move(tensor));
       } else if (top.fields.size() < top.value.num_fields()) {
         size_t i = top.fields.size();
         const auto& types_of_fields =
@@ -90,7 +100,7 @@ class ReferenceExecutor : public Executor {
     }
   }
 
-  static Result<FlatValue> ToFlat(const reference::Value& root) {
+  static Result<FlatValue> ToFlat(const reference::Value& root, const StringTable& strings) {
     FlatValue out;
     std::vector<const reference::Object*> stack = {root.get()};
     while (!stack.empty()) {
@@ -103,7 +113,11 @@ class ReferenceExecutor : public Executor {
       }
       FlatNode node{FlatNode::Kind::kTensor};
       if (const auto* tensor = o.As<reference::Tensor>()) {
-        RELAYVM_ASSIGN_OR_RETURN(node.tensor, ToValue(*tensor->data));
+        HostTensor data = *tensor->data;
+        if (data.dtype == DType::kString) {
+          RELAYVM_ASSIGN_OR_RETURN(data, PackStrings(strings, data));
+        }
+        RELAYVM_ASSIGN_OR_RETURN(node.tensor, ToValue(data));
       } else if (const auto* data = o.As<reference::Data>()) {
         node.kind =
             data->constructor == nullptr ? FlatNode::Kind::kTuple : FlatNode::Kind::kConstructor;

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "tools/values/numbers.h"
+#include "tools/values/print.h"
 #include "tools/values/tensor_file.h"
 
 namespace relayvm::tools {
@@ -30,6 +31,20 @@ double Distance(double a, double b) {
   return std::isnan(d) ? std::numeric_limits<double>::infinity() : d;
 }
 
+// Of tensors of one shape.
+std::string CompareTexts(const std::string& name, const Value& found, const Value& expected) {
+  int64_t wrong = 0, at = -1;
+  for (int64_t i = 0; i < found.num_elements(); ++i) {
+    if (found.text(i) == expected.text(i)) continue;
+    ++wrong;
+    if (at < 0) at = i;
+  }
+  if (wrong == 0) return "";
+  return fmt::format("{}: values differ in {} of {} places, first at {}: found {}, expected {}",
+                     name, wrong, found.num_elements(), IndexText(found, at),
+                     JsonString(found.text(at)), JsonString(expected.text(at)));
+}
+
 }  // namespace
 
 std::string CompareTensors(const std::string& name, const Value& found, const Value& expected,
@@ -43,6 +58,7 @@ std::string CompareTensors(const std::string& name, const Value& found, const Va
   if (std::string wanted = TensorTypeOf(expected); type != wanted) {
     return fmt::format("{}: found {}, expected {}", name, type, wanted);
   }
+  if (found.dtype() == DType::kString) return CompareTexts(name, found, expected);
   DType dtype = found.dtype();
   auto width = static_cast<int64_t>(DTypeBytes(dtype));
   const char* a = static_cast<const char*>(found.data());

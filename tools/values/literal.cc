@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -266,6 +267,9 @@ class Parser {
     }
     if (c == '[') {
       value = List(open ? GuessDType(text_.substr(at_, EndOfList() - at_)) : types_.dtype(type));
+    } else if (c == '"') {
+      RELAYVM_ASSIGN_OR_RETURN(const std::string text, Quoted());
+      value = Strings({}, {text});
     } else if (text_.substr(at_).starts_with("Tensor[")) {
       value = Printed();
     } else {
@@ -328,6 +332,7 @@ class Parser {
   // [[1, 2], [3, 4]]: a run of elements, and the length of the lists at each depth.
   Result<Value> List(DType dtype) {
     std::vector<char> data;
+    std::vector<std::string> texts;
     std::vector<int64_t> dims;    // -1: no list of that depth has ended
     std::vector<int64_t> counts;  // of the lists that are open
     bool leaves_at_depth_known = false;
@@ -346,8 +351,13 @@ class Parser {
       } else {
         Peek();
         size_t start = at_;
-        std::string_view word = Word();
-        if (word.empty()) return Wrong("expected a number or [");
+        std::string_view word;
+        if (dtype == DType::kString) {
+          RELAYVM_ASSIGN_OR_RETURN(texts.emplace_back(), Quoted());
+        } else {
+          word = Word();
+          if (word.empty()) return Wrong("expected a number or [");
+        }
         if ((leaves_at_depth_known ? leaf_depth : dims.size()) != counts.size()) {
           at_ = start;
           return Wrong("expected [: lists of one depth must be alike");
@@ -355,11 +365,13 @@ class Parser {
         leaves_at_depth_known = true;
         leaf_depth = counts.size();
         count_one();
-        size_t end = data.size();
-        data.resize(end + static_cast<size_t>(DTypeBytes(dtype)));
-        if (Status s = ParseElement(word, dtype, data.data() + end); !s.ok()) {
-          at_ = start;
-          return Wrong(s.message());
+        if (dtype != DType::kString) {
+          size_t end = data.size();
+          data.resize(end + static_cast<size_t>(DTypeBytes(dtype)));
+          if (Status s = ParseElement(word, dtype, data.data() + end); !s.ok()) {
+            at_ = start;
+            return Wrong(s.message());
+          }
         }
       }
       while (!counts.empty()) {
@@ -374,7 +386,25 @@ class Parser {
         counts.pop_back();
       }
     } while (!counts.empty());
+    if (dtype == DType::kString) return Strings(dims, texts);
     return Value::CopyTensor(dtype, dims, data.data());
+  }
+
+  static Result<Value> Strings(const std::vector<int64_t>& dims,
+                               const std::vector<std::string>& texts) {
+    return Value::CopyStrings(dims, std::vector<std::string_view>(texts.begin(), texts.end()));
+  }
+  // A text as JSON has it.
+  Result<std::string> Quoted() {
+    if (Peek() != '"') return Wrong("expected a text in quotation marks");
+    size_t end = at_ + 1;
+    while (end < text_.size() && text_[end] != '"') end += text_[end] == '\\' ? 2 : 1;
+    if (end >= text_.size()) return Wrong("expected a \" after the text");
+    const auto text = nlohmann::json::parse(text_.substr(at_, end + 1 - at_), nullptr,
+                                            /*allow_exceptions=*/false);
+    if (!text.is_string()) return Wrong("expected a text as JSON writes it");
+    at_ = end + 1;
+    return text.get<std::string>();
   }
 
   // 2x3xf32=0.5
@@ -383,7 +413,7 @@ class Parser {
     std::string_view head = Word();
     std::vector<int64_t> dims;
     DType dtype = DType::kFloat32;
-    if (!ParseFillHead(head, &dims, &dtype)) {
+    if (!ParseFillHead(head, &dims, &dtype) || dtype == DType::kString) {
       at_ = start;
       return Wrong("expected dimensions and a dtype before =, such as 2x3xf32");
     }
@@ -434,6 +464,7 @@ class Parser {
     std::span<const int64_t> found = value.dims();
     if (std::equal(found.begin(), found.end(), dims.begin(), dims.end())) return value;
     // Without elements, lists do not tell all dims.
+    if (*dtype == DType::kString && value.num_elements() == 0) return Strings(dims, {});
     RELAYVM_ASSIGN_OR_RETURN(Value shaped, Value::NewTensor(*dtype, dims));
     if (value.num_elements() == 0 && shaped.num_elements() == 0) return shaped;
     at_ = start;
@@ -514,6 +545,8 @@ Result<Value> FitTensor(const Value& tensor, TypeTable& types, TypeTable::Id typ
   // Files often hold a number as a tensor of one element.
   if (types.kind(type) == Kind::kTensor && types.dims(type).empty() && tensor.is_tensor() &&
       tensor.dims().size() == 1 && tensor.num_elements() == 1) {
+    if (tensor.dtype() == DType::kString && types.dtype(type) == DType::kString)
+      return Value::CopyStrings({}, std::vector<std::string_view>{tensor.text(0)});
     RELAYVM_ASSIGN_OR_RETURN(const Value scalar,
                              Value::CopyTensor(tensor.dtype(), {}, tensor.data()));
     return ConvertTensor(scalar, types.dtype(type));

@@ -5,7 +5,8 @@
 //            | CONSTRUCTOR ["(" [value {"," value}] ")"]          also by its tag: 1(@a.npy)
 //   tensor  := "@" FILE | "@" '"' FILE '"'                        a .npy file
 //            | NUMBER | "true" | "false"                          a scalar; also as in Relay: 3i64
-//            | "[" [tensor {"," tensor}] "]"                      of numbers
+//            | '"' TEXT '"'                                       a string, as in JSON
+//            | "[" [tensor {"," tensor}] "]"                      of numbers or strings
 //            | [DIM "x" {DIM "x"}] DTYPE "=" (NUMBER | "random")  2x3xf32=0.5: all elements alike
 //            | "Tensor[(" DIMS ")," DTYPE "]" tensor              as results print
 //

@@ -15,8 +15,9 @@
 namespace relayvm::tools {
 namespace {
 
-constexpr std::string_view kShortNames[kNumDTypes] = {
-    "bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64"};
+constexpr std::string_view kShortNames[kNumDTypes + 1] = {"bool", "i8",  "i16", "i32",   "i64",
+                                                          "u8",   "u16", "u32", "u64",   "f16",
+                                                          "bf16", "f32", "f64", "string"};
 
 // Takes a Relay suffix off: "2.5f" -> float32, "3i64" -> int64, "3u8". Nothing when there is none.
 std::optional<DType> TakeSuffix(std::string_view& text) {
@@ -184,6 +185,8 @@ Status ParseElement(std::string_view text, DType dtype, void* out) {
       te::WriteElement(dtype, te::FloatScalar(te::RoundToDType(value, dtype)), out);
       return OkStatus();
     }
+    case DType::kString:
+      return InvalidInput(fmt::format("{} is a number, and a string is wanted", all));
   }
   return OkStatus();
 }

@@ -90,12 +90,24 @@ bool IsScientific(const Value& tensor, const ListWriter& writer) {
   return largest >= 1e8 || smallest < 1e-4 || largest / smallest > 1000;
 }
 
+// The text of the element whose bytes would be at `p`.
+std::string_view TextAt(const Value& tensor, const char* p) {
+  return tensor.text((p - static_cast<const char*>(tensor.data())) / DTypeBytes(DType::kString));
+}
+
 std::string RelayTensor(const Value& tensor) {
   DType dtype = tensor.dtype();
-  if (tensor.dims().empty()) return RelayElement(dtype, tensor.data());
+  if (tensor.dims().empty()) {
+    return dtype == DType::kString ? JsonString(tensor.text(0))
+                                   : RelayElement(dtype, tensor.data());
+  }
   std::string out = TensorTypeOf(tensor) + " ";
   if (HasManyEmptyLists(tensor)) return out + "[]";
   ListWriter writer(tensor, tensor.num_elements() > kMaxShown);
+  if (dtype == DType::kString) {
+    writer.Write([&](const char* p) { return JsonString(TextAt(tensor, p)); }, out);
+    return out;
+  }
   bool scientific = IsFloat(dtype) && IsScientific(tensor, writer);
   writer.Write(
       [&](const char* p) -> std::string {
@@ -114,7 +126,12 @@ std::string JsonTensor(const Value& tensor) {
     out += "null";
   } else {
     ListWriter(tensor, false)
-        .Write([&](const char* p) { return JsonElement(tensor.dtype(), p); }, out);
+        .Write(
+            [&](const char* p) {
+              return tensor.dtype() == DType::kString ? JsonString(TextAt(tensor, p))
+                                                      : JsonElement(tensor.dtype(), p);
+            },
+            out);
   }
   return out + "}";
 }

@@ -4,6 +4,7 @@
 
 #include "bytecode/base/file_kind.h"
 #include "bytecode/base/file_mapping.h"
+#include "bytecode/base/string_table.h"
 #include "bytecode/io/npy.h"
 #include "kernels/te/scalar.h"
 #include "tools/values/numbers.h"
@@ -35,6 +36,12 @@ Result<Value> LoadNpy(const std::string& path) {
 }
 
 Result<Value> ToValue(const HostTensor& tensor) {
+  if (tensor.dtype == DType::kString) {
+    const PackedStrings packed(tensor.data.data(), tensor.size());
+    std::vector<std::string_view> texts(static_cast<size_t>(packed.size()));
+    for (size_t i = 0; i < texts.size(); ++i) texts[i] = packed[static_cast<int64_t>(i)];
+    return Value::CopyStrings(tensor.shape, texts);
+  }
   const bool aligned = reinterpret_cast<uintptr_t>(tensor.data.data()) % kAlignment == 0;
   if (tensor.data.size() < kMinShared || !aligned)
     return Value::CopyTensor(tensor.dtype, tensor.shape, tensor.data.data());
@@ -50,6 +57,12 @@ HostTensor ToHostTensor(const Value& value) {
   HostTensor tensor;
   tensor.dtype = value.dtype();
   tensor.shape.assign(value.dims().begin(), value.dims().end());
+  if (tensor.dtype == DType::kString) {
+    std::vector<std::string_view> texts(static_cast<size_t>(value.num_elements()));
+    for (size_t i = 0; i < texts.size(); ++i) texts[i] = value.text(static_cast<int64_t>(i));
+    tensor.data = PackStrings(texts);
+    return tensor;
+  }
   tensor.data = SharedBytes::Copy({static_cast<const std::byte*>(value.data()), value.bytes()});
   return tensor;
 }
@@ -63,6 +76,10 @@ HostTensor ToFileTensor(const Value& value) {
 Result<Value> ConvertTensor(const Value& tensor, DType dtype) {
   DType from = tensor.dtype();
   if (from == dtype) return tensor;
+  if (from == DType::kString || dtype == DType::kString) {
+    return {StatusCode::kInvalidInput, fmt::format("expected elements of {}, found {}",
+                                                   DTypeName(dtype), TensorTypeOf(tensor))};
+  }
   if (from == DType::kUInt16 && dtype == DType::kBFloat16) {
     return Value::CopyTensor(dtype, tensor.dims(), tensor.data());
   }

@@ -187,6 +187,12 @@ Value GraphImporter::ConstantOf(const onnx::TensorProto& tensor, const std::stri
       builder_.Fail(elements.status().code(), elements.status().message());
       return {};
     }
+    if (elements->dtype == DType::kString)
+      elements = InternStrings(*builder_.module().strings, *elements);
+    if (!elements.ok()) {
+      builder_.Fail(elements.status().code(), elements.status().message());
+      return {};
+    }
     known = tensors_.emplace(&tensor, *std::move(elements)).first;
   }
   Value v = builder_.Constant(known->second, name);
@@ -221,6 +227,7 @@ Value GraphImporter::ConstantOf(const onnx::SparseTensorProto& sparse, const std
     return fail("expected an index, or one for each axis, for each value");
   }
   const size_t width = DTypeBytes(dense.dtype);
+  if (dense.dtype == DType::kString) return fail("strings");
   if (NarrowIntOf(sparse.values().data_type()) != nullptr) return fail("narrow integers");
   dense.data = SharedBytes::Zeros(static_cast<size_t>(elements) * width);
   const std::span<std::byte> to = dense.data.Mutable();

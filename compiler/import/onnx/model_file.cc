@@ -9,6 +9,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "bytecode/base/string_table.h"
+
 namespace relayvm::import {
 
 namespace {
@@ -161,6 +163,8 @@ SharedBytes TypedData(const onnx::TensorProto& t, DType dtype) {
     case DType::kUInt8:
     case DType::kBool:
       return Narrow<uint8_t>(t.int32_data());
+    case DType::kString:
+      break;  // Texts
   }
   return {};
 }
@@ -213,7 +217,7 @@ constexpr TypePair kTypes[] = {
     {onnx::TensorProto::INT64, DType::kInt64},       {onnx::TensorProto::BOOL, DType::kBool},
     {onnx::TensorProto::FLOAT16, DType::kFloat16},   {onnx::TensorProto::DOUBLE, DType::kFloat64},
     {onnx::TensorProto::UINT32, DType::kUInt32},     {onnx::TensorProto::UINT64, DType::kUInt64},
-    {onnx::TensorProto::BFLOAT16, DType::kBFloat16},
+    {onnx::TensorProto::BFLOAT16, DType::kBFloat16}, {onnx::TensorProto::STRING, DType::kString},
 };
 
 // DataType's numbers of types that are newer than the installed schema.
@@ -338,6 +342,18 @@ Result<HostTensor> ModelFile::TensorOf(const onnx::TensorProto& proto) {
   const size_t expected = narrow != nullptr ? (count * static_cast<size_t>(narrow->bits) + 7) / 8
                                             : count * static_cast<size_t>(DTypeBytes(*dtype));
   if (proto.has_segment()) return fail("tensors in segments are not supported");
+  if (*dtype == DType::kString) {
+    if (static_cast<uint64_t>(proto.string_data_size()) != count || proto.has_raw_data() ||
+        proto.data_location() == onnx::TensorProto::EXTERNAL) {
+      return fail(
+          fmt::format("its dimensions take {} strings, found {}", count, proto.string_data_size()));
+    }
+    const std::vector<std::string_view> texts(proto.string_data().begin(),
+                                              proto.string_data().end());
+    if (!std::ranges::all_of(texts, IsUtf8)) return fail("a string is not UTF-8");
+    t.data = PackStrings(texts);
+    return t;
+  }
   if (proto.data_location() == onnx::TensorProto::EXTERNAL) {
     RELAYVM_ASSIGN_OR_RETURN(t.data, ExternalBytes(proto, expected));
   } else if (proto.has_raw_data()) {

@@ -24,7 +24,7 @@ namespace relayvm::import {
 
 // ONNX's name of a TensorProto::DataType: "FLOAT", "BFLOAT16", "type 99".
 std::string OnnxTypeName(int32_t type);
-// Nullopt for strings, complex numbers and what the IR has no dtype for.
+// Nullopt for complex numbers and what the IR has no dtype for.
 std::optional<DType> DTypeOfOnnx(int32_t type);
 // As TensorProto::DataType.
 int32_t OnnxTypeOf(DType dtype);
@@ -52,8 +52,8 @@ class ModelFile {
 
   const onnx::ModelProto& model() const { return model_; }
   const std::string& path() const { return path_; }
-  // The elements, checked against dims and dtype; of narrow integers one a byte. Errors name the
-  // tensor.
+  // The elements, checked against dims and dtype; of narrow integers one a byte; strings are packed
+  // (bytecode/base/string_table.h). Errors name the tensor.
   Result<HostTensor> TensorOf(const onnx::TensorProto& proto);
 
  private:
