@@ -147,9 +147,9 @@ TEST_CASE("--shape gives the rank of tensors that a sequence or an optional valu
                    "input 's': the rank of the tensors that it holds is not declared; give their "
                    "shape: --shape s=1x?x?"));
   }
-  auto text = ImportText(model("sequence_type { elem_type { tensor_type { elem_type: 8 } } }"));
-  REQUIRE(!text.ok());
-  CHECK(Contains(text.status().message(), "input 's': elements of STRING are not supported"));
+  auto complex = ImportText(model("sequence_type { elem_type { tensor_type { elem_type: 14 } } }"));
+  REQUIRE(!complex.ok());
+  CHECK(Contains(complex.status().message(), "input 's': elements of COMPLEX64 are not supported"));
 }
 
 TEST_CASE("dtypes that the IR lacks are named where they are asked for") {
@@ -199,7 +199,7 @@ TEST_CASE("numbers of a node that cannot be") {
   CHECK(Contains(nbits("dims: 2 int32_data: [0, 1]"), "g_idx: expected a vector of 4 numbers"));
 }
 
-TEST_CASE("trees that are none, labels that are strings and maps are refused") {
+TEST_CASE("trees that are none, keys of other types and maps are refused") {
   const auto error = [](const std::string& op, const std::string& attributes) {
     auto module = ImportText(
         "ir_version: 8 opset_import { version: 17 } opset_import { domain: 'ai.onnx.ml' version: 3 "
@@ -239,9 +239,11 @@ TEST_CASE("trees that are none, labels that are strings and maps are refused") {
                  "nodes_falsenodeids: expected 3 numbers, found 2"));
   CHECK(Contains(tree("1, 2, 0", "2, 2, 0", "0, 1, 0", "BRANCH_LEQ", "5"),
                  "a weight names node 5 of tree 0, which there is not"));
-  CHECK(Contains(error("LinearClassifier",
-                       "attribute { name: 'classlabels_strings' type: STRINGS strings: ['a'] } "),
-                 "labels that are strings are not supported"));
+  CHECK(Contains(
+      error("LabelEncoder", "attribute { name: 'keys_strings' type: STRINGS strings: ['a'] } " +
+                                ints("values_int64s", "1")),
+      "expected an input of the keys' type, string, found float32"));
+  CHECK(Contains(error("DictVectorizer", ""), "maps are not supported"));
 }
 
 TEST_CASE(

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/import/onnx/arithmetic.h"
+#include "compiler/import/onnx/strings.h"
 
 namespace relayvm::import {
 
@@ -17,9 +18,9 @@ std::optional<Term> Rows(NodeContext& n, size_t numbers, int64_t lines);
 // post_transform of scores (rows, classes). One score alone is a number of its own: as in ONNX
 // Runtime, which ONNX's text leaves open, only PROBIT applies.
 Term Transformed(NodeContext& n, const Term& scores, const std::string& how);
-// Labels (rows), int64, for places of classes.
-Term LabelsOf(NodeContext& n, const Term& places, const std::vector<int64_t>& labels);
-// Labels of classes: classlabels_*; an error where they are strings.
-std::vector<int64_t> ClassLabels(NodeContext& n, const char* ints, const char* strings);
+// Labels (rows), int64 or strings, for places of classes.
+Term LabelsOf(NodeContext& n, const Term& places, const Labels& labels);
+// Labels of classes: classlabels_*.
+Labels ClassLabels(NodeContext& n, const char* ints, const char* strings);
 
 }  // namespace relayvm::import

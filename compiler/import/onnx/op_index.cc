@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "compiler/import/onnx/checked.h"
+#include "compiler/import/onnx/strings.h"
 
 namespace relayvm::import {
 
@@ -180,6 +181,7 @@ Value WithoutPadding(TypedBuilder& b, const Value& padded, const Value& number) 
 Outputs UniqueElements(NodeContext& n, bool sorted) {
   TypedBuilder& b = n.b();
   const Term x = Term(n, 0).Reshape({-1});
+  if (x.dtype() == DType::kString) return UniqueStrings(n, x, sorted);
   const std::vector<Value> all =
       b.Ops("unique", {x}, {{"sorted", sorted}, {"return_counts", true}});
   if (all.size() < 5) return {};
@@ -192,7 +194,12 @@ Outputs UniqueElements(NodeContext& n, bool sorted) {
 Outputs UniqueSlices(NodeContext& n, int axis, bool sorted) {
   TypedBuilder& b = n.b();
   const Term x(n, 0);
-  const Term rows = axis == 0 ? x : x.Transpose(AxisMoved(x.rank(), axis, 0));
+  Term rows = axis == 0 ? x : x.Transpose(AxisMoved(x.rank(), axis, 0));
+  if (x.dtype() == DType::kString) {
+    // Slices are compared by their texts' places in order.
+    const Term flat = rows.Reshape({-1});
+    rows = Term(b, b.ReshapeTo(sorted ? flat.Call("string.rank") : Ids(flat), b.ShapeOf(rows)));
+  }
   const std::vector<Value> all = b.Ops("unique_rows", {rows}, {{"sorted", sorted}});
   if (all.size() < 4) return {};
   const auto found = [&](int i) {

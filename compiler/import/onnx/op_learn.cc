@@ -2,6 +2,7 @@
 // (op_vectors.cc). Features are float32, as there.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -73,18 +74,14 @@ Term Transformed(NodeContext& n, const Term& scores, const std::string& how) {
   return scores;
 }
 
-Term LabelsOf(NodeContext& n, const Term& places, const std::vector<int64_t>& labels) {
-  return Term(n.b(), n.b().Ints(labels)).Take(places, 0);
+Term LabelsOf(NodeContext& n, const Term& places, const Labels& labels) {
+  TypedBuilder& b = n.b();
+  return Term(b, labels.texts.empty() ? b.Ints(labels.numbers) : Texts(b, labels.texts))
+      .Take(places, 0);
 }
 
-std::vector<int64_t> ClassLabels(NodeContext& n, const char* ints, const char* strings) {
-  if (!n.Strings(strings).empty()) {
-    n.Unsupported(
-        fmt::format("{}: labels that are strings are not supported; train with whole numbers as "
-                    "classes",
-                    strings));
-  }
-  return n.Ints(ints);
+Labels ClassLabels(NodeContext& n, const char* ints, const char* strings) {
+  return {n.Ints(ints), n.Strings(strings)};
 }
 
 namespace {
@@ -178,50 +175,101 @@ Found Find(const Term& x, const Term& keys) {
 }
 
 Outputs OneHotEncoder(NodeContext& n) {
-  if (!n.Strings("cats_strings").empty()) {
-    return n.Unsupported("cats_strings: categories that are strings are not supported");
+  TypedBuilder& b = n.b();
+  Term x(n, 0);
+  const bool of_texts = x.dtype() == DType::kString;
+  const std::vector<int64_t> categories =
+      of_texts ? IdsOf(b, n.Strings("cats_strings")) : n.Ints("cats_int64s");
+  if (categories.empty()) {
+    return n.Fail(of_texts ? "cats_strings: expected categories, as the input is of strings"
+                           : "cats_int64s: expected categories");
   }
-  const Term x = Term(n, 0).As(DType::kInt64);
-  const std::vector<int64_t> categories = n.Ints("cats_int64s");
-  if (categories.empty()) return n.Fail("cats_int64s: expected categories");
-  const Term same = Equal(x.Expand(x.rank()), Term(n.b(), n.b().Ints(categories)));
-  const Term y = same.As(DType::kFloat32);
-  if (n.Int("zeros", 1) != 0) return {y};
-  const Term found = same.Over("any", {x.rank()}, false);
-  return {InRange(n.b(), found.Over("all", Iota(x.rank()), false), y)};
+  const auto count = static_cast<int64_t>(categories.size());
+  Term place = PlaceAmong(of_texts ? Ids(x) : x.As(DType::kInt64), categories);
+  if (n.Int("zeros", 1) == 0)
+    place = Checked({n, 0, "place among the categories"}, place, 0, b.Ints({count}));
+  // Categories that are the same have a column each.
+  std::vector<int64_t> firsts;
+  for (const int64_t c : categories)
+    firsts.push_back(std::ranges::find(categories, c) - categories.begin());
+  return {Equal(place.Expand(place.rank()), Term(b, b.Ints(firsts))).As(DType::kFloat32)};
 }
 
-// Keys or values of a LabelEncoder: keys_tensor, keys_int64s, keys_floats ...
+// Keys or values of a LabelEncoder: keys_tensor, keys_int64s, keys_floats, keys_strings. No value
+// where there are none.
 Value LabelsIn(NodeContext& n, const std::string& what) {
   TypedBuilder& b = n.b();
   if (const Value tensor = n.Tensor(what + "_tensor")) return b.Reshape(tensor, {-1});
   if (n.HasAttr(what + "_int64s")) return b.Ints(n.Ints(what + "_int64s"));
+  if (n.HasAttr(what + "_strings")) return Texts(b, n.Strings(what + "_strings"));
   if (n.HasAttr(what + "_floats")) {
     const std::vector<double> values = n.Floats(what + "_floats");
     return Table(b, values, {static_cast<int64_t>(values.size())});
   }
-  n.Unsupported(fmt::format(
-      "{}: expected labels that are numbers; those that are strings are not supported", what));
+  n.Fail(fmt::format("expected {0}_tensor, {0}_int64s, {0}_floats or {0}_strings", what));
   return {};
+}
+
+// What stands for an element that is no key.
+Value DefaultLabel(NodeContext& n, DType dtype) {
+  TypedBuilder& b = n.b();
+  if (const Value tensor = n.Tensor("default_tensor")) return AsScalar({b, tensor});
+  if (dtype == DType::kString) return Texts(b, {n.String("default_string", "_Unused")}, {});
+  if (IsFloat(dtype)) return b.Scalar(n.Float("default_float", -0.0), dtype);
+  return b.Int(n.Int("default_int64", -1), dtype);
+}
+
+// Of each element the value beside its key.
+Outputs Encoded(NodeContext& n, const Value& keys, const Value& values) {
+  TypedBuilder& b = n.b();
+  const Term x(n, 0);
+  if (!keys.dim(0).is_const() || keys.dim(0) != values.dim(0) || keys.dim(0).is_const(0)) {
+    return n.Fail("expected as many values as keys, and one or more");
+  }
+  if ((keys.dtype() == DType::kString) != (x.dtype() == DType::kString)) {
+    return n.Fail(fmt::format("expected an input of the keys' type, {}, found {}",
+                              DTypeName(keys.dtype()), DTypeName(x.dtype())));
+  }
+  const Term fallback(b, DefaultLabel(n, values.dtype()));
+  if (fallback.dtype() != values.dtype())
+    return n.Fail("default_tensor: expected an element of the values' type");
+  if (IsFloat(keys.dtype()) || keys.constant == nullptr) {
+    const Found found = Find(x.As(keys.dtype()), {b, keys});
+    return {Select(found.any, Term(b, values).Take(found.place, 0), fallback)};
+  }
+  std::vector<int64_t> numbers(static_cast<size_t>(keys.dim(0).value()));
+  const bool of_texts = keys.dtype() == DType::kString;
+  if (of_texts) {
+    std::memcpy(numbers.data(), keys.constant->data.data(), 8 * numbers.size());
+  } else {
+    numbers = typing::IntegerElements(*keys.constant);
+  }
+  const Term place = PlaceAmong(of_texts ? Ids(x) : x.As(DType::kInt64), numbers);
+  const Value all = b.Concat({values, fallback.Reshape({1})}, 0);
+  return {Term(b, all).Take(place, 0)};
 }
 
 Outputs LabelEncoder(NodeContext& n) {
   TypedBuilder& b = n.b();
-  if (!n.Strings("classes_strings").empty()) {
-    return n.Unsupported("classes_strings: labels that are strings are not supported");
+  if (const std::vector<std::string> classes = n.Strings("classes_strings"); !classes.empty()) {
+    // The first form: from strings to their places, and back.
+    const Value texts = Texts(b, classes);
+    const Value places = b.Ints(Iota(static_cast<int64_t>(classes.size())));
+    const bool of_texts = n.Input(0).dtype() == DType::kString;
+    return of_texts ? Encoded(n, texts, places) : Encoded(n, places, texts);
   }
   const Value keys = LabelsIn(n, "keys"), values = LabelsIn(n, "values");
   if (!b.status().ok()) return {};
-  if (keys.dim(0) != values.dim(0) || keys.dim(0).is_const(0)) {
-    return n.Fail("expected as many values as keys, and one or more");
-  }
-  Value fallback = n.Tensor("default_tensor");
-  if (!fallback) {
-    fallback = IsFloat(values.dtype()) ? b.Scalar(n.Float("default_float", -0.0), values.dtype())
-                                       : b.Int(n.Int("default_int64", -1), values.dtype());
-  }
-  const Found found = Find(Term(n, 0).As(keys.dtype()), {b, keys});
-  return {Select(found.any, Term(b, values).Take(found.place, 0), AsScalar({b, fallback}))};
+  return Encoded(n, keys, values);
+}
+
+// The first form of a LabelEncoder, with numbers of the model's own.
+Outputs CategoryMapper(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  const Value texts = Texts(b, n.Strings("cats_strings"));
+  const Value numbers = b.Ints(n.Ints("cats_int64s"));
+  return n.Input(0).dtype() == DType::kString ? Encoded(n, texts, numbers)
+                                              : Encoded(n, numbers, texts);
 }
 
 // --- Linear models ---
@@ -258,7 +306,7 @@ Outputs LinearRegressor(NodeContext& n) {
 Outputs LinearClassifier(NodeContext& n) {
   const auto x =
       Rows(n, n.Floats("coefficients").size(), static_cast<int64_t>(n.Floats("intercepts").size()));
-  const std::vector<int64_t> labels = ClassLabels(n, "classlabels_ints", "classlabels_strings");
+  const Labels labels = ClassLabels(n, "classlabels_ints", "classlabels_strings");
   if (!x || !n.b().status().ok()) return {};
   const auto features = x->value().dim(1).value();
   const auto rows = static_cast<int64_t>(n.Floats("coefficients").size());
@@ -272,7 +320,7 @@ Outputs LinearClassifier(NodeContext& n) {
     if (classes > 2) return n.Fail("coefficients: expected a row for each class");
     const Term positive = scores->Reshape({-1}) > 0;
     const Term label =
-        LabelsOf(n, positive.As(DType::kInt64), classes == 2 ? labels : std::vector<int64_t>{0, 1});
+        LabelsOf(n, positive.As(DType::kInt64), classes == 2 ? labels : Labels{{0, 1}, {}});
     if (classes != 2) return {label, Transformed(n, *scores, how)};
     if (how == "PROBIT") {  // as of trees: the first class alone has a number
       return {label, n.b().Concat({Transformed(n, *scores, how), *scores * 0.0}, 1)};
@@ -313,6 +361,7 @@ constexpr OperatorDef kLearnOperators[] = {
     {"ArrayFeatureExtractor", 2, 2, ArrayFeatureExtractor, 1, kLearning},
     {"Binarizer", 1, 1, Binarizer, 1, kLearning},
     {"CastMap", 1, 1, OfMap, 1, kLearning},
+    {"CategoryMapper", 1, 1, CategoryMapper, 1, kLearning},
     {"DictVectorizer", 1, 1, OfMap, 1, kLearning},
     {"FeatureVectorizer", 1, -1, FeatureVectorizer, 1, kLearning},
     {"Imputer", 1, 1, Imputer, 1, kLearning},

@@ -1,4 +1,4 @@
-// Signals: windows, Fourier transforms, mel filters; n-grams.
+// Signals: windows, Fourier transforms, mel filters.
 #include <fmt/format.h>
 
 #include <numbers>
@@ -182,91 +182,10 @@ Outputs MelWeightMatrix(NodeContext& n) {
   return {y.As(n.Type("output_datatype", DType::kFloat32))};
 }
 
-// --- n-grams ---
-
-// How often each n-gram of the pool occurs in each row, by its index in the output.
-Outputs TfIdfVectorizer(NodeContext& n) {
-  TypedBuilder& b = n.b();
-  const std::vector<int64_t> pool = n.Ints("pool_int64s"), starts = n.Ints("ngram_counts"),
-                             indexes = n.Ints("ngram_indexes");
-  if (n.HasAttr("pool_strings")) return n.Unsupported("tensors of strings are not supported");
-  const int64_t shortest = n.Int("min_gram_length", 1), longest = n.Int("max_gram_length", 1),
-                skips = n.Int("max_skip_count", 0);
-  const std::string mode = n.String("mode", "TF");
-  const std::vector<double> weights = n.Floats("weights", std::vector<double>(indexes.size(), 1.0));
-  if (indexes.empty() || weights.size() != indexes.size() || skips < 0 || skips > 1000 ||
-      longest > static_cast<int64_t>(starts.size())) {
-    return n.Fail("ngram_counts, ngram_indexes, weights and max_gram_length do not fit");
-  }
-  const bool row = n.Input(0).rank() == 1;
-  Term x = Term(n, 0).As(DType::kInt64);
-  if (row) x = x.Expand(0);
-  if (x.rank() != 2) return n.Fail("expected an input of rank 1 or 2");
-
-  std::vector<Value> found;  // (rows, n-grams of a length)
-  for (int64_t length = 1; length <= static_cast<int64_t>(starts.size()); ++length) {
-    const auto k = static_cast<size_t>(length - 1);
-    const int64_t begin = starts[k];
-    const int64_t end = k + 1 < starts.size() ? starts[k + 1] : static_cast<int64_t>(pool.size());
-    if (begin < 0 || end < begin || end > static_cast<int64_t>(pool.size()) ||
-        (end - begin) % length != 0) {
-      return n.Fail("ngram_counts: a start lies outside the pool");
-    }
-    const int64_t count = (end - begin) / length;
-    if (count == 0) continue;
-    Term total(b, Filled(b, 0, DType::kInt64, b.Concat({b.DimOf(x, 0), b.Ints({count})}, 0)));
-    const bool counts = length >= shortest && length <= longest;
-    for (int64_t skip = 0; counts && skip <= (length == 1 ? 0 : skips); ++skip) {
-      std::optional<Term> hit;  // (rows, places, n-grams)
-      for (int64_t i = 0; i < length; ++i) {
-        std::vector<int64_t> words;
-        for (int64_t g = 0; g < count; ++g) {
-          words.push_back(pool[static_cast<size_t>(begin + g * length + i)]);
-        }
-        const int64_t before = i * (skip + 1), after = (length - 1 - i) * (skip + 1);
-        const Term here = Equal(x.Slice(1, before, after == 0 ? INT64_MAX : -after).Expand(2),
-                                Term(b, b.Ints(words)));
-        hit = hit ? And(*hit, here) : here;
-      }
-      total = total + hit->As(DType::kInt64).Over("sum", {1}, false);
-    }
-    found.push_back(total);
-  }
-  if (found.empty()) return n.Fail("the pool is empty");
-  const Term all = Term(b, b.Concat(found, 1)).As(DType::kFloat32);
-  if (!all.value().dim(1).is_const(static_cast<int64_t>(indexes.size()))) {
-    return n.Fail("ngram_indexes: expected one index for each n-gram of the pool");
-  }
-  HostTensor scale{DType::kFloat32, {static_cast<int64_t>(weights.size())}, {}};
-  const std::vector<float> floats(weights.begin(), weights.end());
-  scale.data = SharedBytes::Copy(std::as_bytes(std::span(floats)));
-  const Term weight(b, b.Constant(std::move(scale)));
-  Term scores = all;
-  if (mode == "IDF") {
-    scores = Select(all > 0, weight, all.Number(0));
-  } else if (mode == "TFIDF") {
-    scores = all * weight;
-  } else if (mode != "TF") {
-    return n.Fail(fmt::format("mode: expected TF, IDF or TFIDF, found '{}'", mode));
-  }
-  const auto [least, most] = std::minmax_element(indexes.begin(), indexes.end());
-  if (*least < 0 || *most >= (1 << 24)) return n.Fail("ngram_indexes: an index is out of range");
-  const int64_t width = *most + 1;
-  // Place p of the output is n-gram from[p]; what no n-gram has is a column of zeros.
-  std::vector<int64_t> from(static_cast<size_t>(width), static_cast<int64_t>(indexes.size()));
-  for (size_t i = 0; i < indexes.size(); ++i) {
-    from[static_cast<size_t>(indexes[i])] = static_cast<int64_t>(i);
-  }
-  const Term zero = scores.Slice(1, 0, 1) * 0.0;
-  const Term y = Term(b, b.Concat({scores, zero}, 1)).Take(b.Ints(from), 1);
-  return {row ? b.Squeeze(y, {0}) : y.value()};
-}
-
 constexpr OperatorDef kSignalOperators[] = {
     {"BlackmanWindow", 1, 1, BlackmanWindow, 17},   {"DFT", 1, 3, Dft, 17},
     {"HammingWindow", 1, 1, HammingWindow, 17},     {"HannWindow", 1, 1, HannWindow, 17},
     {"MelWeightMatrix", 5, 5, MelWeightMatrix, 17}, {"STFT", 2, 4, Stft, 17},
-    {"TfIdfVectorizer", 1, 1, TfIdfVectorizer, 9},
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "compiler/import/onnx/random.h"
 #include "compiler/import/onnx/runtime_axes.h"
 #include "compiler/import/onnx/small_floats.h"
+#include "compiler/import/onnx/strings.h"
 
 namespace relayvm::import {
 
@@ -29,9 +30,11 @@ Outputs Constant(NodeContext& n) {
     t.data = SharedBytes::Copy(std::as_bytes(std::span(values)));
     return {b.Constant(std::move(t))};
   }
+  if (n.HasAttr("value_string")) return {Texts(b, {n.String("value_string", "")}, {})};
+  if (n.HasAttr("value_strings")) return {Texts(b, n.Strings("value_strings"))};
   if (const Value value = n.Tensor("value")) return {value};
   if (const Value value = n.SparseTensor("sparse_value")) return {value};
-  return n.Unsupported("expected a value of numbers");
+  return n.Unsupported("expected a value of numbers or strings");
 }
 
 Outputs ConstantOfShape(NodeContext& n) {
@@ -55,8 +58,14 @@ Outputs CastTo(NodeContext& n, ElementKind kind) {
     if (kind.bits == x.value().bits) return {x};
     x = Decoded(x, *from);
   }
-  if (const SmallFloat* to = SmallFloatOf(kind.bits))
+  if (const SmallFloat* to = SmallFloatOf(kind.bits)) {
+    if (x.dtype() == DType::kString) x = Term(n.b(), CastOfStrings(n, x, DType::kFloat32));
     return {Encoded(x, *to, n.Int("saturate", 1) != 0)};
+  }
+  if (x.dtype() == DType::kString || kind.dtype == DType::kString) {
+    if (kind.bits != 0) return n.Unsupported("strings become no integers of fewer than 8 bits");
+    return {CastOfStrings(n, x, kind.dtype)};
+  }
   if (kind.bits != 0 && IsFloat(x.dtype())) return {Saturate(x.Call("round_even"), kind)};
   Value y = x;
   if (kind.bits != 0) {

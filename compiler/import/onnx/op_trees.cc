@@ -497,7 +497,7 @@ Outputs TreeEnsemble(NodeContext& n) {
 
 Outputs TreeEnsembleClassifier(NodeContext& n) {
   TypedBuilder& b = n.b();
-  const std::vector<int64_t> labels = ClassLabels(n, "classlabels_int64s", "classlabels_strings");
+  const Labels labels = ClassLabels(n, "classlabels_int64s", "classlabels_strings");
   auto forest = ReadTrees(n, "class");
   if (!forest || !b.status().ok()) return {};
   const auto classes = static_cast<int64_t>(labels.size());

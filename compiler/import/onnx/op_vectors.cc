@@ -127,7 +127,7 @@ Term Coupled(NodeContext& n, const std::vector<std::vector<Term>>& pairs) {
 
 Outputs SVMClassifier(NodeContext& n) {
   TypedBuilder& b = n.b();
-  const std::vector<int64_t> labels = ClassLabels(n, "classlabels_ints", "classlabels_strings");
+  const Labels labels = ClassLabels(n, "classlabels_ints", "classlabels_strings");
   const std::vector<int64_t> per_class = n.Ints("vectors_per_class");
   int64_t supports = 0;  // an overflow of hostile counts wraps, and fits no rows
   for (const int64_t count : per_class) {

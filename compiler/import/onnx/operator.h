@@ -173,6 +173,7 @@ std::span<const OperatorDef> SequenceOperators();
 std::span<const OperatorDef> IndexOperators();
 std::span<const OperatorDef> LossOperators();
 std::span<const OperatorDef> SignalOperators();
+std::span<const OperatorDef> StringOperators();
 std::span<const OperatorDef> ResizeOperators();
 std::span<const OperatorDef> QuantOperators();
 std::span<const OperatorDef> NormOperators();

@@ -1,0 +1,540 @@
+#include "compiler/import/regex.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cwctype>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "bytecode/base/utf8.h"
+
+namespace relayvm::import {
+namespace regex {
+namespace {
+
+constexpr int64_t kLastCharacter = 0x10FFFF;
+constexpr int kMostNested = 200;
+constexpr int kMostRepeats = 1000;  // as RE2's
+
+struct Range {
+  int64_t low, high;
+  bool operator==(const Range&) const = default;
+};
+using Ranges = std::vector<Range>;
+
+// In order, joined where they touch.
+Ranges Joined(Ranges ranges) {
+  std::ranges::sort(ranges, {}, &Range::low);
+  Ranges joined;
+  for (const Range& r : ranges) {
+    if (!joined.empty() && r.low <= joined.back().high + 1) {
+      joined.back().high = std::max(joined.back().high, r.high);
+    } else {
+      joined.push_back(r);
+    }
+  }
+  return joined;
+}
+
+Ranges Without(const Ranges& ranges) {
+  Ranges rest;
+  int64_t next = 0;
+  for (const Range& r : Joined(ranges)) {
+    if (r.low > next) rest.push_back({next, r.low - 1});
+    next = r.high + 1;
+  }
+  if (next <= kLastCharacter) rest.push_back({next, kLastCharacter});
+  return rest;
+}
+
+// With the other case of ASCII's letters.
+Ranges BothCases(Ranges ranges) {
+  const size_t given = ranges.size();
+  for (size_t i = 0; i < given; ++i) {
+    const Range r = ranges[i];
+    const auto add = [&](int64_t first, int64_t last, int64_t to) {
+      const int64_t low = std::max(r.low, first), high = std::min(r.high, last);
+      if (low <= high) ranges.push_back({low + to, high + to});
+    };
+    add('a', 'z', 'A' - 'a');
+    add('A', 'Z', 'a' - 'A');
+    // Letters of two bytes whose cases lie beside or apart by a constant: Latin-1, Greek, Cyrillic.
+    add(0xE0, 0xF6, -32), add(0xF8, 0xFE, -32), add(0xC0, 0xD6, 32), add(0xD8, 0xDE, 32);
+    add(0x3B1, 0x3C1, -32), add(0x3C3, 0x3C9, -32), add(0x391, 0x3A1, 32), add(0x3A3, 0x3A9, 32);
+    add(0x430, 0x44F, -32), add(0x410, 0x42F, 32), add(0x450, 0x45F, -80), add(0x400, 0x40F, 80);
+  }
+  return Joined(std::move(ranges));
+}
+
+const Ranges kDigits = {{'0', '9'}};
+const Ranges kSpaces = {{'\t', '\n'}, {'\f', '\r'}, {' ', ' '}};
+const Ranges kWords = {{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}};
+
+struct NamedClass {
+  std::string_view name;
+  Ranges ranges;
+};
+const NamedClass kPosix[] = {
+    {"alnum", {{'0', '9'}, {'A', 'Z'}, {'a', 'z'}}},
+    {"alpha", {{'A', 'Z'}, {'a', 'z'}}},
+    {"ascii", {{0, 0x7F}}},
+    {"blank", {{'\t', '\t'}, {' ', ' '}}},
+    {"cntrl", {{0, 0x1F}, {0x7F, 0x7F}}},
+    {"digit", {{'0', '9'}}},
+    {"graph", {{'!', '~'}}},
+    {"lower", {{'a', 'z'}}},
+    {"print", {{' ', '~'}}},
+    {"punct", {{'!', '/'}, {':', '@'}, {'[', '`'}, {'{', '~'}}},
+    {"space", {{'\t', '\r'}, {' ', ' '}}},
+    {"upper", {{'A', 'Z'}}},
+    {"word", {{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}}},
+    {"xdigit", {{'0', '9'}, {'A', 'F'}, {'a', 'f'}}},
+};
+
+struct Node {
+  enum class Kind : uint8_t { kEmpty, kSet, kAssert, kSequence, kChoice, kRepeat };
+  Kind kind = Kind::kEmpty;
+  Ranges ranges;                             // kSet
+  RegexAssert assertion{};                   // kAssert
+  std::vector<std::unique_ptr<Node>> parts;  // kSequence, kChoice; kRepeat: one
+  int least = 0, most = -1;                  // kRepeat; -1: any number
+};
+using NodePtr = std::unique_ptr<Node>;
+
+NodePtr Make(Node::Kind kind) {
+  auto node = std::make_unique<Node>();
+  node->kind = kind;
+  return node;
+}
+NodePtr MakeSet(Ranges ranges) {
+  NodePtr node = Make(Node::Kind::kSet);
+  node->ranges = Joined(std::move(ranges));
+  return node;
+}
+
+class Parser {
+ public:
+  explicit Parser(std::string_view pattern) : rest_(pattern), size_(pattern.size()) {}
+
+  Result<NodePtr> Run() {
+    NodePtr node = Choice(0);
+    if (error_.empty() && !rest_.empty()) Fail("unexpected )");
+    if (error_.empty()) return node;
+    return Status(StatusCode::kInvalidInput,
+                  fmt::format("at byte {} of the pattern: {}", size_ - rest_.size(), error_));
+  }
+
+ private:
+  struct Flags {
+    bool ignore_case = false, multi_line = false, dot_all = false;
+  };
+
+  void Fail(std::string why) {
+    if (error_.empty()) error_ = std::move(why);
+  }
+  bool At(std::string_view text) const { return rest_.starts_with(text); }
+  bool Eat(std::string_view text) {
+    if (!At(text)) return false;
+    rest_.remove_prefix(text.size());
+    return true;
+  }
+  int64_t Next() {
+    const size_t length = rest_.empty() ? 0 : Utf8Length(rest_);
+    if (length == 0) {
+      Fail(rest_.empty() ? "the pattern ends early" : "the pattern is not UTF-8");
+      rest_ = {};
+      return 0;
+    }
+    int64_t c = static_cast<unsigned char>(rest_[0]);
+    if (length > 1) c &= 0x7F >> length;
+    for (size_t i = 1; i < length; ++i) c = c << 6 | (rest_[i] & 0x3F);
+    rest_.remove_prefix(length);
+    return c;
+  }
+
+  NodePtr Choice(int depth) {
+    if (depth > kMostNested) Fail(fmt::format("groups nest deeper than {}", kMostNested));
+    const Flags outer = flags_;
+    NodePtr choice = Make(Node::Kind::kChoice);
+    do {
+      if (!error_.empty()) break;
+      choice->parts.push_back(Sequence(depth));
+    } while (Eat("|"));
+    flags_ = outer;
+    return choice;
+  }
+
+  NodePtr Sequence(int depth) {
+    NodePtr sequence = Make(Node::Kind::kSequence);
+    while (error_.empty() && !rest_.empty() && !At("|") && !At(")")) {
+      if (Eat("\\Q")) {
+        while (error_.empty() && !rest_.empty() && !Eat("\\E"))
+          sequence->parts.push_back(Literal(Next()));
+        continue;
+      }
+      if (NodePtr item = Item(depth)) sequence->parts.push_back(Repeated(std::move(item)));
+    }
+    return sequence;
+  }
+
+  NodePtr Literal(int64_t c) {
+    Ranges ranges = {{c, c}};
+    return MakeSet(flags_.ignore_case ? BothCases(std::move(ranges)) : std::move(ranges));
+  }
+  NodePtr SetOf(Ranges ranges) {
+    return MakeSet(flags_.ignore_case ? BothCases(std::move(ranges)) : std::move(ranges));
+  }
+  static NodePtr Assertion(RegexAssert what) {
+    NodePtr node = Make(Node::Kind::kAssert);
+    node->assertion = what;
+    return node;
+  }
+
+  NodePtr Item(int depth) {
+    if (Eat("(")) return Group(depth);
+    if (Eat("[")) return Class();
+    if (Eat("."))
+      return MakeSet(flags_.dot_all ? Ranges{{0, kLastCharacter}} : Without({{'\n', '\n'}}));
+    if (Eat("^"))
+      return Assertion(flags_.multi_line ? RegexAssert::kBeginLine : RegexAssert::kBeginText);
+    if (Eat("$"))
+      return Assertion(flags_.multi_line ? RegexAssert::kEndLine : RegexAssert::kEndText);
+    if (At("*") || At("+") || At("?")) {
+      Fail(fmt::format("nothing to repeat before {}", rest_.substr(0, 1)));
+      return nullptr;
+    }
+    if (Eat("\\")) return Escaped();
+    return Literal(Next());
+  }
+
+  // Behind "(". Null: it only sets flags.
+  NodePtr Group(int depth) {
+    const Flags outer = flags_;
+    if (Eat("?")) {
+      if (Eat("P<") || (At("<") && !At("<=") && !At("<!") && Eat("<"))) {
+        while (error_.empty() && !Eat(">")) Next();
+      } else if (!SetFlags()) {
+        return nullptr;
+      }
+    }
+    NodePtr inside = Choice(depth + 1);
+    if (!Eat(")")) Fail("expected )");
+    flags_ = outer;
+    return inside;
+  }
+
+  // "i-s:" of a group: true; "i)" : sets them from here on.
+  bool SetFlags() {
+    bool value = true;
+    while (error_.empty()) {
+      if (Eat(":")) return true;
+      if (Eat(")")) return false;
+      if (Eat("i")) {
+        flags_.ignore_case = value;
+      } else if (Eat("m")) {
+        flags_.multi_line = value;
+      } else if (Eat("s")) {
+        flags_.dot_all = value;
+      } else if (Eat("U")) {  // which match is preferred, not whether there is one
+      } else if (value && Eat("-")) {
+        value = false;
+      } else {
+        Fail(fmt::format("(?{} is not supported", rest_.substr(0, 1)));
+      }
+    }
+    return false;
+  }
+
+  // \d and its like; nullopt for what is no class.
+  std::optional<Ranges> ClassEscape() {
+    struct Row {
+      std::string_view text;
+      const Ranges& ranges;
+      bool negated;
+    };
+    const Row rows[] = {{"d", kDigits, false}, {"D", kDigits, true}, {"s", kSpaces, false},
+                        {"S", kSpaces, true},  {"w", kWords, false}, {"W", kWords, true}};
+    for (const Row& row : rows) {
+      if (Eat(row.text)) return row.negated ? Without(row.ranges) : row.ranges;
+    }
+    if (At("p") || At("P")) Fail("classes of Unicode (\\p) are not supported");
+    return std::nullopt;
+  }
+
+  NodePtr Escaped() {
+    if (rest_.empty()) Fail("the pattern ends with \\");
+    if (Eat("A")) return Assertion(RegexAssert::kBeginText);
+    if (Eat("z")) return Assertion(RegexAssert::kEndText);
+    if (Eat("b")) return Assertion(RegexAssert::kWordBoundary);
+    if (Eat("B")) return Assertion(RegexAssert::kNoWordBoundary);
+    if (At("C")) Fail("\\C, a byte, is not supported");
+    if (auto ranges = ClassEscape()) return SetOf(*std::move(ranges));
+    return Literal(EscapedCharacter());
+  }
+
+  // Behind "\".
+  int64_t EscapedCharacter() {
+    constexpr std::pair<std::string_view, int64_t> kLetters[] = {
+        {"a", 7}, {"f", '\f'}, {"t", '\t'}, {"n", '\n'}, {"r", '\r'}, {"v", '\v'}};
+    for (const auto& [letter, c] : kLetters) {
+      if (Eat(letter)) return c;
+    }
+    if (Eat("x")) return HexCharacter();
+    if (!rest_.empty() && rest_[0] >= '0' && rest_[0] <= '7') {
+      // Two digits at least but for \0: \1 would be a back reference.
+      int64_t c = 0;
+      size_t n = 0;
+      while (n < 3 && n < rest_.size() && rest_[n] >= '0' && rest_[n] <= '7')
+        c = c * 8 + (rest_[n++] - '0');
+      if (rest_[0] != '0' && n < 2) Fail("back references are not supported");
+      rest_.remove_prefix(n);
+      return c;
+    }
+    const bool is_word =
+        !rest_.empty() && (std::isalnum(static_cast<unsigned char>(rest_[0])) != 0);
+    if (is_word) Fail(fmt::format("\\{} is not supported", rest_.substr(0, 1)));
+    return Next();
+  }
+
+  int64_t HexCharacter() {
+    const bool braces = Eat("{");
+    int64_t c = 0;
+    size_t n = 0;
+    const auto digit = [&]() -> int {
+      if (rest_.empty()) return -1;
+      const char d = rest_[0];
+      if (d >= '0' && d <= '9') return d - '0';
+      if (d >= 'a' && d <= 'f') return d - 'a' + 10;
+      if (d >= 'A' && d <= 'F') return d - 'A' + 10;
+      return -1;
+    };
+    for (; n < (braces ? 8u : 2u) && digit() >= 0; ++n, rest_.remove_prefix(1))
+      c = c * 16 + digit();
+    if (n == 0 || (!braces && n < 2) || (braces && !Eat("}")) || c > kLastCharacter)
+      Fail("\\x: expected \\xHH or \\x{H...}");
+    return c;
+  }
+
+  // Behind "[".
+  NodePtr Class() {
+    const bool negated = Eat("^");
+    Ranges ranges;
+    for (bool first = true; error_.empty() && (first || !At("]")); first = false) {
+      if (rest_.empty()) {
+        Fail("expected ]");
+        break;
+      }
+      if (Eat("[:")) {
+        Posix(ranges);
+        continue;
+      }
+      std::optional<int64_t> low;
+      if (Eat("\\")) {
+        if (auto part = ClassEscape()) {
+          ranges.insert(ranges.end(), part->begin(), part->end());
+          continue;
+        }
+        low = EscapedCharacter();
+      } else {
+        low = Next();
+      }
+      int64_t high = *low;
+      if (At("-") && !At("-]")) {
+        Eat("-");
+        high = Eat("\\") ? EscapedCharacter() : Next();
+      }
+      if (high < *low) Fail("a range of a class ends before it begins");
+      ranges.push_back({*low, high});
+    }
+    if (!Eat("]")) Fail("expected ]");
+    if (flags_.ignore_case) ranges = BothCases(std::move(ranges));
+    return MakeSet(negated ? Without(ranges) : std::move(ranges));
+  }
+
+  // Behind "[:".
+  void Posix(Ranges& ranges) {
+    const bool negated = Eat("^");
+    for (const NamedClass& c : kPosix) {
+      if (!At(c.name) || !rest_.substr(c.name.size()).starts_with(":]")) continue;
+      rest_.remove_prefix(c.name.size() + 2);
+      const Ranges part = negated ? Without(c.ranges) : c.ranges;
+      ranges.insert(ranges.end(), part.begin(), part.end());
+      return;
+    }
+    Fail("unknown class [:...:]");
+  }
+
+  NodePtr Repeated(NodePtr item) {
+    for (bool first = true; error_.empty(); first = false) {
+      int least = 0, most = -1;
+      if (Eat("*")) {
+      } else if (Eat("+")) {
+        least = 1;
+      } else if (Eat("?")) {
+        most = 1;
+      } else if (!Counts(&least, &most)) {
+        return item;
+      }
+      if (!first) Fail("a repetition of a repetition");
+      Eat("?");  // lazy: which match is preferred
+      NodePtr repeat = Make(Node::Kind::kRepeat);
+      repeat->least = least;
+      repeat->most = most;
+      repeat->parts.push_back(std::move(item));
+      item = std::move(repeat);
+    }
+    return item;
+  }
+
+  // {n}, {n,} or {n,m}; anything else is text.
+  bool Counts(int* least, int* most) {
+    std::string_view at = rest_;
+    const auto number = [&](int* value) {
+      size_t n = 0;
+      *value = 0;
+      while (n < at.size() && at[n] >= '0' && at[n] <= '9') {
+        *value = std::min(*value * 10 + (at[n++] - '0'), kMostRepeats + 1);
+      }
+      at.remove_prefix(n);
+      return n > 0;
+    };
+    if (!at.starts_with('{')) return false;
+    at.remove_prefix(1);
+    if (!number(least)) return false;
+    *most = *least;
+    if (at.starts_with(',')) {
+      at.remove_prefix(1);
+      if (!number(most)) *most = -1;
+    }
+    if (!at.starts_with('}')) return false;
+    rest_ = at.substr(1);
+    if (std::max(*least, *most) > kMostRepeats)
+      Fail(fmt::format("a repetition of more than {}", kMostRepeats));
+    if (*most >= 0 && *most < *least) Fail("a repetition ends before it begins");
+    return true;
+  }
+
+  std::string_view rest_;
+  size_t size_;
+  Flags flags_;
+  std::string error_;
+};
+
+class Emitter {
+ public:
+  // False where it becomes too large.
+  bool Run(const Node& node) {
+    Emit(node);
+    Add(RegexOp::kMatch);
+    const size_t sets = steps_.size();
+    for (const auto& [at, first] : sets_) steps_[at].a = static_cast<int64_t>(sets + first);
+    for (const Range& r : ranges_) Add(RegexOp::kData, r.low, r.high);
+    return fits_;
+  }
+  std::vector<RegexStep> Take() { return std::move(steps_); }
+
+ private:
+  size_t Add(RegexOp op, int64_t a = 0, int64_t b = 0) {
+    fits_ &= steps_.size() + ranges_.size() < kMostRegexSteps;
+    if (fits_) steps_.push_back({static_cast<int64_t>(op), a, b});
+    return steps_.size() - 1;
+  }
+  int64_t Here() const { return static_cast<int64_t>(steps_.size()); }
+
+  void Emit(const Node& node) {
+    if (!fits_) return;
+    switch (node.kind) {
+      case Node::Kind::kEmpty:
+        return;
+      case Node::Kind::kSet:
+        return EmitSet(node.ranges);
+      case Node::Kind::kAssert:
+        Add(RegexOp::kAssert, static_cast<int64_t>(node.assertion));
+        return;
+      case Node::Kind::kSequence:
+        for (const NodePtr& part : node.parts) Emit(*part);
+        return;
+      case Node::Kind::kChoice:
+        return EmitChoice(node, 0);
+      case Node::Kind::kRepeat:
+        return EmitRepeat(node);
+    }
+  }
+
+  void EmitSet(const Ranges& ranges) {
+    if (ranges.size() == 1) {
+      Add(RegexOp::kRange, ranges[0].low, ranges[0].high);
+      return;
+    }
+    // Equal sets stand once where one follows the other.
+    const auto known = std::ranges::find(known_, ranges, &std::pair<Ranges, size_t>::first);
+    size_t first = ranges_.size();
+    if (known != known_.end()) {
+      first = known->second;
+    } else {
+      ranges_.insert(ranges_.end(), ranges.begin(), ranges.end());
+      if (known_.size() < 64) known_.emplace_back(ranges, first);
+    }
+    sets_.emplace_back(Add(RegexOp::kSet, 0, static_cast<int64_t>(ranges.size())), first);
+  }
+
+  void EmitChoice(const Node& node, size_t) {
+    std::vector<size_t> ends;
+    for (size_t i = 0; i < node.parts.size(); ++i) {
+      if (i + 1 == node.parts.size()) {
+        Emit(*node.parts[i]);
+        break;
+      }
+      const size_t split = Add(RegexOp::kSplit, Here() + 1);
+      Emit(*node.parts[i]);
+      ends.push_back(Add(RegexOp::kSplit));
+      if (!fits_) return;
+      steps_[split].b = Here();
+    }
+    if (!fits_) return;
+    for (const size_t end : ends) steps_[end].a = steps_[end].b = Here();
+  }
+
+  void EmitRepeat(const Node& node) {
+    const Node& part = *node.parts[0];
+    for (int i = 0; i < node.least && fits_; ++i) Emit(part);
+    if (node.most < 0) {
+      const size_t split = Add(RegexOp::kSplit, Here() + 1);
+      Emit(part);
+      Add(RegexOp::kSplit, static_cast<int64_t>(split), static_cast<int64_t>(split));
+      if (fits_) steps_[split].b = Here();
+      return;
+    }
+    std::vector<size_t> splits;
+    for (int i = node.least; i < node.most && fits_; ++i) {
+      splits.push_back(Add(RegexOp::kSplit, Here() + 1));
+      Emit(part);
+    }
+    if (!fits_) return;
+    for (const size_t split : splits) steps_[split].b = Here();
+  }
+
+  std::vector<RegexStep> steps_;
+  Ranges ranges_;                                 // of the sets, behind the steps
+  std::vector<std::pair<size_t, size_t>> sets_;   // a step, and its first range
+  std::vector<std::pair<Ranges, size_t>> known_;  // sets that stand in ranges_
+  bool fits_ = true;
+};
+
+}  // namespace
+}  // namespace regex
+
+Result<std::vector<RegexStep>> CompileRegex(std::string_view pattern) {
+  RELAYVM_ASSIGN_OR_RETURN(const regex::NodePtr node, regex::Parser(pattern).Run());
+  regex::Emitter emitter;
+  if (!emitter.Run(*node)) {
+    return Status(StatusCode::kUnsupported,
+                  fmt::format("the pattern needs more than {} steps", kMostRegexSteps));
+  }
+  return emitter.Take();
+}
+
+}  // namespace relayvm::import
