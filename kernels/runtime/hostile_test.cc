@@ -162,7 +162,7 @@ class Generator {
     int unused = -1;
     int& known = spec.variable != 0 ? dtypes_[static_cast<size_t>(spec.variable - 'A')] : unused;
     while (known < 0) {
-      const int code = static_cast<int>(Pick(0, kNumDTypes - 1));
+      const int code = static_cast<int>(Pick(0, kNumDTypes));
       if (Accepts(spec, static_cast<DType>(code))) known = code;
     }
     return static_cast<DType>(known);
@@ -247,7 +247,7 @@ class Generator {
         some_dim() = Pick(0, 7);
         break;
       case 1:
-        a.dtype = static_cast<DType>(Pick(0, kNumDTypes - 1));
+        a.dtype = static_cast<DType>(Pick(0, kNumDTypes));
         break;
       case 2:
         a.dims.push_back(Extent());
