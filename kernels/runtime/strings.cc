@@ -29,27 +29,31 @@ using NumberText = std::array<char, 40>;
 
 template <typename T>
 std::string_view TextOf(T x, NumberText& room) {
-  if constexpr (std::is_same_v<T, Bool>) {
-    return x.bits != 0 ? "1" : "0";
-  } else if constexpr (std::is_integral_v<T>) {
-    const auto wide = static_cast<Arithmetic<T>>(x);
-    return {room.data(), std::to_chars(room.data(), room.data() + room.size(), wide).ptr};
+  char* const end = room.data() + room.size();
+  if constexpr (std::is_integral_v<T>) {
+    return {room.data(), std::to_chars(room.data(), end, x).ptr};
   } else {
-    const Arithmetic<T> f = ToArithmetic(x);
-    if (std::isnan(f)) return "NaN";
-    if (std::isinf(f)) return f > 0 ? "INF" : "-INF";
+    if (std::isnan(x)) return "NaN";
+    if (std::isinf(x)) return x > 0 ? "INF" : "-INF";
     // The shortest decimal that is this number, as "%.8g" has it, with more digits where it has more.
-    char* const end = room.data() + room.size();
     double decimal = 0;
-    std::from_chars(room.data(), std::to_chars(room.data(), end, f).ptr, decimal);
+    std::from_chars(room.data(), std::to_chars(room.data(), end, x).ptr, decimal);
     for (int digits = 8;; ++digits) {
       const char* last =
           std::to_chars(room.data(), end, decimal, std::chars_format::general, digits).ptr;
-      Arithmetic<T> back = 0;
+      T back = 0;
       std::from_chars(room.data(), last, back);
-      if (back == f || digits == 17) return {room.data(), last};
+      if (back == x || digits == 17) return {room.data(), last};
     }
   }
+}
+
+// Element i.
+std::string_view TextAt(const TensorView& x, int64_t i, NumberText& room) {
+  if (x.dtype == DType::kFloat64) return TextOf(x.as<const double>()[i], room);
+  if (IsFloat(x.dtype)) return TextOf(LoadAs<float>(x, i), room);
+  if (x.dtype == DType::kUInt64) return TextOf(x.as<const uint64_t>()[i], room);
+  return TextOf(LoadAs<int64_t>(x, i), room);
 }
 
 bool EqualsIgnoringCase(std::string_view text, std::string_view lower) {
@@ -65,41 +69,55 @@ std::string_view Trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kSpaces) + 1 - first);
 }
 
-// Nullopt where the text is no number of the type.
+// False where the text is no number of the type.
 template <typename T>
-std::optional<T> NumberOf(std::string_view text) {
+bool ReadInteger(std::string_view text, T* value) {
+  const char* end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, *value);
+  return read.ec == std::errc() && read.ptr == end;
+}
+template <typename T>
+bool ReadFloat(std::string_view text, T* value) {
+  const char* end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, *value);
+  if (read.ptr != end || (read.ec != std::errc() && read.ec != std::errc::result_out_of_range))
+    return false;
+  if (read.ec == std::errc()) return true;
+  // Too large or too small: from_chars does not say which.
+  double wide = 0;
+  const bool fits = std::from_chars(text.data(), end, wide).ec == std::errc();
+  const bool small =
+      fits ? std::abs(wide) < 1
+           : text.find("e-") != std::string_view::npos || text.find("E-") != std::string_view::npos;
+  *value = small ? T{0} : std::numeric_limits<T>::infinity();
+  if (text.starts_with('-')) *value = -*value;
+  return true;
+}
+
+// Writes element i; false where the text is no number of its dtype.
+bool StoreNumber(std::string_view text, const TensorView& out, int64_t i) {
   text = Trimmed(text);
-  if constexpr (std::is_same_v<T, Bool>) {
-    if (text == "1" || EqualsIgnoringCase(text, "true")) return Bool(true);
-    if (text == "0" || EqualsIgnoringCase(text, "false")) return Bool(false);
-    return std::nullopt;
-  } else {
-    if (text.starts_with('+') && text.size() > 1 && text[1] != '-') text.remove_prefix(1);
-    const char* end = text.data() + text.size();
-    if constexpr (std::is_integral_v<T>) {
-      T value{};
-      const auto read = std::from_chars(text.data(), end, value);
-      return read.ec == std::errc() && read.ptr == end ? std::optional(value) : std::nullopt;
-    } else {
-      // Rounded once: float16 is what float32 is of it, as ONNX Runtime has it.
-      using F = std::conditional_t<std::is_same_v<T, double>, double, float>;
-      F value{};
-      const auto read = std::from_chars(text.data(), end, value);
-      if (read.ptr != end || (read.ec != std::errc() && read.ec != std::errc::result_out_of_range))
-        return std::nullopt;
-      if (read.ec == std::errc::result_out_of_range) {
-        // Too large or too small: from_chars does not say which.
-        double wide = 0;
-        const auto again = std::from_chars(text.data(), end, wide);
-        const bool small = again.ec == std::errc() ? std::abs(wide) < 1
-                                                   : text.find("e-") != std::string_view::npos ||
-                                                         text.find("E-") != std::string_view::npos;
-        const F size = small ? F{0} : std::numeric_limits<F>::infinity();
-        value = text.starts_with('-') ? -size : size;
-      }
-      return T(value);
-    }
+  if (out.dtype == DType::kBool) {
+    const bool yes = text == "1" || EqualsIgnoringCase(text, "true");
+    out.as<Bool>()[i] = Bool(yes);
+    return yes || text == "0" || EqualsIgnoringCase(text, "false");
   }
+  if (text.starts_with('+') && text.size() > 1 && text[1] != '-') text.remove_prefix(1);
+  if (out.dtype == DType::kFloat64) return ReadFloat(text, out.as<double>() + i);
+  if (IsFloat(out.dtype)) {
+    float value = 0;
+    if (!ReadFloat(text, &value)) return false;
+    if (out.dtype == DType::kFloat32) out.as<float>()[i] = value;
+    // By float32, as ONNX Runtime has it.
+    if (out.dtype == DType::kFloat16) out.as<Float16>()[i] = Float16(value);
+    if (out.dtype == DType::kBFloat16) out.as<BFloat16>()[i] = BFloat16(value);
+    return true;
+  }
+  if (out.dtype == DType::kUInt64) return ReadInteger(text, out.as<uint64_t>() + i);
+  int64_t value = 0;
+  if (!ReadInteger(text, &value)) return false;
+  StoreIndex(out, i, value);
+  return LoadAs<int64_t>(out, i) == value;
 }
 
 }  // namespace
@@ -107,27 +125,20 @@ std::optional<T> NumberOf(std::string_view text) {
 int32_t StringFromNumber(const CallArgs& args) {
   const TensorView &x = args[0], &out = args[1];
   if (x.dtype == DType::kString) return RELAYVM_KERNEL_INVALID_ARGUMENT;
-  DispatchDType(x.dtype, [&]<typename T>() {
-    NumberText room;
-    for (int64_t i = 0, n = x.size(); i < n; ++i)
-      out.as<int64_t>()[i] = args.Intern(TextOf(x.as<const T>()[i], room));
-  });
+  NumberText room;
+  for (int64_t i = 0, n = x.size(); i < n; ++i)
+    out.as<int64_t>()[i] = args.Intern(TextAt(x, i, room));
   return RELAYVM_KERNEL_OK;
 }
 
 int32_t StringToNumber(const CallArgs& args) {
   const TensorView &x = args[0], &out = args[1];
   if (out.dtype == DType::kString) return RELAYVM_KERNEL_INVALID_ARGUMENT;
-  return DispatchDType(out.dtype, [&]<typename T>() -> int32_t {
-    for (int64_t i = 0, n = x.size(); i < n; ++i) {
-      const int64_t id = x.as<const int64_t>()[i];
-      const std::string_view text = args.Text(id);
-      const std::optional<T> number = NumberOf<T>(text);
-      if (!number) return args.BadText(id);
-      out.as<T>()[i] = *number;
-    }
-    return RELAYVM_KERNEL_OK;
-  });
+  for (int64_t i = 0, n = x.size(); i < n; ++i) {
+    const int64_t id = x.as<const int64_t>()[i];
+    if (!StoreNumber(args.Text(id), out, i)) return args.BadText(id);
+  }
+  return RELAYVM_KERNEL_OK;
 }
 
 // --- Order ---
@@ -143,10 +154,10 @@ int32_t StringRank(const CallArgs& args) {
   for (int64_t i = 0; i < n; ++i)
     items[static_cast<size_t>(i)] = {args.Text(x.as<const int64_t>()[i]), i};
   // Bytes of UTF-8 have the order of characters.
-  args.Sort(items.begin(), items.end(), [&](const Item& a, const Item& b) {
-    constexpr size_t kLong = 256;
-    if (std::min(a.text.size(), b.text.size()) > kLong)
-      args.Work(static_cast<int64_t>(std::min(a.text.size(), b.text.size()) / kLong));
+  std::sort(items.begin(), items.end(), [&](const Item& a, const Item& b) {
+    constexpr size_t kPerUnit = 256;
+    args.Work(CallArgs::kScattered +
+              static_cast<int64_t>(std::min(a.text.size(), b.text.size()) / kPerUnit));
     return a.text < b.text;
   });
   int64_t rank = -1;
@@ -347,7 +358,10 @@ int32_t StringNormalize(const CallArgs& args) {
     words[static_cast<size_t>(i)] =
         InCase(args, stop.as<const int64_t>()[i], case_sensitive ? 0 : 1, room);
   }
-  args.Sort(words.begin(), words.end(), std::less<>());
+  // Few, and less code than a quicksort's.
+  args.Work(stop.size() * 4 * CallArgs::kScattered);
+  std::make_heap(words.begin(), words.end());
+  std::sort_heap(words.begin(), words.end());
   int64_t kept = 0;
   for (int64_t i = 0; i < n; ++i) {
     const int64_t id = x.as<const int64_t>()[i];
