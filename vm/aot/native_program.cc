@@ -175,8 +175,9 @@ Result<Value> NativeProgram::RunExport(uint32_t index, std::span<const Value> in
                                        const NativeOptions& options, InvocationStats* stats) {
   const ExportInfo& info = program().exports[index];
   std::vector<Value> complete;
-  if (std::ranges::any_of(info.params,
-                          [&](const ValueType& p) { return OptionalFormOf(program(), p); })) {
+  if (std::ranges::any_of(info.params, [&](const ValueType& p) {
+        return OptionalFormOf(program(), p).has_value();
+      })) {
     complete.assign(inputs.begin(), inputs.end());
     CompleteInputs(program(), info, &complete);
     inputs = complete;
