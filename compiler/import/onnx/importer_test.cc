@@ -140,6 +140,10 @@ TEST_CASE("--shape gives the rank of tensors that a sequence or an optional valu
   CHECK(param(sequence, "?x3") == "List[Tensor[(?, 3), float32]]");
   CHECK(param(optional, "5") == "Optional[List[Tensor[(5), float32]]]");
   CHECK(param(ranked, "3x?") == "List[Tensor[(3, 2), float32]]");
+  auto named = ImportText(model(ranked));
+  REQUIRE(named.ok());
+  CHECK(ir::TypeToString(named->functions.at("main")->params[0]->type) ==
+        "List[Tensor[(?, 2), float32]]");
   for (const char* type : {sequence, optional}) {
     auto open = ImportText(model(type));
     REQUIRE(!open.ok());
