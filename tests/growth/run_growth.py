@@ -69,6 +69,54 @@ def mixed_row(first, then):
     return program
 
 
+def called_twice(first, step):
+    """Functions each of which calls the one before it twice: 2^n copies."""
+    def program(n):
+        text = f"def @f0(%x: Tensor[(?), float32], %k: int32) {{ {first} }}\n"
+        for i in range(1, n):
+            text += f"def @f{i}(%x: Tensor[(?), float32], %k: int32) {{ {step.format(f=f'@f{i - 1}')} }}\n"
+        return text + f"def @main(%x: Tensor[(?), float32]) {{ @f{n - 1}(%x, 1) }}\n"
+    return program
+
+
+def literals_called_twice(n):
+    head = "fn (%y: Tensor[(?), float32]) -> Tensor[(?), float32]"
+    lines = [f"  let %g0 = {head} {{ tanh(%y) }};"]
+    lines += [f"  let %g{i} = {head} {{ add(%g{i - 1}(%y), %g{i - 1}(exp(%y))) }};" for i in range(1, n)]
+    return "def @main(%x: Tensor[(?), float32]) {\n" + "\n".join(lines) + f"\n  %g{n - 1}(%x)\n}}\n"
+
+
+def loops(n):
+    text = ""
+    for i in range(n):
+        then = f"@l{i + 1}(0, exp(%x))" if i + 1 < n else "%x"
+        text += (f"def @l{i}(%i: int32, %x: Tensor[(?), float32]) -> Tensor[(?), float32] {{ "
+                 f"if (less(%i, 3)) {{ @l{i}(add(%i, 1), tanh(%x)) }} else {{ {then} }} }}\n")
+    return text + "def @main(%x: Tensor[(?), float32]) { @l0(0, %x) }\n"
+
+
+def strides(n):
+    return (f"def @main(%x: Tensor[(1, 4, 9, 9), float32], %w: Tensor[(4, 4, {2 * n}, {2 * n}), float32]) {{ "
+            f"nn.conv2d_transpose(%x, %w, channels=4, kernel_size=[{2 * n}, {2 * n}], strides=[{n}, {n}]) }}\n")
+
+
+def split_to(n):
+    lines = [f"  let %s = split(%x, indices_or_sections={n}, axis=0);", "  let %y0 = tanh(%s.0);"]
+    lines += [f"  let %y{i} = add(tanh(%s.{i}), %y{i - 1});" for i in range(1, n)]
+    return f"def @main(%x: Tensor[({4 * n}, ?), float32]) {{\n" + "\n".join(lines) + f"\n  %y{n - 1}\n}}\n"
+
+
+def stacked(n):
+    params = ", ".join(f"%x{i}: Tensor[(?), float32]" for i in range(n))
+    return f"def @main({params}) {{ tanh(stack(({', '.join(f'%x{i}' for i in range(n))}), axis=1)) }}\n"
+
+
+def read_by_many(n):
+    sums = "\n".join(f"  let %y{i} = sum(multiply(%e, {i}f));" for i in range(n))
+    return ("def @main(%x: Tensor[(?), float32]) {\n  let %e = sin(%x);\n" + sums
+            + f"\n  ({', '.join(f'%y{i}' for i in range(n))})\n}}\n")
+
+
 ROWS = [
     ("take", chain("%x: Tensor[(64), int64]", "let {z} = take({y}, {y}, axis=0);"), 8),
     ("gather", chain("%x: Tensor[(32, 32), float32], %i: Tensor[(32, 32), int32]",
@@ -87,6 +135,21 @@ ROWS = [
     ("reversed", chain("%x: Tensor[(16, 16), float32]",
                        "let {z} = tanh(add(reverse({y}, axis=0), add({y}, reverse({y}, axis=1))));"), 8),
     ("shifted rows", shifted_rows, 12),
+    ("powers", chain("%x: Tensor[(?), float32]", "let {z} = add(power({y}, %x), {y});"), 25),
+    ("calls", called_twice("tanh(%x)", "add({f}(%x, %k), {f}(exp(%x), %k))"), 8),
+    ("calls with constants", called_twice("if (less(%k, 3)) { tanh(%x) } else { exp(%x) }",
+                                          "add({f}(%x, add(%k, 1)), {f}(exp(%x), multiply(%k, 2)))"), 8),
+    ("calls of literals", literals_called_twice, 16),
+    ("loops", loops, 16),
+    ("branches", chain("%x: Tensor[(?), float32], %c: bool",
+                       "let {z} = if (%c) {{ tanh({y}) }} else {{ exp({y}) }};"), 20),
+    ("reshapes of transposes", chain("%x: Tensor[(?, ?), float32]",
+                                     "let {z} = reshape(transpose({y}), newshape=[-1, 3]);"), 12),
+    ("softmaxes", chain("%x: Tensor[(?, ?), float32]", "let {z} = nn.softmax(add({y}, %x), axis=1);"), 8),
+    ("strides of a transposed convolution", strides, 4),
+    ("parts of a split", split_to, 16),
+    ("stack", stacked, 16),
+    ("a value that many read", read_by_many, 8),
     ("sines", chain("%x: Tensor[(?), float32]", "let {z} = add(sin({y}), {y});"), 25),
     ("join of vectors", joined("(?)", 0), 16),
     ("join of vectors, long", joined("(?)", 0), 32),
