@@ -19,6 +19,7 @@
 #include "bytecode/instruction.h"
 #include "bytecode/opcode.h"
 #include "bytecode/verifier.h"
+#include "compiler/graph/known_numbers.h"
 #include "compiler/graph/plan_storage.h"
 #include "compiler/lowering/value_type.h"
 #include "vm/graph/format/verify.h"
@@ -30,9 +31,6 @@ namespace {
 constexpr size_t kMostNodes = 1 << 20;
 constexpr size_t kMostInstructions = size_t{1} << 26;
 constexpr size_t kMostCalls = 10'000;
-
-// What a scalar register holds, where constants decide it.
-using Scalar = std::optional<int64_t>;
 
 // Memory that tensors lie in: of a constant or an input, of an object, or a call's arena.
 struct Region {
@@ -494,24 +492,6 @@ class Tracer {
     }
   }
 
-  static bool Compare(Comparison cmp, int64_t a, int64_t b) {
-    switch (cmp) {
-      case Comparison::kEq:
-        return a == b;
-      case Comparison::kNe:
-        return a != b;
-      case Comparison::kLt:
-        return a < b;
-      case Comparison::kLe:
-        return a <= b;
-      case Comparison::kGt:
-        return a > b;
-      case Comparison::kGe:
-        return a >= b;
-    }
-    return false;
-  }
-
   std::vector<Scalar> ScalarsOf(std::span<const uint16_t> list) {
     std::vector<Scalar> scalars;
     for (const uint16_t unit : list) scalars.push_back(I(unit));
@@ -637,97 +617,11 @@ class Tracer {
 
   // Arithmetic: of numbers that are known, where it is one that sizes are made by.
   Status Compute(const Instruction& inst) {
-    Scalar result;
-    bool overflow = false;
-    auto with = [&](auto f) {
-      const Scalar a = I(inst.Unit(1)), b = I(inst.Unit(2));
-      if (a && b) result = f(*a, *b);
-    };
-    auto wrapping = [&](auto f) {
-      with([&](int64_t a, int64_t b) {
-        return static_cast<int64_t>(f(static_cast<uint64_t>(a), static_cast<uint64_t>(b)));
-      });
-    };
-    switch (inst.opcode) {
-      case Opcode::kMoveI:
-        result = I(inst.Unit(1));
-        break;
-      case Opcode::kConstI16:
-      case Opcode::kConstI64:
-        result = inst.Immediate(1);
-        break;
-      case Opcode::kAddI:
-        wrapping(std::plus<>());
-        break;
-      case Opcode::kSubI:
-        wrapping(std::minus<>());
-        break;
-      case Opcode::kMulI:
-        wrapping(std::multiplies<>());
-        break;
-      case Opcode::kMinI:
-        with([](int64_t a, int64_t b) { return std::min(a, b); });
-        break;
-      case Opcode::kMaxI:
-        with([](int64_t a, int64_t b) { return std::max(a, b); });
-        break;
-      case Opcode::kWrap:
-        if (const Scalar a = I(inst.Unit(1)))
-          result = WrapInteger(*a, static_cast<DType>(inst.Unit(2)));
-        break;
-      case Opcode::kDimAdd:
-        with([&](int64_t a, int64_t b) {
-          int64_t sum = 0;
-          overflow = __builtin_add_overflow(a, b, &sum);
-          return sum;
-        });
-        break;
-      case Opcode::kDimAddImm:
-        if (const Scalar a = I(inst.Unit(1))) {
-          int64_t sum = 0;
-          overflow = __builtin_add_overflow(*a, inst.Immediate(2), &sum);
-          result = sum;
-        }
-        break;
-      case Opcode::kDimSub:
-        with([&](int64_t a, int64_t b) {
-          int64_t difference = 0;
-          overflow = __builtin_sub_overflow(a, b, &difference);
-          return difference;
-        });
-        break;
-      case Opcode::kDimMul:
-        with([&](int64_t a, int64_t b) {
-          int64_t product = 0;
-          overflow = __builtin_mul_overflow(a, b, &product);
-          return product;
-        });
-        break;
-      case Opcode::kDimFloorDiv:
-      case Opcode::kDimFloorMod:
-        with([&](int64_t a, int64_t b) -> int64_t {
-          overflow = b == 0 || (b == -1 && a == INT64_MIN);
-          if (overflow) return 0;
-          int64_t quotient = a / b;
-          if (a % b != 0 && (a < 0) != (b < 0)) --quotient;
-          return inst.opcode == Opcode::kDimFloorDiv ? quotient : a - quotient * b;
-        });
-        break;
-      case Opcode::kCompareI: {
-        const Scalar a = I(inst.Unit(2)), b = I(inst.Unit(3));
-        if (a && b) result = Compare(static_cast<Comparison>(inst.Unit(1)), *a, *b);
-        break;
-      }
-      case Opcode::kSelectI:
-        if (const Scalar c = I(inst.Unit(1))) result = I(inst.Unit(*c != 0 ? 2 : 3));
-        break;
-      default:  // of data, or what no size is made by
-        break;
-    }
-    if (overflow) return Unsupported("this fails in every run: a size is out of range");
+    const KnownNumber result = ComputeNumber(inst, frame().scalars);
+    if (result.overflow) return Unsupported("this fails in every run: a size is out of range");
     for (int k = 0; k < inst.info->num_operands; ++k) {
       if (inst.info->operands[static_cast<size_t>(k)] == OperandKind::IOUT)
-        I(inst.Unit(k)) = result;
+        I(inst.Unit(k)) = result.value;
     }
     return OkStatus();
   }
