@@ -131,7 +131,7 @@ Failure KernelFailure(const std::string& kernel, int32_t code, const RelayvmKern
       if (fault.given != 0) detail.numbers = {fault.found, fault.least, fault.most};
       return {StatusCode::kOutOfRange,
               fmt::format("kernel {}: index out of range{}", kernel, FaultText(fault)),
-              std::move(detail)};
+              std::move(detail), fault.given};
     }
     case RELAYVM_KERNEL_INVALID_ARGUMENT:
       return {StatusCode::kFailedPrecondition,

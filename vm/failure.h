@@ -21,6 +21,7 @@ struct Failure {
   StatusCode code;
   std::string message;
   StatusDetail detail = {};
+  int64_t check = 0;  // of the kernel's checks, which says where it is from; 0: none
 };
 
 // Of how many callers a message shows the places.

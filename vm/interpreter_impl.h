@@ -10,6 +10,7 @@
 #include "bytecode/opcode.h"
 #include "vm/failure.h"
 #include "vm/first_exception.h"
+#include "vm/first_failure.h"
 #include "vm/frame.h"
 #include "vm/interpreter.h"
 #include "vm/run_counters.h"
@@ -43,9 +44,7 @@ struct ParallelCalls {
   std::span<const Item> items;
   const KernelEnv *env, *worker_env;
   const ScratchBuffers* scratch;
-  // The error of the task with the lowest number: that + 1 (high half) and code; 0 when all went
-  // well.
-  std::atomic<uint64_t> error{0};
+  FirstFailure failure;
   std::atomic<bool> stopped{false};
   FirstException thrown;  // by a host's kernel
 

@@ -189,20 +189,17 @@ void ParallelCalls::RunTask(void* context, uint32_t index, uint32_t worker) {
   const KernelEnv& env = worker == 0 ? *calls.env : *calls.worker_env;
   int32_t code = RELAYVM_KERNEL_OK;
   try {
-    code = RunUnits(env, call, args, begin, end);
+    code = calls.failure.Watch(
+        env, index, [&](const KernelEnv& own) { return RunUnits(own, call, args, begin, end); });
   } catch (const std::bad_alloc&) {
     code = RELAYVM_KERNEL_OUT_OF_MEMORY;
+    calls.failure.Note(index, code);
   } catch (...) {  // of a host's kernel: the pool's threads know no exceptions
     calls.stopped.store(true, std::memory_order_relaxed);
     calls.thrown.Keep();
     return;
   }
-  if (code == RELAYVM_KERNEL_OK) return;
   if (code == RELAYVM_KERNEL_STOPPED) calls.stopped.store(true, std::memory_order_relaxed);
-  uint64_t error = uint64_t{index + 1} << 32 | static_cast<uint32_t>(code);
-  uint64_t seen = calls.error.load(std::memory_order_relaxed);
-  while ((seen == 0 || error < seen) && !calls.error.compare_exchange_weak(seen, error)) {
-  }
 }
 
 void ParallelCalls::Run(TaskPool& pool, uint32_t num_tasks) {
@@ -234,7 +231,8 @@ int32_t Interpreter::RunRange(const KernelCall& call) {
   const ParallelCalls::Item item{&call, 0, tasks};
   ParallelCalls calls{{&item, 1}, &PoolEnv(), &worker_env_, context_.scratch};
   calls.Run(*context_.pool, tasks);
-  return static_cast<int32_t>(calls.error.load(std::memory_order_relaxed));
+  if (calls.failure.code() != RELAYVM_KERNEL_OK) fault_ = calls.failure.fault();
+  return calls.failure.code();
 }
 
 // What a run has used of the scratch buffers stays charged to it.

@@ -13,6 +13,7 @@
 #include "vm/interpreter_dispatch.h"
 #include "vm/interpreter_impl.h"
 #include "vm/output_places.h"
+#include "vm/places.h"
 #include "vm/tensor_ops.h"
 
 namespace relayvm::vm {
@@ -31,7 +32,9 @@ StatusPlace Interpreter::PlaceOf(const FunctionCode* function, const uint16_t* p
 
 // A program that fails never gives kInvalidArgument, which is about what the host passed.
 bool Interpreter::Fail(Frame* frame, const uint16_t* pc, Failure failure) {
-  std::vector<StatusPlace> places = {PlaceOf(frame->function, pc)};
+  std::vector<StatusPlace> places = {PlaceIn(executable_.program(), frame->function->index,
+                                             static_cast<uint32_t>(pc - frame->function->code),
+                                             failure.check)};
   const uint16_t* return_pc = frame->return_pc;
   Frame* caller = frame->caller;
   // return_pc is after the call, so one unit before it is inside.

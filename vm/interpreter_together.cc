@@ -165,11 +165,12 @@ const uint16_t* Interpreter::RunTogether(Frame* frame, const uint16_t* pc) {
   ParallelCalls parallel{
       {items.data(), calls.num_calls}, &PoolEnv(), &worker_env_, context_.scratch};
   parallel.Run(*context_.pool, num_tasks);
-  if (const uint64_t error = parallel.error.load(std::memory_order_relaxed); error != 0) {
-    const auto task = static_cast<uint32_t>((error >> 32) - 1);
+  if (const int32_t code = parallel.failure.code(); code != RELAYVM_KERNEL_OK) {
+    const uint32_t task = parallel.failure.task();
+    fault_ = parallel.failure.fault();
     size_t c = 0;
     while (task - items[c].first_task >= items[c].num_tasks) ++c;
-    FailKernel(frame, calls.calls[c].pc, calls.calls[c].call.index, static_cast<int32_t>(error));
+    FailKernel(frame, calls.calls[c].pc, calls.calls[c].call.index, code);
     return nullptr;
   }
   for (const CallsTogether::Call& c : calls.all()) {

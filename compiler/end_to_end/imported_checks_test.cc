@@ -43,7 +43,7 @@ std::vector<Check> Checks() {
        {2},
        {3},
        {3, 2},
-       "position 'i'): kernel range_checked: index out of range: 3, expected -3 to 2"},
+       "position 'i'): kernel range_checked_0: index out of range: 3, expected -3 to 2"},
       {"y",
        rows + Node("SequenceAt", "s i", "y") + out,
        DType::kInt64,
@@ -127,6 +127,32 @@ TEST_CASE("numbers that a node can't take stop the program at the node") {
     CHECK(wrong.status().ToString().find("node '" + std::string(c.node) + "'") !=
           std::string::npos);
     CHECK(wrong.status().ToString().find(c.said) != std::string::npos);
+  }
+}
+
+// Both rows are taken, and added, by one kernel: it says which of its checks has failed.
+TEST_CASE("checks of one kernel are told apart") {
+  const std::unique_ptr<Invocation> run = Runnable(
+      ImportText("ir_version: 8 opset_import { version: 17 } graph { name: 'g' " +
+                 Tensor("input", "x", {"n", "2"}) + Tensor("input", "i", {"m"}, 7) +
+                 Tensor("input", "j", {"m"}, 7) + Node("Gather", "x i", "a") +
+                 Node("Gather", "x j", "b") + Node("Add", "a b", "y") + "output { name: 'y' } }"));
+  const std::vector<float> data(6, 0.5F);
+  const Value x = *Value::CopyTensor(DType::kFloat32, {3, 2}, data.data());
+  const auto indices = [](std::vector<int64_t> numbers) {
+    return *Value::CopyTensor(DType::kInt64, {2}, numbers.data());
+  };
+  CHECK(run->Run("main", {x, indices({-3, 2}), indices({0, 1})}).ok());
+  for (const bool first : {true, false}) {
+    const auto wrong =
+        run->Run("main", {x, indices({0, first ? 3 : 1}), indices({first ? 1 : -4, 0})});
+    REQUIRE(!wrong.ok());
+    const std::string text = wrong.status().ToString();
+    CAPTURE(text);
+    CHECK(text.find(first ? "node 'a' (Gather): indices 'i'" : "node 'b' (Gather): indices 'j'") !=
+          std::string::npos);
+    CHECK(text.find(first ? ": 3, expected -3 to 2" : ": -4, expected -3 to 2") !=
+          std::string::npos);
   }
 }
 

@@ -132,11 +132,10 @@ std::vector<Case> Cases() {
            Floats("table", {9, 8, 7, 6}) + Node("Gather", "table at", "e", Int("axis", 0)) +
            Node("Add", "x e", "y"),
        {"b", "n"},
-       // Whether the table has so many rows, only running tells.
-       {"fused_arange_expand_dims_squeeze_expand_dims_squeeze_0", "check_range",
-        "fused_arange_expand_dims_squeeze_expand_dims_squeeze_less_arange_expand_dims_squeeze_"
-        "expand_dims_1"},
-       3,
+       // Whether the table has so many rows, only running tells: whoever reads it checks.
+       {"fused_arange_expand_dims_squeeze_expand_dims_squeeze_range_checked_less_add_where_take_add_"
+        "0"},
+       1,
        {{{1, 3}, {1, 3}, {9, 9, 9}}}},
       {"expand of PyTorch: -1 keeps a dim",
        kShape + DimOf(0, "b") + Node("Unsqueeze", "b zero", "bu") + Ints("keep", {-1}) +

@@ -103,7 +103,10 @@ class Tracer {
     auto after = std::upper_bound(locations.begin(), locations.end(), at_,
                                   [](size_t pc, const SourceLocation& l) { return pc < l.pc; });
     if (after == locations.begin()) return "";
-    const SourceLocation& l = after[-1];
+    // A kernel with one check is told by that: it has the input's name, too.
+    const auto first = std::lower_bound(locations.begin(), after, at_,
+                                        [](const SourceLocation& l, size_t pc) { return l.pc < pc; });
+    const SourceLocation& l = after - first == 2 ? *first : after[-1];
     if (l.file >= program_.source_files.size()) return "";
     if (l.line == 0) return program_.source_files[l.file];
     return fmt::format("{}:{}:{}", program_.source_files[l.file], l.line, l.column);

@@ -189,7 +189,12 @@ Result<FunctionInfo> LowerFunction(ModuleLowering& module, const FunctionTask& t
     bool moved = info.locations.empty() || info.locations.back().line != inst.span.line ||
                  info.locations.back().file != inst.span.file ||
                  info.locations.back().column != inst.span.column;
-    if (inst.span.line != 0 && moved) {
+    // Those of its checks stand before an instruction's own.
+    for (const ir::Span& check : inst.checks) {
+      const ir::Span& at = check.line == 0 ? inst.span : check;
+      info.locations.push_back({pc, at.file, at.line, at.column});
+    }
+    if (inst.span.line != 0 && (moved || !inst.checks.empty())) {
       info.locations.push_back({pc, inst.span.file, inst.span.line, inst.span.column});
     }
     RELAYVM_RETURN_IF_ERROR(check(inst, true));

@@ -22,6 +22,7 @@ struct FunctionLowering::KernelGroup {
   std::vector<Value> inputs;
   std::vector<TensorType> outputs;
   bool is_tuple = false;
+  std::vector<ir::Span> checks;  // of the operators that check, in their order
   std::function<Result<std::vector<te::Tensor>>(std::span<const te::Tensor>)> compute;
 };
 
@@ -152,6 +153,7 @@ Status FunctionLowering::Lower(const ir::Var* var, const ir::OpCall& call) {
     return LowerWideJoin(var, call, std::move(group.inputs));
   }
   group.name = KernelName({call.op->name});
+  if (call.op->checks) group.checks.push_back(span_);
   group.compute = [&](std::span<const te::Tensor> in) -> Result<std::vector<te::Tensor>> {
     return call.op->compute({call.attrs, in, group.outputs});
   };
@@ -259,7 +261,10 @@ Status FunctionLowering::Lower(const ir::Var* var, const ir::PrimitiveCall& call
   KernelGroup group;
   std::vector<std::string_view> names;
   for (const ir::Binding& b : call.function->body->bindings) {
-    if (const auto* op = b.value->As<ir::OpCall>()) names.push_back(op->op->name);
+    const auto* op = b.value->As<ir::OpCall>();
+    if (op == nullptr) continue;
+    names.push_back(op->op->name);
+    if (op->op->checks) group.checks.push_back(b.value->span);
   }
   dim_owner_ = fmt::format("{}", fmt::join(names, ", "));
   group.name = KernelName(names);
@@ -291,6 +296,7 @@ Status FunctionLowering::Lower(const ir::Var* var, const ir::PrimitiveCall& call
       const auto& c = *std::get<const ir::Constant*>(a);
       return {ImmediateTensor(c.value)};
     };
+    int64_t check = 0;
     for (const ir::Binding& b : call.function->body->bindings) {
       std::vector<te::Tensor>& result = values[b.var->id];
       if (const auto* op = b.value->As<ir::OpCall>()) {
@@ -299,7 +305,8 @@ Status FunctionLowering::Lower(const ir::Var* var, const ir::PrimitiveCall& call
           for (te::Tensor& t : atom_value(a)) inputs.push_back(std::move(t));
         }
         std::vector<TensorType> outputs = FlatTypes(b.var->type);
-        result = op->op->compute({op->attrs, inputs, outputs});
+        check += op->op->checks ? 1 : 0;
+        result = op->op->compute({op->attrs, inputs, outputs, check});
       } else if (const auto* shape = b.value->As<ir::ShapeValue>()) {
         result = {VectorOf(*shape, *b.var->type->As<TensorType>())};
       } else if (const auto* tuple = b.value->As<ir::MakeTuple>()) {
@@ -419,6 +426,7 @@ Status FunctionLowering::LowerKernel(const ir::Var* var, KernelGroup& group) {
     spec.outputs.assign(first, first + static_cast<ptrdiff_t>(count));
     bool may_reuse = count == outputs.size();
     RELAYVM_RETURN_IF_ERROR(EmitKernel(spec, inputs, group.outputs, escapes, may_reuse, results));
+    out_.code.back().checks = group.checks;
   } while (results.size() < outputs.size());
   BindResults(var, std::move(results), group.is_tuple);
   return OkStatus();

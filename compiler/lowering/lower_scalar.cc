@@ -167,6 +167,7 @@ class FunctionLowering::ScalarCompiler {
       }
       case te::ExprKind::kAxis:
       case te::ExprKind::kReduce:
+      case te::ExprKind::kChecked:
         break;  // no scalar expression
     }
     return out_.ConstI(0);

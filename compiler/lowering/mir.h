@@ -49,6 +49,7 @@ struct MInst {
   Opcode op{};
   std::vector<MOperand> operands;
   ir::Span span;
+  std::vector<ir::Span> checks;  // of kernels: where each of its checks is from (OpDef::checks)
   Dim bytes;  // of kTensorAlloc and kTensorReuse: the size of the result; 0 when it is not known
   std::optional<double> tasks;  // of kernels: what its work is worth, where that is known
 };

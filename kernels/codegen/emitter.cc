@@ -5,6 +5,8 @@
 #include <llvm/IR/Function.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InlineAsm.h>
+#include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/Module.h>
 
 #include <algorithm>
@@ -271,6 +273,8 @@ Value* Emitter::ScalarNew(const Node* n) {
       return nullptr;
     case NodeKind::kSelect:
       return ScalarSelect(n, /*vector_sides=*/false);
+    case NodeKind::kChecked:
+      return Check(n, /*vector=*/false);
     case NodeKind::kReduce:
       return ReduceScalar(n);
     default:
@@ -307,6 +311,37 @@ Value* Emitter::Apply(const Node* n, const std::vector<Value*>& operands) {
     default:
       return ops_->Reinterpret(from, n->dtype, operands[0]);
   }
+}
+
+// The value, where all lanes that are on are in range; else the kernel ends. A number is in range when
+// neither difference is negative: where one of them wraps, the other one is negative. What follows may
+// read by it without a mask, so that lanes that are off have the least one.
+Value* Emitter::Check(const Node* n, bool vector) {
+  auto emit = [&](const Node* x) { return vector ? Vector(x) : Scalar(x); };
+  Value* v = emit(n->operands[0]);
+  Value* least = emit(n->operands[1]);
+  Value* end = emit(n->operands[2]);
+  Value* last = b_.CreateSub(end, llvm::ConstantInt::get(end->getType(), 1));
+  Value* either = b_.CreateOr(b_.CreateSub(v, least), b_.CreateSub(last, v));
+  Value* is_out = b_.CreateICmpSLT(either, llvm::Constant::getNullValue(either->getType()));
+  Value* mask = vector ? MaskFor(false) : nullptr;
+  if (mask != nullptr) is_out = b_.CreateAnd(is_out, mask);
+  llvm::Function* function = b_.GetInsertBlock()->getParent();
+  auto* out = llvm::BasicBlock::Create(b_.getContext(), "out.of.range", function);
+  auto* in = llvm::BasicBlock::Create(b_.getContext(), "in.range", function);
+  llvm::MDNode* rare = llvm::MDBuilder(b_.getContext()).createBranchWeights(1, 1 << 20);
+  b_.CreateCondBr(vector ? b_.CreateOrReduce(is_out) : is_out, out, in, rare);
+  b_.SetInsertPoint(out);
+  auto first = [&](Value* x) {
+    if (!vector) return x;
+    llvm::Type* bits = b_.getIntNTy(vector_.lanes);
+    Value* lane = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, b_.CreateBitCast(is_out, bits),
+                                           b_.getTrue());
+    return b_.CreateExtractElement(x, b_.CreateZExtOrTrunc(lane, b_.getInt64Ty()));
+  };
+  ReturnOutOfRange(b_, n->int_value, first(v), first(least), first(last));
+  b_.SetInsertPoint(in);
+  return mask == nullptr ? v : b_.CreateSelect(mask, v, least);
 }
 
 // Neither is negative. Vectors of indices below 2^32 divide in 32 bits.

@@ -73,6 +73,8 @@ Value* Emitter::VectorNew(const Node* n) {
       return LoadVector(n);
     case NodeKind::kSelect:
       return Varies(n->operands[0]) ? VectorSelect(n) : ScalarSelect(n, /*vector_sides=*/true);
+    case NodeKind::kChecked:
+      return Check(n, /*vector=*/true);
     case NodeKind::kReduce:
       return ReduceVector(n);
     default:

@@ -109,6 +109,9 @@ void Graph::ComputeFacts(Node& n) {
     case NodeKind::kSelect:
       n.safe = n.operands[0]->safe;
       break;
+    case NodeKind::kChecked:
+      n.safe = false;
+      break;
     default:
       for (const Node* operand : n.operands) n.safe = n.safe && operand->safe;
       break;
@@ -347,6 +350,8 @@ const Node* Graph::Rebuild(const Node* n, std::vector<const Node*> operands) {
       return Reinterpret(operands[0], n->dtype);
     case NodeKind::kSelect:
       return Select(operands[0], operands[1], operands[2]);
+    case NodeKind::kChecked:
+      return Checked(operands[0], operands[1], operands[2], n->int_value);
     case NodeKind::kReduce:
       return Reduce(n->reduce, operands[0], n->axes, n->dtype, n->select_last);
   }

@@ -34,6 +34,8 @@ enum class NodeKind : uint8_t {
   kReinterpret,
   kSelect,
   kReduce,
+  kChecked,  // operands[0], which must be in operands[1]..operands[2]-1, or the kernel fails:
+             // check int_value
 };
 
 struct Node {
@@ -93,6 +95,7 @@ class Graph {
   const Node* Cast(const Node* x, DType dtype);
   const Node* Reinterpret(const Node* x, DType dtype);
   const Node* Select(const Node* condition, const Node* if_true, const Node* if_false);
+  const Node* Checked(const Node* value, const Node* least, const Node* end, int64_t number);
   const Node* Reduce(te::ReduceKind kind, const Node* body, std::vector<const te::AxisNode*> axes,
                      DType dtype, bool select_last);
 
@@ -127,6 +130,7 @@ class Graph {
   static void AddTerm(Sum& sum, const Node* n, const Dim& coefficient);
   const Node* FromSum(Sum sum);
   bool MergeDivMod(Sum& sum);
+  std::optional<Bounds> BoundsOfWrapped(const Node* select);
   bool Within(const Node* n, const Dim& extent);  // 0 <= n < extent, proved
   struct Split;
   Split SplitBy(const Node* a, const Dim& divisor);

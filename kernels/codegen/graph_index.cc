@@ -161,6 +161,33 @@ const Node* Graph::Flatten(const std::vector<Dim>& shape, const std::vector<cons
 
 // --- Bounds ---
 
+const Node* Graph::Checked(const Node* value, const Node* least, const Node* end, int64_t number) {
+  const Bounds v = BoundsOf(value), low = BoundsOf(least), high = BoundsOf(end);
+  if (v.low && v.high && low.high && high.low && NonNegative(*v.low - *low.high) &&
+      NonNegative(*high.low - Dim(1) - *v.high)) {
+    return value;
+  }
+  return Intern(Node{.kind = NodeKind::kChecked,
+                     .dtype = DType::kInt64,
+                     .operands = {value, least, end},
+                     .int_value = number});
+}
+
+// An index that counts from the end where it is negative: v < 0 ? v + n : v, where v is in -n..n-1.
+std::optional<Bounds> Graph::BoundsOfWrapped(const Node* n) {
+  const Node* condition = n->operands[0];
+  const Node* v = n->operands[2];
+  if (condition->kind != NodeKind::kBinary || condition->binary != BinaryOp::kLess ||
+      condition->operands[0] != v || !condition->operands[1]->IsConstInt(0)) {
+    return std::nullopt;
+  }
+  const Node* added = Add(n->operands[1], Scale(v, Dim(-1)));
+  if (added->kind != NodeKind::kLinear || !added->operands.empty()) return std::nullopt;
+  const Bounds inner = BoundsOf(v);
+  if (!inner.low || !inner.high || !NonNegative(added->dim + *inner.low)) return std::nullopt;
+  return Bounds{Dim(0), Dim::Max(added->dim - Dim(1), *inner.high)};
+}
+
 Bounds Graph::BoundsOf(const Node* n) {
   auto found = bounds_.find(n);
   if (found != bounds_.end()) return found->second;
@@ -191,7 +218,16 @@ Bounds Graph::BoundsOf(const Node* n) {
       }
       break;
     }
+    case NodeKind::kChecked: {
+      b.low = BoundsOf(n->operands[1]).low;
+      if (const Bounds end = BoundsOf(n->operands[2]); end.high) b.high = *end.high - Dim(1);
+      break;
+    }
     case NodeKind::kSelect: {
+      if (const auto wrapped = BoundsOfWrapped(n)) {
+        b = *wrapped;
+        break;
+      }
       Bounds x = BoundsOf(n->operands[1]);
       Bounds y = BoundsOf(n->operands[2]);
       b.low = both(x.low, y.low, Dim::Min);

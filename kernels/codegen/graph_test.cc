@@ -71,6 +71,26 @@ TEST_CASE_FIXTURE(Fixture, "comparisons that bounds decide") {
   CHECK(g.Binary(BinaryOp::kMin, i, g.DimOf(kN)) == i);
 }
 
+TEST_CASE_FIXTURE(Fixture, "what is checked has bounds, from the end too") {
+  te::Tensor x = te::Placeholder("x", {kN}, DType::kFloat32, 0);
+  te::Tensor at = te::Placeholder("at", {kM}, DType::kInt64, 1);
+  const Node* given = g.Load(at.get(), {Axis("j", kM)});
+  const Node* n = g.DimOf(kN);
+  const Node* zero = g.DimOf(Dim(0));
+  CHECK_FALSE(g.Load(x.get(), {given})->in_range);
+  const Node* checked = g.Checked(given, zero, n, 1);
+  CHECK(g.Load(x.get(), {checked})->in_range);
+  CHECK_FALSE(g.Load(x.get(), {checked})->safe);
+  CHECK(g.Checked(checked, zero, n, 2) == checked);
+  CHECK(g.Checked(given, zero, n, 2) != checked);
+  const Node* both = g.Checked(given, g.Scale(n, Dim(-1)), n, 1);
+  CHECK_FALSE(g.Load(x.get(), {both})->in_range);
+  const Node* is_behind = g.Binary(BinaryOp::kLess, both, zero);
+  const Node* wrapped = g.Select(is_behind, g.Add(both, n), both);
+  CHECK(g.Load(x.get(), {wrapped})->in_range);
+  CHECK_FALSE(g.Load(x.get(), {g.Select(is_behind, g.Add(both, g.DimOf(kM)), both)})->in_range);
+}
+
 TEST_CASE_FIXTURE(Fixture, "loads know whether they are in range") {
   te::Tensor x = te::Placeholder("x", {kN, kM}, DType::kFloat32, 0);
   const Node* i = Axis("i", kN);

@@ -33,6 +33,7 @@ bool IsSpecialExponent(double e) {
 
 Use OfOperand(const ExprNode& e, size_t i) {
   if (e.kind == ExprKind::kSelect) return i == 0 ? kGuard : 0;
+  if (e.kind == ExprKind::kChecked) return i == 0 ? 0 : kIndex;
   if (e.kind != ExprKind::kBinary) return 0;
   switch (e.binary) {
     case BinaryOp::kDivide:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <unordered_set>
 
 #include "kernels/codegen/contraction/ir.h"
 #include "kernels/codegen/loop_transforms.h"
@@ -102,8 +103,34 @@ class LoopEmitter {
     }
   }
 
+  // Numbers that are checked for every element, and are the same in the loops from `level` on, are
+  // checked before these.
+  void EmitChecks(const LoopNest& nest, size_t level) {
+    std::vector<const Node*> work;
+    std::unordered_set<const Node*> seen;
+    for (const LoopStore& store : nest.stores) {
+      work.push_back(store.value);
+      while (!work.empty()) {
+        const Node* n = work.back();
+        work.pop_back();
+        if (n->safe || !seen.insert(n).second || n->kind == NodeKind::kReduce) continue;
+        // Of a select, the condition alone is evaluated for certain.
+        const size_t count = n->kind == NodeKind::kSelect ? 1 : n->operands.size();
+        for (size_t i = 0; i < count; ++i) work.push_back(n->operands[i]);
+        if (n->kind != NodeKind::kChecked) continue;
+        const bool is_same =
+            std::all_of(nest.axes.begin() + static_cast<std::ptrdiff_t>(level), nest.axes.end(),
+                        [&](const te::AxisNode* axis) { return !n->DependsOn(axis); });
+        const bool is_safe =
+            std::ranges::all_of(n->operands, [](const Node* operand) { return operand->safe; });
+        if (is_same && is_safe) emitter_.EmitNode(n);
+      }
+    }
+  }
+
   void EmitLevel(const LoopNest& nest, size_t level, Value* block) {
     if (level == nest.axes.size()) return EmitScalar(nest);
+    EmitChecks(nest, level);
     const te::AxisNode* axis = nest.axes[level];
     Value* first = I64(b_, 0);
     Value* end = emitter_.EmitDim(axis->extent);

@@ -49,6 +49,11 @@ const Node* Lowering::LowerNew(const te::ExprNode& e, Environment& env) {
     }
     case ExprKind::kReduce:
       return LowerReduce(e, env);
+    case ExprKind::kChecked: {
+      const Node* value = operand(0);
+      const Node* least = operand(1);
+      return graph_.Checked(value, least, operand(2), e.int_value);
+    }
   }
   return nullptr;
 }

@@ -179,6 +179,20 @@ bool Planner::LowerStages(size_t most) {
   return true;
 }
 
+// What a value costs: of an index, whose parts are read often, each of them once.
+uint32_t CostOfKeeping(const Node* value) {
+  if (value->dtype != DType::kInt64) return value->cost;
+  bool reduces = false;
+  uint32_t cost = 0;
+  ForEachNode({value}, [&](const Node* n) {
+    reduces = reduces || n->kind == NodeKind::kReduce;
+    uint32_t own = n->cost;
+    for (const Node* operand : n->operands) own -= std::min(own, operand->cost);
+    cost += own;
+  });
+  return reduces ? value->cost : cost;
+}
+
 // A costly tensor, the last one in order, that would be computed more than once an element; null
 // when there is none. While only a part is lowered, only what that part shows twice counts.
 const te::TensorNode* Planner::FindRecomputed(bool is_partial) {
@@ -190,7 +204,7 @@ const te::TensorNode* Planner::FindRecomputed(bool is_partial) {
     for (size_t r = 0; r < inlined_.size(); ++r) {
       if (inlined_[r].tensor != t) continue;
       records.push_back(r);
-      cost = std::max(cost, inlined_[r].value->cost);
+      cost = std::max(cost, CostOfKeeping(inlined_[r].value));
     }
     if (cost < kWorthKeeping) continue;
     if (records.size() > 1) return t;

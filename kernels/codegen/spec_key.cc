@@ -135,6 +135,9 @@ class KeyWriter {
           WriteDim(axis->extent);
         }
         break;
+      case te::ExprKind::kChecked:
+        Append("k{}", e.int_value);
+        break;
       default:
         break;
     }

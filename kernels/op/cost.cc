@@ -72,6 +72,7 @@ class Counter {
         break;
       case te::ExprKind::kCast:
       case te::ExprKind::kSelect:
+      case te::ExprKind::kChecked:
         cost_ += 1;
         break;
       default:

@@ -3,6 +3,15 @@
 namespace relayvm::op_testing {
 namespace {
 
+TEST_CASE("range_checked gives the values, each between its bounds") {
+  const HostTensor values = I32({2, 3}, {0, -1, 2, 1, 0, 3});
+  CheckOp("range_checked", {}, {values, I64({3}, {0, -1, 2}), I64({3}, {2, 1, 4})}, {values});
+  CheckOp("range_checked", {}, {values, I64({1}, {-1}), I64({1}, {4})}, {values});
+  CheckOp("range_checked", {}, {I64({}, {7}), I64({1}, {7}), I64({1}, {8})}, {I64({}, {7})});
+  CheckOp("range_checked", {}, {values, I64({}, {-1}), I64({}, {4})}, {values});
+  CheckFails("range_checked", {}, {values, I64({}, {-1}), I64({1}, {4})}, "one rank");
+}
+
 TEST_CASE("take: modes, axis, batch dims") {
   HostTensor x = F32({3, 2}, Iota(6));
   HostTensor i = I32({2}, {-1, 7});

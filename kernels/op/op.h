@@ -33,6 +33,7 @@ struct ComputeContext {
   const Attrs& attrs;
   std::span<const te::Tensor> inputs;
   std::span<const TensorType> outputs;
+  int64_t check = 1;  // the number of this call's checks among those of its kernel (OpDef::checks)
 };
 
 // How an operator may fuse (TVM's TOpPattern).
@@ -105,6 +106,8 @@ struct OpDef {
   std::function<Result<OpResult>(TypeContext&)> infer;
   // The meaning, as one tensor expression a result tensor. Null for operators given by `builtin`.
   std::function<std::vector<te::Tensor>(const ComputeContext&)> compute;
+  // Its expressions check the data (te::Checked), and its kernel may fail.
+  bool checks = false;
   // The meaning, as a builtin (sort, top-k, cumsum ...). Arguments of the builtin:
   // inputs, then outputs, then `num_counts` int64 scalars that it fills.
   std::function<BuiltinCall(const ComputeContext&)> builtin;

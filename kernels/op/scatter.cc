@@ -97,37 +97,66 @@ OpDef ScatterNdOp() {
 
 // (values, least, end): integers that must be in least..end-1 when the program runs; importers write
 // it where a format says that others are errors. Bounds are vectors of one number, or of one for
-// each place of the values' last axis. check_range gives `end`, so that what is computed of large
-// values reads them where they are; range_checked gives the values.
-OpDef CheckRangeOp(std::string name, bool gives_values) {
+// each place of the values' last axis; of range_checked numbers, too.
+Result<OpResult> InferCheck(TypeContext& tc, bool gives_values) {
+  const TensorType& values = tc.tensor(0);
+  RELAYVM_RETURN_IF_ERROR(RequireInteger(values, "values"));
+  for (const size_t i : {1, 2}) {
+    if (gives_values && tc.tensor(i).rank() == 0 && tc.tensor(i).dtype == DType::kInt64) continue;
+    RELAYVM_RETURN_IF_ERROR(RequireRank(tc.tensor(i), 1, "a bound"));
+    if (tc.tensor(i).dtype != DType::kInt64) return Invalid("bounds: expected int64");
+  }
+  if (tc.tensor(1).rank() != tc.tensor(2).rank()) return Invalid("bounds: expected one rank");
+  if (tc.tensor(1).rank() == 0) return OpResult(values);
+  const Dim& count = tc.tensor(1).shape[0];
+  RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(count, tc.tensor(2).shape[0], "the number of bounds"));
+  if (!count.is_const(1)) {
+    if (values.rank() < 1) return Invalid("expected one bound for a value of rank 0");
+    RELAYVM_RETURN_IF_ERROR(
+        tc.RequireEqual(count, values.shape.back(), "bounds beside the values' last axis"));
+  }
+  return OpResult(gives_values ? values : TensorType{{count}, DType::kInt64});
+}
+
+// Gives `end`, so that what is computed of large values reads them where they are.
+OpDef CheckRange() {
   OpDef op;
-  op.name = std::move(name);
+  op.name = "check_range";
   op.num_args = 3;
-  op.infer = [gives_values](TypeContext& tc) -> Result<OpResult> {
-    const TensorType& values = tc.tensor(0);
-    RELAYVM_RETURN_IF_ERROR(RequireInteger(values, "values"));
-    for (const size_t i : {1, 2}) {
-      RELAYVM_RETURN_IF_ERROR(RequireRank(tc.tensor(i), 1, "a bound"));
-      if (tc.tensor(i).dtype != DType::kInt64) return Invalid("bounds: expected int64");
-    }
-    const Dim& count = tc.tensor(1).shape[0];
-    RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(count, tc.tensor(2).shape[0], "the number of bounds"));
-    if (!count.is_const(1)) {
-      if (values.rank() < 1) return Invalid("expected one bound for a value of rank 0");
-      RELAYVM_RETURN_IF_ERROR(
-          tc.RequireEqual(count, values.shape.back(), "bounds beside the values' last axis"));
-    }
-    return OpResult(gives_values ? values : TensorType{{count}, DType::kInt64});
+  op.infer = [](TypeContext& tc) { return InferCheck(tc, false); };
+  op.builtin = [](const ComputeContext&) -> BuiltinCall { return {"check_range", {}}; };
+  return op;
+}
+
+// Gives the values: whatever reads them checks them as it does.
+OpDef RangeChecked() {
+  OpDef op;
+  op.name = "range_checked";
+  op.num_args = 3;
+  op.fusion = FusionClass::kInjective;
+  op.checks = true;
+  op.infer = [](TypeContext& tc) { return InferCheck(tc, true); };
+  op.compute = [](const ComputeContext& c) -> std::vector<te::Tensor> {
+    const te::Tensor& values = c.inputs[0];
+    const bool is_number = c.inputs[1]->rank() == 0;
+    const bool is_one = is_number || c.inputs[1]->shape[0].is_const(1);
+    return {te::Compute("range_checked", values->shape, [&](const ExprList& i) {
+      const auto bound = [&](size_t input) {
+        if (is_number) return te::Load(c.inputs[input], {});
+        return te::Load(c.inputs[input], {is_one ? Int(0) : i.back()});
+      };
+      te::Expr value = te::Cast(te::Load(values, i), DType::kInt64);
+      return te::Cast(te::Checked(std::move(value), bound(1), bound(2), c.check), values->dtype);
+    })};
   };
-  op.builtin = [name = op.name](const ComputeContext&) -> BuiltinCall { return {name, {}}; };
   return op;
 }
 
 }  // namespace
 
 void DefineScatter(OpTable& table) {
-  table.Add(CheckRangeOp("check_range", false));
-  table.Add(CheckRangeOp("range_checked", true));
+  table.Add(CheckRange());
+  table.Add(RangeChecked());
   table.Add(ScatterElementsOp());
   table.Add(ScatterNdOp());
 }

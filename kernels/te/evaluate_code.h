@@ -71,6 +71,7 @@ class Machine {
   Status RunLoad(const Instruction& in, Scalar* out, int lanes, Mask mask);
   void RunBinary(const Instruction& in, Scalar* out, int lanes);
   Status RunSelect(const Instruction& in, Scalar* out, int lanes, Mask mask);
+  Status RunChecked(const Instruction& in, Scalar* out, int lanes, Mask mask);
   Status RunReduce(const Instruction& in, Scalar* out, int lanes, Mask mask);
   template <typename Fn>
   void Lanes(const Instruction& in, Scalar* out, int lanes, Fn fn);

@@ -66,7 +66,9 @@ class Compiler {
     auto found = facts_.find(e);
     if (found != facts_.end()) return found->second;
     Facts facts;
-    facts.has_load = e->kind == ExprKind::kLoad || e->kind == ExprKind::kReduce;
+    // What may fail stays where it is asked for, too.
+    facts.has_load =
+        e->kind == ExprKind::kLoad || e->kind == ExprKind::kReduce || e->kind == ExprKind::kChecked;
     if (e->kind == ExprKind::kAxis) {
       auto it = axis_depth_.find(e->axis.get());
       facts.depth = it == axis_depth_.end() ? scopes_.size() - 1 : it->second;

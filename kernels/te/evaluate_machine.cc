@@ -108,6 +108,9 @@ Status Machine::Run(const Code& code, int lanes, Mask mask) {
       case ExprKind::kReduce:
         RELAYVM_RETURN_IF_ERROR(RunReduce(in, out, lanes, mask));
         break;
+      case ExprKind::kChecked:
+        RELAYVM_RETURN_IF_ERROR(RunChecked(in, out, lanes, mask));
+        break;
       default:
         return Status(StatusCode::kInternal, "unexpected instruction in the evaluator");
     }
@@ -222,6 +225,25 @@ Status Machine::RunSelect(const Instruction& in, Scalar* out, int lanes, Mask ma
   const Scalar* if_false = slot(in.second->result);
   for (int i = 0; i < lanes; ++i)
     out[i] = on_true[i] != 0 ? if_true[i] : (on_false[i] != 0 ? if_false[i] : IntScalar(0));
+  return OkStatus();
+}
+
+Status Machine::RunChecked(const Instruction& in, Scalar* out, int lanes, Mask mask) {
+  const Scalar* x = slot(in.operands[0]);
+  const Scalar* least = slot(in.operands[1]);
+  const Scalar* end = slot(in.operands[2]);
+  for (int i = 0; i < lanes; ++i) {
+    const bool on = mask == nullptr || mask[i] != 0;
+    if (on && (x[i].i < least[i].i || x[i].i >= end[i].i)) {
+      return Status(
+          StatusCode::kOutOfRange,
+          end[i].i <= least[i].i
+              ? fmt::format("index out of range: {}, where there is no number that fits", x[i].i)
+              : fmt::format("index out of range: {}, expected {} to {}", x[i].i, least[i].i,
+                            end[i].i - 1));
+    }
+    out[i] = on ? x[i] : least[i];
+  }
   return OkStatus();
 }
 

@@ -78,6 +78,15 @@ class SymbolicEvaluator {
       }
       case ExprKind::kReduce:
         return EvalReduce(e);
+      case ExprKind::kChecked: {
+        MaybeValue x = Eval(*e.operands[0]);
+        const MaybeValue least = Eval(*e.operands[1]), end = Eval(*e.operands[2]);
+        if (!x || !least || !end) return std::nullopt;
+        const Dim& d = std::get<Dim>(*x);
+        const bool holds = KnownNonNegative(d - std::get<Dim>(*least)) &&
+                           KnownNonNegative(std::get<Dim>(*end) - Dim(1) - d);
+        return holds ? x : std::nullopt;
+      }
     }
     return std::nullopt;
   }

@@ -91,6 +91,9 @@ void Print(const ExprNode& e, std::string& out) {
         out += fmt::format(", {} < {}", axis->name, axis->extent.ToString());
       out += ")";
       return;
+    case ExprKind::kChecked:
+      out += "checked";
+      break;
   }
   out += "(";
   PrintList(e.operands, out);

@@ -41,6 +41,7 @@ bool IsScalarExpression(const Tensor& t) {
     switch (e->kind) {
       case ExprKind::kAxis:
       case ExprKind::kReduce:
+      case ExprKind::kChecked:
         return false;
       case ExprKind::kLoad:
         if (e->tensor->rank() != 0) return false;

@@ -240,6 +240,14 @@ Expr Select(Expr condition, Expr if_true, Expr if_false) {
   return node;
 }
 
+Expr Checked(Expr value, Expr least, Expr end, int64_t number) {
+  assert(value->dtype == DType::kInt64 && number > 0);
+  auto node = NewNode(ExprKind::kChecked, DType::kInt64);
+  node->operands = {std::move(value), std::move(least), std::move(end)};
+  node->int_value = number;
+  return node;
+}
+
 Expr Reduce(ReduceKind kind, Expr body, std::vector<Axis> axes, DType dtype, bool select_last) {
   if (dtype == DType::kBFloat16 && (kind == ReduceKind::kSum || kind == ReduceKind::kProd)) {
     auto widen = [](const Expr& e) { return Cast(e, DType::kFloat32); };
@@ -346,6 +354,8 @@ class Rewriter {
         return Select(operands[0], operands[1], operands[2]);
       case ExprKind::kReduce:
         return Reduce(e->reduce, operands[0], e->axes, e->dtype, e->select_last);
+      case ExprKind::kChecked:
+        return Checked(operands[0], operands[1], operands[2], e->int_value);
       default:
         return e;
     }

@@ -43,9 +43,11 @@ enum class ExprKind : uint8_t {
   kBinary,    // binary(operands[0], operands[1]), both of the same dtype
   kCast,  // operands[0] converted to dtype: float to int truncates toward zero; to bool is x != 0
   kReinterpret,  // bit cast, same width
-  kSelect,  // operands[0] ? operands[1] : operands[2]; only the chosen side is evaluated (a load
-            // may be guarded so)
-  kReduce,  // reduce over `axes` of operands[0]; see ReduceKind
+  kSelect,   // operands[0] ? operands[1] : operands[2]; only the chosen side is evaluated (a load
+             // may be guarded so)
+  kReduce,   // reduce over `axes` of operands[0]; see ReduceKind
+  kChecked,  // operands[0], an int64 that must be in operands[1]..operands[2]-1: where it is not,
+             // the evaluation fails, and says that check int_value did
 };
 
 // Semantics are those of reference/operators: integer arithmetic wraps; kDivide and kMod truncate
@@ -185,6 +187,8 @@ Expr Binary(BinaryOp op, Expr a, Expr b);  // simplifies x+0, x*1, constants
 Expr Cast(Expr x, DType dtype);            // the identity when x has it already
 Expr Reinterpret(Expr x, DType dtype);
 Expr Select(Expr condition, Expr if_true, Expr if_false);
+// `number` tells the checks of a kernel apart, from 1 on (RelayvmKernelFault::given).
+Expr Checked(Expr value, Expr least, Expr end, int64_t number);
 // A sum or product of bfloat16 is made in float32, as are the products that it sums, and rounded
 // once; of float16 it is rounded at each step, in the order of the axes.
 Expr Reduce(ReduceKind kind, Expr body, std::vector<Axis> axes, DType dtype,

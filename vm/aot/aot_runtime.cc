@@ -80,7 +80,8 @@ void LookAtStack(AotRun& run) {
 }
 
 void Fail(AotRun& run, uint64_t site, Failure failure) {
-  run.places = {PlaceOf(run, site)};
+  run.places = {PlaceIn(*run.program, static_cast<uint32_t>(site >> 32),
+                        static_cast<uint32_t>(site), failure.check)};
   run.failure = std::move(failure);
 }
 

@@ -15,6 +15,7 @@
 #include "vm/checked_pool.h"
 #include "vm/failure.h"
 #include "vm/first_exception.h"
+#include "vm/first_failure.h"
 #include "vm/graph/format/verify.h"
 #include "vm/graph/graph_folder.h"
 #include "vm/linked_program.h"
@@ -570,7 +571,7 @@ struct Parallel {
   RelayvmKernelArgs args;
   const std::vector<Memory>& scratch;
   const RelayvmKernelEnv* env;
-  std::atomic<uint64_t> error{0};  // of the first task that failed: its number from 1, and the code
+  vm::FirstFailure failure;
   vm::FirstException thrown;
 
   static void RunTask(void* context, uint32_t index, uint32_t worker) {
@@ -580,19 +581,14 @@ struct Parallel {
     const uint64_t units = p.step.units;
     const auto begin = static_cast<uint32_t>(units * index / p.step.tasks);
     const auto end = static_cast<uint32_t>(units * (index + 1) / p.step.tasks);
-    int32_t code = RELAYVM_KERNEL_OK;
     try {
-      code = p.step.fn(p.env, &args, begin, end);
+      p.failure.Watch(*p.env, index, [&](const RelayvmKernelEnv& own) {
+        return p.step.fn(&own, &args, begin, end);
+      });
     } catch (const std::bad_alloc&) {
-      code = RELAYVM_KERNEL_OUT_OF_MEMORY;
+      p.failure.Note(index, RELAYVM_KERNEL_OUT_OF_MEMORY);
     } catch (...) {  // of a host's kernel: the pool's threads know no exceptions
       p.thrown.Keep();
-      return;
-    }
-    if (code == RELAYVM_KERNEL_OK) return;
-    const uint64_t error = uint64_t{index + 1} << 32 | static_cast<uint32_t>(code);
-    uint64_t seen = p.error.load(std::memory_order_relaxed);
-    while ((seen == 0 || error < seen) && !p.error.compare_exchange_weak(seen, error)) {
     }
   }
 };
@@ -606,7 +602,8 @@ int32_t GraphModule::Impl::RunStep(const Step& step) {
   Parallel parallel{step, args, scratch, &worker_env};
   pool->Run(step.tasks, Parallel::RunTask, &parallel);
   parallel.thrown.Rethrow();
-  return static_cast<int32_t>(parallel.error.load(std::memory_order_relaxed));
+  if (parallel.failure.code() != RELAYVM_KERNEL_OK) fault = parallel.failure.fault();
+  return parallel.failure.code();
 }
 
 Status GraphModule::Run() {

@@ -106,6 +106,9 @@ Value CheckedEnd(const InputName& of, const Value& values, const Value& least, c
 Term Checked(const InputName& of, const Value& values, const Value& least, const Value& end) {
   TypedBuilder& b = of.n.b();
   if (Holds(of, values, least, end)) return {b, values};
+  const auto low = b.ConstantInts(least), high = b.ConstantInts(end);
+  if (low && high && low->size() == 1 && high->size() == 1)  // known to the kernel that checks
+    return {b, Call(of, "range_checked", {values, b.Int((*low)[0]), b.Int((*high)[0])})};
   return {b, Call(of, "range_checked", {values, least, end})};
 }
 Term Checked(const InputName& of, const Value& values, int64_t least, const Value& end) {
@@ -132,16 +135,16 @@ Value NotNegative(const InputName& of) {
 Value FromFront(const InputName& of, const Value& indices, const Value& extents) {
   TypedBuilder& b = of.n.b();
   const Value least = b.Op("negative", {extents});
-  const Value end = CheckedEnd(of, indices, least, extents);
-  if (!b.status().ok()) return indices;
+  const Value wide = Term(b, indices).As(DType::kInt64);
   const auto known = b.ConstantInts(indices);
   const auto sizes = b.ConstantInts(extents);
   if (known) {
-    if (std::all_of(known->begin(), known->end(), [](int64_t i) { return i >= 0; }) &&
-        end.node == extents.node) {
+    // What is to be read is known.
+    if (Holds(of, indices, least, extents) &&
+        std::all_of(known->begin(), known->end(), [](int64_t i) { return i >= 0; })) {
       return indices;
     }
-    if (sizes && !sizes->empty()) {
+    if (sizes && !sizes->empty() && b.status().ok()) {
       std::vector<int64_t> wrapped, shape;
       for (size_t i = 0; i < known->size(); ++i) {
         wrapped.push_back((*known)[i] + ((*known)[i] < 0 ? (*sizes)[i % sizes->size()] : 0));
@@ -153,19 +156,17 @@ Value FromFront(const InputName& of, const Value& indices, const Value& extents)
                  : b.Op("reshape", {v}, {{"newshape", ListOf(shape)}, {"allowzero", true}});
     }
   }
+  const Term place = Checked(of, wide, least, extents);
+  if (!b.status().ok()) return indices;
   const bool one = extents.dim(0).is_const(1);
-  const Term wide = Term(b, indices).As(DType::kInt64);
-  const Term extent(b, one ? b.Squeeze(end, {0}) : end);
-  return Select(wide < 0, wide + extent, wide);
+  const Term extent(b, one ? b.Squeeze(extents, {0}) : extents);
+  return Select(place < 0, place + extent, place);
 }
 
 Value Below(const InputName& of, const Value& indices, const Value& extent) {
   TypedBuilder& b = of.n.b();
-  const Value end = CheckedEnd(of, indices, b.Ints({0}), extent);
-  if (end.node == extent.node || !b.status().ok()) return indices;
-  // Read through what was checked.
-  const Term wide = Term(b, indices).As(DType::kInt64);
-  return Minimum(wide, Term(b, b.Squeeze(end, {0})) - 1);
+  if (Holds(of, indices, b.Ints({0}), extent)) return indices;
+  return Checked(of, Term(b, indices).As(DType::kInt64), 0, extent);
 }
 
 Term AxisFromFront(const InputName& of, int64_t rank) {

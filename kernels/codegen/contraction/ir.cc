@@ -170,12 +170,57 @@ llvm::Function* PollFunction(llvm::Module& module) {
   return function;
 }
 
+// i32 out_of_range(env, number, found, least, most): the code to return. The environment may have no
+// place for what was found.
+llvm::Function* OutOfRangeFunction(llvm::Module& module) {
+  constexpr const char* kName = "relayvm.out_of_range";
+  if (llvm::Function* existing = module.getFunction(kName)) return existing;
+  llvm::LLVMContext& context = module.getContext();
+  llvm::Type* pointer = llvm::PointerType::getUnqual(context);
+  llvm::Type* i64 = llvm::Type::getInt64Ty(context);
+  auto* type = llvm::FunctionType::get(llvm::Type::getInt32Ty(context),
+                                       {pointer, i64, i64, i64, i64}, false);
+  auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, kName, module);
+  function->addFnAttr(llvm::Attribute::NoInline);
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  function->addFnAttr(llvm::Attribute::Cold);
+  llvm::IRBuilder<> b(BasicBlock::Create(context, "entry", function));
+  Value* env = function->getArg(0);
+  constexpr size_t kAt = offsetof(RelayvmKernelEnv, fault);
+  auto* has_field = BasicBlock::Create(context, "has.field", function);
+  auto* has_fault = BasicBlock::Create(context, "has.fault", function);
+  auto* done = BasicBlock::Create(context, "done", function);
+  Value* size = b.CreateLoad(
+      b.getInt32Ty(),
+      At(b, b.getInt8Ty(), env, static_cast<int64_t>(offsetof(RelayvmKernelEnv, struct_size))));
+  b.CreateCondBr(b.CreateICmpUGE(size, b.getInt32(kAt + sizeof(void*))), has_field, done);
+  b.SetInsertPoint(has_field);
+  Value* fault = b.CreateLoad(pointer, At(b, b.getInt8Ty(), env, static_cast<int64_t>(kAt)));
+  b.CreateCondBr(b.CreateIsNotNull(fault), has_fault, done);
+  b.SetInsertPoint(has_fault);
+  static_assert(sizeof(RelayvmKernelFault) == 4 * sizeof(int64_t));
+  for (unsigned i = 0; i < 4; ++i) {
+    b.CreateStore(function->getArg(i + 1), At(b, i64, fault, static_cast<int64_t>(i)));
+  }
+  b.CreateBr(done);
+  b.SetInsertPoint(done);
+  b.CreateRet(b.getInt32(RELAYVM_KERNEL_INDEX_OUT_OF_RANGE));
+  return function;
+}
+
 // i32 kernel(env, args, begin, end)
 bool IsKernel(const llvm::Function* function) {
   return function->getReturnType()->isIntegerTy(32) && function->arg_size() == 4;
 }
 
 }  // namespace
+
+void ReturnOutOfRange(Builder& b, int64_t number, Value* found, Value* least, Value* most) {
+  llvm::Function* function = b.GetInsertBlock()->getParent();
+  assert(IsKernel(function) && "a check outside of a kernel");
+  b.CreateRet(b.CreateCall(OutOfRangeFunction(*function->getParent()),
+                           {function->getArg(0), I64(b, number), found, least, most}));
+}
 
 Value* WorkOf(Builder& b, Value* work, Value* turns) {
   if (std::optional<int64_t> w = ConstantOf(work), t = ConstantOf(turns); w && t) {

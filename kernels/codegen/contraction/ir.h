@@ -68,6 +68,10 @@ void PollAfter(Builder& b, llvm::Value* is_long, llvm::Value* counter,
                const std::function<llvm::Value*()>& work,
                const std::function<void()>& before = nullptr,
                const std::function<void()>& after = nullptr);
+// The kernel ends here, and says that its check `number` found `found` where least..most was expected
+// (i64). REQUIRES: the function is a kernel. The builder's block is closed.
+void ReturnOutOfRange(Builder& b, int64_t number, llvm::Value* found, llvm::Value* least,
+                      llvm::Value* most);
 // work * turns, at most kMaxWork. REQUIRES: work is that already; turns may be anything.
 llvm::Value* WorkOf(Builder& b, llvm::Value* work, llvm::Value* turns);
 
