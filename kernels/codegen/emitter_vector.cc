@@ -207,7 +207,17 @@ Value* Emitter::LoadVectorAt(const Node* n, const Node* index, Value* mask) {
     if (Value* chosen = LoadChosen(n, index, mask)) return chosen;
     if (Value* repeated = LoadRepeated(n, index, mask)) return repeated;
     if (Value* near = LoadNear(n, index, mask)) return near;
-    return Gather(n, Pointer(n->tensor, I64(b_, 0)), Vector(index), mask);
+    // What varies stays apart, so that offsets of 32 bits are such.
+    const Node* rest = nullptr;
+    Dim coefficient;
+    const Node* term = IrregularTerm(index, rest, coefficient);
+    if (term == nullptr || !coefficient.is_const(1))
+      return Gather(n, Pointer(n->tensor, I64(b_, 0)), Vector(index), mask);
+    const bool is_narrow =
+        term->kind == NodeKind::kCast && term->operands[0]->dtype == DType::kInt32;
+    // Alone, the rest may be outside the tensor.
+    Value* base = b_.CreateGEP(MemoryType(n->dtype), Pointer(n->tensor, I64(b_, 0)), Scalar(rest));
+    return Gather(n, base, Vector(is_narrow ? term->operands[0] : term), mask);
   }
   Value* stride = EmitDim(address.stride);
   Value* first = Add(b_, Scalar(address.uniform), Mul(b_, vector_.base, stride));

@@ -48,6 +48,8 @@ OpDef AffineGrid() {
 
 // --- grid_sample ---
 
+// Where the grid points is the same for all channels: the places of the pixels around it, and their
+// weights, are tensors of their own, (batch, extents of the grid).
 class GridSampler {
  public:
   explicit GridSampler(const ComputeContext& ctx)
@@ -58,58 +60,71 @@ class GridSampler {
         align_(ctx.attrs.Bool("align_corners")),
         spatial_(static_cast<size_t>(data_->rank() - 2)),
         coordinate_(grid_->dtype == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32),
-        dtype_(data_->dtype == DType::kFloat64 ? DType::kFloat64 : coordinate_) {}
+        dtype_(data_->dtype == DType::kFloat64 ? DType::kFloat64 : coordinate_) {
+    Dim pixels(1);
+    for (size_t k = 0; k < spatial_; ++k) pixels = pixels * Extent(k);
+    const auto most = pixels.UpperBound();
+    place_ = most && *most <= INT32_MAX ? DType::kInt32 : DType::kInt64;
+    positions_.push_back(data_->shape[0]);
+    positions_.insert(positions_.end(), grid_->shape.begin() + 2, grid_->shape.end());
+    const size_t each = method_ == "nearest" ? 1 : method_ == "bicubic" ? 4 : 2;
+    size_t taps = 1;
+    for (size_t k = 0; k < spatial_; ++k) taps *= each;
+    for (size_t tap = 0; tap < taps; ++tap) {
+      std::vector<size_t> which(spatial_);  // of the neighbours along each axis
+      for (size_t k = spatial_, rest = tap; k-- > 0; rest /= each) which[k] = rest % each;
+      taps_.push_back({which, Places(which)});
+    }
+    if (method_ == "bicubic") {
+      for (size_t k = 0; k < spatial_; ++k) {
+        for (size_t n = 0; n < each; ++n) {
+          cubic_.push_back(te::Compute("grid_weight", positions_, [&](const ExprList& i) {
+            return CubicWeights(Part(i, k))[n];
+          }));
+        }
+      }
+    }
+  }
 
   // The value at output index `i`.
   Expr Sample(const ExprList& i) const {
-    std::vector<Expr> positions;
-    for (size_t k = 0; k < spatial_; ++k) positions.push_back(Position(i, k));
-    ExprList pixel(i.begin(), i.begin() + 2);
-    pixel.resize(2 + spatial_);
-    if (method_ == "nearest") {
-      for (size_t k = 0; k < spatial_; ++k) {
-        pixel[2 + k] = ToIndex(Unary(UnaryOp::kRoundEven, Pad(positions[k], k)));
-      }
-      return Pixel(pixel);
+    ExprList at{i[0]};
+    at.insert(at.end(), i.begin() + 2, i.end());
+    if (method_ == "nearest") return Pixel(i, at, taps_[0].place);
+    if (method_ == "bicubic") return Cubic(i, at);
+    Expr sum;
+    for (const Tap& tap : taps_) {
+      const te::Tensor weight = te::Compute("grid_weight", positions_, [&](const ExprList& p) {
+        Expr product;
+        for (size_t k = 0; k < spatial_; ++k) {
+          const Expr t = Part(p, k);
+          const Expr w = tap.which[k] == 0 ? F(1) - t : t;
+          product = k == 0 ? w : product * w;
+        }
+        return product;
+      });
+      Expr term = te::Cast(Pixel(i, at, tap.place), dtype_) * te::Load(weight, at);
+      sum = sum == nullptr ? term : sum + term;
     }
-    bool cubic = method_ == "bicubic";
-    std::vector<ExprList> weights;
-    std::vector<ExprList> indices;
-    for (size_t k = 0; k < spatial_; ++k) {
-      // Cubic pads the integer position of each neighbour, linear the position itself.
-      Expr x = cubic ? positions[k] : Pad(positions[k], k);
-      Expr floor = Unary(UnaryOp::kFloor, x);
-      Expr t = te::Cast(x - floor, dtype_);
-      weights.push_back(cubic ? CubicWeights(t) : ExprList{F(1) - t, t});
-      ExprList& at = indices.emplace_back();
-      for (size_t n = 0; n < weights.back().size(); ++n) {
-        Expr neighbour = floor + C(static_cast<double>(n) - (cubic ? 1 : 0));
-        at.push_back(ToIndex(cubic ? Pad(neighbour, k) : neighbour));
-      }
-    }
-    std::function<Expr(size_t)> interpolate = [&](size_t k) -> Expr {
-      if (k == spatial_) return te::Cast(Pixel(pixel), dtype_);
-      Expr sum;
-      for (size_t n = 0; n < weights[k].size(); ++n) {
-        pixel[2 + k] = indices[k][n];
-        Expr term = interpolate(k + 1) * weights[k][n];
-        sum = n == 0 ? term : sum + term;
-      }
-      return sum;
-    };
-    return interpolate(0);
+    return sum;
   }
 
  private:
+  struct Tap {
+    std::vector<size_t> which;
+    te::Tensor place;  // its pixel's number in a channel, or -1 outside the image
+  };
+
   Expr F(double v) const { return te::FloatImm(v, dtype_); }
   Expr C(double v) const { return te::FloatImm(v, coordinate_); }
+  Expr P(int64_t v) const { return te::IntImm(v, place_); }
   const Dim& Extent(size_t k) const { return data_->shape[2 + k]; }
   Expr Size(const Dim& d) const { return te::Cast(te::DimValue(d), coordinate_); }
 
   // Where the grid points along spatial axis k; the grid holds x, that is the last axis, first.
   Expr Position(const ExprList& i, size_t k) const {
     ExprList at{i[0], Int(static_cast<int64_t>(spatial_ - 1 - k))};
-    at.insert(at.end(), i.begin() + 2, i.end());
+    at.insert(at.end(), i.begin() + 1, i.end());
     Expr v = te::Cast(te::Load(grid_, std::move(at)), coordinate_) + C(1);
     if (align_) return Divide(v * Size(Extent(k) - Dim(1)), C(2));
     return Divide(v * Size(Extent(k)), C(2)) + C(-0.5);
@@ -144,13 +159,73 @@ class GridSampler {
     return {far(t + F(1)), near(t), near(F(1) - t), far(F(2) - t)};
   }
 
-  // The pixel, or 0 outside the image.
-  Expr Pixel(const ExprList& at) const {
-    Expr inside = te::IntImm(1, DType::kBool);
-    for (size_t k = 0; k < spatial_; ++k) {
-      inside = inside && at[2 + k] >= Int(0) && at[2 + k] < te::DimValue(Extent(k));
+  // Cubic pads the whole position of each neighbour, linear the position itself.
+  Expr Padded(const ExprList& i, size_t k) const {
+    return method_ == "bicubic" ? Position(i, k) : Pad(Position(i, k), k);
+  }
+  // How far it is behind the neighbour before it.
+  Expr Part(const ExprList& i, size_t k) const {
+    const Expr x = Padded(i, k);
+    return te::Cast(x - Unary(UnaryOp::kFloor, x), dtype_);
+  }
+  // Neighbour n along axis k.
+  Expr Neighbour(const ExprList& i, size_t k, size_t n) const {
+    const Expr x = Padded(i, k);
+    if (method_ == "nearest") return Unary(UnaryOp::kRoundEven, x);
+    const Expr floor = Unary(UnaryOp::kFloor, x);
+    if (method_ == "bilinear") return floor + C(static_cast<double>(n));
+    return Pad(floor + C(static_cast<double>(n) - 1), k);
+  }
+
+  te::Tensor Places(const std::vector<size_t>& which) const {
+    return te::Compute("grid_place", positions_, [&](const ExprList& i) {
+      Expr inside = te::IntImm(1, DType::kBool), place = P(0);
+      for (size_t k = 0; k < spatial_; ++k) {
+        const Expr extent = te::Cast(te::DimValue(Extent(k)), place_);
+        const Expr at = te::Cast(Neighbour(i, k, which[k]), place_);
+        inside = inside && at >= P(0) && at < extent;
+        place = place * extent + at;
+      }
+      return te::Select(inside, place, P(-1));
+    });
+  }
+
+  // The pixel of output index `i` at a place, or 0 outside the image.
+  Expr Pixel(const ExprList& i, const ExprList& position, const te::Tensor& place) const {
+    const Expr found = te::Load(place, position);
+    Expr rest = te::Cast(found, DType::kInt64);
+    ExprList at(2 + spatial_);
+    at[0] = i[0];
+    at[1] = i[1];
+    size_t first = 0;  // the axes before it are of one pixel
+    while (first + 1 < spatial_ && Extent(first).is_const(1)) at[2 + first++] = Int(0);
+    for (size_t k = spatial_; k-- > first;) {
+      if (k == first) {
+        at[2 + k] = rest;
+        break;
+      }
+      if (Extent(k).is_const(1)) {
+        at[2 + k] = Int(0);
+        continue;
+      }
+      const Expr extent = te::DimValue(Extent(k));
+      at[2 + k] = FloorModExpr(rest, extent);
+      rest = FloorDivExpr(rest, extent);
     }
-    return te::Select(inside, te::Load(data_, at), te::Const(0, data_->dtype));
+    return te::Select(found >= P(0), te::Load(data_, std::move(at)), te::Const(0, data_->dtype));
+  }
+
+  Expr Cubic(const ExprList& i, const ExprList& at) const {
+    std::function<Expr(size_t, size_t)> interpolate = [&](size_t k, size_t tap) -> Expr {
+      if (k == spatial_) return te::Cast(Pixel(i, at, taps_[tap].place), dtype_);
+      Expr sum;
+      for (size_t n = 0; n < 4; ++n) {
+        Expr term = interpolate(k + 1, tap * 4 + n) * te::Load(cubic_[k * 4 + n], at);
+        sum = n == 0 ? term : sum + term;
+      }
+      return sum;
+    };
+    return interpolate(0, 0);
   }
 
   const te::Tensor& data_;
@@ -161,6 +236,10 @@ class GridSampler {
   size_t spatial_;
   DType coordinate_;
   DType dtype_;
+  DType place_;
+  std::vector<Dim> positions_;
+  std::vector<Tap> taps_;
+  std::vector<te::Tensor> cubic_;  // the weights of four neighbours, axis by axis
 };
 
 OpDef GridSample() {
