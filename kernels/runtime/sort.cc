@@ -38,11 +38,6 @@ namespace {
 
 constexpr int64_t kLineCost = 16;  // of a line, however short
 
-void CopyElement(const TensorView& from, int64_t i, const TensorView& to, int64_t j) {
-  const int bytes = DTypeBytes(from.dtype);
-  std::memcpy(to.data + j * bytes, from.data + i * bytes, static_cast<size_t>(bytes));
-}
-
 // Neighbours of which it is asked together whether any is before the last of the first ones so far:
 // a vector of the smallest elements, and few of the largest.
 constexpr int64_t kTogether = 16;
@@ -179,6 +174,63 @@ class Lines {
   KernelVector<std::byte> packed_;
 };
 
+// Of a short line, or where few are wanted of many: the first k so far stand in order in `entries`,
+// and one that is before the last of them is put where it belongs. Their order in the line decides
+// between equal keys, as those behind never go before.
+constexpr int64_t kMostInserted = 32, kShortLine = 256;
+void InsertFirst(const TensorView& line, int64_t k, uint64_t flip, Keys load, SortEntry* entries) {
+  constexpr int64_t kAtOnce = 64;
+  std::array<uint64_t, kAtOnce> keys;
+  const int64_t n = line.dims[0];
+  int64_t count = 0;
+  for (int64_t begin = 0; begin < n; begin += kAtOnce) {
+    const int64_t end = std::min(n, begin + kAtOnce);
+    load(line.data, begin, end, keys.data());
+    if (k == 1) {  // without a branch
+      SortEntry first = begin == 0 ? SortEntry{keys[0] ^ flip, 0} : entries[0];
+      for (int64_t j = begin; j < end; ++j) {
+        const uint64_t key = keys[static_cast<size_t>(j - begin)] ^ flip;
+        const bool is_before = key < first.key;
+        first.index = is_before ? j : first.index;
+        first.key = is_before ? key : first.key;
+      }
+      entries[0] = first;
+      continue;
+    }
+    for (int64_t j = begin; j < end; ++j) {
+      const uint64_t key = keys[static_cast<size_t>(j - begin)] ^ flip;
+      if (count == k && key >= entries[k - 1].key) continue;
+      int64_t at = count < k ? count++ : k - 1;
+      for (; at > 0 && entries[at - 1].key > key; --at) entries[at] = entries[at - 1];
+      entries[at] = {key, j};
+    }
+  }
+}
+
+// Elements `entries` of a line, k in order, become those at first, first + step, ..
+template <typename T>
+void TakeValues(const TensorView& line, const SortEntry* entries, int64_t k, const TensorView& to,
+                int64_t first, int64_t step) {
+  for (int64_t j = 0; j < k; ++j)
+    to.as<T>()[first + j * step] = line.as<const T>()[entries[j].index];
+}
+using Take = void (*)(const TensorView&, const SortEntry*, int64_t, const TensorView&, int64_t,
+                      int64_t);
+Take TakeFor(int bytes) {
+  return bytes == 1   ? TakeValues<uint8_t>
+         : bytes == 2 ? TakeValues<uint16_t>
+         : bytes == 4 ? TakeValues<uint32_t>
+                      : TakeValues<uint64_t>;
+}
+void TakeIndices(const SortEntry* entries, int64_t k, const TensorView& to, int64_t first,
+                 int64_t step) {
+  if (to.dtype == DType::kInt64) {
+    for (int64_t j = 0; j < k; ++j) to.as<int64_t>()[first + j * step] = entries[j].index;
+    return;
+  }
+  for (int64_t j = 0; j < k; ++j) StoreIndex(to, first + j * step, entries[j].index);
+}
+
 // The first k of each line of `in` along `axis`, in order, into `values` and `indices` (null: not
 // wanted).
 int32_t SortLines(const CallArgs& args, const TensorView& in, int axis, bool ascending,
@@ -191,9 +243,14 @@ int32_t SortLines(const CallArgs& args, const TensorView& in, int axis, bool asc
   const AxisSplit split = SplitAt(in, axis);
   const int64_t k = out.dims[axis];
   // Of many, those that may be among the first k are gathered.
-  const bool gathers = k <= split.n / 8;
-  auto keys = args.NewVector<uint64_t>(gathers ? 0 : split.n);
-  auto entries = args.NewVector<SortEntry>(gathers ? 0 : split.n);
+  const bool is_few = k <= split.n / 8;
+  const bool inserts = k <= kMostInserted && (!is_few || split.n <= kShortLine);
+  const bool gathers = is_few && !inserts;
+  const Keys load = KeysFor(in.dtype);
+  const Take take = TakeFor(DTypeBytes(in.dtype));
+  const uint64_t flip = ascending ? 0 : ~uint64_t{0};
+  auto keys = args.NewVector<uint64_t>(gathers || inserts ? 0 : split.n);
+  auto entries = args.NewVector<SortEntry>(gathers ? 0 : inserts ? k : split.n);
   Lines lines(args, in, split);
   for (int64_t o = 0; o < split.outer; ++o) {
     for (int64_t i = 0; i < split.inner; ++i) {
@@ -201,8 +258,10 @@ int32_t SortLines(const CallArgs& args, const TensorView& in, int axis, bool asc
       const TensorView line = lines.At(o, i);
       if (gathers) {
         FindFirst(args, line, k, ascending, nullptr, entries);
+      } else if (inserts) {
+        args.Work(split.n);
+        InsertFirst(line, k, flip, load, entries.data());
       } else {
-        const uint64_t flip = ascending ? 0 : ~uint64_t{0};
         LoadKeys(args, line, 0, split.n, keys.data());
         args.InBlocks(
             split.n,
@@ -218,11 +277,10 @@ int32_t SortLines(const CallArgs& args, const TensorView& in, int axis, bool asc
       args.InBlocks(
           k,
           [&](int64_t begin, int64_t end) {
-            for (int64_t j = begin; j < end; ++j) {
-              const int64_t at = (o * k + j) * split.inner + i, index = entries[j].index;
-              if (values != nullptr) CopyElement(line, index, *values, at);
-              if (indices != nullptr) StoreIndex(*indices, at, index);
-            }
+            const SortEntry* first = entries.data() + begin;
+            const int64_t at = (o * k + begin) * split.inner + i;
+            if (values != nullptr) take(line, first, end - begin, *values, at, split.inner);
+            if (indices != nullptr) TakeIndices(first, end - begin, *indices, at, split.inner);
           },
           CallArgs::kScattered);
     }
