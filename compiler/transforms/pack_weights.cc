@@ -128,6 +128,32 @@ HostTensor PackPairsLater(const HostTensor& w, bool transposed, int64_t width) {
                      });
 }
 
+// Whether float16 holds every number of a weight exactly: as many models' do, whose weights are
+// float16 and become float32 where they are multiplied. Looks until one does not.
+bool FitsFloat16(const HostTensor& w) {
+  const SharedBytes in = w.data.Loaded();
+  bool fits = true;
+  for (int64_t i = 0; i < w.size() && fits; ++i) {
+    float value;
+    std::memcpy(&value, in.data() + i * int64_t{sizeof value}, sizeof value);
+    fits = HalfToFloat(FloatToHalf(value)) == value;
+  }
+  in.DropPages();
+  return fits;
+}
+
+// A weight of such numbers as (ceil(n / width), k, width) of float16.
+HostTensor PackHalvesLater(const HostTensor& w, bool transposed, int64_t width) {
+  const auto [n, k] = Extents(w, transposed);
+  return EncodeLater(w, transposed, width, DType::kFloat16, {(n + width - 1) / width, k, width},
+                     [](const std::vector<float>& panel, std::byte* out) {
+                       for (size_t at = 0; at < panel.size(); ++at) {
+                         const uint16_t bits = FloatToHalf(panel[at]);
+                         std::memcpy(out + at * sizeof bits, &bits, sizeof bits);
+                       }
+                     });
+}
+
 // The bytes that `fill` puts into zeros, when they are read.
 template <typename Fill>
 HostTensor FillLater(DType dtype, std::vector<int64_t> shape, const Fill& fill) {
@@ -520,6 +546,16 @@ Module PackWeights(const Module& m, const std::string& cpu, WeightFormat format,
   std::map<std::pair<const Constant*, bool>, const Constant*> packed, scales;
   std::map<std::pair<const Constant*, int64_t>, const Constant*> transformed;  // by tile
   std::map<std::pair<const Constant*, std::string>, const Constant*> kernels;
+  // Machines with AVX2 make float32 of float16 as they read it.
+  constexpr int64_t kLeastHalves = 1 << 12;
+  const bool has_halves = codegen::ContractionTargetFor(cpu).vector_bytes > 16;
+  std::map<const Constant*, bool> halves;
+  auto is_half = [&](const Constant* weight) {
+    if (!has_halves || weight->value.size() < kLeastHalves) return false;
+    const auto [known, is_new] = halves.try_emplace(weight);
+    if (is_new) known->second = FitsFloat16(weight->value);
+    return known->second;
+  };
   auto once = [&](const Constant* weight, bool transposed, const auto& make) {
     const Constant*& pack = packed[{weight, transposed}];
     if (pack == nullptr) pack = MakeConstant(m, make(), weight->name);
@@ -561,6 +597,7 @@ Module PackWeights(const Module& m, const std::string& cpu, WeightFormat format,
       }
       args[wanted.weight] = once(weight, transposed, [&, n = n, k = k] {
         if (form == WeightFormat::kBFloat16) return PackPairsLater(matrix, transposed, width);
+        if (is_half(weight)) return PackHalvesLater(matrix, transposed, width);
         return PackLater(matrix, transposed, width, {(n + width - 1) / width, k, width});
       });
       Attrs attrs = wanted.attrs;

@@ -12,6 +12,7 @@
 
 #include "compiler/transforms/testing.h"
 #include "kernels/op/winograd.h"
+#include "kernels/runtime/half.h"
 
 namespace relayvm::ir {
 namespace {
@@ -133,6 +134,50 @@ TEST_CASE("a weight in pairs of bfloat16 is rounded to nearest even") {
                                            n, k))
                              .functions.at("main")
                              ->result_type));
+    }
+  }
+}
+
+TEST_CASE("weights whose numbers float16 holds are packed as such, where machines widen it") {
+  const auto bits_of = [](float f) { return std::bit_cast<uint32_t>(f); };
+  const std::vector<uint32_t> halves = {
+      bits_of(1), bits_of(-2.5F), bits_of(0x1p-24F),        bits_of(65504),
+      0x80000000, 0x7f800000,     bits_of(1.0F / 1024 + 1), bits_of(-0x1p-14F),
+      0};
+  struct Case {
+    int64_t n, k;
+    const char* cpu;
+    uint32_t last;
+    DType dtype;
+  };
+  for (const Case& c : {Case{70, 64, "x86-64-v3", bits_of(3), DType::kFloat16},
+                        {70, 64, "x86-64-v4", bits_of(3), DType::kFloat16},
+                        {70, 64, "x86-64-v2", bits_of(3), DType::kFloat32},
+                        {7, 64, "x86-64-v3", bits_of(3), DType::kFloat32},  // too few to matter
+                        {70, 64, "x86-64-v3", bits_of(0.1F), DType::kFloat32},
+                        {70, 64, "x86-64-v3", bits_of(65520), DType::kFloat32},
+                        {70, 64, "x86-64-v3", bits_of(0x1p-25F), DType::kFloat32},
+                        {70, 64, "x86-64-v3", 0x7fc00000, DType::kFloat32}}) {
+    CAPTURE(c.last);
+    HostTensor w = WeightOf(c.n, c.k, halves);
+    const auto at = static_cast<size_t>(c.n * c.k - 1) * 4;
+    std::memcpy(w.data.Mutable().data() + at, &c.last, 4);
+    const Module packed = PackWeights(DenseBy(w), c.cpu);
+    const HostTensor& p = std::get<const Constant*>(OnlyCall(packed).args[1])->value;
+    REQUIRE(p.dtype == c.dtype);
+    const int64_t width = p.shape[2];
+    REQUIRE(p.shape == std::vector<int64_t>{(c.n + width - 1) / width, c.k, width});
+    CHECK(p.data.size() == static_cast<size_t>(p.size() * DTypeBytes(c.dtype)));
+    CHECK(TypeToString(Retyped(packed).functions.at("main")->result_type) ==
+          fmt::format("Tensor[(?, {}), float32]", c.n));
+    if (c.dtype != DType::kFloat16) continue;
+    const SharedBytes loaded = p.data.Loaded();
+    const auto* got = reinterpret_cast<const uint16_t*>(loaded.data());
+    const auto* given = reinterpret_cast<const float*>(w.data.data());
+    for (int64_t i = 0; i < p.size(); ++i) {
+      const int64_t k = i / width % c.k, n = i / width / c.k * width + i % width;
+      const float value = n < c.n ? given[n * c.k + k] : 0;
+      CHECK(bits_of(HalfToFloat(got[i])) == bits_of(value));
     }
   }
 }

@@ -220,7 +220,7 @@ Status RequireWords(TypeContext& tc, const WordForm& form) {
 }
 
 // The weight is packed as (ceil(units / NR), K, NR): the columns in panels of NR, as the
-// micro-kernels read them. One in words (kWordForms) is (ceil(units / NR), ceil(K / W), NR, W), W
+// micro-kernels read them; that of products of float32 may be float16. One in words (kWordForms) is (ceil(units / NR), ceil(K / W), NR, W), W
 // neighbours along K side by side, where K is in_units.
 OpDef DensePackOp() {
   OpDef op = MatmulOp("nn.contrib_dense_pack", {{"units", AttrKind::kInt}});
@@ -235,7 +235,9 @@ OpDef DensePackOp() {
       RELAYVM_RETURN_IF_ERROR(RequireWords(tc, *form));
     } else {
       RELAYVM_RETURN_IF_ERROR(RequireRank(weight, 3, "weight"));
-      RELAYVM_RETURN_IF_ERROR(CheckOperands(tc));
+      const bool widens = weight.dtype == DType::kFloat16 && data.dtype == DType::kFloat32 &&
+                          ResultDType(tc) == DType::kFloat32;
+      if (!widens) RELAYVM_RETURN_IF_ERROR(CheckOperands(tc));
     }
     if (!weight.shape[2].is_const() || weight.shape[2].value() < 1) {
       return Invalid("the last dimension of weight is {}, expected a positive constant",

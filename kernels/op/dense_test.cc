@@ -91,6 +91,15 @@ TEST_CASE("nn.contrib_dense_pack reads panels of columns") {
              "panels");
 }
 
+TEST_CASE("nn.contrib_dense_pack reads panels of float16 against data of float32") {
+  const HostTensor w = Host(DType::kFloat16, {1, 2, 2}, {1, 2, 3, -0.5});
+  const std::vector<double> x = {1, 0.1F, -4, 2};
+  CheckOp("nn.contrib_dense_pack", {{"units", 2}}, {F32({2, 2}, x), w},
+          {F32({2, 2}, {1 + 3 * x[1], 2 - x[1] / 2, 2, -9})}, {.static_args = {1}});
+  CheckFails("nn.contrib_dense_pack", {{"units", 2}}, {Host(DType::kFloat64, {2, 2}, x), w},
+             "dtypes");
+}
+
 TEST_CASE("nn.contrib_dense_pack reads pairs of bfloat16, and rounds the data to it") {
   // Three of k, two units in one panel of two: (1, 2, 2, 2), the last of each column filled up.
   const HostTensor w = Host(DType::kBFloat16, {1, 2, 2, 2}, {1, 2, 10, 20, 3, 0, 30, 0});

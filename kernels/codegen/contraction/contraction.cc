@@ -369,8 +369,10 @@ class ProductEmitter {
   // computed of them written once for each register.
   Value* TakesRegisters(Value* rows, Value* column) {
     const int64_t all_rows = d_.rows.is_const() ? d_.rows.value() : d_.tile_rows;
-    if (!d_.epilogue_in_registers || d_.panel_form != PanelForm::kElements ||
-        all_rows < d_.tile_rows || TileSets(ConfigOf(false), all_rows) != 1) {
+    const bool has_elements =
+        d_.panel_form == PanelForm::kElements || d_.panel_form == PanelForm::kHalves;
+    if (!d_.epilogue_in_registers || !has_elements || all_rows < d_.tile_rows ||
+        TileSets(ConfigOf(false), all_rows) != 1) {
       return nullptr;
     }
     Value* fits = epilogue_.TakesRegisters(column);
@@ -421,7 +423,10 @@ class ProductEmitter {
             at(d_.zero_points, c_.element, d_.weight_blocks)};
   }
   // What the columns of b are words of.
-  llvm::Type* BElement() { return d_.panel_form == PanelForm::kInt8 ? b_.getInt8Ty() : c_.element; }
+  llvm::Type* BElement() {
+    if (d_.panel_form == PanelForm::kHalves) return c_.emitter.MemoryType(DType::kFloat16);
+    return d_.panel_form == PanelForm::kInt8 ? b_.getInt8Ty() : c_.element;
+  }
 
   void EmitPanel(Value* batch, Value* row, Value* count, Value* a, Value* column,
                  const Panel& panel) {
@@ -585,8 +590,7 @@ class ProductEmitter {
           auto with = [&](int64_t extra) { part(0, whole, lanes, static_cast<unsigned>(extra)); };
           if (d_.panel_form != PanelForm::kQuads || d_.columns.is_const()) return with(rest);
           // Images of 7 x 7 have one pixel more than whole vectors.
-          return If(
-              b_, at_most(at + 1), [&] { with(1); }, [&] { with(rest); });
+          return If(b_, at_most(at + 1), [&] { with(1); }, [&] { with(rest); });
         }
         if (whole > 0) part(0, whole, lanes);
         part(at, 1, of_lanes);
@@ -594,10 +598,7 @@ class ProductEmitter {
       auto in_vector = [&] {
         If(
             b_, at_most(at + lanes / 4), [&] { narrow(lanes / 4); },
-            [&] {
-              If(
-                  b_, at_most(at + lanes / 2), [&] { narrow(lanes / 2); }, wide);
-            });
+            [&] { If(b_, at_most(at + lanes / 2), [&] { narrow(lanes / 2); }, wide); });
       };
       if (whole + 1 == d_.vectors) return in_vector();
       If(b_, at_most(at + lanes), in_vector, [&] { from_vector(whole + 1); });
@@ -618,8 +619,7 @@ class ProductEmitter {
     auto choose = [&](Value* count, const Dim& all, const std::function<void(unsigned)>& with) {
       const int64_t rest = all.is_const() ? all.value() % (2 * kAmxTile) : 1;
       if (rest == 0 || rest > kAmxTile) return with(2);
-      If(
-          b_, b_.CreateICmpSGT(count, I64(b_, kAmxTile)), [&] { with(2); }, [&] { with(1); });
+      If(b_, b_.CreateICmpSGT(count, I64(b_, kAmxTile)), [&] { with(2); }, [&] { with(1); });
     };
     choose(rows, d_.rows, [&](unsigned row_tiles) {
       config.row_tiles = row_tiles;

@@ -9,7 +9,8 @@
 // Roles, by hint (te.h): inputs[0] is data, inputs[1] weight, as the contraction's body loads them.
 //   kDense        data (..., K), or (..., K, M) with transpose_a;
 //                 weight (N, K) with transpose_b, (K, N) without, or packed: (ceil(N / P), K, P),
-//                 column n at [n / P][k][n % P], P a multiple of 4, the padding arbitrary;
+//                 column n at [n / P][k][n % P], P a multiple of 4, the padding arbitrary, of
+//                 float16 too where sums are float32;
 //                 or packed in pairs of bfloat16: (ceil(N / P), ceil(K / 2), P, 2), the padding of
 //                 the last pair 0. Data that is cast from bfloat16 is then multiplied in pairs too,
 //                 where the target can: denormals of either count as 0 there.

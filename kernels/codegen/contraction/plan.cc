@@ -117,6 +117,10 @@ class Planner {
       d.packed_width = weight->shape[2].value();
     }
     if (!is_batch && weight->rank() == 4 && !TakeWeightForm(spec_, product_, d)) return false;
+    if (d.packed_width > 0 && weight->rank() == 3 && TakesHalves(spec_, d)) {
+      d.panel_form = PanelForm::kHalves;
+      d.panel_words = weight->shape[1];
+    }
     const ExprNode* byte_weight = MultipliesBytes(product_)
                                       ? PlainLoad(product_.weight->operands[0], DType::kInt8, spec_)
                                       : nullptr;

@@ -245,6 +245,8 @@ const te::ExprNode* PlainLoad(const te::Expr& e, DType dtype, const KernelSpec& 
 
 // Whether uint8 data and int8 weights make int32 sums.
 bool MultipliesBytes(const Product& product);
+// Whether a weight in panels is float16, and sums are float32.
+bool TakesHalves(const KernelSpec& spec, const ContractionDetail& d);
 // Sets the form of a packed weight that is no float32; false where the kernel cannot read it.
 bool TakeWeightForm(const KernelSpec& spec, const Product& product, ContractionDetail& d);
 // Takes the tile that somebody chose, if any; else says why registers or the layout of the weights do

@@ -207,8 +207,10 @@ std::vector<Value*> SumsOfTile(Builder& b, const TileConfig& config, const TileC
   }
 
   const int64_t a_step_bytes = static_cast<int64_t>(align) * config.a_k_stride;
+  Ops ops(b, TargetTraits::Of(*b.GetInsertBlock()->getParent()));
   llvm::Type* word = config.form == PanelForm::kElements ? element
                      : config.form == PanelForm::kInt8   ? b.getInt8Ty()
+                     : config.form == PanelForm::kHalves ? ops.MemoryType(DType::kFloat16)
                                                          : b.getInt32Ty();
   llvm::Type* words = VectorOf(word, config.lanes);
   const auto word_bytes = static_cast<int64_t>(word->getPrimitiveSizeInBits() / 8);
@@ -235,6 +237,7 @@ std::vector<Value*> SumsOfTile(Builder& b, const TileConfig& config, const TileC
 
   std::vector<Value*> scales, zeros(config.vectors);  // of the block
 
+  auto widened = [&](Value* halves) { return ops.FromMemory(halves, DType::kFloat16); };
   // One step of k, the `of_word`-th of its word, into set `set` of the accumulators.
   auto step = [&](Value* k, Value* of_word, unsigned set, std::vector<Value*>& sums) {
     std::vector<Value*> columns;
@@ -243,6 +246,7 @@ std::vector<Value*> SumsOfTile(Builder& b, const TileConfig& config, const TileC
       Value* numbers =
           LoadVector(b, words, At(b, words, row_of_b, v), static_cast<uint64_t>(word_bytes));
       if (config.form == PanelForm::kExpanded) numbers = ExpandWords(b, numbers, of_word);
+      if (config.form == PanelForm::kHalves) numbers = widened(numbers);
       if (has_blocks) numbers = IntegersOf(b, config, numbers, of_word, zeros[v]);
       if (has_blocks && !scales_sums) numbers = b.CreateFMul(numbers, scales[v]);
       columns.push_back(numbers);
@@ -261,8 +265,8 @@ std::vector<Value*> SumsOfTile(Builder& b, const TileConfig& config, const TileC
     if (config.extra == 0) return;
     Value* rows = LoadVector(b, column, a_k, align);
     for (unsigned e = 0; e < config.extra; ++e) {
-      Value* scalar =
-          b.CreateLoad(element, At(b, element, row_of_b, config.vectors * config.lanes + e));
+      Value* scalar = b.CreateLoad(word, At(b, word, row_of_b, config.vectors * config.lanes + e));
+      if (config.form == PanelForm::kHalves) scalar = widened(scalar);
       Value*& sum = sums[accumulators * sets + e];
       sum = multiply_add(rows, b.CreateVectorSplat(config.rows, scalar), sum);
     }
@@ -353,7 +357,8 @@ std::string TileName(const TileConfig& config) {
   auto stride = [](int64_t value) {
     return value == TileConfig::kDynamic ? "x" : fmt::format("{}", value);
   };
-  constexpr const char* kForms[] = {"", "_expanded", "_pairs", "_int8", "_int4", "_quads"};
+  constexpr const char* kForms[] = {"",      "_expanded", "_pairs", "_int8",
+                                    "_int4", "_quads",    "_halves"};
   std::string form = kForms[static_cast<size_t>(config.form)];
   if (config.form == PanelForm::kQuads) form += config.a_is_unsigned ? "_us" : "_su";
   if (IsInBlocks(config.form)) {
@@ -396,7 +401,7 @@ std::vector<Value*> TileArgs(Builder& b, const TileConfig& config, const TileCal
 }  // namespace
 
 int64_t DepthOfWord(PanelForm form) {
-  constexpr int64_t kDepths[] = {1, 2, 2, 1, 8, 1};
+  constexpr int64_t kDepths[] = {1, 2, 2, 1, 8, 1, 1};
   return kDepths[static_cast<size_t>(form)];
 }
 

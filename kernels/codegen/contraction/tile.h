@@ -35,7 +35,7 @@ llvm::Value* AddAny(Builder& b, llvm::Value* x, llvm::Value* y);
 // The sets of accumulators that a kernel with so many in each has.
 unsigned SetsFor(int64_t accumulators);
 
-// What a panel of B is made of. Words are of 32 bits (of kInt8: of 8), one for each column, and hold
+// What a panel of B is made of. Words are of 32 bits (of kInt8: of 8, of kHalves: of 16), one for each column, and hold
 // several of k: word w of a column has those from w * DepthOfWord on. Integers come in blocks along k:
 // each stands for (integer - zero point) * scale, of its block and column.
 enum class PanelForm : uint8_t {
@@ -45,7 +45,8 @@ enum class PanelForm : uint8_t {
               // is one word of each
   kInt8,      // signed, with zero point 0 unless the call has some
   kInt4,  // words of 8 unsigned ones, lowest bits first, with zero point 8 unless the call has some
-  kQuads,  // words of 4 integers, multiplied as they are with A's (integer.h): K counts words
+  kQuads,   // words of 4 integers, multiplied as they are with A's (integer.h): K counts words
+  kHalves,  // elements of float16, which become float32
 };
 inline bool IsInBlocks(PanelForm form) {
   return form == PanelForm::kInt8 || form == PanelForm::kInt4;

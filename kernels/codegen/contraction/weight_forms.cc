@@ -32,6 +32,12 @@ bool MultipliesBytes(const Product& product) {
          IsWidened(DType::kInt8, product.weight);
 }
 
+bool TakesHalves(const KernelSpec& spec, const ContractionDetail& d) {
+  const te::Tensor& weight = d.contraction->hint_inputs[1];
+  return weight->dtype == DType::kFloat16 && d.dtype == DType::kFloat32 && !d.rounds &&
+         !d.contraction->transpose_a && IsMemory(spec, weight);
+}
+
 bool TakeWeightForm(const KernelSpec& spec, const Product& product, ContractionDetail& d) {
   const te::TensorNode& t = *d.contraction;
   const te::TensorNode& weight = *t.hint_inputs[1];

@@ -65,6 +65,37 @@ KernelSpec PairsSpec(const Size& s) {
               {data, weight, bias}, {AddBias(product, bias, 1)});
 }
 
+Weight Halves(const Size& s, uint32_t seed) {
+  const int64_t panels = (s.units + s.width - 1) / s.width;
+  Weight w{{MakeTensor(DType::kFloat16, {panels, s.depth, s.width})}, {}};
+  const HostTensor random = RandomTensor(DType::kFloat32, {s.depth, s.units}, seed);
+  auto* halves = reinterpret_cast<uint16_t*>(w.packed[0].data.Mutable().data());
+  for (int64_t k = 0; k < s.depth; ++k) {
+    for (int64_t n = 0; n < s.units; ++n) {
+      // Denormal ones, too.
+      const float value = Floats(random)[k * s.units + n] * (n % 3 == 2 ? 0x1p-18F : 1);
+      const uint16_t bits = FloatToHalf(value);
+      halves[(n / s.width * s.depth + k) * s.width + n % s.width] = bits;
+      w.values.push_back(HalfToFloat(bits));
+    }
+  }
+  return w;
+}
+
+// relu(x . w + bias)
+KernelSpec HalvesSpec(const Size& s) {
+  const int64_t panels = (s.units + s.width - 1) / s.width;
+  const Tensor data = Input({s.rows, s.depth}, 0);
+  const Tensor weight = Input({panels, s.depth, s.width}, 1, DType::kFloat16);
+  const Tensor bias = Input({s.units}, 2);
+  Attrs attrs;
+  attrs.Set("units", s.units);
+  const Tensor product =
+      Apply("nn.contrib_dense_pack", attrs, {data, weight}, {s.rows, s.units}, DType::kFloat32);
+  return Spec(fmt::format("halves_{}x{}x{}_{}", s.rows.ToString(), s.depth, s.units, s.width),
+              {data, weight, bias}, {AddBias(product, bias, 1)});
+}
+
 // Integers in blocks of some form.
 struct Blocks {
   int bits;
@@ -201,6 +232,27 @@ TEST_CASE("weights in pairs of bfloat16, on every target") {
       const Weight weight = Pairs(sizes[i], static_cast<uint32_t>(i) + 1);
       for (int64_t rows : RowsOf(sizes[i], cpu)) {
         Check(harness, kernels[i], sizes[i], weight, rows, /*rounds_data=*/true);
+      }
+    }
+  }
+}
+
+TEST_CASE("weights of float16, on every target") {
+  for (const std::string& cpu : Targets()) {
+    CAPTURE(cpu);
+    KernelHarness harness(OptionsFor(cpu));
+    const std::vector<Size> sizes = Sizes(codegen::PreferredPanelWidth(cpu));
+    std::vector<size_t> kernels;
+    for (const Size& s : sizes) {
+      REQUIRE(IsContraction(HalvesSpec(s), cpu));
+      kernels.push_back(harness.Add(HalvesSpec(s)));
+    }
+    harness.Finish();
+    CHECK(harness.image().cpu_features.find(',') == std::string::npos);
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      const Weight weight = Halves(sizes[i], static_cast<uint32_t>(i) + 1);
+      for (int64_t rows : RowsOf(sizes[i], cpu)) {
+        Check(harness, kernels[i], sizes[i], weight, rows, /*rounds_data=*/false);
       }
     }
   }
