@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "bytecode/base/string_table.h"
 #include "compiler/api/module.h"
 #include "compiler/api/options.h"
 #include "compiler/frontend/params.h"
@@ -132,6 +133,13 @@ PyModule Bind(const PyModule& module, const py::dict& params, const std::string&
     HostTensor tensor;
     tensor.dtype = value.dtype();
     tensor.shape.assign(value.dims().begin(), value.dims().end());
+    if (tensor.dtype == DType::kString) {
+      std::vector<std::string_view> texts;
+      for (int64_t i = 0; i < value.num_elements(); ++i) texts.push_back(value.text(i));
+      tensor.data = PackStrings(texts);
+      bound.emplace(name, std::move(tensor));
+      continue;
+    }
     auto owner = std::make_shared<Value>(value);
     tensor.data = SharedBytes(std::span(static_cast<const std::byte*>(value.data()), value.bytes()),
                               std::shared_ptr<const void>(owner));
@@ -270,6 +278,13 @@ PYBIND11_MODULE(_native, m) {
     py::dict result;
     for (const auto& [name, tensor] : params) {
       const SharedBytes bytes = tensor.data.Loaded();
+      if (tensor.dtype == DType::kString) {
+        const PackedStrings packed(bytes.data(), tensor.size());
+        std::vector<std::string_view> texts;
+        for (int64_t i = 0; i < packed.size(); ++i) texts.push_back(packed[i]);
+        result[name.c_str()] = ArrayOf(ValueOrThrow(Value::CopyStrings(tensor.shape, texts)));
+        continue;
+      }
       Value value = ValueOrThrow(Value::CopyTensor(tensor.dtype, tensor.shape, bytes.data()));
       result[name.c_str()] = tensor.dtype == DType::kBFloat16 ? py::cast(Opaque{value, nullptr})
                                                               : ArrayOf(std::move(value));

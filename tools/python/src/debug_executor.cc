@@ -45,7 +45,10 @@ py::object ObjectOf(const reference::Value& root, const DebugProgram& self) {
   std::vector<Frame> stack;
   std::optional<py::object> made;
   auto begin = [&](const reference::Value& value) {
-    if (value->As<reference::Tensor>() != nullptr) {
+    const HostTensor* tensor = reference::TensorOf(value);
+    if (tensor != nullptr && tensor->dtype == DType::kString) {
+      made = py::none();  // its texts are the run's
+    } else if (tensor != nullptr) {
       made = FromValue(ValueOrThrow(FromReference(value)), ValueType(), self.program->signature());
     } else if (const auto* data = value->As<reference::Data>()) {
       stack.push_back({data, py::list()});

@@ -346,6 +346,8 @@ PyConstant ConstantOf(const py::object& object, const std::string& name) {
                           ? object.cast<const Opaque&>().value
                           : ToValue(object, open, Program(), "a constant");
   if (!value.is_tensor()) throw py::type_error("a constant is a tensor");
+  if (value.dtype() == DType::kString)
+    throw py::type_error("a constant has no strings: make it a parameter, and bind that");
   HostTensor tensor;
   tensor.dtype = value.dtype();
   tensor.shape.assign(value.dims().begin(), value.dims().end());
@@ -360,6 +362,7 @@ py::buffer_info BufferOf(const PyConstant& c) {
   static constexpr std::array<const char*, kNumDTypes> kFormats = {
       "?", "b", "h", "i", "q", "B", "H", "I", "Q", "e", "H", "f", "d"};
   const HostTensor& t = c.constant->value;
+  if (t.dtype == DType::kString) throw py::buffer_error("a constant of strings has no buffer");
   const py::ssize_t item = DTypeBytes(t.dtype);
   const std::vector<py::ssize_t> shape(t.shape.begin(), t.shape.end());
   std::vector<py::ssize_t> strides(shape.size());

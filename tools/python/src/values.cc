@@ -194,7 +194,37 @@ py::object WithBuffer(py::handle object) {
   return bytes == 1 ? object.attr("view")(name.starts_with("int") ? "i1" : "u1") : same;
 }
 
+// An array of str or bytes of any kind, or nested lists of them.
+Value StringsFrom(const py::handle object, const std::string& what) {
+  py::object array = py::hasattr(object, "dtype") || py::hasattr(object, "__array__")
+                         ? Numpy().attr("asarray")(object)
+                         : Numpy().attr("asarray")(object, "O");
+  std::vector<int64_t> shape;
+  for (const py::handle d : array.attr("shape")) shape.push_back(d.cast<int64_t>());
+  const py::list items = array.attr("ravel")().attr("tolist")();
+  std::vector<std::string_view> texts;
+  texts.reserve(items.size());
+  for (const py::handle item : items) {
+    Py_ssize_t size = 0;
+    char* text = nullptr;
+    if (PyUnicode_Check(item.ptr())) {
+      const char* utf8 = PyUnicode_AsUTF8AndSize(item.ptr(), &size);
+      if (utf8 == nullptr) throw py::error_already_set();
+      texts.emplace_back(utf8, static_cast<size_t>(size));
+    } else if (PyBytes_Check(item.ptr()) &&
+               PyBytes_AsStringAndSize(item.ptr(), &text, &size) == 0) {
+      texts.emplace_back(text, static_cast<size_t>(size));
+    } else {
+      throw py::type_error(fmt::format("{}: expected a tensor of strings, element {} is of type {}",
+                                       what, texts.size(), Py_TYPE(item.ptr())->tp_name));
+    }
+  }
+  return ValueOrThrow(Value::CopyStrings(shape, texts));
+}
+
 Value TensorFrom(py::handle given, const ValueType& type, const std::string& what) {
+  if (type.kind == ValueType::Kind::kTensor && type.dtype == DType::kString)
+    return StringsFrom(given, what);
   const py::object object = WithBuffer(given);
   if (auto number = FromNumber(object, type, what)) return *std::move(number);
   if (PyObject_CheckBuffer(object.ptr()) != 0 && PyBytes_Check(object.ptr()) == 0)
@@ -330,8 +360,13 @@ class Builder {
     } else if (PyLong_Check(object.ptr())) {
       type.dtype = DType::kInt32;
     } else if (py::hasattr(object, "dtype")) {
-      const auto dtype = ParseDType(py::str(object.attr("dtype")).cast<std::string>());
+      const auto name = py::str(object.attr("dtype")).cast<std::string>();
+      const auto dtype = ParseDType(name);
       if (dtype) type.dtype = *dtype;
+      // numpy's: "<U5", "|S5", and objects, which can be nothing else.
+      if (name.starts_with("<U") || name.starts_with(">U") || name.starts_with("|S") ||
+          name == "object")
+        type.dtype = DType::kString;
     }
     return type;
   }
@@ -495,7 +530,23 @@ Value ToValue(py::handle object, const ValueType& type, const Program& program,
   return Builder(program, what).Make(object, type);
 }
 
+// Of str objects.
+static py::object ArrayOfStrings(const Value& value) {
+  const std::span<const int64_t> dims = value.dims();
+  py::list items;
+  for (int64_t i = 0; i < value.num_elements(); ++i) {
+    const std::string_view text = value.text(i);
+    items.append(py::str(text.data(), text.size()));
+  }
+  py::object flat = Numpy().attr("empty")(value.num_elements(), "O");
+  flat.attr("__setitem__")(py::ellipsis(), items);
+  py::tuple shape(dims.size());
+  for (size_t i = 0; i < dims.size(); ++i) shape[i] = dims[i];
+  return flat.attr("reshape")(shape);
+}
+
 py::object ArrayOf(Value value) {
+  if (value.dtype() == DType::kString) return ArrayOfStrings(value);
   static constexpr std::array<const char*, kNumDTypes> kNames = {
       "?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "u2", "f4", "f8"};
   const std::span<const int64_t> dims = value.dims();
