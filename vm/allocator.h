@@ -267,7 +267,7 @@ class Heap {
   static char* MemoryOf(Span* span);
   static int RunBin(unsigned granules);
 
-  void Count(size_t bytes) {
+  [[gnu::always_inline]] void Count(size_t bytes) {
     live_ += bytes;
     if (live_ > peak_) peak_ = live_;
     ++allocations_;
