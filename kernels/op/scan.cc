@@ -14,7 +14,8 @@ OpDef ScanOp(const std::string& name) {
   op.attrs_class = "ScanopAttrs";
   op.print_attrs_class = true;
   op.attrs = {Optional("axis", AttrKind::kInt), Optional("dtype", AttrKind::kDType, ""),
-              Optional("exclusive", AttrKind::kBool, false)};
+              Optional("exclusive", AttrKind::kBool, false),
+              Optional("reversed", AttrKind::kBool, false)};  // from the end on; TVM has none
   op.infer = [](TypeContext& tc) -> Result<OpResult> {
     TensorType result = tc.tensor(0);
     result.dtype = DTypeOr(tc.attrs(), "dtype", result.dtype);
@@ -28,7 +29,8 @@ OpDef ScanOp(const std::string& name) {
   op.builtin = [name](const ComputeContext& c) -> BuiltinCall {
     const auto axis = c.attrs.OptionalInt("axis");
     const int64_t at = axis ? CanonicalAxis(*axis, c.inputs[0]->rank()) : -1;
-    return {name, {at, c.attrs.Bool("exclusive") ? 1 : 0}};
+    return {c.attrs.Bool("reversed") ? name + "_reversed" : name,
+            {at, c.attrs.Bool("exclusive") ? 1 : 0}};
   };
   return op;
 }

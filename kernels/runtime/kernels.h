@@ -8,7 +8,9 @@ namespace relayvm {
 
 // scan.cc: data -> out; axis (-1: over all elements in order), exclusive
 int32_t CumSum(const CallArgs& args);
+int32_t CumSumReversed(const CallArgs& args);
 int32_t CumProd(const CallArgs& args);
+int32_t CumProdReversed(const CallArgs& args);
 
 // sort.cc: stable; among equals the lower index comes first
 int32_t Sort(const CallArgs& args);         // data -> out; axis, ascending

@@ -1,8 +1,10 @@
-// Running sums and products along an axis, in the output's dtype (halves round at every step).
+// Running sums and products along an axis, from its begin or its end, in the output's dtype (halves round at every step).
 // Tested by scan_test.cc.
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <type_traits>
+#include <utility>
 
 #include "kernels/runtime/kernels.h"
 
@@ -15,6 +17,10 @@ struct Add {
   static T Apply(T a, T b) {
     return WrapAdd(a, b);
   }
+  template <typename V>
+  static V OfVectors(V a, V b) {
+    return a + b;
+  }
 };
 
 struct Multiply {
@@ -22,6 +28,10 @@ struct Multiply {
   template <typename T>
   static T Apply(T a, T b) {
     return WrapMultiply(a, b);
+  }
+  template <typename V>
+  static V OfVectors(V a, V b) {
+    return a * b;
   }
 };
 
@@ -32,93 +42,108 @@ template <typename T>
   return room;
 }
 
-// The next row of neighbouring scans. Runs of constant length, which become vectors.
-template <typename Op, typename T>
-[[gnu::noinline]] void Advance(const T* __restrict before, const T* __restrict in,
-                               T* __restrict out, int64_t width) {
-  constexpr int64_t kRun = 16;
-  const auto one = [&](int64_t i) {
-    out[i] = FromArithmetic<T>(Op::Apply(ToArithmetic(before[i]), ToArithmetic(in[i])));
-  };
-  int64_t i = 0;
-  for (; i + kRun <= width; i += kRun) {
-    for (int64_t j = 0; j < kRun; ++j) one(i + j);
-  }
-  for (; i < width; ++i) one(i);
+// Rows of neighbouring scans, whose sums so far are `sums`. Steps: elements from a row to the next
+// one, less than 0 where scans run backwards.
+template <typename T>
+struct Rows {
+  const T* in;
+  int64_t in_step;
+  T* out;
+  int64_t out_step;
+  int64_t count;
+};
+
+// So many vectors of columns, their sums in registers.
+template <typename Op, bool kExclusive, size_t kVectors, typename T>
+void AdvanceVectors(T* sums, Rows<T> rows) {
+  using Number =
+      std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
+  using Vector [[gnu::vector_size(16), gnu::aligned(1), gnu::may_alias]] = Number;
+  constexpr int64_t kLanes = 16 / sizeof(T);
+  const auto at = [](auto* p, size_t k) { return p + static_cast<int64_t>(k) * kLanes; };
+  [&]<size_t... kVector>(std::index_sequence<kVector...>) {
+    Vector run[] = {*reinterpret_cast<const Vector*>(at(sums, kVector))...};
+    const auto one = [&](Vector& sum, size_t k) {
+      const Vector before = sum;
+      sum = Op::OfVectors(before, *reinterpret_cast<const Vector*>(at(rows.in, k)));
+      *reinterpret_cast<Vector*>(at(rows.out, k)) = kExclusive ? before : sum;
+    };
+    for (; rows.count > 0; --rows.count) {
+      (one(run[kVector], kVector), ...);
+      rows.in += rows.in_step;
+      rows.out += rows.out_step;
+    }
+    ((*reinterpret_cast<Vector*>(at(sums, kVector)) = run[kVector]), ...);
+  }(std::make_index_sequence<kVectors>());
 }
 
-// A few neighbouring scans through rows that are neighbours too: one after the other, each in a
-// register.
-template <typename Op, typename T>
-[[gnu::noinline]] void AdvanceFew(T* sums, const T* in, T* out, int64_t width, int64_t rows,
-                                  bool exclusive) {
-  for (int64_t i = 0; i < width; ++i) {
+template <typename Op, bool kExclusive, typename T>
+[[gnu::noinline]] void Advance(T* sums, const Rows<T>& rows, int64_t width) {
+  int64_t i = 0;
+  if constexpr (std::is_arithmetic_v<T>) {
+    // A few rows at once: so many streams are read and written side by side.
+    constexpr int64_t kLine = 64 / sizeof(T), kVector = 16 / sizeof(T), kSideBySide = 4;
+    for (int64_t row = 0; row < rows.count; row += kSideBySide) {
+      const int64_t count = std::min(kSideBySide, rows.count - row);
+      const T* from = rows.in + row * rows.in_step;
+      T* to = rows.out + row * rows.out_step;
+      const auto here = [&] {
+        return Rows<T>{from + i, rows.in_step, to + i, rows.out_step, count};
+      };
+      for (i = 0; i + kLine <= width; i += kLine)
+        AdvanceVectors<Op, kExclusive, 4>(sums + i, here());
+      for (; i + kVector <= width; i += kVector)
+        AdvanceVectors<Op, kExclusive, 1>(sums + i, here());
+    }
+  }
+  for (; i < width; ++i) {
     T sum = sums[i];
-    for (int64_t j = i; j < rows * width; j += width) {
+    const T* from = rows.in + i;
+    T* to = rows.out + i;
+    for (int64_t row = 0; row < rows.count; ++row, from += rows.in_step, to += rows.out_step) {
       const T before = sum;
-      sum = FromArithmetic<T>(Op::Apply(ToArithmetic(sum), ToArithmetic(in[j])));
-      out[j] = exclusive ? before : sum;
+      sum = FromArithmetic<T>(Op::Apply(ToArithmetic(before), ToArithmetic(*from)));
+      *to = kExclusive ? before : sum;
     }
     sums[i] = sum;
   }
 }
 
-// Few neighbouring scans, and what is converted, go through a block at a time. Of many, rows
-// advance together from the row before, which is still near: memory is read and written once, in
-// order.
+// Blocks of neighbouring scans, in turns of as many rows as stay near.
 template <typename Op, typename T>
 void Scan(const CallArgs& args, const TensorView& in, const TensorView& to, const AxisSplit& s,
-          bool exclusive) {
-  constexpr int64_t kBlock = 4096 / sizeof(T), kFew = 16, kBetweenPolls = 1 << 14;
+          bool exclusive, bool reversed) {
+  constexpr int64_t kBlock = 4096 / sizeof(T), kNear = 4 * kBlock;
   const T identity = FromArithmetic<T>(static_cast<Arithmetic<T>>(Op::kIdentity));
-  const bool is_few = s.inner < kFew, converts = in.dtype != to.dtype;
-  const int64_t block = converts ? kBlock : kBetweenPolls;
-  std::array<T, kBlock> before, room;
-  const auto load = [&](int64_t at, int64_t n) {
-    return converts ? Converted<T>(in, at, n, room.data()) : in.as<const T>() + at;
-  };
+  const bool converts = in.dtype != to.dtype;
+  const auto advance = exclusive ? Advance<Op, true, T> : Advance<Op, false, T>;
+  std::array<T, kBlock> sums, room;
   for (int64_t o = 0; o < s.outer; ++o) {
-    for (int64_t left = 0; left < s.inner; left += block) {
-      const int64_t width = std::min(s.inner - left, block), first = o * s.n * s.inner + left;
-      before.fill(identity);
-      T* out = to.as<T>() + first;
-      if (is_few) {
-        const int64_t step = block / width;
-        for (int64_t k = 0; k < s.n; k += step) {
-          const int64_t rows = std::min(step, s.n - k), at = k * width;
-          args.Work(rows * width);
-          AdvanceFew<Op>(before.data(), load(first + at, rows * width), out + at, width, rows,
-                         exclusive);
-        }
-        continue;
-      }
-      int64_t at = first, paid = 0;
-      for (int64_t k = 0; k < s.n; ++k, out += s.inner) {
-        if (k >= paid) {
-          const int64_t rows = std::min(s.n - k, kBetweenPolls / width);
-          args.Work(rows * width);
-          paid = k + rows;
-        }
-        if (k == 0 && exclusive) {
-          std::fill_n(out, width, identity);
-          continue;
-        }
-        if (k > 0) {
-          Advance<Op>(out - s.inner, load(at, width), out, width);
-        } else {
-          for (int64_t i = 0; i < width; i += kBlock) {
-            const int64_t n = std::min(kBlock, width - i);
-            Advance<Op>(before.data(), load(at + i, n), out + i, n);
-          }
-        }
-        at += s.inner;
+    for (int64_t left = 0; left < s.inner; left += kBlock) {
+      const int64_t width = std::min(s.inner - left, kBlock);
+      std::fill_n(sums.begin(), width, identity);
+      // What is converted is so row by row, or several where they are neighbours.
+      const int64_t most = converts ? (width == s.inner ? kBlock / width : 1) : kNear / width;
+      for (int64_t done = 0; done < s.n; done += most) {
+        const int64_t rows = std::min(most, s.n - done);
+        const int64_t first = reversed ? s.n - done - rows : done;  // of these rows
+        const int64_t start = reversed ? first + rows - 1 : first;
+        const int64_t at = (o * s.n + first) * s.inner + left;
+        args.Work(rows * width);
+        const T* from =
+            converts ? Converted<T>(in, at, rows * width, room.data()) : in.as<const T>() + at;
+        const int64_t direction = reversed ? -1 : 1, of_row = converts ? width : s.inner;
+        advance(sums.data(),
+                {from + (start - first) * of_row, direction * of_row,
+                 to.as<T>() + (o * s.n + start) * s.inner + left, direction * s.inner, rows},
+                width);
       }
     }
   }
 }
 
 template <typename Op>
-int32_t RunScan(const CallArgs& args) {
+int32_t RunScan(const CallArgs& args, bool reversed) {
   const TensorView& in = args[0];
   const TensorView& out = args[1];
   const int64_t axis = args.param(0);
@@ -130,13 +155,16 @@ int32_t RunScan(const CallArgs& args) {
   if (in.size() == 0) return RELAYVM_KERNEL_OK;
   const AxisSplit split =
       axis < 0 ? AxisSplit{1, in.size(), 1} : SplitAt(in, static_cast<int>(axis));
-  DispatchDType(out.dtype, [&]<typename T>() { Scan<Op, T>(args, in, out, split, exclusive); });
+  DispatchDType(out.dtype,
+                [&]<typename T>() { Scan<Op, T>(args, in, out, split, exclusive, reversed); });
   return RELAYVM_KERNEL_OK;
 }
 
 }  // namespace
 
-int32_t CumSum(const CallArgs& args) { return RunScan<Add>(args); }
-int32_t CumProd(const CallArgs& args) { return RunScan<Multiply>(args); }
+int32_t CumSum(const CallArgs& args) { return RunScan<Add>(args, false); }
+int32_t CumProd(const CallArgs& args) { return RunScan<Multiply>(args, false); }
+int32_t CumSumReversed(const CallArgs& args) { return RunScan<Add>(args, true); }
+int32_t CumProdReversed(const CallArgs& args) { return RunScan<Multiply>(args, true); }
 
 }  // namespace relayvm

@@ -50,21 +50,24 @@ void CheckSums(std::vector<int64_t> dims, int axis) {
   const auto n = static_cast<size_t>(dims[static_cast<size_t>(axis)]);
   std::vector<T> data(size);
   for (size_t i = 0; i < size; ++i) data[i] = static_cast<T>(static_cast<double>(i * 37 % 101) / 3);
-  for (const int64_t exclusive : {0, 1}) {
+  for (const int64_t way : {0, 1, 2, 3}) {
+    const int64_t exclusive = way % 2;
+    const bool reversed = way >= 2;
     CAPTURE(inner);
-    CAPTURE(exclusive);
+    CAPTURE(way);
     std::vector<To> expected(size);
     for (size_t line = 0; line < size / n; ++line) {
       To sum = 0;
       for (size_t k = 0; k < n; ++k) {
-        const size_t i = (line / inner * n + k) * inner + line % inner;
+        const size_t row = reversed ? n - 1 - k : k;
+        const size_t i = (line / inner * n + row) * inner + line % inner;
         const To before = sum;
         sum = static_cast<To>(sum + static_cast<To>(data[i]));
         expected[i] = exclusive != 0 ? before : sum;
       }
     }
-    const CallResult r =
-        Call("cumsum", {Make<T>(dims, data)}, {Empty<To>(dims)}, {axis, exclusive});
+    const CallResult r = Call(reversed ? "cumsum_reversed" : "cumsum", {Make<T>(dims, data)},
+                              {Empty<To>(dims)}, {axis, exclusive});
     CHECK(r.error == 0);
     CHECK(r.outputs[0].template as<To>() == expected);
   }
@@ -81,6 +84,16 @@ TEST_CASE("cumsum of lines that are not neighbours, few and many") {
   CheckSums<float, float>({40'000, 3}, 0);
   CheckSums<float, float>({1, 40'000}, 1);
   CheckSums<int32_t, float>({1, 40'000}, 1);
+}
+
+TEST_CASE("scans from the end on") {
+  const Array x = Make<int32_t>({2, 3}, {1, 2, 3, 4, 5, 6});
+  CallResult r = Call("cumsum_reversed", {x}, {Empty<int32_t>({2, 3})}, {1, 0});
+  CHECK(r.outputs[0].as<int32_t>() == std::vector<int32_t>{6, 5, 3, 15, 11, 6});
+  r = Call("cumsum_reversed", {x}, {Empty<int32_t>({6})}, {-1, 1});
+  CHECK(r.outputs[0].as<int32_t>() == std::vector<int32_t>{20, 18, 15, 11, 6, 0});
+  r = Call("cumprod_reversed", {x}, {Empty<int32_t>({2, 3})}, {0, 1});
+  CHECK(r.outputs[0].as<int32_t>() == std::vector<int32_t>{4, 5, 6, 1, 1, 1});
 }
 
 TEST_CASE("an empty axis") {

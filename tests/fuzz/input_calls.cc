@@ -43,6 +43,7 @@ constexpr std::string_view kFromData = R"(
 %x: Tensor[(?, ?), bool] | argwhere(%x)
 %x: Tensor[(?, ?), int32] | cumsum(%x, axis=1, exclusive=1)
 %x: Tensor[(?, ?), float32] | cumprod(%x, axis=0)
+%x: Tensor[(?, ?), float32] | (cumsum(%x, axis=1, reversed=1), cumprod(%x, axis=0, exclusive=1, reversed=1))
 %x: Tensor[(?, ?), float32] | topk(%x, k=2, axis=0, ret_type="values")
 %x: Tensor[(?, ?), int8] | topk(%x, k=2, axis=1, ret_type="indices", dtype="int32")
 %x: Tensor[(?, ?), float32], %k: int64 | dyn.topk(%x, %k, axis=0, ret_type="values")

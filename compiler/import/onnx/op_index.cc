@@ -265,9 +265,7 @@ Outputs Accumulated(NodeContext& n, std::string_view op) {
              ShapedAs(b, x, {product(place < at), product(Equal(place, at)), product(place > at)}));
   }
   if (!b.status().ok()) return {};
-  if (reverse) x = x.Call("reverse", {{"axis", axis}});
-  Term y = x.Call(op, {{"axis", axis}, {"exclusive", exclusive}});
-  if (reverse) y = y.Call("reverse", {{"axis", axis}});
+  const Term y = x.Call(op, {{"axis", axis}, {"exclusive", exclusive}, {"reversed", reverse}});
   return {known ? y.value() : ShapedAs(b, y, {shape})};
 }
 Outputs CumSum(NodeContext& n) { return Accumulated(n, "cumsum"); }
