@@ -30,7 +30,7 @@
 #include <stdint.h>
 /* NOLINTBEGIN(modernize-use-using): C has nothing else. */
 typedef struct RelayvmKernelFault {
-  int64_t given;              /* 0: no kernel has written it; the caller's */
+  int64_t given;              /* 0: no kernel has written it; else which of its checks, from 1 */
   int64_t found, least, most; /* expected: least..most; no number would do where most < least */
 } RelayvmKernelFault;
 

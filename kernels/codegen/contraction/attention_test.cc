@@ -199,6 +199,25 @@ TEST_CASE("every target") {
   }
 }
 
+// Queries are taken as rows, or as columns of a panel, by how many there are.
+TEST_CASE("every number of queries up to three panels, on every level") {
+  for (const char* cpu : {"x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
+    if (!Runs(cpu)) continue;
+    CAPTURE(cpu);
+    ContractionCases cases(cpu);
+    std::vector<SymbolValues> values;
+    for (int m = 1; m <= 50; ++m) values.push_back({{2, m}, {3, 5 + m % 7 * 9}});
+    const std::vector<Step> mask = {{"where", {{{kM, kN}, DType::kBool}, {{}, DType::kFloat32}}}};
+    cases.Add(AttentionSpec({1, kM, kN, 2, 1, 20, 12}), values);
+    cases.Add(AttentionSpec({1, kM, kN, 1, 1, 8, 8}, mask), values);
+    cases.Add(AttentionSpec({1, kM, kN, 2, 2, 16, 16, "BSHD", "BHDS", "BSHD", "BSHD"}), values);
+    for (int m : {1, 2, 5, 7, 8, 9, 10, 11, 12, 15, 16, 17, 25, 33}) {
+      cases.Add(AttentionSpec({1, m, kN, 2, 1, 20, 12}), {{{3, 7}}, {{3, 40}}});
+    }
+    cases.Check();
+  }
+}
+
 // Scores of one query for 200 keys of size 1, which are the keys themselves, and values.
 std::vector<float> AttendOne(KernelHarness& harness, size_t kernel, int64_t queries,
                              const std::vector<float>& keys, const std::vector<float>& values) {

@@ -248,6 +248,54 @@ TEST_CASE("every target") {
   }
 }
 
+// Which code serves a product is chosen by its rows against the tiles of a level, which have 5 to 12:
+// one to three tiles of each, as constants and as what only running tells.
+TEST_CASE("every number of rows up to three tiles, on every level") {
+  for (const char* cpu : {"x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
+    if (!Runs(cpu)) continue;
+    CAPTURE(cpu);
+    ContractionCases cases(cpu);
+    std::vector<SymbolValues> values;
+    for (int m = 1; m <= 38; ++m) values.push_back({{1, m}, {4, 2}});
+    const auto packed = [](const Dim& m, int64_t width, DType weight_dtype) {
+      const int64_t units = 2 * width + 5, k = 19;
+      const Tensor data = Input({m, k}, 0);
+      const Tensor weight = Input({3, k, width}, 1, weight_dtype);
+      const Tensor bias = Input({units}, 2);
+      Attrs attrs;
+      attrs.Set("units", units);
+      const Tensor t = Apply("nn.contrib_dense_pack", attrs, {data, weight}, {m, units}, kFloat);
+      return Spec(fmt::format("packed_{}_{}_{}", m.ToString(), width, DTypeName(weight_dtype)),
+                  {data, weight, bias}, {Relu(AddBias(t, bias, 1))});
+    };
+    const auto batch = [](const Dim& m, bool ta, bool tb) {
+      const Matmul c{m, 19, 37, ta, tb};
+      std::vector<Tensor> in = MatmulInputs(c);
+      for (int i : {0, 1}) in[i] = Input({kB, in[i]->shape[0], in[i]->shape[1]}, i);
+      const Tensor t = Apply("nn.batch_matmul", MatmulAttrs(c), in, {kB, m, 37}, kFloat);
+      return Spec("batch_" + NameOf(c), in, {t});
+    };
+    const int64_t width = codegen::PreferredPanelWidth(cpu);
+    for (bool tb : kBool) {
+      for (bool ta : kBool) {
+        cases.Add(MatmulWithEpilogue({kM, 19, 37, ta, tb}), values);
+        cases.Add(MatmulSpec({kM, 19, 37, ta, tb, DType::kFloat64, DType::kFloat64}), values);
+        cases.Add(batch(kM, ta, tb), values);
+      }
+    }
+    for (const int64_t w : {width, int64_t{8}}) {
+      cases.Add(packed(kM, w, kFloat), values);
+      cases.Add(packed(kM, w, DType::kFloat16), values);
+    }
+    for (int m : {4, 5, 6, 7, 9, 10, 11, 12, 13, 17, 25}) {
+      cases.Add(MatmulWithEpilogue({m, 19, 37, false, m % 2 == 0}));
+      cases.Add(packed(m, width, m % 2 == 0 ? kFloat : DType::kFloat16));
+      cases.Add(batch(m, m % 2 == 0, m % 3 == 0), {{{4, 2}}});
+    }
+    cases.Check();
+  }
+}
+
 TEST_CASE("what is planned, and what is left to loops") {
   const Matmul c{20, 30, 40};
   const std::vector<Tensor> in = MatmulInputs(c);

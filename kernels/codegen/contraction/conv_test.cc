@@ -500,6 +500,46 @@ TEST_CASE("convolutions on every target") {
   }
 }
 
+// Pixels are the rows, or the columns, of tiles.
+TEST_CASE("convolutions of every small number of pixels and channels, on every level") {
+  for (const char* cpu : {"x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
+    if (!Runs(cpu)) continue;
+    CAPTURE(cpu);
+    ContractionCases cases(cpu);
+    std::vector<std::vector<int64_t>> sizes;
+    for (int64_t w = 1; w <= 50; ++w) sizes.push_back({1, w});
+    for (bool last : {false, true}) {
+      for (int64_t window : {1, 3}) {
+        for (int64_t groups : {1, 6}) {
+          Conv c{{1, 1},
+                 6,
+                 groups == 1 ? 14 : 6,
+                 groups,
+                 {window, window},
+                 {1, 1},
+                 {window / 2, window / 2},
+                 {1, 1},
+                 last};
+          c.symbolic = true;
+          AddTo(cases, c, sizes);
+        }
+        for (int64_t channels : {1, 4, 5, 6, 8, 9, 10, 11, 12, 13, 16, 17, 24, 25}) {
+          AddTo(cases, {{3, 11},
+                        3,
+                        channels,
+                        1,
+                        {window, window},
+                        {1, 1},
+                        {window / 2, window / 2},
+                        {1, 1},
+                        last});
+        }
+      }
+    }
+    cases.Check();
+  }
+}
+
 TEST_CASE("an output of another layout than the data is left to loops") {
   Attrs attrs;
   attrs.Set("padding", List({1, 1}));
