@@ -138,9 +138,10 @@ TEST_CASE("checks of one kernel are told apart") {
                  Tensor("input", "j", {"m"}, 7) + Node("Gather", "x i", "a") +
                  Node("Gather", "x j", "b") + Node("Add", "a b", "y") + "output { name: 'y' } }"));
   const std::vector<float> data(6, 0.5F);
-  const Value x = *Value::CopyTensor(DType::kFloat32, {3, 2}, data.data());
-  const auto indices = [](std::vector<int64_t> numbers) {
-    return *Value::CopyTensor(DType::kInt64, {2}, numbers.data());
+  const std::vector<int64_t> rows = {3, 2}, two = {2};
+  const Value x = *Value::CopyTensor(DType::kFloat32, rows, data.data());
+  const auto indices = [&](const std::vector<int64_t>& numbers) {
+    return *Value::CopyTensor(DType::kInt64, two, numbers.data());
   };
   CHECK(run->Run("main", {x, indices({-3, 2}), indices({0, 1})}).ok());
   for (const bool first : {true, false}) {
