@@ -5,9 +5,12 @@
 
 Counted are lines of LLVM IR and of bytecode, which do not depend on the machine's load. Each row is a
 program that once took two to the power of its length, or the fourth power of it. A second table states
-how much memory loops over sequences may take while they run.
+how much memory loops over sequences may take while they run. A third one counts processor time, where
+what grew faster than the program left no trace in the code: at four times the length, with room for a
+machine that does other things.
 """
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -159,6 +162,20 @@ ROWS = [
     ("row of mixed ranks that read each other", mixed_row("exp({y})", "tanh({a})"), 100),
 ]
 
+def functions(n):
+    head = "(%x: Tensor[(4), float32]) -> Tensor[(4), float32]"
+    text = f"def @f0{head} {{ exp(%x) }}\n"
+    text += "".join(f"def @f{i}{head} {{ add(@f{i - 1}(%x), %x) }}\n" for i in range(1, n))
+    return text + f"def @main{head} {{ @f{n - 1}(%x) }}\n"
+
+
+TIMES = [
+    ("time of a row of mixed ranks", mixed_row("exp({y})", "sum({a})"), 100),
+    ("time of a row of mixed ranks that read each other", mixed_row("exp({y})", "tanh({a})"), 100),
+    ("time of functions", functions, 1000),
+]
+MOST_TIME = 1.5 * MOST ** 2
+
 LOOP = """def @loop(%i: int32, %n: int32, %xs: Tensor[(?, 4), float32], %h: Tensor[(1, 2048), float32], %w: Tensor[(2048, 4), float32]) -> Tensor[(1, 2048), float32] {{
   if (less(%i, %n)) {{
     let %x = take(%xs, reshape(%i, newshape=[1]), axis=0, mode="clip");
@@ -191,6 +208,21 @@ def lines_of(relayc, path):
     return total
 
 
+def seconds_of(relayc, path, text):
+    """The least of some runs; None where one fails."""
+    with open(path, "w") as f:
+        f.write(text)
+    least = None
+    for _ in range(4):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        run = subprocess.run([relayc, path, "-q", "-o", path + ".vmx"], capture_output=True, timeout=SECONDS)
+        took = round(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, 3)
+        if run.returncode != 0:
+            return None
+        least = took if least is None else min(least, took)
+    return least
+
+
 def main():
     binaries, words = sys.argv[1], sys.argv[2:]
     relayc, vmrun = os.path.join(binaries, "relayc"), os.path.join(binaries, "vmrun")
@@ -211,6 +243,13 @@ def main():
             except (RuntimeError, subprocess.TimeoutExpired) as error:
                 ok, said = False, str(error)
             print(f"{'ok' if ok else 'FAILED'}: {name}: {said}", flush=True)
+            failed += not ok
+        for name, program, n in TIMES:
+            if words and not any(w in name for w in words):
+                continue
+            seconds = [seconds_of(relayc, path, HEAD + program(length)) for length in (n, 4 * n)]
+            ok = None not in seconds and seconds[1] <= MOST_TIME * seconds[0]
+            print(f"{'ok' if ok else 'FAILED'}: {name}: {seconds[0]} s for {n}, {seconds[1]} for {4 * n}", flush=True)
             failed += not ok
         for name, text, inputs, limit in MEMORY:
             if words and not any(w in name for w in words):
