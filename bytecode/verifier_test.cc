@@ -124,7 +124,7 @@ TEST_CASE("verifier: units that are refused") {
       {{0x100}, "unknown opcode 0x100 (main+0x0)"},
       {{op(Opcode::kMoveR), 0x8001, 0}, "mov.r: take bit on r1, which is written (main+0x0)"},
       {{op(Opcode::kMoveI), 0, 0x8001}, "mov.i: register i32769 out of range 4 (main+0x0)"},
-      {{op(Opcode::kWrap), 0, 0, 13}, "wrap: unknown dtype 13 (main+0x0)"},
+      {{op(Opcode::kWrap), 0, 0, 14}, "wrap: unknown dtype 14 (main+0x0)"},
       {{op(Opcode::kCompareI), 0, 6, 0, 0}, "cmp.i: comparison 6 out of range 6 (main+0x0)"},
       {{op(Opcode::kCallF32), 0, kNumScalarFunctions, 0},
        fmt::format("fn.f32: scalar function {0} out of range {0} (main+0x0)", kNumScalarFunctions)},
@@ -236,8 +236,8 @@ TEST_CASE("verifier: tables that are refused") {
       {[](Program* p) { p->tensor_types[0].dims[0] = -1; }, "tensor type 0: dim of -1"},
       {[&](Program* p) { p->tensor_types[0].dims[0] = kHuge / 2; },
        "tensor type 0: tensor size does not fit 63 bits"},
-      {[](Program* p) { p->tensor_types[1].dtype = static_cast<DType>(13); },
-       "tensor type 1: unknown dtype 13"},
+      {[](Program* p) { p->tensor_types[1].dtype = static_cast<DType>(14); },
+       "tensor type 1: unknown dtype 14"},
       {[](Program* p) { p->constants[0].dims[0] = 3; },
        "constant 0: 8 bytes of data, its type has 12"},
       {[](Program* p) { p->constants[1].dtype = static_cast<DType>(200); },
@@ -285,9 +285,7 @@ TEST_CASE("verifier: tables that are refused") {
       {[](Program* p) { p->kernels[0].batched->shared = {3}; },
        "kernel 'fused_add': calls share buffer 3, which is written, out of range 3 or out of "
        "order"},
-      {[](Program* p) {
-         p->kernels[0].batched->shared = {1, 1};
-       },
+      {[](Program* p) { p->kernels[0].batched->shared = {1, 1}; },
        "kernel 'fused_add': calls share buffer 1, which is written, out of range 3 or out of "
        "order"},
       {[&](Program* p) { p->images[0].elf = kBadElf; },
@@ -315,8 +313,8 @@ TEST_CASE("verifier: tables that are refused") {
        "constructor 'Nil' of 'List': 65536 fields, the limit is 65535"},
       {[](Program* p) { p->exports[0].params[0].dim_names.pop_back(); },
        "export 'main': parameter 0: tensor type has 1 names for 2 dims"},
-      {[](Program* p) { p->exports[0].params[0].dtype = static_cast<DType>(13); },
-       "export 'main': parameter 0: unknown dtype 13"},
+      {[](Program* p) { p->exports[0].params[0].dtype = static_cast<DType>(14); },
+       "export 'main': parameter 0: unknown dtype 14"},
       {[](Program* p) { p->exports[0].params[0].kind = ValueType::Kind::kTuple; },
        "export 'main': parameter 0: type other than a tensor's has dims"},
       {[](Program* p) { p->exports[0].params[0].args.emplace_back(); },

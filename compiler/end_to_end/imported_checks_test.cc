@@ -96,7 +96,8 @@ std::vector<Check> Checks() {
        DType::kInt64,
        {5, 1},
        {1, 3},
-       {5}},
+       {5},
+       "place among the categories 'i')"},
   };
 }
 

@@ -171,8 +171,12 @@ class Parser {
     NodePtr sequence = Make(Node::Kind::kSequence);
     while (error_.empty() && !rest_.empty() && !At("|") && !At(")")) {
       if (Eat("\\Q")) {
-        while (error_.empty() && !rest_.empty() && !Eat("\\E"))
+        bool ends = false;
+        while (error_.empty() && !rest_.empty() && !(ends = Eat("\\E")))
           sequence->parts.push_back(Literal(Next()));
+        // What repeats behind the end repeats the last character.
+        if (ends && !sequence->parts.empty())
+          sequence->parts.back() = Repeated(std::move(sequence->parts.back()));
         continue;
       }
       if (NodePtr item = Item(depth)) sequence->parts.push_back(Repeated(std::move(item)));

@@ -506,7 +506,7 @@ TEST_CASE("sizes that floats decide are computed by scalar operators before the 
        "  let %a = arange(0f64, %n, 1f64, start=0f64, stop=%n, step=1f64, dtype=\"float32\");"
        "  let %b = arange(0f64, %n, 1f64, start=0f64, stop=%n, step=1f64, dtype=\"int32\");"
        "  (%a, %b) }",
-       "(Tensor[(?), float32], Tensor[(?), int32])", 5},
+       "(Tensor[(?), float32], Tensor[(?), int32])", 14},
       {"upsampling by an input",
        "def @main(%x: Tensor[(1, 2, ?, 4), float32], %s: float32) {"
        "  dyn.nn.upsampling(%x, %s, %s, scale_h=0f, scale_w=0f) }",

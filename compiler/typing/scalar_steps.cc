@@ -18,8 +18,9 @@ using ir::Type;
 namespace {
 
 // The operators that relations compute dims with.
-constexpr std::array<std::string_view, 8> kOperators = {"cast",    "subtract", "divide", "multiply",
-                                                        "maximum", "round",    "ceil",   "floor"};
+constexpr std::array<std::string_view, 10> kOperators = {
+    "cast",    "add",     "subtract", "divide", "multiply",
+    "maximum", "minimum", "round",    "ceil",   "floor"};
 
 HostTensor Float64Scalar(double value) {
   HostTensor t{DType::kFloat64, {}, std::vector<std::byte>(sizeof value)};

@@ -75,7 +75,6 @@ constexpr Builtin kBuiltins[] = {
     Make<RandomMultinomial, "u64[10] any[*r,c] -> u64[10] int[*r,_]">("random_multinomial"),
     Make<RandomNormal, "u64[10] any[+] any[+] -> u64[10] float[*]">("random_normal"),
     Make<RandomUniform, "u64[10] any[+] any[+] -> u64[10] float[*]">("random_uniform"),
-    Make<RangeChecked, "T[*s] i64[k] i64[k] -> T[*s]">("range_checked"),
     Make<RegularNms, "F[b,n,4] F[b,n,_] -> F[b,m,4] any[b,m] F[b,m] any[b]; int int real real">(
         "regular_nms"),
     Make<RoiAlign, "F[_,_,_,_] float[r,5] -> F[r,_,_,_]; real int bool 0..2 bool">("roi_align"),

@@ -33,7 +33,6 @@ int32_t ScatterNd(const CallArgs& args);        // data, indices, updates -> out
 // extent of the values' last axis, whose bounds stand beside each other then
 int32_t CheckRange(const CallArgs& args);
 // values, least, end -> values
-int32_t RangeChecked(const CallArgs& args);
 
 // select.cc
 int32_t ArgWhere(const CallArgs& args);  // condition -> positions (n, rank); count: n

@@ -81,10 +81,4 @@ int32_t CheckRange(const CallArgs& args) {
   return RELAYVM_KERNEL_OK;
 }
 
-int32_t RangeChecked(const CallArgs& args) {
-  if (const int32_t error = CheckAll(args); error != RELAYVM_KERNEL_OK) return error;
-  args.Copy(args[3].data, args[0].data, args[0].size() * DTypeBytes(args[0].dtype));
-  return RELAYVM_KERNEL_OK;
-}
-
 }  // namespace relayvm

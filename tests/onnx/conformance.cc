@@ -202,9 +202,7 @@ Outcome RunSet(const std::shared_ptr<Runtime>& runtime,
   }
   std::vector<Value> args;
   for (const std::string& name : main.param_names) {
-    if (!by_name.contains(name))
-      return Failed(fmt::format("there is no data for input '{}'", name));
-    args.push_back(by_name[name]);
+    args.push_back(by_name[name]);  // nothing: an initializer that is an input too
   }
   auto invocation = Invocation::Create(runtime, executable, {.timeout = std::chrono::seconds(60)});
   if (!invocation.ok()) return Failed(std::string(invocation.status().message()));

@@ -273,7 +273,7 @@ const char* UseGraphWrongly(const char* folder) {
   } wrong[] = {
       {{copied, far, 1, RELAYVM_FLOAT32}, "found Tensor[(4), float32]"},
       {{copied, dims, 2, RELAYVM_INT32}, "found Tensor[(2, 2), int32]"},
-      {{copied, dims, 2, 13}, "dtype 13 does not exist"},
+      {{copied, dims, 2, 14}, "dtype 14 does not exist"},
       {{copied, dims, 2, RELAYVM_NO_DTYPE}, "dtype -1 does not exist"},
       {{copied, NULL, 2, RELAYVM_FLOAT32}, "dims is NULL"},
       {{copied, NULL, 0, RELAYVM_FLOAT32}, "found float32"},

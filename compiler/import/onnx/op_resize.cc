@@ -190,6 +190,7 @@ Term Nearest(const Mode& m, const Term& x, const Line& line) {
 struct Sizes {
   std::optional<Term> scales;  // float32, rank 1
   size_t scales_input = 0;
+  bool scales_are_of_sizes = false;                 // computed of dims, which are never negative
   std::optional<std::vector<double>> known_scales;  // where they are constants
   std::optional<Term> sizes;                        // int64, rank 1
   std::string policy = "stretch";
@@ -285,7 +286,7 @@ std::vector<Line> Lines(NodeContext& n, const Mode& m, const Term& x,
       Term scale = Element(*s.scales, i);
       const auto known = NumberOf(scale);
       if (known && *known == 1 && !crops) continue;
-      if (!known || *known <= 0) {
+      if (known ? *known <= 0 : !s.scales_are_of_sizes) {
         const Term positive = Checked({n, s.scales_input, "1 for a positive number, of scales"},
                                       (scale > 0).As(DType::kInt64), 1, b.Ints({2}));
         scale = scale * positive.As(scale.dtype());
@@ -323,6 +324,7 @@ bool ReadScales(NodeContext& n, size_t i, size_t count, Sizes& s) {
   const Value v = n.Input(i);
   s.scales = Term(n, i).As(DType::kFloat32);
   s.scales_input = i;
+  s.scales_are_of_sizes = n.b().ScalarsOf(v).has_value();
   if (v.constant == nullptr) return true;
   s.known_scales = n.ConstantFloats(i, "scales");
   if (!s.known_scales) return false;

@@ -185,6 +185,7 @@ class _Options(TypedDict, total=False):
     layouts: str | Sequence[str]
     load_pass: _Path | Sequence[_Path]
     num_threads: int
+    overridable: str | Sequence[str]
     plugins: Sequence[_Path]
     precision: Literal["fp32", "bf16"]
     print_ir_after: str
