@@ -106,6 +106,7 @@ def _close_all():
     # Threads that would call Python cannot do so while it ends.
     for runtime in list(_runtimes):
         runtime.close()
+    _native.wait_for_schedulers()
 
 
 def _forked():

@@ -168,6 +168,7 @@ PYBIND11_MODULE(_native, m) {
            [](const PyProgram& p) { return p.executable->num_batched_kernels(); });
   m.def("load", Load);
   m.def("load_bytes", LoadBytes);
+  m.def("wait_for_schedulers", WaitForSchedulers);
 
   const py::class_<TraceSink, std::shared_ptr<TraceSink>> trace_sink(m, "TraceSink");
   py::class_<PyProfile, TraceSink, std::shared_ptr<PyProfile>>(m, "Profile")

@@ -30,10 +30,15 @@ constexpr std::chrono::milliseconds kSignalSlice(20);
 constexpr size_t kMostIdle = 64;
 
 std::atomic<uint64_t> g_forks{0};
+// Schedulers of this process whose threads may still call Python.
+std::atomic<int> g_schedulers{0};
 
 uint64_t Forks() {
   static const bool installed = [] {
-    pthread_atfork(nullptr, nullptr, [] { g_forks.fetch_add(1); });
+    pthread_atfork(nullptr, nullptr, [] {
+      g_forks.fetch_add(1);
+      g_schedulers.store(0);
+    });
     return true;
   }();
   return installed ? g_forks.load(std::memory_order_relaxed) : 0;
@@ -210,6 +215,13 @@ void RunHere(const Session& session, const std::shared_ptr<PendingCall>& call, p
 
 // --- PyRuntime ---
 
+void WaitForSchedulers() {
+  constexpr std::chrono::milliseconds kStep(1), kMost(10'000);
+  const py::gil_scoped_release no_gil;
+  const auto end = Clock::now() + kMost;
+  while (g_schedulers.load() > 0 && Clock::now() < end) std::this_thread::sleep_for(kStep);
+}
+
 std::shared_ptr<PyRuntime> PyRuntime::Create(uint32_t num_threads, uint32_t scheduler_threads,
                                              size_t max_batch, double max_wait,
                                              std::optional<size_t> memory_limit,
@@ -247,6 +259,7 @@ PyRuntime::~PyRuntime() {
       scheduler.reset();
       runtime.reset();
       trace.reset();
+      g_schedulers.fetch_sub(1);
     };
     auto* left = new (std::nothrow) decltype(end)(std::move(end));
     if (left == nullptr) return;
@@ -260,15 +273,20 @@ PyRuntime::~PyRuntime() {
     }
     return;
   }
+  const bool had_scheduler = scheduler_ != nullptr;
   scheduler_.reset();
   runtime_.reset();
+  if (had_scheduler) g_schedulers.fetch_sub(1);
 }
 
 Scheduler& PyRuntime::scheduler() {
   CheckFork();
   const std::lock_guard lock(mutex_);
   if (closed_) ThrowIfError({StatusCode::kFailedPrecondition, "the runtime is closed"});
-  if (scheduler_ == nullptr) scheduler_ = ValueOrThrow(Scheduler::Create(runtime_, options_));
+  if (scheduler_ == nullptr) {
+    scheduler_ = ValueOrThrow(Scheduler::Create(runtime_, options_));
+    g_schedulers.fetch_add(1);
+  }
   return *scheduler_;
 }
 
@@ -291,8 +309,10 @@ void PyRuntime::Close() {
     [[maybe_unused]] const Scheduler* left = scheduler.release();
     return;
   }
+  if (scheduler == nullptr) return;
   const py::gil_scoped_release no_gil;  // completions take it
   scheduler.reset();
+  g_schedulers.fetch_sub(1);
 }
 
 // --- Host functions ---

@@ -59,6 +59,10 @@ class PyRuntime : public HeldByPointer {
   uint64_t generation_ = 0;  // of forks
 };
 
+// Waits, for some seconds at most, until no thread of a scheduler is left: those of runtimes that nobody
+// has any more end on threads of their own. With the GIL, when Python ends: they could not take it later.
+void WaitForSchedulers();
+
 // A call of a host function that waits for Python.
 struct PendingCall : HeldByPointer {
   std::shared_ptr<const Executable> executable;
