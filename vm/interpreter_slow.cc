@@ -180,7 +180,8 @@ StatusCode Interpreter::Interrupted(bool may_yield) { return vm::Interrupted(con
 
 int32_t Interpreter::PollKernel(const RelayvmKernelEnv* env) {
   Interpreter* self = static_cast<const KernelEnv*>(env)->interpreter;
-  bool own_thread = env == &self->env_;
+  // Those of the pool's threads have no memory of the heap; each task has its own copy.
+  const bool own_thread = env->allocate != nullptr;
   return self->Interrupted(own_thread) == StatusCode::kOk ? RELAYVM_KERNEL_OK
                                                           : RELAYVM_KERNEL_STOPPED;
 }

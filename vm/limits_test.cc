@@ -152,6 +152,8 @@ TEST_CASE("limits: a slice ends inside a kernel, and the next one goes on there"
       int slices = 1;
       while (invocation->Poll(std::chrono::microseconds(20)) != RunState::kDone) ++slices;
       CHECK(invocation->TakeResult().ok());
+      CAPTURE(argument);
+      CAPTURE(threads);
       CHECK(slices >= 2);
     }
   }
