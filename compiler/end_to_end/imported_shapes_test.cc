@@ -133,7 +133,8 @@ std::vector<Case> Cases() {
            Node("Add", "x e", "y"),
        {"b", "n"},
        // Whether the table has so many rows, only running tells: whoever reads it checks.
-       {"fused_arange_expand_dims_squeeze_expand_dims_squeeze_range_checked_less_add_where_take_add_"
+       {"fused_arange_expand_dims_squeeze_expand_dims_squeeze_range_checked_less_add_where_take_"
+        "add_"
         "0"},
        1,
        {{{1, 3}, {1, 3}, {9, 9, 9}}}},

@@ -104,8 +104,9 @@ class Tracer {
                                   [](size_t pc, const SourceLocation& l) { return pc < l.pc; });
     if (after == locations.begin()) return "";
     // A kernel with one check is told by that: it has the input's name, too.
-    const auto first = std::lower_bound(locations.begin(), after, at_,
-                                        [](const SourceLocation& l, size_t pc) { return l.pc < pc; });
+    const auto first =
+        std::lower_bound(locations.begin(), after, at_,
+                         [](const SourceLocation& l, size_t pc) { return l.pc < pc; });
     const SourceLocation& l = after - first == 2 ? *first : after[-1];
     if (l.file >= program_.source_files.size()) return "";
     if (l.line == 0) return program_.source_files[l.file];

@@ -176,9 +176,8 @@ class LoopEmitter {
     Value* vector_limit = whole(I64(b_, 0), extent);
     Value* strip = WorkOf(b_, TurnWork(nest, nest.axes.size() - 1), I64(b_, lanes));
     ForPolled(b_, first, limit, lanes, strip, along->name, [&](Value* a) {
-      For(b_, I64(b_, 0), vector_limit, lanes, axis->name, [&](Value* v) {
-        EmitTile(nest, along, a, {axis, v, lanes, nullptr});
-      });
+      For(b_, I64(b_, 0), vector_limit, lanes, axis->name,
+          [&](Value* v) { EmitTile(nest, along, a, {axis, v, lanes, nullptr}); });
       if (emitter_.ops().traits().masks) {
         For(b_, vector_limit, extent, lanes, axis->name, [&](Value* v) {
           EmitTile(nest, along, a, {axis, v, lanes, MaskBelow(b_, b_.CreateSub(extent, v), lanes)});
@@ -225,9 +224,8 @@ class LoopEmitter {
       Value* limit =
           Add(b_, first, b_.CreateAnd(b_.CreateSub(end, first), b_.getInt64(~uint64_t{lanes - 1})));
       Value* work = WorkOf(b_, TurnWork(nest, nest.axes.size() - 1), I64(b_, lanes));
-      ForPolled(b_, first, limit, lanes, work, along->name, [&](Value* i) {
-        EmitInTurn(nest, {along, i, lanes, nullptr});
-      });
+      ForPolled(b_, first, limit, lanes, work, along->name,
+                [&](Value* i) { EmitInTurn(nest, {along, i, lanes, nullptr}); });
       first = limit;
       if (lanes == 4) break;
     }
@@ -329,9 +327,8 @@ class LoopEmitter {
     for (unsigned ways = wide;; ways = 1) {
       Value* limit = whole(ways * lanes);
       Value* work = WorkOf(b_, TurnWork(nest, nest.axes.size()), I64(b_, ways));
-      ForPolled(b_, done, limit, ways * lanes, work, axis->name, [&](Value* i) {
-        EmitVector(nest, {axis, i, ways * lanes, nullptr});
-      });
+      ForPolled(b_, done, limit, ways * lanes, work, axis->name,
+                [&](Value* i) { EmitVector(nest, {axis, i, ways * lanes, nullptr}); });
       done = limit;
       if (ways == 1) break;
     }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "compiler/import/onnx/checked.h"
 #include "compiler/import/onnx/quantised.h"
 
 namespace relayvm::import {
