@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <exception>
 #include <new>
 #include <random>
 
@@ -18,10 +19,17 @@ struct SipKey {
   uint64_t k0, k1;
 };
 
+// Where the system gives no random numbers, of addresses, which it chooses at random: kernels, which
+// intern, are no place to fail for that.
 SipKey MakeKey() {
-  std::random_device random;
-  const auto word = [&] { return uint64_t{random()} << 32 | random(); };
-  return {word(), word()};
+  try {
+    std::random_device random;
+    const auto word = [&] { return uint64_t{random()} << 32 | random(); };
+    return {word(), word()};
+  } catch (const std::exception&) {
+    int here = 0;
+    return {reinterpret_cast<uintptr_t>(&here), reinterpret_cast<uintptr_t>(&MakeKey)};
+  }
 }
 
 uint64_t Sip13(std::string_view text) {
@@ -94,11 +102,10 @@ int64_t StringTable::Find(std::string_view text, uint64_t hash) const {
 int64_t StringTable::Find(std::string_view text) const { return Find(text, Sip13(text)); }
 
 int64_t StringTable::Intern(std::string_view text) {
-  const uint64_t hash = Sip13(text);
-  const int64_t known = Find(text, hash);
-  if (known >= 0) return known;
   try {
-    return Add(text, hash);
+    const uint64_t hash = Sip13(text);
+    const int64_t known = Find(text, hash);
+    return known >= 0 ? known : Add(text, hash);
   } catch (const std::bad_alloc&) {
     return -1;
   }

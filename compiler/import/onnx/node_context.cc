@@ -236,20 +236,27 @@ std::optional<std::vector<double>> NodeContext::ConstantFloats(size_t i, std::st
   return std::nullopt;
 }
 
-bool NodeContext::ExpectShape(size_t i, const std::vector<Dim>& shape, std::string_view what) {
-  const Value v = Input(i);
-  bool fits = v.is_tensor() && v.rank() == static_cast<int>(shape.size()), known = true;
+bool NodeContext::FitsShape(const Value& v, const std::vector<Dim>& shape, std::string_view what) {
+  bool fits = v.is_tensor() && v.rank() == static_cast<int>(shape.size());
   for (int k = 0; fits && k < v.rank(); ++k) {
     const Dim& wanted = shape[static_cast<size_t>(k)];
-    known &= !wanted.is_const() || wanted == v.dim(k);
     fits = !wanted.is_const() || !v.dim(k).is_const() || wanted == v.dim(k);
   }
-  if (!fits) {
-    std::vector<std::string> text;
-    for (const Dim& d : shape) text.push_back(d.is_const() ? d.ToString() : "?");
-    Fail(fmt::format("{}: expected shape ({}), found {}", InputText(i, what), fmt::join(text, ", "),
-                     ir::TypeToString(v.type)));
-    return false;
+  if (fits) return true;
+  std::vector<std::string> text;
+  for (const Dim& d : shape) text.push_back(d.is_const() ? d.ToString() : "?");
+  Fail(fmt::format("{}: expected shape ({}), found {}", what, fmt::join(text, ", "),
+                   ir::TypeToString(v.type)));
+  return false;
+}
+
+bool NodeContext::ExpectShape(size_t i, const std::vector<Dim>& shape, std::string_view what) {
+  const Value v = Input(i);
+  if (!FitsShape(v, shape, InputText(i, what))) return false;
+  bool known = true;
+  for (int k = 0; k < v.rank(); ++k) {
+    const Dim& wanted = shape[static_cast<size_t>(k)];
+    known &= !wanted.is_const() || wanted == v.dim(k);
   }
   if (known) return true;
   const int bits = v.bits;

@@ -366,36 +366,26 @@ Outputs Recurrent(NodeContext& n, const Layer& layer) {
         fmt::format("direction: expected forward, reverse or bidirectional, found {}", way));
   }
   const int directions = way == "bidirectional" ? 2 : 1;
-  if (const int64_t hidden = n.Int("hidden_size", 0); hidden > 0 && hidden <= INT32_MAX) {
-    const Dim one(hidden), all(hidden * layer.gates), any = Dim::Any();
+  const int width_axis = layer.quantised ? 1 : 2;
+  const int64_t declared = n.Int("hidden_size", 0);
+  if (!r.dim(width_axis).is_const() && declared > 0 && declared <= INT32_MAX) {
+    const Dim one(declared), all(declared * layer.gates), any = Dim::Any();
     const std::vector<Dim> shape =
         layer.quantised ? std::vector{any, one, all} : std::vector{any, all, one};
     if (!n.ExpectShape(2, shape, "R")) return {};
     r = n.Input(2);
   }
-  const Dim width = r.dim(layer.quantised ? 1 : 2);
+  const Dim width = r.dim(width_axis);
   if (!width.is_const()) return n.Unsupported("the hidden size must be known; fix R with --shape");
   const int64_t hidden = width.value();
   if (hidden > INT32_MAX) return n.Fail("the hidden size is out of range");
   const Dim rows = Dim(hidden * layer.gates);
-  const auto expect = [&](std::string_view what, const Value& v, std::vector<Dim> dims) {
-    bool fits = v.rank() == static_cast<int>(dims.size());
-    for (int i = 0; fits && i < v.rank(); ++i) {
-      const Dim& d = dims[static_cast<size_t>(i)];
-      fits = !d.is_const() || !v.dim(i).is_const() || d == v.dim(i);
-    }
-    if (fits) return true;
-    std::vector<std::string> text;
-    for (const Dim& d : dims) text.push_back(d.is_const() ? d.ToString() : "?");
-    n.Fail(fmt::format("{}: expected shape ({}), found {}", what, fmt::join(text, ", "),
-                       ir::TypeToString(v.type)));
-    return false;
+  const auto expect = [&](std::string_view what, const Value& v, const std::vector<Dim>& dims) {
+    return n.FitsShape(v, dims, what);
   };
   const Dim d(directions);
-  if (n.HasAttr("hidden_size") && n.Int("hidden_size", hidden) != hidden) {
-    return n.Fail(
-        fmt::format("hidden_size is {}, but R is of {}", n.Int("hidden_size", 0), hidden));
-  }
+  if (n.HasAttr("hidden_size") && declared != hidden)
+    return n.Fail(fmt::format("hidden_size is {}, but R is of {}", declared, hidden));
   const auto expect_weights = [&](std::string_view what, const Value& v, const Dim& columns) {
     return layer.quantised ? expect(what, v, {d, columns, rows})
                            : expect(what, v, {d, rows, columns});

@@ -91,6 +91,9 @@ class NodeContext {
   // An input that must be known now: axes, pads, scales. Nullopt and an error where it is not.
   std::optional<std::vector<int64_t>> ConstantInts(size_t i, std::string_view what);
   std::optional<std::vector<double>> ConstantFloats(size_t i, std::string_view what);
+  // Whether `v` can be of that shape, of which dims that are no numbers may be anything; an error of the
+  // node where it cannot.
+  bool FitsShape(const Value& v, const std::vector<Dim>& shape, std::string_view what);
   // Input `i` is a tensor of that shape, Any being anything: an error of the node where it is not, at
   // run time where only running tells. From here on Input(i) has those numbers as dims.
   bool ExpectShape(size_t i, const std::vector<Dim>& shape, std::string_view what);
