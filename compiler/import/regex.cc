@@ -3,71 +3,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cwctype>
+#include <cctype>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "bytecode/base/utf8.h"
+#include "compiler/import/unicode.h"
 
 namespace relayvm::import {
 namespace regex {
 namespace {
 
-constexpr int64_t kLastCharacter = 0x10FFFF;
 constexpr int kMostNested = 200;
 constexpr int kMostRepeats = 1000;  // as RE2's
+constexpr size_t kMostRanges = 1000000;
 
-struct Range {
-  int64_t low, high;
-  bool operator==(const Range&) const = default;
-};
-using Ranges = std::vector<Range>;
-
-// In order, joined where they touch.
-Ranges Joined(Ranges ranges) {
-  std::ranges::sort(ranges, {}, &Range::low);
-  Ranges joined;
-  for (const Range& r : ranges) {
-    if (!joined.empty() && r.low <= joined.back().high + 1) {
-      joined.back().high = std::max(joined.back().high, r.high);
-    } else {
-      joined.push_back(r);
-    }
-  }
-  return joined;
-}
-
-Ranges Without(const Ranges& ranges) {
-  Ranges rest;
-  int64_t next = 0;
-  for (const Range& r : Joined(ranges)) {
-    if (r.low > next) rest.push_back({next, r.low - 1});
-    next = r.high + 1;
-  }
-  if (next <= kLastCharacter) rest.push_back({next, kLastCharacter});
-  return rest;
-}
-
-// With the other case of ASCII's letters.
-Ranges BothCases(Ranges ranges) {
-  const size_t given = ranges.size();
-  for (size_t i = 0; i < given; ++i) {
-    const Range r = ranges[i];
-    const auto add = [&](int64_t first, int64_t last, int64_t to) {
-      const int64_t low = std::max(r.low, first), high = std::min(r.high, last);
-      if (low <= high) ranges.push_back({low + to, high + to});
-    };
-    add('a', 'z', 'A' - 'a');
-    add('A', 'Z', 'a' - 'A');
-    // Letters of two bytes whose cases lie beside or apart by a constant: Latin-1, Greek, Cyrillic.
-    add(0xE0, 0xF6, -32), add(0xF8, 0xFE, -32), add(0xC0, 0xD6, 32), add(0xD8, 0xDE, 32);
-    add(0x3B1, 0x3C1, -32), add(0x3C3, 0x3C9, -32), add(0x391, 0x3A1, 32), add(0x3A3, 0x3A9, 32);
-    add(0x430, 0x44F, -32), add(0x410, 0x42F, 32), add(0x450, 0x45F, -80), add(0x400, 0x40F, 80);
-  }
-  return Joined(std::move(ranges));
-}
+using Ranges = Characters;
 
 const Ranges kDigits = {{'0', '9'}};
 const Ranges kSpaces = {{'\t', '\n'}, {'\f', '\r'}, {' ', ' '}};
@@ -179,17 +132,32 @@ class Parser {
           sequence->parts.back() = Repeated(std::move(sequence->parts.back()));
         continue;
       }
-      if (NodePtr item = Item(depth)) sequence->parts.push_back(Repeated(std::move(item)));
+      if (NodePtr item = Item(depth)) {
+        sequence->parts.push_back(Repeated(std::move(item)));
+      } else if (!sequence->parts.empty()) {  // (?i)* repeats what stands before it
+        sequence->parts.back() = Repeated(std::move(sequence->parts.back()));
+      }
     }
     return sequence;
   }
 
   NodePtr Literal(int64_t c) {
     Ranges ranges = {{c, c}};
-    return MakeSet(flags_.ignore_case ? BothCases(std::move(ranges)) : std::move(ranges));
+    return MakeSet(flags_.ignore_case ? AllCases(std::move(ranges)) : std::move(ranges));
+  }
+  // What a negated class within another is: no case of a letter of `ranges` is in it.
+  Ranges AllBut(const Ranges& ranges) const {
+    return Without(flags_.ignore_case ? AllCases(ranges) : ranges);
   }
   NodePtr SetOf(Ranges ranges) {
-    return MakeSet(flags_.ignore_case ? BothCases(std::move(ranges)) : std::move(ranges));
+    Count(ranges.size());
+    return MakeSet(flags_.ignore_case ? AllCases(std::move(ranges)) : std::move(ranges));
+  }
+  // `ranges` of classes more.
+  void Count(size_t ranges) {
+    ranges_ += ranges;
+    if (ranges_ > kMostRanges)
+      Fail(fmt::format("its classes have more than {} ranges", kMostRanges));
   }
   static NodePtr Assertion(RegexAssert what) {
     NodePtr node = Make(Node::Kind::kAssert);
@@ -206,8 +174,10 @@ class Parser {
       return Assertion(flags_.multi_line ? RegexAssert::kBeginLine : RegexAssert::kBeginText);
     if (Eat("$"))
       return Assertion(flags_.multi_line ? RegexAssert::kEndLine : RegexAssert::kEndText);
-    if (At("*") || At("+") || At("?")) {
-      Fail(fmt::format("nothing to repeat before {}", rest_.substr(0, 1)));
+    const std::string_view begin = rest_;
+    int least = 0, most = 0;
+    if (At("*") || At("+") || At("?") || Counts(&least, &most)) {
+      Fail(fmt::format("nothing to repeat before {}", begin.substr(0, 1)));
       return nullptr;
     }
     if (Eat("\\")) return Escaped();
@@ -219,7 +189,7 @@ class Parser {
     const Flags outer = flags_;
     if (Eat("?")) {
       if (Eat("P<") || (At("<") && !At("<=") && !At("<!") && Eat("<"))) {
-        while (error_.empty() && !Eat(">")) Next();
+        GroupName();
       } else if (!SetFlags()) {
         return nullptr;
       }
@@ -230,12 +200,28 @@ class Parser {
     return inside;
   }
 
+  // "name>"
+  void GroupName() {
+    static const Ranges letters = [] {
+      Ranges all;
+      for (const char* name : {"L", "M", "Nd", "Nl", "Pc"}) {
+        const auto ranges = CharactersOf(name);
+        all.insert(all.end(), ranges->begin(), ranges->end());
+      }
+      return Joined(std::move(all));
+    }();
+    bool is_name = !At(">");
+    while (is_name && error_.empty() && !Eat(">")) is_name = Contains(letters, Next());
+    if (!is_name) Fail("the name of a group: expected letters, digits and _, then >");
+  }
+
   // "i-s:" of a group: true; "i)" : sets them from here on.
   bool SetFlags() {
-    bool value = true;
+    bool value = true, any = true;
     while (error_.empty()) {
-      if (Eat(":")) return true;
-      if (Eat(")")) return false;
+      if (any && Eat(":")) return true;
+      if (any && Eat(")")) return false;
+      any = true;
       if (Eat("i")) {
         flags_.ignore_case = value;
       } else if (Eat("m")) {
@@ -244,7 +230,7 @@ class Parser {
         flags_.dot_all = value;
       } else if (Eat("U")) {  // which match is preferred, not whether there is one
       } else if (value && Eat("-")) {
-        value = false;
+        value = any = false;
       } else {
         Fail(fmt::format("(?{} is not supported", rest_.substr(0, 1)));
       }
@@ -262,10 +248,34 @@ class Parser {
     const Row rows[] = {{"d", kDigits, false}, {"D", kDigits, true}, {"s", kSpaces, false},
                         {"S", kSpaces, true},  {"w", kWords, false}, {"W", kWords, true}};
     for (const Row& row : rows) {
-      if (Eat(row.text)) return row.negated ? Without(row.ranges) : row.ranges;
+      if (Eat(row.text)) return row.negated ? AllBut(row.ranges) : row.ranges;
     }
-    if (At("p") || At("P")) Fail("classes of Unicode (\\p) are not supported");
+    if (Eat("p")) return Named(false);
+    if (Eat("P")) return Named(true);
     return std::nullopt;
+  }
+
+  // Behind \p: "L", "{Greek}", "{^Lu}".
+  Ranges Named(bool negated) {
+    std::string name;
+    if (Eat("{")) {
+      if (Eat("^")) negated = !negated;
+      const size_t end = rest_.find('}');
+      if (end == std::string_view::npos) Fail("\\p{: expected }");
+      name = rest_.substr(0, end);
+      rest_.remove_prefix(end == std::string_view::npos ? rest_.size() : end + 1);
+    } else {
+      const std::string_view begin = rest_;
+      Next();
+      name = begin.substr(0, begin.size() - rest_.size());
+    }
+    const std::optional<Ranges> ranges = CharactersOf(name);
+    if (!ranges)
+      Fail(fmt::format(
+          "\\p{{{}}}: expected a general category or a script of Unicode, such as Lu or "
+          "Greek",
+          name));
+    return !ranges ? Ranges{} : negated ? AllBut(*ranges) : *ranges;
   }
 
   NodePtr Escaped() {
@@ -297,10 +307,11 @@ class Parser {
       rest_.remove_prefix(n);
       return c;
     }
-    const bool is_word =
-        !rest_.empty() && (std::isalnum(static_cast<unsigned char>(rest_[0])) != 0);
-    if (is_word) Fail(fmt::format("\\{} is not supported", rest_.substr(0, 1)));
-    return Next();
+    const std::string_view begin = rest_;
+    const int64_t c = Next();
+    if (c > 0x7F || std::isalnum(static_cast<int>(c)) != 0)
+      Fail(fmt::format("\\{} is not supported", begin.substr(0, begin.size() - rest_.size())));
+    return c;
   }
 
   int64_t HexCharacter() {
@@ -315,8 +326,8 @@ class Parser {
       if (d >= 'A' && d <= 'F') return d - 'A' + 10;
       return -1;
     };
-    for (; n < (braces ? 8u : 2u) && digit() >= 0; ++n, rest_.remove_prefix(1))
-      c = c * 16 + digit();
+    for (; (braces || n < 2) && digit() >= 0; ++n, rest_.remove_prefix(1))
+      c = std::min(c * 16 + digit(), kLastCharacter + 1);
     if (n == 0 || (!braces && n < 2) || (braces && !Eat("}")) || c > kLastCharacter)
       Fail("\\x: expected \\xHH or \\x{H...}");
     return c;
@@ -331,13 +342,15 @@ class Parser {
         Fail("expected ]");
         break;
       }
-      if (Eat("[:")) {
+      if (At("[:") && rest_.find(":]", 2) != std::string_view::npos) {
+        Eat("[:");
         Posix(ranges);
         continue;
       }
       std::optional<int64_t> low;
       if (Eat("\\")) {
         if (auto part = ClassEscape()) {
+          Count(part->size());
           ranges.insert(ranges.end(), part->begin(), part->end());
           continue;
         }
@@ -354,7 +367,7 @@ class Parser {
       ranges.push_back({*low, high});
     }
     if (!Eat("]")) Fail("expected ]");
-    if (flags_.ignore_case) ranges = BothCases(std::move(ranges));
+    if (flags_.ignore_case) ranges = AllCases(std::move(ranges));
     return MakeSet(negated ? Without(ranges) : std::move(ranges));
   }
 
@@ -364,7 +377,7 @@ class Parser {
     for (const NamedClass& c : kPosix) {
       if (!At(c.name) || !rest_.substr(c.name.size()).starts_with(":]")) continue;
       rest_.remove_prefix(c.name.size() + 2);
-      const Ranges part = negated ? Without(c.ranges) : c.ranges;
+      const Ranges part = negated ? AllBut(c.ranges) : c.ranges;
       ranges.insert(ranges.end(), part.begin(), part.end());
       return;
     }
@@ -393,7 +406,7 @@ class Parser {
     return item;
   }
 
-  // {n}, {n,} or {n,m}; anything else is text.
+  // {n}, {n,} or {n,m} of numbers without leading zeros; anything else is text.
   bool Counts(int* least, int* most) {
     std::string_view at = rest_;
     const auto number = [&](int* value) {
@@ -402,8 +415,9 @@ class Parser {
       while (n < at.size() && at[n] >= '0' && at[n] <= '9') {
         *value = std::min(*value * 10 + (at[n++] - '0'), kMostRepeats + 1);
       }
+      const bool is_number = n == 1 || (n > 1 && at[0] != '0');
       at.remove_prefix(n);
-      return n > 0;
+      return is_number;
     };
     if (!at.starts_with('{')) return false;
     at.remove_prefix(1);
@@ -411,7 +425,11 @@ class Parser {
     *most = *least;
     if (at.starts_with(',')) {
       at.remove_prefix(1);
-      if (!number(most)) *most = -1;
+      if (at.starts_with('}')) {
+        *most = -1;
+      } else if (!number(most)) {
+        return false;
+      }
     }
     if (!at.starts_with('}')) return false;
     rest_ = at.substr(1);
@@ -422,7 +440,7 @@ class Parser {
   }
 
   std::string_view rest_;
-  size_t size_;
+  size_t size_, ranges_ = 0;
   Flags flags_;
   std::string error_;
 };
@@ -435,7 +453,7 @@ class Emitter {
     Add(RegexOp::kMatch);
     const size_t sets = steps_.size();
     for (const auto& [at, first] : sets_) steps_[at].a = static_cast<int64_t>(sets + first);
-    for (const Range& r : ranges_) Add(RegexOp::kData, r.low, r.high);
+    for (const CharacterRange& r : ranges_) Add(RegexOp::kData, r.low, r.high);
     return fits_;
   }
   std::vector<RegexStep> Take() { return std::move(steps_); }

@@ -28,10 +28,23 @@ bool Matches(const std::string& pattern, const std::string& text) {
   return result.outputs[0].as<Bool>()[0].bits != 0;
 }
 
+struct Case {
+  const char *pattern, *yes, *no;  // separated by |
+};
+
+void CheckCase(const Case& c) {
+  CAPTURE(std::string(c.pattern));
+  for (const bool expected : {true, false}) {
+    std::string rest = std::string(expected ? c.yes : c.no) + "|";
+    for (size_t end; (end = rest.find('|')) != std::string::npos; rest.erase(0, end + 1)) {
+      CAPTURE(rest.substr(0, end));
+      CHECK(Matches(c.pattern, rest.substr(0, end)) == expected);
+    }
+  }
+}
+
 TEST_CASE("regular expressions: what matches as a whole, and what does not") {
-  const struct {
-    const char *pattern, *yes, *no;  // separated by |
-  } kCases[] = {
+  const Case kCases[] = {
       {"abc", "abc", "|ab|abcd|xabc"},
       {"", "", "a"},
       {"a*", "|a|aaaa", "b|ab"},
@@ -68,20 +81,47 @@ TEST_CASE("regular expressions: what matches as a whole, and what does not") {
       {R"(\.\*\n)", ".*\n", "a"},
       {"[é-ü]", "ê|ü", "e"},
   };
-  for (const auto& c : kCases) {
-    CAPTURE(std::string(c.pattern));
-    for (const bool expected : {true, false}) {
-      std::string rest = std::string(expected ? c.yes : c.no) + "|";
-      for (size_t end; (end = rest.find('|')) != std::string::npos; rest.erase(0, end + 1)) {
-        CAPTURE(rest.substr(0, end));
-        CHECK(Matches(c.pattern, rest.substr(0, end)) == expected);
-      }
-    }
-  }
+  for (const Case& c : kCases) CheckCase(c);
   CHECK(!Matches(".", "\n"));
   CHECK(Matches("(?s).", "\n"));
   CHECK(Matches("(?m)a$\n^b", "a\nb"));
   CHECK(!Matches("a$\n^b", "a\nb"));
+}
+
+// Patterns that random ones, compared with RE2's results, have shown to be read in another way.
+TEST_CASE("regular expressions: corners as RE2 has them") {
+  const Case kCases[] = {
+      {R"(\pL+)", "aéЯ漢", "a1|_|٣"},
+      {R"(\p{Lu}\p{^Lu}\P{Lu})", "Éé1", "ééé|ÉÉé"},
+      {R"([\p{Greek}\d]+)", "σ1|Ω", "я|a"},
+      {R"([^\PN]+)", "1|Ⅷ|٣", "a"},
+      {R"(\p{Any})", "a|😀", "|ab"},
+      {R"(\pC)", "\u00ad", "a|\u0378"},  // a soft hyphen; what is not assigned has no class
+      {R"((?i)\p{Lu}+)", "aÉé", "1"},
+      {R"((?i)\P{Lu}+)", "1漢", "a|A"},  // no case of an upper letter
+      {R"((?i)[\W])", "-|é", "k|K|s|\u212A|\u017F"},
+      {R"((?i)[[:^upper:]])", "1|é", "a|A"},
+      {"(?i)k", "k|K|\u212A", "x"},
+      {"(?i)[^s]", "x", "s|S|\u017F"},
+      {"(?i)\u03C3+", "\u03C3\u03C2\u03A3", "s"},
+      {"(?i)\u01C4", "\u01C4|\u01C5|\u01C6", "dz"},
+      {"(?i)\u1E9E", "\u00DF|\u1E9E", "ss"},
+      {"(?i)\u13A0\u10D0", "\uAB70\u1C90", "a"},
+      {"a(?i)*", "|a|aa", "A"},
+      {R"(a\Q\E*)", "|a|aa", "b"},
+      {"a{01}", "a{01}", "a"},
+      {"a{1,02}", "a{1,02}", "a|aa"},
+      {R"(\_)", "_", "a"},
+      {R"(\x{000000000041})", "A", "x"},
+      {"[[:a]", "[|:|a", "b"},
+      {"[^[:]", "a", "[|:"},
+      {R"([\d-z])", "1|-|z", "a"},
+      {"[a-c-e]", "a|-|e", "d"},
+      {"(?)(?i-m:A)", "a|A", "b"},
+      {"(?P<é_1>a)", "a", "b"},
+      {"^*a$+", "a", "b"},
+  };
+  for (const Case& c : kCases) CheckCase(c);
 }
 
 TEST_CASE("regular expressions: time grows with the text, whatever the pattern") {
@@ -107,7 +147,17 @@ TEST_CASE("regular expressions: what is wrong, or not supported") {
       {R"((a)\1)", "back references"},
       {"(?=a)", "(?= is not supported"},
       {"(?<!a)", "(?< is not supported"},
-      {R"(\p{Greek})", "classes of Unicode"},
+      {R"(\p{Grek})", "\\p{Grek}: expected a general category or a script"},
+      {R"(\p{Greek)", "expected }"},
+      {R"(\pé)", "\\p{é}: expected"},
+      {R"(\p{Cn})", "expected a general category"},
+      {"{2}a", "nothing to repeat before {"},
+      {R"(\Q\E*)", "nothing to repeat before *"},
+      {R"(\é)", "\\é is not supported"},
+      {"(?P<>a)", "the name of a group"},
+      {"(?P<a b>a)", "the name of a group"},
+      {"(?P<a", "ends early"},
+      {"(?i-)", "(?) is not supported"},
       {R"(\C)", "\\C"},
       {R"(\k)", "\\k is not supported"},
       {R"(\x{110000})", "\\x"},
