@@ -7,6 +7,7 @@
 #include <exception>
 
 #include "bytecode/base/check_stop.h"
+#include "bytecode/base/suggestion.h"
 #include "compiler/ir/declared_dims.h"
 #include "compiler/ir/large_stack.h"
 #include "compiler/ir/printer.h"
@@ -270,10 +271,11 @@ const Pass& FindPass(std::string_view name) {
 
 Status Usage(std::string message) { return {StatusCode::kInvalidArgument, std::move(message)}; }
 
-std::string PassNames() {
+Status NoSuchPass(std::string_view name) {
   std::vector<std::string_view> names;
   for (const Pass& p : AllPasses()) names.push_back(p.name);
-  return fmt::format("{}", fmt::join(names, ", "));
+  return Usage(fmt::format("there is no pass {}{}; there are {}", name, DidYouMean(name, names),
+                           fmt::join(names, ", ")));
 }
 
 using Plan = std::vector<PlannedPass>;
@@ -298,8 +300,7 @@ Result<size_t> FindPlace(const Plan& plan, const InsertedPass& insertion) {
   for (size_t i = 0; i < plan.size(); ++i) {
     if (plan[i].pass.name == name) found.push_back(i);
   }
-  if (found.empty())
-    return Usage(fmt::format("{}: there is no pass {}; there are {}", where, name, PassNames()));
+  if (found.empty()) return NoSuchPass(name).WithContext(where);
   size_t chosen = 0;
   if (!number.empty() || found.size() > 1) {
     const bool digits = !number.empty() && number.size() < 4 &&
@@ -317,7 +318,7 @@ Result<size_t> FindPlace(const Plan& plan, const InsertedPass& insertion) {
 Status CheckName(const Plan& plan, std::string_view option, std::string_view name) {
   auto is_it = [&](const PlannedPass& p) { return p.pass.name == name; };
   if (std::ranges::any_of(plan, is_it) || name == kRetypePass) return OkStatus();
-  return Usage(fmt::format("{}: there is no pass {}; there are {}", option, name, PassNames()));
+  return NoSuchPass(name).WithContext(option);
 }
 
 // Follows what holds through the list, and puts type inference where it is needed.
@@ -571,8 +572,7 @@ Result<PassedModule> RunPasses(const PassedModule& from, const std::vector<std::
   Checker checker(from.holds);
   for (const std::string& name : names) {
     const auto pass = std::ranges::find(AllPasses(), name, &Pass::name);
-    if (pass == AllPasses().end())
-      return Usage(fmt::format("there is no pass {}; there are {}", name, PassNames()));
+    if (pass == AllPasses().end()) return NoSuchPass(name);
     RELAYVM_RETURN_IF_ERROR(checker.Add({*pass}));
   }
   if (!checker.facts().Has(kFinalTypes))

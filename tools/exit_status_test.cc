@@ -146,6 +146,8 @@ TEST_CASE("exit statuses of relayc") {
           {"relayc add.relay --shape z=1", 1, "no parameter of that name"},
           {"relayc add.relay --shape x=1x3", 1, "is declared as 2"},
           {"relayc add.relay --print-ir-after Nope", 1, "there is no pass Nope; there are "},
+          {"relayc add.relay --disable-pass FuseOp", 1,
+           "there is no pass FuseOp; did you mean FuseOps?; there are "},
           {"relayc no.relay", 2, "no.relay"},
           {"relayc .", 2, "."},
           {"relayc empty.relay", 2, "empty.relay"},

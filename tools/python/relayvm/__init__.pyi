@@ -182,7 +182,7 @@ class _Options(TypedDict, total=False):
     exact: bool
     executor: Literal["vm", "graph"]
     explain_rules: bool
-    layouts: str | Sequence[str]
+    layouts: str | Sequence[str] | Mapping[str, str | Sequence[str]]
     load_pass: _Path | Sequence[_Path]
     num_threads: int
     overridable: str | Sequence[str]

@@ -89,6 +89,13 @@ def test_passes_one_by_one():
     assert "FuseOps" in rvm.transform.passes() and "FuseOps" in dir(rvm.transform)
     with pytest.raises(AttributeError, match="there is no pass Faster; there are CheckTypes"):
         rvm.transform.Faster
+    with pytest.raises(AttributeError, match=r"there is no pass FuseOp; did you mean FuseOps\?; there are CheckTypes"):
+        rvm.transform.FuseOp
+    for layouts in (rvm.transform.ConvertLayout({"nn.conv2d": ["NHWC", "default"]}), rvm.transform.ConvertLayout(layouts="nn.conv2d=NHWC:default")):
+        conv = rvm.transform.Sequential([rvm.transform.ResolveShapes(), layouts])(rvm.parse(
+            "#[version = \"0.0.5\"]\n"
+            "def @main(%x: Tensor[(1, 3, 8, 8), float32], %w: Tensor[(4, 3, 3, 3), float32]) { nn.conv2d(%x, %w, kernel_size=[3, 3]) }"))
+        assert 'data_layout="NHWC"' in str(conv)
     with pytest.raises(rvm.InvalidArgument, match="FuseOps needs a program that is"):
         rvm.transform.FuseOps()(mod)
     fused = rvm.transform.Sequential([rvm.transform.ResolveShapes(), rvm.transform.DropShapeOperands(), rvm.transform.FuseOps()])(mod)

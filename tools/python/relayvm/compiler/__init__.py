@@ -332,6 +332,8 @@ def _options(shape=None, dims=None, **options):
             raise _no_option(name)
         if option == "schedule-for":
             value = [f"{kernel}={schedule}" for kernel, schedule in value.items()]
+        if option == "layout" and hasattr(value, "items"):
+            value = [f"{op}={one if isinstance(one, str) else ':'.join(one)}" for op, one in value.items()]
         if option == "target":
             value = ",".join(_target(one) for one in (value if isinstance(value, (list, tuple)) else [value]))
         for one in value if isinstance(value, (list, tuple)) else [value]:

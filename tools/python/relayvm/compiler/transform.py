@@ -45,11 +45,11 @@ class Pass:
         return self._run_all([self], mod)
 
     def _run_all(self, passes, mod):
-        """Passes of the compiler, in one go."""
+        """Passes of the compiler with the same options, in one go."""
         context = PassContext.current()
         names = [p.name for p in passes if p.name not in context.disabled_pass]
-        options = {"opt_level": context.opt_level, **self.options}
-        return Module(mod._native.transform(names, _options(**options), self.verify))
+        options = {"opt_level": context.opt_level, **self.options, **passes[0].options}
+        return Module(mod._native.transform(names, _options(**options), self.verify or any(p.verify for p in passes)))
 
     def __repr__(self):
         return f"transform.{self.name}()"
@@ -145,7 +145,10 @@ def function_pass(function=None, opt_level=0, name=None, required=()):
 
 
 class Sequential(Pass):
-    """Passes one after the other: the compiler's and yours. Those above the opt_level of the `PassContext` are left out."""
+    """Passes one after the other: the compiler's and yours. Those above the opt_level of the `PassContext` are left out.
+
+    options: of all of them; a pass's own count before these.
+    """
 
     def __init__(self, passes, opt_level=3, name="Sequential", *, verify=False, **options):
         super().__init__(name, verify=verify, **{"opt_level": opt_level, **options})
@@ -169,6 +172,8 @@ class Sequential(Pass):
                     run_waiting()
                     mod = p(mod)
             else:
+                if waiting and p.options != waiting[0].options:
+                    run_waiting()
                 waiting.append(p)
         run_waiting()
         return mod
@@ -234,6 +239,14 @@ def PrintIR(header="", show_meta_data=False):  # noqa: N802 (TVM's name)
     return PythonPass("PrintIR", run)
 
 
+def ConvertLayout(desired_layouts=None, **options):  # noqa: N802 (TVM's name)
+    """A pass that computes operators in the layouts of their data and kernels that are given, or else in those that pay.
+
+    desired_layouts: {"nn.conv2d": ["NHWC", "default"]}, as in TVM. options: as for other passes.
+    """
+    return Pass("ConvertLayout", layouts=desired_layouts, **options) if desired_layouts else Pass("ConvertLayout", **options)
+
+
 def passes():
     """Names of all passes, and what each does."""
     return _native.passes()
@@ -243,7 +256,7 @@ def __getattr__(name):
     name = _TVM.get(name, name)
     known = passes()
     if name.startswith("_") or name not in known:
-        raise AttributeError(f"there is no pass {name}; there are {', '.join(known)}")
+        raise AttributeError(f"there is no pass {name}{_native.did_you_mean(name, list(known))}; there are {', '.join(known)}")
 
     def make(**options):
         return Pass(name, **options)
