@@ -105,18 +105,20 @@ relayvm_status* relayvm_scheduler_run(relayvm_scheduler* scheduler, relayvm_exec
     request.inputs = std::move(values).value();
     // What may fail comes before the run: once it is accepted, the completion is called.
     auto run = out == nullptr ? nullptr : std::make_unique<relayvm_run>();
+    Scheduler::Completion complete = [completion, context](Result<Value> result) {
+      relayvm_value* value = nullptr;
+      relayvm_status* status =
+          Guarded([&] { return relayvm::c_api::GiveValue(std::move(result), &value); });
+      completion(context, status, value);
+    };
+    if (run != nullptr) *out = run.get();  // nothing throws from here on
     Result<Scheduler::Handle> handle = scheduler->scheduler->RunAsync(
-        std::move(request), [completion, context](Result<Value> result) {
-          relayvm_value* value = nullptr;
-          relayvm_status* status =
-              Guarded([&] { return relayvm::c_api::GiveValue(std::move(result), &value); });
-          completion(context, status, value);
-        });
-    if (!handle.ok()) return Fail(handle.status());
-    if (run != nullptr) {
-      run->handle = std::move(handle).value();
-      *out = run.release();
+        std::move(request), std::move(complete), run == nullptr ? nullptr : &run->handle);
+    if (!handle.ok()) {
+      if (out != nullptr) *out = nullptr;
+      return Fail(handle.status());
     }
+    static_cast<void>(run.release());  // the caller's
     return nullptr;
   });
 }

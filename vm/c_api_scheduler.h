@@ -63,7 +63,8 @@ relayvm_status* relayvm_scheduler_create(relayvm_runtime* runtime,
                                          relayvm_scheduler** out);
 /* Cancels all runs and waits for their completions. */
 void relayvm_scheduler_free(relayvm_scheduler* scheduler);
-/* After a failure the completion is not called. `out` may be NULL. */
+/* After a failure the completion is not called. `out` may be NULL; else it is there before anything of the
+ * run begins, so that its completion and host functions can use it. */
 relayvm_status* relayvm_scheduler_run(relayvm_scheduler* scheduler, relayvm_executable* executable,
                                       const char* function, relayvm_value* const* inputs,
                                       size_t num_inputs, const relayvm_run_options* options,

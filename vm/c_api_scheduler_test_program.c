@@ -38,6 +38,19 @@ static void CountOnly(void* context, relayvm_status* status, relayvm_value* resu
   relayvm_value_free(result);
 }
 
+/* The handle is there before the completion. */
+struct handled {
+  relayvm_run* run;
+  atomic_int with_id, ended;
+};
+static void SeeHandle(void* context, relayvm_status* status, relayvm_value* result) {
+  struct handled* handled = context;
+  if (handled->run != NULL && relayvm_run_id(handled->run) != 0) ++handled->with_id;
+  relayvm_status_free(status);
+  relayvm_value_free(result);
+  ++handled->ended;
+}
+
 static int CodeOf(relayvm_status* status) {
   const int code = relayvm_status_code(status);
   relayvm_status_free(status);
@@ -68,6 +81,16 @@ const char* RunSchedulerProgram(const void* bytes, size_t size) {
   }
   EXPECT(tally.sum == kRuns * few && tally.failures == 0);
 
+  for (int i = 0; i < kRuns; ++i) {
+    struct handled handled = {NULL, 0, 0};
+    EXPECT(relayvm_scheduler_run(scheduler, program, "main", &some, 1, NULL, SeeHandle, &handled,
+                                 &handled.run) == NULL);
+    while (handled.ended == 0) {
+    }
+    EXPECT(handled.with_id == 1);
+    relayvm_run_free(handled.run);
+  }
+
   /* Into a buffer of the caller's. */
   int64_t landed = 0;
   const relayvm_output output = {&landed, NULL, 0, RELAYVM_INT64};
@@ -93,7 +116,7 @@ const char* RunSchedulerProgram(const void* bytes, size_t size) {
   relayvm_run* run = NULL;
   EXPECT(relayvm_scheduler_run(scheduler, program, "main", &many, 1, NULL, Complete, &tally,
                                &run) == NULL);
-  EXPECT(relayvm_run_id(run) == kRuns + 2);
+  EXPECT(relayvm_run_id(run) == 2 * kRuns + 2);
   relayvm_run_cancel(run);
   while (tally.failures < 1) {
   }
@@ -129,7 +152,7 @@ const char* RunSchedulerProgram(const void* bytes, size_t size) {
 
   relayvm_scheduler_stats stats = {.struct_size = sizeof stats};
   EXPECT(relayvm_scheduler_get_stats(scheduler, &stats) == NULL);
-  EXPECT(stats.accepted == kRuns + 4 && stats.ended[RELAYVM_OK] == kRuns + 1);
+  EXPECT(stats.accepted == 2 * kRuns + 4 && stats.ended[RELAYVM_OK] == 2 * kRuns + 1);
   EXPECT(stats.ended[RELAYVM_CANCELLED] == 1 && stats.ended[RELAYVM_NOT_FOUND] == 1);
   EXPECT(stats.batches == 0 && stats.batched_calls == 0 && stats.lone_calls == 0);
   /* A caller of the first version has room for less. */

@@ -115,7 +115,7 @@ struct Scheduler::Impl {
 
   static Result<std::unique_ptr<Scheduler>> Create(std::shared_ptr<Runtime> runtime,
                                                    const SchedulerOptions& options);
-  Result<Handle> RunAsync(RunRequest request, Completion completion);
+  Result<Handle> RunAsync(RunRequest request, Completion completion, Handle* handle);
 
   // --- Queues; all with `mutex` ---
 
@@ -487,11 +487,14 @@ Scheduler::~Scheduler() {
   for (std::thread& thread : impl.threads) thread.join();
 }
 
-Result<Scheduler::Handle> Scheduler::RunAsync(RunRequest request, Completion completion) {
-  return Guarded([&] { return impl_->RunAsync(std::move(request), std::move(completion)); });
+Result<Scheduler::Handle> Scheduler::RunAsync(RunRequest request, Completion completion,
+                                              Handle* handle) {
+  return Guarded(
+      [&] { return impl_->RunAsync(std::move(request), std::move(completion), handle); });
 }
 
-Result<Scheduler::Handle> Scheduler::Impl::RunAsync(RunRequest request, Completion completion) {
+Result<Scheduler::Handle> Scheduler::Impl::RunAsync(RunRequest request, Completion completion,
+                                                    Handle* handle) {
   if (request.executable == nullptr)
     return Status(StatusCode::kInvalidArgument, "the run has no executable");
   if (completion == nullptr)
@@ -522,6 +525,7 @@ Result<Scheduler::Handle> Scheduler::Impl::RunAsync(RunRequest request, Completi
     ++num_queued;
     SetTimer(*task, task->deadline);
     ++totals.accepted;
+    if (handle != nullptr) *handle = Handle(task);
   }
   work.notify_one();
   return Handle(std::move(task));

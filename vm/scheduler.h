@@ -112,8 +112,9 @@ class Scheduler {
 
   // Fails with kResourceExhausted when too many are queued or there is no memory, and kInvalidArgument without an
   // executable or a completion; the completion is then not called. What Invocation::Start refuses
-  // (no such function, other inputs) goes to the completion.
-  Result<Handle> RunAsync(RunRequest request, Completion completion);
+  // (no such function, other inputs) goes to the completion. `handle`, if given, is there before anything of
+  // the run begins, so that its completion and host functions can use it.
+  Result<Handle> RunAsync(RunRequest request, Completion completion, Handle* handle = nullptr);
 
   // For coroutines: co_await gives the result, on a thread of the scheduler.
   class Awaitable {
