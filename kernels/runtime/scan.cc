@@ -42,101 +42,122 @@ template <typename T>
   return room;
 }
 
-// Rows of neighbouring scans, whose sums so far are `sums`. Steps: elements from a row to the next
-// one, less than 0 where scans run backwards.
+// Rows of neighbouring scans. The sums so far are the row of the result that was written before
+// these. Steps: elements from a row to the next one, less than 0 where scans run backwards.
 template <typename T>
 struct Rows {
   const T* in;
   int64_t in_step;
+  const T* sums;
   T* out;
   int64_t out_step;
   int64_t count;
+
+  Rows At(int64_t column) const {
+    return {in + column, in_step, sums + column, out + column, out_step, count};
+  }
 };
 
-// So many vectors of columns, their sums in registers.
-template <typename Op, bool kExclusive, size_t kVectors, typename T>
-void AdvanceVectors(T* sums, Rows<T> rows) {
+// So many vectors of columns of some rows, or of one, their sums in registers.
+template <typename Op, size_t kVectors, bool kOneRow = false, typename T>
+void AdvanceVectors(Rows<T> rows) {
   using Number =
       std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
   using Vector [[gnu::vector_size(16), gnu::aligned(1), gnu::may_alias]] = Number;
   constexpr int64_t kLanes = 16 / sizeof(T);
   const auto at = [](auto* p, size_t k) { return p + static_cast<int64_t>(k) * kLanes; };
   [&]<size_t... kVector>(std::index_sequence<kVector...>) {
-    Vector run[] = {*reinterpret_cast<const Vector*>(at(sums, kVector))...};
+    Vector sums[] = {*reinterpret_cast<const Vector*>(at(rows.sums, kVector))...};
     const auto one = [&](Vector& sum, size_t k) {
-      const Vector before = sum;
-      sum = Op::OfVectors(before, *reinterpret_cast<const Vector*>(at(rows.in, k)));
-      *reinterpret_cast<Vector*>(at(rows.out, k)) = kExclusive ? before : sum;
+      sum = Op::OfVectors(sum, *reinterpret_cast<const Vector*>(at(rows.in, k)));
+      *reinterpret_cast<Vector*>(at(rows.out, k)) = sum;
     };
-    for (; rows.count > 0; --rows.count) {
-      (one(run[kVector], kVector), ...);
+    do {
+      (one(sums[kVector], kVector), ...);
       rows.in += rows.in_step;
       rows.out += rows.out_step;
-    }
-    ((*reinterpret_cast<Vector*>(at(sums, kVector)) = run[kVector]), ...);
+    } while (!kOneRow && --rows.count > 0);
   }(std::make_index_sequence<kVectors>());
 }
 
-template <typename Op, bool kExclusive, typename T>
-[[gnu::noinline]] void Advance(T* sums, const Rows<T>& rows, int64_t width) {
+// So many rows at a time: one row in so many is read again.
+template <typename Op, typename T>
+[[gnu::noinline]] void Advance(const Rows<T>& rows, int64_t width, int64_t at_once) {
   int64_t i = 0;
   if constexpr (std::is_arithmetic_v<T>) {
-    // A few rows at once: so many streams are read and written side by side.
-    constexpr int64_t kLine = 64 / sizeof(T), kVector = 16 / sizeof(T), kSideBySide = 4;
-    for (int64_t row = 0; row < rows.count; row += kSideBySide) {
-      const int64_t count = std::min(kSideBySide, rows.count - row);
-      const T* from = rows.in + row * rows.in_step;
-      T* to = rows.out + row * rows.out_step;
-      const auto here = [&] {
-        return Rows<T>{from + i, rows.in_step, to + i, rows.out_step, count};
-      };
-      for (i = 0; i + kLine <= width; i += kLine)
-        AdvanceVectors<Op, kExclusive, 4>(sums + i, here());
-      for (; i + kVector <= width; i += kVector)
-        AdvanceVectors<Op, kExclusive, 1>(sums + i, here());
+    constexpr int64_t kLine = 64 / sizeof(T), kVector = 16 / sizeof(T);
+    Rows<T> now = rows;
+    for (int64_t row = 0; row < rows.count; row += at_once) {
+      now.count = std::min(at_once, rows.count - row);
+      i = 0;
+      if (at_once == 1) {
+        for (; i + kLine <= width; i += kLine) AdvanceVectors<Op, 4, true>(now.At(i));
+      }
+      for (; i + kLine <= width; i += kLine) AdvanceVectors<Op, 4>(now.At(i));
+      for (; i + kVector <= width; i += kVector) AdvanceVectors<Op, 1>(now.At(i));
+      now.in += at_once * rows.in_step;
+      now.out += at_once * rows.out_step;
+      now.sums = now.out - rows.out_step;
     }
   }
   for (; i < width; ++i) {
-    T sum = sums[i];
-    const T* from = rows.in + i;
-    T* to = rows.out + i;
+    const Rows<T> column = rows.At(i);
+    T sum = *column.sums;
+    const T* from = column.in;
+    T* to = column.out;
     for (int64_t row = 0; row < rows.count; ++row, from += rows.in_step, to += rows.out_step) {
-      const T before = sum;
-      sum = FromArithmetic<T>(Op::Apply(ToArithmetic(before), ToArithmetic(*from)));
-      *to = kExclusive ? before : sum;
+      sum = FromArithmetic<T>(Op::Apply(ToArithmetic(sum), ToArithmetic(*from)));
+      *to = sum;
     }
-    sums[i] = sum;
   }
 }
 
-// Blocks of neighbouring scans, in turns of as many rows as stay near.
+// Blocks of neighbouring scans, in turns of as many rows as stay near. A block is of several pages:
+// so the processor reads ahead of it. One that is exclusive is one that begins a row late.
 template <typename Op, typename T>
 void Scan(const CallArgs& args, const TensorView& in, const TensorView& to, const AxisSplit& s,
           bool exclusive, bool reversed) {
-  constexpr int64_t kBlock = 4096 / sizeof(T), kNear = 4 * kBlock;
+  constexpr int64_t kRoom = 4096 / sizeof(T), kBlock = 8 * kRoom;
   const T identity = FromArithmetic<T>(static_cast<Arithmetic<T>>(Op::kIdentity));
   const bool converts = in.dtype != to.dtype;
-  const auto advance = exclusive ? Advance<Op, true, T> : Advance<Op, false, T>;
-  std::array<T, kBlock> sums, room;
+  const int64_t block = converts ? kRoom : kBlock;
+  const int64_t direction = reversed ? -1 : 1, late = exclusive ? 1 : 0;
+  // Long rows that stay near the processor are fastest as one stream; backwards, short ones, and
+  // those in memory several side by side.
+  const int64_t row_bytes = s.inner * int64_t{sizeof(T)};
+  const bool streams = !reversed && row_bytes >= 1024 && row_bytes <= (6 << 20) / s.n;
+  const int64_t at_once = streams ? 1 : 4;
+  std::array<T, kRoom> room;
   for (int64_t o = 0; o < s.outer; ++o) {
-    for (int64_t left = 0; left < s.inner; left += kBlock) {
-      const int64_t width = std::min(s.inner - left, kBlock);
-      std::fill_n(sums.begin(), width, identity);
+    for (int64_t left = 0; left < s.inner; left += block) {
+      const int64_t width = std::min(s.inner - left, block);
+      // Where row `row` in the scans' order is.
+      const auto at = [&](int64_t row) {
+        return (o * s.n + (reversed ? s.n - 1 - row : row)) * s.inner + left;
+      };
+      args.Work(width);
+      std::fill_n(to.as<T>() + at(0), width, identity);
       // What is converted is so row by row, or several where they are neighbours.
-      const int64_t most = converts ? (width == s.inner ? kBlock / width : 1) : kNear / width;
-      for (int64_t done = 0; done < s.n; done += most) {
+      const int64_t most = !converts          ? std::max<int64_t>(block / width, 4)
+                           : width == s.inner ? block / width
+                                              : 1;
+      for (int64_t done = late; done < s.n; done += most) {
         const int64_t rows = std::min(most, s.n - done);
-        const int64_t first = reversed ? s.n - done - rows : done;  // of these rows
-        const int64_t start = reversed ? first + rows - 1 : first;
-        const int64_t at = (o * s.n + first) * s.inner + left;
         args.Work(rows * width);
-        const T* from =
-            converts ? Converted<T>(in, at, rows * width, room.data()) : in.as<const T>() + at;
-        const int64_t direction = reversed ? -1 : 1, of_row = converts ? width : s.inner;
-        advance(sums.data(),
-                {from + (start - first) * of_row, direction * of_row,
-                 to.as<T>() + (o * s.n + start) * s.inner + left, direction * s.inner, rows},
-                width);
+        const int64_t first = done - late;  // row of `in`
+        int64_t step = direction * s.inner;
+        const T* from;
+        if (!converts) {
+          from = in.as<const T>() + at(first);
+        } else {
+          from =
+              Converted<T>(in, at(reversed ? first + rows - 1 : first), rows * width, room.data());
+          step = direction * width;
+          if (reversed) from += (rows - 1) * width;
+        }
+        T* const out = to.as<T>() + at(done);
+        const T* const sums = done == 0 ? out : out - direction * s.inner;
+        Advance<Op, T>({from, step, sums, out, direction * s.inner, rows}, width, at_once);
       }
     }
   }
