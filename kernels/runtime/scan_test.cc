@@ -87,7 +87,7 @@ TEST_CASE("cumsum of lines that are not neighbours, few and many") {
   // More columns than a block has, in one stream and in several.
   CheckSums<float, float>({2, 7, 20'003}, 1);
   CheckSums<double, double>({90, 9'001}, 0);
-  CheckSums<int16_t, int32_t>({5, 9'001}, 0);
+  CheckSums<int8_t, int32_t>({5, 9'001}, 0);
 }
 
 TEST_CASE("scans from the end on") {
