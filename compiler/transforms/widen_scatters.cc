@@ -86,6 +86,7 @@ class Widener {
   bool Widen(const Binding& b, std::vector<Binding>& out) const {
     const auto* call = b.value->As<OpCall>();
     if (call == nullptr || call->op->name != "scatter_nd") return false;
+    if (call->attrs.Bool("tuples_last")) return false;
     std::optional<Indices> indices = Read(call->args[1]);
     if (!indices) return false;
     const TensorType data = *AtomType(m_, call->args[0])->As<TensorType>();

@@ -1,5 +1,5 @@
 // Scatter: scatter_elements (ONNX ScatterElements) and scatter_nd (the index tuple stands along the
-// first axis of indices). An index out of range is an error when the program runs; a negative one
+// first axis of indices, or the last one, as in ONNX). An index out of range is an error when the program runs; a negative one
 // counts from the end. Stateless. Tested by scatter_test.cc.
 #include <array>
 #include <utility>
@@ -61,7 +61,8 @@ OpDef ScatterNdOp() {
   op.attrs_class = "ScatterNDAttrs";
   op.print_attrs_class = true;
   op.num_args = 3;
-  op.attrs = {Optional("mode", AttrKind::kString, "update")};
+  op.attrs = {Optional("mode", AttrKind::kString, "update"),
+              Optional("tuples_last", AttrKind::kBool, false)};  // TVM has none
   op.infer = [](TypeContext& tc) -> Result<OpResult> {
     const TensorType& data = tc.tensor(0);
     const TensorType& indices = tc.tensor(1);
@@ -71,16 +72,19 @@ OpDef ScatterNdOp() {
     RELAYVM_ASSIGN_OR_RETURN(const int64_t mode, ModeNumber(tc.attrs().String("mode")));
     if (data.dtype == DType::kString && mode != 0) return Unsupported("strings are not reduced");
     if (indices.rank() < 1) return Invalid("indices has rank 0, expected at least 1");
+    const bool last = tc.attrs().Bool("tuples_last");
+    const Dim& length = last ? indices.shape.back() : indices.shape.front();
     // How many axes an index tuple names; where its extent is not known, the ranks tell.
     int64_t depth = indices.rank() - 1 + data.rank() - updates.rank();
-    if (indices.shape[0].is_const()) depth = indices.shape[0].value();
+    if (length.is_const()) depth = length.value();
     if (depth < 0 || depth > data.rank()) {
       return Invalid("indices name {} axes, data has rank {}", depth, data.rank());
     }
     RELAYVM_RETURN_IF_ERROR(
-        tc.RequireEqual(indices.shape[0], depth, "the axes that indices and updates name"));
-    // updates: the columns of indices, then the axes of data that they do not name.
-    std::vector<Dim> expected(indices.shape.begin() + 1, indices.shape.end());
+        tc.RequireEqual(length, depth, "the axes that indices and updates name"));
+    // updates: the tuples of indices, then the axes of data that they do not name.
+    std::vector<Dim> expected(indices.shape.begin() + (last ? 0 : 1),
+                              indices.shape.end() - (last ? 1 : 0));
     expected.insert(expected.end(), data.shape.begin() + depth, data.shape.end());
     if (updates.shape.size() > expected.size() && depth == data.rank()) {
       expected.insert(expected.end(), updates.shape.begin() + static_cast<int64_t>(expected.size()),
@@ -90,7 +94,8 @@ OpDef ScatterNdOp() {
     return OpResult(data);
   };
   op.builtin = [](const ComputeContext& c) -> BuiltinCall {
-    return {"scatter_nd", {*ModeNumber(c.attrs.String("mode"))}};
+    return {c.attrs.Bool("tuples_last") ? "scatter_nd_tuples_last" : "scatter_nd",
+            {*ModeNumber(c.attrs.String("mode"))}};
   };
   return op;
 }

@@ -20,6 +20,11 @@ TEST_CASE("scatter_elements") {
 TEST_CASE("scatter_nd: updates have the shape of the columns and of the slices") {
   CheckBuiltin("scatter_nd", {{"mode", "mul"}}, {Float({4, 5, 6}), Int64({2, 3}), Float({3, 6})},
                {Float({4, 5, 6})}, "scatter_nd", {2});
+  CheckBuiltin("scatter_nd", {{"tuples_last", true}},
+               {Float({4, 5, 6}), Int64({3, 2}), Float({3, 6})}, {Float({4, 5, 6})},
+               "scatter_nd_tuples_last", {0});
+  CheckBuiltinFails("scatter_nd", {{"tuples_last", true}},
+                    {Float({4, 5, 6}), Int64({3, 2}), Float({2, 6})}, "updates");
   // The depth is known from the ranks where it is not from the shape.
   const auto plan =
       PlanBuiltin("scatter_nd", {}, {Float({4, 5, 6}), Int64({Symbol(1), 3}), Float({3, 6})});

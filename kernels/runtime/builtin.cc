@@ -81,6 +81,7 @@ constexpr Builtin kBuiltins[] = {
     Make<RoiPool, "F[_,_,_,_] float[r,5] -> F[r,_,_,_]; real bool">("roi_pool"),
     Make<ScatterElements, "T[*s] int[*i] T[*] -> =T[*s]; axis 0..5">("scatter_elements"),
     Make<ScatterNd, "T[*s] int[_,*] T[*] -> =T[*s]; 0..5">("scatter_nd"),
+    Make<ScatterNdTuplesLast, "T[*s] int[*,_] T[*] -> =T[*s]; 0..5">("scatter_nd_tuples_last"),
     Make<SearchSorted, "T[*,n] T[*v] -> int[*v]; bool">("searchsorted"),
     Make<Sort, "T[*s] -> T[*s]; axis bool">("sort"),
     Make<SparseAdd, "T[h,w] T[n,*] int[n] int[p] -> T[h,w]">("sparse_add"),

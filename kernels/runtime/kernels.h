@@ -26,8 +26,9 @@ int32_t SearchSorted(const CallArgs& args);  // sorted, values -> positions; rig
 
 // scatter.cc: mode is a ScatterMode; negative indices count from the end
 enum class ScatterMode : int64_t { kUpdate, kAdd, kMul, kMean, kMin, kMax };
-int32_t ScatterElements(const CallArgs& args);  // data, indices, updates -> out; axis, mode
-int32_t ScatterNd(const CallArgs& args);        // data, indices, updates -> out; mode
+int32_t ScatterElements(const CallArgs& args);      // data, indices, updates -> out; axis, mode
+int32_t ScatterNd(const CallArgs& args);            // data, indices, updates -> out; mode
+int32_t ScatterNdTuplesLast(const CallArgs& args);  // the same, tuples along indices' last axis
 
 // range.cc: values, least (k), end (k) -> end, where each value is in least..end-1; k is 1, or the
 // extent of the values' last axis, whose bounds stand beside each other then

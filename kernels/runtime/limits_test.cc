@@ -288,6 +288,7 @@ std::vector<LongCall> LongCalls() {
       {"scatter_elements", {x, indices, x, out}, {0, 0}, 0, false, 2 * n},
       {"scatter_elements", {x, empty, scalar, out}, {0, 0}, 0, false, n},
       {"scatter_nd", {x, Empty<int64_t>({1, n}), x, out}, {0}, 0, false, 2 * n},
+      {"scatter_nd_tuples_last", {x, Empty<int64_t>({n, 1}), x, out}, {0}, 0, false, 2 * n},
       {"scatter_nd", {line, Empty<int64_t>({1, 1}), line, line}, {0}, 0, false, 2 * n},
       {"scatter_nd", {line, Empty<int64_t>({1, 1}), line, line}, {1}, 0, false, 2 * n},
       {"searchsorted", {x, x, indices}, {0}, 0, true, 10 * n},

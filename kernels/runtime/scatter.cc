@@ -38,34 +38,87 @@ void Combine(T& to, T from, ScatterMode mode) {
   }
 }
 
-// Many elements, each with the one of its place. Which mode it is is asked once, and sums are in
-// runs of constant length, which become vectors.
+template <ScatterMode kMode, typename V>
+V CombineVectors(V to, V from) {
+  if constexpr (kMode == ScatterMode::kAdd) return to + from;
+  if constexpr (kMode == ScatterMode::kMul) return to * from;
+  if constexpr (kMode == ScatterMode::kMin) return from < to ? from : to;
+  return from > to ? from : to;
+}
+
+// n elements, each with the one of its place: in vectors, where they are more than one.
+template <ScatterMode kMode, typename T>
+void CombineRun(T* to, const T* from, int64_t n) {
+  if constexpr (kMode == ScatterMode::kUpdate) {
+    std::memcpy(to, from, static_cast<size_t>(n) * sizeof(T));
+    return;
+  }
+  int64_t i = 0;
+  if constexpr (std::is_arithmetic_v<T> && kMode != ScatterMode::kMean) {
+    constexpr bool wraps =
+        std::is_integral_v<T> && (kMode == ScatterMode::kAdd || kMode == ScatterMode::kMul);
+    using Number = std::conditional_t<wraps, std::make_unsigned<T>, std::type_identity<T>>::type;
+    using Vector [[gnu::vector_size(16), gnu::aligned(1), gnu::may_alias]] = Number;
+    constexpr int64_t kLanes = 16 / sizeof(T);
+    const auto at = [](auto* p) { return reinterpret_cast<Vector*>(const_cast<T*>(p)); };
+    const auto one = [&](int64_t k) {
+      *at(to + k) = CombineVectors<kMode>(*at(to + k), *at(from + k));
+    };
+    for (; i + 2 * kLanes <= n; i += 2 * kLanes) {
+      one(i);
+      one(i + kLanes);
+    }
+    for (; i + kLanes <= n; i += kLanes) one(i);
+  }
+  for (; i < n; ++i) Combine(to[i], from[i], kMode);
+}
+
+// Slices of updates, one after the other, and where they go: place p is the p-th slice of the data.
+// What falls behind the data's size is dropped.
 template <typename T>
-[[gnu::noinline]] void CombineAll(T* __restrict to, const T* __restrict from, int64_t n,
-                                  ScatterMode mode) {
-  const auto each = [&](auto constant) {
-    for (int64_t i = 0; i < n; ++i) Combine(to[i], from[i], decltype(constant)::value);
-  };
-  const auto of = []<ScatterMode kMode>() { return std::integral_constant<ScatterMode, kMode>(); };
+struct Slices {
+  T* to;
+  int64_t size;
+  const T* from;
+  int64_t slice;
+  std::span<const int64_t> places;
+};
+
+template <ScatterMode kMode, typename T>
+[[gnu::noinline]] void CombineSlices(const Slices<T>& s) {
+  if (s.slice == 1) {
+    const T* from = s.from;
+    for (const int64_t place : s.places) {
+      if (place < s.size) Combine(s.to[place], *from, kMode);
+      ++from;
+    }
+    return;
+  }
+  const T* from = s.from;
+  for (const int64_t place : s.places) {
+    int64_t at;
+    if (!__builtin_mul_overflow(place, s.slice, &at) && at < s.size)
+      CombineRun<kMode>(s.to + at, from, std::min(s.slice, s.size - at));
+    from += s.slice;
+  }
+}
+
+// Asks once which mode it is.
+template <typename T>
+void CombineSlices(const Slices<T>& s, ScatterMode mode) {
   switch (mode) {
     case ScatterMode::kUpdate:
-      std::memcpy(to, from, static_cast<size_t>(n) * sizeof(T));
-      return;
-    case ScatterMode::kAdd: {
-      constexpr int64_t kRun = 8;
-      for (; n >= kRun; n -= kRun, to += kRun, from += kRun) {
-        for (int64_t i = 0; i < kRun; ++i) Combine(to[i], from[i], ScatterMode::kAdd);
-      }
-      return each(of.template operator()<ScatterMode::kAdd>());
-    }
+      return CombineSlices<ScatterMode::kUpdate>(s);
+    case ScatterMode::kAdd:
+      return CombineSlices<ScatterMode::kAdd>(s);
     case ScatterMode::kMul:
-      return each(of.template operator()<ScatterMode::kMul>());
+      return CombineSlices<ScatterMode::kMul>(s);
     case ScatterMode::kMean:
-      return each(of.template operator()<ScatterMode::kMean>());
+      return CombineSlices<ScatterMode::kMean>(s);
     case ScatterMode::kMin:
-      return each(of.template operator()<ScatterMode::kMin>());
+      return CombineSlices<ScatterMode::kMin>(s);
     case ScatterMode::kMax:
-      return each(of.template operator()<ScatterMode::kMax>());
+      return CombineSlices<ScatterMode::kMax>(s);
   }
 }
 
@@ -167,13 +220,19 @@ namespace {
 // Columns that are looked up together, and elements that are written before a run can be stopped.
 constexpr int64_t kPlacesAtOnce = 128, kElementsAtOnce = 64 << 10;
 
-// The slices that columns from `first` on name, by their number in the data; an error where an index
-// is out of range. Row after row, so that it takes vectors.
-int32_t PlacesOf(const CallArgs& args, const TensorView& data, const TensorView& indices,
-                 int64_t columns, std::span<int64_t> places, int64_t first) {
+// Index tuples: the numbers of one are `of_number` apart, the tuples `of_tuple`.
+struct Tuples {
+  const TensorView& indices;
+  int64_t length, of_number, of_tuple;
+};
+
+// The slices that tuples from `first` on name, by their number in the data; an error where an index
+// is out of range. Number after number, so that what lies side by side takes vectors.
+int32_t PlacesOf(const CallArgs& args, const TensorView& data, const Tuples& tuples,
+                 std::span<int64_t> places, int64_t first) {
   std::ranges::fill(places, 0);
   const auto count = static_cast<int64_t>(places.size());
-  const auto add_row = [&](int64_t extent, const auto& load) {
+  const auto add = [&](int64_t extent, const auto& load) {
     uint64_t beyond = 0;
     for (int64_t c = 0; c < count; ++c) {
       int64_t index = load(c);
@@ -186,15 +245,20 @@ int32_t PlacesOf(const CallArgs& args, const TensorView& data, const TensorView&
     }
     return beyond == 0;
   };
-  for (int64_t m = 0; m < indices.dims[0]; ++m) {
-    const int64_t from = m * columns + first;
-    const bool fits =
-        indices.dtype == DType::kInt64
-            ? add_row(data.dims[m],
-                      [row = indices.as<const int64_t>() + from](int64_t c) { return row[c]; })
-            : add_row(data.dims[m], [&](int64_t c) { return LoadIndex(indices, from + c); });
-    for (int64_t c = 0; c < count && !fits; ++c) {
-      const int64_t given = LoadIndex(indices, from + c);
+  for (int64_t m = 0; m < tuples.length; ++m) {
+    const int64_t from = m * tuples.of_number + first * tuples.of_tuple;
+    const int64_t step = tuples.of_tuple;
+    const auto fits = [&] {
+      if (tuples.indices.dtype != DType::kInt64)
+        return add(data.dims[m],
+                   [&](int64_t c) { return LoadIndex(tuples.indices, from + c * step); });
+      const auto* numbers = tuples.indices.as<const int64_t>() + from;
+      if (step == 1) return add(data.dims[m], [=](int64_t c) { return numbers[c]; });
+      return add(data.dims[m], [=](int64_t c) { return numbers[c * step]; });
+    };
+    if (fits()) continue;
+    for (int64_t c = 0; c < count; ++c) {
+      const int64_t given = LoadIndex(tuples.indices, from + c * step);
       if (ResolveIndex(given, data.dims[m]) < 0) {
         return args.OutOfRange(given, -data.dims[m], data.dims[m] - 1);
       }
@@ -203,22 +267,21 @@ int32_t PlacesOf(const CallArgs& args, const TensorView& data, const TensorView&
   return RELAYVM_KERNEL_OK;
 }
 
-}  // namespace
-
-// indices is (m, y...), updates (y..., data.shape[m:]...): each column of indices names a slice of
-// data. Relay's relation also lets updates have further axes where indices name every axis of data;
+// indices is (m, y...), or (y..., m) where the tuples are its last axis, updates
+// (y..., data.shape[m:]...): each tuple of indices names a slice of data. Relay's relation also lets updates have further axes where indices name every axis of data;
 // then a column counts in steps of these axes' size, and what falls behind the data is dropped.
-int32_t ScatterNd(const CallArgs& args) {
+int32_t RunScatterNd(const CallArgs& args, bool last) {
   const TensorView& data = args[0];
   const TensorView& indices = args[1];
   const TensorView& updates = args[2];
   const TensorView& out = args[3];
-  const int64_t depth = indices.dims[0];
+  const int64_t depth = indices.dims[last ? indices.rank - 1 : 0];
   if (depth > data.rank || updates.rank < indices.rank - 1) {
     return RELAYVM_KERNEL_INVALID_ARGUMENT;
   }
   const ScatterMode mode = static_cast<ScatterMode>(args.param(0));
-  const int64_t columns = indices.Count(1, indices.rank);
+  const int64_t columns =
+      last ? indices.Count(0, indices.rank - 1) : indices.Count(1, indices.rank);
   const int64_t slice = updates.Count(indices.rank - 1, updates.rank);
   const int64_t size = data.size();
   int64_t used;
@@ -228,36 +291,39 @@ int32_t ScatterNd(const CallArgs& args) {
   CopyTensor(args, data, out);
   if (depth == 0 && slice == 0) return RELAYVM_KERNEL_OK;  // no index, nothing to write
   return DispatchDType(out.dtype, [&]<typename T>() -> int32_t {
-    T* to = out.as<T>();
-    const T* from = updates.as<const T>();
-    std::array<int64_t, kPlacesAtOnce> places;
+    const Tuples tuples = {indices, depth, last ? 1 : columns, last ? depth : 1};
+    std::array<int64_t, kPlacesAtOnce> room;
     const int64_t at_once =
         std::clamp<int64_t>(kElementsAtOnce / std::max<int64_t>(slice, 1), 1, kPlacesAtOnce);
     for (int64_t first = 0; first < columns; first += at_once) {
       const int64_t count = std::min(at_once, columns - first);
+      const std::span places = std::span(room).first(static_cast<size_t>(count));
       // A slice that is more polls as it goes on.
       args.Work(count * (depth + (slice <= kElementsAtOnce ? slice : 1)));
-      const int32_t error =
-          PlacesOf(args, data, indices, columns, std::span(places).first(count), first);
+      const int32_t error = PlacesOf(args, data, tuples, places, first);
       if (error != RELAYVM_KERNEL_OK) return error;
-      for (int64_t c = 0; c < count; ++c) {
-        const T* source = from + (first + c) * slice;
-        int64_t at;
-        if (__builtin_mul_overflow(places[static_cast<size_t>(c)], slice, &at)) continue;
-        const int64_t written = std::min(slice, size - at);
-        if (written > kElementsAtOnce) {
-          args.InBlocks(written, [&](int64_t begin, int64_t end) {
-            CombineAll(to + at + begin, source + begin, end - begin, mode);
-          });
-        } else if (written == 1) {
-          Combine(to[at], *source, mode);
-        } else if (written > 0) {
-          CombineAll(to + at, source, written, mode);
-        }
+      const Slices<T> all = {out.as<T>(), size, updates.as<const T>() + first * slice, slice,
+                             places};
+      if (slice <= kElementsAtOnce) {
+        CombineSlices(all, mode);
+        continue;
       }
+      int64_t at;
+      if (__builtin_mul_overflow(places[0], slice, &at) || at >= size) continue;
+      args.InBlocks(std::min(slice, size - at), [&](int64_t begin, int64_t end) {
+        const std::array<int64_t, 1> start = {0};
+        CombineSlices(
+            Slices<T>{all.to + at + begin, end - begin, all.from + begin, end - begin, start},
+            mode);
+      });
     }
     return RELAYVM_KERNEL_OK;
   });
 }
+
+}  // namespace
+
+int32_t ScatterNd(const CallArgs& args) { return RunScatterNd(args, false); }
+int32_t ScatterNdTuplesLast(const CallArgs& args) { return RunScatterNd(args, true); }
 
 }  // namespace relayvm

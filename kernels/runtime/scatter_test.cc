@@ -123,16 +123,25 @@ void CheckManyColumns(int64_t slice, int64_t bad_at) {
     }
   }
   if (bad_at >= 0) indices[static_cast<size_t>(bad_at)] = static_cast<Index>(-kRows - 1);
-  const CallResult r =
-      Call("scatter_nd",
-           {Make<int32_t>({kRows, kPlaces, slice}, data), Make<Index>({2, kColumns}, indices),
-            Make<int32_t>({kColumns, slice}, updates)},
-           {Empty<int32_t>({kRows, kPlaces, slice})}, {static_cast<int64_t>(ScatterMode::kAdd)});
-  if (bad_at >= 0) {
-    CHECK(r.error == RELAYVM_KERNEL_INDEX_OUT_OF_RANGE);
-  } else {
-    CHECK(r.error == 0);
-    CHECK(r.outputs[0].as<int32_t>() == expected);
+  std::vector<Index> tuples;  // the tuples last
+  for (size_t c = 0; c < kColumns; ++c) {
+    tuples.push_back(indices[c]);
+    tuples.push_back(indices[kColumns + c]);
+  }
+  for (const bool last : {false, true}) {
+    const CallResult r =
+        Call(last ? "scatter_nd_tuples_last" : "scatter_nd",
+             {Make<int32_t>({kRows, kPlaces, slice}, data),
+              last ? Make<Index>({kColumns, 2}, tuples) : Make<Index>({2, kColumns}, indices),
+              Make<int32_t>({kColumns, slice}, updates)},
+             {Empty<int32_t>({kRows, kPlaces, slice})}, {static_cast<int64_t>(ScatterMode::kAdd)});
+    CAPTURE(last);
+    if (bad_at >= 0) {
+      CHECK(r.error == RELAYVM_KERNEL_INDEX_OUT_OF_RANGE);
+    } else {
+      CHECK(r.error == 0);
+      CHECK(r.outputs[0].as<int32_t>() == expected);
+    }
   }
 }
 
@@ -145,34 +154,53 @@ TEST_CASE("scatter_nd of many columns") {
   }
 }
 
-TEST_CASE("scatter_nd combines slices of any length, as its mode says") {
+template <typename T>
+void CheckModes() {
   for (const int64_t slice : {1, 3, 15, 16, 17, 40, 70'000}) {
-    std::vector<float> data(static_cast<size_t>(3 * slice));
-    std::vector<float> updates(static_cast<size_t>(4 * slice));
-    for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<float>(i % 13) - 6;
-    for (size_t i = 0; i < updates.size(); ++i) updates[i] = static_cast<float>(i % 11) / 4 - 1;
+    std::vector<T> data(static_cast<size_t>(3 * slice));
+    std::vector<T> updates(static_cast<size_t>(4 * slice));
+    // Of each sign where there are signs.
+    for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<T>(static_cast<int>(i % 13) - 6);
+    for (size_t i = 0; i < updates.size(); ++i) {
+      updates[i] =
+          static_cast<T>(static_cast<double>(i % 11) / (std::is_integral_v<T> ? 1 : 4) - 3);
+    }
     const std::vector<int64_t> rows{2, 0, 2, -3};
     for (int64_t mode = 0; mode <= 5; ++mode) {
+      if (std::is_integral_v<T> && mode == 3) continue;  // means of wrapped numbers
       CAPTURE(slice);
       CAPTURE(mode);
-      std::vector<float> expected = data;
+      std::vector<T> expected = data;
       for (size_t r = 0; r < rows.size(); ++r) {
         for (int64_t i = 0; i < slice; ++i) {
-          float& to = expected[static_cast<size_t>((rows[r] + 3) % 3 * slice + i)];
-          const float from = updates[r * static_cast<size_t>(slice) + static_cast<size_t>(i)];
-          const float all[] = {
-              from, to + from, to * from, (to + from) / 2, std::min(to, from), std::max(to, from)};
+          T& to = expected[static_cast<size_t>((rows[r] + 3) % 3 * slice + i)];
+          const T from = updates[r * static_cast<size_t>(slice) + static_cast<size_t>(i)];
+          const T all[] = {from,
+                           static_cast<T>(to + from),
+                           static_cast<T>(to * from),
+                           static_cast<T>((to + from) / 2),
+                           std::min(to, from),
+                           std::max(to, from)};
           to = all[mode];
         }
       }
-      const CallResult r = Call("scatter_nd",
-                                {Make<float>({3, slice}, data), Make<int64_t>({1, 4}, rows),
-                                 Make<float>({4, slice}, updates)},
-                                {Empty<float>({3, slice})}, {mode});
+      const CallResult r = Call(
+          "scatter_nd",
+          {Make<T>({3, slice}, data), Make<int64_t>({1, 4}, rows), Make<T>({4, slice}, updates)},
+          {Empty<T>({3, slice})}, {mode});
       CHECK(r.error == 0);
-      CHECK(r.outputs[0].as<float>() == expected);
+      CHECK(r.outputs[0].template as<T>() == expected);
     }
   }
+}
+
+TEST_CASE("scatter_nd combines slices of any length, as its mode says") {
+  CheckModes<float>();
+  CheckModes<double>();
+  CheckModes<int64_t>();
+  CheckModes<int32_t>();
+  CheckModes<int8_t>();
+  CheckModes<uint8_t>();
 }
 
 TEST_CASE("scatter_nd with further axes of updates drops what falls behind the data") {

@@ -20,6 +20,7 @@ constexpr std::string_view kFromData = R"(
 %i: Tensor[(?, ?), int32], %a: Tensor[(?), int64], %b: Tensor[(?), int64] | range_checked(%i, %a, %b)
 %x: Tensor[(?, ?), int32], %i: Tensor[(?, ?), int64], %u: Tensor[(?, ?), int32] | scatter_elements(%x, %i, %u, axis=1, reduction="max")
 %x: Tensor[(?, ?), float32], %i: Tensor[(1, ?), int64], %u: Tensor[(?, ?), float32] | scatter_nd(%x, %i, %u, mode="add")
+%x: Tensor[(?, ?), float32], %i: Tensor[(?, 2), int64], %u: Tensor[(?), float32] | scatter_nd(%x, %i, %u, mode="max", tuples_last=1)
 %x: Tensor[(?), float16], %i: Tensor[(1, ?), int32], %u: Tensor[(?), float16] | scatter_nd(%x, %i, %u)
 %i: Tensor[(?, ?), int64], %s: Tensor[(2), int64], %v: Tensor[(?), float32], %d: float32 | sparse_to_dense(%i, %v, %d, output_shape=[4, 5])
 %i: Tensor[(?, 2), int64], %v: Tensor[(?), int64], %s: Tensor[(2), int64], %d: int64 | sparse_fill_empty_rows(%i, %v, %s, %d)

@@ -53,10 +53,10 @@ Outputs OneHot(NodeContext& n) {
 
 // --- Gather and scatter by tuples of indices ---
 
-// Indices (.., k) as Relay's (k, ..), counted from the front. `data` has `batch` dims before those
-// that the tuples name. `checks`: whom they are for does not check them.
-std::optional<Term> Tuples(NodeContext& n, const Value& data, const Value& indices, int batch,
-                           bool checks) {
+// Indices (.., k), counted from the front. `data` has `batch` dims before those that the tuples name.
+// `checks`: whom they are for does not check them.
+std::optional<Term> CheckedTuples(NodeContext& n, const Value& data, const Value& indices,
+                                  int batch, bool checks) {
   TypedBuilder& b = n.b();
   const int rank = indices.rank();
   if (rank < 1 || !indices.dim(-1).is_const()) {
@@ -83,7 +83,16 @@ std::optional<Term> Tuples(NodeContext& n, const Value& data, const Value& indic
   if (checks || (known && (counts_from_end || sized))) {
     tuples = FromFront({n, 1, "indices"}, indices, b.Concat(extents, 0));
   }
-  return Term(b, tuples).As(DType::kInt64).Transpose(AxisMoved(rank, rank - 1, 0));
+  return Term(b, tuples).As(DType::kInt64);
+}
+
+// The same as Relay's (k, ..).
+std::optional<Term> Tuples(NodeContext& n, const Value& data, const Value& indices, int batch,
+                           bool checks) {
+  const auto tuples = CheckedTuples(n, data, indices, batch, checks);
+  if (!tuples) return std::nullopt;
+  const int rank = indices.rank();
+  return tuples->Transpose(AxisMoved(rank, rank - 1, 0));
 }
 
 Outputs GatherND(NodeContext& n) {
@@ -105,11 +114,15 @@ std::string Reduction(NodeContext& n) {
 
 Outputs ScatterND(NodeContext& n) {
   const std::string mode = Reduction(n);
-  const auto tuples = Tuples(n, n.Input(0), n.Input(1), 0, false);
+  // Constants become Relay's form, which passes read.
+  const bool known = n.b().ConstantInts(n.Input(1)).has_value();
+  const auto tuples = known ? Tuples(n, n.Input(0), n.Input(1), 0, false)
+                            : CheckedTuples(n, n.Input(0), n.Input(1), 0, false);
   if (!tuples) return {};
   // It says itself which index is out of range.
   n.b().SetSpan(n.InputSpan(1, "indices"));
-  return {n.b().Op("scatter_nd", {n.Input(0), *tuples, n.Input(2)}, {{"mode", mode}})};
+  return {n.b().Op("scatter_nd", {n.Input(0), *tuples, n.Input(2)},
+                   {{"mode", mode}, {"tuples_last", !known}})};
 }
 
 Outputs ScatterElements(NodeContext& n) {
