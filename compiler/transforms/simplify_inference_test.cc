@@ -65,6 +65,13 @@ TEST_CASE("einsum becomes products of matrices, the cheapest pair first") {
        "Tensor[(?, 6, 4), float32]"},
       {"nij,njk->nki", "3, 4, 5", "3, 5, 6", nullptr,
        "tuple .0 .1 nn.batch_matmul transpose =", "Tensor[(3, 6, 4), float32]"},
+      // What is multiplied first lies as the product reads it: nothing is transposed.
+      {"abc,cd,bd->ad", "6, 4, 8", "8, 5", "4, 5",
+       "tuple .0 .1 .2 reshape nn.matmul reshape tuple einsum =", "Tensor[(6, 5), float32]"},
+      {"abc,cd,bd->ad", "64, 4, 8", "8, 5", "4, 5",
+       "tuple .0 .1 .2 tuple einsum reshape reshape nn.matmul =", "Tensor[(64, 5), float32]"},
+      {"bi,ijk,bk->bj", "6, 4", "4, 5, 8", "6, 8",
+       "tuple .0 .1 .2 reshape nn.matmul reshape tuple einsum =", "Tensor[(6, 5), float32]"},
       // No product of matrices: a row for each, or a diagonal, or dims to broadcast.
       {"ij,ij->i", "4, 5", "4, 5", nullptr, "tuple einsum", "Tensor[(4), float32]"},
       {"ii,ij->j", "4, 4", "4, 5", nullptr, "tuple einsum", "Tensor[(5), float32]"},

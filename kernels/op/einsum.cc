@@ -204,9 +204,147 @@ using Labels = std::vector<int>;
 
 bool Has(const Labels& labels, int label) { return std::ranges::count(labels, label) > 0; }
 
-// A product of two operands over labels that the others or the result need and those that they alone
-// have. Which pair comes next, its cost decides: the multiplications, then the elements of what it
-// gives. (The best order of all is dear to find; numpy's "greedy" is this one.)
+// What products of pairs of operands are, told by labels alone.
+class Pairs {
+ public:
+  struct Groups {
+    Labels batch, rows, columns, summed;
+    bool has_own_sums = false;  // a label that one of the two has, and nothing else needs
+
+    // Each has labels of its own, and they share some that nothing else needs.
+    bool IsMatrixProduct() const {
+      return !rows.empty() && !columns.empty() && !summed.empty() && !has_own_sums;
+    }
+    // How the matrices must lie, so that they are read as they are.
+    bool IsPlain(const Labels& a) const { return a == Join({batch, rows, summed}); }
+    bool IsFlipped(const Labels& a) const { return a == Join({batch, summed, rows}); }
+  };
+
+  Pairs(std::vector<Labels> operands, const Labels& result, const std::map<int, Dim>& dims)
+      : operands_(std::move(operands)), result_(result), dims_(dims) {}
+
+  Groups GroupsOf(size_t first, size_t second) const {
+    const Labels &a = operands_[first], &b = operands_[second];
+    Groups g;
+    for (int label : a) {
+      const bool needed = IsNeeded(label, first, second);
+      if (Has(b, label)) {
+        (needed ? g.batch : g.summed).push_back(label);
+      } else {
+        g.rows.push_back(label);
+        g.has_own_sums = g.has_own_sums || !needed;
+      }
+    }
+    for (int label : b) {
+      if (Has(a, label)) continue;
+      g.columns.push_back(label);
+      g.has_own_sums = g.has_own_sums || !IsNeeded(label, first, second);
+    }
+    return g;
+  }
+
+  // The labels of the product: of what is no product of matrices in an order that suits the others,
+  // so that what comes next reads it as it is.
+  Labels LabelsOf(size_t first, size_t second) const {
+    const Groups g = GroupsOf(first, second);
+    if (g.IsMatrixProduct()) return Join({g.batch, g.rows, g.columns});
+    Labels shared, own, summed;
+    const auto take = [&](const Labels& from) {
+      for (int label : from) {
+        if (Has(shared, label) || Has(own, label) || Has(summed, label)) continue;
+        if (!Has(operands_[first], label) && !Has(operands_[second], label)) continue;
+        const bool others = IsOfOthers(label, first, second);
+        (!others ? own : Has(result_, label) ? shared : summed).push_back(label);
+      }
+    };
+    for (size_t i = 0; i < operands_.size(); ++i) {
+      if (i != first && i != second) take(operands_[i]);
+    }
+    take(result_);
+    return first == 0 ? Join({shared, own, summed}) : Join({shared, summed, own});
+  }
+
+  // The pair with which the least is computed, in all: of a few operands; of many the one that costs
+  // least itself. (The best order of all is dear to find; numpy's "greedy" is like this one.)
+  std::pair<size_t, size_t> Best() const {
+    std::pair<size_t, size_t> best = {0, 1};
+    Search(operands_.size() <= kFew, &best);
+    return best;
+  }
+
+  static Labels Join(std::initializer_list<Labels> parts) {
+    Labels all;
+    for (const Labels& part : parts) all.insert(all.end(), part.begin(), part.end());
+    return all;
+  }
+
+ private:
+  static constexpr size_t kFew = 5;
+  // What an element costs that is moved, or is multiplied outside of a product of matrices, or is
+  // written; as multiplications within one.
+  static constexpr double kMove = 16, kSingle = 10, kWrite = 4;
+
+  double SizeOf(const Labels& labels) const {
+    constexpr double kOpen = 64;
+    double size = 1;
+    for (int label : labels) {
+      const Dim& d = dims_.at(label);
+      size *= d.is_const() ? static_cast<double>(d.value()) : kOpen;
+    }
+    return size;
+  }
+
+  bool IsOfOthers(int label, size_t first, size_t second) const {
+    for (size_t i = 0; i < operands_.size(); ++i) {
+      if (i != first && i != second && Has(operands_[i], label)) return true;
+    }
+    return false;
+  }
+  bool IsNeeded(int label, size_t first, size_t second) const {
+    return Has(result_, label) || IsOfOthers(label, first, second);
+  }
+
+  double CostOf(size_t first, size_t second) const {
+    const Groups g = GroupsOf(first, second);
+    const double all = SizeOf(Join({g.batch, g.rows, g.columns, g.summed}));
+    const double written = kWrite * SizeOf(LabelsOf(first, second));
+    if (!g.IsMatrixProduct()) return kSingle * all + written;
+    const Groups flipped = {g.batch, g.columns, g.rows, g.summed};
+    const Labels &a = operands_[first], &b = operands_[second];
+    const bool a_fits = g.IsPlain(a) || g.IsFlipped(a);
+    const bool b_fits = flipped.IsPlain(b) || flipped.IsFlipped(b);
+    return all + written + (a_fits ? 0 : kMove * SizeOf(a)) + (b_fits ? 0 : kMove * SizeOf(b));
+  }
+
+  Pairs After(size_t first, size_t second) const {
+    Pairs next = *this;
+    next.operands_[first] = LabelsOf(first, second);
+    next.operands_.erase(next.operands_.begin() + static_cast<ptrdiff_t>(second));
+    return next;
+  }
+
+  // The cost of the best order, from its first pair on.
+  double Search(bool to_the_end, std::pair<size_t, size_t>* best = nullptr) const {
+    if (operands_.size() == 1) return operands_[0] == result_ ? 0 : kMove * SizeOf(operands_[0]);
+    double least = HUGE_VAL;
+    for (size_t i = 0; i < operands_.size(); ++i) {
+      for (size_t k = i + 1; k < operands_.size(); ++k) {
+        const double cost = CostOf(i, k) + (to_the_end ? After(i, k).Search(true) : 0);
+        if (cost >= least) continue;
+        least = cost;
+        if (best != nullptr) *best = {i, k};
+      }
+    }
+    return least;
+  }
+
+  std::vector<Labels> operands_;
+  Labels result_;
+  std::map<int, Dim> dims_;
+};
+
+// Writes products of two operands, over labels that the others or the result need and those that they
+// alone have, until one is left.
 class PairwiseProduct {
  public:
   PairwiseProduct(CallWriter& writer, std::map<int, Dim> dims, Labels result)
@@ -233,17 +371,7 @@ class PairwiseProduct {
       x.value = w_.Call("broadcast_to", {x.value}, attrs);
     }
     while (operands_.size() > 1) {
-      size_t first = 0, second = 1;
-      std::pair<double, double> least{HUGE_VAL, HUGE_VAL};
-      for (size_t i = 0; i < operands_.size(); ++i) {
-        for (size_t k = i + 1; k < operands_.size(); ++k) {
-          const std::pair<double, double> cost = CostOf(i, k);
-          if (cost >= least) continue;
-          least = cost;
-          first = i;
-          second = k;
-        }
-      }
+      const auto [first, second] = PairsNow().Best();
       const Operand product = Product(first, second);
       operands_.erase(operands_.begin() + static_cast<ptrdiff_t>(second));
       operands_[first] = product;
@@ -251,11 +379,9 @@ class PairwiseProduct {
     return Einsum({operands_[0]}, result_).value;
   }
 
-  // Whether the two are a product of matrices: each has labels of its own, and they share some that
-  // nothing else needs.
+  // Whether the two are a product of matrices.
   bool IsMatrixProduct(size_t first, size_t second) const {
-    const Groups g = GroupsOf(first, second);
-    return !g.rows.empty() && !g.columns.empty() && !g.summed.empty() && !g.has_own_sums;
+    return PairsNow().GroupsOf(first, second).IsMatrixProduct();
   }
 
  private:
@@ -263,71 +389,13 @@ class PairwiseProduct {
     CallWriter::Value value;
     Labels labels;
   };
-  struct Groups {
-    Labels batch, rows, columns, summed;
-    bool has_own_sums = false;  // a label that one of the two has, and nothing else needs
-  };
 
-  double SizeOf(const Labels& labels) const {
-    constexpr double kOpen = 64;
-    double size = 1;
-    for (int label : labels) {
-      const Dim& d = dims_.at(label);
-      size *= d.is_const() ? static_cast<double>(d.value()) : kOpen;
-    }
-    return size;
+  Pairs PairsNow() const {
+    std::vector<Labels> labels;
+    for (const Operand& x : operands_) labels.push_back(x.labels);
+    return {std::move(labels), result_, dims_};
   }
 
-  bool IsNeeded(int label, size_t first, size_t second) const {
-    bool needed = Has(result_, label);
-    for (size_t i = 0; i < operands_.size(); ++i)
-      needed = needed || (i != first && i != second && Has(operands_[i].labels, label));
-    return needed;
-  }
-
-  Groups GroupsOf(size_t first, size_t second) const {
-    const Labels &a = operands_[first].labels, &b = operands_[second].labels;
-    Groups g;
-    for (int label : a) {
-      const bool needed = IsNeeded(label, first, second);
-      if (Has(b, label)) {
-        (needed ? g.batch : g.summed).push_back(label);
-      } else {
-        g.rows.push_back(label);
-        g.has_own_sums = g.has_own_sums || !needed;
-      }
-    }
-    for (int label : b) {
-      if (Has(a, label)) continue;
-      g.columns.push_back(label);
-      g.has_own_sums = g.has_own_sums || !IsNeeded(label, first, second);
-    }
-    return g;
-  }
-
-  Labels KeptOf(size_t first, size_t second) const {
-    Labels kept;
-    for (size_t i : {first, second}) {
-      for (int label : operands_[i].labels) {
-        if (IsNeeded(label, first, second) && !Has(kept, label)) kept.push_back(label);
-      }
-    }
-    return kept;
-  }
-
-  std::pair<double, double> CostOf(size_t first, size_t second) const {
-    Labels all = operands_[first].labels;
-    for (int label : operands_[second].labels) {
-      if (!Has(all, label)) all.push_back(label);
-    }
-    return {SizeOf(all), SizeOf(KeptOf(first, second))};
-  }
-
-  static Labels Join(std::initializer_list<Labels> parts) {
-    Labels all;
-    for (const Labels& part : parts) all.insert(all.end(), part.begin(), part.end());
-    return all;
-  }
   Dim Product(const Labels& labels) const {
     Dim product(1);
     for (int label : labels) product = product * dims_.at(label);
@@ -352,13 +420,14 @@ class PairwiseProduct {
   }
 
   Operand Product(size_t first, size_t second) {
-    const Groups g = GroupsOf(first, second);
-    if (!IsMatrixProduct(first, second))
-      return Einsum({operands_[first], operands_[second]}, KeptOf(first, second));
-    const bool flip_a = operands_[first].labels == Join({g.batch, g.summed, g.rows});
-    const bool flip_b = operands_[second].labels != Join({g.batch, g.summed, g.columns});
+    const Pairs pairs = PairsNow();
+    const Pairs::Groups g = pairs.GroupsOf(first, second);
+    const Labels labels = pairs.LabelsOf(first, second);
+    if (!g.IsMatrixProduct()) return Einsum({operands_[first], operands_[second]}, labels);
+    const bool flip_a = g.IsFlipped(operands_[first].labels);
+    const bool flip_b = operands_[second].labels != Pairs::Join({g.batch, g.summed, g.columns});
     const auto matrix = [&](size_t i, const Labels& outer, const Labels& inner) {
-      const Operand x = Transposed(operands_[i], Join({g.batch, outer, inner}));
+      const Operand x = Transposed(operands_[i], Pairs::Join({g.batch, outer, inner}));
       if (outer.size() == 1 && inner.size() == 1 && g.batch.size() <= 1) return x.value;
       std::vector<Dim> shape{Product(outer), Product(inner)};
       if (!g.batch.empty()) shape.insert(shape.begin(), Product(g.batch));
@@ -370,7 +439,6 @@ class PairwiseProduct {
     Attrs attrs;
     attrs.Set("transpose_a", flip_a);
     attrs.Set("transpose_b", flip_b);
-    const Labels labels = Join({g.batch, g.rows, g.columns});
     CallWriter::Value product =
         w_.Call(g.batch.empty() ? "nn.matmul" : "nn.batch_matmul", {a, b}, attrs);
     if (labels.size() != (g.batch.empty() ? 2u : 3u)) {
