@@ -10,12 +10,10 @@
 #include <string_view>
 
 #include "bytecode/base/check_stop.h"
-#include "bytecode/base/file_kind.h"
 #include "bytecode/base/file_mapping.h"
 #include "compiler/frontend/params.h"
-#include "compiler/frontend/parser.h"
 #include "compiler/graph/check_static.h"
-#include "compiler/import/onnx/importer.h"
+#include "compiler/import/importers.h"
 #include "compiler/ir/shape_text.h"
 #include "compiler/ir/stop_scope.h"
 #include "compiler/lowering/lower.h"
@@ -25,10 +23,6 @@ namespace {
 
 constexpr std::string_view kStandardInput = "-";
 
-bool IsOnnx(const std::string& path, std::string_view start) {
-  return path.ends_with(".onnx") || IsOnnxModel(start);
-}
-
 Result<SharedBytes> ReadContent(const std::string& input, const CompileOptions& options) {
   if (options.content) return *options.content;
   RELAYVM_ASSIGN_OR_RETURN(auto file,
@@ -36,31 +30,16 @@ Result<SharedBytes> ReadContent(const std::string& input, const CompileOptions& 
   return SharedBytes::OfFile(std::move(file));
 }
 
-// Relay text or an ONNX model, told by name and by how the file starts.
 Result<ir::Module> ReadModule(const std::string& input, const CompileOptions& options) {
   RELAYVM_ASSIGN_OR_RETURN(SharedBytes content, ReadContent(input, options));
   const std::string_view start(reinterpret_cast<const char*>(content.data()), content.size());
-  if (IsOnnx(input, start)) {
-    auto overridable = options.overridable;
-    // A graph has no branches.
-    if (options.for_graph && !overridable) overridable.emplace();
-    return import::ImportOnnx(input, std::move(content),
-                              {options.dims, options.shapes, std::move(overridable),
-                               options.operators, options.warn, options.stop});
-  }
-  if (!options.dims.empty()) {
-    return Status(StatusCode::kInvalidArgument,
-                  fmt::format("--dim {}: Relay text has no dimensions with names",
-                              options.dims.begin()->first));
-  }
-  // Text may be anything; what it must not be is told by its start.
-  const std::string found = DescribeFile(start);
-  if (found != "text" && !found.starts_with("Relay text")) {
-    return Status(StatusCode::kInvalidInput,
-                  fmt::format("{}: expected Relay text or an ONNX model, found {}", input, found));
-  }
-  return frontend::ParseRelay(input == kStandardInput ? "<stdin>" : input, std::string(start),
-                              options.operators);
+  auto overridable = options.overridable;
+  // A graph has no branches.
+  if (options.for_graph && !overridable) overridable.emplace();
+  return import::ImporterOf(input, start)
+      .import(input, std::move(content),
+              {options.dims, options.shapes, std::move(overridable), options.operators,
+               options.warn, options.stop});
 }
 
 // The dims that --shape names, over all parameters: those that the program has names for already, and new

@@ -27,8 +27,8 @@ struct CompileOptions {
   CustomOperators operators;           // besides the compiler's own
   std::map<std::string, std::string>
       shapes;  // parameter name -> "1x?x300", "(n, ?, 300)" (ir/shape_text.h)
-  std::map<std::string, int64_t> dims;  // of an ONNX model, by the names it gives to dims
-  // Of an ONNX model: initializers that callers may override (import/onnx/importer.h).
+  std::map<std::string, int64_t> dims;  // by the names that a model gives to dims
+  // Weights of a model that callers may override (import/importers.h).
   std::optional<std::vector<std::string>> overridable;
   std::string entry = "main";
   PipelineOptions pipeline;
@@ -58,7 +58,8 @@ struct Compiled {
   size_t poor_kernels = 0;        // that tuning would pay for (tuner::CountPoorKernels)
 };
 
-// Reads INPUT (Relay text or an ONNX model; "-": standard input) or what options.content has, binds parameters and shapes. Not yet typed.
+// Reads INPUT (of a format of import/importers.h; "-": standard input) or what options.content has,
+// binds parameters and shapes. Not yet typed.
 Result<ir::Module> LoadModule(const std::string& input, const CompileOptions& options);
 Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options);
 Result<Compiled> CompileFile(const std::string& input, const CompileOptions& options);

@@ -1,4 +1,4 @@
-// relayc: compiles a Relay program or an ONNX model to a .vmx file.
+// relayc: compiles a model of one of compiler/import's formats to a .vmx file.
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@
 #include "bytecode/writer.h"
 #include "compiler/aot/aot.h"
 #include "compiler/graph/build_graph.h"
-#include "compiler/import/onnx/importer.h"
+#include "compiler/import/importers.h"
 #include "compiler/ir/printer.h"
 #include "compiler/ir/walk.h"
 #include "kernels/codegen/link.h"
@@ -345,8 +345,15 @@ struct KernelFlags {
   }
 };
 
+std::vector<std::string> FormatNames() {
+  std::vector<std::string> names;
+  for (const ModelFormat& format : ModelFormats()) names.emplace_back(format.name);
+  return names;
+}
+
 int Main(int argc, char** argv) {
-  CLI::App app("Compiles a Relay program or an ONNX model to an executable for relayvm.", "relayc");
+  CLI::App app(fmt::format("Compiles a model ({}) to an executable for relayvm.", ModelKinds()),
+               "relayc");
   CompileFlags flags;
   flags.AddTo(app);
   std::string output;
@@ -376,14 +383,19 @@ int Main(int argc, char** argv) {
   app.add_flag("--data", data,
                "with --emit bytecode: the bytes of constants and kernels too, so that vmasm needs "
                "no other file to take them from");
-  bool list_operators = false;
+  std::string operators_of;
+  const auto input_is_optional = [&](auto) { app.get_option("INPUT")->required(false); };
+  app.add_option("--list-operators", operators_of,
+                 "print the operators of a format that are supported, and end")
+      ->check(CLI::IsMember(FormatNames()))
+      ->each(input_is_optional);
   app.add_flag_callback(
       "--list-onnx-operators",
       [&] {
-        list_operators = true;
-        app.get_option("INPUT")->required(false);
+        operators_of = "onnx";
+        input_is_optional("");
       },
-      "print the operators of ONNX that are supported, and end");
+      "the same as --list-operators onnx");
   std::vector<std::string> check;
   app.add_option("--check", check,
                  "a parameter's value as vmrun's --input takes it, once for each: runs the program "
@@ -402,6 +414,7 @@ int Main(int argc, char** argv) {
                                  : "--emit exe: only with --executor aot"});
   }
   if (Status s = kernel.Finish(emit, &flags); !s.ok()) return Fail("relayc", s);
+  const bool list_operators = !operators_of.empty();
   if (flags.input == "-" && output.empty() && !list_operators && (emit == "vmx" || emit == "exe")) {
     return Fail("relayc",
                 {StatusCode::kInvalidArgument,
@@ -433,7 +446,7 @@ int Main(int argc, char** argv) {
   }
   if (!outputs.ok()) return Fail("relayc", outputs);
   if (list_operators) {
-    Status written = WriteText(output, import::OnnxOperatorTable());
+    Status written = WriteText(output, import::FindImporter(operators_of)->operators());
     return written.ok() ? 0 : Fail("relayc", written);
   }
   if (flags.passes.list) {

@@ -1,6 +1,7 @@
 #include "bytecode/base/file_kind.h"
 
 #include <algorithm>
+#include <ranges>
 
 namespace relayvm {
 namespace {
@@ -19,6 +20,18 @@ bool IsRelay(std::string_view s) {
   }
   return s.starts_with("type ") && s.find('{') != std::string_view::npos;
 }
+
+bool IsOnnxModel(std::string_view s) {
+  // Field 1, the version of the format, then one of the other fields of ModelProto.
+  constexpr auto kNextFields = "\x12\x1a\x22\x28\x32\x3a\x42\x72"sv;
+  return s.size() >= 3 && s[0] == '\x08' && s[1] >= 1 && s[1] <= 30 &&
+         kNextFields.find(s[2]) != std::string_view::npos;
+}
+
+constexpr ModelFormat kFormats[] = {
+    {"relay", "Relay text", ".relay", IsRelay, "compile it with relayc, or run it with relayrun"},
+    {"onnx", "an ONNX model", ".onnx", IsOnnxModel, "compile it with relayc"},
+};
 
 // The length of a JSON object, then the object.
 bool IsSafetensors(std::string_view s) {
@@ -74,8 +87,9 @@ constexpr Kind kKinds[] = {
      "an HDF5 file, such as a Keras model: make it an ONNX model (tf2onnx), or import it with TVM "
      "(relay.frontend.from_keras) and print mod.astext(show_meta_data=True)"},
     {[](std::string_view s) { return s.starts_with("GGUF"); },
-     "a GGUF file (of llama.cpp): relayc reads ONNX models and Relay text; its weights are given "
-     "by --params, as an .npz (the Python package gguf reads them, numpy.savez writes one)"},
+     "a GGUF file (of llama.cpp): weights without a model; they are given to relayc by --params, "
+     "as "
+     "an .npz (the Python package gguf reads them, numpy.savez writes one)"},
     {[](std::string_view s) {
        return s.starts_with(
            "\x7F"
@@ -87,8 +101,10 @@ constexpr Kind kKinds[] = {
      "a safetensors file: weights without a model; they are given to relayc by --params, as an "
      ".npz "
      "(numpy.savez)"},
-    {IsOnnxModel, "an ONNX model: compile it with relayc"},
-    {IsRelay, "Relay text: compile it with relayc, or run it with relayrun"},
+};
+
+// After what else a start may tell.
+constexpr Kind kOtherKinds[] = {
     {[](std::string_view s) { return SkipSpace(s).starts_with(".version "); },
      "bytecode as text: assemble it with vmasm"},
     {[](std::string_view s) {
@@ -101,13 +117,6 @@ constexpr Kind kKinds[] = {
 
 }  // namespace
 
-bool IsOnnxModel(std::string_view s) {
-  // Field 1, the version of the format, then one of the other fields of ModelProto.
-  constexpr auto kNextFields = "\x12\x1a\x22\x28\x32\x3a\x42\x72"sv;
-  return s.size() >= 3 && s[0] == '\x08' && s[1] >= 1 && s[1] <= 30 &&
-         kNextFields.find(s[2]) != std::string_view::npos;
-}
-
 bool IsBinary(std::string_view start) {
   // Truncated, a character of UTF-8 may miss its end; so only what no text holds counts.
   return std::ranges::any_of(start, [](char c) {
@@ -118,7 +127,25 @@ bool IsBinary(std::string_view start) {
 
 std::string DescribeFile(std::string_view start) {
   start = start.substr(0, 1024);
-  return std::ranges::find_if(kKinds, [&](const Kind& k) { return k.matches(start); })->description;
+  const auto matches = [&](const auto& kind) { return kind.matches(start); };
+  if (const auto* kind = std::ranges::find_if(kKinds, matches); kind != std::end(kKinds))
+    return kind->description;
+  // A protocol buffer's start is tried before a text's: it holds characters too.
+  for (const ModelFormat& format : std::views::reverse(kFormats)) {
+    if (matches(format)) return std::string(format.model) + ": " + format.advice;
+  }
+  return std::ranges::find_if(kOtherKinds, matches)->description;
+}
+
+std::span<const ModelFormat> ModelFormats() { return kFormats; }
+
+std::string ModelKinds() {
+  std::string kinds;
+  for (const ModelFormat& format : kFormats) {
+    const bool is_last = &format == std::end(kFormats) - 1;
+    kinds += std::string(kinds.empty() ? "" : is_last ? " or " : ", ") + format.model;
+  }
+  return kinds;
 }
 
 std::string DescribeFile(std::span<const uint8_t> file) {

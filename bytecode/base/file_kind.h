@@ -13,8 +13,18 @@ namespace relayvm {
 std::string DescribeFile(std::string_view start);
 std::string DescribeFile(std::span<const uint8_t> file);
 
-// True for a protocol buffer that starts as an ONNX model does.
-bool IsOnnxModel(std::string_view start);
+// The formats of programs that the compiler reads, a row each (compiler/import/importers.h has the same
+// rows): how their files are told and what messages call them.
+struct ModelFormat {
+  const char* name;                         // "onnx", as options take it
+  const char* model;                        // "an ONNX model"
+  const char* ending;                       // of its files' names: ".onnx"
+  bool (*matches)(std::string_view start);  // by content
+  const char* advice;                       // to who gives it to what does not compile
+};
+std::span<const ModelFormat> ModelFormats();
+// "Relay text or an ONNX model".
+std::string ModelKinds();
 // True for what is no text, so that it is not shown as such.
 bool IsBinary(std::string_view start);
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <iterator>
 
+#include "bytecode/base/file_kind.h"
 #include "bytecode/base/printable.h"
 #include "compiler/api/options.h"
 
@@ -14,7 +15,7 @@ namespace relayvm::tools {
 void CompileFlags::AddTo(CLI::App& app) {
   CLI::Option* input_option =
       app.add_option("INPUT", input,
-                     "the program: Relay text or an ONNX model; - for standard input")
+                     fmt::format("the program: {}; - for standard input", ModelKinds()))
           ->required();
   app.add_option("--params", compiler.params_file,
                  "weights to bind to parameters by name: a TVM parameter file or an .npz");
@@ -23,7 +24,7 @@ void CompileFlags::AddTo(CLI::App& app) {
       "NAME=1x?x300, or with names of dims NAME='(n, ?, 300)': the shape of a parameter (? "
       "keeps what is declared, ?<=512 and n<=512 plan memory for at most that many, a name is "
       "one size wherever it stands)");
-  app.add_option("--dim", dims, "NAME=8: fixes a dimension that an ONNX model has named");
+  app.add_option("--dim", dims, "NAME=8: fixes a dimension that the model has named");
   app.add_option("--overridable", compiler.overridable,
                  "an initializer of an ONNX model that vmrun may be given another value for, once "
                  "for each; all: those that are inputs too, none: no one (default: all, where they "
@@ -116,6 +117,7 @@ constexpr ShownOption kShownOptions[] = {
     {"--time-passes", kLook},
     {"--verify-ir", kLook},
     {"--list-passes", kLook},
+    {"--list-operators", kLook, "FORMAT"},
     {"--list-onnx-operators", kLook},
     {"--trace-values", kLook},
     {"--tune", kTuneGroup, "TIME"},

@@ -101,7 +101,7 @@ std::string OnnxOperatorTable() {
     versions += fmt::format("{}{}", versions.empty() ? "" : ", ", op.since);
   }
   std::string out =
-      "# ONNX operators\n\nMade by `relayc --list-onnx-operators`; a test compares it with the "
+      "# ONNX operators\n\nMade by `relayc --list-operators onnx`; a test compares it with the "
       "code. An "
       "operator is\nsupported from the opset given on; where there are several, its meaning "
       "changed "

@@ -16,6 +16,7 @@
 #include "compiler/api/module.h"
 #include "compiler/api/options.h"
 #include "compiler/frontend/params.h"
+#include "compiler/import/importers.h"
 #include "compiler/ir/dot.h"
 #include "compiler/ir/printer.h"
 #include "compiler/pipeline.h"
@@ -290,6 +291,15 @@ PYBIND11_MODULE(_native, m) {
                                                               : ArrayOf(std::move(value));
     }
     return result;
+  });
+  m.def("formats", [] {  // by name: what messages call a model, and its files' ending
+    py::dict formats;
+    for (const ModelFormat& f : ModelFormats()) formats[f.name] = py::make_tuple(f.model, f.ending);
+    return formats;
+  });
+  m.def("list_operators", [](const std::string& format) -> std::optional<std::string> {
+    const import::Importer* importer = import::FindImporter(format);
+    return importer == nullptr ? std::nullopt : std::optional(importer->operators());
   });
   m.def("option_names", [] {
     std::vector<std::string> names;

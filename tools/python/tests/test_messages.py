@@ -147,3 +147,12 @@ def test_batching_that_gains_nothing():
 def test_executables_say_what_they_are():
     exe = rvm.compile(ADD)
     assert [a.name for a in exe.inputs] == ["x", "y"] and len(exe.outputs) == 1 and repr(exe) == "<relayvm.Executable: 1 kernel>"
+
+
+def test_formats_are_the_compilers_own():
+    for name in ("onnx", "relay"):
+        assert f"--list-operators {name}" in rvm.list_operators(name)
+    with pytest.raises(ValueError, match="expected one of relay, onnx, found caffe"):
+        rvm.list_operators("caffe")
+    with pytest.raises(TypeError, match="an ONNX model .* the path of a .relay or .onnx file; found int"):
+        rvm.compile(3)

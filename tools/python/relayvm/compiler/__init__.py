@@ -375,6 +375,14 @@ def _read_onnx(model, **read):
     return Module(_native.read(name, content, _options(**read), {}))
 
 
+def list_operators(format):
+    """The operators of a model format ("onnx", "relay") that are supported, as a table in Markdown (relayc --list-operators)."""
+    table = _native.list_operators(format)
+    if table is None:
+        raise ValueError(f"format: expected one of {', '.join(_native.formats())}, found {format}")
+    return table
+
+
 def load_params(path):
     """Weights by name, as arrays: of an .npz or of TVM's parameter file (relay.save_param_dict)."""
     return _native.read_params(os.fspath(path))
@@ -401,8 +409,9 @@ def _as_module(mod, **read):
     if isinstance(mod, (bytes, bytearray, memoryview)) or hasattr(mod, "SerializeToString"):
         return _read_onnx(mod, **read)
     if not isinstance(mod, (str, os.PathLike)):
-        raise TypeError("expected a Module, a relay.Function, Relay text, an ONNX model (onnx.ModelProto, or its bytes), or the path of a "
-                        f".relay or .onnx file; found {type(mod).__name__}")
+        formats = _native.formats().values()
+        raise TypeError(f"expected a Module, a relay.Function, {', '.join(model for model, _ in formats)} (onnx.ModelProto, or its bytes), or "
+                        f"the path of a {' or '.join(ending for _, ending in formats)} file; found {type(mod).__name__}")
     is_text = isinstance(mod, str) and "\n" in mod
     return Module(_native.read("<text>" if is_text else os.fspath(mod), mod.encode() if is_text else None, _options(**read), {}))
 
