@@ -13,8 +13,8 @@ namespace relayvm {
 std::string DescribeFile(std::string_view start);
 std::string DescribeFile(std::span<const uint8_t> file);
 
-// The formats of programs that the compiler reads, a row each (compiler/import/importers.h has the same
-// rows): how their files are told and what messages call them.
+// The formats of programs that the compiler reads, a row each (compiler/import/importers.h has the
+// same rows): how their files are told and what messages call them.
 struct ModelFormat {
   const char* name;                         // "onnx", as options take it
   const char* model;                        // "an ONNX model"

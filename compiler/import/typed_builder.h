@@ -47,6 +47,14 @@ struct Value {
   Dim dim(int axis) const;
 };
 
+// A dtype, and the bits of an integer that has fewer; 0: all. Codes of small floats: less than 0,
+// minus their number (onnx/small_floats.h).
+struct ElementKind {
+  DType dtype;
+  int bits = 0;
+};
+inline ElementKind KindOf(const Value& v) { return {v.dtype(), v.bits}; }
+
 using AttrInit = std::initializer_list<std::pair<std::string_view, AttrValue>>;
 
 class TypedBuilder final {

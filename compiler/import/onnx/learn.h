@@ -8,9 +8,6 @@ namespace relayvm::import {
 
 inline constexpr std::string_view kLearning = "ai.onnx.ml";
 
-// A constant of float32 or int32 elements.
-Term Table(TypedBuilder& b, const std::vector<double>& values, const std::vector<int64_t>& shape,
-           DType dtype = DType::kFloat32);
 // Input 0 as float32 rows of known width: (rows, width). Where the model leaves it open it is what its
 // `numbers` give each of `lines`; else an error and nullopt.
 std::optional<Term> Rows(NodeContext& n, size_t numbers, int64_t lines);

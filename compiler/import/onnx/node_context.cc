@@ -1,10 +1,10 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
 
 #include "bytecode/base/printable.h"
+#include "compiler/import/checked.h"
 #include "compiler/import/onnx/graph_importer.h"
 
 namespace relayvm::import {
@@ -187,11 +187,7 @@ ElementKind NodeContext::Kind(std::string_view name, DType fallback) {
   return {Type(name, fallback)};
 }
 
-int NodeContext::Axis(int64_t axis, int rank) {
-  if (axis >= -rank && axis < rank) return static_cast<int>(axis < 0 ? axis + rank : axis);
-  Fail(fmt::format("axis: expected {} to {}, found {}", -rank, rank - 1, axis));
-  return 0;
-}
+int NodeContext::Axis(int64_t axis, int rank) { return AxisIn(b(), axis, rank); }
 
 std::vector<int64_t> NodeContext::Axes(const std::vector<int64_t>& axes, int rank) {
   std::vector<int64_t> out;
@@ -237,32 +233,14 @@ std::optional<std::vector<double>> NodeContext::ConstantFloats(size_t i, std::st
 }
 
 bool NodeContext::FitsShape(const Value& v, const std::vector<Dim>& shape, std::string_view what) {
-  bool fits = v.is_tensor() && v.rank() == static_cast<int>(shape.size());
-  for (int k = 0; fits && k < v.rank(); ++k) {
-    const Dim& wanted = shape[static_cast<size_t>(k)];
-    fits = !wanted.is_const() || !v.dim(k).is_const() || wanted == v.dim(k);
-  }
-  if (fits) return true;
-  std::vector<std::string> text;
-  for (const Dim& d : shape) text.push_back(d.is_const() ? d.ToString() : "?");
-  Fail(fmt::format("{}: expected shape ({}), found {}", what, fmt::join(text, ", "),
-                   ir::TypeToString(v.type)));
-  return false;
+  return import::FitsShape(b(), v, shape, what);
 }
 
 bool NodeContext::ExpectShape(size_t i, const std::vector<Dim>& shape, std::string_view what) {
-  const Value v = Input(i);
-  if (!FitsShape(v, shape, InputText(i, what))) return false;
-  bool known = true;
-  for (int k = 0; k < v.rank(); ++k) {
-    const Dim& wanted = shape[static_cast<size_t>(k)];
-    known &= !wanted.is_const() || wanted == v.dim(k);
-  }
-  if (known) return true;
-  const int bits = v.bits;
-  inputs_[i] = b().Stated({v, ir::MakeTensorType(shape, v.dtype())}, {}, InputText(i, what));
-  inputs_[i].bits = bits;
-  return b().status().ok();
+  auto v = OfShape({b(), Input(i), InputText(i, what)}, shape);
+  if (!v) return false;
+  inputs_[i] = *std::move(v);
+  return true;
 }
 
 std::optional<std::vector<int64_t>> NodeContext::AxesOf(std::string_view attr, size_t i) {

@@ -14,24 +14,6 @@ namespace relayvm::import {
 
 using Outputs = std::vector<Value>;
 
-Term Table(TypedBuilder& b, const std::vector<double>& values, const std::vector<int64_t>& shape,
-           DType dtype) {
-  HostTensor t{dtype, shape, {}};
-  const auto fill = [&]<typename T>(T) {
-    std::vector<T> elements;
-    for (const double v : values) elements.push_back(static_cast<T>(v));
-    t.data = SharedBytes::Copy(std::as_bytes(std::span(elements)));
-  };
-  if (dtype == DType::kFloat64) {
-    fill(double{});
-  } else if (dtype == DType::kInt32) {
-    fill(int32_t{});
-  } else {
-    fill(float{});
-  }
-  return {b, b.Constant(std::move(t))};
-}
-
 std::optional<Term> Rows(NodeContext& n, size_t numbers, int64_t lines) {
   Term x = Term(n, 0).As(DType::kFloat32);
   if (x.rank() == 1) x = x.Expand(0);

@@ -42,7 +42,7 @@ Value Length(TypedBuilder& b, const Value& list) {
 // The number of elements behind place `at`, which counts from the end where negative; the program
 // fails where there is no such place. With `end` the place behind the last counts too.
 Value Behind(const InputName& of, const Value& list, const Value& at, bool end) {
-  TypedBuilder& b = of.n.b();
+  TypedBuilder& b = of.b;
   const Term length(b, Length(b, list)), last = end ? length : length - 1;
   const Term place = Checked(of, at, (-length).Reshape({1}), (last + 1).Reshape({1}));
   return last - Select(place < 0, place + length, place);

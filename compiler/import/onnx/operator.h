@@ -43,14 +43,6 @@ struct GivenAttribute {
 // an attribute of the function. No proto where the call does not give that one.
 GivenAttribute Resolved(const onnx::AttributeProto& attribute, const CallAttributes* call);
 
-// A dtype, and the bits of an integer that has fewer; 0: all. Codes of small floats: less than 0, minus
-// their TensorProto::DataType (small_floats.h).
-struct ElementKind {
-  DType dtype;
-  int bits = 0;
-};
-inline ElementKind KindOf(const Value& v) { return {v.dtype(), v.bits}; }
-
 class NodeContext {
  public:
   NodeContext(GraphImporter& importer, const onnx::NodeProto& node, std::vector<Value> inputs,
@@ -58,6 +50,8 @@ class NodeContext {
       : importer_(importer), node_(node), inputs_(std::move(inputs)), opset_(opset), call_(call) {}
 
   TypedBuilder& b();
+  // What formats share (../composite, ../arithmetic.h ...) takes a builder: a node stands for its own.
+  operator TypedBuilder&() { return b(); }  // NOLINT(google-explicit-constructor)
   std::string_view op_type() const;
   int opset() const { return opset_; }  // of the node's domain
   size_t num_inputs() const { return inputs_.size(); }

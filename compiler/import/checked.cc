@@ -1,10 +1,9 @@
-#include "compiler/import/onnx/checked.h"
+#include "compiler/import/checked.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-
-#include "bytecode/base/printable.h"
 
 namespace relayvm::import {
 
@@ -45,7 +44,7 @@ bool Refuted(const Dim& not_negative) {
 
 // True where nothing is left to check; an error of the node where a number is wrong.
 bool Holds(const InputName& of, const Value& values, const Value& least, const Value& end) {
-  TypedBuilder& b = of.n.b();
+  TypedBuilder& b = of.b;
   if (!b.status().ok() || !values.is_tensor() || IsFloat(values.dtype())) return true;
   const auto low = b.Elements(least), high = b.Elements(end);
   if (!low || !high || low->empty() || low->size() != high->size()) return false;
@@ -58,8 +57,7 @@ bool Holds(const InputName& of, const Value& values, const Value& least, const V
     const Dim& number = (*numbers)[i];
     if (Refuted(number - from) || Refuted(to - number)) {
       const bool open = to.is_const() && to.value() == INT64_MAX - 1;
-      of.n.Fail(fmt::format("{}: {}, expected {}", of.n.InputText(of.input, of.what),
-                            number.ToString(),
+      of.b.Fail(fmt::format("{}: {}, expected {}", of.text, number.ToString(),
                             open ? fmt::format("{} or more", from.ToString())
                                  : fmt::format("{} to {}", from.ToString(), to.ToString())));
       return true;
@@ -83,9 +81,9 @@ Value Representatives(TypedBuilder& b, const Value& values, size_t places) {
 }
 
 Value Call(const InputName& of, std::string_view op, const std::vector<Value>& args) {
-  TypedBuilder& b = of.n.b();
+  TypedBuilder& b = of.b;
   const ir::Span outer = b.span();
-  b.SetSpan(of.n.InputSpan(of.input, of.what));
+  if (of.place) b.SetSpan(of.place());
   Value v = b.Op(op, args);
   b.SetSpan(outer);
   return v;
@@ -100,11 +98,11 @@ size_t PlacesOf(const Value& bounds) {
 
 Value CheckedEnd(const InputName& of, const Value& values, const Value& least, const Value& end) {
   if (Holds(of, values, least, end)) return end;
-  return Call(of, "check_range", {Representatives(of.n.b(), values, PlacesOf(end)), least, end});
+  return Call(of, "check_range", {Representatives(of.b, values, PlacesOf(end)), least, end});
 }
 
 Term Checked(const InputName& of, const Value& values, const Value& least, const Value& end) {
-  TypedBuilder& b = of.n.b();
+  TypedBuilder& b = of.b;
   if (Holds(of, values, least, end)) return {b, values};
   const auto low = b.ConstantInts(least), high = b.ConstantInts(end);
   if (low && high && low->size() == 1 && high->size() == 1)  // known to the kernel that checks
@@ -113,10 +111,10 @@ Term Checked(const InputName& of, const Value& values, const Value& least, const
 }
 Term Checked(const InputName& of, const Value& values, int64_t least, const Value& end) {
   const auto places = static_cast<size_t>(PlacesOf(end));
-  return Checked(of, values, of.n.b().Ints(std::vector<int64_t>(places, least)), end);
+  return Checked(of, values, of.b.Ints(std::vector<int64_t>(places, least)), end);
 }
 Term AtLeast(const InputName& of, const Value& values, int64_t least) {
-  return Checked(of, values, least, of.n.b().Ints({INT64_MAX}));
+  return Checked(of, values, least, of.b.Ints({INT64_MAX}));
 }
 
 bool FollowsFromDims(TypedBuilder& b, const Value& v) {
@@ -127,13 +125,13 @@ bool FollowsFromDims(TypedBuilder& b, const Value& v) {
 }
 
 Value NotNegative(const InputName& of) {
-  TypedBuilder& b = of.n.b();
-  const Value v = of.n.Input(of.input);
+  TypedBuilder& b = of.b;
+  const Value v = of.value;
   return FollowsFromDims(b, v) && !b.ConstantInts(v) ? v : AtLeast(of, v, 0).value();
 }
 
 Value FromFront(const InputName& of, const Value& indices, const Value& extents) {
-  TypedBuilder& b = of.n.b();
+  TypedBuilder& b = of.b;
   const Value least = b.Op("negative", {extents});
   const Value wide = Term(b, indices).As(DType::kInt64);
   const auto known = b.ConstantInts(indices);
@@ -164,15 +162,50 @@ Value FromFront(const InputName& of, const Value& indices, const Value& extents)
 }
 
 Value Below(const InputName& of, const Value& indices, const Value& extent) {
-  TypedBuilder& b = of.n.b();
+  TypedBuilder& b = of.b;
   if (Holds(of, indices, b.Ints({0}), extent)) return indices;
   return Checked(of, Term(b, indices).As(DType::kInt64), 0, extent);
 }
 
 Term AxisFromFront(const InputName& of, int64_t rank) {
-  TypedBuilder& b = of.n.b();
-  const Term axis = AsScalar(Term(of.n, of.input)).As(DType::kInt64);
+  TypedBuilder& b = of.b;
+  const Term axis = AsScalar(Term(of.b, of.value)).As(DType::kInt64);
   return {b, FromFront(of, axis, b.Ints({rank}))};
+}
+
+bool FitsShape(TypedBuilder& b, const Value& v, const std::vector<Dim>& shape,
+               std::string_view what) {
+  bool fits = v.is_tensor() && v.rank() == static_cast<int>(shape.size());
+  for (int k = 0; fits && k < v.rank(); ++k) {
+    const Dim& wanted = shape[static_cast<size_t>(k)];
+    fits = !wanted.is_const() || !v.dim(k).is_const() || wanted == v.dim(k);
+  }
+  if (fits) return true;
+  std::vector<std::string> text;
+  for (const Dim& d : shape) text.push_back(d.is_const() ? d.ToString() : "?");
+  b.Fail(fmt::format("{}: expected shape ({}), found {}", what, fmt::join(text, ", "),
+                     ir::TypeToString(v.type)));
+  return false;
+}
+
+std::optional<Value> OfShape(const InputName& of, const std::vector<Dim>& shape) {
+  const Value& v = of.value;
+  if (!FitsShape(of.b, v, shape, of.text)) return std::nullopt;
+  bool known = true;
+  for (int k = 0; k < v.rank(); ++k) {
+    const Dim& wanted = shape[static_cast<size_t>(k)];
+    known &= !wanted.is_const() || wanted == v.dim(k);
+  }
+  if (known) return v;
+  Value stated = of.b.Stated({v, ir::MakeTensorType(shape, v.dtype())}, {}, of.text);
+  stated.bits = v.bits;
+  return of.b.status().ok() ? std::optional(stated) : std::nullopt;
+}
+
+int AxisIn(TypedBuilder& b, int64_t axis, int rank) {
+  if (axis >= -rank && axis < rank) return static_cast<int>(axis < 0 ? axis + rank : axis);
+  b.Fail(fmt::format("axis: expected {} to {}, found {}", -rank, rank - 1, axis));
+  return 0;
 }
 
 }  // namespace relayvm::import
