@@ -125,7 +125,8 @@ Outputs MaxUnpool(NodeContext& n) {
   TypedBuilder& b = n.b();
   const Term x(n, 0);
   Value data = x;
-  const auto window = ReadWindow(n, data, n.Ints("kernel_shape"));
+  auto window = ReadWindow(n, data, n.Ints("kernel_shape"));
+  if (window) window = Fitted(b, data, *window);
   if (!window) return {};
   const size_t spatial = window->kernel.size();
   std::vector<Value> dims = {b.DimOf(x, 0), b.DimOf(x, 1)};
@@ -159,10 +160,12 @@ Term Norm(const Term& x, double p, const std::vector<int64_t>& axes, bool keep) 
 
 Outputs LpPool(NodeContext& n) {
   Value x = n.Input(0);
-  const auto window = ReadWindow(n, x, n.Ints("kernel_shape"), 0);
+  auto window = ReadWindow(n, x, n.Ints("kernel_shape"));
+  if (window) window = Fitted(n, x, *window, 0);
   if (!window || !FewTaps(n, *window)) return {};
   const auto spatial = static_cast<int64_t>(window->kernel.size());
-  return {Norm(WindowsOf(n, {n.b(), x}, *window, 0).values, static_cast<double>(n.Int("p", 2)),
+  const PoolSpec spec{.window = *window, .ceil = n.Int("ceil_mode", 0) != 0};
+  return {Norm(WindowsOf({n.b(), x}, spec, 0).values, static_cast<double>(n.Int("p", 2)),
                Iota(spatial, 2 + spatial), false)};
 }
 
