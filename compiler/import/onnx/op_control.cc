@@ -1,7 +1,7 @@
 // Control flow: If, Loop, Scan.
 #include <fmt/format.h>
 
-#include "compiler/import/control_flow.h"
+#include "compiler/import/composite/loops.h"
 #include "compiler/import/onnx/checked.h"
 #include "compiler/import/onnx/convert.h"
 
@@ -12,24 +12,10 @@ namespace {
 using Outputs = std::vector<Value>;
 using State = TypedBuilder::State;
 
-// Loops of at most so many turns, and so many nodes in all, become straight code.
-constexpr int64_t kStraightTurns = 16;
-constexpr int64_t kStraightNodes = 64;
-
-// The condition or count as a scalar.
-Value Scalar(NodeContext& n, const Value& v) {
-  return !v || v.rank() == 0 ? v : n.b().Reshape(v, {});
-}
-
-std::optional<int64_t> Number(NodeContext& n, const Value& v) {
-  auto known = v ? n.b().ConstantInts(v) : std::nullopt;
-  return known && known->size() == 1 ? std::optional((*known)[0]) : std::nullopt;
-}
-
 Outputs If(NodeContext& n) {
   TypedBuilder& b = n.b();
   const Value condition = n.Input(0);
-  if (const auto known = Number(n, condition)) {
+  if (const auto known = KnownNumber(b, condition)) {
     return n.Graph(*known != 0 ? "then_branch" : "else_branch", {});
   }
   std::vector<Value> yes = n.Graph("then_branch", {});
@@ -37,15 +23,9 @@ Outputs If(NodeContext& n) {
   if (!b.status().ok()) return {};
   if (yes.size() != no.size() || yes.empty())
     return n.Fail("the branches differ in the number of outputs");
-  ir::TupleType type;
-  for (size_t i = 0; i < yes.size(); ++i) {
-    ir::Type joined = JoinTypes(yes[i].type, no[i].type);
-    if (joined == nullptr) return n.Fork(Scalar(n, condition), yes, no);
-    yes[i] = Coerce(b, yes[i], joined);
-    no[i] = Coerce(b, no[i], joined);
-    type.fields.push_back(b.Open(joined));
-  }
-  return b.Fields(b.If(Scalar(n, condition), b.Tuple(yes), b.Tuple(no), ir::MakeType(type)));
+  const Value scalar = ScalarOrNone(b, condition);
+  if (auto joined = Branches(b, scalar, yes, no)) return *joined;
+  return n.Fork(scalar, yes, no);
 }
 
 // One turn of a body with `states` states.
@@ -58,41 +38,17 @@ Turn BodyOf(NodeContext& n, const std::vector<Value>& inputs, size_t states, boo
     n.Fail(fmt::format("body: expected at least {} outputs, found {}", first + states, all.size()));
     return turn;
   }
-  if (has_condition) turn.again = Scalar(n, all[0]);
+  if (has_condition) turn.again = ScalarOrNone(n, all[0]);
   const auto at = all.begin() + static_cast<ptrdiff_t>(first);
   turn.next.assign(at, at + static_cast<ptrdiff_t>(states));
   turn.rows.assign(at + static_cast<ptrdiff_t>(states), all.end());
   return turn;
 }
 
-// Straight code for a known number of turns; nullopt where a turn's condition is not known.
-std::optional<Outputs> Straight(NodeContext& n, int64_t turns, State state,
-                                const std::function<Turn(int64_t, const State&)>& body) {
-  TypedBuilder& b = n.b();
-  std::vector<std::vector<Value>> rows;
-  for (int64_t i = 0; i < turns; ++i) {
-    Turn turn = body(i, state);
-    if (!b.status().ok()) return Outputs{};
-    state = turn.next;
-    rows.resize(turn.rows.size());
-    for (size_t k = 0; k < rows.size(); ++k) {
-      if (!turn.rows[k].is_tensor()) return std::nullopt;
-      rows[k].push_back(b.ExpandDims(turn.rows[k], 0));
-    }
-    if (!turn.again) continue;
-    const auto again = Number(n, turn.again);
-    if (!again && i + 1 < turns) return std::nullopt;
-    if (again && *again == 0) break;
-  }
-  Outputs out = state;
-  for (const auto& r : rows) out.push_back(b.Concat(r, 0));
-  return out;
-}
-
 Outputs Loop(NodeContext& n) {
   TypedBuilder& b = n.b();
   const Value yes = b.Full({}, 1, DType::kBool);
-  const Value limit = Scalar(n, n.Input(0)), condition = Scalar(n, n.Input(1));
+  const Value limit = ScalarOrNone(b, n.Input(0)), condition = ScalarOrNone(b, n.Input(1));
   const std::vector<Value>& in = n.inputs();
   const State initial(in.begin() + std::min<ptrdiff_t>(2, static_cast<ptrdiff_t>(in.size())),
                       in.end());
@@ -109,61 +65,25 @@ Outputs Loop(NodeContext& n) {
     inputs.insert(inputs.end(), state.begin(), state.end());
     return BodyOf(n, inputs, state.size(), /*has_condition=*/true);
   };
-  const auto turns = Number(n, limit), first = condition ? Number(n, condition) : 1;
-  const auto nodes = static_cast<int64_t>(n.NumGraphNodes("body"));
-  if (turns && first && *first != 0 && *turns > 0 &&
-      (*turns == 1 || (*turns <= kStraightTurns && *turns * nodes <= kStraightNodes))) {
-    auto out =
-        Straight(n, *turns, initial, [&](int64_t i, const State& s) { return body(b.Int(i), s); });
-    if (out) return *out;
-  }
-  return RunLoop(b, {limit ? b.Cast(limit, DType::kInt64) : limit, condition, initial, body});
+  return RunOrUnroll(b, {limit ? b.Cast(limit, DType::kInt64) : limit, condition, initial, body},
+                     static_cast<int64_t>(n.NumGraphNodes("body")));
 }
 
 // --- Scan ---
 
-// Scans along the first axis of `scanned`, from the end where `backward`. States, then what is
-// collected.
+// By the node's body.
 Outputs ScanRows(NodeContext& n, const State& initial, const std::vector<Value>& scanned,
                  const std::vector<bool>& backward) {
-  TypedBuilder& b = n.b();
-  const Dim length = scanned[0].dim(0);
-  const Value count = b.Reshape(b.DimOf(scanned[0], 0), {});
-  const auto inputs = [&](const Value& i, const State& state) {
+  const auto body = [&](const State& state, const std::vector<Value>& rows) {
     std::vector<Value> given = state;
-    for (size_t k = 0; k < scanned.size(); ++k) {
-      const Value at = backward[k] ? b.Op("subtract", {b.Op("subtract", {count, b.Int(1)}), i}) : i;
-      given.push_back(b.Op("take", {scanned[k], at}, {{"axis", 0}}));
-    }
-    return given;
+    given.insert(given.end(), rows.begin(), rows.end());
+    return BodyOf(n, given, state.size(), /*has_condition=*/false);
   };
-  const auto body = [&](const Value& i, const State& state) {
-    return BodyOf(n, inputs(i, state), state.size(), /*has_condition=*/false);
-  };
-  const auto nodes = static_cast<int64_t>(n.NumGraphNodes("body"));
-  if (length.is_const() && length.value() > 0 &&
-      (length.is_const(1) ||
-       (length.value() <= kStraightTurns && length.value() * nodes <= kStraightNodes))) {
-    auto out = Straight(n, length.value(), initial,
-                        [&](int64_t i, const State& s) { return body(b.Int(i), s); });
-    if (out) return *out;
-  }
-  return RunLoop(b, {count, {}, initial, body});
-}
-
-// The axis `from` becomes the first, or the first becomes `to`.
-Value MoveToFront(TypedBuilder& b, const Value& v, int from) {
-  std::vector<int64_t> axes = {from};
-  for (int i = 0; i < v.rank(); ++i) {
-    if (i != from) axes.push_back(i);
-  }
-  return b.Transpose(v, axes);
-}
-Value MoveFromFront(TypedBuilder& b, const Value& v, int to) {
-  std::vector<int64_t> axes;
-  for (int i = 1; i < v.rank(); ++i) axes.push_back(i);
-  axes.insert(axes.begin() + to, 0);
-  return b.Transpose(v, axes);
+  return ScanRows(n.b(), {.initial = initial,
+                          .scanned = scanned,
+                          .backward = backward,
+                          .body = body,
+                          .nodes = static_cast<int64_t>(n.NumGraphNodes("body"))});
 }
 
 std::vector<bool> Backward(NodeContext& n, std::string_view attr, size_t count) {
@@ -203,7 +123,8 @@ Outputs Scan(NodeContext& n) {
   if (!SplitInputs(n, 0, &initial, &scanned)) return {};
   const std::vector<int64_t> axes = n.Ints("scan_input_axes");
   for (size_t i = 0; i < scanned.size() && i < axes.size(); ++i) {
-    scanned[i] = MoveToFront(b, scanned[i], n.Axis(axes[i], scanned[i].rank()));
+    const int rank = scanned[i].rank();
+    scanned[i] = b.Transpose(scanned[i], AxisMoved(rank, n.Axis(axes[i], rank), 0));
   }
   Outputs out = ScanRows(n, initial, scanned, Backward(n, "scan_input_directions", scanned.size()));
   if (!b.status().ok() || out.size() < initial.size()) return {};
@@ -213,7 +134,8 @@ Outputs Scan(NodeContext& n) {
   for (size_t i = 0; i < collected; ++i) {
     Value& v = out[initial.size() + i];
     if (reversed[i]) v = b.Op("reverse", {v}, {{"axis", 0}});
-    if (i < out_axes.size()) v = MoveFromFront(b, v, n.Axis(out_axes[i], v.rank()));
+    if (i < out_axes.size())
+      v = b.Transpose(v, AxisMoved(v.rank(), 0, n.Axis(out_axes[i], v.rank())));
   }
   return out;
 }
