@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/import/composite/nms.h"
 #include "compiler/import/onnx/checked.h"
 
 namespace relayvm::import {
@@ -114,25 +115,14 @@ Outputs CropAndResize(NodeContext& n) {
 }
 
 Outputs NonMaxSuppression(NodeContext& n) {
-  TypedBuilder& b = n.b();
-  Term boxes(n, 0);
-  if (boxes.rank() != 3) return n.Fail("boxes: expected (batch, boxes, 4)");
-  if (n.Int("center_point_box", 0) != 0) {
-    const Term centre = boxes.Slice(2, 0, 2), half = boxes.Slice(2, 2, 4) / 2;
-    boxes = Term(b, b.Concat({centre - half, centre + half}, 2));
-  }
-  const auto limit = [&](size_t i, double fallback) {
-    return n.Has(i) ? AsScalar(Term(n, i)).value() : b.Scalar(fallback, DType::kFloat32);
-  };
-  // None where there are none to take: the operator takes a negative number for all.
-  const Value most =
-      n.Has(2) ? Maximum(AsScalar(Term(n, 2)).As(DType::kInt64), Term(b, b.Int(0))).value()
-               : b.Int(0);
-  const std::vector<Value> found =
-      b.Ops("vision.all_class_non_max_suppression",
-            {boxes, n.Input(1), most, limit(3, 0), limit(4, -HUGE_VAL)}, {});
-  if (found.size() < 2) return {};
-  return {b.Op("dyn.strided_slice", {found[0], b.Ints({0}), found[1], b.Ints({1})})};
+  if (n.Input(0).rank() != 3) return n.Fail("boxes: expected (batch, boxes, 4)");
+  const auto scalar = [&](size_t i) { return n.Has(i) ? AsScalar(Term(n, i)).value() : Value{}; };
+  return {NonMaxSuppressed(n, {.boxes = n.Input(0),
+                               .scores = n.Input(1),
+                               .centres = n.Int("center_point_box", 0) != 0,
+                               .most = scalar(2),
+                               .iou_threshold = scalar(3),
+                               .score_threshold = scalar(4)})};
 }
 
 // --- Small matrices ---
