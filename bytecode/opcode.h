@@ -128,6 +128,9 @@ inline constexpr int kNumScalarFunctions = static_cast<int>(ScalarFunction::kAta
 // "round_even". REQUIRES: valid.
 std::string_view ScalarFunctionName(ScalarFunction fn);
 
+// What an instruction on scalars fails for: trap, guard, a check (dim.check), a size.
+enum class FailureKind : uint32_t { kTrap, kGuard, kCheck, kDim };
+
 // A buffer operand of a kernel: unit 0 is the kind (low byte) with kTakeBit, unit 1 the index.
 enum class BufferKind : uint8_t {
   kRegister = 0,  // the memory of the tensor in an object register

@@ -24,6 +24,18 @@ std::vector<int64_t> Copy(std::span<const int64_t> numbers) {
   return {numbers.begin(), numbers.end()};
 }
 
+// "dyn.tile: 3 x 4 is beyond the largest size".
+std::string DimText(Opcode opcode, const std::string& message, int64_t a, int64_t b) {
+  const char* sign = opcode == Opcode::kDimMul   ? "x"
+                     : opcode == Opcode::kDimSub ? "-"
+                     : opcode == Opcode::kDimAdd || opcode == Opcode::kDimAddImm
+                         ? "+"
+                         : (opcode == Opcode::kDimFloorDiv ? "floordiv" : "floormod");
+  const bool zero = (opcode == Opcode::kDimFloorDiv || opcode == Opcode::kDimFloorMod) && b == 0;
+  return fmt::format("{}: {} {} {} {}", message, a, sign, b,
+                     zero ? "divides by 0" : "is beyond the largest size");
+}
+
 }  // namespace
 
 Status MakeStatus(Failure failure, std::vector<StatusPlace> places, uint64_t more) {
@@ -43,31 +55,12 @@ const char* InterruptMessage(StatusCode reason) {
   return reason == StatusCode::kCancelled ? "cancelled" : "the deadline has passed";
 }
 
-Failure TrapFailure(const std::string& message) {
-  return {StatusCode::kFailedPrecondition, message};
-}
-
-Failure GuardFailure(const std::string& message, int64_t a, int64_t b) {
-  return {StatusCode::kFailedPrecondition,
-          fmt::format("{} ({} and {})", message, a, b),
-          {.numbers = {a, b}}};
-}
-
-Failure DimFailure(Opcode opcode, const std::string& message, int64_t a, int64_t b) {
-  const char* sign = opcode == Opcode::kDimMul   ? "x"
-                     : opcode == Opcode::kDimSub ? "-"
-                     : opcode == Opcode::kDimAdd || opcode == Opcode::kDimAddImm
-                         ? "+"
-                         : (opcode == Opcode::kDimFloorDiv ? "floordiv" : "floormod");
-  const bool zero = (opcode == Opcode::kDimFloorDiv || opcode == Opcode::kDimFloorMod) && b == 0;
-  return {StatusCode::kFailedPrecondition,
-          fmt::format("{}: {} {} {} {}", message, a, sign, b,
-                      zero ? "divides by 0" : "is beyond the largest size"),
-          {.numbers = {a, b}}};
-}
-
-Failure CheckFailure(const std::string& message, std::vector<int64_t> numbers) {
-  std::string text = FillMessage(message, numbers);
+Failure ScalarFailureOf(FailureKind kind, Opcode opcode, const std::string& message,
+                        std::vector<int64_t> numbers) {
+  std::string text = message;
+  if (kind == FailureKind::kGuard) text += fmt::format(" ({} and {})", numbers[0], numbers[1]);
+  if (kind == FailureKind::kCheck) text = FillMessage(message, numbers);
+  if (kind == FailureKind::kDim) text = DimText(opcode, message, numbers[0], numbers[1]);
   return {StatusCode::kFailedPrecondition, std::move(text), {.numbers = std::move(numbers)}};
 }
 

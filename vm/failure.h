@@ -33,12 +33,9 @@ std::string ShapeString(std::span<const int64_t> dims);  // "(2, 3)"
 const char* InterruptMessage(StatusCode reason);         // kCancelled or kDeadlineExceeded
 
 // Cold, and so small: what most runs never come to.
-[[gnu::cold]] Failure TrapFailure(const std::string& message);
-[[gnu::cold]] Failure GuardFailure(const std::string& message, int64_t a, int64_t b);
-// Of a dim.add and its like on a and b.
-[[gnu::cold]] Failure DimFailure(Opcode opcode, const std::string& message, int64_t a, int64_t b);
-// A message with places for numbers (bytecode/base/message.h).
-[[gnu::cold]] Failure CheckFailure(const std::string& message, std::vector<int64_t> numbers);
+// Of an instruction on scalars (bytecode/semantics.h): its message and the numbers that it shows.
+[[gnu::cold]] Failure ScalarFailureOf(FailureKind kind, Opcode opcode, const std::string& message,
+                                      std::vector<int64_t> numbers);
 // `bytes` were asked for, 0: unknown; `subject` as StatusDetail's.
 [[gnu::cold]] Failure MemoryFailure(const Heap& heap, const std::string& what, size_t bytes = 0,
                                     const std::string& subject = "");

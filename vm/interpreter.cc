@@ -1,15 +1,40 @@
-// The dispatch loop: the semantics of bytecode/opcodes.def, in its order.
+// The dispatch loop: bytecode/semantics.h on the registers of a frame, and the semantics of objects and
+// calls.
 #include "vm/interpreter.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "bytecode/kernel_call.h"
+#include "bytecode/scalar_ops.h"
+#include "bytecode/semantics.h"
 #include "vm/interpreter_dispatch.h"
 #include "vm/interpreter_impl.h"
-#include "vm/scalar_ops.h"
 
 namespace relayvm::vm {
+
+// --- Scalars ---
+
+// The machine of bytecode/semantics.h on a frame. What an instruction fails for, FailScalar finds out.
+struct ScalarMachine : ScalarOps {
+  uint64_t* registers;
+  bool failed = false;
+
+  explicit ScalarMachine(uint64_t* scalars) : registers(scalars) {}
+  RELAYVM_INLINE uint64_t Scalar(uint16_t reg) const { return registers[reg]; }
+  RELAYVM_INLINE void SetScalar(uint16_t reg, uint64_t value) {
+    if (!failed) registers[reg] = value;
+  }
+  template <typename Fn>
+  RELAYVM_INLINE void Require(bool ok, const Fn&) {
+    if (!ok) [[unlikely]]
+      failed = true;
+  }
+  template <typename Fn>
+  RELAYVM_INLINE void Fail(const Fn&) {
+    failed = true;
+  }
+};
 
 // --- Frames of calls ---
 
@@ -101,23 +126,11 @@ dispatch:
   switch (static_cast<Opcode>(*pc)) {
 #endif
 
-  // --- Moves and constants ---
-  CASE(kMoveI) : {
-    I(1) = I(2);
-    NEXT(3);
-  }
+  // --- Objects in registers ---
   CASE(kMoveR) : {
     Object* value = TakeOrRetain(objects, pc[2]);
     SET_OBJECT(1, value);
     NEXT(3);
-  }
-  CASE(kConstI16) : {
-    I(1) = Unsigned(Imm16(pc + 2));
-    NEXT(3);
-  }
-  CASE(kConstI64) : {
-    I(1) = Imm64(pc + 2);
-    NEXT(6);
   }
   CASE(kConstR) : {
     SET_OBJECT(1, linked_.constants[pc[2]]);
@@ -128,107 +141,8 @@ dispatch:
     NEXT(2);
   }
 
-  // --- Integer arithmetic ---
-  BINARY_INT(kAddI, a + b)
-  CASE(kAddImm) : {
-    I(1) = I(2) + Unsigned(Imm16(pc + 3));
-    NEXT(4);
-  }
-  BINARY_INT(kSubI, a - b)
-  BINARY_INT(kMulI, a * b)
-  BINARY_INT(kDivI, DivideTruncate(Signed(a), Signed(b)))
-  BINARY_INT(kModI, RemainderTruncate(Signed(a), Signed(b)))
-  BINARY_INT(kFloorDivI, DivideFloor(Signed(a), Signed(b)))
-  BINARY_INT(kFloorModI, RemainderFloor(Signed(a), Signed(b)))
-  BINARY_INT(kDivU, b == 0 ? 0 : a / b)
-  BINARY_INT(kModU, b == 0 ? 0 : a % b)
-  BINARY_INT(kMinI, Signed(a) < Signed(b) ? a : b)
-  BINARY_INT(kMaxI, Signed(a) > Signed(b) ? a : b)
-  BINARY_INT(kMinU, a < b ? a : b)
-  BINARY_INT(kMaxU, a > b ? a : b)
-  BINARY_INT(kAndI, a & b)
-  BINARY_INT(kOrI, a | b)
-  BINARY_INT(kXorI, a ^ b)
-  // A count above 63 shifts everything out.
-  BINARY_INT(kShlI, b > 63 ? 0 : a << b)
-  BINARY_INT(kShrI, Signed(a) >> (b > 63 ? 63 : b))
-  BINARY_INT(kShrU, b > 63 ? 0 : a >> b)
-  CASE(kWrap) : {
-    I(1) = WrapScalar(I(2), static_cast<DType>(pc[3]));
-    NEXT(4);
-  }
-  BINARY_INT(kAddI32, static_cast<int32_t>(a + b))
-  CASE(kAddImmI32) : {
-    I(1) = static_cast<uint64_t>(static_cast<int32_t>(I(2) + Unsigned(Imm16(pc + 3))));
-    NEXT(4);
-  }
-  BINARY_INT(kSubI32, static_cast<int32_t>(a - b))
-  BINARY_INT(kMulI32, static_cast<int32_t>(a * b))
-  CASE(kCompareI) : {
-    I(1) = CompareScalars(pc[2], Signed(I(3)), Signed(I(4)));
-    NEXT(5);
-  }
-  CASE(kCompareU) : {
-    I(1) = CompareScalars(pc[2], I(3), I(4));
-    NEXT(5);
-  }
-  CASE(kSelectI) : {
-    I(1) = I(2) != 0 ? I(3) : I(4);
-    NEXT(5);
-  }
-
-  // --- Floating point ---
-  BINARY_FLOAT(kAddF32, F32, +)
-  BINARY_FLOAT(kSubF32, F32, -)
-  BINARY_FLOAT(kMulF32, F32, *)
-  BINARY_FLOAT(kDivF32, F32, /)
-  CASE(kCompareF32) : {
-    I(1) = CompareScalars(pc[2], AsF32(I(3)), AsF32(I(4)));
-    NEXT(5);
-  }
-  CASE(kCallF32) : {
-    I(1) = CallF32(pc[2], I(3));
-    NEXT(4);
-  }
-  CASE(kCall2F32) : {
-    I(1) = Call2F32(pc[2], I(3), I(4));
-    NEXT(5);
-  }
-  BINARY_FLOAT(kAddF64, F64, +)
-  BINARY_FLOAT(kSubF64, F64, -)
-  BINARY_FLOAT(kMulF64, F64, *)
-  BINARY_FLOAT(kDivF64, F64, /)
-  CASE(kCompareF64) : {
-    I(1) = CompareScalars(pc[2], AsF64(I(3)), AsF64(I(4)));
-    NEXT(5);
-  }
-  CASE(kCallF64) : {
-    I(1) = CallF64(pc[2], I(3));
-    NEXT(4);
-  }
-  CASE(kCall2F64) : {
-    I(1) = Call2F64(pc[2], I(3), I(4));
-    NEXT(5);
-  }
-  CASE(kConvert) : {
-    I(1) = ConvertScalar(I(2), static_cast<DType>(pc[3]), static_cast<DType>(pc[4]));
-    NEXT(5);
-  }
-
   // --- Control ---
   CASE(kJump) : { JUMP(1); }
-  CASE(kBranchIf) : {
-    if (I(1) != 0) JUMP(2);
-    NEXT(4);
-  }
-  CASE(kBranchIfNot) : {
-    if (I(1) == 0) JUMP(2);
-    NEXT(4);
-  }
-  CASE(kBranchCmpI) : {
-    if (CompareScalars(pc[1], Signed(I(2)), Signed(I(3)))) JUMP(4);
-    NEXT(6);
-  }
   CASE(kSwitch) : {
     uint64_t index = I(1);
     uint32_t count = pc[2];
@@ -326,13 +240,6 @@ dispatch:
     Release(heap, old);
     DISPATCH();
   }
-  CASE(kGuard) : {
-    if (I(1) == 0) [[unlikely]]
-      return FailGuard(frame, pc, I(2), I(3), pc[4]);
-    NEXT(5);
-  }
-  CASE(kTrap) : { return FailTrap(frame, pc, pc[1]); }
-
   // --- Data ---
   CASE(kAdtNew) : {
     const uint32_t count = pc[3];
@@ -581,34 +488,7 @@ dispatch:
     DISPATCH();
   }
 
-  // --- Powers ---
-  BINARY_INT(kPowI, IntegerPower(Signed(a), Signed(b), true))
-  BINARY_INT(kPowU, IntegerPower(Signed(a), Signed(b), false))
-
   // --- Sizes ---
-  CHECKED_DIM(kDimAdd, __builtin_add_overflow(a, b, &result))
-  CASE(kDimAddImm) : {
-    int64_t result;
-    if (__builtin_add_overflow(Signed(I(2)), Imm16(pc + 3), &result)) [[unlikely]]
-      return FailDim(frame, pc, Signed(I(2)), Imm16(pc + 3));
-    I(1) = Unsigned(result);
-    NEXT(5);
-  }
-  CHECKED_DIM(kDimSub, __builtin_sub_overflow(a, b, &result))
-  CHECKED_DIM(kDimMul, __builtin_mul_overflow(a, b, &result))
-  CHECKED_DIM(kDimFloorDiv, !DivideDims(a, b, &result))
-  CHECKED_DIM(kDimFloorMod, !RemainderOfDims(a, b, &result))
-  CASE(kDimCheck) : {
-    if (!CompareScalars(pc[1], Signed(I(2)), Signed(I(3)))) [[unlikely]]
-      return FailCheck(frame, pc, pc[4], pc + 5);
-    NEXT(6 + pc[5]);
-  }
-  CASE(kDimBroadcast) : {
-    const uint64_t a = I(1), b = I(2);
-    if (!((a == b) | (a == 1) | (b == 1))) [[unlikely]]
-      return FailCheck(frame, pc, pc[3], pc + 4);
-    NEXT(5 + pc[4]);
-  }
   CASE(kDimTensor) : {
     const uint32_t rank = pc[1];
     if (!CheckTensorDims(frame, pc, pc + 2, rank, pc[2 + rank])) [[unlikely]]
@@ -629,6 +509,32 @@ dispatch:
       return false;
     NEXT(4 + pc[3]);
   }
+
+  // --- Scalars: what semantics.h says ---
+#define OP(...)
+#define SCALAR(name, ...)                                  \
+  CASE(name) : {                                           \
+    ScalarMachine machine(scalars);                        \
+    I(1) = semantics::Evaluate<Opcode::name>(machine, pc); \
+    NEXT(semantics::Units<Opcode::name>(pc));              \
+  }
+#define FALLIBLE(name, ...)                     \
+  CASE(name) : {                                \
+    ScalarMachine machine(scalars);             \
+    semantics::Step<Opcode::name>(machine, pc); \
+    if (machine.failed) [[unlikely]]            \
+      return FailScalar(frame, pc);             \
+    NEXT(semantics::Units<Opcode::name>(pc));   \
+  }
+#define BRANCH(name, ...)                                                 \
+  CASE(name) : {                                                          \
+    ScalarMachine machine(scalars);                                       \
+    constexpr uint32_t kUnits = semantics::Units<Opcode::name>();         \
+    if (semantics::Evaluate<Opcode::name>(machine, pc)) JUMP(kUnits - 2); \
+    NEXT(kUnits);                                                         \
+  }
+#include "bytecode/opcodes.def"
+#undef OP
 #if !RELAYVM_COMPUTED_GOTO
 }
 return Fail(frame, pc, StatusCode::kInternal, "unknown opcode");

@@ -162,28 +162,6 @@ inline void ClearRegisters(Frame* frame, uint32_t num_scalars, uint32_t num_obje
     DISPATCH();                                                                                    \
   } while (false)
 
-#define BINARY_INT(name, expression)          \
-  CASE(name) : {                              \
-    uint64_t a = I(2), b = I(3);              \
-    I(1) = static_cast<uint64_t>(expression); \
-    NEXT(4);                                  \
-  }
-// On sizes a and b: sets `result`, or gives true when there is none.
-#define CHECKED_DIM(name, fails)                      \
-  CASE(name) : {                                      \
-    const int64_t a = Signed(I(2)), b = Signed(I(3)); \
-    int64_t result = 0;                               \
-    if (fails) [[unlikely]]                           \
-      return FailDim(frame, pc, a, b);                \
-    I(1) = Unsigned(result);                          \
-    NEXT(5);                                          \
-  }
-#define BINARY_FLOAT(name, width, op)                       \
-  CASE(name) : {                                            \
-    I(1) = From##width(As##width(I(2)) op As##width(I(3))); \
-    NEXT(4);                                                \
-  }
-
 #if RELAYVM_COMPUTED_GOTO
 #define CASE(name) L_##name
 #define DISPATCH()                                                    \

@@ -91,12 +91,8 @@ class Interpreter {
   bool Fail(Frame* frame, const uint16_t* pc, StatusCode code, const std::string& message,
             StatusDetail detail = {});
   bool FailKind(Frame* frame, const uint16_t* pc, ObjectKind expected, const Object* found);
-  bool FailGuard(Frame* frame, const uint16_t* pc, uint64_t a, uint64_t b, uint16_t message);
-  // A failed instruction on sizes a and b (dim.add ...); the message of a failed check, with the
-  // registers of `list` (a count, then their numbers) in their places.
-  bool FailDim(Frame* frame, const uint16_t* pc, int64_t a, int64_t b);
-  bool FailCheck(Frame* frame, const uint16_t* pc, uint16_t message, const uint16_t* list);
-  bool FailTrap(Frame* frame, const uint16_t* pc, uint16_t message);
+  // An instruction on scalars (FALLIBLE in opcodes.def) that fails.
+  bool FailScalar(Frame* frame, const uint16_t* pc);
   // `bytes` were asked for, 0: unknown; `subject` as StatusDetail's.
   bool FailMemory(Frame* frame, const uint16_t* pc, const char* what, size_t bytes = 0,
                   const std::string& subject = "");

@@ -6,9 +6,12 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include "bytecode/base/shape_rule.h"
+#include "bytecode/scalar_ops.h"
+#include "bytecode/semantics.h"
 #include "vm/failure.h"
 #include "vm/interpreter_dispatch.h"
 #include "vm/interpreter_impl.h"
@@ -21,6 +24,24 @@ namespace {
 
 // Polls between two looks at the clock.
 constexpr int64_t kFuel = 1024;
+
+// What an instruction on scalars that has failed fails for: it is run again.
+struct FailureFinder : ScalarOps {
+  const uint64_t* registers;
+  std::optional<ScalarFailure<uint64_t>> failure;
+
+  explicit FailureFinder(const uint64_t* scalars) : registers(scalars) {}
+  uint64_t Scalar(uint16_t reg) const { return registers[reg]; }
+  void SetScalar(uint16_t, uint64_t) {}
+  template <typename Fn>
+  void Require(bool ok, const Fn& fails) {
+    if (!ok) failure = fails();
+  }
+  template <typename Fn>
+  void Fail(const Fn& fails) {
+    failure = fails();
+  }
+};
 
 }  // namespace
 
@@ -62,29 +83,14 @@ bool Interpreter::FailKind(Frame* frame, const uint16_t* pc, ObjectKind expected
                .found_text = std::string(ObjectKindName(found->kind))});
 }
 
-bool Interpreter::FailGuard(Frame* frame, const uint16_t* pc, uint64_t a, uint64_t b,
-                            uint16_t message) {
+bool Interpreter::FailScalar(Frame* frame, const uint16_t* pc) {
+  FailureFinder finder(frame->scalars());
+  const auto opcode = static_cast<Opcode>(*pc);
+  RunFallible(finder, opcode, pc);
+  const ScalarFailure<uint64_t>& found = *finder.failure;
   return Fail(frame, pc,
-              GuardFailure(executable_.program().messages[message], static_cast<int64_t>(a),
-                           static_cast<int64_t>(b)));
-}
-
-bool Interpreter::FailDim(Frame* frame, const uint16_t* pc, int64_t a, int64_t b) {
-  return Fail(frame, pc,
-              DimFailure(static_cast<Opcode>(*pc), executable_.program().messages[pc[4]], a, b));
-}
-
-bool Interpreter::FailCheck(Frame* frame, const uint16_t* pc, uint16_t message,
-                            const uint16_t* list) {
-  const uint64_t* scalars = frame->scalars();
-  std::vector<int64_t> values;
-  for (uint32_t i = 0; i < list[0]; ++i)
-    values.push_back(static_cast<int64_t>(scalars[list[1 + i]]));
-  return Fail(frame, pc, CheckFailure(executable_.program().messages[message], std::move(values)));
-}
-
-bool Interpreter::FailTrap(Frame* frame, const uint16_t* pc, uint16_t message) {
-  return Fail(frame, pc, TrapFailure(executable_.program().messages[message]));
+              ScalarFailureOf(found.kind, opcode, executable_.program().messages[found.message],
+                              {found.shown.begin(), found.shown.end()}));
 }
 
 bool Interpreter::FailMemory(Frame* frame, const uint16_t* pc, const char* what, size_t bytes,

@@ -9,7 +9,7 @@
 
 #include "bytecode/base/guarded.h"
 #include "bytecode/base/string_table.h"
-#include "vm/scalar_ops.h"
+#include "bytecode/scalar_ops.h"
 #include "vm/shared_object.h"
 
 namespace relayvm {
@@ -163,8 +163,8 @@ Value Value::Scalar(DType dtype, uint64_t canonical) {
   return Adopt(tensor);
 }
 
-Value Value::Float32(float value) { return Scalar(DType::kFloat32, vm::FromF32(value)); }
-Value Value::Float64(double value) { return Scalar(DType::kFloat64, vm::FromF64(value)); }
+Value Value::Float32(float value) { return Scalar(DType::kFloat32, FromF32(value)); }
+Value Value::Float64(double value) { return Scalar(DType::kFloat64, FromF64(value)); }
 
 Value Value::Adt(uint32_t tag, std::vector<Value> fields) {
   if (fields.size() > 0xFFFF) return {};

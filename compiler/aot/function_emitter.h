@@ -88,7 +88,7 @@ class FunctionEmitter {
     int message = -1;           // index into Program::messages, or
     std::string text;           // what is wrong
     std::vector<Value*> shown;  // numbers
-    using Kind = vm::AotFailure;
+    using Kind = FailureKind;
     Kind kind = Kind::kTrap;
   };
   virtual Value* Fail(const At& at, const Failure& failure) = 0;

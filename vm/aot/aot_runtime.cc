@@ -12,6 +12,7 @@
 #include "bytecode/base/guarded.h"
 #include "bytecode/base/shape_rule.h"
 #include "bytecode/opcode.h"
+#include "bytecode/scalar_ops.h"
 #include "vm/allocator.h"
 #include "vm/aot/native_workspace.h"
 #include "vm/border.h"
@@ -22,7 +23,6 @@
 #include "vm/object.h"
 #include "vm/places.h"
 #include "vm/process_mutex.h"
-#include "vm/scalar_ops.h"
 #include "vm/stack.h"
 #include "vm/tensor_ops.h"
 
@@ -306,21 +306,13 @@ void relayvm_aot_called_from(AotContext* context, uint64_t site) try {
 }
 RELAYVM_CATCH(context, /*nothing*/)
 
-// `kind`: an AotFailure.
+// `kind`: a FailureKind.
 void relayvm_aot_fail(AotContext* context, uint64_t site, uint32_t kind, uint32_t opcode,
                       uint32_t message, const int64_t* numbers, uint32_t num_numbers) try {
   AotRun& run = RunOf(context);
-  const std::string& text = MessageOf(run, message);
-  switch (static_cast<AotFailure>(kind)) {
-    case AotFailure::kTrap:
-      return Fail(run, site, TrapFailure(text));
-    case AotFailure::kGuard:
-      return Fail(run, site, GuardFailure(text, numbers[0], numbers[1]));
-    case AotFailure::kCheck:
-      return Fail(run, site, CheckFailure(text, {numbers, numbers + num_numbers}));
-    case AotFailure::kDim:
-      return Fail(run, site, DimFailure(static_cast<Opcode>(opcode), text, numbers[0], numbers[1]));
-  }
+  Fail(run, site,
+       ScalarFailureOf(static_cast<FailureKind>(kind), static_cast<Opcode>(opcode),
+                       MessageOf(run, message), {numbers, numbers + num_numbers}));
 }
 RELAYVM_CATCH(context, /*nothing*/)
 
@@ -518,16 +510,16 @@ RELAYVM_CATCH(context, 0)
 // --- Scalars ---
 
 uint64_t relayvm_aot_call_f32(uint32_t fn, uint64_t x) {
-  return CallF32(static_cast<uint16_t>(fn), x);
+  return CallF32(static_cast<ScalarFunction>(fn), x);
 }
 uint64_t relayvm_aot_call_f64(uint32_t fn, uint64_t x) {
-  return CallF64(static_cast<uint16_t>(fn), x);
+  return CallF64(static_cast<ScalarFunction>(fn), x);
 }
 uint64_t relayvm_aot_call2_f32(uint32_t fn, uint64_t x, uint64_t y) {
-  return Call2F32(static_cast<uint16_t>(fn), x, y);
+  return Call2F32(static_cast<ScalarFunction>(fn), x, y);
 }
 uint64_t relayvm_aot_call2_f64(uint32_t fn, uint64_t x, uint64_t y) {
-  return Call2F64(static_cast<uint16_t>(fn), x, y);
+  return Call2F64(static_cast<ScalarFunction>(fn), x, y);
 }
 uint64_t relayvm_aot_convert(uint64_t value, uint32_t from, uint32_t to) {
   return ConvertScalar(value, static_cast<DType>(from), static_cast<DType>(to));

@@ -25,9 +25,6 @@ struct AotContext {
   int64_t fuel;                     // loops and calls to go before relayvm_aot_poll
 };
 
-// What a function fails for without the runtime's help: a trap, a guard, a check, a size.
-enum class AotFailure : uint32_t { kTrap, kGuard, kCheck, kDim };
-
 // With a heap: 0, with a result that the caller owns; else the run has a failure. Arguments are moved in.
 using AotFunction = int32_t (*)(AotContext* context, Object* const* args, Object** result);
 // Without: the elements of the arguments' tensors, then of the results', depth first through tuples.

@@ -1,12 +1,12 @@
-#include "vm/scalar_ops.h"
+#include "bytecode/scalar_ops.h"
 
 #include <cmath>
 
-namespace relayvm::vm {
+namespace relayvm {
 namespace {
 
 // As the evaluator of tensor expressions does, functions are computed in double and rounded once.
-double Unary(ScalarFunction function, double x) {
+double ComputeUnary(ScalarFunction function, double x) {
   switch (function) {
     case ScalarFunction::kNegate:
       return -x;
@@ -70,7 +70,7 @@ double Unary(ScalarFunction function, double x) {
 }
 
 template <typename T>
-T Binary(ScalarFunction function, T x, T y) {
+T ComputeBinary(ScalarFunction function, T x, T y) {
   switch (function) {
     case ScalarFunction::kMin:
       return x < y ? x : y;
@@ -118,7 +118,7 @@ bool IsHalf(DType t) { return t == DType::kFloat16 || t == DType::kBFloat16; }
 uint64_t ConvertScalar(uint64_t value, DType from, DType to) {
   if (IsHalf(from) || IsHalf(to)) return 0;
   if (!IsFloat(from)) {
-    if (!IsFloat(to)) return WrapScalar(value, to);
+    if (!IsFloat(to)) return ScalarOps::Wrap(value, to);
     bool is_unsigned =
         from == DType::kUInt64;  // the narrower ones are zero-extended, hence not negative
     auto signed_value = static_cast<int64_t>(value);
@@ -133,26 +133,24 @@ uint64_t ConvertScalar(uint64_t value, DType from, DType to) {
   return static_cast<uint64_t>(FloatToInteger(x, to));
 }
 
-uint64_t CallF32(uint16_t function, uint64_t x) {
+uint64_t CallF32(ScalarFunction f, uint64_t x) {
   uint64_t result;
-  auto f = static_cast<ScalarFunction>(function);
   if (Classify(f, AsF32(x), &result)) return result;
-  return FromF32(static_cast<float>(Unary(f, AsF32(x))));
+  return FromF32(static_cast<float>(ComputeUnary(f, AsF32(x))));
 }
 
-uint64_t CallF64(uint16_t function, uint64_t x) {
+uint64_t CallF64(ScalarFunction f, uint64_t x) {
   uint64_t result;
-  auto f = static_cast<ScalarFunction>(function);
   if (Classify(f, AsF64(x), &result)) return result;
-  return FromF64(Unary(f, AsF64(x)));
+  return FromF64(ComputeUnary(f, AsF64(x)));
 }
 
-uint64_t Call2F32(uint16_t function, uint64_t x, uint64_t y) {
-  return FromF32(Binary(static_cast<ScalarFunction>(function), AsF32(x), AsF32(y)));
+uint64_t Call2F32(ScalarFunction f, uint64_t x, uint64_t y) {
+  return FromF32(ComputeBinary(f, AsF32(x), AsF32(y)));
 }
 
-uint64_t Call2F64(uint16_t function, uint64_t x, uint64_t y) {
-  return FromF64(Binary(static_cast<ScalarFunction>(function), AsF64(x), AsF64(y)));
+uint64_t Call2F64(ScalarFunction f, uint64_t x, uint64_t y) {
+  return FromF64(ComputeBinary(f, AsF64(x), AsF64(y)));
 }
 
-}  // namespace relayvm::vm
+}  // namespace relayvm

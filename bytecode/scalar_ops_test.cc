@@ -1,11 +1,11 @@
-#include "vm/scalar_ops.h"
+#include "bytecode/scalar_ops.h"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <limits>
 
-namespace relayvm::vm {
+namespace relayvm {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -31,7 +31,7 @@ TEST_CASE("scalar functions: of one argument") {
            Row{F::kTrunc, -1.5, -1},   Row{F::kRound, 2.5, 3},     Row{F::kRound, -2.5, -3},
            Row{F::kRoundEven, 2.5, 2}, Row{F::kRoundEven, 3.5, 4}, Row{F::kRoundEven, -0.5, -0.0},
        }) {
-    auto fn = static_cast<uint16_t>(row.fn);
+    const ScalarFunction fn = row.fn;
     CAPTURE(fn);
     CHECK(AsF64(CallF64(fn, FromF64(row.x))) == row.expected);
     CHECK(AsF32(CallF32(fn, FromF32(static_cast<float>(row.x)))) ==
@@ -46,8 +46,8 @@ TEST_CASE("scalar functions: classes of numbers") {
   };
   for (const Row& row : {Row{1, 0, 0, 1}, Row{kNan, 1, 0, 0}, Row{-kInf, 0, 1, 0}}) {
     auto check = [&](ScalarFunction fn, uint64_t expected) {
-      CHECK(CallF64(static_cast<uint16_t>(fn), FromF64(row.x)) == expected);
-      CHECK(CallF32(static_cast<uint16_t>(fn), FromF32(static_cast<float>(row.x))) == expected);
+      CHECK(CallF64(fn, FromF64(row.x)) == expected);
+      CHECK(CallF32(fn, FromF32(static_cast<float>(row.x))) == expected);
     };
     check(ScalarFunction::kIsNan, row.nan);
     check(ScalarFunction::kIsInf, row.inf);
@@ -74,7 +74,7 @@ TEST_CASE("scalar functions: of two arguments") {
            Row{F::kTruncDiv, -7, 2, -3},
            Row{F::kAtan2, 0, -1, std::atan2(0.0, -1.0)},
        }) {
-    auto fn = static_cast<uint16_t>(row.fn);
+    const ScalarFunction fn = row.fn;
     CAPTURE(fn);
     CHECK(AsF64(Call2F64(fn, FromF64(row.x), FromF64(row.y))) == row.expected);
     CHECK(AsF32(Call2F32(fn, FromF32(static_cast<float>(row.x)),
@@ -83,8 +83,8 @@ TEST_CASE("scalar functions: of two arguments") {
 }
 
 TEST_CASE("scalar functions: one of the wrong arity gives zero") {
-  CHECK(CallF32(static_cast<uint16_t>(ScalarFunction::kMin), FromF32(1)) == 0);
-  CHECK(Call2F64(static_cast<uint16_t>(ScalarFunction::kExp), FromF64(1), FromF64(1)) == 0);
+  CHECK(CallF32(ScalarFunction::kMin, FromF32(1)) == 0);
+  CHECK(Call2F64(ScalarFunction::kExp, FromF64(1), FromF64(1)) == 0);
 }
 
 TEST_CASE("convert: floats to integers truncate, wrap and saturate, NaN is zero") {
@@ -145,15 +145,15 @@ TEST_CASE("convert: integers wrap, and become the nearest float") {
 }
 
 TEST_CASE("sigmoid of a float32 is right where e^-x is beyond float32") {
-  const uint64_t y = CallF32(static_cast<uint16_t>(ScalarFunction::kSigmoid), FromF32(-100.0f));
+  const uint64_t y = CallF32(ScalarFunction::kSigmoid, FromF32(-100.0f));
   CHECK(AsF32(y) == 0x1.bp-145f);  // e^-100, rounded to the denormals' step
 }
 
 TEST_CASE("wrap: bool tests for nonzero, floats are left alone") {
-  CHECK(WrapScalar(256, DType::kBool) == 1);
-  CHECK(WrapScalar(0, DType::kBool) == 0);
-  CHECK(WrapScalar(~0ull, DType::kFloat32) == ~0ull);
+  CHECK(ScalarOps::Wrap(256, DType::kBool) == 1);
+  CHECK(ScalarOps::Wrap(0, DType::kBool) == 0);
+  CHECK(ScalarOps::Wrap(~0ull, DType::kFloat32) == ~0ull);
 }
 
 }  // namespace
-}  // namespace relayvm::vm
+}  // namespace relayvm
