@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <map>
 
@@ -429,6 +430,19 @@ std::string TypeToString(const Program& program, const ValueType& type) {
       return TypeParameterName(type.index);
   }
   return "?";
+}
+
+std::string ResultTypeToString(const Program& program, const ExportInfo& exported,
+                               const ValueType& type) {
+  const auto mentions = [&](const ValueType& other, const auto& self) -> bool {
+    return (other.kind == ValueType::Kind::kTypeVar && other.index == type.index) ||
+           std::ranges::any_of(other.args, [&](const ValueType& arg) { return self(arg, self); });
+  };
+  const bool is_told = type.kind != ValueType::Kind::kTypeVar ||
+                       std::ranges::any_of(exported.params, [&](const ValueType& p) {
+                         return mentions(p, mentions);
+                       });
+  return is_told ? TypeToString(program, type) : "of a type that a run tells";
 }
 
 std::string TypeParameterName(uint32_t index) {

@@ -26,6 +26,9 @@ std::string DisassembleFunction(const Program& program, uint32_t function,
 // For people, as Relay writes types: "List[Tensor[(n, 3), float32]]", "(int32, fn)"; type parameters
 // are A, B, ...
 std::string TypeToString(const Program& program, const ValueType& type);
+// The same of a result, or one of its fields: "of a type that a run tells" where nothing else does.
+std::string ResultTypeToString(const Program& program, const ExportInfo& exported,
+                               const ValueType& type);
 // As people write a type parameter: A, B, ... by its position.
 std::string TypeParameterName(uint32_t index);
 // "Tensor[(1, 300), float32]".

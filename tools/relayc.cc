@@ -187,12 +187,12 @@ void PrintSummary(const Compiled& compiled, const std::string& output, double se
     const bool named = e.output_names.size() > 1 && e.output_names.size() == e.result.args.size();
     for (size_t i = 0; named && i < e.output_names.size(); ++i) {
       fmt::print(stderr, "  output {}: {}\n", Printable(e.output_names[i]),
-                 Printable(TypeToString(program, e.result.args[i])));
+                 Printable(ResultTypeToString(program, e, e.result.args[i])));
     }
     if (!named) {
       fmt::print(stderr, "  output {}: {}\n",
                  e.output_names.size() == 1 ? Printable(e.output_names[0]) : std::string("result"),
-                 Printable(TypeToString(program, e.result)));
+                 Printable(ResultTypeToString(program, e, e.result)));
     }
   }
   size_t operators = 0, weights = 0;
@@ -501,13 +501,8 @@ int Main(int argc, char** argv) {
     written = WriteText(output, emit == "llvm" ? compiled->llvm_ir : compiled->assembly);
   }
   if (!written.ok()) return Fail("relayc", written);
-  if (compiled->poor_kernels > 0) {
-    const size_t n = compiled->poor_kernels;
-    fmt::print(stderr,
-               "  {} {} estimated below {:.0f} % of what this machine reaches; 'relayc --tune 60s' "
-               "measures alternatives\n",
-               n, n == 1 ? "kernel is" : "kernels are", tuner::kPoorShare * 100);
-  }
+  if (compiled->poor_kernels > 0)
+    fmt::print(stderr, "  {}\n", tuner::TuningAdvice(compiled->poor_kernels));
   if (check.empty()) return 0;
   const Check checked = CheckPrecision(flags, compiled->program, check);
   if (!checked.status.ok()) {

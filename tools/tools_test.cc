@@ -68,6 +68,17 @@ TEST_CASE("a graph: compiled to a folder, run from it, refused where it is none 
   o = shell.Run("vmrun net_graph " + run + " --json --profile --output r.npz");
   CHECK(Json::parse(o.out)["profile"][0]["calls"] == 1);
   CHECK(shell.Run("vmrun net_graph " + run + " --expect r.npz").status == 0);
+
+  // Sums of nodes with the same operators.
+  shell.Write("twice.relay",
+              "#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(2, 3), float32]) {\n"
+              "  nn.softmax(nn.softmax(%x))\n}\n");
+  CHECK(shell.Run("relayc twice.relay --executor graph").status == 0);
+  o = shell.Run("vmrun twice_graph --input 2x3xf32=1 --repeat 3 --profile");
+  CHECK(o.err.find("  outside kernels\n") != std::string::npos);
+  CHECK(o.err.find("  operators, of all their kernels\n         6 ") != std::string::npos);
+  o = shell.Run("vmrun twice_graph --input 2x3xf32=1 --json --profile");
+  CHECK(Json::parse(o.out)["operators"][0]["calls"] == 2);
   o = shell.Run("vmrun net_graph " + run + " --timeout 1");
   CHECK(o.status == 1);
   CHECK(o.err.find("not for graphs") != std::string::npos);

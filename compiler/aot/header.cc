@@ -310,7 +310,7 @@ std::string RuntimeHeader(const Program& program, const std::string& name) {
       out += fmt::format(" *   in  {}: {}\n", InComment(e.param_names[i]),
                          InComment(TypeToString(program, e.params[i])));
     }
-    out += fmt::format(" *   out {} */\n", InComment(TypeToString(program, e.result)));
+    out += fmt::format(" *   out {} */\n", InComment(ResultTypeToString(program, e, e.result)));
     out += fmt::format("enum {{ {}_INPUTS = {} }};\n", macros.Add(function), e.params.size());
     out += fmt::format(
         "relayvm_status* {0}(relayvm_value* const* inputs, size_t num_inputs, relayvm_value** "

@@ -79,7 +79,7 @@ relayvm_status* relayvm_compiled_save(const relayvm_compiled* compiled, const ch
 relayvm_status* relayvm_compiled_load(const relayvm_compiled* compiled,
                                       const relayvm_load_options* options,
                                       relayvm_executable** out);
-/* What was done otherwise than asked, or for nothing. NULL beyond the last. */
+/* What was done otherwise than asked, or for nothing, or that tuning may gain. NULL beyond the last. */
 size_t relayvm_compiled_num_warnings(const relayvm_compiled* compiled);
 const relayvm_status* relayvm_compiled_warning(const relayvm_compiled* compiled, size_t index);
 /* Milliseconds by pass, in order. `is_part`: of the one before, a share of its work, summed over

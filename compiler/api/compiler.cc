@@ -9,6 +9,7 @@
 #include "bytecode/writer.h"
 #include "compiler/api/module.h"
 #include "compiler/api/options.h"
+#include "compiler/tuner/tuner.h"
 
 namespace relayvm {
 namespace {
@@ -88,11 +89,14 @@ class ModelCompiler {
     compile.warn = [&](const std::string& what) {
       impl->warnings.emplace_back(StatusCode::kUnsupported, what);
     };
+    compile.count_poor_kernels =
+        compile.more_cpus.empty() && tuner::CheckMachine(compile.kernels).ok();
     std::vector<PassTiming> timings;
     compile.pipeline.timings = &timings;
     ReportProgress(options, &compile);
     RELAYVM_ASSIGN_OR_RETURN(ir::Module module, load(&compile));
     RELAYVM_ASSIGN_OR_RETURN(Compiled compiled, CompileModule(std::move(module), compile));
+    if (compiled.poor_kernels > 0) compile.warn(tuner::TuningAdvice(compiled.poor_kernels));
     impl->program = std::move(compiled.program);
     impl->others = std::move(compiled.others);
     impl->operators = std::move(compile.operators);

@@ -120,7 +120,8 @@ class CompiledModel {
   // Functions with their parameters and results, constants, kernels. Of several targets, the least.
   const Program& program() const;
   // What was done otherwise than asked, or for nothing: schedules of a log that are for other
-  // machines. With places where there are.
+  // machines; with places where there are. And, where products take microseconds that matter, that tuning
+  // may gain (one target, which this machine runs).
   const std::vector<Status>& warnings() const;
   const std::vector<PassTime>& times() const;
   // The executable's bytecode as text, as relayc --emit bytecode prints it.

@@ -398,4 +398,11 @@ size_t CountPoorKernels(const std::vector<KernelSpec>& specs, const SampleSizes&
   }));
 }
 
+std::string TuningAdvice(size_t poor_kernels) {
+  return fmt::format(
+      "{} {} estimated below {:.0f} % of what this machine reaches; 'relayc --tune 60s' measures "
+      "alternatives",
+      poor_kernels, poor_kernels == 1 ? "kernel is" : "kernels are", kPoorShare * 100);
+}
+
 }  // namespace relayvm::tuner

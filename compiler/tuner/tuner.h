@@ -59,5 +59,7 @@ inline constexpr double kPoorShare = 0.6;
 inline constexpr double kWorthwhile = 0.1;
 size_t CountPoorKernels(const std::vector<KernelSpec>& kernels, const SampleSizes& defaults,
                         const KernelOptions& options, const ScheduleBook& book);
+// What is told about so many of them, at least one.
+std::string TuningAdvice(size_t poor_kernels);
 
 }  // namespace relayvm::tuner

@@ -283,6 +283,89 @@ int main(void) {
         assert re.search(pattern, line), (line, pattern)
 
 
+# Of a vector what main gives, as "rank: numbers"; without one, `absent`.
+VALUE_MAIN = """
+#include "NAME.h"
+#include <stdio.h>
+#include <stdlib.h>
+static relayvm_value* Vector(int n) {
+  const float numbers[] = {1, 2, 3, 4, 5};
+  const int64_t dims[] = {n};
+  relayvm_value* value = NULL;
+  relayvm_status_free(relayvm_value_tensor(RELAYVM_FLOAT32, dims, 1, numbers, &value));
+  return value;
+}
+static int Run(relayvm_value* first, relayvm_value* second) {
+  relayvm_value *inputs[2] = {first, second}, *result = NULL;
+  relayvm_status* status = NAME_main(inputs, 2, &result);
+  if (status != NULL) {
+    puts(relayvm_status_message(status));
+  } else {
+    int64_t n = 1;
+    for (size_t i = 0; i < relayvm_value_rank(result); ++i) n *= relayvm_value_dims(result)[i];
+    printf("%zu:", relayvm_value_rank(result));
+    for (int64_t i = 0; i < n; ++i) printf(" %g", ((const float*)relayvm_value_data(result))[i]);
+    puts("");
+  }
+  relayvm_status_free(status);
+  relayvm_value_free(result);
+  relayvm_value_free(first);
+  relayvm_value_free(second);
+  return 0;
+}
+int main(void) { MAIN }
+"""
+
+
+def value_program(w, name, text, main):
+    w.compile(w.write(f"{name}.relay", VERSION + text), name)
+    source = w.write(f"{name}_main.c", VALUE_MAIN.replace("NAME", name).replace("MAIN", main))
+    return run([w.link([source, f"{name}.o"], name, RUNTIME)], w.folder).splitlines()
+
+
+OPTIONAL = """
+type Optional[A] { None, Some(A) }
+def @main(%o: Optional[Tensor[(?), float32]], %d: Tensor[(?), float32]) -> Tensor[(?), float32] {
+  match (%o) { Some(%x) => { negative(%x) }, None => { %d } }
+}
+"""
+RANKS = """
+type OneOf[A, B] { First(A), Second(B) }
+def @main(%c: bool, %x: Tensor[(?), float32], one_of_results=True, output_names=["z"]) {
+  if (%c) { First(reshape(%x, newshape=[2, -1])) } else { Second(negative(%x)) }
+}
+"""
+
+
+def optionals(w):
+    """A parameter that may be left out, as ONNX models have them."""
+    out = value_program(w, "optional", OPTIONAL, """
+  relayvm_value *x = Vector(3), *some = NULL, *none = NULL;
+  relayvm_status_free(relayvm_value_adt(OPTIONAL_OPTIONAL_SOME_TAG, &x, 1, &some));
+  relayvm_status_free(relayvm_value_adt(OPTIONAL_OPTIONAL_NONE_TAG, NULL, 0, &none));
+  Run(some, Vector(1));
+  Run(none, Vector(2));
+  return Run(x, Vector(1)); /* as it is: some */""")
+    assert out == ["1: -1 -2 -3", "1: 1 2", "1: -1 -2 -3"], out
+
+
+def ranks(w):
+    """A result of another rank by branch: the tensor that it is."""
+    out = value_program(w, "ranks", RANKS, """
+  for (uint8_t c = 0; c < 2; ++c) {
+    relayvm_value* flag = NULL;
+    relayvm_status_free(relayvm_value_tensor(RELAYVM_BOOL, NULL, 0, &c, &flag));
+    Run(flag, Vector(4));
+  }
+  relayvm_value* flag = NULL;
+  const uint8_t yes = 1;
+  relayvm_status_free(relayvm_value_tensor(RELAYVM_BOOL, NULL, 0, &yes, &flag));
+  return Run(flag, Vector(3));""")
+    assert out[:2] == ["1: -1 -2 -3 -4", "2: 1 2 3 4"] and "reshape" in out[2], out
+    header = (w.folder / "ranks.h").read_text()
+    assert " *   out of a type that a run tells */" in header, header
+
+
 def refused(w):
     """What cannot be native code is an error that names it."""
     source = w.write("host.relay", VERSION + """
@@ -373,6 +456,15 @@ def @main(%l: Tensor[(?), int64], %n: int64) -> Tensor[(?), int64] { if (less(%n
     error = outcome([w.folder / "cnn", "--input", pictures, "--timeout", "5"], w.folder)
     assert error[0] == 3 and "it takes no limit of time" in error[2], error
 
+    optional = Both(w, w.write("optional.relay", VERSION + OPTIONAL))
+    for given in (["--input", "Some([1, 2.5])", "--input", "[5.5]"], ["--input", "None", "--input", "[5.5]"], ["--input", "d=[5.5]"]):
+        optional.check(given)
+    optional.check(["--input", "[[1, 2]]", "--input", "[5.5]"], 2)
+    of_ranks = Both(w, w.write("ranks.relay", VERSION + RANKS))
+    for c in ("true", "false"):
+        of_ranks.check(["--input", c, "--input", "[1.5, 2.5, 3.5, 4.5]"])
+    of_ranks.check(["--input", "true", "--input", "[1.5]"], 3)
+
     tree = Both(w, EXAMPLES / "tree_lstm.relay", ["--params", EXAMPLES / "tree_lstm.npz"])
     text = "Node(Node(Leaf(@{0}), Leaf(@{0})), Leaf(@{0}))".format(leaf)
     tree.check(["--input", text])
@@ -392,7 +484,7 @@ def executable_errors(w):
     run([*args, "no/such/folder"], w.folder, expected=2)
 
 
-TESTS = [counter, cnn, tuples, lstm, trees, recursion, closures, limits, refused]
+TESTS = [counter, cnn, tuples, lstm, trees, recursion, closures, optionals, ranks, limits, refused]
 if not any(option.startswith("-fsanitize") for option in CC):
     TESTS += [executables, executable_errors]  # they hold no sanitizer's library
 

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "tools/values/profiler.h"
 #include "vm/graph/graph_module.h"
 
 namespace relayvm::tools {
@@ -38,31 +39,34 @@ class GraphExecutor : public Executor {
   }
 
   std::string ProfileTable(int64_t total_ns) const override {
-    std::string out =
-        fmt::format("{:>8} {:>12} {:>12} {:>6}  {}\n", "calls", "total us", "mean us", "%", "node");
-    std::vector<NodeTime> times = module_->node_times();
-    std::ranges::stable_sort(times, std::greater<>(), &NodeTime::total_ns);
-    constexpr double kMicro = 1e3;
-    for (const NodeTime& t : times) {
-      const auto ns = static_cast<double>(t.total_ns);
-      const auto calls = static_cast<double>(std::max<uint64_t>(t.calls, 1));
-      out += fmt::format("{:>8} {:>12.1f} {:>12.2f} {:>6.1f}  {}{}\n", t.calls, ns / kMicro,
-                         ns / calls / kMicro,
-                         100 * ns / static_cast<double>(std::max<int64_t>(total_ns, 1)), t.name,
-                         t.source.empty() ? "" : fmt::format("  [{}]", t.source));
-    }
-    return out;
+    std::vector<Profile::Row> rows = Rows();
+    std::ranges::stable_sort(rows, std::greater<>(), &Profile::Row::total_ns);
+    int64_t kernel_ns = 0;
+    for (const Profile::Row& row : rows) kernel_ns += row.total_ns;
+    return KernelTable("node", rows, kernel_ns, total_ns);
   }
   std::string ProfileJson() const override {
     nlohmann::ordered_json nodes = nlohmann::ordered_json::array();
     for (const NodeTime& t : module_->node_times())
       nodes.push_back(
           {{"node", t.name}, {"source", t.source}, {"calls", t.calls}, {"total_ns", t.total_ns}});
-    return fmt::format("\"profile\": {}",
-                       nodes.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    return fmt::format(R"("profile": {}, "operators": {})",
+                       nodes.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace),
+                       OperatorsJson(Rows()));
   }
 
  private:
+  std::vector<Profile::Row> Rows() const {
+    std::vector<Profile::Row> rows;
+    for (const NodeTime& t : module_->node_times()) {
+      Profile::Row& row = rows.emplace_back();
+      row.name = t.name;
+      row.place.file = t.source;
+      row.calls = t.calls;
+      row.total_ns = t.total_ns;
+    }
+    return rows;
+  }
   // A value of `type` of the outputs from `output` on.
   Result<Value> ResultOf(const ValueType& type, size_t& output) const {
     if (type.kind != ValueType::Kind::kTuple) return module_->GetOutput(output++);

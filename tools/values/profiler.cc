@@ -20,6 +20,11 @@ std::string PlaceText(const StatusPlace& place) {
   return place.line == 0 ? place.file : fmt::format("{}:{}", place.file, place.line);
 }
 
+std::string Heading(std::string_view names) {
+  return fmt::format("{:>10} {:>12} {:>12} {:>8}  {}\n", "calls", "total ms", "mean us", "share",
+                     names);
+}
+
 // Kernels are named by their operators and a number: rows of those with the same operators, the
 // longest time first.
 std::vector<Profile::Row> ByOperators(const std::vector<Profile::Row>& kernels) {
@@ -48,24 +53,32 @@ std::string Rows(const std::vector<Profile::Row>& rows, int64_t total_ns, bool w
   for (const Profile::Row& row : rows) {
     const auto ns = static_cast<double>(row.total_ns);
     const double share = total_ns > 0 ? 100.0 * ns / static_cast<double>(total_ns) : 0;
-    const std::string name =
-        with_places ? fmt::format("{}  {}", PlaceText(row.place), row.name) : row.name;
+    const std::string place = PlaceText(row.place);
+    const std::string name = with_places     ? fmt::format("{}  {}", place, row.name)
+                             : place.empty() ? row.name
+                                             : fmt::format("{}  [{}]", row.name, place);
+    const auto calls = static_cast<double>(std::max<uint64_t>(row.calls, 1));
     out += fmt::format("{:>10} {:>12.3f} {:>12.3f} {:>7.1f}%  {}\n", row.calls, ns / 1e6,
-                       ns / 1e3 / static_cast<double>(row.calls), share, name);
+                       ns / 1e3 / calls, share, name);
   }
   return out;
 }
 
 std::string RowsJson(const std::vector<Profile::Row>& rows, bool with_places,
                      const char* name = "kernel") {
+  // Of a graph's nodes it is not known.
+  const bool with_longest =
+      std::ranges::any_of(rows, [](const Profile::Row& row) { return row.longest_ns > 0; });
   std::string out = "[";
   for (const Profile::Row& row : rows) {
     const std::string place =
         with_places ? fmt::format(R"("place": {}, )", JsonString(PlaceText(row.place))) : "";
-    out += fmt::format(R"({}{{{}"{}": {}, "calls": {}, "total_ms": {}, "longest_ms": {}}})",
-                       out.size() > 1 ? ", " : "", place, name, JsonString(row.name), row.calls,
-                       static_cast<double>(row.total_ns) / 1e6,
-                       static_cast<double>(row.longest_ns) / 1e6);
+    out += fmt::format(R"({}{{{}"{}": {}, "calls": {}, "total_ms": {})", out.size() > 1 ? ", " : "",
+                       place, name, JsonString(row.name), row.calls,
+                       static_cast<double>(row.total_ns) / 1e6);
+    if (with_longest)
+      out += fmt::format(R"(, "longest_ms": {})", static_cast<double>(row.longest_ns) / 1e6);
+    out += "}";
   }
   return out + "]";
 }
@@ -120,32 +133,34 @@ void Profiler::OnInstruction(const InstructionEvent& event) {
              Printable(program_->functions[event.function].name), event.pc, lines[event.pc]);
 }
 
-std::string Profiler::Table(int64_t total_ns) const {
-  const std::vector<Profile::Row> kernels = profile_.ByKernel(), places = profile_.ByPlace();
-  std::string out = fmt::format("{:>10} {:>12} {:>12} {:>8}  {}\n", "calls", "total ms", "mean us",
-                                "share", "kernel");
-  out += Rows(kernels, total_ns, /*with_places=*/false);
-  const int64_t other = std::max<int64_t>(0, total_ns - profile_.totals().kernel_ns);
+std::string KernelTable(std::string_view names, const std::vector<Profile::Row>& kernels,
+                        int64_t kernel_ns, int64_t total_ns) {
+  std::string out = Heading(names) + Rows(kernels, total_ns, /*with_places=*/false);
+  const int64_t other = std::max<int64_t>(0, total_ns - kernel_ns);
   const double share =
       total_ns > 0 ? 100.0 * static_cast<double>(other) / static_cast<double>(total_ns) : 0;
   out += fmt::format("{:>10} {:>12.3f} {:>12} {:>7.1f}%  {}\n", "",
                      static_cast<double>(other) / 1e6, "", share, "outside kernels");
-  if (const std::vector<Profile::Row> operators = ByOperators(kernels);
-      operators.size() < kernels.size()) {
-    out += fmt::format("{:>10} {:>12} {:>12} {:>8}  {}\n", "calls", "total ms", "mean us", "share",
-                       "operators, of all their kernels");
-    out += Rows(operators, total_ns, /*with_places=*/false);
-  }
+  const std::vector<Profile::Row> operators = ByOperators(kernels);
+  if (operators.size() == kernels.size()) return out;
+  return out + Heading("operators, of all their kernels") +
+         Rows(operators, total_ns, /*with_places=*/false);
+}
+
+std::string Profiler::Table(int64_t total_ns) const {
+  std::string out =
+      KernelTable("kernel", profile_.ByKernel(), profile_.totals().kernel_ns, total_ns);
+  const std::vector<Profile::Row> places = profile_.ByPlace();
   if (places.empty()) return out;
-  out += fmt::format("{:>10} {:>12} {:>12} {:>8}  {}\n", "calls", "total ms", "mean us", "share",
-                     "line or node, and its kernels");
-  return out + Rows(places, total_ns, /*with_places=*/true);
+  return out + Heading("line or node, and its kernels") +
+         Rows(places, total_ns, /*with_places=*/true);
 }
 
 std::string Profiler::Json() const { return RowsJson(profile_.ByKernel(), false); }
-std::string Profiler::OperatorsJson() const {
-  return RowsJson(ByOperators(profile_.ByKernel()), false, "operators");
+std::string OperatorsJson(const std::vector<Profile::Row>& kernels) {
+  return RowsJson(ByOperators(kernels), false, "operators");
 }
+std::string Profiler::OperatorsJson() const { return tools::OperatorsJson(profile_.ByKernel()); }
 std::string Profiler::PlacesJson() const { return RowsJson(profile_.ByPlace(), true); }
 
 }  // namespace relayvm::tools

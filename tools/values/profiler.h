@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bytecode/base/status.h"
@@ -59,5 +60,12 @@ class Profiler : public TraceSink {
   ChromeTrace trace_;
   std::map<uint32_t, std::vector<std::string>> listings_;
 };
+
+// Rows of kernels as `names` heads them, then sums of those with the same operators, where there are
+// several. kernel_ns: theirs; total_ns: the time of all runs.
+std::string KernelTable(std::string_view names, const std::vector<Profile::Row>& kernels,
+                        int64_t kernel_ns, int64_t total_ns);
+// Those sums as a JSON array.
+std::string OperatorsJson(const std::vector<Profile::Row>& kernels);
 
 }  // namespace relayvm::tools

@@ -144,6 +144,20 @@ def test_batching_that_gains_nothing():
     assert "batching: no kernel can run the products of many requests at once" in warning
 
 
+def test_tuning_is_advised_where_products_take_long():
+    def advice(columns):
+        text = f"def @main(%x: Tensor[(?, 512), float32], %w: Tensor[({columns}, 512), float32]) {{ nn.dense(%x, %w) }}\n"
+        try:
+            exe = rvm.compile(HEADER + text, target="x86-64-v3")
+            exe.load()
+        except rvm.Unsupported as error:
+            pytest.skip(str(error))
+        return exe.warnings
+    [warning] = advice(17)  # 2 panels of 16; one of 24 is less
+    assert "1 kernel is estimated below 60 % of what this machine reaches; 'relayc --tune 60s'" in warning
+    assert advice(512) == []
+
+
 def test_executables_say_what_they_are():
     exe = rvm.compile(ADD)
     assert [a.name for a in exe.inputs] == ["x", "y"] and len(exe.outputs) == 1 and repr(exe) == "<relayvm.Executable: 1 kernel>"

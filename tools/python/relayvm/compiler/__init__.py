@@ -269,7 +269,7 @@ class Executable:
 
     @property
     def warnings(self):
-        """What was done otherwise than asked, or gains nothing."""
+        """What was done otherwise than asked, or gains nothing; and that `relayc --tune` may gain, where products take long."""
         warned = self._native.warnings()
         asked = any(name == "batching" and value == "true" for name, value in self._source[1]) if self._source else False
         if asked and self._native.num_batched_kernels() == 0:
