@@ -11,6 +11,8 @@
 #include "bytecode/base/dim.h"
 #include "bytecode/base/status_detail.h"
 #include "bytecode/instruction.h"
+#include "bytecode/semantics.h"
+#include "bytecode/symbolic_ops.h"
 
 namespace relayvm {
 namespace {
@@ -189,43 +191,24 @@ class KernelCallChecker {
 
   // --- Instructions ---
 
+  struct ScalarMachine : SymbolicOps {
+    KernelCallChecker& checker;
+
+    explicit ScalarMachine(KernelCallChecker& c) : checker(c) {}
+    Int Scalar(uint16_t reg) { return checker.ScalarAt(reg); }
+    void SetScalar(uint16_t reg, const Int& value) {
+      checker.SetScalar(reg, value ? *value : checker.Unknown(/*nonnegative=*/false));
+    }
+  };
+
   Status Step() {
     const Instruction& in = instruction_;
+    ScalarMachine machine(*this);
+    if (RunScalar(machine, in)) return {};
     switch (in.opcode) {
       case Opcode::kKernel:
       case Opcode::kKernel1:
         return CheckKernel();
-      case Opcode::kMoveI:
-        SetScalar(in.Unit(0), ScalarAt(in.Unit(1)));
-        return {};
-      case Opcode::kConstI16:
-      case Opcode::kConstI64:
-        SetScalar(in.Unit(0), Dim(in.Immediate(1)));
-        return {};
-      case Opcode::kDimAdd:
-        SetScalar(in.Unit(0), ScalarAt(in.Unit(1)) + ScalarAt(in.Unit(2)));
-        return {};
-      case Opcode::kDimAddImm:
-        SetScalar(in.Unit(0), ScalarAt(in.Unit(1)) + Dim(in.Immediate(2)));
-        return {};
-      case Opcode::kDimSub:
-        SetScalar(in.Unit(0), ScalarAt(in.Unit(1)) - ScalarAt(in.Unit(2)));
-        return {};
-      case Opcode::kDimMul:
-        SetScalar(in.Unit(0), ScalarAt(in.Unit(1)) * ScalarAt(in.Unit(2)));
-        return {};
-      case Opcode::kDimFloorDiv:
-        SetScalar(in.Unit(0), Dim::FloorDiv(ScalarAt(in.Unit(1)), ScalarAt(in.Unit(2))));
-        return {};
-      case Opcode::kDimFloorMod:
-        SetScalar(in.Unit(0), Dim::FloorMod(ScalarAt(in.Unit(1)), ScalarAt(in.Unit(2))));
-        return {};
-      case Opcode::kMinI:
-        SetScalar(in.Unit(0), Dim::Min(ScalarAt(in.Unit(1)), ScalarAt(in.Unit(2))));
-        return {};
-      case Opcode::kMaxI:
-        SetScalar(in.Unit(0), Dim::Max(ScalarAt(in.Unit(1)), ScalarAt(in.Unit(2))));
-        return {};
       case Opcode::kTensorDim: {
         const Tensor& tensor = TensorAt(Register(1));
         const uint16_t axis = in.Unit(2);

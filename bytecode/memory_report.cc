@@ -11,6 +11,8 @@
 
 #include "bytecode/base/dim.h"
 #include "bytecode/instruction.h"
+#include "bytecode/semantics.h"
+#include "bytecode/symbolic_ops.h"
 
 namespace relayvm {
 namespace {
@@ -327,7 +329,10 @@ class Simulator {
   // --- Instructions ---
 
   const Dim& I(int operand) const { return state_.scalars[instruction_.Unit(operand)]; }
-  void SetI(const Dim& value) { state_.scalars[instruction_.Unit(0)] = Bounded(value); }
+  void SetI(const std::optional<Dim>& value) {
+    const uint16_t reg = instruction_.Unit(0);
+    state_.scalars[reg] = value ? Bounded(*value) : Unknown(fmt::format("i{}", reg).c_str());
+  }
 
   // Reads an object register's unit; taken, it is empty afterwards.
   ValuePtr Read(uint16_t unit) {
@@ -391,37 +396,18 @@ class Simulator {
     return value->argument ? ArgumentSymbol(name, {true, *value->argument, axis}) : Symbol(name);
   }
 
-  bool Nonzero(int operand) const { return I(operand).is_const() && !I(operand).is_const(0); }
+  struct ScalarMachine : SymbolicOps {
+    Simulator& simulator;
+
+    explicit ScalarMachine(Simulator& s) : SymbolicOps(Wrapping::kTakenAsExact), simulator(s) {}
+    Int Scalar(uint16_t reg) const { return simulator.state_.scalars[reg]; }
+    void SetScalar(uint16_t, const Int& value) { simulator.SetI(value); }
+  };
 
   void Step() {
+    ScalarMachine machine(*this);
+    if (RunScalar(machine, instruction_)) return;
     switch (instruction_.opcode) {
-      case Opcode::kMoveI:
-        return SetI(I(1));
-      case Opcode::kConstI16:
-      case Opcode::kConstI64:
-        return SetI(Dim(instruction_.Immediate(1)));
-      case Opcode::kAddI:
-      case Opcode::kDimAdd:
-        return SetI(I(1) + I(2));
-      case Opcode::kAddImm:
-      case Opcode::kDimAddImm:
-        return SetI(I(1) + Dim(instruction_.Immediate(2)));
-      case Opcode::kSubI:
-      case Opcode::kDimSub:
-        return SetI(I(1) - I(2));
-      case Opcode::kMulI:
-      case Opcode::kDimMul:
-        return SetI(I(1) * I(2));
-      case Opcode::kFloorDivI:
-      case Opcode::kDimFloorDiv:
-        return SetI(Nonzero(2) ? Dim::FloorDiv(I(1), I(2)) : Unknown("floordiv"));
-      case Opcode::kFloorModI:
-      case Opcode::kDimFloorMod:
-        return SetI(Nonzero(2) ? Dim::FloorMod(I(1), I(2)) : Unknown("floormod"));
-      case Opcode::kMinI:
-        return SetI(Dim::Min(I(1), I(2)));
-      case Opcode::kMaxI:
-        return SetI(Dim::Max(I(1), I(2)));
       case Opcode::kTensorDim: {
         uint16_t axis = instruction_.Unit(2);
         ValuePtr value = Read(instruction_.Unit(1));
@@ -543,7 +529,7 @@ class Simulator {
       if (kind == OperandKind::RLIST) ReadList(i);
     }
     OperandKind first = instruction_.info->operands[0];
-    if (first == OperandKind::IOUT) SetI(Unknown(fmt::format("i{}", instruction_.Unit(0)).c_str()));
+    if (first == OperandKind::IOUT) SetI(std::nullopt);
     if (first == OperandKind::ROUT) SetForeign();
     if (first != OperandKind::OLIST) return;
     for (uint16_t reg : instruction_.List(0)) {

@@ -1,5 +1,5 @@
-// What instructions on scalars do, said once, over a machine: the interpreter's numbers, numbers that
-// constants decide, formulas, LLVM's values (compiler/aot).
+// What instructions on scalars do, said once, over a machine: the interpreter's numbers, formulas and
+// numbers that constants decide (symbolic_ops.h), LLVM's values (compiler/aot/llvm_ops.h).
 //
 // Semantics<M> has a function for each row SCALAR, FALLIBLE and BRANCH of opcodes.def, named as the
 // row. It takes what the row's operands are, but for the result's register and the target, and gives
@@ -24,9 +24,9 @@
 //   Int  Scalar(uint16_t reg)                   void SetScalar(uint16_t reg, Int)
 //   void Require(Bool, fails)                   `fails()` gives the ScalarFailure where it does not hold
 //   void Fail(fails)
-//   void Branch(Bool, int32_t distance)         only for Run
+//   void Branch(Bool, int32_t distance)         only for RunScalar
 //
-// Tested through the machines.
+// Tested by compiler/aot/machines_test.cc: all machines against each other.
 #pragma once
 
 #include <cstdint>
@@ -402,7 +402,7 @@ bool RunFallible(M& m, Opcode opcode, const uint16_t* units) {
 
 // Runs a row SCALAR, FALLIBLE or BRANCH; false where the instruction is another.
 template <typename M>
-bool Run(M& m, const Instruction& instruction) {
+bool RunScalar(M& m, const Instruction& instruction) {
   const uint16_t* units = instruction.units.data();
   switch (instruction.opcode) {
 #define OP(...)

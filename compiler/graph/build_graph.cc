@@ -18,8 +18,9 @@
 #include "bytecode/base/shape_rule.h"
 #include "bytecode/instruction.h"
 #include "bytecode/opcode.h"
+#include "bytecode/semantics.h"
+#include "bytecode/symbolic_ops.h"
 #include "bytecode/verifier.h"
-#include "compiler/graph/known_numbers.h"
 #include "compiler/graph/plan_storage.h"
 #include "compiler/lowering/value_type.h"
 #include "vm/graph/format/verify.h"
@@ -51,6 +52,9 @@ struct Object {
   uint32_t index = 0;
   std::vector<ObjectRef> fields;
 };
+
+// What a scalar register holds, where constants decide it.
+using Scalar = std::optional<int64_t>;
 
 struct Frame {
   const FunctionInfo* function = nullptr;
@@ -340,7 +344,7 @@ class Tracer {
     f.function = &program_.functions[function];
     f.pc = f.function->code_offset;
     f.arena = NewSpace();
-    f.scalars.resize(f.function->num_scalar_registers);
+    f.scalars.resize(f.function->num_scalar_registers, 0);  // as a run begins
     f.objects.resize(f.function->num_object_registers);
     return f;
   }
@@ -370,6 +374,8 @@ class Tracer {
     RELAYVM_RETURN_IF_ERROR(DecodeInstruction(program_.code, frame().pc, &inst));
     const size_t here = frame().pc;
     frame().pc += inst.size();
+    ScalarMachine machine(frame());
+    if (RunScalar(machine, inst)) return EndScalar(machine, here);
     switch (inst.opcode) {
       case Opcode::kMoveR:
         R(inst.Unit(0)) = R(inst.Unit(1));
@@ -381,9 +387,6 @@ class Tracer {
         R(inst.Unit(0)) = nullptr;
         return OkStatus();
       case Opcode::kJump:
-      case Opcode::kBranchIf:
-      case Opcode::kBranchIfNot:
-      case Opcode::kBranchCmpI:
       case Opcode::kSwitch:
       case Opcode::kSwitchTag:
         return Jump(inst, here);
@@ -406,24 +409,8 @@ class Tracer {
         return Return(I(inst.Unit(0)), nullptr);
       case Opcode::kReturnR:
         return Return(std::nullopt, R(inst.Unit(0)));
-      case Opcode::kGuard:
-        return Guard(I(inst.Unit(0)), inst.Unit(3), {I(inst.Unit(1)), I(inst.Unit(2))});
-      case Opcode::kDimCheck: {
-        const Scalar a = I(inst.Unit(1)), b = I(inst.Unit(2));
-        Scalar holds;
-        if (a && b) holds = Compare(static_cast<Comparison>(inst.Unit(0)), *a, *b);
-        return Guard(holds, inst.Unit(3), ScalarsOf(inst.List(4)));
-      }
-      case Opcode::kDimBroadcast: {
-        const Scalar a = I(inst.Unit(0)), b = I(inst.Unit(1));
-        Scalar holds;
-        if (a && b) holds = *a == *b || *a == 1 || *b == 1;
-        return Guard(holds, inst.Unit(2), ScalarsOf(inst.List(3)));
-      }
       case Opcode::kDimTensor:
         return Numbers(inst.List(0)) ? OkStatus() : DependsOnData("a size");
-      case Opcode::kTrap:
-        return Unsupported("this fails in every run: " + program_.messages[inst.Unit(0)]);
       case Opcode::kAdtNew:
       case Opcode::kClosureNew: {
         std::vector<ObjectRef> fields;
@@ -491,50 +478,64 @@ class Tracer {
         return Unsupported("this uses a reference");
       case Opcode::kCallHost:
         return Unsupported("this calls a function of the host");
-      default:
-        return Compute(inst);
+      default:  // of data
+        if (inst.info->operands[0] == OperandKind::IOUT) I(inst.Unit(0)) = std::nullopt;
+        return OkStatus();
     }
   }
 
-  std::vector<Scalar> ScalarsOf(std::span<const uint16_t> list) {
-    std::vector<Scalar> scalars;
-    for (const uint16_t unit : list) scalars.push_back(I(unit));
-    return scalars;
+  struct ScalarMachine : SymbolicOps {
+    Frame& frame;
+    // What fails, or may fail: what decides that is not known.
+    std::optional<ScalarFailure<Int>> failure;
+    bool may_hold = false;
+    Bool jumps = false;
+    int32_t distance = 0;
+
+    explicit ScalarMachine(Frame& f) : frame(f) {}
+    Int Scalar(uint16_t reg) const { return frame.scalars[reg]; }
+    void SetScalar(uint16_t reg, const Int& value) {
+      frame.scalars[reg] = value ? std::optional(value->value()) : std::nullopt;
+    }
+    template <typename Fn>
+    void Require(Bool ok, const Fn& fails) {
+      if (ok && *ok) return;
+      failure = fails();
+      may_hold = !ok;
+    }
+    template <typename Fn>
+    void Fail(const Fn& fails) {
+      failure = fails();
+    }
+    void Branch(Bool condition, int32_t by) {
+      jumps = condition;
+      distance = by;
+    }
+  };
+
+  Status EndScalar(const ScalarMachine& machine, size_t here) {
+    if (machine.failure) return Failed(*machine.failure, machine.may_hold);
+    if (!machine.jumps) return DependsOnData("an if");
+    return *machine.jumps ? Go(here, machine.distance) : OkStatus();
   }
 
-  Status Guard(const Scalar& holds, uint16_t message, const std::vector<Scalar>& shown) {
-    if (!holds) return DependsOnData("a check");
-    if (*holds != 0) return OkStatus();
+  Status Failed(const ScalarFailure<SymbolicOps::Int>& failure, bool may_hold) {
+    const bool is_size = failure.kind == FailureKind::kDim;
+    if (may_hold) return is_size ? OkStatus() : DependsOnData("a check");
     std::vector<int64_t> numbers;
-    for (const Scalar& s : shown) numbers.push_back(s.value_or(0));
-    return Unsupported("this fails in every run: " +
-                       FillMessage(program_.messages[message], numbers));
+    for (const auto& number : failure.shown) numbers.push_back(number ? number->value() : 0);
+    std::string text = is_size ? "a size is out of range" : program_.messages[failure.message];
+    if (!is_size && !numbers.empty()) text = FillMessage(text, numbers);
+    return Unsupported("this fails in every run: " + text);
+  }
+
+  Status Go(size_t here, int64_t distance) {
+    frame().pc = static_cast<size_t>(static_cast<int64_t>(here) + distance);
+    return OkStatus();
   }
 
   Status Jump(const Instruction& inst, size_t here) {
-    auto go = [&](int64_t distance) {
-      frame().pc = static_cast<size_t>(static_cast<int64_t>(here) + distance);
-      return OkStatus();
-    };
-    switch (inst.opcode) {
-      case Opcode::kJump:
-        return go(inst.Immediate(0));
-      case Opcode::kBranchIf:
-      case Opcode::kBranchIfNot: {
-        const Scalar condition = I(inst.Unit(0));
-        if (!condition) return DependsOnData("an if");
-        const bool taken = (*condition != 0) == (inst.opcode == Opcode::kBranchIf);
-        return taken ? go(inst.Immediate(1)) : OkStatus();
-      }
-      case Opcode::kBranchCmpI: {
-        const Scalar a = I(inst.Unit(1)), b = I(inst.Unit(2));
-        if (!a || !b) return DependsOnData("an if");
-        const bool taken = Compare(static_cast<Comparison>(inst.Unit(0)), *a, *b);
-        return taken ? go(inst.Immediate(3)) : OkStatus();
-      }
-      default:
-        break;
-    }
+    if (inst.opcode == Opcode::kJump) return Go(here, inst.Immediate(0));
     Scalar which;
     if (inst.opcode == Opcode::kSwitch) {
       which = I(inst.Unit(0));
@@ -544,7 +545,7 @@ class Tracer {
     }
     if (!which) return DependsOnData("a match");
     if (*which < 0 || *which >= inst.Count(1)) return OkStatus();
-    return go(inst.TargetAt(1, static_cast<int>(*which)));
+    return Go(here, inst.TargetAt(1, static_cast<int>(*which)));
   }
 
   Status Call(uint32_t function, const Object* closure, std::span<const uint16_t> scalars,
@@ -616,17 +617,6 @@ class Tracer {
       return Unsupported(fmt::format("this fails in every run: {}: {}",
                                      program_.messages[inst.Unit(5)], s.message()));
     for (size_t i = 0; i < shape.size(); ++i) I(inst.List(0)[i]) = shape[i];
-    return OkStatus();
-  }
-
-  // Arithmetic: of numbers that are known, where it is one that sizes are made by.
-  Status Compute(const Instruction& inst) {
-    const KnownNumber result = ComputeNumber(inst, frame().scalars);
-    if (result.overflow) return Unsupported("this fails in every run: a size is out of range");
-    for (int k = 0; k < inst.info->num_operands; ++k) {
-      if (inst.info->operands[static_cast<size_t>(k)] == OperandKind::IOUT)
-        I(inst.Unit(k)) = result.value;
-    }
     return OkStatus();
   }
 
