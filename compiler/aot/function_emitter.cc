@@ -140,8 +140,60 @@ std::string FunctionEmitter::PlaceText(uint32_t pc) const {
   return fmt::format("{} ({}:{}:{})", info_.name, file, l.line, l.column);
 }
 
+// --- Scalars ---
+
+struct FunctionEmitter::ScalarMachine : LlvmOps {
+  FunctionEmitter& emitter;
+  const At& at;
+
+  ScalarMachine(FunctionEmitter& e, const At& a) : LlvmOps(e.b_), emitter(e), at(a) {}
+  Int Scalar(uint16_t reg) { return emitter.I(reg); }
+  void SetScalar(uint16_t reg, Int value) { emitter.SetI(reg, value); }
+  template <typename Fn>
+  void Require(Bool ok, const Fn& fails) {
+    emitter.Require(ok, [&] { return emitter.Fail(at, fails()); });
+  }
+  template <typename Fn>
+  void Fail(const Fn& fails) {
+    emitter.b_.CreateRet(emitter.Fail(at, fails()));
+  }
+  void Branch(Bool condition, int32_t distance) {
+    llvm::BasicBlock* next = emitter.BlockAfter(at);
+    emitter.b_.CreateCondBr(condition, emitter.TargetOf(at, distance), next);
+  }
+
+  // What is no few instructions, the runtime computes.
+  Int Function(ScalarFunction fn, FloatWidth width, Int a) {
+    if (Int made = InlineFunction(fn, width, a)) return made;
+    return Slow(width == FloatWidth::k32 ? "relayvm_aot_call_f32" : "relayvm_aot_call_f64",
+                {Code(fn), a});
+  }
+  Int Function2(ScalarFunction fn, FloatWidth width, Int a, Int b) {
+    if (Int made = InlineFunction2(fn, width, a, b)) return made;
+    return Slow(width == FloatWidth::k32 ? "relayvm_aot_call2_f32" : "relayvm_aot_call2_f64",
+                {Code(fn), a, b});
+  }
+  Int Convert(Int a, DType from, DType to) {
+    if (Int made = InlineConvert(a, from, to)) return made;
+    return Slow("relayvm_aot_convert", {a, Code(from), Code(to)});
+  }
+  Int Power(Int a, Int b, bool is_signed) {
+    return Slow("relayvm_aot_power", {a, b, Code(is_signed)});
+  }
+
+ private:
+  template <typename T>
+  Int Code(T value) {
+    return emitter.b_.getInt32(static_cast<uint32_t>(value));
+  }
+  Int Slow(const char* name, const std::vector<Value*>& args) {
+    return emitter.CallRuntime(name, emitter.b_.getInt64Ty(), args);
+  }
+};
+
 Status FunctionEmitter::EmitInstruction(const At& at) {
-  if (EmitScalar(at.i) || EmitDim(at)) return OkStatus();
+  ScalarMachine machine(*this, at);
+  if (RunScalar(machine, at.i)) return OkStatus();
   switch (at.i.opcode) {
     case Opcode::kKernel:
     case Opcode::kKernel1:
@@ -150,32 +202,27 @@ Status FunctionEmitter::EmitInstruction(const At& at) {
     case Opcode::kKernels:  // one by one
       return OkStatus();
     case Opcode::kJump:
-    case Opcode::kBranchIf:
-    case Opcode::kBranchIfNot:
-    case Opcode::kBranchCmpI:
     case Opcode::kSwitch:
     case Opcode::kCallI:
     case Opcode::kCallR:
     case Opcode::kTailCall:
     case Opcode::kReturnI:
     case Opcode::kReturnR:
-    case Opcode::kGuard:
-    case Opcode::kTrap:
-      return EmitControl(at);
-    case Opcode::kCallF32:
-    case Opcode::kCallF64:
-    case Opcode::kCall2F32:
-    case Opcode::kCall2F64:
-    case Opcode::kConvert:
-    case Opcode::kPowI:
-    case Opcode::kPowU:
-      return EmitSlowScalar(at);
+      EmitControl(at);
+      return OkStatus();
     default:
       return EmitObject(at);
   }
 }
 
-// --- Scalars ---
+llvm::Value* FunctionEmitter::CallRuntime(const char* name, llvm::Type* result,
+                                          const std::vector<Value*>& args) {
+  std::vector<llvm::Type*> types;
+  for (Value* arg : args) types.push_back(arg->getType());
+  return b_.CreateCall(
+      object_.module.getOrInsertFunction(name, llvm::FunctionType::get(result, types, false)),
+      args);
+}
 
 llvm::Value* FunctionEmitter::LoadElement(DType dtype, Value* address) {
   llvm::Type* type = b_.getIntNTy(static_cast<unsigned>(8 * DTypeBytes(dtype)));
@@ -190,342 +237,20 @@ void FunctionEmitter::StoreElement(DType dtype, Value* value, Value* address) {
                  address);
 }
 
-llvm::Value* FunctionEmitter::Compare(uint16_t comparison, Value* a, Value* b, bool is_signed) {
-  using P = llvm::CmpInst::Predicate;
-  constexpr P kSigned[] = {P::ICMP_EQ,  P::ICMP_NE,  P::ICMP_SLT,
-                           P::ICMP_SLE, P::ICMP_SGT, P::ICMP_SGE};
-  constexpr P kUnsigned[] = {P::ICMP_EQ,  P::ICMP_NE,  P::ICMP_ULT,
-                             P::ICMP_ULE, P::ICMP_UGT, P::ICMP_UGE};
-  return b_.CreateICmp((is_signed ? kSigned : kUnsigned)[comparison], a, b);
-}
-
-llvm::Value* FunctionEmitter::CompareFloats(uint16_t comparison, Value* a, Value* b) {
-  using P = llvm::CmpInst::Predicate;
-  constexpr P kFloats[] = {P::FCMP_OEQ, P::FCMP_UNE, P::FCMP_OLT,
-                           P::FCMP_OLE, P::FCMP_OGT, P::FCMP_OGE};
-  return b_.CreateFCmp(kFloats[comparison], a, b);
-}
-
-llvm::Value* FunctionEmitter::Float(Value* bits, bool wide) {
-  if (wide) return b_.CreateBitCast(bits, b_.getDoubleTy());
-  return b_.CreateBitCast(b_.CreateTrunc(bits, b_.getInt32Ty()), b_.getFloatTy());
-}
-
-llvm::Value* FunctionEmitter::Bits(Value* number) {
-  if (number->getType()->isDoubleTy()) return b_.CreateBitCast(number, b_.getInt64Ty());
-  return b_.CreateZExt(b_.CreateBitCast(number, b_.getInt32Ty()), b_.getInt64Ty());
-}
-
-llvm::Value* FunctionEmitter::Wrap(Value* v, DType dtype) {
-  if (dtype == DType::kBool) return b_.CreateZExt(b_.CreateIsNotNull(v), b_.getInt64Ty());
-  if (IsFloat(dtype) || DTypeBytes(dtype) == 8) return v;
-  Value* narrow = b_.CreateTrunc(v, b_.getIntNTy(static_cast<unsigned>(8 * DTypeBytes(dtype))));
-  return IsSignedInt(dtype) ? b_.CreateSExt(narrow, b_.getInt64Ty())
-                            : b_.CreateZExt(narrow, b_.getInt64Ty());
-}
-
-// Of integers; null where the opcode is no such instruction. Division by zero gives 0, as
-// INT64_MIN / -1 wraps: the divisor is made 1 for the instruction that would trap.
-llvm::Value* FunctionEmitter::Binary(Opcode opcode, Value* a, Value* b) {
-  const auto divide = [&](auto make, bool is_signed, bool floor_remainder,
-                          bool quotient) -> Value* {
-    Value* zero = b_.CreateICmpEQ(b, Int(0));
-    Value* special = is_signed ? b_.CreateOr(zero, b_.CreateICmpEQ(b, Int(-1))) : zero;
-    Value* safe = b_.CreateSelect(special, Int(1), b);
-    Value* result = make(a, safe, floor_remainder);
-    // By -1: the quotient is the negation, wrapped; the remainder 0.
-    Value* other = quotient && is_signed ? b_.CreateSelect(zero, Int(0), b_.CreateNeg(a)) : Int(0);
-    return b_.CreateSelect(special, other, result);
-  };
-  const auto inexact_opposite = [&](Value* r, Value* x, Value* y) {
-    Value* signs = b_.CreateICmpSLT(b_.CreateXor(x, y), Int(0));
-    return b_.CreateAnd(b_.CreateICmpNE(r, Int(0)), signs);
-  };
-  switch (opcode) {
-    case Opcode::kAddI:
-      return b_.CreateAdd(a, b);
-    case Opcode::kSubI:
-      return b_.CreateSub(a, b);
-    case Opcode::kMulI:
-      return b_.CreateMul(a, b);
-    case Opcode::kAddI32:
-      return Extend32(b_.CreateAdd(a, b));
-    case Opcode::kSubI32:
-      return Extend32(b_.CreateSub(a, b));
-    case Opcode::kMulI32:
-      return Extend32(b_.CreateMul(a, b));
-    case Opcode::kDivI:
-      return divide([&](Value* x, Value* y, bool) { return b_.CreateSDiv(x, y); }, true, false,
-                    true);
-    case Opcode::kModI:
-      return divide([&](Value* x, Value* y, bool) { return b_.CreateSRem(x, y); }, true, false,
-                    false);
-    case Opcode::kFloorDivI:
-      return divide(
-          [&](Value* x, Value* y, bool) {
-            Value* adjust = inexact_opposite(b_.CreateSRem(x, y), x, y);
-            return b_.CreateSub(b_.CreateSDiv(x, y), b_.CreateZExt(adjust, b_.getInt64Ty()));
-          },
-          true, false, true);
-    case Opcode::kFloorModI:
-      return divide(
-          [&](Value* x, Value* y, bool) {
-            Value* r = b_.CreateSRem(x, y);
-            return b_.CreateSelect(inexact_opposite(r, x, y), b_.CreateAdd(r, y), r);
-          },
-          true, false, false);
-    case Opcode::kDivU:
-      return divide([&](Value* x, Value* y, bool) { return b_.CreateUDiv(x, y); }, false, false,
-                    true);
-    case Opcode::kModU:
-      return divide([&](Value* x, Value* y, bool) { return b_.CreateURem(x, y); }, false, false,
-                    false);
-    case Opcode::kMinI:
-      return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, a, b);
-    case Opcode::kMaxI:
-      return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, a, b);
-    case Opcode::kMinU:
-      return b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, a, b);
-    case Opcode::kMaxU:
-      return b_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, a, b);
-    case Opcode::kAndI:
-      return b_.CreateAnd(a, b);
-    case Opcode::kOrI:
-      return b_.CreateOr(a, b);
-    case Opcode::kXorI:
-      return b_.CreateXor(a, b);
-    case Opcode::kShlI:
-    case Opcode::kShrU: {
-      Value* count = b_.CreateAnd(b, Int(63));
-      Value* shifted = opcode == Opcode::kShlI ? b_.CreateShl(a, count) : b_.CreateLShr(a, count);
-      return b_.CreateSelect(b_.CreateICmpUGT(b, Int(63)), Int(0), shifted);
-    }
-    case Opcode::kShrI:
-      return b_.CreateAShr(a, b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b, Int(63)));
-    default:
-      return nullptr;
-  }
-}
-
-bool FunctionEmitter::EmitScalar(const Instruction& i) {
-  const auto set = [&](Value* v) {
-    SetI(i.Unit(0), v);
-    return true;
-  };
-  const auto truth = [&](Value* v) { return set(b_.CreateZExt(v, b_.getInt64Ty())); };
-  switch (i.opcode) {
-    case Opcode::kMoveI:
-      return set(I(i.Unit(1)));
-    case Opcode::kConstI16:
-    case Opcode::kConstI64:
-      return set(Int(i.Immediate(1)));
-    case Opcode::kAddImm:
-      return set(b_.CreateAdd(I(i.Unit(1)), Int(i.Immediate(2))));
-    case Opcode::kAddImmI32:
-      return set(Extend32(b_.CreateAdd(I(i.Unit(1)), Int(i.Immediate(2)))));
-    case Opcode::kWrap:
-      return set(Wrap(I(i.Unit(1)), static_cast<DType>(i.Unit(2))));
-    case Opcode::kCompareI:
-    case Opcode::kCompareU:
-      return truth(Compare(i.Unit(1), I(i.Unit(2)), I(i.Unit(3)), i.opcode == Opcode::kCompareI));
-    case Opcode::kSelectI:
-      return set(b_.CreateSelect(b_.CreateIsNotNull(I(i.Unit(1))), I(i.Unit(2)), I(i.Unit(3))));
-    case Opcode::kAddF32:
-    case Opcode::kAddF64:
-    case Opcode::kSubF32:
-    case Opcode::kSubF64:
-    case Opcode::kMulF32:
-    case Opcode::kMulF64:
-    case Opcode::kDivF32:
-    case Opcode::kDivF64: {
-      const bool wide = i.opcode == Opcode::kAddF64 || i.opcode == Opcode::kSubF64 ||
-                        i.opcode == Opcode::kMulF64 || i.opcode == Opcode::kDivF64;
-      Value *x = Float(I(i.Unit(1)), wide), *y = Float(I(i.Unit(2)), wide);
-      switch (i.opcode) {
-        case Opcode::kAddF32:
-        case Opcode::kAddF64:
-          return set(Bits(b_.CreateFAdd(x, y)));
-        case Opcode::kSubF32:
-        case Opcode::kSubF64:
-          return set(Bits(b_.CreateFSub(x, y)));
-        case Opcode::kMulF32:
-        case Opcode::kMulF64:
-          return set(Bits(b_.CreateFMul(x, y)));
-        default:
-          return set(Bits(b_.CreateFDiv(x, y)));
-      }
-    }
-    case Opcode::kCompareF32:
-    case Opcode::kCompareF64: {
-      const bool wide = i.opcode == Opcode::kCompareF64;
-      return truth(CompareFloats(i.Unit(1), Float(I(i.Unit(2)), wide), Float(I(i.Unit(3)), wide)));
-    }
-    case Opcode::kCallF32:
-    case Opcode::kCallF64: {
-      Value* v = CallScalarFunction(static_cast<ScalarFunction>(i.Unit(1)),
-                                    i.opcode == Opcode::kCallF64, I(i.Unit(2)));
-      return v != nullptr && set(v);
-    }
-    case Opcode::kCall2F32:
-    case Opcode::kCall2F64: {
-      const auto fn = static_cast<ScalarFunction>(i.Unit(1));
-      if (fn != ScalarFunction::kMin && fn != ScalarFunction::kMax) return false;
-      const bool wide = i.opcode == Opcode::kCall2F64;
-      Value *x = Float(I(i.Unit(2)), wide), *y = Float(I(i.Unit(3)), wide);
-      Value* first = fn == ScalarFunction::kMin ? b_.CreateFCmpOLT(x, y) : b_.CreateFCmpOGT(x, y);
-      return set(Bits(b_.CreateSelect(first, x, y)));
-    }
-    case Opcode::kConvert: {
-      const auto from = static_cast<DType>(i.Unit(2)), to = static_cast<DType>(i.Unit(3));
-      if (from == DType::kFloat16 || to == DType::kFloat16 || from == DType::kBFloat16 ||
-          to == DType::kBFloat16)
-        return false;
-      Value* v = I(i.Unit(1));
-      if (!IsFloat(from)) {
-        if (!IsFloat(to)) return set(Wrap(v, to));
-        llvm::Type* type = to == DType::kFloat32 ? b_.getFloatTy() : b_.getDoubleTy();
-        return set(
-            Bits(from == DType::kUInt64 ? b_.CreateUIToFP(v, type) : b_.CreateSIToFP(v, type)));
-      }
-      if (!IsFloat(to)) return false;
-      Value* x = Float(v, from == DType::kFloat64);
-      return set(
-          Bits(b_.CreateFPCast(x, to == DType::kFloat32 ? b_.getFloatTy() : b_.getDoubleTy())));
-    }
-    default:
-      if (Opcode o = i.opcode;
-          i.info->num_operands == 3 && i.info->operands[0] == OperandKind::IOUT &&
-          i.info->operands[1] == OperandKind::IIN && i.info->operands[2] == OperandKind::IIN) {
-        Value* v = Binary(o, I(i.Unit(1)), I(i.Unit(2)));
-        return v != nullptr && set(v);
-      }
-      return false;
-  }
-}
-
-// Those that one instruction computes exactly; null for the others. Of float32 as of float64: rounding
-// what is computed in double gives the same.
-llvm::Value* FunctionEmitter::CallScalarFunction(ScalarFunction fn, bool wide, Value* bits) {
-  Value* x = Float(bits, wide);
-  const auto truth = [&](Value* v) { return b_.CreateZExt(v, b_.getInt64Ty()); };
-  const auto intrinsic = [&](llvm::Intrinsic::ID id) {
-    return Bits(b_.CreateUnaryIntrinsic(id, x));
-  };
-  switch (fn) {
-    case ScalarFunction::kNegate:
-      return Bits(b_.CreateFNeg(x));
-    case ScalarFunction::kAbs:
-      return intrinsic(llvm::Intrinsic::fabs);
-    case ScalarFunction::kSqrt:
-      return intrinsic(llvm::Intrinsic::sqrt);
-    case ScalarFunction::kFloor:
-      return intrinsic(llvm::Intrinsic::floor);
-    case ScalarFunction::kCeil:
-      return intrinsic(llvm::Intrinsic::ceil);
-    case ScalarFunction::kTrunc:
-      return intrinsic(llvm::Intrinsic::trunc);
-    case ScalarFunction::kRoundEven:
-      return intrinsic(llvm::Intrinsic::roundeven);
-    case ScalarFunction::kIsNan:
-      return truth(b_.CreateFCmpUNO(x, x));
-    case ScalarFunction::kIsInf: {
-      Value* size = b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
-      return truth(b_.CreateFCmpOEQ(size, llvm::ConstantFP::getInfinity(x->getType())));
-    }
-    case ScalarFunction::kIsFinite: {
-      Value* size = b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
-      return truth(b_.CreateFCmpOLT(size, llvm::ConstantFP::getInfinity(x->getType())));
-    }
-    default:
-      return nullptr;
-  }
-}
-
-// --- Sizes ---
-
-bool FunctionEmitter::EmitDim(const At& at) {
-  const Instruction& i = at.i;
-  const auto checked = [&](Value* a, Value* b, Value* result, Value* bad) {
-    Require(b_.CreateNot(bad), [&] {
-      return Fail(at, {i.Unit(3), "", {a, b}, Failure::Kind::kDim});
-    });
-    SetI(i.Unit(0), result);
-    return true;
-  };
-  const auto overflowing = [&](llvm::Intrinsic::ID id, Value* a, Value* b) {
-    Value* both = b_.CreateBinaryIntrinsic(id, a, b);
-    return checked(a, b, b_.CreateExtractValue(both, 0), b_.CreateExtractValue(both, 1));
-  };
-  switch (i.opcode) {
-    case Opcode::kDimAdd:
-      return overflowing(llvm::Intrinsic::sadd_with_overflow, I(i.Unit(1)), I(i.Unit(2)));
-    case Opcode::kDimAddImm:
-      return overflowing(llvm::Intrinsic::sadd_with_overflow, I(i.Unit(1)), Int(i.Immediate(2)));
-    case Opcode::kDimSub:
-      return overflowing(llvm::Intrinsic::ssub_with_overflow, I(i.Unit(1)), I(i.Unit(2)));
-    case Opcode::kDimMul:
-      return overflowing(llvm::Intrinsic::smul_with_overflow, I(i.Unit(1)), I(i.Unit(2)));
-    case Opcode::kDimFloorDiv: {
-      Value *a = I(i.Unit(1)), *b = I(i.Unit(2));
-      Value* wraps = b_.CreateAnd(b_.CreateICmpEQ(a, Int(INT64_MIN)), b_.CreateICmpEQ(b, Int(-1)));
-      return checked(a, b, Binary(Opcode::kFloorDivI, a, b),
-                     b_.CreateOr(b_.CreateICmpEQ(b, Int(0)), wraps));
-    }
-    case Opcode::kDimFloorMod: {
-      Value *a = I(i.Unit(1)), *b = I(i.Unit(2));
-      return checked(a, b, Binary(Opcode::kFloorModI, a, b), b_.CreateICmpEQ(b, Int(0)));
-    }
-    case Opcode::kDimCheck:
-    case Opcode::kDimBroadcast: {
-      const bool broadcast = i.opcode == Opcode::kDimBroadcast;
-      const int first = broadcast ? 0 : 1;
-      Value *a = I(i.Unit(first)), *b = I(i.Unit(first + 1));
-      Value* ok = broadcast
-                      ? b_.CreateOr(b_.CreateICmpEQ(a, b), b_.CreateOr(b_.CreateICmpEQ(a, Int(1)),
-                                                                       b_.CreateICmpEQ(b, Int(1))))
-                      : Compare(i.Unit(0), a, b, true);
-      Require(ok, [&] {
-        Failure failure{i.Unit(first + 2), "", {}, Failure::Kind::kCheck};
-        for (uint16_t reg : i.List(first + 3)) failure.shown.push_back(I(reg));
-        return Fail(at, failure);
-      });
-      return true;
-    }
-    default:
-      return false;
-  }
-}
-
 // --- Control ---
-
-void FunctionEmitter::Branch(Value* condition, const At& at, uint32_t target) {
-  llvm::BasicBlock* next = BlockAfter(at);
-  b_.CreateCondBr(condition, Target(target), next);
-}
 
 void FunctionEmitter::EmitSwitch(const At& at, Value* index) {
   auto* jumps = b_.CreateSwitch(index, BlockAfter(at), at.i.Count(1));
   for (int k = 0; k < at.i.Count(1); ++k) {
-    jumps->addCase(b_.getInt64(static_cast<uint64_t>(k)),
-                   Target(static_cast<uint32_t>(int64_t{at.pc} + at.i.TargetAt(1, k))));
+    jumps->addCase(b_.getInt64(static_cast<uint64_t>(k)), TargetOf(at, at.i.TargetAt(1, k)));
   }
 }
 
-Status FunctionEmitter::EmitControl(const At& at) {
+void FunctionEmitter::EmitControl(const At& at) {
   const Instruction& i = at.i;
-  const auto target = [&](int64_t distance) { return static_cast<uint32_t>(at.pc + distance); };
   switch (i.opcode) {
     case Opcode::kJump:
-      b_.CreateBr(Target(target(i.Immediate(0))));
-      break;
-    case Opcode::kBranchIf:
-      Branch(b_.CreateIsNotNull(I(i.Unit(0))), at, target(i.Immediate(1)));
-      break;
-    case Opcode::kBranchIfNot:
-      Branch(b_.CreateIsNull(I(i.Unit(0))), at, target(i.Immediate(1)));
-      break;
-    case Opcode::kBranchCmpI:
-      Branch(Compare(i.Unit(0), I(i.Unit(1)), I(i.Unit(2)), true), at, target(i.Immediate(3)));
+      b_.CreateBr(TargetOf(at, i.Immediate(0)));
       break;
     case Opcode::kSwitch:
       EmitSwitch(at, I(i.Unit(0)));
@@ -569,22 +294,13 @@ Status FunctionEmitter::EmitControl(const At& at) {
       b_.CreateRet(Return(result, b_.getInt32(0)));
       break;
     }
-    case Opcode::kReturnR: {
+    default: {  // kReturnR
       Value* result = Pass(i.Unit(0) | kTakeBit);
       End();
       b_.CreateRet(Return(result, b_.getInt32(0)));
       break;
     }
-    case Opcode::kGuard:
-      Require(b_.CreateIsNotNull(I(i.Unit(0))), [&] {
-        return Fail(at, {i.Unit(3), "", {I(i.Unit(1)), I(i.Unit(2))}, Failure::Kind::kGuard});
-      });
-      break;
-    default:  // kTrap
-      b_.CreateRet(Fail(at, {i.Unit(0), "", {}, Failure::Kind::kTrap}));
-      break;
   }
-  return OkStatus();
 }
 
 std::vector<llvm::Value*> FunctionEmitter::GatherArguments(const Instruction& i, int first_list) {

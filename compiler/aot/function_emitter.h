@@ -17,6 +17,8 @@
 
 #include "bytecode/base/status.h"
 #include "bytecode/program.h"
+#include "bytecode/semantics.h"
+#include "compiler/aot/llvm_ops.h"
 #include "compiler/aot/static_plan.h"
 #include "kernels/codegen/target.h"
 #include "vm/aot/aot_runtime.h"
@@ -83,17 +85,9 @@ class FunctionEmitter {
   virtual void End() = 0;
   // After a call that failed, in its block: what to return.
   virtual Value* PassOnError(const At& at, Value* error) = 0;
-  // Fails with the message of `operand`, or a text of its own; ends the block.
-  struct Failure {
-    int message = -1;           // index into Program::messages, or
-    std::string text;           // what is wrong
-    std::vector<Value*> shown;  // numbers
-    using Kind = FailureKind;
-    Kind kind = Kind::kTrap;
-  };
+  // What to return where an instruction fails.
+  using Failure = ScalarFailure<Value*>;
   virtual Value* Fail(const At& at, const Failure& failure) = 0;
-  // What kUnsupported calls of scalar functions become.
-  virtual Status EmitSlowScalar(const At& at) = 0;
 
   // --- For all ---
   Value* I(uint16_t reg) { return b_.CreateLoad(b_.getInt64Ty(), scalars_[reg]); }
@@ -110,8 +104,8 @@ class FunctionEmitter {
   // An element as a canonical scalar, and back (bytecode/kernel_abi.h).
   Value* LoadElement(DType dtype, Value* address);
   void StoreElement(DType dtype, Value* value, Value* address);
-  Value* Compare(uint16_t comparison, Value* a, Value* b, bool is_signed);
-  Value* CompareFloats(uint16_t comparison, Value* a, Value* b);
+  // A function of the runtime; there is none without a heap, where static_plan.h leaves none to call.
+  Value* CallRuntime(const char* name, llvm::Type* result, const std::vector<Value*>& args);
   // Goes on where `ok`; else into a new block, where `fail` gives what to return.
   template <typename Fn>
   void Require(Value* ok, Fn fail) {
@@ -159,23 +153,17 @@ class FunctionEmitter {
   Value* arena_ = nullptr;
 
  private:
+  struct ScalarMachine;  // of bytecode/semantics.h
+
   Status EmitInstruction(const At& at);
-  bool EmitScalar(const Instruction& i);
-  Status EmitControl(const At& at);
-  bool EmitDim(const At& at);
-  Value* Binary(Opcode opcode, Value* a, Value* b);
-  Value* Wrap(Value* v, DType dtype);
-  Value* Extend32(Value* v) {
-    return b_.CreateSExt(b_.CreateTrunc(v, b_.getInt32Ty()), b_.getInt64Ty());
-  }
-  Value* Float(Value* bits, bool wide);
-  Value* Bits(Value* number);
-  Value* CallScalarFunction(ScalarFunction fn, bool wide, Value* x);
+  void EmitControl(const At& at);
   llvm::BasicBlock* Target(uint32_t pc);
   llvm::BasicBlock* BlockAfter(const At& at) {
     return Target(at.pc + static_cast<uint32_t>(at.i.size()));
   }
-  void Branch(Value* condition, const At& at, uint32_t target);
+  llvm::BasicBlock* TargetOf(const At& at, int64_t distance) {
+    return Target(static_cast<uint32_t>(at.pc + distance));
+  }
 
   std::map<uint32_t, llvm::BasicBlock*> blocks_;  // by pc
   std::map<std::pair<std::string, llvm::Type*>, llvm::AllocaInst*> arrays_;

@@ -70,15 +70,6 @@ void HeapEmitter::Release(Value* object) {
   b_.CreateCall(CountFunction(object_, CountChange::kRelease), {context_value_, object});
 }
 
-llvm::Value* HeapEmitter::CallRuntime(const char* name, llvm::Type* result,
-                                      const std::vector<Value*>& args) {
-  std::vector<llvm::Type*> types;
-  for (Value* arg : args) types.push_back(arg->getType());
-  return b_.CreateCall(
-      object_.module.getOrInsertFunction(name, llvm::FunctionType::get(result, types, false)),
-      args);
-}
-
 void HeapEmitter::Begin() {
   // Kernels and the runtime have room below the limit.
   Value* frame =
@@ -437,37 +428,6 @@ Status HeapEmitter::EmitObject(const At& at) {
     default:
       return {StatusCode::kUnsupported, fmt::format("{}: --executor aot has no native code for {}",
                                                     PlaceText(at.pc), i.info->mnemonic)};
-  }
-  return OkStatus();
-}
-
-Status HeapEmitter::EmitSlowScalar(const At& at) {
-  const Instruction& i = at.i;
-  const auto int32 = [&](int operand) { return b_.getInt32(i.Unit(operand)); };
-  llvm::Type* type = b_.getInt64Ty();
-  switch (i.opcode) {
-    case Opcode::kCallF32:
-      SetI(i.Unit(0), CallRuntime("relayvm_aot_call_f32", type, {int32(1), I(i.Unit(2))}));
-      break;
-    case Opcode::kCallF64:
-      SetI(i.Unit(0), CallRuntime("relayvm_aot_call_f64", type, {int32(1), I(i.Unit(2))}));
-      break;
-    case Opcode::kCall2F32:
-      SetI(i.Unit(0),
-           CallRuntime("relayvm_aot_call2_f32", type, {int32(1), I(i.Unit(2)), I(i.Unit(3))}));
-      break;
-    case Opcode::kCall2F64:
-      SetI(i.Unit(0),
-           CallRuntime("relayvm_aot_call2_f64", type, {int32(1), I(i.Unit(2)), I(i.Unit(3))}));
-      break;
-    case Opcode::kConvert:
-      SetI(i.Unit(0), CallRuntime("relayvm_aot_convert", type, {I(i.Unit(1)), int32(2), int32(3)}));
-      break;
-    default:  // kPowI, kPowU
-      SetI(i.Unit(0), CallRuntime("relayvm_aot_power", type,
-                                  {I(i.Unit(1)), I(i.Unit(2)),
-                                   b_.getInt32(i.opcode == Opcode::kPowI ? 1 : 0)}));
-      break;
   }
   return OkStatus();
 }

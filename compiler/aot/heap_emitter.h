@@ -28,7 +28,6 @@ class HeapEmitter final : public FunctionEmitter {
   void End() override;
   Value* PassOnError(const At& at, Value* error) override;
   Value* Fail(const At& at, const Failure& failure) override;
-  Status EmitSlowScalar(const At& at) override;
   Value* BufferOfRegister(uint16_t reg) override;
   Value* BufferOfConstant(uint16_t constant) override { return object_.constants[constant]; }
 
@@ -40,7 +39,6 @@ class HeapEmitter final : public FunctionEmitter {
   // A runtime function that gives an object, or null and a failure; its first arguments are the context
   // and the place.
   Value* Make(const At& at, const char* name, std::vector<Value*> args);
-  Value* CallRuntime(const char* name, llvm::Type* result, const std::vector<Value*>& args);
   Value* Dims(std::span<const uint16_t> regs);
   Value* ConstantDims(const std::vector<int64_t>& dims);
   Value* CallClosure(const At& at, uint16_t closure, std::span<const uint16_t> operands);

@@ -77,8 +77,7 @@ void StaticEmitter::EmitKernel(const At& at, bool ranged) {
   if (ranged) {
     Value* units = I(i.Unit(1));
     Require(b_.CreateICmpULE(units, Int(UINT32_MAX)), [&] {
-      return Fail(at,
-                  {-1, fmt::format("kernel {}: more than {} units of work", name, UINT32_MAX), {}});
+      return FailWith(at, fmt::format("kernel {}: more than {} units of work", name, UINT32_MAX));
     });
     done = llvm::BasicBlock::Create(context(), "done", function());
     auto* run = llvm::BasicBlock::Create(context(), "run", function());
@@ -107,16 +106,13 @@ void StaticEmitter::EmitKernel(const At& at, bool ranged) {
 
 // Numbers that a message shows stay as their places: there is nobody to write them.
 llvm::Value* StaticEmitter::Fail(const At& at, const Failure& failure) {
-  const std::string& text =
-      failure.message < 0 ? failure.text : program().messages[static_cast<size_t>(failure.message)];
-  const char* suffix = failure.kind == Failure::Kind::kDim ? ": beyond the largest size" : "";
-  const int32_t code = object_.AddError(fmt::format("{}: {}{}", PlaceText(at.pc), text, suffix));
-  return ErrorResult(b_.getInt32(static_cast<uint32_t>(code)));
+  const char* suffix = failure.kind == FailureKind::kDim ? ": beyond the largest size" : "";
+  return FailWith(at, program().messages[failure.message] + suffix);
 }
 
-Status StaticEmitter::EmitSlowScalar(const At& at) {
-  return {StatusCode::kInternal,
-          fmt::format("{}: {} in a program without a heap", PlaceText(at.pc), at.i.info->mnemonic)};
+llvm::Value* StaticEmitter::FailWith(const At& at, const std::string& text) {
+  const int32_t code = object_.AddError(fmt::format("{}: {}", PlaceText(at.pc), text));
+  return ErrorResult(b_.getInt32(static_cast<uint32_t>(code)));
 }
 
 }  // namespace relayvm::aot

@@ -22,7 +22,7 @@ class StaticEmitter final : public FunctionEmitter {
   void End() override {}
   Value* PassOnError(const At&, Value* error) override { return ErrorResult(error); }
   Value* Fail(const At& at, const Failure& failure) override;
-  Status EmitSlowScalar(const At& at) override;
+  Value* FailWith(const At& at, const std::string& text);
   Value* BufferOfRegister(uint16_t reg) override { return R(reg); }
   Value* BufferOfConstant(uint16_t constant) override { return object_.constants[constant]; }
 

@@ -7,6 +7,9 @@
 #include <span>
 #include <utility>
 
+#include "bytecode/semantics.h"
+#include "bytecode/symbolic_ops.h"
+
 namespace relayvm::aot {
 namespace {
 
@@ -39,6 +42,21 @@ bool IsInlineFunction(ScalarFunction fn) {
       return false;
   }
 }
+
+// Scalars that constants decide.
+struct ConstantMachine : SymbolicOps {
+  std::map<uint16_t, Dim>& constants;
+
+  explicit ConstantMachine(std::map<uint16_t, Dim>& known) : constants(known) {}
+  Int Scalar(uint16_t reg) const {
+    const auto known = constants.find(reg);
+    return known == constants.end() ? std::nullopt : Int(known->second);
+  }
+  void SetScalar(uint16_t reg, const Int& value) {
+    constants.erase(reg);
+    if (value) constants.emplace(reg, *value);
+  }
+};
 
 class Planner {
  public:
@@ -102,7 +120,7 @@ class Planner {
     frame.bytes = RoundUp(program_.functions[function].arena_bytes);
     uint64_t scratch = 0, calls = 0;
     std::map<uint32_t, uint32_t> shared_calls;  // pc -> callee
-    std::map<uint16_t, int64_t> constants;      // by register
+    std::map<uint16_t, Dim> constants;          // by register
     for (const auto& [pc, i] : code) {
       if (std::ranges::binary_search(targets, pc)) constants.clear();
       const bool in_loop = std::ranges::any_of(
@@ -121,7 +139,7 @@ class Planner {
         for (uint16_t reg : i.List(operand)) {
           const auto known = constants.find(reg);
           if (known == constants.end()) return std::nullopt;
-          values.push_back(known->second);
+          values.push_back(known->second.value());
         }
         return values;
       };
@@ -152,7 +170,8 @@ class Planner {
           if (bytes == constants.end())
             Obstacle(function, "a kernel's scratch is of open size");
           else
-            scratch = std::max(scratch, static_cast<uint64_t>(std::max<int64_t>(bytes->second, 0)));
+            scratch = std::max(scratch,
+                               static_cast<uint64_t>(std::max<int64_t>(bytes->second.value(), 0)));
           [[fallthrough]];
         }
         case Opcode::kKernel1:
@@ -203,12 +222,9 @@ class Planner {
           break;
       }
       if (!plan_.possible()) return OkStatus();
-      for (int k = 0; k < i.info->num_operands; ++k) {
-        if (i.info->operands[static_cast<size_t>(k)] == OperandKind::IOUT)
-          constants.erase(i.Unit(k));
-      }
-      if (i.opcode == Opcode::kConstI16 || i.opcode == Opcode::kConstI64)
-        constants[i.Unit(0)] = i.Immediate(1);
+      ConstantMachine machine(constants);
+      if (!RunScalar(machine, i) && i.info->operands[0] == OperandKind::IOUT)
+        constants.erase(i.Unit(0));
     }
     frame.scratch_offset = frame.bytes;
     frame.bytes += RoundUp(scratch);
