@@ -1,6 +1,7 @@
 #include "kernels/op/winograd.h"
 
 #include <cmath>
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -15,16 +16,8 @@ using nn::Indices;
 using te::Expr;
 using te::Tensor;
 
-// The finite ones.
-const std::vector<double>& PointsOf(int64_t tile) {
-  static const std::vector<double> of_2 = {0, 1, -1};
-  static const double low = std::sqrt(0.5), high = std::sqrt(2.0);
-  static const std::vector<double> of_4 = {0, low, -low, high, -high};
-  return tile == 2 ? of_2 : of_4;
-}
-
 // The coefficient of x^power in the product of (x - point) over the points but the skipped one.
-double Coefficient(const std::vector<double>& points, int64_t skipped, int64_t power) {
+double Coefficient(std::span<const double> points, int64_t skipped, int64_t power) {
   std::vector<double> polynomial = {1};
   for (size_t i = 0; i < points.size(); ++i) {
     if (static_cast<int64_t>(i) == skipped) continue;
@@ -172,23 +165,12 @@ std::vector<Tensor> Compute(const ComputeContext& c) {
 }  // namespace
 
 double WinogradOfData(int64_t tile, int64_t i, int64_t j) {
-  const std::vector<double>& points = PointsOf(tile);
+  const std::span<const double> points = WinogradPoints(tile);
   return Coefficient(points, i, j);  // the last row, of infinity, skips none
 }
 
-double WinogradOfKernel(int64_t tile, int64_t i, int64_t j) {
-  const std::vector<double>& points = PointsOf(tile);
-  if (i == static_cast<int64_t>(points.size())) return j == 2 ? 1 : 0;
-  const double point = points[static_cast<size_t>(i)];
-  double product = 1;
-  for (double other : points) {
-    if (other != point) product *= point - other;
-  }
-  return std::pow(point, static_cast<double>(j)) / product;
-}
-
 double WinogradOfResult(int64_t tile, int64_t i, int64_t j) {
-  const std::vector<double>& points = PointsOf(tile);
+  const std::span<const double> points = WinogradPoints(tile);
   if (j == static_cast<int64_t>(points.size())) return i == tile - 1 ? 1 : 0;
   return std::pow(points[static_cast<size_t>(j)], static_cast<double>(i));
 }

@@ -23,17 +23,15 @@
 
 #include <cstdint>
 
+#include "kernels/runtime/winograd_kernel.h"
+
 namespace relayvm {
 
-constexpr bool IsWinogradTile(int64_t tile) { return tile == 2 || tile == 4; }
-// The rows of a transformed kernel, of the window of data that a tile reads.
-constexpr int64_t WinogradWindow(int64_t tile) { return tile + 2; }
 // See above.
 constexpr double WinogradError(int64_t tile) { return tile == 2 ? 4 : 16; }
 
-// Elements (i, j) of the matrices. REQUIRES: IsWinogradTile(tile).
+// Elements (i, j) of the matrices but G, which winograd_kernel.h has. REQUIRES: IsWinogradTile(tile).
 double WinogradOfData(int64_t tile, int64_t i, int64_t j);    // B^T, window x window
-double WinogradOfKernel(int64_t tile, int64_t i, int64_t j);  // G, window x 3
 double WinogradOfResult(int64_t tile, int64_t i, int64_t j);  // A^T, tile x window
 
 }  // namespace relayvm

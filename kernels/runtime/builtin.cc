@@ -40,6 +40,11 @@ constexpr Builtin Make(std::string_view name) {
           kSignature.view()};
 }
 
+constexpr Builtin MakesConstants(Builtin builtin) {
+  builtin.makes_constants = true;
+  return builtin;
+}
+
 // By name: the function and what it takes (signature.h); kernels.h says what each does.
 constexpr Builtin kBuiltins[] = {
     Make<AllClassNms, "F[b,n,4] F[b,c,n] any[+] any[+] any[+] -> int[_,3] int[1]">("all_class_nms"),
@@ -109,6 +114,10 @@ constexpr Builtin kBuiltins[] = {
     Make<Unique, "T[n] -> T[n] int[n] int[n] int[1]; bool">("unique"),
     Make<UniqueCounts, "T[n] -> T[n] int[n] int[n] int[1] int[n]; bool">("unique_counts"),
     Make<UniqueRows, "T[n,*] -> int[n] int[n] int[1] int[n]; bool">("unique_rows"),
+    MakesConstants(
+        Make<WinogradWeights, "float[o,c,3,3] -> f32[_,16,_,c,_]">("winograd_weights_2")),
+    MakesConstants(
+        Make<WinogradWeights, "float[o,c,3,3] -> f32[_,36,_,c,_]">("winograd_weights_4")),
 };
 
 constexpr bool NameLess(const Builtin& a, const Builtin& b) { return a.name < b.name; }

@@ -81,6 +81,10 @@ int32_t SparseConv2d(const CallArgs& args);     // data, matrix -> convolution; 
 int32_t SparseAdd(const CallArgs& args);        // dense, matrix -> sum
 int32_t SparseTranspose(const CallArgs& args);  // matrix -> matrix
 
+// winograd_kernel.cc: (o, c, 3, 3) -> as nn.contrib_conv2d_winograd takes it (kernels/op/winograd.h), its
+// padding 0
+int32_t WinogradWeights(const CallArgs& args);
+
 // strings.cc
 int32_t StringFromNumber(const CallArgs& args);  // numbers -> texts
 int32_t StringToNumber(const CallArgs& args);    // texts -> numbers

@@ -382,6 +382,18 @@ std::vector<LongCall> LongCalls() {
        0,
        true,
        2 * n},
+      {"winograd_weights_2",
+       {Empty<float>({30'016, 1, 3, 3}), Empty<float>({1'876, 16, 1, 1, 16})},
+       {},
+       0,
+       false,
+       2 * n},
+      {"winograd_weights_4",
+       {Empty<double>({1, n / 16, 3, 3}), Empty<float>({1, 36, 1, n / 16, 1})},
+       {},
+       0,
+       false,
+       8 * n},
       {"unique_counts", {equal, out, indices, indices, count, indices}, {0}, 0, true, 14 * n},
   };
 }
