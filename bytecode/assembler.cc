@@ -89,8 +89,16 @@ class Assembler {
       ConstantInfo& constant = program_.constants.emplace_back();
       StaticType(in, &constant.dtype, &constant.dims);
       constant.name = in->String();
-      bytes_ = &constants_.emplace_back(std::make_unique<Blob>())->bytes;
-      constants_.back()->elided = in->EatWord("elided");
+      if (in->EatWord("recipe")) {
+        ParseRecipe(in);
+      } else {
+        AddConstantData(in);
+      }
+    } else if (word == ".input") {
+      if (recipe_ == nullptr) return in->Fail(".input before any recipe");
+      RecipeInput& input = recipe_->inputs.emplace_back();
+      StaticType(in, &input.dtype, &input.dims);
+      AddConstantData(in);
     } else if (word == ".host") {
       HostFunctionInfo& host = program_.host_functions.emplace_back();
       host.name = in->String();
@@ -108,6 +116,29 @@ class Assembler {
   }
 
   // --- Tables ---
+
+  void ParseRecipe(TextCursor* in) {
+    recipe_ = std::make_shared<RecipeInfo>();
+    recipe_->builtin = in->String();
+    in->Expect('(');
+    while (in->ok() && !in->Eat(')')) {
+      if (!recipe_->params.empty()) in->Expect(',');
+      recipe_->params.push_back(in->Number<int64_t>());
+    }
+    program_.constants.back().recipe = recipe_;
+    bytes_ = nullptr;
+  }
+
+  // Of the last constant, or of the last input of its recipe.
+  void AddConstantData(TextCursor* in) {
+    if (program_.constants.back().recipe == nullptr) recipe_ = nullptr;
+    ConstantBlob& blob = *constants_.emplace_back(std::make_unique<ConstantBlob>());
+    blob.constant = program_.constants.size() - 1;
+    if (recipe_ != nullptr) blob.input = recipe_->inputs.size() - 1;
+    blob.recipe = recipe_;
+    bytes_ = &blob.bytes;
+    blob.elided = in->EatWord("elided");
+  }
 
   DType ParseDTypeWord(TextCursor* in) {
     std::string_view word = in->Word();
@@ -493,6 +524,12 @@ class Assembler {
     bool elided = false;
   };
 
+  // Of a constant, or of an input of its recipe.
+  struct ConstantBlob : Blob {
+    size_t constant = 0, input = 0;
+    std::shared_ptr<RecipeInfo> recipe;
+  };
+
   // A copy at an address that the VM accepts, owned by the program.
   std::span<const uint8_t> Own(const Bytes& bytes) {
     constexpr std::align_val_t kAlignment{kConstantAlignment};
@@ -508,14 +545,16 @@ class Assembler {
     program_.code = *code;
     program_.owners.push_back(std::move(code));
     bool borrows = false;
-    for (size_t i = 0; i < constants_.size(); ++i) {
-      if (!constants_[i]->elided) {
-        program_.constants[i].data =
-            SharedBytes::Copy(std::as_bytes(std::span(constants_[i]->bytes)));
+    for (const std::unique_ptr<ConstantBlob>& blob : constants_) {
+      SharedBytes& data = blob->recipe != nullptr ? blob->recipe->inputs[blob->input].data
+                                                  : program_.constants[blob->constant].data;
+      if (!blob->elided) {
+        data = SharedBytes::Copy(std::as_bytes(std::span(blob->bytes)));
         continue;
       }
-      if (data_ == nullptr || i >= data_->constants.size()) return Elided("constant", i);
-      program_.constants[i].data = data_->constants[i].data;
+      const SharedBytes* found = DataOf(*blob);
+      if (found == nullptr) return Elided("constant", blob->constant);
+      data = *found;
       borrows = true;
     }
     for (size_t i = 0; i < images_.size(); ++i) {
@@ -532,6 +571,17 @@ class Assembler {
     return {};
   }
 
+  // What `data_` has there, or null.
+  const SharedBytes* DataOf(const ConstantBlob& blob) const {
+    if (data_ == nullptr || blob.constant >= data_->constants.size()) return nullptr;
+    const ConstantInfo& constant = data_->constants[blob.constant];
+    if (blob.recipe == nullptr) return constant.recipe == nullptr ? &constant.data : nullptr;
+    const RecipeInfo* recipe = constant.recipe.get();
+    return recipe != nullptr && blob.input < recipe->inputs.size()
+               ? &recipe->inputs[blob.input].data
+               : nullptr;
+  }
+
   static Status Elided(const char* what, size_t index) {
     return Status(
         StatusCode::kInvalidInput,
@@ -546,8 +596,10 @@ class Assembler {
   CodeBuilder builder_;
   std::map<uint32_t, CodeBuilder::Label> labels_;
   std::vector<uint16_t> code_;
-  std::vector<std::unique_ptr<Blob>> constants_, images_;
-  Bytes* bytes_ = nullptr;  // what .hex appends to
+  std::vector<std::unique_ptr<ConstantBlob>> constants_;
+  std::vector<std::unique_ptr<Blob>> images_;
+  std::shared_ptr<RecipeInfo> recipe_;  // of the last constant, or null
+  Bytes* bytes_ = nullptr;              // what .hex appends to
 };
 
 }  // namespace

@@ -15,6 +15,8 @@
 //   .host "fetch" (int64[], data 0(bool[?])) -> (float32[?, 128])  ; a function of the host
 //   .type float32[1, 300]                      ; t0
 //   .constant float32[2] "weight" elided       ; c0: or bytes by .hex
+//   .constant float32[1, 16, 1, 2, 8] "w" recipe "winograd_weights_2" ()   ; c1: a builtin, its parameters
+//     .input float32[8, 2, 3, 3] elided        ; or bytes by .hex
 //   .export "id" vars 1 f0 ("x": var 0) -> var 0     ; `vars N`: type parameters, if it has any
 //   .export "main" f0 ("x": float32[?"n", 3]) -> (int32[], data 0(float32[?])) "out0" "out1"
 //   .function "main" scalars 0 objects 1 captured 0 registers 3 4 returns object arena 128

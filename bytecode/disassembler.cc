@@ -81,11 +81,21 @@ class Disassembler {
     }
     for (size_t i = 0; i < program_.constants.size(); ++i) {
       const ConstantInfo& constant = program_.constants[i];
-      Entry("c", i,
-            Line().Add(".constant {} {}{}", StaticType(constant.dtype, constant.dims),
-                       QuoteString(constant.name), options_.data ? "" : " elided"));
-      if (options_.data)
-        Hex({reinterpret_cast<const uint8_t*>(constant.data.data()), constant.data.size()});
+      Line line;
+      line.Add(".constant {} {}", StaticType(constant.dtype, constant.dims),
+               QuoteString(constant.name));
+      if (constant.recipe != nullptr) {
+        line.Add(" recipe {} ({})", QuoteString(constant.recipe->builtin),
+                 fmt::join(constant.recipe->params, ", "));
+        Entry("c", i, std::move(line));
+        for (const RecipeInput& input : constant.recipe->inputs) {
+          Line().Add("  .input {}{}", StaticType(input.dtype, input.dims), Elided()).FlushTo(&out_);
+          Data(input.data);
+        }
+        continue;
+      }
+      Entry("c", i, std::move(line.Add("{}", Elided())));
+      Data(constant.data);
     }
     for (const ExportInfo& e : program_.exports) Export(e);
     for (uint32_t i = 0; i < program_.functions.size(); ++i) Function(i);
@@ -104,6 +114,11 @@ class Disassembler {
   void Entry(const char* prefix, size_t index, Line line) {
     if (options_.comments) line.AddComment(fmt::format("{}{}", prefix, index));
     line.FlushTo(&out_);
+  }
+
+  const char* Elided() const { return options_.data ? "" : " elided"; }
+  void Data(const SharedBytes& data) {
+    if (options_.data) Hex({reinterpret_cast<const uint8_t*>(data.data()), data.size()});
   }
 
   void Hex(std::span<const uint8_t> bytes) {

@@ -11,7 +11,8 @@
 //   page    +--------------------------------------------------------------+
 //           | kernel image 1 ...                                           |
 //   page    +--------------------------------------------------------------+
-//           | constants, each at a multiple of 64, mapped read-only        |
+//           | constants, and what recipes make constants of, each at a     |
+//           | multiple of 64, mapped read-only                             |
 //   file_size --------------------------------------------------------------
 //
 // A file may hold the program for several processors: the first is for the least of them, and names
@@ -25,7 +26,8 @@
 // those who ask (CheckSegments; vmrun --verify, vmdump --check).
 //
 // Versions: a reader takes files of its own major version with its own or an older minor version,
-// from kOldestFormatMinor on, nothing else. Minor 1 says what kernels do with their buffers.
+// from kOldestFormatMinor on, nothing else. Minor 1 says what kernels do with their buffers; minor 2 has
+// recipes of constants. A file states the least that it needs.
 // Tested by reader_test.cc.
 #pragma once
 
@@ -37,8 +39,9 @@ namespace relayvm {
 
 inline constexpr uint8_t kFileMagic[4] = {'R', 'V', 'M', 'X'};
 inline constexpr uint16_t kFormatMajor = 1;
-inline constexpr uint16_t kFormatMinor = 1;
+inline constexpr uint16_t kFormatMinor = 2;
 inline constexpr uint16_t kOldestFormatMinor = 1;
+inline constexpr uint16_t kMinorOfRecipes = 2;
 
 inline constexpr uint64_t kSegmentAlignment = 4096;
 inline constexpr uint64_t kConstantAlignment = 64;

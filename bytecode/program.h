@@ -3,6 +3,7 @@
 // Tested by the round trips of reader_test.cc and assembler_test.cc.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -138,12 +139,42 @@ struct TensorTypeInfo {  // operand TYPE
   std::vector<int64_t> dims;
 };
 
+// A tensor that a recipe reads.
+struct RecipeInput {
+  DType dtype = DType::kFloat32;
+  std::vector<int64_t> dims;
+  SharedBytes data;  // 64-byte aligned once read
+  // Of the data, as a file states it (blake2b.h).
+  std::optional<std::array<uint8_t, 32>> hash = std::nullopt;
+};
+// How the data of a constant is made when a program is loaded, of tensors that take less room: by a builtin
+// that the runtime has for this (Builtin::makes_constants), which takes the inputs, then the constant.
+struct RecipeInfo {
+  std::string builtin;
+  std::vector<int64_t> params;
+  std::vector<RecipeInput> inputs;
+};
+// The most that a constant may be larger than the inputs of its recipe, and all such constants than the
+// file: so what loading takes is in proportion to the file.
+inline constexpr uint64_t kMaxRecipeGrowth = 64;
+
 struct ConstantInfo {
   DType dtype;
   std::vector<int64_t> dims;
   std::string name;  // of a bound parameter, or empty
-  SharedBytes data;  // 64-byte aligned once read
+  // 64-byte aligned once read. Of one with a recipe: empty in a file, and what the recipe gives from a
+  // compiler.
+  SharedBytes data;
+  std::shared_ptr<const RecipeInfo> recipe = nullptr;  // or null
 };
+
+// What a file holds of it.
+inline uint64_t BytesInFile(const ConstantInfo& constant) {
+  if (constant.recipe == nullptr) return constant.data.size();
+  uint64_t bytes = 0;
+  for (const RecipeInput& input : constant.recipe->inputs) bytes += input.data.size();
+  return bytes;
+}
 
 struct ImageInfo {
   std::string cpu_features;  // see KernelImage::cpu_features

@@ -289,9 +289,28 @@ class Converter {
     to->dtype = static_cast<DType>(from->dtype());
     Raw(from->dims(), &to->dims);
     String(from->name(), &to->name);
-    // Of the mapping, which the program's owners keep.
-    to->data =
-        SharedBytes(std::as_bytes(Segment(from->data(), kConstantAlignment, "constant")), nullptr);
+    if (from->recipe() == nullptr) {
+      to->data = Data(from->data(), "constant");
+      return;
+    }
+    if (from->data() != nullptr)
+      return Fail(fmt::format(".vmx constant '{}' has both data and a recipe", to->name));
+    auto recipe = std::make_shared<RecipeInfo>();
+    String(from->recipe()->builtin(), &recipe->builtin);
+    Raw(from->recipe()->params(), &recipe->params);
+    Each(from->recipe()->inputs(), &recipe->inputs, &Converter::Input);
+    to->recipe = std::move(recipe);
+  }
+  void Input(const fbs::RecipeInput* from, RecipeInput* to) {
+    to->dtype = static_cast<DType>(from->dtype());
+    Raw(from->dims(), &to->dims);
+    to->data = Data(from->data(), "recipe's input");
+    if (from->hash() == nullptr) return;
+    std::memcpy(to->hash.emplace().data(), from->hash(), sizeof(fbs::ContentHash));
+  }
+  // Of the mapping, which the program's owners keep.
+  SharedBytes Data(const fbs::Segment* segment, const char* what) {
+    return {std::as_bytes(Segment(segment, kConstantAlignment, what)), nullptr};
   }
 
   void Image(const fbs::Image* from, ImageInfo* to) {
@@ -381,6 +400,23 @@ Result<std::shared_ptr<uint8_t>> CopyProgram(std::span<const uint8_t> file, File
   return copy;
 }
 
+// Inputs of recipes may be the same bytes of the file, many times. REQUIRES: verified.
+Status CheckGrowth(const Program& program, uint64_t file_size) {
+  uint64_t left =
+      file_size < UINT64_MAX / kMaxRecipeGrowth ? file_size * kMaxRecipeGrowth : UINT64_MAX;
+  for (const ConstantInfo& c : program.constants) {
+    if (c.recipe == nullptr) continue;
+    RELAYVM_ASSIGN_OR_RETURN(const uint64_t bytes, StaticTensorBytes(c.dtype, c.dims));
+    if (bytes > left) {
+      return InvalidInput(
+          fmt::format(".vmx recipes make more than {} times the file's {} bytes of constants",
+                      kMaxRecipeGrowth, file_size));
+    }
+    left -= bytes;
+  }
+  return OkStatus();
+}
+
 Result<Program> ReadInPlace(std::span<const uint8_t> file, std::shared_ptr<const void> owner,
                             const std::string& wanted) {
   assert(reinterpret_cast<uintptr_t>(file.data()) % kConstantAlignment == 0);
@@ -412,6 +448,7 @@ Result<Program> ReadInPlace(std::span<const uint8_t> file, std::shared_ptr<const
   RELAYVM_RETURN_IF_ERROR(
       Converter(file, bytes.size()).Convert(*fbs::GetProgram(bytes.data()), &program));
   RELAYVM_RETURN_IF_ERROR(VerifyProgram(program));
+  RELAYVM_RETURN_IF_ERROR(CheckGrowth(program, file.size()));
   if (choice) program.targets = std::move(targets);
   program.owners = {std::move(owner), std::move(copy)};
   return program;
@@ -443,15 +480,21 @@ Status CheckConstants(std::span<const uint8_t> file, const fbs::Program& program
   const auto* constants = program.constants();
   for (uint32_t i = 0; constants != nullptr && i < constants->size(); ++i) {
     const fbs::Constant* c = constants->Get(i);
-    if (c->checksum() == 0) continue;
-    RELAYVM_ASSIGN_OR_RETURN(std::span<const uint8_t> data,
-                             SegmentOf(file, c->data(), kConstantAlignment, "constant"));
-    const uint64_t found = Checksum64(data);
-    if (found == c->checksum()) continue;
-    const std::string name = c->name() == nullptr ? "" : c->name()->str();
-    return InvalidInput(
-        fmt::format(".vmx constant {}{} is damaged: expected checksum {:#018x}, found {:#018x}", i,
-                    name.empty() ? "" : fmt::format(" \"{}\"", name), c->checksum(), found));
+    const auto check = [&](const fbs::Segment* segment, uint64_t checksum) -> Status {
+      if (checksum == 0) return OkStatus();
+      RELAYVM_ASSIGN_OR_RETURN(std::span<const uint8_t> data,
+                               SegmentOf(file, segment, kConstantAlignment, "constant"));
+      const uint64_t found = Checksum64(data);
+      if (found == checksum) return OkStatus();
+      const std::string name = c->name() == nullptr ? "" : c->name()->str();
+      return InvalidInput(
+          fmt::format(".vmx constant {}{} is damaged: expected checksum {:#018x}, found {:#018x}",
+                      i, name.empty() ? "" : fmt::format(" \"{}\"", name), checksum, found));
+    };
+    RELAYVM_RETURN_IF_ERROR(check(c->data(), c->checksum()));
+    if (c->recipe() == nullptr || c->recipe()->inputs() == nullptr) continue;
+    for (const fbs::RecipeInput* input : *c->recipe()->inputs())
+      RELAYVM_RETURN_IF_ERROR(check(input->data(), input->checksum()));
   }
   return OkStatus();
 }

@@ -143,6 +143,30 @@ Status CheckAdts(const Program& program) {
 
 // --- Constants and tensor types ---
 
+// What it says by itself; that the runtime has such a builtin is for the loader (vm/recipes.h).
+Status CheckRecipe(const ConstantInfo& constant, uint64_t bytes) {
+  const RecipeInfo& recipe = *constant.recipe;
+  constexpr size_t kMost = 16;
+  if (recipe.inputs.empty() || recipe.inputs.size() > kMost || recipe.params.size() > kMost) {
+    return InvalidInput(fmt::format("{} inputs and {} parameters, expected 1 to {} and at most {}",
+                                    recipe.inputs.size(), recipe.params.size(), kMost, kMost));
+  }
+  uint64_t of_inputs = 0;
+  for (const RecipeInput& input : recipe.inputs) {
+    RELAYVM_ASSIGN_OR_RETURN(const uint64_t expected, StaticTensorBytes(input.dtype, input.dims));
+    if (expected != input.data.size()) {
+      return InvalidInput(fmt::format("an input of {} bytes of data, its type has {}",
+                                      input.data.size(), expected));
+    }
+    if (input.dtype == DType::kString || constant.dtype == DType::kString)
+      return InvalidInput("it is of strings");
+    of_inputs += expected;  // of bytes that are there
+  }
+  if ((bytes + kMaxRecipeGrowth - 1) / kMaxRecipeGrowth <= of_inputs) return {};
+  return InvalidInput(fmt::format("it makes {} bytes of {}, expected at most {} times as many",
+                                  bytes, of_inputs, kMaxRecipeGrowth));
+}
+
 Status CheckTensors(const Program& program) {
   for (size_t i = 0; i < program.tensor_types.size(); ++i) {
     const TensorTypeInfo& type = program.tensor_types[i];
@@ -153,6 +177,11 @@ Status CheckTensors(const Program& program) {
     const ConstantInfo& constant = program.constants[i];
     Result<uint64_t> bytes = StaticTensorBytes(constant.dtype, constant.dims);
     if (!bytes.ok()) return bytes.status().WithContext(fmt::format("constant {}", i));
+    if (constant.recipe != nullptr) {
+      if (Status s = CheckRecipe(constant, *bytes); !s.ok())
+        return s.WithContext(fmt::format("recipe of constant {}", i));
+      if (constant.data.empty()) continue;
+    }
     if (*bytes != constant.data.size()) {
       return InvalidInput(fmt::format("constant {}: {} bytes of data, its type has {}", i,
                                       constant.data.size(), *bytes));

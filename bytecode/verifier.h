@@ -17,7 +17,8 @@
 //     constant nor overlaps another buffer; dtypes, sizes, units of work and scratch are right where
 //     the code shows them (kernel_call.h);
 //   - tables: dtypes and dims are valid, ranks at most kMaxTensorRank, sizes in bytes fit 63 bits;
-//     constants' data has the size of its type; types at the border refer to existing ADTs with the
+//     constants' data has the size of its type, or they have recipes, whose inputs have, and which make at
+//     most kMaxRecipeGrowth times as much; types at the border refer to existing ADTs with the
 //     right number of arguments, nest at most kMaxTypeDepth deep, and hold type variables of the
 //     ADT or export that they stand in; an export takes and returns objects only, one for each
 //     parameter;

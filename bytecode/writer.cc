@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "bytecode/base/file_replacement.h"
+#include "bytecode/blake2b.h"
 #include "bytecode/checksum.h"
 #include "bytecode/file_format.h"
 #include "bytecode/program_generated.h"
@@ -87,6 +88,13 @@ class SizeBound {
     for (const ConstantInfo& c : program.constants) {
       Named(c.name);
       Vector(c.dims.size(), sizeof(int64_t));
+      if (c.recipe == nullptr) continue;
+      Named(c.recipe->builtin);
+      Vector(c.recipe->params.size(), sizeof(int64_t));
+      for (const RecipeInput& input : c.recipe->inputs) {
+        Table();
+        Vector(input.dims.size(), sizeof(int64_t));
+      }
     }
     for (const std::string& s : program.messages) String(s);
     for (const std::string& s : program.source_files) String(s);
@@ -123,14 +131,18 @@ class SizeBound {
 struct PlacedConstant {
   SharedBytes data;
   fbs::Segment segment;
-  uint64_t checksum = 1;  // known when it is written
+  bool is_input = false;  // of a recipe
+  // Known when it is written.
+  uint64_t checksum = 1;
+  ContentHash hash{};  // of a recipe's input
 };
 
 // Of one program.
 struct Layout {
   std::vector<fbs::Segment> images;
   std::vector<uint64_t> image_checksums;
-  std::vector<size_t> constants;  // which of the file's
+  std::vector<size_t>
+      constants;  // which of the file's: of each constant, or of its recipe's inputs
 };
 
 // The flatbuffer of a program for another processor.
@@ -156,14 +168,22 @@ FileLayout Blank(const std::vector<const Program*>& programs) {
     layout.images.resize(program->images.size());
     for (const ImageInfo& image : program->images)
       layout.image_checksums.push_back(Checksum64(image.elf));
-    for (const ConstantInfo& c : program->constants) {
+    const auto place = [&](const SharedBytes& data, bool is_input) {
       auto [at, inserted] =
-          known.try_emplace({c.data.identity(), c.data.size()}, file.constants.size());
-      if (inserted || c.data.empty()) {
+          known.try_emplace({data.identity(), data.size()}, file.constants.size());
+      if (inserted || data.empty()) {
         at->second = file.constants.size();
-        file.constants.push_back({c.data, {}});
+        file.constants.push_back({data, {}});
       }
+      file.constants[at->second].is_input |= is_input;
       layout.constants.push_back(at->second);
+    };
+    for (const ConstantInfo& c : program->constants) {
+      if (c.recipe == nullptr) {
+        place(c.data, false);
+        continue;
+      }
+      for (const RecipeInput& input : c.recipe->inputs) place(input.data, true);
     }
   }
   return file;
@@ -212,13 +232,17 @@ class ProgramBuilder {
     auto types = Each(program.tensor_types, [&](const TensorTypeInfo& t) {
       return fbs::CreateTensorType(b_, static_cast<uint8_t>(t.dtype), Scalars<int64_t>(t.dims));
     });
+    auto next = layout.constants.begin();
     auto constants = Each(program.constants, [&](const ConstantInfo& c) {
-      const PlacedConstant& placed =
-          file.constants[layout.constants[static_cast<size_t>(&c - program.constants.data())]];
       auto dims = Scalars<int64_t>(c.dims);
       auto name = b_.CreateString(c.name);
-      return fbs::CreateConstant(b_, static_cast<uint8_t>(c.dtype), dims, name, &placed.segment,
-                                 placed.checksum);
+      const auto dtype = static_cast<uint8_t>(c.dtype);
+      if (c.recipe != nullptr) {
+        auto recipe = Recipe(*c.recipe, file, &next);
+        return fbs::CreateConstant(b_, dtype, dims, name, nullptr, 0, recipe);
+      }
+      const PlacedConstant& placed = file.constants[*next++];
+      return fbs::CreateConstant(b_, dtype, dims, name, &placed.segment, placed.checksum);
     });
     auto messages =
         Each(program.messages, [&](const std::string& s) { return b_.CreateString(s); });
@@ -299,6 +323,22 @@ class ProgramBuilder {
     });
     return fbs::CreateKernel(b_, name, k.builtin, entries, static_cast<uint16_t>(k.buffers.size()),
                              k.num_scalars, buffers, fixed, units, scratch, batched);
+  }
+
+  Offset<fbs::Recipe> Recipe(const RecipeInfo& recipe, const FileLayout& file,
+                             std::vector<size_t>::const_iterator* next) {
+    auto builtin = b_.CreateString(recipe.builtin);
+    auto params = Scalars<int64_t>(recipe.params);
+    auto inputs = Each(recipe.inputs, [&](const RecipeInput& input) {
+      const PlacedConstant& placed = file.constants[*(*next)++];
+      auto dims = Scalars<int64_t>(input.dims);
+      fbs::ContentHash hash;
+      static_assert(sizeof hash == sizeof placed.hash);
+      std::memcpy(static_cast<void*>(&hash), placed.hash.data(), sizeof hash);
+      return fbs::CreateRecipeInput(b_, static_cast<uint8_t>(input.dtype), dims, &placed.segment,
+                                    placed.checksum, &hash);
+    });
+    return fbs::CreateRecipe(b_, builtin, params, inputs);
   }
 
   // Depth is limited by the verifier.
@@ -423,6 +463,7 @@ Status WriteParts(const std::vector<const Program*>& programs, const WriteAt& wr
   for (PlacedConstant& constant : file.constants) {
     SharedBytes data = constant.data.Loaded();
     constant.checksum = Checksum64({reinterpret_cast<const uint8_t*>(data.data()), data.size()});
+    if (constant.is_input) constant.hash = HashOf({data.data(), data.size()});
     RELAYVM_RETURN_IF_ERROR(write(constant.segment.offset(), data.data(), data.size()));
     if (!data.empty()) end = constant.segment.offset() + data.size();
     data.DropPages();
@@ -445,7 +486,8 @@ Status WriteParts(const std::vector<const Program*>& programs, const WriteAt& wr
   FileHeader header = {};
   std::memcpy(header.magic, kFileMagic, sizeof(kFileMagic));
   header.major = kFormatMajor;
-  header.minor = kFormatMinor;
+  for (const Program* program : programs)
+    header.minor = std::max(header.minor, LeastFormatMinor(*program));
   header.program_offset = sizeof(FileHeader);
   header.program_size = sizes[0];
   header.file_size = file.file_size;
@@ -508,6 +550,13 @@ class GrowingPages {
 };
 
 }  // namespace
+
+uint16_t LeastFormatMinor(const Program& program) {
+  for (const ConstantInfo& constant : program.constants) {
+    if (constant.recipe != nullptr) return kMinorOfRecipes;
+  }
+  return kOldestFormatMinor;
+}
 
 Result<SharedBytes> SerializeToShared(const Program& program, std::span<const Program> others) {
   auto pages = std::make_shared<GrowingPages>();

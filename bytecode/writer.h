@@ -18,6 +18,9 @@
 
 namespace relayvm {
 
+// The least minor version of the format (file_format.h) that holds the program.
+uint16_t LeastFormatMinor(const Program& program);
+
 // The whole file in memory: for small programs and tests.
 Result<std::vector<uint8_t>> SerializeProgram(const Program& program,
                                               std::span<const Program> others = {});

@@ -197,7 +197,7 @@ void PrintSummary(const Compiled& compiled, const std::string& output, double se
   }
   size_t operators = 0, weights = 0;
   for (const auto& [name, f] : compiled.module.functions) operators += CountOperators(*f->body);
-  for (const ConstantInfo& c : program.constants) weights += c.data.size();
+  for (const ConstantInfo& c : program.constants) weights += BytesInFile(c);
   std::error_code error;
   const bool is_file = output != "-" && std::filesystem::is_regular_file(output, error);
   const auto written = is_file ? std::filesystem::file_size(output, error) : 0;

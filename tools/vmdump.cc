@@ -19,6 +19,7 @@
 #include "bytecode/image.h"
 #include "bytecode/memory_report.h"
 #include "bytecode/reader.h"
+#include "bytecode/writer.h"
 #include "tools/cli/command_line.h"
 
 namespace relayvm {
@@ -33,6 +34,15 @@ struct Options {
 };
 
 // --- The content as JSON; text is printed from it ---
+
+// "winograd_weights_4(float16[64, 3, 3, 3])"
+std::string RecipeText(const RecipeInfo& recipe) {
+  std::string inputs;
+  for (const RecipeInput& input : recipe.inputs)
+    inputs += (inputs.empty() ? "" : ", ") + TensorTypeToString(input.dtype, input.dims);
+  for (int64_t param : recipe.params) inputs += fmt::format(", {}", param);
+  return fmt::format("{}({})", recipe.builtin, inputs);
+}
 
 Json Overview(const Program& program) {
   Json exports = Json::array();
@@ -68,7 +78,7 @@ Json Overview(const Program& program) {
                      {"result", TypeToString(program, host.result)}});
   }
   uint64_t constant_bytes = 0, image_bytes = 0;
-  for (const ConstantInfo& constant : program.constants) constant_bytes += constant.data.size();
+  for (const ConstantInfo& constant : program.constants) constant_bytes += BytesInFile(constant);
   for (const ImageInfo& image : program.images) image_bytes += image.elf.size();
   return {{"exports", std::move(exports)},
           {"types", std::move(types)},
@@ -146,7 +156,8 @@ Json Constants(const Program& program) {
     constants.push_back({{"name", constant.name},
                          {"dtype", DTypeName(constant.dtype)},
                          {"shape", constant.dims},
-                         {"bytes", constant.data.size()}});
+                         {"bytes", BytesInFile(constant)}});
+    if (constant.recipe != nullptr) constants.back()["recipe"] = RecipeText(*constant.recipe);
   }
   return constants;
 }
@@ -240,9 +251,10 @@ void PrintMemory(const Json& functions) {
 void PrintConstants(const Program& program) {
   for (size_t i = 0; i < program.constants.size(); ++i) {
     const ConstantInfo& constant = program.constants[i];
-    fmt::print("c{:<5} {:<28} {:>12} bytes  {}\n", i,
-               TensorTypeToString(constant.dtype, constant.dims), constant.data.size(),
-               Printable(constant.name));
+    fmt::print("c{:<5} {:<28} {:>12} bytes  {}{}\n", i,
+               TensorTypeToString(constant.dtype, constant.dims), BytesInFile(constant),
+               Printable(constant.name),
+               constant.recipe == nullptr ? "" : "  = " + Printable(RecipeText(*constant.recipe)));
   }
 }
 
@@ -260,7 +272,7 @@ void PrintText(const Options& options, const Program& program) {
 }
 
 void PrintJson(const Options& options, const Program& program) {
-  Json all = {{"format", fmt::format("{}.{}", kFormatMajor, kFormatMinor)},
+  Json all = {{"format", fmt::format("{}.{}", kFormatMajor, LeastFormatMinor(program))},
               {"bytecode_version", program.bytecode_version},
               {"program", Overview(program)}};
   if (options.bytecode) all["bytecode"] = Bytecode(program);

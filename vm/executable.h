@@ -47,6 +47,11 @@ struct LoadOptions {
   // Reads the file into memory of this process's own, instead of mapping it. What becomes of the file is
   // nothing to the executable then.
   bool copy_file = false;
+  // Constants that are made when the program is loaded (RecipeInfo) are kept in a folder of this user, where
+  // other processes that load the program find them: one copy for all (vm/README.md). Else, and where there
+  // is no such folder, they are memory of this executable. The environment's RELAYVM_CACHE names the folder,
+  // and turns this off where it is empty.
+  bool share_constants = true;
   // Compares the checksums of constants too, and of what is for other processors: reads all of the file.
   // kInvalidInput names what is damaged.
   bool verify = false;

@@ -20,6 +20,7 @@
 #include "vm/linked_program.h"
 #include "vm/object.h"
 #include "vm/output_places.h"
+#include "vm/recipes.h"
 
 namespace relayvm {
 namespace {
@@ -180,6 +181,8 @@ Result<std::shared_ptr<const Executable>> Executable::Link(Program program,
   RELAYVM_RETURN_IF_ERROR(executable->LinkKernels(options));
   RELAYVM_RETURN_IF_ERROR(executable->LinkHostFunctions(options.host_functions));
   RELAYVM_RETURN_IF_ERROR(executable->MakeFunctions(options));
+  RELAYVM_RETURN_IF_ERROR(
+      vm::MakeByRecipes(&executable->program_, options.share_constants, options.verify));
   RELAYVM_RETURN_IF_ERROR(executable->MakeConstants());
   return std::shared_ptr<const Executable>(std::move(executable));
 }

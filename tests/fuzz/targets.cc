@@ -85,6 +85,20 @@ constexpr const char* kBuiltinSamples[] = {
     "def @main(%x: Tensor[(?, 4), float32]) { (sort(%x, axis=0), searchsorted(%x, %x)) }",
 };
 
+// A constant that is made when the program is loaded.
+constexpr const char* kRecipeSample = R"(.version 1
+.constant float32[1, 16, 1, 1, 2] "w" recipe "winograd_weights_2" ()
+  .input float16[2, 1, 3, 3]
+  .hex 003c0038003c0038003c0038003c0038003c0038003c0038003c0038003c0038003c0038
+.constant int8[2] "plain"
+  .hex 0102
+.export "main" f0 () -> float32[1, 16, 1, 1, 2]
+.function "main" scalars 0 objects 0 captured 0 registers 0 1 returns object arena 0
+  const.r r0, c0
+  ret.r r0!
+.end
+)";
+
 std::span<const std::byte> AsBytes(const std::string& s) {
   return std::as_bytes(std::span(s.data(), s.size()));
 }
@@ -139,7 +153,8 @@ Status RunProgram(Program program) {
                                   [](const KernelInfo& k) { return !k.builtin; });
   if (native || program.exports.empty()) return OkStatus();
   ExportInfo main = program.exports[0];
-  RELAYVM_ASSIGN_OR_RETURN(auto executable, Executable::FromProgram(std::move(program)));
+  RELAYVM_ASSIGN_OR_RETURN(auto executable,
+                           Executable::FromProgram(std::move(program), {.share_constants = false}));
   RELAYVM_ASSIGN_OR_RETURN(auto runtime, Runtime::Create());
   RELAYVM_ASSIGN_OR_RETURN(auto invocation,
                            Invocation::Create(runtime, executable,
@@ -259,6 +274,12 @@ Result<std::vector<Target>> MakeTargets(const std::string& only,
     vmx.seeds.emplace_back(file.begin(), file.end());
     assembly.seeds.push_back(
         DisassembleProgram(compiled->program, {.data = compiled->program.kernels.empty()}));
+  }
+  if (binary) {
+    RELAYVM_ASSIGN_OR_RETURN(const Program recipes, Assemble(kRecipeSample));
+    RELAYVM_ASSIGN_OR_RETURN(std::vector<uint8_t> file, SerializeProgram(recipes));
+    vmx.seeds.emplace_back(file.begin(), file.end());
+    assembly.seeds.emplace_back(kRecipeSample);
   }
   std::vector<std::pair<std::string, HostTensor>> tensors = {
       {"weight", Counting(DType::kFloat32, {3, 4})},
