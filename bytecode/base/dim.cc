@@ -239,34 +239,42 @@ struct DimBuilder {
   }
 
   static Dim MinMax(Dim::Kind kind, const Dim& a, const Dim& b) {
-    std::vector<Dim> all;
+    struct Part {
+      Dim dim;
+      bool of_a;
+    };
+    std::vector<Part> all;
     for (const Dim* d : {&a, &b}) {
-      if (d->kind() == kind) {
-        all.insert(all.end(), d->operands().begin(), d->operands().end());
-      } else {
-        all.push_back(*d);
-      }
+      const auto parts = d->kind() == kind ? d->operands() : std::span(d, 1);
+      for (const Dim& part : parts) all.push_back({part, d == &a});
     }
     // Keep what no other operand dominates for every value of the symbols. Of operands that
     // dominate each other (equal, though maybe written differently) the first stays.
-    std::sort(all.begin(), all.end());
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Part& x, const Part& y) { return x.dim < y.dim; });
     const bool is_min = kind == Dim::Kind::kMin;
     std::function<bool(const Dim&, const Dim&)> dominates = [&](const Dim& x, const Dim& y) {
+      if (x.is_symbol() && y.is_symbol()) return x == y;
       auto low = (is_min ? y - x : x - y).LowerBound();
       if (low && *low >= 0) return true;
       // max(n, min(m, n)) is n.
       return y.kind() == (is_min ? Dim::Kind::kMax : Dim::Kind::kMin) &&
              std::ranges::any_of(y.operands(), [&](const Dim& part) { return dominates(x, part); });
     };
-    std::vector<Dim> kept;
-    for (const Dim& d : all) {
-      auto dominates_d = [&](const Dim& k) { return dominates(k, d); };
+    // Those of one canonical form do not dominate each other.
+    std::vector<Part> kept;
+    for (const Part& d : all) {
+      auto dominates_d = [&](const Part& k) { return k.of_a != d.of_a && dominates(k.dim, d.dim); };
       if (std::any_of(kept.begin(), kept.end(), dominates_d)) continue;
-      std::erase_if(kept, [&](const Dim& k) { return dominates(d, k); });
+      std::erase_if(kept,
+                    [&](const Part& k) { return k.of_a != d.of_a && dominates(d.dim, k.dim); });
       kept.push_back(d);
     }
-    if (kept.size() == 1) return kept[0];
-    return Make(kind, std::move(kept));
+    if (kept.size() == 1) return kept[0].dim;
+    std::vector<Dim> operands;
+    operands.reserve(kept.size());
+    for (Part& part : kept) operands.push_back(std::move(part.dim));
+    return Make(kind, std::move(operands));
   }
 };
 

@@ -74,6 +74,8 @@ void FunctionLowering::CloseScope(size_t mark) {
     Undo& u = undo_.back();
     if (u.part != nullptr) {
       u.part->reset();
+    } else if (u.step) {
+      dim_steps_.erase(*u.step);
     } else {
       dim_registers_.erase(u.dim);
     }

@@ -18,6 +18,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -214,10 +215,14 @@ class FunctionLowering {
     size_t operator()(const Dim& d) const { return d.Hash(); }
   };
   std::unordered_map<Dim, Reg, DimHash> dim_registers_;
-  // How to forget: a remembered location part, or a remembered dim.
+  // Steps on the way to dims: what sums, products and limits of many begin with, they share.
+  using DimStep = std::tuple<Opcode, Reg, Reg>;
+  std::map<DimStep, Reg> dim_steps_;
+  // How to forget: a remembered location part, a remembered step, or a remembered dim.
   struct Undo {
     std::optional<Reg>* part = nullptr;
     Dim dim;
+    std::optional<DimStep> step = std::nullopt;
   };
   std::vector<Undo> undo_;
   void Remember(std::optional<Reg>& part, Reg reg);

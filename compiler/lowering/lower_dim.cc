@@ -78,7 +78,12 @@ Reg FunctionLowering::EmitDim(const Dim& dim) {
 }
 
 Reg FunctionLowering::EmitDimOp(Opcode op, Reg left, Reg right) {
-  Reg reg = NewScalar();
+  const DimStep step{op, left, right};
+  const auto [at, is_new] = dim_steps_.try_emplace(step, 0);
+  if (!is_new) return at->second;
+  const Reg reg = NewScalar();
+  at->second = reg;
+  undo_.push_back({.step = step});
   if (op == Opcode::kMinI || op == Opcode::kMaxI) {
     Emit(op, {reg, left, right});
   } else {

@@ -14,35 +14,30 @@ namespace relayvm::typing {
 
 // --- Broadcasting ---
 
-std::vector<Dim> Broadcasts::PartsOf(const Dim& d) const {
-  if (d.is_const(1)) return {};
+Broadcasts::Made Broadcasts::PartsOf(const Dim& d) const {
+  if (d.is_const(1)) return {{}, Dim(1), Dim(1)};
   auto it = parts_.find(d);
-  return it == parts_.end() ? std::vector<Dim>{d} : it->second;
+  return it == parts_.end() ? Made{{d}, d, Dim::Min(Dim(1), d)} : it->second;
 }
 
 Dim Broadcasts::Combine(const Dim& a, const Dim& b, bool* proved) {
   *proved = true;
-  std::vector<Dim> x = PartsOf(a);
-  std::vector<Dim> y = PartsOf(b);
-  std::sort(x.begin(), x.end());
-  std::sort(y.begin(), y.end());
+  Made x = PartsOf(a);
+  Made y = PartsOf(b);
   // That `a` exists says that its parts broadcast with each other.
-  if (std::includes(x.begin(), x.end(), y.begin(), y.end())) return a;
-  if (std::includes(y.begin(), y.end(), x.begin(), x.end())) return b;
+  if (std::includes(x.parts.begin(), x.parts.end(), y.parts.begin(), y.parts.end())) return a;
+  if (std::includes(y.parts.begin(), y.parts.end(), x.parts.begin(), x.parts.end())) return b;
   *proved = false;
-  std::vector<Dim> all;
-  std::set_union(x.begin(), x.end(), y.begin(), y.end(), std::back_inserter(all));
-  for (const Dim& d : all) {
+  Made both;
+  std::set_union(x.parts.begin(), x.parts.end(), y.parts.begin(), y.parts.end(),
+                 std::back_inserter(both.parts));
+  for (const Dim& d : both.parts) {
     if (d.is_const()) return d;  // above 1: the others are it, or 1
   }
-  Dim largest = all[0];
-  Dim smallest = Dim::Min(Dim(1), all[0]);
-  for (size_t i = 1; i < all.size(); ++i) {
-    largest = Dim::Max(largest, all[i]);
-    smallest = Dim::Min(smallest, all[i]);
-  }
-  Dim result = largest * smallest;
-  parts_.emplace(result, std::move(all));
+  both.largest = Dim::Max(x.largest, y.largest);
+  both.smallest = Dim::Min(x.smallest, y.smallest);
+  Dim result = both.largest * both.smallest;
+  parts_.emplace(result, std::move(both));
   return result;
 }
 

@@ -25,8 +25,12 @@ class Broadcasts {
   struct Hash {
     size_t operator()(const Dim& d) const { return d.Hash(); }
   };
-  std::vector<Dim> PartsOf(const Dim& d) const;
-  std::unordered_map<Dim, std::vector<Dim>, Hash> parts_;
+  struct Made {
+    std::vector<Dim> parts;  // in order
+    Dim largest, smallest;   // of the parts; of the parts and 1
+  };
+  Made PartsOf(const Dim& d) const;
+  std::unordered_map<Dim, Made, Hash> parts_;
 };
 
 // What a relation needs from around the call.

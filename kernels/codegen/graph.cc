@@ -270,6 +270,12 @@ const Node* Graph::Reinterpret(const Node* x, DType dtype) {
 const Node* Graph::Select(const Node* condition, const Node* if_true, const Node* if_false) {
   if (condition->kind == NodeKind::kInt) return condition->int_value != 0 ? if_true : if_false;
   if (if_true == if_false) return if_true;
+  // Where a broadcast of a broadcast has one element, so has each of its parts.
+  while (if_false->kind == NodeKind::kSelect && if_false->operands[1] == if_true &&
+         Implies(if_false->operands[0], condition)) {
+    if_false = if_false->operands[2];
+    if (if_true == if_false) return if_true;
+  }
   return Intern(Node{.kind = NodeKind::kSelect,
                      .dtype = if_true->dtype,
                      .operands = {condition, if_true, if_false}});

@@ -132,6 +132,8 @@ class Graph {
   bool MergeDivMod(Sum& sum);
   std::optional<Bounds> BoundsOfWrapped(const Node* select);
   bool Within(const Node* n, const Dim& extent);  // 0 <= n < extent, proved
+  // Whether `other` is true where `condition` is, as far as can be proved.
+  static bool Implies(const Node* condition, const Node* other);
   struct Split;
   Split SplitBy(const Node* a, const Dim& divisor);
   const Node* CompareInts(te::BinaryOp op, const Node* a, const Node* b);

@@ -7,6 +7,7 @@
 //   floordiv(x, W)*W + floormod(x, W) = x
 #include <algorithm>
 #include <limits>
+#include <span>
 
 #include "kernels/codegen/graph.h"
 #include "kernels/te/scalar.h"
@@ -363,6 +364,61 @@ const Node* Graph::FloorMod(const Node* a, const Dim& divisor) {
                      .dtype = DType::kInt64,
                      .operands = {rest, DimOf(divisor)},
                      .binary = BinaryOp::kFloorMod});
+}
+
+// --- Sizes of one ---
+
+namespace {
+
+// The dim that is compared with 1, or null.
+const Dim* ComparedWithOne(const Node* n) {
+  const auto is_dim = [](const Node* x) {
+    return x->kind == NodeKind::kLinear && x->operands.empty();
+  };
+  const bool is_comparison = n->kind == NodeKind::kBinary && n->binary == BinaryOp::kEqual &&
+                             is_dim(n->operands[0]) && n->operands[1]->IsConstInt(1);
+  return is_comparison ? &n->operands[0]->dim : nullptr;
+}
+
+// The parts of a size as broadcasting makes it, max(parts...) * min(1, parts...), where the second
+// factor leaves out parts that are never 0; or the size alone. It is 1 exactly where all parts are:
+// where the product of two that are not negative is 1, no part is above it and none below.
+std::span<const Dim> PartsOfBroadcast(const Dim& d) {
+  const std::span<const Dim> whole(&d, 1);
+  const std::span<const Dim> factors = d.kind() == Dim::Kind::kMul ? d.operands() : whole;
+  std::span<const Dim> parts, limits;
+  for (const Dim& factor : factors) {
+    if (!NonNegative(factor)) return whole;
+    if (factor.kind() == Dim::Kind::kMax && parts.empty()) {
+      parts = factor.operands();
+    } else if (factor.kind() == Dim::Kind::kMin && limits.empty()) {
+      limits = factor.operands();
+    } else {
+      return whole;
+    }
+  }
+  const auto has = [](std::span<const Dim> dims, const Dim& d) {
+    return std::find(dims.begin(), dims.end(), d) != dims.end();
+  };
+  for (const Dim& part : parts) {
+    if (!has(limits, part) && !NonNegative(part - Dim(1))) return whole;
+  }
+  for (const Dim& limit : limits) {
+    if (!limit.is_const(1) && !has(parts, limit)) return whole;
+  }
+  return parts.empty() ? whole : parts;
+}
+
+}  // namespace
+
+bool Graph::Implies(const Node* condition, const Node* other) {
+  if (condition == other) return true;
+  const Dim* is_one = ComparedWithOne(condition);
+  const Dim* is_one_too = ComparedWithOne(other);
+  if (is_one == nullptr || is_one_too == nullptr) return false;
+  const std::span<const Dim> parts = PartsOfBroadcast(*is_one);
+  const std::span<const Dim> fewer = PartsOfBroadcast(*is_one_too);
+  return std::includes(parts.begin(), parts.end(), fewer.begin(), fewer.end());
 }
 
 // --- Binary operators that simplify ---

@@ -91,6 +91,41 @@ TEST_CASE_FIXTURE(Fixture, "what is checked has bounds, from the end too") {
   CHECK_FALSE(g.Load(x.get(), {g.Select(is_behind, g.Add(both, g.DimOf(kM)), both)})->in_range);
 }
 
+TEST_CASE_FIXTURE(Fixture, "where a broadcast has one element, so has each of its parts") {
+  const auto broadcast = [](std::initializer_list<Dim> parts) {
+    Dim largest(0), least(1);
+    for (const Dim& d : parts) {
+      largest = Dim::Max(largest, d);
+      least = Dim::Min(least, d);
+    }
+    return largest * least;
+  };
+  const Node* zero = g.DimOf(Dim(0));
+  const Node* i = Axis("i", kN);
+  const auto at = [&](const Dim& size, const Node* otherwise) {
+    const Node* is_one = g.Binary(BinaryOp::kEqual, g.DimOf(size), g.DimOf(Dim(1)));
+    return g.Select(is_one, zero, otherwise);
+  };
+  CHECK(at(kN, at(broadcast({kN, kM}), i)) == at(kN, i));
+  CHECK(at(kM, at(broadcast({kN, kM, kK}), i)) == at(kM, i));
+  CHECK(at(broadcast({kN, kM}), at(broadcast({kN, kM, kK}), i)) == at(broadcast({kN, kM}), i));
+  CHECK(at(kN, at(broadcast({kN, kM}), at(broadcast({kN, kM, kK}), i))) == at(kN, i));
+  CHECK(at(kN, at(kN, i)) == at(kN, i));
+  const Dim some = kN + Dim(1);  // never 0: the least has no need of it
+  CHECK(at(some, at(broadcast({some, kM}), i)) == at(some, i));
+  // What is larger may be 1 where its parts are not, or the other way round.
+  CHECK(at(kK, at(broadcast({kN, kM}), i)) != at(kK, i));
+  CHECK(at(broadcast({kN, kM}), at(kN, i)) != at(broadcast({kN, kM}), i));
+  CHECK(at(kN, at(kN * kM, i)) != at(kN, i));
+  CHECK(at(kN, at(Dim::Max(kN, kM), i)) != at(kN, i));
+  CHECK(at(kN, at(Dim::Max(kN, kM) * Dim::Min(Dim(1), kN), i)) != at(kN, i));
+  CHECK(at(Dim::Max(kN, kM) * Dim::Min(Dim(1), Dim::Min(kM, Dim::Min(kN, kK))),
+           at(broadcast({kN, kM}), i)) !=
+        at(Dim::Max(kN, kM) * Dim::Min(Dim(1), Dim::Min(kM, Dim::Min(kN, kK))), i));
+  const Node* is_two = g.Binary(BinaryOp::kEqual, g.DimOf(kN), g.DimOf(Dim(2)));
+  CHECK(g.Select(is_two, zero, at(broadcast({kN, kM}), i)) != g.Select(is_two, zero, i));
+}
+
 TEST_CASE_FIXTURE(Fixture, "loads know whether they are in range") {
   te::Tensor x = te::Placeholder("x", {kN, kM}, DType::kFloat32, 0);
   const Node* i = Axis("i", kN);

@@ -120,6 +120,35 @@ def read_by_many(n):
             + f"\n  ({', '.join(f'%y{i}' for i in range(n))})\n}}\n")
 
 
+def row_of(link, shape="(?)", dtype="float32"):
+    """Values of open sizes of their own; `link` is a line's value from {y}, the one before, and %x{i}."""
+    def program(n):
+        params = ", ".join(f"%x{i}: Tensor[{shape}, {dtype}]" for i in range(n))
+        lines, y = [], "%x0"
+        for i in range(1, n):
+            lines.append(f"  let %y{i} = {link.format(i=i, j=i - 1, y=y)};")
+            y = f"%y{i}"
+        return f"def @main({params}) {{\n" + "\n".join(lines) + f"\n  {y}\n}}\n"
+    return program
+
+
+def tree_of(shape):
+    def program(n):
+        params = ", ".join(f"%x{i}: Tensor[{shape}, float32]" for i in range(n))
+        lines, values = [], [f"%x{i}" for i in range(n)]
+        while len(values) > 1:
+            pairs = list(zip(values[::2], values[1::2]))
+            lines += [f"  let %y{len(pairs)}_{i} = add({a}, {b});" for i, (a, b) in enumerate(pairs)]
+            values = [f"%y{len(pairs)}_{i}" for i in range(len(pairs))]
+        return f"def @main({params}) {{\n" + "\n".join(lines) + f"\n  {values[0]}\n}}\n"
+    return program
+
+
+def prefixes(n):
+    row = row_of("add({y}, %x{i})")(n)
+    return row.replace(f"\n  %y{n - 1}\n", f"\n  ({', '.join(f'%y{i}' for i in range(1, n))})\n")
+
+
 ROWS = [
     ("take", chain("%x: Tensor[(64), int64]", "let {z} = take({y}, {y}, axis=0);"), 8),
     ("gather", chain("%x: Tensor[(32, 32), float32], %i: Tensor[(32, 32), int32]",
@@ -157,6 +186,14 @@ ROWS = [
     ("join of vectors", joined("(?)", 0), 16),
     ("join of vectors, long", joined("(?)", 0), 32),
     ("join of rows", joined("(3, ?)", 1), 16),
+    ("sum of vectors", row_of("add({y}, %x{i})"), 8),
+    ("sum of matrices", row_of("add({y}, %x{i})", "(?, ?)"), 8),
+    ("sum of matrices, long", row_of("add({y}, %x{i})", "(?, ?)"), 32),
+    ("tree of sums of matrices", tree_of("(?, ?)"), 8),
+    ("choices of vectors", row_of("where(greater(%x{i}, 0f), {y}, %x{j})"), 8),
+    ("products less sums", row_of("subtract(multiply({y}, %x{i}), sum(%x{i}, axis=[0], keepdims=True))"), 16),
+    ("sums of vectors that are reshaped", row_of("add(reshape({y}, newshape=[-1]), %x{i})"), 16),
+    ("sums so far", prefixes, 32),
     ("mixed ranks", mixed_ranks, 6),
     ("row of mixed ranks", mixed_row("exp({y})", "sum({a})"), 100),
     ("row of mixed ranks that read each other", mixed_row("exp({y})", "tanh({a})"), 100),
@@ -173,6 +210,8 @@ TIMES = [
     ("time of a row of mixed ranks", mixed_row("exp({y})", "sum({a})"), 100),
     ("time of a row of mixed ranks that read each other", mixed_row("exp({y})", "tanh({a})"), 100),
     ("time of functions", functions, 1000),
+    ("time of a sum of vectors", row_of("add({y}, %x{i})"), 16),
+    ("time of a sum of matrices", row_of("add({y}, %x{i})", "(?, ?)"), 16),
 ]
 MOST_TIME = 1.5 * MOST ** 2
 
