@@ -7,15 +7,18 @@
 namespace relayvm {
 namespace {
 
-void Collect(const ValueType& type, std::unordered_set<std::string_view>* seen,
-             std::vector<std::string_view>* names) {
+// Of tensors inside of data types, or of others.
+void Collect(const ValueType& type, bool inside, bool is_inside,
+             std::unordered_set<std::string_view>* seen, std::vector<std::string_view>* names) {
   if (type.kind == ValueType::Kind::kTensor) {
-    for (size_t i = 0; i < type.dims.size(); ++i) {
+    for (size_t i = 0; i < type.dims.size() && inside == is_inside; ++i) {
       if (IsDimName(type, i) && seen->insert(type.dim_names[i]).second)
         names->push_back(type.dim_names[i]);
     }
-  } else if (type.kind == ValueType::Kind::kTuple) {
-    for (const ValueType& field : type.args) Collect(field, seen, names);
+  } else if (type.kind == ValueType::Kind::kTuple ||
+             (inside && type.kind == ValueType::Kind::kAdt)) {
+    is_inside = is_inside || type.kind == ValueType::Kind::kAdt;
+    for (const ValueType& arg : type.args) Collect(arg, inside, is_inside, seen, names);
   }
 }
 
@@ -45,7 +48,9 @@ bool IsDimName(const ValueType& tensor, size_t i) {
 std::vector<std::string_view> DimNames(std::span<const ValueType> params) {
   std::unordered_set<std::string_view> seen;
   std::vector<std::string_view> names;
-  for (const ValueType& type : params) Collect(type, &seen, &names);
+  for (const bool inside : {false, true}) {
+    for (const ValueType& type : params) Collect(type, inside, /*is_inside=*/false, &seen, &names);
+  }
   return names;
 }
 

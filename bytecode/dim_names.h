@@ -16,7 +16,7 @@ bool IsDimName(const ValueType& tensor, size_t i);
 bool IsDimFormula(const ValueType& tensor, size_t i);
 
 // The distinct names that are dims of parameters, and of tensors in tuples there, in the order in which
-// they occur. Every one that stands in a formula is among them.
+// they occur; then those of tensors inside of data types. Every one that stands in a formula is among them.
 std::vector<std::string_view> DimNames(std::span<const ValueType> params);
 
 // Whether the formulas of a signature's types are numbers over those names.

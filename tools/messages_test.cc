@@ -101,6 +101,44 @@ TEST_CASE("types that double with each constructor are written to a length") {
   CHECK(o.err.size() < 4000);
 }
 
+// Dims with names, which Relay's text has in its metadata alone.
+constexpr const char* kLists = R"(type List[A] { Cons(A, List[A]), Nil, }
+def @main(%xs: List[Tensor[(meta[tir.SizeVar][0], 2), float32]], %ys: List[Tensor[(meta[tir.Add][0]), float32]]) {
+  (%xs, %ys)
+}
+#[metadata]
+{"root": 1, "nodes": [{"type_key": ""},
+  {"type_key": "Map", "keys": ["tir.SizeVar", "tir.Add"], "data": [2, 3]},
+  {"type_key": "Array", "data": [4]}, {"type_key": "Array", "data": [5]},
+  {"type_key": "tir.SizeVar", "attrs": {"dtype": "int32", "name": "6"}},
+  {"type_key": "tir.Add", "attrs": {"a": "4", "b": "7"}},
+  {"type_key": "runtime.String", "repr_str": "n"},
+  {"type_key": "IntImm", "attrs": {"dtype": "int32", "value": "1"}}]}
+)";
+
+TEST_CASE("names of dims inside of lists are one number, and so are expressions over them") {
+  Shell shell;
+  shell.Compile("lists", kLists);
+  const auto run = [&](const char* xs, const char* ys) {
+    return shell.Run(fmt::format("vmrun lists.vmx --input 'xs={}' --input 'ys={}'", xs, ys));
+  };
+  CHECK(run("Cons([[1, 2]], Cons([[3, 4]], Nil))", "Cons([1, 2], Cons([3, 4], Nil))").status == 0);
+  CHECK(run("Nil", "Cons([1, 2], Nil)").status == 0);
+  const struct {
+    const char *xs, *ys, *text;
+  } kCases[] = {
+      {"Cons([[1, 2]], Cons([[3, 4], [5, 6]], Nil))", "Nil",
+       "a tensor in xs's dim 0 (n) is 1, a tensor in xs's dim 0 (n) is 2"},
+      {"Cons([[1, 2]], Nil)", "Cons([1, 2], Cons([3], Nil))",
+       "a tensor in xs's dim 0 (n) is 1, a tensor in ys's dim 0 (n + 1) is 1"},
+  };
+  for (const auto& c : kCases) {
+    const Outcome o = run(c.xs, c.ys);
+    CHECK(o.status == 2);
+    CHECK_MESSAGE(o.err.find(c.text) != std::string::npos, o.err);
+  }
+}
+
 TEST_CASE("outputs are checked before the run") {
   Shell shell;
   shell.Compile("spin", kForEver);  // would not end

@@ -268,11 +268,13 @@ SignatureDims::Mismatch SignatureDims::Check(const Program& program, std::span<c
     if (!text.empty()) return wrong(std::move(text), place, found, /*inside=*/false);
   }
   Mismatch mismatch;
-  for (const uint32_t value : data_) {
+  // Names, and then what stands for numbers over them, wherever these are.
+  const auto compare = [&](uint32_t value, bool formulas) {
     const TensorVisitor visitor = [&](const ValueType& type, const Tensor& tensor) -> std::string {
       const auto dims = inside_.find(&type);
       if (dims == inside_.end()) return "";
       for (const InsideDim& dim : dims->second) {
+        if ((dim.formula != nullptr) != formulas) continue;
         const Place place{value, dim.dim, {}, &type};
         const int64_t found = tensor.dims[dim.dim];
         std::string text = dim.formula != nullptr
@@ -284,9 +286,19 @@ SignatureDims::Mismatch SignatureDims::Check(const Program& program, std::span<c
       }
       return "";
     };
-    if (object_at(value) == nullptr) continue;
-    VisitTensors(program, object_at(value), *types_[value], visitor, poll);
-    if (!mismatch.text.empty() || poll->stopped()) break;
+    if (object_at(value) != nullptr)
+      VisitTensors(program, object_at(value), *types_[value], visitor, poll);
+    return mismatch.text.empty() && !poll->stopped();
+  };
+  bool has_names = false, has_formulas = false;
+  for (const auto& [type, dims] : inside_) {
+    for (const InsideDim& dim : dims) (dim.formula != nullptr ? has_formulas : has_names) = true;
+  }
+  for (const bool formulas : {false, true}) {
+    if (!(formulas ? has_formulas : has_names)) continue;
+    for (const uint32_t value : data_) {
+      if (!compare(value, formulas)) return mismatch;
+    }
   }
   return mismatch;
 }

@@ -128,6 +128,9 @@ TEST_CASE("dims that are expressions have the value that their names give") {
       R"("x": (float32[?"n", ?"m"]), "y": float32[?"n*2 + m"=s0*2 + s1], "z": float32[3])";
   constexpr const char* kQuotient =
       R"~("x": float32[?"n", ?"m"], "y": float32[?"floordiv(n, m)"=floordiv(s0, s1)])~";
+  // A name that data types alone have, and stands behind.
+  constexpr const char* kBoth =
+      R"("l": data 0(float32[?"n + 1"=s0 + 1]), "k": data 0(float32[?"n"]))";
   constexpr const char* kInside = R"("x": float32[?"n"], "l": data 0(float32[?"n + 1"=s0 + 1]))";
   Check({
       {kNext, {Shaped({4}), Shaped({3})}, ""},
@@ -146,6 +149,11 @@ TEST_CASE("dims that are expressions have the value that their names give") {
        {Shaped({7, 0}), Shaped({3})},
        "x's dim 0 (n) is 7, x's dim 1 (m) is 0, y's dim 0 (floordiv(n, m)) is 3; where these are "
        "two sizes, relayc --shape y='(n_2,)' gives one another name"},
+      {kBoth, {List({Shaped({4})}), List({Shaped({3})})}, ""},
+      {kBoth, {List({Shaped({4})}), List({})}, ""},
+      {kBoth,
+       {List({Shaped({4}), Shaped({3})}), List({Shaped({3}), Shaped({3})})},
+       "a tensor in k's dim 0 (n) is 3, a tensor in l's dim 0 (n + 1) is 3"},
       {kInside, {Shaped({3}), List({Shaped({4}), Shaped({4})})}, ""},
       {kInside,
        {Shaped({3}), List({Shaped({4}), Shaped({3})})},

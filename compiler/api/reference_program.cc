@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/ir/declared_dims.h"
 #include "compiler/lowering/value_type.h"
 #include "compiler/pipeline.h"
 #include "vm/optional_inputs.h"
@@ -15,9 +16,14 @@
 namespace relayvm {
 namespace {
 
-// The module's border as a program: its only function fails when it is called.
-Result<Program> SignatureOf(const ir::Module& module) {
-  const ir::Function& entry = *module.functions.at(module.entry);
+// The module's border as a program: its only function fails when it is called. `given`: before its types
+// were inferred.
+Result<Program> SignatureOf(const ir::Module& given, const ir::Module& module) {
+  ir::Function entry = *module.functions.at(module.entry);
+  if (const auto at = given.functions.find(given.entry); at != given.functions.end()) {
+    AttrList declared = ir::DeclaredDimsOf(*at->second);
+    if (!declared.empty()) entry.attrs[ir::kDeclaredDims] = std::move(declared);
+  }
   Program program;
   RELAYVM_RETURN_IF_ERROR(lower::AddStub(entry.name, entry.params.size(),
                                          "the reference interpreter runs this program", program));
@@ -175,7 +181,7 @@ Result<Value> FromReference(const reference::Value& root, const StringTable* str
 Result<std::shared_ptr<const ReferenceProgram>> ReferenceProgram::Make(const LoadedModel& model) {
   std::shared_ptr<ReferenceProgram> made(new ReferenceProgram());
   RELAYVM_ASSIGN_OR_RETURN(made->module_, RunFrontendPipeline(model.module));
-  RELAYVM_ASSIGN_OR_RETURN(Program signature, SignatureOf(made->module_));
+  RELAYVM_ASSIGN_OR_RETURN(Program signature, SignatureOf(model.module, made->module_));
   RELAYVM_ASSIGN_OR_RETURN(made->signature_, Executable::FromProgram(std::move(signature)));
   return std::shared_ptr<const ReferenceProgram>(std::move(made));
 }

@@ -44,6 +44,30 @@ TEST_CASE("trees and tuples go in and out, whatever their depth") {
   CHECK(result->field(1).field(0).field(1).field(0).element(0) == 99'998);
 }
 
+TEST_CASE("names of dims inside of data types are compared, and expressions over them") {
+  const auto p = Program(std::string(kList) + R"(
+def @main(%l: List[Tensor[(meta[tir.Add][0]), float32]], %x: Tensor[(meta[tir.SizeVar][0]), float32]) { (%l, %x) }
+#[metadata]
+{"root": 1, "nodes": [{"type_key": ""},
+  {"type_key": "Map", "keys": ["tir.SizeVar", "tir.Add"], "data": [2, 3]},
+  {"type_key": "Array", "data": [4]}, {"type_key": "Array", "data": [5]},
+  {"type_key": "tir.SizeVar", "attrs": {"dtype": "int32", "name": "6"}},
+  {"type_key": "tir.Add", "attrs": {"a": "4", "b": "7"}},
+  {"type_key": "runtime.String", "repr_str": "n"},
+  {"type_key": "IntImm", "attrs": {"dtype": "int32", "value": "1"}}]}
+)");
+  const std::vector<float> data(4, 1.0F);
+  const auto vector = [&](int64_t n) {
+    const int64_t dims[] = {n};
+    return *Value::CopyTensor(DType::kFloat32, dims, data.data());
+  };
+  const Value nil = Value::Adt(1, {});
+  CHECK(p->Run({{Value::Adt(0, {vector(4), nil}), vector(3)}}).ok());
+  const auto wrong = p->Run({{Value::Adt(0, {vector(3), nil}), vector(3)}});
+  REQUIRE(!wrong.ok());
+  CHECK(wrong.status().message() == "main: x's dim 0 (n) is 3, a tensor in l's dim 0 (n + 1) is 3");
+}
+
 TEST_CASE("a result outlives its program") {
   auto p = Program("def @main(%x: float32) { (2.5f, add(%x, 1f)) }");
   auto result = p->Run({{Value::Float32(3)}});

@@ -12,7 +12,7 @@
 namespace relayvm::ir {
 
 // For each tensor of the parameters, depth first through tuples and arguments of data types: "#rank", and
-// for each of its dims "id:name" of a symbol, else "".
+// for each of its dims "id:name" of a symbol, the dim itself of an expression over symbols, else "".
 inline constexpr const char* kDeclaredDims = "declared_dims";
 
 // A tensor that a parameter's type mentions.
@@ -41,6 +41,10 @@ inline std::vector<MentionedTensor> MentionedTensors(const Function& function) {
   return tensors;
 }
 
+inline std::string DeclaredName(const Dim& symbol) {
+  return std::to_string(symbol.symbol_id()) + ":" + symbol.symbol_name();
+}
+
 // The attribute of a function's parameters; empty where no data type has a name.
 inline AttrList DeclaredDimsOf(const Function& function) {
   const std::vector<MentionedTensor> tensors = MentionedTensors(function);
@@ -49,10 +53,14 @@ inline AttrList DeclaredDimsOf(const Function& function) {
   for (const MentionedTensor& tensor : tensors) {
     dims.emplace_back("#" + std::to_string(tensor.type->shape.size()));
     for (const Dim& d : tensor.type->shape) {
-      const bool is_name = d.is_symbol() && !d.ContainsAny() && !d.symbol_name().empty();
-      any = any || (is_name && tensor.inside);
-      dims.emplace_back(is_name ? std::to_string(d.symbol_id()) + ":" + d.symbol_name()
-                                : std::string());
+      bool is_named = !d.is_const() && !d.ContainsAny();
+      d.ForEachSymbol([&](const Dim& s) { is_named = is_named && !s.symbol_name().empty(); });
+      any = any || (is_named && tensor.inside);
+      if (is_named && !d.is_symbol()) {
+        dims.emplace_back(d);
+      } else {
+        dims.emplace_back(is_named ? DeclaredName(d) : std::string());
+      }
     }
   }
   return any ? dims : AttrList();

@@ -4,14 +4,17 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <limits>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string_view>
 
 #include "bytecode/code_builder.h"
+#include "bytecode/dim_names.h"
 #include "bytecode/instruction.h"
 #include "bytecode/opcode.h"
 #include "bytecode/verifier.h"
@@ -160,6 +163,22 @@ class Converter {
   void SetDim(const Dim& dim, size_t index, ValueType* tensor) {
     tensor->dims[index] = dim.is_const() ? dim.value() : -1;
     tensor->dim_names[index] = dim.is_const() ? "" : NameOf(dim);
+    if (dim.is_const() || dim.is_symbol()) return;
+    SizeFormula formula = FormulaOf(dim);
+    if (formula.empty()) return;
+    tensor->dim_formulas.resize(tensor->dims.size());
+    tensor->dim_formulas[index] = std::move(formula);
+  }
+
+  // Expressions that follow count the names of data types too.
+  void NumberNames(std::span<const ValueType> params) {
+    std::map<std::string_view, int64_t> numbers;
+    for (const std::string_view name : DimNames(params))
+      numbers.emplace(name, static_cast<int64_t>(numbers.size()));
+    for (const auto& [symbol, name] : names_) {
+      if (const auto at = numbers.find(name); at != numbers.end())
+        numbers_.emplace(symbol, at->second);
+    }
   }
 
   // `what` and `name` say whose type it is.
@@ -353,45 +372,85 @@ void AddTensors(ValueType& type, std::vector<ValueType*>* to) {
   for (ValueType& arg : type.args) AddTensors(arg, to);
 }
 
-// Names inside of data types, as the entry has declared them (ir::kDeclaredDims): what inference calls a
-// declared symbol is told by the tensors that it leaves as they are. Where the types have become others,
-// nothing is said.
+// What the attribute says, by tensor; nothing where it says something else.
+std::vector<std::vector<AttrValue>> ReadDeclaredDims(const AttrValue& attr) {
+  const auto* list = std::get_if<AttrList>(&attr.value);
+  std::vector<std::vector<AttrValue>> tensors;
+  if (list == nullptr) return tensors;
+  for (const AttrValue& v : *list) {
+    const auto* text = std::get_if<std::string>(&v.value);
+    if (text != nullptr && text->starts_with('#')) {
+      tensors.emplace_back();
+    } else if (!tensors.empty()) {
+      tensors.back().push_back(v);
+    }
+  }
+  return tensors;
+}
+
+// A symbol as DeclaredName writes it.
+std::optional<Dim> ReadDeclaredName(const std::string& text) {
+  const size_t colon = text.find(':');
+  uint32_t id = 0;
+  const char* end = text.data() + std::min(colon, text.size());
+  const auto read = std::from_chars(text.data(), end, id);
+  if (colon == std::string::npos || read.ec != std::errc() || read.ptr != end) return std::nullopt;
+  return Dim::Symbol(id, text.substr(colon + 1));
+}
+
+// Names inside of data types, and expressions over names, as the entry has declared them
+// (ir::kDeclaredDims): what inference calls a declared symbol is told by the tensors that it leaves as
+// they are. Where the types have become others, nothing is said.
 void RestoreDeclaredDims(const ir::Function& function, Converter& converter, ExportInfo* info) {
   const auto attr = function.attrs.find(ir::kDeclaredDims);
   if (attr == function.attrs.end()) return;
-  const std::vector<std::string> declared = OutputNames(attr->second);
+  const std::vector<std::vector<AttrValue>> declared = ReadDeclaredDims(attr->second);
   const std::vector<ir::MentionedTensor> tensors = ir::MentionedTensors(function);
-  if (tensors.empty()) return;
   std::vector<ValueType*> values;
   for (ValueType& param : info->params) AddTensors(param, &values);
-  std::vector<std::vector<std::string>> names;
-  for (const std::string& text : declared) {
-    if (text.starts_with('#')) {
-      names.emplace_back();
-    } else if (!names.empty()) {
-      names.back().push_back(text);
-    }
-  }
-  if (names.size() != tensors.size() || values.size() != tensors.size()) return;
-  std::map<std::string, Dim> known;
+  if (tensors.empty() || declared.size() != tensors.size() || values.size() != tensors.size())
+    return;
+  struct Place {
+    Dim declared;
+    size_t index;
+    ValueType* tensor;
+  };
+  std::vector<Place> inside;
+  std::map<uint32_t, Dim> known;  // by the symbol's declared number
+  std::set<uint32_t> bound;
   for (size_t i = 0; i < tensors.size(); ++i) {
     const std::vector<Dim>& shape = tensors[i].type->shape;
-    if (names[i].size() != shape.size() || values[i]->dims.size() != shape.size()) return;
-    for (size_t j = 0; j < shape.size() && !tensors[i].inside; ++j) {
-      if (!names[i][j].empty() && (shape[j].is_symbol() || shape[j].is_const()))
-        known.emplace(names[i][j], shape[j]);
+    if (declared[i].size() != shape.size() || values[i]->dims.size() != shape.size()) return;
+    for (size_t j = 0; j < shape.size(); ++j) {
+      const auto* name = std::get_if<std::string>(&declared[i][j].value);
+      const auto* expression = std::get_if<Dim>(&declared[i][j].value);
+      const std::optional<Dim> symbol = name == nullptr ? std::nullopt : ReadDeclaredName(*name);
+      if (symbol) bound.insert(symbol->symbol_id());
+      if (tensors[i].inside && shape[j].ContainsAny() && (symbol || expression != nullptr)) {
+        inside.push_back({symbol ? *symbol : *expression, j, values[i]});
+      } else if (!tensors[i].inside && symbol && (shape[j].is_symbol() || shape[j].is_const())) {
+        known.emplace(symbol->symbol_id(), shape[j]);
+      }
     }
   }
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    const std::vector<Dim>& shape = tensors[i].type->shape;
-    for (size_t j = 0; j < shape.size() && tensors[i].inside; ++j) {
-      const std::string& name = names[i][j];
-      if (name.empty() || !shape[j].ContainsAny()) continue;
-      const size_t colon = name.find(':');
-      const auto id = static_cast<uint32_t>(std::stoul(name.substr(0, colon)));
-      const auto dim = known.try_emplace(name, Dim::Symbol(id, name.substr(colon + 1))).first;
-      converter.SetDim(dim->second, j, values[i]);
-    }
+  // An expression is compared with what its names say; where one says nothing, the whole is a name.
+  const auto is_compared = [&](const Dim& d) {
+    bool all = !d.is_symbol();
+    d.ForEachSymbol([&](const Dim& s) { all = all && bound.contains(s.symbol_id()); });
+    return all;
+  };
+  const auto set = [&](const Place& place) {
+    const Dim dim = place.declared.Substitute([&](const Dim& s) -> std::optional<Dim> {
+      return known.try_emplace(s.symbol_id(), s).first->second;
+    });
+    converter.SetDim(dim, place.index, place.tensor);
+  };
+  for (const Place& place : inside) {
+    if (!is_compared(place.declared)) set(place);
+  }
+  converter.NumberNames(info->params);
+  for (const Place& place : inside) {
+    if (is_compared(place.declared)) set(place);
   }
 }
 

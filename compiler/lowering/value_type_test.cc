@@ -3,9 +3,11 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <functional>
 #include <set>
 #include <string>
 
+#include "bytecode/dim_names.h"
 #include "bytecode/disassembler.h"
 #include "compiler/frontend/parser.h"
 #include "compiler/ir/declared_dims.h"
@@ -129,6 +131,50 @@ TEST_CASE("names inside of data types are what the entry has declared") {
   // Types that have become others say nothing.
   inferred.params.pop_back();
   CHECK(types_of(inferred).find("List[Tensor[(?, ?, 4), float32]]") != std::string::npos);
+  // Expressions: of names that plain tensors have, that data types alone have, and that nobody has.
+  const auto formulas_of = [&](const ir::Function& function) {
+    Program program;
+    REQUIRE(AddExport(module, function, 0, {}, program, /*all_sizes=*/true).ok());
+    const ExportInfo& e = program.exports.at(0);
+    REQUIRE(CheckDimFormulas(e.params, e.result).ok());
+    std::string text;
+    std::function<void(const ValueType&)> add = [&](const ValueType& type) {
+      for (const SizeFormula& f : type.dim_formulas)
+        text += f.empty() ? "" : SizeFormulaToString(f) + "; ";
+      for (const ValueType& arg : type.args) add(arg);
+    };
+    for (const ValueType& param : e.params) add(param);
+    return text;
+  };
+  const auto inferred_as = [&](std::vector<ir::Type> as) {
+    ir::Function function = declared;
+    function.attrs[ir::kDeclaredDims] = ir::DeclaredDimsOf(declared);
+    function.params.clear();
+    for (ir::Type& type : as) function.params.push_back(var(std::move(type)));
+    return function;
+  };
+  declared.params = {var(list_of({n + Dim(1), Dim(4)})), var(tensor_of({n}))};
+  inferred = inferred_as({list_of({Dim::Any(), Dim(4)}), tensor_of({a})});
+  CHECK(types_of(inferred) == "List[Tensor[(n + 1, 4), float32]] Tensor[(n), float32] ");
+  CHECK(formulas_of(inferred) == "s0 + 1; ");
+  inferred = inferred_as({list_of({Dim::Any(), Dim(4)}), tensor_of({Dim(7)})});
+  CHECK(types_of(inferred) == "List[Tensor[(8, 4), float32]] Tensor[(7), float32] ");
+  declared.params = {var(list_of({m + Dim(1)})), var(list_of({k * n})), var(list_of({k})),
+                     var(tensor_of({n}))};
+  inferred = inferred_as(
+      {list_of({Dim::Any()}), list_of({Dim::Any()}), list_of({Dim::Any()}), tensor_of({a})});
+  CHECK(types_of(inferred) ==
+        "List[Tensor[(m + 1), float32]] List[Tensor[(k*n), float32]] List[Tensor[(k), float32]] "
+        "Tensor[(n), float32] ");
+  CHECK(formulas_of(inferred) == "s2*s0; ");
+  // What a text says instead of it is left alone.
+  for (const AttrList& other :
+       {AttrList{"#1", "x"}, AttrList{"#1", ":"}, AttrList{"#1", "99999999999:n"},
+        AttrList{"#1", AttrList{}}, AttrList{1, 2}}) {
+    inferred.attrs[ir::kDeclaredDims] = other;
+    inferred.params = {var(list_of({Dim::Any()}))};
+    CHECK(types_of(inferred) == "List[Tensor[(?), float32]] ");
+  }
   // A name that only data types have.
   declared.params = {var(list_of({k}))};
   inferred.attrs[ir::kDeclaredDims] = ir::DeclaredDimsOf(declared);

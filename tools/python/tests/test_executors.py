@@ -344,9 +344,7 @@ def test_dims_of_one_name_are_one_number(kind):
         assert f"main: {message}; where these are two sizes, relayc --shape " in str(e.value)
 
 
-@pytest.mark.parametrize("kind", ["vm", "debug", "aot"])
-def test_names_of_dims_hold_in_tuples_and_expressions(kind):
-    metadata = '''
+NAMED_DIMS = '''
 #[metadata]
 {"root": 1, "nodes": [{"type_key": ""},
   {"type_key": "Map", "keys": ["tir.SizeVar", "tir.Add"], "data": [2, 3]},
@@ -356,12 +354,43 @@ def test_names_of_dims_hold_in_tuples_and_expressions(kind):
   {"type_key": "runtime.String", "repr_str": "n"},
   {"type_key": "IntImm", "attrs": {"dtype": "int32", "value": "1"}}]}
 '''
+
+
+@pytest.mark.parametrize("kind", ["vm", "debug", "aot"])
+def test_names_of_dims_hold_inside_of_lists(kind):
+    n, next_n = "meta[tir.SizeVar][0]", "meta[tir.Add][0]"
+    run = rvm.create_executor(kind, rvm.parse(HEADER + f"""
+type List[A] {{ Cons(A, List[A]), Nil }}
+def @main(%l: List[Tensor[({next_n}, 4), float32]], %x: Tensor[({n}, 4), float32], %k: List[Tensor[({n}), int64]]) {{
+  (%l, %x, %k)
+}}
+""" + NAMED_DIMS)).evaluate()
+
+    def call(l, x, k):
+        return run(items(*(np.ones((i, 4), "f4") for i in l)), np.ones((x, 4), "f4"), items(*(np.ones(i, "i8") for i in k)))
+
+    def items(*tensors):
+        chain = rvm.Adt("Nil")
+        for one in reversed(tensors):
+            chain = rvm.Adt("Cons", one, chain)
+        return chain
+    call((4, 4), 3, (3, 3, 3))
+    call((), 3, ())
+    for sizes, message in ((((4, 5), 3, ()), "x's dim 0 (n) is 3, a tensor in l's dim 0 (n + 1) is 5"),
+                           (((), 3, (3, 2)), "x's dim 0 (n) is 3, a tensor in k's dim 0 (n) is 2")):
+        with pytest.raises(rvm.InvalidArgument) as e:
+            call(*sizes)
+        assert message in str(e.value)
+
+
+@pytest.mark.parametrize("kind", ["vm", "debug", "aot"])
+def test_names_of_dims_hold_in_tuples_and_expressions(kind):
     n, next_n = "meta[tir.SizeVar][0]", "meta[tir.Add][0]"
     run = rvm.create_executor(kind, rvm.parse(HEADER + f"""
 def @main(%y: Tensor[({next_n}, 4), float32], %x: (Tensor[({n}, 4), float32], Tensor[({n}), int64])) {{
   (add(concatenate((%x.0, ones(shape=[1, 4], dtype="float32")), axis=0), %y), %x.1)
 }}
-""" + metadata)).evaluate()
+""" + NAMED_DIMS)).evaluate()
 
     def call(y, x, i):
         return run(np.ones((y, 4), "f4"), (np.ones((x, 4), "f4"), np.ones(i, "i8")))
