@@ -30,6 +30,7 @@
 #include "compiler/transforms/pack_weights.h"
 #include "compiler/transforms/propagate_constants.h"
 #include "compiler/transforms/resolve_shapes.h"
+#include "compiler/transforms/share_constants.h"
 #include "compiler/transforms/simplify_inference.h"
 #include "compiler/transforms/sink_views.h"
 #include "compiler/transforms/space_to_depth_convolutions.h"
@@ -538,6 +539,7 @@ Result<std::vector<ir::Module>> RunAll(ir::Module module, const PipelineOptions&
   RELAYVM_ASSIGN_OR_RETURN(Plan plan, PlanPasses(options));
   Printer printer(options);
   KeepDeclaredDims(&module);
+  module = ir::ShareConstants(module);
   // For all, then for each.
   const auto own =
       std::ranges::find_if(plan, [](const PlannedPass& p) { return p.pass.is_for_cpu; });
