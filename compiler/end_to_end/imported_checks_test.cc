@@ -238,7 +238,7 @@ std::vector<Range> Ranges() {
        {1, 0},
        "steps, by their sizes, 'i'",
        ": 0, expected 1 or more",
-       "stride",
+       "steps 'i': 0, expected another number",
        {3, 2},
        Ints("s", {0, 0}) + Ints("e", {9, 9}) + Ints("a", {0, 1})},
       {"Slice",
@@ -252,6 +252,31 @@ std::vector<Range> Ranges() {
        {3, 2},
        Ints("s", {0, 0})},
       {"Split", "x i", "", {1, 2}, {-1, 4}, "split 'i'", ": -1, expected 0 or more"},
+      {"Split",
+       "x i",
+       "",
+       {1, 2},
+       {1, 3},
+       "the sum of split 'i'",
+       ": 4, expected 3 to 3",
+       "the sum of split 'i': 4, expected 3, the extent of axis 0"},
+      {"Split",
+       "x i",
+       "",
+       {1, 2},
+       {int64_t{1} << 62, 3},
+       "the sum of split 'i'",
+       ", expected 3 to 3",
+       "the sum of split 'i': 4611686018427387907, expected 3"},
+      {"Squeeze",
+       "x i",
+       "",
+       {0, 1},
+       {0, 2},
+       "an extent that axes take away, of data 'x'",
+       ": 4, expected 1 to 1",
+       "data 'x': the extent of axis 2 is 4, expected 1",
+       {1, 1, 4}},
       {"Squeeze",
        "x i",
        "",
@@ -498,6 +523,87 @@ namespace {
 
 TEST_CASE("what is out of range names node, input and number, when compiling or when it runs") {
   for (const Range& r : Ranges()) CheckRange(r);
+}
+
+// The same of parts of one: when it runs, thousandths of them are told.
+TEST_CASE("fractions below 0 or above 1, as ONNX Runtime's") {
+  using import::testing::FloatScalar;
+  const struct {
+    const char* op;
+    const char* in;
+    std::string inputs, more;
+    std::vector<std::vector<int64_t>> dims;
+    std::vector<float> fine, wrong;
+    const char* said;
+  } kCases[] = {
+      {"NonMaxSuppression",
+       "b s m i",
+       Tensor("input", "b", {"1", "n", "4"}) + Tensor("input", "s", {"1", "1", "n"}),
+       import::testing::Ints("m", {2}),
+       {{1, 3, 4}, {1, 1, 3}},
+       {0, 0.5F, 1},
+       {-1e-7F, 1.0000001F, 3, NAN},
+       "thousandths of iou_threshold 'i'"},
+      {"Dropout",
+       "x i t",
+       Tensor("input", "x", {"n"}),
+       "initializer { name: 't' data_type: 9 int32_data: 1 } ",
+       {{4}},
+       {0, 0.5F, 0.99999F},
+       {-1e-7F, 1, 3, NAN},
+       "thousandths of ratio 'i'"},
+  };
+  for (const auto& c : kCases) {
+    CAPTURE(c.op);
+    const auto model = [&](const std::string& i) {
+      return ImportText("ir_version: 8 opset_import { version: 17 } graph { name: 'g' " + c.inputs +
+                        i + c.more + Node(c.op, c.in, "y") + "output { name: 'y' } }");
+    };
+    const std::unique_ptr<Invocation> run = Runnable(model(Tensor("input", "i", {})));
+    const std::vector<float> data(12, 0.5F);
+    const auto call = [&](float number) {
+      std::vector<Value> args;
+      for (const std::vector<int64_t>& dims : c.dims)
+        args.push_back(*Value::CopyTensor(DType::kFloat32, dims, data.data()));
+      args.push_back(*Value::CopyTensor(DType::kFloat32, {}, &number));
+      return run->Run("main", args).status().ToString();
+    };
+    for (const float number : c.fine) {
+      CHECK(call(number) == "ok");
+      CHECK(model(FloatScalar("i", number)).ok());
+    }
+    for (const float number : c.wrong) {
+      CAPTURE(number);
+      const std::string said = call(number);
+      CHECK_MESSAGE(said.find(c.said) != std::string::npos, said);
+      CHECK_MESSAGE(said.find("node 'y'") != std::string::npos, said);
+      if (std::isnan(number)) continue;  // no text of a protobuf
+      const auto known = model(FloatScalar("i", number));
+      REQUIRE(!known.ok());
+      CHECK(known.status().ToString().find(" 'i': ") != std::string::npos);
+      CHECK(known.status().ToString().find(", expected 0 to ") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("parts of a split are as many as the node's outputs") {
+  const auto said = [](const std::string& in, const std::string& more,
+                       const std::string& attributes) {
+    const auto module =
+        ImportText("ir_version: 8 opset_import { version: 18 } graph { name: 'g' " +
+                   Tensor("input", "x", {"n"}) + more + Node("Split", in, "y z", attributes) +
+                   "output { name: 'y' } output { name: 'z' } }");
+    return module.ok() ? "" : module.status().ToString();
+  };
+  CHECK(said("x", "", Int("num_outputs", 2)).empty());
+  for (const int64_t count : {-1, 0, 1, 3}) {
+    CHECK(said("x", "", Int("num_outputs", count))
+              .find(fmt::format("num_outputs: {}, expected 2", count)) != std::string::npos);
+  }
+  CHECK(said("x i", import::testing::Ints("i", {1, 2, 3}), "")
+            .find("split 'i': 3 sizes, expected 2") != std::string::npos);
+  CHECK(said("x i", Tensor("input", "i", {"1"}, 7), "").find("split 'i': 1 sizes, expected 2") !=
+        std::string::npos);
 }
 
 }  // namespace

@@ -407,6 +407,7 @@ std::vector<Numbered> NumberedInputs() {
                                {"CumProd", {1}},
                                {"CumSum", {1}},
                                {"DFT", {1}},
+                               {"Dropout", {1}},
                                {"Expand", {1}},
                                {"GRU", {4}},
                                {"Gather", {1}},
@@ -419,6 +420,7 @@ std::vector<Numbered> NumberedInputs() {
                                {"MaxUnpool", {1}},
                                {"MelWeightMatrix", {0, 1}},
                                {"NegativeLogLikelihoodLoss", {1}},
+                               {"NonMaxSuppression", {3}},
                                {"OneHot", {1}},
                                {"Pad", {1}},
                                {"RNN", {4}},
@@ -506,7 +508,6 @@ constexpr std::string_view kWithout[] = {":Abs",
                                          ":DequantizeLinear",
                                          ":Det",
                                          ":Div",
-                                         ":Dropout",
                                          ":DynamicQuantizeLinear",
                                          ":Einsum",
                                          ":Elu",
@@ -555,7 +556,6 @@ constexpr std::string_view kWithout[] = {":Abs",
                                          ":Mul",
                                          ":Multinomial",
                                          ":Neg",
-                                         ":NonMaxSuppression",
                                          ":NonZero",
                                          ":Not",
                                          ":Optional",
@@ -706,6 +706,9 @@ TEST_CASE("every operator is known to take any number, or has a row for each inp
   // Those of sequences, of blocks of weights and of categories: Checks().
   for (const char* op : {"SequenceAt", "SequenceErase"}) tested[{"", op}].insert(1);
   tested[{"", "SequenceInsert"}].insert(2);
+  // Fractions.
+  tested[{"", "NonMaxSuppression"}].insert(3);
+  tested[{"", "Dropout"}].insert(1);
   tested[{"com.microsoft", "MatMulNBits"}].insert(4);
   tested[{"ai.onnx.ml", "OneHotEncoder"}].insert(0);
   std::set<Key> without;

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstring>
 
 namespace relayvm::import {
 
@@ -80,10 +81,22 @@ Value Representatives(TypedBuilder& b, const Value& values, size_t places) {
   return b.Reshape(b.Ints(ints), {-1, static_cast<int64_t>(places)});
 }
 
+// A constant float32 or float64 of one element.
+std::optional<double> KnownFloat(const Value& v) {
+  if (v.constant == nullptr || v.constant->size() != 1) return std::nullopt;
+  const auto read = [&]<typename T>(T x) {
+    std::memcpy(&x, v.constant->data.data(), sizeof x);
+    return static_cast<double>(x);
+  };
+  if (v.dtype() == DType::kFloat32) return read(float{});
+  if (v.dtype() == DType::kFloat64) return read(double{});
+  return std::nullopt;
+}
+
 Value Call(const InputName& of, std::string_view op, const std::vector<Value>& args) {
   TypedBuilder& b = of.b;
   const ir::Span outer = b.span();
-  if (of.place) b.SetSpan(of.place());
+  if (of.place) b.SetSpan(of.place(of.measured));
   Value v = b.Op(op, args);
   b.SetSpan(outer);
   return v;
@@ -115,6 +128,29 @@ Term Checked(const InputName& of, const Value& values, int64_t least, const Valu
 }
 Term AtLeast(const InputName& of, const Value& values, int64_t least) {
   return Checked(of, values, least, of.b.Ints({INT64_MAX}));
+}
+
+Term Fraction(const InputName& of, const Term& value, bool below_one) {
+  TypedBuilder& b = of.b;
+  if (!b.status().ok() || !IsFloat(value.dtype())) return value;
+  if (const auto known = KnownFloat(of.value)) {
+    if (*known >= 0 && (below_one ? *known < 1 : *known <= 1)) return value;
+    b.Fail(fmt::format("{}: {}, expected 0 to {}1", of.text, *known, below_one ? "below " : ""));
+    return value;
+  }
+  const Term number = value.As(DType::kFloat32);
+  // What is no number is below all.
+  const Term limited = Clamp(Select(Equal(number, number), number, number.Number(-1)),
+                             number.Number(-1e6), number.Number(1e6)) *
+                       1000.0;
+  const Term rounded =
+      below_one ? Floor(limited) : Select(limited < 0, Floor(limited), limited.Call("ceil"));
+  InputName thousandths = of;
+  thousandths.measured = "thousandths of ";
+  const Term checked =
+      Checked(thousandths, rounded.As(DType::kInt64), 0, b.Ints({below_one ? 1000 : 1001}));
+  // The number, which is not above 1.
+  return Minimum(number, (checked + 1.0).As(DType::kFloat32)).As(value.dtype());
 }
 
 bool FollowsFromDims(TypedBuilder& b, const Value& v) {

@@ -24,14 +24,16 @@ struct InputName {
       : b(n.b()),
         value(n.Input(input)),
         text(n.InputText(input, what)),
-        place([&n, input, what] { return n.InputSpan(input, what); }) {}
+        place([&n, input, what](const std::string& of) { return n.InputSpan(input, of + what); }) {}
   InputName(TypedBuilder& b, Value value, std::string text)
       : b(b), value(std::move(value)), text(std::move(text)) {}
 
   TypedBuilder& b;
   Value value;
-  std::string text;                 // "indices 'ids'"
-  std::function<ir::Span()> place;  // of what the program checks; empty: the builder's
+  std::string text;      // "indices 'ids'"
+  std::string measured;  // what of the numbers is checked: "thousandths of "; else empty
+  // Of what the program checks; empty: the builder's.
+  std::function<ir::Span(const std::string& measured)> place;
 };
 
 // Integers `values`, each of which must be in least..end-1. Bounds are int64 of rank 1: of one
@@ -45,7 +47,10 @@ bool FollowsFromDims(TypedBuilder& b, const Value& v);
 Value NotNegative(const InputName& of);
 // Without an upper bound.
 Term AtLeast(const InputName& of, const Value& values, int64_t least);
-// The same for values that are large: gives `end`.
+// A float of rank 0, which must be in 0..1, and below 1 where asked for. When it runs, thousandths
+// are checked, rounded so that what lies outside stays outside.
+Term Fraction(const InputName& of, const Term& value, bool below_one);
+// Checked, for values that are large: gives `end`.
 Value CheckedEnd(const InputName& of, const Value& values, const Value& least, const Value& end);
 
 // Indices of axes whose extents are those (int64, rank 1, of one or for each place of the last

@@ -146,6 +146,14 @@ Value WithExtent(TypedBuilder& b, const Value& x, int axis, const Value& extent)
   return ShapedAs(b, x, dims);
 }
 
+// `x`, whose axis has that extent, or the program fails; `what` is `x` in errors.
+Value Stating(NodeContext& n, const Value& x, int axis, int64_t extent, std::string what) {
+  if (x.dim(axis).is_const() || !n.b().status().ok()) return x;
+  std::vector<Dim> shape(static_cast<size_t>(x.rank()), Dim::Any());
+  shape[static_cast<size_t>(axis)] = Dim(extent);
+  return n.b().Stated({x, ir::MakeTensorType(shape, x.dtype())}, {}, std::move(what));
+}
+
 Outputs Squeeze(NodeContext& n) {
   TypedBuilder& b = n.b();
   const Value x = n.Input(0);
@@ -154,7 +162,19 @@ Outputs Squeeze(NodeContext& n) {
     if (!count) return {};
     return {SqueezeBy(n, x, CheckedAxes(n, 1, x.rank(), *count), *count)};
   }
-  if (auto axes = n.AxesOf("axes", 1)) return {b.Squeeze(x, n.Axes(*axes, x.rank()))};
+  if (auto axes = n.AxesOf("axes", 1)) {
+    const std::vector<int64_t> gone = n.Axes(*axes, x.rank());
+    Value y = x;
+    for (const int64_t axis : gone) {
+      const Dim extent = x.dim(static_cast<int>(axis));
+      if (extent.is_const() && !extent.is_const(1)) {
+        return n.Fail(fmt::format("{}: the extent of axis {} is {}, expected 1",
+                                  n.InputText(0, "data"), axis, extent.value()));
+      }
+      y = Stating(n, y, static_cast<int>(axis), 1, n.InputText(0, "data"));
+    }
+    return {b.Squeeze(y, gone)};
+  }
   // Which dims go decides the rank: those of 1. What follows is imported for an open dim that is 1 and
   // for one that is not; where that would be too often, such a dim stays, and must not be 1 when it runs.
   std::vector<int64_t> ones;
@@ -206,16 +226,18 @@ Outputs Concat(NodeContext& n) {
   return {n.b().Concat(n.inputs(), axis)};
 }
 
-// Parts whose sizes are computed. `whole`: none is negative and they sum to the extent, which is
-// checked. A size outside 0..extent counts as extent + 1, so that such never sum to it.
+// Parts whose sizes are computed. `whole`: they are not negative and sum to the extent, which is
+// checked; what is larger than any tensor counts as that, so that sums do not wrap.
 Outputs SplitBy(NodeContext& n, Value x, int axis, const std::vector<Term>& sizes, bool whole) {
   TypedBuilder& b = n.b();
-  const Term wrong = Term(b, b.DimOf(x, axis)) + 1;
   std::vector<Term> ends = {{b, b.Ints({0})}};
-  for (const Term& size : sizes) {
-    ends.push_back(ends.back() + (whole ? Select(size < 0, wrong, Minimum(size, wrong)) : size));
+  for (const Term& size : sizes)
+    ends.push_back(ends.back() + (whole ? Minimum(size, size.Number(0x1p48)) : size));
+  if (whole) {
+    const Term extent(b, b.DimOf(x, axis));
+    ends.back() = Checked({n, 1, "the sum of split"}, ends.back(), extent, extent + 1);
+    x = WithExtent(b, x, axis, ends.back());
   }
-  if (whole) x = WithExtent(b, x, axis, ends.back());
   const std::vector<int64_t> ones(static_cast<size_t>(axis) + 1, 1);
   Outputs parts;
   for (size_t i = 0; i < sizes.size(); ++i) {
@@ -238,19 +260,33 @@ Outputs Split(NodeContext& n) {
   const int axis = n.Axis(n.Int("axis", 0), x.rank());
   if (!b.status().ok()) return {};
   std::vector<int64_t> sizes;
+  const auto outputs = static_cast<int64_t>(n.num_outputs());
+  if (n.HasAttr("num_outputs") && n.Int("num_outputs", 0) != outputs) {
+    return n.Fail(fmt::format("num_outputs: {}, expected {}, as many as the node's outputs",
+                              n.Int("num_outputs", 0), outputs));
+  }
+  const auto has_count = [&](int64_t count) {
+    if (count != outputs) {
+      n.Fail(fmt::format("{}: {} sizes, expected {}, as many as the node's outputs",
+                         n.InputText(1, "split"), count, outputs));
+    }
+    return count == outputs;
+  };
   if (n.HasAttr("split")) {
     sizes = n.Ints("split");
+    if (!has_count(static_cast<int64_t>(sizes.size()))) return {};
   } else if (n.Has(1)) {
     const auto given = b.ConstantInts(n.Input(1));
     if (!given) {
       const auto count = CountOf(n, n.Input(1), "split");
-      if (!count) return {};
+      if (!count || !has_count(*count)) return {};
       const Term split = Term(b, NotNegative({n, 1, "split"})).As(DType::kInt64);
       std::vector<Term> all;
       for (int64_t i = 0; i < *count; ++i) all.push_back(split.Slice(0, i, i + 1));
       return SplitBy(n, x, axis, all, /*whole=*/true);
     }
     sizes = *given;
+    if (!has_count(static_cast<int64_t>(sizes.size()))) return {};
   }
   const size_t parts = sizes.empty() ? n.num_outputs() : sizes.size();
   if (sizes.empty()) {
@@ -276,10 +312,12 @@ Outputs Split(NodeContext& n) {
     if (__builtin_add_overflow(total, size, &total)) return n.Fail("split: the sizes overflow");
   }
   if (x.dim(axis).is_const() && x.dim(axis).value() != total) {
-    return n.Fail(
-        fmt::format("split: the sizes sum to {}, the dim is {}", total, x.dim(axis).value()));
+    return n.Fail(fmt::format("the sum of {}: {}, expected {}, the extent of axis {}",
+                              n.InputText(1, "split"), total, x.dim(axis).value(), axis));
   }
-  const Value whole = x.dim(axis).is_const() ? x : WithExtent(b, x, axis, b.Ints({total}));
+  const Value whole =
+      Stating(n, x, axis, total,
+              fmt::format("{}, that {} fills,", n.InputText(0, "input"), n.InputText(1, "split")));
   if (sizes.size() == 1) return {whole};
   AttrList at;
   int64_t position = 0;
@@ -351,6 +389,8 @@ Outputs Slice(NodeContext& n) {
   if (axes.size() != count || steps.size() != count)
     return n.Fail("starts, axes and steps differ in length");
   if (ends.dim(0) != starts.dim(0)) return n.Fail("starts and ends differ in length");
+  if (std::find(steps.begin(), steps.end(), 0) != steps.end())
+    return n.Fail(fmt::format("{}: 0, expected another number", n.InputText(4, "steps")));
   if (count == 0) return {x};
   if (first && last) {
     if (last->size() != count) return n.Fail("starts and ends differ in length");
@@ -403,7 +443,8 @@ Outputs Dropout(NodeContext& n) {
   const Term all = x.Call("ones_like").As(mask_dtype);
   if (training && training->size() == 1 && (*training)[0] == 0) return {x, all};
   if (n.Has(1) && IsZero(n.Input(1))) return {x, all};
-  const Term ratio = n.Has(1) ? AsScalar(Term(n, 1)) : x.Number(0.5);
+  const Term ratio = n.Has(1) ? Fraction({n, 1, "ratio"}, AsScalar(Term(n, 1)), /*below_one=*/true)
+                              : x.Number(0.5);
   const Term mask = Uniform(n, b.ShapeOf(x)) >= ratio.As(DType::kFloat32);
   if (!b.status().ok()) return {};
   const Term kept = Select(mask, x / (1.0 - ratio).As(x.dtype()), x.Number(0));

@@ -117,11 +117,15 @@ Outputs CropAndResize(NodeContext& n) {
 Outputs NonMaxSuppression(NodeContext& n) {
   if (n.Input(0).rank() != 3) return n.Fail("boxes: expected (batch, boxes, 4)");
   const auto scalar = [&](size_t i) { return n.Has(i) ? AsScalar(Term(n, i)).value() : Value{}; };
+  const Value overlap =
+      n.Has(3)
+          ? Fraction({n, 3, "iou_threshold"}, AsScalar(Term(n, 3)), /*below_one=*/false).value()
+          : Value{};
   return {NonMaxSuppressed(n, {.boxes = n.Input(0),
                                .scores = n.Input(1),
                                .centres = n.Int("center_point_box", 0) != 0,
                                .most = scalar(2),
-                               .iou_threshold = scalar(3),
+                               .iou_threshold = overlap,
                                .score_threshold = scalar(4)})};
 }
 

@@ -62,8 +62,11 @@ Value SqueezeBy(NodeContext& n, const Value& x, const Term& axes, int64_t count)
   TypedBuilder& b = n.b();
   const int64_t rank = x.rank();
   if (count > rank) return n.Fail("more axes than dims"), x;
-  const Term shape(b, b.ShapeOf(x));
-  return ShapedAs(b, x, {Kept(shape, Flags(axes.As(DType::kInt64), rank), rank, rank - count)});
+  const Term shape(b, b.ShapeOf(x)), all = axes.As(DType::kInt64);
+  const Term front = Select(all < 0, all + static_cast<double>(rank), all);
+  const Term two(b, CheckedEnd({n, 0, "an extent that axes take away, of data"},
+                               shape.Take(front, 0), b.Ints({1}), b.Ints({2})));
+  return ShapedAs(b, x, {Kept(shape, Flags(front + (two - 2), rank), rank, rank - count)});
 }
 
 Value UnsqueezeBy(NodeContext& n, const Value& x, const Term& axes, int64_t count) {
