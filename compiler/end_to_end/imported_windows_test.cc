@@ -332,6 +332,51 @@ const ValueCase kCases[] = {
       -0.40625, -1.125, -1.125, -0.812499762, -0.272916645, 0.541666508, 1.13124967,
       1.14583313},
      0.0001},
+    {"ConvTranspose to a shape",
+     R"(graph { node { input: "x" input: "w" output: "y" op_type: "ConvTranspose" attribute {
+       name: "output_shape" ints: 5 type: INTS } attribute { name: "strides" ints: 2
+       type: INTS } } name: "g" initializer { dims: [1, 1, 3] data_type: 1
+       float_data: [1, 10, 100] name: "w" } input { name: "x" type { tensor_type { elem_type:
+       1 shape { dim { dim_param: "d0" } dim { dim_value: 1 } dim { dim_param: "d2" } } } } }
+       output { name: "y" } })",
+     DType::kFloat32, {1, 1, 4},
+     {1, 2, 3, 4},
+     {102, 20, 203, 30, 304},
+     0},
+    {"ConvTranspose to a shape, less at the end",
+     R"(graph { node { input: "x" input: "w" output: "y" op_type: "ConvTranspose" attribute {
+       name: "output_shape" ints: 4 type: INTS } attribute { name: "strides" ints: 2
+       type: INTS } attribute { name: "auto_pad" s: "SAME_UPPER" type:
+       STRING } } name: "g" initializer { dims: [1, 1, 3] data_type: 1
+       float_data: [1, 10, 100] name: "w" } input { name: "x" type { tensor_type { elem_type:
+       1 shape { dim { dim_param: "d0" } dim { dim_value: 1 } dim { dim_param: "d2" } } } } }
+       output { name: "y" } })",
+     DType::kFloat32, {1, 1, 4},
+     {1, 2, 3, 4},
+     {102, 20, 203, 30},
+     0},
+    {"ConvTranspose to a shape, less at the start",
+     R"(graph { node { input: "x" input: "w" output: "y" op_type: "ConvTranspose" attribute {
+       name: "output_shape" ints: 4 type: INTS } attribute { name: "strides" ints: 2
+       type: INTS } } name: "g" initializer { dims: [1, 1, 3] data_type: 1
+       float_data: [1, 10, 100] name: "w" } input { name: "x" type { tensor_type { elem_type:
+       1 shape { dim { dim_param: "d0" } dim { dim_value: 1 } dim { dim_param: "d2" } } } } }
+       output { name: "y" } })",
+     DType::kFloat32, {1, 1, 4},
+     {1, 2, 3, 4},
+     {20, 203, 30, 304},
+     0},
+    {"ConvTranspose to a larger shape",
+     R"(graph { node { input: "x" input: "w" output: "y" op_type: "ConvTranspose" attribute {
+       name: "output_shape" ints: 10 type: INTS } attribute { name: "strides" ints: 2
+       type: INTS } } name: "g" initializer { dims: [1, 1, 3] data_type: 1
+       float_data: [1, 10, 100] name: "w" } input { name: "x" type { tensor_type { elem_type:
+       1 shape { dim { dim_param: "d0" } dim { dim_value: 1 } dim { dim_param: "d2" } } } } }
+       output { name: "y" } })",
+     DType::kFloat32, {1, 1, 4},
+     {1, 2, 3, 4},
+     {1, 10, 102, 20, 203, 30, 304, 40, 400, 0},
+     0},
 };
 // clang-format on
 

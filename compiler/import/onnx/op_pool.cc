@@ -33,6 +33,44 @@ std::vector<int64_t> SplitPads(NodeContext& n, const std::vector<int64_t>& total
   return pads;
 }
 
+// The extents that output_shape asks for where the input's are open: what is too much goes from both ends
+// as pads would take it, and what is missing is added at the end. 0: as it is.
+Value WithExtents(NodeContext& n, Value y, const std::vector<int64_t>& wanted) {
+  TypedBuilder& b = n.b();
+  const bool upper = n.String("auto_pad", "NOTSET") == "SAME_UPPER";
+  const Value none = b.Ints({0});
+  std::vector<Value> begin = {none, none}, end = {b.Ints({INT64_MAX}), b.Ints({INT64_MAX})},
+                     after = {none, none};
+  std::vector<Dim> shape = y.shape();
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (wanted[i] == 0) {
+      begin.push_back(none);
+      end.push_back(b.Ints({INT64_MAX}));
+      after.push_back(none);
+      continue;
+    }
+    const Term extent(b, b.DimOf(y, static_cast<int>(i) + 2)), asked(b, b.Ints({wanted[i]}));
+    const Term cut = Maximum(extent - asked, extent.Number(0));
+    const Term half = cut.Call("floor_divide", cut.Number(2));
+    const Term from = upper ? half : cut - half;
+    begin.push_back(from);
+    end.push_back(from + asked);
+    after.push_back(Maximum(asked - extent, extent.Number(0)));
+    shape[i + 2] = Dim(wanted[i]);
+  }
+  const Term behind(b, b.Concat(after, 0));
+  const Value width = b.Concat({(behind * 0.0).Expand(1), behind.Expand(1)}, 1);
+  y = b.Op("dyn.nn.pad", {y, width, Like(n, y, 0)}, {{"pad_mode", "constant"}});
+  const std::vector<int64_t> ones(begin.size(), 1);
+  y = b.Op("dyn.strided_slice", {y, b.Concat(begin, 0), b.Concat(end, 0), b.Ints(ones)});
+  std::vector<Value> dims;
+  for (int i = 0; i < y.rank(); ++i) {
+    const Dim& d = shape[static_cast<size_t>(i)];
+    dims.push_back(d.is_const() ? b.Ints({d.value()}) : b.DimOf(y, i));
+  }
+  return ShapedAs(b, y, dims);
+}
+
 Outputs ConvTranspose(NodeContext& n) {
   TypedBuilder& b = n.b();
   const Value x = n.Input(0), w = n.Input(1);
@@ -68,12 +106,15 @@ Outputs ConvTranspose(NodeContext& n) {
   const std::string mode = n.String("auto_pad", "NOTSET");
   std::vector<int64_t> total(spatial);
   const auto reach = [&](size_t i) { return (kernel[i] - 1) * dilations[i] + 1; };
+  std::vector<int64_t> open_to(spatial);  // the extents asked for where the input's are open
   if (!shape.empty()) {
     for (size_t i = 0; i < spatial; ++i) {
       const Dim extent = x.dim(static_cast<int>(i) + 2);
+      if (shape[i] < 1)
+        return n.Fail(fmt::format("output_shape: expected 1 or more, found {}", shape[i]));
       if (!extent.is_const()) {
-        return n.Unsupported(
-            "output_shape needs the extents when compiling; fix them with --shape");
+        open_to[i] = shape[i];
+        continue;
       }
       int64_t last = 0;
       if (__builtin_mul_overflow(strides[i], extent.value() - 1, &last) ||
@@ -117,6 +158,8 @@ Outputs ConvTranspose(NodeContext& n) {
                   {"data_layout", std::string(kLayouts[spatial - 1])},
                   {"kernel_layout", std::string(kTransposedLayouts[spatial - 1])}});
   if (widens) y = b.Op("nn.pad", {y, Like(n, y, 0)}, {{"pad_width", widen}});
+  if (std::any_of(open_to.begin(), open_to.end(), [](int64_t e) { return e != 0; }))
+    y = WithExtents(n, y, open_to);
   return {AddBias(n, y, 2)};
 }
 
