@@ -154,6 +154,23 @@ HostTensor PackHalvesLater(const HostTensor& w, bool transposed, int64_t width) 
                      });
 }
 
+// The same in its own layout.
+HostTensor HalvesLater(const HostTensor& w) {
+  HostTensor halves{DType::kFloat16, w.shape, {}};
+  halves.data = SharedBytes::Lazy(
+      static_cast<size_t>(w.size()) * sizeof(uint16_t), [w](std::span<std::byte> out) {
+        const SharedBytes in = w.data.Loaded();
+        for (int64_t i = 0; i < w.size(); ++i) {
+          float value;
+          std::memcpy(&value, in.data() + i * int64_t{sizeof value}, sizeof value);
+          const uint16_t bits = FloatToHalf(value);
+          std::memcpy(out.data() + i * int64_t{sizeof bits}, &bits, sizeof bits);
+        }
+        in.DropPages();
+      });
+  return halves;
+}
+
 // The bytes that `fill` puts into zeros, when they are read.
 template <typename Fill>
 HostTensor FillLater(DType dtype, std::vector<int64_t> shape, const Fill& fill) {
@@ -463,6 +480,20 @@ bool TakesBlocks(const OpCall& call, const HostTensor& w, const TensorType& resu
                       [](const Dim& d) { return d.is_const(1); });
 }
 
+// Whether a convolution's kernel is read row by row, as tiles of output channels: channels first, no
+// direct convolution (few outputs a group), no product of whole images.
+bool TakesRows(const OpCall& call, const HostTensor& w, const TensorType& result) {
+  constexpr int64_t kMostDirect = 4;  // outputs of a group
+  const std::string& name = call.op->name;
+  if ((name != "nn.conv1d" && name != "nn.conv2d" && name != "nn.conv3d") ||
+      !IsChannelsFirst(call, w.shape.size()) ||
+      w.shape[0] / call.attrs.Int("groups") <= kMostDirect) {
+    return false;
+  }
+  return !std::all_of(result.shape.begin() + 2, result.shape.end(),
+                      [](const Dim& d) { return d.is_const(1); });
+}
+
 // The same where channels are last, in panels of `width` outputs: (o / width, taps..., i, width).
 bool TakesPanels(const OpCall& call, const HostTensor& w, const TensorType& result, int64_t width) {
   const std::string& name = call.op->name;
@@ -666,6 +697,15 @@ Module PackWeights(const Module& m, const std::string& cpu, WeightFormat format,
     if (call->op->layout == LayoutRule::kChooses && call->args.size() == 2) {
       const Constant* kernel = Float32Weight(*call, 1, *type);
       const size_t rank = kernel == nullptr ? 0 : kernel->value.shape.size();
+      // Blocks of outputs, on machines with more registers, stay float32.
+      if (rows == 0 && rank >= 3 && rank <= 5 && TakesRows(*call, kernel->value, *type) &&
+          is_half(kernel)) {
+        const Constant*& weight = kernels[{kernel, "halves"}];
+        if (weight == nullptr) weight = MakeConstant(m, HalvesLater(kernel->value), kernel->name);
+        args[1] = weight;
+        replace(call->op->name, std::move(args), call->attrs);
+        return;
+      }
       if (rank >= 3 && rank <= 5 && TakesPanels(*call, kernel->value, *type, width)) {
         const std::string layout =
             fmt::format("O{}I{}o", std::string("DHW").substr(5 - rank), width);

@@ -343,14 +343,15 @@ TEST_CASE("blocks of zeros, of denormals and of what is no number") {
 }
 
 // The only convolution of `text`, with its kernel made a constant: the numbers from 1 on.
-Module WithConstantKernel(const std::string& text, std::vector<int64_t> shape) {
+Module WithConstantKernel(const std::string& text, std::vector<int64_t> shape, float scale = 1) {
   Module m = Typed(text);
   HostTensor w;
   w.dtype = DType::kFloat32;
   w.shape = std::move(shape);
   w.data = SharedBytes::Zeros(static_cast<size_t>(w.size()) * sizeof(float));
   auto* values = reinterpret_cast<float*>(w.data.Mutable().data());
-  for (int64_t i = 0; i < w.size(); ++i) values[i] = static_cast<float>(i + 1);
+  for (int64_t i = 0; i < w.size(); ++i)
+    values[i] = static_cast<float>(scale == 1 ? i + 1 : i % 2048) * scale;
   const Function& main = *m.functions.at("main");
   Block body = *main.body;
   OpCall conv = *body.bindings.back().value->As<OpCall>();
@@ -405,6 +406,41 @@ TEST_CASE("kernels of convolutions get blocks of output channels where tiles rea
   CHECK(KernelLayout(
             conv("(1, 9, 9, 3)", "[3, 3, 3, 8]", ", data_layout=\"NHWC\", kernel_layout=\"HWIO\""),
             {3, 3, 3, 8}) == "HWIO");
+}
+
+TEST_CASE("kernels whose numbers float16 holds stay such where tiles widen rows of them") {
+  // Whether it is float16 then: of the numbers from 1 on, or up to 2,047, over and over, times `scale`.
+  const auto is_half = [](const std::string& text, const std::vector<int64_t>& shape,
+                          const std::string& cpu, float scale) {
+    const Module m = WithConstantKernel(text, shape, scale);
+    const Module packed = PackWeights(m, cpu, WeightFormat::kAsGiven, /*exact=*/true);
+    CheckSameType(packed, m);
+    const HostTensor& p = std::get<const Constant*>(OnlyCall(packed).args[1])->value;
+    if (p.dtype != DType::kFloat16) return false;
+    CHECK(p.shape == shape);
+    const SharedBytes loaded = p.data.Loaded();
+    const auto* got = reinterpret_cast<const uint16_t*>(loaded.data());
+    for (int64_t i = 0; i < p.size(); ++i)
+      CHECK(HalfToFloat(got[i]) == static_cast<float>(i % 2048) * scale);
+    return true;
+  };
+  const std::string v3 = "x86-64-v3";
+  const auto check = [&](const std::string& x, const std::string& w, const std::string& attrs,
+                         const std::vector<int64_t>& shape, const std::string& cpu,
+                         float scale) { return is_half(ConvText(x, w, attrs), shape, cpu, scale); };
+  const std::vector<int64_t> few = {32, 64, 1, 1}, many = {64, 64, 1, 1};
+  const std::string x = "(1, 64, 9, 9)", w = "[64, 64, 1, 1]";
+  CHECK(check(x, w, "", many, v3, 0.5F));
+  CHECK(check("(1, 64, ?, ?)", w, ", strides=[2, 2]", many, v3, 0.5F));
+  CHECK(check("(1, 128, 9, 9)", w, ", groups=2", many, v3, 0.5F));
+  CHECK_FALSE(check(x, w, "", many, v3, 1));  // 2,049
+  CHECK_FALSE(check(x, w, "", many, v3, 0.1F));
+  CHECK_FALSE(check(x, "[32, 64, 1, 1]", "", few, v3, 0.5F));
+  CHECK_FALSE(check(x, w, "", many, "x86-64-v2", 0.5F));       // nothing widens
+  CHECK_FALSE(check(x, w, "", many, "x86-64-v4", 0.5F));       // blocks of 8 rows
+  CHECK_FALSE(check("(1, 64, 1, 1)", w, "", many, v3, 0.5F));  // a product of whole images
+  CHECK_FALSE(
+      check("(1, 4096, 9, 9)", "[4096, 1, 1, 1]", ", groups=4096", {4096, 1, 1, 1}, v3, 0.5F));
 }
 
 TEST_CASE("kernels of convolutions, channels last, get panels of output channels") {

@@ -96,7 +96,8 @@ Result<OpResult> InferConv(TypeContext& tc, int spatial) {
   const Attrs& attrs = tc.attrs();
   const TensorType& data = tc.tensor(0);
   const TensorType& kernel = tc.tensor(1);
-  if (data.dtype != kernel.dtype && !(IsInt(data.dtype) && IsInt(kernel.dtype))) {
+  const bool widens = data.dtype == DType::kFloat32 && kernel.dtype == DType::kFloat16;
+  if (data.dtype != kernel.dtype && !(IsInt(data.dtype) && IsInt(kernel.dtype)) && !widens) {
     return nn::RequireSameDType(data.dtype, kernel.dtype, "the dtypes of data and kernel");
   }
   RELAYVM_ASSIGN_OR_RETURN(ConvPlan p, PlanConv(attrs, spatial, data.shape, kernel.shape));

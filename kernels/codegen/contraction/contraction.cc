@@ -31,7 +31,6 @@ using llvm::Value;
 
 // Pixels are read where they are for so many rows. More results than these, each in memory of its own, are
 // better written in longer runs.
-constexpr int64_t kMostRowsInPlace = 64;
 
 // --- Product ---
 
@@ -303,10 +302,12 @@ class ProductEmitter {
           Value* end = Min(b_, Add(b_, channel, d_.channel_block), I64(b_, channels));
           EmitPackPixelPanels(c_, batch, column_of(I64(b_, 0)), group, channel, end, b_scratch_);
           Value* extent = Mul(b_, Sub(b_, end, channel), taps);
-          Value* a_at = At(b_, c_.element, a, Mul(b_, channel, taps * d_.a_k_stride));
+          Value* a_at = At(b_, AElement(), a, Mul(b_, channel, taps * d_.a_k_stride));
           For(b_, I64(b_, 0), count, d_.tile_rows, "tile", [&](Value* tile) {
             Poll([&] { return Work(I64(b_, d_.tile_rows), d_.panel_group); });
             Value* rows = Min(b_, Sub(b_, count, tile), I64(b_, d_.tile_rows));
+            Value* rows_of_a =
+                d_.a.halves ? WidenedRows(a_at, tile, rows, extent) : RowsOfA(a_at, tile);
             For(b_, I64(b_, 0), group, 1, "panel", [&](Value* q) {
               Value* column = column_of(q);
               Value* sums = c_scratch_;
@@ -315,7 +316,6 @@ class ProductEmitter {
                     Add(b_, Mul(b_, tile, d_.panel_group), Mul(b_, q, int64_t{d_.tile_rows}));
                 sums = At(b_, c_.element, sums, Mul(b_, index, d_.panel));
               }
-              Value* rows_of_a = RowsOfA(a_at, tile);
               auto in_memory = [&] {
                 CallTile(
                     rows,
@@ -352,6 +352,7 @@ class ProductEmitter {
     Value* channel = Mul(b_, batch, d_.pixels.group_channels);
     Value* in_image = Sub(b_, first, Mul(b_, image, pixels));
     Value* data = At(b_, c_.element, PixelLoader(c_, 1).Line({image, channel}), in_image);
+    if (d_.a.halves) a = WidenedRows(a, I64(b_, 0), count, c_.depth);
     For(b_, I64(b_, 0), panels, 1, "panel", [&](Value* q) {
       Poll([&] { return Work(count, 1); });
       Value* offset = Mul(b_, q, d_.panel);
@@ -476,6 +477,15 @@ class ProductEmitter {
   }
 
   // Where the tile that begins with row `tile` of a block is, without blocks of k.
+  // What plain memory of a is of.
+  llvm::Type* AElement() const { return c_.ElementOf(d_.a); }
+  // `count` rows of a from `row` on, whose float16 becomes float32 in scratch.
+  Value* WidenedRows(Value* a, Value* row, Value* count, Value* extent) {
+    Value* stride = c_.emitter.EmitDim(d_.a.stride);
+    EmitWidenRows(c_, At(b_, AElement(), a, Mul(b_, row, stride)), stride, count, extent,
+                  a_scratch_);
+    return a_scratch_;
+  }
   Value* RowsOfA(Value* a, Value* tile) {
     if (d_.a.k_contiguous) return At(b_, c_.element, a, Mul(b_, tile, ARowStride()));
     Value* index = Div(b_, tile, I64(b_, d_.tile_rows));

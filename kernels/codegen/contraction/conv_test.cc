@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 
 #include "kernels/codegen/contraction/contraction.h"
 #include "kernels/codegen/contraction/harness.h"
@@ -21,6 +22,7 @@ struct Conv {
   int64_t batch = 1;
   Around around = Around::kNothing;
   bool symbolic = false;
+  std::optional<DType> weight;  // none: as `in`
 };
 
 AttrList List(const std::vector<int64_t>& values) { return AttrList(values.begin(), values.end()); }
@@ -79,7 +81,7 @@ void AddTo(ContractionCases& cases, const Conv& c,
   attrs.Set("kernel_layout", kernel_layout);
   attrs.Set("out_dtype", std::string(DTypeName(c.out)));
   std::vector<Tensor> in = {Input(shape(in_space, c.in_channels), 0, c.in),
-                            Input(kernel_shape, 1, c.in)};
+                            Input(kernel_shape, 1, c.weight.value_or(c.in))};
   const std::vector<Dim> out_shape = shape(out_space, c.out_channels);
   const Tensor data = c.around == Around::kPrologue ? Relu(in[0]) : in[0];
   Tensor t = Apply(fmt::format("nn.conv{}d", spatial), attrs, {data, in[1]}, out_shape, c.out);
@@ -95,7 +97,7 @@ void AddTo(ContractionCases& cases, const Conv& c,
   const std::string name =
       fmt::format("conv_{}_{}_{}x{}_k{}_s{}_p{}_d{}_g{}_{}_{}_{}{}", layout, kernel_layout,
                   c.in_channels, c.out_channels, c.kernel.back(), c.stride.back(), c.padding.back(),
-                  c.dilation.back(), c.groups, DTypeName(c.in), DTypeName(c.out),
+                  c.dilation.back(), c.groups, DTypeName(c.weight.value_or(c.in)), DTypeName(c.out),
                   static_cast<int>(c.around), c.symbolic ? "_symbolic" : "");
   std::vector<SymbolValues> values = {symbols};
   for (const std::vector<int64_t>& size : sizes) {
@@ -201,6 +203,45 @@ TEST_CASE("convolutions with few channels a group") {
   Conv wide{{5, 7}, 140, 140, 140, {3, 3}, {1, 1}, {1, 1}, {1, 1}, true, "HWOI"};
   AddTo(cases, wide);
   cases.Check();
+}
+
+// Kernels of float16 beside pixels of float32: of few rows and of many, of pixels that are read where
+// they are, in blocks of channels, in groups; and what reads them one by one.
+TEST_CASE("convolutions with weights of float16") {
+  for (const std::string& cpu : Targets()) {
+    CAPTURE(cpu);
+    ContractionCases cases(cpu);
+    const Conv of_halves = {.weight = DType::kFloat16};
+    const auto add = [&](std::vector<int64_t> input, int64_t ins, int64_t outs, int64_t taps,
+                         int64_t stride, int64_t groups, bool symbolic) {
+      Conv c = of_halves;
+      c.input = std::move(input);
+      const size_t spatial = c.input.size();
+      c.in_channels = ins;
+      c.out_channels = outs;
+      c.groups = groups;
+      c.kernel.assign(spatial, taps);
+      c.stride.assign(spatial, stride);
+      c.padding.assign(spatial, taps / 2);
+      c.dilation.assign(spatial, 1);
+      c.symbolic = symbolic;
+      c.batch = symbolic ? 2 : 1;
+      c.around = symbolic ? Around::kBiasReluResidual : Around::kNothing;
+      AddTo(cases, c);
+    };
+    for (const bool symbolic : {false, true}) {
+      add({9, 11}, 21, 13, 3, 1, 1, symbolic);
+      add({9, 11}, 20, 64, 1, 1, 1, symbolic);
+      add({9, 11}, 37, 70, 1, 1, 1, symbolic);
+      add({5, 5}, 600, 30, 3, 2, 1, symbolic);
+      add({8, 8}, 12, 40, 5, 1, 2, symbolic);
+      add({19}, 17, 24, 3, 1, 1, symbolic);
+      add({4, 5, 6}, 8, 12, 3, 1, 1, symbolic);
+      add({8, 8}, 6, 6, 3, 1, 6, symbolic);
+      add({3, 3}, 16, 24, 3, 3, 1, symbolic);
+    }
+    cases.Check();
+  }
 }
 
 TEST_CASE("depthwise convolutions of small planes") {

@@ -8,6 +8,8 @@ namespace {
 
 // About how much of k one block of channels is, where there are several.
 constexpr int64_t kBlockedPixelDepth = 1024;
+// The least that it is where blocks save widening.
+constexpr int64_t kLeastHalfDepth = 256;
 
 }  // namespace
 
@@ -24,14 +26,33 @@ int64_t FitPixelPanels(ContractionDetail& d) {
   const int64_t taps = std::max<int64_t>(p.taps(), 1);
   const int64_t channels = std::max<int64_t>(p.group_channels, 1);
   const int64_t room = d.target.l2_bytes / 2 / (d.panel * DTypeBytes(d.dtype));
-  const int64_t blocks = channels * taps <= room
-                             ? 1
-                             : RoundUp(channels * taps, kBlockedPixelDepth) / kBlockedPixelDepth;
-  d.channel_block = (channels + blocks - 1) / blocks;
+  constexpr int64_t kMostPanels = 8;
   // The sums of all rows are kept from one block of channels to the next.
   const int64_t rows = d.row_block ? d.row_block : RoundUp(d.rows.value(), d.tile_rows);
-  const int64_t kept = d.channel_block < channels ? rows : 0;
-  d.panel_group = std::clamp<int64_t>(room / (d.channel_block * taps + kept), 1, 8);
+  const auto fit = [&](int64_t blocks) {
+    d.channel_block = (channels + blocks - 1) / blocks;
+    const int64_t kept = d.channel_block < channels ? rows : 0;
+    d.panel_group = std::clamp<int64_t>(room / (d.channel_block * taps + kept), 1, kMostPanels);
+  };
+  int64_t blocks = channels * taps <= room
+                       ? 1
+                       : RoundUp(channels * taps, kBlockedPixelDepth) / kBlockedPixelDepth;
+  fit(blocks);
+  if (d.a.halves) {
+    // Each group of panels widens the weights again: as few groups as there can be.
+    const int64_t panels =
+        d.columns.is_const() ? (d.columns.value() + d.panel - 1) / d.panel : kMostPanels;
+    const int64_t wanted = std::clamp<int64_t>(panels, 1, kMostPanels);
+    const int64_t most = std::min(channels, channels * taps / kLeastHalfDepth);
+    int64_t best = blocks, best_group = d.panel_group;
+    for (int64_t more = blocks + 1; more <= most && best_group < wanted; ++more) {
+      fit(more);
+      if (d.panel_group <= best_group) continue;
+      best = more;
+      best_group = d.panel_group;
+    }
+    fit(best);
+  }
   return d.channel_block * taps * d.panel * d.panel_group;
 }
 

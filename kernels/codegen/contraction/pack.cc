@@ -5,6 +5,7 @@
 #include "kernels/codegen/contraction/amx.h"
 #include "kernels/codegen/contraction/integer.h"
 #include "kernels/codegen/contraction/tile.h"
+#include "kernels/codegen/ops.h"
 
 namespace relayvm::codegen {
 
@@ -55,7 +56,11 @@ Value* ContractionContext::PlainRow(const MatrixOperand& operand, Value* batch_i
   emitter.BindAxis(operand.batch.get(), batch_index);
   Value* offset = Add(b, emitter.Emit(operand.base), Mul(b, row, emitter.EmitDim(operand.stride)));
   std::vector<Value*> origin(operand.buffer->shape.size(), I64(b, 0));
-  return At(b, element, emitter.ElementAddress(operand.buffer.get(), origin), offset);
+  return At(b, ElementOf(operand), emitter.ElementAddress(operand.buffer.get(), origin), offset);
+}
+
+llvm::Type* ContractionContext::ElementOf(const MatrixOperand& operand) const {
+  return operand.halves ? emitter.MemoryType(DType::kFloat16) : element;
 }
 
 void ContractionContext::StoreLanes(Value* vector_value, Value* pointer) {
@@ -166,6 +171,31 @@ void EmitPackRows(ContractionContext& c, Value* batch, Value* row, Value* count,
       Value* from = Mul(b, block, d.k_block);
       pack_block(block, from, Min(b, Add(b, from, d.k_block), c.depth));
     });
+  });
+}
+
+void EmitWidenRows(ContractionContext& c, Value* from, Value* stride, Value* count, Value* extent,
+                   Value* destination) {
+  Builder& b = c.b;
+  Ops ops(b, TargetTraits::Of(*b.GetInsertBlock()->getParent()));
+  llvm::Type* half = ops.MemoryType(DType::kFloat16);
+  const int64_t lanes = c.d.lanes;
+  constexpr int64_t kAtOnce = 4;  // vectors
+  Value* whole = b.CreateAnd(extent, I64(b, -lanes));
+  Value* most = b.CreateAnd(extent, I64(b, -kAtOnce * lanes));
+  For(b, I64(b, 0), count, 1, "widen.row", [&](Value* row) {
+    Value* source = At(b, half, from, Mul(b, row, stride));
+    Value* target = At(b, c.element, destination, Mul(b, row, c.d.a_row_stride));
+    const auto step = [&](Value* k, llvm::Type* type) {
+      Value* halves = b.CreateAlignedLoad(type, At(b, half, source, k), llvm::Align(2));
+      b.CreateAlignedStore(ops.FromMemory(halves, DType::kFloat16), At(b, c.element, target, k),
+                           llvm::Align(c.element_bytes));
+    };
+    For(b, I64(b, 0), most, kAtOnce * lanes, "widen.vectors", [&](Value* k) {
+      for (int64_t v = 0; v < kAtOnce; ++v) step(Add(b, k, v * lanes), VectorOf(half, c.d.lanes));
+    });
+    For(b, most, whole, lanes, "widen.k", [&](Value* k) { step(k, VectorOf(half, c.d.lanes)); });
+    For(b, whole, extent, 1, "widen.rest", [&](Value* k) { step(k, half); });
   });
 }
 

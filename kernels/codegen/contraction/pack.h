@@ -36,6 +36,8 @@ struct ContractionContext {
   // operand views.
   llvm::Value* LoadView(const te::Tensor& view, llvm::Value* i, llvm::Value* j, llvm::Value* k,
                         int vector_dim, llvm::Value* mask = nullptr);
+  // What an operand's buffer is of.
+  llvm::Type* ElementOf(const MatrixOperand& operand) const;
   // The address of element (row, 0) of an operand that has a buffer.
   llvm::Value* PlainRow(const MatrixOperand& operand, llvm::Value* batch, llvm::Value* row);
   void StoreLanes(llvm::Value* vector_value, llvm::Value* pointer);
@@ -57,6 +59,10 @@ struct ContractionContext {
 // words of two: strides and blocks of k are then half as many words, the last one filled up with 0.
 void EmitPackRows(ContractionContext& c, llvm::Value* batch, llvm::Value* row, llvm::Value* count,
                   llvm::Value* destination);
+// `count` rows of float16, `extent` elements of each and `stride` from one to the next, as float32 at
+// `destination`, d.a_row_stride from one to the next.
+void EmitWidenRows(ContractionContext& c, llvm::Value* from, llvm::Value* stride,
+                   llvm::Value* count, llvm::Value* extent, llvm::Value* destination);
 // A few rows of a for dot kernels: row r at destination + r * stride.
 void EmitCopyRows(ContractionContext& c, llvm::Value* batch, llvm::Value* first, llvm::Value* count,
                   llvm::Value* destination, llvm::Value* stride);

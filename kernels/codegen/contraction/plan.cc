@@ -470,6 +470,10 @@ class Planner {
       d.a_k_stride = packed_rows;
     }
     if (p.bytes && !w.buffer) return false;
+    if (is_usual && !p.channels_last && IsHalvesWeight(spec_, product_, d)) {
+      w.buffer = weight;
+      w.halves = true;
+    }
     const int64_t depth = d.depth.value();
     d.pack_a = !w.buffer || p.channels_last;
     if (d.pack_a) {
@@ -484,7 +488,13 @@ class Planner {
       b_elements = FitPixelPanels(d);
       d.epilogue_in_registers = TakesRegisters();
     }
-    Finish(d.pack_a ? Dim(d.row_block * d.a_row_stride + d.lanes) : Dim(0), b_elements);
+    int64_t scratch_rows = d.pack_a ? d.row_block : 0;
+    if (w.halves) {  // what a tile reads, of a block of channels; of all where pixels are read in place
+      d.a_row_stride = RoundUp(d.channel_block * p.taps(), 16) + 16;
+      const bool may_be_in_place = d.pixels_in_place && d.rows.value() <= kMostRowsInPlace;
+      scratch_rows = may_be_in_place ? RoundUp(d.rows.value(), d.tile_rows) : d.tile_rows;
+    }
+    Finish(scratch_rows > 0 ? Dim(scratch_rows * d.a_row_stride + d.lanes) : Dim(0), b_elements);
     return true;
   }
 

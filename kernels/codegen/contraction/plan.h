@@ -37,6 +37,8 @@ struct MatrixOperand {
   te::Axis batch;
   te::Expr base;
   Dim stride;
+  // The buffer is of float16: tiles read what is made float32 of it, rows at a time.
+  bool halves = false;
   // Set in place of `buffer` when the matrix is memory of bytes that packing makes words of
   // (integer.h): base and stride are then bytes. `view` is of bytes too where panels are kQuads.
   te::Tensor bytes;
@@ -170,6 +172,9 @@ inline constexpr int64_t kFlatWidth = 10, kFlatPixels = 1024, kFlatTaps = 9;
 // threads takes. Those of depthwise convolutions, which no tile speeds up, take longer.
 inline constexpr int64_t kTaskWork = 1 << 19, kDirectTaskWork = 1 << 17;
 
+// The most rows of a that read pixels where they are: more would read these again and again.
+inline constexpr int64_t kMostRowsInPlace = 64;
+
 // The rows of b that are read before the next panel's: as many streams as hardware prefetches.
 inline constexpr int64_t kStreamedRows = 16;
 
@@ -247,6 +252,8 @@ const te::ExprNode* PlainLoad(const te::Expr& e, DType dtype, const KernelSpec& 
 bool MultipliesBytes(const Product& product);
 // Whether a weight in panels is float16, and sums are float32.
 bool TakesHalves(const KernelSpec& spec, const ContractionDetail& d);
+// The same of a convolution's kernel, whose elements are cast and nothing else.
+bool IsHalvesWeight(const KernelSpec& spec, const Product& product, const ContractionDetail& d);
 // Sets the form of a packed weight that is no float32; false where the kernel cannot read it.
 bool TakeWeightForm(const KernelSpec& spec, const Product& product, ContractionDetail& d);
 // Takes the tile that somebody chose, if any; else says why registers or the layout of the weights do

@@ -38,6 +38,11 @@ bool TakesHalves(const KernelSpec& spec, const ContractionDetail& d) {
          !d.contraction->transpose_a && IsMemory(spec, weight);
 }
 
+bool IsHalvesWeight(const KernelSpec& spec, const Product& product, const ContractionDetail& d) {
+  return d.dtype == DType::kFloat32 && !d.rounds && IsCastFrom(DType::kFloat16, product.weight) &&
+         PlainLoad(product.weight->operands[0], DType::kFloat16, spec) != nullptr;
+}
+
 bool TakeWeightForm(const KernelSpec& spec, const Product& product, ContractionDetail& d) {
   const te::TensorNode& t = *d.contraction;
   const te::TensorNode& weight = *t.hint_inputs[1];
