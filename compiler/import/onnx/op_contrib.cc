@@ -5,8 +5,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "compiler/import/composite/normalise.h"
 #include "compiler/import/onnx/checked.h"
-#include "compiler/import/onnx/normalise.h"
 #include "compiler/import/onnx/quantised.h"
 
 namespace relayvm::import {
@@ -207,7 +207,7 @@ Outputs SkipNorm(NodeContext& n, bool simple) {
     return {norm.y * Term(n, 2), norm.mean, norm.inverse, sum};
   }
   if (!n.WantsOutput(1) && !n.WantsOutput(2)) {
-    return {ScaledLayerNorm(n, sum, n.Input(2), n.Input(3), epsilon), sum, sum, sum};
+    return {ScaledLayerNorm(sum, n.Input(2), n.Input(3), epsilon), sum, sum, sum};
   }
   const Normalised norm = LayerNormOf(sum, {sum.rank() - 1}, epsilon);
   Term y = norm.y * Term(n, 2);
@@ -264,7 +264,7 @@ Outputs EmbedLayerNormalization(NodeContext& n) {
                                               RangeOf(b, words, 1), b.DimOf(n.Input(3), 0)));
   Term sum = Term(n, 2).Take(words, 0) + Term(n, 3).Take(place, 0);
   if (n.Has(1) && n.Has(4)) sum = sum + Term(n, 4).Take(rows(1, "segment_ids", 4), 0);
-  const Value y = ScaledLayerNorm(n, sum, n.Input(5), n.Input(6), n.Float("epsilon", 1e-12));
+  const Value y = ScaledLayerNorm(sum, n.Input(5), n.Input(6), n.Float("epsilon", 1e-12));
   const Value lengths = n.Has(7) ? Term(n, 7).As(DType::kInt32).Over("sum", {1}, false).value()
                                  : Filled(b, 0, DType::kInt32, b.DimOf(words, 0));
   return {y, lengths, sum};

@@ -1,59 +1,14 @@
-// Normalisation.
+// Normalisation. See composite/normalise.h.
 #include <fmt/format.h>
 
-#include "compiler/import/onnx/normalise.h"
+#include "compiler/import/composite/normalise.h"
+#include "compiler/import/onnx/arithmetic.h"
 
 namespace relayvm::import {
 
+namespace {
+
 using Outputs = std::vector<Value>;
-
-namespace {
-
-// Half floats are normalised in float32.
-DType Wide(DType t) { return t == DType::kFloat64 ? t : DType::kFloat32; }
-
-}  // namespace
-
-Normalised LayerNormOf(const Term& x, const std::vector<int64_t>& axes, double epsilon) {
-  const Term wide = x.As(Wide(x.dtype()));
-  const Term mean = Mean(wide, axes), centred = wide - mean;
-  const Term inverse = 1.0 / Sqrt(Mean(centred * centred, axes) + epsilon);
-  return {(centred * inverse).As(x.dtype()), mean, inverse};
-}
-
-Normalised RmsNormOf(const Term& x, const std::vector<int64_t>& axes, double epsilon) {
-  const Term wide = x.As(Wide(x.dtype()));
-  const Term inverse = 1.0 / Sqrt(Mean(wide * wide, axes) + epsilon);
-  return {(wide * inverse).As(x.dtype()), inverse, inverse};
-}
-
-// (batch, groups, channels of a group, the rest).
-static Term Grouped(const Term& x, int64_t groups) {
-  TypedBuilder& b = x.b();
-  const Term channels(b, b.DimOf(x, 1));
-  return {b, ShapedAs(b, x,
-                      {b.DimOf(x, 0), b.Ints({groups}), channels / static_cast<double>(groups),
-                       ProductOfDims(b, x, 2, x.rank())})};
-}
-
-Term GroupNormOf(const Term& x, int64_t groups, double epsilon) {
-  TypedBuilder& b = x.b();
-  const Term y = LayerNormOf(Grouped(x, groups), {2, 3}, epsilon).y;
-  return {b, ShapedAs(b, y, {b.ShapeOf(x)})};
-}
-
-Value ScaledLayerNorm(NodeContext& n, const Term& x, const Value& scale, const Value& bias,
-                      double epsilon) {
-  if (bias && IsFloat(x.dtype()) && x.dtype() == Wide(x.dtype()) && scale.rank() == 1 &&
-      bias.rank() == 1) {
-    return n.b().Op("nn.layer_norm", {x, scale, bias}, {{"axis", -1}, {"epsilon", epsilon}});
-  }
-  Term y = LayerNormOf(x, {x.rank() - 1}, epsilon).y * Term(n.b(), scale);
-  if (bias) y = y + Term(n.b(), bias);
-  return y;
-}
-
-namespace {
 
 Outputs LayerNormalization(NodeContext& n) {
   const Term x(n, 0);
@@ -61,7 +16,7 @@ Outputs LayerNormalization(NodeContext& n) {
   const double epsilon = n.Float("epsilon", 1e-5);
   if (!n.b().status().ok()) return {};
   if (axis == x.rank() - 1 && !n.WantsOutput(1) && !n.WantsOutput(2)) {
-    return {ScaledLayerNorm(n, x, n.Input(1), n.Input(2), epsilon)};
+    return {ScaledLayerNorm(x, n.Input(1), n.Input(2), epsilon)};
   }
   const Normalised norm = LayerNormOf(x, Iota(x.rank() - axis, axis), epsilon);
   Term y = norm.y * Term(n, 1);
@@ -132,7 +87,7 @@ Outputs BatchNormalization(NodeContext& n) {
   }
   std::vector<int64_t> axes = {0};
   for (int i = 2; i < x.rank(); ++i) axes.push_back(i);
-  const Term wide = x.As(Wide(x.dtype()));
+  const Term wide = x.As(WideFloat(x.dtype()));
   const Term mean = Mean(wide, axes), centred = wide - mean;
   const Term variance = Mean(centred * centred, axes);
   const Term y = (centred / Sqrt(variance + epsilon)).As(x.dtype());
