@@ -58,6 +58,18 @@ uint32_t VersionOf(Opcode opcode) {
   return kVersions[static_cast<size_t>(opcode)];
 }
 
+RowKind KindOf(Opcode opcode) {
+  constexpr RowKind kKinds[] = {
+#define OP(...) RowKind::kOther,
+#define SCALAR(...) RowKind::kScalar,
+#define FALLIBLE(...) RowKind::kFallible,
+#define BRANCH(...) RowKind::kBranch,
+#include "bytecode/opcodes.def"
+#undef OP
+  };
+  return kKinds[static_cast<size_t>(opcode)];
+}
+
 std::string_view OperandKindName(OperandKind kind) {
   using enum OperandKind;
   switch (kind) {

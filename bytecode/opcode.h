@@ -64,6 +64,9 @@ struct OpcodeInfo {
 const OpcodeInfo& GetOpcodeInfo(Opcode opcode);
 // The version of the bytecode that brought it. REQUIRES: opcode < kNumOpcodes.
 uint32_t VersionOf(Opcode opcode);
+// Which macro of opcodes.def the row stands in: OP, SCALAR, FALLIBLE, BRANCH.
+enum class RowKind : uint8_t { kOther, kScalar, kFallible, kBranch };
+RowKind KindOf(Opcode opcode);
 // As written in opcodes.def: "IOUT".
 std::string_view OperandKindName(OperandKind kind);
 

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
-#include <optional>
 #include <vector>
 
 #include "bytecode/base/shape_rule.h"
@@ -28,7 +27,7 @@ constexpr int64_t kFuel = 1024;
 // What an instruction on scalars that has failed fails for: it is run again.
 struct FailureFinder : ScalarOps {
   const uint64_t* registers;
-  std::optional<ScalarFailure<uint64_t>> failure;
+  ScalarFailure<uint64_t> failure{};
 
   explicit FailureFinder(const uint64_t* scalars) : registers(scalars) {}
   uint64_t Scalar(uint16_t reg) const { return registers[reg]; }
@@ -87,7 +86,7 @@ bool Interpreter::FailScalar(Frame* frame, const uint16_t* pc) {
   FailureFinder finder(frame->scalars());
   const auto opcode = static_cast<Opcode>(*pc);
   RunFallible(finder, opcode, pc);
-  const ScalarFailure<uint64_t>& found = *finder.failure;
+  const ScalarFailure<uint64_t>& found = finder.failure;
   return Fail(frame, pc,
               ScalarFailureOf(found.kind, opcode, executable_.program().messages[found.message],
                               {found.shown.begin(), found.shown.end()}));

@@ -26,34 +26,6 @@ constexpr uint16_t kInputs = 4, kRegisters = 8;
 constexpr int kLength = 40;
 using Numbers = std::vector<int64_t>;
 
-bool IsOfScalars(Opcode opcode) {
-  switch (opcode) {
-#define OP(...)
-#define SCALAR(name, ...) case Opcode::name:
-#define FALLIBLE(name, ...) case Opcode::name:
-#define BRANCH(name, ...) case Opcode::name:
-#include "bytecode/opcodes.def"
-#undef OP
-    return true;
-    default:
-      return false;
-  }
-}
-
-bool MayFail(Opcode opcode) {
-  switch (opcode) {
-#define OP(...)
-#define SCALAR(...)
-#define FALLIBLE(name, ...) case Opcode::name:
-#define BRANCH(...)
-#include "bytecode/opcodes.def"
-#undef OP
-    return true;
-    default:
-      return false;
-  }
-}
-
 // --- Programs ---
 
 class Generator {
@@ -157,7 +129,8 @@ class Generator {
     Opcode opcode;
     do {
       opcode = static_cast<Opcode>(Below(kNumOpcodes));
-    } while (!IsOfScalars(opcode) || (MayFail(opcode) && Below(6) != 0) ||
+    } while (KindOf(opcode) == RowKind::kOther ||
+             (KindOf(opcode) == RowKind::kFallible && Below(6) != 0) ||
              (EndsControl(opcode) && Below(6) != 0));
     Drawn drawn{opcode, {}, {}};
     const OpcodeInfo& info = GetOpcodeInfo(opcode);
@@ -413,7 +386,7 @@ TEST_CASE("random programs on scalars do the same on all machines, with every op
   for (int i = 0; i < kNumOpcodes; ++i) {
     const auto opcode = static_cast<Opcode>(i);
     CAPTURE(GetOpcodeInfo(opcode).mnemonic);
-    CHECK(met.contains(opcode) == IsOfScalars(opcode));
+    CHECK(met.contains(opcode) == (KindOf(opcode) != RowKind::kOther));
   }
   CAPTURE(failed);
   CHECK(failed > 40);

@@ -1,5 +1,7 @@
 #include "compiler/lowering/mir.h"
 
+#include "bytecode/instruction.h"
+
 namespace relayvm::lower {
 namespace {
 
@@ -94,30 +96,12 @@ void ForEachTarget(const MInst& inst, const std::function<void(Label)>& fn) {
   }
 }
 
-bool EndsBlock(const MInst& inst) {
-  if (inst.is_label) return false;
-  switch (inst.op) {
-    case Opcode::kJump:
-    case Opcode::kTailCall:
-    case Opcode::kTailClosure:
-    case Opcode::kReturnI:
-    case Opcode::kReturnR:
-    case Opcode::kTrap:
-      return true;
-    default:
-      return false;
-  }
-}
+bool EndsBlock(const MInst& inst) { return !inst.is_label && EndsControl(inst.op); }
 
 bool IsPure(const MInst& inst) {
   switch (inst.op) {
-    case Opcode::kMoveI:
     case Opcode::kMoveR:
-    case Opcode::kConstI16:
-    case Opcode::kConstI64:
     case Opcode::kConstR:
-    case Opcode::kConvert:
-    case Opcode::kWrap:
     case Opcode::kTensorDim:
     case Opcode::kTensorItem:
     case Opcode::kTensorBox:
@@ -130,7 +114,7 @@ bool IsPure(const MInst& inst) {
     case Opcode::kSlotItem:
       return true;
     default:
-      return inst.op >= Opcode::kAddI && inst.op <= Opcode::kConvert;
+      return KindOf(inst.op) == RowKind::kScalar;
   }
 }
 

@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "bytecode/instruction.h"
+
 namespace relayvm::lower {
 namespace {
 
@@ -26,26 +28,16 @@ bool IsCall(const MInst& inst) {
 bool MayMove(const MInst& inst) {
   if (inst.is_label) return false;
   switch (inst.op) {
-    case Opcode::kMoveI:
-    case Opcode::kConstI16:
-    case Opcode::kConstI64:
     case Opcode::kConstR:
     case Opcode::kTensorAlloc:
     case Opcode::kTensorStatic:
     case Opcode::kTensorDim:
-    case Opcode::kDimAdd:
-    case Opcode::kDimAddImm:
-    case Opcode::kDimSub:
-    case Opcode::kDimMul:
-    case Opcode::kDimFloorDiv:
-    case Opcode::kDimFloorMod:
-    case Opcode::kDimCheck:
-    case Opcode::kDimBroadcast:
     case Opcode::kDimTensor:
     case Opcode::kDimShape:
       return true;
     default:
-      return inst.op >= Opcode::kAddI && inst.op <= Opcode::kConvert;
+      return KindOf(inst.op) == RowKind::kScalar ||
+             (KindOf(inst.op) == RowKind::kFallible && !EndsControl(inst.op));
   }
 }
 
@@ -179,9 +171,8 @@ class Grouping {
           passes = passes && MayBePassed(inst);
           if (IsCall(inst)) apart = apart && AreApart(inst, call, uses);
           needs = needs || IsCheck(inst);
-          ForEachDef(inst, [&](Bank bank, uint32_t& r) {
-            needs = needs || needed.contains({bank, r});
-          });
+          ForEachDef(inst,
+                     [&](Bank bank, uint32_t& r) { needs = needs || needed.contains({bank, r}); });
         }
       }
       if (!passes || !apart) break;
