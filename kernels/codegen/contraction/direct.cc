@@ -162,8 +162,7 @@ class DirectEmitter {
             b_.CreateAnd(b_.CreateICmpSGE(from, I64(b_, 0)), b_.CreateICmpSLE(reach, input_[w]));
         inside = b_.CreateAnd(inside, b_.CreateICmpSLE(Add(b_, x, chunk), output_[w]));
         inside = b_.CreateAnd(inside, lines_inside);
-        If(
-            b_, inside, [&] { EmitBlock(wide); }, [&] { EmitNarrow(block, lines_inside); });
+        If(b_, inside, [&] { EmitBlock(wide); }, [&] { EmitNarrow(block, lines_inside); });
         return Add(b_, x,
                    b_.CreateSelect(inside, I64(b_, chunk), I64(b_, block.vectors * d_.lanes)));
       });
@@ -176,8 +175,7 @@ class DirectEmitter {
       block.lines_inside = inside;
       EmitBlock(block);
     };
-    If(
-        b_, lines_inside, [&] { emit(true); }, [&] { emit(false); });
+    If(b_, lines_inside, [&] { emit(true); }, [&] { emit(false); });
   }
 
   // Whether all taps of the block's lines are inside, for lines that share inputs.
@@ -477,13 +475,15 @@ class DirectEmitter {
 }  // namespace
 
 void EmitDirectConvolution(ContractionContext& c, Value* begin, Value* end) {
+  // Many taps are more than registers hold: vectors that are kept on the stack lie in one line of the
+  // cache each, whoever calls.
+  c.b.GetInsertBlock()->getParent()->addFnAttr("stackrealign");
   if (c.d.block_pixels > 0) return EmitChannelBlocks(c, begin, end);
   if (c.d.is_small) return EmitSmall(c, begin, end);
   if (c.d.has_planes) return EmitPlanes(c, begin, end);
   auto lines = [&] { DirectEmitter(c).Emit(begin, end); };
   if (!c.d.may_be_flat) return lines();
-  If(
-      c.b, TakesFlat(c), [&] { EmitFlat(c, begin, end); }, lines);
+  If(c.b, TakesFlat(c), [&] { EmitFlat(c, begin, end); }, lines);
 }
 
 }  // namespace relayvm::codegen
