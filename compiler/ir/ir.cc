@@ -15,7 +15,12 @@ const Var* MakeVar(const Module& m, std::string name, Type type, Span span) {
 }
 
 const Constant* MakeConstant(const Module& m, HostTensor value, std::string name) {
-  return m.arena->New<Constant>(Constant{std::move(value), std::move(name)});
+  return MakeConstant(m, std::move(value), std::move(name), nullptr);
+}
+
+const Constant* MakeConstant(const Module& m, HostTensor value, std::string name,
+                             std::shared_ptr<const Recipe> recipe) {
+  return m.arena->New<Constant>(Constant{std::move(value), std::move(name), std::move(recipe)});
 }
 
 Type ConstantType(const Constant& c) {

@@ -40,9 +40,18 @@ struct Var {
   Span span;
 };
 
+// How a constant is made of tensors that take less room: by a builtin (Builtin::makes_constants).
+struct Recipe {
+  std::string builtin;
+  std::vector<int64_t> params;
+  std::vector<HostTensor> inputs;
+};
+
 struct Constant {
   HostTensor value;  // of strings: ids of the module's table
   std::string name;  // of a bound parameter; else empty
+  // Null, or what gives the same bytes when a program is loaded: files hold its inputs then.
+  std::shared_ptr<const Recipe> recipe = nullptr;
 };
 
 struct GlobalVar {  // a function of the module, by name
@@ -291,6 +300,8 @@ const Expr* MakeExpr(const Module& m, T node, Span span) {
 }
 const Var* MakeVar(const Module& m, std::string name, Type type, Span span);
 const Constant* MakeConstant(const Module& m, HostTensor value, std::string name = "");
+const Constant* MakeConstant(const Module& m, HostTensor value, std::string name,
+                             std::shared_ptr<const Recipe> recipe);
 
 // Type of an atom: a variable's, a constant's tensor type, a global function's (FunctionTypeOf), a
 // constructor's.

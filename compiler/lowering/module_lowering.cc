@@ -140,6 +140,12 @@ void ModuleLowering::Finish(Program& program, KernelImage image) {
     info.dims = c->value.shape;
     info.name = c->name;
     info.data = c->value.data;
+    if (c->recipe != nullptr) {
+      RecipeInfo recipe{c->recipe->builtin, c->recipe->params, {}};
+      for (const HostTensor& t : c->recipe->inputs)
+        recipe.inputs.push_back({t.dtype, t.shape, t.data});
+      info.recipe = std::make_shared<const RecipeInfo>(std::move(recipe));
+    }
     program.constants.push_back(std::move(info));
   }
   program.owners.push_back(module_.arena);

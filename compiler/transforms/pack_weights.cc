@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <tuple>
@@ -12,11 +13,11 @@
 #include <vector>
 
 #include "compiler/transforms/builder.h"
+#include "compiler/transforms/half_weights.h"
 #include "compiler/transforms/rewrite.h"
+#include "compiler/transforms/winograd_weights.h"
 #include "kernels/codegen/contraction/contraction.h"
-#include "kernels/codegen/contraction/winograd.h"
 #include "kernels/op/qnn.h"
-#include "kernels/op/winograd.h"
 #include "kernels/runtime/half.h"
 
 namespace relayvm::ir {
@@ -128,21 +129,7 @@ HostTensor PackPairsLater(const HostTensor& w, bool transposed, int64_t width) {
                      });
 }
 
-// Whether float16 holds every number of a weight exactly: as many models' do, whose weights are
-// float16 and become float32 where they are multiplied. Looks until one does not.
-bool FitsFloat16(const HostTensor& w) {
-  const SharedBytes in = w.data.Loaded();
-  bool fits = true;
-  for (int64_t i = 0; i < w.size() && fits; ++i) {
-    float value;
-    std::memcpy(&value, in.data() + i * int64_t{sizeof value}, sizeof value);
-    fits = HalfToFloat(FloatToHalf(value)) == value;
-  }
-  in.DropPages();
-  return fits;
-}
-
-// A weight of such numbers as (ceil(n / width), k, width) of float16.
+// A weight whose numbers float16 holds as (ceil(n / width), k, width) of float16.
 HostTensor PackHalvesLater(const HostTensor& w, bool transposed, int64_t width) {
   const auto [n, k] = Extents(w, transposed);
   return EncodeLater(w, transposed, width, DType::kFloat16, {(n + width - 1) / width, k, width},
@@ -512,70 +499,14 @@ bool TakesPanels(const OpCall& call, const HostTensor& w, const TensorType& resu
                       [](const Dim& d) { return d.is_const(1); });
 }
 
-// --- Winograd ---
-
-// The form of the convolution that takes the place of `call`, whose kernel is w (OIHW).
-codegen::WinogradForm WinogradFormOf(const OpCall& call, const HostTensor& w,
-                                     const TensorType& result, const std::string& cpu) {
-  if (call.op->name != "nn.conv2d" || !IsChannelsFirst(call, 4) || call.attrs.Int("groups") != 1 ||
-      w.shape[2] != 3 || w.shape[3] != 3 || w.size() == 0) {
-    return {};
-  }
-  for (const char* name : {"strides", "dilation"}) {
-    for (int64_t value : call.attrs.Ints(name)) {
-      if (value != 1) return {};
-    }
-  }
-  auto extent = [](const Dim& d) {
-    return d.is_const() ? std::optional<int64_t>(d.value()) : std::nullopt;
-  };
-  return codegen::PreferredWinograd(cpu, {w.shape[1], w.shape[0], extent(result.shape[0]),
-                                          extent(result.shape[2]), extent(result.shape[3])});
-}
-
-// G w G^T for each channel of both sides, as nn.contrib_conv2d_winograd takes it.
-HostTensor TransformLater(const HostTensor& w, const codegen::WinogradForm& form) {
-  const int64_t outputs = w.shape[0], inputs = w.shape[1];
-  const int64_t window = WinogradWindow(form.tile);
-  const int64_t of_group = form.rows * form.blocks;
-  return FillLater(
-      DType::kFloat32,
-      {(outputs + of_group - 1) / of_group, window * window, form.blocks, inputs, form.rows},
-      [=](std::byte* out) {
-        std::vector<double> matrix;
-        for (int64_t at = 0; at < window * 3; ++at) {
-          matrix.push_back(WinogradOfKernel(form.tile, at / 3, at % 3));
-        }
-        auto g = [&](int64_t i, int64_t j) { return matrix[static_cast<size_t>(i * 3 + j)]; };
-        const SharedBytes in = w.data.Loaded();
-        for (int64_t at = 0; at < outputs * inputs; ++at) {
-          float kernel[9];
-          std::memcpy(kernel, in.data() + at * int64_t{sizeof kernel}, sizeof kernel);
-          const int64_t o = at / inputs, c = at % inputs;
-          for (int64_t i = 0; i < window; ++i) {
-            double line[3] = {};
-            for (int64_t k = 0; k < 9; ++k) line[k % 3] += g(i, k / 3) * kernel[k];
-            for (int64_t j = 0; j < window; ++j) {
-              double sum = 0;
-              for (int64_t k = 0; k < 3; ++k) sum += line[k] * g(j, k);
-              const auto value = static_cast<float>(sum);
-              const int64_t product = o / of_group * window * window + i * window + j;
-              const int64_t block = product * form.blocks + o / form.rows % form.blocks;
-              const int64_t to = (block * inputs + c) * form.rows + o % form.rows;
-              std::memcpy(out + to * int64_t{sizeof value}, &value, sizeof value);
-            }
-          }
-        }
-      });
-}
-
 }  // namespace
 
 Module PackWeights(const Module& m, const std::string& cpu, WeightFormat format, bool exact) {
   const int64_t width = codegen::PreferredPanelWidth(cpu);
   const int64_t rows = codegen::PreferredKernelRows(cpu);
   std::map<std::pair<const Constant*, bool>, const Constant*> packed, scales;
-  std::map<std::pair<const Constant*, int64_t>, const Constant*> transformed;  // by tile
+  std::optional<WinogradWeights> winograd;
+  if (!exact) winograd.emplace(m, cpu);
   std::map<std::pair<const Constant*, std::string>, const Constant*> kernels;
   // Machines with AVX2 make float32 of float16 as they read it.
   constexpr int64_t kLeastHalves = 1 << 12;
@@ -667,17 +598,13 @@ Module PackWeights(const Module& m, const std::string& cpu, WeightFormat format,
     if (call->op->layout == LayoutRule::kChooses && call->args.size() == 2) {
       const Constant* kernel = Float32Weight(*call, 1, *type);
       const size_t rank = kernel == nullptr ? 0 : kernel->value.shape.size();
-      const auto form = rank == 4 && !exact ? WinogradFormOf(*call, kernel->value, *type, cpu)
-                                            : codegen::WinogradForm();
-      if (form.tile != 0) {
-        const Constant*& weight = transformed[{kernel, form.tile}];
-        if (weight == nullptr) {
-          weight = MakeConstant(m, TransformLater(kernel->value, form), kernel->name);
-        }
-        args[1] = weight;
+      const auto transformed =
+          winograd ? winograd->Of(*call, *type) : WinogradWeights::Transformed();
+      if (transformed.weight != nullptr) {
+        args[1] = transformed.weight;
         Attrs attrs;
-        attrs.Set("tile_size", form.tile);
-        attrs.Set("channels", kernel->value.shape[0]);
+        attrs.Set("tile_size", transformed.tile);
+        attrs.Set("channels", transformed.kernel->value.shape[0]);
         attrs.Set("padding", *call->attrs.Find("padding"));
         replace("nn.contrib_conv2d_winograd", std::move(args), attrs);
         return;

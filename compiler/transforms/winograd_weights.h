@@ -1,0 +1,42 @@
+// The constant kernels of the convolutions that become nn.contrib_conv2d_winograd: a part of PackWeights.
+//
+// Transformed they take up to four times the room. Where all of them together would make the module's
+// constants larger by more than kMostGrowth, each has a recipe (ir::Recipe), so that files hold the
+// kernels as they are given (as float16 where that holds their numbers) and transform them when they are
+// loaded; else files hold them transformed. Either way the numbers are the same bits, made by the same
+// builtin. Native code and graphs hold them transformed: recipes are for executables.
+//
+// Tested by pack_weights_test.cc.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "compiler/ir/ir.h"
+
+namespace relayvm::ir {
+
+class WinogradWeights {
+ public:
+  static constexpr double kMostGrowth = 0.1;
+
+  // `m`: typed, and outlives this. `cpu`: as KernelOptions::cpu.
+  WinogradWeights(const Module& m, std::string cpu);
+
+  struct Transformed {
+    const Constant* weight = nullptr;  // null: the convolution stays as it is
+    const Constant* kernel = nullptr;
+    int64_t tile = 0;
+  };
+  // Of a call whose result has that type. The same kernel is transformed once.
+  Transformed Of(const OpCall& call, const TensorType& result);
+
+ private:
+  const Module& m_;
+  const std::string cpu_;
+  bool when_loaded_ = false;
+  std::map<std::pair<const Constant*, int64_t>, const Constant*> transformed_;  // by tile
+};
+
+}  // namespace relayvm::ir
