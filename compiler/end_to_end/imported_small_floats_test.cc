@@ -120,6 +120,62 @@ TEST_CASE("small floats are moved as they are, quantised by, and read from weigh
       std::vector<uint8_t>{0x38, 0x40, 0x7e});
 }
 
+TEST_CASE("small floats come out of branches and loops") {
+  // Codes of E4M3FN: of x, or of twice x; then as numbers.
+  const std::string to = Int("to", 17), number = Node("Cast", "c", "y", Int("to", 1));
+  const auto branch = [&](const std::string& name, const std::string& nodes) {
+    return "attribute { name: '" + name + "' type: GRAPH g { name: '" + name + "' " + nodes +
+           " output { name: 'r' } } } ";
+  };
+  const std::string x = Tensor("input", "x", {"n"}) +
+                        "input { name: 'b' type { tensor_type { "
+                        "elem_type: 9 shape { } } } } " +
+                        kOutput;
+  const auto chosen = Runnable(ImportText(GraphModel(
+      Node("If", "b", "c",
+           branch("then_branch", Node("Cast", "x", "r", to)) +
+               branch("else_branch", Node("Add", "x x", "d") + Node("Cast", "d", "r", to))) +
+          number + x,
+      23)));
+  for (const bool b : {true, false}) {
+    const auto y =
+        chosen->Run("main", {Of<float>(DType::kFloat32, {1.1F, -3, 1000}), Value::Bool(b)});
+    CHECK(ElementsOf<float>(y) ==
+          (b ? std::vector<float>{1.125F, -3, 448} : std::vector<float>{2.25F, -6, 448}));
+  }
+  // One way of codes, the other of bytes.
+  CHECK(ErrorOf(Node("If", "b", "c",
+                     branch("then_branch", Node("Cast", "x", "r", to)) +
+                         branch("else_branch", Node("Cast", "x", "r", Int("to", 2)))) +
+                number + x)
+            .find("floats of 8 or 4 bits on one way") != std::string::npos);
+  // A loop: its state in codes, and those of each turn.
+  const std::string loop =
+      "attribute { name: 'body' type: GRAPH g { name: 'body' input { name: 'i' } input { name: 'k' "
+      "} "
+      "input { name: 's' } " +
+      Node("Identity", "k", "again") + Node("Cast", "s", "f", Int("to", 1)) +
+      Node("Add", "f f", "d") + Node("Cast", "d", "next", to) + Node("Identity", "s", "row") +
+      " output { name: 'again' } output { name: 'next' } output { name: 'row' } } } ";
+  for (const char* turns : {"t", "u"}) {  // known, which is unrolled, or an input
+    CAPTURE(std::string(turns));
+    const auto looped = Runnable(ImportText(GraphModel(
+        Node("Cast", "x", "s0", to) + "node { op_type: 'Loop' input: '" + turns +
+            "' input: '' input: 's0' output: 'c' output: 'rows' " + loop + "} " +
+            Node("Cast", "rows", "z", Int("to", 1)) + number + Tensor("input", "x", {"n"}) +
+            "input { name: 'u' type { tensor_type { elem_type: 7 shape { } } } } "
+            "initializer { name: 't' data_type: 7 int64_data: 3 } " +
+            kOutput + "output { name: 'z' } ",
+        23)));
+    const auto out =
+        looped->Run("main", {Of<float>(DType::kFloat32, {1.1F, 100}), Value::Int64(3)});
+    REQUIRE_MESSAGE(out.ok(), out.status().ToString());
+    CHECK(ElementsOf<float>(Result<Value>(out->field(0))) == std::vector<float>{9, 448});
+    CHECK(ElementsOf<float>(Result<Value>(out->field(1))) ==
+          std::vector<float>{1.125F, 96, 2.25F, 192, 4.5F, 384});
+  }
+}
+
 TEST_CASE("what computes with small floats is an error: ONNX has them cast") {
   const std::string x = Tensor("input", "x", {"n"}, 19);
   CHECK(ErrorOf(Node("Add", "x x", "y") + x + kOutput)

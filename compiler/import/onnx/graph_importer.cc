@@ -376,10 +376,6 @@ std::vector<Value> GraphImporter::Import(const onnx::GraphProto& graph,
   std::vector<Value> outputs = ImportNodes(body, 0);
   call_ = outer;
   scopes_.pop_back();
-  for (const Value& v : outputs) {
-    if (v.bits < 0 && !scopes_.empty())
-      FailGraph(StatusCode::kUnsupported, "floats of 8 or 4 bits as results of a branch or a loop");
-  }
   return outputs;
 }
 
@@ -592,7 +588,7 @@ void GraphImporter::ImportNode(const onnx::NodeProto& node) {
       for (const Value& from : inputs) {
         for (Value& to : outputs) {
           if (from.bits != 0 && to && to.is_tensor() && to.dtype() == from.dtype() &&
-              node.op_type() != "Cast") {
+              node.op_type() != "Cast" && node.op_type() != "Loop") {
             to.bits = from.bits;
           }
         }

@@ -4,6 +4,7 @@
 #include "compiler/import/composite/loops.h"
 #include "compiler/import/onnx/checked.h"
 #include "compiler/import/onnx/convert.h"
+#include "compiler/import/onnx/small_floats.h"
 
 namespace relayvm::import {
 
@@ -11,6 +12,20 @@ namespace {
 
 using Outputs = std::vector<Value>;
 using State = TypedBuilder::State;
+
+// Whether two values of one name are floats of 8 or 4 bits of one format, or neither is any; else
+// an error.
+bool AreOfOneFormat(NodeContext& n, const Value& x, const Value& y) {
+  if (x.bits == y.bits || (x.bits >= 0 && y.bits >= 0)) return true;
+  n.Fail("floats of 8 or 4 bits on one way, another dtype on the other");
+  return false;
+}
+
+// Values that lost their formats, with those.
+Outputs WithBits(Outputs values, const std::vector<int>& bits) {
+  for (size_t i = 0; i < values.size() && i < bits.size(); ++i) values[i].bits = bits[i];
+  return values;
+}
 
 Outputs If(NodeContext& n) {
   TypedBuilder& b = n.b();
@@ -23,8 +38,13 @@ Outputs If(NodeContext& n) {
   if (!b.status().ok()) return {};
   if (yes.size() != no.size() || yes.empty())
     return n.Fail("the branches differ in the number of outputs");
+  std::vector<int> bits;
+  for (size_t i = 0; i < yes.size(); ++i) {
+    if (!AreOfOneFormat(n, yes[i], no[i])) return {};
+    bits.push_back(yes[i].bits == no[i].bits ? yes[i].bits : 0);
+  }
   const Value scalar = ScalarOrNone(b, condition);
-  if (auto joined = Branches(b, scalar, yes, no)) return *joined;
+  if (auto joined = Branches(b, scalar, yes, no)) return WithBits(*std::move(joined), bits);
   return n.Fork(scalar, yes, no);
 }
 
@@ -59,14 +79,26 @@ Outputs Loop(NodeContext& n) {
     return n.Fail(fmt::format("body: expected {} inputs, found {}", initial.size() + 2,
                               n.NumGraphInputs("body")));
   }
+  // Of each result: as its state began, or as a turn collects it.
+  std::vector<int> bits;
+  for (const Value& v : initial) bits.push_back(v.bits);
   // Within a turn the condition holds.
   const auto body = [&](const Value& i, const State& state) {
     std::vector<Value> inputs = {i, yes};
     inputs.insert(inputs.end(), state.begin(), state.end());
-    return BodyOf(n, inputs, state.size(), /*has_condition=*/true);
+    for (size_t k = 0; k < state.size(); ++k) inputs[k + 2].bits = bits[k];
+    Turn turn = BodyOf(n, inputs, state.size(), /*has_condition=*/true);
+    for (size_t k = 0; k < turn.next.size(); ++k) {
+      if (!AreOfOneFormat(n, initial[k], turn.next[k])) return Turn{};
+    }
+    bits.resize(initial.size());
+    for (const Value& v : turn.rows) bits.push_back(v.bits);
+    return turn;
   };
-  return RunOrUnroll(b, {limit ? b.Cast(limit, DType::kInt64) : limit, condition, initial, body},
-                     static_cast<int64_t>(n.NumGraphNodes("body")));
+  const Value turns = limit ? b.Cast(limit, DType::kInt64) : limit;
+  return WithBits(RunOrUnroll(b, {turns, condition, initial, body},
+                              static_cast<int64_t>(n.NumGraphNodes("body"))),
+                  bits);
 }
 
 // --- Scan ---
@@ -77,7 +109,8 @@ Outputs ScanRows(NodeContext& n, const State& initial, const std::vector<Value>&
   const auto body = [&](const State& state, const std::vector<Value>& rows) {
     std::vector<Value> given = state;
     given.insert(given.end(), rows.begin(), rows.end());
-    return BodyOf(n, given, state.size(), /*has_condition=*/false);
+    Turn turn = BodyOf(n, given, state.size(), /*has_condition=*/false);
+    return HaveNoSmallFloats(n, turn.next) && HaveNoSmallFloats(n, turn.rows) ? turn : Turn{};
   };
   return ScanRows(n.b(), {.initial = initial,
                           .scanned = scanned,

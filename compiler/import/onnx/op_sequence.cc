@@ -1,6 +1,7 @@
 // Sequences and optional values. See composite/sequence.h.
 #include "compiler/import/composite/sequence.h"
 #include "compiler/import/onnx/checked.h"
+#include "compiler/import/onnx/small_floats.h"
 
 namespace relayvm::import {
 
@@ -72,6 +73,7 @@ Outputs SequenceMap(NodeContext& n) {
       const std::vector<Value> results = n.Graph("body", args);
       if (!b.status().ok()) return {};
       if (results.size() < out.size()) return n.Fail("body: too few outputs");
+      if (!HaveNoSmallFloats(n, results)) return {};
       for (size_t k = 0; k < out.size(); ++k) out[k].push_back(results[k]);
     }
     Outputs tuples;
@@ -104,6 +106,7 @@ Outputs SequenceMap(NodeContext& n) {
               turn.next.push_back(CallPrelude(b, "list_rest", {l}, l.type));
             }
             const std::vector<Value> results = n.Graph("body", args);
+            if (!HaveNoSmallFloats(n, results)) return Turn{};
             for (size_t k = 0; k < results.size() && k < n.num_outputs(); ++k) {
               turn.next.push_back(Append(b, s[lists + k], results[k]));
             }

@@ -109,6 +109,7 @@ bool TakesSmallFloats(std::string_view op) {
                                          "Flatten",
                                          "Gather",
                                          "Identity",
+                                         "Loop",
                                          "Pad",
                                          "QuantizeLinear",
                                          "Reshape",
@@ -121,6 +122,12 @@ bool TakesSmallFloats(std::string_view op) {
                                          "Transpose",
                                          "Unsqueeze"};
   return std::ranges::find(kNames, op) != std::end(kNames);
+}
+
+bool HaveNoSmallFloats(NodeContext& n, const std::vector<Value>& results) {
+  if (std::ranges::none_of(results, [](const Value& v) { return v.bits < 0; })) return true;
+  n.Unsupported("floats of 8 or 4 bits as results of its body");
+  return false;
 }
 
 }  // namespace relayvm::import

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "compiler/import/onnx/arithmetic.h"
 
@@ -21,5 +22,8 @@ Value Encoded(const Term& x, const SmallFloat& format, bool saturate);
 
 // Whether an operator of ai.onnx may take codes as they are.
 bool TakesSmallFloats(std::string_view op);
+// Whether none of a body's results are such codes, where nothing would say later that they are; else an
+// error.
+bool HaveNoSmallFloats(NodeContext& n, const std::vector<Value>& results);
 
 }  // namespace relayvm::import
