@@ -40,8 +40,12 @@ std::string DimText(Opcode opcode, const std::string& message, int64_t a, int64_
 
 Status MakeStatus(Failure failure, std::vector<StatusPlace> places, uint64_t more) {
   std::string text = fmt::format("{}: {}", PlaceText(places[0]), failure.message);
-  for (size_t i = 1; i < places.size(); ++i)
+  for (size_t i = 1; i < places.size(); ++i) {
+    // Adapters that the compiler makes for hosts stand nowhere in the program.
+    if (places[i].file.empty() && places[i].function.find(" (boxed)") != std::string::npos)
+      continue;
     text += fmt::format("\n  called from {}", PlaceText(places[i]));
+  }
   if (more > 0) text += fmt::format("\n  and {} more calls", more);
   failure.detail.places = std::move(places);
   return {failure.code, std::move(text), std::make_shared<StatusDetail>(std::move(failure.detail))};
