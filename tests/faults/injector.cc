@@ -4,26 +4,14 @@
 
 #include <atomic>
 #include <cerrno>
-#include <cstddef>
 #include <cstdlib>
-#include <new>
+
+#include "tests/faults/failing.h"
 
 namespace relayvm::faults {
 namespace {
 
-constexpr int64_t kNever = INT64_MAX;
-
-constinit std::atomic<int64_t> g_calls_left{kNever};  // until the one that fails
-constinit std::atomic<bool> g_rest{false}, g_failed{false};
 constinit std::atomic<int64_t> g_blocks{0}, g_mapped{0};
-
-bool Fails() {
-  if (g_calls_left.load(std::memory_order_relaxed) == kNever) return false;
-  const int64_t left = g_calls_left.fetch_sub(1) - 1;
-  if (left > 0 || (left < 0 && !g_rest)) return false;
-  g_failed = true;
-  return true;
-}
 
 void* Counted(void* block) {
   if (block != nullptr) ++g_blocks;
@@ -32,17 +20,8 @@ void* Counted(void* block) {
 
 }  // namespace
 
-void Arm(int64_t number, Failing failing) {
-  g_rest = failing == Failing::kRest;
-  g_failed = false;
-  g_calls_left = number;
-}
-
-bool Disarm() {
-  g_calls_left = kNever;
-  return g_failed;
-}
-
+void Arm(int64_t number, Failing failing) { StartCountdown(number, failing == Failing::kRest); }
+bool Disarm() { return StopCountdown(); }
 Live LiveNow() { return {g_blocks, g_mapped}; }
 
 }  // namespace relayvm::faults
@@ -98,48 +77,10 @@ int __wrap_munmap(void* memory, size_t bytes) {
 
 }  // extern "C"
 
-// --- operator new, of all libraries ---
-
-namespace {
-
-void* New(size_t bytes, size_t alignment) {
-  if (Fails()) return nullptr;
-  if (alignment <= alignof(std::max_align_t)) return Counted(__real_malloc(bytes == 0 ? 1 : bytes));
+// operator new's, of all libraries.
+void* relayvm::faults::Allocate(size_t bytes, size_t alignment) {
+  if (alignment == 0) return Counted(__real_malloc(bytes));
   return Counted(__real_aligned_alloc(alignment, (bytes + alignment - 1) & ~(alignment - 1)));
 }
-void* NewOrThrow(size_t bytes, size_t alignment) {
-  void* block = New(bytes, alignment);
-  if (block == nullptr) throw std::bad_alloc();
-  return block;
-}
-constexpr size_t kDefault = alignof(std::max_align_t);
-
-}  // namespace
-
-void* operator new(size_t bytes) { return NewOrThrow(bytes, kDefault); }
-void* operator new[](size_t bytes) { return NewOrThrow(bytes, kDefault); }
-void* operator new(size_t bytes, std::align_val_t alignment) {
-  return NewOrThrow(bytes, static_cast<size_t>(alignment));
-}
-void* operator new[](size_t bytes, std::align_val_t alignment) {
-  return NewOrThrow(bytes, static_cast<size_t>(alignment));
-}
-void* operator new(size_t bytes, const std::nothrow_t&) noexcept { return New(bytes, kDefault); }
-void* operator new[](size_t bytes, const std::nothrow_t&) noexcept { return New(bytes, kDefault); }
-void* operator new(size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
-  return New(bytes, static_cast<size_t>(alignment));
-}
-void* operator new[](size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
-  return New(bytes, static_cast<size_t>(alignment));
-}
-void operator delete(void* block) noexcept { __wrap_free(block); }
-void operator delete[](void* block) noexcept { __wrap_free(block); }
-void operator delete(void* block, size_t) noexcept { __wrap_free(block); }
-void operator delete[](void* block, size_t) noexcept { __wrap_free(block); }
-void operator delete(void* block, std::align_val_t) noexcept { __wrap_free(block); }
-void operator delete[](void* block, std::align_val_t) noexcept { __wrap_free(block); }
-void operator delete(void* block, size_t, std::align_val_t) noexcept { __wrap_free(block); }
-void operator delete[](void* block, size_t, std::align_val_t) noexcept { __wrap_free(block); }
-void operator delete(void* block, const std::nothrow_t&) noexcept { __wrap_free(block); }
-void operator delete[](void* block, const std::nothrow_t&) noexcept { __wrap_free(block); }
+void relayvm::faults::Free(void* block) { __wrap_free(block); }
 // NOLINTEND(bugprone-reserved-identifier)

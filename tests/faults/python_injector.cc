@@ -5,43 +5,22 @@
 
 #include <atomic>
 #include <cerrno>
-#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <new>
+
+#include "tests/faults/failing.h"
+
+using relayvm::faults::Fails;
 
 namespace {
 
-constexpr int64_t kNever = INT64_MAX;
-
-constinit std::atomic<int64_t> g_calls_left{kNever};  // until the one that fails
-constinit std::atomic<bool> g_rest{false}, g_failed{false};
 // The code whose calls of malloc count.
 constinit std::atomic<uintptr_t> g_code_begin{0}, g_code_end{0};
 
-bool Fails() {
-  if (g_calls_left.load(std::memory_order_relaxed) == kNever) return false;
-  const int64_t left = g_calls_left.fetch_sub(1) - 1;
-  if (left > 0 || (left < 0 && !g_rest)) return false;
-  g_failed = true;
-  return true;
-}
 bool FailsFor(const void* caller) {
   const auto at = reinterpret_cast<uintptr_t>(caller);
   return at >= g_code_begin && at < g_code_end && Fails();
 }
-
-void* NewOrThrow(size_t bytes, size_t alignment) {
-  void* block = nullptr;
-  if (!Fails()) {
-    block = alignment <= alignof(std::max_align_t)
-                ? std::malloc(bytes == 0 ? 1 : bytes)
-                : std::aligned_alloc(alignment, (bytes + alignment - 1) & ~(alignment - 1));
-  }
-  if (block == nullptr) throw std::bad_alloc();
-  return block;
-}
-constexpr size_t kDefault = alignof(std::max_align_t);
 
 }  // namespace
 
@@ -50,15 +29,10 @@ extern "C" {
 
 // What a test calls: from now on allocation `number` (from 1) fails, with `rest` all behind it too.
 void relayvm_faults_arm(int64_t number, int rest) {
-  g_rest = rest != 0;
-  g_failed = false;
-  g_calls_left = number;
+  relayvm::faults::StartCountdown(number, rest != 0);
 }
 // Allocations succeed again. Not 0 when one had failed.
-int relayvm_faults_disarm() {
-  g_calls_left = kNever;
-  return g_failed;
-}
+int relayvm_faults_disarm() { return static_cast<int>(relayvm::faults::StopCountdown()); }
 void relayvm_faults_set_code(uintptr_t begin, uintptr_t end) {
   g_code_begin = begin;
   g_code_end = end;
@@ -93,25 +67,8 @@ void* mmap(void* at, size_t bytes, int protection, int flags, int fd, off_t offs
 }  // extern "C"
 // NOLINTEND(bugprone-reserved-identifier)
 
-void* operator new(size_t bytes) { return NewOrThrow(bytes, kDefault); }
-void* operator new[](size_t bytes) { return NewOrThrow(bytes, kDefault); }
-void* operator new(size_t bytes, std::align_val_t alignment) {
-  return NewOrThrow(bytes, static_cast<size_t>(alignment));
+void* relayvm::faults::Allocate(size_t bytes, size_t alignment) {
+  return alignment == 0 ? std::malloc(bytes)
+                        : std::aligned_alloc(alignment, (bytes + alignment - 1) & ~(alignment - 1));
 }
-void* operator new[](size_t bytes, std::align_val_t alignment) {
-  return NewOrThrow(bytes, static_cast<size_t>(alignment));
-}
-void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
-  return Fails() ? nullptr : std::malloc(bytes);
-}
-void* operator new[](size_t bytes, const std::nothrow_t&) noexcept {
-  return Fails() ? nullptr : std::malloc(bytes);
-}
-void operator delete(void* block) noexcept { std::free(block); }
-void operator delete[](void* block) noexcept { std::free(block); }
-void operator delete(void* block, size_t) noexcept { std::free(block); }
-void operator delete[](void* block, size_t) noexcept { std::free(block); }
-void operator delete(void* block, std::align_val_t) noexcept { std::free(block); }
-void operator delete[](void* block, std::align_val_t) noexcept { std::free(block); }
-void operator delete(void* block, size_t, std::align_val_t) noexcept { std::free(block); }
-void operator delete[](void* block, size_t, std::align_val_t) noexcept { std::free(block); }
+void relayvm::faults::Free(void* block) { std::free(block); }
