@@ -54,7 +54,11 @@ void CombineRun(T* to, const T* from, int64_t n) {
     return;
   }
   int64_t i = 0;
-  if constexpr (std::is_arithmetic_v<T> && kMode != ScatterMode::kMean) {
+  // Others than floats only add in vectors: the library is to be small.
+  constexpr bool in_vectors = std::is_floating_point_v<T>
+                                  ? kMode != ScatterMode::kMean
+                                  : std::is_integral_v<T> && kMode == ScatterMode::kAdd;
+  if constexpr (in_vectors) {
     constexpr bool wraps =
         std::is_integral_v<T> && (kMode == ScatterMode::kAdd || kMode == ScatterMode::kMul);
     using Number = std::conditional_t<wraps, std::make_unsigned<T>, std::type_identity<T>>::type;
@@ -64,10 +68,6 @@ void CombineRun(T* to, const T* from, int64_t n) {
     const auto one = [&](int64_t k) {
       *at(to + k) = CombineVectors<kMode>(*at(to + k), *at(from + k));
     };
-    for (; i + 2 * kLanes <= n; i += 2 * kLanes) {
-      one(i);
-      one(i + kLanes);
-    }
     for (; i + kLanes <= n; i += kLanes) one(i);
   }
   for (; i < n; ++i) Combine(to[i], from[i], kMode);
