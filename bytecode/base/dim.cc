@@ -244,14 +244,18 @@ struct DimBuilder {
       bool of_a;
     };
     std::vector<Part> all;
-    for (const Dim* d : {&a, &b}) {
-      const auto parts = d->kind() == kind ? d->operands() : std::span(d, 1);
-      for (const Dim& part : parts) all.push_back({part, d == &a});
-    }
+    const auto add = [&](const Dim& d, bool of_a) {  // a and b may be one object
+      for (const Dim& part : d.kind() == kind ? d.operands() : std::span(&d, 1))
+        all.push_back({part, of_a});
+    };
+    add(a, true);
+    add(b, false);
     // Keep what no other operand dominates for every value of the symbols. Of operands that
     // dominate each other (equal, though maybe written differently) the first stays.
-    std::stable_sort(all.begin(), all.end(),
-                     [](const Part& x, const Part& y) { return x.dim < y.dim; });
+    std::sort(all.begin(), all.end(), [](const Part& x, const Part& y) {
+      const int order = Dim::Compare(x.dim, y.dim);
+      return order != 0 ? order < 0 : x.of_a && !y.of_a;
+    });
     const bool is_min = kind == Dim::Kind::kMin;
     std::function<bool(const Dim&, const Dim&)> dominates = [&](const Dim& x, const Dim& y) {
       if (x.is_symbol() && y.is_symbol()) return x == y;

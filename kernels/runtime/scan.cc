@@ -61,9 +61,7 @@ struct Rows {
 // So many vectors of columns of some rows, or of one, their sums in registers.
 template <typename Op, size_t kVectors, bool kOneRow = false, typename T>
 void AdvanceVectors(Rows<T> rows) {
-  using Number =
-      std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
-  using Vector [[gnu::vector_size(16), gnu::aligned(1), gnu::may_alias]] = Number;
+  using Vector [[gnu::vector_size(16), gnu::aligned(1), gnu::may_alias]] = T;
   constexpr int64_t kLanes = 16 / sizeof(T);
   const auto at = [](auto* p, size_t k) { return p + static_cast<int64_t>(k) * kLanes; };
   [&]<size_t... kVector>(std::index_sequence<kVector...>) {
@@ -112,11 +110,18 @@ template <typename Op, typename T>
   }
 }
 
+// Integers wrap, so that those with a sign are summed as those without.
+template <typename T>
+using Summed =
+    std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
+template <typename T>
+using Conversion = const T* (*)(const TensorView& in, int64_t first, int64_t n, T* room);
+
 // Blocks of neighbouring scans, in turns of as many rows as stay near. A block is of several pages:
 // so the processor reads ahead of it. One that is exclusive is one that begins a row late.
 template <typename Op, typename T>
 void Scan(const CallArgs& args, const TensorView& in, const TensorView& to, const AxisSplit& s,
-          bool exclusive, bool reversed) {
+          bool exclusive, bool reversed, Conversion<T> converted) {
   constexpr int64_t kRoom = 4096 / sizeof(T), kBlock = 8 * kRoom;
   const T identity = FromArithmetic<T>(static_cast<Arithmetic<T>>(Op::kIdentity));
   const bool converts = in.dtype != to.dtype;
@@ -150,8 +155,7 @@ void Scan(const CallArgs& args, const TensorView& in, const TensorView& to, cons
         if (!converts) {
           from = in.as<const T>() + at(first);
         } else {
-          from =
-              Converted<T>(in, at(reversed ? first + rows - 1 : first), rows * width, room.data());
+          from = converted(in, at(reversed ? first + rows - 1 : first), rows * width, room.data());
           step = direction * width;
           if (reversed) from += (rows - 1) * width;
         }
@@ -176,8 +180,13 @@ int32_t RunScan(const CallArgs& args, bool reversed) {
   if (in.size() == 0) return RELAYVM_KERNEL_OK;
   const AxisSplit split =
       axis < 0 ? AxisSplit{1, in.size(), 1} : SplitAt(in, static_cast<int>(axis));
-  DispatchDType(out.dtype,
-                [&]<typename T>() { Scan<Op, T>(args, in, out, split, exclusive, reversed); });
+  DispatchDType(out.dtype, [&]<typename T>() {
+    const auto converted = [](const TensorView& from, int64_t first, int64_t n, Summed<T>* room) {
+      return reinterpret_cast<const Summed<T>*>(
+          Converted<T>(from, first, n, reinterpret_cast<T*>(room)));
+    };
+    Scan<Op, Summed<T>>(args, in, out, split, exclusive, reversed, converted);
+  });
   return RELAYVM_KERNEL_OK;
 }
 

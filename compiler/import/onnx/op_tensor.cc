@@ -227,12 +227,15 @@ Outputs Concat(NodeContext& n) {
 }
 
 // Parts whose sizes are computed. `whole`: they are not negative and sum to the extent, which is
-// checked; what is larger than any tensor counts as that, so that sums do not wrap.
+// checked; what is larger than any tensor counts as that, so that sums do not wrap (those of formulas
+// over dims never do).
 Outputs SplitBy(NodeContext& n, Value x, int axis, const std::vector<Term>& sizes, bool whole) {
   TypedBuilder& b = n.b();
   std::vector<Term> ends = {{b, b.Ints({0})}};
-  for (const Term& size : sizes)
-    ends.push_back(ends.back() + (whole ? Minimum(size, size.Number(0x1p48)) : size));
+  for (const Term& size : sizes) {
+    const bool bounded = !whole || FollowsFromDims(b, size.value());
+    ends.push_back(ends.back() + (bounded ? size : Minimum(size, size.Number(0x1p48))));
+  }
   if (whole) {
     const Term extent(b, b.DimOf(x, axis));
     ends.back() = Checked({n, 1, "the sum of split"}, ends.back(), extent, extent + 1);
