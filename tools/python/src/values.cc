@@ -558,9 +558,12 @@ py::object ArrayOf(Value value) {
     cached = py::dtype(kNames[static_cast<size_t>(value.dtype())]).release().ptr();
   const auto dtype = py::reinterpret_borrow<py::dtype>(cached);
   if (value.num_elements() == 0) return py::array(dtype, shape);
+  // pybind11 before 2.12 does not find the size of an element in numpy 2, and gives strides of 0.
+  const std::vector<py::ssize_t> strides =
+      py::detail::c_strides(shape, static_cast<py::ssize_t>(DTypeBytes(value.dtype())));
   auto* kept = new Value(std::move(value));
   const py::capsule owner(kept, [](void* v) { delete static_cast<Value*>(v); });
-  py::array array(dtype, shape, kept->data(), owner);
+  py::array array(dtype, shape, strides, kept->data(), owner);
   if (!mine) array.attr("flags").attr("writeable") = false;
   return array;
 }
