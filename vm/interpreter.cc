@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "bytecode/kernel_call.h"
 #include "bytecode/scalar_ops.h"
@@ -75,6 +76,25 @@ inline void Interpreter::ReleaseRegisters(Frame* frame) {
   for (uint32_t i = 0; i < frame->function->num_object_registers; ++i) Release(heap_, objects[i]);
 }
 
+// Arguments from registers of the frame to its first ones. They wait in the processor's registers: by
+// way of memory, values that a loop carries are stored and loaded once more in each turn, and a
+// processor that guesses which load reads which store may guess wrong for a whole run (2.4 times
+// slower on Zen 3).
+template <size_t kCount, size_t kAt = 0>
+RELAYVM_INLINE void MoveArguments(const uint16_t* operands, uint64_t* scalars) {
+  if constexpr (kAt < kCount) {
+    const uint64_t value = scalars[operands[kAt]];
+    MoveArguments<kCount, kAt + 1>(operands, scalars);
+    scalars[kAt] = value;
+  }
+}
+// The same of up to 6; false, and nothing is moved, where they are more.
+RELAYVM_INLINE bool MoveFew(const uint16_t* operands, uint32_t count, uint64_t* scalars) {
+  return [&]<size_t... kCount>(std::index_sequence<kCount...>) {
+    return ((count == kCount && (MoveArguments<kCount>(operands, scalars), true)) || ...);
+  }(std::make_index_sequence<7>());
+}
+
 // Makes `frame` one of `callee` with these arguments. They are gathered above both frames, the old
 // and the new, before what the old one holds is released.
 inline bool Interpreter::ReplaceFrame(Frame* frame, const uint16_t* pc, const FunctionCode* callee,
@@ -86,16 +106,22 @@ inline bool Interpreter::ReplaceFrame(Frame* frame, const uint16_t* pc, const Fu
   const uint32_t num_objects = args.num_captured() + args.num_objects;
   if (!HasRoom(frame, pc, callee, static_cast<void*>(objects + num_objects))) [[unlikely]]
     return false;
-  args.Gather(frame->scalars(), frame->objects(), scalars, objects);
-  ReleaseRegisters(frame);
+  const bool moved = function->num_object_registers == 0 && num_objects == 0 &&
+                     MoveFew(args.scalar_operands, args.num_scalars, frame->scalars());
+  if (!moved) {
+    args.Gather(frame->scalars(), frame->objects(), scalars, objects);
+    ReleaseRegisters(frame);
+  }
   if (callee != function) {
     if (function->arena_bytes != 0) context_.arena->Pop(frame->arena);
     if (!PushArena(frame, pc, callee, &frame->arena)) [[unlikely]]
       return false;
     frame->function = callee;
   }
-  std::copy_n(scalars, args.num_scalars, frame->scalars());
-  std::copy_n(objects, num_objects, frame->objects());
+  if (!moved) {
+    std::copy_n(scalars, args.num_scalars, frame->scalars());
+    std::copy_n(objects, num_objects, frame->objects());
+  }
   ClearRegisters(frame, args.num_scalars, num_objects);
   return true;
 }
@@ -172,10 +198,12 @@ dispatch:
       // A loop over scalars: the frame is right as it is, and has room above for arguments.
       const uint16_t* operands = pc + 3;
       const uint32_t count = pc[2];
-      auto* gathered =
-          reinterpret_cast<uint64_t*>(reinterpret_cast<char*>(frame) + callee->frame_bytes);
-      for (uint32_t i = 0; i < count; ++i) gathered[i] = scalars[operands[i]];
-      for (uint32_t i = 0; i < count; ++i) scalars[i] = gathered[i];
+      if (!MoveFew(operands, count, scalars)) {
+        auto* gathered =
+            reinterpret_cast<uint64_t*>(reinterpret_cast<char*>(frame) + callee->frame_bytes);
+        for (uint32_t i = 0; i < count; ++i) gathered[i] = scalars[operands[i]];
+        for (uint32_t i = 0; i < count; ++i) scalars[i] = gathered[i];
+      }
     } else {
       if (!ReplaceFrame(frame, pc, callee, CallArguments::Direct(pc + 2))) [[unlikely]]
         return false;
