@@ -141,23 +141,6 @@ HostTensor PackHalvesLater(const HostTensor& w, bool transposed, int64_t width) 
                      });
 }
 
-// The same in its own layout.
-HostTensor HalvesLater(const HostTensor& w) {
-  HostTensor halves{DType::kFloat16, w.shape, {}};
-  halves.data = SharedBytes::Lazy(
-      static_cast<size_t>(w.size()) * sizeof(uint16_t), [w](std::span<std::byte> out) {
-        const SharedBytes in = w.data.Loaded();
-        for (int64_t i = 0; i < w.size(); ++i) {
-          float value;
-          std::memcpy(&value, in.data() + i * int64_t{sizeof value}, sizeof value);
-          const uint16_t bits = FloatToHalf(value);
-          std::memcpy(out.data() + i * int64_t{sizeof bits}, &bits, sizeof bits);
-        }
-        in.DropPages();
-      });
-  return halves;
-}
-
 // The bytes that `fill` puts into zeros, when they are read.
 template <typename Fill>
 HostTensor FillLater(DType dtype, std::vector<int64_t> shape, const Fill& fill) {
@@ -628,7 +611,8 @@ Module PackWeights(const Module& m, const std::string& cpu, WeightFormat format,
       if (rows == 0 && rank >= 3 && rank <= 5 && TakesRows(*call, kernel->value, *type) &&
           is_half(kernel)) {
         const Constant*& weight = kernels[{kernel, "halves"}];
-        if (weight == nullptr) weight = MakeConstant(m, HalvesLater(kernel->value), kernel->name);
+        if (weight == nullptr)
+          weight = MakeConstant(m, AsFloat16Later(kernel->value), kernel->name);
         args[1] = weight;
         replace(call->op->name, std::move(args), call->attrs);
         return;
