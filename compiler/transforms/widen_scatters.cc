@@ -23,18 +23,25 @@ struct Indices {
   }
 };
 
-std::optional<Indices> Read(const Atom& a) {
+// The indices of a scatter_nd, whose tuples stand along the first axis or along the last.
+std::optional<Indices> Read(const Atom& a, bool tuples_last) {
   const auto* constant = std::get_if<const Constant*>(&a);
   if (constant == nullptr) return std::nullopt;
   const HostTensor& t = (*constant)->value;
-  if (t.shape.size() < 2 || t.shape[0] < 2 || t.size() == 0) return std::nullopt;
-  Indices out{{}, t.shape[0], t.size() / t.shape[0]};
+  if (t.shape.size() < 2 || t.size() == 0) return std::nullopt;
+  const int64_t depth = tuples_last ? t.shape.back() : t.shape.front();
+  if (depth < 2) return std::nullopt;
+  Indices out{{}, depth, t.size() / depth};
   const SharedBytes bytes = t.data.Loaded();
   const auto read = [&]<typename T>(T) {
-    for (int64_t i = 0; i < t.size(); ++i) {
-      T number;
-      std::memcpy(&number, bytes.data() + static_cast<size_t>(i) * sizeof(T), sizeof(T));
-      out.numbers.push_back(number);
+    out.numbers.reserve(static_cast<size_t>(t.size()));
+    for (int64_t m = 0; m < out.depth; ++m) {
+      for (int64_t c = 0; c < out.columns; ++c) {
+        const int64_t at = tuples_last ? c * out.depth + m : m * out.columns + c;
+        T number;
+        std::memcpy(&number, bytes.data() + static_cast<size_t>(at) * sizeof(T), sizeof(T));
+        out.numbers.push_back(number);
+      }
     }
   };
   if (t.dtype == DType::kInt64) {
@@ -86,11 +93,11 @@ class Widener {
   bool Widen(const Binding& b, std::vector<Binding>& out) const {
     const auto* call = b.value->As<OpCall>();
     if (call == nullptr || call->op->name != "scatter_nd") return false;
-    if (call->attrs.Bool("tuples_last")) return false;
-    std::optional<Indices> indices = Read(call->args[1]);
+    const bool tuples_last = call->attrs.Bool("tuples_last");
+    std::optional<Indices> indices = Read(call->args[1], tuples_last);
     if (!indices) return false;
     const TensorType data = *AtomType(m_, call->args[0])->As<TensorType>();
-    if (!HasUpdatePerElement(call->args, data, indices->depth)) return false;
+    if (!HasUpdatePerElement(call->args, data, indices->depth, tuples_last)) return false;
     const int64_t given = indices->depth;
     std::vector<int64_t> slice;  // its dims
     for (int64_t m = given; m-- > 1;) {
@@ -111,18 +118,20 @@ class Widener {
                        {indices->depth, indices->columns},
                        SharedBytes::Copy(std::as_bytes(std::span(indices->numbers)))};
     builder.BindCall(b.var, "scatter_nd",
-                     {call->args[0], MakeConstant(m_, std::move(numbers)), updates}, call->attrs);
+                     {call->args[0], MakeConstant(m_, std::move(numbers)), updates},
+                     AttrsOf({{"mode", call->attrs.String("mode")}}));
     return true;
   }
 
-  // Whether the updates have the dims of the indices, but for the first, and of what of the data no
-  // index names.
-  bool HasUpdatePerElement(const std::vector<Atom>& args, const TensorType& data,
-                           int64_t depth) const {
+  // Whether the updates have the dims of the indices, but for that of the tuples, and of what of the
+  // data no index names.
+  bool HasUpdatePerElement(const std::vector<Atom>& args, const TensorType& data, int64_t depth,
+                           bool tuples_last) const {
     const TensorType indices = *AtomType(m_, args[1])->As<TensorType>();
     const TensorType updates = *AtomType(m_, args[2])->As<TensorType>();
     if (depth > static_cast<int64_t>(data.shape.size())) return false;
-    std::vector<Dim> expected(indices.shape.begin() + 1, indices.shape.end());
+    std::vector<Dim> expected = indices.shape;
+    expected.erase(tuples_last ? expected.end() - 1 : expected.begin());
     expected.insert(expected.end(), data.shape.begin() + depth, data.shape.end());
     return updates.shape == expected;
   }

@@ -15,6 +15,7 @@ TEST_CASE("indices of whole slices") {
     const char* indices;  // an expression
     const char* updates;
     const char* shape;  // of the indices that are left; "" where nothing changes
+    const char* tuples_last = "[1, 2, 0]";  // the axes of the same indices with their tuples last
   };
   const char* grid =
       "stack((full(0, shape=[2, 3], dtype=\"int64\"), "
@@ -35,19 +36,22 @@ TEST_CASE("indices of whole slices") {
       {"backwards", "(4, 3)",
        "reverse(stack((zeros_like(arange(0i64, 3i64, 1i64, dtype=\"int64\")), "
        "arange(0i64, 3i64, 1i64, dtype=\"int64\")), axis=0), axis=1)",
-       "(3)", ""},
+       "(3)", "", "[1, 0]"},
   };
-  for (const Case& c : cases) {
+  const auto check = [](const Case& c, bool tuples_last) {
     INFO(c.name);
-    std::string text = "def @main(%x: Tensor[" + std::string(c.data) + ", float32], %y: Tensor[" +
-                       c.updates + ", float32]) { let %i = { " + c.indices +
-                       " }; scatter_nd(%x, %i, %y, mode=\"add\") }";
+    CAPTURE(tuples_last);
+    std::string text =
+        "def @main(%x: Tensor[" + std::string(c.data) + ", float32], %y: Tensor[" + c.updates +
+        ", float32]) { let %t = { " + c.indices + " }; let %i = " +
+        (tuples_last ? "transpose(%t, axes=" + std::string(c.tuples_last) + ")" : "%t") +
+        "; scatter_nd(%x, %i, %y, mode=\"add\"" + (tuples_last ? ", tuples_last=True" : "") + ") }";
     const Module m = Retyped(FoldConstants(Typed(text), {}));
     const Module wide = WidenScatters(m);
     const std::string before = Outline(m), after = Outline(wide);
     if (*c.shape == 0) {
       CHECK(before == after);
-      continue;
+      return;
     }
     CHECK(after.ends_with("reshape scatter_nd"));
     Retyped(wide);
@@ -56,7 +60,12 @@ TEST_CASE("indices of whole slices") {
       if (call == nullptr || call->op->name != "scatter_nd") return;
       CHECK(TypeToString(AtomType(wide, call->args[1])) ==
             "Tensor[" + std::string(c.shape) + ", int64]");
+      CHECK(!call->attrs.Bool("tuples_last"));
     });
+  };
+  for (const Case& c : cases) {
+    check(c, false);
+    check(c, true);
   }
 }
 
