@@ -37,6 +37,7 @@
 #include "bytecode/base/check_stop.h"
 #include "bytecode/image_loader.h"
 #include "kernels/codegen/llvm_guard.h"
+#include "kernels/codegen/stack_alignment.h"
 
 namespace relayvm::codegen {
 namespace {
@@ -188,6 +189,7 @@ Status Optimise(llvm::Module& module, llvm::TargetMachine& machine, int opt_leve
   m.addPass(llvm::AlwaysInlinerPass());
   m.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(f)));
   m.run(module, modules);
+  for (llvm::Function& function : module) AlignStackOfVectors(function);
   return CheckStop(stop);
 }
 

@@ -475,9 +475,6 @@ class DirectEmitter {
 }  // namespace
 
 void EmitDirectConvolution(ContractionContext& c, Value* begin, Value* end) {
-  // Many taps are more than registers hold: vectors that are kept on the stack lie in one line of the
-  // cache each, whoever calls.
-  c.b.GetInsertBlock()->getParent()->addFnAttr("stackrealign");
   if (c.d.block_pixels > 0) return EmitChannelBlocks(c, begin, end);
   if (c.d.is_small) return EmitSmall(c, begin, end);
   if (c.d.has_planes) return EmitPlanes(c, begin, end);
