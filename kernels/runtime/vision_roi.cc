@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/runtime/kernels.h"
+#include "kernels/runtime/roi_average.h"
 
 namespace relayvm {
 namespace {
@@ -43,15 +44,6 @@ bool SameChannels(const TensorView& data, const TensorView& out, bool channels_l
   return data.dims[axis] == out.dims[axis];
 }
 
-// The two pixels that a sample lies between along one axis, and their weights. Outside: beyond one
-// pixel outside the map, where the value is 0.
-template <typename R>
-struct Between {
-  int64_t near = 0, far = 0;  // in elements, from the map's first one
-  R near_weight = 0, far_weight = 0;
-  bool is_outside = true;
-};
-
 // `samples` of each of `bins` bins of a size, from `start` on.
 template <typename R>
 void FindSamples(const CallArgs& args, R start, R bin, int64_t bins, int64_t samples,
@@ -74,18 +66,14 @@ void FindSamples(const CallArgs& args, R start, R bin, int64_t bins, int64_t sam
   }
 }
 
-// What of the samples of a bin becomes its value.
-enum class RoiMode : uint8_t { kAverage, kMax, kMaxOfCorners };
-
 // The samples or pixels of a bin that are looked at without a poll.
 constexpr int64_t kBinAtOnce = 1 << 12;
 
-// `value` with what the samples ys x xs of a map add to it: their sum or maximum.
-template <RoiMode kMode, typename T, typename R>
-R AddSamples(const T* map, std::span<const Between<R>> ys, std::span<const Between<R>> xs,
-             R value) {
+// The greatest of the samples ys x xs of a map, or of their corners with their weights.
+template <typename T, typename R>
+[[gnu::noinline]] R MaxOfSamples(const T* map, std::span<const Between<R>> ys,
+                                 std::span<const Between<R>> xs, bool of_corners, R value) {
   const auto pixel = [&](int64_t y, int64_t x) { return static_cast<R>(ToArithmetic(map[y + x])); };
-  constexpr bool kIsMax = kMode != RoiMode::kAverage;
   for (const Between<R>& y : ys) {
     for (const Between<R>& x : xs) {
       R sample = 0;
@@ -93,7 +81,7 @@ R AddSamples(const T* map, std::span<const Between<R>> ys, std::span<const Betwe
         const R top_left = pixel(y.near, x.near), top_right = pixel(y.near, x.far);
         const R bottom_left = pixel(y.far, x.near), bottom_right = pixel(y.far, x.far);
         sample =
-            kMode == RoiMode::kMaxOfCorners
+            of_corners
                 ? std::max({y.near_weight * x.near_weight * top_left,
                             y.near_weight * x.far_weight * top_right,
                             y.far_weight * x.near_weight * bottom_left,
@@ -101,40 +89,28 @@ R AddSamples(const T* map, std::span<const Between<R>> ys, std::span<const Betwe
                 : y.near_weight * (x.near_weight * top_left + x.far_weight * top_right) +
                       y.far_weight * (x.near_weight * bottom_left + x.far_weight * bottom_right);
       }
-      value = kIsMax ? std::max(value, sample) : value + sample;
+      value = std::max(value, sample);
     }
   }
   return value;
 }
 
-// The same for many samples: polls.
-template <RoiMode kMode, typename T, typename R>
-R AddManySamples(const CallArgs& args, const T* map, std::span<const Between<R>> ys,
-                 std::span<const Between<R>> xs, R value) {
-  for (size_t y = 0; y < ys.size(); ++y) {
-    args.InBlocks(static_cast<int64_t>(xs.size()), [&](int64_t begin, int64_t end) {
-      const auto line = xs.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
-      value = AddSamples<kMode, T, R>(map, ys.subspan(y, 1), line, value);
-    });
-  }
-  return value;
-}
-
-// The value of a bin: of the samples ys x xs of a map.
-template <RoiMode kMode, typename T, typename R>
-R BinValue(const CallArgs& args, const T* map, std::span<const Between<R>> ys,
-           std::span<const Between<R>> xs) {
+// The maximum of a bin. Many samples in blocks of a row.
+template <typename T, typename R>
+R MaxOfBin(const CallArgs& args, const T* map, std::span<const Between<R>> ys,
+           std::span<const Between<R>> xs, bool of_corners) {
   const auto samples = static_cast<int64_t>(ys.size()) * static_cast<int64_t>(xs.size());
   args.Work(std::min(samples, kBinAtOnce) + 1);
   if (samples == 0) return 0;
-  constexpr bool kIsMax = kMode != RoiMode::kAverage;
-  R value = kIsMax ? std::numeric_limits<R>::lowest() : R(0);
-  if (samples <= kBinAtOnce) {
-    value = AddSamples<kMode, T, R>(map, ys, xs, value);
-  } else {
-    value = AddManySamples<kMode, T, R>(args, map, ys, xs, value);
+  R value = std::numeric_limits<R>::lowest();
+  if (samples <= kBinAtOnce) return MaxOfSamples<T, R>(map, ys, xs, of_corners, value);
+  for (size_t y = 0; y < ys.size(); ++y) {
+    args.InBlocks(static_cast<int64_t>(xs.size()), [&](int64_t begin, int64_t end) {
+      const auto line = xs.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
+      value = MaxOfSamples<T, R>(map, ys.subspan(y, 1), line, of_corners, value);
+    });
   }
-  return kIsMax ? value : value / (static_cast<R>(ys.size()) * static_cast<R>(xs.size()));
+  return value;
 }
 
 }  // namespace
@@ -143,15 +119,15 @@ int32_t RoiAlign(const CallArgs& args) {
   const TensorView &data = args[0], &rois = args[1], &out = args[2];
   const double scale = BitsToDouble(args.param(0));
   const int64_t sample_ratio = args.param(1);
-  const RoiMode mode = args.param(3) == 0   ? RoiMode::kAverage
-                       : args.param(3) == 2 ? RoiMode::kMaxOfCorners
-                                            : RoiMode::kMax;
+  const bool is_average = args.param(3) == 0, of_corners = args.param(3) == 2;
   const bool aligned = args.param(4) != 0;
   if (!SameChannels(data, out, args.param(2) != 0)) return RELAYVM_KERNEL_INVALID_ARGUMENT;
   const RoiShape s = ShapeOf(data, out, args.param(2) != 0);
   return DispatchFloat(data.dtype, [&]<typename T>() -> int32_t {
     using R = Real<T>;
     auto ys = args.NewVector<Between<R>>(), xs = args.NewVector<Between<R>>();
+    BinTaps<R> rows(args), columns(args);
+    auto line = args.NewVector<R>();
     for (int64_t r = 0; r < rois.dims[0]; ++r) {
       args.Work(8);
       const auto roi = [&](int k) { return LoadAs<R>(rois, r * 5 + k); };
@@ -184,23 +160,30 @@ int32_t RoiAlign(const CallArgs& args) {
                   ys);
       FindSamples(args, left, bin_width, s.pooled_width, samples_x, s.width, s.Data(0, 0, 0, 1),
                   xs);
-      const auto pool = [&]<RoiMode kMode>() {
-        for (int64_t c = 0; c < s.channels; ++c) {
-          const T* map = data.as<const T>() + s.Data(n, c, 0, 0);
-          for (int64_t py = 0; py < s.pooled_height; ++py) {
-            const auto bin_y = std::span<const Between<R>>(ys).subspan(py * samples_y, samples_y);
-            for (int64_t px = 0; px < s.pooled_width; ++px) {
-              const auto bin_x = std::span<const Between<R>>(xs).subspan(px * samples_x, samples_x);
-              const R value = BinValue<kMode, T, R>(args, map, bin_y, bin_x);
-              out.as<T>()[s.Out(r, c, py, px)] =
-                  FromArithmetic<T>(static_cast<Arithmetic<T>>(value));
-            }
+      if (is_average) {
+        rows.Merge(ys, s.pooled_height, samples_y);
+        columns.Merge(xs, s.pooled_width, samples_x);
+      }
+      const R samples = static_cast<R>(std::max<int64_t>(samples_y, 1)) *
+                        static_cast<R>(std::max<int64_t>(samples_x, 1));
+      for (int64_t c = 0; c < s.channels; ++c) {
+        const T* map = data.as<const T>() + s.Data(n, c, 0, 0);
+        const auto store = [&](int64_t py, int64_t px, R value) {
+          out.as<T>()[s.Out(r, c, py, px)] = FromArithmetic<T>(static_cast<Arithmetic<T>>(value));
+        };
+        if (is_average) {
+          SumBins<T, R>(args, map, rows, s.pooled_height, columns, s.pooled_width, !s.channels_last,
+                        line, [&](int64_t py, int64_t px, R sum) { store(py, px, sum / samples); });
+          continue;
+        }
+        for (int64_t py = 0; py < s.pooled_height; ++py) {
+          const auto bin_y = std::span<const Between<R>>(ys).subspan(py * samples_y, samples_y);
+          for (int64_t px = 0; px < s.pooled_width; ++px) {
+            const auto bin_x = std::span<const Between<R>>(xs).subspan(px * samples_x, samples_x);
+            store(py, px, MaxOfBin<T, R>(args, map, bin_y, bin_x, of_corners));
           }
         }
-      };
-      if (mode == RoiMode::kAverage) pool.template operator()<RoiMode::kAverage>();
-      if (mode == RoiMode::kMax) pool.template operator()<RoiMode::kMax>();
-      if (mode == RoiMode::kMaxOfCorners) pool.template operator()<RoiMode::kMaxOfCorners>();
+      }
     }
     return RELAYVM_KERNEL_OK;
   });

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <random>
 #include <vector>
 
 #include "kernels/runtime/testing.h"
@@ -247,6 +248,98 @@ TEST_CASE("roi_align averages samples between pixels") {
              {Make<float>({1, 1, 8, 8}, ramp), Make<float>({1, 5}, {0, 0, 0, 1e30f, 1e30f})},
              {Empty<float>({1, 1, 2, 2})}, {Bits(1), -1, 0, 0, 0})
             .error != 0);
+}
+
+// The average of a bin sample by sample, as the operator is defined.
+double AverageOfBin(const std::vector<double>& map, int64_t height, int64_t width, double top,
+                    double left, double bin_height, double bin_width, int64_t ratio) {
+  const auto samples = [&](double bin) {
+    return ratio > 0 ? ratio : std::max<int64_t>(0, static_cast<int64_t>(std::ceil(bin)));
+  };
+  const int64_t ny = samples(bin_height), nx = samples(bin_width);
+  double sum = 0;
+  for (int64_t i = 0; i < ny * nx; ++i) {
+    double y = top + (static_cast<double>(i / nx) + 0.5) * bin_height / static_cast<double>(ny);
+    double x = left + (static_cast<double>(i % nx) + 0.5) * bin_width / static_cast<double>(nx);
+    if (y < -1 || y > static_cast<double>(height) || x < -1 || x > static_cast<double>(width))
+      continue;
+    y = std::clamp<double>(y, 0, static_cast<double>(height - 1));
+    x = std::clamp<double>(x, 0, static_cast<double>(width - 1));
+    const auto y0 = static_cast<int64_t>(y), x0 = static_cast<int64_t>(x);
+    const double fy = y - static_cast<double>(y0), fx = x - static_cast<double>(x0);
+    const auto at = [&](int64_t v, int64_t u) {
+      return map[static_cast<size_t>(std::min(v, height - 1) * width + std::min(u, width - 1))];
+    };
+    sum += (1 - fy) * ((1 - fx) * at(y0, x0) + fx * at(y0, x0 + 1)) +
+           fy * ((1 - fx) * at(y0 + 1, x0) + fx * at(y0 + 1, x0 + 1));
+  }
+  return ny * nx == 0 ? 0 : sum / static_cast<double>(ny * nx);
+}
+
+TEST_CASE("roi_align's averages: boxes of all sizes, inside, outside and reversed") {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<double> values(-1, 1);
+  struct Case {
+    int64_t height, width, pooled_height, pooled_width, ratio;
+    double size;  // of the boxes
+  };
+  for (const Case& c :
+       {Case{9, 40, 3, 7, 2, 12}, Case{9, 40, 3, 7, 0, 12}, Case{30, 30, 7, 7, 1, 29},
+        Case{30, 30, 2, 5, 3, 90}, Case{64, 300, 1, 2, 0, 280}, Case{1, 1, 2, 2, 2, 1},
+        Case{30, 200, 7, 7, 2, 190}}) {
+    const int64_t channels = 3, boxes = 12;
+    std::vector<double> map(static_cast<size_t>(channels * c.height * c.width));
+    for (double& v : map) v = values(random);
+    std::vector<double> last = map, rois;
+    for (int64_t i = 0; i < c.height * c.width; ++i)
+      for (int64_t k = 0; k < channels; ++k)
+        last[static_cast<size_t>(i * channels + k)] =
+            map[static_cast<size_t>(k * c.height * c.width + i)];
+    for (int64_t b = 0; b < boxes; ++b) {
+      rois.push_back(0);
+      for (int k = 0; k < 4; ++k) rois.push_back(values(random) * c.size);
+    }
+    const Array boxes_array = Make<double>({boxes, 5}, rois);
+    for (int64_t aligned : {0, 1}) {
+      const std::vector<int64_t> params = {Bits(0.75), c.ratio, 0, 0, aligned};
+      const std::vector<double> first =
+          Call("roi_align", {Make<double>({1, channels, c.height, c.width}, map), boxes_array},
+               {Empty<double>({boxes, channels, c.pooled_height, c.pooled_width})}, params)
+              .outputs[0]
+              .as<double>();
+      const std::vector<double> channels_last =
+          Call("roi_align", {Make<double>({1, c.height, c.width, channels}, last), boxes_array},
+               {Empty<double>({boxes, c.pooled_height, c.pooled_width, channels})},
+               {Bits(0.75), c.ratio, 1, 0, aligned})
+              .outputs[0]
+              .as<double>();
+      const int64_t bins = c.pooled_height * c.pooled_width;
+      for (int64_t i = 0; i < boxes * channels * bins; ++i) {
+        const int64_t box = i / (channels * bins), k = i / bins % channels, bin = i % bins;
+        const auto corner = [&](int64_t j) {
+          return rois[static_cast<size_t>(box * 5 + j)] * 0.75 - 0.5 * static_cast<double>(aligned);
+        };
+        double box_width = corner(3) - corner(1), box_height = corner(4) - corner(2);
+        if (aligned == 0) {
+          box_width = std::max(box_width, 1.0);
+          box_height = std::max(box_height, 1.0);
+        }
+        const double bin_height = box_height / static_cast<double>(c.pooled_height),
+                     bin_width = box_width / static_cast<double>(c.pooled_width);
+        const int64_t py = bin / c.pooled_width, px = bin % c.pooled_width;
+        const std::vector<double> channel(map.begin() + k * c.height * c.width,
+                                          map.begin() + (k + 1) * c.height * c.width);
+        const double expected = AverageOfBin(
+            channel, c.height, c.width, corner(2) + static_cast<double>(py) * bin_height,
+            corner(1) + static_cast<double>(px) * bin_width, bin_height, bin_width, c.ratio);
+        CAPTURE(i);
+        CHECK(std::abs(first[static_cast<size_t>(i)] - expected) < 1e-12);
+        CHECK(std::abs(
+                  channels_last[static_cast<size_t>(box * channels * bins + bin * channels + k)] -
+                  expected) < 1e-12);
+      }
+    }
+  }
 }
 
 TEST_CASE("roi_pool takes the largest of each bin") {
