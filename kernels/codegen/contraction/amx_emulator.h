@@ -1,7 +1,8 @@
 // For tests: AMX on processors that have none. There each of its instructions raises #UD, of which Linux
 // makes SIGILL; the handler decodes the instruction, does its work on tile registers in memory, and goes
 // on behind it. So compiled kernels run as they are, on any thread. Where the processor has AMX and Linux
-// permits it no signal comes, and the same tests run on the hardware.
+// permits it (IsNative) no signal comes, and the same tests run on the hardware, whatever level the
+// environment names.
 //
 // As the Intel SDM has it, vol. 1, chapter 18 (palette 1: 8 tiles of at most 16 rows of 64 bytes), and vol.
 // 2: LDTILECFG, STTILECFG, TILERELEASE, TILEZERO, TILELOADD[T1], TILESTORED, TDPBF16PS, TDPB[SU][SU]D, with
@@ -14,8 +15,11 @@
 // Tested by amx_emulator_test.cc.
 #pragma once
 
+#include <cpuid.h>
 #include <doctest/doctest.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -24,8 +28,6 @@
 #include <csignal>
 #include <cstdint>
 #include <cstring>
-
-#include "bytecode/image_loader.h"
 
 namespace relayvm::amx {
 
@@ -318,6 +320,20 @@ inline void OnIllegalInstruction(int /*signal*/, siginfo_t* /*info*/, void* raw)
 
 // --- For tests ---
 
+// Whether the processor executes AMX's instructions, for all threads of this process. Not what
+// CpuFeatures says, which may leave out what the machine has: LDTILECFG raises no signal then, and tiles
+// would be of two minds.
+inline bool IsNative() {
+  constexpr uint32_t kFeatures = 1U << 22 | 1U << 24 | 1U << 25;  // AMX-BF16, TILE, INT8
+  constexpr int64_t kRequestPermission = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM
+  static const bool is_native = [] {
+    uint32_t eax = 0, ebx = 0, ecx = 0, edx = 0;
+    return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0 && (edx & kFeatures) == kFeatures &&
+           syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+  }();
+  return is_native;
+}
+
 // What the first instruction that was wrong broke since the last call; null for none.
 inline const char* Fault() { return fault.exchange(nullptr); }
 
@@ -325,7 +341,7 @@ inline const char* Fault() { return fault.exchange(nullptr); }
 class Emulator {
  public:
   Emulator() {
-    CpuFeatures::OfThisMachine().Has("amx-tile");  // asks Linux for what there is
+    IsNative();  // asks Linux for what there is
     struct sigaction action {};
     action.sa_sigaction = OnIllegalInstruction;
     action.sa_flags = SA_SIGINFO;

@@ -306,7 +306,9 @@ TEST_CASE("blocks that tiles cannot begin with are left to plain loops") {
 }
 
 TEST_CASE("an image asks for the features of pairs only where its kernels multiply them") {
-  const bool has = CpuFeatures::OfThisMachine().Missing("x86-64-v4,avx512bf16").empty();
+  const CpuFeatures machine = CpuFeatures::OfThisMachine();
+  const bool has = machine.Missing("x86-64-v4,avx512bf16").empty();
+  const bool has_amx = machine.Missing("amx-bf16").empty();
   auto features = [](const Size& s, const std::string& cpu) {
     KernelHarness harness({.cpu = cpu});
     harness.Add(PairsSpec(s));
@@ -316,7 +318,9 @@ TEST_CASE("an image asks for the features of pairs only where its kernels multip
   CHECK(features({100, 64, 64, 32}, "x86-64-v4") == "x86-64-v4");
   if (!has) return;
   CHECK(features({8, 64, 64, 32}, "native") == "x86-64-v4,avx512bf16");
-  CHECK(features({kRows, 64, 64, 32}, "native") == "x86-64-v4,avx512bf16");
+  // Many rows by AMX, and few by AVX-512, where there is AMX.
+  CHECK(features({kRows, 64, 64, 32}, "native") ==
+        (has_amx ? "x86-64-v4,amx-bf16,amx-tile,avx512bf16" : "x86-64-v4,avx512bf16"));
 }
 
 TEST_CASE("what is no number or has no end comes through pairs; the padding adds nothing") {
