@@ -13,12 +13,13 @@ bool IsBranching(const Binding& b) {
   return b.value->As<IfExpr>() != nullptr || b.value->As<MatchExpr>() != nullptr;
 }
 
-// The variables that a binding uses and doesn't bind inside, in order of first use.
-class UsesOfBinding {
+// The variables that a binding or a block uses and doesn't bind inside, in order of first use.
+class UseFinder {
  public:
-  static std::vector<const Var*> Of(const Binding& binding) {
-    UsesOfBinding finder;
-    finder.Walk(binding);
+  template <typename T>
+  static std::vector<const Var*> Of(const T& code) {
+    UseFinder finder;
+    finder.Walk(code);
     std::erase_if(finder.used_, [&](const Var* v) { return finder.bound_.contains(v); });
     return std::move(finder.used_);
   }
@@ -39,10 +40,11 @@ class UsesOfBinding {
         ForEachVar(c.pattern, [&](const Var* v) { bound_.insert(v); });
       }
     }
-    ForEachBlock(*b.value, [&](const Block& inner) {
-      for (const Binding& x : inner.bindings) Walk(x);
-      Use(inner.result);
-    });
+    ForEachBlock(*b.value, [&](const Block& inner) { Walk(inner); });
+  }
+  void Walk(const Block& block) {
+    for (const Binding& b : block.bindings) Walk(b);
+    Use(block.result);
   }
 
   std::vector<const Var*> used_;
@@ -58,6 +60,8 @@ size_t CountBindings(const Block& block) {
   }
   return count;
 }
+
+std::vector<const Var*> UsesOf(const Block& block) { return UseFinder::Of(block); }
 
 // Backwards: of what is used behind a binding, what is used first was seen last.
 RestUses::Lists RestUses::Find(const Block& block) {
@@ -75,7 +79,7 @@ RestUses::Lists RestUses::Find(const Block& block) {
       for (const auto& [when, v] : live) list.push_back(v);
     }
     seen.erase(b.var);
-    const std::vector<const Var*> uses = UsesOfBinding::Of(b);
+    const std::vector<const Var*> uses = UseFinder::Of(b);
     for (size_t k = uses.size(); k-- > 0;) seen[uses[k]] = ++time;
   }
   return lists;
@@ -87,7 +91,7 @@ const std::vector<const Var*>& RestUses::Of(const Rest& rest) {
   return at->second.at(rest.first);
 }
 
-Block RestCopy::Extend(Module& m, Block& block) {
+Block RestCopy::Extend(Module& m, Block& block, const PrepareFn& prepare) {
   const std::vector<Binding>& all = block_->bindings;
   Block part{{}, block_->result};
   const size_t first = next_;
@@ -100,6 +104,7 @@ Block RestCopy::Extend(Module& m, Block& block) {
   ends_ *= 2;
   done_ = next_ == all.size();
   if (done_) part.result = block_->result;
+  prepare(part, map_);
   const Block* copy = CopyBlock(m, part, map_, {}, m.symbols);
   for (size_t i = first; i < next_; ++i) {
     if (!IsBranching(all[i])) continue;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <unordered_map>
 #include <vector>
 
@@ -20,6 +21,9 @@ struct Rest {
 
 // The number of bindings, nested ones included.
 size_t CountBindings(const Block& block);
+
+// What a block uses and doesn't bind, in order of first use.
+std::vector<const Var*> UsesOf(const Block& block);
 
 // What rests use and don't bind.
 class RestUses {
@@ -43,8 +47,10 @@ class RestCopy {
       : block_(rest.block), next_(rest.first), map_(std::move(map)) {}
 
   // Adds bindings to `block`, up to and with twice as many `if`s and `match`es as the time before,
-  // and sets its result. Gives the originals of what was added.
-  Block Extend(Module& m, Block& block);
+  // and sets its result. Gives the originals of what was added. `prepare` sees these before, and may
+  // add bindings of its own to the block and map what they stand for.
+  using PrepareFn = std::function<void(const Block& part, AtomMap& map)>;
+  Block Extend(Module& m, Block& block, const PrepareFn& prepare);
   bool done() const { return done_; }
 
   // What follows the binding of the copy that `var` is bound to, an `if` or a `match`: in the

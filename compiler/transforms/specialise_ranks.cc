@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 #include "compiler/transforms/copy.h"
+#include "compiler/transforms/held_values.h"
 #include "compiler/transforms/rest.h"
 #include "compiler/transforms/rewrite.h"
 #include "compiler/typing/infer.h"
@@ -71,6 +72,17 @@ class Specialiser {
   }
 
  private:
+  // The copy of a rest that is not whole yet, and what its function was given that is held.
+  struct Copy {
+    RestCopy rest;
+    HeldValues::State held;
+  };
+  // The arguments of a call of a continuation after the first one.
+  struct Given {
+    std::vector<HeldValues::Value> direct;
+    HeldValues::State held;
+  };
+
   // --- The functions that the last round made ---
   //
   // Each round types these and what they call, and no others; and of what follows branches they have
@@ -127,16 +139,17 @@ class Specialiser {
   bool EndInKnown(const std::string& name) {
     auto copy = copies_.find(name);
     const Function& f = *m_.functions.at(name);
-    const Rest* rest = copy->second.After(AsVar(f.body->result));
-    if (rest == nullptr) return false;
-    CallExpr call = CallOfRest(f.body->result, *rest, &copy->second);
-    for (const Atom& a : call.args) {
-      if (TypeOf(a) == nullptr) return false;
-    }
-    auto known = continuations_.find(KeyOf(call, *rest));
-    if (known == continuations_.end()) return false;
-    call.callee = known->second;
+    const Rest* rest = copy->second.rest.After(AsVar(f.body->result));
+    const Type type = TypeOf(f.body->result);
+    if (rest == nullptr || type == nullptr) return false;
     Block body = *f.body;
+    const Given given = GivenTo(*rest, &copy->second, {type}, ScopeOf(f), body.bindings);
+    for (const HeldValues::Value& v : given.direct) {
+      if (v.type == nullptr) return false;
+    }
+    auto known = continuations_.find(KeyOf(*rest, type, given));
+    if (known == continuations_.end()) return false;
+    CallExpr call{known->second, ArgsOf(f.body->result, given)};
     const Var* result = MakeVar(m_, "", nullptr, f.span);
     body.bindings.push_back({result, MakeExpr(m_, std::move(call), f.span)});
     body.result = result;
@@ -149,12 +162,17 @@ class Specialiser {
     auto copy = copies_.find(name);
     const Function& f = *m_.functions.at(name);
     Block body = *f.body;
-    const Block part = copy->second.Extend(m_, body);
+    const size_t before = body.bindings.size();
+    const auto read = [&](const Block& part, AtomMap& map) {
+      held_.Read(UsesOf(part), f.span, copy->second.held, map, body.bindings);
+      made_ += body.bindings.size() - before;
+    };
+    const Block part = copy->second.rest.Extend(m_, body, read);
     m_.functions[name] = WithBody(m_, f, m_.arena->New<Block>(std::move(body)));
     made_ += CountBindings(part);
-    Remember(part, copy->second.map());
+    Remember(part, copy->second.rest.map());
     new_.insert(name);
-    if (copy->second.done()) copies_.erase(copy);
+    if (copy->second.rest.done()) copies_.erase(copy);
   }
 
   // --- One round: each function's outermost mixed values ---
@@ -202,7 +220,7 @@ class Specialiser {
   }
 
   const Block* Split(const Block& block, bool outermost = false) {
-    const RestCopy* copy = outermost ? copy_ : nullptr;
+    const Copy* copy = outermost ? copy_ : nullptr;
     for (size_t i = 0; i < block.bindings.size(); ++i) {
       const Binding& b = block.bindings[i];
       if (!IsMixed(b.var)) continue;
@@ -216,11 +234,13 @@ class Specialiser {
           return m_.arena->New<Block>(std::move(out));
         }
       }
-      const Rest rest = copy == nullptr ? Rest{&block, i + 1} : *copy->After(b.var);
+      const Rest rest = copy == nullptr ? Rest{&block, i + 1} : *copy->rest.After(b.var);
       ended_ = ended_ || outermost;
       Block out{{block.bindings.begin(), block.bindings.begin() + static_cast<ptrdiff_t>(i)}, {}};
+      const Given given = GivenTo(rest, copy, TypesOfBranches(b),
+                                  ScopeOf(*m_.functions.at(function_)), out.bindings);
       const Var* result = MakeVar(m_, "", nullptr, b.value->span);
-      out.bindings.push_back({result, Continue(b, rest, copy)});
+      out.bindings.push_back({result, Continue(b, rest, given)});
       out.result = result;
       return m_.arena->New<Block>(std::move(out));
     }
@@ -244,13 +264,20 @@ class Specialiser {
     return known;
   }
 
-  // The branches of `b`, each of which goes on with `rest`, which is in terms of what `copy` copies if
-  // that is not null.
-  const Expr* Continue(const Binding& b, const Rest& rest, const RestCopy* copy) {
+  std::vector<Type> TypesOfBranches(const Binding& b) const {
+    std::vector<Type> types;
+    ForEachBlock(*b.value, [&](const Block& branch) {
+      ForEachLeaf(branch, [&](const Block& leaf) { types.push_back(TypeOf(leaf.result)); });
+    });
+    return types;
+  }
+
+  // The branches of `b`, each of which goes on with `rest`.
+  const Expr* Continue(const Binding& b, const Rest& rest, const Given& given) {
     return MapBlocks(m_, b.value, [&](const Block& branch) -> const Block* {
       Block out = branch;
       if (const Binding* tail = MixedTail(branch)) {
-        out.bindings.back().value = Continue(*tail, rest, copy);
+        out.bindings.back().value = Continue(*tail, rest, given);
         // The type that was written for it is that of the whole.
         const Var* result = MakeVar(m_, "", nullptr, tail->value->span);
         out.bindings.back().var = result;
@@ -258,7 +285,7 @@ class Specialiser {
         return m_.arena->New<Block>(std::move(out));
       }
       const Var* result = MakeVar(m_, "", nullptr, b.value->span);
-      CallExpr call = CallContinuation(branch.result, rest, copy);
+      CallExpr call = CallContinuation(branch.result, rest, given);
       out.bindings.push_back({result, MakeExpr(m_, std::move(call), b.value->span)});
       out.result = result;
       return m_.arena->New<Block>(std::move(out));
@@ -275,20 +302,41 @@ class Specialiser {
     return at == mixed_->types.end() ? nullptr : at->second;
   }
 
-  // Without its callee.
-  CallExpr CallOfRest(const Atom& value, const Rest& rest, const RestCopy* copy) {
-    CallExpr call;
-    call.args.push_back(value);
-    for (const Var* v : Captured(rest)) call.args.push_back(copy == nullptr ? v : copy->ImageOf(v));
-    return call;
+  // What continuations of a rest are given besides the value; `copy`: of that which the rest stands
+  // in, or null. `out` binds what is made for it.
+  Given GivenTo(const Rest& rest, const Copy* copy, const std::vector<Type>& values,
+                const HeldValues::Scope& scope, std::vector<Binding>& out) {
+    Given given;
+    if (copy != nullptr) {
+      given.held = HeldValues::Passed(copy->held, [&](const Var* v) { return TypeOf(v); });
+    }
+    std::unordered_set<const HeldValues::Layout*> used;
+    for (const Var* v : Captured(rest)) {
+      if (given.held.Holds(v)) {
+        used.insert(given.held.index->at(v));
+        continue;
+      }
+      const Atom image = copy == nullptr ? v : copy->rest.ImageOf(v);
+      given.direct.push_back({v, image, TypeOf(image)});
+    }
+    std::erase_if(given.held.holders,
+                  [&](const HeldValues::Holder& h) { return !used.contains(h.layout); });
+    const size_t before = out.size();
+    held_.Hold(scope, values, given.direct, given.held, out);
+    made_ += out.size() - before;
+    return given;
+  }
+  static std::vector<Atom> ArgsOf(const Atom& value, const Given& given) {
+    std::vector<Atom> args = {value};
+    for (const HeldValues::Value& v : given.direct) args.push_back(v.image);
+    for (const HeldValues::Holder& h : given.held.holders) args.push_back(h.var);
+    return args;
   }
 
-  CallExpr CallContinuation(const Atom& value, const Rest& rest, const RestCopy* copy) {
-    CallExpr call = CallOfRest(value, rest, copy);
-    const GlobalVar*& global = continuations_[KeyOf(call, rest)];
-    if (global == nullptr) global = MakeContinuation(call, rest);
-    call.callee = global;
-    return call;
+  CallExpr CallContinuation(const Atom& value, const Rest& rest, const Given& given) {
+    const GlobalVar*& global = continuations_[KeyOf(rest, TypeOf(value), given)];
+    if (global == nullptr) global = MakeContinuation(TypeOf(value), rest, given);
+    return {global, ArgsOf(value, given)};
   }
 
   static const Var* ValueBefore(const Rest& rest) {
@@ -299,42 +347,36 @@ class Specialiser {
     std::erase(captured, ValueBefore(rest));
     return captured;
   }
-  std::string KeyOf(const CallExpr& call, const Rest& rest) const {
-    std::vector<Type> types;
-    for (const Atom& a : call.args) types.push_back(TypeOf(a));
-    return Key(Origin(ValueBefore(rest)), types);
-  }
 
   // Symbols count by where they occur: each copy has its own.
-  static std::string Key(const Var* origin, const std::vector<Type>& types) {
-    std::map<uint32_t, uint32_t> numbers;
-    TypeSpelling spelling;
-    spelling.dim = [&](const Dim& d) {
-      return d
-          .Substitute([&](const Dim& s) -> std::optional<Dim> {
-            auto next = static_cast<uint32_t>(numbers.size());
-            uint32_t n = numbers.try_emplace(s.symbol_id(), next).first->second;
-            return Dim::Symbol(n, fmt::format("s{}", n), s.symbol_nonnegative());
-          })
-          .ToString();
-    };
-    spelling.var = [](const TypeVar& v) { return fmt::format("t{}", v.id); };
-    std::string key = fmt::format("{}", origin->id);
-    for (const Type& t : types) key += "; " + TypeToString(t, spelling);
+  std::string KeyOf(const Rest& rest, const Type& value, const Given& given) const {
+    NumberedSpelling spelling;
+    std::string key = fmt::format("{}; {}", Origin(ValueBefore(rest))->id, spelling.Of(value));
+    for (const HeldValues::Value& v : given.direct) key += "; " + spelling.Of(v.type);
+    for (const HeldValues::Holder& h : given.held.holders) {
+      key += "; " + spelling.Of(HeldValues::TypeOf(h));
+      for (const Dim& d : h.dims) key += ", " + spelling.Of(d);
+    }
     return key;
   }
 
-  const GlobalVar* MakeContinuation(const CallExpr& call, const Rest& rest) {
+  const GlobalVar* MakeContinuation(const Type& value, const Rest& rest, const Given& given) {
     const Var* var = ValueBefore(rest);
     Function f;
     f.type_params = type_params_;
     f.span = var->span;
-    f.params.push_back(MakeVar(m_, var->name, TypeOf(call.args[0]), var->span));
+    f.params.push_back(MakeVar(m_, var->name, value, var->span));
     AtomMap map;
-    for (const Var* v : Captured(rest)) {
-      const Type type = TypeOf(call.args[f.params.size()]);
-      f.params.push_back(MakeVar(m_, v->name, type, v->span));
-      map[v->id] = f.params.back();
+    HeldValues::State held{given.held.holders, given.held.index, {{f.params[0], value}}, {}};
+    for (const HeldValues::Value& v : given.direct) {
+      f.params.push_back(MakeVar(m_, v.original->name, v.type, v.original->span));
+      map[v.original->id] = f.params.back();
+      if (v.type != nullptr && v.type->has_open_dim)
+        held.known.emplace_back(f.params.back(), v.type);
+    }
+    for (HeldValues::Holder& h : held.holders) {
+      f.params.push_back(MakeVar(m_, h.var->name, HeldValues::TypeOf(h), var->span));
+      h.var = f.params.back();
     }
     made_ += f.params.size();
     // A type that was written for the value is checked in its copy.
@@ -345,13 +387,18 @@ class Specialiser {
     f.attrs[kAttr] = Dim(static_cast<int64_t>(origin->id));
     std::string name;
     do {
-      name = fmt::format("{}.rank{}", function_.substr(0, function_.find(".rank")), ++number_);
+      name = fmt::format("{}.rank{}", RootOf(function_), ++number_);
     } while (m_.functions.contains(name));
     f.name = name;
     m_.functions[name] = m_.arena->New<Function>(std::move(f));
-    copies_.emplace(name, RestCopy(rest, std::move(map)));
+    copies_.emplace(name, Copy{RestCopy(rest, std::move(map)), std::move(held)});
     Extend(name);
     return m_.arena->New<GlobalVar>(GlobalVar{name});
+  }
+
+  static std::string RootOf(const std::string& name) { return name.substr(0, name.find(".rank")); }
+  static HeldValues::Scope ScopeOf(const Function& f) {
+    return {RootOf(f.name), f.type_params, f.span};
   }
 
   // Copies continue as their originals do.
@@ -720,13 +767,14 @@ class Specialiser {
   Module m_;
   const MixedRanks* mixed_ = nullptr;  // of this round
   std::set<std::string> new_;          // functions that were made or changed, to be looked at alone
-  std::map<std::string, RestCopy> copies_;  // those of new_ that are not whole yet
+  std::map<std::string, Copy> copies_;  // those of new_ that are not whole yet
   RestUses rest_uses_;
+  HeldValues held_{m_};
   Status error_;          // that made it necessary
   std::string function_;  // that is being split
   std::vector<Type> type_params_;
-  const RestCopy* copy_ = nullptr;  // of function_, which is not whole
-  bool ended_ = false;              // function_ ends in calls of continuations now
+  const Copy* copy_ = nullptr;  // of function_, which is not whole
+  bool ended_ = false;          // function_ ends in calls of continuations now
   std::unordered_map<std::string, const GlobalVar*> continuations_;  // by origin and types
   std::unordered_map<const Var*, const Var*> origins_;
   std::map<std::string, Sum> sums_;  // by function

@@ -82,6 +82,63 @@ TEST_CASE("code grows with the length of a row") {
   }
 }
 
+// Branches each of which reads an input of its own.
+std::string RowOfInputs(int length, const std::string& type, const std::string& then,
+                        const std::string& result) {
+  std::string params, lines;
+  for (int i = 0; i < length; ++i) {
+    params += fmt::format("%x{}: {}, ", i, type);
+    lines += fmt::format(
+        fmt::runtime("let %a{0} = if (%c) {{ exp(%y{0}) }} else {{ expand_dims(%x{0}, axis=0) }};"
+                     "let %y{1} = " +
+                     then + ";"),
+        i, i + 1);
+  }
+  return "def @main(" + params + "%c: bool) { let %y0 = %x0;" + lines +
+         fmt::format(fmt::runtime(result), length) + " }";
+}
+
+TEST_CASE("what many continuations read is held for them: code grows with the length of a row") {
+  for (const std::string type : {"Tensor[(4), float32]", "Tensor[(?), float32]"}) {
+    // What is read is the next branch's, or lives to the end of the row.
+    for (const std::string then : {"tanh(%a{0})", "sum(%a{0})"}) {
+      for (const std::string result : {"sum(%y{0})", "(%y1, %y2, %y3, sum(%y{0}), %x0, %x9)"}) {
+        if (then == "tanh(%a{0})" && result.starts_with("(")) continue;
+        CAPTURE(type);
+        CAPTURE(then);
+        CAPTURE(result);
+        const auto size = [&](int length) {
+          const Module m = Checked(RowOfInputs(length, type, then, result));
+          size_t params = 0;
+          for (const auto& [name, f] : m.functions) {
+            params += f->params.size();
+            if (name != "main") CHECK(f->params.size() < 64);
+          }
+          return Bindings(m) + static_cast<double>(params);
+        };
+        CHECK(size(320) <= 2.2 * size(160));
+      }
+    }
+  }
+}
+
+TEST_CASE("few values are passed as they are") {
+  const Module m = Checked(RowOfInputs(12, "Tensor[(?), float32]", "tanh(%a{0})", "sum(%y{0})"));
+  CHECK(m.types.empty());
+}
+
+TEST_CASE("values of generic functions are held in types of the same parameters") {
+  std::string row = RowOfInputs(60, "Tensor[(?), float32]", "tanh(%a{0})", "(sum(%y{0}), %k)");
+  row.replace(0, std::string("def @main(").size(), "def @f[A](%k: A, ");
+  const Module m = Checked(row + "def @main(%c: bool, %x: Tensor[(?), float32]) { @f(1" + [] {
+    std::string args;
+    for (int i = 0; i < 60; ++i) args += ", %x";
+    return args;
+  }() + ", %c) }");
+  REQUIRE_FALSE(m.types.empty());
+  CHECK(m.types.begin()->second.params.size() == 1);
+}
+
 TEST_CASE("branches of one rank among those of several are not continued") {
   Module m = Checked(
       "def @main(%c: bool, %x: Tensor[(?), float32]) {"
