@@ -230,8 +230,13 @@ class Model:
 
     def run(self, output_names, inputs, *, out=None, timeout=None, memory_limit=None):
         """A list of the named outputs (None: all) for a dict of inputs by name, or a list of them in order. See `Function`."""
-        options = {key: value for key, value in
-                   (("out", out), ("timeout", timeout), ("memory_limit", memory_limit)) if value is not None}
+        options = {}
+        if out is not None:
+            options["out"] = out
+        if timeout is not None:
+            options["timeout"] = timeout
+        if memory_limit is not None:
+            options["memory_limit"] = memory_limit
         if isinstance(output_names, str):
             raise TypeError(f"run: expected a list of names of outputs, or None for all, found {output_names!r}")
         if output_names is not None:
@@ -244,7 +249,10 @@ class Model:
             raise TypeError(f"run: expected a dict of inputs by name, or a list of them in the order of {[a.name for a in self.inputs]}, "
                             f"found {type(inputs).__name__}")
         flat = []
-        _flatten(result, flat)
+        if isinstance(result, tuple):
+            _flatten(result, flat)
+        else:
+            flat.append(result)
         if output_names is None:
             return flat
         names = [o.name for o in self.outputs]

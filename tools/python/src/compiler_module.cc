@@ -21,6 +21,7 @@
 #include "compiler/ir/printer.h"
 #include "compiler/pipeline.h"
 #include "compiler/rules/rule_pass.h"
+#include "tools/python/src/arrays.h"
 #include "tools/python/src/debug_executor.h"
 #include "tools/python/src/errors.h"
 #include "tools/python/src/graph_compiler.h"

@@ -95,7 +95,7 @@ py::object Run(const DebugProgram& self, const py::tuple& args, const py::dict& 
                const py::object& on_value) {
   const std::shared_ptr<const Executable>& signature = self.program->signature();
   const ExportInfo& main = signature->program().exports.at(0);
-  const std::vector<Value> inputs = InputsOf(signature->program(), main, py::args(args), kwargs);
+  const std::vector<Value> inputs = InputsOf(signature->program(), main, args, kwargs);
   py::object raised;
   reference::Options options;
   if (!on_value.is_none()) {

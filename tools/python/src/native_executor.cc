@@ -107,8 +107,7 @@ Result<std::shared_ptr<vm::NativeProgram>> CompileNative(const CompiledModel& mo
 
 // `args` is no py::args, after which pybind11 lets nothing come by position.
 py::object Run(const NativeFunction& self, const py::tuple& args, const py::dict& kwargs) {
-  const std::vector<Value> inputs =
-      InputsOf(self.program->program(), self.info(), py::args(args), kwargs);
+  const std::vector<Value> inputs = InputsOf(self.program->program(), self.info(), args, kwargs);
   vm::NativeOptions options;
   uint32_t stopped = 0;
   if (self.program->has_heap()) options.stop = &stopped;

@@ -4,10 +4,12 @@
 #include <pybind11/stl.h>
 
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <string>
 
 #include "bytecode/memory_report.h"
+#include "tools/python/src/arrays.h"
 #include "tools/python/src/errors.h"
 #include "tools/python/src/graph.h"
 #include "tools/python/src/program.h"
@@ -135,6 +137,29 @@ std::string MemoryFormula(const PyProgram& p, const std::string& function) {
   throw py::key_error(function);
 }
 
+// Function.__call__, without what pybind11 does to find an overload.
+PyObject* CallFunction(PyObject* self, PyObject* args, PyObject* kwargs) {
+  static const PyTypeObject* const type =
+      reinterpret_cast<PyTypeObject*>(py::type::of<BoundFunction>().release().ptr());
+  try {
+    const auto* f =
+        Py_TYPE(self) == type
+            ? static_cast<const BoundFunction*>(
+                  reinterpret_cast<py::detail::instance*>(self)->get_value_and_holder().value_ptr())
+            : py::handle(self).cast<const BoundFunction*>();
+    if (f == nullptr) throw py::type_error("a Function that was not made");
+    const std::shared_ptr<Session> session = f->session;  // also when the call ends the function
+    return session
+        ->Run(*f->info, py::reinterpret_borrow<py::tuple>(args),
+              py::reinterpret_borrow<py::dict>(kwargs))
+        .release()
+        .ptr();
+  } catch (...) {
+    py::detail::translate_exception(std::current_exception());
+    return nullptr;
+  }
+}
+
 }  // namespace
 
 PYBIND11_MODULE(_native, m) {
@@ -228,11 +253,9 @@ PYBIND11_MODULE(_native, m) {
            })
       .def("trim", &Session::Trim);
 
-  py::class_<BoundFunction>(m, "Function")
-      .def("__call__",
-           [](const BoundFunction& f, const py::args& args, const py::kwargs& kwargs) {
-             return f.session->Run(*f.info, args, kwargs);
-           })
+  py::class_<BoundFunction> function(m, "Function");
+  reinterpret_cast<PyTypeObject*>(function.ptr())->tp_call = CallFunction;
+  function
       .def("start",
            [](const BoundFunction& f, const py::object& done, const py::object& host_call,
               const py::args& args, const py::kwargs& kwargs) {

@@ -7,8 +7,9 @@
 #include <atomic>
 #include <cmath>
 #include <condition_variable>
-#include <deque>
+#include <iterator>
 #include <new>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -67,20 +68,35 @@ std::optional<std::chrono::nanoseconds> Seconds(py::handle value, const char* na
   return std::chrono::nanoseconds(std::max<int64_t>(1, std::llround(seconds * 1e9)));
 }
 
-Arguments ReadOptions(const ExportInfo& function, const py::dict& kwargs) {
+// A str that stays.
+PyObject* Interned(const char* text) {
+  PyObject* str = PyUnicode_InternFromString(text);
+  if (str == nullptr) throw py::error_already_set();
+  return str;
+}
+
+// What `kwargs` (may be null) has of them is taken out, of a copy: the dict may be the caller's.
+Arguments ReadOptions(const ExportInfo& function, py::dict& kwargs) {
   Arguments a;
-  if (kwargs.empty()) return a;
-  auto take = [&](const char* name) -> py::object {
-    if (!kwargs.contains(name) ||
+  if (!kwargs || kwargs.empty()) return a;
+  bool is_copy = false;
+  auto take = [&](PyObject* key, const char* name) -> py::object {
+    PyObject* found = PyDict_GetItemWithError(kwargs.ptr(), key);
+    if (found == nullptr && PyErr_Occurred() != nullptr) throw py::error_already_set();
+    if (found == nullptr ||
         std::ranges::find(function.param_names, name) != function.param_names.end())
       return py::none();
-    py::object value = kwargs[name];
-    PyDict_DelItemString(kwargs.ptr(), name);
+    py::object value = py::reinterpret_borrow<py::object>(found);
+    if (!std::exchange(is_copy, true)) kwargs = kwargs.attr("copy")();
+    if (PyDict_DelItem(kwargs.ptr(), key) != 0) throw py::error_already_set();
     return value;
   };
-  a.out = take("out");
-  a.options.timeout = Seconds(take("timeout"), "timeout");
-  if (const py::object limit = take("memory_limit"); !limit.is_none())
+  static PyObject* const out = Interned("out");
+  static PyObject* const timeout = Interned("timeout");
+  static PyObject* const memory_limit = Interned("memory_limit");
+  a.out = take(out, "out");
+  a.options.timeout = Seconds(take(timeout, "timeout"), "timeout");
+  if (const py::object limit = take(memory_limit, "memory_limit"); !limit.is_none())
     a.options.memory_limit = limit.cast<size_t>();
   return a;
 }
@@ -149,7 +165,7 @@ class LocalContext final : public HostContext {
     const std::lock_guard lock(mutex_);
     if (calls_.empty()) return nullptr;
     auto call = std::move(calls_.front());
-    calls_.pop_front();
+    calls_.erase(calls_.begin());
     return call;
   }
   void Notify() {
@@ -168,7 +184,7 @@ class LocalContext final : public HostContext {
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::shared_ptr<PendingCall>> calls_;
+  std::vector<std::shared_ptr<PendingCall>> calls_;  // few
   bool ready_ = false;
 };
 
@@ -371,23 +387,26 @@ const ExportInfo& Session::Export(const std::string& name) const {
 }
 
 std::vector<Value> InputsOf(const Program& program, const ExportInfo& function,
-                            const py::args& args, const py::dict& kwargs) {
-  const size_t count = function.params.size();
-  if (args.size() > count)
-    throw py::type_error(
-        fmt::format("{} takes {} inputs, found {}", function.name, count, args.size()));
+                            const py::tuple& args, const py::dict& kwargs) {
+  const size_t count = function.params.size(), given = args.size();
+  if (given > count)
+    throw py::type_error(fmt::format("{} takes {} inputs, found {}", function.name, count, given));
   std::vector<Value> inputs(count);
-  for (size_t i = 0; i < args.size(); ++i)
-    inputs[i] = ToValue(args[i], function.params[i], program, function.param_names[i]);
-  for (const auto& [key, value] : kwargs) {
-    const auto name = key.cast<std::string>();
+  for (size_t i = 0; i < given; ++i)
+    inputs[i] = ToValue(PyTuple_GET_ITEM(args.ptr(), i), function.params[i], program,
+                        function.param_names[i]);
+  for (const auto& [key, value] : kwargs ? kwargs : py::dict()) {
+    Py_ssize_t size = 0;
+    const char* text = PyUnicode_AsUTF8AndSize(key.ptr(), &size);
+    if (text == nullptr) throw py::error_already_set();
+    const std::string_view name(text, static_cast<size_t>(size));
     const auto found = std::ranges::find(function.param_names, name);
     if (found == function.param_names.end())
       throw py::type_error(fmt::format("{} has no input {}; inputs: {}", function.name, name,
                                        fmt::join(function.param_names, ", ")));
     const auto i = static_cast<size_t>(found - function.param_names.begin());
     if (inputs[i]) throw py::type_error(fmt::format("input {} is given twice", name));
-    inputs[i] = ToValue(value, function.params[i], program, name);
+    inputs[i] = ToValue(value, function.params[i], program, *found);
   }
   for (size_t i = 0; i < count; ++i) {
     if (!inputs[i] && !vm::OptionalFormOf(program, function.params[i]))
@@ -429,9 +448,12 @@ void Session::Trim() {
   idle.clear();
 }
 
-py::object Session::Run(const ExportInfo& function, const py::args& args, const py::dict& kwargs) {
+py::object Session::Run(const ExportInfo& function, const py::tuple& args, py::dict kwargs) {
   const Arguments arguments = ReadOptions(function, kwargs);
   std::vector<Value> inputs = InputsOf(executable_->program(), function, args, kwargs);
+  // What is the caller's goes back with the GIL, which the run has not: taking it may take long.
+  std::vector<Value> borrowed;
+  std::ranges::copy_if(inputs, std::back_inserter(borrowed), &Value::is_borrowed);
   Outputs outputs;
   outputs.Read(function, arguments.out);
 
@@ -497,9 +519,8 @@ py::object Session::Run(const ExportInfo& function, const py::args& args, const 
   return FromValue(*std::move(result), function.result, executable_, outputs.objects);
 }
 
-Scheduler::Handle Session::Start(const ExportInfo& function, const py::args& args,
-                                 const py::dict& kwargs, const py::object& done,
-                                 const py::object& host_call) {
+Scheduler::Handle Session::Start(const ExportInfo& function, const py::tuple& args, py::dict kwargs,
+                                 const py::object& done, const py::object& host_call) {
   const Arguments arguments = ReadOptions(function, kwargs);
   if (!arguments.out.is_none()) throw py::type_error("run_async takes no out");
   RunRequest request;

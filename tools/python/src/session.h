@@ -90,9 +90,9 @@ struct CallOptions {
   std::optional<size_t> memory_limit;
 };
 
-// A function's inputs by position and name.
+// A function's inputs by position and name (a dict that may be null).
 std::vector<Value> InputsOf(const Program& program, const ExportInfo& function,
-                            const pybind11::args& args, const pybind11::dict& kwargs);
+                            const pybind11::tuple& args, const pybind11::dict& kwargs);
 
 // rvm.Model's native part. Thread-safe.
 class Session : public HeldByPointer {
@@ -112,12 +112,13 @@ class Session : public HeldByPointer {
 
   // A run to its end on this thread. The GIL is given away meanwhile; on the main thread a signal's
   // handler runs within 50 ms, and its exception cancels the run. `out`: None or a buffer an output.
-  pybind11::object Run(const ExportInfo& function, const pybind11::args& args,
-                       const pybind11::dict& kwargs);
+  // `kwargs` may be null.
+  pybind11::object Run(const ExportInfo& function, const pybind11::tuple& args,
+                       pybind11::dict kwargs);
   // On the scheduler. `done(result, None)` or `done(None, exception)` is called once, from any thread;
   // `host_call(pending)` for each call of a host function.
-  Scheduler::Handle Start(const ExportInfo& function, const pybind11::args& args,
-                          const pybind11::dict& kwargs, const pybind11::object& done,
+  Scheduler::Handle Start(const ExportInfo& function, const pybind11::tuple& args,
+                          pybind11::dict kwargs, const pybind11::object& done,
                           const pybind11::object& host_call);
 
   pybind11::object HostFunctionOf(const PendingCall& call) const;

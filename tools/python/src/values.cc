@@ -1,7 +1,6 @@
 #include "tools/python/src/values.h"
 
 #include <fmt/format.h>
-#include <pybind11/numpy.h>
 
 #include <algorithm>
 #include <array>
@@ -11,17 +10,15 @@
 #include <utility>
 #include <vector>
 
+#include "tools/python/src/arrays.h"
 #include "tools/python/src/errors.h"
+#include "tools/python/src/without_gil.h"
 
 namespace relayvm::python {
 
 namespace py = pybind11;
 
 namespace {
-
-constexpr size_t kAlignment = 64;
-// Fewer bytes are copied: that is faster than to keep and give back a buffer.
-constexpr size_t kLeastShared = 4096;
 
 using Types = std::vector<ValueType>;
 
@@ -62,7 +59,7 @@ std::optional<ListForm> ListFormOf(const ValueType& type, const Program& program
 void ReleaseBuffer(void* context) {
   auto* view = static_cast<Py_buffer*>(context);
   if (Py_IsInitialized() != 0) {  // else the process ends
-    const py::gil_scoped_acquire gil;
+    const WithGil gil;
     PyBuffer_Release(view);
   }
   delete view;
@@ -98,8 +95,7 @@ Value FromBuffer(py::handle object, const ValueType& type, const std::string& wh
   const std::span<const int64_t> shape(dims.data(), static_cast<size_t>(view->ndim));
   const bool compact = PyBuffer_IsContiguous(view.get(), 'C') != 0;
   const auto bytes = static_cast<size_t>(view->len);
-  if (compact && bytes >= kLeastShared &&
-      reinterpret_cast<uintptr_t>(view->buf) % kAlignment == 0) {
+  if (compact && IsShared(view->buf, bytes)) {
     release.view = nullptr;
     Py_buffer* kept = view.release();
     return ValueOrThrow(Value::WrapTensor(dtype, shape, kept->buf, ReleaseBuffer, kept));
@@ -257,7 +253,13 @@ Value TensorFrom(py::handle given, const ValueType& type, const std::string& wha
 
 // --- Trees in ---
 
-py::object AdtClass() { return py::module_::import("relayvm.adt").attr("Adt"); }
+// Found once: that takes a microsecond.
+py::object AdtClass() {
+  static PyObject* found = nullptr;
+  if (found == nullptr)
+    found = py::object(py::module_::import("relayvm.adt").attr("Adt")).release().ptr();
+  return py::reinterpret_borrow<py::object>(found);
+}
 
 // A node of a tree that is being made: its fields are, one after the other.
 struct Making {
@@ -299,6 +301,7 @@ class Builder {
     if (py::isinstance<Opaque>(object)) return object.cast<const Opaque&>().value;
     switch (type.kind) {
       case ValueType::Kind::kTensor:
+        if (auto array = FromArray(object, type.dtype)) return array;
         return TensorFrom(object, type, what_);
       case ValueType::Kind::kTuple:
         return BeginTuple(object, type);
@@ -478,9 +481,11 @@ py::object LeafOf(Value value, const std::shared_ptr<const Executable>& executab
 // A node whose fields are being turned into objects.
 struct Reading {
   const ConstructorInfo* constructor = nullptr;  // null: a tuple
-  Types types;
+  Types made;                                    // of the fields, where `types` are not others'
+  std::span<const ValueType> types;              // of the first fields; the others' are open
   std::vector<Value> fields;
-  py::list objects;
+  py::tuple objects;
+  size_t next = 0;
 };
 
 }  // namespace
@@ -525,56 +530,20 @@ bool DTypeOfFormat(const char* format, py::ssize_t item_bytes, DType* dtype) {
 
 Value ToValue(py::handle object, const ValueType& type, const Program& program,
               const std::string& what) {
-  if (type.kind == ValueType::Kind::kTensor && !py::isinstance<Opaque>(object))
-    return TensorFrom(object, type, what);
-  return Builder(program, what).Make(object, type);
-}
-
-// Of str objects.
-static py::object ArrayOfStrings(const Value& value) {
-  const std::span<const int64_t> dims = value.dims();
-  py::list items;
-  for (int64_t i = 0; i < value.num_elements(); ++i) {
-    const std::string_view text = value.text(i);
-    items.append(py::str(text.data(), text.size()));
+  if (type.kind == ValueType::Kind::kTensor) {
+    if (auto array = FromArray(object, type.dtype)) return *std::move(array);
+    if (!py::isinstance<Opaque>(object)) return TensorFrom(object, type, what);
   }
-  py::object flat = Numpy().attr("empty")(value.num_elements(), "O");
-  flat.attr("__setitem__")(py::ellipsis(), items);
-  py::tuple shape(dims.size());
-  for (size_t i = 0; i < dims.size(); ++i) shape[i] = dims[i];
-  return flat.attr("reshape")(shape);
-}
-
-py::object ArrayOf(Value value) {
-  if (value.dtype() == DType::kString) return ArrayOfStrings(value);
-  static constexpr std::array<const char*, kNumDTypes> kNames = {
-      "?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "u2", "f4", "f8"};
-  const std::span<const int64_t> dims = value.dims();
-  const std::vector<py::ssize_t> shape(dims.begin(), dims.end());
-  const bool mine = value.mutable_data() != nullptr;
-  static std::array<PyObject*, kNumDTypes> dtypes = {};
-  PyObject*& cached = dtypes[static_cast<size_t>(value.dtype())];
-  if (cached == nullptr)
-    cached = py::dtype(kNames[static_cast<size_t>(value.dtype())]).release().ptr();
-  const auto dtype = py::reinterpret_borrow<py::dtype>(cached);
-  if (value.num_elements() == 0) return py::array(dtype, shape);
-  // pybind11 before 2.12 does not find the size of an element in numpy 2, and gives strides of 0.
-  const std::vector<py::ssize_t> strides =
-      py::detail::c_strides(shape, static_cast<py::ssize_t>(DTypeBytes(value.dtype())));
-  auto* kept = new Value(std::move(value));
-  const py::capsule owner(kept, [](void* v) { delete static_cast<Value*>(v); });
-  py::array array(dtype, shape, strides, kept->data(), owner);
-  if (!mine) array.attr("flags").attr("writeable") = false;
-  return array;
+  return Builder(program, what).Make(object, type);
 }
 
 py::object FromValue(Value value, const ValueType& type,
                      const std::shared_ptr<const Executable>& executable,
                      std::span<const py::object> given) {
   const Program& program = executable->program();
+  static const ValueType open;
   std::vector<Reading> stack;
-  std::optional<py::object> done;
-  const py::object adt_class = value.kind() == Value::Kind::kAdt ? AdtClass() : py::none();
+  py::object done;
   auto begin = [&](Value v, const ValueType& t) {
     if (v.kind() == Value::Kind::kNone) {  // it went to the caller's buffer
       while (!given.empty() && given[0].is_none()) given = given.subspan(1);
@@ -592,30 +561,30 @@ py::object FromValue(Value value, const ValueType& type,
     } else if (IsAdt(t)) {
       reading.constructor = &AdtOf(t, program).constructors.at(v.tag());
       for (const ValueType& f : reading.constructor->fields)
-        reading.types.push_back(Substitute(f, t.args));
+        reading.made.push_back(Substitute(f, t.args));
+      reading.types = reading.made;
     }
-    for (size_t i = 0; i < v.num_fields(); ++i) reading.fields.push_back(v.field(i));
-    reading.types.resize(reading.fields.size());
+    const size_t count = v.num_fields();
+    reading.fields.reserve(count);
+    for (size_t i = 0; i < count; ++i) reading.fields.push_back(v.field(i));
+    reading.objects = py::tuple(count);
     stack.push_back(std::move(reading));  // and `v` goes: fields have one owner less
   };
   begin(std::exchange(value, Value()), type);
   while (!stack.empty()) {
     Reading& top = stack.back();
-    if (done) top.objects.append(*std::exchange(done, std::nullopt));
-    const size_t next = top.objects.size();
-    if (next < top.fields.size()) {
-      const ValueType field_type = top.types[next];
-      Value field = std::move(top.fields[next]);
-      begin(std::move(field), field_type);
+    if (done) PyTuple_SET_ITEM(top.objects.ptr(), top.next++, done.release().ptr());
+    if (top.next < top.fields.size()) {
+      const ValueType& field_type = top.next < top.types.size() ? top.types[top.next] : open;
+      begin(std::move(top.fields[top.next]), field_type);  // may move `top`
       continue;
     }
-    py::tuple fields(top.objects);
     done = top.constructor == nullptr
-               ? py::object(std::move(fields))
-               : adt_class.attr("_make")(top.constructor->name, std::move(fields));
+               ? py::object(std::move(top.objects))
+               : AdtClass().attr("_make")(top.constructor->name, std::move(top.objects));
     stack.pop_back();
   }
-  return *std::move(done);
+  return done;
 }
 
 }  // namespace relayvm::python

@@ -36,9 +36,6 @@ pybind11::object FromValue(Value value, const ValueType& type,
                            const std::shared_ptr<const Executable>& executable,
                            std::span<const pybind11::object> given = {});
 
-// A tensor as an array; of bfloat16, its bits as uint16.
-pybind11::object ArrayOf(Value value);
-
 // A Relay dtype of a format of the buffer protocol ("<f", "?", "l"): false where there is none.
 bool DTypeOfFormat(const char* format, pybind11::ssize_t item_bytes, DType* dtype);
 

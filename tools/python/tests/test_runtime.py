@@ -169,6 +169,61 @@ def test_results_may_be_written(add_one, size):
     assert (z == 1).all() and (add_one(x) == 1).all() and not np.shares_memory(y, z)
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_arrays_of_each_size_and_kind(dtype):
+    # Small ones are copied, large ones shared where they are aligned; each comes back as it went in.
+    m = model(f"def @main(%x: Tensor[(?), {dtype}], %t: (Tensor[(?), {dtype}], int64)) "
+              f"{{ ((%t.0, %x), %t.1, concatenate((%x, %t.0))) }}")
+    random = np.random.default_rng(0)
+
+    class Sub(np.ndarray):
+        pass
+
+    for size in (0, 1, 7, 511, 512, 4095, 4096, 5000):
+        for offset in (0, 1):
+            memory = np.zeros(size + 200, dtype)
+            start = -memory.ctypes.data % 64 // memory.itemsize + offset
+            x = memory[start:start + size]
+            x[:] = random.integers(0, 2, size)
+            for given in (x, x.view(Sub), memoryview(x)):
+                (y, z), n, both = m(given, (given, 3))
+                assert type(y) is np.ndarray and y.dtype == x.dtype and y.shape == x.shape and y.flags.writeable and y.flags.aligned
+                assert not np.shares_memory(y, x) and not np.shares_memory(y, z) and n.shape == () and int(n) == 3
+                np.testing.assert_array_equal(y, x)
+                np.testing.assert_array_equal(z, x)
+                np.testing.assert_array_equal(both, np.concatenate([x, x]))
+
+
+def test_shared_arrays_go_with_the_call(add_one):
+    memory = np.zeros(1 << 16, "f4")
+    x = memory[-memory.ctypes.data % 64 // 4:][:5000]
+    before = sys.getrefcount(x)
+    for _ in range(3):
+        add_one(x)
+        add_one(x=x, timeout=10, memory_limit=1 << 30)
+        with pytest.raises(TypeError):
+            add_one(x, y=x)
+        with pytest.raises(rvm.InvalidArgument):
+            add_one(x.reshape(2, 2500))
+        with pytest.raises(rvm.ResourceExhausted):
+            add_one(x, memory_limit=1)
+    gc.collect()
+    assert sys.getrefcount(x) == before
+
+
+def test_keywords_of_the_caller_stay(add_one):
+    given = {"x": np.zeros(3, "f4"), "timeout": 10.0}
+    kept = dict(given)
+    # As C calls it: with the dict itself.
+    import ctypes
+    call = ctypes.pythonapi.PyObject_Call
+    call.restype, call.argtypes = ctypes.py_object, [ctypes.py_object] * 3
+    np.testing.assert_array_equal(call(add_one.main._call, (), given), [1, 1, 1])
+    assert given.keys() == kept.keys()
+    with pytest.raises(TypeError):
+        add_one.main._call.__class__.__new__(add_one.main._call.__class__)(1)
+
+
 def test_constants_may_not_be_written():
     m = model("def @main() -> Tensor[(3000), float32] { zeros(shape=[3000], dtype=\"float32\") }")
     with pytest.raises(ValueError):

@@ -1,0 +1,126 @@
+#include "tools/python/src/arrays.h"
+
+#include <pybind11/numpy.h>
+
+#include <array>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "tools/python/src/errors.h"
+#include "tools/python/src/without_gil.h"
+
+namespace relayvm::python {
+
+namespace py = pybind11;
+
+namespace {
+
+using Api = py::detail::npy_api;
+
+constexpr size_t kAlignment = 64;
+constexpr size_t kLeastShared = 4096;  // bytes
+
+static_assert(std::is_same_v<py::ssize_t, int64_t> && std::is_same_v<Py_intptr_t, int64_t>);
+
+// numpy's number of a dtype's elements.
+constexpr int kHalf = 23;
+constexpr std::array<int, kNumDTypes> kTypeNumbers = {
+    Api::NPY_BOOL_,   Api::NPY_INT8_,   Api::NPY_INT16_,  Api::NPY_INT32_,  Api::NPY_INT64_,
+    Api::NPY_UINT8_,  Api::NPY_UINT16_, Api::NPY_UINT32_, Api::NPY_UINT64_, kHalf,
+    Api::NPY_UINT16_, Api::NPY_FLOAT_,  Api::NPY_DOUBLE_};
+int TypeNumber(DType dtype) { return kTypeNumbers[static_cast<size_t>(dtype)]; }
+
+// Exactly numpy.ndarray. Where numpy is not there, nothing is.
+bool IsPlainArray(py::handle object) {
+  static const PyTypeObject* array_type = nullptr;
+  const PyTypeObject* type = Py_TYPE(object.ptr());
+  if (array_type == nullptr && std::string_view(type->tp_name) == "numpy.ndarray")
+    array_type = Api::get().PyArray_Type_;
+  return type == array_type;
+}
+
+void ReleaseArray(void* array) {
+  if (Py_IsInitialized() == 0) return;  // the process ends
+  const WithGil gil;
+  Py_DECREF(static_cast<PyObject*>(array));
+}
+
+// Of str objects.
+py::object ArrayOfStrings(const Value& value) {
+  const std::span<const int64_t> dims = value.dims();
+  py::list items;
+  for (int64_t i = 0; i < value.num_elements(); ++i) {
+    const std::string_view text = value.text(i);
+    items.append(py::str(text.data(), text.size()));
+  }
+  const py::object numpy = py::module_::import("numpy");
+  py::object flat = numpy.attr("empty")(value.num_elements(), "O");
+  flat.attr("__setitem__")(py::ellipsis(), items);
+  py::tuple shape(dims.size());
+  for (size_t i = 0; i < dims.size(); ++i) shape[i] = dims[i];
+  return flat.attr("reshape")(shape);
+}
+
+// An array of `data` (null: memory of its own), or an exception.
+py::object NewArray(DType dtype, std::span<const int64_t> dims, void* data, int flags) {
+  Api& api = Api::get();
+  PyObject* descr = api.PyArray_DescrFromType_(TypeNumber(dtype));
+  if (descr == nullptr) throw py::error_already_set();
+  auto array = py::reinterpret_steal<py::object>(
+      api.PyArray_NewFromDescr_(api.PyArray_Type_, descr, static_cast<int>(dims.size()),
+                                dims.data(), nullptr, data, flags, nullptr));  // takes descr
+  if (!array) throw py::error_already_set();
+  return array;
+}
+
+}  // namespace
+
+bool IsShared(const void* data, size_t bytes) {
+  return bytes >= kLeastShared && reinterpret_cast<uintptr_t>(data) % kAlignment == 0;
+}
+
+std::optional<Value> FromArray(py::handle object, DType dtype) {
+  if (dtype == DType::kString || !IsPlainArray(object)) return std::nullopt;
+  const auto* array = py::detail::array_proxy(object.ptr());
+  const auto* descr = py::detail::array_descriptor_proxy(array->descr);
+  const bool is_native = descr->byteorder == '=' || descr->byteorder == '|';
+  if (descr->type_num != TypeNumber(dtype) || !is_native ||
+      (array->flags & Api::NPY_ARRAY_C_CONTIGUOUS_) == 0)
+    return std::nullopt;
+  const std::span<const int64_t> dims(array->dimensions, static_cast<size_t>(array->nd));
+  size_t bytes = static_cast<size_t>(DTypeBytes(dtype));
+  for (const int64_t d : dims) bytes *= static_cast<size_t>(d);
+  if (!IsShared(array->data, bytes))
+    return ValueOrThrow(Value::CopyTensor(dtype, dims, array->data));
+  Py_INCREF(object.ptr());
+  return ValueOrThrow(Value::WrapTensor(dtype, dims, array->data, ReleaseArray, object.ptr()));
+}
+
+py::object ArrayOf(Value value) {
+  if (value.dtype() == DType::kString) return ArrayOfStrings(value);
+  const std::span<const int64_t> dims = value.dims();
+  const bool mine = value.mutable_data() != nullptr;
+  const size_t bytes = value.bytes();
+  if (bytes == 0) return NewArray(value.dtype(), dims, nullptr, 0);
+  if (mine && bytes < kLeastShared) {  // a copy takes less than an owner
+    py::object array = NewArray(value.dtype(), dims, nullptr, 0);
+    std::memcpy(py::detail::array_proxy(array.ptr())->data, value.data(), bytes);
+    return array;
+  }
+  auto kept = std::make_unique<Value>(std::move(value));
+  const int writeable = mine ? Api::NPY_ARRAY_WRITEABLE_ : 0;
+  py::object array = NewArray(kept->dtype(), kept->dims(), const_cast<void*>(kept->data()),
+                              Api::NPY_ARRAY_C_CONTIGUOUS_ | Api::NPY_ARRAY_ALIGNED_ | writeable);
+  py::capsule owner(kept.get(), [](void* v) { delete static_cast<Value*>(v); });
+  static_cast<void>(kept.release());
+  if (Api::get().PyArray_SetBaseObject_(array.ptr(), owner.release().ptr()) != 0)  // takes it
+    throw py::error_already_set();
+  return array;
+}
+
+}  // namespace relayvm::python
