@@ -394,7 +394,7 @@ std::vector<LongCall> LongCalls() {
        0,
        false,
        8 * n},
-      {"unique_counts", {equal, out, indices, indices, count, indices}, {0}, 0, true, 14 * n},
+      {"unique_counts", {equal, out, indices, indices, count, indices}, {0}, 0, true, 8 * n},
   };
 }
 

@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
+#include <type_traits>
 #include <vector>
 
 #include "kernels/runtime/testing.h"
@@ -48,13 +50,14 @@ void CheckRows(int64_t n, std::vector<int64_t> inner, const Element& element) {
   std::vector<T> data(static_cast<size_t>(n * width));
   for (size_t i = 0; i < data.size(); ++i) data[i] = element(static_cast<int64_t>(i));
   // NaN as what is above all, and as one value; -0 as 0.
-  std::map<std::vector<double>, std::vector<int64_t>> sorted;
+  using Key = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
+  std::map<std::vector<Key>, std::vector<int64_t>> sorted;
   std::vector<const std::vector<int64_t>*> in_order;
   for (int64_t i = 0; i < n; ++i) {
-    std::vector<double> row;
+    std::vector<Key> row;
     for (int64_t j = 0; j < width; ++j) {
-      const auto v = static_cast<double>(data[static_cast<size_t>(i * width + j)]);
-      row.push_back(v != v ? std::numeric_limits<double>::max() : v + 0.0);
+      const auto v = static_cast<Key>(data[static_cast<size_t>(i * width + j)]);
+      row.push_back(v != v ? std::numeric_limits<Key>::max() : v + Key{0});
     }
     std::vector<int64_t>& places = sorted[row];
     if (places.empty()) in_order.push_back(&places);
@@ -107,6 +110,40 @@ TEST_CASE("unique_rows: equal rows once, in lexicographic order or that of their
   // Rows that differ at their ends alone.
   CheckRows<float>(500, {200}, [](int64_t i) { return i % 200 == 199 ? i / 200 % 9 : 1; });
   CheckRows<double>(50, {0}, [](int64_t) { return 0.0; });
+}
+
+TEST_CASE("unique_rows: few kinds and many, and on either side of what is few") {
+  const auto mixed = [](int64_t i) { return static_cast<uint32_t>(i * 2654435761U) >> 5; };
+  for (const int64_t kinds : {1, 31, 32, 33, 500, 2047, 2048, 2049, 5000}) {
+    for (const int64_t n : {60, 65, 1025, 6000}) {
+      CheckRows<float>(n, {}, [&](int64_t i) { return static_cast<float>(mixed(i) % kinds) - 9; });
+      CheckRows<int64_t>(n, {2}, [&](int64_t i) { return i % 2 == 0 ? mixed(i) % kinds : 5; });
+    }
+  }
+  // The last of many rows is one kind more than there is room for.
+  CheckRows<int32_t>(70'000, {}, [](int64_t i) { return i == 69'999 ? -1 : i % 2048; });
+  // Rows of more than a piece, which differ in one element of the first, the second, the last one.
+  for (const int64_t at : {0, 511, 512, 1299}) {
+    CheckRows<float>(90, {1300}, [at](int64_t i) { return i % 1300 == at ? i / 1300 % 7 : 1; });
+  }
+  // Equal, and not of the same bits.
+  CheckRows<float>(90, {700}, [](int64_t i) {
+    return i % 3 == 0 ? 0.0F : i % 5 == 0 ? -0.0F : NAN;
+  });
+}
+
+TEST_CASE("unique_rows: values that are made to meet in a table") {
+  // The table goes by the highest bits of a product: here those of all values are the same.
+  constexpr uint64_t kFactor = 0x9e3779b97f4a7c15;
+  uint64_t inverse = 1;
+  for (int i = 0; i < 6; ++i) inverse *= 2 - kFactor * inverse;
+  REQUIRE(inverse * kFactor == 1);
+  for (const uint64_t kinds : {7U, 8U, 9U, 900U}) {
+    CheckRows<int64_t>(20'000, {}, [&](int64_t i) {
+      return static_cast<int64_t>(static_cast<uint64_t>(i) * 31 % kinds * inverse ^ uint64_t{1}
+                                                                                        << 63);
+    });
+  }
 }
 
 TEST_CASE("unique of nothing") {
