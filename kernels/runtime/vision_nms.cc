@@ -232,27 +232,24 @@ struct Region {
   R left, top, right, bottom, area;
 };
 
+template <typename R, typename T>
+Region<R> RegionAt(const TensorView& boxes, int64_t i) {
+  const T* box = boxes.as<const T>() + i * 4;
+  const auto at = [&](int k) { return static_cast<R>(ToArithmetic(box[k])); };
+  const R a = at(0), b = at(1), c = at(2), d = at(3);
+  Region<R> r = {std::min(a, c), std::min(b, d), std::max(a, c), std::max(b, d), 0};
+  r.area = (r.right - r.left) * (r.bottom - r.top);
+  return r;
+}
+// Box i of all batches as a region.
 template <typename R>
-KernelVector<Region<R>> RegionsOf(const CallArgs& args, const TensorView& boxes, int64_t batch) {
-  const int64_t n = boxes.dims[1];
-  auto regions = args.NewVector<Region<R>>(n);
-  DispatchFloat(boxes.dtype, [&]<typename T>() -> int32_t {
-    const T* rows = boxes.as<const T>() + batch * n * 4;
-    args.InBlocks(
-        n,
-        [&](int64_t begin, int64_t end) {
-          for (int64_t i = begin; i < end; ++i) {
-            const auto at = [&](int k) { return static_cast<R>(ToArithmetic(rows[i * 4 + k])); };
-            const R a = at(0), b = at(1), c = at(2), d = at(3);
-            Region<R>& r = regions[i];
-            r = {std::min(a, c), std::min(b, d), std::max(a, c), std::max(b, d), 0};
-            r.area = (r.right - r.left) * (r.bottom - r.top);
-          }
-        },
-        kOverlapCost);
-    return RELAYVM_KERNEL_OK;
-  });
-  return regions;
+using RegionLoad = Region<R> (*)(const TensorView& boxes, int64_t i);
+template <typename R>
+RegionLoad<R> RegionLoadOf(DType boxes) {
+  if constexpr (std::is_same_v<R, double>) return RegionAt<double, double>;
+  return boxes == DType::kFloat16    ? RegionAt<R, Float16>
+         : boxes == DType::kBFloat16 ? RegionAt<R, BFloat16>
+                                     : RegionAt<R, float>;
 }
 
 // Regions of which it is asked together whether any covers another: vectors of each number.
@@ -266,26 +263,48 @@ struct Regions {
   void Set(int i, const Region<R>& r) {
     left[i] = r.left, top[i] = r.top, right[i] = r.right, bottom[i] = r.bottom, area[i] = r.area;
   }
-  // Whether the intersection over the union with any is `limit` or more, and not 0.
-  [[gnu::noinline]] bool AnyCovers(const Region<R>& r, R limit) const {
-    const Lanes zero{};
+  // Whether the intersection over the union with any of `n` times kCount is `limit` or more, and not 0.
+  [[gnu::noinline]] static bool AnyCovers(const Regions* regions, int64_t n, const Region<R>& r,
+                                          R limit) {
+    const Lanes zero{}, r_left = zero + r.left, r_top = zero + r.top, r_right = zero + r.right,
+                        r_bottom = zero + r.bottom;
     const auto least = [](Lanes a, Lanes b) { return b < a ? b : a; };
     const auto most = [](Lanes a, Lanes b) { return a < b ? b : a; };
-    auto covers = zero != zero;
-    for (int i = 0; i < kCount; i += kLanes) {
-      const auto load = [i](const R* from) {
-        Lanes lanes;
-        std::memcpy(&lanes, from + i, sizeof lanes);
-        return lanes;
-      };
-      const Lanes w =
-          most(zero, least(zero + r.right, load(right)) - most(zero + r.left, load(left)));
-      const Lanes h =
-          most(zero, least(zero + r.bottom, load(bottom)) - most(zero + r.top, load(top)));
-      const Lanes both = w * h, either = (r.area + load(area)) - both, overlap = both / either;
-      covers |= (either > zero) & (overlap > zero) & (overlap >= zero + limit);
+    constexpr int kVectors = kCount / kLanes;
+    for (int64_t i = 0; i < n; ++i) {
+      const Regions& o = regions[i];
+      Lanes both[kVectors];
+      auto any = zero != zero;
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) {
+        const Lanes w =
+            most(zero, least(r_right, Load(o.right, v)) - most(r_left, Load(o.left, v)));
+        const Lanes h =
+            most(zero, least(r_bottom, Load(o.bottom, v)) - most(r_top, Load(o.top, v)));
+        both[v] = w * h;
+        any |= both[v] > zero;
+      }
+      if (!Any(any)) continue;  // most boxes do not meet
+      auto covers = zero != zero;
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) {
+        const Lanes either = (r.area + Load(o.area, v)) - both[v], overlap = both[v] / either;
+        covers |= (either > zero) & (overlap > zero) & (overlap >= zero + limit);
+      }
+      if (Any(covers)) return true;
     }
-    const auto bits = std::bit_cast<std::array<uint64_t, 2>>(covers);
+    return false;
+  }
+
+ private:
+  static Lanes Load(const R* from, int vector) {
+    Lanes lanes;
+    std::memcpy(&lanes, from + vector * kLanes, sizeof lanes);
+    return lanes;
+  }
+  template <typename Mask>
+  static bool Any(const Mask& mask) {
+    const auto bits = std::bit_cast<std::array<uint64_t, 2>>(mask);
     return (bits[0] | bits[1]) != 0;
   }
 };
@@ -307,7 +326,8 @@ class ClassSelector {
       limit_ = std::nextafter(limit_, std::numeric_limits<R>::infinity());
   }
 
-  const KernelVector<Detection>& Select(const KernelVector<Region<R>>& regions,
+  // Of boxes first, first + 1, ..: one for each score.
+  const KernelVector<Detection>& Select(const TensorView& boxes, int64_t first,
                                         const TensorView& scores) {
     kept_.clear();
     kept_regions_.clear();
@@ -317,7 +337,8 @@ class ClassSelector {
     // and more of those behind them.
     SortEntry last{};
     const SortEntry* after = nullptr;
-    for (int64_t k = most_ < 0 ? 128 : std::clamp<int64_t>(most_, 32, 2048) * 2;; k *= 4) {
+    const RegionLoad<R> region_at = RegionLoadOf<R>(boxes.dtype);
+    for (int64_t k = most_ < 0 ? 128 : std::clamp<int64_t>(most_, 16, 2048) * 3 / 2;; k *= 4) {
       if (k > n / 2) k = n;
       if (k < n) {
         FindFirst(args_, scores, k, /*ascending=*/false, after, candidates_);
@@ -330,7 +351,8 @@ class ClassSelector {
         const double score = LoadAs<double>(scores, candidate.index);
         if (score != score) continue;
         if (!(score > score_threshold_)) return kept_;
-        if (!IsCovered(regions[candidate.index])) Keep(candidate.index, score, regions);
+        const Region<R> region = region_at(boxes, first + candidate.index);
+        if (!IsCovered(region)) Keep(candidate.index, score, region);
       }
       if (k == n || static_cast<int64_t>(candidates_.size()) < k) return kept_;
       last = candidates_.back();
@@ -353,17 +375,19 @@ class ClassSelector {
     args_.Sort(candidates_.begin(), candidates_.end(), std::less<SortEntry>());
   }
   bool IsCovered(const Region<R>& region) const {
-    constexpr int64_t kCost = Regions<R>::kCount;
-    for (const Regions<R>& several : kept_regions_) {
-      args_.Work(kCost);
-      if (several.AnyCovers(region, limit_)) return true;
+    constexpr int64_t kAtOnce = 512;
+    const auto number = static_cast<int64_t>(kept_regions_.size());
+    for (int64_t begin = 0; begin < number; begin += kAtOnce) {
+      const int64_t n = std::min(kAtOnce, number - begin);
+      args_.Work(n * Regions<R>::kCount);
+      if (Regions<R>::AnyCovers(kept_regions_.data() + begin, n, region, limit_)) return true;
     }
     return false;
   }
-  void Keep(int64_t box, double score, const KernelVector<Region<R>>& regions) {
+  void Keep(int64_t box, double score, const Region<R>& region) {
     const auto place = static_cast<int>(kept_.size() % Regions<R>::kCount);
     if (place == 0) args_.Push(kept_regions_, Regions<R>());
-    kept_regions_.back().Set(place, regions[box]);
+    kept_regions_.back().Set(place, region);
     args_.Push(kept_, {box, score});
   }
 
@@ -388,13 +412,12 @@ int32_t AllClasses(const CallArgs& args, const Emit& emit) {
   const auto run = [&]<typename R>() -> int32_t {
     ClassSelector<R> selector(args, most, iou, least);
     for (int64_t b = 0; b < batch; ++b) {
-      const auto regions = RegionsOf<R>(args, boxes, b);
       for (int64_t c = 0; c < classes; ++c) {
         TensorView line = scores;
         line.rank = 1;
         line.dims = &scores.dims[2];
         line.data += (b * classes + c) * n * DTypeBytes(scores.dtype);
-        for (const Detection& d : selector.Select(regions, line)) {
+        for (const Detection& d : selector.Select(boxes, b * n, line)) {
           args.Work(2);
           if (!emit(b, c, d)) return RELAYVM_KERNEL_INVALID_ARGUMENT;
         }
@@ -414,11 +437,13 @@ int32_t AllClassNms(const CallArgs& args) {
   int64_t found = 0;
   const int32_t error = AllClasses(args, [&](int64_t b, int64_t c, const Detection& d) {
     if (found == out.dims[0]) return false;
-    StoreIndex(out, found * 3, b);
-
-    StoreIndex(out, found * 3 + 1, c);
-    StoreIndex(out, found * 3 + 2, d.box);
-    ++found;
+    const std::array<int64_t, 3> row = {b, c, d.box};
+    const int64_t at = 3 * found++;
+    if (out.dtype == DType::kInt64) {
+      std::copy(row.begin(), row.end(), out.as<int64_t>() + at);
+    } else {
+      for (int64_t i = 0; i < 3; ++i) StoreIndex(out, at + i, row[i]);
+    }
     return true;
   });
   StoreIndex(args[6], 0, found);

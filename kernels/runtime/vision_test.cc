@@ -92,6 +92,18 @@ TEST_CASE("all_class_nms in both forms") {
   std::vector<int64_t> rows = r.outputs[0].as<int64_t>();
   rows.resize(6);
   CHECK(rows == std::vector<int64_t>{0, 0, 3, 0, 0, 0});
+  std::vector<Array> halves = in;
+  for (const size_t i : {0U, 1U}) {
+    std::vector<Float16> values;
+    for (const float x : in[i].as<float>()) values.push_back(FromArithmetic<Float16>(x));
+    halves[i] = Make<Float16>(in[i].dims, values);
+  }
+  for (const auto& given : {in, halves}) {
+    r = Call("all_class_nms", given, {Empty<int32_t>({6, 3}), Empty<int64_t>({1})}, {});
+    std::vector<int32_t> narrow = r.outputs[0].as<int32_t>();
+    narrow.resize(6);
+    CHECK(narrow == std::vector<int32_t>{0, 0, 3, 0, 0, 0});
+  }
   r = Call("all_class_nms_tensorflow", in,
            {Empty<int64_t>({1, 6, 2}), Empty<float>({1, 6}), Empty<int64_t>({1})}, {});
   rows = r.outputs[0].as<int64_t>();
@@ -183,6 +195,10 @@ TEST_CASE("all_class_nms of many boxes") {
     }
   }
   CheckNms<float>(500, -1, std::numeric_limits<double>::quiet_NaN(), 0.5);
+  // Many are kept, and more than are found at first.
+  CheckNms<float>(6000, -1, 0.999, -1);
+  CheckNms<float>(3000, 2500, 0.4, -1);
+  for (const int64_t most : {15, 16, 17, 23, 24, 100}) CheckNms<double>(64, most, 0.2, -1);
 }
 
 TEST_CASE("regular_nms selects in each class, then the best of all") {
