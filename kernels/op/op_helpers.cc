@@ -121,6 +121,13 @@ Expr ToIndex(Expr e) {
 }
 
 Expr ClampIndex(Expr index, const Dim& extent) {
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  if (index->dtype == DType::kInt32 && extent.is_const() && extent.value() - 1 <= kMost) {
+    // In 32 bits, of which a vector holds twice as many.
+    return te::Cast(Clamp(std::move(index), te::IntImm(0, DType::kInt32),
+                          te::IntImm(extent.value() - 1, DType::kInt32)),
+                    DType::kInt64);
+  }
   return Clamp(ToIndex(std::move(index)), Int(0), te::DimValue(extent - Dim(1)));
 }
 

@@ -376,6 +376,13 @@ std::optional<Term> Leaves(NodeContext& n, const Forest& f, int64_t depth) {
   };
   const Term feature = table(f.feature, DType::kInt32), split = table(f.split, real),
              yes = table(f.yes, DType::kInt32), no = table(f.no, DType::kInt32);
+  // One look-up for both where they fit: the feature below, where it leads above.
+  const double shift =
+      std::ceil(std::log2(*std::max_element(f.feature.begin(), f.feature.end()) + 1));
+  const bool packs = std::ldexp(static_cast<double>(count), static_cast<int>(shift)) <= INT32_MAX;
+  std::vector<double> both;
+  for (size_t i = 0; packs && i < f.mode.size(); ++i)
+    both.push_back(std::ldexp(f.yes[i], static_cast<int>(shift)) + f.feature[i]);
   std::set<BranchMode> modes(f.mode.begin(), f.mode.end());
   modes.erase(BranchMode::kLeaf);
   std::vector<double> codes;
@@ -387,7 +394,11 @@ std::optional<Term> Leaves(NodeContext& n, const Forest& f, int64_t depth) {
   const Term roots = Table(b, f.roots, {1, static_cast<int64_t>(f.roots.size())}, DType::kInt32);
   const Term start = row * width.As(DType::kInt32);
   const auto step = [&](const Term& node) {
-    const Term value = flat.Take(start + feature.Take(node, 0), 0), at = split.Take(node, 0);
+    std::optional<Term> packed;
+    if (packs) packed = table(both, DType::kInt32).Take(node, 0);
+    const Term column = packed ? packed->Call("bitwise_and", packed->Number(std::exp2(shift) - 1))
+                               : feature.Take(node, 0);
+    const Term value = flat.Take(start + column, 0), at = split.Take(node, 0);
     std::optional<Term> taken;
     for (const BranchMode mode : modes) {
       const Term holds = Compare(mode, value, at);
@@ -403,7 +414,8 @@ std::optional<Term> Leaves(NodeContext& n, const Forest& f, int64_t depth) {
       const Term follows = table(f.missing, DType::kInt32).Take(node, 0) > 0;
       taken = Or(*taken, And(value.Call("isnan"), follows));
     }
-    const Term next = yes.Take(node, 0);
+    const Term next =
+        packed ? packed->Call("right_shift", packed->Number(shift)) : yes.Take(node, 0);
     if (f.is_paired) return next + Not(*taken).As(DType::kInt32);
     return Select(*taken, next, no.Take(node, 0));
   };
@@ -419,15 +431,25 @@ std::optional<Term> Leaves(NodeContext& n, const Forest& f, int64_t depth) {
   return Term(b, last[1]);
 }
 
-// Weights of leaves joined over the trees: (rows, targets), and base values.
-std::optional<Term> Joined(NodeContext& n, const Forest& forest, int64_t targets,
-                           const std::string& how) {
-  TypedBuilder& b = n.b();
+// A forest, and where its trees end for each row: (rows, trees).
+struct Walked {
+  Forest forest;
+  Term leaves;
+};
+std::optional<Walked> Walk(NodeContext& n, const Forest& forest) {
   const auto depth = DepthOf(n, forest);
   if (!depth) return std::nullopt;
-  const Forest f = Paired(forest);
-  const auto leaves = Leaves(n, f, *depth);
+  Forest paired = Paired(forest);
+  const auto leaves = Leaves(n, paired, *depth);
   if (!leaves) return std::nullopt;
+  return Walked{std::move(paired), *leaves};
+}
+
+// Weights of leaves joined over the trees: (rows, targets).
+std::optional<Term> Joined(NodeContext& n, const Walked& walked, int64_t targets,
+                           const std::string& how) {
+  TypedBuilder& b = n.b();
+  const Forest& f = walked.forest;
   const bool sums = how == "SUM" || how == "AVERAGE", least = how == "MIN";
   if (!sums && !least && how != "MAX") {
     return n.Unsupported(fmt::format("aggregate_function '{}' is not supported", how)),
@@ -449,8 +471,8 @@ std::optional<Term> Joined(NodeContext& n, const Forest& forest, int64_t targets
                      : std::max(weight, w.value);
   }
   const DType real = f.is_double ? DType::kFloat64 : DType::kFloat32;
-  const Term found =
-      Table(b, weights, {static_cast<int64_t>(f.mode.size()), targets}, real).Take(*leaves, 0);
+  const Term found = Table(b, weights, {static_cast<int64_t>(f.mode.size()), targets}, real)
+                         .Take(walked.leaves, 0);
   Term y = found.Over(sums ? "sum" : least ? "min" : "max", {1}, false);
   if (!sums) y = Select(Equal(Abs(y), std::numeric_limits<double>::infinity()), y.Number(0), y);
   if (how == "AVERAGE") y = y / static_cast<double>(f.roots.size());
@@ -473,7 +495,9 @@ Outputs TreeEnsembleRegressor(NodeContext& n) {
   if (!forest || !n.b().status().ok()) return {};
   const int64_t targets = n.Count("n_targets", 1);
   if (targets < 1) return n.Fail("n_targets: expected 1 or more");
-  const auto sum = Joined(n, *forest, targets, n.String("aggregate_function", "SUM"));
+  const auto walked = Walk(n, *forest);
+  if (!walked) return {};
+  const auto sum = Joined(n, *walked, targets, n.String("aggregate_function", "SUM"));
   const auto y = sum ? WithBase(n, *sum, targets) : std::nullopt;
   if (!y) return {};
   return {Transformed(n, y->As(DType::kFloat32), n.String("post_transform", "NONE"))};
@@ -490,7 +514,8 @@ Outputs TreeEnsemble(NodeContext& n) {
     return n.Fail(
         "expected an aggregate_function of 0 to 3, a post_transform of 0 to 4 and targets");
   }
-  const auto y = Joined(n, *forest, targets, kAggregates[how]);
+  const auto walked = Walk(n, *forest);
+  const auto y = walked ? Joined(n, *walked, targets, kAggregates[how]) : std::nullopt;
   if (!y) return {};
   return {Transformed(n, y->As(n.Input(0).dtype()), kTransforms[after])};
 }
@@ -514,7 +539,8 @@ Outputs TreeEnsembleClassifier(NodeContext& n) {
     // probability.
     const bool second = *weighed.begin() == 1;
     for (Forest::Weight& w : forest->weights) w.target = 0;
-    const auto sum = Joined(n, *forest, 1, "SUM");
+    const auto walked = Walk(n, *forest);
+    const auto sum = walked ? Joined(n, *walked, 1, "SUM") : std::nullopt;
     if (!sum) return {};
     const std::vector<double> base = Numbers(n, "base_values");
     Term score = sum->As(DType::kFloat32);
@@ -531,7 +557,8 @@ Outputs TreeEnsembleClassifier(NodeContext& n) {
     if (how == "LOGISTIC") return {label, both(-score, score).Call("sigmoid")};
     return {label, both(positive ? 1.0 - score : -score, score)};
   }
-  const auto sum = Joined(n, *forest, classes, "SUM");
+  auto walked = Walk(n, *forest);
+  const auto sum = walked ? Joined(n, *walked, classes, "SUM") : std::nullopt;
   const auto based = sum ? WithBase(n, *sum, classes) : std::nullopt;
   if (!based) return {};
   const Term scores = based->As(DType::kFloat32);
@@ -540,9 +567,8 @@ Outputs TreeEnsembleClassifier(NodeContext& n) {
                                     [](const Forest::Weight& w) { return w.value <= 0; });
   if (classes > 2 && may_lose && Numbers(n, "base_values").empty()) {
     // As ONNX Runtime: a class that no leaf of the row has a weight for is not the row's.
-    Forest votes = *forest;
-    for (Forest::Weight& w : votes.weights) w.value = 1;
-    const auto voted = Joined(n, votes, classes, "MAX");
+    for (Forest::Weight& w : walked->forest.weights) w.value = 1;
+    const auto voted = Joined(n, *walked, classes, "MAX");
     if (!voted) return {};
     const double none = -std::numeric_limits<double>::infinity();
     candidates = Select(*voted > 0, scores, scores.Number(none));
