@@ -82,8 +82,10 @@ Result<InvocationOptions> relayvm::c_api::ReadInvocationOptions(
 Result<std::vector<OutputBuffer>> relayvm::c_api::Outputs(const relayvm_output* outputs,
                                                           size_t count) {
   std::vector<OutputBuffer> buffers;
+  if (count > 0 && outputs == nullptr)
+    return Status(StatusCode::kInvalidArgument, "outputs is NULL");
+  buffers.reserve(count);
   for (size_t i = 0; i < count; ++i) {
-    if (outputs == nullptr) return Status(StatusCode::kInvalidArgument, "outputs is NULL");
     OutputBuffer& buffer = buffers.emplace_back();
     const relayvm_output& output = outputs[i];
     if (output.data == nullptr) continue;

@@ -97,6 +97,14 @@ class Taker {
     return OkStatus();
   }
 
+  // A result that is one tensor, and goes to the buffer: the same without lists of parts.
+  Status TakeOne(const Object* object) const {
+    RELAYVM_RETURN_IF_ERROR(Check(0, object));
+    const auto* tensor = static_cast<const Tensor*>(object);
+    if (tensor->bytes() > 0) std::memmove(outputs_[0].data, tensor->data, tensor->bytes());
+    return OkStatus();
+  }
+
   void CopyAll() {
     // What a buffer lies over is saved before anything is written.
     const auto covered = [&](const CopyToBuffer& from) {
@@ -166,6 +174,15 @@ class Taker {
   Status FindTensor(const Object* object) {
     const size_t leaf = leaf_++;
     if (!HasBuffer(leaf)) return Keep(leaf, object);
+    RELAYVM_RETURN_IF_ERROR(Check(leaf, object));
+    const auto* tensor = static_cast<const Tensor*>(object);
+    if (tensor->bytes() > 0)
+      copies_.push_back({tensor, static_cast<char*>(outputs_[leaf].data), tensor->bytes()});
+    return OkStatus();
+  }
+
+  // That `object` is what the buffer is for.
+  Status Check(size_t leaf, const Object* object) const {
     const OutputBuffer& buffer = outputs_[leaf];
     auto* tensor = static_cast<const Tensor*>(object);
     if (object->kind != ObjectKind::kTensor) {
@@ -182,8 +199,6 @@ class Taker {
         !std::equal(shape.begin(), shape.end(), buffer.dims.begin(), buffer.dims.end())) {
       return Mismatch(function_, leaf, buffer, TensorText(tensor->dtype, shape), shape);
     }
-    if (tensor->bytes() > 0)
-      copies_.push_back({tensor, static_cast<char*>(buffer.data), tensor->bytes()});
     return OkStatus();
   }
 
@@ -199,8 +214,11 @@ class Taker {
 
 Status CheckOutputs(const Program& program, const ExportInfo& function,
                     std::span<const OutputBuffer> outputs) {
-  std::vector<const ValueType*> leaves;
-  AddLeaves(function.result, &leaves);
+  const ValueType* const only = &function.result;
+  std::vector<const ValueType*> several;
+  if (only->kind != ValueType::Kind::kTensor) AddLeaves(*only, &several);
+  const std::span<const ValueType* const> leaves =
+      only->kind == ValueType::Kind::kTensor ? std::span(&only, 1) : std::span(several);
   if (outputs.size() > leaves.size()) {
     StatusDetail detail{.expected = {static_cast<int64_t>(leaves.size())},
                         .found = {static_cast<int64_t>(outputs.size())}};
@@ -236,6 +254,11 @@ Status CheckOutputs(const Program& program, const ExportInfo& function,
 Result<Object*> TakeOutputs(Heap& heap, const ExportInfo& function, Object* result,
                             std::span<const OutputBuffer> outputs) {
   Taker taker(heap, function, outputs);
+  if (function.result.kind == ValueType::Kind::kTensor && !outputs.empty() && outputs[0].data) {
+    RELAYVM_RETURN_IF_ERROR(taker.TakeOne(result));
+    Release(heap, result);
+    return Empty();
+  }
   RELAYVM_RETURN_IF_ERROR(taker.Find(function.result, result));
   taker.CopyAll();
   Object* rest = taker.Rest(function.result, result);

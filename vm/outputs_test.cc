@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstring>
+#include <numeric>
 #include <string_view>
 #include <utility>
 
@@ -102,6 +103,35 @@ TEST_CASE(
       CHECK(ElementsOf<float>(result->field(1).field(1)) == x);
     }
   }
+}
+
+TEST_CASE("outputs: one tensor goes to its buffer, wherever that lies over the input that it is") {
+  auto invocation = testing::NewInvocation(LoadText(R"(
+.version 1
+.export "main" f0 ("x": float32[?"n"]) -> float32[?"n"]
+.function "main" scalars 0 objects 1 captured 0 registers 0 1 returns object arena 0
+  ret.r r0!
+.end
+)"));
+  constexpr int64_t n = 32;
+  for (const int64_t shift : {0, 1, 7, -1, -31, 32, -32}) {
+    alignas(64) std::array<float, 3 * n> memory;
+    std::iota(memory.begin(), memory.end(), 0.0F);
+    const std::vector<float> x(memory.begin() + n, memory.begin() + 2 * n);
+    const Value input =
+        *Value::WrapTensor(DType::kFloat32, {{n}}, memory.data() + n, nullptr, nullptr);
+    REQUIRE(input.data() == memory.data() + n);
+    float* const to = memory.data() + n + shift;
+    const Result<Value> result = invocation->Run("main", {input}, {{DType::kFloat32, {n}, to}});
+    REQUIRE_MESSAGE(result.ok(), result.status().message());
+    CHECK(result->kind() == Value::Kind::kNone);
+    CHECK(std::equal(x.begin(), x.end(), to));
+    CHECK(invocation->Run("main", {input}, {{DType::kFloat32, {n + 1}, to}}).status().code() ==
+          StatusCode::kInvalidArgument);
+    CHECK(invocation->Run("main", {input}, {{}})->is_tensor());  // no buffer
+  }
+  std::vector<float> none;
+  CHECK(invocation->Run("main", {Floats({0}, none)}, {{DType::kFloat32, {0}, &none}}).ok());
 }
 
 TEST_CASE("outputs: fewer buffers than tensors, and gaps; in slices") {

@@ -2,6 +2,7 @@
 
 #include <pybind11/numpy.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <memory>
@@ -44,6 +45,15 @@ bool IsPlainArray(py::handle object) {
   return type == array_type;
 }
 
+// In the order of rows, of the processor's bytes.
+bool IsCompact(const py::detail::PyArray_Proxy& array) {
+  const char order = py::detail::array_descriptor_proxy(array.descr)->byteorder;
+  return (array.flags & Api::NPY_ARRAY_C_CONTIGUOUS_) != 0 && (order == '=' || order == '|');
+}
+int TypeNumber(const py::detail::PyArray_Proxy& array) {
+  return py::detail::array_descriptor_proxy(array.descr)->type_num;
+}
+
 void ReleaseArray(void* array) {
   if (Py_IsInitialized() == 0) return;  // the process ends
   const WithGil gil;
@@ -80,6 +90,18 @@ py::object NewArray(DType dtype, std::span<const int64_t> dims, void* data, int 
 
 }  // namespace
 
+bool IsOutputArray(py::handle object, OutputBuffer* buffer) {
+  if (!IsPlainArray(object)) return false;
+  const auto* array = py::detail::array_proxy(object.ptr());
+  if (!IsCompact(*array) || (array->flags & Api::NPY_ARRAY_WRITEABLE_) == 0) return false;
+  const auto* const number = std::ranges::find(kTypeNumbers, TypeNumber(*array));
+  if (number == kTypeNumbers.end()) return false;
+  buffer->dtype = static_cast<DType>(number - kTypeNumbers.begin());
+  buffer->dims.assign(array->dimensions, array->dimensions + array->nd);
+  buffer->data = array->data;
+  return true;
+}
+
 bool IsShared(const void* data, size_t bytes) {
   return bytes >= kLeastShared && reinterpret_cast<uintptr_t>(data) % kAlignment == 0;
 }
@@ -87,11 +109,7 @@ bool IsShared(const void* data, size_t bytes) {
 std::optional<Value> FromArray(py::handle object, DType dtype) {
   if (dtype == DType::kString || !IsPlainArray(object)) return std::nullopt;
   const auto* array = py::detail::array_proxy(object.ptr());
-  const auto* descr = py::detail::array_descriptor_proxy(array->descr);
-  const bool is_native = descr->byteorder == '=' || descr->byteorder == '|';
-  if (descr->type_num != TypeNumber(dtype) || !is_native ||
-      (array->flags & Api::NPY_ARRAY_C_CONTIGUOUS_) == 0)
-    return std::nullopt;
+  if (!IsCompact(*array) || TypeNumber(*array) != TypeNumber(dtype)) return std::nullopt;
   const std::span<const int64_t> dims(array->dimensions, static_cast<size_t>(array->nd));
   size_t bytes = static_cast<size_t>(DTypeBytes(dtype));
   for (const int64_t d : dims) bytes *= static_cast<size_t>(d);

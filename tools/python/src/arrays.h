@@ -21,6 +21,9 @@ bool IsShared(const void* data, size_t bytes);
 // or copied. Nothing where `object` is anything else, which may be an error or not.
 std::optional<Value> FromArray(pybind11::handle object, DType dtype);
 
+// Whether `object` is a compact array that may be written, whose memory *buffer becomes.
+bool IsOutputArray(pybind11::handle object, OutputBuffer* buffer);
+
 // A tensor as an array; of bfloat16, its bits as uint16. Arrays may be written when nobody else has the
 // memory.
 pybind11::object ArrayOf(Value value);

@@ -14,6 +14,7 @@
 #include <thread>
 #include <utility>
 
+#include "tools/python/src/arrays.h"
 #include "tools/python/src/errors.h"
 #include "tools/python/src/values.h"
 #include "tools/python/src/without_gil.h"
@@ -87,7 +88,10 @@ Arguments ReadOptions(const ExportInfo& function, py::dict& kwargs) {
         std::ranges::find(function.param_names, name) != function.param_names.end())
       return py::none();
     py::object value = py::reinterpret_borrow<py::object>(found);
-    if (!std::exchange(is_copy, true)) kwargs = kwargs.attr("copy")();
+    if (!std::exchange(is_copy, true)) {
+      kwargs = py::reinterpret_steal<py::dict>(PyDict_Copy(kwargs.ptr()));
+      if (!kwargs) throw py::error_already_set();
+    }
     if (PyDict_DelItem(kwargs.ptr(), key) != 0) throw py::error_already_set();
     return value;
   };
@@ -118,7 +122,7 @@ struct Outputs {
   void Add(const py::object& object, size_t index) {
     objects.push_back(object);
     OutputBuffer& buffer = buffers.emplace_back();
-    if (object.is_none()) return;
+    if (object.is_none() || IsOutputArray(object, &buffer)) return;
     Py_buffer view;
     if (PyObject_GetBuffer(object.ptr(), &view,
                            PyBUF_WRITABLE | PyBUF_FORMAT | PyBUF_C_CONTIGUOUS) != 0)

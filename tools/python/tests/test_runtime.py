@@ -244,8 +244,12 @@ def test_out_buffers(add_one):
         add_one(x, out=np.empty(5, "i4"))
     frozen = np.empty(5, "f4")
     frozen.flags.writeable = False
-    with pytest.raises((BufferError, ValueError)):
-        add_one(x, out=frozen)
+    for wrong in (frozen, np.empty(10, "f4")[::2], np.empty(5, "c16"), np.empty(5, ">f4"), np.empty((5, 1), "f4"), [y, y], x.tolist()):
+        with pytest.raises((BufferError, ValueError, TypeError, rvm.InvalidArgument)):
+            add_one(x, out=wrong)
+    text = bytearray(20)
+    add_one(x, out=memoryview(text).cast("f"))
+    np.testing.assert_array_equal(np.frombuffer(text, "f4"), x + 1)
     two = model("def @main(%x: Tensor[(?), float32]) -> (Tensor[(?), float32], Tensor[(?), float32]) { (negative(%x), exp(%x)) }")
     r = two(x, out=[None, y])
     assert r[1] is y
