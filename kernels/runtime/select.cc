@@ -118,12 +118,7 @@ class FewKinds {
       if (width_ <= kAtOnce)
         LoadKeys(args_, data_, begin * width_, (end - begin) * width_, keys_.data());
       args_.Work((end - begin) * CallArgs::kScattered);
-      for (int64_t i = begin; i < end; ++i) {
-        const int64_t kind = KindOf(i, HashOf(i, keys_.data() + (i - begin) * width_));
-        if (kind < 0) return false;
-        ++kinds_[kind].group.count;
-        kind_of_[i] = static_cast<uint16_t>(kind);
-      }
+      if (!FindAll(begin, end)) return false;
     }
     return true;
   }
@@ -151,6 +146,23 @@ class FewKinds {
   }
 
  private:
+  // Of rows begin..end-1, whose keys are loaded unless the rows are long.
+  bool FindAll(int64_t begin, int64_t end) {
+    const uint64_t* keys = keys_.data();
+    const uint16_t* const table = table_.data();
+    const int shift = 64 - bits_;
+    for (int64_t i = begin; i < end; ++i, keys += width_) {
+      const uint64_t hash = HashOf(i, keys);
+      // Mostly the kind is the first that is looked at.
+      int64_t kind = int64_t{table[hash >> shift]} - 1;
+      if (kind < 0 || width_ != 1 || kinds_[kind].hash != hash) kind = KindOf(i, hash);
+      if (kind < 0) return false;
+      ++kinds_[kind].group.count;
+      kind_of_[i] = static_cast<uint16_t>(kind);
+    }
+    return true;
+  }
+
   struct Kind {
     uint64_t hash;
     Group group;
@@ -172,7 +184,9 @@ class FewKinds {
   }
   // Of rows of one key, each has its own. `keys` are the row's unless it is long.
   uint64_t HashOf(int64_t i, const uint64_t* keys) {
-    if (width_ <= kAtOnce) return Mix(0, keys, width_);
+    return width_ <= kAtOnce ? Mix(0, keys, width_) : HashOfLong(i);
+  }
+  [[gnu::noinline]] uint64_t HashOfLong(int64_t i) {
     uint64_t hash = 0;
     for (int64_t at = 0; at < width_; at += kAtOnce) {
       const int64_t n = std::min(kAtOnce, width_ - at);
@@ -182,7 +196,7 @@ class FewKinds {
     return hash;
   }
   // Of rows of more than one key.
-  bool AreEqual(int64_t a, int64_t b) {
+  [[gnu::noinline]] bool AreEqual(int64_t a, int64_t b) {
     const int bytes = DTypeBytes(data_.dtype);
     for (int64_t at = 0; at < width_; at += kAtOnce) {
       const int64_t n = std::min(kAtOnce, width_ - at);
@@ -200,7 +214,7 @@ class FewKinds {
   }
 
   // -1: no room.
-  int64_t KindOf(int64_t i, uint64_t hash) {
+  [[gnu::noinline]] int64_t KindOf(int64_t i, uint64_t hash) {
     const size_t mask = table_.size() - 1;
     auto slot = static_cast<size_t>(hash >> (64 - bits_));
     for (int probe = 0; probe < kMostProbes; ++probe, slot = (slot + 1) & mask) {
