@@ -22,6 +22,7 @@
 #include "bytecode/base/status.h"
 #include "compiler/ir/ir.h"
 #include "compiler/transforms/convert_layout.h"
+#include "kernels/op/weight_forms.h"
 
 namespace relayvm {
 
@@ -56,21 +57,13 @@ class Facts {
   uint32_t bits_ = 0;
 };
 
-// What constant weights of products become (transforms/pack_weights.h).
-enum class WeightFormat : uint8_t {
-  kAsGiven,
-  kBFloat16,    // and so does what they are multiplied with; sums stay float32
-  kInt8Blocks,  // with a scale for each 32 along K; products are of float32
-  kInt4Blocks,
-};
-
 // What a pass is told besides the module.
 struct PassContext {
   int opt_level = 3;
   std::string cpu = "native";                        // what kernels are scheduled for
   std::function<void(std::string_view text)> print;  // for reports; may be null
   ir::LayoutChoices layouts;                         // that the user asks for
-  WeightFormat weights = WeightFormat::kAsGiven;
+  const WeightForm* weights = nullptr;  // of products (kernels/op/weight_forms.h); null: as given
   bool exact = false;  // no faster way to compute that loses more than summing in another order
   // The compilation is cancelled: a pass that takes long fails with kCancelled.
   std::stop_token stop;

@@ -72,7 +72,7 @@ const std::vector<Pass>& AllPasses() {
          // A layer that many calls give weights of their own: copied, so that those are constants,
          // which alone are packed.
          constexpr size_t kLayer = 400;
-         const bool packs = context.weights != WeightFormat::kAsGiven;
+         const bool packs = context.weights != nullptr;
          return ir::Inline(m, packs ? kLayer : ir::kSmallFunction);
        },
        .refuses = {kFused, kLifted},

@@ -30,7 +30,7 @@ struct PipelineOptions {
   int opt_level = 3;           // 0: no fusion, no optimisation; 1: without fusion; 2 and 3: all
   std::string cpu = "native";  // what kernels are scheduled for: weights are packed for it
   ir::LayoutChoices layouts;   // of operators that compute in another layout than they say
-  WeightFormat weights = WeightFormat::kAsGiven;
+  const WeightForm* weights = nullptr;
   bool exact = false;  // as PassContext::exact
   std::vector<InsertedPass> passes;
   std::vector<std::string> disabled;  // passes that are left out; an error where others need them

@@ -11,6 +11,7 @@
 
 #include "bytecode/io/npy.h"
 #include "bytecode/io/npz.h"
+#include "kernels/op/weight_forms.h"
 #include "tools/shell.h"
 #include "tools/test_programs.h"
 
@@ -218,9 +219,9 @@ TEST_CASE("relayc --check says how far reduced precision is from the program as 
   CHECK(CheckRow(outcome.out, "out1") == std::vector<double>{0, 0, 0, 0});
   CHECK(outcome.out.find("[6., 6., 6., 6.]") != std::string::npos);
   // A block of equal numbers is exact.
-  for (const char* format : {"q8", "q4"}) {
+  for (const WeightForm* form : WeightFormsOf("weights")) {
     outcome = shell.Run(fmt::format(
-        "relayc dense.relay --weights {} --check '[[2,2,2],[0,0,0]]' -q -o q.vmx", format));
+        "relayc dense.relay --weights {} --check '[[2,2,2],[0,0,0]]' -q -o q.vmx", form->name));
     CHECK(outcome.status == 0);
     REQUIRE(CheckRow(outcome.out, "out0").size() == 4);
     CHECK(CheckRow(outcome.out, "out0")[0] < 1e-5);

@@ -72,8 +72,9 @@ struct CompilerOptions {
   std::map<std::string, Value> params;
   std::string params_file;
   std::optional<SharedBytes> params_content;
-  std::string precision;  // "fp32" (the default) or "bf16": of weights of products
-  std::string weights;    // "q8" or "q4": those as integers with a scale for each 32
+  // Of constant weights of products: "fp32" (the default) or "bf16", and "q8", "q4": integers with a scale
+  // for each 32. Of precision and of weights, what forms of that option there are (kernels/op/weight_forms.h).
+  std::string precision, weights;
   // What the executable is for: "vm", or "graph" (compiler/graph), for static programs without control flow.
   std::string executor = "vm";
   bool batching = false;             // with kernels for schedulers that batch (vm/scheduler.h)

@@ -161,12 +161,16 @@ Status ReadTargets(const CompilerOptions& o, CompileOptions* options) {
 
 // Says where else what was meant may be.
 std::string WrongPrecision(const std::string& found) {
-  std::string text = fmt::format("--precision {}: expected fp32 or bf16", found);
-  if (found == "int8" || found == "q8" || found == "int4" || found == "q4")
+  std::string text =
+      fmt::format("--precision {}: expected {}", found, WeightFormNames("precision"));
+  for (const WeightForm* form : WeightFormsOf("weights")) {
+    const bool is_integer = form->encode == nullptr && found == fmt::format("int{}", form->bits());
+    if (found != form->name && !is_integer) continue;
     return text + fmt::format(
-                      "; --weights q{} makes weights integers, and a model that is "
+                      "; --weights {} makes weights {}, and a model that is "
                       "quantised already keeps its own",
-                      found.back());
+                      form->name, form->help);
+  }
   if (found == "fp16" || found == "float16" || found == "half")
     return text + "; a model whose tensors are float16 is computed so as it is";
   if (found == "bfloat16" || found == "float32")
@@ -174,24 +178,30 @@ std::string WrongPrecision(const std::string& found) {
   return text;
 }
 
+// Null for an empty name.
+Result<const WeightForm*> ReadWeightForm(std::string_view option, const std::string& name) {
+  if (name.empty()) return nullptr;
+  const WeightForm* form = FindWeightForm(name);
+  if (form != nullptr && form->option == option) return form;
+  if (option == "precision") return Wrong(WrongPrecision(name));
+  return Wrong(fmt::format("--{} {}: expected {}", option, name, WeightFormNames(option)));
+}
+
 Status ReadWeights(const CompilerOptions& o, PipelineOptions* pipeline) {
-  const bool is_bf16 = o.precision == "bf16";
-  if (!o.precision.empty() && !is_bf16 && o.precision != "fp32")
-    return Wrong(WrongPrecision(o.precision));
-  if (!o.weights.empty() && o.weights != "q8" && o.weights != "q4")
-    return Wrong(fmt::format("--weights {}: expected q8 or q4", o.weights));
-  if (is_bf16) pipeline->weights = WeightFormat::kBFloat16;
-  if (!o.weights.empty()) {
-    if (is_bf16) {
+  RELAYVM_ASSIGN_OR_RETURN(const WeightForm* precision, ReadWeightForm("precision", o.precision));
+  RELAYVM_ASSIGN_OR_RETURN(pipeline->weights, ReadWeightForm("weights", o.weights));
+  // float32 is what weights are.
+  if (precision != nullptr && precision->stored != precision->given) {
+    if (pipeline->weights != nullptr) {
       return Wrong(
           fmt::format("--weights {} with --precision {}: weights have one form; give one of them",
                       o.weights, o.precision));
     }
-    pipeline->weights = o.weights == "q8" ? WeightFormat::kInt8Blocks : WeightFormat::kInt4Blocks;
+    pipeline->weights = precision;
   }
-  if (pipeline->weights != WeightFormat::kAsGiven && pipeline->opt_level < 1) {
-    return Wrong(fmt::format("{} packs weights: it needs -O1 or more",
-                             o.weights.empty() ? "--precision bf16" : "--weights " + o.weights));
+  if (pipeline->weights != nullptr && pipeline->opt_level < 1) {
+    return Wrong(fmt::format("--{} {} packs weights: it needs -O1 or more",
+                             pipeline->weights->option, pipeline->weights->name));
   }
   return OkStatus();
 }

@@ -137,16 +137,12 @@ TEST_CASE("batching: programs give the bits that they give alone") {
       {"lstm",
        kLstm,
        {{544, 60}, {544, 136}, {544}},
-       [](int i) {
-         return ValueOf(RandomTensor({1 + i * 5 % 19, 60}, 1));
-       }},
+       [](int i) { return ValueOf(RandomTensor({1 + i * 5 % 19, 60}, 1)); }},
       {"tree", kTree, {{192, 384}, {192}}, [](int i) { return Tree(i % 5); }},
       {"decoder",
        kDecoder,
        {{260, 260}, {270, 260}, {270, 260}},
-       [](int) {
-         return ValueOf(RandomTensor({1, 260}, 1));
-       }},
+       [](int) { return ValueOf(RandomTensor({1, 260}, 1)); }},
   };
   for (const Case& c : cases) {
     for (const char* form : {"arguments", "constants", "bf16", "q8"}) {
@@ -155,8 +151,8 @@ TEST_CASE("batching: programs give the bits that they give alone") {
       CompileOptions options;
       options.kernels.batching = true;
       const bool are_arguments = std::string_view(form) == "arguments";
-      if (std::string_view(form) == "bf16") options.pipeline.weights = WeightFormat::kBFloat16;
-      if (std::string_view(form) == "q8") options.pipeline.weights = WeightFormat::kInt8Blocks;
+      if (std::string_view(form) == "bf16") options.pipeline.weights = FindWeightForm("bf16");
+      if (std::string_view(form) == "q8") options.pipeline.weights = FindWeightForm("q8");
       std::vector<HostTensor> weights;
       for (const auto& shape : c.weights) weights.push_back(RandomTensor(shape, 0.2F));
       auto module = frontend::ParseRelay("test.relay", c.text);

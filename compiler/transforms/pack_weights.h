@@ -4,9 +4,8 @@
 // transformed for nn.contrib_conv2d_winograd where that is faster (winograd_weights.h: by a recipe, when the
 // program is loaded, where files would grow by more than a tenth). A convolution with windows of one
 // pixel, channels last, is such a product too. All other packing happens here, once,
-// so that neither loading nor running pays for it. Weights of nn.contrib_dense_pack that
-// are to be bfloat16 are rounded to nearest even, in pairs; those of dense layers that are to be integers
-// become the arguments of nn.contrib_dense_blocks, in blocks of 32 along K with a scale each.
+// so that neither loading nor running pays for it. What a weight of a product is packed as is a row of
+// kernels/op/weight_forms.h; forms in blocks make nn.contrib_dense_blocks of dense layers.
 //
 // Before: typed, constants folded. After: new variables have no types; Retype follows. Tested
 // by pack_weights_test.cc.
@@ -19,8 +18,9 @@
 
 namespace relayvm::ir {
 
-// `cpu`: as KernelOptions::cpu.
-Module PackWeights(const Module& m, const std::string& cpu,
-                   WeightFormat format = WeightFormat::kAsGiven, bool exact = false);
+// `cpu`: as KernelOptions::cpu. `asked`: the form of weights of float32 that an option asks for; null: what
+// holds their numbers.
+Module PackWeights(const Module& m, const std::string& cpu, const WeightForm* asked = nullptr,
+                   bool exact = false);
 
 }  // namespace relayvm::ir

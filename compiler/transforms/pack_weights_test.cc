@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compiler/transforms/testing.h"
+#include "kernels/codegen/contraction/contraction.h"
 #include "kernels/op/winograd.h"
 #include "kernels/runtime/half.h"
 
@@ -108,8 +109,7 @@ TEST_CASE("a weight in pairs of bfloat16 is rounded to nearest even") {
   for (const auto& [from, to] : table) bits.push_back(from);
   for (const auto& [n, k] : std::vector<std::pair<int64_t, int64_t>>{{1, 1}, {5, 4}, {70, 33}}) {
     for (const char* cpu : {"x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
-      const Module packed =
-          PackWeights(DenseBy(WeightOf(n, k, bits)), cpu, WeightFormat::kBFloat16);
+      const Module packed = PackWeights(DenseBy(WeightOf(n, k, bits)), cpu, FindWeightForm("bf16"));
       const OpCall& call = OnlyCall(packed);
       CHECK(call.op->name == "nn.contrib_dense_pack");
       CHECK(call.attrs.Int("in_units") == k);
@@ -223,39 +223,27 @@ std::vector<float> Decoded(const OpCall& call, int64_t n, int64_t k) {
   return out;
 }
 
-TEST_CASE("weights in blocks are within half a step of what they were") {
+TEST_CASE("weights become what is asked for, and the call says so") {
   std::vector<float> numbers;
   for (int i = 0; i < 997; ++i) numbers.push_back(std::sin(static_cast<float>(i) * 1.7F) * 3);
-  for (WeightFormat format : {WeightFormat::kInt8Blocks, WeightFormat::kInt4Blocks}) {
-    for (const auto& [n, k] :
-         std::vector<std::pair<int64_t, int64_t>>{{1, 1}, {3, 32}, {33, 40}, {70, 100}}) {
-      for (const char* cpu : {"x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
-        const HostTensor w = WeightOfFloats(n, k, numbers);
-        const Module packed = PackWeights(DenseBy(w), cpu, format);
-        const OpCall& call = OnlyCall(packed);
-        REQUIRE(call.op->name == "nn.contrib_dense_blocks");
-        const std::vector<float> got = Decoded(call, n, k);
-        for (int64_t j = 0; j < n; ++j) {
-          for (int64_t i = 0; i < k; ++i) {
-            const auto at = [&](int64_t k_at) {
-              return numbers[static_cast<size_t>(j * k + k_at) % numbers.size()];
-            };
-            float most = 0;
-            for (int64_t other = i / 32 * 32; other < std::min(k, i / 32 * 32 + 32); ++other) {
-              if (std::abs(at(other)) > std::abs(most)) most = at(other);
-            }
-            // Of 4 bits, a number as far from 0 on the other side as the furthest is a step off.
-            const float step =
-                std::abs(most) / (format == WeightFormat::kInt8Blocks ? 127.0F : 8.0F);
-            const bool is_clamped = format == WeightFormat::kInt4Blocks && at(i) * most < 0;
-            const float error = std::abs(got[static_cast<size_t>(j * k + i)] - at(i));
-            CHECK(error <= step * (is_clamped ? 1.0001F : 0.5001F));
-          }
-        }
-        CHECK(TypeToString(Retyped(packed).functions.at("main")->result_type) ==
-              TypeToString(DenseBy(w).functions.at("main")->result_type));
-      }
+  for (const WeightForm& form : WeightForms()) {
+    if (form.option.empty()) continue;
+    const HostTensor w = WeightOfFloats(70, 100, numbers);
+    const Module packed = PackWeights(DenseBy(w), "x86-64-v3", &form);
+    const OpCall& call = OnlyCall(packed);
+    const auto same = [&](size_t at, const HostTensor& want) {
+      const HostTensor& got = std::get<const Constant*>(call.args[at])->value;
+      return got.dtype == want.dtype && got.shape == want.shape && got.data == want.data;
+    };
+    const int64_t width = codegen::PreferredPanelWidth("x86-64-v3");
+    CHECK(same(1, PackWeight(form, w, true, width)));
+    REQUIRE(call.args.size() == (form.block != 0 ? 3 : 2));
+    if (form.block != 0) {
+      CHECK(same(2, PackWeightScales(form, w, true, width)));
+      CHECK(call.attrs.String("form") == form.name);
     }
+    CHECK(TypeToString(Retyped(packed).functions.at("main")->result_type) ==
+          TypeToString(DenseBy(w).functions.at("main")->result_type));
   }
 }
 
@@ -321,27 +309,6 @@ TEST_CASE("blocks of a model's own integers stay exactly as they are") {
   }
 }
 
-TEST_CASE("blocks of zeros, of denormals and of what is no number") {
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  const std::vector<std::pair<float, float>> table = {
-      {0, 0}, {-0.0F, 0}, {1, 1}, {-2, -2}, {1e-45F, 0}, {3e38F, 3e38F}, {-3e38F, -3e38F}};
-  for (WeightFormat format : {WeightFormat::kInt8Blocks, WeightFormat::kInt4Blocks}) {
-    for (const auto& [from, to] : table) {
-      const Module packed = PackWeights(DenseBy(WeightOfFloats(3, 33, {from})), "native", format);
-      for (float got : Decoded(OnlyCall(packed), 3, 33)) {
-        CHECK(std::abs(got - to) <= std::abs(to) * 1e-6F);
-      }
-    }
-    for (float bad : {kInfinity, -kInfinity, std::numeric_limits<float>::quiet_NaN()}) {
-      std::vector<float> numbers(64, 1);
-      numbers[5] = bad;
-      const Module packed = PackWeights(DenseBy(WeightOfFloats(1, 64, numbers)), "native", format);
-      const std::vector<float> got = Decoded(OnlyCall(packed), 1, 64);
-      for (size_t i = 0; i < 64; ++i) CHECK(std::isnan(got[i]) == (i < 32));
-    }
-  }
-}
-
 // The only convolution of `text`, with its kernel made a constant: the numbers from 1 on.
 Module WithConstantKernel(const std::string& text, std::vector<int64_t> shape, float scale = 1) {
   Module m = Typed(text);
@@ -372,7 +339,7 @@ void CheckSameType(const Module& packed, const Module& m) {
 // channels; checks its numbers and that its type stays.
 std::string KernelLayout(const std::string& text, const std::vector<int64_t>& shape) {
   const Module m = WithConstantKernel(text, shape);
-  const Module packed = PackWeights(m, "x86-64-v4", WeightFormat::kAsGiven, /*exact=*/true);
+  const Module packed = PackWeights(m, "x86-64-v4", nullptr, /*exact=*/true);
   const OpCall& call = OnlyCall(packed);
   const HostTensor& p = std::get<const Constant*>(call.args[1])->value;
   if (p.shape.size() > shape.size()) {
@@ -413,7 +380,7 @@ TEST_CASE("kernels whose numbers float16 holds stay such where tiles widen rows 
   const auto is_half = [](const std::string& text, const std::vector<int64_t>& shape,
                           const std::string& cpu, float scale) {
     const Module m = WithConstantKernel(text, shape, scale);
-    const Module packed = PackWeights(m, cpu, WeightFormat::kAsGiven, /*exact=*/true);
+    const Module packed = PackWeights(m, cpu, nullptr, /*exact=*/true);
     CheckSameType(packed, m);
     const HostTensor& p = std::get<const Constant*>(OnlyCall(packed).args[1])->value;
     if (p.dtype != DType::kFloat16) return false;
@@ -449,7 +416,7 @@ TEST_CASE("kernels of convolutions, channels last, get panels of output channels
                           const std::string& attrs) {
     const Module m =
         WithConstantKernel(ConvText(x, fmt::format("[{}]", fmt::join(w, ", ")), last + attrs), w);
-    Module result = PackWeights(m, "x86-64-v4", WeightFormat::kAsGiven);
+    Module result = PackWeights(m, "x86-64-v4", nullptr);
     CheckSameType(result, m);
     return result;
   };
@@ -475,7 +442,7 @@ TEST_CASE("kernels of convolutions, channels last, get panels of output channels
 
 TEST_CASE("windows of one pixel, channels last, are products of matrices") {
   const std::string last = ", data_layout=\"NHWC\", kernel_layout=\"HWIO\"";
-  const auto packed = [&](WeightFormat format, const std::string& x, std::vector<int64_t> w,
+  const auto packed = [&](const WeightForm* format, const std::string& x, std::vector<int64_t> w,
                           const std::string& attrs) {
     const Module m =
         WithConstantKernel(ConvText(x, fmt::format("[{}]", fmt::join(w, ", ")), last + attrs), w);
@@ -483,8 +450,8 @@ TEST_CASE("windows of one pixel, channels last, are products of matrices") {
     CheckSameType(result, m);
     return result;
   };
-  const WeightFormat plain = WeightFormat::kAsGiven;
-  for (const WeightFormat format : {plain, WeightFormat::kInt8Blocks, WeightFormat::kInt4Blocks}) {
+  const WeightForm* const plain = nullptr;
+  for (const WeightForm* format : {plain, FindWeightForm("q8"), FindWeightForm("q4")}) {
     const Module m = packed(format, "(?, ?, 9, 3)", {1, 1, 3, 40}, "");
     const OpCall& call = OnlyCall(m);
     REQUIRE(call.op->name == "nn.contrib_dense_pack");
@@ -499,7 +466,7 @@ TEST_CASE("windows of one pixel, channels last, are products of matrices") {
       }
     }
   }
-  const Module pairs = packed(WeightFormat::kBFloat16, "(1, 9, 9, 3)", {1, 1, 3, 8}, "");
+  const Module pairs = packed(FindWeightForm("bf16"), "(1, 9, 9, 3)", {1, 1, 3, 8}, "");
   CHECK(OnlyCall(pairs).op->name == "nn.contrib_dense_pack");
   CHECK(std::get<const Constant*>(OnlyCall(pairs).args[1])->value.dtype == DType::kBFloat16);
   // A stride; a border; groups; a larger window.
@@ -538,7 +505,7 @@ TEST_CASE("3 x 3 kernels are transformed where that is faster") {
     const Module m = WithConstantKernel(ConvText(row.data, row.kernel, row.attrs), row.shape);
     for (const char* cpu : {"x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
       INFO("cpu ", cpu);
-      CHECK(OnlyCall(PackWeights(m, cpu, WeightFormat::kAsGiven, true)).op->name == "nn.conv2d");
+      CHECK(OnlyCall(PackWeights(m, cpu, nullptr, true)).op->name == "nn.conv2d");
       const Module packed = PackWeights(m, cpu);
       CheckSameType(packed, m);
       const OpCall& call = OnlyCall(packed);

@@ -11,8 +11,8 @@
 
 #include "bytecode/program.h"
 #include "compiler/ir/walk.h"
-#include "compiler/transforms/half_weights.h"
 #include "kernels/codegen/contraction/winograd.h"
+#include "kernels/op/weight_forms.h"
 #include "kernels/op/winograd.h"
 #include "kernels/runtime/call_builtin.h"
 
@@ -74,7 +74,8 @@ HostTensor TransformLater(const HostTensor& w, const codegen::WinogradForm& form
 std::shared_ptr<const Recipe> RecipeOf(const HostTensor& w, const HostTensor& transformed,
                                        int64_t tile) {
   Recipe recipe{std::string(WinogradWeightsBuiltin(tile)), {}, {}};
-  recipe.inputs.push_back(FitsFloat16(w) ? AsFloat16Later(w) : w);
+  const WeightForm* form = WeightFormThatHolds(w);
+  recipe.inputs.push_back(form != nullptr ? EncodeElements(*form, w) : w);
   // So that those of two tiles are within what readers allow.
   constexpr size_t kMost = kMaxRecipeGrowth / 4;
   if (transformed.data.size() / recipe.inputs[0].data.size() >= kMost) return nullptr;

@@ -9,6 +9,7 @@
 #include "kernels/op/define.h"
 #include "kernels/op/implied_args.h"
 #include "kernels/op/nn_helpers.h"
+#include "kernels/op/weight_forms.h"
 
 namespace relayvm {
 namespace {
@@ -63,10 +64,12 @@ Expr Contract(const Dim& extent, DType dtype, const A& a, const B& b) {
 }
 
 Tensor Hinted(const Tensor& t, te::ScheduleHint hint, const ComputeContext& c, bool transpose_a,
-              bool transpose_b) {
+              bool transpose_b, const WeightForm* form = nullptr) {
   auto node = std::make_shared<te::TensorNode>(*t);
   node->hint = hint;
-  node->hint_inputs = {c.inputs[0], c.inputs[1]};
+  const auto operands = form != nullptr ? c.inputs : c.inputs.first(2);
+  node->hint_inputs.assign(operands.begin(), operands.end());
+  node->weight_form = form;
   node->transpose_a = transpose_a;
   node->transpose_b = transpose_b;
   return node;
@@ -147,6 +150,13 @@ OpDef MatmulOp(std::string name, std::vector<AttrField> fields) {
   return op;
 }
 
+// That of a packed weight; null: its numbers are elements of the data's dtype.
+const WeightForm* FormOfPanels(const TensorType& weight, DType data, DType sum) {
+  const WeightForm* form =
+      WeightFormOfPanels(weight.dtype, static_cast<size_t>(weight.rank()), sum);
+  return form != nullptr && form->side_by_side() == 1 && data != form->data ? nullptr : form;
+}
+
 // The same product by nn.contrib_dense_pack.
 PackedCall Packed(const Attrs& attrs, bool is_transposed) {
   PackedCall call;
@@ -182,46 +192,28 @@ OpDef GeneralMatmulOp() {
   return op;
 }
 
-// A weight whose neighbours along K are side by side in words.
-struct WordForm {
-  DType dtype;
-  int64_t numbers;  // a word
-  DType data, result;
-  const char* name;
-};
-constexpr WordForm kWordForms[] = {
-    // The data is rounded to bfloat16 too.
-    {DType::kBFloat16, 2, DType::kFloat32, DType::kFloat32, "pairs of bfloat16"},
-    {DType::kInt8, 4, DType::kUInt8, DType::kInt32, "fours of int8"}};
-const WordForm* WordFormOf(DType dtype, int rank) {
-  if (rank != 4) return nullptr;
-  for (const WordForm& form : kWordForms) {
-    if (form.dtype == dtype) return &form;
-  }
-  return nullptr;
-}
-
-Status RequireWords(TypeContext& tc, const WordForm& form) {
+// What a weight with neighbours side by side asks of the rest.
+Status RequireForm(TypeContext& tc, const WeightForm& form) {
   const TensorType& data = tc.tensor(0);
   const TensorType& weight = tc.tensor(1);
-  if (data.dtype != form.data || ResultDType(tc) != form.result) {
-    return Invalid("a weight in {} is for data of {} and results of {}, not {} and {}", form.name,
-                   DTypeName(form.data), DTypeName(form.result), DTypeName(data.dtype),
+  if (data.dtype != form.data || ResultDType(tc) != form.sum) {
+    return Invalid("a weight packed as {} is for data of {} and results of {}, not {} and {}",
+                   form.name, DTypeName(form.data), DTypeName(form.sum), DTypeName(data.dtype),
                    DTypeName(ResultDType(tc)));
   }
+  if (form.side_by_side() == 1) return OkStatus();
   if (!tc.attrs().Has("in_units")) {
-    return Invalid("a weight in {} needs the attribute in_units", form.name);
+    return Invalid("a weight packed as {} needs the attribute in_units", form.name);
   }
   if (tc.attrs().Int("in_units") < 0) return Invalid("in_units is {}", tc.attrs().Int("in_units"));
   RELAYVM_RETURN_IF_ERROR(
-      tc.RequireEqual(weight.shape[3], form.numbers, "the last dimension of weight"));
-  return tc.RequireEqual(Dim::CeilDiv(tc.attrs().Int("in_units"), form.numbers), weight.shape[1],
-                         "the words of in_units and of weight");
+      tc.RequireEqual(weight.shape[3], form.side_by_side(), "the last dimension of weight"));
+  return tc.RequireEqual(Dim::CeilDiv(tc.attrs().Int("in_units"), form.side_by_side()),
+                         weight.shape[1], "the words of in_units and of weight");
 }
 
-// The weight is packed as (ceil(units / NR), K, NR): the columns in panels of NR, as the
-// micro-kernels read them; that of products of float32 may be float16. One in words (kWordForms) is (ceil(units / NR), ceil(K / W), NR, W), W
-// neighbours along K side by side, where K is in_units.
+// The weight is packed in panels of NR columns (weight_forms.h): (ceil(units / NR), K, NR), or, with W
+// neighbours along K side by side, (ceil(units / NR), ceil(K / W), NR, W), where K is in_units.
 OpDef DensePackOp() {
   OpDef op = MatmulOp("nn.contrib_dense_pack", {{"units", AttrKind::kInt}});
   op.attrs.push_back({"weight_layout", AttrKind::kString, false, "NC"});
@@ -230,20 +222,19 @@ OpDef DensePackOp() {
     const TensorType& data = tc.tensor(0);
     const TensorType& weight = tc.tensor(1);
     if (data.rank() < 1) return Invalid("data has rank 0, expected at least 1");
-    const WordForm* form = WordFormOf(weight.dtype, weight.rank());
+    const WeightForm* form = FormOfPanels(weight, data.dtype, ResultDType(tc));
     if (form != nullptr) {
-      RELAYVM_RETURN_IF_ERROR(RequireWords(tc, *form));
+      RELAYVM_RETURN_IF_ERROR(RequireForm(tc, *form));
     } else {
       RELAYVM_RETURN_IF_ERROR(RequireRank(weight, 3, "weight"));
-      const bool widens = weight.dtype == DType::kFloat16 && data.dtype == DType::kFloat32 &&
-                          ResultDType(tc) == DType::kFloat32;
-      if (!widens) RELAYVM_RETURN_IF_ERROR(CheckOperands(tc));
+      RELAYVM_RETURN_IF_ERROR(CheckOperands(tc));
     }
+    const bool has_words = form != nullptr && form->side_by_side() > 1;
     if (!weight.shape[2].is_const() || weight.shape[2].value() < 1) {
       return Invalid("the last dimension of weight is {}, expected a positive constant",
                      weight.shape[2].ToString());
     }
-    const Dim depth = form != nullptr ? Dim(tc.attrs().Int("in_units")) : weight.shape[1];
+    const Dim depth = has_words ? Dim(tc.attrs().Int("in_units")) : weight.shape[1];
     RELAYVM_RETURN_IF_ERROR(
         tc.RequireEqual(data.shape.back(), depth, "the reduced dimensions of data and weight"));
     Dim units = weight.shape[0] * weight.shape[2];
@@ -257,60 +248,32 @@ OpDef DensePackOp() {
   op.compute = [](const ComputeContext& c) -> std::vector<Tensor> {
     const Tensor& weight = c.inputs[1];
     const Expr width = te::DimValue(weight->shape[2]);
-    const WordForm* form = WordFormOf(weight->dtype, weight->rank());
+    const WeightForm* form =
+        FormOfPanels({weight->shape, weight->dtype}, c.inputs[0]->dtype, c.outputs[0].dtype);
+    const int64_t in_word = form != nullptr ? form->side_by_side() : 1;
     const Tensor out = te::Compute("dense_pack", c.outputs[0].shape, [&](const Indices& i) {
       return Contract(
-          form != nullptr ? Dim(c.attrs.Int("in_units")) : weight->shape[1], c.outputs[0].dtype,
+          in_word > 1 ? Dim(c.attrs.Int("in_units")) : weight->shape[1], c.outputs[0].dtype,
           [&](const Expr& k) {
             Indices at = i;
             at.back() = k;
             const Expr value = te::Load(c.inputs[0], at);
-            const bool rounds = form != nullptr && form->dtype == DType::kBFloat16;
+            // What bfloat16 multiplies is bfloat16.
+            const bool rounds = weight->dtype == DType::kBFloat16 && in_word > 1;
             return rounds ? te::Cast(value, DType::kBFloat16) : value;
           },
           [&](const Expr& k) {
             const Expr panel = FloorDivExpr(i.back(), width);
             const Expr column = FloorModExpr(i.back(), width);
-            if (form == nullptr) return te::Load(weight, {panel, k, column});
-            return te::Load(weight, {panel, FloorDivExpr(k, Int(form->numbers)), column,
-                                     FloorModExpr(k, Int(form->numbers))});
+            if (in_word == 1) return te::Load(weight, {panel, k, column});
+            return te::Load(weight, {panel, FloorDivExpr(k, Int(in_word)), column,
+                                     FloorModExpr(k, Int(in_word))});
           });
     });
-    return {Hinted(out, te::ScheduleHint::kDense, c, false, false)};
+    return {Hinted(out, te::ScheduleHint::kDense, c, false, false, form)};
   };
   return op;
 }
-
-// The numbers that a weight in blocks stands for: (integer - zero point) * scale.
-struct BlockedWeight {
-  const ComputeContext& c;
-  bool in_words;  // eight unsigned integers of 4 bits, lowest first, in one of 32
-  int64_t block;
-
-  Expr At(const Expr& panel, const Expr& k, const Expr& column) const {
-    const Expr index = FloorDivExpr(k, Int(block)), in_block = FloorModExpr(k, Int(block));
-    const Tensor& weight = c.inputs[1];
-    const auto of_block = [&](size_t input) {
-      return te::Load(c.inputs[input], {panel, index, column});
-    };
-    Expr integer;
-    if (in_words) {
-      const Expr word = te::Load(weight, {panel, index, FloorDivExpr(in_block, Int(8)), column});
-      const Expr shift = te::Cast(FloorModExpr(in_block, Int(8)) * Int(4), DType::kUInt32);
-      integer = te::Binary(te::BinaryOp::kAnd, te::Binary(te::BinaryOp::kShiftRight, word, shift),
-                           te::IntImm(15, DType::kUInt32));
-    } else {
-      integer = te::Load(weight, {panel, index, in_block, column});
-    }
-    Expr value = te::Cast(integer, DType::kFloat32);
-    if (c.inputs.size() > 3) {
-      value = value - of_block(3);
-    } else if (in_words) {
-      value = value - te::FloatImm(8, DType::kFloat32);
-    }
-    return value * of_block(2);
-  }
-};
 
 // What a product with a weight in blocks asks of its data, scales and zero points; `of_blocks` is the
 // shape of the latter two, `blocks` what the weight has of them for K.
@@ -357,25 +320,35 @@ Status CheckBlockedForm(TypeContext& tc, int rank) {
   return OkStatus();
 }
 
-// data (.., K), float32; weight (P, blocks, block, NR) of int8 or (P, blocks, block / 8, NR) of
-// uint32; scales (P, blocks, NR) and perhaps zero points, float32. Without zero points they are 0,
-// or 8 of words. Of units and K, the last panel and the last block may have fewer.
+// data (.., K), float32; weight (P, blocks, rows, NR) in the `form` of that name (weight_forms.h; empty:
+// the first of its dtype); scales (P, blocks, NR) and perhaps zero points, float32. Of units and K, the
+// last panel and the last block may have fewer.
 OpDef DenseBlocksOp() {
-  OpDef op = MatmulOp("nn.contrib_dense_blocks",
-                      {{"units", AttrKind::kInt, true}, {"in_units", AttrKind::kInt, true}});
+  OpDef op = MatmulOp("nn.contrib_dense_blocks", {{"units", AttrKind::kInt, true},
+                                                  {"in_units", AttrKind::kInt, true},
+                                                  {"form", AttrKind::kString, false, ""}});
   op.num_args = -1;
   op.infer = [](TypeContext& tc) -> Result<OpResult> {
     RELAYVM_RETURN_IF_ERROR(CheckBlockedForm(tc, 4));
     const TensorType& data = tc.tensor(0);
     const TensorType& weight = tc.tensor(1);
-    if (weight.dtype != DType::kInt8 && weight.dtype != DType::kUInt32) {
-      return Invalid("weight is of {}, expected int8 or uint32", DTypeName(weight.dtype));
+    const std::string& name = tc.attrs().String("form");
+    const WeightForm* form = WeightFormOfBlocks(weight.dtype, name);
+    if (form == nullptr) {
+      return Invalid("no form{}{} of weights in blocks is stored as {}", name.empty() ? "" : " ",
+                     name, DTypeName(weight.dtype));
     }
+    if (tc.num_args() > 3 && form->decode != nullptr)
+      return Invalid("weights of the form {} have no zero points", form->name);
     const int64_t units = tc.attrs().Int("units");
     if (units < 0) return Invalid("units is {}", units);
     RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(Dim::CeilDiv(units, weight.shape[3]), weight.shape[0],
                                             "the panels of units and of weight"));
-    const Dim block = weight.shape[2] * Dim(weight.dtype == DType::kUInt32 ? 8 : 1);
+    const int64_t block = form->NumbersOf(weight.shape[2].value());
+    if (block == 0) {
+      return Invalid("dimension 2 of weight is {}, which no block of {} has",
+                     weight.shape[2].ToString(), form->name);
+    }
     RELAYVM_RETURN_IF_ERROR(CheckBlocked(tc, block, weight.shape[1],
                                          {weight.shape[0], weight.shape[1], weight.shape[3]}));
     std::vector<Dim> shape = data.shape;
@@ -384,8 +357,8 @@ OpDef DenseBlocksOp() {
   };
   op.compute = [](const ComputeContext& c) -> std::vector<Tensor> {
     const Tensor& weight = c.inputs[1];
-    const bool in_words = weight->dtype == DType::kUInt32;
-    const BlockedWeight numbers{c, in_words, weight->shape[2].value() * (in_words ? 8 : 1)};
+    const WeightForm* form = WeightFormOfBlocks(weight->dtype, c.attrs.String("form"));
+    const int64_t block = form->NumbersOf(weight->shape[2].value());
     const Expr width = te::DimValue(weight->shape[3]);
     const Tensor out = te::Compute("dense_blocks", c.outputs[0].shape, [&](const Indices& i) {
       return Contract(
@@ -396,13 +369,20 @@ OpDef DenseBlocksOp() {
             return te::Load(c.inputs[0], at);
           },
           [&](const Expr& k) {
-            return numbers.At(FloorDivExpr(i.back(), width), k, FloorModExpr(i.back(), width));
+            const Expr panel = FloorDivExpr(i.back(), width);
+            const Expr column = FloorModExpr(i.back(), width);
+            const Expr index = FloorDivExpr(k, Int(block));
+            const auto of_block = [&](size_t input) {
+              return te::Load(c.inputs[input], {panel, index, column});
+            };
+            const Expr number = NumberOf(
+                *form, FloorModExpr(k, Int(block)), block,
+                [&](const Expr& row) { return te::Load(weight, {panel, index, row, column}); },
+                c.inputs.size() > 3 ? of_block(3) : nullptr);
+            return number * of_block(2);
           });
     });
-    auto hinted =
-        std::make_shared<te::TensorNode>(*Hinted(out, te::ScheduleHint::kDense, c, false, false));
-    hinted->hint_inputs.assign(c.inputs.begin(), c.inputs.end());
-    return {hinted};
+    return {Hinted(out, te::ScheduleHint::kDense, c, false, false, form)};
   };
   return op;
 }

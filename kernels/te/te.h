@@ -19,6 +19,10 @@
 #include "bytecode/base/dim.h"
 #include "bytecode/base/dtype.h"
 
+namespace relayvm {
+struct WeightForm;  // kernels/op/weight_forms.h
+}
+
 namespace relayvm::te {
 
 struct ExprNode;
@@ -167,6 +171,7 @@ struct TensorNode {
   std::vector<Tensor> hint_inputs;
   bool transpose_a = false,
        transpose_b = false;  // kDense (transpose_b: weight is (units, in)), kBatchMatmul
+  const WeightForm* weight_form = nullptr;  // kDense: what the weight is packed as
   std::shared_ptr<const ConvHint> conv;
   std::shared_ptr<const AttentionHint> attention;
 

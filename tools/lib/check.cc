@@ -48,8 +48,8 @@ Check CheckPrecision(const CompileFlags& flags, const Program& program,
     return Check{"", outcome.status.WithContext(fmt::format("--check: {}", which)), outcome.exit};
   };
   CompileFlags exact = flags;
-  const bool is_reduced = flags.options.pipeline.weights != WeightFormat::kAsGiven;
-  exact.options.pipeline.weights = WeightFormat::kAsGiven;
+  const bool is_reduced = flags.options.pipeline.weights != nullptr;
+  exact.options.pipeline.weights = nullptr;
   if (!is_reduced) exact.options.pipeline.opt_level = 0;
   exact.options.more_cpus.clear();
   exact.options.schedules.clear();

@@ -9,8 +9,26 @@
 #include "bytecode/base/file_kind.h"
 #include "bytecode/base/printable.h"
 #include "compiler/api/options.h"
+#include "kernels/op/weight_forms.h"
 
 namespace relayvm::tools {
+namespace {
+
+// "q8: integers of 8 bits; q4: ..."
+std::string HelpOfForms(std::string_view option) {
+  std::string help;
+  for (const WeightForm* form : WeightFormsOf(option))
+    help += fmt::format("{}{}: {}", help.empty() ? "" : "; ", form->name, form->help);
+  return help;
+}
+
+std::vector<std::string> NamesOfForms(std::string_view option) {
+  std::vector<std::string> names;
+  for (const WeightForm* form : WeightFormsOf(option)) names.emplace_back(form->name);
+  return names;
+}
+
+}  // namespace
 
 void CompileFlags::AddTo(CLI::App& app) {
   CLI::Option* input_option =
@@ -39,13 +57,12 @@ void CompileFlags::AddTo(CLI::App& app) {
   app.add_option("--layout", compiler.layouts,
                  "nn.conv2d=NHWC:default: the layouts of an operator's data and kernel that it "
                  "computes in, whatever the program says");
-  app.add_option("--precision", compiler.precision,
-                 "fp32: as the program says; bf16: constant weights of matrix products take half "
-                 "the memory, and what they are multiplied with is rounded too; sums stay float32");
+  app.add_option("--precision", compiler.precision, HelpOfForms("precision"));
   app.add_option("--weights", compiler.weights,
-                 "q8 or q4: constant weights of matrix products as integers of 8 or 4 bits, in "
-                 "blocks of 32 with a scale each; they become float32 in registers")
-      ->check(CLI::IsMember({"q8", "q4"}));
+                 "constant weights of matrix products in blocks of 32 with a scale each, which "
+                 "become float32 in registers; " +
+                     HelpOfForms("weights"))
+      ->check(CLI::IsMember(NamesOfForms("weights")));
   app.add_flag("--exact", compiler.exact,
                "no faster way to compute that loses more precision than a sum in another order: "
                "3x3 convolutions do without Winograd's transforms");

@@ -371,7 +371,8 @@ class ProductEmitter {
   Value* TakesRegisters(Value* rows, Value* column) {
     const int64_t all_rows = d_.rows.is_const() ? d_.rows.value() : d_.tile_rows;
     const bool has_elements =
-        d_.panel_form == PanelForm::kElements || d_.panel_form == PanelForm::kHalves;
+        d_.panel_form == PanelForm::kElements ||
+        (d_.panel_form == PanelForm::kWidened && d_.weight_block == 0 && !Widened()->has_parts());
     if (!d_.epilogue_in_registers || !has_elements || all_rows < d_.tile_rows ||
         TileSets(ConfigOf(false), all_rows) != 1) {
       return nullptr;
@@ -424,10 +425,8 @@ class ProductEmitter {
             at(d_.zero_points, c_.element, d_.weight_blocks)};
   }
   // What the columns of b are words of.
-  llvm::Type* BElement() {
-    if (d_.panel_form == PanelForm::kHalves) return c_.emitter.MemoryType(DType::kFloat16);
-    return d_.panel_form == PanelForm::kInt8 ? b_.getInt8Ty() : c_.element;
-  }
+  llvm::Type* BElement() { return WordTypeOf(b_, d_.dtype, d_.panel_form, Widened()); }
+  const WeightForm* Widened() const { return d_.contraction->weight_form; }
 
   void EmitPanel(Value* batch, Value* row, Value* count, Value* a, Value* column,
                  const Panel& panel) {
@@ -440,7 +439,9 @@ class ProductEmitter {
       return;
     }
     Value* k_blocks = c_.emitter.EmitDim(d_.k_blocks);
-    const int64_t word_depth = DepthOfWord(d_.panel_form);
+    const int64_t rows_of_b = d_.panel_form == PanelForm::kWidened ? Widened()->Rows(d_.k_block)
+                              : d_.panel_form == PanelForm::kPairs ? d_.k_block / 2
+                                                                   : d_.k_block;
     auto sums_of = [&](Value* tile) {
       return At(b_, c_.element, c_scratch_, Mul(b_, tile, d_.panel));
     };
@@ -455,7 +456,7 @@ class ProductEmitter {
         return pointer ? At(b_, type, pointer, Mul(b_, block, rows * BStride())) : nullptr;
       };
       const int64_t scales = d_.weight_block > 0 ? d_.k_block / d_.weight_block : 0;
-      const Panel of_block = {at_block(panel.b, BElement(), d_.k_block / word_depth),
+      const Panel of_block = {at_block(panel.b, BElement(), rows_of_b),
                               at_block(panel.scales, c_.element, scales),
                               at_block(panel.zero_points, c_.element, scales)};
       EmitTailOf(of_block.b, extent);
@@ -544,6 +545,7 @@ class ProductEmitter {
         ARowStride(), d_.a_k_stride, has_dynamic_b_stride ? TileConfig::kDynamic : BStride(),
         d_.panel};
     config.form = d_.panel_form;
+    config.widened = Widened();
     config.a_is_unsigned = d_.form != ContractionForm::kPixelColumns;
     config.block = d_.weight_block;
     config.block_stride = BStride();

@@ -111,15 +111,11 @@ class Planner {
     d.columns = n->extent;
     d.depth = k->extent;
     const Tensor& weight = t.hint_inputs[1];
-    const bool in_words = weight->dtype == DType::kBFloat16 || weight->dtype == DType::kInt8;
-    if (!is_batch && (weight->rank() == 3 || (in_words && weight->rank() == 4))) {
-      if (!weight->shape[2].is_const() || weight->shape[2].value() % 4 != 0) return false;
+    const bool has_form = t.weight_form != nullptr && TakeWeightForm(spec_, product_, d);
+    if (!is_batch && !has_form && weight->rank() >= 3) {
+      if (weight->rank() > 3 || !weight->shape[2].is_const() || weight->shape[2].value() % 4 != 0)
+        return false;
       d.packed_width = weight->shape[2].value();
-    }
-    if (!is_batch && weight->rank() == 4 && !TakeWeightForm(spec_, product_, d)) return false;
-    if (d.packed_width > 0 && weight->rank() == 3 && TakesHalves(spec_, d)) {
-      d.panel_form = PanelForm::kHalves;
-      d.panel_words = weight->shape[1];
     }
     const ExprNode* byte_weight = MultipliesBytes(product_)
                                       ? PlainLoad(product_.weight->operands[0], DType::kInt8, spec_)
@@ -248,8 +244,9 @@ class Planner {
     }
     // Accumulators leave registers for a row of b and a broadcast; SSE needs one more for the
     // product.
-    if (d.target.vector_registers == 32 && d.panel_form == PanelForm::kInt4) {
-      // Measured: small tiles, whose sums stay beside what words of 4-bit numbers become.
+    if (d.target.vector_registers == 32 && d.weight_block > 0 &&
+        d.contraction->weight_form->has_parts()) {
+      // Measured: small tiles, whose sums stay beside what words of numbers become.
       d.vectors = 1;
       d.tile_rows = 6;
     } else if (d.target.vector_registers == 32) {

@@ -103,7 +103,7 @@ struct ContractionDetail {
   int64_t packed_width = 0;                     // b is packed in panels of this width; else 0
   PanelForm panel_form = PanelForm::kElements;  // of b; others than that are packed, and in place
   Dim panel_words = 0;                          // of a column of such a panel
-  // IsInBlocks: how much of k a block is, how many a column has; zero_points may be null.
+  // Of weights in blocks: how much of k one is, how many a column has; zero_points may be null.
   int64_t weight_block = 0;
   Dim weight_blocks = 0;
   te::Tensor scales, zero_points;
@@ -250,11 +250,9 @@ const te::ExprNode* PlainLoad(const te::Expr& e, DType dtype, const KernelSpec& 
 
 // Whether uint8 data and int8 weights make int32 sums.
 bool MultipliesBytes(const Product& product);
-// Whether a weight in panels is float16, and sums are float32.
-bool TakesHalves(const KernelSpec& spec, const ContractionDetail& d);
-// The same of a convolution's kernel, whose elements are cast and nothing else.
+// Whether a convolution's kernel is of float16 whose elements are cast and nothing else, and sums are float32.
 bool IsHalvesWeight(const KernelSpec& spec, const Product& product, const ContractionDetail& d);
-// Sets the form of a packed weight that is no float32; false where the kernel cannot read it.
+// Sets what is packed in the contraction's weight_form; false where the kernel cannot read it.
 bool TakeWeightForm(const KernelSpec& spec, const Product& product, ContractionDetail& d);
 // Takes the tile that somebody chose, if any; else says why registers or the layout of the weights do
 // not allow it.

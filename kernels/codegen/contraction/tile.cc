@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels/codegen/contraction/integer.h"
+#include "kernels/codegen/contraction/widen.h"
 #include "kernels/codegen/ops.h"
 
 namespace relayvm::codegen {
@@ -81,46 +82,6 @@ void FetchAhead(Builder& b, Value* pointer, int64_t bytes) {
   }
 }
 
-// Of the words of a panel in some form, the numbers at `step` of each word as float32: exact.
-Value* ExpandWords(Builder& b, Value* words, Value* step) {
-  const auto [lanes, type] = [&] {
-    auto* vector = llvm::cast<llvm::FixedVectorType>(words->getType());
-    return std::pair(vector->getNumElements(), vector);
-  }();
-  Value* bits = nullptr;
-  if (IsConst(step, 1)) {
-    bits = b.CreateAnd(words, llvm::ConstantInt::get(type, 0xffff0000));
-  } else {
-    Value* shift = b.CreateTrunc(Mul(b, step, 16), b.getInt32Ty());
-    bits = b.CreateShl(b.CreateLShr(words, b.CreateVectorSplat(lanes, shift)), 16);
-  }
-  return b.CreateBitCast(bits, VectorOf(b.getFloatTy(), lanes));
-}
-
-// The integers of a panel as float32, less the zero points (null: what PanelForm says).
-Value* IntegersOf(Builder& b, const TileConfig& config, Value* words, Value* step, Value* zeros) {
-  llvm::Type* floats = VectorOf(b.getFloatTy(), config.lanes);
-  llvm::Type* integers = VectorOf(b.getInt32Ty(), config.lanes);
-  Value* numbers = nullptr;
-  if (config.form == PanelForm::kInt8) {
-    numbers = b.CreateSExt(words, integers);
-  } else {
-    Value* shift = b.CreateTrunc(Mul(b, step, 4), b.getInt32Ty());
-    numbers = b.CreateLShr(words, b.CreateVectorSplat(config.lanes, shift));
-    if (!zeros && config.lanes == 16) {
-      // A table by the lowest 4 bits: one instruction.
-      std::vector<llvm::Constant*> table;
-      for (int i = 0; i < 16; ++i) table.push_back(llvm::ConstantFP::get(b.getFloatTy(), i - 8));
-      return b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_permvar_sf_512, {},
-                               {llvm::ConstantVector::get(table), numbers});
-    }
-    numbers = b.CreateAnd(numbers, llvm::ConstantInt::get(integers, 15));
-    if (!zeros) numbers = b.CreateSub(numbers, llvm::ConstantInt::get(integers, 8));
-  }
-  numbers = b.CreateSIToFP(numbers, floats);
-  return zeros ? b.CreateFSub(numbers, zeros) : numbers;
-}
-
 // sum + x[0] * y[0] + x[1] * y[1] in each lane, x and y words of 2 bfloat16: denormals count as 0.
 Value* AddPairProducts(Builder& b, Value* x, Value* y, Value* sum) {
   const unsigned lanes = llvm::cast<llvm::FixedVectorType>(sum->getType())->getNumElements();
@@ -169,8 +130,9 @@ std::vector<Value*> SumsOfTile(Builder& b, const TileConfig& config, const TileC
     if (!multiplies_quads) return MultiplyAdd(b, x, y, sum, config.rounds);
     return config.a_is_unsigned ? AddQuadProducts(b, x, y, sum) : AddQuadProducts(b, y, x, sum);
   };
-  const int64_t word_steps = multiplies_pairs ? 1 : DepthOfWord(config.form);
-  const bool has_blocks = IsInBlocks(config.form);
+  const WeightForm* widened = config.form == PanelForm::kWidened ? config.widened : nullptr;
+  const int64_t word_steps = widened ? widened->neighbours() : 1;
+  const bool has_blocks = config.block > 0;
   // With few sums, those of a block are scaled as a whole; with many, each number is.
   const bool scales_sums = has_blocks && sets > 1;
   const unsigned unroll = std::max(
@@ -207,18 +169,14 @@ std::vector<Value*> SumsOfTile(Builder& b, const TileConfig& config, const TileC
   }
 
   const int64_t a_step_bytes = static_cast<int64_t>(align) * config.a_k_stride;
-  Ops ops(b, TargetTraits::Of(*b.GetInsertBlock()->getParent()));
-  llvm::Type* word = config.form == PanelForm::kElements ? element
-                     : config.form == PanelForm::kInt8   ? b.getInt8Ty()
-                     : config.form == PanelForm::kHalves ? ops.MemoryType(DType::kFloat16)
-                                                         : b.getInt32Ty();
+  llvm::Type* word = WordTypeOf(b, config.dtype, config.form, widened);
   llvm::Type* words = VectorOf(word, config.lanes);
   const auto word_bytes = static_cast<int64_t>(word->getPrimitiveSizeInBits() / 8);
   const int64_t b_step_bytes = word_bytes * config.lanes * config.vectors;
-  auto word_of = [&](Value* k) {
+  // What steps of k before `k` take of a column, in words.
+  auto word_of = [&](Value* k) -> Value* {
     if (word_steps == 1) return k;
-    return b.CreateLShr(k,
-                        static_cast<uint64_t>(std::countr_zero(static_cast<uint64_t>(word_steps))));
+    return b.CreateLShr(Mul(b, k, widened->bits()), 5);
   };
   // For `steps` of k from `k` on.
   auto fetch = [&](Value* k, int64_t steps) {
@@ -228,26 +186,34 @@ std::vector<Value*> SumsOfTile(Builder& b, const TileConfig& config, const TileC
     if (!config.streams_b) return;
     // Rows of words that follow each other are fetched as one.
     const bool is_run = config.b_k_stride == int64_t{config.vectors} * config.lanes;
-    const int64_t rows = steps / word_steps, at_once = is_run ? rows : 1;
+    const int64_t rows = widened ? widened->Rows(steps) : steps, at_once = is_run ? rows : 1;
     for (int64_t i = 0; i < rows; i += at_once) {
-      FetchAhead(b, At(b, word, panel, Mul(b, word_of(Add(b, k, i * word_steps)), b_k_stride)),
+      FetchAhead(b, At(b, word, panel, Mul(b, Add(b, word_of(k), i), b_k_stride)),
                  b_step_bytes * at_once);
     }
   };
 
+  Value* block_of_b = panel;                          // the words of the block
+  Value* block_begin = nullptr;                       // in k; null: there are no blocks
   std::vector<Value*> scales, zeros(config.vectors);  // of the block
 
-  auto widened = [&](Value* halves) { return ops.FromMemory(halves, DType::kFloat16); };
-  // One step of k, the `of_word`-th of its word, into set `set` of the accumulators.
-  auto step = [&](Value* k, Value* of_word, unsigned set, std::vector<Value*>& sums) {
+  // One step, `at` past k, into set `set` of the accumulators. k is a multiple of `align`.
+  auto step = [&](Value* from, unsigned at, int64_t align, unsigned set,
+                  std::vector<Value*>& sums) {
     std::vector<Value*> columns;
-    Value* row_of_b = At(b, word, panel, Mul(b, word_of(k), b_k_stride));
+    Value* k = Add(b, from, at);
+    Value* row_of_b = At(b, word, panel, Mul(b, k, b_k_stride));  // of elements and whole words
+    auto load = [&](Value* row, unsigned v) {
+      return LoadVector(b, words, At(b, words, row, v), static_cast<uint64_t>(word_bytes));
+    };
+    const WidenedStep widened_step{block_begin ? Sub(b, from, block_begin) : from, align, at};
     for (unsigned v = 0; v < config.vectors; ++v) {
       Value* numbers =
-          LoadVector(b, words, At(b, words, row_of_b, v), static_cast<uint64_t>(word_bytes));
-      if (config.form == PanelForm::kExpanded) numbers = ExpandWords(b, numbers, of_word);
-      if (config.form == PanelForm::kHalves) numbers = widened(numbers);
-      if (has_blocks) numbers = IntegersOf(b, config, numbers, of_word, zeros[v]);
+          widened ? EmitNumbers(b, *widened, widened_step, config.block, config.lanes, zeros[v],
+                                [&](Value* row) {
+                                  return load(At(b, word, block_of_b, Mul(b, row, b_k_stride)), v);
+                                })
+                  : load(row_of_b, v);
       if (has_blocks && !scales_sums) numbers = b.CreateFMul(numbers, scales[v]);
       columns.push_back(numbers);
     }
@@ -266,30 +232,28 @@ std::vector<Value*> SumsOfTile(Builder& b, const TileConfig& config, const TileC
     Value* rows = LoadVector(b, column, a_k, align);
     for (unsigned e = 0; e < config.extra; ++e) {
       Value* scalar = b.CreateLoad(word, At(b, word, row_of_b, config.vectors * config.lanes + e));
-      if (config.form == PanelForm::kHalves) scalar = widened(scalar);
       Value*& sum = sums[accumulators * sets + e];
       sum = multiply_add(rows, b.CreateVectorSplat(config.rows, scalar), sum);
     }
   };
-  // Steps from..to-1; `from` is a multiple of the steps of a word.
+  // Steps from..to-1; `from` is the block's begin, or 0.
   auto steps = [&](Value* from, Value* to, const std::vector<Value*>& before) {
     Value* whole =
         Add(b, from, b.CreateAnd(Sub(b, to, from), I64(b, -static_cast<int64_t>(unroll))));
-    std::vector<Value*> sums = ForCarried(
-        b, from, whole, unroll, "k", before, [&](Value* k, const std::vector<Value*>& carried) {
-          std::vector<Value*> next = carried;
-          fetch(k, unroll);
-          for (unsigned u = 0; u < unroll; ++u)
-            step(Add(b, k, u), I64(b, u % word_steps), u % sets, next);
-          return next;
-        });
-    return ForCarried(
-        b, whole, to, 1, "k.rest", sums, [&](Value* k, const std::vector<Value*>& carried) {
-          std::vector<Value*> next = carried;
-          Value* of_word = word_steps == 1 ? I64(b, 0) : Rem(b, k, I64(b, word_steps));
-          step(k, of_word, 0, next);
-          return next;
-        });
+    std::vector<Value*> sums = ForCarried(b, from, whole, unroll, "k", before,
+                                          [&](Value* k, const std::vector<Value*>& carried) {
+                                            std::vector<Value*> next = carried;
+                                            fetch(k, unroll);
+                                            for (unsigned u = 0; u < unroll; ++u)
+                                              step(k, u, unroll, u % sets, next);
+                                            return next;
+                                          });
+    return ForCarried(b, whole, to, 1, "k.rest", sums,
+                      [&](Value* k, const std::vector<Value*>& carried) {
+                        std::vector<Value*> next = carried;
+                        step(k, 0, 1, 0, next);
+                        return next;
+                      });
   };
   auto sum_of_sets = [&](const std::vector<Value*>& sums, unsigned i) {
     Value* sum = sums[i];
@@ -306,6 +270,8 @@ std::vector<Value*> SumsOfTile(Builder& b, const TileConfig& config, const TileC
       scales.push_back(load(call.scales, v));
       if (config.has_zero_points) zeros[v] = load(call.zero_points, v);
     }
+    block_begin = k;
+    block_of_b = At(b, word, panel, Mul(b, word_of(k), b_k_stride));
     Value* end = Min(b, k_extent, Add(b, k, config.block));
     if (!scales_sums) return steps(k, end, carried);
     const std::vector<Value*> sums = steps(
@@ -335,7 +301,7 @@ std::vector<Value*> SumsOfTile(Builder& b, const TileConfig& config, const TileC
 void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) {
   auto arg = [&](unsigned i) { return function->getArg(i); };
   TileCall call{arg(0), arg(1), arg(2), arg(3), arg(4), arg(5), arg(6), arg(7)};
-  if (IsInBlocks(config.form)) {
+  if (config.block > 0) {
     call.scales = arg(kScalesArg);
     call.zero_points = arg(kZeroPointsArg);
   }
@@ -357,11 +323,11 @@ std::string TileName(const TileConfig& config) {
   auto stride = [](int64_t value) {
     return value == TileConfig::kDynamic ? "x" : fmt::format("{}", value);
   };
-  constexpr const char* kForms[] = {"",      "_expanded", "_pairs", "_int8",
-                                    "_int4", "_quads",    "_halves"};
+  constexpr const char* kForms[] = {"", "_", "_pairs", "_quads"};
   std::string form = kForms[static_cast<size_t>(config.form)];
+  if (config.form == PanelForm::kWidened) form += config.widened->name;
   if (config.form == PanelForm::kQuads) form += config.a_is_unsigned ? "_us" : "_su";
-  if (IsInBlocks(config.form)) {
+  if (config.block > 0) {
     form += fmt::format("_{}x{}{}", config.block, config.block_stride,
                         config.has_zero_points ? "z" : "");
   }
@@ -377,7 +343,7 @@ std::vector<llvm::Type*> TileParams(Builder& b, const TileConfig& config) {
   llvm::Type* ptr = b.getPtrTy();
   llvm::Type* i64 = b.getInt64Ty();
   std::vector<llvm::Type*> params = {ptr, ptr, ptr, i64, b.getInt1Ty(), i64, i64, i64};
-  if (IsInBlocks(config.form)) params.insert(params.end(), 2, ptr);
+  if (config.block > 0) params.insert(params.end(), 2, ptr);
   return params;
 }
 
@@ -391,7 +357,7 @@ std::vector<Value*> TileArgs(Builder& b, const TileConfig& config, const TileCal
                               stride(call.a_row_stride),
                               stride(call.a_k_stride),
                               stride(call.b_k_stride)};
-  if (IsInBlocks(config.form)) {
+  if (config.block > 0) {
     args.push_back(call.scales);
     args.push_back(call.zero_points ? call.zero_points : call.scales);
   }
@@ -400,9 +366,10 @@ std::vector<Value*> TileArgs(Builder& b, const TileConfig& config, const TileCal
 
 }  // namespace
 
-int64_t DepthOfWord(PanelForm form) {
-  constexpr int64_t kDepths[] = {1, 2, 2, 1, 8, 1, 1};
-  return kDepths[static_cast<size_t>(form)];
+llvm::Type* WordTypeOf(Builder& builder, DType dtype, PanelForm form, const WeightForm* widened) {
+  if (form == PanelForm::kElements) return AccumulatorType(builder.getContext(), dtype);
+  if (form != PanelForm::kWidened || widened->has_parts()) return builder.getInt32Ty();
+  return builder.getIntNTy(static_cast<unsigned>(DTypeBits(widened->stored)));
 }
 
 unsigned TileSets(const TileConfig& config, int64_t all_rows) {
@@ -437,7 +404,7 @@ void DispatchRows(Builder& builder, const std::string& name, const TileConfig& c
       [&](Builder& b, llvm::Function* function) {
         auto arg = [&](unsigned i) { return function->getArg(i); };
         TileCall inner{arg(0), arg(1), arg(2), arg(3), arg(4), arg(5), arg(6), arg(7)};
-        if (IsInBlocks(config.form)) {
+        if (config.block > 0) {
           inner.scales = arg(kScalesArg);
           inner.zero_points = arg(kZeroPointsArg);
         }

@@ -11,7 +11,7 @@
 // set sums each sets-th step of k, and their sums are added at the end. So the order of a sum
 // depends on their number: all elements of a product are to have the same.
 //
-// A panel of B may hold its numbers in another form than C's dtype (PanelForm): tiles expand them in
+// A panel of B may hold its numbers in another form than C's dtype (PanelForm): tiles widen them in
 // registers, or multiply them as they are.
 // Tested through contraction/contraction_test.cc and contraction/weights_test.cc.
 #pragma once
@@ -21,6 +21,7 @@
 
 #include "bytecode/base/dtype.h"
 #include "kernels/codegen/contraction/ir.h"
+#include "kernels/op/weight_forms.h"
 
 namespace relayvm::codegen {
 
@@ -35,24 +36,14 @@ llvm::Value* AddAny(Builder& b, llvm::Value* x, llvm::Value* y);
 // The sets of accumulators that a kernel with so many in each has.
 unsigned SetsFor(int64_t accumulators);
 
-// What a panel of B is made of. Words are of 32 bits (of kInt8: of 8, of kHalves: of 16), one for each column, and hold
-// several of k: word w of a column has those from w * DepthOfWord on. Integers come in blocks along k:
-// each stands for (integer - zero point) * scale, of its block and column.
+// What a panel of B is made of.
 enum class PanelForm : uint8_t {
   kElements,  // elements of the accumulators' dtype
-  kExpanded,  // words of 2 bfloat16, which become float32
-  kPairs,     // the same words, multiplied as pairs with A's, which are such words too: a step of k
-              // is one word of each
-  kInt8,      // signed, with zero point 0 unless the call has some
-  kInt4,  // words of 8 unsigned ones, lowest bits first, with zero point 8 unless the call has some
-  kQuads,   // words of 4 integers, multiplied as they are with A's (integer.h): K counts words
-  kHalves,  // elements of float16, which become float32
+  kWidened,   // words or elements of a WeightForm (kernels/op/weight_forms.h), which become float32
+  kPairs,  // words of 2 bfloat16, multiplied as pairs with A's, which are such words too: a step of
+           // k is one word of each
+  kQuads,  // words of 4 integers, multiplied as they are with A's (integer.h): K counts words
 };
-inline bool IsInBlocks(PanelForm form) {
-  return form == PanelForm::kInt8 || form == PanelForm::kInt4;
-}
-// How much of k a word is; 1 for elements.
-int64_t DepthOfWord(PanelForm form);
 
 struct TileConfig {
   DType dtype;
@@ -69,8 +60,9 @@ struct TileConfig {
   bool streams_a = false, streams_b = false;
   // Others than kElements: of dtype float32, kQuads of int32. b_k_stride is then from word to word.
   PanelForm form = PanelForm::kElements;
-  // IsInBlocks: how much of k a block is, a multiple of 8; the distance of a column's scales (and zero
-  // points); whether there are zero points.
+  const WeightForm* widened = nullptr;  // kWidened
+  // Where that is in blocks: how much of k a block is, a multiple of 16; the distance of a column's
+  // scales (and zero points); whether there are zero points.
   int64_t block = 0, block_stride = 0;
   bool has_zero_points = false;
   bool a_is_unsigned = false;  // kQuads: which side's numbers are
@@ -85,6 +77,8 @@ struct TileCall {
   llvm::Value *scales = nullptr, *zero_points = nullptr;
   llvm::Value* tail = nullptr;  // of AMX's tiles: see amx.h
 };
+// What a panel of B is an array of. REQUIRES: a kernel is being emitted.
+llvm::Type* WordTypeOf(Builder& builder, DType dtype, PanelForm form, const WeightForm* widened);
 void EmitTileCall(Builder& builder, const TileConfig& config, const TileCall& call);
 // The sums instead, of each row the vectors, computed here and kept in registers. REQUIRES: no extra
 // columns; call.c and call.accumulate are null.

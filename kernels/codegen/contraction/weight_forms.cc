@@ -32,12 +32,6 @@ bool MultipliesBytes(const Product& product) {
          IsWidened(DType::kInt8, product.weight);
 }
 
-bool TakesHalves(const KernelSpec& spec, const ContractionDetail& d) {
-  const te::Tensor& weight = d.contraction->hint_inputs[1];
-  return weight->dtype == DType::kFloat16 && d.dtype == DType::kFloat32 && !d.rounds &&
-         !d.contraction->transpose_a && IsMemory(spec, weight);
-}
-
 bool IsHalvesWeight(const KernelSpec& spec, const Product& product, const ContractionDetail& d) {
   return d.dtype == DType::kFloat32 && !d.rounds && IsCastFrom(DType::kFloat16, product.weight) &&
          PlainLoad(product.weight->operands[0], DType::kFloat16, spec) != nullptr;
@@ -46,31 +40,33 @@ bool IsHalvesWeight(const KernelSpec& spec, const Product& product, const Contra
 bool TakeWeightForm(const KernelSpec& spec, const Product& product, ContractionDetail& d) {
   const te::TensorNode& t = *d.contraction;
   const te::TensorNode& weight = *t.hint_inputs[1];
+  const WeightForm& form = *t.weight_form;
   for (size_t i = 1; i < t.hint_inputs.size(); ++i) {
     if (!IsMemory(spec, t.hint_inputs[i])) return false;
   }
-  if (weight.dtype == DType::kBFloat16) {
-    if (!weight.shape[3].is_const(2)) return false;
-    const bool multiplied =
-        d.target.bfloat16_dots && !t.transpose_a && IsCastFrom(DType::kBFloat16, product.data);
-    d.panel_form = multiplied ? PanelForm::kPairs : PanelForm::kExpanded;
-    d.panel_words = weight.shape[1];
-    return true;
-  }
-  if (weight.dtype == DType::kInt8 && MultipliesBytes(product)) {
-    if (!weight.shape[3].is_const(kQuad) || t.transpose_a || d.packed_width == 0) return false;
-    d.panel_form = PanelForm::kQuads;
-    d.panel_words = weight.shape[1];
-    return true;
-  }
-  if (weight.dtype != DType::kInt8 && weight.dtype != DType::kUInt32) return false;
-  d.panel_form = weight.dtype == DType::kInt8 ? PanelForm::kInt8 : PanelForm::kInt4;
-  d.packed_width = weight.shape[3].is_const() ? weight.shape[3].value() : 0;
-  if (t.hint_inputs.size() < 3 || d.packed_width == 0 || d.packed_width % 4 != 0 ||
-      !weight.shape[2].is_const() || t.transpose_a || d.dtype != DType::kFloat32 || d.rounds) {
+  const bool in_blocks = t.hint_inputs.size() > 2;
+  const size_t width_at = in_blocks ? 3 : 2;
+  if (weight.shape.size() <= width_at || !weight.shape[width_at].is_const() || t.transpose_a)
+    return false;
+  const int64_t width = weight.shape[width_at].value();
+  if (width % 4 != 0 ||
+      (form.side_by_side() > 1 && !weight.shape[3].is_const(form.side_by_side()))) {
     return false;
   }
-  d.weight_block = weight.shape[2].value() * DepthOfWord(d.panel_form);
+  if (MultipliesBytes(product)) {
+    d.panel_form = PanelForm::kQuads;
+  } else if (d.dtype != DType::kFloat32 || d.rounds || form.given != DType::kFloat32) {
+    return false;
+  } else if (d.target.bfloat16_dots && form.stored == DType::kBFloat16 &&
+             IsCastFrom(DType::kBFloat16, product.data)) {
+    d.panel_form = PanelForm::kPairs;
+  } else {
+    d.panel_form = PanelForm::kWidened;
+  }
+  d.packed_width = width;
+  d.panel_words = weight.shape[1];
+  if (!in_blocks) return true;
+  d.weight_block = weight.shape[2].is_const() ? form.NumbersOf(weight.shape[2].value()) : 0;
   // Tiles begin with a block.
   if (!TakesWeightBlock(d.weight_block)) return false;
   d.weight_blocks = weight.shape[1];

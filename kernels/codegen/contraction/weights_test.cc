@@ -5,7 +5,9 @@
 #include "kernels/codegen/contraction/amx_emulator.h"
 #include "kernels/codegen/contraction/contraction.h"
 #include "kernels/codegen/contraction/harness.h"
+#include "kernels/op/weight_forms.h"
 #include "kernels/runtime/half.h"
+#include "kernels/te/evaluate.h"
 
 namespace relayvm {
 namespace {
@@ -96,51 +98,60 @@ KernelSpec HalvesSpec(const Size& s) {
               {data, weight, bias}, {AddBias(product, bias, 1)});
 }
 
-// Integers in blocks of some form.
+// A form in blocks of some size.
 struct Blocks {
-  int bits;
+  const WeightForm* form;
   int64_t size;
   bool has_zero_points;
 };
 
+// Random numbers of that form; what no column or k has is arbitrary. They are read as the table says, which
+// weight_forms_test.cc compares with what is said of their bits.
 Weight InBlocks(const Size& s, const Blocks& blocks, uint32_t seed) {
+  const WeightForm& form = *blocks.form;
   const int64_t panels = (s.units + s.width - 1) / s.width;
   const int64_t count = (s.depth + blocks.size - 1) / blocks.size;
-  const int64_t in_word = blocks.bits == 8 ? 1 : 8;
-  // What no column or k has is arbitrary.
-  Weight w{{RandomTensor(blocks.bits == 8 ? DType::kInt8 : DType::kUInt32,
-                         {panels, count, blocks.size / in_word, s.width}, seed, -100, 100),
-            RandomTensor(DType::kFloat32, {panels, count, s.width}, seed + 1)},
-           {}};
+  Weight w{{RandomTensor(DType::kFloat32, {panels, count, s.width}, seed + 1)}, {}};
   if (blocks.has_zero_points) {
     w.packed.push_back(RandomTensor(DType::kFloat32, {panels, count, s.width}, seed + 2));
-    for (int64_t i = 0; i < w.packed[2].size(); ++i) {
-      Floats(w.packed[2])[i] = std::round(Floats(w.packed[2])[i] * 3);
+    for (int64_t i = 0; i < w.packed[1].size(); ++i) {
+      Floats(w.packed[1])[i] = std::round(Floats(w.packed[1])[i] * 3);
     }
   }
-  std::mt19937 random(seed);
+  // Blocks of any size are bits of random numbers, a column's blocks one after the other.
+  WeightForm of_size = form;
+  of_size.block = blocks.size;
+  const HostTensor random =
+      RandomTensor(DType::kFloat32, {count * blocks.size, panels * s.width}, seed);
+  HostTensor numbers = PackWeight(of_size, random, /*transposed=*/false, s.width);
+  numbers.data = numbers.data.Loaded();
+  w.packed.insert(w.packed.begin(), numbers);
+  const Tensor words = te::Placeholder(
+      "words", std::vector<Dim>(numbers.shape.begin(), numbers.shape.end()), numbers.dtype, 0);
+  const Tensor all =
+      te::Compute("numbers", {s.depth, s.units}, [&](const std::vector<te::Expr>& i) {
+        const auto quotient = [](const te::Expr& x, int64_t y) {
+          return te::Binary(te::BinaryOp::kFloorDivide, x, te::IntImm(y));
+        };
+        const auto rest = [](const te::Expr& x, int64_t y) {
+          return te::Binary(te::BinaryOp::kFloorMod, x, te::IntImm(y));
+        };
+        return NumberOf(
+            form, rest(i[0], blocks.size), blocks.size,
+            [&](const te::Expr& row) {
+              return te::Load(words, {quotient(i[1], s.width), quotient(i[0], blocks.size), row,
+                                      rest(i[1], s.width)});
+            },
+            blocks.has_zero_points ? te::FloatImm(0, DType::kFloat32) : nullptr);
+      });
+  const HostTensor* const inputs[] = {&w.packed[0]};
+  const HostTensor values =
+      te::Evaluate(all, inputs, [](uint32_t) { return std::nullopt; }).value();
   for (int64_t k = 0; k < s.depth; ++k) {
     for (int64_t n = 0; n < s.units; ++n) {
-      const int64_t block = n / s.width * count + k / blocks.size;
-      const int64_t of_block = block * s.width + n % s.width;
-      const int64_t word =
-          (block * (blocks.size / in_word) + k % blocks.size / in_word) * s.width + n % s.width;
-      auto* bytes = reinterpret_cast<uint8_t*>(w.packed[0].data.Mutable().data());
-      const auto bits = static_cast<uint32_t>(random());
-      int integer = 0;
-      if (blocks.bits == 8) {
-        bytes[word] = static_cast<uint8_t>(bits);
-        integer = int{static_cast<int8_t>(bits)};  // NOLINT(bugprone-signed-char-misuse)
-      } else {
-        integer = static_cast<int>(bits & 15);
-        uint8_t& pair = bytes[word * 4 + k % 8 / 2];
-        pair = static_cast<uint8_t>(k % 2 == 0 ? (pair & 0xf0) | integer
-                                               : (pair & 0x0f) | (integer << 4));
-      }
-      const double zero = blocks.has_zero_points ? Floats(w.packed[2])[of_block]
-                          : blocks.bits == 8     ? 0
-                                                 : 8;
-      w.values.push_back((integer - zero) * Floats(w.packed[1])[of_block]);
+      const int64_t of_block = (n / s.width * count + k / blocks.size) * s.width + n % s.width;
+      const double zero = blocks.has_zero_points ? Floats(w.packed[2])[of_block] : 0;
+      w.values.push_back((Floats(values)[k * s.units + n] - zero) * Floats(w.packed[1])[of_block]);
     }
   }
   return w;
@@ -157,11 +168,12 @@ KernelSpec BlocksSpec(const Size& s, const Blocks& blocks) {
   Attrs attrs;
   attrs.Set("units", s.units);
   attrs.Set("in_units", s.depth);
+  attrs.Set("form", std::string(blocks.form->name));
   const Tensor product =
       Apply("nn.contrib_dense_blocks", attrs, inputs, {s.rows, s.units}, DType::kFloat32);
   inputs.push_back(Input({s.units}, static_cast<int>(inputs.size())));
   return Spec(
-      fmt::format("blocks{}_{}{}_{}x{}x{}_{}", blocks.bits, blocks.size,
+      fmt::format("blocks_{}_{}{}_{}x{}x{}_{}", blocks.form->name, blocks.size,
                   blocks.has_zero_points ? "z" : "", s.rows.ToString(), s.depth, s.units, s.width),
       inputs, {AddBias(product, inputs.back(), 1)});
 }
@@ -258,7 +270,7 @@ TEST_CASE("weights of float16, on every target") {
   }
 }
 
-TEST_CASE("weights of 8 and 4 bits in blocks, on every target") {
+TEST_CASE("weights in blocks of every form, on every target") {
   for (const std::string& cpu : Targets()) {
     CAPTURE(cpu);
     KernelHarness harness(OptionsFor(cpu));
@@ -274,10 +286,13 @@ TEST_CASE("weights of 8 and 4 bits in blocks, on every target") {
       cases.push_back({s, blocks, harness.Add(spec)});
     };
     const int64_t width = codegen::PreferredPanelWidth(cpu);
-    for (int bits : {8, 4}) {
-      for (const Size& s : Sizes(width)) add(s, {bits, 32, s.depth % 2 == 1});
+    for (const WeightForm& form : WeightForms()) {
+      if (form.block == 0) continue;
+      const bool has_zeros = form.decode == nullptr;
+      for (const Size& s : Sizes(width)) add(s, {&form, 32, has_zeros && s.depth % 2 == 1});
       for (int64_t block : {16, 64, 128, 256}) {
-        for (bool zeros : {false, true}) add({kRows, 600, width + 3, width}, {bits, block, zeros});
+        for (int zeros = 0; zeros <= (has_zeros ? 1 : 0); ++zeros)
+          add({kRows, 600, width + 3, width}, {&form, block, zeros == 1});
       }
     }
     harness.Finish();
@@ -286,7 +301,7 @@ TEST_CASE("weights of 8 and 4 bits in blocks, on every target") {
       const Case& c = cases[i];
       const Weight weight = InBlocks(c.size, c.blocks, static_cast<uint32_t>(i) * 10 + 1);
       for (int64_t rows : RowsOf(c.size, cpu)) {
-        CAPTURE(c.blocks.bits);
+        CAPTURE(c.blocks.form->name);
         Check(harness, c.kernel, c.size, weight, rows, /*rounds_data=*/false);
       }
     }
@@ -294,14 +309,15 @@ TEST_CASE("weights of 8 and 4 bits in blocks, on every target") {
 }
 
 TEST_CASE("blocks that tiles cannot begin with are left to plain loops") {
+  const WeightForm* form = FindWeightForm("q8");
   for (int64_t block : {8, 24, 1024}) {
     const Size s{kRows, 70, 9, 16};
-    CHECK(IsContraction(BlocksSpec(s, {8, block, false})) == (block == 8));
+    CHECK(IsContraction(BlocksSpec(s, {form, block, false})) == (block == 8));
     if (block == 8) continue;
     KernelHarness harness;
-    const size_t kernel = harness.Add(BlocksSpec(s, {8, block, true}));
+    const size_t kernel = harness.Add(BlocksSpec(s, {form, block, true}));
     harness.Finish();
-    Check(harness, kernel, s, InBlocks(s, {8, block, true}, 5), 3, /*rounds_data=*/false);
+    Check(harness, kernel, s, InBlocks(s, {form, block, true}, 5), 3, /*rounds_data=*/false);
   }
 }
 

@@ -193,7 +193,7 @@ class _Options(TypedDict, total=False):
     schedule_for: Mapping[str, str]
     schedules: _Path | Sequence[_Path]
     verify_ir: bool
-    weights: Literal["q8", "q4"]
+    weights: str  # a form that relayc --help names: "q8"
 
 class _CompileOptions(_Options, total=False):
     dims: Mapping[str, int]
