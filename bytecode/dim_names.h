@@ -1,5 +1,5 @@
 // The names of a signature's dims: what expressions over them refer to by number, and what the border
-// binds when values come in (vm/signature_dims.h). Tested by dim_names_test.cc.
+// binds when values come in (vm/border/signature_dims.h). Tested by dim_names_test.cc.
 #pragma once
 
 #include <span>

@@ -86,7 +86,7 @@ struct ExportInfo {
   std::vector<std::string> output_names;  // of the result's tensors, depth first; may be empty
 };
 
-// A function that the program declares and the host provides (vm/host_function.h). It takes and gives
+// A function that the program declares and the host provides (vm/border/host_function.h). It takes and gives
 // objects (scalars boxed) of types without variables, functions and references. What dims of one name
 // promise holds for the result too.
 struct HostFunctionInfo {

@@ -10,7 +10,7 @@
 #include "bytecode/io/npz.h"
 #include "bytecode/writer.h"
 #include "tests/temp_folder.h"
-#include "vm/relayvm.h"
+#include "vm/api/relayvm.h"
 
 namespace relayvm {
 namespace {

@@ -21,7 +21,7 @@
 
 #include "bytecode/base/status.h"
 #include "compiler/ir/ir.h"
-#include "compiler/transforms/convert_layout.h"
+#include "compiler/transforms/layouts/convert_layout.h"
 #include "kernels/op/weight_forms.h"
 
 namespace relayvm {

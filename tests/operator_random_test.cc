@@ -10,7 +10,7 @@
 #include "compiler/driver.h"
 #include "compiler/frontend/parser.h"
 #include "kernels/op/op.h"
-#include "vm/relayvm.h"
+#include "vm/api/relayvm.h"
 
 namespace relayvm {
 namespace {

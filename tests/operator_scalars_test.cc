@@ -24,7 +24,7 @@
 #include "kernels/te/evaluate.h"
 #include "kernels/te/scalar.h"
 #include "kernels/te/scalar_expression.h"
-#include "vm/relayvm.h"
+#include "vm/api/relayvm.h"
 
 namespace relayvm {
 namespace {

@@ -16,7 +16,7 @@
 #include "compiler/frontend/parser.h"
 #include "kernels/op/op.h"
 #include "kernels/op/testing.h"
-#include "vm/relayvm.h"
+#include "vm/api/relayvm.h"
 
 namespace relayvm {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "vm/value.h"
+#include "vm/border/value.h"
 
 namespace relayvm::testing {
 

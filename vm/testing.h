@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "bytecode/assembler.h"
-#include "vm/relayvm.h"
-#include "vm/sanitizers.h"
+#include "vm/api/relayvm.h"
+#include "vm/platform/sanitizers.h"
 
 namespace relayvm::testing {
 

@@ -2,7 +2,7 @@
 //
 // A program that needs no heap (static_plan.h) becomes functions that want C's library alone: plain
 // pointers in and out, a workspace of a stated size. Any other is linked with the runtime of vm/aot and
-// passes values (vm/c_api.h). Either way there is neither bytecode nor an interpreter in what comes out,
+// passes values (vm/api/c_api.h). Either way there is neither bytecode nor an interpreter in what comes out,
 // and tables and constants are data of the object file.
 // Thread-safe. Tested by tests/aot.
 #pragma once

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "vm/aot/aot_runtime.h"
-#include "vm/object.h"
+#include "vm/memory/object.h"
 
 namespace relayvm::aot {
 namespace {
@@ -183,7 +183,7 @@ llvm::GlobalVariable* EmitDescriptor(const ObjectModule& object, const Descripto
 
 llvm::GlobalVariable* EmitTensor(const ObjectModule& object, DType dtype,
                                  const std::vector<int64_t>& dims, Constant* data, uint64_t bytes) {
-  // The header of vm/object.h, field by field.
+  // The header of vm/memory/object.h, field by field.
   static_assert(std::endian::native == std::endian::little);
   static_assert(sizeof(vm::Object) == 6 + 2 && sizeof(vm::Tensor) == 32);
   llvm::IRBuilder<> b(object.context());

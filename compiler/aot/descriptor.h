@@ -20,7 +20,7 @@ struct DescriptorParts {
 llvm::GlobalVariable* EmitDescriptor(const ObjectModule& object, const DescriptorParts& parts,
                                      const std::string& symbol);
 
-// A tensor of the runtime (vm/object.h) that is never counted, over elements of the object file.
+// A tensor of the runtime (vm/memory/object.h) that is never counted, over elements of the object file.
 llvm::GlobalVariable* EmitTensor(const ObjectModule& object, DType dtype,
                                  const std::vector<int64_t>& dims, llvm::Constant* data,
                                  uint64_t bytes);

@@ -5,12 +5,12 @@
 #include <cstddef>
 
 #include "vm/aot/aot_runtime.h"
-#include "vm/object.h"
+#include "vm/memory/object.h"
 
 namespace relayvm::aot {
 namespace {
 
-// Of vm/object.h: what all objects begin with, then a word by kind, then fields.
+// Of vm/memory/object.h: what all objects begin with, then a word by kind, then fields.
 constexpr uint64_t kRankAt = 7, kWordAt = 8, kFieldsAt = 16, kDimsAt = sizeof(vm::Tensor);
 static_assert(sizeof(vm::Object) == 8 && sizeof(vm::Adt) == kFieldsAt &&
               sizeof(vm::Closure) == kFieldsAt && sizeof(vm::Ref) == kFieldsAt + 8);

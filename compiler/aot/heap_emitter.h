@@ -1,5 +1,5 @@
 // HeapEmitter: functions of a program that makes tensors of open size, constructors, closures or
-// recursion. An object is one of vm/object.h, counted in place; an empty register is null. What is more
+// recursion. An object is one of vm/memory/object.h, counted in place; an empty register is null. What is more
 // than a few instructions is a call of the runtime (vm/aot/aot_runtime.h). A failure leaves what lives
 // to Heap::Reset. Tested by tests/aot.
 #pragma once

@@ -17,7 +17,7 @@
 #include "compiler/aot/aot.h"
 #include "compiler/graph/build_graph.h"
 #include "vm/aot/native_program.h"
-#include "vm/relayvm.h"
+#include "vm/api/relayvm.h"
 
 namespace relayvm {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "compiler/api/compiler.h"
-#include "vm/c_api_internal.h"
+#include "vm/api/c_api_internal.h"
 
 using relayvm::CompiledModel;
 using relayvm::CompilerOptions;

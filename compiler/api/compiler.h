@@ -34,7 +34,7 @@
 #include <vector>
 
 #include "bytecode/base/shared_bytes.h"
-#include "vm/relayvm.h"
+#include "vm/api/relayvm.h"
 
 namespace relayvm {
 
@@ -77,7 +77,7 @@ struct CompilerOptions {
   std::string precision, weights;
   // What the executable is for: "vm", or "graph" (compiler/graph), for static programs without control flow.
   std::string executor = "vm";
-  bool batching = false;             // with kernels for schedulers that batch (vm/scheduler.h)
+  bool batching = false;             // with kernels for schedulers that batch (vm/schedule/scheduler.h)
   bool exact = false;                // nothing that loses more precision than sums in another order
   std::vector<std::string> layouts;  // "nn.conv2d=NHWC:default"
   std::map<std::string, std::string> schedule_for;  // by kernel: "tile=8x32,block=96"

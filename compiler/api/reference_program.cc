@@ -11,7 +11,7 @@
 #include "compiler/ir/declared_dims.h"
 #include "compiler/lowering/value_type.h"
 #include "compiler/pipeline.h"
-#include "vm/optional_inputs.h"
+#include "vm/border/optional_inputs.h"
 
 namespace relayvm {
 namespace {

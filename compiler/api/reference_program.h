@@ -8,8 +8,8 @@
 
 #include "compiler/api/module.h"
 #include "compiler/reference/interpreter.h"
-#include "vm/executable.h"
-#include "vm/value.h"
+#include "vm/border/value.h"
+#include "vm/run/executable.h"
 
 namespace relayvm {
 

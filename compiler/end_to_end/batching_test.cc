@@ -14,7 +14,7 @@
 #include "compiler/frontend/params.h"
 #include "compiler/frontend/parser.h"
 #include "tests/same_value.h"
-#include "vm/scheduler.h"
+#include "vm/schedule/scheduler.h"
 
 namespace relayvm {
 namespace {

@@ -10,7 +10,7 @@
 #include "compiler/ir/graph_builder.h"
 #include "compiler/ir/scalar.h"
 #include "tests/temp_folder.h"
-#include "vm/relayvm.h"
+#include "vm/api/relayvm.h"
 
 namespace relayvm {
 namespace {

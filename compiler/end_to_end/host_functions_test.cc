@@ -14,7 +14,7 @@
 #include "compiler/ir/printer.h"
 #include "compiler/reference/interpreter.h"
 #include "kernels/te/scalar.h"
-#include "vm/relayvm.h"
+#include "vm/api/relayvm.h"
 
 namespace relayvm {
 namespace {

@@ -12,7 +12,7 @@
 #include "compiler/driver.h"
 #include "compiler/end_to_end/imported_values.h"
 #include "compiler/import/onnx/testing.h"
-#include "vm/relayvm.h"
+#include "vm/api/relayvm.h"
 
 namespace relayvm {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "compiler/driver.h"
 #include "compiler/import/onnx/testing.h"
-#include "vm/relayvm.h"
+#include "vm/api/relayvm.h"
 
 namespace relayvm {
 

@@ -1,6 +1,6 @@
 // Kernels that Winograd's convolutions take: files hold them as given where they would grow, and loading
 // makes of them the very bits that the compiler would.
-#include "vm/recipes.h"
+#include "vm/kernels/recipes.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 #include "compiler/driver.h"
 #include "kernels/runtime/half.h"
 #include "tests/temp_folder.h"
-#include "vm/relayvm.h"
+#include "vm/api/relayvm.h"
 
 namespace relayvm {
 namespace {

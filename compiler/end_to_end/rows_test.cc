@@ -13,7 +13,7 @@
 
 #include "compiler/driver.h"
 #include "compiler/frontend/parser.h"
-#include "vm/relayvm.h"
+#include "vm/api/relayvm.h"
 
 namespace relayvm {
 namespace {

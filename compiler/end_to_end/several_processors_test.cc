@@ -11,7 +11,7 @@
 #include "bytecode/writer.h"
 #include "compiler/driver.h"
 #include "tests/temp_folder.h"
-#include "vm/relayvm.h"
+#include "vm/api/relayvm.h"
 
 namespace relayvm {
 namespace {

@@ -9,7 +9,7 @@
 #include "bytecode/writer.h"
 #include "compiler/driver.h"
 #include "compiler/frontend/parser.h"
-#include "vm/relayvm.h"
+#include "vm/api/relayvm.h"
 
 namespace relayvm {
 namespace {

@@ -1,7 +1,7 @@
 // Transposed convolutions as plain ones, a phase of the stride each, against their definition by a
 // plain scatter: kernels that are and are not multiples of the stride, all paddings, dilations,
 // groups, both orders of dims, one to three spatial axes, at open extents.
-#include "compiler/transforms/transposed_convolutions.h"
+#include "compiler/transforms/products/transposed_convolutions.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -17,7 +17,7 @@
 #include "compiler/driver.h"
 #include "compiler/frontend/parser.h"
 #include "compiler/transforms/testing.h"
-#include "vm/relayvm.h"
+#include "vm/api/relayvm.h"
 
 namespace relayvm {
 namespace {

@@ -8,12 +8,12 @@
 
 #include "compiler/graph/testing.h"
 #include "tests/temp_folder.h"
+#include "vm/api/relayvm.h"
 #include "vm/graph/format/graph_files.h"
 #include "vm/graph/format/graph_json.h"
 #include "vm/graph/format/verify.h"
 #include "vm/graph/graph_folder.h"
 #include "vm/graph/graph_module.h"
-#include "vm/relayvm.h"
 
 namespace relayvm::graph {
 namespace {

@@ -1,6 +1,6 @@
 // What the entry's parameters say of dims inside of data types: List[Tensor[(n, 4), float32]]. Type
 // inference forgets such names, since programs may not rely on them: a list can be made of anything. Hosts
-// are held to them all the same (vm/signature_dims.h), so an attribute of the entry keeps them, from the
+// are held to them all the same (vm/border/signature_dims.h), so an attribute of the entry keeps them, from the
 // pipeline's start until the export is written. Tested by value_type_test.cc.
 #pragma once
 

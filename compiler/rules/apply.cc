@@ -6,8 +6,8 @@
 #include "compiler/ir/large_stack.h"
 #include "compiler/ir/walk.h"
 #include "compiler/rules/match.h"
-#include "compiler/transforms/dead_code.h"
-#include "compiler/transforms/propagate_constants.h"
+#include "compiler/transforms/simplify/dead_code.h"
+#include "compiler/transforms/simplify/propagate_constants.h"
 #include "compiler/typing/op_typing.h"
 
 namespace relayvm::rules {

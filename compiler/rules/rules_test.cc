@@ -5,7 +5,7 @@
 #include <chrono>
 
 #include "compiler/ir/verify.h"
-#include "compiler/transforms/dead_code.h"
+#include "compiler/transforms/simplify/dead_code.h"
 #include "compiler/transforms/testing.h"
 
 namespace relayvm::rules {

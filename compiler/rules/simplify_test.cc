@@ -9,7 +9,7 @@
 
 #include "compiler/ir/verify.h"
 #include "compiler/reference/interpreter.h"
-#include "compiler/transforms/dead_code.h"
+#include "compiler/transforms/simplify/dead_code.h"
 #include "compiler/transforms/testing.h"
 #include "kernels/runtime/half.h"
 

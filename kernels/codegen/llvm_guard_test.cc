@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "kernels/codegen/target.h"
-#include "vm/sanitizers.h"
+#include "vm/platform/sanitizers.h"
 
 #if RELAYVM_ASAN
 #include <sanitizer/lsan_interface.h>

@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "tests/same_value.h"
-#include "vm/scheduler.h"
+#include "vm/schedule/scheduler.h"
 
 namespace {
 

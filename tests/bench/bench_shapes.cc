@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "vm/relayvm.h"
+#include "vm/api/relayvm.h"
 
 namespace {
 

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "vm/host_function.h"
-#include "vm/relayvm.h"
+#include "vm/api/relayvm.h"
+#include "vm/border/host_function.h"
 
 namespace {
 

@@ -5,8 +5,8 @@
 #include <mutex>
 
 #include "tests/faults/fail_each.h"
-#include "vm/dlpack_exchange.h"
-#include "vm/scheduler.h"
+#include "vm/api/dlpack_exchange.h"
+#include "vm/schedule/scheduler.h"
 
 namespace relayvm::faults {
 namespace {

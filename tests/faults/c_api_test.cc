@@ -1,6 +1,6 @@
 // The C API with each allocation failing: from load to results, host functions, DLPack, a scheduler and
 // what an executable says of itself. What is handed over is released once, whatever happens.
-#include "vm/c_api.h"
+#include "vm/api/c_api.h"
 
 #include <atomic>
 #include <condition_variable>
@@ -8,8 +8,8 @@
 
 #include "bytecode/base/guarded.h"
 #include "tests/faults/fail_each.h"
-#include "vm/c_api_host.h"
-#include "vm/c_api_scheduler.h"
+#include "vm/api/c_api_host.h"
+#include "vm/api/c_api_scheduler.h"
 
 namespace relayvm::faults {
 namespace {

@@ -15,7 +15,7 @@
 #include "compiler/api/compiler.h"
 #include "tests/faults/injector.h"
 #include "tests/same_value.h"
-#include "vm/relayvm.h"
+#include "vm/api/relayvm.h"
 
 namespace relayvm::faults {
 

@@ -12,7 +12,7 @@
 
 #include "bytecode/assembler.h"
 #include "tests/fuzz/mutate.h"
-#include "vm/relayvm.h"
+#include "vm/api/relayvm.h"
 
 namespace relayvm::fuzz {
 namespace {

@@ -19,7 +19,7 @@
 #include "tests/fuzz/input_calls.h"
 #include "tests/fuzz/mutate.h"
 #include "tests/random/generator.h"
-#include "vm/relayvm.h"
+#include "vm/api/relayvm.h"
 
 namespace relayvm::fuzz {
 namespace {

@@ -18,7 +18,7 @@
 
 #include "tests/fuzz/mutate.h"
 #include "tests/fuzz/targets.h"
-#include "vm/sanitizers.h"
+#include "vm/platform/sanitizers.h"
 
 namespace relayvm::fuzz {
 namespace {

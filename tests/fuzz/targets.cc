@@ -29,7 +29,7 @@
 #include "tests/fuzz/onnx_target.h"
 #include "tests/fuzz/rules_target.h"
 #include "tests/fuzz/types_target.h"
-#include "vm/relayvm.h"
+#include "vm/api/relayvm.h"
 
 namespace relayvm::fuzz {
 namespace {

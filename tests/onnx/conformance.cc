@@ -21,7 +21,7 @@
 #include "bytecode/base/string_table.h"
 #include "compiler/driver.h"
 #include "compiler/import/onnx/model_file.h"
-#include "vm/relayvm.h"
+#include "vm/api/relayvm.h"
 
 namespace relayvm {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "vm/relayvm.h"
+#include "vm/api/relayvm.h"
 
 namespace relayvm::soak {
 

@@ -26,8 +26,8 @@
 
 #include "tests/same_value.h"
 #include "tests/soak/cases.h"
-#include "vm/sanitizers.h"
-#include "vm/scheduler.h"
+#include "vm/platform/sanitizers.h"
+#include "vm/schedule/scheduler.h"
 
 namespace relayvm::soak {
 namespace {

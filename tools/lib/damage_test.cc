@@ -23,7 +23,7 @@
 #include "tools/values/literal.h"
 #include "tools/values/tensor_file.h"
 #include "tools/values/testing.h"
-#include "vm/relayvm.h"
+#include "vm/api/relayvm.h"
 
 namespace relayvm::tools {
 namespace {

@@ -13,7 +13,7 @@
 #include "bytecode/base/host_tensor.h"
 #include "compiler/tuner/bench.h"
 #include "kernels/op/op.h"
-#include "vm/relayvm.h"
+#include "vm/api/relayvm.h"
 
 namespace relayvm::tools {
 namespace {

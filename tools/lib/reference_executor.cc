@@ -11,9 +11,9 @@
 #include "compiler/reference/interpreter.h"
 #include "tools/lib/value_trace.h"
 #include "tools/values/tensor_file.h"
-#include "vm/border.h"
-#include "vm/optional_inputs.h"
-#include "vm/signature_dims.h"
+#include "vm/border/border.h"
+#include "vm/border/optional_inputs.h"
+#include "vm/border/signature_dims.h"
 
 namespace relayvm::tools {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "bytecode/base/status.h"
 #include "bytecode/io/npz.h"
-#include "vm/value.h"
+#include "vm/border/value.h"
 
 namespace relayvm::tools {
 

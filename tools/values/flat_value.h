@@ -11,7 +11,7 @@
 
 #include "bytecode/base/status.h"
 #include "tools/values/types.h"
-#include "vm/value.h"
+#include "vm/border/value.h"
 
 namespace relayvm::tools {
 

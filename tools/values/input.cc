@@ -14,7 +14,7 @@
 #include "tools/values/literal.h"
 #include "tools/values/numbers.h"
 #include "tools/values/tensor_file.h"
-#include "vm/optional_inputs.h"
+#include "vm/border/optional_inputs.h"
 
 namespace relayvm::tools {
 namespace {
@@ -46,7 +46,7 @@ class Reader {
   }
 
  private:
-  // It stays without a value, which a run takes (vm/optional_inputs.h).
+  // It stays without a value, which a run takes (vm/border/optional_inputs.h).
   bool MayBeLeftOut(size_t i) const {
     return vm::OptionalFormOf(types_.program(), function_.params[i]).has_value();
   }

@@ -9,9 +9,9 @@
 
 #include "bytecode/base/status.h"
 #include "bytecode/program.h"
-#include "vm/chrome_trace.h"
-#include "vm/profile.h"
-#include "vm/trace.h"
+#include "vm/trace/chrome_trace.h"
+#include "vm/trace/profile.h"
+#include "vm/trace/trace.h"
 
 namespace relayvm::tools {
 

@@ -15,7 +15,7 @@
 #include "bytecode/base/status.h"
 #include "tools/values/expect.h"
 #include "tools/values/flat_value.h"
-#include "vm/relayvm.h"
+#include "vm/api/relayvm.h"
 
 namespace relayvm::tools {
 

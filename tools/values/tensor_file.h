@@ -6,7 +6,7 @@
 
 #include "bytecode/base/host_tensor.h"
 #include "bytecode/base/status.h"
-#include "vm/value.h"
+#include "vm/border/value.h"
 
 namespace relayvm::tools {
 

@@ -11,7 +11,7 @@
 
 #include "bytecode/kernel_abi.h"
 #include "bytecode/program.h"
-#include "vm/c_api.h"
+#include "vm/api/c_api.h"
 
 namespace relayvm::vm {
 
@@ -106,7 +106,7 @@ struct RelayvmAotOptions {
 };
 
 // Runs an export; `options` may be null. NULL, and *result; else what failed, as the functions of
-// vm/c_api.h.
+// vm/api/c_api.h.
 relayvm_status* relayvm_aot_run(RelayvmAotProgram* program, uint32_t function,
                                 const RelayvmAotOptions* options, relayvm_value* const* inputs,
                                 size_t num_inputs, relayvm_value** result);

@@ -15,11 +15,11 @@
 #include "bytecode/base/machine_limits.h"
 #include "bytecode/image_loader.h"
 #include "vm/aot/native_workspace.h"
-#include "vm/border.h"
-#include "vm/clock.h"
-#include "vm/object.h"
-#include "vm/optional_inputs.h"
-#include "vm/process_mutex.h"
+#include "vm/border/border.h"
+#include "vm/border/optional_inputs.h"
+#include "vm/memory/object.h"
+#include "vm/platform/clock.h"
+#include "vm/platform/process_mutex.h"
 
 namespace relayvm::vm {
 namespace {

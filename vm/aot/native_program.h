@@ -19,10 +19,10 @@
 #include "bytecode/kernel_abi.h"
 #include "bytecode/program.h"
 #include "vm/aot/aot_runtime.h"
-#include "vm/idle_pool.h"
-#include "vm/relayvm.h"
-#include "vm/signature_dims.h"
-#include "vm/value.h"
+#include "vm/api/relayvm.h"
+#include "vm/border/signature_dims.h"
+#include "vm/border/value.h"
+#include "vm/memory/idle_pool.h"
 
 namespace relayvm::vm {
 

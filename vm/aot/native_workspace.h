@@ -5,11 +5,11 @@
 #include <cstdlib>
 #include <memory>
 
-#include "vm/allocator.h"
 #include "vm/aot/native_program.h"
-#include "vm/idle_pool.h"
-#include "vm/object.h"
-#include "vm/stack.h"
+#include "vm/memory/allocator.h"
+#include "vm/memory/idle_pool.h"
+#include "vm/memory/object.h"
+#include "vm/memory/stack.h"
 
 namespace relayvm::vm {
 

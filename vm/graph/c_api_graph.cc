@@ -1,7 +1,7 @@
 #include "vm/graph/c_api_graph.h"
 
-#include "vm/c_api_internal.h"
-#include "vm/c_api_task_pool.h"
+#include "vm/api/c_api_internal.h"
+#include "vm/api/c_api_task_pool.h"
 #include "vm/graph/graph_module.h"
 
 using relayvm::GraphMemory;

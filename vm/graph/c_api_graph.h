@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "vm/c_api.h"
+#include "vm/api/c_api.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "tests/temp_folder.h"
-#include "vm/c_api_null_testing.h"
+#include "vm/api/c_api_null_testing.h"
 #include "vm/graph/c_api_graph.h"
 #include "vm/graph/format/graph_files.h"
 #include "vm/graph/testing.h"

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "bytecode/base/status.h"
-#include "vm/executable.h"
 #include "vm/graph/format/graph.h"
+#include "vm/run/executable.h"
 
 namespace relayvm::graph {
 

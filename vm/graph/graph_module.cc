@@ -12,15 +12,15 @@
 
 #include "bytecode/base/guarded.h"
 #include "bytecode/io/tvm_params.h"
-#include "vm/checked_pool.h"
-#include "vm/failure.h"
-#include "vm/first_exception.h"
-#include "vm/first_failure.h"
 #include "vm/graph/format/verify.h"
 #include "vm/graph/graph_folder.h"
-#include "vm/linked_program.h"
-#include "vm/system_pages.h"
-#include "vm/thread_pool.h"
+#include "vm/kernels/checked_pool.h"
+#include "vm/kernels/failure.h"
+#include "vm/kernels/first_exception.h"
+#include "vm/kernels/first_failure.h"
+#include "vm/platform/system_pages.h"
+#include "vm/platform/thread_pool.h"
+#include "vm/run/linked_program.h"
 
 namespace relayvm {
 namespace {

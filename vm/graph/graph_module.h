@@ -23,9 +23,9 @@
 #include <vector>
 
 #include "bytecode/base/status.h"
-#include "vm/executable.h"
-#include "vm/task_pool.h"
-#include "vm/value.h"
+#include "vm/border/value.h"
+#include "vm/kernels/task_pool.h"
+#include "vm/run/executable.h"
 
 namespace relayvm {
 

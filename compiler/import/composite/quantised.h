@@ -34,7 +34,7 @@ struct ByteProduct {
 std::optional<ByteProduct> ByteProductOf(TypedBuilder& b, const Value& x, const Value& x_zero,
                                          const Value& w, const Value& w_zero);
 // Their int32 product (qnn.dense, qnn.batch_matmul), which becomes one of bytes
-// (compiler/transforms/integer_products.h); nullopt where that one does not take it.
+// (compiler/transforms/products/integer_products.h); nullopt where that one does not take it.
 std::optional<Value> ByteMatMulOf(TypedBuilder& b, const ByteProduct& p);
 
 // The int32 product of integers less their zero points (which may be left out).

@@ -4,7 +4,7 @@
 // elsewhere two PMADDWD of 16 bits). Sums wrap as int32 does and are exact whatever the numbers are.
 //
 // Everything but packing counts K in words. Other pairs of signs are brought to this one by whoever
-// writes the product (compiler/transforms/integer_products.h). Tested by integer_test.cc.
+// writes the product (compiler/transforms/products/integer_products.h). Tested by integer_test.cc.
 #pragma once
 
 #include <string>

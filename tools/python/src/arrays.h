@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "bytecode/base/dtype.h"
-#include "vm/value.h"
+#include "vm/border/value.h"
 
 namespace relayvm::python {
 

@@ -1,6 +1,6 @@
 #include "tools/python/src/errors.h"
 #include "tools/python/src/values.h"
-#include "vm/dlpack_exchange.h"
+#include "vm/api/dlpack_exchange.h"
 
 namespace relayvm::python {
 

@@ -14,7 +14,7 @@
 #include "compiler/ir/verify.h"
 #include "compiler/ir/walk.h"
 #include "compiler/pipeline.h"
-#include "compiler/transforms/resolve_shapes.h"
+#include "compiler/transforms/simplify/resolve_shapes.h"
 #include "compiler/typing/call_graph.h"
 #include "compiler/typing/infer.h"
 #include "tools/python/src/errors.h"

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "tools/python/src/session.h"
-#include "vm/executable.h"
+#include "vm/run/executable.h"
 
 namespace relayvm::python {
 

@@ -15,8 +15,8 @@
 #include "tools/python/src/program.h"
 #include "tools/python/src/session.h"
 #include "tools/python/src/values.h"
-#include "vm/chrome_trace.h"
-#include "vm/profile.h"
+#include "vm/trace/chrome_trace.h"
+#include "vm/trace/profile.h"
 
 namespace py = pybind11;
 

@@ -18,7 +18,7 @@
 #include "tools/python/src/errors.h"
 #include "tools/python/src/values.h"
 #include "tools/python/src/without_gil.h"
-#include "vm/optional_inputs.h"
+#include "vm/border/optional_inputs.h"
 
 namespace relayvm::python {
 

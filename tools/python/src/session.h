@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "vm/relayvm.h"
-#include "vm/scheduler.h"
+#include "vm/api/relayvm.h"
+#include "vm/schedule/scheduler.h"
 
 namespace relayvm::python {
 

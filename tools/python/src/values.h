@@ -10,8 +10,8 @@
 #include <string>
 
 #include "bytecode/program.h"
-#include "vm/executable.h"
-#include "vm/value.h"
+#include "vm/border/value.h"
+#include "vm/run/executable.h"
 
 namespace relayvm::python {
 

@@ -1,0 +1,26 @@
+// Results into memory of the caller (Invocation::Run with outputs). Tensors that were not made there
+// (output_places.h) are copied when the run ends. Tested by outputs_test.cc.
+#pragma once
+
+#include <span>
+
+#include "bytecode/base/status.h"
+#include "vm/border/value.h"
+#include "vm/memory/object.h"
+#include "vm/run/executable.h"
+
+namespace relayvm::vm {
+
+// Before the run: whether there is a tensor for each buffer, of a type that it may have. Else
+// kInvalidArgument.
+Status CheckOutputs(const Program& program, const ExportInfo& function,
+                    std::span<const OutputBuffer> outputs);
+
+// Copies tensors of a result into their buffers, and gives what is left of it: Empty() in their
+// places. Takes a reference of `result` over and gives one. When a tensor does not fit, it fails with
+// kInvalidArgument, and nothing was copied. Buffers may lie in the memory of inputs and results.
+// REQUIRES: CheckOutputs passed.
+Result<Object*> TakeOutputs(Heap& heap, const ExportInfo& function, Object* result,
+                            std::span<const OutputBuffer> outputs);
+
+}  // namespace relayvm::vm

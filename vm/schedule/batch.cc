@@ -1,0 +1,285 @@
+#include "vm/schedule/batch.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+
+#include "bytecode/kernel_abi.h"
+#include "vm/run/linked_program.h"
+
+namespace relayvm::vm {
+namespace {
+
+constexpr size_t kAlignment = 64;
+// Groups that are looked at for the largest one.
+constexpr int kMostSearched = 32;
+constexpr size_t kMostUnused = 64;
+
+const KernelInfo& InfoOf(const BatchedCall& call) {
+  return call.executable->program().kernels[call.kernel];
+}
+
+void Mix(uint64_t* hash, uint64_t value) {
+  *hash = (*hash ^ value) * 0x9E3779B97F4A7C15;
+  *hash ^= *hash >> 32;
+}
+
+// That is nothing to them: a batch is short, and each member looks at its own limits afterwards.
+int32_t GoOn(const RelayvmKernelEnv* /*env*/) { return RELAYVM_KERNEL_OK; }
+
+// Bytes rounded up to whole lines, so that what follows is aligned; false on overflow.
+bool AddBytes(size_t* total, size_t count, size_t bytes, size_t* begin) {
+  size_t size = 0;
+  *begin = *total;
+  if (__builtin_mul_overflow(count, bytes, &size) ||
+      __builtin_add_overflow(size, kAlignment - 1, &size))
+    return false;
+  return !__builtin_add_overflow(*total, size & ~(kAlignment - 1), total);
+}
+
+}  // namespace
+
+uint64_t KeyOf(const BatchedCall& call) {
+  const KernelInfo& info = InfoOf(call);
+  auto hash = reinterpret_cast<uint64_t>(call.executable);
+  Mix(&hash, call.kernel);
+  for (uint32_t i = 0; i < info.num_scalars; ++i)
+    Mix(&hash, static_cast<uint64_t>(call.scalars[i]));
+  for (uint16_t buffer : info.batched->shared)
+    Mix(&hash, reinterpret_cast<uint64_t>(call.buffers[buffer]));
+  return hash;
+}
+
+bool RunTogether(const BatchedCall& a, const BatchedCall& b) {
+  if (a.executable != b.executable || a.kernel != b.kernel) return false;
+  const KernelInfo& info = InfoOf(a);
+  return std::equal(a.scalars, a.scalars + info.num_scalars, b.scalars) &&
+         std::ranges::all_of(info.batched->shared, [&](uint16_t buffer) {
+           return a.buffers[buffer] == b.buffers[buffer];
+         });
+}
+
+// --- Running ---
+
+BatchRunner::~BatchRunner() { std::free(memory_); }
+
+char* BatchRunner::Reserve(size_t bytes) {
+  if (bytes <= bytes_) return memory_;
+  std::free(memory_);
+  memory_ = static_cast<char*>(std::aligned_alloc(kAlignment, bytes));
+  bytes_ = memory_ != nullptr ? bytes : 0;
+  return memory_;
+}
+
+bool BatchRunner::Run(const BatchQueue::Group& group) {
+  try {  // there may be no memory, and a host's kernel may throw
+    calls_.clear();
+    for (const BatchQueue::Member& member : group.members) calls_.push_back(member.call);
+    return RunCalls();
+  } catch (...) {
+    return false;
+  }
+}
+
+bool BatchRunner::RunCalls() {
+  const std::vector<const BatchedCall*>& calls = calls_;
+  const BatchedCall& first = *calls[0];
+  const KernelInfo& info = InfoOf(first);
+  const BatchedKernelInfo& form = *info.batched;
+  const KernelInfo& kernel = first.executable->program().kernels[form.kernel];
+  scalars_.clear();
+  for (uint16_t scalar : form.scalars) {
+    scalars_.push_back(scalar == BatchedKernelInfo::kBatchSize ? static_cast<int64_t>(calls.size())
+                                                               : first.scalars[scalar]);
+  }
+  // The elements of a buffer of all calls are as many as the kernel takes: memory is safe whatever a
+  // file says.
+  size_t total = 0;
+  const size_t num_buffers = info.buffers.size();
+  sizes_.resize(num_buffers);             // bytes of each call's own
+  buffers_.assign(num_buffers, nullptr);  // for now, where in the memory
+  std::span<const uint16_t> shared = form.shared;
+  std::vector<void*>& buffers = buffers_;
+  for (size_t i = 0; i < num_buffers; ++i) {
+    const std::optional<int64_t> elements = EvaluateSize(info.buffers[i].shape, first.scalars);
+    const std::optional<int64_t> taken = EvaluateSize(kernel.buffers[i].shape, scalars_.data());
+    if (!elements || !taken) return false;
+    const bool is_shared = !shared.empty() && shared[0] == i;
+    int64_t given = *elements;
+    if (!is_shared && __builtin_mul_overflow(given, static_cast<int64_t>(calls.size()), &given))
+      return false;
+    if (*taken > given) return false;
+    if (is_shared) {
+      shared = shared.subspan(1);
+      sizes_[i] = 0;
+      continue;
+    }
+    size_t begin = 0;
+    if (__builtin_mul_overflow(static_cast<size_t>(*elements),
+                               static_cast<size_t>(DTypeBytes(info.buffers[i].dtype)),
+                               &sizes_[i]) ||
+        !AddBytes(&total, calls.size(), sizes_[i], &begin))
+      return false;
+    buffers[i] = reinterpret_cast<void*>(begin);
+  }
+  const std::optional<int64_t> units =
+      kernel.units.empty() ? 1 : EvaluateSize(kernel.units, scalars_.data());
+  const std::optional<int64_t> scratch =
+      kernel.scratch.empty() ? 0 : EvaluateSize(kernel.scratch, scalars_.data());
+  size_t scratch_at = 0;
+  if (!units || *units < 0 || *units > UINT32_MAX || !scratch || *scratch < 0 ||
+      !AddBytes(&total, 1, static_cast<size_t>(*scratch), &scratch_at))
+    return false;
+  char* memory = Reserve(std::max(total, kAlignment));
+  if (memory == nullptr) return false;
+
+  shared = form.shared;
+  for (size_t i = 0; i < num_buffers; ++i) {
+    if (!shared.empty() && shared[0] == i) {
+      shared = shared.subspan(1);
+      buffers[i] = first.buffers[i];
+      continue;
+    }
+    char* to = memory + reinterpret_cast<size_t>(buffers[i]);
+    buffers[i] = to;
+    if (info.buffers[i].written || sizes_[i] == 0) continue;
+    for (const BatchedCall* call : calls) {
+      std::memcpy(to, call->buffers[i], sizes_[i]);
+      to += sizes_[i];
+    }
+  }
+  const RelayvmKernelEnv env{sizeof(RelayvmKernelEnv), 1, GoOn, nullptr, nullptr};
+  const RelayvmKernelArgs args{buffers.data(), scalars_.data(), memory + scratch_at};
+  const RelayvmKernelFn fn = first.executable->linked().kernels[form.kernel].fn;
+  if (*units > 0 && fn(&env, &args, 0, static_cast<uint32_t>(*units)) != RELAYVM_KERNEL_OK)
+    return false;
+  for (size_t i = 0; i < num_buffers; ++i) {
+    if (!info.buffers[i].written || sizes_[i] == 0) continue;
+    const char* from = static_cast<const char*>(buffers[i]);
+    for (const BatchedCall* call : calls) {
+      std::memcpy(call->buffers[i], from, sizes_[i]);
+      from += sizes_[i];
+    }
+  }
+  return true;
+}
+
+// --- The queue ---
+
+BatchQueue::BatchQueue(size_t max_calls) : max_calls_(max_calls) { unused_.reserve(kMostUnused); }
+
+void BatchQueue::Add(Member member, size_t urgency, uint64_t due_turn, int64_t due) {
+  const BatchedCall& call = *member.call;
+  Group* group = nullptr;
+  auto [from, to] = by_key_.equal_range(call.key);
+  for (auto it = from; it != to && group == nullptr; ++it) {
+    if (vm::RunTogether(*it->second->members[0].call, call)) group = it->second;
+  }
+  if (group == nullptr) {
+    group = NewGroup(std::move(member), urgency);
+    group->due_turn = due_turn;
+    group->due = due;
+  } else {
+    group->members.push_back(std::move(member));
+    if (urgency < group->urgency) {
+      --num_urgent_[group->urgency];
+      ++num_urgent_[urgency];
+      group->urgency = urgency;
+    }
+  }
+  if (group->members.size() < max_calls_) return;
+  Close(group);
+  ++num_full_;
+}
+
+// Changes nothing where it throws.
+BatchQueue::Group* BatchQueue::NewGroup(Member member, size_t urgency) {
+  GroupPtr made;
+  if (unused_.empty()) {
+    made = std::make_unique<Group>();
+  } else {
+    made = std::move(unused_.back());
+    unused_.pop_back();
+  }
+  Group* group = made.get();
+  group->urgency = urgency;
+  group->key = member.call->key;
+  group->is_open = true;
+  group->members.push_back(std::move(member));
+  group->at = groups_.insert(groups_.end(), std::move(made));
+  try {
+    by_key_.emplace(group->key, group);
+  } catch (...) {
+    groups_.pop_back();
+    throw;
+  }
+  ++num_urgent_[urgency];
+  return group;
+}
+
+void BatchQueue::Close(Group* group) {
+  auto [from, to] = by_key_.equal_range(group->key);
+  for (auto it = from; it != to; ++it) {
+    if (it->second != group) continue;
+    by_key_.erase(it);
+    break;
+  }
+  group->is_open = false;
+}
+
+BatchQueue::GroupPtr BatchQueue::Take(Group* group) {
+  if (group->is_open) {
+    Close(group);
+  } else {
+    --num_full_;
+  }
+  --num_urgent_[group->urgency];
+  GroupPtr taken = std::move(*group->at);
+  groups_.erase(taken->at);
+  return taken;
+}
+
+BatchQueue::GroupPtr BatchQueue::TakeFull() {
+  if (num_full_ == 0) return nullptr;
+  const auto full = std::ranges::find_if(groups_, [](const GroupPtr& g) { return !g->is_open; });
+  return Take(full->get());
+}
+
+BatchQueue::GroupPtr BatchQueue::TakeDue(uint64_t turn) {
+  if (groups_.empty() || groups_.front()->due_turn > turn) return nullptr;
+  return Take(groups_.front().get());
+}
+
+BatchQueue::GroupPtr BatchQueue::TakeLate(int64_t now) {
+  if (groups_.empty() || groups_.front()->due > now) return nullptr;
+  return Take(groups_.front().get());
+}
+
+BatchQueue::GroupPtr BatchQueue::TakeMoreUrgentThan(size_t urgency) {
+  for (size_t u = 0; u < std::min(urgency, kUrgencies); ++u) {
+    if (num_urgent_[u] == 0) continue;
+    for (const GroupPtr& group : groups_) {
+      if (group->urgency == u) return Take(group.get());
+    }
+  }
+  return nullptr;
+}
+
+BatchQueue::GroupPtr BatchQueue::TakeLargest() {
+  Group* largest = nullptr;
+  int searched = 0;
+  for (const GroupPtr& group : groups_) {
+    if (++searched > kMostSearched) break;
+    if (largest == nullptr || group->members.size() > largest->members.size())
+      largest = group.get();
+  }
+  return largest != nullptr ? Take(largest) : nullptr;
+}
+
+void BatchQueue::Recycle(GroupPtr group) {
+  group->members.clear();
+  if (unused_.size() < kMostUnused) unused_.push_back(std::move(group));
+}
+
+}  // namespace relayvm::vm

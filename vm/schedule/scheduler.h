@@ -1,0 +1,146 @@
+// Scheduler: runs many invocations on a few threads.
+//
+//   auto scheduler = Scheduler::Create(runtime, {.num_threads = 2});
+//   (*scheduler)->RunAsync({.executable = program, .function = "main", .inputs = {x}},
+//                          [](Result<Value> y) { ... });
+//   RunRequest request{.executable = program, .inputs = {x}};    GCC 12 takes no braces in co_await
+//   Result<Value> y = co_await (*scheduler)->Run(std::move(request));
+//
+// Each thread takes a run that is ready and runs it for a slice, inside kernels too; then it is the
+// next one's turn. Runs that wait in a host function take no thread. Runs of a higher priority go
+// first, but one turn in 16 is that of a lower one, of each in turn, so that all get on.
+//
+// Thread-safe. A process that forks has no threads in the child: its schedulers and runtimes are not to be
+// used there. Completions are called once for each run that was accepted, on a thread of the
+// scheduler and without its locks: they may start runs, should not take long, and must not throw,
+// which ends the process. The runtime's threads of kernels are apart from these: with as many of these
+// as the machine has cores, let RuntimeOptions::num_threads be 1. Tested by scheduler_test.cc.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bytecode/base/status.h"
+#include "vm/api/relayvm.h"
+
+namespace relayvm {
+
+enum class Priority : uint8_t { kHigh = 0, kNormal = 1, kLow = 2 };
+inline constexpr size_t kNumPriorities = 3;
+
+// Batching: runs that reach the same kernel of the same executable, with the same shapes and weights,
+// have it run once for all of them. Results are those that runs have alone, bit for bit. Only the
+// products that `relayc --batching` made a batched form of.
+//
+// A call waits until max_batch calls are together, nothing of its priority or above is ready, the runs
+// that were ready when it came have had a few turns each, or it has waited for max_wait (and the slices
+// that then run). Its run then goes on before others of its priority, with the rest of its slice. What a run may use and how long it may take is looked at for each run: one that is
+// cancelled, or late, ends when its batch has run.
+struct BatchingOptions {
+  size_t max_batch = 0;  // below 2: no batching
+  std::chrono::nanoseconds max_wait = std::chrono::milliseconds(1);
+};
+
+struct SchedulerOptions {
+  // Threads that run invocations; 0: as many as the machine has.
+  uint32_t num_threads = 1;
+  std::chrono::nanoseconds slice = std::chrono::milliseconds(1);
+  // Runs that have begun and not ended, those that wait included; others are queued without memory
+  // of their own.
+  size_t max_active = 100'000;
+  // Runs that have not begun: above that, new ones are refused.
+  size_t max_queued = 1'000'000;
+  BatchingOptions batching;
+};
+
+struct RunRequest {
+  std::shared_ptr<const Executable> executable;
+  std::string function = "main";
+  std::vector<Value> inputs;
+  std::vector<OutputBuffer> outputs;
+  InvocationOptions options;
+  Priority priority = Priority::kNormal;
+  // When it must have ended, its time in the queue included: one that has not begun ends then.
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+};
+
+struct SchedulerStats {
+  // Since the scheduler was made. `ended` counts completions by StatusCode.
+  uint64_t accepted = 0, refused = 0;
+  std::array<uint64_t, kNumStatusCodes> ended{};
+  uint64_t slices = 0;
+  // Kernels that ran for several calls, and those calls; calls that waited and then ran alone.
+  uint64_t batches = 0, batched_calls = 0, lone_calls = 0;
+  // Now.
+  size_t queued = 0, ready = 0, running = 0, waiting = 0;
+};
+
+class Scheduler {
+ public:
+  using Completion = std::function<void(Result<Value>)>;
+
+  static Result<std::unique_ptr<Scheduler>> Create(std::shared_ptr<Runtime> runtime,
+                                                   const SchedulerOptions& options = {});
+  // Cancels all runs and waits for their completions. REQUIRES: not called by one of them.
+  ~Scheduler();
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+
+  // A run that was accepted. Copies may be kept for as long as anybody likes.
+  class Handle {
+   public:
+    Handle() = default;  // of no run
+    // Makes it complete with kCancelled, soon; a run that has ended is left as it is.
+    void Cancel() const;
+    uint64_t id() const;  // from 1 in its scheduler, in the order of RunAsync; 0: of no run
+
+   private:
+    friend class Scheduler;
+    struct Task;
+    explicit Handle(std::shared_ptr<Task> task) : task_(std::move(task)) {}
+    std::shared_ptr<Task> task_;
+  };
+
+  // Fails with kResourceExhausted when too many are queued or there is no memory, and kInvalidArgument without an
+  // executable or a completion; the completion is then not called. What Invocation::Start refuses
+  // (no such function, other inputs) goes to the completion. `handle`, if given, is there before anything of
+  // the run begins, so that its completion and host functions can use it.
+  Result<Handle> RunAsync(RunRequest request, Completion completion, Handle* handle = nullptr);
+
+  // For coroutines: co_await gives the result, on a thread of the scheduler.
+  class Awaitable {
+   public:
+    bool await_ready() const { return false; }
+    bool await_suspend(std::coroutine_handle<> coroutine);
+    Result<Value> await_resume() { return *std::move(result_); }
+
+   private:
+    friend class Scheduler;
+    Awaitable(Scheduler& scheduler, RunRequest request)
+        : scheduler_(scheduler), request_(std::move(request)) {}
+    Scheduler& scheduler_;
+    RunRequest request_;
+    std::optional<Result<Value>> result_;
+  };
+  Awaitable Run(RunRequest request) { return {*this, std::move(request)}; }
+
+  SchedulerStats stats() const;
+  // Whether the calling thread is one of its own: it must not destroy the scheduler, which waits for it.
+  bool IsOwnThread() const;
+
+ private:
+  struct Impl;
+  explicit Scheduler(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace relayvm
