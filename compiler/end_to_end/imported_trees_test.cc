@@ -502,5 +502,63 @@ TEST_CASE("tree ensembles give what ONNX Runtime gives") {
   for (const ValueCase& c : kCases) CheckValues(c);
 }
 
+// A whole tree of 2,047 nodes over columns 0..highest: the sum of leaves is the leaf's number.
+void CheckWholeTree(int64_t highest) {
+  CAPTURE(highest);
+  constexpr int64_t kBranches = 1023, kNodes = 2 * kBranches + 1;
+  const auto column = [&](int64_t node) {
+    return node % 3 == 0 ? highest : node * 7919 % (highest + 1);
+  };
+  const auto list = [&](const char* name, const char* field, const auto& of, int64_t from = 0) {
+    std::string text = "attribute { name: '" + std::string(name) + "' type: ";
+    text += field == std::string("ints")     ? "INTS"
+            : field == std::string("floats") ? "FLOATS"
+                                             : "STRINGS";
+    for (int64_t i = from; i < kNodes; ++i) text += std::string(" ") + field + ": " + of(i);
+    return text + " } ";
+  };
+  const auto number = [](int64_t value) { return std::to_string(value); };
+  const auto zero = [](int64_t) { return "0"; };
+  const auto self = [&](int64_t i) { return number(i); };
+  const auto child = [&](int64_t right) {
+    return [=](int64_t i) { return number(i < kBranches ? 2 * i + 1 + right : 0); };
+  };
+  const std::string graph =
+      "ir_version: 8 opset_import { version: 17 } opset_import { domain: 'ai.onnx.ml' version: 3 } "
+      "graph { name: 'g' node { op_type: 'TreeEnsembleRegressor' domain: 'ai.onnx.ml' input: 'x' "
+      "output: 'y' " +
+      list("nodes_treeids", "ints", zero) + list("nodes_nodeids", "ints", self) +
+      list("nodes_featureids", "ints",
+           [&](int64_t i) { return number(i < kBranches ? column(i) : 0); }) +
+      list("nodes_truenodeids", "ints", child(0)) + list("nodes_falsenodeids", "ints", child(1)) +
+      list("nodes_values", "floats", [&](int64_t i) { return number(i % 2); }) +
+      list("nodes_modes", "strings",
+           [&](int64_t i) { return i < kBranches ? "'BRANCH_LEQ'" : "'LEAF'"; }) +
+      list("target_ids", "ints", zero, kBranches) +
+      list("target_treeids", "ints", zero, kBranches) +
+      list("target_nodeids", "ints", self, kBranches) +
+      list("target_weights", "floats", self, kBranches) + "} " +
+      import::testing::Tensor("input", "x", {"n", number(highest + 1)}) + "output { name: 'y' } }";
+  const std::unique_ptr<Invocation> invocation = Runnable(import::testing::ImportText(graph));
+  constexpr int64_t kRows = 3;
+  std::vector<float> x(static_cast<size_t>(kRows * (highest + 1)));
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 40503 >> 7 & 1) * 2 - 0.5F;
+  const auto y = invocation->Run(
+      "main", {*Value::CopyTensor(DType::kFloat32, {{kRows, highest + 1}}, x.data())});
+  REQUIRE_MESSAGE(y.ok(), y.status().ToString());
+  for (int64_t row = 0; row < kRows; ++row) {
+    int64_t node = 0;
+    while (node < kBranches) {
+      const float value = x[static_cast<size_t>(row * (highest + 1) + column(node))];
+      node = 2 * node + (value <= static_cast<float>(node % 2) ? 1 : 2);
+    }
+    CHECK(static_cast<const float*>(y->data())[row] == static_cast<float>(node));
+  }
+}
+
+TEST_CASE("trees: columns and nodes that fit into one number of 32 bits, and do not") {
+  for (const int64_t highest : {0, 1, 6, 7, 8, (1 << 20) - 1, 1 << 20}) CheckWholeTree(highest);
+}
+
 }  // namespace
 }  // namespace relayvm

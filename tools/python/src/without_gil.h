@@ -10,11 +10,18 @@
 
 namespace relayvm::python {
 
+// Whether this thread has the GIL. PyGILState_Check says so of all threads once there is a second
+// interpreter.
+inline bool HasGil() {
+  const PyThreadState* own = PyGILState_GetThisThreadState();
+  return own != nullptr && own == pybind11::detail::get_thread_state_unchecked();
+}
+
 // Gives the GIL away for as long as it lives, if this thread has it.
 class WithoutGil {
  public:
   WithoutGil() {
-    if (PyGILState_Check() != 0) released_.emplace();
+    if (HasGil()) released_.emplace();
   }
 
  private:
@@ -25,7 +32,7 @@ class WithoutGil {
 class WithGil {
  public:
   WithGil() {
-    if (PyGILState_Check() == 0) taken_.emplace();
+    if (!HasGil()) taken_.emplace();
   }
 
  private:
