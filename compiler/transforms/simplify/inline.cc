@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "compiler/transforms/copy.h"
+#include "compiler/transforms/rest.h"
 #include "compiler/transforms/rewrite.h"
 #include "compiler/typing/call_graph.h"
 #include "compiler/typing/statements.h"
@@ -18,14 +19,6 @@ namespace {
 // The module may grow to so many bindings, or to this multiple of its size, by inlining.
 constexpr size_t kFreeGrowth = 4000;
 constexpr size_t kGrowthFactor = 4;
-
-size_t CountBindings(const Block& block) {
-  size_t n = block.bindings.size();
-  for (const Binding& b : block.bindings) {
-    ForEachBlock(*b.value, [&](const Block& inner) { n += CountBindings(inner); });
-  }
-  return n;
-}
 
 // How often a variable that is bound to a function literal is used.
 struct LiteralUse {
