@@ -278,10 +278,19 @@ OpDef OneHot() {
 
 // --- unravel_index, sparse_to_dense ---
 
+// A coordinate of a negative index may be one that the indices' dtype does not hold.
+Expr Coordinate(Expr value, DType dtype, int64_t check) {
+  if (IsSignedInt(dtype) && dtype != DType::kInt64) {
+    const int64_t end = int64_t{1} << (DTypeBits(dtype) - 1);
+    value = te::Checked(std::move(value), Int(0), Int(end), check);
+  }
+  return te::Cast(std::move(value), dtype);
+}
+
 // Coordinate k is index / (the product of the extents behind k), modulo extent k. For shapes whose
 // length only running tells.
 te::Tensor UnravelByProducts(const te::Tensor& indices, const te::Tensor& shape,
-                             const TensorType& out) {
+                             const TensorType& out, int64_t check) {
   const DType wide = WideInteger(indices->dtype);
   te::Tensor steps = te::Compute("unravel_step", shape->shape, [&](const ExprList& i) {
     te::Axis k = te::MakeAxis("k", shape->shape[0]);
@@ -294,7 +303,7 @@ te::Tensor UnravelByProducts(const te::Tensor& indices, const te::Tensor& shape,
     Expr index = te::Cast(te::Load(indices, ExprList(i.begin() + 1, i.end())), wide);
     Expr step = te::Cast(te::Load(steps, {i[0]}), wide);
     Expr extent = te::Cast(ToIndex(te::Load(shape, {i[0]})), wide);
-    return te::Cast(FloorModExpr(FloorDivExpr(std::move(index), step), extent), out.dtype);
+    return Coordinate(FloorModExpr(FloorDivExpr(std::move(index), step), extent), out.dtype, check);
   });
 }
 
@@ -304,6 +313,7 @@ OpDef UnravelIndex() {
   def.name = "unravel_index";
   def.num_args = 2;
   def.fusion = FusionClass::kInjective;
+  def.checks = true;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
     const TensorType& indices = ctx.tensor(0);
     const TensorType& shape = ctx.tensor(1);
@@ -318,7 +328,9 @@ OpDef UnravelIndex() {
   def.compute = [](const ComputeContext& ctx) -> std::vector<te::Tensor> {
     const te::Tensor& indices = ctx.inputs[0];
     const Dim& length = ctx.outputs[0].shape[0];
-    if (!length.is_const()) return {UnravelByProducts(indices, ctx.inputs[1], ctx.outputs[0])};
+    if (!length.is_const()) {
+      return {UnravelByProducts(indices, ctx.inputs[1], ctx.outputs[0], ctx.check)};
+    }
     int64_t rank = length.value();
     const DType wide = WideInteger(indices->dtype);
     return {te::Compute("unravel_index", ctx.outputs[0].shape, [&](const ExprList& i) {
@@ -326,7 +338,8 @@ OpDef UnravelIndex() {
       ExprList coordinates(static_cast<size_t>(rank));
       for (int64_t k = rank; k-- > 0;) {
         Expr extent = te::Cast(ToIndex(te::Load(ctx.inputs[1], {Int(k)})), wide);
-        coordinates[static_cast<size_t>(k)] = te::Cast(FloorModExpr(rest, extent), indices->dtype);
+        coordinates[static_cast<size_t>(k)] =
+            Coordinate(FloorModExpr(rest, extent), indices->dtype, ctx.check);
         rest = FloorDivExpr(rest, extent);
       }
       return SelectFrom(i[0], coordinates, indices->dtype);

@@ -4,6 +4,7 @@
 #include <functional>
 #include <set>
 
+#include "kernels/op/narrow_indices_testing.h"
 #include "kernels/op/testing.h"
 
 namespace relayvm::op_testing {
@@ -140,7 +141,8 @@ TEST_CASE("integers beyond 32 bits are refused where they are neither sizes nor 
 // --- After all tests ---
 
 // Every operator has been evaluated on data by a test, or, where a builtin is its meaning, been
-// given that builtin; each such call runs with integers at their extremes.
+// given that builtin; each such call runs with integers at their extremes, and with indices of each
+// dtype.
 class EveryOperatorIsTested final : public doctest::IReporter {
  public:
   explicit EveryOperatorIsTested(const doctest::ContextOptions&) {}
@@ -151,16 +153,28 @@ class EveryOperatorIsTested final : public doctest::IReporter {
       return;
     }
     bool missing = false;
+    std::set<std::string> read;
     for (std::string_view name : OpTable::Get().Names()) {
       const OpDef& op = *OpTable::Get().Find(name);
       if (op.is_identity) continue;
       auto call = KnownCalls().find(name);
       if (call != KnownCalls().end()) {
         RunAtExtremes(op, call->second);
+        bool reads_indices = false;
+        const std::string wrong = WrongIndex(op, call->second, &reads_indices);
+        if (reads_indices) read.insert(op.name);
+        if (!wrong.empty()) std::fprintf(stderr, "%s\n", wrong.c_str());
+        missing = missing || !wrong.empty();
         continue;
       }
       missing = true;
       std::fprintf(stderr, "no test evaluates %s\n", op.name.c_str());
+    }
+    for (const std::string name : {"gather", "image.crop_and_resize", "nn.nll_loss", "one_hot",
+                                   "range_checked", "reverse_sequence", "take", "unravel_index"}) {
+      if (read.contains(name)) continue;
+      missing = true;
+      std::fprintf(stderr, "no test reads indices of each dtype by %s\n", name.c_str());
     }
     if (missing) std::exit(EXIT_FAILURE);
   }

@@ -150,7 +150,7 @@ OpDef RangeChecked() {
         if (is_number) return te::Load(c.inputs[input], {});
         return te::Load(c.inputs[input], {is_one ? Int(0) : i.back()});
       };
-      te::Expr value = te::Cast(te::Load(values, i), DType::kInt64);
+      te::Expr value = ToIndex(te::Load(values, i));
       return te::Cast(te::Checked(std::move(value), bound(1), bound(2), c.check), values->dtype);
     })};
   };

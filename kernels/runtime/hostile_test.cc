@@ -10,6 +10,7 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -401,6 +402,63 @@ void RunOutOfMemory(const Builtin& builtin, const Call& call, const Outcome& exp
       return;
     }
     REQUIRE(outcome.error == RELAYVM_KERNEL_OUT_OF_MEMORY);
+  }
+}
+
+// The call with all inputs that may be any integers as int64; none: it has no others. What int64 does not hold becomes
+// its largest number, which no extent exceeds.
+std::optional<Call> WithWideIntegers(const Signature& signature, const Call& call, bool* beyond) {
+  Call wide = call;
+  bool changed = false;
+  for (size_t i = 0; i < call.inputs.size(); ++i) {
+    const DTypeSpec& spec = signature.tensors[i].dtype;
+    const DType dtype = call.tensors[i].dtype;
+    if (spec.kind != DTypeSpec::Kind::kInteger || dtype == DType::kInt64) continue;
+    std::vector<std::byte> from = call.inputs[i];
+    const TensorView view{dtype, 0, nullptr, from.data()};
+    const size_t count = from.size() / static_cast<size_t>(DTypeBytes(dtype));
+    wide.tensors[i].dtype = DType::kInt64;
+    wide.inputs[i].assign(count * sizeof(int64_t), std::byte{0});
+    for (size_t k = 0; k < count; ++k) {
+      const int64_t number = LoadIndex(view, static_cast<int64_t>(k));
+      *beyond =
+          *beyond || (dtype == DType::kUInt64 && number == std::numeric_limits<int64_t>::max());
+      std::memcpy(wide.inputs[i].data() + k * sizeof(number), &number, sizeof(number));
+    }
+    changed = true;
+  }
+  return changed ? std::optional(std::move(wide)) : std::nullopt;
+}
+
+TEST_CASE("an index is a number, whatever its dtype") {
+  for (const Builtin& builtin : Builtins()) {
+    CAPTURE(builtin.name);
+    const Signature signature = Signature::Parse(builtin.signature);
+    bool reads = false;
+    for (size_t i = 0; i < signature.num_inputs; ++i) {
+      reads = reads || signature.tensors[i].dtype.kind == DTypeSpec::Kind::kInteger;
+    }
+    if (!reads) continue;
+    Generator generator(builtin, 11);
+    int done = 0;
+    for (int n = 0; n < 20000 && done < 300; ++n) {
+      const Call call = generator.Next();
+      if (!call.as_declared) continue;
+      bool beyond = false;
+      const std::optional<Call> wide = WithWideIntegers(signature, call, &beyond);
+      if (!wide) continue;
+      const std::string text = Describe(call);
+      CAPTURE(text);
+      const Outcome narrow = Run(builtin, call, std::byte{0xA5});
+      const Outcome expected = Run(builtin, *wide, std::byte{0xA5});
+      // Sizes that int64 does not hold are refused.
+      if (beyond && narrow.error != RELAYVM_KERNEL_OK) continue;
+      REQUIRE(narrow.error == expected.error);
+      REQUIRE(narrow.outputs == expected.outputs);
+      REQUIRE(narrow.count == expected.count);
+      done += narrow.error == RELAYVM_KERNEL_OK ? 1 : 0;
+    }
+    CHECK(done > 0);
   }
 }
 
