@@ -14,6 +14,7 @@ const char* RunOtherVersions(void);
 const char* RunIntrospection(const void* bytes, size_t size);
 const char* RunHostedProgram(const void* bytes, size_t size);
 const char* RunWrapped(const void* bytes, size_t size);
+const char* RunNamedDims(const void* bytes, size_t size);
 }
 
 namespace relayvm {
@@ -36,6 +37,23 @@ struct File {
   std::unique_ptr<uint8_t, Free> memory;
   size_t size = 0;
 };
+
+TEST_CASE("c api: dims of one name are one number in lists and other data, too") {
+  File file(R"(
+.version 1
+.data "List" 1
+  .constructor "Nil" ()
+  .constructor "Cons" (var 0, data 0(var 0))
+.data "Box" 1
+  .constructor "Box" (var 0)
+.export "main" f0 ("l": data 0(float32[?"n"]), "b": data 1((float32[?"k", ?"n"], float32[?"k"])), "x": float32[?"n"]) -> float32[?"n"]
+.function "main" scalars 0 objects 3 captured 0 registers 0 3 returns object arena 0
+  ret.r r2
+.end
+)");
+  const char* failed = RunNamedDims(file.memory.get(), file.size);
+  CHECK_MESSAGE(failed == nullptr, std::string(failed == nullptr ? "" : failed));
+}
 
 TEST_CASE("c api: load, run, read results, give back") {
   File file(R"(

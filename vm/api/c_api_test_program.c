@@ -235,3 +235,64 @@ const char* RunOtherVersions(void) {
   EXPECT(patch == RELAYVM_VERSION_PATCH && strlen(relayvm_version()) >= 5);
   return NULL;
 }
+
+static relayvm_value* Zeros(int64_t rows, int64_t columns) {
+  static const float zeros[64];
+  const int64_t dims[2] = {rows, columns};
+  relayvm_value* value = NULL;
+  const uint32_t rank = columns < 0 ? 1 : 2;
+  return relayvm_value_tensor(RELAYVM_FLOAT32, dims, rank, zeros, &value) == NULL ? value : NULL;
+}
+
+/* An ADT value of these fields, which it takes. */
+static relayvm_value* Data(uint32_t tag, relayvm_value* first, relayvm_value* second) {
+  relayvm_value* fields[2] = {first, second};
+  relayvm_value* value = NULL;
+  const uint32_t count = (first != NULL ? 1 : 0) + (second != NULL ? 1 : 0);
+  if (relayvm_value_adt(tag, fields, count, &value) != NULL) value = NULL;
+  relayvm_value_free(first);
+  relayvm_value_free(second);
+  return value;
+}
+
+/* Runs main with a list of vectors of `n` and `in_list`, a box of (`k`, `in_box`) and (`in_pair`) and
+ * a vector of `n`; "" where it runs. */
+static const char* RunWithDims(relayvm_invocation* invocation, int64_t n, int64_t in_list,
+                               int64_t in_box, int64_t k, int64_t in_pair) {
+  static char text[256];
+  relayvm_value* inputs[3] = {
+      Data(1, Zeros(n, -1), Data(1, Zeros(in_list, -1), Data(0, NULL, NULL))),
+      Data(0, Data(0, Zeros(k, in_box), Zeros(in_pair, -1)), NULL), Zeros(n, -1)};
+  relayvm_value* result = NULL;
+  relayvm_status* status = relayvm_invocation_run(invocation, "main", inputs, 3, &result);
+  text[0] = '\0';
+  if (status != NULL) {
+    strncpy(text, relayvm_status_message(status), sizeof(text) - 1);
+    relayvm_status_free(status);
+  }
+  relayvm_value_free(result);
+  for (int i = 0; i < 3; ++i) relayvm_value_free(inputs[i]);
+  return text;
+}
+
+/* Names of dims in a list, in a tuple of a data type, and in a tensor. */
+const char* RunNamedDims(const void* bytes, size_t size) {
+  relayvm_runtime* runtime = NULL;
+  relayvm_executable* program = NULL;
+  relayvm_invocation* invocation = NULL;
+  EXPECT(relayvm_runtime_create(NULL, &runtime) == NULL);
+  EXPECT(relayvm_executable_load_memory(bytes, size, NULL, &program) == NULL);
+  EXPECT(relayvm_invocation_create(runtime, program, NULL, &invocation) == NULL);
+  EXPECT(strcmp(RunWithDims(invocation, 3, 3, 3, 2, 2), "") == 0);
+  EXPECT(strcmp(RunWithDims(invocation, 3, 4, 3, 2, 2),
+                "main: x's dim 0 (n) is 3, a tensor in l's dim 0 (n) is 4") == 0);
+  EXPECT(strcmp(RunWithDims(invocation, 3, 3, 4, 2, 2),
+                "main: x's dim 0 (n) is 3, a tensor in b's dim 1 (n) is 4") == 0);
+  EXPECT(strcmp(RunWithDims(invocation, 3, 3, 3, 2, 5),
+                "main: a tensor in b's dim 0 (k) is 2, a tensor in b's dim 0 (k) is 5") == 0);
+  EXPECT(strcmp(RunWithDims(invocation, 0, 0, 0, 0, 0), "") == 0);
+  relayvm_invocation_free(invocation);
+  relayvm_executable_free(program);
+  relayvm_runtime_free(runtime);
+  return NULL;
+}
