@@ -191,7 +191,7 @@ std::vector<Range> Ranges() {
             ": 0, expected 1 or more", "steps 'i': 0, expected another number", {3, 2},
             Ints("s", {0, 0}) + Ints("e", {9, 9}) + Ints("a", {0, 1})),
       Range("Slice", "x s s i", "", {1, 0}, {1, 2}, "axes 'i'", ": 2, expected -2 to 1",
-            "expected -2 to 1, found 2", {3, 2}, Ints("s", {0, 0})),
+            "axes 'i': 2, expected -2 to 1", {3, 2}, Ints("s", {0, 0})),
       Range("Split", "x i", "", {1, 2}, {-1, 4}, "split 'i'", ": -1, expected 0 or more"),
       Range("Split", "x i", "", {1, 2}, {1, 3}, "the sum of split 'i'", ": 4, expected 3 to 3",
             "the sum of split 'i': 4, expected 3, the extent of axis 0"),
@@ -200,22 +200,22 @@ std::vector<Range> Ranges() {
       Range("Squeeze", "x i", "", {0, 1}, {0, 2}, "an extent that axes take away, of data 'x'",
             ": 4, expected 1 to 1", "data 'x': the extent of axis 2 is 4, expected 1", {1, 1, 4}),
       Range("Squeeze", "x i", "", {0, 1}, {0, 3}, "axes 'i'", ": 3, expected -3 to 2",
-            "expected -3 to 2, found 3", {1, 1, 4}),
+            "axes 'i': 3, expected -3 to 2", {1, 1, 4}),
       Range("Squeeze", "x i", "", {0, 1}, {0, -3}, "times that an axis stands in axes 'i'",
             ": 2, expected 1 to 1", "twice", {1, 1, 4}),
       Range("Unsqueeze", "x i", "", {0, 3}, {0, 4}, "axes 'i'", ": 4, expected -4 to 3",
-            "expected -4 to 3, found 4"),
+            "axes 'i': 4, expected -4 to 3"),
       Range("Unsqueeze", "x i", "", {0, 3}, {1, 1}, "times that an axis stands in axes 'i'",
             ": 2, expected 1 to 1", "twice"),
       Range("ReduceSum", "x i", "", {0, 1}, {0, 2}, "axes 'i'", ": 2, expected -2 to 1",
-            "expected -2 to 1, found 2"),
+            "axes 'i': 2, expected -2 to 1"),
       Range("ReduceLogSumExp", "x i", "", {0, 1}, {0, -3}, "axes 'i'", ": -3, expected -2 to 1",
-            "expected -2 to 1, found -3"),
+            "axes 'i': -3, expected -2 to 1"),
       Range("Range", "s e i", "", {2}, {0}, "delta, by its size, 'i'", ": 0, expected 1 or more",
             nullptr, {3, 2}, IntScalar("s", 0) + IntScalar("e", 6), "", 7, true),
       Range("Tile", "x i", "", {2, 1}, {2, -1}, "repeats 'i'", ": -1, expected 0 or more"),
       Range("CumSum", "x i", "", {-2}, {2}, "axis 'i'", ": 2, expected -2 to 1",
-            "expected -2 to 1, found 2", {3, 2}, "", "", 7, true),
+            "axis 'i': 2, expected -2 to 1", {3, 2}, "", "", 7, true),
       Range("TopK", "x i", Int("axis", 0), {3}, {4}, "K 'i'", ": 4, expected 0 to 3",
             "expected at least 4, found 3", {3, 2}, "", "", 7, true),
       Range("TopK", "x i", Int("axis", 0), {0}, {-1}, "K 'i'", ": -1, expected 0 to 3", "K", {3, 2},
@@ -324,6 +324,26 @@ TEST_CASE("fractions below 0 or above 1, as ONNX Runtime's") {
       REQUIRE(!known.ok());
       CHECK(known.status().ToString().find(" 'i': ") != std::string::npos);
       CHECK(known.status().ToString().find(", expected 0 to ") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("a constant ratio is checked where nothing uses it") {
+  const auto said = [](const char* in, const std::string& more) {
+    const auto module = ImportText("ir_version: 8 opset_import { version: 17 } graph { name: 'g' " +
+                                   Tensor("input", "x", {"n"}) + more + Node("Dropout", in, "y") +
+                                   "output { name: 'y' } }");
+    return module.ok() ? "" : module.status().ToString();
+  };
+  const std::string off = "initializer { name: 't' data_type: 9 int32_data: 0 } ";
+  CHECK(said("x i", import::testing::FloatScalar("i", 0.5F)).empty());
+  for (const float ratio : {-0.5F, 1.0F, 3.0F}) {
+    for (const bool has_training : {false, true}) {
+      const std::string found =
+          said(has_training ? "x i t" : "x i", import::testing::FloatScalar("i", ratio) + off);
+      CHECK_MESSAGE(found.find(fmt::format("node 'y' (Dropout): ratio 'i': {}, expected", ratio)) !=
+                        std::string::npos,
+                    found);
     }
   }
 }

@@ -54,7 +54,7 @@ std::vector<Range> OtherRanges() {
   const std::vector<int64_t> steps = {3, 2, 2};
   std::vector<Range> ranges = {
       Range("CumProd", "x i", "", {1}, {2}, "axis 'i'", ": 2, expected -2 to 1",
-            "expected -2 to 1, found 2", {3, 2}, "", "", 7, true),
+            "axis 'i': 2, expected -2 to 1", {3, 2}, "", "", 7, true),
       Range("GRU", "x w r - i", "", {1, 2}, {1, 4}, "sequence_lens 'i'", ": 4, expected 0 to 3",
             nullptr, steps, Ones("w", {1, 3, 2}) + Ones("r", {1, 3, 1}), "", 6),
       Range("LSTM", "x w r - i", "", {1, 2}, {1, 4}, "sequence_lens 'i'", ": 4, expected 0 to 3",
@@ -121,7 +121,7 @@ std::vector<Range> OtherRanges() {
   for (const char* op : {"ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceMax", "ReduceMean",
                          "ReduceMin", "ReduceProd", "ReduceSumSquare"}) {
     ranges.push_back(Range(op, "x i", "", {-1}, {2}, "axes 'i'", ": 2, expected -2 to 1",
-                           "expected -2 to 1, found 2"));
+                           "axes 'i': 2, expected -2 to 1"));
   }
   for (const char* op : {"HammingWindow", "BlackmanWindow"}) {
     ranges.push_back(Range(op, "i", "", {4}, {-1}, "size 'i'", ": -1, expected 0 or more", nullptr,

@@ -238,9 +238,10 @@ std::optional<Value> OfShape(const InputName& of, const std::vector<Dim>& shape)
   return of.b.status().ok() ? std::optional(stated) : std::nullopt;
 }
 
-int AxisIn(TypedBuilder& b, int64_t axis, int rank) {
+int AxisIn(TypedBuilder& b, int64_t axis, int rank, std::string_view input) {
   if (axis >= -rank && axis < rank) return static_cast<int>(axis < 0 ? axis + rank : axis);
-  b.Fail(fmt::format("axis: expected {} to {}, found {}", -rank, rank - 1, axis));
+  b.Fail(input.empty() ? fmt::format("axis: expected {} to {}, found {}", -rank, rank - 1, axis)
+                       : fmt::format("{}: {}, expected {} to {}", input, axis, -rank, rank - 1));
   return 0;
 }
 

@@ -69,7 +69,8 @@ bool FitsShape(TypedBuilder& b, const Value& v, const std::vector<Dim>& shape,
 // where only running tells. Nullopt with an error.
 std::optional<Value> OfShape(const InputName& of, const std::vector<Dim>& shape);
 
-// An axis in 0..rank-1 from one in -rank..rank-1; an error and 0 beyond.
-int AxisIn(TypedBuilder& b, int64_t axis, int rank);
+// An axis in 0..rank-1 from one in -rank..rank-1; an error and 0 beyond. `input`: what gives it, if
+// it is an input ("axes 'k'").
+int AxisIn(TypedBuilder& b, int64_t axis, int rank, std::string_view input = {});
 
 }  // namespace relayvm::import

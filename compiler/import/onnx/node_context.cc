@@ -187,11 +187,17 @@ ElementKind NodeContext::Kind(std::string_view name, DType fallback) {
   return {Type(name, fallback)};
 }
 
-int NodeContext::Axis(int64_t axis, int rank) { return AxisIn(b(), axis, rank); }
+int NodeContext::Axis(int64_t axis, int rank, std::string_view input) {
+  return AxisIn(b(), axis, rank, input);
+}
 
-std::vector<int64_t> NodeContext::Axes(const std::vector<int64_t>& axes, int rank) {
+std::vector<int64_t> NodeContext::Axes(const std::vector<int64_t>& axes, int rank,
+                                       std::string_view input) {
   std::vector<int64_t> out;
-  for (int64_t a : axes) out.push_back(Axis(a, rank));
+  for (int64_t a : axes) {
+    if (!b().status().ok()) break;
+    out.push_back(Axis(a, rank, input));
+  }
   return out;
 }
 

@@ -266,7 +266,7 @@ Outputs Accumulated(NodeContext& n, std::string_view op) {
   const auto known = b.ConstantInts(n.Input(1));
   if (known) {
     if (known->size() != 1) return n.Fail("axis: expected one number");
-    axis = n.Axis((*known)[0], x.rank());
+    axis = n.Axis((*known)[0], x.rank(), n.InputText(1, "axis"));
   } else {
     // The axis is the middle one of three.
     const Term at = AxisFromFront({n, 1, "axis"}, x.rank());

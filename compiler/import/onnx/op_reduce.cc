@@ -26,7 +26,8 @@ Value Reduce(NodeContext& n, const Value& x, const char* op) {
     if (n.Int("noop_with_empty_axes", 0) != 0 || x.rank() == 0) return x;
     return b.Op(op, {x}, {{"keepdims", keep}});
   }
-  return b.Op(op, {x}, {{"axis", ListOf(n.Axes(*axes, x.rank()))}, {"keepdims", keep}});
+  return b.Op(op, {x},
+              {{"axis", ListOf(n.Axes(*axes, x.rank(), AxesText(n)))}, {"keepdims", keep}});
 }
 
 // Of the largest and the smallest, NaN is both.
@@ -55,7 +56,7 @@ Outputs ReduceLogSumExp(NodeContext& n) {
   if (!b.status().ok()) return {};
   if (x.rank() > 0) {
     const std::vector<int64_t> over =
-        axes && !axes->empty() ? n.Axes(*axes, x.rank()) : Iota(x.rank());
+        axes && !axes->empty() ? n.Axes(*axes, x.rank(), AxesText(n)) : Iota(x.rank());
     if (!b.status().ok()) return {};
     if (!n.Has(1) || axes) {
       largest = Max(x, over);

@@ -163,7 +163,8 @@ Outputs Squeeze(NodeContext& n) {
     return {SqueezeBy(n, x, CheckedAxes(n, 1, x.rank(), *count), *count)};
   }
   if (auto axes = n.AxesOf("axes", 1)) {
-    const std::vector<int64_t> gone = n.Axes(*axes, x.rank());
+    const std::vector<int64_t> gone = n.Axes(*axes, x.rank(), AxesText(n));
+    if (!b.status().ok()) return {};
     Value y = x;
     for (const int64_t axis : gone) {
       const Dim extent = x.dim(static_cast<int>(axis));
@@ -212,7 +213,9 @@ Outputs Unsqueeze(NodeContext& n) {
   }
   const auto axes = n.AxesOf("axes", 1);
   if (!axes) return n.Fail("expected axes");
-  std::vector<int64_t> sorted = n.Axes(*axes, x.rank() + static_cast<int>(axes->size()));
+  std::vector<int64_t> sorted =
+      n.Axes(*axes, x.rank() + static_cast<int>(axes->size()), AxesText(n));
+  if (!b.status().ok()) return {};
   std::sort(sorted.begin(), sorted.end());
   if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
     return n.Fail("an axis is given twice");
@@ -386,7 +389,7 @@ Outputs Slice(NodeContext& n) {
   if (axes.empty()) {
     for (size_t i = 0; i < count; ++i) axes.push_back(static_cast<int64_t>(i));
   }
-  axes = n.Axes(axes, x.rank());
+  axes = n.Axes(axes, x.rank(), n.Has(3) ? n.InputText(3, "axes") : "");
   if (steps.empty()) steps.assign(count, 1);
   const auto first = b.ConstantInts(starts), last = b.ConstantInts(ends);
   if (axes.size() != count || steps.size() != count)
@@ -444,10 +447,16 @@ Outputs Dropout(NodeContext& n) {
   const auto training = n.Has(2) ? b.ConstantInts(n.Input(2)) : std::vector<int64_t>{0};
   const DType mask_dtype = n.opset() < 10 ? x.dtype() : DType::kBool;
   const Term all = x.Call("ones_like").As(mask_dtype);
+  // A ratio that is no ratio is an error where it is not used, too.
+  const bool is_known = n.Has(1) && n.Input(1).constant != nullptr;
+  const auto given = [&] {
+    return Fraction({n, 1, "ratio"}, AsScalar(Term(n, 1)), /*below_one=*/true);
+  };
+  if (is_known) given();
+  if (!b.status().ok()) return {};
   if (training && training->size() == 1 && (*training)[0] == 0) return {x, all};
   if (n.Has(1) && IsZero(n.Input(1))) return {x, all};
-  const Term ratio = n.Has(1) ? Fraction({n, 1, "ratio"}, AsScalar(Term(n, 1)), /*below_one=*/true)
-                              : x.Number(0.5);
+  const Term ratio = n.Has(1) ? given() : x.Number(0.5);
   const Term mask = Uniform(n, b.ShapeOf(x)) >= ratio.As(DType::kFloat32);
   if (!b.status().ok()) return {};
   const Term kept = Select(mask, x / (1.0 - ratio).As(x.dtype()), x.Number(0));
@@ -635,7 +644,7 @@ Outputs Pad(NodeContext& n) {
   if (n.Has(3)) {
     auto given = n.ConstantInts(3, "axes");
     if (!given) return {};
-    axes = n.Axes(*given, x.rank());
+    axes = n.Axes(*given, x.rank(), n.InputText(3, "axes"));
   } else {
     for (int i = 0; i < x.rank(); ++i) axes.push_back(i);
   }

@@ -80,8 +80,9 @@ class NodeContext {
   // The same, of which integers may have fewer bits than a byte.
   ElementKind Kind(std::string_view name, DType fallback);
   // An axis in 0..rank-1 from one in -rank..rank-1; an error and 0 beyond.
-  int Axis(int64_t axis, int rank);
-  std::vector<int64_t> Axes(const std::vector<int64_t>& axes, int rank);
+  int Axis(int64_t axis, int rank, std::string_view input = {});
+  std::vector<int64_t> Axes(const std::vector<int64_t>& axes, int rank,
+                            std::string_view input = {});
   // An input that must be known now: axes, pads, scales. Nullopt and an error where it is not.
   std::optional<std::vector<int64_t>> ConstantInts(size_t i, std::string_view what);
   std::optional<std::vector<double>> ConstantFloats(size_t i, std::string_view what);

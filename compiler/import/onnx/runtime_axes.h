@@ -17,6 +17,10 @@ std::optional<int64_t> CountOf(NodeContext& n, const Value& v, std::string_view 
 
 // Axes of input `i` (int64): each of -rank..rank-1, and none twice, which the program checks.
 Term CheckedAxes(NodeContext& n, size_t i, int64_t rank, int64_t count);
+// What gives the axes, where it is input 1: "axes 'k'".
+inline std::string AxesText(const NodeContext& n) {
+  return n.HasAttr("axes") ? "" : n.InputText(1, "axes");
+}
 
 // `x` without the axes; their dims are 1.
 Value SqueezeBy(NodeContext& n, const Value& x, const Term& axes, int64_t count);
