@@ -22,9 +22,10 @@
 #include "bytecode/base/status.h"
 #include "compiler/ir/ir.h"
 #include "compiler/transforms/layouts/convert_layout.h"
-#include "kernels/op/weight_forms.h"
 
 namespace relayvm {
+
+struct WeightForm;  // kernels/op/weight_forms.h
 
 // What may hold of a module between two passes.
 enum class Fact : uint8_t {

@@ -12,6 +12,7 @@
 #include "compiler/frontend/params.h"
 #include "compiler/pass_plugin.h"
 #include "compiler/rules/rule_pass.h"
+#include "kernels/op/weight_forms.h"
 
 namespace relayvm {
 namespace {

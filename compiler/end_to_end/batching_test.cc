@@ -13,6 +13,7 @@
 #include "compiler/driver.h"
 #include "compiler/frontend/params.h"
 #include "compiler/frontend/parser.h"
+#include "kernels/op/weight_forms.h"
 #include "tests/same_value.h"
 #include "vm/schedule/scheduler.h"
 

@@ -376,7 +376,7 @@ OpDef DenseBlocksOp() {
               return te::Load(c.inputs[input], {panel, index, column});
             };
             const Expr number = NumberOf(
-                *form, FloorModExpr(k, Int(block)), block,
+                *form, FloorModExpr(k, Int(block)),
                 [&](const Expr& row) { return te::Load(weight, {panel, index, row, column}); },
                 c.inputs.size() > 3 ? of_block(3) : nullptr);
             return number * of_block(2);

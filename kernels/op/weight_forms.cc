@@ -32,7 +32,7 @@ constexpr WeightForm kForms[] = {
      .help = "constant weights of matrix products take half the memory, and what they are "
              "multiplied with is rounded too; sums stay float32",
      .stored = DType::kBFloat16,
-     .parts = {16},
+     .packed_bits = 16,
      .encode = [](float f) -> uint32_t { return FloatToBFloat(f); },
      .decode =
          [](const Expr& bits) {
@@ -44,7 +44,7 @@ constexpr WeightForm kForms[] = {
      .data = DType::kUInt8,
      .sum = DType::kInt32,
      .stored = DType::kInt8,
-     .parts = {8},
+     .packed_bits = 8,
      .encode = [](float f) -> uint32_t { return static_cast<uint8_t>(static_cast<int8_t>(f)); }},
     {.name = "q8",
      .option = "weights",
@@ -57,12 +57,10 @@ constexpr WeightForm kForms[] = {
      .option = "weights",
      .help = "integers of 4 bits",
      .stored = DType::kUInt32,
-     .parts = {4},
+     .packed_bits = 4,
      .block = 32,
      .furthest = -8},
 };
-
-constexpr int kWordBits = 32;
 
 // The extents of a weight (n, k), where k may be several dims, or (k, n) when not `transposed`.
 std::pair<int64_t, int64_t> Extents(const HostTensor& w, bool transposed) {
@@ -152,30 +150,27 @@ HostTensor EncodeLater(const HostTensor& w, bool transposed, int64_t width, DTyp
 }
 
 // Puts the bits of number k of a column to `column`, its first row of words or elements, `width` from row to row.
-void Put(const WeightForm& form, uint32_t bits, int64_t k, int64_t block, int64_t width,
-         std::byte* column) {
-  if (!form.has_parts()) {
+void Put(const WeightForm& form, uint32_t bits, int64_t k, int64_t width, std::byte* column) {
+  if (!form.in_words()) {
     const auto bytes = static_cast<size_t>(DTypeBytes(form.stored));
     std::memcpy(column + k * width * static_cast<int64_t>(bytes), &bits, bytes);
     return;
   }
-  int64_t first = 0;
-  for (const int part : form.parts) {
-    if (part == 0) break;
-    const int64_t in_word = kWordBits / part;
-    std::byte* at = column + (first + k / in_word) * width * int64_t{sizeof(uint32_t)};
+  const int64_t first = k * form.packed_bits;
+  const uint64_t number = bits & ((uint64_t{1} << form.packed_bits) - 1);
+  for (int64_t row = first / 32; row * 32 < first + form.packed_bits; ++row) {
+    std::byte* at = column + row * width * int64_t{sizeof(uint32_t)};
     uint32_t word;
     std::memcpy(&word, at, sizeof word);
-    word |= (bits & ((1U << part) - 1)) << (k % in_word * part);
+    const int64_t shift = first - row * 32;
+    word |= static_cast<uint32_t>(shift < 0 ? number >> -shift : number << shift);
     std::memcpy(at, &word, sizeof word);
-    first += block / in_word;
-    bits >>= part;
   }
 }
 
 // What a column's words or elements are apart.
 int64_t ColumnBytes(const WeightForm& form) {
-  return form.has_parts() ? int64_t{sizeof(uint32_t)} : DTypeBytes(form.stored);
+  return form.in_words() ? int64_t{sizeof(uint32_t)} : DTypeBytes(form.stored);
 }
 
 uint32_t Encode(const WeightForm& form, float number) {
@@ -266,35 +261,30 @@ const WeightForm* WeightFormOfBits(int64_t bits) {
   return nullptr;
 }
 
-Expr BitsOf(const WeightForm& form, const Expr& k, int64_t block,
+Expr BitsOf(const WeightForm& form, const Expr& k,
             const std::function<Expr(const Expr& row)>& word) {
-  if (!form.has_parts()) return word(k);
-  Expr all;
-  int64_t first = 0;
-  int shift = 0;
-  for (const int part : form.parts) {
-    if (part == 0) break;
-    const int64_t in_word = kWordBits / part;
-    const auto constant = [](int64_t value) { return te::IntImm(value, DType::kUInt32); };
-    const Expr row = FloorDivExpr(k, Int(in_word)) + Int(first);
-    const Expr amount = te::Cast(FloorModExpr(k, Int(in_word)) * Int(part), DType::kUInt32);
-    const Expr bits =
-        te::Binary(BinaryOp::kAnd, te::Binary(BinaryOp::kShiftRight, word(row), amount),
-                   constant((int64_t{1} << part) - 1));
-    all = shift == 0 ? bits
-                     : te::Binary(BinaryOp::kOr, all,
-                                  te::Binary(BinaryOp::kShiftLeft, bits, constant(shift)));
-    first += block / in_word;
-    shift += part;
+  if (!form.in_words()) return word(k);
+  const auto constant = [](int64_t value) { return te::IntImm(value, DType::kUInt32); };
+  const auto shift = [](BinaryOp op, const Expr& x, const Expr& by) {
+    return te::Binary(op, x, te::Cast(by, DType::kUInt32));
+  };
+  const Expr first = k * Int(form.packed_bits), at = FloorModExpr(first, Int(32));
+  Expr bits = shift(BinaryOp::kShiftRight, word(FloorDivExpr(first, Int(32))), at);
+  if (32 % form.packed_bits != 0) {
+    // The word of the last bit, perhaps the same, whose bits then come to lie above the number's.
+    const Expr rest = word(FloorDivExpr(first + Int(form.packed_bits - 1), Int(32)));
+    bits = te::Binary(
+        BinaryOp::kOr, bits,
+        shift(BinaryOp::kShiftLeft, shift(BinaryOp::kShiftLeft, rest, Int(31) - at), Int(1)));
   }
-  return all;
+  return te::Binary(BinaryOp::kAnd, bits, constant((int64_t{1} << form.packed_bits) - 1));
 }
 
-Expr NumberOf(const WeightForm& form, const Expr& k, int64_t block,
+Expr NumberOf(const WeightForm& form, const Expr& k,
               const std::function<Expr(const Expr& row)>& word, const Expr& zero_point) {
-  Expr bits = BitsOf(form, k, block, word);
+  Expr bits = BitsOf(form, k, word);
   if (form.decode != nullptr) return form.decode(bits);
-  if (form.has_parts()) bits = te::Reinterpret(bits, DType::kInt32);
+  if (form.in_words()) bits = te::Reinterpret(bits, DType::kInt32);
   const Expr number = te::Cast(bits, DType::kFloat32);
   if (zero_point) return number - zero_point;
   return form.zero_point() == 0 ? number
@@ -306,17 +296,16 @@ HostTensor PackWeight(const WeightForm& form, const HostTensor& w, bool transpos
   const int64_t panels = CeilDiv(n, width);
   if (form.block != 0) {
     const int64_t rows = form.Rows(form.block), bytes = ColumnBytes(form);
-    return EncodeLater(w, transposed, width, form.stored,
-                       {panels, CeilDiv(k, form.block), rows, width},
-                       [=, k = k, &form](const std::vector<float>& panel, std::byte* out) {
-                         ForBlocks(form, panel, k, width,
-                                   [&](int64_t block, int64_t j, int64_t count, const auto& at) {
-                                     std::byte* column = out + (block * rows * width + j) * bytes;
-                                     EncodeBlock(form, count, at, [&](int64_t i, uint32_t bits) {
-                                       Put(form, bits, i, form.block, width, column);
-                                     });
-                                   });
-                       });
+    return EncodeLater(
+        w, transposed, width, form.stored, {panels, CeilDiv(k, form.block), rows, width},
+        [=, k = k, &form](const std::vector<float>& panel, std::byte* out) {
+          ForBlocks(
+              form, panel, k, width, [&](int64_t block, int64_t j, int64_t count, const auto& at) {
+                std::byte* column = out + (block * rows * width + j) * bytes;
+                EncodeBlock(form, count, at,
+                            [&](int64_t i, uint32_t bits) { Put(form, bits, i, width, column); });
+              });
+        });
   }
   if (form.stored == DType::kFloat32) {
     return MakeLater(form.stored, {panels, k, width}, [=](std::span<std::byte> out) {
@@ -330,8 +319,8 @@ HostTensor PackWeight(const WeightForm& form, const HostTensor& w, bool transpos
   return EncodeLater(w, transposed, width, form.stored, std::move(shape),
                      [=, k = k, &form](const std::vector<float>& panel, std::byte* out) {
                        for (int64_t at = 0; at < k * width; ++at) {
-                         Put(form, form.encode(panel[static_cast<size_t>(at)]), at / width, k,
-                             width, out + at % width * ColumnBytes(form));
+                         Put(form, form.encode(panel[static_cast<size_t>(at)]), at / width, width,
+                             out + at % width * ColumnBytes(form));
                        }
                      });
 }
@@ -356,7 +345,7 @@ HostTensor EncodeElements(const WeightForm& form, const HostTensor& w) {
     for (int64_t i = 0; i < w.size(); ++i) {
       float value;
       std::memcpy(&value, in.data() + i * int64_t{sizeof value}, sizeof value);
-      Put(form, form.encode(value), i, 0, 1, out.data());
+      Put(form, form.encode(value), i, 1, out.data());
     }
     in.DropPages();
   });
@@ -394,7 +383,7 @@ HostTensor PackModelBlocks(const WeightForm& form, const HostTensor& w, int64_t 
           for (int64_t i = 0; i < block; ++i) {
             const auto byte = static_cast<uint32_t>(in.data()[at * bytes + i * bits / 8]);
             const uint32_t number = byte >> (i * bits % 8) & ((1U << bits) - 1);
-            Put(form, number + shift, i, block, width, column);
+            Put(form, number + shift, i, width, column);
           }
         }
       });

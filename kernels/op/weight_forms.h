@@ -11,11 +11,10 @@
 // Thread-safe. Tested by weight_forms_test.cc and codegen/contraction/weights_test.cc.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <numeric>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,41 +32,39 @@ struct WeightForm {
   std::string_view help;    // what the option's help says of it
   DType given = DType::kFloat32, data = DType::kFloat32, sum = DType::kFloat32;  // of the product
   DType stored = DType::kFloat32;
-  // A number's bits are parts, the lowest first, of words of 32 bits, each word with the parts of neighbours along k.
-  // The words of the first part come first, of a block or a panel. Empty: numbers are elements.
-  std::array<int, 2> parts{};
+  // So many bits a number, one after the other from the lowest on, in words of 32 of a column's block or panel.
+  // 0: numbers are elements.
+  int packed_bits = 0;
   // Along k, with one scale for each column, when the compiler packs. 0: no blocks.
   int64_t block = 0;
   // In blocks: what the number furthest from 0 becomes. Negative: whatever that number's sign.
   float furthest = 0;
   // The bits of a number (in blocks: over its scale). Null: the nearest integer from -|furthest| on, unsigned where
-  // it has parts.
+  // it is in words.
   uint32_t (*encode)(float number) = nullptr;
   // The number of such bits, float32. Null: the integer as it is, less the zero point.
   te::Expr (*decode)(const te::Expr& bits) = nullptr;
   // Without an option: of a weight all of whose numbers this holds, where machines widen as they read (F16C).
   bool (*holds)(float number) = nullptr;
 
-  bool has_parts() const { return parts[0] != 0; }
-  int bits() const { return has_parts() ? parts[0] + parts[1] : DTypeBits(stored); }
+  bool in_words() const { return packed_bits != 0; }
+  int bits() const { return in_words() ? packed_bits : DTypeBits(stored); }
   // W above.
-  int64_t side_by_side() const { return has_parts() ? 32 / DTypeBits(stored) : 1; }
+  int64_t side_by_side() const { return in_words() ? 32 / DTypeBits(stored) : 1; }
   // Of words or elements that hold so many of a column.
   int64_t Rows(int64_t numbers) const {
-    return has_parts() ? (numbers * bits() + 31) / 32 : numbers;
+    return in_words() ? (numbers * packed_bits + 31) / 32 : numbers;
   }
-  // The most neighbours along k that share a word: blocks are multiples of it.
-  int64_t neighbours() const {
-    return !has_parts() ? 1 : 32 / (parts[1] == 0 ? parts[0] : std::min(parts[0], parts[1]));
-  }
+  // The fewest neighbours along k that are whole words: blocks are multiples of it.
+  int64_t neighbours() const { return in_words() ? 32 / std::gcd(32, packed_bits) : 1; }
   // The block that so many rows are; 0: they are none.
   int64_t NumbersOf(int64_t rows) const {
-    if (!has_parts()) return rows;
-    const int64_t numbers = rows * 32 / bits();
-    return rows * 32 % bits() == 0 && numbers % neighbours() == 0 ? numbers : 0;
+    if (!in_words()) return rows;
+    const int64_t numbers = rows * 32 / packed_bits;
+    return rows * 32 % packed_bits == 0 && numbers % neighbours() == 0 ? numbers : 0;
   }
   // Of integers, where a call has none of its own.
-  float zero_point() const { return has_parts() && decode == nullptr ? -furthest : 0; }
+  float zero_point() const { return in_words() && decode == nullptr ? -furthest : 0; }
 };
 
 std::span<const WeightForm> WeightForms();
@@ -85,12 +82,12 @@ const WeightForm* WeightFormOfBlocks(DType stored, std::string_view name);
 const WeightForm* WeightFormOfBits(int64_t bits);
 
 // Number k of a column, float32, k counted from the block's or panel's begin; `word` is a row of these.
-// `zero_point` null: the form's. REQUIRES: not kQuads' form, which no kernel widens.
-te::Expr NumberOf(const WeightForm& form, const te::Expr& k, int64_t block,
+// `zero_point` null: the form's. REQUIRES: sums of float32.
+te::Expr NumberOf(const WeightForm& form, const te::Expr& k,
                   const std::function<te::Expr(const te::Expr& row)>& word,
                   const te::Expr& zero_point);
 // The bits of that number, which an integer is made of.
-te::Expr BitsOf(const WeightForm& form, const te::Expr& k, int64_t block,
+te::Expr BitsOf(const WeightForm& form, const te::Expr& k,
                 const std::function<te::Expr(const te::Expr& row)>& word);
 
 // --- Packing: what these return is made when it is read, and costs no memory until then ---

@@ -2,6 +2,7 @@
 // tested by codegen/contraction/weights_test.cc, what the compiler packs by transforms/pack_weights_test.cc.
 #include "kernels/op/weight_forms.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -64,7 +65,7 @@ std::vector<te::Scalar> Evaluated(const WeightForm& form, const std::vector<Host
   std::vector<const HostTensor*> values;
   for (const HostTensor& t : packed) {
     std::vector<Dim> shape(t.shape.begin(), t.shape.end());
-    const DType dtype = form.has_parts() && inputs.empty() ? DType::kUInt32 : t.dtype;
+    const DType dtype = form.in_words() && inputs.empty() ? DType::kUInt32 : t.dtype;
     if (dtype != t.dtype && shape.size() == 4 && form.block == 0) shape.pop_back();
     inputs.push_back(te::Placeholder("p", shape, dtype, static_cast<int>(inputs.size())));
     values.push_back(&t);
@@ -75,7 +76,7 @@ std::vector<te::Scalar> Evaluated(const WeightForm& form, const std::vector<Host
     const te::Expr panel = FloorDivExpr(i[1], Int(width)), column = FloorModExpr(i[1], Int(width));
     const te::Expr index = FloorDivExpr(i[0], Int(block));
     const te::Expr number = NumberOf(
-        form, FloorModExpr(i[0], Int(block)), block,
+        form, FloorModExpr(i[0], Int(block)),
         [&](const te::Expr& row) {
           return te::Load(inputs[0], form.block == 0
                                          ? std::vector<te::Expr>{panel, row, column}
@@ -129,7 +130,7 @@ TEST_CASE("weights of each form are within its error, and read as its bits are s
       const int64_t block = form.block == 0 ? c.k : form.block;
       const int64_t rows = packed[0].shape[form.block == 0 ? 1 : 2];
       const int64_t blocks = form.block == 0 ? 1 : packed[0].shape[1];
-      const int64_t row_bytes = form.has_parts() ? 4 : DTypeBytes(form.stored);
+      const int64_t row_bytes = form.in_words() ? 4 : DTypeBytes(form.stored);
       for (int64_t j = 0; j < c.n; ++j) {
         for (int64_t i = 0; i < c.k; ++i) {
           const auto given = [&](int64_t at) {

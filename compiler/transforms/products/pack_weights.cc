@@ -15,6 +15,7 @@
 #include "compiler/transforms/rewrite.h"
 #include "kernels/codegen/contraction/contraction.h"
 #include "kernels/op/qnn.h"
+#include "kernels/op/weight_forms.h"
 
 namespace relayvm::ir {
 namespace {

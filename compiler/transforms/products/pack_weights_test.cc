@@ -12,6 +12,7 @@
 
 #include "compiler/transforms/testing.h"
 #include "kernels/codegen/contraction/contraction.h"
+#include "kernels/op/weight_forms.h"
 #include "kernels/op/winograd.h"
 #include "kernels/runtime/half.h"
 

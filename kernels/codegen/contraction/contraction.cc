@@ -372,7 +372,7 @@ class ProductEmitter {
     const int64_t all_rows = d_.rows.is_const() ? d_.rows.value() : d_.tile_rows;
     const bool has_elements =
         d_.panel_form == PanelForm::kElements ||
-        (d_.panel_form == PanelForm::kWidened && d_.weight_block == 0 && !Widened()->has_parts());
+        (d_.panel_form == PanelForm::kWidened && d_.weight_block == 0 && !Widened()->in_words());
     if (!d_.epilogue_in_registers || !has_elements || all_rows < d_.tile_rows ||
         TileSets(ConfigOf(false), all_rows) != 1) {
       return nullptr;

@@ -245,7 +245,7 @@ class Planner {
     // Accumulators leave registers for a row of b and a broadcast; SSE needs one more for the
     // product.
     if (d.target.vector_registers == 32 && d.weight_block > 0 &&
-        d.contraction->weight_form->has_parts()) {
+        d.contraction->weight_form->in_words()) {
       // Measured: small tiles, whose sums stay beside what words of numbers become.
       d.vectors = 1;
       d.tile_rows = 6;

@@ -209,7 +209,7 @@ std::vector<Value*> SumsOfTile(Builder& b, const TileConfig& config, const TileC
     const WidenedStep widened_step{block_begin ? Sub(b, from, block_begin) : from, align, at};
     for (unsigned v = 0; v < config.vectors; ++v) {
       Value* numbers =
-          widened ? EmitNumbers(b, *widened, widened_step, config.block, config.lanes, zeros[v],
+          widened ? EmitNumbers(b, *widened, widened_step, config.lanes, zeros[v],
                                 [&](Value* row) {
                                   return load(At(b, word, block_of_b, Mul(b, row, b_k_stride)), v);
                                 })
@@ -368,7 +368,7 @@ std::vector<Value*> TileArgs(Builder& b, const TileConfig& config, const TileCal
 
 llvm::Type* WordTypeOf(Builder& builder, DType dtype, PanelForm form, const WeightForm* widened) {
   if (form == PanelForm::kElements) return AccumulatorType(builder.getContext(), dtype);
-  if (form != PanelForm::kWidened || widened->has_parts()) return builder.getInt32Ty();
+  if (form != PanelForm::kWidened || widened->in_words()) return builder.getInt32Ty();
   return builder.getIntNTy(static_cast<unsigned>(DTypeBits(widened->stored)));
 }
 

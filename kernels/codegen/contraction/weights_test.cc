@@ -137,7 +137,7 @@ Weight InBlocks(const Size& s, const Blocks& blocks, uint32_t seed) {
           return te::Binary(te::BinaryOp::kFloorMod, x, te::IntImm(y));
         };
         return NumberOf(
-            form, rest(i[0], blocks.size), blocks.size,
+            form, rest(i[0], blocks.size),
             [&](const te::Expr& row) {
               return te::Load(words, {quotient(i[1], s.width), quotient(i[0], blocks.size), row,
                                       rest(i[1], s.width)});

@@ -2,7 +2,6 @@
 
 #include <llvm/IR/IntrinsicsX86.h>
 
-#include <algorithm>
 #include <vector>
 
 #include "kernels/codegen/ops.h"
@@ -15,7 +14,7 @@ using te::BinaryOp;
 using te::Expr;
 using te::ExprKind;
 
-// A number that is known but for a multiple of `align`, a power of two: base + at, at < align. No base: at.
+// A number that is known but for a multiple of `align`: base + at. No base: at.
 struct Index {
   Value* base = nullptr;
   int64_t align = 1, at = 0;
@@ -29,20 +28,20 @@ class Widener {
         ops_(b, TargetTraits::Of(*b.GetInsertBlock()->getParent())),
         lanes_(lanes),
         step_{step.from, step.align, step.at},
-        words_(te::Placeholder("words", {1}, form.has_parts() ? DType::kUInt32 : form.stored, 0)),
+        words_(te::Placeholder("words", {1}, form.in_words() ? DType::kUInt32 : form.stored, 0)),
         zeros_(te::Placeholder("zeros", {}, DType::kFloat32, 1)),
         load_(load) {
     if (IsConst(step.from, 0)) step_.base = nullptr;
   }
 
   // The number, or, with 4 bits or fewer, its integer, above which other bits may stay.
-  Value* Number(const WeightForm& form, int64_t block, Value* zeros) {
+  Value* Number(const WeightForm& form, Value* zeros) {
     zero_values_ = zeros;
     const Expr zero = zeros ? te::Load(zeros_, {}) : nullptr;
-    return Emit(NumberOf(form, k_, block, row_of_, zero));
+    return Emit(NumberOf(form, k_, row_of_, zero));
   }
-  Value* LowBits(const WeightForm& form, int64_t block) {
-    const Expr bits = BitsOf(form, k_, block, row_of_);
+  Value* LowBits(const WeightForm& form) {
+    const Expr bits = BitsOf(form, k_, row_of_);
     return Emit(bits->kind == ExprKind::kBinary && bits->binary == BinaryOp::kAnd
                     ? bits->operands[0]
                     : bits);
@@ -73,36 +72,36 @@ class Widener {
     }
   }
 
-  // By less than a word: what only running tells first, which neighbours share.
+  // By less than a word.
   Value* Shift(const Expr& e, llvm::Instruction::BinaryOps op) {
     Value* words = Emit(e->operands[0]);
-    const Index amount = IndexOf(e->operands[1]);
-    if (amount.base)
-      words = b_.CreateBinOp(op, words, Splat(b_.CreateTrunc(amount.base, b_.getInt32Ty())));
-    if (amount.at == 0) return words;
-    return b_.CreateBinOp(op, words, Splat(b_.getInt32(static_cast<uint32_t>(amount.at))));
+    Value* amount = ValueOf(IndexOf(e->operands[1]));
+    return b_.CreateBinOp(op, words, Splat(b_.CreateTrunc(amount, b_.getInt32Ty())));
   }
 
   Value* ValueOf(const Index& i) { return i.base ? Add(b_, i.base, i.at) : I64(b_, i.at); }
 
-  // Of k: sums with constants, products, quotients and rests of powers of two.
+  // Of k: sums and differences with constants, products, quotients and rests.
   Index IndexOf(const Expr& e) {
     if (e->kind == ExprKind::kIntImm) return {nullptr, 1, e->int_value};
     if (e->kind == ExprKind::kAxis) return step_;
+    if (e->kind == ExprKind::kCast) return IndexOf(e->operands[0]);
     Index x = IndexOf(e->operands[0]);
-    if (e->kind == ExprKind::kCast) return x;
-    const int64_t n = e->operands[1]->int_value;
+    const Index y = IndexOf(e->operands[1]);
+    const int64_t n = y.at;
     switch (e->binary) {
       case BinaryOp::kAdd:
-        x.at += n;
-        return x;
+        return {x.base, x.align, x.at + n};
+      case BinaryOp::kSubtract:  // from a constant
+        return y.base ? Index{Sub(b_, I64(b_, x.at), ValueOf(y))} : Index{nullptr, 1, x.at - n};
       case BinaryOp::kMultiply:
         return {x.base ? Mul(b_, x.base, n) : nullptr, x.align * n, x.at * n};
       case BinaryOp::kFloorDivide:
-        return {x.base ? Div(b_, x.base, I64(b_, n)) : nullptr, std::max<int64_t>(x.align / n, 1),
-                x.at / n};
+        if (!x.base) return {nullptr, 1, x.at / n};
+        if (x.align % n != 0) return {Div(b_, ValueOf(x), I64(b_, n))};
+        return {Div(b_, x.base, I64(b_, n)), x.align / n, x.at / n};
       case BinaryOp::kFloorMod:
-        if (x.base && x.align % n != 0) return {Rem(b_, x.base, I64(b_, n)), x.align, x.at % n};
+        if (x.base && x.align % n != 0) return {Rem(b_, ValueOf(x), I64(b_, n))};
         return {nullptr, 1, x.at % n};
       default:
         llvm_unreachable("an index of words");
@@ -124,12 +123,12 @@ class Widener {
 
 }  // namespace
 
-Value* EmitNumbers(Builder& b, const WeightForm& form, const WidenedStep& step, int64_t block,
-                   unsigned lanes, Value* zeros, const std::function<Value*(Value* row)>& load) {
+Value* EmitNumbers(Builder& b, const WeightForm& form, const WidenedStep& step, unsigned lanes,
+                   Value* zeros, const std::function<Value*(Value* row)>& load) {
   Widener widener(b, form, step, lanes, load);
   constexpr unsigned kTable = 16;
   if (zeros || lanes != kTable || form.bits() > 4 || form.decode != nullptr)
-    return widener.Number(form, block, zeros);
+    return widener.Number(form, zeros);
   // A table by the lowest 4 bits: one instruction.
   std::vector<llvm::Constant*> table;
   for (unsigned i = 0; i < kTable; ++i) {
@@ -137,7 +136,7 @@ Value* EmitNumbers(Builder& b, const WeightForm& form, const WidenedStep& step, 
     table.push_back(llvm::ConstantFP::get(b.getFloatTy(), integer - form.zero_point()));
   }
   return b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_permvar_sf_512, {},
-                           {llvm::ConstantVector::get(table), widener.LowBits(form, block)});
+                           {llvm::ConstantVector::get(table), widener.LowBits(form)});
 }
 
 }  // namespace relayvm::codegen

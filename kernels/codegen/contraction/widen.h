@@ -9,8 +9,7 @@
 
 namespace relayvm::codegen {
 
-// Step `from` + `at` of a block, or of a panel without blocks. REQUIRES: `from` (i64) is a multiple of `align`, a
-// power of two, and at < align.
+// Step `from` + `at` of a block, or of a panel without blocks. REQUIRES: `from` (i64) is a multiple of `align`.
 struct WidenedStep {
   llvm::Value* from;
   int64_t align, at;
@@ -18,7 +17,7 @@ struct WidenedStep {
 
 // One of k of `lanes` columns. `load` gives their words of a row (i64, from the block's begin); `zeros`, their zero
 // points, null: the form's.
-llvm::Value* EmitNumbers(Builder& b, const WeightForm& form, const WidenedStep& step, int64_t block,
+llvm::Value* EmitNumbers(Builder& b, const WeightForm& form, const WidenedStep& step,
                          unsigned lanes, llvm::Value* zeros,
                          const std::function<llvm::Value*(llvm::Value* row)>& load);
 
