@@ -60,6 +60,13 @@ constexpr WeightForm kForms[] = {
      .packed_bits = 4,
      .block = 32,
      .furthest = -8},
+    {.name = "q6",
+     .option = "weights",
+     .help = "integers of 6 bits",
+     .stored = DType::kUInt32,
+     .packed_bits = 6,
+     .block = 32,
+     .furthest = -32},
 };
 
 // The extents of a weight (n, k), where k may be several dims, or (k, n) when not `transposed`.

@@ -54,6 +54,14 @@ constexpr Said kSaid[] = {
      [](const Column& c, int64_t k) -> double {
        return static_cast<int>(c.Row<uint32_t>(k / 8) >> (k % 8 * 4) & 15) - 8;
      }},
+    {"q6", 28, 1. / 32,
+     [](const Column& c, int64_t k) -> double {
+       // Sixteen in three words.
+       int number = 0;
+       for (int64_t bit = k * 6 + 5; bit >= k * 6; --bit)
+         number = number * 2 + static_cast<int>(c.Row<uint32_t>(bit / 32) >> (bit % 32) & 1);
+       return number - 32;
+     }},
 };
 
 int64_t CeilDiv32(int64_t n) { return (n + 31) / 32; }
