@@ -375,9 +375,10 @@ class Packer {
         return PackByteKernelLater(w, layout.ends_with("IO4i"), in_block);
       });
     }
+    const WeightForm& form = *FormOf(kernel, /*asked=*/nullptr, DType::kFloat32, DType::kFloat32);
     const auto packed = [&](const HostTensor& matrix, bool transposed, int64_t width,
                             std::vector<int64_t> shape) {
-      HostTensor t = PackWeight(WeightForms()[0], matrix, transposed, width);
+      HostTensor t = PackWeight(form, matrix, transposed, width);
       t.shape = std::move(shape);
       return t;
     };
@@ -390,9 +391,8 @@ class Packer {
         return packed(w, true, rows_, std::move(shape));
       });
     }
-    // Blocks of outputs, on machines with more registers, stay float32.
-    if (rows_ == 0 && TakesRows(call, w, result) && FormThatHolds(kernel) != nullptr)
-      return pack([&] { return EncodeElements(*FormThatHolds(kernel), w); });
+    if (form.stored != w.dtype && TakesRows(call, w, result))
+      return pack([&] { return EncodeElements(form, w); });
     if (!TakesPanels(call, w, result, width_)) return false;
     layout = fmt::format("O{}I{}o", std::string("DHW").substr(5 - rank), width_);
     return pack([&] {

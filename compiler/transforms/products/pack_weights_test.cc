@@ -376,7 +376,8 @@ TEST_CASE("kernels of convolutions get blocks of output channels where tiles rea
             {3, 3, 3, 8}) == "HWIO");
 }
 
-TEST_CASE("kernels whose numbers float16 holds stay such where tiles widen rows of them") {
+TEST_CASE(
+    "kernels whose numbers float16 holds stay such where tiles widen rows or panels of them") {
   // Whether it is float16 then: of the numbers from 1 on, or up to 2,047, over and over, times `scale`.
   const auto is_half = [](const std::string& text, const std::vector<int64_t>& shape,
                           const std::string& cpu, float scale) {
@@ -385,11 +386,19 @@ TEST_CASE("kernels whose numbers float16 holds stay such where tiles widen rows 
     CheckSameType(packed, m);
     const HostTensor& p = std::get<const Constant*>(OnlyCall(packed).args[1])->value;
     if (p.dtype != DType::kFloat16) return false;
-    CHECK(p.shape == shape);
+    const std::string& layout = OnlyCall(packed).attrs.String("kernel_layout");
+    const int64_t outs = shape.back(), block = p.shape.back(), depth = p.size() / outs;
+    const auto place = [&](int64_t i) {
+      if (layout.starts_with("OHWI"))
+        return (i % outs / block * depth + i / outs) * block + i % block;
+      if (layout != "OIHW8o") return i;
+      const int64_t ins = p.size() / shape[0], o = i / ins;
+      return (o / block * ins + i % ins) * block + o % block;
+    };
     const SharedBytes loaded = p.data.Loaded();
     const auto* got = reinterpret_cast<const uint16_t*>(loaded.data());
     for (int64_t i = 0; i < p.size(); ++i)
-      CHECK(HalfToFloat(got[i]) == static_cast<float>(i % 2048) * scale);
+      CHECK(HalfToFloat(got[place(i)]) == static_cast<float>(i % 2048) * scale);
     return true;
   };
   const std::string v3 = "x86-64-v3";
@@ -404,8 +413,11 @@ TEST_CASE("kernels whose numbers float16 holds stay such where tiles widen rows 
   CHECK_FALSE(check(x, w, "", many, v3, 1));  // 2,049
   CHECK_FALSE(check(x, w, "", many, v3, 0.1F));
   CHECK_FALSE(check(x, "[32, 64, 1, 1]", "", few, v3, 0.5F));
-  CHECK_FALSE(check(x, w, "", many, "x86-64-v2", 0.5F));       // nothing widens
-  CHECK_FALSE(check(x, w, "", many, "x86-64-v4", 0.5F));       // blocks of 8 rows
+  CHECK_FALSE(check(x, w, "", many, "x86-64-v2", 0.5F));  // nothing widens
+  CHECK(check(x, w, "", many, "x86-64-v4", 0.5F));        // blocks of 8 rows
+  const std::string last = ", data_layout=\"NHWC\", kernel_layout=\"HWIO\"";
+  for (const char* cpu : {"x86-64-v3", "x86-64-v4"})
+    CHECK(check("(1, 9, 9, 8)", "[3, 3, 8, 64]", last, {3, 3, 8, 64}, cpu, 0.5F));
   CHECK_FALSE(check("(1, 64, 1, 1)", w, "", many, v3, 0.5F));  // a product of whole images
   CHECK_FALSE(
       check("(1, 4096, 9, 9)", "[4096, 1, 1, 1]", ", groups=4096", {4096, 1, 1, 1}, v3, 0.5F));

@@ -426,7 +426,7 @@ class ProductEmitter {
   }
   // What the columns of b are words of.
   llvm::Type* BElement() { return WordTypeOf(b_, d_.dtype, d_.panel_form, Widened()); }
-  const WeightForm* Widened() const { return d_.contraction->weight_form; }
+  const WeightForm* Widened() const { return d_.widened; }
 
   void EmitPanel(Value* batch, Value* row, Value* count, Value* a, Value* column,
                  const Panel& panel) {
@@ -480,11 +480,17 @@ class ProductEmitter {
   // Where the tile that begins with row `tile` of a block is, without blocks of k.
   // What plain memory of a is of.
   llvm::Type* AElement() const { return c_.ElementOf(d_.a); }
-  // `count` rows of a from `row` on, whose float16 becomes float32 in scratch.
+  // `count` rows of a from `row` on, whose float16 becomes float32 in scratch. Rows that are packed as tiles
+  // read them are one run.
   Value* WidenedRows(Value* a, Value* row, Value* count, Value* extent) {
     Value* stride = c_.emitter.EmitDim(d_.a.stride);
-    EmitWidenRows(c_, At(b_, AElement(), a, Mul(b_, row, stride)), stride, count, extent,
-                  a_scratch_);
+    Value* from = At(b_, AElement(), a, Mul(b_, row, stride));
+    Value* next_tile = Mul(b_, stride, int64_t{d_.tile_rows});
+    if (d_.a.k_contiguous) {
+      EmitWidenRows(c_, from, stride, count, extent, a_scratch_, next_tile);
+    } else {
+      EmitWidenRows(c_, from, stride, I64(b_, 1), Mul(b_, count, extent), a_scratch_, next_tile);
+    }
     return a_scratch_;
   }
   Value* RowsOfA(Value* a, Value* tile) {
@@ -550,7 +556,7 @@ class ProductEmitter {
     config.block = d_.weight_block;
     config.block_stride = BStride();
     config.has_zero_points = d_.zero_points != nullptr;
-    config.streams_a = !d_.pack_a && d_.a.buffer && !d_.a.k_contiguous;
+    config.streams_a = !d_.pack_a && d_.a.buffer && !d_.a.k_contiguous && !d_.a.halves;
     config.streams_b = HasPackedWeights();
     return config;
   }

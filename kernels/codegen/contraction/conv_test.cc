@@ -206,7 +206,7 @@ TEST_CASE("convolutions with few channels a group") {
 }
 
 // Kernels of float16 beside pixels of float32: of few rows and of many, of pixels that are read where
-// they are, in blocks of channels, in groups; and what reads them one by one.
+// they are, in blocks of channels, in groups; packed as tiles read them; and what reads them one by one.
 TEST_CASE("convolutions with weights of float16") {
   for (const std::string& cpu : Targets()) {
     CAPTURE(cpu);
@@ -227,6 +227,14 @@ TEST_CASE("convolutions with weights of float16") {
       c.symbolic = symbolic;
       c.batch = symbolic ? 2 : 1;
       c.around = symbolic ? Around::kBiasReluResidual : Around::kNothing;
+      AddTo(cases, c);
+      const std::string letters = std::string("DHW").substr(3 - spatial);
+      if (outs / groups % 8 == 0) {
+        c.kernel_layout = "OI" + letters + "8o";
+        AddTo(cases, c);
+      }
+      c.channels_last = true;
+      c.kernel_layout = outs % 8 == 0 && groups == 1 ? "O" + letters + "I8o" : "";
       AddTo(cases, c);
     };
     for (const bool symbolic : {false, true}) {

@@ -175,12 +175,13 @@ void EmitPackRows(ContractionContext& c, Value* batch, Value* row, Value* count,
 }
 
 void EmitWidenRows(ContractionContext& c, Value* from, Value* stride, Value* count, Value* extent,
-                   Value* destination) {
+                   Value* destination, Value* ahead) {
   Builder& b = c.b;
   Ops ops(b, TargetTraits::Of(*b.GetInsertBlock()->getParent()));
   llvm::Type* half = ops.MemoryType(DType::kFloat16);
   const int64_t lanes = c.d.lanes;
   constexpr int64_t kAtOnce = 4;  // vectors
+  constexpr int64_t kLine = 32;   // of a cache
   Value* whole = b.CreateAnd(extent, I64(b, -lanes));
   Value* most = b.CreateAnd(extent, I64(b, -kAtOnce * lanes));
   For(b, I64(b, 0), count, 1, "widen.row", [&](Value* row) {
@@ -192,6 +193,8 @@ void EmitWidenRows(ContractionContext& c, Value* from, Value* stride, Value* cou
                            llvm::Align(c.element_bytes));
     };
     For(b, I64(b, 0), most, kAtOnce * lanes, "widen.vectors", [&](Value* k) {
+      for (int64_t at = 0; at < kAtOnce * lanes; at += kLine)
+        FetchLine(b, At(b, half, source, Add(b, Add(b, k, at), ahead)));
       for (int64_t v = 0; v < kAtOnce; ++v) step(Add(b, k, v * lanes), VectorOf(half, c.d.lanes));
     });
     For(b, most, whole, lanes, "widen.k", [&](Value* k) { step(k, VectorOf(half, c.d.lanes)); });

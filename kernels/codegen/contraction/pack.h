@@ -60,9 +60,10 @@ struct ContractionContext {
 void EmitPackRows(ContractionContext& c, llvm::Value* batch, llvm::Value* row, llvm::Value* count,
                   llvm::Value* destination);
 // `count` rows of float16, `extent` elements of each and `stride` from one to the next, as float32 at
-// `destination`, d.a_row_stride from one to the next.
+// `destination`, d.a_row_stride from one to the next. What is `ahead` elements from there is fetched.
 void EmitWidenRows(ContractionContext& c, llvm::Value* from, llvm::Value* stride,
-                   llvm::Value* count, llvm::Value* extent, llvm::Value* destination);
+                   llvm::Value* count, llvm::Value* extent, llvm::Value* destination,
+                   llvm::Value* ahead);
 // A few rows of a for dot kernels: row r at destination + r * stride.
 void EmitCopyRows(ContractionContext& c, llvm::Value* batch, llvm::Value* first, llvm::Value* count,
                   llvm::Value* destination, llvm::Value* stride);

@@ -420,9 +420,11 @@ class Planner {
     const Expr group = Remainder(te::AxisValue(w.batch), p.groups);
     w.stride = p.channels_last ? out_channels : d.depth;
     w.base = Times(group, p.channels_last ? channels : channels * d.depth);
-    const ExprNode* load = p.bytes ? PlainLoad(product_.weight->operands[0], DType::kInt8, spec_)
-                                   : PlainLoad(product_.weight, d.dtype, spec_);
-    if (load && (channel || !p.channels_last) && is_usual) w.buffer = load->tensor;
+    const bool halves = IsHalvesWeight(spec_, product_, d);
+    const ExprNode* load = p.bytes || halves
+                               ? PlainLoad(product_.weight->operands[0], weight->dtype, spec_)
+                               : PlainLoad(product_.weight, d.dtype, spec_);
+    if (load && !halves && (channel || !p.channels_last) && is_usual) w.buffer = load->tensor;
     if (p.bytes && (!p.plain || !load || !channel || !(is_usual || packed_rows > 0))) return false;
 
     if (CoversWholeInput() && !p.bytes) {
@@ -436,6 +438,11 @@ class Planner {
       w.buffer = load->tensor;
       w.base = te::IntImm(0);
       w.stride = packed_columns;
+      if (halves) {
+        d.panel_form = PanelForm::kWidened;
+        d.widened = WeightFormOfPanels(weight->dtype, 3, d.dtype);
+        d.panel_words = d.depth;
+      }
       w.view =
           te::Compute("weights", {Dim::CeilDiv(channels, packed_columns), d.depth, packed_columns},
                       [&](const std::vector<Expr>& i) {
@@ -467,10 +474,9 @@ class Planner {
       d.a_k_stride = packed_rows;
     }
     if (p.bytes && !w.buffer) return false;
-    if (is_usual && !p.channels_last && IsHalvesWeight(spec_, product_, d)) {
-      w.buffer = weight;
-      w.halves = true;
-    }
+    // Channels last, tiles widen packed panels only.
+    if (halves && is_usual && !p.channels_last) w.buffer = weight;
+    w.halves = halves && w.buffer && !p.channels_last;
     const int64_t depth = d.depth.value();
     d.pack_a = !w.buffer || p.channels_last;
     if (d.pack_a) {
@@ -486,12 +492,15 @@ class Planner {
       d.epilogue_in_registers = TakesRegisters();
     }
     int64_t scratch_rows = d.pack_a ? d.row_block : 0;
+    int64_t row_elements = d.a_row_stride;
     if (w.halves) {  // what a tile reads, of a block of channels; of all where pixels are read in place
-      d.a_row_stride = RoundUp(d.channel_block * p.taps(), 16) + 16;
+      const int64_t block = d.channel_block * p.taps();
+      if (w.k_contiguous) d.a_row_stride = RoundUp(block, 16) + 16;
+      row_elements = w.k_contiguous ? d.a_row_stride : block;
       const bool may_be_in_place = d.pixels_in_place && d.rows.value() <= kMostRowsInPlace;
       scratch_rows = may_be_in_place ? RoundUp(d.rows.value(), d.tile_rows) : d.tile_rows;
     }
-    Finish(scratch_rows > 0 ? Dim(scratch_rows * d.a_row_stride + d.lanes) : Dim(0), b_elements);
+    Finish(scratch_rows > 0 ? Dim(scratch_rows * row_elements + d.lanes) : Dim(0), b_elements);
     return true;
   }
 

@@ -102,6 +102,7 @@ struct ContractionDetail {
   PixelOperand pixels;                          // of convolutions
   int64_t packed_width = 0;                     // b is packed in panels of this width; else 0
   PanelForm panel_form = PanelForm::kElements;  // of b; others than that are packed, and in place
+  const WeightForm* widened = nullptr;          // kWidened
   Dim panel_words = 0;                          // of a column of such a panel
   // Of weights in blocks: how much of k one is, how many a column has; zero_points may be null.
   int64_t weight_block = 0;

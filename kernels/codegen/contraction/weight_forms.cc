@@ -62,6 +62,7 @@ bool TakeWeightForm(const KernelSpec& spec, const Product& product, ContractionD
     d.panel_form = PanelForm::kPairs;
   } else {
     d.panel_form = PanelForm::kWidened;
+    d.widened = &form;
   }
   d.packed_width = width;
   d.panel_words = weight.shape[1];
