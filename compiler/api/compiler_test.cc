@@ -207,7 +207,7 @@ TEST_CASE("options are relayc's, by name") {
   } kWrongThen[] = {
       {"target", "z80", StatusCode::kInvalidArgument, "--target z80: expected one of native,"},
       {"precision", "fp8", StatusCode::kInvalidArgument, "--precision fp8: expected fp32 or bf16"},
-      {"weights", "q2", StatusCode::kInvalidArgument, "--weights q2: expected q8 or q4"},
+      {"weights", "q2", StatusCode::kInvalidArgument, "--weights q2: expected q8"},
       {"entry", "other", StatusCode::kNotFound, "<text>: there is no function @other"},
       {"shape", "y=3", StatusCode::kInvalidArgument, "--shape y=3: @main has no parameter"},
       {"pass", "P@end", StatusCode::kInvalidArgument, "--pass P@end: no loaded library has"},

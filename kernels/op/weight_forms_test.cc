@@ -190,6 +190,28 @@ TEST_CASE("blocks with what is no number are none; those of one number keep it")
   }
 }
 
+TEST_CASE("words hold numbers of any bits") {
+  for (int bits = 2; bits <= 16; ++bits) {
+    CAPTURE(bits);
+    const float furthest = -std::exp2(static_cast<float>(bits - 1));
+    const WeightForm form = {.name = "any",
+                             .stored = DType::kUInt32,
+                             .packed_bits = bits,
+                             .block = 64,
+                             .furthest = furthest};
+    REQUIRE(form.Rows(64) == 2 * bits);
+    std::vector<double> numbers;
+    for (int i = 0; i < 2 * 64; ++i)
+      numbers.push_back(std::round(std::sin(i * 1.7) * (-furthest - 1)));
+    numbers[5] = numbers[70] = furthest;  // so that the scale is 1
+    const HostTensor w = op_testing::F32({2, 64}, numbers);
+    const std::vector<HostTensor> packed = {PackWeight(form, w, true, 4),
+                                            PackWeightScales(form, w, true, 4)};
+    const std::vector<te::Scalar> got = Evaluated(form, packed, 2, 64);
+    for (size_t i = 0; i < numbers.size(); ++i) CHECK(got[i % 64 * 2 + i / 64].f == numbers[i]);
+  }
+}
+
 TEST_CASE("forms are found by name, by what they are stored as, and by their bits") {
   CHECK(FindWeightForm("q8")->stored == DType::kInt8);
   CHECK(FindWeightForm("q9") == nullptr);
