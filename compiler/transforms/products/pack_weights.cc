@@ -90,32 +90,34 @@ const Constant* Float32Weight(const OpCall& call, size_t at, const TensorType& r
              : nullptr;
 }
 
-// Whether a convolution's data, kernel and result, of that rank, have the usual layouts.
-bool IsChannelsFirst(const OpCall& call, size_t rank) {
-  const std::string letters = std::string("DHW").substr(5 - rank);
-  const std::string layout = "NC" + letters;
-  const std::string& out_layout = call.attrs.String("out_layout");
-  return call.attrs.String("data_layout") == layout &&
-         call.attrs.String("kernel_layout") == "OI" + letters &&
-         (out_layout.empty() || out_layout == layout);
+// The letters of a convolution's space, and where its channels are; only of usual layouts.
+struct Layout {
+  std::string letters;
+  bool channels_last;
+};
+std::optional<Layout> LayoutOf(const OpCall& call, const HostTensor& kernel) {
+  const std::string& name = call.op->name;
+  if (name != "nn.conv1d" && name != "nn.conv2d" && name != "nn.conv3d") return std::nullopt;
+  const std::string letters = std::string("DHW").substr(5 - kernel.shape.size());
+  const std::string& data = call.attrs.String("data_layout");
+  const std::string& out = call.attrs.String("out_layout");
+  const bool last = data == "N" + letters + "C";
+  if ((!last && data != "NC" + letters) || (!out.empty() && out != data) ||
+      call.attrs.String("kernel_layout") != (last ? letters + "IO" : "OI" + letters)) {
+    return std::nullopt;
+  }
+  return Layout{letters, last};
 }
 
 // Windows of one pixel at every pixel, channels last: a product of each pixel's channels.
 bool IsPointwise(const OpCall& call, const HostTensor& kernel) {
-  const std::string& name = call.op->name;
-  const size_t rank = kernel.shape.size();
-  if (name != "nn.conv1d" && name != "nn.conv2d" && name != "nn.conv3d") return false;
-  const std::string letters = std::string("DHW").substr(5 - rank);
-  const std::string layout = "N" + letters + "C";
-  const std::string& out_layout = call.attrs.String("out_layout");
   const auto all = [&](const char* attribute, int64_t value) {
     return std::ranges::count(call.attrs.Ints(attribute), value) ==
            std::ssize(call.attrs.Ints(attribute));
   };
-  return call.attrs.String("data_layout") == layout &&
-         call.attrs.String("kernel_layout") == letters + "IO" &&
-         (out_layout.empty() || out_layout == layout) && call.attrs.Int("groups") == 1 &&
-         all("strides", 1) && all("padding", 0) &&
+  const auto layout = LayoutOf(call, kernel);
+  return layout && layout->channels_last && call.attrs.Int("groups") == 1 && all("strides", 1) &&
+         all("padding", 0) &&
          std::all_of(kernel.shape.begin(), kernel.shape.end() - 2,
                      [](int64_t d) { return d == 1; });
 }
@@ -131,70 +133,39 @@ const Constant* ByteWeight(const Module& m, const OpCall& call, size_t at,
              : nullptr;
 }
 
-// The layout that the kernel w of a convolution of bytes is packed in; empty where it stays.
-std::string ByteKernelLayout(const OpCall& call, const HostTensor& w, int64_t rows) {
-  const std::string& name = call.op->name;
-  if (name != "nn.conv1d" && name != "nn.conv2d" && name != "nn.conv3d") return "";
-  const std::string letters = std::string("DHW").substr(5 - w.shape.size());
-  const std::string& data_layout = call.attrs.String("data_layout");
-  const std::string& out_layout = call.attrs.String("out_layout");
-  const std::string& layout = call.attrs.String("kernel_layout");
-  const bool last = data_layout == "N" + letters + "C";
-  if ((!last && data_layout != "NC" + letters) ||
-      layout != (last ? letters + "IO" : "OI" + letters) ||
-      (!out_layout.empty() && out_layout != data_layout)) {
-    return "";
-  }
+// The layout that the kernel w of a convolution is packed in; empty where it stays. Float32 in blocks of
+// `rows` or panels of `width` outputs, (o / rows, i, taps..., rows) or (o / width, taps..., i, width), bytes in
+// words; not where one window covers an image, which is a product that reads rows.
+std::string KernelLayout(const OpCall& call, const HostTensor& w, const TensorType& result,
+                         int64_t rows, int64_t width) {
+  const auto layout = LayoutOf(call, w);
+  if (!layout) return "";
+  const auto& [letters, last] = *layout;
   const size_t rank = w.shape.size();
   const int64_t groups = call.attrs.Int("groups");
   const int64_t ins = w.shape[last ? rank - 2 : 1], outs = w.shape[last ? rank - 1 : 0] / groups;
-  if (ins % kQuad != 0 || !qnn::TakesByteConvolution(ins, outs, groups)) return "";
-  return layout + (!last && rows > 1 && outs % rows == 0 ? std::to_string(rows) + "o" : "") + "4i";
-}
-
-// Whether the kernel w of a convolution is best read in blocks of `width` output channels: not
-// where it is depthwise or nearly so, nor where one window covers an image, which is a product that
-// reads rows.
-bool TakesBlocks(const OpCall& call, const HostTensor& w, const TensorType& result, int64_t width) {
-  const std::string& name = call.op->name;
-  if (width == 0 || (name != "nn.conv1d" && name != "nn.conv2d" && name != "nn.conv3d") ||
-      !IsChannelsFirst(call, w.shape.size())) {
-    return false;
+  const bool in_blocks = !last && rows > 1 && outs % rows == 0;
+  const std::string blocks = in_blocks ? fmt::format("OI{}{}o", letters, rows) : "";
+  if (w.dtype == DType::kInt8) {
+    if (ins % kQuad != 0 || !qnn::TakesByteConvolution(ins, outs, groups)) return "";
+    return (in_blocks ? blocks : call.attrs.String("kernel_layout")) + "4i";
   }
-  if (w.shape[0] / call.attrs.Int("groups") % width != 0 || w.shape[0] == 0) return false;
-  return !std::all_of(result.shape.begin() + 2, result.shape.end(),
-                      [](const Dim& d) { return d.is_const(1); });
+  const auto space = result.shape.begin() + (last ? 1 : 2);
+  if (w.size() == 0 || std::all_of(space, space + static_cast<int64_t>(letters.size()),
+                                   [](const Dim& d) { return d.is_const(1); })) {
+    return "";
+  }
+  if (!last) return blocks;
+  return groups == 1 && outs % width == 0 ? fmt::format("O{}I{}o", letters, width) : "";
 }
 
-// Whether a convolution's kernel is read row by row, as tiles of output channels: channels first, no
-// direct convolution (few outputs a group), no product of whole images.
+// Whether tiles read a convolution's kernel row by row as it is: channels first, no direct convolution
+// (few outputs a group), no product of whole images.
 bool TakesRows(const OpCall& call, const HostTensor& w, const TensorType& result) {
   constexpr int64_t kMostDirect = 4;  // outputs of a group
-  const std::string& name = call.op->name;
-  if ((name != "nn.conv1d" && name != "nn.conv2d" && name != "nn.conv3d") ||
-      !IsChannelsFirst(call, w.shape.size()) ||
-      w.shape[0] / call.attrs.Int("groups") <= kMostDirect) {
-    return false;
-  }
-  return !std::all_of(result.shape.begin() + 2, result.shape.end(),
-                      [](const Dim& d) { return d.is_const(1); });
-}
-
-// The same where channels are last, in panels of `width` outputs: (o / width, taps..., i, width).
-bool TakesPanels(const OpCall& call, const HostTensor& w, const TensorType& result, int64_t width) {
-  const std::string& name = call.op->name;
-  if (width == 0 || (name != "nn.conv1d" && name != "nn.conv2d" && name != "nn.conv3d"))
-    return false;
-  const std::string letters = std::string("DHW").substr(5 - w.shape.size());
-  const std::string layout = "N" + letters + "C";
-  const std::string& out_layout = call.attrs.String("out_layout");
-  if (call.attrs.String("data_layout") != layout ||
-      call.attrs.String("kernel_layout") != letters + "IO" || call.attrs.Int("groups") != 1 ||
-      (!out_layout.empty() && out_layout != layout)) {
-    return false;
-  }
-  if (w.size() == 0 || w.shape.back() % width != 0) return false;
-  return !std::all_of(result.shape.begin() + 1, result.shape.end() - 1,
+  const auto layout = LayoutOf(call, w);
+  return layout && !layout->channels_last && w.shape[0] / call.attrs.Int("groups") > kMostDirect &&
+         !std::all_of(result.shape.begin() + 2, result.shape.end(),
                       [](const Dim& d) { return d.is_const(1); });
 }
 
@@ -361,48 +332,40 @@ class Packer {
     const size_t rank = kernel == nullptr ? 0 : kernel->value.shape.size();
     if (rank < 3 || rank > 5) return false;
     const HostTensor& w = kernel->value;
-    std::string layout = call.attrs.String("kernel_layout");
+    std::string layout = KernelLayout(call, w, result, rows_, width_);
+    const bool stays = layout.empty();
+    if (stays) layout = call.attrs.String("kernel_layout");
     const auto pack = [&](const auto& make) {
       to = {call.op->name, {call.args[0], Once(kernel, layout, make)}, call.attrs};
       to.attrs.Set("kernel_layout", layout);
       return true;
     };
     if (bytes != nullptr) {
-      layout = ByteKernelLayout(call, w, rows_);
-      if (layout.empty()) return false;
+      if (stays) return false;
       return pack([&] {
         const int64_t in_block = layout.ends_with("o4i") ? rows_ : 1;
         return PackByteKernelLater(w, layout.ends_with("IO4i"), in_block);
       });
     }
     const WeightForm& form = *FormOf(kernel, /*asked=*/nullptr, DType::kFloat32, DType::kFloat32);
-    const auto packed = [&](const HostTensor& matrix, bool transposed, int64_t width,
-                            std::vector<int64_t> shape) {
-      HostTensor t = PackWeight(form, matrix, transposed, width);
-      t.shape = std::move(shape);
-      return t;
-    };
-    if (TakesBlocks(call, w, result, rows_)) {
-      layout += fmt::format("{}o", rows_);
-      return pack([&] {
-        std::vector<int64_t> shape = w.shape;
-        shape[0] /= rows_;
-        shape.push_back(rows_);
-        return packed(w, true, rows_, std::move(shape));
-      });
-    }
-    if (form.stored != w.dtype && TakesRows(call, w, result))
+    if (stays) {
+      if (form.stored == w.dtype || !TakesRows(call, w, result)) return false;
       return pack([&] { return EncodeElements(form, w); });
-    if (!TakesPanels(call, w, result, width_)) return false;
-    layout = fmt::format("O{}I{}o", std::string("DHW").substr(5 - rank), width_);
+    }
     return pack([&] {
+      const bool is_first = call.attrs.String("kernel_layout").starts_with("OI");
+      const int64_t outs = is_first ? w.shape[0] : w.shape.back();
+      const int64_t width = is_first ? rows_ : width_;
       HostTensor matrix = w;
-      const int64_t outputs = w.shape.back();
-      matrix.shape = {w.size() / outputs, outputs};
-      std::vector<int64_t> shape = w.shape;
-      shape.back() = width_;
-      shape.insert(shape.begin(), outputs / width_);
-      return packed(matrix, false, width_, std::move(shape));
+      matrix.shape =
+          is_first ? std::vector{outs, w.size() / outs} : std::vector{w.size() / outs, outs};
+      HostTensor packed = PackWeight(form, matrix, is_first, width);
+      // (o / width, the rest, width)
+      packed.shape = {outs / width};
+      packed.shape.insert(packed.shape.end(), w.shape.begin() + (is_first ? 1 : 0),
+                          w.shape.end() - (is_first ? 0 : 1));
+      packed.shape.push_back(width);
+      return packed;
     });
   }
 
