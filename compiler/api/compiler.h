@@ -72,8 +72,8 @@ struct CompilerOptions {
   std::map<std::string, Value> params;
   std::string params_file;
   std::optional<SharedBytes> params_content;
-  // Of constant weights of products: "fp32" (the default) or "bf16", and "q8", "q4": integers with a scale
-  // for each 32. Of precision and of weights, what forms of that option there are (kernels/op/weight_forms.h).
+  // Of constant weights of products: "fp32" (the default) or "bf16"; "q8" and others that relayc
+  // --help names, in blocks of 32 with a scale each (kernels/op/weight_forms.h).
   std::string precision, weights;
   // What the executable is for: "vm", or "graph" (compiler/graph), for static programs without control flow.
   std::string executor = "vm";

@@ -212,8 +212,8 @@ Status RequireForm(TypeContext& tc, const WeightForm& form) {
                          weight.shape[1], "the words of in_units and of weight");
 }
 
-// The weight is packed in panels of NR columns (weight_forms.h): (ceil(units / NR), K, NR), or, with W
-// neighbours along K side by side, (ceil(units / NR), ceil(K / W), NR, W), where K is in_units.
+// The weight is packed in panels of NR columns (weight_forms.h): (ceil(units / NR), K, NR), or,
+// with W neighbours along K side by side, (ceil(units / NR), ceil(K / W), NR, W), K in_units.
 OpDef DensePackOp() {
   OpDef op = MatmulOp("nn.contrib_dense_pack", {{"units", AttrKind::kInt}});
   op.attrs.push_back({"weight_layout", AttrKind::kString, false, "NC"});
@@ -320,9 +320,9 @@ Status CheckBlockedForm(TypeContext& tc, int rank) {
   return OkStatus();
 }
 
-// data (.., K), float32; weight (P, blocks, rows, NR) in the `form` of that name (weight_forms.h; empty:
-// the first of its dtype); scales (P, blocks, NR) and perhaps zero points, float32. Of units and K, the
-// last panel and the last block may have fewer.
+// data (.., K), float32; weight (P, blocks, rows, NR) in the `form` of that name (weight_forms.h;
+// empty: the first of its dtype); scales (P, blocks, NR) and perhaps zero points, float32. Of units
+// and K, the last panel and the last block may have fewer.
 OpDef DenseBlocksOp() {
   OpDef op = MatmulOp("nn.contrib_dense_blocks", {{"units", AttrKind::kInt, true},
                                                   {"in_units", AttrKind::kInt, true},

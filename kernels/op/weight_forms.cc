@@ -156,7 +156,8 @@ HostTensor EncodeLater(const HostTensor& w, bool transposed, int64_t width, DTyp
   });
 }
 
-// Puts the bits of number k of a column to `column`, its first row of words or elements, `width` from row to row.
+// Puts the bits of number k of a column to `column`, its first row of words or elements, `width`
+// from row to row.
 void Put(const WeightForm& form, uint32_t bits, int64_t k, int64_t width, std::byte* column) {
   if (!form.in_words()) {
     const auto bytes = static_cast<size_t>(DTypeBytes(form.stored));

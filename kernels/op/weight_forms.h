@@ -1,12 +1,12 @@
-// What constant weights of matrix products are packed as: a table. A row says which weights it takes, what is
-// stored for them, how they are packed and which numbers kernels read; the operators (dense.cc), the kernels
-// (codegen/contraction/weight_forms.cc), PackWeights, options and help read the rows. A form more is a row of
-// weight_forms.cc, and its test.
+// What constant weights of matrix products are packed as: a table. A row says which weights it
+// takes, what is stored for them, how they are packed and which numbers kernels read; the operators
+// (dense.cc), the kernels (codegen/contraction/widen.h), PackWeights, options and help read the
+// rows. A form more is a row of weight_forms.cc, and its test.
 //
 // A weight of n columns, k deep, is stored in panels of P columns, the padding 0:
-//   (ceil(n / P), ceil(k / W), P, W)                W neighbours along k side by side; without that dim where W is 1
-//   (ceil(n / P), ceil(k / block), rows, P)         with float32 scales (ceil(n / P), ceil(k / block), P), and, of a
-//                                                   model's own blocks, perhaps zero points of that shape
+//   (ceil(n / P), ceil(k / W), P, W)         W neighbours along k side by side; not that dim for 1
+//   (ceil(n / P), ceil(k / block), rows, P)  with float32 scales (ceil(n / P), ceil(k / block), P)
+//                                            and, of a model's own blocks, perhaps zero points
 //
 // Thread-safe. Tested by weight_forms_test.cc and codegen/contraction/weights_test.cc.
 #pragma once
@@ -32,19 +32,20 @@ struct WeightForm {
   std::string_view help;    // what the option's help says of it
   DType given = DType::kFloat32, data = DType::kFloat32, sum = DType::kFloat32;  // of the product
   DType stored = DType::kFloat32;
-  // So many bits a number, one after the other from the lowest on, in words of 32 of a column's block or panel.
-  // 0: numbers are elements.
+  // So many bits a number, one after the other from the lowest on, in words of 32 of a column's
+  // block or panel. 0: numbers are elements.
   int packed_bits = 0;
   // Along k, with one scale for each column, when the compiler packs. 0: no blocks.
   int64_t block = 0;
   // In blocks: what the number furthest from 0 becomes. Negative: whatever that number's sign.
   float furthest = 0;
-  // The bits of a number (in blocks: over its scale). Null: the nearest integer from -|furthest| on, unsigned where
-  // it is in words.
+  // The bits of a number (in blocks: over its scale). Null: the nearest integer from -|furthest|
+  // on, unsigned where it is in words.
   uint32_t (*encode)(float number) = nullptr;
   // The number of such bits, float32. Null: the integer as it is, less the zero point.
   te::Expr (*decode)(const te::Expr& bits) = nullptr;
-  // Without an option: of a weight all of whose numbers this holds, where machines widen as they read (F16C).
+  // Without an option: of a weight all of whose numbers this holds, where machines widen as they
+  // read (F16C).
   bool (*holds)(float number) = nullptr;
 
   bool in_words() const { return packed_bits != 0; }
@@ -74,15 +75,16 @@ const WeightForm* FindWeightForm(std::string_view name);
 std::vector<const WeightForm*> WeightFormsOf(std::string_view option);
 // Their names: "q8 or q4".
 std::string WeightFormNames(std::string_view option);
-// Of a panel with neighbours side by side, or of float16 that becomes float32; null: it holds its numbers as they are.
+// Of a panel with neighbours side by side, or of float16 that becomes float32; null: it holds its
+// numbers as they are.
 const WeightForm* WeightFormOfPanels(DType stored, size_t rank, DType sum);
 // Of blocks of such elements: `name`, or, where that is empty, the first. Null where there is none.
 const WeightForm* WeightFormOfBlocks(DType stored, std::string_view name);
 // Of blocks of integers of so many bits: a model's own.
 const WeightForm* WeightFormOfBits(int64_t bits);
 
-// Number k of a column, float32, k counted from the block's or panel's begin; `word` is a row of these.
-// `zero_point` null: the form's. REQUIRES: sums of float32.
+// Number k of a column, float32, k counted from the block's or panel's begin; `word` is a row of
+// these. `zero_point` null: the form's. REQUIRES: sums of float32.
 te::Expr NumberOf(const WeightForm& form, const te::Expr& k,
                   const std::function<te::Expr(const te::Expr& row)>& word,
                   const te::Expr& zero_point);
@@ -100,8 +102,8 @@ HostTensor PackWeightScales(const WeightForm& form, const HostTensor& w, bool tr
 HostTensor EncodeElements(const WeightForm& form, const HostTensor& w);
 // The first whose `holds` is true of every number of a weight of float32; null where there is none.
 const WeightForm* WeightFormThatHolds(const HostTensor& w);
-// A model's own integers in blocks, (n, blocks, bytes) of uint8, lowest bits first; and its scales or zero
-// points, (n, blocks) of float32, less `shift`.
+// A model's own integers in blocks, (n, blocks, bytes) of uint8, lowest bits first; and its scales
+// or zero points, (n, blocks) of float32, less `shift`.
 HostTensor PackModelBlocks(const WeightForm& form, const HostTensor& w, int64_t width);
 HostTensor PackModelFloats(const HostTensor& t, int64_t width, float shift);
 

@@ -29,8 +29,8 @@ const Constant* ConstantAt(const OpCall& call, size_t at) {
 }
 
 // The kernel of a convolution, (o, i, taps...) or, where channels are last, (taps..., i, o), with
-// four input channels in a word at the end: (o / rows, i / 4, taps..., rows, 4), rows left out where
-// they are 1, or (taps..., i / 4, o, 4).
+// four input channels in a word at the end: (o / rows, i / 4, taps..., rows, 4), rows left out
+// where they are 1, or (taps..., i / 4, o, 4).
 HostTensor PackByteKernelLater(const HostTensor& w, bool last, int64_t rows) {
   const size_t rank = w.shape.size();
   const int64_t outs = w.shape[last ? rank - 1 : 0], ins = w.shape[last ? rank - 2 : 1];
@@ -91,11 +91,11 @@ const Constant* Float32Weight(const OpCall& call, size_t at, const TensorType& r
 }
 
 // The letters of a convolution's space, and where its channels are; only of usual layouts.
-struct Layout {
+struct ConvLayout {
   std::string letters;
   bool channels_last;
 };
-std::optional<Layout> LayoutOf(const OpCall& call, const HostTensor& kernel) {
+std::optional<ConvLayout> ConvLayoutOf(const OpCall& call, const HostTensor& kernel) {
   const std::string& name = call.op->name;
   if (name != "nn.conv1d" && name != "nn.conv2d" && name != "nn.conv3d") return std::nullopt;
   const std::string letters = std::string("DHW").substr(5 - kernel.shape.size());
@@ -106,7 +106,7 @@ std::optional<Layout> LayoutOf(const OpCall& call, const HostTensor& kernel) {
       call.attrs.String("kernel_layout") != (last ? letters + "IO" : "OI" + letters)) {
     return std::nullopt;
   }
-  return Layout{letters, last};
+  return ConvLayout{letters, last};
 }
 
 // Windows of one pixel at every pixel, channels last: a product of each pixel's channels.
@@ -115,7 +115,7 @@ bool IsPointwise(const OpCall& call, const HostTensor& kernel) {
     return std::ranges::count(call.attrs.Ints(attribute), value) ==
            std::ssize(call.attrs.Ints(attribute));
   };
-  const auto layout = LayoutOf(call, kernel);
+  const auto layout = ConvLayoutOf(call, kernel);
   return layout && layout->channels_last && call.attrs.Int("groups") == 1 && all("strides", 1) &&
          all("padding", 0) &&
          std::all_of(kernel.shape.begin(), kernel.shape.end() - 2,
@@ -133,12 +133,13 @@ const Constant* ByteWeight(const Module& m, const OpCall& call, size_t at,
              : nullptr;
 }
 
-// The layout that the kernel w of a convolution is packed in; empty where it stays. Float32 in blocks of
-// `rows` or panels of `width` outputs, (o / rows, i, taps..., rows) or (o / width, taps..., i, width), bytes in
-// words; not where one window covers an image, which is a product that reads rows.
+// The layout that the kernel w of a convolution is packed in; empty where it stays. Float32 in
+// blocks of `rows` or panels of `width` outputs, (o / rows, i, taps..., rows) or (o / width,
+// taps..., i, width), bytes in words; not where one window covers an image, which is a product that
+// reads rows.
 std::string KernelLayout(const OpCall& call, const HostTensor& w, const TensorType& result,
                          int64_t rows, int64_t width) {
-  const auto layout = LayoutOf(call, w);
+  const auto layout = ConvLayoutOf(call, w);
   if (!layout) return "";
   const auto& [letters, last] = *layout;
   const size_t rank = w.shape.size();
@@ -159,11 +160,11 @@ std::string KernelLayout(const OpCall& call, const HostTensor& w, const TensorTy
   return groups == 1 && outs % width == 0 ? fmt::format("O{}I{}o", letters, width) : "";
 }
 
-// Whether tiles read a convolution's kernel row by row as it is: channels first, no direct convolution
-// (few outputs a group), no product of whole images.
+// Whether tiles read a convolution's kernel row by row as it is: channels first, no direct
+// convolution (few outputs a group), no product of whole images.
 bool TakesRows(const OpCall& call, const HostTensor& w, const TensorType& result) {
   constexpr int64_t kMostDirect = 4;  // outputs of a group
-  const auto layout = LayoutOf(call, w);
+  const auto layout = ConvLayoutOf(call, w);
   return layout && !layout->channels_last && w.shape[0] / call.attrs.Int("groups") > kMostDirect &&
          !std::all_of(result.shape.begin() + 2, result.shape.end(),
                       [](const Dim& d) { return d.is_const(1); });

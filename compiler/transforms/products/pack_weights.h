@@ -1,11 +1,11 @@
 // Lays constant weights out as the kernels read them: nn.dense with a constant weight becomes
 // nn.contrib_dense_pack, whose weight is a row of panels as wide as the register tile, and the
-// kernel of a convolution gets a layout in blocks of output channels (OIHW8o), or, unless `exact`, is
-// transformed for nn.contrib_conv2d_winograd where that is faster (winograd_weights.h: by a recipe, when the
-// program is loaded, where files would grow by more than a tenth). A convolution with windows of one
-// pixel, channels last, is such a product too. All other packing happens here, once,
-// so that neither loading nor running pays for it. What a weight of a product is packed as is a row of
-// kernels/op/weight_forms.h; forms in blocks make nn.contrib_dense_blocks of dense layers.
+// kernel of a convolution gets a layout in blocks of output channels (OIHW8o), or, unless `exact`,
+// is transformed for nn.contrib_conv2d_winograd where that is faster (winograd_weights.h: by a
+// recipe, when the program is loaded, where files would grow by more than a tenth). A convolution
+// with windows of one pixel, channels last, is such a product too. All other packing happens here,
+// once, so that neither loading nor running pays for it. What a weight of a product is packed as is
+// a row of kernels/op/weight_forms.h; forms in blocks make nn.contrib_dense_blocks of dense layers.
 //
 // Before: typed, constants folded. After: new variables have no types; Retype follows. Tested
 // by pack_weights_test.cc.
@@ -18,8 +18,8 @@
 
 namespace relayvm::ir {
 
-// `cpu`: as KernelOptions::cpu. `asked`: the form of weights of float32 that an option asks for; null: what
-// holds their numbers.
+// `cpu`: as KernelOptions::cpu. `asked`: the form of weights of float32 that an option asks for;
+// null: what holds their numbers.
 Module PackWeights(const Module& m, const std::string& cpu, const WeightForm* asked = nullptr,
                    bool exact = false);
 

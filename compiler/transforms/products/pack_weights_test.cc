@@ -378,7 +378,8 @@ TEST_CASE("kernels of convolutions get blocks of output channels where tiles rea
 
 TEST_CASE(
     "kernels whose numbers float16 holds stay such where tiles widen rows or panels of them") {
-  // Whether it is float16 then: of the numbers from 1 on, or up to 2,047, over and over, times `scale`.
+  // Whether it is float16 then: of the numbers from 1 on, or up to 2,047, over and over, times
+  // `scale`.
   const auto is_half = [](const std::string& text, const std::vector<int64_t>& shape,
                           const std::string& cpu, float scale) {
     const Module m = WithConstantKernel(text, shape, scale);

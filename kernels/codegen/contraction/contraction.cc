@@ -480,8 +480,8 @@ class ProductEmitter {
   // Where the tile that begins with row `tile` of a block is, without blocks of k.
   // What plain memory of a is of.
   llvm::Type* AElement() const { return c_.ElementOf(d_.a); }
-  // `count` rows of a from `row` on, whose float16 becomes float32 in scratch. Rows that are packed as tiles
-  // read them are one run.
+  // `count` rows of a from `row` on, whose float16 becomes float32 in scratch. Rows that are packed
+  // as tiles read them are one run.
   Value* WidenedRows(Value* a, Value* row, Value* count, Value* extent) {
     Value* stride = c_.emitter.EmitDim(d_.a.stride);
     Value* from = At(b_, AElement(), a, Mul(b_, row, stride));

@@ -205,8 +205,9 @@ TEST_CASE("convolutions with few channels a group") {
   cases.Check();
 }
 
-// Kernels of float16 beside pixels of float32: of few rows and of many, of pixels that are read where
-// they are, in blocks of channels, in groups; packed as tiles read them; and what reads them one by one.
+// Kernels of float16 beside pixels of float32: of few rows and of many, of pixels that are read
+// where they are, in blocks of channels, in groups; packed as tiles read them; and what reads them
+// one by one.
 TEST_CASE("convolutions with weights of float16") {
   for (const std::string& cpu : Targets()) {
     CAPTURE(cpu);
@@ -338,7 +339,8 @@ TEST_CASE("depthwise convolutions of images of every small width") {
   }
 }
 
-// One kernel for images of which some are a line of a few vectors and others are taken line by line.
+// One kernel for images of which some are a line of a few vectors and others are taken line by
+// line.
 TEST_CASE("depthwise convolutions of planes of any size") {
   for (const char* cpu : {"native", "x86-64-v3"}) {
     if (!Runs(cpu)) continue;

@@ -59,8 +59,9 @@ struct ContractionContext {
 // words of two: strides and blocks of k are then half as many words, the last one filled up with 0.
 void EmitPackRows(ContractionContext& c, llvm::Value* batch, llvm::Value* row, llvm::Value* count,
                   llvm::Value* destination);
-// `count` rows of float16, `extent` elements of each and `stride` from one to the next, as float32 at
-// `destination`, d.a_row_stride from one to the next. What is `ahead` elements from there is fetched.
+// `count` rows of float16, `extent` elements of each and `stride` from one to the next, as float32
+// at `destination`, d.a_row_stride from one to the next. What is `ahead` elements from there is
+// fetched.
 void EmitWidenRows(ContractionContext& c, llvm::Value* from, llvm::Value* stride,
                    llvm::Value* count, llvm::Value* extent, llvm::Value* destination,
                    llvm::Value* ahead);
@@ -81,8 +82,8 @@ class PixelLoader {
   // `indices` are those of lane 0. Lanes that the mask turns off are zero, and may be out of range.
   // A null mask: all are on.
   llvm::Value* Load(const std::vector<llvm::Value*>& indices, llvm::Value* mask);
-  // Without a mask, of a plain buffer of the accumulator type and a lane_stride of 2: what Load gives,
-  // and each lane's next element.
+  // Without a mask, of a plain buffer of the accumulator type and a lane_stride of 2: what Load
+  // gives, and each lane's next element.
   std::pair<llvm::Value*, llvm::Value*> LoadNeighbours(const std::vector<llvm::Value*>& indices);
   // A plain buffer's line, by its indices but the last.
   llvm::Value* Line(const std::vector<llvm::Value*>& indices);

@@ -251,7 +251,8 @@ const te::ExprNode* PlainLoad(const te::Expr& e, DType dtype, const KernelSpec& 
 
 // Whether uint8 data and int8 weights make int32 sums.
 bool MultipliesBytes(const Product& product);
-// Whether a convolution's kernel is of float16 whose elements are cast and nothing else, and sums are float32.
+// Whether a convolution's kernel is of float16 whose elements are cast and nothing else, and sums
+// are float32.
 bool IsHalvesWeight(const KernelSpec& spec, const Product& product, const ContractionDetail& d);
 // Sets what is packed in the contraction's weight_form; false where the kernel cannot read it.
 bool TakeWeightForm(const KernelSpec& spec, const Product& product, ContractionDetail& d);

@@ -105,8 +105,8 @@ struct Blocks {
   bool has_zero_points;
 };
 
-// Random numbers of that form; what no column or k has is arbitrary. They are read as the table says, which
-// weight_forms_test.cc compares with what is said of their bits.
+// Random numbers of that form; what no column or k has is arbitrary. They are read as the table
+// says, which weight_forms_test.cc compares with what is said of their bits.
 Weight InBlocks(const Size& s, const Blocks& blocks, uint32_t seed) {
   const WeightForm& form = *blocks.form;
   const int64_t panels = (s.units + s.width - 1) / s.width;
