@@ -2,6 +2,7 @@
 
 #include <llvm/IR/IntrinsicsX86.h>
 
+#include <numeric>
 #include <vector>
 
 #include "kernels/codegen/ops.h"
@@ -14,10 +15,11 @@ using te::BinaryOp;
 using te::Expr;
 using te::ExprKind;
 
-// A number that is known but for a multiple of `align`: base + at. No base: at.
+// A number that is known but for a multiple of `align`: base * scale + at. No base: at. Scales stay
+// apart, so that quotients of products fold.
 struct Index {
   Value* base = nullptr;
-  int64_t align = 1, at = 0;
+  int64_t align = 1, at = 0, scale = 1;
 };
 
 class Widener {
@@ -79,7 +81,9 @@ class Widener {
     return b_.CreateBinOp(op, words, Splat(b_.CreateTrunc(amount, b_.getInt32Ty())));
   }
 
-  Value* ValueOf(const Index& i) { return i.base ? Add(b_, i.base, i.at) : I64(b_, i.at); }
+  Value* ValueOf(const Index& i) {
+    return i.base ? Add(b_, Mul(b_, i.base, i.scale), i.at) : I64(b_, i.at);
+  }
 
   // Of k: sums and differences with constants, products, quotients and rests.
   Index IndexOf(const Expr& e) {
@@ -91,15 +95,17 @@ class Widener {
     const int64_t n = y.at;
     switch (e->binary) {
       case BinaryOp::kAdd:
-        return {x.base, x.align, x.at + n};
+        return {x.base, x.align, x.at + n, x.scale};
       case BinaryOp::kSubtract:  // from a constant
         return y.base ? Index{Sub(b_, I64(b_, x.at), ValueOf(y))} : Index{nullptr, 1, x.at - n};
       case BinaryOp::kMultiply:
-        return {x.base ? Mul(b_, x.base, n) : nullptr, x.align * n, x.at * n};
+        return {x.base, x.align * n, x.at * n, x.scale * n};
       case BinaryOp::kFloorDivide:
         if (!x.base) return {nullptr, 1, x.at / n};
         if (x.align % n != 0) return {Div(b_, ValueOf(x), I64(b_, n))};
-        return {Div(b_, x.base, I64(b_, n)), x.align / n, x.at / n};
+        // A multiple of n: what of n the scale does not hold, the base does.
+        return {Div(b_, x.base, I64(b_, n / std::gcd(x.scale, n))), x.align / n, x.at / n,
+                x.scale / std::gcd(x.scale, n)};
       case BinaryOp::kFloorMod:
         if (x.base && x.align % n != 0) return {Rem(b_, ValueOf(x), I64(b_, n))};
         return {nullptr, 1, x.at % n};
