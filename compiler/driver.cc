@@ -17,6 +17,7 @@
 #include "compiler/ir/shape_text.h"
 #include "compiler/ir/stop_scope.h"
 #include "compiler/lowering/lower.h"
+#include "compiler/transforms/products/pack_weights.h"
 
 namespace relayvm {
 namespace {
@@ -233,7 +234,8 @@ Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options)
     KernelOptions kernels = options.kernels;
     kernels.cpu = cpus[i];
     kernels.stop = options.stop;
-    kernels.exact = options.pipeline.exact || options.pipeline.opt_level == 0;
+    kernels.exact =
+        ir::ExactOption().In(options.pipeline.options) || options.pipeline.opt_level == 0;
     tuner::ScheduleBook book(options.schedules, kernels, options.warn);
     const tuner::SampleSizes samples = tuner::DefaultSampleSizes(ParameterShapes(ready[i]));
     if (options.tune.budget.count() > 0) {

@@ -18,10 +18,11 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "bytecode/base/status.h"
 #include "compiler/ir/ir.h"
-#include "compiler/transforms/layouts/convert_layout.h"
+#include "compiler/transforms/pass_option.h"
 
 namespace relayvm {
 
@@ -63,9 +64,7 @@ struct PassContext {
   int opt_level = 3;
   std::string cpu = "native";                        // what kernels are scheduled for
   std::function<void(std::string_view text)> print;  // for reports; may be null
-  ir::LayoutChoices layouts;                         // that the user asks for
-  const WeightForm* weights = nullptr;  // of products (kernels/op/weight_forms.h); null: as given
-  bool exact = false;  // no faster way to compute that loses more than summing in another order
+  PassOptionValues options;                          // read by OptionOf::In
   // The compilation is cancelled: a pass that takes long fails with kCancelled.
   std::stop_token stop;
   Facts holds;  // of the module
@@ -81,6 +80,11 @@ struct Pass {
   Facts gives;
   Facts drops = {Fact::kTyped};  // a pass that gives its new variables types drops nothing
   std::string description;       // one line
+  // What it reads of PassContext::options: rows that live as long as the process.
+  std::vector<const PassOption*> options;
+  // What is wrong with options together, each of which is right alone; also asked where the pass
+  // does not run. Null: nothing.
+  std::function<Status(const PassContext&)> check;
   // Whether there is anything to do; null: always.
   std::function<bool(const PassContext&)> applies;
   // The pass reads PassContext::cpu and writes what only that processor's kernels read: where a

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <map>
+#include <utility>
 
 #include "bytecode/base/check_stop.h"
 #include "bytecode/base/suggestion.h"
@@ -72,11 +74,12 @@ const std::vector<Pass>& AllPasses() {
          // A layer that many calls give weights of their own: copied, so that those are constants,
          // which alone are packed.
          constexpr size_t kLayer = 400;
-         const bool packs = context.weights != nullptr;
+         const bool packs = ir::AskedWeightForm(context.options) != nullptr;
          return ir::Inline(m, packs ? kLayer : ir::kSmallFunction);
        },
        .refuses = {kFused, kLifted},
-       .description = "bodies of small functions and literals take the place of calls"},
+       .description = "bodies of small functions and literals take the place of calls",
+       .options = {&ir::WeightsOption().row(), &ir::PrecisionOption().row()}},
       {.name = "PropagateConstants",
        .run = Pure(ir::PropagateConstants),
        .needs = {},
@@ -108,11 +111,13 @@ const std::vector<Pass>& AllPasses() {
          // The level at which operators choose for themselves.
          constexpr int kOwnChoice = 2;
          std::optional<ir::LayoutCosts> costs;
-         if (context.opt_level >= kOwnChoice) costs = {context.cpu, context.exact};
-         return ir::ConvertLayout(m, context.layouts, costs);
+         if (context.opt_level >= kOwnChoice)
+           costs = {context.cpu, ir::ExactOption().In(context.options)};
+         return ir::ConvertLayout(m, ir::LayoutOption().In(context.options), costs);
        },
        .refuses = {kFused, kFinalTypes},
-       .description = "operators compute in the layouts that the user asks for, or that pay"},
+       .description = "operators compute in the layouts that the user asks for, or that pay",
+       .options = {&ir::LayoutOption().row(), &ir::ExactOption().row()}},
       {.name = "TransposedConvolutions",
        .run = Pure(ir::TransposedConvolutions),
        .refuses = {kFused, kFinalTypes},
@@ -170,10 +175,17 @@ const std::vector<Pass>& AllPasses() {
        .description = "attention that is spelled out becomes one operator"},
       {.name = "PackWeights",
        .run = [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
-         return ir::PackWeights(m, context.cpu, context.weights, context.exact);
+         return ir::PackWeights(m, context.cpu, ir::AskedWeightForm(context.options),
+                                ir::ExactOption().In(context.options));
        },
        .refuses = {kFused, kFinalTypes},
        .description = "constant weights of products take the layout that kernels read",
+       .options = {&ir::WeightsOption().row(), &ir::PrecisionOption().row(),
+                   &ir::ExactOption().row()},
+       .check =
+           [](const PassContext& context) {
+             return ir::CheckWeightOptions(context.options, context.opt_level);
+           },
        .is_for_cpu = true},
       {.name = "DropShapeOperands",
        .run = Pure(ir::DropShapeOperands),
@@ -451,11 +463,49 @@ std::string Facts::ToString() const {
 }
 
 static PassContext ContextOf(const PipelineOptions& options, const std::string& cpu) {
-  return {options.opt_level, cpu,           options.print, options.layouts,
-          options.weights,   options.exact, options.stop,  {}};
+  return {options.opt_level, cpu, options.print, options.options, options.stop, {}};
+}
+
+std::vector<DeclaredOption> PassOptions(std::span<const Pass> more) {
+  std::map<std::string_view, DeclaredOption> by_name;
+  for (const std::span<const Pass> passes : {std::span(AllPasses()), more}) {
+    for (const Pass& pass : passes) {
+      for (const PassOption* option : pass.options)
+        by_name.try_emplace(option->name, option).first->second.passes.push_back(pass.name);
+    }
+  }
+  std::vector<DeclaredOption> options;
+  for (auto& [name, option] : by_name) options.push_back(std::move(option));
+  return options;
+}
+
+Status CheckPassOptions(const PipelineOptions& options) {
+  std::vector<Pass> inserted;
+  for (const InsertedPass& p : options.passes) inserted.push_back(p.pass);
+  const std::vector<DeclaredOption> declared = PassOptions(inserted);
+  for (const auto& [name, texts] : options.options) {
+    const auto found = std::ranges::find(declared, name, [](auto& d) { return d.option->name; });
+    if (found == declared.end()) {
+      std::vector<std::string_view> names;
+      for (const DeclaredOption& d : declared) names.push_back(d.option->name);
+      const std::string meant = DidYouMean(name, names);
+      return Usage(fmt::format("no pass has an option {}{} there are {}", name,
+                               meant.empty() ? ";" : meant, fmt::join(names, ", ")));
+    }
+    for (const std::string& text : texts)
+      RELAYVM_RETURN_IF_ERROR(CheckPassOption(*found->option, text));
+  }
+  const PassContext context = ContextOf(options, options.cpu);
+  for (const std::vector<Pass>* passes : {&AllPasses(), &std::as_const(inserted)}) {
+    for (const Pass& pass : *passes) {
+      if (pass.check) RELAYVM_RETURN_IF_ERROR(pass.check(context));
+    }
+  }
+  return OkStatus();
 }
 
 Result<std::vector<PlannedPass>> PlanPasses(const PipelineOptions& options) {
+  RELAYVM_RETURN_IF_ERROR(CheckPassOptions(options));
   Plan plan;
   for (const Step& step : kSteps) plan.push_back({FindPass(step.pass), step.level});
   for (const InsertedPass& insertion : options.passes) {

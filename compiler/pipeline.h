@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,9 +30,7 @@ struct InsertedPass {
 struct PipelineOptions {
   int opt_level = 3;           // 0: no fusion, no optimisation; 1: without fusion; 2 and 3: all
   std::string cpu = "native";  // what kernels are scheduled for: weights are packed for it
-  ir::LayoutChoices layouts;   // of operators that compute in another layout than they say
-  const WeightForm* weights = nullptr;
-  bool exact = false;  // as PassContext::exact
+  PassOptionValues options;    // of passes, the compiler's and yours
   std::vector<InsertedPass> passes;
   std::vector<std::string> disabled;  // passes that are left out; an error where others need them
   std::string print_ir_after;  // a pass's name, or "all": printed (through `print`) when the pass
@@ -70,6 +69,14 @@ Result<std::vector<ir::Module>> RunPipelines(ir::Module module, const PipelineOp
 
 // The compiler's own passes; which run when is PlanPasses' to say.
 const std::vector<Pass>& CompilerPasses();
+// Options of the compiler's passes and of `more`, by name, with the passes that read each.
+struct DeclaredOption {
+  const PassOption* option;
+  std::vector<std::string> passes;
+};
+std::vector<DeclaredOption> PassOptions(std::span<const Pass> more = {});
+// kInvalidArgument, the same as PlanPasses says, of options.options alone.
+Status CheckPassOptions(const PipelineOptions& options);
 struct PassedModule {
   ir::Module module;
   Facts holds;  // of a module as parsed: none

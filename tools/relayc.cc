@@ -22,6 +22,7 @@
 #include "compiler/import/importers.h"
 #include "compiler/ir/printer.h"
 #include "compiler/ir/walk.h"
+#include "compiler/transforms/layouts/convert_layout.h"
 #include "kernels/codegen/link.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/output_files.h"
@@ -403,8 +404,10 @@ int Main(int argc, char** argv) {
                  "from those of -O0 where --precision is fp32");
   bool quiet = false;
   app.add_flag("-q,--quiet", quiet, "no summary on standard error");
+  std::vector<std::string> args = NormalizeArguments({argv + 1, argv + argc});
+  if (Status s = flags.AddPassOptions(app, args); !s.ok()) return Fail("relayc", s);
   GroupOptions(app);
-  if (auto done = ParseCommandLine(app, NormalizeArguments({argv + 1, argv + argc}))) return *done;
+  if (auto done = ParseCommandLine(app, std::move(args))) return *done;
   // Native code is made of what the VM would run.
   const bool ahead = flags.compiler.executor == "aot";
   if (ahead) flags.compiler.executor = "vm";
@@ -492,7 +495,7 @@ int Main(int argc, char** argv) {
     written = is_graph ? WriteGraph(output, *compiled) : WriteProgram(output, *compiled);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     if (written.ok() && !quiet) {
-      PrintSummary(*compiled, output, took.count(), !flags.compiler.layouts.empty(),
+      PrintSummary(*compiled, output, took.count(), flags.compiler.pass_options.contains("layout"),
                    flags.compiler.batching);
     }
   } else if (emit == "bytecode") {

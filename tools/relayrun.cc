@@ -55,9 +55,11 @@ Exit Main(int argc, char** argv) {
       "with --executor debug: print each value on its way, on standard error: name, "
       "operator, type, least, greatest, mean, how many NaN and Inf, place; the first 1000, "
       "or --trace-values=N");
-  GroupOptions(app);
   std::vector<std::string> args =
       NormalizeRunArguments(NormalizeArguments({argv + 1, argv + argc}));
+  if (Status s = compile.AddPassOptions(app, args); !s.ok())
+    return Report("relayrun", s, ExitForStatus(s));
+  GroupOptions(app);
   if (auto done = ParseCommandLine(app, std::move(args), HintInput))
     return static_cast<Exit>(*done);
   if (executor == "graph") compile.compiler.executor = executor;

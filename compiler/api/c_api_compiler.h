@@ -27,8 +27,8 @@ extern "C" {
 typedef struct relayvm_compiled relayvm_compiled;         /* what came of a compilation */
 typedef struct relayvm_compile_stop relayvm_compile_stop; /* ends compilations early */
 
-/* One of relayc's options by its name without dashes: {"O", "2"}, {"dim", "batch=8"}, {"exact",
- * "true"}. Those that relayc takes several times may be given several times. */
+/* One of relayc's options, those of passes too (relayc --list-passes), by its name without dashes: {"O",
+ * "2"}, {"dim", "batch=8"}, {"exact", "true"}. Those that relayc takes several times may be given so. */
 typedef struct relayvm_compile_setting {
   const char* name;
   const char* value;

@@ -72,14 +72,12 @@ struct CompilerOptions {
   std::map<std::string, Value> params;
   std::string params_file;
   std::optional<SharedBytes> params_content;
-  // Of constant weights of products: "fp32" (the default) or "bf16"; "q8" and others that relayc
-  // --help names, in blocks of 32 with a scale each (kernels/op/weight_forms.h).
-  std::string precision, weights;
   // What the executable is for: "vm", or "graph" (compiler/graph), for static programs without control flow.
   std::string executor = "vm";
-  bool batching = false;             // with kernels for schedulers that batch (vm/schedule/scheduler.h)
-  bool exact = false;                // nothing that loses more precision than sums in another order
-  std::vector<std::string> layouts;  // "nn.conv2d=NHWC:default"
+  bool batching = false;  // with kernels for schedulers that batch (vm/schedule/scheduler.h)
+  // Of passes, by their names: {"weights", {"q8"}}, {"exact", {"true"}}, {"layout",
+  // {"nn.conv2d=NHWC:default"}}; relayc --list-passes has them all.
+  std::map<std::string, std::vector<std::string>, std::less<>> pass_options;
   std::map<std::string, std::string> schedule_for;  // by kernel: "tile=8x32,block=96"
   std::vector<std::string> schedules;               // files that relayc --tune-log wrote
   std::vector<std::string> plugins;                 // libraries of operators (operator_plugin.h)
@@ -103,9 +101,10 @@ struct CompilerOptions {
 
   // One of relayc's options by its name without dashes, as text: ("target", "native,x86-64-v3"),
   // ("O", "2"), ("shape", "x=1x?"), ("exact", "true"). Those that relayc takes several times add up.
-  // kInvalidArgument for names and values that there are not.
+  // kInvalidArgument for names and values that there are not. What passes of `pass_libraries` take
+  // comes after these.
   Status Set(std::string_view name, std::string_view value);
-  // The names that Set takes.
+  // The names that Set takes, without those of libraries.
   static std::vector<std::string_view> Names();
 };
 

@@ -123,16 +123,13 @@ constexpr Setter kSetters[] = {
     {"dim", AddDim},
     {"disable-pass", AddText<&O::disabled_passes>},
     {"entry", SetText<&O::entry>},
-    {"exact", SetFlag<&O::exact>},
     {"executor", SetText<&O::executor>},
     {"explain-rules", SetFlag<&O::explain_rules>},
-    {"layout", AddText<&O::layouts>},
     {"load-pass", AddText<&O::pass_libraries>},
     {"overridable", AddText<&O::overridable>},
     {"params", SetText<&O::params_file>},
     {"pass", AddText<&O::passes>},
     {"plugin", AddText<&O::plugins>},
-    {"precision", SetText<&O::precision>},
     {"print-ir-after", SetText<&O::print_ir_after>},
     {"rules", AddText<&O::rules>},
     {"schedule-for", AddScheduleFor},
@@ -141,9 +138,30 @@ constexpr Setter kSetters[] = {
     {"target", AddTargets},
     {"threads", SetThreads},
     {"verify-ir", SetFlag<&O::verify_ir>},
-    {"weights", SetText<&O::weights>},
 };
-static_assert(std::ranges::is_sorted(kSetters, {}, &Setter::name));
+
+// The names of all, in order.
+std::vector<std::string_view> NamesWith(const std::vector<DeclaredOption>& of_passes) {
+  std::vector<std::string_view> names;
+  for (const Setter& s : kSetters) names.push_back(s.name);
+  for (const DeclaredOption& d : of_passes) names.push_back(d.option->name);
+  std::ranges::sort(names);
+  return names;
+}
+
+// An option of a library's pass that is another one already.
+Status CheckNewOptions(const Pass& pass, const std::vector<Pass>& loaded) {
+  const std::vector<DeclaredOption> there = PassOptions(loaded);
+  for (const PassOption* option : pass.options) {
+    const auto known =
+        std::ranges::find(there, option->name, [](auto& d) { return d.option->name; });
+    const bool is_setter =
+        std::ranges::find(kSetters, option->name, &Setter::name) != std::end(kSetters);
+    if (is_setter || (known != there.end() && known->option != option))
+      return Wrong(fmt::format("pass {}: there is an option {} already", pass.name, option->name));
+  }
+  return OkStatus();
+}
 
 // --- ReadCompilerOptions ---
 
@@ -157,53 +175,6 @@ Status ReadTargets(const CompilerOptions& o, CompileOptions* options) {
     options->more_cpus.assign(o.targets.begin() + 1, o.targets.end());
   }
   options->pipeline.cpu = options->kernels.cpu;
-  return OkStatus();
-}
-
-// Says where else what was meant may be.
-std::string WrongPrecision(const std::string& found) {
-  std::string text =
-      fmt::format("--precision {}: expected {}", found, WeightFormNames("precision"));
-  for (const WeightForm* form : WeightFormsOf("weights")) {
-    const bool is_integer = form->encode == nullptr && found == fmt::format("int{}", form->bits());
-    if (found != form->name && !is_integer) continue;
-    return text + fmt::format(
-                      "; --weights {} makes weights {}, and a model that is "
-                      "quantised already keeps its own",
-                      form->name, form->help);
-  }
-  if (found == "fp16" || found == "float16" || found == "half")
-    return text + "; a model whose tensors are float16 is computed so as it is";
-  if (found == "bfloat16" || found == "float32")
-    return text + "; did you mean " + (found[0] == 'b' ? "bf16?" : "fp32?");
-  return text;
-}
-
-// Null for an empty name.
-Result<const WeightForm*> ReadWeightForm(std::string_view option, const std::string& name) {
-  if (name.empty()) return nullptr;
-  const WeightForm* form = FindWeightForm(name);
-  if (form != nullptr && form->option == option) return form;
-  if (option == "precision") return Wrong(WrongPrecision(name));
-  return Wrong(fmt::format("--{} {}: expected {}", option, name, WeightFormNames(option)));
-}
-
-Status ReadWeights(const CompilerOptions& o, PipelineOptions* pipeline) {
-  RELAYVM_ASSIGN_OR_RETURN(const WeightForm* precision, ReadWeightForm("precision", o.precision));
-  RELAYVM_ASSIGN_OR_RETURN(pipeline->weights, ReadWeightForm("weights", o.weights));
-  // float32 is what weights are.
-  if (precision != nullptr && precision->stored != precision->given) {
-    if (pipeline->weights != nullptr) {
-      return Wrong(
-          fmt::format("--weights {} with --precision {}: weights have one form; give one of them",
-                      o.weights, o.precision));
-    }
-    pipeline->weights = precision;
-  }
-  if (pipeline->weights != nullptr && pipeline->opt_level < 1) {
-    return Wrong(fmt::format("--{} {} packs weights: it needs -O1 or more",
-                             pipeline->weights->option, pipeline->weights->name));
-  }
   return OkStatus();
 }
 
@@ -226,6 +197,17 @@ Status ReadPasses(const CompilerOptions& o, PipelineOptions* pipeline) {
                                    : fmt::format("there are {}", fmt::join(names, ", "))));
     }
     pipeline->passes.push_back({*pass, text.substr(at + 1)});
+  }
+  // Of a pass that is loaded and does not run.
+  for (const DeclaredOption& d : PassOptions(loaded)) {
+    const bool runs = std::ranges::any_of(d.passes, [&](const std::string& name) {
+      const auto is_it = [&](const Pass& p) { return p.name == name; };
+      return std::ranges::none_of(loaded, is_it) ||
+             std::ranges::any_of(pipeline->passes, is_it, &InsertedPass::pass);
+    });
+    if (runs || !o.pass_options.contains(d.option->name)) continue;
+    return Wrong(fmt::format("--{}: nothing reads it; run a pass that does: --pass {}@PLACE",
+                             d.option->name, d.passes[0]));
   }
   return OkStatus();
 }
@@ -282,16 +264,23 @@ Status ReadTensors(const CompilerOptions& o, CompileOptions* options) {
 Status CompilerOptions::Set(std::string_view name, std::string_view value) {
   const auto* setter = std::ranges::find(kSetters, name, &Setter::name);
   if (setter != std::end(kSetters)) return setter->set(name, value, this);
-  const std::string meant = DidYouMean(name, Names());
+  RELAYVM_ASSIGN_OR_RETURN(const std::vector<Pass> loaded, LoadPasses(pass_libraries));
+  const std::vector<DeclaredOption> of_passes = PassOptions(loaded);
+  const auto found = std::ranges::find(of_passes, name, [](auto& d) { return d.option->name; });
+  if (found != of_passes.end()) {
+    RELAYVM_RETURN_IF_ERROR(CheckPassOption(*found->option, value));
+    std::vector<std::string>& given = pass_options[found->option->name];
+    if (!found->option->repeats) given.clear();
+    given.emplace_back(value);
+    return OkStatus();
+  }
+  const std::vector<std::string_view> names = NamesWith(of_passes);
+  const std::string meant = DidYouMean(name, names);
   return Wrong(fmt::format("there is no option {}{} there are {}", name,
-                           meant.empty() ? ";" : meant, fmt::join(Names(), ", ")));
+                           meant.empty() ? ";" : meant, fmt::join(names, ", ")));
 }
 
-std::vector<std::string_view> CompilerOptions::Names() {
-  std::vector<std::string_view> names;
-  for (const Setter& s : kSetters) names.push_back(s.name);
-  return names;
-}
+std::vector<std::string_view> CompilerOptions::Names() { return NamesWith(PassOptions()); }
 
 Result<std::vector<Pass>> LoadPasses(const std::vector<std::string>& libraries) {
   std::vector<Pass> loaded;
@@ -300,6 +289,8 @@ Result<std::vector<Pass>> LoadPasses(const std::vector<std::string>& libraries) 
     for (Pass& pass : found) {
       if (std::ranges::find(loaded, pass.name, &Pass::name) != loaded.end())
         return Wrong(fmt::format("--load-pass {}: there is a pass {} already", library, pass.name));
+      if (Status s = CheckNewOptions(pass, loaded); !s.ok())
+        return s.WithContext("--load-pass " + library);
       loaded.push_back(std::move(pass));
     }
   }
@@ -312,7 +303,7 @@ Result<CompileOptions> ReadCompilerOptions(const CompilerOptions& o) {
     return Wrong(fmt::format("opt_level {}: expected 0 to 3", o.opt_level));
   PipelineOptions& pipeline = options.pipeline;
   pipeline.opt_level = o.opt_level;
-  pipeline.exact = o.exact;
+  pipeline.options = o.pass_options;
   options.kernels.batching = o.batching;
   if (o.executor != "vm" && o.executor != "graph")
     return Wrong(fmt::format("--executor {}: expected vm or graph", o.executor));
@@ -332,8 +323,6 @@ Result<CompileOptions> ReadCompilerOptions(const CompilerOptions& o) {
   for (const std::string& path : o.plugins) {
     if (Status s = options.operators.Add(path); !s.ok()) return s.WithContext("--plugin");
   }
-  for (const std::string& layout : o.layouts)
-    RELAYVM_RETURN_IF_ERROR(ir::ParseLayoutChoice(layout, &pipeline.layouts));
   for (const auto& [kernel, schedule] : o.schedule_for) {
     RELAYVM_ASSIGN_OR_RETURN(options.kernels.schedules[kernel], ParseTileSchedule(schedule));
   }
@@ -342,8 +331,8 @@ Result<CompileOptions> ReadCompilerOptions(const CompilerOptions& o) {
     std::ranges::move(records, std::back_inserter(options.schedules));
   }
   RELAYVM_RETURN_IF_ERROR(ReadTargets(o, &options));
-  RELAYVM_RETURN_IF_ERROR(ReadWeights(o, &pipeline));
   RELAYVM_RETURN_IF_ERROR(ReadPasses(o, &pipeline));
+  RELAYVM_RETURN_IF_ERROR(CheckPassOptions(pipeline));
   RELAYVM_RETURN_IF_ERROR(ReadRuleFiles(o, &options));
   RELAYVM_RETURN_IF_ERROR(ReadTensors(o, &options));
   return options;

@@ -11,7 +11,8 @@ namespace relayvm {
 // kInvalidArgument and what reading files gives. Callbacks and warnings are the caller's to connect.
 Result<CompileOptions> ReadCompilerOptions(const CompilerOptions& options);
 
-// Of pass libraries, in order. kInvalidArgument where two have one name.
+// Of pass libraries, in order. kInvalidArgument where two have one name, or an option of theirs is
+// another one already.
 Result<std::vector<Pass>> LoadPasses(const std::vector<std::string>& libraries);
 
 }  // namespace relayvm

@@ -152,8 +152,8 @@ TEST_CASE("batching: programs give the bits that they give alone") {
       CompileOptions options;
       options.kernels.batching = true;
       const bool are_arguments = std::string_view(form) == "arguments";
-      if (std::string_view(form) == "bf16") options.pipeline.weights = FindWeightForm("bf16");
-      if (std::string_view(form) == "q8") options.pipeline.weights = FindWeightForm("q8");
+      if (std::string_view(form) == "bf16") options.pipeline.options = {{"precision", {"bf16"}}};
+      if (std::string_view(form) == "q8") options.pipeline.options = {{"weights", {"q8"}}};
       std::vector<HostTensor> weights;
       for (const auto& shape : c.weights) weights.push_back(RandomTensor(shape, 0.2F));
       auto module = frontend::ParseRelay("test.relay", c.text);

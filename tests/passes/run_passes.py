@@ -18,6 +18,13 @@ checks = ToolChecks(BIN, LIBRARIES)
 run, check = checks.run, checks.check
 
 
+def options_of(*args):
+    """(option, form) as --list-passes has them; the form of a flag is empty."""
+    _, out, _ = run("relayc", "--list-passes", *args)
+    lines = out.split("\noptions of passes:\n")[1].splitlines()
+    return [(line.split()[0], line[:36].split()[1] if len(line[:36].split()) > 1 else "") for line in lines]
+
+
 def compile(*args):
     return run("relayc", PROGRAM, "-o", os.devnull, *args)
 
@@ -45,6 +52,30 @@ check("list", run("relayc", "--list-passes"), 0, "CheckTypes", "Retype", "FuseOp
 check("list with one inserted", run("relayc", "--list-passes", *SQUARE), 0, "yours SquarePowers",
       "-     CountOperators", "power(x, 2) becomes multiply(x, x)")
 check("left out", compile("--disable-pass", "FoldConstants", "--time-passes"), 0)
+# Options: each that a row declares is taken, and a wrong value is refused with what is expected.
+EXAMPLE_OF = {"": "true", "N": "2", "OPERATOR=DATA:KERNEL": "nn.conv2d=NHWC:default"}
+OPTIONS = options_of(*EXAMPLES)
+checks.count({o for o, _ in OPTIONS} == {"--exact", "--layout", "--least", "--precision", "--weights"}, f"options: {OPTIONS}")
+checks.count("--least" not in {o for o, _ in options_of()}, "an option of a library that is not loaded")
+for option, form in OPTIONS:
+    given = f"{option}={EXAMPLE_OF.get(form, form.split('|')[0])}"
+    check(f"takes {given}", compile(*COUNT, "CountOperators@start", given), 0)
+    wrong = compile(*COUNT, "CountOperators@start", f"{option}=?!")
+    check(f"refuses {option}", wrong, 1, option, "write OPERATOR=DATA:KERNEL" if "=" in form else "")
+    check(f"expects of {option}", wrong, 1, *(form.split("|") if "|" in form else []))
+check("an option of a library's pass", compile(*COUNT, "CountOperators@start", "--least", "3"), 0, "power 3\n")
+checks.count("exp 1" not in compile(*COUNT, "CountOperators@start", "--least", "3")[2], "--least leaves nothing out")
+check("the same of relayrun", run("relayrun", PROGRAM, "--input", "[1f, 2f]", *COUNT, "CountOperators@start", "--least=3"), 0, "power 3\n")
+check("out of range", compile(*COUNT, "CountOperators@start", "--least", "0"), 1,
+      "relayc: --least 0: expected a whole number from 1 to 1000000")
+check("nobody reads it", compile(*EXAMPLES, "--least", "3"), 1,
+      "--least: nothing reads it; run a pass that does: --pass CountOperators@PLACE")
+check("no library", compile("--least", "3"), 1, "unexpected argument --least")
+check("did you mean", compile(*COUNT, "CountOperators@start", "--leats", "3"), 1, "did you mean --least?")
+check("help", run("relayc", *EXAMPLES, "--help"), 0, "--least N", "are not printed (default: 1)", "--weights q8|q4", "--precision fp32|bf16")
+check("the compiler's own option", compile("--load-pass", "libclashing_exact.so"), 1,
+      "libclashing_exact.so: pass Clashes: there is an option exact already")
+check("the tool's own option", compile("--load-pass", "libclashing_quiet.so"), 1, "pass Clashes: there is an option --quiet already")
 # What is refused.
 check("unknown place", compile(*COUNT, "CountOperators@after:Folding"), 1,
       'pass CountOperators: place "after:Folding": there is no pass Folding; there are CheckTypes, ')

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "compiler/transforms/products/pack_weights.h"
 #include "tools/lib/progress.h"
 #include "tools/values/error_report.h"
 #include "tools/values/input.h"
@@ -48,8 +49,10 @@ Check CheckPrecision(const CompileFlags& flags, const Program& program,
     return Check{"", outcome.status.WithContext(fmt::format("--check: {}", which)), outcome.exit};
   };
   CompileFlags exact = flags;
-  const bool is_reduced = flags.options.pipeline.weights != nullptr;
-  exact.options.pipeline.weights = nullptr;
+  PassOptionValues& options = exact.options.pipeline.options;
+  const bool is_reduced = ir::AskedWeightForm(options) != nullptr;
+  options.erase(ir::WeightsOption().row().name);
+  options.erase(ir::PrecisionOption().row().name);
   if (!is_reduced) exact.options.pipeline.opt_level = 0;
   exact.options.more_cpus.clear();
   exact.options.schedules.clear();

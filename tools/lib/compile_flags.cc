@@ -9,24 +9,30 @@
 #include "bytecode/base/file_kind.h"
 #include "bytecode/base/printable.h"
 #include "compiler/api/options.h"
-#include "kernels/op/weight_forms.h"
 
 namespace relayvm::tools {
 namespace {
 
-// "q8: integers of 8 bits; q4: ..."
-std::string HelpOfForms(std::string_view option) {
-  std::string help;
-  for (const WeightForm* form : WeightFormsOf(option))
-    help += fmt::format("{}{}: {}", help.empty() ? "" : "; ", form->name, form->help);
-  return help;
+// The libraries of --load-pass: what their passes declare are options too.
+std::vector<std::string> LoadedBy(const std::vector<std::string>& args) {
+  constexpr std::string_view kOption = "--load-pass";
+  std::vector<std::string> libraries;
+  for (size_t i = 0; i < args.size(); ++i) {
+    const std::string_view arg = args[i];
+    if (arg == kOption && i + 1 < args.size()) libraries.push_back(args[++i]);
+    if (arg.starts_with(kOption) && arg.substr(kOption.size()).starts_with("="))
+      libraries.emplace_back(arg.substr(kOption.size() + 1));
+  }
+  return libraries;
 }
 
-std::vector<std::string> NamesOfForms(std::string_view option) {
-  std::vector<std::string> names;
-  for (const WeightForm* form : WeightFormsOf(option)) names.emplace_back(form->name);
-  return names;
-}
+constexpr const char* kInput = "Input";
+constexpr const char* kOutput = "Output";
+constexpr const char* kTargetGroup = "Target and precision";
+constexpr const char* kLook = "Looking at the program";
+constexpr const char* kTuneGroup = "Tuning";
+constexpr const char* kExtend = "Passes and extensions";
+constexpr const char* kRunGroup = "Running";
 
 }  // namespace
 
@@ -54,18 +60,6 @@ void CompileFlags::AddTo(CLI::App& app) {
       ->delimiter(',')
       ->type_size(1)
       ->check(CLI::IsMember({"native", "x86-64-v2", "x86-64-v3", "x86-64-v4", "sapphirerapids"}));
-  app.add_option("--layout", compiler.layouts,
-                 "nn.conv2d=NHWC:default: the layouts of an operator's data and kernel that it "
-                 "computes in, whatever the program says");
-  app.add_option("--precision", compiler.precision, HelpOfForms("precision"));
-  app.add_option("--weights", compiler.weights,
-                 "constant weights of matrix products in blocks of 32 with a scale each, which "
-                 "become float32 in registers; " +
-                     HelpOfForms("weights"))
-      ->check(CLI::IsMember(NamesOfForms("weights")));
-  app.add_flag("--exact", compiler.exact,
-               "no faster way to compute that loses more precision than a sum in another order: "
-               "3x3 convolutions do without Winograd's transforms");
   app.add_flag("--batching", compiler.batching,
                "with kernels that run the products of many requests at once, for schedulers that "
                "batch");
@@ -102,14 +96,6 @@ struct ShownOption {
   const char* form = nullptr;  // of its value
 };
 
-constexpr const char* kInput = "Input";
-constexpr const char* kOutput = "Output";
-constexpr const char* kTargetGroup = "Target and precision";
-constexpr const char* kLook = "Looking at the program";
-constexpr const char* kTuneGroup = "Tuning";
-constexpr const char* kExtend = "Passes and extensions";
-constexpr const char* kRunGroup = "Running";
-
 constexpr ShownOption kShownOptions[] = {
     {"--params", kInput, "FILE"},
     {"--shape", kInput, "NAME=1x?x300"},
@@ -123,11 +109,7 @@ constexpr ShownOption kShownOptions[] = {
     {"--data", kOutput},
     {"--quiet", kOutput},
     {"--target", kTargetGroup},
-    {"--precision", kTargetGroup, "fp32|bf16"},
-    {"--weights", kTargetGroup},
-    {"--exact", kTargetGroup},
     {"--batching", kTargetGroup},
-    {"--layout", kTargetGroup, "OPERATOR=DATA:KERNEL"},
     {"--O0", kTargetGroup},
     {"--check", kLook, "VALUE"},
     {"--print-ir-after", kLook, "PASS"},
@@ -163,11 +145,41 @@ void GroupOptions(CLI::App& app) {
     if (is_known) option->group(shown->group);
     if (is_known && shown->form != nullptr) option->type_name(shown->form);
     // What both relayc and a run have is a run's here.
-    if (!is_known && option != app.get_help_ptr()) option->group(kRunGroup);
+    const bool is_of_pass = option->get_group() == kTargetGroup || option->get_group() == kExtend;
+    if (!is_known && !is_of_pass && option != app.get_help_ptr()) option->group(kRunGroup);
   }
 }
 
+Status CompileFlags::AddPassOptions(CLI::App& app, const std::vector<std::string>& args) {
+  RELAYVM_ASSIGN_OR_RETURN(const std::vector<Pass> loaded, LoadPasses(LoadedBy(args)));
+  const std::vector<DeclaredOption> own = PassOptions();
+  for (const DeclaredOption& declared : PassOptions(loaded)) {
+    const PassOption& o = *declared.option;
+    const std::string flag = "--" + o.name;
+    if (app.get_option_no_throw(flag) != nullptr) {
+      return {StatusCode::kInvalidArgument,
+              fmt::format("pass {}: there is an option {} already", declared.passes[0], flag)};
+    }
+    const std::string help =
+        o.help + (o.initial.empty() ? "" : fmt::format(" (default: {})", o.initial));
+    std::vector<std::string>& given = of_passes[o.name];
+    if (!o.repeats) given = {""};  // where none is given
+    CLI::Option* option = o.is_flag() ? app.add_flag(flag, given[0], help)
+                          : o.repeats ? app.add_option(flag, given, help)
+                                      : app.add_option(flag, given[0], help);
+    if (!o.is_flag()) option->type_name(o.Form());
+    const bool is_own = std::ranges::find(own, &o, &DeclaredOption::option) != own.end();
+    option->group(is_own ? kTargetGroup : kExtend);
+  }
+  return OkStatus();
+}
+
 Status CompileFlags::Finish() {
+  for (const auto& [name, texts] : of_passes) {
+    for (const std::string& text : texts) {
+      if (!text.empty()) RELAYVM_RETURN_IF_ERROR(compiler.Set(name, text));
+    }
+  }
   for (const std::string& text : shapes) RELAYVM_RETURN_IF_ERROR(compiler.Set("shape", text));
   for (const std::string& text : dims) RELAYVM_RETURN_IF_ERROR(compiler.Set("dim", text));
   for (const std::string& text : schedules)

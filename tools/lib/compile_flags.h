@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,12 +16,16 @@ struct CompileFlags {
   std::string input;
   CompilerOptions compiler;  // what the command line says
   CompileOptions options;    // the same as the driver takes it, after Finish
-  std::vector<std::string> shapes, dims, schedules;  // NAME=...
+  std::vector<std::string> shapes, dims, schedules;           // NAME=...
+  std::map<std::string, std::vector<std::string>> of_passes;  // as CompilerOptions::pass_options
   PassFlags passes;
   bool time_passes = false;
   std::vector<PassTiming> timings;
 
   void AddTo(CLI::App& app);
+  // The options that passes declare, also those of libraries that `args` loads. Fails where such a
+  // library does, or an option is the tool's already: so when all of its own are there.
+  Status AddPassOptions(CLI::App& app, const std::vector<std::string>& args);
   // After parsing: fills in what `compiler` and `options` derive. A Status for a malformed one.
   Status Finish();
   void PrintTimings() const;

@@ -15,7 +15,7 @@ void PassFlags::AddTo(CLI::App& app, CLI::Option* input, CompilerOptions* option
         list = true;
         input->required(false);
       },
-      "print the passes in order, with what they need and give, and end");
+      "print the passes in order, with what they need and give, and their options, and end");
   app.add_option("--load-pass", options->pass_libraries,
                  "a shared library of passes (compiler/pass_plugin.h)");
   app.add_option("--pass", options->passes,
@@ -45,6 +45,13 @@ Result<std::string> ListPasses(const PipelineOptions& pipeline,
     const bool runs = std::ranges::any_of(
         plan, [&](const PlannedPass& q) { return q.inserted() && q.pass.name == p.name; });
     if (!runs) line("-", p);
+  }
+  out += "\noptions of passes:\n";
+  for (const DeclaredOption& d : PassOptions(loaded)) {
+    const PassOption& o = *d.option;
+    const std::string option = fmt::format("--{} {}", o.name, o.is_flag() ? "" : o.Form());
+    out += fmt::format("{:36} {:34} {}{}\n", option, fmt::format("{}", fmt::join(d.passes, ", ")),
+                       o.help, o.initial.empty() ? "" : fmt::format(" (default: {})", o.initial));
   }
   return out;
 }

@@ -1,6 +1,6 @@
 // The command-line options about passes, for relayc and relayrun:
 //
-//   --list-passes                     the passes in order, with what they need and give
+//   --list-passes                     the passes in order, what they need and give, their options
 //   --load-pass libmine.so            passes of a shared library (compiler/pass_plugin.h)
 //   --pass NAME@after:FoldConstants   runs one of them, there
 //   --disable-pass NAME               leaves one out

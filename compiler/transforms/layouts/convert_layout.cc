@@ -284,16 +284,14 @@ class Converter {
   std::unordered_map<uint32_t, const MakeTuple*> tuples_;
 };
 
-}  // namespace
-
-Status ParseLayoutChoice(const std::string& text, LayoutChoices* choices) {
+Status ReadLayoutChoice(std::string_view text, LayoutChoices* choices) {
   const auto fail = [&](const std::string& why) {
-    return Status(StatusCode::kInvalidArgument, fmt::format("--layout {}: {}", text, why));
+    return Status(StatusCode::kInvalidArgument, why);
   };
   const size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0)
     return fail("write OPERATOR=DATA:KERNEL, as nn.conv2d=NHWC:default");
-  const std::string name = text.substr(0, equals), layouts = text.substr(equals + 1);
+  const std::string name(text.substr(0, equals)), layouts(text.substr(equals + 1));
   const OpDef* op = OpTable::Get().Find(name);
   if (op == nullptr) return fail("there is no operator " + name);
   const char* attr = DataLayoutAttr(*op);
@@ -313,8 +311,6 @@ Status ParseLayoutChoice(const std::string& text, LayoutChoices* choices) {
   (*choices)[name] = std::move(choice);
   return OkStatus();
 }
-
-namespace {
 
 // An error where there are calls of an operator that the user named, and none computes as asked.
 Status CheckNamed(const Module& m, const LayoutChoices& named) {
@@ -358,6 +354,18 @@ Module Convert(const Module& m, const LayoutChoices& named,
 }
 
 }  // namespace
+
+const OptionOf<LayoutChoices>& LayoutOption() {
+  static const OptionOf<LayoutChoices> option(
+      {.name = "layout",
+       .help = "nn.conv2d=NHWC:default: the layouts of an operator's data and kernel that it "
+               "computes in, whatever the program says",
+       .keyword = "layouts",
+       .form = "OPERATOR=DATA:KERNEL",
+       .repeats = true},
+      ReadLayoutChoice);
+  return option;
+}
 
 Result<Module> ConvertLayout(const Module& m, const LayoutChoices& named,
                              const std::optional<LayoutCosts>& costs) {

@@ -19,12 +19,13 @@
 
 #include "compiler/ir/ir.h"
 #include "compiler/transforms/layouts/choose_layouts.h"
+#include "compiler/transforms/pass_option.h"
 
 namespace relayvm::ir {
 
-// "nn.conv2d=NHWC:default"; the kernel's part may be left out. kInvalidArgument where no such operator
-// has layouts, or a layout cannot be read.
-Status ParseLayoutChoice(const std::string& text, LayoutChoices* choices);
+// --layout: "nn.conv2d=NHWC:default"; the kernel's part may be left out. Wrong where no such
+// operator has layouts, or a layout cannot be read.
+const OptionOf<LayoutChoices>& LayoutOption();
 
 // `costs`: what operators that nobody names choose by; without it they stay as written. kInvalidArgument
 // where a named layout fits none of the operator's calls; where it fits some, the others stay.

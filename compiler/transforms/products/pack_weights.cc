@@ -379,7 +379,85 @@ class Packer {
   std::optional<WinogradWeights> winograd_;
 };
 
+// Says where else what was meant may be.
+std::string HintOfPrecision(std::string_view found) {
+  for (const WeightForm* form : WeightFormsOf("weights")) {
+    const bool is_integer = form->encode == nullptr && found == fmt::format("int{}", form->bits());
+    if (found != form->name && !is_integer) continue;
+    return fmt::format(
+        "; --weights {} makes weights {}, and a model that is quantised already keeps its own",
+        form->name, form->help);
+  }
+  if (found == "fp16" || found == "float16" || found == "half")
+    return "; a model whose tensors are float16 is computed so as it is";
+  if (found == "bfloat16" || found == "float32")
+    return found[0] == 'b' ? "; did you mean bf16?" : "; did you mean fp32?";
+  return "";
+}
+
+// An option whose values are the forms that name it; `row` has what its help says before theirs.
+OptionOf<const WeightForm*> FormOption(PassOption row,
+                                       std::string (*hint)(std::string_view found)) {
+  const std::string name = row.name;
+  for (const WeightForm* form : WeightFormsOf(name)) {
+    row.help += fmt::format("{}{}: {}", row.values.empty() ? "" : "; ", form->name, form->help);
+    row.values.emplace_back(form->name);
+  }
+  return {std::move(row), [name, hint](std::string_view text, const WeightForm** form) {
+            *form = FindWeightForm(text);
+            if (*form != nullptr && (*form)->option == name) return OkStatus();
+            return Status(StatusCode::kInvalidArgument,
+                          fmt::format("expected {}{}", WeightFormNames(name),
+                                      hint == nullptr ? "" : hint(text)));
+          }};
+}
+
+// float32 is what weights are.
+bool IsAsGiven(const WeightForm* form) { return form == nullptr || form->stored == form->given; }
+
 }  // namespace
+
+const OptionOf<const WeightForm*>& WeightsOption() {
+  static const OptionOf<const WeightForm*> option =
+      FormOption({.name = "weights",
+                  .help = "constant weights of matrix products in blocks of 32 with a scale each, "
+                          "which become float32 in registers; "},
+                 nullptr);
+  return option;
+}
+
+const OptionOf<const WeightForm*>& PrecisionOption() {
+  static const OptionOf<const WeightForm*> option =
+      FormOption({.name = "precision", .help = "", .initial = "fp32"}, HintOfPrecision);
+  return option;
+}
+
+const OptionOf<bool>& ExactOption() {
+  static const OptionOf<bool> option = FlagOption(
+      {.name = "exact",
+       .help = "no faster way to compute that loses more precision than a sum in another order: "
+               "3x3 convolutions do without Winograd's transforms"});
+  return option;
+}
+
+const WeightForm* AskedWeightForm(const PassOptionValues& options) {
+  const WeightForm* precision = PrecisionOption().In(options);
+  return IsAsGiven(precision) ? WeightsOption().In(options) : precision;
+}
+
+Status CheckWeightOptions(const PassOptionValues& options, int opt_level) {
+  const WeightForm *weights = WeightsOption().In(options), *form = AskedWeightForm(options);
+  if (weights != nullptr && form != weights) {
+    return {StatusCode::kInvalidArgument,
+            fmt::format("--weights {} with --precision {}: weights have one form; give one of them",
+                        weights->name, form->name)};
+  }
+  if (form != nullptr && opt_level < 1) {
+    return {StatusCode::kInvalidArgument,
+            fmt::format("--{} {} packs weights: it needs -O1 or more", form->option, form->name)};
+  }
+  return OkStatus();
+}
 
 Module PackWeights(const Module& m, const std::string& cpu, const WeightForm* asked, bool exact) {
   Packer packer(m, cpu, asked, exact);

@@ -14,12 +14,23 @@
 #include <string>
 
 #include "compiler/ir/ir.h"
-#include "compiler/pass.h"
+#include "compiler/transforms/pass_option.h"
+#include "kernels/op/weight_forms.h"
 
 namespace relayvm::ir {
 
-// `cpu`: as KernelOptions::cpu. `asked`: the form of weights of float32 that an option asks for;
-// null: what holds their numbers.
+// --weights, --precision: what constant weights of products are packed as; null where nobody asks.
+const OptionOf<const WeightForm*>& WeightsOption();
+const OptionOf<const WeightForm*>& PrecisionOption();
+// The form that one of them asks for; null: weights stay as they are given.
+const WeightForm* AskedWeightForm(const PassOptionValues& options);
+// kInvalidArgument where both ask, or a level that packs nothing.
+Status CheckWeightOptions(const PassOptionValues& options, int opt_level);
+// --exact: no faster way to compute that loses more than summing in another order.
+const OptionOf<bool>& ExactOption();
+
+// `cpu`: as KernelOptions::cpu. `asked`: the form of weights of float32 that an option asks for; null: what
+// holds their numbers.
 Module PackWeights(const Module& m, const std::string& cpu, const WeightForm* asked = nullptr,
                    bool exact = false);
 

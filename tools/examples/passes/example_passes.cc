@@ -1,6 +1,8 @@
-// Two passes in a shared library: a visitor that counts the operators of a program, and a rewrite.
+// Two passes in a shared library: a visitor that counts the operators of a program, with an option,
+// and a rewrite.
 //
 //   relayc model.relay --load-pass libexample_passes.so --pass CountOperators@after:FoldConstants
+//       --least 2
 //   relayc model.relay --load-pass libexample_passes.so --pass SquarePowers@before:FoldConstants
 #include <cstring>
 #include <map>
@@ -29,11 +31,21 @@ void Count(const ir::Block& block, Counts& counts) {
   }
 }
 
+const relayvm::OptionOf<int64_t>& LeastOption() {
+  static const relayvm::OptionOf<int64_t> option = relayvm::NumberOption(
+      {.name = "least", .help = "operators that are called less often are not printed"}, 1, 1000000,
+      1);
+  return option;
+}
+
 Result<ir::Module> CountOperators(const ir::Module& m, const PassContext& context) {
+  const int64_t least = LeastOption().In(context.options);
   Counts counts;
   for (const auto& [name, function] : m.functions) Count(*function->body, counts);
   std::string report;
-  for (const auto& [op, n] : counts) report += op + " " + std::to_string(n) + "\n";
+  for (const auto& [op, n] : counts) {
+    if (n >= least) report += op + " " + std::to_string(n) + "\n";
+  }
   if (context.print) context.print(report);
   return m;
 }
@@ -69,7 +81,8 @@ RELAYVM_PASS_PLUGIN([](std::vector<relayvm::Pass>& passes) {
   passes.push_back({.name = "CountOperators",
                     .run = CountOperators,
                     .drops = {},  // the program stays as it is
-                    .description = "prints how often each operator is called"});
+                    .description = "prints how often each operator is called",
+                    .options = {&LeastOption().row()}});
   passes.push_back({.name = "SquarePowers",
                     .run = SquarePowers,
                     .description = "power(x, 2) becomes multiply(x, x)"});

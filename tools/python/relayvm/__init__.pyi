@@ -5,6 +5,7 @@ from typing_extensions import Unpack
 import numpy as np
 
 from .compiler import relay as relay, transform as transform
+from .compiler.pass_options import OfPasses
 from .compiler.relay import (ExprFunctor as ExprFunctor, ExprMutator as ExprMutator, ExprVisitor as ExprVisitor,
                              Function as RelayFunction, post_order_visit as post_order_visit)
 from .errors import (Cancelled as Cancelled, DeadlineExceeded as DeadlineExceeded, Error as Error,
@@ -175,25 +176,21 @@ class Module:
 IRModule = Module
 
 # What relayc's options are called here, so that a misspelt one is found: tests hold it against relayc's.
-class _Options(TypedDict, total=False):
+class _Options(OfPasses, total=False):
     batching: bool
     disabled_passes: Sequence[str]
     entry: str
-    exact: bool
     executor: Literal["vm", "graph"]
     explain_rules: bool
-    layouts: str | Sequence[str] | Mapping[str, str | Sequence[str]]
     load_pass: _Path | Sequence[_Path]
     num_threads: int
     overridable: str | Sequence[str]
     plugins: Sequence[_Path]
-    precision: Literal["fp32", "bf16"]
     print_ir_after: str
     rules: _Path | Sequence[_Path]
     schedule_for: Mapping[str, str]
     schedules: _Path | Sequence[_Path]
     verify_ir: bool
-    weights: str  # a form that relayc --help names: "q8"
 
 class _CompileOptions(_Options, total=False):
     dims: Mapping[str, int]
@@ -217,6 +214,8 @@ class _PassOptions(_SequentialOptions, total=False):
 class PassContext:
     opt_level: int
     disabled_pass: list[str]
+    config: dict[str, Any]
+    options: dict[str, Any]
     def __init__(self, opt_level: int = 3, required_pass: Sequence[str] | None = None,
                  disabled_pass: Sequence[str] | None = None, config: Mapping[str, Any] | None = None,
                  **options: Unpack[_CompileOptions]) -> None: ...
@@ -224,6 +223,8 @@ class PassContext:
     def __exit__(self, *_: Any) -> None: ...
     @classmethod
     def current(cls) -> PassContext: ...
+    @staticmethod
+    def list_configs() -> dict[str, dict[str, Any]]: ...
 
 class Executable:
     def save(self, path: _Path) -> None: ...

@@ -38,6 +38,8 @@ namespace py = pybind11;
 namespace relayvm::python {
 namespace {
 
+using py::literals::operator""_a;
+
 using Options = std::vector<std::pair<std::string, std::string>>;
 
 struct PyCompiled {
@@ -302,6 +304,22 @@ PYBIND11_MODULE(_native, m) {
     const import::Importer* importer = import::FindImporter(format);
     return importer == nullptr ? std::nullopt : std::optional(importer->operators());
   });
+  // Those that the compiler's passes and passes of libraries declare.
+  m.def("pass_options", [](const std::vector<std::string>& libraries) {
+    py::list rows;
+    const std::vector<Pass> loaded = ValueOrThrow(LoadPasses(libraries));
+    for (const DeclaredOption& d : PassOptions(loaded)) {
+      const PassOption& o = *d.option;
+      std::string keyword = o.keyword.empty() ? o.name : o.keyword;
+      std::ranges::replace(keyword, '-', '_');
+      rows.append(py::dict("name"_a = o.name, "keyword"_a = keyword, "help"_a = o.help,
+                           "values"_a = o.values, "form"_a = o.form, "initial"_a = o.initial,
+                           "is_flag"_a = o.is_flag(), "repeats"_a = o.repeats,
+                           "passes"_a = d.passes));
+    }
+    return rows;
+  });
+  m.def("check_options", [](const Options& options) { OptionsOf(options); });
   m.def("option_names", [] {
     std::vector<std::string> names;
     for (std::string_view name : CompilerOptions::Names()) names.emplace_back(name);

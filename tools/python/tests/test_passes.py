@@ -284,3 +284,80 @@ def test_several_threads_compile_with_passes():
 def test_print_ir(capsys):
     transform.Sequential([transform.FoldConstants(), transform.PrintIR("folded:")])(rvm.parse(PROGRAM))
     assert "folded:\n" in capsys.readouterr().out
+
+
+GOOD = {"N": 2, "OPERATOR=DATA:KERNEL": {"nn.conv2d": ["NHWC", "default"]}}
+
+
+@pytest.mark.parametrize("row", rvm.compiler._native.pass_options([]), ids=lambda row: row["keyword"])
+def test_each_option_that_a_pass_declares_is_a_keyword_and_a_setting(row):
+    name = row["keyword"]
+    good = True if row["is_flag"] else row["values"][0] if row["values"] else GOOD[row["form"]]
+    told = rvm.PassContext.list_configs()[name]
+    assert told["help"] == row["help"] and told["values"] == row["values"] and set(told["passes"]) <= set(transform.passes())
+    mod = rvm.parse(PROGRAM)
+    assert rvm.compile(mod, **{name: good}).kernels
+    with rvm.PassContext(config={name: good}) as context:
+        assert context.config == {name: good} and rvm.compile(mod).kernels
+    assert transform.Pass(row["passes"][0], **{name: good}).options == {name: good}
+    expected = rf"--{row['name']} \?!: .*{row['values'][-1] if row['values'] else row['form']}"
+    for door in (lambda: rvm.compile(mod, **{name: "?!"}), lambda: rvm.PassContext(config={name: "?!"}),
+                 lambda: transform.FoldConstants(**{name: "?!"})(mod)):
+        with pytest.raises(rvm.InvalidArgument, match=expected):
+            door()
+    with pytest.raises(ValueError, match=f"there are no settings {name}x; .*options of passes are exact, layouts"):
+        rvm.PassContext(config={name + "x": good})
+
+
+def test_settings_have_an_effect():
+    mod, w = rvm.parse(PROGRAM), np.random.default_rng(0).normal(size=(3, 4)).astype("f4")
+    with rvm.PassContext(config={"precision": "bf16"}):
+        assert "bfloat16" in rvm.compile(mod, params={"w": w}).bytecode()
+        assert "bfloat16" not in rvm.compile(mod, params={"w": w}, precision="fp32").bytecode()
+    with pytest.raises(rvm.InvalidArgument, match="it needs -O1 or more"):
+        with rvm.PassContext(opt_level=0, config={"weights": "q8"}):
+            rvm.compile(mod)
+
+
+def test_a_pass_of_python_has_an_option():
+    def one_to_six(value):
+        if value not in range(1, 7):
+            raise ValueError(f"expected 1 to 6, found {value!r}")
+        return value
+
+    most = transform.Option("most", one_to_six, 6, "what nn.relu is clipped to")
+
+    @transform.function_pass
+    def clip_to(fn, mod, ctx):
+        class Clip(rvm.ExprMutator):
+            def visit_call(self, call):
+                call = super().visit_call(call)
+                return relay.clip(*call.args, a_min=0.0, a_max=float(most.of(ctx))) if call.op == relay.op.nn.relu else call
+        return Clip().visit(fn)
+
+    passes = [transform.insert(clip_to, at="start")]
+    assert rvm.PassContext.list_configs()["most"]["default"] == 6
+    np.testing.assert_array_equal(rvm.compile(PROGRAM, passes=passes)(X, W), np.full((2, 3), 6))
+    np.testing.assert_array_equal(rvm.compile(PROGRAM, passes=passes, most=3)(X, W), np.full((2, 3), 3))
+    with rvm.PassContext(passes=passes, config={"most": 4}):
+        np.testing.assert_array_equal(rvm.compile(PROGRAM)(X, W), np.full((2, 3), 4))
+        np.testing.assert_array_equal(rvm.compile(PROGRAM, most=5)(X, W), np.full((2, 3), 5))
+        assert "a_max=4" in str(clip_to(rvm.parse(PROGRAM)))
+    for door in (lambda: rvm.compile(PROGRAM, most=9), lambda: rvm.PassContext(config={"most": 9})):
+        with pytest.raises(ValueError, match="most: expected 1 to 6, found 9"):
+            door()
+    with pytest.raises(TypeError, match="there is no option moist; did you mean most"):
+        rvm.compile(PROGRAM, moist=3)
+    for taken in ("target", "weights", "opt_level", "passes", "disabled_passes", "not a name"):
+        with pytest.raises(ValueError, match=f"Option: {taken} is no keyword, or one that compile has"):
+            transform.Option(taken)
+    del rvm.compiler._OF_PYTHON["most"]
+
+
+def test_contexts_are_a_threads_own():
+    seen = []
+    with rvm.PassContext(opt_level=1):
+        thread = threading.Thread(target=lambda: seen.append(rvm.PassContext.current().opt_level))
+        thread.start()
+        thread.join()
+        assert seen == [3] and rvm.PassContext.current().opt_level == 1

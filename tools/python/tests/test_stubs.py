@@ -1,6 +1,7 @@
 """The stubs say what is there: names, methods and parameters."""
 import ast
 import inspect
+import json
 import os
 
 import pytest
@@ -67,10 +68,38 @@ def test_everything_public_has_a_docstring():
         assert thing.__doc__, name
 
 
+def stub_of_pass_options():
+    """The stub that the rows of the compiler's passes make: `python3 test_stubs.py > .../compiler/pass_options.pyi`."""
+    def type_of(row):
+        if row["is_flag"]:
+            return "bool"
+        if row["form"] == "N":
+            return "int"
+        if row["values"]:
+            return f"Literal[{', '.join(json.dumps(value) for value in row['values'])}]"
+        many = "str | Sequence[str]" if row["repeats"] else "str"
+        return f"{many} | Mapping[str, str | Sequence[str]]" if "=" in row["form"] else many
+
+    rows = sorted(rvm.compiler._native.pass_options([]), key=lambda row: row["keyword"])
+    return "".join(["# Made by tools/python/tests/test_stubs.py, of the rows of the compiler's passes.\n"
+                    "from collections.abc import Mapping, Sequence\n"
+                    "from typing import Literal, TypedDict\n\n"
+                    "class OfPasses(TypedDict, total=False):\n", *(f"    {row['keyword']}: {type_of(row)}\n" for row in rows)])
+
+
+def test_the_stub_of_pass_options_is_that_of_their_rows():
+    with open(os.path.join(os.path.dirname(rvm.__file__), "compiler", "pass_options.pyi")) as f:
+        assert f.read() == stub_of_pass_options()
+
+
 def options_of(name):
-    """The keys of a TypedDict of the stub, its bases' too."""
-    with open(os.path.splitext(rvm.__file__)[0] + ".pyi") as f:
-        node = next(n for n in ast.parse(f.read()).body if isinstance(n, ast.ClassDef) and n.name == name)
+    """The keys of a TypedDict of the stubs, its bases' too."""
+    folder = os.path.dirname(rvm.__file__)
+    nodes = []
+    for stub in ("__init__.pyi", os.path.join("compiler", "pass_options.pyi")):
+        with open(os.path.join(folder, stub)) as f:
+            nodes += ast.parse(f.read()).body
+    node = next(n for n in nodes if isinstance(n, ast.ClassDef) and n.name == name)
     keys = {member.target.id for member in node.body}
     return keys.union(*(options_of(base.id) for base in node.bases if base.id != "TypedDict"))
 
@@ -119,3 +148,7 @@ def test_misspelt_options_are_found(tmp_path):
     first = MISSPELT[: MISSPELT.index("rvm.compile(mod, precison")].count("\n") + 1
     wrong = {int(line.split(":")[1]) for line in out.splitlines() if ": error:" in line and "program.py" in line}
     assert wrong == set(range(first, first + 9)), out
+
+
+if __name__ == "__main__":
+    print(stub_of_pass_options(), end="")

@@ -1,5 +1,6 @@
 """The compiler: Relay text and ONNX models to programs that run. Everything here is in `relayvm` too."""
 import os
+import threading
 import warnings
 
 from .. import _native as _runtime
@@ -23,31 +24,49 @@ class PassContext:
         with rvm.PassContext(opt_level=2, disabled_pass=["FuseOps"]):
             exe = rvm.compile(mod)
 
-    What `compile` is given itself goes first.
+    config: options of passes by name (`list_configs`), which keywords may say as well. What `compile` is given itself goes first.
     """
 
-    _stack = []
+    _of_thread = threading.local()
 
     def __init__(self, opt_level=3, required_pass=None, disabled_pass=None, config=None, **options):
-        if config:
-            of_tvm = [name for name in config if name.startswith(("relay.", "tir.", "te."))]
-            others = [name for name in config if name not in of_tvm]
-            if others:
-                raise ValueError(f"PassContext: there are no settings {', '.join(others)}; options of compile are keywords")
+        config = dict(config or {})
+        of_tvm = [name for name in config if name.startswith(("relay.", "tir.", "te."))]
+        if of_tvm:
             warnings.warn(f"PassContext: TVM's settings have no effect here: {', '.join(of_tvm)}", stacklevel=2)
-        self.opt_level, self.disabled_pass, self.options = opt_level, list(disabled_pass or ()), options
+        self.config = {name: value for name, value in config.items() if name not in of_tvm}
+        rows = _pass_options(options.get("load_pass")) if self.config else {}
+        others = [name for name in self.config if name not in rows]
+        if others:
+            raise ValueError(f"PassContext: there are no settings {', '.join(others)}{_native.did_you_mean(others[0], sorted(rows))}; "
+                             f"options of passes are {', '.join(sorted(rows))}; those of compile are keywords")
+        self.opt_level, self.disabled_pass, self.options = opt_level, list(disabled_pass or ()), {**self.config, **options}
+        if self.config:
+            _native.check_options(_options(load_pass=options.get("load_pass"), **self.config))
 
     def __enter__(self):
-        PassContext._stack.append(self)
+        PassContext._stack().append(self)
         return self
 
     def __exit__(self, *_):
-        PassContext._stack.pop()
+        PassContext._stack().pop()
+
+    @classmethod
+    def _stack(cls):
+        if not hasattr(cls._of_thread, "stack"):
+            cls._of_thread.stack = []
+        return cls._of_thread.stack
 
     @classmethod
     def current(cls):
-        """The innermost, or one with the defaults."""
-        return cls._stack[-1] if cls._stack else cls()
+        """The innermost of this thread, or one with the defaults."""
+        return cls._stack()[-1] if cls._stack() else cls()
+
+    @staticmethod
+    def list_configs():
+        """What `config` takes: {name: {"help", "default", "values", "passes"}}; values: where there are only these."""
+        return {name: {"help": row["help"], "default": None if row["initial"] == "" else row["initial"], "values": row["values"],
+                       "passes": row["passes"]} for name, row in _pass_options().items()}
 
 
 class Module:
@@ -292,13 +311,25 @@ def _shape_text(shape):
 
 
 # Options of `compile` that relayc names otherwise.
-_NAMES = {"opt_level": "O", "disabled_passes": "disable-pass", "plugins": "plugin", "layouts": "layout", "num_threads": "threads",
-          "dims": "dim"}
+_NAMES = {"opt_level": "O", "disabled_passes": "disable-pass", "plugins": "plugin", "num_threads": "threads", "dims": "dim"}
+_OF_PYTHON = {}  # options of passes of Python, by name: transform.Option
 
 
-def _no_option(name):
-    documented = {native: name for name, native in _NAMES.items()}
-    names = sorted({documented.get(n, n.replace("-", "_")) for n in _native.option_names()} | {"params", "progress", "passes"})
+def _pass_options(libraries=None):
+    """The rows of options that passes declare, by Python's names for them."""
+    libraries = libraries if isinstance(libraries, (list, tuple)) else [libraries] if libraries else []
+    rows = {row["keyword"]: row for row in _native.pass_options([os.fspath(library) for library in libraries])}
+    return {**{name: option._row for name, option in _OF_PYTHON.items()}, **rows}
+
+
+def _keywords(rows):
+    """All keywords of `compile`."""
+    documented = {native: name for name, native in _NAMES.items()} | {row["name"]: keyword for keyword, row in rows.items()}
+    return sorted({documented.get(n, n.replace("-", "_")) for n in _native.option_names()} | {"params", "progress", "passes", *rows})
+
+
+def _no_option(name, rows):
+    names = _keywords(rows)
     return TypeError(f"there is no option {name}{_native.did_you_mean(name, names)}; options: {', '.join(names)}")
 
 
@@ -323,17 +354,18 @@ def _options(shape=None, dims=None, **options):
         raise TypeError(f"shape: expected the dims of each input by its name, as in {{\"x\": (1, None, 300)}}, found {shape!r}")
     pairs = [("shape", f"{name}={_shape_text(s)}") for name, s in (shape or {}).items()]
     pairs += [("dim", f"{name}={n}") for name, n in (dims or {}).items()]
-    names = _native.option_names()
-    for name, value in options.items():
+    names, rows = _native.option_names(), _pass_options(options.get("load_pass"))
+    for name, value in sorted(options.items(), key=lambda given: given[0] != "load_pass"):  # what passes of libraries take comes after them
         if value is None or value is False:
             continue
-        option = _NAMES.get(name, name.replace("_", "-"))
-        if option not in names:
-            raise _no_option(name)
-        if option == "schedule-for":
-            value = [f"{kernel}={schedule}" for kernel, schedule in value.items()]
-        if option == "layout" and hasattr(value, "items"):
-            value = [f"{op}={one if isinstance(one, str) else ':'.join(one)}" for op, one in value.items()]
+        if name in _OF_PYTHON:
+            _OF_PYTHON[name].read(value)
+            continue
+        option = rows[name]["name"] if name in rows else _NAMES.get(name, name.replace("_", "-"))
+        if name not in rows and option not in names:
+            raise _no_option(name, rows)
+        if hasattr(value, "items"):
+            value = [f"{key}={one if isinstance(one, str) else ':'.join(one)}" for key, one in value.items()]
         if option == "target":
             value = ",".join(_target(one) for one in (value if isinstance(value, (list, tuple)) else [value]))
         for one in value if isinstance(value, (list, tuple)) else [value]:
@@ -446,10 +478,12 @@ def compile(mod, target=None, *, params=None, opt_level=None, shape=None, progre
     """
     context = PassContext.current()
     options = {**context.options, **options}
-    passes = [inserted._native() for inserted in options.pop("passes", None) or ()]
+    inserted = options.pop("passes", None) or ()
     options.setdefault("opt_level", context.opt_level if opt_level is None else opt_level)
     if opt_level is not None:
         options["opt_level"] = opt_level
+    told = PassContext(disabled_pass=context.disabled_pass, **options)
+    passes = [one._native(told) for one in inserted]
     if context.disabled_pass:
         options.setdefault("disabled_passes", context.disabled_pass)
     plugins = options.pop("plugins", None)

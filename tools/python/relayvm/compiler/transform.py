@@ -17,11 +17,46 @@ with types. Where it may run: `places()`.
 """
 import functools
 
-from . import Module, PassContext, _native, _options, relay
+from . import _OF_PYTHON, Module, PassContext, _keywords, _native, _options, _pass_options, relay
 
 # TVM's names of passes that go by another one here.
 _TVM = {"InferType": "CheckTypes", "FoldConstant": "FoldConstants", "EliminateCommonSubexpr": "EliminateCommonSubexpressions",
         "DeadCodeElimination": "EliminateDeadCode", "LambdaLifting": "LambdaLift"}
+
+
+class Option:
+    """An option of passes of yours: a keyword of `compile` and `PassContext`, and a name of PassContext's config, from here on.
+
+        LIMIT = rvm.transform.Option("limit", int, 8, "the most that it unrolls")
+
+        @rvm.transform.module_pass
+        def unroll(mod, ctx):
+            return unrolled(mod, LIMIT.of(ctx))
+
+    parse: of what is given; what it raises says what is wrong. Another option of that name goes.
+    """
+
+    def __init__(self, name, parse=str, default=None, help=""):
+        if not name.isidentifier() or (name not in _OF_PYTHON and name in _keywords(_pass_options())):
+            raise ValueError(f"Option: {name} is no keyword, or one that compile has already")
+        self.name, self.parse, self.default, self.help = name, parse, default, help
+        self._row = {"name": name, "keyword": name, "help": help, "values": [], "form": "", "initial": default, "is_flag": False,
+                     "repeats": False, "passes": []}
+        _OF_PYTHON[name] = self
+
+    def read(self, value):
+        """What a value means. Raises ValueError, which names the option."""
+        try:
+            return self.parse(value)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{self.name}: {error}") from error
+
+    def of(self, context):
+        """What a `PassContext` says of it, or the default."""
+        return self.read(context.options[self.name]) if context.options.get(self.name) is not None else self.default
+
+    def __repr__(self):
+        return f"transform.Option({self.name!r})"
 
 
 def _check_module(who, mod):
@@ -32,7 +67,7 @@ def _check_module(who, mod):
 class Pass:
     """A pass of the compiler. Call it with a `Module` for a new one.
 
-    verify: checks the result's form. options: of `compile`, that passes read: target, exact, weights, layouts.
+    verify: checks the result's form. options: of `compile`, that passes read: target, and those of `PassContext.list_configs`.
     """
 
     opt_level = 0
@@ -195,9 +230,10 @@ class InsertedPass:
     def __init__(self, run, place):
         self.run, self.place = run, place
 
-    def _native(self):
+    def _native(self, context):
         def call(native):
-            return self.run(Module(native))._native
+            with context:
+                return self.run(Module(native))._native
         return self.run.name, self.run.opt_level, self.place, call
 
     def __repr__(self):
@@ -265,4 +301,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted([*passes(), *_TVM, "Pass", "PrintIR", "PythonPass", "Sequential", "function_pass", "insert", "module_pass", "passes", "places"])
+    return sorted([*passes(), *_TVM, "Option", "Pass", "PrintIR", "PythonPass", "Sequential", "function_pass", "insert", "module_pass", "passes", "places"])

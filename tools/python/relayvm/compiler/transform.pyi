@@ -5,6 +5,15 @@ from typing_extensions import Unpack
 from .. import Module, PassContext, _PassOptions, _SequentialOptions
 from . import relay
 
+class Option:
+    name: str
+    parse: Callable[[Any], Any]
+    default: Any
+    help: str
+    def __init__(self, name: str, parse: Callable[[Any], Any] = ..., default: Any = None, help: str = "") -> None: ...
+    def read(self, value: Any) -> Any: ...
+    def of(self, context: PassContext) -> Any: ...
+
 class Pass:
     name: str
     opt_level: int

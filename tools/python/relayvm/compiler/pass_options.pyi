@@ -1,0 +1,9 @@
+# Made by tools/python/tests/test_stubs.py, of the rows of the compiler's passes.
+from collections.abc import Mapping, Sequence
+from typing import Literal, TypedDict
+
+class OfPasses(TypedDict, total=False):
+    exact: bool
+    layouts: str | Sequence[str] | Mapping[str, str | Sequence[str]]
+    precision: Literal["fp32", "bf16"]
+    weights: Literal["q8", "q4"]
