@@ -621,6 +621,7 @@ const std::vector<Pass>& CompilerPasses() { return AllPasses(); }
 
 Result<PassedModule> RunPasses(const PassedModule& from, const std::vector<std::string>& names,
                                const PipelineOptions& options) {
+  RELAYVM_RETURN_IF_ERROR(CheckPassOptions(options));
   Checker checker(from.holds);
   for (const std::string& name : names) {
     const auto pass = std::ranges::find(AllPasses(), name, &Pass::name);

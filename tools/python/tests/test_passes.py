@@ -314,6 +314,11 @@ def test_settings_have_an_effect():
     with rvm.PassContext(config={"precision": "bf16"}):
         assert "bfloat16" in rvm.compile(mod, params={"w": w}).bytecode()
         assert "bfloat16" not in rvm.compile(mod, params={"w": w}, precision="fp32").bytecode()
+    conv = rvm.parse(HEADER + "def @main(%x: Tensor[(1, 3, 8, 8), float32], %w: Tensor[(4, 3, 3, 3), float32]) "
+                     "{ nn.conv2d(%x, %w, kernel_size=[3, 3]) }")
+    with rvm.PassContext(config={"layouts": {"nn.conv2d": "NHWC"}}, batching=True):
+        assert 'data_layout="NHWC"' in str(transform.ConvertLayout()(conv))
+        assert 'data_layout="NHWC"' not in str(transform.ConvertLayout(layouts="nn.conv2d=NCHW")(conv))
     with pytest.raises(rvm.InvalidArgument, match="it needs -O1 or more"):
         with rvm.PassContext(opt_level=0, config={"weights": "q8"}):
             rvm.compile(mod)

@@ -83,7 +83,8 @@ class Pass:
         """Passes of the compiler with the same options, in one go."""
         context = PassContext.current()
         names = [p.name for p in passes if p.name not in context.disabled_pass]
-        options = {"opt_level": context.opt_level, **self.options, **passes[0].options}
+        told = {name: value for name, value in context.options.items() if name in _pass_options()}
+        options = {"opt_level": context.opt_level, **told, **self.options, **passes[0].options}
         return Module(mod._native.transform(names, _options(**options), self.verify or any(p.verify for p in passes)))
 
     def __repr__(self):
