@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -16,7 +17,7 @@
 #include "vm/aot/native_workspace.h"
 #include "vm/api/c_api_internal.h"
 #include "vm/border/border.h"
-#include "vm/kernels/failure.h"
+#include "vm/kernels/kernel_runner.h"
 #include "vm/kernels/tensor_ops.h"
 #include "vm/memory/allocator.h"
 #include "vm/memory/object.h"
@@ -33,31 +34,30 @@ namespace {
 // Of the native stack, what kernels and the runtime need.
 constexpr size_t kStackReserve = 256 << 10;
 
-// Polls between two looks at the clock; of kernels, which take longer, one.
-constexpr int64_t kFuel = 1024;
+struct AotRun : AotContext, Interrupts {
+  explicit AotRun(const KernelResources& resources)
+      : AotContext{},
+        heap(resources.heap),
+        kernels(
+            resources, [](void* run, bool) { return Interrupted(*static_cast<AotRun*>(run)); },
+            this) {
+    kernel_env = kernels.env();
+    fuel = kFuel;
+  }
 
-struct AotRun;
-struct AotKernelEnv : RelayvmKernelEnv {
-  AotRun* run;
-};
-
-struct AotRun : AotContext {
-  const Program* program;
+  const Program* program = nullptr;
   Heap* heap;
-  ArenaStack* arena;
-  size_t stack_bytes;
-  const char* stack_advice;
-  const volatile uint32_t* stop;  // or null
-  int64_t deadline;               // INT64_MAX: none
-  AotKernelEnv env;
-  RelayvmKernelFault fault;  // of the kernel that fails
+  ArenaStack* arena = nullptr;
+  size_t stack_bytes = 0;
+  const char* stack_advice = nullptr;
+  KernelRunner kernels;
   // Of the failure so far.
   Failure failure{};
   std::vector<StatusPlace> places;
   uint64_t more_callers = 0;
   // Not ok: instead of those, what kept them from being written down.
   Status caught;
-  const char* deepest;  // that the native stack was seen to reach
+  const char* deepest = nullptr;  // that the native stack was seen to reach
 };
 
 AotRun& RunOf(AotContext* context) { return *static_cast<AotRun*>(context); }
@@ -88,16 +88,6 @@ void Fail(AotRun& run, uint64_t site, Failure failure) {
 const std::string& MessageOf(const AotRun& run, uint32_t message) {
   return run.program->messages[message];
 }
-
-// kOk to go on, else kCancelled or kDeadlineExceeded.
-StatusCode Interrupted(const AotRun& run) {
-  if (run.stop != nullptr && __atomic_load_n(run.stop, __ATOMIC_ACQUIRE) != 0)
-    return StatusCode::kCancelled;
-  const bool late = run.deadline != INT64_MAX && NowNanoseconds() >= run.deadline;
-  return late ? StatusCode::kDeadlineExceeded : StatusCode::kOk;
-}
-
-AotRun& RunOf(const RelayvmKernelEnv* env) { return *static_cast<const AotKernelEnv*>(env)->run; }
 
 // The bytes of a tensor of these dims; -1 and a failure where there is none.
 int64_t CheckDims(AotRun& run, uint64_t site, DType dtype, std::span<const int64_t> dims) {
@@ -163,8 +153,9 @@ void NativeProgram::Release(std::unique_ptr<Workspace> workspace) {
   constexpr size_t kMostLarge = 2, kLargeBytes = 1 << 20, kSmallBytes = 64 << 10;
   constexpr size_t kOwnBytes = 20 << 10;  // stacks and tables
   workspace->heap->Park(others < kMostLarge ? kLargeBytes : kSmallBytes);
+  workspace->scratch.Trim(kSmallBytes);
   workspace->StackUsed(0);
-  const size_t bytes = workspace->heap->idle_bytes() + kOwnBytes;
+  const size_t bytes = workspace->heap->idle_bytes() + workspace->scratch.bytes() + kOwnBytes;
   for (bool more = true; more;) {
     std::unique_ptr<Workspace> surplus;  // goes without the lock
     const std::lock_guard lock(ProcessMutex());
@@ -194,32 +185,17 @@ Result<Value> NativeProgram::RunIn(Workspace& workspace, const NativeExport& fun
   std::vector<Object*> args;
   for (const Value& value : inputs) args.push_back(value.object());
   Heap& heap = *workspace.heap;
-  AotRun run{};
+  AotRun run({.heap = &heap, .scratch = &workspace.scratch});
   run.stack_limit = workspace.stacks.native_bottom() + kStackReserve;
   run.stack_bytes = workspace.stacks.native_bytes();
   run.stack_advice = workspace.stacks.advice();
   run.deepest = workspace.stacks.split();
-  run.fuel = kFuel;
-  run.stop = options.stop;
+  // The host's number is one that threads share.
+  run.stop =
+      reinterpret_cast<const std::atomic<uint32_t>*>(const_cast<const uint32_t*>(options.stop));
   run.deadline = DeadlineOf(NowNanoseconds(), options.timeout);
-  run.env.struct_size = sizeof(RelayvmKernelEnv);
-  run.env.num_threads = 1;
-  run.env.poll = [](const RelayvmKernelEnv* env) -> int32_t {
-    return Interrupted(RunOf(env)) == StatusCode::kOk ? RELAYVM_KERNEL_OK : RELAYVM_KERNEL_STOPPED;
-  };
-  run.env.allocate = [](const RelayvmKernelEnv* env, uint64_t bytes) {
-    return AllocateForKernel(*RunOf(env).heap, bytes);
-  };
-  run.env.release = [](const RelayvmKernelEnv* env, void* memory, uint64_t bytes) {
-    ReleaseForKernel(*RunOf(env).heap, memory, bytes);
-  };
-  run.fault = {};
-  run.env.fault = &run.fault;
-  run.env.run = &run;
-  run.kernel_env = &run.env;
   run.builtins = builtins_.data();
   run.program = &program_;
-  run.heap = &heap;
   run.arena = &workspace.arena;
   heap.BeginRun(std::min(options.memory_limit, machine_memory_),
                 machine_memory_ < options.memory_limit);
@@ -319,22 +295,7 @@ RELAYVM_CATCH(context, /*nothing*/)
 void relayvm_aot_fail_kernel(AotContext* context, uint64_t site, uint32_t kernel,
                              int32_t code) try {
   AotRun& run = RunOf(context);
-  const std::string& name = run.program->kernels[kernel].name;
-  switch (code) {
-    case RELAYVM_KERNEL_STOPPED: {
-      StatusCode reason = Interrupted(run);
-      if (reason == StatusCode::kOk) reason = StatusCode::kCancelled;  // its own decision
-      return Fail(run, site,
-                  {reason,
-                   fmt::format("kernel {}: {}", name, InterruptMessage(reason)),
-                   {.subject = name}});
-    }
-    case RELAYVM_KERNEL_OUT_OF_MEMORY:
-      return Fail(run, site,
-                  MemoryFailure(*run.heap, fmt::format("the buffers of kernel {}", name), 0, name));
-    default:
-      return Fail(run, site, KernelFailure(name, code, run.fault));
-  }
+  Fail(run, site, run.kernels.FailureOf(run.program->kernels[kernel].name, code));
 }
 RELAYVM_CATCH(context, /*nothing*/)
 
@@ -343,36 +304,14 @@ int32_t relayvm_aot_run_kernel(AotContext* context, uint64_t site, uint32_t kern
                                int64_t scratch_bytes) try {
   AotRun& run = RunOf(context);
   LookAtStack(run);
-  if (units == 0) return 1;
-  if (units < 0 || units > UINT32_MAX) {
-    Fail(run, site,
-         {StatusCode::kOutOfRange,
-          fmt::format("kernel {}: {} units of work", run.program->kernels[kernel].name, units),
-          {.numbers = {units}}});
-    return 0;
-  }
-  args->scratch = nullptr;
-  const auto bytes = (static_cast<size_t>(std::max<int64_t>(scratch_bytes, 0)) + 63) & ~size_t{63};
-  if (bytes > 0) {
-    args->scratch =
-        bytes <= Heap::kMaxSmall ? run.heap->AllocateSmall(bytes) : run.heap->AllocateLarge(bytes);
-    if (args->scratch == nullptr) {
-      Fail(run, site,
-           MemoryFailure(*run.heap, fmt::format("{} bytes of a kernel's scratch", scratch_bytes),
-                         bytes));
-      return 0;
-    }
-  }
   // It takes longer than a call, so the clock is looked at sooner.
-  constexpr int64_t kKernelFuel = 32;
   run.fuel -= kKernelFuel;
-  const int32_t code = fn(context->kernel_env, args, 0, static_cast<uint32_t>(units));
-  if (bytes > Heap::kMaxSmall)
-    run.heap->FreeLarge(args->scratch, bytes);
-  else if (bytes > 0)
-    run.heap->FreeSmall(args->scratch);
-  if (code != 0) relayvm_aot_fail_kernel(context, site, kernel, code);
-  return code == 0 ? 1 : 0;
+  const KernelCode code{fn, /*polls=*/true};
+  const KernelCall call{kernel, &code, *args, units, /*grain=*/1, scratch_bytes};
+  const int32_t result = run.kernels.Call(call);
+  if (result == RELAYVM_KERNEL_OK) return 1;
+  Fail(run, site, run.kernels.FailureOf(run.program->kernels[kernel].name, result, &call));
+  return 0;
 }
 RELAYVM_CATCH(context, 0)
 

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "vm/aot/native_program.h"
+#include "vm/kernels/scratch_buffers.h"
 #include "vm/memory/allocator.h"
 #include "vm/memory/idle_pool.h"
 #include "vm/memory/object.h"
@@ -15,9 +16,6 @@ namespace relayvm::vm {
 
 // Of a program with a heap.
 struct NativeProgram::Workspace : IdleLink<NativeProgram::Workspace> {
-  struct OrphanHeap {
-    void operator()(Heap* heap) const { heap->Orphan(); }
-  };
   // What stays of the native stack besides what the latest run used.
   static constexpr size_t kKeptStackBytes = 256 << 10;
 
@@ -26,9 +24,10 @@ struct NativeProgram::Workspace : IdleLink<NativeProgram::Workspace> {
     stack_used = bytes;
   }
 
-  std::unique_ptr<Heap, OrphanHeap> heap{new Heap()};
+  OwnedHeap heap{new Heap()};
   StackRegion stacks;
   ArenaStack arena{heap.get()};
+  ScratchBuffers scratch{1};
   size_t stack_used = 0;  // of the native one, by the latest run, as far as it was seen
 };
 

@@ -211,16 +211,8 @@ Result<std::shared_ptr<Runtime>> Runtime::Create(const RuntimeOptions& options) 
     std::shared_ptr<Runtime> runtime(new Runtime(options));
     Impl& impl = *runtime->impl_;
     impl.machine_memory = ReadMachineLimits().memory_bytes;
-    if (options.thread_pool != nullptr) {
-      RELAYVM_ASSIGN_OR_RETURN(impl.own_pool, vm::CheckedPool::Create(options.thread_pool));
-    } else {
-      RELAYVM_ASSIGN_OR_RETURN(const uint32_t threads, vm::CountThreads(options.num_threads));
-      try {
-        impl.own_pool = std::make_unique<vm::ThreadPool>(threads);
-      } catch (const std::system_error& e) {
-        return vm::NoThreads(threads, e);
-      }
-    }
+    RELAYVM_ASSIGN_OR_RETURN(impl.own_pool,
+                             vm::MakeTaskPool(options.thread_pool, options.num_threads));
     impl.pool = impl.own_pool.get();
     return runtime;
   });

@@ -45,6 +45,7 @@ Result<std::unique_ptr<relayvm_graph>> Load(const char* folder,
   to.load = load.options;
   if (read.num_threads != 0) to.num_threads = read.num_threads;
   if (read.num_threads == RELAYVM_ALL_THREADS) to.num_threads = 0;
+  if (read.memory_limit != 0) to.memory_limit = read.memory_limit;
   if (read.task_pool != nullptr) {
     RELAYVM_ASSIGN_OR_RETURN(graph->pool, relayvm::c_api::ReadTaskPool(read.task_pool));
     to.thread_pool = graph->pool.get();
@@ -188,6 +189,24 @@ relayvm_status* relayvm_graph_share_params(relayvm_graph* graph, const relayvm_g
 relayvm_status* relayvm_graph_run(relayvm_graph* graph) {
   RELAYVM_REQUIRE(graph);
   return Guarded([&] { return Fail(graph->module->Run()); });
+}
+
+relayvm_status* relayvm_graph_set_timeout(relayvm_graph* graph, int64_t timeout_ns) {
+  RELAYVM_REQUIRE(graph);
+  return Guarded([&]() -> relayvm_status* {
+    if (timeout_ns < 0) {
+      return Fail(Status(StatusCode::kInvalidArgument,
+                         "timeout_ns is " + std::to_string(timeout_ns) + ", expected 0 or more"));
+    }
+    graph->module->set_timeout(std::chrono::nanoseconds(timeout_ns));
+    return nullptr;
+  });
+}
+void relayvm_graph_cancel(relayvm_graph* graph) {
+  if (graph != nullptr) graph->module->Cancel();
+}
+void relayvm_graph_forget_cancel(relayvm_graph* graph) {
+  if (graph != nullptr) graph->module->ForgetCancel();
 }
 
 relayvm_status* relayvm_graph_get_output(const relayvm_graph* graph, size_t index,

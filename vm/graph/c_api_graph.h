@@ -9,7 +9,7 @@
  *
  * All memory is taken by relayvm_graph_load: setting inputs, runs and relayvm_graph_copy_output allocate
  * nothing, but for builtins that need buffers, in their first run. A graph is used by one thread at a
- * time. Tested by c_api_graph_test.cc, which drives c_api_graph_test_program.c (C11), and
+ * time (relayvm_graph_cancel by any). Tested by c_api_graph_test.cc, which drives c_api_graph_test_program.c (C11), and
  * c_api_graph_null_test.cc. */
 #ifndef RELAYVM_VM_GRAPH_C_API_GRAPH_H_
 #define RELAYVM_VM_GRAPH_C_API_GRAPH_H_
@@ -33,6 +33,9 @@ typedef struct relayvm_graph_options {
   uint32_t num_threads; /* that one kernel may use; 0: one; RELAYVM_ALL_THREADS: the machine's */
   const relayvm_task_pool* task_pool; /* NULL: threads of the graph's own; copied */
   const relayvm_load_options* load;   /* of the kernels */
+  /* Bytes of what is planned, of kernels' scratch and of builtins' buffers; 0: the machine's, or
+   * container's. */
+  uint64_t memory_limit;
 } relayvm_graph_options;
 /* The folder is verified before it is used: RELAYVM_INVALID_INPUT names the file. */
 relayvm_status* relayvm_graph_load_for(uint32_t api_version, const char* folder,
@@ -86,10 +89,17 @@ relayvm_status* relayvm_graph_share_params(relayvm_graph* graph, const relayvm_g
                                            size_t* count);
 
 /* --- Runs --- */
-/* RELAYVM_FAILED_PRECONDITION: an input is not set. What a kernel refuses names its node. */
+/* RELAYVM_FAILED_PRECONDITION: an input is not set. What a kernel refuses names its node. A run that
+ * fails leaves no outputs. */
 relayvm_status* relayvm_graph_run(relayvm_graph* graph);
+/* Of each run from the next one on; 0: none. It acts inside kernels too. */
+relayvm_status* relayvm_graph_set_timeout(relayvm_graph* graph, int64_t timeout_ns);
+/* Ends the run in progress, or else the next one; from any thread. */
+void relayvm_graph_cancel(relayvm_graph* graph);
+/* Takes back a cancellation that came after the end of the run it was meant for. */
+void relayvm_graph_forget_cancel(relayvm_graph* graph);
 
-/* A copy. RELAYVM_FAILED_PRECONDITION before the first run. */
+/* A copy. RELAYVM_FAILED_PRECONDITION before the first run, and where the latest has failed. */
 relayvm_status* relayvm_graph_get_output(const relayvm_graph* graph, size_t index,
                                          relayvm_value** out);
 /* Into the caller's memory; RELAYVM_INVALID_ARGUMENT for another dtype or dims, and without memory. */

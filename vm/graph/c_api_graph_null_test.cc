@@ -109,6 +109,9 @@ TEST_CASE("c api of graphs: each function with NULL in the place of each pointer
        [&] { return with(static_cast<const void*>(params.data()), params.size()); });
   WALK(relayvm_graph_share_params, [&] { return with(f.graph, &f.count); }, {2});
   WALK(relayvm_graph_run, [&] { return with(); });
+  WALK(relayvm_graph_set_timeout, [&] { return with(int64_t{0}); });
+  WALK(relayvm_graph_cancel, [&] { return with(); });
+  WALK(relayvm_graph_forget_cancel, [&] { return with(); });
   WALK(relayvm_graph_get_output, [&] { return with(zero, &f.out_value); });
   WALK(relayvm_graph_copy_output, [&] { return with(zero, &f.to); });
   WALK(relayvm_graph_output_data, [&] { return with(far); });

@@ -101,6 +101,35 @@ const char* RunGraph(const char* folder, const void* params, size_t params_size)
   return NULL;
 }
 
+const char* LimitGraph(const char* folder);
+const char* LimitGraph(const char* folder) {
+  relayvm_graph* graph = NULL;
+  relayvm_graph_options options = kOptions;
+  options.memory_limit = 100;
+  EXPECT(Fails(relayvm_graph_load(folder, &options, &graph), RELAYVM_RESOURCE_EXHAUSTED,
+               "the graph: no memory for its tensors and scratch"));
+  options.memory_limit = 1000;
+  EXPECT(relayvm_graph_load(folder, &options, &graph) == NULL);
+  relayvm_value* value = Numbers(1, 2, 3, 4);
+  EXPECT(relayvm_graph_set_input(graph, 0, value) == NULL);
+  relayvm_value_free(value);
+  EXPECT(Fails(relayvm_graph_set_timeout(graph, -1), RELAYVM_INVALID_ARGUMENT, "timeout_ns is -1"));
+  EXPECT(relayvm_graph_set_timeout(graph, 1) == NULL);
+  EXPECT(Fails(relayvm_graph_run(graph), RELAYVM_DEADLINE_EXCEEDED,
+               "node 2 (add): the deadline has passed"));
+  EXPECT(
+      Fails(relayvm_graph_get_output(graph, 0, &value), RELAYVM_FAILED_PRECONDITION, "to its end"));
+  EXPECT(relayvm_graph_set_timeout(graph, 0) == NULL);
+  relayvm_graph_cancel(graph);
+  EXPECT(Fails(relayvm_graph_run(graph), RELAYVM_CANCELLED, "node 2 (add): cancelled"));
+  EXPECT(relayvm_graph_run(graph) == NULL && Gives(graph, 23, 46, 69, 92));
+  relayvm_graph_cancel(graph);
+  relayvm_graph_forget_cancel(graph);
+  EXPECT(relayvm_graph_run(graph) == NULL);
+  relayvm_graph_free(graph);
+  return NULL;
+}
+
 const char* MeasureGraph(const char* folder);
 const char* MeasureGraph(const char* folder) {
   relayvm_graph* graph = NULL;
@@ -123,7 +152,7 @@ const char* MeasureGraph(const char* folder) {
 
   relayvm_graph_memory memory = {.struct_size = sizeof memory};
   EXPECT(relayvm_graph_get_memory(graph, &memory) == NULL);
-  EXPECT(memory.planned_bytes == 2 * 64 && memory.weight_bytes == 16 && memory.scratch_bytes > 0);
+  EXPECT(memory.planned_bytes == 2 * 64 && memory.weight_bytes == 16 && memory.scratch_bytes == 0);
   memory.struct_size = 0;
   EXPECT(Fails(relayvm_graph_get_memory(graph, &memory), RELAYVM_INVALID_ARGUMENT,
                "sizeof(relayvm_graph_memory)"));

@@ -6,20 +6,17 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
-#include <new>
-#include <system_error>
+#include <optional>
 #include <utility>
 
 #include "bytecode/base/guarded.h"
+#include "bytecode/base/machine_limits.h"
 #include "bytecode/io/tvm_params.h"
 #include "vm/graph/format/verify.h"
 #include "vm/graph/graph_folder.h"
 #include "vm/kernels/checked_pool.h"
-#include "vm/kernels/failure.h"
-#include "vm/kernels/first_exception.h"
-#include "vm/kernels/first_failure.h"
+#include "vm/kernels/kernel_runner.h"
 #include "vm/platform/system_pages.h"
-#include "vm/platform/thread_pool.h"
 #include "vm/run/linked_program.h"
 
 namespace relayvm {
@@ -29,6 +26,7 @@ using graph::Entry;
 using graph::Node;
 
 constexpr size_t kAlignment = 64;
+constexpr const char* kNoResult = "the graph has not run to its end yet";
 constexpr size_t kMostArena = size_t{1} << 48;
 
 // Memory of its own, of whole pages, huge ones where it is large. Zero when it is made, since nobody says
@@ -88,48 +86,34 @@ struct Head {
 
 // A kernel's call, ready to run.
 struct Step {
-  RelayvmKernelFn fn;
-  uint32_t first_buffer, first_scalar;  // in Impl::buffers, Impl::scalars
-  uint32_t units;
-  uint32_t tasks;
+  vm::KernelCall call;
   uint32_t node;
+};
+
+Status Failed(const std::string& where, StatusPlace place, vm::Failure failure) {
+  failure.detail.places = {std::move(place)};
+  return {failure.code, fmt::format("{}: {}", where, failure.message),
+          std::make_shared<StatusDetail>(std::move(failure.detail))};
+}
+
+// A run of a heap, to its end: what a kernel that gave up has left goes.
+class HeapRun {
+ public:
+  HeapRun(vm::Heap& heap, size_t limit, size_t machine_memory) : heap_(heap) {
+    heap.BeginRun(std::min(limit, machine_memory), machine_memory < limit);
+  }
+  HeapRun(const HeapRun&) = delete;
+  HeapRun& operator=(const HeapRun&) = delete;
+  ~HeapRun() { heap_.Reset(); }
+
+ private:
+  vm::Heap& heap_;
 };
 
 std::string TypeText(DType dtype, std::span<const int64_t> dims) {
   if (dims.empty()) return std::string(DTypeName(dtype));
   return fmt::format("Tensor[({}), {}]", fmt::join(dims, ", "), DTypeName(dtype));
 }
-
-// What builtins take memory from: blocks that stay for the next call. Of the calling thread alone.
-struct Buffers : RelayvmKernelEnv {
-  struct Block {
-    Memory memory;
-    bool used = false;
-  };
-  mutable std::vector<Block> blocks;
-
-  static void* Allocate(const RelayvmKernelEnv* env, uint64_t bytes) noexcept {
-    auto& blocks = static_cast<const Buffers*>(env)->blocks;
-    for (Block& b : blocks) {
-      if (b.used || b.memory.size() < bytes) continue;
-      b.used = true;
-      return b.memory.data();
-    }
-    try {
-      auto memory = Memory::Zeros(bytes);
-      if (!memory.ok()) return nullptr;
-      blocks.push_back({*std::move(memory), true});
-      return blocks.back().memory.data();
-    } catch (const std::bad_alloc&) {
-      return nullptr;
-    }
-  }
-  static void Release(const RelayvmKernelEnv* env, void* memory, uint64_t /*bytes*/) noexcept {
-    for (Block& b : static_cast<const Buffers*>(env)->blocks) {
-      if (b.memory.data() == memory) b.used = false;
-    }
-  }
-};
 
 }  // namespace
 
@@ -157,11 +141,14 @@ struct GraphModule::Impl {
   std::vector<std::vector<Use>> uses;
 
   std::unique_ptr<TaskPool> pool;
-  uint32_t num_threads = 1;
-  std::vector<Memory> scratch;  // of each thread
-  RelayvmKernelFault fault{};   // of the kernel that fails
-  Buffers env;
-  RelayvmKernelEnv worker_env{};
+  vm::OwnedHeap heap{new vm::Heap()};  // of what builtins ask for
+  std::optional<vm::ScratchBuffers> scratch;
+  size_t memory_limit = 0, machine_memory = 0;
+  std::chrono::nanoseconds timeout{0};
+  std::atomic<uint32_t> stop{0};
+  vm::KernelResources resources;
+  vm::Interrupts interrupts{&stop};
+  std::optional<vm::KernelRunner> runner;
 
   bool has_run = false;
   bool timing = false;
@@ -184,7 +171,7 @@ struct GraphModule::Impl {
   Status PlaceStorages();
   Status SetWeights(const TensorsByName& params);
   Status MakeSteps();
-  Status StartThreads(const GraphOptions& options);
+  Status TakeThreads(const GraphOptions& options);
 
   Result<size_t> Position(size_t index) const {
     if (index < inputs.size()) return index;
@@ -236,8 +223,11 @@ struct GraphModule::Impl {
     return {StatusCode::kFailedPrecondition,
             fmt::format("input {} is not set", graph.nodes[slot.node].name)};
   }
-  Status Fail(const Step& step, int32_t code) const;
-  int32_t RunStep(const Step& step);
+  size_t memory_bytes() const { return arena_bytes + scratch->bytes(); }
+  Status Charge() const;
+  Status Run();
+  Status FailGraph(vm::Failure failure) const;
+  Status Fail(const Step& step, vm::Failure failure) const;
 };
 
 // --- Loading ---
@@ -339,15 +329,9 @@ Status GraphModule::Impl::MakeSteps() {
   for (uint32_t n = 0; n < graph.nodes.size(); ++n) {
     const Node& node = graph.nodes[n];
     if (node.kind != Node::Kind::kKernel) continue;
-    const KernelInfo& kernel = kernels->program().kernels[node.kernel];
-    Step step{kernels->linked().kernels[node.kernel].fn,
-              static_cast<uint32_t>(buffers.size()),
-              static_cast<uint32_t>(scalars.size()),
-              static_cast<uint32_t>(node.units),
-              1,
-              n};
+    const size_t first_buffer = buffers.size(), first_scalar = scalars.size();
     size_t in = 0, out = 0;
-    for (const KernelBuffer& b : kernel.buffers) {
+    for (const KernelBuffer& b : kernels->program().kernels[node.kernel].buffers) {
       const Entry& entry = b.written ? node.outputs[out++] : EntryOf(node.inputs[in++]);
       if (const int64_t input = storages[entry.storage].input; input >= 0) {
         uses[input_of[static_cast<size_t>(input)]].push_back(
@@ -357,36 +341,37 @@ Status GraphModule::Impl::MakeSteps() {
     }
     scalars.insert(scalars.end(), node.scalars.begin(), node.scalars.end());
     scratch_bytes = std::max(scratch_bytes, node.scratch_bytes);
-    step.tasks = vm::CountTasks(node.units, node.grain, num_threads);
-    if (step.units > 0) steps.push_back(step);
+    if (node.units == 0) continue;
+    // For now, where its arguments begin.
+    const RelayvmKernelArgs args{reinterpret_cast<void**>(first_buffer),
+                                 reinterpret_cast<const int64_t*>(first_scalar), nullptr};
+    steps.push_back({{node.kernel, &kernels->linked().kernels[node.kernel], args, node.units,
+                      node.grain, node.scratch_bytes},
+                     n});
   }
-  for (uint32_t i = 0; i < num_threads; ++i) {
-    RELAYVM_ASSIGN_OR_RETURN(scratch.emplace_back(),
-                             Memory::Zeros(static_cast<size_t>(scratch_bytes)));
-  }
-  for (const Step& step : steps)
+  for (Step& step : steps) {
+    RelayvmKernelArgs& args = step.call.args;
+    args.buffers = buffers.data() + reinterpret_cast<size_t>(args.buffers);
+    args.scalars = scalars.data() + reinterpret_cast<size_t>(args.scalars);
     times.push_back({graph.nodes[step.node].name, graph.nodes[step.node].source});
+  }
+  if (scratch_bytes > 0 &&
+      !scratch->Reserve(static_cast<size_t>(scratch_bytes), resources.num_threads)) {
+    return {StatusCode::kResourceExhausted,
+            fmt::format("no memory: {} bytes of kernels' scratch, for each of {} threads",
+                        scratch_bytes, resources.num_threads)};
+  }
   return OkStatus();
 }
 
-Status GraphModule::Impl::StartThreads(const GraphOptions& options) {
-  if (options.thread_pool != nullptr) {
-    RELAYVM_ASSIGN_OR_RETURN(pool, vm::CheckedPool::Create(options.thread_pool));
-    num_threads = pool->num_threads();
-  } else {
-    RELAYVM_ASSIGN_OR_RETURN(num_threads, vm::CountThreads(options.num_threads));
-    try {
-      if (num_threads > 1) pool = std::make_unique<vm::ThreadPool>(num_threads);
-    } catch (const std::system_error& error) {
-      return vm::NoThreads(num_threads, error);
-    }
-  }
-  worker_env.struct_size = sizeof(RelayvmKernelEnv);
-  worker_env.num_threads = num_threads;
-  static_cast<RelayvmKernelEnv&>(env) = worker_env;
-  env.allocate = Buffers::Allocate;
-  env.release = Buffers::Release;
-  env.fault = &fault;
+Status GraphModule::Impl::TakeThreads(const GraphOptions& options) {
+  RELAYVM_ASSIGN_OR_RETURN(pool, vm::MakeTaskPool(options.thread_pool, options.num_threads));
+  const uint32_t threads = pool->num_threads();
+  scratch.emplace(threads);
+  resources = {heap.get(), &*scratch, pool.get(), threads, options.thread_pool != nullptr};
+  runner.emplace(
+      resources, [](void* of, bool) { return vm::Interrupted(*static_cast<vm::Interrupts*>(of)); },
+      &interrupts);
   return OkStatus();
 }
 
@@ -407,11 +392,17 @@ Result<std::unique_ptr<GraphModule>> GraphModule::Create(graph::LoadedGraph grap
     auto impl = std::make_unique<Impl>();
     impl->graph = std::move(graph.graph);
     impl->kernels = std::move(graph.kernels);
-    RELAYVM_RETURN_IF_ERROR(impl->StartThreads(options));
+    impl->machine_memory = ReadMachineLimits().memory_bytes;
+    impl->memory_limit = options.memory_limit;
+    RELAYVM_RETURN_IF_ERROR(impl->TakeThreads(options));
     RELAYVM_RETURN_IF_ERROR(impl->OrderInputs(impl->kernels->program().exports.at(0)));
     RELAYVM_RETURN_IF_ERROR(impl->PlaceStorages());
     RELAYVM_RETURN_IF_ERROR(impl->SetWeights(graph.params));
     RELAYVM_RETURN_IF_ERROR(impl->MakeSteps());
+    {
+      const HeapRun run(*impl->heap, impl->memory_limit, impl->machine_memory);
+      RELAYVM_RETURN_IF_ERROR(impl->Charge());
+    }
     return std::unique_ptr<GraphModule>(new GraphModule(std::move(impl)));
   });
 }
@@ -544,93 +535,66 @@ Result<size_t> GraphModule::ShareParams(const GraphModule& other) {
 
 // --- Running ---
 
-Status GraphModule::Impl::Fail(const Step& step, int32_t code) const {
-  const Node& node = graph.nodes[step.node];
-  const std::string what =
-      fmt::format("node {} ({}){}", step.node, node.name,
-                  node.source.empty() ? std::string() : fmt::format(", {}", node.source));
-  switch (code) {
-    case RELAYVM_KERNEL_INDEX_OUT_OF_RANGE:
-      return {StatusCode::kOutOfRange, what + ": index out of range" + vm::FaultText(fault)};
-    case RELAYVM_KERNEL_INVALID_ARGUMENT:
-      return {StatusCode::kFailedPrecondition, what + ": invalid argument"};
-    case RELAYVM_KERNEL_STOPPED:
-      return {StatusCode::kCancelled, what + ": stopped by itself"};
-    case RELAYVM_KERNEL_OUT_OF_MEMORY:
-      return {StatusCode::kResourceExhausted, what + ": no memory for its buffers"};
-    default:
-      return {StatusCode::kInternal, fmt::format("{}: failed with code {}", what, code)};
-  }
+// What has been taken already counts toward the limit of each run.
+Status GraphModule::Impl::Charge() const {
+  if (heap->Charge(memory_bytes())) return OkStatus();
+  return FailGraph(vm::MemoryFailure(*heap, "its tensors and scratch", memory_bytes()));
 }
 
-namespace {
+Status GraphModule::Impl::FailGraph(vm::Failure failure) const {
+  return Failed("the graph", {.function = kernels->program().exports[0].name}, std::move(failure));
+}
 
-// A step's units on several threads.
-struct Parallel {
-  const Step& step;
-  RelayvmKernelArgs args;
-  const std::vector<Memory>& scratch;
-  const RelayvmKernelEnv* env;
-  vm::FirstFailure failure;
-  vm::FirstException thrown;
+Status GraphModule::Impl::Fail(const Step& step, vm::Failure failure) const {
+  const Node& node = graph.nodes[step.node];
+  return Failed(fmt::format("node {} ({}){}{}", step.node, node.name,
+                            node.source.empty() ? "" : ", ", node.source),
+                {.function = node.name, .file = node.source}, std::move(failure));
+}
 
-  static void RunTask(void* context, uint32_t index, uint32_t worker) {
-    auto& p = *static_cast<Parallel*>(context);
-    RelayvmKernelArgs args = p.args;
-    args.scratch = p.scratch[worker].data();
-    const uint64_t units = p.step.units;
-    const auto begin = static_cast<uint32_t>(units * index / p.step.tasks);
-    const auto end = static_cast<uint32_t>(units * (index + 1) / p.step.tasks);
-    try {
-      p.failure.Watch(*p.env, index, [&](const RelayvmKernelEnv& own) {
-        return p.step.fn(&own, &args, begin, end);
-      });
-    } catch (const std::bad_alloc&) {
-      p.failure.Note(index, RELAYVM_KERNEL_OUT_OF_MEMORY);
-    } catch (...) {  // of a host's kernel: the pool's threads know no exceptions
-      p.thrown.Keep();
+Status GraphModule::Impl::Run() {
+  using Clock = std::chrono::steady_clock;
+  for (const Slot& slot : inputs) {
+    if (!slot.is_set) return NotSet(slot);
+  }
+  interrupts.deadline =
+      timeout.count() > 0 ? vm::DeadlineOf(vm::NowNanoseconds(), timeout) : INT64_MAX;
+  const HeapRun run(*heap, memory_limit, machine_memory);
+  RELAYVM_RETURN_IF_ERROR(Charge());
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const Step& step = steps[i];
+    if (const StatusCode reason = vm::Interrupted(interrupts); reason != StatusCode::kOk)
+      return Fail(step, {reason, vm::InterruptMessage(reason)});
+    const Clock::time_point begin = timing ? Clock::now() : Clock::time_point();
+    const int32_t code = runner->Run(step.call);
+    if (code != RELAYVM_KERNEL_OK) [[unlikely]]
+      return Fail(step, runner->FailureOf(kernels->program().kernels[step.call.index].name, code));
+    if (timing) {
+      times[i].total_ns += (Clock::now() - begin).count();
+      ++times[i].calls;
     }
   }
-};
-
-}  // namespace
-
-int32_t GraphModule::Impl::RunStep(const Step& step) {
-  RelayvmKernelArgs args{buffers.data() + step.first_buffer, scalars.data() + step.first_scalar,
-                         scratch[0].data()};
-  if (step.tasks <= 1) return step.fn(&env, &args, 0, step.units);
-  Parallel parallel{step, args, scratch, &worker_env};
-  pool->Run(step.tasks, Parallel::RunTask, &parallel);
-  parallel.thrown.Rethrow();
-  if (parallel.failure.code() != RELAYVM_KERNEL_OK) fault = parallel.failure.fault();
-  return parallel.failure.code();
+  // A run that does not end in time, or was cancelled, gives no result, wherever it was.
+  if (const StatusCode reason = vm::Interrupted(interrupts); reason != StatusCode::kOk)
+    return FailGraph({reason, vm::InterruptMessage(reason)});
+  for (const Head& head : heads) {
+    if (head.is_copied) std::memcpy(head.data, AddressOf(*head.entry), head.bytes);
+  }
+  return OkStatus();
 }
 
 Status GraphModule::Run() {
-  return Guarded([&]() -> Status {
-    Impl& m = *impl_;
-    for (const Slot& slot : m.inputs) {
-      if (!slot.is_set) return m.NotSet(slot);
-    }
-    // What a kernel that gave up has left in use.
-    for (Buffers::Block& b : m.env.blocks) b.used = false;
-    using Clock = std::chrono::steady_clock;
-    for (size_t i = 0; i < m.steps.size(); ++i) {
-      const Clock::time_point begin = m.timing ? Clock::now() : Clock::time_point();
-      const int32_t code = m.RunStep(m.steps[i]);
-      if (code != RELAYVM_KERNEL_OK) return m.Fail(m.steps[i], code);
-      if (m.timing) {
-        m.times[i].total_ns += (Clock::now() - begin).count();
-        ++m.times[i].calls;
-      }
-    }
-    for (const Head& head : m.heads) {
-      if (head.is_copied) std::memcpy(head.data, m.AddressOf(*head.entry), head.bytes);
-    }
-    m.has_run = true;
-    return OkStatus();
-  });
+  Impl& m = *impl_;
+  Status ran = Guarded([&] { return m.Run(); });
+  // A cancellation of this run is used up; one that comes later is for the next.
+  if (!ran.ok()) m.stop.store(0, std::memory_order_relaxed);
+  m.has_run = ran.ok();
+  return ran;
 }
+
+void GraphModule::set_timeout(std::chrono::nanoseconds timeout) { impl_->timeout = timeout; }
+void GraphModule::Cancel() { impl_->stop.store(1, std::memory_order_release); }
+void GraphModule::ForgetCancel() { impl_->stop.store(0, std::memory_order_relaxed); }
 
 // --- Outputs ---
 
@@ -641,8 +605,7 @@ Result<Value> GraphModule::GetOutput(size_t index) const {
     if (index >= num_outputs())
       return Status(StatusCode::kOutOfRange,
                     fmt::format("there is no output {}; the graph has {}", index, num_outputs()));
-    if (!impl_->has_run)
-      return Status(StatusCode::kFailedPrecondition, "the graph has not run yet");
+    if (!impl_->has_run) return Status(StatusCode::kFailedPrecondition, kNoResult);
     const GraphTensor t = output(index);
     return Value::CopyTensor(t.dtype, t.dims, output_data(index));
   });
@@ -658,7 +621,7 @@ Status GraphModule::CopyOutput(size_t index, DType dtype, std::span<const int64_
     if (index >= num_outputs())
       return {StatusCode::kOutOfRange,
               fmt::format("there is no output {}; the graph has {}", index, num_outputs())};
-    if (!impl_->has_run) return {StatusCode::kFailedPrecondition, "the graph has not run yet"};
+    if (!impl_->has_run) return {StatusCode::kFailedPrecondition, kNoResult};
     const GraphTensor t = output(index);
     if (dtype != t.dtype || !std::ranges::equal(dims, t.dims))
       return {StatusCode::kInvalidArgument,
@@ -680,7 +643,7 @@ std::vector<NodeTime> GraphModule::node_times() const { return impl_->times; }
 GraphMemory GraphModule::memory() const {
   GraphMemory memory;
   memory.planned_bytes = impl_->arena_bytes;
-  for (const Memory& m : impl_->scratch) memory.scratch_bytes += m.size();
+  memory.scratch_bytes = impl_->scratch->bytes();
   for (size_t i = num_parameters(); i < num_inputs(); ++i)
     memory.weight_bytes += graph::BytesOf(impl_->graph.nodes[impl_->inputs[i].node].outputs[0]);
   return memory;

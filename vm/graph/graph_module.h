@@ -6,14 +6,15 @@
 //   Result<Value> y = (*module)->GetOutput(0);
 //
 // All memory is planned and taken when it is loaded: a run allocates nothing, but for builtins that need
-// buffers (sorting, NMS ...), which take theirs in their first run and keep it. Inputs stay set from run to
+// buffers (sorting, NMS ...), which take theirs in their first run, and their pages stay. Inputs stay set from run to
 // run. What a stranger wrote is verified before it is used; kernels are native code, trusted as a shared
 // library is.
 //
-// Failures are Statuses; no exception leaves these functions. One thread at a time; several modules of one
+// Failures are Statuses; no exception leaves these functions. One thread at a time (Cancel by any); several modules of one
 // folder may share their weights (ShareParams). Tested by graph_module_test.cc.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -39,6 +40,10 @@ struct GraphOptions {
   // A pool of 1 to 1024 threads to use instead of an own one (borrowed; num_threads is then ignored). One
   // that does not do what task_pool.h says is a run's kInternal.
   TaskPool* thread_pool = nullptr;
+  // Bytes of what is planned, of kernels' scratch and of builtins' buffers, which fails when it is loaded or
+  // with a run's kResourceExhausted. The machine's memory, or that of its control group, is a limit in any
+  // case.
+  size_t memory_limit = SIZE_MAX;
   LoadOptions load;  // of the kernels
 };
 
@@ -106,10 +111,18 @@ class GraphModule {
   Result<size_t> ShareParams(const GraphModule& other);
 
   // Fails with kFailedPrecondition (an input is not set), and as kernels do, naming the node: kOutOfRange
-  // (an index), kFailedPrecondition, kResourceExhausted.
+  // (an index), kFailedPrecondition, kResourceExhausted, kCancelled, kDeadlineExceeded. There are no outputs
+  // then.
   Status Run();
+  // Of each run from the next one on; 0: none. It acts inside kernels too.
+  void set_timeout(std::chrono::nanoseconds timeout);
+  // Makes the run in progress, or else the next one, fail with kCancelled: soon, also inside a kernel. It
+  // ends one run, whatever that fails with: the next is a new one. From any thread.
+  void Cancel();
+  // Takes back a cancellation that came after the end of the run it was meant for.
+  void ForgetCancel();
 
-  // A copy. kOutOfRange without such an output; kFailedPrecondition before the first run.
+  // A copy. kOutOfRange without such an output; kFailedPrecondition before the first run, and where the latest has failed.
   Result<Value> GetOutput(size_t index) const;
   // Into memory of the host; kInvalidArgument for another dtype or dims.
   Status CopyOutput(size_t index, const OutputBuffer& to) const;

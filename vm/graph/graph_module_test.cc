@@ -3,9 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <thread>
 #include <vector>
 
 #include "tests/temp_folder.h"
@@ -245,9 +247,9 @@ TEST_CASE("a kernel that fails is named, and the next run is a new one") {
   g_fails = RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
   const Status failed = module->Run();
   CHECK(failed.code() == StatusCode::kOutOfRange);
-  CHECK(failed.message() == "node 2 (add): index out of range");
+  CHECK(failed.message() == "node 2 (add): kernel test.add: index out of range");
   g_fails = 77;
-  CHECK(module->Run().message() == "node 2 (add): failed with code 77");
+  CHECK(module->Run().message() == "node 2 (add): kernel test.add: failed with code 77");
   REQUIRE(module->Run().ok());
   CHECK(Output(*module) == Numbers{23, 43, 63, 83});
 }
@@ -283,6 +285,117 @@ TEST_CASE("times of nodes") {
   CHECK(module->memory().weight_bytes == 16);
 }
 
+// --- Limits ---
+
+// test.add, which goes on for as long as it may.
+constexpr Builtin kEndless[] = {
+    {"test.add",
+     [](const RelayvmKernelEnv* env, const RelayvmKernelArgs*, uint32_t, uint32_t) -> int32_t {
+       ++g_calls;
+       for (;;) {
+         if (const int32_t code = env->poll(env); code != RELAYVM_KERNEL_OK) return code;
+       }
+     }}};
+
+TEST_CASE("a timeout ends a run inside a kernel, and there is no output") {
+  for (const uint32_t threads : {1u, 3u}) {
+    const auto module = Make(threads, Small(), kEndless);
+    REQUIRE(module->SetInput(0, Tensor({1, 2, 3, 4})).ok());
+    module->set_timeout(std::chrono::milliseconds(20));
+    const auto begin = std::chrono::steady_clock::now();
+    const Status late = module->Run();
+    CHECK(std::chrono::steady_clock::now() - begin >= std::chrono::milliseconds(20));
+    CHECK(late.code() == StatusCode::kDeadlineExceeded);
+    CHECK(late.message() == "node 2 (add): kernel test.add: the deadline has passed");
+    REQUIRE(late.detail() != nullptr);
+    CHECK(late.detail()->subject == "test.add");
+    CHECK(late.detail()->places.at(0).function == "add");
+    CHECK(module->GetOutput(0).status().message() == "the graph has not run to its end yet");
+  }
+  // Between kernels, and at the end: of three calls one is late.
+  static std::atomic<int> late_call;
+  static constexpr Builtin kSlow[] = {
+      {"test.add",
+       [](const RelayvmKernelEnv*, const RelayvmKernelArgs*, uint32_t, uint32_t end) -> int32_t {
+         if (end == 4 && ++g_calls == late_call)
+           std::this_thread::sleep_for(std::chrono::seconds(1));
+         return RELAYVM_KERNEL_OK;
+       }}};
+  const auto module = Make(1, Small(), kSlow);
+  REQUIRE(module->SetInput(0, Tensor({1, 2, 3, 4})).ok());
+  module->set_timeout(std::chrono::milliseconds(800));
+  for (const auto& [call, where] :
+       {std::pair(1, "node 3 (add)"), std::pair(3, "the graph"), std::pair(0, "")}) {
+    g_calls = 0;
+    late_call = call;
+    const Status ran = module->Run();
+    CHECK(ran.ok() == (call == 0));
+    if (call != 0) CHECK(ran.message() == where + std::string(": the deadline has passed"));
+  }
+}
+
+TEST_CASE("any thread cancels a run; the next one is a new one") {
+  const auto module = Make(2, Small(), kEndless);
+  REQUIRE(module->SetInput(0, Tensor({1, 2, 3, 4})).ok());
+  for (int i = 0; i < 3; ++i) {
+    g_calls = 0;
+    std::thread canceller([&] {
+      while (g_calls == 0) std::this_thread::yield();
+      module->Cancel();
+    });
+    const Status cancelled = module->Run();
+    canceller.join();
+    CHECK(cancelled.code() == StatusCode::kCancelled);
+    CHECK(cancelled.message() == "node 2 (add): kernel test.add: cancelled");
+  }
+  const auto quick = Make();
+  REQUIRE(quick->SetInput(0, Tensor({1, 2, 3, 4})).ok());
+  quick->Cancel();
+  CHECK(quick->Run().code() == StatusCode::kCancelled);
+  REQUIRE(quick->Run().ok());
+  quick->Cancel();
+  quick->ForgetCancel();
+  REQUIRE(quick->Run().ok());
+  CHECK(Output(*quick) == Numbers{23, 46, 69, 92});
+}
+
+TEST_CASE("a memory limit counts what is planned and what kernels ask for") {
+  const auto make = [](size_t limit, std::span<const Builtin> kernels) {
+    GraphOptions options;
+    options.memory_limit = limit;
+    options.load.kernels = kernels;
+    return GraphModule::Create(*LinkGraph(Small(), options.load), options);
+  };
+  const Status refused = make(127, kAdd).status();
+  CHECK(refused.code() == StatusCode::kResourceExhausted);
+  CHECK(refused.message() ==
+        "the graph: no memory for its tensors and scratch: 0 bytes are in use of 127; raise the "
+        "memory "
+        "limit");
+  CHECK(make(128, kAdd).ok());
+  // Leaves what it has taken to who ends the run.
+  static constexpr Builtin kTakes[] = {
+      {"test.add",
+       [](const RelayvmKernelEnv* env, const RelayvmKernelArgs*, uint32_t, uint32_t) -> int32_t {
+         return env->allocate(env, 1 << 20) != nullptr ? RELAYVM_KERNEL_OK
+                                                       : RELAYVM_KERNEL_OUT_OF_MEMORY;
+       }}};
+  const auto small = make(1 << 20, kTakes), large = make(4 << 20, kTakes);
+  REQUIRE(small.ok());
+  REQUIRE(large.ok());
+  for (int run = 0; run < 100; ++run) {
+    REQUIRE((*small)->SetInput(0, Tensor({1, 2, 3, 4})).ok());
+    REQUIRE((*large)->SetInput(0, Tensor({1, 2, 3, 4})).ok());
+    const Status full = (*small)->Run();
+    CHECK(full.code() == StatusCode::kResourceExhausted);
+    CHECK(full.message() ==
+          "node 2 (add): no memory for the buffers of kernel test.add: 128 bytes are in use of "
+          "1048576; "
+          "raise the memory limit");
+    CHECK((*large)->Run().ok());
+  }
+}
+
 // --- Folders ---
 
 void Write(const std::string& path, const std::string& content) {
@@ -313,13 +426,9 @@ TEST_CASE("a folder loads and runs; what is wrong with it is named") {
       {[](GraphProgram& p) { p.params.clear(); }, "expected 1 parameters and 0 weights"},
       {[](GraphProgram& p) { p.params["w"] = Floats({1}); },
        "weight w: expected Tensor[(4), float32], found Tensor[(1), float32]"},
-      {[](GraphProgram& p) {
-         p.params = {{"v", Floats({1})}};
-       },
+      {[](GraphProgram& p) { p.params = {{"v", Floats({1})}}; },
        "weight v: the graph has no input"},
-      {[](GraphProgram& p) {
-         p.params = {{"x", Floats({1, 2, 3, 4})}};
-       },
+      {[](GraphProgram& p) { p.params = {{"x", Floats({1, 2, 3, 4})}}; },
        "weight x: the graph has no input"},
       {[](GraphProgram& p) { p.kernels.exports[0].param_names = {"y"}; },
        "the graph has no input for parameter 0 (y)"},

@@ -68,4 +68,15 @@ class CheckedPool final : public TaskPool {
   uint32_t num_threads_;
 };
 
+// `hosts` where there is one (borrowed), else threads of its own, as the option num_threads says.
+inline Result<std::unique_ptr<TaskPool>> MakeTaskPool(TaskPool* hosts, uint32_t num_threads) {
+  if (hosts != nullptr) return CheckedPool::Create(hosts);
+  RELAYVM_ASSIGN_OR_RETURN(const uint32_t threads, CountThreads(num_threads));
+  try {
+    return std::unique_ptr<TaskPool>(std::make_unique<ThreadPool>(threads));
+  } catch (const std::system_error& error) {
+    return NoThreads(threads, error);
+  }
+}
+
 }  // namespace relayvm::vm

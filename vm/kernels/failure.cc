@@ -51,6 +51,20 @@ Status MakeStatus(Failure failure, std::vector<StatusPlace> places, uint64_t mor
   return {failure.code, std::move(text), std::make_shared<StatusDetail>(std::move(failure.detail))};
 }
 
+namespace {
+
+// ": 85, expected -3 to 2"; empty where no kernel has said so.
+std::string FaultText(const RelayvmKernelFault& fault) {
+  if (fault.given == 0) return "";
+  return fault.most < fault.least
+             ? fmt::format(": {}, where there is no number that fits", fault.found)
+         : fault.most == INT64_MAX - 1  // no index is that
+             ? fmt::format(": {}, expected {} or more", fault.found, fault.least)
+             : fmt::format(": {}, expected {} to {}", fault.found, fault.least, fault.most);
+}
+
+}  // namespace
+
 std::string ShapeString(std::span<const int64_t> dims) {
   return fmt::format("({})", fmt::join(dims, ", "));
 }
@@ -112,33 +126,61 @@ Failure MemoryFailure(const Heap& heap, const std::string& what, size_t bytes,
           std::move(detail)};
 }
 
-Failure TextFailure(const std::string& kernel, std::string_view text) {
-  constexpr size_t kShown = 60;
-  std::string shown = Printable(text.substr(0, kShown));
-  if (text.size() > kShown) shown += "...";
-  return {StatusCode::kFailedPrecondition,
-          fmt::format("kernel {}: expected a number, found the text '{}'", kernel, shown),
-          {.subject = kernel, .expected_text = "number", .found_text = std::move(shown)}};
+Failure CallFailure(const Heap& heap, const std::string& kernel, int64_t units,
+                    size_t scratch_bytes, uint32_t workers) {
+  if (units < 0 || units > UINT32_MAX) {
+    return {StatusCode::kOutOfRange,
+            fmt::format("kernel {}: {} units of work", kernel, units),
+            {.subject = kernel, .expected = {UINT32_MAX}, .found = {units}}};
+  }
+  size_t all = 0;
+  if (__builtin_mul_overflow(scratch_bytes, workers, &all)) all = SIZE_MAX;
+  return MemoryFailure(
+      heap,
+      fmt::format("{} bytes of a kernel's scratch, for each of {} threads", scratch_bytes, workers),
+      all, kernel);
 }
 
-Failure KernelFailure(const std::string& kernel, int32_t code, const RelayvmKernelFault& fault) {
+Failure KernelFailure(const Heap& heap, const StringTable* strings, const std::string& kernel,
+                      int32_t code, StatusCode reason, const RelayvmKernelFault& fault) {
+  Failure failure{StatusCode::kInternal, {}, {.subject = kernel}};
+  std::string what;
   switch (code) {
-    case RELAYVM_KERNEL_INDEX_OUT_OF_RANGE: {
-      StatusDetail detail{.subject = kernel};
-      if (fault.given != 0) detail.numbers = {fault.found, fault.least, fault.most};
-      return {StatusCode::kOutOfRange,
-              fmt::format("kernel {}: index out of range{}", kernel, FaultText(fault)),
-              std::move(detail), fault.given};
-    }
+    case RELAYVM_KERNEL_OUT_OF_MEMORY:
+      return MemoryFailure(heap, fmt::format("the buffers of kernel {}", kernel), 0, kernel);
+    case RELAYVM_KERNEL_STOPPED:
+      failure.code = reason != StatusCode::kOk ? reason : StatusCode::kCancelled;
+      what = InterruptMessage(failure.code);
+      break;
+    case RELAYVM_KERNEL_INDEX_OUT_OF_RANGE:
+      failure.code = StatusCode::kOutOfRange;
+      failure.check = fault.given;
+      if (fault.given != 0) failure.detail.numbers = {fault.found, fault.least, fault.most};
+      what = "index out of range" + FaultText(fault);
+      break;
     case RELAYVM_KERNEL_INVALID_ARGUMENT:
-      return {StatusCode::kFailedPrecondition,
-              fmt::format("kernel {}: invalid argument", kernel),
-              {.subject = kernel}};
-    default:
-      return {StatusCode::kInternal,
-              fmt::format("kernel {}: failed with code {}", kernel, code),
-              {.subject = kernel}};
+      failure.code = StatusCode::kFailedPrecondition;
+      what = "invalid argument";
+      break;
+    default: {
+      const auto text = code == RELAYVM_KERNEL_BAD_TEXT && fault.given != 0 && strings != nullptr
+                            ? strings->Text(fault.found)
+                            : std::nullopt;
+      if (!text) {
+        what = fmt::format("failed with code {}", code);
+        break;
+      }
+      constexpr size_t kShown = 60;
+      std::string shown = Printable(text->substr(0, kShown));
+      if (text->size() > kShown) shown += "...";
+      failure.code = StatusCode::kFailedPrecondition;
+      failure.detail.expected_text = "number";
+      what = fmt::format("expected a number, found the text '{}'", shown);
+      failure.detail.found_text = std::move(shown);
+    }
   }
+  failure.message = fmt::format("kernel {}: {}", kernel, what);
+  return failure;
 }
 
 Failure ItemFailure(const Tensor& tensor, DType dtype, int64_t position) {
@@ -204,16 +246,6 @@ Failure AppendFailure(DType dtype, std::span<const int64_t> dims, const Tensor& 
 
 std::string TensorText(int64_t bytes, std::span<const int64_t> dims) {
   return fmt::format("a tensor of {} bytes, shape {}", bytes, ShapeString(dims));
-}
-
-void* AllocateForKernel(Heap& heap, uint64_t bytes) {
-  if (bytes > Heap::kMaxSmall) return heap.AllocateLarge(bytes);
-  return heap.AllocateSmall(std::max<uint64_t>(bytes, 1));
-}
-
-void ReleaseForKernel(Heap& heap, void* memory, uint64_t bytes) {
-  if (bytes > Heap::kMaxSmall) return heap.FreeLarge(memory, bytes);
-  heap.FreeSmall(memory);
 }
 
 }  // namespace relayvm::vm

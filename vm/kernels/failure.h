@@ -1,4 +1,4 @@
-// The words of failures, and when they happen: what the interpreter and native code (vm/aot) say alike of a
+// The words of failures, and when they happen: what the interpreter, graphs and native code say alike of a
 // run that fails. Thread-safe. Tested through both: interpreter_*_test.cc, tests/aot.
 #pragma once
 
@@ -9,6 +9,7 @@
 
 #include "bytecode/base/status.h"
 #include "bytecode/base/status_detail.h"
+#include "bytecode/base/string_table.h"
 #include "bytecode/kernel_abi.h"
 #include "bytecode/opcode.h"
 #include "vm/memory/allocator.h"
@@ -39,13 +40,14 @@ const char* InterruptMessage(StatusCode reason);         // kCancelled or kDeadl
 // `bytes` were asked for, 0: unknown; `subject` as StatusDetail's.
 [[gnu::cold]] Failure MemoryFailure(const Heap& heap, const std::string& what, size_t bytes = 0,
                                     const std::string& subject = "");
-// Of a code that is none of RELAYVM_KERNEL_STOPPED and RELAYVM_KERNEL_OUT_OF_MEMORY.
-[[gnu::cold]] Failure KernelFailure(const std::string& kernel, int32_t code,
-                                    const RelayvmKernelFault& fault = {});
-// Of RELAYVM_KERNEL_BAD_TEXT.
-[[gnu::cold]] Failure TextFailure(const std::string& kernel, std::string_view text);
-// ": 85, expected -3 to 2"; empty where no kernel has said so.
-std::string FaultText(const RelayvmKernelFault& fault);
+// Of a kernel's code; `reason`: of a kernel that stopped, what ends the run, kOk where that was its own
+// decision. `strings`: the run's, or null.
+[[gnu::cold]] Failure KernelFailure(const Heap& heap, const StringTable* strings,
+                                    const std::string& kernel, int32_t code, StatusCode reason,
+                                    const RelayvmKernelFault& fault);
+// Of a call of a kernel whose units cannot be, or where there is no scratch for it.
+[[gnu::cold]] Failure CallFailure(const Heap& heap, const std::string& kernel, int64_t units,
+                                  size_t scratch_bytes, uint32_t workers);
 [[gnu::cold]] Failure ItemFailure(const Tensor& tensor, DType dtype, int64_t position);
 // Where CheckedTensorBytes refuses dims.
 [[gnu::cold]] Failure DimsFailure(std::span<const int64_t> dims);
@@ -58,9 +60,5 @@ bool IsPossibleShape(std::span<const int64_t> dims);
 [[gnu::cold]] Failure AppendFailure(DType dtype, std::span<const int64_t> dims, const Tensor& head,
                                     const Tensor& tail);
 std::string TensorText(int64_t bytes, std::span<const int64_t> dims);  // for MemoryFailure
-
-// Memory for kernels that counts toward the run's limit (RelayvmKernelEnv).
-void* AllocateForKernel(Heap& heap, uint64_t bytes);
-void ReleaseForKernel(Heap& heap, void* memory, uint64_t bytes);
 
 }  // namespace relayvm::vm

@@ -387,4 +387,9 @@ class Heap {
   std::atomic<uintptr_t> remote_{0};
 };
 
+struct OrphanHeap {
+  void operator()(Heap* heap) const { heap->Orphan(); }
+};
+using OwnedHeap = std::unique_ptr<Heap, OrphanHeap>;
+
 }  // namespace relayvm::vm

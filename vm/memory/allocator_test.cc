@@ -558,11 +558,6 @@ TEST_CASE("heap: a limit is reached whatever sizes came before") {
 
 // --- A budget of several heaps ---
 
-struct OrphanHeap {
-  void operator()(Heap* heap) const { heap->Orphan(); }
-};
-using OwnedHeap = std::unique_ptr<Heap, OrphanHeap>;
-
 OwnedHeap HeapOn(const std::shared_ptr<MemoryBudget>& budget,
                  const std::shared_ptr<MemorySource>& source = nullptr) {
   OwnedHeap heap(new Heap(source, budget));

@@ -137,7 +137,7 @@ bool Interpreter::Loop(Frame* frame) {
   };
 #endif
   Heap& heap = heap_;
-  std::atomic<uint32_t>* const stop = context_.stop;
+  const std::atomic<uint32_t>* const stop = context_.stop;
   const FunctionCode* const functions = linked_.functions.data();
   const uint16_t* pc = frame->function->code;
   uint64_t* scalars;
@@ -485,7 +485,7 @@ dispatch:
         return false;
     } else {
       RelayvmKernelArgs args{buffer_block, scalar_block, nullptr};
-      int32_t code = kernel->fn(&env_, &args, 0, 1);
+      int32_t code = kernel->fn(runner_.env(), &args, 0, 1);
       if (code != RELAYVM_KERNEL_OK) [[unlikely]]
         return FailKernel(frame, pc, pc[1], code);
     }

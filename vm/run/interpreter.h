@@ -9,7 +9,6 @@
 // pool's threads. Tested by interpreter_call_test.cc and its neighbours (interpreter_*_test.cc).
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -17,8 +16,7 @@
 #include <vector>
 
 #include "bytecode/base/status.h"
-#include "bytecode/base/string_table.h"
-#include "vm/kernels/task_pool.h"
+#include "vm/kernels/kernel_runner.h"
 #include "vm/memory/allocator.h"
 #include "vm/memory/object.h"
 #include "vm/memory/stack.h"
@@ -29,61 +27,18 @@
 
 namespace relayvm::vm {
 
-// Scratch memory of kernels, one block a worker, that grows and stays.
-class ScratchBuffers {
- public:
-  // Takes its memory from `source` (borrowed); null: malloc's.
-  explicit ScratchBuffers(uint32_t num_workers, MemorySource* source = nullptr)
-      : blocks_(num_workers), source_(source) {}
-  ~ScratchBuffers();
-  ScratchBuffers(const ScratchBuffers&) = delete;
-  ScratchBuffers& operator=(const ScratchBuffers&) = delete;
-
-  // At least `bytes` for each of the first `workers`; false when there is no memory.
-  bool Reserve(size_t bytes, uint32_t workers);
-  // 64-byte aligned; null before the first Reserve.
-  void* of(uint32_t worker) const { return blocks_[worker].memory; }
-  // Frees blocks larger than `bytes`.
-  void Trim(size_t bytes);
-  size_t bytes() const {
-    size_t sum = 0;
-    for (const Block& b : blocks_) sum += b.bytes;
-    return sum;
-  }
-
- private:
-  struct Block {
-    void* memory = nullptr;
-    size_t bytes = 0;
-  };
-  void* Allocate(size_t* bytes);
-  void Free(Block& block);
-
-  std::vector<Block> blocks_;
-  MemorySource* source_;
-};
-
 struct BatchedCall;  // batch.h
 class OutputPlaces;  // output_places.h
 struct RunCounters;  // run_counters.h
 
 // What the interpreter runs with. All pointers are borrowed.
-struct InterpreterContext {
-  Heap* heap = nullptr;
+struct InterpreterContext : KernelResources, Interrupts {
   VmStack* stack = nullptr;
   ArenaStack* arena = nullptr;
-  ScratchBuffers* scratch = nullptr;
-  TaskPool* pool = nullptr;
-  uint32_t num_threads = 1;  // the pool's
-  // The pool is the host's: its worker 0 may be another thread than the invocation's.
-  bool injected_pool = false;
   TraceSink* trace = nullptr;  // null: none, and no cost
   // With a trace: how long this invocation has been suspended at the end of slices, all in all.
   int64_t suspended_ns = 0;
   RunCounters* counters = nullptr;
-  // Set from any thread to stop at the next call or backward jump.
-  std::atomic<uint32_t>* stop = nullptr;
-  int64_t deadline = INT64_MAX;  // steady clock, nanoseconds
   // Called when the time slice is over (see yield_at), and by host calls that wait (see
   // waiting_call); returns when the invocation may go on.
   void (*yield)(void* context) = nullptr;
@@ -103,8 +58,6 @@ struct InterpreterContext {
   // does so.
   bool batches = false;
   BatchedCall* batched_call = nullptr;
-
-  StringTable* strings = nullptr;  // the run's texts; null: it has none
 
   // Where tensors of the result are made; null: in the heap.
   const OutputPlaces* places = nullptr;

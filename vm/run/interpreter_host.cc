@@ -52,8 +52,10 @@ std::shared_ptr<const StatusDetail> Shared(StatusDetail detail) {
 bool Interpreter::CallHost(Frame* frame, const uint16_t* pc) {
   const HostFunctionInfo& info = executable_.program().host_functions[pc[2]];
   BorderPoll poll(
-      [](void* self) { return static_cast<Interpreter*>(self)->Interrupted(/*may_yield=*/true); },
-      this);
+      [](void* context) {
+        return Interrupted(*static_cast<InterpreterContext*>(context), /*may_yield=*/true);
+      },
+      &context_);
   std::vector<Value> args;
   if (!ExportHostArguments(frame, pc, &args, &poll)) return false;
   ++counters_.host_calls;

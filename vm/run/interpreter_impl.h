@@ -1,7 +1,6 @@
 // The interpreter's state and its slow paths; for interpreter*.cc only.
 #pragma once
 
-#include <atomic>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,61 +8,23 @@
 #include "bytecode/base/status_detail.h"
 #include "bytecode/opcode.h"
 #include "vm/kernels/failure.h"
-#include "vm/kernels/first_exception.h"
-#include "vm/kernels/first_failure.h"
+#include "vm/kernels/kernel_runner.h"
 #include "vm/run/frame.h"
 #include "vm/run/interpreter.h"
 #include "vm/trace/run_counters.h"
 
 namespace relayvm::vm {
 
-// What a kernel call costs in polls: kernels take longer than calls, so the clock is read more
-// often.
-inline constexpr int64_t kKernelFuel = 32;
 // Bytes that are copied outside of kernels, for a unit of fuel.
 inline constexpr int64_t kBytesPerFuel = 256;
 
 class BorderPoll;
 struct CallArguments;  // interpreter_dispatch.h
 struct CallsTogether;  // interpreter_together.cc
-struct KernelEnv;
-
-struct KernelCall {
-  uint32_t index;
-  const KernelCode* kernel;
-  RelayvmKernelArgs args;
-  int64_t units, grain, scratch_bytes;
-};
-
-// Calls whose tasks are run side by side, one after the other in their numbers.
-struct ParallelCalls {
-  struct Item {
-    const KernelCall* call;
-    uint32_t first_task, num_tasks;
-  };
-  std::span<const Item> items;
-  const KernelEnv *env, *worker_env;
-  const ScratchBuffers* scratch;
-  FirstFailure failure;
-  std::atomic<bool> stopped{false};
-  FirstException thrown;  // by a host's kernel
-
-  // Throws what a kernel has thrown.
-  void Run(TaskPool& pool, uint32_t num_tasks);
-  // For TaskPool::Run.
-  static void RunTask(void* calls, uint32_t index, uint32_t worker);
-};
 
 // What the dispatch loop calls of a TraceSink: nothing; OnKernel of some calls; of each call, and
 // OnInstruction. A loop for each, so that one without costs nothing.
 enum class Hooks : uint8_t { kNone, kSampled, kAll };
-
-class Interpreter;
-
-// What kernels are called with: the ABI's functions find their interpreter behind it.
-struct KernelEnv : RelayvmKernelEnv {
-  Interpreter* interpreter;
-};
 
 class Interpreter {
  public:
@@ -99,19 +60,14 @@ class Interpreter {
   bool FailStack(Frame* frame, const uint16_t* pc, const FunctionCode* callee);
   // Makes room on the stack up to `end`.
   bool GrowStack(Frame* frame, const uint16_t* pc, const FunctionCode* callee, const char* end);
-  bool FailKernel(Frame* frame, const uint16_t* pc, uint32_t kernel, int32_t code);
+  bool FailKernel(Frame* frame, const uint16_t* pc, uint32_t kernel, int32_t code,
+                  const KernelCall* call = nullptr);
   bool FailField(Frame* frame, const uint16_t* pc, uint64_t field, uint64_t count,
                  const char* what);
   bool FailItem(Frame* frame, const uint16_t* pc, const Tensor* tensor, uint16_t dtype,
                 int64_t position);
   // Checks cancellation, the deadline and the time slice, and sets fuel_.
   bool Poll(Frame* frame, const uint16_t* pc);
-  // kOk to go on, else kCancelled or kDeadlineExceeded. Any thread may ask; only the invocation's
-  // own may have to wait for its next time slice.
-  StatusCode Interrupted(bool may_yield);
-  static int32_t PollKernel(const RelayvmKernelEnv* env);
-  static void* AllocateForKernel(const RelayvmKernelEnv* env, uint64_t bytes);
-  static void ReleaseForKernel(const RelayvmKernelEnv* env, void* memory, uint64_t bytes);
   // The function of a closure that is called with `num_args`, or null.
   const FunctionCode* ClosureFunction(Frame* frame, const uint16_t* pc, const Object* callee,
                                       uint32_t num_args);
@@ -147,16 +103,11 @@ class Interpreter {
                       StatusDetail detail = {});
   // Runs a kernel over its range, on several threads where that pays.
   bool RunKernel(Frame* frame, const uint16_t* pc, const KernelCall& call);
-  int32_t RunRange(const KernelCall& call);
   // The calls after the instruction kernels at pc, side by side; the next instruction: pc's own
   // where they are to run one by one. Null on failure. In interpreter_together.cc.
   const uint16_t* RunTogether(Frame* frame, const uint16_t* pc);
   // Adds the call at pc; the next instruction, or null where the calls are to run one by one.
   const uint16_t* ReadCall(Frame* frame, const uint16_t* pc, CallsTogether* calls) const;
-  // Of worker 0 of the pool. A host's may be any thread, and nothing suspends this one in its code.
-  const KernelEnv& PoolEnv() const { return context_.injected_pool ? worker_env_ : env_; }
-  bool ChargeScratch(size_t bytes, uint32_t workers);
-  bool ReserveScratch(size_t bytes, uint32_t workers);
   // Waits for others to run this call with. False when it is to run by itself.
   bool RunWithOthers(const KernelCall& call);
   // Calls of kernels until the next one that OnKernel is told; 0: none will be.
@@ -180,10 +131,8 @@ class Interpreter {
   InterpreterContext& context_;
   Heap& heap_;
   RunCounters& counters_;
-  RelayvmKernelFault fault_{};  // of the kernel that fails
-  KernelEnv env_, worker_env_;  // of this thread, and of the pool's
-  int64_t fuel_ = 0;            // polls until the clock is read
-  size_t charged_scratch_ = 0;
+  KernelRunner runner_;
+  int64_t fuel_ = 0;                 // polls until the clock is read
   const char* stack_end_ = nullptr;  // of what the VM stack is charged for
   const bool parallel_;              // on several threads
   uint32_t depth_ = 0;               // of calls; kept when traced

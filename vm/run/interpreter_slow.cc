@@ -21,9 +21,6 @@
 namespace relayvm::vm {
 namespace {
 
-// Polls between two looks at the clock.
-constexpr int64_t kFuel = 1024;
-
 // What an instruction on scalars that has failed fails for: it is run again.
 struct FailureFinder : ScalarOps {
   const uint64_t* registers;
@@ -125,27 +122,9 @@ bool Interpreter::FailStack(Frame* frame, const uint16_t* pc, const FunctionCode
                    static_cast<int64_t>(context_.stack->reserved_bytes())}});
 }
 
-bool Interpreter::FailKernel(Frame* frame, const uint16_t* pc, uint32_t kernel, int32_t code) {
-  const std::string& name = executable_.program().kernels[kernel].name;
-  switch (code) {
-    case RELAYVM_KERNEL_STOPPED: {
-      StatusCode reason = Interrupted(/*may_yield=*/false);
-      if (reason == StatusCode::kOk) reason = StatusCode::kCancelled;  // its own decision
-      return Fail(frame, pc, reason, fmt::format("kernel {}: {}", name, InterruptMessage(reason)),
-                  {.subject = name});
-    }
-    case RELAYVM_KERNEL_OUT_OF_MEMORY:
-      return FailMemory(frame, pc, fmt::format("the buffers of kernel {}", name).c_str(), 0, name);
-    case RELAYVM_KERNEL_BAD_TEXT: {
-      const auto text = fault_.given != 0 && context_.strings != nullptr
-                            ? context_.strings->Text(fault_.found)
-                            : std::nullopt;
-      if (text) return Fail(frame, pc, TextFailure(name, *text));
-      [[fallthrough]];
-    }
-    default:
-      return Fail(frame, pc, KernelFailure(name, code, fault_));
-  }
+bool Interpreter::FailKernel(Frame* frame, const uint16_t* pc, uint32_t kernel, int32_t code,
+                             const KernelCall* call) {
+  return Fail(frame, pc, runner_.FailureOf(executable_.program().kernels[kernel].name, code, call));
 }
 
 bool Interpreter::FailField(Frame* frame, const uint16_t* pc, uint64_t field, uint64_t count,
@@ -165,38 +144,18 @@ bool Interpreter::FailItem(Frame* frame, const uint16_t* pc, const Tensor* tenso
 
 bool Interpreter::Poll(Frame* frame, const uint16_t* pc) {
   fuel_ = kFuel;
-  StatusCode reason = Interrupted(/*may_yield=*/true);
+  const StatusCode reason = Interrupted(context_, /*may_yield=*/true);
   return reason == StatusCode::kOk || Fail(frame, pc, reason, InterruptMessage(reason));
 }
 
 StatusCode Interrupted(const InterpreterContext& context, bool may_yield) {
-  if (context.stop->load(std::memory_order_acquire) != 0) return StatusCode::kCancelled;
+  const StatusCode reason = Interrupted(context);
   // Only this thread may look at yield_at: a slice ends and the next one begins on it.
-  const bool sliced = may_yield && context.yield_at != INT64_MAX;
-  if (context.deadline == INT64_MAX && !sliced) return StatusCode::kOk;
-  int64_t now = NowNanoseconds();
-  if (now >= context.deadline) return StatusCode::kDeadlineExceeded;
-  if (!sliced || now < context.yield_at) return StatusCode::kOk;
+  if (reason != StatusCode::kOk || !may_yield || context.yield_at == INT64_MAX ||
+      NowNanoseconds() < context.yield_at)
+    return reason;
   context.yield(context.yield_context);
-  return Interrupted(context, /*may_yield=*/false);
-}
-
-StatusCode Interpreter::Interrupted(bool may_yield) { return vm::Interrupted(context_, may_yield); }
-
-int32_t Interpreter::PollKernel(const RelayvmKernelEnv* env) {
-  Interpreter* self = static_cast<const KernelEnv*>(env)->interpreter;
-  // Those of the pool's threads have no memory of the heap; each task has its own copy.
-  const bool own_thread = env->allocate != nullptr;
-  return self->Interrupted(own_thread) == StatusCode::kOk ? RELAYVM_KERNEL_OK
-                                                          : RELAYVM_KERNEL_STOPPED;
-}
-
-void* Interpreter::AllocateForKernel(const RelayvmKernelEnv* env, uint64_t bytes) {
-  return vm::AllocateForKernel(static_cast<const KernelEnv*>(env)->interpreter->heap_, bytes);
-}
-
-void Interpreter::ReleaseForKernel(const RelayvmKernelEnv* env, void* memory, uint64_t bytes) {
-  vm::ReleaseForKernel(static_cast<const KernelEnv*>(env)->interpreter->heap_, memory, bytes);
+  return Interrupted(context);
 }
 
 // --- Closures ---
@@ -539,22 +498,13 @@ Interpreter::Interpreter(const Executable& executable, InterpreterContext& conte
       context_(context),
       heap_(*context.heap),
       counters_(*context.counters),
-      env_{},
-      worker_env_{},
-      parallel_(context.num_threads > 1) {
-  // Field by field: what has just been written in parts is slow to copy.
-  for (KernelEnv* env : {&env_, &worker_env_}) {
-    env->struct_size = sizeof(RelayvmKernelEnv);
-    env->num_threads = context.num_threads;
-    env->poll = PollKernel;
-    env->interpreter = this;
-  }
-  // The heap is this thread's; kernels on the pool's threads take malloc's memory.
-  env_.allocate = AllocateForKernel;
-  env_.release = ReleaseForKernel;
-  env_.fault = &fault_;
-  env_.strings = context.strings;
-}
+      runner_(
+          context,
+          [](void* run, bool may_yield) {
+            return Interrupted(*static_cast<InterpreterContext*>(run), may_yield);
+          },
+          &context),
+      parallel_(context.num_threads > 1) {}
 
 Status Interpret(const Executable& executable, InterpreterContext& context, uint32_t function,
                  std::span<Object* const> args, Object** result) {

@@ -138,13 +138,13 @@ const uint16_t* Interpreter::RunTogether(Frame* frame, const uint16_t* pc) {
     next = ReadCall(frame, next, &calls);
     if (next == nullptr) return one_by_one;
   }
-  const uint32_t threads = env_.num_threads;
+  const uint32_t threads = context_.num_threads;
   // Texts are this thread's.
   if (context_.strings != nullptr) return one_by_one;
   if (!Pays(calls, threads) || !AreApart({calls.uses.data(), calls.num_uses})) return one_by_one;
   size_t scratch_bytes = 0;
   uint32_t num_tasks = 0;
-  std::array<ParallelCalls::Item, kMaxKernelsTogether> items;
+  std::array<KernelRunner::Together, kMaxKernelsTogether> items;
   for (size_t c = 0; c < calls.num_calls; ++c) {
     const CallsTogether::Call& read = calls.calls[c];
     if (read.is_checked && !CheckKernelCall(frame, read.pc, read.buffers, read.call.args.scalars))
@@ -156,18 +156,15 @@ const uint16_t* Interpreter::RunTogether(Frame* frame, const uint16_t* pc) {
     scratch_bytes = std::max(scratch_bytes, static_cast<size_t>(read.call.scratch_bytes));
   }
   // Where there is none, they say so one by one.
-  if (scratch_bytes > 0 && !ReserveScratch(scratch_bytes, threads)) return one_by_one;
+  if (scratch_bytes > 0 && !runner_.Reserve(scratch_bytes, threads)) return one_by_one;
   fuel_ -= kKernelFuel * static_cast<int64_t>(calls.num_calls);
   if (fuel_ < 0 || context_.stop->load(std::memory_order_relaxed) != 0) {
     if (!Poll(frame, pc)) return nullptr;
   }
   counters_.kernel_calls += calls.num_calls;
-  ParallelCalls parallel{
-      {items.data(), calls.num_calls}, &PoolEnv(), &worker_env_, context_.scratch};
-  parallel.Run(*context_.pool, num_tasks);
-  if (const int32_t code = parallel.failure.code(); code != RELAYVM_KERNEL_OK) {
-    const uint32_t task = parallel.failure.task();
-    fault_ = parallel.failure.fault();
+  uint32_t task = 0;
+  const int32_t code = runner_.RunTogether({items.data(), calls.num_calls}, &task);
+  if (code != RELAYVM_KERNEL_OK) {
     size_t c = 0;
     while (task - items[c].first_task >= items[c].num_tasks) ++c;
     FailKernel(frame, calls.calls[c].pc, calls.calls[c].call.index, code);

@@ -13,6 +13,7 @@
 #include "bytecode/program.h"
 #include "vm/border/host_function.h"
 #include "vm/border/signature_dims.h"
+#include "vm/kernels/kernel_call.h"
 
 namespace relayvm::vm {
 
@@ -31,13 +32,6 @@ struct FunctionCode {
   bool returns_scalar;
 };
 static_assert(sizeof(FunctionCode) <= 64);
-
-struct KernelCode {
-  RelayvmKernelFn fn;
-  // It asks by itself whether to go on: compiled kernels and builtins do, a host's kernels may not.
-  bool polls;
-  bool is_batched = false;  // calls may run together (KernelInfo::batched)
-};
 
 // An instruction that makes a tensor of an exported function's result.
 struct OutputMaker {

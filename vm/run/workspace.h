@@ -23,10 +23,7 @@ struct Workspace : IdleLink<Workspace> {
   size_t Park(size_t held, size_t bytes);
   size_t bytes_held() const;
 
-  struct OrphanHeap {
-    void operator()(Heap* heap) const { heap->Orphan(); }
-  };
-  std::unique_ptr<Heap, OrphanHeap> heap;
+  OwnedHeap heap;
   StackRegion stacks;
   VmStack stack;
   ArenaStack arena;
