@@ -96,20 +96,6 @@ Status Failed(const std::string& where, StatusPlace place, vm::Failure failure) 
           std::make_shared<StatusDetail>(std::move(failure.detail))};
 }
 
-// A run of a heap, to its end: what a kernel that gave up has left goes.
-class HeapRun {
- public:
-  HeapRun(vm::Heap& heap, size_t limit, size_t machine_memory) : heap_(heap) {
-    heap.BeginRun(std::min(limit, machine_memory), machine_memory < limit);
-  }
-  HeapRun(const HeapRun&) = delete;
-  HeapRun& operator=(const HeapRun&) = delete;
-  ~HeapRun() { heap_.Reset(); }
-
- private:
-  vm::Heap& heap_;
-};
-
 std::string TypeText(DType dtype, std::span<const int64_t> dims) {
   if (dims.empty()) return std::string(DTypeName(dtype));
   return fmt::format("Tensor[({}), {}]", fmt::join(dims, ", "), DTypeName(dtype));
@@ -224,7 +210,7 @@ struct GraphModule::Impl {
             fmt::format("input {} is not set", graph.nodes[slot.node].name)};
   }
   size_t memory_bytes() const { return arena_bytes + scratch->bytes(); }
-  Status Charge() const;
+  Status StartHeap();
   Status Run();
   Status FailGraph(vm::Failure failure) const;
   Status Fail(const Step& step, vm::Failure failure) const;
@@ -399,10 +385,7 @@ Result<std::unique_ptr<GraphModule>> GraphModule::Create(graph::LoadedGraph grap
     RELAYVM_RETURN_IF_ERROR(impl->PlaceStorages());
     RELAYVM_RETURN_IF_ERROR(impl->SetWeights(graph.params));
     RELAYVM_RETURN_IF_ERROR(impl->MakeSteps());
-    {
-      const HeapRun run(*impl->heap, impl->memory_limit, impl->machine_memory);
-      RELAYVM_RETURN_IF_ERROR(impl->Charge());
-    }
+    RELAYVM_RETURN_IF_ERROR(impl->StartHeap());
     return std::unique_ptr<GraphModule>(new GraphModule(std::move(impl)));
   });
 }
@@ -535,8 +518,10 @@ Result<size_t> GraphModule::ShareParams(const GraphModule& other) {
 
 // --- Running ---
 
-// What has been taken already counts toward the limit of each run.
-Status GraphModule::Impl::Charge() const {
+// All runs are one of the heap: what has been taken already counts toward its limit.
+Status GraphModule::Impl::StartHeap() {
+  heap->Reset();
+  heap->BeginRun(std::min(memory_limit, machine_memory), machine_memory < memory_limit);
   if (heap->Charge(memory_bytes())) return OkStatus();
   return FailGraph(vm::MemoryFailure(*heap, "its tensors and scratch", memory_bytes()));
 }
@@ -559,12 +544,17 @@ Status GraphModule::Impl::Run() {
   }
   interrupts.deadline =
       timeout.count() > 0 ? vm::DeadlineOf(vm::NowNanoseconds(), timeout) : INT64_MAX;
-  const HeapRun run(*heap, memory_limit, machine_memory);
-  RELAYVM_RETURN_IF_ERROR(Charge());
+  int64_t fuel = 0;  // as the interpreter's, so that the clock is looked at now and then
   for (size_t i = 0; i < steps.size(); ++i) {
     const Step& step = steps[i];
-    if (const StatusCode reason = vm::Interrupted(interrupts); reason != StatusCode::kOk)
-      return Fail(step, {reason, vm::InterruptMessage(reason)});
+    fuel -= vm::kKernelFuel;
+    if (fuel < 0 || stop.load(std::memory_order_relaxed) != 0) [[unlikely]] {
+      fuel = vm::kFuel;
+      const StatusCode reason = vm::Interrupted(interrupts);
+      if (reason != StatusCode::kOk) return Fail(step, {reason, vm::InterruptMessage(reason)});
+    }
+    // A host's kernel may take long, and not poll.
+    if (!step.call.kernel->polls) fuel = 0;
     const Clock::time_point begin = timing ? Clock::now() : Clock::time_point();
     const int32_t code = runner->Run(step.call);
     if (code != RELAYVM_KERNEL_OK) [[unlikely]]
@@ -586,6 +576,8 @@ Status GraphModule::Impl::Run() {
 Status GraphModule::Run() {
   Impl& m = *impl_;
   Status ran = Guarded([&] { return m.Run(); });
+  // A kernel that gave up has left something.
+  if (m.heap->stats().live_bytes != m.memory_bytes()) static_cast<void>(m.StartHeap());
   // A cancellation of this run is used up; one that comes later is for the next.
   if (!ran.ok()) m.stop.store(0, std::memory_order_relaxed);
   m.has_run = ran.ok();
