@@ -80,12 +80,28 @@ TEST_CASE("a graph: compiled to a folder, run from it, refused where it is none 
   CHECK(o.err.find("  operators, of all their kernels\n         6 ") != std::string::npos);
   o = shell.Run("vmrun twice_graph --input 2x3xf32=1 --json --profile");
   CHECK(Json::parse(o.out)["operators"][0]["calls"] == 2);
-  o = shell.Run("vmrun net_graph " + run + " --timeout 1");
+  o = shell.Run("vmrun net_graph " + run + " --timeout 60 --memory-limit 1MB");
+  CHECK(o.status == 0);
+  CHECK(o.out == expected);
+  o = shell.Run("vmrun net_graph " + run + " --memory-limit 10");
+  CHECK(o.err.find(
+            "the graph: no memory for its tensors and scratch: 0 bytes are in use of 10; raise "
+            "the memory limit") != std::string::npos);
+  o = shell.Run("vmrun net_graph " + run + " --stack-limit 1MB");
   CHECK(o.status == 1);
   CHECK(o.err.find("not for graphs") != std::string::npos);
   o = shell.Run("vmrun net_graph --input '[[1,2]]' --input 1");
   CHECK(o.status == 2);
   CHECK(shell.Run("vmrun net_graph --function f " + run).status == 1);
+
+  // One kernel that takes seconds ends inside.
+  shell.Write("long.relay",
+              "#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(4096, 4096), float64]) {\n"
+              "  sum(nn.dense(%x, %x))\n}\n");
+  CHECK(shell.Run("relayc long.relay --executor graph").status == 0);
+  o = shell.Run("vmrun long_graph --input 4096x4096xf64=1 --timeout 0.05 --stats --json");
+  CHECK(o.status == 3);
+  CHECK_MESSAGE(o.err.find("the deadline has passed") != std::string::npos, o.err);
 
   shell.Write("open.relay", "#[version = \"0.0.5\"]\n" + std::string(kAdd));
   o = shell.Run("relayc open.relay --executor graph");

@@ -85,14 +85,16 @@ class GraphExecutor : public Executor {
 
 Result<std::unique_ptr<Executor>> MakeGraphExecutor(graph::LoadedGraph graph,
                                                     const RunFlags& flags) {
-  if (flags.memory_limit != SIZE_MAX || !flags.stack_limit_text.empty() || flags.trace ||
-      !flags.trace_file.empty() || !flags.profile_file.empty() || flags.timeout_seconds > 0) {
+  if (!flags.stack_limit_text.empty() || flags.trace || !flags.trace_file.empty() ||
+      !flags.profile_file.empty()) {
     return {StatusCode::kInvalidArgument,
-            "--memory-limit, --stack-limit, --timeout, --trace and Chrome traces are not for "
-            "graphs"};
+            "--stack-limit, --trace and Chrome traces are not for graphs"};
   }
-  RELAYVM_ASSIGN_OR_RETURN(std::unique_ptr<GraphModule> module,
-                           GraphModule::Create(std::move(graph), {.num_threads = flags.threads}));
+  RELAYVM_ASSIGN_OR_RETURN(
+      std::unique_ptr<GraphModule> module,
+      GraphModule::Create(std::move(graph),
+                          {.num_threads = flags.threads, .memory_limit = flags.memory_limit}));
+  module->set_timeout(flags.timeout());
   module->set_timing(flags.profile);
   return std::unique_ptr<Executor>(new GraphExecutor(std::move(module)));
 }

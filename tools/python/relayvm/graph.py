@@ -26,7 +26,7 @@ class GraphModule:
         y = module.get_output(0)
 
     Calling it does all of that: module(x) gives what the program gives. Inputs stay set from run to run. A run
-    allocates nothing. One thread at a time; other Python threads go on during a run.
+    allocates nothing. One thread at a time (cancel: any); other Python threads go on during a run.
     """
 
     def __init__(self, native):
@@ -46,10 +46,20 @@ class GraphModule:
         """
         self._native.set_input_zero_copy(key, value)
 
-    def run(self, **inputs):
-        """Runs the graph, after setting `inputs`. Raises FailedPrecondition where an input is not set."""
+    def run(self, *, timeout=None, **inputs):
+        """Runs the graph, after setting `inputs`. Raises FailedPrecondition where an input is not set.
+
+        timeout: seconds; DeadlineExceeded when it takes longer, and there are no outputs then. For an input of that
+        name it is the input's value.
+        """
+        if timeout is not None and "timeout" in self.get_input_names():
+            inputs["timeout"], timeout = timeout, None
         self.set_input(**inputs)
-        self._native.run()
+        self._native.run(timeout)
+
+    def cancel(self):
+        """Makes the run in progress, or else the next one, raise Cancelled: soon, also inside a kernel."""
+        self._native.cancel()
 
     def get_output(self, index, out=None):
         """A copy of an output, counted depth first through tuples; into `out`, where that is given."""
@@ -92,7 +102,7 @@ class GraphModule:
         self._native.set_timing(True)
         try:
             for _ in range(repeat):
-                self._native.run()
+                self._native.run(None)
             return [NodeTime(*t) for t in self._native.node_times()]
         finally:
             self._native.set_timing(False)
@@ -113,16 +123,20 @@ class GraphModule:
         return [Argument(*a) for a in self._native.outputs()]
 
     def __call__(self, *args, **kwargs):
-        """Inputs by position and name; gives what the program gives. Arrays go in without a copy where they can."""
+        """Inputs by position and name; gives what the program gives. Arrays go in without a copy where they can.
+
+        timeout: seconds, as of `run`, where no parameter has that name.
+        """
         return self._native(*args, **kwargs)
 
     def __repr__(self):
         return f"<relayvm.GraphModule: {', '.join(repr(a) for a in self.inputs)}>"
 
 
-def load_graph(folder, *, num_threads=1):
+def load_graph(folder, *, num_threads=1, memory_limit=None):
     """Loads the folder that relayc --executor graph has written. It is verified before it is used.
 
     num_threads: that one kernel may use; 0: as many as the machine has.
+    memory_limit: bytes of what is planned, of kernels' scratch and of builtins' buffers; ResourceExhausted beyond.
     """
-    return GraphModule(_native.load_graph(os.fspath(folder), num_threads))
+    return GraphModule(_native.load_graph(os.fspath(folder), num_threads, memory_limit))

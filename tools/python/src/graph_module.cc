@@ -1,6 +1,10 @@
 #include <fmt/format.h>
 #include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
 
+#include <algorithm>
+#include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -9,6 +13,7 @@
 #include "tools/python/src/errors.h"
 #include "tools/python/src/graph.h"
 #include "tools/python/src/program.h"
+#include "tools/python/src/seconds.h"
 #include "tools/python/src/values.h"
 #include "tools/python/src/without_gil.h"
 
@@ -17,9 +22,10 @@ namespace py = pybind11;
 namespace relayvm::python {
 namespace {
 
-PyGraph Load(const std::string& folder, uint32_t num_threads) {
+PyGraph Load(const std::string& folder, uint32_t num_threads, std::optional<size_t> memory_limit) {
   GraphOptions options;
   options.num_threads = num_threads;
+  options.memory_limit = memory_limit.value_or(options.memory_limit);
   Result<std::unique_ptr<GraphModule>> module = Status(StatusCode::kInternal, "not loaded");
   {
     const py::gil_scoped_release no_gil;
@@ -46,7 +52,9 @@ Value InputValue(const GraphModule& module, size_t index, const py::object& obje
   return ToValue(object, type, module.kernels()->program(), std::string(input.name));
 }
 
-void Run(const PyGraph& g) {
+// `timeout`: seconds, or None.
+void Run(const PyGraph& g, const py::object& timeout) {
+  g.module->set_timeout(Seconds(timeout, "timeout").value_or(std::chrono::nanoseconds(0)));
   Status ran;
   {
     const py::gil_scoped_release no_gil;
@@ -66,12 +74,18 @@ Value ResultOf(const GraphModule& module, const ValueType& type, size_t& output)
 const ExportInfo& MainOf(const PyGraph& g) { return g.module->kernels()->program().exports.at(0); }
 
 // As a function of a model: inputs by position and name, the result as the program gives it. Arrays go in
-// without a copy, for the time of the call.
-py::object Call(const PyGraph& g, const py::args& args, const py::kwargs& kwargs) {
+// without a copy, for the time of the call. `timeout` is an option where no parameter has that name.
+py::object Call(const PyGraph& g, const py::args& args, py::kwargs kwargs) {
   const Program& program = g.module->kernels()->program();
+  py::object timeout = py::none();
+  const std::vector<std::string>& params = MainOf(g).param_names;
+  if (kwargs.contains("timeout") && std::ranges::find(params, "timeout") == params.end()) {
+    kwargs = py::reinterpret_steal<py::kwargs>(PyDict_Copy(kwargs.ptr()));
+    timeout = kwargs.attr("pop")("timeout");
+  }
   const std::vector<Value> inputs = InputsOf(program, MainOf(g), args, kwargs);
   for (size_t i = 0; i < inputs.size(); ++i) ThrowIfError(g.module->SetInputZeroCopy(i, inputs[i]));
-  Run(g);
+  Run(g, timeout);
   size_t output = 0;
   return FromValue(ResultOf(*g.module, MainOf(g).result, output), MainOf(g).result,
                    g.module->kernels());
@@ -134,6 +148,7 @@ void AddGraph(py::module_& m) {
              ThrowIfError(g.module->SetInputZeroCopy(index, InputValue(*g.module, index, value)));
            })
       .def("run", Run)
+      .def("cancel", [](const PyGraph& g) { g.module->Cancel(); })
       .def("get_output", GetOutput)
       .def("copy_output", CopyOutput)
       .def("get_input", GetInput)

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <condition_variable>
 #include <iterator>
 #include <new>
@@ -16,6 +15,7 @@
 
 #include "tools/python/src/arrays.h"
 #include "tools/python/src/errors.h"
+#include "tools/python/src/seconds.h"
 #include "tools/python/src/values.h"
 #include "tools/python/src/without_gil.h"
 #include "vm/border/optional_inputs.h"
@@ -58,16 +58,6 @@ struct Arguments {
   py::object out = py::none();
   CallOptions options;
 };
-
-std::optional<std::chrono::nanoseconds> Seconds(py::handle value, const char* name) {
-  if (value.is_none()) return std::nullopt;
-  const double seconds = value.cast<double>();
-  if (!(seconds >= 0) || seconds > 1e9)
-    throw py::value_error(
-        fmt::format("{}: expected seconds from 0 to 1e9, found {}", name, seconds));
-  // A timeout of nothing has passed at once; 0 would be none.
-  return std::chrono::nanoseconds(std::max<int64_t>(1, std::llround(seconds * 1e9)));
-}
 
 // A str that stays.
 PyObject* Interned(const char* text) {

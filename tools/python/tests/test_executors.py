@@ -222,6 +222,32 @@ def test_graph_input_without_a_copy():
     assert module.get_output(0)[5] == 7
 
 
+def test_graph_runs_within_limits(tmp_path):
+    text = HEADER + "def @main(%x: Tensor[(2048, 2048), float64], %s: float64) { multiply(nn.dense(nn.dense(%x, %x), %x), %s) }"
+    program = rvm.create_executor("graph", text).evaluate()
+    program.save(tmp_path / "g")
+    x = np.ones((2048, 2048))
+    with pytest.raises(rvm.DeadlineExceeded, match="the deadline has passed"):
+        program(x, 1.0, timeout=0.001)
+    graph = rvm.load_graph(tmp_path / "g", memory_limit=1 << 28)
+    with pytest.raises(rvm.DeadlineExceeded, match=r"node \d+ .*: kernel .*: the deadline has passed"):
+        graph.run(x=x, s=1.0, timeout=0.002)
+    with pytest.raises(rvm.FailedPrecondition, match="has not run to its end"):
+        graph.get_output(0)
+    threading.Timer(0.01, graph.cancel).start()
+    with pytest.raises(rvm.Cancelled):
+        graph.run()
+    with pytest.raises(ValueError, match="timeout: expected seconds"):
+        graph.run(timeout=-1)
+    with pytest.raises(rvm.ResourceExhausted, match="the graph: no memory for its tensors and scratch"):
+        rvm.load_graph(tmp_path / "g", memory_limit=1 << 20)
+    # An input of that name is meant first.
+    named = rvm.create_executor("graph", HEADER + "def @main(%x: Tensor[(2), float64], %timeout: float64) { multiply(%x, %timeout) }").evaluate()
+    assert named(np.ones(2), timeout=3.0).tolist() == [3, 3]
+    named.run(x=np.ones(2), timeout=4.0)
+    assert named.get_output(0).tolist() == [4, 4]
+
+
 def test_graph_weights_are_loaded_and_shared(tmp_path):
     text = HEADER + "def @main(%x: Tensor[(4), float32], %w: Tensor[(4), float32]) { multiply(%x, %w) }"
     one, two, three = [np.full(4, n, "f4") for n in (1, 2, 3)]
