@@ -131,7 +131,6 @@ class Interpreter {
   InterpreterContext& context_;
   Heap& heap_;
   RunCounters& counters_;
-  KernelRunner runner_;
   int64_t fuel_ = 0;                 // polls until the clock is read
   const char* stack_end_ = nullptr;  // of what the VM stack is charged for
   const bool parallel_;              // on several threads
@@ -143,6 +142,7 @@ class Interpreter {
   KernelEvent* traced_kernel_ = nullptr;
   Object* result_ = nullptr;
   Status error_;
+  KernelRunner runner_;
 };
 
 }  // namespace relayvm::vm

@@ -498,13 +498,13 @@ Interpreter::Interpreter(const Executable& executable, InterpreterContext& conte
       context_(context),
       heap_(*context.heap),
       counters_(*context.counters),
+      parallel_(context.num_threads > 1),
       runner_(
           context,
           [](void* run, bool may_yield) {
             return Interrupted(*static_cast<InterpreterContext*>(run), may_yield);
           },
-          &context),
-      parallel_(context.num_threads > 1) {}
+          &context) {}
 
 Status Interpret(const Executable& executable, InterpreterContext& context, uint32_t function,
                  std::span<Object* const> args, Object** result) {
