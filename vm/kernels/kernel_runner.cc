@@ -133,8 +133,7 @@ int32_t KernelRunner::RunTogether(std::span<const Together> calls, uint32_t* tas
 }
 
 int32_t KernelRunner::Run(const KernelCall& call) {
-  const uint32_t tasks =
-      has_.num_threads > 1 ? CountTasks(call.units, call.grain, has_.num_threads) : 1;
+  const uint32_t tasks = CountTasks(call.units, call.grain, has_.num_threads);
   if (tasks > 1) {
     const Together item{&call, 0, tasks};
     uint32_t task = 0;

@@ -14,8 +14,6 @@ namespace {
 // follow each other faster.
 constexpr std::chrono::microseconds kSpan{60};
 
-constexpr int64_t kTasksPerThread = 4;
-
 inline void Pause() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -43,16 +41,6 @@ Result<uint32_t> CountThreads(uint32_t num_threads) {
   if (num_threads <= kMaxThreads) return num_threads;
   return Status(StatusCode::kInvalidArgument, "num_threads is " + std::to_string(num_threads) +
                                                   ", above " + std::to_string(kMaxThreads));
-}
-
-uint32_t CountTasks(int64_t units, int64_t grain, uint32_t num_threads) {
-  grain = std::max<int64_t>(grain, 1);
-  if (num_threads <= 1 || units <= grain) return 1;
-  const int64_t threads = num_threads;
-  const int64_t tasks =
-      std::min(units / grain + (units % grain != 0 ? 1 : 0), kTasksPerThread * threads);
-  // One more than the others have, and these wait for it: three tasks on two threads take two thirds.
-  return static_cast<uint32_t>(tasks > threads ? tasks - tasks % threads : tasks);
 }
 
 Status NoThreads(uint32_t num_threads, const std::system_error& error) {

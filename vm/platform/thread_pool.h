@@ -13,6 +13,7 @@
 // thread_pool_test.cc.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -30,8 +31,18 @@ inline constexpr uint32_t kMaxThreads = 1024;
 // What an option `num_threads` says: 0 is as many as ReadMachineLimits() tells. Fails above kMaxThreads.
 Result<uint32_t> CountThreads(uint32_t num_threads);
 // Tasks to split `units` units of work into, of `grain` or more: as many for each thread, and several
-// where there is work for them, so that uneven ones even out. `grain` below 1 is 1.
-uint32_t CountTasks(int64_t units, int64_t grain, uint32_t num_threads);
+// where there is work for them, so that uneven ones even out. `grain` below 1 is 1. Here, so that a native
+// program without threads is not linked with a pool.
+inline uint32_t CountTasks(int64_t units, int64_t grain, uint32_t num_threads) {
+  constexpr int64_t kTasksPerThread = 4;
+  grain = std::max<int64_t>(grain, 1);
+  if (num_threads <= 1 || units <= grain) return 1;
+  const int64_t threads = num_threads;
+  const int64_t tasks =
+      std::min(units / grain + (units % grain != 0 ? 1 : 0), kTasksPerThread * threads);
+  // One more than the others have, and these wait for it: three tasks on two threads take two thirds.
+  return static_cast<uint32_t>(tasks > threads ? tasks - tasks % threads : tasks);
+}
 // Of `num_threads`, one could not be started.
 Status NoThreads(uint32_t num_threads, const std::system_error& error);
 
