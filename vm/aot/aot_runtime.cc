@@ -35,8 +35,9 @@ namespace {
 constexpr size_t kStackReserve = 256 << 10;
 
 struct AotRun : AotContext, Interrupts {
-  explicit AotRun(const KernelResources& resources)
+  explicit AotRun(const KernelResources& given)
       : AotContext{},
+        resources(given),
         heap(resources.heap),
         kernels(
             resources, [](void* run, bool) { return Interrupted(*static_cast<AotRun*>(run)); },
@@ -46,6 +47,7 @@ struct AotRun : AotContext, Interrupts {
   }
 
   const Program* program = nullptr;
+  const KernelResources resources;
   Heap* heap;
   ArenaStack* arena = nullptr;
   size_t stack_bytes = 0;

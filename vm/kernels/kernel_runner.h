@@ -64,6 +64,7 @@ class KernelRunner {
 
   // `has` is borrowed.
   KernelRunner(const KernelResources& has, Interrupted interrupted, void* run);
+  KernelRunner(const KernelResources&&, Interrupted, void*) = delete;
   KernelRunner(const KernelRunner&) = delete;
   KernelRunner& operator=(const KernelRunner&) = delete;
 
