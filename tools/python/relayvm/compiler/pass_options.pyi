@@ -6,4 +6,4 @@ class OfPasses(TypedDict, total=False):
     exact: bool
     layouts: str | Sequence[str] | Mapping[str, str | Sequence[str]]
     precision: Literal["fp32", "bf16"]
-    weights: Literal["q8", "q4"]
+    weights: Literal["q8", "q4", "q6"]
