@@ -11,6 +11,9 @@
 
 namespace relayvm {
 
+// The samples or pixels of a bin that are looked at without a poll.
+constexpr int64_t kBinAtOnce = 1 << 12;
+
 // The two pixels that a sample lies between along one axis, and their weights. Outside: beyond one
 // pixel outside the map, where the value is 0.
 template <typename R>
@@ -81,8 +84,9 @@ class BinTaps {
 
 // line[i] = the sum over the taps of weight * map[at + i], for i below `width`.
 template <typename R>
-[[gnu::noinline]] void SumRows(const CallArgs& args, const R* map, std::span<const typename BinTaps<R>::Tap> taps,
-             int64_t width, R* line) {
+[[gnu::noinline]] void SumRows(const CallArgs& args, const R* map,
+                               std::span<const typename BinTaps<R>::Tap> taps, int64_t width,
+                               R* line) {
   using Vector [[gnu::vector_size(16), gnu::aligned(1), gnu::may_alias]] = R;
   constexpr int64_t kLanes = 16 / sizeof(R);
   constexpr size_t kAtOnce = 16;  // rows that are read without a poll
@@ -123,8 +127,9 @@ R SumOfBin(const T* map, std::span<const typename BinTaps<R>::Tap> rows,
 
 // The same of a bin of any size.
 template <typename T, typename R>
-[[gnu::noinline]] R SumOfLargeBin(const CallArgs& args, const T* map, std::span<const typename BinTaps<R>::Tap> rows,
-                std::span<const typename BinTaps<R>::Tap> columns) {
+[[gnu::noinline]] R SumOfLargeBin(const CallArgs& args, const T* map,
+                                  std::span<const typename BinTaps<R>::Tap> rows,
+                                  std::span<const typename BinTaps<R>::Tap> columns) {
   R sum = 0;
   for (size_t row = 0; row < rows.size(); ++row) {
     args.InBlocks(static_cast<int64_t>(columns.size()), [&](int64_t begin, int64_t end) {
@@ -144,9 +149,8 @@ void SumBins(const CallArgs& args, const T* map, const BinTaps<R>& ys, int64_t h
              const BinTaps<R>& xs, int64_t width, bool is_dense, KernelVector<R>& line,
              const Store& store) {
   using Taps = std::span<const typename BinTaps<R>::Tap>;
-  constexpr int64_t kAtOnce = 1 << 12;  // pixels that are read without a poll
   const auto sum_line = [&]<typename Pixel>(const Pixel* from, Taps rows, int64_t y) {
-    const bool is_small = static_cast<int64_t>(rows.size()) * xs.size() <= kAtOnce;
+    const bool is_small = static_cast<int64_t>(rows.size()) * xs.size() <= kBinAtOnce;
     if (is_small) args.Work(static_cast<int64_t>(rows.size()) * xs.size() + width);
     for (int64_t x = 0; x < width; ++x) {
       store(y, x,

@@ -66,9 +66,6 @@ void FindSamples(const CallArgs& args, R start, R bin, int64_t bins, int64_t sam
   }
 }
 
-// The samples or pixels of a bin that are looked at without a poll.
-constexpr int64_t kBinAtOnce = 1 << 12;
-
 // The greatest of the samples ys x xs of a map, or of their corners with their weights.
 template <typename T, typename R>
 [[gnu::noinline]] R MaxOfSamples(const T* map, std::span<const Between<R>> ys,

@@ -72,6 +72,8 @@ check("nobody reads it", compile(*EXAMPLES, "--least", "3"), 1,
       "--least: nothing reads it; run a pass that does: --pass CountOperators@PLACE")
 check("no library", compile("--least", "3"), 1, "unexpected argument --least")
 check("did you mean", compile(*COUNT, "CountOperators@start", "--leats", "3"), 1, "did you mean --least?")
+for option in ("--weights", "--precision", "--layout"):
+    check(f"an empty {option}", compile(option, ""), 1, f"{option} : ")
 check("help", run("relayc", *EXAMPLES, "--help"), 0, "--least N", "are not printed (default: 1)", "--weights q8|q4", "--precision fp32|bf16")
 check("the compiler's own option", compile("--load-pass", "libclashing_exact.so"), 1,
       "libclashing_exact.so: pass Clashes: there is an option exact already")

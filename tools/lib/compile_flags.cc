@@ -162,12 +162,12 @@ Status CompileFlags::AddPassOptions(CLI::App& app, const std::vector<std::string
     }
     const std::string help =
         o.help + (o.initial.empty() ? "" : fmt::format(" (default: {})", o.initial));
-    std::vector<std::string>& given = of_passes[o.name];
-    if (!o.repeats) given = {""};  // where none is given
-    CLI::Option* option = o.is_flag() ? app.add_flag(flag, given[0], help)
-                          : o.repeats ? app.add_option(flag, given, help)
-                                      : app.add_option(flag, given[0], help);
+    // Its texts stay in CLI11, which tells an empty one from none.
+    CLI::Option*& option = of_passes[o.name];
+    option = o.is_flag() ? app.add_flag(flag, help)
+                         : app.add_option(flag, [](const CLI::results_t&) { return true; }, help);
     if (!o.is_flag()) option->type_name(o.Form());
+    if (o.repeats) option->expected(1, CLI::detail::expected_max_vector_size);
     const bool is_own = std::ranges::find(own, &o, &DeclaredOption::option) != own.end();
     option->group(is_own ? kTargetGroup : kExtend);
   }
@@ -175,10 +175,9 @@ Status CompileFlags::AddPassOptions(CLI::App& app, const std::vector<std::string
 }
 
 Status CompileFlags::Finish() {
-  for (const auto& [name, texts] : of_passes) {
-    for (const std::string& text : texts) {
-      if (!text.empty()) RELAYVM_RETURN_IF_ERROR(compiler.Set(name, text));
-    }
+  for (const auto& [name, option] : of_passes) {
+    for (const std::string& text : option->results())
+      RELAYVM_RETURN_IF_ERROR(compiler.Set(name, text));
   }
   for (const std::string& text : shapes) RELAYVM_RETURN_IF_ERROR(compiler.Set("shape", text));
   for (const std::string& text : dims) RELAYVM_RETURN_IF_ERROR(compiler.Set("dim", text));

@@ -16,8 +16,8 @@ struct CompileFlags {
   std::string input;
   CompilerOptions compiler;  // what the command line says
   CompileOptions options;    // the same as the driver takes it, after Finish
-  std::vector<std::string> shapes, dims, schedules;           // NAME=...
-  std::map<std::string, std::vector<std::string>> of_passes;  // as CompilerOptions::pass_options
+  std::vector<std::string> shapes, dims, schedules;  // NAME=...
+  std::map<std::string, CLI::Option*> of_passes;     // by the options' names; the app's
   PassFlags passes;
   bool time_passes = false;
   std::vector<PassTiming> timings;
