@@ -5,7 +5,7 @@
 
 #include <random>
 
-#include "compiler/end_to_end/imported_values.h"
+#include "compiler/import/onnx/value_cases.h"
 #include "compiler/import/onnx/testing.h"
 
 namespace relayvm {

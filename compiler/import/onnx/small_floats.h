@@ -1,6 +1,6 @@
 // Floats of 8 and 4 bits (FLOAT8E4M3FN, E4M3FNUZ, E5M2, E5M2FNUZ, FLOAT4E2M1), for which the IR has no
 // dtype: a value holds their codes in uint8, one a byte, and its `bits` say whose they are. ONNX has few
-// operators for them: conversions, and what moves elements. Tested by imported_small_floats_test.cc.
+// operators for them: conversions, and what moves elements. Tested by small_floats_test.cc.
 #pragma once
 
 #include <string_view>

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/end_to_end/imported_values.h"
+#include "compiler/import/onnx/value_cases.h"
 
 namespace relayvm {
 
@@ -97,7 +97,7 @@ inline void CheckRange(const Range& r) {
   }
 }
 
-// The rows of imported_checks_test.cc.
+// The rows of number_ranges_test.cc.
 std::vector<Range> Ranges();
 
 }  // namespace relayvm

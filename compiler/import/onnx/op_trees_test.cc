@@ -1,11 +1,22 @@
-// Tree ensembles of ai.onnx.ml: labels, scores and sums that ONNX Runtime 1.30 gives for the same models.
-#include "compiler/end_to_end/imported_values.h"
+// The values that tree ensembles give, against those of other systems or of their definitions.
+#include "compiler/import/onnx/value_cases.h"
 
 namespace relayvm {
 namespace {
 
+using import::testing::GraphModel;
+using import::testing::ImportText;
+using import::testing::Int;
+using import::testing::Node;
+using import::testing::Tensor;
+
+Value Of(const std::vector<int64_t>& dims, const std::vector<float>& elements) {
+  return *Value::CopyTensor(DType::kFloat32, dims, elements.data());
+}
+
 // clang-format off
 const ValueCase kCases[] = {
+    // By ONNX Runtime 1.30:
     {"TreeEnsembleClassifier of three, labels",
      R"(graph { node { input: "x" output: "t" output: "s" op_type: "TreeEnsembleClassifier"
        attribute { name: "class_ids" ints: 2 ints: 0 ints: 0 ints: 2 ints: 1 ints: 1 ints: 2
@@ -498,7 +509,7 @@ const ValueCase kCases[] = {
 };
 // clang-format on
 
-TEST_CASE("tree ensembles give what ONNX Runtime gives") {
+TEST_CASE("tree ensembles: the values of other systems") {
   for (const ValueCase& c : kCases) CheckValues(c);
 }
 
@@ -558,6 +569,36 @@ void CheckWholeTree(int64_t highest) {
 
 TEST_CASE("trees: columns and nodes that fit into one number of 32 bits, and do not") {
   for (const int64_t highest : {0, 1, 6, 7, 8, (1 << 20) - 1, 1 << 20}) CheckWholeTree(highest);
+}
+
+TEST_CASE("tree ensembles: a class that no leaf of the row has a weight for is not its label") {
+  const auto ints = [](const char* name, const std::vector<int>& values) {
+    return fmt::format("attribute {{ name: '{}' type: INTS ints: [{}] }} ", name,
+                       fmt::join(values, ", "));
+  };
+  const auto floats = [](const char* name, const std::vector<double>& values) {
+    return fmt::format("attribute {{ name: '{}' type: FLOATS floats: [{}] }} ", name,
+                       fmt::join(values, ", "));
+  };
+  std::string node =
+      Node("TreeEnsembleClassifier", "x", "y s",
+           ints("nodes_treeids", {0, 0, 0}) + ints("nodes_nodeids", {0, 1, 2}) +
+               ints("nodes_featureids", {0, 0, 0}) + ints("nodes_truenodeids", {1, 0, 0}) +
+               ints("nodes_falsenodeids", {2, 0, 0}) + floats("nodes_values", {0.5, 0, 0}) +
+               ints("class_treeids", {0, 0, 0}) + ints("class_nodeids", {1, 2, 2}) +
+               ints("class_ids", {1, 0, 2}) + floats("class_weights", {-2, -1, -0.5}) +
+               ints("classlabels_int64s", {10, 11, 12}) +
+               "attribute { name: 'nodes_modes' type: STRINGS strings: ['BRANCH_LEQ', 'LEAF', "
+               "'LEAF'] } ");
+  node.insert(node.find("op_type"), "domain: 'ai.onnx.ml' ");
+  const auto run = Runnable(ImportText(
+      "ir_version: 8 opset_import { domain: 'ai.onnx.ml' version: 3 } opset_import { version: 17 } "
+      "graph { name: 'g' " +
+      node + Tensor("input", "x", {"n", "1"}) + "output { name: 'y' } output { name: 's' } }"));
+  auto result = run->Run("main", {Of({2, 1}, {0, 1})});
+  REQUIRE_MESSAGE(result.ok(), result.status().ToString());
+  CHECK(result->field(0).element(0) == 11);
+  CHECK(result->field(0).element(1) == 12);
 }
 
 }  // namespace

@@ -1,12 +1,260 @@
-// Attention of com.microsoft and of ai.onnx with their rarer inputs, and Scan over batches, against
-// values computed with numpy in float64.
-#include "compiler/end_to_end/imported_values.h"
+// The values that attention give, against those of other systems or of their definitions.
+#include <cfloat>
+#include <cmath>
+
+#include "compiler/import/onnx/value_cases.h"
 
 namespace relayvm {
 namespace {
 
+using import::testing::GraphModel;
+using import::testing::ImportText;
+using import::testing::Int;
+using import::testing::Node;
+using import::testing::Tensor;
+
+Value Of(const std::vector<int64_t>& dims, const std::vector<float>& elements) {
+  return *Value::CopyTensor(DType::kFloat32, dims, elements.data());
+}
+
 // clang-format off
 const ValueCase kCases[] = {
+    // By ONNX Runtime 1.30, or numpy where it refuses or departs from the definition:
+    {"Attention, keys that count",
+     R"(graph { node { input: "x" input: "k" input: "v" input: "" input: "" input: ""
+     input: "n" output: "y" op_type: "Attention" domain: "" } name: "g" initializer {
+     dims: 2 dims: 1 dims: 3 dims: 2 data_type: 1 float_data: 1.0625 float_data: 1.25
+     float_data: -1.75 float_data: 0.25 float_data: -0.1875 float_data: -0.8125
+     float_data: -0.1875 float_data: -0.3125 float_data: -0.0625 float_data: 1.25
+     float_data: 1.3125 float_data: 0.5 name: "k" } initializer { dims: 2 dims: 1 dims:
+     3 dims: 2 data_type: 1 float_data: 0.8125 float_data: 1.8125 float_data: 0.5625
+     float_data: -0.5 float_data: -1.625 float_data: 0.1875 float_data: -1.0625
+     float_data: 0.375 float_data: -1.875 float_data: 1.375 float_data: 1.75
+     float_data: -1.375 name: "v" } initializer { dims: 2 data_type: 7 int64_data: 3
+     int64_data: 1 name: "n" } input { name: "x" type { tensor_type { elem_type: 1
+     shape { dim { dim_param: "d0" } dim { dim_param: "d1" } dim { dim_param: "d2" }
+     dim { dim_param: "d3" } } } } } output { name: "y" } })",
+     DType::kFloat32, {2, 1, 2, 2},
+     {-1.5, -1.5, 1.125, -0.8125, 1.1875, 0.3125, 1.4375, 0.1875},
+     {-0.236262, -0.222858, -0.436342, 0.810382, -1.0625, 0.375, -1.0625, 0.375},
+     1e-05, 24},
+    {"Attention, keys that count, causal",
+     R"(graph { node { input: "x" input: "k" input: "v" input: "" input: "" input: ""
+     input: "n" output: "y" op_type: "Attention" attribute { name: "is_causal" i: 1
+     type: INT } domain: "" } name: "g" initializer { dims: 2 dims: 1 dims: 3 dims: 2
+     data_type: 1 float_data: 1.125 float_data: -0.3125 float_data: 1.4375 float_data:
+     1.3125 float_data: -1.5 float_data: -1.9375 float_data: -1.5625 float_data:
+     -0.5625 float_data: -1.5625 float_data: -1.6875 float_data: -0.9375 float_data:
+     0.625 name: "k" } initializer { dims: 2 dims: 1 dims: 3 dims: 2 data_type: 1
+     float_data: 0.125 float_data: -0.875 float_data: 1.75 float_data: 0.8125
+     float_data: 0.5 float_data: 1.75 float_data: 1.125 float_data: -1.5 float_data:
+     -1.8125 float_data: 1.4375 float_data: -0.375 float_data: -1.75 name: "v" }
+     initializer { dims: 2 data_type: 7 int64_data: 3 int64_data: 1 name: "n" } input {
+     name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_param: "d0" } dim {
+     dim_param: "d1" } dim { dim_param: "d2" } dim { dim_param: "d3" } } } } } output {
+     name: "y" } })",
+     DType::kFloat32, {2, 1, 2, 2},
+     {1.25, -0.375, -1.8125, 1.625, 1.75, -1.8125, 0.375, 1.25},
+     {0.874786, -0.0963757, 1.01447, 1.0677, 0, 0, 1.125, -1.5},
+     1e-05, 24},
+    {"Attention, keys that count, with a mask",
+     R"(graph { node { input: "x" input: "k" input: "v" input: "m" input: "" input: ""
+     input: "n" output: "y" op_type: "Attention" domain: "" } name: "g" initializer {
+     dims: 2 dims: 1 dims: 3 dims: 2 data_type: 1 float_data: -0.75 float_data: -0.0625
+     float_data: -0.0625 float_data: 1.875 float_data: 0.75 float_data: 1.0625
+     float_data: -1.9375 float_data: -0.75 float_data: 1.875 float_data: -0.9375
+     float_data: 0.0625 float_data: 1.4375 name: "k" } initializer { dims: 2 dims: 1
+     dims: 3 dims: 2 data_type: 1 float_data: 0.5625 float_data: 1.5 float_data:
+     -1.3125 float_data: 0.0625 float_data: 0.5625 float_data: -0.625 float_data:
+     0.3125 float_data: 1.9375 float_data: 0.9375 float_data: -0.75 float_data: -1.6875
+     float_data: -1.25 name: "v" } initializer { dims: 1 dims: 3 data_type: 9
+     int32_data: 1 int32_data: 0 int32_data: 1 name: "m" } initializer { dims: 2
+     data_type: 7 int64_data: 2 int64_data: 0 name: "n" } input { name: "x" type {
+     tensor_type { elem_type: 1 shape { dim { dim_param: "d0" } dim { dim_param: "d1" }
+     dim { dim_param: "d2" } dim { dim_param: "d3" } } } } } output { name: "y" } })",
+     DType::kFloat32, {2, 1, 1, 2},
+     {-0.0625, -0.5, -0.25, -0.25},
+     {0.5625, 1.5, 0, 0},
+     1e-05, 24},
+    {"Attention, causal, fewer queries than keys",
+     R"(graph { node { input: "x" input: "k" input: "v" input: "" input: "" input: ""
+     input: "" output: "y" op_type: "Attention" attribute { name: "is_causal" i: 1
+     type: INT } domain: "" } name: "g" initializer { dims: 2 dims: 1 dims: 3 dims: 2
+     data_type: 1 float_data: 0.25 float_data: 1.6875 float_data: 1.8125 float_data:
+     1.0 float_data: 0.5 float_data: 1.4375 float_data: 1.9375 float_data: -1.0
+     float_data: 0.25 float_data: -1.4375 float_data: -1.5625 float_data: 0.6875 name:
+     "k" } initializer { dims: 2 dims: 1 dims: 3 dims: 2 data_type: 1 float_data:
+     -1.8125 float_data: 0.875 float_data: 1.25 float_data: -1.3125 float_data: 0.6875
+     float_data: -0.4375 float_data: 1.5625 float_data: 1.625 float_data: 0.3125
+     float_data: 0.25 float_data: 0.8125 float_data: 0.3125 name: "v" } input { name:
+     "x" type { tensor_type { elem_type: 1 shape { dim { dim_param: "d0" } dim {
+     dim_param: "d1" } dim { dim_param: "d2" } dim { dim_param: "d3" } } } } } output {
+     name: "y" } })",
+     DType::kFloat32, {2, 1, 2, 2},
+     {-0.875, 1.5, -0.875, 1.25, -0.875, 0.6875, 0.125, 1.8125},
+     {-1.8125, 0.875, -1.28701, 0.499652, 1.5625, 1.625, 1.15047, 1.17176},
+     1e-05, 24},
+    // By ONNX Runtime 1.30:
+    {"QAttention",
+     R"(graph { node { input: "x" input: "w" input: "b" input: "xs" input: "ws" input: "m"
+       input: "xz" input: "wz" output: "y" op_type: "QAttention" attribute { name:
+       "num_heads" i: 2 type: INT } domain: "com.microsoft" } name: "g" initializer { dims:
+       4 dims: 12 data_type: 2 name: "w" raw_data:
+       "mm\246\000t\002\261|4t\356UK\035\202\\\361\253\177\320\305\302\250\000\000V\230|\243\317\266\217\325\314\364\257\264\022\344\372\374\216L\231\311B\037\346"
+       } initializer { dims: 12 data_type: 1 name: "b" raw_data:
+       "\000\000\220\277\000\000\240?\000\000\340?\000\000\040\277\000\000\200>\000\000\000>\000\000\040\277\000\000\040\300\000\000\300\276\000\000\040?\000\000\300\277\000\000`\277"
+       } initializer { data_type: 1 name: "xs" raw_data: "\n\327\243<" } initializer {
+       data_type: 1 name: "ws" raw_data: "\n\327#<" } initializer { dims: 1 dims: 3
+       data_type: 6 name: "m" raw_data: "\001\000\000\000\001\000\000\000\000\000\000\000" }
+       initializer { data_type: 2 name: "xz" raw_data: "x" } initializer { data_type: 2
+       name: "wz" raw_data: "n" } input { name: "x" type { tensor_type { elem_type: 2 shape
+       { dim { dim_value: 1 } dim { dim_param: "s" } dim { dim_value: 4 } } } } } output {
+       name: "y" }})",
+     DType::kUInt8, {1, 3, 4},
+     {7, 60, 23, 216, 242, 8, 188, 33, 100, 234, 66, 206},
+     {-0.3592395484447479, -3.1869542598724365, 3.452177047729492, -0.2126806676387787,
+      -1.0823426246643066, -2.350505828857422, 3.518685817718506, -0.22458580136299133,
+      -3.814291477203369, 0.8096709847450256, 3.520998001098633, -0.22499965131282806},
+     0.0001},
+    // By ONNX Runtime 1.30, or numpy in float64 where it has no kernel:
+    {"Attention with rotary embeddings",
+     R"(graph { node { input: "x" input: "w" input: "b" output: "y" op_type: "Attention"
+       attribute { name: "do_rotary" i: 1 type: INT } attribute { name: "num_heads" i: 2
+       type: INT } attribute { name: "unidirectional" i: 1 type: INT } domain:
+       "com.microsoft" } name: "g" initializer { dims: [8, 24] data_type: 1 float_data:
+       [0.4375, -0.46875, 0.15625, -0.25, -0.3125, 0.125, 0.15625, 0.28125, -0.3125, 0.3125,
+       -0.15625, -0.46875, -0.46875, -0.4375, -0.4375, 0.125, -0.34375, 0.0, -0.34375, 0.25,
+       0.3125, 0.3125, -0.28125, -0.0625, 0.3125, 0.28125, -0.5, 0.15625, -0.46875, 0.125,
+       -0.46875, 0.0625, 0.40625, -0.09375, 0.3125, -0.21875, -0.5, 0.0, 0.40625, 0.21875,
+       -0.28125, -0.25, -0.25, 0.0625, 0.0625, 0.09375, -0.3125, 0.21875, 0.46875, -0.3125,
+       -0.15625, -0.0625, 0.0625, 0.375, 0.0625, 0.46875, -0.21875, 0.15625, 0.21875, 0.3125,
+       0.46875, -0.03125, 0.09375, 0.21875, -0.4375, 0.21875, 0.28125, 0.03125, 0.15625,
+       0.28125, -0.03125, -0.4375, 0.125, 0.09375, -0.25, -0.09375, -0.21875, -0.40625, 0.0,
+       -0.09375, -0.4375, -0.21875, 0.0625, -0.46875, -0.34375, -0.25, -0.25, 0.46875, 0.375,
+       -0.1875, 0.0625, -0.0625, -0.28125, -0.34375, 0.1875, 0.1875, 0.46875, -0.15625,
+       0.375, 0.40625, 0.28125, 0.3125, -0.1875, 0.09375, 0.0625, -0.09375, 0.0625, -0.0625,
+       -0.4375, -0.09375, 0.1875, 0.3125, 0.0, -0.5, 0.0, -0.125, 0.21875, 0.15625, -0.4375,
+       0.4375, -0.3125, 0.0, 0.46875, -0.4375, -0.21875, 0.28125, -0.25, 0.125, -0.4375,
+       -0.375, -0.21875, 0.0, 0.03125, -0.0625, -0.46875, 0.0625, -0.21875, -0.09375, -0.25,
+       -0.5, -0.375, -0.15625, 0.28125, 0.3125, 0.4375, -0.21875, 0.40625, -0.09375, -0.0625,
+       -0.28125, -0.4375, 0.25, -0.15625, 0.15625, 0.0, -0.0625, -0.125, -0.40625, 0.21875,
+       0.375, 0.21875, -0.03125, 0.375, 0.46875, -0.03125, -0.375, -0.28125, 0.15625,
+       0.40625, -0.0625, 0.375, -0.40625, -0.375, -0.0625, -0.3125, -0.21875, 0.15625,
+       0.40625, 0.3125, -0.25, 0.4375, -0.5, -0.5, 0.34375, -0.3125, 0.28125, -0.09375,
+       0.0625, 0.03125, 0.03125, 0.25, 0.1875] name: "w" } initializer { dims: 24 data_type:
+       1 float_data: [0.125, 1.25, 0.0, -1.75, -1.125, -2.0, 0.5, -1.125, 0.25, -1.75, 1.75,
+       1.25, -1.25, 0.25, -1.625, 0.75, -0.625, 0.25, -0.75, 0.0, -0.25, -0.5, -1.375,
+       -1.125] name: "b" } input { name: "x" type { tensor_type { elem_type: 1 shape { dim {
+       dim_param: "d0" } dim { dim_param: "d1" } dim { dim_param: "d2" } } } } } output {
+       name: "y" } })",
+     DType::kFloat32, {1, 2, 8},
+     {0, -0.625, -1.125, -1.75, -0.75, -1.125, 1.25, 1.5, -0.5, -0.5, 1.125, -1.5, -2, -1.25,
+      1.875, -0.25},
+     {-0.5625, 1.3515625, -0.41015625, 1.37109375, 0.29296875, -0.63671875, -1.4375,
+      -1.30078125, -0.568012416, 1.42071843, -0.2538037, 1.41469204, 0.264448553, -0.64733094,
+      -1.44147956, -1.58863616},
+     0.0001},
+    {"Attention whose past has room for more",
+     R"(graph { node { input: "x" input: "w" input: "b" input: "" input: "p" input: "" input:
+       "pl" output: "y" op_type: "Attention" attribute { name: "do_rotary" i: 1 type: INT }
+       attribute { name: "num_heads" i: 2 type: INT } attribute { name:
+       "past_present_share_buffer" i: 1 type: INT } attribute { name: "rotary_embedding_dim"
+       i: 2 type: INT } attribute { name: "unidirectional" i: 1 type: INT } domain:
+       "com.microsoft" } name: "g" initializer { dims: [8, 24] data_type: 1 float_data:
+       [0.4375, -0.46875, 0.15625, -0.25, -0.3125, 0.125, 0.15625, 0.28125, -0.3125, 0.3125,
+       -0.15625, -0.46875, -0.46875, -0.4375, -0.4375, 0.125, -0.34375, 0.0, -0.34375, 0.25,
+       0.3125, 0.3125, -0.28125, -0.0625, 0.3125, 0.28125, -0.5, 0.15625, -0.46875, 0.125,
+       -0.46875, 0.0625, 0.40625, -0.09375, 0.3125, -0.21875, -0.5, 0.0, 0.40625, 0.21875,
+       -0.28125, -0.25, -0.25, 0.0625, 0.0625, 0.09375, -0.3125, 0.21875, 0.46875, -0.3125,
+       -0.15625, -0.0625, 0.0625, 0.375, 0.0625, 0.46875, -0.21875, 0.15625, 0.21875, 0.3125,
+       0.46875, -0.03125, 0.09375, 0.21875, -0.4375, 0.21875, 0.28125, 0.03125, 0.15625,
+       0.28125, -0.03125, -0.4375, 0.125, 0.09375, -0.25, -0.09375, -0.21875, -0.40625, 0.0,
+       -0.09375, -0.4375, -0.21875, 0.0625, -0.46875, -0.34375, -0.25, -0.25, 0.46875, 0.375,
+       -0.1875, 0.0625, -0.0625, -0.28125, -0.34375, 0.1875, 0.1875, 0.46875, -0.15625,
+       0.375, 0.40625, 0.28125, 0.3125, -0.1875, 0.09375, 0.0625, -0.09375, 0.0625, -0.0625,
+       -0.4375, -0.09375, 0.1875, 0.3125, 0.0, -0.5, 0.0, -0.125, 0.21875, 0.15625, -0.4375,
+       0.4375, -0.3125, 0.0, 0.46875, -0.4375, -0.21875, 0.28125, -0.25, 0.125, -0.4375,
+       -0.375, -0.21875, 0.0, 0.03125, -0.0625, -0.46875, 0.0625, -0.21875, -0.09375, -0.25,
+       -0.5, -0.375, -0.15625, 0.28125, 0.3125, 0.4375, -0.21875, 0.40625, -0.09375, -0.0625,
+       -0.28125, -0.4375, 0.25, -0.15625, 0.15625, 0.0, -0.0625, -0.125, -0.40625, 0.21875,
+       0.375, 0.21875, -0.03125, 0.375, 0.46875, -0.03125, -0.375, -0.28125, 0.15625,
+       0.40625, -0.0625, 0.375, -0.40625, -0.375, -0.0625, -0.3125, -0.21875, 0.15625,
+       0.40625, 0.3125, -0.25, 0.4375, -0.5, -0.5, 0.34375, -0.3125, 0.28125, -0.09375,
+       0.0625, 0.03125, 0.03125, 0.25, 0.1875] name: "w" } initializer { dims: 24 data_type:
+       1 float_data: [0.125, 1.25, 0.0, -1.75, -1.125, -2.0, 0.5, -1.125, 0.25, -1.75, 1.75,
+       1.25, -1.25, 0.25, -1.625, 0.75, -0.625, 0.25, -0.75, 0.0, -0.25, -0.5, -1.375,
+       -1.125] name: "b" } initializer { dims: [2, 1, 2, 5, 4] data_type: 1 float_data:
+       [0.75, 1.5, 1.25, 0.375, -2.0, 1.125, 1.625, -0.875, -1.75, -1.125, -0.875, -0.625,
+       -0.125, -0.75, -0.375, -0.625, -1.25, 0.375, 0.875, 0.25, 1.25, -1.5, -1.125, -1.375,
+       -1.375, -0.875, 0.0, -1.25, -1.5, -2.0, 1.75, -0.875, 1.375, 0.375, 1.25, -2.0,
+       -0.375, 1.0, 1.125, -1.25, -0.5, 1.75, -0.25, 1.0, -1.625, 0.625, -1.875, 0.625,
+       0.625, -1.375, -1.25, -1.125, 1.75, 1.625, 0.25, 1.5, 0.25, 0.375, 1.5, -0.625,
+       -0.875, 0.375, -2.0, -0.625, -1.125, -2.0, -0.25, 0.125, -1.5, 0.25, -1.0, -1.375,
+       0.875, -0.25, -0.5, 1.75, -0.75, 1.375, -1.125, 0.375] name: "p" } initializer { dims:
+       1 data_type: 6 int32_data: 2 name: "pl" } input { name: "x" type { tensor_type {
+       elem_type: 1 shape { dim { dim_param: "d0" } dim { dim_param: "d1" } dim { dim_param:
+       "d2" } } } } } output { name: "y" } })",
+     DType::kFloat32, {1, 2, 8},
+     {0, -0.625, -1.125, -1.75, -0.75, -1.125, 1.25, 1.5, -0.5, -0.5, 1.125, -1.5, -2, -1.25,
+      1.875, -0.25},
+     {-1.53605044, 0.701331079, -1.74914217, 0.669371367, -0.801780045, 0.265107155,
+      -1.93119943, -0.656510413, -1.40274167, 0.834818125, -1.53245676, 0.735062182,
+      -0.137399435, -0.668824792, -1.37434781, -1.39050138},
+     0.0001},
+    {"Attention whose past has room for more, the cache",
+     R"(graph { node { input: "x" input: "w" input: "b" input: "" input: "p" input: "" input:
+       "pl" output: "u" output: "y" op_type: "Attention" attribute { name: "do_rotary" i: 1
+       type: INT } attribute { name: "num_heads" i: 2 type: INT } attribute { name:
+       "past_present_share_buffer" i: 1 type: INT } attribute { name: "rotary_embedding_dim"
+       i: 2 type: INT } attribute { name: "unidirectional" i: 1 type: INT } domain:
+       "com.microsoft" } name: "g" initializer { dims: [8, 24] data_type: 1 float_data:
+       [0.4375, -0.46875, 0.15625, -0.25, -0.3125, 0.125, 0.15625, 0.28125, -0.3125, 0.3125,
+       -0.15625, -0.46875, -0.46875, -0.4375, -0.4375, 0.125, -0.34375, 0.0, -0.34375, 0.25,
+       0.3125, 0.3125, -0.28125, -0.0625, 0.3125, 0.28125, -0.5, 0.15625, -0.46875, 0.125,
+       -0.46875, 0.0625, 0.40625, -0.09375, 0.3125, -0.21875, -0.5, 0.0, 0.40625, 0.21875,
+       -0.28125, -0.25, -0.25, 0.0625, 0.0625, 0.09375, -0.3125, 0.21875, 0.46875, -0.3125,
+       -0.15625, -0.0625, 0.0625, 0.375, 0.0625, 0.46875, -0.21875, 0.15625, 0.21875, 0.3125,
+       0.46875, -0.03125, 0.09375, 0.21875, -0.4375, 0.21875, 0.28125, 0.03125, 0.15625,
+       0.28125, -0.03125, -0.4375, 0.125, 0.09375, -0.25, -0.09375, -0.21875, -0.40625, 0.0,
+       -0.09375, -0.4375, -0.21875, 0.0625, -0.46875, -0.34375, -0.25, -0.25, 0.46875, 0.375,
+       -0.1875, 0.0625, -0.0625, -0.28125, -0.34375, 0.1875, 0.1875, 0.46875, -0.15625,
+       0.375, 0.40625, 0.28125, 0.3125, -0.1875, 0.09375, 0.0625, -0.09375, 0.0625, -0.0625,
+       -0.4375, -0.09375, 0.1875, 0.3125, 0.0, -0.5, 0.0, -0.125, 0.21875, 0.15625, -0.4375,
+       0.4375, -0.3125, 0.0, 0.46875, -0.4375, -0.21875, 0.28125, -0.25, 0.125, -0.4375,
+       -0.375, -0.21875, 0.0, 0.03125, -0.0625, -0.46875, 0.0625, -0.21875, -0.09375, -0.25,
+       -0.5, -0.375, -0.15625, 0.28125, 0.3125, 0.4375, -0.21875, 0.40625, -0.09375, -0.0625,
+       -0.28125, -0.4375, 0.25, -0.15625, 0.15625, 0.0, -0.0625, -0.125, -0.40625, 0.21875,
+       0.375, 0.21875, -0.03125, 0.375, 0.46875, -0.03125, -0.375, -0.28125, 0.15625,
+       0.40625, -0.0625, 0.375, -0.40625, -0.375, -0.0625, -0.3125, -0.21875, 0.15625,
+       0.40625, 0.3125, -0.25, 0.4375, -0.5, -0.5, 0.34375, -0.3125, 0.28125, -0.09375,
+       0.0625, 0.03125, 0.03125, 0.25, 0.1875] name: "w" } initializer { dims: 24 data_type:
+       1 float_data: [0.125, 1.25, 0.0, -1.75, -1.125, -2.0, 0.5, -1.125, 0.25, -1.75, 1.75,
+       1.25, -1.25, 0.25, -1.625, 0.75, -0.625, 0.25, -0.75, 0.0, -0.25, -0.5, -1.375,
+       -1.125] name: "b" } initializer { dims: [2, 1, 2, 5, 4] data_type: 1 float_data:
+       [0.75, 1.5, 1.25, 0.375, -2.0, 1.125, 1.625, -0.875, -1.75, -1.125, -0.875, -0.625,
+       -0.125, -0.75, -0.375, -0.625, -1.25, 0.375, 0.875, 0.25, 1.25, -1.5, -1.125, -1.375,
+       -1.375, -0.875, 0.0, -1.25, -1.5, -2.0, 1.75, -0.875, 1.375, 0.375, 1.25, -2.0,
+       -0.375, 1.0, 1.125, -1.25, -0.5, 1.75, -0.25, 1.0, -1.625, 0.625, -1.875, 0.625,
+       0.625, -1.375, -1.25, -1.125, 1.75, 1.625, 0.25, 1.5, 0.25, 0.375, 1.5, -0.625,
+       -0.875, 0.375, -2.0, -0.625, -1.125, -2.0, -0.25, 0.125, -1.5, 0.25, -1.0, -1.375,
+       0.875, -0.25, -0.5, 1.75, -0.75, 1.375, -1.125, 0.375] name: "p" } initializer { dims:
+       1 data_type: 6 int32_data: 2 name: "pl" } input { name: "x" type { tensor_type {
+       elem_type: 1 shape { dim { dim_param: "d0" } dim { dim_param: "d1" } dim { dim_param:
+       "d2" } } } } } output { name: "y" } })",
+     DType::kFloat32, {1, 2, 8},
+     {0, -0.625, -1.125, -1.75, -0.75, -1.125, 1.25, 1.5, -0.5, -0.5, 1.125, -1.5, -2, -1.25,
+      1.875, -0.25},
+     {0.75, 1.5, 1.25, 0.375, -2, 1.125, 1.625, -0.875, -0.450475842, 1.43486977, 1.8671875,
+      1.44921875, -0.624425948, 0.601955593, 1.89453125, 2.71875, -1.25, 0.375, 0.875, 0.25,
+      1.25, -1.5, -1.125, -1.375, -1.375, -0.875, 0, -1.25, 0.388006568, 0.100247957,
+      -1.63671875, 0.2265625, -0.823570192, -0.324525476, -0.3828125, 0.03515625, -0.375, 1,
+      1.125, -1.25, -0.5, 1.75, -0.25, 1, -1.625, 0.625, -1.875, 0.625, -0.5625, 1.3515625,
+      -0.41015625, 1.37109375, -0.60546875, 1.890625, 0.80859375, 1.7109375, 0.25, 0.375, 1.5,
+      -0.625, -0.875, 0.375, -2, -0.625, -1.125, -2, -0.25, 0.125, 0.29296875, -0.63671875,
+      -1.4375, -1.30078125, 0.125, -0.69921875, -1.4609375, -2.99609375, -0.75, 1.375, -1.125,
+      0.375},
+     0.0001},
+    // By numpy in float64:
     {"GroupQueryAttention: head_sink",
      R"(graph { node { input: "x" input: "k" input: "v" input: "pk" input: "pv" input: "sl"
        input: "ts" input: "" input: "" input: "" input: "" input: "sink" output: "y"
@@ -542,49 +790,38 @@ const ValueCase kCases[] = {
       -0.17142626881031053, -1.3964316415862525, 1.0061732237618157, 1.829860246535915,
       -0.22743012326795742, -0.9446368173275035},
      2e-05, 24},
-    {"Scan 8, batches",
-     R"(graph { node { input: "" input: "s" input: "x" output: "f" output: "y" op_type:
-       "Scan" attribute { name: "body" g { node { input: "s" input: "i" output: "t" name:
-       "t_Add" op_type: "Add" domain: "" } node { input: "t" input: "i" output: "o" name:
-       "o_Mul" op_type: "Mul" domain: "" } name: "b" input { name: "s" type { tensor_type {
-       elem_type: 1 shape { dim { dim_value: 2 } } } } } input { name: "i" type {
-       tensor_type { elem_type: 1 shape { dim { dim_value: 2 } } } } } output { name: "t"
-       type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } } } } } output { name:
-       "o" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } } } } } } type:
-       GRAPH } attribute { name: "num_scan_inputs" i: 1 type: INT } } name: "g" initializer
-       { dims: 2 dims: 2 data_type: 1 name: "s" raw_data:
-       "\000\000\200\276\000\000\000\277\000\000\200?\000\000\300\276" } input { name: "x"
-       type { tensor_type { elem_type: 1 shape { dim { dim_param: "b" } dim { dim_param: "t"
-       } dim { dim_value: 2 } } } } } output { name: "y" }})",
-     DType::kFloat32, {2, 3, 2},
-     {-1, 0, -0.25, 1.25, 0.75, -1.25, 0.5, -1.25, 0.25, 0.75, -0.5, -0.5},
-     {1.25, 0, 0.375, 0.9375, -0.5625, 0.625, 0.75, 2.03125, 0.4375, -0.65625, -0.625, 0.6875},
-     2e-05, 8},
-    {"Scan 8, batches of their own lengths",
-     R"(graph { node { input: "l" input: "s" input: "x" output: "f" output: "y" op_type:
-       "Scan" attribute { name: "body" g { node { input: "s" input: "i" output: "t" name:
-       "t_Add" op_type: "Add" domain: "" } node { input: "t" input: "i" output: "o" name:
-       "o_Mul" op_type: "Mul" domain: "" } name: "b" input { name: "s" type { tensor_type {
-       elem_type: 1 shape { dim { dim_value: 2 } } } } } input { name: "i" type {
-       tensor_type { elem_type: 1 shape { dim { dim_value: 2 } } } } } output { name: "t"
-       type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } } } } } output { name:
-       "o" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } } } } } } type:
-       GRAPH } attribute { name: "num_scan_inputs" i: 1 type: INT } } name: "g" initializer
-       { dims: 2 dims: 2 data_type: 1 name: "s" raw_data:
-       "\000\000\200\276\000\000\000\277\000\000\200?\000\000\300\276" } initializer { dims:
-       2 data_type: 7 name: "l" raw_data:
-       "\003\000\000\000\000\000\000\000\001\000\000\000\000\000\000\000" } input { name:
-       "x" type { tensor_type { elem_type: 1 shape { dim { dim_param: "b" } dim { dim_param:
-       "t" } dim { dim_value: 2 } } } } } output { name: "y" }})",
-     DType::kFloat32, {2, 3, 2},
-     {-1, 0, -0.25, 1.25, 0.75, -1.25, 0.5, -1.25, 0.25, 0.75, -0.5, -0.5},
-     {1.25, 0, 0.375, 0.9375, -0.5625, 0.625, 0.75, 2.03125, 0, 0, 0, 0},
-     2e-05, 8},
 };
 // clang-format on
 
-TEST_CASE("attention of ONNX models: sinks, positions, windows, short masks; scans of batches") {
+TEST_CASE("attention: the values of other systems") {
   for (const ValueCase& c : kCases) CheckValues(c);
+}
+
+TEST_CASE(
+    "Attention: a query whose keys are all masked gives 0, by -infinity or the lowest number") {
+  const std::vector<float> with_all = {0.38190436F, 0.50690436F, 0,     0,
+                                       0.43646199F, 0.56146199F, 0.75F, 0.875F};
+  const std::vector<float> causal = {0, 0.125F, 0, 0, 0.28292897F, 0.40792897F, 0.75F, 0.875F};
+  for (const bool is_causal : {false, true}) {
+    const auto run = Runnable(ImportText(
+        GraphModel(Node("Attention", "x x x m", "y", Int("is_causal", is_causal ? 1 : 0)) +
+                       Tensor("input", "x", {"1", "1", "4", "2"}) +
+                       Tensor("input", "m", {"4", "n"}) + "output { name: 'y' } ",
+                   23)));
+    for (const float hidden : {-HUGE_VALF, -FLT_MAX}) {
+      CAPTURE(is_causal);
+      CAPTURE(hidden);
+      std::vector<float> mask(16, 0);
+      for (const int i : {4, 5, 6, 7, 12, 13, 14}) mask[static_cast<size_t>(i)] = hidden;
+      auto y = run->Run("main",
+                        {Of({1, 1, 4, 2}, {0, 0.125F, 0.25F, 0.375F, 0.5F, 0.625F, 0.75F, 0.875F}),
+                         Of({4, 4}, mask)});
+      REQUIRE_MESSAGE(y.ok(), y.status().ToString());
+      const std::vector<float>& expected = is_causal ? causal : with_all;
+      for (size_t i = 0; i < expected.size(); ++i)
+        CHECK(std::abs(static_cast<const float*>(y->data())[i] - expected[i]) < 1e-5F);
+    }
+  }
 }
 
 }  // namespace

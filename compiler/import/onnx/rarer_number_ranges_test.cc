@@ -1,12 +1,12 @@
 // Every operator of ONNX is known to take any number, or has a row that checks what it does with a wrong
-// one: those of imported_checks_test.cc, and here those that share what reads the input, and rarer ones.
+// one: those of number_ranges_test.cc, and here those that share what reads the input, and rarer ones.
 #include <map>
 #include <set>
 #include <sstream>
 #include <string_view>
 #include <utility>
 
-#include "compiler/end_to_end/number_ranges.h"
+#include "compiler/import/onnx/number_ranges.h"
 #include "compiler/import/onnx/operator.h"
 
 namespace relayvm {

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "compiler/driver.h"
-#include "compiler/end_to_end/imported_values.h"
 #include "compiler/import/onnx/testing.h"
+#include "compiler/import/onnx/value_cases.h"
 #include "vm/api/relayvm.h"
 
 namespace relayvm {

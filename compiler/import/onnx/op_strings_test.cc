@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "compiler/end_to_end/imported_values.h"
 #include "compiler/frontend/parser.h"
+#include "compiler/import/onnx/value_cases.h"
 #include "compiler/ir/printer.h"
 #include "compiler/pipeline.h"
 #include "compiler/reference/interpreter.h"

@@ -1,6 +1,6 @@
 // Inputs that only one branch of an imported model reads: their dims are a contract there, and nothing
 // where another branch is taken.
-#include "compiler/end_to_end/imported_values.h"
+#include "compiler/import/onnx/value_cases.h"
 
 namespace relayvm {
 namespace {

@@ -3,7 +3,7 @@
 #include <tuple>
 #include <utility>
 
-#include "compiler/end_to_end/imported_values.h"
+#include "compiler/import/onnx/value_cases.h"
 #include "compiler/reference/interpreter.h"
 
 namespace relayvm {

@@ -1,6 +1,6 @@
 // What an imported model asks of its inputs' numbers is checked when it runs, and the error names the
 // node: places in sequences, blocks of weights, categories.
-#include "compiler/end_to_end/number_ranges.h"
+#include "compiler/import/onnx/number_ranges.h"
 
 namespace relayvm {
 namespace {

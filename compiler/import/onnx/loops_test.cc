@@ -2,8 +2,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "compiler/end_to_end/imported_values.h"
 #include "compiler/import/onnx/testing.h"
+#include "compiler/import/onnx/value_cases.h"
 
 namespace relayvm {
 namespace {
@@ -20,24 +20,18 @@ struct Row {
 const Row kRows[] = {
     {"the state",
      Node("Identity", "s", "r"),
-     [](int64_t h, int64_t w) {
-       return std::vector<int64_t>{h, w};
-     },
+     [](int64_t h, int64_t w) { return std::vector<int64_t>{h, w}; },
      {"a", "b"}},
     {"a dim of the state twice",
      Node("Concat", "s s", "r", Int("axis", 1)),
-     [](int64_t h, int64_t w) {
-       return std::vector<int64_t>{h, 2 * w};
-     },
+     [](int64_t h, int64_t w) { return std::vector<int64_t>{h, 2 * w}; },
      {"a", "b"}},
     {"half of a dim of what stands outside",
      Node("MaxPool", "image", "p",
           "attribute { name: 'kernel_shape' type: INTS ints: [1, 2] } "
           "attribute { name: 'strides' type: INTS ints: [1, 2] } ") +
          Node("Squeeze", "p ones", "r"),
-     [](int64_t h, int64_t w) {
-       return std::vector<int64_t>{h, w / 2};
-     },
+     [](int64_t h, int64_t w) { return std::vector<int64_t>{h, w / 2}; },
      {"a", "b"}},
     {"one dim for all",
      Node("Reshape", "s all", "r"),

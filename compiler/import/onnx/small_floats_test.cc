@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "compiler/end_to_end/imported_values.h"
+#include "compiler/import/onnx/value_cases.h"
 
 namespace relayvm {
 namespace {

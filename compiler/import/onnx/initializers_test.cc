@@ -2,7 +2,7 @@
 // those that are inputs too.
 #include <span>
 
-#include "compiler/end_to_end/imported_values.h"
+#include "compiler/import/onnx/value_cases.h"
 
 namespace relayvm {
 namespace {

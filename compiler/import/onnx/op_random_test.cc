@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/end_to_end/imported_values.h"
+#include "compiler/import/onnx/value_cases.h"
 
 namespace relayvm {
 namespace {
