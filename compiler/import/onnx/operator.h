@@ -180,6 +180,7 @@ std::span<const OperatorDef> VisionOperators();
 std::span<const OperatorDef> AttentionOperators();
 std::span<const OperatorDef> ContribOperators();
 std::span<const OperatorDef> ContribQuantOperators();
+std::span<const OperatorDef> ExperimentalOperators();
 std::span<const OperatorDef> RandomOperators();
 std::span<const OperatorDef> LearningOperators();
 std::span<const OperatorDef> TreeOperators();

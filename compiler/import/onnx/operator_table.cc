@@ -13,12 +13,14 @@ std::span<const OperatorDef> Operators() {
   static const std::vector<OperatorDef>* const kAll = [] {
     auto* all = new std::vector<OperatorDef>;
     for (const auto& table :
-         {MathOperators(),      TensorOperators(),    NnOperators(),           ReduceOperators(),
-          ControlOperators(),   RecurrentOperators(), SequenceOperators(),     IndexOperators(),
-          LossOperators(),      SignalOperators(),    StringOperators(),       ResizeOperators(),
-          QuantOperators(),     NormOperators(),      PoolOperators(),         VisionOperators(),
-          AttentionOperators(), ContribOperators(),   ContribQuantOperators(), RandomOperators(),
-          LearningOperators(),  TreeOperators(),      VectorMachineOperators()}) {
+         {MathOperators(),         TensorOperators(),        NnOperators(),
+          ReduceOperators(),       ControlOperators(),       RecurrentOperators(),
+          SequenceOperators(),     IndexOperators(),         LossOperators(),
+          SignalOperators(),       StringOperators(),        ResizeOperators(),
+          QuantOperators(),        NormOperators(),          PoolOperators(),
+          VisionOperators(),       AttentionOperators(),     ContribOperators(),
+          ContribQuantOperators(), RandomOperators(),        LearningOperators(),
+          TreeOperators(),         VectorMachineOperators(), ExperimentalOperators()}) {
       all->insert(all->end(), table.begin(), table.end());
     }
     return all;
