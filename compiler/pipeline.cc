@@ -15,6 +15,7 @@
 #include "compiler/ir/printer.h"
 #include "compiler/ir/stop_scope.h"
 #include "compiler/ir/verify.h"
+#include "compiler/rules/rule_pass.h"
 #include "compiler/rules/simplify.h"
 #include "compiler/transforms/fuse/fuse.h"
 #include "compiler/transforms/fuse/make_at_use.h"
@@ -139,11 +140,12 @@ const std::vector<Pass>& AllPasses() {
        .description = "what depends on constants alone is computed"},
       {.name = "SimplifyExpr",
        .run = [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
-         return rules::SimplifyExpr(m, context.stop);
+         return rules::ApplyRulesIn(m, rules::SimplifyRules(), context);
        },
        .refuses = {kFused, kFinalTypes},
        .drops = {},
-       .description = "algebra that keeps every bit: the rules of compiler/rules/simplify.relay"},
+       .description = "algebra that keeps every bit: the rules of compiler/rules/simplify.relay",
+       .options = {&rules::ExplainRulesOption().row()}},
       {.name = "WidenScatters",
        .run = Pure(ir::WidenScatters),
        .refuses = {kFused, kFinalTypes},

@@ -85,10 +85,9 @@ struct CompilerOptions {
   // Passes of shared libraries (compiler/pass_plugin.h), and where each runs: "NAME@after:FuseOps".
   // Only in relayvm's tools and in programs that export the compiler to such libraries.
   std::vector<std::string> pass_libraries, passes;
-  // Files of rewrite rules (compiler/rules/rules.h), applied before SimplifyInference; with
-  // `explain_rules` what nearly matched goes to `on_text`.
+  // Files of rewrite rules (compiler/rules/rules.h), applied before SimplifyInference; with the option
+  // "explain-rules" what nearly matched goes to `on_text`.
   std::vector<std::string> rules;
-  bool explain_rules = false;
   bool verify_ir = false;      // checks the program after each pass
   std::string print_ir_after;  // a pass's name, or "all": goes to `on_text`
   std::function<void(std::string_view text)> on_text;

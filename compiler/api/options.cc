@@ -124,7 +124,6 @@ constexpr Setter kSetters[] = {
     {"disable-pass", AddText<&O::disabled_passes>},
     {"entry", SetText<&O::entry>},
     {"executor", SetText<&O::executor>},
-    {"explain-rules", SetFlag<&O::explain_rules>},
     {"load-pass", AddText<&O::pass_libraries>},
     {"overridable", AddText<&O::overridable>},
     {"params", SetText<&O::params_file>},
@@ -222,7 +221,7 @@ Status ReadRuleFiles(const CompilerOptions& o, CompileOptions* options) {
   }
   // The program as it was written: constants are bound, functions inlined.
   options->pipeline.passes.push_back(
-      {rules::RewritePass(rules::Join(sets), o.explain_rules), "before:SimplifyInference"});
+      {rules::RewritePass(rules::Join(sets)), "before:SimplifyInference"});
   return OkStatus();
 }
 

@@ -67,6 +67,12 @@ Token Lexer::Next() {
   const char c = text_[begin];
   if (c == '%') return Name(TokenKind::kLocal);
   if (c == '@') return Name(TokenKind::kGlobal);
+  if (c == '$' && IsWordStart(At(begin + 1))) {
+    ++position_;
+    while (IsWordChar(At(position_))) ++position_;
+    return Token{TokenKind::kVariable, begin, position_,
+                 std::string(text_.substr(begin + 1, position_ - begin - 1))};
+  }
   if (c == '"') return String();
   if (IsDigit(c)) return Number();
   if (IsWordStart(c)) {

@@ -4,6 +4,7 @@
 //
 //   %name %"any text"   locals       %7        graph variable   meta[type.key][3]   metadata
 //   @name @"any text"   globals      "text\n"  string           2, 2i64, 2f, inff   numbers
+//   $name               variables of attributes, in rules
 //
 // Numbers may also be 1e-5f16 or nanf; meta[...] refers to an entry of the metadata section.
 //
@@ -26,8 +27,9 @@ enum class TokenKind : uint8_t {
   kIdentifier,  // also keywords; `match?` is one token
   kLocal,       // `text` is the name
   kGlobal,
-  kGraph,    // `index`
-  kInteger,  // `number`; dtype from the suffix, if any
+  kGraph,     // `index`
+  kVariable,  // $name, of an attribute in a rule: `text` is the name
+  kInteger,   // `number`; dtype from the suffix, if any
   kFloat,
   kString,       // `text`, unescaped
   kMeta,         // `text` is the type key, `index` the position

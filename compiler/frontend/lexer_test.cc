@@ -24,6 +24,9 @@ std::string Lex(std::string_view text) {
       case TokenKind::kLocal:
         out += (t.quoted ? "%q:" : "%") + t.text;
         break;
+      case TokenKind::kVariable:
+        out += "$" + t.text;
+        break;
       case TokenKind::kGlobal:
         out += (t.quoted ? "@q:" : "@") + t.text;
         break;
@@ -128,6 +131,7 @@ TEST_CASE("malformed tokens") {
       {"meta[a", "error: malformed metadata reference; it reads meta[type.key][0]"},
       {"meta[a][x]", "error: malformed metadata reference; it reads meta[type.key][0]"},
       {"$", "error: unexpected character '$'"},
+      {"$1", "error: unexpected character '$'"},
       {"#", "error: unexpected character '#'"},
       {"\x01", "error: unexpected byte 0x01"},
       {std::string(1, '\0'), "error: unexpected byte 0x00"},

@@ -125,7 +125,7 @@ bool Parser::ParseAttrList(std::vector<ParsedAttr>* attrs) {
     } else if (!Expect("=", "after an attribute's name")) {
       return false;
     }
-    if (!ParseAttrValue(&attr)) return false;
+    if (!(in_rules_ ? ParseRuleAttr(&attr) : ParseAttrValue(&attr))) return false;
     attrs->push_back(std::move(attr));
     if (PeekIs(",")) {  // between attributes, or before a parameter
       const Token comma = Take();
@@ -263,12 +263,13 @@ bool Parser::CompleteOpAttrs(const OpDef& op, const std::vector<ParsedAttr>& wri
            fmt::format("{}: attribute {} needs a value, not an expression", op.name, a.name));
       return false;
     }
-    if (!a.comparison.empty() &&
+    if ((!a.comparison.empty() || a.formula) &&
         std::ranges::find(op.attrs, a.name, &AttrField::name) == op.attrs.end()) {
       Fail(StatusCode::kInvalidInput, a.span,
            fmt::format("{}: there is no attribute {}", op.name, a.name));
       return false;
     }
+    if (a.formula) continue;
     if (a.comparison.empty() || a.comparison == "==") given.Set(a.name, a.value);
   }
   // A pattern may leave any free.

@@ -44,6 +44,7 @@ bool Parser::ParseRule(const Definition& definition, ParsedRules* rules) {
   const size_t mark = locals_.Mark();
   current_function_ = ++num_functions_;
   constant_holes_ = &rule.constants;
+  formulas_ = &rule.formulas;
   std::vector<NodeId> sides;
   bool is_replacement = false;
   bool ok = ParseParams(&function) && Expect("{", "at the start of a rule");
@@ -54,9 +55,13 @@ bool Parser::ParseRule(const Definition& definition, ParsedRules* rules) {
     sides.push_back(side);
     rule.sides.push_back(graph_.span(side).line == 0 ? SpanOf(first) : graph_.span(side));
     if (is_replacement) break;
+    if (!ParseConditions(&rule.conditions.emplace_back())) return false;
     is_replacement = Accept("=>");
     if (is_replacement || AcceptWord("or")) continue;
-    FailExpected("'=>' and the replacement, or 'or' and another pattern");
+    FailExpected(
+        rule.conditions.back().empty()
+            ? "'=>' and the replacement, 'if' and a condition, or 'or' and another pattern"
+            : "'=>' and the replacement, 'and' and a condition, or 'or' and another pattern");
     return false;
   }
   if (!ok || !Expect("}", "at the end of a rule")) return false;
@@ -78,9 +83,13 @@ bool IsComparison(const Token& t) {
 }
 
 void Parser::NoteWritten(const std::vector<ParsedAttr>& written, Attrs* attrs) {
-  AttrList names, conditions;
+  AttrList names, conditions, formulas;
   for (const ParsedAttr& a : written) {
-    if (a.comparison.empty()) {
+    if (a.formula) {
+      formulas.emplace_back(
+          AttrList{AttrValue(a.name), AttrValue(static_cast<int64_t>(formulas_->size()))});
+      formulas_->push_back(*a.formula);
+    } else if (a.comparison.empty()) {
       names.emplace_back(a.name);
     } else {
       conditions.emplace_back(AttrList{AttrValue(a.name), AttrValue(a.comparison), a.value});
@@ -88,6 +97,145 @@ void Parser::NoteWritten(const std::vector<ParsedAttr>& written, Attrs* attrs) {
   }
   attrs->Set(kWrittenAttr, std::move(names));
   attrs->Set(kConditionsAttr, std::move(conditions));
+  attrs->Set(kFormulasAttr, std::move(formulas));
+}
+
+bool Parser::ParseRuleAttr(ParsedAttr* attr) {
+  const Token first = Peek();
+  const bool is_formula =
+      first.kind == TokenKind::kVariable || first.Is("[") || first.Is("(") || StartsCall();
+  if (!is_formula) return ParseAttrValue(attr);
+  Formula formula;
+  if (!ParseFormula(&formula)) return false;
+  if (formula.kind == Formula::Kind::kValue) {
+    attr->value = std::move(formula.value);
+    return true;
+  }
+  if (!attr->comparison.empty()) {
+    Fail(StatusCode::kInvalidInput, formula.span,
+         fmt::format("attribute {} is compared with a value: compare formulas after the pattern, "
+                     "{}=$a ... if $a {} ...",
+                     attr->name, attr->name, attr->comparison));
+    return false;
+  }
+  attr->formula = std::move(formula);
+  return true;
+}
+
+bool Parser::ParseConditions(std::vector<Formula>* conditions) {
+  if (!AcceptWord("if")) return true;
+  do {
+    Formula left;
+    if (!ParseFormula(&left)) return false;
+    if (IsComparison(Peek())) {
+      Formula both{Formula::Kind::kCall, {}, Take().text, {}, left.span};
+      both.args.push_back(std::move(left));
+      if (!ParseFormula(&both.args.emplace_back())) return false;
+      left = std::move(both);
+    }
+    conditions->push_back(std::move(left));
+  } while (AcceptWord("and"));
+  return true;
+}
+
+bool Parser::ParseFormula(Formula* formula) {
+  if (!ParseProduct(formula)) return false;
+  for (int terms = 0; PeekIs("+") || PeekIs("-"); ++terms) {
+    if (terms == kMaxTypeNesting) return FailLong(*formula);
+    Formula sum{Formula::Kind::kCall, {}, Take().text, {}, formula->span};
+    sum.args.push_back(std::move(*formula));
+    if (!ParseProduct(&sum.args.emplace_back())) return false;
+    *formula = std::move(sum);
+  }
+  return true;
+}
+
+bool Parser::ParseProduct(Formula* formula) {
+  if (!ParseFactor(formula)) return false;
+  for (int factors = 0; Accept("*"); ++factors) {
+    if (factors == kMaxTypeNesting) return FailLong(*formula);
+    Formula product{Formula::Kind::kCall, {}, "*", {}, formula->span};
+    product.args.push_back(std::move(*formula));
+    if (!ParseFactor(&product.args.emplace_back())) return false;
+    *formula = std::move(product);
+  }
+  return true;
+}
+
+bool Parser::ParseFactor(Formula* formula) {
+  Nesting nesting(this, kMaxTypeNesting);
+  if (!nesting.ok()) return false;
+  const Token first = Peek();
+  formula->span = SpanOf(first);
+  if (first.kind == TokenKind::kVariable) {
+    Take();
+    formula->kind = Formula::Kind::kVariable;
+    formula->name = first.text;
+  } else if (first.kind == TokenKind::kLocal) {
+    Take();
+    formula->kind = Formula::Kind::kHole;
+    formula->name = first.text;
+  } else if (first.Is("(")) {
+    Take();
+    if (!ParseFormula(formula) || !Expect(")", "after a formula")) return false;
+  } else if (first.Is("[")) {
+    Take();
+    formula->kind = Formula::Kind::kCall;
+    formula->name = "list";
+    if (!ParseFormulas("]", &formula->args)) return false;
+    AttrList values;
+    for (const Formula& f : formula->args) {
+      if (f.kind == Formula::Kind::kValue) values.push_back(f.value);
+    }
+    if (values.size() == formula->args.size()) {
+      *formula = {Formula::Kind::kValue, AttrValue(std::move(values)), {}, {}, formula->span};
+    }
+  } else if (StartsCall()) {
+    Take();
+    Take();
+    formula->kind = Formula::Kind::kCall;
+    formula->name = first.text;
+    if (!ParseFormulas(")", &formula->args)) return false;
+  } else {
+    ParsedAttr value{"formula"};
+    if (!ParseAttrValue(&value)) return false;
+    if (value.is_expression) {
+      Fail(first, "expected a number, a text, $name, %hole or a function in a formula");
+      return false;
+    }
+    formula->value = std::move(value.value);
+    return true;
+  }
+  for (int places = 0; formula->kind != Formula::Kind::kValue && Accept("["); ++places) {
+    if (places == kMaxTypeNesting) return FailLong(*formula);
+    Formula element{Formula::Kind::kCall, {}, "[]", {}, formula->span};
+    element.args.push_back(std::move(*formula));
+    if (!ParseFormula(&element.args.emplace_back()) || !Expect("]", "after a place in a list"))
+      return false;
+    *formula = std::move(element);
+  }
+  return true;
+}
+
+bool Parser::FailLong(const Formula& formula) {
+  Fail(StatusCode::kInvalidInput, formula.span,
+       fmt::format("a formula has {} operators in a row at most", kMaxTypeNesting));
+  return false;
+}
+
+bool Parser::ParseFormulas(std::string_view close, std::vector<Formula>* formulas) {
+  if (Accept(close)) return true;
+  do {
+    if (PeekIs(close)) break;  // after the last comma
+    if (!ParseFormula(&formulas->emplace_back())) return false;
+  } while (Accept(","));
+  return Expect(close, "after a list of formulas");
+}
+
+bool Parser::StartsCall() {
+  if (Peek().kind != TokenKind::kIdentifier) return false;
+  Lexer ahead = lexer_;
+  return ahead.Next().Is("(");
 }
 
 }  // namespace relayvm::frontend

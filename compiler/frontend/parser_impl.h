@@ -65,7 +65,8 @@ class Parser {
     std::string name;
     AttrValue value;
     bool is_expression = false;
-    std::string comparison;  // of a condition in a rule; empty: `=`
+    std::string comparison;          // of a condition in a rule; empty: `=`
+    std::optional<Formula> formula;  // in a rule, in place of the value
     const ir::Constant* constant = nullptr;
     ir::Span span;
   };
@@ -169,6 +170,15 @@ class Parser {
   // --- parse_rules.cc
   bool ParseRule(const Definition& definition, ParsedRules* rules);
   void NoteWritten(const std::vector<ParsedAttr>& written, Attrs* attrs);
+  // The value of an attribute, which may be a formula.
+  bool ParseRuleAttr(ParsedAttr* attr);
+  bool StartsCall();  // name (
+  bool ParseConditions(std::vector<Formula>* conditions);
+  bool ParseFormula(Formula* formula);  // sums of products
+  bool ParseProduct(Formula* formula);
+  bool ParseFactor(Formula* formula);
+  bool FailLong(const Formula& formula);
+  bool ParseFormulas(std::string_view close, std::vector<Formula>* formulas);
 
   std::string text_;
   const CustomOperators& operators_;
@@ -179,6 +189,7 @@ class Parser {
   Status status_;
   bool in_rules_ = false;                               // a rule file is read
   std::set<const ir::Var*>* constant_holes_ = nullptr;  // of the rule that is read
+  std::vector<Formula>* formulas_ = nullptr;            // the same
   int depth_ = 0;                                       // of expressions
   int type_depth_ = 0;                                  // of types, patterns and attributes
 

@@ -4,6 +4,7 @@
 //   rule @scale(%x, const %w: Tensor[(?, ?), float32], benefit=2) {
 //     nn.dense(%x, %w, units=None) or nn.dense(%x, %w, units > 0) => ...
 //   }
+//   rule @slices(%x) { take(%x, axis=$a) if $a < rank(%x) and $a != 0 => ...  }
 //
 // What the rules mean is compiler/rules/rules.h's to say. Any bytes are safe. Tested by
 // compiler/rules/rules_test.cc.
@@ -19,10 +20,22 @@
 
 namespace relayvm::frontend {
 
-// Attributes that calls in rules have besides their operator's: the names of those that were
-// written, and conditions as lists of name, comparison and value.
+// Attributes that calls in rules have besides their operator's: the names of those that were written
+// as values, conditions as lists of name, comparison and value, and those that are formulas as lists
+// of name and position in ParsedRule::formulas.
 inline constexpr const char* kWrittenAttr = "rule.written";
 inline constexpr const char* kConditionsAttr = "rule.conditions";
+inline constexpr const char* kFormulasAttr = "rule.formulas";
+
+// What an attribute or a condition of a rule is computed from: $a + 2 * size($p), dim(%x, 0) == 4.
+struct Formula {
+  enum class Kind : uint8_t { kValue, kVariable, kHole, kCall };
+  Kind kind = Kind::kValue;
+  AttrValue value;            // kValue
+  std::string name;           // of a variable, a hole, a function; or an operator: + - * == [] list
+  std::vector<Formula> args;  // kCall
+  ir::Span span;
+};
 
 struct ParsedRule {
   std::string name;
@@ -30,8 +43,10 @@ struct ParsedRule {
   // Its parameters are the holes; its result is a tuple of the patterns, which are alternatives, and
   // the replacement.
   const ir::Function* function = nullptr;
-  std::set<const ir::Var*> constants;  // holes that only match constants
-  std::vector<ir::Span> sides;         // of the fields of the result
+  std::set<const ir::Var*> constants;            // holes that only match constants
+  std::vector<ir::Span> sides;                   // of the fields of the result
+  std::vector<Formula> formulas;                 // that attributes of calls are
+  std::vector<std::vector<Formula>> conditions;  // of each pattern: all must hold
 };
 
 struct ParsedRules {

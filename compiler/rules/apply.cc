@@ -5,6 +5,7 @@
 #include "bytecode/base/check_stop.h"
 #include "compiler/ir/large_stack.h"
 #include "compiler/ir/walk.h"
+#include "compiler/rules/formula.h"
 #include "compiler/rules/match.h"
 #include "compiler/transforms/simplify/dead_code.h"
 #include "compiler/transforms/simplify/propagate_constants.h"
@@ -208,6 +209,7 @@ class Applier {
       ir::ForEachAtom(e, [&](const Atom& a) { operands.push_back(image(a)); });
       if (const auto* call = e.As<ir::OpCall>()) {
         Attrs attrs = OperatorAttrs(*call, AttrsLike(rule, *node, match, root));
+        if (!AddFormulas(rule, match, *call, &attrs, reason)) return false;
         type = TypeCall(*call->op, attrs, operands, reason);
         value =
             ir::MakeExpr(m_, ir::OpCall{call->op, operands, std::move(attrs)}, root.value->span);
@@ -240,6 +242,26 @@ class Applier {
     } else {
       made.push_back({root.var, ir::MakeExpr(m_, ir::AtomExpr{result}, root.value->span)});
     }
+    return true;
+  }
+
+  // The attributes that are formulas. False, and the reason, where they have no value here.
+  bool AddFormulas(const Rule& rule, const Match& match, const ir::OpCall& call, Attrs* attrs,
+                   std::string* reason) const {
+    const AttrList& formulas = SaidOf(call, frontend::kFormulasAttr);
+    if (formulas.empty()) return true;
+    for (const AttrValue& said : formulas) {
+      const auto& [name, formula] = FormulaOf(rule, said);
+      const auto value = Evaluate(formula, {m_, rule, match.variables, match.images}, reason);
+      if (!value) return false;
+      attrs->Set(name, *value);
+    }
+    auto complete = CompleteAttrs(*call.op, *attrs);
+    if (!complete.ok()) {
+      *reason = "the replacement: " + complete.status().message();
+      return false;
+    }
+    *attrs = *std::move(complete);
     return true;
   }
 

@@ -6,48 +6,12 @@
 #include <cstring>
 
 #include "compiler/ir/walk.h"
+#include "compiler/rules/formula.h"
 
 namespace relayvm::rules {
 namespace {
 
 using ir::Atom;
-
-std::optional<double> NumberOf(const AttrValue& v) {
-  if (const auto* d = std::get_if<Dim>(&v.value); d != nullptr && d->is_const())
-    return static_cast<double>(d->value());
-  if (const auto* d = std::get_if<double>(&v.value)) return *d;
-  if (const auto* b = std::get_if<bool>(&v.value)) return *b ? 1 : 0;
-  return std::nullopt;
-}
-
-// `found COMPARISON expected`; of a list and a number: of each element.
-bool Holds(const AttrValue& found, const std::string& comparison, const AttrValue& expected) {
-  const auto* list = std::get_if<AttrList>(&found.value);
-  if (list != nullptr && !std::holds_alternative<AttrList>(expected.value)) {
-    return std::ranges::all_of(*list,
-                               [&](const AttrValue& v) { return Holds(v, comparison, expected); });
-  }
-  const auto a = NumberOf(found), b = NumberOf(expected);
-  const bool equal = a && b ? *a == *b : found == expected;
-  if (comparison == "==") return equal;
-  if (comparison == "!=") return !equal;
-  if (!a || !b) return false;
-  if (comparison == "<") return *a < *b;
-  if (comparison == "<=") return *a <= *b;
-  if (comparison == ">") return *a > *b;
-  return *a >= *b;
-}
-
-std::string ToText(const AttrValue& v) {
-  if (v.is_none()) return "None";
-  if (const auto* b = std::get_if<bool>(&v.value)) return *b ? "True" : "False";
-  if (const auto* d = std::get_if<Dim>(&v.value)) return d->ToString();
-  if (const auto* d = std::get_if<double>(&v.value)) return fmt::format("{}", *d);
-  if (const auto* s = std::get_if<std::string>(&v.value)) return '"' + *s + '"';
-  std::vector<std::string> parts;
-  for (const AttrValue& e : std::get<AttrList>(v.value)) parts.push_back(ToText(e));
-  return fmt::format("[{}]", fmt::join(parts, ", "));
-}
 
 // A tensor whose elements all are the scalar `number`. Large ones are not looked at.
 bool IsMadeOf(const HostTensor& tensor, const HostTensor& number) {
@@ -109,7 +73,8 @@ class Matcher {
   std::optional<Match> Run() {
     const ir::Var* pattern = ir::AsVar(rule_.pattern);
     match_.images.emplace(pattern->id, Atom(root_.var));
-    if (!Value(*rule_.nodes.at(pattern->id), *root_.value) || !IsUnused()) return std::nullopt;
+    if (!Value(*rule_.nodes.at(pattern->id), *root_.value) || !Conditions() || !IsUnused())
+      return std::nullopt;
     return std::move(match_);
   }
 
@@ -170,7 +135,12 @@ class Matcher {
   }
 
   bool Same(const Atom& a, const Atom& b) const {
-    return Follow(around_, a, true) == Follow(around_, b, true);
+    const Atom x = Follow(around_, a, true), y = Follow(around_, b, true);
+    const auto* one = std::get_if<const ir::Constant*>(&x);
+    const auto* other = std::get_if<const ir::Constant*>(&y);
+    return x == y ||
+           (one != nullptr && other != nullptr && IsMadeOf((*one)->value, (*other)->value) &&
+            (*one)->value.shape == (*other)->value.shape);
   }
 
   bool Hole(const ir::Var& hole, const Atom& found) {
@@ -240,8 +210,26 @@ class Matcher {
       const auto& name = std::get<std::string>(parts[0].value);
       const auto& comparison = std::get<std::string>(parts[1].value);
       const AttrValue* other = found.attrs.Find(name);
-      if (other == nullptr || !Holds(*other, comparison, parts[2]))
+      if (other == nullptr || !Compare(*other, comparison, parts[2]))
         return fails(name, comparison, parts[2]);
+    }
+    for (const AttrValue& v : SaidOf(wanted, frontend::kFormulasAttr)) {
+      const auto& [name, formula] = FormulaOf(rule_, v);
+      const AttrValue* other = found.attrs.Find(name);
+      const AttrValue value = other == nullptr ? AttrValue() : *other;
+      const auto [known, is_new] = match_.variables.emplace(formula.name, value);
+      if (!is_new && !(known->second == value)) return fails(name, "=", known->second);
+    }
+    return true;
+  }
+
+  bool Conditions() {
+    for (const frontend::Formula& condition : rule_.conditions) {
+      std::string reason = ToText(condition) + " does not hold";
+      const auto value = Evaluate(condition, {m_, rule_, match_.variables, match_.images},
+                                  miss_ == nullptr ? nullptr : &reason);
+      const bool* holds = value ? std::get_if<bool>(&value->value) : nullptr;
+      if (holds == nullptr || !*holds) return Fail([&] { return reason; });
     }
     return true;
   }
@@ -294,9 +282,17 @@ const AttrList& SaidOf(const ir::OpCall& call, const char* name) {
   return said == nullptr ? kNothing : std::get<AttrList>(said->value);
 }
 
+std::pair<std::string, const frontend::Formula&> FormulaOf(const Rule& rule,
+                                                           const AttrValue& said) {
+  const AttrList& parts = std::get<AttrList>(said.value);
+  const auto position = static_cast<size_t>(std::get<Dim>(parts[1].value).value());
+  return {std::get<std::string>(parts[0].value), rule.formulas->at(position)};
+}
+
 Attrs OperatorAttrs(const ir::OpCall& call, const Attrs* like) {
   const auto is_of_operator = [](const std::string& name) {
-    return name != frontend::kWrittenAttr && name != frontend::kConditionsAttr;
+    return name != frontend::kWrittenAttr && name != frontend::kConditionsAttr &&
+           name != frontend::kFormulasAttr;
   };
   Attrs result;
   for (const auto& [name, value] : call.attrs.values()) {

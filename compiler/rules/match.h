@@ -25,8 +25,9 @@ struct Surroundings {
 struct Match {
   // What pattern variables (holes too) stand for, by Var::id.
   std::map<uint32_t, ir::Atom> images;
-  std::vector<const ir::Expr*> values;  // that were matched, the root first
-  std::vector<const ir::Var*> inside;   // what the root is made of and the pattern computes
+  std::map<std::string, AttrValue> variables;  // $name
+  std::vector<const ir::Expr*> values;         // that were matched, the root first
+  std::vector<const ir::Var*> inside;          // what the root is made of and the pattern computes
 };
 
 // Why a pattern does not match: the deepest node that was reached.
@@ -41,9 +42,11 @@ std::optional<Match> MatchRule(const ir::Module& m, const Rule& rule, const Defi
 
 // What a part of a rule is, where it is a variable bound to another one.
 ir::Atom Resolve(const Rule& rule, ir::Atom a);
-// What a rule says of a call's attributes (kWrittenAttr, kConditionsAttr): nothing of one that is
-// spelled as an operator sign, such as %x + %y, which has none.
+// What a rule says of a call's attributes (kWrittenAttr, kConditionsAttr, kFormulasAttr): nothing of
+// one that is spelled as an operator sign, such as %x + %y, which has none.
 const AttrList& SaidOf(const ir::OpCall& call, const char* name);
+// Of one of kFormulasAttr: the attribute's name, and what it is.
+std::pair<std::string, const frontend::Formula&> FormulaOf(const Rule& rule, const AttrValue& said);
 // What an operator call of a rule has without what is said of patterns. Those that are not written are
 // taken from `like`, unless that is null.
 Attrs OperatorAttrs(const ir::OpCall& call, const Attrs* like);

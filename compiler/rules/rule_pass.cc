@@ -12,17 +12,30 @@ Result<std::shared_ptr<const RuleSet>> ReadRuleFile(const std::string& path,
   return ReadRules(path, std::string(file->bytes().begin(), file->bytes().end()), operators);
 }
 
-Pass RewritePass(std::shared_ptr<const RuleSet> rules, bool explain) {
+const OptionOf<bool>& ExplainRulesOption() {
+  static const OptionOf<bool> option = FlagOption(
+      {.name = "explain-rules",
+       .help = "print, on standard error, which rewrite rules were applied, and where one "
+               "nearly matched and what was missing"});
+  return option;
+}
+
+Result<ir::Module> ApplyRulesIn(const ir::Module& m, const RuleSet& rules,
+                                const PassContext& context) {
+  const bool explain = ExplainRulesOption().In(context.options) && context.print;
+  Report report;
+  RELAYVM_ASSIGN_OR_RETURN(ir::Module out, ApplyRules(m, rules, {explain, context.stop}, &report));
+  if (explain) context.print(ReportText(report));
+  return out;
+}
+
+Pass RewritePass(std::shared_ptr<const RuleSet> rules) {
   Pass pass;
   pass.name = "ApplyRules";
-  pass.run = [rules = std::move(rules), explain](const ir::Module& m,
-                                                 const PassContext& context) -> Result<ir::Module> {
-    Report report;
-    RELAYVM_ASSIGN_OR_RETURN(ir::Module out,
-                             ApplyRules(m, *rules, {explain, context.stop}, &report));
-    if (explain && context.print) context.print(ReportText(report));
-    return out;
+  pass.run = [rules = std::move(rules)](const ir::Module& m, const PassContext& context) {
+    return ApplyRulesIn(m, *rules, context);
   };
+  pass.options = {&ExplainRulesOption().row()};
   pass.refuses = {Fact::kFused, Fact::kFinalTypes};
   pass.drops = {};
   pass.description = "rewrite rules of the user's files";

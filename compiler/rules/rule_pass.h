@@ -3,6 +3,7 @@
 
 #include "compiler/pass.h"
 #include "compiler/rules/rules.h"
+#include "compiler/transforms/pass_option.h"
 
 namespace relayvm::rules {
 
@@ -10,9 +11,14 @@ namespace relayvm::rules {
 Result<std::shared_ptr<const RuleSet>> ReadRuleFile(const std::string& path,
                                                     const CustomOperators& operators = {});
 
-// "ApplyRules". `explain`: near misses, and how often each rule was applied, are printed.
-Pass RewritePass(std::shared_ptr<const RuleSet> rules, bool explain);
-// What `explain` prints: a line for each.
+// --explain-rules: near misses, and how often each rule was applied, are printed.
+const OptionOf<bool>& ExplainRulesOption();
+// ApplyRules with the context's options.
+Result<ir::Module> ApplyRulesIn(const ir::Module& m, const RuleSet& rules,
+                                const PassContext& context);
+// "ApplyRules", of a user's rules.
+Pass RewritePass(std::shared_ptr<const RuleSet> rules);
+// What is printed: a line for each.
 std::string ReportText(const Report& report);
 
 }  // namespace relayvm::rules

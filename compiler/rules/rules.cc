@@ -7,6 +7,7 @@
 
 #include "compiler/ir/large_stack.h"
 #include "compiler/ir/walk.h"
+#include "compiler/rules/formula.h"
 #include "compiler/rules/match.h"
 #include "compiler/typing/infer.h"
 
@@ -68,7 +69,13 @@ Status CheckAttributes(const ir::Module& m, const Rule& rule) {
     const ir::Expr& e = *rule.nodes.at(v->id);
     const auto* call = e.As<ir::OpCall>();
     if (call == nullptr || rule.like.contains(v->id)) continue;
-    const auto complete = CompleteAttrs(*call->op, OperatorAttrs(*call, nullptr));
+    // What is a formula is there.
+    OpDef op = *call->op;
+    for (const AttrValue& said : SaidOf(*call, frontend::kFormulasAttr)) {
+      const auto field = std::ranges::find(op.attrs, FormulaOf(rule, said).first, &AttrField::name);
+      if (field != op.attrs.end()) field->required = false;
+    }
+    const auto complete = CompleteAttrs(op, OperatorAttrs(*call, nullptr));
     if (!complete.ok())
       return Wrong(m, e.span,
                    fmt::format("rule @{}: {}; the replacement must say it, as its pattern has no "
@@ -114,7 +121,7 @@ class Checker {
   // Of one pattern, by its position, and the replacement.
   Status Check(const Rule& of, size_t position) const {
     const Atom &pattern = of.pattern, &replacement = of.replacement;
-    if (!IsStated(of, pattern)) return OkStatus();
+    if (!IsStated(of, pattern) || !IsStated(of, replacement)) return OkStatus();
     constexpr int kMaxRank = 5;
     Status last;
     bool is_typed = false;
@@ -148,7 +155,8 @@ class Checker {
     return std::ranges::all_of(Parts(of, side), [&](uint32_t id) {
       const auto node = of.nodes.find(id);
       const auto* call = node == of.nodes.end() ? nullptr : node->second->As<ir::OpCall>();
-      return call == nullptr || CompleteAttrs(*call->op, OperatorAttrs(*call, nullptr)).ok();
+      return call == nullptr || (SaidOf(*call, frontend::kFormulasAttr).empty() &&
+                                 CompleteAttrs(*call->op, AttrsOf(of, *call, id)).ok());
     });
   }
 
@@ -265,6 +273,40 @@ Status CheckReplacement(const ir::Module& m, const Rule& rule, const std::set<ui
   return OkStatus();
 }
 
+// Of the pattern, whose parts are given, its conditions and the replacement.
+Status CheckFormulas(const ir::Module& m, const Rule& rule, const std::set<uint32_t>& pattern) {
+  const auto each = [&](const std::set<uint32_t>& parts, const auto& fn) -> Status {
+    for (const uint32_t id : parts) {
+      const auto node = rule.nodes.find(id);
+      const auto* call = node == rule.nodes.end() ? nullptr : node->second->As<ir::OpCall>();
+      if (call == nullptr) continue;
+      for (const AttrValue& said : SaidOf(*call, frontend::kFormulasAttr))
+        RELAYVM_RETURN_IF_ERROR(fn(id, FormulaOf(rule, said).second));
+    }
+    return OkStatus();
+  };
+  std::set<std::string> variables;
+  std::set<uint32_t> holes;
+  for (const auto& [id, hole] : rule.holes) {
+    if (pattern.contains(id)) holes.insert(id);
+  }
+  RELAYVM_RETURN_IF_ERROR(each(pattern, [&](uint32_t, const frontend::Formula& f) -> Status {
+    if (f.kind == frontend::Formula::Kind::kVariable) {
+      variables.insert(f.name);
+      return OkStatus();
+    }
+    return Wrong(m, f.span,
+                 fmt::format("rule @{}: a pattern gives an attribute a name: expected $name, found "
+                             "{}; compare after the pattern: if $name == {}",
+                             rule.name, ToText(f), ToText(f)));
+  }));
+  for (const frontend::Formula& f : rule.conditions)
+    RELAYVM_RETURN_IF_ERROR(CheckFormula(m, rule, f, variables, holes));
+  return each(Parts(rule, rule.replacement), [&](uint32_t id, const frontend::Formula& f) {
+    return pattern.contains(id) ? OkStatus() : CheckFormula(m, rule, f, variables, holes);
+  });
+}
+
 Result<std::vector<Rule>> MakeRules(const ir::Module& m, const frontend::ParsedRule& parsed,
                                     bool check_types) {
   RELAYVM_RETURN_IF_ERROR(CheckNodes(m, parsed));
@@ -272,6 +314,7 @@ Result<std::vector<Rule>> MakeRules(const ir::Module& m, const frontend::ParsedR
   rule.name = parsed.name;
   rule.place = m.sources->Place(parsed.span);
   rule.constants = parsed.constants;
+  rule.formulas = std::make_shared<const std::vector<frontend::Formula>>(parsed.formulas);
   for (const auto& [name, value] : parsed.function->attrs) {
     const Dim* number = std::get_if<Dim>(&value.value);
     if (name != "benefit" || number == nullptr || !number->is_const()) {
@@ -302,7 +345,9 @@ Result<std::vector<Rule>> MakeRules(const ir::Module& m, const frontend::ParsedR
                    fmt::format("rule @{}: expected a pattern that is an operator call", rule.name));
     }
     const std::set<uint32_t> parts = Parts(one, one.pattern);
+    one.conditions = parsed.conditions[i];
     RELAYVM_RETURN_IF_ERROR(CheckReplacement(m, one, parts));
+    RELAYVM_RETURN_IF_ERROR(CheckFormulas(m, one, parts));
     // What the pattern computes already is not computed again.
     std::set<uint32_t> seen;
     std::vector<Atom> open = {one.replacement};

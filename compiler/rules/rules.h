@@ -3,12 +3,15 @@
 //   rule @relu_twice(%x) { nn.relu(nn.relu(%x)) => nn.relu(%x) }
 //   rule @add_zero(%x) { add(%x, 0f) or add(0f, %x) => %x }
 //   rule @one_group(%x, const %w, benefit=2) { nn.conv2d(%x, %w, groups > 1) => ... }
+//   rule @reverses(%x) { reverse(reverse(%x, axis=$a), axis=$b) if axis($a, %x) == axis($b, %x) => %x }
 //
 // A pattern is made of operator calls, tuples, their fields, numbers and holes. A hole matches any
 // value; one with a type, values of that type, where `?` is any dim; `const` ones, constants. The
 // same hole twice is the same value. A number matches a constant of its dtype that is made of it
 // alone. An attribute that is written must be equal, one with a comparison must hold, all others
-// are free. In a replacement, those that are not written are those of the pattern's outermost call of
+// are free; axis=$a gives it a name, and the same name twice is the same value. What follows `if` must
+// hold: formulas over names, numbers and the types of holes (formula.cc lists the functions). In a
+// replacement an attribute may be a formula; those that are not written are those of the pattern's outermost call of
 // that operator; where it has none, the defaults.
 //
 // A pattern is looked for along definitions and uses, through lets, statements of types and
@@ -51,6 +54,8 @@ struct Rule {
   std::map<uint32_t, const ir::Var*> holes;   // by Var::id
   std::set<const ir::Var*> constants;         // holes that only match constants
   ir::Atom pattern, replacement;
+  std::shared_ptr<const std::vector<frontend::Formula>> formulas;  // that attributes are
+  std::vector<frontend::Formula> conditions;                       // that must hold
   std::vector<const ir::Var*> new_nodes;  // of the replacement alone, operands first
   std::set<uint32_t> kept;  // nodes of the pattern that the replacement uses, by Var::id
   // Of calls that the replacement makes: the pattern's outermost one of that operator, by Var::id.

@@ -21,8 +21,4 @@ const RuleSet& SimplifyRules() {
   return *rules;
 }
 
-Result<ir::Module> SimplifyExpr(const ir::Module& m, std::stop_token stop) {
-  return ApplyRules(m, SimplifyRules(), {.explain = false, .stop = std::move(stop)});
-}
-
 }  // namespace relayvm::rules

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <stop_token>
 
 #include "compiler/rules/rules.h"
 
@@ -13,7 +12,5 @@ extern const char* const kSimplifyText;
 
 // Read when it is first asked for. Thread-safe.
 const RuleSet& SimplifyRules();
-// ApplyRules of them.
-Result<ir::Module> SimplifyExpr(const ir::Module& m, std::stop_token stop = {});
 
 }  // namespace relayvm::rules

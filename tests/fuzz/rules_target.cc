@@ -51,6 +51,10 @@ std::vector<std::string> RuleSeeds() {
       "concatenate((%0.2, %0.0), axis=0) => concatenate((%0.0, %0.2), axis=0) }",
       "rule @conv(%x, const %w) { nn.relu(nn.conv2d(%x, %w, padding >= 0, groups == 1)) => "
       "nn.relu(nn.relu(nn.conv2d(%x, %w, padding=[1, 1], channels=8, kernel_size=[3, 3]))) }",
+      "rule @orders(%x) { transpose(transpose(%x, axes=$p), axes=$q) => transpose(%x, "
+      "axes=order($p, %x)[order($q, %x)]) }",
+      "rule @lists(%x) { nn.relu(reverse(%x, axis=$a)) if rank(%x) + 2 * size([$a, 1]) >= 4 and "
+      "dtype(%x) == \"float32\" and dim(%x, -1) != $a => reverse(nn.relu(%x), axis=$a - 1) }",
       "rule @swap(%x, %y) { multiply(%x, %y) => multiply(%y, %x) }",
   };
 }
@@ -62,7 +66,7 @@ Status ApplyDamagedRules(const std::string& input) {
   options.opt_level = 0;
   options.cpu = "x86-64-v2";
   options.verify = true;
-  options.passes.push_back({rules::RewritePass(rules, false), "before:SimplifyInference"});
+  options.passes.push_back({rules::RewritePass(rules), "before:SimplifyInference"});
   for (const char* text : kPrograms) {
     RELAYVM_ASSIGN_OR_RETURN(ir::Module module, frontend::ParseRelay("fuzz.relay", text));
     RELAYVM_RETURN_IF_ERROR(RunPipeline(std::move(module), options).status());

@@ -127,7 +127,6 @@ constexpr ShownOption kShownOptions[] = {
     {"--schedule", kTuneGroup, "SCHEDULE"},
     {"--threads", kRunGroup, "N"},
     {"--rules", kExtend, "FILE"},
-    {"--explain-rules", kExtend},
     {"--load-pass", kExtend, "LIBRARY"},
     {"--pass", kExtend, "NAME@PLACE"},
     {"--disable-pass", kExtend, "PASS"},

@@ -23,8 +23,6 @@ void PassFlags::AddTo(CLI::App& app, CLI::Option* input, CompilerOptions* option
   app.add_option(
       "--rules", options->rules,
       "a file of rewrite rules (compiler/rules/README.md), applied before SimplifyInference");
-  app.add_flag("--explain-rules", options->explain_rules,
-               "print, on standard error, where a rule nearly matched and what was missing");
   app.add_option("--disable-pass", options->disabled_passes, "a pass that does not run");
 }
 

@@ -182,7 +182,6 @@ class _Options(OfPasses, total=False):
     disabled_passes: Sequence[str]
     entry: str
     executor: Literal["vm", "graph"]
-    explain_rules: bool
     load_pass: _Path | Sequence[_Path]
     num_threads: int
     overridable: str | Sequence[str]

@@ -4,6 +4,7 @@ from typing import Literal, TypedDict
 
 class OfPasses(TypedDict, total=False):
     exact: bool
+    explain_rules: bool
     layouts: str | Sequence[str] | Mapping[str, str | Sequence[str]]
     precision: Literal["fp32", "bf16"]
     weights: Literal["q8", "q4", "q6"]

@@ -1,0 +1,37 @@
+// The values of formulas: attributes that a replacement computes, and conditions of patterns. Private to
+// compiler/rules. Pure functions. Tested by formulas_test.cc.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "compiler/rules/rules.h"
+
+namespace relayvm::rules {
+
+// What variables and holes stand for.
+struct FormulaScope {
+  const ir::Module& module;
+  const Rule& rule;
+  const std::map<std::string, AttrValue>& variables;
+  const std::map<uint32_t, ir::Atom>& images;  // of holes, by Var::id
+};
+
+// None where it has no value, as of an element that a list lacks: then *reason says why. A condition
+// is a bool. Dims that are no numbers are equal, or different, where that is proved.
+std::optional<AttrValue> Evaluate(const frontend::Formula& f, const FormulaScope& scope,
+                                  std::string* reason);
+// `found COMPARISON expected`; of a list and a number: of each element.
+bool Compare(const AttrValue& found, const std::string& comparison, const AttrValue& expected);
+
+// An error at its place of what no function, variable or hole is.
+Status CheckFormula(const ir::Module& m, const Rule& rule, const frontend::Formula& f,
+                    const std::set<std::string>& variables, const std::set<uint32_t>& holes);
+
+// As rules spell it.
+std::string ToText(const AttrValue& v);
+std::string ToText(const frontend::Formula& f);
+
+}  // namespace relayvm::rules

@@ -1,0 +1,157 @@
+// Formulas of rules: what attributes and conditions are computed from.
+#include <fmt/format.h>
+
+#include "compiler/frontend/rules.h"
+#include "compiler/rules/formula.h"
+#include "compiler/rules/rules.h"
+#include "compiler/transforms/simplify/dead_code.h"
+#include "compiler/transforms/testing.h"
+
+namespace relayvm::rules {
+namespace {
+
+const std::string kProgram =
+    "def @main(%x: Tensor[(?, 4, 6), float32]) { transpose(%x, axes=[2, 0, 1]) }";
+
+// Whether transpose(%x, axes=$p) matches under a condition, or why not.
+std::string Under(const std::string& condition, const std::string& program = kProgram) {
+  auto rules = ReadRules("test.rules",
+                         "rule @r(%x) {\n  transpose(%x, axes=$p) if " + condition + " => %x\n}");
+  if (!rules.ok()) return rules.status().message();
+  Report report;
+  // The replacement's type differs: what is looked at is why.
+  auto m =
+      ApplyRules(ir::EliminateDeadCode(ir::Typed(program)), **rules, {.explain = true}, &report);
+  REQUIRE_MESSAGE(m.ok(), m.status().message());
+  if (report.misses.empty()) return "applied";
+  const std::string& miss = report.misses[0];
+  return miss.substr(miss.find("not applied: ") + 13);
+}
+const std::string kHeld = "the replacement's type: expected";
+
+bool Holds(const std::string& condition) {
+  const std::string why = Under(condition);
+  const bool holds = why.starts_with(kHeld);
+  if (!holds) CHECK_MESSAGE(why.ends_with("does not hold"), why);
+  return holds;
+}
+
+TEST_CASE("functions of attributes and types") {
+  for (const char* condition : {"$p == [2, 0, 1]",
+                                "$p[0] == 2",
+                                "$p[-1] == 1",
+                                "$p[[1, 2, 0]] == [0, 1, 2]",
+                                "is_identity($p[[1, 2, 0]])",
+                                "size($p) == 3",
+                                "size($p) + 2 * 3 - 1 == 8",
+                                "(size($p) + 2) * 3 == 15",
+                                "[$p[0], 7] == [2, 7]",
+                                "$p + [1, 1, 1] == [3, 1, 2]",
+                                "max($p[0], 5) == 5 and min($p[0], 5) == 2",
+                                "rank(%x) == 3",
+                                "dim(%x, 1) == 4",
+                                "dim(%x, -1) == 6",
+                                "dim(%x, 0) == dim(%x, 0)",
+                                "dim(%x, 1) != dim(%x, 2)",
+                                "dtype(%x) == \"float32\"",
+                                "holds(\"float64\", dtype(%x))",
+                                "is_constant(%x) == False",
+                                "axis(-1, %x) == 2",
+                                "order($p, %x) == $p",
+                                "order(None, %x) == [2, 1, 0]",
+                                "$p < 3",
+                                "1.5 + $p[0] == 3.5"}) {
+    CAPTURE(std::string(condition));
+    CHECK(Holds(condition));
+  }
+  // What is not known does not hold, either way.
+  for (const char* condition :
+       {"$p == [0, 1, 2]", "is_identity($p)", "dim(%x, 0) == 4", "dim(%x, 0) != 4",
+        "dim(%x, 0) < 4", "holds(\"float16\", dtype(%x))", "is_constant(%x)", "$p < 2",
+        "rank(%x) == 3 and rank(%x) == 4", "$p == None"}) {
+    CAPTURE(std::string(condition));
+    CHECK_FALSE(Holds(condition));
+  }
+}
+
+TEST_CASE("formulas without a value say which part has none") {
+  CHECK(Under("$p[3] == 0") == "$p[3] has no value here");
+  CHECK(Under("dim(%x, 3) == 0") == "dim(%x, 3) has no value here");
+  CHECK(Under("$p + 1 == 0") == "$p + 1 has no value here");
+  CHECK(Under("$p + [1] == 0") == "$p + [1] has no value here");
+  CHECK(Under("size(rank(%x)) == 1") == "size(rank(%x)) has no value here");
+  CHECK(Under("axis(3, %x) == 3") == "axis(3, %x) has no value here");
+  CHECK(Under("holds(\"float65\", dtype(%x))") ==
+        "holds(\"float65\", dtype(%x)) has no value here");
+  CHECK(Under("size($p)") == "size($p) does not hold");
+}
+
+TEST_CASE("the same name twice is the same value") {
+  const auto applied = [](const std::string& body) {
+    Report report;
+    const auto rules = ReadRules(
+        "test.rules", "rule @r(%x) { abs(reverse(reverse(%x, axis=$a), axis=$a)) => abs(%x) }");
+    REQUIRE_MESSAGE(rules.ok(), rules.status().message());
+    const auto m = ApplyRules(
+        ir::EliminateDeadCode(ir::Typed("def @main(%x: Tensor[(2, 2), float32]) { " + body + " }")),
+        **rules, {.explain = true}, &report);
+    REQUIRE(m.ok());
+    return report.applied.empty() ? report.misses.at(0) : "applied";
+  };
+  CHECK(applied("abs(reverse(reverse(%x, axis=1), axis=1))") == "applied");
+  CHECK(applied("abs(reverse(reverse(%x, axis=0), axis=1))")
+            .find("reverse: attribute axis: expected = 1, found 0") != std::string::npos);
+}
+
+TEST_CASE("what is wrong is said at its place when a file is read") {
+  const auto error = [](const std::string& rule) {
+    auto rules = ReadRules("test.rules", "rule @r(%x, %y) {\n  " + rule + "\n}");
+    return rules.ok() ? "none" : rules.status().message();
+  };
+  const auto says = [&](const std::string& rule, const std::string& part) {
+    const std::string message = error(rule);
+    CHECK_MESSAGE(message.find(part) != std::string::npos, message);
+  };
+  says("abs(%x) if $a == 1 => abs(%x)",
+       "test.rules:2:14: rule @r: no attribute of each pattern is called $a");
+  says("take(%x, %y, axis=$a) or abs(add(%x, %y)) => take(%x, %y, axis=$a)",
+       "no attribute of each pattern is called $a");
+  says("take(%x, %y, axis=$a + 1) => %x",
+       "a pattern gives an attribute a name: expected $name, found $a + 1; compare after the "
+       "pattern: "
+       "if $name == $a + 1");
+  says("abs(%x) if rnak(%x) == 1 => %x",
+       "there is no function rnak of attributes: expected one of axis, dim, dtype, holds");
+  says("abs(%x) if rank(%x, 1) == 1 => %x", "rank: expected 1 arguments, found 2");
+  says("abs(%x) if rank(3) == 1 => %x", "rank: expected a hole of each pattern, found 3");
+  says("abs(%x) if rank(%y) == 1 => %x", "rank: expected a hole of each pattern, found %y");
+  says("abs(%x) if %x == 1 => %x", "%x is a value: expected a number or a list, as rank(%x) is");
+  says("abs(%x) if => %x", "expected");
+  says("abs(%x) if rank(%x) == 1 or => %x", "expected");
+  says("take(%x, %y, axis=$a) if $a == 1 take(%x, %y) => %x",
+       "'=>' and the replacement, 'and' and a condition, or 'or' and another pattern");
+  says("take(%x, %y, axes=$a) => %x", "take: there is no attribute axes");
+  says("take(%x, %y, axis > $a) => %x", "compare formulas after the pattern");
+  says("take(%x, %y, axis=$a) => tanh(cast(%x, dtype=$a, missing=$a))",
+       "cast: there is no attribute missing");
+  std::string sum = "1";
+  for (int i = 0; i < 100000; ++i) sum += " + 1";
+  says("abs(%x) if " + sum + " == 1 => %x", "operators in a row at most");
+  says("abs(%x) if " + std::string(100000, '[') + std::string(100000, ']') + " == 1 => %x", "nest");
+}
+
+TEST_CASE("a replacement whose formula gives what the operator does not take is not applied") {
+  const auto rules = ReadRules(
+      "test.rules", "rule @r(%x) { transpose(%x, axes=$p) => transpose(%x, axes=$p + $p) }");
+  REQUIRE_MESSAGE(rules.ok(), rules.status().message());
+  Report report;
+  const auto m =
+      ApplyRules(ir::EliminateDeadCode(ir::Typed(kProgram)), **rules, {.explain = true}, &report);
+  REQUIRE(m.ok());
+  CHECK(report.applied.empty());
+  REQUIRE(report.misses.size() == 1);
+  CHECK_MESSAGE(report.misses[0].find("the replacement: ") != std::string::npos, report.misses[0]);
+}
+
+}  // namespace
+}  // namespace relayvm::rules
