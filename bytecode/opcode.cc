@@ -1,6 +1,10 @@
 #include "bytecode/opcode.h"
 
+#include <fmt/format.h>
+
 #include <cassert>
+
+#include "bytecode/base/message.h"
 
 namespace relayvm {
 namespace {
@@ -44,8 +48,6 @@ constexpr std::array<uint32_t, kNumOpcodes> MakeVersions() {
 }
 constexpr std::array<uint32_t, kNumOpcodes> kVersions = MakeVersions();
 
-static_assert(kVersions.back() == kBytecodeVersion, "the last SINCE says the version");
-
 }  // namespace
 
 const OpcodeInfo& GetOpcodeInfo(Opcode opcode) {
@@ -68,6 +70,41 @@ RowKind KindOf(Opcode opcode) {
 #undef OP
   };
   return kKinds[static_cast<size_t>(opcode)];
+}
+
+namespace {
+
+std::string DimText(Opcode opcode, int64_t a, int64_t b) {
+  const char* sign = opcode == Opcode::kDimMul   ? "x"
+                     : opcode == Opcode::kDimSub ? "-"
+                     : opcode == Opcode::kDimAdd || opcode == Opcode::kDimAddImm
+                         ? "+"
+                         : (opcode == Opcode::kDimFloorDiv ? "floordiv" : "floormod");
+  const bool zero = (opcode == Opcode::kDimFloorDiv || opcode == Opcode::kDimFloorMod) && b == 0;
+  return fmt::format("{} {} {} {}", a, sign, b,
+                     zero ? "divides by 0" : "is beyond the largest size");
+}
+
+}  // namespace
+
+std::string FailureText(FailureKind kind, Opcode opcode, const std::string& message,
+                        std::span<const int64_t> numbers) {
+  const bool known = !numbers.empty();
+  switch (kind) {
+    case FailureKind::kTrap:
+      return message;
+    case FailureKind::kGuard:
+      return known ? fmt::format("{} ({} and {})", message, numbers[0], numbers[1]) : message;
+    case FailureKind::kCheck:
+      return known ? FillMessage(message, numbers) : message;
+    case FailureKind::kDim:
+      return message + ": " +
+             (known ? DimText(opcode, numbers[0], numbers[1]) : "beyond the largest size");
+    case FailureKind::kRange:
+      return message + ": index out of range" +
+             (known ? OutOfRangeText(numbers[0], numbers[1], numbers[2]) : "");
+  }
+  return message;
 }
 
 std::string_view OperandKindName(OperandKind kind) {

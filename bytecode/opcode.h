@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace relayvm {
@@ -23,7 +24,14 @@ inline constexpr int kNumOpcodes = 0
 // Of the opcode table. Rows are only added at the end, after a SINCE that raises it; any other
 // change of meaning raises kFormatMajor (file_format.h). A file states the least version that has
 // all of its opcodes (LeastBytecodeVersion), so that older runtimes run what they know.
-inline constexpr uint32_t kBytecodeVersion = 5;
+inline constexpr uint32_t kBytecodeVersion = [] {
+  uint32_t last = 1;
+#define OP(...)
+#define SINCE(version) last = version;
+#include "bytecode/opcodes.def"
+#undef OP
+  return last;
+}();
 
 enum class OperandKind : uint8_t {
   IOUT,
@@ -131,8 +139,12 @@ inline constexpr int kNumScalarFunctions = static_cast<int>(ScalarFunction::kAta
 // "round_even". REQUIRES: valid.
 std::string_view ScalarFunctionName(ScalarFunction fn);
 
-// What an instruction on scalars fails for: trap, guard, a check (dim.check), a size.
-enum class FailureKind : uint32_t { kTrap, kGuard, kCheck, kDim };
+// What an instruction on scalars fails for: trap, guard, a check (dim.check), a size, an index.
+enum class FailureKind : uint32_t { kTrap, kGuard, kCheck, kDim, kRange };
+// "dyn.tile: 3 x 4 is beyond the largest size": `message` is the program's, `numbers` are what
+// semantics.h shows, or none where they are not known.
+std::string FailureText(FailureKind kind, Opcode opcode, const std::string& message,
+                        std::span<const int64_t> numbers);
 
 // A buffer operand of a kernel: unit 0 is the kind (low byte) with kTakeBit, unit 1 the index.
 enum class BufferKind : uint8_t {

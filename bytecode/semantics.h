@@ -189,6 +189,11 @@ struct Semantics {
   RELAYVM_INLINE static void kGuard(M& m, In a, In b, In c, uint16_t text) {
     m.Require(IsTrue(m, a), [&] { return ScalarFailure<Int>{FailureKind::kGuard, text, {b, c}}; });
   }
+  RELAYVM_INLINE static void kRangeCheck(M& m, In index, In least, In end, uint16_t text) {
+    const Bool above = m.Compare(Comparison::kGe, index, least, Sign::kSigned);
+    m.Require(m.Both(above, m.Compare(Comparison::kLt, index, end, Sign::kSigned)),
+              [&] { return ScalarFailure<Int>{FailureKind::kRange, text, {index, least, end}}; });
+  }
   RELAYVM_INLINE static void kTrap(M& m, uint16_t text) {
     m.Fail([&] { return ScalarFailure<Int>{FailureKind::kTrap, text, {}}; });
   }

@@ -1,5 +1,7 @@
 #include "bytecode/base/message.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
 
 namespace relayvm {
@@ -25,6 +27,19 @@ std::string FillMessage(std::string_view text, std::span<const int64_t> values) 
     out += text[i];
   }
   return out;
+}
+
+std::string OutOfRangeText(int64_t found, int64_t least, int64_t end) {
+  return end <= least ? fmt::format(": {}, where there is no number that fits", found)
+         : end == INT64_MAX  // no index is that
+             ? fmt::format(": {}, expected {} or more", found, least)
+             : fmt::format(": {}, expected {} to {}", found, least, end - 1);
+}
+
+std::string OutOfRangeText(const RelayvmKernelFault& fault) {
+  if (fault.given == 0) return "";
+  return fault.most == INT64_MAX ? OutOfRangeText(fault.found, fault.least, INT64_MIN)  // wrapped
+                                 : OutOfRangeText(fault.found, fault.least, fault.most + 1);
 }
 
 std::string EscapeMessage(std::string_view text) {

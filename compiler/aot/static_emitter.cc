@@ -106,8 +106,8 @@ void StaticEmitter::EmitKernel(const At& at, bool ranged) {
 
 // Numbers that a message shows stay as their places: there is nobody to write them.
 llvm::Value* StaticEmitter::Fail(const At& at, const Failure& failure) {
-  const char* suffix = failure.kind == FailureKind::kDim ? ": beyond the largest size" : "";
-  return FailWith(at, program().messages[failure.message] + suffix);
+  return FailWith(at,
+                  FailureText(failure.kind, at.i.opcode, program().messages[failure.message], {}));
 }
 
 llvm::Value* StaticEmitter::FailWith(const At& at, const std::string& text) {

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "bytecode/base/arithmetic.h"
-#include "bytecode/base/message.h"
 #include "bytecode/base/shape_rule.h"
 #include "bytecode/instruction.h"
 #include "bytecode/opcode.h"
@@ -375,7 +374,7 @@ class Tracer {
     const size_t here = frame().pc;
     frame().pc += inst.size();
     ScalarMachine machine(frame());
-    if (RunScalar(machine, inst)) return EndScalar(machine, here);
+    if (RunScalar(machine, inst)) return EndScalar(machine, inst.opcode, here);
     switch (inst.opcode) {
       case Opcode::kMoveR:
         R(inst.Unit(0)) = R(inst.Unit(1));
@@ -513,20 +512,19 @@ class Tracer {
     }
   };
 
-  Status EndScalar(const ScalarMachine& machine, size_t here) {
-    if (machine.failure) return Failed(*machine.failure, machine.may_hold);
+  Status EndScalar(const ScalarMachine& machine, Opcode opcode, size_t here) {
+    if (machine.failure) return Failed(*machine.failure, opcode, machine.may_hold);
     if (!machine.jumps) return DependsOnData("an if");
     return *machine.jumps ? Go(here, machine.distance) : OkStatus();
   }
 
-  Status Failed(const ScalarFailure<SymbolicOps::Int>& failure, bool may_hold) {
-    const bool is_size = failure.kind == FailureKind::kDim;
-    if (may_hold) return is_size ? OkStatus() : DependsOnData("a check");
+  Status Failed(const ScalarFailure<SymbolicOps::Int>& failure, Opcode opcode, bool may_hold) {
+    if (may_hold) return failure.kind == FailureKind::kDim ? OkStatus() : DependsOnData("a check");
     std::vector<int64_t> numbers;
     for (const auto& number : failure.shown) numbers.push_back(number ? number->value() : 0);
-    std::string text = is_size ? "a size is out of range" : program_.messages[failure.message];
-    if (!is_size && !numbers.empty()) text = FillMessage(text, numbers);
-    return Unsupported("this fails in every run: " + text);
+    return Unsupported("this fails in every run: " + FailureText(failure.kind, opcode,
+                                                                 program_.messages[failure.message],
+                                                                 numbers));
   }
 
   Status Go(size_t here, int64_t distance) {

@@ -117,10 +117,9 @@ Value CheckedEnd(const InputName& of, const Value& values, const Value& least, c
 Term Checked(const InputName& of, const Value& values, const Value& least, const Value& end) {
   TypedBuilder& b = of.b;
   if (Holds(of, values, least, end)) return {b, values};
-  const auto low = b.ConstantInts(least), high = b.ConstantInts(end);
-  if (low && high && low->size() == 1 && high->size() == 1)  // known to the kernel that checks
-    return {b, Call(of, "range_checked", {values, b.Int((*low)[0]), b.Int((*high)[0])})};
-  return {b, Call(of, "range_checked", {values, least, end})};
+  // One bound is a number: known to the kernel that checks, or in a register.
+  const auto bound = [&](const Value& v) { return end.dim(0).is_const(1) ? b.Reshape(v, {}) : v; };
+  return {b, Call(of, "range_checked", {values, bound(least), bound(end)})};
 }
 Term Checked(const InputName& of, const Value& values, int64_t least, const Value& end) {
   const auto places = static_cast<size_t>(PlacesOf(end));

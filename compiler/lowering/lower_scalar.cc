@@ -165,9 +165,14 @@ class FunctionLowering::ScalarCompiler {
         Reg if_true = Run(e.operands[1]);
         return Emit(Opcode::kSelectI, {condition, if_true, Run(e.operands[2])});
       }
+      case te::ExprKind::kChecked: {
+        const Reg index = Run(e.operands[0]), least = Run(e.operands[1]);
+        out_.Emit(Opcode::kRangeCheck,
+                  {index, least, Run(e.operands[2]), out_.module_.MessageIndex(out_.dim_owner_)});
+        return index;
+      }
       case te::ExprKind::kAxis:
       case te::ExprKind::kReduce:
-      case te::ExprKind::kChecked:
         break;  // no scalar expression
     }
     return out_.ConstI(0);

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "bytecode/base/message.h"
 #include "kernels/runtime/builtin.h"
 #include "kernels/te/scalar.h"
 
@@ -210,8 +211,7 @@ Result<std::vector<HostTensor>> RunBuiltin(const OpDef& op, const ComputeContext
       break;
     case RELAYVM_KERNEL_INDEX_OUT_OF_RANGE:
       if (fault.given == 0) return {StatusCode::kOutOfRange, "an index is out of range"};
-      return {StatusCode::kOutOfRange, fmt::format("index out of range: {}, expected {} to {}",
-                                                   fault.found, fault.least, fault.most)};
+      return {StatusCode::kOutOfRange, "index out of range" + OutOfRangeText(fault)};
     case RELAYVM_KERNEL_BAD_TEXT:
       return {StatusCode::kFailedPrecondition,
               fmt::format("expected a number, found the text '{}'",

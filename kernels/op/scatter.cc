@@ -138,7 +138,7 @@ OpDef RangeChecked() {
   OpDef op;
   op.name = "range_checked";
   op.num_args = 3;
-  op.fusion = FusionClass::kInjective;
+  op.fusion = FusionClass::kBroadcast;
   op.checks = true;
   op.infer = [](TypeContext& tc) { return InferCheck(tc, true); };
   op.compute = [](const ComputeContext& c) -> std::vector<te::Tensor> {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "bytecode/base/message.h"
 #include "kernels/te/evaluate_code.h"
 
 namespace relayvm::te {
@@ -235,12 +236,8 @@ Status Machine::RunChecked(const Instruction& in, Scalar* out, int lanes, Mask m
   for (int i = 0; i < lanes; ++i) {
     const bool on = mask == nullptr || mask[i] != 0;
     if (on && (x[i].i < least[i].i || x[i].i >= end[i].i)) {
-      return Status(
-          StatusCode::kOutOfRange,
-          end[i].i <= least[i].i
-              ? fmt::format("index out of range: {}, where there is no number that fits", x[i].i)
-              : fmt::format("index out of range: {}, expected {} to {}", x[i].i, least[i].i,
-                            end[i].i - 1));
+      return Status(StatusCode::kOutOfRange,
+                    "index out of range" + OutOfRangeText(x[i].i, least[i].i, end[i].i));
     }
     out[i] = on ? x[i] : least[i];
   }

@@ -29,10 +29,14 @@ bool IsApproximate(const ExprNode& e) {
 
 bool IsScalarExpression(const Tensor& t) {
   if (t->rank() != 0 || t->is_placeholder()) return false;
-  std::vector<const ExprNode*> work = {t->body.get()};
+  struct Part {
+    const ExprNode* e;
+    bool is_chosen;  // a side of a select, which instructions evaluate in any case
+  };
+  std::vector<Part> work = {{t->body.get(), false}};
   std::unordered_set<const ExprNode*> seen;
   while (!work.empty()) {
-    const ExprNode* e = work.back();
+    const auto [e, is_chosen] = work.back();
     work.pop_back();
     if (!seen.insert(e).second) continue;
     if (seen.size() > kMaxNodes || !FitsRegister(e->dtype)) return false;
@@ -41,16 +45,21 @@ bool IsScalarExpression(const Tensor& t) {
     switch (e->kind) {
       case ExprKind::kAxis:
       case ExprKind::kReduce:
-      case ExprKind::kChecked:
         return false;
+      case ExprKind::kChecked:
+        if (is_chosen) return false;
+        break;
       case ExprKind::kLoad:
         if (e->tensor->rank() != 0) return false;
-        if (!e->tensor->is_placeholder()) work.push_back(e->tensor->body.get());
+        if (!e->tensor->is_placeholder()) work.push_back({e->tensor->body.get(), is_chosen});
         break;
       default:
         break;
     }
-    for (const Expr& operand : e->operands) work.push_back(operand.get());
+    for (size_t i = 0; i < e->operands.size(); ++i) {
+      const bool is_side = e->kind == ExprKind::kSelect && i > 0;
+      work.push_back({e->operands[i].get(), is_chosen || is_side});
+    }
   }
   return true;
 }

@@ -11,8 +11,8 @@ namespace relayvm::te {
 // compiled for its bits differ, and those of C's library are others.
 bool IsApproximate(const ExprNode& e);
 
-// True for a tensor of rank 0 that is made of immediates, dims, operators, casts and choices on
-// rank-0 tensors, all of dtypes that a 64-bit register holds (not float16 or bfloat16), and of
+// True for a tensor of rank 0 that is made of immediates, dims, operators, casts, choices and checks
+// (none that a choice leaves out) on rank-0 tensors, all of dtypes that a 64-bit register holds (not float16 or bfloat16), and of
 // moderate size. Approximate operators are left to kernels, so that a value has the same bits whether
 // it is a scalar or an element of a tensor.
 bool IsScalarExpression(const Tensor& t);

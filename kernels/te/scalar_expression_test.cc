@@ -18,6 +18,10 @@ TEST_CASE("arithmetic on scalars is a scalar expression; loops, positions and ha
   Tensor sum = Compute("sum", {}, [&](const std::vector<Expr>&) { return load + load; });
   CHECK(make(Load(sum, {}) * load));
   CHECK(make(DimValue(Dim::Symbol(1, "n"))));
+  Expr checked = Checked(Load(Placeholder("i", {}, DType::kInt64, 4), {}), IntImm(0), IntImm(9), 1);
+  CHECK(make(checked + IntImm(1)));
+  CHECK(make(Select(checked < IntImm(3), IntImm(1), IntImm(2))));
+  CHECK(!make(Select(load < IntImm(3, DType::kInt32), checked, IntImm(2))));
   CHECK(!make(Load(v, {IntImm(0)})));
   CHECK(!make(Cast(Load(h, {}), DType::kFloat32)));
   CHECK(!make(Cast(load, DType::kFloat16)));

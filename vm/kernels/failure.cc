@@ -24,18 +24,6 @@ std::vector<int64_t> Copy(std::span<const int64_t> numbers) {
   return {numbers.begin(), numbers.end()};
 }
 
-// "dyn.tile: 3 x 4 is beyond the largest size".
-std::string DimText(Opcode opcode, const std::string& message, int64_t a, int64_t b) {
-  const char* sign = opcode == Opcode::kDimMul   ? "x"
-                     : opcode == Opcode::kDimSub ? "-"
-                     : opcode == Opcode::kDimAdd || opcode == Opcode::kDimAddImm
-                         ? "+"
-                         : (opcode == Opcode::kDimFloorDiv ? "floordiv" : "floormod");
-  const bool zero = (opcode == Opcode::kDimFloorDiv || opcode == Opcode::kDimFloorMod) && b == 0;
-  return fmt::format("{}: {} {} {} {}", message, a, sign, b,
-                     zero ? "divides by 0" : "is beyond the largest size");
-}
-
 }  // namespace
 
 Status MakeStatus(Failure failure, std::vector<StatusPlace> places, uint64_t more) {
@@ -51,20 +39,6 @@ Status MakeStatus(Failure failure, std::vector<StatusPlace> places, uint64_t mor
   return {failure.code, std::move(text), std::make_shared<StatusDetail>(std::move(failure.detail))};
 }
 
-namespace {
-
-// ": 85, expected -3 to 2"; empty where no kernel has said so.
-std::string FaultText(const RelayvmKernelFault& fault) {
-  if (fault.given == 0) return "";
-  return fault.most < fault.least
-             ? fmt::format(": {}, where there is no number that fits", fault.found)
-         : fault.most == INT64_MAX - 1  // no index is that
-             ? fmt::format(": {}, expected {} or more", fault.found, fault.least)
-             : fmt::format(": {}, expected {} to {}", fault.found, fault.least, fault.most);
-}
-
-}  // namespace
-
 std::string ShapeString(std::span<const int64_t> dims) {
   return fmt::format("({})", fmt::join(dims, ", "));
 }
@@ -75,11 +49,12 @@ const char* InterruptMessage(StatusCode reason) {
 
 Failure ScalarFailureOf(FailureKind kind, Opcode opcode, const std::string& message,
                         std::vector<int64_t> numbers) {
-  std::string text = message;
-  if (kind == FailureKind::kGuard) text += fmt::format(" ({} and {})", numbers[0], numbers[1]);
-  if (kind == FailureKind::kCheck) text = FillMessage(message, numbers);
-  if (kind == FailureKind::kDim) text = DimText(opcode, message, numbers[0], numbers[1]);
-  return {StatusCode::kFailedPrecondition, std::move(text), {.numbers = std::move(numbers)}};
+  std::string text = FailureText(kind, opcode, message, numbers);
+  const bool is_range = kind == FailureKind::kRange;
+  if (is_range && numbers[2] > INT64_MIN) --numbers[2];  // the largest, as kernels say it
+  return {is_range ? StatusCode::kOutOfRange : StatusCode::kFailedPrecondition,
+          std::move(text),
+          {.numbers = std::move(numbers)}};
 }
 
 Failure MemoryFailure(const Heap& heap, const std::string& what, size_t bytes,
@@ -156,7 +131,7 @@ Failure KernelFailure(const Heap& heap, const StringTable* strings, const std::s
       failure.code = StatusCode::kOutOfRange;
       failure.check = fault.given;
       if (fault.given != 0) failure.detail.numbers = {fault.found, fault.least, fault.most};
-      what = "index out of range" + FaultText(fault);
+      what = "index out of range" + OutOfRangeText(fault);
       break;
     case RELAYVM_KERNEL_INVALID_ARGUMENT:
       failure.code = StatusCode::kFailedPrecondition;

@@ -257,6 +257,33 @@ TEST_CASE("interpreter: arithmetic on sizes is exact or fails with the numbers")
   }
 }
 
+TEST_CASE("interpreter: indices are in their range, or the message says whose is not") {
+  const std::string tables = ".message \"take\"\n";
+  const auto check = [](int64_t end) {
+    return fmt::format("const.i64 i2, {}\n range.check i0, i1, i2, m0\n mov.i i15, i0", end);
+  };
+  CHECK(Evaluate(check(3), {2, -3}, "", tables) == 2);
+  CHECK(Evaluate(check(3), {-3, -3}, "", tables) == -3);
+  CHECK(Evaluate(check(INT64_MAX), {INT64_MAX - 1, INT64_MIN}, "", tables) == INT64_MAX - 1);
+  struct Case {
+    int64_t index, least, end;
+    std::string text;
+    int64_t most;
+  };
+  for (const Case& c :
+       {Case{3, -3, 3, "3, expected -3 to 2", 2}, Case{-4, -3, 3, "-4, expected -3 to 2", 2},
+        Case{-1, 0, INT64_MAX, "-1, expected 0 or more", INT64_MAX - 1},
+        Case{0, 1, 1, "0, where there is no number that fits", 0},
+        Case{0, 0, INT64_MIN, "0, where there is no number that fits", INT64_MIN}}) {
+    const Status status =
+        testing::RunFails(testing::LoadText(testing::ScalarProgram(2, check(c.end), "", tables)),
+                          testing::Int64Values({c.index, c.least}));
+    CHECK(status.code() == StatusCode::kOutOfRange);
+    CHECK(status.message() == "main+0x12: take: index out of range: " + c.text);
+    CHECK(status.detail()->numbers == std::vector<int64_t>{c.index, c.least, c.most});
+  }
+}
+
 TEST_CASE("interpreter: powers of integers") {
   CHECK(Evaluate("pow.i i15, i0, i1", {-2, 63}) == INT64_MIN);
   CHECK(Evaluate("pow.i i15, i0, i1", {2, -1}) == 0);

@@ -43,7 +43,7 @@ std::vector<Check> Checks() {
        {2},
        {3},
        {3, 2},
-       "position 'i'): kernel range_checked_0: index out of range: 3, expected -3 to 2"},
+       "position 'i'): range_checked: index out of range: 3, expected -3 to 2"},
       {"y",
        rows + Node("SequenceAt", "s i", "y") + out,
        DType::kInt64,
@@ -128,6 +128,32 @@ TEST_CASE("numbers that a node can't take stop the program at the node") {
     CHECK(wrong.status().ToString().find("node '" + std::string(c.node) + "'") !=
           std::string::npos);
     CHECK(wrong.status().ToString().find(c.said) != std::string::npos);
+  }
+}
+
+TEST_CASE("one index is checked by an instruction: the kernel that reads it is the only one") {
+  for (const std::vector<std::string>& dims :
+       std::vector<std::vector<std::string>>{{}, {"1"}, {"1", "1"}}) {
+    CAPTURE(dims.size());
+    auto module = ImportText("ir_version: 8 opset_import { version: 17 } graph { name: 'g' " +
+                             Tensor("input", "x", {"3", "2"}) + Tensor("input", "i", dims, 7) +
+                             Node("Gather", "x i", "y") + "output { name: 'y' } }");
+    const std::unique_ptr<Invocation> run = Runnable(std::move(module));
+    CHECK(run->executable().program().kernels.size() == 1);
+    const std::vector<float> data = {1, 2, 3, 4, 5, 6};
+    const std::vector<int64_t> rows = {3, 2}, ones(dims.size(), 1);
+    const Value x = *Value::CopyTensor(DType::kFloat32, rows, data.data());
+    for (const int64_t index : {-4, -3, 0, 2, 3}) {
+      const auto y = run->Run("main", {x, *Value::CopyTensor(DType::kInt64, ones, &index)});
+      REQUIRE(y.ok() == (index >= -3 && index < 3));
+      const auto text = fmt::format(
+          "node 'y' (Gather): indices 'i'): range_checked: index out of range: {}, expected -3 to "
+          "2",
+          index);
+      if (!y.ok()) CHECK(y.status().message().ends_with(text));
+      if (!y.ok()) CHECK(y.status().code() == StatusCode::kOutOfRange);
+      if (y.ok()) CHECK(y->element(0) == data[static_cast<size_t>(2 * ((index + 3) % 3))]);
+    }
   }
 }
 
