@@ -145,6 +145,7 @@ Result<FunctionInfo> LowerFunction(ModuleLowering& module, const FunctionTask& t
   ir::PollStop();
   FuseCompareAndBranch(f);
   FuseArithmeticAndWrap(f);
+  FuseResultAndMove(f);
   RunKernelsTogether(f, module.kernel_infos());
   MarkLastUses(f);
   ShareMemory(f);
@@ -154,6 +155,7 @@ Result<FunctionInfo> LowerFunction(ModuleLowering& module, const FunctionTask& t
     const Status why = registers.status().WithContext("function @" + task.name);
     return module.module().sources->Error(why.code(), place, why.message());
   }
+  DropIdleInstructions(f);
 
   FunctionInfo info;
   info.name = task.name;

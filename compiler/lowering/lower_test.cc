@@ -126,7 +126,6 @@ L0:
 L0:
   drop r0!
   mov.r r2, r1!
-  jump L1
 L1:
   tensor.box r0, i0, int32
   adt.new r0, #0, [r2!, r0!]
@@ -217,21 +216,19 @@ def @main(%x: T, %y: T) -> int32 {
   switch.tag r0!, [L2]
   switch.tag r1!, [L0, L1]
 L0:
-  jump L6
-L1:
   jump L5
+L1:
+  jump L4
 L2:
   switch.tag r1!, [L3, L4]
-  jump L6
+  jump L5
 L3:
   const.i16 i0, 1
   ret.i i0
 L4:
-  jump L5
-L5:
   const.i16 i0, 2
   ret.i i0
-L6:
+L5:
   const.i16 i0, 3
   ret.i i0
 .end

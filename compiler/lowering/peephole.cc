@@ -25,15 +25,19 @@ Comparison Negated(Comparison c) {
   return c;
 }
 
-// How often each scalar register is read.
-std::vector<uint32_t> CountUses(MFunction& f) {
-  std::vector<uint32_t> uses(f.num_scalars, 0);
+// How often each register of a bank is read.
+std::vector<uint32_t> CountUses(MFunction& f, Bank of) {
+  std::vector<uint32_t> uses(of == Bank::kScalar ? f.num_scalars : f.num_objects, 0);
   for (MInst& inst : f.code) {
     ForEachUse(inst, [&](Bank bank, uint32_t& r, bool*) {
-      if (bank == Bank::kScalar) ++uses[r];
+      if (bank == of) ++uses[r];
     });
   }
   return uses;
+}
+
+bool IsMove(const MInst& inst) {
+  return !inst.is_label && (inst.op == Opcode::kMoveI || inst.op == Opcode::kMoveR);
 }
 
 // The instruction that wraps the result of `op` to int32 as well; kWrap when there is none.
@@ -55,7 +59,7 @@ Opcode Int32Form(Opcode op) {
 }  // namespace
 
 void FuseArithmeticAndWrap(MFunction& f) {
-  std::vector<uint32_t> uses = CountUses(f);
+  std::vector<uint32_t> uses = CountUses(f, Bank::kScalar);
   std::vector<MInst> code;
   code.reserve(f.code.size());
   for (MInst& inst : f.code) {
@@ -77,7 +81,7 @@ void FuseArithmeticAndWrap(MFunction& f) {
 }
 
 void FuseCompareAndBranch(MFunction& f) {
-  std::vector<uint32_t> uses = CountUses(f);
+  std::vector<uint32_t> uses = CountUses(f, Bank::kScalar);
   for (size_t i = 1; i < f.code.size(); ++i) {
     MInst& branch = f.code[i];
     const MInst& compare = f.code[i - 1];
@@ -93,6 +97,49 @@ void FuseCompareAndBranch(MFunction& f) {
     branch.operands = {static_cast<int64_t>(cmp), compare.operands[2], compare.operands[3],
                        branch.operands[1]};
   }
+}
+
+void FuseResultAndMove(MFunction& f) {
+  for (const Bank bank : {Bank::kScalar, Bank::kObject}) {
+    const std::vector<uint32_t> uses = CountUses(f, bank);
+    const auto [move, result] = bank == Bank::kScalar
+                                    ? std::pair(Opcode::kMoveI, OperandKind::IOUT)
+                                    : std::pair(Opcode::kMoveR, OperandKind::ROUT);
+    size_t kept = 0;
+    for (MInst& inst : f.code) {
+      MInst* before = kept > 0 && !f.code[kept - 1].is_label ? &f.code[kept - 1] : nullptr;
+      if (!inst.is_label && inst.op == move && before != nullptr &&
+          GetOpcodeInfo(before->op).operands[0] == result &&
+          before->operands[0].value == inst.operands[1].value &&
+          uses[static_cast<size_t>(inst.operands[1].value)] == 1) {
+        before->operands[0] = inst.operands[0];
+        continue;
+      }
+      if (&inst != &f.code[kept]) f.code[kept] = std::move(inst);
+      ++kept;
+    }
+    f.code.resize(kept);
+  }
+}
+
+void DropIdleInstructions(MFunction& f) {
+  std::vector<bool> is_idle(f.code.size());
+  size_t last = f.code.size();  // that runs before; that many: none
+  for (size_t i = 0; i < f.code.size(); ++i) {
+    const MInst& inst = f.code[i];
+    if (inst.is_label) {
+      if (last < f.code.size() && f.code[last].op == Opcode::kJump &&
+          f.code[last].operands[0].value == int64_t{inst.label}) {
+        is_idle[last] = true;
+      }
+    } else if (IsMove(inst) && inst.operands[0].value == inst.operands[1].value) {
+      is_idle[i] = true;
+    } else {
+      last = i;
+    }
+  }
+  size_t i = 0;
+  std::erase_if(f.code, [&](const MInst&) { return is_idle[i++]; });
 }
 
 }  // namespace relayvm::lower

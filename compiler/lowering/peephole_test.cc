@@ -60,6 +60,45 @@ TEST_CASE("what is not wrapped to int32, or is used unwrapped too, stays") {
   }
 }
 
+TEST_CASE("a result that is moved at once is made where it goes") {
+  const auto code = [](uint32_t moved, Opcode move) {
+    const Opcode make = move == Opcode::kMoveR ? Opcode::kConstR : Opcode::kAddI;
+    MFunction f = Function({Inst(make, {2, 0, 1}), Inst(move, {3, moved})});
+    f.num_objects = 8;
+    return f;
+  };
+  for (const Opcode move : {Opcode::kMoveI, Opcode::kMoveR}) {
+    MFunction f = code(2, move);
+    FuseResultAndMove(f);
+    REQUIRE(f.code.size() == 1);
+    CHECK(f.code[0].operands[0].value == 3);
+    MFunction other = code(1, move);  // moves something else
+    FuseResultAndMove(other);
+    CHECK(other.code.size() == 2);
+    MFunction read = code(2, move);  // is read once more
+    read.code.push_back(Inst(move == Opcode::kMoveR ? Opcode::kReturnR : Opcode::kReturnI, {2}));
+    FuseResultAndMove(read);
+    CHECK(read.code.size() == 3);
+  }
+  // A loop comes in between.
+  MFunction f = code(2, Opcode::kMoveI);
+  f.code.insert(f.code.begin() + 1, MInst{.is_label = true});
+  FuseResultAndMove(f);
+  CHECK(f.code.size() == 3);
+}
+
+TEST_CASE("moves of a register to itself and jumps to what comes next go") {
+  const auto label = [](Label l) { return MInst{.is_label = true, .label = l}; };
+  MFunction f = Function({Inst(Opcode::kMoveR, {1, 1}), Inst(Opcode::kMoveI, {1, 0}),
+                          Inst(Opcode::kJump, {1}), Inst(Opcode::kMoveI, {2, 2}), label(0),
+                          label(1), Inst(Opcode::kJump, {0}), label(2)});
+  DropIdleInstructions(f);
+  REQUIRE(f.code.size() == 5);
+  CHECK(f.code[0].op == Opcode::kMoveI);
+  CHECK(f.code[1].is_label);
+  CHECK(f.code[3].op == Opcode::kJump);
+}
+
 TEST_CASE("a comparison that a branch alone uses becomes part of it, negated where it must be") {
   for (Opcode branch : {Opcode::kBranchIf, Opcode::kBranchIfNot}) {
     MFunction f =
