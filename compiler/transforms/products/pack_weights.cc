@@ -94,6 +94,7 @@ const Constant* Float32Weight(const OpCall& call, size_t at, const TensorType& r
 struct ConvLayout {
   std::string letters;
   bool channels_last;
+  bool is_depthwise;  // channels last and of single channels, taps in front: (taps..., o, 1)
 };
 std::optional<ConvLayout> ConvLayoutOf(const OpCall& call, const HostTensor& kernel) {
   const std::string& name = call.op->name;
@@ -102,11 +103,13 @@ std::optional<ConvLayout> ConvLayoutOf(const OpCall& call, const HostTensor& ker
   const std::string& data = call.attrs.String("data_layout");
   const std::string& out = call.attrs.String("out_layout");
   const bool last = data == "N" + letters + "C";
+  const std::string& own = call.attrs.String("kernel_layout");
+  const bool is_depthwise = last && own == letters + "OI" && kernel.shape.back() == 1;
   if ((!last && data != "NC" + letters) || (!out.empty() && out != data) ||
-      call.attrs.String("kernel_layout") != (last ? letters + "IO" : "OI" + letters)) {
+      (own != (last ? letters + "IO" : "OI" + letters) && !is_depthwise)) {
     return std::nullopt;
   }
-  return ConvLayout{letters, last};
+  return ConvLayout{letters, last, is_depthwise};
 }
 
 // Windows of one pixel at every pixel, channels last: a product of each pixel's channels.
@@ -116,8 +119,8 @@ bool IsPointwise(const OpCall& call, const HostTensor& kernel) {
            std::ssize(call.attrs.Ints(attribute));
   };
   const auto layout = ConvLayoutOf(call, kernel);
-  return layout && layout->channels_last && call.attrs.Int("groups") == 1 && all("strides", 1) &&
-         all("padding", 0) &&
+  return layout && layout->channels_last && !layout->is_depthwise &&
+         call.attrs.Int("groups") == 1 && all("strides", 1) && all("padding", 0) &&
          std::all_of(kernel.shape.begin(), kernel.shape.end() - 2,
                      [](int64_t d) { return d == 1; });
 }
@@ -141,7 +144,8 @@ std::string KernelLayout(const OpCall& call, const HostTensor& w, const TensorTy
                          int64_t rows, int64_t width) {
   const auto layout = ConvLayoutOf(call, w);
   if (!layout) return "";
-  const auto& [letters, last] = *layout;
+  const auto& [letters, last, is_depthwise] = *layout;
+  if (is_depthwise) return "";
   const size_t rank = w.shape.size();
   const int64_t groups = call.attrs.Int("groups");
   const int64_t ins = w.shape[last ? rank - 2 : 1], outs = w.shape[last ? rank - 1 : 0] / groups;
@@ -160,14 +164,23 @@ std::string KernelLayout(const OpCall& call, const HostTensor& w, const TensorTy
   return groups == 1 && outs % width == 0 ? fmt::format("O{}I{}o", letters, width) : "";
 }
 
-// Whether tiles read a convolution's kernel row by row as it is: channels first, no direct
-// convolution (few outputs a group), no product of whole images.
-bool TakesRows(const OpCall& call, const HostTensor& w, const TensorType& result) {
-  constexpr int64_t kMostDirect = 4;  // outputs of a group
+// Whether a convolution's kernel of float16 is read as it is: not what is a product of whole images,
+// nor, channels last, of more than single channels; nor, channels first and summed directly, by few
+// pixels, where widening weights takes as long as using them.
+bool WidensAsItIs(const OpCall& call, const HostTensor& w, const TensorType& result) {
+  constexpr int64_t kMostDirect = 4;    // outputs of a group
+  constexpr int64_t kLeastPixels = 80;  // measured: 64 took 1.1 times as long, 81 the same
   const auto layout = ConvLayoutOf(call, w);
-  return layout && !layout->channels_last && w.shape[0] / call.attrs.Int("groups") > kMostDirect &&
-         !std::all_of(result.shape.begin() + 2, result.shape.end(),
-                      [](const Dim& d) { return d.is_const(1); });
+  if (!layout) return false;
+  const int64_t groups = call.attrs.Int("groups");
+  const bool last = layout->channels_last;
+  const int64_t outs = last ? w.shape.back() * w.shape[w.shape.size() - 2] : w.shape[0];
+  if (last && (!layout->is_depthwise || outs != groups)) return false;
+  const auto space = result.shape.begin() + (last ? 1 : 2);
+  const Dim pixels =
+      ProductOf(std::vector<Dim>(space, space + static_cast<int64_t>(layout->letters.size())));
+  const int64_t least = !last && outs / groups <= kMostDirect ? kLeastPixels : 2;
+  return !pixels.is_const() || pixels.value() >= least;
 }
 
 // A product with a constant weight, and what it becomes when that is packed.
@@ -350,7 +363,7 @@ class Packer {
     }
     const WeightForm& form = *FormOf(kernel, /*asked=*/nullptr, DType::kFloat32, DType::kFloat32);
     if (stays) {
-      if (form.stored == w.dtype || !TakesRows(call, w, result)) return false;
+      if (form.stored == w.dtype || !WidensAsItIs(call, w, result)) return false;
       return pack([&] { return EncodeElements(form, w); });
     }
     return pack([&] {

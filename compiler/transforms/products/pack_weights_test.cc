@@ -420,8 +420,15 @@ TEST_CASE(
   for (const char* cpu : {"x86-64-v3", "x86-64-v4"})
     CHECK(check("(1, 9, 9, 8)", "[3, 3, 8, 64]", last, {3, 3, 8, 64}, cpu, 0.5F));
   CHECK_FALSE(check("(1, 64, 1, 1)", w, "", many, v3, 0.5F));  // a product of whole images
-  CHECK_FALSE(
-      check("(1, 4096, 9, 9)", "[4096, 1, 1, 1]", ", groups=4096", {4096, 1, 1, 1}, v3, 0.5F));
+  // Depthwise: channels first, of enough pixels to be worth it.
+  const std::string groups = ", groups=512, padding=[1, 1]", of_512 = "[512, 1, 3, 3]";
+  const std::vector<int64_t> depthwise = {512, 1, 3, 3}, depthwise_last = {3, 3, 512, 1};
+  CHECK(check("(1, 512, 9, 9)", of_512, groups, depthwise, v3, 0.5F));
+  CHECK(check("(1, 512, ?, 9)", of_512, groups, depthwise, v3, 0.5F));
+  CHECK_FALSE(check("(1, 512, 8, 8)", of_512, groups, depthwise, v3, 0.5F));
+  CHECK_FALSE(check("(1, 512, 9, 9)", of_512, groups, depthwise, "x86-64-v2", 0.5F));
+  CHECK(check("(1, 2, 2, 512)", "[3, 3, 512, 1]",
+              groups + ", data_layout=\"NHWC\", kernel_layout=\"HWOI\"", depthwise_last, v3, 0.5F));
 }
 
 TEST_CASE("kernels of convolutions, channels last, get panels of output channels") {

@@ -253,6 +253,40 @@ TEST_CASE("convolutions with weights of float16") {
   }
 }
 
+// Those that read weights one by one: images of a few vectors, short lines, planes, lines that share
+// what they load, sums in loops; channels last, in blocks of pixels and without.
+TEST_CASE("convolutions with few channels a group and weights of float16") {
+  for (const std::string& cpu : Targets()) {
+    CAPTURE(cpu);
+    ContractionCases cases(cpu);
+    for (Conv c : std::vector<Conv>{
+             {{4, 4}, 9, 9, 9, {3, 3}, {1, 1}, {1, 1}, {1, 1}},
+             {{37, 8}, 5, 5, 5, {3, 3}, {1, 1}, {1, 1}, {1, 1}},
+             {{12, 10}, 6, 6, 6, {5, 5}, {1, 1}, {2, 2}, {1, 1}},
+             {{20, 14}, 4, 12, 4, {3, 3}, {2, 2}, {1, 1}, {1, 1}},
+             {{9, 40}, 7, 7, 7, {1, 1}, {1, 1}, {0, 0}, {1, 1}},
+             {{9, 70}, 5, 5, 5, {3, 3}, {1, 1}, {1, 1}, {1, 1}},
+             {{11, 30}, 4, 4, 4, {7, 7}, {2, 2}, {3, 3}, {1, 1}},
+             {{50}, 6, 6, 6, {31}, {1}, {15}, {1}},
+             {{9, 20}, 48, 8, 2, {3, 3}, {1, 1}, {1, 1}, {1, 1}},  // more numbers than are unrolled
+             {{10, 9}, 20, 20, 20, {8, 7}, {1, 1}, {3, 3}, {1, 1}},
+             {{3, 4, 20}, 4, 4, 4, {2, 3, 3}, {1, 1, 1}, {0, 1, 1}, {1, 1, 1}}}) {
+      c.weight = DType::kFloat16;
+      for (const bool last : {false, true}) {
+        c.channels_last = last;
+        for (Around around : {Around::kNothing, Around::kBiasReluResidual}) {
+          c.around = around;
+          c.symbolic = !c.symbolic;
+          c.batch = 2;
+          AddTo(cases, c);
+        }
+        c.symbolic = !c.symbolic;
+      }
+    }
+    cases.Check();
+  }
+}
+
 TEST_CASE("depthwise convolutions of small planes") {
   for (const char* cpu : {"native", "x86-64-v2", "x86-64-v3"}) {
     if (!Runs(cpu)) continue;

@@ -45,12 +45,18 @@ class PlaneEmitter {
         For(b_, I64(b_, 0), count, 1, kPlaneSteps[step], [&](Value* i) {
           std::vector<Value*> at = EmitUnflatten(
               c_, Add(b_, first, i), {1, p_.groups, Dim::CeilDiv(p_.output[0], kDirectLines)});
-          Planes unit{at[0], at[1], Mul(b_, at[2], kDirectLines), nullptr, nullptr, nullptr};
+          Planes unit{at[0],   at[1],  Mul(b_, at[2], kDirectLines), nullptr, nullptr,
+                      nullptr, nullptr};
           unit.lines = Min(b_, Sub(b_, output_[0], unit.first), I64(b_, kDirectLines));
           Value* memory =
               At(b_, b_.getInt8Ty(), c_.scratch, Mul(b_, i, c_.emitter.EmitDim(d_.plane_bytes)));
           unit.planes = memory;
           unit.sums = At(b_, b_.getInt8Ty(), memory, c_.emitter.EmitDim(d_.c_offset));
+          // Weights are widened long before they are read.
+          if (d_.a.halves)
+            unit.weights = step == 0
+                               ? weights_.Widen(unit.group, memory)
+                               : At(b_, b_.getInt8Ty(), memory, c_.emitter.EmitDim(d_.a_offset));
           if (step == 0) FillPlanes(unit);
           if (step == 1) SumPlanes(unit);
           if (step == 2) StorePlanes(unit);
@@ -63,7 +69,7 @@ class PlaneEmitter {
   // What one unit works with.
   struct Planes {
     Value *image, *group, *first, *lines;
-    Value *planes, *sums;  // memory
+    Value *planes, *sums, *weights;  // memory; weights: null where they are read where they are
   };
   static constexpr const char* kPlaneSteps[] = {"plane.fill", "plane.sum", "plane.out"};
 
@@ -75,7 +81,7 @@ class PlaneEmitter {
 
   void SumPlanes(const Planes& unit) {
     const int64_t outputs = d_.rows.value(), lanes = d_.lanes;
-    weights_.Bind(unit.group);
+    weights_.Bind(unit.group, unit.weights);
     Value* end = Add(b_, Mul(b_, Add(b_, unit.lines, -1), pitch_), output_[1]);
     For(b_, I64(b_, 0), end, d_.plane_vectors * lanes, "flat", [&](Value* flat) {
       std::vector<Value*> values(outputs * d_.plane_vectors,
@@ -154,9 +160,7 @@ class PlaneEmitter {
             Value* to = At(b_, c_.element, plane, Add(b_, Mul(b_, row, pitch_), column));
             If(
                 b_, b_.CreateICmpULT(y, input_[0]),
-                [&] {
-                  c_.StoreLanes(loader_.Load({unit.image, unit.group, y, x}, mask), to);
-                },
+                [&] { c_.StoreLanes(loader_.Load({unit.image, unit.group, y, x}, mask), to); },
                 [&] { c_.StoreLanes(zero, to); });
           });
         });

@@ -1,8 +1,38 @@
 #include "kernels/codegen/contraction/direct_weights.h"
 
+#include <algorithm>
+
+#include "kernels/codegen/contraction/plan.h"
+#include "kernels/codegen/ops.h"
+
 namespace relayvm::codegen {
 
 using llvm::Value;
+
+namespace {
+
+// `count` numbers of float16, as float32 at `to`.
+void EmitWiden(ContractionContext& c, Value* from, int64_t count, Value* to) {
+  constexpr int64_t kMostVectors = 8;  // that are unrolled
+  Builder& b = c.b;
+  if (count > kMostVectors * c.d.lanes) {
+    return EmitWidenRows(c, from, I64(b, 0), I64(b, 1), I64(b, count), to, I64(b, count));
+  }
+  Ops ops(b, TargetTraits::Of(*b.GetInsertBlock()->getParent()));
+  llvm::Type* half = ops.MemoryType(DType::kFloat16);
+  int64_t lanes = c.d.lanes;
+  while (lanes > count) lanes /= 2;
+  // The last vector ends where the numbers end.
+  for (int64_t at = 0; at < count; at += lanes) {
+    const int64_t first = std::min(at, count - lanes);
+    Value* halves = b.CreateAlignedLoad(VectorOf(half, static_cast<unsigned>(lanes)),
+                                        At(b, half, from, first), llvm::Align(2));
+    b.CreateAlignedStore(ops.FromMemory(halves, DType::kFloat16), At(b, c.element, to, first),
+                         llvm::Align(c.element_bytes));
+  }
+}
+
+}  // namespace
 
 DirectWeights::DirectWeights(ContractionContext& c) : c_(c) {
   std::vector<te::Expr> indices;
@@ -13,11 +43,20 @@ DirectWeights::DirectWeights(ContractionContext& c) : c_(c) {
   element_ = c.Keep(te::Load(c.d.a.view, std::move(indices)));
 }
 
-void DirectWeights::Bind(Value* group) {
+Value* DirectWeights::Widen(Value* group, Value* memory) {
+  Value* floats = At(c_.b, c_.b.getInt8Ty(), memory, c_.emitter.EmitDim(c_.d.a_offset));
+  EmitWiden(c_, c_.PlainRow(c_.d.a, group, I64(c_.b, 0)), c_.d.rows.value() * c_.d.depth.value(),
+            floats);
+  return floats;
+}
+
+void DirectWeights::Bind(Value* group, Value* widened) {
   group_ = group;
   rows_.clear();
+  if (c_.d.a.halves && widened == nullptr) widened = Widen(group, c_.scratch);
   for (int64_t m = 0; c_.d.a.buffer && m < c_.d.rows.value(); ++m) {
-    rows_.push_back(c_.PlainRow(c_.d.a, group, I64(c_.b, m)));
+    rows_.push_back(widened != nullptr ? At(c_.b, c_.element, widened, m * c_.d.depth.value())
+                                       : c_.PlainRow(c_.d.a, group, I64(c_.b, m)));
   }
 }
 

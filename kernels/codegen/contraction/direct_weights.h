@@ -1,4 +1,5 @@
-// The weights of direct convolutions, one by one. Tested through contraction/conv_test.cc.
+// The weights of direct convolutions, one by one; those of float16 are made float32 in scratch, a
+// group's at a time. Tested through contraction/conv_test.cc.
 #pragma once
 
 #include <vector>
@@ -12,15 +13,19 @@ class DirectWeights {
   // REQUIRES: c.d.form == kDirect.
   explicit DirectWeights(ContractionContext& c);
 
-  // Makes `group` the one that Load reads of.
-  void Bind(llvm::Value* group);
+  // Of float16 (d.a.halves): makes those of a group float32, d.a_offset bytes into `memory`, and
+  // returns where they are.
+  llvm::Value* Widen(llvm::Value* group, llvm::Value* memory);
+  // Makes `group` the one that Load reads of. `widened`: what Widen returned for it; without it those
+  // of float16 are widened here, into the scratch.
+  void Bind(llvm::Value* group, llvm::Value* widened = nullptr);
   // Of tap (and input channel) k, for output channel `output` of the group.
   llvm::Value* Load(int64_t output, llvm::Value* k);
 
  private:
   ContractionContext& c_;
   llvm::Value* group_ = nullptr;
-  std::vector<llvm::Value*> rows_;  // of the group's output channels, where they are plain memory
+  std::vector<llvm::Value*> rows_;  // of the group's output channels, where they are in memory
   std::vector<te::Axis> axes_;
   te::Expr element_;  // over axes_
 };

@@ -146,7 +146,9 @@ Dim FitPlanes(ContractionDetail& d) {
   const int64_t bytes = DTypeBytes(d.dtype);
   d.plane_sums = flat + spare;
   d.c_offset = RoundUp(planes * bytes, 64);
-  d.plane_bytes = d.c_offset + RoundUp(d.plane_sums * outputs * bytes, 64);
+  d.a_offset = d.c_offset + RoundUp(d.plane_sums * outputs * bytes, 64);
+  const Dim weights = d.a.halves ? RoundUp(d.depth * outputs * bytes, 64) : Dim(0);
+  d.plane_bytes = d.a_offset + weights;
   d.plane_units = 4;
   return d.plane_bytes * d.plane_units;
 }

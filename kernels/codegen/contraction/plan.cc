@@ -451,6 +451,10 @@ class Planner {
     }
     ChooseTile();
     if (DirectIsBetter(group_outputs) && !p.bytes) {
+      if (halves && is_usual && !p.channels_last) {
+        w.buffer = weight;
+        w.halves = true;
+      }
       PlanDirect(
           te::Compute("weights", {p.groups, group_outputs, d.depth},
                       [&](const std::vector<Expr>& i) { return weights(i[0], i[1], i[2]); }));
@@ -630,7 +634,8 @@ class Planner {
     const Dim channels = p.channels_last ? Dim(p.groups) : d.rows;
     const Dim work = Dim::Max(1, channels * unit_lines * p.output.back() * d.depth);
     plan_.grain = Dim::Max(1, Dim::CeilDiv(kDirectTaskWork, work));
-    plan_.scratch_bytes = 0;
+    // What a group's weights of float16 become.
+    plan_.scratch_bytes = d.a.halves ? d.rows * d.depth * DTypeBytes(d.dtype) : Dim(0);
     if (d.has_planes) plan_.scratch_bytes = FitPlanes(d);
   }
 
