@@ -153,16 +153,23 @@ class Tracer {
     names_.insert(name);
   }
 
-  void AddWeight(std::string name, const HostTensor& tensor, uint32_t space) {
+  // What has a recipe is a constant of the kernels' file, whose loading makes it.
+  void AddWeight(const ConstantInfo& weight, uint32_t space) {
+    std::string name = weight.name;
     if (name.empty() || names_.contains(name)) {
       const std::string base = name.empty() ? "p" : name + ".";
-      size_t number = made_.params.size();
+      size_t number = made_.params.size() + made_.kernels.constants.size();
       do {
         name = base + std::to_string(number++);
       } while (names_.contains(name));
     }
-    AddInput(name, tensor.dtype, tensor.shape, space);
-    made_.params.emplace(name, tensor);
+    AddInput(name, weight.dtype, weight.dims, space);
+    if (weight.recipe == nullptr) {
+      made_.params.emplace(name, HostTensor{weight.dtype, weight.dims, weight.data});
+    } else {
+      made_.kernels.constants.push_back(weight);
+      made_.kernels.constants.back().name = name;
+    }
   }
 
   // The results of a value of `type`, depth first.
@@ -274,9 +281,8 @@ class Tracer {
     if (fresh) {
       at->second = NewSpace();
       const auto bytes = std::as_bytes(std::span(&value, 1));  // little endian
-      AddWeight("",
-                {dtype, {}, SharedBytes::Copy(bytes.first(static_cast<size_t>(DTypeBytes(dtype))))},
-                at->second);
+      const auto width = static_cast<size_t>(DTypeBytes(dtype));
+      AddWeight({dtype, {}, "", SharedBytes::Copy(bytes.first(width))}, at->second);
     }
     return TensorObject({at->second, 0}, dtype, {});
   }
@@ -285,8 +291,7 @@ class Tracer {
   Result<EntryRef> Read(Region region, DType dtype, const std::vector<int64_t>& dims) {
     Space& space = spaces_[region.space];
     if (space.constant >= 0 && space.written.empty()) {
-      const ConstantInfo& constant = program_.constants[static_cast<size_t>(space.constant)];
-      AddWeight(constant.name, {constant.dtype, constant.dims, constant.data}, region.space);
+      AddWeight(program_.constants[static_cast<size_t>(space.constant)], region.space);
     }
     const uint64_t begin = region.offset, end = begin + TensorBytes(dtype, dims);
     std::vector<EntryRef> parts;

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <set>
 #include <vector>
 
@@ -128,6 +131,68 @@ TEST_CASE("graphs give what the VM gives") {
            std::string("def @main(%x: Tensor[(3), int64]) { %x }"),
        }) {
     CheckAgainstVm(text);
+  }
+}
+
+// A kernel that Winograd's convolution takes transformed, at more than a tenth of the file; twice, and for
+// itself, which is another weight.
+constexpr const char* kWinograd =
+    "def @main(%x: Tensor[(1, 20, 56, 56), float32], %w: Tensor[(20, 20, 3, 3), float32]) {\n"
+    "  let %c = nn.relu(nn.conv2d(%x, %w, padding=[1, 1]));\n"
+    "  (nn.conv2d(%c, %w, padding=[1, 1]), %w)\n}\n";
+
+TEST_CASE("weights that are made when a graph is loaded: folders stay small, runs share one copy") {
+  const testing::TempFolder folder;
+  TensorsByName params;
+  HostTensor& w = params["w"] = {DType::kFloat32, {20, 20, 3, 3}, SharedBytes::Zeros(14400)};
+  for (size_t i = 0; i < 3600; ++i) {
+    const float value = std::sin(static_cast<float>(i));
+    std::memcpy(w.data.Mutable().data() + i * sizeof value, &value, sizeof value);
+  }
+  REQUIRE(WriteTvmParams(folder / "w.params", params).ok());
+  CompileOptions options;
+  options.params_file = folder / "w.params";
+  options.kernels.cpu = options.pipeline.cpu = "x86-64-v3";
+  const auto compiled = CompileForGraph(kWinograd, options);
+  REQUIRE_MESSAGE(compiled.ok(), compiled.status().message());
+  const auto program = BuildGraph(compiled->program);
+  REQUIRE_MESSAGE(program.ok(), program.status().message());
+  REQUIRE(program->kernels.constants.size() == 1);
+  const ConstantInfo& made = program->kernels.constants[0];
+  CHECK(made.recipe->builtin == "winograd_weights_4");
+  CHECK(made.data.size() > 4 * 14400 - 1);
+  for (const auto& [name, tensor] : program->params) CHECK(tensor.data.size() <= 14400);
+  REQUIRE(SaveGraph(*program, folder / "graph").ok());
+  const auto size = [&](const char* file) {
+    return std::filesystem::file_size(folder / "graph" + file);
+  };
+  CHECK(size(kKernelsFile) < program->kernels.images[0].elf.size() + 14400 + 20'000);
+
+  ::setenv("RELAYVM_CACHE", (folder / "cache").c_str(), 1);
+  const Value x = Filled(program->kernels.exports[0].params[0], 1);
+  std::vector<std::vector<std::byte>> results;
+  for (int i = 0; i < 3; ++i) {  // as compiled; made; found
+    auto graph = i == 0 ? LinkGraph(*program) : LoadGraph(folder / "graph");
+    if (graph.status().code() == StatusCode::kUnsupported) return;  // a processor before v3
+    REQUIRE_MESSAGE(graph.ok(), graph.status().message());
+    CHECK(graph->kernels->program().constants[0].data == made.data);
+    auto module = GraphModule::Create(*std::move(graph));
+    REQUIRE_MESSAGE(module.ok(), module.status().message());
+    REQUIRE((*module)->SetInput(0, x).ok());
+    REQUIRE((*module)->Run().ok());
+    const auto y = (*module)->GetOutput(0);
+    const auto* bytes = static_cast<const std::byte*>(y->data());
+    results.emplace_back(bytes, bytes + y->bytes());
+  }
+  ::setenv("RELAYVM_CACHE", "", 1);
+  CHECK(results[0] == results[1]);
+  CHECK(results[0] == results[2]);
+  CHECK(std::distance(std::filesystem::directory_iterator(folder / "cache"), {}) == 1);
+  for (const char* file : {kKernelsFile, kParamsFile, kGraphFile}) {
+    const std::string path = folder / "graph" + file;
+    std::filesystem::resize_file(path, size(file) / 2);
+    CHECK_FALSE(LoadGraph(folder / "graph").ok());
+    REQUIRE(SaveGraph(*program, folder / "graph").ok());
   }
 }
 

@@ -1,4 +1,7 @@
 // Graphs: a run allocates nothing; loading, with each allocation failing.
+#include <cstdlib>
+#include <filesystem>
+
 #include "compiler/api/module.h"
 #include "compiler/graph/build_graph.h"
 #include "tests/faults/fail_each.h"
@@ -61,6 +64,31 @@ TEST_CASE("loading a graph without memory is a Status, and leaves nothing") {
   Save(folder / "net");
   LeavesNothing(
       [&] { FailEach([&] { return GraphModule::Load(folder / "net").status(); }, [] {}); });
+}
+
+// The weight of the convolution, made when the graph is loaded, for others or alone.
+TEST_CASE("loading a graph whose weights are made then, without memory, leaves nothing") {
+  const testing::TempFolder folder;
+  CompilerOptions options;
+  options.executor = "graph";
+  const auto compiled = CompileModel(ModelSource::Text(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(1, 16, 56, 56), float32]) {
+  nn.conv2d(%x, ones(shape=[16, 16, 3, 3], dtype="float32"), padding=[1, 1])
+})"),
+                                     options);
+  REQUIRE_MESSAGE(compiled.ok(), compiled.status().message());
+  const auto graph = graph::BuildGraph(compiled->program());
+  REQUIRE_MESSAGE(graph.ok(), graph.status().message());
+  REQUIRE(graph::SaveGraph(*graph, folder / "net").ok());
+  const std::string cache = folder / "cache";
+  for (const std::string& shared : {std::string(), cache}) {
+    ::setenv("RELAYVM_CACHE", shared.c_str(), 1);
+    LeavesNothing([&] {
+      FailEach([&] { std::filesystem::remove_all(cache); },
+               [&] { return GraphModule::Load(folder / "net").status(); }, [] {});
+    });
+  }
+  ::setenv("RELAYVM_CACHE", "", 1);
 }
 
 // A status as C gives it, freed.

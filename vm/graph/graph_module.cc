@@ -155,6 +155,7 @@ struct GraphModule::Impl {
   Status OrderInputs(const ExportInfo& signature);
   Status PlaceHeads();
   Status PlaceStorages();
+  Status BorrowConstants();
   Status SetWeights(const TensorsByName& params);
   Status MakeSteps();
   Status TakeThreads(const GraphOptions& options);
@@ -271,6 +272,25 @@ Status GraphModule::Impl::PlaceHeads() {
   return OkStatus();
 }
 
+// Weights that the kernels' file holds, or makes, are where it has them.
+Status GraphModule::Impl::BorrowConstants() {
+  std::unordered_map<std::string_view, const ConstantInfo*> constants;
+  for (const ConstantInfo& c : kernels->program().constants) constants.emplace(c.name, &c);
+  for (size_t i = num_parameters; i < inputs.size() && !constants.empty(); ++i) {
+    const auto found = constants.find(graph.nodes[inputs[i].node].name);
+    if (found == constants.end()) continue;
+    const ConstantInfo& c = *found->second;
+    using Owner = std::shared_ptr<const Executable>;
+    auto owner = std::make_unique<Owner>(kernels);
+    RELAYVM_ASSIGN_OR_RETURN(inputs[i].value,
+                             Value::WrapTensor(
+                                 c.dtype, c.dims, const_cast<std::byte*>(c.data.data()),
+                                 [](void* p) { delete static_cast<Owner*>(p); }, owner.release()));
+    inputs[i].is_set = true;
+  }
+  return OkStatus();
+}
+
 Status GraphModule::Impl::PlaceStorages() {
   storages = graph::StoragesOf(graph);
   place.resize(storages.size());
@@ -289,13 +309,16 @@ Status GraphModule::Impl::PlaceStorages() {
   std::vector<size_t> at;
   for (const Slot& slot : inputs) {
     at.push_back(bytes);
+    if (slot.is_set) continue;
     bytes +=
         (graph::BytesOf(graph.nodes[slot.node].outputs[0]) + kAlignment - 1) & ~(kAlignment - 1);
   }
   RELAYVM_ASSIGN_OR_RETURN(Memory memory, Memory::Zeros(bytes));
   const auto owner = std::make_shared<Memory>(std::move(memory));
-  for (size_t i = 0; i < inputs.size(); ++i)
-    inputs[i].own = std::make_shared<Piece>(Piece{owner, owner->data() + at[i]});
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i].is_set)
+      inputs[i].own = std::make_shared<Piece>(Piece{owner, owner->data() + at[i]});
+  }
   return OkStatus();
 }
 
@@ -382,6 +405,7 @@ Result<std::unique_ptr<GraphModule>> GraphModule::Create(graph::LoadedGraph grap
     impl->memory_limit = options.memory_limit;
     RELAYVM_RETURN_IF_ERROR(impl->TakeThreads(options));
     RELAYVM_RETURN_IF_ERROR(impl->OrderInputs(impl->kernels->program().exports.at(0)));
+    RELAYVM_RETURN_IF_ERROR(impl->BorrowConstants());
     RELAYVM_RETURN_IF_ERROR(impl->PlaceStorages());
     RELAYVM_RETURN_IF_ERROR(impl->SetWeights(graph.params));
     RELAYVM_RETURN_IF_ERROR(impl->MakeSteps());

@@ -164,6 +164,34 @@ TEST_CASE("weights: loaded by name, shared between modules") {
   CHECK(*module->ShareParams(*module) == 0);
 }
 
+// Small(), whose weight is a constant of the kernels' file.
+GraphProgram SmallOfConstant() {
+  GraphProgram p = Small();
+  p.kernels.constants = {{DType::kFloat32, {4}, "w", p.params.at("w").data}};
+  p.params.clear();
+  return p;
+}
+
+TEST_CASE("weights: those of the kernels' file are read there, until they are set") {
+  auto module = Make(1, SmallOfConstant()), other = Make();
+  CHECK(module->num_parameters() == 1);
+  CHECK(module->memory().weight_bytes == 16);
+  const auto* constant = module->kernels()->program().constants[0].data.data();
+  CHECK(*other->ShareParams(*module) == 1);
+  REQUIRE(module->SetInput(0, Tensor({1, 2, 3, 4})).ok());
+  REQUIRE(module->Run().ok());
+  CHECK(Output(*module) == Numbers{23, 46, 69, 92});
+  REQUIRE(module->SetInput(1, Tensor({0, 0, 0, 0})).ok());
+  REQUIRE(module->Run().ok());
+  CHECK(Output(*module) == Numbers{3, 6, 9, 12});
+  CHECK(std::memcmp(constant, Numbers{10, 20, 30, 40}.data(), 16) == 0);
+  // Who shares them keeps them.
+  module.reset();
+  REQUIRE(other->SetInput(0, Tensor({0, 0, 0, 0})).ok());
+  REQUIRE(other->Run().ok());
+  CHECK(Output(*other) == Numbers{20, 40, 60, 80});
+}
+
 TEST_CASE("weights: what fails to load leaves those that are set, shared ones too") {
   const relayvm::testing::TempFolder folder;
   REQUIRE(WriteTvmParams(folder / "p", {{"w", Floats({1, 2, 3, 4})}}).ok());
@@ -430,6 +458,18 @@ TEST_CASE("a folder loads and runs; what is wrong with it is named") {
        "weight v: the graph has no input"},
       {[](GraphProgram& p) { p.params = {{"x", Floats({1, 2, 3, 4})}}; },
        "weight x: the graph has no input"},
+      {[](GraphProgram& p) { p.kernels.constants = SmallOfConstant().kernels.constants; },
+       "expected 1 parameters and 2 weights"},
+      {[](GraphProgram& p) {
+         p = SmallOfConstant();
+         p.kernels.constants[0].name = "x";
+       },
+       "weight x: the graph has no input"},
+      {[](GraphProgram& p) {
+         p = SmallOfConstant();
+         p.kernels.constants[0].dims = {2, 2};
+       },
+       "weight w: expected Tensor[(4), float32], found Tensor[(2, 2), float32]"},
       {[](GraphProgram& p) { p.kernels.exports[0].param_names = {"y"}; },
        "the graph has no input for parameter 0 (y)"},
       {[](GraphProgram& p) { p.kernels.exports[0].params[0].dims = {-1}; },

@@ -61,7 +61,8 @@ struct Graph {
 };
 
 // All of a graph that runs. `kernels` has kernels and images, and one export: the names and types of the
-// graph's inputs (which are not among `params`) and of its result.
+// graph's inputs (which are no weights) and of its result; and, as constants, the weights that are not
+// among `params`.
 struct GraphProgram {
   Graph graph;
   Program kernels;

@@ -44,10 +44,11 @@ Status CheckSignature(const Graph& graph, const Program& kernels, const TensorsB
   const ExportInfo& signature = kernels.exports[0];
   std::unordered_map<std::string_view, const Node*> inputs;
   for (const uint32_t n : graph.inputs) inputs.emplace(graph.nodes[n].name, &graph.nodes[n]);
-  if (signature.params.size() + params.size() != inputs.size())
+  const size_t weights = params.size() + kernels.constants.size();
+  if (signature.params.size() + weights != inputs.size())
     return InvalidInput(
         fmt::format("the graph has {} inputs; expected {} parameters and {} weights", inputs.size(),
-                    signature.params.size(), params.size()));
+                    signature.params.size(), weights));
   std::unordered_map<std::string_view, bool> seen;
   for (size_t i = 0; i < signature.params.size(); ++i) {
     const std::string& name = signature.param_names[i];
@@ -59,17 +60,25 @@ Status CheckSignature(const Graph& graph, const Program& kernels, const TensorsB
           fmt::format("input {}: the graph's type, {}, is not its parameter's", name,
                       TypeText(found->second->outputs[0].dtype, found->second->outputs[0].dims)));
   }
-  for (const auto& [name, tensor] : params) {
+  const auto check_weight = [&](const std::string& name, DType dtype,
+                                const std::vector<int64_t>& dims) -> Status {
     const auto found = inputs.find(name);
     if (found == inputs.end() || !seen.emplace(name, true).second)
       return InvalidInput(fmt::format("weight {}: the graph has no input of that name", name));
     const Entry& entry = found->second->outputs[0];
-    if (entry.dtype != tensor.dtype || entry.dims != tensor.shape ||
-        tensor.data.size() != BytesOf(entry))
-      return InvalidInput(fmt::format("weight {}: expected {}, found {}", name,
-                                      TypeText(entry.dtype, entry.dims),
-                                      TypeText(tensor.dtype, tensor.shape)));
+    if (entry.dtype == dtype && entry.dims == dims) return OkStatus();
+    return InvalidInput(fmt::format("weight {}: expected {}, found {}", name,
+                                    TypeText(entry.dtype, entry.dims), TypeText(dtype, dims)));
+  };
+  for (const auto& [name, tensor] : params) {
+    RELAYVM_RETURN_IF_ERROR(check_weight(name, tensor.dtype, tensor.shape));
+    const Entry& entry = inputs.at(name)->outputs[0];
+    if (tensor.data.size() != BytesOf(entry))
+      return InvalidInput(fmt::format("weight {}: expected {} bytes, found {}", name,
+                                      BytesOf(entry), tensor.data.size()));
   }
+  for (const ConstantInfo& c : kernels.constants)
+    RELAYVM_RETURN_IF_ERROR(check_weight(c.name, c.dtype, c.dims));
   std::vector<const ValueType*> results;
   CollectTensors(signature.result, results);
   if (results.size() != graph.heads.size())

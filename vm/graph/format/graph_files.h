@@ -2,7 +2,8 @@
 //
 //   graph.json      nodes, shapes, storages (graph_json.h)
 //   graph.params    weights, in TVM's format (bytecode/io/tvm_params.h)
-//   kernels.vmx     kernels and the graph's signature, in the format of executables
+//   kernels.vmx     kernels and the graph's signature, in the format of executables; its constants are
+//                   weights too, by name: those that have a recipe, which loading makes
 //
 // graph/graph_folder.h reads it. Tested by graph/graph_module_test.cc and tools/tools_test.cc.
 #pragma once
@@ -19,7 +20,7 @@ inline constexpr const char* kParamsFile = "/graph.params";
 inline constexpr const char* kKernelsFile = "/kernels.vmx";
 
 // What must hold of the parts together: that of VerifyGraph; that inputs are the export's parameters and
-// the weights, results the export's; and that weights have the types of their inputs. Fails with
+// the weights, results the export's; and that weights, here and there, have the types of their inputs. Fails with
 // kInvalidInput. REQUIRES: `kernels` passed VerifyProgram.
 Status VerifyParts(const Graph& graph, const Program& kernels, const TensorsByName& params);
 
