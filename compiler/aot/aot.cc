@@ -72,31 +72,22 @@ Status AddKernels(const Program& program, const std::string& name, ObjectModule*
   return OkStatus();
 }
 
-llvm::GlobalVariable* AddData(ObjectModule* object, llvm::StringRef bytes,
-                              const llvm::Twine& name) {
-  auto* data = llvm::ConstantDataArray::getRaw(bytes, bytes.size(),
-                                               llvm::Type::getInt8Ty(object->context()));
-  auto* variable = new llvm::GlobalVariable(object->module, data->getType(), true,
-                                            llvm::GlobalValue::PrivateLinkage, data, name);
-  variable->setAlignment(llvm::Align(kAlignment));
-  return variable;
-}
-
-Status AddConstants(const Program& program, ObjectModule* object) {
+// `made`: the runtime makes those that have a recipe, and the object holds what they are made of.
+Status AddConstants(const Program& program, bool made, ObjectModule* object) {
   constexpr uint64_t kMost = uint64_t{3} << 29;  // code reaches what is within 2 GiB
+  const auto is_made = [&](const ConstantInfo& c) { return made && c.recipe != nullptr; };
   uint64_t total = 0;
-  for (const ConstantInfo& c : program.constants) total += RoundUp(c.data.size());
+  for (const ConstantInfo& c : program.constants)
+    total += RoundUp(is_made(c) ? BytesInFile(c) : c.data.size());
   if (total > kMost) {
     return {StatusCode::kUnsupported,
             fmt::format(
                 "--executor aot: an object holds at most {} bytes of constants, the program has {}",
                 kMost, total)};
   }
-  for (const ConstantInfo& c : program.constants) {
-    object->constants.push_back(AddData(
-        object, llvm::StringRef(reinterpret_cast<const char*>(c.data.data()), c.data.size()),
-        "constant"));
-  }
+  for (const ConstantInfo& c : program.constants)
+    object->constants.push_back(is_made(c) ? nullptr : object->AddData(c.data, "constant"));
+  object->places.resize(program.constants.size());
   return OkStatus();
 }
 
@@ -264,6 +255,12 @@ Status EmitStatic(const StaticPlan& plan, const AotOptions& options, const std::
                   ObjectModule* object, std::string* header) {
   const Program& program = object->program;
   AddKernelEnv(object);
+  auto* null = llvm::ConstantPointerNull::get(llvm::PointerType::getUnqual(object->context()));
+  for (size_t i = 0; i < program.constants.size(); ++i) {
+    if (object->constants[i] != nullptr) continue;
+    object->places[i] = new llvm::GlobalVariable(object->module, null->getType(), false,
+                                                 llvm::GlobalValue::InternalLinkage, null, "place");
+  }
   std::vector<uint32_t> functions;
   for (uint32_t i = 0; i < program.functions.size(); ++i) {
     if (!plan.reached(i)) continue;
@@ -331,8 +328,10 @@ Status EmitWithHeap(const AotOptions& options, const std::string& name, ObjectMo
                                llvm::ConstantArray::get(table_type, closures), "closures");
   for (size_t i = 0; i < program.constants.size(); ++i) {
     const ConstantInfo& c = program.constants[i];
-    object->tensors.push_back(
-        EmitTensor(*object, c.dtype, c.dims, object->constants[i], c.data.size()));
+    llvm::GlobalVariable* tensor =
+        EmitTensor(*object, c.dtype, c.dims, object->constants[i], c.data.size());
+    object->tensors.push_back(tensor);
+    if (object->constants[i] == nullptr) object->places[i] = DataOfTensor(*object, tensor);
   }
   for (uint32_t i = 0; i < count; ++i) RELAYVM_RETURN_IF_ERROR(HeapEmitter(*object, i).Emit());
 
@@ -414,7 +413,9 @@ Result<AotObject> CompileAhead(const Program& program, const AotOptions& options
     ObjectModule object{program, target, work->module, name + ".", {}};
     object.functions.resize(program.functions.size());
     RELAYVM_RETURN_IF_ERROR(AddKernels(program, name, &object));
-    RELAYVM_RETURN_IF_ERROR(AddConstants(program, &object));
+    // Without a descriptor there is no runtime that makes them.
+    const bool has_runtime = !plan.possible() || !options.descriptor.empty();
+    RELAYVM_RETURN_IF_ERROR(AddConstants(program, has_runtime, &object));
     if (plan.possible()) {
       RELAYVM_RETURN_IF_ERROR(EmitStatic(plan, options, name, &object, &result.header));
     } else {

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <utility>
 
+#include "bytecode/blake2b.h"
 #include "vm/aot/aot_runtime.h"
 #include "vm/memory/object.h"
 
@@ -36,6 +38,15 @@ class DescriptorEmitter {
     Append(&fields, Texts(program.source_files));
     fields.push_back(OrNull(parts.message));
     fields.push_back(OrNull(has_builtin ? llvm::cast<Constant>(find.getCallee()) : nullptr));
+    fields.push_back(OrNull(nullptr));
+    const Array made = MadeConstants();
+    Append(&fields, made);
+    llvm::FunctionCallee make;
+    if (!made.data->isNullValue()) {
+      make = object_.Runtime("relayvm_aot_make_constants", b_.getVoidTy(),
+                             {b_.getPtrTy(), b_.getPtrTy()});
+    }
+    fields.push_back(OrNull(llvm::cast_or_null<Constant>(make.getCallee())));
     fields.push_back(OrNull(nullptr));
     Constant* value = llvm::ConstantStruct::getAnon(fields);
     return new llvm::GlobalVariable(
@@ -83,11 +94,9 @@ class DescriptorEmitter {
     return ArrayOf(elements);
   }
   Constant* Type(const ValueType& type) {
-    std::vector<Constant*> dims;
-    for (const int64_t d : type.dims) dims.push_back(Number(static_cast<uint64_t>(d)));
     std::vector<Constant*> fields = {Number(static_cast<uint64_t>(type.kind)),
                                      Number(static_cast<uint64_t>(type.dtype)), Number(type.index)};
-    Append(&fields, ArrayOf(dims));
+    Append(&fields, Numbers(type.dims));
     Append(&fields, Texts(type.dim_names));
     Append(&fields, Formulas(type.dim_formulas));
     Append(&fields, Types(type.args));
@@ -169,8 +178,49 @@ class DescriptorEmitter {
     return ArrayOf(elements);
   }
 
+  Array Numbers(const std::vector<int64_t>& numbers) {
+    std::vector<Constant*> elements;
+    for (const int64_t n : numbers) elements.push_back(Number(static_cast<uint64_t>(n)));
+    return ArrayOf(elements);
+  }
+  Array Inputs(const RecipeInfo& recipe) {
+    std::vector<Constant*> elements;
+    for (const RecipeInput& input : recipe.inputs) {
+      // Several constants may be made of one tensor.
+      auto& [data, hash] = inputs_[input.data.identity()];
+      if (data == nullptr) {
+        const SharedBytes bytes = input.data.Loaded();
+        const ContentHash of_bytes = HashOf(bytes);
+        data = object_.AddData(bytes, "recipe");
+        hash = object_.AddData(std::as_bytes(std::span(of_bytes)), "hash");
+      }
+      std::vector<Constant*> fields = {Number(static_cast<uint64_t>(input.dtype))};
+      Append(&fields, Numbers(input.dims));
+      Append(&fields, {data, Number(input.data.size())});
+      fields.push_back(hash);
+      elements.push_back(Struct(fields));
+    }
+    return ArrayOf(elements);
+  }
+  Array MadeConstants() {
+    std::vector<Constant*> elements;
+    for (size_t i = 0; i < object_.places.size(); ++i) {
+      if (object_.places[i] == nullptr) continue;
+      const ConstantInfo& c = object_.program.constants[i];
+      std::vector<Constant*> fields = {Text(c.name), Number(static_cast<uint64_t>(c.dtype))};
+      Append(&fields, Numbers(c.dims));
+      fields.push_back(Text(c.recipe->builtin));
+      Append(&fields, Numbers(c.recipe->params));
+      Append(&fields, Inputs(*c.recipe));
+      fields.push_back(object_.places[i]);
+      elements.push_back(Struct(fields));
+    }
+    return ArrayOf(elements);
+  }
+
   const ObjectModule& object_;
   llvm::IRBuilder<> b_;
+  std::map<const void*, std::pair<Constant*, Constant*>> inputs_;  // data and hash, by identity
   std::map<std::string, Constant*> texts_;
 };
 
@@ -192,14 +242,21 @@ llvm::GlobalVariable* EmitTensor(const ObjectModule& object, DType dtype,
   room.resize(std::max<size_t>(dims.size(), vm::kInlineDims));
   Constant* value = llvm::ConstantStruct::getAnon(
       {b.getInt32(vm::kUncounted), byte(vm::ObjectKind::kTensor), byte(vm::Home::kImmortal),
-       byte(dtype), byte(dims.size()), data,
+       byte(dtype), byte(dims.size()),
+       data != nullptr ? data : llvm::ConstantPointerNull::get(b.getPtrTy()),
        b.getInt64(bytes | uint64_t{static_cast<uint8_t>(vm::Storage::kExternal)} << 56),
        llvm::ConstantPointerNull::get(b.getPtrTy()),
        llvm::ConstantDataArray::get(object.context(), llvm::ArrayRef<int64_t>(room))});
-  auto* tensor = new llvm::GlobalVariable(object.module, value->getType(), true,
+  auto* tensor = new llvm::GlobalVariable(object.module, value->getType(), data != nullptr,
                                           llvm::GlobalValue::PrivateLinkage, value, "tensor");
   tensor->setAlignment(llvm::Align(vm::kDataAlignment));
   return tensor;
+}
+
+llvm::Constant* DataOfTensor(const ObjectModule& object, llvm::GlobalVariable* tensor) {
+  llvm::IRBuilder<> b(object.context());
+  return llvm::ConstantExpr::getInBoundsGetElementPtr(b.getInt8Ty(), tensor,
+                                                      b.getInt64(sizeof(vm::Object)));
 }
 
 }  // namespace relayvm::aot

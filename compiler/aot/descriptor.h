@@ -20,9 +20,12 @@ struct DescriptorParts {
 llvm::GlobalVariable* EmitDescriptor(const ObjectModule& object, const DescriptorParts& parts,
                                      const std::string& symbol);
 
-// A tensor of the runtime (vm/memory/object.h) that is never counted, over elements of the object file.
+// A tensor of the runtime (vm/memory/object.h) that is never counted, over elements of the object file, or,
+// where `data` is null, over those that the runtime makes.
 llvm::GlobalVariable* EmitTensor(const ObjectModule& object, DType dtype,
                                  const std::vector<int64_t>& dims, llvm::Constant* data,
                                  uint64_t bytes);
+// Where such a tensor has the address of its elements.
+llvm::Constant* DataOfTensor(const ObjectModule& object, llvm::GlobalVariable* tensor);
 
 }  // namespace relayvm::aot

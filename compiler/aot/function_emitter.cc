@@ -45,6 +45,16 @@ int32_t ObjectModule::AddError(std::string text) {
   return static_cast<int32_t>(errors.size());
 }
 
+llvm::GlobalVariable* ObjectModule::AddData(std::span<const std::byte> bytes,
+                                            const char* name) const {
+  const llvm::StringRef raw(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  auto* data = llvm::ConstantDataArray::getRaw(raw, raw.size(), llvm::Type::getInt8Ty(context()));
+  auto* variable = new llvm::GlobalVariable(module, data->getType(), true,
+                                            llvm::GlobalValue::PrivateLinkage, data, name);
+  variable->setAlignment(llvm::Align(kAlignment));
+  return variable;
+}
+
 // --- A function ---
 
 FunctionEmitter::FunctionEmitter(ObjectModule& object, uint32_t function)
@@ -324,6 +334,11 @@ llvm::Value* FunctionEmitter::KernelAddress(uint32_t kernel) {
   const KernelInfo& info = program().kernels[kernel];
   return llvm::ConstantExpr::getInBoundsGetElementPtr(b_.getInt8Ty(), object_.kernels,
                                                       b_.getInt64(info.entries[0]));
+}
+
+llvm::Value* FunctionEmitter::BufferOfConstant(uint16_t constant) {
+  if (object_.constants[constant] != nullptr) return object_.constants[constant];
+  return b_.CreateLoad(b_.getPtrTy(), object_.places[constant]);
 }
 
 FunctionEmitter::KernelBlocks FunctionEmitter::FillBlocks(const Instruction& i, int first_list) {

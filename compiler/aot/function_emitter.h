@@ -33,7 +33,8 @@ struct ObjectModule {
   const std::string prefix;                      // of the names of native functions: "model."
   std::vector<llvm::Function*> functions;        // by index; null: nothing calls it
   llvm::GlobalVariable* kernels = nullptr;       // the image of kernels, as it lies in memory
-  std::vector<llvm::GlobalVariable*> constants;  // their elements
+  std::vector<llvm::GlobalVariable*> constants;  // their elements; null: the runtime makes them
+  std::vector<llvm::Constant*> places;           // where it puts their address then; else null
   std::vector<llvm::GlobalVariable*> tensors;    // with a heap: the constants as objects
   llvm::GlobalVariable* closures = nullptr;      // with a heap: entries by function
   llvm::GlobalVariable* kernel_env = nullptr;    // static: one for all
@@ -47,6 +48,8 @@ struct ObjectModule {
   llvm::FunctionCallee Runtime(const char* name, llvm::Type* result,
                                std::initializer_list<llvm::Type*> params) const;
   int32_t AddError(std::string text);
+  // Bytes of the object that nobody changes, aligned as constants are.
+  llvm::GlobalVariable* AddData(std::span<const std::byte> bytes, const char* name) const;
 };
 
 class FunctionEmitter {
@@ -134,7 +137,7 @@ class FunctionEmitter {
     Value *buffers, *scalars;
   };
   virtual Value* BufferOfRegister(uint16_t reg) = 0;
-  virtual Value* BufferOfConstant(uint16_t constant) = 0;
+  Value* BufferOfConstant(uint16_t constant);
   void EmitSwitch(const At& at, Value* index);  // TARGETS is operand 1
   KernelBlocks FillBlocks(const Instruction& i, int first_list);
   // The arguments of a call from its two lists, the context left out; the call: {result, error}.

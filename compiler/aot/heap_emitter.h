@@ -29,7 +29,6 @@ class HeapEmitter final : public FunctionEmitter {
   Value* PassOnError(const At& at, Value* error) override;
   Value* Fail(const At& at, const Failure& failure) override;
   Value* BufferOfRegister(uint16_t reg) override;
-  Value* BufferOfConstant(uint16_t constant) override { return object_.constants[constant]; }
 
   Value* Site(uint32_t pc) { return Int(static_cast<int64_t>(uint64_t{index_} << 32 | pc)); }
   void Retain(Value* object);

@@ -267,7 +267,7 @@ std::shared_ptr<vm::NativeProgram> CompileNative(const Program& program) {
   const llvm::StringRef bytes(object->object.data(), object->object.size());
   llvm::cantFail(jit->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(bytes)));
   const auto address = llvm::cantFail(jit->lookup(aot::kDescriptorSymbol));
-  auto native = vm::NativeProgram::Make(address.toPtr<const RelayvmAotProgram*>(), jit);
+  auto native = vm::NativeProgram::Make(address.toPtr<RelayvmAotProgram*>(), jit);
   REQUIRE_MESSAGE(native.ok(), native.status().message());
   return *native;
 }

@@ -15,7 +15,7 @@ Status StaticEmitter::EmitObject(const At& at) {
     case Opcode::kDrop:
       return OkStatus();
     case Opcode::kConstR:
-      SetR(i.Unit(0), object_.constants[i.Unit(1)]);
+      SetR(i.Unit(0), BufferOfConstant(i.Unit(1)));
       return OkStatus();
     case Opcode::kTensorStatic:
     case Opcode::kTensorAlloc:

@@ -24,7 +24,6 @@ class StaticEmitter final : public FunctionEmitter {
   Value* Fail(const At& at, const Failure& failure) override;
   Value* FailWith(const At& at, const std::string& text);
   Value* BufferOfRegister(uint16_t reg) override { return R(reg); }
-  Value* BufferOfConstant(uint16_t constant) override { return object_.constants[constant]; }
 
   Value* Place(const At& at) { return Bytes(context_value_, frame_.offsets.at(at.pc)); }
 

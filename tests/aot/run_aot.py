@@ -1,8 +1,11 @@
 """Programs as native code (relayc --executor aot), linked into C programs and run.
 
 Usage: run_aot.py BIN EXAMPLES CC [OPTION OF CC]..."""
+import array
+import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -366,6 +369,77 @@ def ranks(w):
     assert " *   out of a type that a run tells */" in header, header
 
 
+WINOGRAD = """
+def @main(%x: Tensor[(BATCH, 64, 28, 28), float32]) {
+  let %i = reshape(arange(0f, 36864f, 1f, dtype="float32"), newshape=[64, 64, 3, 3]);
+  let %w = multiply(sin(%i), 0.02f);
+  sum(nn.relu(nn.conv2d(nn.conv2d(%x, %w, padding=[1, 1]), %w, padding=[1, 1])), axis=[1, 2, 3])
+}
+"""
+WEIGHTS = 64 * 64 * 9 * 4
+TRANSFORMED = WEIGHTS * 36 // 9
+
+
+def shares(w, args, file):
+    """Runs a program twice: what it has made for all processes is one file, where FILE, the program for the VM, has recipes."""
+    cache = w.folder / "cache"
+    shutil.rmtree(cache, ignore_errors=True)
+    cache.mkdir(mode=0o700)
+    env = dict(os.environ, RELAYVM_CACHE=str(cache))
+    made, found = (subprocess.run([str(a) for a in args], cwd=w.folder, env=env, capture_output=True, text=True) for _ in range(2))
+    assert made.returncode == 0 == found.returncode and made.stdout == found.stdout, (made, found)
+    assert len(list(cache.iterdir())) == ("recipe" in run([BIN / "vmdump", file], w.folder)), list(cache.iterdir())
+    return made.stdout
+
+
+def recipes(w):
+    """Weights that a convolution takes transformed: the object has them as given, the runtime makes them at the first use."""
+    source = w.write("open.relay", VERSION + WINOGRAD.replace("BATCH", "?"))
+    w.compile(source, "open")
+    assert (w.folder / "open.o").stat().st_size < WEIGHTS + TRANSFORMED // 2
+    main = w.write("open_main.c", """
+#include "open.h"
+#include <stdio.h>
+int main(void) {
+  static float data[2 * 64 * 28 * 28];
+  const int64_t dims[] = {2, 64, 28, 28};
+  relayvm_value *x = NULL, *y = NULL;
+  for (int i = 0; i < 2 * 64 * 28 * 28; ++i) data[i] = (float)(i % 7) - 3;
+  relayvm_status_free(relayvm_value_tensor(RELAYVM_FLOAT32, dims, 4, data, &x));
+  for (int run = 0; run < 2; ++run) {
+    relayvm_status* s = open_main(&x, 1, &y);
+    if (s != NULL) puts(relayvm_status_message(s));
+    if (s != NULL) return 3;
+    const float* sums = relayvm_value_data(y);
+    printf("%.6f %.6f\\n", sums[0] / 1000, sums[1] / 1000);
+    relayvm_value_free(y);
+  }
+  relayvm_value_free(x);
+  return 0;
+}
+""")
+    program = w.link([main, "open.o"], "open_program", RUNTIME)
+    x = w.folder / "x.npy"
+    values = array.array("f", [i % 7 - 3 for i in range(2 * 64 * 28 * 28)])
+    header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 64, 28, 28), }".ljust(117) + "\n"
+    x.write_bytes(b"\x93NUMPY\x01\x00" + bytes([118, 0]) + header.encode() + values.tobytes())
+    expected = [n / 1000 for n in vm(w, source, [x])]
+    lines = shares(w, [program], "program.vmx").splitlines()
+    near(numbers(lines[0]), expected)
+    assert lines[0] == lines[1]
+
+
+def recipes_of_executables(w):
+    """The same of programs of their own, without a heap; and one with a kernel of the runtime."""
+    source = w.write("fixed.relay", VERSION + WINOGRAD.replace("BATCH", "1"))
+    fixed = Both(w, source)
+    fixed.check(["--input", "1x64x28x28xf32=1"])
+    shares(w, [w.folder / "fixed", "--input", "1x64x28x28xf32=1"], "fixed.vmx")
+    Both(w, w.write("sorting.relay", VERSION + "def @main(%x: Tensor[(?), float32]) { sort(%x) }\n")).check(["--input", "[3.5, 1.5, 2.5]"])
+    sizes = [(w.folder / name).stat().st_size for name in ("fixed", "sorting")]
+    assert sizes[0] - sizes[1] < WEIGHTS + TRANSFORMED // 2, sizes
+
+
 def refused(w):
     """What cannot be native code is an error that names it."""
     source = w.write("host.relay", VERSION + """
@@ -484,9 +558,9 @@ def executable_errors(w):
     run([*args, "no/such/folder"], w.folder, expected=2)
 
 
-TESTS = [counter, cnn, tuples, lstm, trees, recursion, closures, optionals, ranks, limits, refused]
+TESTS = [counter, cnn, tuples, lstm, trees, recursion, closures, optionals, ranks, limits, recipes, refused]
 if not any(option.startswith("-fsanitize") for option in CC):
-    TESTS += [executables, executable_errors]  # they hold no sanitizer's library
+    TESTS += [executables, executable_errors, recipes_of_executables]  # they hold no sanitizer's library
 
 with tempfile.TemporaryDirectory() as folder:
     for test in TESTS:

@@ -1,8 +1,14 @@
 // Native code (relayc --executor aot) with each allocation failing: runs that end well, and runs that fail,
 // whose failure has to be told. Its frames cannot be unwound, so what it calls must let nothing out.
+#include <cstdlib>
+#include <string>
+#include <vector>
+
 #include "bytecode/base/guarded.h"
-#include "faults_native.h"  // of native.relay
+#include "faults_native.h"          // of native.relay
+#include "faults_native_recipes.h"  // of native_recipes.relay
 #include "tests/faults/fail_each.h"
+#include "tests/temp_folder.h"
 
 namespace relayvm::faults {
 namespace {
@@ -84,6 +90,35 @@ TEST_CASE("faults: native code fails where an allocation fails, and runs again")
       CHECK(failures > 0);
     }
   }
+}
+
+// The first call makes the weights, as often as it takes.
+TEST_CASE("faults: native code makes its constants where no allocation fails") {
+  const testing::TempFolder folder;
+  ::setenv("RELAYVM_CACHE", (folder / "cache").c_str(), 1);
+  const int64_t dims[] = {1, 16, 56, 56};
+  const std::vector<float> ones(size_t{16} * 56 * 56, 1);
+  relayvm_value *x = nullptr, *y = nullptr;
+  REQUIRE(relayvm_value_tensor(RELAYVM_FLOAT32, dims, 4, ones.data(), &x) == nullptr);
+  int64_t failures = 0;
+  for (int64_t number = 1;; ++number) {
+    Arm(number, Failing::kRest);
+    relayvm_status* status = faults_native_recipes_main(&x, 1, &y);
+    const bool failed = Disarm();
+    const int code = relayvm_status_code(status);
+    relayvm_status_free(status);
+    CAPTURE(number);
+    REQUIRE((code == RELAYVM_OK || (failed && code == RELAYVM_RESOURCE_EXHAUSTED)));
+    failures += failed ? 1 : 0;
+    if (code == RELAYVM_OK) break;
+  }
+  CHECK(failures > 0);
+  const auto* sums = static_cast<const float*>(relayvm_value_data(y));
+  CHECK(sums[57] == doctest::Approx(16 * 9));
+  CHECK(sums[0] == doctest::Approx(16 * 4));
+  relayvm_value_free(y);
+  relayvm_value_free(x);
+  ::setenv("RELAYVM_CACHE", "", 1);
 }
 
 }  // namespace

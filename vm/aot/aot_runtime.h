@@ -63,6 +63,22 @@ struct NativeKernel {
   const char* name;
   uint64_t is_builtin;  // of the runtime, found by its name
 };
+// A constant that the runtime makes when the program is first used, as its recipe says (RecipeInfo).
+struct NativeRecipeInput {
+  uint64_t dtype;
+  NativeArray<int64_t> dims;
+  NativeArray<std::byte> data;
+  const void* hash;  // ContentHash of the data
+};
+struct NativeMade {
+  const char* name;
+  uint64_t dtype;
+  NativeArray<int64_t> dims;
+  const char* builtin;
+  NativeArray<int64_t> params;
+  NativeArray<NativeRecipeInput> inputs;
+  const void** place;  // where code finds the address of its elements
+};
 struct NativeExport {
   const char* name;
   uint64_t num_type_params;
@@ -78,7 +94,7 @@ struct NativeExport {
 
 extern "C" {
 struct RelayvmAotProgram {
-  static constexpr uint64_t kVersion = 2;
+  static constexpr uint64_t kVersion = 3;
 
   uint64_t version;
   const char* cpu_features;  // what the code needs of the machine (KernelImage::cpu_features)
@@ -93,6 +109,10 @@ struct RelayvmAotProgram {
   // Null where no kernel is the runtime's, so that a linker leaves those out.
   RelayvmKernelFn (*find_builtin)(const char* name);
   void* state;  // null until the first call
+  relayvm::vm::NativeArray<relayvm::vm::NativeMade> made;
+  // Null where there are none, as above. Gives the constants of a program their data, and a Status.
+  void (*make_constants)(relayvm::Program* program, relayvm::Status* status);
+  void* made_state;  // null while nobody uses them
 };
 
 // Limits of a run, as the headers of native programs declare them: relayvm_aot_options. 0: none.
@@ -112,4 +132,6 @@ relayvm_status* relayvm_aot_run(RelayvmAotProgram* program, uint32_t function,
                                 size_t num_inputs, relayvm_value** result);
 // RelayvmAotProgram::find_builtin.
 RelayvmKernelFn relayvm_aot_find_builtin(const char* name);
+// RelayvmAotProgram::make_constants.
+void relayvm_aot_make_constants(relayvm::Program* program, relayvm::Status* status);
 }

@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -101,6 +103,86 @@ Result<Value> NewValue(const ValueType& type) {
   return Value::Tuple(std::move(fields));
 }
 
+// What a descriptor's constants that are made lie in, while anybody uses them: under ProcessMutex().
+struct MadeConstants {
+  std::vector<ConstantInfo> constants;
+  uint64_t users = 0;
+};
+
+ConstantInfo ToMake(const NativeMade& native) {
+  RecipeInfo recipe{native.builtin, {native.params.begin(), native.params.end()}, {}};
+  for (const NativeRecipeInput& input : native.inputs) {
+    std::array<uint8_t, 32> hash;
+    std::memcpy(hash.data(), input.hash, hash.size());
+    recipe.inputs.push_back({static_cast<DType>(input.dtype),
+                             {input.dims.begin(), input.dims.end()},
+                             SharedBytes({input.data.begin(), input.data.size}, nullptr),
+                             hash});
+  }
+  return {static_cast<DType>(native.dtype),
+          {native.dims.begin(), native.dims.end()},
+          native.name,
+          {},
+          std::make_shared<const RecipeInfo>(std::move(recipe))};
+}
+
+// A user of them, which is a part of what owns the code.
+class ConstantsUser {
+ public:
+  // Under ProcessMutex(). Null where they are not made yet.
+  static std::shared_ptr<const void> Join(RelayvmAotProgram* descriptor,
+                                          const std::shared_ptr<const void>& owner) {
+    auto* made = static_cast<MadeConstants*>(descriptor->made_state);
+    if (made == nullptr) return nullptr;
+    auto user = std::make_shared<ConstantsUser>();
+    ++made->users;
+    user->descriptor_ = descriptor;
+    user->owner_ = owner;
+    return user;
+  }
+  ConstantsUser() = default;
+  ConstantsUser(const ConstantsUser&) = delete;
+  ConstantsUser& operator=(const ConstantsUser&) = delete;
+  ~ConstantsUser() {
+    if (descriptor_ == nullptr) return;
+    std::unique_ptr<MadeConstants> last;
+    const std::lock_guard lock(ProcessMutex());
+    auto* made = static_cast<MadeConstants*>(descriptor_->made_state);
+    if (--made->users > 0) return;
+    descriptor_->made_state = nullptr;
+    last.reset(made);
+  }
+
+ private:
+  std::shared_ptr<const void> owner_;
+  RelayvmAotProgram* descriptor_ = nullptr;
+};
+
+// What owns the code and, where the program has constants to make, those. Several threads may make them at
+// once, and one's are taken: nobody waits for others, who may be gone in a child of fork().
+Result<std::shared_ptr<const void>> WithConstants(RelayvmAotProgram* descriptor,
+                                                  std::shared_ptr<const void> owner) {
+  if (descriptor->make_constants == nullptr) return owner;
+  {
+    const std::lock_guard lock(ProcessMutex());
+    if (auto user = ConstantsUser::Join(descriptor, owner)) return user;
+  }
+  Program program;
+  for (const NativeMade& native : descriptor->made) program.constants.push_back(ToMake(native));
+  Status status;
+  descriptor->make_constants(&program, &status);
+  RELAYVM_RETURN_IF_ERROR(std::move(status));
+  auto made = std::make_unique<MadeConstants>();
+  made->constants = std::move(program.constants);
+  const std::lock_guard lock(ProcessMutex());
+  if (descriptor->made_state == nullptr) {
+    const NativeMade* native = descriptor->made.begin();
+    for (const ConstantInfo& constant : made->constants) *native++->place = constant.data.data();
+    descriptor->made_state = made.release();
+  }
+  return ConstantsUser::Join(descriptor, owner);
+}
+
 }  // namespace
 
 NativeProgram::NativeProgram(const RelayvmAotProgram& descriptor, std::shared_ptr<const void> owner)
@@ -128,12 +210,12 @@ Result<NativeProgram*> NativeProgram::Of(RelayvmAotProgram* descriptor) {
   });
 }
 
-Result<std::shared_ptr<NativeProgram>> NativeProgram::Make(const RelayvmAotProgram* descriptor,
+Result<std::shared_ptr<NativeProgram>> NativeProgram::Make(RelayvmAotProgram* descriptor,
                                                            std::shared_ptr<const void> owner) {
   return Guarded([&] { return MakeOf(descriptor, std::move(owner)); });
 }
 
-Result<std::shared_ptr<NativeProgram>> NativeProgram::MakeOf(const RelayvmAotProgram* descriptor,
+Result<std::shared_ptr<NativeProgram>> NativeProgram::MakeOf(RelayvmAotProgram* descriptor,
                                                              std::shared_ptr<const void> owner) {
   if (descriptor->version != RelayvmAotProgram::kVersion) {
     return {
@@ -150,6 +232,7 @@ Result<std::shared_ptr<NativeProgram>> NativeProgram::MakeOf(const RelayvmAotPro
                         "compile it with --target",
                         fmt::join(missing, ", "))};
   }
+  RELAYVM_ASSIGN_OR_RETURN(owner, WithConstants(descriptor, std::move(owner)));
   std::shared_ptr<NativeProgram> state(new NativeProgram(*descriptor, std::move(owner)));
   for (const NativeKernel& kernel : descriptor->kernels) {
     RelayvmKernelFn fn = nullptr;

@@ -3,7 +3,8 @@
 // Its object file has a descriptor, RelayvmAotProgram: plain data, and the functions' addresses. Nothing
 // is read or verified at run time; names and types are copied into a Program's tables when the program is
 // first used. A program without a heap (compiler/aot/static_plan.h) runs in a workspace; any other in a
-// heap and on a native stack of its own (aot_runtime.cc). Of what a run used the latest one's is kept for
+// heap and on a native stack of its own (aot_runtime.cc). Constants with recipes are made when it is first
+// used, as loading an executable does (vm/kernels/recipes.h). Of what a run used the latest one's is kept for
 // the next run as it is; of others, that runs side by side have left, what a Runtime keeps (idle_pool.h).
 // Thread-safe: calls of one program run side by side, also in a child of fork(). Tested by tests/aot.
 #pragma once
@@ -39,7 +40,7 @@ class NativeProgram {
  public:
   // The program of a descriptor. `owner` is kept for as long as this, or a result, needs the code and
   // its data. kUnsupported where the machine lacks what the code was compiled for.
-  static Result<std::shared_ptr<NativeProgram>> Make(const RelayvmAotProgram* descriptor,
+  static Result<std::shared_ptr<NativeProgram>> Make(RelayvmAotProgram* descriptor,
                                                      std::shared_ptr<const void> owner);
   // The same, made by the first call, for a program that lives as long as the process.
   static Result<NativeProgram*> Of(RelayvmAotProgram* descriptor);
@@ -61,7 +62,7 @@ class NativeProgram {
   struct Memory;     // of one without
 
   NativeProgram(const RelayvmAotProgram& descriptor, std::shared_ptr<const void> owner);
-  static Result<std::shared_ptr<NativeProgram>> MakeOf(const RelayvmAotProgram* descriptor,
+  static Result<std::shared_ptr<NativeProgram>> MakeOf(RelayvmAotProgram* descriptor,
                                                        std::shared_ptr<const void> owner);
   Result<Value> RunExport(uint32_t index, std::span<const Value> inputs,
                           const NativeOptions& options, InvocationStats* stats);

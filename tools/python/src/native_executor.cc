@@ -80,8 +80,7 @@ Result<std::shared_ptr<vm::NativeProgram>> LoadNative(const std::vector<uint8_t>
                         dlerror())};
   }
   std::shared_ptr<const void> owner(handle, dlclose);
-  const auto* descriptor =
-      static_cast<const RelayvmAotProgram*>(dlsym(handle, aot::kDescriptorSymbol));
+  auto* descriptor = static_cast<RelayvmAotProgram*>(dlsym(handle, aot::kDescriptorSymbol));
   if (descriptor == nullptr) return {StatusCode::kInternal, "native code without a descriptor"};
   return vm::NativeProgram::Make(descriptor, std::move(owner));
 }
