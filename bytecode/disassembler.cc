@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 
+#include "bytecode/base/message.h"
 #include "bytecode/base/printable.h"
 #include "bytecode/base/shape_rule.h"
 #include "bytecode/instruction.h"
@@ -21,7 +22,7 @@ class Line {
  public:
   template <typename... Args>
   Line& Add(fmt::format_string<Args...> format, Args&&... args) {
-    fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
+    text_ += fmt::format(format, std::forward<Args>(args)...);
     return *this;
   }
   void AddComment(std::string_view comment) {
@@ -86,7 +87,7 @@ class Disassembler {
                QuoteString(constant.name));
       if (constant.recipe != nullptr) {
         line.Add(" recipe {} ({})", QuoteString(constant.recipe->builtin),
-                 fmt::join(constant.recipe->params, ", "));
+                 Joined(constant.recipe->params));
         Entry("c", i, std::move(line));
         for (const RecipeInput& input : constant.recipe->inputs) {
           Line().Add("  .input {}{}", StaticType(input.dtype, input.dims), Elided()).FlushTo(&out_);
@@ -125,15 +126,17 @@ class Disassembler {
     if (!options_.data) return;
     for (size_t i = 0; i < bytes.size(); i += kHexBytesPerLine) {
       out_ += "  .hex ";
+      constexpr std::string_view kDigits = "0123456789abcdef";
       for (uint8_t byte : bytes.subspan(i, std::min(kHexBytesPerLine, bytes.size() - i))) {
-        fmt::format_to(std::back_inserter(out_), "{:02x}", byte);
+        out_ += kDigits[byte >> 4];
+        out_ += kDigits[byte & 15];
       }
       out_ += '\n';
     }
   }
 
   static std::string StaticType(DType dtype, const std::vector<int64_t>& dims) {
-    return fmt::format("{}[{}]", DTypeName(dtype), fmt::join(dims, ", "));
+    return fmt::format("{}[{}]", DTypeName(dtype), Joined(dims));
   }
 
   static std::string Type(const ValueType& type) {
@@ -411,7 +414,7 @@ std::string DisassembleFunction(const Program& program, uint32_t function,
 
 std::string TensorTypeToString(DType dtype, const std::vector<int64_t>& dims) {
   if (dims.empty()) return std::string(DTypeName(dtype));
-  return fmt::format("Tensor[({}), {}]", fmt::join(dims, ", "), DTypeName(dtype));
+  return fmt::format("Tensor[({}), {}]", Joined(dims), DTypeName(dtype));
 }
 
 std::string TypeToString(const Program& program, const ValueType& type) {

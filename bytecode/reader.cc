@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "bytecode/base/file_kind.h"
+#include "bytecode/base/message.h"
 #include "bytecode/checksum.h"
 #include "bytecode/file_format.h"
 #include "bytecode/image_loader.h"
@@ -361,8 +362,8 @@ Result<size_t> ChooseTarget(const std::vector<std::string>& targets, const std::
   for (size_t i = 0; i < targets.size(); ++i) {
     if (targets[i] == wanted) return i;
   }
-  return Status(StatusCode::kNotFound, fmt::format("the file has no program for {}, it has {}",
-                                                   wanted, fmt::join(targets, ", ")));
+  return Status(StatusCode::kNotFound,
+                fmt::format("the file has no program for {}, it has {}", wanted, Joined(targets)));
 }
 
 // The checked flatbuffer of a program for another processor than the first one's.

@@ -48,4 +48,17 @@ std::string EscapeMessage(std::string_view text) {
   return out;
 }
 
+std::string Joined(std::span<const int64_t> numbers, std::string_view between) {
+  std::string out;
+  for (size_t i = 0; i < numbers.size(); ++i)
+    out.append(i == 0 ? "" : between) += std::to_string(numbers[i]);
+  return out;
+}
+
+std::string Joined(std::span<const std::string> texts, std::string_view between) {
+  std::string out;
+  for (size_t i = 0; i < texts.size(); ++i) out.append(i == 0 ? "" : between) += texts[i];
+  return out;
+}
+
 }  // namespace relayvm

@@ -20,4 +20,8 @@ std::string OutOfRangeText(const RelayvmKernelFault& fault);
 // `text` such that FillMessage gives it back.
 std::string EscapeMessage(std::string_view text);
 
+// "2, 3". Not fmt::join: what that is made of is 50 KB in each library that uses it.
+std::string Joined(std::span<const int64_t> numbers, std::string_view between = ", ");
+std::string Joined(std::span<const std::string> texts, std::string_view between = ", ");
+
 }  // namespace relayvm

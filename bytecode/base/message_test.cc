@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
 #include <vector>
 
 namespace relayvm {
@@ -22,6 +23,13 @@ TEST_CASE("a name with braces is no place") {
   for (const char* text : {"%{0}", "{{0}}", "{", "a{{{0}", "}"}) {
     CHECK(FillMessage(EscapeMessage(text), values) == text);
   }
+}
+
+TEST_CASE("numbers and texts are joined") {
+  CHECK(Joined(std::vector<int64_t>{}).empty());
+  CHECK(Joined(std::vector<int64_t>{-1}) == "-1");
+  CHECK(Joined(std::vector<int64_t>{2, 3, INT64_MIN}, " x ") == "2 x 3 x -9223372036854775808");
+  CHECK(Joined(std::vector<std::string>{"a", "", "b"}) == "a, , b");
 }
 
 }  // namespace

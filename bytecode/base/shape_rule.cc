@@ -7,6 +7,8 @@
 #include <cassert>
 #include <optional>
 
+#include "bytecode/base/message.h"
+
 namespace relayvm {
 namespace {
 
@@ -39,9 +41,7 @@ Product ProductOf(Numbers dims) {
 }
 
 // "3 x 12"; "1" for no factors.
-std::string ProductText(Numbers factors) {
-  return factors.empty() ? "1" : fmt::format("{}", fmt::join(factors, " x "));
-}
+std::string ProductText(Numbers factors) { return factors.empty() ? "1" : Joined(factors, " x "); }
 
 // --- reshape ---
 
@@ -81,8 +81,8 @@ class Reshape {
       }
     }
     if (rank_ != shape_.size()) {
-      return Fail(fmt::format("newshape: [{}] gives {} dims, the result has {}",
-                              fmt::join(numbers_, ", "), rank_, shape_.size()));
+      return Fail(fmt::format("newshape: [{}] gives {} dims, the result has {}", Joined(numbers_),
+                              rank_, shape_.size()));
     }
     return Resolve();
   }
@@ -103,7 +103,7 @@ class Reshape {
   Status Need(int64_t code, size_t count) const {
     if (source_ + count <= data_.size()) return OkStatus();
     return Fail(fmt::format("newshape: {} needs a dim beyond the {} of the data, ({})", code,
-                            data_.size(), fmt::join(data_, ", ")));
+                            data_.size(), Joined(data_)));
   }
   Status Split(size_t at) {
     RELAYVM_RETURN_IF_ERROR(Need(-4, 1));
@@ -175,8 +175,7 @@ Status Squeeze(Numbers data, Numbers axes, std::span<int64_t> shape) {
     const auto at = static_cast<size_t>(axis < 0 ? axis + rank : axis);
     if (removed[at]) return Fail(fmt::format("axis {} is given twice", at));
     if (data[at] != 1) {
-      return Fail(
-          fmt::format("a squeezed axis is not 1: axis {} of ({})", at, fmt::join(data, ", ")));
+      return Fail(fmt::format("a squeezed axis is not 1: axis {} of ({})", at, Joined(data)));
     }
     removed[at] = true;
   }

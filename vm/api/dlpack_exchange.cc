@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bytecode/base/guarded.h"
+#include "bytecode/base/message.h"
 #include "vm/border/strided_copy.h"
 #include "vm/memory/object.h"
 
@@ -100,8 +101,8 @@ Status CheckStrides(const DLTensor& t, DType dtype) {
         bytes >= kAddressSpace || std::abs(bytes) >= kAddressSpace - reach) {
       return {StatusCode::kInvalidArgument,
               fmt::format("DLPack: strides ({}) of shape ({}) leave the address space",
-                          fmt::join(t.strides, t.strides + t.ndim, ", "),
-                          fmt::join(t.shape, t.shape + t.ndim, ", "))};
+                          Joined({t.strides, static_cast<size_t>(t.ndim)}),
+                          Joined({t.shape, static_cast<size_t>(t.ndim)}))};
     }
     reach += std::abs(bytes);
   }
@@ -130,8 +131,7 @@ Status Check(const DLTensor& t, std::optional<DType> dtype) {
   const int64_t bytes = vm::CheckedTensorBytes(*dtype, dims);
   if (bytes < 0) {
     return {StatusCode::kInvalidArgument,
-            fmt::format("DLPack: a tensor of shape ({}): negative or too large",
-                        fmt::join(dims, ", "))};
+            fmt::format("DLPack: a tensor of shape ({}): negative or too large", Joined(dims))};
   }
   if (bytes == 0) return OkStatus();
   if (t.data == nullptr) return {StatusCode::kInvalidArgument, "DLPack: the data is null"};

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "bytecode/base/message.h"
 #include "bytecode/base/status_detail.h"
 #include "vm/border/shared_object.h"
 #include "vm/border/signature_dims.h"
@@ -29,8 +30,7 @@ std::string Describe(const Object* object) {
     case ObjectKind::kTensor: {
       auto* tensor = static_cast<const Tensor*>(object);
       if (tensor->rank == 0) return std::string(DTypeName(tensor->dtype));
-      return fmt::format("Tensor[({}), {}]", fmt::join(tensor->shape(), ", "),
-                         DTypeName(tensor->dtype));
+      return fmt::format("Tensor[({}), {}]", Joined(tensor->shape()), DTypeName(tensor->dtype));
     }
     case ObjectKind::kAdt: {
       auto* adt = static_cast<const Adt*>(object);

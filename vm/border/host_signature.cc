@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "bytecode/base/message.h"
 #include "bytecode/disassembler.h"
 #include "bytecode/text_cursor.h"
 #include "bytecode/verifier.h"
@@ -143,8 +144,7 @@ std::string CompareSignatures(const Program& program, const HostFunctionInfo& de
 std::string SignatureToString(const Program& program, const HostFunctionInfo& function) {
   std::vector<std::string> params;
   for (const ValueType& param : function.params) params.push_back(TypeToString(program, param));
-  return fmt::format("fn ({}) -> {}", fmt::join(params, ", "),
-                     TypeToString(program, function.result));
+  return fmt::format("fn ({}) -> {}", Joined(params), TypeToString(program, function.result));
 }
 
 }  // namespace relayvm::vm

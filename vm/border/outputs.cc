@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "bytecode/base/message.h"
 #include "bytecode/base/status_detail.h"
 #include "vm/border/border.h"
 #include "vm/memory/allocator.h"
@@ -19,7 +20,7 @@ namespace {
 
 std::string TensorText(DType dtype, std::span<const int64_t> dims) {
   if (dims.empty()) return std::string(DTypeName(dtype));
-  return fmt::format("Tensor[({}), {}]", fmt::join(dims, ", "), DTypeName(dtype));
+  return fmt::format("Tensor[({}), {}]", Joined(dims), DTypeName(dtype));
 }
 
 // The types of the tensors that buffers are counted by.

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "bytecode/base/message.h"
 #include "bytecode/dim_names.h"
 #include "vm/memory/object.h"
 
@@ -252,8 +253,8 @@ SignatureDims::Mismatch SignatureDims::Check(const Program& program, std::span<c
     const bool is_word =
         std::ranges::all_of(name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
     dims[place.dim] = (is_word ? name : std::string("n")) + "_2";
-    mismatch.other_name = fmt::format("{}='({}{})'", run.NameOf(place), fmt::join(dims, ", "),
-                                      dims.size() == 1 ? "," : "");
+    mismatch.other_name =
+        fmt::format("{}='({}{})'", run.NameOf(place), Joined(dims), dims.size() == 1 ? "," : "");
     return mismatch;
   };
   for (const DimCheck& check : checks_) {

@@ -8,6 +8,7 @@
 #include <new>
 
 #include "bytecode/base/guarded.h"
+#include "bytecode/base/message.h"
 #include "bytecode/base/string_table.h"
 #include "bytecode/scalar_ops.h"
 #include "vm/border/shared_object.h"
@@ -49,9 +50,8 @@ Result<int64_t> CheckedBytes(DType dtype, std::span<const int64_t> dims) {
   }
   int64_t bytes = vm::CheckedTensorBytes(dtype, dims);
   if (bytes >= 0) return bytes;
-  return Status(
-      StatusCode::kInvalidArgument,
-      fmt::format("a tensor of shape ({}): negative or too large", fmt::join(dims, ", ")));
+  return Status(StatusCode::kInvalidArgument,
+                fmt::format("a tensor of shape ({}): negative or too large", Joined(dims)));
 }
 
 Status NoData(size_t bytes) {
@@ -96,7 +96,7 @@ Result<Value> Value::CopyStrings(std::span<const int64_t> dims,
     if (bytes < 0 || static_cast<size_t>(bytes) / 8 != texts.size()) {
       return Status(StatusCode::kInvalidArgument,
                     fmt::format("expected strings for a tensor of shape ({}), found {}",
-                                fmt::join(dims, ", "), texts.size()));
+                                Joined(dims), texts.size()));
     }
     size_t text_bytes = 0;
     for (size_t i = 0; i < texts.size(); ++i) {

@@ -39,9 +39,7 @@ Status MakeStatus(Failure failure, std::vector<StatusPlace> places, uint64_t mor
   return {failure.code, std::move(text), std::make_shared<StatusDetail>(std::move(failure.detail))};
 }
 
-std::string ShapeString(std::span<const int64_t> dims) {
-  return fmt::format("({})", fmt::join(dims, ", "));
-}
+std::string ShapeString(std::span<const int64_t> dims) { return "(" + Joined(dims) + ")"; }
 
 const char* InterruptMessage(StatusCode reason) {
   return reason == StatusCode::kCancelled ? "cancelled" : "the deadline has passed";

@@ -96,7 +96,7 @@ std::optional<ContentHash> KeyOfThisStart(const ContentHash& key) {
 
 std::string Digits(std::span<const uint8_t> bytes) {
   std::string text;
-  for (uint8_t byte : bytes) fmt::format_to(std::back_inserter(text), "{:02x}", byte);
+  for (uint8_t byte : bytes) text += fmt::format("{:02x}", byte);
   return text;
 }
 
