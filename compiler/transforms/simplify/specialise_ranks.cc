@@ -13,6 +13,7 @@
 #include "compiler/transforms/rest.h"
 #include "compiler/transforms/rewrite.h"
 #include "compiler/transforms/simplify/held_values.h"
+#include "compiler/transforms/simplify/rank_sums.h"
 #include "compiler/typing/infer.h"
 #include "compiler/typing/statements.h"
 #include "compiler/typing/structure.h"
@@ -41,25 +42,27 @@ class Specialiser {
 
   Result<Module> Run() {
     for (size_t round = 0;;) {
-      MixedRanks mixed;
+      MixedValues mixed;
       mixed_ = &mixed;
       if (!new_.empty()) {
-        const Status typed = InferTypes(NewOnes(), &mixed).status();
+        const Status typed = InferTypes(NewOnes(), &mixed.ranks).status();
         RELAYVM_RETURN_IF_ERROR(SplitNewOnes(typed));
         continue;
       }
-      auto typed = InferTypes(m_, &mixed);
-      if (mixed.vars.empty()) {
+      auto typed = InferTypes(m_, &mixed.ranks);
+      if (mixed.ranks.vars.empty()) {
         RELAYVM_RETURN_IF_ERROR(typed.status());
         if (sums_.empty()) {
           RELAYVM_RETURN_IF_ERROR(CheckContinuations(*typed));
           return WithoutMarks(*std::move(typed));
         }
-        RELAYVM_RETURN_IF_ERROR(Wrap(*typed, [&](const Atom& a) { return AtomType(*typed, a); }));
+        const Status wrapped =
+            sums_.Wrap(*typed, [&](const Atom& a) { return AtomType(*typed, a); });
+        if (!wrapped.ok()) return GiveUp(wrapped.message());
         RELAYVM_RETURN_IF_ERROR(CheckContinuations(*typed));
         return WithoutMarks(*std::move(typed));
       }
-      error_ = mixed.error;
+      error_ = mixed.ranks.error;
       if (round++ == kMaxRounds)
         return GiveUp("they are the results of functions that call each other");
       RELAYVM_RETURN_IF_ERROR(TakeMixedFunctions());
@@ -111,9 +114,9 @@ class Specialiser {
   }
 
   Status SplitNewOnes(const Status& typed) {
-    if (!mixed_->vars.empty()) error_ = mixed_->error;
-    bool any = !mixed_->vars.empty() || typed.ok();
-    for (const Function* f : mixed_->functions) {
+    if (!mixed_->ranks.vars.empty()) error_ = mixed_->ranks.error;
+    bool any = !mixed_->ranks.vars.empty() || typed.ok();
+    for (const Function* f : mixed_->ranks.functions) {
       auto at = m_.functions.find(f->name);
       any = any && at != m_.functions.end() && at->second == f && copies_.contains(f->name);
     }
@@ -127,7 +130,7 @@ class Specialiser {
     for (const std::string& name : whole) {
       if (copies_.contains(name) && !EndInKnown(name)) Extend(name);
     }
-    if (!any || (!changed && !mixed_->vars.empty())) {
+    if (!any || (!changed && !mixed_->ranks.vars.empty())) {
       // The whole program says what this is.
       while (!copies_.empty()) Extend(copies_.begin()->first);
       new_.clear();
@@ -140,7 +143,7 @@ class Specialiser {
     auto copy = copies_.find(name);
     const Function& f = *m_.functions.at(name);
     const Rest* rest = copy->second.rest.After(AsVar(f.body->result));
-    const Type type = TypeOf(f.body->result);
+    const Type type = mixed_->TypeOf(f.body->result);
     if (rest == nullptr || type == nullptr) return false;
     Block body = *f.body;
     const Given given = GivenTo(*rest, &copy->second, {type}, ScopeOf(f), body.bindings);
@@ -210,21 +213,12 @@ class Specialiser {
                         error_.message(), why)};
   }
 
-  bool IsMixed(const Var* v) const { return mixed_->vars.contains(v); }
-
-  // The binding that gives the block's result a mixed value, or null.
-  const Binding* MixedTail(const Block& block) const {
-    if (block.bindings.empty()) return nullptr;
-    const Binding& last = block.bindings.back();
-    return AsVar(block.result) == last.var && IsMixed(last.var) ? &last : nullptr;
-  }
-
   const Block* Split(const Block& block, bool outermost = false) {
     const Copy* copy = outermost ? copy_ : nullptr;
     for (size_t i = 0; i < block.bindings.size(); ++i) {
       const Binding& b = block.bindings[i];
-      if (!IsMixed(b.var)) continue;
-      if (copy == nullptr && &b == MixedTail(block)) break;  // what follows is outside
+      if (!mixed_->Has(b.var)) continue;
+      if (copy == nullptr && &b == mixed_->Tail(block)) break;  // what follows is outside
       if (!IsKnown(b)) {
         // Mixed values inside come first: their turn is this round, that of `b` the next.
         const Expr* inner = MapBlocks(m_, b.value, [&](const Block& x) { return Split(x); });
@@ -258,8 +252,9 @@ class Specialiser {
   bool IsKnown(const Binding& b) const {
     bool known = true;
     ForEachBlock(*b.value, [&](const Block& branch) {
-      const Binding* tail = MixedTail(branch);
-      known = known && (tail != nullptr ? IsKnown(*tail) : TypeOf(branch.result) != nullptr);
+      const Binding* tail = mixed_->Tail(branch);
+      known =
+          known && (tail != nullptr ? IsKnown(*tail) : mixed_->TypeOf(branch.result) != nullptr);
     });
     return known;
   }
@@ -267,7 +262,8 @@ class Specialiser {
   std::vector<Type> TypesOfBranches(const Binding& b) const {
     std::vector<Type> types;
     ForEachBlock(*b.value, [&](const Block& branch) {
-      ForEachLeaf(branch, [&](const Block& leaf) { types.push_back(TypeOf(leaf.result)); });
+      mixed_->ForEachLeaf(branch,
+                          [&](const Block& leaf) { types.push_back(mixed_->TypeOf(leaf.result)); });
     });
     return types;
   }
@@ -276,7 +272,7 @@ class Specialiser {
   const Expr* Continue(const Binding& b, const Rest& rest, const Given& given) {
     return MapBlocks(m_, b.value, [&](const Block& branch) -> const Block* {
       Block out = branch;
-      if (const Binding* tail = MixedTail(branch)) {
+      if (const Binding* tail = mixed_->Tail(branch)) {
         out.bindings.back().value = Continue(*tail, rest, given);
         // The type that was written for it is that of the whole.
         const Var* result = MakeVar(m_, "", nullptr, tail->value->span);
@@ -294,21 +290,13 @@ class Specialiser {
 
   // --- Functions that continue ---
 
-  Type TypeOf(const Atom& a) const {
-    if (const auto* c = std::get_if<const Constant*>(&a)) return ConstantType(**c);
-    const Var* v = AsVar(a);
-    if (v == nullptr) return nullptr;
-    auto at = mixed_->types.find(v);
-    return at == mixed_->types.end() ? nullptr : at->second;
-  }
-
   // What continuations of a rest are given besides the value; `copy`: of that which the rest stands
   // in, or null. `out` binds what is made for it.
   Given GivenTo(const Rest& rest, const Copy* copy, const std::vector<Type>& values,
                 const HeldValues::Scope& scope, std::vector<Binding>& out) {
     Given given;
     if (copy != nullptr) {
-      given.held = HeldValues::Passed(copy->held, [&](const Var* v) { return TypeOf(v); });
+      given.held = HeldValues::Passed(copy->held, [&](const Var* v) { return mixed_->TypeOf(v); });
     }
     std::unordered_set<const HeldValues::Layout*> used;
     for (const Var* v : Captured(rest)) {
@@ -317,7 +305,7 @@ class Specialiser {
         continue;
       }
       const Atom image = copy == nullptr ? v : copy->rest.ImageOf(v);
-      given.direct.push_back({v, image, TypeOf(image)});
+      given.direct.push_back({v, image, mixed_->TypeOf(image)});
     }
     std::erase_if(given.held.holders,
                   [&](const HeldValues::Holder& h) { return !used.contains(h.layout); });
@@ -334,8 +322,8 @@ class Specialiser {
   }
 
   CallExpr CallContinuation(const Atom& value, const Rest& rest, const Given& given) {
-    const GlobalVar*& global = continuations_[KeyOf(rest, TypeOf(value), given)];
-    if (global == nullptr) global = MakeContinuation(TypeOf(value), rest, given);
+    const GlobalVar*& global = continuations_[KeyOf(rest, mixed_->TypeOf(value), given)];
+    if (global == nullptr) global = MakeContinuation(mixed_->TypeOf(value), rest, given);
     return {global, ArgsOf(value, given)};
   }
 
@@ -422,7 +410,7 @@ class Specialiser {
   Status TakeMixedFunctions() {
     std::map<std::string, const Function*> all, mixed, sums;
     for (const auto& [name, f] : m_.functions) {
-      if (!mixed_->functions.contains(f)) continue;
+      if (!mixed_->ranks.functions.contains(f)) continue;
       if (name == m_.entry) {
         return GiveUp(fmt::format("they are the result of @{}, which has one type", name));
       }
@@ -447,7 +435,12 @@ class Specialiser {
     RELAYVM_RETURN_IF_ERROR(CopyMixedFunctions(mixed));
     // Those that call what was copied have changed, and are looked at again.
     if (!mixed.empty()) return OkStatus();
-    return MakeSums(sums);
+    if (sums.empty()) return OkStatus();
+    auto made = sums_.Make(sums, *mixed_);
+    if (!made.ok()) return GiveUp(made.status().message());
+    made_ += *made;
+    copied_ = true;
+    return OkStatus();
   }
 
   Status CopyMixedFunctions(const std::map<std::string, const Function*>& mixed) {
@@ -526,199 +519,6 @@ class Specialiser {
     }
   }
 
-  // --- Functions that give a sum of types ---
-  //
-  //   def @f(%c, %x) -> f.ranks {                           // type f.ranks { f.of1(Tensor[(?)]),
-  //     if (%c) { f.of1(%x) } else { f.of2(expand_dims(%x)) }            f.of2(Tensor[(?, ?)]) }
-  //   }
-  //   let %y = match (@f(%c, %x)) { f.of1(%v) => %v, f.of2(%v) => %v };
-  //
-  // which makes %y a value of several ranks as those of branches are. What a function gives and has
-  // no type yet, as it comes of a call of the function itself, goes through @f.wrap until it has one.
-
-  struct Sum {
-    std::string name;
-    std::vector<Type> type_params;
-    std::map<std::string, const Constructor*> constructors;  // by the type without its dims
-  };
-
-  static Type WithoutDims(const Type& t) {
-    if (const auto* tensor = t->As<TensorType>()) {
-      return MakeTensorType(std::vector<Dim>(tensor->shape.size(), Dim::Any()), tensor->dtype);
-    }
-    if (const auto* tuple = t->As<TupleType>()) {
-      TupleType out;
-      for (const Type& f : tuple->fields) out.fields.push_back(WithoutDims(f));
-      return MakeType(std::move(out));
-    }
-    return t;
-  }
-
-  // Calls fn with each value that the block's branches give.
-  void ForEachLeaf(const Block& block, const std::function<void(const Block&)>& fn) const {
-    if (const Binding* tail = MixedTail(block)) {
-      ForEachBlock(*tail->value, [&](const Block& branch) { ForEachLeaf(branch, fn); });
-    } else {
-      fn(block);
-    }
-  }
-  const Block* MapLeaves(const Block& block, const std::function<const Block*(const Block&)>& fn) {
-    const Binding* tail = MixedTail(block);
-    if (tail == nullptr) return fn(block);
-    Block out = block;
-    const Var* result = MakeVar(m_, "", nullptr, tail->value->span);
-    out.bindings.back() = {
-        result, MapBlocks(m_, tail->value, [&](const Block& b) { return MapLeaves(b, fn); })};
-    out.result = result;
-    return m_.arena->New<Block>(std::move(out));
-  }
-
-  Status MakeSums(const std::map<std::string, const Function*>& functions) {
-    if (functions.empty()) return OkStatus();
-    // Those whose types are all known go first; if there are none, they call each other.
-    std::map<std::string, const Function*> known;
-    for (const auto& [name, f] : functions) {
-      bool is_known = true;
-      ForEachLeaf(*f->body, [&](const Block& leaf) {
-        is_known = is_known && TypeOf(leaf.result) != nullptr;
-      });
-      if (is_known) known.emplace(name, f);
-    }
-    const bool recursive = known.empty();
-    const auto& chosen = recursive ? functions : known;
-    std::map<std::string, Type> shared;
-    for (const auto& [name, f] : chosen) {
-      std::map<std::string, Type> types;
-      ForEachLeaf(*f->body, [&](const Block& leaf) {
-        const Type t = TypeOf(leaf.result);
-        if (t != nullptr) types.emplace(TypeToString(WithoutDims(t), false), WithoutDims(t));
-      });
-      if (recursive) {
-        shared.insert(types.begin(), types.end());
-      } else {
-        RELAYVM_RETURN_IF_ERROR(DefineSum(name, *f, types));
-      }
-    }
-    if (recursive) {
-      for (const auto& [name, f] : chosen) RELAYVM_RETURN_IF_ERROR(DefineSum(name, *f, shared));
-    }
-    for (const auto& [name, f] : chosen) m_.functions[name] = GivesSum(name, *f, sums_.at(name));
-    RELAYVM_RETURN_IF_ERROR(Wrap(m_, [&](const Atom& a) { return TypeOf(a); }));
-    const auto match_result = [&](const Binding& b, std::vector<Binding>& out) {
-      const auto* call = b.value->As<CallExpr>();
-      const auto* g = call == nullptr ? nullptr : std::get_if<const GlobalVar*>(&call->callee);
-      if (g == nullptr || !chosen.contains((*g)->name)) {
-        out.push_back(b);
-        return;
-      }
-      const Span span = b.value->span;
-      const Var* sum = MakeVar(m_, "", nullptr, span);
-      out.push_back({sum, b.value});
-      MatchExpr match{sum, {}, true};
-      for (const auto& [key, constructor] : sums_.at((*g)->name).constructors) {
-        const Var* v = MakeVar(m_, "", nullptr, span);
-        Pattern field{Pattern::Kind::kVar, v, nullptr, {}, span};
-        Pattern pattern{Pattern::Kind::kConstructor, nullptr, constructor, {field}, span};
-        match.clauses.push_back({std::move(pattern), m_.arena->New<Block>(Block{{}, v})});
-      }
-      out.push_back({b.var, MakeExpr(m_, std::move(match), span)});
-    };
-    for (auto& [name, f] : m_.functions) {
-      const Block* body = RewriteBlock(m_, *f->body, match_result);
-      if (body == f->body) continue;
-      made_ += CountBindings(*body) - std::min(CountBindings(*f->body), CountBindings(*body));
-      f = WithBody(m_, *f, body);
-    }
-    copied_ = true;
-    return OkStatus();
-  }
-
-  Status DefineSum(const std::string& name, const Function& f,
-                   const std::map<std::string, Type>& types) {
-    bool is_value = false;
-    for (const auto& [other, g] : m_.functions) {
-      ForEachGlobal(*g->body, [&](const GlobalVar& global, const CallExpr* call) {
-        is_value = is_value || (global.name == name && call == nullptr);
-      });
-    }
-    if (is_value)
-      return GiveUp(fmt::format("they are the result of @{}, which is used as a value", name));
-    if (types.size() < 2)
-      return GiveUp(fmt::format("they are the result of @{}, which calls itself", name));
-    Sum& sum = sums_[name];
-    sum.name = name + ".ranks";
-    while (m_.types.contains(sum.name)) sum.name += "_";
-    sum.type_params = f.type_params;
-    TypeDef def{sum.name, f.type_params, {}, f.span};
-    for (const auto& [key, type] : types) {
-      const auto tag = static_cast<uint32_t>(def.constructors.size());
-      def.constructors.push_back(m_.arena->New<Constructor>(
-          Constructor{fmt::format("{}.of{}", name, tag + 1), sum.name, tag, {type}}));
-      sum.constructors[key] = def.constructors.back();
-    }
-    m_.types[sum.name] = std::move(def);
-    // What waits for its type.
-    Function wrap;
-    wrap.name = WrapName(name);
-    wrap.span = f.span;
-    wrap.type_params = f.type_params;
-    const Type value = MakeType(TypeVar{m_.ids->Next(), "value"});
-    wrap.type_params.push_back(value);
-    wrap.params.push_back(MakeVar(m_, "value", value, f.span));
-    wrap.result_type = MakeType(AdtType{sum.name, f.type_params});
-    const Var* result = MakeVar(m_, "", wrap.result_type, f.span);
-    Block body{{{result, MakeExpr(m_, Trap{"a value without a type"}, f.span)}}, result};
-    wrap.body = m_.arena->New<Block>(std::move(body));
-    m_.functions[WrapName(name)] = m_.arena->New<Function>(std::move(wrap));
-    return OkStatus();
-  }
-
-  static std::string WrapName(const std::string& name) { return name + ".wrap"; }
-
-  const Function* GivesSum(const std::string& name, const Function& f, const Sum& sum) {
-    const GlobalVar* wrap = m_.arena->New<GlobalVar>(GlobalVar{WrapName(name)});
-    Function copy = f;
-    copy.result_type = MakeType(AdtType{sum.name, sum.type_params});
-    copy.body = MapLeaves(*f.body, [&](const Block& leaf) {
-      Block out = leaf;
-      const Span span = leaf.bindings.empty() ? f.span : leaf.bindings.back().value->span;
-      const Var* result = MakeVar(m_, "", nullptr, span);
-      out.bindings.push_back({result, MakeExpr(m_, CallExpr{wrap, {leaf.result}}, span)});
-      out.result = result;
-      return m_.arena->New<Block>(std::move(out));
-    });
-    return m_.arena->New<Function>(std::move(copy));
-  }
-
-  // Constructors instead of what waits for them, where `type_of` knows the type.
-  Status Wrap(Module& m, const std::function<Type(const Atom&)>& type_of) {
-    std::unordered_map<std::string, const Sum*> sums;
-    for (const auto& [name, sum] : sums_) sums[WrapName(name)] = &sum;
-    Status failure;
-    const auto wrap = [&](const Binding& b, std::vector<Binding>& out) {
-      out.push_back(b);
-      const auto* call = b.value->As<CallExpr>();
-      const auto* g = call == nullptr ? nullptr : std::get_if<const GlobalVar*>(&call->callee);
-      const auto at = g == nullptr ? sums.end() : sums.find((*g)->name);
-      if (at == sums.end()) return;
-      const Type type = type_of(call->args[0]);
-      if (type == nullptr) return;
-      const auto& constructors = at->second->constructors;
-      const auto constructor = constructors.find(TypeToString(WithoutDims(type), false));
-      if (constructor == constructors.end()) {
-        failure = GiveUp(fmt::format("one that calls of functions by themselves give is {}",
-                                     TypeToString(type, false)));
-        return;
-      }
-      out.back().value = MakeExpr(m, CallExpr{constructor->second, call->args}, b.value->span);
-    };
-    for (auto& [name, f] : m.functions) {
-      const Block* body = RewriteBlock(m, *f->body, wrap);
-      if (body != f->body) f = WithBody(m, *f, body);
-    }
-    return failure;
-  }
-
   // --- At the end ---
 
   static Module WithoutMarks(Module typed) {
@@ -765,8 +565,8 @@ class Specialiser {
   }
 
   Module m_;
-  const MixedRanks* mixed_ = nullptr;  // of this round
-  std::set<std::string> new_;          // functions that were made or changed, to be looked at alone
+  const MixedValues* mixed_ = nullptr;  // of this round
+  std::set<std::string> new_;  // functions that were made or changed, to be looked at alone
   std::map<std::string, Copy> copies_;  // those of new_ that are not whole yet
   RestUses rest_uses_;
   HeldValues held_{m_};
@@ -777,7 +577,7 @@ class Specialiser {
   bool ended_ = false;          // function_ ends in calls of continuations now
   std::unordered_map<std::string, const GlobalVar*> continuations_;  // by origin and types
   std::unordered_map<const Var*, const Var*> origins_;
-  std::map<std::string, Sum> sums_;  // by function
+  RankSums sums_{m_};
   size_t number_ = 0;
   size_t copied_bindings_ = 0, made_ = 0, most_made_;
   bool copied_ = false;  // a function's result was taken care of, in this round
