@@ -165,18 +165,12 @@ class Generator {
       case Opcode::kKernel:
       case Opcode::kKernel1:
       case Opcode::kKernels:
-      case Opcode::kGuard:
-      case Opcode::kDimFloorDiv:
-      case Opcode::kDimFloorMod:
-      case Opcode::kDimCheck:
-      case Opcode::kDimBroadcast:
       case Opcode::kDimTensor:
       case Opcode::kDimShape:
-      case Opcode::kTrap:
       case Opcode::kCallHost:
         return true;
       default:
-        return false;
+        return KindOf(opcode) == RowKind::kFallible;
     }
   }
 

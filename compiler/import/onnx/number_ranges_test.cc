@@ -136,13 +136,13 @@ TEST_CASE("one index is checked by an instruction: the kernel that reads it is t
        std::vector<std::vector<std::string>>{{}, {"1"}, {"1", "1"}}) {
     CAPTURE(dims.size());
     auto module = ImportText("ir_version: 8 opset_import { version: 17 } graph { name: 'g' " +
-                             Tensor("input", "x", {"3", "2"}) + Tensor("input", "i", dims, 7) +
+                             Tensor("input", "x", {"3", "2"}, 7) + Tensor("input", "i", dims, 7) +
                              Node("Gather", "x i", "y") + "output { name: 'y' } }");
     const std::unique_ptr<Invocation> run = Runnable(std::move(module));
     CHECK(run->executable().program().kernels.size() == 1);
-    const std::vector<float> data = {1, 2, 3, 4, 5, 6};
+    const std::vector<int64_t> data = {1, 2, 3, 4, 5, 6};
     const std::vector<int64_t> rows = {3, 2}, ones(dims.size(), 1);
-    const Value x = *Value::CopyTensor(DType::kFloat32, rows, data.data());
+    const Value x = *Value::CopyTensor(DType::kInt64, rows, data.data());
     for (const int64_t index : {-4, -3, 0, 2, 3}) {
       const auto y = run->Run("main", {x, *Value::CopyTensor(DType::kInt64, ones, &index)});
       REQUIRE(y.ok() == (index >= -3 && index < 3));
@@ -152,7 +152,9 @@ TEST_CASE("one index is checked by an instruction: the kernel that reads it is t
           index);
       if (!y.ok()) CHECK(y.status().message().ends_with(text));
       if (!y.ok()) CHECK(y.status().code() == StatusCode::kOutOfRange);
-      if (y.ok()) CHECK(y->element(0) == data[static_cast<size_t>(2 * ((index + 3) % 3))]);
+      if (y.ok())
+        CHECK(static_cast<int64_t>(y->element(0)) ==
+              data[static_cast<size_t>(2 * ((index + 3) % 3))]);
     }
   }
 }

@@ -41,9 +41,9 @@ bool ReadsNoElement(const Module& m, const Binding& b) {
 
 // Numbers read from tensors wrap as their dtype does: only dims, which are never negative, may
 // become dimension arithmetic. A number as it was read is itself, in integers that hold it; a view of
-// such numbers stays a view.
-bool IsShapeArithmetic(const std::vector<Dim>& elements, DType dtype, bool is_view) {
-  const bool wide = dtype == DType::kInt64 && !is_view;
+// such numbers stays a view, but for one number alone: that is in a register.
+bool IsShapeArithmetic(const std::vector<Dim>& elements, const TensorType& type, bool is_view) {
+  const bool wide = type.dtype == DType::kInt64 && (!is_view || type.rank() == 0);
   bool pure = true;
   for (const Dim& d : elements) {
     pure = pure && !d.ContainsAny();
@@ -76,7 +76,7 @@ Module ResolveShapes(const Module& m) {
     bool integer = type != nullptr && (IsInt(type->dtype) || type->dtype == DType::kBool);
     if (b.value->As<OpCall>() == nullptr || known == m.contents.end() || !integer ||
         type->rank() > 1 ||
-        !(IsShapeArithmetic(known->second, type->dtype, b.value->As<OpCall>()->op->is_view) ||
+        !(IsShapeArithmetic(known->second, *type, b.value->As<OpCall>()->op->is_view) ||
           ReadsNoElement(m, b))) {
       out.push_back(b);
       return;
