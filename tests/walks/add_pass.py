@@ -40,7 +40,7 @@ def short_form(w):
 
 
 def whole_form(w):
-    tree, made = w.whole(["relayc", "relayvm_transforms_tests"])
+    tree, made = w.whole(["relayc", "relayvm_transforms_tests"], package=True)
     print(run([os.path.join(made, "bin/relayvm_transforms_tests"), "-tc=powers up to a limit*"]))
     program = os.path.join(w.folder, "power.relay")
     with open(program, "w") as f:

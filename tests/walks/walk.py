@@ -99,8 +99,8 @@ class Walk:
         run([*link[:at], *objects, "-Wl,-z,muldefs", *link[at:]], cwd=self.build)
         return run([made]), changed
 
-    def whole(self, targets):
-        """A copy of the tree with the steps, where `targets` are made; gives its folder and that of its build."""
+    def whole(self, targets, package=False):
+        """A copy of the tree with the steps, where `targets` are made, and the Python package; gives its folder and its build's."""
         tree, made = os.path.join(self.folder, "tree"), os.path.join(self.folder, "tree/build/walk")
         for path in run(["git", "-C", self.source, "ls-files", "-co", "--exclude-standard"]).splitlines():
             if os.path.exists(os.path.join(self.source, path)):
@@ -108,7 +108,8 @@ class Walk:
                 shutil.copy(os.path.join(self.source, path), os.path.join(tree, path))
         self.apply(tree)
         run(["cmake", "-G", "Ninja", "-S", tree, "-B", made, *(f"-D{s}" for s in self.settings)])
-        run(["ninja", "-C", made, *targets, *(["relayvm_python", "relayvm_python_compiler"] if self.python else [])])
+        package = package and self.python is not None
+        run(["ninja", "-C", made, *targets, *(["relayvm_python", "relayvm_python_compiler"] if package else [])])
         return tree, made
 
     def ask_package(self, made, code):
