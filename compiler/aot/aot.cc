@@ -10,8 +10,8 @@
 #include <cstring>
 #include <map>
 
-#include "bytecode/image.h"
 #include "bytecode/kernel_abi.h"
+#include "compiler/aot/constant_builtins.h"
 #include "compiler/aot/descriptor.h"
 #include "compiler/aot/function_emitter.h"
 #include "compiler/aot/header.h"
@@ -34,7 +34,6 @@ struct LlvmWork {
   llvm::Module module;
 };
 
-// The kernels as the loader would place them: code that runs where it lies, whatever the address.
 Status AddKernels(const Program& program, const std::string& name, ObjectModule* object) {
   const bool compiled =
       std::ranges::any_of(program.kernels, [](const KernelInfo& k) { return !k.builtin; });
@@ -44,49 +43,29 @@ Status AddKernels(const Program& program, const std::string& name, ObjectModule*
             fmt::format("--executor aot: expected kernels for one processor, found {}",
                         program.images.size())};
   }
-  const std::span<const uint8_t> elf = program.images[0].elf;
-  RELAYVM_ASSIGN_OR_RETURN(const ImageLayout layout, ParseImage(elf));
-  std::vector<uint8_t> memory(layout.memory_bytes);
-  for (const ImageSegment& s : layout.segments)
-    std::memcpy(memory.data() + s.address, elf.data() + s.file_offset, s.file_bytes);
-  while (!memory.empty() && memory.back() == 0) memory.pop_back();
-  // A section of its own, since LLVM makes no variable executable.
-  const std::string symbol = name + "_relayvm_kernels";
-  std::string text = fmt::format(
-      ".section .text.{0},\"ax\",@progbits\n.p2align 12\n.type {0},@object\n.size {0},{1}\n{0}:\n",
-      symbol, memory.size());
-  constexpr size_t kBytesALine = 64;
-  constexpr const char* kHex = "0123456789abcdef";
-  text.reserve(text.size() + memory.size() * 5);
-  for (size_t i = 0; i < memory.size(); ++i) {
-    text += i % kBytesALine == 0 ? ".byte 0x" : ",0x";
-    text += kHex[memory[i] >> 4];
-    text += kHex[memory[i] & 15];
-    if (i % kBytesALine == kBytesALine - 1 || i + 1 == memory.size()) text += '\n';
-  }
-  object->module.appendModuleInlineAsm(text);
-  object->kernels =
-      new llvm::GlobalVariable(object->module, llvm::Type::getInt8Ty(object->context()), true,
-                               llvm::GlobalValue::ExternalLinkage, nullptr, symbol);
-  object->kernels->setVisibility(llvm::GlobalValue::HiddenVisibility);
+  RELAYVM_ASSIGN_OR_RETURN(object->kernels,
+                           object->AddImage(program.images[0].elf, name + "_relayvm_kernels"));
   return OkStatus();
 }
 
-// `made`: the runtime makes those that have a recipe, and the object holds what they are made of.
-Status AddConstants(const Program& program, bool made, ObjectModule* object) {
+// Those that have a recipe are null: the object holds what they are made of.
+Status AddConstants(const Program& program, bool has_runtime, ObjectModule* object) {
   constexpr uint64_t kMost = uint64_t{3} << 29;  // code reaches what is within 2 GiB
-  const auto is_made = [&](const ConstantInfo& c) { return made && c.recipe != nullptr; };
   uint64_t total = 0;
-  for (const ConstantInfo& c : program.constants)
-    total += RoundUp(is_made(c) ? BytesInFile(c) : c.data.size());
+  for (const ConstantInfo& c : program.constants) {
+    total += RoundUp(BytesInFile(c));
+    if (c.recipe != nullptr && !has_runtime) total += RoundUp(c.data.size());
+  }
   if (total > kMost) {
     return {StatusCode::kUnsupported,
             fmt::format(
                 "--executor aot: an object holds at most {} bytes of constants, the program has {}",
                 kMost, total)};
   }
-  for (const ConstantInfo& c : program.constants)
-    object->constants.push_back(is_made(c) ? nullptr : object->AddData(c.data, "constant"));
+  for (const ConstantInfo& c : program.constants) {
+    object->constants.push_back(c.recipe != nullptr ? nullptr
+                                                    : object->AddData(c.data, "constant"));
+  }
   object->places.resize(program.constants.size());
   return OkStatus();
 }
@@ -127,7 +106,8 @@ class StaticEntry {
   StaticEntry(const ObjectModule& object, const ExportInfo& e, const StaticFrame& frame)
       : object_(object), e_(e), b_(object.context()), bytes_(frame.bytes) {}
 
-  uint64_t Emit(const std::string& name) {
+  // `make`: of the constants, called first; or null.
+  uint64_t Emit(const std::string& name, llvm::Function* make) {
     std::vector<llvm::Type*> params(InputLeaves(e_).size() + OutputLeaves(e_).size() + 1,
                                     b_.getPtrTy());
     function_ = llvm::Function::Create(llvm::FunctionType::get(b_.getInt32Ty(), params, false),
@@ -135,6 +115,7 @@ class StaticEntry {
     codegen::PrepareFunction(*function_, object_.target);
     b_.SetInsertPoint(llvm::BasicBlock::Create(object_.context(), "", function_));
     RefuseNulls();
+    if (make != nullptr) b_.CreateCall(make);
     llvm::Value* address =
         b_.CreatePtrToInt(function_->getArg(function_->arg_size() - 1), b_.getInt64Ty());
     workspace_ = b_.CreateIntToPtr(b_.CreateAnd(b_.CreateAdd(address, b_.getInt64(kAlignment - 1)),
@@ -233,6 +214,16 @@ void AddKernelEnv(ObjectModule* object) {
       object->module, env->getType(), true, llvm::GlobalValue::PrivateLinkage, env, "kernel_env");
 }
 
+// Where the runtime puts the addresses of constants that it makes.
+void AddPlaces(ObjectModule* object) {
+  auto* null = llvm::ConstantPointerNull::get(llvm::PointerType::getUnqual(object->context()));
+  for (size_t i = 0; i < object->constants.size(); ++i) {
+    if (object->constants[i] != nullptr) continue;
+    object->places[i] = new llvm::GlobalVariable(object->module, null->getType(), false,
+                                                 llvm::GlobalValue::InternalLinkage, null, "place");
+  }
+}
+
 // `int32_t (tensors, workspace)`, vm/aot's AotStaticFunction, of a C function that takes each alone.
 llvm::Function* MakeStaticEntry(const ObjectModule& object, llvm::Function* function) {
   llvm::IRBuilder<> b(object.context());
@@ -251,15 +242,16 @@ llvm::Function* MakeStaticEntry(const ObjectModule& object, llvm::Function* func
   return entry;
 }
 
+// `builtins`: the image of those that make constants; empty: the runtime has them, or there are none to make.
 Status EmitStatic(const StaticPlan& plan, const AotOptions& options, const std::string& name,
-                  ObjectModule* object, std::string* header) {
+                  const std::vector<uint8_t>& builtins, ObjectModule* object, std::string* header) {
   const Program& program = object->program;
   AddKernelEnv(object);
-  auto* null = llvm::ConstantPointerNull::get(llvm::PointerType::getUnqual(object->context()));
-  for (size_t i = 0; i < program.constants.size(); ++i) {
-    if (object->constants[i] != nullptr) continue;
-    object->places[i] = new llvm::GlobalVariable(object->module, null->getType(), false,
-                                                 llvm::GlobalValue::InternalLinkage, null, "place");
+  llvm::Function* make = nullptr;
+  if (builtins.empty()) {
+    AddPlaces(object);
+  } else {
+    RELAYVM_ASSIGN_OR_RETURN(make, EmitConstantMaker(object, builtins, name + "_relayvm_builtins"));
   }
   std::vector<uint32_t> functions;
   for (uint32_t i = 0; i < program.functions.size(); ++i) {
@@ -272,7 +264,8 @@ Status EmitStatic(const StaticPlan& plan, const AotOptions& options, const std::
   DescriptorParts parts;
   for (const ExportInfo& e : program.exports) {
     const std::string symbol = fmt::format("{}_{}", name, ToIdentifier(e.name));
-    parts.workspace_bytes.push_back(StaticEntry(*object, e, plan.frames[e.function]).Emit(symbol));
+    parts.workspace_bytes.push_back(
+        StaticEntry(*object, e, plan.frames[e.function]).Emit(symbol, make));
     if (!options.descriptor.empty())
       parts.entries.push_back(MakeStaticEntry(*object, object->module.getFunction(symbol)));
   }
@@ -406,6 +399,14 @@ Result<AotObject> CompileAhead(const Program& program, const AotOptions& options
   RELAYVM_ASSIGN_OR_RETURN(const StaticPlan plan, PlanStatically(program));
   RELAYVM_ASSIGN_OR_RETURN(const codegen::Target target, codegen::ResolveTarget(options.kernels));
   const std::string name = ToIdentifier(options.name);
+  // Without a descriptor there is no runtime that makes constants.
+  const bool has_runtime = !plan.possible() || !options.descriptor.empty();
+  std::vector<uint8_t> builtins;
+  if (!has_runtime && std::ranges::any_of(program.constants, [](const ConstantInfo& c) {
+        return c.recipe != nullptr;
+      })) {
+    RELAYVM_ASSIGN_OR_RETURN(builtins, LinkConstantBuiltins(options.kernels.stop));
+  }
   AotObject result;
   RELAYVM_RETURN_IF_ERROR(codegen::GuardLlvm(options.kernels.stop, [&]() -> Status {
     const codegen::Leakable<LlvmWork> work(target);
@@ -413,11 +414,9 @@ Result<AotObject> CompileAhead(const Program& program, const AotOptions& options
     ObjectModule object{program, target, work->module, name + ".", {}};
     object.functions.resize(program.functions.size());
     RELAYVM_RETURN_IF_ERROR(AddKernels(program, name, &object));
-    // Without a descriptor there is no runtime that makes them.
-    const bool has_runtime = !plan.possible() || !options.descriptor.empty();
     RELAYVM_RETURN_IF_ERROR(AddConstants(program, has_runtime, &object));
     if (plan.possible()) {
-      RELAYVM_RETURN_IF_ERROR(EmitStatic(plan, options, name, &object, &result.header));
+      RELAYVM_RETURN_IF_ERROR(EmitStatic(plan, options, name, builtins, &object, &result.header));
     } else {
       result.needs_runtime = plan.obstacle;
       RELAYVM_RETURN_IF_ERROR(EmitWithHeap(options, name, &object, &result.header));

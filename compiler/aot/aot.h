@@ -3,7 +3,8 @@
 // A program that needs no heap (static_plan.h) becomes functions that want C's library alone: plain
 // pointers in and out, a workspace of a stated size. Any other is linked with the runtime of vm/aot and
 // passes values (vm/api/c_api.h). Either way there is neither bytecode nor an interpreter in what comes out,
-// and tables and constants are data of the object file.
+// and tables and constants are data of the object file. Constants that have recipes are made at the first
+// use: by the runtime, in one copy for all processes, or by code of the object, in memory of the process.
 // Thread-safe. Tested by tests/aot.
 #pragma once
 

@@ -5,8 +5,10 @@
 #include <llvm/IR/MDBuilder.h>
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 
+#include "bytecode/image.h"
 #include "bytecode/kernel_abi.h"
 
 namespace relayvm::aot {
@@ -53,6 +55,33 @@ llvm::GlobalVariable* ObjectModule::AddData(std::span<const std::byte> bytes,
                                             llvm::GlobalValue::PrivateLinkage, data, name);
   variable->setAlignment(llvm::Align(kAlignment));
   return variable;
+}
+
+Result<llvm::GlobalVariable*> ObjectModule::AddImage(std::span<const uint8_t> elf,
+                                                     const std::string& symbol) const {
+  RELAYVM_ASSIGN_OR_RETURN(const ImageLayout layout, ParseImage(elf));
+  std::vector<uint8_t> memory(layout.memory_bytes);
+  for (const ImageSegment& s : layout.segments)
+    std::memcpy(memory.data() + s.address, elf.data() + s.file_offset, s.file_bytes);
+  while (!memory.empty() && memory.back() == 0) memory.pop_back();
+  // A section of its own, since LLVM makes no variable executable.
+  std::string text = fmt::format(
+      ".section .text.{0},\"ax\",@progbits\n.p2align 12\n.type {0},@object\n.size {0},{1}\n{0}:\n",
+      symbol, memory.size());
+  constexpr size_t kBytesALine = 64;
+  constexpr const char* kHex = "0123456789abcdef";
+  text.reserve(text.size() + memory.size() * 5);
+  for (size_t i = 0; i < memory.size(); ++i) {
+    text += i % kBytesALine == 0 ? ".byte 0x" : ",0x";
+    text += kHex[memory[i] >> 4];
+    text += kHex[memory[i] & 15];
+    if (i % kBytesALine == kBytesALine - 1 || i + 1 == memory.size()) text += '\n';
+  }
+  module.appendModuleInlineAsm(text);
+  auto* image = new llvm::GlobalVariable(module, llvm::Type::getInt8Ty(context()), true,
+                                         llvm::GlobalValue::ExternalLinkage, nullptr, symbol);
+  image->setVisibility(llvm::GlobalValue::HiddenVisibility);
+  return image;
 }
 
 // --- A function ---

@@ -50,6 +50,9 @@ struct ObjectModule {
   int32_t AddError(std::string text);
   // Bytes of the object that nobody changes, aligned as constants are.
   llvm::GlobalVariable* AddData(std::span<const std::byte> bytes, const char* name) const;
+  // An image as the loader would place it: code that runs where it lies, whatever the address.
+  Result<llvm::GlobalVariable*> AddImage(std::span<const uint8_t> elf,
+                                         const std::string& symbol) const;
 };
 
 class FunctionEmitter {

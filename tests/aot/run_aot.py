@@ -429,6 +429,41 @@ int main(void) {
     assert lines[0] == lines[1]
 
 
+def recipes_alone(w):
+    """The same without the runtime: code of the object makes them at the first use, by whichever threads come first."""
+    source = w.write("alone.relay", VERSION + WINOGRAD.replace("BATCH", "1"))
+    w.compile(source, "alone")
+    assert (w.folder / "alone.o").stat().st_size < WEIGHTS + TRANSFORMED // 2
+    main = w.write("alone_main.c", """
+#include "alone.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+static float x[64 * 28 * 28], sums[8];
+static void* call(void* sum) {
+  void* workspace = malloc(ALONE_MAIN_WORKSPACE_BYTES);
+  if (alone_main(x, sum, workspace) != 0) exit(1);
+  free(workspace);
+  return NULL;
+}
+int main(void) {
+  pthread_t threads[8];
+  for (int i = 0; i < 64 * 28 * 28; ++i) x[i] = 1;
+  for (int i = 0; i < 8; ++i)
+    if (pthread_create(&threads[i], NULL, call, &sums[i]) != 0) return 2;
+  for (int i = 0; i < 8; ++i) pthread_join(threads[i], NULL);
+  for (int i = 1; i < 8; ++i)
+    if (sums[i] != sums[0]) return 3;
+  call(&sums[1]);
+  printf("%.6f %.6f\\n", sums[0] / 1000, sums[1] / 1000);
+  return 0;
+}
+""")
+    program = w.link([main, "alone.o"], "alone_program", ["-lpthread"])
+    expected = vm(w, source, ["1x64x28x28xf32=1"])[0] / 1000
+    near(numbers(run([program], w.folder)), [expected] * 2)
+
+
 def recipes_of_executables(w):
     """The same of programs of their own, without a heap; and one with a kernel of the runtime."""
     source = w.write("fixed.relay", VERSION + WINOGRAD.replace("BATCH", "1"))
@@ -558,7 +593,7 @@ def executable_errors(w):
     run([*args, "no/such/folder"], w.folder, expected=2)
 
 
-TESTS = [counter, cnn, tuples, lstm, trees, recursion, closures, optionals, ranks, limits, recipes, refused]
+TESTS = [counter, cnn, tuples, lstm, trees, recursion, closures, optionals, ranks, limits, recipes, recipes_alone, refused]
 if not any(option.startswith("-fsanitize") for option in CC):
     TESTS += [executables, executable_errors, recipes_of_executables]  # they hold no sanitizer's library
 

@@ -4,8 +4,8 @@
 // constants larger by more than kMostGrowth, each has a recipe (ir::Recipe), so that files hold the
 // kernels as they are given (as float16 where that holds their numbers) and transform them when they are
 // loaded; else files hold them transformed. Either way the numbers are the same bits, made by the same
-// builtin. Graphs have theirs in the file of their kernels; native code that runs without the
-// runtime holds them transformed.
+// builtin. Graphs have theirs in the file of their kernels; native code
+// transforms them at its first use.
 //
 // Tested by pack_weights_test.cc.
 #pragma once
