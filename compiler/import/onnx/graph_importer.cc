@@ -37,11 +37,6 @@ std::string_view CanonicalDomain(std::string_view domain) {
   return domain == "ai.onnx" ? std::string_view() : domain;
 }
 
-// What errors call a node: one without a name by its first output.
-const std::string& NameOf(const onnx::NodeProto& node) {
-  return node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name();
-}
-
 // A text field that is newer than the installed schema.
 std::string NewerText(const google::protobuf::Message& message, int number) {
   const auto& unknown = message.GetReflection()->GetUnknownFields(message);
@@ -56,6 +51,10 @@ std::string NewerText(const google::protobuf::Message& message, int number) {
 }
 
 }  // namespace
+
+const std::string& NameOf(const onnx::NodeProto& node) {
+  return node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name();
+}
 
 GraphImporter::GraphImporter(ModelFile& file, const ir::Module& module, uint32_t file_index,
                              const CustomOperators& operators, std::stop_token stop)
@@ -177,154 +176,6 @@ void GraphImporter::FailGraph(StatusCode code, std::string_view message) {
   const bool has_place = builder_.span().line != 0;
   builder_.Fail(code,
                 has_place ? std::string(message) : file_.path() + ": " + std::string(message));
-}
-
-Value GraphImporter::ConstantOf(const onnx::TensorProto& tensor, const std::string& name) {
-  auto known = tensors_.find(&tensor);
-  if (known == tensors_.end()) {
-    auto elements = file_.TensorOf(tensor);
-    if (!elements.ok()) {
-      builder_.Fail(elements.status().code(), elements.status().message());
-      return {};
-    }
-    if (elements->dtype == DType::kString)
-      elements = InternStrings(*builder_.module().strings, *elements);
-    if (!elements.ok()) {
-      builder_.Fail(elements.status().code(), elements.status().message());
-      return {};
-    }
-    known = tensors_.emplace(&tensor, *std::move(elements)).first;
-  }
-  Value v = builder_.Constant(known->second, name);
-  if (const NarrowInt* narrow = NarrowIntOf(tensor.data_type())) v.bits = narrow->kind();
-  return v;
-}
-
-Value GraphImporter::ConstantOf(const onnx::SparseTensorProto& sparse, const std::string& name) {
-  const auto fail = [&](std::string_view why) {
-    builder_.Fail(fmt::format("sparse tensor '{}': {}", sparse.values().name(), why));
-    return Value{};
-  };
-  auto values = file_.TensorOf(sparse.values());
-  auto indices = file_.TensorOf(sparse.indices());
-  for (const Status& s : {values.status(), indices.status()}) {
-    if (!s.ok()) return builder_.Fail(s.code(), s.message()), Value{};
-  }
-  constexpr int64_t kMostElements = int64_t{1} << 30;
-  const auto rank = static_cast<int64_t>(sparse.dims_size());
-  int64_t elements = 1;
-  HostTensor dense{values->dtype, {}, {}};
-  for (const int64_t d : sparse.dims()) {
-    if (d < 0) return fail(fmt::format("a dimension is negative: {}", d));
-    dense.shape.push_back(d);
-    if (__builtin_mul_overflow(elements, d, &elements) || elements > kMostElements) {
-      return fail(fmt::format("more than {} elements with its zeros", kMostElements));
-    }
-  }
-  const int64_t count = values->size();
-  const bool by_axis = indices->shape.size() == 2;
-  if (indices->dtype != DType::kInt64 || indices->size() != (by_axis ? count * rank : count)) {
-    return fail("expected an index, or one for each axis, for each value");
-  }
-  const size_t width = DTypeBytes(dense.dtype);
-  if (dense.dtype == DType::kString) return fail("strings");
-  if (NarrowIntOf(sparse.values().data_type()) != nullptr) return fail("narrow integers");
-  dense.data = SharedBytes::Zeros(static_cast<size_t>(elements) * width);
-  const std::span<std::byte> to = dense.data.Mutable();
-  const std::vector<int64_t> at = typing::IntegerElements(*indices);
-  const SharedBytes from = values->data.Loaded();
-  for (int64_t i = 0; i < count; ++i) {
-    int64_t place = by_axis ? 0 : at[static_cast<size_t>(i)];
-    int64_t size = elements;
-    for (int64_t k = 0; by_axis && k < rank; ++k) {
-      const int64_t index = at[static_cast<size_t>(i * rank + k)];
-      const int64_t extent = dense.shape[static_cast<size_t>(k)];
-      if (index < 0 || index >= extent) {
-        return fail(fmt::format("index {} is out of 0 to {}", index, extent - 1));
-      }
-      size /= extent;
-      place += index * size;
-    }
-    if (place < 0 || place >= elements) {
-      return fail(fmt::format("index {} is out of 0 to {}", place, elements - 1));
-    }
-    std::memcpy(to.data() + static_cast<size_t>(place) * width,
-                from.data() + static_cast<size_t>(i) * width, width);
-  }
-  return builder_.Constant(std::move(dense), name);
-}
-
-bool GraphImporter::IsGivenBefore(std::string_view name) const {
-  for (size_t i = scopes_.size(); i-- > 0;) {
-    const Scope& scope = scopes_[i];
-    if (scope.values.contains(name) || scope.initializers.contains(name) ||
-        scope.sparse.contains(name))
-      return true;
-    if (!scope.sees_outer) return false;
-  }
-  return false;
-}
-
-void GraphImporter::Sort(Body& body) {
-  const size_t count = body.nodes.size();
-  std::unordered_map<std::string_view, size_t> giver;
-  for (size_t i = 0; i < count; ++i) {
-    for (const std::string& name : body.nodes[i]->output()) giver.try_emplace(name, i);
-  }
-  std::vector<std::vector<size_t>> needs(count);
-  std::vector<bool> is_read(count, false);
-  bool sorted = true;
-  for (size_t i = 0; i < count; ++i) {
-    for (const std::string_view name : ReadBy(*body.nodes[i])) {
-      const auto by = giver.find(name);
-      if (by == giver.end()) continue;
-      // Of a name that is hidden only later on, the one before is meant.
-      if (by->second > i && IsGivenBefore(name)) continue;
-      is_read[by->second] = true;
-      // A node that reads its own output says so itself.
-      if (by->second != i) needs[i].push_back(by->second);
-      sorted &= by->second <= i;
-    }
-  }
-  for (const std::string& name : body.outputs) {
-    if (const auto by = giver.find(name); by != giver.end()) is_read[by->second] = true;
-  }
-  std::vector<const onnx::NodeProto*> nodes;
-  const auto add = [&](size_t i) {
-    if (is_read[i] || body.nodes[i]->op_type() != "Constant") nodes.push_back(body.nodes[i]);
-  };
-  // Depth first, without recursion, from the first node on: those in order keep theirs.
-  enum : uint8_t { kNew, kOpen, kDone };
-  std::vector<uint8_t> state(count, kNew);
-  std::vector<std::pair<size_t, size_t>> stack;  // a node, and how many of its needs are seen to
-  for (size_t i = 0; i < count; ++i) {
-    if (sorted) {
-      add(i);
-      continue;
-    }
-    if (state[i] == kNew) stack.emplace_back(i, 0);
-    while (!stack.empty()) {
-      auto& [node, seen] = stack.back();
-      state[node] = kOpen;
-      if (seen < needs[node].size()) {
-        const size_t next = needs[node][seen++];
-        if (state[next] == kOpen) {
-          const ir::Span outer = builder_.span();
-          builder_.SetSpan(SpanOf(*body.nodes[node]));
-          builder_.Fail(fmt::format("it needs what node '{}' gives, which needs what it gives",
-                                    Printable(NameOf(*body.nodes[next]))));
-          builder_.SetSpan(outer);
-          return;
-        }
-        if (state[next] == kNew) stack.emplace_back(next, 0);
-        continue;
-      }
-      state[node] = kDone;
-      add(node);
-      stack.pop_back();
-    }
-  }
-  body.nodes = std::move(nodes);
 }
 
 std::vector<Value> GraphImporter::Import(const onnx::GraphProto& graph,

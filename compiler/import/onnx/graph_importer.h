@@ -28,6 +28,9 @@ struct CallAttributes {
   std::map<std::string_view, GivenAttribute> given;  // views of the model's names
 };
 
+// What errors call a node: one without a name by its first output.
+const std::string& NameOf(const onnx::NodeProto& node);
+
 class GraphImporter {
  public:
   // `file_index` is the model's in the module's source map. `stop` is asked before each node.

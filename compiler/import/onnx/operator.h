@@ -162,6 +162,7 @@ std::span<const OperatorDef> Operators();
 
 // The tables by subject.
 std::span<const OperatorDef> MathOperators();
+std::span<const OperatorDef> SliceOperators();
 std::span<const OperatorDef> TensorOperators();
 std::span<const OperatorDef> NnOperators();
 std::span<const OperatorDef> ReduceOperators();

@@ -20,7 +20,8 @@ std::span<const OperatorDef> Operators() {
           QuantOperators(),        NormOperators(),          PoolOperators(),
           VisionOperators(),       AttentionOperators(),     ContribOperators(),
           ContribQuantOperators(), RandomOperators(),        LearningOperators(),
-          TreeOperators(),         VectorMachineOperators(), ExperimentalOperators()}) {
+          TreeOperators(),         VectorMachineOperators(), ExperimentalOperators(),
+          SliceOperators()}) {
       all->insert(all->end(), table.begin(), table.end());
     }
     return all;

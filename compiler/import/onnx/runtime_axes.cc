@@ -19,6 +19,19 @@ Term Flags(const Term& axes, int64_t rank) {
 
 }  // namespace
 
+Value WithExtent(TypedBuilder& b, const Value& x, int axis, const Value& extent) {
+  std::vector<Value> dims;
+  for (int i = 0; i < x.rank(); ++i) dims.push_back(i == axis ? extent : b.DimOf(x, i));
+  return ShapedAs(b, x, dims);
+}
+
+Value Stating(NodeContext& n, const Value& x, int axis, int64_t extent, std::string what) {
+  if (x.dim(axis).is_const() || !n.b().status().ok()) return x;
+  std::vector<Dim> shape(static_cast<size_t>(x.rank()), Dim::Any());
+  shape[static_cast<size_t>(axis)] = Dim(extent);
+  return n.b().Stated({x, ir::MakeTensorType(shape, x.dtype())}, {}, std::move(what));
+}
+
 Term CheckedAxes(NodeContext& n, size_t i, int64_t rank, int64_t count) {
   TypedBuilder& b = n.b();
   const Term axes =

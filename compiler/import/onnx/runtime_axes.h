@@ -22,6 +22,10 @@ inline std::string AxesText(const NodeContext& n) {
   return n.HasAttr("axes") ? "" : n.InputText(1, "axes");
 }
 
+// `x` as a view that says when it runs that the extent is this one.
+Value WithExtent(TypedBuilder& b, const Value& x, int axis, const Value& extent);
+// `x`, whose axis has that extent, or the program fails; `what` is `x` in errors.
+Value Stating(NodeContext& n, const Value& x, int axis, int64_t extent, std::string what);
 // `x` without the axes; their dims are 1.
 Value SqueezeBy(NodeContext& n, const Value& x, const Term& axes, int64_t count);
 // With dims of 1 inserted, so that they stand at `axes` of the result.
