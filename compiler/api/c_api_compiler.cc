@@ -108,9 +108,8 @@ relayvm_status* relayvm_compile_memory(const char* name, const void* data, size_
   *out = nullptr;
   RELAYVM_REQUIRE(name);
   RELAYVM_REQUIRE(data);
-  return Guarded([&] {
-    return Compile({name, SharedBytes::Copy(BytesOf(data, size))}, options, out);
-  });
+  return Guarded(
+      [&] { return Compile({name, SharedBytes::Copy(BytesOf(data, size))}, options, out); });
 }
 
 void relayvm_compiled_free(relayvm_compiled* compiled) { delete compiled; }

@@ -33,6 +33,7 @@ void Insert(const std::vector<InsertedPass>& passes, CompileOptions* compile) {
 
 struct CompiledModel::Impl {
   Program program;
+  ModelInfo info;
   std::vector<Program> others;
   CustomOperators operators;
   std::vector<Status> warnings;
@@ -42,6 +43,7 @@ struct CompiledModel::Impl {
   mutable SharedBytes bytes;  // once they are made
 };
 
+const ModelInfo& CompiledModel::info() const { return impl_->info; }
 const Program& CompiledModel::program() const { return impl_->program; }
 const std::vector<Status>& CompiledModel::warnings() const { return impl_->warnings; }
 const std::vector<PassTime>& CompiledModel::times() const { return impl_->times; }
@@ -98,6 +100,7 @@ class ModelCompiler {
     RELAYVM_ASSIGN_OR_RETURN(Compiled compiled, CompileModule(std::move(module), compile));
     if (compiled.poor_kernels > 0) compile.warn(tuner::TuningAdvice(compiled.poor_kernels));
     impl->program = std::move(compiled.program);
+    impl->info = ModelInfo::Of(impl->program);
     impl->others = std::move(compiled.others);
     impl->operators = std::move(compile.operators);
     impl->texts = {std::move(compiled.llvm_ir), std::move(compiled.assembly)};

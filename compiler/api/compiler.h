@@ -116,8 +116,8 @@ struct PassTime {
 // What came of a compilation. Copies share it; immutable, thread-safe.
 class CompiledModel {
  public:
-  // Functions with their parameters and results, constants, kernels. Of several targets, the least.
-  const Program& program() const;
+  // Its functions with what they take and give, its data types.
+  const ModelInfo& info() const;
   // What was done otherwise than asked, or for nothing: schedules of a log that are for other
   // machines; with places where there are. And, where products take microseconds that matter, that tuning
   // may gain (one target, which this machine runs).
@@ -136,6 +136,9 @@ class CompiledModel {
   // Ready to run in this process, without Bytes(). Kernels of the model's plugins are found. Of
   // several targets, the best that runs here, unless options.target says.
   Result<std::shared_ptr<const Executable>> Load(const LoadOptions& options = {}) const;
+
+  // For tools of this tree (bytecode/program.h). Of several targets, the least.
+  const Program& program() const;
 
  private:
   friend class ModelCompiler;

@@ -106,8 +106,11 @@ class Watch {
 TEST_CASE("a text is compiled, and runs: at once, from memory, from a file") {
   const auto model = CompileModel(ModelSource::Text(kDense));
   REQUIRE_MESSAGE(model.ok(), model.status().message());
-  REQUIRE(model->program().exports.size() == 1);
-  CHECK(model->program().exports[0].param_names == std::vector<std::string>{"x", "w"});
+  REQUIRE(model->info().functions.size() == 1);
+  const std::vector<NamedType>& params = model->info().functions[0].inputs;
+  REQUIRE(params.size() == 2);
+  CHECK(params[0].name == "x");
+  CHECK(params[1].name == "w");
   CHECK(model->warnings().empty());
   CHECK(model->times().size() > 10);
   CHECK(model->Bytecode().find(".function") != std::string::npos);
@@ -178,8 +181,7 @@ TEST_CASE("options are relayc's, by name") {
   }
   auto model = CompileModel(ModelSource::Text(kDense), options);
   REQUIRE_MESSAGE(model.ok(), model.status().message());
-  CHECK(RelayTypeToString(model->program(), model->program().exports[0].params[0]) ==
-        "Tensor[(5, 3), float32]");
+  CHECK(model->info().functions[0].inputs[0].type.text == "Tensor[(5, 3), float32]");
   auto loaded = model->Load({.target = "x86-64-v2"});
   CHECK_MESSAGE(loaded.ok(), loaded.status().message());
 

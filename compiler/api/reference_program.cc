@@ -195,7 +195,8 @@ Result<Value> ReferenceProgram::Run(std::span<const Value> given,
     return Status(StatusCode::kInvalidArgument,
                   fmt::format("@{} takes {} inputs, found {}", module_.entry, entry.params.size(),
                               inputs.size()));
-  RELAYVM_RETURN_IF_ERROR(signature_->CheckInputs(signature_->program().exports.front(), inputs));
+  RELAYVM_RETURN_IF_ERROR(
+      signature_->CheckInputs(signature_->program().exports.front().name, inputs));
   StringTable strings(module_.strings.get());
   reference::Options own = options;
   own.strings = &strings;

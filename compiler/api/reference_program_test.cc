@@ -20,11 +20,12 @@ constexpr const char* kList = "type List[A] { Cons(A, List[A]), Nil, }\n";
 
 TEST_CASE("the signature is the program's") {
   const auto p = Program("def @main(%x: Tensor[(?, 2), float32], %n: int64) { (%x, %n) }");
-  const ExportInfo* main = p->signature()->FindExport("main");
-  REQUIRE(main != nullptr);
-  CHECK(main->param_names == std::vector<std::string>{"x", "n"});
-  CHECK(RelayTypeToString(p->signature()->program(), main->result) ==
-        "(Tensor[(x.0, 2), float32], int64)");
+  const auto main = p->signature()->info().FindFunction("main");
+  REQUIRE(main.ok());
+  REQUIRE((*main)->inputs.size() == 2);
+  CHECK((*main)->inputs[0].name == "x");
+  CHECK((*main)->inputs[1].name == "n");
+  CHECK((*main)->result.text == "(Tensor[(x.0, 2), float32], int64)");
 }
 
 TEST_CASE("trees and tuples go in and out, whatever their depth") {

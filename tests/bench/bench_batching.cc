@@ -24,6 +24,7 @@
 #include <thread>
 #include <vector>
 
+#include "bytecode/program.h"
 #include "tests/same_value.h"
 #include "vm/schedule/scheduler.h"
 

@@ -12,11 +12,11 @@ int main(int argc, char** argv) {
   const float numbers[] = {2.0F, 9.0F, 144.0F};
   const int64_t dims[] = {3};
   auto input = relayvm::Value::CopyTensor(relayvm::DType::kFloat32, dims, numbers);
-  auto result = (*invocation)->Run("main", {*input});
+  auto result = (*invocation)->Run({{"xs", *input}});  // by name
   if (!result.ok()) {
     std::fprintf(stderr, "%s\n", result.status().ToString().c_str());
     return 3;
   }
-  relayvm::Value roots = result->field(0);
+  relayvm::Value roots = *result->Find("output_0");
   for (int i = 0; i < 3; ++i) std::printf("%g\n", static_cast<const float*>(roots.data())[i]);
 }

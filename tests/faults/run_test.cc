@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <functional>
 
+#include "bytecode/program.h"
 #include "tests/faults/fail_each.h"
 
 namespace relayvm::faults {

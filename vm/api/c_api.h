@@ -330,12 +330,18 @@ const char* relayvm_executable_param_name(const relayvm_executable* executable, 
                                           size_t param);
 const relayvm_type* relayvm_executable_param_type(const relayvm_executable* executable,
                                                   size_t function, size_t param);
+/* 1 where it may be left out: of a type such as Optional[Tensor[(3), float32]]. */
+int relayvm_executable_param_is_optional(const relayvm_executable* executable, size_t function,
+                                         size_t param);
 const relayvm_type* relayvm_executable_result_type(const relayvm_executable* executable,
                                                    size_t function);
-/* Names of the result's tensors, counted depth first through its tuples; there may be none. */
+/* Of the result what is no tuple, counted depth first through its tuples; where the program has no names,
+ * they are output_0, output_1 ... */
 size_t relayvm_executable_num_outputs(const relayvm_executable* executable, size_t function);
 const char* relayvm_executable_output_name(const relayvm_executable* executable, size_t function,
                                            size_t output);
+const relayvm_type* relayvm_executable_output_type(const relayvm_executable* executable,
+                                                   size_t function, size_t output);
 /* Algebraic data types, and their constructors by tag. */
 size_t relayvm_executable_num_adts(const relayvm_executable* executable);
 const char* relayvm_executable_adt_name(const relayvm_executable* executable, size_t adt);
@@ -503,6 +509,14 @@ relayvm_status* relayvm_invocation_run_into(relayvm_invocation* invocation, cons
                                             relayvm_value* const* inputs, size_t num_inputs,
                                             const relayvm_output* outputs, size_t num_outputs,
                                             relayvm_value** out);
+/* By names, in any order: input i is that of input_names[i], outputs[i] receives what output_names[i] calls, of
+ * which the caller says `num_outputs`. Inputs that may be left out may be missing. RELAYVM_INVALID_ARGUMENT, with
+ * what there is, for a name that there is not; all outputs are NULL after a failure. */
+relayvm_status* relayvm_invocation_run_named(relayvm_invocation* invocation, const char* function,
+                                             const char* const* input_names,
+                                             relayvm_value* const* inputs, size_t num_inputs,
+                                             const char* const* output_names, size_t num_outputs,
+                                             relayvm_value** outputs);
 
 /* In slices: start (`outputs` may be NULL with 0); poll until it gives RELAYVM_DONE; then the
  * result, once. */

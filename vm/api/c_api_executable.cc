@@ -1,22 +1,24 @@
 // The C API: executables, and what they say of themselves.
+#include "bytecode/program.h"
 #include "kernels/runtime/operator_library.h"
 #include "vm/api/c_api_internal.h"
 
-using relayvm::ConstructorInfo;
+using relayvm::DataTypeInfo;
 using relayvm::DType;
 using relayvm::Executable;
-using relayvm::ExportInfo;
-using relayvm::Program;
+using relayvm::FunctionSignature;
+using relayvm::ModelInfo;
+using relayvm::NamedType;
 using relayvm::Result;
 using relayvm::Status;
 using relayvm::StatusCode;
-using relayvm::ValueType;
+using relayvm::TypeInfo;
 using relayvm::c_api::Fail;
 using relayvm::c_api::Guarded;
 
-static_assert(RELAYVM_TYPE_TENSOR == static_cast<int>(ValueType::Kind::kTensor));
-static_assert(RELAYVM_TYPE_ADT == static_cast<int>(ValueType::Kind::kAdt));
-static_assert(RELAYVM_TYPE_VAR == static_cast<int>(ValueType::Kind::kTypeVar));
+static_assert(RELAYVM_TYPE_TENSOR == static_cast<int>(TypeInfo::Kind::kTensor));
+static_assert(RELAYVM_TYPE_ADT == static_cast<int>(TypeInfo::Kind::kAdt));
+static_assert(RELAYVM_TYPE_VAR == static_cast<int>(TypeInfo::Kind::kTypeVar));
 
 namespace relayvm::c_api {
 
@@ -95,60 +97,33 @@ const T* At(const std::vector<T>& items, size_t index) {
   return index < items.size() ? &items[index] : nullptr;
 }
 
-const Program* ProgramOf(const relayvm_executable* executable) {
-  return executable == nullptr ? nullptr : &executable->executable->program();
+const ModelInfo* InfoOf(const relayvm_executable* executable) {
+  return executable == nullptr ? nullptr : &executable->executable->info();
 }
-const ExportInfo* Function(const relayvm_executable* executable, size_t index) {
-  const Program* program = ProgramOf(executable);
-  return program == nullptr ? nullptr : At(program->exports, index);
+const FunctionSignature* Function(const relayvm_executable* executable, size_t index) {
+  const ModelInfo* info = InfoOf(executable);
+  return info == nullptr ? nullptr : At(info->functions, index);
 }
-const relayvm::AdtInfo* Adt(const relayvm_executable* executable, size_t index) {
-  const Program* program = ProgramOf(executable);
-  return program == nullptr ? nullptr : At(program->adts, index);
+const DataTypeInfo* Adt(const relayvm_executable* executable, size_t index) {
+  const ModelInfo* info = InfoOf(executable);
+  return info == nullptr ? nullptr : At(info->data_types, index);
 }
-const ConstructorInfo* Constructor(const relayvm_executable* executable, size_t adt, size_t tag) {
-  const relayvm::AdtInfo* info = Adt(executable, adt);
+const DataTypeInfo::Constructor* Constructor(const relayvm_executable* executable, size_t adt,
+                                             size_t tag) {
+  const DataTypeInfo* info = Adt(executable, adt);
   return info == nullptr ? nullptr : At(info->constructors, tag);
 }
-const char* NameAt(const std::vector<std::string>& names, size_t index) {
-  const std::string* name = At(names, index);
-  return name == nullptr ? nullptr : name->c_str();
+template <typename Named>
+const char* NameOf(const Named* info) {
+  return info == nullptr ? nullptr : info->name.c_str();
 }
 
-// Types nest as deep as the verifier allows.
-relayvm_type MakeType(const Program& program, const ValueType& from) {
-  relayvm_type type{&from, relayvm::RelayTypeToString(program, from), {}};
-  for (const ValueType& arg : from.args) type.args.push_back(MakeType(program, arg));
-  return type;
+// A relayvm_type* is the TypeInfo itself.
+const relayvm_type* ToHandle(const TypeInfo* type) {
+  return reinterpret_cast<const relayvm_type*>(type);
 }
-
-std::unique_ptr<const relayvm_executable::Types> MakeTypes(const Program& program) {
-  auto types = std::make_unique<relayvm_executable::Types>();
-  for (const ExportInfo& function : program.exports) {
-    auto& params = types->params.emplace_back();
-    for (const ValueType& param : function.params) params.push_back(MakeType(program, param));
-    types->results.push_back(MakeType(program, function.result));
-  }
-  for (const relayvm::AdtInfo& adt : program.adts) {
-    auto& constructors = types->fields.emplace_back();
-    for (const ConstructorInfo& constructor : adt.constructors) {
-      auto& fields = constructors.emplace_back();
-      for (const ValueType& field : constructor.fields) fields.push_back(MakeType(program, field));
-    }
-  }
-  return types;
-}
-
-// Null without memory.
-const relayvm_executable::Types* TypesOf(const relayvm_executable* executable) {
-  if (executable == nullptr) return nullptr;
-  try {
-    std::lock_guard lock(executable->mutex);
-    if (executable->types == nullptr) executable->types = MakeTypes(*ProgramOf(executable));
-    return executable->types.get();
-  } catch (const std::exception&) {
-    return nullptr;
-  }
+const TypeInfo* FromHandle(const relayvm_type* type) {
+  return reinterpret_cast<const TypeInfo*>(type);
 }
 
 }  // namespace
@@ -202,9 +177,8 @@ int relayvm_program_place(const void* program, uint32_t function, uint32_t instr
                           relayvm_place* place, char* text, size_t size) {
   if (program == nullptr || place == nullptr || (text == nullptr && size > 0)) return 0;
   const auto& executable = *static_cast<const Executable*>(program);
-  if (function >= executable.program().functions.size() ||
-      instruction >= executable.program().functions[function].code_size)
-    return 0;
+  const std::vector<relayvm::FunctionInfo>& functions = executable.program().functions;
+  if (function >= functions.size() || instruction >= functions[function].code_size) return 0;
   try {
     const relayvm::StatusPlace from = executable.PlaceOf(function, instruction);
     const auto copy = [&](const std::string& string) {
@@ -225,13 +199,12 @@ int relayvm_program_place(const void* program, uint32_t function, uint32_t instr
 }
 
 size_t relayvm_executable_num_functions(const relayvm_executable* executable) {
-  const Program* program = ProgramOf(executable);
-  return program == nullptr ? 0 : program->exports.size();
+  const ModelInfo* info = InfoOf(executable);
+  return info == nullptr ? 0 : info->functions.size();
 }
 const char* relayvm_executable_function_name(const relayvm_executable* executable,
                                              size_t function) {
-  const ExportInfo* info = Function(executable, function);
-  return info == nullptr ? nullptr : info->name.c_str();
+  return NameOf(Function(executable, function));
 }
 relayvm_status* relayvm_executable_find_function(const relayvm_executable* executable,
                                                  const char* name, size_t* function) {
@@ -240,80 +213,87 @@ relayvm_status* relayvm_executable_find_function(const relayvm_executable* execu
   RELAYVM_REQUIRE(executable);
   RELAYVM_REQUIRE(name);
   return Guarded([&]() -> relayvm_status* {
-    const ExportInfo* info = executable->executable->FindExport(name);
-    if (info == nullptr) {
-      return Fail(StatusCode::kNotFound, "the program has no function '" + std::string(name) + "'");
-    }
-    *function = static_cast<size_t>(info - ProgramOf(executable)->exports.data());
+    const ModelInfo& info = *InfoOf(executable);
+    const Result<const FunctionSignature*> found = info.FindFunction(name);
+    if (!found.ok()) return Fail(found.status());
+    *function = static_cast<size_t>(*found - info.functions.data());
     return nullptr;
   });
 }
 size_t relayvm_executable_num_type_params(const relayvm_executable* executable, size_t function) {
-  const ExportInfo* info = Function(executable, function);
+  const FunctionSignature* info = Function(executable, function);
   return info == nullptr ? 0 : info->num_type_params;
 }
 size_t relayvm_executable_num_params(const relayvm_executable* executable, size_t function) {
-  const ExportInfo* info = Function(executable, function);
-  return info == nullptr ? 0 : info->params.size();
+  const FunctionSignature* info = Function(executable, function);
+  return info == nullptr ? 0 : info->inputs.size();
 }
 const char* relayvm_executable_param_name(const relayvm_executable* executable, size_t function,
                                           size_t param) {
-  const ExportInfo* info = Function(executable, function);
-  return info == nullptr ? nullptr : NameAt(info->param_names, param);
+  const FunctionSignature* info = Function(executable, function);
+  return info == nullptr ? nullptr : NameOf(At(info->inputs, param));
 }
 const relayvm_type* relayvm_executable_param_type(const relayvm_executable* executable,
                                                   size_t function, size_t param) {
-  const auto* types = TypesOf(executable);
-  const auto* params = types == nullptr ? nullptr : At(types->params, function);
-  return params == nullptr ? nullptr : At(*params, param);
+  const FunctionSignature* info = Function(executable, function);
+  const NamedType* input = info == nullptr ? nullptr : At(info->inputs, param);
+  return input == nullptr ? nullptr : ToHandle(&input->type);
+}
+int relayvm_executable_param_is_optional(const relayvm_executable* executable, size_t function,
+                                         size_t param) {
+  const FunctionSignature* info = Function(executable, function);
+  const NamedType* input = info == nullptr ? nullptr : At(info->inputs, param);
+  return input != nullptr && input->is_optional ? 1 : 0;
 }
 const relayvm_type* relayvm_executable_result_type(const relayvm_executable* executable,
                                                    size_t function) {
-  const auto* types = TypesOf(executable);
-  return types == nullptr ? nullptr : At(types->results, function);
+  const FunctionSignature* info = Function(executable, function);
+  return info == nullptr ? nullptr : ToHandle(&info->result);
 }
 size_t relayvm_executable_num_outputs(const relayvm_executable* executable, size_t function) {
-  const ExportInfo* info = Function(executable, function);
-  return info == nullptr ? 0 : info->output_names.size();
+  const FunctionSignature* info = Function(executable, function);
+  return info == nullptr ? 0 : info->outputs.size();
 }
 const char* relayvm_executable_output_name(const relayvm_executable* executable, size_t function,
                                            size_t output) {
-  const ExportInfo* info = Function(executable, function);
-  return info == nullptr ? nullptr : NameAt(info->output_names, output);
+  const FunctionSignature* info = Function(executable, function);
+  return info == nullptr ? nullptr : NameOf(At(info->outputs, output));
+}
+const relayvm_type* relayvm_executable_output_type(const relayvm_executable* executable,
+                                                   size_t function, size_t output) {
+  const FunctionSignature* info = Function(executable, function);
+  const NamedType* found = info == nullptr ? nullptr : At(info->outputs, output);
+  return found == nullptr ? nullptr : ToHandle(&found->type);
 }
 
 size_t relayvm_executable_num_adts(const relayvm_executable* executable) {
-  const Program* program = ProgramOf(executable);
-  return program == nullptr ? 0 : program->adts.size();
+  const ModelInfo* info = InfoOf(executable);
+  return info == nullptr ? 0 : info->data_types.size();
 }
 const char* relayvm_executable_adt_name(const relayvm_executable* executable, size_t adt) {
-  const relayvm::AdtInfo* info = Adt(executable, adt);
-  return info == nullptr ? nullptr : info->name.c_str();
+  return NameOf(Adt(executable, adt));
 }
 size_t relayvm_executable_adt_num_type_params(const relayvm_executable* executable, size_t adt) {
-  const relayvm::AdtInfo* info = Adt(executable, adt);
+  const DataTypeInfo* info = Adt(executable, adt);
   return info == nullptr ? 0 : info->num_type_params;
 }
 size_t relayvm_executable_num_constructors(const relayvm_executable* executable, size_t adt) {
-  const relayvm::AdtInfo* info = Adt(executable, adt);
+  const DataTypeInfo* info = Adt(executable, adt);
   return info == nullptr ? 0 : info->constructors.size();
 }
 const char* relayvm_executable_constructor_name(const relayvm_executable* executable, size_t adt,
                                                 uint32_t tag) {
-  const ConstructorInfo* info = Constructor(executable, adt, tag);
-  return info == nullptr ? nullptr : info->name.c_str();
+  return NameOf(Constructor(executable, adt, tag));
 }
 size_t relayvm_executable_constructor_num_fields(const relayvm_executable* executable, size_t adt,
                                                  uint32_t tag) {
-  const ConstructorInfo* info = Constructor(executable, adt, tag);
+  const auto* info = Constructor(executable, adt, tag);
   return info == nullptr ? 0 : info->fields.size();
 }
 const relayvm_type* relayvm_executable_constructor_field(const relayvm_executable* executable,
                                                          size_t adt, uint32_t tag, size_t field) {
-  const auto* types = TypesOf(executable);
-  const auto* constructors = types == nullptr ? nullptr : At(types->fields, adt);
-  const auto* fields = constructors == nullptr ? nullptr : At(*constructors, tag);
-  return fields == nullptr ? nullptr : At(*fields, field);
+  const auto* info = Constructor(executable, adt, tag);
+  return info == nullptr ? nullptr : ToHandle(At(info->fields, field));
 }
 relayvm_status* relayvm_executable_constructor_tag(const relayvm_executable* executable,
                                                    const char* name, uint32_t* tag) {
@@ -330,15 +310,16 @@ relayvm_status* relayvm_executable_constructor_tag(const relayvm_executable* exe
 }
 
 size_t relayvm_executable_num_targets(const relayvm_executable* executable) {
-  const Program* program = ProgramOf(executable);
-  return program == nullptr ? 0 : program->targets.size();
+  const ModelInfo* info = InfoOf(executable);
+  return info == nullptr ? 0 : info->targets.size();
 }
 size_t relayvm_executable_num_batched_kernels(const relayvm_executable* executable) {
   return executable == nullptr ? 0 : executable->executable->num_batched_kernels();
 }
 const char* relayvm_executable_target(const relayvm_executable* executable, size_t index) {
-  const Program* program = ProgramOf(executable);
-  return program == nullptr ? nullptr : NameAt(program->targets, index);
+  const ModelInfo* info = InfoOf(executable);
+  const std::string* target = info == nullptr ? nullptr : At(info->targets, index);
+  return target == nullptr ? nullptr : target->c_str();
 }
 
 // --- Types ---
@@ -353,34 +334,33 @@ size_t relayvm_dtype_bytes(relayvm_dtype dtype) {
 }
 
 relayvm_type_kind relayvm_type_get_kind(const relayvm_type* type) {
-  return type == nullptr ? RELAYVM_TYPE_NONE : static_cast<relayvm_type_kind>(type->type->kind);
+  return type == nullptr ? RELAYVM_TYPE_NONE
+                         : static_cast<relayvm_type_kind>(FromHandle(type)->kind);
 }
 const char* relayvm_type_text(const relayvm_type* type) {
-  return type == nullptr ? nullptr : type->text.c_str();
+  return type == nullptr ? nullptr : FromHandle(type)->text.c_str();
 }
 relayvm_dtype relayvm_type_dtype(const relayvm_type* type) {
   if (relayvm_type_get_kind(type) != RELAYVM_TYPE_TENSOR) return RELAYVM_NO_DTYPE;
-  return static_cast<relayvm_dtype>(type->type->dtype);
+  return static_cast<relayvm_dtype>(FromHandle(type)->dtype);
 }
 size_t relayvm_type_rank(const relayvm_type* type) {
-  return type == nullptr ? 0 : type->type->dims.size();
+  return type == nullptr ? 0 : FromHandle(type)->dims.size();
 }
 int64_t relayvm_type_dim(const relayvm_type* type, size_t dim) {
-  return dim < relayvm_type_rank(type) ? type->type->dims[dim] : -1;
+  return dim < relayvm_type_rank(type) ? FromHandle(type)->dims[dim].size : -1;
 }
 const char* relayvm_type_dim_name(const relayvm_type* type, size_t dim) {
-  if (dim >= relayvm_type_rank(type)) return nullptr;
-  const char* name = NameAt(type->type->dim_names, dim);
-  return name == nullptr ? "" : name;
+  return dim < relayvm_type_rank(type) ? FromHandle(type)->dims[dim].name.c_str() : nullptr;
 }
 size_t relayvm_type_num_args(const relayvm_type* type) {
-  return type == nullptr ? 0 : type->args.size();
+  return type == nullptr ? 0 : FromHandle(type)->args.size();
 }
 const relayvm_type* relayvm_type_arg(const relayvm_type* type, size_t index) {
-  return type == nullptr ? nullptr : At(type->args, index);
+  return type == nullptr ? nullptr : ToHandle(At(FromHandle(type)->args, index));
 }
 size_t relayvm_type_index(const relayvm_type* type) {
-  return type == nullptr ? 0 : type->type->index;
+  return type == nullptr ? 0 : FromHandle(type)->index;
 }
 
 }  // extern "C"

@@ -51,7 +51,7 @@ const char* RunIntrospection(const void* bytes, size_t size) {
   EXPECT(relayvm_executable_param_type(e, f, 2) == NULL);
   EXPECT(relayvm_executable_param_type(e, 2, 0) == NULL);
 
-  /* -> (float32[?"n"], ref(int64[]), fn) "scores" "count" */
+  /* -> (float32[?"n"], ref(int64[]), fn) "scores" */
   const relayvm_type* result = relayvm_executable_result_type(e, f);
   EXPECT(relayvm_type_num_args(result) == 3);
   EXPECT(strcmp(relayvm_type_dim_name(relayvm_type_arg(result, 0), 0), "n") == 0);
@@ -60,10 +60,14 @@ const char* RunIntrospection(const void* bytes, size_t size) {
   EXPECT(relayvm_type_dtype(relayvm_type_arg(ref, 0)) == RELAYVM_INT64);
   EXPECT(relayvm_type_get_kind(relayvm_type_arg(result, 2)) == RELAYVM_TYPE_FUNCTION);
   EXPECT(relayvm_type_get_kind(relayvm_executable_result_type(e, 0)) == RELAYVM_TYPE_VAR);
-  EXPECT(relayvm_executable_num_outputs(e, f) == 2);
-  EXPECT(strcmp(relayvm_executable_output_name(e, f, 1), "count") == 0);
-  EXPECT(relayvm_executable_output_name(e, f, 2) == NULL);
-  EXPECT(relayvm_executable_num_outputs(e, 0) == 0);
+  EXPECT(relayvm_executable_num_outputs(e, f) == 3);
+  EXPECT(strcmp(relayvm_executable_output_name(e, f, 0), "scores") == 0);
+  EXPECT(strcmp(relayvm_executable_output_name(e, f, 1), "output_1") == 0);
+  EXPECT(relayvm_executable_output_name(e, f, 3) == NULL);
+  EXPECT(relayvm_type_get_kind(relayvm_executable_output_type(e, f, 1)) == RELAYVM_TYPE_REF);
+  EXPECT(relayvm_executable_output_type(e, f, 3) == NULL);
+  EXPECT(strcmp(relayvm_executable_output_name(e, 0, 0), "output_0") == 0);
+  EXPECT(!relayvm_executable_param_is_optional(e, f, 1));
 
   EXPECT(relayvm_executable_num_adts(e) == 1);
   EXPECT(relayvm_executable_adt_num_type_params(e, 0) == 1);

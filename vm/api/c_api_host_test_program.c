@@ -53,7 +53,8 @@ static relayvm_status* Sleep(relayvm_host_call* call, void* context, relayvm_val
   if (relayvm_host_call_deadline(call) != INT64_MAX)
     return relayvm_status_create(RELAYVM_INTERNAL, "a deadline");
   if (relayvm_host_call_invocation_id(call) == 0) return relayvm_status_create(99, "no id");
-  if (strcmp(relayvm_host_call_name(call), "sleep") != 0) return relayvm_status_create(99, "no name");
+  if (strcmp(relayvm_host_call_name(call), "sleep") != 0)
+    return relayvm_status_create(99, "no name");
   if (relayvm_host_call_program(call) == NULL) return relayvm_status_create(99, "no program");
   now = 1; /* long ago */
   return relayvm_host_call_suspend_until(call, now);

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <new>
 #include <string>
 #include <utility>
@@ -23,21 +22,8 @@ struct relayvm_status {
 struct relayvm_runtime {
   std::shared_ptr<relayvm::Runtime> runtime;
 };
-struct relayvm_type {
-  const relayvm::ValueType* type;
-  std::string text;
-  std::vector<relayvm_type> args;
-};
 struct relayvm_executable {
-  // Of all that can be asked for, made when somebody does; under the mutex until then.
-  struct Types {
-    std::vector<std::vector<relayvm_type>> params;               // by function
-    std::vector<relayvm_type> results;                           // by function
-    std::vector<std::vector<std::vector<relayvm_type>>> fields;  // by ADT and tag
-  };
   std::shared_ptr<const relayvm::Executable> executable;
-  mutable std::mutex mutex;
-  mutable std::unique_ptr<const Types> types;
 };
 struct relayvm_profile {
   std::shared_ptr<relayvm::Profile> profile;

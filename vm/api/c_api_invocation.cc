@@ -136,6 +136,42 @@ relayvm_status* relayvm_invocation_run_into(relayvm_invocation* invocation, cons
   return Run(invocation, function, inputs, num_inputs, outputs, num_outputs, out);
 }
 
+relayvm_status* relayvm_invocation_run_named(relayvm_invocation* invocation, const char* function,
+                                             const char* const* input_names,
+                                             relayvm_value* const* inputs, size_t num_inputs,
+                                             const char* const* output_names, size_t num_outputs,
+                                             relayvm_value** outputs) {
+  if (num_outputs > 0) RELAYVM_REQUIRE(outputs);
+  std::fill_n(outputs, num_outputs, nullptr);
+  RELAYVM_REQUIRE(invocation);
+  RELAYVM_REQUIRE(function);
+  if (num_inputs > 0) RELAYVM_REQUIRE(input_names);
+  if (num_outputs > 0) RELAYVM_REQUIRE(output_names);
+  return Guarded([&]() -> relayvm_status* {
+    Result<std::vector<Value>> values = relayvm::c_api::Inputs(inputs, num_inputs);
+    if (!values.ok()) return Fail(values.status());
+    std::vector<relayvm::NamedValue> named;
+    for (size_t i = 0; i < num_inputs; ++i) {
+      if (input_names[i] == nullptr)
+        return Fail(StatusCode::kInvalidArgument, fmt::format("input_names: name {} is NULL", i));
+      named.push_back({input_names[i], std::move((*values)[i])});
+    }
+    const auto result = invocation->invocation->Run(named, {}, function);
+    if (!result.ok()) return Fail(result.status());
+    std::vector<Value> found;
+    for (size_t i = 0; i < num_outputs; ++i) {
+      if (output_names[i] == nullptr)
+        return Fail(StatusCode::kInvalidArgument, fmt::format("output_names: name {} is NULL", i));
+      Result<Value> output = result->Find(output_names[i]);
+      if (!output.ok()) return Fail(output.status());
+      found.push_back(*std::move(output));
+    }
+    std::ranges::transform(found, outputs,
+                           [](Value& value) { return relayvm::c_api::ToHandle(std::move(value)); });
+    return nullptr;
+  });
+}
+
 relayvm_status* relayvm_invocation_start(relayvm_invocation* invocation, const char* function,
                                          relayvm_value* const* inputs, size_t num_inputs,
                                          const relayvm_output* outputs, size_t num_outputs) {

@@ -175,6 +175,8 @@ void WalkExecutable(Walk& walk, Fixture& f) {
   WALK(relayvm_executable_result_type, [&] { return with(far); });
   WALK(relayvm_executable_num_outputs, [&] { return with(far); });
   WALK(relayvm_executable_output_name, [&] { return with(zero, far); });
+  WALK(relayvm_executable_output_type, [&] { return with(zero, far); });
+  WALK(relayvm_executable_param_is_optional, [&] { return with(zero, far); });
   WALK(relayvm_executable_num_adts, [&] { return with(); });
   WALK(relayvm_executable_adt_name, [&] { return with(far); });
   WALK(relayvm_executable_adt_num_type_params, [&] { return with(far); });
@@ -265,6 +267,11 @@ void WalkInvocation(Walk& walk, Fixture& f) {
   WALK(relayvm_invocation_run_into,
        [&] { return std::tuple(f.invocation, "main", &f.value, one, &output, one, &f.out_value); },
        {5 + 1});
+  const char* const input = "x";
+  const char* const wanted = "y";
+  WALK(relayvm_invocation_run_named, [&] {
+    return std::tuple(f.invocation, "main", &input, &f.value, one, &wanted, one, &f.out_value);
+  });
   const auto finish = [&] {
     while (relayvm_invocation_poll(f.invocation, 0) != RELAYVM_DONE) {
     }

@@ -134,8 +134,8 @@ const char* RunSchedulerProgram(const void* bytes, size_t size) {
   EXPECT(tally.last_code == RELAYVM_DEADLINE_EXCEEDED);
 
   /* What is wrong with the run itself goes to the completion; with its options, to the caller. */
-  EXPECT(relayvm_scheduler_run(scheduler, program, "none", NULL, 0, NULL, Complete, &tally,
-                               NULL) == NULL);
+  EXPECT(relayvm_scheduler_run(scheduler, program, "none", NULL, 0, NULL, Complete, &tally, NULL) ==
+         NULL);
   while (tally.failures < 3) {
   }
   EXPECT(tally.last_code == RELAYVM_NOT_FOUND);

@@ -76,7 +76,7 @@ const StatusDetail* DetailOf(const relayvm_status* status) {
   return status == nullptr ? nullptr : status->status.detail();
 }
 
-const int64_t* Numbers(const relayvm_status* status, std::vector<int64_t> StatusDetail::*numbers,
+const int64_t* Numbers(const relayvm_status* status, std::vector<int64_t> StatusDetail::* numbers,
                        size_t* count) {
   if (count == nullptr) return nullptr;
   const StatusDetail* detail = DetailOf(status);

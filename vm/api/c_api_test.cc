@@ -94,7 +94,7 @@ TEST_CASE("c api: what a program says of itself") {
   .constructor "Nil" ()
   .constructor "Cons" (var 0, data 0(var 0))
 .export "same" vars 1 f0 ("x": var 0) -> var 0
-.export "main" f1 ("x": float32[?"n", 3, ?"n*2"], "p": (int64[], data 0(bool[]))) -> (float32[?"n"], ref(int64[]), fn) "scores" "count"
+.export "main" f1 ("x": float32[?"n", 3, ?"n*2"], "p": (int64[], data 0(bool[]))) -> (float32[?"n"], ref(int64[]), fn) "scores"
 .function "same" scalars 0 objects 1 captured 0 registers 0 1 returns object arena 0
   ret.r r0!
 .end

@@ -93,21 +93,13 @@ TEST_CASE("dlpack: what cannot be taken is given back with a reason") {
                 "DLPack version 2.1, expected 1"},
            Case{[](DLManagedTensorVersioned* t) { t->dl_tensor.device.device_type = kDLCUDA; },
                 "device type 2"},
-           Case{[](DLManagedTensorVersioned* t) {
-                  t->dl_tensor.dtype = {kDLComplex, 64, 1};
-                },
+           Case{[](DLManagedTensorVersioned* t) { t->dl_tensor.dtype = {kDLComplex, 64, 1}; },
                 "type code 5 of 64 bits"},
-           Case{[](DLManagedTensorVersioned* t) {
-                  t->dl_tensor.dtype = {kDLInt, 16, 4};
-                },
+           Case{[](DLManagedTensorVersioned* t) { t->dl_tensor.dtype = {kDLInt, 16, 4}; },
                 "4 lanes"},
-           Case{[](DLManagedTensorVersioned* t) {
-                  t->dl_tensor.dtype = {kDLUInt, 4, 1};
-                },
+           Case{[](DLManagedTensorVersioned* t) { t->dl_tensor.dtype = {kDLUInt, 4, 1}; },
                 "type code 1 of 4 bits"},
-           Case{[](DLManagedTensorVersioned* t) {
-                  t->dl_tensor.dtype = {200, 8, 1};
-                },
+           Case{[](DLManagedTensorVersioned* t) { t->dl_tensor.dtype = {200, 8, 1}; },
                 "type code 200 of 8 bits"},
            Case{[](DLManagedTensorVersioned* t) {
                   t->dl_tensor.device.device_type = static_cast<DLDeviceType>(-7);

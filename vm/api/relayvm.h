@@ -4,7 +4,8 @@
 //   auto program = Executable::Load("model.vmx");
 //   auto invocation = Invocation::Create(*runtime, *program);
 //   auto x = Value::CopyTensor(DType::kFloat32, {{2, 300}}, data);
-//   Result<Value> y = (*invocation)->Run("main", {*x});
+//   auto result = (*invocation)->Run({{"x", *x}});      by names; or in order: Run("main", {*x})
+//   Result<Value> y = result->Find("y");
 //
 // Executable (immutable) and Runtime are shared by any number of threads and invocations. An
 // Invocation runs one function at a time, on a fiber of its own, and is used by one thread at a
@@ -22,11 +23,13 @@
 #include <functional>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "bytecode/base/status.h"
 #include "bytecode/base/status_detail.h"
 #include "vm/border/host_function.h"
+#include "vm/border/model_info.h"
 #include "vm/border/value.h"
 #include "vm/kernels/task_pool.h"
 #include "vm/memory/memory_source.h"
@@ -131,6 +134,24 @@ struct InvocationStats {  // of the latest run
   int64_t run_ns = 0;  // from start to end
 };
 
+// A result, and its outputs by name.
+class NamedOutputs {
+ public:
+  // For the runtime.
+  NamedOutputs(std::shared_ptr<const Executable> executable, const FunctionSignature& function,
+               Value result)
+      : executable_(std::move(executable)), function_(&function), result_(std::move(result)) {}
+
+  // kInvalidArgument where there is no output of that name. One that went to a buffer is none (Value()).
+  Result<Value> Find(std::string_view name) const { return function_->FindOutput(result_, name); }
+  const Value& result() const { return result_; }
+
+ private:
+  std::shared_ptr<const Executable> executable_;
+  const FunctionSignature* function_;  // of it
+  Value result_;
+};
+
 enum class RunState : uint8_t {
   kReady = 0,  // to go on
   kDone = 1,
@@ -156,8 +177,7 @@ class Invocation {
   // An input that may be left out, of a type such as Optional[Tensor[(3), float32]], is a tensor as it
   // is, or Value(); those at the end may be left out of `inputs`.
   //
-  // `outputs` receive tensors of the result, counted depth first through its tuples, as
-  // ExportInfo::output_names: output i is tensor i, and the result has none (Value()) in its place.
+  // `outputs` receive tensors of the result, counted depth first through its tuples: output i is tensor i, and the result has none (Value()) in its place.
   // The dtype and dims of a buffer must be those of its tensor, or the run fails with
   // kInvalidArgument: before it where the types tell, which writes nothing, else at its end. The
   // content of buffers is undefined during a run, and after one that failed. A tensor of 16 KiB or
@@ -167,6 +187,12 @@ class Invocation {
   // copied before that; but for those in data types and closures, which see what is written.
   Result<Value> Run(std::string_view function, std::vector<Value> inputs,
                     std::vector<OutputBuffer> outputs = {});
+
+  // The same by names, in any order, of what Executable::info() says: Run({{"ids", ids}, {"mask", mask}}). Fails
+  // with kInvalidArgument for names that there are not, and for inputs that are missing.
+  Result<NamedOutputs> Run(const std::vector<NamedValue>& inputs,
+                           const std::vector<NamedBuffer>& outputs = {},
+                           std::string_view function = "main");
 
   // The same in slices, for schedulers that run many invocations on a thread: Start, then Poll
   // until it says kDone, then TakeResult.

@@ -16,6 +16,8 @@
 
 #include "bytecode/base/message.h"
 #include "bytecode/base/status_detail.h"
+#include "bytecode/disassembler.h"
+#include "bytecode/program.h"
 #include "vm/border/shared_object.h"
 #include "vm/border/signature_dims.h"
 #include "vm/memory/allocator.h"
@@ -136,7 +138,7 @@ class TypeChecker {
       detail_.expected = item.type.type->dims;
       detail_.found.assign(found.begin(), found.end());
     }
-    return fmt::format("expected {}, found {}", RelayTypeToString(program_, *item.type.type),
+    return fmt::format("expected {}, found {}", TypeToString(program_, *item.type.type),
                        Describe(item.object));
   }
 

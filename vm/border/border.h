@@ -9,6 +9,7 @@
 
 #include "bytecode/base/status.h"
 #include "bytecode/base/string_table.h"
+#include "bytecode/program.h"
 #include "vm/border/value.h"
 #include "vm/kernels/failure.h"
 #include "vm/memory/object.h"

@@ -12,6 +12,8 @@
 
 #include "bytecode/base/message.h"
 #include "bytecode/base/status_detail.h"
+#include "bytecode/disassembler.h"
+#include "bytecode/program.h"
 #include "vm/border/border.h"
 #include "vm/memory/allocator.h"
 
@@ -237,7 +239,7 @@ Status CheckOutputs(const Program& program, const ExportInfo& function,
                           function.name, i)};
     }
     if (!MayHold(*leaves[i], buffer) || CheckedTensorBytes(buffer.dtype, buffer.dims) < 0) {
-      return Mismatch(function, i, buffer, RelayTypeToString(program, *leaves[i]), leaves[i]->dims);
+      return Mismatch(function, i, buffer, TypeToString(program, *leaves[i]), leaves[i]->dims);
     }
     for (size_t j = 0; j < i; ++j) {
       if (outputs[j].data == nullptr ||

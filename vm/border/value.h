@@ -122,4 +122,14 @@ struct OutputBuffer {
   void* data = nullptr;  // null: no buffer, the tensor stays in the result
 };
 
+// An input, and a buffer for a tensor of the result, as the function calls them (FunctionSignature).
+struct NamedValue {
+  std::string_view name;
+  Value value;
+};
+struct NamedBuffer {
+  std::string_view name;
+  OutputBuffer buffer;
+};
+
 }  // namespace relayvm

@@ -8,7 +8,7 @@
 
 #include "bytecode/base/file_mapping.h"
 #include "bytecode/base/guarded.h"
-#include "bytecode/disassembler.h"
+#include "bytecode/program.h"
 #include "vm/border/border.h"
 #include "vm/memory/object.h"
 #include "vm/run/linked_program.h"
@@ -20,26 +20,31 @@ vm::LinkedProgram::~LinkedProgram() {
   for (Tensor* constant : constants) std::free(constant);
 }
 
-Executable::Executable() : linked_(std::make_unique<vm::LinkedProgram>()) {}
+Executable::Executable()
+    : program_(std::make_unique<Program>()), linked_(std::make_unique<vm::LinkedProgram>()) {}
 
 Executable::~Executable() = default;
 
 StatusPlace Executable::PlaceOf(uint32_t function, uint32_t pc) const {
-  return vm::PlaceIn(program_, function, pc);
+  return vm::PlaceIn(*program_, function, pc);
 }
 
-Status Executable::CheckInputs(const ExportInfo& function, std::span<const Value> inputs) const {
-  const auto index = static_cast<size_t>(&function - program_.exports.data());
-  return vm::CheckInputs(program_, function, linked_->export_dims[index], inputs);
+Status Executable::CheckInputs(std::string_view function, std::span<const Value> inputs) const {
+  return Guarded([&] {
+    const ExportInfo* info = FindExport(function);
+    if (info == nullptr) return info_.FindFunction(function).status();
+    const auto index = static_cast<size_t>(info - program_->exports.data());
+    return vm::CheckInputs(*program_, *info, linked_->export_dims[index], inputs);
+  });
 }
 
 size_t Executable::num_batched_kernels() const {
   return static_cast<size_t>(std::ranges::count_if(
-      program_.kernels, [](const KernelInfo& kernel) { return kernel.batched.has_value(); }));
+      program_->kernels, [](const KernelInfo& kernel) { return kernel.batched.has_value(); }));
 }
 
 const ExportInfo* Executable::FindExport(std::string_view name) const {
-  for (const ExportInfo& e : program_.exports) {
+  for (const ExportInfo& e : program_->exports) {
     if (e.name == name) return &e;
   }
   return nullptr;
@@ -52,7 +57,7 @@ Result<uint32_t> Executable::FindConstructor(std::string_view name) const {
 Result<uint32_t> Executable::SearchConstructor(std::string_view name) const {
   const AdtInfo* owner = nullptr;
   uint32_t tag = 0;
-  for (const AdtInfo& adt : program_.adts) {
+  for (const AdtInfo& adt : program_->adts) {
     for (size_t i = 0; i < adt.constructors.size(); ++i) {
       if (adt.constructors[i].name != name) continue;
       if (owner != nullptr) {
@@ -68,10 +73,6 @@ Result<uint32_t> Executable::SearchConstructor(std::string_view name) const {
     return Status(StatusCode::kNotFound, fmt::format("the program has no constructor '{}'", name));
   }
   return tag;
-}
-
-std::string RelayTypeToString(const Program& program, const ValueType& type) {
-  return TypeToString(program, type);
 }
 
 }  // namespace relayvm

@@ -22,14 +22,16 @@
 #include "bytecode/base/status.h"
 #include "bytecode/base/status_detail.h"
 #include "bytecode/kernel_abi.h"
-#include "bytecode/program.h"
 #include "kernels/runtime/builtin.h"
 #include "vm/border/host_function.h"
+#include "vm/border/model_info.h"
 
 namespace relayvm {
 
 class FileMapping;
 class Value;
+struct ExportInfo;
+struct Program;
 
 namespace vm {
 struct LinkedProgram;
@@ -42,7 +44,7 @@ struct LoadOptions {
   // What the program declares without a body, by name; copied. Others may be among them.
   std::span<const HostFunction> host_functions;
   // Of a file that holds the program for several processors, the one to load: "x86-64-v3", as
-  // Program::targets says. Empty: the best that this machine runs.
+  // ModelInfo::targets says. Empty: the best that this machine runs.
   std::string target;
   // Reads the file into memory of this process's own, instead of mapping it. What becomes of the file is
   // nothing to the executable then.
@@ -86,24 +88,26 @@ class Executable : public std::enable_shared_from_this<Executable> {
   Executable(const Executable&) = delete;
   Executable& operator=(const Executable&) = delete;
 
-  const Program& program() const { return program_; }
-  // Null when there is none of that name.
-  const ExportInfo* FindExport(std::string_view name) const;
+  // Its functions with what they take and give, its data types.
+  const ModelInfo& info() const { return info_; }
   // The tag of a constructor, searched in all ADTs. kNotFound; kInvalidArgument when two ADTs have
   // one of that name.
   Result<uint32_t> FindConstructor(std::string_view name) const;
   // Where an instruction comes from: the function, and the source line or the model's node where they
-  // are known. `function` is an index into Program::functions, `pc` units from its first.
+  // are known. `function` is its index in the program, `pc` units from its first.
   StatusPlace PlaceOf(uint32_t function, uint32_t pc) const;
-  // Which of Program::images runs here; -1 without kernels of an image.
-  int image_index() const { return image_index_; }
-  // Whether the inputs are what a function of this program takes: kInvalidArgument, as Invocation::Start.
-  Status CheckInputs(const ExportInfo& function, std::span<const Value> inputs) const;
+  // Whether the inputs are what a function of this program takes: fails as Invocation::Start.
+  Status CheckInputs(std::string_view function, std::span<const Value> inputs) const;
   // The kernels that schedulers can batch (BatchingOptions): none unless it was compiled with
   // --batching.
   size_t num_batched_kernels() const;
 
-  // For the runtime.
+  // For the runtime, and tools of this tree: bytecode/program.h.
+  const Program& program() const { return *program_; }
+  // Null when there is none of that name.
+  const ExportInfo* FindExport(std::string_view name) const;
+  // Which of Program::images runs here; -1 without kernels of an image.
+  int image_index() const { return image_index_; }
   const vm::LinkedProgram& linked() const { return *linked_; }
   // Whether the mapped file is what it was, looked at once in 10 ms: `now` is of the steady clock, in
   // nanoseconds.
@@ -124,7 +128,8 @@ class Executable : public std::enable_shared_from_this<Executable> {
   Result<uint32_t> SearchConstructor(std::string_view name) const;
   Status LookAtFile(int64_t now) const;
 
-  Program program_;
+  std::unique_ptr<Program> program_;
+  ModelInfo info_;
   std::unique_ptr<vm::LinkedProgram> linked_;
   int image_index_ = -1;
   std::shared_ptr<const FileMapping> file_;     // null: none is mapped
@@ -132,9 +137,5 @@ class Executable : public std::enable_shared_from_this<Executable> {
   // Of the file's status, when it was last found unchanged (FileMapping::CheckUnchanged).
   mutable std::atomic<int64_t> status_time_{0};
 };
-
-// "Tensor[(?, 300), float32]", "(int64, List[Tensor[(3), bool]])": as Relay writes types; type
-// parameters are A, B, ...
-std::string RelayTypeToString(const Program& program, const ValueType& type);
 
 }  // namespace relayvm

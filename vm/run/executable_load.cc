@@ -174,7 +174,7 @@ Result<std::shared_ptr<const Executable>> Executable::Link(Program program,
                                                            std::shared_ptr<const FileMapping> file,
                                                            const LoadOptions& options) {
   std::shared_ptr<Executable> executable(new Executable());
-  executable->program_ = std::move(program);
+  *executable->program_ = std::move(program);
   executable->file_ = std::move(file);
   executable->linked_->clears_memory = options.clear_memory;
   if (executable->file_ != nullptr) executable->status_time_ = executable->file_->status_time();
@@ -182,25 +182,26 @@ Result<std::shared_ptr<const Executable>> Executable::Link(Program program,
   RELAYVM_RETURN_IF_ERROR(executable->LinkHostFunctions(options.host_functions));
   RELAYVM_RETURN_IF_ERROR(executable->MakeFunctions(options));
   RELAYVM_RETURN_IF_ERROR(
-      vm::MakeByRecipes(&executable->program_, options.share_constants, options.verify));
+      vm::MakeByRecipes(executable->program_.get(), options.share_constants, options.verify));
   RELAYVM_RETURN_IF_ERROR(executable->MakeConstants());
+  executable->info_ = ModelInfo::Of(*executable->program_);
   return std::shared_ptr<const Executable>(std::move(executable));
 }
 
 Status Executable::LinkKernels(const LoadOptions& options) {
-  bool compiled = std::any_of(program_.kernels.begin(), program_.kernels.end(),
+  bool compiled = std::any_of(program_->kernels.begin(), program_->kernels.end(),
                               [](const KernelInfo& k) { return !k.builtin; });
   if (compiled) {
-    if (program_.images.empty())
+    if (program_->images.empty())
       return {StatusCode::kInvalidInput, "the program has kernels, but no kernel image"};
     RELAYVM_ASSIGN_OR_RETURN(size_t index,
-                             ChooseImage(program_.images, CpuFeatures::OfThisMachine()));
+                             ChooseImage(program_->images, CpuFeatures::OfThisMachine()));
     const auto kind = options.perf_map ? MappedImage::Kind::kAnonymous : MappedImage::Kind::kSealed;
-    RELAYVM_ASSIGN_OR_RETURN(linked_->image, MappedImage::Map(program_.images[index].elf, kind));
+    RELAYVM_ASSIGN_OR_RETURN(linked_->image, MappedImage::Map(program_->images[index].elf, kind));
     image_index_ = static_cast<int>(index);
-    if (options.perf_map) WritePerfMap(*linked_->image, program_.images[index].elf);
+    if (options.perf_map) WritePerfMap(*linked_->image, program_->images[index].elf);
   }
-  for (const KernelInfo& kernel : program_.kernels) {
+  for (const KernelInfo& kernel : program_->kernels) {
     RelayvmKernelFn fn = nullptr;
     bool polls = true;
     if (kernel.builtin) {
@@ -230,8 +231,8 @@ Status Executable::LinkKernels(const LoadOptions& options) {
 }
 
 Status Executable::LinkHostFunctions(std::span<const HostFunction> functions) {
-  for (const HostFunctionInfo& declared : program_.host_functions) {
-    const std::string type = vm::SignatureToString(program_, declared);
+  for (const HostFunctionInfo& declared : program_->host_functions) {
+    const std::string type = vm::SignatureToString(*program_, declared);
     const auto of_name = [&](const HostFunction& f) { return f.name == declared.name; };
     const auto found = std::find_if(functions.begin(), functions.end(), of_name);
     if (found == functions.end()) {
@@ -246,8 +247,9 @@ Status Executable::LinkHostFunctions(std::span<const HostFunction> functions) {
     } else if (found->call == nullptr) {
       problem = "it is registered without a function to call";
     } else if (!found->type.empty()) {
-      const Result<HostFunctionInfo> own = vm::ParseHostSignature(program_, found->type);
-      problem = own.ok() ? vm::CompareSignatures(program_, declared, *own) : own.status().message();
+      const Result<HostFunctionInfo> own = vm::ParseHostSignature(*program_, found->type);
+      problem =
+          own.ok() ? vm::CompareSignatures(*program_, declared, *own) : own.status().message();
       if (!problem.empty()) {
         problem =
             fmt::format("the program declares {}, the host {}: {}", type, found->type, problem);
@@ -269,10 +271,10 @@ Status Executable::MakeFunctions(const LoadOptions& options) {
   constexpr bool kDebug = true;
 #endif
   const bool check_proved = kDebug || options.check_proved_calls;
-  RELAYVM_ASSIGN_OR_RETURN(const std::vector<UnprovedBuffer> unproved, CheckKernelCalls(program_));
-  linked_->code.assign(program_.code.begin(), program_.code.end());
+  RELAYVM_ASSIGN_OR_RETURN(const std::vector<UnprovedBuffer> unproved, CheckKernelCalls(*program_));
+  linked_->code.assign(program_->code.begin(), program_->code.end());
   for (const UnprovedBuffer& buffer : unproved) linked_->code[buffer.unit] |= buffer.bits;
-  for (const FunctionInfo& f : program_.functions) {
+  for (const FunctionInfo& f : program_->functions) {
     vm::FunctionCode code{};
     code.code = linked_->code.data() + f.code_offset;
     code.slots = f.slots.data();
@@ -285,7 +287,7 @@ Status Executable::MakeFunctions(const LoadOptions& options) {
     code.returns_scalar = f.returns_scalar;
     code.frame_bytes = static_cast<uint32_t>(sizeof(vm::Frame)) + 8u * f.num_scalar_registers +
                        8u * f.num_object_registers;
-    std::span<const uint16_t> units = program_.code.subspan(f.code_offset, f.code_size);
+    std::span<const uint16_t> units = program_->code.subspan(f.code_offset, f.code_size);
     size_t scratch = 0;
     for (size_t at = 0; at < units.size();) {
       Instruction instruction;
@@ -297,14 +299,14 @@ Status Executable::MakeFunctions(const LoadOptions& options) {
     code.scratch_bytes = static_cast<uint32_t>(scratch);
     linked_->functions.push_back(code);
   }
-  for (const ExportInfo& info : program_.exports) {
-    const FunctionInfo& f = program_.functions[info.function];
+  for (const ExportInfo& info : program_->exports) {
+    const FunctionInfo& f = program_->functions[info.function];
     const std::vector<vm::OutputMaker> makers =
         vm::FindOutputMakers(info, std::span(linked_->code).subspan(f.code_offset, f.code_size));
     linked_->output_makers.insert(linked_->output_makers.end(), makers.begin(), makers.end());
     linked_->export_dims.emplace_back(info.params, nullptr);
   }
-  for (const HostFunctionInfo& info : program_.host_functions)
+  for (const HostFunctionInfo& info : program_->host_functions)
     linked_->host_dims.emplace_back(info.params, &info.result);
   return OkStatus();
 }
@@ -312,18 +314,18 @@ Status Executable::MakeFunctions(const LoadOptions& options) {
 static_assert(vm::kMaxRank == kMaxTensorRank);  // so that the verifier has checked constants
 
 Status Executable::MakeConstants() {
-  if (!program_.strings.empty()) {
+  if (!program_->strings.empty()) {
     linked_->strings = std::make_unique<StringTable>();
-    for (const std::string& text : program_.strings) {
+    for (const std::string& text : program_->strings) {
       const int64_t id = IsUtf8(text) ? linked_->strings->Intern(text) : -1;
       if (id < 0 && IsUtf8(text)) return Status::OutOfMemory();
       // Each text has its own id; the empty one, the first.
-      if (id != &text - program_.strings.data())
+      if (id != &text - program_->strings.data())
         return {StatusCode::kInvalidInput, "the program's strings are no table of texts"};
     }
   }
-  linked_->constants.reserve(program_.constants.size());
-  for (ConstantInfo& constant : program_.constants) {
+  linked_->constants.reserve(program_->constants.size());
+  for (ConstantInfo& constant : program_->constants) {
     if (reinterpret_cast<uintptr_t>(constant.data.data()) % vm::kDataAlignment != 0) {
       // A program in memory may share its constants with a parameter file, which aligns nothing.
       constant.data = SharedBytes::Copy(constant.data);

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "bytecode/base/guarded.h"
+#include "bytecode/program.h"
 #include "vm/api/relayvm.h"
 #include "vm/border/border.h"
 #include "vm/border/optional_inputs.h"
@@ -71,10 +72,7 @@ struct Invocation::Impl {
   // What a run is asked for; `info` is null when there is no such function.
   Status Check(const ExportInfo* info, std::string_view name, std::span<const Value> values,
                std::span<const OutputBuffer> buffers) const {
-    if (info == nullptr) {
-      return {StatusCode::kNotFound, fmt::format("the program has no function '{}'", name),
-              std::make_shared<StatusDetail>(StatusDetail{.subject = std::string(name)})};
-    }
+    if (info == nullptr) return executable->info().FindFunction(name).status();
     const auto index = static_cast<size_t>(info - executable->program().exports.data());
     RELAYVM_RETURN_IF_ERROR(vm::CheckInputs(executable->program(), *info,
                                             executable->linked().export_dims[index], values));
@@ -398,6 +396,20 @@ Result<Value> Invocation::Run(std::string_view function, std::vector<Value> inpu
     if (state == RunState::kWaiting) Wait();
   }
   return TakeResult();
+}
+
+Result<NamedOutputs> Invocation::Run(const std::vector<NamedValue>& inputs,
+                                     const std::vector<NamedBuffer>& outputs,
+                                     std::string_view function) {
+  RELAYVM_ASSIGN_OR_RETURN(const FunctionSignature* info,
+                           executable().info().FindFunction(function));
+  RELAYVM_ASSIGN_OR_RETURN(std::vector<Value> values, info->OrderInputs(inputs));
+  std::vector<OutputBuffer> buffers;
+  if (!outputs.empty()) {
+    RELAYVM_ASSIGN_OR_RETURN(buffers, info->OrderBuffers(outputs));
+  }
+  RELAYVM_ASSIGN_OR_RETURN(Value result, Run(function, std::move(values), std::move(buffers)));
+  return NamedOutputs(impl_->executable, *info, std::move(result));
 }
 
 Status Invocation::set_on_ready(std::function<void()> on_ready) {

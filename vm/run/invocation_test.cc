@@ -49,7 +49,7 @@ TEST_CASE("invocation: unknown functions and wrong inputs") {
   auto invocation = NewInvocation(CountDown());
   Result<Value> result = invocation->Run("nain", Int64Values({1}));
   CHECK(result.status().code() == StatusCode::kNotFound);
-  CHECK(result.status().message() == "the program has no function 'nain'");
+  CHECK(result.status().message() == "the program has no function 'nain'; did you mean main?");
   result = invocation->Run("main", {});
   CHECK(result.status().code() == StatusCode::kInvalidArgument);
   CHECK(result.status().message() == "main: expected 1 inputs, found 0");

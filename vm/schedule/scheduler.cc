@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "bytecode/base/guarded.h"
+#include "bytecode/program.h"
 #include "vm/platform/thread_pool.h"
 #include "vm/run/interpreter.h"
 #include "vm/schedule/batch.h"

@@ -179,10 +179,10 @@ void AddGraph(py::module_& m) {
            })
       .def("inputs",
            [](const PyGraph& g) {
-             return DescribeInputs(g.module->kernels()->program(), MainOf(g));
+             return Describe(g.module->kernels()->info().functions.at(0).inputs);
            })
       .def("outputs", [](const PyGraph& g) {
-        return DescribeOutputs(g.module->kernels()->program(), MainOf(g));
+        return Describe(g.module->kernels()->info().functions.at(0).outputs);
       });
   m.def("load_graph", Load);
 }

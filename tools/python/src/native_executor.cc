@@ -32,6 +32,9 @@ struct NativeFunction {
   std::shared_ptr<const Executable> tables;  // for results
   uint32_t index;                            // of the export
   const ExportInfo& info() const { return program->program().exports[index]; }
+  const FunctionSignature& signature() const {
+    return *tables->info().FindFunction(info().name).value();
+  }
 };
 
 // A file that is gone with this.
@@ -134,10 +137,8 @@ py::object MakeNative(const CompiledModel& model, const std::string& function) {
 void AddNativeExecutor(py::module_& m) {
   py::class_<NativeFunction>(m, "NativeFunction")
       .def("run", Run)
-      .def("inputs",
-           [](const NativeFunction& f) { return DescribeInputs(f.program->program(), f.info()); })
-      .def("outputs",
-           [](const NativeFunction& f) { return DescribeOutputs(f.program->program(), f.info()); });
+      .def("inputs", [](const NativeFunction& f) { return Describe(f.signature().inputs); })
+      .def("outputs", [](const NativeFunction& f) { return Describe(f.signature().outputs); });
 }
 
 }  // namespace relayvm::python

@@ -3,7 +3,9 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "bytecode/program.h"
 #include "tools/python/src/session.h"
 #include "vm/run/executable.h"
 
@@ -17,12 +19,12 @@ struct PyProgram {
 struct BoundFunction {
   std::shared_ptr<Session> session;
   const ExportInfo* info;  // of the session's program
-  const Program& program() const { return session->executable()->program(); }
+  const FunctionSignature& signature() const {
+    return *session->executable()->info().FindFunction(info->name).value();
+  }
 };
 
-// A function's parameters, and the parts of its result depth first through tuples: for each, what
-// relayvm.model.Argument takes.
-pybind11::list DescribeInputs(const Program& program, const ExportInfo& info);
-pybind11::list DescribeOutputs(const Program& program, const ExportInfo& info);
+// Inputs or outputs of a function: for each, what relayvm.model.Argument takes.
+pybind11::list Describe(const std::vector<NamedType>& parts);
 
 }  // namespace relayvm::python

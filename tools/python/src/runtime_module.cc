@@ -170,18 +170,18 @@ PYBIND11_MODULE(_native, m) {
       .def("functions",
            [](const PyProgram& p) {
              std::vector<std::string> names;
-             for (const ExportInfo& e : p.executable->program().exports) names.push_back(e.name);
+             for (const FunctionSignature& f : p.executable->info().functions)
+               names.push_back(f.name);
              return names;
            })
       .def("adts",
            [](const PyProgram& p) {
              py::dict adts;
-             for (const AdtInfo& adt : p.executable->program().adts) {
+             for (const DataTypeInfo& adt : p.executable->info().data_types) {
                py::dict constructors;
-               for (const ConstructorInfo& c : adt.constructors) {
+               for (const DataTypeInfo::Constructor& c : adt.constructors) {
                  py::list fields;
-                 for (const ValueType& f : c.fields)
-                   fields.append(RelayTypeToString(p.executable->program(), f));
+                 for (const TypeInfo& field : c.fields) fields.append(field.text);
                  constructors[c.name.c_str()] = py::tuple(fields);
                }
                adts[adt.name.c_str()] = constructors;
@@ -261,8 +261,8 @@ PYBIND11_MODULE(_native, m) {
               const py::args& args, const py::kwargs& kwargs) {
              return f.session->Start(*f.info, args, kwargs, done, host_call);
            })
-      .def("inputs", [](const BoundFunction& f) { return DescribeInputs(f.program(), *f.info); })
-      .def("outputs", [](const BoundFunction& f) { return DescribeOutputs(f.program(), *f.info); })
+      .def("inputs", [](const BoundFunction& f) { return Describe(f.signature().inputs); })
+      .def("outputs", [](const BoundFunction& f) { return Describe(f.signature().outputs); })
       .def("result_is_tuple",
            [](const BoundFunction& f) { return f.info->result.kind == ValueType::Kind::kTuple; });
 

@@ -13,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include "bytecode/disassembler.h"
 #include "tools/python/src/arrays.h"
 #include "tools/python/src/errors.h"
 #include "tools/python/src/seconds.h"
@@ -406,7 +407,7 @@ std::vector<Value> InputsOf(const Program& program, const ExportInfo& function,
     if (!inputs[i] && !vm::OptionalFormOf(program, function.params[i]))
       throw py::type_error(fmt::format("{}: input {} ({}) is missing", function.name,
                                        function.param_names[i],
-                                       RelayTypeToString(program, function.params[i])));
+                                       TypeToString(program, function.params[i])));
   }
   return inputs;
 }
