@@ -1,5 +1,6 @@
-// BLAKE2b with a result of 32 bytes (RFC 7693): no two contents that anybody can find have the same. What
-// is kept for others to find by its content is named by it. For damage Checksum64 is enough.
+// BLAKE2b with a result of 32 bytes (RFC 7693): no two contents that anybody can find have the
+// same. What is kept for others to find by its content is named by it. For damage Checksum64 is
+// enough.
 //
 //   Blake2b hash;
 //   hash.Add(first);

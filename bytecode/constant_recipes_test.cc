@@ -1,5 +1,5 @@
-// Constants with recipes, through the assembler, the verifier, the writer and the reader. What runs them is
-// tested in vm/kernels/recipes_test.cc.
+// Constants with recipes, through the assembler, the verifier, the writer and the reader. What runs
+// them is tested in vm/kernels/recipes_test.cc.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 

@@ -23,8 +23,8 @@ std::string DisassembleProgram(const Program& program, const DisassembleOptions&
 std::string DisassembleFunction(const Program& program, uint32_t function,
                                 const DisassembleOptions& options = {});
 
-// For people, as Relay writes types: "List[Tensor[(n, 3), float32]]", "(int32, fn)"; type parameters
-// are A, B, ...
+// For people, as Relay writes types: "List[Tensor[(n, 3), float32]]", "(int32, fn)"; type
+// parameters are A, B, ...
 std::string TypeToString(const Program& program, const ValueType& type);
 // The same of a result, or one of its fields: "of a type that a run tells" where nothing else does.
 std::string ResultTypeToString(const Program& program, const ExportInfo& exported,

@@ -22,12 +22,13 @@
 // Gaps hold zeros. All integers are little-endian. The program names its images and constants by
 // 64-bit offsets from the start of the file. The header's checksum covers the header and the
 // program; the program holds a checksum of each image, of each constant and of each program for
-// another processor. A loader compares those of what it takes, but for the constants, so that its time does not depend on the weights: these are for
-// those who ask (CheckSegments; vmrun --verify, vmdump --check).
+// another processor. A loader compares those of what it takes, but for the constants, so that its
+// time does not depend on the weights: these are for those who ask (CheckSegments; vmrun --verify,
+// vmdump --check).
 //
 // Versions: a reader takes files of its own major version with its own or an older minor version,
-// from kOldestFormatMinor on, nothing else. Minor 1 says what kernels do with their buffers; minor 2 has
-// recipes of constants. A file states the least that it needs.
+// from kOldestFormatMinor on, nothing else. Minor 1 says what kernels do with their buffers; minor
+// 2 has recipes of constants. A file states the least that it needs.
 // Tested by reader_test.cc.
 #pragma once
 

@@ -43,8 +43,8 @@ struct SegmentPages {
   size_t bytes;
 };
 
-// The image as it lies in memory, in a file without a name that nobody can change any more; -1 where the
-// system has none.
+// The image as it lies in memory, in a file without a name that nobody can change any more; -1
+// where the system has none.
 int MakeSealedFile(const ImageLayout& layout, std::span<const uint8_t> elf) {
   constexpr unsigned kFlags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
   int fd = memfd_create("relayvm", kFlags | MFD_EXEC);
@@ -70,8 +70,8 @@ Status Refused(const char* what) {
           fmt::format("kernel image: the system refuses {}: {}", what, std::strerror(errno))};
 }
 
-// No page is ever both writable and executable, or one after the other: what sees to that (MDWE, SELinux)
-// lets it through.
+// No page is ever both writable and executable, or one after the other: what sees to that (MDWE,
+// SELinux) lets it through.
 Status MapSegmentOfFile(const ImageSegment& segment, int fd, char* base) {
   const SegmentPages pages(segment);
   void* memory = mmap(base + pages.begin, pages.bytes, Protection(segment), MAP_PRIVATE | MAP_FIXED,

@@ -1,9 +1,9 @@
 // Kernel images in memory: choosing the best one that the machine runs, and mapping it.
 //
-// Mapping needs no dynamic linker: segments are copied into a sealed file in memory and mapped from it, so
-// that code is no one's to change, whatever becomes of the file it comes from, and no page was ever writable
-// that is executable. Where the system has no such files, pages are written and then protected. Immutable
-// once mapped; thread-safe. Tested by image_loader_test.cc.
+// Mapping needs no dynamic linker: segments are copied into a sealed file in memory and mapped from
+// it, so that code is no one's to change, whatever becomes of the file it comes from, and no page
+// was ever writable that is executable. Where the system has no such files, pages are written and
+// then protected. Immutable once mapped; thread-safe. Tested by image_loader_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -22,12 +22,13 @@ namespace relayvm {
 
 // What the CPU and the operating system offer, by LLVM's names ("avx2", "sse4.2").
 //
-// Linux lets a process use AMX ("amx-...") when it has asked. That is done once, when something needs it
-// first: what is granted is not given back, and makes the signal frames of all threads larger.
+// Linux lets a process use AMX ("amx-...") when it has asked. That is done once, when something
+// needs it first: what is granted is not given back, and makes the signal frames of all threads
+// larger.
 class CpuFeatures {
  public:
-  // No more than those of the level that the environment's RELAYVM_MAX_CPU_LEVEL names, where it does: so
-  // a machine compiles, tests and runs as an older one would.
+  // No more than those of the level that the environment's RELAYVM_MAX_CPU_LEVEL names, where it
+  // does: so a machine compiles, tests and runs as an older one would.
   static CpuFeatures OfThisMachine();
   // For tests: a machine with just these, whose system permits AMX or not.
   explicit CpuFeatures(std::vector<std::string> names, bool (*permits_amx)() = nullptr)

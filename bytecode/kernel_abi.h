@@ -19,8 +19,8 @@
  * A kernel that may run for longer than about a millisecond calls env->poll that often, and returns
  * at once with what that gives unless it is 0: so time limits and cancellation act inside it.
  *
- * Elements of strings are ids of env->strings, int64: the same text has the same id in a run. Compiled
- * kernels only move and compare them.
+ * Elements of strings are ids of env->strings, int64: the same text has the same id in a run.
+ * Compiled kernels only move and compare them.
  *
  * A kernel that returns RELAYVM_KERNEL_INDEX_OUT_OF_RANGE may say in env->fault which number that
  * is, and what was expected, where its caller gives that. */
@@ -37,8 +37,8 @@ typedef struct RelayvmKernelFault {
 /* The texts of a run. One thread at a time. */
 typedef struct RelayvmStrings RelayvmStrings;
 struct RelayvmStrings {
-  /* The text of an id, UTF-8, `*bytes` long and not zero-terminated, which stays there until the run
-   * ends; NULL where there is none. */
+  /* The text of an id, UTF-8, `*bytes` long and not zero-terminated, which stays there until the
+   * run ends; NULL where there is none. */
   const char* (*text)(const RelayvmStrings* self, int64_t id, uint64_t* bytes);
   /* The id of a text, which is copied where it is new. -1: there is no memory for it. */
   int64_t (*intern)(RelayvmStrings* self, const char* text, uint64_t bytes);

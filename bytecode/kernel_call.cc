@@ -337,7 +337,8 @@ class KernelCallChecker {
   // same, slots that overlap. Counts the uses of registers, too.
   Status CheckOverlap() {
     ++call_;
-    // Slots that are looked at, with where they end: an input that an output replaces is part of it.
+    // Slots that are looked at, with where they end: an input that an output replaces is part of
+    // it.
     std::vector<std::pair<size_t, uint64_t>> slots;
     std::vector<bool> replaced(operands_.size(), false);
     auto slot = [&](size_t i) -> const ArenaSlot& { return function_->slots[operands_[i].index]; };

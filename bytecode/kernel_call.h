@@ -6,12 +6,12 @@
 //   - fixed scalars have their values; units of work are at most, scratch is at least the kernel's.
 //
 // Most of it follows from the code before the call: tensors were allocated there with the very
-// registers that are the call's scalars. CheckKernelCalls proves what it can, by data flow over each
-// stretch of code without a jump to it, where scalars are expressions (base/dim.h) and tensors have
-// a dtype and dims; so have the arguments of a function that only the host calls, as the export
-// declares them. After a jump's target nothing is known. What it cannot prove the interpreter checks
-// at the call, which shows a dtype and room, not dims; and what is wrong in every run is an error.
-// Debug builds check what is proved as well, and so do those that ask for it
+// registers that are the call's scalars. CheckKernelCalls proves what it can, by data flow over
+// each stretch of code without a jump to it, where scalars are expressions (base/dim.h) and tensors
+// have a dtype and dims; so have the arguments of a function that only the host calls, as the
+// export declares them. After a jump's target nothing is known. What it cannot prove the
+// interpreter checks at the call, which shows a dtype and room, not dims; and what is wrong in
+// every run is an error. Debug builds check what is proved as well, and so do those that ask for it
 // (LoadOptions::check_proved_calls): tests/fuzz does, with programs made at random.
 // Time is linear in the size of the program. Tested by kernel_call_test.cc.
 #pragma once

@@ -9,7 +9,8 @@
 namespace relayvm {
 namespace {
 
-// A function of any object r0 and scalar i0, with two slots of 64 bytes and, others that overlap them.
+// A function of any object r0 and scalar i0, with two slots of 64 bytes and, others that overlap
+// them.
 Program ProgramOf(const std::string& body) {
   Result<Program> program = Assemble(R"(
 .version 1
@@ -35,8 +36,8 @@ Program ProgramOf(const std::string& body) {
   return *std::move(program);
 }
 
-// Of the calls in the order of the code: "p" where all is proved, else for each buffer 1 (check), and
-// before them "c" when scalars, units or scratch are checked.
+// Of the calls in the order of the code: "p" where all is proved, else for each buffer 1 (check),
+// and before them "c" when scalars, units or scratch are checked.
 std::string Outcome(const std::string& body) {
   const Program program = ProgramOf(body);
   const Status status = VerifyProgram(program);

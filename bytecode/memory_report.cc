@@ -486,8 +486,8 @@ class Simulator {
     }
   }
 
-  // What the callee holds comes on top of what is held here during the call (its arguments, taken or
-  // not) or, in a tail call, of its arguments alone.
+  // What the callee holds comes on top of what is held here during the call (its arguments, taken
+  // or not) or, in a tail call, of its arguments alone.
   void Call(uint32_t callee, int lists, bool is_tail) {
     std::span<const uint16_t> scalars = instruction_.List(lists);
     std::vector<ValuePtr> objects;

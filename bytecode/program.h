@@ -25,8 +25,9 @@ struct ValueType {
   std::vector<int64_t> dims;           // kTensor: -1 where the size is symbolic
   std::vector<std::string> dim_names;  // kTensor: as printed ("n", "n*2 + 1"), parallel to dims; ""
                                        // where static or unknown
-  // kTensor, of a parameter or a host function's result: dims that are expressions over other names, else
-  // empty; parallel to dims, or none at all. Scalar i is name i of bytecode/dim_names.h.
+  // kTensor, of a parameter or a host function's result: dims that are expressions over other
+  // names, else empty; parallel to dims, or none at all. Scalar i is name i of
+  // bytecode/dim_names.h.
   std::vector<SizeFormula> dim_formulas;
   std::vector<ValueType> args;  // kTuple: fields; kAdt: type arguments; kRef: content
   // kAdt: index into Program::adts; kTypeVar: position among the type parameters in scope, of the
@@ -73,9 +74,9 @@ struct FunctionInfo {
   uint16_t num_captured = 0;
 };
 
-// A function that hosts may call. Its code takes and returns objects only (scalars boxed). Dims of one
-// name among the parameters are one number, which the border checks and the code relies on. A value
-// of a type that its type parameters leave open may be any tensor, tuple or constructor.
+// A function that hosts may call. Its code takes and returns objects only (scalars boxed). Dims of
+// one name among the parameters are one number, which the border checks and the code relies on. A
+// value of a type that its type parameters leave open may be any tensor, tuple or constructor.
 struct ExportInfo {
   std::string name;
   uint32_t function = 0;
@@ -86,9 +87,9 @@ struct ExportInfo {
   std::vector<std::string> output_names;  // of the result's tensors, depth first; may be empty
 };
 
-// A function that the program declares and the host provides (vm/border/host_function.h). It takes and gives
-// objects (scalars boxed) of types without variables, functions and references. What dims of one name
-// promise holds for the result too.
+// A function that the program declares and the host provides (vm/border/host_function.h). It takes
+// and gives objects (scalars boxed) of types without variables, functions and references. What dims
+// of one name promise holds for the result too.
 struct HostFunctionInfo {
   std::string name;
   std::vector<ValueType> params;
@@ -109,9 +110,10 @@ struct FixedScalar {
   int64_t value;
 };
 
-// The kernel that runs `b` calls of another one at once, where all scalars and shared buffers of these
-// are the same. Its buffers are those of the other one: a shared one as it is, any other as the calls'
-// own, one after the other. It gives each call the very bits that the other kernel gives it.
+// The kernel that runs `b` calls of another one at once, where all scalars and shared buffers of
+// these are the same. Its buffers are those of the other one: a shared one as it is, any other as
+// the calls' own, one after the other. It gives each call the very bits that the other kernel gives
+// it.
 struct BatchedKernelInfo {
   static constexpr uint16_t kBatchSize = UINT16_MAX;
 
@@ -147,23 +149,24 @@ struct RecipeInput {
   // Of the data, as a file states it (blake2b.h).
   std::optional<std::array<uint8_t, 32>> hash = std::nullopt;
 };
-// How the data of a constant is made when a program is loaded, of tensors that take less room: by a builtin
-// that the runtime has for this (Builtin::makes_constants), which takes the inputs, then the constant.
+// How the data of a constant is made when a program is loaded, of tensors that take less room: by a
+// builtin that the runtime has for this (Builtin::makes_constants), which takes the inputs, then
+// the constant.
 struct RecipeInfo {
   std::string builtin;
   std::vector<int64_t> params;
   std::vector<RecipeInput> inputs;
 };
-// The most that a constant may be larger than the inputs of its recipe, and all such constants than the
-// file: so what loading takes is in proportion to the file.
+// The most that a constant may be larger than the inputs of its recipe, and all such constants than
+// the file: so what loading takes is in proportion to the file.
 inline constexpr uint64_t kMaxRecipeGrowth = 64;
 
 struct ConstantInfo {
   DType dtype;
   std::vector<int64_t> dims;
   std::string name;  // of a bound parameter, or empty
-  // 64-byte aligned once read. Of one with a recipe: empty in a file, and what the recipe gives from a
-  // compiler.
+  // 64-byte aligned once read. Of one with a recipe: empty in a file, and what the recipe gives
+  // from a compiler.
   SharedBytes data;
   std::shared_ptr<const RecipeInfo> recipe = nullptr;  // or null
 };
@@ -193,8 +196,8 @@ struct Program {
   std::vector<ConstantInfo> constants;
   std::vector<std::string> messages;
   std::vector<std::string> source_files;
-  // The texts of constants of strings: a text's id is its position. The first is empty. None: the program
-  // has no strings.
+  // The texts of constants of strings: a text's id is its position. The first is empty. None: the
+  // program has no strings.
   std::vector<std::string> strings;
   std::vector<ImageInfo> images;
   // Of a file that holds the program for several processors: what each needs (see

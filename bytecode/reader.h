@@ -2,9 +2,10 @@
 // whatever the bytes, the result is such a program or an error. Time and memory are in proportion
 // to the file without its constants, which are neither read nor copied.
 //
-// Damage is found by checksums. Those of constants are compared by CheckSegments alone (LoadOptions::verify), since it
-// reads all of them; so damage of a constant is found when somebody asks. Kernel images are native code and
-// trusted as a shared library is. Thread-safe. Tested by reader_test.cc.
+// Damage is found by checksums. Those of constants are compared by CheckSegments alone
+// (LoadOptions::verify), since it reads all of them; so damage of a constant is found when somebody
+// asks. Kernel images are native code and trusted as a shared library is. Thread-safe. Tested by
+// reader_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -29,15 +30,16 @@ Result<Program> ReadProgram(std::shared_ptr<const FileMapping> mapping,
 // From memory: copies the bytes, since their alignment is not known.
 Result<Program> ReadProgram(std::span<const uint8_t> bytes, const std::string& target = "");
 
-// From memory, which stays as it is for as long as `owner` lives: constants and images point into it,
-// the rest is copied. REQUIRES: `bytes` is 64-byte aligned.
+// From memory, which stays as it is for as long as `owner` lives: constants and images point into
+// it, the rest is copied. REQUIRES: `bytes` is 64-byte aligned.
 Result<Program> ReadProgramInPlace(std::span<const uint8_t> bytes,
                                    std::shared_ptr<const void> owner,
                                    const std::string& target = "");
 
 // Compares the checksums that reading leaves out: of constants, and of the programs and images for
-// other processors. kInvalidInput, naming the constant or the processor, where it is not what was written.
-// Constants of files that state no checksum pass. Any bytes may be given, and may change meanwhile.
+// other processors. kInvalidInput, naming the constant or the processor, where it is not what was
+// written. Constants of files that state no checksum pass. Any bytes may be given, and may change
+// meanwhile.
 Status CheckSegments(std::span<const uint8_t> file);
 
 }  // namespace relayvm

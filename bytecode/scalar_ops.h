@@ -1,6 +1,6 @@
-// ScalarOps: the machine of bytecode/semantics.h whose scalars are numbers, and what fn.*, fn2.* and
-// convert compute. Pure functions of canonical 64-bit scalars (bytecode/kernel_abi.h). Thread-safe.
-// Tested by scalar_ops_test.cc.
+// ScalarOps: the machine of bytecode/semantics.h whose scalars are numbers, and what fn.*, fn2.*
+// and convert compute. Pure functions of canonical 64-bit scalars (bytecode/kernel_abi.h).
+// Thread-safe. Tested by scalar_ops_test.cc.
 #pragma once
 
 #include <bit>

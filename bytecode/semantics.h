@@ -1,9 +1,9 @@
-// What instructions on scalars do, said once, over a machine: the interpreter's numbers, formulas and
-// numbers that constants decide (symbolic_ops.h), LLVM's values (compiler/aot/llvm_ops.h).
+// What instructions on scalars do, said once, over a machine: the interpreter's numbers, formulas
+// and numbers that constants decide (symbolic_ops.h), LLVM's values (compiler/aot/llvm_ops.h).
 //
 // Semantics<M> has a function for each row SCALAR, FALLIBLE and BRANCH of opcodes.def, named as the
-// row. It takes what the row's operands are, but for the result's register and the target, and gives
-// the result, or whether to jump. A machine M has two types and operations on them:
+// row. It takes what the row's operands are, but for the result's register and the target, and
+// gives the result, or whether to jump. A machine M has two types and operations on them:
 //
 //   Int    a scalar: 64 bits, canonical for its dtype (kernel_abi.h)
 //   Bool   whether something holds
@@ -43,8 +43,8 @@
 
 namespace relayvm {
 
-// On 64 bits, wrapping. The machine need not divide by 0, nor kDivS and kRemS by -1, nor shift by more
-// than 63.
+// On 64 bits, wrapping. The machine need not divide by 0, nor kDivS and kRemS by -1, nor shift by
+// more than 63.
 enum class IntOp : uint8_t {
   kAdd,
   kSub,

@@ -140,7 +140,8 @@ Status CheckSizeFormula(std::span<const SizeStep> formula, size_t num_scalars, b
   return depth == (shape ? 0 : 1) ? Status() : InvalidInput("a size ends early");
 }
 
-// The analyzer does not know that formulas are checked before they are evaluated (CheckSizeFormula).
+// The analyzer does not know that formulas are checked before they are evaluated
+// (CheckSizeFormula).
 // NOLINTBEGIN(clang-analyzer-core.*)
 std::optional<int64_t> EvaluateSize(std::span<const SizeStep> formula, const int64_t* scalars) {
   // No larger than it may get: this may be the deepest that a run goes.

@@ -143,7 +143,8 @@ Status CheckAdts(const Program& program) {
 
 // --- Constants and tensor types ---
 
-// What it says by itself; that the runtime has such a builtin is for the loader (vm/kernels/recipes.h).
+// What it says by itself; that the runtime has such a builtin is for the loader
+// (vm/kernels/recipes.h).
 Status CheckRecipe(const ConstantInfo& constant, uint64_t bytes) {
   const RecipeInfo& recipe = *constant.recipe;
   constexpr size_t kMost = 16;

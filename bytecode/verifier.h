@@ -31,8 +31,8 @@
 //   - scalar registers hold any 64 bits: dims and sizes of allocations, extents of kernels and
 //     their scratch are checked when used;
 //   - kernel calls that kernel_call.h cannot prove: the same is checked when they run;
-//   - what kernels do inside their buffers, and that they read and write what their KernelInfo says:
-//     native code is trusted. So are scalars that are not part of a size, such as an offset.
+//   - what kernels do inside their buffers, and that they read and write what their KernelInfo
+//     says: native code is trusted. So are scalars that are not part of a size, such as an offset.
 //
 // Time is linear in the size of the program without its constants.
 // Thread-safe. Tested by verifier_test.cc.

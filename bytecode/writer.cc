@@ -434,9 +434,9 @@ Status CheckPrograms(const std::vector<const Program*>& programs) {
   return OkStatus();
 }
 
-// Each constant is read once: its bytes may be made only now (base/shared_bytes.h). So the programs,
-// which have their checksums, are written last, and the first, which has those of the others, at the
-// end.
+// Each constant is read once: its bytes may be made only now (base/shared_bytes.h). So the
+// programs, which have their checksums, are written last, and the first, which has those of the
+// others, at the end.
 Status WriteParts(const std::vector<const Program*>& programs, const WriteAt& write) {
   RELAYVM_RETURN_IF_ERROR(CheckPrograms(programs));
   // Offsets depend on the programs' sizes, which do not depend on their values: build, lay out,

@@ -1,7 +1,8 @@
 // Writing .vmx files (layout: file_format.h). The same program gives the same bytes.
 //
-// `others` are the same program for further processors, of which the file's first program asks least:
-// each has one image. Constants that share their bytes (SharedBytes::identity) are written once.
+// `others` are the same program for further processors, of which the file's first program asks
+// least: each has one image. Constants that share their bytes (SharedBytes::identity) are written
+// once.
 //
 // Both functions verify the program first (verifier.h), so that a defect of the compiler shows when
 // it compiles, not when somebody loads the file. Thread-safe. Tested by reader_test.cc.

@@ -43,8 +43,8 @@ Result<ir::Module> ReadModule(const std::string& input, const CompileOptions& op
                options.warn, options.stop});
 }
 
-// The dims that --shape names, over all parameters: those that the program has names for already, and new
-// ones.
+// The dims that --shape names, over all parameters: those that the program has names for already,
+// and new ones.
 class NamedDims {
  public:
   explicit NamedDims(const ir::Module& module) : module_(module) {
@@ -66,8 +66,8 @@ class NamedDims {
   std::map<std::string, Dim> dims_;
 };
 
-// What --shape says, over a declared type: `?` keeps what is declared, a number or a name replaces `?` and
-// names.
+// What --shape says, over a declared type: `?` keeps what is declared, a number or a name replaces
+// `?` and names.
 Result<ir::Type> BindShape(const ir::Type& declared, const std::string& name,
                            const std::string& text, NamedDims& named) {
   auto fail = [&](const std::string& why) {
@@ -260,7 +260,8 @@ Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options)
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
     AddTimes(lowered.kernel_times, took.count(), options.pipeline.timings);
     if (i > 0) {
-      // Where kernels use nothing of what a processor has more than its level, that is there already.
+      // Where kernels use nothing of what a processor has more than its level, that is there
+      // already.
       const auto needs = [](const Program& p) {
         return p.images.empty() ? std::string() : p.images[0].cpu_features;
       };

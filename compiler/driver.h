@@ -1,5 +1,5 @@
-// The whole way: a program's text or file in, a Program or its other forms out. Users of the compiler
-// as a library have api/compiler.h. Tested by driver_test.cc.
+// The whole way: a program's text or file in, a Program or its other forms out. Users of the
+// compiler as a library have api/compiler.h. Tested by driver_test.cc.
 #pragma once
 
 #include <functional>
@@ -40,8 +40,8 @@ struct CompileOptions {
   std::function<void(const std::string&)> warn;
   // Measures schedules before it compiles, where it has a budget. For one processor.
   tuner::TuneOptions tune;
-  // A program that compiler/graph makes a graph of: static, without control flow, or else the error says
-  // what is in the way.
+  // A program that compiler/graph makes a graph of: static, without control flow, or else the error
+  // says what is in the way.
   bool for_graph = false;
   bool count_poor_kernels = false;  // Compiled::poor_kernels
   std::stop_token stop;             // asked to: fails with kCancelled, soon. For all stages

@@ -6,10 +6,10 @@
 //   pass.run = [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {...};
 //   options.passes.push_back({pass, "after:FoldConstants"});     // PipelineOptions
 //
-// The same function in a shared library is loaded by `relayc --load-pass` (pass_plugin.h). Examples:
-// tools/examples/passes. What passes are made of: ir/ir.h (nodes, ForEachAtom, ForEachBlock),
-// transforms/rewrite.h (a function from a binding to bindings), transforms/builder.h.
-// Tested by pipeline_test.cc.
+// The same function in a shared library is loaded by `relayc --load-pass` (pass_plugin.h).
+// Examples: tools/examples/passes. What passes are made of: ir/ir.h (nodes, ForEachAtom,
+// ForEachBlock), transforms/rewrite.h (a function from a binding to bindings),
+// transforms/builder.h. Tested by pipeline_test.cc.
 #pragma once
 
 #include <cstdint>

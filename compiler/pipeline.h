@@ -62,8 +62,8 @@ Result<std::vector<PlannedPass>> PlanPasses(const PipelineOptions& options);
 
 // Before: as parsed, parameters bound. After: ready for lower::LowerModule.
 Result<ir::Module> RunPipeline(ir::Module module, const PipelineOptions& options);
-// The same for several processors: a module for each of `cpus`, which stand in for options.cpu. What
-// does not depend on them runs once, so that the modules share their constants.
+// The same for several processors: a module for each of `cpus`, which stand in for options.cpu.
+// What does not depend on them runs once, so that the modules share their constants.
 Result<std::vector<ir::Module>> RunPipelines(ir::Module module, const PipelineOptions& options,
                                              const std::vector<std::string>& cpus);
 
@@ -81,10 +81,10 @@ struct PassedModule {
   ir::Module module;
   Facts holds;  // of a module as parsed: none
 };
-// The compiler's passes of these names, in this order, and type inference where one of them needs it, and
-// at the end. An error names the pass that there is not, or whose needs are not met. What comes of it can
-// be compiled as long as types are not final. Of the options: verify, print, timings and what passes are
-// told.
+// The compiler's passes of these names, in this order, and type inference where one of them needs
+// it, and at the end. An error names the pass that there is not, or whose needs are not met. What
+// comes of it can be compiled as long as types are not final. Of the options: verify, print,
+// timings and what passes are told.
 Result<PassedModule> RunPasses(const PassedModule& from, const std::vector<std::string>& names,
                                const PipelineOptions& options);
 // Only what gives the program its meaning: types and guards. What the reference interpreter runs.

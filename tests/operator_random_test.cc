@@ -1,5 +1,5 @@
-// Random operators give the same numbers whatever the program says of shapes: dims that it gives, and
-// `?` in all of them. Walks the operator table.
+// Random operators give the same numbers whatever the program says of shapes: dims that it gives,
+// and `?` in all of them. Walks the operator table.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 

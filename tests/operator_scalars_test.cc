@@ -1,8 +1,8 @@
-// A scalar means what a tensor's element means: for every operator that works element by element and
-// every dtype, the VM's instructions on scalars, the compiled kernel on vectors and the evaluator of
-// tensor expressions give the same bits, at the extremes of the dtype and on random numbers.
-// Functions that kernels approximate are the same in the first two. What the common operators must
-// give is said here a second time, in plain C++.
+// A scalar means what a tensor's element means: for every operator that works element by element
+// and every dtype, the VM's instructions on scalars, the compiled kernel on vectors and the
+// evaluator of tensor expressions give the same bits, at the extremes of the dtype and on random
+// numbers. Functions that kernels approximate are the same in the first two. What the common
+// operators must give is said here a second time, in plain C++.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 

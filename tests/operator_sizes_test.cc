@@ -1,9 +1,9 @@
 // Sizes that only running tells, at their extremes, for every operator that reads one.
 //
-// Walks the operator table: a call is found by trying argument types until the type relation accepts
-// them and lets elements of an argument into a dim or a guard. The program takes a corner of the
-// result, so that at -O3 the result is often never made. It runs with each number at 0, -1, 2^62 ...:
-// that gives a result or an error, within the limit of memory, and no signal.
+// Walks the operator table: a call is found by trying argument types until the type relation
+// accepts them and lets elements of an argument into a dim or a guard. The program takes a corner
+// of the result, so that at -O3 the result is often never made. It runs with each number at 0, -1,
+// 2^62 ...: that gives a result or an error, within the limit of memory, and no signal.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 

@@ -1,4 +1,5 @@
-// fmt's functions, of which Debian has a shared library alone: a self-contained program has its own.
+// fmt's functions, of which Debian has a shared library alone: a self-contained program has its
+// own.
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

@@ -1,5 +1,6 @@
-// The main part of a program that relayc --executor aot --emit exe writes: what vmrun does with a file,
-// it does with the native code that it is linked with. The command line is the user's contract:
+// The main part of a program that relayc --executor aot --emit exe writes: what vmrun does with a
+// file, it does with the native code that it is linked with. The command line is the user's
+// contract:
 //
 //   PROGRAM [--function main] --input ARG ... [--output OUT] [--expect FILE] [--repeat N] [--json]
 //           [--memory-limit SIZE] [--stack-limit SIZE] [--timeout SECONDS] [--stats]

@@ -4,9 +4,9 @@
 //   relayrun INPUT [relayc's options] [vmrun's options] [--executor vm|graph|debug]
 //            [--trace-values[=N]]
 //
-// `graph` runs static programs without control flow, all memory planned before. `debug` (also: `reference`) runs the typed program with plain loops, slow and obviously right, and shows
-// each value on its way with --trace-values. Exit status: as
-// vmrun's. Tested by tools_test.cc.
+// `graph` runs static programs without control flow, all memory planned before. `debug` (also:
+// `reference`) runs the typed program with plain loops, slow and obviously right, and shows each
+// value on its way with --trace-values. Exit status: as vmrun's. Tested by tools_test.cc.
 #include <chrono>
 
 #include "compiler/graph/build_graph.h"

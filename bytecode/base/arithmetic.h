@@ -1,7 +1,7 @@
-// What arithmetic on one element means where C++ leaves it open: the range of narrow integers, casts
-// of floats that no integer holds, powers of integers, remainders of floats. Shared by the tensor
-// expressions' evaluator (kernels/te) and the VM's scalar instructions; generated code does the same.
-// Pure functions. Tested by arithmetic_test.cc.
+// What arithmetic on one element means where C++ leaves it open: the range of narrow integers,
+// casts of floats that no integer holds, powers of integers, remainders of floats. Shared by the
+// tensor expressions' evaluator (kernels/te) and the VM's scalar instructions; generated code does
+// the same. Pure functions. Tested by arithmetic_test.cc.
 #pragma once
 
 #include <cmath>

@@ -25,8 +25,9 @@ constexpr bool FitsInt32(int64_t v) { return v == static_cast<int32_t>(v); }
 // answer.
 constexpr size_t kMaxTerms = 12;
 
-// Coefficients under a divisor b are from 0 to b - 1; under one above this, those nearest to 0. Else
-// floordiv(n - m, b) would be floordiv(n + m*(b - 1), b) - m, a product that need not fit 64 bits.
+// Coefficients under a divisor b are from 0 to b - 1; under one above this, those nearest to 0.
+// Else floordiv(n - m, b) would be floordiv(n + m*(b - 1), b) - m, a product that need not fit 64
+// bits.
 constexpr int64_t kLargeDivisor = INT32_MAX;
 
 }  // namespace

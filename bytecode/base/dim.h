@@ -58,8 +58,8 @@ class Dim {
   uint32_t symbol_id() const;
   const std::string& symbol_name() const;
   bool symbol_nonnegative() const;
-  // Operands of kAdd, kMul (at least 2), kFloorDiv, kFloorMod (2), kMin, kMax (at least 2), kInt32 (1);
-  // empty otherwise.
+  // Operands of kAdd, kMul (at least 2), kFloorDiv, kFloorMod (2), kMin, kMax (at least 2), kInt32
+  // (1); empty otherwise.
   std::span<const Dim> operands() const;
 
   friend Dim operator+(const Dim& a, const Dim& b);

@@ -1,5 +1,5 @@
-// Element types of tensors: a closed set of scalars, and strings. Values are stable: they stand in .vmx files.
-// Tested by dtype_test.cc.
+// Element types of tensors: a closed set of scalars, and strings. Values are stable: they stand in
+// .vmx files. Tested by dtype_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ enum class DType : uint8_t {
   kBFloat16 = 10,
   kFloat32 = 11,
   kFloat64 = 12,
-  // A text, as its id in a table (bytecode/base/string_table.h): moved and compared, never computed with.
+  // A text, as its id in a table (bytecode/base/string_table.h): moved and compared, never computed
+  // with.
   kString = 13,
 };
 inline constexpr int kNumDTypes = 13;  // of numbers: without strings

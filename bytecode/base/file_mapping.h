@@ -1,9 +1,9 @@
-// FileMapping: a file mapped read-only into memory and shared with all processes that map it; a pipe
-// (standard input), or a file that is to be read whole, is read to its end into memory.
+// FileMapping: a file mapped read-only into memory and shared with all processes that map it; a
+// pipe (standard input), or a file that is to be read whole, is read to its end into memory.
 //
-// Who writes into a mapped file changes these bytes, and who truncates it ends whoever reads past its new
-// end (SIGBUS); CheckUnchanged() tells of both. Replace files by renaming. Immutable but for that;
-// thread-safe. Tested by file_mapping_test.cc.
+// Who writes into a mapped file changes these bytes, and who truncates it ends whoever reads past
+// its new end (SIGBUS); CheckUnchanged() tells of both. Replace files by renaming. Immutable but
+// for that; thread-safe. Tested by file_mapping_test.cc.
 #pragma once
 
 #include <sys/stat.h>
@@ -31,11 +31,11 @@ class FileMapping {
   // Page-aligned; empty for an empty file.
   std::span<const uint8_t> bytes() const { return {data_, size_}; }
   const std::string& path() const { return path_; }
-  // kFailedPrecondition when the file has been written to or truncated since it was opened, as its times
-  // and its size tell. Always ok when it was read, and when another file has taken its name.
+  // kFailedPrecondition when the file has been written to or truncated since it was opened, as its
+  // times and its size tell. Always ok when it was read, and when another file has taken its name.
   //
-  // `status_time`, or null: when something was last changed about the file, its name or permissions too.
-  // Where this alone differs from status_time(), the time of writing may have been set back.
+  // `status_time`, or null: when something was last changed about the file, its name or permissions
+  // too. Where this alone differs from status_time(), the time of writing may have been set back.
   Status CheckUnchanged(int64_t* status_time = nullptr) const;
   int64_t status_time() const;  // when it was opened
   // What CheckUnchanged says of a file that has been written to: how that is known.

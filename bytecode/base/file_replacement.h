@@ -4,10 +4,11 @@
 //   RELAYVM_RETURN_IF_ERROR(file.Write(data, size));
 //   return file.Commit();
 //
-// It is written under a temporary name beside `path`, which nobody has made or can guess, and renamed by
-// Commit, so that who has the old file open or mapped keeps it. Without a Commit, the old file stays. A
-// pipe or a device, which can't be replaced by renaming, is written in place. Not thread-safe, but several
-// may write the same path: one of them is there in the end, whole. Tested by file_replacement_test.cc.
+// It is written under a temporary name beside `path`, which nobody has made or can guess, and
+// renamed by Commit, so that who has the old file open or mapped keeps it. Without a Commit, the
+// old file stays. A pipe or a device, which can't be replaced by renaming, is written in place. Not
+// thread-safe, but several may write the same path: one of them is there in the end, whole. Tested
+// by file_replacement_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -32,8 +33,8 @@ class FileReplacement {
   Status Write(const void* data, size_t size);
   // What is never written is zero. REQUIRES: has_offsets(), and Write is not called.
   Status WriteAt(uint64_t offset, const void* data, size_t size);
-  // With `lasting`, what is there after a loss of power is the old file or the new one, whole. REQUIRES:
-  // called at most once, and nothing is written afterwards.
+  // With `lasting`, what is there after a loss of power is the old file or the new one, whole.
+  // REQUIRES: called at most once, and nothing is written afterwards.
   Status Commit(bool lasting = false);
 
  private:

@@ -4,8 +4,8 @@
 //     return Guarded([&]() -> Status { ... });
 //   }
 //
-// The library's own code throws nothing but std::bad_alloc (and std::length_error, of sizes beyond any
-// memory); what else comes is a host's. Thread-safe. Tested by guarded_test.cc.
+// The library's own code throws nothing but std::bad_alloc (and std::length_error, of sizes beyond
+// any memory); what else comes is a host's. Thread-safe. Tested by guarded_test.cc.
 #pragma once
 
 #include <exception>

@@ -1,5 +1,5 @@
-// A dense row-major tensor in host memory: what files, constants and the evaluator hold. bool is one
-// byte. Copies share the elements (shared_bytes.h). Tested by the readers and the evaluator.
+// A dense row-major tensor in host memory: what files, constants and the evaluator hold. bool is
+// one byte. Copies share the elements (shared_bytes.h). Tested by the readers and the evaluator.
 #pragma once
 
 #include <cstdint>

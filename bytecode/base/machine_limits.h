@@ -1,5 +1,5 @@
-// What this process may have of its machine: the memory and the processors of the machine, or of the
-// control groups that it is in (a container's limits; both versions, and each group above).
+// What this process may have of its machine: the memory and the processors of the machine, or of
+// the control groups that it is in (a container's limits; both versions, and each group above).
 //
 // Reads files; keep what it gives. Thread-safe. Tested by machine_limits_test.cc.
 #pragma once

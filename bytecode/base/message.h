@@ -14,7 +14,8 @@ namespace relayvm {
 // `text` with "{N}" replaced by the N-th value and "{{" by a brace. A place beyond the values stays
 // as it is.
 std::string FillMessage(std::string_view text, std::span<const int64_t> values);
-// ": 85, expected -3 to 2", of a number that must be in least..end-1; empty where a kernel gave none.
+// ": 85, expected -3 to 2", of a number that must be in least..end-1; empty where a kernel gave
+// none.
 std::string OutOfRangeText(int64_t found, int64_t least, int64_t end);
 std::string OutOfRangeText(const RelayvmKernelFault& fault);
 // `text` such that FillMessage gives it back.

@@ -1,5 +1,5 @@
-// Names and messages out of files for a terminal, where control characters could forge lines, hide text
-// or move the cursor. Tested by printable_test.cc.
+// Names and messages out of files for a terminal, where control characters could forge lines, hide
+// text or move the cursor. Tested by printable_test.cc.
 #pragma once
 
 #include <string>

@@ -3,9 +3,9 @@
 // Status is one pointer; OK is null. A failed Status holds a code and a message that names the
 // thing, the numbers and the remedy, and where they are known the place and the numbers as fields
 // (status_detail.h). Result<T> holds a value or a failed Status, never both, never
-// neither. No exception crosses a public interface (guarded.h). Where there is no memory for a failed
-// Status, it is Status::OutOfMemory(), which needs none. Thread-compatible; copies share what they hold.
-// Tested by status_test.cc.
+// neither. No exception crosses a public interface (guarded.h). Where there is no memory for a
+// failed Status, it is Status::OutOfMemory(), which needs none. Thread-compatible; copies share
+// what they hold. Tested by status_test.cc.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,7 @@
 // StatusDetail: what a failed Status knows besides its text, for programs that act on it: where the
 // failure was, and its numbers. Fields that are not known are empty. Plain data. Tested by
-// status_test.cc; of runs by vm/run/status_detail_test.cc, of compilations by compiler/ir/source_test.cc.
+// status_test.cc; of runs by vm/run/status_detail_test.cc, of compilations by
+// compiler/ir/source_test.cc.
 #pragma once
 
 #include <cstdint>

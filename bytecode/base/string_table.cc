@@ -19,8 +19,8 @@ struct SipKey {
   uint64_t k0, k1;
 };
 
-// Where the system gives no random numbers, of addresses, which it chooses at random: kernels, which
-// intern, are no place to fail for that.
+// Where the system gives no random numbers, of addresses, which it chooses at random: kernels,
+// which intern, are no place to fail for that.
 SipKey MakeKey() {
   try {
     std::random_device random;

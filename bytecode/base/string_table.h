@@ -5,12 +5,13 @@
 //   StringTable run(&constants, charge);         goes on behind the ids of its base
 //   run.Intern("cat") == a; run.Text(a) == "cat"
 //
-// So equal texts have equal ids, and moving strings is moving int64s. Texts stay where they are until
-// the table dies. Hashes are keyed (SipHash-1-3, Aumasson and Bernstein 2012) by a number of the
-// process, so that nobody can choose texts that collide. Not thread-safe; a base is only read.
+// So equal texts have equal ids, and moving strings is moving int64s. Texts stay where they are
+// until the table dies. Hashes are keyed (SipHash-1-3, Aumasson and Bernstein 2012) by a number of
+// the process, so that nobody can choose texts that collide. Not thread-safe; a base is only read.
 //
-// Packed strings are the same without a table, as files and hosts have them: n + 1 int64 offsets into
-// the bytes behind them; text i is the bytes from offset i to offset i + 1. Tested by string_table_test.cc.
+// Packed strings are the same without a table, as files and hosts have them: n + 1 int64 offsets
+// into the bytes behind them; text i is the bytes from offset i to offset i + 1. Tested by
+// string_table_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -107,8 +108,8 @@ SharedBytes PackStrings(std::span<const std::string_view> texts);
 // A tensor of packed strings as ids of `table`, and back. Errors: no memory, no text of an id.
 Result<HostTensor> InternStrings(StringTable& table, const HostTensor& packed);
 Result<HostTensor> PackStrings(const StringTable& table, const HostTensor& ids);
-// All texts of a table as bytes (uint8, rank 1), and their ids in one that is empty. Error: the bytes are
-// no table.
+// All texts of a table as bytes (uint8, rank 1), and their ids in one that is empty. Error: the
+// bytes are no table.
 HostTensor StringsOfTable(const StringTable& table);
 Status ReadStringsOfTable(const HostTensor& bytes, StringTable& table);
 

@@ -174,7 +174,8 @@ SharedBytes FromFortranOrder(const HostTensor& t) {
   return rows;
 }
 
-// --- Texts: '<U5' is 5 characters of UTF-32 an element, '|S5' 5 bytes; zeros at the end are none. ---
+// --- Texts: '<U5' is 5 characters of UTF-32 an element, '|S5' 5 bytes; zeros at the end are none.
+// ---
 
 Result<std::string> TextOfUtf32(std::span<const std::byte> bytes, bool big_endian) {
   std::string text;

@@ -5,8 +5,9 @@
 //   then a Python dict: {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), } padded to 64
 //   bytes, then the data
 //
-// Texts ('<U5', '|S5') become packed strings (bytecode/base/string_table.h), and those '<U'. bfloat16 has no .npy form. The format has no checksum: a flipped bit of the data is another value.
-// Reading is safe on any bytes. Thread-safe. Tested by npy_test.cc.
+// Texts ('<U5', '|S5') become packed strings (bytecode/base/string_table.h), and those '<U'.
+// bfloat16 has no .npy form. The format has no checksum: a flipped bit of the data is another
+// value. Reading is safe on any bytes. Thread-safe. Tested by npy_test.cc.
 #pragma once
 
 #include <cstddef>

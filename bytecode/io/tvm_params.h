@@ -3,8 +3,8 @@
 //   u64 magic 0xF7E58D4F05049CB7, u64 reserved, u64 N, N x (u64 length, name), u64 N, N x tensor
 //   blob (ndarray_blob.h)
 //
-// The format has no checksum: a flipped bit of the data is another value. Reading is safe on any bytes.
-// Thread-safe. Tested by tvm_params_test.cc.
+// The format has no checksum: a flipped bit of the data is another value. Reading is safe on any
+// bytes. Thread-safe. Tested by tvm_params_test.cc.
 #pragma once
 
 #include <map>

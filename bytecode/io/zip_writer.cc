@@ -28,7 +28,8 @@ uint32_t Checksum(std::span<const std::byte> content) {
       crc32_z(0, reinterpret_cast<const Bytef*>(content.data()), content.size()));
 }
 
-// What local and central headers share: from the flags to the sizes and the lengths of what follows.
+// What local and central headers share: from the flags to the sizes and the lengths of what
+// follows.
 void PutEntry(std::string* out, uint32_t checksum, uint64_t size, size_t name, size_t extra) {
   Put16(out, kUtf8Names);
   Put16(out, 0);  // stored

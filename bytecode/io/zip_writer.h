@@ -1,6 +1,6 @@
 // Writes zip archives of entries that are stored as they are: .npz files. The layout is that of
-// zip_reader.h; sizes, places and counts that 32 or 16 bits do not hold are written as zip64. The same
-// entries make the same bytes. Not thread-safe. Tested by zip_writer_test.cc.
+// zip_reader.h; sizes, places and counts that 32 or 16 bits do not hold are written as zip64. The
+// same entries make the same bytes. Not thread-safe. Tested by zip_writer_test.cc.
 #pragma once
 
 #include <cstdint>

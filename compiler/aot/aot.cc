@@ -224,7 +224,8 @@ void AddPlaces(ObjectModule* object) {
   }
 }
 
-// `int32_t (tensors, workspace)`, vm/aot's AotStaticFunction, of a C function that takes each alone.
+// `int32_t (tensors, workspace)`, vm/aot's AotStaticFunction, of a C function that takes each
+// alone.
 llvm::Function* MakeStaticEntry(const ObjectModule& object, llvm::Function* function) {
   llvm::IRBuilder<> b(object.context());
   auto* entry = llvm::Function::Create(
@@ -242,7 +243,8 @@ llvm::Function* MakeStaticEntry(const ObjectModule& object, llvm::Function* func
   return entry;
 }
 
-// `builtins`: the image of those that make constants; empty: the runtime has them, or there are none to make.
+// `builtins`: the image of those that make constants; empty: the runtime has them, or there are
+// none to make.
 Status EmitStatic(const StaticPlan& plan, const AotOptions& options, const std::string& name,
                   const std::vector<uint8_t>& builtins, ObjectModule* object, std::string* header) {
   const Program& program = object->program;
@@ -296,8 +298,8 @@ llvm::Function* MakeHeapEntry(const ObjectModule& object, const ExportInfo& e) {
 }
 
 // Native functions, the descriptor, and for each export
-// `relayvm_status* NAME_f(relayvm_value* const* inputs, size_t num_inputs, relayvm_value** result)`, and
-// NAME_f_with, which takes limits first.
+// `relayvm_status* NAME_f(relayvm_value* const* inputs, size_t num_inputs, relayvm_value**
+// result)`, and NAME_f_with, which takes limits first.
 Status EmitWithHeap(const AotOptions& options, const std::string& name, ObjectModule* object,
                     std::string* header) {
   const Program& program = object->program;

@@ -1,5 +1,5 @@
-// The descriptor of a native program, vm/aot/aot_runtime.h's RelayvmAotProgram, as data of its object
-// file: names, types, places, addresses. In GuardLlvm. Tested by tests/aot.
+// The descriptor of a native program, vm/aot/aot_runtime.h's RelayvmAotProgram, as data of its
+// object file: names, types, places, addresses. In GuardLlvm. Tested by tests/aot.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ struct DescriptorParts {
 llvm::GlobalVariable* EmitDescriptor(const ObjectModule& object, const DescriptorParts& parts,
                                      const std::string& symbol);
 
-// A tensor of the runtime (vm/memory/object.h) that is never counted, over elements of the object file, or,
-// where `data` is null, over those that the runtime makes.
+// A tensor of the runtime (vm/memory/object.h) that is never counted, over elements of the object
+// file, or, where `data` is null, over those that the runtime makes.
 llvm::GlobalVariable* EmitTensor(const ObjectModule& object, DType dtype,
                                  const std::vector<int64_t>& dims, llvm::Constant* data,
                                  uint64_t bytes);

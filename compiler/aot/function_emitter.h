@@ -1,10 +1,10 @@
-// FunctionEmitter: a function's bytecode as LLVM IR. Registers become SSA values, branches branches,
-// kernel calls direct calls; what objects are, StaticEmitter and HeapEmitter decide.
+// FunctionEmitter: a function's bytecode as LLVM IR. Registers become SSA values, branches
+// branches, kernel calls direct calls; what objects are, StaticEmitter and HeapEmitter decide.
 //
 // A native function takes a context (static: its frame in the workspace; with a heap: the runtime's
-// AotContext), its scalars, its objects, and gives {result, int32 error}. An error that is not 0 leaves
-// at once. The calling convention is LLVM's tailcc, so that tail calls are jumps whatever they pass.
-// In GuardLlvm (kernels/codegen/llvm_guard.h). Tested by tests/aot.
+// AotContext), its scalars, its objects, and gives {result, int32 error}. An error that is not 0
+// leaves at once. The calling convention is LLVM's tailcc, so that tail calls are jumps whatever
+// they pass. In GuardLlvm (kernels/codegen/llvm_guard.h). Tested by tests/aot.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -110,7 +110,8 @@ class FunctionEmitter {
   // An element as a canonical scalar, and back (bytecode/kernel_abi.h).
   Value* LoadElement(DType dtype, Value* address);
   void StoreElement(DType dtype, Value* value, Value* address);
-  // A function of the runtime; there is none without a heap, where static_plan.h leaves none to call.
+  // A function of the runtime; there is none without a heap, where static_plan.h leaves none to
+  // call.
   Value* CallRuntime(const char* name, llvm::Type* result, const std::vector<Value*>& args);
   // Goes on where `ok`; else into a new block, where `fail` gives what to return.
   template <typename Fn>

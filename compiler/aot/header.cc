@@ -61,8 +61,8 @@ std::string Start(const std::string& name, const std::string& what) {
       guard, what);
 }
 
-// What a C or C++ compiler, the headers that a header includes or the header itself take for something
-// else than a parameter.
+// What a C or C++ compiler, the headers that a header includes or the header itself take for
+// something else than a parameter.
 constexpr std::string_view kTaken[] = {
     // Keywords of C, of C++ or of either, and macros that stand for them.
     "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break",
@@ -77,8 +77,8 @@ constexpr std::string_view kTaken[] = {
     "template", "this", "thread_local", "throw", "true", "try", "typedef", "typeid", "typename",
     "typeof", "typeof_unqual", "union", "unsigned", "using", "virtual", "void", "volatile",
     "wchar_t", "while", "xor", "xor_eq",
-    // Types and macros of the header and of what it includes; macros of compilers and of headers that
-    // may stand before it.
+    // Types and macros of the header and of what it includes; macros of compilers and of headers
+    // that may stand before it.
     "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t",
     "size_t", "ptrdiff_t", "intptr_t", "uintptr_t", "intmax_t", "uintmax_t", "max_align_t", "NULL",
     "offsetof", "unreachable", "relayvm_aot_tensor", "relayvm_aot_is", "relayvm_aot_options",
@@ -176,8 +176,8 @@ constexpr const char* kTensorText = R"(#ifndef RELAYVM_AOT_TENSOR
 #define RELAYVM_AOT_TENSOR
 /* Error codes: 0 is success, those of programs are above it (see the message functions). */
 enum { RELAYVM_AOT_BAD_ARGUMENT = -1 };
-/* Compact, row-major. dtype: bool 0, int8 1, int16 2, int32 3, int64 4, uint8 5, uint16 6, uint32 7,
- * uint64 8, float16 9, bfloat16 10, float32 11, float64 12. */
+/* Compact, row-major. dtype: bool 0, int8 1, int16 2, int32 3, int64 4, uint8 5, uint16 6, uint32
+ * 7, uint64 8, float16 9, bfloat16 10, float32 11, float64 12. */
 typedef struct relayvm_aot_tensor {
   void* data;
   const int64_t* dims;

@@ -1,7 +1,7 @@
 // HeapEmitter: functions of a program that makes tensors of open size, constructors, closures or
-// recursion. An object is one of vm/memory/object.h, counted in place; an empty register is null. What is more
-// than a few instructions is a call of the runtime (vm/aot/aot_runtime.h). A failure leaves what lives
-// to Heap::Reset. Tested by tests/aot.
+// recursion. An object is one of vm/memory/object.h, counted in place; an empty register is null.
+// What is more than a few instructions is a call of the runtime (vm/aot/aot_runtime.h). A failure
+// leaves what lives to Heap::Reset. Tested by tests/aot.
 #pragma once
 
 #include "compiler/aot/function_emitter.h"
@@ -12,8 +12,8 @@ class HeapEmitter final : public FunctionEmitter {
  public:
   HeapEmitter(ObjectModule& object, uint32_t function) : FunctionEmitter(object, function) {}
 
-  // The function that a closure of `function` is called by: takes the context, the closure (owned), and
-  // the arguments.
+  // The function that a closure of `function` is called by: takes the context, the closure (owned),
+  // and the arguments.
   static llvm::Function* MakeClosureEntry(ObjectModule& object, uint32_t function);
 
  private:
@@ -35,8 +35,8 @@ class HeapEmitter final : public FunctionEmitter {
   void Release(Value* object);
   // The use of an operand that was only looked at ends.
   void EndUse(uint16_t operand);
-  // A runtime function that gives an object, or null and a failure; its first arguments are the context
-  // and the place.
+  // A runtime function that gives an object, or null and a failure; its first arguments are the
+  // context and the place.
   Value* Make(const At& at, const char* name, std::vector<Value*> args);
   Value* Dims(std::span<const uint16_t> regs);
   Value* ConstantDims(const std::vector<int64_t>& dims);

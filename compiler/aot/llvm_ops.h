@@ -1,5 +1,5 @@
-// LlvmOps: the machine of bytecode/semantics.h whose scalars are LLVM's values: i64 for Int, i1 for Bool.
-// Each operation is a few instructions where the builder stands. In GuardLlvm
+// LlvmOps: the machine of bytecode/semantics.h whose scalars are LLVM's values: i64 for Int, i1 for
+// Bool. Each operation is a few instructions where the builder stands. In GuardLlvm
 // (kernels/codegen/llvm_guard.h). Tested by machines_test.cc and tests/aot.
 #pragma once
 

@@ -1,6 +1,6 @@
-// Random programs on scalars do the same on all machines of bytecode/semantics.h: the interpreter, the
-// graph builder, formulas and native code. Instructions are made from opcodes.def, so that a new row of
-// scalars is tried everywhere, or fails here.
+// Random programs on scalars do the same on all machines of bytecode/semantics.h: the interpreter,
+// the graph builder, formulas and native code. Instructions are made from opcodes.def, so that a
+// new row of scalars is tried everywhere, or fails here.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -143,8 +143,8 @@ class Generator {
       DropNan(ScalarFunction::kIsNan, Opcode::kCallF64, drawn.operands[0]);
   }
 
-  // Which NaN an operation gives is the processor's and the C compiler's choice: the register becomes 0
-  // or 1.
+  // Which NaN an operation gives is the processor's and the C compiler's choice: the register
+  // becomes 0 or 1.
   void DropNan(ScalarFunction is_nan, Opcode opcode, int64_t reg) {
     const auto flag = (reg + 1) % kRegisters;
     body_.push_back({opcode, {flag, static_cast<int64_t>(is_nan), reg}, {}});

@@ -1,5 +1,6 @@
-// StaticEmitter: functions of a program that needs no heap (static_plan.h). An object is the address of
-// a tensor's elements, or of a tuple's fields; nothing is counted or freed. Tested by tests/aot.
+// StaticEmitter: functions of a program that needs no heap (static_plan.h). An object is the
+// address of a tensor's elements, or of a tuple's fields; nothing is counted or freed. Tested by
+// tests/aot.
 #pragma once
 
 #include "compiler/aot/function_emitter.h"

@@ -1,13 +1,13 @@
 // StaticPlan: whether a program runs without a heap, and where everything in it lies then.
 //
-// It does where each tensor that it makes has a known size and is made once in a run of its function:
-// no allocation stands in a loop, no function calls itself but by a tail call, nothing asks for a
-// constructor's tag. A function then has a frame in the caller's workspace:
+// It does where each tensor that it makes has a known size and is made once in a run of its
+// function: no allocation stands in a loop, no function calls itself but by a tail call, nothing
+// asks for a constructor's tag. A function then has a frame in the caller's workspace:
 //
 //   arena | tensors and tuples, one place an instruction | kernels' scratch | frames of calls
 //
-// Frames of calls that give a scalar share their place; those whose result may lie in the callee's frame
-// have one each. Offsets are multiples of 64. Tested by tests/aot.
+// Frames of calls that give a scalar share their place; those whose result may lie in the callee's
+// frame have one each. Offsets are multiples of 64. Tested by tests/aot.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 /* The C API of the compiler: librelayvm_compiler, on top of the runtime. The same as compiler.h,
- * where what things mean is said in more detail; the conventions are those of c_api.h. Failures have
- * their place in the program: relayvm_status_place, relayvm_status_source_line and what stands beside
- * them.
+ * where what things mean is said in more detail; the conventions are those of c_api.h. Failures
+ * have their place in the program: relayvm_status_place, relayvm_status_source_line and what stands
+ * beside them.
  *
  *   relayvm_compile_setting settings[] = {{"target", "x86-64-v3"}, {"shape", "x=1x3x224x224"}};
  *   relayvm_compile_options options = {sizeof options};
@@ -27,8 +27,9 @@ extern "C" {
 typedef struct relayvm_compiled relayvm_compiled;         /* what came of a compilation */
 typedef struct relayvm_compile_stop relayvm_compile_stop; /* ends compilations early */
 
-/* One of relayc's options, those of passes too (relayc --list-passes), by its name without dashes: {"O",
- * "2"}, {"dim", "batch=8"}, {"exact", "true"}. Those that relayc takes several times may be given so. */
+/* One of relayc's options, those of passes too (relayc --list-passes), by its name without dashes:
+ * {"O", "2"}, {"dim", "batch=8"}, {"exact", "true"}. Those that relayc takes several times may be
+ * given so. */
 typedef struct relayvm_compile_setting {
   const char* name;
   const char* value;
@@ -52,7 +53,8 @@ typedef struct relayvm_compile_options {
   size_t params_size;
   const relayvm_compile_stop* stop; /* NULL: nobody stops it */
   void* user;                       /* for the callbacks; each may be NULL */
-  /* What it is at: a pass, or kernels with their number (total > 0). From any thread, one at a time. */
+  /* What it is at: a pass, or kernels with their number (total > 0). From any thread, one at a
+   * time. */
   void (*on_progress)(void* user, const char* what, size_t done, size_t total);
   /* The program after the pass that the setting "print-ir-after" names. */
   void (*on_text)(void* user, const char* text, size_t size);
@@ -79,7 +81,8 @@ relayvm_status* relayvm_compiled_save(const relayvm_compiled* compiled, const ch
 relayvm_status* relayvm_compiled_load(const relayvm_compiled* compiled,
                                       const relayvm_load_options* options,
                                       relayvm_executable** out);
-/* What was done otherwise than asked, or for nothing, or that tuning may gain. NULL beyond the last. */
+/* What was done otherwise than asked, or for nothing, or that tuning may gain. NULL beyond the
+ * last. */
 size_t relayvm_compiled_num_warnings(const relayvm_compiled* compiled);
 const relayvm_status* relayvm_compiled_warning(const relayvm_compiled* compiled, size_t index);
 /* Milliseconds by pass, in order. `is_part`: of the one before, a share of its work, summed over

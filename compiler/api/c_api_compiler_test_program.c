@@ -24,8 +24,8 @@ static void CountText(void* user, const char* text, size_t size) {
   if (strlen(text) == size && size > 0) ++*(int*)user;
 }
 
-/* Compiles with a weight, runs the result at once and from its bytes, and saves it at `path`; "saved"
- * where that fails. */
+/* Compiles with a weight, runs the result at once and from its bytes, and saves it at `path`;
+ * "saved" where that fails. */
 const char* CompileAndRun(const char* path) {
   const int64_t weight_dims[2] = {1, 2}, x_dims[2] = {1, 2};
   const float weight[2] = {3, 4}, x[2] = {1, 10};

@@ -40,11 +40,11 @@ namespace relayvm {
 
 // Relay text or an ONNX model, told by its content and then by its name.
 struct ModelSource {
-  // The file, "-" for standard input. With `content`: what messages call it, and whose folder holds an
-  // ONNX model's external data.
+  // The file, "-" for standard input. With `content`: what messages call it, and whose folder holds
+  // an ONNX model's external data.
   std::string name;
-  // In place of the file's. Weights stay where they are: the bytes must not change while what came of
-  // them lives, which holds their owner.
+  // In place of the file's. Weights stay where they are: the bytes must not change while what came
+  // of them lives, which holds their owner.
   std::optional<SharedBytes> content;
 
   static ModelSource Text(std::string_view text, std::string name = "<text>") {
@@ -53,26 +53,27 @@ struct ModelSource {
 };
 
 struct CompilerOptions {
-  // What the kernels run on: "native", "x86-64-v2", "x86-64-v3", "x86-64-v4", or "sapphirerapids", which
-  // is x86-64-v4 with what that processor multiplies bfloat16 and bytes by. Several make an executable
-  // of which each machine runs the best part. None: native.
+  // What the kernels run on: "native", "x86-64-v2", "x86-64-v3", "x86-64-v4", or "sapphirerapids",
+  // which is x86-64-v4 with what that processor multiplies bfloat16 and bytes by. Several make an
+  // executable of which each machine runs the best part. None: native.
   std::vector<std::string> targets;
   int opt_level = 3;  // 0 to 3
   std::string entry = "main";
-  // Of parameters, by name: "1x?x300"; "?" keeps what is declared, "?<=512" plans memory for at most
-  // so many.
+  // Of parameters, by name: "1x?x300"; "?" keeps what is declared, "?<=512" plans memory for at
+  // most so many.
   std::map<std::string, std::string> shapes;
   std::map<std::string, int64_t> dims;  // of an ONNX model, by the names it gives to dims
-  // Initializers of an ONNX model that callers may give other values, by name, or "all" (those that are
-  // inputs too), or "none". Empty: all, where they are 1 MiB or less in sum; a graph has none.
+  // Initializers of an ONNX model that callers may give other values, by name, or "all" (those that
+  // are inputs too), or "none". Empty: all, where they are 1 MiB or less in sum; a graph has none.
   std::vector<std::string> overridable;
   // Weights to bind to parameters of the entry function by name: tensors, whose memory is kept and
-  // must not change; and a file or its bytes (TVM's parameter file or an .npz). One name may be given
-  // once.
+  // must not change; and a file or its bytes (TVM's parameter file or an .npz). One name may be
+  // given once.
   std::map<std::string, Value> params;
   std::string params_file;
   std::optional<SharedBytes> params_content;
-  // What the executable is for: "vm", or "graph" (compiler/graph), for static programs without control flow.
+  // What the executable is for: "vm", or "graph" (compiler/graph), for static programs without
+  // control flow.
   std::string executor = "vm";
   bool batching = false;  // with kernels for schedulers that batch (vm/schedule/scheduler.h)
   // Of passes, by their names: {"weights", {"q8"}}, {"exact", {"true"}}, {"layout",
@@ -85,23 +86,23 @@ struct CompilerOptions {
   // Passes of shared libraries (compiler/pass_plugin.h), and where each runs: "NAME@after:FuseOps".
   // Only in relayvm's tools and in programs that export the compiler to such libraries.
   std::vector<std::string> pass_libraries, passes;
-  // Files of rewrite rules (compiler/rules/rules.h), applied before SimplifyInference; with the option
-  // "explain-rules" what nearly matched goes to `on_text`.
+  // Files of rewrite rules (compiler/rules/rules.h), applied before SimplifyInference; with the
+  // option "explain-rules" what nearly matched goes to `on_text`.
   std::vector<std::string> rules;
   bool verify_ir = false;      // checks the program after each pass
   std::string print_ir_after;  // a pass's name, or "all": goes to `on_text`
   std::function<void(std::string_view text)> on_text;
-  // Threads that generate code, the calling one included; 0: as many as the machine has. The bytes do
-  // not depend on it.
+  // Threads that generate code, the calling one included; 0: as many as the machine has. The bytes
+  // do not depend on it.
   uint32_t num_threads = 0;
   // What the compilation is at: a pass, or kernels with their number (total > 0). From any thread,
   // not at once.
   std::function<void(std::string_view what, size_t done, size_t total)> on_progress;
 
   // One of relayc's options by its name without dashes, as text: ("target", "native,x86-64-v3"),
-  // ("O", "2"), ("shape", "x=1x?"), ("exact", "true"). Those that relayc takes several times add up.
-  // kInvalidArgument for names and values that there are not. What passes of `pass_libraries` take
-  // comes after these.
+  // ("O", "2"), ("shape", "x=1x?"), ("exact", "true"). Those that relayc takes several times add
+  // up. kInvalidArgument for names and values that there are not. What passes of `pass_libraries`
+  // take comes after these.
   Status Set(std::string_view name, std::string_view value);
   // The names that Set takes, without those of libraries.
   static std::vector<std::string_view> Names();
@@ -119,19 +120,19 @@ class CompiledModel {
   // Its functions with what they take and give, its data types.
   const ModelInfo& info() const;
   // What was done otherwise than asked, or for nothing: schedules of a log that are for other
-  // machines; with places where there are. And, where products take microseconds that matter, that tuning
-  // may gain (one target, which this machine runs).
+  // machines; with places where there are. And, where products take microseconds that matter, that
+  // tuning may gain (one target, which this machine runs).
   const std::vector<Status>& warnings() const;
   const std::vector<PassTime>& times() const;
   // The executable's bytecode as text, as relayc --emit bytecode prints it.
   std::string Bytecode() const;
 
-  // The bytes of the .vmx file, 64-byte aligned, made once: for Executable::FromMemory(bytes, owner)
-  // without a copy of them, where owner is a copy of the SharedBytes, or for another machine. Fails
-  // without memory.
+  // The bytes of the .vmx file, 64-byte aligned, made once: for Executable::FromMemory(bytes,
+  // owner) without a copy of them, where owner is a copy of the SharedBytes, or for another
+  // machine. Fails without memory.
   Result<SharedBytes> Bytes() const;
-  // Writes the same to a file, which appears whole or not at all; weights come straight from where they
-  // are.
+  // Writes the same to a file, which appears whole or not at all; weights come straight from where
+  // they are.
   Status Save(const std::string& path) const;
   // Ready to run in this process, without Bytes(). Kernels of the model's plugins are found. Of
   // several targets, the best that runs here, unless options.target says.
@@ -147,9 +148,10 @@ class CompiledModel {
   std::shared_ptr<const Impl> impl_;
 };
 
-// Fails with kInvalidArgument (options), kNotFound (a file, a function), kInvalidInput (the model is
-// malformed or its types are wrong), kUnsupported (an operator), kResourceExhausted (memory, room for
-// temporary files), kInternal; and with kCancelled soon after `stop` was asked for, from any thread.
+// Fails with kInvalidArgument (options), kNotFound (a file, a function), kInvalidInput (the model
+// is malformed or its types are wrong), kUnsupported (an operator), kResourceExhausted (memory,
+// room for temporary files), kInternal; and with kCancelled soon after `stop` was asked for, from
+// any thread.
 Result<CompiledModel> CompileModel(const ModelSource& source, const CompilerOptions& options = {},
                                    std::stop_token stop = {});
 

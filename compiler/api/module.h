@@ -23,14 +23,14 @@ struct LoadedModel {
 Result<LoadedModel> ReadModel(const ModelSource& source, const CompilerOptions& options = {},
                               std::stop_token stop = {});
 
-// Takes no notice of the options that ReadModel has used: shapes (but for bounds), dims, params, plugins.
-// `passes` are inserted besides those of the options.
+// Takes no notice of the options that ReadModel has used: shapes (but for bounds), dims, params,
+// plugins. `passes` are inserted besides those of the options.
 Result<CompiledModel> CompileLoaded(const LoadedModel& model, const CompilerOptions& options = {},
                                     std::stop_token stop = {},
                                     const std::vector<InsertedPass>& passes = {});
 
-// What LLVM makes of the kernels, as text: its representation before it is optimised, and the machine's
-// instructions. For one processor: of several targets, kInvalidArgument.
+// What LLVM makes of the kernels, as text: its representation before it is optimised, and the
+// machine's instructions. For one processor: of several targets, kInvalidArgument.
 struct KernelTexts {
   std::string llvm_ir, assembly;
 };

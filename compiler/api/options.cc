@@ -25,7 +25,8 @@ struct Pair {
   std::string name, value;
 };
 
-// NAME=VALUE; `example` is one. `equals` is where the = is: names of imported models may hold others.
+// NAME=VALUE; `example` is one. `equals` is where the = is: names of imported models may hold
+// others.
 Result<Pair> ReadPair(std::string_view option, std::string_view text, std::string_view example,
                       size_t equals) {
   if (equals == std::string_view::npos || equals == 0)

@@ -8,7 +8,8 @@
 
 namespace relayvm {
 
-// kInvalidArgument and what reading files gives. Callbacks and warnings are the caller's to connect.
+// kInvalidArgument and what reading files gives. Callbacks and warnings are the caller's to
+// connect.
 Result<CompileOptions> ReadCompilerOptions(const CompilerOptions& options);
 
 // Of pass libraries, in order. kInvalidArgument where two have one name, or an option of theirs is

@@ -16,8 +16,8 @@
 namespace relayvm {
 namespace {
 
-// The module's border as a program: its only function fails when it is called. `given`: before its types
-// were inferred.
+// The module's border as a program: its only function fails when it is called. `given`: before its
+// types were inferred.
 Result<Program> SignatureOf(const ir::Module& given, const ir::Module& module) {
   ir::Function entry = *module.functions.at(module.entry);
   if (const auto at = given.functions.find(given.entry); at != given.functions.end()) {

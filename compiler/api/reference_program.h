@@ -1,6 +1,6 @@
-// A program as the reference interpreter runs it (compiler/reference), with the runtime's values at its
-// border: the executor "debug". Not part of the library's interface. Immutable; thread-safe. Tested by
-// reference_program_test.cc.
+// A program as the reference interpreter runs it (compiler/reference), with the runtime's values at
+// its border: the executor "debug". Not part of the library's interface. Immutable; thread-safe.
+// Tested by reference_program_test.cc.
 #pragma once
 
 #include <memory>
@@ -23,9 +23,9 @@ class ReferenceProgram {
   const std::shared_ptr<const Executable>& signature() const { return signature_; }
   const ir::Module& module() const { return module_; }
 
-  // Runs the entry function. Fails as reference::Run does; with kInvalidArgument, where an input is no
-  // value of its parameter; with kUnsupported for a result with functions or references in it, which
-  // only live inside. What it gives does not need this program.
+  // Runs the entry function. Fails as reference::Run does; with kInvalidArgument, where an input is
+  // no value of its parameter; with kUnsupported for a result with functions or references in it,
+  // which only live inside. What it gives does not need this program.
   Result<Value> Run(std::span<const Value> inputs, const reference::Options& options = {}) const;
 
  private:

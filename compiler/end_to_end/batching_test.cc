@@ -1,6 +1,7 @@
-// Programs compiled with batched kernels: runs that go at once through a scheduler that batches give
-// what each gives alone, bit for bit. Recurrent networks over sentences, trees and a decoder that
-// samples, with weights in the program and weights that are arguments, and weights in fewer bits.
+// Programs compiled with batched kernels: runs that go at once through a scheduler that batches
+// give what each gives alone, bit for bit. Recurrent networks over sentences, trees and a decoder
+// that samples, with weights in the program and weights that are arguments, and weights in fewer
+// bits.
 #include <doctest/doctest.h>
 
 #include <condition_variable>

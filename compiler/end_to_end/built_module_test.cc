@@ -1,5 +1,5 @@
-// Modules that an importer builds, all the way: weights from a mapped file, loops, and errors at run
-// time that name the model's node.
+// Modules that an importer builds, all the way: weights from a mapped file, loops, and errors at
+// run time that name the model's node.
 #include <doctest/doctest.h>
 
 #include <cstring>

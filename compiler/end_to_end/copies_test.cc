@@ -1,6 +1,6 @@
 // What real networks are made of leaves no kernel that only moves elements: joins, slices, reshapes
-// and transpositions are computed with what makes or reads them, or are no work at all. The oracle of
-// the random programs computes on vectors of floats as they are made; networks are compared with
+// and transpositions are computed with what makes or reads them, or are no work at all. The oracle
+// of the random programs computes on vectors of floats as they are made; networks are compared with
 // what -O0 makes of them, which does without the passes that are tested.
 #include <doctest/doctest.h>
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
-// Programs of a size that generated code has compile in linear time: a program that is four times as
-// long takes about four times as long. What counts is the processor's time; the bound is far below
-// what quadratic work takes.
+// Programs of a size that generated code has compile in linear time: a program that is four times
+// as long takes about four times as long. What counts is the processor's time; the bound is far
+// below what quadratic work takes.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 

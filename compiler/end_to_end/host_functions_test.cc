@@ -1,6 +1,6 @@
-// Host functions through the whole compiler: they run as often, in the order and with the values that
-// the program as written says, at every level and in the reference interpreter; what they give is
-// checked. A walk over the passes that drop, double, merge, move or lay out what they see.
+// Host functions through the whole compiler: they run as often, in the order and with the values
+// that the program as written says, at every level and in the reference interpreter; what they give
+// is checked. A walk over the passes that drop, double, merge, move or lay out what they see.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 

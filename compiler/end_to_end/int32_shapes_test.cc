@@ -1,5 +1,6 @@
-// Arithmetic on dims in int32, at extents that an int32 just holds and just does not, of tensors that
-// have an extent of 0 too: generated programs against plain integer arithmetic, at every level.
+// Arithmetic on dims in int32, at extents that an int32 just holds and just does not, of tensors
+// that have an extent of 0 too: generated programs against plain integer arithmetic, at every
+// level.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 

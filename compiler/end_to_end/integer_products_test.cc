@@ -1,6 +1,6 @@
-// Products of 8-bit integers less their zero points, of all signs, against plain loops in int64 whose
-// sums are taken modulo 2^32: MatMulInteger, ConvInteger and batches, with weights that are constant
-// or made when the program runs.
+// Products of 8-bit integers less their zero points, of all signs, against plain loops in int64
+// whose sums are taken modulo 2^32: MatMulInteger, ConvInteger and batches, with weights that are
+// constant or made when the program runs.
 #include <doctest/doctest.h>
 
 #include <random>

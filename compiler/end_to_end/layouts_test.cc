@@ -230,8 +230,8 @@ TEST_CASE("random nets in another layout give what they gave") {
   }
 }
 
-// Depthwise and pointwise convolutions with norms and clips, a shortcut, pooling and a classifier: as
-// MobileNet.
+// Depthwise and pointwise convolutions with norms and clips, a shortcut, pooling and a classifier:
+// as MobileNet.
 std::string MobileNet(bool channels_last) {
   const std::string data = channels_last ? "NHWC" : "NCHW";
   const int axis = channels_last ? 3 : 1;

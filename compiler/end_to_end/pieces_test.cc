@@ -1,6 +1,6 @@
-// Tensors that are pieces of others in a frame's arena: what is joined and split gives what it should,
-// whatever else reads, overwrites or joins the same tensors, and no kernel is left that only copies.
-// The oracle computes on vectors of floats as programs are made.
+// Tensors that are pieces of others in a frame's arena: what is joined and split gives what it
+// should, whatever else reads, overwrites or joins the same tensors, and no kernel is left that
+// only copies. The oracle computes on vectors of floats as programs are made.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
-// Kernels that Winograd's convolutions take: files hold them as given where they would grow, and loading
-// makes of them the very bits that the compiler would.
+// Kernels that Winograd's convolutions take: files hold them as given where they would grow, and
+// loading makes of them the very bits that the compiler would.
 #include "vm/kernels/recipes.h"
 
 #include <doctest/doctest.h>

@@ -1,7 +1,7 @@
 // Products of (batch, sequence, k) tensors as importers write them, one of batch * sequence rows
-// between two reshapes, with random operators behind: the result is that of an oracle which computes
-// on vectors of floats as the program is made, in numbers that floats hold exactly. What follows a
-// product alone is in its kernel.
+// between two reshapes, with random operators behind: the result is that of an oracle which
+// computes on vectors of floats as the program is made, in numbers that floats hold exactly. What
+// follows a product alone is in its kernel.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 

@@ -13,8 +13,8 @@ namespace relayvm::frontend {
 
 using Params = TensorsByName;
 
-// A TVM parameter file (bytecode/io/tvm_params.h) or a .npz, told by its content. The tensors are parts of the mapped file,
-// which must not change while they live. Safe on any bytes.
+// A TVM parameter file (bytecode/io/tvm_params.h) or a .npz, told by its content. The tensors are
+// parts of the mapped file, which must not change while they live. Safe on any bytes.
 Result<Params> ReadParams(const std::string& path);
 // The same for bytes in memory, which errors call `name`.
 Result<Params> ReadParams(const std::string& name, const SharedBytes& bytes);

@@ -1,5 +1,5 @@
 // What the reader takes, by what the printer then shows. Errors: parser_error_test.cc; evaluation
-// order: to_anf_test.cc.
+// order: compiler/ir/to_anf_test.cc.
 #include "compiler/frontend/parser.h"
 
 #include <doctest/doctest.h>

@@ -20,9 +20,9 @@
 
 namespace relayvm::frontend {
 
-// Attributes that calls in rules have besides their operator's: the names of those that were written
-// as values, conditions as lists of name, comparison and value, and those that are formulas as lists
-// of name and position in ParsedRule::formulas.
+// Attributes that calls in rules have besides their operator's: the names of those that were
+// written as values, conditions as lists of name, comparison and value, and those that are formulas
+// as lists of name and position in ParsedRule::formulas.
 inline constexpr const char* kWrittenAttr = "rule.written";
 inline constexpr const char* kConditionsAttr = "rule.conditions";
 inline constexpr const char* kFormulasAttr = "rule.formulas";
@@ -40,8 +40,8 @@ struct Formula {
 struct ParsedRule {
   std::string name;
   ir::Span span;
-  // Its parameters are the holes; its result is a tuple of the patterns, which are alternatives, and
-  // the replacement.
+  // Its parameters are the holes; its result is a tuple of the patterns, which are alternatives,
+  // and the replacement.
   const ir::Function* function = nullptr;
   std::set<const ir::Var*> constants;            // holes that only match constants
   std::vector<ir::Span> sides;                   // of the fields of the result

@@ -45,8 +45,8 @@ void Collect(const Value& v, std::vector<Value>& tensors) {
   for (size_t i = 0; i < v.num_fields(); ++i) Collect(v.field(i), tensors);
 }
 
-// What the VM gives for the same program and inputs is what the graph gives, twice, on one thread and two;
-// also after it went through a folder.
+// What the VM gives for the same program and inputs is what the graph gives, twice, on one thread
+// and two; also after it went through a folder.
 void CheckAgainstVm(const std::string& text) {
   CAPTURE(text);
   const std::string all = "#[version = \"0.0.5\"]\n" + text;
@@ -134,8 +134,8 @@ TEST_CASE("graphs give what the VM gives") {
   }
 }
 
-// A kernel that Winograd's convolution takes transformed, at more than a tenth of the file; twice, and for
-// itself, which is another weight.
+// A kernel that Winograd's convolution takes transformed, at more than a tenth of the file; twice,
+// and for itself, which is another weight.
 constexpr const char* kWinograd =
     "def @main(%x: Tensor[(1, 20, 56, 56), float32], %w: Tensor[(20, 20, 3, 3), float32]) {\n"
     "  let %c = nn.relu(nn.conv2d(%x, %w, padding=[1, 1]));\n"

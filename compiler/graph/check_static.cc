@@ -66,7 +66,8 @@ class Checker {
     active_.erase(&f);
   }
 
-  // `is_entry`: dims are those of the program. Other functions' are open, and known where they are called.
+  // `is_entry`: dims are those of the program. Other functions' are open, and known where they are
+  // called.
   void CheckBlock(const ir::Block& block, bool is_entry) {
     for (const ir::Binding& b : block.bindings) {
       const ir::Span span = b.value->span;

@@ -112,7 +112,8 @@ Value Construct(TypedBuilder& b, std::string_view adt, std::string_view name,
   return b.Wrap(b.graph().Call(callee, std::move(nodes), b.span()), std::move(type));
 }
 
-// The field of a value that must be made by that constructor, which holds the type argument of its place.
+// The field of a value that must be made by that constructor, which holds the type argument of its
+// place.
 Value HeldBy(TypedBuilder& b, const Value& v, std::string_view adt, std::string_view made) {
   const AdtType* type = AsAdt(v.type, adt);
   const ir::Constructor* constructor = FindConstructor(b, adt, made);
@@ -406,7 +407,8 @@ class LoopBuilder {
       if (v.type == nullptr) return {};
       types.push_back(v.type);
     }
-    // Types grow wider from try to try: each dim is given up once, each value changes its kind once.
+    // Types grow wider from try to try: each dim is given up once, each value changes its kind
+    // once.
     for (;;) {
       if (!ImportTurn(types)) return {};
       bool changed = false;
@@ -517,9 +519,9 @@ class LoopBuilder {
     return dims;
   }
 
-  // A tensor that rows are written to, in place. Of a known number of turns it has its size from the
-  // start; else it doubles. Where only a turn tells what a row measures, the first one makes it, and
-  // no turn leaves nothing.
+  // A tensor that rows are written to, in place. Of a known number of turns it has its size from
+  // the start; else it doubles. Where only a turn tells what a row measures, the first one makes
+  // it, and no turn leaves nothing.
   void AddBuffer(const Value& row, const Value& turns, State& start, State& next) {
     const DType dtype = row.dtype();
     const auto dims = RowDims(row);

@@ -1,6 +1,6 @@
-// What small tensors hold: dims, numbers, or scalars of the graph (typed_builder.h). Arithmetic on sizes
-// takes ways through floats, vectors and slices; element by element it is arithmetic on scalars, which
-// live in registers, so that no kernel is launched for it and no tensor made.
+// What small tensors hold: dims, numbers, or scalars of the graph (typed_builder.h). Arithmetic on
+// sizes takes ways through floats, vectors and slices; element by element it is arithmetic on
+// scalars, which live in registers, so that no kernel is launched for it and no tensor made.
 #include <algorithm>
 #include <cstring>
 

@@ -66,7 +66,8 @@ void FillWith(DType dtype, double value, SharedBytes& bytes) {
   }
 }
 
-// Maps the dims of tensors, also in tuples; those inside other types become unknown, but for numbers.
+// Maps the dims of tensors, also in tuples; those inside other types become unknown, but for
+// numbers.
 ir::Type MapTensorDims(const ir::Type& t, const std::function<Dim(const Dim&)>& fn) {
   if (t->As<TensorType>() != nullptr) return ir::MapDims(t, fn);
   if (t->As<ir::TupleType>() != nullptr) {

@@ -1,6 +1,6 @@
-// TypedBuilder: a graph builder that knows the type of each value while the graph is built. What all
-// importers build with: an operator of a model is translated by the types of its inputs, and by what
-// small integer tensors (shapes) hold.
+// TypedBuilder: a graph builder that knows the type of each value while the graph is built. What
+// all importers build with: an operator of a model is translated by the types of its inputs, and by
+// what small integer tensors (shapes) hold.
 //
 //   TypedBuilder b(module);
 //   b.SetSpan(module.sources->NodeSpan(file, "Gemm_3", "Gemm"));
@@ -32,8 +32,8 @@ struct Value {
   ir::NodeId node = ir::kNoNode;  // kNoNode: there is no value (an optional input that is left out)
   ir::Type type;                  // null where there is no value, or after an error
   std::shared_ptr<const HostTensor> constant;  // where it is one
-  // Of an integer that has fewer than its dtype; what is computed has all. Less than 0: codes of small
-  // floats (onnx/small_floats.h).
+  // Of an integer that has fewer than its dtype; what is computed has all. Less than 0: codes of
+  // small floats (onnx/small_floats.h).
   int bits = 0;
 
   explicit operator bool() const { return node != ir::kNoNode; }
@@ -136,8 +136,9 @@ class TypedBuilder final {
   // `v` whose first dims are dims first... of `like`, `count` of them: loops forget symbols.
   Value WithDimsOf(const Value& v, const Value& like, int first, int count);
 
-  // `v`, of which `type` is stated, together with those of `others`: a symbol that occurs several times
-  // in the types stands for dims that are equal, or the program fails. `what` is `v` in errors.
+  // `v`, of which `type` is stated, together with those of `others`: a symbol that occurs several
+  // times in the types stands for dims that are equal, or the program fails. `what` is `v` in
+  // errors.
   struct Statement {
     Value value;
     ir::Type type;

@@ -6,7 +6,8 @@
 namespace relayvm::import {
 namespace {
 
-// `count` characters, `step` apart from `first` on, each of which folds to the one that is `by` behind it.
+// `count` characters, `step` apart from `first` on, each of which folds to the one that is `by`
+// behind it.
 struct Fold {
   int64_t first, by, step, count;
   int64_t last() const { return first + (count - 1) * step; }

@@ -1,5 +1,6 @@
-// Sets of characters by Unicode's names, and the letters that differ in case alone (simple case folding),
-// from a table made of the Unicode Character Database (unicode_table.inc). Tested by regex_test.cc.
+// Sets of characters by Unicode's names, and the letters that differ in case alone (simple case
+// folding), from a table made of the Unicode Character Database (unicode_table.inc). Tested by
+// regex_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +27,9 @@ Characters Without(const Characters& ranges);
 // With all that differ from one of them in case alone. Joined.
 Characters AllCases(Characters ranges);
 
-// Those of a general category ("Lu"), a group of them ("L") or a script ("Greek"); "Any" is all. Joined;
-// nullopt where the name is none. Characters that Unicode has not assigned are in "Any" alone.
+// Those of a general category ("Lu"), a group of them ("L") or a script ("Greek"); "Any" is all.
+// Joined; nullopt where the name is none. Characters that Unicode has not assigned are in "Any"
+// alone.
 std::optional<Characters> CharactersOf(std::string_view name);
 
 }  // namespace relayvm::import

@@ -1,5 +1,5 @@
-// What a module shares with those that passes make of it: the owner of their nodes and the source of
-// their numbers. Thread-safe, so that threads may compile one module at once.
+// What a module shares with those that passes make of it: the owner of their nodes and the source
+// of their numbers. Thread-safe, so that threads may compile one module at once.
 #pragma once
 
 #include <atomic>

@@ -1,7 +1,8 @@
 // What the entry's parameters say of dims inside of data types: List[Tensor[(n, 4), float32]]. Type
-// inference forgets such names, since programs may not rely on them: a list can be made of anything. Hosts
-// are held to them all the same (vm/border/signature_dims.h), so an attribute of the entry keeps them, from the
-// pipeline's start until the export is written. Tested by value_type_test.cc.
+// inference forgets such names, since programs may not rely on them: a list can be made of
+// anything. Hosts are held to them all the same (vm/border/signature_dims.h), so an attribute of
+// the entry keeps them, from the pipeline's start until the export is written. Tested by
+// compiler/lowering/value_type_test.cc.
 #pragma once
 
 #include <string>
@@ -11,8 +12,9 @@
 
 namespace relayvm::ir {
 
-// For each tensor of the parameters, depth first through tuples and arguments of data types: "#rank", and
-// for each of its dims "id:name" of a symbol, the dim itself of an expression over symbols, else "".
+// For each tensor of the parameters, depth first through tuples and arguments of data types:
+// "#rank", and for each of its dims "id:name" of a symbol, the dim itself of an expression over
+// symbols, else "".
 inline constexpr const char* kDeclaredDims = "declared_dims";
 
 // A tensor that a parameter's type mentions.

@@ -1,5 +1,6 @@
 // Which expressions of a module do more than give a value: they write a reference, call an unknown
-// function or the host, or may fail on purpose. Tested by from_anf_test.cc and transforms/dead_code_test.cc.
+// function or the host, or may fail on purpose. Tested by from_anf_test.cc and
+// compiler/transforms/simplify/dead_code_test.cc.
 #pragma once
 
 #include <functional>

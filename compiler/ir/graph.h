@@ -1,5 +1,5 @@
-// The surface form: what graph_builder.h makes and to_anf.h turns into A-normal form, and what from_anf.h
-// makes of that again.
+// The surface form: what graph_builder.h makes and to_anf.h turns into A-normal form, and what
+// from_anf.h makes of that again.
 //
 // Expressions are nodes of a DAG in one vector, named by position; operands come before their
 // users. A shared expression (%0 = ...) is a node that several others mention. Variables are the
@@ -40,7 +40,8 @@ struct Node {
   std::vector<NodeId> operands;
   uint32_t payload = 0;
   Atom atom = static_cast<const Var*>(nullptr);
-  // That the value is bound to, where no let says another one; null: a new one. Not of atoms and lets.
+  // That the value is bound to, where no let says another one; null: a new one. Not of atoms and
+  // lets.
   const Var* bind = nullptr;
 
   // True if operand `i` is evaluated in a block of its own (a branch, a clause, a function's body).

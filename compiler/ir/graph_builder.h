@@ -48,8 +48,8 @@ class GraphBuilder {
   NodeId RefCreate(NodeId value, Span span);
   NodeId RefRead(NodeId ref, Span span);
   NodeId RefWrite(NodeId ref, NodeId value, Span span);
-  // An expression of the IR that only the compiler makes, with other operands (ForEachAtom's order).
-  // REQUIRES: it has no nested blocks.
+  // An expression of the IR that only the compiler makes, with other operands (ForEachAtom's
+  // order). REQUIRES: it has no nested blocks.
   NodeId OfExpr(const Expr& expr, std::vector<NodeId> operands, Span span);
 
   // Binds each variable in turn, then gives the value of `result`. A function may mention the
@@ -75,8 +75,8 @@ class GraphBuilder {
   const OpDef* AsOpCall(NodeId node) const;
   const Node& node(NodeId id) const { return graph_.nodes[id]; }
   Span span(NodeId id) const { return graph_.nodes[id].span; }
-  // The variable that the node's value is bound to, where no let binds it to another one. Once for each
-  // variable.
+  // The variable that the node's value is bound to, where no let binds it to another one. Once for
+  // each variable.
   void SetBinding(NodeId node, const Var* var) { graph_.nodes[node].bind = var; }
   // REQUIRES: MakeFunction made it.
   void SetName(NodeId function, std::string name);

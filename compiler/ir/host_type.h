@@ -1,5 +1,5 @@
 // Which types may stand in the signature of a host function. Tested by
-// end_to_end/host_functions_test.cc.
+// compiler/end_to_end/host_functions_test.cc.
 #pragma once
 
 #include <string>

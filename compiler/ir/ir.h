@@ -8,8 +8,8 @@
 // that dominates its uses).
 //
 // Nodes are immutable once built, owned by the Module's arena and shared by the modules that passes
-// derive from it. A variable is bound once (its id is unique in the module, and in its function once
-// lambda lifting has made captured variables parameters); passes that copy code
+// derive from it. A variable is bound once (its id is unique in the module, and in its function
+// once lambda lifting has made captured variables parameters); passes that copy code
 // make new variables. Thread-compatible. Tested by ir_test.cc.
 #pragma once
 
@@ -179,9 +179,9 @@ struct ShapeValue {
   std::vector<Dim> elements;
 };
 
-// Made by type inference before the call of a view whose shape numbers decide: its dims, as an int64
-// tensor of rank 1 that only ElementOf reads. Exact, or the program fails with an error of `what`
-// ("dyn.reshape").
+// Made by type inference before the call of a view whose shape numbers decide: its dims, as an
+// int64 tensor of rank 1 that only ElementOf reads. Exact, or the program fails with an error of
+// `what` ("dyn.reshape").
 struct ShapeByRule {
   RuledShape shape;
   std::string what;
@@ -267,8 +267,8 @@ struct TypeDef {
   Span span;
 };
 
-// The functions and types of a module as type inference left them. Nodes are immutable: a function of
-// the module that is still the same node has its types.
+// The functions and types of a module as type inference left them. Nodes are immutable: a function
+// of the module that is still the same node has its types.
 struct TypedParts {
   std::map<std::string, const Function*> functions;
   std::map<std::string, TypeDef> types;

@@ -2,9 +2,9 @@
 //
 //   type OneOf[A, B] { First(A), Second(B) }
 //
-// which nest in B. A module's entry with the attribute kOneOfResults (true) whose result is such a value,
-// or a tuple with such fields, gives hosts what the values hold in their places, of an open type: the
-// import of models makes them where branches differ in rank.
+// which nest in B. A module's entry with the attribute kOneOfResults (true) whose result is such a
+// value, or a tuple with such fields, gives hosts what the values hold in their places, of an open
+// type: the import of models makes them where branches differ in rank.
 #pragma once
 
 #include "compiler/ir/ir.h"

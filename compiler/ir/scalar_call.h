@@ -1,5 +1,5 @@
-// Calls of operators on scalars that are scalar instructions, not kernels: fusion leaves them alone,
-// lowering compiles their tensor expression. Tested by scalar_call_test.cc.
+// Calls of operators on scalars that are scalar instructions, not kernels: fusion leaves them
+// alone, lowering compiles their tensor expression. Tested by scalar_call_test.cc.
 #pragma once
 
 #include <span>

@@ -1,6 +1,6 @@
-// What relayc's --shape says of a parameter's dims, as text: "1x?x300", or "(n, ?, 300)" with names. A name
-// is one size wherever it stands; `?` keeps what is declared. "?<=512" and "n<=512" plan memory for at most
-// that many. Tested by shape_text_test.cc.
+// What relayc's --shape says of a parameter's dims, as text: "1x?x300", or "(n, ?, 300)" with
+// names. A name is one size wherever it stands; `?` keeps what is declared. "?<=512" and "n<=512"
+// plan memory for at most that many. Tested by shape_text_test.cc.
 #pragma once
 
 #include <cstdint>

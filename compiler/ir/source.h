@@ -46,8 +46,8 @@ class SourceMap {
   // "file:line:column", or "model.onnx: node 'Conv_3' (Conv)". Empty for an unknown place.
   std::string Place(Span span) const;
   // "file:line:column: message", the source line and a caret line below it; or
-  // "model.onnx: node 'Conv_3' (Conv): message". The detail has the place, and what the message says
-  // was expected and found.
+  // "model.onnx: node 'Conv_3' (Conv): message". The detail has the place, and what the message
+  // says was expected and found.
   Status Error(StatusCode code, Span span, std::string_view message) const;
 
  private:

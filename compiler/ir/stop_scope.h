@@ -41,8 +41,8 @@ inline void PollStop() {
   if (stop != nullptr && stop->stop_requested()) throw Stopped();
 }
 
-// f() in a scope of `stop`; kCancelled where that was asked to and f ended early. `f` gives a Status or
-// a Result.
+// f() in a scope of `stop`; kCancelled where that was asked to and f ended early. `f` gives a
+// Status or a Result.
 template <typename F>
 auto Stoppable(const std::stop_token& stop, F&& f) -> decltype(f()) {
   const StopScope scope(&stop);

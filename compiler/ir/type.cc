@@ -269,8 +269,8 @@ Type MapDims(const Type& t, const std::function<Dim(const Dim&)>& fn, TypeMemo<T
 }
 
 // What parts of a type became. A part that nothing else holds is met once; any other is remembered,
-// however small: what shares no parts after one substitution grows with the next. Holds the parts, so
-// that no other takes their address.
+// however small: what shares no parts after one substitution grows with the next. Holds the parts,
+// so that no other takes their address.
 class SubstitutedTypes {
  public:
   const Type* Find(const Type& t) const {

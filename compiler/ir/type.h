@@ -76,8 +76,8 @@ struct TypeNode {
   static constexpr uint32_t kLarge = 256;
   uint32_t size = 1;
   bool is_large() const { return size >= kLarge; }
-  // Of a large type: the symbols in its dims but for those that function types inside it bind, where
-  // these are few. Parts of a tower mention the same ones.
+  // Of a large type: the symbols in its dims but for those that function types inside it bind,
+  // where these are few. Parts of a tower mention the same ones.
   static constexpr size_t kFewSymbols = 8;
   std::vector<uint32_t> symbols;
   bool has_many_symbols = false;
@@ -131,9 +131,9 @@ void ForEachChild(const TypeNode& t, const Fn& fn) {
   }
 }
 
-// What a walk over types has done, by node. It remembers the parts of large types alone, and of those
-// that slots of type inference may make large: small ones are faster walked again. Holds the types
-// that it knows, so that no other takes their address.
+// What a walk over types has done, by node. It remembers the parts of large types alone, and of
+// those that slots of type inference may make large: small ones are faster walked again. Holds the
+// types that it knows, so that no other takes their address.
 template <typename T>
 class TypeMemo {
  public:

@@ -5,8 +5,8 @@
 // operands as they take; fields, tags and captured values exist. After type inference (`typed`):
 // every variable and function has its type, without InferVars; operands, branches and results have
 // the types that their places say (dims apart, which guards may equate); every symbol
-// that a binding reads stands for a variable that is bound before it. After lambda lifting (`lifted`): no function
-// literals. Tested by verify_test.cc.
+// that a binding reads stands for a variable that is bound before it. After lambda lifting
+// (`lifted`): no function literals. Tested by verify_test.cc.
 #pragma once
 
 #include "bytecode/base/status.h"

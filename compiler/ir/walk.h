@@ -1,8 +1,8 @@
 // Walks over the IR: the parts of a node, what a binding reads, and expressions with other parts.
 //
 // `VisitParts` is the one place that knows which kind of node has which parts; a kind that it
-// forgets does not compile. All other walks of the compiler are made of it. Tested by ir_test.cc and
-// walk_test.cc.
+// forgets does not compile. All other walks of the compiler are made of it. Tested by ir_test.cc
+// and walk_test.cc.
 #pragma once
 
 #include <functional>
@@ -110,8 +110,8 @@ void ForEachVar(const Pattern& pattern, const std::function<void(const Var*)>& f
 void ForEachUse(const Module& m, const Binding& binding, const std::function<void(const Var*)>& fn);
 // Calls fn on every symbol that ForEachUse looks up.
 void ForEachSymbol(const Binding& binding, const std::function<void(const Dim& symbol)>& fn);
-// The variables that ForEachUse gives for the bindings of the block and of the blocks inside it, and
-// the results of these blocks.
+// The variables that ForEachUse gives for the bindings of the block and of the blocks inside it,
+// and the results of these blocks.
 void ForEachUseInside(const Module& m, const Block& block,
                       const std::function<void(const Var*)>& fn);
 

@@ -101,7 +101,8 @@ Result<RegisterCounts> AllocateRegisters(MFunction& f) {
 }
 
 ArenaPlan PlanArena(MFunction& f) {
-  // `touched` by the very instructions; kernels side by side use what each of them uses at one time.
+  // `touched` by the very instructions; kernels side by side use what each of them uses at one
+  // time.
   std::vector<Interval> touched(f.slots.size()), intervals(f.slots.size());
   std::vector<bool> is_pieced(f.slots.size());
   size_t together_begin = 0, together_end = 0;

@@ -93,9 +93,9 @@ MInst MakeDrop(uint32_t reg, ir::Span span) {
   return drop;
 }
 
-// A tuple that is only unpacked here, and not needed afterwards, is unpacked at once where its first
-// field is read: it dies there, and what it held is held by the registers alone. So a tensor that a
-// tuple brought may be overwritten, or grow, where it is last used.
+// A tuple that is only unpacked here, and not needed afterwards, is unpacked at once where its
+// first field is read: it dies there, and what it held is held by the registers alone. So a tensor
+// that a tuple brought may be overwritten, or grow, where it is last used.
 void UnpackAtOnce(MFunction& f, const BasicBlock& block, const BitSet& live_out) {
   struct Tuple {
     std::vector<size_t> reads;  // instructions

@@ -190,9 +190,9 @@ bool FunctionLowering::LowerAppend(const ir::Var* var, const ir::OpCall& call,
   return true;
 }
 
-// A kernel with an operand for each of thousands of tensors takes LLVM long: as many are joined part
-// by part, and the parts are concatenated. Parts that are alike share their kernel. A join may have
-// more than its tensors: a list beside them (their scales), or what is for all of them.
+// A kernel with an operand for each of thousands of tensors takes LLVM long: as many are joined
+// part by part, and the parts are concatenated. Parts that are alike share their kernel. A join may
+// have more than its tensors: a list beside them (their scales), or what is for all of them.
 Status FunctionLowering::LowerWideJoin(const ir::Var* var, const ir::OpCall& call,
                                        std::vector<Value> inputs) {
   const TensorType type = *var->type->As<TensorType>();

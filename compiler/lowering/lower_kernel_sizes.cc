@@ -71,8 +71,8 @@ bool IsPartOf(std::vector<Dim> part, std::vector<Dim> whole) {
 
 }  // namespace
 
-// What a kernel computes with its extents is not checked there. Tensors that are arguments exist, so
-// that theirs are sound; those of a tensor that is never made are looked at here.
+// What a kernel computes with its extents is not checked there. Tensors that are arguments exist,
+// so that theirs are sound; those of a tensor that is never made are looked at here.
 Status FunctionLowering::CheckInnerSizes(const std::vector<TensorType>& results,
                                          const std::vector<te::Tensor>& inputs,
                                          const std::vector<te::Tensor>& outputs) {

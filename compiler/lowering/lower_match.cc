@@ -2,10 +2,10 @@
 //
 // Rows of patterns over columns of values (Maranget, "Compiling Pattern Matching to Good Decision
 // Trees", 2008): the first column in which the first row can fail is switched on; each
-// constructor's rows are specialised, no value is tested twice on a path. A tree may be exponentially
-// larger than its match: beyond a bound the rows are tried one after the other, which tests values
-// again but is as long as the patterns. A clause's body is emitted once; where several leaves reach
-// it, its variables are registers that each leaf fills.
+// constructor's rows are specialised, no value is tested twice on a path. A tree may be
+// exponentially larger than its match: beyond a bound the rows are tried one after the other, which
+// tests values again but is as long as the patterns. A clause's body is emitted once; where several
+// leaves reach it, its variables are registers that each leaf fills.
 // Tested by lower_test.cc.
 #include <fmt/format.h>
 
@@ -75,8 +75,8 @@ constexpr size_t kNodesPerPattern = 4;
 constexpr size_t kFreeNodes = 64;
 // Nodes may hold so many rows together: many that look at another column stand in each branch.
 constexpr size_t kMostRows = size_t{1} << 22;
-// The switches of a match may have so many targets together. One has a target for each constructor of
-// the type up to the last that is asked for.
+// The switches of a match may have so many targets together. One has a target for each constructor
+// of the type up to the last that is asked for.
 constexpr size_t kMostTargets = size_t{1} << 24;
 
 size_t CountPatterns(const Pattern& p) {

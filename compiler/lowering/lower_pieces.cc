@@ -1,5 +1,6 @@
-// Tensors that are pieces of others, in the arena: what is joined is made in its place, what is split
-// is read in its place. Of static shapes, where the pieces are each one run of the whole's elements.
+// Tensors that are pieces of others, in the arena: what is joined is made in its place, what is
+// split is read in its place. Of static shapes, where the pieces are each one run of the whole's
+// elements.
 #include <algorithm>
 #include <utility>
 

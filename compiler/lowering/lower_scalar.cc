@@ -1,8 +1,8 @@
 // Calls on scalars: the operator's own tensor expression as scalar instructions.
 //
-// One table says which instruction an operator of an expression is, for each class of dtypes. What a
-// scalar means is thus said once, by kernels/te: the same call on tensors becomes a kernel from the
-// same expression, and the reference evaluates it.
+// One table says which instruction an operator of an expression is, for each class of dtypes. What
+// a scalar means is thus said once, by kernels/te: the same call on tensors becomes a kernel from
+// the same expression, and the reference evaluates it.
 #include <array>
 #include <bit>
 #include <span>

@@ -44,8 +44,8 @@ using SymbolBounds = std::map<uint32_t, int64_t>;
 
 struct LowerOptions {
   SymbolBounds bounds;
-  // Rank-0 values that depend on data live in memory and are computed by kernels, never in registers, and
-  // the export has all sizes that are known: for graphs (compiler/graph).
+  // Rank-0 values that depend on data live in memory and are computed by kernels, never in
+  // registers, and the export has all sizes that are known: for graphs (compiler/graph).
   bool scalars_in_memory = false;
 };
 

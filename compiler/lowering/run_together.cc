@@ -66,7 +66,8 @@ struct Use {
   }
 };
 
-// A call, or several that run together, or one other instruction. `before`: what moved up with calls.
+// A call, or several that run together, or one other instruction. `before`: what moved up with
+// calls.
 struct Item {
   std::vector<MInst> before, insts;
   bool calls = false;

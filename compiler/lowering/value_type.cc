@@ -76,8 +76,8 @@ class Converter {
  public:
   Converter(const ir::Module& module, Program& program) : module_(module), program_(program) {}
 
-  // Of the types that follow: names of dims are distinct in a signature, whatever symbols are called, and
-  // expressions count the symbols of its parameters.
+  // Of the types that follow: names of dims are distinct in a signature, whatever symbols are
+  // called, and expressions count the symbols of its parameters.
   void BeginSignature(const std::vector<ir::Type>& params) {
     names_.clear();
     taken_.clear();
@@ -399,8 +399,8 @@ std::optional<Dim> ReadDeclaredName(const std::string& text) {
 }
 
 // Names inside of data types, and expressions over names, as the entry has declared them
-// (ir::kDeclaredDims): what inference calls a declared symbol is told by the tensors that it leaves as
-// they are. Where the types have become others, nothing is said.
+// (ir::kDeclaredDims): what inference calls a declared symbol is told by the tensors that it leaves
+// as they are. Where the types have become others, nothing is said.
 void RestoreDeclaredDims(const ir::Function& function, Converter& converter, ExportInfo* info) {
   const auto attr = function.attrs.find(ir::kDeclaredDims);
   if (attr == function.attrs.end()) return;

@@ -47,9 +47,9 @@ struct Options {
   std::chrono::nanoseconds timeout{0};
   // Runs what the host registers as `name`; none: the program fails where it calls one.
   std::function<Result<Value>(const std::string& name, std::vector<Value> args)> host;
-  // Sees the value of each variable when it is known, in the order of the run; what it fails with ends
-  // the run. Not told of what only type inference needs (guards, dims), nor of the value of a call in
-  // tail position, which is the one that its callee returned.
+  // Sees the value of each variable when it is known, in the order of the run; what it fails with
+  // ends the run. Not told of what only type inference needs (guards, dims), nor of the value of a
+  // call in tail position, which is the one that its callee returned.
   std::function<Status(const ValueEvent&)> observe;
   // The texts that strings are ids of: it goes on behind the module's. Null: the program has none.
   StringTable* strings = nullptr;

@@ -24,8 +24,9 @@ struct OperatorResult {
   std::vector<HostTensor> tensors;
 };
 
-// Strings are ids of `strings` (null: operators on texts fail). Errors name the operator. kFailedPrecondition: shapes or data that it does not accept;
-// kUnsupported: it has no meaning of its own here.
+// Strings are ids of `strings` (null: operators on texts fail). Errors name the operator.
+// kFailedPrecondition: shapes or data that it does not accept; kUnsupported: it has no meaning of
+// its own here.
 Result<OperatorResult> RunOperator(const OpDef& op, const Attrs& attrs,
                                    std::span<const OperatorArg> args,
                                    StringTable* strings = nullptr);

@@ -1,5 +1,5 @@
-// The values of formulas: attributes that a replacement computes, and conditions of patterns. Private to
-// compiler/rules. Pure functions. Tested by formulas_test.cc.
+// The values of formulas: attributes that a replacement computes, and conditions of patterns.
+// Private to compiler/rules. Pure functions. Tested by formulas_test.cc.
 #pragma once
 
 #include <map>
@@ -19,8 +19,8 @@ struct FormulaScope {
   const std::map<uint32_t, ir::Atom>& images;  // of holes, by Var::id
 };
 
-// None where it has no value, as of an element that a list lacks: then *reason says why. A condition
-// is a bool. Dims that are no numbers are equal, or different, where that is proved.
+// None where it has no value, as of an element that a list lacks: then *reason says why. A
+// condition is a bool. Dims that are no numbers are equal, or different, where that is proved.
 std::optional<AttrValue> Evaluate(const frontend::Formula& f, const FormulaScope& scope,
                                   std::string* reason);
 // `found COMPARISON expected`; of a list and a number: of each element.

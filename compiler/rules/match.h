@@ -42,13 +42,13 @@ std::optional<Match> MatchRule(const ir::Module& m, const Rule& rule, const Defi
 
 // What a part of a rule is, where it is a variable bound to another one.
 ir::Atom Resolve(const Rule& rule, ir::Atom a);
-// What a rule says of a call's attributes (kWrittenAttr, kConditionsAttr, kFormulasAttr): nothing of
-// one that is spelled as an operator sign, such as %x + %y, which has none.
+// What a rule says of a call's attributes (kWrittenAttr, kConditionsAttr, kFormulasAttr): nothing
+// of one that is spelled as an operator sign, such as %x + %y, which has none.
 const AttrList& SaidOf(const ir::OpCall& call, const char* name);
 // Of one of kFormulasAttr: the attribute's name, and what it is.
 std::pair<std::string, const frontend::Formula&> FormulaOf(const Rule& rule, const AttrValue& said);
-// What an operator call of a rule has without what is said of patterns. Those that are not written are
-// taken from `like`, unless that is null.
+// What an operator call of a rule has without what is said of patterns. Those that are not written
+// are taken from `like`, unless that is null.
 Attrs OperatorAttrs(const ir::OpCall& call, const Attrs* like);
 // Follows `%x = %y` (and statements of types).
 ir::Atom Follow(const Surroundings& around, ir::Atom a, bool through_statements);

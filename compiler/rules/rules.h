@@ -9,10 +9,10 @@
 // value; one with a type, values of that type, where `?` is any dim; `const` ones, constants. The
 // same hole twice is the same value. A number matches a constant of its dtype that is made of it
 // alone. An attribute that is written must be equal, one with a comparison must hold, all others
-// are free; axis=$a gives it a name, and the same name twice is the same value. What follows `if` must
-// hold: formulas over names, numbers and the types of holes (formula.cc lists the functions). In a
-// replacement an attribute may be a formula; those that are not written are those of the pattern's outermost call of
-// that operator; where it has none, the defaults.
+// are free; axis=$a gives it a name, and the same name twice is the same value. What follows `if`
+// must hold: formulas over names, numbers and the types of holes (formula.cc lists the functions).
+// In a replacement an attribute may be a formula; those that are not written are those of the
+// pattern's outermost call of that operator; where it has none, the defaults.
 //
 // A pattern is looked for along definitions and uses, through lets, statements of types and
 // enclosing blocks, not into or out of function literals. A value of its inside that something else
@@ -21,9 +21,10 @@
 // match, the one of the highest `benefit` (0 unless said), then the first.
 //
 // Types: both sides are checked when a file is read, where types of holes are not written for
-// float32 (or the dtype of the rule's first number) tensors of ranks 0 to 5, all holes alike; open dims
-// may turn out to be equal; not where an attribute is free that has no default. And again wherever a rule is about to be applied, which it is only if
-// the replacement has the very type that was there, proved, not guarded.
+// float32 (or the dtype of the rule's first number) tensors of ranks 0 to 5, all holes alike; open
+// dims may turn out to be equal; not where an attribute is free that has no default. And again
+// wherever a rule is about to be applied, which it is only if the replacement has the very type
+// that was there, proved, not guarded.
 //
 // Tested by rules_test.cc.
 #pragma once

@@ -1,5 +1,5 @@
-// The compiler's own algebra: the rules of simplify.relay, which the library holds as text. Tested by
-// simplify_test.cc.
+// The compiler's own algebra: the rules of simplify.relay, which the library holds as text. Tested
+// by simplify_test.cc.
 #pragma once
 
 #include <memory>

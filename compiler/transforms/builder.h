@@ -16,8 +16,8 @@ AttrList Ints(const std::vector<int64_t>& values);
 Attrs AttrsOf(std::initializer_list<std::pair<const char*, AttrValue>> values);
 
 // Appends the guards that `call` needs, which type inference then keeps: for a pass that puts other
-// operators in its place. These may accept what it does not, and where they refuse the same, the error
-// names the operator of the program. REQUIRES: its arguments have types.
+// operators in its place. These may accept what it does not, and where they refuse the same, the
+// error names the operator of the program. REQUIRES: its arguments have types.
 void KeepGuards(const Module& m, const OpCall& call, Span span, std::vector<Binding>& out);
 
 class BindingBuilder {

@@ -1,6 +1,6 @@
 // What follows a binding of a block: the variables that it needs, and copies of it that are made a
 // part at a time. Both take time linear in the block however many bindings of it are asked about.
-// Tested by specialise_ranks_test.cc.
+// Tested by compiler/transforms/simplify/specialise_ranks_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -47,8 +47,8 @@ class RestCopy {
       : block_(rest.block), next_(rest.first), map_(std::move(map)) {}
 
   // Adds bindings to `block`, up to and with twice as many `if`s and `match`es as the time before,
-  // and sets its result. Gives the originals of what was added. `prepare` sees these before, and may
-  // add bindings of its own to the block and map what they stand for.
+  // and sets its result. Gives the originals of what was added. `prepare` sees these before, and
+  // may add bindings of its own to the block and map what they stand for.
   using PrepareFn = std::function<void(const Block& part, AtomMap& map)>;
   Block Extend(Module& m, Block& block, const PrepareFn& prepare);
   bool done() const { return done_; }

@@ -31,8 +31,8 @@ inline Module Typed(const std::string& text) {
 }
 
 // What a block does, in order: operators by name, "call f", "fn{...}", "if{...}{...}",
-// "match{...}", "closure f", "fused{...}", "dims", "shape", "tuple", ".0", "=", "ref", "read", "write",
-// "guard", "stated", "trap".
+// "match{...}", "closure f", "fused{...}", "dims", "shape", "tuple", ".0", "=", "ref", "read",
+// "write", "guard", "stated", "trap".
 inline std::string Outline(const Block& block) {
   std::string out;
   for (const Binding& b : block.bindings) {

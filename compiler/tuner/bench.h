@@ -23,7 +23,8 @@ struct CompiledKernel {
   RelayvmKernelFn function = nullptr;
   KernelInterface interface;
 };
-// The kernel with each of the schedules. REQUIRES: they are legal, and this machine runs the target.
+// The kernel with each of the schedules. REQUIRES: they are legal, and this machine runs the
+// target.
 Result<std::vector<CompiledKernel>> CompileKernels(const KernelSpec& spec,
                                                    const KernelOptions& options,
                                                    std::span<const TileSchedule> schedules);
@@ -46,8 +47,8 @@ class Room {
 };
 
 // The data of a kernel at one sample of sizes. Kernels rely on what programs check before they call
-// them: that dims which have to be equal are. A sample knows nothing of that, so all buffers have room
-// for any symbol to have the largest size.
+// them: that dims which have to be equal are. A sample knows nothing of that, so all buffers have
+// room for any symbol to have the largest size.
 class Bench {
  public:
   // kResourceExhausted where there is more data than `most_bytes`, kInvalidArgument where the sizes
@@ -64,8 +65,8 @@ class Bench {
   Bench() = default;
   struct Prepared;
   Prepared Prepare(const CompiledKernel& kernel) const;
-  // Copies of the weights take turns, so that they come from as far as in a program with others, and
-  // that no kernel meets those that another has just read.
+  // Copies of the weights take turns, so that they come from as far as in a program with others,
+  // and that no kernel meets those that another has just read.
   int32_t Call(const Prepared& prepared);
 
   Sample sample_;

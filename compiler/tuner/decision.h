@@ -21,8 +21,9 @@ inline constexpr double kSame = 0.01, kMostSame = 0.03;
 // The geometric mean of other / base over the samples, of least times. REQUIRES: there are some.
 double Ratio(const std::vector<Series>& samples);
 
-// Whether `other` is faster in the mean by more than noise (how far the first quartiles of base's own
-// even and odd turns are apart), and slower nowhere, neither by the least time nor by the median.
+// Whether `other` is faster in the mean by more than noise (how far the first quartiles of base's
+// own even and odd turns are apart), and slower nowhere, neither by the least time nor by the
+// median.
 bool IsFaster(const std::vector<Series>& samples);
 
 }  // namespace relayvm::tuner

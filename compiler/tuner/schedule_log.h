@@ -13,8 +13,8 @@
 //   ns        what a call took, one thread; base_ns: with the compiler's own
 //
 // Of several lines with one key and target the last counts. Fields that are not named here are for
-// people, as `kernel`, `extents`, `ns`, `base_ns` and `compiler` are. The files come from strangers:
-// what is read is checked and bounded. Tested by schedule_log_test.cc.
+// people, as `kernel`, `extents`, `ns`, `base_ns` and `compiler` are. The files come from
+// strangers: what is read is checked and bounded. Tested by schedule_log_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -52,8 +52,8 @@ class ScheduleBook {
  public:
   using WarnFn = std::function<void(const std::string&)>;
 
-  // Takes the records for `options`: those of its target, and where that is "native", of this kind of
-  // machine. Others are kept only to be warned of.
+  // Takes the records for `options`: those of its target, and where that is "native", of this kind
+  // of machine. Others are kept only to be warned of.
   ScheduleBook(const std::vector<ScheduleRecord>& records, const KernelOptions& options,
                WarnFn warn);
 

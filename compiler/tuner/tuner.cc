@@ -190,8 +190,9 @@ class KernelTuner {
     return benches_[bench].Time(entry.kernel, calls_[bench]);
   }
 
-  // Times of the compiler's own schedule and the others, in turns, each of which begins with another
-  // one; those after the `least` first ones only while there is time. Returns how many there were.
+  // Times of the compiler's own schedule and the others, in turns, each of which begins with
+  // another one; those after the `least` first ones only while there is time. Returns how many
+  // there were.
   int TakeTurns(const std::vector<Entry>& others, int turns, int least,
                 std::vector<std::vector<Series>>* all) {
     std::vector<const Entry*> entries = {&own_};

@@ -8,8 +8,8 @@
 //   3 decision    the best one, compiled once more, against the compiler's own, in many turns
 //                 (decision.h)
 //
-// until the time is over. A schedule with fewer tasks than the compiler's own, and than this machine
-// has threads, is no candidate. Not thread-safe. Tested by tuner_test.cc.
+// until the time is over. A schedule with fewer tasks than the compiler's own, and than this
+// machine has threads, is no candidate. Not thread-safe. Tested by tuner_test.cc.
 #pragma once
 
 #include <chrono>

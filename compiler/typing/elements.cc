@@ -189,8 +189,8 @@ Dim Inference::ElementAt(const ir::Atom& a, int64_t index) {
   return it->second;
 }
 
-// Shapes may come as floats (Relay's dyn.tile takes such): the call gets an integer copy instead. What
-// is no number becomes the least integer there: as 0 it would pass for a size.
+// Shapes may come as floats (Relay's dyn.tile takes such): the call gets an integer copy instead.
+// What is no number becomes the least integer there: as 0 it would pass for a size.
 std::vector<Dim> Inference::FloatElements(const ir::Var* call, size_t arg, const ir::Var* var,
                                           int64_t size) {
   Place place = vars_[call].place;

@@ -29,8 +29,8 @@ namespace relayvm {
 Result<ir::Module> InferTypes(const ir::Module& module);
 Result<ir::Module> Retype(const ir::Module& module);
 
-// Branches whose results differ in rank, for the pass that gives each rank a continuation of its own
-// (transforms/specialise_ranks.h).
+// Branches whose results differ in rank, for the pass that gives each rank a continuation of its
+// own (transforms/specialise_ranks.h).
 struct MixedRanks {
   std::set<const ir::Var*> vars;  // bound to an `if` or `match` whose value has several ranks
   std::set<const ir::Function*> functions;             // whose result is such a value
@@ -38,8 +38,8 @@ struct MixedRanks {
   Status error;                                        // the first of them, as an error
 };
 // InferTypes for such a pass. `module` has its statements already (StateTypes). Fails and fills
-// `mixed` when there are such branches. In functions with the attribute "Continuation" what can't be
-// typed becomes a trap.
+// `mixed` when there are such branches. In functions with the attribute "Continuation" what can't
+// be typed becomes a trap.
 Result<ir::Module> InferTypes(const ir::Module& module, MixedRanks* mixed);
 
 }  // namespace relayvm

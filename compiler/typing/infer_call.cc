@@ -56,8 +56,8 @@ Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::CallExpr& ca
   return ApplyCallee(item, std::move(callee), call.args);
 }
 
-// What comes back is as declared, and of its dims only numbers: those are what the runtime checks. What
-// the result's type says beyond that is checked as a statement of the function's.
+// What comes back is as declared, and of its dims only numbers: those are what the runtime checks.
+// What the result's type says beyond that is checked as a statement of the function's.
 Result<Inference::MaybeType> Inference::Infer(Item&, const ir::HostCall& call) {
   const auto* type = call.type == nullptr ? nullptr : call.type->As<FunctionType>();
   if (type == nullptr || type->params.size() != call.args.size() || type->result == nullptr)

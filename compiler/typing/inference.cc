@@ -47,8 +47,8 @@ void Inference::DefineVar(const ir::Var* var, Type type, Place place) {
   state.place = place;
 }
 
-// The type that the variable has in the input if it is the same: what is made of it is then quick to
-// compare.
+// The type that the variable has in the input if it is the same: what is made of it is then quick
+// to compare.
 Type Inference::KnownType(const ir::Var* var, const Type& type) {
   bool same = type->is_large() && var->type != nullptr && ir::TypeEquals(var->type, type);
   return same ? var->type : type;

@@ -282,8 +282,8 @@ class Inference {
   };
   void MatchDims(const ir::Type& expected, const ir::Type& actual, const std::string& what,
                  DimMatch& match);
-  // What the symbols of a statement's type stand for where they first occur, and that they stand for
-  // it elsewhere.
+  // What the symbols of a statement's type stand for where they first occur, and that they stand
+  // for it elsewhere.
   DimMatch MatchStated(const ir::Stated& stated, const ir::Type& actual);
   // Equations about symbols that have no value say nothing.
   Result<std::vector<ir::Guard>> GuardEquations(const DimMatch& match) const;

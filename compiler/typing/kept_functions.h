@@ -1,6 +1,6 @@
-// What a retyping leaves as it is: the functions that no pass has changed since the last one, as long
-// as the types of what they call stay the same. Types of other code may still mention symbols that
-// belong to such a function; they are not taken over. Thread-compatible. Tested by
+// What a retyping leaves as it is: the functions that no pass has changed since the last one, as
+// long as the types of what they call stay the same. Types of other code may still mention symbols
+// that belong to such a function; they are not taken over. Thread-compatible. Tested by
 // kept_functions_test.cc.
 #pragma once
 

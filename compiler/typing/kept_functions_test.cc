@@ -70,8 +70,8 @@ TEST_CASE("a function that changes is typed again, and its callers when its type
 
 TEST_CASE("a symbol of a function that stays is not taken by another") {
   ir::Module m = MustType(kProgram);
-  // A new function with the old one's nodes but for the parameters: its types mention the symbols of
-  // @other, whose name comes first.
+  // A new function with the old one's nodes but for the parameters: its types mention the symbols
+  // of @other, whose name comes first.
   const ir::Function& other = *m.functions.at("other");
   ir::Module more = With(m, "main", [&](ir::Function& f) {
     ir::Block body = *f.body;

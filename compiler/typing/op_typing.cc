@@ -210,8 +210,8 @@ class Context final : public TypeContext {
   }
 
  private:
-  // A size that is computed in int32 must not wrap on the way: as a formula without wrapping it can be
-  // compared with other sizes.
+  // A size that is computed in int32 must not wrap on the way: as a formula without wrapping it can
+  // be compared with other sizes.
   Dim SizeOf(const Dim& element, size_t i) {
     std::vector<Dim> exact;
     Dim size = element.WithoutInt32(&exact);

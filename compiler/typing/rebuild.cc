@@ -135,8 +135,8 @@ class Rebuilder {
     }
   }
 
-  // Of a call that a pass has replaced. It goes where types say that it holds, and where nothing stands
-  // for a symbol of it any more.
+  // Of a call that a pass has replaced. It goes where types say that it holds, and where nothing
+  // stands for a symbol of it any more.
   void EmitKept(Guard g, ir::Span span, std::vector<ir::Binding>& out) {
     g.left = inference_.Translate(g.left);
     g.right = inference_.Translate(g.right);

@@ -1,5 +1,6 @@
 // Equality of function types up to the names of what they bind: symbols in the types of parameters,
-// type parameters, and those of the function types inside them. Tested by same_function_type_test.cc.
+// type parameters, and those of the function types inside them. Tested by
+// same_function_type_test.cc.
 #pragma once
 
 #include <cstdint>

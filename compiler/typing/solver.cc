@@ -315,9 +315,9 @@ Type Solver::CleanNode(const Type& t, Cleaning& c, Variance v) {
 
 namespace {
 
-// The type of a slot into which `actual` went, with the numbers that a function asks for: a tensor of
-// an open dim that is passed there is checked when the program runs, so the slot need not give them
-// up.
+// The type of a slot into which `actual` went, with the numbers that a function asks for: a tensor
+// of an open dim that is passed there is checked when the program runs, so the slot need not give
+// them up.
 Type KeepAccepted(const Type& joined, const Type& actual, const Type& accepted) {
   auto* wide = joined->As<TensorType>();
   auto* given = actual->As<TensorType>();

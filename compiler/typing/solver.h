@@ -2,10 +2,10 @@
 //
 // An unknown is a slot, written as an InferVar in types. Structure (tuples, ADTs, dtypes, ranks) is
 // unified as in Hindley and Milner; dims are joined: equal dims stay, all else becomes Any, as
-// Relay's `?` does; a number where another one is written is an error. So the type in a slot can grow (widen) after
-// someone has read it. A widening is remembered by the slot's key, which names its place in the
-// program, and the whole inference runs again with the wider type from the start; each run removes
-// at least one dim for good, so this ends.
+// Relay's `?` does; a number where another one is written is an error. So the type in a slot can
+// grow (widen) after someone has read it. A widening is remembered by the slot's key, which names
+// its place in the program, and the whole inference runs again with the wider type from the start;
+// each run removes at least one dim for good, so this ends.
 //
 // A slot may mention only symbols that are visible from its limit; others become Any when it is
 // filled. Values flow: Flow(actual, expected) widens only what stands on the expected side, except
@@ -58,8 +58,8 @@ class Solver {
   uint32_t FirstUnknown(const ir::Type& t) const;
   // Follows filled slots everywhere; unknowns become `fallback` unless it is null.
   ir::Type Zonk(const ir::Type& t, const ir::Type& fallback = nullptr) const;
-  // No slot changes from here on: what Zonk makes with a fallback, which is always the same, is kept
-  // and shared.
+  // No slot changes from here on: what Zonk makes with a fallback, which is always the same, is
+  // kept and shared.
   void Close() { closed_ = true; }
 
   // A value of type `actual` goes where `expected` is wanted. The error says what was expected and

@@ -147,8 +147,8 @@ class Stater {
     return m_.arena->New<ir::Block>(std::move(out));
   }
 
-  // What comes back from the host has the numbers that its type says: the runtime has checked them. A
-  // size that it shares with parameters is stated of all of them.
+  // What comes back from the host has the numbers that its type says: the runtime has checked them.
+  // A size that it shares with parameters is stated of all of them.
   const ir::Block* StateHostResult(const ir::Function& f, const ir::Block& block,
                                    const std::string& what) {
     std::set<uint32_t> symbols;

@@ -7,7 +7,8 @@
 //   let %y: Tensor[(2, ?), float32] = exp(%x);     let %y' = exp(%x);
 //                                                  let %y: Tensor[(2, ?), float32] = stated %y';
 //
-// What types of parameters say is checked at calls. Tested by end_to_end/stated_types_test.cc.
+// What types of parameters say is checked at calls. Tested by
+// compiler/end_to_end/stated_types_test.cc.
 #pragma once
 
 #include "compiler/ir/ir.h"

@@ -13,8 +13,9 @@ using te::Tensor;
 
 // Products of more rows are bounded by arithmetic.
 constexpr int64_t kMostRows = 8;
-// Products with fewer weights take less time than a call loses that waits for others, with its stacks and
-// tensors out of the first cache: some 1.5 us, in which the second cache gives the weights below.
+// Products with fewer weights take less time than a call loses that waits for others, with its
+// stacks and tensors out of the first cache: some 1.5 us, in which the second cache gives the
+// weights below.
 constexpr int64_t kLeastWeights = 64 << 10;
 
 // The product, where it has the size that pays; null otherwise.

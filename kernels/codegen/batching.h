@@ -22,8 +22,8 @@ struct BatchedKernel {
   std::vector<bool> shared;  // one an input: it is the same for all calls. So are those by value.
 };
 
-// Null where there is none. `b` is a symbol that the spec does not have. What is shared follows from
-// the spec alone: weights, and what has fewer dims than the product, such as a bias.
+// Null where there is none. `b` is a symbol that the spec does not have. What is shared follows
+// from the spec alone: weights, and what has fewer dims than the product, such as a bias.
 std::unique_ptr<BatchedKernel> BatchKernel(const KernelSpec& spec, const Dim& b,
                                            const ContractionTarget& target);
 

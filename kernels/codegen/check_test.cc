@@ -1,6 +1,6 @@
 // Numbers that a kernel checks as it reads them (te::Checked): those out of range end it with the
-// number and what was expected, and nothing is read by them. Buffers end before a page that nobody may
-// touch.
+// number and what was expected, and nothing is read by them. Buffers end before a page that nobody
+// may touch.
 #include <array>
 
 #include "kernels/codegen/kernel_harness.h"

@@ -17,8 +17,8 @@ class CompiledEvaluator {
   explicit CompiledEvaluator(KernelOptions options);
   ~CompiledEvaluator();
 
-  // The outputs of `spec`. Fails when this machine is not the target's, for shapes with symbols, for
-  // more scratch memory than `max_scratch_bytes`, and for data that the kernel does not take.
+  // The outputs of `spec`. Fails when this machine is not the target's, for shapes with symbols,
+  // for more scratch memory than `max_scratch_bytes`, and for data that the kernel does not take.
   // REQUIRES: inputs[i] has the dtype and shape of spec.inputs[i].
   Result<std::vector<HostTensor>> Run(const KernelSpec& spec,
                                       std::span<const HostTensor* const> inputs,

@@ -157,8 +157,8 @@ Value* Emitter::EmitDim(const Dim& dim) {
   return dim.kind() == Dim::Kind::kAdd ? Named(result, dim.operands().size()) : result;
 }
 
-// A sum of so many terms that LLVM is better off without them: its scalar evolution flattens sums, and
-// compares those of a join's begins term by term in each loop. What makes no code hides them.
+// A sum of so many terms that LLVM is better off without them: its scalar evolution flattens sums,
+// and compares those of a join's begins term by term in each loop. What makes no code hides them.
 Value* Emitter::Named(Value* sum, size_t terms) {
   constexpr size_t kMostTerms = 4;
   if (terms <= kMostTerms || llvm::isa<llvm::Constant>(sum)) return sum;
@@ -313,9 +313,9 @@ Value* Emitter::Apply(const Node* n, const std::vector<Value*>& operands) {
   }
 }
 
-// The value, where all lanes that are on are in range; else the kernel ends. A number is in range when
-// neither difference is negative: where one of them wraps, the other one is negative. What follows may
-// read by it without a mask, so that lanes that are off have the least one.
+// The value, where all lanes that are on are in range; else the kernel ends. A number is in range
+// when neither difference is negative: where one of them wraps, the other one is negative. What
+// follows may read by it without a mask, so that lanes that are off have the least one.
 Value* Emitter::Check(const Node* n, bool vector) {
   auto emit = [&](const Node* x) { return vector ? Vector(x) : Scalar(x); };
   Value* v = emit(n->operands[0]);

@@ -57,8 +57,8 @@ Value* Emitter::EmitWork(const Node* root) {
   return work;
 }
 
-// Loops over axes[level..], innermost last; `work` is what the body does. The rounding errors of one
-// long chain of sums grow with its length, so that floats are summed in blocks, each from zero.
+// Loops over axes[level..], innermost last; `work` is what the body does. The rounding errors of
+// one long chain of sums grow with its length, so that floats are summed in blocks, each from zero.
 std::vector<Value*> Emitter::ReduceLoops(
     const Node* n, const std::vector<const te::AxisNode*>& axes, size_t level,
     const std::vector<Value*>& carried, Value* work,
@@ -93,8 +93,8 @@ std::vector<Value*> Emitter::ReduceLoops(
                    });
 }
 
-// The axes, those outermost that masks of lanes depend on: masks are then made once for all turns of
-// the others. In their own order where that is prescribed.
+// The axes, those outermost that masks of lanes depend on: masks are then made once for all turns
+// of the others. In their own order where that is prescribed.
 std::vector<const te::AxisNode*> Emitter::AxesOfMasksFirst(const Node* n) {
   std::vector<const te::AxisNode*> axes = n->axes;
   if (Reducer::IsOrdered(n) || axes.size() < 2) return axes;

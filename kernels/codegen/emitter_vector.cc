@@ -109,8 +109,8 @@ Value* Emitter::LinearVector(const Node* n) {
   return IsConst(uniform, 0) ? sum : b_.CreateAdd(sum, Splat(uniform));
 }
 
-// What is the same in all lanes of a condition is decided by a branch, so that the masks of the rest
-// do not depend on it.
+// What is the same in all lanes of a condition is decided by a branch, so that the masks of the
+// rest do not depend on it.
 const Node* Emitter::WithUniformFirst(const Node* n) {
   std::vector<const Node*> conjuncts;
   AppendConjuncts(n->operands[0], conjuncts);
@@ -252,8 +252,8 @@ Value* Emitter::Mark(const Node* n, Value* load) {
   return load;
 }
 
-// The term of an index that is no multiple of the vector's axis, where there is one such and no other
-// varies: index = rest + coefficient * term. Null: there is none.
+// The term of an index that is no multiple of the vector's axis, where there is one such and no
+// other varies: index = rest + coefficient * term. Null: there is none.
 const Node* Emitter::IrregularTerm(const Node* index, const Node*& rest, Dim& coefficient) {
   rest = graph_.DimOf(Dim(0));
   coefficient = Dim(1);
@@ -273,8 +273,8 @@ const Node* Emitter::IrregularTerm(const Node* index, const Node*& rest, Dim& co
   return found;
 }
 
-// Either of two loads that all lanes choose between, as where an extent may be one that is broadcast.
-// Null: the index is none of that kind.
+// Either of two loads that all lanes choose between, as where an extent may be one that is
+// broadcast. Null: the index is none of that kind.
 Value* Emitter::LoadChosen(const Node* n, const Node* index, Value* mask) {
   const Node* rest = nullptr;
   Dim coefficient;
@@ -341,9 +341,9 @@ Value* Emitter::LoadRepeated(const Node* n, const Node* index, Value* mask) {
   });
 }
 
-// Elements that lie close together, as where an image is enlarged: where all lanes are on a vector's
-// length from the first one on, that is loaded, and permuted. Null: the target has no such permutation,
-// or the index comes from memory and may be anything.
+// Elements that lie close together, as where an image is enlarged: where all lanes are on a
+// vector's length from the first one on, that is loaded, and permuted. Null: the target has no such
+// permutation, or the index comes from memory and may be anything.
 Value* Emitter::LoadNear(const Node* n, const Node* index, Value* mask) {
   using llvm::Intrinsic::ID;
   const unsigned lanes = vector_.lanes;

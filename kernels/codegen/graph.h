@@ -102,8 +102,8 @@ class Graph {
   // The flat row-major index of `indices` into a tensor of `shape`.
   const Node* Flatten(const std::vector<Dim>& shape, const std::vector<const Node*>& indices);
   Bounds BoundsOf(const Node* n);
-  // Whether n is max(min(x, high), low), perhaps rounded, float32 of which the integer dtype holds all
-  // that is whole: never NaN.
+  // Whether n is max(min(x, high), low), perhaps rounded, float32 of which the integer dtype holds
+  // all that is whole: never NaN.
   static bool IsLimitedTo(const Node* n, DType dtype);
   // A new axis, owned by the graph.
   const te::AxisNode* NewAxis(std::string name, Dim extent);
@@ -159,8 +159,8 @@ class Lowering {
   // How a load of `tensor` is lowered.
   enum class Place : uint8_t { kInline, kMemory, kValue, kStaged };
   using PlaceFn = std::function<Place(const te::TensorNode*)>;
-  // At most `most` tensors are inlined: a chain whose links read the one before at several places has
-  // two to the power of its length.
+  // At most `most` tensors are inlined: a chain whose links read the one before at several places
+  // has two to the power of its length.
   Lowering(Graph& graph, PlaceFn place, size_t most = SIZE_MAX)
       : graph_(graph), place_(std::move(place)), most_(most) {}
 

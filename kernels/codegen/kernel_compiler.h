@@ -37,8 +37,8 @@ struct KernelOptions {
   std::string cpu = "native";
   int opt_level = 3;
   bool exact = true;  // sums of products as they are: see PassContext::exact
-  // With kernels that run many calls of another one at once (codegen/batching.h). Whoever adds specs
-  // asks for them.
+  // With kernels that run many calls of another one at once (codegen/batching.h). Whoever adds
+  // specs asks for them.
   bool batching = false;
   bool keep_llvm_ir = false;  // KernelImage::llvm_ir
   bool keep_assembly = false;
@@ -55,8 +55,8 @@ struct KernelOptions {
   std::stop_token stop;
 };
 
-// What KernelOptions::cpu asks of a machine: "x86-64-v3". "native" is the highest level that this one
-// has.
+// What KernelOptions::cpu asks of a machine: "x86-64-v3". "native" is the highest level that this
+// one has.
 Result<std::string> ProcessorLevel(const std::string& cpu);
 // With the features beyond its level that kernels for it may use: "x86-64-v4,amx-tile".
 Result<std::string> ProcessorFeatures(const std::string& cpu);
@@ -123,8 +123,8 @@ class KernelCompiler {
     KernelInterface interface;
   };
   Result<Added> Add(const KernelSpec& spec);
-  // The kernel of many calls of this one: see codegen/batching.h. Null where there is none, or where
-  // it pays too little.
+  // The kernel of many calls of this one: see codegen/batching.h. Null where there is none, or
+  // where it pays too little.
   std::unique_ptr<codegen::BatchedKernel> Batched(const KernelSpec& spec, const Dim& b) const;
   // REQUIRES: called once.
   Result<KernelImage> Finish();

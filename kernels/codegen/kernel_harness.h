@@ -76,8 +76,8 @@ inline te::Scalar Element(const HostTensor& t, int64_t i) {
   return te::ReadElement(t.dtype, t.data.data() + i * DTypeBytes(t.dtype));
 }
 
-// Memory with 64-byte alignment: less than 64 bytes behind it, which GuardIsWhole() finds overwritten,
-// a page begins that nobody may touch.
+// Memory with 64-byte alignment: less than 64 bytes behind it, which GuardIsWhole() finds
+// overwritten, a page begins that nobody may touch.
 class GuardedBuffer {
  public:
   explicit GuardedBuffer(size_t bytes) : bytes_(bytes) {

@@ -1,6 +1,6 @@
-// Links object files: into programs, and into the kernel image, a shared ELF object with read-only and executable
-// segments only, without dynamic relocations and undefined symbols, so that a loader maps it and
-// jumps. Thread-safe (LLD runs under a lock). Tested by kernel_compiler_test.cc.
+// Links object files: into programs, and into the kernel image, a shared ELF object with read-only
+// and executable segments only, without dynamic relocations and undefined symbols, so that a loader
+// maps it and jumps. Thread-safe (LLD runs under a lock). Tested by kernel_compiler_test.cc.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// GuardLlvm: LLVM as a library of a service. What it gives up on (report_fatal_error, memory that it
-// does not get, a diagnosis that is an error) fails the call; by itself it would end the process.
+// GuardLlvm: LLVM as a library of a service. What it gives up on (report_fatal_error, memory that
+// it does not get, a diagnosis that is an error) fails the call; by itself it would end the
+// process.
 //
 // LLVM keeps its handlers for the whole process: they are installed while some thread is in
 // GuardLlvm, and act on those threads alone. A host with handlers of its own for the same libLLVM

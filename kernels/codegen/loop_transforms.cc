@@ -398,7 +398,8 @@ std::vector<Segment> CutAt(Graph& graph, const LoopNest& nest, size_t position,
     if (comparable) ordered.insert(ordered.begin() + static_cast<ptrdiff_t>(at), cut);
   }
   if (ordered.empty() || ordered.size() > kMaxCuts) return {{Dim(0), axis->extent, nest}};
-  // By halves: of a join, each half has left the parts of the other one behind before it is cut again.
+  // By halves: of a join, each half has left the parts of the other one behind before it is cut
+  // again.
   std::vector<Segment> segments;
   const std::function<void(Segment, std::span<const Dim>)> cut_at = [&](Segment whole,
                                                                         std::span<const Dim> at) {

@@ -35,8 +35,8 @@ std::vector<Segment> SegmentsOf(Graph& graph, const LoopNest& nest);
 // side by side in a row are read along it (SegmentsOf).
 std::vector<LoopNest> PartsOf(Graph& graph, const LoopNest& nest);
 
-// Whether selects below `root` ask for `value` at one position of the axis alone, as a join does for
-// a part of one element along it.
+// Whether selects below `root` ask for `value` at one position of the axis alone, as a join does
+// for a part of one element along it.
 bool IsAskedOnce(const Node* root, const Node* value, const te::AxisNode* axis);
 
 // True when reading at flat index `read`, in any iteration of a unit, stays within what the unit

@@ -256,8 +256,8 @@ TEST_CASE("transposes run as tiles, with what surrounds them") {
              {{1, 1}, {16, 16}, {35, 50}, {100, 9}, {8, 64}});
 }
 
-// Channels become the last axis, blocks of depth become space, rows are repeated: what is contiguous
-// in memory on one side comes from few places of the other.
+// Channels become the last axis, blocks of depth become space, rows are repeated: what is
+// contiguous in memory on one side comes from few places of the other.
 TEST_CASE("a short last axis: its elements are taken in turn, and apart") {
   std::vector<KernelSpec> specs;
   for (DType t : {DType::kFloat32, DType::kFloat64, DType::kFloat16, DType::kInt8, DType::kBool}) {

@@ -1,7 +1,8 @@
 // Each function computes all of its cases and selects; only arguments of sin, cos and tan beyond
 // 2^20 take a branch. float32 has versions of its own for the functions that models spend time in;
-// the others compute in double, and where a kernel has many of those they are functions that it calls. Here: exponentials, logarithms and what is made of them;
-// math_trigonometry.cc and math_power.cc have the rest.
+// the others compute in double, and where a kernel has many of those they are functions that it
+// calls. Here: exponentials, logarithms and what is made of them; math_trigonometry.cc and
+// math_power.cc have the rest.
 #include "kernels/codegen/math.h"
 
 #include <llvm/IR/Function.h>
@@ -110,9 +111,9 @@ Value* Math::Log1p(Value* x) {
 
 // --- Sigmoid, tanh, erf ---
 
-// 1 / (1 + e^-x). With e^-x = 2^n + 2^n*rest the sum is rounded once, as (1 + 2^n) + 2^n*rest; where
-// 1 + 2^n is not exact, as (1 + 2^n*rest) + 2^n, where what is lost is small against 2^n. Each step
-// is monotonic, and so is the result. All is scaled so that nothing overflows.
+// 1 / (1 + e^-x). With e^-x = 2^n + 2^n*rest the sum is rounded once, as (1 + 2^n) + 2^n*rest;
+// where 1 + 2^n is not exact, as (1 + 2^n*rest) + 2^n, where what is lost is small against 2^n.
+// Each step is monotonic, and so is the result. All is scaled so that nothing overflows.
 Value* Math::Sigmoid(Value* x) {
   const int scale = is64_ ? -54 : -24;
   const ExpParts e =
@@ -129,8 +130,8 @@ Value* Math::Sigmoid(Value* x) {
 //   tanh|x| = 1 - (1 - t) / ((h + 1/2) + t*(h - 1/2))
 //
 // From atanh(1/2) on, where the quotient is at most 1/2. Its numerator falls and its denominator
-// rises with t, each rounded once, so the result is monotonic between the steps of n; a run over all
-// floats shows that it is at the steps. Before, n is 0 and the result t.
+// rises with t, each rounded once, so the result is monotonic between the steps of n; a run over
+// all floats shows that it is at the steps. Before, n is 0 and the result t.
 Value* Math::Tanh(Value* x) {
   const double one_from = is64_ ? 20 : 10;  // tanh is 1 to the last bit
   Value* a = Abs(x);
@@ -297,8 +298,8 @@ bool IsInline(llvm::IRBuilderBase& b) {
   return true;
 }
 
-// What `emit` gives, for arguments of one type. The first ones stand in the kernel; others are calls of
-// a function of the module, so that a long chain of them is compiled in the time of one.
+// What `emit` gives, for arguments of one type. The first ones stand in the kernel; others are
+// calls of a function of the module, so that a long chain of them is compiled in the time of one.
 Value* EmitOrCall(llvm::IRBuilderBase& b, const std::string& name, Args args, EmitFn emit) {
   const bool folds = llvm::any_of(args, [](Value* x) { return llvm::isa<llvm::Constant>(x); });
   if (folds || IsInline(b)) return emit(b, args);

@@ -134,7 +134,8 @@ class Math {
     return FastTwoSum(s.hi, Add(s.lo, Add(x.lo, y.lo)));
   }
 
-  // e^(x.hi + x.lo) = 2^power * (1 + rest), x.hi clamped to low..high; x.lo may be null. NaN passes.
+  // e^(x.hi + x.lo) = 2^power * (1 + rest), x.hi clamped to low..high; x.lo may be null. NaN
+  // passes.
   struct ExpParts {
     llvm::Value *power, *rest;
   };

@@ -102,8 +102,8 @@ Value* Math::Fmod(Value* x, Value* y) {
   // 2^excess in two factors: it may exceed the range of exponents.
   Value* half = b_.CreateLShr(excess, I(1));
   Value* scaled = Mul(Mul(by, PowerOfTwo(half)), PowerOfTwo(b_.CreateSub(excess, half)));
-  // Near the largest number the product, or what its exact form splits, would overflow: there both are
-  // taken down, by a power of two that loses no bit of either.
+  // Near the largest number the product, or what its exact form splits, would overflow: there both
+  // are taken down, by a power of two that loses no bit of either.
   Value* large = Greater(r, C(is64_ ? 0x1p960 : 0x1p96f));
   Value* down = If(large, C(is64_ ? 0x1p-64 : 0x1p-32), C(1));
   Value* up = If(large, C(is64_ ? 0x1p64 : 0x1p32), C(1));

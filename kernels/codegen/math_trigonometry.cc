@@ -109,9 +109,9 @@ llvm::Function* LargeReduction(llvm::IRBuilderBase& outer) {
       });
 }
 
-// The same for each of the numbers in memory that is large and finite, whose results take the place of
-// what is there: (x, remainders, quadrants, how many). One function for all uses, which are many in a
-// kernel of many sines and hardly ever run.
+// The same for each of the numbers in memory that is large and finite, whose results take the place
+// of what is there: (x, remainders, quadrants, how many). One function for all uses, which are many
+// in a kernel of many sines and hardly ever run.
 llvm::Function* LargeReductions(llvm::IRBuilderBase& outer, double large) {
   llvm::LLVMContext& context = outer.getContext();
   llvm::Type* f64 = llvm::Type::getDoubleTy(context);

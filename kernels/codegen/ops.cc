@@ -425,9 +425,9 @@ Value* Ops::Binary(BinaryOp op, DType t, Value* x, Value* y) {
 
 // --- Conversions ---
 
-// A vector of float32 as int32 by the machine's own conversion, -2^31 for what does not fit: LLVM has
-// no vector form with limits. Truncates, or rounds as the machine is set to (to nearest even), which
-// is what rounds float32 too. Null for other values.
+// A vector of float32 as int32 by the machine's own conversion, -2^31 for what does not fit: LLVM
+// has no vector form with limits. Truncates, or rounds as the machine is set to (to nearest even),
+// which is what rounds float32 too. Null for other values.
 Value* Ops::FloatsToInt32(Value* x, bool rounds) {
   using llvm::Intrinsic::ID;
   auto* type = llvm::dyn_cast<llvm::FixedVectorType>(x->getType());
@@ -461,8 +461,8 @@ Value* Ops::CastLimited(DType to, Value* x) {
   return b_.CreateTrunc(whole, Like(ValueType(to), x));
 }
 
-// fptosi.sat: with limits, and 0 for NaN. LLVM takes a vector of it apart, with branches for each lane,
-// and its loop vectoriser does not take it at all.
+// fptosi.sat: with limits, and 0 for NaN. LLVM takes a vector of it apart, with branches for each
+// lane, and its loop vectoriser does not take it at all.
 Value* Ops::FloatToSigned(unsigned bits, Value* x) {
   llvm::Type* type = Like(b_.getIntNTy(bits), x);
   const double limit = bits == 64 ? 0x1p63 : 0x1p31;

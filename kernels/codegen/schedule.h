@@ -6,8 +6,8 @@
 //     nest, nest, ...        each: loops over its axes, the last one as vectors; in the body, all
 //                            values, then all stores
 //
-// The parts of a join that are read across what is written, or lie along an outer axis, are sections
-// with units of their own.
+// The parts of a join that are read across what is written, or lie along an outer axis, are
+// sections with units of their own.
 //
 // A tensor is staged (has memory: an output, or scratch) when computing it again for each use would
 // cost too much: a reduction that several elements read, a costly function. Axes along which every

@@ -1,6 +1,6 @@
-// The schedules that a kernel may have instead of the compiler's own, what the cost model expects of
-// each, and what they are stored by: the ground of relayc's --tune and --schedules (compiler/tuner).
-// Thread-safe. Tested by schedule_space_test.cc.
+// The schedules that a kernel may have instead of the compiler's own, what the cost model expects
+// of each, and what they are stored by: the ground of relayc's --tune and --schedules
+// (compiler/tuner). Thread-safe. Tested by schedule_space_test.cc.
 #pragma once
 
 #include <cstdint>

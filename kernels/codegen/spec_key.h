@@ -1,6 +1,7 @@
 // What makes two kernel specs the same kernel: their structure, with names left out and symbols
 // numbered by first occurrence. Immediates that a kernel can take as scalars stand apart, so that
-// specs that differ in them alone have one structure. Thread-safe. Tested by kernel_compiler_test.cc.
+// specs that differ in them alone have one structure. Thread-safe. Tested by
+// kernel_compiler_test.cc.
 #pragma once
 
 #include <string>

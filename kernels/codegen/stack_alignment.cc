@@ -18,8 +18,8 @@ int64_t Registers(const llvm::Type& type, int64_t register_bits) {
   return std::max<int64_t>(1, (bits + register_bits - 1) / register_bits);
 }
 
-// The most registers that vectors take at one place of a block, as it is written. What other blocks make
-// counts all along, what they use to the end.
+// The most registers that vectors take at one place of a block, as it is written. What other blocks
+// make counts all along, what they use to the end.
 int64_t VectorPressure(const llvm::BasicBlock& block, int64_t register_bits) {
   llvm::SmallPtrSet<const llvm::Value*, 32> live;
   int64_t taken = 0;
@@ -51,8 +51,8 @@ bool AlignStackOfVectors(llvm::Function& function) {
   const llvm::StringRef level = function.getFnAttribute("target-cpu").getValueAsString();
   const bool is_512 = level == "x86-64-v4";
   if (!is_512 && level != "x86-64-v3") return false;
-  // The translation interleaves what stands apart here, and keeps constants in registers: in real kernels
-  // that is up to half of them.
+  // The translation interleaves what stands apart here, and keeps constants in registers: in real
+  // kernels that is up to half of them.
   const int64_t free_registers = is_512 ? 20 : 8;
   const int64_t register_bits = is_512 ? 512 : 256;
   const bool may_spill = std::any_of(function.begin(), function.end(), [&](const auto& block) {

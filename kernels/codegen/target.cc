@@ -195,8 +195,8 @@ Status Optimise(llvm::Module& module, llvm::TargetMachine& machine, int opt_leve
 
 namespace {
 
-// Empties the functions that nobody waits for any more: each is translated whole before the next, which
-// then takes no time.
+// Empties the functions that nobody waits for any more: each is translated whole before the next,
+// which then takes no time.
 class DropBodies final : public llvm::FunctionPass {
  public:
   explicit DropBodies(std::stop_token stop) : llvm::FunctionPass(id), stop_(std::move(stop)) {}

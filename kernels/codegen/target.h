@@ -34,8 +34,8 @@ void PrepareModule(llvm::Module& module, const llvm::TargetMachine& machine);
 void PrepareFunction(llvm::Function& function, const Target& target);
 
 // Optimises and translates. Object code, and assembly when asked for. In GuardLlvm (llvm_guard.h).
-// Where a stop is asked for, Optimise fails with kCancelled, and so does EmitObject; it finishes the
-// function that it is at.
+// Where a stop is asked for, Optimise fails with kCancelled, and so does EmitObject; it finishes
+// the function that it is at.
 Status Optimise(llvm::Module& module, llvm::TargetMachine& machine, int opt_level,
                 const std::stop_token& stop = {});
 Result<std::vector<char>> EmitObject(llvm::Module& module, llvm::TargetMachine& machine,

@@ -1,4 +1,5 @@
-// The register tile of products and convolutions, where somebody chooses it instead of the compiler:
+// The register tile of products and convolutions, where somebody chooses it instead of the
+// compiler:
 //
 //   relayc --kernel 'nn.dense[(n, 768), (3072, 768)]' --schedule tile=8x32 --emit time --dim n=128
 //

@@ -1,7 +1,8 @@
 // nn.attention: softmax(score(q . k)) . v, as one operator.
 //
-// Written by the compiler where a program spells attention out (compiler/transforms/products/fuse_attention.h);
-// TVM has no such operator. Arguments: queries, keys, values, then what the steps of the score read.
+// Written by the compiler where a program spells attention out
+// (compiler/transforms/products/fuse_attention.h); TVM has no such operator. Arguments: queries,
+// keys, values, then what the steps of the score read.
 //   q_layout ...  the order of the dims: B batch, H heads, S positions, D elements of a head. Keys
 //                 and values may have fewer heads than queries: each serves as many in a row.
 //   score         the steps from a product q . k to its score, in order, separated by spaces:

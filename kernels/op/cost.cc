@@ -85,8 +85,8 @@ class Counter {
   int cost_ = 0;
 };
 
-// Where computations read placeholders. What is read through a computation in between counts as read
-// from where that one is.
+// Where computations read placeholders. What is read through a computation in between counts as
+// read from where that one is.
 class ReadFinder {
  public:
   explicit ReadFinder(size_t inputs) : reads_(inputs), seen_(inputs) {}

@@ -1,6 +1,6 @@
-// What computing an operator's result costs, read off its tensor expression: an element, for fusion,
-// which may compute it again for each of its uses; and all of it, for constant folding. Tested by
-// cost_test.cc.
+// What computing an operator's result costs, read off its tensor expression: an element, for
+// fusion, which may compute it again for each of its uses; and all of it, for constant folding.
+// Tested by cost_test.cc.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Operators of shared libraries (kernels/runtime/operator_plugin.h), beside the compiler's table: what
-// one compilation may use. Tested by tests/operator_plugins.
+// Operators of shared libraries (kernels/runtime/operator_plugin.h), beside the compiler's table:
+// what one compilation may use. Tested by tests/operator_plugins.
 #pragma once
 
 #include <map>

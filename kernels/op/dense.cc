@@ -1,7 +1,7 @@
 // Matrix products: nn.dense nn.matmul nn.batch_matmul nn.contrib_dense_pack
 // nn.contrib_dense_blocks
-// nn.contrib_dense_nbits. Elements are converted to the result's dtype (out_dtype, else the data's) before they are
-// multiplied, and accumulated in it. Stateless. Tested by dense_test.cc.
+// nn.contrib_dense_nbits. Elements are converted to the result's dtype (out_dtype, else the data's)
+// before they are multiplied, and accumulated in it. Stateless. Tested by dense_test.cc.
 #include "kernels/op/dense.h"
 
 #include <utility>
@@ -275,8 +275,8 @@ OpDef DensePackOp() {
   return op;
 }
 
-// What a product with a weight in blocks asks of its data, scales and zero points; `of_blocks` is the
-// shape of the latter two, `blocks` what the weight has of them for K.
+// What a product with a weight in blocks asks of its data, scales and zero points; `of_blocks` is
+// the shape of the latter two, `blocks` what the weight has of them for K.
 Status CheckBlocked(TypeContext& tc, const Dim& block, const Dim& blocks,
                     const std::vector<Dim>& of_blocks) {
   const int64_t depth = tc.attrs().Int("in_units");
@@ -387,9 +387,9 @@ OpDef DenseBlocksOp() {
   return op;
 }
 
-// The same product of weights as models hold them (com.microsoft.MatMulNBits): (units, blocks, bytes)
-// of uint8, integers of `bits` bits, lowest first; scales (units, blocks) and perhaps zero points,
-// float32. Without zero points they are half of the integers' range.
+// The same product of weights as models hold them (com.microsoft.MatMulNBits): (units, blocks,
+// bytes) of uint8, integers of `bits` bits, lowest first; scales (units, blocks) and perhaps zero
+// points, float32. Without zero points they are half of the integers' range.
 OpDef DenseNBitsOp() {
   OpDef op = MatmulOp("nn.contrib_dense_nbits",
                       {{"bits", AttrKind::kInt, true}, {"in_units", AttrKind::kInt, true}});

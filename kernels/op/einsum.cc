@@ -264,8 +264,8 @@ class Pairs {
     return first == 0 ? Join({shared, own, summed}) : Join({shared, summed, own});
   }
 
-  // The pair with which the least is computed, in all: of a few operands; of many the one that costs
-  // least itself. (The best order of all is dear to find; numpy's "greedy" is like this one.)
+  // The pair with which the least is computed, in all: of a few operands; of many the one that
+  // costs least itself. (The best order of all is dear to find; numpy's "greedy" is like this one.)
   std::pair<size_t, size_t> Best() const {
     std::pair<size_t, size_t> best = {0, 1};
     Search(operands_.size() <= kFew, &best);
@@ -343,8 +343,8 @@ class Pairs {
   std::map<int, Dim> dims_;
 };
 
-// Writes products of two operands, over labels that the others or the result need and those that they
-// alone have, until one is left.
+// Writes products of two operands, over labels that the others or the result need and those that
+// they alone have, until one is left.
 class PairwiseProduct {
  public:
   PairwiseProduct(CallWriter& writer, std::map<int, Dim> dims, Labels result)
@@ -449,7 +449,8 @@ class PairwiseProduct {
     return {product, labels};
   }
 
-  // What is no product of matrices, by the operator itself; a mere change of order as a transposition.
+  // What is no product of matrices, by the operator itself; a mere change of order as a
+  // transposition.
   Operand Einsum(const std::vector<Operand>& of, const Labels& kept) {
     if (of.size() == 1 && std::ranges::is_permutation(of[0].labels, kept))
       return Transposed(of[0], kept);

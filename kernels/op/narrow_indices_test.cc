@@ -1,5 +1,5 @@
-// Indices that are read, in each integer dtype: an index is a number. The walk is op_table_test.cc's,
-// over the calls that tests made of each operator.
+// Indices that are read, in each integer dtype: an index is a number. The walk is
+// op_table_test.cc's, over the calls that tests made of each operator.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -46,8 +46,8 @@ class IndexedCall {
   IndexedCall(const OpDef& op, const KnownCall& call, size_t index)
       : op_(op), call_(call), index_(index) {}
 
-  // Whether the argument may be of any integers and of nothing else, and neither its numbers nor its
-  // dtype decide a type, but where the operator checks what it gives.
+  // Whether the argument may be of any integers and of nothing else, and neither its numbers nor
+  // its dtype decide a type, but where the operator checks what it gives.
   bool IsIndex() const {
     if (op_.compute == nullptr || call_.args[index_].is_tuple) return false;
     const DType dtype = call_.args[index_].tensors[0].dtype;

@@ -12,9 +12,9 @@ namespace relayvm {
 // Bytes of a static shape.
 std::optional<uint64_t> StaticBytesOf(const TensorType& type);
 
-// Where pieces along an axis start in the whole, in bytes, so that they can be made, or read, in its
-// memory: each one run of it, at a multiple of 64 bytes. Nothing where that does not hold, or the
-// whole is so small that a kernel that copies costs less than what it keeps apart.
+// Where pieces along an axis start in the whole, in bytes, so that they can be made, or read, in
+// its memory: each one run of it, at a multiple of 64 bytes. Nothing where that does not hold, or
+// the whole is so small that a kernel that copies costs less than what it keeps apart.
 std::optional<std::vector<uint64_t>> PieceOffsets(const TensorType& whole, int64_t axis,
                                                   const std::vector<TensorType>& pieces);
 

@@ -31,20 +31,20 @@ int ParameterAxis(int64_t axis, size_t rank);
 enum class Rounding { kUpward /* halves up */, kToNearest /* halves away from zero */ };
 Result<Rounding> ParseRounding(const std::string& text);  // "None" is UPWARD
 
-// A ratio of scales as a fixed-point number, one a scale: 31 bits and an exponent, in the form that the
-// loops take it in. round(v * ratio) = (clamp(v, -limit, limit) * factor + half) >> shift, where limit is
-// such that no product wraps and that what it clamps saturates.
+// A ratio of scales as a fixed-point number, one a scale: 31 bits and an exponent, in the form that
+// the loops take it in. round(v * ratio) = (clamp(v, -limit, limit) * factor + half) >> shift,
+// where limit is such that no product wraps and that what it clamps saturates.
 struct Multiplier {
   te::Tensor factor, limit, half, shift;  // int64
   DType result = DType::kInt64;           // kInt32 where this is enough to saturate from
   bool halves_first = false;              // the product is halved before `half` is added
 };
-// numerator / denominator, elementwise over scalars and vectors, for results that Saturate brings to
-// `out`. `of_products`: for values that are products.
+// numerator / denominator, elementwise over scalars and vectors, for results that Saturate brings
+// to `out`. `of_products`: for values that are products.
 Multiplier MakeMultiplier(const te::Tensor& numerator, const te::Tensor& denominator, DType out,
                           bool of_products = false);
-// round(value * multiplier) as m.result; `value` is of any integer dtype. One of more than 32 bits (q
-// less a zero point) counts as at most 3 * 2^30; of products, 2^32.
+// round(value * multiplier) as m.result; `value` is of any integer dtype. One of more than 32 bits
+// (q less a zero point) counts as at most 3 * 2^30; of products, 2^32.
 te::Expr FixedPointMultiply(const te::Expr& value, const Multiplier& m, const ExprList& at,
                             int axis, Rounding rounding);
 
@@ -71,8 +71,8 @@ te::Tensor MultiplyScales(const te::Tensor& a, const te::Tensor& b);
 // Numbers along K that products of bytes read as a word.
 inline constexpr int64_t kQuad = 4;
 // Whether a convolution with groups of so many channels is best a product of bytes: not where it is
-// depthwise or nearly so, which direct convolutions serve, nor where a group's inputs are no words of
-// four.
+// depthwise or nearly so, which direct convolutions serve, nor where a group's inputs are no words
+// of four.
 inline bool TakesByteConvolution(int64_t group_inputs, int64_t group_outputs, int64_t groups) {
   return group_outputs > 4 && group_inputs > 0 && (groups == 1 || group_inputs % kQuad == 0);
 }

@@ -41,9 +41,9 @@ Tensor Combine(const char* name, const Tensor& a, const Tensor& b,
 constexpr int64_t kSignificandMask = (int64_t{1} << 52) - 1;
 constexpr int64_t kExponentBias = 1022;  // of a significand in [0.5, 1)
 
-// What a value is at most, and how far its product with a significand of 31 bits is shifted right: so
-// the product, and half of what is shifted out, fit an int64. A value that is itself the product of two
-// of 16 bits is more, which leaves no room for the half.
+// What a value is at most, and how far its product with a significand of 31 bits is shifted right:
+// so the product, and half of what is shifted out, fit an int64. A value that is itself the product
+// of two of 16 bits is more, which leaves no room for the half.
 constexpr int64_t kMostSteps = int64_t{3} << 30;
 constexpr int64_t kMostOfProducts = int64_t{1} << 32;
 constexpr int64_t kMostShift = 62;
@@ -119,8 +119,8 @@ Multiplier MakeMultiplier(const Tensor& numerator, const Tensor& denominator, DT
                       te::Select(is_negative, Int(0) - magnitude, magnitude));
   });
 
-  // Narrow results are told from those that saturate by some bits more than they have; int32 takes all
-  // that an int64 has room for.
+  // Narrow results are told from those that saturate by some bits more than they have; int32 takes
+  // all that an int64 has room for.
   const bool narrow = DTypeBits(out) <= 16;
   const int64_t bits_before = narrow ? kNarrowBits : 32;
   const auto derived = [&](const char* name, const auto& of_exponent) {

@@ -1,5 +1,5 @@
-// Quantised products: qnn.dense qnn.batch_matmul qnn.conv1d, 2d and 3d, qnn.conv2d_transpose; qnn.avg_pool2d
-// and qnn.softmax.
+// Quantised products: qnn.dense qnn.batch_matmul qnn.conv1d, 2d and 3d, qnn.conv2d_transpose;
+// qnn.avg_pool2d and qnn.softmax.
 //
 // Zero points are subtracted first (as int32), then the float operator's definition applies; so
 // padding is real zero. Their result is int32 and has scale input_scale * kernel_scale. Stateless.

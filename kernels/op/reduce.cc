@@ -41,7 +41,8 @@ std::vector<Dim> ReducedShape(const std::vector<Dim>& shape, const std::vector<b
   return out;
 }
 
-// The result for `element(full index)` reduced in the element's dtype, then `finish(reduced value)`.
+// The result for `element(full index)` reduced in the element's dtype, then `finish(reduced
+// value)`.
 using ElementFn = std::function<Expr(const Indices&)>;
 Tensor Reduction(const std::string& name, const ComputeContext& c, ReduceKind kind,
                  const ElementFn& element, const std::function<Expr(Expr)>& finish = nullptr) {

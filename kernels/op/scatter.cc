@@ -1,6 +1,6 @@
 // Scatter: scatter_elements (ONNX ScatterElements) and scatter_nd (the index tuple stands along the
-// first axis of indices, or the last one, as in ONNX). An index out of range is an error when the program runs; a negative one
-// counts from the end. Stateless. Tested by scatter_test.cc.
+// first axis of indices, or the last one, as in ONNX). An index out of range is an error when the
+// program runs; a negative one counts from the end. Stateless. Tested by scatter_test.cc.
 #include <array>
 #include <utility>
 
@@ -100,9 +100,9 @@ OpDef ScatterNdOp() {
   return op;
 }
 
-// (values, least, end): integers that must be in least..end-1 when the program runs; importers write
-// it where a format says that others are errors. Bounds are vectors of one number, or of one for
-// each place of the values' last axis; of range_checked numbers, too.
+// (values, least, end): integers that must be in least..end-1 when the program runs; importers
+// write it where a format says that others are errors. Bounds are vectors of one number, or of one
+// for each place of the values' last axis; of range_checked numbers, too.
 Result<OpResult> InferCheck(TypeContext& tc, bool gives_values) {
   const TensorType& values = tc.tensor(0);
   RELAYVM_RETURN_IF_ERROR(RequireInteger(values, "values"));

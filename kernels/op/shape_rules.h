@@ -2,9 +2,9 @@
 // the ranges of strided_slice, indicator expressions over Dims.
 //
 // A Dim has no conditional, but Min and Max express one: for an integer x, Max(0, Min(1, x)) is 1
-// where x > 0 and else 0. Dims are computed exactly or the program fails, so a rule never negates or
-// adds what may be any integer. So a rule that branches on a number read at run time (a -1 in a reshape,
-// a negative begin) is still one expression. Tested by shape_rules_test.cc.
+// where x > 0 and else 0. Dims are computed exactly or the program fails, so a rule never negates
+// or adds what may be any integer. So a rule that branches on a number read at run time (a -1 in a
+// reshape, a negative begin) is still one expression. Tested by shape_rules_test.cc.
 #pragma once
 
 #include <vector>

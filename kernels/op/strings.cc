@@ -113,7 +113,8 @@ OpDef SplitCountOp() {
   };
   return op;
 }
-// A third argument, int64 (1): how many parts there is room for. Texts with fewer end in empty ones.
+// A third argument, int64 (1): how many parts there is room for. Texts with fewer end in empty
+// ones.
 OpDef SplitOp() {
   OpDef op = SplitCountOp();
   op.name = "string.split";
@@ -180,8 +181,8 @@ OpDef FullMatchOp() {
   return op;
 }
 
-// Arguments: data (rows, n), n-grams (k, length) in order, the column of each (k); all int64. How often
-// each stands in a row, with up to `skips` numbers left out between two of its numbers.
+// Arguments: data (rows, n), n-grams (k, length) in order, the column of each (k); all int64. How
+// often each stands in a row, with up to `skips` numbers left out between two of its numbers.
 OpDef CountGramsOp() {
   OpDef op;
   op.name = "count_grams";

@@ -244,7 +244,8 @@ inline AttrValue List(const std::vector<int64_t>& v) {
 
 struct Options {
   bool symbolic = true;  // also run with symbols
-  // Arguments whose elements are known at compile time in the symbolic run, and those whose dims are.
+  // Arguments whose elements are known at compile time in the symbolic run, and those whose dims
+  // are.
   std::set<size_t> constant_args;
   std::set<size_t> static_args;
   double tolerance = 1e-6;  // relative, and absolute below 1
@@ -327,8 +328,8 @@ inline Result<std::vector<HostTensor>> RunOp(const std::string& name, const Attr
     }
   }
   REQUIRE_MESSAGE(op->compute, name);
-  // The compiler drops operands that only the relation reads: neither their elements nor their shape
-  // may matter to what is computed.
+  // The compiler drops operands that only the relation reads: neither their elements nor their
+  // shape may matter to what is computed.
   const HostTensor dropped{DType::kInt64, {0}, {}};
   for (int i : op->shape_args) {
     auto k = static_cast<size_t>(i);

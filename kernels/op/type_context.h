@@ -1,6 +1,6 @@
 // What the type relation of an operator sees and gives: argument types, attributes, the contents of
-// shape operands, and the ways to state what must hold between dims. Implemented by the type checker
-// (compiler/typing), by the reference interpreter, and by tests with a simple fake.
+// shape operands, and the ways to state what must hold between dims. Implemented by the type
+// checker (compiler/typing), by the reference interpreter, and by tests with a simple fake.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,8 @@
 
 namespace relayvm {
 
-// One argument of an operator call: a tensor, or a tuple of tensors where OpDef::tuple_args says so.
+// One argument of an operator call: a tensor, or a tuple of tensors where OpDef::tuple_args says
+// so.
 struct ArgType {
   bool is_tuple = false;
   std::vector<TensorType> tensors;  // one, unless is_tuple
@@ -85,8 +86,9 @@ class TypeContext {
   virtual Result<Dim> ComputeDim(std::span<const ScalarStep> /*steps*/) {
     return {StatusCode::kUnsupported, "a size depends on floats that only running tells"};
   }
-  // The dims of the shape that the rule gives when the call runs (bytecode/base/shape_rule.h): `rank`
-  // symbols, never negative. For numbers that are not known; the call fails where the rule does.
+  // The dims of the shape that the rule gives when the call runs (bytecode/base/shape_rule.h):
+  // `rank` symbols, never negative. For numbers that are not known; the call fails where the rule
+  // does.
   virtual Result<std::vector<Dim>> ShapeByRule(const RuledShape& /*shape*/) {
     return {StatusCode::kUnsupported, "a shape depends on numbers that only running tells"};
   }

@@ -8,7 +8,7 @@
 //   (ceil(n / P), ceil(k / block), rows, P)  with float32 scales (ceil(n / P), ceil(k / block), P)
 //                                            and, of a model's own blocks, perhaps zero points
 //
-// Thread-safe. Tested by weight_forms_test.cc and codegen/contraction/weights_test.cc.
+// Thread-safe. Tested by weight_forms_test.cc and kernels/codegen/contraction/weights_test.cc.
 #pragma once
 
 #include <cstddef>

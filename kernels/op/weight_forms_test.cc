@@ -1,6 +1,6 @@
 // Each form against the numbers that its bits are said to hold, read here by hand; what kernels
-// read of it is tested by codegen/contraction/weights_test.cc, what the compiler packs by
-// transforms/pack_weights_test.cc.
+// read of it is tested by kernels/codegen/contraction/weights_test.cc, what the compiler packs by
+// compiler/transforms/products/pack_weights_test.cc.
 #include "kernels/op/weight_forms.h"
 
 #include <algorithm>

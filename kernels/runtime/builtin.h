@@ -26,8 +26,8 @@ struct Builtin {
   bool in_place = false;
   // What their dtypes and dims must be (signature.h); empty for kernels of hosts.
   std::string_view signature;
-  // Recipes of constants may name it (bytecode/program.h): it takes time in proportion to its tensors, and
-  // the same inputs give the same bits. One output, no counts.
+  // Recipes of constants may name it (bytecode/program.h): it takes time in proportion to its
+  // tensors, and the same inputs give the same bits. One output, no counts.
   bool makes_constants = false;
 };
 

@@ -1,5 +1,5 @@
-// How a builtin reads its arguments (see builtin.h for their layout), gets memory and polls, and how
-// it handles elements of any dtype. Tested through builtin_test.cc.
+// How a builtin reads its arguments (see builtin.h for their layout), gets memory and polls, and
+// how it handles elements of any dtype. Tested through builtin_test.cc.
 #pragma once
 
 #include <algorithm>

@@ -405,8 +405,8 @@ void RunOutOfMemory(const Builtin& builtin, const Call& call, const Outcome& exp
   }
 }
 
-// The call with all inputs that may be any integers as int64; none: it has no others. What int64 does not hold becomes
-// its largest number, which no extent exceeds.
+// The call with all inputs that may be any integers as int64; none: it has no others. What int64
+// does not hold becomes its largest number, which no extent exceeds.
 std::optional<Call> WithWideIntegers(const Signature& signature, const Call& call, bool* beyond) {
   Call wide = call;
   bool changed = false;

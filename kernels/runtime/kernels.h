@@ -81,8 +81,8 @@ int32_t SparseConv2d(const CallArgs& args);     // data, matrix -> convolution; 
 int32_t SparseAdd(const CallArgs& args);        // dense, matrix -> sum
 int32_t SparseTranspose(const CallArgs& args);  // matrix -> matrix
 
-// winograd_kernel.cc: (o, c, 3, 3) -> as nn.contrib_conv2d_winograd takes it (kernels/op/winograd.h), its
-// padding 0
+// winograd_kernel.cc: (o, c, 3, 3) -> as nn.contrib_conv2d_winograd takes it
+// (kernels/op/winograd.h), its padding 0
 int32_t WinogradWeights(const CallArgs& args);
 
 // strings.cc
@@ -90,12 +90,12 @@ int32_t StringFromNumber(const CallArgs& args);  // numbers -> texts
 int32_t StringToNumber(const CallArgs& args);    // texts -> numbers
 int32_t StringRank(const CallArgs& args);        // texts -> places in their order
 int32_t StringConcat(const CallArgs& args);      // texts, texts -> texts; shapes broadcast
-// texts, delimiter -> numbers of parts; most splits, or -1. With more room than that for parts, and how
-// much: -> parts
+// texts, delimiter -> numbers of parts; most splits, or -1. With more room than that for parts, and
+// how much: -> parts
 int32_t StringSplitCount(const CallArgs& args);
 int32_t StringSplit(const CallArgs& args);
-// texts, words -> texts but those words; to lower (1) or upper case (2), whether words are compared as
-// they are; count
+// texts, words -> texts but those words; to lower (1) or upper case (2), whether words are compared
+// as they are; count
 int32_t StringNormalize(const CallArgs& args);
 // The first character of UTF-8 that is not empty, which is taken off.
 char32_t NextCharacter(std::string_view& text);

@@ -3,20 +3,20 @@
  *
  * The library exports
  *     const RelayvmOperatorPlugin* relayvm_operator_plugin(void);
- * which gives its operators. Relay text calls one by its name, `mine.scale(%x, factor=2f)`; in an ONNX
- * model it is the node of its domain and op_type. It takes tensors, gives a tensor (or a tuple of
- * them), and depends on nothing else: the compiler may drop, merge and move its calls.
+ * which gives its operators. Relay text calls one by its name, `mine.scale(%x, factor=2f)`; in an
+ * ONNX model it is the node of its domain and op_type. It takes tensors, gives a tensor (or a tuple
+ * of them), and depends on nothing else: the compiler may drop, merge and move its calls.
  *
- * `infer` gives the types of the results. Dims may be symbols; they are handles here, and arithmetic
- * on them is the context's. What goes wrong there (a wrong input, fail(), an axis that does not exist)
- * is remembered, and the call of the operator is then an error of the program: functions always
- * return.
+ * `infer` gives the types of the results. Dims may be symbols; they are handles here, and
+ * arithmetic on them is the context's. What goes wrong there (a wrong input, fail(), an axis that
+ * does not exist) is remembered, and the call of the operator is then an error of the program:
+ * functions always return.
  *
- * `kernel` is called with the range 0..1 (kernel_abi.h); buffers: inputs, then outputs. Scalars: for
- * each input, then each output: dtype, rank, dims; then the attributes in order: INT and BOOL their
- * value, FLOAT the bits of its double, INTS the count and then the values. The dims that it sees are
- * those of the buffers. Executables name the operators that they call: who runs them loads the library
- * (vmrun --plugin; LoadOptions::kernels = LoadOperatorLibrary(path)->kernels()).
+ * `kernel` is called with the range 0..1 (kernel_abi.h); buffers: inputs, then outputs. Scalars:
+ * for each input, then each output: dtype, rank, dims; then the attributes in order: INT and BOOL
+ * their value, FLOAT the bits of its double, INTS the count and then the values. The dims that it
+ * sees are those of the buffers. Executables name the operators that they call: who runs them loads
+ * the library (vmrun --plugin; LoadOptions::kernels = LoadOperatorLibrary(path)->kernels()).
  *
  * Both may be called by several threads at once. The library stays loaded. Tested by
  * tests/operator_plugins; tools/examples/operators is an example. */

@@ -1,5 +1,5 @@
-// Numbers that must lie in a range: indices, lengths, counts. What is outside is an error that names
-// the number, before anything is computed with it. Tested by range_test.cc.
+// Numbers that must lie in a range: indices, lengths, counts. What is outside is an error that
+// names the number, before anything is computed with it. Tested by range_test.cc.
 #include "kernels/runtime/kernels.h"
 
 namespace relayvm {

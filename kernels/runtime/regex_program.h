@@ -1,5 +1,5 @@
-// A regular expression as the rows of a table, which the compiler makes (compiler/import/regex.h) and the
-// builtin string_full_match runs: (op, a, b), int64 each.
+// A regular expression as the rows of a table, which the compiler makes (compiler/import/regex.h)
+// and the builtin string_full_match runs: (op, a, b), int64 each.
 //
 //   kMatch            the text matches, where it ends here
 //   kRange   low high a character of low..high, then the next row

@@ -1,6 +1,7 @@
-// Averages over the samples of roi_align's bins. A sample lies between four pixels, whose weights are
-// products of one for the row and one for the column, and a bin's samples are a grid. So a bin's sum is
-// that over its rows, each with a weight, of that over its columns, and no pixel is read twice.
+// Averages over the samples of roi_align's bins. A sample lies between four pixels, whose weights
+// are products of one for the row and one for the column, and a bin's samples are a grid. So a
+// bin's sum is that over its rows, each with a weight, of that over its columns, and no pixel is
+// read twice.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +24,8 @@ struct Between {
   bool is_outside = true;
 };
 
-// What each bin takes along one axis: pixels, and the sum of the weights that its samples give them.
+// What each bin takes along one axis: pixels, and the sum of the weights that its samples give
+// them.
 template <typename R>
 class BinTaps {
  public:
@@ -141,9 +143,9 @@ template <typename T, typename R>
   return sum;
 }
 
-// store(y, x, sum) for each bin of one channel's map. Neighbouring bins share pixels, so that rows are
-// summed for all bins of a line at once where a row's pixels follow each other and most are taken.
-// `line` is room for that.
+// store(y, x, sum) for each bin of one channel's map. Neighbouring bins share pixels, so that rows
+// are summed for all bins of a line at once where a row's pixels follow each other and most are
+// taken. `line` is room for that.
 template <typename T, typename R, typename Store>
 void SumBins(const CallArgs& args, const T* map, const BinTaps<R>& ys, int64_t height,
              const BinTaps<R>& xs, int64_t width, bool is_dense, KernelVector<R>& line,

@@ -1,5 +1,5 @@
-// Running sums and products along an axis, from its begin or its end, in the output's dtype (halves round at every step).
-// Tested by scan_test.cc.
+// Running sums and products along an axis, from its begin or its end, in the output's dtype (halves
+// round at every step). Tested by scan_test.cc.
 #include <algorithm>
 #include <array>
 #include <cstring>

@@ -1,6 +1,6 @@
 // Scatter kernels: the output starts as the data, or is the data itself; each update is written or
-// combined at the place its indices name. An index out of range is an error, before anything outside
-// is touched. Tested by scatter_test.cc.
+// combined at the place its indices name. An index out of range is an error, before anything
+// outside is touched. Tested by scatter_test.cc.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -268,8 +268,9 @@ int32_t PlacesOf(const CallArgs& args, const TensorView& data, const Tuples& tup
 }
 
 // indices is (m, y...), or (y..., m) where the tuples are its last axis, updates
-// (y..., data.shape[m:]...): each tuple of indices names a slice of data. Relay's relation also lets updates have further axes where indices name every axis of data;
-// then a column counts in steps of these axes' size, and what falls behind the data is dropped.
+// (y..., data.shape[m:]...): each tuple of indices names a slice of data. Relay's relation also
+// lets updates have further axes where indices name every axis of data; then a column counts in
+// steps of these axes' size, and what falls behind the data is dropped.
 int32_t RunScatterNd(const CallArgs& args, bool last) {
   const TensorView& data = args[0];
   const TensorView& indices = args[1];

@@ -103,8 +103,8 @@ TEST_CASE("scatter_nd writes slices at index columns") {
   CHECK(r.error == RELAYVM_KERNEL_INDEX_OUT_OF_RANGE);
 }
 
-// Sums, so that no update is lost: 1,000 columns of two indices, some of them negative, in slices of 1
-// and of 3.
+// Sums, so that no update is lost: 1,000 columns of two indices, some of them negative, in slices
+// of 1 and of 3.
 template <typename Index>
 void CheckManyColumns(int64_t slice, int64_t bad_at) {
   constexpr int64_t kColumns = 1000, kRows = 7, kPlaces = 5;

@@ -69,8 +69,8 @@ struct Group {
   int64_t first, count;
 };
 
-// Rows of `keys` as they are ordered; `order` has the first key of each, and its index, which decides
-// between equal ones.
+// Rows of `keys` as they are ordered; `order` has the first key of each, and its index, which
+// decides between equal ones.
 struct RowOrder {
   const CallArgs& args;
   const uint64_t* keys;

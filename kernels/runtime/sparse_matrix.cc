@@ -126,8 +126,8 @@ int32_t SparseDense(const CallArgs& args) {
   });
 }
 
-// A square kernel of odd size, stride 1, with borders of zeros, so that pixels stay as many. A row of
-// the matrix is an output channel; its columns are taps and input channels: (y, x, channel) with
+// A square kernel of odd size, stride 1, with borders of zeros, so that pixels stay as many. A row
+// of the matrix is an output channel; its columns are taps and input channels: (y, x, channel) with
 // NHWC, (channel, y, x) with NCHW.
 int32_t SparseConv2d(const CallArgs& args) {
   const TensorView &data = args[0], &out = args[4];

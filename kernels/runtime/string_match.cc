@@ -1,6 +1,6 @@
-// Texts against a regular expression that the compiler has made a program of (regex_program.h), in time
-// that grows with the text times the program: all ways to match are followed at once (Thompson 1968,
-// Pike's machine without captures). Tested by strings_test.cc.
+// Texts against a regular expression that the compiler has made a program of (regex_program.h), in
+// time that grows with the text times the program: all ways to match are followed at once (Thompson
+// 1968, Pike's machine without captures). Tested by strings_test.cc.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -164,8 +164,8 @@ int32_t StringFullMatch(const CallArgs& args) {
 
 namespace {
 
-// The place of an n-gram among `count` sorted ones of `length` numbers each; -1 where it is none. Its
-// numbers are `step` apart.
+// The place of an n-gram among `count` sorted ones of `length` numbers each; -1 where it is none.
+// Its numbers are `step` apart.
 int64_t FindGram(const int64_t* grams, int64_t count, int64_t length, const int64_t* x,
                  int64_t step) {
   const auto compare = [&](int64_t g) {

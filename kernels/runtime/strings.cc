@@ -1,6 +1,6 @@
-// Builtins of texts: their elements are ids (bytecode/kernel_abi.h). Numbers as texts are written as ONNX
-// Runtime's Cast does, but with the digits that give the number back, as ONNX's own tests have them; texts
-// that are numbers those of ONNX's Cast, with spaces around. Tested by
+// Builtins of texts: their elements are ids (bytecode/kernel_abi.h). Numbers as texts are written
+// as ONNX Runtime's Cast does, but with the digits that give the number back, as ONNX's own tests
+// have them; texts that are numbers those of ONNX's Cast, with spaces around. Tested by
 // strings_test.cc.
 #include <locale.h>
 #include <wctype.h>
@@ -35,7 +35,8 @@ std::string_view TextOf(T x, NumberText& room) {
   } else {
     if (std::isnan(x)) return "NaN";
     if (std::isinf(x)) return x > 0 ? "INF" : "-INF";
-    // The shortest decimal that is this number, as "%.8g" has it, with more digits where it has more.
+    // The shortest decimal that is this number, as "%.8g" has it, with more digits where it has
+    // more.
     double decimal = 0;
     std::from_chars(room.data(), std::to_chars(room.data(), end, x).ptr, decimal);
     for (int digits = 8;; ++digits) {
@@ -222,8 +223,8 @@ int32_t StringConcat(const CallArgs& args) {
 
 namespace {
 
-// Calls each(part) for the parts of `text` between delimiters, of which at most `splits` count (less
-// than 0: all). An empty delimiter: between spaces, which the parts do not begin with.
+// Calls each(part) for the parts of `text` between delimiters, of which at most `splits` count
+// (less than 0: all). An empty delimiter: between spaces, which the parts do not begin with.
 template <typename Each>
 void ForEachPart(std::string_view text, std::string_view delimiter, int64_t splits,
                  const Each& each) {

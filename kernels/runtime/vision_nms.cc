@@ -263,7 +263,8 @@ struct Regions {
   void Set(int i, const Region<R>& r) {
     left[i] = r.left, top[i] = r.top, right[i] = r.right, bottom[i] = r.bottom, area[i] = r.area;
   }
-  // Whether the intersection over the union with any of `n` times kCount is `limit` or more, and not 0.
+  // Whether the intersection over the union with any of `n` times kCount is `limit` or more, and
+  // not 0.
   [[gnu::noinline]] static bool AnyCovers(const Regions* regions, int64_t n, const Region<R>& r,
                                           R limit) {
     const Lanes zero{}, r_left = zero + r.left, r_top = zero + r.top, r_right = zero + r.right,

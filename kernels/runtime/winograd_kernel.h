@@ -1,6 +1,6 @@
-// The kernels' side of Winograd's minimal filtering (kernels/op/winograd.h tells of all of it): each 3 x 3
-// kernel k becomes G k G^T, (tile + 2)^2 numbers. Builtins do that for the weights of a convolution, for the
-// compiler or when a program is loaded: the same bits.
+// The kernels' side of Winograd's minimal filtering (kernels/op/winograd.h tells of all of it):
+// each 3 x 3 kernel k becomes G k G^T, (tile + 2)^2 numbers. Builtins do that for the weights of a
+// convolution, for the compiler or when a program is loaded: the same bits.
 //
 // Stateless. Tested by winograd_kernel_test.cc.
 #pragma once
@@ -23,8 +23,8 @@ inline std::span<const double> WinogradPoints(int64_t tile) {
   static const double of_4[] = {0, low, -low, high, -high};
   return tile == 2 ? std::span<const double>(kOf2) : of_4;
 }
-// Element (i, j) of G, window x 3: products and quotients only, each rounded as IEEE 754 says, so that all
-// machines give the same bits.
+// Element (i, j) of G, window x 3: products and quotients only, each rounded as IEEE 754 says, so
+// that all machines give the same bits.
 inline double WinogradOfKernel(int64_t tile, int64_t i, int64_t j) {
   const std::span<const double> points = WinogradPoints(tile);
   if (i == std::ssize(points)) return j == 2 ? 1 : 0;

@@ -1,5 +1,6 @@
-// What winograd_kernel.h tells of, without a runtime: the builtins are made of it, and what native code that
-// runs without one has of them (compiler/aot/freestanding). Tested by winograd_kernel_test.cc.
+// What winograd_kernel.h tells of, without a runtime: the builtins are made of it, and what native
+// code that runs without one has of them (compiler/aot/freestanding). Tested by
+// winograd_kernel_test.cc.
 #pragma once
 
 #include <algorithm>
@@ -47,7 +48,8 @@ inline void TransformWinogradLanes(const double* g, int64_t window, const Winogr
   }
 }
 
-// The builtin: `work(n)` says that n more units of work are to be done. False where the tensors are not its.
+// The builtin: `work(n)` says that n more units of work are to be done. False where the tensors are
+// not its.
 template <typename Work>
 bool TransformWinogradWeights(const TensorView& w, const TensorView& out, const Work& work) {
   const int64_t window = out.dims[1] == 36 ? 6 : 4, blocks = out.dims[2], rows = out.dims[4];

@@ -2,7 +2,8 @@
 //
 //   y[m][n] = sum over k of x[m][k] * w[n][k]   =>   y[b][m][n] = sum over k of x[b][m][k] * w[n][k]
 //
-// Hints stay: their inputs are those of the new computations. Thread-safe. Tested by batch_test.cc.
+// Hints stay: their inputs are those of the new computations. Thread-safe. Tested by
+// vm/schedule/batch_test.cc.
 #pragma once
 
 #include <vector>
@@ -18,8 +19,8 @@ struct Batch {
       outputs;  // (b, ...), or as they were where they depend on shared inputs alone
 };
 
-// `outputs` are computed from `inputs`, whose input_index is their position. REQUIRES: of tensors that
-// are not shared, or computed from such, none has a conv or attention hint.
+// `outputs` are computed from `inputs`, whose input_index is their position. REQUIRES: of tensors
+// that are not shared, or computed from such, none has a conv or attention hint.
 Batch AddLeadingAxis(const std::vector<Tensor>& inputs, const std::vector<bool>& shared,
                      const std::vector<Tensor>& outputs, const Dim& b);
 

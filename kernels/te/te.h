@@ -149,9 +149,10 @@ struct ConvHint {  // the numbers of a kConv computation: inputs[0] is data, inp
   int64_t winograd_tile = 0;  // not 0: the kernel is transformed (kernels/op/winograd.h)
 };
 
-// The order of the dims of queries, keys, values and result of a kAttention computation: a permutation
-// of "BHSD" (batch, heads, positions, elements of a head) each. inputs: those three, the products of
-// queries and keys (batch, heads, queries, keys), and the scores that are made of these.
+// The order of the dims of queries, keys, values and result of a kAttention computation: a
+// permutation of "BHSD" (batch, heads, positions, elements of a head) each. inputs: those three,
+// the products of queries and keys (batch, heads, queries, keys), and the scores that are made of
+// these.
 struct AttentionHint {
   std::string layouts[4];
 };

@@ -1,5 +1,5 @@
-// What batching across requests gains: many requests at once through a scheduler, on one thread, with
-// batching and without, in turn. All results are compared bit for bit.
+// What batching across requests gains: many requests at once through a scheduler, on one thread,
+// with batching and without, in turn. All results are compared bit for bit.
 //
 //   bench_batching KIND MODEL.vmx FUNCTION SIZES [REQUESTS [ROUNDS [MAX_BATCH [MAX_WAIT_US]]]]
 //   bench_batching latency SECONDS KIND MODEL.vmx FUNCTION SIZES [KIND MODEL.vmx FUNCTION SIZES ...]
@@ -8,9 +8,10 @@
 //   lengths  a tensor of (?, ...) first, then weights; SIZES: a file of numbers
 //   decode   tokens and a number of steps first; SIZES: the number of steps
 //
-// Prints the milliseconds of a round without and with batching, the ratio of the two, calls a batch, and
-// the share of calls that ran alone. `latency`: mixed requests at random times on two threads, 70 % of
-// what these can do without batching; the latencies with batching and without, at the same rate.
+// Prints the milliseconds of a round without and with batching, the ratio of the two, calls a
+// batch, and the share of calls that ran alone. `latency`: mixed requests at random times on two
+// threads, 70 % of what these can do without batching; the latencies with batching and without, at
+// the same rate.
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -147,8 +148,8 @@ struct Request {
   const std::vector<Value>* inputs;
 };
 
-// Requests that arrive at random times, `rate` a second on average: their latencies in milliseconds,
-// in order.
+// Requests that arrive at random times, `rate` a second on average: their latencies in
+// milliseconds, in order.
 std::vector<double> Latencies(relayvm::Scheduler& scheduler, const std::vector<Request>& requests,
                               double rate, double seconds) {
   std::mt19937 random(7);

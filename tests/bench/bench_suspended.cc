@@ -1,6 +1,7 @@
-// Many invocations that wait for their host at once: prints what each takes, in KiB of resident memory
-// and of page tables, how many mappings the process has, and the times to begin and to end one, in
-// microseconds.  usage: bench_suspended SUSPENDED.vmx COUNT  (border/suspended.relay, compiled)
+// Many invocations that wait for their host at once: prints what each takes, in KiB of resident
+// memory and of page tables, how many mappings the process has, and the times to begin and to end
+// one, in microseconds.  usage: bench_suspended SUSPENDED.vmx COUNT  (border/suspended.relay,
+// compiled)
 #include <malloc.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// What crosses the border, with each allocation failing: DLPack and foreign memory, output buffers, host
-// functions that suspend and stream, schedulers with batching.
+// What crosses the border, with each allocation failing: DLPack and foreign memory, output buffers,
+// host functions that suspend and stream, schedulers with batching.
 #include <atomic>
 #include <condition_variable>
 #include <mutex>

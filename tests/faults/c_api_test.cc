@@ -1,5 +1,5 @@
-// The C API with each allocation failing: from load to results, host functions, DLPack, a scheduler and
-// what an executable says of itself. What is handed over is released once, whatever happens.
+// The C API with each allocation failing: from load to results, host functions, DLPack, a scheduler
+// and what an executable says of itself. What is handed over is released once, whatever happens.
 #include "vm/api/c_api.h"
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// What every test of this folder does: something is tried again and again, with one allocation after
-// the other failing, until it goes through without.
+// What every test of this folder does: something is tried again and again, with one allocation
+// after the other failing, until it goes through without.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -19,9 +19,9 @@
 
 namespace relayvm::faults {
 
-// Calls attempt() with each of its allocations failing in turn, and works() after each. attempt() gives
-// a Status: ok (the failure was of something that it can do without) or kResourceExhausted. `prepare` is
-// called before, without failures. At least one attempt must fail.
+// Calls attempt() with each of its allocations failing in turn, and works() after each. attempt()
+// gives a Status: ok (the failure was of something that it can do without) or kResourceExhausted.
+// `prepare` is called before, without failures. At least one attempt must fail.
 template <typename Prepare, typename Attempt, typename Works>
 void FailEach(const Prepare& prepare, const Attempt& attempt, const Works& works) {
   for (const Failing failing : {Failing::kOne, Failing::kRest}) {
@@ -49,8 +49,8 @@ void FailEach(const Attempt& attempt, const Works& works) {
   FailEach([] {}, attempt, works);
 }
 
-// Runs `test` twice, and checks that the second time leaves nothing behind: the first one may make what
-// the process keeps.
+// Runs `test` twice, and checks that the second time leaves nothing behind: the first one may make
+// what the process keeps.
 template <typename Test>
 void LeavesNothing(const Test& test) {
   test();

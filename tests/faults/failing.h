@@ -1,5 +1,5 @@
-// What the injectors share: a countdown to the allocation that fails, and operator new over it. Included by
-// one source of a program or library, which defines Allocate and Free.
+// What the injectors share: a countdown to the allocation that fails, and operator new over it.
+// Included by one source of a program or library, which defines Allocate and Free.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// Children of fork(), while other threads of the parent make, run and destroy what they can: a runtime of the
-// child's own works, and so does native code, which has none.
+// Children of fork(), while other threads of the parent make, run and destroy what they can: a
+// runtime of the child's own works, and so does native code, which has none.
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
-// Makes allocations fail on purpose, and counts what is live: operator new of the whole process, and
-// malloc, its kin and mmap as our own code calls them (the linker wraps them, injector.cc). What the C
-// library takes for itself is left alone. Thread-safe: threads share one count.
+// Makes allocations fail on purpose, and counts what is live: operator new of the whole process,
+// and malloc, its kin and mmap as our own code calls them (the linker wraps them, injector.cc).
+// What the C library takes for itself is left alone. Thread-safe: threads share one count.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// Native code (relayc --executor aot) with each allocation failing: runs that end well, and runs that fail,
-// whose failure has to be told. Its frames cannot be unwound, so what it calls must let nothing out.
+// Native code (relayc --executor aot) with each allocation failing: runs that end well, and runs
+// that fail, whose failure has to be told. Its frames cannot be unwound, so what it calls must let
+// nothing out.
 #include <cstdlib>
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
-// The injector for a process that is Python's: preloaded (LD_PRELOAD), it makes operator new fail, which
-// Python itself has no use for; and malloc, its kin and mmap where our own module calls them.
+// The injector for a process that is Python's: preloaded (LD_PRELOAD), it makes operator new fail,
+// which Python itself has no use for; and malloc, its kin and mmap where our own module calls them.
 #include <dlfcn.h>
 #include <sys/mman.h>
 

@@ -1,5 +1,5 @@
-// Constants that are made when a program is loaded, with each allocation and mapping failing: where they can't
-// be shared they are memory of the program, or there is none for that either.
+// Constants that are made when a program is loaded, with each allocation and mapping failing: where
+// they can't be shared they are memory of the program, or there is none for that either.
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>

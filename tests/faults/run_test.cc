@@ -1,5 +1,5 @@
-// Runs of programs of each kind, with each allocation failing: of the whole life of an invocation, and
-// of a run of one that has run before and runs again afterwards.
+// Runs of programs of each kind, with each allocation failing: of the whole life of an invocation,
+// and of a run of one that has run before and runs again afterwards.
 #include <unistd.h>
 
 #include <cstdio>

@@ -38,7 +38,8 @@ class Choices {
   std::mt19937_64 rest_;
 };
 
-// 11 is float32, 4 is int64. A call passes the dtype, rank and dims of each tensor, then parameters.
+// 11 is float32, 4 is int64. A call passes the dtype, rank and dims of each tensor, then
+// parameters.
 constexpr const char* kTables = R"(.version 5
 .message "size"
 .kernel "cumsum" scalars 8 s0=11 s1=1 s3=11 s4=1 buffers (float32[s2], out float32[s5]) units 1 builtin
@@ -135,7 +136,8 @@ class CallGenerator {
     Line("kernel.1 k0, [i0, i1, i19, i0, i1, i19, i2, i2], [r1, r10]");
   }
 
-  // A call that asks a tensor for room, and what may be taken for known after it: the tensor's dims.
+  // A call that asks a tensor for room, and what may be taken for known after it: the tensor's
+  // dims.
   void RoomAndDims() {
     const std::string object = Object(), out = NewObject(), size = Size(), dim = NewSize();
     const auto call = [&](std::string_view to) {

@@ -1,6 +1,7 @@
-// Fuzzing of the verifier's proof of kernel calls (bytecode/kernel_call.h): programs of allocations,
-// views, sizes and calls of builtins, made so that much is proved of some and little of others. They
-// run with what is proved checked as well; a check of that which fails is a hole in the proof.
+// Fuzzing of the verifier's proof of kernel calls (bytecode/kernel_call.h): programs of
+// allocations, views, sizes and calls of builtins, made so that much is proved of some and little
+// of others. They run with what is proved checked as well; a check of that which fails is a hole in
+// the proof.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Damaged graph.json: read, verified, and run where it is accepted, on builtins alone, whose calls a
-// damaged graph may not make dangerous.
+// Damaged graph.json: read, verified, and run where it is accepted, on builtins alone, whose calls
+// a damaged graph may not make dangerous.
 #pragma once
 
 #include <memory>

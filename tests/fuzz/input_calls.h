@@ -1,4 +1,5 @@
-// Programs of one expression that are run on hostile inputs: every operator stands in one, with open dims.
+// Programs of one expression that are run on hostile inputs: every operator stands in one, with
+// open dims.
 #pragma once
 
 #include <string_view>

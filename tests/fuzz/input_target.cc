@@ -147,8 +147,8 @@ std::string ProgramOf(const InputCall& call) {
   return fmt::format("#[version = \"0.0.5\"]\ndef @main({}) {{ {} }}\n", call.params, call.body);
 }
 
-// The program with every dim of @main's parameters open, so that what its types said is checked when
-// it runs.
+// The program with every dim of @main's parameters open, so that what its types said is checked
+// when it runs.
 std::string WithOpenParameters(std::string text) {
   const size_t main = text.find("def @main(");
   const size_t end = text.find('\n', main);

@@ -1,5 +1,5 @@
-// Fuzzing of what programs are run on: hostile shapes and numbers through every dynamic operator and
-// builtin.
+// Fuzzing of what programs are run on: hostile shapes and numbers through every dynamic operator
+// and builtin.
 #pragma once
 
 #include <memory>
@@ -14,8 +14,8 @@ namespace relayvm::fuzz {
 // where memory ends, so that a read beyond them is a signal.
 class InputTarget {
  public:
-  // The programs whose operators take sizes and indices from data; and those of `programs` that compile
-  // and take tensors.
+  // The programs whose operators take sizes and indices from data; and those of `programs` that
+  // compile and take tensors.
   static Result<std::shared_ptr<InputTarget>> Make(const std::vector<std::string>& programs);
   ~InputTarget();
 

@@ -3,8 +3,9 @@
 //
 //   fuzz TARGET [--seed N] [--count N] [--replay FOLDER] FOLDER...
 //
-// README.md lists the targets; seeds are made of the .relay programs of the folders. Deterministic: each input depends on its number only, so that one that
-// failed is made again by `--seed NUMBER --count 1 --print`.
+// README.md lists the targets; seeds are made of the .relay programs of the folders. Deterministic:
+// each input depends on its number only, so that one that failed is made again by `--seed NUMBER
+// --count 1 --print`.
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>

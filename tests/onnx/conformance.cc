@@ -1,10 +1,11 @@
-// ONNX's own conformance tests (Debian's libonnx-testdata) in one process: each model is compiled, run on its recorded inputs and
-// compared with its recorded outputs.
+// ONNX's own conformance tests (Debian's libonnx-testdata) in one process: each model is compiled,
+// run on its recorded inputs and compared with its recorded outputs.
 //
 //   onnx_conformance FOLDER [--filter TEXT] [--shard I/N]
 //
-// FOLDER holds test_*: model.onnx and test_data_set_N/{input,output}_K.pb. Prints what failed and how many passed; what is left
-// out is counted by its reason. Exit status 1 when a test fails, 0 with a note when the folder is not there.
+// FOLDER holds test_*: model.onnx and test_data_set_N/{input,output}_K.pb. Prints what
+// failed and how many passed; what is left out is counted by its reason. Exit status 1 when a test
+// fails, 0 with a note when the folder is not there.
 #include <fmt/core.h>
 #include <onnx/onnx_pb.h>
 

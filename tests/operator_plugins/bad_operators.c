@@ -1,5 +1,5 @@
-/* Operators whose type functions do what they may not, one for each mistake; and, built with BAD_LIBRARY,
- * libraries that are refused. */
+/* Operators whose type functions do what they may not, one for each mistake; and, built with
+ * BAD_LIBRARY, libraries that are refused. */
 #include <stddef.h>
 
 #include "kernels/runtime/operator_plugin.h"

@@ -1,5 +1,5 @@
-/* A host of a program with custom operators: operator_host MODEL.vmx LIBRARY.so runs `main` on two rows
- * of five numbers, and prints the elements of its first result. */
+/* A host of a program with custom operators: operator_host MODEL.vmx LIBRARY.so runs `main` on two
+ * rows of five numbers, and prints the elements of its first result. */
 #include <relayvm/c_api.h>
 #include <stdio.h>
 #include <stdlib.h>

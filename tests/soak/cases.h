@@ -16,7 +16,8 @@ inline int64_t Between(Random& random, int64_t first, int64_t last) {
   return std::uniform_int_distribution<int64_t>(first, last)(random);
 }
 
-// What the host functions of a run do; its InvocationOptions::host_context. Null: nothing but their work.
+// What the host functions of a run do; its InvocationOptions::host_context. Null: nothing but their
+// work.
 struct HostPlan {
   enum class Wait : uint8_t { kNot, kForTime, kForWaker };
   Wait wait = Wait::kNot;
@@ -45,8 +46,9 @@ class Alarm {
   std::unique_ptr<Impl> impl_;
 };
 
-// `per_program` cases of each program of the folder tests/programs that is named in cases.cc, and of
-// some of its own, in no order. Expected values are what one run alone gives, with nothing in its way.
+// `per_program` cases of each program of the folder tests/programs that is named in cases.cc, and
+// of some of its own, in no order. Expected values are what one run alone gives, with nothing in
+// its way.
 std::vector<Case> MakeCases(const std::string& folder, size_t per_program, Alarm* alarm,
                             Random& random);
 

@@ -2,12 +2,13 @@
 //
 //   soak PROGRAMS_FOLDER [--runs N] [--threads N] [--seed N]
 //
-// Each thread draws a case (cases.h) and a way to run it: on one of two schedulers, one of which batches,
-// or by itself with an invocation that it keeps or makes anew. Some runs get a limit of memory, a
-// deadline, a cancellation at a random time, host functions that wait or fail. A run must give its case's
-// value, bit for bit, or the status of something that was done to it; in the end every tensor has been
-// given back, and resident memory has not grown. Half of the runs take their memory from a source that
-// counts. Prints the counts; the exit status is 1 when anything was wrong.
+// Each thread draws a case (cases.h) and a way to run it: on one of two schedulers, one of which
+// batches, or by itself with an invocation that it keeps or makes anew. Some runs get a limit of
+// memory, a deadline, a cancellation at a random time, host functions that wait or fail. A run must
+// give its case's value, bit for bit, or the status of something that was done to it; in the end
+// every tensor has been given back, and resident memory has not grown. Half of the runs take their
+// memory from a source that counts. Prints the counts; the exit status is 1 when anything was
+// wrong.
 #include <fmt/format.h>
 #include <malloc.h>
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
 // What every tool does around its work: options, errors of usage, --version, and an exit status
-// whatever happens. Tested by tools_test.cc.
+// whatever happens. Tested by tools/tools_test.cc.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -18,16 +18,16 @@ namespace relayvm::tools {
 using HintFn = std::function<std::string(const std::string& argument)>;
 
 // Parses `args` (in order, without the program's name). Gives the exit status when there is nothing
-// more to do: 0 after --help and --version, 1 after wrong usage, which is reported on standard error
-// as "TOOL: message". The tool is the app's name.
+// more to do: 0 after --help and --version, 1 after wrong usage, which is reported on standard
+// error as "TOOL: message". The tool is the app's name.
 std::optional<int> ParseCommandLine(CLI::App& app, std::vector<std::string> args,
                                     const HintFn& hint = nullptr);
 
 // The path to open for a file of the command line, where - is standard input.
 std::string InputPath(const std::string& argument);
 
-// `body` gives the exit status. Nothing ends in a signal, a file that may not grow neither, and output that could not be written is
-// an error (exit status 2), as for any other file.
+// `body` gives the exit status. Nothing ends in a signal, a file that may not grow neither, and
+// output that could not be written is an error (exit status 2), as for any other file.
 template <typename Body>
 int GuardedMain(const char* tool, const Body& body) {
   constexpr int kBadInput = 2;

@@ -1,4 +1,5 @@
-// Outputs that would replace what they are made of. Tested by output_files_test.cc and ../tools_test.cc.
+// Outputs that would replace what they are made of. Tested by output_files_test.cc and
+// ..tools/tools_test.cc.
 #pragma once
 
 #include <string>
@@ -13,8 +14,8 @@ struct SourceFile {
   std::string path, what;
 };
 
-// kInvalidArgument where a file of `outputs` is one of `sources`, by whatever name. Names of no files
-// ("", "-") are passed by.
+// kInvalidArgument where a file of `outputs` is one of `sources`, by whatever name. Names of no
+// files ("", "-") are passed by.
 Status CheckOutputs(const std::vector<std::string>& outputs,
                     const std::vector<SourceFile>& sources);
 

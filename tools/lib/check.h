@@ -1,5 +1,5 @@
 // relayc --check: what a program that was compiled with less precise weights gives on an input,
-// against the same program as it was written. Tested by tools_test.cc.
+// against the same program as it was written. Tested by tools/tools_test.cc.
 #pragma once
 
 #include <string>

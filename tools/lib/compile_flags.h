@@ -1,4 +1,4 @@
-// The command-line options that relayc and relayrun share. Tested by tools_test.cc.
+// The command-line options that relayc and relayrun share. Tested by tools/tools_test.cc.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -86,7 +86,7 @@ TEST_CASE("executables: every truncation and every changed byte") {
   FileHeader header{};
   std::memcpy(&header, file->data(), sizeof header);
   const size_t program_end = sizeof header + header.program_size;
-  // The header and the program; images behind it are hashed as a whole (reader_test.cc).
+  // The header and the program; images behind it are hashed as a whole (bytecode/reader_test.cc).
   for (size_t i = 0; i < program_end; ++i) {
     CAPTURE(i);
     std::vector<uint8_t> damaged = *file;

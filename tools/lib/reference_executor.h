@@ -10,8 +10,8 @@
 
 namespace relayvm::tools {
 
-// `module` is typed (RunFrontendPipeline); its entry is what runs. `trace_values`: of the first run, so
-// many values are printed on standard error (value_trace.h).
+// `module` is typed (RunFrontendPipeline); its entry is what runs. `trace_values`: of the first
+// run, so many values are printed on standard error (value_trace.h).
 Result<std::unique_ptr<Executor>> MakeReferenceExecutor(ir::Module module, const RunFlags& flags,
                                                         size_t trace_values = 0);
 

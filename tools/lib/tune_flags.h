@@ -1,4 +1,5 @@
-// relayc --tune: its options, its log, and the table of what it found. Tested by tune_test.cc.
+// relayc --tune: its options, its log, and the table of what it found. Tested by
+// tools/tune_test.cc.
 #pragma once
 
 #include <CLI/CLI.hpp>

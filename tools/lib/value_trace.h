@@ -15,7 +15,8 @@ namespace relayvm::tools {
 //
 //   %conv1 = nn.conv2d  Tensor[(1, 8, 26, 26), float32]  min -3.1  max 4.2  mean 0.01  NaN 0  Inf 0  [cnn.relay:7:3]
 //
-// A value with NaN or Inf, where there was none before, is always written, and marked "<- first NaN".
+// A value with NaN or Inf, where there was none before, is always written, and marked "<- first
+// NaN".
 class ValueTrace {
  public:
   using Writer = std::function<void(std::string_view line)>;  // without the newline

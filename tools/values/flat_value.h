@@ -30,8 +30,8 @@ Result<FlatValue> Flatten(const Value& value, TypeTable& types, TypeTable::Id ty
 
 // The tensors, in order.
 std::vector<Value> TensorsOf(const FlatValue& value);
-// Keys for them: the export's output names where it has one for each tensor; else, and where a name is
-// empty or given twice, out0, out1, ...
+// Keys for them: the export's output names where it has one for each tensor; else, and where a name
+// is empty or given twice, out0, out1, ...
 std::vector<std::string> TensorNames(const ExportInfo& function, size_t count);
 
 inline constexpr size_t kMaxFlatNodes = size_t{1} << 26;

@@ -1,5 +1,5 @@
 // The graph executor behind the interface of the tools: vmrun FOLDER, relayrun --executor graph.
-// Tested by tools_test.cc.
+// Tested by tools/tools_test.cc.
 #pragma once
 
 #include <memory>

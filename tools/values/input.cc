@@ -54,8 +54,8 @@ class Reader {
   Status ReadArg(const std::string& arg) {
     std::string_view text = arg;
     std::optional<size_t> index;
-    // A parameter's name, which may hold any character; else what is before the first = may be meant as
-    // one, unless the = belongs to a literal or a file's name.
+    // A parameter's name, which may hold any character; else what is before the first = may be
+    // meant as one, unless the = belongs to a literal or a file's name.
     size_t equals = FindNamed(text);
     if (equals == std::string_view::npos) {
       equals = text.find_first_of("=[(@ ");
@@ -123,8 +123,8 @@ class Reader {
     return longest == 0 ? std::string_view::npos : longest;
   }
 
-  // What is held by a value that may be left out, where `text` is not one of its constructors; else the
-  // parameter's type.
+  // What is held by a value that may be left out, where `text` is not one of its constructors; else
+  // the parameter's type.
   TypeTable::Id TypeOf(size_t index, std::string_view text) {
     const TypeTable::Id type = ids_[index];
     const auto form = vm::OptionalFormOf(types_.program(), function_.params[index]);

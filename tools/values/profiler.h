@@ -39,8 +39,8 @@ class Profiler : public TraceSink {
     return options_.kernels || options_.events ? options_.kernel_interval : 0;
   }
 
-  // Kernels by total time: calls, total, mean, share; then sums of those with the same operators, where
-  // there are several; then source lines, or nodes of a model, where they
+  // Kernels by total time: calls, total, mean, share; then sums of those with the same operators,
+  // where there are several; then source lines, or nodes of a model, where they
   // are known. `total_ns`: the time of all runs.
   std::string Table(int64_t total_ns) const;
   // The same as JSON arrays.
@@ -61,8 +61,8 @@ class Profiler : public TraceSink {
   std::map<uint32_t, std::vector<std::string>> listings_;
 };
 
-// Rows of kernels as `names` heads them, then sums of those with the same operators, where there are
-// several. kernel_ns: theirs; total_ns: the time of all runs.
+// Rows of kernels as `names` heads them, then sums of those with the same operators, where there
+// are several. kernel_ns: theirs; total_ns: the time of all runs.
 std::string KernelTable(std::string_view names, const std::vector<Profile::Row>& kernels,
                         int64_t kernel_ns, int64_t total_ns);
 // Those sums as a JSON array.

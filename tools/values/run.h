@@ -2,7 +2,7 @@
 //
 // RunFlags are the options; an Executor runs (the VM, or the reference interpreter); RunFunction
 // reads the inputs, runs, prints, saves and compares, and gives the exit status. Tested by
-// run_test.cc and tools_test.cc.
+// run_test.cc and tools/tools_test.cc.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -57,8 +57,9 @@ std::string HintInput(const std::string& argument);
 // of 1024.
 Result<size_t> ParseSize(const std::string& text);
 
-// Gives --profile and --trace their optional files: "--profile x.json" and "--profile=x.json" become
-// "--profile --profile-file=x.json", and "--trace x.json" "--trace-file=x.json". `args` are in order, without argv[0].
+// Gives --profile and --trace their optional files: "--profile x.json" and "--profile=x.json"
+// become "--profile --profile-file=x.json", and "--trace x.json" "--trace-file=x.json". `args` are
+// in order, without argv[0].
 std::vector<std::string> NormalizeRunArguments(std::vector<std::string> args);
 
 struct RunCounts {

@@ -1,4 +1,5 @@
-// A file of its own: a linker takes it, and all builtin kernels with it, for programs that have some.
+// A file of its own: a linker takes it, and all builtin kernels with it, for programs that have
+// some.
 #include "kernels/runtime/builtin.h"
 #include "vm/aot/aot_runtime.h"
 

@@ -69,7 +69,8 @@ StatusPlace PlaceOf(const AotRun& run, uint64_t site) {
   return PlaceIn(*run.program, static_cast<uint32_t>(site >> 32), static_cast<uint32_t>(site));
 }
 
-// Native frames cannot be unwound: what they call lets nothing out. The run fails with what is caught.
+// Native frames cannot be unwound: what they call lets nothing out. The run fails with what is
+// caught.
 #define RELAYVM_CATCH(context, failed)         \
   catch (...) {                                \
     RunOf(context).caught = CaughtException(); \
@@ -233,7 +234,8 @@ Result<Value> NativeProgram::RunIn(Workspace& workspace, const NativeExport& fun
 
 extern "C" {
 
-// --- What native functions call. Those that give a pointer or a truth value fail the run with null and 0. ---
+// --- What native functions call. Those that give a pointer or a truth value fail the run with null
+// and 0. ---
 
 void relayvm_aot_destroy(AotContext* context, Object* object) {
   Destroy(*RunOf(context).heap, object);
@@ -354,8 +356,8 @@ Tensor* relayvm_aot_tensor_alloc(AotContext* context, uint64_t site, uint32_t dt
 }
 RELAYVM_CATCH(context, nullptr)
 
-// The semantics of tensor.view, tensor.reuse and tensor.append (bytecode/opcodes.def); a taken operand is
-// the runtime's.
+// The semantics of tensor.view, tensor.reuse and tensor.append (bytecode/opcodes.def); a taken
+// operand is the runtime's.
 Tensor* relayvm_aot_tensor_view(AotContext* context, uint64_t site, Tensor* from, uint32_t takes,
                                 const int64_t* dims, uint32_t rank) try {
   AotRun& run = RunOf(context);

@@ -1,9 +1,9 @@
-// The runtime of native programs (relayc --executor aot): what their object files hold for it, and the
-// way into them. Objects, heap, border and messages are the VM's.
+// The runtime of native programs (relayc --executor aot): what their object files hold for it, and
+// the way into them. Objects, heap, border and messages are the VM's.
 //
-// A program is a descriptor in its object file, of plain data and addresses; compiler/aot/descriptor.cc
-// writes what is declared here. Calls of one program from several threads run side by side. Tested by
-// tests/aot.
+// A program is a descriptor in its object file, of plain data and addresses;
+// compiler/aot/descriptor.cc writes what is declared here. Calls of one program from several
+// threads run side by side. Tested by tests/aot.
 #pragma once
 
 #include <cstddef>
@@ -25,9 +25,11 @@ struct AotContext {
   int64_t fuel;                     // loops and calls to go before relayvm_aot_poll
 };
 
-// With a heap: 0, with a result that the caller owns; else the run has a failure. Arguments are moved in.
+// With a heap: 0, with a result that the caller owns; else the run has a failure. Arguments are
+// moved in.
 using AotFunction = int32_t (*)(AotContext* context, Object* const* args, Object** result);
-// Without: the elements of the arguments' tensors, then of the results', depth first through tuples.
+// Without: the elements of the arguments' tensors, then of the results', depth first through
+// tuples.
 using AotStaticFunction = int32_t (*)(void* const* tensors, void* workspace);
 
 // --- The descriptor's parts. All numbers have 64 bits; texts end with a zero. ---
@@ -63,7 +65,8 @@ struct NativeKernel {
   const char* name;
   uint64_t is_builtin;  // of the runtime, found by its name
 };
-// A constant that the runtime makes when the program is first used, as its recipe says (RecipeInfo).
+// A constant that the runtime makes when the program is first used, as its recipe says
+// (RecipeInfo).
 struct NativeRecipeInput {
   uint64_t dtype;
   NativeArray<int64_t> dims;

@@ -49,7 +49,8 @@ ValueType TypeOf(const NativeType& native) {
   return type;
 }
 
-// What the runtime asks of a program's tables; types of constants and kernels, and code, are native.
+// What the runtime asks of a program's tables; types of constants and kernels, and code, are
+// native.
 Program ProgramOf(const RelayvmAotProgram& native) {
   Program program;
   for (const NativeExport& e : native.exports) {
@@ -103,7 +104,8 @@ Result<Value> NewValue(const ValueType& type) {
   return Value::Tuple(std::move(fields));
 }
 
-// What a descriptor's constants that are made lie in, while anybody uses them: under ProcessMutex().
+// What a descriptor's constants that are made lie in, while anybody uses them: under
+// ProcessMutex().
 struct MadeConstants {
   std::vector<ConstantInfo> constants;
   uint64_t users = 0;
@@ -158,8 +160,8 @@ class ConstantsUser {
   RelayvmAotProgram* descriptor_ = nullptr;
 };
 
-// What owns the code and, where the program has constants to make, those. Several threads may make them at
-// once, and one's are taken: nobody waits for others, who may be gone in a child of fork().
+// What owns the code and, where the program has constants to make, those. Several threads may make
+// them at once, and one's are taken: nobody waits for others, who may be gone in a child of fork().
 Result<std::shared_ptr<const void>> WithConstants(RelayvmAotProgram* descriptor,
                                                   std::shared_ptr<const void> owner) {
   if (descriptor->make_constants == nullptr) return owner;

@@ -1,12 +1,13 @@
 // NativeProgram: a program that relayc --executor aot made native code of, as the runtime sees it.
 //
-// Its object file has a descriptor, RelayvmAotProgram: plain data, and the functions' addresses. Nothing
-// is read or verified at run time; names and types are copied into a Program's tables when the program is
-// first used. A program without a heap (compiler/aot/static_plan.h) runs in a workspace; any other in a
-// heap and on a native stack of its own (aot_runtime.cc). Constants with recipes are made when it is first
-// used, as loading an executable does (vm/kernels/recipes.h). Of what a run used the latest one's is kept for
-// the next run as it is; of others, that runs side by side have left, what a Runtime keeps (idle_pool.h).
-// Thread-safe: calls of one program run side by side, also in a child of fork(). Tested by tests/aot.
+// Its object file has a descriptor, RelayvmAotProgram: plain data, and the functions' addresses.
+// Nothing is read or verified at run time; names and types are copied into a Program's tables when
+// the program is first used. A program without a heap (compiler/aot/static_plan.h) runs in a
+// workspace; any other in a heap and on a native stack of its own (aot_runtime.cc). Constants with
+// recipes are made when it is first used, as loading an executable does (vm/kernels/recipes.h). Of
+// what a run used the latest one's is kept for the next run as it is; of others, that runs side by
+// side have left, what a Runtime keeps (idle_pool.h). Thread-safe: calls of one program run side by
+// side, also in a child of fork(). Tested by tests/aot.
 #pragma once
 
 #include <chrono>
@@ -38,8 +39,8 @@ struct NativeOptions {
 
 class NativeProgram {
  public:
-  // The program of a descriptor. `owner` is kept for as long as this, or a result, needs the code and
-  // its data. kUnsupported where the machine lacks what the code was compiled for.
+  // The program of a descriptor. `owner` is kept for as long as this, or a result, needs the code
+  // and its data. kUnsupported where the machine lacks what the code was compiled for.
   static Result<std::shared_ptr<NativeProgram>> Make(RelayvmAotProgram* descriptor,
                                                      std::shared_ptr<const void> owner);
   // The same, made by the first call, for a program that lives as long as the process.
@@ -84,8 +85,8 @@ class NativeProgram {
   std::vector<SignatureDims> dims_;        // by export
   const size_t machine_memory_;            // that no run may have more of
   std::vector<RelayvmKernelFn> builtins_;  // by kernel; null: compiled
-  // Under ProcessMutex(): of runs with a heap the latest one's memory, and what others left; of runs
-  // without.
+  // Under ProcessMutex(): of runs with a heap the latest one's memory, and what others left; of
+  // runs without.
   IdlePool<Workspace> latest_, idle_;
   IdlePool<Memory> idle_memory_;
 };

@@ -1,4 +1,5 @@
-// The memory of one run of native code; kept for the next ones. One thread at a time. Tested by tests/aot.
+// The memory of one run of native code; kept for the next ones. One thread at a time. Tested by
+// tests/aot.
 #pragma once
 
 #include <cstddef>

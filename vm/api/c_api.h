@@ -4,14 +4,14 @@
  * Conventions:
  *  (1) A function that can fail returns a relayvm_status*: NULL is success; any other is freed with
  *      relayvm_status_free.
- *  (2) What a function writes to a T** belongs to the caller and is freed with relayvm_T_free, which
- *      takes NULL too. On failure it writes NULL.
+ *  (2) What a function writes to a T** belongs to the caller and is freed with relayvm_T_free,
+ *      which takes NULL too. On failure it writes NULL.
  *  (3) Handles keep alive what they need: an executable may be freed while invocations of it run.
  *  (4) Executables, runtimes and values may be used by any number of threads at once; an invocation
  *      by one at a time, except where it says "from any thread".
- *  (5) Strings are UTF-8 and zero-terminated; names and paths that are not are given back, in messages
- *      too, as they came. Strings that are returned, and other pointers without an owner, live as long
- *      as the handle that they came from.
+ *  (5) Strings are UTF-8 and zero-terminated; names and paths that are not are given back, in
+ *      messages too, as they came. Strings that are returned, and other pointers without an owner,
+ *      live as long as the handle that they came from.
  *  (6) Structs with a struct_size, which the caller sets to sizeof, can grow: fields are added at
  *      the end. A zero field is its default, and NULL for options is all defaults. A struct that is
  *      shorter than the first version's is an error; one that is longer than the library's is
@@ -77,7 +77,7 @@ enum {
 int relayvm_status_code(const relayvm_status* status); /* RELAYVM_OK for NULL */
 const char* relayvm_status_message(const relayvm_status* status);
 const char* relayvm_status_code_name(int code); /* "invalid argument" */
-/* A failure of a callback of yours; NULL for RELAYVM_OK. A code that is none is RELAYVM_INTERNAL. */
+/* A failure of a callback of yours; NULL for RELAYVM_OK; RELAYVM_INTERNAL for what is no code. */
 relayvm_status* relayvm_status_create(int code, const char* message);
 void relayvm_status_free(relayvm_status* status);
 
@@ -91,8 +91,8 @@ typedef struct relayvm_place {
 /* Where the program failed, and the calls that led there, the innermost first. */
 size_t relayvm_status_num_places(const relayvm_status* status);
 int relayvm_status_place(const relayvm_status* status, size_t index, relayvm_place* place); /* 1 */
-/* Of a program that was compiled: the text of the place's line, and the bytes from its column on that
- * the failure is about (NULL: not wanted; 0 when unknown). "" when there is none. */
+/* Of a program that was compiled: the text of the place's line, and the bytes from its column on
+ * that the failure is about (NULL: not wanted; 0 when unknown). "" when there is none. */
 const char* relayvm_status_source_line(const relayvm_status* status, size_t index,
                                        uint32_t* length);
 /* A parameter, an output, a kernel; "" when there is none. */
@@ -124,8 +124,8 @@ typedef struct relayvm_task_pool {
 typedef struct relayvm_memory_source {
   uint32_t struct_size;
   void* user;
-  /* `bytes`, a multiple of 4096, at a multiple of `alignment`, a power of two from 4096 to 64 MiB that
-   * may be above `bytes` (posix_memalign takes that); NULL when there is none. */
+  /* `bytes`, a multiple of 4096, at a multiple of `alignment`, a power of two from 4096 to 64 MiB
+   * that may be above `bytes` (posix_memalign takes that); NULL when there is none. */
   void* (*allocate)(void* user, size_t bytes, size_t alignment);
   void (*free)(void* user, void* memory, size_t bytes);
   /* These pages of what allocate gave need not keep their content. May be NULL. */
@@ -133,9 +133,9 @@ typedef struct relayvm_memory_source {
   void (*release)(void* user); /* may be NULL */
 } relayvm_memory_source;
 
-/* Traces; vm/trace/trace.h says when what is called. Events have a struct_size that the library sets. Their
- * pointers live as long as the callback; times are nanoseconds of the steady clock; `invocation` is
- * relayvm_invocation_id. */
+/* Traces; vm/trace/trace.h says when what is called. Events have a struct_size that the library
+ * sets. Their pointers live as long as the callback; times are nanoseconds of the steady clock;
+ * `invocation` is relayvm_invocation_id. */
 typedef struct relayvm_kernel_event {
   uint32_t struct_size;
   uint32_t kernel; /* its index in the program */
@@ -224,11 +224,11 @@ typedef struct relayvm_runtime_options {
   const relayvm_trace* trace;
   const relayvm_profile* profile;
   const relayvm_chrome_trace* chrome_trace;
-  /* Bytes that all its invocations may hold together, 0: no limit. Counts pages: of objects, tensors and
-   * arenas, kept for the next runs, and of results of more than 16 KiB that the host holds; and the stack
-   * of calls and kernels' scratch during a run. A run that needs more ends with
-   * RELAYVM_RESOURCE_EXHAUSTED. Not counted: inputs, constants, buffers for results, native stacks; see
-   * relayvm.h. */
+  /* Bytes that all its invocations may hold together, 0: no limit. Counts pages: of objects,
+   * tensors and arenas, kept for the next runs, and of results of more than 16 KiB that the host
+   * holds; and the stack of calls and kernels' scratch during a run. A run that needs more ends
+   * with RELAYVM_RESOURCE_EXHAUSTED. Not counted: inputs, constants, buffers for results, native
+   * stacks; see relayvm.h. */
   uint64_t memory_limit;
   /* Nanoseconds for which memory that is kept for the next runs stays when nobody uses it; 0: 2 s.
    * INT64_MAX: until relayvm_runtime_trim. */
@@ -263,8 +263,8 @@ typedef struct relayvm_runtime_stats {
   uint64_t running, waiting, live_bytes, resident_bytes, workspaces, idle_workspaces;
   uint64_t counted_bytes; /* toward the runtime's memory_limit */
 } relayvm_runtime_stats;
-/* Gives back what is kept for the next runs: all of ended invocations, and what others that do not run
- * keep above 8 MiB each (relayvm_invocation_trim gives back the rest). From any thread. */
+/* Gives back what is kept for the next runs: all of ended invocations, and what others that do not
+ * run keep above 8 MiB each (relayvm_invocation_trim gives back the rest). From any thread. */
 relayvm_status* relayvm_runtime_trim(relayvm_runtime* runtime);
 /* At any time, from any thread. */
 relayvm_status* relayvm_runtime_get_stats(const relayvm_runtime* runtime,
@@ -288,13 +288,13 @@ typedef struct relayvm_load_options {
   /* Paths of shared libraries of custom operators (operator_plugin.h), which are never unloaded. */
   const char* const* operator_libraries;
   size_t num_operator_libraries;
-  /* not 0: relayvm_executable_load reads the file into memory, instead of mapping it. A file that is
-   * mapped must be replaced by renaming, not written to; where it is, runs fail with
+  /* not 0: relayvm_executable_load reads the file into memory, instead of mapping it. A file that
+   * is mapped must be replaced by renaming, not written to; where it is, runs fail with
    * RELAYVM_FAILED_PRECONDITION (vm/run/executable.h says all). */
   uint32_t copy_file;
   uint32_t verify; /* not 0: compares the checksums of weights too, which reads all of the file */
-  /* not 0: memory of runs is zero when the program gets it, else what other runs of the process have left
-   * there: for files that are not trusted. */
+  /* not 0: memory of runs is zero when the program gets it, else what other runs of the process
+   * have left there: for files that are not trusted. */
   uint32_t clear_memory;
 } relayvm_load_options;
 relayvm_status* relayvm_executable_load(const char* path, const relayvm_load_options* options,
@@ -303,19 +303,19 @@ relayvm_status* relayvm_executable_load(const char* path, const relayvm_load_opt
 relayvm_status* relayvm_executable_load_memory(const void* bytes, size_t size,
                                                const relayvm_load_options* options,
                                                relayvm_executable** out);
-/* The same without a copy of constants, when `bytes` is 64-byte aligned (else they are copied): they
- * must not change until release(context), which may be NULL, is called; also on failure. */
+/* The same without a copy of constants, when `bytes` is 64-byte aligned (else they are copied):
+ * they must not change until release(context), which may be NULL, is called; also on failure. */
 relayvm_status* relayvm_executable_wrap_memory(const void* bytes, size_t size,
                                                void (*release)(void* context), void* context,
                                                const relayvm_load_options* options,
                                                relayvm_executable** out);
 void relayvm_executable_free(relayvm_executable* executable);
 
-/* What events of traces name the program by, of any of its handles; lives as long as one of them does,
- * or a run. */
+/* What events of traces name the program by, of any of its handles; lives as long as one of them
+ * does, or a run. */
 const void* relayvm_executable_program(const relayvm_executable* executable);
-/* Where an instruction is, as events and relayvm_place count them. 1; 0 when there is none. The strings
- * of `place` are copied to `text`, of `size` bytes: shorter where they do not fit. */
+/* Where an instruction is, as events and relayvm_place count them. 1; 0 when there is none. The
+ * strings of `place` are copied to `text`, of `size` bytes: shorter where they do not fit. */
 int relayvm_program_place(const void* program, uint32_t function, uint32_t instruction,
                           relayvm_place* place, char* text, size_t size);
 
@@ -335,8 +335,8 @@ int relayvm_executable_param_is_optional(const relayvm_executable* executable, s
                                          size_t param);
 const relayvm_type* relayvm_executable_result_type(const relayvm_executable* executable,
                                                    size_t function);
-/* Of the result what is no tuple, counted depth first through its tuples; where the program has no names,
- * they are output_0, output_1 ... */
+/* Of the result what is no tuple, counted depth first through its tuples; where the program has no
+ * names, they are output_0, output_1 ... */
 size_t relayvm_executable_num_outputs(const relayvm_executable* executable, size_t function);
 const char* relayvm_executable_output_name(const relayvm_executable* executable, size_t function,
                                            size_t output);
@@ -422,8 +422,8 @@ enum {
 /* Copies compact, row-major elements; with NULL data, the elements are zero. */
 relayvm_status* relayvm_value_tensor(relayvm_dtype dtype, const int64_t* dims, size_t rank,
                                      const void* data, relayvm_value** out);
-/* A tensor of strings: as many texts as the dims say, of texts[i] and sizes[i] bytes of UTF-8, copied. With
- * NULL sizes the texts are zero-terminated. */
+/* A tensor of strings: as many texts as the dims say, of texts[i] and sizes[i] bytes of UTF-8,
+ * copied. With NULL sizes the texts are zero-terminated. */
 relayvm_status* relayvm_value_strings(const int64_t* dims, size_t rank, const char* const* texts,
                                       const size_t* sizes, relayvm_value** out);
 /* The caller's memory, not copied when 64-byte aligned; release(context), if not NULL, is called
@@ -451,8 +451,8 @@ size_t relayvm_value_rank(const relayvm_value* value);
 const int64_t* relayvm_value_dims(const relayvm_value* value);
 int64_t relayvm_value_num_elements(const relayvm_value* value);
 const void* relayvm_value_data(const relayvm_value* value);
-/* The text at a flat position of a tensor of strings, not zero-terminated; it lives as long as a handle on
- * the tensor. NULL, and 0 bytes, where there is none. */
+/* The text at a flat position of a tensor of strings, not zero-terminated; it lives as long as a
+ * handle on the tensor. NULL, and 0 bytes, where there is none. */
 const char* relayvm_value_text(const relayvm_value* value, int64_t position, size_t* bytes);
 /* NULL when another handle has the tensor too, or its memory is not its own. */
 void* relayvm_value_mutable_data(relayvm_value* value);
@@ -492,26 +492,27 @@ relayvm_status* relayvm_invocation_create(relayvm_runtime* runtime, relayvm_exec
                                           const relayvm_invocation_options* options,
                                           relayvm_invocation** out);
 void relayvm_invocation_free(relayvm_invocation* invocation); /* cancels what runs */
-/* An input that may be left out, of a type such as Optional[Tensor[(3), float32]], is a tensor as it is,
- * or NULL; those at the end may be left out of `num_inputs`. */
+/* An input that may be left out, of a type such as Optional[Tensor[(3), float32]], is a tensor as
+ * it is, or NULL; those at the end may be left out of `num_inputs`. */
 relayvm_status* relayvm_invocation_run(relayvm_invocation* invocation, const char* function,
                                        relayvm_value* const* inputs, size_t num_inputs,
                                        relayvm_value** out);
 /* The same into buffers: output i receives tensor i of the result, counted as by
- * relayvm_executable_output_name, and the result has a value of kind none in its place (`out` may be
- * NULL when nothing else is wanted). The dtype and dims of a buffer must be its tensor's, or the run
- * fails with RELAYVM_INVALID_ARGUMENT: before it where the types tell, which writes nothing, else at
- * its end. The content of buffers is undefined during a run, and after one that failed. A tensor of
- * 16 KiB or more that is plainly made for the result is made in its buffer if that is 64-byte aligned;
- * others are copied there when the run ends. A buffer may be the memory of an input: it is written at
- * the end then. */
+ * relayvm_executable_output_name, and the result has a value of kind none in its place (`out` may
+ * be NULL when nothing else is wanted). The dtype and dims of a buffer must be its tensor's, or the
+ * run fails with RELAYVM_INVALID_ARGUMENT: before it where the types tell, which writes nothing,
+ * else at its end. The content of buffers is undefined during a run, and after one that failed. A
+ * tensor of 16 KiB or more that is plainly made for the result is made in its buffer if that is
+ * 64-byte aligned; others are copied there when the run ends. A buffer may be the memory of an
+ * input: it is written at the end then. */
 relayvm_status* relayvm_invocation_run_into(relayvm_invocation* invocation, const char* function,
                                             relayvm_value* const* inputs, size_t num_inputs,
                                             const relayvm_output* outputs, size_t num_outputs,
                                             relayvm_value** out);
-/* By names, in any order: input i is that of input_names[i], outputs[i] receives what output_names[i] calls, of
- * which the caller says `num_outputs`. Inputs that may be left out may be missing. RELAYVM_INVALID_ARGUMENT, with
- * what there is, for a name that there is not; all outputs are NULL after a failure. */
+/* By names, in any order: input i is that of input_names[i], outputs[i] receives what
+ * output_names[i] calls, of which the caller says `num_outputs`. Inputs that may be left out may be
+ * missing. RELAYVM_INVALID_ARGUMENT, with what there is, for a name that there is not; all outputs
+ * are NULL after a failure. */
 relayvm_status* relayvm_invocation_run_named(relayvm_invocation* invocation, const char* function,
                                              const char* const* input_names,
                                              relayvm_value* const* inputs, size_t num_inputs,
@@ -535,8 +536,8 @@ relayvm_status* relayvm_invocation_take_result(relayvm_invocation* invocation, r
 /* Called for each wait that ends, on the thread that ends it. NULL: nobody is. */
 relayvm_status* relayvm_invocation_set_on_ready(relayvm_invocation* invocation,
                                                 void (*on_ready)(void* user), void* user);
-/* When to poll a run that waits though nobody has woken it: steady clock; INT64_MAX: never. From any
- * thread. */
+/* When to poll a run that waits though nobody has woken it: steady clock; INT64_MAX: never. From
+ * any thread. */
 int64_t relayvm_invocation_next_deadline_ns(const relayvm_invocation* invocation);
 /* 1 when the run waits and that time has passed: it is ready. From any thread. */
 int relayvm_invocation_wake_if_due(relayvm_invocation* invocation);
@@ -547,9 +548,9 @@ void relayvm_invocation_cancel(relayvm_invocation* invocation);
 /* Takes back a cancellation that came after the end of the run it was meant for. */
 void relayvm_invocation_forget_cancel(relayvm_invocation* invocation);
 
-/* Limits from the next run on, as the options count them (0: the default). The stacks' and trim, which
- * gives back the memory that is kept for the next run, fail with RELAYVM_FAILED_PRECONDITION while a
- * run is in progress. */
+/* Limits from the next run on, as the options count them (0: the default). The stacks' and trim,
+ * which gives back the memory that is kept for the next run, fail with RELAYVM_FAILED_PRECONDITION
+ * while a run is in progress. */
 relayvm_status* relayvm_invocation_set_memory_limit(relayvm_invocation* invocation, uint64_t bytes);
 relayvm_status* relayvm_invocation_set_stack_limit(relayvm_invocation* invocation, uint64_t bytes);
 relayvm_status* relayvm_invocation_set_timeout(relayvm_invocation* invocation, int64_t timeout_ns);

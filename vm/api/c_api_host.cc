@@ -34,8 +34,8 @@ Result<Value> CallC(relayvm_host_fn function, void* context, HostCall& call) {
   return result;
 }
 
-// The host's array, whose items are as large as the first one says. Releases the contexts of those that
-// nobody has taken over, where memory runs out.
+// The host's array, whose items are as large as the first one says. Releases the contexts of those
+// that nobody has taken over, where memory runs out.
 class HostFunctions {
  public:
   HostFunctions(const relayvm_host_function* first, size_t count)

@@ -17,8 +17,8 @@ extern "C" {
 typedef struct relayvm_host_call relayvm_host_call; /* lives as long as the function runs */
 typedef struct relayvm_waker relayvm_waker;
 
-/* Gives NULL and *result, which is taken over; NULL there is the unit tuple. Or fails with a status,
- * which is taken over: of relayvm_status_create, or of a function of this API. */
+/* Gives NULL and *result, which is taken over; NULL there is the unit tuple. Or fails with a
+ * status, which is taken over: of relayvm_status_create, or of a function of this API. */
 typedef relayvm_status* (*relayvm_host_fn)(relayvm_host_call* call, void* context,
                                            relayvm_value** result);
 struct relayvm_host_function { /* of relayvm_load_options */
@@ -27,9 +27,9 @@ struct relayvm_host_function { /* of relayvm_load_options */
   const char* type; /* "fn (int64) -> Tensor[(?, 128), float32]"; NULL: any */
   relayvm_host_fn call;
   void* context;
-  /* Called once the function is no longer needed, also when loading fails: but for arguments that are
-   * NULL, and where a struct_size is wrong, of the options or of a function, for it and those behind
-   * it. May be NULL. */
+  /* Called once the function is no longer needed, also when loading fails: but for arguments that
+   * are NULL, and where a struct_size is wrong, of the options or of a function, for it and those
+   * behind it. May be NULL. */
   void (*release)(void* context);
 };
 
@@ -38,7 +38,8 @@ struct relayvm_host_function { /* of relayvm_load_options */
 size_t relayvm_host_call_num_args(const relayvm_host_call* call);
 /* The call's own, alive until it ends (relayvm_value_copy keeps it). NULL when out of range. */
 const relayvm_value* relayvm_host_call_arg(const relayvm_host_call* call, size_t index);
-/* The function's name in the program, and that (relayvm_executable_program). Live as long as the call. */
+/* The function's name in the program, and that (relayvm_executable_program). Live as long as the
+ * call. */
 const char* relayvm_host_call_name(const relayvm_host_call* call);
 const void* relayvm_host_call_program(const relayvm_host_call* call);
 uint64_t relayvm_host_call_invocation_id(const relayvm_host_call* call);
@@ -46,16 +47,16 @@ uint64_t relayvm_host_call_invocation_id(const relayvm_host_call* call);
 void* relayvm_host_call_invocation_context(const relayvm_host_call* call);
 /* CLOCK_MONOTONIC, nanoseconds; INT64_MAX: none. */
 int64_t relayvm_host_call_deadline(const relayvm_host_call* call);
-/* Lets the thread run something else until a waker of this call is used, or the time comes. They fail
- * with RELAYVM_CANCELLED or RELAYVM_DEADLINE_EXCEEDED when the run is: return that status, and soon.
- * Another thread may go on with the function. */
+/* Lets the thread run something else until a waker of this call is used, or the time comes. They
+ * fail with RELAYVM_CANCELLED or RELAYVM_DEADLINE_EXCEEDED when the run is: return that status, and
+ * soon. Another thread may go on with the function. */
 relayvm_status* relayvm_host_call_suspend(relayvm_host_call* call);
 relayvm_status* relayvm_host_call_suspend_until(relayvm_host_call* call, int64_t time);
 /* The same failures at once, for functions that take long. */
 relayvm_status* relayvm_host_call_check(const relayvm_host_call* call);
 
-/* A waker may be used by any thread, early, late and often; once its call has ended it does nothing.
- * Each of these is freed by itself. NULL without memory. */
+/* A waker may be used by any thread, early, late and often; once its call has ended it does
+ * nothing. Each of these is freed by itself. NULL without memory. */
 relayvm_waker* relayvm_host_call_waker(const relayvm_host_call* call);
 relayvm_waker* relayvm_waker_copy(const relayvm_waker* waker);
 void relayvm_waker_wake(const relayvm_waker* waker);

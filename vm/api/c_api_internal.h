@@ -63,8 +63,8 @@ relayvm_status* Guarded(const Body& body) noexcept {
   }
 }
 
-// A relayvm_value* is the shared object itself, with one reference of the handle's own: a value that
-// crosses the border allocates nothing. NULL is the none value.
+// A relayvm_value* is the shared object itself, with one reference of the handle's own: a value
+// that crosses the border allocates nothing. NULL is the none value.
 inline relayvm_value* ToHandle(Value value) {
   return reinterpret_cast<relayvm_value*>(value.Release());
 }
@@ -94,7 +94,8 @@ inline relayvm_status* GiveValue(Result<Value> result, relayvm_value** out) {
   return nullptr;
 }
 
-// kInvalidArgument when a struct_size is below that of the struct's first version, or what none has.
+// kInvalidArgument when a struct_size is below that of the struct's first version, or what none
+// has.
 Status CheckStructSize(uint32_t found, size_t first_size, size_t size, const char* type);
 // Copies a struct of `size` bytes, whose first version had `first_size`, to one of this library's,
 // which begins as all zeros. kInvalidArgument when it is too short, or longer with what is unknown

@@ -1,5 +1,6 @@
-// Every function of the C API, with NULL for each of its pointers in turn: a status that says which,
-// or the answer that the header promises, and never a crash. The table is compared with the header.
+// Every function of the C API, with NULL for each of its pointers in turn: a status that says
+// which, or the answer that the header promises, and never a crash. The table is compared with the
+// header.
 #include <cstdint>
 #include <fstream>
 #include <functional>

@@ -39,8 +39,8 @@ typedef struct relayvm_run_options {
   relayvm_priority priority;
   int64_t deadline_ns; /* from the call on, the time in the queue included; 0: none */
   const relayvm_invocation_options* invocation;
-  /* Buffers for results, as of relayvm_invocation_run_into; they stay the caller's and are there until
-   * the completion. */
+  /* Buffers for results, as of relayvm_invocation_run_into; they stay the caller's and are there
+   * until the completion. */
   const relayvm_output* outputs;
   size_t num_outputs;
 } relayvm_run_options;
@@ -50,7 +50,8 @@ typedef struct relayvm_scheduler_stats {
   uint64_t accepted, refused, slices;
   uint64_t ended[11]; /* by the status' code */
   uint64_t queued, ready, running, waiting;
-  /* Of batching: kernels that ran for several calls, those calls, and calls that ran alone after all. */
+  /* Of batching: kernels that ran for several calls, those calls, and calls that ran alone after
+   * all. */
   uint64_t batches, batched_calls, lone_calls;
 } relayvm_scheduler_stats;
 
@@ -63,8 +64,8 @@ relayvm_status* relayvm_scheduler_create(relayvm_runtime* runtime,
                                          relayvm_scheduler** out);
 /* Cancels all runs and waits for their completions. */
 void relayvm_scheduler_free(relayvm_scheduler* scheduler);
-/* After a failure the completion is not called. `out` may be NULL; else it is there before anything of the
- * run begins, so that its completion and host functions can use it. */
+/* After a failure the completion is not called. `out` may be NULL; else it is there before anything
+ * of the run begins, so that its completion and host functions can use it. */
 relayvm_status* relayvm_scheduler_run(relayvm_scheduler* scheduler, relayvm_executable* executable,
                                       const char* function, relayvm_value* const* inputs,
                                       size_t num_inputs, const relayvm_run_options* options,

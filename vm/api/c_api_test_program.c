@@ -279,8 +279,8 @@ static relayvm_value* Data(uint32_t tag, relayvm_value* first, relayvm_value* se
   return value;
 }
 
-/* Runs main with a list of vectors of `n` and `in_list`, a box of (`k`, `in_box`) and (`in_pair`) and
- * a vector of `n`; "" where it runs. */
+/* Runs main with a list of vectors of `n` and `in_list`, a box of (`k`, `in_box`) and (`in_pair`)
+ * and a vector of `n`; "" where it runs. */
 static const char* RunWithDims(relayvm_invocation* invocation, int64_t n, int64_t in_list,
                                int64_t in_box, int64_t k, int64_t in_pair) {
   static char text[256];

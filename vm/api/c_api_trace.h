@@ -26,7 +26,7 @@ extern "C" {
 /* --- Time by kernel, and by line of the source or node of the model --- */
 typedef struct relayvm_profile_options {
   uint32_t struct_size;
-  /* 0, 1: each call of a kernel is timed; N: one in N, chosen at random, which stands for as many. */
+  /* 0, 1: each call of a kernel is timed; N: one in N, chosen at random, stands for as many. */
   uint32_t kernel_interval;
 } relayvm_profile_options;
 typedef struct relayvm_profile_report relayvm_profile_report;
@@ -71,8 +71,8 @@ void relayvm_chrome_trace_free(relayvm_chrome_trace* trace);
 relayvm_status* relayvm_chrome_trace_clear(relayvm_chrome_trace* trace);
 /* One JSON object of the Trace Event Format. Times count from the first event. */
 relayvm_status* relayvm_chrome_trace_write(const relayvm_chrome_trace* trace, const char* path);
-/* The same to `take`, which is called once, before this returns: `size` bytes and a zero, which live
- * until `take` returns. */
+/* The same to `take`, which is called once, before this returns: `size` bytes and a zero, which
+ * live until `take` returns. */
 relayvm_status* relayvm_chrome_trace_json(const relayvm_chrome_trace* trace,
                                           void (*take)(void* context, const char* json,
                                                        size_t size),

@@ -9,10 +9,10 @@
 namespace relayvm {
 
 // Takes over `tensor`: its deleter is called when the value dies, or at once when the elements had
-// to be copied (memory that is not 64-byte aligned, or not compact) and on failure. The elements must
-// not change meanwhile. Fails with kUnsupported (not on the CPU, a dtype that there is none of,
-// several lanes, another major version) or kInvalidArgument (a rank above 255, no data, a shape or
-// strides beyond the address space).
+// to be copied (memory that is not 64-byte aligned, or not compact) and on failure. The elements
+// must not change meanwhile. Fails with kUnsupported (not on the CPU, a dtype that there is none
+// of, several lanes, another major version) or kInvalidArgument (a rank above 255, no data, a shape
+// or strides beyond the address space).
 Result<Value> FromDLPack(DLManagedTensorVersioned* tensor);
 Result<Value> FromDLPack(DLManagedTensor* tensor);
 

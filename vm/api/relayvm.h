@@ -11,11 +11,11 @@
 // Invocation runs one function at a time, on a fiber of its own, and is used by one thread at a
 // time (Cancel by any). Values may go anywhere.
 //
-// Failures are Statuses, and running out of memory is kResourceExhausted, wherever it happens: what was
-// being made is given back, runtime, executable and invocation can be used on, and waking, cancelling
-// and giving back take no memory. Functions that give neither a Status nor a Result throw nothing, but
-// for those that make a Value of numbers or fields (value.h), which throw std::bad_alloc as a container
-// does. Tested by invocation_test.cc and tests/faults.
+// Failures are Statuses, and running out of memory is kResourceExhausted, wherever it happens: what
+// was being made is given back, runtime, executable and invocation can be used on, and waking,
+// cancelling and giving back take no memory. Functions that give neither a Status nor a Result
+// throw nothing, but for those that make a Value of numbers or fields (value.h), which throw
+// std::bad_alloc as a container does. Tested by vm/run/invocation_test.cc and tests/faults.
 #pragma once
 
 #include <chrono>
@@ -45,33 +45,34 @@ struct Workspace;
 }  // namespace vm
 
 struct RuntimeOptions {
-  // Threads that one kernel call may use, the calling one included; 0: as many as the machine has, or its
-  // control group may use.
+  // Threads that one kernel call may use, the calling one included; 0: as many as the machine has,
+  // or its control group may use.
   uint32_t num_threads = 1;
-  // A pool to use instead of an own one (borrowed; num_threads is then ignored). Kernels that run on
-  // it are not suspended when a slice of Invocation::Poll is over.
+  // A pool to use instead of an own one (borrowed; num_threads is then ignored). Kernels that run
+  // on it are not suspended when a slice of Invocation::Poll is over.
   TaskPool* thread_pool = nullptr;
   // Where large memory comes from; null: from the system. Lives as long as values that lie in it.
   std::shared_ptr<MemorySource> memory;
-  // Ended invocations of which up to 1 MiB, the stack and threads' buffers are kept for the next ones. Of
-  // others up to 64 KiB stay, of so many that all have 32 MiB, for 10 s after they were used last (with an
-  // injected memory nothing does). 0: nothing is kept.
+  // Ended invocations of which up to 1 MiB, the stack and threads' buffers are kept for the next
+  // ones. Of others up to 64 KiB stay, of so many that all have 32 MiB, for 10 s after they were
+  // used last (with an injected memory nothing does). 0: nothing is kept.
   uint32_t max_idle_workspaces = 8;
-  // What invocations and ended ones keep for the next runs, results that came back among it, goes back when
-  // nobody has used it for so long: what is above 8 MiB of an invocation, above 4 MiB of ended ones. A
-  // thread sees to it, which is there only while something is kept. max(): it stays until Trim.
+  // What invocations and ended ones keep for the next runs, results that came back among it, goes
+  // back when nobody has used it for so long: what is above 8 MiB of an invocation, above 4 MiB of
+  // ended ones. A thread sees to it, which is there only while something is kept. max(): it stays
+  // until Trim.
   std::chrono::nanoseconds keep_idle = std::chrono::seconds(2);
-  // Sees what runs (borrowed): vm/trace/profile.h, vm/trace/chrome_trace.h, or the host's own. Null: nothing is
-  // recorded, at no cost.
+  // Sees what runs (borrowed): vm/trace/profile.h, vm/trace/chrome_trace.h, or the host's own.
+  // Null: nothing is recorded, at no cost.
   TraceSink* trace = nullptr;
-  // Bytes that all its invocations may hold together, in pages: of objects, tensors and arenas, as blocks
-  // and 64 KiB spans of small ones use them; kept free for the next blocks and runs; of results of more
-  // than 16 KiB that hosts hold, also after the runtime is gone. With what is charged to runs while they
-  // last: the stack of calls, kernels' scratch, copies of results. A run that needs more ends with
-  // kResourceExhausted; pages that are kept where nothing runs are given back before that. Not counted:
-  // inputs, constants, buffers for results, smaller results, native stacks, copies of batches, tables of
-  // heaps (64 KiB for each 64 MiB), and what stays for the next run of an invocation: 256 KiB of its
-  // stack, and scratch.
+  // Bytes that all its invocations may hold together, in pages: of objects, tensors and arenas, as
+  // blocks and 64 KiB spans of small ones use them; kept free for the next blocks and runs; of
+  // results of more than 16 KiB that hosts hold, also after the runtime is gone. With what is
+  // charged to runs while they last: the stack of calls, kernels' scratch, copies of results. A run
+  // that needs more ends with kResourceExhausted; pages that are kept where nothing runs are given
+  // back before that. Not counted: inputs, constants, buffers for results, smaller results, native
+  // stacks, copies of batches, tables of heaps (64 KiB for each 64 MiB), and what stays for the
+  // next run of an invocation: 256 KiB of its stack, and scratch.
   size_t memory_limit = SIZE_MAX;
 };
 
@@ -83,11 +84,11 @@ class Runtime {
   Runtime& operator=(const Runtime&) = delete;
 
   uint32_t num_threads() const;
-  // At any time, from any thread; runs in progress count as they go. Reads each workspace, one by one:
-  // the numbers are not of one moment, and many invocations take a while.
+  // At any time, from any thread; runs in progress count as they go. Reads each workspace, one by
+  // one: the numbers are not of one moment, and many invocations take a while.
   RuntimeStats stats() const;
-  // Gives back all that is kept of ended invocations, and what others that do not run keep above 8 MiB
-  // each (Invocation::Trim gives back the rest). From any thread.
+  // Gives back all that is kept of ended invocations, and what others that do not run keep above 8
+  // MiB each (Invocation::Trim gives back the rest). From any thread.
   void Trim();
 
  private:
@@ -107,11 +108,11 @@ class Runtime {
 };
 
 struct InvocationOptions {
-  // Bytes that one run may hold: tensors and other objects, the stack of calls, kernels' scratch and
-  // buffers; not inputs, constants and buffers for results. Never more than the memory of the machine, or
-  // of the control groups (a container's) that the process was in when the runtime was made. The
-  // pages that hold them may be a quarter and 3 MiB more than the limit; a program that leaves so few
-  // objects in each that it would need more ends as if it held them.
+  // Bytes that one run may hold: tensors and other objects, the stack of calls, kernels' scratch
+  // and buffers; not inputs, constants and buffers for results. Never more than the memory of the
+  // machine, or of the control groups (a container's) that the process was in when the runtime was
+  // made. The pages that hold them may be a quarter and 3 MiB more than the limit; a program that
+  // leaves so few objects in each that it would need more ends as if it held them.
   size_t memory_limit = SIZE_MAX;
   // Address space for frames of calls; bounds the depth of recursion. Only what is used takes
   // memory.
@@ -142,7 +143,8 @@ class NamedOutputs {
                Value result)
       : executable_(std::move(executable)), function_(&function), result_(std::move(result)) {}
 
-  // kInvalidArgument where there is no output of that name. One that went to a buffer is none (Value()).
+  // kInvalidArgument where there is no output of that name. One that went to a buffer is none
+  // (Value()).
   Result<Value> Find(std::string_view name) const { return function_->FindOutput(result_, name); }
   const Value& result() const { return result_; }
 
@@ -169,27 +171,29 @@ class Invocation {
   Invocation& operator=(const Invocation&) = delete;
 
   // Runs an exported function to its end. Fails with kNotFound (no such function), kInvalidArgument
-  // (inputs of other types), kFailedPrecondition (its file was written to, see Executable), and as the
-  // program does: kFailedPrecondition (a guard), kOutOfRange,
+  // (inputs of other types), kFailedPrecondition (its file was written to, see Executable), and as
+  // the program does: kFailedPrecondition (a guard), kOutOfRange,
   // kResourceExhausted (memory, stack), kCancelled, kDeadlineExceeded. REQUIRES: nothing is
   // running.
   //
-  // An input that may be left out, of a type such as Optional[Tensor[(3), float32]], is a tensor as it
-  // is, or Value(); those at the end may be left out of `inputs`.
+  // An input that may be left out, of a type such as Optional[Tensor[(3), float32]], is a tensor as
+  // it is, or Value(); those at the end may be left out of `inputs`.
   //
-  // `outputs` receive tensors of the result, counted depth first through its tuples: output i is tensor i, and the result has none (Value()) in its place.
-  // The dtype and dims of a buffer must be those of its tensor, or the run fails with
-  // kInvalidArgument: before it where the types tell, which writes nothing, else at its end. The
-  // content of buffers is undefined during a run, and after one that failed. A tensor of 16 KiB or
-  // more that is plainly made for the result is made in its buffer if that is 64-byte aligned; others
-  // are copied there when the run ends. A buffer may be the memory of an input: it is written at the
-  // end then, and tensors of the result that lie there too, because the input is passed through, are
-  // copied before that; but for those in data types and closures, which see what is written.
+  // `outputs` receive tensors of the result, counted depth first through its tuples: output i is
+  // tensor i, and the result has none (Value()) in its place. The dtype and dims of a buffer must
+  // be those of its tensor, or the run fails with kInvalidArgument: before it where the types tell,
+  // which writes nothing, else at its end. The content of buffers is undefined during a run, and
+  // after one that failed. A tensor of 16 KiB or more that is plainly made for the result is made
+  // in its buffer if that is 64-byte aligned; others are copied there when the run ends. A buffer
+  // may be the memory of an input: it is written at the end then, and tensors of the result that
+  // lie there too, because the input is passed through, are copied before that; but for those in
+  // data types and closures, which see what is written.
   Result<Value> Run(std::string_view function, std::vector<Value> inputs,
                     std::vector<OutputBuffer> outputs = {});
 
-  // The same by names, in any order, of what Executable::info() says: Run({{"ids", ids}, {"mask", mask}}). Fails
-  // with kInvalidArgument for names that there are not, and for inputs that are missing.
+  // The same by names, in any order, of what Executable::info() says: Run({{"ids", ids}, {"mask",
+  // mask}}). Fails with kInvalidArgument for names that there are not, and for inputs that are
+  // missing.
   Result<NamedOutputs> Run(const std::vector<NamedValue>& inputs,
                            const std::vector<NamedBuffer>& outputs = {},
                            std::string_view function = "main");
@@ -199,22 +203,23 @@ class Invocation {
   Status Start(std::string_view function, std::vector<Value> inputs,
                std::vector<OutputBuffer> outputs = {});
   // Runs on for about `slice` (zero: until it waits or has ended). A run that waits goes on only
-  // once it is ready or next_deadline() has passed. After kWaiting, the run may be ready at once: who
-  // has set on_ready leaves it to whom that calls. REQUIRES: not called by a host function of the run,
-  // which ends the process, as destroying the invocation there does.
+  // once it is ready or next_deadline() has passed. After kWaiting, the run may be ready at once:
+  // who has set on_ready leaves it to whom that calls. REQUIRES: not called by a host function of
+  // the run, which ends the process, as destroying the invocation there does.
   RunState Poll(std::chrono::nanoseconds slice = std::chrono::nanoseconds(0));
   // REQUIRES: Poll returned kDone, once a run.
   Result<Value> TakeResult();
 
   // --- Runs that wait: a host function has suspended them (vm/border/host_function.h) ---
 
-  // Called once for each wait that ends by a waker, Cancel or WakeIfDue, on the thread that ends it,
-  // which may run the invocation there. REQUIRES: nothing is running; it does not throw. When this
-  // or the destructor returns, the callback before is in no other thread. Fails with
+  // Called once for each wait that ends by a waker, Cancel or WakeIfDue, on the thread that ends
+  // it, which may run the invocation there. REQUIRES: nothing is running; it does not throw. When
+  // this or the destructor returns, the callback before is in no other thread. Fails with
   // kResourceExhausted, and changes nothing then; with an empty function it does not fail.
   Status set_on_ready(std::function<void()> on_ready);
-  // When to Poll a run that waits, or to call WakeIfDue(), though nobody has woken it: the earlier of
-  // its deadline and what HostCall::SuspendUntil asked for; else time_point::max(). From any thread.
+  // When to Poll a run that waits, or to call WakeIfDue(), though nobody has woken it: the earlier
+  // of its deadline and what HostCall::SuspendUntil asked for; else time_point::max(). From any
+  // thread.
   std::chrono::steady_clock::time_point next_deadline() const;
   // True when the run waits and next_deadline() has passed: it is made ready. From any thread.
   bool WakeIfDue();
@@ -222,8 +227,8 @@ class Invocation {
   void Wait();
 
   // Makes the run in progress, or else the next one, fail with kCancelled: soon, also inside a
-  // kernel or when it waits. It ends one run, whatever that fails with: the next is a new one. From any
-  // thread.
+  // kernel or when it waits. It ends one run, whatever that fails with: the next is a new one. From
+  // any thread.
   void Cancel();
   // Takes back a cancellation that came after the end of the run it was meant for.
   void ForgetCancel();
@@ -247,8 +252,8 @@ class Invocation {
  private:
   friend class Scheduler;
   // From the next run on, calls of kernels that have a batched form wait to run with those of other
-  // invocations: it is suspended then, and `call` set, which is run until it is polled again or else
-  // runs by itself.
+  // invocations: it is suspended then, and `call` set, which is run until it is polled again or
+  // else runs by itself.
   void set_batching(bool batching);
   RunState Poll(std::chrono::nanoseconds slice, vm::BatchedCall** call);
 

@@ -19,8 +19,8 @@
 namespace relayvm {
 namespace {
 
-// Of an idle workspace: what short runs need, so that they do not map and fault anew; and what those hold
-// at most of which as many are kept as come back.
+// Of an idle workspace: what short runs need, so that they do not map and fault anew; and what
+// those hold at most of which as many are kept as come back.
 constexpr size_t kIdleBytes = 1 << 20;
 constexpr size_t kSmallBytes = 64 << 10;
 // What a workspace takes besides what it knows of: pages of its stacks, tables of its heap.
@@ -75,7 +75,8 @@ struct Runtime::Impl {
   std::atomic<uint32_t> wanted{0};         // by so many besides stats()
   std::vector<vm::Workspace*> workspaces;  // under it, as all below
   RuntimeStats gone;
-  // A stats() that is on its way: those from `next` on are still to be added to `sum`. One at a time.
+  // A stats() that is on its way: those from `next` on are still to be added to `sum`. One at a
+  // time.
   std::mutex stats_mutex;
   RuntimeStats* sum = nullptr;
   size_t next = 0;
@@ -312,8 +313,8 @@ std::unique_ptr<vm::Workspace> Runtime::Acquire() {
 
 void Runtime::Release(std::unique_ptr<vm::Workspace> workspace, int64_t now) {
   Impl& impl = *impl_;
-  // A little memory stays. Values that point into the heap give their blocks back to it, whoever runs
-  // there then.
+  // A little memory stays. Values that point into the heap give their blocks back to it, whoever
+  // runs there then.
   size_t bytes = workspace->bytes_held();
   bytes = workspace->Park(bytes, bytes > kSmallBytes ? kIdleBytes : kSmallBytes);
   const size_t most = impl.options.max_idle_workspaces;

@@ -417,8 +417,8 @@ class Exporter {
     for (Ref* ref : refs_) ReleaseShared(ref);
   }
 
-  // A shared object for `from`, with a reference for the caller; its fields are left as work. Null, or
-  // bad_alloc, without memory, or null when it was stopped: then nothing was made.
+  // A shared object for `from`, with a reference for the caller; its fields are left as work. Null,
+  // or bad_alloc, without memory, or null when it was stopped: then nothing was made.
   Object* Convert(Object* from, Ownership ownership) {
     if (from->home == Home::kShared) {
       RetainShared(from);
@@ -485,8 +485,8 @@ class Exporter {
            (tensor->storage() == Storage::kView && tensor->owner->storage() == Storage::kOutput);
   }
 
-  // Whether a tensor that is better copied may be: a view only until the copies of its owner's views are
-  // as large as the owner, which they share from then on.
+  // Whether a tensor that is better copied may be: a view only until the copies of its owner's
+  // views are as large as the owner, which they share from then on.
   bool MayCopy(const Tensor* from) {
     if (from->storage() != Storage::kView || IsUnique(from->owner) || work_.empty()) return true;
     auto [it, inserted] = known_.try_emplace(from->owner);
@@ -686,8 +686,8 @@ std::string CheckType(const Program& program, const Object* object, const ValueT
 
 namespace {
 
-// The machinery is apart from what small tensors take: the frames of these are large, and an invocation
-// that waits in a host function has a page of its stack less without them.
+// The machinery is apart from what small tensors take: the frames of these are large, and an
+// invocation that waits in a host function has a page of its stack less without them.
 [[gnu::noinline]] Result<Value> ExportAny(Heap& heap,
                                           const std::shared_ptr<const Executable>& executable,
                                           const std::string& function, Object* object,

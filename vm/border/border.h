@@ -22,7 +22,8 @@ class SignatureDims;
 // Whether a walk over a large value is to stop: asks now and then, and keeps the answer.
 class BorderPoll {
  public:
-  // kOk to go on, else kCancelled or kDeadlineExceeded. It may suspend the fiber that the walk is on.
+  // kOk to go on, else kCancelled or kDeadlineExceeded. It may suspend the fiber that the walk is
+  // on.
   using Question = StatusCode (*)(void* context);
 
   BorderPoll() = default;  // never stops
@@ -50,7 +51,8 @@ class BorderPoll {
   StatusCode answer_ = StatusCode::kOk;
 };
 
-// Of what fails beside all instructions: "main: cancelled", with the exported function as its place.
+// Of what fails beside all instructions: "main: cancelled", with the exported function as its
+// place.
 [[gnu::cold]] Status ExportStatus(Failure failure, const std::string& function);
 
 // A type parameter of the export stands for any tensor, tuple or constructor, each use on its own:
@@ -67,7 +69,8 @@ using TensorVisitor = std::function<std::string(const ValueType& type, const Ten
 std::string VisitTensors(const Program& program, const Object* object, const ValueType& type,
                          const TensorVisitor& visitor, BorderPoll* poll);
 
-// Whether it is a tensor of that type: what most values are, told without the machinery of the others.
+// Whether it is a tensor of that type: what most values are, told without the machinery of the
+// others.
 bool IsTensorOf(const Object* object, const ValueType& type);
 // Empty when the object is of `type`, which has no variables; else "expected X, found Y", with the
 // tensors in `detail`. Undefined when `poll` has stopped it.
@@ -75,24 +78,25 @@ std::string CheckType(const Program& program, const Object* object, const ValueT
                       StatusDetail* detail, BorderPoll* poll);
 
 // The value of the result of `function`. Large tensors change hands without a copy: their memory
-// leaves the heap. What is shared inside the result stays shared, constants and the memory of views too; a
-// closure becomes opaque. What is made for it is charged to the heap, in steps of 64 KiB, until the run
-// ends. `num_objects`, if not null, receives how many objects were walked. The object must not be used
-// afterwards, except to release it.
+// leaves the heap. What is shared inside the result stays shared, constants and the memory of views
+// too; a closure becomes opaque. What is made for it is charged to the heap, in steps of 64 KiB,
+// until the run ends. `num_objects`, if not null, receives how many objects were walked. The object
+// must not be used afterwards, except to release it.
 Result<Value> ExportObject(Heap& heap, const std::shared_ptr<const Executable>& executable,
                            const std::string& function, Object* object, BorderPoll* poll,
                            size_t* num_objects, StringTable* strings = nullptr);
 
-// Strings: a value holds packed texts, a run's tensor ids of `strings`, the run's table; null: it has none.
+// Strings: a value holds packed texts, a run's tensor ids of `strings`, the run's table; null: it
+// has none.
 //
 // The value of an object that the program may go on to use; with `last_use`, it is only released
 // afterwards. Large tensors that nobody else holds then change hands, others are copied.
 Result<Value> ExportArgument(Heap& heap, const std::shared_ptr<const Executable>& executable,
                              Object* object, bool last_use, BorderPoll* poll,
                              StringTable* strings = nullptr);
-// The object of a value that the host gave, copied into the heap. Null without memory, or when `poll` has
-// stopped it: what was made until then stays for Heap::Reset. REQUIRES: it holds no closures and
-// references.
+// The object of a value that the host gave, copied into the heap. Null without memory, or when
+// `poll` has stopped it: what was made until then stays for Heap::Reset. REQUIRES: it holds no
+// closures and references.
 Object* ImportValue(Heap& heap, const Value& value, BorderPoll* poll,
                     StringTable* strings = nullptr);
 

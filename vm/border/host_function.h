@@ -12,7 +12,8 @@
 // InvocationOptions::native_stack_bytes, less a few KiB. Several threads may call one at once, for
 // different invocations. Over a Suspend() the thread may change: hold no mutex and no address of a
 // thread-local variable across it, and be in no catch block. An exception that leaves a function
-// ends the run with kInternal, std::bad_alloc with kResourceExhausted. Tested by host_function_test.cc and host_wait_test.cc.
+// ends the run with kInternal, std::bad_alloc with kResourceExhausted. Tested by
+// host_function_test.cc and host_wait_test.cc.
 #pragma once
 
 #include <chrono>
@@ -35,13 +36,13 @@ class WaitState;
 struct InterpreterContext;
 }  // namespace vm
 
-// Wakes the host call that it was made in. Copies may be kept and used by any thread, for as long as
-// it likes: once that call has ended, they do nothing.
+// Wakes the host call that it was made in. Copies may be kept and used by any thread, for as long
+// as it likes: once that call has ended, they do nothing.
 class Waker {
  public:
   Waker() = default;  // wakes nothing
-  // Ends the call's Suspend(), or else makes its next one return at once; any number of wakes before
-  // a Suspend() count as one. Calls the invocation's on_ready, if it waits, on this thread.
+  // Ends the call's Suspend(), or else makes its next one return at once; any number of wakes
+  // before a Suspend() count as one. Calls the invocation's on_ready, if it waits, on this thread.
   void Wake() const;
 
  private:

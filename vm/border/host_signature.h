@@ -1,5 +1,5 @@
-// The types of host functions as the host writes them: "fn (int64, List[Tensor[(?, 4), float32]]) ->
-// ()". Tested by host_function_test.cc.
+// The types of host functions as the host writes them: "fn (int64, List[Tensor[(?, 4), float32]])
+// -> ()". Tested by host_function_test.cc.
 #pragma once
 
 #include <string>

@@ -85,8 +85,8 @@ Result<size_t> PositionOf(const FunctionSignature& function, const std::vector<N
                fmt::format("there is no {} '{}'{}", what, name, Instead(name, all, what)));
 }
 
-// The value of output `left` of those in a value of that type, which has been counted down where it is not
-// found.
+// The value of output `left` of those in a value of that type, which has been counted down where it
+// is not found.
 Value OutputAt(const TypeInfo& type, const Value& value, size_t* left) {
   if (type.kind != TypeInfo::Kind::kTuple) return (*left)-- == 0 ? value : Value();
   for (size_t i = 0; i < type.args.size(); ++i) {

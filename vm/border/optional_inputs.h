@@ -1,7 +1,7 @@
-// Inputs that may be left out: a parameter whose type holds nothing or a value of its type argument, as
-// Optional[A] { None, Some(A) } of imported models. The host gives a tensor as it is, or nothing.
-// Inline: modules of Python, which see of the runtime what its library exports, read them too. Tested by
-// optional_inputs_test.cc.
+// Inputs that may be left out: a parameter whose type holds nothing or a value of its type
+// argument, as Optional[A] { None, Some(A) } of imported models. The host gives a tensor as it is,
+// or nothing. Inline: modules of Python, which see of the runtime what its library exports, read
+// them too. Tested by optional_inputs_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ inline std::optional<OptionalForm> OptionalFormOf(const Program& program, const 
   return std::nullopt;
 }
 
-// Of such parameters: what is left out (Value(), or beyond the end of `inputs`) becomes the constructor
-// that holds nothing, a tensor becomes the other one. All else stays as it is.
+// Of such parameters: what is left out (Value(), or beyond the end of `inputs`) becomes the
+// constructor that holds nothing, a tensor becomes the other one. All else stays as it is.
 inline void CompleteInputs(const Program& program, const ExportInfo& function,
                            std::vector<Value>* inputs) {
   const size_t count = function.params.size();

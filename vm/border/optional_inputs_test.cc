@@ -17,7 +17,8 @@ using testing::ElementsOf;
 using testing::Floats;
 using testing::LoadText;
 
-// Of (x, maybe, count): x, or what is held. A count is no value that may be left out: it holds counts.
+// Of (x, maybe, count): x, or what is held. A count is no value that may be left out: it holds
+// counts.
 std::shared_ptr<const Executable> Program() {
   return LoadText(R"(
 .version 1

@@ -1,6 +1,6 @@
-// Tensors of a result that are made where the caller wants them (Invocation::Run with outputs), so that
-// nothing is copied when the run ends. Which instruction makes a tensor of the result is read off the
-// code; what is not plain to see there is copied (outputs.h). Tested by outputs_test.cc.
+// Tensors of a result that are made where the caller wants them (Invocation::Run with outputs), so
+// that nothing is copied when the run ends. Which instruction makes a tensor of the result is read
+// off the code; what is not plain to see there is copied (outputs.h). Tested by outputs_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,9 @@ namespace relayvm::vm {
 // Tensors that buffers are counted by: those of a result outside of constructors.
 size_t CountOutputs(const ValueType& type);
 
-// The instructions of `code`, an exported function's, that make tensors of its result. From there it is
-// straight to the return: they run once at most before it, and what they make is in the result.
-// REQUIRES: the code is verified.
+// The instructions of `code`, an exported function's, that make tensors of its result. From there
+// it is straight to the return: they run once at most before it, and what they make is in the
+// result. REQUIRES: the code is verified.
 std::vector<OutputMaker> FindOutputMakers(const ExportInfo& info, std::span<const uint16_t> code);
 
 // The buffers of one run that tensors may be made in. What an input may hold is not among them.

@@ -79,8 +79,8 @@ class Taker {
   Taker(Heap& heap, const ExportInfo& function, std::span<const OutputBuffer> outputs)
       : heap_(heap), function_(function), outputs_(outputs) {}
 
-  // Finds the tensors of `object` that have buffers, and checks them. Copies those that have none, and
-  // lie where a buffer does: they are inputs that are passed through.
+  // Finds the tensors of `object` that have buffers, and checks them. Copies those that have none,
+  // and lie where a buffer does: they are inputs that are passed through.
   Status Find(const ValueType& type, Object* object) {
     if (type.kind == ValueType::Kind::kTensor) return FindTensor(object);
     if (type.kind != ValueType::Kind::kTuple) return OkStatus();

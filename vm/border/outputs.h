@@ -1,5 +1,5 @@
-// Results into memory of the caller (Invocation::Run with outputs). Tensors that were not made there
-// (output_places.h) are copied when the run ends. Tested by outputs_test.cc.
+// Results into memory of the caller (Invocation::Run with outputs). Tensors that were not made
+// there (output_places.h) are copied when the run ends. Tested by outputs_test.cc.
 #pragma once
 
 #include <span>
@@ -17,9 +17,9 @@ Status CheckOutputs(const Program& program, const ExportInfo& function,
                     std::span<const OutputBuffer> outputs);
 
 // Copies tensors of a result into their buffers, and gives what is left of it: Empty() in their
-// places. Takes a reference of `result` over and gives one. When a tensor does not fit, it fails with
-// kInvalidArgument, and nothing was copied. Buffers may lie in the memory of inputs and results.
-// REQUIRES: CheckOutputs passed.
+// places. Takes a reference of `result` over and gives one. When a tensor does not fit, it fails
+// with kInvalidArgument, and nothing was copied. Buffers may lie in the memory of inputs and
+// results. REQUIRES: CheckOutputs passed.
 Result<Object*> TakeOutputs(Heap& heap, const ExportInfo& function, Object* result,
                             std::span<const OutputBuffer> outputs);
 

@@ -55,8 +55,9 @@ size_t DestroyTensor(Tensor* tensor) {
   return bytes;
 }
 
-// From so much memory of small blocks on, malloc is told to give back what is free. By itself it keeps it
-// all: it does not join blocks of up to 128 bytes with free ones beside them, and so finds no free pages.
+// From so much memory of small blocks on, malloc is told to give back what is free. By itself it
+// keeps it all: it does not join blocks of up to 128 bytes with free ones beside them, and so finds
+// no free pages.
 constexpr size_t kTrimBytes = 32 << 20;
 
 void GivePagesBack() {

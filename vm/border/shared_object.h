@@ -13,8 +13,8 @@ namespace relayvm::vm {
 
 // Of shared objects only; others are left alone.
 void RetainShared(Object* object);
-// Destroys the object with all that it was the last holder of, without recursion. Much memory of small
-// objects goes back to the machine then.
+// Destroys the object with all that it was the last holder of, without recursion. Much memory of
+// small objects goes back to the machine then.
 void ReleaseShared(Object* object);
 // True when nobody else holds this shared object.
 bool IsUniqueShared(const Object* object);
@@ -32,7 +32,8 @@ Adt* NewSharedAdt(uint64_t tag, size_t num_fields);
 Closure* NewSharedClosure(uint64_t function);
 Ref* NewSharedRef();
 
-// Fills a tensor of NewSharedStrings: Add for each text, of as many bytes together as were asked for.
+// Fills a tensor of NewSharedStrings: Add for each text, of as many bytes together as were asked
+// for.
 class StringPacker {
  public:
   explicit StringPacker(Tensor* tensor)

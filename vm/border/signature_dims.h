@@ -1,9 +1,10 @@
-// SignatureDims: what the names of a signature's dims promise. A name is one number wherever it stands: in
-// several values, in one, in tuples, in lists and other data types, and in expressions such as n + 1. The
-// first place binds it and each other one is compared. Compilers rely on that, and so do kernels.
+// SignatureDims: what the names of a signature's dims promise. A name is one number wherever it
+// stands: in several values, in one, in tuples, in lists and other data types, and in expressions
+// such as n + 1. The first place binds it and each other one is compared. Compilers rely on that,
+// and so do kernels.
 //
-// Made once, when a program is loaded: a flat list of what to compare, in which names that occur once do
-// not stand, so that programs without shared names pay nothing. Immutable. Tested by
+// Made once, when a program is loaded: a flat list of what to compare, in which names that occur
+// once do not stand, so that programs without shared names pay nothing. Immutable. Tested by
 // signature_dims_test.cc.
 #pragma once
 
@@ -31,8 +32,8 @@ class SignatureDims {
   };
 
   SignatureDims() = default;
-  // Of parameters; and of a result, if not null, which must keep to the names of the arguments as that of a
-  // host function does. The types stay where they are.
+  // Of parameters; and of a result, if not null, which must keep to the names of the arguments as
+  // that of a host function does. The types stay where they are.
   SignatureDims(std::span<const ValueType> params, const ValueType* result);
 
   // Nothing is to be compared.
@@ -40,8 +41,8 @@ class SignatureDims {
 
   // Whether all places agree, of values of the types; false also where that takes a closer look.
   bool Agree(std::span<const Value> values) const;
-  // The same, with where they do not; of other values, what can be compared. `result`: of the result, or
-  // null. `names`: of the parameters. Undefined when `poll` has stopped it.
+  // The same, with where they do not; of other values, what can be compared. `result`: of the
+  // result, or null. `names`: of the parameters. Undefined when `poll` has stopped it.
   Mismatch Check(const Program& program, std::span<const Value> values, const Object* result,
                  std::span<const std::string> names, BorderPoll* poll) const;
 

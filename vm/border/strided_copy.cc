@@ -73,8 +73,8 @@ template <typename T>
 using Vector [[gnu::vector_size(16)]] = T;
 template <typename T>
 constexpr int kLanes = 16 / sizeof(T);
-// A strip of columns is transposed tile by tile, kTileBytes of each of its rows in the result, down to
-// kMaxRows: so the pages that are read stay in the TLB for the next strip.
+// A strip of columns is transposed tile by tile, kTileBytes of each of its rows in the result, down
+// to kMaxRows: so the pages that are read stay in the TLB for the next strip.
 template <typename T>
 constexpr int64_t kStrip = sizeof(T) == 8 ? 32 : 64;
 constexpr int64_t kTileBytes = 256;
@@ -126,8 +126,8 @@ void StreamLines(char* to, const char* from, int64_t bytes) {
 #endif
 }
 
-// to[j][i] = from[i][j] for `rows` i of `columns` j, where rows of `to` are kRowBytes apart and begin
-// at offsets[j].
+// to[j][i] = from[i][j] for `rows` i of `columns` j, where rows of `to` are kRowBytes apart and
+// begin at offsets[j].
 template <typename T>
 void TransposeTile(const char* from, int64_t from_stride, int64_t rows, int64_t columns, char* to,
                    const uint8_t* offsets) {

@@ -40,7 +40,8 @@ class Value {
   // --- Builders. They fail with kInvalidArgument (a negative dim, a rank above 255, no data) or
   // kResourceExhausted. ---
 
-  // A tensor of numbers (as the next two) with undefined elements, to be filled through mutable_data().
+  // A tensor of numbers (as the next two) with undefined elements, to be filled through
+  // mutable_data().
   static Result<Value> NewTensor(DType dtype, std::span<const int64_t> dims);
   // Copies compact, row-major elements.
   static Result<Value> CopyTensor(DType dtype, std::span<const int64_t> dims, const void* data);
@@ -53,7 +54,8 @@ class Value {
   // input back, or a part of it, that is the result's memory too (is_borrowed).
   static Result<Value> WrapTensor(DType dtype, std::span<const int64_t> dims, void* data,
                                   void (*release)(void*), void* context);
-  // A rank-0 tensor of a number from a canonical scalar (bytecode/kernel_abi.h); and from C++ numbers.
+  // A rank-0 tensor of a number from a canonical scalar (bytecode/kernel_abi.h); and from C++
+  // numbers.
   static Value Scalar(DType dtype, uint64_t canonical);
   static Value Int64(int64_t value) { return Scalar(DType::kInt64, static_cast<uint64_t>(value)); }
   static Value Int32(int32_t value) {
@@ -76,16 +78,16 @@ class Value {
   DType dtype() const;
   std::span<const int64_t> dims() const;
   int64_t num_elements() const;
-  // Compact, row-major, 64-byte aligned (a scalar's 16); undefined when there are no elements. Of strings
-  // their offsets (bytecode/base/string_table.h).
+  // Compact, row-major, 64-byte aligned (a scalar's 16); undefined when there are no elements. Of
+  // strings their offsets (bytecode/base/string_table.h).
   const void* data() const;
   size_t bytes() const;
   // Whether the memory is that of a WrapTensor. Hosts whose callers change it after a run, copy.
   bool is_borrowed() const;
   // Null when the tensor is shared, or its memory is not its own.
   void* mutable_data();
-  // The text at a flat position, which lives as long as a handle on the tensor. REQUIRES: a tensor of
-  // strings, in range.
+  // The text at a flat position, which lives as long as a handle on the tensor. REQUIRES: a tensor
+  // of strings, in range.
   std::string_view text(int64_t position) const;
   // The element at a flat position as a canonical scalar. REQUIRES: is_tensor(), in range.
   uint64_t element(int64_t position) const;
@@ -122,7 +124,8 @@ struct OutputBuffer {
   void* data = nullptr;  // null: no buffer, the tensor stays in the result
 };
 
-// An input, and a buffer for a tensor of the result, as the function calls them (FunctionSignature).
+// An input, and a buffer for a tensor of the result, as the function calls them
+// (FunctionSignature).
 struct NamedValue {
   std::string_view name;
   Value value;

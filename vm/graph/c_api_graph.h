@@ -1,5 +1,6 @@
 /* The C API of the graph executor: librelayvm_graph, on top of the runtime. The same as
- * graph_module.h, where what things mean is said in more detail; the conventions are those of c_api.h.
+ * graph_module.h, where what things mean is said in more detail; the conventions are those of
+ * c_api.h.
  *
  *   relayvm_graph* graph;
  *   relayvm_graph_load("resnet50", NULL, &graph);   what relayc --executor graph -o resnet50 wrote
@@ -7,10 +8,10 @@
  *   relayvm_graph_run(graph);
  *   relayvm_graph_get_output(graph, 0, &result);
  *
- * All memory is taken by relayvm_graph_load: setting inputs, runs and relayvm_graph_copy_output allocate
- * nothing, but for builtins that need buffers, in their first run. A graph is used by one thread at a
- * time (relayvm_graph_cancel by any). Tested by c_api_graph_test.cc, which drives c_api_graph_test_program.c (C11), and
- * c_api_graph_null_test.cc. */
+ * All memory is taken by relayvm_graph_load: setting inputs, runs and relayvm_graph_copy_output
+ * allocate nothing, but for builtins that need buffers, in their first run. A graph is used by one
+ * thread at a time (relayvm_graph_cancel by any). Tested by c_api_graph_test.cc, which drives
+ * c_api_graph_test_program.c (C11), and c_api_graph_null_test.cc. */
 #ifndef RELAYVM_VM_GRAPH_C_API_GRAPH_H_
 #define RELAYVM_VM_GRAPH_C_API_GRAPH_H_
 
@@ -69,28 +70,28 @@ relayvm_status* relayvm_graph_find_input(const relayvm_graph* graph, const char*
 relayvm_status* relayvm_graph_kernels(const relayvm_graph* graph, relayvm_executable** out);
 
 /* --- Inputs: set from run to run --- */
-/* Copies the elements. RELAYVM_OUT_OF_RANGE without such an input; RELAYVM_INVALID_ARGUMENT for another
- * type. */
+/* Copies the elements. RELAYVM_OUT_OF_RANGE without such an input; RELAYVM_INVALID_ARGUMENT for
+ * another type. */
 relayvm_status* relayvm_graph_set_input(relayvm_graph* graph, size_t index,
                                         const relayvm_value* value);
-/* Runs read the value where it is, and the graph has a handle of its own on it, until the input is set
- * anew. What the owner of memory that relayvm_value_wrap took writes there between runs counts. Memory
- * that is not 64-byte aligned, a scalar's too, is copied. */
+/* Runs read the value where it is, and the graph has a handle of its own on it, until the input is
+ * set anew. What the owner of memory that relayvm_value_wrap took writes there between runs counts.
+ * Memory that is not 64-byte aligned, a scalar's too, is copied. */
 relayvm_status* relayvm_graph_set_input_zero_copy(relayvm_graph* graph, size_t index,
                                                   const relayvm_value* value);
 /* A copy of what is set. */
 relayvm_status* relayvm_graph_get_input(const relayvm_graph* graph, size_t index,
                                         relayvm_value** out);
-/* Sets weights, or any inputs, by name: the bytes of a file of TVM's parameter format. All or none. */
+/* Sets weights, or any inputs, by name: the bytes of a file in TVM's format. All or none. */
 relayvm_status* relayvm_graph_load_params(relayvm_graph* graph, const void* bytes, size_t size);
-/* From here on, weights of the same name and type are those of `other`, in one memory, which lives as
- * long as either graph. Their number (NULL: not wanted). */
+/* From here on, weights of the same name and type are those of `other`, in one memory, which lives
+ * as long as either graph. Their number (NULL: not wanted). */
 relayvm_status* relayvm_graph_share_params(relayvm_graph* graph, const relayvm_graph* other,
                                            size_t* count);
 
 /* --- Runs --- */
-/* RELAYVM_FAILED_PRECONDITION: an input is not set. What a kernel refuses names its node. A run that
- * fails leaves no outputs. */
+/* RELAYVM_FAILED_PRECONDITION: an input is not set. What a kernel refuses names its node. A run
+ * that fails leaves no outputs. */
 relayvm_status* relayvm_graph_run(relayvm_graph* graph);
 /* Of each run from the next one on; 0: none. It acts inside kernels too. */
 relayvm_status* relayvm_graph_set_timeout(relayvm_graph* graph, int64_t timeout_ns);
@@ -102,7 +103,7 @@ void relayvm_graph_forget_cancel(relayvm_graph* graph);
 /* A copy. RELAYVM_FAILED_PRECONDITION before the first run, and where the latest has failed. */
 relayvm_status* relayvm_graph_get_output(const relayvm_graph* graph, size_t index,
                                          relayvm_value** out);
-/* Into the caller's memory; RELAYVM_INVALID_ARGUMENT for another dtype or dims, and without memory. */
+/* Into the caller's memory; RELAYVM_INVALID_ARGUMENT for another dtype, dims, and no memory. */
 relayvm_status* relayvm_graph_copy_output(const relayvm_graph* graph, size_t index,
                                           const relayvm_output* to);
 /* Where the output is: compact, 64-byte aligned, until the next run. */

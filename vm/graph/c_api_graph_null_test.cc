@@ -1,5 +1,5 @@
 // Every function of the graph executor's C API, with NULL for each of its pointers in turn, as
-// c_api_null_test.cc does for the runtime's.
+// vm/api/c_api_null_test.cc does for the runtime's.
 #include <cstdint>
 #include <string>
 #include <tuple>

@@ -1,5 +1,5 @@
-/* Graphs as a C program uses them. Each function returns NULL when all went well, else what did not. The
- * graph is that of testing.h, 3 x + 2 w of four numbers, whose kernel adds. */
+/* Graphs as a C program uses them. Each function returns NULL when all went well, else what did
+ * not. The graph is that of testing.h, 3 x + 2 w of four numbers, whose kernel adds. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-// Reading graphs (graph/format/graph_files.h), ready to run. Thread-safe. Tested by graph_module_test.cc.
+// Reading graphs (graph/format/graph_files.h), ready to run. Thread-safe. Tested by
+// graph_module_test.cc.
 #pragma once
 
 #include <memory>
@@ -15,8 +16,8 @@ struct LoadedGraph {
   std::shared_ptr<const Executable> kernels;
   TensorsByName params;
 };
-// Reads, verifies and links: what comes back can run, or it is an error that names the file, whatever the
-// bytes. Weights are parts of the mapped file, which must not change while they live.
+// Reads, verifies and links: what comes back can run, or it is an error that names the file,
+// whatever the bytes. Weights are parts of the mapped file, which must not change while they live.
 Result<LoadedGraph> LoadGraph(const std::string& folder, const LoadOptions& options = {});
 // The same for what the compiler has made.
 Result<LoadedGraph> LinkGraph(const GraphProgram& program, const LoadOptions& options = {});

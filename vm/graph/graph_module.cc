@@ -29,8 +29,8 @@ constexpr size_t kAlignment = 64;
 constexpr const char* kNoResult = "the graph has not run to its end yet";
 constexpr size_t kMostArena = size_t{1} << 48;
 
-// Memory of its own, of whole pages, huge ones where it is large. Zero when it is made, since nobody says
-// that kernels write all of it.
+// Memory of its own, of whole pages, huge ones where it is large. Zero when it is made, since
+// nobody says that kernels write all of it.
 class Memory {
  public:
   Memory() = default;
@@ -250,8 +250,8 @@ Status GraphModule::Impl::OrderInputs(const ExportInfo& signature) {
   return OkStatus();
 }
 
-// An input that is an output too, or what an output is a view of, is copied at the end of a run: the
-// result stays what it was when the input changes.
+// An input that is an output too, or what an output is a view of, is copied at the end of a run:
+// the result stays what it was when the input changes.
 Status GraphModule::Impl::PlaceHeads() {
   std::unordered_map<const Entry*, size_t> copies;  // to where in the arena
   for (const graph::EntryRef ref : graph.heads) {

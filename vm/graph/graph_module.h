@@ -1,17 +1,19 @@
-// GraphModule: runs a graph, a program of static shapes without control flow, as TVM's GraphModule does.
+// GraphModule: runs a graph, a program of static shapes without control flow, as TVM's GraphModule
+// does.
 //
 //   auto module = GraphModule::Load("resnet50");            // what relayc --executor graph -o resnet50 wrote
 //   (*module)->SetInput("x", value);
 //   (*module)->Run();
 //   Result<Value> y = (*module)->GetOutput(0);
 //
-// All memory is planned and taken when it is loaded: a run allocates nothing, but for builtins that need
-// buffers (sorting, NMS ...), which take theirs in their first run, and their pages stay. Inputs stay set from run to
-// run. What a stranger wrote is verified before it is used; kernels are native code, trusted as a shared
-// library is.
+// All memory is planned and taken when it is loaded: a run allocates nothing, but for builtins that
+// need buffers (sorting, NMS ...), which take theirs in their first run, and their pages stay.
+// Inputs stay set from run to run. What a stranger wrote is verified before it is used; kernels are
+// native code, trusted as a shared library is.
 //
-// Failures are Statuses; no exception leaves these functions. One thread at a time (Cancel by any); several modules of one
-// folder may share their weights (ShareParams). Tested by graph_module_test.cc.
+// Failures are Statuses; no exception leaves these functions. One thread at a time (Cancel by any);
+// several modules of one folder may share their weights (ShareParams). Tested by
+// graph_module_test.cc.
 #pragma once
 
 #include <chrono>
@@ -37,12 +39,12 @@ struct LoadedGraph;
 struct GraphOptions {
   // Threads that one kernel may use, the calling one included; 0: as many as the machine has.
   uint32_t num_threads = 1;
-  // A pool of 1 to 1024 threads to use instead of an own one (borrowed; num_threads is then ignored). One
-  // that does not do what task_pool.h says is a run's kInternal.
+  // A pool of 1 to 1024 threads to use instead of an own one (borrowed; num_threads is then
+  // ignored). One that does not do what task_pool.h says is a run's kInternal.
   TaskPool* thread_pool = nullptr;
-  // Bytes of what is planned, of kernels' scratch and of builtins' buffers, which fails when it is loaded or
-  // with a run's kResourceExhausted. The machine's memory, or that of its control group, is a limit in any
-  // case.
+  // Bytes of what is planned, of kernels' scratch and of builtins' buffers, which fails when it is
+  // loaded or with a run's kResourceExhausted. The machine's memory, or that of its control group,
+  // is a limit in any case.
   size_t memory_limit = SIZE_MAX;
   LoadOptions load;  // of the kernels
 };
@@ -70,8 +72,8 @@ struct GraphMemory {
 
 class GraphModule {
  public:
-  // Fails with kInvalidInput (a file that is not right), kUnsupported (no kernels for this machine),
-  // kResourceExhausted (memory, threads).
+  // Fails with kInvalidInput (a file that is not right), kUnsupported (no kernels for this
+  // machine), kResourceExhausted (memory, threads).
   static Result<std::unique_ptr<GraphModule>> Load(const std::string& folder,
                                                    const GraphOptions& options = {});
   // For the compiler. REQUIRES: verified, as LoadGraph and LinkGraph do.
@@ -97,37 +99,40 @@ class GraphModule {
   // Copies the elements. kInvalidArgument for another type.
   Status SetInput(size_t index, const Value& value);
   Status SetInput(std::string_view name, const Value& value);
-  // Runs read `value` where it is, until the input is set anew; what its owner writes there meanwhile
-  // counts. Memory of the host: Value::WrapTensor, 64-byte aligned.
+  // Runs read `value` where it is, until the input is set anew; what its owner writes there
+  // meanwhile counts. Memory of the host: Value::WrapTensor, 64-byte aligned.
   Status SetInputZeroCopy(size_t index, Value value);
   Status SetInputZeroCopy(std::string_view name, Value value);
   // A copy of what is set. kOutOfRange without such an input.
   Result<Value> GetInput(size_t index) const;
 
-  // Sets weights (or any inputs) by name: of TVM's parameter format, the bytes of a file. All or none are
-  // set. kInvalidInput for other bytes, kNotFound, kInvalidArgument.
+  // Sets weights (or any inputs) by name: of TVM's parameter format, the bytes of a file. All or
+  // none are set. kInvalidInput for other bytes, kNotFound, kInvalidArgument.
   Status LoadParams(std::span<const std::byte> bytes);
-  // From here on, weights of the same name and type are those of `other`, in one memory. Gives their number.
+  // From here on, weights of the same name and type are those of `other`, in one memory. Gives
+  // their number.
   Result<size_t> ShareParams(const GraphModule& other);
 
-  // Fails with kFailedPrecondition (an input is not set), and as kernels do, naming the node: kOutOfRange
-  // (an index), kFailedPrecondition, kResourceExhausted, kCancelled, kDeadlineExceeded. There are no outputs
-  // then.
+  // Fails with kFailedPrecondition (an input is not set), and as kernels do, naming the node:
+  // kOutOfRange (an index), kFailedPrecondition, kResourceExhausted, kCancelled, kDeadlineExceeded.
+  // There are no outputs then.
   Status Run();
   // Of each run from the next one on; 0: none. It acts inside kernels too.
   void set_timeout(std::chrono::nanoseconds timeout);
-  // Makes the run in progress, or else the next one, fail with kCancelled: soon, also inside a kernel. It
-  // ends one run, whatever that fails with: the next is a new one. From any thread.
+  // Makes the run in progress, or else the next one, fail with kCancelled: soon, also inside a
+  // kernel. It ends one run, whatever that fails with: the next is a new one. From any thread.
   void Cancel();
   // Takes back a cancellation that came after the end of the run it was meant for.
   void ForgetCancel();
 
-  // A copy. kOutOfRange without such an output; kFailedPrecondition before the first run, and where the latest has failed.
+  // A copy. kOutOfRange without such an output; kFailedPrecondition before the first run, and where
+  // the latest has failed.
   Result<Value> GetOutput(size_t index) const;
   // Into memory of the host; kInvalidArgument for another dtype or dims.
   Status CopyOutput(size_t index, const OutputBuffer& to) const;
   Status CopyOutput(size_t index, DType dtype, std::span<const int64_t> dims, void* data) const;
-  // Where the output is: compact, 64-byte aligned, until the next Run(). REQUIRES: index < num_outputs().
+  // Where the output is: compact, 64-byte aligned, until the next Run(). REQUIRES: index <
+  // num_outputs().
   const void* output_data(size_t index) const;
 
   // Times each node from here on, which costs some 50 ns a node; starts anew.

@@ -495,7 +495,8 @@ TEST_CASE("a folder loads and runs; what is wrong with it is named") {
   Write(temp / "file", "");
   CHECK(SaveGraph(Small(), temp / "file").message().find("expected a folder") != std::string::npos);
 
-  // Each byte of the graph and the weights' headers changed, each file cut short: a Status, or a graph.
+  // Each byte of the graph and the weights' headers changed, each file cut short: a Status, or a
+  // graph.
   for (const char* file : {"/graph.json", "/graph.params"}) {
     const std::string good = ReadAll(folder + file);
     for (size_t i = 0; i < good.size(); ++i) {

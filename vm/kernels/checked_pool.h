@@ -1,5 +1,5 @@
-// A host's thread pool, which nobody has proved to keep the promises of task_pool.h; for runtimes and
-// graphs. Thread-safe. Tested by task_pool_test.cc and c_api_graph_test.cc.
+// A host's thread pool, which nobody has proved to keep the promises of task_pool.h; for runtimes
+// and graphs. Thread-safe. Tested by task_pool_test.cc and vm/graph/c_api_graph_test.cc.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// The words of failures, and when they happen: what the interpreter, graphs and native code say alike of a
-// run that fails. Thread-safe. Tested through both: interpreter_*_test.cc, tests/aot.
+// The words of failures, and when they happen: what the interpreter, graphs and native code say
+// alike of a run that fails. Thread-safe. Tested through both: interpreter_*_test.cc, tests/aot.
 #pragma once
 
 #include <cstdint>
@@ -40,8 +40,8 @@ const char* InterruptMessage(StatusCode reason);         // kCancelled or kDeadl
 // `bytes` were asked for, 0: unknown; `subject` as StatusDetail's.
 [[gnu::cold]] Failure MemoryFailure(const Heap& heap, const std::string& what, size_t bytes = 0,
                                     const std::string& subject = "");
-// Of a kernel's code; `reason`: of a kernel that stopped, what ends the run, kOk where that was its own
-// decision. `strings`: the run's, or null.
+// Of a kernel's code; `reason`: of a kernel that stopped, what ends the run, kOk where that was its
+// own decision. `strings`: the run's, or null.
 [[gnu::cold]] Failure KernelFailure(const Heap& heap, const StringTable* strings,
                                     const std::string& kernel, int32_t code, StatusCode reason,
                                     const RelayvmKernelFault& fault);

@@ -52,7 +52,8 @@ void KernelRunner::Release(const RelayvmKernelEnv* env, void* memory, uint64_t b
 
 namespace {
 
-// Units begin..end-1 in one call; those of a kernel that does not poll in chunks, with polls between.
+// Units begin..end-1 in one call; those of a kernel that does not poll in chunks, with polls
+// between.
 int32_t RunUnits(const RelayvmKernelEnv& env, const KernelCall& call, const RelayvmKernelArgs& args,
                  uint32_t begin, uint32_t end) {
   constexpr int64_t kGrainsPerChunk = 64;
@@ -70,8 +71,8 @@ int32_t RunUnits(const RelayvmKernelEnv& env, const KernelCall& call, const Rela
 
 }  // namespace
 
-// Of calls side by side, one after the other in their numbers. Of those that fail the one with the lowest
-// number counts.
+// Of calls side by side, one after the other in their numbers. Of those that fail the one with the
+// lowest number counts.
 struct KernelRunner::Tasks {
   std::span<const Together> calls;
   const Env *env, *worker_env;  // of worker 0, and of others

@@ -1,9 +1,11 @@
-// KernelRunner: calls kernels for a run, whoever makes the calls: the interpreter, a graph, native code.
+// KernelRunner: calls kernels for a run, whoever makes the calls: the interpreter, a graph, native
+// code.
 //
-// It is the other side of RelayvmKernelEnv: scratch and memory that count toward the run's limit, threads,
-// polls, and what a kernel's code means. A run has one, of its own thread. Kernels may run on the pool's
-// threads: these have no memory of the run's heap but malloc's, and no texts. Tested by
-// interpreter_kernel_test.cc, interpreter_together_test.cc, graph_module_test.cc and tests/aot.
+// It is the other side of RelayvmKernelEnv: scratch and memory that count toward the run's limit,
+// threads, polls, and what a kernel's code means. A run has one, of its own thread. Kernels may run
+// on the pool's threads: these have no memory of the run's heap but malloc's, and no texts. Tested
+// by vm/run/interpreter_kernel_test.cc, vm/run/interpreter_together_test.cc,
+// vm/graph/graph_module_test.cc and tests/aot.
 #pragma once
 
 #include <atomic>
@@ -24,8 +26,8 @@
 
 namespace relayvm::vm {
 
-// Fuel that a run has between two looks at the clock, where a call or a backward jump takes one, and what a
-// kernel takes of it, which is longer.
+// Fuel that a run has between two looks at the clock, where a call or a backward jump takes one,
+// and what a kernel takes of it, which is longer.
 inline constexpr int64_t kFuel = 1024, kKernelFuel = 32;
 
 // What ends a run before its end.
@@ -71,22 +73,22 @@ class KernelRunner {
   // For a kernel that the run's own thread calls by itself; FailureOf says what its code means.
   const RelayvmKernelEnv* env() const { return &env_; }
 
-  // All that a call takes: its scratch, its units. Gives the kernel's code, or another that is not 0 where
-  // there is no such scratch or there can be no such units.
+  // All that a call takes: its scratch, its units. Gives the kernel's code, or another that is not
+  // 0 where there is no such scratch or there can be no such units.
   int32_t Call(const KernelCall& call);
   // The kernel's code. What a host's kernel throws goes on. REQUIRES: 0 < units <= UINT32_MAX, its
   // scratch is reserved.
   int32_t Run(const KernelCall& call);
-  // The same of several at once; `task`: of those that fail, the lowest. REQUIRES: no call writes what
-  // another one uses; scratch for the one that takes most is reserved for all threads.
+  // The same of several at once; `task`: of those that fail, the lowest. REQUIRES: no call writes
+  // what another one uses; scratch for the one that takes most is reserved for all threads.
   int32_t RunTogether(std::span<const Together> calls, uint32_t* task);
 
   // Of the latest call, whose code is not 0. `call`: of Call; else null.
   [[gnu::cold]] Failure FailureOf(const std::string& kernel, int32_t code,
                                   const KernelCall* call = nullptr);
 
-  // Scratch for so many workers. What a run has used stays charged to it. False at the limit or without
-  // memory.
+  // Scratch for so many workers. What a run has used stays charged to it. False at the limit or
+  // without memory.
   bool Reserve(size_t bytes, uint32_t workers) {
     return Charge(bytes, workers) && has_.scratch->Reserve(bytes, workers);
   }

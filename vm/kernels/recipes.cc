@@ -94,8 +94,8 @@ Status Make(const ToMake& one, std::span<const std::byte* const> inputs, std::by
   return OfConstant(one, StatusCode::kInvalidInput, "its tensors are not what that takes");
 }
 
-// Makes one for others to see: of a copy of the inputs, which are what the program has said they are, and
-// which nobody changes meanwhile.
+// Makes one for others to see: of a copy of the inputs, which are what the program has said they
+// are, and which nobody changes meanwhile.
 Status MakeShared(const ToMake& one, std::vector<std::byte>* out) {
   std::vector<std::vector<std::byte>> copies;
   std::vector<const std::byte*> inputs;

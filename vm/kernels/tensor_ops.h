@@ -1,7 +1,7 @@
-// What tensor.view and tensor.append make (bytecode/opcodes.def), in the interpreter and in native code.
-// `dims` fit `bytes`, which CheckedTensorBytes gave; `take`: the caller's reference may be used up, which
-// it is where the result is the operand itself. Null without memory. Tested by interpreter_data_test.cc
-// and tests/aot.
+// What tensor.view and tensor.append make (bytecode/opcodes.def), in the interpreter and in native
+// code. `dims` fit `bytes`, which CheckedTensorBytes gave; `take`: the caller's reference may be
+// used up, which it is where the result is the operand itself. Null without memory. Tested by
+// vm/run/interpreter_data_test.cc and tests/aot.
 #pragma once
 
 #include <algorithm>

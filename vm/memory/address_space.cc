@@ -137,8 +137,8 @@ class Pool {
 struct Pools {
   using Key = std::tuple<size_t, size_t, bool>;
   std::map<Key, Pool> pools;
-  // Of so many kinds an empty slab stays: of stacks, and of chunks. Address space is not endless, and hosts
-  // may ask for stacks of any size.
+  // Of so many kinds an empty slab stays: of stacks, and of chunks. Address space is not endless,
+  // and hosts may ask for stacks of any size.
   std::array<Key, 2> kept{};
 
   // A piece of this pool has been asked for, or given back.

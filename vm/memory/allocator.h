@@ -11,36 +11,38 @@
 //   run    one or more granules for one larger block (up to 32 MiB); neighbours coalesce when free
 //   huge   a mapping of its own
 //
-// Runs are taken from the bottom of the memory, spans from its top: a span stays long, and between two
-// large runs it would keep them from being one when they are free.
+// Runs are taken from the bottom of the memory, spans from its top: a span stays long, and between
+// two large runs it would keep them from being one when they are free.
 //
 // Pages of free runs stay resident only while the pages in use plus those kept stay within what
 // this run or the one before needed at its peak (and an eighth, and 1 MiB); beyond that the oldest
-// free ones go back to the OS. So resident memory follows the pages in use, and equal runs fault few
-// pages in again.
+// free ones go back to the OS. So resident memory follows the pages in use, and equal runs fault
+// few pages in again.
 //
 // Blocks that left as results, and come back between runs, stay likewise while runs go on: from the
 // second that follows the one before within a second on. Before that 8 MiB of them stay. A heap
 // that is parked or trimmed gives them back, and the system may take those of large blocks when it
-// is short of memory. Where more than 8 MiB are kept between runs, of results or of what the last run
-// needed, somebody may be told (TellWhenIdle), who gives it back when no run has come for a while.
+// is short of memory. Where more than 8 MiB are kept between runs, of results or of what the last
+// run needed, somebody may be told (TellWhenIdle), who gives it back when no run has come for a
+// while.
 //
-// Its limit is that of the whole invocation: what lies elsewhere (stacks, scratch) is charged here. It
-// bounds live bytes to the byte. Blocks of many sizes, of which few are left in each span, hold more
-// pages than bytes: these, with what is charged and with pages kept, are at most the limit, a quarter
-// more, and 3 MiB (kMaxSlackPages), whatever sequence of sizes comes. A block that would need more is
-// refused as at the limit.
+// Its limit is that of the whole invocation: what lies elsewhere (stacks, scratch) is charged here.
+// It bounds live bytes to the byte. Blocks of many sizes, of which few are left in each span, hold
+// more pages than bytes: these, with what is charged and with pages kept, are at most the limit, a
+// quarter more, and 3 MiB (kMaxSlackPages), whatever sequence of sizes comes. A block that would
+// need more is refused as at the limit.
 //
-// Heaps of one runtime may share a MemoryBudget: they draw on it where pages come and go, never for a
-// block in a span that there is.
+// Heaps of one runtime may share a MemoryBudget: they draw on it where pages come and go, never for
+// a block in a span that there is.
 //
-// Whose it is. From BeginRun to Reset a heap is its owner's; in between, whoever takes it for a moment:
-// the owner, threads that free exported blocks, others that need pages of the same budget. Who frees a
-// block while it is taken leaves it in a list, which whoever has the heap takes back before he leaves.
+// Whose it is. From BeginRun to Reset a heap is its owner's; in between, whoever takes it for a
+// moment: the owner, threads that free exported blocks, others that need pages of the same budget.
+// Who frees a block while it is taken leaves it in a list, which whoever has the heap takes back
+// before he leaves.
 //
 // Otherwise one thread at a time, but for totals(). No locks and no atomics on its paths. Nothing
-// throws: where there is no memory for a block, or for what is known of it, it is null; giving back takes
-// no memory.
+// throws: where there is no memory for a block, or for what is known of it, it is null; giving back
+// takes no memory.
 // Tested by allocator_test.cc.
 #pragma once
 
@@ -104,29 +106,30 @@ class Heap {
   // free meanwhile.
   void Park(size_t bytes);
 
-  // Calls on_idle(context), by whoever has the heap, between runs when it keeps more than 8 MiB then; not
-  // after Orphan(). It takes no locks that whoever frees exported blocks may hold.
+  // Calls on_idle(context), by whoever has the heap, between runs when it keeps more than 8 MiB
+  // then; not after Orphan(). It takes no locks that whoever frees exported blocks may hold.
   void TellWhenIdle(void (*on_idle)(void* context), void* context) {
     on_idle_ = on_idle;
     on_idle_context_ = context;
   }
-  // What is kept, and since when nothing has been done with it: nanoseconds of the steady clock; 0 bytes
-  // where it is little. From any thread.
+  // What is kept, and since when nothing has been done with it: nanoseconds of the steady clock; 0
+  // bytes where it is little. From any thread.
   size_t idle_trimmable_bytes() const;
   int64_t idle_since() const { return idle_since_; }
-  // Takes a heap that nobody has, so that its owner waits for TrimTaken, which gives all free pages back;
-  // it may be gone then. From any thread.
+  // Takes a heap that nobody has, so that its owner waits for TrimTaken, which gives all free pages
+  // back; it may be gone then. From any thread.
   bool TakeIfIdle() { return TryTake(); }
   void TrimTaken() {
     ReleaseFree();
     Leave();
   }
 
-  // Starts a run: `limit` bounds live bytes; whether it is the machine's; whether its memory is zero when
-  // it gets it (object.h).
+  // Starts a run: `limit` bounds live bytes; whether it is the machine's; whether its memory is
+  // zero when it gets it (object.h).
   void BeginRun(size_t limit, bool is_machines = false, bool clears = false);
   bool clears() const { return clears_; }
-  // Ends it: frees every block but the exported ones, and keeps pages for the next run of this size.
+  // Ends it: frees every block but the exported ones, and keeps pages for the next run of this
+  // size.
   void Reset();
   // Gives back all pages that are free, and until the next run those that others free.
   void Trim();
@@ -198,7 +201,8 @@ class Heap {
   // Page-aligned. REQUIRES: bytes > kMaxSmall (smaller ones waste a granule).
   void* AllocateLarge(size_t bytes);
   void FreeLarge(void* block, size_t bytes);
-  // The same without counting it: the owner charges what it uses of it, and frees it before Reset().
+  // The same without counting it: the owner charges what it uses of it, and frees it before
+  // Reset().
   void* TakeLarge(size_t bytes);
   void GiveLarge(void* block, size_t bytes);
 
@@ -363,8 +367,8 @@ class Heap {
   std::map<void*, Huge> huge_;  // by their first bytes; free ones are resident
   size_t num_free_huge_ = 0;
   uint64_t num_freed_huge_ = 0;  // so far
-  // Pages of 4 KiB: in use, free but resident, and of exported blocks; the highest use in this run and
-  // the one before; those of runs in use that their blocks do not need.
+  // Pages of 4 KiB: in use, free but resident, and of exported blocks; the highest use in this run
+  // and the one before; those of runs in use that their blocks do not need.
   SingleWriter<size_t> used_pages_, kept_pages_, exported_pages_;
   size_t peak_pages_ = 0, previous_peak_pages_ = 0;
   size_t tail_pages_ = 0;

@@ -108,8 +108,8 @@ void Heap::ReturnRun(Span* first) {
   InsertFree(first, granules, touched);
 }
 
-// A chunk with a run of at least `granules`. Of the first one a small part is used: its table and the
-// first small blocks then share a page.
+// A chunk with a run of at least `granules`. Of the first one a small part is used: its table and
+// the first small blocks then share a page.
 bool Heap::AddChunk(unsigned granules) {
   size_t bytes = kChunkBytes;
   if (injected_ != nullptr)
@@ -132,8 +132,8 @@ bool Heap::AddChunk(unsigned granules) {
   return true;
 }
 
-// The free run of at least `granules` at the lowest address, or with `top` the highest, of the first
-// kMostLookedAt.
+// The free run of at least `granules` at the lowest address, or with `top` the highest, of the
+// first kMostLookedAt.
 Heap::Span* Heap::FindRun(unsigned granules, bool top) {
   constexpr int kMostLookedAt = 64;
   Span* found = nullptr;
@@ -170,7 +170,8 @@ Heap::Span* Heap::TakeRun(unsigned granules, bool top) {
   return taken;
 }
 
-// Counts the pages of a taken run as in use, when `bytes` of it will be written; false: they may not be.
+// Counts the pages of a taken run as in use, when `bytes` of it will be written; false: they may
+// not be.
 bool Heap::Use(Span* first, size_t bytes) {
   const size_t pages = PagesOf(bytes);
   size_t touched = TouchedPages(first, first->granules);

@@ -114,7 +114,8 @@ TEST_CASE("heap: the first small objects of all sizes are in one page, aligned, 
     }
     // A chunk of 64 MiB, which the first run needed, has a longer table.
     CHECK(heap->resident_bytes() == (run == 0 ? 4096 : 61'440));
-    // Many more: the page is full, and sizes get spans of their own, on both sides of what stays in it.
+    // Many more: the page is full, and sizes get spans of their own, on both sides of what stays in
+    // it.
     while (blocks.size() < 500) {
       const size_t bytes = 1 + blocks.size() * 37 % 1024;
       blocks.push_back(Allocate(*heap.heap, bytes, static_cast<char>(blocks.size())));

@@ -1,6 +1,6 @@
-// IdlePool: what ended runs leave for the next ones. The latest is taken first, so that what a burst has
-// left is at the end of the line, and goes: when all have more than kMostBytes, or nobody took it for
-// kLongest.
+// IdlePool: what ended runs leave for the next ones. The latest is taken first, so that what a
+// burst has left is at the end of the line, and goes: when all have more than kMostBytes, or nobody
+// took it for kLongest.
 //
 // Takes no memory of its own. One thread at a time. Tested by idle_pool_test.cc.
 #pragma once
@@ -54,7 +54,8 @@ class IdlePool {
     bytes_ += bytes;
     ++size_;
   }
-  // What is to go next, by bytes, or with `or_age` by age; null when all may stay. The latest one does.
+  // What is to go next, by bytes, or with `or_age` by age; null when all may stay. The latest one
+  // does.
   std::unique_ptr<T> TakeSurplus(int64_t now, bool or_age) {
     if (oldest_ == newest_) return nullptr;
     const bool is_old = or_age && now - oldest_->idle_since > kLongest;

@@ -1,9 +1,10 @@
-// MemoryBudget: what the heaps of a runtime may hold together (RuntimeOptions::memory_limit). A heap
-// draws before it has pages, or memory elsewhere that is charged to it, and returns what goes back: so
-// the sum never exceeds the limit. Where it would, free pages that heaps between two runs have kept are
-// taken from them first.
+// MemoryBudget: what the heaps of a runtime may hold together (RuntimeOptions::memory_limit). A
+// heap draws before it has pages, or memory elsewhere that is charged to it, and returns what goes
+// back: so the sum never exceeds the limit. Where it would, free pages that heaps between two runs
+// have kept are taken from them first.
 //
-// Thread-safe. Heaps hold it, and may outlive the runtime. Tested by allocator_test.cc, limits_test.cc.
+// Thread-safe. Heaps hold it, and may outlive the runtime. Tested by allocator_test.cc,
+// vm/run/limits_test.cc.
 #pragma once
 
 #include <atomic>

@@ -3,10 +3,10 @@
 // decides where that memory lies, and how much there is.
 //
 // Not from it come: stacks (address space with guard pages), headers and tables of a few KiB, what
-// kernels allocate on a pool's threads, and values that the host itself makes (value.h). Tensors of more
-// than 32 MiB go back when they are freed between runs, chunks when no block of theirs is left: but for
-// 8 MiB, and what the next run may need (results too while runs follow each other), which
-// Invocation::Trim and its end give back.
+// kernels allocate on a pool's threads, and values that the host itself makes (value.h). Tensors of
+// more than 32 MiB go back when they are freed between runs, chunks when no block of theirs is
+// left: but for 8 MiB, and what the next run may need (results too while runs follow each other),
+// which Invocation::Trim and its end give back.
 // Thread-safe: called from any thread, by several at once. Must not throw. Tested by
 // memory_source_test.cc.
 #pragma once
@@ -18,9 +18,9 @@ namespace relayvm {
 class MemorySource {
  public:
   virtual ~MemorySource() = default;
-  // `bytes`, a multiple of 4096, at a multiple of `alignment`, a power of two from 4096 to 64 MiB that
-  // may be above `bytes` (posix_memalign takes that, C's aligned_alloc need not). Whatever it holds.
-  // Null when there is none: the run that needs it ends with kResourceExhausted.
+  // `bytes`, a multiple of 4096, at a multiple of `alignment`, a power of two from 4096 to 64 MiB
+  // that may be above `bytes` (posix_memalign takes that, C's aligned_alloc need not). Whatever it
+  // holds. Null when there is none: the run that needs it ends with kResourceExhausted.
   virtual void* Allocate(size_t bytes, size_t alignment) = 0;
   // Gives back what Allocate gave, whole.
   virtual void Free(void* memory, size_t bytes) = 0;

@@ -161,8 +161,9 @@ inline bool IsUnique(const Object* o) { return o->count.load(std::memory_order_r
 Adt* NewAdt(Heap& heap, uint32_t tag, uint32_t num_fields);
 Closure* NewClosure(Heap& heap, uint32_t function, uint32_t num_captured);
 Ref* NewRef(Heap& heap);
-// Elements are what was there before, or zero in a run that clears its memory (LoadOptions::clear_memory).
-// Dims are left to the caller, who copies `rank` of them. REQUIRES: 0 <= rank <= kMaxRank.
+// Elements are what was there before, or zero in a run that clears its memory
+// (LoadOptions::clear_memory). Dims are left to the caller, who copies `rank` of them. REQUIRES: 0
+// <= rank <= kMaxRank.
 Tensor* NewTensor(Heap& heap, DType dtype, int rank, size_t bytes);
 // A view of `owner` (retained), or of what it views: `bytes` at `data`.
 Tensor* NewView(Heap& heap, Tensor* owner, int rank, char* data, size_t bytes);
@@ -170,8 +171,8 @@ Tensor* NewView(Heap& heap, Tensor* owner, int rank, char* data, size_t bytes);
 Tensor* NewOutputTensor(Heap& heap, DType dtype, int rank, char* data, size_t bytes);
 
 // The bytes of a tensor, or -1 when a dim is negative or the size, leaving out dims of 0, is above
-// 2^47. The dims that are not 0 must fit even of an empty tensor: what kernels make of them (strides,
-// extents) never overflows then.
+// 2^47. The dims that are not 0 must fit even of an empty tensor: what kernels make of them
+// (strides, extents) never overflows then.
 inline int64_t CheckedTensorBytes(DType dtype, std::span<const int64_t> dims) {
   constexpr int64_t kLimit = int64_t{1} << 47;
   int64_t bytes = DTypeBytes(dtype);

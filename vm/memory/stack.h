@@ -3,9 +3,9 @@
 // StackRegion: address space of the native stack and, above it, of the VM's: one grows down and the
 // other up from one address, so that a run which needs little of both touches one page.
 // VmStack: frames, in a range of such a region, so that it grows without moving and costs only what
-// is touched. ArenaStack: the arenas of active frames, in chunks taken from the heap; last in, first
-// out. The latter two charge the heap for the pages that they use, a few at a time, and keep them
-// until the run ends. Not thread-safe. Tested by stack_test.cc.
+// is touched. ArenaStack: the arenas of active frames, in chunks taken from the heap; last in,
+// first out. The latter two charge the heap for the pages that they use, a few at a time, and keep
+// them until the run ends. Not thread-safe. Tested by stack_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -25,9 +25,9 @@ class StackRegion {
   StackRegion(const StackRegion&) = delete;
   StackRegion& operator=(const StackRegion&) = delete;
 
-  // Of so many bytes each, rounded up to pages; keeps the present region when it was asked for with those.
-  // Where there is less address space (ulimit -v), the VM's stack gets what there is, down to a thousandth,
-  // and the native one down to `least_native`. REQUIRES: nothing is in use.
+  // Of so many bytes each, rounded up to pages; keeps the present region when it was asked for with
+  // those. Where there is less address space (ulimit -v), the VM's stack gets what there is, down
+  // to a thousandth, and the native one down to `least_native`. REQUIRES: nothing is in use.
   Status Reserve(size_t native_bytes, size_t vm_bytes, size_t least_native = SIZE_MAX);
   // The native stack is from native_bottom() to split(), an inaccessible page below it; the VM's is
   // vm_bytes() from split() on.

@@ -1,4 +1,5 @@
-// The steady clock, in nanoseconds: what deadlines, time slices and traces are told by. Thread-safe.
+// The steady clock, in nanoseconds: what deadlines, time slices and traces are told by.
+// Thread-safe.
 #pragma once
 
 #include <chrono>

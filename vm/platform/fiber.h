@@ -17,7 +17,8 @@ namespace relayvm::vm {
 
 class Fiber {
  public:
-  // Runs fn(context) on the native stack of the region, which is borrowed, from the first Resume() on.
+  // Runs fn(context) on the native stack of the region, which is borrowed, from the first Resume()
+  // on.
   Fiber(const StackRegion& stack, void (*fn)(void*), void* context);
   // REQUIRES: done(), or never resumed.
   ~Fiber();

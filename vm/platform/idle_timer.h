@@ -1,8 +1,8 @@
-// IdleTimer: a thread that looks at what idles, and is there only while something does. It ends when there
-// is nothing left to wait for, so that a process at rest is never woken.
+// IdleTimer: a thread that looks at what idles, and is there only while something does. It ends
+// when there is nothing left to wait for, so that a process at rest is never woken.
 //
-// Thread-safe. Who can't have a thread goes without, as does a child of fork() whose parent had one. Tested
-// by idle_timer_test.cc.
+// Thread-safe. Who can't have a thread goes without, as does a child of fork() whose parent had
+// one. Tested by idle_timer_test.cc.
 #pragma once
 
 #include <atomic>
@@ -14,9 +14,9 @@ namespace relayvm::vm {
 
 class IdleTimer {
  public:
-  // `look(context, now)` is called on the timer's thread, one call at a time, after Wake() and then whenever
-  // the time that it gave has come; INT64_MAX: it needs no further look. Times are of the steady clock, in
-  // nanoseconds. It does not throw, and is not called once Stop() has returned.
+  // `look(context, now)` is called on the timer's thread, one call at a time, after Wake() and then
+  // whenever the time that it gave has come; INT64_MAX: it needs no further look. Times are of the
+  // steady clock, in nanoseconds. It does not throw, and is not called once Stop() has returned.
   IdleTimer(int64_t (*look)(void* context, int64_t now), void* context);
   ~IdleTimer();
   IdleTimer(const IdleTimer&) = delete;

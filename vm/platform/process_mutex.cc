@@ -7,8 +7,8 @@ namespace {
 
 constinit std::mutex g_mutex;
 
-// Before main or while the library is loaded: no other thread is on its way here then. A library that is
-// unloaded takes its handlers along.
+// Before main or while the library is loaded: no other thread is on its way here then. A library
+// that is unloaded takes its handlers along.
 [[maybe_unused]] const int g_registered =
     pthread_atfork([] { g_mutex.lock(); }, [] { g_mutex.unlock(); }, [] { g_mutex.unlock(); });
 

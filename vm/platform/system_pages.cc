@@ -25,7 +25,8 @@ class Pages : public MemorySource {
   void Discard(void* memory, size_t bytes) override { madvise(memory, bytes, MADV_DONTNEED); }
 };
 
-// Made and kept without a guard, which a fork in another thread's first call would leave taken for ever.
+// Made and kept without a guard, which a fork in another thread's first call would leave taken for
+// ever.
 union Forever {
   constexpr Forever() : pages() {}
   ~Forever() {}  // NOLINT(modernize-use-equals-default): a union's would be deleted

@@ -1,5 +1,5 @@
 // The memory source of runtimes without an injected one: pages of the operating system. Tested by
-// allocator_test.cc.
+// vm/memory/allocator_test.cc.
 #pragma once
 
 #include "vm/memory/memory_source.h"

@@ -10,8 +10,8 @@
 namespace relayvm::vm {
 namespace {
 
-// How long a thread looks before it sleeps: waking it takes 10 to 50 us, and the kernels of a program
-// follow each other faster.
+// How long a thread looks before it sleeps: waking it takes 10 to 50 us, and the kernels of a
+// program follow each other faster.
 constexpr std::chrono::microseconds kSpan{60};
 
 inline void Pause() {
@@ -119,8 +119,8 @@ void ThreadPool::Hand(Job& job, uint32_t task, bool has_more, Seat& seat) {
   seat.state.store(StateOf(job, kHanded), std::memory_order_release);
 }
 
-// Returns when the task that the seat was handed is done. Its worker may have lost its core: what it
-// has not claimed after a short while is taken back.
+// Returns when the task that the seat was handed is done. Its worker may have lost its core: what
+// it has not claimed after a short while is taken back.
 void ThreadPool::Await(Job& job, uint32_t task, Seat& seat) {
   constexpr int kLooks = 200;
   const uintptr_t handed = StateOf(job, kHanded), claimed = StateOf(job, kClaimed);
@@ -232,8 +232,8 @@ void ThreadPool::Run(uint32_t num_tasks, TaskFn fn, void* context) {
   each_handed([&](uint32_t task, Seat& seat) { Await(job, task, seat); });
 }
 
-// The job may be gone. Either its caller saw that nobody is inside before it sleeps, or it is seen to
-// sleep here.
+// The job may be gone. Either its caller saw that nobody is inside before it sleeps, or it is seen
+// to sleep here.
 void ThreadPool::WakeCallers() {
   if (sleepers_.load() == 0) return;
   {

@@ -1,5 +1,5 @@
-// ThreadPool: the task pool of runtimes without an injected one. Owned by a Runtime, used by all its
-// invocations.
+// ThreadPool: the task pool of runtimes without an injected one. Owned by a Runtime, used by all
+// its invocations.
 //
 // A call is split into tasks; the calling thread takes part and returns when all are done. Each
 // worker begins with the same share of the tasks in every call, so that what it wrote in one kernel
@@ -7,10 +7,10 @@
 // once are served together. Who waits looks for a while before it sleeps: between the kernels of a
 // program no thread does.
 //
-// A kernel may take a few microseconds, and a cache line some 60 ns from core to core. So a worker that
-// looks for work is handed its first task, and says that it is done, on one line of its own: its seat.
-// Workers that do not look are told by a list of jobs, under a lock. Thread-safe. Tested by
-// thread_pool_test.cc.
+// A kernel may take a few microseconds, and a cache line some 60 ns from core to core. So a worker
+// that looks for work is handed its first task, and says that it is done, on one line of its own:
+// its seat. Workers that do not look are told by a list of jobs, under a lock. Thread-safe. Tested
+// by thread_pool_test.cc.
 #pragma once
 
 #include <algorithm>
@@ -28,11 +28,12 @@
 namespace relayvm::vm {
 
 inline constexpr uint32_t kMaxThreads = 1024;
-// What an option `num_threads` says: 0 is as many as ReadMachineLimits() tells. Fails above kMaxThreads.
+// What an option `num_threads` says: 0 is as many as ReadMachineLimits() tells. Fails above
+// kMaxThreads.
 Result<uint32_t> CountThreads(uint32_t num_threads);
-// Tasks to split `units` units of work into, of `grain` or more: as many for each thread, and several
-// where there is work for them, so that uneven ones even out. `grain` below 1 is 1. Here, so that a native
-// program without threads is not linked with a pool.
+// Tasks to split `units` units of work into, of `grain` or more: as many for each thread, and
+// several where there is work for them, so that uneven ones even out. `grain` below 1 is 1. Here,
+// so that a native program without threads is not linked with a pool.
 inline uint32_t CountTasks(int64_t units, int64_t grain, uint32_t num_threads) {
   constexpr int64_t kTasksPerThread = 4;
   grain = std::max<int64_t>(grain, 1);
@@ -40,7 +41,8 @@ inline uint32_t CountTasks(int64_t units, int64_t grain, uint32_t num_threads) {
   const int64_t threads = num_threads;
   const int64_t tasks =
       std::min(units / grain + (units % grain != 0 ? 1 : 0), kTasksPerThread * threads);
-  // One more than the others have, and these wait for it: three tasks on two threads take two thirds.
+  // One more than the others have, and these wait for it: three tasks on two threads take two
+  // thirds.
   return static_cast<uint32_t>(tasks > threads ? tasks - tasks % threads : tasks);
 }
 // Of `num_threads`, one could not be started.
@@ -48,8 +50,9 @@ Status NoThreads(uint32_t num_threads, const std::system_error& error);
 
 class ThreadPool final : public TaskPool {
  public:
-  // Worker 0 is a calling thread, 1 .. num_threads() - 1 are the pool's own. `num_threads` counts the caller: 1 starts no thread.
-  // Throws std::bad_alloc or std::system_error where there are no more threads. REQUIRES: num_threads >= 1.
+  // Worker 0 is a calling thread, 1 .. num_threads() - 1 are the pool's own. `num_threads` counts
+  // the caller: 1 starts no thread. Throws std::bad_alloc or std::system_error where there are no
+  // more threads. REQUIRES: num_threads >= 1.
   explicit ThreadPool(uint32_t num_threads);
   ~ThreadPool() override;
   ThreadPool(const ThreadPool&) = delete;
@@ -75,9 +78,9 @@ class ThreadPool final : public TaskPool {
     bool HasTasks() const;
   };
 
-  // Of one worker. Callers hand tasks to idle seats; the worker claims what it was handed, unless its
-  // caller has taken it back, runs it, and touches the job no more when it says kDone. Then the seat is
-  // idle again, by the caller, or closed, by the worker that looks no longer.
+  // Of one worker. Callers hand tasks to idle seats; the worker claims what it was handed, unless
+  // its caller has taken it back, runs it, and touches the job no more when it says kDone. Then the
+  // seat is idle again, by the caller, or closed, by the worker that looks no longer.
   //
   //   kClosed <-> kIdle -> kFilling -> (job, kHanded) -> (job, kClaimed) -> (job, kDone) -> kIdle, kClosed
   //                ^___________________________|

@@ -84,8 +84,8 @@ TEST_CASE("thread pool: calls from several threads, again and again") {
   CHECK(wrong == 0);
 }
 
-// Workers that look, that have gone to sleep, and that have no core: tasks that they have not begun are
-// taken back; tasks that take longer than anybody looks have callers asleep.
+// Workers that look, that have gone to sleep, and that have no core: tasks that they have not begun
+// are taken back; tasks that take longer than anybody looks have callers asleep.
 TEST_CASE(
     "thread pool: tasks of any length, after pauses of any length, on more threads than cores") {
   struct Context {

@@ -1,12 +1,13 @@
 // Executable: a program ready to run. Its kernels are linked, its constants are objects.
 //
-// Code, tables and kernels are copies, which no change of the file reaches. Constants stay in the mapped
-// file, shared by all processes: replace a file by renaming a new one over it (mv, install, relayc), never
-// by writing into it (cp). Where that happens all the same, runs fail with kFailedPrecondition from then
-// on, 10 ms later at the latest, and the file has to be loaded again; until then they may see both the old
-// constants and the new, and one that reads constants while the file is shorter than it was ends the
-// process (SIGBUS). Who sets the time of writing back does not hide it: constants are compared with their
-// checksums then. LoadOptions::copy_file is for hosts whose files others may write to.
+// Code, tables and kernels are copies, which no change of the file reaches. Constants stay in the
+// mapped file, shared by all processes: replace a file by renaming a new one over it (mv, install,
+// relayc), never by writing into it (cp). Where that happens all the same, runs fail with
+// kFailedPrecondition from then on, 10 ms later at the latest, and the file has to be loaded again;
+// until then they may see both the old constants and the new, and one that reads constants while
+// the file is shorter than it was ends the process (SIGBUS). Who sets the time of writing back does
+// not hide it: constants are compared with their checksums then. LoadOptions::copy_file is for
+// hosts whose files others may write to.
 //
 // Immutable; any number of threads and invocations share one. Values and invocations that need it
 // keep it alive. Tested by executable_test.cc.
@@ -46,25 +47,27 @@ struct LoadOptions {
   // Of a file that holds the program for several processors, the one to load: "x86-64-v3", as
   // ModelInfo::targets says. Empty: the best that this machine runs.
   std::string target;
-  // Reads the file into memory of this process's own, instead of mapping it. What becomes of the file is
-  // nothing to the executable then.
+  // Reads the file into memory of this process's own, instead of mapping it. What becomes of the
+  // file is nothing to the executable then.
   bool copy_file = false;
-  // Constants that are made when the program is loaded (RecipeInfo) are kept in a folder of this user, where
-  // other processes that load the program find them: one copy for all (vm/README.md). Else, and where there
-  // is no such folder, they are memory of this executable. The environment's RELAYVM_CACHE names the folder,
-  // and turns this off where it is empty.
+  // Constants that are made when the program is loaded (RecipeInfo) are kept in a folder of this
+  // user, where other processes that load the program find them: one copy for all (vm/README.md).
+  // Else, and where there is no such folder, they are memory of this executable. The environment's
+  // RELAYVM_CACHE names the folder, and turns this off where it is empty.
   bool share_constants = true;
-  // Compares the checksums of constants too, and of what is for other processors: reads all of the file.
-  // kInvalidInput names what is damaged.
+  // Compares the checksums of constants too, and of what is for other processors: reads all of the
+  // file. kInvalidInput names what is damaged.
   bool verify = false;
-  // Of a program that is not trusted: each tensor and arena of its runs is zero when it gets it. Else it is
-  // what was there before, which may be data of other programs' runs in this process: compilers never read
-  // it, but a file that someone has made may. Costs as much as writing each tensor once more.
+  // Of a program that is not trusted: each tensor and arena of its runs is zero when it gets it.
+  // Else it is what was there before, which may be data of other programs' runs in this process:
+  // compilers never read it, but a file that someone has made may. Costs as much as writing each
+  // tensor once more.
   bool clear_memory = false;
   // Lists kernels in /tmp/perf-PID.map for `perf report`.
   bool perf_map = false;
-  // Checks at each call of a kernel what the verifier has proved of it, too: a test of the verifier,
-  // which costs time. Where such a check fails the run does, with kInternal. Debug builds always do.
+  // Checks at each call of a kernel what the verifier has proved of it, too: a test of the
+  // verifier, which costs time. Where such a check fails the run does, with kInternal. Debug builds
+  // always do.
   bool check_proved_calls = false;
 };
 
@@ -75,9 +78,9 @@ class Executable : public std::enable_shared_from_this<Executable> {
   // kResourceExhausted without memory.
   static Result<std::shared_ptr<const Executable>> Load(const std::string& path,
                                                         const LoadOptions& options = {});
-  // The same for the bytes of a .vmx file in memory. They stay there and must not change for as long
-  // as `owner` lives, which is kept while anything needs them: constants are used where they lie.
-  // Bytes that are not 64-byte aligned, or without an owner, are copied. So are kernel images.
+  // The same for the bytes of a .vmx file in memory. They stay there and must not change for as
+  // long as `owner` lives, which is kept while anything needs them: constants are used where they
+  // lie. Bytes that are not 64-byte aligned, or without an owner, are copied. So are kernel images.
   static Result<std::shared_ptr<const Executable>> FromMemory(std::span<const uint8_t> bytes,
                                                               std::shared_ptr<const void> owner,
                                                               const LoadOptions& options = {});
@@ -93,8 +96,8 @@ class Executable : public std::enable_shared_from_this<Executable> {
   // The tag of a constructor, searched in all ADTs. kNotFound; kInvalidArgument when two ADTs have
   // one of that name.
   Result<uint32_t> FindConstructor(std::string_view name) const;
-  // Where an instruction comes from: the function, and the source line or the model's node where they
-  // are known. `function` is its index in the program, `pc` units from its first.
+  // Where an instruction comes from: the function, and the source line or the model's node where
+  // they are known. `function` is its index in the program, `pc` units from its first.
   StatusPlace PlaceOf(uint32_t function, uint32_t pc) const;
   // Whether the inputs are what a function of this program takes: fails as Invocation::Start.
   Status CheckInputs(std::string_view function, std::span<const Value> inputs) const;
@@ -109,8 +112,8 @@ class Executable : public std::enable_shared_from_this<Executable> {
   // Which of Program::images runs here; -1 without kernels of an image.
   int image_index() const { return image_index_; }
   const vm::LinkedProgram& linked() const { return *linked_; }
-  // Whether the mapped file is what it was, looked at once in 10 ms: `now` is of the steady clock, in
-  // nanoseconds.
+  // Whether the mapped file is what it was, looked at once in 10 ms: `now` is of the steady clock,
+  // in nanoseconds.
   Status CheckFile(int64_t now) const {
     if (file_ == nullptr || now < next_check_.load(std::memory_order_relaxed)) return OkStatus();
     return LookAtFile(now);

@@ -54,8 +54,8 @@ void CheckProvedToo(const Instruction& instruction, uint16_t* units) {
   if (!buffers.empty() && (first[0] & kCheckCall) == 0) first[0] |= kCheckCall | kProvedCall;
 }
 
-// A builtin is native code that this runtime trusts, and what the program says of it is not: it must
-// be what the builtin reads and writes (kernels/runtime/builtin.h).
+// A builtin is native code that this runtime trusts, and what the program says of it is not: it
+// must be what the builtin reads and writes (kernels/runtime/builtin.h).
 class BuiltinCheck {
  public:
   BuiltinCheck(const KernelInfo& kernel, const Builtin& builtin)

@@ -1,5 +1,5 @@
-// The dispatch loop: bytecode/semantics.h on the registers of a frame, and the semantics of objects and
-// calls.
+// The dispatch loop: bytecode/semantics.h on the registers of a frame, and the semantics of objects
+// and calls.
 #include "vm/run/interpreter.h"
 
 #include <algorithm>
@@ -16,7 +16,8 @@ namespace relayvm::vm {
 
 // --- Scalars ---
 
-// The machine of bytecode/semantics.h on a frame. What an instruction fails for, FailScalar finds out.
+// The machine of bytecode/semantics.h on a frame. What an instruction fails for, FailScalar finds
+// out.
 struct ScalarMachine : ScalarOps {
   uint64_t* registers;
   bool failed = false;
@@ -76,8 +77,8 @@ inline void Interpreter::ReleaseRegisters(Frame* frame) {
   for (uint32_t i = 0; i < frame->function->num_object_registers; ++i) Release(heap_, objects[i]);
 }
 
-// Arguments from registers of the frame to its first ones. They wait in the processor's registers: by
-// way of memory, values that a loop carries are stored and loaded once more in each turn, and a
+// Arguments from registers of the frame to its first ones. They wait in the processor's registers:
+// by way of memory, values that a loop carries are stored and loaded once more in each turn, and a
 // processor that guesses which load reads which store may guess wrong for a whole run (2.4 times
 // slower on Zen 3).
 template <size_t kCount, size_t kAt = 0>
@@ -503,8 +504,8 @@ dispatch:
   }
 
   CASE(kKernels) : {
-    // One by one as well where there is one thread, for a profile, and where they may run with those of
-    // other invocations.
+    // One by one as well where there is one thread, for a profile, and where they may run with
+    // those of other invocations.
     if (kHooks == Hooks::kAll || !parallel_ || context_.batches) NEXT(2);
     const uint16_t* const one_by_one = pc + 2;
     const uint64_t num_calls = pc[1];

@@ -54,8 +54,8 @@ struct InterpreterContext : KernelResources, Interrupts {
   uint64_t sampling = 0;  // a state of random numbers
   void* host_context = nullptr;
 
-  // Whether calls of kernels that have a batched form yield in order to run with others; the one that
-  // does so.
+  // Whether calls of kernels that have a batched form yield in order to run with others; the one
+  // that does so.
   bool batches = false;
   BatchedCall* batched_call = nullptr;
 
@@ -65,8 +65,8 @@ struct InterpreterContext : KernelResources, Interrupts {
   TracedRun traced_run(const Executable& executable) const { return {invocation_id, &executable}; }
 };
 
-// kOk to go on, else kCancelled or kDeadlineExceeded. `may_yield`: on the invocation's fiber, which waits
-// for its next time slice where this one is over.
+// kOk to go on, else kCancelled or kDeadlineExceeded. `may_yield`: on the invocation's fiber, which
+// waits for its next time slice where this one is over.
 StatusCode Interrupted(const InterpreterContext& context, bool may_yield);
 
 // Runs functions[function] with object arguments (each given a reference by the caller: they are

@@ -1,4 +1,5 @@
-// Kernels, where the dispatch loop does not just call them: checks of a call, and calls over a range.
+// Kernels, where the dispatch loop does not just call them: checks of a call, and calls over a
+// range.
 #include <fmt/format.h>
 
 #include <algorithm>

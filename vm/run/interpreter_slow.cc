@@ -1,5 +1,5 @@
-// What the dispatch loop does seldom: errors, polls, allocation of tensors, traces; and the way into
-// it. Kernels are in interpreter_kernel.cc.
+// What the dispatch loop does seldom: errors, polls, allocation of tensors, traces; and the way
+// into it. Kernels are in interpreter_kernel.cc.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -184,8 +184,8 @@ const FunctionCode* Interpreter::ClosureFunction(Frame* frame, const uint16_t* p
 
 // --- Tensors ---
 
-// Room for so many dims, on the stack of who asks, as far as there are some: 255 would be the first thing
-// that makes a run which waits for its host hold another page of native stack.
+// Room for so many dims, on the stack of who asks, as far as there are some: 255 would be the first
+// thing that makes a run which waits for its host hold another page of native stack.
 #define RELAYVM_DIMS_ON_STACK(rank) \
   static_cast<int64_t*>(__builtin_alloca(sizeof(int64_t) * std::min<uint32_t>(rank, kMaxRank)))
 
@@ -398,8 +398,8 @@ Tensor* Interpreter::Append(Frame* frame, const uint16_t* pc, Object* from, bool
 
 // --- Traces ---
 
-// Each call is as likely to be next as any other, whatever a program repeats and wherever runs begin: the
-// distance to the next is geometric.
+// Each call is as likely to be next as any other, whatever a program repeats and wherever runs
+// begin: the distance to the next is geometric.
 uint64_t Interpreter::DistanceToSample() {
   if (kernel_interval_ <= 1) return kernel_interval_;
   uint64_t& state = context_.sampling;  // SplitMix64, Steele et al. 2014

@@ -1,8 +1,8 @@
 // Kernels side by side: the calls after an instruction `kernels` as one piece of work for the pool.
 //
 // That none of them writes what another one uses is what the compiler says; it is checked here by
-// the addresses, since registers may hold one tensor twice. Where it does not hold, or where nothing
-// is gained, they run one by one.
+// the addresses, since registers may hold one tensor twice. Where it does not hold, or where
+// nothing is gained, they run one by one.
 #include <algorithm>
 #include <array>
 

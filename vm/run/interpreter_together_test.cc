@@ -1,4 +1,5 @@
-// Kernels side by side: the same results, errors and memory as one by one, on any number of threads.
+// Kernels side by side: the same results, errors and memory as one by one, on any number of
+// threads.
 #include <algorithm>
 #include <atomic>
 

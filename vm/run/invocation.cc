@@ -169,8 +169,8 @@ struct Invocation::Impl {
     }
     inputs.clear();
     outputs.clear();
-    // A cancellation of this run is used up, also where a host function has answered it with a failure
-    // of its own; one that comes later is for the next.
+    // A cancellation of this run is used up, also where a host function has answered it with a
+    // failure of its own; one that comes later is for the next.
     if (!result->ok()) stop.store(0, std::memory_order_relaxed);
   }
 

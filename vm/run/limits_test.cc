@@ -328,7 +328,8 @@ TEST_CASE("limits: where many pages hold little, the run ends as at the limit, a
 
 // --- Memory of a runtime ---
 
-// A tensor of i0 bytes, a stack of i1 calls, a kernel's scratch of i2 bytes; the tensor is the result.
+// A tensor of i0 bytes, a stack of i1 calls, a kernel's scratch of i2 bytes; the tensor is the
+// result.
 std::shared_ptr<const Executable> HoldingProgram() {
   return LoadText(fmt::format(R"(
 .version 1

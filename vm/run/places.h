@@ -1,4 +1,5 @@
-// Where an instruction comes from, of a program's tables. Thread-safe. Tested by executable_test.cc.
+// Where an instruction comes from, of a program's tables. Thread-safe. Tested by
+// executable_test.cc.
 #pragma once
 
 #include <cstdint>

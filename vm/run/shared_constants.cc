@@ -188,7 +188,8 @@ void MakeRoom(int folder, uint64_t bytes) {
   }
 }
 
-// Whether this process may write files of that size: writing beyond the limit would end it (SIGXFSZ).
+// Whether this process may write files of that size: writing beyond the limit would end it
+// (SIGXFSZ).
 bool MayWrite(uint64_t bytes) {
   rlimit limit{};
   return bytes <= kMostSharedBytes && ::getrlimit(RLIMIT_FSIZE, &limit) == 0 &&

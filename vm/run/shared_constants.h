@@ -1,5 +1,5 @@
-// Bytes that processes of one user share: files in a folder of that user, found by what they are made of,
-// and mapped.
+// Bytes that processes of one user share: files in a folder of that user, found by what they are
+// made of, and mapped.
 //
 //   $RELAYVM_CACHE                    where that is set; empty: nothing is shared
 //   $XDG_CACHE_HOME/relayvm           else
@@ -8,16 +8,18 @@
 //       0      FileHeader of shared_constants.cc: key, sizes, checksum
 //       4096   the bytes
 //
-// What is not safe is not used, and what can't be used is left out; the caller makes the bytes in memory
-// of its own then:
-//   - the folder is made with mode 0700; it must be this user's, no link, and no other's to write to;
+// What is not safe is not used, and what can't be used is left out; the caller makes the bytes in
+// memory of its own then:
+//   - the folder is made with mode 0700; it must be this user's, no link, and no other's to write
+//     to;
 //   - a file must be the same, and its header and size what they should be; any other is replaced;
-//   - it is written under a name that nobody can guess, room for it taken first, and appears whole. Of
-//     several processes that make it at once, one's is there, and the others take that;
-//   - a key holds the machine's start: what a crash left half on disk is never found. (So where /proc does
-//     not tell of it, nothing is shared.)
-//   - the folder holds at most kMostSharedBytes: what was used longest ago goes, and what was not used for
-//     30 days, and what was never finished. Who has it mapped keeps it. Anybody may delete the folder.
+//   - it is written under a name that nobody can guess, room for it taken first, and appears whole.
+//     Of several processes that make it at once, one's is there, and the others take that;
+//   - a key holds the machine's start: what a crash left half on disk is never found. (So where
+//     /proc does not tell of it, nothing is shared.)
+//   - the folder holds at most kMostSharedBytes: what was used longest ago goes, and what was not
+//     used for 30 days, and what was never finished. Who has it mapped keeps it. Anybody may delete
+//     the folder.
 //
 // Thread-safe; nothing is held across fork(). Tested by shared_constants_test.cc.
 #pragma once

@@ -132,7 +132,8 @@ TEST_CASE("status detail: bytes asked for and bytes left") {
   CHECK(DetailOf(status).found == Numbers{4 << 20});
 }
 
-// Every way in which an instruction of well-formed bytecode fails: each says where, and what it found.
+// Every way in which an instruction of well-formed bytecode fails: each says where, and what it
+// found.
 TEST_CASE("status detail: each failure of an instruction") {
   const Builtin kernels[] = {{"host.gather", OutOfRange}};
   const std::string tables = R"(.source "model.relay"

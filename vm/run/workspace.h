@@ -18,8 +18,8 @@ struct Workspace : IdleLink<Workspace> {
   Workspace(TaskPool* pool, TraceSink* trace, const std::shared_ptr<MemorySource>& memory,
             const std::shared_ptr<MemoryBudget>& budget, size_t machine_memory);
 
-  // Between runs, while it holds `held`: of each part at most so many bytes stay. Gives what all together
-  // hold then.
+  // Between runs, while it holds `held`: of each part at most so many bytes stay. Gives what all
+  // together hold then.
   size_t Park(size_t held, size_t bytes);
   size_t bytes_held() const;
 

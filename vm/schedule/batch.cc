@@ -90,8 +90,8 @@ bool BatchRunner::RunCalls() {
     scalars_.push_back(scalar == BatchedKernelInfo::kBatchSize ? static_cast<int64_t>(calls.size())
                                                                : first.scalars[scalar]);
   }
-  // The elements of a buffer of all calls are as many as the kernel takes: memory is safe whatever a
-  // file says.
+  // The elements of a buffer of all calls are as many as the kernel takes: memory is safe whatever
+  // a file says.
   size_t total = 0;
   const size_t num_buffers = info.buffers.size();
   sizes_.resize(num_buffers);             // bytes of each call's own

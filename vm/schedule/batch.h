@@ -1,6 +1,7 @@
-// Calls of kernels that wait to be run together: of one program, of one kernel, with the same scalars
-// and the same shared buffers (BatchedKernelInfo). A call is parked by its invocation, which is then
-// suspended (interpreter_kernel.cc), and run by a thread of the scheduler. Tested by batch_test.cc.
+// Calls of kernels that wait to be run together: of one program, of one kernel, with the same
+// scalars and the same shared buffers (BatchedKernelInfo). A call is parked by its invocation,
+// which is then suspended (interpreter_kernel.cc), and run by a thread of the scheduler. Tested by
+// batch_test.cc.
 #pragma once
 
 #include <array>
@@ -61,8 +62,9 @@ class BatchQueue {
 
   // Throws bad_alloc, and does not have the member then.
   void Add(Member member, size_t urgency, uint64_t due_turn, int64_t due);
-  // A group, or null: a full one; the oldest one, where it is due by turns or by the clock; one with a
-  // member that is more urgent than that; the largest one, where that is known without a long search.
+  // A group, or null: a full one; the oldest one, where it is due by turns or by the clock; one
+  // with a member that is more urgent than that; the largest one, where that is known without a
+  // long search.
   GroupPtr TakeFull();
   GroupPtr TakeDue(uint64_t turn);
   GroupPtr TakeLate(int64_t now);
@@ -85,7 +87,8 @@ class BatchQueue {
   std::vector<GroupPtr> unused_;
 };
 
-// Runs calls at once: copies their buffers side by side, and the results back. One thread at a time.
+// Runs calls at once: copies their buffers side by side, and the results back. One thread at a
+// time.
 class BatchRunner {
  public:
   BatchRunner() = default;
@@ -93,8 +96,8 @@ class BatchRunner {
   BatchRunner(const BatchRunner&) = delete;
   BatchRunner& operator=(const BatchRunner&) = delete;
 
-  // False when they are to run one by one: there is no memory for them together, their sizes are not
-  // what the kernel takes, or it failed for one of them.
+  // False when they are to run one by one: there is no memory for them together, their sizes are
+  // not what the kernel takes, or it failed for one of them.
   bool Run(const BatchQueue::Group& group);
 
  private:

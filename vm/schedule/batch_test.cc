@@ -273,7 +273,8 @@ TEST_CASE("batching: a call that waits costs its run no turn of those that are b
   const uint64_t before = runs.scheduler().stats().slices;
   runs.Add({.executable = program, .inputs = {Int64s({5}), Int64s({7}), Value::Int64(kCalls)}});
   runs.Wait(1);
-  // A round of all to begin, two for a slice that ends, and few for each call; not a round for each.
+  // A round of all to begin, two for a slice that ends, and few for each call; not a round for
+  // each.
   CHECK(runs.scheduler().stats().slices - before < 6 * kBusy + 5 * kCalls);
   CHECK(testing::ElementsOf<int64_t>(*runs.result(0)) == Expected({5}, 7, kCalls));
   for (const Scheduler::Handle& handle : endless) handle.Cancel();

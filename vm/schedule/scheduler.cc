@@ -24,16 +24,16 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using TimePoint = Clock::time_point;
 
-// One turn in so many is that of a lower priority: of the lowest one and of the one above it in turn, so
-// that two that always have something ready do not keep the third from running.
+// One turn in so many is that of a lower priority: of the lowest one and of the one above it in
+// turn, so that two that always have something ready do not keep the third from running.
 constexpr uint64_t kTurnsOfLower = 16;
 using PriorityOrder = std::array<size_t, kNumPriorities>;
 PriorityOrder OrderAt(uint64_t turn) {
   if (turn % kTurnsOfLower != 0) return {0, 1, 2};
   return turn / kTurnsOfLower % 2 == 0 ? PriorityOrder{2, 1, 0} : PriorityOrder{1, 2, 0};
 }
-// A call waits until each run that was ready when it came has had so many turns: those that would join
-// it soon have done so.
+// A call waits until each run that was ready when it came has had so many turns: those that would
+// join it soon have done so.
 constexpr uint64_t kTurnsOfBatch = 4;
 
 }  // namespace
@@ -46,8 +46,8 @@ struct Scheduler::Handle::Task {
   TimePoint deadline;
   RunRequest request;  // until it begins
   Completion completion;
-  // Under Impl::mutex: its place in a queue, in the list of those that the end cancels, and among the
-  // timers. They are made with the run, so that nothing that happens to it later takes memory.
+  // Under Impl::mutex: its place in a queue, in the list of those that the end cancels, and among
+  // the timers. They are made with the run, so that nothing that happens to it later takes memory.
   std::shared_ptr<Task> next_in_queue, next_to_cancel;
   Task* previous_in_queue = nullptr;
   bool is_queued = false;        // in Impl::queued
@@ -127,8 +127,8 @@ struct Scheduler::Impl {
     return i;
   }
 
-  // A run that will not begin, because it was cancelled or is late: a thread ends it, however many are
-  // active.
+  // A run that will not begin, because it was cancelled or is late: a thread ends it, however many
+  // are active.
   void EndQueued(Task& task) {
     StopTimer(task);
     task.is_queued = false;
@@ -270,7 +270,8 @@ struct Scheduler::Impl {
     } else {
       totals.lone_calls += size;
     }
-    // They go on where they were, with the rest of their slices: a call that waits costs its run no turn.
+    // They go on where they were, with the rest of their slices: a call that waits costs its run no
+    // turn.
     for (auto member = group->members.rbegin(); member != group->members.rend(); ++member) {
       member->call->done = done;
       TaskPtr task = std::static_pointer_cast<Task>(std::move(member->run));

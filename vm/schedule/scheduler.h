@@ -10,11 +10,12 @@
 // next one's turn. Runs that wait in a host function take no thread. Runs of a higher priority go
 // first, but one turn in 16 is that of a lower one, of each in turn, so that all get on.
 //
-// Thread-safe. A process that forks has no threads in the child: its schedulers and runtimes are not to be
-// used there. Completions are called once for each run that was accepted, on a thread of the
-// scheduler and without its locks: they may start runs, should not take long, and must not throw,
-// which ends the process. The runtime's threads of kernels are apart from these: with as many of these
-// as the machine has cores, let RuntimeOptions::num_threads be 1. Tested by scheduler_test.cc.
+// Thread-safe. A process that forks has no threads in the child: its schedulers and runtimes are
+// not to be used there. Completions are called once for each run that was accepted, on a thread of
+// the scheduler and without its locks: they may start runs, should not take long, and must not
+// throw, which ends the process. The runtime's threads of kernels are apart from these: with as
+// many of these as the machine has cores, let RuntimeOptions::num_threads be 1. Tested by
+// scheduler_test.cc.
 #pragma once
 
 #include <array>
@@ -37,13 +38,14 @@ namespace relayvm {
 enum class Priority : uint8_t { kHigh = 0, kNormal = 1, kLow = 2 };
 inline constexpr size_t kNumPriorities = 3;
 
-// Batching: runs that reach the same kernel of the same executable, with the same shapes and weights,
-// have it run once for all of them. Results are those that runs have alone, bit for bit. Only the
-// products that `relayc --batching` made a batched form of.
+// Batching: runs that reach the same kernel of the same executable, with the same shapes and
+// weights, have it run once for all of them. Results are those that runs have alone, bit for bit.
+// Only the products that `relayc --batching` made a batched form of.
 //
-// A call waits until max_batch calls are together, nothing of its priority or above is ready, the runs
-// that were ready when it came have had a few turns each, or it has waited for max_wait (and the slices
-// that then run). Its run then goes on before others of its priority, with the rest of its slice. What a run may use and how long it may take is looked at for each run: one that is
+// A call waits until max_batch calls are together, nothing of its priority or above is ready, the
+// runs that were ready when it came have had a few turns each, or it has waited for max_wait (and
+// the slices that then run). Its run then goes on before others of its priority, with the rest of
+// its slice. What a run may use and how long it may take is looked at for each run: one that is
 // cancelled, or late, ends when its batch has run.
 struct BatchingOptions {
   size_t max_batch = 0;  // below 2: no batching
@@ -110,10 +112,11 @@ class Scheduler {
     std::shared_ptr<Task> task_;
   };
 
-  // Fails with kResourceExhausted when too many are queued or there is no memory, and kInvalidArgument without an
-  // executable or a completion; the completion is then not called. What Invocation::Start refuses
-  // (no such function, other inputs) goes to the completion. `handle`, if given, is there before anything of
-  // the run begins, so that its completion and host functions can use it.
+  // Fails with kResourceExhausted when too many are queued or there is no memory, and
+  // kInvalidArgument without an executable or a completion; the completion is then not called. What
+  // Invocation::Start refuses (no such function, other inputs) goes to the completion. `handle`, if
+  // given, is there before anything of the run begins, so that its completion and host functions
+  // can use it.
   Result<Handle> RunAsync(RunRequest request, Completion completion, Handle* handle = nullptr);
 
   // For coroutines: co_await gives the result, on a thread of the scheduler.
@@ -134,7 +137,8 @@ class Scheduler {
   Awaitable Run(RunRequest request) { return {*this, std::move(request)}; }
 
   SchedulerStats stats() const;
-  // Whether the calling thread is one of its own: it must not destroy the scheduler, which waits for it.
+  // Whether the calling thread is one of its own: it must not destroy the scheduler, which waits
+  // for it.
   bool IsOwnThread() const;
 
  private:

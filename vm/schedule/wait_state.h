@@ -29,8 +29,8 @@ class WaitState {
   bool Leave(int64_t now);
   // Ends the waiting without a word to on_ready, which is not called any more after this.
   void Close();
-  // REQUIRES: it does not wait. After this the former callback does not run on another thread. Throws
-  // bad_alloc, and changes nothing then.
+  // REQUIRES: it does not wait. After this the former callback does not run on another thread.
+  // Throws bad_alloc, and changes nothing then.
   void SetOnReady(std::function<void()> on_ready);
 
   // --- From any thread ---

@@ -166,8 +166,8 @@ std::string ChromeTrace::Json() const {
       case Kind::kKernel: {
         const std::string args =
             fmt::format(R"({}, "units": {}, "batch": {}{})", id, e.number, e.batch, place(e));
-        // One of a batch ran on another thread, as OnBatch says; one that was suspended is in several
-        // slices, with those of others between.
+        // One of a batch ran on another thread, as OnBatch says; one that was suspended is in
+        // several slices, with those of others between.
         if (e.batch > 1) {
           of_invocation("kernel", args);
         } else if (e.suspended_ns > 0) {

@@ -6,8 +6,8 @@
 //   Status written = trace.Write("trace.json");
 //
 // A track for each thread: its slices of runs, with kernels in them, and batches. A track for each
-// invocation: its runs, with calls of host functions and waits in them, and kernels that ran in a batch or
-// in several slices. Thread-safe; may be written at any time. Tested by trace_test.cc.
+// invocation: its runs, with calls of host functions and waits in them, and kernels that ran in a
+// batch or in several slices. Thread-safe; may be written at any time. Tested by trace_test.cc.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// Profile: where programs spend their time, by kernel and by line of the source or node of the model.
+// Profile: where programs spend their time, by kernel and by line of the source or node of the
+// model.
 //
 //   Profile profile({.kernel_interval = 1000});
 //   auto runtime = Runtime::Create({.trace = &profile});
@@ -21,8 +22,8 @@ namespace relayvm {
 class Profile : public TraceSink {
  public:
   struct Options {
-    // Times one call of a kernel in so many, chosen at random, which stands for as many: the numbers
-    // of a row are then estimates. 1: times each.
+    // Times one call of a kernel in so many, chosen at random, which stands for as many: the
+    // numbers of a row are then estimates. 1: times each.
     uint32_t kernel_interval = 1;
   };
   struct Row {
@@ -42,8 +43,8 @@ class Profile : public TraceSink {
   explicit Profile(const Options& options);
   ~Profile() override;
 
-  // The longest time first. Kernels of one name are one row, whatever the program. A place is a source
-  // line, or a node: instructions without one are left out.
+  // The longest time first. Kernels of one name are one row, whatever the program. A place is a
+  // source line, or a node: instructions without one are left out.
   std::vector<Row> ByKernel() const;
   std::vector<Row> ByPlace() const;
   Totals totals() const;

@@ -1,5 +1,5 @@
-// RunCounters: what the runs of a workspace count for RuntimeStats, where the words are explained. The
-// thread that runs there writes them, any thread reads. Tested by runtime_stats_test.cc.
+// RunCounters: what the runs of a workspace count for RuntimeStats, where the words are explained.
+// The thread that runs there writes them, any thread reads. Tested by runtime_stats_test.cc.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// RuntimeStats: what a runtime has done, and holds. Its invocations count as they go, each in memory
-// of its own; Runtime::stats() adds that up. Tested by runtime_stats_test.cc.
+// RuntimeStats: what a runtime has done, and holds. Its invocations count as they go, each in
+// memory of its own; Runtime::stats() adds that up. Tested by runtime_stats_test.cc.
 #pragma once
 
 #include <array>
@@ -29,8 +29,9 @@ struct RuntimeStats {
   // kernels for others to run with.
   uint64_t waits = 0, batch_waits = 0;
   int64_t wait_ns = 0, batch_wait_ns = 0;
-  // Batching: kernels that ran for several calls, those calls, calls that waited and then ran alone.
-  // batch_sizes[i] counts the batches of 2^i to 2^(i+1)-1 calls, the last one larger ones too.
+  // Batching: kernels that ran for several calls, those calls, calls that waited and then ran
+  // alone. batch_sizes[i] counts the batches of 2^i to 2^(i+1)-1 calls, the last one larger ones
+  // too.
   uint64_t batches = 0, batched_calls = 0, lone_calls = 0;
   std::array<uint64_t, kNumBatchSizes> batch_sizes{};
   // Objects and buffers, with the bytes they take.
@@ -43,9 +44,9 @@ struct RuntimeStats {
   // Runs that have begun and not ended, and how many of them wait.
   uint64_t running = 0, waiting = 0;
   // What runs hold, as InvocationOptions::memory_limit counts it. What its invocations have of the
-  // machine's memory: pages behind that, pages kept for the next runs, and those of results of more than
-  // 16 KiB that hosts hold; stacks and scratch while they are charged to a run, not what of them is kept
-  // for the next one.
+  // machine's memory: pages behind that, pages kept for the next runs, and those of results of more
+  // than 16 KiB that hosts hold; stacks and scratch while they are charged to a run, not what of
+  // them is kept for the next one.
   uint64_t live_bytes = 0, resident_bytes = 0;
   // What RuntimeOptions::memory_limit counts; 0 without one. Never above it.
   uint64_t counted_bytes = 0;

@@ -1,9 +1,9 @@
-// TraceSink: what an embedder implements to see programs run; profile.h and chrome_trace.h are two that
-// are ready. Without one, and while none wants kernels or instructions, the interpreter runs a loop that
-// has no hooks. Tested by trace_test.cc and interpreter_kernel_test.cc.
+// TraceSink: what an embedder implements to see programs run; profile.h and chrome_trace.h are two
+// that are ready. Without one, and while none wants kernels or instructions, the interpreter runs a
+// loop that has no hooks. Tested by trace_test.cc and vm/run/interpreter_kernel_test.cc.
 //
-// Times are nanoseconds of the steady clock. Executables and strings live as long as the call that they
-// are passed to; a sink that keeps a name keeps the executable (shared_from_this).
+// Times are nanoseconds of the steady clock. Executables and strings live as long as the call that
+// they are passed to; a sink that keeps a name keeps the executable (shared_from_this).
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,8 @@ struct KernelEvent {
   uint64_t batch = 1;
   // Calls that this one stands for, itself included: kernel_interval().
   uint64_t weight = 1;
-  // Of the time, what others had the thread for, because the run's slice was over inside the kernel.
+  // Of the time, what others had the thread for, because the run's slice was over inside the
+  // kernel.
   int64_t suspended_ns = 0;
 };
 
@@ -83,9 +84,9 @@ struct BatchEvent {
   uint64_t calls;
 };
 
-// Runs on several threads call it at the same time. Nothing here may throw, nor wait for a run. Calls
-// come after what they are about, on the thread that did it; but before an instruction, and when a run
-// begins. A run that ends does so before its last slice.
+// Runs on several threads call it at the same time. Nothing here may throw, nor wait for a run.
+// Calls come after what they are about, on the thread that did it; but before an instruction, and
+// when a run begins. A run that ends does so before its last slice.
 class TraceSink {
  public:
   virtual ~TraceSink() = default;
@@ -100,11 +101,11 @@ class TraceSink {
 
   // Asked when a run begins. Whether OnInstruction is called; it makes programs slow.
   virtual bool wants_instructions() const { return false; }
-  // Asked when an invocation is made. Whether OnSlice is called: it costs short runs two looks at the
-  // clock.
+  // Asked when an invocation is made. Whether OnSlice is called: it costs short runs two looks at
+  // the clock.
   virtual bool wants_slices() const { return true; }
-  // Which calls of kernels OnKernel is told: 1: each; N: on average one in N, at random, each call as
-  // likely as any other; 0: none. From about 100 on, that costs next to nothing.
+  // Which calls of kernels OnKernel is told: 1: each; N: on average one in N, at random, each call
+  // as likely as any other; 0: none. From about 100 on, that costs next to nothing.
   virtual uint32_t kernel_interval() const { return 1; }
 };
 

@@ -1,5 +1,5 @@
-// What sinks are told of runs, calls, waits and batches; the profile and the Chrome trace made of it;
-// samples that stand for all calls.
+// What sinks are told of runs, calls, waits and batches; the profile and the Chrome trace made of
+// it; samples that stand for all calls.
 #include "vm/trace/trace.h"
 
 #include <atomic>

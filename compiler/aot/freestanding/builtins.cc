@@ -1,7 +1,7 @@
-// Builtins that make constants (Builtin::makes_constants), for native code that has no runtime: of each name a
-// function with the kernel ABI, which trusts its arguments. Compiled without exceptions, into an object that
-// needs nothing of others, C's library neither; relayc links it into an image as it does kernels
-// (aot/constant_builtins.h).
+// Builtins that make constants (Builtin::makes_constants), for native code that has no runtime: of
+// each name a function with the kernel ABI, which trusts its arguments. Compiled without
+// exceptions, into an object that needs nothing of others, C's library neither; relayc links it
+// into an image as it does kernels (aot/constant_builtins.h).
 #include <cstddef>
 #include <cstdint>
 

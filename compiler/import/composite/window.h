@@ -46,8 +46,8 @@ struct ConvSpec {
 std::optional<Value> Convolved(TypedBuilder& b, const Value& x, const Value& w,
                                const ConvSpec& spec);
 // The int32 convolution of bytes less their zero points (qnn.conv2d ...), which becomes one of
-// bytes (compiler/transforms/products/integer_products.h); nullopt where that one does not take it. Data is
-// (n, channels, spatial..).
+// bytes (compiler/transforms/products/integer_products.h); nullopt where that one does not take it.
+// Data is (n, channels, spatial..).
 std::optional<Value> ByteConvOf(TypedBuilder& b, const ByteProduct& p, const ConvSpec& spec);
 // The same for all integers, by whatever convolution takes them.
 std::optional<Value> IntegerConv(TypedBuilder& b, const Value& x, const Value& x_zero,

@@ -1,5 +1,5 @@
-// Inputs that only one branch of an imported model reads: their dims are a contract there, and nothing
-// where another branch is taken.
+// Inputs that only one branch of an imported model reads: their dims are a contract there, and
+// nothing where another branch is taken.
 #include "compiler/import/onnx/value_cases.h"
 
 namespace relayvm {

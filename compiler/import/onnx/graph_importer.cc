@@ -27,8 +27,8 @@ namespace {
 constexpr int kMaxForks = 5;
 constexpr int kMaxForksByOne = 2;
 // Functions that call others, loops in loops and branches of several ranks are written more than
-// once: a small file could stand for more than there is memory. It may grow to so many nodes, and to
-// so many for each node that it has; and so with the bytes that are read of it.
+// once: a small file could stand for more than there is memory. It may grow to so many nodes, and
+// to so many for each node that it has; and so with the bytes that are read of it.
 constexpr size_t kMostNodes = 50'000;
 constexpr size_t kMostBytes = size_t{64} << 20;
 constexpr size_t kMostTimes = 16;
@@ -307,8 +307,8 @@ bool GraphImporter::ForkOneOf(const std::vector<Value>& values) {
   return true;
 }
 
-// What follows a node that gives values of two ranks: once for each. Where it fits one of them alone,
-// the program fails when it gets to the other.
+// What follows a node that gives values of two ranks: once for each. Where it fits one of them
+// alone, the program fails when it gets to the other.
 std::vector<Value> GraphImporter::ImportForked(const Body& body, size_t first) {
   const onnx::NodeProto& node = *body.nodes[first];
   const Alternatives fork = *std::exchange(fork_, std::nullopt);

@@ -22,8 +22,9 @@
 
 namespace relayvm::import {
 
-// The attributes of a call, by name. What is in a function refers to them by name too, also in graphs
-// that calls inside hand on: nothing is copied, so that what a model stands for takes no memory.
+// The attributes of a call, by name. What is in a function refers to them by name too, also in
+// graphs that calls inside hand on: nothing is copied, so that what a model stands for takes no
+// memory.
 struct CallAttributes {
   std::map<std::string_view, GivenAttribute> given;  // views of the model's names
 };
@@ -43,8 +44,8 @@ class GraphImporter {
   void SetWarn(std::function<void(const std::string&)> warn) { warn_ = std::move(warn); }
   void Warn(std::string_view what);
   // What is stated of the model's inputs where a branch is imported that reads them: types whose
-  // symbols, where they are the same, stand for equal dims. The first ones are those that others are
-  // compared with; they are read as they are.
+  // symbols, where they are the same, stand for equal dims. The first ones are those that others
+  // are compared with; they are read as they are.
   struct Contract {
     std::vector<std::pair<std::string, ir::Type>> known, stated;
   };
@@ -53,9 +54,9 @@ class GraphImporter {
   }
   // All operators that no table has, in one error.
   Status CheckOperators() const;
-  // Inputs by name come from `inputs`; other names from the graphs around. Attributes that refer to a
-  // function's take those of `call`; null: there are none. Gives the outputs; where they `may_differ` in
-  // rank, such a one is a OneOf.
+  // Inputs by name come from `inputs`; other names from the graphs around. Attributes that refer to
+  // a function's take those of `call`; null: there are none. Gives the outputs; where they
+  // `may_differ` in rank, such a one is a OneOf.
   std::vector<Value> Import(const onnx::GraphProto& graph,
                             const std::map<std::string, Value>& inputs, const CallAttributes* call,
                             bool may_differ = true);
@@ -71,8 +72,8 @@ class GraphImporter {
   Value ConstantOf(const onnx::TensorProto& tensor, const std::string& name);
   // With its zeros.
   Value ConstantOf(const onnx::SparseTensorProto& sparse, const std::string& name);
-  // The node being imported gives `yes` or `no`, whose ranks differ: what follows it is imported for
-  // either.
+  // The node being imported gives `yes` or `no`, whose ranks differ: what follows it is imported
+  // for either.
   void Fork(const Value& condition, std::vector<Value> yes, std::vector<Value> no);
   // As NodeContext's.
   bool ForkByOne(const Dim& dim, const Value& extent);

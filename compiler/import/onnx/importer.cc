@@ -79,8 +79,8 @@ class ModelImporter {
     return module.ok() ? *std::move(module) : ir::MakeModule();
   }
 
-  // The outputs of the graph, as hosts see them. After an error of the graph the builder's status has it
-  // no more.
+  // The outputs of the graph, as hosts see them. After an error of the graph the builder's status
+  // has it no more.
   Result<std::vector<Value>> ImportGraph(const std::map<std::string, Value>& inputs) {
     const onnx::GraphProto& graph = file_.model().graph();
     std::vector<Value> outputs = importer_.Import(graph, inputs, nullptr);
@@ -102,8 +102,9 @@ class ModelImporter {
 
   // --- Initializers that the caller may give other values ---
   //
-  // They are parameters of type Optional, after all others. The graph is there twice: with all of them
-  // as constants, which is what runs when none is given, and with what is given in their places.
+  // They are parameters of type Optional, after all others. The graph is there twice: with all of
+  // them as constants, which is what runs when none is given, and with what is given in their
+  // places.
 
   // An initializer that may be given; `type` is what a value must have.
   struct Default {
@@ -147,8 +148,8 @@ class ModelImporter {
     return d;
   }
 
-  // By ONNX Runtime's rule: initializers that are inputs too, from IR version 4 on, which says that others
-  // are constants; before, all had to be inputs. Or those that the user names.
+  // By ONNX Runtime's rule: initializers that are inputs too, from IR version 4 on, which says that
+  // others are constants; before, all had to be inputs. Or those that the user names.
   Result<std::vector<Default>> Defaults() {
     const onnx::GraphProto& graph = file_.model().graph();
     const auto& wanted = options_.overridable;
@@ -264,7 +265,8 @@ class ModelImporter {
   }
 
   // Of what a sequence or an optional value holds: dims are numbers or not known. Null where the IR
-  // has no such type. A sequence of the host's own is a List, also one that may be left out. `given` is what --shape says.
+  // has no such type. A sequence of the host's own is a List, also one that may be left out.
+  // `given` is what --shape says.
   static ir::Type HeldType(const onnx::TypeProto& type, const std::string* given = nullptr,
                            int depth = 0, bool in_sequence = false) {
     if (type.has_tensor_type()) {
@@ -297,8 +299,8 @@ class ModelImporter {
   }
   Value NoneValue() { return importer_.b().Wrap(importer_.b().Tuple({}).node, NoneType()); }
 
-  // A List as the sequence that operators take, also one that may be left out. Elements of a few bits are
-  // one a byte, whose other bits do not count.
+  // A List as the sequence that operators take, also one that may be left out. Elements of a few
+  // bits are one a byte, whose other bits do not count.
   Value FromHost(const Value& v, const onnx::TypeProto& declared) {
     TypedBuilder& b = importer_.b();
     if (const NarrowInt* narrow = NarrowIntOf(declared.tensor_type().elem_type())) {

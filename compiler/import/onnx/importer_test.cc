@@ -338,7 +338,8 @@ TEST_CASE("what a model expands to has an end") {
   REQUIRE(!doubled.ok());
   CHECK(Contains(doubled.status().message(), "functions, loops and branches expand to more than"));
 
-  // Loops in loops, whose state changes its dims: the body of each is read until its types are known.
+  // Loops in loops, whose state changes its dims: the body of each is read until its types are
+  // known.
   std::string body =
       "node { op_type: 'Concat' input: 's' input: 's' output: 't' attribute { name: 'axis' type: "
       "INT i: 0 } } ";

@@ -1,5 +1,5 @@
-// Initializers of ONNX models that a caller may override, as ONNX Runtime has them: from IR version 4 on
-// those that are inputs too.
+// Initializers of ONNX models that a caller may override, as ONNX Runtime has them: from IR version
+// 4 on those that are inputs too.
 #include <span>
 
 #include "compiler/import/onnx/value_cases.h"

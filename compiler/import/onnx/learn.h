@@ -8,8 +8,8 @@ namespace relayvm::import {
 
 inline constexpr std::string_view kLearning = "ai.onnx.ml";
 
-// Input 0 as float32 rows of known width: (rows, width). Where the model leaves it open it is what its
-// `numbers` give each of `lines`; else an error and nullopt.
+// Input 0 as float32 rows of known width: (rows, width). Where the model leaves it open it is what
+// its `numbers` give each of `lines`; else an error and nullopt.
 std::optional<Term> Rows(NodeContext& n, size_t numbers, int64_t lines);
 
 // post_transform of scores (rows, classes). One score alone is a number of its own: as in ONNX

@@ -58,8 +58,8 @@ const Row kRows[] = {
 
 enum class Ends { kByCount, kByBoth, kByCondition };
 
-// As many turns as n says, or none where a condition is wanted and go is false: s grows by 1 in each,
-// r is collected.
+// As many turns as n says, or none where a condition is wanted and go is false: s grows by 1 in
+// each, r is collected.
 std::string LoopGraph(const Row& row, Ends ends) {
   const bool counted = ends != Ends::kByCondition;
   const std::string again =

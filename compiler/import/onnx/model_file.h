@@ -29,8 +29,8 @@ std::optional<DType> DTypeOfOnnx(int32_t type);
 // As TensorProto::DataType.
 int32_t OnnxTypeOf(DType dtype);
 
-// Integers of fewer than 8 bits, and floats of 8 or 4 (small_floats.h). The IR has no dtype for them: they
-// are held one a byte, in `dtype`.
+// Integers of fewer than 8 bits, and floats of 8 or 4 (small_floats.h). The IR has no dtype for
+// them: they are held one a byte, in `dtype`.
 struct NarrowInt {
   int32_t onnx;  // TensorProto::DataType
   DType dtype;

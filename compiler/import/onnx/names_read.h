@@ -1,5 +1,5 @@
-// Which names the graphs of a model read. Graphs that nest deeper than kMaxScopes are not looked into:
-// the importer refuses them.
+// Which names the graphs of a model read. Graphs that nest deeper than kMaxScopes are not looked
+// into: the importer refuses them.
 #pragma once
 
 #include <onnx/onnx_pb.h>

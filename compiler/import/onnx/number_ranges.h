@@ -1,4 +1,5 @@
-// Inputs of imported operators whose numbers must lie in a range: rows of tests, and what checks one.
+// Inputs of imported operators whose numbers must lie in a range: rows of tests, and what checks
+// one.
 #pragma once
 
 #include <fmt/ranges.h>
@@ -58,7 +59,8 @@ inline std::string RangeModel(const Range& r, bool constant) {
          "output { name: 'y' } " + outputs + "}";
 }
 
-// A good number runs, a wrong one is an error that names node, input and number, when compiling too.
+// A good number runs, a wrong one is an error that names node, input and number, when compiling
+// too.
 inline void CheckRange(const Range& r) {
   CAPTURE(r.op);
   CAPTURE(r.number);

@@ -1,5 +1,5 @@
-// What an imported model asks of its inputs' numbers is checked when it runs, and the error names the
-// node: places in sequences, blocks of weights, categories.
+// What an imported model asks of its inputs' numbers is checked when it runs, and the error names
+// the node: places in sequences, blocks of weights, categories.
 #include "compiler/import/onnx/number_ranges.h"
 
 namespace relayvm {

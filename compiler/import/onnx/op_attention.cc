@@ -66,7 +66,8 @@ Outputs Attention(NodeContext& n) {
   if (spec.bias && spec.kept) spec.hidden = -HUGE_VAL;
   AttentionResult a = Attend(n, *q, *k, *v, spec);
   if (spec.bias) {
-    // A query that the mask leaves no key gives 0; as in ONNX Runtime the lowest number hides a key too.
+    // A query that the mask leaves no key gives 0; as in ONNX Runtime the lowest number hides a key
+    // too.
     const double lowest = spec.bias->dtype() == DType::kFloat64   ? -DBL_MAX
                           : spec.bias->dtype() == DType::kFloat16 ? -65504.0
                                                                   : -FLT_MAX;
@@ -196,7 +197,8 @@ Outputs MsAttention(NodeContext& n) {
   return AttendAsOne(n, product, 3, 4, 5, 6);
 }
 
-// The same of integers. Inputs: data, weights, bias, their two scales, mask, their zero points, past.
+// The same of integers. Inputs: data, weights, bias, their two scales, mask, their zero points,
+// past.
 Outputs QAttention(NodeContext& n) {
   if (!DataAndWeights(n)) return {};
   const Term sum = IntegerProduct(n, n.Input(0), n.Input(6), n.Input(1), n.Input(7));

@@ -237,7 +237,8 @@ Value ScaledGroupNorm(NodeContext& n, const Term& x) {
 }
 Outputs GroupNorm(NodeContext& n) { return {ScaledGroupNorm(n, Term(n, 0))}; }
 
-// Inputs: data, scale, bias of the norm, what is added (to each place where it has fewer dims), bias.
+// Inputs: data, scale, bias of the norm, what is added (to each place where it has fewer dims),
+// bias.
 Outputs SkipGroupNorm(NodeContext& n) {
   const Term x(n, 0), skip(n, 3);
   const bool last = n.Int("channels_last", 1) != 0;

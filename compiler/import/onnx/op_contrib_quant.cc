@@ -1,4 +1,5 @@
-// com.microsoft: weights of few bits and quantised numbers, as ONNX Runtime's quantisers write them.
+// com.microsoft: weights of few bits and quantised numbers, as ONNX Runtime's quantisers write
+// them.
 #include <fmt/format.h>
 
 #include "compiler/import/control_flow.h"
@@ -14,7 +15,8 @@ namespace {
 
 // --- Weights of few bits ---
 
-// Numbers of 2, 4 or 8 bits that the bytes of the last axis hold, the lowest bits first, as one axis.
+// Numbers of 2, 4 or 8 bits that the bytes of the last axis hold, the lowest bits first, as one
+// axis.
 Term Unpacked(const Term& packed, int64_t bits) {
   if (bits == 8) return packed;
   TypedBuilder& b = packed.b();
@@ -29,8 +31,8 @@ Term Unpacked(const Term& packed, int64_t bits) {
   return {b, ShapedAs(b, b.Concat(parts, packed.rank()), dims)};
 }
 
-// g_idx of MatMulNBits: for each row of the weights its block; checked when the program runs where it
-// is no constant. Nullopt and an error for what can't be one.
+// g_idx of MatMulNBits: for each row of the weights its block; checked when the program runs where
+// it is no constant. Nullopt and an error for what can't be one.
 std::optional<Term> NamedBlocks(NodeContext& n, int64_t depth, int64_t blocks) {
   TypedBuilder& b = n.b();
   const Term given(n, 4);

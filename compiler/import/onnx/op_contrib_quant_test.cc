@@ -1,4 +1,5 @@
-// The values that quantised operators of com.microsoft give, against those of other systems or of their definitions.
+// The values that quantised operators of com.microsoft give, against those of other systems or of
+// their definitions.
 #include "compiler/import/onnx/value_cases.h"
 
 namespace relayvm {

@@ -1,5 +1,5 @@
-// What the first opsets had as experimental operators and dropped: exporters of CoreML and Caffe2 wrote
-// them, and ONNX Runtime runs them still, whose results these are.
+// What the first opsets had as experimental operators and dropped: exporters of CoreML and Caffe2
+// wrote them, and ONNX Runtime runs them still, whose results these are.
 #include <fmt/format.h>
 
 #include "compiler/import/onnx/arithmetic.h"

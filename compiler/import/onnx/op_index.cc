@@ -53,8 +53,8 @@ Outputs OneHot(NodeContext& n) {
 
 // --- Gather and scatter by tuples of indices ---
 
-// Indices (.., k), counted from the front. `data` has `batch` dims before those that the tuples name.
-// `checks`: whom they are for does not check them.
+// Indices (.., k), counted from the front. `data` has `batch` dims before those that the tuples
+// name. `checks`: whom they are for does not check them.
 std::optional<Term> CheckedTuples(NodeContext& n, const Value& data, const Value& indices,
                                   int batch, bool checks) {
   TypedBuilder& b = n.b();
@@ -325,7 +325,8 @@ Outputs CenterCropPad(NodeContext& n) {
   return {x};
 }
 
-// A cache (batch, ..) whose places from a batch's own first one on, along an axis, take the updates.
+// A cache (batch, ..) whose places from a batch's own first one on, along an axis, take the
+// updates.
 Outputs TensorScatter(NodeContext& n) {
   TypedBuilder& b = n.b();
   const Term cache(n, 0), update(n, 1);

@@ -1,4 +1,5 @@
-// The values that operators of ai.onnx.ml give, against those of other systems or of their definitions.
+// The values that operators of ai.onnx.ml give, against those of other systems or of their
+// definitions.
 #include "compiler/import/onnx/value_cases.h"
 
 namespace relayvm {

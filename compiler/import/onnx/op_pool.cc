@@ -33,8 +33,8 @@ std::vector<int64_t> SplitPads(NodeContext& n, const std::vector<int64_t>& total
   return pads;
 }
 
-// The extents that output_shape asks for where the input's are open: what is too much goes from both ends
-// as pads would take it, and what is missing is added at the end. 0: as it is.
+// The extents that output_shape asks for where the input's are open: what is too much goes from
+// both ends as pads would take it, and what is missing is added at the end. 0: as it is.
 Value WithExtents(NodeContext& n, Value y, const std::vector<int64_t>& wanted) {
   TypedBuilder& b = n.b();
   const bool upper = n.String("auto_pad", "NOTSET") == "SAME_UPPER";

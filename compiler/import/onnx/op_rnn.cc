@@ -213,8 +213,8 @@ Outputs Lstm(NodeContext& n) {
 Outputs Gru(NodeContext& n) { return Layers(n, {RecurrentCell::kGru, "zrh", {"Sigmoid", "Tanh"}}); }
 Outputs Rnn(NodeContext& n) { return Layers(n, {RecurrentCell::kPlain, "h", {"Tanh"}}); }
 
-// The state is quantised as a whole too. ONNX Runtime does it for parts of a large batch, as many as
-// it has threads.
+// The state is quantised as a whole too. ONNX Runtime does it for parts of a large batch, as many
+// as it has threads.
 Outputs DynamicQuantizeLstm(NodeContext& n) {
   for (size_t i : {1, 2}) {
     const DType dtype = n.Input(i).dtype();

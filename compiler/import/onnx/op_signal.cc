@@ -78,8 +78,8 @@ Term Transform(const Term& x, const Term& length, const Term& bins, bool inverse
   return WithFirstAxesOf(x, y, bins, 2);
 }
 
-// The real signal of that length whose first `bins` complex numbers are `x` (.., bins, 2): the others
-// mirror them, so that all but the first and, of an even length, the last count twice.
+// The real signal of that length whose first `bins` complex numbers are `x` (.., bins, 2): the
+// others mirror them, so that all but the first and, of an even length, the last count twice.
 Term RealInverse(const Term& x, const Term& length, const Term& bins) {
   const Waves waves = MakeWaves(bins, length, length, x.dtype());
   const Term k = Range(bins);

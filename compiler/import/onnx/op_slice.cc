@@ -13,8 +13,8 @@ namespace {
 using Outputs = std::vector<Value>;
 
 // Parts whose sizes are computed. `whole`: they are not negative and sum to the extent, which is
-// checked; what is larger than any tensor counts as that, so that sums do not wrap (those of formulas
-// over dims never do).
+// checked; what is larger than any tensor counts as that, so that sums do not wrap (those of
+// formulas over dims never do).
 Outputs SplitBy(NodeContext& n, Value x, int axis, const std::vector<Term>& sizes, bool whole) {
   TypedBuilder& b = n.b();
   std::vector<Term> ends = {{b, b.Ints({0})}};
@@ -323,7 +323,8 @@ Outputs Pad(NodeContext& n) {
     std::vector<int64_t> begin, end, strides;
     for (int axis = 0; axis < x.rank(); ++axis) {
       auto& [before, after] = widths[static_cast<size_t>(axis)];
-      // Negated, each fits for sure; and what is cut off a dim that is known is no more than it has.
+      // Negated, each fits for sure; and what is cut off a dim that is known is no more than it
+      // has.
       const int64_t front = std::min<int64_t>(before, 0), back = std::min<int64_t>(after, 0);
       const int64_t room = x.dim(axis).is_const() ? x.dim(axis).value() : INT64_MAX;
       if (front < -room || back < -room - front) {

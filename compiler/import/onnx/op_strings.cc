@@ -1,5 +1,5 @@
-// Operators on strings: StringConcat, StringNormalizer, StringSplit, RegexFullMatch; and TfIdfVectorizer,
-// whose n-grams are strings or whole numbers.
+// Operators on strings: StringConcat, StringNormalizer, StringSplit, RegexFullMatch; and
+// TfIdfVectorizer, whose n-grams are strings or whole numbers.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Models on strings: imported, compiled, run; what ONNX Runtime 1.32 gives for them. Tensors are written
-// as Python writes them.
+// Models on strings: imported, compiled, run; what ONNX Runtime 1.32 gives for them. Tensors are
+// written as Python writes them.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -161,8 +161,9 @@ Outputs Squeeze(NodeContext& n) {
     }
     return {b.Squeeze(y, gone)};
   }
-  // Which dims go decides the rank: those of 1. What follows is imported for an open dim that is 1 and
-  // for one that is not; where that would be too often, such a dim stays, and must not be 1 when it runs.
+  // Which dims go decides the rank: those of 1. What follows is imported for an open dim that is 1
+  // and for one that is not; where that would be too often, such a dim stays, and must not be 1
+  // when it runs.
   std::vector<int64_t> ones;
   Value y = x;
   for (int i = 0; i < x.rank(); ++i) {

@@ -1,5 +1,5 @@
-// Ensembles of decision trees. All trees of all rows walk down at once: a table of where each stands
-// (rows, trees), and one step of all for each level; leaves lead to themselves.
+// Ensembles of decision trees. All trees of all rows walk down at once: a table of where each
+// stands (rows, trees), and one step of all for each level; leaves lead to themselves.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -111,7 +111,8 @@ bool ReadWeights(NodeContext& n, const std::string& prefix,
   return true;
 }
 
-// TreeEnsembleRegressor and TreeEnsembleClassifier: one list of nodes, each with its tree and number.
+// TreeEnsembleRegressor and TreeEnsembleClassifier: one list of nodes, each with its tree and
+// number.
 std::optional<Forest> ReadTrees(NodeContext& n, const std::string& prefix) {
   Forest f;
   const std::vector<int64_t> trees = n.Ints("nodes_treeids"), ids = n.Ints("nodes_nodeids"),

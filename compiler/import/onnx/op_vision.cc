@@ -209,8 +209,8 @@ Outputs BitCast(NodeContext& n) {
 // --- DeformConv ---
 
 // Pixels between pixels: x (batch, channels, height, width) at rows and columns (batch, groups of
-// channels, taps, height, width of the result), as (batch, channels, taps, height, width). What lies
-// outside is 0.
+// channels, taps, height, width of the result), as (batch, channels, taps, height, width). What
+// lies outside is 0.
 std::optional<Term> Sampled(NodeContext& n, const Term& x, const Term& row, const Term& column) {
   TypedBuilder& b = n.b();
   const auto fold = [&](const Term& v, const std::vector<Value>& dims) {
@@ -231,8 +231,8 @@ std::optional<Term> Sampled(NodeContext& n, const Term& x, const Term& row, cons
               {b.DimOf(x, 0), b.DimOf(x, 1), taps, b.DimOf(row, 3), b.DimOf(row, 4)});
 }
 
-// Inputs: data, weights, offsets of each tap at each place (rows and columns in turn), bias, weights
-// of taps at each place.
+// Inputs: data, weights, offsets of each tap at each place (rows and columns in turn), bias,
+// weights of taps at each place.
 Outputs DeformConv(NodeContext& n) {
   TypedBuilder& b = n.b();
   const Term x(n, 0), w(n, 1), offset(n, 2);

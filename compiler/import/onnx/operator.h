@@ -1,7 +1,7 @@
-// One entry for each ONNX operator: which numbers of inputs it takes and the function that writes it
-// as Relay. Tables stand in op_*.cc by subject; operator_table.cc joins them. A converter reads its
-// node through NodeContext and builds with its TypedBuilder; errors stick there, so that a converter
-// is straight code.
+// One entry for each ONNX operator: which numbers of inputs it takes and the function that writes
+// it as Relay. Tables stand in op_*.cc by subject; operator_table.cc joins them. A converter reads
+// its node through NodeContext and builds with its TypedBuilder; errors stick there, so that a
+// converter is straight code.
 //
 //   std::vector<Value> Gemm(NodeContext& n) {
 //     Value a = n.Int("transA", 0) ? n.b().Transpose(n.Input(0), {1, 0}) : n.Input(0);
@@ -34,13 +34,14 @@ class GraphImporter;
 struct CallAttributes;
 struct OperatorDef;
 
-// An attribute, and what those in its graphs that refer to a function's attributes take; null: nothing.
+// An attribute, and what those in its graphs that refer to a function's attributes take; null:
+// nothing.
 struct GivenAttribute {
   const onnx::AttributeProto* proto = nullptr;
   const CallAttributes* call = nullptr;
 };
-// `attribute` of a node in a function that was called with `call` (null: in none), where it may refer to
-// an attribute of the function. No proto where the call does not give that one.
+// `attribute` of a node in a function that was called with `call` (null: in none), where it may
+// refer to an attribute of the function. No proto where the call does not give that one.
 GivenAttribute Resolved(const onnx::AttributeProto& attribute, const CallAttributes* call);
 
 class NodeContext {
@@ -50,7 +51,8 @@ class NodeContext {
       : importer_(importer), node_(node), inputs_(std::move(inputs)), opset_(opset), call_(call) {}
 
   TypedBuilder& b();
-  // What formats share (../composite, ../arithmetic.h ...) takes a builder: a node stands for its own.
+  // What formats share (../composite, ../arithmetic.h ...) takes a builder: a node stands for its
+  // own.
   operator TypedBuilder&() { return b(); }  // NOLINT(google-explicit-constructor)
   std::string_view op_type() const;
   int opset() const { return opset_; }  // of the node's domain
@@ -86,11 +88,11 @@ class NodeContext {
   // An input that must be known now: axes, pads, scales. Nullopt and an error where it is not.
   std::optional<std::vector<int64_t>> ConstantInts(size_t i, std::string_view what);
   std::optional<std::vector<double>> ConstantFloats(size_t i, std::string_view what);
-  // Whether `v` can be of that shape, of which dims that are no numbers may be anything; an error of the
-  // node where it cannot.
+  // Whether `v` can be of that shape, of which dims that are no numbers may be anything; an error
+  // of the node where it cannot.
   bool FitsShape(const Value& v, const std::vector<Dim>& shape, std::string_view what);
-  // Input `i` is a tensor of that shape, Any being anything: an error of the node where it is not, at
-  // run time where only running tells. From here on Input(i) has those numbers as dims.
+  // Input `i` is a tensor of that shape, Any being anything: an error of the node where it is not,
+  // at run time where only running tells. From here on Input(i) has those numbers as dims.
   bool ExpectShape(size_t i, const std::vector<Dim>& shape, std::string_view what);
   // axes as an attribute (older opsets) or as input `i` (newer); nullopt where left out.
   std::optional<std::vector<int64_t>> AxesOf(std::string_view attr, size_t i);
@@ -106,8 +108,9 @@ class NodeContext {
   // The outputs are `yes` where the condition holds, else `no`; their ranks may differ. Return what
   // it gives.
   std::vector<Value> Fork(const Value& condition, std::vector<Value> yes, std::vector<Value> no);
-  // The node and what follows it are imported once more where the dim, whose number is `extent` (int64,
-  // rank 1), is 1, and once where it is not: IsOne says which. False: that would be too often.
+  // The node and what follows it are imported once more where the dim, whose number is `extent`
+  // (int64, rank 1), is 1, and once where it is not: IsOne says which. False: that would be too
+  // often.
   bool ForkByOne(const Dim& dim, const Value& extent);
   std::optional<bool> IsOne(const Dim& dim) const;
   // Where its random numbers begin: the attribute seed, or what its first output's name gives.

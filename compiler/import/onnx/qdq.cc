@@ -1,8 +1,8 @@
 // DequantizeLinear, a node, QuantizeLinear: the node on integers.
 //
-// Products are sums of integers, which one float32 factor brings to the scale of the result, rounded
-// halves to even: what QLinearConv and QLinearMatMul state. What moves elements, and maxima, keep
-// the integers. The float nodes stay in the graph for whoever else reads them.
+// Products are sums of integers, which one float32 factor brings to the scale of the result,
+// rounded halves to even: what QLinearConv and QLinearMatMul state. What moves elements, and
+// maxima, keep the integers. The float nodes stay in the graph for whoever else reads them.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -129,8 +129,8 @@ std::optional<std::vector<int64_t>> IntegersIn(const Value& v) {
   return typing::IntegerElements(*v.constant);
 }
 
-// The greatest magnitude of a sum of bytes times weights, whose output channel is axis `column`, and
-// the bias; nullopt where the weights are not constant.
+// The greatest magnitude of a sum of bytes times weights, whose output channel is axis `column`,
+// and the bias; nullopt where the weights are not constant.
 std::optional<double> GreatestSum(const Integers& x, const Integers& w, int column,
                                   const Value& bias) {
   const auto weights = IntegersIn(w.data);
@@ -185,8 +185,8 @@ std::optional<IntegerProduct> ElementProductOf(NodeContext& n, const NodeContext
       0};
 }
 
-// The sum of x * w less their zero points, by a Conv, Gemm or MatMul. `in_bytes`: nullopt where it is
-// no product of bytes.
+// The sum of x * w less their zero points, by a Conv, Gemm or MatMul. `in_bytes`: nullopt where it
+// is no product of bytes.
 std::optional<Term> SumOf(NodeContext& n, NodeContext& node, const Integers& x, const Integers& w,
                           int column, const Value& whole_bias, bool in_bytes) {
   TypedBuilder& b = n.b();

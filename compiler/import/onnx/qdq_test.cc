@@ -1,5 +1,5 @@
-// Quantised ONNX models in QDQ form: sums of integers, rounded once, halves to even. Scales are powers
-// of two, so that what the results must be is exact, ties included.
+// Quantised ONNX models in QDQ form: sums of integers, rounded once, halves to even. Scales are
+// powers of two, so that what the results must be is exact, ties included.
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -25,8 +25,8 @@ std::optional<Value> ByteConvOf(NodeContext& n, const ByteProduct& p);
 std::optional<Value> QuantisedInIntegers(NodeContext& n, const Term& scale,
                                          const std::optional<Term>& zero_point, DType dtype);
 
-// What a Conv, Gemm or MatMul of dequantised bytes computes, in real numbers: a sum of integers, scaled
-// (qdq.cc). Nullopt for other nodes.
+// What a Conv, Gemm or MatMul of dequantised bytes computes, in real numbers: a sum of integers,
+// scaled (qdq.cc). Nullopt for other nodes.
 std::optional<Value> DequantisedProduct(NodeContext& n);
 
 }  // namespace relayvm::import

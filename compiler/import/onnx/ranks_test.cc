@@ -1,5 +1,6 @@
-// ONNX models whose values have ranks that only running tells: branches that differ, Squeeze of what may
-// be 1; as outputs and on the way. And sequences and optional values of tensors with open dims.
+// ONNX models whose values have ranks that only running tells: branches that differ, Squeeze of
+// what may be 1; as outputs and on the way. And sequences and optional values of tensors with open
+// dims.
 #include <tuple>
 #include <utility>
 

@@ -1,5 +1,6 @@
-// Every operator of ONNX is known to take any number, or has a row that checks what it does with a wrong
-// one: those of number_ranges_test.cc, and here those that share what reads the input, and rarer ones.
+// Every operator of ONNX is known to take any number, or has a row that checks what it does with a
+// wrong one: those of number_ranges_test.cc, and here those that share what reads the input, and
+// rarer ones.
 #include <map>
 #include <set>
 #include <sstream>
@@ -217,8 +218,8 @@ std::vector<Numbered> NumberedInputs() {
   return all;
 }
 
-// Operators that take any number there is, or whose numbers are known when compiling (Scan of opset 8
-// has lengths: a test of its own in tests/onnx).
+// Operators that take any number there is, or whose numbers are known when compiling (Scan of opset
+// 8 has lengths: a test of its own in tests/onnx).
 constexpr std::string_view kWithout[] = {":Abs",
                                          ":Acos",
                                          ":Acosh",

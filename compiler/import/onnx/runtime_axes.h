@@ -1,5 +1,5 @@
-// Axes, pads and slices that are inputs of the graph. Their number is static, so that ranks are; the
-// dims of the results are computed. What every operator with such an input shares.
+// Axes, pads and slices that are inputs of the graph. Their number is static, so that ranks are;
+// the dims of the results are computed. What every operator with such an input shares.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
-// Shape arithmetic of ONNX models, in the manner of what exporters write: nothing of it is left in the
-// program but arithmetic on sizes in registers.
+// Shape arithmetic of ONNX models, in the manner of what exporters write: nothing of it is left in
+// the program but arithmetic on sizes in registers.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,6 +1,6 @@
-// Floats of 8 and 4 bits of ONNX: codes and numbers of both ways, by ONNX's reference and ml_dtypes; what
-// moves them, quantises by them, and their tensors at the border, where they are bytes. And integers of
-// 4 bits there.
+// Floats of 8 and 4 bits of ONNX: codes and numbers of both ways, by ONNX's reference and
+// ml_dtypes; what moves them, quantises by them, and their tensors at the border, where they are
+// bytes. And integers of 4 bits there.
 #include <cmath>
 #include <limits>
 

@@ -18,8 +18,8 @@ inline Value Texts(TypedBuilder& b, const std::vector<std::string>& texts) {
 std::vector<int64_t> IdsOf(TypedBuilder& b, const std::vector<std::string>& texts);
 // The numbers of strings, int64.
 Term Ids(const Term& strings);
-// Of each element of an int64 tensor the place of the first key that it is (int64), and the number of keys
-// where it is none of them. REQUIRES: there are keys.
+// Of each element of an int64 tensor the place of the first key that it is (int64), and the number
+// of keys where it is none of them. REQUIRES: there are keys.
 Term PlaceAmong(const Term& x, const std::vector<int64_t>& keys);
 
 // Casts that strings are part of. Errors are the node's.

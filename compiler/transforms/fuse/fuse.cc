@@ -210,8 +210,8 @@ class BlockFuser {
     }
   }
 
-  // Whether a join costs a pass over memory wherever its parts are made. What may be appended to, or
-  // made in its place, is left to lowering (lower_pieces.cc).
+  // Whether a join costs a pass over memory wherever its parts are made. What may be appended to,
+  // or made in its place, is left to lowering (lower_pieces.cc).
   bool IsCopyingJoin(size_t i) const {
     const auto* call = block_.bindings[i].value->As<OpCall>();
     if (call == nullptr || !nodes_[i].candidate || !call->op->is_join ||

@@ -1,7 +1,7 @@
-// What is made of sizes and numbers alone (ranges, filled tensors, vectors of sizes) is made where it
-// is read: each elementwise operator, gather or reduction that reads it gets a copy of its own, through
-// views too, so that FuseOps takes it into the reader's kernel and no tensor is filled for it.
-// Before: typed, kFinalTypes. After: the same; originals that nobody reads are left to
+// What is made of sizes and numbers alone (ranges, filled tensors, vectors of sizes) is made where
+// it is read: each elementwise operator, gather or reduction that reads it gets a copy of its own,
+// through views too, so that FuseOps takes it into the reader's kernel and no tensor is filled for
+// it. Before: typed, kFinalTypes. After: the same; originals that nobody reads are left to
 // EliminateDeadCode. Tested by make_at_use_test.cc.
 #pragma once
 

@@ -302,7 +302,8 @@ class LayoutPlanner {
       NameLeaf(member.data[0], turned(letters, turn.to, turn.from), fresh);
   }
 
-  // Members whose tensors have the letters that they should are of one group; others are as written.
+  // Members whose tensors have the letters that they should are of one group; others are as
+  // written.
   void Settle(Member& member) {
     const std::string letters = tensors_.at(member.data[0]).letters;
     bool fits = !letters.empty();

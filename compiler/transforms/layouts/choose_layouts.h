@@ -1,10 +1,10 @@
 // Which operators compute in another layout than the program wrote, and which tensors are kept in
 // another one where loops, branches and calls carry them: solved over the whole graph of values.
 //
-// Each group of tensors that meet in operators has two orders of dims to choose from, such as NCHW and
-// NHWC. An operator is in one of them, and what it reads from the other is transformed; a transpose
-// that the program wrote costs nothing where its argument and its result are kept alike. So the
-// cheapest choice is a minimum cut (min_cut.h) of
+// Each group of tensors that meet in operators has two orders of dims to choose from, such as NCHW
+// and NHWC. An operator is in one of them, and what it reads from the other is transformed; a
+// transpose that the program wrote costs nothing where its argument and its result are kept alike.
+// So the cheapest choice is a minimum cut (min_cut.h) of
 //
 //   transforms     by the bytes that they write; once for all readers; those of constants are free
 //   convolutions   nn.conv2d: by its arithmetic and what kernels make of a layout (layout_costs.h)
@@ -12,7 +12,7 @@
 //
 // An operator that the user names has no choice, and operators with kernels that nobody names have
 // none, but for nn.conv2d of float32. Without a named one, choices are kept where they save a
-// twentieth. Tested by end_to_end/layouts_test.cc.
+// twentieth. Tested by compiler/end_to_end/layouts_test.cc.
 #pragma once
 
 #include <map>

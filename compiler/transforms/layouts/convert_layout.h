@@ -1,17 +1,17 @@
-// Operators in another layout than the program wrote: where the user names one (as TVM's pass of that
-// name), and where it pays.
+// Operators in another layout than the program wrote: where the user names one (as TVM's pass of
+// that name), and where it pays.
 //
 //   relayc --layout nn.conv2d=NHWC:default --layout nn.conv2d_transpose=NHWC:HWIO
 //
-// Which operators move is solved over all of them at once (choose_layouts.h). An operator that moves
-// takes and gives data of its layout, its kernel too: operators that know no order of dims (add,
-// relu) are as they were, those with an axis get another one (concatenate, mean, also the widths of
-// pad), pools another layout. Where orders meet stands a layout_transform; those of constants are
-// folded, and two that undo each other never come about, nor transposes that the program wrote around
-// what moved. Loops, branches and calls carry what moved in its order.
+// Which operators move is solved over all of them at once (choose_layouts.h). An operator that
+// moves takes and gives data of its layout, its kernel too: operators that know no order of dims
+// (add, relu) are as they were, those with an axis get another one (concatenate, mean, also the
+// widths of pad), pools another layout. Where orders meet stands a layout_transform; those of
+// constants are folded, and two that undo each other never come about, nor transposes that the
+// program wrote around what moved. Loops, branches and calls carry what moved in its order.
 //
 // Before: typed. After: new variables have no types; Retype follows, then EliminateDeadCode removes
-// the transforms that nobody reads. Tested by end_to_end/layouts_test.cc.
+// the transforms that nobody reads. Tested by compiler/end_to_end/layouts_test.cc.
 #pragma once
 
 #include <optional>
@@ -27,8 +27,9 @@ namespace relayvm::ir {
 // operator has layouts, or a layout cannot be read.
 const OptionOf<LayoutChoices>& LayoutOption();
 
-// `costs`: what operators that nobody names choose by; without it they stay as written. kInvalidArgument
-// where a named layout fits none of the operator's calls; where it fits some, the others stay.
+// `costs`: what operators that nobody names choose by; without it they stay as written.
+// kInvalidArgument where a named layout fits none of the operator's calls; where it fits some, the
+// others stay.
 Result<Module> ConvertLayout(const Module& m, const LayoutChoices& named,
                              const std::optional<LayoutCosts>& costs);
 

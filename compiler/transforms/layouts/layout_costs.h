@@ -1,5 +1,6 @@
 // What layouts cost: estimates in nanoseconds on one core, for choose_layouts.h, from shares that
-// convolutions reach of 110 GFLOP/s (AVX-512, 2 cores of an AMD EPYC; their ratios are what counts).
+// convolutions reach of 110 GFLOP/s (AVX-512, 2 cores of an AMD EPYC; their ratios are what
+// counts).
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// How operators stand to the order of their data's dims: what choosing layouts (choose_layouts.h) and
-// converting to them (convert_layout.h) share. Tested by their tests.
+// How operators stand to the order of their data's dims: what choosing layouts (choose_layouts.h)
+// and converting to them (convert_layout.h) share. Tested by their tests.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,9 @@
 
 namespace relayvm::ir {
 
-// How a value's dims stand in another variable: the dims as the program has them have the letters of
-// `from`, the variable's are in the order of `to`, with blocks maybe (NCHW, NHWC; NCHW, NCHW16c).
+// How a value's dims stand in another variable: the dims as the program has them have the letters
+// of `from`, the variable's are in the order of `to`, with blocks maybe (NCHW, NHWC; NCHW,
+// NCHW16c).
 struct Order {
   std::string from, to;
 
@@ -43,8 +44,8 @@ bool IsDepthwise(const OpCall& call, const TensorType& weight, const std::string
 // result in the layout of its data. REQUIRES: LayoutRule::kChooses.
 std::optional<std::string> WrittenLayout(const OpCall& call, const TensorType& data,
                                          const Type& result);
-// The order of a transpose or a layout_transform without blocks: letters of the argument's dims, and
-// of the result's.
+// The order of a transpose or a layout_transform without blocks: letters of the argument's dims,
+// and of the result's.
 std::optional<Order> TurnedBy(const OpCall& call, int rank);
 // The attributes for data in that order; false where they say nothing of axes. `axes` are those of
 // the program.

@@ -1,6 +1,6 @@
 // The cheapest way to part the nodes of a graph in two, where edges that lead from one part to the
-// other cost what they carry: Boykov and Kolmogorov, "An experimental comparison of min-cut/max-flow
-// algorithms" (PAMI 2004), by Boost.Graph. Tested by min_cut_test.cc.
+// other cost what they carry: Boykov and Kolmogorov, "An experimental comparison of
+// min-cut/max-flow algorithms" (PAMI 2004), by Boost.Graph. Tested by min_cut_test.cc.
 #pragma once
 
 #include <cstdint>

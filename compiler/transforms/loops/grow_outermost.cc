@@ -104,8 +104,8 @@ class OrderPlanner {
       ForEachPlan(*var, [](const Type&, Plan& plan) { ++plan.copies; });
   }
 
-  // A tensor comes to a loop from where it is kept as the program has it. If it may be long, and the
-  // loop has few turns, turning it takes longer than they would.
+  // A tensor comes to a loop from where it is kept as the program has it. If it may be long, and
+  // the loop has few turns, turning it takes longer than they would.
   void AddStart(const Var& var) {
     ForEachPlan(var, [](const Type& type, Plan& plan) {
       const std::vector<Dim>& shape = type->As<TensorType>()->shape;

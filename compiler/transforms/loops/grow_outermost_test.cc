@@ -25,8 +25,8 @@ std::string Joins(const std::string& text) {
   return out;
 }
 
-// A loop over a tensor that grows along axis 1; `more` is done with the longer one in each turn, its
-// result is added to a sum.
+// A loop over a tensor that grows along axis 1; `more` is done with the longer one in each turn,
+// its result is added to a sum.
 std::string Loop(const std::string& more, const std::string& row = "%row",
                  const std::string& first = "(2, 7, 3)") {
   return R"(def @loop(%n: int64, %x: Tensor[(2, ?, 3), float32], %row: Tensor[(2, 1, 3), float32],

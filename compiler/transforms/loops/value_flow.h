@@ -1,11 +1,11 @@
-// Which tensors of a module are one tensor under several names: what a loop carries, a tuple holds, a
-// branch or a call gives on. For passes that change how a tensor is kept, everywhere at once.
+// Which tensors of a module are one tensor under several names: what a loop carries, a tuple holds,
+// a branch or a call gives on. For passes that change how a tensor is kept, everywhere at once.
 //
 // A value is as many leaves as its type has parts that are no tuples, in order. Leaves are joined
-// where one is handed on as it is: aliases, tuples and their fields, statements, results of branches
-// and clauses, arguments and results of functions that are only ever called by name. Operators,
-// references, constructors, closures and the entry function's own parameters and result join
-// nothing: those are borders. Tested by grow_outermost_test.cc.
+// where one is handed on as it is: aliases, tuples and their fields, statements, results of
+// branches and clauses, arguments and results of functions that are only ever called by name.
+// Operators, references, constructors, closures and the entry function's own parameters and result
+// join nothing: those are borders. Tested by grow_outermost_test.cc.
 #pragma once
 
 #include <optional>

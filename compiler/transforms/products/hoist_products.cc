@@ -19,8 +19,8 @@ namespace {
 
 // The bytes of a table of products that stands for all rows, and of one for a chunk of them.
 constexpr int64_t kTableBytes = 256 << 10;
-// Rows of a chunk: enough that weights are read seldom, few enough that what is left of the last one
-// is little.
+// Rows of a chunk: enough that weights are read seldom, few enough that what is left of the last
+// one is little.
 constexpr int64_t kLeastChunk = 8;
 constexpr int64_t kMostChunk = 64;
 

@@ -1,5 +1,5 @@
-// Products of a sequence's rows leave the loop that walks over the sequence: one product of many rows,
-// which reads its weights once, takes the place of one for each row.
+// Products of a sequence's rows leave the loop that walks over the sequence: one product of many
+// rows, which reads its weights once, takes the place of one for each row.
 //
 //   def @loop(%i, %n, %xs, %h, %w) {
 //     if (%i < %n) {
@@ -7,10 +7,10 @@
 //       ... nn.dense(%x, %w) ...               // let %p = take(%table, %i, axis=0)
 //       @loop(%i + 1, %n, %xs, ..., %w)        // @loop(..., %table)
 //
-// and who starts the loop computes %table = nn.dense(%xs, %w), if that is known to be small. Of other
-// sequences the loop carries the products of a chunk, 8 to 64 rows in at most 256 KiB where that
-// suffices for 8, and the number of its first row: a turn whose row is not there makes the next chunk.
-// So memory does not grow with the sequence.
+// and who starts the loop computes %table = nn.dense(%xs, %w), if that is known to be small. Of
+// other sequences the loop carries the products of a chunk, 8 to 64 rows in at most 256 KiB where
+// that suffices for 8, and the number of its first row: a turn whose row is not there makes the
+// next chunk. So memory does not grow with the sequence.
 //
 // Done where every row is walked over once: the row's number counts up by one, the loop ends at the
 // sequence's length, every path behind the product comes to the next turn (a decoder that may stop

@@ -11,8 +11,8 @@
 namespace relayvm::ir {
 namespace {
 
-// How many products there are after the pass of all rows, in the main function, or of a chunk of them,
-// whose numbers are made beside; and how many others.
+// How many products there are after the pass of all rows, in the main function, or of a chunk of
+// them, whose numbers are made beside; and how many others.
 std::string Products(const std::string& text) {
   const Module typed = Typed(text);
   const Module before = Retyped(EliminateDeadCode(ResolveShapes(typed)));

@@ -164,9 +164,9 @@ std::string KernelLayout(const OpCall& call, const HostTensor& w, const TensorTy
   return groups == 1 && outs % width == 0 ? fmt::format("O{}I{}o", letters, width) : "";
 }
 
-// Whether a convolution's kernel of float16 is read as it is: not what is a product of whole images,
-// nor, channels last, of more than single channels; nor, channels first and summed directly, by few
-// pixels, where widening weights takes as long as using them.
+// Whether a convolution's kernel of float16 is read as it is: not what is a product of whole
+// images, nor, channels last, of more than single channels; nor, channels first and summed
+// directly, by few pixels, where widening weights takes as long as using them.
 bool WidensAsItIs(const OpCall& call, const HostTensor& w, const TensorType& result) {
   constexpr int64_t kMostDirect = 4;    // outputs of a group
   constexpr int64_t kLeastPixels = 80;  // measured: 64 took 1.1 times as long, 81 the same

@@ -29,8 +29,8 @@ Status CheckWeightOptions(const PassOptionValues& options, int opt_level);
 // --exact: no faster way to compute that loses more than summing in another order.
 const OptionOf<bool>& ExactOption();
 
-// `cpu`: as KernelOptions::cpu. `asked`: the form of weights of float32 that an option asks for; null: what
-// holds their numbers.
+// `cpu`: as KernelOptions::cpu. `asked`: the form of weights of float32 that an option asks for;
+// null: what holds their numbers.
 Module PackWeights(const Module& m, const std::string& cpu, const WeightForm* asked = nullptr,
                    bool exact = false);
 

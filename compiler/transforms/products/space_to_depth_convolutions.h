@@ -9,7 +9,7 @@
 // blocked layouts stay as they are.
 //
 // Before: typed. After: new variables have no types; Retype follows. Tested by
-// end_to_end/copies_test.cc.
+// compiler/end_to_end/copies_test.cc.
 #pragma once
 
 #include "compiler/ir/ir.h"

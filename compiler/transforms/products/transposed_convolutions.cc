@@ -81,7 +81,8 @@ class TransposedCallLowering {
     is_quantised_ = name == "qnn.conv2d_transpose";
     if (is_quantised_) spatial_ = 2;
     if (spatial_ == 0 || !Read()) return false;
-    // What stands in its place computes nonsense, without an error, where the result would be negative.
+    // What stands in its place computes nonsense, without an error, where the result would be
+    // negative.
     KeepGuards(m_, call_, binding_.value->span, out_);
     Atom weight = PreparedWeight();
     // Results of all phases: those of the last axis are joined first.

@@ -1,5 +1,5 @@
-// nn.conv1d, 2d and 3d_transpose, and qnn.conv2d_transpose, become plain convolutions, which have fast
-// kernels.
+// nn.conv1d, 2d and 3d_transpose, and qnn.conv2d_transpose, become plain convolutions, which have
+// fast kernels.
 //
 // An output at position u = y + padding reads the taps k with u - k * dilation a multiple of the
 // stride s: those of its phase, u mod s. With stride 1 there is one phase, a convolution with the
@@ -13,7 +13,7 @@
 // another layout than the data's stay as they are.
 //
 // Before: typed. After: new variables have no types; Retype follows. Tested by
-// end_to_end/transposed_convolutions_test.cc.
+// compiler/end_to_end/transposed_convolutions_test.cc.
 #pragma once
 
 #include "compiler/ir/ir.h"

@@ -1,10 +1,11 @@
-// The constant kernels of the convolutions that become nn.contrib_conv2d_winograd: a part of PackWeights.
+// The constant kernels of the convolutions that become nn.contrib_conv2d_winograd: a part of
+// PackWeights.
 //
-// Transformed they take up to four times the room. Where all of them together would make the module's
-// constants larger by more than kMostGrowth, each has a recipe (ir::Recipe), so that files hold the
-// kernels as they are given (as float16 where that holds their numbers) and transform them when they are
-// loaded; else files hold them transformed. Either way the numbers are the same bits, made by the same
-// builtin. Graphs have theirs in the file of their kernels; native code
+// Transformed they take up to four times the room. Where all of them together would make the
+// module's constants larger by more than kMostGrowth, each has a recipe (ir::Recipe), so that files
+// hold the kernels as they are given (as float16 where that holds their numbers) and transform them
+// when they are loaded; else files hold them transformed. Either way the numbers are the same bits,
+// made by the same builtin. Graphs have theirs in the file of their kernels; native code
 // transforms them at its first use.
 //
 // Tested by pack_weights_test.cc.

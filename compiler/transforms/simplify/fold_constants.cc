@@ -19,8 +19,8 @@ constexpr int64_t kLargeBytes = 64 << 10;
 constexpr int64_t kSmallBytes = 16 << 10;
 // And so large where it holds integers: grids of indices that a program makes of ranges.
 constexpr int64_t kIndexBytes = 64 << 10;
-// What is made of operands of at least kDataBytes (a table that is repeated, not a number that fills a
-// tensor) may be larger than they are by so much, over the whole program.
+// What is made of operands of at least kDataBytes (a table that is repeated, not a number that
+// fills a tensor) may be larger than they are by so much, over the whole program.
 constexpr double kDataBytes = 512;
 constexpr double kMostGrowth = 128 << 20;
 // Simple operations: work that is worth a kernel; that all calls may take beyond what is in
@@ -158,8 +158,8 @@ class Folder final : public Substitution {
     return true;
   }
 
-  // The outputs of `spec`, unless they take too much work, or the program is to report what is wrong
-  // when it runs.
+  // The outputs of `spec`, unless they take too much work, or the program is to report what is
+  // wrong when it runs.
   std::optional<std::vector<HostTensor>> Evaluate(const KernelSpec& spec,
                                                   const std::vector<const HostTensor*>& inputs,
                                                   double bytes) {

@@ -14,8 +14,8 @@
 
 namespace relayvm::ir {
 
-// `cpu`: as KernelOptions::cpu; what this machine cannot run is not folded by kernels. Once a stop is
-// asked for, nothing more is folded.
+// `cpu`: as KernelOptions::cpu; what this machine cannot run is not folded by kernels. Once a stop
+// is asked for, nothing more is folded.
 Module FoldConstants(const Module& m, const std::string& cpu = "native",
                      const std::stop_token& stop = {});
 

@@ -1,5 +1,5 @@
-// Values that functions hold for those that they call, where these are many: a row of functions each
-// of which takes what all later ones read would have parameters by the square of its length.
+// Values that functions hold for those that they call, where these are many: a row of functions
+// each of which takes what all later ones read would have parameters by the square of its length.
 //
 //   let %h = main.held1(%x1, %x2, ... %x16);            // type main.held1 { main.held1(Tensor[(4)], ...) }
 //   @main.rank1(%y, %c, %h)
@@ -8,8 +8,8 @@
 //     let %x1 = match (%h) { main.held1(%v, _, ...) => %v };    // where it is read
 //
 // A type of its own says in one word what all fields are. The dims of its fields are open but for
-// constants; symbols that several values share are stated anew where the values are read, next to one
-// that is passed as it is. Many holders are fields of one, and so on: a tree. Tested by
+// constants; symbols that several values share are stated anew where the values are read, next to
+// one that is passed as it is. Many holders are fields of one, and so on: a tree. Tested by
 // specialise_ranks_test.cc.
 #pragma once
 
@@ -75,8 +75,8 @@ class HeldValues {
 
   explicit HeldValues(Module& m) : m_(m) {}
 
-  // Where `direct` has too many values, in order of first use, those that are used last go to holders,
-  // which `out` binds. `others`: types of what is passed besides.
+  // Where `direct` has too many values, in order of first use, those that are used last go to
+  // holders, which `out` binds. `others`: types of what is passed besides.
   void Hold(const Scope& scope, const std::vector<Type>& others, std::vector<Value>& direct,
             State& state, std::vector<Binding>& out);
   // Binds in `out` those of `wanted` that are held and have no image yet, and maps them.

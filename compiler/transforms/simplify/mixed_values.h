@@ -1,4 +1,5 @@
-// What one round of SpecialiseRanks has found: values that have several ranks. Private to that pass.
+// What one round of SpecialiseRanks has found: values that have several ranks. Private to that
+// pass.
 #pragma once
 
 #include <functional>

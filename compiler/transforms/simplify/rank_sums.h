@@ -5,8 +5,8 @@
 //   }
 //   let %y = match (@f(%c, %x)) { f.of1(%v) => %v, f.of2(%v) => %v };
 //
-// which makes %y a value of several ranks as those of branches are. What a function gives and has no
-// type yet, as it comes of a call of the function itself, goes through @f.wrap until it has one.
+// which makes %y a value of several ranks as those of branches are. What a function gives and has
+// no type yet, as it comes of a call of the function itself, goes through @f.wrap until it has one.
 //
 // Part of SpecialiseRanks, whose errors say why there is no such type. Tested by
 // specialise_ranks_test.cc.

@@ -40,8 +40,8 @@ bool ReadsNoElement(const Module& m, const Binding& b) {
 }
 
 // Numbers read from tensors wrap as their dtype does: only dims, which are never negative, may
-// become dimension arithmetic. A number as it was read is itself, in integers that hold it; a view of
-// such numbers stays a view, but for one number alone: that is in a register.
+// become dimension arithmetic. A number as it was read is itself, in integers that hold it; a view
+// of such numbers stays a view, but for one number alone: that is in a register.
 bool IsShapeArithmetic(const std::vector<Dim>& elements, const TensorType& type, bool is_view) {
   const bool wide = type.dtype == DType::kInt64 && (!is_view || type.rank() == 0);
   bool pure = true;

@@ -23,11 +23,11 @@ namespace {
 
 // Rounds that look at the whole program. Each takes the first such branches of each block.
 constexpr size_t kMaxRounds = 1000;
-// Bindings that functions copied to their calls may have, together: others give a value of a type of
-// its own, which costs the caller a match and shares the function's code.
+// Bindings that functions copied to their calls may have, together: others give a value of a type
+// of its own, which costs the caller a match and shares the function's code.
 constexpr size_t kMostCopied = 512;
-// Bindings and parameters that the pass makes, together: so many, and so many for each binding of the
-// program.
+// Bindings and parameters that the pass makes, together: so many, and so many for each binding of
+// the program.
 constexpr size_t kMostMade = 4096, kMostMadeEach = 128;
 
 constexpr const char* kAttr = "Continuation";
@@ -88,9 +88,9 @@ class Specialiser {
 
   // --- The functions that the last round made ---
   //
-  // Each round types these and what they call, and no others; and of what follows branches they have
-  // as much as ends in the next ones. So a row of branches takes time linear in its length. When
-  // they hold nothing that is mixed the whole program is looked at again.
+  // Each round types these and what they call, and no others; and of what follows branches they
+  // have as much as ends in the next ones. So a row of branches takes time linear in its length.
+  // When they hold nothing that is mixed the whole program is looked at again.
 
   Module NewOnes() const {
     Module part;

@@ -72,7 +72,8 @@ class ViewMover {
     return at != uses_.end() && at->second == 1;
   }
 
-  // A part reshaped: the data of an elementwise operator, so that the operator stays before the join.
+  // A part reshaped: the data of an elementwise operator, so that the operator stays before the
+  // join.
   Atom Reshaped(BindingBuilder& builder, const Atom& part, const Attrs& shape) const {
     const Var* v = AsVar(part);
     const auto at = v == nullptr ? elementwise_.end() : elementwise_.find(v->id);

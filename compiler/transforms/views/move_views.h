@@ -6,7 +6,7 @@
 //   reshape(concatenate((a, b), axis), shape)  ->  concatenate((reshape(a, ..), reshape(b, ..)), axis)
 //
 // Before: typed. After: new variables have no types; Retype follows. Tested by
-// end_to_end/copies_test.cc.
+// compiler/end_to_end/copies_test.cc.
 #pragma once
 
 #include "compiler/ir/ir.h"

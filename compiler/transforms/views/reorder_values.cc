@@ -174,7 +174,8 @@ class Reorder final : public KeptValues {
     return m_.arena->New<Function>(std::move(copy));
   }
 
-  // `result`: of what the block's result is handed on to; nothing where that is as the program has it.
+  // `result`: of what the block's result is handed on to; nothing where that is as the program has
+  // it.
   const Block* Rewrite(const Block& block, const std::optional<Leaves>& result,
                        std::vector<Binding> before = {}) {
     Block out;

@@ -54,7 +54,8 @@ std::optional<Indices> Read(const Atom& a, bool tuples_last) {
   return out;
 }
 
-// Whether the last row counts from 0 to extent - 1, over and over, while the others stay as they are.
+// Whether the last row counts from 0 to extent - 1, over and over, while the others stay as they
+// are.
 bool CoversLastAxis(const Indices& indices, int64_t extent) {
   if (extent < 1 || indices.columns % extent != 0) return false;
   for (int64_t m = 0; m < indices.depth; ++m) {
@@ -123,8 +124,8 @@ class Widener {
     return true;
   }
 
-  // Whether the updates have the dims of the indices, but for that of the tuples, and of what of the
-  // data no index names.
+  // Whether the updates have the dims of the indices, but for that of the tuples, and of what of
+  // the data no index names.
   bool HasUpdatePerElement(const std::vector<Atom>& args, const TensorType& data, int64_t depth,
                            bool tuples_last) const {
     const TensorType indices = *AtomType(m_, args[1])->As<TensorType>();

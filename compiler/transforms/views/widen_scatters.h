@@ -1,5 +1,5 @@
-// scatter_nd whose constant indices name every element of a slice, one after the other, as exports of
-// x[..., a:b, :] = y do, names the slices in their place: fewer indices, more elements for each.
+// scatter_nd whose constant indices name every element of a slice, one after the other, as exports
+// of x[..., a:b, :] = y do, names the slices in their place: fewer indices, more elements for each.
 //
 //   scatter_nd(x: (4, 8, 3), [[0, 0, .. ], [2, 2, 2 ..], [0, 1, 2 ..]], y)
 //     ->  scatter_nd(x, [[0, ..], [2, ..]], reshape(y, (.., 3)))

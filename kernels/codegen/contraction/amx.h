@@ -1,18 +1,20 @@
-// Products by AMX's tile registers, of 16 rows of 16 words: of pairs of bfloat16 (PanelForm::kPairs) and of
-// four bytes (kQuads), where the target has AMX and the product more than a few rows.
+// Products by AMX's tile registers, of 16 rows of 16 words: of pairs of bfloat16
+// (PanelForm::kPairs) and of four bytes (kQuads), where the target has AMX and the product more
+// than a few rows.
 //
 //                       B: 16 words of k, 32 columns of a panel
 //                         tmm6     tmm7
 //   A: 32 rows,   tmm4    tmm0     tmm1        C += A * B, 16 words of k at a time: 4 loads, 4 products.
 //   16 words      tmm5    tmm2     tmm3        With at most 16 rows or columns, half or a quarter of it.
 //
-// Panels of B are read where VPDPBF16PS and VPDPBUSD would read them: 16 rows of a panel are a tile. Rows
-// of A are packed with their words along k. Words of k that fill no tile come from a copy with zeros below
-// (EmitAmxTail). Rows of C that A does not have are computed from whatever is there, and not stored.
+// Panels of B are read where VPDPBF16PS and VPDPBUSD would read them: 16 rows of a panel are a
+// tile. Rows of A are packed with their words along k. Words of k that fill no tile come from a
+// copy with zeros below (EmitAmxTail). Rows of C that A does not have are computed from whatever is
+// there, and not stored.
 //
-// A kernel configures the tiles of its thread when it begins, and releases them when it ends or asks whether
-// to go on: what is then done on the thread may be something else's. It keeps nothing in them meanwhile.
-// Tested by amx_test.cc.
+// A kernel configures the tiles of its thread when it begins, and releases them when it ends or
+// asks whether to go on: what is then done on the thread may be something else's. It keeps nothing
+// in them meanwhile. Tested by amx_test.cc.
 #pragma once
 
 #include <string>
@@ -49,8 +51,8 @@ struct AmxConfig {
   unsigned row_tiles, column_tiles;
   int64_t a_row_stride, b_row_stride, tail_row_stride, c_row_stride;
 };
-// As EmitTileCall, call.k in words; call.tail is what EmitAmxTail made. REQUIRES: the tiles are configured;
-// what follows A's words up to a whole tile is 0, or any integers.
+// As EmitTileCall, call.k in words; call.tail is what EmitAmxTail made. REQUIRES: the tiles are
+// configured; what follows A's words up to a whole tile is 0, or any integers.
 void EmitAmxCall(Builder& builder, const AmxConfig& config, const TileCall& call);
 
 }  // namespace relayvm::codegen

@@ -1,18 +1,18 @@
-// For tests: AMX on processors that have none. There each of its instructions raises #UD, of which Linux
-// makes SIGILL; the handler decodes the instruction, does its work on tile registers in memory, and goes
-// on behind it. So compiled kernels run as they are, on any thread. Where the processor has AMX and Linux
-// permits it (IsNative) no signal comes, and the same tests run on the hardware, whatever level the
-// environment names.
+// For tests: AMX on processors that have none. There each of its instructions raises #UD, of which
+// Linux makes SIGILL; the handler decodes the instruction, does its work on tile registers in
+// memory, and goes on behind it. So compiled kernels run as they are, on any thread. Where the
+// processor has AMX and Linux permits it (IsNative) no signal comes, and the same tests run on the
+// hardware, whatever level the environment names.
 //
-// As the Intel SDM has it, vol. 1, chapter 18 (palette 1: 8 tiles of at most 16 rows of 64 bytes), and vol.
-// 2: LDTILECFG, STTILECFG, TILERELEASE, TILEZERO, TILELOADD[T1], TILESTORED, TDPBF16PS, TDPB[SU][SU]D, with
-// the conditions of exception classes AMX-E1 to E6 but for those of memory. What the SDM answers with an
-// exception is kept for Fault(), and the instruction does nothing.
+// As the Intel SDM has it, vol. 1, chapter 18 (palette 1: 8 tiles of at most 16 rows of 64 bytes),
+// and vol. 2: LDTILECFG, STTILECFG, TILERELEASE, TILEZERO, TILELOADD[T1], TILESTORED, TDPBF16PS,
+// TDPB[SU][SU]D, with the conditions of exception classes AMX-E1 to E6 but for those of memory.
+// What the SDM answers with an exception is kept for Fault(), and the instruction does nothing.
 //
 //   C4   R X B mmmmm (inverted; 00010: 0F38)   W vvvv L pp (vvvv inverted)   opcode   ModRM [SIB] [disp]
 //
-// Not here: prefixes of segments and of addresses, which kernels do not use; restarts after page faults.
-// Tested by amx_emulator_test.cc.
+// Not here: prefixes of segments and of addresses, which kernels do not use; restarts after page
+// faults. Tested by amx_emulator_test.cc.
 #pragma once
 
 #include <cpuid.h>
@@ -199,8 +199,8 @@ inline uint32_t Word(unsigned tile, unsigned row, unsigned column) {
   std::memcpy(&word, &registers.tiles[tile][row][column * 4], 4);
   return word;
 }
-// What a product leaves in the rows that it does not have is 0, and they were that already: whatever
-// writes a tile sees to it.
+// What a product leaves in the rows that it does not have is 0, and they were that already:
+// whatever writes a tile sees to it.
 inline void SetWord(unsigned tile, unsigned row, unsigned column, uint32_t word) {
   std::memcpy(&registers.tiles[tile][row][column * 4], &word, 4);
 }
@@ -322,8 +322,8 @@ inline void OnIllegalInstruction(int /*signal*/, siginfo_t* /*info*/, void* raw)
 // --- For tests ---
 
 // Whether the processor executes AMX's instructions, for all threads of this process. Not what
-// CpuFeatures says, which may leave out what the machine has: LDTILECFG raises no signal then, and tiles
-// would be of two minds.
+// CpuFeatures says, which may leave out what the machine has: LDTILECFG raises no signal then, and
+// tiles would be of two minds.
 inline bool IsNative() {
   constexpr uint32_t kFeatures = 1U << 22 | 1U << 24 | 1U << 25;  // AMX-BF16, TILE, INT8
   constexpr int64_t kRequestPermission = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM

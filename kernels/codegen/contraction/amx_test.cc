@@ -1,5 +1,6 @@
-// How kernels use AMX: which they are, that each thread and each turn has its tiles configured, and that none
-// are left behind. That products are right is in weights_test.cc and integer_test.cc, for the same target.
+// How kernels use AMX: which they are, that each thread and each turn has its tiles configured, and
+// that none are left behind. That products are right is in weights_test.cc and integer_test.cc, for
+// the same target.
 #include "kernels/codegen/contraction/amx.h"
 
 #include <thread>

@@ -202,8 +202,8 @@ class AttentionEmitter : private AttentionRows {
     }
   }
 
-  // Scores in the place of products; then the maximum of all so far, and what earlier sums are to be
-  // multiplied by.
+  // Scores in the place of products; then the maximum of all so far, and what earlier sums are to
+  // be multiplied by.
   void EmitMaxima(Value* key, Value* count) {
     BindHead();
     Bind(d_.first_key, key);

@@ -2,16 +2,16 @@
 //
 // Keys come in blocks. Of each block the scores are computed, and with the maximum and the sum of
 // their rows so far, the sum of values weighed by them is brought to the new maximum and added to:
-// Milakov, Gimelshein, "Online normalizer calculation for softmax" (2018); Dao, Fu, Ermon, Rudra, Re,
-// "FlashAttention" (2022).
+// Milakov, Gimelshein, "Online normalizer calculation for softmax" (2018); Dao, Fu, Ermon, Rudra,
+// Re, "FlashAttention" (2022).
 //
-// A unit is a panel of queries of one head. Its queries are packed, transposed, and all products are
-// transposed too: vectors run along the queries, and tiles (tile.h) read keys and values by
+// A unit is a panel of queries of one head. Its queries are packed, transposed, and all products
+// are transposed too: vectors run along the queries, and tiles (tile.h) read keys and values by
 // broadcasts where they are. So neither is packed, rows' maxima and sums are those of vectors, and
 // the weights of a block are where the second product reads them.
 //
-// What softmax gives where it is no number, it gives: a row whose scores are all -inf is NaN, and so
-// is one that has a NaN or +inf. Without keys the result is 0. The order of sums depends on the
+// What softmax gives where it is no number, it gives: a row whose scores are all -inf is NaN, and
+// so is one that has a NaN or +inf. Without keys the result is 0. The order of sums depends on the
 // number of keys and of queries alone.
 //
 // A group qualifies when its one output is a float32 computation with the hint kAttention (te.h),

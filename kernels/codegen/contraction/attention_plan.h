@@ -49,8 +49,8 @@ struct AttentionDetail {
   Dim q_offset, s_offset, o_offset, row_offset;
 };
 
-// Keys whose scores are in scratch at a time: they and what they are computed with stay in the first
-// cache. A multiple of all lanes and of most tiles.
+// Keys whose scores are in scratch at a time: they and what they are computed with stay in the
+// first cache. A multiple of all lanes and of most tiles.
 inline constexpr int64_t kKeyBlock = 144;
 // Queries that vectors along them would mostly leave empty: each is a row, with vectors along the
 // keys and along the elements of values. So many rows are worked on together.

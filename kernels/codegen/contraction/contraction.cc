@@ -29,8 +29,8 @@ namespace {
 
 using llvm::Value;
 
-// Pixels are read where they are for so many rows. More results than these, each in memory of its own, are
-// better written in longer runs.
+// Pixels are read where they are for so many rows. More results than these, each in memory of its
+// own, are better written in longer runs.
 
 // --- Product ---
 
@@ -332,8 +332,8 @@ class ProductEmitter {
         });
   }
 
-  // How many of `count` panels from `column` on are read where they are: whole ones of one image, of
-  // pixels that windows do not overlap, by few rows. Null: never any.
+  // How many of `count` panels from `column` on are read where they are: whole ones of one image,
+  // of pixels that windows do not overlap, by few rows. Null: never any.
   Value* PanelsInPlace(Value* column, Value* count) {
     if (!d_.pixels_in_place || d_.rows.value() > kMostRowsInPlace ||
         d_.rows.value() % d_.tile_rows != 0 || d_.channel_block < d_.pixels.group_channels ||
@@ -633,7 +633,8 @@ class ProductEmitter {
                      BStride(),
                      /*tail_row_stride=*/d_.panel,
                      /*c_row_stride=*/d_.panel};
-    // Calls with one register or two, as `count` needs; all counts are `all` and what is left of it.
+    // Calls with one register or two, as `count` needs; all counts are `all` and what is left of
+    // it.
     auto choose = [&](Value* count, const Dim& all, const std::function<void(unsigned)>& with) {
       const int64_t rest = all.is_const() ? all.value() % (2 * kAmxTile) : 1;
       if (rest == 0 || rest > kAmxTile) return with(2);

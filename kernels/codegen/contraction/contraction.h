@@ -68,9 +68,10 @@ ContractionTarget ContractionTargetFor(const std::string& cpu);
 // above).
 int64_t PreferredPanelWidth(const std::string& cpu, DType dtype = DType::kFloat32);
 
-// Whether weights in blocks of so many along K are read by tiles: int8 (ceil(N / P), blocks, block, P)
-// or uint32 (ceil(N / P), blocks, block / 8, P) that hold eight integers of 4 bits, lowest first; then
-// inputs[2] is scales (ceil(N / P), blocks, P), inputs[3] perhaps zero points, all of kDense.
+// Whether weights in blocks of so many along K are read by tiles: int8 (ceil(N / P), blocks, block,
+// P) or uint32 (ceil(N / P), blocks, block / 8, P) that hold eight integers of 4 bits, lowest
+// first; then inputs[2] is scales (ceil(N / P), blocks, P), inputs[3] perhaps zero points, all of
+// kDense.
 bool TakesWeightBlock(int64_t block);
 
 // The P that constant kernels of convolutions, channels first, are best packed with for this cpu
@@ -94,8 +95,8 @@ struct ContractionPlan {
   std::shared_ptr<const ContractionDetail> detail;
   std::shared_ptr<const AttentionDetail> attention;
   std::shared_ptr<const WinogradDetail> winograd;
-  // With `detail`: the same product by AMX's tiles, for more than kMostRowsWithoutAmx rows (amx.h); null
-  // where it never is. The units are the same.
+  // With `detail`: the same product by AMX's tiles, for more than kMostRowsWithoutAmx rows (amx.h);
+  // null where it never is. The units are the same.
   std::shared_ptr<const ContractionDetail> amx;
 
   // Why the kernel does not have the tile of ContractionTarget::schedule; empty where it has.

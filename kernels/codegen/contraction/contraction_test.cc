@@ -248,8 +248,8 @@ TEST_CASE("every target") {
   }
 }
 
-// Which code serves a product is chosen by its rows against the tiles of a level, which have 5 to 12:
-// one to three tiles of each, as constants and as what only running tells.
+// Which code serves a product is chosen by its rows against the tiles of a level, which have 5 to
+// 12: one to three tiles of each, as constants and as what only running tells.
 TEST_CASE("every number of rows up to three tiles, on every level") {
   for (const char* cpu : {"x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
     if (!Runs(cpu)) continue;

@@ -253,8 +253,8 @@ TEST_CASE("convolutions with weights of float16") {
   }
 }
 
-// Those that read weights one by one: images of a few vectors, short lines, planes, lines that share
-// what they load, sums in loops; channels last, in blocks of pixels and without.
+// Those that read weights one by one: images of a few vectors, short lines, planes, lines that
+// share what they load, sums in loops; channels last, in blocks of pixels and without.
 TEST_CASE("convolutions with few channels a group and weights of float16") {
   for (const std::string& cpu : Targets()) {
     CAPTURE(cpu);

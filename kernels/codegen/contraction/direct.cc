@@ -243,8 +243,8 @@ class DirectEmitter {
     }
   }
 
-  // What a block's input lines are loaded by, once for all of them: the position of lane 0 at tap 0,
-  // and the lanes inside of the line for each vector of contiguous elements from there.
+  // What a block's input lines are loaded by, once for all of them: the position of lane 0 at tap
+  // 0, and the lanes inside of the line for each vector of contiguous elements from there.
   struct LineMasks {
     Value* x;
     std::map<int64_t, Value*> inside;  // by the vector's distance from x; empty: all are inside

@@ -1,7 +1,8 @@
-// A block is d.block_lines lines by d.block_pixels pixels of the output. Each pixel of the input that it
-// reaches is loaded once, and multiplied by the weights of all taps that bring it to a pixel of the
-// block. Where some of it lies outside of the input or the output, masks say so: a lane of one pixel is
-// as far inside as all of its lanes, so that a mask is made once for all channels.
+// A block is d.block_lines lines by d.block_pixels pixels of the output. Each pixel of the input
+// that it reaches is loaded once, and multiplied by the weights of all taps that bring it to a
+// pixel of the block. Where some of it lies outside of the input or the output, masks say so: a
+// lane of one pixel is as far inside as all of its lanes, so that a mask is made once for all
+// channels.
 #include "kernels/codegen/contraction/direct_channels.h"
 
 #include <vector>
@@ -97,8 +98,8 @@ class ChannelBlockEmitter {
   struct Existing {
     std::vector<Value*> lines, pixels, input_lines, input_pixels;  // i1
   };
-  // `from` + i, or where that does not exist 0: a vector that is masked off costs hundreds of cycles
-  // where its memory is not there.
+  // `from` + i, or where that does not exist 0: a vector that is masked off costs hundreds of
+  // cycles where its memory is not there.
   Value* PositionOf(Value* from, int64_t i, const std::vector<Value*>& exist) {
     Value* at = Add(b_, from, i);
     return exist.empty() ? at : b_.CreateSelect(exist[static_cast<size_t>(i)], at, I64(b_, 0));

@@ -1,6 +1,6 @@
-// Lane g * W + x of vector j is pixel x of line j * lines + g of the output, W pixels wide. All lines
-// of the input are loaded once, in whole vectors; what a tap multiplies is gathered from them in
-// registers, with zeros where it lies outside.
+// Lane g * W + x of vector j is pixel x of line j * lines + g of the output, W pixels wide. All
+// lines of the input are loaded once, in whole vectors; what a tap multiplies is gathered from them
+// in registers, with zeros where it lies outside.
 #include "kernels/codegen/contraction/direct_small.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // The weights of direct convolutions, one by one; those of float16 are made float32 in scratch, a
-// group's at a time. Tested through contraction/conv_test.cc.
+// group's at a time. Tested through kernels/codegen/contraction/conv_test.cc.
 #pragma once
 
 #include <vector>
@@ -16,8 +16,8 @@ class DirectWeights {
   // Of float16 (d.a.halves): makes those of a group float32, d.a_offset bytes into `memory`, and
   // returns where they are.
   llvm::Value* Widen(llvm::Value* group, llvm::Value* memory);
-  // Makes `group` the one that Load reads of. `widened`: what Widen returned for it; without it those
-  // of float16 are widened here, into the scratch.
+  // Makes `group` the one that Load reads of. `widened`: what Widen returned for it; without it
+  // those of float16 are widened here, into the scratch.
   void Bind(llvm::Value* group, llvm::Value* widened = nullptr);
   // Of tap (and input channel) k, for output channel `output` of the group.
   llvm::Value* Load(int64_t output, llvm::Value* k);

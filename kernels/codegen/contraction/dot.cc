@@ -23,8 +23,8 @@ DotShape DotShapeOfSets(unsigned rows, unsigned sets, unsigned vector_registers)
 
 DotShape DotShapeOf(unsigned rows, DotForm form, unsigned vector_registers) {
   if (form == DotForm::kFewColumns) return {1, SetsFor(rows)};
-  // Two sets hide most of what an FMA takes, and leave products that must sum in this order for many
-  // rows room for two units.
+  // Two sets hide most of what an FMA takes, and leave products that must sum in this order for
+  // many rows room for two units.
   if (form == DotForm::kLong && rows == 1) return {1, 2};
   const unsigned most = form == DotForm::kLong ? 4 : 8;
   const unsigned units = std::min(most, DotShapeOfSets(rows, 1, vector_registers).units);

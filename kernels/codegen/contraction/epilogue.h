@@ -1,5 +1,5 @@
 // From sums to outputs: binds the axes of an element or of a vector of elements, emits the
-// epilogue's expressions, stores. Tested through contraction/contraction_test.cc.
+// epilogue's expressions, stores. Tested through kernels/codegen/contraction/contraction_test.cc.
 #pragma once
 
 #include <vector>

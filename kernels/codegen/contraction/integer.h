@@ -1,7 +1,8 @@
 // Products of integers of 8 bits with sums of 32 (PanelForm::kQuads): four neighbours along K are a
 // word, unsigned on the side of the data, signed on that of the weights, so that one instruction
 // multiplies and adds four of each (VPDPBUSD, where the target has AVX512-VNNI or AVX-VNNI;
-// elsewhere two PMADDWD of 16 bits). Sums wrap as int32 does and are exact whatever the numbers are.
+// elsewhere two PMADDWD of 16 bits). Sums wrap as int32 does and are exact whatever the numbers
+// are.
 //
 // Everything but packing counts K in words. Other pairs of signs are brought to this one by whoever
 // writes the product (compiler/transforms/products/integer_products.h). Tested by integer_test.cc.
@@ -29,8 +30,8 @@ void EmitPackBytePanel(ContractionContext& c, llvm::Value* batch, llvm::Value* c
                        llvm::Value* destination);
 void EmitPackBytePixelRows(ContractionContext& c, llvm::Value* batch, llvm::Value* row,
                            llvm::Value* count, llvm::Value* destination);
-// Words of four channels of pixels `stride` apart, channels first: the first channel of lane 0 is at
-// `pointer`, channels are `plane` bytes apart.
+// Words of four channels of pixels `stride` apart, channels first: the first channel of lane 0 is
+// at `pointer`, channels are `plane` bytes apart.
 llvm::Value* LoadPixelWords(ContractionContext& c, llvm::Value* pointer, llvm::Value* plane,
                             int64_t stride, llvm::Value* mask);
 

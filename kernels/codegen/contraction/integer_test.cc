@@ -1,5 +1,5 @@
-// Products of uint8 and int8 in words of four against the evaluator's plain loops, bit for bit, over
-// the whole range of both, on every target that this machine runs.
+// Products of uint8 and int8 in words of four against the evaluator's plain loops, bit for bit,
+// over the whole range of both, on every target that this machine runs.
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -170,8 +170,8 @@ llvm::Function* PollFunction(llvm::Module& module) {
   return function;
 }
 
-// i32 out_of_range(env, number, found, least, most): the code to return. The environment may have no
-// place for what was found.
+// i32 out_of_range(env, number, found, least, most): the code to return. The environment may have
+// no place for what was found.
 llvm::Function* OutOfRangeFunction(llvm::Module& module) {
   constexpr const char* kName = "relayvm.out_of_range";
   if (llvm::Function* existing = module.getFunction(kName)) return existing;

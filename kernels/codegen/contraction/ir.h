@@ -1,5 +1,5 @@
 // Small helpers that write LLVM IR: loops, branches, arithmetic on i64. Shared by the contraction
-// emitters. Tested through contraction/contraction_test.cc.
+// emitters. Tested through kernels/codegen/contraction/contraction_test.cc.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -62,14 +62,14 @@ void ForPolled(Builder& b, llvm::Value* begin, llvm::Value* end, int64_t step, l
                std::string_view name, const std::function<void(llvm::Value*)>& body);
 // For bodies that cost much more than a branch: polls when kMaxWork has been done since the last
 // poll, and only where `is_long` (i1: the whole call may be that much work). `counter` is an i64 in
-// memory that starts at kMaxWork. Loops around it need no poll of their own. `before` and `after` (null:
-// nothing) are emitted around the call; where the kernel is to stop, only the first.
+// memory that starts at kMaxWork. Loops around it need no poll of their own. `before` and `after`
+// (null: nothing) are emitted around the call; where the kernel is to stop, only the first.
 void PollAfter(Builder& b, llvm::Value* is_long, llvm::Value* counter,
                const std::function<llvm::Value*()>& work,
                const std::function<void()>& before = nullptr,
                const std::function<void()>& after = nullptr);
-// The kernel ends here, and says that its check `number` found `found` where least..most was expected
-// (i64). REQUIRES: the function is a kernel. The builder's block is closed.
+// The kernel ends here, and says that its check `number` found `found` where least..most was
+// expected (i64). REQUIRES: the function is a kernel. The builder's block is closed.
 void ReturnOutOfRange(Builder& b, int64_t number, llvm::Value* found, llvm::Value* least,
                       llvm::Value* most);
 // work * turns, at most kMaxWork. REQUIRES: work is that already; turns may be anything.

@@ -5,7 +5,7 @@
 //   packed b                  [k rounded up to lanes][panel], columns past the end arbitrary
 //
 // What is packed is emitted by the Emitter (MatrixOperand::view), so that casts and other prologues
-// cost no pass of their own. Tested through contraction/contraction_test.cc.
+// cost no pass of their own. Tested through kernels/codegen/contraction/contraction_test.cc.
 #pragma once
 
 #include <deque>

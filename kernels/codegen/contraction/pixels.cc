@@ -445,8 +445,8 @@ void EmitPackPixelRows(ContractionContext& c, Value* batch, Value* row, Value* c
                      Value* x = Add(b, first, Mul(b, k, p.dilation[w]));
                      Value* valid = b.CreateAnd(inside, InRange(b, x, width));
                      Value* to = At(b, c.element, run, Mul(b, k, channels));
-                     // A vector that reaches past the channels writes into what the next tap or row fills
-                     // later.
+                     // A vector that reaches past the channels writes into what the next tap or row
+                     // fills later.
                      auto store = [&](Value* channel, Value* values) {
                        c.StoreLanes(values, At(b, c.element, to, channel));
                      };

@@ -516,8 +516,8 @@ class Planner {
     return layout == usual + std::to_string(rows) + "o" ? rows : 0;
   }
 
-  // P, where the layout is that of panels of so many outputs, channels last: (O / P, taps..., I, P);
-  // else 0.
+  // P, where the layout is that of panels of so many outputs, channels last: (O / P, taps..., I,
+  // P); else 0.
   int64_t PackedColumns(const std::string& letters, const std::string& layout,
                         const std::vector<Dim>& shape) const {
     if (!detail_->pixels.channels_last || shape.empty() || !shape.back().is_const()) return 0;
@@ -588,8 +588,8 @@ class Planner {
     TileMatrix();
   }
 
-  // Packing pixels pays when several tiles of outputs reuse them. As many outputs as there are sums in
-  // registers read each pixel once, in the lines that the image has: if those fill vectors.
+  // Packing pixels pays when several tiles of outputs reuse them. As many outputs as there are sums
+  // in registers read each pixel once, in the lines that the image has: if those fill vectors.
   bool DirectIsBetter(int64_t group_outputs) const {
     constexpr int64_t kFewOutputs = 4;     // whatever else holds
     constexpr int64_t kMostOutputs = 16;   // sums of one vector each
@@ -652,7 +652,8 @@ class Planner {
     d.tile_rows = kAmxRows;
     d.streamed_panels = 0;
     const bool is_matrix = d.form == ContractionForm::kMatrix;
-    // Rows are an odd number of cache lines, so that those of a tile fall into many sets of the cache.
+    // Rows are an odd number of cache lines, so that those of a tile fall into many sets of the
+    // cache.
     if (d.panel_form == PanelForm::kPairs) d.a_row_stride += kAmxTile;
     ChooseRowBlock(ConstDepth().value_or(1024));
     Finish(is_matrix ? ScratchOfPackedA() : Dim(d.row_block * d.a_row_stride + d.lanes),

@@ -11,7 +11,7 @@
 //
 // Units of the parallel range are (batch, block of rows, panel of columns), panels fastest; of
 // direct convolutions (n, group, block of output lines) or (n, output line). Symbolic extents stay
-// Dims. Immutable once made. Tested through contraction/contraction_test.cc.
+// Dims. Immutable once made. Tested through kernels/codegen/contraction/contraction_test.cc.
 #pragma once
 
 #include <memory>
@@ -95,8 +95,8 @@ struct ContractionDetail {
   bool rounds = false;
   Dim batch = 1, rows, columns, depth;
   Dim byte_depth;  // kMatrix with kQuads, where depth is in words
-  // kPixelColumns: columns are `images` times so many pixels. Images share panels, so that small ones
-  // fill vectors and all of them read the weights once.
+  // kPixelColumns: columns are `images` times so many pixels. Images share panels, so that small
+  // ones fill vectors and all of them read the weights once.
   Dim images = 1, image_pixels;
   MatrixOperand a, b;                           // kPixelColumns has no b, kPixelRows no a
   PixelOperand pixels;                          // of convolutions
@@ -118,7 +118,8 @@ struct ContractionDetail {
   int64_t row_block =
       0;  // rows of packed a, a multiple of tile_rows; 0: a is used in place, all rows at once
   int64_t k_block = 0;  // 0: k is not blocked
-  // Of what tiles read of a. Where a.k_contiguous is false, tiles follow each other, all of their k.
+  // Of what tiles read of a. Where a.k_contiguous is false, tiles follow each other, all of their
+  // k.
   int64_t a_row_stride = 0, a_k_stride = 1;
   bool pixels_in_place = false;  // kPixelColumns: an image's pixels are those of its channels
   // What is computed of a sum is little, so that it may be written for each register.
@@ -145,8 +146,8 @@ struct ContractionDetail {
   // kDirect: the output has the lines of its input, so that both may be one line (direct_flat.cc).
   bool may_be_flat = false;
   // kDirect: lines of the input are copied to planes with their padding, so that vectors run from
-  // line to line (direct_planes.cc). The rows of such a plane, the elements of a row and of all sums of an
-  // output channel; units that are worked on together, of so many bytes of scratch.
+  // line to line (direct_planes.cc). The rows of such a plane, the elements of a row and of all
+  // sums of an output channel; units that are worked on together, of so many bytes of scratch.
   bool has_planes = false;
   Dim plane_rows, plane_pitch, plane_sums, plane_bytes;
   int64_t plane_vectors = 1;  // that are summed at once
@@ -155,11 +156,11 @@ struct ContractionDetail {
 
 // The rows that one call of a dot kernel serves (weights not packed, k contiguous).
 inline constexpr int64_t kMaxDotRows = 4;
-// Dot kernels serve more rows, so many at a time, where packing the weights for tiles would cost more
-// than it saves. That is a pass over the weights, for sums over the lanes that tiles do not need: for
-// one row of so much depth, up to a number of rows whose operands stay in the caches; and whatever the
-// rows are where columns fill less than half of a tile. Measured with 64 to 3,072 deep products of 5 to
-// 128 rows, AVX-512 and AVX2: 1.05 to 1.5 times the speed.
+// Dot kernels serve more rows, so many at a time, where packing the weights for tiles would cost
+// more than it saves. That is a pass over the weights, for sums over the lanes that tiles do not
+// need: for one row of so much depth, up to a number of rows whose operands stay in the caches; and
+// whatever the rows are where columns fill less than half of a tile. Measured with 64 to 3,072 deep
+// products of 5 to 128 rows, AVX-512 and AVX2: 1.05 to 1.5 times the speed.
 inline constexpr int64_t kDotDepthOfRow = 16, kMostDotRows = 48;
 inline constexpr int64_t kMostDotColumns = 8, kLeastDotDepth = 64;
 
@@ -169,8 +170,8 @@ inline constexpr int64_t kDirectLines = 16;
 // Of direct convolutions whose images are one line: the widest lines, the most pixels and taps.
 inline constexpr int64_t kFlatWidth = 10, kFlatPixels = 1024, kFlatTaps = 9;
 
-// Multiply-adds that are worth a task of their own: some 10 us, a few times what sharing work between
-// threads takes. Those of depthwise convolutions, which no tile speeds up, take longer.
+// Multiply-adds that are worth a task of their own: some 10 us, a few times what sharing work
+// between threads takes. Those of depthwise convolutions, which no tile speeds up, take longer.
 inline constexpr int64_t kTaskWork = 1 << 19, kDirectTaskWork = 1 << 17;
 
 // The most rows of a that read pixels where they are: more would read these again and again.
@@ -239,8 +240,8 @@ std::vector<te::Tensor> ReachedComputations(const std::vector<te::Tensor>& outpu
 // Calls fn for each distinct node of e, without entering the bodies of loaded tensors.
 void ForEachNode(const te::Expr& e, const std::function<void(const te::ExprNode&)>& fn);
 bool MentionsAxis(const te::Expr& e, const te::Axis& axis);
-// Whether a convolution's output has the layout of its data, and each side of the product depends on
-// its own axes only.
+// Whether a convolution's output has the layout of its data, and each side of the product depends
+// on its own axes only.
 bool LayoutsAgree(const te::TensorNode& convolution, const Product& product, size_t channel_at);
 // Whether the kernel is given the tensor in memory.
 bool IsMemory(const KernelSpec& spec, const te::Tensor& t);
@@ -256,12 +257,13 @@ bool MultipliesBytes(const Product& product);
 bool IsHalvesWeight(const KernelSpec& spec, const Product& product, const ContractionDetail& d);
 // Sets what is packed in the contraction's weight_form; false where the kernel cannot read it.
 bool TakeWeightForm(const KernelSpec& spec, const Product& product, ContractionDetail& d);
-// Takes the tile that somebody chose, if any; else says why registers or the layout of the weights do
-// not allow it.
+// Takes the tile that somebody chose, if any; else says why registers or the layout of the weights
+// do not allow it.
 std::string TakeSchedule(ContractionDetail& d);
 
-// Whether what is known of the extents of `t` and of what it multiplies is small enough for products
-// of two of them, and a stride, to stay within int64: what is larger is no program that runs.
+// Whether what is known of the extents of `t` and of what it multiplies is small enough for
+// products of two of them, and a stride, to stay within int64: what is larger is no program that
+// runs.
 bool HaveSizesOfMemory(const te::TensorNode& t);
 
 }  // namespace relayvm::codegen

@@ -65,9 +65,9 @@ Value* LoadVector(Builder& b, llvm::Type* type, Value* pointer, uint64_t align) 
 
 // --- Tile kernel ---
 
-// How far ahead streams are fetched into the second cache: what memory takes about a microsecond for.
-// On a core that reads 17 GB/s, 2 kB gains nothing, 4 kB half and 8 to 32 kB all of 1.45 times the
-// speed for 16 rows.
+// How far ahead streams are fetched into the second cache: what memory takes about a microsecond
+// for. On a core that reads 17 GB/s, 2 kB gains nothing, 4 kB half and 8 to 32 kB all of 1.45 times
+// the speed for 16 rows.
 constexpr int64_t kBytesAhead = 16 << 10;
 constexpr int64_t kLineBytes = 64;
 // With fewer accumulators a step takes no longer than its loads, which fetching would only add to.

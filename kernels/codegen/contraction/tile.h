@@ -13,7 +13,8 @@
 //
 // A panel of B may hold its numbers in another form than C's dtype (PanelForm): tiles widen them in
 // registers, or multiply them as they are.
-// Tested through contraction/contraction_test.cc and contraction/weights_test.cc.
+// Tested through kernels/codegen/contraction/contraction_test.cc and
+// kernels/codegen/contraction/weights_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -55,8 +56,8 @@ struct TileConfig {
   // little so. REQUIRES: 0, or one set, and the rows of A are next to each other (a_row_stride 1).
   unsigned extra = 0;
   static constexpr int64_t kDynamic = -1;
-  // Weights that are read in the order of memory, which may be far: fetched ahead, past the operand's
-  // end into what the next call reads.
+  // Weights that are read in the order of memory, which may be far: fetched ahead, past the
+  // operand's end into what the next call reads.
   bool streams_a = false, streams_b = false;
   // Others than kElements: of dtype float32, kQuads of int32. b_k_stride is then from word to word.
   PanelForm form = PanelForm::kElements;
@@ -80,8 +81,8 @@ struct TileCall {
 // What a panel of B is an array of. REQUIRES: a kernel is being emitted.
 llvm::Type* WordTypeOf(Builder& builder, DType dtype, PanelForm form, const WeightForm* widened);
 void EmitTileCall(Builder& builder, const TileConfig& config, const TileCall& call);
-// The sums instead, of each row the vectors, computed here and kept in registers. REQUIRES: no extra
-// columns; call.c and call.accumulate are null.
+// The sums instead, of each row the vectors, computed here and kept in registers. REQUIRES: no
+// extra columns; call.c and call.accumulate are null.
 std::vector<llvm::Value*> EmitTileSums(Builder& builder, const TileConfig& config,
                                        const TileCall& call);
 // The same with `rows` (i64, 1 to config.rows) known when it runs: one specialised kernel for each
@@ -106,8 +107,9 @@ struct DotShape {
 };
 // Fewer columns than these are taken one by one.
 inline constexpr int64_t kFewDotColumns = 4;
-// From this depth on, rows of W that are read at once are streams too many: they get in each other's
-// way in the first cache (their distance is often a power of two), and few of them are fetched ahead.
+// From this depth on, rows of W that are read at once are streams too many: they get in each
+// other's way in the first cache (their distance is often a power of two), and few of them are
+// fetched ahead.
 inline constexpr int64_t kLongDotDepth = 384;
 enum class DotForm : uint8_t { kFewColumns, kLong, kShort };
 DotShape DotShapeOf(unsigned rows, DotForm form, unsigned vector_registers);

@@ -106,7 +106,7 @@ struct Blocks {
 };
 
 // Random numbers of that form; what no column or k has is arbitrary. They are read as the table
-// says, which weight_forms_test.cc compares with what is said of their bits.
+// says, which kernels/op/weight_forms_test.cc compares with what is said of their bits.
 Weight InBlocks(const Size& s, const Blocks& blocks, uint32_t seed) {
   const WeightForm& form = *blocks.form;
   const int64_t panels = (s.units + s.width - 1) / s.width;

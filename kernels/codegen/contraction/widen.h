@@ -1,5 +1,5 @@
 // The numbers of a panel's words or elements as float32, in registers: what a WeightForm's
-// expressions are as vectors. Tested through contraction/weights_test.cc.
+// expressions are as vectors. Tested through kernels/codegen/contraction/weights_test.cc.
 #pragma once
 
 #include <functional>

@@ -25,8 +25,8 @@ Value* Fma(Builder& b, double factor, Value* x, Value* y) {
   return MultiplyAdd(b, Number(x, factor), x, y, false);
 }
 
-// B^T d along one axis: window numbers from as many. Sums over odd and over even elements serve both
-// points of a pair.
+// B^T d along one axis: window numbers from as many. Sums over odd and over even elements serve
+// both points of a pair.
 Vectors OfData(Builder& b, int64_t tile, const Vectors& d) {
   if (tile == 2) {
     return {b.CreateFSub(d[2], d[0]), b.CreateFAdd(d[1], d[2]), b.CreateFSub(d[2], d[1]),
@@ -303,7 +303,8 @@ class WinogradEmitter {
   }
 
   // The kernel of output channel `row` of the group, [channel][tap], from what is multiplied by:
-  // G's first and last lines hold the first and the last tap, the difference of a pair the middle one.
+  // G's first and last lines hold the first and the last tap, the difference of a pair the middle
+  // one.
   void RestoreWeights(Value* weights, Value* row) {
     const int64_t last = w_.window - 1;
     const double middle = w_.tile == 2 ? 1 : -1.5 / (2 * std::sqrt(0.5));

@@ -8,22 +8,22 @@
 //   windows  [product][panel][channel][tile of the panel]
 //   sums     [product][panel][output channel of the unit][tile of the panel]
 //
-// Vectors run along the tiles, so tiles of a line are taken apart by columns when they are loaded, and
-// put together when results are stored. A unit of the parallel range is (block, group of output
-// channels), groups fastest: threads that share a block transform it each. Sums are made in the same
-// order for all results.
+// Vectors run along the tiles, so tiles of a line are taken apart by columns when they are loaded,
+// and put together when results are stored. A unit of the parallel range is (block, group of output
+// channels), groups fastest: threads that share a block transform it each. Sums are made in the
+// same order for all results.
 //
-// Far tiles: a result is a sum over its whole tile's window, so a value that is far from all others (a
-// mask's -1e9, an infinity) costs results that do not read it their last digits. What is usual in an image
-// is told from a sample of it; tiles with a value of 2^kFarOctaves times that, or one that is not
-// finite, are summed directly, by weights that are transformed back. A tile's results depend on its image
-// alone, not on what is computed with it.
+// Far tiles: a result is a sum over its whole tile's window, so a value that is far from all others
+// (a mask's -1e9, an infinity) costs results that do not read it their last digits. What is usual
+// in an image is told from a sample of it; tiles with a value of 2^kFarOctaves times that, or one
+// that is not finite, are summed directly, by weights that are transformed back. A tile's results
+// depend on its image alone, not on what is computed with it.
 //
-// Weights of nn.conv2d that are no constants are transformed by the kernel, those of a unit at a time,
-// where that still pays and ContractionTarget::exact does not forbid it.
+// Weights of nn.conv2d that are no constants are transformed by the kernel, those of a unit at a
+// time, where that still pays and ContractionTarget::exact does not forbid it.
 //
-// A group qualifies as one with a direct convolution does; data must be memory, and so must weights that
-// are transformed already. Thread-safe
+// A group qualifies as one with a direct convolution does; data must be memory, and so must weights
+// that are transformed already. Thread-safe
 // but for the emitter. Tested by winograd_test.cc.
 #pragma once
 

@@ -16,8 +16,8 @@ using te::Tensor;
 // Output channels that are transformed back together: few enough for their sums to stay in cache,
 // and enough for windows to be read seldom.
 constexpr int64_t kGroupRows = 32;
-// Panels that are multiplied together by weights that do not stay in cache, or are transformed again for
-// each block.
+// Panels that are multiplied together by weights that do not stay in cache, or are transformed
+// again for each block.
 constexpr int64_t kMostPanels = 4;
 
 // Products of channels are sizes of scratch.

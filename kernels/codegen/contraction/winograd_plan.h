@@ -10,8 +10,8 @@ struct WinogradDetail {
   // Data, epilogue and lanes; of the form kDirect.
   ContractionDetail conv;
   te::Tensor weight;
-  // (tap, output channel, input channel): weights that are not transformed yet; each unit transforms
-  // those of its group. Null: `weight` is transformed.
+  // (tap, output channel, input channel): weights that are not transformed yet; each unit
+  // transforms those of its group. Null: `weight` is transformed.
   te::Tensor kernel;
   int64_t tile = 0, window = 0;  // window = tile + 2
   int64_t in_channels = 0, out_channels = 0;

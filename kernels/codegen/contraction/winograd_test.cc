@@ -75,8 +75,8 @@ Built Build(const Case& c) {
   return built;
 }
 
-// Extents around those of tiles and vectors, channels around those of rows; each static and symbolic,
-// alone and followed, with paddings of all kinds in turn.
+// Extents around those of tiles and vectors, channels around those of rows; each static and
+// symbolic, alone and followed, with paddings of all kinds in turn.
 std::vector<Case> Cases(int64_t rows) {
   const std::vector<std::vector<int64_t>> paddings = {
       {1, 1, 1, 1}, {0, 0, 0, 0}, {2, 0, 1, 3}, {0, 5, 4, 0}};
@@ -285,8 +285,8 @@ TEST_CASE("results are as near to the exact ones as stated") {
 
 // --- Far values ---
 
-// The operator's inputs: two images of ordinary numbers, of which the first has `value` at one pixel of
-// one channel, and what follows.
+// The operator's inputs: two images of ordinary numbers, of which the first has `value` at one
+// pixel of one channel, and what follows.
 std::vector<HostTensor> InputsWithFar(const Case& c, const HostTensor& weight, float value,
                                       int64_t pixel) {
   std::vector<HostTensor> inputs = {

@@ -1,4 +1,5 @@
-/* The g2p network as a plain C program, compiled with -O3 -march=native: the figure that tools/examples/g2p.relay is held to.
+/* The g2p network as a plain C program, compiled with -O3 -march=native: the figure that
+ * tools/examples/g2p.relay is held to.
  *
  * usage: g2p WEIGHTS.raw RUNS LETTER...     WEIGHTS.raw is made by tools/examples/g2p.py --raw; LETTERs are numbers, 2 ends the word.
  * Prints the phonemes' numbers, then steps a second (letters and phonemes; median of RUNS). */

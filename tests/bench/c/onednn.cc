@@ -3,8 +3,8 @@
 //
 //   onednn N C H W O KH KW SH SW PH PW DH DW GROUPS RUNS X.raw W.raw Y.raw
 //
-// X is N,C,H,W; W is O,C/GROUPS,KH,KW; Y is N,O,OH,OW; all float32. Where H, W, KH and KW are 1 it is
-// a dense product of N x C by O x C, by the primitive for those. Prints the median and the least
+// X is N,C,H,W; W is O,C/GROUPS,KH,KW; Y is N,O,OH,OW; all float32. Where H, W, KH and KW are 1 it
+// is a dense product of N x C by O x C, by the primitive for those. Prints the median and the least
 // microseconds of a run.
 #include <algorithm>
 #include <chrono>

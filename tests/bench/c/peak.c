@@ -1,5 +1,5 @@
-/* The machine's measured fp32 FMA peak of one core, in GFLOP/s: independent chains of multiply-adds on the widest vectors.
- * Compile with -O3 -march=native. */
+/* The machine's measured fp32 FMA peak of one core, in GFLOP/s: independent chains of multiply-adds
+ * on the widest vectors. Compile with -O3 -march=native. */
 #include <stdio.h>
 #include <time.h>
 

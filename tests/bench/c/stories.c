@@ -1,5 +1,6 @@
-/* The stories260K model as a plain C program: what a careful person writes by hand, compiled with -O3 -march=native.
- * The figure that the compiled Relay program (tools/examples/stories.relay) is held to.
+/* The stories260K model as a plain C program: what a careful person writes by hand, compiled with
+ * -O3 -march=native. The figure that the compiled Relay program (tools/examples/stories.relay) is
+ * held to.
  *
  * usage: stories WEIGHTS.bin STEPS RUNS TOKEN...      prints the tokens, then tokens a second (median of RUNS) */
 #include <math.h>

@@ -1,5 +1,5 @@
-/* A Tree-LSTM as native code: a program on trees, with the small runtime. The tree has its leaves on the
- * left, as many as there are files: ((leaf, leaf), leaf).
+/* A Tree-LSTM as native code: a program on trees, with the small runtime. The tree has its leaves
+ * on the left, as many as there are files: ((leaf, leaf), leaf).
  *
  *   relayc tree_lstm.relay --params tree_lstm.npz --executor aot -o tree_lstm
  *   cc -I INCLUDE aot/tree_lstm.c tree_lstm.o librelayvm_aot.a -lboost_context -lfmt -lstdc++ -lm -o tree_lstm

@@ -1,5 +1,6 @@
-// Arrays of numpy to tensors and back, by numpy's C structures: the buffer protocol and attributes take
-// longer than a small model's run. What is no plain array goes by values.h. REQUIRES: the GIL is held.
+// Arrays of numpy to tensors and back, by numpy's C structures: the buffer protocol and attributes
+// take longer than a small model's run. What is no plain array goes by values.h. REQUIRES: the GIL
+// is held.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -13,19 +14,19 @@
 
 namespace relayvm::python {
 
-// Whether to share `bytes` of a caller's memory at `data`, not to copy them: it is aligned, and so much
-// that a copy takes longer than to keep a buffer and give it back.
+// Whether to share `bytes` of a caller's memory at `data`, not to copy them: it is aligned, and so
+// much that a copy takes longer than to keep a buffer and give it back.
 bool IsShared(const void* data, size_t bytes);
 
-// A compact array whose elements are those of `dtype` (of bfloat16, its bits as uint16), its memory shared
-// or copied. Nothing where `object` is anything else, which may be an error or not.
+// A compact array whose elements are those of `dtype` (of bfloat16, its bits as uint16), its memory
+// shared or copied. Nothing where `object` is anything else, which may be an error or not.
 std::optional<Value> FromArray(pybind11::handle object, DType dtype);
 
 // Whether `object` is a compact array that may be written, whose memory *buffer becomes.
 bool IsOutputArray(pybind11::handle object, OutputBuffer* buffer);
 
-// A tensor as an array; of bfloat16, its bits as uint16. Arrays may be written when nobody else has the
-// memory.
+// A tensor as an array; of bfloat16, its bits as uint16. Arrays may be written when nobody else has
+// the memory.
 pybind11::object ArrayOf(Value value);
 
 }  // namespace relayvm::python

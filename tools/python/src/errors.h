@@ -1,5 +1,5 @@
-// Failures as Python exceptions: a class for each StatusCode (relayvm/errors.py), with the message and
-// the fields of StatusDetail. REQUIRES: the GIL is held.
+// Failures as Python exceptions: a class for each StatusCode (relayvm/errors.py), with the message
+// and the fields of StatusDetail. REQUIRES: the GIL is held.
 #pragma once
 
 #include <pybind11/pybind11.h>

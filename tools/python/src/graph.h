@@ -1,5 +1,5 @@
-// A graph that runs (vm/graph/graph_module.h), as Python holds it: what the modules of the runtime and of the
-// compiler share. The class that users see is in relayvm/graph.py.
+// A graph that runs (vm/graph/graph_module.h), as Python holds it: what the modules of the runtime
+// and of the compiler share. The class that users see is in relayvm/graph.py.
 #pragma once
 
 #include <pybind11/pybind11.h>

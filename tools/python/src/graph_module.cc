@@ -73,8 +73,9 @@ Value ResultOf(const GraphModule& module, const ValueType& type, size_t& output)
 
 const ExportInfo& MainOf(const PyGraph& g) { return g.module->kernels()->program().exports.at(0); }
 
-// As a function of a model: inputs by position and name, the result as the program gives it. Arrays go in
-// without a copy, for the time of the call. `timeout` is an option where no parameter has that name.
+// As a function of a model: inputs by position and name, the result as the program gives it. Arrays
+// go in without a copy, for the time of the call. `timeout` is an option where no parameter has
+// that name.
 py::object Call(const PyGraph& g, const py::args& args, py::kwargs kwargs) {
   const Program& program = g.module->kernels()->program();
   py::object timeout = py::none();

@@ -1,4 +1,5 @@
-// Long work of the compiler, on a thread of its own, so that Ctrl-C ends it. REQUIRES: the GIL is held.
+// Long work of the compiler, on a thread of its own, so that Ctrl-C ends it. REQUIRES: the GIL is
+// held.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -21,8 +22,8 @@ namespace relayvm::python {
 // How long a signal waits at most.
 inline constexpr std::chrono::milliseconds kCompilerSignalSlice(20);
 
-// Runs `work` on a thread of its own while signals are handled here: what a handler raises stops it, and is
-// raised.
+// Runs `work` on a thread of its own while signals are handled here: what a handler raises stops
+// it, and is raised.
 template <typename T>
 Result<T> InterruptibleResult(const std::function<Result<T>(std::stop_token)>& work) {
   std::mutex mutex;

@@ -41,8 +41,8 @@ struct Record {
 
 // --- Types of elsewhere ---
 
-// Types and dims as those of one module: symbols and type variables that are not its own become new ones, the
-// same for the same in all types that one importer is given.
+// Types and dims as those of one module: symbols and type variables that are not its own become new
+// ones, the same for the same in all types that one importer is given.
 class TypeImporter {
  public:
   explicit TypeImporter(const ir::Module& m) : m_(m) {}
@@ -294,8 +294,8 @@ class FunctionMaker {
     if (i + 1 == records_.size()) f.name = name_;
     return f;
   }
-  // What the function states is in its body since types were checked; a generic one's type may be more
-  // general than its body's.
+  // What the function states is in its body since types were checked; a generic one's type may be
+  // more general than its body's.
   bool ForgetsResult(Position i, const ir::Function& f) const {
     const bool is_recursive = i + 1 == records_.size() ? is_recursive_ : recursive_.contains(i);
     if (is_recursive && keep_ == KeptTypes::kOfRecursive) return false;
@@ -425,7 +425,8 @@ Traps TrapsOf(const ir::Module& m) {
   return traps;
 }
 
-// What does not fit is a trap where types are made anew: one that was not there before is an error here.
+// What does not fit is a trap where types are made anew: one that was not there before is an error
+// here.
 Status CheckTraps(const ir::Module& before, const ir::Module& after) {
   Traps known = TrapsOf(before);
   Status status;

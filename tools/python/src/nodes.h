@@ -1,6 +1,6 @@
 // Functions of the compiler's IR as Python's nodes, and back. The classes that users see are in
-// relayvm/compiler/relay.py: they come from lists of records, operands before their users, and go as such.
-// A record is a tuple of
+// relayvm/compiler/relay.py: they come from lists of records, operands before their users, and go
+// as such. A record is a tuple of
 //
 //   kind      a string, as below
 //   operands  positions of other records
@@ -31,8 +31,8 @@
 //   internal     args                   Expr: of a kind that only the compiler makes
 //
 // Handles keep what owns their node. Types, dims and constants that are made in Python belong to no
-// module: where they, or those of another module, come into one, their symbols and type variables become
-// new ones of it. REQUIRES: the GIL is held.
+// module: where they, or those of another module, come into one, their symbols and type variables
+// become new ones of it. REQUIRES: the GIL is held.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -89,10 +89,10 @@ inline constexpr uint32_t kFirstPythonId = 1U << 31;
 // The records of a function of a typed module; the last is it.
 pybind11::list FunctionRecords(const PyModule& module, const std::string& name);
 
-// The module whose functions are those of `functions`: name -> Function, for one that stays as it is, or
-// the records of one that is made anew. Typed and verified, as far as passes after `module.holds` need it.
-// `who` is named in errors. Where `module` is not typed, the result is a program as written: its types are
-// checked, and left to be inferred.
+// The module whose functions are those of `functions`: name -> Function, for one that stays as it
+// is, or the records of one that is made anew. Typed and verified, as far as passes after
+// `module.holds` need it. `who` is named in errors. Where `module` is not typed, the result is a
+// program as written: its types are checked, and left to be inferred.
 PyModule WithFunctions(const PyModule& module, const pybind11::dict& functions,
                        const std::string& who);
 

@@ -1,5 +1,6 @@
-// Passes written in Python, as the compiler's pipeline runs them: on the thread of the compilation, with the GIL
-// for as long as they run. KeyboardInterrupt reaches the pass where the compilation is told to stop.
+// Passes written in Python, as the compiler's pipeline runs them: on the thread of the compilation,
+// with the GIL for as long as they run. KeyboardInterrupt reaches the pass where the compilation is
+// told to stop.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -20,11 +21,12 @@ struct PythonPasses {
   std::shared_ptr<RaisedException> raised;
 };
 
-// Of tuples (name, opt_level, place, run): run(Module) gives a Module of the same facts. REQUIRES: the GIL is
-// held, here and where the result dies.
+// Of tuples (name, opt_level, place, run): run(Module) gives a Module of the same facts. REQUIRES:
+// the GIL is held, here and where the result dies.
 PythonPasses ReadPythonPasses(const pybind11::list& inserted, const CustomOperators& operators);
 
-// Runs `compile`, which throws; where a pass raised an exception, throws that one. REQUIRES: the GIL is held.
+// Runs `compile`, which throws; where a pass raised an exception, throws that one. REQUIRES: the
+// GIL is held.
 void WithExceptionsOf(const PythonPasses& passes, const std::function<void()>& compile);
 
 }  // namespace relayvm::python

@@ -127,8 +127,8 @@ py::dict StatsOf(const RuntimeStats& stats) {
   return d;
 }
 
-// Of an exported function: what it holds at most, with what it calls, as a formula over the dims of its
-// arguments.
+// Of an exported function: what it holds at most, with what it calls, as a formula over the dims of
+// its arguments.
 std::string MemoryFormula(const PyProgram& p, const std::string& function) {
   const Program& program = p.executable->program();
   for (const ExportInfo& e : program.exports) {

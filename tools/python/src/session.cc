@@ -96,8 +96,8 @@ Arguments ReadOptions(const ExportInfo& function, py::dict& kwargs) {
   return a;
 }
 
-// Buffers of `out`, which keeps them: for a result that is a tensor one buffer will do; by name or in
-// order.
+// Buffers of `out`, which keeps them: for a result that is a tensor one buffer will do; by name or
+// in order.
 struct Outputs {
   std::vector<OutputBuffer> buffers;
   std::vector<py::object> objects;

@@ -1,5 +1,5 @@
-// A program on a runtime, as Python calls it: invocations that are kept for the next call, runs on the
-// calling thread and on the runtime's scheduler, host functions in Python.
+// A program on a runtime, as Python calls it: invocations that are kept for the next call, runs on
+// the calling thread and on the runtime's scheduler, host functions in Python.
 //
 // Python code never runs on an invocation's fiber, whose stack is small: a host function in Python
 // suspends its run, and whoever drives that calls it: the calling thread, or the event loop.
@@ -20,9 +20,9 @@
 namespace relayvm::python {
 
 // rvm.Runtime. Thread-safe.
-// What pybind11 holds by shared pointers, which it forgets where there is no memory to make the Python
-// object that has one: it frees the object itself then, which the pointer does too. Objects of these
-// classes are made by make_shared alone, so that nothing else calls this.
+// What pybind11 holds by shared pointers, which it forgets where there is no memory to make the
+// Python object that has one: it frees the object itself then, which the pointer does too. Objects
+// of these classes are made by make_shared alone, so that nothing else calls this.
 struct HeldByPointer {
   static void operator delete(void*) noexcept {}
 };
@@ -59,8 +59,9 @@ class PyRuntime : public HeldByPointer {
   uint64_t generation_ = 0;  // of forks
 };
 
-// Waits, for some seconds at most, until no thread of a scheduler is left: those of runtimes that nobody
-// has any more end on threads of their own. With the GIL, when Python ends: they could not take it later.
+// Waits, for some seconds at most, until no thread of a scheduler is left: those of runtimes that
+// nobody has any more end on threads of their own. With the GIL, when Python ends: they could not
+// take it later.
 void WaitForSchedulers();
 
 // A call of a host function that waits for Python.
@@ -111,12 +112,12 @@ class Session : public HeldByPointer {
   const ExportInfo& Export(const std::string& name) const;
 
   // A run to its end on this thread. The GIL is given away meanwhile; on the main thread a signal's
-  // handler runs within 50 ms, and its exception cancels the run. `out`: None or a buffer an output.
-  // `kwargs` may be null.
+  // handler runs within 50 ms, and its exception cancels the run. `out`: None or a buffer an
+  // output. `kwargs` may be null.
   pybind11::object Run(const ExportInfo& function, const pybind11::tuple& args,
                        pybind11::dict kwargs);
-  // On the scheduler. `done(result, None)` or `done(None, exception)` is called once, from any thread;
-  // `host_call(pending)` for each call of a host function.
+  // On the scheduler. `done(result, None)` or `done(None, exception)` is called once, from any
+  // thread; `host_call(pending)` for each call of a host function.
   Scheduler::Handle Start(const ExportInfo& function, const pybind11::tuple& args,
                           pybind11::dict kwargs, const pybind11::object& done,
                           const pybind11::object& host_call);

@@ -37,7 +37,8 @@ const AdtInfo& AdtOf(const ValueType& type, const Program& program) {
 
 bool IsAdt(const ValueType& type) { return type.kind == ValueType::Kind::kAdt; }
 
-// What a list of Python can stand for: a constructor without fields and one of an element and the rest.
+// What a list of Python can stand for: a constructor without fields and one of an element and the
+// rest.
 struct ListForm {
   uint32_t empty, link;
 };
@@ -175,8 +176,8 @@ Value FromBufferOf(py::handle object, const ValueType& type, const std::string& 
   return Converted(object, type, value.dtype(), what);
 }
 
-// An array of a dtype of ml_dtypes, which has no buffer, as one of its bytes: bfloat16, and floats and
-// integers of 8 and fewer bits. Others as they are.
+// An array of a dtype of ml_dtypes, which has no buffer, as one of its bytes: bfloat16, and floats
+// and integers of 8 and fewer bits. Others as they are.
 py::object WithBuffer(py::handle object) {
   auto same = py::reinterpret_borrow<py::object>(object);
   if (!py::hasattr(object, "dtype") || !py::hasattr(object, "view")) return same;

@@ -1,6 +1,7 @@
 // Python objects to Values and back. A tensor comes from whatever has the buffer protocol, from
-// __dlpack__, __array__, and numbers in nested lists; it leaves as a numpy array that is a view of the
-// value's memory. Trees of any depth, of lists too, take no native stack. REQUIRES: the GIL is held.
+// __dlpack__, __array__, and numbers in nested lists; it leaves as a numpy array that is a view of
+// the value's memory. Trees of any depth, of lists too, take no native stack. REQUIRES: the GIL is
+// held.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -29,9 +30,10 @@ struct Opaque {
 Value ToValue(pybind11::handle object, const ValueType& type, const Program& program,
               const std::string& what);
 
-// The object for a value of `type`. Memory of an argument is copied, so that results stay what they are
-// when the caller fills its arrays anew. Arrays may be written when nobody else has the memory. Where the
-// value has none, tensors went to the caller's buffers: those of `given` that are not None, in order.
+// The object for a value of `type`. Memory of an argument is copied, so that results stay what they
+// are when the caller fills its arrays anew. Arrays may be written when nobody else has the memory.
+// Where the value has none, tensors went to the caller's buffers: those of `given` that are not
+// None, in order.
 pybind11::object FromValue(Value value, const ValueType& type,
                            const std::shared_ptr<const Executable>& executable,
                            std::span<const pybind11::object> given = {});

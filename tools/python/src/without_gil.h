@@ -1,6 +1,6 @@
-// Giving the GIL away where something waits for threads or gives much memory back: destructors, which run
-// with it when the last reference of Python goes, and without it when that of a thread of ours does. And
-// the reverse.
+// Giving the GIL away where something waits for threads or gives much memory back: destructors,
+// which run with it when the last reference of Python goes, and without it when that of a thread of
+// ours does. And the reverse.
 #pragma once
 
 #include <pybind11/pybind11.h>

@@ -1,6 +1,6 @@
-// Graph: a program of static shapes without control flow, as nodes in the order in which they run. Plain
-// data. `compiler/graph` makes one, graph_json.h writes and reads it, verify.h says what must hold, and
-// GraphModule runs it. Tested by graph_json_test.cc.
+// Graph: a program of static shapes without control flow, as nodes in the order in which they run.
+// Plain data. `compiler/graph` makes one, graph_json.h writes and reads it, verify.h says what must
+// hold, and GraphModule runs it. Tested by graph_json_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace relayvm::graph {
 
-// A tensor that a node gives: at byte `offset` of a storage. Tensors that do not live together may have
-// one storage, and views have that of what they show.
+// A tensor that a node gives: at byte `offset` of a storage. Tensors that do not live together may
+// have one storage, and views have that of what they show.
 struct Entry {
   DType dtype = DType::kFloat32;
   std::vector<int64_t> dims;
@@ -42,8 +42,8 @@ struct Node {
   std::string source;  // "model.onnx: node 'Conv_3' (Conv)", "file.relay:3:7"; empty: unknown
   std::vector<EntryRef> inputs;  // of nodes before
   std::vector<Entry> outputs;
-  // kKernel: the call, as the program's kernel describes it. The kernel's buffers that are read are the
-  // inputs, those that are written the outputs, each in order.
+  // kKernel: the call, as the program's kernel describes it. The kernel's buffers that are read are
+  // the inputs, those that are written the outputs, each in order.
   uint32_t kernel = 0;  // index into Program::kernels
   std::vector<int64_t> scalars;
   int64_t units = 1, grain = 1;
@@ -60,9 +60,9 @@ struct Graph {
   friend bool operator==(const Graph&, const Graph&) = default;
 };
 
-// All of a graph that runs. `kernels` has kernels and images, and one export: the names and types of the
-// graph's inputs (which are no weights) and of its result; and, as constants, the weights that are not
-// among `params`.
+// All of a graph that runs. `kernels` has kernels and images, and one export: the names and types
+// of the graph's inputs (which are no weights) and of its result; and, as constants, the weights
+// that are not among `params`.
 struct GraphProgram {
   Graph graph;
   Program kernels;

@@ -5,7 +5,7 @@
 //   kernels.vmx     kernels and the graph's signature, in the format of executables; its constants are
 //                   weights too, by name: those that have a recipe, which loading makes
 //
-// graph/graph_folder.h reads it. Tested by graph/graph_module_test.cc and tools/tools_test.cc.
+// graph/graph_folder.h reads it. Tested by vm/graph/graph_module_test.cc and tools/tools_test.cc.
 #pragma once
 
 #include <string>
@@ -19,12 +19,13 @@ inline constexpr const char* kGraphFile = "/graph.json";
 inline constexpr const char* kParamsFile = "/graph.params";
 inline constexpr const char* kKernelsFile = "/kernels.vmx";
 
-// What must hold of the parts together: that of VerifyGraph; that inputs are the export's parameters and
-// the weights, results the export's; and that weights, here and there, have the types of their inputs. Fails with
-// kInvalidInput. REQUIRES: `kernels` passed VerifyProgram.
+// What must hold of the parts together: that of VerifyGraph; that inputs are the export's
+// parameters and the weights, results the export's; and that weights, here and there, have the
+// types of their inputs. Fails with kInvalidInput. REQUIRES: `kernels` passed VerifyProgram.
 Status VerifyParts(const Graph& graph, const Program& kernels, const TensorsByName& params);
 
-// Makes the folder where there is none; each file appears whole or not at all. Errors name the file.
+// Makes the folder where there is none; each file appears whole or not at all. Errors name the
+// file.
 Status SaveGraph(const GraphProgram& program, const std::string& folder);
 
 }  // namespace relayvm::graph

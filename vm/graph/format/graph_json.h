@@ -9,10 +9,10 @@
 //    "attrs": {"storage_id": ["list_int", [0, 1]], "shape": ["list_shape", [[2, 3], [2, 3]]],
 //              "dltype": ["list_str", ["float32", "float32"]], "storage_offset": ["list_int", [0, 0]]}}
 //
-// What TVM's does not have: in a node's attrs the call of a kernel (kernels.vmx has it by its number) and its
-// place in the source; `storage_offset`, in bytes, of tensors that are a part of a storage (0 where it is left
-// out). A node of "func_name" "__nop" is a view. Reading is safe on any bytes; what it gives has yet to be
-// verified (verify.h). Tested by graph_json_test.cc.
+// What TVM's does not have: in a node's attrs the call of a kernel (kernels.vmx has it by its
+// number) and its place in the source; `storage_offset`, in bytes, of tensors that are a part of a
+// storage (0 where it is left out). A node of "func_name" "__nop" is a view. Reading is safe on any
+// bytes; what it gives has yet to be verified (verify.h). Tested by graph_json_test.cc.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
-// JSON as a tree of plain values: of bounded nesting, and destroyed without recursion beyond that and without
-// memory (nlohmann's own tree takes some where it is destroyed, and ends the process without). Safe on any
-// bytes. Tested by graph_json_test.cc.
+// JSON as a tree of plain values: of bounded nesting, and destroyed without recursion beyond that
+// and without memory (nlohmann's own tree takes some where it is destroyed, and ends the process
+// without). Safe on any bytes. Tested by graph_json_test.cc.
 #pragma once
 
 #include <cstdint>

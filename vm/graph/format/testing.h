@@ -5,7 +5,8 @@
 
 namespace relayvm::graph::testing {
 
-// Kernel 0, add(a[s0], b[s0]) -> c[s0], which may be made in a's place. A host's kernel by the name.
+// Kernel 0, add(a[s0], b[s0]) -> c[s0], which may be made in a's place. A host's kernel by the
+// name.
 inline Program AddKernel() {
   Program p;
   KernelInfo& k = p.kernels.emplace_back();

@@ -238,8 +238,8 @@ class Verifier {
     return OkStatus();
   }
 
-  // Nothing in memory that output `o` of node `n` writes is read afterwards, or by the node itself but
-  // where the kernel allows it.
+  // Nothing in memory that output `o` of node `n` writes is read afterwards, or by the node itself
+  // but where the kernel allows it.
   Status CheckWrite(uint32_t n, uint32_t o, const StorageInfo& storage,
                     std::vector<EntryRef>& live) {
     if (storage.input >= 0)
@@ -268,7 +268,8 @@ class Verifier {
     return OkStatus();
   }
 
-  // The inputs of the node in whose very place the output may be, and the tensors that they are views of.
+  // The inputs of the node in whose very place the output may be, and the tensors that they are
+  // views of.
   std::set<EntryRef> SharedWith(uint32_t n, uint32_t o) {
     const Node& node = graph_.nodes[n];
     const KernelInfo& kernel = kernels_.kernels[node.kernel];

@@ -173,7 +173,8 @@ TEST_CASE("views keep what they show alive, and may be in parts") {
 }
 
 TEST_CASE("a graph that takes long to look at is refused") {
-  // A hundred thousand views of one tensor that all live, and kernels beside them in the same storage.
+  // A hundred thousand views of one tensor that all live, and kernels beside them in the same
+  // storage.
   Graph g = testing::SmallGraph();
   g.nodes.resize(3);
   constexpr uint32_t kMany = 20'000;
