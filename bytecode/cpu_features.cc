@@ -149,7 +149,7 @@ void Expand(std::string_view list, std::vector<std::string>* out) {
 
 }  // namespace
 
-CpuFeatures CpuFeatures::OfThisMachine() {
+CpuFeatures CpuFeatures::OfProcessor() {
   uint64_t enabled = EnabledStates();
   std::vector<std::string> names;
   for (const Feature& f : kFeatures) {
@@ -159,14 +159,19 @@ CpuFeatures CpuFeatures::OfThisMachine() {
     if ((regs[f.reg] >> f.bit & 1) != 0 && StateEnabled(f.state, enabled))
       names.emplace_back(f.name);
   }
+  return CpuFeatures(std::move(names), PermitsAmx);
+}
+
+CpuFeatures CpuFeatures::OfThisMachine() {
+  CpuFeatures features = OfProcessor();
   // A machine of a lower level, for compiling and for running.
   if (const char* most = std::getenv(kMaxCpuLevelVariable); most != nullptr && IsCpuLevel(most)) {
     const std::vector<std::string> allowed = ExpandFeatures(most);
-    std::erase_if(names, [&](const std::string& name) {
+    std::erase_if(features.names_, [&](const std::string& name) {
       return !std::binary_search(allowed.begin(), allowed.end(), name);
     });
   }
-  return CpuFeatures(std::move(names), PermitsAmx);
+  return features;
 }
 
 bool IsCpuLevel(std::string_view name) {

@@ -27,6 +27,7 @@ namespace relayvm {
 // larger.
 class CpuFeatures {
  public:
+  static CpuFeatures OfProcessor();
   // No more than those of the level that the environment's RELAYVM_MAX_CPU_LEVEL names, where it
   // does: so a machine compiles, tests and runs as an older one would.
   static CpuFeatures OfThisMachine();

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 #include "bytecode/base/check_stop.h"
 #include "bytecode/base/file_mapping.h"
@@ -183,21 +184,21 @@ Result<ir::Module> LoadModule(const std::string& input, const CompileOptions& op
 
 namespace {
 
-// The processors of the file, the least first.
-Result<std::vector<std::string>> Processors(const CompileOptions& options) {
-  if (options.more_cpus.empty()) return std::vector<std::string>{options.kernels.cpu};
-  std::vector<std::string> cpus = options.more_cpus;
-  cpus.push_back(options.kernels.cpu);
-  std::vector<std::pair<std::string, std::string>> levels;  // and what is more than a level, or ""
-  for (const std::string& cpu : cpus) {
-    RELAYVM_ASSIGN_OR_RETURN(std::string level, ProcessorLevel(cpu));
-    levels.emplace_back(std::move(level), cpu == kSapphireRapids ? cpu : "");
+// The machines of the file, the least first, each once. Among several, this one is its level.
+std::vector<Machine> MachinesOf(const CompileOptions& options) {
+  std::vector<Machine> machines = options.more_machines;
+  machines.push_back(options.kernels.machine);
+  if (machines.size() == 1) return machines;
+  for (Machine& m : machines) {
+    if (m.is_native()) m = MachineNamed(m.level);
   }
-  std::ranges::sort(levels);  // x86-64-v2 is before x86-64-v3
-  cpus.clear();
-  for (const auto& [level, more] : levels) cpus.push_back(more.empty() ? level : more);
-  cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
-  return cpus;
+  const auto rank = [](const Machine& m) {
+    return std::tuple(m.level, m.target != m.level, m.target);  // x86-64-v2 is before x86-64-v3
+  };
+  std::ranges::sort(machines, {}, rank);
+  const auto rest = std::ranges::unique(machines, {}, &Machine::target);
+  machines.erase(rest.begin(), rest.end());
+  return machines;
 }
 
 std::vector<std::vector<Dim>> ParameterShapes(const ir::Module& module) {
@@ -220,19 +221,25 @@ void AddTimes(const KernelTimes& t, double milliseconds, std::vector<PassTiming>
 }  // namespace
 
 Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options) {
-  RELAYVM_ASSIGN_OR_RETURN(std::vector<std::string> cpus, Processors(options));
-  if (options.for_graph && cpus.size() > 1)
+  const std::vector<Machine> machines = MachinesOf(options);
+  for (const Machine& m : machines) {
+    // Their text is for people alone.
+    const bool is_text = options.kernels.keep_llvm_ir || options.kernels.keep_assembly;
+    if (const std::string_view why = WhyNoPrograms(m); !why.empty() && !is_text)
+      return Status(StatusCode::kUnsupported, fmt::format("--target {}: {}", m.target, why));
+  }
+  if (options.for_graph && machines.size() > 1)
     return Status(StatusCode::kInvalidArgument, "--executor graph: expected one --target");
   PipelineOptions pipeline = options.pipeline;
   pipeline.stop = options.stop;
   RELAYVM_ASSIGN_OR_RETURN(std::vector<ir::Module> ready,
-                           RunPipelines(std::move(module), pipeline, cpus));
+                           RunPipelines(std::move(module), pipeline, machines));
   if (options.for_graph) RELAYVM_RETURN_IF_ERROR(graph::CheckStatic(ready[0]));
   Compiled compiled;
   for (size_t i = 0; i < ready.size(); ++i) {
     auto start = std::chrono::steady_clock::now();
     KernelOptions kernels = options.kernels;
-    kernels.cpu = cpus[i];
+    kernels.machine = machines[i];
     kernels.stop = options.stop;
     kernels.exact =
         ir::ExactOption().In(options.pipeline.options) || options.pipeline.opt_level == 0;

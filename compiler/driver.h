@@ -33,8 +33,8 @@ struct CompileOptions {
   std::string entry = "main";
   PipelineOptions pipeline;
   KernelOptions kernels;
-  // Further processors: with kernels.cpu, those that one file is for. Names as of kernels.cpu.
-  std::vector<std::string> more_cpus;
+  // With kernels.machine, those that one file is for.
+  std::vector<Machine> more_machines;
   // Of kernels, as they were measured. What has no effect is told to `warn`.
   std::vector<tuner::ScheduleRecord> schedules;
   std::function<void(const std::string&)> warn;

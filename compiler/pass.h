@@ -23,6 +23,7 @@
 #include "bytecode/base/status.h"
 #include "compiler/ir/ir.h"
 #include "compiler/transforms/pass_option.h"
+#include "kernels/codegen/machine.h"
 
 namespace relayvm {
 
@@ -62,7 +63,7 @@ class Facts {
 // What a pass is told besides the module.
 struct PassContext {
   int opt_level = 3;
-  std::string cpu = "native";                        // what kernels are scheduled for
+  Machine machine = Machine::Native();               // that kernels are for
   std::function<void(std::string_view text)> print;  // for reports; may be null
   PassOptionValues options;                          // read by OptionOf::In
   // The compilation is cancelled: a pass that takes long fails with kCancelled.
@@ -87,9 +88,9 @@ struct Pass {
   std::function<Status(const PassContext&)> check;
   // Whether there is anything to do; null: always.
   std::function<bool(const PassContext&)> applies;
-  // The pass reads PassContext::cpu and writes what only that processor's kernels read: where a
+  // The pass reads PassContext::machine and writes what only that machine's kernels read: where a
   // program is compiled for several, it and what follows run for each of them.
-  bool is_for_cpu = false;
+  bool is_for_machine = false;
 };
 
 }  // namespace relayvm

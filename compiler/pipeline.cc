@@ -113,7 +113,7 @@ const std::vector<Pass>& AllPasses() {
          constexpr int kOwnChoice = 2;
          std::optional<ir::LayoutCosts> costs;
          if (context.opt_level >= kOwnChoice)
-           costs = {context.cpu, ir::ExactOption().In(context.options)};
+           costs = {context.machine, ir::ExactOption().In(context.options)};
          return ir::ConvertLayout(m, ir::LayoutOption().In(context.options), costs);
        },
        .refuses = {kFused, kFinalTypes},
@@ -133,7 +133,7 @@ const std::vector<Pass>& AllPasses() {
        .description = "tensors that grow in a loop have the axis first that grows"},
       {.name = "FoldConstants",
        .run = [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
-         return ir::FoldConstants(m, context.cpu, context.stop);
+         return ir::FoldConstants(m, context.machine, context.stop);
        },
        .refuses = {kFused},
        .drops = {},
@@ -156,7 +156,7 @@ const std::vector<Pass>& AllPasses() {
        .description = "quantised products become products of bytes and corrections"},
       {.name = "FoldCorrections",
        .run = [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
-         return ir::FoldConstants(m, context.cpu, context.stop);
+         return ir::FoldConstants(m, context.machine, context.stop);
        },
        .refuses = {kFused},
        .drops = {},
@@ -177,7 +177,7 @@ const std::vector<Pass>& AllPasses() {
        .description = "attention that is spelled out becomes one operator"},
       {.name = "PackWeights",
        .run = [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
-         return ir::PackWeights(m, context.cpu, ir::AskedWeightForm(context.options),
+         return ir::PackWeights(m, context.machine, ir::AskedWeightForm(context.options),
                                 ir::ExactOption().In(context.options));
        },
        .refuses = {kFused, kFinalTypes},
@@ -188,7 +188,7 @@ const std::vector<Pass>& AllPasses() {
            [](const PassContext& context) {
              return ir::CheckWeightOptions(context.options, context.opt_level);
            },
-       .is_for_cpu = true},
+       .is_for_machine = true},
       {.name = "DropShapeOperands",
        .run = Pure(ir::DropShapeOperands),
        .needs = {kTyped, kShapesResolved},
@@ -464,8 +464,8 @@ std::string Facts::ToString() const {
   return names.empty() ? "-" : fmt::format("{}", fmt::join(names, ", "));
 }
 
-static PassContext ContextOf(const PipelineOptions& options, const std::string& cpu) {
-  return {options.opt_level, cpu, options.print, options.options, options.stop, {}};
+static PassContext ContextOf(const PipelineOptions& options, const Machine& machine) {
+  return {options.opt_level, machine, options.print, options.options, options.stop, {}};
 }
 
 std::vector<DeclaredOption> PassOptions(std::span<const Pass> more) {
@@ -497,7 +497,7 @@ Status CheckPassOptions(const PipelineOptions& options) {
     for (const std::string& text : texts)
       RELAYVM_RETURN_IF_ERROR(CheckPassOption(*found->option, text));
   }
-  const PassContext context = ContextOf(options, options.cpu);
+  const PassContext context = ContextOf(options, options.machine);
   for (const std::vector<Pass>* passes : {&AllPasses(), &std::as_const(inserted)}) {
     for (const Pass& pass : *passes) {
       if (pass.check) RELAYVM_RETURN_IF_ERROR(pass.check(context));
@@ -524,7 +524,7 @@ Result<std::vector<PlannedPass>> PlanPasses(const PipelineOptions& options) {
   if (!options.print_ir_after.empty() && options.print_ir_after != "all") {
     RELAYVM_RETURN_IF_ERROR(CheckName(plan, "--print-ir-after", options.print_ir_after));
   }
-  const PassContext context = ContextOf(options, options.cpu);
+  const PassContext context = ContextOf(options, options.machine);
   Checker checker;
   for (PlannedPass& step : plan) {
     const bool disabled =
@@ -541,8 +541,8 @@ namespace {
 using Steps = std::span<const PlannedPass>;
 
 Result<ir::Module> RunSteps(ir::Module module, Steps steps, const PipelineOptions& options,
-                            const std::string& cpu, Printer& printer) {
-  PassContext context = ContextOf(options, cpu);
+                            const Machine& machine, Printer& printer) {
+  PassContext context = ContextOf(options, machine);
   bool has_types = false;
   for (const PlannedPass& step : steps) {
     const std::string& name = step.pass.name;
@@ -587,19 +587,20 @@ void KeepDeclaredDims(ir::Module* module) {
 }
 
 Result<std::vector<ir::Module>> RunAll(ir::Module module, const PipelineOptions& options,
-                                       const std::vector<std::string>& cpus) {
+                                       const std::vector<Machine>& machines) {
   RELAYVM_ASSIGN_OR_RETURN(Plan plan, PlanPasses(options));
   Printer printer(options);
   KeepDeclaredDims(&module);
   module = ir::ShareConstants(module);
   // For all, then for each.
   const auto own =
-      std::ranges::find_if(plan, [](const PlannedPass& p) { return p.pass.is_for_cpu; });
+      std::ranges::find_if(plan, [](const PlannedPass& p) { return p.pass.is_for_machine; });
   const Steps common(plan.begin(), own), rest(own, plan.end());
-  RELAYVM_ASSIGN_OR_RETURN(module, RunSteps(std::move(module), common, options, cpus[0], printer));
+  RELAYVM_ASSIGN_OR_RETURN(module,
+                           RunSteps(std::move(module), common, options, machines[0], printer));
   std::vector<ir::Module> modules;
-  for (const std::string& cpu : cpus) {
-    RELAYVM_ASSIGN_OR_RETURN(ir::Module ready, RunSteps(module, rest, options, cpu, printer));
+  for (const Machine& machine : machines) {
+    RELAYVM_ASSIGN_OR_RETURN(ir::Module ready, RunSteps(module, rest, options, machine, printer));
     modules.push_back(std::move(ready));
   }
   RELAYVM_RETURN_IF_ERROR(printer.Finish());
@@ -609,13 +610,13 @@ Result<std::vector<ir::Module>> RunAll(ir::Module module, const PipelineOptions&
 }  // namespace
 
 Result<std::vector<ir::Module>> RunPipelines(ir::Module module, const PipelineOptions& options,
-                                             const std::vector<std::string>& cpus) {
-  return ir::WithLargeStack([&] { return RunAll(std::move(module), options, cpus); });
+                                             const std::vector<Machine>& machines) {
+  return ir::WithLargeStack([&] { return RunAll(std::move(module), options, machines); });
 }
 
 Result<ir::Module> RunPipeline(ir::Module module, const PipelineOptions& options) {
   RELAYVM_ASSIGN_OR_RETURN(std::vector<ir::Module> modules,
-                           RunPipelines(std::move(module), options, {options.cpu}));
+                           RunPipelines(std::move(module), options, {options.machine}));
   return std::move(modules[0]);
 }
 
@@ -634,7 +635,7 @@ Result<PassedModule> RunPasses(const PassedModule& from, const std::vector<std::
     RELAYVM_RETURN_IF_ERROR(checker.Reach({kTyped}, "the program"));
   Printer printer(options);
   RELAYVM_ASSIGN_OR_RETURN(ir::Module module, ir::WithLargeStack([&] {
-                             return RunSteps(from.module, checker.plan(), options, options.cpu,
+                             return RunSteps(from.module, checker.plan(), options, options.machine,
                                              printer);
                            }));
   return PassedModule{std::move(module), checker.facts()};

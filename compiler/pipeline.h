@@ -28,9 +28,9 @@ struct InsertedPass {
 };
 
 struct PipelineOptions {
-  int opt_level = 3;           // 0: no fusion, no optimisation; 1: without fusion; 2 and 3: all
-  std::string cpu = "native";  // what kernels are scheduled for: weights are packed for it
-  PassOptionValues options;    // of passes, the compiler's and yours
+  int opt_level = 3;  // 0: no fusion, no optimisation; 1: without fusion; 2 and 3: all
+  Machine machine = Machine::Native();  // that kernels are for: weights are packed for it
+  PassOptionValues options;             // of passes, the compiler's and yours
   std::vector<InsertedPass> passes;
   std::vector<std::string> disabled;  // passes that are left out; an error where others need them
   std::string print_ir_after;  // a pass's name, or "all": printed (through `print`) when the pass
@@ -62,10 +62,10 @@ Result<std::vector<PlannedPass>> PlanPasses(const PipelineOptions& options);
 
 // Before: as parsed, parameters bound. After: ready for lower::LowerModule.
 Result<ir::Module> RunPipeline(ir::Module module, const PipelineOptions& options);
-// The same for several processors: a module for each of `cpus`, which stand in for options.cpu.
-// What does not depend on them runs once, so that the modules share their constants.
+// The same for several machines: a module for each, in place of options.machine. What does not
+// depend on them runs once, so that the modules share their constants.
 Result<std::vector<ir::Module>> RunPipelines(ir::Module module, const PipelineOptions& options,
-                                             const std::vector<std::string>& cpus);
+                                             const std::vector<Machine>& machines);
 
 // The compiler's own passes; which run when is PlanPasses' to say.
 const std::vector<Pass>& CompilerPasses();

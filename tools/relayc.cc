@@ -464,16 +464,16 @@ int Main(int argc, char** argv) {
     Status printed = WriteText(output, ir::PrintModule(*module));
     return printed.ok() ? 0 : Fail("relayc", printed);
   }
-  if (emit != "vmx" && !flags.options.more_cpus.empty()) {
+  if (emit != "vmx" && !flags.options.more_machines.empty()) {
     return Fail("relayc", {StatusCode::kInvalidArgument,
                            fmt::format("--emit {}: expected one --target, found {}", emit,
-                                       flags.options.more_cpus.size() + 1)});
+                                       flags.options.more_machines.size() + 1)});
   }
   flags.options.kernels.keep_llvm_ir = emit == "llvm";
   flags.options.kernels.keep_assembly = emit == "asm";
   // One program, for a machine that may be this one.
   flags.options.count_poor_kernels = !quiet && tune.budget.empty() &&
-                                     flags.options.more_cpus.empty() &&
+                                     flags.options.more_machines.empty() &&
                                      tuner::CheckMachine(flags.options.kernels).ok();
   const auto start = std::chrono::steady_clock::now();
   auto compiled = CompileWithProgress("relayc", flags);

@@ -191,6 +191,26 @@ TEST_CASE("a file for several processors, and an operator alone") {
   }
 }
 
+TEST_CASE("kernels for aarch64 are text alone") {
+  const Shell shell;
+  shell.Write("add.relay", std::string("#[version = \"0.0.5\"]\n") + kAdd);
+  const std::string compile = "relayc -q add.relay --target aarch64-v8.2 ";
+  Outcome outcome = shell.Run(compile + "--emit llvm -o -");
+  CHECK_MESSAGE(outcome.status == 0, outcome.err);
+  CHECK(outcome.out.find("target triple = \"aarch64-unknown-linux-gnu\"") != std::string::npos);
+  outcome = shell.Run(compile + "--emit asm -o -");
+  CHECK_MESSAGE(outcome.status == 0, outcome.err);
+  CHECK(outcome.out.find("fadd\tv") != std::string::npos);
+  for (const char* emit : {"", " --emit bytecode", " --executor graph", " --executor aot"}) {
+    CAPTURE(emit);
+    outcome = shell.Run(compile + "-o add.out" + emit);
+    CHECK(outcome.status == 2);
+    CHECK_MESSAGE(
+        outcome.err.starts_with("relayc: --target aarch64-v8.2: kernels are compiled for"),
+        outcome.err);
+  }
+}
+
 TEST_CASE("a machine is no more than the level that the environment names") {
   const Shell shell;
   shell.Write("add.relay", std::string("#[version = \"0.0.5\"]\n") + kAdd);

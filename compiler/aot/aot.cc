@@ -25,8 +25,9 @@ namespace relayvm::aot {
 namespace {
 
 struct LlvmWork {
-  explicit LlvmWork(const codegen::Target& target)
-      : machine(codegen::MakeTargetMachine(target)), module("aot", context) {
+  explicit LlvmWork(const KernelOptions& options)
+      : machine(codegen::MakeTargetMachine(options.machine, options.opt_level)),
+        module("aot", context) {
     codegen::GuardDiagnoses(context);
   }
   std::unique_ptr<llvm::TargetMachine> machine;
@@ -90,7 +91,7 @@ llvm::Function* AddMessages(const std::string& name, ObjectModule* object) {
   auto* function =
       llvm::Function::Create(llvm::FunctionType::get(b.getPtrTy(), {b.getInt32Ty()}, false),
                              llvm::GlobalValue::ExternalLinkage, name + "_message", object->module);
-  codegen::PrepareFunction(*function, object->target);
+  codegen::PrepareFunction(*function, object->machine);
   b.SetInsertPoint(llvm::BasicBlock::Create(context, "", function));
   llvm::Value* error = b.CreateZExt(function->getArg(0), b.getInt64Ty());
   llvm::Value* last = b.getInt64(pointers.size() - 1);
@@ -112,7 +113,7 @@ class StaticEntry {
                                     b_.getPtrTy());
     function_ = llvm::Function::Create(llvm::FunctionType::get(b_.getInt32Ty(), params, false),
                                        llvm::GlobalValue::ExternalLinkage, name, object_.module);
-    codegen::PrepareFunction(*function_, object_.target);
+    codegen::PrepareFunction(*function_, object_.machine);
     b_.SetInsertPoint(llvm::BasicBlock::Create(object_.context(), "", function_));
     RefuseNulls();
     if (make != nullptr) b_.CreateCall(make);
@@ -231,7 +232,7 @@ llvm::Function* MakeStaticEntry(const ObjectModule& object, llvm::Function* func
   auto* entry = llvm::Function::Create(
       llvm::FunctionType::get(b.getInt32Ty(), {b.getPtrTy(), b.getPtrTy()}, false),
       llvm::GlobalValue::InternalLinkage, function->getName() + ".entry", object.module);
-  codegen::PrepareFunction(*entry, object.target);
+  codegen::PrepareFunction(*entry, object.machine);
   b.SetInsertPoint(llvm::BasicBlock::Create(object.context(), "", entry));
   std::vector<llvm::Value*> args;
   for (size_t i = 0; i + 1 < function->arg_size(); ++i) {
@@ -283,7 +284,7 @@ llvm::Function* MakeHeapEntry(const ObjectModule& object, const ExportInfo& e) {
   auto* entry = llvm::Function::Create(
       llvm::FunctionType::get(b.getInt32Ty(), {b.getPtrTy(), b.getPtrTy(), b.getPtrTy()}, false),
       llvm::GlobalValue::InternalLinkage, object.prefix + e.name + ".entry", object.module);
-  codegen::PrepareFunction(*entry, object.target);
+  codegen::PrepareFunction(*entry, object.machine);
   b.SetInsertPoint(llvm::BasicBlock::Create(object.context(), "", entry));
   std::vector<llvm::Value*> args = {entry->getArg(0)};
   for (size_t i = 0; i < e.params.size(); ++i) {
@@ -345,7 +346,7 @@ Status EmitWithHeap(const AotOptions& options, const std::string& name, ObjectMo
           llvm::FunctionType::get(b.getPtrTy(), params, false), llvm::GlobalValue::ExternalLinkage,
           fmt::format("{}_{}{}", name, ToIdentifier(program.exports[i].name), with ? "_with" : ""),
           object->module);
-      codegen::PrepareFunction(*function, object->target);
+      codegen::PrepareFunction(*function, object->machine);
       b.SetInsertPoint(llvm::BasicBlock::Create(context, "", function));
       std::vector<llvm::Value*> args = {descriptor, b.getInt32(i)};
       if (!with) args.push_back(llvm::ConstantPointerNull::get(b.getPtrTy()));
@@ -399,7 +400,6 @@ Result<AotObject> CompileAhead(const Program& program, const AotOptions& options
   }
   RELAYVM_RETURN_IF_ERROR(CheckNames(program));
   RELAYVM_ASSIGN_OR_RETURN(const StaticPlan plan, PlanStatically(program));
-  RELAYVM_ASSIGN_OR_RETURN(const codegen::Target target, codegen::ResolveTarget(options.kernels));
   const std::string name = ToIdentifier(options.name);
   // Without a descriptor there is no runtime that makes constants.
   const bool has_runtime = !plan.possible() || !options.descriptor.empty();
@@ -411,9 +411,9 @@ Result<AotObject> CompileAhead(const Program& program, const AotOptions& options
   }
   AotObject result;
   RELAYVM_RETURN_IF_ERROR(codegen::GuardLlvm(options.kernels.stop, [&]() -> Status {
-    const codegen::Leakable<LlvmWork> work(target);
+    const codegen::Leakable<LlvmWork> work(options.kernels);
     codegen::PrepareModule(work->module, *work->machine);
-    ObjectModule object{program, target, work->module, name + ".", {}};
+    ObjectModule object{program, options.kernels.machine, work->module, name + ".", {}};
     object.functions.resize(program.functions.size());
     RELAYVM_RETURN_IF_ERROR(AddKernels(program, name, &object));
     RELAYVM_RETURN_IF_ERROR(AddConstants(program, has_runtime, &object));
@@ -423,8 +423,8 @@ Result<AotObject> CompileAhead(const Program& program, const AotOptions& options
       result.needs_runtime = plan.obstacle;
       RELAYVM_RETURN_IF_ERROR(EmitWithHeap(options, name, &object, &result.header));
     }
-    RELAYVM_RETURN_IF_ERROR(
-        codegen::Optimise(work->module, *work->machine, target.opt_level, options.kernels.stop));
+    RELAYVM_RETURN_IF_ERROR(codegen::Optimise(work->module, *work->machine, options.kernels.machine,
+                                              options.kernels.opt_level, options.kernels.stop));
     RELAYVM_ASSIGN_OR_RETURN(
         result.object, codegen::EmitObject(work->module, *work->machine, options.kernels.stop));
     return OkStatus();

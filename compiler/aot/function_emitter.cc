@@ -31,7 +31,7 @@ void ObjectModule::Declare(uint32_t index) {
   auto* function =
       llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, prefix + f.name, module);
   function->setCallingConv(llvm::CallingConv::Tail);
-  codegen::PrepareFunction(*function, target);
+  codegen::PrepareFunction(*function, machine);
   functions[index] = function;
 }
 

@@ -28,7 +28,7 @@ namespace relayvm::aot {
 // What the functions of an object share.
 struct ObjectModule {
   const Program& program;
-  const codegen::Target& target;
+  const Machine& machine;
   llvm::Module& module;
   const std::string prefix;                      // of the names of native functions: "model."
   std::vector<llvm::Function*> functions;        // by index; null: nothing calls it

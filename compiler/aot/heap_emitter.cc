@@ -28,7 +28,7 @@ llvm::Function* CountFunction(ObjectModule& object, CountChange change) {
   auto* function = llvm::Function::Create(
       llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getPtrTy()}, false),
       llvm::GlobalValue::InternalLinkage, name, object.module);
-  codegen::PrepareFunction(*function, object.target);
+  codegen::PrepareFunction(*function, object.machine);
   function->addFnAttr(llvm::Attribute::AlwaysInline);
   const auto block = [&](const char* label) {
     return llvm::BasicBlock::Create(context, label, function);
@@ -214,7 +214,7 @@ llvm::Function* HeapEmitter::MakeClosureEntry(ObjectModule& object, uint32_t ind
                                        llvm::GlobalValue::InternalLinkage,
                                        object.prefix + f.name + ".closure", object.module);
   entry->setCallingConv(llvm::CallingConv::Tail);
-  codegen::PrepareFunction(*entry, object.target);
+  codegen::PrepareFunction(*entry, object.machine);
   b.SetInsertPoint(llvm::BasicBlock::Create(object.context(), "", entry));
   llvm::Value *context = entry->getArg(0), *closure = entry->getArg(1);
   std::vector<llvm::Value*> args = {context};

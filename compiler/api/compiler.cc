@@ -92,7 +92,7 @@ class ModelCompiler {
       impl->warnings.emplace_back(StatusCode::kUnsupported, what);
     };
     compile.count_poor_kernels =
-        compile.more_cpus.empty() && tuner::CheckMachine(compile.kernels).ok();
+        compile.more_machines.empty() && tuner::CheckMachine(compile.kernels).ok();
     std::vector<PassTiming> timings;
     compile.pipeline.timings = &timings;
     ReportProgress(options, &compile);

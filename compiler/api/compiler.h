@@ -53,9 +53,9 @@ struct ModelSource {
 };
 
 struct CompilerOptions {
-  // What the kernels run on: "native", "x86-64-v2", "x86-64-v3", "x86-64-v4", or "sapphirerapids",
-  // which is x86-64-v4 with what that processor multiplies bfloat16 and bytes by. Several make an
-  // executable of which each machine runs the best part. None: native.
+  // What the kernels run on: "native", "x86-64-v3", "sapphirerapids" (x86-64-v4 with what that
+  // processor multiplies bfloat16 and bytes by) ...: TargetNames of kernels/codegen/machine.h.
+  // Several make an executable of which each machine runs the best part. None: native.
   std::vector<std::string> targets;
   int opt_level = 3;  // 0 to 3
   std::string entry = "main";

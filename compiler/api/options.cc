@@ -56,9 +56,6 @@ bool ReadNumber(std::string_view text, T least, T most, T* number) {
          *number <= most;
 }
 
-constexpr std::array<std::string_view, 5> kTargets = {"native", "x86-64-v2", "x86-64-v3",
-                                                      "x86-64-v4", kSapphireRapids};
-
 struct Setter {
   std::string_view name;
   Status (*set)(std::string_view option, std::string_view value, CompilerOptions* options);
@@ -166,15 +163,19 @@ Status CheckNewOptions(const Pass& pass, const std::vector<Pass>& loaded) {
 // --- ReadCompilerOptions ---
 
 Status ReadTargets(const CompilerOptions& o, CompileOptions* options) {
+  std::vector<Machine> machines;
   for (const std::string& target : o.targets) {
-    if (std::ranges::find(kTargets, target) != kTargets.end()) continue;
-    return Wrong(fmt::format("--target {}: expected one of {}", target, fmt::join(kTargets, ", ")));
+    auto machine = MachineFor(target);
+    if (machine.status().code() == StatusCode::kInvalidArgument)
+      return Wrong(fmt::format("--{}", machine.status().message()));
+    if (!machine.ok()) return machine.status();
+    machines.push_back(*machine);
   }
-  if (!o.targets.empty()) {
-    options->kernels.cpu = o.targets[0];
-    options->more_cpus.assign(o.targets.begin() + 1, o.targets.end());
+  if (machines.empty()) {
+    RELAYVM_ASSIGN_OR_RETURN(machines.emplace_back(), MachineFor("native"));
   }
-  options->pipeline.cpu = options->kernels.cpu;
+  options->kernels.machine = options->pipeline.machine = machines[0];
+  options->more_machines.assign(machines.begin() + 1, machines.end());
   return OkStatus();
 }
 

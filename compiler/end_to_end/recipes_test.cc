@@ -50,8 +50,9 @@ Compiled CompileConvolutions(const testing::TempFolder& folder, int64_t units, b
               .ok());
   CompileOptions options;
   options.params_file = folder / "w.npz";
-  options.kernels.cpu = options.pipeline.cpu = cpus[0];
-  options.more_cpus.assign(cpus.begin() + 1, cpus.end());
+  options.kernels.machine = options.pipeline.machine = MachineNamed(cpus[0]);
+  std::transform(cpus.begin() + 1, cpus.end(), std::back_inserter(options.more_machines),
+                 MachineNamed);
   auto compiled = CompileFile(folder / "program.relay", options);
   REQUIRE_MESSAGE(compiled.ok(), compiled.status().ToString());
   return *std::move(compiled);

@@ -40,8 +40,9 @@ Compiled CompileFor(const testing::TempFolder& folder, const std::vector<std::st
   REQUIRE(WriteNpz(folder / "w.npz", {{"w", Waves({48, 64})}, {"table", Waves({5000, 48})}}).ok());
   CompileOptions options;
   options.params_file = folder / "w.npz";
-  options.kernels.cpu = options.pipeline.cpu = cpus[0];
-  options.more_cpus.assign(cpus.begin() + 1, cpus.end());
+  options.kernels.machine = options.pipeline.machine = MachineNamed(cpus[0]);
+  std::transform(cpus.begin() + 1, cpus.end(), std::back_inserter(options.more_machines),
+                 MachineNamed);
   auto compiled = CompileFile(folder / "program.relay", options);
   REQUIRE_MESSAGE(compiled.ok(), compiled.status().ToString());
   return *std::move(compiled);
@@ -122,8 +123,8 @@ TEST_CASE("a program without kernels is one for all processors") {
   std::ofstream(folder / "program.relay")
       << "#[version = \"0.0.5\"]\ndef @main(%x: int64) { add(%x, 1i64) }\n";
   CompileOptions options;
-  options.kernels.cpu = options.pipeline.cpu = "x86-64-v2";
-  options.more_cpus = {"x86-64-v3"};
+  options.kernels.machine = options.pipeline.machine = MachineNamed("x86-64-v2");
+  options.more_machines = {MachineNamed("x86-64-v3")};
   auto compiled = CompileFile(folder / "program.relay", options);
   REQUIRE_MESSAGE(compiled.ok(), compiled.status().ToString());
   CHECK(compiled->others.empty());

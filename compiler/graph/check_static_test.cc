@@ -60,8 +60,8 @@ TEST_CASE("control flow that constants decide is none") {
 
 TEST_CASE("one processor") {
   CompileOptions options;
-  options.kernels.cpu = "x86-64-v2";
-  options.more_cpus = {"x86-64-v3"};
+  options.kernels.machine = MachineNamed("x86-64-v2");
+  options.more_machines = {MachineNamed("x86-64-v3")};
   CHECK(CompileForGraph("def @main(%x: float32) { exp(%x) }", options).status().message() ==
         "--executor graph: expected one --target");
 }

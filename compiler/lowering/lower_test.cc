@@ -25,14 +25,14 @@ ir::Module Ready(const std::string& text, int level) {
   // One target, so that schedules are the same on every machine.
   PipelineOptions options;
   options.opt_level = level;
-  options.cpu = "x86-64-v3";
+  options.machine = MachineNamed("x86-64-v3");
   auto module = RunPipeline(*std::move(parsed), options);
   REQUIRE_MESSAGE(module.ok(), module.status().message());
   return *std::move(module);
 }
 
 Program Lower(const std::string& text, int level) {
-  const KernelOptions options{.cpu = "x86-64-v3", .opt_level = 0};
+  const KernelOptions options{.machine = MachineNamed("x86-64-v3"), .opt_level = 0};
   auto lowered = LowerModule(Ready(text, level), options);
   REQUIRE_MESSAGE(lowered.ok(), lowered.status().message());
   return std::move(lowered->program);
@@ -546,7 +546,7 @@ def @layer(%x: Tensor[(?, 8), float32], %w: Tensor[(8, 8), float32]) {
 }
 def @main(%x: Tensor[(?, 8), float32], %w: Tensor[(8, 8), float32]) { sum(@layer(%x, %w)) }
 )";
-  KernelOptions options{.cpu = "x86-64-v3"};
+  KernelOptions options{.machine = MachineNamed("x86-64-v3")};
   const auto names = [&] {
     auto kernels = KernelsOf(Ready(program, 2), options);
     REQUIRE_MESSAGE(kernels.ok(), kernels.status().message());

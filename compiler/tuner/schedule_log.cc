@@ -159,10 +159,9 @@ ScheduleBook::ScheduleBook(const std::vector<ScheduleRecord>& records, const Ker
                            WarnFn warn)
     : options_(options), warn_(std::move(warn)) {
   options_.schedule_for = nullptr;
-  const auto target = ScheduleTarget(options);
-  target_ = target.ok() ? *target : "";
+  target_ = ScheduleTarget(options);
   // Kernels for a named level are for whatever machine the log is of.
-  const bool is_native = options.cpu == "native";
+  const bool is_native = options.machine.is_native();
   const std::string machine = MachineName();
   for (const ScheduleRecord& r : records) {
     if (r.target == target_ && (!is_native || r.machine == machine)) {

@@ -145,7 +145,7 @@ KernelSpec Product() {
 }
 
 TEST_CASE("a book gives what is legal for the kernel and the target, and warns of what is not") {
-  KernelOptions options{.cpu = "x86-64-v3"};
+  KernelOptions options{.machine = MachineNamed("x86-64-v3")};
   const KernelSpec spec = Product();
   const std::string key = ScheduleKey(spec, options);
   std::vector<std::string> warnings;
@@ -183,8 +183,8 @@ TEST_CASE("a book gives what is legal for the kernel and the target, and warns o
   CHECK(ask({record({1, 8, 4096})}) == TileSchedule{1, 8, 4096});
 
   // For this machine: only what was measured on one of its kind.
-  options.cpu = "native";
-  const std::string target = *ScheduleTarget(options);
+  options.machine = MachineNamed("native");
+  const std::string target = ScheduleTarget(options);
   ScheduleRecord native = record({4, 16, 0}, target);
   CHECK(ask({native}) == TileSchedule());
   CHECK(warnings.size() == 1);

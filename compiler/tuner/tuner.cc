@@ -306,19 +306,19 @@ Status CheckNames(const std::vector<Kernel>& kernels, const SampleSizes& default
 }  // namespace
 
 Status CheckMachine(const KernelOptions& options) {
-  RELAYVM_ASSIGN_OR_RETURN(const std::string features, ProcessorFeatures(options.cpu));
-  const std::vector<std::string> missing = CpuFeatures::OfThisMachine().Missing(features);
+  const std::vector<std::string> missing =
+      CpuFeatures::OfThisMachine().Missing(FeaturesOf(options.machine));
   if (missing.empty()) return OkStatus();
   return {StatusCode::kInvalidArgument,
-          fmt::format("kernels for {} cannot be measured here: this machine has no {}", options.cpu,
-                      fmt::join(missing, ", "))};
+          fmt::format("kernels for {} cannot be measured here: this machine has no {}",
+                      options.machine.target, fmt::join(missing, ", "))};
 }
 
 Result<TuneReport> Tune(const std::vector<KernelSpec>& specs, const SampleSizes& defaults,
                         const KernelOptions& options, const TuneOptions& tune, ScheduleBook* book) {
   const Clock::time_point end = Clock::now() + tune.budget;
   RELAYVM_RETURN_IF_ERROR(CheckMachine(options));
-  RELAYVM_ASSIGN_OR_RETURN(const std::string target, ScheduleTarget(options));
+  const std::string target = ScheduleTarget(options);
   const std::vector<Kernel> kernels = Distinct(specs, options);
   RELAYVM_RETURN_IF_ERROR(CheckNames(kernels, defaults, tune.samples));
   SampleSizes usual = tune.usual;

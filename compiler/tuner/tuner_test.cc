@@ -66,7 +66,7 @@ TEST_CASE("what is faster at every sample is kept, and is what the book says") {
     const ScheduleRecord& record = o.report.measured[0];
     CHECK(record.schedule == best);
     CHECK(record.key == ScheduleKey(Product(64), kOptions));
-    CHECK(record.target == *ScheduleTarget(kOptions));
+    CHECK(record.target == ScheduleTarget(kOptions));
     CHECK(record.machine == MachineName());
     CHECK(record.kernel == "product");
     using Extents = std::vector<std::pair<std::string, std::vector<int64_t>>>;
@@ -209,7 +209,7 @@ TEST_CASE("names that no dim has, and machines that cannot measure") {
   CHECK(CheckMachine(kOptions).ok());
   for (const char* cpu : {"x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
     const auto missing = CpuFeatures::OfThisMachine().Missing(cpu);
-    const Status status = CheckMachine({.cpu = cpu});
+    const Status status = CheckMachine({.machine = MachineNamed(cpu)});
     CHECK(status.ok() == missing.empty());
     if (!status.ok()) CHECK(status.message().find(missing[0]) != std::string::npos);
   }
@@ -224,7 +224,7 @@ KernelSpec Wide(const Dim& rows, int64_t columns) {
 }
 
 TEST_CASE("kernels without alternatives, good ones and small parts of a program do not count") {
-  const KernelOptions options{.cpu = "x86-64-v3"};
+  const KernelOptions options{.machine = MachineNamed("x86-64-v3")};
   const ScheduleBook empty({}, options, nullptr);
   auto count = [&](const std::vector<KernelSpec>& kernels) {
     return CountPoorKernels(kernels, {}, options, empty);

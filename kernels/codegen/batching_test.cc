@@ -161,7 +161,7 @@ TEST_CASE("batched kernels give each call the bits that it has alone") {
   for (const std::string& level : Levels()) {
     CAPTURE(level);
     // LLVM's passes take most of the time; once with them.
-    Pairs pairs({.cpu = level, .opt_level = level == "native" ? 3 : 1});
+    Pairs pairs({.machine = MachineNamed(level), .opt_level = level == "native" ? 3 : 1});
     for (MakeSpec make : {Plain, WithEpilogue, WithPrologue, Packed, PackedPrologue, PackedPairs}) {
       for (const Size& size : {Size{1, 523, 131},
                                {1, 256, 256},

@@ -84,7 +84,7 @@ template <typename Index>
 void CheckLevel(const std::string& cpu, DType dtype) {
   CAPTURE(cpu);
   KernelOptions options;
-  options.cpu = cpu;
+  options.machine = MachineNamed(cpu);
   KernelHarness harness(options);
   const size_t plain = harness.Add(Gathers(dtype, false, 1));
   const size_t guarded = harness.Add(Gathers(dtype, true, 2));

@@ -35,13 +35,11 @@ struct Emitter::TopLevel {
   bool opened;
 };
 
-Emitter::Emitter(llvm::IRBuilderBase& builder, Graph* graph)
+Emitter::Emitter(Builder& builder, Graph* graph)
     : b_(builder),
       own_graph_(graph == nullptr ? std::make_unique<Graph>() : nullptr),
       graph_(graph == nullptr ? *own_graph_ : *graph) {
-  TargetTraits traits;
-  if (b_.GetInsertBlock() != nullptr) traits = TargetTraits::Of(*b_.GetInsertBlock()->getParent());
-  ops_ = std::make_unique<Ops>(b_, traits);
+  ops_ = std::make_unique<Ops>(b_);
 }
 Emitter::~Emitter() = default;
 
@@ -217,7 +215,7 @@ unsigned Emitter::LanesFor(const Node* n) {
     if (x->kind == NodeKind::kLoad) continue;
     for (const Node* operand : x->operands) stack.push_back(operand);
   }
-  return std::max(2u, ops_->traits().vector_bytes / static_cast<unsigned>(bytes));
+  return std::max(2u, b_.machine().vector_bytes / static_cast<unsigned>(bytes));
 }
 
 void Emitter::StoreAt(const te::TensorNode* tensor, const Node* index, Value* value,

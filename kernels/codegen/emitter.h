@@ -12,13 +12,13 @@
 #include "kernels/te/te.h"
 
 namespace llvm {
-class IRBuilderBase;
 class Type;
 class Value;
 }  // namespace llvm
 
 namespace relayvm::codegen {
 
+class Builder;
 class Ops;
 
 // One axis whose value is base, base + 1, ... base + lanes - 1 across the lanes of a vector. With
@@ -33,7 +33,7 @@ struct VectorAxis {
 class Emitter {
  public:
   // `graph`: whose nodes EmitNode takes; null: one of its own.
-  explicit Emitter(llvm::IRBuilderBase& builder, Graph* graph = nullptr);
+  explicit Emitter(Builder& builder, Graph* graph = nullptr);
   ~Emitter();
 
   // --- What names stand for; later bindings replace earlier ones. ---
@@ -149,7 +149,7 @@ class Emitter {
   llvm::Value* Pointer(const te::TensorNode* tensor, llvm::Value* index);
   llvm::Value* MaskFor(bool in_range);
 
-  llvm::IRBuilderBase& b_;
+  Builder& b_;
   std::unique_ptr<Ops> ops_;
   std::unique_ptr<Graph> own_graph_;
   Graph& graph_;

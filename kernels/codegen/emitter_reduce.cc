@@ -27,7 +27,7 @@ namespace {
 constexpr int64_t kSumBlock = 32;
 
 // sum + x * y, fused where the target can.
-Value* Accumulate(llvm::IRBuilderBase& b, Value* x, Value* y, Value* sum) {
+Value* Accumulate(Builder& b, Value* x, Value* y, Value* sum) {
   return b.CreateIntrinsic(llvm::Intrinsic::fmuladd, {x->getType()}, {x, y, sum});
 }
 
@@ -204,7 +204,7 @@ Value* Emitter::ReduceAlongVector(const Node* n, const te::AxisNode* axis) {
   unsigned lanes = LanesFor(body);
   bool is_const = axis->extent.is_const();
   while (is_const && lanes > 2 && static_cast<int64_t>(lanes) > axis->extent.value()) lanes /= 2;
-  bool masks = ops_->traits().masks;
+  bool masks = b_.machine().masks;
 
   // How many vectors a turn of the main loop takes.
   unsigned ways = body->cost < 24 ? 4 : (body->cost < 80 ? 2 : 1);

@@ -1,8 +1,6 @@
 // Expressions as vectors along one axis: what varies from lane to lane, masks, and loads by how
 // their addresses advance.
 #include <llvm/IR/Function.h>
-#include <llvm/IR/IRBuilder.h>
-#include <llvm/IR/IntrinsicsX86.h>
 
 #include <bit>
 #include <cassert>
@@ -11,6 +9,7 @@
 
 #include "kernels/codegen/contraction/ir.h"
 #include "kernels/codegen/emitter.h"
+#include "kernels/codegen/instructions.h"
 #include "kernels/codegen/ops.h"
 
 namespace relayvm::codegen {
@@ -198,7 +197,7 @@ Value* Emitter::LoadVectorAt(const Node* n, const Node* index, Value* mask) {
     return b_.CreateVectorReverse(LoadRun(n, first, vector_.lanes, mask));
   }
   if (address.affine && address.stride.is_const() && address.stride.value() >= 2 &&
-      address.stride.value() <= 4 && ops_->traits().masks) {
+      address.stride.value() <= 4 && b_.machine().masks) {
     int64_t stride = address.stride.value();
     Value* first = Add(b_, Scalar(address.uniform), Mul(b_, vector_.base, stride));
     return LoadStrided(n, first, static_cast<unsigned>(stride), mask);
@@ -345,9 +344,8 @@ Value* Emitter::LoadRepeated(const Node* n, const Node* index, Value* mask) {
 // vector's length from the first one on, that is loaded, and permuted. Null: the target has no such
 // permutation, or the index comes from memory and may be anything.
 Value* Emitter::LoadNear(const Node* n, const Node* index, Value* mask) {
-  using llvm::Intrinsic::ID;
   const unsigned lanes = vector_.lanes;
-  if (!ops_->traits().masks || DTypeBytes(n->dtype) != 4 || (lanes != 16 && lanes != 8)) {
+  if (!b_.machine().masks || DTypeBytes(n->dtype) != 4 || (lanes != 16 && lanes != 8)) {
     return nullptr;
   }
   // Of a staged tensor, scratch holds a part: its shape does not say where that ends.
@@ -372,12 +370,9 @@ Value* Emitter::LoadNear(const Node* n, const Node* index, Value* mask) {
     for (const Dim& extent : n->tensor->shape) elements = elements * extent;
     Value* run = LoadRun(n, first, lanes, MaskBelow(b_, Sub(b_, EmitDim(elements), first), lanes));
     llvm::Type* type = run->getType();
-    const bool wide = lanes == 16;
     Value* picks = b_.CreateTrunc(distance, VectorOf(b_.getInt32Ty(), lanes));
-    const ID id =
-        wide ? ID{llvm::Intrinsic::x86_avx512_permvar_si_512} : ID{llvm::Intrinsic::x86_avx2_permd};
-    Value* picked = b_.CreateBitCast(
-        b_.CreateIntrinsic(id, {}, {b_.CreateBitCast(run, picks->getType()), picks}), type);
+    Value* words = b_.CreateBitCast(run, picks->getType());
+    Value* picked = b_.CreateBitCast(b_.machine().instructions->Pick(b_, words, picks), type);
     if (mask == nullptr) return picked;
     return b_.CreateSelect(mask, picked, llvm::Constant::getNullValue(type));
   });

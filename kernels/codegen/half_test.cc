@@ -89,7 +89,7 @@ void CheckSameBits(const HostTensor& got, const HostTensor& want) {
 TEST_CASE("conversions are exact, and round to nearest even") {
   for (const char* level : kLevels) {
     KernelOptions options;
-    options.cpu = level;
+    options.machine = MachineNamed(level);
     KernelHarness harness(options);
     struct Conversion {
       size_t kernel;
@@ -203,7 +203,7 @@ std::vector<KernelSpec> KernelsOf(DType t) {
 TEST_CASE("kernels link and agree with the evaluator") {
   for (const char* level : kLevels) {
     KernelOptions options;
-    options.cpu = level;
+    options.machine = MachineNamed(level);
     KernelHarness harness(options);
     std::vector<size_t> kernels;
     std::vector<double> tolerance;
@@ -250,7 +250,7 @@ TEST_CASE("a sum of float16 rounds at each step, in order; of bfloat16 once") {
   for (const char* level : kLevels) {
     if (!Runs(level)) continue;
     KernelOptions options;
-    options.cpu = level;
+    options.machine = MachineNamed(level);
     KernelHarness harness(options);
     std::vector<Tensor> results;
     for (const Case& c : cases) {

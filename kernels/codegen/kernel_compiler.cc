@@ -1,14 +1,8 @@
 #include "kernels/codegen/kernel_compiler.h"
 
 #include <fmt/format.h>
-#include <llvm/IR/LLVMContext.h>
-#include <llvm/IR/Module.h>
-#include <llvm/IR/OptBisect.h>
-#include <llvm/Support/raw_ostream.h>
-#include <llvm/Target/TargetMachine.h>
 
 #include <atomic>
-#include <chrono>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -18,13 +12,10 @@
 #include "bytecode/base/check_stop.h"
 #include "bytecode/base/guarded.h"
 #include "bytecode/image_loader.h"
+#include "kernels/codegen/backend.h"
 #include "kernels/codegen/batching.h"
 #include "kernels/codegen/immediates.h"
-#include "kernels/codegen/kernel_function.h"
-#include "kernels/codegen/link.h"
-#include "kernels/codegen/llvm_guard.h"
 #include "kernels/codegen/spec_key.h"
-#include "kernels/codegen/target.h"
 
 namespace relayvm {
 
@@ -35,50 +26,6 @@ namespace {
 // Kernels of one LLVM module: enough to share its set-up, few enough to keep all processors busy.
 // The grouping does not depend on the number of threads, so neither do the bytes.
 constexpr size_t kKernelsInModule = 8;
-
-struct ModuleOutput {
-  Status status;
-  std::vector<char> object;
-  std::string llvm_ir, assembly;
-  KernelTimes times;
-};
-
-// Adds the time of its scope.
-class Timer {
- public:
-  explicit Timer(double* milliseconds) : milliseconds_(milliseconds) {}
-  ~Timer() {
-    std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start_;
-    *milliseconds_ += took.count();
-  }
-  Timer(const Timer&) = delete;
-  Timer& operator=(const Timer&) = delete;
-
- private:
-  double* milliseconds_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
-
-// Once a stop is asked for, LLVM leaves out what it can.
-struct StopGate final : llvm::OptPassGate {
-  explicit StopGate(std::stop_token s) : stop(std::move(s)) {}
-  bool shouldRunPass(llvm::StringRef /*pass*/, llvm::StringRef /*what*/) override { return false; }
-  bool isEnabled() const override { return stop.stop_requested(); }
-  const std::stop_token stop;
-};
-
-// What LLVM works on.
-struct LlvmWork {
-  LlvmWork(const codegen::Target& target, const std::stop_token& stop)
-      : gate(stop), machine(codegen::MakeTargetMachine(target)), module("kernels", context) {
-    context.setOptPassGate(gate);
-    codegen::GuardDiagnoses(context);
-  }
-  StopGate gate;
-  std::unique_ptr<llvm::TargetMachine> machine;
-  llvm::LLVMContext context;
-  llvm::Module module;
-};
 
 // Letters, digits and underscores.
 std::string SymbolName(const std::string& name, size_t id) {
@@ -149,57 +96,21 @@ struct KernelCompiler::Impl {
     }
   };
   KernelOptions options;
-  Result<codegen::Target> target;
-  codegen::ContractionTarget contraction_target;
+  const codegen::KernelBackend& backend = *options.machine.backend;
   std::vector<KernelPlan> plans;
   std::unordered_map<std::string, Structure> structures;
 
-  explicit Impl(KernelOptions o) : options(std::move(o)), target(codegen::ResolveTarget(options)) {
-    if (!target.ok()) return;
-    contraction_target = codegen::ContractionTargetFor(options.cpu);
-    contraction_target.exact = options.exact;
-  }
+  explicit Impl(KernelOptions o) : options(std::move(o)) {}
 
+  codegen::ContractionTarget TargetFor(const TileSchedule& schedule) const {
+    return {options.machine, options.exact, schedule};
+  }
   TileSchedule ScheduleFor(const KernelSpec& spec) const {
     const TileSchedules& all = options.schedules;
     auto found = all.find(spec.name);
     if (found == all.end()) found = all.find("");
     if (found != all.end()) return found->second;
     return options.schedule_for ? options.schedule_for(spec) : TileSchedule();
-  }
-
-  ModuleOutput CompileModule(size_t first, size_t last) {
-    ModuleOutput out;
-    Status status = codegen::GuardLlvm(options.stop, [&] { return Compile(first, last, &out); });
-    if (status.ok()) status = CheckStop(options.stop);
-    out.status = std::move(status);
-    return out;
-  }
-
-  Status Compile(size_t first, size_t last, ModuleOutput* out) {
-    const codegen::Leakable<LlvmWork> work(*target, options.stop);
-    llvm::TargetMachine& machine = *work->machine;
-    llvm::Module& module = work->module;
-    codegen::PrepareModule(module, machine);
-    for (size_t i = first; i < last; ++i) {
-      RELAYVM_RETURN_IF_ERROR(CheckStop(options.stop));
-      Timer timer(&out->times.emission);
-      RELAYVM_RETURN_IF_ERROR(codegen::EmitKernel(plans[i], *target, module));
-    }
-    {
-      Timer timer(&out->times.optimisation);
-      RELAYVM_RETURN_IF_ERROR(codegen::Optimise(module, machine, options.opt_level, options.stop));
-    }
-    if (options.keep_llvm_ir) {
-      llvm::raw_string_ostream stream(out->llvm_ir);
-      module.print(stream, nullptr);
-    }
-    if (options.keep_assembly) {
-      RELAYVM_ASSIGN_OR_RETURN(out->assembly, codegen::EmitAssembly(module, machine));
-    }
-    Timer timer(&out->times.code_generation);
-    RELAYVM_ASSIGN_OR_RETURN(out->object, codegen::EmitObject(module, machine, options.stop));
-    return OkStatus();
   }
 };
 
@@ -209,11 +120,11 @@ KernelCompiler::~KernelCompiler() = default;
 
 Result<KernelCompiler::Added> KernelCompiler::Add(const KernelSpec& spec) {
   Impl& impl = *impl_;
-  if (!impl.target.ok()) return impl.target.status();
   RELAYVM_RETURN_IF_ERROR(CheckStop(impl.options.stop));
   codegen::SpecKey key = codegen::KeyOf(spec);
-  codegen::ContractionTarget target = impl.contraction_target;
-  if (spec.order.form == SumOrder::Form::kAny) target.schedule = impl.ScheduleFor(spec);
+  const bool is_any = spec.order.form == SumOrder::Form::kAny;
+  const codegen::ContractionTarget target =
+      impl.TargetFor(is_any ? impl.ScheduleFor(spec) : TileSchedule());
   Impl::Structure& structure = impl.structures[key.text + ToString(target.schedule)];
   std::vector<bool> scalars = structure.ScalarsFor(key.immediates);
   std::vector<te::Expr> taken;
@@ -227,8 +138,8 @@ Result<KernelCompiler::Added> KernelCompiler::Add(const KernelSpec& spec) {
   auto found = structure.kernels.find(text);
   if (found == structure.kernels.end()) {
     uint32_t id = static_cast<uint32_t>(impl.plans.size());
-    auto plan = codegen::PlanKernel(codegen::WithScalars(spec, taken), SymbolName(spec.name, id),
-                                    key.symbols, target);
+    auto plan = impl.backend.Plan(codegen::WithScalars(spec, taken), SymbolName(spec.name, id),
+                                  key.symbols, target);
     if (!plan.ok()) return plan.status();
     impl.plans.push_back(std::move(*plan));
     found = structure.kernels.emplace(std::move(text), Impl::Entry{id, key.symbols}).first;
@@ -254,31 +165,28 @@ Result<KernelCompiler::Added> KernelCompiler::Add(const KernelSpec& spec) {
 
 std::unique_ptr<codegen::BatchedKernel> KernelCompiler::Batched(const KernelSpec& spec,
                                                                 const Dim& b) const {
-  if (!impl_->target.ok()) return nullptr;
-  codegen::ContractionTarget target = impl_->contraction_target;
-  target.schedule = impl_->ScheduleFor(spec);
-  return codegen::BatchKernel(spec, b, target);
+  return codegen::BatchKernel(spec, b, impl_->TargetFor(impl_->ScheduleFor(spec)));
 }
 
 Result<KernelImage> KernelCompiler::Finish() {
   Impl& impl = *impl_;
-  if (!impl.target.ok()) return impl.target.status();
   size_t num_modules = (impl.plans.size() + kKernelsInModule - 1) / kKernelsInModule;
-  std::vector<ModuleOutput> outputs(num_modules);
+  std::vector<Result<codegen::KernelCode>> outputs(num_modules, codegen::KernelCode());
   std::atomic<size_t> next{0}, done{0};
   auto work = [&] {
     for (size_t m = next++; m < num_modules; m = next++) {
       size_t first = m * kKernelsInModule;
       size_t last = std::min(first + kKernelsInModule, impl.plans.size());
-      outputs[m] = impl.CompileModule(first, last);
+      outputs[m] =
+          impl.backend.Compile(std::span(impl.plans).subspan(first, last - first), impl.options);
       const size_t all = done += last - first;
       // What the host throws would leave a thread.
       Status told = Guarded([&] {
         if (impl.options.on_kernels) impl.options.on_kernels(all, impl.plans.size());
         return OkStatus();
       });
-      if (outputs[m].status.ok()) outputs[m].status = std::move(told);
-      if (!outputs[m].status.ok()) next = num_modules;
+      if (outputs[m].ok() && !told.ok()) outputs[m] = std::move(told);
+      if (!outputs[m].ok()) next = num_modules;
     }
   };
   const size_t wanted =
@@ -286,16 +194,16 @@ Result<KernelImage> KernelCompiler::Finish() {
   RunOnThreads(std::min(std::max<size_t>(wanted, 1), num_modules), work);
 
   KernelImage image;
-  image.cpu_features = impl.target->level;
+  image.cpu_features = impl.options.machine.level;
   std::vector<std::vector<char>> objects;
-  for (ModuleOutput& out : outputs) {
-    RELAYVM_RETURN_IF_ERROR(out.status);
-    objects.push_back(std::move(out.object));
-    image.llvm_ir += out.llvm_ir;
-    image.assembly += out.assembly;
-    image.times.emission += out.times.emission;
-    image.times.optimisation += out.times.optimisation;
-    image.times.code_generation += out.times.code_generation;
+  for (Result<codegen::KernelCode>& code : outputs) {
+    if (!code.ok()) return code.status();
+    objects.push_back(std::move(code->object));
+    image.llvm_ir += code->llvm_ir;
+    image.assembly += code->assembly;
+    image.times.emission += code->times.emission;
+    image.times.optimisation += code->times.optimisation;
+    image.times.code_generation += code->times.code_generation;
   }
   std::set<std::string> features;
   for (const KernelPlan& plan : impl.plans) {
@@ -305,28 +213,8 @@ Result<KernelImage> KernelCompiler::Finish() {
     }
   }
   if (objects.empty()) return image;
-  {
-    Timer timer(&image.times.linking);
-    RELAYVM_ASSIGN_OR_RETURN(image.elf, codegen::LinkImage(objects, impl.options.stop));
-  }
-  RELAYVM_ASSIGN_OR_RETURN(image.entry_offsets, codegen::FindFunctions(image.elf, image.names));
+  RELAYVM_RETURN_IF_ERROR(impl.backend.Link(objects, impl.options.stop, &image));
   return image;
-}
-
-Result<std::string> ProcessorLevel(const std::string& cpu) {
-  RELAYVM_ASSIGN_OR_RETURN(codegen::Target target, codegen::ResolveTarget({.cpu = cpu}));
-  return target.level;
-}
-
-Result<std::string> ProcessorFeatures(const std::string& cpu) {
-  RELAYVM_ASSIGN_OR_RETURN(std::string features, ProcessorLevel(cpu));
-  const codegen::ContractionTarget target = codegen::ContractionTargetFor(cpu);
-  if (target.bfloat16_dots) features += ",avx512bf16";
-  if (target.byte_dots) features += target.vector_bytes == 64 ? ",avx512vnni" : ",avxvnni";
-  if (target.bfloat16_tiles || target.byte_tiles) features += ",amx-tile";
-  if (target.bfloat16_tiles) features += ",amx-bf16";
-  if (target.byte_tiles) features += ",amx-int8";
-  return features;
 }
 
 }  // namespace relayvm

@@ -19,6 +19,7 @@
 
 #include "bytecode/base/dim.h"
 #include "bytecode/base/status.h"
+#include "kernels/codegen/machine.h"
 #include "kernels/codegen/tile_schedule.h"
 #include "kernels/te/te.h"
 
@@ -29,12 +30,8 @@ namespace codegen {
 struct BatchedKernel;
 }
 
-// x86-64-v4 with AVX512-BF16, AVX512-VNNI and AMX. An image asks for what of these its kernels use.
-inline constexpr const char* kSapphireRapids = "sapphirerapids";
-
 struct KernelOptions {
-  // "native", "x86-64-v2", "x86-64-v3", "x86-64-v4", or kSapphireRapids.
-  std::string cpu = "native";
+  Machine machine = Machine::Native();
   int opt_level = 3;
   bool exact = true;  // sums of products as they are: see PassContext::exact
   // With kernels that run many calls of another one at once (codegen/batching.h). Whoever adds
@@ -54,12 +51,6 @@ struct KernelOptions {
   // Asked to: Add() and Finish() fail with kCancelled, soon.
   std::stop_token stop;
 };
-
-// What KernelOptions::cpu asks of a machine: "x86-64-v3". "native" is the highest level that this
-// one has.
-Result<std::string> ProcessorLevel(const std::string& cpu);
-// With the features beyond its level that kernels for it may use: "x86-64-v4,amx-tile".
-Result<std::string> ProcessorFeatures(const std::string& cpu);
 
 // The order in which a contraction sums products: how a kernel gives the bits of another one.
 struct SumOrder {

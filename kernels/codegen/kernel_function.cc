@@ -1,14 +1,13 @@
 #include "kernels/codegen/kernel_function.h"
 
 #include <fmt/format.h>
-#include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 
-#include "bytecode/image_loader.h"
 #include "kernels/codegen/contraction/ir.h"
 #include "kernels/codegen/emitter.h"
 #include "kernels/codegen/loops.h"
 #include "kernels/codegen/ops.h"
+#include "kernels/codegen/target.h"
 
 namespace relayvm::codegen {
 
@@ -72,22 +71,23 @@ Status CheckSpec(const KernelSpec& spec) {
 }
 
 // A canonical 64-bit scalar as the register form of its dtype.
-Value* FromCanonical(llvm::IRBuilderBase& b, Ops& ops, Value* v, DType t) {
+Value* FromCanonical(Builder& b, Ops& ops, Value* v, DType t) {
   if (t == DType::kBool) return b.CreateICmpNE(v, b.getInt64(0));
   if (!IsFloat(t)) return b.CreateTrunc(v, ops.ValueType(t));
   Value* bits = b.CreateTrunc(v, b.getIntNTy(static_cast<unsigned>(DTypeBits(t))));
   return ops.FromMemory(b.CreateBitCast(bits, ops.MemoryType(t)), t);
 }
 
-llvm::Function* DeclareKernel(llvm::Module& module, const std::string& name, const Target& target) {
+llvm::Function* DeclareKernel(llvm::Module& module, const KernelPlan& plan,
+                              const Machine& machine) {
   llvm::LLVMContext& context = module.getContext();
   llvm::Type* pointer = llvm::PointerType::getUnqual(context);
   llvm::Type* i32 = llvm::Type::getInt32Ty(context);
   auto* type = llvm::FunctionType::get(i32, {pointer, pointer, i32, i32}, false);
-  auto* function = llvm::Function::Create(type, llvm::Function::ExternalLinkage, name, module);
+  auto* function = llvm::Function::Create(type, llvm::Function::ExternalLinkage, plan.name, module);
   function->setVisibility(llvm::GlobalValue::HiddenVisibility);
   function->setDSOLocal(true);
-  PrepareFunction(*function, target);
+  PrepareFunction(*function, machine, plan.features());
   for (unsigned i = 0; i < 2; ++i) function->addParamAttr(i, llvm::Attribute::NoAlias);
   return function;
 }
@@ -121,13 +121,10 @@ Result<KernelPlan> PlanKernel(KernelSpec spec, std::string name, std::vector<Dim
   return plan;
 }
 
-Status EmitKernel(KernelPlan& plan, const Target& target, llvm::Module& module) {
+Status EmitKernel(KernelPlan& plan, const Machine& machine, llvm::Module& module) {
   const KernelSpec& spec = plan.spec;
-  Target machine = target;
-  for (const std::string& feature : ExpandFeatures(plan.features()))
-    machine.features += fmt::format(",+{}", feature);
-  llvm::Function* function = DeclareKernel(module, plan.name, machine);
-  llvm::IRBuilder<> b(llvm::BasicBlock::Create(module.getContext(), "entry", function));
+  llvm::Function* function = DeclareKernel(module, plan, machine);
+  Builder b(machine, llvm::BasicBlock::Create(module.getContext(), "entry", function));
   Emitter emitter(b, plan.loops ? &plan.loops->graph : nullptr);
   std::vector<std::pair<int, int>> in_place = plan.Interface().in_place;
 

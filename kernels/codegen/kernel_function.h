@@ -11,7 +11,10 @@
 #include "kernels/codegen/contraction/contraction.h"
 #include "kernels/codegen/kernel_compiler.h"
 #include "kernels/codegen/schedule.h"
-#include "kernels/codegen/target.h"
+
+namespace llvm {
+class Module;
+}
 
 namespace relayvm::codegen {
 
@@ -37,6 +40,6 @@ Result<KernelPlan> PlanKernel(KernelSpec spec, std::string name, std::vector<Dim
                               const ContractionTarget& target);
 
 // Adds the function to the module. Different plans may be emitted from different threads.
-Status EmitKernel(KernelPlan& plan, const Target& target, llvm::Module& module);
+Status EmitKernel(KernelPlan& plan, const Machine& machine, llvm::Module& module);
 
 }  // namespace relayvm::codegen

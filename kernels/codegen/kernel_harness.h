@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <optional>
 #include <random>
 #include <string>
@@ -19,6 +20,7 @@
 
 #include "bytecode/image_loader.h"
 #include "bytecode/kernel_abi.h"
+#include "kernels/codegen/foreign_kernels.h"
 #include "kernels/codegen/kernel_compiler.h"
 #include "kernels/te/evaluate.h"
 #include "kernels/te/scalar.h"
@@ -125,6 +127,7 @@ class KernelHarness {
   explicit KernelHarness(KernelOptions options = {}) : compiler_(std::move(options)) {}
 
   size_t Add(const KernelSpec& spec) {
+    foreign_.Add(spec);
     auto added = compiler_.Add(spec);
     REQUIRE_MESSAGE(added.ok(), added.status().ToString());
     kernels_.push_back({spec, std::move(*added)});
@@ -137,6 +140,7 @@ class KernelHarness {
   RelayvmKernelFn function(size_t k) const { return mapped_->Entry(image_.entry_offsets[id(k)]); }
 
   void Finish() {
+    foreign_.Finish();
     auto image = compiler_.Finish();
     REQUIRE_MESSAGE(image.ok(), image.status().ToString());
     image_ = std::move(*image);
@@ -155,17 +159,11 @@ class KernelHarness {
     auto value_of = [&](const Dim& d) { return *d.Evaluate(SymbolsOf(symbols)); };
     std::vector<GuardedBuffer> memory;
     std::vector<void*> buffers;
-    std::vector<int64_t> scalars;
+    std::vector<int64_t> scalars = ScalarsOf(k, inputs, symbols);
     std::map<int, size_t> memory_of_input;
-    for (const Dim& s : interface.symbols) scalars.push_back(value_of(s));
     for (size_t i = 0; i < inputs.size(); ++i) {
       const HostTensor& t = inputs[i];
-      if (i < kernel.spec.by_value.size() && kernel.spec.by_value[i]) {
-        int64_t bits = 0;
-        std::memcpy(&bits, t.data.data(), t.data.size());
-        scalars.push_back(IsFloat(t.dtype) ? bits : Element(t, 0).i);
-        continue;
-      }
+      if (i < kernel.spec.by_value.size() && kernel.spec.by_value[i]) continue;
       memory_of_input[static_cast<int>(i)] = memory.size();
       memory.emplace_back(t.data.size());
       CopyBytes(t.data.data(), t.data.size(), memory.back().data());
@@ -244,6 +242,14 @@ class KernelHarness {
         CheckNear(outputs[o], expected[o], tolerance);
       }
     }
+    if (ForeignKernels::Command() == nullptr) return;
+    std::vector<HostTensor> outputs;
+    for (const HostTensor& e : expected) outputs.push_back(MakeTensor(e.dtype, e.shape));
+    ForeignKernels::Run(spec, inputs, ScalarsOf(k, inputs, symbols), SymbolsOf(symbols), &outputs);
+    for (size_t o = 0; o < outputs.size(); ++o) {
+      INFO(spec.name, " output ", o, " on aarch64");
+      CheckNear(outputs[o], expected[o], tolerance);
+    }
   }
 
   static void CheckNear(const HostTensor& got, const HostTensor& want, double tolerance) {
@@ -276,7 +282,22 @@ class KernelHarness {
     KernelSpec spec;
     KernelCompiler::Added added;
   };
+  // Without immediates.
+  std::vector<int64_t> ScalarsOf(size_t k, const std::vector<HostTensor>& inputs,
+                                 const SymbolValues& symbols) const {
+    std::vector<int64_t> scalars;
+    for (const Dim& s : interface(k).symbols) scalars.push_back(*s.Evaluate(SymbolsOf(symbols)));
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const HostTensor& t = inputs[i];
+      if (i >= kernels_[k].spec.by_value.size() || !kernels_[k].spec.by_value[i]) continue;
+      int64_t bits = 0;
+      std::memcpy(&bits, t.data.data(), t.data.size());
+      scalars.push_back(IsFloat(t.dtype) ? bits : Element(t, 0).i);
+    }
+    return scalars;
+  }
   KernelCompiler compiler_;
+  ForeignKernels foreign_;
   std::vector<Kernel> kernels_;
   KernelImage image_;
   std::unique_ptr<MappedImage> mapped_;

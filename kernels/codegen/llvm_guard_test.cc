@@ -40,8 +40,7 @@ Status Generate(const char* text) {
       std::unique_ptr<llvm::Module> module;
     };
     const Leakable<Work> work;
-    auto target = ResolveTarget({.cpu = "x86-64-v3"});
-    work->machine = MakeTargetMachine(*target);
+    work->machine = MakeTargetMachine(MachineNamed("x86-64-v3"), /*opt_level=*/3);
     llvm::SMDiagnostic error;
     work->module = llvm::parseAssemblyString(text, error, work->context);
     REQUIRE_MESSAGE(work->module != nullptr, error.getMessage().str());

@@ -16,8 +16,7 @@ namespace {
 
 class LoopEmitter {
  public:
-  LoopEmitter(Graph& graph, const LoopSection& section, Emitter& emitter,
-              llvm::IRBuilderBase& builder)
+  LoopEmitter(Graph& graph, const LoopSection& section, Emitter& emitter, Builder& builder)
       : graph_(graph), section_(section), emitter_(emitter), b_(builder) {}
 
   void Run(Value* begin, Value* end) {
@@ -178,7 +177,7 @@ class LoopEmitter {
     ForPolled(b_, first, limit, lanes, strip, along->name, [&](Value* a) {
       For(b_, I64(b_, 0), vector_limit, lanes, axis->name,
           [&](Value* v) { EmitTile(nest, along, a, {axis, v, lanes, nullptr}); });
-      if (emitter_.ops().traits().masks) {
+      if (b_.machine().masks) {
         For(b_, vector_limit, extent, lanes, axis->name, [&](Value* v) {
           EmitTile(nest, along, a, {axis, v, lanes, MaskBelow(b_, b_.CreateSub(extent, v), lanes)});
         });
@@ -306,7 +305,7 @@ class LoopEmitter {
       ForEachNode({store.value},
                   [&](const Node* n) { reduces = reduces || n->kind == NodeKind::kReduce; });
     }
-    bool masks = emitter_.ops().traits().masks;
+    bool masks = b_.machine().masks;
     bool is_const = axis->extent.is_const();
     int64_t extent = is_const ? axis->extent.value() : 0;
     while (is_const && lanes > 2 &&
@@ -349,14 +348,14 @@ class LoopEmitter {
   Graph& graph_;
   const LoopSection& section_;
   Emitter& emitter_;
-  llvm::IRBuilderBase& b_;
+  Builder& b_;
   Value* carry_ = nullptr;
 };
 
 }  // namespace
 
-void EmitLoops(LoopPlan& plan, Emitter& emitter, llvm::IRBuilderBase& builder, Value* begin,
-               Value* end, Value* scratch) {
+void EmitLoops(LoopPlan& plan, Emitter& emitter, Builder& builder, Value* begin, Value* end,
+               Value* scratch) {
   for (const LoopPlan::Scratch& s : plan.scratch) {
     emitter.BindBuffer(s.tensor,
                        At(builder, builder.getInt8Ty(), scratch, emitter.EmitDim(s.offset)));

@@ -54,7 +54,7 @@ using Sizes = std::vector<std::pair<int64_t, int64_t>>;
 void CheckSpecs(const std::vector<KernelSpec>& specs, const Sizes& sizes, double tolerance = 1e-5) {
   for (const char* level : kLevels) {
     KernelOptions options;
-    options.cpu = level;
+    options.machine = MachineNamed(level);
     KernelHarness harness(options);
     for (const KernelSpec& spec : specs) harness.Add(spec);
     harness.Finish();
@@ -116,7 +116,7 @@ TEST_CASE("broadcasts that are decided when running") {
                       Load(x, {at(i[0], a), at(i[1], b)}));
   });
   for (const char* level : kLevels) {
-    KernelHarness harness({.cpu = level});
+    KernelHarness harness({.machine = MachineNamed(level)});
     harness.Add(Spec("sum", {x, y}, {sum}));
     harness.Add(Spec("some", {x, y}, {some}));
     harness.Finish();
@@ -168,7 +168,7 @@ TEST_CASE("sums of many floats: errors grow slowly with their number") {
                       {a, b}, DType::kFloat32);
   });
   for (const char* level : kLevels) {
-    KernelHarness harness({.cpu = level});
+    KernelHarness harness({.machine = MachineNamed(level)});
     const size_t columns = harness.Add(Spec("columns", {x}, {Over(x, 0)}));
     const size_t both = harness.Add(Spec("both", {pairs}, {inner}));
     harness.Finish();
@@ -241,16 +241,14 @@ TEST_CASE("transposes run as tiles, with what surrounds them") {
   Tensor wide = Input({kN, kM}, 0, DType::kFloat64);
   Tensor cube = Input({3, kN, kM}, 0);
   auto swapped = [](const Tensor& t) {
-    return Compute("t", {t->shape[1], t->shape[0]}, [&](const Indices& i) {
-      return Load(t, {i[1], i[0]});
-    });
+    return Compute("t", {t->shape[1], t->shape[0]},
+                   [&](const Indices& i) { return Load(t, {i[1], i[0]}); });
   };
   Tensor fused = Compute("fused", {kM, kN}, [&](const Indices& i) {
     return te::Unary(UnaryOp::kTanh, Load(x, {i[1], i[0]})) + Load(b, i);
   });
-  Tensor middle = Compute("middle", {kM, 3, kN}, [&](const Indices& i) {
-    return Load(cube, {i[1], i[2], i[0]});
-  });
+  Tensor middle = Compute("middle", {kM, 3, kN},
+                          [&](const Indices& i) { return Load(cube, {i[1], i[2], i[0]}); });
   CheckSpecs({Spec("plain", {x}, {swapped(x)}), Spec("double", {wide}, {swapped(wide)}),
               Spec("fused", {x, b}, {fused}), Spec("middle", {cube}, {middle})},
              {{1, 1}, {16, 16}, {35, 50}, {100, 9}, {8, 64}});
@@ -270,15 +268,13 @@ TEST_CASE("a short last axis: its elements are taken in turn, and apart") {
       Tensor last = Input({kN, kM, count}, 0, t);
       Tensor blocks = Input({count * count, kN, kM}, 0, t);
       Tensor scales = Input({count}, 1, t);
-      Tensor to_last = Compute("to_last", {kN, kM, count}, [&](const Indices& i) {
-        return Load(first, {i[2], i[0], i[1]});
-      });
+      Tensor to_last = Compute("to_last", {kN, kM, count},
+                               [&](const Indices& i) { return Load(first, {i[2], i[0], i[1]}); });
       Tensor scaled = Compute("scaled", {kN, kM, count}, [&](const Indices& i) {
         return Load(first, {i[2], i[0], i[1]}) * Load(scales, {i[2]});
       });
-      Tensor to_first = Compute("to_first", {count, kN, kM}, [&](const Indices& i) {
-        return Load(last, {i[1], i[2], i[0]});
-      });
+      Tensor to_first = Compute("to_first", {count, kN, kM},
+                                [&](const Indices& i) { return Load(last, {i[1], i[2], i[0]}); });
       Tensor to_space = Compute("to_space", {kN * count, kM * count}, [&](const Indices& i) {
         return Load(blocks, {rest(i[0]) * w + rest(i[1]), quotient(i[0]), quotient(i[1])});
       });

@@ -144,8 +144,8 @@ Value* Math::Tanh(Value* x) {
   Value* n = If(is_large, Sub(shifted, biased), C(0));
   // With an FMA one constant does: its error is small against r where tanh is not flat.
   Value* r =
-      MulAdd(n, C(traits_.fma ? -0.5 * M_LN2 : -0.5 * (is64_ ? kLn2Hi64 : kLn2Hi32)), clamped);
-  if (!traits_.fma) r = MulAdd(n, C(-0.5 * (is64_ ? kLn2Lo64 : kLn2Lo32)), r);
+      MulAdd(n, C(b_.machine().fma ? -0.5 * M_LN2 : -0.5 * (is64_ ? kLn2Hi64 : kLn2Hi32)), clamped);
+  if (!b_.machine().fma) r = MulAdd(n, C(-0.5 * (is64_ ? kLn2Lo64 : kLn2Lo32)), r);
   Value* z = Mul(r, r);
   Value* t = MulAdd(Mul(r, z), is64_ ? Poly(z, kTanh64) : Poly(z, kTanh32), r);
   Value* quotient = Div(Sub(C(1), t), MulAdd(t, Sub(h, C(0.5)), Add(h, C(0.5))));
@@ -228,7 +228,7 @@ Value* Math::Atanh(Value* x) {
 
 namespace {
 
-llvm::Type* DoubleLike(llvm::IRBuilderBase& b, llvm::Type* type) {
+llvm::Type* DoubleLike(Builder& b, llvm::Type* type) {
   llvm::Type* f64 = b.getDoubleTy();
   if (auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type)) {
     return llvm::FixedVectorType::get(f64, vector->getNumElements());
@@ -283,10 +283,10 @@ bool HasFloatVersion(UnaryOp op) {
 }
 
 using Args = llvm::ArrayRef<Value*>;
-using EmitFn = llvm::function_ref<Value*(llvm::IRBuilderBase& b, Args args)>;
+using EmitFn = llvm::function_ref<Value*(Builder& b, Args args)>;
 
 // Whether one more function is computed in double where `b` is in a kernel, which counts them.
-bool IsInline(llvm::IRBuilderBase& b) {
+bool IsInline(Builder& b) {
   constexpr llvm::StringLiteral kCount = "relayvm.math";
   constexpr int kMostInline = 8;
   llvm::Function* kernel = b.GetInsertBlock()->getParent();
@@ -300,7 +300,7 @@ bool IsInline(llvm::IRBuilderBase& b) {
 
 // What `emit` gives, for arguments of one type. The first ones stand in the kernel; others are
 // calls of a function of the module, so that a long chain of them is compiled in the time of one.
-Value* EmitOrCall(llvm::IRBuilderBase& b, const std::string& name, Args args, EmitFn emit) {
+Value* EmitOrCall(Builder& b, const std::string& name, Args args, EmitFn emit) {
   const bool folds = llvm::any_of(args, [](Value* x) { return llvm::isa<llvm::Constant>(x); });
   if (folds || IsInline(b)) return emit(b, args);
   llvm::Type* type = args[0]->getType();
@@ -321,7 +321,7 @@ Value* EmitOrCall(llvm::IRBuilderBase& b, const std::string& name, Args args, Em
     }
     function->setDoesNotAccessMemory();
     function->setCallingConv(llvm::CallingConv::Fast);
-    llvm::IRBuilder<> inside(llvm::BasicBlock::Create(context, "entry", function));
+    Builder inside(b.machine(), llvm::BasicBlock::Create(context, "entry", function));
     llvm::SmallVector<Value*, 2> params;
     for (llvm::Argument& p : function->args()) params.push_back(&p);
     inside.CreateRet(emit(inside, params));
@@ -333,11 +333,11 @@ Value* EmitOrCall(llvm::IRBuilderBase& b, const std::string& name, Args args, Em
 
 }  // namespace
 
-Value* EmitMath(llvm::IRBuilderBase& b, UnaryOp op, Value* x) {
+Value* EmitMath(Builder& b, UnaryOp op, Value* x) {
   llvm::Type* type = x->getType();
   if (HasFloatVersion(op) && !type->getScalarType()->isDoubleTy())
     return EmitIn(Math(b, type), op, x);
-  const auto emit = [&](llvm::IRBuilderBase& at, Args args) {
+  const auto emit = [&](Builder& at, Args args) {
     llvm::Type* f64 = DoubleLike(at, type);
     if (type == f64) return EmitIn(Math(at, f64), op, args[0]);
     return at.CreateFPTrunc(EmitIn(Math(at, f64), op, at.CreateFPExt(args[0], f64)), type);
@@ -349,9 +349,9 @@ namespace {
 
 // A function of two arguments, computed in double: `fn` takes Math and them.
 template <typename F>
-Value* EmitInDouble(llvm::IRBuilderBase& b, const std::string& name, Value* x, Value* y, F fn) {
+Value* EmitInDouble(Builder& b, const std::string& name, Value* x, Value* y, F fn) {
   llvm::Type* type = x->getType();
-  return EmitOrCall(b, name, {x, y}, [&](llvm::IRBuilderBase& at, Args args) -> Value* {
+  return EmitOrCall(b, name, {x, y}, [&](Builder& at, Args args) -> Value* {
     llvm::Type* f64 = DoubleLike(at, type);
     if (type == f64) return fn(Math(at, f64), args[0], args[1]);
     Value* result = fn(Math(at, f64), at.CreateFPExt(args[0], f64), at.CreateFPExt(args[1], f64));
@@ -361,19 +361,19 @@ Value* EmitInDouble(llvm::IRBuilderBase& b, const std::string& name, Value* x, V
 
 }  // namespace
 
-Value* EmitPower(llvm::IRBuilderBase& b, Value* x, Value* y) {
+Value* EmitPower(Builder& b, Value* x, Value* y) {
   const bool single = !x->getType()->getScalarType()->isDoubleTy();
   return EmitInDouble(b, "power", x, y, [&](Math math, Value* base, Value* exponent) {
     return math.Power(base, exponent, single);
   });
 }
 
-Value* EmitAtan2(llvm::IRBuilderBase& b, Value* y, Value* x) {
+Value* EmitAtan2(Builder& b, Value* y, Value* x) {
   return EmitInDouble(b, "atan2", y, x,
                       [](Math math, Value* n, Value* d) { return math.Atan2(n, d); });
 }
 
-Value* EmitFmod(llvm::IRBuilderBase& b, Value* x, Value* y) {
+Value* EmitFmod(Builder& b, Value* x, Value* y) {
   return EmitInDouble(b, "fmod", x, y,
                       [](Math math, Value* n, Value* d) { return math.Fmod(n, d); });
 }

@@ -7,17 +7,16 @@
 // says. Tested by math_test.cc.
 #pragma once
 
-#include <llvm/IR/IRBuilder.h>
-
+#include "kernels/codegen/builder.h"
 #include "kernels/te/te.h"
 
 namespace relayvm::codegen {
 
 // op is one of kExp ... kAtanh. x is float or double, or a vector of them.
-llvm::Value* EmitMath(llvm::IRBuilderBase& b, te::UnaryOp op, llvm::Value* x);
-llvm::Value* EmitPower(llvm::IRBuilderBase& b, llvm::Value* x, llvm::Value* y);
-llvm::Value* EmitAtan2(llvm::IRBuilderBase& b, llvm::Value* y, llvm::Value* x);
+llvm::Value* EmitMath(Builder& b, te::UnaryOp op, llvm::Value* x);
+llvm::Value* EmitPower(Builder& b, llvm::Value* x, llvm::Value* y);
+llvm::Value* EmitAtan2(Builder& b, llvm::Value* y, llvm::Value* x);
 // The exact remainder of x / y with the sign of x.
-llvm::Value* EmitFmod(llvm::IRBuilderBase& b, llvm::Value* x, llvm::Value* y);
+llvm::Value* EmitFmod(Builder& b, llvm::Value* x, llvm::Value* y);
 
 }  // namespace relayvm::codegen

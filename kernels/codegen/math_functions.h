@@ -1,8 +1,6 @@
 // The elementary functions over one type, as math.h dispatches to them. Tested by math_test.cc.
 #pragma once
 
-#include <llvm/IR/IRBuilder.h>
-
 #include <array>
 #include <limits>
 
@@ -17,7 +15,7 @@ inline constexpr double kLn2Hi64 = 0x1.62e42feep-1, kLn2Lo64 = 0x1.a39ef35793c76
 // Functions over one type: float or double, scalar or vector.
 class Math {
  public:
-  Math(llvm::IRBuilderBase& b, llvm::Type* type)
+  Math(Builder& b, llvm::Type* type)
       : b_(b),
         type_(type),
         is64_(type->getScalarType()->isDoubleTy()),
@@ -27,7 +25,6 @@ class Math {
     if (auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type)) {
       int_ = llvm::FixedVectorType::get(int_, vector->getNumElements());
     }
-    traits_ = TargetTraits::Of(*b.GetInsertBlock()->getParent());
   }
 
   // The value of a double-precision number as two: hi + lo, |lo| at most half a unit of hi.
@@ -102,7 +99,7 @@ class Math {
   // x * y exactly, as a sum. Without an FMA: Veltkamp and Dekker.
   Pair TwoProduct(llvm::Value* x, llvm::Value* y) {
     llvm::Value* product = Mul(x, y);
-    if (traits_.fma) {
+    if (b_.machine().fma) {
       return {product, b_.CreateIntrinsic(llvm::Intrinsic::fma, {type_}, {x, y, Neg(product)})};
     }
     auto split = [&](llvm::Value* v) {
@@ -157,12 +154,11 @@ class Math {
   Reduced ReduceTrig(llvm::Value* x);
   void ReduceLarge(llvm::Value* x, llvm::Value*& r, llvm::Value*& quadrant);
 
-  llvm::IRBuilderBase& b_;
+  Builder& b_;
   llvm::Type* type_;
   llvm::Type* int_;
   bool is64_;
   int bits_, mantissa_;
-  TargetTraits traits_;
 };
 
 }  // namespace relayvm::codegen

@@ -163,7 +163,7 @@ void CheckFunction(KernelHarness& harness, const Function& f, size_t vector_kern
 
 void CheckAll(const char* cpu) {
   KernelOptions options;
-  options.cpu = cpu;
+  options.machine = MachineNamed(cpu);
   KernelHarness harness(options);
   std::vector<std::array<size_t, 4>> kernels;
   for (const Function& f : kFunctions) {
@@ -196,7 +196,7 @@ std::vector<float> Neighbours(float at) {
 TEST_CASE("sigmoid, tanh and erf are monotonic in float32") {
   for (const char* cpu : {"native", "x86-64-v2"}) {
     KernelOptions options;
-    options.cpu = cpu;
+    options.machine = MachineNamed(cpu);
     KernelHarness harness(options);
     std::vector<std::pair<const Function*, size_t>> kernels;
     for (const Function& f : kFunctions) {
@@ -311,7 +311,7 @@ TEST_CASE("powers with constant exponents") {
 TEST_CASE("power, atan2 and remainder") {
   for (const char* cpu : {"native", "x86-64-v2"}) {
     KernelOptions options;
-    options.cpu = cpu;
+    options.machine = MachineNamed(cpu);
     KernelHarness harness(options);
     std::vector<std::array<size_t, 2>> kernels;
     for (const Function2& f : kFunctions2) {

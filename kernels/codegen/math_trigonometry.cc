@@ -47,15 +47,14 @@ constexpr uint64_t kTwoOverPi[] = {0,
 // Payne and Hanek: of x * 2/pi only the bits around the point matter, which are the product of the
 // 53-bit mantissa with a window of 2/pi. Scalar, in a function of its own: {remainder, quadrant} of
 // |x|.
-llvm::Function* LargeReduction(llvm::IRBuilderBase& outer) {
-  llvm::Function* parent = outer.GetInsertBlock()->getParent();
+llvm::Function* LargeReduction(Builder& outer) {
   llvm::LLVMContext& context = outer.getContext();
   llvm::Type* f64 = llvm::Type::getDoubleTy(context);
   llvm::Type* i64 = llvm::Type::getInt64Ty(context);
   llvm::Type* pointer = llvm::PointerType::getUnqual(context);
   return GetOrDefineHelper(
-      parent, "trig_reduce_large", {f64, pointer, pointer},
-      [&](llvm::IRBuilderBase& b, llvm::Function* function) {
+      outer, "trig_reduce_large", {f64, pointer, pointer},
+      [&](Builder& b, llvm::Function* function) {
         llvm::Module* module = function->getParent();
         llvm::Constant* table_data =
             llvm::ConstantDataArray::get(context, llvm::ArrayRef<uint64_t>(kTwoOverPi));
@@ -112,15 +111,15 @@ llvm::Function* LargeReduction(llvm::IRBuilderBase& outer) {
 // The same for each of the numbers in memory that is large and finite, whose results take the place
 // of what is there: (x, remainders, quadrants, how many). One function for all uses, which are many
 // in a kernel of many sines and hardly ever run.
-llvm::Function* LargeReductions(llvm::IRBuilderBase& outer, double large) {
+llvm::Function* LargeReductions(Builder& outer, double large) {
   llvm::LLVMContext& context = outer.getContext();
   llvm::Type* f64 = llvm::Type::getDoubleTy(context);
   llvm::Type* i64 = llvm::Type::getInt64Ty(context);
   llvm::Type* pointer = llvm::PointerType::getUnqual(context);
   llvm::Function* reduce = LargeReduction(outer);
   return GetOrDefineHelper(
-      outer.GetInsertBlock()->getParent(), "trig_reduce_each", {pointer, pointer, pointer, i64},
-      [&](llvm::IRBuilderBase& b, llvm::Function* function) {
+      outer, "trig_reduce_each", {pointer, pointer, pointer, i64},
+      [&](Builder& b, llvm::Function* function) {
         For(b, b.getInt64(0), function->getArg(3), 1, "lane", [&](Value* lane) {
           Value* x = b.CreateLoad(f64, b.CreateInBoundsGEP(f64, function->getArg(0), lane));
           Value* magnitude = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);

@@ -3,9 +3,9 @@
 
 #include <llvm/IR/Function.h>
 #include <llvm/IR/IntrinsicInst.h>
-#include <llvm/IR/IntrinsicsX86.h>
 #include <llvm/IR/Module.h>
 
+#include "kernels/codegen/instructions.h"
 #include "kernels/codegen/math.h"
 
 namespace relayvm::codegen {
@@ -13,25 +13,6 @@ namespace relayvm::codegen {
 using llvm::Value;
 using te::BinaryOp;
 using te::UnaryOp;
-
-TargetTraits TargetTraits::Of(const llvm::Function& function) {
-  TargetTraits traits;
-  llvm::StringRef features = function.getFnAttribute("target-features").getValueAsString();
-  llvm::SmallVector<llvm::StringRef, 64> list;
-  features.split(list, ',');
-  bool avx512 = false;
-  for (llvm::StringRef feature : list) {
-    if (feature == "+avx" && traits.vector_bytes < 32) traits.vector_bytes = 32;
-    if (feature == "+avx512vl") avx512 = true;
-    if (feature == "+fma") traits.fma = true;
-    if (feature == "+f16c") traits.half = true;
-  }
-  if (avx512) {
-    traits.vector_bytes = 64;
-    traits.masks = true;
-  }
-  return traits;
-}
 
 // --- Types ---
 
@@ -429,27 +410,9 @@ Value* Ops::Binary(BinaryOp op, DType t, Value* x, Value* y) {
 // has no vector form with limits. Truncates, or rounds as the machine is set to (to nearest even),
 // which is what rounds float32 too. Null for other values.
 Value* Ops::FloatsToInt32(Value* x, bool rounds) {
-  using llvm::Intrinsic::ID;
   auto* type = llvm::dyn_cast<llvm::FixedVectorType>(x->getType());
   if (type == nullptr || !type->getElementType()->isFloatTy()) return nullptr;
-  const unsigned lanes = type->getNumElements(), room = traits_.vector_bytes / 4;
-  if (lanes == 4) {
-    const ID id =
-        rounds ? ID{llvm::Intrinsic::x86_sse2_cvtps2dq} : ID{llvm::Intrinsic::x86_sse2_cvttps2dq};
-    return b_.CreateIntrinsic(id, {}, {x});
-  }
-  if (lanes == 8 && room >= 8) {
-    const ID id = rounds ? ID{llvm::Intrinsic::x86_avx_cvt_ps2dq_256}
-                         : ID{llvm::Intrinsic::x86_avx_cvtt_ps2dq_256};
-    return b_.CreateIntrinsic(id, {}, {x});
-  }
-  if (lanes != 16 || room < 16) return nullptr;
-  const ID id = rounds ? ID{llvm::Intrinsic::x86_avx512_mask_cvtps2dq_512}
-                       : ID{llvm::Intrinsic::x86_avx512_mask_cvttps2dq_512};
-  constexpr int kRoundingOfTheMachine = 4;
-  Value* none = llvm::Constant::getNullValue(Like(b_.getInt32Ty(), x));
-  return b_.CreateIntrinsic(id, {},
-                            {x, none, b_.getInt16(0xffff), b_.getInt32(kRoundingOfTheMachine)});
+  return machine().instructions->FloatsToInt32(b_, x, rounds);
 }
 
 Value* Ops::CastLimited(DType to, Value* x) {

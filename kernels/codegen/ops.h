@@ -3,34 +3,22 @@
 // Values have the register form of their dtype: iN for integers, i1 for bool, float for float16,
 // bfloat16 and float32 (the first two rounded to their dtype after each operation), double. In
 // memory float16 and bfloat16 are i16: LLVM's own half type becomes calls of a library on machines
-// without F16C. The semantics are those of kernels/te/scalar.h. No operator becomes a call outside
-// the module. Tested by ops_test.cc and half_test.cc through kernel_compiler.h.
+// that do not convert it. The semantics are those of kernels/te/scalar.h. No operator becomes a
+// call outside the module. Tested by ops_test.cc and half_test.cc through kernel_compiler.h.
 #pragma once
 
-#include <llvm/IR/IRBuilder.h>
-
 #include "bytecode/base/dtype.h"
+#include "kernels/codegen/builder.h"
 #include "kernels/te/scalar.h"
 #include "kernels/te/te.h"
 
 namespace relayvm::codegen {
 
-// What the target of a function can do, as far as emission depends on it.
-struct TargetTraits {
-  unsigned vector_bytes = 16;
-  bool masks = false;  // masked loads and stores of any width are cheap (AVX-512)
-  bool fma = false;
-  bool half = false;  // converts float16 in hardware (F16C); without it by integer arithmetic
-
-  // By the function's "target-features" attribute; of the host's baseline when there is none.
-  static TargetTraits Of(const llvm::Function& function);
-};
-
 class Ops {
  public:
-  Ops(llvm::IRBuilderBase& builder, TargetTraits traits) : b_(builder), traits_(traits) {}
+  explicit Ops(Builder& builder) : b_(builder) {}
 
-  const TargetTraits& traits() const { return traits_; }
+  const Machine& machine() const { return b_.machine(); }
   llvm::Type* ValueType(DType t);
   llvm::Type* MemoryType(DType t);
   llvm::Value* Constant(te::Scalar v, DType t);
@@ -65,7 +53,6 @@ class Ops {
   llvm::Value* HalfToFloat(llvm::Value* bits);
   llvm::Value* FloatToHalf(llvm::Value* x);
   llvm::Value* HalfToFloatByInstruction(llvm::Value* bits);
-  llvm::Value* FloatToHalfByInstruction(llvm::Value* x);
   llvm::Value* HalfToFloatByIntegers(llvm::Value* bits);
   llvm::Value* FloatToHalfByIntegers(llvm::Value* x);
   llvm::Value* FloatToBFloat16(llvm::Value* x);
@@ -74,8 +61,7 @@ class Ops {
   llvm::Type* Like(llvm::Type* scalar, llvm::Value* like);
   llvm::Value* IntLike(llvm::Value* like, uint64_t v);  // of the integer type of `like`
 
-  llvm::IRBuilderBase& b_;
-  TargetTraits traits_;
+  Builder& b_;
 };
 
 }  // namespace relayvm::codegen

@@ -1,10 +1,7 @@
-// float16 and bfloat16 to float and back, by F16C's instructions or by integer arithmetic.
-#include <llvm/Analysis/VectorUtils.h>
-#include <llvm/IR/IntrinsicsX86.h>
+// float16 and bfloat16 to float and back, by the machine's instructions or by integer arithmetic.
+#include <algorithm>
 
-#include <functional>
-#include <vector>
-
+#include "kernels/codegen/instructions.h"
 #include "kernels/codegen/ops.h"
 
 namespace relayvm::codegen {
@@ -12,71 +9,19 @@ namespace relayvm::codegen {
 using llvm::Value;
 
 Value* Ops::HalfToFloat(Value* bits) {
-  return traits_.half ? HalfToFloatByInstruction(bits) : HalfToFloatByIntegers(bits);
+  return machine().half ? HalfToFloatByInstruction(bits) : HalfToFloatByIntegers(bits);
 }
 
 Value* Ops::FloatToHalf(Value* x) {
-  return traits_.half ? FloatToHalfByInstruction(x) : FloatToHalfByIntegers(x);
+  return machine().half ? machine().instructions->FloatToHalf(b_, x) : FloatToHalfByIntegers(x);
 }
-
-namespace {
-
-// convert(lanes first.. of `x`, as a vector of `unit` lanes), for as many of those as cover x; the
-// lanes of x that they give, joined.
-Value* InUnits(llvm::IRBuilderBase& b, Value* x, unsigned unit,
-               const std::function<Value*(Value*)>& convert) {
-  unsigned lanes = llvm::cast<llvm::FixedVectorType>(x->getType())->getNumElements();
-  std::vector<Value*> parts;
-  for (unsigned first = 0; first < lanes; first += unit) {
-    std::vector<int> pick;
-    for (unsigned i = 0; i < unit; ++i) {
-      pick.push_back(first + i < lanes ? static_cast<int>(first + i) : -1);
-    }
-    parts.push_back(convert(lanes == unit ? x : b.CreateShuffleVector(x, pick)));
-  }
-  Value* joined = parts.size() == 1 ? parts[0] : llvm::concatenateVectors(b, parts);
-  if (llvm::cast<llvm::FixedVectorType>(joined->getType())->getNumElements() == lanes) {
-    return joined;
-  }
-  std::vector<int> all;
-  for (unsigned i = 0; i < lanes; ++i) all.push_back(static_cast<int>(i));
-  return b.CreateShuffleVector(joined, all);
-}
-
-}  // namespace
 
 Value* Ops::HalfToFloatByInstruction(Value* bits) {
   auto extend = [&](Value* v) {
     return b_.CreateFPExt(b_.CreateBitCast(v, Like(b_.getHalfTy(), v)), Like(b_.getFloatTy(), v));
   };
   if (!bits->getType()->isVectorTy()) return extend(bits);
-  return InUnits(b_, bits, traits_.masks ? 16 : 8, extend);
-}
-
-// By intrinsic: an fptrunc would invite LLVM to narrow the operation before it to half, which has
-// no vector form.
-Value* Ops::FloatToHalfByInstruction(Value* x) {
-  constexpr uint32_t kNearestEven = 0;
-  if (!x->getType()->isVectorTy()) {
-    Value* zero = llvm::Constant::getNullValue(llvm::FixedVectorType::get(b_.getFloatTy(), 4));
-    Value* vector = b_.CreateInsertElement(zero, x, uint64_t{0});
-    Value* half = b_.CreateIntrinsic(llvm::Intrinsic::x86_vcvtps2ph_128, {},
-                                     {vector, b_.getInt32(kNearestEven)});
-    return b_.CreateExtractElement(half, uint64_t{0});
-  }
-  unsigned lanes = llvm::cast<llvm::FixedVectorType>(x->getType())->getNumElements();
-  if (traits_.masks && lanes > 8) {
-    llvm::Type* sixteen = llvm::FixedVectorType::get(b_.getInt16Ty(), 16);
-    return InUnits(b_, x, 16, [&](Value* v) {
-      return b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_mask_vcvtps2ph_512, {},
-                                {v, b_.getInt32(kNearestEven),
-                                 llvm::Constant::getNullValue(sixteen), b_.getInt16(0xffff)});
-    });
-  }
-  return InUnits(b_, x, 8, [&](Value* v) {
-    return b_.CreateIntrinsic(llvm::Intrinsic::x86_vcvtps2ph_256, {},
-                              {v, b_.getInt32(kNearestEven)});
-  });
+  return InUnits(b_, bits, std::max(machine().vector_bytes / 4, 8U), extend);
 }
 
 Value* Ops::HalfToFloatByIntegers(Value* bits) {

@@ -136,7 +136,7 @@ void CheckSame(const HostTensor& got, const HostTensor& want, double tolerance, 
 
 void CheckTarget(const char* cpu) {
   KernelOptions options;
-  options.cpu = cpu;
+  options.machine = MachineNamed(cpu);
   KernelHarness harness(options);
   std::vector<OpCase> cases = AllCases();
   std::vector<size_t> kernels;

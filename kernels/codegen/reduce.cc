@@ -6,7 +6,7 @@ using llvm::Value;
 using te::BinaryOp;
 using te::ReduceKind;
 
-Reducer::Reducer(const Node* n, Ops& ops, llvm::IRBuilderBase& b)
+Reducer::Reducer(const Node* n, Ops& ops, Builder& b)
     : n_(n),
       ops_(ops),
       b_(b),

@@ -19,7 +19,7 @@ using ReduceState = std::vector<llvm::Value*>;
 class Reducer {
  public:
   // `n` is a kReduce node.
-  Reducer(const Node* n, Ops& ops, llvm::IRBuilderBase& b);
+  Reducer(const Node* n, Ops& ops, Builder& b);
 
   bool is_arg() const { return is_arg_; }
   // Whether partial results may not be combined, since every step rounds.
@@ -42,7 +42,7 @@ class Reducer {
 
   const Node* n_;
   Ops& ops_;
-  llvm::IRBuilderBase& b_;
+  Builder& b_;
   DType dtype_;  // of the elements
   bool is_arg_;
 };

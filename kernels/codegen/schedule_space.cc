@@ -11,7 +11,6 @@
 #include "kernels/codegen/contraction/plan.h"
 #include "kernels/codegen/kernel_function.h"
 #include "kernels/codegen/spec_key.h"
-#include "kernels/codegen/target.h"
 
 namespace relayvm {
 namespace {
@@ -24,10 +23,7 @@ constexpr int64_t kMostVectors = 4;
 
 std::optional<ContractionPlan> PlanWith(const KernelSpec& spec, const KernelOptions& options,
                                         const TileSchedule& schedule) {
-  ContractionTarget target = codegen::ContractionTargetFor(options.cpu);
-  target.exact = options.exact;
-  target.schedule = schedule;
-  return PlanContraction(spec, target);
+  return PlanContraction(spec, ContractionTarget{options.machine, options.exact, schedule});
 }
 
 // Rows of tiles with so many vectors, the most that registers hold first: near that, every number;
@@ -54,8 +50,8 @@ std::string ScheduleKey(const KernelSpec& spec, const KernelOptions& options) {
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
 
-Result<std::string> ScheduleTarget(const KernelOptions& options) {
-  RELAYVM_ASSIGN_OR_RETURN(std::string features, ProcessorFeatures(options.cpu));
+std::string ScheduleTarget(const KernelOptions& options) {
+  std::string features = FeaturesOf(options.machine);
   std::ranges::replace(features, ',', '+');
   return features;
 }
@@ -78,7 +74,7 @@ std::string WhyNoSchedule(const KernelSpec& spec, const KernelOptions& options,
 std::vector<TileSchedule> ScheduleSpace(const KernelSpec& spec, const KernelOptions& options) {
   const std::optional<ContractionPlan> own = PlanWith(spec, options, {});
   if (!own || own->attention) return {};
-  const ContractionTarget target = codegen::ContractionTargetFor(options.cpu);
+  const Machine& target = options.machine;
   std::vector<TileSchedule> all;
   const auto add = [&](const TileSchedule& schedule) {
     if (std::ranges::find(all, schedule) != all.end()) return;

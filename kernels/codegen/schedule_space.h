@@ -20,7 +20,7 @@ std::string ScheduleKey(const KernelSpec& spec, const KernelOptions& options);
 
 // The processor that kernels are compiled for, and what of it decides on schedules:
 // "x86-64-v4+avx512vnni".
-Result<std::string> ScheduleTarget(const KernelOptions& options);
+std::string ScheduleTarget(const KernelOptions& options);
 // What this machine is, as far as it matters to them: "znver4, L1 32K, L2 1024K".
 std::string MachineName();
 

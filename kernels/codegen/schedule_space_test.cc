@@ -44,7 +44,7 @@ KernelSpec Convolution(int64_t channels, int64_t groups, int64_t stride) {
 }
 
 TEST_CASE("a key tells apart what computes something else, and nothing else") {
-  const KernelOptions options{.cpu = "x86-64-v3"};
+  const KernelOptions options{.machine = MachineNamed("x86-64-v3")};
   const std::string key = ScheduleKey(Product({}), options);
   CHECK(key.size() == 32);
   CHECK(ScheduleKey(Product({.rows = Dim::Symbol(77, "batch")}), options) == key);
@@ -68,7 +68,7 @@ TEST_CASE("a key tells apart what computes something else, and nothing else") {
 
 TEST_CASE("every schedule of the space is legal, and they are tens") {
   for (const char* cpu : {"x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
-    const KernelOptions options{.cpu = cpu};
+    const KernelOptions options{.machine = MachineNamed(cpu)};
     for (const KernelSpec& spec : {Product({}), Product({.rows = 17}), Product({.columns = 3}),
                                    Product({.dtype = DType::kFloat64}), Convolution(64, 1, 2)}) {
       CAPTURE(cpu);
@@ -91,7 +91,7 @@ TEST_CASE("every schedule of the space is legal, and they are tens") {
 }
 
 TEST_CASE("what has one way to be computed has no space") {
-  const KernelOptions options{.cpu = "x86-64-v3"};
+  const KernelOptions options{.machine = MachineNamed("x86-64-v3")};
   CHECK(ScheduleSpace(Convolution(32, 32, 1), options).empty());
   const te::Tensor x = Input({Dim::Symbol(1, "m"), 8}, 0);
   const KernelSpec relu = Spec("relu", {x}, {Relu(x)});
@@ -109,7 +109,7 @@ TEST_CASE("what has one way to be computed has no space") {
 }
 
 TEST_CASE("a schedule by name goes before one that is asked for") {
-  KernelOptions options{.cpu = "x86-64-v3"};
+  KernelOptions options{.machine = MachineNamed("x86-64-v3")};
   options.schedules["named"] = {2, 8, 0};
   int asked = 0;
   options.schedule_for = [&](const KernelSpec&) {
@@ -127,7 +127,7 @@ TEST_CASE("a schedule by name goes before one that is asked for") {
 }
 
 TEST_CASE("the cost model: full tiles are near the least, thin ones are not") {
-  const KernelOptions options{.cpu = "x86-64-v3"};
+  const KernelOptions options{.machine = MachineNamed("x86-64-v3")};
   auto estimate = [&](const TileSchedule& schedule, int64_t rows) {
     auto e = EstimateKernel(Product({}), options, schedule, [&](uint32_t id) {
       return id == 1 ? std::optional(rows) : std::nullopt;

@@ -47,14 +47,12 @@ int64_t VectorPressure(const llvm::BasicBlock& block, int64_t register_bits) {
 
 }  // namespace
 
-bool AlignStackOfVectors(llvm::Function& function) {
-  const llvm::StringRef level = function.getFnAttribute("target-cpu").getValueAsString();
-  const bool is_512 = level == "x86-64-v4";
-  if (!is_512 && level != "x86-64-v3") return false;
+bool AlignStackOfVectors(llvm::Function& function, const Machine& machine) {
+  if (machine.vector_bytes <= 16) return false;
   // The translation interleaves what stands apart here, and keeps constants in registers: in real
   // kernels that is up to half of them.
-  const int64_t free_registers = is_512 ? 20 : 8;
-  const int64_t register_bits = is_512 ? 512 : 256;
+  const int64_t free_registers = machine.vector_registers == 32 ? 20 : 8;
+  const int64_t register_bits = 8 * int64_t{machine.vector_bytes};
   const bool may_spill = std::any_of(function.begin(), function.end(), [&](const auto& block) {
     return VectorPressure(block, register_bits) > free_registers;
   });

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "kernels/codegen/machine.h"
+
 namespace llvm {
 class Function;
 }
@@ -12,6 +14,6 @@ namespace relayvm::codegen {
 // others are left as they are, since that costs each call some instructions. To be called when the
 // function is optimised and has the attributes of its target. Returns whether the function aligns
 // its stack.
-bool AlignStackOfVectors(llvm::Function& function);
+bool AlignStackOfVectors(llvm::Function& function, const Machine& machine);
 
 }  // namespace relayvm::codegen

@@ -11,10 +11,8 @@
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Pass.h>
 #include <llvm/Passes/PassBuilder.h>
-#include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
-#include <llvm/TargetParser/Host.h>
 #include <llvm/Transforms/IPO/AlwaysInliner.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar.h>
@@ -29,10 +27,7 @@
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
-#include <array>
-#include <mutex>
-#include <span>
-#include <string_view>
+#include <string>
 
 #include "bytecode/base/check_stop.h"
 #include "bytecode/image_loader.h"
@@ -40,94 +35,37 @@
 #include "kernels/codegen/stack_alignment.h"
 
 namespace relayvm::codegen {
-namespace {
 
-constexpr const char* kTriple = "x86_64-unknown-linux-gnu";
-
-// The levels of the x86-64 psABI, each with all of the ones before.
-constexpr std::array<std::string_view, 10> kV2 = {"cmov", "cx8",   "cx16",   "sahf",   "popcnt",
-                                                  "sse3", "ssse3", "sse4.1", "sse4.2", "fxsr"};
-constexpr std::array<std::string_view, 10> kV3 = {"avx", "avx2",  "bmi",   "bmi2",  "f16c",
-                                                  "fma", "lzcnt", "movbe", "xsave", "crc32"};
-constexpr std::array<std::string_view, 5> kV4 = {"avx512f", "avx512bw", "avx512cd", "avx512dq",
-                                                 "avx512vl"};
-
-void InitialiseLlvm() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    LLVMInitializeX86TargetInfo();
-    LLVMInitializeX86Target();
-    LLVMInitializeX86TargetMC();
-    LLVMInitializeX86AsmPrinter();
-    LLVMInitializeX86AsmParser();
-  });
-}
-
-}  // namespace
-
-Result<Target> ResolveTarget(const KernelOptions& options) {
-  InitialiseLlvm();
-  Target target;
-  target.opt_level = options.opt_level;
-  target.level = options.cpu;
-  target.tune = "generic";
-  if (options.cpu == "native") {
-    const CpuFeatures host = CpuFeatures::OfThisMachine();
-    target.tune = llvm::sys::getHostCPUName().str();
-    if (!host.Missing("x86-64-v2").empty()) {
-      return {StatusCode::kUnsupported, "this machine is older than x86-64-v2, the lowest target"};
-    }
-    target.level = "x86-64-v2";
-    for (const char* level : {"x86-64-v3", "x86-64-v4"}) {
-      if (host.Missing(level).empty()) target.level = level;
-    }
-  }
-  if (options.cpu == kSapphireRapids) {
-    target.level = "x86-64-v4";
-    target.tune = kSapphireRapids;
-  }
-  auto add = [&](std::span<const std::string_view> features) {
-    for (std::string_view f : features)
-      target.features += (target.features.empty() ? "+" : ",+") + std::string(f);
-  };
-  if (target.level != "x86-64-v2" && target.level != "x86-64-v3" && target.level != "x86-64-v4") {
-    return {StatusCode::kInvalidArgument,
-            fmt::format(
-                "unknown target {}: native, x86-64-v2, x86-64-v3, x86-64-v4 and {} are supported",
-                options.cpu, kSapphireRapids)};
-  }
-  add(kV2);
-  if (target.level != "x86-64-v2") add(kV3);
-  if (target.level == "x86-64-v4") add(kV4);
-  return target;
-}
-
-std::unique_ptr<llvm::TargetMachine> MakeTargetMachine(const Target& target) {
+std::unique_ptr<llvm::TargetMachine> MakeTargetMachine(const Machine& machine, int opt_level) {
+  const std::string triple(machine.triple);
   std::string error;
-  const llvm::Target* llvm_target = llvm::TargetRegistry::lookupTarget(kTriple, error);
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
   llvm::TargetOptions options;
   options.FunctionSections = false;
   // None takes a quarter of Less's time: what tests of all but LLVM's work ask for.
-  auto level = target.opt_level >= 2   ? llvm::CodeGenOptLevel::Default
-               : target.opt_level == 1 ? llvm::CodeGenOptLevel::Less
-                                       : llvm::CodeGenOptLevel::None;
+  auto level = opt_level >= 2   ? llvm::CodeGenOptLevel::Default
+               : opt_level == 1 ? llvm::CodeGenOptLevel::Less
+                                : llvm::CodeGenOptLevel::None;
   return std::unique_ptr<llvm::TargetMachine>(
-      llvm_target->createTargetMachine(kTriple, target.level, target.features, options,
-                                       llvm::Reloc::PIC_, llvm::CodeModel::Small, level));
+      target->createTargetMachine(triple, machine.cpu, machine.features, options, llvm::Reloc::PIC_,
+                                  llvm::CodeModel::Small, level));
 }
 
 void PrepareModule(llvm::Module& module, const llvm::TargetMachine& machine) {
-  module.setTargetTriple(kTriple);
+  module.setTargetTriple(machine.getTargetTriple().str());
   module.setDataLayout(machine.createDataLayout());
   module.setPICLevel(llvm::PICLevel::SmallPIC);
 }
 
-void PrepareFunction(llvm::Function& function, const Target& target) {
-  function.addFnAttr("target-cpu", target.level);
-  function.addFnAttr("target-features", target.features);
-  function.addFnAttr("tune-cpu", target.tune);
+void PrepareFunction(llvm::Function& function, const Machine& machine, std::string_view features) {
+  std::string all(machine.features);
+  for (const std::string& feature : ExpandFeatures(features))
+    all += (all.empty() ? "+" : ",+") + feature;
+  function.addFnAttr("target-cpu", machine.cpu);
+  if (!all.empty()) function.addFnAttr("target-features", all);
+  function.addFnAttr("tune-cpu", machine.tune);
   function.addFnAttr("no-builtins");
-  if (target.level == "x86-64-v4") {
+  if (machine.vector_bytes == 64) {
     function.addFnAttr("prefer-vector-width", "512");
     function.addFnAttr("min-legal-vector-width", "512");
   }
@@ -137,8 +75,8 @@ void PrepareFunction(llvm::Function& function, const Target& target) {
 // Loops are vectorised and unrolled by the time they get here: what is left is to clean up, hoist,
 // and unroll short constant loops. Of LLVM's standard pipelines most passes would find nothing to
 // do.
-Status Optimise(llvm::Module& module, llvm::TargetMachine& machine, int opt_level,
-                const std::stop_token& stop) {
+Status Optimise(llvm::Module& module, llvm::TargetMachine& translator, const Machine& machine,
+                int opt_level, const std::stop_token& stop) {
   std::string message;
   llvm::raw_string_ostream stream(message);
   if (llvm::verifyModule(module, &stream)) {
@@ -157,7 +95,7 @@ Status Optimise(llvm::Module& module, llvm::TargetMachine& machine, int opt_leve
   auto& [loops, functions, sccs, modules, callbacks] = *managers;
   callbacks.registerShouldRunOptionalPassCallback(
       [&](llvm::StringRef, const llvm::Any&) { return !stop.stop_requested(); });
-  llvm::PassBuilder builder(&machine, llvm::PipelineTuningOptions(), std::nullopt, &callbacks);
+  llvm::PassBuilder builder(&translator, llvm::PipelineTuningOptions(), std::nullopt, &callbacks);
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(sccs);
   builder.registerFunctionAnalyses(functions);
@@ -189,7 +127,7 @@ Status Optimise(llvm::Module& module, llvm::TargetMachine& machine, int opt_leve
   m.addPass(llvm::AlwaysInlinerPass());
   m.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(f)));
   m.run(module, modules);
-  for (llvm::Function& function : module) AlignStackOfVectors(function);
+  for (llvm::Function& function : module) AlignStackOfVectors(function, machine);
   return CheckStop(stop);
 }
 
@@ -238,7 +176,7 @@ Status EmitFile(llvm::Module& module, llvm::TargetMachine& machine, llvm::CodeGe
   llvm::raw_svector_ostream stream(out);
   const Leakable<StoppablePasses> passes(stop);
   if (machine.addPassesToEmitFile(*passes, stream, nullptr, type, /*DisableVerify=*/true)) {
-    return Status(StatusCode::kInternal, "LLVM's x86-64 target cannot write this kind of file");
+    return Status(StatusCode::kInternal, "LLVM's target cannot write this kind of file");
   }
   passes->run(module);
   return OkStatus();

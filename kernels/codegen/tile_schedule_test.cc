@@ -45,7 +45,7 @@ KernelSpec Convolution(const std::string& name) {
 
 TEST_CASE("every tile that registers hold gives the sums") {
   for (const char* cpu : {"x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
-    const codegen::ContractionTarget target = codegen::ContractionTargetFor(cpu);
+    const codegen::ContractionTarget target{MachineNamed(cpu)};
     const int64_t lanes = target.vector_bytes / 4;
     for (int64_t vectors = 1; vectors <= 4; ++vectors) {
       for (const int64_t rows : {1, 2, 3, 5, 6, 8, 14, 28}) {
@@ -63,7 +63,7 @@ TEST_CASE("every tile that registers hold gives the sums") {
 }
 
 std::string ErrorFor(const KernelSpec& spec, const std::string& name, const char* schedule) {
-  KernelOptions options{.cpu = "x86-64-v3"};
+  KernelOptions options{.machine = MachineNamed("x86-64-v3")};
   options.schedules[name] = *ParseTileSchedule(schedule);
   KernelCompiler compiler(options);
   auto added = compiler.Add(spec);

@@ -42,7 +42,7 @@ Result<std::shared_ptr<const GraphTarget>> GraphTarget::Make() {
   CompileOptions options;
   options.content = SharedBytes::Copy(std::as_bytes(std::span(text)));
   options.for_graph = true;
-  options.kernels.cpu = options.pipeline.cpu = "x86-64-v2";
+  options.kernels.machine = options.pipeline.machine = MachineNamed("x86-64-v2");
   RELAYVM_ASSIGN_OR_RETURN(const Compiled compiled, CompileFile("fuzz.relay", options));
   RELAYVM_ASSIGN_OR_RETURN(const graph::GraphProgram program, graph::BuildGraph(compiled.program));
   if (std::ranges::any_of(program.kernels.kernels, [](const KernelInfo& k) { return !k.builtin; }))

@@ -207,9 +207,9 @@ struct InputTarget::Impl {
     module.entry = "main";
     CompileOptions options;
     options.pipeline.opt_level = level;
-    options.pipeline.cpu = cpu;
+    options.pipeline.machine = MachineNamed(cpu);
     options.kernels.opt_level = level > 1 ? 2 : 0;
-    options.kernels.cpu = cpu;
+    options.kernels.machine = MachineNamed(cpu);
     RELAYVM_ASSIGN_OR_RETURN(Compiled compiled, CompileModule(std::move(module), options));
     if (compiled.program.exports.empty() || !TakesTensors(compiled.program.exports[0]))
       return {StatusCode::kUnsupported, "values that are no tensors"};
@@ -228,7 +228,8 @@ struct InputTarget::Impl {
     }
     std::vector<std::string_view> missing;
     for (const Builtin& builtin : Builtins()) {
-      if (!called.contains(builtin.name) && !builtin.makes_constants) missing.push_back(builtin.name);
+      if (!called.contains(builtin.name) && !builtin.makes_constants)
+        missing.push_back(builtin.name);
     }
     if (missing.empty()) return OkStatus();
     return {StatusCode::kInternal,

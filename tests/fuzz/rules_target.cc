@@ -64,7 +64,7 @@ Status ApplyDamagedRules(const std::string& input) {
   RELAYVM_ASSIGN_OR_RETURN(auto rules, rules::ReadRules("fuzz.rules", input));
   PipelineOptions options;
   options.opt_level = 0;
-  options.cpu = "x86-64-v2";
+  options.machine = MachineNamed("x86-64-v2");
   options.verify = true;
   options.passes.push_back({rules::RewritePass(rules), "before:SimplifyInference"});
   for (const char* text : kPrograms) {

@@ -120,8 +120,8 @@ CompileOptions Quick(int level) {
   CompileOptions options;
   options.pipeline.opt_level = level;
   options.kernels.opt_level = 0;
-  options.kernels.cpu = "x86-64-v2";
-  options.pipeline.cpu = "x86-64-v2";
+  options.kernels.machine = MachineNamed("x86-64-v2");
+  options.pipeline.machine = MachineNamed("x86-64-v2");
   return options;
 }
 

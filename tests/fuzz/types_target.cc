@@ -38,7 +38,7 @@ Status CheckGenerated(const std::string& input) {
   module->entry = "main";
   PipelineOptions options;
   options.opt_level = level;
-  options.cpu = "x86-64-v2";
+  options.machine = MachineNamed("x86-64-v2");
   options.verify = true;
   const Result<ir::Module> ready = RunPipeline(*std::move(module), options);
   if (ready.ok()) {

@@ -54,7 +54,7 @@ Check CheckPrecision(const CompileFlags& flags, const Program& program,
   options.erase(ir::WeightsOption().row().name);
   options.erase(ir::PrecisionOption().row().name);
   if (!is_reduced) exact.options.pipeline.opt_level = 0;
-  exact.options.more_cpus.clear();
+  exact.options.more_machines.clear();
   exact.options.schedules.clear();
   exact.options.tune = {};
   exact.options.count_poor_kernels = false;

@@ -1,6 +1,7 @@
 #include "tools/lib/compile_flags.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -53,13 +54,16 @@ void CompileFlags::AddTo(CLI::App& app) {
                  "an initializer of an ONNX model that vmrun may be given another value for, once "
                  "for each; all: those that are inputs too, none: no one (default: all, where they "
                  "are 1 MiB or less in sum; none with --executor graph and aot)");
+  const std::vector<std::string_view> names = TargetNames();
+  const std::vector<std::string> targets(names.begin(), names.end());
   app.add_option(
          "--target", compiler.targets,
-         "the processor: native, x86-64-v2, x86-64-v3, x86-64-v4, or sapphirerapids (with AMX); "
-         "several, separated by commas, make a file of which each machine runs the best part")
+         fmt::format("the processor: {}; several, separated by commas, make a file of which each "
+                     "machine runs the best part",
+                     fmt::join(targets, ", ")))
       ->delimiter(',')
       ->type_size(1)
-      ->check(CLI::IsMember({"native", "x86-64-v2", "x86-64-v3", "x86-64-v4", "sapphirerapids"}));
+      ->check(CLI::IsMember(targets));
   app.add_flag("--batching", compiler.batching,
                "with kernels that run the products of many requests at once, for schedulers that "
                "batch");

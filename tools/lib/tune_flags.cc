@@ -77,9 +77,9 @@ Status TuneFlags::Finish(bool compiles, CompileFlags* flags) {
   for (const std::string& s : samples)
     RELAYVM_RETURN_IF_ERROR(tuner::ParseSampleSizes(s, &options.tune.samples));
   if (!compiles) return wrong("--tune: nothing is compiled that could be measured");
-  if (!options.more_cpus.empty()) {
+  if (!options.more_machines.empty()) {
     return wrong(
-        fmt::format("--tune: expected one --target, found {}", options.more_cpus.size() + 1));
+        fmt::format("--tune: expected one --target, found {}", options.more_machines.size() + 1));
   }
   if (Status s = tuner::CheckMachine(options.kernels); !s.ok()) return s.WithContext("--tune");
   if (log.empty()) return OkStatus();

@@ -52,7 +52,7 @@ double WinogradSpeed(const OpCall& conv, const TensorType& weight, const TensorT
   const auto out = [&](char axis) { return Known(result.shape[written.find(axis)]); };
   const codegen::WinogradShape shape{extent('I').value(), extent('O').value(), out('N'), out('H'),
                                      out('W')};
-  switch (codegen::PreferredWinograd(costs.cpu, shape).tile) {
+  switch (codegen::PreferredWinograd(costs.machine, shape).tile) {
     case 4:
       return 2.5;
     case 2:

@@ -6,12 +6,13 @@
 #include <string>
 
 #include "compiler/ir/ir.h"
+#include "kernels/codegen/machine.h"
 
 namespace relayvm::ir {
 
 // Whom own choices are made for.
 struct LayoutCosts {
-  std::string cpu;     // as kernels are scheduled for
+  Machine machine;     // that kernels are for
   bool exact = false;  // without Winograd's transforms
 };
 

@@ -193,13 +193,13 @@ struct PackedProduct {
 
 class Packer {
  public:
-  Packer(const Module& m, const std::string& cpu, const WeightForm* asked, bool exact)
+  Packer(const Module& m, const Machine& machine, const WeightForm* asked, bool exact)
       : m_(m),
         asked_(asked),
-        width_(codegen::PreferredPanelWidth(cpu)),
-        rows_(codegen::PreferredKernelRows(cpu)),
-        widens_(codegen::ContractionTargetFor(cpu).vector_bytes > 16) {
-    if (!exact) winograd_.emplace(m, cpu);
+        width_(codegen::PreferredPanelWidth(machine)),
+        rows_(codegen::PreferredKernelRows(machine)),
+        widens_(machine.vector_bytes > 16) {
+    if (!exact) winograd_.emplace(m, machine);
   }
 
   void Rewrite(const Binding& b, std::vector<Binding>& out) {
@@ -472,8 +472,8 @@ Status CheckWeightOptions(const PassOptionValues& options, int opt_level) {
   return OkStatus();
 }
 
-Module PackWeights(const Module& m, const std::string& cpu, const WeightForm* asked, bool exact) {
-  Packer packer(m, cpu, asked, exact);
+Module PackWeights(const Module& m, const Machine& machine, const WeightForm* asked, bool exact) {
+  Packer packer(m, machine, asked, exact);
   return RewriteModule(
       m, [&](const Binding& b, std::vector<Binding>& out) { packer.Rewrite(b, out); });
 }

@@ -11,10 +11,9 @@
 // by pack_weights_test.cc.
 #pragma once
 
-#include <string>
-
 #include "compiler/ir/ir.h"
 #include "compiler/transforms/pass_option.h"
+#include "kernels/codegen/machine.h"
 #include "kernels/op/weight_forms.h"
 
 namespace relayvm::ir {
@@ -29,9 +28,9 @@ Status CheckWeightOptions(const PassOptionValues& options, int opt_level);
 // --exact: no faster way to compute that loses more than summing in another order.
 const OptionOf<bool>& ExactOption();
 
-// `cpu`: as KernelOptions::cpu. `asked`: the form of weights of float32 that an option asks for;
-// null: what holds their numbers.
-Module PackWeights(const Module& m, const std::string& cpu, const WeightForm* asked = nullptr,
+// `asked`: the form of weights of float32 that an option asks for; null: what
+// holds their numbers.
+Module PackWeights(const Module& m, const Machine& machine, const WeightForm* asked = nullptr,
                    bool exact = false);
 
 }  // namespace relayvm::ir

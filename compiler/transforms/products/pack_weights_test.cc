@@ -42,7 +42,7 @@ TEST_CASE("a constant weight is packed in panels, padded with zeros") {
   f.body = m.arena->New<Block>(body);
   m.functions["main"] = m.arena->New<Function>(f);
 
-  Module packed = PackWeights(m, "x86-64-v3");
+  Module packed = PackWeights(m, MachineNamed("x86-64-v3"));
   REQUIRE(Outline(packed) == "nn.contrib_dense_pack");
   const auto& call = *packed.functions.at("main")->body->bindings[0].value->As<OpCall>();
   const HostTensor& p = std::get<const Constant*>(call.args[1])->value;
@@ -110,7 +110,8 @@ TEST_CASE("a weight in pairs of bfloat16 is rounded to nearest even") {
   for (const auto& [from, to] : table) bits.push_back(from);
   for (const auto& [n, k] : std::vector<std::pair<int64_t, int64_t>>{{1, 1}, {5, 4}, {70, 33}}) {
     for (const char* cpu : {"x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
-      const Module packed = PackWeights(DenseBy(WeightOf(n, k, bits)), cpu, FindWeightForm("bf16"));
+      const Module packed =
+          PackWeights(DenseBy(WeightOf(n, k, bits)), MachineNamed(cpu), FindWeightForm("bf16"));
       const OpCall& call = OnlyCall(packed);
       CHECK(call.op->name == "nn.contrib_dense_pack");
       CHECK(call.attrs.Int("in_units") == k);
@@ -163,7 +164,7 @@ TEST_CASE("weights whose numbers float16 holds are packed as such, where machine
     HostTensor w = WeightOf(c.n, c.k, halves);
     const auto at = static_cast<size_t>(c.n * c.k - 1) * 4;
     std::memcpy(w.data.Mutable().data() + at, &c.last, 4);
-    const Module packed = PackWeights(DenseBy(w), c.cpu);
+    const Module packed = PackWeights(DenseBy(w), MachineNamed(c.cpu));
     const HostTensor& p = std::get<const Constant*>(OnlyCall(packed).args[1])->value;
     REQUIRE(p.dtype == c.dtype);
     const int64_t width = p.shape[2];
@@ -230,13 +231,13 @@ TEST_CASE("weights become what is asked for, and the call says so") {
   for (const WeightForm& form : WeightForms()) {
     if (form.option.empty()) continue;
     const HostTensor w = WeightOfFloats(70, 100, numbers);
-    const Module packed = PackWeights(DenseBy(w), "x86-64-v3", &form);
+    const Module packed = PackWeights(DenseBy(w), MachineNamed("x86-64-v3"), &form);
     const OpCall& call = OnlyCall(packed);
     const auto same = [&](size_t at, const HostTensor& want) {
       const HostTensor& got = std::get<const Constant*>(call.args[at])->value;
       return got.dtype == want.dtype && got.shape == want.shape && got.data == want.data;
     };
-    const int64_t width = codegen::PreferredPanelWidth("x86-64-v3");
+    const int64_t width = codegen::PreferredPanelWidth(MachineNamed("x86-64-v3"));
     CHECK(same(1, PackWeight(form, w, true, width)));
     REQUIRE(call.args.size() == (form.block != 0 ? 3 : 2));
     if (form.block != 0) {
@@ -291,7 +292,7 @@ TEST_CASE("blocks of a model's own integers stay exactly as they are") {
     f.body = m.arena->New<Block>(body);
     m.functions["main"] = m.arena->New<Function>(f);
     for (const char* cpu : {"x86-64-v2", "x86-64-v4"}) {
-      const Module packed = PackWeights(m, cpu);
+      const Module packed = PackWeights(m, MachineNamed(cpu));
       REQUIRE(OnlyCall(packed).op->name == "nn.contrib_dense_blocks");
       CHECK(TypeToString(Retyped(packed).functions.at("main")->result_type) == TypeToString(type));
       const std::vector<float> got = Decoded(OnlyCall(packed), c.n, c.k);
@@ -340,7 +341,7 @@ void CheckSameType(const Module& packed, const Module& m) {
 // channels; checks its numbers and that its type stays.
 std::string KernelLayout(const std::string& text, const std::vector<int64_t>& shape) {
   const Module m = WithConstantKernel(text, shape);
-  const Module packed = PackWeights(m, "x86-64-v4", nullptr, /*exact=*/true);
+  const Module packed = PackWeights(m, MachineNamed("x86-64-v4"), nullptr, /*exact=*/true);
   const OpCall& call = OnlyCall(packed);
   const HostTensor& p = std::get<const Constant*>(call.args[1])->value;
   if (p.shape.size() > shape.size()) {
@@ -383,7 +384,7 @@ TEST_CASE(
   const auto is_half = [](const std::string& text, const std::vector<int64_t>& shape,
                           const std::string& cpu, float scale) {
     const Module m = WithConstantKernel(text, shape, scale);
-    const Module packed = PackWeights(m, cpu, nullptr, /*exact=*/true);
+    const Module packed = PackWeights(m, MachineNamed(cpu), nullptr, /*exact=*/true);
     CheckSameType(packed, m);
     const HostTensor& p = std::get<const Constant*>(OnlyCall(packed).args[1])->value;
     if (p.dtype != DType::kFloat16) return false;
@@ -437,7 +438,7 @@ TEST_CASE("kernels of convolutions, channels last, get panels of output channels
                           const std::string& attrs) {
     const Module m =
         WithConstantKernel(ConvText(x, fmt::format("[{}]", fmt::join(w, ", ")), last + attrs), w);
-    Module result = PackWeights(m, "x86-64-v4", nullptr);
+    Module result = PackWeights(m, MachineNamed("x86-64-v4"), nullptr);
     CheckSameType(result, m);
     return result;
   };
@@ -467,7 +468,7 @@ TEST_CASE("windows of one pixel, channels last, are products of matrices") {
                           const std::string& attrs) {
     const Module m =
         WithConstantKernel(ConvText(x, fmt::format("[{}]", fmt::join(w, ", ")), last + attrs), w);
-    Module result = PackWeights(m, "x86-64-v4", format);
+    Module result = PackWeights(m, MachineNamed("x86-64-v4"), format);
     CheckSameType(result, m);
     return result;
   };
@@ -526,8 +527,8 @@ TEST_CASE("3 x 3 kernels are transformed where that is faster") {
     const Module m = WithConstantKernel(ConvText(row.data, row.kernel, row.attrs), row.shape);
     for (const char* cpu : {"x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
       INFO("cpu ", cpu);
-      CHECK(OnlyCall(PackWeights(m, cpu, nullptr, true)).op->name == "nn.conv2d");
-      const Module packed = PackWeights(m, cpu);
+      CHECK(OnlyCall(PackWeights(m, MachineNamed(cpu), nullptr, true)).op->name == "nn.conv2d");
+      const Module packed = PackWeights(m, MachineNamed(cpu));
       CheckSameType(packed, m);
       const OpCall& call = OnlyCall(packed);
       const bool is_transformed = row.tile != 0 && cpu != std::string("x86-64-v2");
@@ -564,7 +565,7 @@ TEST_CASE("a weight that is an argument stays as it is") {
   Module m = Typed(
       "def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(5, 3), float32]) { nn.dense(%x, %w, "
       "units=5) }");
-  CHECK(Outline(PackWeights(m, "x86-64-v3")) == "nn.dense");
+  CHECK(Outline(PackWeights(m, MachineNamed("x86-64-v3"))) == "nn.dense");
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ struct WinogradConvolution {
 };
 
 WinogradConvolution WinogradOf(const OpCall& call, const TensorType& result,
-                               const std::string& cpu) {
+                               const Machine& machine) {
   if (call.op->name != "nn.conv2d" || call.args.size() != 2 || result.dtype != DType::kFloat32)
     return {};
   const auto* kernel = std::get_if<const Constant*>(&call.args[1]);
@@ -48,8 +48,8 @@ WinogradConvolution WinogradOf(const OpCall& call, const TensorType& result,
     return d.is_const() ? std::optional<int64_t>(d.value()) : std::nullopt;
   };
   return {*kernel,
-          codegen::PreferredWinograd(cpu, {w.shape[1], w.shape[0], extent(result.shape[0]),
-                                           extent(result.shape[2]), extent(result.shape[3])})};
+          codegen::PreferredWinograd(machine, {w.shape[1], w.shape[0], extent(result.shape[0]),
+                                               extent(result.shape[2]), extent(result.shape[3])})};
 }
 
 HostTensor TransformLater(const HostTensor& w, const codegen::WinogradForm& form) {
@@ -84,7 +84,8 @@ std::shared_ptr<const Recipe> RecipeOf(const HostTensor& w, const HostTensor& tr
 
 }  // namespace
 
-WinogradWeights::WinogradWeights(const Module& m, std::string cpu) : m_(m), cpu_(std::move(cpu)) {
+WinogradWeights::WinogradWeights(const Module& m, const Machine& machine)
+    : m_(m), machine_(machine) {
   std::set<const Constant*> constants;
   std::set<std::pair<const Constant*, int64_t>> known;
   double before = 0, growth = 0;
@@ -99,7 +100,7 @@ WinogradWeights::WinogradWeights(const Module& m, std::string cpu) : m_(m), cpu_
       const auto* call = b.value->As<OpCall>();
       const auto* type = b.var->type == nullptr ? nullptr : b.var->type->As<TensorType>();
       if (call == nullptr || type == nullptr) return;
-      const auto [kernel, form] = WinogradOf(*call, *type, cpu_);
+      const auto [kernel, form] = WinogradOf(*call, *type, machine_);
       if (form.tile == 0 || !known.emplace(kernel, form.tile).second) return;
       growth += static_cast<double>(TransformLater(kernel->value, form).data.size()) -
                 static_cast<double>(kernel->value.data.size());
@@ -109,7 +110,7 @@ WinogradWeights::WinogradWeights(const Module& m, std::string cpu) : m_(m), cpu_
 }
 
 WinogradWeights::Transformed WinogradWeights::Of(const OpCall& call, const TensorType& result) {
-  const auto [kernel, form] = WinogradOf(call, result, cpu_);
+  const auto [kernel, form] = WinogradOf(call, result, machine_);
   if (form.tile == 0) return {};
   const Constant*& weight = transformed_[{kernel, form.tile}];
   if (weight == nullptr) {

@@ -12,10 +12,10 @@
 #pragma once
 
 #include <map>
-#include <string>
 #include <utility>
 
 #include "compiler/ir/ir.h"
+#include "kernels/codegen/machine.h"
 
 namespace relayvm::ir {
 
@@ -23,8 +23,8 @@ class WinogradWeights {
  public:
   static constexpr double kMostGrowth = 0.1;
 
-  // `m`: typed, and outlives this. `cpu`: as KernelOptions::cpu.
-  WinogradWeights(const Module& m, std::string cpu);
+  // `m`: typed, and outlives this.
+  WinogradWeights(const Module& m, const Machine& machine);
 
   struct Transformed {
     const Constant* weight = nullptr;  // null: the convolution stays as it is
@@ -36,7 +36,7 @@ class WinogradWeights {
 
  private:
   const Module& m_;
-  const std::string cpu_;
+  const Machine machine_;
   bool when_loaded_ = false;
   std::map<std::pair<const Constant*, int64_t>, const Constant*> transformed_;  // by tile
 };

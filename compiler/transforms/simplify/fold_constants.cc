@@ -40,17 +40,17 @@ double KernelWork(const std::vector<te::Tensor>& outputs) {
   return WorkOf(outputs) / (is_product ? kProductSpeed : 1);
 }
 
-KernelOptions OptionsFor(const std::string& cpu, const std::stop_token& stop) {
+KernelOptions OptionsFor(const Machine& machine, const std::stop_token& stop) {
   KernelOptions options;
-  options.cpu = cpu;
+  options.machine = machine;
   options.stop = stop;
   return options;
 }
 
 class Folder final : public Substitution {
  public:
-  Folder(const Module& m, const std::string& cpu, const std::stop_token& stop)
-      : Substitution(m), stop_(stop), kernels_(OptionsFor(cpu, stop)) {}
+  Folder(const Module& m, const Machine& machine, const std::stop_token& stop)
+      : Substitution(m), stop_(stop), kernels_(OptionsFor(machine, stop)) {}
 
  private:
   bool Consume(const Var* var, const Expr& value, Block& out) override {
@@ -220,8 +220,8 @@ class Folder final : public Substitution {
 
 }  // namespace
 
-Module FoldConstants(const Module& m, const std::string& cpu, const std::stop_token& stop) {
-  return Folder(m, cpu, stop).Run();
+Module FoldConstants(const Module& m, const Machine& machine, const std::stop_token& stop) {
+  return Folder(m, machine, stop).Run();
 }
 
 }  // namespace relayvm::ir

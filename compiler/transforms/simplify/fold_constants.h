@@ -8,15 +8,15 @@
 #pragma once
 
 #include <stop_token>
-#include <string>
 
 #include "compiler/ir/ir.h"
+#include "kernels/codegen/machine.h"
 
 namespace relayvm::ir {
 
-// `cpu`: as KernelOptions::cpu; what this machine cannot run is not folded by kernels. Once a stop
-// is asked for, nothing more is folded.
-Module FoldConstants(const Module& m, const std::string& cpu = "native",
+// What this process cannot run of `machine` is not folded by kernels. Once a stop is
+// asked for, nothing more is folded.
+Module FoldConstants(const Module& m, const Machine& machine = Machine::Native(),
                      const std::stop_token& stop = {});
 
 }  // namespace relayvm::ir

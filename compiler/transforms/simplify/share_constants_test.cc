@@ -72,7 +72,7 @@ TEST_CASE("constants of equal bytes are one, in all functions and branches") {
   const Module shared = ShareConstants(m);
   CHECK(ConstantsOf(shared) == "abbcaa");
   // And they are packed once.
-  CHECK(ConstantsOf(PackWeights(shared, "x86-64-v3")) == "abbcaa");
+  CHECK(ConstantsOf(PackWeights(shared, MachineNamed("x86-64-v3"))) == "abbcaa");
   CHECK(ShareConstants(shared).functions.at("f") == shared.functions.at("f"));
 }
 

@@ -102,20 +102,19 @@ void DefineTile(Builder& b, llvm::Function* function, const AmxConfig& config) {
 
 }  // namespace
 
+const DotProduct* TilesOf(const ContractionDetail& d) {
+  if (d.panel_form == PanelForm::kPairs) return d.target.tiles.pairs;
+  return d.panel_form == PanelForm::kQuads ? d.target.tiles.quads : nullptr;
+}
+
 bool TakesAmx(const ContractionDetail& d) {
-  const bool is_pairs = d.panel_form == PanelForm::kPairs;
-  const bool is_quads = d.panel_form == PanelForm::kQuads;
-  if (!(is_pairs && d.target.bfloat16_tiles) && !(is_quads && d.target.byte_tiles)) return false;
+  if (TilesOf(d) == nullptr) return false;
   if (d.form != ContractionForm::kMatrix && d.form != ContractionForm::kPixelRows) return false;
   if (d.lanes != kAmxTile || d.vectors > 2 || !d.a.k_contiguous || d.rounds) return false;
   // Sums of integers are the same in any order.
-  if (d.order.form != SumOrder::Form::kAny && !is_quads) return false;
+  if (d.order.form != SumOrder::Form::kAny && d.panel_form != PanelForm::kQuads) return false;
   if (d.target.schedule.rows > 0) return false;
   return !d.rows.is_const() || d.rows.value() > kMostRowsWithoutAmx;
-}
-
-std::string AmxFeatures(const ContractionDetail& d) {
-  return d.panel_form == PanelForm::kPairs ? "amx-tile,amx-bf16" : "amx-tile,amx-int8";
 }
 
 void EmitAmxConfigure(Builder& b) {
@@ -161,7 +160,7 @@ void EmitAmxCall(Builder& builder, const AmxConfig& config, const TileCall& call
       "amx_{}_{}x{}_a{}_b{}_t{}_c{}", form, config.row_tiles, config.column_tiles,
       config.a_row_stride, config.b_row_stride, config.tail_row_stride, config.c_row_stride);
   llvm::Function* tile = GetOrDefineHelper(
-      builder.GetInsertBlock()->getParent(), name, params,
+      builder, name, params,
       [&](Builder& b, llvm::Function* function) { DefineTile(b, function, config); });
   builder.CreateCall(tile, {call.a, call.b, call.tail, call.c, call.k, call.accumulate});
 }

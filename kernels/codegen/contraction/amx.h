@@ -17,8 +17,6 @@
 // in them meanwhile. Tested by amx_test.cc.
 #pragma once
 
-#include <string>
-
 #include "kernels/codegen/contraction/pack.h"
 #include "kernels/codegen/contraction/plan.h"
 
@@ -31,10 +29,10 @@ inline constexpr int64_t kAmxRows = 2 * kAmxTile;
 // Products of at most so many rows leave most of a tile empty: vectors serve them.
 inline constexpr int64_t kMostRowsWithoutAmx = 8;
 
+// Those of the machine for the product; null: vectors do it.
+const DotProduct* TilesOf(const ContractionDetail& d);
 // Whether such tiles can compute the product, where it has more rows than that.
 bool TakesAmx(const ContractionDetail& d);
-// What the code of such a product needs: "amx-tile,amx-bf16".
-std::string AmxFeatures(const ContractionDetail& d);
 
 void EmitAmxConfigure(Builder& b);
 void EmitAmxRelease(Builder& b);

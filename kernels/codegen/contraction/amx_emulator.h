@@ -15,11 +15,8 @@
 // faults. Tested by amx_emulator_test.cc.
 #pragma once
 
-#include <cpuid.h>
 #include <doctest/doctest.h>
-#include <sys/syscall.h>
 #include <ucontext.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -28,6 +25,8 @@
 #include <csignal>
 #include <cstdint>
 #include <cstring>
+
+#include "bytecode/image_loader.h"
 
 namespace relayvm::amx {
 
@@ -321,17 +320,12 @@ inline void OnIllegalInstruction(int /*signal*/, siginfo_t* /*info*/, void* raw)
 
 // --- For tests ---
 
-// Whether the processor executes AMX's instructions, for all threads of this process. Not what
-// CpuFeatures says, which may leave out what the machine has: LDTILECFG raises no signal then, and
-// tiles would be of two minds.
+// Whether the processor executes AMX's instructions, for all threads of this process, whatever
+// level it is to compile and run for: LDTILECFG raises no signal then, and tiles would be of two
+// minds.
 inline bool IsNative() {
-  constexpr uint32_t kFeatures = 1U << 22 | 1U << 24 | 1U << 25;  // AMX-BF16, TILE, INT8
-  constexpr int64_t kRequestPermission = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM
-  static const bool is_native = [] {
-    uint32_t eax = 0, ebx = 0, ecx = 0, edx = 0;
-    return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0 && (edx & kFeatures) == kFeatures &&
-           syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
-  }();
+  static const bool is_native =
+      CpuFeatures::OfProcessor().Missing("amx-tile,amx-bf16,amx-int8").empty();
   return is_native;
 }
 
@@ -343,7 +337,7 @@ class Emulator {
  public:
   Emulator() {
     IsNative();  // asks Linux for what there is
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_sigaction = OnIllegalInstruction;
     action.sa_flags = SA_SIGINFO;
     REQUIRE(sigaction(SIGILL, &action, &before_) == 0);
@@ -353,7 +347,7 @@ class Emulator {
   Emulator& operator=(const Emulator&) = delete;
 
  private:
-  struct sigaction before_ {};
+  struct sigaction before_{};
 };
 
 }  // namespace relayvm::amx

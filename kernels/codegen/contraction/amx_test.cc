@@ -23,7 +23,7 @@ struct Sizes {
 
 // x . w + bias, the weights packed in pairs of bfloat16.
 KernelSpec PairsSpec(const Sizes& s) {
-  const int64_t width = codegen::PreferredPanelWidth(kSapphireRapids),
+  const int64_t width = codegen::PreferredPanelWidth(MachineNamed("sapphirerapids")),
                 panels = (s.columns + width - 1) / width;
   const Tensor data = Input({s.rows, s.depth}, 0);
   const Tensor weight = Input({panels, (s.depth + 1) / 2, width, 2}, 1, DType::kBFloat16);
@@ -47,7 +47,7 @@ KernelSpec BytesSpec(const Sizes& s) {
 }
 
 KernelImage Compile(const KernelSpec& spec, const std::string& cpu) {
-  KernelCompiler compiler({.cpu = cpu, .opt_level = 0, .keep_assembly = true});
+  KernelCompiler compiler({.machine = MachineNamed(cpu), .opt_level = 0, .keep_assembly = true});
   REQUIRE(compiler.Add(spec).ok());
   auto image = compiler.Finish();
   REQUIRE_MESSAGE(image.ok(), image.status().ToString());
@@ -70,7 +70,7 @@ TEST_CASE("products of more than a few rows are AMX's, for a target that has it"
         Case{BytesSpec({}), "x86-64-v4,amx-int8,amx-tile,avx512vnni", "tdpbusd"},
         Case{BytesSpec({.columns = 8}), "x86-64-v4,avx512vnni", nullptr},
         Case{BytesSpec({.rows = 8}), "x86-64-v4,avx512vnni", nullptr}}) {
-    const KernelImage image = Compile(c.spec, kSapphireRapids);
+    const KernelImage image = Compile(c.spec, "sapphirerapids");
     CHECK(image.cpu_features == c.features);
     for (const char* instruction : {"tdpbf16ps", "tdpbusd"}) {
       const bool is_expected =
@@ -88,17 +88,18 @@ TEST_CASE(
     "same") {
   auto cycles = [](const std::string& cpu, int64_t rows) {
     const KernelSpec spec = BytesSpec({.depth = 512, .columns = 256});
-    const auto estimate = EstimateKernel(spec, {.cpu = cpu}, {}, [&](uint32_t) { return rows; });
+    const auto estimate =
+        EstimateKernel(spec, {.machine = MachineNamed(cpu)}, {}, [&](uint32_t) { return rows; });
     REQUIRE(estimate.has_value());
     CHECK(estimate->cycles >= estimate->least);
     return estimate->cycles;
   };
-  CHECK(cycles(kSapphireRapids, 4) == cycles("x86-64-v4", 4));
-  CHECK(cycles(kSapphireRapids, 512) * 4 < cycles("x86-64-v4", 512));
+  CHECK(cycles("sapphirerapids", 4) == cycles("x86-64-v4", 4));
+  CHECK(cycles("sapphirerapids", 512) * 4 < cycles("x86-64-v4", 512));
 }
 
 TEST_CASE("what asks for another order of sums, or another tile, does without AMX") {
-  const codegen::ContractionTarget target = codegen::ContractionTargetFor(kSapphireRapids);
+  const codegen::ContractionTarget target{MachineNamed("sapphirerapids")};
   KernelSpec ordered = PairsSpec({});
   ordered.order = {SumOrder::Form::kTiles, 1};
   CHECK(PlanContraction(ordered, target)->amx == nullptr);
@@ -120,7 +121,8 @@ TEST_CASE("what asks for another order of sums, or another tile, does without AM
 // A kernel with what it is called with, and what it is to give.
 class Run {
  public:
-  Run(const KernelSpec& spec, int64_t rows) : harness_({.cpu = kSapphireRapids}) {
+  Run(const KernelSpec& spec, int64_t rows)
+      : harness_({.machine = MachineNamed("sapphirerapids")}) {
     const size_t kernel = harness_.Add(spec);
     harness_.Finish();
     const SymbolValues values = {{1, rows}};

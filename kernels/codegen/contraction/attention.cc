@@ -82,7 +82,7 @@ class AttentionEmitter : private AttentionRows {
   // Rows of tiles of so many vectors, which with them fill the registers.
   unsigned TileRows(unsigned vectors) const {
     if (d_.target.vector_registers == 32) return 12;
-    return (d_.target.vector_bytes == 16 ? 10 : 12) / vectors;
+    return (d_.target.fma ? 12 : 10) / vectors;
   }
 
   // Queries as [element][query]; those past the last one repeat it.
@@ -315,8 +315,8 @@ class AttentionEmitter : private AttentionRows {
 
 }  // namespace
 
-void EmitAttention(const AttentionDetail& detail, Emitter& emitter, llvm::IRBuilderBase& builder,
-                   Value* begin, Value* end, Value* scratch) {
+void EmitAttention(const AttentionDetail& detail, Emitter& emitter, Builder& builder, Value* begin,
+                   Value* end, Value* scratch) {
   AttentionEmitter(detail, emitter, builder, scratch).Emit(begin, end);
 }
 

@@ -31,7 +31,7 @@ std::optional<ContractionPlan> PlanAttention(const KernelSpec& spec,
                                              const ContractionTarget& target);
 
 // As EmitContraction.
-void EmitAttention(const AttentionDetail& detail, Emitter& emitter, llvm::IRBuilderBase& builder,
+void EmitAttention(const AttentionDetail& detail, Emitter& emitter, Builder& builder,
                    llvm::Value* begin, llvm::Value* end, llvm::Value* scratch);
 
 }  // namespace relayvm::codegen

@@ -300,8 +300,7 @@ TEST_CASE("what is planned, and what is left to loops") {
 
 // No scratch grows with the lengths.
 TEST_CASE("scores are never in memory") {
-  const auto plan = codegen::PlanContraction(AttentionSpec({kB, kM, kN}),
-                                             codegen::ContractionTargetFor("native"));
+  const auto plan = codegen::PlanContraction(AttentionSpec({kB, kM, kN}), {MachineNamed("native")});
   REQUIRE(plan);
   CHECK(plan->scratch_bytes.is_const());
   CHECK(plan->scratch_bytes.value() < 64 << 10);

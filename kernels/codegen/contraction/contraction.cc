@@ -671,7 +671,7 @@ class ProductEmitter {
 
 }  // namespace
 
-Status EmitContraction(const ContractionPlan& plan, Emitter& emitter, llvm::IRBuilderBase& builder,
+Status EmitContraction(const ContractionPlan& plan, Emitter& emitter, Builder& builder,
                        Value* begin, Value* end, Value* scratch) {
   if (plan.attention) {
     EmitAttention(*plan.attention, emitter, builder, begin, end, scratch);

@@ -50,23 +50,13 @@
 namespace relayvm::codegen {
 
 // What tiles and vectors are chosen by.
-struct ContractionTarget {
-  unsigned vector_bytes = 16;
-  unsigned vector_registers = 16;
-  int64_t l2_bytes = 512 << 10;
-  bool bfloat16_dots = false;  // AVX512-BF16: sums of products of pairs
-  bool byte_dots = false;      // AVX512-VNNI, AVX-VNNI: sums of products of four bytes
-  bool bfloat16_tiles = false,
-       byte_tiles = false;  // AMX-BF16, AMX-INT8: the same, by tiles (amx.h)
-  bool exact = true;        // as KernelOptions::exact
-  TileSchedule schedule;    // that somebody chose for the kernel
+struct ContractionTarget : Machine {
+  bool exact = true;      // as KernelOptions::exact
+  TileSchedule schedule;  // that somebody chose for the kernel
 };
-// cpu as in KernelOptions. Of "native", AMX is part where Linux permits it.
-ContractionTarget ContractionTargetFor(const std::string& cpu);
 
-// The panel width P that constant dense weights are best packed with for this cpu (see kDense
-// above).
-int64_t PreferredPanelWidth(const std::string& cpu, DType dtype = DType::kFloat32);
+// The panel width P that constant dense weights are best packed with (see kDense above).
+int64_t PreferredPanelWidth(const Machine& machine, DType dtype = DType::kFloat32);
 
 // Whether weights in blocks of so many along K are read by tiles: int8 (ceil(N / P), blocks, block,
 // P) or uint32 (ceil(N / P), blocks, block / 8, P) that hold eight integers of 4 bits, lowest
@@ -74,9 +64,9 @@ int64_t PreferredPanelWidth(const std::string& cpu, DType dtype = DType::kFloat3
 // kDense.
 bool TakesWeightBlock(int64_t block);
 
-// The P that constant kernels of convolutions, channels first, are best packed with for this cpu
-// (see kConv above). 0: as they are.
-int64_t PreferredKernelRows(const std::string& cpu);
+// The P that constant kernels of convolutions, channels first, are best packed with (see kConv
+// above). 0: as they are.
+int64_t PreferredKernelRows(const Machine& machine);
 
 struct ContractionDetail;  // contraction/plan.h
 struct AttentionDetail;    // contraction/attention.h
@@ -118,7 +108,7 @@ std::optional<SumOrder> OrderOf(const ContractionPlan& plan);
 // buffer. `scratch` points to scratch_bytes of memory, 64-byte aligned. The function's attributes
 // (target-cpu, target-features ...) are set already: helper functions that the module gets copy
 // them.
-Status EmitContraction(const ContractionPlan& plan, Emitter& emitter, llvm::IRBuilderBase& builder,
+Status EmitContraction(const ContractionPlan& plan, Emitter& emitter, Builder& builder,
                        llvm::Value* begin, llvm::Value* end, llvm::Value* scratch);
 
 }  // namespace relayvm::codegen

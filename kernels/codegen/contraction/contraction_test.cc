@@ -275,7 +275,7 @@ TEST_CASE("every number of rows up to three tiles, on every level") {
       const Tensor t = Apply("nn.batch_matmul", MatmulAttrs(c), in, {kB, m, 37}, kFloat);
       return Spec("batch_" + NameOf(c), in, {t});
     };
-    const int64_t width = codegen::PreferredPanelWidth(cpu);
+    const int64_t width = codegen::PreferredPanelWidth(MachineNamed(cpu));
     for (bool tb : kBool) {
       for (bool ta : kBool) {
         cases.Add(MatmulWithEpilogue({kM, 19, 37, ta, tb}), values);
@@ -319,12 +319,11 @@ TEST_CASE("what is planned, and what is left to loops") {
 
   // An output may take the memory of an input that is read at its own element only.
   const KernelSpec spec = MatmulWithEpilogue({kM, 30, 40});
-  const auto plan = codegen::PlanContraction(spec, codegen::ContractionTargetFor("native"));
+  const auto plan = codegen::PlanContraction(spec, {MachineNamed("native")});
   REQUIRE(plan);
   CHECK(plan->in_place == std::vector<std::pair<int, int>>{{3, 0}});
   const KernelSpec square = MatmulSpec({40, 40, 40});
-  CHECK(
-      codegen::PlanContraction(square, codegen::ContractionTargetFor("native"))->in_place.empty());
+  CHECK(codegen::PlanContraction(square, {MachineNamed("native")})->in_place.empty());
 }
 
 // Numbers that no arithmetic on them may leave 64 bits with: those of a stranger's program.
@@ -355,7 +354,7 @@ TEST_CASE("extents that no memory has are left to loops") {
 // Memory that is only asked for counts toward limits all the same.
 TEST_CASE("products that dot kernels serve take no scratch for packing") {
   const auto scratch = [](const KernelSpec& spec, const std::string& target) {
-    const auto plan = codegen::PlanContraction(spec, codegen::ContractionTargetFor(target));
+    const auto plan = codegen::PlanContraction(spec, {MachineNamed(target)});
     REQUIRE(plan);
     return plan->scratch_bytes;
   };
@@ -384,11 +383,11 @@ TEST_CASE("products that dot kernels serve take no scratch for packing") {
 }
 
 TEST_CASE("panel widths") {
-  CHECK(codegen::PreferredPanelWidth("x86-64-v2") == 8);
-  CHECK(codegen::PreferredPanelWidth("x86-64-v3") == 16);
-  CHECK(codegen::PreferredPanelWidth("x86-64-v4") == 32);
-  CHECK(codegen::PreferredPanelWidth("x86-64-v4", DType::kFloat64) == 16);
-  CHECK(codegen::PreferredPanelWidth("x86-64-v4", DType::kInt8) == 32);
+  CHECK(codegen::PreferredPanelWidth(MachineNamed("x86-64-v2")) == 8);
+  CHECK(codegen::PreferredPanelWidth(MachineNamed("x86-64-v3")) == 16);
+  CHECK(codegen::PreferredPanelWidth(MachineNamed("x86-64-v4")) == 32);
+  CHECK(codegen::PreferredPanelWidth(MachineNamed("x86-64-v4"), DType::kFloat64) == 16);
+  CHECK(codegen::PreferredPanelWidth(MachineNamed("x86-64-v4"), DType::kInt8) == 32);
 }
 
 }  // namespace

@@ -169,13 +169,12 @@ void EmitDotCall(Builder& builder, const DotConfig& config, const DotCall& call)
   const std::string name =
       fmt::format("dot_{}_{}x{}x{}x{}_c{}", DTypeName(config.dtype), config.rows, config.units,
                   config.lanes, config.sets, call.c_stride);
-  llvm::Function* dot =
-      GetOrDefineHelper(builder.GetInsertBlock()->getParent(), name, {ptr, ptr, ptr, i64, i64, i64},
-                        [&](Builder& b, llvm::Function* function) {
-                          for (unsigned i = 0; i < 3; ++i)
-                            function->addParamAttr(i, llvm::Attribute::NoAlias);
-                          DefineDot(b, function, config, call.c_stride);
-                        });
+  llvm::Function* dot = GetOrDefineHelper(builder, name, {ptr, ptr, ptr, i64, i64, i64},
+                                          [&](Builder& b, llvm::Function* function) {
+                                            for (unsigned i = 0; i < 3; ++i)
+                                              function->addParamAttr(i, llvm::Attribute::NoAlias);
+                                            DefineDot(b, function, config, call.c_stride);
+                                          });
   builder.CreateCall(dot, {call.a, call.w, call.c, call.k, call.a_stride, call.w_stride});
 }
 

@@ -57,7 +57,7 @@ inline te::Tensor AddTensor(const te::Tensor& t, const te::Tensor& other) {
   return Map(t, [&](const te::Expr& x, const auto& i) { return x + te::Load(other, i); });
 }
 
-// Whether what kernels for kSapphireRapids use is here but for AMX, which amx_emulator.h replaces.
+// Whether what kernels for it use is here but for AMX, which amx_emulator.h replaces.
 inline bool HasSapphireRapids() {
   return CpuFeatures::OfThisMachine().Missing("x86-64-v4,avx512bf16,avx512vnni").empty();
 }
@@ -72,12 +72,12 @@ inline std::vector<std::string> Targets() {
 // The same, where AMX is emulated.
 inline std::vector<std::string> TargetsWithAmx() {
   std::vector<std::string> targets = Targets();
-  if (HasSapphireRapids()) targets.emplace_back(kSapphireRapids);
+  if (HasSapphireRapids()) targets.emplace_back("sapphirerapids");
   return targets;
 }
 
 inline bool IsContraction(const KernelSpec& spec, const std::string& cpu = "native") {
-  return codegen::PlanContraction(spec, codegen::ContractionTargetFor(cpu)).has_value();
+  return codegen::PlanContraction(spec, codegen::ContractionTarget{MachineNamed(cpu)}).has_value();
 }
 
 // Kernels that are compiled together, each checked at several values of its symbols.
@@ -86,7 +86,8 @@ class ContractionCases {
   explicit ContractionCases(std::string cpu = "native", TileSchedules schedules = {},
                             bool exact = true)
       : cpu_(std::move(cpu)),
-        harness_({.cpu = cpu_, .exact = exact, .schedules = std::move(schedules)}) {}
+        harness_(
+            {.machine = MachineNamed(cpu_), .exact = exact, .schedules = std::move(schedules)}) {}
 
   void Add(const KernelSpec& spec, std::vector<SymbolValues> values = {{}}) {
     REQUIRE_MESSAGE(IsContraction(spec, cpu_), spec.name);

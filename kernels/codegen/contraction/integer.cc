@@ -2,40 +2,17 @@
 
 #include <llvm/IR/Function.h>
 #include <llvm/IR/GlobalVariable.h>
-#include <llvm/IR/Intrinsics.h>
-#include <llvm/IR/IntrinsicsX86.h>
 #include <llvm/IR/Module.h>
 
 #include <vector>
+
+#include "kernels/codegen/instructions.h"
 
 namespace relayvm::codegen {
 
 using llvm::Value;
 
 namespace {
-
-bool Has(Builder& b, llvm::StringRef feature) {
-  const llvm::Function& function = *b.GetInsertBlock()->getParent();
-  llvm::StringRef features = function.getFnAttribute("target-features").getValueAsString();
-  llvm::SmallVector<llvm::StringRef, 64> list;
-  features.split(list, ',');
-  for (llvm::StringRef f : list) {
-    if (f == feature) return true;
-  }
-  return false;
-}
-
-unsigned LanesOf(Value* vector) {
-  return llvm::cast<llvm::FixedVectorType>(vector->getType())->getNumElements();
-}
-
-// An instruction's form for 4, 8 or 16 lanes; there is none for others.
-llvm::Intrinsic::ID ByLanes(unsigned lanes, llvm::Intrinsic::ID of_4, llvm::Intrinsic::ID of_8,
-                            llvm::Intrinsic::ID of_16) {
-  if (lanes == 4) return of_4;
-  if (lanes == 8) return of_8;
-  return lanes == 16 ? of_16 : llvm::Intrinsic::ID{llvm::Intrinsic::not_intrinsic};
-}
 
 // The bytes of words at odd places or at even ones, as int16.
 struct Halves {
@@ -48,42 +25,15 @@ Halves HalvesOf(Builder& b, Value* words, bool is_signed) {
   return {b.CreateAnd(pairs, llvm::ConstantInt::get(type, 255)), b.CreateLShr(pairs, 8)};
 }
 
-// The sums of neighbours' products.
-Value* MultiplyPairs(Builder& b, Value* x, Value* y) {
-  const unsigned lanes = LanesOf(x) / 2;
-  const llvm::Intrinsic::ID id =
-      ByLanes(lanes, llvm::Intrinsic::x86_sse2_pmadd_wd, llvm::Intrinsic::x86_avx2_pmadd_wd,
-              llvm::Intrinsic::x86_avx512_pmaddw_d_512);
-  if (id != llvm::Intrinsic::not_intrinsic) return b.CreateIntrinsic(id, {}, {x, y});
-  llvm::Type* wide = VectorOf(b.getInt32Ty(), 2 * lanes);
-  Value* products = b.CreateMul(b.CreateSExt(x, wide), b.CreateSExt(y, wide));
-  std::vector<int> even, odd;
-  for (unsigned i = 0; i < lanes; ++i) {
-    even.push_back(static_cast<int>(2 * i));
-    odd.push_back(static_cast<int>(2 * i + 1));
-  }
-  return b.CreateAdd(b.CreateShuffleVector(products, even), b.CreateShuffleVector(products, odd));
-}
-
 }  // namespace
 
 Value* AddQuadProducts(Builder& b, Value* unsigned_words, Value* signed_words, Value* sum) {
-  const unsigned lanes = LanesOf(sum);
-  const llvm::Intrinsic::ID id =
-      ByLanes(lanes, llvm::Intrinsic::x86_avx512_vpdpbusd_128,
-              llvm::Intrinsic::x86_avx512_vpdpbusd_256, llvm::Intrinsic::x86_avx512_vpdpbusd_512);
-  const bool has = Has(b, "+avx512vnni") || (lanes < 16 && Has(b, "+avxvnni"));
-  if (has && id != llvm::Intrinsic::not_intrinsic) {
-    return b.CreateIntrinsic(id, {}, {sum, unsigned_words, signed_words});
-  }
+  const DotProduct* form = b.machine().dots.quads;
+  if (Value* all = form ? form->add(b, unsigned_words, signed_words, sum) : nullptr) return all;
   const Halves x = HalvesOf(b, unsigned_words, false), y = HalvesOf(b, signed_words, true);
-  sum = b.CreateAdd(sum, MultiplyPairs(b, x.even, y.even));
-  return b.CreateAdd(sum, MultiplyPairs(b, x.odd, y.odd));
-}
-
-std::string QuadFeature(const ContractionTarget& target) {
-  if (!target.byte_dots) return "";
-  return target.vector_bytes == 64 ? "avx512vnni" : "avxvnni";
+  const Instructions& instructions = *b.machine().instructions;
+  sum = b.CreateAdd(sum, instructions.MultiplyPairs(b, x.even, y.even));
+  return b.CreateAdd(sum, instructions.MultiplyPairs(b, x.odd, y.odd));
 }
 
 // --- Packing ---
@@ -135,11 +85,10 @@ Value* WordsOf(Builder& b, const std::vector<Value*>& bytes) {
     Value* of_fours = Hidden(b, ConstantVector(b.getInt32Ty(), fours));
     for (int& one : ones) one %= 16;
     Value* of_ones = Hidden(b, ConstantVector(b.getInt8Ty(), ones));
-    Value* grouped =
-        b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_permvar_si_512, {}, {vectors, of_fours});
+    const Instructions& instructions = *b.machine().instructions;
+    Value* grouped = instructions.Pick(b, vectors, of_fours);
     grouped = b.CreateBitCast(grouped, of_ones->getType());
-    return b.CreateBitCast(
-        b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_pshuf_b_512, {}, {grouped, of_ones}), words);
+    return b.CreateBitCast(instructions.Pick(b, grouped, of_ones), words);
   }
   Value* grouped = b.CreateShuffleVector(vectors, fours);
   grouped = b.CreateBitCast(grouped, VectorOf(b.getInt8Ty(), 4 * lanes));
@@ -318,7 +267,7 @@ Value* LoadStridedBytes(ContractionContext& c, Value* pointer, int64_t stride, V
   if (stride == 1) return LoadBytes(c, pointer, lanes, mask);
   llvm::FixedVectorType* type = VectorOf(b.getInt8Ty(), lanes);
   Value* zero = llvm::Constant::getNullValue(type);
-  if (stride == 2 && c.d.target.vector_bytes == 64) {
+  if (stride == 2 && b.machine().masks) {
     // The even ones of 2 * lanes - 1, which may be all there are.
     llvm::FixedVectorType* wide = VectorOf(b.getInt16Ty(), lanes);
     Value* evens = mask ? b.CreateAnd(b.CreateSExt(mask, wide), llvm::ConstantInt::get(wide, 255))
@@ -410,8 +359,7 @@ void EmitPackBytePixelRows(ContractionContext& c, Value* batch, Value* row, Valu
           StoreBytes(b, values, At(b, b.getInt8Ty(), to, k));
         });
       };
-      If(
-          b, inside, [&] { copy(true); }, [&] { copy(false); });
+      If(b, inside, [&] { copy(true); }, [&] { copy(false); });
     };
     taps(0, I64(b, 0), image, b.getTrue());
   });

@@ -1,14 +1,11 @@
 // Products of integers of 8 bits with sums of 32 (PanelForm::kQuads): four neighbours along K are a
 // word, unsigned on the side of the data, signed on that of the weights, so that one instruction
-// multiplies and adds four of each (VPDPBUSD, where the target has AVX512-VNNI or AVX-VNNI;
-// elsewhere two PMADDWD of 16 bits). Sums wrap as int32 does and are exact whatever the numbers
-// are.
+// multiplies and adds four of each where the machine has one (Machine::dots; elsewhere two that
+// multiply pairs of 16 bits). Sums wrap as int32 does and are exact whatever the numbers are.
 //
 // Everything but packing counts K in words. Other pairs of signs are brought to this one by whoever
 // writes the product (compiler/transforms/products/integer_products.h). Tested by integer_test.cc.
 #pragma once
-
-#include <string>
 
 #include "kernels/codegen/contraction/pack.h"
 #include "kernels/op/qnn.h"
@@ -17,11 +14,9 @@ namespace relayvm::codegen {
 
 using qnn::kQuad;
 
-// sum + the products of the four bytes of each lane. The function's target-features say how.
+// sum + the products of the four bytes of each lane.
 llvm::Value* AddQuadProducts(Builder& b, llvm::Value* unsigned_words, llvm::Value* signed_words,
                              llvm::Value* sum);
-// The feature that a target with `byte_dots` needs for that: "avx512vnni" or "avxvnni".
-std::string QuadFeature(const ContractionTarget& target);
 
 // As the functions of pack.h, for operands that are bytes and become words.
 void EmitPackByteRows(ContractionContext& c, llvm::Value* batch, llvm::Value* row,

@@ -32,11 +32,12 @@ HostTensor Bytes(DType dtype, std::vector<int64_t> shape, uint32_t seed) {
 class Cases {
  public:
   explicit Cases(std::string cpu)
-      : cpu_(std::move(cpu)), harness_({.cpu = cpu_, .opt_level = cpu_ == "native" ? 1 : 0}) {}
+      : cpu_(std::move(cpu)),
+        harness_({.machine = MachineNamed(cpu_), .opt_level = cpu_ == "native" ? 1 : 0}) {}
 
   // `depth`: of a packed weight, whose padding along K is 0.
   void Add(const KernelSpec& spec, std::vector<SymbolValues> values = {{}}, int64_t depth = -1) {
-    const auto plan = codegen::PlanContraction(spec, codegen::ContractionTargetFor(cpu_));
+    const auto plan = codegen::PlanContraction(spec, {MachineNamed(cpu_)});
     REQUIRE_MESSAGE(plan.has_value(), spec.name);
     CHECK_MESSAGE(plan->detail->panel_form == codegen::PanelForm::kQuads, spec.name);
     cases_.push_back({harness_.Add(spec), spec, std::move(values), depth});
@@ -119,7 +120,7 @@ Tensor Requantised(const Tensor& sum) {
 
 std::vector<SymbolValues> SomeRows(const std::string& cpu) {
   // Where AMX begins, a tile, two, more.
-  if (cpu == kSapphireRapids) return {{{1, 0}}, {{1, 8}}, {{1, 9}}, {{1, 17}}, {{1, 33}}};
+  if (cpu == "sapphirerapids") return {{{1, 0}}, {{1, 8}}, {{1, 9}}, {{1, 17}}, {{1, 33}}};
   return {{{1, 0}}, {{1, 1}}, {{1, 5}}, {{1, 12}}, {{1, 29}}};
 }
 
@@ -158,10 +159,10 @@ TEST_CASE("sums of bytes wrap as int32 does") {
   const amx::Emulator emulator;
   for (const std::string& cpu : TargetsWithAmx()) {
     Cases cases(cpu);
-    const int64_t k = (1 << 16) + 3;                      // of 255 * -128: beyond 2^31
-    const int64_t rows = cpu == kSapphireRapids ? 9 : 2;  // enough for AMX
+    const int64_t k = (1 << 16) + 3;                       // of 255 * -128: beyond 2^31
+    const int64_t rows = cpu == "sapphirerapids" ? 9 : 2;  // enough for AMX
     const Tensor data = Input({rows, k}, 0, DType::kUInt8);
-    const Tensor weight = Input({cpu == kSapphireRapids ? 9 : 3, k}, 1, DType::kInt8);
+    const Tensor weight = Input({cpu == "sapphirerapids" ? 9 : 3, k}, 1, DType::kInt8);
     const KernelSpec spec = Spec(
         "long", {data, weight},
         {Apply("nn.dense", InInt32(), {data, weight}, {rows, weight->shape[0]}, DType::kInt32)});
@@ -197,10 +198,10 @@ TEST_CASE("dense products of bytes with packed weights, and data that is made on
   const amx::Emulator emulator;
   for (const std::string& cpu : TargetsWithAmx()) {
     Cases cases(cpu);
-    const int64_t width = codegen::PreferredPanelWidth(cpu);
+    const int64_t width = codegen::PreferredPanelWidth(MachineNamed(cpu));
     for (int64_t k : {0, 3, 4, 66, 2055}) {
       for (int64_t n : {1, 9, 64, 75}) {
-        if (k > 66 && (n < 64 || (n == 64 && cpu == kSapphireRapids))) continue;
+        if (k > 66 && (n < 64 || (n == 64 && cpu == "sapphirerapids"))) continue;
         const Tensor weight =
             Input({(n + width - 1) / width, (k + 3) / 4, width, 4}, 1, DType::kInt8);
         const Tensor data = Input({kRows, k}, 0, n == 9 ? DType::kFloat32 : DType::kUInt8);
@@ -307,11 +308,12 @@ TEST_CASE("convolutions of bytes, channels first and last") {
         c.packs_rows = false;
         c.channels_last = true;
         AddTo(cases, c);
-        if (cpu == kSapphireRapids) continue;  // channels first, without AMX
+        if (cpu == "sapphirerapids") continue;  // channels first, without AMX
         c.channels_last = false;
         AddTo(cases, c);
         c.packs_rows = true;
-        if (codegen::PreferredKernelRows(cpu) == 8 && c.out_channels / c.groups % 8 == 0) {
+        if (codegen::PreferredKernelRows(MachineNamed(cpu)) == 8 &&
+            c.out_channels / c.groups % 8 == 0) {
           AddTo(cases, c);
         }
       }
@@ -341,7 +343,7 @@ TEST_CASE("float32 to integers, and through bytes back, is the evaluator's on ev
   };
   const auto round = [](const te::Expr& x) { return te::Unary(te::UnaryOp::kRoundEven, x); };
   for (const std::string& cpu : Targets()) {
-    KernelHarness harness({.cpu = cpu, .opt_level = 2});
+    KernelHarness harness({.machine = MachineNamed(cpu), .opt_level = 2});
     const int64_t size = 26 * 17 + 5;
     const Tensor x = Input({size}, 0);
     std::vector<Tensor> results;
@@ -388,16 +390,16 @@ TEST_CASE("float32 to integers, and through bytes back, is the evaluator's on ev
 }
 
 TEST_CASE("an image asks for the feature of byte products only where its kernels use it") {
-  const auto target = codegen::ContractionTargetFor("native");
+  const Machine native = Machine::Native();
   const Tensor data = Input({4, 64}, 0, DType::kUInt8);
   const Tensor weight = Input({32, 64}, 1, DType::kInt8);
   const Tensor product = Apply("nn.dense", InInt32(), {data, weight}, {4, 32}, DType::kInt32);
   for (const std::string& cpu : Targets()) {
-    KernelHarness harness({.cpu = cpu});
+    KernelHarness harness({.machine = MachineNamed(cpu)});
     harness.Add(Spec("dense", {data, weight}, {product}));
     harness.Finish();
     const bool asks = harness.image().cpu_features.find("vnni") != std::string::npos;
-    CHECK(asks == (cpu == "native" && target.byte_dots));
+    CHECK(asks == (cpu == "native" && native.dots.quads != nullptr));
   }
 }
 

@@ -139,8 +139,9 @@ std::vector<Value*> ForCarried(
 namespace {
 
 // i32 poll(env): 0, or the code to return. The environment may have no function for it.
-llvm::Function* PollFunction(llvm::Module& module) {
+llvm::Function* PollFunction(Builder& caller) {
   constexpr const char* kName = "relayvm.poll";
+  llvm::Module& module = *caller.GetInsertBlock()->getModule();
   if (llvm::Function* existing = module.getFunction(kName)) return existing;
   llvm::LLVMContext& context = module.getContext();
   llvm::Type* pointer = llvm::PointerType::getUnqual(context);
@@ -149,7 +150,7 @@ llvm::Function* PollFunction(llvm::Module& module) {
   function->addFnAttr(llvm::Attribute::NoInline);
   function->addFnAttr(llvm::Attribute::NoUnwind);
   function->addFnAttr(llvm::Attribute::Cold);
-  llvm::IRBuilder<> b(BasicBlock::Create(context, "entry", function));
+  Builder b(caller.machine(), BasicBlock::Create(context, "entry", function));
   Value* env = function->getArg(0);
   auto field = [&](llvm::Type* field_type, size_t offset) {
     return b.CreateLoad(field_type, At(b, b.getInt8Ty(), env, static_cast<int64_t>(offset)));
@@ -172,8 +173,9 @@ llvm::Function* PollFunction(llvm::Module& module) {
 
 // i32 out_of_range(env, number, found, least, most): the code to return. The environment may have
 // no place for what was found.
-llvm::Function* OutOfRangeFunction(llvm::Module& module) {
+llvm::Function* OutOfRangeFunction(Builder& caller) {
   constexpr const char* kName = "relayvm.out_of_range";
+  llvm::Module& module = *caller.GetInsertBlock()->getModule();
   if (llvm::Function* existing = module.getFunction(kName)) return existing;
   llvm::LLVMContext& context = module.getContext();
   llvm::Type* pointer = llvm::PointerType::getUnqual(context);
@@ -184,7 +186,7 @@ llvm::Function* OutOfRangeFunction(llvm::Module& module) {
   function->addFnAttr(llvm::Attribute::NoInline);
   function->addFnAttr(llvm::Attribute::NoUnwind);
   function->addFnAttr(llvm::Attribute::Cold);
-  llvm::IRBuilder<> b(BasicBlock::Create(context, "entry", function));
+  Builder b(caller.machine(), BasicBlock::Create(context, "entry", function));
   Value* env = function->getArg(0);
   constexpr size_t kAt = offsetof(RelayvmKernelEnv, fault);
   auto* has_field = BasicBlock::Create(context, "has.field", function);
@@ -218,7 +220,7 @@ bool IsKernel(const llvm::Function* function) {
 void ReturnOutOfRange(Builder& b, int64_t number, Value* found, Value* least, Value* most) {
   llvm::Function* function = b.GetInsertBlock()->getParent();
   assert(IsKernel(function) && "a check outside of a kernel");
-  b.CreateRet(b.CreateCall(OutOfRangeFunction(*function->getParent()),
+  b.CreateRet(b.CreateCall(OutOfRangeFunction(b),
                            {function->getArg(0), I64(b, number), found, least, most}));
 }
 
@@ -282,7 +284,7 @@ std::vector<Value*> ForPolled(
   llvm::MDNode* rare = llvm::MDBuilder(context).createBranchWeights(1, 1000);
   b.CreateCondBr(b.CreateICmpSLT(last, end), poll, after, rare);
   b.SetInsertPoint(poll);
-  Value* code = b.CreateCall(PollFunction(*function->getParent()), {function->getArg(0)});
+  Value* code = b.CreateCall(PollFunction(b), {function->getArg(0)});
   first->addIncoming(last, poll);
   carried.Continue(next, poll);
   b.CreateCondBr(b.CreateICmpEQ(code, b.getInt32(0)), loop, stopped);
@@ -302,7 +304,7 @@ void PollAfter(Builder& b, Value* is_long, Value* counter, const std::function<V
     b.CreateStore(b.CreateSelect(is_due, I64(b, kMaxWork), left), counter);
     If(b, is_due, [&] {
       if (before) before();
-      Value* code = b.CreateCall(PollFunction(*function->getParent()), {function->getArg(0)});
+      Value* code = b.CreateCall(PollFunction(b), {function->getArg(0)});
       BasicBlock* stopped = BasicBlock::Create(b.getContext(), "stopped", function);
       BasicBlock* go_on = BasicBlock::Create(b.getContext(), "go.on", function);
       b.CreateCondBr(b.CreateICmpEQ(code, b.getInt32(0)), go_on, stopped);
@@ -432,9 +434,10 @@ Value* At(Builder& b, llvm::Type* element, Value* base, int64_t index) {
   return At(b, element, base, I64(b, index));
 }
 
-llvm::Function* GetOrDefineHelper(llvm::Function* parent, const std::string& name,
+llvm::Function* GetOrDefineHelper(Builder& caller, const std::string& name,
                                   llvm::ArrayRef<llvm::Type*> params,
                                   const std::function<void(Builder&, llvm::Function*)>& define) {
+  llvm::Function* parent = caller.GetInsertBlock()->getParent();
   llvm::Module* module = parent->getParent();
   if (llvm::Function* existing = module->getFunction(name)) return existing;
   llvm::LLVMContext& context = module->getContext();
@@ -443,7 +446,7 @@ llvm::Function* GetOrDefineHelper(llvm::Function* parent, const std::string& nam
   function->addFnAttrs(llvm::AttrBuilder(context, parent->getAttributes().getFnAttrs()));
   function->addFnAttr(llvm::Attribute::NoInline);
   function->addFnAttr(llvm::Attribute::NoUnwind);
-  llvm::IRBuilder<> builder(BasicBlock::Create(context, "entry", function));
+  Builder builder(caller.machine(), BasicBlock::Create(context, "entry", function));
   define(builder, function);
   builder.CreateRetVoid();
   KeepLoops(function);

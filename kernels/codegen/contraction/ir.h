@@ -2,18 +2,15 @@
 // emitters. Tested through kernels/codegen/contraction/contraction_test.cc.
 #pragma once
 
-#include <llvm/IR/IRBuilder.h>
-
 #include <functional>
 #include <optional>
 #include <string_view>
 #include <vector>
 
+#include "kernels/codegen/builder.h"
 #include "kernels/codegen/emitter.h"
 
 namespace relayvm::codegen {
-
-using Builder = llvm::IRBuilderBase;
 
 inline llvm::ConstantInt* I64(Builder& b, int64_t value) {
   return b.getInt64(static_cast<uint64_t>(value));
@@ -102,8 +99,8 @@ llvm::Value* At(Builder& b, llvm::Type* element, llvm::Value* base, int64_t inde
 
 // A helper function of the module with internal linkage: void(params). Calls `define` with the
 // builder in its entry block when the module does not have it yet. Copies target attributes from
-// `parent`, the function that calls it.
-llvm::Function* GetOrDefineHelper(llvm::Function* parent, const std::string& name,
+// the function that calls it, which `caller` writes.
+llvm::Function* GetOrDefineHelper(Builder& caller, const std::string& name,
                                   llvm::ArrayRef<llvm::Type*> params,
                                   const std::function<void(Builder&, llvm::Function*)>& define);
 

@@ -56,7 +56,7 @@ TEST_CASE("equal rows and columns of a product give equal bits") {
   for (const char* level : kLevels) {
     if (!Runs(level)) continue;
     CAPTURE(level);
-    KernelHarness harness({.cpu = level});
+    KernelHarness harness({.machine = MachineNamed(level)});
     std::vector<Product> products;
     for (int layout = 0; layout < 4; ++layout) {
       const bool ta = layout & 1, tb = layout & 2;
@@ -107,7 +107,7 @@ TEST_CASE("equal channels, pixels and images of a convolution give equal bits") 
   for (const char* level : kLevels) {
     if (!Runs(level)) continue;
     CAPTURE(level);
-    KernelHarness harness({.cpu = level});
+    KernelHarness harness({.machine = MachineNamed(level)});
     struct Case {
       size_t kernel;
       bool last;

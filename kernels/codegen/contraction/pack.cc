@@ -177,7 +177,7 @@ void EmitPackRows(ContractionContext& c, Value* batch, Value* row, Value* count,
 void EmitWidenRows(ContractionContext& c, Value* from, Value* stride, Value* count, Value* extent,
                    Value* destination, Value* ahead) {
   Builder& b = c.b;
-  Ops ops(b, TargetTraits::Of(*b.GetInsertBlock()->getParent()));
+  Ops ops(b);
   llvm::Type* half = ops.MemoryType(DType::kFloat16);
   const int64_t lanes = c.d.lanes;
   constexpr int64_t kAtOnce = 4;  // vectors

@@ -38,7 +38,7 @@ namespace {
 Value* InRange(Builder& b, Value* x, Value* extent) { return b.CreateICmpULT(x, extent); }
 
 // Masked loads and stores cost what others do.
-bool HasMasks(const ContractionContext& c) { return c.d.target.vector_bytes == 64; }
+bool HasMasks(const ContractionContext& c) { return c.d.target.masks; }
 
 // Stores the lanes that the mask turns on; null: all. The others are packed memory, which may be
 // read and written back.
@@ -131,8 +131,7 @@ class PanelPacker {
         ForNext(b_, I64(b_, 0), limit, "run",
                 [&](Value* run) { return PackRun(start, run, limit); });
       };
-      If(
-          b_, ArePixelsScattered(), [&] { PackScattered(start, limit); }, by_runs);
+      If(b_, ArePixelsScattered(), [&] { PackScattered(start, limit); }, by_runs);
     });
   }
 
@@ -326,8 +325,7 @@ class PanelPacker {
                              b_.CreateICmpSGE(x, I64(b_, 0)), b_.CreateICmpSLT(last_x, width_)}) {
       is_whole = b_.CreateAnd(is_whole, condition);
     }
-    If(
-        b_, is_whole, [&] { pack(false); }, [&] { pack(true); });
+    If(b_, is_whole, [&] { pack(false); }, [&] { pack(true); });
     return next;
   }
 

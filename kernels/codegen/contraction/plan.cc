@@ -9,8 +9,8 @@
 #include "kernels/codegen/contraction/amx.h"
 #include "kernels/codegen/contraction/attention.h"
 #include "kernels/codegen/contraction/coordinates.h"
-#include "kernels/codegen/contraction/integer.h"
 #include "kernels/codegen/contraction/winograd_plan.h"
+#include "kernels/codegen/instructions.h"
 
 namespace relayvm::codegen {
 
@@ -60,7 +60,7 @@ class Planner {
     const bool planned =
         detail_->contraction->hint == te::ScheduleHint::kConv ? PlanConv() : PlanMatrix();
     if (!planned) return std::nullopt;
-    if (detail_->panel_form == PanelForm::kQuads) plan_.features = QuadFeature(detail_->target);
+    if (detail_->panel_form == PanelForm::kQuads) Need(detail_->target.dots.quads);
     PlanAmx();
     plan_.detail = detail_;
     return std::move(plan_);
@@ -183,7 +183,7 @@ class Planner {
     }
     if (d.k_block) d.k_blocks = Dim::Max(1, Dim::CeilDiv(d.depth, d.k_block));
     ChooseRowBlock(depth.value_or(1024));
-    if (d.panel_form == PanelForm::kPairs) plan_.features = "avx512bf16";
+    if (d.panel_form == PanelForm::kPairs) Need(d.target.dots.pairs);
     Finish(ScratchOfPackedA(), RoundUp(d.depth, d.lanes) * d.panel);
   }
 
@@ -242,8 +242,8 @@ class Planner {
       while (d.lanes / 2 >= columns) d.lanes /= 2;
       if (columns <= d.lanes) d.vectors = 1;
     }
-    // Accumulators leave registers for a row of b and a broadcast; SSE needs one more for the
-    // product.
+    // Accumulators leave registers for a row of b and a broadcast, and for the product where that
+    // is an instruction of its own.
     if (d.target.vector_registers == 32 && d.weight_block > 0 &&
         d.contraction->weight_form->in_words()) {
       // Measured: small tiles, whose sums stay beside what words of numbers become.
@@ -252,7 +252,7 @@ class Planner {
     } else if (d.target.vector_registers == 32) {
       d.tile_rows = 12;
     } else {
-      d.tile_rows = (d.target.vector_bytes == 16 ? 10 : 12) / d.vectors;
+      d.tile_rows = (d.target.fma ? 12 : 10) / d.vectors;
     }
     plan_.refused = TakeSchedule(d);
     FitSets();
@@ -658,10 +658,17 @@ class Planner {
     ChooseRowBlock(ConstDepth().value_or(1024));
     Finish(is_matrix ? ScratchOfPackedA() : Dim(d.row_block * d.a_row_stride + d.lanes),
            RoundUp(d.depth, d.lanes) * d.panel);
-    plan_.features += (plan_.features.empty() ? "" : ",") + AmxFeatures(d);
+    Need(TilesOf(d));
     plan_.scratch_bytes = Dim::Max(plan_.scratch_bytes, scratch_of_vectors);
     plan_.amx = detail_;
     detail_ = of_vectors;
+  }
+
+  // The code has the instruction, if there is one.
+  void Need(const DotProduct* form) {
+    if (form == nullptr) return;
+    plan_.features += plan_.features.empty() ? "" : ",";
+    plan_.features += form->features;
   }
 
   // --- Scratch, parallel range ---

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <llvm/IR/Function.h>
 #include <llvm/IR/Intrinsics.h>
-#include <llvm/IR/IntrinsicsX86.h>
 
 #include <algorithm>
 #include <bit>
@@ -11,6 +10,7 @@
 
 #include "kernels/codegen/contraction/integer.h"
 #include "kernels/codegen/contraction/widen.h"
+#include "kernels/codegen/instructions.h"
 #include "kernels/codegen/ops.h"
 
 namespace relayvm::codegen {
@@ -36,7 +36,7 @@ llvm::Type* AccumulatorType(llvm::LLVMContext& context, DType dtype) {
 
 Value* MultiplyAdd(Builder& b, Value* x, Value* y, Value* z, bool rounds) {
   if (rounds) {
-    Ops ops(b, TargetTraits::Of(*b.GetInsertBlock()->getParent()));
+    Ops ops(b);
     Value* product = ops.Binary(te::BinaryOp::kMultiply, DType::kFloat16, x, y);
     return ops.Binary(te::BinaryOp::kAdd, DType::kFloat16, product, z);
   }
@@ -82,16 +82,6 @@ void FetchAhead(Builder& b, Value* pointer, int64_t bytes) {
   }
 }
 
-// sum + x[0] * y[0] + x[1] * y[1] in each lane, x and y words of 2 bfloat16: denormals count as 0.
-Value* AddPairProducts(Builder& b, Value* x, Value* y, Value* sum) {
-  const unsigned lanes = llvm::cast<llvm::FixedVectorType>(sum->getType())->getNumElements();
-  const llvm::Intrinsic::ID id = lanes == 16  ? llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512
-                                 : lanes == 8 ? llvm::Intrinsic::x86_avx512bf16_dpbf16ps_256
-                                              : llvm::Intrinsic::x86_avx512bf16_dpbf16ps_128;
-  llvm::Type* pairs = VectorOf(b.getBFloatTy(), 2 * lanes);
-  return b.CreateIntrinsic(id, {}, {sum, b.CreateBitCast(x, pairs), b.CreateBitCast(y, pairs)});
-}
-
 // Parameters of tiles, in order: a, b, c, k, accumulate, three strides; with blocks, these.
 constexpr unsigned kScalesArg = 8, kZeroPointsArg = 9;
 
@@ -126,7 +116,7 @@ std::vector<Value*> SumsOfTile(Builder& b, const TileConfig& config, const TileC
   const bool multiplies_pairs = config.form == PanelForm::kPairs;
   const bool multiplies_quads = config.form == PanelForm::kQuads;
   auto multiply_add = [&](Value* x, Value* y, Value* sum) {  // x of A, y of B
-    if (multiplies_pairs) return AddPairProducts(b, x, y, sum);
+    if (multiplies_pairs) return b.machine().dots.pairs->add(b, x, y, sum);
     if (!multiplies_quads) return MultiplyAdd(b, x, y, sum, config.rounds);
     return config.a_is_unsigned ? AddQuadProducts(b, x, y, sum) : AddQuadProducts(b, y, x, sum);
   };
@@ -378,13 +368,12 @@ unsigned TileSets(const TileConfig& config, int64_t all_rows) {
 }
 
 void EmitTileCall(Builder& builder, const TileConfig& config, const TileCall& call) {
-  llvm::Function* tile =
-      GetOrDefineHelper(builder.GetInsertBlock()->getParent(), TileName(config),
-                        TileParams(builder, config), [&](Builder& b, llvm::Function* function) {
-                          for (unsigned i = 0; i < 3; ++i)
-                            function->addParamAttr(i, llvm::Attribute::NoAlias);
-                          DefineTile(b, function, config);
-                        });
+  llvm::Function* tile = GetOrDefineHelper(builder, TileName(config), TileParams(builder, config),
+                                           [&](Builder& b, llvm::Function* function) {
+                                             for (unsigned i = 0; i < 3; ++i)
+                                               function->addParamAttr(i, llvm::Attribute::NoAlias);
+                                             DefineTile(b, function, config);
+                                           });
   builder.CreateCall(tile, TileArgs(builder, config, call));
 }
 
@@ -399,9 +388,8 @@ void DispatchRows(Builder& builder, const std::string& name, const TileConfig& c
                   const TileCall& call, Value* rows, unsigned sets, unsigned few) {
   std::vector<llvm::Type*> params = TileParams(builder, config);
   params.push_back(builder.getInt64Ty());
-  llvm::Function* dispatch = GetOrDefineHelper(
-      builder.GetInsertBlock()->getParent(), name, params,
-      [&](Builder& b, llvm::Function* function) {
+  llvm::Function* dispatch =
+      GetOrDefineHelper(builder, name, params, [&](Builder& b, llvm::Function* function) {
         auto arg = [&](unsigned i) { return function->getArg(i); };
         TileCall inner{arg(0), arg(1), arg(2), arg(3), arg(4), arg(5), arg(6), arg(7)};
         if (config.block > 0) {

@@ -27,6 +27,15 @@ bool IsWidened(DType dtype, const Expr& e) {
 
 }  // namespace
 
+int64_t PreferredPanelWidth(const Machine& machine, DType dtype) {
+  return 2 * machine.vector_bytes / std::max(DTypeBytes(dtype), 4);
+}
+
+int64_t PreferredKernelRows(const Machine& machine) {
+  // Usual numbers of channels are multiples of it, and rows by two vectors fill the registers.
+  return machine.vector_registers == 32 ? 8 : 0;
+}
+
 bool MultipliesBytes(const Product& product) {
   return product.accumulator == DType::kInt32 && IsWidened(DType::kUInt8, product.data) &&
          IsWidened(DType::kInt8, product.weight);
@@ -57,7 +66,7 @@ bool TakeWeightForm(const KernelSpec& spec, const Product& product, ContractionD
     d.panel_form = PanelForm::kQuads;
   } else if (d.dtype != DType::kFloat32 || d.rounds || form.given != DType::kFloat32) {
     return false;
-  } else if (d.target.bfloat16_dots && form.stored == DType::kBFloat16 &&
+  } else if (d.target.dots.pairs != nullptr && form.stored == DType::kBFloat16 &&
              IsCastFrom(DType::kBFloat16, product.data)) {
     d.panel_form = PanelForm::kPairs;
   } else {

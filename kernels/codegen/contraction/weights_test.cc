@@ -18,7 +18,7 @@ const Dim kRows = Dim::Symbol(1, "m");
 
 // LLVM's optimisation takes most of the time, and once is enough.
 KernelOptions OptionsFor(const std::string& cpu) {
-  return {.cpu = cpu, .opt_level = cpu == "native" ? 3 : 0};
+  return {.machine = MachineNamed(cpu), .opt_level = cpu == "native" ? 3 : 0};
 }
 
 struct Size {
@@ -224,7 +224,7 @@ std::vector<Size> Sizes(int64_t width) {
 std::vector<int64_t> RowsOf(const Size& s, const std::string& cpu) {
   if (s.rows.is_const()) return {s.rows.value()};
   // Where AMX begins, with any number of tiles.
-  if (cpu == kSapphireRapids) return {0, 1, 8, 9, 16, 17, 32, 33, 49, 70};
+  if (cpu == "sapphirerapids") return {0, 1, 8, 9, 16, 17, 32, 33, 49, 70};
   return {0, 1, 2, 7, 8, 9, 12, 13, 30};
 }
 
@@ -233,7 +233,7 @@ TEST_CASE("weights in pairs of bfloat16, on every target") {
   for (const std::string& cpu : TargetsWithAmx()) {
     CAPTURE(cpu);
     KernelHarness harness(OptionsFor(cpu));
-    const std::vector<Size> sizes = Sizes(codegen::PreferredPanelWidth(cpu));
+    const std::vector<Size> sizes = Sizes(codegen::PreferredPanelWidth(MachineNamed(cpu)));
     std::vector<size_t> kernels;
     for (const Size& s : sizes) {
       REQUIRE(IsContraction(PairsSpec(s), cpu));
@@ -253,7 +253,7 @@ TEST_CASE("weights of float16, on every target") {
   for (const std::string& cpu : Targets()) {
     CAPTURE(cpu);
     KernelHarness harness(OptionsFor(cpu));
-    const std::vector<Size> sizes = Sizes(codegen::PreferredPanelWidth(cpu));
+    const std::vector<Size> sizes = Sizes(codegen::PreferredPanelWidth(MachineNamed(cpu)));
     std::vector<size_t> kernels;
     for (const Size& s : sizes) {
       REQUIRE(IsContraction(HalvesSpec(s), cpu));
@@ -285,7 +285,7 @@ TEST_CASE("weights in blocks of every form, on every target") {
       REQUIRE_MESSAGE(IsContraction(spec, cpu), spec.name);
       cases.push_back({s, blocks, harness.Add(spec)});
     };
-    const int64_t width = codegen::PreferredPanelWidth(cpu);
+    const int64_t width = codegen::PreferredPanelWidth(MachineNamed(cpu));
     for (const WeightForm& form : WeightForms()) {
       if (form.block == 0) continue;
       const bool has_zeros = form.decode == nullptr;
@@ -326,7 +326,7 @@ TEST_CASE("an image asks for the features of pairs only where its kernels multip
   const bool has = machine.Missing("x86-64-v4,avx512bf16").empty();
   const bool has_amx = machine.Missing("amx-bf16").empty();
   auto features = [](const Size& s, const std::string& cpu) {
-    KernelHarness harness({.cpu = cpu});
+    KernelHarness harness({.machine = MachineNamed(cpu)});
     harness.Add(PairsSpec(s));
     harness.Finish();
     return harness.image().cpu_features;
@@ -344,8 +344,8 @@ TEST_CASE("what is no number or has no end comes through pairs; the padding adds
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
   const amx::Emulator emulator;
   for (const std::string& cpu : TargetsWithAmx()) {
-    const Size s{kRows, 3, 2, codegen::PreferredPanelWidth(cpu)};
-    KernelHarness harness({.cpu = cpu});
+    const Size s{kRows, 3, 2, codegen::PreferredPanelWidth(MachineNamed(cpu))};
+    KernelHarness harness({.machine = MachineNamed(cpu)});
     const size_t kernel = harness.Add(PairsSpec(s));
     harness.Finish();
     Weight weight = Pairs(s, 1);

@@ -1,10 +1,9 @@
 #include "kernels/codegen/contraction/widen.h"
 
-#include <llvm/IR/IntrinsicsX86.h>
-
 #include <numeric>
 #include <vector>
 
+#include "kernels/codegen/instructions.h"
 #include "kernels/codegen/ops.h"
 
 namespace relayvm::codegen {
@@ -27,7 +26,7 @@ class Widener {
   Widener(Builder& b, const WeightForm& form, const WidenedStep& step, unsigned lanes,
           const std::function<Value*(Value* row)>& load)
       : b_(b),
-        ops_(b, TargetTraits::Of(*b.GetInsertBlock()->getParent())),
+        ops_(b),
         lanes_(lanes),
         step_{step.from, step.align, step.at},
         words_(te::Placeholder("words", {1}, form.in_words() ? DType::kUInt32 : form.stored, 0)),
@@ -141,8 +140,7 @@ Value* EmitNumbers(Builder& b, const WeightForm& form, const WidenedStep& step, 
     const auto integer = static_cast<double>(i % (1U << form.bits()));
     table.push_back(llvm::ConstantFP::get(b.getFloatTy(), integer - form.zero_point()));
   }
-  return b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_permvar_sf_512, {},
-                           {llvm::ConstantVector::get(table), widener.LowBits(form)});
+  return b.machine().instructions->Pick(b, llvm::ConstantVector::get(table), widener.LowBits(form));
 }
 
 }  // namespace relayvm::codegen

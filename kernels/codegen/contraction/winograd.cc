@@ -463,7 +463,7 @@ class WinogradEmitter {
   // Lanes that the mask turns off are not written.
   void Store(Value* value, Value* pointer, Value* mask) {
     const llvm::Align align(sizeof(float));
-    if (w_.conv.target.vector_bytes == 64) {
+    if (w_.conv.target.masks) {
       b_.CreateMaskedStore(value, pointer, align, mask);
       return;
     }
@@ -645,8 +645,8 @@ class WinogradEmitter {
 
 }  // namespace
 
-void EmitWinograd(const WinogradDetail& detail, Emitter& emitter, llvm::IRBuilderBase& builder,
-                  Value* begin, Value* end, Value* scratch) {
+void EmitWinograd(const WinogradDetail& detail, Emitter& emitter, Builder& builder, Value* begin,
+                  Value* end, Value* scratch) {
   WinogradEmitter(detail, emitter, builder, scratch).Emit(begin, end);
 }
 

@@ -43,7 +43,7 @@ std::optional<ContractionPlan> PlanWinograd(const KernelSpec& spec,
                                             const ContractionTarget& target);
 
 // As EmitContraction.
-void EmitWinograd(const WinogradDetail& detail, Emitter& emitter, llvm::IRBuilderBase& builder,
+void EmitWinograd(const WinogradDetail& detail, Emitter& emitter, Builder& builder,
                   llvm::Value* begin, llvm::Value* end, llvm::Value* scratch);
 
 // --- Choice ---
@@ -55,11 +55,11 @@ struct WinogradShape {
   std::optional<int64_t> images, height, width;
 };
 
-// How a convolution's weights are best transformed for this cpu. tile 0: not at all.
+// How a convolution's weights are best transformed for the machine. tile 0: not at all.
 struct WinogradForm {
   int64_t tile = 0;              // of nn.contrib_conv2d_winograd
   int64_t rows = 0, blocks = 0;  // P, B
 };
-WinogradForm PreferredWinograd(const std::string& cpu, const WinogradShape& shape);
+WinogradForm PreferredWinograd(const Machine& machine, const WinogradShape& shape);
 
 }  // namespace relayvm::codegen

@@ -72,7 +72,7 @@ void Fit(WinogradDetail& w, const ContractionTarget& target) {
 constexpr double kNearWeight = 25, kFarWeight = 40, kComputedWeight = 12;
 
 // of_weight: 0 for weights that are transformed already, else what one takes for each block.
-WinogradForm Choose(const ContractionTarget& target, const WinogradShape& shape, double of_weight) {
+WinogradForm Choose(const Machine& target, const WinogradShape& shape, double of_weight) {
   // Without masks and with few registers the transforms cost too much.
   if (target.vector_bytes < 32) return {};
   if (!AreChannels(shape.in_channels) || !AreChannels(shape.out_channels)) return {};
@@ -267,8 +267,8 @@ std::optional<ContractionPlan> PlanWinograd(const KernelSpec& spec, const Contra
   return Finish(std::move(detail), InPlacePairs(spec, product, conv.epilogue));
 }
 
-WinogradForm PreferredWinograd(const std::string& cpu, const WinogradShape& shape) {
-  return Choose(ContractionTargetFor(cpu), shape, 0);
+WinogradForm PreferredWinograd(const Machine& machine, const WinogradShape& shape) {
+  return Choose(machine, shape, 0);
 }
 
 }  // namespace relayvm::codegen

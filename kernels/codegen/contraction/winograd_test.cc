@@ -16,14 +16,13 @@ using te::Tensor;
 // programs for other levels run by loops.
 std::vector<std::string> WinogradTargets() {
   std::vector<std::string> targets = Targets();
-  std::erase_if(targets, [](const std::string& cpu) {
-    return codegen::ContractionTargetFor(cpu).vector_bytes < 32;
-  });
+  std::erase_if(targets,
+                [](const std::string& cpu) { return MachineNamed(cpu).vector_bytes < 32; });
   return targets;
 }
 // What PreferredWinograd gives weights there.
 int64_t RowsOf(const std::string& cpu) {
-  const int64_t rows = codegen::PreferredWinograd(cpu, {64, 64, 1, 56, 56}).rows;
+  const int64_t rows = codegen::PreferredWinograd(MachineNamed(cpu), {64, 64, 1, 56, 56}).rows;
   return rows > 0 ? rows : 6;
 }
 
@@ -168,7 +167,7 @@ TEST_CASE("weights that are inputs or computed are transformed by the kernel") {
   for (const std::string& cpu : WinogradTargets()) {
     INFO("cpu ", cpu);
     ContractionCases cases(cpu, {}, /*exact=*/false);
-    codegen::ContractionTarget target = codegen::ContractionTargetFor(cpu);
+    codegen::ContractionTarget target{MachineNamed(cpu)};
     for (int64_t outputs : {40, 37, 52}) {
       for (bool symbolic : {false, true}) {
         const Built built = BuildPlain(16, outputs, 24, outputs == 37, symbolic);
@@ -363,7 +362,7 @@ TEST_CASE("results that do not read a far value are as without it") {
         c.symbolic = is_followed;
         c.is_followed = is_followed;
         const Built built = Build(c);
-        KernelHarness harness({.cpu = cpu});
+        KernelHarness harness({.machine = MachineNamed(cpu)});
         const size_t kernel = harness.Add(built.spec);
         harness.Finish();
         const HostTensor kernels =
@@ -421,7 +420,7 @@ TEST_CASE("threads do not change bits, nor do images beside an image") {
 
 TEST_CASE("transforms are chosen by channels, extents and the machine") {
   auto tile = [](const char* cpu, int64_t in, int64_t out, std::optional<int64_t> extent) {
-    return codegen::PreferredWinograd(cpu, {in, out, 1, extent, extent}).tile;
+    return codegen::PreferredWinograd(MachineNamed(cpu), {in, out, 1, extent, extent}).tile;
   };
   for (const char* cpu : {"x86-64-v3", "x86-64-v4"}) {
     CHECK(tile(cpu, 64, 64, 56) == 4);
@@ -441,9 +440,9 @@ TEST_CASE("sizes of any magnitude are chosen for, and refused where they are no 
   for (const int64_t large : {int64_t{1} << 31, int64_t{1} << 60, INT64_MAX}) {
     CAPTURE(large);
     for (const char* cpu : {"x86-64-v3", "x86-64-v4"}) {
-      CHECK(codegen::PreferredWinograd(cpu, {64, 64, large, large, large}).tile == 4);
-      CHECK(codegen::PreferredWinograd(cpu, {large, 64, 1, 56, 56}).tile == 0);
-      CHECK(codegen::PreferredWinograd(cpu, {64, large, 1, 56, 56}).tile == 0);
+      CHECK(codegen::PreferredWinograd(MachineNamed(cpu), {64, 64, large, large, large}).tile == 4);
+      CHECK(codegen::PreferredWinograd(MachineNamed(cpu), {large, 64, 1, 56, 56}).tile == 0);
+      CHECK(codegen::PreferredWinograd(MachineNamed(cpu), {64, large, 1, 56, 56}).tile == 0);
     }
     for (const bool inputs : {true, false}) {
       const Dim in = inputs ? Dim(large) : Dim(8), out = inputs ? Dim(8) : Dim(large);
@@ -453,7 +452,7 @@ TEST_CASE("sizes of any magnitude are chosen for, and refused where they are no 
       const te::Tensor conv =
           Apply("nn.conv2d", attrs, {data, kernel}, {1, out, 8, 8}, DType::kFloat32);
       const auto plan = codegen::PlanContraction(Spec("conv", {data, kernel}, {conv}),
-                                                 codegen::ContractionTargetFor("x86-64-v3"));
+                                                 {MachineNamed("x86-64-v3")});
       CHECK((!plan || plan->winograd == nullptr));
     }
   }

@@ -96,7 +96,8 @@ Result<std::shared_ptr<vm::NativeProgram>> CompileNative(const CompiledModel& mo
   // For the processor that the kernels are for: its level is the first of what they need.
   if (!model.program().images.empty()) {
     const std::string& features = model.program().images[0].cpu_features;
-    options.kernels.cpu = features.substr(0, features.find(','));
+    RELAYVM_ASSIGN_OR_RETURN(options.kernels.machine,
+                             MachineFor(features.substr(0, features.find(','))));
   }
   RELAYVM_ASSIGN_OR_RETURN(aot::AotObject object, aot::CompileAhead(model.program(), options));
   RELAYVM_ASSIGN_OR_RETURN(const std::string runtime, RuntimePath());

@@ -1,0 +1,47 @@
+// What makes kernels for a kind of machine, in three steps: a plan for each, code for several
+// plans, an image of all code. KernelCompiler takes them; a backend keeps nothing between them.
+// Thread-safe. Tested through kernel_compiler_test.cc and machine_test.cc.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bytecode/base/status.h"
+#include "kernels/codegen/kernel_compiler.h"
+#include "kernels/codegen/kernel_function.h"
+
+namespace relayvm::codegen {
+
+struct KernelCode {
+  std::vector<char> object;       // what Link takes
+  std::string llvm_ir, assembly;  // when KernelOptions asks for them
+  KernelTimes times;
+};
+
+class KernelBackend {
+ public:
+  virtual ~KernelBackend() = default;
+  // One a target, the lowest first.
+  virtual const std::vector<Machine>& machines() const = 0;
+  // kUnsupported where the processor of this process is none of them.
+  virtual Result<Machine> Host() const = 0;
+  // Why no program is made for these machines; empty: programs are.
+  virtual std::string_view why_no_programs() const = 0;
+
+  // `target` is of one of the machines.
+  virtual Result<KernelPlan> Plan(KernelSpec spec, std::string name, std::vector<Dim> symbols,
+                                  const ContractionTarget& target) const = 0;
+  // Fails with kCancelled, soon, where options.stop is asked to.
+  virtual Result<KernelCode> Compile(std::span<KernelPlan> plans,
+                                     const KernelOptions& options) const = 0;
+  // Sets `elf` and, by `names`, `entry_offsets`.
+  virtual Status Link(const std::vector<std::vector<char>>& objects, const std::stop_token& stop,
+                      KernelImage* image) const = 0;
+};
+
+const KernelBackend& X86Backend();
+const KernelBackend& Aarch64Backend();
+std::span<const KernelBackend* const> Backends();
+
+}  // namespace relayvm::codegen
