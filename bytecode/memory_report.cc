@@ -135,6 +135,66 @@ class Simulator {
     return s;
   }
 
+  // --- Rows OP of opcodes.def (bytecode/semantics.h); of others, StepOther ---
+
+  void kTensorDim(uint16_t, uint16_t from, uint16_t axis) { SetI(DimOf(Read(from), axis)); }
+  void kMoveR(uint16_t, uint16_t from) { SetR(Read(from)); }
+  void kDrop(uint16_t reg) { state_.objects[reg & kRegisterMask] = nullptr; }
+  void kConstR(uint16_t, uint16_t constant) {
+    Value* value = NewValue();
+    const std::vector<int64_t>& dims = program_.constants[constant].dims;
+    value->dims.emplace(dims.begin(), dims.end());
+    SetR(value);
+  }
+  void kAdtNew(uint16_t, uint16_t, OperandUnits fields) { Build(ReadList(fields)); }
+  void kClosureNew(uint16_t, uint16_t, OperandUnits captured) { Build(ReadList(captured)); }
+  void kRefNew(uint16_t, uint16_t content) { Build({Read(content)}); }
+  // Some part of it: all is held, as far as is known.
+  void kAdtGet(uint16_t, uint16_t from, uint16_t) { Build({Read(from)}); }
+  void kRefGet(uint16_t, uint16_t from) { Build({Read(from)}); }
+  void kTensorAlloc(uint16_t, DType dtype, OperandUnits dims) { Allocate(dtype, Dims(dims)); }
+  void kTensorStatic(uint16_t, uint16_t index) {
+    const TensorTypeInfo& type = program_.tensor_types[index];
+    Allocate(type.dtype, {type.dims.begin(), type.dims.end()});
+  }
+  void kTensorBox(uint16_t, uint16_t, DType dtype) { Allocate(dtype, {}); }
+  void kTensorView(uint16_t, uint16_t from, OperandUnits dims) {
+    Value* value = NewValue();
+    value->dims = Dims(dims);
+    value->parts = {Read(from)};
+    SetR(value);
+  }
+  void kTensorReuse(uint16_t, uint16_t from, DType dtype, OperandUnits dims) {
+    Read(from);
+    Allocate(dtype, Dims(dims));
+  }
+  void kTensorAppend(uint16_t, uint16_t head, uint16_t tail, DType dtype, OperandUnits dims) {
+    // At worst it moves: both are there then.
+    Observe(WithRoom(BytesOf(dtype, Dims(dims))));
+    Read(head);
+    Read(tail);
+    Allocate(dtype, Dims(dims), /*has_room=*/true);
+  }
+  void kKernel(uint16_t, uint16_t, uint16_t, uint16_t scratch, OperandUnits, OperandUnits buffers) {
+    Observe(state_.scalars[scratch]);
+    ReleaseBuffers(buffers);
+  }
+  void kKernel1(uint16_t, OperandUnits, OperandUnits buffers) { ReleaseBuffers(buffers); }
+  void kCallI(uint16_t, uint16_t callee, OperandUnits scalars, OperandUnits objects) {
+    Call(callee, scalars, objects);
+  }
+  void kCallR(uint16_t, uint16_t callee, OperandUnits scalars, OperandUnits objects) {
+    Call(callee, scalars, objects);
+  }
+  void kTailCall(uint16_t callee, OperandUnits scalars, OperandUnits objects) {
+    Call(callee, scalars, objects);
+  }
+  void kReturnR(uint16_t reg) {
+    const ValuePtr value = state_.objects[reg & kRegisterMask];
+    returned_ = returned_ == nullptr ? value : JoinValues(returned_, value, 0);
+    StepOther();
+  }
+
  private:
   MemoryReport TooMuch() {
     MemoryReport report;
@@ -328,7 +388,6 @@ class Simulator {
 
   // --- Instructions ---
 
-  const Dim& I(int operand) const { return state_.scalars[instruction_.Unit(operand)]; }
   void SetI(const std::optional<Dim>& value) {
     const uint16_t reg = instruction_.Unit(0);
     state_.scalars[reg] = value ? Bounded(*value) : Unknown(fmt::format("i{}", reg).c_str());
@@ -339,9 +398,9 @@ class Simulator {
     ValuePtr& reg = state_.objects[unit & kRegisterMask];
     return (unit & kTakeBit) != 0 ? std::exchange(reg, nullptr) : reg;
   }
-  std::vector<ValuePtr> ReadList(int operand) {
+  std::vector<ValuePtr> ReadList(OperandUnits units) {
     std::vector<ValuePtr> values;
-    for (uint16_t unit : instruction_.List(operand)) values.push_back(Read(unit));
+    for (uint16_t unit : units) values.push_back(Read(unit));
     return values;
   }
   void SetR(ValuePtr value) {
@@ -355,9 +414,9 @@ class Simulator {
     SetR(value);
   }
 
-  std::vector<Dim> Dims(int operand) const {
+  std::vector<Dim> Dims(OperandUnits regs) const {
     std::vector<Dim> dims;
-    for (uint16_t reg : instruction_.List(operand)) dims.push_back(state_.scalars[reg]);
+    for (uint16_t reg : regs) dims.push_back(state_.scalars[reg]);
     return dims;
   }
 
@@ -407,80 +466,12 @@ class Simulator {
   void Step() {
     ScalarMachine machine(*this);
     if (RunScalar(machine, instruction_)) return;
-    switch (instruction_.opcode) {
-      case Opcode::kTensorDim: {
-        uint16_t axis = instruction_.Unit(2);
-        ValuePtr value = Read(instruction_.Unit(1));
-        return SetI(DimOf(value, axis));
-      }
-      case Opcode::kMoveR:
-        return SetR(Read(instruction_.Unit(1)));
-      case Opcode::kDrop:
-        state_.objects[instruction_.Unit(0) & kRegisterMask] = nullptr;
-        return;
-      case Opcode::kConstR: {
-        Value* value = NewValue();
-        const ConstantInfo& constant = program_.constants[instruction_.Unit(1)];
-        value->dims.emplace(constant.dims.begin(), constant.dims.end());
-        return SetR(value);
-      }
-      case Opcode::kAdtNew:
-      case Opcode::kClosureNew:
-        return Build(ReadList(2));
-      case Opcode::kRefNew:
-      case Opcode::kAdtGet:  // some part of it: all is held, as far as is known
-      case Opcode::kRefGet:
-        return Build({Read(instruction_.Unit(1))});
-      case Opcode::kTensorAlloc:
-        return Allocate(static_cast<DType>(instruction_.Unit(1)), Dims(2));
-      case Opcode::kTensorStatic: {
-        const TensorTypeInfo& type = program_.tensor_types[instruction_.Unit(1)];
-        return Allocate(type.dtype, {type.dims.begin(), type.dims.end()});
-      }
-      case Opcode::kTensorBox:
-        return Allocate(static_cast<DType>(instruction_.Unit(2)), {});
-      case Opcode::kTensorView: {
-        Value* value = NewValue();
-        value->dims = Dims(2);
-        value->parts = {Read(instruction_.Unit(1))};
-        return SetR(value);
-      }
-      case Opcode::kTensorReuse:
-        Read(instruction_.Unit(1));
-        return Allocate(static_cast<DType>(instruction_.Unit(2)), Dims(3));
-      case Opcode::kTensorAppend: {
-        // At worst it moves: both are there then.
-        const auto dtype = static_cast<DType>(instruction_.Unit(3));
-        Observe(WithRoom(BytesOf(dtype, Dims(4))));
-        Read(instruction_.Unit(1));
-        Read(instruction_.Unit(2));
-        return Allocate(dtype, Dims(4), /*has_room=*/true);
-      }
-      case Opcode::kKernel:
-        Observe(I(3));
-        ReleaseBuffers(5);
-        return;
-      case Opcode::kKernel1:
-        ReleaseBuffers(2);
-        return;
-      case Opcode::kCallI:
-      case Opcode::kCallR:
-        return Call(instruction_.Unit(1), 2, /*is_tail=*/false);
-      case Opcode::kTailCall:
-        return Call(instruction_.Unit(0), 1, /*is_tail=*/true);
-      case Opcode::kReturnR:
-        returned_ =
-            returned_ == nullptr
-                ? state_.objects[instruction_.Unit(0) & kRegisterMask]
-                : JoinValues(returned_, state_.objects[instruction_.Unit(0) & kRegisterMask], 0);
-        return StepOther();
-      default:
-        return StepOther();
-    }
+    const auto run = ObjectRowOf<Simulator>(instruction_.opcode);
+    if (run == nullptr) return StepOther();
+    (void)run(*this, instruction_);
   }
 
-  void ReleaseBuffers(int operand) {
-    std::span<const uint16_t> units = instruction_.List(operand);
+  void ReleaseBuffers(OperandUnits units) {
     for (size_t k = 0; k < units.size(); k += 2) {
       if ((units[k] & kTakeBit) != 0) state_.objects[units[k + 1]] = nullptr;
     }
@@ -488,11 +479,10 @@ class Simulator {
 
   // What the callee holds comes on top of what is held here during the call (its arguments, taken
   // or not) or, in a tail call, of its arguments alone.
-  void Call(uint32_t callee, int lists, bool is_tail) {
-    std::span<const uint16_t> scalars = instruction_.List(lists);
+  void Call(uint32_t callee, OperandUnits scalars, OperandUnits passed) {
+    const bool is_tail = instruction_.opcode == Opcode::kTailCall;
     std::vector<ValuePtr> objects;
-    for (uint16_t unit : instruction_.List(lists + 1))
-      objects.push_back(state_.objects[unit & kRegisterMask]);
+    for (uint16_t unit : passed) objects.push_back(state_.objects[unit & kRegisterMask]);
     const Summary& summary = analysis_.SummaryOf(callee);
     auto at_call = [&](const Dim& formula) {
       return Bounded(formula.Substitute([&](const Dim& symbol) -> std::optional<Dim> {
@@ -526,7 +516,7 @@ class Simulator {
     for (int i = 0; i < instruction_.info->num_operands; ++i) {
       OperandKind kind = instruction_.info->operands[static_cast<size_t>(i)];
       if (kind == OperandKind::RIN) Read(instruction_.Unit(i));
-      if (kind == OperandKind::RLIST) ReadList(i);
+      if (kind == OperandKind::RLIST) ReadList(instruction_.List(i));
     }
     OperandKind first = instruction_.info->operands[0];
     if (first == OperandKind::IOUT) SetI(std::nullopt);

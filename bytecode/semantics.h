@@ -26,6 +26,11 @@
 //   void Fail(fails)
 //   void Branch(Bool, int32_t distance)         only for RunScalar
 //
+// What instructions on objects do (rows OP) differs by what an object is. A machine of these has
+// functions named as the rows, which take what the row's operands are, and give a Status or nothing
+// (ObjectRowOf): registers and indices as uint16_t, those that are read with their take bit,
+// immediates as int64_t, lists as their units, and Targets.
+//
 // Tested by compiler/aot/machines_test.cc: all machines against each other.
 #pragma once
 
@@ -35,6 +40,8 @@
 #include <vector>
 
 #include "bytecode/base/dtype.h"
+#include "bytecode/base/shape_rule.h"
+#include "bytecode/base/status.h"
 #include "bytecode/instruction.h"
 #include "bytecode/opcode.h"
 
@@ -74,6 +81,15 @@ enum class Divisor : uint8_t { kAny, kChecked };
 struct RegisterList {
   const uint16_t* units;
   std::span<const uint16_t> registers() const { return {units + 1, *units}; }
+};
+
+using OperandUnits = std::span<const uint16_t>;
+// Distances from the start of the instruction.
+struct Targets {
+  const Instruction& instruction;
+  int operand;
+  int count() const { return instruction.Count(operand); }
+  int32_t operator[](int k) const { return instruction.TargetAt(operand, k); }
 };
 
 template <typename Int>
@@ -301,25 +317,34 @@ namespace semantics {
 
 template <Opcode kOp>
 struct Row;
-#define RELAYVM_ROW(name, mnemonic, synopsis, ...)                       \
+#define RELAYVM_KINDS(...)               \
+  static constexpr auto kKinds = [] {    \
+    using enum OperandKind;              \
+    return std::to_array({__VA_ARGS__}); \
+  }();
+#define OP(name, mnemonic, synopsis, ...)                                                  \
+  template <>                                                                              \
+  struct Row<Opcode::name> {                                                               \
+    RELAYVM_KINDS(__VA_ARGS__)                                                             \
+    template <typename M, typename... Operands>                                            \
+    static auto Call(M& m, const Operands&... operands) -> decltype(m.name(operands...)) { \
+      return m.name(operands...);                                                          \
+    }                                                                                      \
+  };
+#define SCALAR(name, mnemonic, synopsis, ...)                            \
   template <>                                                            \
   struct Row<Opcode::name> {                                             \
-    static constexpr auto kKinds = [] {                                  \
-      using enum OperandKind;                                            \
-      return std::to_array({__VA_ARGS__});                               \
-    }();                                                                 \
+    RELAYVM_KINDS(__VA_ARGS__)                                           \
     template <typename M, typename... Operands>                          \
     RELAYVM_INLINE static auto Call(M& m, const Operands&... operands) { \
       return Semantics<M>::name(m, operands...);                         \
     }                                                                    \
   };
-#define OP(...)
-#define SCALAR(...) RELAYVM_ROW(__VA_ARGS__)
-#define FALLIBLE(...) RELAYVM_ROW(__VA_ARGS__)
-#define BRANCH(...) RELAYVM_ROW(__VA_ARGS__)
+#define FALLIBLE(...) SCALAR(__VA_ARGS__)
+#define BRANCH(...) SCALAR(__VA_ARGS__)
 #include "bytecode/opcodes.def"
 #undef OP
-#undef RELAYVM_ROW
+#undef RELAYVM_KINDS
 
 // Where operand `k` begins, in units: only the last one may be a list.
 template <Opcode kOp>
@@ -385,7 +410,61 @@ RELAYVM_INLINE void Step(M& m, const uint16_t* units) {
   }
 }
 
+// --- Rows OP, by a machine's functions of their names ---
+
+template <OperandKind kKind>
+auto OperandOf(const Instruction& in, int k) {
+  using enum OperandKind;
+  constexpr bool kImmediate = kKind == IMM16 || kKind == IMM32 || kKind == IMM64;
+  constexpr bool kList = kKind != TARGETS && ListUnits(kKind, 1) > 0;
+  if constexpr (kImmediate) return in.Immediate(k);
+  if constexpr (kKind == TARGET) return static_cast<int32_t>(in.Immediate(k));
+  if constexpr (kKind == TARGETS) return Targets{in, k};
+  if constexpr (kKind == DTYPE) return static_cast<DType>(in.Unit(k));
+  if constexpr (kKind == RULE) return static_cast<ShapeRule>(in.Unit(k));
+  if constexpr (kList) return in.List(k);
+  if constexpr (!kImmediate && !kList && kKind != TARGET && kKind != TARGETS && kKind != DTYPE &&
+                kKind != RULE)
+    return in.Unit(k);
+}
+
+template <typename M>
+using ObjectRow = Status (*)(M&, const Instruction&);
+
+// Null where the machine has no function of the row's name, for its operands.
+template <Opcode kOp, typename M, size_t... k>
+constexpr ObjectRow<M> RowOf(std::index_sequence<k...>) {
+  if constexpr (requires(M& m, const Instruction& in) {
+                  Row<kOp>::Call(m, OperandOf<Row<kOp>::kKinds[k]>(in, int{k})...);
+                }) {
+    return [](M& m, const Instruction& in) -> Status {
+      const auto call = [&] {
+        return Row<kOp>::Call(m, OperandOf<Row<kOp>::kKinds[k]>(in, int{k})...);
+      };
+      if constexpr (!std::is_void_v<decltype(call())>) return call();
+      if constexpr (std::is_void_v<decltype(call())>) return call(), OkStatus();
+    };
+  }
+  return nullptr;
+}
+
 }  // namespace semantics
+
+// How the machine runs an instruction that is a row OP; null: it has no function for it.
+template <typename M>
+semantics::ObjectRow<M> ObjectRowOf(Opcode opcode) {
+  static constexpr semantics::ObjectRow<M> kRows[] = {
+#define SCALAR(...) nullptr,
+#define FALLIBLE(...) nullptr,
+#define BRANCH(...) nullptr,
+#define OP(name, ...)                \
+  semantics::RowOf<Opcode::name, M>( \
+      std::make_index_sequence<semantics::Row<Opcode::name>::kKinds.size()>()),
+#include "bytecode/opcodes.def"
+#undef OP
+  };
+  return kRows[static_cast<size_t>(opcode)];
+}
 
 // Runs a row FALLIBLE; false where the instruction is no such row.
 template <typename M>

@@ -231,27 +231,9 @@ struct FunctionEmitter::ScalarMachine : LlvmOps {
 };
 
 Status FunctionEmitter::EmitInstruction(const At& at) {
+  at_ = &at;
   ScalarMachine machine(*this, at);
-  if (RunScalar(machine, at.i)) return OkStatus();
-  switch (at.i.opcode) {
-    case Opcode::kKernel:
-    case Opcode::kKernel1:
-      EmitKernel(at, at.i.opcode == Opcode::kKernel);
-      return OkStatus();
-    case Opcode::kKernels:  // one by one
-      return OkStatus();
-    case Opcode::kJump:
-    case Opcode::kSwitch:
-    case Opcode::kCallI:
-    case Opcode::kCallR:
-    case Opcode::kTailCall:
-    case Opcode::kReturnI:
-    case Opcode::kReturnR:
-      EmitControl(at);
-      return OkStatus();
-    default:
-      return EmitObject(at);
-  }
+  return RunScalar(machine, at.i) ? OkStatus() : EmitObject(at);
 }
 
 llvm::Value* FunctionEmitter::CallRuntime(const char* name, llvm::Type* result,
@@ -278,80 +260,62 @@ void FunctionEmitter::StoreElement(DType dtype, Value* value, Value* address) {
 
 // --- Control ---
 
-void FunctionEmitter::EmitSwitch(const At& at, Value* index) {
-  auto* jumps = b_.CreateSwitch(index, BlockAfter(at), at.i.Count(1));
-  for (int k = 0; k < at.i.Count(1); ++k) {
-    jumps->addCase(b_.getInt64(static_cast<uint64_t>(k)), TargetOf(at, at.i.TargetAt(1, k)));
+void FunctionEmitter::EmitSwitch(Value* index, const Targets& targets) {
+  auto* jumps = b_.CreateSwitch(index, BlockAfter(at()), static_cast<unsigned>(targets.count()));
+  for (int k = 0; k < targets.count(); ++k) {
+    jumps->addCase(b_.getInt64(static_cast<uint64_t>(k)), TargetOf(at(), targets[k]));
   }
 }
 
-void FunctionEmitter::EmitControl(const At& at) {
-  const Instruction& i = at.i;
-  switch (i.opcode) {
-    case Opcode::kJump:
-      b_.CreateBr(TargetOf(at, i.Immediate(0)));
-      break;
-    case Opcode::kSwitch:
-      EmitSwitch(at, I(i.Unit(0)));
-      break;
-    case Opcode::kCallI:
-    case Opcode::kCallR: {
-      llvm::CallInst* call = CallFunction(at, i.Unit(1), GatherArguments(i, 2));
-      Value* error = b_.CreateExtractValue(call, 1);
-      Require(b_.CreateICmpEQ(error, b_.getInt32(0)), [&] { return PassOnError(at, error); });
-      Value* result = b_.CreateExtractValue(call, 0);
-      if (i.opcode == Opcode::kCallI)
-        SetI(i.Unit(0), result);
-      else
-        SetObject(i.Unit(0), result);
-      break;
-    }
-    case Opcode::kTailCall: {
-      if (i.Unit(0) == index_) {
-        std::vector<Value*> scalars, objects;
-        for (uint16_t reg : i.List(1)) scalars.push_back(I(reg));
-        for (uint16_t operand : i.List(2)) objects.push_back(Pass(operand));
-        ReleaseRegisters();
-        for (llvm::AllocaInst* reg : scalars_) b_.CreateStore(Int(0), reg);
-        for (llvm::AllocaInst* reg : objects_) b_.CreateStore(Null(), reg);
-        for (size_t k = 0; k < scalars.size(); ++k) b_.CreateStore(scalars[k], scalars_[k]);
-        for (size_t k = 0; k < objects.size(); ++k) b_.CreateStore(objects[k], objects_[k]);
-        b_.CreateBr(body_);
-        break;
-      }
-      // What this function holds goes before the call.
-      std::vector<Value*> args = GatherArguments(i, 1);
-      End();
-      llvm::CallInst* call = CallFunction(at, i.Unit(0), std::move(args));
-      call->setTailCallKind(llvm::CallInst::TCK_MustTail);
-      b_.CreateRet(call);
-      break;
-    }
-    case Opcode::kReturnI: {
-      Value* result = I(i.Unit(0));
-      End();
-      b_.CreateRet(Return(result, b_.getInt32(0)));
-      break;
-    }
-    default: {  // kReturnR
-      Value* result = Pass(i.Unit(0) | kTakeBit);
-      End();
-      b_.CreateRet(Return(result, b_.getInt32(0)));
-      break;
-    }
+void FunctionEmitter::kTailCall(uint16_t callee, OperandUnits scalars, OperandUnits objects) {
+  std::vector<Value*> args = GatherArguments(scalars, objects);
+  if (callee != index_) {
+    // What this function holds goes before the call.
+    End();
+    llvm::CallInst* call = CallFunction(callee, std::move(args));
+    call->setTailCallKind(llvm::CallInst::TCK_MustTail);
+    b_.CreateRet(call);
+    return;
   }
+  ReleaseRegisters();
+  for (llvm::AllocaInst* reg : scalars_) b_.CreateStore(Int(0), reg);
+  for (llvm::AllocaInst* reg : objects_) b_.CreateStore(Null(), reg);
+  for (size_t k = 0; k < scalars.size(); ++k) b_.CreateStore(args[1 + k], scalars_[k]);
+  for (size_t k = 0; k < objects.size(); ++k)
+    b_.CreateStore(args[1 + scalars.size() + k], objects_[k]);
+  b_.CreateBr(body_);
 }
 
-std::vector<llvm::Value*> FunctionEmitter::GatherArguments(const Instruction& i, int first_list) {
+void FunctionEmitter::kReturnI(uint16_t reg) {
+  Value* result = I(reg);
+  End();
+  b_.CreateRet(Return(result, b_.getInt32(0)));
+}
+
+void FunctionEmitter::kReturnR(uint16_t reg) {
+  Value* result = Pass(reg | kTakeBit);
+  End();
+  b_.CreateRet(Return(result, b_.getInt32(0)));
+}
+
+std::vector<llvm::Value*> FunctionEmitter::GatherArguments(OperandUnits scalars,
+                                                           OperandUnits objects) {
   std::vector<Value*> args = {nullptr};
-  for (uint16_t reg : i.List(first_list)) args.push_back(I(reg));
-  for (uint16_t operand : i.List(first_list + 1)) args.push_back(Pass(operand));
+  for (uint16_t reg : scalars) args.push_back(I(reg));
+  for (uint16_t operand : objects) args.push_back(Pass(operand));
   return args;
 }
 
-llvm::CallInst* FunctionEmitter::CallFunction(const At& at, uint32_t callee,
-                                              std::vector<Value*> args) {
-  args[0] = CalleeContext(at);
+llvm::Value* FunctionEmitter::CallFunction(uint32_t callee, OperandUnits scalars,
+                                           OperandUnits objects) {
+  llvm::CallInst* call = CallFunction(callee, GatherArguments(scalars, objects));
+  Value* error = b_.CreateExtractValue(call, 1);
+  Require(b_.CreateICmpEQ(error, b_.getInt32(0)), [&] { return PassOnError(at(), error); });
+  return b_.CreateExtractValue(call, 0);
+}
+
+llvm::CallInst* FunctionEmitter::CallFunction(uint32_t callee, std::vector<Value*> args) {
+  args[0] = CalleeContext(at());
   llvm::CallInst* call = b_.CreateCall(object_.functions[callee], args);
   call->setCallingConv(llvm::CallingConv::Tail);
   return call;
@@ -370,14 +334,14 @@ llvm::Value* FunctionEmitter::BufferOfConstant(uint16_t constant) {
   return b_.CreateLoad(b_.getPtrTy(), object_.places[constant]);
 }
 
-FunctionEmitter::KernelBlocks FunctionEmitter::FillBlocks(const Instruction& i, int first_list) {
-  const std::span<const uint16_t> scalars = i.List(first_list), buffers = i.List(first_list + 1);
+llvm::Value* FunctionEmitter::KernelArguments(OperandUnits scalars, OperandUnits buffers,
+                                              Value* scratch) {
   auto* pointers = llvm::ArrayType::get(b_.getPtrTy(), buffers.size() / 2);
   auto* numbers = llvm::ArrayType::get(b_.getInt64Ty(), scalars.size());
-  KernelBlocks blocks{Block("buffers", b_.getPtrTy(), buffers.size() / 2),
-                      Block("scalars", b_.getInt64Ty(), scalars.size())};
+  Value* buffer_block = Block("buffers", b_.getPtrTy(), buffers.size() / 2);
+  Value* scalar_block = Block("scalars", b_.getInt64Ty(), scalars.size());
   for (unsigned k = 0; k < scalars.size(); ++k)
-    b_.CreateStore(I(scalars[k]), b_.CreateConstInBoundsGEP2_32(numbers, blocks.scalars, 0, k));
+    b_.CreateStore(I(scalars[k]), b_.CreateConstInBoundsGEP2_32(numbers, scalar_block, 0, k));
   for (unsigned k = 0; 2 * k < buffers.size(); ++k) {
     const uint16_t index = buffers[2 * k + 1];
     Value* buffer = nullptr;
@@ -392,9 +356,19 @@ FunctionEmitter::KernelBlocks FunctionEmitter::FillBlocks(const Instruction& i, 
         buffer = Bytes(arena_, info_.slots[index].offset);
         break;
     }
-    b_.CreateStore(buffer, b_.CreateConstInBoundsGEP2_32(pointers, blocks.buffers, 0, k));
+    b_.CreateStore(buffer, b_.CreateConstInBoundsGEP2_32(pointers, buffer_block, 0, k));
   }
-  return blocks;
+  auto* type = llvm::StructType::get(context(), {b_.getPtrTy(), b_.getPtrTy(), b_.getPtrTy()});
+  Value* args = Block("args", type, 1);
+  b_.CreateStore(buffer_block, b_.CreateStructGEP(type, args, 0));
+  b_.CreateStore(scalar_block, b_.CreateStructGEP(type, args, 1));
+  b_.CreateStore(scratch, b_.CreateStructGEP(type, args, 2));
+  return args;
+}
+
+Status FunctionEmitter::NoNativeCode(const At& at) const {
+  return {StatusCode::kUnsupported, fmt::format("{}: --executor aot has no native code for {}",
+                                                PlaceText(at.pc), at.i.info->mnemonic)};
 }
 
 }  // namespace relayvm::aot

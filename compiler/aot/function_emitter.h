@@ -64,6 +64,23 @@ class FunctionEmitter {
 
   Status Emit();
 
+  // --- Rows OP of opcodes.def (bytecode/semantics.h) ---
+  void kJump(int32_t distance) { b_.CreateBr(TargetOf(*at_, distance)); }
+  void kSwitch(uint16_t index, const Targets& targets) { EmitSwitch(I(index), targets); }
+  void kCallI(uint16_t to, uint16_t callee, OperandUnits scalars, OperandUnits objects) {
+    SetI(to, CallFunction(callee, scalars, objects));
+  }
+  void kCallR(uint16_t to, uint16_t callee, OperandUnits scalars, OperandUnits objects) {
+    SetObject(to, CallFunction(callee, scalars, objects));
+  }
+  void kTailCall(uint16_t callee, OperandUnits scalars, OperandUnits objects);
+  void kReturnI(uint16_t reg);
+  void kReturnR(uint16_t reg);
+  void kKernels(int64_t) {}  // one by one
+  void kSlotItem(uint16_t to, uint16_t slot, DType dtype) {
+    SetI(to, LoadElement(dtype, Bytes(arena_, info_.slots[slot].offset)));
+  }
+
  protected:
   using Value = llvm::Value;
   struct At {
@@ -75,10 +92,8 @@ class FunctionEmitter {
   virtual void Begin() = 0;
   // Where a loop, or the function, begins anew: the place to look whether to go on.
   virtual void Poll(const At& /*at*/) {}
-  // An instruction on objects. kUnsupported where there is no native code for it.
+  // A row OP. kUnsupported where there is no native code for it.
   virtual Status EmitObject(const At& at) = 0;
-  // Calls a kernel with these blocks; `ranged` is kKernel.
-  virtual void EmitKernel(const At& at, bool ranged) = 0;
   // The context that a call passes on.
   virtual Value* CalleeContext(const At& at) = 0;
   // Of an object operand of a call or a return: its value, owned by the callee.
@@ -135,18 +150,19 @@ class FunctionEmitter {
   const FunctionInfo& info() const { return info_; }
   // "main (file:3:1)".
   std::string PlaceText(uint32_t pc) const;
-  // The kernel's address, the blocks of its arguments.
   Value* KernelAddress(uint32_t kernel);
-  struct KernelBlocks {
-    Value *buffers, *scalars;
-  };
   virtual Value* BufferOfRegister(uint16_t reg) = 0;
   Value* BufferOfConstant(uint16_t constant);
-  void EmitSwitch(const At& at, Value* index);  // TARGETS is operand 1
-  KernelBlocks FillBlocks(const Instruction& i, int first_list);
-  // The arguments of a call from its two lists, the context left out; the call: {result, error}.
-  std::vector<Value*> GatherArguments(const Instruction& i, int first_list);
-  llvm::CallInst* CallFunction(const At& at, uint32_t callee, std::vector<Value*> args);
+  void EmitSwitch(Value* index, const Targets& targets);
+  // RelayvmKernelArgs.
+  Value* KernelArguments(OperandUnits scalars, OperandUnits buffers, Value* scratch);
+  Status NoNativeCode(const At& at) const;
+  // The arguments of a call, the context left out; the call: {result, error}.
+  std::vector<Value*> GatherArguments(OperandUnits scalars, OperandUnits objects);
+  llvm::CallInst* CallFunction(uint32_t callee, std::vector<Value*> args);
+  // The result of one that does not fail.
+  Value* CallFunction(uint32_t callee, OperandUnits scalars, OperandUnits objects);
+  const At& at() const { return *at_; }  // what is emitted
 
   ObjectModule& object_;
   const uint32_t index_;
@@ -163,7 +179,6 @@ class FunctionEmitter {
   struct ScalarMachine;  // of bytecode/semantics.h
 
   Status EmitInstruction(const At& at);
-  void EmitControl(const At& at);
   llvm::BasicBlock* Target(uint32_t pc);
   llvm::BasicBlock* BlockAfter(const At& at) {
     return Target(at.pc + static_cast<uint32_t>(at.i.size()));
@@ -175,6 +190,7 @@ class FunctionEmitter {
   std::map<uint32_t, llvm::BasicBlock*> blocks_;  // by pc
   std::map<std::pair<std::string, llvm::Type*>, llvm::AllocaInst*> arrays_;
   llvm::MDNode* likely_;
+  const At* at_ = nullptr;
 };
 
 }  // namespace relayvm::aot

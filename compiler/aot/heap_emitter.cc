@@ -164,15 +164,21 @@ llvm::Value* HeapEmitter::BufferOfRegister(uint16_t reg) {
   return b_.CreateLoad(b_.getPtrTy(), Bytes(R(reg), kWordAt));
 }
 
-llvm::Value* HeapEmitter::Make(const At& at, const char* name, std::vector<Value*> args) {
-  args.insert(args.begin(), {context_value_, Site(at.pc)});
+llvm::Value* HeapEmitter::Make(const char* name, std::vector<Value*> args) {
+  args.insert(args.begin(), {context_value_, Site(at().pc)});
   Value* object = CallRuntime(name, b_.getPtrTy(), args);
   Require(b_.CreateIsNotNull(object), [&] { return ErrorResult(b_.getInt32(1)); });
   return object;
 }
 
-llvm::Value* HeapEmitter::Dims(std::span<const uint16_t> regs) {
-  llvm::AllocaInst* array = Block("dims", b_.getInt64Ty(), regs.size());
+void HeapEmitter::Check(const char* name, std::vector<Value*> args) {
+  args.insert(args.begin(), {context_value_, Site(at().pc)});
+  Value* ok = CallRuntime(name, b_.getInt32Ty(), args);
+  Require(b_.CreateIsNotNull(ok), [&] { return ErrorResult(b_.getInt32(1)); });
+}
+
+llvm::Value* HeapEmitter::Numbers(const char* block, OperandUnits regs) {
+  llvm::AllocaInst* array = Block(block, b_.getInt64Ty(), regs.size());
   for (unsigned i = 0; i < regs.size(); ++i)
     b_.CreateStore(I(regs[i]),
                    b_.CreateConstInBoundsGEP2_32(array->getAllocatedType(), array, 0, i));
@@ -186,8 +192,7 @@ llvm::Value* HeapEmitter::ConstantDims(const std::vector<int64_t>& dims) {
                                   llvm::GlobalValue::PrivateLinkage, data, "dims");
 }
 
-llvm::Value* HeapEmitter::CallClosure(const At& at, uint16_t closure,
-                                      std::span<const uint16_t> operands) {
+llvm::CallInst* HeapEmitter::CallClosure(uint16_t closure, OperandUnits operands, bool is_tail) {
   Value* callee = Pass(closure);
   std::vector<Value*> args = {context_value_, callee};
   std::vector<llvm::Type*> types = {b_.getPtrTy(), b_.getPtrTy()};
@@ -195,11 +200,10 @@ llvm::Value* HeapEmitter::CallClosure(const At& at, uint16_t closure,
     args.push_back(Pass(operand));
     types.push_back(b_.getPtrTy());
   }
-  (void)at;
   Value* function = b_.CreateLoad(b_.getInt64Ty(), Bytes(callee, kWordAt));
   Value* entry = b_.CreateLoad(b_.getPtrTy(),
                                b_.CreateInBoundsGEP(b_.getPtrTy(), object_.closures, {function}));
-  if (at.i.opcode == Opcode::kTailClosure) End();
+  if (is_tail) End();
   auto* result = llvm::StructType::get(context(), {b_.getPtrTy(), b_.getInt32Ty()});
   llvm::CallInst* call = b_.CreateCall(llvm::FunctionType::get(result, types, false), entry, args);
   call->setCallingConv(llvm::CallingConv::Tail);
@@ -234,243 +238,185 @@ llvm::Function* HeapEmitter::MakeClosureEntry(ObjectModule& object, uint32_t ind
   return entry;
 }
 
-Status HeapEmitter::EmitObject(const At& at) {
-  const Instruction& i = at.i;
-  const auto fill = [&](Value* object, std::span<const uint16_t> operands) {
-    uint64_t offset = kFieldsAt;
-    for (uint16_t operand : operands) {
-      b_.CreateStore(Pass(operand), Bytes(object, offset));
-      offset += sizeof(void*);
-    }
-  };
-  // A field of an object: the object may go before its field does.
-  const auto get = [&](uint16_t to, uint16_t from, uint64_t offset) {
-    Value* field = b_.CreateLoad(b_.getPtrTy(), Bytes(R(from), offset));
-    Retain(field);
-    EndUse(from);
-    SetObject(to, field);
-  };
-  const auto int32 = [&](uint32_t v) { return b_.getInt32(v); };
-  switch (i.opcode) {
-    case Opcode::kMoveR:
-      SetObject(i.Unit(0), Pass(i.Unit(1)));
-      break;
-    case Opcode::kDrop:
-      SetObject(i.Unit(0) & kRegisterMask, Null());
-      break;
-    case Opcode::kConstR:
-      SetObject(i.Unit(0), object_.tensors[i.Unit(1)]);
-      break;
-    case Opcode::kAdtNew: {
-      Value* adt = Make(at, "relayvm_aot_adt_new", {int32(i.Unit(1)), int32(i.Count(2))});
-      fill(adt, i.List(2));
-      SetObject(i.Unit(0), adt);
-      break;
-    }
-    case Opcode::kAdtGet:
-      get(i.Unit(0), i.Unit(1), kFieldsAt + sizeof(void*) * i.Unit(2));
-      break;
-    case Opcode::kAdtTag: {
-      Value* tag = b_.CreateLoad(b_.getInt64Ty(), Bytes(R(i.Unit(1)), kWordAt));
-      EndUse(i.Unit(1));
-      SetI(i.Unit(0), tag);
-      break;
-    }
-    case Opcode::kSwitchTag: {
-      Value* tag = b_.CreateLoad(b_.getInt64Ty(), Bytes(R(i.Unit(0)), kWordAt));
-      EndUse(i.Unit(0));
-      EmitSwitch(at, tag);
-      break;
-    }
-    case Opcode::kClosureNew: {
-      Value* closure = Make(at, "relayvm_aot_closure_new", {int32(i.Unit(1)), int32(i.Count(2))});
-      fill(closure, i.List(2));
-      SetObject(i.Unit(0), closure);
-      break;
-    }
-    case Opcode::kCallClosure: {
-      Value* both = CallClosure(at, i.Unit(1), i.List(2));
-      Value* error = b_.CreateExtractValue(both, 1);
-      Require(b_.CreateIsNull(error), [&] { return PassOnError(at, error); });
-      SetObject(i.Unit(0), b_.CreateExtractValue(both, 0));
-      break;
-    }
-    case Opcode::kTailClosure: {
-      auto* call = llvm::cast<llvm::CallInst>(CallClosure(at, i.Unit(0), i.List(1)));
-      call->setTailCallKind(llvm::CallInst::TCK_MustTail);
-      b_.CreateRet(call);
-      break;
-    }
-    case Opcode::kRefNew: {
-      Value* ref = Make(at, "relayvm_aot_ref_new", {});
-      b_.CreateStore(Pass(i.Unit(1)), Bytes(ref, kFieldsAt));
-      SetObject(i.Unit(0), ref);
-      break;
-    }
-    case Opcode::kRefGet:
-      get(i.Unit(0), i.Unit(1), kFieldsAt);
-      break;
-    case Opcode::kRefSet: {
-      Value* place = Bytes(R(i.Unit(0)), kFieldsAt);
-      Value* old = b_.CreateLoad(b_.getPtrTy(), place);
-      b_.CreateStore(Pass(i.Unit(1)), place);
-      Release(old);
-      EndUse(i.Unit(0));
-      break;
-    }
-    case Opcode::kTensorStatic: {
-      const TensorTypeInfo& type = program().tensor_types[i.Unit(1)];
-      SetObject(i.Unit(0), Make(at, "relayvm_aot_tensor_alloc",
-                                {int32(static_cast<uint32_t>(type.dtype)), ConstantDims(type.dims),
-                                 int32(static_cast<uint32_t>(type.dims.size()))}));
-      break;
-    }
-    case Opcode::kTensorAlloc:
-      SetObject(i.Unit(0), Make(at, "relayvm_aot_tensor_alloc",
-                                {int32(i.Unit(1)), Dims(i.List(2)), int32(i.Count(2))}));
-      break;
-    case Opcode::kTensorView:
-    case Opcode::kTensorReuse: {
-      const bool reuse = i.opcode == Opcode::kTensorReuse;
-      const uint16_t from = i.Unit(1);
-      const int list = reuse ? 3 : 2;
-      // The runtime takes over a taken operand.
-      Value* source = R(from);
-      const bool takes = (from & kTakeBit) != 0;
-      if (takes) SetR(from, Null());
-      std::vector<Value*> args = {source, int32(takes ? 1 : 0), Dims(i.List(list)),
-                                  int32(i.Count(list))};
-      if (reuse) args.push_back(int32(i.Unit(2)));
-      SetObject(i.Unit(0),
-                Make(at, reuse ? "relayvm_aot_tensor_reuse" : "relayvm_aot_tensor_view", args));
-      break;
-    }
-    case Opcode::kTensorAppend: {
-      const uint16_t from = i.Unit(1);
-      Value *source = R(from), *more = R(i.Unit(2));
-      const bool takes = (from & kTakeBit) != 0;
-      if (takes) SetR(from, Null());
-      Value* made = Make(at, "relayvm_aot_tensor_append",
-                         {source, int32(takes ? 1 : 0), more, int32(i.Unit(3)), Dims(i.List(4)),
-                          int32(i.Count(4))});
-      EndUse(i.Unit(2));
-      SetObject(i.Unit(0), made);
-      break;
-    }
-    case Opcode::kTensorDim: {
-      Value* dim =
-          b_.CreateLoad(b_.getInt64Ty(), Bytes(R(i.Unit(1)), kDimsAt + 8 * uint64_t{i.Unit(2)}));
-      EndUse(i.Unit(1));
-      SetI(i.Unit(0), dim);
-      break;
-    }
-    case Opcode::kTensorItem: {
-      const auto dtype = static_cast<DType>(i.Unit(2));
-      Value* tensor = R(i.Unit(1));
-      Value* position = Int(i.Immediate(3));
-      // Of rank 0, element 0 is there.
-      Value* is_scalar = b_.CreateIsNull(b_.CreateLoad(b_.getInt8Ty(), Bytes(tensor, kRankAt)));
-      Value* known = b_.CreateAnd(is_scalar, b_.getInt1(i.Immediate(3) == 0));
-      auto* check = llvm::BasicBlock::Create(context(), "check", function());
-      auto* load = llvm::BasicBlock::Create(context(), "load", function());
-      b_.CreateCondBr(known, load, check);
-      b_.SetInsertPoint(check);
-      Value* ok = CallRuntime("relayvm_aot_check_item", b_.getInt32Ty(),
-                              {context_value_, Site(at.pc), tensor, int32(i.Unit(2)), position});
-      Require(b_.CreateIsNotNull(ok), [&] { return ErrorResult(b_.getInt32(1)); });
-      b_.CreateBr(load);
-      b_.SetInsertPoint(load);
-      Value* data = b_.CreateLoad(b_.getPtrTy(), Bytes(tensor, kWordAt));
-      Value* value = LoadElement(dtype, Bytes(data, static_cast<uint64_t>(i.Immediate(3)) *
-                                                        static_cast<uint64_t>(DTypeBytes(dtype))));
-      EndUse(i.Unit(1));
-      SetI(i.Unit(0), value);
-      break;
-    }
-    case Opcode::kTensorBox: {
-      Value* tensor = Make(at, "relayvm_aot_tensor_alloc", {int32(i.Unit(2)), Null(), int32(0)});
-      StoreElement(static_cast<DType>(i.Unit(2)), I(i.Unit(1)),
-                   b_.CreateLoad(b_.getPtrTy(), Bytes(tensor, kWordAt)));
-      SetObject(i.Unit(0), tensor);
-      break;
-    }
-    case Opcode::kSlotItem:
-      SetI(i.Unit(0), LoadElement(static_cast<DType>(i.Unit(2)),
-                                  Bytes(arena_, info_.slots[i.Unit(1)].offset)));
-      break;
-    case Opcode::kDimTensor: {
-      Value* ok = CallRuntime(
-          "relayvm_aot_check_dims", b_.getInt32Ty(),
-          {context_value_, Site(at.pc), Dims(i.List(0)), int32(i.Count(0)), int32(i.Unit(1))});
-      Require(b_.CreateIsNotNull(ok), [&] { return ErrorResult(b_.getInt32(1)); });
-      break;
-    }
-    case Opcode::kDimShape: {
-      // OLIST, RULE, IMM64, ILIST, ILIST, MESSAGE.
-      llvm::AllocaInst* shape = Block("shape", b_.getInt64Ty(), i.Count(0));
-      llvm::AllocaInst* numbers = Block("numbers_of_rule", b_.getInt64Ty(), i.Count(4));
-      for (unsigned k = 0; k < i.List(4).size(); ++k) {
-        b_.CreateStore(I(i.List(4)[k]),
-                       b_.CreateConstInBoundsGEP2_32(numbers->getAllocatedType(), numbers, 0, k));
-      }
-      Value* ok = CallRuntime("relayvm_aot_shape_rule", b_.getInt32Ty(),
-                              {context_value_, Site(at.pc), int32(i.Unit(1)), Int(i.Immediate(2)),
-                               Dims(i.List(3)), int32(i.Count(3)), numbers, int32(i.Count(4)),
-                               shape, int32(i.Count(0)), int32(i.Unit(5))});
-      Require(b_.CreateIsNotNull(ok), [&] { return ErrorResult(b_.getInt32(1)); });
-      for (unsigned k = 0; k < i.List(0).size(); ++k) {
-        SetI(i.List(0)[k],
-             b_.CreateLoad(b_.getInt64Ty(),
-                           b_.CreateConstInBoundsGEP2_32(shape->getAllocatedType(), shape, 0, k)));
-      }
-      break;
-    }
-    default:
-      return {StatusCode::kUnsupported, fmt::format("{}: --executor aot has no native code for {}",
-                                                    PlaceText(at.pc), i.info->mnemonic)};
+// --- Data ---
+
+void HeapEmitter::MakeFilled(const char* name, uint16_t to, uint32_t number, OperandUnits fields) {
+  Value* object = Make(name, {Int32(number), Int32(fields.size())});
+  uint64_t offset = kFieldsAt;
+  for (uint16_t operand : fields) {
+    b_.CreateStore(Pass(operand), Bytes(object, offset));
+    offset += sizeof(void*);
   }
-  return OkStatus();
+  SetObject(to, object);
 }
 
-void HeapEmitter::EmitKernel(const At& at, bool ranged) {
-  const Instruction& i = at.i;
-  const uint16_t kernel = i.Unit(0);
-  const int first_list = ranged ? 4 : 1;
-  const KernelBlocks blocks = FillBlocks(i, first_list);
-  Value* address = nullptr;
-  if (program().kernels[kernel].builtin) {
-    Value* table =
-        b_.CreateLoad(b_.getPtrTy(), Bytes(context_value_, offsetof(AotContext, builtins)));
-    address = b_.CreateLoad(b_.getPtrTy(), Bytes(table, sizeof(void*) * kernel));
-  } else {
-    address = KernelAddress(kernel);
+// The object may go before its field does.
+void HeapEmitter::kAdtGet(uint16_t to, uint16_t from, uint16_t field) {
+  Value* value =
+      b_.CreateLoad(b_.getPtrTy(), Bytes(R(from), kFieldsAt + sizeof(void*) * uint64_t{field}));
+  Retain(value);
+  EndUse(from);
+  SetObject(to, value);
+}
+
+llvm::Value* HeapEmitter::TagOf(uint16_t from) {
+  Value* tag = b_.CreateLoad(b_.getInt64Ty(), Bytes(R(from), kWordAt));
+  EndUse(from);
+  return tag;
+}
+
+void HeapEmitter::kCallClosure(uint16_t to, uint16_t closure, OperandUnits objects) {
+  Value* both = CallClosure(closure, objects, /*is_tail=*/false);
+  Value* error = b_.CreateExtractValue(both, 1);
+  Require(b_.CreateIsNull(error), [&] { return PassOnError(at(), error); });
+  SetObject(to, b_.CreateExtractValue(both, 0));
+}
+
+void HeapEmitter::kTailClosure(uint16_t closure, OperandUnits objects) {
+  llvm::CallInst* call = CallClosure(closure, objects, /*is_tail=*/true);
+  call->setTailCallKind(llvm::CallInst::TCK_MustTail);
+  b_.CreateRet(call);
+}
+
+void HeapEmitter::kRefNew(uint16_t to, uint16_t content) {
+  Value* ref = Make("relayvm_aot_ref_new", {});
+  b_.CreateStore(Pass(content), Bytes(ref, kFieldsAt));
+  SetObject(to, ref);
+}
+
+void HeapEmitter::kRefSet(uint16_t ref, uint16_t content) {
+  Value* place = Bytes(R(ref), kFieldsAt);
+  Value* old = b_.CreateLoad(b_.getPtrTy(), place);
+  b_.CreateStore(Pass(content), place);
+  Release(old);
+  EndUse(ref);
+}
+
+// --- Tensors ---
+
+void HeapEmitter::MakeTensor(uint16_t to, DType dtype, Value* dims, size_t rank) {
+  SetObject(to, Make("relayvm_aot_tensor_alloc", {Int32(dtype), dims, Int32(rank)}));
+}
+
+void HeapEmitter::kTensorStatic(uint16_t to, uint16_t index) {
+  const TensorTypeInfo& type = program().tensor_types[index];
+  MakeTensor(to, type.dtype, ConstantDims(type.dims), type.dims.size());
+}
+
+std::vector<llvm::Value*> HeapEmitter::Handed(uint16_t from) {
+  const bool takes = (from & kTakeBit) != 0;
+  std::vector<Value*> operand = {R(from), Int32(takes ? 1 : 0)};
+  if (takes) SetR(from, Null());
+  return operand;
+}
+
+void HeapEmitter::kTensorView(uint16_t to, uint16_t from, OperandUnits dims) {
+  std::vector<Value*> args = Handed(from);
+  args.insert(args.end(), {Dims(dims), Int32(dims.size())});
+  SetObject(to, Make("relayvm_aot_tensor_view", args));
+}
+
+void HeapEmitter::kTensorReuse(uint16_t to, uint16_t from, DType dtype, OperandUnits dims) {
+  std::vector<Value*> args = Handed(from);
+  args.insert(args.end(), {Dims(dims), Int32(dims.size()), Int32(dtype)});
+  SetObject(to, Make("relayvm_aot_tensor_reuse", args));
+}
+
+void HeapEmitter::kTensorAppend(uint16_t to, uint16_t head, uint16_t tail, DType dtype,
+                                OperandUnits dims) {
+  Value* more = R(tail);
+  std::vector<Value*> args = Handed(head);
+  args.insert(args.end(), {more, Int32(dtype), Dims(dims), Int32(dims.size())});
+  Value* made = Make("relayvm_aot_tensor_append", args);
+  EndUse(tail);
+  SetObject(to, made);
+}
+
+void HeapEmitter::kTensorDim(uint16_t to, uint16_t from, uint16_t axis) {
+  Value* dim = b_.CreateLoad(b_.getInt64Ty(), Bytes(R(from), kDimsAt + 8 * uint64_t{axis}));
+  EndUse(from);
+  SetI(to, dim);
+}
+
+void HeapEmitter::kTensorItem(uint16_t to, uint16_t from, DType dtype, int64_t position) {
+  Value* tensor = R(from);
+  // Of rank 0, element 0 is there.
+  Value* is_scalar = b_.CreateIsNull(b_.CreateLoad(b_.getInt8Ty(), Bytes(tensor, kRankAt)));
+  Value* known = b_.CreateAnd(is_scalar, b_.getInt1(position == 0));
+  auto* check = llvm::BasicBlock::Create(context(), "check", function());
+  auto* load = llvm::BasicBlock::Create(context(), "load", function());
+  b_.CreateCondBr(known, load, check);
+  b_.SetInsertPoint(check);
+  Check("relayvm_aot_check_item", {tensor, Int32(dtype), Int(position)});
+  b_.CreateBr(load);
+  b_.SetInsertPoint(load);
+  Value* data = b_.CreateLoad(b_.getPtrTy(), Bytes(tensor, kWordAt));
+  Value* value = LoadElement(dtype, Bytes(data, static_cast<uint64_t>(position) *
+                                                    static_cast<uint64_t>(DTypeBytes(dtype))));
+  EndUse(from);
+  SetI(to, value);
+}
+
+void HeapEmitter::kTensorBox(uint16_t to, uint16_t number, DType dtype) {
+  Value* tensor = Make("relayvm_aot_tensor_alloc", {Int32(dtype), Null(), Int32(0)});
+  StoreElement(dtype, I(number), b_.CreateLoad(b_.getPtrTy(), Bytes(tensor, kWordAt)));
+  SetObject(to, tensor);
+}
+
+// --- Sizes ---
+
+void HeapEmitter::kDimTensor(OperandUnits dims, uint16_t message) {
+  Check("relayvm_aot_check_dims", {Dims(dims), Int32(dims.size()), Int32(message)});
+}
+
+void HeapEmitter::kDimShape(OperandUnits to, ShapeRule rule, int64_t zeros, OperandUnits dims,
+                            OperandUnits numbers, uint16_t message) {
+  llvm::AllocaInst* shape = Block("shape", b_.getInt64Ty(), to.size());
+  Value* second = Numbers("numbers_of_rule", numbers);
+  Check("relayvm_aot_shape_rule",
+        {Int32(static_cast<uint64_t>(rule)), Int(zeros), Dims(dims), Int32(dims.size()), second,
+         Int32(numbers.size()), shape, Int32(to.size()), Int32(message)});
+  for (unsigned k = 0; k < to.size(); ++k) {
+    SetI(to[k], b_.CreateLoad(b_.getInt64Ty(), b_.CreateConstInBoundsGEP2_32(
+                                                   shape->getAllocatedType(), shape, 0, k)));
   }
-  auto* args_type = llvm::StructType::get(context(), {b_.getPtrTy(), b_.getPtrTy(), b_.getPtrTy()});
-  Value* args = Block("args", args_type, 1);
-  b_.CreateStore(blocks.buffers, b_.CreateStructGEP(args_type, args, 0));
-  b_.CreateStore(blocks.scalars, b_.CreateStructGEP(args_type, args, 1));
-  if (ranged) {
-    Value* ok = CallRuntime("relayvm_aot_run_kernel", b_.getInt32Ty(),
-                            {context_value_, Site(at.pc), b_.getInt32(kernel), address, args,
-                             I(i.Unit(1)), I(i.Unit(3))});
-    Require(b_.CreateIsNotNull(ok), [&] { return ErrorResult(b_.getInt32(1)); });
-  } else {
-    b_.CreateStore(Null(), b_.CreateStructGEP(args_type, args, 2));
-    auto* type = llvm::FunctionType::get(
-        b_.getInt32Ty(), {b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty(), b_.getInt32Ty()}, false);
-    Value* env =
-        b_.CreateLoad(b_.getPtrTy(), Bytes(context_value_, offsetof(AotContext, kernel_env)));
-    Value* code = b_.CreateCall(type, address, {env, args, b_.getInt32(0), b_.getInt32(1)});
-    Require(b_.CreateIsNull(code), [&] {
-      CallRuntime("relayvm_aot_fail_kernel", b_.getVoidTy(),
-                  {context_value_, Site(at.pc), b_.getInt32(kernel), code});
-      return ErrorResult(b_.getInt32(1));
-    });
-  }
-  const std::span<const uint16_t> buffers = i.List(first_list + 1);
+}
+
+// --- Kernels ---
+
+llvm::Value* HeapEmitter::AddressOf(uint16_t kernel) {
+  if (!program().kernels[kernel].builtin) return KernelAddress(kernel);
+  Value* table =
+      b_.CreateLoad(b_.getPtrTy(), Bytes(context_value_, offsetof(AotContext, builtins)));
+  return b_.CreateLoad(b_.getPtrTy(), Bytes(table, sizeof(void*) * kernel));
+}
+
+void HeapEmitter::EndUses(OperandUnits buffers) {
   for (size_t k = 0; k < buffers.size(); k += 2) {
     if ((buffers[k] & kTakeBit) != 0) EndUse(buffers[k + 1] | kTakeBit);
   }
+}
+
+void HeapEmitter::kKernel(uint16_t kernel, uint16_t units, uint16_t, uint16_t scratch,
+                          OperandUnits scalars, OperandUnits buffers) {
+  Value* args = KernelArguments(scalars, buffers, Null());  // scratch: the runtime's
+  Check("relayvm_aot_run_kernel", {Int32(kernel), AddressOf(kernel), args, I(units), I(scratch)});
+  EndUses(buffers);
+}
+
+void HeapEmitter::kKernel1(uint16_t kernel, OperandUnits scalars, OperandUnits buffers) {
+  Value* args = KernelArguments(scalars, buffers, Null());
+  auto* type = llvm::FunctionType::get(
+      b_.getInt32Ty(), {b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty(), b_.getInt32Ty()}, false);
+  Value* env =
+      b_.CreateLoad(b_.getPtrTy(), Bytes(context_value_, offsetof(AotContext, kernel_env)));
+  Value* code = b_.CreateCall(type, AddressOf(kernel), {env, args, b_.getInt32(0), b_.getInt32(1)});
+  Require(b_.CreateIsNull(code), [&] {
+    CallRuntime("relayvm_aot_fail_kernel", b_.getVoidTy(),
+                {context_value_, Site(at().pc), Int32(kernel), code});
+    return ErrorResult(b_.getInt32(1));
+  });
+  EndUses(buffers);
 }
 
 }  // namespace relayvm::aot

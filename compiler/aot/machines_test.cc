@@ -15,6 +15,7 @@
 #include "bytecode/semantics.h"
 #include "bytecode/symbolic_ops.h"
 #include "compiler/aot/aot.h"
+#include "compiler/aot/heap_emitter.h"
 #include "compiler/graph/build_graph.h"
 #include "vm/aot/native_program.h"
 #include "vm/api/relayvm.h"
@@ -393,6 +394,15 @@ TEST_CASE("random programs on scalars do the same on all machines, with every op
   CHECK(failed < 400);
   CHECK(without_heap > 3);
   CHECK(known > 500);
+}
+
+TEST_CASE("native code has every instruction on objects, but calls of the host") {
+  for (int i = 0; i < kNumOpcodes; ++i) {
+    const auto opcode = static_cast<Opcode>(i);
+    if (KindOf(opcode) != RowKind::kOther) continue;
+    CAPTURE(GetOpcodeInfo(opcode).mnemonic);
+    CHECK((ObjectRowOf<aot::HeapEmitter>(opcode) != nullptr) == (opcode != Opcode::kCallHost));
+  }
 }
 
 }  // namespace

@@ -12,10 +12,39 @@ class StaticEmitter final : public FunctionEmitter {
   StaticEmitter(ObjectModule& object, uint32_t function, const StaticFrame& frame)
       : FunctionEmitter(object, function), frame_(frame) {}
 
+  // --- Rows OP of opcodes.def: those that static_plan.h lets through ---
+  void kMoveR(uint16_t to, uint16_t from) { SetR(to, R(from)); }
+  void kDrop(uint16_t) {}
+  void kConstR(uint16_t to, uint16_t constant) { SetR(to, BufferOfConstant(constant)); }
+  void kTensorStatic(uint16_t to, uint16_t) { SetR(to, Place(at())); }
+  void kTensorAlloc(uint16_t to, DType, OperandUnits) { SetR(to, Place(at())); }
+  void kTensorReuse(uint16_t to, uint16_t, DType, OperandUnits) { SetR(to, Place(at())); }
+  void kTensorView(uint16_t to, uint16_t from, OperandUnits) { SetR(to, R(from)); }
+  void kTensorBox(uint16_t to, uint16_t number, DType dtype) {
+    StoreElement(dtype, I(number), Place(at()));
+    SetR(to, Place(at()));
+  }
+  void kTensorItem(uint16_t to, uint16_t from, DType dtype, int64_t position) {
+    SetI(to,
+         LoadElement(dtype, Bytes(R(from), static_cast<uint64_t>(position * DTypeBytes(dtype)))));
+  }
+  void kAdtNew(uint16_t to, uint16_t tag, OperandUnits fields);
+  void kAdtGet(uint16_t to, uint16_t from, uint16_t field) {
+    SetR(to, b_.CreateLoad(b_.getPtrTy(), Bytes(R(from), sizeof(void*) * field)));
+  }
+  void kKernel(uint16_t kernel, uint16_t units, uint16_t grain, uint16_t scratch,
+               OperandUnits scalars, OperandUnits buffers);
+  void kKernel1(uint16_t kernel, OperandUnits scalars, OperandUnits buffers) {
+    CallKernel(kernel, KernelArguments(scalars, buffers, Null()), b_.getInt32(1));
+  }
+
  private:
   void Begin() override { arena_ = context_value_; }
-  Status EmitObject(const At& at) override;
-  void EmitKernel(const At& at, bool ranged) override;
+  Status EmitObject(const At& at) override {
+    const auto emit = ObjectRowOf<StaticEmitter>(at.i.opcode);
+    return emit != nullptr ? emit(*this, at.i) : NoNativeCode(at);
+  }
+  void CallKernel(uint16_t kernel, Value* args, Value* end);
   Value* CalleeContext(const At& at) override { return Place(at); }
   Value* Pass(uint16_t operand) override { return R(operand); }
   void SetObject(uint16_t reg, Value* value) override { SetR(reg, value); }

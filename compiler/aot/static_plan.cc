@@ -9,6 +9,7 @@
 
 #include "bytecode/semantics.h"
 #include "bytecode/symbolic_ops.h"
+#include "compiler/aot/static_emitter.h"
 
 namespace relayvm::aot {
 namespace {
@@ -40,6 +41,27 @@ bool IsInlineFunction(ScalarFunction fn) {
       return true;
     default:
       return false;
+  }
+}
+
+// Whether an instruction of scalars is native instructions; else the runtime computes it.
+bool IsInline(const Instruction& i) {
+  switch (i.opcode) {
+    case Opcode::kCallF32:
+    case Opcode::kCallF64:
+    case Opcode::kCall2F32:
+    case Opcode::kCall2F64:
+      return IsInlineFunction(static_cast<ScalarFunction>(i.Unit(1)));
+    case Opcode::kConvert: {
+      const auto from = static_cast<DType>(i.Unit(2)), to = static_cast<DType>(i.Unit(3));
+      const auto is_half = [](DType t) { return t == DType::kFloat16 || t == DType::kBFloat16; };
+      return !is_half(from) && !is_half(to) && (!IsFloat(from) || IsFloat(to));
+    }
+    case Opcode::kPowI:
+    case Opcode::kPowU:
+      return false;
+    default:
+      return true;
   }
 }
 
@@ -199,26 +221,13 @@ class Planner {
         case Opcode::kCall2F32:
         case Opcode::kCall2F64:
         case Opcode::kConvert:
-          if (!IsInline(i)) Obstacle(function, fmt::format("it computes {}", i.info->mnemonic));
-          break;
-        case Opcode::kAdtTag:
-        case Opcode::kSwitchTag:
-        case Opcode::kCallClosure:
-        case Opcode::kTailClosure:
-        case Opcode::kClosureNew:
-        case Opcode::kRefNew:
-        case Opcode::kRefGet:
-        case Opcode::kRefSet:
-        case Opcode::kTensorDim:
-        case Opcode::kTensorAppend:
-        case Opcode::kDimTensor:
-        case Opcode::kDimShape:
-        case Opcode::kCallHost:
         case Opcode::kPowI:
         case Opcode::kPowU:
-          Obstacle(function, fmt::format("it has {}", i.info->mnemonic));
+          if (!IsInline(i)) Obstacle(function, fmt::format("it computes {}", i.info->mnemonic));
           break;
         default:
+          if (KindOf(i.opcode) == RowKind::kOther && !ObjectRowOf<StaticEmitter>(i.opcode))
+            Obstacle(function, fmt::format("it has {}", i.info->mnemonic));
           break;
       }
       if (!plan_.possible()) return OkStatus();
@@ -250,23 +259,6 @@ Result<std::vector<PlacedInstruction>> DecodeFunction(const Program& program, ui
     RELAYVM_RETURN_IF_ERROR(DecodeInstruction(units, at, &code.back().instruction));
   }
   return code;
-}
-
-bool IsInline(const Instruction& i) {
-  switch (i.opcode) {
-    case Opcode::kCallF32:
-    case Opcode::kCallF64:
-    case Opcode::kCall2F32:
-    case Opcode::kCall2F64:
-      return IsInlineFunction(static_cast<ScalarFunction>(i.Unit(1)));
-    case Opcode::kConvert: {
-      const auto from = static_cast<DType>(i.Unit(2)), to = static_cast<DType>(i.Unit(3));
-      const auto is_half = [](DType t) { return t == DType::kFloat16 || t == DType::kBFloat16; };
-      return !is_half(from) && !is_half(to) && (!IsFloat(from) || IsFloat(to));
-    }
-    default:
-      return true;
-  }
 }
 
 bool IsStatic(const ValueType& type) {

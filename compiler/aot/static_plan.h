@@ -51,9 +51,6 @@ struct StaticPlan {
 };
 Result<StaticPlan> PlanStatically(const Program& program);
 
-// Whether an instruction of scalars is native instructions; else the runtime computes it.
-bool IsInline(const Instruction& instruction);
-
 // Whether values of the type are tensors of static shapes, and tuples of such.
 bool IsStatic(const ValueType& type);
 // Bytes of a tensor of static dims.

@@ -94,6 +94,124 @@ class Tracer {
     return std::move(made_);
   }
 
+  // --- Rows OP of opcodes.def (bytecode/semantics.h) ---
+
+  void kMoveR(uint16_t to, uint16_t from) { R(to) = R(from); }
+  void kConstR(uint16_t to, uint16_t constant) { R(to) = ConstantObject(constant); }
+  void kDrop(uint16_t reg) { R(reg) = nullptr; }
+  void kJump(int32_t distance) { Go(distance); }
+  Status kSwitch(uint16_t index, const Targets& targets) { return Jump(I(index), targets); }
+  Status kSwitchTag(uint16_t reg, const Targets& targets) {
+    RELAYVM_ASSIGN_OR_RETURN(const ObjectRef data, Expect(reg, Object::Kind::kData));
+    return Jump(data->index, targets);
+  }
+  Status kCallI(uint16_t to, uint16_t function, OperandUnits scalars, OperandUnits objects) {
+    return Call(function, nullptr, scalars, objects, to);
+  }
+  Status kCallR(uint16_t to, uint16_t function, OperandUnits scalars, OperandUnits objects) {
+    return Call(function, nullptr, scalars, objects, to);
+  }
+  Status kTailCall(uint16_t function, OperandUnits scalars, OperandUnits objects) {
+    return Call(function, nullptr, scalars, objects, std::nullopt);
+  }
+  Status kCallClosure(std::optional<uint16_t> to, uint16_t reg, OperandUnits objects) {
+    RELAYVM_ASSIGN_OR_RETURN(const ObjectRef closure, Expect(reg, Object::Kind::kClosure));
+    return Call(closure->index, closure.get(), {}, objects, to);
+  }
+  Status kTailClosure(uint16_t reg, OperandUnits objects) {
+    return kCallClosure(std::nullopt, reg, objects);
+  }
+  void kReturnI(uint16_t reg) { Return(I(reg), nullptr); }
+  void kReturnR(uint16_t reg) { Return(std::nullopt, R(reg)); }
+  void kAdtNew(uint16_t to, uint16_t tag, OperandUnits fields) {
+    R(to) = DataObject(Object::Kind::kData, tag, fields);
+  }
+  void kClosureNew(uint16_t to, uint16_t function, OperandUnits captured) {
+    R(to) = DataObject(Object::Kind::kClosure, function, captured);
+  }
+  Status kAdtGet(uint16_t to, uint16_t reg, uint16_t field) {
+    RELAYVM_ASSIGN_OR_RETURN(const ObjectRef data, Expect(reg, Object::Kind::kData));
+    if (field >= data->fields.size())
+      return {StatusCode::kInternal, "a graph's instruction asks for a field that is not there"};
+    R(to) = data->fields[field];
+    return OkStatus();
+  }
+  Status kAdtTag(uint16_t to, uint16_t reg) {
+    RELAYVM_ASSIGN_OR_RETURN(const ObjectRef data, Expect(reg, Object::Kind::kData));
+    I(to) = data->index;
+    return OkStatus();
+  }
+  Status kTensorAlloc(uint16_t to, DType dtype, OperandUnits dims) {
+    return Allocate(to, dtype, Numbers(dims));
+  }
+  Status kTensorReuse(uint16_t to, uint16_t, DType dtype, OperandUnits dims) {
+    return Allocate(to, dtype, Numbers(dims));
+  }
+  Status kTensorStatic(uint16_t to, uint16_t type) {
+    return Allocate(to, program_.tensor_types[type].dtype, program_.tensor_types[type].dims);
+  }
+  Status kTensorView(uint16_t to, uint16_t reg, OperandUnits list) {
+    RELAYVM_ASSIGN_OR_RETURN(const ObjectRef from, Expect(reg, Object::Kind::kTensor));
+    auto dims = Numbers(list);
+    if (!dims) return DependsOnData("the size of a view");
+    R(to) = TensorObject(from->region, from->dtype, *std::move(dims));
+    return OkStatus();
+  }
+  Status kTensorDim(uint16_t to, uint16_t reg, uint16_t axis) {
+    RELAYVM_ASSIGN_OR_RETURN(const ObjectRef t, Expect(reg, Object::Kind::kTensor));
+    if (axis >= t->dims.size())
+      return {StatusCode::kInternal, "a graph's instruction asks for a dim that is not there"};
+    I(to) = t->dims[axis];
+    return OkStatus();
+  }
+  // An element of a constant is known.
+  Status kTensorItem(uint16_t to, uint16_t reg, DType dtype, int64_t position) {
+    RELAYVM_ASSIGN_OR_RETURN(const ObjectRef t, Expect(reg, Object::Kind::kTensor));
+    I(to) = std::nullopt;
+    const int64_t constant = spaces_[t->region.space].constant;
+    if (constant < 0 || IsFloat(t->dtype) || t->dtype != dtype) return OkStatus();
+    const SharedBytes data = program_.constants[static_cast<size_t>(constant)].data.Loaded();
+    const auto width = static_cast<size_t>(DTypeBytes(dtype));
+    const auto at = static_cast<size_t>(position) * width;
+    if (position < 0 || at + width > data.size()) return OkStatus();
+    int64_t value = 0;
+    std::memcpy(&value, data.data() + at, width);
+    I(to) = WrapInteger(value, dtype);
+    return OkStatus();
+  }
+  void kSlotItem(uint16_t to, uint16_t, DType) { I(to) = std::nullopt; }
+  Status kTensorBox(uint16_t to, uint16_t number, DType dtype) {
+    if (!I(number)) return DependsOnData("a number in a register");
+    R(to) = NumberObject(dtype, *I(number));
+    return OkStatus();
+  }
+  Status kDimTensor(OperandUnits dims, uint16_t) {
+    return Numbers(dims) ? OkStatus() : DependsOnData("a size");
+  }
+  Status kDimShape(OperandUnits to, ShapeRule rule, int64_t zeros, OperandUnits dims,
+                   OperandUnits more, uint16_t message) {
+    const auto data = Numbers(dims), numbers = Numbers(more);
+    if (!data || !numbers) return DependsOnData("a shape");
+    std::vector<int64_t> shape(to.size());
+    const Status s = ApplyShapeRule(rule, *data, *numbers, static_cast<uint64_t>(zeros), shape);
+    if (!s.ok()) return FailsAlways(program_.messages[message] + ": " + s.message());
+    for (size_t i = 0; i < shape.size(); ++i) I(to[i]) = shape[i];
+    return OkStatus();
+  }
+  Status kKernel(uint16_t kernel, uint16_t units, uint16_t grain, uint16_t scratch,
+                 OperandUnits scalars, OperandUnits buffers) {
+    if (!I(units) || !I(grain) || !I(scratch)) return DependsOnData("the work of a kernel");
+    Node node;
+    node.units = *I(units);
+    node.grain = *I(grain);
+    node.scratch_bytes = *I(scratch);
+    return Kernel(std::move(node), kernel, scalars, buffers);
+  }
+  Status kKernel1(uint16_t kernel, OperandUnits scalars, OperandUnits buffers) {
+    return Kernel(Node(), kernel, scalars, buffers);
+  }
+  void kKernels(int64_t) {}  // the next ones may run side by side
+
  private:
   std::vector<Node>& nodes() { return made_.graph.nodes; }
   Frame& frame() { return frames_.back(); }
@@ -103,13 +221,13 @@ class Tracer {
   std::string Place() {
     if (frames_.empty()) return "";
     const std::vector<SourceLocation>& locations = frame().function->locations;
-    auto after = std::upper_bound(locations.begin(), locations.end(), at_,
+    const size_t at = here_ - frame().function->code_offset;
+    auto after = std::upper_bound(locations.begin(), locations.end(), at,
                                   [](size_t pc, const SourceLocation& l) { return pc < l.pc; });
     if (after == locations.begin()) return "";
     // A kernel with one check is told by that: it has the input's name, too.
-    const auto first =
-        std::lower_bound(locations.begin(), after, at_,
-                         [](const SourceLocation& l, size_t pc) { return l.pc < pc; });
+    const auto first = std::lower_bound(
+        locations.begin(), after, at, [](const SourceLocation& l, size_t pc) { return l.pc < pc; });
     const SourceLocation& l = after - first == 2 ? *first : after[-1];
     if (l.file >= program_.source_files.size()) return "";
     if (l.line == 0) return program_.source_files[l.file];
@@ -120,6 +238,9 @@ class Tracer {
     return {StatusCode::kUnsupported,
             fmt::format("{}{}the graph executor runs static programs without control flow; {}",
                         place, place.empty() ? "" : ": ", what)};
+  }
+  Status FailsAlways(const std::string& how) {
+    return Unsupported("this fails in every run: " + how);
   }
   Status DependsOnData(std::string_view what) {
     return Unsupported(fmt::format("{} depends on data", what));
@@ -257,11 +378,11 @@ class Tracer {
     object->dims = std::move(dims);
     return object;
   }
-  static ObjectRef DataObject(Object::Kind kind, uint32_t index, std::vector<ObjectRef> fields) {
+  ObjectRef DataObject(Object::Kind kind, uint32_t index, OperandUnits fields) {
     auto object = std::make_shared<Object>();
     object->kind = kind;
     object->index = index;
-    object->fields = std::move(fields);
+    for (const uint16_t reg : fields) object->fields.push_back(R(reg));
     return object;
   }
 
@@ -374,118 +495,15 @@ class Tracer {
 
   Status Step() {
     Instruction inst{};
-    at_ = frame().pc - frame().function->code_offset;
-    RELAYVM_RETURN_IF_ERROR(DecodeInstruction(program_.code, frame().pc, &inst));
-    const size_t here = frame().pc;
+    here_ = frame().pc;
+    RELAYVM_RETURN_IF_ERROR(DecodeInstruction(program_.code, here_, &inst));
     frame().pc += inst.size();
     ScalarMachine machine(frame());
-    if (RunScalar(machine, inst)) return EndScalar(machine, inst.opcode, here);
-    switch (inst.opcode) {
-      case Opcode::kMoveR:
-        R(inst.Unit(0)) = R(inst.Unit(1));
-        return OkStatus();
-      case Opcode::kConstR:
-        R(inst.Unit(0)) = ConstantObject(inst.Unit(1));
-        return OkStatus();
-      case Opcode::kDrop:
-        R(inst.Unit(0)) = nullptr;
-        return OkStatus();
-      case Opcode::kJump:
-      case Opcode::kSwitch:
-      case Opcode::kSwitchTag:
-        return Jump(inst, here);
-      case Opcode::kCallI:
-      case Opcode::kCallR:
-        return Call(inst.Unit(1), nullptr, inst.List(2), inst.List(3), inst.Unit(0), false);
-      case Opcode::kTailCall:
-        return Call(inst.Unit(0), nullptr, inst.List(1), inst.List(2), 0, true);
-      case Opcode::kCallClosure: {
-        RELAYVM_ASSIGN_OR_RETURN(const ObjectRef closure,
-                                 Expect(inst.Unit(1), Object::Kind::kClosure));
-        return Call(closure->index, closure.get(), {}, inst.List(2), inst.Unit(0), false);
-      }
-      case Opcode::kTailClosure: {
-        RELAYVM_ASSIGN_OR_RETURN(const ObjectRef closure,
-                                 Expect(inst.Unit(0), Object::Kind::kClosure));
-        return Call(closure->index, closure.get(), {}, inst.List(1), 0, true);
-      }
-      case Opcode::kReturnI:
-        return Return(I(inst.Unit(0)), nullptr);
-      case Opcode::kReturnR:
-        return Return(std::nullopt, R(inst.Unit(0)));
-      case Opcode::kDimTensor:
-        return Numbers(inst.List(0)) ? OkStatus() : DependsOnData("a size");
-      case Opcode::kAdtNew:
-      case Opcode::kClosureNew: {
-        std::vector<ObjectRef> fields;
-        for (const uint16_t unit : inst.List(2)) fields.push_back(R(unit));
-        const bool data = inst.opcode == Opcode::kAdtNew;
-        R(inst.Unit(0)) = DataObject(data ? Object::Kind::kData : Object::Kind::kClosure,
-                                     inst.Unit(1), std::move(fields));
-        return OkStatus();
-      }
-      case Opcode::kAdtGet: {
-        RELAYVM_ASSIGN_OR_RETURN(const ObjectRef data, Expect(inst.Unit(1), Object::Kind::kData));
-        if (inst.Unit(2) >= data->fields.size())
-          return {StatusCode::kInternal,
-                  "a graph's instruction asks for a field that is not there"};
-        R(inst.Unit(0)) = data->fields[inst.Unit(2)];
-        return OkStatus();
-      }
-      case Opcode::kAdtTag: {
-        RELAYVM_ASSIGN_OR_RETURN(const ObjectRef data, Expect(inst.Unit(1), Object::Kind::kData));
-        I(inst.Unit(0)) = data->index;
-        return OkStatus();
-      }
-      case Opcode::kTensorAlloc:
-        return Allocate(inst.Unit(0), static_cast<DType>(inst.Unit(1)), Numbers(inst.List(2)));
-      case Opcode::kTensorReuse:
-        return Allocate(inst.Unit(0), static_cast<DType>(inst.Unit(2)), Numbers(inst.List(3)));
-      case Opcode::kTensorStatic: {
-        const TensorTypeInfo& type = program_.tensor_types[inst.Unit(1)];
-        return Allocate(inst.Unit(0), type.dtype, type.dims);
-      }
-      case Opcode::kTensorView: {
-        RELAYVM_ASSIGN_OR_RETURN(const ObjectRef from, Expect(inst.Unit(1), Object::Kind::kTensor));
-        auto dims = Numbers(inst.List(2));
-        if (!dims) return DependsOnData("the size of a view");
-        R(inst.Unit(0)) = TensorObject(from->region, from->dtype, *std::move(dims));
-        return OkStatus();
-      }
-      case Opcode::kTensorDim: {
-        RELAYVM_ASSIGN_OR_RETURN(const ObjectRef t, Expect(inst.Unit(1), Object::Kind::kTensor));
-        if (inst.Unit(2) >= t->dims.size())
-          return {StatusCode::kInternal, "a graph's instruction asks for a dim that is not there"};
-        I(inst.Unit(0)) = t->dims[inst.Unit(2)];
-        return OkStatus();
-      }
-      case Opcode::kTensorItem:
-        return Item(inst);
-      case Opcode::kTensorBox: {
-        const Scalar value = I(inst.Unit(1));
-        if (!value) return DependsOnData("a number in a register");
-        R(inst.Unit(0)) = NumberObject(static_cast<DType>(inst.Unit(2)), *value);
-        return OkStatus();
-      }
-      case Opcode::kKernel:
-      case Opcode::kKernel1:
-        return Kernel(inst);
-      case Opcode::kKernels:  // the next ones may run side by side
-        return OkStatus();
-      case Opcode::kDimShape:
-        return ShapeByRule(inst);
-      case Opcode::kTensorAppend:
-        return Unsupported("this tensor grows");
-      case Opcode::kRefNew:
-      case Opcode::kRefGet:
-      case Opcode::kRefSet:
-        return Unsupported("this uses a reference");
-      case Opcode::kCallHost:
-        return Unsupported("this calls a function of the host");
-      default:  // of data
-        if (inst.info->operands[0] == OperandKind::IOUT) I(inst.Unit(0)) = std::nullopt;
-        return OkStatus();
-    }
+    if (RunScalar(machine, inst)) return EndScalar(machine, inst.opcode);
+    if (const auto run = ObjectRowOf<Tracer>(inst.opcode)) return run(*this, inst);
+    return Unsupported(inst.opcode == Opcode::kCallHost       ? "this calls a function of the host"
+                       : inst.opcode == Opcode::kTensorAppend ? "this tensor grows"
+                                                              : "this uses a reference");
   }
 
   struct ScalarMachine : SymbolicOps {
@@ -517,42 +535,34 @@ class Tracer {
     }
   };
 
-  Status EndScalar(const ScalarMachine& machine, Opcode opcode, size_t here) {
+  Status EndScalar(const ScalarMachine& machine, Opcode opcode) {
     if (machine.failure) return Failed(*machine.failure, opcode, machine.may_hold);
     if (!machine.jumps) return DependsOnData("an if");
-    return *machine.jumps ? Go(here, machine.distance) : OkStatus();
+    if (*machine.jumps) Go(machine.distance);
+    return OkStatus();
   }
 
   Status Failed(const ScalarFailure<SymbolicOps::Int>& failure, Opcode opcode, bool may_hold) {
     if (may_hold) return failure.kind == FailureKind::kDim ? OkStatus() : DependsOnData("a check");
     std::vector<int64_t> numbers;
     for (const auto& number : failure.shown) numbers.push_back(number ? number->value() : 0);
-    return Unsupported("this fails in every run: " + FailureText(failure.kind, opcode,
-                                                                 program_.messages[failure.message],
-                                                                 numbers));
+    return FailsAlways(
+        FailureText(failure.kind, opcode, program_.messages[failure.message], numbers));
   }
 
-  Status Go(size_t here, int64_t distance) {
-    frame().pc = static_cast<size_t>(static_cast<int64_t>(here) + distance);
+  void Go(int64_t distance) {
+    frame().pc = static_cast<size_t>(static_cast<int64_t>(here_) + distance);
+  }
+
+  Status Jump(Scalar which, const Targets& targets) {
+    if (!which) return DependsOnData("a match");
+    if (*which >= 0 && *which < targets.count()) Go(targets[static_cast<int>(*which)]);
     return OkStatus();
   }
 
-  Status Jump(const Instruction& inst, size_t here) {
-    if (inst.opcode == Opcode::kJump) return Go(here, inst.Immediate(0));
-    Scalar which;
-    if (inst.opcode == Opcode::kSwitch) {
-      which = I(inst.Unit(0));
-    } else {
-      RELAYVM_ASSIGN_OR_RETURN(const ObjectRef data, Expect(inst.Unit(0), Object::Kind::kData));
-      which = data->index;
-    }
-    if (!which) return DependsOnData("a match");
-    if (*which < 0 || *which >= inst.Count(1)) return OkStatus();
-    return Go(here, inst.TargetAt(1, static_cast<int>(*which)));
-  }
-
+  // `result`: none in a tail call.
   Status Call(uint32_t function, const Object* closure, std::span<const uint16_t> scalars,
-              std::span<const uint16_t> objects, uint16_t result, bool tail) {
+              std::span<const uint16_t> objects, std::optional<uint16_t> result) {
     if (frames_.size() >= kMostCalls) return Unsupported("calls nest too deeply");
     Frame callee = NewFrame(function);
     size_t i = 0;
@@ -564,17 +574,17 @@ class Tracer {
       for (const ObjectRef& captured : closure->fields) callee.objects[i++] = captured;
     }
     for (const uint16_t unit : objects) callee.objects[i++] = R(unit);
-    callee.result = tail ? frame().result : result;
-    if (tail) frames_.pop_back();
+    callee.result = result.value_or(frame().result);
+    if (!result) frames_.pop_back();
     frames_.push_back(std::move(callee));
     return OkStatus();
   }
 
-  Status Return(const Scalar& scalar, ObjectRef object) {
+  void Return(const Scalar& scalar, ObjectRef object) {
     const Frame done = std::move(frames_.back());
     if (frames_.size() == 1) {
       result_ = std::move(object);
-      return OkStatus();
+      return;
     }
     frames_.pop_back();
     if (done.function->returns_scalar) {
@@ -582,67 +592,26 @@ class Tracer {
     } else {
       R(done.result) = std::move(object);
     }
-    return OkStatus();
   }
 
   Status Allocate(uint16_t reg, DType dtype, std::optional<std::vector<int64_t>> dims) {
     if (!dims) return DependsOnData("the size of a tensor");
     const auto bytes = StaticTensorBytes(dtype, *dims);
-    if (!bytes.ok()) return Unsupported("this fails in every run: " + bytes.status().message());
+    if (!bytes.ok()) return FailsAlways(bytes.status().message());
     R(reg) = TensorObject({NewSpace(), 0}, dtype, *std::move(dims));
     return OkStatus();
   }
 
-  // An element of a constant is known.
-  Status Item(const Instruction& inst) {
-    RELAYVM_ASSIGN_OR_RETURN(const ObjectRef t, Expect(inst.Unit(1), Object::Kind::kTensor));
-    Scalar& to = I(inst.Unit(0));
-    to = std::nullopt;
-    const int64_t constant = spaces_[t->region.space].constant;
-    if (constant < 0 || IsFloat(t->dtype)) return OkStatus();
-    const SharedBytes data = program_.constants[static_cast<size_t>(constant)].data.Loaded();
-    const auto width = static_cast<size_t>(DTypeBytes(t->dtype));
-    const auto at = static_cast<size_t>(inst.Immediate(3)) * width;
-    if (inst.Immediate(3) < 0 || at + width > data.size()) return OkStatus();
-    int64_t value = 0;
-    std::memcpy(&value, data.data() + at, width);
-    to = WrapInteger(value, t->dtype);
-    return OkStatus();
-  }
-
-  Status ShapeByRule(const Instruction& inst) {
-    const auto data = Numbers(inst.List(3)), numbers = Numbers(inst.List(4));
-    if (!data || !numbers) return DependsOnData("a shape");
-    std::vector<int64_t> shape(inst.Count(0));
-    const Status s = ApplyShapeRule(static_cast<ShapeRule>(inst.Unit(1)), *data, *numbers,
-                                    static_cast<uint64_t>(inst.Immediate(2)), shape);
-    if (!s.ok())
-      return Unsupported(fmt::format("this fails in every run: {}: {}",
-                                     program_.messages[inst.Unit(5)], s.message()));
-    for (size_t i = 0; i < shape.size(); ++i) I(inst.List(0)[i]) = shape[i];
-    return OkStatus();
-  }
-
-  Status Kernel(const Instruction& inst) {
-    const bool ranged = inst.opcode == Opcode::kKernel;
-    const KernelInfo& kernel = program_.kernels[inst.Unit(0)];
-    Node node;
+  Status Kernel(Node node, uint16_t number, OperandUnits scalar_args, OperandUnits buffers) {
+    const KernelInfo& kernel = program_.kernels[number];
     node.kind = Node::Kind::kKernel;
     node.name = kernel.name;
     node.source = Place();
-    node.kernel = inst.Unit(0);
-    if (ranged) {
-      const Scalar units = I(inst.Unit(1)), grain = I(inst.Unit(2)), scratch = I(inst.Unit(3));
-      if (!units || !grain || !scratch) return DependsOnData("the work of a kernel");
-      node.units = *units;
-      node.grain = *grain;
-      node.scratch_bytes = *scratch;
-    }
-    const auto scalars = Numbers(inst.List(ranged ? 4 : 1));
+    node.kernel = number;
+    const auto scalars = Numbers(scalar_args);
     if (!scalars) return DependsOnData(fmt::format("a number that kernel {} takes", kernel.name));
     node.scalars = *scalars;
     const std::vector<Dim> dims_of_scalars(scalars->begin(), scalars->end());
-    const std::span<const uint16_t> buffers = inst.List(ranged ? 5 : 2);
     std::vector<Region> written;
     for (size_t b = 0; b < kernel.buffers.size(); ++b) {
       const KernelBuffer& buffer = kernel.buffers[b];
@@ -653,8 +622,7 @@ class Tracer {
         dims.push_back(d.value());
       }
       if (!shape || !StaticTensorBytes(buffer.dtype, dims).ok())
-        return Unsupported(
-            fmt::format("this fails in every run: a size of kernel {}", kernel.name));
+        return FailsAlways("a size of kernel " + kernel.name);
       RELAYVM_ASSIGN_OR_RETURN(const Region region, RegionOf(buffers[2 * b], buffers[2 * b + 1]));
       if (buffer.written) {
         written.push_back(region);
@@ -686,7 +654,7 @@ class Tracer {
   GraphProgram made_;
   std::vector<Frame> frames_;
   std::optional<ObjectRef> result_;
-  size_t at_ = 0;  // of the instruction that runs: units from its function's first
+  size_t here_ = 0;  // where the instruction that runs stands
   std::vector<Space> spaces_;
   std::vector<uint32_t> storages_;  // of each, one that it is a part of
   std::map<uint32_t, uint32_t> constant_space_;
