@@ -18,7 +18,7 @@ void EmitWiden(ContractionContext& c, Value* from, int64_t count, Value* to) {
   if (count > kMostVectors * c.d.lanes) {
     return EmitWidenRows(c, from, I64(b, 0), I64(b, 1), I64(b, count), to, I64(b, count));
   }
-  Ops ops(b, TargetTraits::Of(*b.GetInsertBlock()->getParent()));
+  Ops ops(b);
   llvm::Type* half = ops.MemoryType(DType::kFloat16);
   int64_t lanes = c.d.lanes;
   while (lanes > count) lanes /= 2;
