@@ -149,6 +149,7 @@ typedef struct relayvm_kernel_event {
   /* Of the time, what others had the thread for, because the run's slice was over in the kernel. */
   int64_t suspended_ns;
   const void* program; /* relayvm_executable_program of what runs */
+  uint64_t tag;        /* of relayvm_invocation_options, as in the events below */
 } relayvm_kernel_event;
 typedef struct relayvm_instruction_event {
   uint32_t struct_size;
@@ -157,6 +158,7 @@ typedef struct relayvm_instruction_event {
   uint32_t depth;       /* of calls: 0 in the function that the host called */
   uint64_t invocation;
   const void* program; /* of relayvm_program_place, which gives its name and line */
+  uint64_t tag;
 } relayvm_instruction_event;
 typedef struct relayvm_run_event {
   uint32_t struct_size;
@@ -165,17 +167,20 @@ typedef struct relayvm_run_event {
   int64_t begin_ns, end_ns; /* the same when it begins */
   uint64_t invocation;
   const void* program;
+  uint64_t tag;
 } relayvm_run_event;
 typedef struct relayvm_slice_event { /* a thread has run it for a while */
   uint32_t struct_size;
   int64_t begin_ns, end_ns;
   uint64_t invocation;
+  uint64_t tag;
 } relayvm_slice_event;
 typedef struct relayvm_wait_event {
   uint32_t struct_size;
   uint32_t in_batch; /* not 0: for others to run a kernel with; 0: in a host function */
   int64_t begin_ns, end_ns;
   uint64_t invocation;
+  uint64_t tag;
 } relayvm_wait_event;
 typedef struct relayvm_host_call_event {
   uint32_t struct_size;
@@ -185,6 +190,7 @@ typedef struct relayvm_host_call_event {
   uint64_t invocation;
   relayvm_place place;
   const void* program;
+  uint64_t tag;
 } relayvm_host_call_event;
 typedef struct relayvm_batch_event { /* a kernel has run for calls of several runs */
   uint32_t struct_size;
@@ -472,6 +478,9 @@ typedef struct relayvm_invocation_options {
   int64_t timeout_ns;          /* of one run; 0: none */
   uint64_t native_stack_bytes; /* which kernels and host functions run on; 0: 256 KiB */
   void* host_context;
+  /* The host's name for what it runs, a request: stands in all events of traces, in
+   * relayvm_run_report, and host functions see it (relayvm_host_call_tag). */
+  uint64_t tag;
 } relayvm_invocation_options;
 typedef struct relayvm_invocation_stats { /* of the latest run */
   uint32_t struct_size;                   /* set by the caller */
@@ -559,6 +568,8 @@ relayvm_status* relayvm_invocation_trim(relayvm_invocation* invocation);
 relayvm_status* relayvm_invocation_get_stats(const relayvm_invocation* invocation,
                                              relayvm_invocation_stats* stats);
 uint64_t relayvm_invocation_id(const relayvm_invocation* invocation); /* from 1, in its runtime */
+/* From the next run on; RELAYVM_FAILED_PRECONDITION while one is in progress. */
+relayvm_status* relayvm_invocation_set_tag(relayvm_invocation* invocation, uint64_t tag);
 /* NOLINTEND(modernize-use-using) */
 
 #ifdef __cplusplus

@@ -135,6 +135,9 @@ const void* relayvm_host_call_program(const relayvm_host_call* call) {
 uint64_t relayvm_host_call_invocation_id(const relayvm_host_call* call) {
   return call == nullptr ? 0 : call->call.invocation_id();
 }
+uint64_t relayvm_host_call_tag(const relayvm_host_call* call) {
+  return call == nullptr ? 0 : call->call.tag();
+}
 void* relayvm_host_call_invocation_context(const relayvm_host_call* call) {
   return call == nullptr ? nullptr : call->call.context();
 }

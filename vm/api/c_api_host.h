@@ -43,6 +43,7 @@ const relayvm_value* relayvm_host_call_arg(const relayvm_host_call* call, size_t
 const char* relayvm_host_call_name(const relayvm_host_call* call);
 const void* relayvm_host_call_program(const relayvm_host_call* call);
 uint64_t relayvm_host_call_invocation_id(const relayvm_host_call* call);
+uint64_t relayvm_host_call_tag(const relayvm_host_call* call); /* of its invocation */
 /* As relayvm_invocation_options gave it. */
 void* relayvm_host_call_invocation_context(const relayvm_host_call* call);
 /* CLOCK_MONOTONIC, nanoseconds; INT64_MAX: none. */

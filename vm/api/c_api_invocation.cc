@@ -34,6 +34,11 @@ Status CheckTimeout(int64_t timeout_ns) {
           "timeout_ns is " + std::to_string(timeout_ns) + ", expected 0 or more"};
 }
 
+relayvm_status* IsRunning() {
+  return Fail(StatusCode::kFailedPrecondition,
+              "the invocation is running; poll it to its end first");
+}
+
 [[gnu::cold]] Status CheckOutput(const relayvm_output& output, size_t index) {
   RELAYVM_RETURN_IF_ERROR(relayvm::c_api::CheckDType(output.dtype));
   if (output.rank <= 255 && (output.rank == 0 || output.dims != nullptr))
@@ -76,6 +81,7 @@ Result<InvocationOptions> relayvm::c_api::ReadInvocationOptions(
   to.timeout = std::chrono::nanoseconds(read.timeout_ns);
   to.native_stack_bytes = OrDefault(read.native_stack_bytes, to.native_stack_bytes);
   to.host_context = read.host_context;
+  to.tag = read.tag;
   return to;
 }
 
@@ -261,10 +267,7 @@ relayvm_status* relayvm_invocation_set_native_stack(relayvm_invocation* invocati
 relayvm_status* relayvm_invocation_trim(relayvm_invocation* invocation) {
   RELAYVM_REQUIRE(invocation);
   return Guarded([&]() -> relayvm_status* {
-    if (invocation->invocation->running()) {
-      return Fail(StatusCode::kFailedPrecondition,
-                  "the invocation is running; poll it to its end first");
-    }
+    if (invocation->invocation->running()) return IsRunning();
     invocation->invocation->Trim();
     return nullptr;
   });
@@ -282,6 +285,14 @@ relayvm_status* relayvm_invocation_get_stats(const relayvm_invocation* invocatio
     const relayvm_invocation_stats all{size, from.peak_bytes, from.resident_bytes, from.allocations,
                                        from.run_ns};
     std::memcpy(stats, &all, std::min<size_t>(size, sizeof(all)));
+    return nullptr;
+  });
+}
+relayvm_status* relayvm_invocation_set_tag(relayvm_invocation* invocation, uint64_t tag) {
+  RELAYVM_REQUIRE(invocation);
+  return Guarded([&]() -> relayvm_status* {
+    if (invocation->invocation->running()) return IsRunning();
+    invocation->invocation->set_tag(tag);
     return nullptr;
   });
 }

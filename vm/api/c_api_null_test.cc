@@ -303,6 +303,7 @@ void WalkInvocation(Walk& walk, Fixture& f) {
   WALK(relayvm_invocation_set_native_stack, [&] { return with(uint64_t{0}); });
   WALK(relayvm_invocation_trim, [&] { return with(); });
   WALK(relayvm_invocation_get_stats, [&] { return with(&f.stats); });
+  WALK(relayvm_invocation_set_tag, [&] { return std::tuple(f.invocation, uint64_t{7}); });
   WALK(relayvm_invocation_id, [&] { return with(); });
 }
 
@@ -320,6 +321,7 @@ void WalkHostCall(Walk& walk, Fixture& f) {
   CHECK(relayvm_host_call_program(call) == nullptr);
   CHECK(relayvm_host_call_invocation_context(call) == nullptr);
   CHECK(relayvm_host_call_deadline(call) == INT64_MAX);
+  CHECK(relayvm_host_call_tag(call) == 0);
   refused(relayvm_host_call_suspend(call));
   refused(relayvm_host_call_suspend_until(call, 0));
   refused(relayvm_host_call_check(call));
@@ -331,7 +333,7 @@ void WalkHostCall(Walk& walk, Fixture& f) {
   WALK(relayvm_invocation_set_host_context, [&] { return std::tuple(f.invocation, context); });
   for (const char* name :
        {"num_args", "arg", "name", "program", "invocation_id", "invocation_context", "deadline",
-        "suspend", "suspend_until", "check", "waker"}) {
+        "suspend", "suspend_until", "check", "waker", "tag"}) {
     walk.Add(std::string("relayvm_host_call_") + name);
   }
   for (const char* name : {"copy", "wake", "free"}) walk.Add(std::string("relayvm_waker_") + name);
@@ -355,9 +357,21 @@ void WalkScheduler(Walk& walk) {
   relayvm_run_cancel(nullptr);
   CHECK(relayvm_run_id(nullptr) == 0);
   relayvm_run_free(nullptr);
-  for (const char* name : {"create", "run", "get_stats", "free"})
+  relayvm_run_group* group = nullptr;
+  relayvm_run_group_stats group_stats{sizeof(group_stats)};
+  refused(relayvm_scheduler_make_group(nullptr, nullptr, &group));
+  refused(relayvm_scheduler_make_group(nullptr, nullptr, nullptr));
+  refused(relayvm_scheduler_get_group_stats(nullptr, nullptr, &group_stats));
+  refused(relayvm_scheduler_get_group_stats(nullptr, nullptr, nullptr));
+  refused(relayvm_scheduler_drain(nullptr, 0));
+  relayvm_run_group_free(nullptr);
+  CHECK(relayvm_latency_bound(0) == 1000);
+  walk.Add("relayvm_latency_bound");
+  for (const char* name :
+       {"create", "run", "get_stats", "free", "make_group", "get_group_stats", "drain"})
     walk.Add(std::string("relayvm_scheduler_") + name);
-  for (const char* name : {"cancel", "id", "free"}) walk.Add(std::string("relayvm_run_") + name);
+  for (const char* name : {"cancel", "id", "free", "group_free"})
+    walk.Add(std::string("relayvm_run_") + name);
 }
 
 void WalkTrace(Walk& walk) {

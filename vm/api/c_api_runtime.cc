@@ -65,12 +65,13 @@ class HostTrace : public relayvm::TraceSink {
          relayvm_kernel_event{sizeof(relayvm_kernel_event), event.kernel, event.name.data(),
                               event.begin_ns, event.end_ns, event.units, event.run.invocation,
                               event.batch, event.weight, place.get(), event.suspended_ns,
-                              event.run.executable});
+                              event.run.executable, event.run.tag});
   }
   void OnInstruction(const relayvm::InstructionEvent& event) override {
     Call(functions_->on_instruction,
          relayvm_instruction_event{sizeof(relayvm_instruction_event), event.function, event.pc,
-                                   event.depth, event.run.invocation, event.run.executable});
+                                   event.depth, event.run.invocation, event.run.executable,
+                                   event.run.tag});
   }
   void OnRunBegin(const relayvm::RunEvent& event) override {
     Call(functions_->on_run_begin, Run(event));
@@ -79,20 +80,22 @@ class HostTrace : public relayvm::TraceSink {
     Call(functions_->on_run_end, Run(event));
   }
   void OnSlice(const relayvm::SliceEvent& event) override {
-    Call(functions_->on_slice, relayvm_slice_event{sizeof(relayvm_slice_event), event.begin_ns,
-                                                   event.end_ns, event.run.invocation});
+    Call(functions_->on_slice,
+         relayvm_slice_event{sizeof(relayvm_slice_event), event.begin_ns, event.end_ns,
+                             event.run.invocation, event.run.tag});
   }
   void OnWait(const relayvm::WaitEvent& event) override {
     Call(functions_->on_wait,
          relayvm_wait_event{sizeof(relayvm_wait_event), static_cast<uint32_t>(event.in_batch),
-                            event.begin_ns, event.end_ns, event.run.invocation});
+                            event.begin_ns, event.end_ns, event.run.invocation, event.run.tag});
   }
   void OnHostCall(const relayvm::HostCallEvent& event) override {
     const HostPlace place(*event.run.executable, event.function, event.pc);
     Call(functions_->on_host_call,
          relayvm_host_call_event{sizeof(relayvm_host_call_event), event.host_function,
                                  event.name.data(), event.begin_ns, event.end_ns,
-                                 event.run.invocation, place.get(), event.run.executable});
+                                 event.run.invocation, place.get(), event.run.executable,
+                                 event.run.tag});
   }
   void OnBatch(const relayvm::BatchEvent& event) override {
     Call(functions_->on_batch,
@@ -119,7 +122,8 @@ class HostTrace : public relayvm::TraceSink {
             event.begin_ns,
             event.end_ns,
             event.run.invocation,
-            event.run.executable};
+            event.run.executable,
+            event.run.tag};
   }
   // NOLINTEND(bugprone-suspicious-stringview-data-usage)
 

@@ -14,7 +14,32 @@ extern "C" {
 
 /* NOLINTBEGIN(modernize-use-using): C has nothing else. */
 typedef struct relayvm_scheduler relayvm_scheduler;
+typedef struct relayvm_run_group
+    relayvm_run_group;                  /* of runs that are limited and counted together */
 typedef struct relayvm_run relayvm_run; /* one that was accepted; may be freed at any time */
+
+/* Threads of the host, for a scheduler that has none of its own (Executor of scheduler.h). These
+ * functions only queue the job, which must not run before they return; they are called from any
+ * thread, several at once. Each job runs once, job(context). */
+typedef void (*relayvm_job)(void* context);
+typedef struct relayvm_executor {
+  uint32_t struct_size;
+  void* user;
+  void (*post)(void* user, relayvm_job job, void* context); /* soon */
+  void (*post_at)(void* user, int64_t time_ns, relayvm_job job,
+                  void* context); /* of the steady clock */
+  void (*release)(void* user);    /* may be NULL */
+} relayvm_executor;
+
+/* A run that has ended. */
+typedef struct relayvm_run_report {
+  uint32_t struct_size;        /* set by the library */
+  int status;                  /* its code */
+  uint64_t id;                 /* relayvm_run_id */
+  uint64_t tag;                /* of relayvm_invocation_options */
+  uint64_t invocation;         /* as events of traces say; 0: it has not begun */
+  int64_t queued_ns, total_ns; /* from the call to the begin, and to the end */
+} relayvm_run_report;
 
 typedef struct relayvm_scheduler_options {
   uint32_t struct_size;
@@ -26,7 +51,19 @@ typedef struct relayvm_scheduler_options {
    * no batching; how long a call waits for others, 0: a millisecond. */
   uint64_t max_batch;
   int64_t max_batch_wait_ns;
+  const relayvm_executor*
+      executor; /* copied; NULL: threads of its own, else num_threads jobs at once */
+  /* Told of each run that was accepted, before its completion is called, as that is; may be NULL. */
+  void (*on_end)(void* user, const relayvm_run_report* report);
+  void* on_end_user;
 } relayvm_scheduler_options;
+
+typedef struct relayvm_run_group_options {
+  uint32_t struct_size;
+  uint32_t reserved;
+  uint64_t max_active,
+      max_queued; /* as those of the scheduler, of the group's runs; 0: any number */
+} relayvm_run_group_options;
 
 typedef int32_t relayvm_priority;
 enum {
@@ -43,7 +80,22 @@ typedef struct relayvm_run_options {
    * until the completion. */
   const relayvm_output* outputs;
   size_t num_outputs;
+  /* Groups of this scheduler; NULL: none. */
+  const relayvm_run_group *tenant, *model;
+  const relayvm_runtime* runtime; /* what it runs on, with its limit; NULL: the scheduler's */
+  /* Of each input, in any order; NULL: they are in the function's order. */
+  const char* const* input_names;
 } relayvm_run_options;
+
+/* Latencies in fixed buckets: buckets[i] counts what was below relayvm_latency_bound(i), and not
+ * below that of the one before. */
+typedef struct relayvm_latency {
+  uint64_t count;
+  int64_t sum_ns;
+  uint64_t buckets[64];
+} relayvm_latency;
+/* 1 us, 1.5, 2, 3, 4, 6, 8 ... 36 minutes, in nanoseconds; INT64_MAX for the last. */
+int64_t relayvm_latency_bound(size_t bucket);
 
 typedef struct relayvm_scheduler_stats {
   uint32_t struct_size; /* set by the caller */
@@ -53,7 +105,16 @@ typedef struct relayvm_scheduler_stats {
   /* Of batching: kernels that ran for several calls, those calls, and calls that ran alone after
    * all. */
   uint64_t batches, batched_calls, lone_calls;
+  /* From the call to the begin, of runs that began; and to the end, of all. */
+  relayvm_latency queue_time, latency;
 } relayvm_scheduler_stats;
+
+typedef struct relayvm_run_group_stats {
+  uint32_t struct_size; /* set by the caller */
+  uint32_t reserved;
+  uint64_t accepted, refused, ended[11], queued, active;
+  relayvm_latency queue_time, latency;
+} relayvm_run_group_stats;
 
 /* Called once for each run that was accepted, on a thread of the scheduler. One of the two is NULL;
  * both are the receiver's and are freed by it. May start runs; must not free the scheduler. */
@@ -64,6 +125,17 @@ relayvm_status* relayvm_scheduler_create(relayvm_runtime* runtime,
                                          relayvm_scheduler** out);
 /* Cancels all runs and waits for their completions. */
 void relayvm_scheduler_free(relayvm_scheduler* scheduler);
+relayvm_status* relayvm_scheduler_make_group(relayvm_scheduler* scheduler,
+                                             const relayvm_run_group_options* options,
+                                             relayvm_run_group** out);
+void relayvm_run_group_free(relayvm_run_group* group); /* its runs go on */
+relayvm_status* relayvm_scheduler_get_group_stats(const relayvm_scheduler* scheduler,
+                                                  const relayvm_run_group* group,
+                                                  relayvm_run_group_stats* stats);
+/* Accepts no runs from here on (RELAYVM_FAILED_PRECONDITION), and waits until all have ended, their
+ * completions too. RELAYVM_DEADLINE_EXCEEDED when that takes longer than `timeout_ns` (INT64_MAX:
+ * no limit): those that are left go on. */
+relayvm_status* relayvm_scheduler_drain(relayvm_scheduler* scheduler, int64_t timeout_ns);
 /* After a failure the completion is not called. `out` may be NULL; else it is there before anything
  * of the run begins, so that its completion and host functions can use it. */
 relayvm_status* relayvm_scheduler_run(relayvm_scheduler* scheduler, relayvm_executable* executable,

@@ -51,6 +51,37 @@ static void SeeHandle(void* context, relayvm_status* status, relayvm_value* resu
   ++handled->ended;
 }
 
+/* A host's executor: jobs that wait for RunJobs. */
+static struct {
+  relayvm_job job[8];
+  void* context[8];
+  int count;
+} jobs;
+static int releases = 0;
+static void PostJob(void* user, relayvm_job job, void* context) {
+  (void)user;
+  jobs.job[jobs.count] = job;
+  jobs.context[jobs.count++] = context;
+}
+static void PostJobAt(void* user, int64_t time_ns, relayvm_job job, void* context) {
+  (void)time_ns;
+  PostJob(user, job, context);
+}
+static void CountRelease(void* user) {
+  (void)user;
+  ++releases;
+}
+static void RunJobs(void) {
+  while (jobs.count > 0) {
+    --jobs.count;
+    jobs.job[jobs.count](jobs.context[jobs.count]);
+  }
+}
+static relayvm_run_report last_report;
+static void SeeReport(void* user, const relayvm_run_report* report) {
+  *(relayvm_run_report*)user = *report;
+}
+
 static int CodeOf(relayvm_status* status) {
   const int code = relayvm_status_code(status);
   relayvm_status_free(status);
@@ -150,9 +181,38 @@ const char* RunSchedulerProgram(const void* bytes, size_t size) {
   EXPECT(CodeOf(relayvm_scheduler_run(scheduler, program, "main", &some, 1, &soon, Complete, &tally,
                                       NULL)) == RELAYVM_INVALID_ARGUMENT);
 
+  /* By name, in groups, with a tag. */
+  relayvm_run_group *tenant = NULL, *model = NULL;
+  const relayvm_run_group_options one_at_once = {.struct_size = sizeof one_at_once,
+                                                 .max_active = 1};
+  EXPECT(relayvm_scheduler_make_group(scheduler, &one_at_once, &tenant) == NULL);
+  EXPECT(relayvm_scheduler_make_group(scheduler, NULL, &model) == NULL);
+  const char* names[] = {"x0"};
+  limits.tag = 77;
+  relayvm_run_options named = {.struct_size = sizeof named,
+                               .invocation = &limits,
+                               .tenant = tenant,
+                               .model = model,
+                               .input_names = names};
+  const int before = tally.results;
+  for (int i = 0; i < 3; ++i)
+    EXPECT(relayvm_scheduler_run(scheduler, program, "main", &some, 1, &named, Complete, &tally,
+                                 NULL) == NULL);
+  while (tally.results < before + 3) {
+  }
+  names[0] = "x1";
+  EXPECT(CodeOf(relayvm_scheduler_run(scheduler, program, "main", &some, 1, &named, Complete,
+                                      &tally, NULL)) == RELAYVM_INVALID_ARGUMENT);
+  relayvm_run_group_stats of_tenant = {.struct_size = sizeof of_tenant};
+  EXPECT(relayvm_scheduler_get_group_stats(scheduler, tenant, &of_tenant) == NULL);
+  EXPECT(of_tenant.accepted == 3 && of_tenant.ended[RELAYVM_OK] == 3);
+  EXPECT(of_tenant.latency.count == 3 && of_tenant.queue_time.count == 3);
+  relayvm_run_group_free(tenant);
+  relayvm_run_group_free(model);
+
   relayvm_scheduler_stats stats = {.struct_size = sizeof stats};
   EXPECT(relayvm_scheduler_get_stats(scheduler, &stats) == NULL);
-  EXPECT(stats.accepted == 2 * kRuns + 4 && stats.ended[RELAYVM_OK] == 2 * kRuns + 1);
+  EXPECT(stats.accepted == 2 * kRuns + 7 && stats.ended[RELAYVM_OK] == 2 * kRuns + 4);
   EXPECT(stats.ended[RELAYVM_CANCELLED] == 1 && stats.ended[RELAYVM_NOT_FOUND] == 1);
   EXPECT(stats.batches == 0 && stats.batched_calls == 0 && stats.lone_calls == 0);
   /* A caller of the first version has room for less. */
@@ -161,6 +221,39 @@ const char* RunSchedulerProgram(const void* bytes, size_t size) {
   EXPECT(relayvm_scheduler_get_stats(scheduler, &stats) == NULL && stats.batches == 123);
   stats.struct_size = 0;
   EXPECT(CodeOf(relayvm_scheduler_get_stats(scheduler, &stats)) == RELAYVM_INVALID_ARGUMENT);
+
+  EXPECT(stats.latency.count == stats.accepted && stats.latency.sum_ns > 0);
+
+  /* On threads of the host: here those that call RunJobs. */
+  relayvm_executor executor = {sizeof executor, &jobs, PostJob, PostJobAt, CountRelease};
+  relayvm_scheduler_options hosted = {.struct_size = sizeof hosted,
+                                      .executor = &executor,
+                                      .on_end = SeeReport,
+                                      .on_end_user = &last_report};
+  relayvm_scheduler* on_host = NULL;
+  relayvm_runtime* small = NULL;
+  EXPECT(relayvm_runtime_create(NULL, &small) == NULL);
+  executor.post_at = NULL;
+  EXPECT(CodeOf(relayvm_scheduler_create(small, &hosted, &on_host)) == RELAYVM_INVALID_ARGUMENT);
+  EXPECT(releases == 0);
+  executor.post_at = PostJobAt;
+  EXPECT(relayvm_scheduler_create(small, &hosted, &on_host) == NULL);
+  named.tenant = named.model = NULL;
+  named.input_names = NULL;
+  struct tally on_threads = {0, 0, 0, 0};
+  EXPECT(relayvm_scheduler_run(on_host, program, "main", &some, 1, &named, Complete, &on_threads,
+                               NULL) == NULL);
+  EXPECT(on_threads.results == 0 && jobs.count == 1);
+  RunJobs();
+  EXPECT(on_threads.results == 1 && jobs.count == 0);
+  EXPECT(last_report.tag == 77 && last_report.id == 1 && last_report.status == RELAYVM_OK);
+  EXPECT(last_report.invocation != 0 && last_report.total_ns >= last_report.queued_ns);
+  EXPECT(relayvm_scheduler_drain(on_host, 0) == NULL);
+  EXPECT(CodeOf(relayvm_scheduler_run(on_host, program, "main", &some, 1, NULL, Complete,
+                                      &on_threads, NULL)) == RELAYVM_FAILED_PRECONDITION);
+  relayvm_scheduler_free(on_host);
+  EXPECT(releases == 1);
+  relayvm_runtime_free(small);
 
   /* Freeing it ends what runs. */
   EXPECT(relayvm_scheduler_run(scheduler, program, "main", &many, 1, NULL, Complete, &tally,

@@ -123,6 +123,9 @@ struct InvocationOptions {
   size_t native_stack_bytes = 256 << 10;
   // Whatever host functions want to know of this invocation (HostCall::context).
   void* host_context = nullptr;
+  // The host's name for what it runs, a request: stands in all events of traces and in RunReport,
+  // and host functions see it (HostCall::tag).
+  uint64_t tag = 0;
 };
 
 struct InvocationStats {  // of the latest run
@@ -248,6 +251,8 @@ class Invocation {
   uint64_t id() const;  // from 1, in its runtime
   // InvocationOptions::host_context, from the next call of a host function on.
   void set_host_context(void* context);
+  // InvocationOptions::tag. REQUIRES: nothing is running.
+  void set_tag(uint64_t tag);
 
  private:
   friend class Scheduler;

@@ -22,6 +22,7 @@ HostCall::HostCall(vm::InterpreterContext& context, const Executable& executable
       call_(++context.host_calls) {}
 
 uint64_t HostCall::invocation_id() const { return context_.invocation_id; }
+uint64_t HostCall::tag() const { return context_.tag; }
 void* HostCall::context() const { return context_.host_context; }
 std::chrono::steady_clock::time_point HostCall::deadline() const {
   return vm::ToTimePoint(context_.deadline);

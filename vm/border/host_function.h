@@ -63,8 +63,9 @@ class HostCall {
   std::span<const Value> args() const { return args_; }
   std::string_view function() const { return function_; }
   const Executable& executable() const { return executable_; }
-  // Of the invocation: Invocation::id(), InvocationOptions::host_context.
+  // Of the invocation: Invocation::id(), InvocationOptions::tag and host_context.
   uint64_t invocation_id() const;
+  uint64_t tag() const;
   void* context() const;
   // When its run is out of time; time_point::max() without a limit.
   std::chrono::steady_clock::time_point deadline() const;

@@ -289,6 +289,7 @@ Result<std::unique_ptr<Invocation>> Invocation::Impl::Create(
   context.wait = std::make_shared<vm::WaitState>();
   context.sampling = context.invocation_id = impl->runtime->NextInvocationId();
   context.host_context = options.host_context;
+  context.tag = options.tag;
   return std::unique_ptr<Invocation>(new Invocation(std::move(impl)));
 }
 
@@ -458,6 +459,7 @@ InvocationStats Invocation::stats() const { return impl_->stats; }
 bool Invocation::running() const { return impl_->fiber.has_value() && !impl_->fiber->done(); }
 const Executable& Invocation::executable() const { return *impl_->executable; }
 void Invocation::set_host_context(void* context) { impl_->context.host_context = context; }
+void Invocation::set_tag(uint64_t tag) { impl_->context.tag = tag; }
 void Invocation::set_batching(bool batching) { impl_->context.batches = batching; }
 uint64_t Invocation::id() const { return impl_->context.invocation_id; }
 

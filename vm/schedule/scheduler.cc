@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <map>
 #include <mutex>
 #include <new>
 #include <string>
@@ -17,6 +16,7 @@
 #include "vm/platform/thread_pool.h"
 #include "vm/run/interpreter.h"
 #include "vm/schedule/batch.h"
+#include "vm/schedule/task.h"
 
 namespace relayvm {
 namespace {
@@ -35,88 +35,65 @@ PriorityOrder OrderAt(uint64_t turn) {
 // A call waits until each run that was ready when it came has had so many turns: those that would
 // join it soon have done so.
 constexpr uint64_t kTurnsOfBatch = 4;
+// Of a job that the host's executor runs, before it is queued again.
+constexpr int kTurnsOfJob = 8;
+
+int64_t Nanoseconds(Clock::duration time) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
+}
 
 }  // namespace
-
-struct Scheduler::Handle::Task {
-  using Timers = std::multimap<TimePoint, Task*>;
-
-  uint64_t id = 0;
-  Priority priority = Priority::kNormal;
-  TimePoint deadline;
-  RunRequest request;  // until it begins
-  Completion completion;
-  // Under Impl::mutex: its place in a queue, in the list of those that the end cancels, and among
-  // the timers. They are made with the run, so that nothing that happens to it later takes memory.
-  std::shared_ptr<Task> next_in_queue, next_to_cancel;
-  Task* previous_in_queue = nullptr;
-  bool is_queued = false;        // in Impl::queued
-  Timers::node_type timer;       // while it is not set
-  Timers::iterator timer_place;  // while it is
-  // Comes before Impl::mutex where both are held. While it is held the invocation stays; the thread
-  // that runs it needs no lock.
-  std::mutex mutex;
-  Impl* scheduler = nullptr;               // until its end
-  std::unique_ptr<Invocation> invocation;  // from its beginning to its end
-  std::atomic<bool> is_cancelled{false};
-  // Of the thread that has it: what is left of its slice, while a kernel runs it with others.
-  std::chrono::nanoseconds slice{0};
-};
 
 struct Scheduler::Impl {
   using Task = Handle::Task;
   using TaskPtr = std::shared_ptr<Task>;
-  class Queue {
-   public:
-    bool empty() const { return first_ == nullptr; }
-    void Push(TaskPtr task) {
-      Task* pushed = task.get();
-      pushed->previous_in_queue = last_;
-      (empty() ? first_ : last_->next_in_queue) = std::move(task);
-      last_ = pushed;
-    }
-    void PushFirst(TaskPtr task) {
-      (empty() ? last_ : first_->previous_in_queue) = task.get();
-      task->next_in_queue = std::move(first_);
-      first_ = std::move(task);
-    }
-    TaskPtr Pop() { return Remove(*first_); }
-    TaskPtr Remove(Task& task) {
-      Task* const previous = std::exchange(task.previous_in_queue, nullptr);
-      TaskPtr& from = previous == nullptr ? first_ : previous->next_in_queue;
-      TaskPtr removed = std::exchange(from, std::move(task.next_in_queue));
-      (from == nullptr ? last_ : from->previous_in_queue) = previous;
-      return removed;
-    }
-
-   private:
-    TaskPtr first_;
-    Task* last_ = nullptr;
-  };
-  using ByPriority = std::array<Queue, kNumPriorities>;
+  using Queue = Task::Queue;
+  using ByPriority = Task::ByPriority;
 
   std::shared_ptr<Runtime> runtime;
   SchedulerOptions options;
 
   mutable std::mutex mutex;
   std::condition_variable work;
-  ByPriority queued, ready;
-  Queue ending;  // ready, and only to end: these go before all others
+  std::condition_variable ended;  // all runs have, and all jobs
+  ByPriority queued, ready;       // queued: those that no group keeps waiting
+  Queue ending;                   // ready, and only to end: these go before all others
   Task::Timers timers;
   std::unordered_map<uint64_t, TaskPtr> tasks;  // that have not ended, by id
   vm::BatchQueue batches{SIZE_MAX};
-  size_t num_queued = 0, num_ready = 0, num_active = 0, num_running = 0;
+  // num_kept: wait for a place in a group.
+  size_t num_queued = 0, num_kept = 0, num_ready = 0, num_active = 0, num_running = 0;
   std::array<bool, kNumPriorities> began{};  // of each: whether it was a new run's turn last
   uint64_t turn = 0;
-  bool stopping = false;
+  bool stopping = false, draining = false;
   SchedulerStats totals;  // only what counts since the beginning
-  uint64_t last_id = 0;
+  uint64_t last_id = 0, last_group_id = 0;
+  std::vector<std::shared_ptr<RunGroup::State>> groups;
 
   std::vector<std::thread> threads;
+  // --- With an executor, instead of threads ---
+  // Called when a timer is due; outlives the scheduler where the host's timers do.
+  struct Tick {
+    std::mutex mutex;  // comes before Impl::mutex
+    Impl* scheduler;
+    std::atomic<size_t> references{1};
+    explicit Tick(Impl* scheduler) : scheduler(scheduler) {}
+    void Drop() {
+      if (references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+    }
+  };
+  uint32_t max_jobs = 0;
+  std::atomic<uint32_t> num_jobs{0};  // goes down under `mutex`
+  Tick* tick = nullptr;
+  TimePoint tick_at = TimePoint::max();                   // of the next one, under `mutex`
+  std::vector<std::unique_ptr<vm::BatchRunner>> runners;  // of jobs to come, under `mutex`
 
   static Result<std::unique_ptr<Scheduler>> Create(std::shared_ptr<Runtime> runtime,
                                                    const SchedulerOptions& options);
   Result<Handle> RunAsync(RunRequest request, Completion completion, Handle* handle);
+  Status SetGroups(Task& task, std::shared_ptr<RunGroup::State> a,
+                   std::shared_ptr<RunGroup::State> b) const;
+  Status WhyRefused(const Task& task) const;  // with `mutex`
 
   // --- Queues; all with `mutex` ---
 
@@ -130,11 +107,65 @@ struct Scheduler::Impl {
   // A run that will not begin, because it was cancelled or is late: a thread ends it, however many
   // are active.
   void EndQueued(Task& task) {
+    ByPriority* from = &queued;
+    if (WaitsForGroup(task)) from = &task.groups[task.num_places]->waiting;
+    --(from == &queued ? num_queued : num_kept);
+    TaskPtr removed = (*from)[static_cast<size_t>(task.priority)].Remove(task);
+    SetBegun(task);
+    PushEnding(std::move(removed));
+  }
+  void SetBegun(Task& task) {
     StopTimer(task);
     task.is_queued = false;
-    --num_queued;
     ++num_active;
-    PushEnding(queued[static_cast<size_t>(task.priority)].Remove(task));
+    task.report.queued_ns = Nanoseconds(Clock::now() - task.accepted_at);
+    for (const auto& group : task.groups) {
+      if (group == nullptr) continue;
+      --group->stats.queued;
+      ++group->stats.active;
+    }
+  }
+
+  // --- Groups; all with `mutex` ---
+
+  static bool WaitsForGroup(const Task& task) {
+    return task.num_places < task.groups.size() && task.groups[task.num_places] != nullptr;
+  }
+  // Takes places in its groups, as far as there are some; with all of them it may begin.
+  void Admit(TaskPtr task) {
+    const auto priority = static_cast<size_t>(task->priority);
+    while (WaitsForGroup(*task)) {
+      RunGroup::State& group = *task->groups[task->num_places];
+      if (group.num_places >= group.options.max_active) {
+        group.waiting[priority].Push(std::move(task));
+        ++num_kept;
+        return;
+      }
+      ++group.num_places;
+      ++task->num_places;
+    }
+    queued[priority].Push(std::move(task));
+    ++num_queued;
+  }
+  // Gives its places to those that wait for them.
+  void LeaveGroups(Task& task) {
+    for (size_t i = 0; i < task.num_places; ++i) {
+      RunGroup::State& group = *task.groups[i];
+      --group.num_places;
+      const size_t priority = First(group.waiting, {0, 1, 2});
+      if (priority == kNumPriorities) continue;
+      --num_kept;
+      Admit(group.waiting[priority].Pop());
+    }
+    task.num_places = 0;
+  }
+  // The scheduler's, and those of its groups.
+  template <typename Function>
+  void ForTotals(const Task& task, const Function& function) {
+    function(totals);
+    for (const auto& group : task.groups) {
+      if (group != nullptr) function(group->stats);
+    }
   }
   void PushEnding(TaskPtr task) {
     task->slice = options.slice;
@@ -172,33 +203,38 @@ struct Scheduler::Impl {
       return ready[priority].Pop();
     }
     --num_queued;
-    ++num_active;
     TaskPtr task = queued[priority].Pop();
-    task->is_queued = false;
+    SetBegun(*task);
+    ForTotals(*task, [&](RunTotals& totals) { totals.queue_time.Add(task->report.queued_ns); });
     task->slice = options.slice;
-    StopTimer(*task);
     return task;
   }
 
   // --- Threads ---
 
+  // A batch or a slice; false: there is none to run now.
+  bool RunOne(vm::BatchRunner& runner, std::unique_lock<std::mutex>& lock) {
+    WakeDue(lock);
+    if (vm::BatchQueue::GroupPtr group = NextBatch()) {
+      RunBatch(std::move(group), runner, lock);
+      return true;
+    }
+    const TaskPtr task = Next();
+    if (task == nullptr) return false;
+    ++num_running;
+    ++totals.slices;
+    lock.unlock();
+    RunSlice(task);
+    lock.lock();
+    return true;
+  }
+
   void Work() {
+    current = this;
     vm::BatchRunner runner;
     std::unique_lock lock(mutex);
     for (;;) {
-      WakeDue(lock);
-      if (vm::BatchQueue::GroupPtr group = NextBatch()) {
-        RunBatch(std::move(group), runner, lock);
-        continue;
-      }
-      if (TaskPtr task = Next()) {
-        ++num_running;
-        ++totals.slices;
-        lock.unlock();
-        RunSlice(task);
-        lock.lock();
-        continue;
-      }
+      if (RunOne(runner, lock)) continue;
       if (stopping && tasks.empty()) return;
       if (timers.empty()) {
         work.wait(lock);
@@ -206,6 +242,62 @@ struct Scheduler::Impl {
         work.wait_until(lock, TimePoint(timers.begin()->first));
       }
     }
+  }
+
+  // Somebody is to look for work.
+  void Notify() {
+    if (options.executor == nullptr) return work.notify_one();
+    // One that ends meanwhile has seen what was there before this was called.
+    uint32_t jobs = num_jobs.load();
+    while (jobs < max_jobs) {
+      if (num_jobs.compare_exchange_weak(jobs, jobs + 1)) return options.executor->Post(Job, this);
+    }
+  }
+  void NotifyAll(size_t count) {
+    if (options.executor == nullptr) return work.notify_all();
+    for (size_t i = 0; i < std::min<size_t>(count, max_jobs); ++i) Notify();
+  }
+
+  // Of the executor: runs what there is for a while.
+  static void Job(void* self) { static_cast<Impl*>(self)->RunJob(); }
+  void RunJob() {
+    const Impl* const before =
+        std::exchange(current, this);  // the executor may run jobs within jobs
+    std::unique_lock lock(mutex);
+    std::unique_ptr<vm::BatchRunner> runner = std::move(runners.back());
+    runners.pop_back();
+    int turns = 0;
+    while (turns < kTurnsOfJob && RunOne(*runner, lock)) ++turns;
+    runners.push_back(std::move(runner));  // there is room
+    current = before;
+    if (turns == kTurnsOfJob) return options.executor->Post(Job, this);
+    AskForTick();
+    // The last to look at the scheduler, which may go then.
+    if (num_jobs.fetch_sub(1) == 1) ended.notify_all();
+  }
+
+  // With `mutex`: has the executor call when the first timer is due.
+  void AskForTick() {
+    if (tick == nullptr || timers.empty() || timers.begin()->first >= tick_at) return;
+    tick_at = timers.begin()->first;
+    tick->references.fetch_add(1, std::memory_order_relaxed);
+    options.executor->PostAt(
+        tick_at,
+        [](void* context) {
+          auto* const due = static_cast<Tick*>(context);
+          {
+            const std::lock_guard lock(due->mutex);
+            if (due->scheduler != nullptr) due->scheduler->OnTick();
+          }
+          due->Drop();
+        },
+        tick);
+  }
+  void OnTick() {
+    std::unique_lock lock(mutex);
+    tick_at = TimePoint::max();
+    WakeDue(lock);
+    AskForTick();
   }
 
   // --- Batches ---
@@ -283,7 +375,7 @@ struct Scheduler::Impl {
       }
     }
     batches.Recycle(std::move(group));
-    if (size > 1 && threads.size() > 1) work.notify_all();
+    if (size > 1) NotifyAll(size);
   }
 
   // A run whose call waits for others; its slice began at `began_at`.
@@ -307,7 +399,7 @@ struct Scheduler::Impl {
       const TaskPtr task = tasks.at(timers.begin()->second->id);
       if (task->is_queued) {
         EndQueued(*task);
-        work.notify_one();
+        Notify();
         continue;
       }
       StopTimer(*task);
@@ -332,6 +424,7 @@ struct Scheduler::Impl {
     StopTimer(task);
     task.timer.key() = at;
     task.timer_place = timers.insert(std::move(task.timer));
+    AskForTick();
   }
   void StopTimer(Task& task) {
     if (task.timer.empty()) task.timer = timers.extract(task.timer_place);
@@ -367,7 +460,7 @@ struct Scheduler::Impl {
           --num_running;
           SetTimer(*task, at);
         }
-        work.notify_one();
+        Notify();
         return;
       }
     }
@@ -387,10 +480,12 @@ struct Scheduler::Impl {
       std::chrono::nanoseconds& timeout = request.options.timeout;
       timeout = timeout.count() <= 0 ? left : std::min<std::chrono::nanoseconds>(timeout, left);
     }
-    auto made = Invocation::Create(runtime, request.executable, request.options);
+    auto made = Invocation::Create(request.runtime != nullptr ? request.runtime : runtime,
+                                   request.executable, request.options);
     if (!made.ok()) return made.status();
     (*made)->set_batching(has_batching());
     RELAYVM_RETURN_IF_ERROR((*made)->set_on_ready([this, id = task->id] { OnReady(id); }));
+    task->report.invocation = (*made)->id();
     {
       std::lock_guard lock(task->mutex);
       if (task->is_cancelled) return cancelled();
@@ -410,7 +505,7 @@ struct Scheduler::Impl {
         PushReady(task);
       }
     }
-    work.notify_one();
+    Notify();
   }
 
   void End(const TaskPtr& task, Result<Value> result) {
@@ -421,21 +516,38 @@ struct Scheduler::Impl {
       invocation = std::move(task->invocation);
     }
     invocation.reset();
+    RunReport& report = task->report;
+    report.status = result.status().code();
+    report.total_ns = Nanoseconds(Clock::now() - task->accepted_at);
     {
       std::lock_guard lock(mutex);
-      ++totals.ended[static_cast<size_t>(result.status().code())];
+      ForTotals(*task, [&](RunTotals& totals) {
+        ++totals.ended[static_cast<size_t>(report.status)];
+        totals.latency.Add(report.total_ns);
+      });
+      for (const auto& group : task->groups) {
+        if (group != nullptr) --group->stats.active;
+      }
       --num_active;
       --num_running;
-      if (num_queued > 0) work.notify_one();  // the completion may take a while
+      LeaveGroups(*task);
+      if (num_queued > 0) Notify();  // the completion may take a while
     }
+    if (options.on_end != nullptr) options.on_end(report);
     task->completion(std::move(result));
     task->completion = nullptr;
     std::lock_guard lock(mutex);
     StopTimer(*task);
     tasks.erase(task->id);
-    if (tasks.empty()) work.notify_all();
+    if (!tasks.empty()) return;
+    ended.notify_all();
+    if (stopping) work.notify_all();
   }
+
+  static thread_local const Impl* current;  // that the thread runs for
 };
+
+thread_local const Scheduler::Impl* Scheduler::Impl::current = nullptr;
 
 Scheduler::Scheduler(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
@@ -465,6 +577,13 @@ Result<std::unique_ptr<Scheduler>> Scheduler::Impl::Create(std::shared_ptr<Runti
   }
   std::unique_ptr<Scheduler> scheduler(new Scheduler(std::move(impl)));
   Impl* self = scheduler->impl_.get();
+  if (options.executor != nullptr) {
+    self->max_jobs = threads;
+    for (uint32_t i = 0; i < threads; ++i)
+      self->runners.push_back(std::make_unique<vm::BatchRunner>());
+    self->tick = new Tick(self);
+    return scheduler;
+  }
   try {
     for (uint32_t i = 0; i < threads; ++i) self->threads.emplace_back([self] { self->Work(); });
   } catch (const std::system_error& e) {
@@ -479,6 +598,7 @@ Scheduler::~Scheduler() {
   {
     std::lock_guard lock(impl.mutex);
     impl.stopping = true;
+    for (const auto& group : impl.groups) group->scheduler = nullptr;
     for (const auto& [id, task] : impl.tasks) task->next_to_cancel = std::exchange(first, task);
   }
   while (first != nullptr) {
@@ -487,6 +607,54 @@ Scheduler::~Scheduler() {
   }
   impl.work.notify_all();
   for (std::thread& thread : impl.threads) thread.join();
+  if (impl.options.executor == nullptr) return;
+  {
+    std::unique_lock lock(impl.mutex);
+    impl.ended.wait(lock, [&] { return impl.tasks.empty() && impl.num_jobs == 0; });
+  }
+  if (impl.tick == nullptr) return;
+  {
+    const std::lock_guard lock(impl.tick->mutex);
+    impl.tick->scheduler = nullptr;
+  }
+  impl.tick->Drop();
+}
+
+Result<RunGroup> Scheduler::MakeGroup(const RunGroupOptions& options) {
+  return Guarded([&]() -> Result<RunGroup> {
+    if (options.max_active == 0)
+      return Status(StatusCode::kInvalidArgument, "expected a max_active above 0, found 0");
+    RunGroup group;
+    group.state_ = std::make_shared<RunGroup::State>();
+    group.state_->options = options;
+    group.state_->scheduler = impl_.get();
+    const std::lock_guard lock(impl_->mutex);
+    // Those that nobody has any more go, now and then.
+    auto& groups = impl_->groups;
+    if (groups.size() == groups.capacity())
+      std::erase_if(groups, [](const auto& one) { return one.use_count() == 1; });
+    groups.push_back(group.state_);
+    group.state_->id = ++impl_->last_group_id;
+    return group;
+  });
+}
+
+Status Scheduler::Drain(TimePoint deadline) {
+  return Guarded([&]() -> Status {
+    Impl& impl = *impl_;
+    if (IsOwnThread())
+      return {StatusCode::kFailedPrecondition, "a run of the scheduler cannot wait for its end"};
+    std::unique_lock lock(impl.mutex);
+    impl.draining = true;
+    const auto done = [&] { return impl.tasks.empty(); };
+    if (deadline == TimePoint::max()) {
+      impl.ended.wait(lock, done);
+    } else if (!impl.ended.wait_until(lock, deadline, done)) {
+      return {StatusCode::kDeadlineExceeded,
+              std::to_string(impl.tasks.size()) + " runs have not ended"};
+    }
+    return OkStatus();
+  });
 }
 
 Result<Scheduler::Handle> Scheduler::RunAsync(RunRequest request, Completion completion,
@@ -506,6 +674,10 @@ Result<Scheduler::Handle> Scheduler::Impl::RunAsync(RunRequest request, Completi
   auto task = std::make_shared<Task>();
   task->priority = request.priority;
   task->deadline = request.deadline;
+  task->accepted_at = Clock::now();
+  task->report.tag = request.options.tag;
+  RELAYVM_RETURN_IF_ERROR(
+      SetGroups(*task, std::move(request.tenant.state_), std::move(request.model.state_)));
   task->request = std::move(request);
   task->completion = std::move(completion);
   task->scheduler = this;
@@ -513,31 +685,59 @@ Result<Scheduler::Handle> Scheduler::Impl::RunAsync(RunRequest request, Completi
   task->timer = timer.extract(timer.emplace(TimePoint::max(), task.get()));
   {
     std::lock_guard lock(mutex);
-    if (stopping || num_queued >= options.max_queued) {
-      ++totals.refused;
-      return Status(StatusCode::kResourceExhausted,
-                    stopping ? "the scheduler is being destroyed"
-                             : std::to_string(num_queued) + " runs are queued already");
+    if (Status refused = WhyRefused(*task); !refused.ok()) {
+      ForTotals(*task, [](RunTotals& totals) { ++totals.refused; });
+      return refused;
     }
     // The last that takes memory.
     tasks.emplace(last_id + 1, task);
-    task->id = ++last_id;
-    queued[static_cast<size_t>(task->priority)].Push(task);
+    task->id = task->report.id = ++last_id;
     task->is_queued = true;
-    ++num_queued;
+    for (const auto& group : task->groups) {
+      if (group != nullptr) ++group->stats.queued;
+    }
+    ForTotals(*task, [](RunTotals& totals) { ++totals.accepted; });
     SetTimer(*task, task->deadline);
-    ++totals.accepted;
     if (handle != nullptr) *handle = Handle(task);
+    Admit(task);
   }
-  work.notify_one();
+  Notify();  // also of its deadline
   return Handle(std::move(task));
+}
+
+Status Scheduler::Impl::SetGroups(Task& task, std::shared_ptr<RunGroup::State> a,
+                                  std::shared_ptr<RunGroup::State> b) const {
+  if (a == b) b = nullptr;
+  if (a == nullptr || (b != nullptr && b->id < a->id)) std::swap(a, b);
+  for (const auto& group : {a, b}) {
+    if (group != nullptr && group->scheduler != this)
+      return {StatusCode::kInvalidArgument, "the run's group is not of this scheduler"};
+  }
+  task.groups = {std::move(a), std::move(b)};
+  return OkStatus();
+}
+
+Status Scheduler::Impl::WhyRefused(const Task& task) const {
+  if (stopping) return {StatusCode::kResourceExhausted, "the scheduler is being destroyed"};
+  if (draining)
+    return {StatusCode::kFailedPrecondition, "the scheduler accepts no runs: it is drained"};
+  const auto full = [](size_t queued, const char* whose) -> Status {
+    return {StatusCode::kResourceExhausted,
+            std::to_string(queued) + " runs are queued already" + whose};
+  };
+  if (num_queued + num_kept >= options.max_queued) return full(num_queued + num_kept, "");
+  for (const auto& group : task.groups) {
+    if (group != nullptr && group->stats.queued >= group->options.max_queued)
+      return full(group->stats.queued, " in the run's group");
+  }
+  return OkStatus();
 }
 
 SchedulerStats Scheduler::stats() const {
   const Impl& impl = *impl_;
   std::lock_guard lock(impl.mutex);
   SchedulerStats stats = impl.totals;
-  stats.queued = impl.num_queued;
+  stats.queued = impl.num_queued + impl.num_kept;
   stats.ready = impl.num_ready;
   stats.running = impl.num_running;
   const size_t busy = impl.num_ready + impl.num_running;
@@ -545,11 +745,13 @@ SchedulerStats Scheduler::stats() const {
   return stats;
 }
 
-bool Scheduler::IsOwnThread() const {
-  return std::ranges::any_of(impl_->threads, [](const std::thread& thread) {
-    return thread.get_id() == std::this_thread::get_id();
-  });
+RunGroupStats Scheduler::stats(const RunGroup& group) const {
+  if (group.state_ == nullptr || group.state_->scheduler != impl_.get()) return {};
+  const std::lock_guard lock(impl_->mutex);
+  return group.state_->stats;
 }
+
+bool Scheduler::IsOwnThread() const { return Impl::current == impl_.get(); }
 
 void Scheduler::Handle::Cancel() const {
   if (task_ == nullptr) return;
@@ -563,7 +765,7 @@ void Scheduler::Handle::Cancel() const {
     if (!task_->is_queued) return;
     impl.EndQueued(*task_);
   }
-  impl.work.notify_one();
+  impl.Notify();
 }
 
 uint64_t Scheduler::Handle::id() const { return task_ == nullptr ? 0 : task_->id; }

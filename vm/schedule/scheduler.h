@@ -10,6 +10,9 @@
 // next one's turn. Runs that wait in a host function take no thread. Runs of a higher priority go
 // first, but one turn in 16 is that of a lower one, of each in turn, so that all get on.
 //
+// Groups limit and count the runs of a tenant, or of a program. Drain is how a service ends. Where
+// threads are to be the host's, an Executor takes the place of the scheduler's own.
+//
 // Thread-safe. A process that forks has no threads in the child: its schedulers and runtimes are
 // not to be used there. Completions are called once for each run that was accepted, on a thread of
 // the scheduler and without its locks: they may start runs, should not take long, and must not
@@ -32,6 +35,7 @@
 
 #include "bytecode/base/status.h"
 #include "vm/api/relayvm.h"
+#include "vm/trace/latency.h"
 
 namespace relayvm {
 
@@ -52,9 +56,35 @@ struct BatchingOptions {
   std::chrono::nanoseconds max_wait = std::chrono::milliseconds(1);
 };
 
+// Threads of the host, for a scheduler that has none of its own. From any thread, several at once,
+// and while the scheduler has locks: these functions only queue the job. They must not throw, and
+// run each job once, also where the scheduler is gone by then.
+class Executor {
+ public:
+  virtual ~Executor() = default;
+  // Runs job(context) soon, on any thread, but not before this returns. It runs slices of
+  // invocations, for a few times SchedulerOptions::slice.
+  virtual void Post(void (*job)(void* context), void* context) = 0;
+  // The same when the time has come: a deadline, or what a host function waits for. Takes
+  // microseconds.
+  virtual void PostAt(std::chrono::steady_clock::time_point time, void (*job)(void* context),
+                      void* context) = 0;
+};
+
+// A run that has ended.
+struct RunReport {
+  uint64_t id = 0;          // Handle::id
+  uint64_t tag = 0;         // InvocationOptions::tag
+  uint64_t invocation = 0;  // as events of traces say; 0: it has not begun
+  StatusCode status = StatusCode::kOk;
+  int64_t queued_ns = 0, total_ns = 0;  // from RunAsync to the begin, and to the end
+};
+
 struct SchedulerOptions {
-  // Threads that run invocations; 0: as many as the machine has.
+  // Threads that run invocations, or jobs of the executor at once; 0: as many as the machine has.
   uint32_t num_threads = 1;
+  // Null: threads of its own.
+  std::shared_ptr<Executor> executor;
   std::chrono::nanoseconds slice = std::chrono::milliseconds(1);
   // Runs that have begun and not ended, those that wait included; others are queued without memory
   // of their own.
@@ -62,6 +92,24 @@ struct SchedulerOptions {
   // Runs that have not begun: above that, new ones are refused.
   size_t max_queued = 1'000'000;
   BatchingOptions batching;
+  // Told of each run that was accepted, before its completion is called, as that is.
+  std::function<void(const RunReport&)> on_end;
+};
+
+struct RunGroupOptions {
+  size_t max_active = SIZE_MAX;  // as those of SchedulerOptions, of the group's runs
+  size_t max_queued = SIZE_MAX;
+};
+// Runs that are limited and counted together (Scheduler::MakeGroup). Copies share it, and may be
+// older than the scheduler.
+class RunGroup {
+ public:
+  RunGroup() = default;  // none
+
+ private:
+  friend class Scheduler;
+  struct State;
+  std::shared_ptr<State> state_;
 };
 
 struct RunRequest {
@@ -71,14 +119,27 @@ struct RunRequest {
   std::vector<OutputBuffer> outputs;
   InvocationOptions options;
   Priority priority = Priority::kNormal;
+  // None, or groups of this scheduler. A run that the second of them (by when they were made) keeps
+  // waiting counts as active in the first.
+  RunGroup tenant, model;
+  // What it runs on, with its threads for kernels and its memory limit; null: the scheduler's.
+  // Batches are counted and traced by the scheduler's.
+  std::shared_ptr<Runtime> runtime;
   // When it must have ended, its time in the queue included: one that has not begun ends then.
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 };
 
-struct SchedulerStats {
-  // Since the scheduler was made. `ended` counts completions by StatusCode.
+// Since the scheduler, or the group, was made.
+struct RunTotals {
   uint64_t accepted = 0, refused = 0;
-  std::array<uint64_t, kNumStatusCodes> ended{};
+  std::array<uint64_t, kNumStatusCodes> ended{};  // completions by StatusCode
+  // From RunAsync to the begin, of those that began; and to the end, of all.
+  LatencyHistogram queue_time, latency;
+};
+struct RunGroupStats : RunTotals {
+  size_t queued = 0, active = 0;  // now
+};
+struct SchedulerStats : RunTotals {
   uint64_t slices = 0;
   // Kernels that ran for several calls, and those calls; calls that waited and then ran alone.
   uint64_t batches = 0, batched_calls = 0, lone_calls = 0;
@@ -92,7 +153,8 @@ class Scheduler {
 
   static Result<std::unique_ptr<Scheduler>> Create(std::shared_ptr<Runtime> runtime,
                                                    const SchedulerOptions& options = {});
-  // Cancels all runs and waits for their completions. REQUIRES: not called by one of them.
+  // Cancels all runs and waits for their completions. REQUIRES: not called by one of them, nor by
+  // the only thread of its executor.
   ~Scheduler();
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
@@ -107,16 +169,19 @@ class Scheduler {
 
    private:
     friend class Scheduler;
+    friend class RunGroup;
     struct Task;
     explicit Handle(std::shared_ptr<Task> task) : task_(std::move(task)) {}
     std::shared_ptr<Task> task_;
   };
 
-  // Fails with kResourceExhausted when too many are queued or there is no memory, and
-  // kInvalidArgument without an executable or a completion; the completion is then not called. What
-  // Invocation::Start refuses (no such function, other inputs) goes to the completion. `handle`, if
-  // given, is there before anything of the run begins, so that its completion and host functions
-  // can use it.
+  Result<RunGroup> MakeGroup(const RunGroupOptions& options = {});
+
+  // Fails with kResourceExhausted when too many are queued or there is no memory,
+  // kFailedPrecondition once Drain was called, and kInvalidArgument without an executable or a
+  // completion; the completion is then not called. What Invocation::Start refuses (no such
+  // function, other inputs) goes to the completion. `handle`, if given, is there before anything of
+  // the run begins, so that its completion and host functions can use it.
   Result<Handle> RunAsync(RunRequest request, Completion completion, Handle* handle = nullptr);
 
   // For coroutines: co_await gives the result, on a thread of the scheduler.
@@ -136,12 +201,20 @@ class Scheduler {
   };
   Awaitable Run(RunRequest request) { return {*this, std::move(request)}; }
 
+  // Accepts no runs from here on, and waits until all have ended, their completions too.
+  // kDeadlineExceeded when the time comes before: those that are left go on. kFailedPrecondition on
+  // a thread of its own.
+  Status Drain(std::chrono::steady_clock::time_point deadline =
+                   std::chrono::steady_clock::time_point::max());
+
   SchedulerStats stats() const;
-  // Whether the calling thread is one of its own: it must not destroy the scheduler, which waits
-  // for it.
+  RunGroupStats stats(const RunGroup& group) const;  // of another one: zeros
+  // Whether the calling thread runs for it now: it must not destroy the scheduler, which waits for
+  // it.
   bool IsOwnThread() const;
 
  private:
+  friend class RunGroup;
   struct Impl;
   explicit Scheduler(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;

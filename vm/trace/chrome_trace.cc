@@ -151,7 +151,8 @@ std::string ChromeTrace::Json() const {
     // Something that takes no time would end before it begins.
     const int64_t end = std::max(e.end_ns, e.begin_ns + 1);
     const int64_t took = end - e.begin_ns;
-    const std::string id = fmt::format(R"("invocation": {})", e.run.invocation);
+    const std::string id =
+        fmt::format(R"("invocation": {}, "tag": {})", e.run.invocation, e.run.tag);
     auto on_thread = [&](std::string_view category, const std::string& args) {
       add(e.begin_ns, INT64_MAX - took, 'X', category, e,
           fmt::format(R"(, "dur": {:.3f}, "args": {{{}}})", static_cast<double>(took) / 1e3, args));
@@ -187,7 +188,7 @@ std::string ChromeTrace::Json() const {
       case Kind::kRun:
         of_invocation(
             "run",
-            fmt::format(R"("status": "{}")",
+            fmt::format(R"("tag": {}, "status": "{}")", e.run.tag,
                         e.number == 0 ? "ok" : StatusCodeName(static_cast<StatusCode>(e.number))));
         break;
       case Kind::kHostCall:

@@ -15,10 +15,12 @@ namespace relayvm {
 
 class Executable;
 
-// Who it is about: Invocation::id(), and its program.
+// Who it is about: Invocation::id(), its program, and what the host calls it
+// (InvocationOptions::tag).
 struct TracedRun {
   uint64_t invocation = 0;
   const Executable* executable = nullptr;
+  uint64_t tag = 0;
 };
 
 struct KernelEvent {

@@ -1,0 +1,90 @@
+// A scheduler's runs and the queues that they stand in. Internal to scheduler.cc; all under its
+// mutex but where it says otherwise.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "vm/schedule/scheduler.h"
+
+namespace relayvm {
+
+struct Scheduler::Handle::Task {
+  using TimePoint = std::chrono::steady_clock::time_point;
+  using Timers = std::multimap<TimePoint, Task*>;
+
+  // Runs in the order of their coming.
+  class Queue {
+   public:
+    bool empty() const { return first_ == nullptr; }
+    void Push(std::shared_ptr<Task> task) {
+      Task* pushed = task.get();
+      pushed->previous_in_queue = last_;
+      (empty() ? first_ : last_->next_in_queue) = std::move(task);
+      last_ = pushed;
+    }
+    void PushFirst(std::shared_ptr<Task> task) {
+      (empty() ? last_ : first_->previous_in_queue) = task.get();
+      task->next_in_queue = std::move(first_);
+      first_ = std::move(task);
+    }
+    std::shared_ptr<Task> Pop() { return Remove(*first_); }
+    std::shared_ptr<Task> Remove(Task& task) {
+      Task* const previous = std::exchange(task.previous_in_queue, nullptr);
+      std::shared_ptr<Task>& from = previous == nullptr ? first_ : previous->next_in_queue;
+      std::shared_ptr<Task> removed = std::exchange(from, std::move(task.next_in_queue));
+      (from == nullptr ? last_ : from->previous_in_queue) = previous;
+      return removed;
+    }
+
+   private:
+    std::shared_ptr<Task> first_;
+    Task* last_ = nullptr;
+  };
+  using ByPriority = std::array<Queue, kNumPriorities>;
+
+  uint64_t id = 0;
+  Priority priority = Priority::kNormal;
+  TimePoint deadline;
+  TimePoint accepted_at;
+  RunReport report;    // what is known of it
+  RunRequest request;  // until it begins
+  Completion completion;
+  // Its place in a queue, in the list of those that the end cancels, and among the timers. They are
+  // made with the run, so that nothing that happens to it later takes memory.
+  std::shared_ptr<Task> next_in_queue, next_to_cancel;
+  Task* previous_in_queue = nullptr;
+  bool is_queued = false;        // has not begun: it is in Impl::queued, or waits for a group
+  Timers::node_type timer;       // while it is not set
+  Timers::iterator timer_place;  // while it is
+  // The first made first, so that runs of several that wait for each other do not wait in a ring.
+  // It has a place in `num_places` of them, and waits for the next one.
+  std::array<std::shared_ptr<RunGroup::State>, 2> groups;
+  size_t num_places = 0;
+  // Comes before Impl::mutex where both are held. While it is held the invocation stays; the thread
+  // that runs it needs no lock.
+  std::mutex mutex;
+  Impl* scheduler = nullptr;               // until its end
+  std::unique_ptr<Invocation> invocation;  // from its beginning to its end
+  std::atomic<bool> is_cancelled{false};
+  // Of the thread that has it: what is left of its slice, while a kernel runs it with others.
+  std::chrono::nanoseconds slice{0};
+};
+
+struct RunGroup::State {
+  std::atomic<Scheduler::Impl*> scheduler{nullptr};  // null once it is gone; without the mutex
+  uint64_t id = 0;
+  RunGroupOptions options;
+  RunGroupStats stats;
+  size_t num_places = 0;                        // that runs have
+  Scheduler::Handle::Task::ByPriority waiting;  // for a place
+};
+
+}  // namespace relayvm
