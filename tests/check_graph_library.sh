@@ -24,7 +24,7 @@ fi
 for name in 'relayvm::GraphModule::Load(' 'relayvm::GraphModule::Run(' relayvm_graph_load_for relayvm_graph_run; do
   echo "$exported" | grep -qF "$name" || { echo "$name is not exported"; exit 1; }
 done
-if nm -C --defined-only "$library" | grep -qE 'relayvm::(Invocation|Scheduler|vm::Interpreter)::'; then
+if nm -C --defined-only "$library" | grep -qE 'relayvm::(Invocation|Runtime|Scheduler|vm::(Heap::Allocate|Interpreter::|ScratchBuffers::))'; then
   echo "there is a second runtime"
   exit 1
 fi

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "tools/values/profiler.h"
@@ -14,25 +13,23 @@ namespace {
 
 class GraphExecutor : public Executor {
  public:
-  explicit GraphExecutor(std::unique_ptr<GraphModule> module) : module_(std::move(module)) {}
+  GraphExecutor(std::unique_ptr<Profiler> profiler, std::unique_ptr<GraphModule> module)
+      : profiler_(std::move(profiler)), module_(std::move(module)) {}
 
   const Program& program() const override { return module_->kernels()->program(); }
   RunCounts counts() const override {
-    const GraphMemory memory = module_->memory();
-    InvocationStats stats;
-    stats.peak_bytes = memory.planned_bytes + memory.scratch_bytes;
-    stats.resident_bytes = stats.peak_bytes + memory.weight_bytes;
-    stats.run_ns = run_ns_;
-    return {run_ns_, stats};
+    const InvocationStats stats = module_->stats();
+    return {stats.run_ns, stats};
+  }
+  Status WriteChromeTrace(const std::string& path) const override {
+    return profiler_ == nullptr ? OkStatus() : profiler_->WriteChromeTrace(path);
   }
 
   Result<FlatValue> Run(const ExportInfo& function, const std::vector<Value>& inputs,
                         TypeTable& types) override {
     for (size_t i = 0; i < inputs.size(); ++i)
       RELAYVM_RETURN_IF_ERROR(module_->SetInputZeroCopy(i, inputs[i]));
-    const auto start = std::chrono::steady_clock::now();
     RELAYVM_RETURN_IF_ERROR(module_->Run());
-    run_ns_ = (std::chrono::steady_clock::now() - start).count();
     size_t output = 0;
     RELAYVM_ASSIGN_OR_RETURN(const Value result, ResultOf(function.result, output));
     return Flatten(result, types, types.InternOf(function, function.result));
@@ -77,26 +74,33 @@ class GraphExecutor : public Executor {
     return Value::Tuple(std::move(fields));
   }
 
+  std::unique_ptr<Profiler> profiler_;  // the module's runtime borrows it
   std::unique_ptr<GraphModule> module_;
-  int64_t run_ns_ = 0;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<Executor>> MakeGraphExecutor(graph::LoadedGraph graph,
                                                     const RunFlags& flags) {
-  if (!flags.stack_limit_text.empty() || flags.trace || !flags.trace_file.empty() ||
-      !flags.profile_file.empty()) {
-    return {StatusCode::kInvalidArgument,
-            "--stack-limit, --trace and Chrome traces are not for graphs"};
+  if (!flags.stack_limit_text.empty() || flags.trace) {
+    return {
+        StatusCode::kInvalidArgument,
+        "--stack-limit and --trace without a file, which prints instructions, are not for graphs"};
   }
+  std::unique_ptr<Profiler> profiler;
+  if (!flags.profile_file.empty() || !flags.trace_file.empty())
+    profiler = std::make_unique<Profiler>(
+        Profiler::Options{.events = true, .kernel_interval = flags.profile_interval});
+  RELAYVM_ASSIGN_OR_RETURN(
+      const std::shared_ptr<Runtime> runtime,
+      Runtime::Create({.num_threads = flags.threads, .trace = profiler.get()}));
   RELAYVM_ASSIGN_OR_RETURN(
       std::unique_ptr<GraphModule> module,
       GraphModule::Create(std::move(graph),
-                          {.num_threads = flags.threads, .memory_limit = flags.memory_limit}));
+                          {.runtime = runtime, .memory_limit = flags.memory_limit}));
   module->set_timeout(flags.timeout());
   module->set_timing(flags.profile);
-  return std::unique_ptr<Executor>(new GraphExecutor(std::move(module)));
+  return std::unique_ptr<Executor>(new GraphExecutor(std::move(profiler), std::move(module)));
 }
 
 }  // namespace relayvm::tools

@@ -114,6 +114,19 @@ Result<T> ReadOptions(const T* options, size_t first_size, const char* type) {
 #define RELAYVM_READ_OPTIONS(options, type, size) \
   relayvm::c_api::ReadOptions<type>(options, size, #type)
 
+// What is behind functions that give the statistics of a run.
+inline relayvm_status* GiveStats(const InvocationStats& from, relayvm_invocation_stats* stats) {
+  constexpr size_t kFirstSize = 40;  // of the struct's first version
+  static_assert(sizeof(*stats) >= kFirstSize);
+  const uint32_t size = stats->struct_size;
+  Status bad = CheckStructSize(size, kFirstSize, sizeof(*stats), "relayvm_invocation_stats");
+  if (!bad.ok()) return Fail(std::move(bad));
+  const relayvm_invocation_stats all{size, from.peak_bytes, from.resident_bytes, from.allocations,
+                                     from.run_ns};
+  std::memcpy(stats, &all, std::min<size_t>(size, sizeof(all)));
+  return nullptr;
+}
+
 inline bool IsTensor(const relayvm_value* value) { return ValueOf(value)->is_tensor(); }
 
 inline Status CheckDType(relayvm_dtype dtype) {

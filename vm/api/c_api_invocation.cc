@@ -20,9 +20,8 @@ static_assert(RELAYVM_WAITING == static_cast<int>(RunState::kWaiting));
 
 namespace {
 
-constexpr size_t kInvocationOptionsSize = 48, kInvocationStatsSize = 40;
+constexpr size_t kInvocationOptionsSize = 48;
 static_assert(sizeof(relayvm_invocation_options) >= kInvocationOptionsSize);
-static_assert(sizeof(relayvm_invocation_stats) >= kInvocationStatsSize);
 
 size_t OrDefault(uint64_t bytes, size_t otherwise) {
   return bytes == 0 ? otherwise : static_cast<size_t>(bytes);
@@ -276,17 +275,7 @@ relayvm_status* relayvm_invocation_get_stats(const relayvm_invocation* invocatio
                                              relayvm_invocation_stats* stats) {
   RELAYVM_REQUIRE(stats);
   RELAYVM_REQUIRE(invocation);
-  return Guarded([&]() -> relayvm_status* {
-    const uint32_t size = stats->struct_size;
-    Status bad = relayvm::c_api::CheckStructSize(size, kInvocationStatsSize, sizeof(*stats),
-                                                 "relayvm_invocation_stats");
-    if (!bad.ok()) return Fail(bad);
-    const relayvm::InvocationStats from = invocation->invocation->stats();
-    const relayvm_invocation_stats all{size, from.peak_bytes, from.resident_bytes, from.allocations,
-                                       from.run_ns};
-    std::memcpy(stats, &all, std::min<size_t>(size, sizeof(all)));
-    return nullptr;
-  });
+  return Guarded([&] { return relayvm::c_api::GiveStats(invocation->invocation->stats(), stats); });
 }
 relayvm_status* relayvm_invocation_set_tag(relayvm_invocation* invocation, uint64_t tag) {
   RELAYVM_REQUIRE(invocation);

@@ -40,6 +40,7 @@
 namespace relayvm {
 
 namespace vm {
+class NativeProgram;
 struct BatchedCall;
 struct Workspace;
 }  // namespace vm
@@ -92,10 +93,13 @@ class Runtime {
   void Trim();
 
  private:
+  friend class GraphModule;
   friend class Invocation;
   friend class Scheduler;
+  friend class vm::NativeProgram;
   explicit Runtime(const RuntimeOptions& options);
-  // Of invocations. `now`: when it was used last, in nanoseconds of the steady clock.
+  // Of invocations, graphs and native programs. `now`: when it was used last, in nanoseconds of the
+  // steady clock.
   std::unique_ptr<vm::Workspace> Acquire();
   void Release(std::unique_ptr<vm::Workspace> workspace, int64_t now);
   uint64_t NextInvocationId();

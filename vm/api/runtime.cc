@@ -185,8 +185,11 @@ Workspace::Workspace(TaskPool* pool, TraceSink* trace, const std::shared_ptr<Mem
       trace(trace),
       machine_memory(machine_memory) {}
 
+Workspace::~Workspace() = default;
+
 size_t Workspace::Park(size_t held, size_t bytes) {
   heap->Park(bytes);
+  NativeStackUsed(0);
   if (held <= bytes) return held;
   scratch.Trim(bytes);
   stack.Trim(bytes);

@@ -43,6 +43,7 @@ Result<std::unique_ptr<relayvm_graph>> Load(const char* folder,
   auto graph = std::make_unique<relayvm_graph>();
   GraphOptions to;
   to.load = load.options;
+  if (read.runtime != nullptr) to.runtime = read.runtime->runtime;
   if (read.num_threads != 0) to.num_threads = read.num_threads;
   if (read.num_threads == RELAYVM_ALL_THREADS) to.num_threads = 0;
   if (read.memory_limit != 0) to.memory_limit = read.memory_limit;
@@ -263,6 +264,12 @@ int relayvm_graph_times_row(const relayvm_graph_times* times, size_t index,
   return 1;
 }
 
+relayvm_status* relayvm_graph_get_stats(const relayvm_graph* graph,
+                                        relayvm_invocation_stats* stats) {
+  RELAYVM_REQUIRE(stats);
+  RELAYVM_REQUIRE(graph);
+  return Guarded([&] { return relayvm::c_api::GiveStats(graph->module->stats(), stats); });
+}
 relayvm_status* relayvm_graph_get_memory(const relayvm_graph* graph, relayvm_graph_memory* memory) {
   RELAYVM_REQUIRE(memory);
   RELAYVM_REQUIRE(graph);

@@ -37,6 +37,10 @@ typedef struct relayvm_graph_options {
   /* Bytes of what is planned, of kernels' scratch and of builtins' buffers; 0: the machine's, or
    * container's. */
   uint64_t memory_limit;
+  /* Whose threads and memory its runs take, which counts and traces them
+   * (relayvm_runtime_get_stats): in place of num_threads and task_pool. NULL: one of the graph's
+   * own. */
+  const relayvm_runtime* runtime;
 } relayvm_graph_options;
 /* The folder is verified before it is used: RELAYVM_INVALID_INPUT names the file. */
 relayvm_status* relayvm_graph_load_for(uint32_t api_version, const char* folder,
@@ -132,6 +136,9 @@ typedef struct relayvm_graph_memory {
   uint64_t weight_bytes;
   uint64_t scratch_bytes; /* of kernels, of all threads */
 } relayvm_graph_memory;
+/* Of the latest run, as of an invocation; run_ns is 0 without a runtime of the caller's. */
+relayvm_status* relayvm_graph_get_stats(const relayvm_graph* graph,
+                                        relayvm_invocation_stats* stats);
 relayvm_status* relayvm_graph_get_memory(const relayvm_graph* graph, relayvm_graph_memory* memory);
 /* NOLINTEND(modernize-use-using) */
 

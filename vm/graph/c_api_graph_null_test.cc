@@ -31,6 +31,7 @@ struct Fixture {
     graph = Load();
     REQUIRE(relayvm_value_tensor(RELAYVM_FLOAT32, dims, 1, nullptr, &value) == nullptr);
     memory.struct_size = sizeof(memory);
+    stats.struct_size = sizeof(stats);
     row.struct_size = sizeof(row);
   }
   ~Fixture() {
@@ -73,6 +74,7 @@ struct Fixture {
   relayvm_graph_times* out_times = nullptr;
   relayvm_graph_tensor tensor{};
   relayvm_graph_memory memory{};
+  relayvm_invocation_stats stats{};
   relayvm_graph_node_time row{};
   int64_t dims[1] = {4};
   int64_t out_dims[2] = {2, 2};
@@ -121,6 +123,7 @@ TEST_CASE("c api of graphs: each function with NULL in the place of each pointer
   relayvm_graph_times* times = f.Times();
   WALK(relayvm_graph_times_row, [&] { return std::tuple(times, zero, &f.row); });
   relayvm_graph_times_free(times);
+  WALK(relayvm_graph_get_stats, [&] { return with(&f.stats); });
   WALK(relayvm_graph_get_memory, [&] { return with(&f.memory); });
   CHECK(walk.names() == relayvm::testing::DeclaredFunctions(RELAYVM_GRAPH_FOLDER "/c_api_graph.h"));
 }

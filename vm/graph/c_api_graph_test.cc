@@ -12,6 +12,7 @@ extern "C" {
 const char* RunGraph(const char* folder, const void* params, size_t params_size);
 const char* LimitGraph(const char* folder);
 const char* MeasureGraph(const char* folder);
+const char* CountGraph(const char* folder);
 const char* RunGraphOnThreads(const char* folder);
 const char* UseGraphWrongly(const char* folder);
 }
@@ -39,6 +40,7 @@ TEST_CASE("c api of graphs: inputs, weights, runs, outputs") {
 TEST_CASE("c api of graphs: times of nodes, and memory") {
   const Folder folder;
   CHECK(Outcome(MeasureGraph(folder.path.c_str())) == "");
+  CHECK(Outcome(CountGraph(folder.path.c_str())) == "");
 }
 
 TEST_CASE("c api of graphs: limits of time and memory, cancellation") {

@@ -169,6 +169,33 @@ const char* MeasureGraph(const char* folder) {
   return NULL;
 }
 
+const char* CountGraph(const char* folder);
+const char* CountGraph(const char* folder) {
+  relayvm_runtime* runtime = NULL;
+  relayvm_graph* graph = NULL;
+  relayvm_graph_options options = kOptions;
+  EXPECT(relayvm_runtime_create(NULL, &runtime) == NULL);
+  options.runtime = runtime;
+  EXPECT(relayvm_graph_load(folder, &options, &graph) == NULL);
+  relayvm_value* value = Numbers(1, 2, 3, 4);
+  EXPECT(relayvm_graph_set_input(graph, 0, value) == NULL);
+  relayvm_value_free(value);
+  for (int i = 0; i < 3; ++i) EXPECT(relayvm_graph_run(graph) == NULL);
+  relayvm_invocation_stats run = {.struct_size = sizeof run};
+  EXPECT(relayvm_graph_get_stats(graph, &run) == NULL);
+  EXPECT(run.run_ns > 0 && run.peak_bytes >= 2 * 64);
+  run.struct_size = 8;
+  EXPECT(Fails(relayvm_graph_get_stats(graph, &run), RELAYVM_INVALID_ARGUMENT,
+               "sizeof(relayvm_invocation_stats)"));
+  relayvm_runtime_stats stats = {.struct_size = sizeof stats};
+  EXPECT(relayvm_runtime_get_stats(runtime, &stats) == NULL);
+  EXPECT(stats.started == 3 && stats.kernel_calls == 9);
+  relayvm_runtime_free(runtime); /* which the graph keeps */
+  EXPECT(relayvm_graph_run(graph) == NULL && Gives(graph, 23, 46, 69, 92));
+  relayvm_graph_free(graph);
+  return NULL;
+}
+
 /* --- Threads of the host --- */
 struct pool {
   int runs, tasks, releases;

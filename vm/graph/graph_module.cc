@@ -10,14 +10,15 @@
 #include <utility>
 
 #include "bytecode/base/guarded.h"
-#include "bytecode/base/machine_limits.h"
 #include "bytecode/io/tvm_params.h"
 #include "vm/graph/format/verify.h"
 #include "vm/graph/graph_folder.h"
-#include "vm/kernels/checked_pool.h"
 #include "vm/kernels/kernel_runner.h"
 #include "vm/platform/system_pages.h"
 #include "vm/run/linked_program.h"
+#include "vm/run/workspace.h"
+#include "vm/trace/sampling.h"
+#include "vm/trace/trace.h"
 
 namespace relayvm {
 namespace {
@@ -126,17 +127,24 @@ struct GraphModule::Impl {
   };
   std::vector<std::vector<Use>> uses;
 
-  std::unique_ptr<TaskPool> pool;
-  vm::OwnedHeap heap{new vm::Heap()};  // of what builtins ask for
-  std::optional<vm::ScratchBuffers> scratch;
-  size_t memory_limit = 0, machine_memory = 0;
+  std::shared_ptr<Runtime> runtime;
+  std::unique_ptr<vm::Workspace> workspace;  // of the runtime; all runs are one of its heap
+  bool is_counted = false;                   // the runtime is the host's, who may ask it
+  uint64_t id = 0, sampling = 0;             // in the runtime; a state of random numbers
+  size_t memory_limit = 0;
   std::chrono::nanoseconds timeout{0};
   std::atomic<uint32_t> stop{0};
   vm::KernelResources resources;
-  vm::Interrupts interrupts{&stop};
+  struct Polled : vm::Interrupts {
+    bool (*poll)(void* context) = nullptr;
+    void* context = nullptr;
+  };
+  Polled interrupts{{&stop}};
   std::optional<vm::KernelRunner> runner;
 
   bool has_run = false;
+  int64_t run_ns = 0;  // of the latest run
+  uint64_t kernel_calls = 0;
   bool timing = false;
   std::vector<NodeTime> times;  // parallel to `steps`
 
@@ -152,13 +160,18 @@ struct GraphModule::Impl {
     return base + entry.offset;
   }
 
+  Impl() = default;
+  ~Impl();
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
   Status OrderInputs(const ExportInfo& signature);
   Status PlaceHeads();
   Status PlaceStorages();
   Status BorrowConstants();
   Status SetWeights(const TensorsByName& params);
   Status MakeSteps();
-  Status TakeThreads(const GraphOptions& options);
+  Status TakeWorkspace(const GraphOptions& options);
 
   Result<size_t> Position(size_t index) const {
     if (index < inputs.size()) return index;
@@ -210,9 +223,16 @@ struct GraphModule::Impl {
     return {StatusCode::kFailedPrecondition,
             fmt::format("input {} is not set", graph.nodes[slot.node].name)};
   }
-  size_t memory_bytes() const { return arena_bytes + scratch->bytes(); }
+  static StatusCode Interrupted(const Polled& run, bool own_thread) {
+    const StatusCode reason = vm::Interrupted(run);
+    if (reason != StatusCode::kOk || !own_thread || run.poll == nullptr) return reason;
+    return run.poll(run.context) ? StatusCode::kCancelled : StatusCode::kOk;
+  }
+  size_t memory_bytes() const { return arena_bytes + workspace->scratch.bytes(); }
   Status StartHeap();
-  Status Run();
+  Status CheckInputs() const;
+  Status RunSteps();
+  Status RunCounted();
   Status FailGraph(vm::Failure failure) const;
   Status Fail(const Step& step, vm::Failure failure) const;
 };
@@ -365,7 +385,7 @@ Status GraphModule::Impl::MakeSteps() {
     times.push_back({graph.nodes[step.node].name, graph.nodes[step.node].source});
   }
   if (scratch_bytes > 0 &&
-      !scratch->Reserve(static_cast<size_t>(scratch_bytes), resources.num_threads)) {
+      !workspace->scratch.Reserve(static_cast<size_t>(scratch_bytes), resources.num_threads)) {
     return {StatusCode::kResourceExhausted,
             fmt::format("no memory: {} bytes of kernels' scratch, for each of {} threads",
                         scratch_bytes, resources.num_threads)};
@@ -373,15 +393,29 @@ Status GraphModule::Impl::MakeSteps() {
   return OkStatus();
 }
 
-Status GraphModule::Impl::TakeThreads(const GraphOptions& options) {
-  RELAYVM_ASSIGN_OR_RETURN(pool, vm::MakeTaskPool(options.thread_pool, options.num_threads));
-  const uint32_t threads = pool->num_threads();
-  scratch.emplace(threads);
-  resources = {heap.get(), &*scratch, pool.get(), threads, options.thread_pool != nullptr};
+Status GraphModule::Impl::TakeWorkspace(const GraphOptions& options) {
+  runtime = options.runtime;
+  is_counted = runtime != nullptr;
+  if (!is_counted) {
+    RELAYVM_ASSIGN_OR_RETURN(runtime, Runtime::Create({.num_threads = options.num_threads,
+                                                       .thread_pool = options.thread_pool}));
+  }
+  workspace = runtime->Acquire();
+  sampling = id = runtime->NextInvocationId();
+  TaskPool* const pool = workspace->pool;
+  resources = {workspace->heap.get(), &workspace->scratch, pool, pool->num_threads(),
+               workspace->injected_pool};
   runner.emplace(
-      resources, [](void* of, bool) { return vm::Interrupted(*static_cast<vm::Interrupts*>(of)); },
+      resources,
+      [](void* of, bool own_thread) { return Interrupted(*static_cast<Polled*>(of), own_thread); },
       &interrupts);
   return OkStatus();
+}
+
+GraphModule::Impl::~Impl() {
+  if (workspace == nullptr) return;
+  workspace->heap->Reset();
+  runtime->Release(std::move(workspace), vm::NowNanoseconds());
 }
 
 GraphModule::GraphModule(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -401,9 +435,8 @@ Result<std::unique_ptr<GraphModule>> GraphModule::Create(graph::LoadedGraph grap
     auto impl = std::make_unique<Impl>();
     impl->graph = std::move(graph.graph);
     impl->kernels = std::move(graph.kernels);
-    impl->machine_memory = ReadMachineLimits().memory_bytes;
     impl->memory_limit = options.memory_limit;
-    RELAYVM_RETURN_IF_ERROR(impl->TakeThreads(options));
+    RELAYVM_RETURN_IF_ERROR(impl->TakeWorkspace(options));
     RELAYVM_RETURN_IF_ERROR(impl->OrderInputs(impl->kernels->program().exports.at(0)));
     RELAYVM_RETURN_IF_ERROR(impl->BorrowConstants());
     RELAYVM_RETURN_IF_ERROR(impl->PlaceStorages());
@@ -542,12 +575,14 @@ Result<size_t> GraphModule::ShareParams(const GraphModule& other) {
 
 // --- Running ---
 
-// All runs are one of the heap: what has been taken already counts toward its limit.
+// What has been taken already counts toward the heap's limit.
 Status GraphModule::Impl::StartHeap() {
-  heap->Reset();
-  heap->BeginRun(std::min(memory_limit, machine_memory), machine_memory < memory_limit);
-  if (heap->Charge(memory_bytes())) return OkStatus();
-  return FailGraph(vm::MemoryFailure(*heap, "its tensors and scratch", memory_bytes()));
+  vm::Heap& heap = *workspace->heap;
+  const size_t machine = workspace->machine_memory;
+  heap.Reset();
+  heap.BeginRun(std::min(memory_limit, machine), machine < memory_limit);
+  if (heap.Charge(memory_bytes())) return OkStatus();
+  return FailGraph(vm::MemoryFailure(heap, "its tensors and scratch", memory_bytes()));
 }
 
 Status GraphModule::Impl::FailGraph(vm::Failure failure) const {
@@ -561,32 +596,54 @@ Status GraphModule::Impl::Fail(const Step& step, vm::Failure failure) const {
                 {.function = node.name, .file = node.source}, std::move(failure));
 }
 
-Status GraphModule::Impl::Run() {
-  using Clock = std::chrono::steady_clock;
+Status GraphModule::Impl::CheckInputs() const {
   for (const Slot& slot : inputs) {
     if (!slot.is_set) return NotSet(slot);
   }
+  return OkStatus();
+}
+
+Status GraphModule::Impl::RunSteps() {
   interrupts.deadline =
       timeout.count() > 0 ? vm::DeadlineOf(vm::NowNanoseconds(), timeout) : INT64_MAX;
+  TraceSink* const trace = workspace->trace;
+  const uint32_t interval = trace != nullptr ? trace->kernel_interval() : 0;
+  const bool observed = timing || interval != 0;
+  uint64_t until_sample = vm::DistanceToSample(interval, &sampling);
   int64_t fuel = 0;  // as the interpreter's, so that the clock is looked at now and then
   for (size_t i = 0; i < steps.size(); ++i) {
     const Step& step = steps[i];
     fuel -= vm::kKernelFuel;
     if (fuel < 0 || stop.load(std::memory_order_relaxed) != 0) [[unlikely]] {
       fuel = vm::kFuel;
-      const StatusCode reason = vm::Interrupted(interrupts);
+      const StatusCode reason = Interrupted(interrupts, /*own_thread=*/true);
       if (reason != StatusCode::kOk) return Fail(step, {reason, vm::InterruptMessage(reason)});
     }
     // A host's kernel may take long, and not poll.
     if (!step.call.kernel->polls) fuel = 0;
-    const Clock::time_point begin = timing ? Clock::now() : Clock::time_point();
+    const int64_t begin = observed ? vm::NowNanoseconds() : 0;
+    ++kernel_calls;
     const int32_t code = runner->Run(step.call);
     if (code != RELAYVM_KERNEL_OK) [[unlikely]]
       return Fail(step, runner->FailureOf(kernels->program().kernels[step.call.index].name, code));
+    if (!observed) continue;
+    const int64_t end = vm::NowNanoseconds();
     if (timing) {
-      times[i].total_ns += (Clock::now() - begin).count();
+      times[i].total_ns += end - begin;
       ++times[i].calls;
     }
+    if (until_sample == 0 || --until_sample != 0) continue;
+    until_sample = vm::DistanceToSample(interval, &sampling);
+    trace->OnKernel({step.call.index,
+                     graph.nodes[step.node].name,
+                     begin,
+                     end,
+                     static_cast<uint64_t>(step.call.units),
+                     {id, kernels.get()},
+                     0,
+                     step.node,
+                     1,
+                     interval});
   }
   // A run that does not end in time, or was cancelled, gives no result, wherever it was.
   if (const StatusCode reason = vm::Interrupted(interrupts); reason != StatusCode::kOk)
@@ -597,11 +654,39 @@ Status GraphModule::Impl::Run() {
   return OkStatus();
 }
 
+// For who may ask the runtime, or is told by it.
+Status GraphModule::Impl::RunCounted() {
+  vm::RunCounters& counters = workspace->counters;
+  TraceSink* const trace = workspace->trace;
+  const std::string_view name = kernels->program().exports[0].name;
+  const int64_t begin = vm::NowNanoseconds();
+  ++counters.started;
+  ++counters.slices;
+  if (trace != nullptr)
+    trace->OnRunBegin({{id, kernels.get()}, name, begin, begin, StatusCode::kOk});
+  Status ran = Guarded([&] { return RunSteps(); });
+  const int64_t end = vm::NowNanoseconds();
+  counters.kernel_calls += std::exchange(kernel_calls, 0);
+  counters.run_ns += run_ns = end - begin;
+  counters.peak_bytes = std::max<uint64_t>(counters.peak_bytes, workspace->heap->peak_bytes());
+  ++counters.ended[static_cast<size_t>(ran.code())];
+  if (trace != nullptr) {
+    trace->OnRunEnd({{id, kernels.get()}, name, begin, end, ran.code()});
+    if (trace->wants_slices()) trace->OnSlice({{id, kernels.get()}, begin, end});
+  }
+  return ran;
+}
+
 Status GraphModule::Run() {
   Impl& m = *impl_;
-  Status ran = Guarded([&] { return m.Run(); });
+  Status ran = Guarded([&] { return m.CheckInputs(); });
+  if (ran.ok()) {
+    ran = m.is_counted ? m.RunCounted() : Guarded([&] { return m.RunSteps(); });
+  } else {
+    ++m.workspace->counters.refused;
+  }
   // A kernel that gave up has left something.
-  if (m.heap->stats().live_bytes != m.memory_bytes()) static_cast<void>(m.StartHeap());
+  if (m.workspace->heap->stats().live_bytes != m.memory_bytes()) static_cast<void>(m.StartHeap());
   // A cancellation of this run is used up; one that comes later is for the next.
   if (!ran.ok()) m.stop.store(0, std::memory_order_relaxed);
   m.has_run = ran.ok();
@@ -610,6 +695,10 @@ Status GraphModule::Run() {
 
 void GraphModule::set_timeout(std::chrono::nanoseconds timeout) { impl_->timeout = timeout; }
 void GraphModule::Cancel() { impl_->stop.store(1, std::memory_order_release); }
+void GraphModule::set_poll(bool (*poll)(void* context), void* context) {
+  impl_->interrupts.poll = poll;
+  impl_->interrupts.context = context;
+}
 void GraphModule::ForgetCancel() { impl_->stop.store(0, std::memory_order_relaxed); }
 
 // --- Outputs ---
@@ -649,6 +738,17 @@ Status GraphModule::CopyOutput(size_t index, DType dtype, std::span<const int64_
   });
 }
 
+InvocationStats GraphModule::stats() const {
+  const vm::Heap& heap = *impl_->workspace->heap;
+  InvocationStats stats;
+  stats.peak_bytes = heap.peak_bytes();
+  stats.resident_bytes = heap.resident_bytes() + impl_->memory_bytes();
+  stats.allocations = heap.allocations();
+  stats.run_ns = impl_->run_ns;
+  return stats;
+}
+uint64_t GraphModule::id() const { return impl_->id; }
+
 void GraphModule::set_timing(bool timing) {
   impl_->timing = timing;
   for (NodeTime& t : impl_->times) t.calls = 0, t.total_ns = 0;
@@ -659,7 +759,7 @@ std::vector<NodeTime> GraphModule::node_times() const { return impl_->times; }
 GraphMemory GraphModule::memory() const {
   GraphMemory memory;
   memory.planned_bytes = impl_->arena_bytes;
-  memory.scratch_bytes = impl_->scratch->bytes();
+  memory.scratch_bytes = impl_->workspace->scratch.bytes();
   for (size_t i = num_parameters(); i < num_inputs(); ++i)
     memory.weight_bytes += graph::BytesOf(impl_->graph.nodes[impl_->inputs[i].node].outputs[0]);
   return memory;

@@ -8,8 +8,9 @@
 //
 // All memory is planned and taken when it is loaded: a run allocates nothing, but for builtins that
 // need buffers (sorting, NMS ...), which take theirs in their first run, and their pages stay.
-// Inputs stay set from run to run. What a stranger wrote is verified before it is used; kernels are
-// native code, trusted as a shared library is.
+// Inputs stay set from run to run. Runs count in a Runtime and are traced there as invocations':
+// each kernel's event has the node's name and, as `pc`, its number. What a stranger wrote is
+// verified before it is used; kernels are native code, trusted as a shared library is.
 //
 // Failures are Statuses; no exception leaves these functions. One thread at a time (Cancel by any);
 // several modules of one folder may share their weights (ShareParams). Tested by
@@ -26,6 +27,7 @@
 #include <vector>
 
 #include "bytecode/base/status.h"
+#include "vm/api/relayvm.h"
 #include "vm/border/value.h"
 #include "vm/kernels/task_pool.h"
 #include "vm/run/executable.h"
@@ -37,6 +39,10 @@ struct LoadedGraph;
 }
 
 struct GraphOptions {
+  // Whose threads and memory its runs take, which counts them (Runtime::stats) and tells its
+  // TraceSink of them; its limit of memory is theirs too. Null: a runtime of the module's own, with
+  // the next two.
+  std::shared_ptr<Runtime> runtime;
   // Threads that one kernel may use, the calling one included; 0: as many as the machine has.
   uint32_t num_threads = 1;
   // A pool of 1 to 1024 threads to use instead of an own one (borrowed; num_threads is then
@@ -124,6 +130,9 @@ class GraphModule {
   void Cancel();
   // Takes back a cancellation that came after the end of the run it was meant for.
   void ForgetCancel();
+  // Asked on the thread of a run, between nodes and by kernels, every millisecond or so; where it
+  // says true, the run ends as by Cancel. It must not use the module. Null: nobody is asked.
+  void set_poll(bool (*poll)(void* context), void* context);
 
   // A copy. kOutOfRange without such an output; kFailedPrecondition before the first run, and where
   // the latest has failed.
@@ -135,6 +144,11 @@ class GraphModule {
   // num_outputs().
   const void* output_data(size_t index) const;
 
+  // Of the latest run; `run_ns` is 0 without a runtime of the host's. Memory as
+  // GraphOptions::memory_limit counts it.
+  InvocationStats stats() const;
+  // In trace events: from 1, as those of invocations in the runtime.
+  uint64_t id() const;
   // Times each node from here on, which costs some 50 ns a node; starts anew.
   void set_timing(bool timing);
   // Of nodes that run something, in their order.

@@ -1,6 +1,7 @@
 #include "vm/graph/graph_module.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <atomic>
 #include <chrono>
@@ -15,6 +16,7 @@
 #include "vm/graph/format/graph_json.h"
 #include "vm/graph/graph_folder.h"
 #include "vm/graph/testing.h"
+#include "vm/trace/profile.h"
 
 namespace relayvm::graph {
 namespace {
@@ -422,6 +424,144 @@ TEST_CASE("a memory limit counts what is planned and what kernels ask for") {
           "raise the memory limit");
     CHECK((*large)->Run().ok());
   }
+}
+
+TEST_CASE("who is polled ends a run, and no other") {
+  const auto module = Make();
+  REQUIRE(module->SetInput(0, Tensor({1, 2, 3, 4})).ok());
+  int asked = 0;
+  module->set_poll(
+      [](void* count) {
+        ++*static_cast<int*>(count);
+        return true;
+      },
+      &asked);
+  const Status stopped = module->Run();
+  CHECK(stopped.code() == StatusCode::kCancelled);
+  CHECK(stopped.message().find("node 2 (add)") != std::string::npos);
+  CHECK(asked == 1);
+  module->set_poll(nullptr, nullptr);
+  CHECK(module->Run().ok());
+  CHECK(asked == 1);
+}
+
+// --- Runtimes ---
+
+struct Sink : TraceSink {
+  std::vector<std::string> events;
+  std::vector<KernelEvent> kernels;
+  uint32_t interval = 1;
+  void OnKernel(const KernelEvent& event) override {
+    kernels.push_back(event);
+    events.push_back(fmt::format("kernel {} {}", event.name, event.pc));
+  }
+  void OnRunBegin(const RunEvent& event) override {
+    events.push_back(fmt::format("begin {} {}", event.function, event.run.invocation));
+  }
+  void OnRunEnd(const RunEvent& event) override {
+    CHECK(event.end_ns >= event.begin_ns);
+    events.push_back(fmt::format("end {}", StatusCodeName(event.status)));
+  }
+  void OnSlice(const SliceEvent& event) override {
+    CHECK(event.run.executable != nullptr);
+    events.emplace_back("slice");
+  }
+  uint32_t kernel_interval() const override { return interval; }
+};
+
+std::unique_ptr<GraphModule> MakeIn(const std::shared_ptr<Runtime>& runtime) {
+  GraphOptions options{.runtime = runtime, .load = {.kernels = kAdd}};
+  auto module = GraphModule::Create(*LinkGraph(Small(), options.load), options);
+  REQUIRE_MESSAGE(module.ok(), module.status().message());
+  return *std::move(module);
+}
+
+TEST_CASE("runs in a runtime are counted there, and told to its sink") {
+  Sink sink;
+  const auto runtime = *Runtime::Create({.trace = &sink});
+  const auto first = MakeIn(runtime), module = MakeIn(runtime);
+  CHECK(first->id() == 1);
+  CHECK(module->id() == 2);
+  CHECK(runtime->stats().workspaces == 2);
+  CHECK(runtime->stats().live_bytes >= 2 * first->memory().planned_bytes);
+  CHECK(module->Run().code() == StatusCode::kFailedPrecondition);  // an input is missing
+  REQUIRE(module->SetInput(0, Tensor({1, 2, 3, 4})).ok());
+  REQUIRE(module->Run().ok());
+  CHECK(sink.events == std::vector<std::string>{"begin main 2", "kernel add 2", "kernel add 3",
+                                                "kernel add 4", "end ok", "slice"});
+  CHECK(sink.kernels[1].run.executable == module->kernels().get());
+  CHECK(sink.kernels[1].units == 4);
+  CHECK(sink.kernels[1].end_ns >= sink.kernels[1].begin_ns);
+  CHECK(module->stats().run_ns > 0);
+  CHECK(module->stats().peak_bytes >= 128);
+  g_fails = RELAYVM_KERNEL_INVALID_ARGUMENT;
+  CHECK_FALSE(module->Run().ok());
+  module->Cancel();
+  CHECK_FALSE(module->Run().ok());
+  const RuntimeStats stats = runtime->stats();
+  CHECK(stats.started == 3);
+  CHECK(stats.refused == 1);
+  CHECK(stats.running == 0);
+  CHECK(stats.kernel_calls == 4);
+  CHECK(stats.slices == 3);
+  CHECK(stats.run_ns > 0);
+  CHECK(stats.ended[static_cast<size_t>(StatusCode::kOk)] == 1);
+  CHECK(stats.ended[static_cast<size_t>(StatusCode::kCancelled)] == 1);
+  CHECK(sink.events.back() == "slice");
+  CHECK(sink.events[sink.events.size() - 2] == "end cancelled");
+}
+
+TEST_CASE("a sink that wants some calls is told of so many, in a profile too") {
+  Sink sink;
+  sink.interval = 10;
+  const auto runtime = *Runtime::Create({.trace = &sink});
+  const auto module = MakeIn(runtime);
+  REQUIRE(module->SetInput(0, Tensor({1, 2, 3, 4})).ok());
+  for (int i = 0; i < 3000; ++i) REQUIRE(module->Run().ok());
+  CHECK(sink.kernels.size() > 700);
+  CHECK(sink.kernels.size() < 1100);
+  CHECK(sink.kernels[0].weight == 10);
+
+  Profile profile;
+  const auto profiled = *Runtime::Create({.trace = &profile});
+  const auto other = MakeIn(profiled);
+  REQUIRE(other->SetInput(0, Tensor({1, 2, 3, 4})).ok());
+  for (int i = 0; i < 5; ++i) REQUIRE(other->Run().ok());
+  REQUIRE(profile.ByKernel().size() == 1);
+  CHECK(profile.ByKernel()[0].calls == 15);
+  CHECK(profile.totals().runs == 5);
+}
+
+TEST_CASE("a graph leaves its workspace to the runtime, whose memory and threads it has") {
+  const auto runtime = *Runtime::Create({.num_threads = 2, .memory_limit = 7 << 20});
+  for (int i = 0; i < 3; ++i) {
+    const auto module = MakeIn(runtime);
+    CHECK(runtime->stats().idle_workspaces == 0);
+    REQUIRE(module->SetInput(0, Tensor({1, 2, 3, 4})).ok());
+    REQUIRE(module->Run().ok());
+    CHECK(Output(*module) == Numbers{23, 46, 69, 92});
+  }
+  CHECK(runtime->stats().workspaces == 1);
+  CHECK(runtime->stats().idle_workspaces == 1);
+  CHECK(runtime->stats().live_bytes == 0);
+  CHECK(runtime->stats().ended[0] == 3);
+  // The limit of the runtime is that of its graphs.
+  GraphProgram large = Small();
+  for (Node& node : large.graph.nodes) {
+    node.outputs[0].dims = {1 << 20};
+    if (node.kind != Node::Kind::kInput) node.scalars = {1 << 20};
+  }
+  large.graph.nodes.back().scalars.clear();
+  large.graph.nodes.back().outputs[0].dims = {1 << 10, 1 << 10};
+  large.kernels.exports[0].params[0].dims = {1 << 20};
+  large.kernels.exports[0].result.dims = {1 << 10, 1 << 10};
+  large.params["w"] = {DType::kFloat32, {1 << 20}, SharedBytes::Zeros(4 << 20)};
+  const GraphOptions options{.runtime = runtime, .load = {.kernels = kAdd}};
+  auto graph = LinkGraph(large, options.load);
+  REQUIRE_MESSAGE(graph.ok(), graph.status().message());
+  const auto module = GraphModule::Create(*std::move(graph), options);
+  CHECK(module.status().code() == StatusCode::kResourceExhausted);
+  CHECK(runtime->stats().live_bytes == 0);
 }
 
 // --- Folders ---

@@ -110,8 +110,6 @@ class Interpreter {
   const uint16_t* ReadCall(Frame* frame, const uint16_t* pc, CallsTogether* calls) const;
   // Waits for others to run this call with. False when it is to run by itself.
   bool RunWithOthers(const KernelCall& call);
-  // Calls of kernels until the next one that OnKernel is told; 0: none will be.
-  uint64_t DistanceToSample();
   bool TraceKernel(Frame* frame, const uint16_t* pc, const KernelCall& call);
   // Runs a call.host; in interpreter_host.cc.
   bool CallHost(Frame* frame, const uint16_t* pc);

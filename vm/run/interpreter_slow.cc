@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
@@ -17,6 +16,7 @@
 #include "vm/run/interpreter_dispatch.h"
 #include "vm/run/interpreter_impl.h"
 #include "vm/run/places.h"
+#include "vm/trace/sampling.h"
 
 namespace relayvm::vm {
 namespace {
@@ -398,21 +398,8 @@ Tensor* Interpreter::Append(Frame* frame, const uint16_t* pc, Object* from, bool
 
 // --- Traces ---
 
-// Each call is as likely to be next as any other, whatever a program repeats and wherever runs
-// begin: the distance to the next is geometric.
-uint64_t Interpreter::DistanceToSample() {
-  if (kernel_interval_ <= 1) return kernel_interval_;
-  uint64_t& state = context_.sampling;  // SplitMix64, Steele et al. 2014
-  uint64_t bits = state += 0x9E3779B97F4A7C15;
-  bits = (bits ^ bits >> 30) * 0xBF58476D1CE4E5B9;
-  bits = (bits ^ bits >> 27) * 0x94D049BB133111EB;
-  bits ^= bits >> 31;
-  const double uniform = (static_cast<double>(bits >> 11) + 0.5) * 0x1p-53;  // in (0, 1)
-  return 1 + static_cast<uint64_t>(std::log(uniform) / std::log1p(-1.0 / kernel_interval_));
-}
-
 bool Interpreter::TraceKernel(Frame* frame, const uint16_t* pc, const KernelCall& call) {
-  until_sample_ = DistanceToSample();
+  until_sample_ = DistanceToSample(kernel_interval_, &context_.sampling);
   KernelEvent event{call.index,
                     executable_.program().kernels[call.index].name,
                     NowNanoseconds(),
@@ -482,7 +469,7 @@ Status Interpreter::Run(uint32_t function, std::span<Object* const> args, Object
   } else {
     wants_instructions_ = context_.trace->wants_instructions();
     kernel_interval_ = context_.trace->kernel_interval();
-    until_sample_ = DistanceToSample();
+    until_sample_ = DistanceToSample(kernel_interval_, &context_.sampling);
     ok = wants_instructions_ || kernel_interval_ == 1 ? Loop<Hooks::kAll>(frame)
          : kernel_interval_ != 0                      ? Loop<Hooks::kSampled>(frame)
                                                       : Loop<Hooks::kNone>(frame);

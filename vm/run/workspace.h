@@ -1,5 +1,5 @@
-// Workspace: all the memory that an invocation runs in. Runtimes keep those of ended invocations
-// for the next ones. One thread at a time. Tested by invocation_test.cc.
+// Workspace: all the memory that an invocation, a graph or native code runs in. Runtimes keep those
+// of ended ones for the next ones. One thread at a time. Tested by invocation_test.cc.
 #pragma once
 
 #include <memory>
@@ -17,11 +17,18 @@ namespace relayvm::vm {
 struct Workspace : IdleLink<Workspace> {
   Workspace(TaskPool* pool, TraceSink* trace, const std::shared_ptr<MemorySource>& memory,
             const std::shared_ptr<MemoryBudget>& budget, size_t machine_memory);
+  ~Workspace();
 
   // Between runs, while it holds `held`: of each part at most so many bytes stay. Gives what all
   // together hold then.
   size_t Park(size_t held, size_t bytes);
   size_t bytes_held() const;
+  // What a run has used of the native stack: of what runs before have, little more stays.
+  void NativeStackUsed(size_t bytes) {
+    constexpr size_t kKept = 256 << 10;
+    if (native_used > bytes + kKept) stacks.TrimNative(bytes + kKept);
+    native_used = bytes;
+  }
 
   OwnedHeap heap;
   StackRegion stacks;
@@ -33,7 +40,8 @@ struct Workspace : IdleLink<Workspace> {
   TraceSink* trace;            // borrowed, may be null
   size_t machine_memory;       // bytes: no run can have more, whatever its limit
   RunCounters counters;
-  size_t index = 0;  // of the runtime's workspaces; under its mutex
+  size_t native_used = 0;  // of the native stack, by the latest run, as far as it was seen
+  size_t index = 0;        // of the runtime's workspaces; under its mutex
 };
 
 }  // namespace relayvm::vm

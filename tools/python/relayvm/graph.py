@@ -26,7 +26,7 @@ class GraphModule:
         y = module.get_output(0)
 
     Calling it does all of that: module(x) gives what the program gives. Inputs stay set from run to run. A run
-    allocates nothing. One thread at a time (cancel: any); other Python threads go on during a run.
+    allocates nothing. One thread at a time (cancel: any); other Python threads go on during a run. Ctrl-C ends it.
     """
 
     def __init__(self, native):
@@ -133,10 +133,11 @@ class GraphModule:
         return f"<relayvm.GraphModule: {', '.join(repr(a) for a in self.inputs)}>"
 
 
-def load_graph(folder, *, num_threads=1, memory_limit=None):
+def load_graph(folder, *, num_threads=1, memory_limit=None, runtime=None):
     """Loads the folder that relayc --executor graph has written. It is verified before it is used.
 
     num_threads: that one kernel may use; 0: as many as the machine has.
     memory_limit: bytes of what is planned, of kernels' scratch and of builtins' buffers; ResourceExhausted beyond.
+    runtime: a `Runtime` whose threads and memory its runs take, and which counts them, in place of num_threads.
     """
-    return GraphModule(_native.load_graph(os.fspath(folder), num_threads, memory_limit))
+    return GraphModule(_native.load_graph(os.fspath(folder), num_threads, memory_limit, runtime and runtime._native))

@@ -12,6 +12,7 @@ namespace relayvm::python {
 
 struct PyGraph {
   std::shared_ptr<GraphModule> module;
+  mutable bool is_running = false;  // under the GIL
 };
 
 // The class Graph of relayvm._native, and load_graph.

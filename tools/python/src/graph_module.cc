@@ -14,6 +14,7 @@
 #include "tools/python/src/graph.h"
 #include "tools/python/src/program.h"
 #include "tools/python/src/seconds.h"
+#include "tools/python/src/session.h"
 #include "tools/python/src/values.h"
 #include "tools/python/src/without_gil.h"
 
@@ -22,8 +23,10 @@ namespace py = pybind11;
 namespace relayvm::python {
 namespace {
 
-PyGraph Load(const std::string& folder, uint32_t num_threads, std::optional<size_t> memory_limit) {
+PyGraph Load(const std::string& folder, uint32_t num_threads, std::optional<size_t> memory_limit,
+             const std::shared_ptr<PyRuntime>& runtime) {
   GraphOptions options;
+  if (runtime != nullptr) options.runtime = runtime->runtime();
   options.num_threads = num_threads;
   options.memory_limit = memory_limit.value_or(options.memory_limit);
   Result<std::unique_ptr<GraphModule>> module = Status(StatusCode::kInternal, "not loaded");
@@ -52,13 +55,48 @@ Value InputValue(const GraphModule& module, size_t index, const py::object& obje
   return ToValue(object, type, module.kernels()->program(), std::string(input.name));
 }
 
+// The module, to be changed or run: by one thread at a time, and not by the handler of a signal in
+// its run.
+GraphModule& Idle(const PyGraph& g) {
+  if (g.is_running)
+    Throw(
+        {StatusCode::kFailedPrecondition, "the graph is running; it is for one thread at a time"});
+  return *g.module;
+}
+
+// Handlers of signals run now and then; what one raises ends the run.
+struct Signals {
+  std::chrono::steady_clock::time_point next = std::chrono::steady_clock::now() + kSignalSlice;
+  py::object raised;
+
+  static bool Poll(void* self) {
+    auto& signals = *static_cast<Signals*>(self);
+    if (std::chrono::steady_clock::now() < signals.next) return false;
+    const py::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) signals.raised = py::error_already_set().value();
+    signals.next = std::chrono::steady_clock::now() + kSignalSlice;
+    return static_cast<bool>(signals.raised);
+  }
+};
+
 // `timeout`: seconds, or None.
 void Run(const PyGraph& g, const py::object& timeout) {
-  g.module->set_timeout(Seconds(timeout, "timeout").value_or(std::chrono::nanoseconds(0)));
+  GraphModule& module = Idle(g);
+  module.set_timeout(Seconds(timeout, "timeout").value_or(std::chrono::nanoseconds(0)));
+  Signals signals;
+  if (IsMainThread()) module.set_poll(Signals::Poll, &signals);
+  g.is_running = true;
   Status ran;
   {
     const py::gil_scoped_release no_gil;
-    ran = g.module->Run();
+    ran = module.Run();
+  }
+  g.is_running = false;
+  module.set_poll(nullptr, nullptr);
+  if (signals.raised) {
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(signals.raised.ptr())),
+                    signals.raised.ptr());
+    throw py::error_already_set();
   }
   ThrowIfError(ran);
 }
@@ -85,7 +123,7 @@ py::object Call(const PyGraph& g, const py::args& args, py::kwargs kwargs) {
     timeout = kwargs.attr("pop")("timeout");
   }
   const std::vector<Value> inputs = InputsOf(program, MainOf(g), args, kwargs);
-  for (size_t i = 0; i < inputs.size(); ++i) ThrowIfError(g.module->SetInputZeroCopy(i, inputs[i]));
+  for (size_t i = 0; i < inputs.size(); ++i) ThrowIfError(Idle(g).SetInputZeroCopy(i, inputs[i]));
   Run(g, timeout);
   size_t output = 0;
   return FromValue(ResultOf(*g.module, MainOf(g).result, output), MainOf(g).result,
@@ -123,7 +161,7 @@ void CopyOutput(const PyGraph& g, size_t index, const py::object& out) {
 
 void LoadParams(const PyGraph& g, const py::bytes& bytes) {
   const auto text = static_cast<std::string_view>(bytes);
-  ThrowIfError(g.module->LoadParams(std::as_bytes(std::span(text))));
+  ThrowIfError(Idle(g).LoadParams(std::as_bytes(std::span(text))));
 }
 
 py::list NodeTimes(const PyGraph& g) {
@@ -141,12 +179,12 @@ void AddGraph(py::module_& m) {
       .def("set_input",
            [](const PyGraph& g, const py::object& key, const py::object& value) {
              const size_t index = IndexOf(*g.module, key);
-             ThrowIfError(g.module->SetInput(index, InputValue(*g.module, index, value)));
+             ThrowIfError(Idle(g).SetInput(index, InputValue(*g.module, index, value)));
            })
       .def("set_input_zero_copy",
            [](const PyGraph& g, const py::object& key, const py::object& value) {
              const size_t index = IndexOf(*g.module, key);
-             ThrowIfError(g.module->SetInputZeroCopy(index, InputValue(*g.module, index, value)));
+             ThrowIfError(Idle(g).SetInputZeroCopy(index, InputValue(*g.module, index, value)));
            })
       .def("run", Run)
       .def("cancel", [](const PyGraph& g) { g.module->Cancel(); })
@@ -165,7 +203,7 @@ void AddGraph(py::module_& m) {
       .def("load_params", LoadParams)
       .def("share_params",
            [](const PyGraph& g, const PyGraph& other) {
-             return ValueOrThrow(g.module->ShareParams(*other.module));
+             return ValueOrThrow(Idle(g).ShareParams(*other.module));
            })
       .def("set_timing", [](const PyGraph& g, bool timing) { g.module->set_timing(timing); })
       .def("node_times", NodeTimes)

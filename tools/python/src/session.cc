@@ -28,8 +28,6 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-// How long a signal waits at most.
-constexpr std::chrono::milliseconds kSignalSlice(20);
 constexpr size_t kMostIdle = 64;
 
 std::atomic<uint64_t> g_forks{0};
@@ -45,13 +43,6 @@ uint64_t Forks() {
     return true;
   }();
   return installed ? g_forks.load(std::memory_order_relaxed) : 0;
-}
-
-bool IsMainThread() {
-  // The thread that Python runs handlers of signals on.
-  static const auto main =
-      py::module_::import("threading").attr("main_thread")().attr("ident").cast<uint64_t>();
-  return PyThread_get_thread_ident() == main;
 }
 
 // Names of arguments that are no inputs.

@@ -5,6 +5,8 @@
 
 #include <pybind11/pybind11.h>
 
+#include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -16,6 +18,15 @@ inline bool HasGil() {
   const PyThreadState* own = PyGILState_GetThisThreadState();
   return own != nullptr && own == pybind11::detail::get_thread_state_unchecked();
 }
+
+// The thread that Python runs handlers of signals on. REQUIRES: the GIL is held.
+inline bool IsMainThread() {
+  static const auto main =
+      pybind11::module_::import("threading").attr("main_thread")().attr("ident").cast<uint64_t>();
+  return PyThread_get_thread_ident() == main;
+}
+// How long a signal waits at most in a run.
+inline constexpr std::chrono::milliseconds kSignalSlice(20);
 
 // Gives the GIL away for as long as it lives, if this thread has it.
 class WithoutGil {

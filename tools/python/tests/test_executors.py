@@ -248,6 +248,48 @@ def test_graph_runs_within_limits(tmp_path):
     assert named.get_output(0).tolist() == [4, 4]
 
 
+def test_ctrl_c_ends_a_run_of_a_graph():
+    lets = "".join(f"let %y{i + 1} = nn.dense(%y{i}, %y{i}); " for i in range(40))
+    graph = rvm.create_executor("graph", HEADER + f"def @main(%y0: Tensor[(2048, 2048), float64]) {{ {lets} %y40 }}").evaluate()
+    graph.set_input("y0", np.full((2048, 2048), 1e-4))
+    begin = time.monotonic()
+    threading.Timer(0.2, signal.raise_signal, [signal.SIGINT]).start()
+    with pytest.raises(KeyboardInterrupt):
+        graph.run()
+    assert time.monotonic() - begin < 3
+    with pytest.raises(rvm.DeadlineExceeded):  # the next run is a new one
+        graph.run(timeout=0.1)
+    # A handler that raises nothing ends nothing, and must not touch the graph meanwhile.
+    errors = []
+
+    def handler(*_):
+        for use in (graph.run, lambda: graph.set_input("y0", np.zeros((2048, 2048))), lambda: graph(np.zeros((2048, 2048)))):
+            with pytest.raises(rvm.FailedPrecondition, match="the graph is running") as error:
+                use()
+            errors.append(error)
+
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        with pytest.raises(rvm.DeadlineExceeded):
+            graph.run(timeout=0.4)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert len(errors) == 3
+
+
+def test_graph_runs_count_in_a_runtime(tmp_path):
+    rvm.create_executor("graph", HEADER + "def @main(%x: Tensor[(4), float32]) { add(%x, 1f) }").evaluate().save(tmp_path / "g")
+    runtime = rvm.Runtime()
+    graph = rvm.load_graph(tmp_path / "g", runtime=runtime)
+    for _ in range(3):
+        graph(np.zeros(4, "f4"))
+    stats = runtime.stats()
+    assert stats["started"] == 3 and stats["kernel_calls"] >= 3 and stats["workspaces"] == 1
+    del graph
+    assert runtime.stats()["idle_workspaces"] == 1
+
+
 def test_graph_weights_are_loaded_and_shared(tmp_path):
     text = HEADER + "def @main(%x: Tensor[(4), float32], %w: Tensor[(4), float32]) { multiply(%x, %w) }"
     one, two, three = [np.full(4, n, "f4") for n in (1, 2, 3)]
