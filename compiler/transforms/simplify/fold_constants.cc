@@ -40,17 +40,10 @@ double KernelWork(const std::vector<te::Tensor>& outputs) {
   return WorkOf(outputs) / (is_product ? kProductSpeed : 1);
 }
 
-KernelOptions OptionsFor(const Machine& machine, const std::stop_token& stop) {
-  KernelOptions options;
-  options.machine = machine;
-  options.stop = stop;
-  return options;
-}
-
 class Folder final : public Substitution {
  public:
   Folder(const Module& m, const Machine& machine, const std::stop_token& stop)
-      : Substitution(m), stop_(stop), kernels_(OptionsFor(machine, stop)) {}
+      : Substitution(m), stop_(stop), kernels_({.machine = machine, .stop = stop}) {}
 
  private:
   bool Consume(const Var* var, const Expr& value, Block& out) override {
