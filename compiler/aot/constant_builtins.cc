@@ -32,7 +32,7 @@ class ConstantMaker {
     auto* function =
         llvm::Function::Create(llvm::FunctionType::get(b_.getVoidTy(), false),
                                llvm::GlobalValue::InternalLinkage, "make", object_.module);
-    codegen::PrepareFunction(*function, object_.target);
+    codegen::PrepareFunction(*function, object_.machine);
     auto* made =
         new llvm::GlobalVariable(object_.module, b_.getInt32Ty(), false,
                                  llvm::GlobalValue::InternalLinkage, b_.getInt32(0), "made");

@@ -152,7 +152,7 @@ TEST_CASE("weights that are made when a graph is loaded: folders stay small, run
   REQUIRE(WriteTvmParams(folder / "w.params", params).ok());
   CompileOptions options;
   options.params_file = folder / "w.params";
-  options.kernels.cpu = options.pipeline.cpu = "x86-64-v3";
+  options.kernels.machine = options.pipeline.machine = MachineNamed("x86-64-v3");
   const auto compiled = CompileForGraph(kWinograd, options);
   REQUIRE_MESSAGE(compiled.ok(), compiled.status().message());
   const auto program = BuildGraph(compiled->program);

@@ -122,8 +122,7 @@ TEST_CASE("weights are no keys") {
   const Module m = FoldConstants(Typed(R"(def @main(%x: Tensor[(?, 8), float32]) {
     nn.dense(nn.softmax(nn.dense(%x, ones(shape=[5, 8], dtype="float32"), units=5)),
              ones(shape=[6, 5], dtype="float32"), units=6)
-  })"),
-                                 "native");
+  })"));
   CHECK(Outline(FuseAttention(m)).find("nn.attention") == std::string::npos);
 }
 
