@@ -131,12 +131,10 @@ void AddDebugExecutor(py::module_& m) {
       .def("run", Run)
       .def("inputs",
            [](const DebugProgram& p) {
-             const Program& program = p.program->signature()->program();
-             return DescribeInputs(program, program.exports[0]);
+             return Describe(p.program->signature()->info().functions.at(0).inputs);
            })
       .def("outputs", [](const DebugProgram& p) {
-        const Program& program = p.program->signature()->program();
-        return DescribeOutputs(program, program.exports[0]);
+        return Describe(p.program->signature()->info().functions.at(0).outputs);
       });
 }
 
