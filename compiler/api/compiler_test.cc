@@ -120,6 +120,12 @@ TEST_CASE("a text is compiled, and runs: at once, from memory, from a file") {
   const std::vector<float> expected = {6, 0};
   CHECK(Run(*model->Load(), inputs) == expected);
 
+  const Status refused = model->Load({.allow_images = false}).status();
+  CHECK(refused.code() == StatusCode::kUnsupported);
+  CHECK(refused.message() ==
+        "the program has kernels of native code, which it is loaded without "
+        "(LoadOptions::allow_images)");
+
   const SharedBytes bytes = *model->Bytes();
   CHECK(reinterpret_cast<uintptr_t>(bytes.data()) % 64 == 0);
   CHECK(model->Bytes()->data() == bytes.data());  // made once

@@ -18,5 +18,5 @@ int main(int argc, char** argv) {
     return 3;
   }
   relayvm::Value roots = *result->Find("output_0");
-  for (int i = 0; i < 3; ++i) std::printf("%g\n", static_cast<const float*>(roots.data())[i]);
+  for (float root : roots.span<float>()) std::printf("%g\n", root);
 }

@@ -302,6 +302,11 @@ typedef struct relayvm_load_options {
   /* not 0: memory of runs is zero when the program gets it, else what other runs of the process
    * have left there: for files that are not trusted. */
   uint32_t clear_memory;
+  /* not 0: a program that has kernels of its own, which are native code, is refused
+   * (RELAYVM_UNSUPPORTED): what is left are builtins and the interpreter, which hold to what the
+   * verifier has proved. */
+  uint32_t no_images;
+  uint32_t private_constants; /* not 0: those that are made at load are not shared (vm/README.md) */
 } relayvm_load_options;
 relayvm_status* relayvm_executable_load(const char* path, const relayvm_load_options* options,
                                         relayvm_executable** out);
@@ -428,6 +433,11 @@ enum {
 /* Copies compact, row-major elements; with NULL data, the elements are zero. */
 relayvm_status* relayvm_value_tensor(relayvm_dtype dtype, const int64_t* dims, size_t rank,
                                      const void* data, relayvm_value** out);
+/* The same for inputs, in memory that counts toward the runtime's memory_limit and comes from its
+ * memory source: from 16 KiB on, in pages. RELAYVM_RESOURCE_EXHAUSTED where there is no room. */
+relayvm_status* relayvm_runtime_tensor(relayvm_runtime* runtime, relayvm_dtype dtype,
+                                       const int64_t* dims, size_t rank, const void* data,
+                                       relayvm_value** out);
 /* A tensor of strings: as many texts as the dims say, of texts[i] and sizes[i] bytes of UTF-8,
  * copied. With NULL sizes the texts are zero-terminated. */
 relayvm_status* relayvm_value_strings(const int64_t* dims, size_t rank, const char* const* texts,

@@ -34,6 +34,8 @@ Status ReadLoadOptions(const relayvm_load_options* from, OwnedLoadOptions* to) {
   to->options.copy_file = read.copy_file != 0;
   to->options.verify = read.verify != 0;
   to->options.clear_memory = read.clear_memory != 0;
+  to->options.allow_images = read.no_images == 0;
+  to->options.share_constants = read.private_constants == 0;
   if (read.target != nullptr) to->options.target = read.target;
   for (size_t i = 0; i < read.num_kernels; ++i) {
     if (read.kernels == nullptr || read.kernels[i].name == nullptr ||

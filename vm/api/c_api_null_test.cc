@@ -209,6 +209,9 @@ void WalkValue(Walk& walk, Fixture& f) {
   const relayvm_dtype f32 = RELAYVM_FLOAT32;
   WALK(relayvm_value_tensor,
        [&] { return std::tuple(f32, f.dims, size_t{1}, f.elements, &f.out_value); }, {3});
+  WALK(relayvm_runtime_tensor,
+       [&] { return std::tuple(f.runtime, f32, f.dims, size_t{1}, f.elements, &f.out_value); },
+       {4});
   static int released = 0;
   const auto count = +[](void*) { ++released; };
   WALK(relayvm_value_wrap,

@@ -75,6 +75,24 @@ relayvm_status* GiveTensor(Result<Managed*> tensor, Managed** out) {
   return nullptr;
 }
 
+// Of what `make` gives; NULL data: zeros.
+template <typename Make>
+relayvm_status* MakeTensor(relayvm_dtype dtype, const int64_t* dims, size_t rank, const void* data,
+                           relayvm_value** out, const Make& make) {
+  return Guarded([&]() -> relayvm_status* {
+    if (Status bad = CheckTensorArguments(dtype, dims, rank); !bad.ok()) return Fail(bad);
+    Result<Value> value = make(static_cast<DType>(dtype), std::span(dims, rank));
+    if (value.ok() && value->bytes() > 0) {
+      if (data == nullptr) {
+        std::memset(value->mutable_data(), 0, value->bytes());
+      } else {
+        std::memcpy(value->mutable_data(), data, value->bytes());
+      }
+    }
+    return GiveValue(std::move(value), out);
+  });
+}
+
 }  // namespace
 
 extern "C" {
@@ -83,13 +101,16 @@ relayvm_status* relayvm_value_tensor(relayvm_dtype dtype, const int64_t* dims, s
                                      const void* data, relayvm_value** out) {
   RELAYVM_REQUIRE(out);
   *out = nullptr;
-  return Guarded([&]() -> relayvm_status* {
-    if (Status bad = CheckTensorArguments(dtype, dims, rank); !bad.ok()) return Fail(bad);
-    if (data != nullptr)
-      return GiveValue(Value::CopyTensor(static_cast<DType>(dtype), {dims, rank}, data), out);
-    Result<Value> value = Value::NewTensor(static_cast<DType>(dtype), {dims, rank});
-    if (value.ok() && value->bytes() > 0) std::memset(value->mutable_data(), 0, value->bytes());
-    return GiveValue(std::move(value), out);
+  return MakeTensor(dtype, dims, rank, data, out, Value::NewTensor);
+}
+relayvm_status* relayvm_runtime_tensor(relayvm_runtime* runtime, relayvm_dtype dtype,
+                                       const int64_t* dims, size_t rank, const void* data,
+                                       relayvm_value** out) {
+  RELAYVM_REQUIRE(out);
+  *out = nullptr;
+  RELAYVM_REQUIRE(runtime);
+  return MakeTensor(dtype, dims, rank, data, out, [&](DType t, std::span<const int64_t> shape) {
+    return runtime->runtime->NewTensor(t, shape);
   });
 }
 

@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -71,9 +72,9 @@ struct RuntimeOptions {
   // results of more than 16 KiB that hosts hold, also after the runtime is gone. With what is
   // charged to runs while they last: the stack of calls, kernels' scratch, copies of results. A run
   // that needs more ends with kResourceExhausted; pages that are kept where nothing runs are given
-  // back before that. Not counted: inputs, constants, buffers for results, smaller results, native
-  // stacks, copies of batches, tables of heaps (64 KiB for each 64 MiB), and what stays for the
-  // next run of an invocation: 256 KiB of its stack, and scratch.
+  // back before that. Not counted: inputs but those of NewTensor, constants, buffers for results,
+  // smaller results, native stacks, copies of batches, tables of heaps (64 KiB for each 64 MiB),
+  // and what stays for the next run of an invocation: 256 KiB of its stack, and scratch.
   size_t memory_limit = SIZE_MAX;
 };
 
@@ -88,6 +89,10 @@ class Runtime {
   // At any time, from any thread; runs in progress count as they go. Reads each workspace, one by
   // one: the numbers are not of one moment, and many invocations take a while.
   RuntimeStats stats() const;
+  // A tensor of numbers for inputs, as Value::NewTensor, that counts toward the memory limit, and
+  // whose memory comes from the MemorySource: from 16 KiB on, in pages. kResourceExhausted where
+  // there is no room. May be older than the runtime.
+  Result<Value> NewTensor(DType dtype, std::span<const int64_t> dims);
   // Gives back all that is kept of ended invocations, and what others that do not run keep above 8
   // MiB each (Invocation::Trim gives back the rest). From any thread.
   void Trim();

@@ -3,16 +3,19 @@
 #include <bit>
 #include <mutex>
 #include <numeric>
+#include <string>
 #include <system_error>
 #include <thread>
 
 #include "bytecode/base/guarded.h"
 #include "bytecode/base/machine_limits.h"
 #include "vm/api/relayvm.h"
+#include "vm/border/shared_object.h"
 #include "vm/kernels/checked_pool.h"
 #include "vm/platform/clock.h"
 #include "vm/platform/idle_timer.h"
 #include "vm/platform/process_mutex.h"
+#include "vm/platform/system_pages.h"
 #include "vm/platform/thread_pool.h"
 #include "vm/run/workspace.h"
 
@@ -219,6 +222,57 @@ Result<std::shared_ptr<Runtime>> Runtime::Create(const RuntimeOptions& options) 
                              vm::MakeTaskPool(options.thread_pool, options.num_threads));
     impl.pool = impl.own_pool.get();
     return runtime;
+  });
+}
+
+namespace {
+// Of a tensor that a host has for its inputs.
+struct InputMemory : vm::ExternalMemory {
+  std::shared_ptr<MemorySource> source;      // null: the system's pages
+  std::shared_ptr<vm::MemoryBudget> budget;  // null: no limit
+  void* data = nullptr;
+  size_t bytes = 0;
+
+  ~InputMemory() {
+    if (data != nullptr) Source().Free(data, bytes);
+    if (budget != nullptr) budget->Return(bytes);
+  }
+  MemorySource& Source() const { return source != nullptr ? *source : vm::SystemPages(); }
+};
+}  // namespace
+
+Result<Value> Runtime::NewTensor(DType dtype, std::span<const int64_t> dims) {
+  constexpr int64_t kCountedBytes = 16 << 10;
+  const Impl& impl = *impl_;
+  const bool counts = impl.budget != nullptr || impl.options.memory != nullptr;
+  const bool numbers = dtype != DType::kString && dims.size() <= vm::kMaxRank;
+  const int64_t bytes = counts && numbers ? vm::CheckedTensorBytes(dtype, dims) : -1;
+  if (bytes < kCountedBytes) return Value::NewTensor(dtype, dims);  // or says what is wrong
+  return Guarded([&]() -> Result<Value> {
+    const auto no_room = [&](const std::string& why) {
+      return Status(StatusCode::kResourceExhausted,
+                    "no memory for a tensor of " + std::to_string(bytes) + " bytes" + why);
+    };
+    auto memory = std::make_unique<InputMemory>();
+    const size_t size = vm::PagesOf(static_cast<size_t>(bytes)) * vm::kPageBytes;
+    if (impl.budget != nullptr) {
+      if (!impl.budget->DrawOrReclaim(size)) {
+        return no_room(": the runtime's limit is " + std::to_string(impl.budget->limit()) + ", " +
+                       std::to_string(impl.budget->drawn()) + " are in use");
+      }
+      memory->budget = impl.budget;
+    }
+    memory->source = impl.options.memory;
+    memory->bytes = size;
+    memory->is_writable = true;
+    memory->release = [](vm::ExternalMemory* self) { delete static_cast<InputMemory*>(self); };
+    memory->data = memory->Source().Allocate(size, vm::kPageBytes);
+    if (memory->data == nullptr) return no_room("");
+    auto* const data = static_cast<char*>(memory->data);
+    vm::Tensor* tensor =
+        vm::NewSharedTensor(dtype, dims, data, static_cast<size_t>(bytes), memory.release());
+    if (tensor == nullptr) return no_room("");
+    return Value::Adopt(tensor);
   });
 }
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,18 @@ namespace relayvm {
 namespace vm {
 struct Object;
 }
+
+// The dtype of T's: bool, float, double, integers of 8 to 64 bits.
+template <typename T>
+inline constexpr DType kDTypeOf = [] {
+  static_assert(std::is_arithmetic_v<T> && sizeof(T) <= 8);
+  constexpr DType kSigned[] = {DType::kInt8, DType::kInt16, DType::kInt32, DType::kInt64};
+  constexpr DType kUnsigned[] = {DType::kUInt8, DType::kUInt16, DType::kUInt32, DType::kUInt64};
+  constexpr int kPower = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
+  if (std::is_same_v<T, bool>) return DType::kBool;
+  if (std::is_floating_point_v<T>) return sizeof(T) == 4 ? DType::kFloat32 : DType::kFloat64;
+  return std::is_signed_v<T> ? kSigned[kPower] : kUnsigned[kPower];
+}();
 
 class Value {
  public:
@@ -82,6 +95,21 @@ class Value {
   // strings their offsets (bytecode/base/string_table.h).
   const void* data() const;
   size_t bytes() const;
+  // The elements as T (bool, float, double, integers of 8 to 64 bits), which live as long as a
+  // handle on the tensor; none where it is no tensor of these.
+  template <typename T>
+  std::span<const T> span() const {
+    if (!is_tensor() || dtype() != kDTypeOf<T>) return {};
+    return {static_cast<const T*>(data()), static_cast<size_t>(num_elements())};
+  }
+  // The same where mutable_data() is not null.
+  template <typename T>
+  std::span<T> mutable_span() {
+    if (!is_tensor() || dtype() != kDTypeOf<T>) return {};
+    T* const elements = static_cast<T*>(mutable_data());
+    return elements == nullptr ? std::span<T>()
+                               : std::span<T>(elements, static_cast<size_t>(num_elements()));
+  }
   // Whether the memory is that of a WrapTensor. Hosts whose callers change it after a run, copy.
   bool is_borrowed() const;
   // Null when the tensor is shared, or its memory is not its own.

@@ -256,9 +256,7 @@ bool Heap::Draw(size_t bytes) {
   if (HasRemote()) DrainRemote();
   CutTails();
   ReleaseFree();
-  if (budget_->Draw(bytes)) return true;
-  budget_->ReclaimIdle();
-  if (budget_->Draw(bytes)) return true;
+  if (budget_->DrawOrReclaim(bytes)) return true;
   refusal_ = Refusal::kRuntime;
   return false;
 }

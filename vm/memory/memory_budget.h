@@ -33,6 +33,12 @@ class MemoryBudget {
     } while (!drawn_.compare_exchange_weak(drawn, drawn + bytes, std::memory_order_relaxed));
     return true;
   }
+  // The same; where that is too much, what heaps keep that nobody uses goes back first.
+  bool DrawOrReclaim(size_t bytes) {
+    if (Draw(bytes)) return true;
+    ReclaimIdle();
+    return Draw(bytes);
+  }
   void Return(size_t bytes) { drawn_.fetch_sub(bytes, std::memory_order_relaxed); }
 
  private:

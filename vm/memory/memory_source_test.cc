@@ -1,6 +1,7 @@
 // An injected memory source: what comes from it goes back to it, and its end is a run's failure.
 #include "vm/memory/memory_source.h"
 
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -173,6 +174,79 @@ TEST_CASE("memory source: where it ends, at each call, the run fails and nothing
     }
     CHECK(failures > 0);
   }
+}
+
+TEST_CASE("memory source: tensors that a host has for its inputs come from it, and count") {
+  auto source = std::make_shared<CountingSource>();
+  Value kept;
+  {
+    constexpr size_t kLimit = 8 << 20;
+    auto runtime = *Runtime::Create({.memory = source, .memory_limit = kLimit});
+    const int64_t few[] = {100}, many[] = {1 << 20}, negative[] = {-1};
+    CHECK(runtime->NewTensor(DType::kFloat32, few).ok());  // small ones are not counted
+    CHECK(runtime->NewTensor(DType::kFloat32, negative).status().code() ==
+          StatusCode::kInvalidArgument);
+    CHECK(source->calls() == 0);
+
+    Value x = *runtime->NewTensor(DType::kFloat32, many);
+    CHECK(source->live() == 4 << 20);
+    CHECK(runtime->stats().counted_bytes == 4 << 20);
+    CHECK(!x.is_borrowed());
+    const std::span<float> elements = x.mutable_span<float>();
+    REQUIRE(elements.size() == 1 << 20);
+    elements[5] = 7;
+    CHECK(x.mutable_span<int32_t>().empty());
+    // In and out, as it is.
+    auto program = LoadText(R"(
+.version 1
+.export "main" f0 ("x": float32[?"n"]) -> float32[?"n"]
+.function "main" scalars 0 objects 1 captured 0 registers 0 1 returns object arena 0
+  ret.r r0!
+.end
+)");
+    auto invocation = *Invocation::Create(runtime, program);
+    auto result = invocation->Run({{"x", x}});
+    REQUIRE(result.ok());
+    kept = *result->Find("output_0");
+    CHECK(kept.data() == x.data());
+    CHECK(kept.span<float>()[5] == 7);
+    CHECK(kept.span<double>().empty());
+    CHECK(x.mutable_data() == nullptr);  // both have it
+
+    const Value second = *runtime->NewTensor(DType::kUInt8, std::array<int64_t, 1>{3 << 20});
+    const Status full = runtime->NewTensor(DType::kFloat32, many).status();
+    CHECK(full.code() == StatusCode::kResourceExhausted);
+    CHECK(full.message() ==
+          "no memory for a tensor of 4194304 bytes: the runtime's limit is 8388608, 7340032 are in "
+          "use");
+    // A run has what is left.
+    auto large = Invocation::Create(runtime, LoadText(R"(
+.version 1
+.export "main" f0 () -> float32[25000, 100]
+.function "main" scalars 0 objects 0 captured 0 registers 2 1 returns object arena 0
+  const.i16 i0, 25000
+  const.i16 i1, 100
+  tensor.alloc r0, float32, [i0, i1]
+  ret.r r0!
+.end
+)"));
+    CHECK((*large)->Run("main", {}).status().code() == StatusCode::kResourceExhausted);
+  }
+  CHECK(source->live() == 4 << 20);  // older than its runtime
+  CHECK(kept.span<float>()[5] == 7);
+  kept = Value();
+  CHECK(source->live() == 0);
+}
+
+TEST_CASE("memory source: a tensor of the host's where the source has no more") {
+  auto source = std::make_shared<CountingSource>(0);
+  auto runtime = *Runtime::Create({.memory = source, .memory_limit = 1 << 20});
+  const int64_t dims[] = {1 << 18};
+  CHECK(runtime->NewTensor(DType::kInt8, dims).status().code() == StatusCode::kResourceExhausted);
+  CHECK(runtime->stats().counted_bytes == 0);
+  source->Refill();
+  CHECK(runtime->NewTensor(DType::kInt8, dims).ok());
+  CHECK(runtime->stats().counted_bytes == 0);
 }
 
 }  // namespace

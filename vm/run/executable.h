@@ -63,6 +63,10 @@ struct LoadOptions {
   // compilers never read it, but a file that someone has made may. Costs as much as writing each
   // tensor once more.
   bool clear_memory = false;
+  // False: a program that has kernels of its own, which are native code, is refused (kUnsupported):
+  // what is left are builtins and the interpreter, which hold to what the verifier has proved. With
+  // clear_memory and limits of runs, for programs that are not trusted.
+  bool allow_images = true;
   // Lists kernels in /tmp/perf-PID.map for `perf report`.
   bool perf_map = false;
   // Checks at each call of a kernel what the verifier has proved of it, too: a test of the

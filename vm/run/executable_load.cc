@@ -192,6 +192,11 @@ Status Executable::LinkKernels(const LoadOptions& options) {
   bool compiled = std::any_of(program_->kernels.begin(), program_->kernels.end(),
                               [](const KernelInfo& k) { return !k.builtin; });
   if (compiled) {
+    if (!options.allow_images) {
+      return {StatusCode::kUnsupported,
+              "the program has kernels of native code, which it is loaded without "
+              "(LoadOptions::allow_images)"};
+    }
     if (program_->images.empty())
       return {StatusCode::kInvalidInput, "the program has kernels, but no kernel image"};
     RELAYVM_ASSIGN_OR_RETURN(size_t index,

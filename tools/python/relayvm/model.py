@@ -317,20 +317,23 @@ def _flatten(value, flat):
         flat.append(value)
 
 
-def load(source, *, runtime=None, host_functions=(), target="", perf_map=False, verify=False, clear_memory=False):
+def load(source, *, runtime=None, host_functions=(), target="", perf_map=False, verify=False, clear_memory=False,
+         allow_images=True):
     """Loads a .vmx file, or its bytes. FileNotFound (a FileNotFoundError) where there is none.
 
     runtime: a `Runtime`, else the one of all. host_functions: what the program declares without a body,
     see `host_function`. target: of a file for several processors, the part to use ("x86-64-v3"); else the
     best that runs here. perf_map: kernels have names in `perf report`. verify: compares the checksums of the
     weights too, which reads all of them. clear_memory: memory of runs is zero when the program gets it, else
-    what other runs of the process have left there: for files that are not trusted.
+    what other runs of the process have left there: for files that are not trusted. allow_images: False refuses a
+    program that has kernels of its own, which are native code (Unsupported); builtins are left.
     """
     named = _by_name(host_functions)
+    options = {"target": target, "perf_map": perf_map, "verify": verify, "clear_memory": clear_memory, "allow_images": allow_images}
     if isinstance(source, (bytes, bytearray, memoryview)):
-        program = _native.load_bytes(bytes(source), named, target, perf_map, verify, clear_memory)
+        program = _native.load_bytes(bytes(source), named, options)
     else:
-        program = _native.load(os.fspath(source), named, target, perf_map, verify, clear_memory)
+        program = _native.load(os.fspath(source), named, options)
     return Model(program, runtime, named.values())
 
 

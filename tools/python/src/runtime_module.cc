@@ -23,19 +23,25 @@ namespace py = pybind11;
 namespace relayvm::python {
 namespace {
 
-LoadOptions OptionsOf(const py::dict& host_functions, const std::string& target, bool perf_map,
-                      std::vector<HostFunction>* functions) {
-  for (const auto& [name, function] : host_functions) {
-    const std::string type =
-        py::hasattr(function, "type") ? function.attr("type").cast<std::string>() : std::string();
-    functions->push_back({name.cast<std::string>(), type, CallPython});
-  }
+// LoadOptions, of the keywords of relayvm.load.
+struct ReadLoadOptions {
+  std::vector<HostFunction> functions;
   LoadOptions options;
-  options.host_functions = *functions;
-  options.target = target;
-  options.perf_map = perf_map;
-  return options;
-}
+
+  ReadLoadOptions(const py::dict& host_functions, const py::dict& keywords) {
+    for (const auto& [name, function] : host_functions) {
+      const std::string type =
+          py::hasattr(function, "type") ? function.attr("type").cast<std::string>() : std::string();
+      functions.push_back({name.cast<std::string>(), type, CallPython});
+    }
+    options.host_functions = functions;
+    options.target = keywords["target"].cast<std::string>();
+    options.perf_map = keywords["perf_map"].cast<bool>();
+    options.verify = keywords["verify"].cast<bool>();
+    options.clear_memory = keywords["clear_memory"].cast<bool>();
+    options.allow_images = keywords["allow_images"].cast<bool>();
+  }
+};
 
 struct PyProfile final : Profile, HeldByPointer {
   using Profile::Profile;
@@ -46,30 +52,23 @@ struct PyChromeTrace final : ChromeTrace, HeldByPointer {
   using HeldByPointer::operator delete;
 };
 
-PyProgram Load(const std::string& path, const py::dict& host_functions, const std::string& target,
-               bool perf_map, bool verify, bool clear_memory) {
-  std::vector<HostFunction> functions;
-  LoadOptions options = OptionsOf(host_functions, target, perf_map, &functions);
-  options.verify = verify;
-  options.clear_memory = clear_memory;
+PyProgram Load(const std::string& path, const py::dict& host_functions, const py::dict& keywords) {
+  const ReadLoadOptions read(host_functions, keywords);
   Result<std::shared_ptr<const Executable>> executable = Status(StatusCode::kInternal, "");
   {
     const py::gil_scoped_release no_gil;
-    executable = Executable::Load(path, options);
+    executable = Executable::Load(path, read.options);
   }
   return {ValueOrThrow(std::move(executable))};
 }
 
 PyProgram LoadBytes(const py::bytes& bytes, const py::dict& host_functions,
-                    const std::string& target, bool perf_map, bool verify, bool clear_memory) {
-  std::vector<HostFunction> functions;
-  LoadOptions options = OptionsOf(host_functions, target, perf_map, &functions);
-  options.verify = verify;
-  options.clear_memory = clear_memory;
+                    const py::dict& keywords) {
+  const ReadLoadOptions read(host_functions, keywords);
   const auto text = static_cast<std::string_view>(bytes);
   // bytes of Python are not aligned: a copy.
   return {ValueOrThrow(Executable::FromMemory(
-      {reinterpret_cast<const uint8_t*>(text.data()), text.size()}, nullptr, options))};
+      {reinterpret_cast<const uint8_t*>(text.data()), text.size()}, nullptr, read.options))};
 }
 
 // A tensor from whatever has DLPack or the buffer protocol.

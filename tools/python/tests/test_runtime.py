@@ -598,6 +598,18 @@ assert not heavy, heavy
     assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
 
 
+def test_native_kernels_can_be_refused(tmp_path):
+    rvm.compile("""#[version = "0.0.5"]
+        def @main(%x: Tensor[(?,), float32]) { add(%x, 1f) }""").save(tmp_path / "native.vmx")
+    for source in (tmp_path / "native.vmx", (tmp_path / "native.vmx").read_bytes()):
+        with pytest.raises(rvm.Unsupported, match="kernels of native code"):
+            rvm.load(source, allow_images=False)
+        assert rvm.load(source)(np.zeros(1, "f4")).tolist() == [1]
+    # Scalars alone need none.
+    rvm.compile('#[version = "0.0.5"]\ndef @main(%n: int64) { add(%n, 1i64) }').save(tmp_path / "scalars.vmx")
+    assert rvm.load(tmp_path / "scalars.vmx", allow_images=False)(41) == 42
+
+
 def test_memory_that_is_kept_goes_back(tmp_path):
     large = rvm.compile("""#[version = "0.0.5"]
         def @main(%x: Tensor[(?,), float32]) { (add(%x, 1f), multiply(%x, 2f)) }""")
