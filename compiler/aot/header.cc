@@ -208,6 +208,7 @@ typedef struct relayvm_aot_options {
   uint64_t stack_bytes;  /* which bounds recursion; 0: 256 MiB */
   int64_t timeout_ns;
   const volatile uint32_t* cancel; /* a run ends soon after it is set, by any thread, to what is not 0 */
+  const relayvm_runtime* runtime;  /* whose threads and memory it takes, and which counts it; NULL: the program's own */
 } relayvm_aot_options;
 #endif
 

@@ -369,6 +369,51 @@ def ranks(w):
     assert " *   out of a type that a run tells */" in header, header
 
 
+def runtimes(w):
+    """Runs in a runtime of the host's: its threads and memory, its limit, and they are counted there."""
+    w.compile(w.write("sums.relay", VERSION + """
+def @main(%x: Tensor[(?, 64), float32], %y: Tensor[(?, 64), float32]) { nn.softmax(nn.dense(%x, %y)) }
+"""), "sums")
+    main = w.write("sums_main.c", """
+#include "sums.h"
+#include <stdio.h>
+#include <string.h>
+static relayvm_status* Run(relayvm_runtime* runtime, int64_t rows) {
+  const relayvm_aot_options options = {.struct_size = sizeof options, .runtime = runtime};
+  const int64_t dims[] = {rows, 64};
+  relayvm_value *in = NULL, *out = NULL;
+  relayvm_status* s = relayvm_value_tensor(RELAYVM_FLOAT32, dims, 2, NULL, &in);
+  if (s != NULL) return s;
+  memset(relayvm_value_mutable_data(in), 0, (size_t)rows * 64 * sizeof(float));
+  relayvm_value* inputs[] = {in, in};
+  s = sums_main_with(&options, inputs, 2, &out);
+  if (s == NULL && ((const float*)relayvm_value_data(out))[1] != 1.0f / (float)rows) puts("wrong");
+  relayvm_value_free(out);
+  relayvm_value_free(in);
+  return s;
+}
+int main(void) {
+  relayvm_runtime_options options = {.struct_size = sizeof options, .num_threads = 2, .memory_limit = 4 << 20};
+  relayvm_runtime* runtime = NULL;
+  relayvm_runtime_stats stats = {.struct_size = sizeof stats};
+  if (relayvm_runtime_create(&options, &runtime) != NULL) return 1;
+  for (int i = 0; i < 3; ++i)
+    if (Run(runtime, 256) != NULL) return 2;
+  if (Run(NULL, 256) != NULL) return 3;
+  relayvm_status* full = Run(runtime, 2048);
+  if (relayvm_status_code(full) != RELAYVM_RESOURCE_EXHAUSTED) return 4;
+  relayvm_status_free(full);
+  if (Run(NULL, 2048) != NULL) return 5; /* which has no limit */
+  if (relayvm_runtime_get_stats(runtime, &stats) != NULL) return 6;
+  printf("%d %d %d %d\\n", (int)stats.started, (int)stats.running, (int)stats.workspaces, (int)stats.live_bytes);
+  relayvm_runtime_free(runtime);
+  return 0;
+}
+""")
+    out = run([w.link([main, "sums.o"], "sums_program", RUNTIME)], w.folder)
+    assert out == "4 0 1 0\n", out
+
+
 WINOGRAD = """
 def @main(%x: Tensor[(BATCH, 64, 28, 28), float32]) {
   let %i = reshape(arange(0f, 36864f, 1f, dtype="float32"), newshape=[64, 64, 3, 3]);
@@ -593,7 +638,7 @@ def executable_errors(w):
     run([*args, "no/such/folder"], w.folder, expected=2)
 
 
-TESTS = [counter, cnn, tuples, lstm, trees, recursion, closures, optionals, ranks, limits, recipes, recipes_alone, refused]
+TESTS = [counter, cnn, tuples, lstm, trees, recursion, closures, optionals, ranks, limits, runtimes, recipes, recipes_alone, refused]
 if not any(option.startswith("-fsanitize") for option in CC):
     TESTS += [executables, executable_errors, recipes_of_executables]  # they hold no sanitizer's library
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,7 +13,7 @@
 #include "bytecode/base/shape_rule.h"
 #include "bytecode/opcode.h"
 #include "bytecode/scalar_ops.h"
-#include "vm/aot/native_workspace.h"
+#include "vm/aot/native_program.h"
 #include "vm/api/c_api_internal.h"
 #include "vm/border/border.h"
 #include "vm/kernels/kernel_runner.h"
@@ -24,8 +23,8 @@
 #include "vm/memory/stack.h"
 #include "vm/platform/clock.h"
 #include "vm/platform/fiber.h"
-#include "vm/platform/process_mutex.h"
 #include "vm/run/places.h"
+#include "vm/run/workspace.h"
 
 namespace relayvm::vm {
 
@@ -127,68 +126,17 @@ struct Call {
 
 }  // namespace
 
-Result<std::unique_ptr<NativeProgram::Workspace>> NativeProgram::Acquire(
-    const NativeOptions& options) {
-  std::unique_ptr<Workspace> workspace;
-  {
-    const std::lock_guard lock(ProcessMutex());
-    workspace = latest_.Take();
-    if (workspace == nullptr) workspace = idle_.Take();
-  }
-  if (workspace == nullptr) workspace = std::make_unique<Workspace>();
-  RELAYVM_RETURN_IF_ERROR(
-      workspace->stacks.Reserve(std::max(options.stack_bytes, 2 * kStackReserve), kPageBytes,
-                                /*least_native=*/2 * kStackReserve));
-  return workspace;
-}
-
-void NativeProgram::Release(std::unique_ptr<Workspace> workspace) {
-  const int64_t now = NowNanoseconds();
-  size_t others = 0;
-  {
-    const std::lock_guard lock(ProcessMutex());
-    latest_.Give(std::move(workspace), 0, now);
-    if (latest_.size() == 1) return;
-    workspace = latest_.TakeOldest();
-    others = idle_.size();
-  }
-  // Much as a Runtime does (RuntimeOptions::max_idle_workspaces); the latest one is kept besides.
-  constexpr size_t kMostLarge = 2, kLargeBytes = 1 << 20, kSmallBytes = 64 << 10;
-  constexpr size_t kOwnBytes = 20 << 10;  // stacks and tables
-  workspace->heap->Park(others < kMostLarge ? kLargeBytes : kSmallBytes);
-  workspace->scratch.Trim(kSmallBytes);
-  workspace->StackUsed(0);
-  const size_t bytes = workspace->heap->idle_bytes() + workspace->scratch.bytes() + kOwnBytes;
-  for (bool more = true; more;) {
-    std::unique_ptr<Workspace> surplus;  // goes without the lock
-    const std::lock_guard lock(ProcessMutex());
-    if (workspace != nullptr) idle_.Give(std::move(workspace), bytes, now);
-    surplus = idle_.TakeSurplus(now, /*or_age=*/true);
-    more = surplus != nullptr;
-  }
-}
-
-Result<Value> NativeProgram::RunWithHeap(const NativeExport& function,
+Result<Value> NativeProgram::RunWithHeap(Workspace& workspace, const NativeExport& function,
                                          std::span<const Value> inputs,
                                          const NativeOptions& options, InvocationStats* stats) {
-  RELAYVM_ASSIGN_OR_RETURN(std::unique_ptr<Workspace> workspace, Acquire(options));
-  Result<Value> result =
-      Guarded([&] { return RunIn(*workspace, function, inputs, options, stats); });
-  // What a failure left, and cycles through references.
-  workspace->arena.Clear();
-  workspace->heap->Reset();
-  stats->resident_bytes = workspace->heap->resident_bytes();
-  Release(std::move(workspace));
-  return result;
-}
-
-Result<Value> NativeProgram::RunIn(Workspace& workspace, const NativeExport& function,
-                                   std::span<const Value> inputs, const NativeOptions& options,
-                                   InvocationStats* stats) {
+  RELAYVM_RETURN_IF_ERROR(workspace.stacks.Reserve(std::max(options.stack_bytes, 2 * kStackReserve),
+                                                   kPageBytes,
+                                                   /*least_native=*/2 * kStackReserve));
   std::vector<Object*> args;
   for (const Value& value : inputs) args.push_back(value.object());
   Heap& heap = *workspace.heap;
-  AotRun run({.heap = &heap, .scratch = &workspace.scratch});
+  TaskPool* const pool = workspace.pool;
+  AotRun run({&heap, &workspace.scratch, pool, pool->num_threads(), workspace.injected_pool});
   run.stack_limit = workspace.stacks.native_bottom() + kStackReserve;
   run.stack_bytes = workspace.stacks.native_bytes();
   run.stack_advice = workspace.stacks.advice();
@@ -200,8 +148,8 @@ Result<Value> NativeProgram::RunIn(Workspace& workspace, const NativeExport& fun
   run.builtins = builtins_.data();
   run.program = &program_;
   run.arena = &workspace.arena;
-  heap.BeginRun(std::min(options.memory_limit, machine_memory_),
-                machine_memory_ < options.memory_limit);
+  heap.BeginRun(std::min(options.memory_limit, workspace.machine_memory),
+                workspace.machine_memory < options.memory_limit);
   Call call{&run, reinterpret_cast<AotFunction>(const_cast<void*>(function.entry)), args};
   {
     Fiber fiber(
@@ -213,7 +161,7 @@ Result<Value> NativeProgram::RunIn(Workspace& workspace, const NativeExport& fun
         &call);
     while (!fiber.done()) fiber.Resume();
   }
-  workspace.StackUsed(static_cast<size_t>(workspace.stacks.split() - run.deepest));
+  workspace.NativeStackUsed(static_cast<size_t>(workspace.stacks.split() - run.deepest));
   // What results need of the program is its constants.
   const std::shared_ptr<const Executable> owner(owner_, nullptr);
   const auto index = static_cast<size_t>(&function - descriptor_.exports.data);
@@ -488,13 +436,14 @@ relayvm_status* relayvm_aot_run(RelayvmAotProgram* program, uint32_t function,
     const auto native = relayvm::vm::NativeProgram::Of(program);
     if (!native.ok()) return relayvm::c_api::Fail(native.status());
     const auto read = relayvm::c_api::ReadOptions<RelayvmAotOptions>(
-        options, sizeof(RelayvmAotOptions), "relayvm_aot_options");
+        options, offsetof(RelayvmAotOptions, runtime), "relayvm_aot_options");
     if (!read.ok()) return relayvm::c_api::Fail(read.status());
     relayvm::vm::NativeOptions native_options;
     if (read->memory_limit != 0) native_options.memory_limit = read->memory_limit;
     if (read->stack_bytes != 0) native_options.stack_bytes = read->stack_bytes;
     native_options.timeout = std::chrono::nanoseconds(read->timeout_ns);
     native_options.stop = read->cancel;
+    if (read->runtime != nullptr) native_options.runtime = read->runtime->runtime;
     return relayvm::c_api::GiveValue((*native)->Run(function, values, native_options, nullptr),
                                      result);
   });

@@ -126,6 +126,8 @@ struct RelayvmAotOptions {
   uint64_t stack_bytes;   // which bounds recursion; 0: 256 MiB
   int64_t timeout_ns;
   const volatile uint32_t* cancel;  // where not null: a run ends soon after it is not 0
+  const relayvm_runtime*
+      runtime;  // whose threads and memory the run takes; null: one of the program's own
 };
 
 // Runs an export; `options` may be null. NULL, and *result; else what failed, as the functions of

@@ -14,14 +14,14 @@
 #include <utility>
 
 #include "bytecode/base/guarded.h"
-#include "bytecode/base/machine_limits.h"
 #include "bytecode/image_loader.h"
-#include "vm/aot/native_workspace.h"
 #include "vm/border/border.h"
 #include "vm/border/optional_inputs.h"
+#include "vm/kernels/failure.h"
 #include "vm/memory/object.h"
 #include "vm/platform/clock.h"
 #include "vm/platform/process_mutex.h"
+#include "vm/run/workspace.h"
 
 namespace relayvm::vm {
 namespace {
@@ -188,14 +188,13 @@ Result<std::shared_ptr<const void>> WithConstants(RelayvmAotProgram* descriptor,
 }  // namespace
 
 NativeProgram::NativeProgram(const RelayvmAotProgram& descriptor, std::shared_ptr<const void> owner)
-    : descriptor_(descriptor),
-      owner_(std::move(owner)),
-      program_(ProgramOf(descriptor)),
-      machine_memory_(ReadMachineLimits().memory_bytes) {
+    : descriptor_(descriptor), owner_(std::move(owner)), program_(ProgramOf(descriptor)) {
   for (const ExportInfo& e : program_.exports) dims_.emplace_back(e.params, nullptr);
 }
 
-NativeProgram::~NativeProgram() = default;
+NativeProgram::~NativeProgram() {
+  if (latest_ != nullptr) own_runtime_->Release(std::move(latest_), NowNanoseconds());
+}
 
 Result<NativeProgram*> NativeProgram::Of(RelayvmAotProgram* descriptor) {
   using Made = std::shared_ptr<NativeProgram>;
@@ -236,6 +235,9 @@ Result<std::shared_ptr<NativeProgram>> NativeProgram::MakeOf(RelayvmAotProgram* 
   }
   RELAYVM_ASSIGN_OR_RETURN(owner, WithConstants(descriptor, std::move(owner)));
   std::shared_ptr<NativeProgram> state(new NativeProgram(*descriptor, std::move(owner)));
+  // Without a timer, whose thread a child of fork() would not have.
+  RELAYVM_ASSIGN_OR_RETURN(state->own_runtime_,
+                           Runtime::Create({.keep_idle = std::chrono::nanoseconds::max()}));
   for (const NativeKernel& kernel : descriptor->kernels) {
     RelayvmKernelFn fn = nullptr;
     if (kernel.is_builtin != 0) {
@@ -270,18 +272,46 @@ Result<Value> NativeProgram::RunExport(uint32_t index, std::span<const Value> in
   RELAYVM_RETURN_IF_ERROR(CheckInputs(program(), info, dims_[index], inputs));
   const NativeExport& function = descriptor_.exports.data[index];
   InvocationStats counted;
-  const auto start = std::chrono::steady_clock::now();
-  Result<Value> result = descriptor_.message != nullptr
-                             ? RunStatic(function, info, inputs, options, &counted)
-                             : RunWithHeap(function, inputs, options, &counted);
-  counted.run_ns = (std::chrono::steady_clock::now() - start).count();
+  const int64_t start = NowNanoseconds();
+  std::unique_ptr<Workspace> workspace = Acquire(options);
+  ++workspace->counters.started;
+  ++workspace->counters.slices;
+  Result<Value> result = Guarded([&] {
+    return has_heap() ? RunWithHeap(*workspace, function, inputs, options, &counted)
+                      : RunStatic(*workspace, function, info, inputs, options, &counted);
+  });
+  // What a failure left, and cycles through references.
+  workspace->arena.Clear();
+  workspace->heap->Reset();
+  counted.resident_bytes = workspace->bytes_held();
+  const int64_t end = NowNanoseconds();
+  counted.run_ns = end - start;
+  RunCounters& counters = workspace->counters;
+  counters.run_ns += counted.run_ns;
+  counters.peak_bytes = std::max<uint64_t>(counters.peak_bytes, counted.peak_bytes);
+  ++counters.ended[static_cast<size_t>(result.status().code())];
+  Release(options, std::move(workspace), end);
   if (stats != nullptr) *stats = counted;
   return result;
 }
 
-Result<Value> NativeProgram::RunStatic(const NativeExport& function, const ExportInfo& info,
-                                       std::span<const Value> inputs, const NativeOptions& options,
-                                       InvocationStats* stats) {
+std::unique_ptr<Workspace> NativeProgram::Acquire(const NativeOptions& options) {
+  if (options.runtime != nullptr) return options.runtime->Acquire();
+  const std::lock_guard lock(ProcessMutex());
+  return latest_ != nullptr ? std::move(latest_) : own_runtime_->Acquire();
+}
+
+void NativeProgram::Release(const NativeOptions& options, std::unique_ptr<Workspace> workspace,
+                            int64_t now) {
+  if (options.runtime != nullptr) return options.runtime->Release(std::move(workspace), now);
+  const std::lock_guard lock(ProcessMutex());
+  workspace.swap(latest_);
+  if (workspace != nullptr) own_runtime_->Release(std::move(workspace), now);
+}
+
+Result<Value> NativeProgram::RunStatic(Workspace& workspace, const NativeExport& function,
+                                       const ExportInfo& info, std::span<const Value> inputs,
+                                       const NativeOptions& options, InvocationStats* stats) {
   if (options.timeout.count() > 0 || options.stop != nullptr) {
     return {StatusCode::kUnsupported,
             fmt::format("{}: native code without a heap runs to its end; it takes no limit of time",
@@ -291,35 +321,16 @@ Result<Value> NativeProgram::RunStatic(const NativeExport& function, const Expor
   for (size_t i = 0; i < inputs.size(); ++i) AppendAddresses(info.params[i], inputs[i], &addresses);
   RELAYVM_ASSIGN_OR_RETURN(Value result, NewValue(info.result));
   AppendAddresses(info.result, result, &addresses);
-  const size_t bytes =
-      (function.workspace_bytes + kDataAlignment - 1) / kDataAlignment * kDataAlignment;
-  std::unique_ptr<Memory> workspace;
-  if (bytes <= options.memory_limit) {
-    {
-      const std::lock_guard lock(ProcessMutex());
-      workspace = idle_memory_.Take();
-    }
-    if (workspace == nullptr || workspace->bytes < bytes) workspace = Memory::Make(bytes);
-  }
-  if (workspace == nullptr) {
-    return {StatusCode::kResourceExhausted,
-            fmt::format("{}: no memory for a workspace of {} bytes; raise the memory limit",
-                        info.name, bytes)};
-  }
+  const size_t bytes = function.workspace_bytes;
+  Heap& heap = *workspace.heap;
+  heap.BeginRun(std::min(options.memory_limit, workspace.machine_memory),
+                workspace.machine_memory < options.memory_limit);
+  if (!heap.Charge(bytes) || !workspace.scratch.Reserve(bytes, 1))
+    return ExportStatus(MemoryFailure(heap, fmt::format("a workspace of {} bytes", bytes), bytes),
+                        info.name);
+  stats->peak_bytes = bytes;
   const int32_t error = reinterpret_cast<AotStaticFunction>(const_cast<void*>(function.entry))(
-      addresses.data(), workspace->data);
-  stats->peak_bytes = stats->resident_bytes = bytes;
-  const int64_t now = NowNanoseconds();
-  for (bool more = true; more;) {
-    std::unique_ptr<Memory> surplus;
-    const std::lock_guard lock(ProcessMutex());
-    if (workspace != nullptr) {
-      const size_t held = workspace->bytes;
-      idle_memory_.Give(std::move(workspace), held, now);
-    }
-    surplus = idle_memory_.TakeSurplus(now, /*or_age=*/true);
-    more = surplus != nullptr;
-  }
+      addresses.data(), workspace.scratch.of(0));
   if (error != 0) return {StatusCode::kFailedPrecondition, descriptor_.message(error)};
   return result;
 }

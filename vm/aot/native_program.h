@@ -4,10 +4,10 @@
 // Nothing is read or verified at run time; names and types are copied into a Program's tables when
 // the program is first used. A program without a heap (compiler/aot/static_plan.h) runs in a
 // workspace; any other in a heap and on a native stack of its own (aot_runtime.cc). Constants with
-// recipes are made when it is first used, as loading an executable does (vm/kernels/recipes.h). Of
-// what a run used the latest one's is kept for the next run as it is; of others, that runs side by
-// side have left, what a Runtime keeps (idle_pool.h). Thread-safe: calls of one program run side by
-// side, also in a child of fork(). Tested by tests/aot.
+// recipes are made when it is first used, as loading an executable does (vm/kernels/recipes.h).
+// Runs take the memory of a Runtime; without one of the host's, what the latest run used is kept
+// for the next one as it is. Thread-safe: calls of one program run side by side, also in a child of
+// fork(). Tested by tests/aot.
 #pragma once
 
 #include <chrono>
@@ -24,11 +24,13 @@
 #include "vm/api/relayvm.h"
 #include "vm/border/signature_dims.h"
 #include "vm/border/value.h"
-#include "vm/memory/idle_pool.h"
 
 namespace relayvm::vm {
 
 struct NativeOptions {
+  // Whose threads and memory the run takes, and which counts it; its limit of memory is the run's
+  // too. Null: one of the program's own, of one thread.
+  std::shared_ptr<Runtime> runtime;
   static constexpr size_t kStackBytes = size_t{256} << 20;
   size_t memory_limit = SIZE_MAX;    // as InvocationOptions'; a workspace counts whole
   size_t stack_bytes = kStackBytes;  // of the native stack, which bounds recursion
@@ -59,36 +61,29 @@ class NativeProgram {
                     InvocationStats* stats);
 
  private:
-  struct Workspace;  // of a run with a heap
-  struct Memory;     // of one without
-
   NativeProgram(const RelayvmAotProgram& descriptor, std::shared_ptr<const void> owner);
   static Result<std::shared_ptr<NativeProgram>> MakeOf(RelayvmAotProgram* descriptor,
                                                        std::shared_ptr<const void> owner);
   Result<Value> RunExport(uint32_t index, std::span<const Value> inputs,
                           const NativeOptions& options, InvocationStats* stats);
-  Result<Value> RunStatic(const NativeExport& function, const ExportInfo& info,
-                          std::span<const Value> inputs, const NativeOptions& options,
-                          InvocationStats* stats);
+  Result<Value> RunStatic(Workspace& workspace, const NativeExport& function,
+                          const ExportInfo& info, std::span<const Value> inputs,
+                          const NativeOptions& options, InvocationStats* stats);
   // In aot_runtime.cc.
-  Result<Value> RunWithHeap(const NativeExport& function, std::span<const Value> inputs,
-                            const NativeOptions& options, InvocationStats* stats);
-  Result<Value> RunIn(Workspace& workspace, const NativeExport& function,
-                      std::span<const Value> inputs, const NativeOptions& options,
-                      InvocationStats* stats);
-  Result<std::unique_ptr<Workspace>> Acquire(const NativeOptions& options);
-  void Release(std::unique_ptr<Workspace> workspace);
+  Result<Value> RunWithHeap(Workspace& workspace, const NativeExport& function,
+                            std::span<const Value> inputs, const NativeOptions& options,
+                            InvocationStats* stats);
+  std::unique_ptr<Workspace> Acquire(const NativeOptions& options);
+  void Release(const NativeOptions& options, std::unique_ptr<Workspace> workspace, int64_t now);
 
   const RelayvmAotProgram& descriptor_;
   const std::shared_ptr<const void> owner_;
   const Program program_;
   std::vector<SignatureDims> dims_;        // by export
-  const size_t machine_memory_;            // that no run may have more of
   std::vector<RelayvmKernelFn> builtins_;  // by kernel; null: compiled
-  // Under ProcessMutex(): of runs with a heap the latest one's memory, and what others left; of
-  // runs without.
-  IdlePool<Workspace> latest_, idle_;
-  IdlePool<Memory> idle_memory_;
+  // Without a host's runtime: under ProcessMutex(), so that a child of fork() may have them.
+  std::shared_ptr<Runtime> own_runtime_;
+  std::unique_ptr<Workspace> latest_;  // of the latest run, as it has left it
 };
 
 }  // namespace relayvm::vm
