@@ -41,9 +41,9 @@ bool ReadsNoElement(const Module& m, const Binding& b) {
 
 // Numbers read from tensors wrap as their dtype does: only dims, which are never negative, may
 // become dimension arithmetic. A number as it was read is itself, in integers that hold it; a view
-// of such numbers stays a view, but for one number alone: that is in a register.
+// of such numbers stays a view.
 bool IsShapeArithmetic(const std::vector<Dim>& elements, const TensorType& type, bool is_view) {
-  const bool wide = type.dtype == DType::kInt64 && (!is_view || type.rank() == 0);
+  const bool wide = type.dtype == DType::kInt64 && !is_view;
   bool pure = true;
   for (const Dim& d : elements) {
     pure = pure && !d.ContainsAny();

@@ -32,15 +32,6 @@ TEST_CASE("numbers that are read from tensors keep their operators: they wrap") 
   CHECK(Outline(ResolveShapes(m)) == "add");
 }
 
-TEST_CASE("one number that was read is a scalar, whatever views and casts say it again") {
-  Module m = Typed(R"(
-def @main(%i: Tensor[(1), int32]) {
-  let %wide = cast(%i, dtype="int64");
-  (reshape(%wide, newshape=[]), reshape(%wide, newshape=[1, 1]))
-})");
-  CHECK(Outline(EliminateDeadCode(ResolveShapes(m))) == "dims dims reshape tuple");
-}
-
 // The type of a constant is made when it is asked for, and is gone with who asked.
 TEST_CASE("operands that are constants are looked at") {
   Module m = Typed("def @main(%n: int32) { maximum(floor_divide(subtract(7, %n), 4), 2) }");
