@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "kernels/codegen/schedule.h"
+#include "kernels/op/problem.h"
 
 namespace relayvm::codegen {
 namespace {
@@ -86,9 +87,9 @@ class KeyWriter {
       for (const std::string& layout : t.attention->layouts) Append("{}", layout);
     }
     if (t.conv) {
-      Append("c{}{}{}w{}", t.conv->groups, t.conv->data_layout, t.conv->kernel_layout,
+      Append("c{}{}{}w{}", t.conv->groups, t.conv->data.ToString(), t.conv->kernel.ToString(),
              t.conv->winograd_tile);
-      for (const auto* list : {&t.conv->strides, &t.conv->padding_before, &t.conv->dilation}) {
+      for (const auto* list : {&t.conv->strides, &t.conv->padding.before, &t.conv->dilation}) {
         for (int64_t v : *list) Append("{}", v);
         Append("|");
       }

@@ -19,77 +19,16 @@ using nn::Indices;
 using te::Expr;
 using te::Tensor;
 
-// What the attributes and the operand types of a convolution say.
-struct ConvPlan : ConvGeometry {
-  Dim out_channels;
-  std::vector<Dim> out_extent;
-  bool depthwise_multiplier = false;
-  std::vector<Dim> out_shape;
-};
-
-Result<ConvPlan> PlanConv(const Attrs& attrs, int spatial, const std::vector<Dim>& data_shape,
-                          const std::vector<Dim>& kernel_shape) {
-  const std::string letters(nn::SpatialLetters(spatial));
-  ConvPlan p;
-  RELAYVM_ASSIGN_OR_RETURN(static_cast<ConvGeometry&>(p),
-                           ReadConvGeometry(attrs, spatial, "OI", data_shape, kernel_shape));
-  p.depthwise_multiplier = p.groups > 1 && p.in_channels.is_const(p.groups) &&
-                           p.kernel_out.is_const(p.groups) && !p.kernel_in.is_const(1);
-  p.out_channels = p.depthwise_multiplier ? p.kernel_out * p.kernel_in : p.kernel_out;
-  for (int s = 0; s < spatial; ++s) {
-    p.out_extent.push_back(nn::WindowExtent(p.in_extent[s],
-                                            p.padding.before[s] + p.padding.after[s],
-                                            p.kernel_extent[s], p.strides[s], p.dilation[s]));
-  }
-  p.out_shape = p.out.Shape([&](char axis) {
-    if (axis == 'N') return p.batch;
-    if (axis == 'C') return p.out_channels;
-    return p.out_extent[letters.find(axis)];
-  });
-  return p;
-}
+TensorType TypeOf(const Tensor& t) { return {t->shape, t->dtype}; }
 
 }  // namespace
 
-Result<ConvGeometry> ReadConvGeometry(const Attrs& attrs, int spatial,
-                                      std::string_view kernel_capitals,
-                                      const std::vector<Dim>& data_shape,
-                                      const std::vector<Dim>& kernel_shape) {
-  const std::string letters(nn::SpatialLetters(spatial));
-  ConvGeometry g;
-  g.spatial = spatial;
-  const std::string& data_layout = attrs.String("data_layout");
-  RELAYVM_ASSIGN_OR_RETURN(g.data, Layout::Parse(data_layout, "NC" + letters, "data_layout"));
-  RELAYVM_ASSIGN_OR_RETURN(
-      g.kernel, Layout::Parse(attrs.String("kernel_layout"), std::string(kernel_capitals) + letters,
-                              "kernel_layout"));
-  const std::string& out_layout = attrs.String("out_layout");
-  RELAYVM_ASSIGN_OR_RETURN(g.out, Layout::Parse(out_layout.empty() ? data_layout : out_layout,
-                                                "NC" + letters, "out_layout"));
-  if (g.data.rank() != static_cast<int>(data_shape.size())) {
-    return Invalid("data has rank {}, expected {}", data_shape.size(), data_layout);
-  }
-  if (g.kernel.rank() != static_cast<int>(kernel_shape.size())) {
-    return Invalid("the kernel has rank {}, expected {}", kernel_shape.size(),
-                   attrs.String("kernel_layout"));
-  }
-  RELAYVM_ASSIGN_OR_RETURN(g.strides,
-                           nn::ExpandSpatial(attrs.Ints("strides"), spatial, 1, "strides"));
-  RELAYVM_ASSIGN_OR_RETURN(g.dilation,
-                           nn::ExpandSpatial(attrs.Ints("dilation"), spatial, 1, "dilation"));
-  RELAYVM_ASSIGN_OR_RETURN(g.padding, nn::ExpandPadding(attrs.Ints("padding"), spatial));
-  g.groups = attrs.Int("groups");
-  if (g.groups < 1) return Invalid("groups is {}, expected at least 1", g.groups);
-
-  g.batch = g.data.Extent('N', data_shape);
-  g.in_channels = g.data.Extent('C', data_shape);
-  g.kernel_out = g.kernel.Extent('O', kernel_shape);
-  g.kernel_in = g.kernel.Extent('I', kernel_shape);
-  for (char letter : letters) {
-    g.in_extent.push_back(g.data.Extent(letter, data_shape));
-    g.kernel_extent.push_back(g.kernel.Extent(letter, kernel_shape));
-  }
-  return g;
+std::vector<Dim> ConvShape(const ConvProblem& p) {
+  return p.out.Shape([&](char axis) {
+    if (axis == 'N') return p.batch;
+    if (axis == 'C') return p.out_channels;
+    return p.out_extent[p.letters().find(axis)];
+  });
 }
 
 Result<OpResult> InferConv(TypeContext& tc, int spatial) {
@@ -100,8 +39,8 @@ Result<OpResult> InferConv(TypeContext& tc, int spatial) {
   if (data.dtype != kernel.dtype && !(IsInt(data.dtype) && IsInt(kernel.dtype)) && !widens) {
     return nn::RequireSameDType(data.dtype, kernel.dtype, "the dtypes of data and kernel");
   }
-  RELAYVM_ASSIGN_OR_RETURN(ConvPlan p, PlanConv(attrs, spatial, data.shape, kernel.shape));
-  if (!p.depthwise_multiplier) {
+  RELAYVM_ASSIGN_OR_RETURN(ConvProblem p, ReadConv({spatial}, attrs, data, kernel));
+  if (!p.has_multiplier) {
     RELAYVM_RETURN_IF_ERROR(
         tc.RequireEqual(p.in_channels, p.kernel_in * p.groups,
                         "the channels of data and of the kernel (times groups)"));
@@ -114,22 +53,22 @@ Result<OpResult> InferConv(TypeContext& tc, int spatial) {
   for (int s = 0; s < spatial; ++s) {
     RELAYVM_RETURN_IF_ERROR(tc.RequireAtLeast(p.out_extent[s], 0, "the output's extent"));
   }
-  return OpResult(TensorType{p.out_shape, attrs.OptionalDType("out_dtype").value_or(data.dtype)});
+  return OpResult(TensorType{ConvShape(p), p.sum_type});
 }
 
 std::vector<Tensor> ComputeConv(const ComputeContext& c, int spatial) {
   const Tensor& data = c.inputs[0];
   const Tensor& kernel = c.inputs[1];
   const std::string letters(nn::SpatialLetters(spatial));
-  const ConvPlan p = *PlanConv(c.attrs, spatial, data->shape, kernel->shape);
+  const ConvProblem p = *ReadConv({spatial}, c.attrs, TypeOf(data), TypeOf(kernel));
   const DType dtype = c.outputs[0].dtype;
   const Tensor out =
-      te::Compute(fmt::format("conv{}d", spatial), p.out_shape, [&](const Indices& i) {
+      te::Compute(fmt::format("conv{}d", spatial), ConvShape(p), [&](const Indices& i) {
         const Expr channel = p.out.Logical('C', i);
         std::vector<te::Axis> axes;
         te::Axis channel_axis;
         Expr in_channel, kernel_out = channel, kernel_in;
-        if (p.depthwise_multiplier) {
+        if (p.has_multiplier) {
           in_channel = FloorDivExpr(channel, te::DimValue(p.kernel_in));
           kernel_out = in_channel;
           kernel_in = FloorModExpr(channel, te::DimValue(p.kernel_in));
@@ -156,9 +95,8 @@ std::vector<Tensor> ComputeConv(const ComputeContext& c, int spatial) {
         }
         // In the order of the layout, which float16 sums depend on.
         if (channel_axis) {
-          const std::string layout = c.attrs.String("data_layout");
-          axes.insert(layout.find('C') < layout.find(letters[0]) ? axes.begin() : axes.end(),
-                      channel_axis);
+          const bool is_first = p.data.Position('C') < p.data.Position(letters[0]);
+          axes.insert(is_first ? axes.begin() : axes.end(), channel_axis);
         }
         const Expr x = te::Load(data, p.data.Physical([&](char axis) {
           if (axis == 'N') return p.out.Logical('N', i);
@@ -177,14 +115,7 @@ std::vector<Tensor> ComputeConv(const ComputeContext& c, int spatial) {
   auto node = std::make_shared<te::TensorNode>(*out);
   node->hint = te::ScheduleHint::kConv;
   node->hint_inputs = {data, kernel};
-  auto hint = std::make_shared<te::ConvHint>();
-  hint->strides = p.strides;
-  hint->padding_before = p.padding.before;
-  hint->dilation = p.dilation;
-  hint->groups = p.groups;
-  hint->data_layout = c.attrs.String("data_layout");
-  hint->kernel_layout = c.attrs.String("kernel_layout");
-  node->conv = std::move(hint);
+  node->conv = std::make_shared<const ConvForm>(p);
   return {node};
 }
 
@@ -200,6 +131,7 @@ OpDef ConvOp(std::string name, int spatial) {
   op.compute = [spatial](const ComputeContext& c) { return ComputeConv(c, spatial); };
   op.implied_args = implied::Conv;
   op.layout = LayoutRule::kChooses;
+  op.conv = ConvClass{spatial};
   return op;
 }
 

@@ -1,3 +1,4 @@
+#include "kernels/op/problem.h"
 #include "kernels/op/testing.h"
 
 namespace relayvm::op_testing {
@@ -205,8 +206,8 @@ TEST_CASE("a convolution says what it is to the scheduler") {
   CHECK((t->hint == te::ScheduleHint::kConv));
   REQUIRE((t->conv != nullptr));
   CHECK(t->conv->strides == std::vector<int64_t>{2, 1});
-  CHECK(t->conv->padding_before == std::vector<int64_t>{1, 2});
-  CHECK(t->conv->kernel_layout == "OIHW");
+  CHECK(t->conv->padding.before == std::vector<int64_t>{1, 2});
+  CHECK(t->conv->kernel.ToString() == "OIHW");
 }
 
 // Scatters each input element over the output: the transposed convolution's other definition. NCHW,

@@ -16,36 +16,7 @@ using nn::Indices;
 using te::Expr;
 using te::Tensor;
 
-struct TransposePlan : ConvGeometry {
-  std::vector<int64_t> output_padding;
-  std::vector<Dim> out_extent, out_shape;
-};
-
-Result<TransposePlan> PlanTranspose(const Attrs& attrs, int spatial,
-                                    const std::vector<Dim>& data_shape,
-                                    const std::vector<Dim>& kernel_shape) {
-  const std::string letters(nn::SpatialLetters(spatial));
-  TransposePlan p;
-  RELAYVM_ASSIGN_OR_RETURN(static_cast<ConvGeometry&>(p),
-                           ReadConvGeometry(attrs, spatial, "IO", data_shape, kernel_shape));
-  // Some programs give more values than there are spatial axes; the first ones count.
-  std::vector<int64_t> output_padding = attrs.Ints("output_padding");
-  if (static_cast<int>(output_padding.size()) > spatial) output_padding.resize(spatial);
-  RELAYVM_ASSIGN_OR_RETURN(
-      p.output_padding, nn::ExpandSpatial(std::move(output_padding), spatial, 0, "output_padding"));
-  for (int s = 0; s < spatial; ++s) {
-    const int64_t pad = p.padding.before[s] + p.padding.after[s];
-    p.out_extent.push_back((p.in_extent[s] - 1) * p.strides[s] +
-                           (p.kernel_extent[s] - 1) * p.dilation[s] + 1 - pad +
-                           p.output_padding[s]);
-  }
-  p.out_shape = p.out.Shape([&](char axis) {
-    if (axis == 'N') return p.batch;
-    if (axis == 'C') return p.kernel_out * p.groups;
-    return p.out_extent[letters.find(axis)];
-  });
-  return p;
-}
+ConvClass Transposed(int spatial) { return {.spatial = spatial, .is_transposed = true}; }
 
 }  // namespace
 
@@ -55,30 +26,29 @@ Result<OpResult> InferConvTranspose(TypeContext& tc, int spatial) {
   if (data.dtype != kernel.dtype && !(IsInt(data.dtype) && IsInt(kernel.dtype))) {
     return nn::RequireSameDType(data.dtype, kernel.dtype, "the dtypes of data and kernel");
   }
-  RELAYVM_ASSIGN_OR_RETURN(TransposePlan p,
-                           PlanTranspose(tc.attrs(), spatial, data.shape, kernel.shape));
+  RELAYVM_ASSIGN_OR_RETURN(ConvProblem p, ReadConv(Transposed(spatial), tc.attrs(), data, kernel));
   RELAYVM_RETURN_IF_ERROR(
       tc.RequireEqual(p.in_channels, p.kernel_in, "the channels of data and of the kernel"));
   if (p.groups > 1) {
     RELAYVM_RETURN_IF_ERROR(
         tc.RequireEqual(Dim::FloorMod(p.in_channels, p.groups), 0, "the channels modulo groups"));
   }
-  RELAYVM_RETURN_IF_ERROR(CheckConvAttrs(tc, p.kernel_out * p.groups, p.kernel_extent));
+  RELAYVM_RETURN_IF_ERROR(CheckConvAttrs(tc, p.out_channels, p.kernel_extent));
   for (int s = 0; s < spatial; ++s) {
     RELAYVM_RETURN_IF_ERROR(tc.RequireAtLeast(p.out_extent[s], 0, "the output's extent"));
   }
-  return OpResult(
-      TensorType{p.out_shape, tc.attrs().OptionalDType("out_dtype").value_or(data.dtype)});
+  return OpResult(TensorType{ConvShape(p), p.sum_type});
 }
 
 std::vector<Tensor> ComputeConvTranspose(const ComputeContext& c, int spatial) {
   const Tensor& data = c.inputs[0];
   const Tensor& kernel = c.inputs[1];
   const std::string letters(nn::SpatialLetters(spatial));
-  const TransposePlan p = *PlanTranspose(c.attrs, spatial, data->shape, kernel->shape);
+  const ConvProblem p = *ReadConv(Transposed(spatial), c.attrs, {data->shape, data->dtype},
+                                  {kernel->shape, kernel->dtype});
   const DType dtype = c.outputs[0].dtype;
   return {
-      te::Compute(fmt::format("conv{}d_transpose", spatial), p.out_shape, [&](const Indices& i) {
+      te::Compute(fmt::format("conv{}d_transpose", spatial), ConvShape(p), [&](const Indices& i) {
         const Expr channel = p.out.Logical('C', i);
         const Dim group_in = Dim::FloorDiv(p.kernel_in, p.groups);
         std::vector<te::Axis> axes = {te::MakeAxis("ic", group_in)};
@@ -129,6 +99,7 @@ void DefineConvTranspose(OpTable& table) {
     op.attrs = ConvFields(spatial, true);
     op.implied_args = implied::ConvTranspose;
     op.layout = LayoutRule::kChooses;
+    op.conv = Transposed(spatial);
     op.fusion = FusionClass::kOutElementwise;
     op.infer = [spatial](TypeContext& tc) { return InferConvTranspose(tc, spatial); };
     op.compute = [spatial](const ComputeContext& c) { return ComputeConvTranspose(c, spatial); };

@@ -63,6 +63,13 @@ Expr Contract(const Dim& extent, DType dtype, const A& a, const B& b) {
                     dtype);
 }
 
+// The batch index of an operand that is broadcast is 0; where only running tells, it is selected.
+Expr BatchIndex(const Tensor& t, const Dim& batch, const Expr& i) {
+  if (t->shape[0] == batch) return i;
+  if (t->shape[0].is_const(1)) return Int(0);
+  return te::Select(te::DimValue(t->shape[0]) == Int(1), Int(0), i);
+}
+
 Tensor Hinted(const Tensor& t, te::ScheduleHint hint, const ComputeContext& c, bool transpose_a,
               bool transpose_b, const WeightForm* form = nullptr) {
   auto node = std::make_shared<te::TensorNode>(*t);
@@ -117,21 +124,15 @@ std::vector<Tensor> ComputeBatchMatmul(const ComputeContext& c) {
   const Tensor& b = c.inputs[1];
   const bool ta = c.attrs.Bool("transpose_a"), tb = c.attrs.Bool("transpose_b");
   const std::vector<Dim>& shape = c.outputs[0].shape;
-  // The batch index of an operand that is broadcast is 0; where only running tells, it is selected.
-  const auto batch_index = [&](const Tensor& t, const Expr& i) -> Expr {
-    if (t->shape[0] == shape[0]) return i;
-    if (t->shape[0].is_const(1)) return Int(0);
-    return te::Select(te::DimValue(t->shape[0]) == Int(1), Int(0), i);
-  };
   const Tensor out = te::Compute("batch_matmul", shape, [&](const Indices& i) {
     return Contract(
         a->shape[ta ? 1 : 2], c.outputs[0].dtype,
         [&](const Expr& k) {
-          const Expr batch = batch_index(a, i[0]);
+          const Expr batch = BatchIndex(a, shape[0], i[0]);
           return te::Load(a, ta ? Indices{batch, k, i[1]} : Indices{batch, i[1], k});
         },
         [&](const Expr& k) {
-          const Expr batch = batch_index(b, i[0]);
+          const Expr batch = BatchIndex(b, shape[0], i[0]);
           return te::Load(b, tb ? Indices{batch, i[2], k} : Indices{batch, k, i[2]});
         });
   });
@@ -157,19 +158,10 @@ const WeightForm* FormOfPanels(const TensorType& weight, DType data, DType sum) 
   return form != nullptr && form->side_by_side() == 1 && data != form->data ? nullptr : form;
 }
 
-// The same product by nn.contrib_dense_pack.
-PackedCall Packed(const Attrs& attrs, bool is_transposed) {
-  PackedCall call;
-  call.op = "nn.contrib_dense_pack";
-  call.is_transposed = is_transposed;
-  if (attrs.Has("out_dtype")) call.attrs.Set("out_dtype", *attrs.Find("out_dtype"));
-  return call;
-}
-
 OpDef DenseOp() {
   OpDef op = MatmulOp("nn.dense", {{"units", AttrKind::kInt}});
   op.implied_args = implied::Dense;
-  op.pack = [](const Attrs& attrs) { return Packed(attrs, true); };
+  op.product = ProductClass{};
   op.infer = [](TypeContext& tc) { return InferMatmul(tc, false, true); };
   op.compute = [](const ComputeContext& c) { return ComputeMatmul(c, "dense", false, true); };
   return op;
@@ -179,10 +171,7 @@ OpDef GeneralMatmulOp() {
   OpDef op = MatmulOp("nn.matmul", {{"units", AttrKind::kInt},
                                     {"transpose_a", AttrKind::kBool, false, false},
                                     {"transpose_b", AttrKind::kBool, false, false}});
-  op.pack = [](const Attrs& attrs) -> std::optional<PackedCall> {
-    if (attrs.Bool("transpose_a")) return std::nullopt;
-    return Packed(attrs, attrs.Bool("transpose_b"));
-  };
+  op.product = ProductClass{};
   op.infer = [](TypeContext& tc) {
     return InferMatmul(tc, tc.attrs().Bool("transpose_a"), tc.attrs().Bool("transpose_b"));
   };
@@ -212,66 +201,90 @@ Status RequireForm(TypeContext& tc, const WeightForm& form) {
                          weight.shape[1], "the words of in_units and of weight");
 }
 
+// Whether a packed weight has a matrix for each of a batch: panels of elements are of rank 3.
+bool IsBatchOfPanels(const TensorType& weight) {
+  return weight.rank() == 4 && (weight.dtype == DType::kFloat32 || weight.dtype == DType::kFloat16);
+}
+
 // The weight is packed in panels of NR columns (weight_forms.h): (ceil(units / NR), K, NR), or,
-// with W neighbours along K side by side, (ceil(units / NR), ceil(K / W), NR, W), K in_units.
+// with W neighbours along K side by side, (ceil(units / NR), ceil(K / W), NR, W), K in_units. Of
+// float32 and float16 also a batch: data (b, m, K), weight (b, ceil(units / NR), K, NR), either b
+// may be 1.
+Result<OpResult> InferDensePack(TypeContext& tc) {
+  const TensorType& data = tc.tensor(0);
+  TensorType weight = tc.tensor(1);
+  if (data.rank() < 1) return Invalid("data has rank 0, expected at least 1");
+  std::vector<Dim> shape = data.shape;
+  if (IsBatchOfPanels(weight)) {
+    RELAYVM_RETURN_IF_ERROR(RequireRank(data, 3, "data"));
+    RELAYVM_ASSIGN_OR_RETURN(shape[0],
+                             tc.Broadcast(data.shape[0], weight.shape[0], "the batch dimensions"));
+    weight.shape.erase(weight.shape.begin());
+  }
+  const WeightForm* form = FormOfPanels(weight, data.dtype, ResultDType(tc));
+  if (form != nullptr) {
+    RELAYVM_RETURN_IF_ERROR(RequireForm(tc, *form));
+  } else {
+    RELAYVM_RETURN_IF_ERROR(RequireRank(weight, 3, "weight"));
+    RELAYVM_RETURN_IF_ERROR(CheckOperands(tc));
+  }
+  const bool has_words = form != nullptr && form->side_by_side() > 1;
+  if (!weight.shape[2].is_const() || weight.shape[2].value() < 1) {
+    return Invalid("the last dimension of weight is {}, expected a positive constant",
+                   weight.shape[2].ToString());
+  }
+  const Dim depth = has_words ? Dim(tc.attrs().Int("in_units")) : weight.shape[1];
+  RELAYVM_RETURN_IF_ERROR(
+      tc.RequireEqual(data.shape.back(), depth, "the reduced dimensions of data and weight"));
+  Dim units = weight.shape[0] * weight.shape[2];
+  if (tc.attrs().Has("units")) units = tc.attrs().Int("units");
+  RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(Dim::CeilDiv(units, weight.shape[2]), weight.shape[0],
+                                          "the panels of units and of weight"));
+  shape.back() = units;
+  return OpResult(TensorType{std::move(shape), ResultDType(tc)});
+}
+
+std::vector<Tensor> ComputeDensePack(const ComputeContext& c) {
+  const Tensor& weight = c.inputs[1];
+  TensorType type{weight->shape, weight->dtype};
+  const bool is_batched = IsBatchOfPanels(type);
+  if (is_batched) type.shape.erase(type.shape.begin());
+  const Expr width = te::DimValue(type.shape[2]);
+  const WeightForm* form = FormOfPanels(type, c.inputs[0]->dtype, c.outputs[0].dtype);
+  const int64_t in_word = form != nullptr ? form->side_by_side() : 1;
+  const Dim& batch = c.outputs[0].shape[0];
+  const Tensor out = te::Compute("dense_pack", c.outputs[0].shape, [&](const Indices& i) {
+    return Contract(
+        in_word > 1 ? Dim(c.attrs.Int("in_units")) : type.shape[1], c.outputs[0].dtype,
+        [&](const Expr& k) {
+          Indices at = i;
+          at.back() = k;
+          if (is_batched) at[0] = BatchIndex(c.inputs[0], batch, i[0]);
+          const Expr value = te::Load(c.inputs[0], at);
+          // What bfloat16 multiplies is bfloat16.
+          const bool rounds = weight->dtype == DType::kBFloat16 && in_word > 1;
+          return rounds ? te::Cast(value, DType::kBFloat16) : value;
+        },
+        [&](const Expr& k) {
+          const Expr panel = FloorDivExpr(i.back(), width);
+          const Expr column = FloorModExpr(i.back(), width);
+          if (is_batched)
+            return te::Load(weight, {BatchIndex(weight, batch, i[0]), panel, k, column});
+          if (in_word == 1) return te::Load(weight, {panel, k, column});
+          return te::Load(weight, {panel, FloorDivExpr(k, Int(in_word)), column,
+                                   FloorModExpr(k, Int(in_word))});
+        });
+  });
+  return {Hinted(out, is_batched ? te::ScheduleHint::kBatchMatmul : te::ScheduleHint::kDense, c,
+                 false, false, form)};
+}
+
 OpDef DensePackOp() {
   OpDef op = MatmulOp("nn.contrib_dense_pack", {{"units", AttrKind::kInt}});
   op.attrs.push_back({"weight_layout", AttrKind::kString, false, "NC"});
   op.attrs.push_back({"in_units", AttrKind::kInt});
-  op.infer = [](TypeContext& tc) -> Result<OpResult> {
-    const TensorType& data = tc.tensor(0);
-    const TensorType& weight = tc.tensor(1);
-    if (data.rank() < 1) return Invalid("data has rank 0, expected at least 1");
-    const WeightForm* form = FormOfPanels(weight, data.dtype, ResultDType(tc));
-    if (form != nullptr) {
-      RELAYVM_RETURN_IF_ERROR(RequireForm(tc, *form));
-    } else {
-      RELAYVM_RETURN_IF_ERROR(RequireRank(weight, 3, "weight"));
-      RELAYVM_RETURN_IF_ERROR(CheckOperands(tc));
-    }
-    const bool has_words = form != nullptr && form->side_by_side() > 1;
-    if (!weight.shape[2].is_const() || weight.shape[2].value() < 1) {
-      return Invalid("the last dimension of weight is {}, expected a positive constant",
-                     weight.shape[2].ToString());
-    }
-    const Dim depth = has_words ? Dim(tc.attrs().Int("in_units")) : weight.shape[1];
-    RELAYVM_RETURN_IF_ERROR(
-        tc.RequireEqual(data.shape.back(), depth, "the reduced dimensions of data and weight"));
-    Dim units = weight.shape[0] * weight.shape[2];
-    if (tc.attrs().Has("units")) units = tc.attrs().Int("units");
-    RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(Dim::CeilDiv(units, weight.shape[2]), weight.shape[0],
-                                            "the panels of units and of weight"));
-    std::vector<Dim> shape = data.shape;
-    shape.back() = units;
-    return OpResult(TensorType{std::move(shape), ResultDType(tc)});
-  };
-  op.compute = [](const ComputeContext& c) -> std::vector<Tensor> {
-    const Tensor& weight = c.inputs[1];
-    const Expr width = te::DimValue(weight->shape[2]);
-    const WeightForm* form =
-        FormOfPanels({weight->shape, weight->dtype}, c.inputs[0]->dtype, c.outputs[0].dtype);
-    const int64_t in_word = form != nullptr ? form->side_by_side() : 1;
-    const Tensor out = te::Compute("dense_pack", c.outputs[0].shape, [&](const Indices& i) {
-      return Contract(
-          in_word > 1 ? Dim(c.attrs.Int("in_units")) : weight->shape[1], c.outputs[0].dtype,
-          [&](const Expr& k) {
-            Indices at = i;
-            at.back() = k;
-            const Expr value = te::Load(c.inputs[0], at);
-            // What bfloat16 multiplies is bfloat16.
-            const bool rounds = weight->dtype == DType::kBFloat16 && in_word > 1;
-            return rounds ? te::Cast(value, DType::kBFloat16) : value;
-          },
-          [&](const Expr& k) {
-            const Expr panel = FloorDivExpr(i.back(), width);
-            const Expr column = FloorModExpr(i.back(), width);
-            if (in_word == 1) return te::Load(weight, {panel, k, column});
-            return te::Load(weight, {panel, FloorDivExpr(k, Int(in_word)), column,
-                                     FloorModExpr(k, Int(in_word))});
-          });
-    });
-    return {Hinted(out, te::ScheduleHint::kDense, c, false, false, form)};
-  };
+  op.infer = InferDensePack;
+  op.compute = ComputeDensePack;
   return op;
 }
 
@@ -394,6 +407,7 @@ OpDef DenseNBitsOp() {
   OpDef op = MatmulOp("nn.contrib_dense_nbits",
                       {{"bits", AttrKind::kInt, true}, {"in_units", AttrKind::kInt, true}});
   op.num_args = -1;
+  op.product = ProductClass{.has_blocks = true};
   op.infer = [](TypeContext& tc) -> Result<OpResult> {
     RELAYVM_RETURN_IF_ERROR(CheckBlockedForm(tc, 3));
     const TensorType& data = tc.tensor(0);
@@ -443,6 +457,7 @@ OpDef DenseNBitsOp() {
 OpDef BatchMatmulOp() {
   OpDef op = MatmulOp("nn.batch_matmul", {{"transpose_a", AttrKind::kBool, false, false},
                                           {"transpose_b", AttrKind::kBool, false, false}});
+  op.product = ProductClass{.is_batched = true};
   op.infer = InferBatchMatmul;
   op.compute = ComputeBatchMatmul;
   return op;

@@ -91,6 +91,37 @@ TEST_CASE("nn.contrib_dense_pack reads panels of columns") {
              "panels");
 }
 
+TEST_CASE("nn.contrib_dense_pack reads a batch of panels, of either dtype") {
+  const std::vector<double> a = Mixed(12);
+  // (b, 4, 3) in panels of two.
+  std::vector<double> columns;
+  for (int b = 0; b < 2; ++b) {
+    for (int k = 0; k < 4; ++k) {
+      const size_t first = static_cast<size_t>(b * 16 + k * 2);
+      for (size_t at : {first, first + 1, first + 8}) columns.push_back(Mixed(32)[at]);
+    }
+  }
+  for (DType dtype : {DType::kFloat32, DType::kFloat16}) {
+    const HostTensor panels = Host(dtype, {2, 2, 4, 2}, Mixed(32));
+    CheckOp("nn.contrib_dense_pack", {{"units", 3}}, {F32({2, 1, 4}, Mixed(8)), panels},
+            {F32({2, 1, 3}, Product(Mixed(8), columns, 2, 1, 4, 3, false, false))},
+            {.static_args = {1}});
+  }
+  // One matrix of data, and one of weights, for all.
+  const HostTensor panels = F32({2, 2, 4, 2}, Mixed(32));
+  const std::vector<double> one = Mixed(4);
+  std::vector<double> both = one;
+  both.insert(both.end(), one.begin(), one.end());
+  CheckOp("nn.contrib_dense_pack", {{"units", 3}}, {F32({1, 1, 4}, one), panels},
+          {F32({2, 1, 3}, Product(both, columns, 2, 1, 4, 3, false, false))}, {.static_args = {1}});
+  CheckOp("nn.contrib_dense_pack", {{"units", 3}},
+          {F32({2, 1, 4}, Mixed(8)), F32({1, 2, 4, 2}, Mixed(16))},
+          {F32({2, 1, 3}, Product(Mixed(8), columns, 2, 1, 4, 3, false, false, true))},
+          {.static_args = {1}});
+  CheckFails("nn.contrib_dense_pack", {{"units", 3}}, {F32({3, 1, 4}, a), panels}, "batch");
+  CheckFails("nn.contrib_dense_pack", {{"units", 3}}, {F32({3, 4}, a), panels}, "rank");
+}
+
 TEST_CASE("nn.contrib_dense_pack reads panels of float16 against data of float32") {
   const HostTensor w = Host(DType::kFloat16, {1, 2, 2}, {1, 2, 3, -0.5});
   const std::vector<double> x = {1, 0.1F, -4, 2};

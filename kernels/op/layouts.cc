@@ -60,6 +60,15 @@ Result<Layout> Layout::Parse(std::string_view text, std::string_view axes, std::
   return Invalid("{} is {}, expected an order of the axes {}", what, text, axes);
 }
 
+std::string Layout::ToString() const {
+  std::string text;
+  for (const Part& p : parts_) {
+    if (p.factor != 0) text += std::to_string(p.factor);
+    text += static_cast<char>(p.factor != 0 ? p.axis - 'A' + 'a' : p.axis);
+  }
+  return text;
+}
+
 std::string Layout::Axes() const {
   std::string axes;
   for (const Part& p : parts_) {

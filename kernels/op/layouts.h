@@ -22,6 +22,7 @@ class Layout {
   // The same, where its axes are those of `axes` in any order. `what` is the attribute.
   static Result<Layout> Parse(std::string_view text, std::string_view axes, std::string_view what);
 
+  std::string ToString() const;
   int rank() const { return static_cast<int>(parts_.size()); }
   // The axes in order: NCHW of NCHW8c.
   std::string Axes() const;

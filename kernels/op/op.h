@@ -72,12 +72,17 @@ class CallWriter {
   virtual Value Call(std::string_view op, const std::vector<Value>& args, Attrs attrs = {}) = 0;
 };
 
-// A call whose constant weight may be packed at compile time: what stands in its place.
-struct PackedCall {
-  std::string op;              // takes the packed weight as argument `weight`
-  size_t weight = 1;           // a matrix
-  bool is_transposed = false;  // it is (outputs, inputs), else (inputs, outputs)
-  Attrs attrs;
+// Which convolution or product of matrices an operator is: argument 0 is the data, 1 the kernel or
+// weight. What a call of it computes is read by problem.h.
+struct ConvClass {
+  int spatial = 2;             // axes
+  bool is_transposed = false;  // as nn.conv2d_transpose
+  bool is_quantised = false;   // arguments 2 and 3 are zero points
+};
+struct ProductClass {
+  bool is_batched = false;    // of as many matrices
+  bool is_quantised = false;  // as above
+  bool has_blocks = false;  // the weight is a model's own integers in blocks, with scales behind it
 };
 
 // What becomes of an operator when its data changes its layout, that is the order of its dims
@@ -144,7 +149,8 @@ struct OpDef {
   std::function<std::vector<std::optional<TensorType>>(const Attrs&, const TensorType& data,
                                                        size_t num_args)>
       implied_args;
-  std::function<std::optional<PackedCall>(const Attrs&)> pack;
+  std::optional<ConvClass> conv;
+  std::optional<ProductClass> product;
   LayoutRule layout = LayoutRule::kFixed;
 };
 

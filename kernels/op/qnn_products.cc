@@ -204,20 +204,30 @@ OpDef SoftmaxOp() {
 }  // namespace
 
 void DefineQnnProducts(OpTable& table) {
-  table.Add(ProductOp("qnn.dense",
-                      {Optional("units", AttrKind::kInt), Optional("out_dtype", AttrKind::kDType)},
-                      InferDense, ComputeDense, 0));
-  table.Add(ProductOp(
+  OpDef dense = ProductOp(
+      "qnn.dense", {Optional("units", AttrKind::kInt), Optional("out_dtype", AttrKind::kDType)},
+      InferDense, ComputeDense, 0);
+  dense.product = ProductClass{.is_quantised = true};
+  table.Add(std::move(dense));
+  OpDef batched = ProductOp(
       "qnn.batch_matmul",
       {Optional("out_dtype", AttrKind::kDType), Optional("transpose_a", AttrKind::kBool, false),
        Optional("transpose_b", AttrKind::kBool, false)},
-      InferBatchMatmul, ComputeBatchMatmul, 0));
-  table.Add(ProductOp("qnn.conv1d", ConvFields(1, false), InferConvOf<1>, ComputeConvOf<1>, -1));
-  table.Add(ProductOp("qnn.conv2d", ConvFields(2, false), InferConvOf<2>, ComputeConvOf<2>, -1));
+      InferBatchMatmul, ComputeBatchMatmul, 0);
+  batched.product = ProductClass{.is_batched = true, .is_quantised = true};
+  table.Add(std::move(batched));
+  const auto conv = [&](ConvClass kind, TypeFn infer, ComputeFn compute) {
+    kind.is_quantised = true;
+    OpDef op = ProductOp(OperatorOf(kind), ConvFields(kind.spatial, kind.is_transposed), infer,
+                         compute, -1);
+    op.conv = kind;
+    table.Add(std::move(op));
+  };
   // TVM has none of 1 and 3 axes.
-  table.Add(ProductOp("qnn.conv3d", ConvFields(3, false), InferConvOf<3>, ComputeConvOf<3>, -1));
-  table.Add(ProductOp("qnn.conv2d_transpose", ConvFields(2, true), InferConv2dTranspose,
-                      ComputeConv2dTranspose, -1));
+  conv({.spatial = 1}, InferConvOf<1>, ComputeConvOf<1>);
+  conv({.spatial = 2}, InferConvOf<2>, ComputeConvOf<2>);
+  conv({.spatial = 3}, InferConvOf<3>, ComputeConvOf<3>);
+  conv({.spatial = 2, .is_transposed = true}, InferConv2dTranspose, ComputeConv2dTranspose);
   table.Add(AvgPoolOp());
   table.Add(SoftmaxOp());
 }

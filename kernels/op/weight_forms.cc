@@ -69,11 +69,15 @@ constexpr WeightForm kForms[] = {
      .furthest = -32},
 };
 
-// The extents of a weight (n, k), where k may be several dims, or (k, n) when not `transposed`.
-std::pair<int64_t, int64_t> Extents(const HostTensor& w, bool transposed) {
-  const int64_t n = w.shape[transposed ? 0 : 1];
-  return {n, n == 0 ? 0 : w.size() / n};
-}
+// Of a weight (n, k), or (k, n) when not `transposed`, or of a batch of those.
+struct Extents {
+  int64_t batch, n, k;
+
+  Extents(const HostTensor& w, bool transposed)
+      : batch(w.shape.size() == 3 ? w.shape[0] : 1),
+        n(w.shape[w.shape.size() - (transposed ? 2 : 1)]),
+        k(w.shape[w.shape.size() - (transposed ? 1 : 2)]) {}
+};
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -85,31 +89,33 @@ class Panels {
       : transposed_(transposed),
         is_int8_(w.dtype == DType::kInt8),
         width_(width),
-        in_(w.data.Loaded()) {
-    std::tie(n_, k_) = Extents(w, transposed);
-  }
+        of_(w, transposed),
+        in_(w.data.Loaded()) {}
   // Gives a mapped weight's pages back.
   ~Panels() { in_.DropPages(); }
   Panels(const Panels&) = delete;
   Panels& operator=(const Panels&) = delete;
 
-  int64_t count() const { return CeilDiv(n_, width_); }
-  int64_t depth() const { return k_; }
+  int64_t count() const { return of_.batch * CeilDiv(of_.n, width_); }
+  int64_t depth() const { return of_.k; }
 
   // `out` is zeros.
   void Copy(int64_t panel, std::byte* out) const {
-    const int64_t first = panel * width_;
-    const int64_t columns = std::min(width_, n_ - first);
+    const auto& [batch, n, k] = of_;
+    const int64_t panels = CeilDiv(n, width_), matrix = panel / panels * n * k;
+    const int64_t first = panel % panels * width_;
+    const int64_t columns = std::min(width_, n - first);
     if (!transposed_) {
-      for (int64_t i = 0; i < k_; ++i) CopyRun(i * n_ + first, columns, out, i * width_);
+      for (int64_t i = 0; i < k; ++i) CopyRun(matrix + i * n + first, columns, out, i * width_);
       return;
     }
     // A line of the cache: what is read of a row before the next row's turn.
     constexpr int64_t kLine = 64 / sizeof(float);
-    for (int64_t start = 0; start < k_; start += kLine) {
-      const int64_t end = std::min(k_, start + kLine);
+    for (int64_t start = 0; start < k; start += kLine) {
+      const int64_t end = std::min(k, start + kLine);
       for (int64_t j = 0; j < columns; ++j) {
-        for (int64_t i = start; i < end; ++i) CopyRun((first + j) * k_ + i, 1, out, i * width_ + j);
+        const int64_t row = matrix + (first + j) * k;
+        for (int64_t i = start; i < end; ++i) CopyRun(row + i, 1, out, i * width_ + j);
       }
     }
   }
@@ -129,7 +135,8 @@ class Panels {
   }
 
   bool transposed_, is_int8_;
-  int64_t width_, n_ = 0, k_ = 0;
+  int64_t width_;
+  Extents of_;
   SharedBytes in_;
 };
 
@@ -299,9 +306,11 @@ Expr NumberOf(const WeightForm& form, const Expr& k,
                                 : number - te::FloatImm(form.zero_point(), DType::kFloat32);
 }
 
-HostTensor PackWeight(const WeightForm& form, const HostTensor& w, bool transposed, int64_t width) {
-  const auto [n, k] = Extents(w, transposed);
-  const int64_t panels = CeilDiv(n, width);
+// Of all matrices one after the other.
+static HostTensor PackMatrices(const WeightForm& form, const HostTensor& w, bool transposed,
+                               int64_t width) {
+  const auto [batch, n, k] = Extents(w, transposed);
+  const int64_t panels = batch * CeilDiv(n, width);
   if (form.block != 0) {
     const int64_t rows = form.Rows(form.block), bytes = ColumnBytes(form);
     return EncodeLater(
@@ -333,9 +342,17 @@ HostTensor PackWeight(const WeightForm& form, const HostTensor& w, bool transpos
                      });
 }
 
+HostTensor PackWeight(const WeightForm& form, const HostTensor& w, bool transposed, int64_t width) {
+  HostTensor packed = PackMatrices(form, w, transposed, width);
+  if (w.shape.size() < 3) return packed;
+  packed.shape[0] = w.shape[0] == 0 ? 0 : packed.shape[0] / w.shape[0];
+  packed.shape.insert(packed.shape.begin(), w.shape[0]);
+  return packed;
+}
+
 HostTensor PackWeightScales(const WeightForm& form, const HostTensor& w, bool transposed,
                             int64_t width) {
-  const auto [n, k] = Extents(w, transposed);
+  const auto [batch, n, k] = Extents(w, transposed);
   return EncodeLater(
       w, transposed, width, DType::kFloat32, {CeilDiv(n, width), CeilDiv(k, form.block), width},
       [=, k = k, &form](const std::vector<float>& panel, std::byte* out) {

@@ -106,6 +106,29 @@ std::vector<te::Scalar> Evaluated(const WeightForm& form, const std::vector<Host
   return op_testing::Elements(*result);
 }
 
+TEST_CASE("a batch of weights is its matrices, one after the other") {
+  std::vector<double> numbers(size_t{3} * 10 * 7);
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<double>(i % 97);
+  for (const WeightForm& form : WeightForms()) {
+    if (form.block != 0 || form.given != DType::kFloat32) continue;
+    for (bool transposed : {false, true}) {
+      const HostTensor all = op_testing::F32({3, 10, 7}, numbers);
+      const HostTensor packed = PackWeight(form, all, transposed, 4);
+      const SharedBytes got = packed.data.Loaded();
+      CHECK(packed.shape[0] == 3);
+      for (int64_t b = 0; b < 3; ++b) {
+        const HostTensor one =
+            op_testing::F32({10, 7}, {numbers.begin() + b * 70, numbers.begin() + b * 70 + 70});
+        const HostTensor expected = PackWeight(form, one, transposed, 4);
+        const SharedBytes bytes = expected.data.Loaded();
+        CHECK(std::equal(expected.shape.begin(), expected.shape.end(), packed.shape.begin() + 1));
+        CHECK(std::memcmp(got.data() + static_cast<size_t>(b) * bytes.size(), bytes.data(),
+                          bytes.size()) == 0);
+      }
+    }
+  }
+}
+
 TEST_CASE("weights of each form are within its error, and read as its bits are said to be") {
   for (const WeightForm& form : WeightForms()) {
     CAPTURE(form.name);

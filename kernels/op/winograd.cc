@@ -8,6 +8,7 @@
 #include "kernels/op/define.h"
 #include "kernels/op/nn_helpers.h"
 #include "kernels/op/op.h"
+#include "kernels/op/problem.h"
 
 namespace relayvm {
 namespace {
@@ -153,12 +154,12 @@ std::vector<Tensor> Compute(const ComputeContext& c) {
   });
   auto node =
       std::make_shared<te::TensorNode>(*nn::WithHint(out, te::ScheduleHint::kConv, {data, weight}));
-  auto hint = std::make_shared<te::ConvHint>();
-  hint->strides = hint->dilation = {1, 1};
-  hint->padding_before = p.padding.before;
-  hint->data_layout = "NCHW";
-  hint->winograd_tile = p.tile;
-  node->conv = std::move(hint);
+  ConvForm form;
+  form.strides = form.dilation = {1, 1};
+  form.padding = p.padding;
+  form.data = form.out = *Layout::Parse("NCHW");
+  form.winograd_tile = p.tile;
+  node->conv = std::make_shared<const ConvForm>(std::move(form));
   return {node};
 }
 

@@ -20,8 +20,9 @@
 #include "bytecode/base/dtype.h"
 
 namespace relayvm {
+struct ConvForm;    // kernels/op/problem.h
 struct WeightForm;  // kernels/op/weight_forms.h
-}
+}  // namespace relayvm
 
 namespace relayvm::te {
 
@@ -142,17 +143,9 @@ struct ExprNode {
 // kernels/codegen/contraction/contraction.h.
 enum class ScheduleHint : uint8_t { kNone, kDense, kBatchMatmul, kConv, kPool, kAttention };
 
-struct ConvHint {  // the numbers of a kConv computation: inputs[0] is data, inputs[1] the kernel
-  std::vector<int64_t> strides, padding_before, dilation;  // one a spatial axis
-  int64_t groups = 1;
-  std::string data_layout, kernel_layout;  // "NCHW", "OIHW" ...
-  int64_t winograd_tile = 0;  // not 0: the kernel is transformed (kernels/op/winograd.h)
-};
-
-// The order of the dims of queries, keys, values and result of a kAttention computation: a
-// permutation of "BHSD" (batch, heads, positions, elements of a head) each. inputs: those three,
-// the products of queries and keys (batch, heads, queries, keys), and the scores that are made of
-// these.
+// The order of the dims of queries, keys, values and result of a kAttention computation: a permutation
+// of "BHSD" (batch, heads, positions, elements of a head) each. inputs: those three, the products of
+// queries and keys (batch, heads, queries, keys), and the scores that are made of these.
 struct AttentionHint {
   std::string layouts[4];
 };
@@ -173,7 +166,7 @@ struct TensorNode {
   bool transpose_a = false,
        transpose_b = false;  // kDense (transpose_b: weight is (units, in)), kBatchMatmul
   const WeightForm* weight_form = nullptr;  // kDense: what the weight is packed as
-  std::shared_ptr<const ConvHint> conv;
+  std::shared_ptr<const ConvForm> conv;     // kConv
   std::shared_ptr<const AttentionHint> attention;
 
   bool is_placeholder() const { return body == nullptr; }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/ir/problems.h"
 #include "compiler/ir/walk.h"
 #include "compiler/transforms/layouts/layout_costs.h"
 #include "compiler/transforms/layouts/min_cut.h"
@@ -67,8 +68,13 @@ class LayoutPlanner {
  private:
   // --- What there is ---
 
+  // Whether it chooses for itself where nobody names its operator.
+  bool IsChoosing(const OpCall& call) const {
+    const auto& kind = call.op->conv;
+    return costs_ && kind && kind->spatial == 2 && !kind->is_transposed && !kind->is_quantised;
+  }
   bool IsSeed(const OpCall& call) const {
-    return named_.contains(call.op->name) || (costs_ && call.op->name == "nn.conv2d");
+    return named_.contains(call.op->name) || IsChoosing(call);
   }
 
   bool HasSeeds() const {
@@ -350,7 +356,7 @@ class LayoutPlanner {
     const bool is_named = !second.empty();
     for (const Member* member : group) {
       const std::string& letters = tensors_.at(member->data[0]).letters;
-      if (!is_named && member->call->op->name == "nn.conv2d") {
+      if (!is_named && IsChoosing(*member->call)) {
         if (letters == "NCHW" || letters == "NHWC") return {"NCHW", "NHWC"};
       }
       if (!is_named || letters == second) continue;
@@ -484,23 +490,21 @@ class LayoutPlanner {
       return;
     }
     if (!HasAttr(*call.op, "kernel_layout")) return;
-    const Type weight = AtomType(m_, call.args.back());
-    const auto* kernel = weight->As<TensorType>();
-    const auto* result = member.binding->var->type->As<TensorType>();
-    const bool is_plain = call.op->name == "nn.conv2d" && kernel != nullptr &&
-                          result->dtype == DType::kFloat32 && kernel->dtype == result->dtype &&
-                          call.attrs.String("kernel_layout").size() == 4 &&
-                          kernel->shape.size() == 4;
-    if (!costs_ || !is_plain || graph.is_blocked) {
+    const auto conv = IsChoosing(call) ? ConvOf(m_, call) : std::nullopt;
+    const bool is_plain = conv && conv->sum_type == DType::kFloat32 &&
+                          conv->kernel_type == DType::kFloat32 && conv->kernel.rank() == 4;
+    if (!is_plain || graph.is_blocked) {
       graph.Pin(node, written);
       return;
     }
     // A kernel that is no constant is transformed in each run.
     const double turned =
-        AsVar(call.args.back()) == nullptr ? 0 : TransformCost(NominalBytes(*kernel));
+        AsVar(call.args.back()) == nullptr
+            ? 0
+            : TransformCost(NominalBytes(*AtomType(m_, call.args.back())->As<TensorType>()));
     for (const MinCut::Node side : {MinCut::kFirst, MinCut::kSecond}) {
       const std::string& layout = side == MinCut::kFirst ? graph.first : graph.second;
-      double cost = ConvCost(call, *kernel, *result, letters, layout, *costs_);
+      double cost = ConvCost(*conv, layout == "NCHW", *costs_);
       if (side == written) {
         graph.written += cost * member.weight;
       } else {

@@ -7,6 +7,7 @@
 
 #include "compiler/ir/ir.h"
 #include "kernels/codegen/machine.h"
+#include "kernels/op/problem.h"
 
 namespace relayvm::ir {
 
@@ -19,8 +20,7 @@ struct LayoutCosts {
 // Bytes; an extent that is not known counts as 56, but the first dim as 1.
 double NominalBytes(const TensorType& t);
 double TransformCost(double bytes);
-// nn.conv2d with its data in `layout`, which is NCHW or NHWC. `data` and `result` are as `written`.
-double ConvCost(const OpCall& conv, const TensorType& weight, const TensorType& result,
-                const std::string& written, const std::string& layout, const LayoutCosts& costs);
+// A convolution with its channels first or last, however the program has them.
+double ConvCost(const ConvProblem& conv, bool channels_first, const LayoutCosts& costs);
 
 }  // namespace relayvm::ir

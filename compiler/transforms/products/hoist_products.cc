@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/ir/problems.h"
 #include "compiler/ir/walk.h"
 #include "compiler/transforms/builder.h"
 #include "compiler/transforms/loops/value_flow.h"
@@ -277,9 +278,12 @@ class Finder {
   std::optional<Hoist> Match(const Loop& loop, const Atom& condition, bool is_true,
                              const Binding& b) const {
     const auto* call = b.value->As<OpCall>();
-    if (call == nullptr || call->op->pack == nullptr || call->args.size() != 2) return std::nullopt;
-    const auto packed = call->op->pack(call->attrs);
-    if (!packed || packed->weight != 1 || !IsInvariant(loop, call->args[1])) return std::nullopt;
+    if (call == nullptr || call->args.size() != 2) return std::nullopt;
+    const auto product = MatrixProductOf(m_, *call);
+    if (!product || product->kind.is_batched || product->transpose_a ||
+        !IsInvariant(loop, call->args[1])) {
+      return std::nullopt;
+    }
     const OpCall* take = CallOf(SkipViews(call->args[0], false));
     if (take == nullptr || take->op->name != "take" || !IsInvariant(loop, take->args[0]) ||
         AsVar(take->args[0]) == nullptr) {

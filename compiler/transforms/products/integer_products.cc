@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/ir/problems.h"
 #include "compiler/ir/scalar.h"
 #include "compiler/transforms/builder.h"
 #include "compiler/transforms/rewrite.h"
 #include "compiler/typing/op_typing.h"
-#include "kernels/op/nn_helpers.h"
 #include "kernels/op/qnn.h"
 
 namespace relayvm::ir {
@@ -49,19 +49,27 @@ class IntegerCallLowering {
 
   // False where the call stays; nothing is appended then.
   bool Run() {
-    const std::string& name = call_.op->name;
-    const bool is_dense = name == "qnn.dense", is_batch = name == "qnn.batch_matmul";
-    const bool is_conv = name == "qnn.conv1d" || name == "qnn.conv2d" || name == "qnn.conv3d";
-    if (!is_dense && !is_batch && !is_conv) return false;
-    const auto* result = binding_.var->type->As<TensorType>();
-    if (result == nullptr || result->dtype != DType::kInt32) return false;
-    if (!IsByte(Data().dtype) || !IsByte(Weight().dtype)) return false;
-    // A vector of the data's zero points is along K.
-    if (!IsScalar(call_.args[2])) return false;
-    return is_dense ? Dense() : is_batch ? BatchMatmul() : Convolution();
+    const auto product = MatrixProductOf(m_, call_);
+    if (product && product->kind.is_quantised) {
+      return TakesBytes(*product) && (product->kind.is_batched ? BatchMatmul(*product) : Dense());
+    }
+    const auto conv = ConvOf(m_, call_);
+    return conv && conv->kind.is_quantised && !conv->kind.is_transposed && TakesBytes(*conv) &&
+           Convolution(*conv);
   }
 
  private:
+  bool TakesBytes(const ProductProblem& p) const {
+    return TakesBytes(p.data_type, p.weight_type, p.sum_type);
+  }
+  bool TakesBytes(const ConvProblem& p) const {
+    return TakesBytes(p.data_type, p.kernel_type, p.sum_type);
+  }
+  bool TakesBytes(DType data, DType weight, DType sum) const {
+    // A vector of the data's zero points is along K.
+    return sum == DType::kInt32 && IsByte(data) && IsByte(weight) && IsScalar(call_.args[2]);
+  }
+
   TensorType Data() const { return TypeOf(m_, call_.args[0]); }
   TensorType Weight() const { return TypeOf(m_, call_.args[1]); }
   bool IsScalar(const Atom& a) const {
@@ -178,7 +186,8 @@ class IntegerCallLowering {
     KeepGuards();
     const TensorType weight = Weight();
     const Side x = DataSide(), w = WeightSide();
-    const Atom product = b_.Call("nn.dense", {x.bytes, w.bytes}, AttrsOf({{"out_dtype", "int32"}}));
+    const Atom product =
+        b_.Call(OperatorOf(ProductClass{}), {x.bytes, w.bytes}, AttrsOf({{"out_dtype", "int32"}}));
     std::optional<Atom> sums, data_sums;
     if (!x.zero.is(0)) {
       if (weight.shape[0].is_const() && weight.shape[1].is_const() && weight.shape[1].value() > 0) {
@@ -191,16 +200,16 @@ class IntegerCallLowering {
     return true;
   }
 
-  bool BatchMatmul() {
+  bool BatchMatmul(const ProductProblem& p) {
     if (!IsScalar(call_.args[3])) return false;
     KeepGuards();
     Side x = DataSide(), w = WeightSide();
-    const bool transposed = call_.attrs.Bool("transpose_b");
-    if (call_.attrs.Bool("transpose_a")) {
+    const bool transposed = p.transpose_b;
+    if (p.transpose_a) {
       x.bytes = b_.Call("transpose", {x.bytes}, AttrsOf({{"axes", Ints({0, 2, 1})}}));
     }
     const Atom product = b_.Call(
-        "nn.batch_matmul", {x.bytes, w.bytes},
+        OperatorOf(ProductClass{.is_batched = true}), {x.bytes, w.bytes},
         AttrsOf({{"out_dtype", "int32"}, {"transpose_a", false}, {"transpose_b", transposed}}));
     std::optional<Atom> sums, data_sums;
     if (!x.zero.is(0)) {
@@ -212,35 +221,25 @@ class IntegerCallLowering {
     return true;
   }
 
-  bool Convolution() {
+  bool Convolution(const ConvProblem& p) {
     const TensorType data = Data();
     const TensorType weight = Weight();
-    const int spatial = static_cast<int>(data.shape.size()) - 2;
-    const std::string letters(nn::SpatialLetters(spatial));
-    const std::string layout = call_.attrs.String("data_layout");
-    const bool last = layout == "N" + letters + "C";
-    if (!last && layout != "NC" + letters) return false;
-    if (call_.attrs.String("kernel_layout") != (last ? letters + "IO" : "OI" + letters))
-      return false;
-    const std::string& out_layout = call_.attrs.String("out_layout");
-    if (!out_layout.empty() && out_layout != layout) return false;
+    const int spatial = p.spatial();
+    const bool last = p.is_channels_last();
+    if ((!last && !p.is_channels_first()) || !p.has_usual_kernel()) return false;
     if (ConstantOf(call_.args[1]) == nullptr) return false;
     const size_t channel_at = last ? static_cast<size_t>(spatial) + 1 : 1;
     const size_t out_at = last ? weight.shape.size() - 1 : 0, in_at = last ? out_at - 1 : 1;
-    if (!data.shape[channel_at].is_const()) return false;
-    const int64_t groups = call_.attrs.Int("groups"), channels = data.shape[channel_at].value();
-    const int64_t inputs = weight.shape[in_at].value(), outputs = weight.shape[out_at].value();
-    if (groups < 1 || inputs * groups != channels || outputs % groups != 0 ||
+    const int64_t groups = p.groups;
+    const int64_t inputs = p.kernel_in.value(), outputs = p.kernel_out.value();
+    if (!p.in_channels.is_const(inputs * groups) || outputs % groups != 0 ||
         !qnn::TakesByteConvolution(inputs, outputs / groups, groups)) {
       return false;
     }
-    const auto padding = nn::ExpandPadding(call_.attrs.Ints("padding"), spatial);
-    if (!padding.ok()) return false;
-    for (const auto& sides : {padding->before, padding->after}) {
+    for (const auto& sides : {p.padding.before, p.padding.after}) {
       if (std::ranges::any_of(sides, [](int64_t n) { return n < 0; })) return false;
     }
-    const bool pads = std::ranges::any_of(padding->before, [](int64_t n) { return n != 0; }) ||
-                      std::ranges::any_of(padding->after, [](int64_t n) { return n != 0; });
+    const bool pads = p.is_padded();
     const HostTensor* zero = ConstantOf(call_.args[2]);
     const bool zero_is_byte = TypeOf(m_, call_.args[2]).dtype == data.dtype;
     if (pads && !zero_is_byte) {
@@ -261,7 +260,7 @@ class IntegerCallLowering {
       AttrList widths(data.shape.size(), AttrList{0, 0});
       for (int s = 0; s < spatial; ++s) {
         const auto i = static_cast<size_t>(s);
-        widths[i + (last ? 1 : 2)] = AttrList{padding->before[i], padding->after[i]};
+        widths[i + (last ? 1 : 2)] = AttrList{p.padding.before[i], p.padding.after[i]};
       }
       widths[channel_at] = AttrList{0, more};
       const Atom fill = x.zero.number
@@ -278,8 +277,7 @@ class IntegerCallLowering {
                         AttrsOf({{"pad_width", widths}}));
     }
     attrs.Set("out_dtype", "int32");
-    const std::string name = "nn." + call_.op->name.substr(4);
-    const Atom product = b_.Call(name, {x.bytes, w.bytes}, attrs);
+    const Atom product = b_.Call(OperatorOf(ConvClass{spatial}), {x.bytes, w.bytes}, attrs);
     const Atom zw = w.zero.is_vector && !last ? Spread(w.zero, spatial) : w.zero.atom;
     Bind(product, x, sums, zw, data_sums);
     return true;
@@ -333,7 +331,7 @@ class IntegerCallLowering {
     Attrs of_ones = attrs;
     of_ones.Set("out_dtype", "int32");
     of_ones.Set("channels", groups);
-    Atom sums = b_.Call("nn." + call_.op->name.substr(4), {x.bytes, weight}, of_ones);
+    Atom sums = b_.Call(OperatorOf(ConvClass{call_.op->conv->spatial}), {x.bytes, weight}, of_ones);
     if (groups == 1) return sums;
     const int64_t axis = last ? static_cast<int64_t>(dims.size()) - 1 : 1;
     return b_.Call("repeat", {sums}, AttrsOf({{"repeats", each}, {"axis", axis}}));

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/ir/problems.h"
 #include "compiler/transforms/builder.h"
 #include "compiler/transforms/products/winograd_weights.h"
 #include "compiler/transforms/rewrite.h"
@@ -61,136 +62,43 @@ HostTensor PackByteKernelLater(const HostTensor& w, bool last, int64_t rows) {
   return packed;
 }
 
-// The arguments of the nn.contrib_dense_blocks that an nn.contrib_dense_nbits with constant weights
-// becomes; none where tiles cannot read its blocks.
-std::optional<std::vector<HostTensor>> PackedNBits(const OpCall& call, int64_t width) {
-  std::vector<const HostTensor*> constants;
-  for (size_t i = 1; i < call.args.size(); ++i) {
-    const Constant* constant = ConstantAt(call, i);
-    if (constant == nullptr) return std::nullopt;
-    constants.push_back(&constant->value);
-  }
-  const int64_t bits = call.attrs.Int("bits"), block = constants[0]->shape[2] * 8 / bits;
-  const WeightForm* form = WeightFormOfBits(bits);
-  if (form == nullptr || !codegen::TakesWeightBlock(block)) return std::nullopt;
-  std::vector<HostTensor> packed = {PackModelBlocks(*form, *constants[0], width)};
-  packed.push_back(PackModelFloats(*constants[1], width, 0));
-  if (constants.size() > 2) {
-    const float half = static_cast<float>(int64_t{1} << (bits - 1));
-    packed.push_back(PackModelFloats(*constants[2], width, half - form->zero_point()));
-  }
-  return packed;
-}
-
-const Constant* Float32Weight(const OpCall& call, size_t at, const TensorType& result) {
-  const Constant* weight = ConstantAt(call, at);
-  return weight != nullptr && result.dtype == DType::kFloat32 &&
-                 weight->value.dtype == DType::kFloat32
-             ? weight
-             : nullptr;
-}
-
-// The letters of a convolution's space, and where its channels are; only of usual layouts.
-struct ConvLayout {
-  std::string letters;
-  bool channels_last;
-  bool is_depthwise;  // channels last and of single channels, taps in front: (taps..., o, 1)
-};
-std::optional<ConvLayout> ConvLayoutOf(const OpCall& call, const HostTensor& kernel) {
-  const std::string& name = call.op->name;
-  if (name != "nn.conv1d" && name != "nn.conv2d" && name != "nn.conv3d") return std::nullopt;
-  const std::string letters = std::string("DHW").substr(5 - kernel.shape.size());
-  const std::string& data = call.attrs.String("data_layout");
-  const std::string& out = call.attrs.String("out_layout");
-  const bool last = data == "N" + letters + "C";
-  const std::string& own = call.attrs.String("kernel_layout");
-  const bool is_depthwise = last && own == letters + "OI" && kernel.shape.back() == 1;
-  if ((!last && data != "NC" + letters) || (!out.empty() && out != data) ||
-      (own != (last ? letters + "IO" : "OI" + letters) && !is_depthwise)) {
-    return std::nullopt;
-  }
-  return ConvLayout{letters, last, is_depthwise};
-}
-
-// Windows of one pixel at every pixel, channels last: a product of each pixel's channels.
-bool IsPointwise(const OpCall& call, const HostTensor& kernel) {
-  const auto all = [&](const char* attribute, int64_t value) {
-    return std::ranges::count(call.attrs.Ints(attribute), value) ==
-           std::ssize(call.attrs.Ints(attribute));
-  };
-  const auto layout = ConvLayoutOf(call, kernel);
-  return layout && layout->channels_last && !layout->is_depthwise &&
-         call.attrs.Int("groups") == 1 && all("strides", 1) && all("padding", 0) &&
-         std::all_of(kernel.shape.begin(), kernel.shape.end() - 2,
-                     [](int64_t d) { return d == 1; });
-}
-
-// Of a product of uint8 data and int8 weights in int32.
-const Constant* ByteWeight(const Module& m, const OpCall& call, size_t at,
-                           const TensorType& result) {
-  const Constant* weight = ConstantAt(call, at);
-  return weight != nullptr && result.dtype == DType::kInt32 &&
-                 weight->value.dtype == DType::kInt8 &&
-                 AtomType(m, call.args[0])->As<TensorType>()->dtype == DType::kUInt8
-             ? weight
-             : nullptr;
-}
-
-// The layout that the kernel w of a convolution is packed in; empty where it stays. Float32 in
-// blocks of `rows` or panels of `width` outputs, (o / rows, i, taps..., rows) or (o / width,
-// taps..., i, width), bytes in words; not where one window covers an image, which is a product that
-// reads rows.
-std::string KernelLayout(const OpCall& call, const HostTensor& w, const TensorType& result,
-                         int64_t rows, int64_t width) {
-  const auto layout = ConvLayoutOf(call, w);
-  if (!layout) return "";
-  const auto& [letters, last, is_depthwise] = *layout;
-  if (is_depthwise) return "";
-  const size_t rank = w.shape.size();
-  const int64_t groups = call.attrs.Int("groups");
-  const int64_t ins = w.shape[last ? rank - 2 : 1], outs = w.shape[last ? rank - 1 : 0] / groups;
+// The layout that a convolution's kernel is packed in; empty where it stays. Float32 in blocks of
+// `rows` or panels of `width` outputs, (o / rows, i, taps..., rows) or (o / width, taps..., i,
+// width), bytes in words; not where one window covers an image, which is a product that reads rows.
+std::string PackedLayout(const ConvProblem& p, int64_t rows, int64_t width) {
+  const bool last = p.is_channels_last();
+  if ((!last && !p.is_channels_first()) || !p.has_usual_kernel()) return "";
+  const std::string space(p.letters()), usual = p.UsualKernel();
+  const int64_t ins = p.kernel_in.value(), outs = p.kernel_out.value() / p.groups;
   const bool in_blocks = !last && rows > 1 && outs % rows == 0;
-  const std::string blocks = in_blocks ? fmt::format("OI{}{}o", letters, rows) : "";
-  if (w.dtype == DType::kInt8) {
-    if (ins % kQuad != 0 || !qnn::TakesByteConvolution(ins, outs, groups)) return "";
-    return (in_blocks ? blocks : call.attrs.String("kernel_layout")) + "4i";
+  const std::string blocks = in_blocks ? fmt::format("{}{}o", usual, rows) : "";
+  if (p.kernel_type == DType::kInt8) {
+    if (ins % kQuad != 0 || !qnn::TakesByteConvolution(ins, outs, p.groups)) return "";
+    return (in_blocks ? blocks : usual) + "4i";
   }
-  const auto space = result.shape.begin() + (last ? 1 : 2);
-  if (w.size() == 0 || std::all_of(space, space + static_cast<int64_t>(letters.size()),
-                                   [](const Dim& d) { return d.is_const(1); })) {
-    return "";
-  }
+  if (p.pixels().is_const(1)) return "";
   if (!last) return blocks;
-  return groups == 1 && outs % width == 0 ? fmt::format("O{}I{}o", letters, width) : "";
+  return p.groups == 1 && outs % width == 0 ? fmt::format("O{}I{}o", space, width) : "";
 }
 
 // Whether a convolution's kernel of float16 is read as it is: not what is a product of whole
 // images, nor, channels last, of more than single channels; nor, channels first and summed
 // directly, by few pixels, where widening weights takes as long as using them.
-bool WidensAsItIs(const OpCall& call, const HostTensor& w, const TensorType& result) {
+bool WidensAsItIs(const ConvProblem& p) {
   constexpr int64_t kMostDirect = 4;    // outputs of a group
   constexpr int64_t kLeastPixels = 80;  // measured: 64 took 1.1 times as long, 81 the same
-  const auto layout = ConvLayoutOf(call, w);
-  if (!layout) return false;
-  const int64_t groups = call.attrs.Int("groups");
-  const bool last = layout->channels_last;
-  const int64_t outs = last ? w.shape.back() * w.shape[w.shape.size() - 2] : w.shape[0];
-  if (last && (!layout->is_depthwise || outs != groups)) return false;
-  const auto space = result.shape.begin() + (last ? 1 : 2);
-  const Dim pixels =
-      ProductOf(std::vector<Dim>(space, space + static_cast<int64_t>(layout->letters.size())));
-  const int64_t least = !last && outs / groups <= kMostDirect ? kLeastPixels : 2;
-  return !pixels.is_const() || pixels.value() >= least;
+  int64_t least = 2;
+  if (p.is_channels_last()) {
+    if (!p.is_depthwise() || p.has_multiplier || !p.kernel_out.is_const(p.groups)) return false;
+  } else {
+    if (!p.is_channels_first() || !p.has_usual_kernel()) return false;
+    if (p.kernel_out.value() / p.groups <= kMostDirect) least = kLeastPixels;
+  }
+  return !p.pixels().is_const() || p.pixels().value() >= least;
 }
 
-// A product with a constant weight, and what it becomes when that is packed.
-struct PackedProduct {
-  PackedCall call;
-  const Constant* weight;
-  HostTensor matrix;  // the weight's
-  const WeightForm* form;
-};
-
+// A problem has a constant weight, and forms of it; the first whose packed call there is stands in the
+// call's place.
 class Packer {
  public:
   Packer(const Module& m, const Machine& machine, const WeightForm* asked, bool exact)
@@ -204,30 +112,41 @@ class Packer {
 
   void Rewrite(const Binding& b, std::vector<Binding>& out) {
     const auto* call = b.value->As<OpCall>();
-    const auto* type = b.var->type->As<TensorType>();
-    if (call == nullptr || type == nullptr) {
-      out.push_back(b);
-      return;
-    }
-    Replacement to;
-    const bool is_convolution = call->op->layout == LayoutRule::kChooses && call->args.size() == 2;
-    const bool packs = Product(*call, *type, to) || ModelBlocks(*call, to) ||
-                       (is_convolution && (Winograd(*call, *type, to) || Kernel(*call, *type, to)));
-    if (!packs) {
+    std::optional<Packed> to = call == nullptr ? std::nullopt : Pack(*call);
+    if (!to) {
       out.push_back(b);
       return;
     }
     // Errors are those of the operator that the program has.
-    if (to.op != call->op->name) KeepGuards(m_, *call, b.value->span, out);
-    BindingBuilder(m_, b.value->span, out).BindCall(b.var, to.op, std::move(to.args), to.attrs);
+    if (to->call.op != call->op->name) KeepGuards(m_, *call, b.value->span, out);
+    BindingBuilder(m_, b.value->span, out)
+        .BindCall(b.var, to->call.op, std::move(to->args), to->call.attrs);
   }
 
  private:
-  struct Replacement {
-    std::string op;
+  struct Packed {
+    NamedCall call;
     std::vector<Atom> args;
-    Attrs attrs;
   };
+
+  std::optional<Packed> Pack(const OpCall& call) {
+    const Constant* weight = call.args.size() > 1 ? ConstantAt(call, 1) : nullptr;
+    if (weight == nullptr) return std::nullopt;
+    if (const auto product = MatrixProductOf(m_, call)) {
+      if (product->kind.has_blocks) return ModelBlocks(call, *product);
+      return Product(call, *product, *weight, asked_);
+    }
+    const auto conv = ConvOf(m_, call);
+    if (!conv || conv->kind.is_transposed || conv->kind.is_quantised) return std::nullopt;
+    if (const auto product = MatrixProductOf(*conv)) {
+      // Blocks are for what reads its weights once for few rows.
+      const WeightForm* asked = asked_ != nullptr && asked_->block == 0 ? asked_ : nullptr;
+      if (auto packed = Product(call, *product, *weight, asked)) return packed;
+    }
+    if (auto transformed = winograd_ ? winograd_->Of(call) : std::nullopt)
+      return Packed{std::move(transformed->call), {call.args[0], transformed->weight}};
+    return Kernel(call, *conv, *weight);
+  }
 
   // A constant that several calls may have packed so.
   template <typename Make>
@@ -248,139 +167,97 @@ class Packer {
     return known->second;
   }
 
-  // Null where no form takes the weight.
-  const WeightForm* FormOf(const Constant* weight, const WeightForm* asked, DType data, DType sum) {
+  // Those that take the weight of a product of such data and sums, the best first.
+  std::vector<const WeightForm*> FormsOf(const Constant* weight, const WeightForm* asked,
+                                         DType data, DType sum) {
+    std::vector<const WeightForm*> forms;
     const auto takes = [&](const WeightForm& form) {
       return form.given == weight->value.dtype && form.data == data && form.sum == sum;
     };
-    if (asked != nullptr && takes(*asked)) return asked;
-    for (const WeightForm& form : WeightForms()) {
-      if (!takes(form)) continue;
-      if (weight->value.dtype != DType::kFloat32) return &form;
-      const WeightForm* holds = FormThatHolds(weight);
-      return holds != nullptr ? holds : &form;
+    if (asked != nullptr && takes(*asked)) forms.push_back(asked);
+    const auto all = WeightForms();
+    const auto given = std::ranges::find_if(all, takes);
+    if (given == all.end()) return forms;
+    const bool is_float = weight->value.dtype == DType::kFloat32;
+    if (const WeightForm* holds = is_float ? FormThatHolds(weight) : nullptr)
+      forms.push_back(holds);
+    forms.push_back(&*given);
+    return forms;
+  }
+
+  std::optional<Packed> Product(const OpCall& call, ProductProblem product, const Constant& weight,
+                                const WeightForm* asked) {
+    HostTensor matrix = weight.value;
+    // One matrix for all of a batch is that of more rows; a kernel's taps are one.
+    const bool is_batch = product.kind.is_batched && matrix.shape[0] != 1;
+    if (!is_batch) matrix.shape.erase(matrix.shape.begin(), matrix.shape.end() - 2);
+    product.kind.is_batched = is_batch;
+    for (const WeightForm* form : FormsOf(&weight, asked, product.data_type, product.sum_type)) {
+      auto packed_call = PackedProduct(product, *form);
+      if (!packed_call) continue;
+      const bool transposed = product.transpose_b;
+      const std::string how = fmt::format("{} {}", form->name, transposed);
+      Packed packed{*std::move(packed_call), {call.args[0]}};
+      packed.args.emplace_back(
+          Once(&weight, how, [&] { return PackWeight(*form, matrix, transposed, width_); }));
+      if (form->block == 0) return packed;
+      packed.args.emplace_back(Once(
+          &weight, how + " scales",
+          [&] { return PackWeightScales(*form, matrix, transposed, width_); }, ".scales"));
+      return packed;
     }
-    return nullptr;
+    return std::nullopt;
   }
 
-  std::optional<PackedProduct> ProductOf(const OpCall& call, const TensorType& result) {
-    const auto data = [&] { return AtomType(m_, call.args[0])->As<TensorType>()->dtype; };
-    if (auto packed = call.op->pack ? call.op->pack(call.attrs) : std::nullopt) {
-      const Constant* weight = ConstantAt(call, packed->weight);
-      if (weight == nullptr || weight->value.shape.size() != 2) return std::nullopt;
-      const WeightForm* form = FormOf(weight, asked_, data(), result.dtype);
-      if (form == nullptr) return std::nullopt;
-      return PackedProduct{*std::move(packed), weight, weight->value, form};
+  // A model's own integers in blocks, where tiles can read such blocks.
+  std::optional<Packed> ModelBlocks(const OpCall& call, const ProductProblem& product) {
+    const WeightForm* form = WeightFormOfBits(product.bits);
+    if (form == nullptr || !codegen::TakesWeightBlock(product.block)) return std::nullopt;
+    Packed packed{*PackedProduct(product, *form), {call.args[0]}};
+    for (size_t i = 1; i < call.args.size(); ++i) {
+      const Constant* constant = ConstantAt(call, i);
+      if (constant == nullptr) return std::nullopt;
+      const float half = static_cast<float>(int64_t{1} << (product.bits - 1));
+      packed.args.emplace_back(MakeConstant(
+          m_,
+          i == 1 ? PackModelBlocks(*form, constant->value, width_)
+                 : PackModelFloats(constant->value, width_, i == 3 ? half - form->zero_point() : 0),
+          i == 1 ? constant->name : ""));
     }
-    if (call.op->layout != LayoutRule::kChooses || call.args.size() != 2) return std::nullopt;
-    const Constant* kernel = Float32Weight(call, 1, result);
-    if (kernel == nullptr || !IsPointwise(call, kernel->value)) return std::nullopt;
-    // Blocks are for what reads its weights once for few rows.
-    const WeightForm* asked = asked_ != nullptr && asked_->block == 0 ? asked_ : nullptr;
-    PackedProduct product{{.op = "nn.contrib_dense_pack"},
-                          kernel,
-                          kernel->value,
-                          FormOf(kernel, asked, DType::kFloat32, DType::kFloat32)};
-    if (call.attrs.Has("out_dtype"))
-      product.call.attrs.Set("out_dtype", *call.attrs.Find("out_dtype"));
-    product.matrix.shape.erase(product.matrix.shape.begin(), product.matrix.shape.end() - 2);
-    return product;
-  }
-
-  bool Product(const OpCall& call, const TensorType& result, Replacement& to) {
-    const std::optional<PackedProduct> product = ProductOf(call, result);
-    if (!product) return false;
-    const auto& [wanted, weight, matrix, form_of] = *product;
-    const WeightForm& form = *form_of;
-    const bool transposed = wanted.is_transposed;
-    const std::string how = fmt::format("{} {}", form.name, transposed);
-    const int64_t n = matrix.shape[transposed ? 0 : 1];
-    to = {wanted.op, call.args, wanted.attrs};
-    to.args[wanted.weight] =
-        Once(weight, how, [&] { return PackWeight(form, matrix, transposed, width_); });
-    to.attrs.Set("units", n);
-    if (form.block != 0 || form.side_by_side() > 1)
-      to.attrs.Set("in_units", matrix.shape[transposed ? 1 : 0]);
-    if (form.block == 0) return true;
-    to.args.push_back(Once(
-        weight, how + " scales", [&] { return PackWeightScales(form, matrix, transposed, width_); },
-        ".scales"));
-    to.op = "nn.contrib_dense_blocks";
-    to.attrs = AttrsOf({{"units", n},
-                        {"in_units", matrix.shape[transposed ? 1 : 0]},
-                        {"form", std::string(form.name)}});
-    return true;
-  }
-
-  bool ModelBlocks(const OpCall& call, Replacement& to) {
-    if (call.op->name != "nn.contrib_dense_nbits") return false;
-    auto constants = PackedNBits(call, width_);
-    if (!constants) return false;
-    const auto& weight = std::get<const Constant*>(call.args[1]);
-    to = {"nn.contrib_dense_blocks", {call.args[0]}, {}};
-    for (HostTensor& t : *constants) {
-      to.args.push_back(MakeConstant(m_, std::move(t), to.args.size() == 1 ? weight->name : ""));
-    }
-    to.attrs.Set("units", weight->value.shape[0]);
-    to.attrs.Set("in_units", call.attrs.Int("in_units"));
-    to.attrs.Set("form", std::string(WeightFormOfBits(call.attrs.Int("bits"))->name));
-    return true;
-  }
-
-  bool Winograd(const OpCall& call, const TensorType& result, Replacement& to) {
-    const auto transformed =
-        winograd_ ? winograd_->Of(call, result) : WinogradWeights::Transformed();
-    if (transformed.weight == nullptr) return false;
-    to = {"nn.contrib_conv2d_winograd", {call.args[0], transformed.weight}, {}};
-    to.attrs.Set("tile_size", transformed.tile);
-    to.attrs.Set("channels", transformed.kernel->value.shape[0]);
-    to.attrs.Set("padding", *call.attrs.Find("padding"));
-    return true;
+    return packed;
   }
 
   // A convolution's, in its own layout or another one.
-  bool Kernel(const OpCall& call, const TensorType& result, Replacement& to) {
-    const Constant* floats = Float32Weight(call, 1, result);
-    const Constant* bytes = ByteWeight(m_, call, 1, result);
-    const Constant* kernel = floats != nullptr ? floats : bytes;
-    const size_t rank = kernel == nullptr ? 0 : kernel->value.shape.size();
-    if (rank < 3 || rank > 5) return false;
-    const HostTensor& w = kernel->value;
-    std::string layout = KernelLayout(call, w, result, rows_, width_);
+  std::optional<Packed> Kernel(const OpCall& call, const ConvProblem& p, const Constant& kernel) {
+    const HostTensor& w = kernel.value;
+    const auto forms = FormsOf(&kernel, /*asked=*/nullptr, p.data_type, p.sum_type);
+    if (forms.empty()) return std::nullopt;
+    const WeightForm& form = *forms[0];
+    std::string layout = PackedLayout(p, rows_, width_);
     const bool stays = layout.empty();
-    if (stays) layout = call.attrs.String("kernel_layout");
-    const auto pack = [&](const auto& make) {
-      to = {call.op->name, {call.args[0], Once(kernel, layout, make)}, call.attrs};
-      to.attrs.Set("kernel_layout", layout);
-      return true;
-    };
-    if (bytes != nullptr) {
-      if (stays) return false;
-      return pack([&] {
-        const int64_t in_block = layout.ends_with("o4i") ? rows_ : 1;
-        return PackByteKernelLater(w, layout.ends_with("IO4i"), in_block);
-      });
-    }
-    const WeightForm& form = *FormOf(kernel, /*asked=*/nullptr, DType::kFloat32, DType::kFloat32);
-    if (stays) {
-      if (form.stored == w.dtype || !WidensAsItIs(call, w, result)) return false;
-      return pack([&] { return EncodeElements(form, w); });
-    }
-    return pack([&] {
-      const bool is_first = call.attrs.String("kernel_layout").starts_with("OI");
-      const int64_t outs = is_first ? w.shape[0] : w.shape.back();
-      const int64_t width = is_first ? rows_ : width_;
+    if (stays && (form.side_by_side() > 1 || form.stored == w.dtype || !WidensAsItIs(p)))
+      return std::nullopt;
+    if (stays) layout = p.kernel.ToString();
+    const Constant* packed = Once(&kernel, layout, [&] {
+      if (form.side_by_side() > 1)
+        return PackByteKernelLater(w, p.is_channels_last(), layout.ends_with("o4i") ? rows_ : 1);
+      if (stays) return EncodeElements(form, w);
+      const bool is_first = p.is_channels_first();
+      const int64_t outs = p.kernel_out.value(), width = is_first ? rows_ : width_;
       HostTensor matrix = w;
       matrix.shape =
           is_first ? std::vector{outs, w.size() / outs} : std::vector{w.size() / outs, outs};
-      HostTensor packed = PackWeight(form, matrix, is_first, width);
+      HostTensor panels = PackWeight(form, matrix, is_first, width);
       // (o / width, the rest, width)
-      packed.shape = {outs / width};
-      packed.shape.insert(packed.shape.end(), w.shape.begin() + (is_first ? 1 : 0),
+      panels.shape = {outs / width};
+      panels.shape.insert(panels.shape.end(), w.shape.begin() + (is_first ? 1 : 0),
                           w.shape.end() - (is_first ? 0 : 1));
-      packed.shape.push_back(width);
-      return packed;
+      panels.shape.push_back(width);
+      return panels;
     });
+    Packed to{{call.op->name, call.attrs}, {call.args[0], packed}};
+    to.call.attrs.Set("kernel_layout", layout);
+    return to;
   }
 
   const Module& m_;

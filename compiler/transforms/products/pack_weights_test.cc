@@ -184,6 +184,79 @@ TEST_CASE("weights whose numbers float16 holds are packed as such, where machine
   }
 }
 
+// The only call of `text`, with its weight made a constant.
+Module WithWeight(const std::string& text, const HostTensor& w) {
+  Module m = Typed(text);
+  const Function& main = *m.functions.at("main");
+  Block body = *main.body;
+  OpCall call = *body.bindings.back().value->As<OpCall>();
+  call.args[1] = MakeConstant(m, w);
+  body.bindings = {{body.bindings.back().var, MakeExpr(m, call, Span{})}};
+  Function f = main;
+  f.body = m.arena->New<Block>(body);
+  m.functions["main"] = m.arena->New<Function>(f);
+  return m;
+}
+
+TEST_CASE("constant weights of a batch of products are packed, as float16 where that holds them") {
+  struct Case {
+    int64_t batch;
+    const char* cpu;
+    float scale;
+    bool transposed;
+    DType dtype;
+  };
+  for (const Case& c : {Case{3, "x86-64-v3", 0.5F, false, DType::kFloat16},
+                        {3, "x86-64-v3", 0.5F, true, DType::kFloat16},
+                        {3, "x86-64-v3", 0.1F, true, DType::kFloat32},
+                        {3, "x86-64-v2", 0.5F, false, DType::kFloat32},
+                        {1, "x86-64-v4", 0.5F, true, DType::kFloat32}}) {  // too few to matter
+    CAPTURE(c.batch);
+    constexpr int64_t kDepth = 40, kUnits = 50;
+    HostTensor w{DType::kFloat32, {c.batch, kDepth, kUnits}, {}};
+    if (c.transposed) std::swap(w.shape[1], w.shape[2]);
+    w.data = SharedBytes::Zeros(static_cast<size_t>(w.size()) * sizeof(float));
+    auto* numbers = reinterpret_cast<float*>(w.data.Mutable().data());
+    for (int64_t i = 0; i < w.size(); ++i) numbers[i] = static_cast<float>(i % 2000) * c.scale;
+    const Module m = WithWeight(
+        fmt::format("def @main(%x: Tensor[({}, ?, 40), float32]) {{ nn.batch_matmul(%x, "
+                    "ones(shape=[{}, {}, {}], dtype=\"float32\"), transpose_b={}) }}",
+                    c.batch, c.batch, w.shape[1], w.shape[2], c.transposed ? "True" : "False"),
+        w);
+    const Module packed = PackWeights(m, MachineNamed(c.cpu));
+    CHECK(TypeToString(Retyped(packed).functions.at("main")->result_type) ==
+          TypeToString(m.functions.at("main")->result_type));
+    const HostTensor& p = std::get<const Constant*>(OnlyCall(packed).args[1])->value;
+    REQUIRE(p.dtype == c.dtype);
+    const int64_t width = p.shape.back(), panels = (kUnits + width - 1) / width;
+    // One matrix for all is that of more rows.
+    REQUIRE(p.shape == (c.batch == 1 ? std::vector{panels, kDepth, width}
+                                     : std::vector{c.batch, panels, kDepth, width}));
+    const SharedBytes loaded = p.data.Loaded();
+    for (int64_t i = 0; i < p.size(); ++i) {
+      const int64_t column = i / width / kDepth % panels * width + i % width;
+      if (column >= kUnits) continue;
+      const int64_t k = i / width % kDepth,
+                    matrix = i / (panels * kDepth * width) * kDepth * kUnits;
+      const float got = c.dtype == DType::kFloat16
+                            ? HalfToFloat(reinterpret_cast<const uint16_t*>(loaded.data())[i])
+                            : reinterpret_cast<const float*>(loaded.data())[i];
+      CHECK(got == numbers[matrix + (c.transposed ? column * kDepth + k : k * kUnits + column)]);
+    }
+  }
+  // Forms in blocks are for one matrix.
+  const HostTensor w = [] {
+    HostTensor t{DType::kFloat32, {2, 32, 16}, {}};
+    t.data = SharedBytes::Zeros(static_cast<size_t>(t.size()) * sizeof(float));
+    return t;
+  }();
+  const Module m = WithWeight(
+      "def @main(%x: Tensor[(2, 5, 32), float32]) { nn.batch_matmul(%x, ones(shape=[2, 32, 16], "
+      "dtype=\"float32\"), transpose_b=False) }",
+      w);
+  CHECK(OnlyCall(PackWeights(m, MachineNamed("x86-64-v3"), FindWeightForm("q4"))).args.size() == 2);
+}
+
 // A float32 weight (n, k) of these numbers, again and again.
 HostTensor WeightOfFloats(int64_t n, int64_t k, const std::vector<float>& numbers) {
   std::vector<uint32_t> bits;
@@ -313,7 +386,6 @@ TEST_CASE("blocks of a model's own integers stay exactly as they are") {
 
 // The only convolution of `text`, with its kernel made a constant: the numbers from 1 on.
 Module WithConstantKernel(const std::string& text, std::vector<int64_t> shape, float scale = 1) {
-  Module m = Typed(text);
   HostTensor w;
   w.dtype = DType::kFloat32;
   w.shape = std::move(shape);
@@ -321,15 +393,7 @@ Module WithConstantKernel(const std::string& text, std::vector<int64_t> shape, f
   auto* values = reinterpret_cast<float*>(w.data.Mutable().data());
   for (int64_t i = 0; i < w.size(); ++i)
     values[i] = static_cast<float>(scale == 1 ? i + 1 : i % 2048) * scale;
-  const Function& main = *m.functions.at("main");
-  Block body = *main.body;
-  OpCall conv = *body.bindings.back().value->As<OpCall>();
-  conv.args[1] = MakeConstant(m, w);
-  body.bindings = {{body.bindings.back().var, MakeExpr(m, conv, Span{})}};
-  Function f = main;
-  f.body = m.arena->New<Block>(body);
-  m.functions["main"] = m.arena->New<Function>(f);
-  return m;
+  return WithWeight(text, w);
 }
 
 void CheckSameType(const Module& packed, const Module& m) {

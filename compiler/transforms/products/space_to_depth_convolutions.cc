@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/ir/problems.h"
 #include "compiler/transforms/builder.h"
 #include "compiler/transforms/rewrite.h"
-#include "kernels/op/conv.h"
 #include "kernels/op/slicing.h"
 
 namespace relayvm::ir {
@@ -130,22 +130,17 @@ class Rewriter {
   bool Rewrite(const Binding& b, std::vector<Binding>& out) const {
     const auto* call = b.value->As<OpCall>();
     if (call == nullptr) return false;
-    const int spatial = call->op->name == "nn.conv1d"   ? 1
-                        : call->op->name == "nn.conv2d" ? 2
-                        : call->op->name == "nn.conv3d" ? 3
-                                                        : 0;
-    if (spatial == 0) return false;
-    const TensorType weight = TypeOf(call->args[1]);
-    const auto g =
-        ReadConvGeometry(call->attrs, spatial, "OI", TypeOf(call->args[0]).shape, weight.shape);
-    if (!g.ok() || g->data.rank() != spatial + 2 || g->kernel.rank() != spatial + 2 ||
-        g->groups != 1 || !g->kernel_out.is_const() || !g->kernel_in.is_const()) {
+    const auto g = ConvOf(m_, *call);
+    if (!g || g->kind.is_transposed || g->kind.is_quantised) return false;
+    const int spatial = g->spatial();
+    if (g->data.rank() != spatial + 2 || g->kernel.rank() != spatial + 2 || g->groups != 1 ||
+        !g->kernel_out.is_const() || !g->kernel_in.is_const()) {
       return false;
     }
     const auto channel = static_cast<size_t>(g->data.Position('C'));
     const auto blocks = BlocksOf(call->args[0], channel);
     if (!blocks || g->data.Position('N') != 0) return false;
-    const std::string letters(nn::SpatialLetters(spatial));
+    const std::string letters(g->letters());
     Sizes block, kernel, strides, before, after;
     for (size_t i = 0; i < letters.size(); ++i) {
       block.push_back(blocks->block[static_cast<size_t>(g->data.Position(letters[i]))]);
@@ -175,7 +170,7 @@ class Rewriter {
   }
 
   // The kernel over the source: O, I and spatial axes, or those and I, O where channels are last.
-  static Atom Weight(BindingBuilder& b, const Atom& weight, const ConvGeometry& g,
+  static Atom Weight(BindingBuilder& b, const Atom& weight, const ConvProblem& g,
                      const Blocks& blocks, const Sizes& block, const Sizes& kernel, bool is_last) {
     const auto reshape = [&](const Atom& a, const Sizes& shape) {
       return b.Call("reshape", {a}, AttrsOf({{"newshape", Ints(shape)}}));
@@ -188,8 +183,7 @@ class Rewriter {
     const int64_t outputs = g.kernel_out.value();
     const int64_t channels = g.kernel_in.value() / places;
     Sizes order;
-    for (char letter : "OI" + std::string(nn::SpatialLetters(g.spatial)))
-      order.push_back(g.kernel.Position(letter));
+    for (char letter : "OI" + std::string(g.letters())) order.push_back(g.kernel.Position(letter));
     Atom w = transpose(weight, order);
     // Groups of channels, by their place in the block.
     std::vector<Atom> groups(blocks.order.size(), w);

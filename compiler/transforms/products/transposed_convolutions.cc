@@ -1,7 +1,5 @@
 #include "compiler/transforms/products/transposed_convolutions.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -11,9 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/ir/problems.h"
 #include "compiler/transforms/builder.h"
 #include "compiler/transforms/rewrite.h"
-#include "kernels/op/conv.h"
 
 namespace relayvm::ir {
 namespace {
@@ -74,13 +72,7 @@ class TransposedCallLowering {
 
   // False where the call stays; nothing is appended then.
   bool Run() {
-    const std::string& name = call_.op->name;
-    for (int spatial = 1; spatial <= 3; ++spatial) {
-      if (name == fmt::format("nn.conv{}d_transpose", spatial)) spatial_ = spatial;
-    }
-    is_quantised_ = name == "qnn.conv2d_transpose";
-    if (is_quantised_) spatial_ = 2;
-    if (spatial_ == 0 || !Read()) return false;
+    if (!call_.op->conv || !call_.op->conv->is_transposed || !Read()) return false;
     // What stands in its place computes nonsense, without an error, where the result would be
     // negative.
     KeepGuards(m_, call_, binding_.value->span, out_);
@@ -105,33 +97,25 @@ class TransposedCallLowering {
 
   bool Read() {
     first_ = out_.size();
-    const TensorType data = *AtomType(m_, call_.args[0])->As<TensorType>();
-    const TensorType weight = *AtomType(m_, call_.args[1])->As<TensorType>();
-    if (data.dtype != weight.dtype && !is_quantised_) return false;
-    if (is_quantised_ && !ReadZeroPoint()) return false;
-    auto geometry = ReadConvGeometry(call_.attrs, spatial_, "IO", data.shape, weight.shape);
-    if (!geometry.ok()) return false;
-    g_ = *std::move(geometry);
-    const auto rank = static_cast<size_t>(spatial_) + 2;
-    const std::string letters(nn::SpatialLetters(spatial_));
-    if (g_.data.rank() != static_cast<int>(rank) || g_.kernel.rank() != static_cast<int>(rank))
-      return false;
-    if (!(g_.out == g_.data) || g_.groups < 1) return false;
+    auto problem = ConvOf(m_, call_);
+    if (!problem) return false;
+    g_ = *std::move(problem);
+    if (g_.data_type != g_.kernel_type && !g_.kind.is_quantised) return false;
+    if (g_.kind.is_quantised && !ReadZeroPoint()) return false;
+    const std::string letters(g_.letters());
+    if (g_.data.rank() != g_.spatial() + 2 || g_.kernel.rank() != g_.data.rank()) return false;
+    if (!(g_.out == g_.data)) return false;
     if (!g_.kernel_in.is_const() || !g_.kernel_out.is_const()) return false;
     inputs_ = g_.kernel_in.value();
     outputs_ = g_.kernel_out.value();
     if (inputs_ < 1 || outputs_ < 1 || inputs_ % g_.groups != 0) return false;
-    Sizes output_padding = call_.attrs.Ints("output_padding");
-    if (output_padding.size() > letters.size()) output_padding.resize(letters.size());
-    auto expanded = nn::ExpandSpatial(std::move(output_padding), spatial_, 0, "output_padding");
-    if (!expanded.ok()) return false;
     for (size_t s = 0; s < letters.size(); ++s) {
       if (!g_.kernel_extent[s].is_const() || g_.kernel_extent[s].value() < 1) return false;
       int64_t kernel = g_.kernel_extent[s].value(), dilation = g_.dilation[s];
       const int64_t before = g_.padding.before[s], after = g_.padding.after[s];
       constexpr int64_t kMost = int64_t{1} << 20;  // beyond it nobody means it
       for (int64_t n :
-           {kernel, g_.strides[s], dilation, before + 1, after + 1, (*expanded)[s] + 1}) {
+           {kernel, g_.strides[s], dilation, before + 1, after + 1, g_.output_padding[s] + 1}) {
         if (n < 1 || n > kMost) return false;
       }
       dilate_.push_back(g_.strides[s] > 1 ? dilation : 1);
@@ -139,7 +123,7 @@ class TransposedCallLowering {
         kernel = (kernel - 1) * dilation + 1;
         dilation = 1;
       }
-      axes_.push_back(AxisOf(kernel, g_.strides[s], dilation, before, after, (*expanded)[s]));
+      axes_.push_back(AxisOf(kernel, g_.strides[s], dilation, before, after, g_.output_padding[s]));
     }
     // nn.dilate puts zeros between the taps.
     if (zero_point_ != 0 && std::ranges::any_of(dilate_, [](int64_t d) { return d > 1; }))
@@ -162,7 +146,7 @@ class TransposedCallLowering {
     return true;
   }
 
-  size_t SpatialOf(char letter) const { return nn::SpatialLetters(spatial_).find(letter); }
+  size_t SpatialOf(char letter) const { return g_.letters().find(letter); }
 
   // --- Steps ---
 
@@ -183,7 +167,7 @@ class TransposedCallLowering {
 
   // (inputs, outputs of a group, taps and phases of each axis in turn).
   Atom PreparedWeight() {
-    const std::string letters(nn::SpatialLetters(spatial_));
+    const std::string letters(g_.letters());
     Sizes order;
     for (char letter : "IO" + letters) order.push_back(g_.kernel.Position(letter));
     Atom w = Transpose(call_.args[1], order);
@@ -201,7 +185,7 @@ class TransposedCallLowering {
       dilates = dilates || dilate_[s] > 1;
     }
     if (dilates) w = b_.Call("nn.dilate", {w}, AttrsOf({{"strides", Ints(dilation)}}));
-    const DType dtype = AtomType(m_, call_.args[1])->As<TensorType>()->dtype;
+    const DType dtype = g_.kernel_type;
     if (pads)
       w = b_.Call("nn.pad", {w, b_.Scalar(static_cast<double>(zero_point_), dtype)},
                   AttrsOf({{"pad_width", widths}}));
@@ -270,7 +254,7 @@ class TransposedCallLowering {
 
   // The data's dims with the phases of each axis that has them before or after the channels.
   Atom Convolution(const Atom& weight, const std::vector<Phases>& chosen) {
-    const std::string letters(nn::SpatialLetters(spatial_));
+    const std::string letters(g_.letters());
     Sizes taps, counts, padding, after, dilation;
     for (size_t s = 0; s < chosen.size(); ++s) {
       taps.push_back(chosen[s].taps);
@@ -292,13 +276,14 @@ class TransposedCallLowering {
     if (auto dtype = call_.attrs.OptionalDType("out_dtype"))
       attrs.Set("out_dtype", std::string(DTypeName(*dtype)));
     std::vector<Atom> args = {call_.args[0], WeightOf(weight, chosen)};
-    if (is_quantised_) {
+    if (g_.kind.is_quantised) {
       // Scales do not count in the sums; those of channels would have to be one for each phase.
       const Atom one = b_.Scalar(1, DType::kFloat32);
       args.insert(args.end(), {call_.args[2], call_.args[3], one, one});
     }
-    Atom y = b_.Call(fmt::format("{}.conv{}d", is_quantised_ ? "qnn" : "nn", spatial_),
-                     std::move(args), attrs);
+    ConvClass plain = g_.kind;
+    plain.is_transposed = false;
+    Atom y = b_.Call(OperatorOf(plain), std::move(args), attrs);
     Sizes parts;
     for (size_t s = 0; s < chosen.size(); ++s) {
       if (axes_[s].HasPhases()) parts.push_back(counts[s]);
@@ -384,11 +369,9 @@ class TransposedCallLowering {
   const OpCall& call_;
   std::vector<Binding>& out_;
   BindingBuilder b_;
-  size_t first_ = 0;  // binding of ours in out_
-  int spatial_ = 0;
-  bool is_quantised_ = false;
+  size_t first_ = 0;        // binding of ours in out_
   int64_t zero_point_ = 0;  // of quantised weights
-  ConvGeometry g_;
+  ConvProblem g_;
   int64_t inputs_ = 0, outputs_ = 0;  // of the kernel: all, and of a group
   std::vector<PhasedAxis> axes_;
   Sizes dilate_;  // of each axis, by zeros in the kernel

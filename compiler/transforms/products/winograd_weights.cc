@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bytecode/program.h"
+#include "compiler/ir/problems.h"
 #include "compiler/ir/walk.h"
 #include "kernels/codegen/contraction/winograd.h"
 #include "kernels/op/weight_forms.h"
@@ -20,36 +21,21 @@ namespace relayvm::ir {
 namespace {
 
 // A convolution that becomes another, and how.
-struct WinogradConvolution {
+struct Winograd {
   const Constant* kernel = nullptr;
   codegen::WinogradForm form;  // of tile 0: it stays
+  std::optional<ConvProblem> problem;
 };
 
-WinogradConvolution WinogradOf(const OpCall& call, const TensorType& result,
-                               const Machine& machine) {
-  if (call.op->name != "nn.conv2d" || call.args.size() != 2 || result.dtype != DType::kFloat32)
-    return {};
-  const auto* kernel = std::get_if<const Constant*>(&call.args[1]);
-  if (kernel == nullptr) return {};
-  const HostTensor& w = (*kernel)->value;
-  const std::string& out_layout = call.attrs.String("out_layout");
-  if (w.dtype != DType::kFloat32 || w.shape.size() != 4 || w.shape[2] != 3 || w.shape[3] != 3 ||
-      w.data.empty() || call.attrs.Int("groups") != 1 ||
-      call.attrs.String("data_layout") != "NCHW" || call.attrs.String("kernel_layout") != "OIHW" ||
-      (!out_layout.empty() && out_layout != "NCHW")) {
-    return {};
-  }
-  for (const char* name : {"strides", "dilation"}) {
-    for (int64_t value : call.attrs.Ints(name)) {
-      if (value != 1) return {};
-    }
-  }
-  auto extent = [](const Dim& d) {
-    return d.is_const() ? std::optional<int64_t>(d.value()) : std::nullopt;
-  };
-  return {*kernel,
-          codegen::PreferredWinograd(machine, {w.shape[1], w.shape[0], extent(result.shape[0]),
-                                               extent(result.shape[2]), extent(result.shape[3])})};
+Winograd WinogradOf(const Module& m, const OpCall& call, const Machine& machine) {
+  const auto p = ConvOf(m, call);
+  const auto shape = p && p->is_channels_first() && p->has_usual_kernel()
+                         ? codegen::WinogradShapeOf(*p)
+                         : std::nullopt;
+  const auto* kernel = shape ? std::get_if<const Constant*>(&call.args[1]) : nullptr;
+  if (kernel == nullptr || (*kernel)->value.data.empty()) return {};
+  const codegen::WinogradForm form = codegen::PreferredWinograd(machine, *shape);
+  return {form.tile == 0 ? nullptr : *kernel, form, p};
 }
 
 HostTensor TransformLater(const HostTensor& w, const codegen::WinogradForm& form) {
@@ -98,9 +84,8 @@ WinogradWeights::WinogradWeights(const Module& m, const Machine& machine)
           before += static_cast<double>((*c)->value.data.size());
       });
       const auto* call = b.value->As<OpCall>();
-      const auto* type = b.var->type == nullptr ? nullptr : b.var->type->As<TensorType>();
-      if (call == nullptr || type == nullptr) return;
-      const auto [kernel, form] = WinogradOf(*call, *type, machine_);
+      if (call == nullptr) return;
+      const auto [kernel, form, problem] = WinogradOf(m, *call, machine_);
       if (form.tile == 0 || !known.emplace(kernel, form.tile).second) return;
       growth += static_cast<double>(TransformLater(kernel->value, form).data.size()) -
                 static_cast<double>(kernel->value.data.size());
@@ -109,16 +94,16 @@ WinogradWeights::WinogradWeights(const Module& m, const Machine& machine)
   when_loaded_ = growth > kMostGrowth * before;
 }
 
-WinogradWeights::Transformed WinogradWeights::Of(const OpCall& call, const TensorType& result) {
-  const auto [kernel, form] = WinogradOf(call, result, machine_);
-  if (form.tile == 0) return {};
+std::optional<WinogradWeights::Transformed> WinogradWeights::Of(const OpCall& call) {
+  const auto [kernel, form, problem] = WinogradOf(m_, call, machine_);
+  if (form.tile == 0) return std::nullopt;
   const Constant*& weight = transformed_[{kernel, form.tile}];
   if (weight == nullptr) {
     HostTensor transformed = TransformLater(kernel->value, form);
     auto recipe = when_loaded_ ? RecipeOf(kernel->value, transformed, form.tile) : nullptr;
     weight = MakeConstant(m_, std::move(transformed), kernel->name, std::move(recipe));
   }
-  return {weight, kernel, form.tile};
+  return Transformed{weight, WinogradConvolution(*problem, form.tile)};
 }
 
 }  // namespace relayvm::ir

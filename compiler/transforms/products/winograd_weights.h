@@ -12,10 +12,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "compiler/ir/ir.h"
 #include "kernels/codegen/machine.h"
+#include "kernels/op/problem.h"
 
 namespace relayvm::ir {
 
@@ -27,12 +29,11 @@ class WinogradWeights {
   WinogradWeights(const Module& m, const Machine& machine);
 
   struct Transformed {
-    const Constant* weight = nullptr;  // null: the convolution stays as it is
-    const Constant* kernel = nullptr;
-    int64_t tile = 0;
+    const Constant* weight;
+    NamedCall call;  // of the data and it
   };
-  // Of a call whose result has that type. The same kernel is transformed once.
-  Transformed Of(const OpCall& call, const TensorType& result);
+  // nullopt: the call stays as it is. The same kernel is transformed once.
+  std::optional<Transformed> Of(const OpCall& call);
 
  private:
   const Module& m_;

@@ -410,7 +410,7 @@ class ProductEmitter {
     Value* in_panel = Rem(b_, column, width);
     if (d_.panel_form == PanelForm::kElements) {
       // Panel column / P is K * P elements; rows of the operand are rows of a panel.
-      Value* pointer = c_.PlainRow(d_.b, I64(b_, 0), Mul(b_, index, c_.depth));
+      Value* pointer = c_.PlainRow(d_.b, batch, Mul(b_, index, c_.depth));
       return {At(b_, c_.element, pointer, in_panel)};
     }
     auto at = [&](const te::Tensor& t, llvm::Type* element, const Dim& rows) -> Value* {
@@ -420,8 +420,10 @@ class ProductEmitter {
       Value* row = Mul(b_, index, c_.emitter.EmitDim(rows));
       return At(b_, element, base, Add(b_, Mul(b_, row, width), in_panel));
     };
-    return {at(d_.b.buffer, BElement(), d_.panel_words),
-            at(d_.scales, c_.element, d_.weight_blocks),
+    c_.emitter.BindAxis(d_.b.batch.get(), batch);
+    Value* of_matrix =
+        At(b_, BElement(), at(d_.b.buffer, BElement(), d_.panel_words), c_.emitter.Emit(d_.b.base));
+    return {of_matrix, at(d_.scales, c_.element, d_.weight_blocks),
             at(d_.zero_points, c_.element, d_.weight_blocks)};
   }
   // What the columns of b are words of.

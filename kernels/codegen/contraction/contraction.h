@@ -17,7 +17,7 @@
 //                 or, int8, in words of four: (ceil(N / P), ceil(K / 4), P, 4), the padding along
 //                 K 0.
 //   kBatchMatmul  (B, M, K) and (B, K, N), either transposed, either batch perhaps 1
-//   kConv         numbers in ConvHint; output layout = data layout; 1 to 3 spatial axes; a kernel
+//   kConv         numbers in ConvForm; output layout = data layout; 1 to 3 spatial axes; a kernel
 //                 of layout OI...Po, channels first, is read as it is where P suits the target.
 //                 Kernels of int8 are read in layouts that end with 4i: OI...4i and OI...Po4i,
 //                 channels first, ...IO4i, channels last.

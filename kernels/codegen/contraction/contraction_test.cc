@@ -208,6 +208,37 @@ TEST_CASE("batch_matmul broadcasts its batch") {
   cases.Check();
 }
 
+TEST_CASE("packed weights of a batch, of float32 and float16, on every target") {
+  struct Case {
+    DType dtype;
+    Dim of_data, of_weight, rows;
+    int64_t depth, units;
+  };
+  for (const std::string& cpu : Targets()) {
+    CAPTURE(cpu);
+    ContractionCases cases(cpu);
+    for (const Case& c : {Case{kFloat, kB, 3, kM, 37, 50},
+                          {DType::kFloat16, kB, 3, kM, 600, 9},
+                          {DType::kFloat16, 1, 3, Dim(5), 64, 64},
+                          {kFloat, 3, 1, Dim(5), 64, 64}}) {
+      const int64_t width = codegen::PreferredPanelWidth(MachineNamed(cpu));
+      std::vector<Tensor> in = {
+          Input({c.of_data, c.rows, c.depth}, 0),
+          Input({c.of_weight, (c.units + width - 1) / width, c.depth, width}, 1, c.dtype)};
+      Attrs attrs;
+      attrs.Set("units", c.units);
+      Tensor t = Apply("nn.contrib_dense_pack", attrs, in, {3, c.rows, c.units}, kFloat);
+      in.push_back(Input({c.units}, 2));
+      t = Relu(AddBias(t, in[2], 2));
+      std::vector<SymbolValues> values;
+      for (int m : {0, 1, 3, 12, 40}) values.push_back({{1, m}, {4, 3}});
+      cases.Add(Spec(fmt::format("batch_{}_{}x{}", DTypeName(c.dtype), c.depth, c.units), in, {t}),
+                c.rows.is_const() ? std::vector<SymbolValues>{{}} : values);
+    }
+    cases.Check();
+  }
+}
+
 TEST_CASE("prologues, several outputs, scalars by value") {
   ContractionCases cases;
   for (bool tb : kBool) {

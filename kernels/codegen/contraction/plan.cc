@@ -11,6 +11,7 @@
 #include "kernels/codegen/contraction/coordinates.h"
 #include "kernels/codegen/contraction/winograd_plan.h"
 #include "kernels/codegen/instructions.h"
+#include "kernels/op/problem.h"
 
 namespace relayvm::codegen {
 
@@ -112,10 +113,12 @@ class Planner {
     d.depth = k->extent;
     const Tensor& weight = t.hint_inputs[1];
     const bool has_form = t.weight_form != nullptr && TakeWeightForm(spec_, product_, d);
-    if (!is_batch && !has_form && weight->rank() >= 3) {
-      if (weight->rank() > 3 || !weight->shape[2].is_const() || weight->shape[2].value() % 4 != 0)
+    if (!has_form && weight->rank() >= (is_batch ? 4 : 3)) {
+      if (weight->rank() > (is_batch ? 4 : 3) || !weight->shape.back().is_const() ||
+          weight->shape.back().value() % 4 != 0 || (is_batch && !IsMemory(spec_, weight))) {
         return false;
-      d.packed_width = weight->shape[2].value();
+      }
+      d.packed_width = weight->shape.back().value();
     }
     const ExprNode* byte_weight = MultipliesBytes(product_)
                                       ? PlainLoad(product_.weight->operands[0], DType::kInt8, spec_)
@@ -142,10 +145,10 @@ class Planner {
       d.b.k_contiguous = false;
       d.b.buffer = weight;
       d.b.batch = te::MakeAxis("batch", d.batch);
-      d.b.base = te::IntImm(0);
+      d.b.base = BaseOfPanels(batch_axes);
       d.b.stride = d.packed_width;
     } else if (d.packed_width > 0) {
-      PlanPackedWeight();
+      PlanPackedWeight(batch_axes);
     } else {
       d.b.k_contiguous = t.transpose_b;
       d.b.view = te::Compute("b", {d.batch, numbers, d.columns}, [&](const std::vector<Expr>& i) {
@@ -212,11 +215,30 @@ class Planner {
     (is_quads ? operand.bytes : operand.buffer) = load->tensor;
   }
 
+  // Where the panels of a matrix of a batch begin, over d.b.batch.
+  Expr BaseOfPanels(const std::vector<te::Axis>& batch_axes) {
+    ContractionDetail& d = *detail_;
+    const Tensor& weight = d.contraction->hint_inputs[1];
+    if (batch_axes.empty()) return te::IntImm(0);
+    Expr load = product_.weight;
+    while (load->kind == ExprKind::kCast) load = load->operands[0];
+    Substitution to;
+    to.Add(batch_axes, {te::AxisValue(d.b.batch)});
+    return Times(to.Apply(load->operands[0]), ProductOf(std::span(weight->shape).subspan(1)));
+  }
+
   // The view's coordinates are (panel, k, column in panel).
-  void PlanPackedWeight() {
+  void PlanPackedWeight(const std::vector<te::Axis>& batch_axes) {
     ContractionDetail& d = *detail_;
     const Tensor& weight = d.contraction->hint_inputs[1];
     d.b.k_contiguous = false;
+    if (!batch_axes.empty()) {
+      d.b.buffer = weight;
+      d.b.batch = te::MakeAxis("batch", d.batch);
+      d.b.base = BaseOfPanels(batch_axes);
+      d.b.stride = d.packed_width;
+      return;
+    }
     d.b.view = te::Compute("b", weight->shape, [&](const std::vector<Expr>& i) {
       return te::Cast(te::Load(weight, i), d.dtype);
     });
@@ -301,19 +323,19 @@ class Planner {
     ContractionDetail& d = *detail_;
     const te::TensorNode& t = *d.contraction;
     if (!t.conv) return false;
-    const te::ConvHint& hint = *t.conv;
-    const size_t spatial = hint.strides.size();
-    if (spatial < 1 || spatial > 3 || t.rank() != static_cast<int>(spatial) + 2) return false;
-    const std::string letters = std::string("DHW").substr(3 - spatial);
+    const ConvForm& form = *t.conv;
+    const auto spatial = static_cast<size_t>(form.spatial());
+    if (t.rank() != form.spatial() + 2) return false;
+    const std::string letters(form.letters());
     PixelOperand& p = d.pixels;
-    p.channels_last = hint.data_layout == "N" + letters + "C";
-    if (!p.channels_last && hint.data_layout != "NC" + letters) return false;
+    p.channels_last = form.is_channels_last();
+    if (!p.channels_last && !form.is_channels_first()) return false;
     const size_t channel_at = p.channels_last ? spatial + 1 : 1;
     const size_t space_at = p.channels_last ? 1 : 2;
     const Tensor& data = t.hint_inputs[0];
     const Tensor& weight = t.hint_inputs[1];
-    const std::string usual_layout = p.channels_last ? letters + "IO" : "OI" + letters;
-    std::string kernel_layout = hint.kernel_layout;
+    const std::string usual_layout = form.UsualKernel();
+    std::string kernel_layout = form.kernel.ToString();
     std::vector<Dim> kernel_shape = weight->shape;
     if (kernel_layout.ends_with("4i") && MultipliesBytes(product_)) {
       kernel_layout.resize(kernel_layout.size() - 2);
@@ -336,10 +358,10 @@ class Planner {
 
     p.data = data;
     p.channels = data->shape[channel_at];
-    p.stride = hint.strides;
-    p.padding = hint.padding_before;
-    p.dilation = hint.dilation;
-    p.groups = hint.groups;
+    p.stride = form.strides;
+    p.padding = form.padding.before;
+    p.dilation = form.dilation;
+    p.groups = form.groups;
     for (size_t s = 0; s < spatial; ++s) {
       p.input.push_back(data->shape[space_at + s]);
       p.output.push_back(t.shape[space_at + s]);
@@ -578,9 +600,7 @@ class Planner {
     d.b.view = te::Compute("b", {1, d.depth, d.columns}, [&](const std::vector<Expr>& i) {
       return weights(te::IntImm(0), i[2], i[1]);
     });
-    const std::string letters = std::string("DHW").substr(3 - p.spatial());
-    const std::string in_place_layout = p.channels_last ? letters + "IO" : "OI" + letters;
-    if (t.conv->kernel_layout == in_place_layout) {
+    if (t.conv->has_usual_kernel()) {
       UsePlainMemory(d.b, product_.weight, {}, 0, p.channels_last ? d.columns : d.depth);
     }
     d.epilogue.axes = {t.axes[0], out_axis};  // the others are 0

@@ -54,7 +54,8 @@ bool TakeWeightForm(const KernelSpec& spec, const Product& product, ContractionD
     if (!IsMemory(spec, t.hint_inputs[i])) return false;
   }
   const bool in_blocks = t.hint_inputs.size() > 2;
-  const size_t width_at = in_blocks ? 3 : 2;
+  const size_t first = t.hint == te::ScheduleHint::kBatchMatmul ? 1 : 0;
+  const size_t width_at = first + (in_blocks ? 3 : 2);
   if (weight.shape.size() <= width_at || !weight.shape[width_at].is_const() || t.transpose_a)
     return false;
   const int64_t width = weight.shape[width_at].value();
@@ -74,7 +75,7 @@ bool TakeWeightForm(const KernelSpec& spec, const Product& product, ContractionD
     d.widened = &form;
   }
   d.packed_width = width;
-  d.panel_words = weight.shape[1];
+  d.panel_words = weight.shape[first + 1];
   if (!in_blocks) return true;
   d.weight_block = weight.shape[2].is_const() ? form.NumbersOf(weight.shape[2].value()) : 0;
   // Tiles begin with a block.

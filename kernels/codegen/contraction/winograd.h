@@ -32,6 +32,7 @@
 #include <string>
 
 #include "kernels/codegen/contraction/contraction.h"
+#include "kernels/op/problem.h"
 
 namespace relayvm::codegen {
 
@@ -61,5 +62,7 @@ struct WinogradForm {
   int64_t rows = 0, blocks = 0;  // P, B
 };
 WinogradForm PreferredWinograd(const Machine& machine, const WinogradShape& shape);
+// What that is of a convolution of float32; nullopt: it is none of those, whatever its layouts.
+std::optional<WinogradShape> WinogradShapeOf(const ConvProblem& conv);
 
 }  // namespace relayvm::codegen

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "kernels/codegen/contraction/plan.h"
-#include "kernels/op/op_helpers.h"
+#include "kernels/op/problem.h"
 #include "kernels/op/winograd.h"
 
 namespace relayvm::codegen {
@@ -146,7 +146,7 @@ std::optional<ContractionPlan> Finish(std::shared_ptr<WinogradDetail> detail,
   d.pixels.input = {data->shape[2], data->shape[3]};
   d.pixels.output = {conv.shape[2], conv.shape[3]};
   d.pixels.kernel = {3, 3};
-  d.pixels.padding = conv.conv->padding_before;
+  d.pixels.padding = conv.conv->padding.before;
   w.tiles_y = Dim::CeilDiv(conv.shape[2], w.tile);
   w.tiles_x = Dim::CeilDiv(conv.shape[3], w.tile);
   w.tiles = conv.shape[0] * w.tiles_y * w.tiles_x;
@@ -225,12 +225,11 @@ std::optional<ContractionPlan> PlanWinograd(const KernelSpec& spec, const Contra
   if (!t.conv || target.exact || target.schedule != TileSchedule() || product.rounds) {
     return std::nullopt;
   }
-  const te::ConvHint& hint = *t.conv;
+  const ConvForm& problem = *t.conv;
   const Tensor& data = t.hint_inputs[0];
   const Tensor& kernel = t.hint_inputs[1];
-  const std::vector<int64_t> ones = {1, 1};
-  if (hint.data_layout != "NCHW" || hint.kernel_layout != "OIHW" || hint.groups != 1 ||
-      hint.strides != ones || hint.dilation != ones || data->rank() != 4 || kernel->rank() != 4 ||
+  if (problem.spatial() != 2 || !problem.is_channels_first() || !problem.has_usual_kernel() ||
+      problem.groups != 1 || !problem.is_dense() || data->rank() != 4 || kernel->rank() != 4 ||
       !kernel->shape[2].is_const(3) || !kernel->shape[3].is_const(3) ||
       !kernel->shape[0].is_const() || !AreChannels(kernel->shape[0].value()) ||
       !kernel->shape[1].is_const() || !AreChannels(kernel->shape[1].value())) {
@@ -265,6 +264,19 @@ std::optional<ContractionPlan> PlanWinograd(const KernelSpec& spec, const Contra
   w.conv.contraction = conv.contraction;
   w.conv.epilogue = conv.epilogue;
   return Finish(std::move(detail), InPlacePairs(spec, product, conv.epilogue));
+}
+
+std::optional<WinogradShape> WinogradShapeOf(const ConvProblem& conv) {
+  for (DType t : {conv.data_type, conv.kernel_type, conv.sum_type}) {
+    if (t != DType::kFloat32) return std::nullopt;
+  }
+  if (conv.spatial() != 2 || conv.kind.is_transposed || conv.kind.is_quantised ||
+      conv.groups != 1 || !conv.is_dense() || !conv.has_window(3) || !conv.kernel_in.is_const() ||
+      !conv.kernel_out.is_const()) {
+    return std::nullopt;
+  }
+  return WinogradShape{conv.kernel_in.value(), conv.kernel_out.value(), ValueOf(conv.batch),
+                       ValueOf(conv.out_extent[0]), ValueOf(conv.out_extent[1])};
 }
 
 WinogradForm PreferredWinograd(const Machine& machine, const WinogradShape& shape) {
