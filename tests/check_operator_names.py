@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""No source asks for an operator by its name.
+
+What an operator is stands in its definition (kernels/op). Passes, costs, packing, lowering and the
+planner of kernels ask the definition, or a problem that is made of a call (kernels/op/problem.h); a
+pass that asks for a name serves that operator alone. So string literals that are names of operators
+stand in kernels/op, importers, the frontend and rule files, and else where NAMED says, which is to
+get shorter: a name there that is not found any more is an error too.
+
+check_operator_names.py RELAYC SOURCE_DIR
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+FOLDERS = ["compiler", "kernels/codegen"]
+NOT_READ = ["compiler/import", "compiler/frontend"]
+
+# Words that mean something else there: names of blocks of code, keys, functions of C.
+WORDS = {"all", "any", "copy", "max", "min", "or", "not", "power", "tile", "zeros"}
+
+NAMED = {
+    # Chains of operators: for rules with attributes that vary.
+    "compiler/transforms/products/fuse_attention.cc": {
+        "add", "divide", "multiply", "nn.attention", "nn.batch_matmul", "nn.dense", "nn.matmul",
+        "nn.softmax", "repeat", "reshape", "subtract", "tanh", "transpose", "where"},
+    # Loops: how their condition is written, and what a table's rows are read by.
+    "compiler/transforms/products/hoist_products.cc": {
+        "add", "arange", "cast", "greater", "greater_equal", "less", "less_equal", "logical_not",
+        "minimum", "reshape", "shape_of", "subtract", "take", "zeros"},
+    # What passes write.
+    "compiler/transforms/products/integer_products.cc": {
+        "add", "bitwise_xor", "cast", "expand_dims", "multiply", "nn.pad", "repeat", "reshape",
+        "subtract", "sum", "transpose"},
+    "compiler/transforms/products/space_to_depth_convolutions.cc": {
+        "concatenate", "nn.space_to_depth", "reshape", "strided_slice", "transpose"},
+    "compiler/transforms/products/transposed_convolutions.cc": {
+        "concatenate", "nn.dilate", "nn.pad", "reshape", "reverse", "strided_slice", "transpose"},
+    "compiler/transforms/layouts/convert_layout.cc": {"expand_dims", "layout_transform"},
+    "compiler/transforms/layouts/layout_rules.cc": {"layout_transform", "transpose"},
+    "compiler/transforms/views/move_views.cc": {"concatenate", "reshape"},
+    "compiler/transforms/views/reorder_values.cc": {"layout_transform", "reshape", "transpose"},
+    "compiler/transforms/views/sink_views.cc": {"reshape"},
+    "compiler/transforms/views/widen_scatters.cc": {"reshape", "scatter_nd"},
+    "compiler/lowering/lower_kernel.cc": {"concatenate"},
+    "compiler/lowering/lower_pieces.cc": {"concatenate", "split"},
+    # What type relations compute sizes with.
+    "compiler/typing/elements.cc": {"cast", "maximum"},
+    "compiler/typing/scalar_steps.cc": {
+        "add", "cast", "ceil", "divide", "floor", "maximum", "minimum", "multiply", "round",
+        "subtract"},
+}
+
+LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
+
+
+def operators(relayc):
+    text = subprocess.run([relayc, "--list-operators", "relay"], capture_output=True, text=True,
+                          check=True).stdout
+    names = set(re.findall(r"^\| ([a-z_0-9.A-Z]+) \| ", text, re.M)) - {"operator"}
+    assert len(names) > 200, "the list of operators has another form"
+    return names
+
+
+def sources(root):
+    for folder in FOLDERS:
+        for path in sorted((root / folder).rglob("*")):
+            name = path.relative_to(root).as_posix()
+            if path.suffix not in (".cc", ".h") or any(name.startswith(f) for f in NOT_READ):
+                continue
+            if re.search(r"(_test|testing)\.(cc|h)$", name) or "/end_to_end/" in name:
+                continue
+            yield name, path
+
+
+def main():
+    relayc, root = sys.argv[1], pathlib.Path(sys.argv[2])
+    names = operators(relayc)
+    failures = []
+    for name, path in sources(root):
+        allowed, found = NAMED.get(name, set()), set()
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            for literal in LITERAL.findall(re.sub(r"//.*", "", line)):
+                if literal not in names or (literal in WORDS and literal not in allowed):
+                    continue
+                found.add(literal)
+                if literal not in allowed:
+                    failures.append(f'{name}:{number}: names the operator "{literal}": ask its '
+                                    "definition (kernels/op/op.h) or its problem "
+                                    "(kernels/op/problem.h)")
+        for literal in sorted(allowed - found):
+            failures.append(f'{name}: does not name "{literal}" any more: take it from NAMED')
+    for name in sorted(set(NAMED) - {n for n, _ in sources(root)}):
+        failures.append(f"{name}: is in NAMED, and there is no such source")
+    print("\n".join(failures) or f"{len(names)} operators, none named where it may not be")
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()
