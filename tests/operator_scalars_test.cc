@@ -293,6 +293,7 @@ TEST_CASE("operators on scalars, in kernels and in the evaluator give the same b
   for (DType t : kDTypes) {
     std::vector<Call> calls;
     for (std::string_view name : OpTable::Get().Names()) {
+      if (name == "range_checked") continue;  // most samples end the program
       for (Call& call : FindCalls(*OpTable::Get().Find(name), t)) calls.push_back(std::move(call));
     }
     REQUIRE(!calls.empty());

@@ -67,12 +67,12 @@ TEST_CASE("a graph: compiled to a folder, run from it, refused where it is none 
   CHECK(o.err.find("softmax") != std::string::npos);
   CHECK(o.err.find("[net.relay:3:") != std::string::npos);
   CHECK(o.err.find("allocations       0") != std::string::npos);
-  // A Chrome trace has the run and its nodes.
+  // A Chrome trace has the runs, their beginnings and ends, and their nodes.
   CHECK(shell.Run("vmrun net_graph " + run + " --repeat 2 --trace t.json").status == 0);
   const auto trace = nlohmann::json::parse(shell.Read("t.json"));
   std::map<std::string, int> names;
   for (const auto& event : trace["traceEvents"]) ++names[event["name"].get<std::string>()];
-  CHECK(names["main"] == 2);
+  CHECK(names["main"] == 4);
   CHECK(names.size() > 3);
   CHECK(shell.Run("vmrun net_graph " + run + " --profile p.json").status == 0);
   CHECK(shell.Read("p.json").find("traceEvents") != std::string::npos);

@@ -1,6 +1,6 @@
 // What a machine does by an instruction that LLVM's IR has no form of, or that LLVM's back end does
 // not find in what the form becomes. Here: what every machine can do; a backend overrides what its
-// machines do better. Thread-safe. Tested by instructions_test.cc and through the kernels.
+// machines do better. Thread-safe. Tested by half_test.cc and ops_test.cc.
 #pragma once
 
 #include <string_view>

@@ -94,8 +94,8 @@ te::Expr BitsOf(const WeightForm& form, const te::Expr& k,
 
 // --- Packing: what these return is made when it is read, and costs no memory until then ---
 
-// A weight (n, k), or (k, n) when not `transposed`, of form.given; or a batch of those, whose panels
-// are (batch, ceil(n / P), k, P). Forms in blocks take no batch.
+// A weight (n, k), or (k, n) when not `transposed`, of form.given; or a batch of those, whose
+// panels are (batch, ceil(n / P), k, P). Forms in blocks take no batch.
 HostTensor PackWeight(const WeightForm& form, const HostTensor& w, bool transposed, int64_t width);
 HostTensor PackWeightScales(const WeightForm& form, const HostTensor& w, bool transposed,
                             int64_t width);

@@ -143,9 +143,10 @@ struct ExprNode {
 // kernels/codegen/contraction/contraction.h.
 enum class ScheduleHint : uint8_t { kNone, kDense, kBatchMatmul, kConv, kPool, kAttention };
 
-// The order of the dims of queries, keys, values and result of a kAttention computation: a permutation
-// of "BHSD" (batch, heads, positions, elements of a head) each. inputs: those three, the products of
-// queries and keys (batch, heads, queries, keys), and the scores that are made of these.
+// The order of the dims of queries, keys, values and result of a kAttention computation: a
+// permutation of "BHSD" (batch, heads, positions, elements of a head) each. inputs: those three,
+// the products of queries and keys (batch, heads, queries, keys), and the scores that are made of
+// these.
 struct AttentionHint {
   std::string layouts[4];
 };

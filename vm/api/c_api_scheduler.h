@@ -51,9 +51,9 @@ typedef struct relayvm_scheduler_options {
    * no batching; how long a call waits for others, 0: a millisecond. */
   uint64_t max_batch;
   int64_t max_batch_wait_ns;
-  const relayvm_executor*
-      executor; /* copied; NULL: threads of its own, else num_threads jobs at once */
-  /* Told of each run that was accepted, before its completion is called, as that is; may be NULL. */
+  /* Copied; NULL: threads of its own, else num_threads jobs at once. */
+  const relayvm_executor* executor;
+  /* Told of each run that was accepted, before its completion is called; may be NULL. */
   void (*on_end)(void* user, const relayvm_run_report* report);
   void* on_end_user;
 } relayvm_scheduler_options;

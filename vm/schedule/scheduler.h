@@ -120,7 +120,7 @@ struct RunRequest {
   InvocationOptions options;
   Priority priority = Priority::kNormal;
   // None, or groups of this scheduler. A run that the second of them (by when they were made) keeps
-  // waiting counts as active in the first.
+  // waiting has taken its place in the first.
   RunGroup tenant, model;
   // What it runs on, with its threads for kernels and its memory limit; null: the scheduler's.
   // Batches are counted and traced by the scheduler's.

@@ -97,8 +97,8 @@ bool WidensAsItIs(const ConvProblem& p) {
   return !p.pixels().is_const() || p.pixels().value() >= least;
 }
 
-// A problem has a constant weight, and forms of it; the first whose packed call there is stands in the
-// call's place.
+// A problem has a constant weight, and forms of it; the first whose packed call there is stands in
+// the call's place.
 class Packer {
  public:
   Packer(const Module& m, const Machine& machine, const WeightForm* asked, bool exact)
