@@ -103,7 +103,8 @@ def test_runtimes(keywords, error, text):
 
 @pytest.mark.parametrize("target, error, text", [
     ("cuda", rvm.InvalidArgument, "cuda"), ("llvm -mcpu=pentium", ValueError, "-mcpu=pentium; give one: x86-64-v2"),
-    ("llvm -mcpu=haswell", None, ""), ("llvm -device=x", None, ""), ("llvm", None, ""), (["x86-64-v2", "x86-64-v3"], None, "")])
+    ("llvm -mtriple=aarch64-linux-gnu", rvm.Unsupported, "aarch64"), ("llvm -mtriple=riscv64-linux-gnu", ValueError, "no machine for riscv64"),
+    ("llvm -mtriple=x86_64-linux-gnu -mcpu=haswell", None, ""), ("llvm -mcpu=haswell", None, ""), ("llvm -device=x", None, ""), ("llvm", None, ""), (["x86-64-v2", "x86-64-v3"], None, "")])
 def test_targets(target, error, text):
     if error is None:
         assert rvm.compile(ADD, target=target).kernels

@@ -339,6 +339,12 @@ def _target(text):
         text = str(text)
     kind, *flags = text.split() or [""]
     cpu = next((f.removeprefix("-mcpu=") for f in flags if f.startswith("-mcpu=")), None)
+    triple = next((f.split("=", 1)[1] for f in flags if f.startswith(("-mtriple=", "-target="))), "x86_64")
+    architecture = triple.split("-")[0]
+    if kind == "llvm" and architecture in ("aarch64", "arm64"):
+        return "aarch64"
+    if kind == "llvm" and architecture not in ("x86_64", "amd64"):
+        raise ValueError(f"target: there is no machine for {triple}; expected a triple of x86_64 or aarch64")
     if kind != "llvm" or cpu is None:
         return _TARGETS.get(kind if kind == "llvm" else text, text)
     level = next((level for level, names in _CPUS.items() if cpu in names), None)
