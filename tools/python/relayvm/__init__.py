@@ -32,7 +32,8 @@ from .adt import Adt
 from .errors import (Cancelled, DeadlineExceeded, Error, FailedPrecondition, FileNotFound, InternalError,
                      InvalidArgument, InvalidInput, NotFound, OutOfRange, Place, ResourceExhausted, Unsupported)
 from .host import HostFunction, host_function
-from .model import Argument, Function, Model, Runtime, _close_all, _forked, default_runtime, load, tensor
+from .model import Argument, Function, Model, load, tensor
+from .runtime import Latencies, RunGroup, Runtime, _close_all, _forked, default_runtime
 from .trace import ChromeTrace, Profile
 from ._native import Value, __version__
 
@@ -47,8 +48,8 @@ _COMPILER = ("Drawing", "Executable", "ExprFunctor", "ExprMutator", "ExprVisitor
              "post_order_visit", "relay", "rewrite", "transform")
 
 __all__ = ["Adt", "Argument", "Cancelled", "ChromeTrace", "DeadlineExceeded", "Error", "FailedPrecondition", "FileNotFound", "Function", "GraphModule", "HostFunction",
-           "InternalError", "InvalidArgument", "InvalidInput", "Model", "NodeTime", "NotFound", "OutOfRange", "Place", "Profile",
-           "ResourceExhausted", "Runtime", "Unsupported", "Value", "default_runtime", "host_function", "load", "load_graph", "tensor"]
+           "InternalError", "InvalidArgument", "InvalidInput", "Latencies", "Model", "NodeTime", "NotFound", "OutOfRange", "Place", "Profile",
+           "ResourceExhausted", "RunGroup", "Runtime", "Unsupported", "Value", "default_runtime", "host_function", "load", "load_graph", "tensor"]
 
 
 def __getattr__(name):

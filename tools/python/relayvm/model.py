@@ -1,10 +1,9 @@
 """Loading and running programs."""
-import operator
 import os
-import weakref
 
 from . import _native
 from .host import _by_name, _call_async
+from .runtime import default_runtime
 
 # As ONNX Runtime names them.
 _ORT_TYPES = {"float32": "float", "float64": "double", "float16": "float16", "bfloat16": "bfloat16"}
@@ -32,89 +31,6 @@ class Argument:
         return f"Argument({self.name}: {self.relay_type})"
 
 
-def _number(name, value, most):
-    """An int from 0 on, as a keyword takes it."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name}: expected an int, found {value!r}") from None
-    if not 0 <= number <= most:
-        raise ValueError(f"{name}: expected 0 to {most}, found {value}")
-    return number
-
-
-class Runtime:
-    """What programs run on: threads for kernels, and a scheduler for `run_async`.
-
-    num_threads: that one run's kernels may use, the calling thread included; 0: as many as the machine
-    has. scheduler_threads: that runs of `run_async` share. max_batch: products of so many runs are put
-    together, for programs compiled with batching=True; 0: never. max_wait: seconds that a run waits for
-    others at most. memory_limit: bytes that all runs may hold together, results of more than 16 KiB that
-    are still held too; ResourceExhausted above. trace: a `Profile` or `ChromeTrace`, which sees all runs.
-
-    Thread-safe. A process that was forked cannot use its parent's runtime where that has threads.
-    """
-
-    def __init__(self, num_threads=1, *, scheduler_threads=1, max_batch=0, max_wait=0.001, memory_limit=None, trace=None):
-        num_threads = _number("num_threads", num_threads, 1024)
-        scheduler_threads = _number("scheduler_threads", scheduler_threads, 1024)
-        max_batch = _number("max_batch", max_batch, 1 << 20)
-        memory_limit = None if memory_limit is None else _number("memory_limit", memory_limit, (1 << 64) - 1)
-        if trace is not None and not hasattr(trace, "_native"):
-            raise TypeError(f"trace: expected a Profile or a ChromeTrace, found {type(trace).__name__}")
-        self.trace = trace
-        sink = trace._native if trace is not None else None
-        self._native = _native.Runtime(num_threads, scheduler_threads, max_batch, max_wait, memory_limit, sink)
-        _runtimes.add(self)
-
-    def stats(self):
-        """What its runs have done and hold, as a dict: runs by status ("ended"), "kernel_calls", "waits", "batches", bytes ..."""
-        return self._native.stats()
-
-    @property
-    def num_threads(self):
-        return self._native.num_threads
-
-    def trim(self):
-        """Gives back memory that is kept for the next calls of models, what is above 8 MiB of each; by itself it goes 2 s after the last."""
-        self._native.trim()
-
-    def close(self):
-        """Cancels the runs of `run_async` and waits for them. Nothing can be started afterwards."""
-        self._native.close()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
-
-
-_default = None
-_runtimes = weakref.WeakSet()
-
-
-def default_runtime():
-    """The runtime of models that are loaded without one: one thread."""
-    global _default
-    if _default is None:
-        _default = Runtime()
-    return _default
-
-
-def _close_all():
-    # Threads that would call Python cannot do so while it ends.
-    for runtime in list(_runtimes):
-        runtime.close()
-    _native.wait_for_schedulers()
-
-
-def _forked():
-    global _default
-    _default = None
-    _runtimes.clear()
-
-
 class Function:
     """A function of a model: `model.main`. Call it with inputs by position or name.
 
@@ -130,6 +46,7 @@ class Function:
         name, one for each tensor of the result; results are then these.
       timeout: seconds; DeadlineExceeded when it takes longer.
       memory_limit: bytes that the run may hold; ResourceExhausted above.
+      tag: an int of the caller's, by which events of a `ChromeTrace` say whose run they are of.
 
     Raises subclasses of `Error`. Thread-safe; other Python threads go on during a run.
     """
@@ -144,7 +61,8 @@ class Function:
     async def run_async(self, *args, **kwargs):
         """The same on the runtime's scheduler, for `await`: thousands of runs share its threads.
 
-        Cancelling the task cancels the run. Takes no `out`.
+        Cancelling the task cancels the run. Takes no `out`, and besides: priority: "high", "normal" or "low"; group: a
+        `RunGroup` of the runtime, or a tuple of two, in whose limits it runs.
         """
         import asyncio  # slow to import, and few need it
         loop = asyncio.get_running_loop()

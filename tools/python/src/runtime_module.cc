@@ -3,6 +3,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <array>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -12,6 +13,7 @@
 #include "tools/python/src/arrays.h"
 #include "tools/python/src/errors.h"
 #include "tools/python/src/graph.h"
+#include "tools/python/src/numbers.h"
 #include "tools/python/src/program.h"
 #include "tools/python/src/session.h"
 #include "tools/python/src/values.h"
@@ -36,10 +38,10 @@ struct ReadLoadOptions {
     }
     options.host_functions = functions;
     options.target = keywords["target"].cast<std::string>();
-    options.perf_map = keywords["perf_map"].cast<bool>();
-    options.verify = keywords["verify"].cast<bool>();
-    options.clear_memory = keywords["clear_memory"].cast<bool>();
-    options.allow_images = keywords["allow_images"].cast<bool>();
+    options.perf_map = py::bool_(keywords["perf_map"]);
+    options.verify = py::bool_(keywords["verify"]);
+    options.clear_memory = py::bool_(keywords["clear_memory"]);
+    options.allow_images = py::bool_(keywords["allow_images"]);
   }
 };
 
@@ -94,13 +96,18 @@ py::list RowsOf(const std::vector<Profile::Row>& rows) {
   return list;
 }
 
+py::dict EndedOf(const std::array<uint64_t, kNumStatusCodes>& counts) {
+  py::dict ended;
+  for (size_t i = 0; i < counts.size(); ++i)
+    ended[std::string(StatusCodeName(static_cast<StatusCode>(i))).c_str()] = counts[i];
+  return ended;
+}
+
 py::dict StatsOf(const RuntimeStats& stats) {
-  py::dict d, ended;
-  for (size_t i = 0; i < stats.ended.size(); ++i)
-    ended[std::string(StatusCodeName(static_cast<StatusCode>(i))).c_str()] = stats.ended[i];
+  py::dict d;
   d["started"] = stats.started;
   d["refused"] = stats.refused;
-  d["ended"] = ended;
+  d["ended"] = EndedOf(stats.ended);
   d["run_ns"] = stats.run_ns;
   d["slices"] = stats.slices;
   d["kernel_calls"] = stats.kernel_calls;
@@ -123,6 +130,58 @@ py::dict StatsOf(const RuntimeStats& stats) {
   d["counted_bytes"] = stats.counted_bytes;
   d["workspaces"] = stats.workspaces;
   d["idle_workspaces"] = stats.idle_workspaces;
+  return d;
+}
+
+// Latencies in buckets: (count, total ns, [(bound in ns, count)]).
+py::tuple LatenciesOf(const LatencyHistogram& histogram) {
+  py::list buckets;
+  for (size_t i = 0; i < histogram.buckets.size(); ++i) {
+    if (histogram.buckets[i] != 0)
+      buckets.append(py::make_tuple(LatencyHistogram::Bound(i), histogram.buckets[i]));
+  }
+  return py::make_tuple(histogram.count, histogram.sum_ns, buckets);
+}
+py::dict TotalsOf(const RunTotals& totals) {
+  py::dict d;
+  d["accepted"] = totals.accepted;
+  d["refused"] = totals.refused;
+  d["ended"] = EndedOf(totals.ended);
+  d["queue_time"] = LatenciesOf(totals.queue_time);
+  d["latency"] = LatenciesOf(totals.latency);
+  return d;
+}
+py::dict SchedulerStatsOf(PyRuntime& runtime) {
+  SchedulerStats stats;
+  if (std::shared_ptr<Scheduler> scheduler = runtime.scheduler_if_any()) {
+    const py::gil_scoped_release no_gil;
+    stats = scheduler->stats();
+    scheduler.reset();
+  }
+  py::dict d = TotalsOf(stats);
+  d["slices"] = stats.slices;
+  d["queued"] = stats.queued;
+  d["ready"] = stats.ready;
+  d["running"] = stats.running;
+  d["waiting"] = stats.waiting;
+  return d;
+}
+PyRunGroup MakeGroup(const std::shared_ptr<PyRuntime>& runtime, size_t max_active,
+                     size_t max_queued) {
+  const std::shared_ptr<Scheduler> scheduler = runtime->scheduler();
+  return {runtime,
+          ValueOrThrow(scheduler->MakeGroup({.max_active = max_active, .max_queued = max_queued}))};
+}
+py::dict GroupStatsOf(const PyRunGroup& group) {
+  RunGroupStats stats;
+  if (std::shared_ptr<Scheduler> scheduler = group.runtime->scheduler_if_any()) {
+    const py::gil_scoped_release no_gil;
+    stats = scheduler->stats(group.group);
+    scheduler.reset();
+  }
+  py::dict d = TotalsOf(stats);
+  d["queued"] = stats.queued;
+  d["active"] = stats.active;
   return d;
 }
 
@@ -234,7 +293,12 @@ PYBIND11_MODULE(_native, m) {
              const py::gil_scoped_release no_gil;
              r.runtime()->Trim();
            })
+      .def("scheduler_stats", SchedulerStatsOf)
+      .def("group", MakeGroup)
+      .def("drain",
+           [](PyRuntime& r, const py::object& timeout) { r.Drain(Seconds(timeout, "timeout")); })
       .def("close", &PyRuntime::Close);
+  py::class_<PyRunGroup>(m, "RunGroup").def("stats", GroupStatsOf);
 
   py::class_<Scheduler::Handle>(m, "Handle")
       .def("cancel", &Scheduler::Handle::Cancel, py::call_guard<py::gil_scoped_release>())

@@ -1,22 +1,19 @@
 #include "tools/python/src/session.h"
 
 #include <fmt/format.h>
-#include <pthread.h>
 
 #include <algorithm>
-#include <atomic>
+#include <array>
+#include <chrono>
 #include <condition_variable>
 #include <iterator>
-#include <new>
 #include <string_view>
-#include <system_error>
-#include <thread>
 #include <utility>
 
 #include "bytecode/disassembler.h"
 #include "tools/python/src/arrays.h"
 #include "tools/python/src/errors.h"
-#include "tools/python/src/seconds.h"
+#include "tools/python/src/numbers.h"
 #include "tools/python/src/values.h"
 #include "tools/python/src/without_gil.h"
 #include "vm/border/optional_inputs.h"
@@ -30,25 +27,12 @@ namespace {
 
 constexpr size_t kMostIdle = 64;
 
-std::atomic<uint64_t> g_forks{0};
-// Schedulers of this process whose threads may still call Python.
-std::atomic<int> g_schedulers{0};
-
-uint64_t Forks() {
-  static const bool installed = [] {
-    pthread_atfork(nullptr, nullptr, [] {
-      g_forks.fetch_add(1);
-      g_schedulers.store(0);
-    });
-    return true;
-  }();
-  return installed ? g_forks.load(std::memory_order_relaxed) : 0;
-}
-
 // Names of arguments that are no inputs.
 struct Arguments {
-  py::object out = py::none();
-  CallOptions options;
+  py::object out = py::none(), priority = py::none(), group = py::none();
+  std::optional<std::chrono::nanoseconds> timeout;
+  std::optional<size_t> memory_limit;
+  uint64_t tag = 0;
 };
 
 // A str that stays.
@@ -59,7 +43,8 @@ PyObject* Interned(const char* text) {
 }
 
 // What `kwargs` (may be null) has of them is taken out, of a copy: the dict may be the caller's.
-Arguments ReadOptions(const ExportInfo& function, py::dict& kwargs) {
+// `is_scheduled`: those of the scheduler too.
+Arguments ReadOptions(const ExportInfo& function, py::dict& kwargs, bool is_scheduled) {
   Arguments a;
   if (!kwargs || kwargs.empty()) return a;
   bool is_copy = false;
@@ -80,11 +65,40 @@ Arguments ReadOptions(const ExportInfo& function, py::dict& kwargs) {
   static PyObject* const out = Interned("out");
   static PyObject* const timeout = Interned("timeout");
   static PyObject* const memory_limit = Interned("memory_limit");
+  static PyObject* const tag = Interned("tag");
   a.out = take(out, "out");
-  a.options.timeout = Seconds(take(timeout, "timeout"), "timeout");
-  if (const py::object limit = take(memory_limit, "memory_limit"); !limit.is_none())
-    a.options.memory_limit = limit.cast<size_t>();
+  a.timeout = Seconds(take(timeout, "timeout"), "timeout");
+  a.memory_limit = Count(take(memory_limit, "memory_limit"), "memory_limit");
+  a.tag = Count(take(tag, "tag"), "tag").value_or(0);
+  if (is_scheduled) {
+    a.priority = take(Interned("priority"), "priority");
+    a.group = take(Interned("group"), "group");
+  }
   return a;
+}
+
+Priority PriorityOf(const py::object& name) {
+  constexpr std::array<std::string_view, kNumPriorities> kNames = {"high", "normal", "low"};
+  if (name.is_none()) return Priority::kNormal;
+  const auto found = std::ranges::find(kNames, py::str(name).cast<std::string>());
+  if (found == kNames.end())
+    throw py::value_error(fmt::format("priority: expected one of {}, found {}",
+                                      fmt::join(kNames, ", "), py::repr(name).cast<std::string>()));
+  return static_cast<Priority>(found - kNames.begin());
+}
+
+// `group`: None, one or two of them.
+void SetGroups(const py::object& group, RunRequest& request) {
+  if (group.is_none()) return;
+  const bool are_two = PyTuple_Check(group.ptr()) && py::len(group) == 2;
+  const py::tuple groups = are_two ? group.cast<py::tuple>() : py::make_tuple(group);
+  for (size_t i = 0; i < groups.size(); ++i) {
+    const py::object native = py::getattr(groups[i], "_native", py::none());
+    if (!py::isinstance<PyRunGroup>(native))
+      throw py::type_error(fmt::format("group: expected a RunGroup or a tuple of two, found {}",
+                                       py::repr(group).cast<std::string>()));
+    (i == 0 ? request.tenant : request.model) = native.cast<const PyRunGroup&>().group;
+  }
 }
 
 // Buffers of `out`, which keeps them: for a result that is a tensor one buffer will do; by name or
@@ -215,108 +229,6 @@ void RunHere(const Session& session, const std::shared_ptr<PendingCall>& call, p
 
 }  // namespace
 
-// --- PyRuntime ---
-
-void WaitForSchedulers() {
-  constexpr std::chrono::milliseconds kStep(1), kMost(10'000);
-  const py::gil_scoped_release no_gil;
-  const auto end = Clock::now() + kMost;
-  while (g_schedulers.load() > 0 && Clock::now() < end) std::this_thread::sleep_for(kStep);
-}
-
-std::shared_ptr<PyRuntime> PyRuntime::Create(uint32_t num_threads, uint32_t scheduler_threads,
-                                             size_t max_batch, double max_wait,
-                                             std::optional<size_t> memory_limit,
-                                             std::shared_ptr<TraceSink> trace) {
-  auto runtime = std::make_shared<PyRuntime>();
-  RuntimeOptions options;
-  options.num_threads = num_threads;
-  options.trace = trace.get();
-  options.memory_limit = memory_limit.value_or(SIZE_MAX);
-  runtime->trace_ = std::move(trace);
-  runtime->runtime_ = ValueOrThrow(Runtime::Create(options));
-  runtime->options_.num_threads = scheduler_threads;
-  runtime->options_.batching.max_batch = max_batch;
-  if (const auto wait = Seconds(py::float_(max_wait), "max_wait"))
-    runtime->options_.batching.max_wait = *wait;
-  runtime->generation_ = Forks();
-  return runtime;
-}
-
-PyRuntime::~PyRuntime() {
-  if (runtime_ == nullptr) return;  // it was not made
-  if (generation_ != Forks()) {
-    // Threads of another process: not to be waited for.
-    if (runtime_->num_threads() > 1) [[maybe_unused]]
-      auto* left = new (std::nothrow) std::shared_ptr<Runtime>(runtime_);
-    [[maybe_unused]] const Scheduler* left = scheduler_.release();
-    return;
-  }
-  // The threads that are waited for take the GIL when a run ends.
-  const WithoutGil no_gil;
-  if (scheduler_ != nullptr && scheduler_->IsOwnThread()) {
-    // Members go in the order in which they are captured: the scheduler before what it uses.
-    auto end = [scheduler = std::move(scheduler_), runtime = std::move(runtime_),
-                trace = std::move(trace_)]() mutable {
-      scheduler.reset();
-      runtime.reset();
-      trace.reset();
-      g_schedulers.fetch_sub(1);
-    };
-    auto* left = new (std::nothrow) decltype(end)(std::move(end));
-    if (left == nullptr) return;
-    try {
-      std::thread([left] {
-        (*left)();
-        delete left;
-      }).detach();
-    } catch (
-        const std::system_error&) {  // NOLINT(bugprone-empty-catch): no thread; it stays as it is
-    }
-    return;
-  }
-  const bool had_scheduler = scheduler_ != nullptr;
-  scheduler_.reset();
-  runtime_.reset();
-  if (had_scheduler) g_schedulers.fetch_sub(1);
-}
-
-Scheduler& PyRuntime::scheduler() {
-  CheckFork();
-  const std::lock_guard lock(mutex_);
-  if (closed_) ThrowIfError({StatusCode::kFailedPrecondition, "the runtime is closed"});
-  if (scheduler_ == nullptr) {
-    scheduler_ = ValueOrThrow(Scheduler::Create(runtime_, options_));
-    g_schedulers.fetch_add(1);
-  }
-  return *scheduler_;
-}
-
-void PyRuntime::CheckFork() const {
-  if (generation_ == Forks() || (runtime_->num_threads() == 1 && scheduler_ == nullptr)) return;
-  ThrowIfError({StatusCode::kFailedPrecondition,
-                "this process was forked after the runtime started threads, which are not here: "
-                "make a Runtime and load the model after os.fork(), or use the 'spawn' method of "
-                "multiprocessing"});
-}
-
-void PyRuntime::Close() {
-  std::unique_ptr<Scheduler> scheduler;
-  {
-    const std::lock_guard lock(mutex_);
-    closed_ = true;
-    scheduler = std::move(scheduler_);
-  }
-  if (generation_ != Forks()) {
-    [[maybe_unused]] const Scheduler* left = scheduler.release();
-    return;
-  }
-  if (scheduler == nullptr) return;
-  const py::gil_scoped_release no_gil;  // completions take it
-  scheduler.reset();
-  g_schedulers.fetch_sub(1);
-}
-
 // --- Host functions ---
 
 void PendingCall::Finish(Result<Value> value) {
@@ -435,7 +347,7 @@ void Session::Trim() {
 }
 
 py::object Session::Run(const ExportInfo& function, const py::tuple& args, py::dict kwargs) {
-  const Arguments arguments = ReadOptions(function, kwargs);
+  const Arguments arguments = ReadOptions(function, kwargs, false);
   std::vector<Value> inputs = InputsOf(executable_->program(), function, args, kwargs);
   // What is the caller's goes back with the GIL, which the run has not: taking it may take long.
   std::vector<Value> borrowed;
@@ -445,8 +357,9 @@ py::object Session::Run(const ExportInfo& function, const py::tuple& args, py::d
 
   LocalContext context;  // outlives the run
   std::unique_ptr<Invocation> invocation = Acquire();
-  invocation->set_timeout(arguments.options.timeout.value_or(std::chrono::nanoseconds(0)));
-  invocation->set_memory_limit(arguments.options.memory_limit.value_or(SIZE_MAX));
+  invocation->set_timeout(arguments.timeout.value_or(std::chrono::nanoseconds(0)));
+  invocation->set_memory_limit(arguments.memory_limit.value_or(SIZE_MAX));
+  invocation->set_tag(arguments.tag);
   const bool waits = !executable_->program().host_functions.empty();
   if (waits) {
     invocation->set_host_context(&context);
@@ -507,15 +420,17 @@ py::object Session::Run(const ExportInfo& function, const py::tuple& args, py::d
 
 Scheduler::Handle Session::Start(const ExportInfo& function, const py::tuple& args, py::dict kwargs,
                                  const py::object& done, const py::object& host_call) {
-  const Arguments arguments = ReadOptions(function, kwargs);
+  const Arguments arguments = ReadOptions(function, kwargs, true);
   if (!arguments.out.is_none()) throw py::type_error("run_async takes no out");
   RunRequest request;
   request.executable = executable_;
   request.function = function.name;
   request.inputs = InputsOf(executable_->program(), function, args, kwargs);
-  if (arguments.options.memory_limit)
-    request.options.memory_limit = *arguments.options.memory_limit;
-  if (arguments.options.timeout) request.deadline = Clock::now() + *arguments.options.timeout;
+  if (arguments.memory_limit) request.options.memory_limit = *arguments.memory_limit;
+  request.options.tag = arguments.tag;
+  request.priority = PriorityOf(arguments.priority);
+  SetGroups(arguments.group, request);
+  if (arguments.timeout) request.deadline = Clock::now() + *arguments.timeout;
   auto context = std::make_shared<RemoteContext>(done, host_call);
   request.options.host_context = context.get();
   const ExportInfo* info = &function;
@@ -538,11 +453,12 @@ Scheduler::Handle Session::Start(const ExportInfo& function, const py::tuple& ar
     context->Done(value, error);
     context.reset();  // with the GIL
   };
-  Scheduler& scheduler = runtime_->scheduler();
+  std::shared_ptr<Scheduler> scheduler = runtime_->scheduler();
   Result<Scheduler::Handle> handle = Status(StatusCode::kInternal, "not started");
   {
     const py::gil_scoped_release no_gil;
-    handle = scheduler.RunAsync(std::move(request), completion);
+    handle = scheduler->RunAsync(std::move(request), completion);
+    scheduler.reset();
   }
   return ValueOrThrow(std::move(handle));
 }

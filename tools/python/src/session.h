@@ -14,55 +14,11 @@
 #include <string>
 #include <vector>
 
+#include "tools/python/src/runtime.h"
 #include "vm/api/relayvm.h"
 #include "vm/schedule/scheduler.h"
 
 namespace relayvm::python {
-
-// rvm.Runtime. Thread-safe.
-// What pybind11 holds by shared pointers, which it forgets where there is no memory to make the
-// Python object that has one: it frees the object itself then, which the pointer does too. Objects
-// of these classes are made by make_shared alone, so that nothing else calls this.
-struct HeldByPointer {
-  static void operator delete(void*) noexcept {}
-};
-
-class PyRuntime : public HeldByPointer {
- public:
-  PyRuntime() = default;  // for Create
-  static std::shared_ptr<PyRuntime> Create(uint32_t num_threads, uint32_t scheduler_threads,
-                                           size_t max_batch, double max_wait,
-                                           std::optional<size_t> memory_limit,
-                                           std::shared_ptr<TraceSink> trace);
-  // Like Close, from any thread: the last reference may go with a completion, on a thread of the
-  // scheduler's own, which then leaves the end to another one.
-  ~PyRuntime();
-  PyRuntime(const PyRuntime&) = delete;
-  PyRuntime& operator=(const PyRuntime&) = delete;
-
-  const std::shared_ptr<Runtime>& runtime() const { return runtime_; }
-  uint32_t num_threads() const { return runtime_->num_threads(); }
-  // Made when it is first asked for. REQUIRES: the GIL is held.
-  Scheduler& scheduler();
-  // Fails in a process that was forked after threads were started: they are not there.
-  void CheckFork() const;
-  // Cancels what the scheduler runs, and waits for it. REQUIRES: the GIL is held.
-  void Close();
-
- private:
-  std::shared_ptr<TraceSink> trace_;  // outlives the runtime
-  std::shared_ptr<Runtime> runtime_;
-  SchedulerOptions options_;
-  std::mutex mutex_;
-  std::unique_ptr<Scheduler> scheduler_;
-  bool closed_ = false;
-  uint64_t generation_ = 0;  // of forks
-};
-
-// Waits, for some seconds at most, until no thread of a scheduler is left: those of runtimes that
-// nobody has any more end on threads of their own. With the GIL, when Python ends: they could not
-// take it later.
-void WaitForSchedulers();
 
 // A call of a host function that waits for Python.
 struct PendingCall : HeldByPointer {
@@ -84,11 +40,6 @@ class HostContext {
   virtual ~HostContext() = default;
   // From a thread that runs the program, without the GIL.
   virtual void Call(std::shared_ptr<PendingCall> call) = 0;
-};
-
-struct CallOptions {
-  std::optional<std::chrono::nanoseconds> timeout;
-  std::optional<size_t> memory_limit;
 };
 
 // A function's inputs by position and name (a dict that may be null).

@@ -239,3 +239,101 @@ x, w = np.zeros((16, 64), "f4"), np.zeros((64, 64), "f4")
 """ + ENDS[way] + "\nprint('done')\n"
     done = subprocess.run([sys.executable, "-c", code], timeout=120, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")
+
+
+SPIN = HEADER + """
+def @loop(%i: int64) -> int64 { if (less(%i, 0i64)) { %i } else { @loop(bitwise_and(add(%i, 1i64), 1023i64)) } }
+def @main(%i: int64) -> int64 { if (equal(%i, 0i64)) { @loop(%i) } else { %i } }
+"""
+
+
+def test_a_service_drains():
+    runtime = rvm.Runtime()
+    m = rvm.compile(SPIN).load(runtime=runtime)
+
+    async def run():
+        assert await m.run_async(7) == 7
+        late = asyncio.create_task(m.run_async(0, timeout=0.3))
+        await asyncio.sleep(0.02)
+        begin = time.perf_counter()
+        with pytest.raises(rvm.DeadlineExceeded, match="1 runs have not ended"):
+            await asyncio.to_thread(runtime.drain, 0.05)
+        assert 0.04 < time.perf_counter() - begin < 0.25
+        with pytest.raises(rvm.FailedPrecondition):
+            await m.run_async(7)
+        await asyncio.to_thread(runtime.drain)
+        with pytest.raises(rvm.DeadlineExceeded):
+            await late
+    asyncio.run(run())
+    stats = runtime.scheduler_stats()
+    assert (stats["accepted"], stats["refused"], stats["running"]) == (2, 1, 0)
+    assert stats["ended"]["ok"] == 1 and stats["ended"]["deadline exceeded"] == 1
+    latency = stats["latency"]
+    assert latency.count == 2 and sum(runs for _, runs in latency.buckets) == 2
+    assert latency.quantile(0.5) < 0.1 and 0.25 < latency.quantile(1) < 1 and 0.1 < latency.mean < 0.5
+    assert "2 runs" in repr(latency) and stats["queue_time"].count == 2
+    with pytest.raises(ValueError, match="part"):
+        latency.quantile(2)
+    unused = rvm.Runtime()
+    unused.drain()
+    assert unused.scheduler_stats()["latency"].quantile(0.5) == 0
+
+
+def test_closing_ends_a_drain():
+    import threading
+    runtime = rvm.Runtime()
+    m = rvm.compile(SPIN).load(runtime=runtime)
+
+    async def run():
+        task = asyncio.create_task(m.run_async(0))
+        await asyncio.sleep(0.02)
+        draining = threading.Thread(target=runtime.drain)
+        draining.start()
+        await asyncio.to_thread(runtime.close)
+        with pytest.raises(rvm.Cancelled):
+            await task
+        draining.join(10)
+        assert not draining.is_alive()
+    asyncio.run(run())
+
+
+def test_groups_limit_and_count():
+    runtime = rvm.Runtime(scheduler_threads=2)
+    m = rvm.compile(SPIN).load(runtime=runtime)
+    one, all_ = runtime.group(max_active=1, max_queued=2), runtime.group()
+
+    async def run():
+        busy = asyncio.create_task(m.run_async(0, group=(one, all_)))
+        await asyncio.sleep(0.02)
+        waiting = [asyncio.create_task(m.run_async(i, group=(one, all_), priority="high")) for i in (1, 2)]
+        await asyncio.sleep(0)
+        with pytest.raises(rvm.ResourceExhausted):
+            await m.run_async(3, group=one)
+        assert await m.run_async(4, group=all_, priority="low") == 4  # not of that group: a thread is free
+        stats = one.stats()
+        assert (stats["active"], stats["queued"], stats["accepted"], stats["refused"]) == (1, 2, 3, 1)
+        busy.cancel()
+        assert await asyncio.gather(*waiting) == [1, 2]
+        for wrong, error in (({"group": 1}, TypeError), ({"group": (one,)}, TypeError), ({"priority": "urgent"}, ValueError),
+                             ({"tag": -1}, ValueError), ({"tag": "a"}, TypeError), ({"memory_limit": -1}, ValueError),
+                             ({"timeout": "soon"}, TypeError), ({"memory_limit": 1.5}, TypeError), ({"group": rvm.Runtime().group()}, rvm.InvalidArgument)):
+            with pytest.raises(error):
+                await m.run_async(1, **wrong)
+    asyncio.run(run())
+    runtime.drain()
+    assert all_.stats()["ended"]["ok"] == 3 and all_.stats()["latency"].count == 4
+    with pytest.raises(ValueError, match="max_active"):
+        runtime.group(max_active=-1)
+
+
+def test_tags_stand_in_traces():
+    trace = rvm.ChromeTrace()
+    m = rvm.compile(SPIN).load(runtime=rvm.Runtime(trace=trace))
+    m(1, tag=17)
+
+    async def run():
+        await m.run_async(2, tag=1 << 60)
+    asyncio.run(run())
+    m(3)
+    tags = {event["args"]["tag"] for event in trace.events() if "tag" in event.get("args", {})}
+    assert tags == {17, 1 << 60, 0}
