@@ -109,6 +109,61 @@ class KernelCallChecker {
 
   std::vector<UnprovedBuffer> unproved() && { return std::move(unproved_); }
 
+  // --- Rows OP of opcodes.def (bytecode/semantics.h); of others, Give ---
+
+  void kMoveR(uint16_t, uint16_t from) {
+    Tensor moved = TensorAt(from & kRegisterMask);
+    moved.owned = moved.owned && (from & kTakeBit) != 0 && moved.shares == kNoRegister;
+    moved.shares = moved.shared_by = kNoRegister;
+    Give(std::move(moved));
+  }
+  void kConstR(uint16_t, uint16_t index) {
+    const ConstantInfo& constant = program_.constants[index];
+    Give(Typed(constant.dtype, {constant.dims.begin(), constant.dims.end()}, false));
+  }
+  void kDrop(uint16_t reg) {
+    Expose(reg & kRegisterMask);
+    Take(reg & kRegisterMask);
+  }
+  void kTensorStatic(uint16_t, uint16_t index) {
+    const TensorTypeInfo& type = program_.tensor_types[index];
+    Give(Typed(type.dtype, {type.dims.begin(), type.dims.end()}, true));
+  }
+  void kTensorAlloc(uint16_t, DType dtype, OperandUnits dims) {
+    Give(Typed(dtype, Dims(dims), true));
+  }
+  void kTensorBox(uint16_t, uint16_t, DType dtype) { Give(Typed(dtype, {}, true)); }
+  void kTensorView(uint16_t, uint16_t from, OperandUnits dims) {
+    const Tensor& viewed = TensorAt(from & kRegisterMask);
+    Give(viewed.typed ? Typed(viewed.dtype, Dims(dims), false) : Nothing());
+  }
+  void kTensorReuse(uint16_t out, uint16_t from, DType dtype, OperandUnits dims) {
+    Give(Typed(dtype, Dims(dims), true));
+    if ((from & kTakeBit) != 0) return;
+    TensorAt(out).shares = from;
+    TensorAt(from).shared_by = out;
+  }
+  void kTensorAppend(uint16_t, uint16_t, uint16_t, DType dtype, OperandUnits dims) {
+    Give(Typed(dtype, Dims(dims), true));
+  }
+  void kTensorDim(uint16_t out, uint16_t from, uint16_t axis) {
+    const Tensor& tensor = TensorAt(from & kRegisterMask);
+    const bool known = tensor.dims && axis < tensor.dims->size();
+    SetScalar(out, known ? (*tensor.dims)[axis] : Unknown(true), true);
+    TakeIfLast(from);
+  }
+  void kTensorItem(uint16_t out, uint16_t from, DType, int64_t) {
+    SetScalar(out, Unknown(false));
+    TakeIfLast(from);
+  }
+  Status kKernel(uint16_t, uint16_t units, uint16_t, uint16_t scratch, OperandUnits scalars,
+                 OperandUnits buffers) {
+    return CheckKernel(ScalarAt(units), ScalarAt(scratch), scalars, buffers);
+  }
+  Status kKernel1(uint16_t, OperandUnits scalars, OperandUnits buffers) {
+    return CheckKernel(1, 0, scalars, buffers);
+  }
+
  private:
   bool IsKernel() const {
     return instruction_.opcode == Opcode::kKernel || instruction_.opcode == Opcode::kKernel1;
@@ -202,86 +257,29 @@ class KernelCallChecker {
   };
 
   Status Step() {
-    const Instruction& in = instruction_;
     ScalarMachine machine(*this);
-    if (RunScalar(machine, in)) return {};
-    switch (in.opcode) {
-      case Opcode::kKernel:
-      case Opcode::kKernel1:
-        return CheckKernel();
-      case Opcode::kTensorDim: {
-        const Tensor& tensor = TensorAt(Register(1));
-        const uint16_t axis = in.Unit(2);
-        const bool known = tensor.dims && axis < tensor.dims->size();
-        SetScalar(in.Unit(0), known ? (*tensor.dims)[axis] : Unknown(true), true);
-        TakeOperand(1);
-        return {};
-      }
-      case Opcode::kTensorItem:
-        SetScalar(in.Unit(0), Unknown(false));
-        TakeOperand(1);
-        return {};
-      default:
-        break;
-    }
-    Tensor result = Result();
+    if (RunScalar(machine, instruction_)) return {};
+    if (const auto row = ObjectRowOf<KernelCallChecker>(instruction_.opcode))
+      return row(*this, instruction_);
+    Give(Nothing());
+    return {};
+  }
+
+  // The result of an instruction, after what it reads: each operand may be held elsewhere then.
+  void Give(Tensor tensor) {
     ForEachRead([&](uint16_t reg, bool take) {
       Expose(reg);
       if (take) Take(reg);
     });
-    const OperandKind first = in.info->operands[0];
-    if (first == OperandKind::IOUT) SetScalar(in.Unit(0), Unknown(false));
+    const OperandKind first = instruction_.info->operands[0];
+    if (first == OperandKind::IOUT) SetScalar(instruction_.Unit(0), Unknown(false));
     if (first == OperandKind::OLIST) {
-      for (uint16_t reg : in.List(0)) SetScalar(reg, Unknown(false));
+      for (uint16_t reg : instruction_.List(0)) SetScalar(reg, Unknown(false));
     }
-    if (first == OperandKind::ROUT) TensorAt(in.Unit(0)) = std::move(result);
-    if (in.opcode == Opcode::kTensorReuse && !Takes(1)) {
-      TensorAt(in.Unit(0)).shares = Register(1);
-      TensorAt(Register(1)).shared_by = in.Unit(0);
-    }
-    if (in.opcode == Opcode::kDrop) Take(Register(0));
-    return {};
+    if (first == OperandKind::ROUT) TensorAt(instruction_.Unit(0)) = std::move(tensor);
   }
-
-  uint16_t Register(int operand) const { return instruction_.Unit(operand) & kRegisterMask; }
-  bool Takes(int operand) const { return (instruction_.Unit(operand) & kTakeBit) != 0; }
-  void TakeOperand(int operand) {
-    if (Takes(operand)) Take(Register(operand));
-  }
-
-  // What the instruction leaves in r0.
-  Tensor Result() {
-    const Instruction& in = instruction_;
-    switch (in.opcode) {
-      case Opcode::kMoveR: {
-        Tensor moved = TensorAt(Register(1));
-        moved.owned = moved.owned && Takes(1) && moved.shares == kNoRegister;
-        moved.shares = moved.shared_by = kNoRegister;
-        return moved;
-      }
-      case Opcode::kConstR: {
-        const ConstantInfo& constant = program_.constants[in.Unit(1)];
-        return Typed(constant.dtype, {constant.dims.begin(), constant.dims.end()}, false);
-      }
-      case Opcode::kTensorStatic: {
-        const TensorTypeInfo& type = program_.tensor_types[in.Unit(1)];
-        return Typed(type.dtype, {type.dims.begin(), type.dims.end()}, true);
-      }
-      case Opcode::kTensorAlloc:
-        return Typed(static_cast<DType>(in.Unit(1)), Dims(in.List(2)), true);
-      case Opcode::kTensorReuse:
-        return Typed(static_cast<DType>(in.Unit(2)), Dims(in.List(3)), true);
-      case Opcode::kTensorAppend:
-        return Typed(static_cast<DType>(in.Unit(3)), Dims(in.List(4)), true);
-      case Opcode::kTensorBox:
-        return Typed(static_cast<DType>(in.Unit(2)), {}, true);
-      case Opcode::kTensorView: {
-        const Tensor& from = TensorAt(Register(1));
-        return from.typed ? Typed(from.dtype, Dims(in.List(2)), false) : Nothing();
-      }
-      default:
-        return Nothing();
-    }
+  void TakeIfLast(uint16_t unit) {
+    if ((unit & kTakeBit) != 0) Take(unit & kRegisterMask);
   }
 
   template <typename Fn>
@@ -303,12 +301,11 @@ class KernelCallChecker {
     bool take;
   };
 
-  Status CheckKernel() {
-    const int list = instruction_.opcode == Opcode::kKernel ? 4 : 1;
+  Status CheckKernel(const Dim& num_units, const Dim& scratch, OperandUnits scalars,
+                     OperandUnits units) {
     kernel_ = &program_.kernels[instruction_.Unit(0)];
-    arguments_ = Dims(instruction_.List(list));
+    arguments_ = Dims(scalars);
     operands_.clear();
-    const std::span<const uint16_t> units = instruction_.List(list + 1);
     for (size_t i = 0; i < units.size(); i += 2) {
       operands_.push_back(
           {static_cast<BufferKind>(units[i] & 0xFF), units[i + 1], (units[i] & kTakeBit) != 0});
@@ -318,7 +315,7 @@ class KernelCallChecker {
                                              static_cast<size_t>(units.data() - code_.data()));
     RELAYVM_RETURN_IF_ERROR(CheckOverlap());
     bool proved = true;
-    RELAYVM_RETURN_IF_ERROR(CheckScalars(&proved));
+    RELAYVM_RETURN_IF_ERROR(CheckScalars(num_units, scratch, &proved));
     if (!proved) {
       if (operands_.empty()) return Bad("a kernel without buffers needs scalars that are constant");
       unproved_.push_back({first, kCheckCall});
@@ -386,7 +383,7 @@ class KernelCallChecker {
     return {};
   }
 
-  Status CheckScalars(bool* proved) {
+  Status CheckScalars(const Dim& units, const Dim& scratch, bool* proved) {
     for (const FixedScalar& fixed : kernel_->fixed) {
       const Dim& found = arguments_[fixed.index];
       if (!found.is_const()) {
@@ -396,9 +393,6 @@ class KernelCallChecker {
       }
     }
     const ConstantSizes& sizes = sizes_[instruction_.Unit(0)];
-    const bool ranged = instruction_.opcode == Opcode::kKernel;
-    const Dim units = ranged ? ScalarAt(instruction_.Unit(1)) : Dim(1);
-    const Dim scratch = ranged ? ScalarAt(instruction_.Unit(3)) : Dim(0);
     auto proves = [&](const SizeFormula& formula, const std::optional<int64_t>& constant,
                       const Dim& found, bool less) {
       if (constant)
