@@ -43,6 +43,21 @@ int64_t SamePadding(const Window& w, const Dim& extent, size_t i) {
   return std::max<int64_t>(w.reach(i) - (rest == 0 ? w.strides[i] : rest), 0);
 }
 
+// How many windows there are along a dim: rank 0.
+Term CountWindows(const Term& extent, const PoolSpec& spec, size_t i) {
+  const Window& w = spec.window;
+  const auto stride = static_cast<double>(w.strides[i]);
+  const Term room = extent + static_cast<double>(w.pads[i] + w.pads[i + w.spatial()] - w.reach(i));
+  if (!spec.ceil) return room.Call("floor_divide", room.Number(stride)) + 1;
+  // A window must start inside the input or the padding before it.
+  const Term all = (room + (stride - 1)).Call("floor_divide", room.Number(stride)) + 1;
+  const Term most =
+      (extent + static_cast<double>(w.pads[i] - 1)).Call("floor_divide", room.Number(stride)) + 1;
+  return Minimum(all, most);
+}
+
+}  // namespace
+
 bool IsSane(TypedBuilder& b, const Window& w, size_t spatial) {
   if (spatial < 1 || spatial > 3) {
     b.Fail(StatusCode::kUnsupported,
@@ -67,21 +82,6 @@ bool IsSane(TypedBuilder& b, const Window& w, size_t spatial) {
   }
   return true;
 }
-
-// How many windows there are along a dim: rank 0.
-Term CountWindows(const Term& extent, const PoolSpec& spec, size_t i) {
-  const Window& w = spec.window;
-  const auto stride = static_cast<double>(w.strides[i]);
-  const Term room = extent + static_cast<double>(w.pads[i] + w.pads[i + w.spatial()] - w.reach(i));
-  if (!spec.ceil) return room.Call("floor_divide", room.Number(stride)) + 1;
-  // A window must start inside the input or the padding before it.
-  const Term all = (room + (stride - 1)).Call("floor_divide", room.Number(stride)) + 1;
-  const Term most =
-      (extent + static_cast<double>(w.pads[i] - 1)).Call("floor_divide", room.Number(stride)) + 1;
-  return Minimum(all, most);
-}
-
-}  // namespace
 
 std::string Window::layout() const {
   const std::string dims(kSpatialDims[spatial() - 1]);

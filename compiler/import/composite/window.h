@@ -32,6 +32,9 @@ struct Window {
   std::string layout() const;  // "NCHW"
 };
 
+// Whether there is a kernel, a stride and a dilation for each of `spatial` dims, in range, and pads
+// are; false with an error.
+bool IsSane(TypedBuilder& b, const Window& w, size_t spatial);
 // The window with its pads as numbers; nullopt with an error. Where they depend on extents that are
 // open, `x` becomes the data padded with `fill`; without one that is an error.
 std::optional<Window> Fitted(TypedBuilder& b, Value& x, Window w,

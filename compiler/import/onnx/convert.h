@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "compiler/import/arithmetic.h"
@@ -23,6 +24,11 @@ struct OpName {
 template <OpName kName>
 std::vector<Value> Same(NodeContext& n) {
   return {n.b().Op(kName.chars, n.inputs())};
+}
+
+// What gives axes, where it is input 1: "axes 'k'".
+inline std::string AxesText(const NodeContext& n) {
+  return n.HasAttr("axes") ? "" : n.InputText(1, "axes");
 }
 
 }  // namespace relayvm::import

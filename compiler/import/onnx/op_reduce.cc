@@ -1,8 +1,8 @@
 // Reductions and searches.
 #include <cmath>
 
+#include "compiler/import/composite/axes.h"
 #include "compiler/import/onnx/checked.h"
-#include "compiler/import/onnx/runtime_axes.h"
 
 namespace relayvm::import {
 
@@ -10,15 +10,25 @@ namespace {
 
 using Outputs = std::vector<Value>;
 
+// Whether the axes are numbers that are only known when it runs, and a reduction over those of
+// `data`: the node's, or what is made of it.
+bool AxesAreOpen(NodeContext& n) {
+  return n.Has(1) && !n.b().ConstantInts(n.Input(1)) && !n.Input(1).dim(0).is_const(0);
+}
+Value ReduceOverOpen(NodeContext& n, const Value& data, const char* op, bool keep) {
+  const Dim count = n.Input(1).dim(0);
+  const int64_t most = count.is_const() ? count.value() : data.rank();
+  InputName of(n, 0, "data");
+  of.value = data;
+  return ReduceBy(of, op, CheckedAxes({n, 1, "axes"}, data.rank(), most), keep,
+                  n.Int("noop_with_empty_axes", 0) == 0);
+}
+
 // `op` over the node's axes.
 Value Reduce(NodeContext& n, const Value& x, const char* op) {
   TypedBuilder& b = n.b();
   const bool keep = n.Int("keepdims", 1) != 0;
-  if (n.Has(1) && !b.ConstantInts(n.Input(1)) && !n.Input(1).dim(0).is_const(0)) {
-    const Dim count = n.Input(1).dim(0);
-    const int64_t most = count.is_const() ? count.value() : x.rank();
-    return ReduceBy(n, x, op, CheckedAxes(n, 1, x.rank(), most), keep);
-  }
+  if (AxesAreOpen(n)) return ReduceOverOpen(n, x, op, keep);
   const bool none = n.Has(1) && n.Input(1).dim(0).is_const(0);
   const auto axes = none ? std::nullopt : n.AxesOf("axes", 1);
   if (!b.status().ok()) return x;
@@ -61,9 +71,7 @@ Outputs ReduceLogSumExp(NodeContext& n) {
     if (!n.Has(1) || axes) {
       largest = Max(x, over);
     } else {
-      const Dim count = n.Input(1).dim(0);
-      const int64_t most = count.is_const() ? count.value() : x.rank();
-      largest = Term(b, ReduceBy(n, x, "max", CheckedAxes(n, 1, x.rank(), most), true));
+      largest = Term(b, ReduceOverOpen(n, x, "max", true));
     }
   }
   largest = Select(largest.Call("isfinite"), largest, largest.Number(0));

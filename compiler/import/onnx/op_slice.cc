@@ -3,8 +3,9 @@
 
 #include <algorithm>
 
+#include "compiler/import/composite/axes.h"
+#include "compiler/import/composite/padding.h"
 #include "compiler/import/onnx/checked.h"
-#include "compiler/import/onnx/runtime_axes.h"
 
 namespace relayvm::import {
 
@@ -127,7 +128,8 @@ Outputs SliceBy(NodeContext& n, const Value& x, const Value& starts, const Value
   TypedBuilder& b = n.b();
   const int64_t rank = x.rank();
   if (count > rank) return n.Fail("more starts than dims");
-  const Term axes = n.Has(3) ? CheckedAxes(n, 3, rank, count) : Term(b, b.Ints(Iota(count)));
+  const Term axes =
+      n.Has(3) ? CheckedAxes({n, 3, "axes"}, rank, count) : Term(b, b.Ints(Iota(count)));
   const std::vector<int64_t> ones(static_cast<size_t>(rank), 1);
   const std::vector<int64_t> last(static_cast<size_t>(rank), INT64_MAX);
   const Value begin = ByAxis(b.Ints(std::vector<int64_t>(ones.size(), 0)), axes, {b, starts});
@@ -216,132 +218,56 @@ Outputs Slice(NodeContext& n) {
   return {b.Op("dyn.strided_slice", {x, b.Concat(begin, 0), b.Concat(end, 0), b.Ints(strides)})};
 }
 
-// Pads that are computed; or what wraps around.
-Outputs PadBy(NodeContext& n, const Value& x, const Value& fill, const std::string& mode) {
+// Pads that are computed, or axes.
+Outputs PadBy(NodeContext& n, const Value& x, const PadSpec& spec) {
   TypedBuilder& b = n.b();
   const int64_t rank = x.rank();
   const Term pads = Term(n, 1).As(DType::kInt64);
   const auto count = CountOf(n, pads, "pads");
   if (!count) return {};
   const int64_t half = *count / 2;
-  if (*count != 2 * half || half > rank || (half < rank && !n.Has(3))) {
+  if (*count != 2 * half || half > rank || (half < rank && !n.Has(3)))
     return n.Fail("pads: expected a start and an end for each axis");
-  }
   Term before = pads.Slice(0, 0, half), after = pads.Slice(0, half, *count);
   if (n.Has(3)) {
     const auto axes = CountOf(n, n.Input(3), "axes");
     if (!axes) return {};
     if (*axes != half) return n.Fail("pads: expected a start and an end for each axis");
     const Value zeros = b.Ints(std::vector<int64_t>(static_cast<size_t>(rank), 0));
-    const Term places = CheckedAxes(n, 3, rank, half);
+    const Term places = CheckedAxes({n, 3, "axes"}, rank, half);
     before = ByAxis(zeros, places, before);
     after = ByAxis(zeros, places, after);
   }
-  if (mode != "wrap") {
-    // What is negative cuts off first. Pads that follow from dims are sizes: none is negative.
-    std::vector<Value> begin, end;
-    bool crops = false;
-    for (int axis = 0; axis < rank; ++axis) {
-      const Term front = before.Slice(0, axis, axis + 1), back = after.Slice(0, axis, axis + 1);
-      const auto is_size = [&](const Term& pad) {
-        const auto number = b.ConstantInts(pad);
-        return number ? (*number)[0] >= 0 : FollowsFromDims(b, pad);
-      };
-      if (is_size(front) && is_size(back)) {
-        begin.push_back(b.Ints({0}));
-        end.push_back(b.Ints({INT64_MAX}));
-        continue;
-      }
-      crops = true;
-      const Term first = -Minimum(front, front.Number(0));
-      const Term lost = first - Minimum(back, back.Number(0));
-      const Term left = AtLeast({n, 1, "what stays of an axis by the negative pads"},
-                                Term(b, b.DimOf(x, axis)) - lost, 0);
-      begin.push_back(first);
-      end.push_back(first + left);
-    }
-    Value source = x;
-    if (crops) {
-      source =
-          b.Op("dyn.strided_slice", {x, b.Concat(begin, 0), b.Concat(end, 0),
-                                     b.Ints(std::vector<int64_t>(static_cast<size_t>(rank), 1))});
-      before = Maximum(before, before.Number(0));
-      after = Maximum(after, after.Number(0));
-    }
-    // A pair for each axis.
-    std::vector<int64_t> places;
-    for (int64_t i = 0; i < rank; ++i) places.insert(places.end(), {i, rank + i});
-    const Term ends(b, b.Concat({before, after}, 0));
-    const Term pairs = ends.Take(b.Ints(places), 0).Reshape({-1, 2});
-    return {b.Op("dyn.nn.pad", {source, pairs, fill}, {{"pad_mode", mode}})};
-  }
-  Term y(b, x);
-  for (int axis = 0; axis < rank; ++axis) {
-    const Term from = AsScalar(before.Slice(0, axis, axis + 1));
-    const Term extent = Extent(b, x, axis);
-    const Term places = Range(extent + from + AsScalar(after.Slice(0, axis, axis + 1))) - from;
-    y = y.Take(places.Call("floor_mod", extent), axis);
-  }
-  return {y};
+  return {PaddedBy({n, 1, "pads"}, x, before, after, spec)};
 }
 
 Outputs Pad(NodeContext& n) {
   TypedBuilder& b = n.b();
   const Value x = n.Input(0);
-  const std::string mode = n.String("mode", "constant");
-  Value fill = Like(n, x, n.Float("value", 0));
+  PadSpec spec{.fill = Like(n, x, n.Float("value", 0)), .mode = n.String("mode", "constant")};
   std::vector<int64_t> pads;
   if (n.opset() < 11) {
     pads = n.HasAttr("pads") ? n.Ints("pads") : n.Ints("paddings");
   } else {
-    if (n.Has(2)) fill = AsScalar(Term(n, 2));
+    if (n.Has(2)) spec.fill = AsScalar(Term(n, 2));
     if (!n.Has(1)) return n.Fail("expected pads");
-    if (mode == "wrap" || !b.ConstantInts(n.Input(1)) ||
-        (n.Has(3) && !b.ConstantInts(n.Input(3)))) {
-      return PadBy(n, x, fill, mode);
-    }
+    if (!b.ConstantInts(n.Input(1)) || (n.Has(3) && !b.ConstantInts(n.Input(3))))
+      return PadBy(n, x, spec);
     pads = *b.ConstantInts(n.Input(1));
   }
-  std::vector<int64_t> axes;
+  std::vector<int64_t> axes = Iota(x.rank());
   if (n.Has(3)) {
     auto given = n.ConstantInts(3, "axes");
     if (!given) return {};
     axes = n.Axes(*given, x.rank(), n.InputText(3, "axes"));
-  } else {
-    for (int i = 0; i < x.rank(); ++i) axes.push_back(i);
   }
   if (pads.size() != 2 * axes.size())
     return n.Fail("pads: expected a start and an end for each axis");
   std::vector<std::pair<int64_t, int64_t>> widths(static_cast<size_t>(x.rank()));
-  bool crops = false;
-  for (size_t i = 0; i < axes.size(); ++i) {
+  for (size_t i = 0; i < axes.size(); ++i)
     widths[static_cast<size_t>(axes[i])] = {pads[i], pads[i + axes.size()]};
-    crops |= pads[i] < 0 || pads[i + axes.size()] < 0;
-  }
-  Value source = x;
-  if (crops) {
-    std::vector<int64_t> begin, end, strides;
-    for (int axis = 0; axis < x.rank(); ++axis) {
-      auto& [before, after] = widths[static_cast<size_t>(axis)];
-      // Negated, each fits for sure; and what is cut off a dim that is known is no more than it
-      // has.
-      const int64_t front = std::min<int64_t>(before, 0), back = std::min<int64_t>(after, 0);
-      const int64_t room = x.dim(axis).is_const() ? x.dim(axis).value() : INT64_MAX;
-      if (front < -room || back < -room - front) {
-        return n.Fail(fmt::format("pads: axis {} has {} elements, and loses more", axis, room));
-      }
-      begin.push_back(-front);
-      end.push_back(after < 0 ? after : INT64_MAX);
-      strides.push_back(1);
-      before = std::max<int64_t>(before, 0);
-      after = std::max<int64_t>(after, 0);
-    }
-    source = b.Op("strided_slice", {x},
-                  {{"begin", ListOf(begin)}, {"end", ListOf(end)}, {"strides", ListOf(strides)}});
-  }
-  AttrList pairs;
-  for (const auto& [before, after] : widths) pairs.emplace_back(AttrList{before, after});
-  return {b.Op("nn.pad", {source, fill}, {{"pad_width", pairs}, {"pad_mode", mode}})};
+  const auto y = Padded(n, x, std::move(widths), spec);
+  return y ? Outputs{*y} : Outputs{};
 }
 
 constexpr OperatorDef kSliceOperators[] = {

@@ -3,10 +3,10 @@
 
 #include <cstring>
 
+#include "compiler/import/composite/axes.h"
 #include "compiler/import/onnx/checked.h"
 #include "compiler/import/onnx/quantised.h"
 #include "compiler/import/onnx/random.h"
-#include "compiler/import/onnx/runtime_axes.h"
 #include "compiler/import/onnx/small_floats.h"
 #include "compiler/import/onnx/strings.h"
 
@@ -145,7 +145,7 @@ Outputs Squeeze(NodeContext& n) {
   if (n.Has(1) && !b.ConstantInts(n.Input(1))) {
     const auto count = CountOf(n, n.Input(1), "axes");
     if (!count) return {};
-    return {SqueezeBy(n, x, CheckedAxes(n, 1, x.rank(), *count), *count)};
+    return {SqueezeBy({n, 0, "data"}, CheckedAxes({n, 1, "axes"}, x.rank(), *count), *count)};
   }
   if (auto axes = n.AxesOf("axes", 1)) {
     const std::vector<int64_t> gone = n.Axes(*axes, x.rank(), AxesText(n));
@@ -195,7 +195,7 @@ Outputs Unsqueeze(NodeContext& n) {
   if (n.Has(1) && !b.ConstantInts(n.Input(1))) {
     const auto count = CountOf(n, n.Input(1), "axes");
     if (!count) return {};
-    return {UnsqueezeBy(n, x, CheckedAxes(n, 1, x.rank() + *count, *count), *count)};
+    return {UnsqueezeBy(n, x, CheckedAxes({n, 1, "axes"}, x.rank() + *count, *count), *count)};
   }
   const auto axes = n.AxesOf("axes", 1);
   if (!axes) return n.Fail("expected axes");

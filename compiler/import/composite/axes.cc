@@ -1,12 +1,17 @@
-#include "compiler/import/onnx/runtime_axes.h"
+#include "compiler/import/composite/axes.h"
 
 #include <fmt/format.h>
 
-#include "compiler/import/onnx/checked.h"
+#include <utility>
 
 namespace relayvm::import {
 
 namespace {
+
+InputName Measured(InputName of, std::string what) {
+  of.measured = std::move(what);
+  return of;
+}
 
 // 1 for each of `rank` axes that is among `axes`, else 0.
 Term Flags(const Term& axes, int64_t rank) {
@@ -25,24 +30,23 @@ Value WithExtent(TypedBuilder& b, const Value& x, int axis, const Value& extent)
   return ShapedAs(b, x, dims);
 }
 
-Value Stating(NodeContext& n, const Value& x, int axis, int64_t extent, std::string what) {
-  if (x.dim(axis).is_const() || !n.b().status().ok()) return x;
+Value Stating(TypedBuilder& b, const Value& x, int axis, int64_t extent, std::string what) {
+  if (x.dim(axis).is_const() || !b.status().ok()) return x;
   std::vector<Dim> shape(static_cast<size_t>(x.rank()), Dim::Any());
   shape[static_cast<size_t>(axis)] = Dim(extent);
-  return n.b().Stated({x, ir::MakeTensorType(shape, x.dtype())}, {}, std::move(what));
+  return b.Stated({x, ir::MakeTensorType(shape, x.dtype())}, {}, std::move(what));
 }
 
-Term CheckedAxes(NodeContext& n, size_t i, int64_t rank, int64_t count) {
-  TypedBuilder& b = n.b();
-  const Term axes =
-      Checked({n, i, "axes"}, n.Input(i), b.Ints({-rank}), b.Ints({rank})).As(DType::kInt64);
+Term CheckedAxes(const InputName& of, int64_t rank, int64_t count) {
+  TypedBuilder& b = of.b;
+  const Term axes = Checked(of, of.value, -rank, b.Ints({rank})).As(DType::kInt64);
   if (count < 2 || b.ConstantInts(axes)) return axes;
   // How often each is there; the axes follow from what is checked.
   const Term front = Select(axes < 0, axes + static_cast<double>(rank), axes);
   const Term times =
       Equal(front.Expand(1), front.Expand(0)).As(DType::kInt64).Over("sum", {1}, false);
   const Term once =
-      Checked({n, i, "the times that an axis stands in axes"}, times, b.Ints({1}), b.Ints({2}));
+      Checked(Measured(of, "the times that an axis stands in "), times, 1, b.Ints({2}));
   return front * once;
 }
 
@@ -64,26 +68,27 @@ Term ByAxis(const Value& rest, const Term& axes, const Term& values) {
                   {{"axis", 0}})};
 }
 
-std::optional<int64_t> CountOf(NodeContext& n, const Value& v, std::string_view what) {
+std::optional<int64_t> CountOf(TypedBuilder& b, const Value& v, std::string_view what) {
   if (v.rank() == 1 && v.dim(0).is_const() && v.dim(0).value() <= 64) return v.dim(0).value();
-  n.Unsupported(fmt::format(
-      "the number of elements of {} decides a rank and must be known when compiling", what));
+  b.Fail(StatusCode::kUnsupported,
+         fmt::format("the number of elements of {} decides a rank and must be known when compiling",
+                     what));
   return std::nullopt;
 }
 
-Value SqueezeBy(NodeContext& n, const Value& x, const Term& axes, int64_t count) {
-  TypedBuilder& b = n.b();
+Value SqueezeBy(const InputName& of, const Term& axes, int64_t count) {
+  TypedBuilder& b = of.b;
+  const Value& x = of.value;
   const int64_t rank = x.rank();
-  if (count > rank) return n.Fail("more axes than dims"), x;
+  if (count > rank) return b.Fail("more axes than dims"), x;
   const Term shape(b, b.ShapeOf(x)), all = axes.As(DType::kInt64);
   const Term front = Select(all < 0, all + static_cast<double>(rank), all);
-  const Term two(b, CheckedEnd({n, 0, "an extent that axes take away, of data"},
+  const Term two(b, CheckedEnd(Measured(of, "an extent that axes take away, of "),
                                shape.Take(front, 0), b.Ints({1}), b.Ints({2})));
   return ShapedAs(b, x, {Kept(shape, Flags(front + (two - 2), rank), rank, rank - count)});
 }
 
-Value UnsqueezeBy(NodeContext& n, const Value& x, const Term& axes, int64_t count) {
-  TypedBuilder& b = n.b();
+Value UnsqueezeBy(TypedBuilder& b, const Value& x, const Term& axes, int64_t count) {
   const int64_t rank = x.rank() + count;
   const Term flags = Flags(axes.As(DType::kInt64), rank);
   // The place in x of each dim that is not new.
@@ -95,12 +100,14 @@ Value UnsqueezeBy(NodeContext& n, const Value& x, const Term& axes, int64_t coun
 
 // Axis by axis: the result stands before the line that it is of, and a slice takes the one or the
 // other.
-Value ReduceBy(NodeContext& n, const Value& x, std::string_view op, const Term& axes, bool keep) {
-  TypedBuilder& b = n.b();
+Value ReduceBy(const InputName& of, std::string_view op, const Term& axes, bool keep,
+               bool none_is_all) {
+  TypedBuilder& b = of.b;
+  const Value& x = of.value;
   const int64_t rank = x.rank();
   if (rank == 0) return x;
   Term flags = Flags(axes.As(DType::kInt64), rank);
-  if (!axes.value().dim(0).is_const() && n.Int("noop_with_empty_axes", 0) == 0) {
+  if (!axes.value().dim(0).is_const() && none_is_all) {
     flags = Select(Equal(Extent(b, axes, 0), 0), flags.Number(1), flags);
   }
   const Term shape(b, b.ShapeOf(x));
@@ -122,9 +129,11 @@ Value ReduceBy(NodeContext& n, const Value& x, std::string_view op, const Term& 
                       b.Ints(std::vector<int64_t>(static_cast<size_t>(axis) + 1, 1))}));
   }
   if (keep) return y;
-  const auto count = CountOf(n, axes, "axes");
+  const auto count = CountOf(b, axes, "axes");
   if (!count) return x;
-  return SqueezeBy(n, y, axes, *count);
+  InputName reduced = of;
+  reduced.value = y;
+  return SqueezeBy(reduced, axes, *count);
 }
 
 }  // namespace relayvm::import
