@@ -8,7 +8,7 @@
 //
 // The same function in a shared library is loaded by `relayc --load-pass` (pass_plugin.h).
 // Examples: tools/examples/passes. What passes are made of: ir/ir.h (nodes, ForEachAtom,
-// ForEachBlock), transforms/rewrite.h (a function from a binding to bindings),
+// ForEachBlock), ir/rewrite.h (a function from a binding to bindings),
 // transforms/builder.h. Tested by pipeline_test.cc.
 #pragma once
 

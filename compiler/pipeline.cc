@@ -36,11 +36,11 @@
 #include "compiler/transforms/simplify/resolve_shapes.h"
 #include "compiler/transforms/simplify/share_constants.h"
 #include "compiler/transforms/simplify/simplify_inference.h"
-#include "compiler/transforms/simplify/specialise_ranks.h"
 #include "compiler/transforms/views/move_views.h"
 #include "compiler/transforms/views/sink_views.h"
 #include "compiler/transforms/views/widen_scatters.h"
 #include "compiler/typing/infer.h"
+#include "compiler/typing/specialise_ranks.h"
 
 namespace relayvm {
 namespace {

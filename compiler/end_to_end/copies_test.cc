@@ -14,24 +14,13 @@
 #include <vector>
 
 #include "compiler/driver.h"
-#include "compiler/frontend/parser.h"
+#include "compiler/end_to_end/testing.h"
 #include "vm/api/relayvm.h"
 
 namespace relayvm {
 namespace {
 
 using Sizes = std::vector<int64_t>;
-
-Compiled Compile(const std::string& text, int level = 3) {
-  auto module = frontend::ParseRelay("test.relay", "#[version = \"0.0.5\"]\n" + text);
-  REQUIRE_MESSAGE(module.ok(), module.status().ToString());
-  CompileOptions options;
-  options.pipeline.verify = true;
-  options.pipeline.opt_level = level;
-  auto compiled = CompileModule(*std::move(module), options);
-  REQUIRE_MESSAGE(compiled.ok(), compiled.status().ToString());
-  return *std::move(compiled);
-}
 
 struct Tensor {
   Sizes dims;

@@ -8,8 +8,8 @@
 #include <functional>
 #include <string>
 
-#include "compiler/frontend/parser.h"
 #include "compiler/pipeline.h"
+#include "compiler/testing.h"
 
 namespace relayvm {
 namespace {
@@ -21,10 +21,7 @@ type Two[A, B] { Mk(A, B), }
 
 double Seconds(const std::string& body) {
   auto start = std::clock();
-  auto module =
-      frontend::ParseRelay("test.relay", std::string("#[version = \"0.0.5\"]\n") + kTypes + body);
-  REQUIRE_MESSAGE(module.ok(), module.status().message());
-  auto ready = RunPipeline(*std::move(module), PipelineOptions{.verify = false});
+  auto ready = RunPipeline(ir::Parsed(kTypes + body), PipelineOptions{.verify = false});
   REQUIRE_MESSAGE(ready.ok(), ready.status().message());
   return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
 }
@@ -39,8 +36,7 @@ std::string Chain(int n, const std::string& type, const Line& line, const std::s
 }
 
 std::string Tower(int n, const std::string& type, const std::string& level) {
-  return Chain(
-      n, type, [&](int i) { return fmt::format(fmt::runtime(level), i, i - 1); }, "1f");
+  return Chain(n, type, [&](int i) { return fmt::format(fmt::runtime(level), i, i - 1); }, "1f");
 }
 
 std::string Columns(int n) {

@@ -12,7 +12,7 @@
 
 #include "bytecode/writer.h"
 #include "compiler/driver.h"
-#include "compiler/frontend/parser.h"
+#include "compiler/end_to_end/testing.h"
 #include "vm/api/relayvm.h"
 
 namespace relayvm {
@@ -116,14 +116,8 @@ class Generator {
 };
 
 Result<Value> RunAt(int level, const std::string& program, const Shape& shape) {
-  auto module = frontend::ParseRelay("test.relay", "#[version = \"0.0.5\"]\n" + program);
-  REQUIRE_MESSAGE(module.ok(), module.status().message());
-  CompileOptions options;
-  options.pipeline.opt_level = level;
-  options.pipeline.verify = true;
-  auto compiled = CompileModule(*std::move(module), options);
-  RELAYVM_RETURN_IF_ERROR(compiled.status());
-  auto executable = Executable::FromProgram(std::move(compiled->program));
+  RELAYVM_ASSIGN_OR_RETURN(Compiled compiled, TryCompile(program, level));
+  auto executable = Executable::FromProgram(std::move(compiled.program));
   REQUIRE_MESSAGE(executable.ok(), executable.status().message());
   auto runtime = Runtime::Create();
   auto invocation = Invocation::Create(*runtime, *executable);

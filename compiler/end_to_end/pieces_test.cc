@@ -11,21 +11,11 @@
 #include <vector>
 
 #include "compiler/driver.h"
-#include "compiler/frontend/parser.h"
+#include "compiler/end_to_end/testing.h"
 #include "vm/api/relayvm.h"
 
 namespace relayvm {
 namespace {
-
-Compiled Compile(const std::string& text) {
-  auto module = frontend::ParseRelay("test.relay", "#[version = \"0.0.5\"]\n" + text);
-  REQUIRE_MESSAGE(module.ok(), module.status().ToString());
-  CompileOptions options;
-  options.pipeline.verify = true;
-  auto compiled = CompileModule(*std::move(module), options);
-  REQUIRE_MESSAGE(compiled.ok(), compiled.status().ToString());
-  return *std::move(compiled);
-}
 
 std::vector<float> Run(const Compiled& compiled, const std::vector<int64_t>& dims,
                        const std::vector<float>& x) {

@@ -8,7 +8,7 @@
 
 #include "bytecode/writer.h"
 #include "compiler/driver.h"
-#include "compiler/frontend/parser.h"
+#include "compiler/end_to_end/testing.h"
 #include "vm/api/relayvm.h"
 
 namespace relayvm {
@@ -24,20 +24,8 @@ def @twice[A](%f: fn (A) -> A, %a: A) -> A { %f(%f(%a)) }
 def @from[A](%a: A, %f: fn (A) -> A) -> A { %f(%f(%a)) }
 )";
 
-Result<ir::Module> Parse(const std::string& source) {
-  return frontend::ParseRelay("test.relay",
-                              std::string("#[version = \"0.0.5\"]\n") + kTypes + source);
-}
-
 Status RunAt(int level, const std::string& source, std::vector<int64_t> shape) {
-  auto module = Parse(source);
-  REQUIRE_MESSAGE(module.ok(), module.status().message());
-  CompileOptions options;
-  options.pipeline.opt_level = level;
-  options.pipeline.verify = true;
-  auto compiled = CompileModule(*std::move(module), options);
-  REQUIRE_MESSAGE(compiled.ok(), compiled.status().message());
-  auto executable = Executable::FromProgram(std::move(compiled->program));
+  auto executable = Executable::FromProgram(Compile(kTypes + source, level).program);
   REQUIRE_MESSAGE(executable.ok(), executable.status().message());
   auto runtime = Runtime::Create();
   auto invocation = Invocation::Create(*runtime, *executable);
@@ -268,7 +256,7 @@ TEST_CASE("what no guard can check is refused") {
   };
   for (const char* source : sources) {
     CAPTURE(source);
-    auto checked = RunFrontendPipeline(*Parse(source));
+    auto checked = RunFrontendPipeline(ir::Parsed(kTypes + std::string(source)));
     REQUIRE_FALSE(checked.ok());
     CHECK(checked.status().message().find("test.relay:") != std::string::npos);
     CHECK(checked.status().message().find("must agree") != std::string::npos);

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "compiler/ir/printer.h"
+#include "compiler/testing.h"
 
 namespace relayvm::frontend {
 namespace {
@@ -166,8 +167,8 @@ TEST_CASE("names of other systems") {
 }
 
 TEST_CASE("graph variables belong to a function") {
-  CHECK(PeopleText(Parse(kVersion + "def @f(%x: int32) { %0 = add(%x, 1); %0 } def @g(%y: int32) { "
-                                    "%0 = negative(%y); %0 }")) ==
+  CHECK(PeopleText(ir::Parsed("def @f(%x: int32) { %0 = add(%x, 1); %0 } def @g(%y: int32) { "
+                              "%0 = negative(%y); %0 }")) ==
         "def @f(%x: int32) {\n  add(%x, 1)\n}\n\ndef @g(%y: int32) {\n  negative(%y)\n}\n");
   // An inner function may count anew, and the outer one goes on with its own.
   CHECK(
@@ -184,7 +185,7 @@ TEST_CASE("definitions") {
       "type List[A] { Cons(A, List[A]), Nil }\n"
       "type Nat { Zero, Succ(Nat), }\n"
       "def @\"a b\"[B](%l: List[B], %x: bfloat16, %t: Tensor[(?, 3i64), uint1]) -> _ { %l }\n";
-  CHECK(PeopleText(Parse(kVersion + kText)) ==
+  CHECK(PeopleText(ir::Parsed(kText)) ==
         "type List[A] {\n  Cons(A, List[A]),\n  Nil,\n}\n\n"
         "type Nat {\n  Zero,\n  Succ(Nat[]),\n}\n\n"
         "type Other[A]\n\n"
@@ -213,15 +214,15 @@ TEST_CASE("an expression becomes @main") {
 }
 
 TEST_CASE("constructors that TVM numbers") {
-  CHECK(PeopleText(Parse(kVersion + "type F { 0, 1(int32), } def @main(%f: F) { %0 = 0; %1 = 1(0); "
-                                    "match (%f) { 0 => { %0 }, 1(%n) => { %1 }, } }")) ==
+  CHECK(PeopleText(ir::Parsed("type F { 0, 1(int32), } def @main(%f: F) { %0 = 0; %1 = 1(0); "
+                              "match (%f) { 0 => { %0 }, 1(%n) => { %1 }, } }")) ==
         "type F {\n  0,\n  1(int32),\n}\n\n"
         "def @main(%f: F[]) {\n  match (%f) {\n    0 => {\n      0()\n    },\n    1(%n) => {\n     "
         " 1(0)\n    },\n  }\n}\n");
 }
 
 TEST_CASE("annotations are kept, and only those written") {
-  ir::Module m = Parse(kVersion + "def @main(%x, %y: Tensor[(?), int8]) { let %z: _ = %x; %z }");
+  ir::Module m = ir::Parsed("def @main(%x, %y: Tensor[(?), int8]) { let %z: _ = %x; %z }");
   const ir::Function& f = *m.functions.at("main");
   CHECK(f.params[0]->type == nullptr);
   CHECK(ir::TypeToString(f.params[1]->type) == "Tensor[(?), int8]");

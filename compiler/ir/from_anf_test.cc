@@ -3,19 +3,13 @@
 
 #include <doctest/doctest.h>
 
-#include "compiler/frontend/parser.h"
 #include "compiler/ir/printer.h"
 #include "compiler/ir/to_anf.h"
+#include "compiler/testing.h"
 #include "compiler/typing/infer.h"
 
 namespace relayvm::ir {
 namespace {
-
-Module Parsed(const std::string& definitions) {
-  auto m = frontend::ParseRelay("test", "#[version = \"0.0.5\"]\n" + definitions);
-  REQUIRE(m.ok());
-  return *std::move(m);
-}
 
 struct Surface {
   Graph graph;

@@ -1,6 +1,6 @@
 // How passes end when their compilation is cancelled. They are functions from module to module that
 // know of no token: whoever runs one opens a scope, and the walks that all are made of (walk.h,
-// transforms/rewrite.h, type inference, lowering, the parser's tokens) poll it.
+// ir/rewrite.h, type inference, lowering, the parser's tokens) poll it.
 //
 //   return Stoppable(stop, [&] { return pass.run(module, context); });    // kCancelled, soon
 //

@@ -15,18 +15,17 @@
 #include "compiler/frontend/parser.h"
 #include "compiler/ir/stop_scope.h"
 #include "compiler/pipeline.h"
+#include "compiler/testing.h"
 
 namespace relayvm::lower {
 namespace {
 
 ir::Module Ready(const std::string& text, int level) {
-  auto parsed = frontend::ParseRelay("test.relay", "#[version = \"0.0.5\"]\n" + text);
-  REQUIRE_MESSAGE(parsed.ok(), parsed.status().message());
   // One target, so that schedules are the same on every machine.
   PipelineOptions options;
   options.opt_level = level;
   options.machine = MachineNamed("x86-64-v3");
-  auto module = RunPipeline(*std::move(parsed), options);
+  auto module = RunPipeline(ir::Parsed(text), options);
   REQUIRE_MESSAGE(module.ok(), module.status().message());
   return *std::move(module);
 }

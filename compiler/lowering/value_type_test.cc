@@ -9,17 +9,15 @@
 
 #include "bytecode/dim_names.h"
 #include "bytecode/disassembler.h"
-#include "compiler/frontend/parser.h"
 #include "compiler/ir/declared_dims.h"
 #include "compiler/pipeline.h"
+#include "compiler/testing.h"
 
 namespace relayvm::lower {
 namespace {
 
-ir::Module Parse(const std::string& text) {
-  auto module = frontend::ParseRelay("test.relay", "#[version = \"0.0.5\"]\n" + text);
-  REQUIRE_MESSAGE(module.ok(), module.status().message());
-  auto typed = RunFrontendPipeline(std::move(module).value());
+ir::Module TypedOf(const std::string& text) {
+  auto typed = RunFrontendPipeline(ir::Parsed(text));
   REQUIRE_MESSAGE(typed.ok(), typed.status().message());
   return std::move(typed).value();
 }
@@ -66,15 +64,16 @@ TEST_CASE("exports and the ADTs that go with them") {
   };
   for (const Case& c : cases) {
     CAPTURE(c.main);
-    CHECK(ExportOf(Parse(std::string(kTypes) + c.main)) == std::string(c.result));
+    CHECK(ExportOf(TypedOf(std::string(kTypes) + c.main)) == std::string(c.result));
   }
 }
 
 TEST_CASE("names of dims are distinct, and expressions count them") {
   // Both symbols are called x.0.0: one of a field of %x, one of %x.0.
-  CHECK(ExportOf(Parse("def @main(%x: (Tensor[(?), int32],), %x.0: Tensor[(?), int32]) { %x.0 }"))
+  CHECK(ExportOf(TypedOf("def @main(%x: (Tensor[(?), int32],), %x.0: Tensor[(?), int32]) { %x.0 }"))
             .starts_with("(%x: (Tensor[(x.0.0), int32],), %x.0: Tensor[("));
-  ir::Module module = Parse("def @main(%x: Tensor[(?), int32], %y: Tensor[(?, ?), int32]) { %x }");
+  ir::Module module =
+      TypedOf("def @main(%x: Tensor[(?), int32], %y: Tensor[(?, ?), int32]) { %x }");
   const ir::Function& main = *module.functions.at("main");
   const Dim n = Dim::Symbol(module.ids->Next(), "n"), m = Dim::Symbol(module.ids->Next(), "n");
   ir::Function copy = main;
@@ -92,7 +91,7 @@ TEST_CASE("names of dims are distinct, and expressions count them") {
 }
 
 TEST_CASE("names inside of data types are what the entry has declared") {
-  ir::Module module = Parse(std::string(kTypes) + "def @main(%x: List[int32]) { %x }");
+  ir::Module module = TypedOf(std::string(kTypes) + "def @main(%x: List[int32]) { %x }");
   const Dim n = Dim::Symbol(module.ids->Next(), "n"), m = Dim::Symbol(module.ids->Next(), "m"),
             k = Dim::Symbol(module.ids->Next(), "k");
   const auto list_of = [](std::vector<Dim> shape) {
@@ -191,7 +190,7 @@ TEST_CASE("a chain of 20,000 ADTs takes no native stack") {
     text += ", }\n";
   }
   Program program;
-  ir::Module module = Parse(text + "def @main(%x: T0) { %x }");
+  ir::Module module = TypedOf(text + "def @main(%x: T0) { %x }");
   REQUIRE(AddExport(module, *module.functions.at("main"), 0, {}, program).ok());
   CHECK(program.adts.size() == kCount);
 }
@@ -202,7 +201,7 @@ TEST_CASE("a type of too many parts is refused") {
     std::string text = "def @main(%y0: Tensor[(4), float32]) {\n";
     for (int i = 1; i <= levels; ++i)
       text += fmt::format("let %y{0} = (%y{1}, %y{1});\n", i, i - 1);
-    return Parse(text + fmt::format("%y{} }}\n", levels));
+    return TypedOf(text + fmt::format("%y{} }}\n", levels));
   };
   Program program;
   ir::Module small = tower(10);
@@ -214,7 +213,7 @@ TEST_CASE("a type of too many parts is refused") {
 
 TEST_CASE("what a file has no room for is refused, with its place") {
   const auto error = [](const std::string& text) {
-    const ir::Module module = Parse(text);
+    const ir::Module module = TypedOf(text);
     Program program;
     return AddExport(module, *module.functions.at("main"), 0, {}, program).message();
   };

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "compiler/transforms/copy.h"
-#include "compiler/transforms/rewrite.h"
+#include "compiler/ir/copy.h"
+#include "compiler/ir/rewrite.h"
 #include "compiler/transforms/testing.h"
 
 namespace relayvm::ir {

@@ -5,18 +5,12 @@
 
 #include <string>
 
-#include "compiler/frontend/parser.h"
 #include "compiler/ir/ir.h"
 #include "compiler/ir/walk.h"
+#include "compiler/testing.h"
 #include "compiler/typing/infer.h"
 
 namespace relayvm::ir {
-
-inline Module Parsed(const std::string& text) {
-  auto module = frontend::ParseRelay("test.relay", "#[version = \"0.0.5\"]\n" + text);
-  REQUIRE_MESSAGE(module.ok(), module.status().message());
-  return std::move(module).value();
-}
 
 inline Module Retyped(const Module& m) {
   auto typed = Retype(m);

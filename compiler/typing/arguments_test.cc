@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "compiler/typing/test_util.h"
+#include "compiler/typing/testing.h"
 
 namespace relayvm::typing {
 namespace {

@@ -1,16 +1,15 @@
 #include "compiler/typing/call_graph.h"
 
-#include "compiler/typing/test_util.h"
+#include "compiler/typing/testing.h"
 
 namespace relayvm::typing {
 namespace {
 
 // Components as text: members joined by "+", recursive ones with "*".
 std::string Components(const std::string& source) {
-  auto m = frontend::ParseRelay("test.relay", "#[version = \"0.0.5\"]\n" + source);
-  REQUIRE(m.ok());
+  const ir::Module m = ir::Parsed(source);
   std::string out;
-  for (const Component& c : ComponentsCalleesFirst(*m)) {
+  for (const Component& c : ComponentsCalleesFirst(m)) {
     if (!out.empty()) out += " ";
     for (size_t i = 0; i < c.functions.size(); ++i) out += (i > 0 ? "+" : "") + *c.functions[i];
     if (c.recursive) out += "*";

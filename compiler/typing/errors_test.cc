@@ -1,5 +1,5 @@
 // Ill-typed programs and what is said about them.
-#include "compiler/typing/test_util.h"
+#include "compiler/typing/testing.h"
 
 namespace relayvm::typing {
 namespace {

@@ -1,4 +1,4 @@
-#include "compiler/typing/test_util.h"
+#include "compiler/typing/testing.h"
 
 namespace relayvm::typing {
 namespace {

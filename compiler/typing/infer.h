@@ -30,7 +30,7 @@ Result<ir::Module> InferTypes(const ir::Module& module);
 Result<ir::Module> Retype(const ir::Module& module);
 
 // Branches whose results differ in rank, for the pass that gives each rank a continuation of its
-// own (transforms/specialise_ranks.h).
+// own (typing/specialise_ranks.h).
 struct MixedRanks {
   std::set<const ir::Var*> vars;  // bound to an `if` or `match` whose value has several ranks
   std::set<const ir::Function*> functions;             // whose result is such a value

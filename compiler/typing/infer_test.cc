@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "compiler/ir/printer.h"
-#include "compiler/typing/test_util.h"
+#include "compiler/typing/testing.h"
 
 namespace relayvm::typing {
 namespace {

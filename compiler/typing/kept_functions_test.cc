@@ -2,7 +2,7 @@
 #include "compiler/typing/kept_functions.h"
 
 #include "compiler/ir/verify.h"
-#include "compiler/typing/test_util.h"
+#include "compiler/typing/testing.h"
 
 namespace relayvm::typing {
 namespace {

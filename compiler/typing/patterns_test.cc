@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "compiler/typing/test_util.h"
+#include "compiler/typing/testing.h"
 
 namespace relayvm::typing {
 namespace {

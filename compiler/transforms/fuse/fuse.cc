@@ -6,10 +6,10 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "compiler/ir/copy.h"
+#include "compiler/ir/rewrite.h"
 #include "compiler/ir/scalar_call.h"
-#include "compiler/transforms/copy.h"
 #include "compiler/transforms/fuse/make_at_use.h"
-#include "compiler/transforms/rewrite.h"
 #include "kernels/op/cost.h"
 #include "kernels/op/op_helpers.h"
 #include "kernels/op/pieces.h"

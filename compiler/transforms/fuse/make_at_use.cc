@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compiler/transforms/rewrite.h"
+#include "compiler/ir/rewrite.h"
 #include "kernels/op/op.h"
 
 namespace relayvm::ir {

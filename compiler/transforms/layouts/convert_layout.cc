@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/ir/rewrite.h"
 #include "compiler/transforms/builder.h"
 #include "compiler/transforms/layouts/layout_rules.h"
-#include "compiler/transforms/rewrite.h"
 #include "compiler/transforms/views/reorder_values.h"
 #include "kernels/op/layouts.h"
 

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "compiler/transforms/rewrite.h"
+#include "compiler/ir/rewrite.h"
 
 namespace relayvm::ir {
 namespace {

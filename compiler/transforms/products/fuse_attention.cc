@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "compiler/ir/rewrite.h"
 #include "compiler/transforms/builder.h"
-#include "compiler/transforms/rewrite.h"
 
 namespace relayvm::ir {
 namespace {

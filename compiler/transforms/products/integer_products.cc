@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "compiler/ir/problems.h"
+#include "compiler/ir/rewrite.h"
 #include "compiler/ir/scalar.h"
 #include "compiler/transforms/builder.h"
-#include "compiler/transforms/rewrite.h"
 #include "compiler/typing/op_typing.h"
 #include "kernels/op/qnn.h"
 

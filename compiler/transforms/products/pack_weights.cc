@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "compiler/ir/problems.h"
+#include "compiler/ir/rewrite.h"
 #include "compiler/transforms/builder.h"
 #include "compiler/transforms/products/winograd_weights.h"
-#include "compiler/transforms/rewrite.h"
 #include "kernels/codegen/contraction/contraction.h"
 #include "kernels/op/qnn.h"
 #include "kernels/op/weight_forms.h"

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "compiler/ir/problems.h"
+#include "compiler/ir/rewrite.h"
 #include "compiler/transforms/builder.h"
-#include "compiler/transforms/rewrite.h"
 #include "kernels/op/slicing.h"
 
 namespace relayvm::ir {

@@ -5,7 +5,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "compiler/transforms/rewrite.h"
+#include "compiler/ir/rewrite.h"
 
 namespace relayvm::ir {
 namespace {

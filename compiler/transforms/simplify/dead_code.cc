@@ -5,7 +5,7 @@
 #include <unordered_set>
 
 #include "compiler/ir/effects.h"
-#include "compiler/transforms/rewrite.h"
+#include "compiler/ir/rewrite.h"
 
 namespace relayvm::ir {
 namespace {

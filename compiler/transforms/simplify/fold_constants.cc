@@ -5,7 +5,7 @@
 #include <span>
 #include <unordered_map>
 
-#include "compiler/transforms/rewrite.h"
+#include "compiler/ir/rewrite.h"
 #include "compiler/transforms/views/rearrange.h"
 #include "kernels/codegen/compiled_evaluator.h"
 #include "kernels/op/cost.h"

@@ -7,9 +7,9 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "compiler/transforms/copy.h"
-#include "compiler/transforms/rest.h"
-#include "compiler/transforms/rewrite.h"
+#include "compiler/ir/copy.h"
+#include "compiler/ir/rest.h"
+#include "compiler/ir/rewrite.h"
 #include "compiler/typing/call_graph.h"
 #include "compiler/typing/statements.h"
 

@@ -5,8 +5,8 @@
 #include <unordered_set>
 #include <utility>
 
-#include "compiler/transforms/copy.h"
-#include "compiler/transforms/rewrite.h"
+#include "compiler/ir/copy.h"
+#include "compiler/ir/rewrite.h"
 
 namespace relayvm::ir {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <span>
 
+#include "compiler/ir/rewrite.h"
 #include "compiler/transforms/builder.h"
-#include "compiler/transforms/rewrite.h"
 
 namespace relayvm::ir {
 namespace {

@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "compiler/transforms/rewrite.h"
+#include "compiler/ir/rewrite.h"
 
 namespace relayvm::ir {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "compiler/ir/rewrite.h"
 #include "compiler/transforms/products/pack_weights.h"
-#include "compiler/transforms/rewrite.h"
 #include "compiler/transforms/testing.h"
 
 namespace relayvm::ir {

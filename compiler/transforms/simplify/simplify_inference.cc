@@ -3,8 +3,8 @@
 #include <map>
 #include <unordered_map>
 
+#include "compiler/ir/rewrite.h"
 #include "compiler/transforms/builder.h"
-#include "compiler/transforms/rewrite.h"
 
 namespace relayvm::ir {
 namespace {

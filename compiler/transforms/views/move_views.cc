@@ -6,8 +6,8 @@
 #include <unordered_set>
 #include <vector>
 
+#include "compiler/ir/rewrite.h"
 #include "compiler/transforms/builder.h"
-#include "compiler/transforms/rewrite.h"
 #include "kernels/op/op_helpers.h"
 #include "kernels/op/pieces.h"
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/ir/rewrite.h"
 #include "compiler/transforms/builder.h"
-#include "compiler/transforms/rewrite.h"
 
 namespace relayvm::ir {
 namespace {

@@ -8,10 +8,10 @@
 #include <map>
 #include <string>
 
+#include "compiler/ir/rewrite.h"
 #include "compiler/ir/walk.h"
 #include "compiler/pass_plugin.h"
 #include "compiler/transforms/builder.h"
-#include "compiler/transforms/rewrite.h"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "compiler/transforms/copy.h"
+#include "compiler/ir/copy.h"
 
 #include <optional>
 #include <unordered_map>

@@ -2,7 +2,7 @@
 // Tested by compiler/transforms/simplify/inline_test.cc.
 #pragma once
 
-#include "compiler/transforms/rewrite.h"
+#include "compiler/ir/rewrite.h"
 
 namespace relayvm::ir {
 

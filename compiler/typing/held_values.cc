@@ -1,4 +1,4 @@
-#include "compiler/transforms/simplify/held_values.h"
+#include "compiler/typing/held_values.h"
 
 #include <fmt/format.h>
 

@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "compiler/ir/ir.h"
-#include "compiler/transforms/rewrite.h"
+#include "compiler/ir/rewrite.h"
 
 namespace relayvm::ir {
 

@@ -1,4 +1,4 @@
-#include "compiler/transforms/simplify/specialise_ranks.h"
+#include "compiler/typing/specialise_ranks.h"
 
 #include <fmt/format.h>
 
@@ -9,12 +9,12 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "compiler/transforms/copy.h"
-#include "compiler/transforms/rest.h"
-#include "compiler/transforms/rewrite.h"
-#include "compiler/transforms/simplify/held_values.h"
-#include "compiler/transforms/simplify/rank_sums.h"
+#include "compiler/ir/copy.h"
+#include "compiler/ir/rest.h"
+#include "compiler/ir/rewrite.h"
+#include "compiler/typing/held_values.h"
 #include "compiler/typing/infer.h"
+#include "compiler/typing/rank_sums.h"
 #include "compiler/typing/statements.h"
 #include "compiler/typing/structure.h"
 

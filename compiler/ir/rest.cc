@@ -1,10 +1,10 @@
-#include "compiler/transforms/rest.h"
+#include "compiler/ir/rest.h"
 
 #include <algorithm>
 #include <unordered_set>
 
+#include "compiler/ir/copy.h"
 #include "compiler/ir/walk.h"
-#include "compiler/transforms/copy.h"
 
 namespace relayvm::ir {
 namespace {

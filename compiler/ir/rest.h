@@ -1,6 +1,6 @@
 // What follows a binding of a block: the variables that it needs, and copies of it that are made a
 // part at a time. Both take time linear in the block however many bindings of it are asked about.
-// Tested by compiler/transforms/simplify/specialise_ranks_test.cc.
+// Tested by compiler/typing/specialise_ranks_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "compiler/ir/ir.h"
-#include "compiler/transforms/rewrite.h"
+#include "compiler/ir/rewrite.h"
 
 namespace relayvm::ir {
 

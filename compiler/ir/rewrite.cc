@@ -1,4 +1,4 @@
-#include "compiler/transforms/rewrite.h"
+#include "compiler/ir/rewrite.h"
 
 namespace relayvm::ir {
 

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/transforms/simplify/mixed_values.h"
+#include "compiler/typing/mixed_values.h"
 
 namespace relayvm::ir {
 

@@ -1,4 +1,4 @@
-#include "compiler/transforms/simplify/specialise_ranks.h"
+#include "compiler/typing/specialise_ranks.h"
 
 #include <fmt/format.h>
 

@@ -8,6 +8,7 @@
 
 #include "compiler/frontend/parser.h"
 #include "compiler/ir/walk.h"
+#include "compiler/testing.h"
 #include "compiler/typing/infer.h"
 
 namespace relayvm::typing {

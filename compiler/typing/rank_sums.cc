@@ -1,4 +1,4 @@
-#include "compiler/transforms/simplify/rank_sums.h"
+#include "compiler/typing/rank_sums.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "compiler/transforms/rewrite.h"
+#include "compiler/ir/rest.h"
+#include "compiler/ir/rewrite.h"
 
 namespace relayvm::ir {
 namespace {
