@@ -67,8 +67,13 @@ Result<ir::Module> RunPipeline(ir::Module module, const PipelineOptions& options
 Result<std::vector<ir::Module>> RunPipelines(ir::Module module, const PipelineOptions& options,
                                              const std::vector<Machine>& machines);
 
-// The compiler's own passes; which run when is PlanPasses' to say.
+// The compiler's own passes, and which of them run, in order; PlanPasses puts in the user's.
 const std::vector<Pass>& CompilerPasses();
+struct PipelineStep {
+  std::string_view pass;
+  int level;  // runs from this -O level on
+};
+std::span<const PipelineStep> PipelineSteps();
 // Options of the compiler's passes and of `more`, by name, with the passes that read each.
 struct DeclaredOption {
   const PassOption* option;

@@ -21,6 +21,7 @@
 #include "bytecode/symbolic_ops.h"
 #include "bytecode/verifier.h"
 #include "compiler/graph/plan_storage.h"
+#include "compiler/graph/traced_memory.h"
 #include "compiler/lowering/value_type.h"
 #include "vm/graph/format/verify.h"
 
@@ -31,12 +32,6 @@ namespace {
 constexpr size_t kMostNodes = 1 << 20;
 constexpr size_t kMostInstructions = size_t{1} << 26;
 constexpr size_t kMostCalls = 10'000;
-
-// Memory that tensors lie in: of a constant or an input, of an object, or a call's arena.
-struct Region {
-  uint32_t space = 0;
-  uint64_t offset = 0;
-};
 
 struct Object;
 using ObjectRef = std::shared_ptr<const Object>;  // null: nothing
@@ -64,16 +59,6 @@ struct Frame {
   uint16_t result = 0;  // the register of the caller, of the bank that `function` returns
 };
 
-struct Space {
-  // What was written last, by its first byte: disjoint.
-  std::map<uint64_t, EntryRef> written;
-  int64_t constant = -1;  // index into the program's constants
-};
-
-uint64_t TensorBytes(DType dtype, const std::vector<int64_t>& dims) {
-  return BytesOf({dtype, dims, 0, 0});
-}
-
 class Tracer {
  public:
   explicit Tracer(const Program& program) : program_(program) {}
@@ -88,7 +73,7 @@ class Tracer {
       RELAYVM_RETURN_IF_ERROR(Step());
     }
     RELAYVM_RETURN_IF_ERROR(AddHeads(*result_, entry.result));
-    JoinStorages();
+    memory_.JoinStorages();
     RELAYVM_RETURN_IF_ERROR(TakeKernels(entry));
     PlanStorage(made_.graph, made_.kernels);
     return std::move(made_);
@@ -168,7 +153,7 @@ class Tracer {
   Status kTensorItem(uint16_t to, uint16_t reg, DType dtype, int64_t position) {
     RELAYVM_ASSIGN_OR_RETURN(const ObjectRef t, Expect(reg, Object::Kind::kTensor));
     I(to) = std::nullopt;
-    const int64_t constant = spaces_[t->region.space].constant;
+    const int64_t constant = memory_.ConstantIn(t->region);
     if (constant < 0 || IsFloat(t->dtype) || t->dtype != dtype) return OkStatus();
     const SharedBytes data = program_.constants[static_cast<size_t>(constant)].data.Loaded();
     const auto width = static_cast<size_t>(DTypeBytes(dtype));
@@ -215,7 +200,6 @@ class Tracer {
  private:
   std::vector<Node>& nodes() { return made_.graph.nodes; }
   Frame& frame() { return frames_.back(); }
-  const Entry& At(EntryRef ref) { return nodes()[ref.node].outputs[ref.output]; }
 
   // Where the instruction that runs comes from.
   std::string Place() {
@@ -256,41 +240,11 @@ class Tracer {
       if (type.kind != ValueType::Kind::kTensor || !is_static)
         return Unsupported(
             fmt::format("parameter {} is no tensor of a static shape", entry.param_names[i]));
-      const uint32_t space = NewSpace();
-      AddInput(entry.param_names[i], type.dtype, type.dims, space);
+      const uint32_t space = memory_.NewSpace();
+      memory_.AddInput(entry.param_names[i], type.dtype, type.dims, space);
       frame().objects[i] = TensorObject({space, 0}, type.dtype, type.dims);
     }
     return OkStatus();
-  }
-
-  void AddInput(const std::string& name, DType dtype, const std::vector<int64_t>& dims,
-                uint32_t space) {
-    const auto n = static_cast<uint32_t>(nodes().size());
-    Node& node = nodes().emplace_back();
-    node.name = name;
-    node.outputs.push_back({dtype, dims, NewStorage(), 0});
-    made_.graph.inputs.push_back(n);
-    spaces_[space].written.emplace(0, EntryRef{n, 0});
-    names_.insert(name);
-  }
-
-  // What has a recipe is a constant of the kernels' file, whose loading makes it.
-  void AddWeight(const ConstantInfo& weight, uint32_t space) {
-    std::string name = weight.name;
-    if (name.empty() || names_.contains(name)) {
-      const std::string base = name.empty() ? "p" : name + ".";
-      size_t number = made_.params.size() + made_.kernels.constants.size();
-      do {
-        name = base + std::to_string(number++);
-      } while (names_.contains(name));
-    }
-    AddInput(name, weight.dtype, weight.dims, space);
-    if (weight.recipe == nullptr) {
-      made_.params.emplace(name, HostTensor{weight.dtype, weight.dims, weight.data});
-    } else {
-      made_.kernels.constants.push_back(weight);
-      made_.kernels.constants.back().name = name;
-    }
   }
 
   // The results of a value of `type`, depth first.
@@ -304,7 +258,8 @@ class Tracer {
     if (type.kind != ValueType::Kind::kTensor || value == nullptr ||
         value->kind != Object::Kind::kTensor)
       return Unsupported("the result is made of more than tensors and tuples");
-    RELAYVM_ASSIGN_OR_RETURN(EntryRef head, Read(value->region, value->dtype, value->dims));
+    RELAYVM_ASSIGN_OR_RETURN(EntryRef head,
+                             memory_.Read(value->region, value->dtype, value->dims, Place()));
     made_.graph.heads.push_back(head);
     return OkStatus();
   }
@@ -344,7 +299,7 @@ class Tracer {
 
   void SetResultShapes(ValueType& type, size_t& head) {
     if (type.kind == ValueType::Kind::kTensor) {
-      type.dims = At(made_.graph.heads[head++]).dims;
+      type.dims = memory_.At(made_.graph.heads[head++]).dims;
       type.dim_names.clear();
       type.dim_formulas.clear();
     }
@@ -352,24 +307,6 @@ class Tracer {
   }
 
   // --- Memory ---
-
-  uint32_t NewSpace() {
-    spaces_.emplace_back();
-    return static_cast<uint32_t>(spaces_.size() - 1);
-  }
-  uint32_t NewStorage() {
-    storages_.push_back(static_cast<uint32_t>(storages_.size()));
-    return storages_.back();
-  }
-  uint32_t StorageRoot(uint32_t s) {
-    while (storages_[s] != s) s = storages_[s] = storages_[storages_[s]];
-    return s;
-  }
-  void JoinStorages() {
-    for (Node& node : nodes()) {
-      for (Entry& entry : node.outputs) entry.storage = StorageRoot(entry.storage);
-    }
-  }
 
   static ObjectRef TensorObject(Region region, DType dtype, std::vector<int64_t> dims) {
     auto object = std::make_shared<Object>();
@@ -388,78 +325,11 @@ class Tracer {
 
   ObjectRef ConstantObject(uint32_t k) {
     const ConstantInfo& constant = program_.constants[k];
-    const auto [at, fresh] = constant_space_.emplace(k, 0);
-    if (fresh) {
-      at->second = NewSpace();
-      spaces_[at->second].constant = k;
-    }
-    return TensorObject({at->second, 0}, constant.dtype, constant.dims);
+    return TensorObject(memory_.OfConstant(k), constant.dtype, constant.dims);
   }
-
   // A number as a weight of its own.
   ObjectRef NumberObject(DType dtype, int64_t value) {
-    const auto [at, fresh] = number_space_.emplace(std::pair(dtype, value), 0);
-    if (fresh) {
-      at->second = NewSpace();
-      const auto bytes = std::as_bytes(std::span(&value, 1));  // little endian
-      const auto width = static_cast<size_t>(DTypeBytes(dtype));
-      AddWeight({dtype, {}, "", SharedBytes::Copy(bytes.first(width))}, at->second);
-    }
-    return TensorObject({at->second, 0}, dtype, {});
-  }
-
-  // The tensor of this type that lies there: what a node wrote, or a view of that.
-  Result<EntryRef> Read(Region region, DType dtype, const std::vector<int64_t>& dims) {
-    Space& space = spaces_[region.space];
-    if (space.constant >= 0 && space.written.empty()) {
-      AddWeight(program_.constants[static_cast<size_t>(space.constant)], region.space);
-    }
-    const uint64_t begin = region.offset, end = begin + TensorBytes(dtype, dims);
-    std::vector<EntryRef> parts;
-    auto at = spaces_[region.space].written.upper_bound(begin);
-    if (at != spaces_[region.space].written.begin()) --at;
-    for (; at != spaces_[region.space].written.end(); ++at) {
-      const Entry& entry = At(at->second);
-      const uint64_t entry_end = at->first + BytesOf(entry);
-      if (at->first == begin && entry.dtype == dtype && entry.dims == dims) return at->second;
-      if (at->first >= end && !(begin == end && at->first == begin)) break;
-      if (entry_end > begin || (begin == end && at->first <= begin && begin <= entry_end))
-        parts.push_back(at->second);
-      if (begin == end && !parts.empty()) break;
-    }
-    return View(region, dtype, dims, parts);
-  }
-
-  Result<EntryRef> View(Region region, DType dtype, const std::vector<int64_t>& dims,
-                        const std::vector<EntryRef>& parts) {
-    if (parts.empty())
-      return Status(StatusCode::kInternal, "a graph's kernel reads what nobody has written");
-    const auto key = std::tuple(region.offset, dtype, dims, parts);
-    if (const auto known = views_.find(key); known != views_.end()) return known->second;
-    const auto n = static_cast<uint32_t>(nodes().size());
-    Node node;
-    node.kind = Node::Kind::kView;
-    node.name = parts.size() == 1 ? "view" : "join";
-    node.source = Place();
-    node.inputs = parts;
-    const uint32_t storage = StorageRoot(At(parts[0]).storage);
-    for (const EntryRef& part : parts) storages_[StorageRoot(At(part).storage)] = storage;
-    node.outputs.push_back({dtype, dims, storage, region.offset});
-    nodes().push_back(std::move(node));
-    views_.emplace(key, EntryRef{n, 0});
-    return EntryRef{n, 0};
-  }
-
-  void Write(Region region, EntryRef ref) {
-    std::map<uint64_t, EntryRef>& written = spaces_[region.space].written;
-    const uint64_t begin = region.offset, end = begin + BytesOf(At(ref));
-    auto at = written.lower_bound(begin);
-    if (at != written.begin()) {
-      const auto before = std::prev(at);
-      if (before->first + BytesOf(At(before->second)) > begin) at = before;
-    }
-    while (at != written.end() && (at->first < end || at->first == begin)) at = written.erase(at);
-    written.emplace(begin, ref);
+    return TensorObject(memory_.OfNumber(dtype, value), dtype, {});
   }
 
   // --- Instructions ---
@@ -468,7 +338,7 @@ class Tracer {
     Frame f;
     f.function = &program_.functions[function];
     f.pc = f.function->code_offset;
-    f.arena = NewSpace();
+    f.arena = memory_.NewSpace();
     f.scalars.resize(f.function->num_scalar_registers, 0);  // as a run begins
     f.objects.resize(f.function->num_object_registers);
     return f;
@@ -598,7 +468,7 @@ class Tracer {
     if (!dims) return DependsOnData("the size of a tensor");
     const auto bytes = StaticTensorBytes(dtype, *dims);
     if (!bytes.ok()) return FailsAlways(bytes.status().message());
-    R(reg) = TensorObject({NewSpace(), 0}, dtype, *std::move(dims));
+    R(reg) = TensorObject({memory_.NewSpace(), 0}, dtype, *std::move(dims));
     return OkStatus();
   }
 
@@ -626,14 +496,15 @@ class Tracer {
       RELAYVM_ASSIGN_OR_RETURN(const Region region, RegionOf(buffers[2 * b], buffers[2 * b + 1]));
       if (buffer.written) {
         written.push_back(region);
-        node.outputs.push_back({buffer.dtype, std::move(dims), NewStorage(), region.offset});
+        node.outputs.push_back(memory_.NewEntry(buffer.dtype, std::move(dims), region.offset));
       } else {
-        RELAYVM_ASSIGN_OR_RETURN(node.inputs.emplace_back(), Read(region, buffer.dtype, dims));
+        RELAYVM_ASSIGN_OR_RETURN(node.inputs.emplace_back(),
+                                 memory_.Read(region, buffer.dtype, dims, node.source));
       }
     }
     const auto n = static_cast<uint32_t>(nodes().size());
     nodes().push_back(std::move(node));
-    for (uint32_t o = 0; o < written.size(); ++o) Write(written[o], {n, o});
+    for (uint32_t o = 0; o < written.size(); ++o) memory_.Write(written[o], {n, o});
     return OkStatus();
   }
 
@@ -655,13 +526,7 @@ class Tracer {
   std::vector<Frame> frames_;
   std::optional<ObjectRef> result_;
   size_t here_ = 0;  // where the instruction that runs stands
-  std::vector<Space> spaces_;
-  std::vector<uint32_t> storages_;  // of each, one that it is a part of
-  std::map<uint32_t, uint32_t> constant_space_;
-  std::map<std::pair<DType, int64_t>, uint32_t> number_space_;
-  std::map<std::tuple<uint64_t, DType, std::vector<int64_t>, std::vector<EntryRef>>, EntryRef>
-      views_;
-  std::set<std::string> names_;
+  TracedMemory memory_{program_, made_};
 };
 
 }  // namespace

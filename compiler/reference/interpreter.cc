@@ -41,9 +41,6 @@ struct Call {
   const ir::Var* target = nullptr;  // of the caller
 };
 
-std::string ShownTensor(const HostTensor& t) {
-  return fmt::format("Tensor[({}), {}]", fmt::join(t.shape, ", "), DTypeName(t.dtype));
-}
 std::string VarText(const ir::Var& v) {
   return v.name.empty() ? fmt::format("%{}", v.id) : "%" + v.name;
 }
@@ -474,22 +471,6 @@ class Interpreter {
     }
     return {StatusCode::kFailedPrecondition, "match: no clause matches the value"};
   }
-  static bool Matches(const ir::Pattern& p, const Value& value) {
-    if (p.kind == ir::Pattern::Kind::kWildcard || p.kind == ir::Pattern::Kind::kVar) return true;
-    const auto* data = value->As<Data>();
-    if (data == nullptr || data->fields.size() != p.fields.size()) return false;
-    bool tuple = p.kind == ir::Pattern::Kind::kTuple;
-    if (tuple != (data->constructor == nullptr)) return false;
-    // A pass may copy a constructor: its place in its type tells which it is.
-    if (!tuple && (data->constructor->tag != p.constructor->tag ||
-                   data->constructor->adt != p.constructor->adt)) {
-      return false;
-    }
-    for (size_t i = 0; i < p.fields.size(); ++i) {
-      if (!Matches(p.fields[i], data->fields[i])) return false;
-    }
-    return true;
-  }
   Status BindPattern(const ir::Pattern& p, const Value& value) {
     if (p.kind == ir::Pattern::Kind::kVar) return Bind(*p.var, value);
     for (size_t i = 0; i < p.fields.size(); ++i) {
@@ -593,61 +574,6 @@ class Interpreter {
   std::unordered_map<const ir::Function*, Surroundings> surroundings_;
   std::vector<std::weak_ptr<Object>> references_;
 };
-
-}  // namespace
-
-std::string ValueEvent::Name() const { return var.name.empty() ? "" : "%" + var.name; }
-
-ir::Span ValueEvent::span() const { return expr != nullptr ? expr->span : var.span; }
-
-std::string ValueEvent::Operation() const {
-  if (expr == nullptr)
-    return std::ranges::find(function.params, &var) != function.params.end() ? "parameter"
-                                                                             : "pattern";
-  return std::visit(
-      ir::Overloaded{
-          [](const ir::OpCall& x) -> std::string { return x.op->name; },
-          [](const ir::CallExpr& x) -> std::string {
-            if (const auto* g = std::get_if<const ir::GlobalVar*>(&x.callee))
-              return "@" + (*g)->name;
-            if (const auto* c = std::get_if<const ir::Constructor*>(&x.callee)) return (*c)->name;
-            return "call";
-          },
-          [](const ir::HostCall& x) -> std::string { return "@" + x.name; },
-          [](const ir::PrimitiveCall&) -> std::string { return "fused"; },
-          [](const ir::IfExpr&) -> std::string { return "if"; },
-          [](const ir::MatchExpr&) -> std::string { return "match"; },
-          [](const ir::MakeTuple&) -> std::string { return "tuple"; },
-          [](const ir::TupleGet& x) -> std::string { return fmt::format(".{}", x.index); },
-          [](const ir::FunctionExpr&) -> std::string { return "fn"; },
-          [](const ir::RefCreate&) -> std::string { return "ref"; },
-          [](const ir::RefRead&) -> std::string { return "ref_read"; },
-          [](const ir::RefWrite&) -> std::string { return "ref_write"; },
-          [](const auto&) -> std::string { return "let"; },
-      },
-      expr->node);
-}
-
-namespace {
-
-// What a value of the type OneOf holds; others as they are.
-Value Opened(Value v) {
-  for (const Data* data = v->As<Data>();
-       data != nullptr && data->constructor != nullptr && data->constructor->adt == ir::kOneOf;
-       data = v->As<Data>()) {
-    Value held = data->fields[0];
-    v = std::move(held);
-  }
-  return v;
-}
-
-Value OpenResult(const Value& result) {
-  const Data* tuple = result->As<Data>();
-  if (tuple == nullptr || tuple->constructor != nullptr) return Opened(result);
-  Data opened{nullptr, {}};
-  for (const Value& field : tuple->fields) opened.fields.push_back(Opened(field));
-  return Make(std::move(opened));
-}
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -62,5 +63,9 @@ Value MakeTuple(std::vector<Value> fields);
 
 // Null when it is none.
 const HostTensor* TensorOf(const Value& value);
+std::string ShownTensor(const HostTensor& t);  // its type, as Relay writes it
+bool Matches(const ir::Pattern& pattern, const Value& value);
+// A result whose parts may be values of the type OneOf: what these hold.
+Value OpenResult(const Value& result);
 
 }  // namespace relayvm::reference

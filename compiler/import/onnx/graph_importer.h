@@ -31,6 +31,8 @@ struct CallAttributes {
 
 // What errors call a node: one without a name by its first output.
 const std::string& NameOf(const onnx::NodeProto& node);
+// A domain as tables have it: that of ONNX's own operators is empty.
+std::string_view CanonicalDomain(std::string_view domain);
 
 class GraphImporter {
  public:
