@@ -64,6 +64,8 @@ class Assembler {
       program_.messages.push_back(in->String());
     } else if (word == ".string") {
       program_.strings.push_back(in->String());
+    } else if (word == ".device") {
+      program_.devices.push_back(in->String());
     } else if (word == ".data") {
       AdtInfo& adt = program_.adts.emplace_back();
       adt.name = in->String();
@@ -75,6 +77,7 @@ class Assembler {
       constructor.fields = Types(in, 0);
     } else if (word == ".image") {
       program_.images.emplace_back().cpu_features = in->String();
+      program_.images.back().device = Device(in);
       bytes_ = &images_.emplace_back(std::make_unique<Blob>())->bytes;
       images_.back()->elided = in->EatWord("elided");
     } else if (word == ".hex") {
@@ -84,10 +87,10 @@ class Assembler {
       ParseKernel(in);
     } else if (word == ".type") {
       TensorTypeInfo& type = program_.tensor_types.emplace_back();
-      StaticType(in, &type.dtype, &type.dims);
+      StaticType(in, &type.dtype, &type.dims, &type.device);
     } else if (word == ".constant") {
       ConstantInfo& constant = program_.constants.emplace_back();
-      StaticType(in, &constant.dtype, &constant.dims);
+      StaticType(in, &constant.dtype, &constant.dims, &constant.device);
       constant.name = in->String();
       if (in->EatWord("recipe")) {
         ParseRecipe(in);
@@ -147,8 +150,15 @@ class Assembler {
     return dtype.value_or(DType::kBool);
   }
 
-  void StaticType(TextCursor* in, DType* dtype, std::vector<int64_t>* dims) {
+  // "@1" where it is not the host.
+  static uint8_t Device(TextCursor* in) {
+    return in->Eat('@') ? in->Number<uint8_t>() : uint8_t{0};
+  }
+
+  void StaticType(TextCursor* in, DType* dtype, std::vector<int64_t>* dims,
+                  uint8_t* device = nullptr) {
     *dtype = ParseDTypeWord(in);
+    if (device != nullptr) *device = Device(in);
     in->Expect('[');
     while (in->ok() && !in->Eat(']')) {
       if (!dims->empty()) in->Expect(',');
@@ -245,6 +255,7 @@ class Assembler {
   void ParseKernel(TextCursor* in) {
     KernelInfo& kernel = program_.kernels.emplace_back();
     kernel.name = in->String();
+    kernel.device = Device(in);
     in->ExpectWord("scalars");
     kernel.num_scalars = in->Number<uint16_t>();
     while (in->Peek('s')) {
@@ -461,9 +472,11 @@ class Assembler {
       case OperandKind::IMM64:
         out->Imm64(in->Number<int64_t>());
         break;
-      case OperandKind::DTYPE:
-        out->Type(ParseDTypeWord(in));
+      case OperandKind::DTYPE: {
+        const auto dtype = static_cast<uint32_t>(ParseDTypeWord(in));
+        out->Unit(dtype | static_cast<uint32_t>(Device(in)) << 8);
         break;
+      }
       case OperandKind::FUNC:
         out->Unit(in->Index("f"));
         break;

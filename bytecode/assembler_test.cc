@@ -201,7 +201,8 @@ class RandomCode {
           break;
         }
         case OperandKind::IMM16:
-          instruction.Imm16(static_cast<int16_t>(random_()));
+          // Of a copy, the device: the host.
+          instruction.Imm16(opcode == Opcode::kTensorCopy ? 0 : static_cast<int16_t>(random_()));
           break;
         case OperandKind::IMM32:
           instruction.Imm32(Below(size_t{1} << 31));

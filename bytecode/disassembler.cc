@@ -60,11 +60,14 @@ class Disassembler {
     for (size_t i = 0; i < program_.strings.size(); ++i) {
       Entry("s", i, Line().Add(".string {}", QuoteString(program_.strings[i])));
     }
+    for (size_t i = 0; i < program_.devices.size(); ++i) {
+      Entry("device ", i + 1, Line().Add(".device {}", QuoteString(program_.devices[i])));
+    }
     for (size_t i = 0; i < program_.adts.size(); ++i) Adt(i);
     for (size_t i = 0; i < program_.images.size(); ++i) {
       const ImageInfo& image = program_.images[i];
       Line line;
-      line.Add(".image {}{}", QuoteString(image.cpu_features), options_.data ? "" : " elided");
+      line.Add(".image {}{}{}", QuoteString(image.cpu_features), Device(image.device), Elided());
       line.AddComment(fmt::format("{} bytes", image.elf.size()));
       Entry("image", i, std::move(line));
       Hex(image.elf);
@@ -78,12 +81,12 @@ class Disassembler {
     }
     for (size_t i = 0; i < program_.tensor_types.size(); ++i) {
       const TensorTypeInfo& type = program_.tensor_types[i];
-      Entry("t", i, Line().Add(".type {}", StaticType(type.dtype, type.dims)));
+      Entry("t", i, Line().Add(".type {}", StaticType(type.dtype, type.dims, type.device)));
     }
     for (size_t i = 0; i < program_.constants.size(); ++i) {
       const ConstantInfo& constant = program_.constants[i];
       Line line;
-      line.Add(".constant {} {}", StaticType(constant.dtype, constant.dims),
+      line.Add(".constant {} {}", StaticType(constant.dtype, constant.dims, constant.device),
                QuoteString(constant.name));
       if (constant.recipe != nullptr) {
         line.Add(" recipe {} ({})", QuoteString(constant.recipe->builtin),
@@ -135,8 +138,9 @@ class Disassembler {
     }
   }
 
-  static std::string StaticType(DType dtype, const std::vector<int64_t>& dims) {
-    return fmt::format("{}[{}]", DTypeName(dtype), Joined(dims));
+  static std::string Device(int device) { return device == 0 ? "" : fmt::format("@{}", device); }
+  static std::string StaticType(DType dtype, const std::vector<int64_t>& dims, int device = 0) {
+    return fmt::format("{}{}[{}]", DTypeName(dtype), Device(device), Joined(dims));
   }
 
   static std::string Type(const ValueType& type) {
@@ -186,7 +190,8 @@ class Disassembler {
   void Kernel(size_t index) {
     const KernelInfo& kernel = program_.kernels[index];
     Line line;
-    line.Add(".kernel {} scalars {}", QuoteString(kernel.name), kernel.num_scalars);
+    line.Add(".kernel {}{} scalars {}", QuoteString(kernel.name), Device(kernel.device),
+             kernel.num_scalars);
     for (const FixedScalar& f : kernel.fixed) line.Add(" s{}={}", f.index, f.value);
     line.Add(" buffers (");
     for (const KernelBuffer& b : kernel.buffers) {
@@ -334,7 +339,7 @@ class Disassembler {
       case OperandKind::IMM64:
         return fmt::format("{}", instruction.Immediate(i));
       case OperandKind::DTYPE:
-        return std::string(DTypeName(static_cast<DType>(unit)));
+        return std::string(DTypeName(static_cast<DType>(unit))) + Device(unit >> 8);
       case OperandKind::FUNC:
         Explain(line, program_.functions[unit].name);
         return fmt::format("f{}", unit);

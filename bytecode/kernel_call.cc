@@ -30,8 +30,9 @@ struct Scalar {
 };
 struct Tensor {
   uint64_t stretch = 0;
-  bool typed = false;  // dtype is known
+  bool typed = false;  // dtype and device are known
   DType dtype = DType::kFloat32;
+  uint8_t device = 0;
   std::optional<std::vector<Dim>> dims;
   // What a call was found to have room for when it was checked: that says nothing of the dims.
   std::optional<std::vector<Dim>> room;
@@ -119,7 +120,8 @@ class KernelCallChecker {
   }
   void kConstR(uint16_t, uint16_t index) {
     const ConstantInfo& constant = program_.constants[index];
-    Give(Typed(constant.dtype, {constant.dims.begin(), constant.dims.end()}, false));
+    Give(Typed(constant.dtype, {constant.dims.begin(), constant.dims.end()}, false,
+               constant.device));
   }
   void kDrop(uint16_t reg) {
     Expose(reg & kRegisterMask);
@@ -127,15 +129,15 @@ class KernelCallChecker {
   }
   void kTensorStatic(uint16_t, uint16_t index) {
     const TensorTypeInfo& type = program_.tensor_types[index];
-    Give(Typed(type.dtype, {type.dims.begin(), type.dims.end()}, true));
+    Give(Typed(type.dtype, {type.dims.begin(), type.dims.end()}, true, type.device));
   }
   void kTensorAlloc(uint16_t, DType dtype, OperandUnits dims) {
-    Give(Typed(dtype, Dims(dims), true));
+    Give(Typed(dtype, Dims(dims), true, static_cast<uint8_t>(instruction_.Unit(1) >> 8)));
   }
   void kTensorBox(uint16_t, uint16_t, DType dtype) { Give(Typed(dtype, {}, true)); }
   void kTensorView(uint16_t, uint16_t from, OperandUnits dims) {
     const Tensor& viewed = TensorAt(from & kRegisterMask);
-    Give(viewed.typed ? Typed(viewed.dtype, Dims(dims), false) : Nothing());
+    Give(viewed.typed ? Typed(viewed.dtype, Dims(dims), false, viewed.device) : Nothing());
   }
   void kTensorReuse(uint16_t out, uint16_t from, DType dtype, OperandUnits dims) {
     Give(Typed(dtype, Dims(dims), true));
@@ -145,6 +147,15 @@ class KernelCallChecker {
   }
   void kTensorAppend(uint16_t, uint16_t, uint16_t, DType dtype, OperandUnits dims) {
     Give(Typed(dtype, Dims(dims), true));
+  }
+  void kTensorCopy(uint16_t, uint16_t from, int64_t device) {
+    // The tensor itself, where it is there already.
+    Tensor copy = TensorAt(from & kRegisterMask);
+    copy.owned = copy.typed && copy.device != device;
+    copy.device = static_cast<uint8_t>(device);
+    copy.shares = copy.shared_by = kNoRegister;
+    copy.room.reset();
+    Give(std::move(copy));
   }
   void kTensorDim(uint16_t out, uint16_t from, uint16_t axis) {
     const Tensor& tensor = TensorAt(from & kRegisterMask);
@@ -208,10 +219,11 @@ class KernelCallChecker {
     tensor.stretch = stretch_;
     return tensor;
   }
-  Tensor Typed(DType dtype, std::vector<Dim> dims, bool owned) const {
+  Tensor Typed(DType dtype, std::vector<Dim> dims, bool owned, uint8_t device = 0) const {
     Tensor tensor = Nothing();
     tensor.typed = true;
     tensor.dtype = dtype;
+    tensor.device = device;
     tensor.dims = std::move(dims);
     tensor.owned = owned;
     return tensor;
@@ -428,12 +440,14 @@ class KernelCallChecker {
     Tensor constant;
     if (operand.kind == BufferKind::kConstant) {
       const ConstantInfo& info = program_.constants[operand.index];
-      constant = Typed(info.dtype, {info.dims.begin(), info.dims.end()}, false);
+      constant = Typed(info.dtype, {info.dims.begin(), info.dims.end()}, false, info.device);
     }
     const bool is_register = operand.kind == BufferKind::kRegister;
     Tensor& tensor = is_register ? TensorAt(operand.index) : constant;
     if (tensor.typed && tensor.dtype != expected.dtype)
       return Bad(DTypeMismatch(i, expected.dtype, tensor.dtype));
+    if (tensor.typed && tensor.device != kernel_->device)
+      return Bad(DeviceMismatch(i, kernel_->device, tensor.device));
     if (elements && tensor.dims && tensor.dims->size() <= kMaxRankProved) {
       const Dim room = ProductOf(*tensor.dims);
       if (room.is_const() && room.value() < *elements)
@@ -447,6 +461,7 @@ class KernelCallChecker {
     if (!*proved && shape) {
       tensor.typed = true;
       tensor.dtype = expected.dtype;
+      tensor.device = kernel_->device;
       tensor.room = *shape;
     }
     return {};
@@ -550,6 +565,11 @@ Result<std::vector<UnprovedBuffer>> CheckKernelCalls(const Program& program) {
 std::string DTypeMismatch(size_t buffer, DType expected, DType found) {
   return fmt::format("expected {} for buffer {}, found {}", DTypeName(expected), buffer,
                      DTypeName(found));
+}
+
+std::string DeviceMismatch(size_t buffer, int expected, int found) {
+  return fmt::format("expected buffer {} on device {}, found it on device {} (0: the host)", buffer,
+                     expected, found);
 }
 
 std::string SizeMismatch(size_t buffer, int64_t expected, int64_t found) {

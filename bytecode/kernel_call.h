@@ -1,5 +1,6 @@
 // What must hold of each call of a kernel, so that it stays inside its buffers (KernelInfo):
-//   - a buffer has the kernel's dtype (a slot of the arena has none) and room for its shape;
+//   - a buffer has the kernel's dtype (a slot of the arena has none), lies on its device, and has
+//     room for its shape;
 //   - a written buffer is no constant, no input of the host, and no other value's memory: a tensor
 //     that one register holds, or a slot; and no other buffer of the call overlaps it, but for the
 //     one that it may share;
@@ -43,6 +44,7 @@ Result<std::vector<UnprovedBuffer>> CheckKernelCalls(const Program& program);
 
 // "expected float32 for buffer 1, found int64", and so on.
 std::string DTypeMismatch(size_t buffer, DType expected, DType found);
+std::string DeviceMismatch(size_t buffer, int expected, int found);
 std::string SizeMismatch(size_t buffer, int64_t expected, int64_t found);
 std::string ScalarMismatch(const FixedScalar& expected, int64_t found);
 

@@ -133,12 +133,14 @@ struct KernelInfo {
   std::vector<FixedScalar> fixed;  // ordered by index
   SizeFormula units;               // at most; none: any number (a host's kernels only)
   SizeFormula scratch;             // bytes, at least; none: 0
+  uint8_t device = 0;              // that runs it, and has all its buffers (Program::devices)
   std::optional<BatchedKernelInfo> batched;
 };
 
 struct TensorTypeInfo {  // operand TYPE
   DType dtype;
   std::vector<int64_t> dims;
+  uint8_t device = 0;
 };
 
 // A tensor that a recipe reads.
@@ -169,6 +171,7 @@ struct ConstantInfo {
   // from a compiler.
   SharedBytes data;
   std::shared_ptr<const RecipeInfo> recipe = nullptr;  // or null
+  uint8_t device = 0;  // where kernels and registers have it
 };
 
 // What a file holds of it.
@@ -182,6 +185,7 @@ inline uint64_t BytesInFile(const ConstantInfo& constant) {
 struct ImageInfo {
   std::string cpu_features;  // see KernelImage::cpu_features
   std::span<const uint8_t> elf;
+  uint8_t device = 0;  // of another one than the host: whatever that loads
 };
 
 struct Program {
@@ -199,7 +203,10 @@ struct Program {
   // The texts of constants of strings: a text's id is its position. The first is empty. None: the
   // program has no strings.
   std::vector<std::string> strings;
-  std::vector<ImageInfo> images;
+  std::vector<ImageInfo> images;  // by device, the host's first
+  // Processors with memory of their own that it runs on, by name (vm/device/device.h): device i is
+  // devices[i - 1], device 0 is the host.
+  std::vector<std::string> devices;
   // Of a file that holds the program for several processors: what each needs (see
   // ImageInfo::cpu_features), this one included, the least first. The writer takes programs.
   std::vector<std::string> targets;

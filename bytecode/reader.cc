@@ -135,6 +135,7 @@ class Converter {
     Each(from.source_files(), &to->source_files, &Converter::String);
     Each(from.strings(), &to->strings, &Converter::String);
     Each(from.images(), &to->images, &Converter::Image);
+    Each(from.devices(), &to->devices, &Converter::String);
     return std::move(error_);
   }
 
@@ -240,6 +241,7 @@ class Converter {
     to->builtin = from->builtin();
     Raw(from->entries(), &to->entries);
     to->num_scalars = from->num_scalars();
+    to->device = from->device();
     Each(from->buffers(), &to->buffers, &Converter::Buffer);
     Raw(from->fixed(), &to->fixed);
     Raw(from->units(), &to->units);
@@ -273,6 +275,7 @@ class Converter {
   }
 
   void TensorType(const fbs::TensorType* from, TensorTypeInfo* to) {
+    to->device = from->device();
     to->dtype = static_cast<DType>(from->dtype());
     Raw(from->dims(), &to->dims);
   }
@@ -287,6 +290,7 @@ class Converter {
   }
 
   void Constant(const fbs::Constant* from, ConstantInfo* to) {
+    to->device = from->device();
     to->dtype = static_cast<DType>(from->dtype());
     Raw(from->dims(), &to->dims);
     String(from->name(), &to->name);
@@ -315,6 +319,7 @@ class Converter {
   }
 
   void Image(const fbs::Image* from, ImageInfo* to) {
+    to->device = from->device();
     String(from->cpu_features(), &to->cpu_features);
     to->elf = Segment(from->elf(), kSegmentAlignment, "kernel image");
     if (error_.ok() && Spend(0) && Checksum64(to->elf) != from->checksum()) {

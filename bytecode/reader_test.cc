@@ -224,7 +224,7 @@ TEST_CASE("reader: versions") {
   CHECK(ReadProgram(other).status().code() == StatusCode::kUnsupported);
   other = file;
   Reseal(&other, [](FileHeader* h) { h->minor = kFormatMinor + 1; });
-  CHECK(ErrorOf(other) == ".vmx format 1.3, this runtime reads up to 1.2: use a newer runtime");
+  CHECK(ErrorOf(other) == ".vmx format 1.4, this runtime reads up to 1.3: use a newer runtime");
   other = file;
   Reseal(&other, [](FileHeader* h) { h->minor = 0; });
   CHECK(ErrorOf(other) ==

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -168,16 +169,29 @@ Status CheckRecipe(const ConstantInfo& constant, uint64_t bytes) {
                                   bytes, of_inputs, kMaxRecipeGrowth));
 }
 
+// Of a kernel, an image or a tensor.
+Status CheckDevice(const Program& program, uint8_t device, DType dtype = DType::kBool) {
+  if (device > program.devices.size())
+    return InvalidInput(
+        fmt::format("device {}, the program has {}", device, program.devices.size()));
+  if (device != 0 && dtype == DType::kString)
+    return InvalidInput(fmt::format("strings on device {}, expected on the host", device));
+  return {};
+}
+
 Status CheckTensors(const Program& program) {
   for (size_t i = 0; i < program.tensor_types.size(); ++i) {
     const TensorTypeInfo& type = program.tensor_types[i];
-    Result<uint64_t> bytes = StaticTensorBytes(type.dtype, type.dims);
-    if (!bytes.ok()) return bytes.status().WithContext(fmt::format("tensor type {}", i));
+    Status status = StaticTensorBytes(type.dtype, type.dims).status();
+    if (status.ok()) status = CheckDevice(program, type.device, type.dtype);
+    if (!status.ok()) return status.WithContext(fmt::format("tensor type {}", i));
   }
   for (size_t i = 0; i < program.constants.size(); ++i) {
     const ConstantInfo& constant = program.constants[i];
     Result<uint64_t> bytes = StaticTensorBytes(constant.dtype, constant.dims);
     if (!bytes.ok()) return bytes.status().WithContext(fmt::format("constant {}", i));
+    if (Status s = CheckDevice(program, constant.device, constant.dtype); !s.ok())
+      return s.WithContext(fmt::format("constant {}", i));
     if (constant.recipe != nullptr) {
       if (Status s = CheckRecipe(constant, *bytes); !s.ok())
         return s.WithContext(fmt::format("recipe of constant {}", i));
@@ -235,7 +249,8 @@ Status CheckBatchedKernel(const Program& program, const KernelInfo& kernel) {
     return InvalidInput(fmt::format("batched kernel k{} is out of range {}", batched.kernel,
                                     program.kernels.size()));
   const KernelInfo& other = program.kernels[batched.kernel];
-  if (other.builtin != kernel.builtin || other.batched || !other.fixed.empty())
+  if (other.builtin != kernel.builtin || other.batched || !other.fixed.empty() ||
+      other.device != kernel.device)
     return InvalidInput(fmt::format("kernel '{}' is no batched form of it", other.name));
   if (other.buffers.size() != kernel.buffers.size() ||
       other.num_scalars != batched.scalars.size()) {
@@ -265,15 +280,36 @@ Status CheckBatchedKernel(const Program& program, const KernelInfo& kernel) {
   return {};
 }
 
+// That it can be called with tensors of its device alone, one by one.
+Status CheckOnDevice(const Program& program, const KernelInfo& kernel) {
+  if (kernel.device == 0) return {};
+  if (kernel.batched) return InvalidInput("it has a batched form, and is not the host's");
+  if (kernel.buffers.empty()) return InvalidInput("it has no buffers, and is not the host's");
+  for (const KernelBuffer& buffer : kernel.buffers)
+    RELAYVM_RETURN_IF_ERROR(CheckDevice(program, kernel.device, buffer.dtype));
+  return {};
+}
+
 Status CheckKernels(const Program& program) {
-  std::vector<ImageLayout> layouts;
+  if (program.devices.size() > std::numeric_limits<uint8_t>::max())
+    return InvalidInput(fmt::format("{} devices, the limit is 255", program.devices.size()));
+  std::vector<ImageLayout> layouts;  // by image; of another device's nothing is known
   for (size_t i = 0; i < program.images.size(); ++i) {
-    Result<ImageLayout> layout = ParseImage(program.images[i].elf);
-    if (!layout.ok()) return layout.status().WithContext(fmt::format("image {}", i));
-    layouts.push_back(*std::move(layout));
+    const uint8_t device = program.images[i].device;
+    Status status = CheckDevice(program, device);
+    if (status.ok() && i > 0 && device < program.images[i - 1].device)
+      status = InvalidInput("images are not in the order of their devices");
+    layouts.emplace_back();
+    if (status.ok() && device == 0) {
+      Result<ImageLayout> layout = ParseImage(program.images[i].elf);
+      status = layout.status();
+      if (layout.ok()) layouts.back() = *std::move(layout);
+    }
+    if (!status.ok()) return status.WithContext(fmt::format("image {}", i));
   }
   for (const KernelInfo& kernel : program.kernels) {
     Status status = CheckKernelInterface(kernel);
+    if (status.ok()) status = CheckOnDevice(program, kernel);
     if (status.ok() && kernel.batched) status = CheckBatchedKernel(program, kernel);
     if (!status.ok()) return status.WithContext(fmt::format("kernel '{}'", kernel.name));
     size_t expected = kernel.builtin ? 0 : layouts.size();
@@ -281,11 +317,13 @@ Status CheckKernels(const Program& program) {
       return InvalidInput(fmt::format("kernel '{}' has {} entries, expects {}", kernel.name,
                                       kernel.entries.size(), expected));
     }
-    if (!kernel.builtin && layouts.empty()) {
-      return InvalidInput(
-          fmt::format("kernel '{}' is compiled, and the program has no image", kernel.name));
+    const auto is_its = [&](const ImageInfo& image) { return image.device == kernel.device; };
+    if (!kernel.builtin && std::ranges::none_of(program.images, is_its)) {
+      return InvalidInput(fmt::format("kernel '{}' is compiled, and the program has no image{}",
+                                      kernel.name, kernel.device == 0 ? "" : " for its device"));
     }
     for (size_t i = 0; i < expected; ++i) {
+      if (kernel.device != 0 || program.images[i].device != 0) continue;
       if (!layouts[i].IsCode(kernel.entries[i])) {
         return InvalidInput(fmt::format("kernel '{}': entry {:#x} is outside the code of image {}",
                                         kernel.name, kernel.entries[i], i));

@@ -13,6 +13,8 @@
 //   - direct calls: counts of arguments and the bank of the result match the callee; returns match
 //     returns_scalar; a tail call's callee returns the caller's bank; closure.new captures as many
 //     values as the function expects, and that function takes and returns objects only;
+//   - devices: those of kernels, tensors, constants and images are the program's; a kernel's
+//     constants and slots are on its device;
 //   - kernel calls: counts of scalars and buffers match the kernel; what is written is neither a
 //     constant nor overlaps another buffer; dtypes, sizes, units of work and scratch are right where
 //     the code shows them (kernel_call.h);

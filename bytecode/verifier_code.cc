@@ -140,7 +140,8 @@ class CodeVerifier {
       case OperandKind::IMM64:
         return {};
       case OperandKind::DTYPE:
-        if (unit > 0xFF || !IsValidDType(static_cast<uint8_t>(unit)))
+        if (!IsValidDType(static_cast<uint8_t>(unit)) ||
+            (unit > 0xFF && instruction_.opcode != Opcode::kTensorAlloc))
           return Bad(fmt::format("unknown dtype {}", unit));
         return {};
       case OperandKind::FUNC:
@@ -247,16 +248,36 @@ class CodeVerifier {
                              kernel.name, kernel.num_scalars, kernel.buffers.size(), scalars,
                              buffers));
     }
+    // What registers hold, a call of another device's kernel finds out.
+    const std::span<const uint16_t> units = instruction_.List(list_operand + 1);
+    for (size_t i = 0; i < units.size(); i += 2) {
+      const auto kind = static_cast<BufferKind>(units[i] & 0xFF);
+      const int device =
+          kind == BufferKind::kConstant ? program_.constants[units[i + 1]].device : 0;
+      if (kind == BufferKind::kRegister || device == kernel.device) continue;
+      return Bad(fmt::format("kernel '{}' is of device {}, its buffer {} of device {}", kernel.name,
+                             kernel.device, i / 2, device));
+    }
     return {};
+  }
+
+  // Memory on a device.
+  Status CheckDevice(int64_t device, DType dtype = DType::kBool) const {
+    if (device < 0 || static_cast<uint64_t>(device) > program_.devices.size())
+      return Bad(fmt::format("device {}, the program has {}", device, program_.devices.size()));
+    if (device == 0 || dtype != DType::kString) return {};
+    return Bad(fmt::format("strings on device {}, expected on the host", device));
   }
 
   // The calls after kKernels.
   Status CheckTogether() {
     if (together_ == 0) return {};
     --together_;
-    if (instruction_.opcode == Opcode::kKernel || instruction_.opcode == Opcode::kKernel1)
+    if ((instruction_.opcode == Opcode::kKernel || instruction_.opcode == Opcode::kKernel1) &&
+        instruction_.Unit(0) < program_.kernels.size() &&
+        program_.kernels[instruction_.Unit(0)].device == 0)
       return {};
-    return Bad("expected a call of a kernel, as the instruction 'kernels' before says");
+    return Bad("expected a call of a host's kernel, as the instruction 'kernels' before says");
   }
 
   Status CheckKernels() {
@@ -341,6 +362,10 @@ class CodeVerifier {
       }
       case Opcode::kDimShape:
         return CheckShapeLists();
+      case Opcode::kTensorAlloc:
+        return CheckDevice(instruction_.Unit(1) >> 8, static_cast<DType>(instruction_.Unit(1)));
+      case Opcode::kTensorCopy:
+        return CheckDevice(instruction_.Immediate(2));
       default:
         return {};
     }

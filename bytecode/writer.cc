@@ -99,6 +99,7 @@ class SizeBound {
     for (const std::string& s : program.messages) String(s);
     for (const std::string& s : program.source_files) String(s);
     for (const std::string& s : program.strings) String(s);
+    for (const std::string& s : program.devices) String(s);
     for (const ImageInfo& image : program.images) Named(image.cpu_features);
   }
   void AddAlternative(const Program& program) {
@@ -230,7 +231,8 @@ class ProgramBuilder {
     auto adts = Each(program.adts, [&](const AdtInfo& a) { return Adt(a); });
     auto kernels = Each(program.kernels, [&](const KernelInfo& k) { return Kernel(k); });
     auto types = Each(program.tensor_types, [&](const TensorTypeInfo& t) {
-      return fbs::CreateTensorType(b_, static_cast<uint8_t>(t.dtype), Scalars<int64_t>(t.dims));
+      return fbs::CreateTensorType(b_, static_cast<uint8_t>(t.dtype), Scalars<int64_t>(t.dims),
+                                   t.device);
     });
     auto next = layout.constants.begin();
     auto constants = Each(program.constants, [&](const ConstantInfo& c) {
@@ -239,10 +241,11 @@ class ProgramBuilder {
       const auto dtype = static_cast<uint8_t>(c.dtype);
       if (c.recipe != nullptr) {
         auto recipe = Recipe(*c.recipe, file, &next);
-        return fbs::CreateConstant(b_, dtype, dims, name, nullptr, 0, recipe);
+        return fbs::CreateConstant(b_, dtype, dims, name, nullptr, 0, recipe, c.device);
       }
       const PlacedConstant& placed = file.constants[*next++];
-      return fbs::CreateConstant(b_, dtype, dims, name, &placed.segment, placed.checksum);
+      return fbs::CreateConstant(b_, dtype, dims, name, &placed.segment, placed.checksum, 0,
+                                 c.device);
     });
     auto messages =
         Each(program.messages, [&](const std::string& s) { return b_.CreateString(s); });
@@ -251,7 +254,8 @@ class ProgramBuilder {
     auto images = Each(program.images, [&](const ImageInfo& image) {
       auto i = static_cast<size_t>(&image - program.images.data());
       auto features = b_.CreateString(image.cpu_features);
-      return fbs::CreateImage(b_, features, &layout.images[i], layout.image_checksums[i]);
+      return fbs::CreateImage(b_, features, &layout.images[i], layout.image_checksums[i],
+                              image.device);
     });
     static const std::vector<PlacedProgram> kNone;
     const std::vector<PlacedProgram>& others = index == 0 ? file.others : kNone;
@@ -263,9 +267,10 @@ class ProgramBuilder {
     auto hosts =
         Each(program.host_functions, [&](const HostFunctionInfo& h) { return HostFunction(h); });
     auto strings = Each(program.strings, [&](const std::string& s) { return b_.CreateString(s); });
-    auto root =
-        fbs::CreateProgram(b_, program.bytecode_version, functions, code, exports, adts, kernels,
-                           types, constants, messages, files, images, alternatives, hosts, strings);
+    auto devices = Each(program.devices, [&](const std::string& s) { return b_.CreateString(s); });
+    auto root = fbs::CreateProgram(b_, program.bytecode_version, functions, code, exports, adts,
+                                   kernels, types, constants, messages, files, images, alternatives,
+                                   hosts, strings, devices);
     fbs::FinishProgramBuffer(b_, root);
   }
 
@@ -322,7 +327,7 @@ class ProgramBuilder {
       return fbs::CreateBatchedKernel(b_, form.kernel, shared, Scalars<uint16_t>(form.scalars));
     });
     return fbs::CreateKernel(b_, name, k.builtin, entries, static_cast<uint16_t>(k.buffers.size()),
-                             k.num_scalars, buffers, fixed, units, scratch, batched);
+                             k.num_scalars, buffers, fixed, units, scratch, batched, k.device);
   }
 
   Offset<fbs::Recipe> Recipe(const RecipeInfo& recipe, const FileLayout& file,
@@ -552,6 +557,7 @@ class GrowingPages {
 }  // namespace
 
 uint16_t LeastFormatMinor(const Program& program) {
+  if (!program.devices.empty()) return kMinorOfDevices;
   for (const ConstantInfo& constant : program.constants) {
     if (constant.recipe != nullptr) return kMinorOfRecipes;
   }

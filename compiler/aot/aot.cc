@@ -398,6 +398,11 @@ Result<AotObject> CompileAhead(const Program& program, const AotOptions& options
             fmt::format("--executor aot: @{} is a function of the host; run the program in the VM",
                         program.host_functions[0].name)};
   }
+  if (!program.devices.empty()) {
+    return {StatusCode::kUnsupported,
+            fmt::format("--executor aot: the program runs on device '{}'; run it in the VM",
+                        program.devices[0])};
+  }
   RELAYVM_RETURN_IF_ERROR(CheckNames(program));
   RELAYVM_ASSIGN_OR_RETURN(const StaticPlan plan, PlanStatically(program));
   const std::string name = ToIdentifier(options.name);

@@ -537,6 +537,12 @@ Result<GraphProgram> BuildGraph(const Program& program) {
         StatusCode::kUnsupported,
         "the graph executor has no tensors of strings; the executor vm runs this program");
   }
+  if (!program.devices.empty()) {
+    return Status(StatusCode::kUnsupported,
+                  fmt::format("the graph executor has no device '{}'; the executor vm runs this "
+                              "program",
+                              program.devices[0]));
+  }
   return Tracer(program).Run();
 }
 

@@ -32,6 +32,7 @@
 #include "vm/border/host_function.h"
 #include "vm/border/model_info.h"
 #include "vm/border/value.h"
+#include "vm/device/device.h"
 #include "vm/kernels/task_pool.h"
 #include "vm/memory/memory_source.h"
 #include "vm/run/executable.h"
@@ -55,6 +56,10 @@ struct RuntimeOptions {
   TaskPool* thread_pool = nullptr;
   // Where large memory comes from; null: from the system. Lives as long as values that lie in it.
   std::shared_ptr<MemorySource> memory;
+  // Devices that programs may run on, found by name; copied. Executables that have run on one keep
+  // it; who keeps it himself gives a pointer that deletes nothing. Their memory counts toward the
+  // limit of a run, not toward memory_limit below.
+  std::span<const std::shared_ptr<Device>> devices;
   // Ended invocations of which up to 1 MiB, the stack and threads' buffers are kept for the next
   // ones. Of others up to 64 KiB stay, of so many that all have 32 MiB, for 10 s after they were
   // used last (with an injected memory nothing does). 0: nothing is kept.
@@ -111,6 +116,7 @@ class Runtime {
   // Calls of a kernel that waited for each other: run as one, or one by one after all.
   void CountBatch(size_t num_calls, bool batched);
   TraceSink* trace() const;
+  std::span<const std::shared_ptr<Device>> devices() const;
 
   struct Impl;
   std::unique_ptr<Impl> impl_;

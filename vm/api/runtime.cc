@@ -66,6 +66,7 @@ void AddWorkspace(const vm::Workspace& workspace, RuntimeStats* stats) {
 
 struct Runtime::Impl {
   RuntimeOptions options;
+  std::vector<std::shared_ptr<Device>> devices;
   size_t machine_memory = 0;
   std::shared_ptr<vm::MemoryBudget> budget;  // null: no limit
   std::unique_ptr<TaskPool> own_pool;        // behind which an injected one is
@@ -221,6 +222,8 @@ Result<std::shared_ptr<Runtime>> Runtime::Create(const RuntimeOptions& options) 
     RELAYVM_ASSIGN_OR_RETURN(impl.own_pool,
                              vm::MakeTaskPool(options.thread_pool, options.num_threads));
     impl.pool = impl.own_pool.get();
+    impl.devices.assign(options.devices.begin(), options.devices.end());
+    impl.options.devices = {};
     return runtime;
   });
 }
@@ -339,6 +342,7 @@ void Runtime::CountBatch(size_t num_calls, bool batched) {
 }
 
 TraceSink* Runtime::trace() const { return impl_->options.trace; }
+std::span<const std::shared_ptr<Device>> Runtime::devices() const { return impl_->devices; }
 
 uint64_t Runtime::NextInvocationId() {
   return impl_->last_id.fetch_add(1, std::memory_order_relaxed) + 1;

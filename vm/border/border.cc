@@ -43,6 +43,8 @@ std::string Describe(const Object* object) {
       return "a function";
     case ObjectKind::kRef:
       return "a reference";
+    case ObjectKind::kDeviceTensor:
+      return "a tensor on a device";
     case ObjectKind::kEmpty:
       return "nothing";
   }
@@ -158,6 +160,7 @@ class TypeChecker {
         return kNoFunctions;
       case ObjectKind::kRef:
         return kNoReferences;
+      case ObjectKind::kDeviceTensor:
       case ObjectKind::kEmpty:
         return Mismatch(item);
     }
@@ -354,7 +357,7 @@ class Exporter {
       case StatusCode::kResourceExhausted:
         return MemoryFailure(heap_, what, asked_bytes_);
       case StatusCode::kInvalidInput:
-        return {code, fmt::format("{} holds a string that has no text", what)};
+        return {code, fmt::format("{} holds {}", what, refusal_)};
       case StatusCode::kUnsupported:
         return {code,
                 "the result holds references that form a cycle; these cannot leave the program"};
@@ -387,9 +390,9 @@ class Exporter {
       ++num_objects_;
       Object* made = Convert(item.from, item.ownership);
       if (made == nullptr) {
-        return poll_.stopped()   ? poll_.answer()
-               : unknown_string_ ? StatusCode::kInvalidInput
-                                 : StatusCode::kResourceExhausted;
+        return poll_.stopped()       ? poll_.answer()
+               : refusal_ != nullptr ? StatusCode::kInvalidInput
+                                     : StatusCode::kResourceExhausted;
       }
       *item.slot = made;
       if (made_bytes_ >= kStep) [[unlikely]] {
@@ -450,6 +453,9 @@ class Exporter {
       case ObjectKind::kRef:
         to = NewSharedRef();
         break;
+      case ObjectKind::kDeviceTensor:
+        refusal_ = "a tensor on a device, which tensor.copy brings to the host";
+        return nullptr;
     }
     if (to == nullptr) {
       asked_bytes_ = from->kind == ObjectKind::kTensor
@@ -498,8 +504,12 @@ class Exporter {
   }
 
   Tensor* ConvertTensor(Tensor* from, Ownership ownership) {
-    if (from->dtype == DType::kString)
-      return ExportStrings(from, &poll_, strings_, &unknown_string_);
+    if (from->dtype == DType::kString) {
+      bool unknown = false;
+      Tensor* packed = ExportStrings(from, &poll_, strings_, &unknown);
+      if (unknown) refusal_ = "a string that has no text";
+      return packed;
+    }
     const bool moves = ownership == Ownership::kAll || from->home == Home::kImmortal ||
                        (ownership == Ownership::kUnique && from->storage() == Storage::kOwned);
     if ((from->bytes() <= kCopyBytes || !moves || IsInOutput(from)) && MayCopy(from))
@@ -585,7 +595,7 @@ class Exporter {
   const bool counts_;
   BorderPoll& poll_;
   const StringTable* strings_;
-  bool unknown_string_ = false;
+  const char* refusal_ = nullptr;  // what cannot be a value; null: nothing is so
   std::vector<Item> work_;
   std::unordered_map<const Object*, Known> known_;  // of those that several hold
   std::vector<Ref*> refs_;

@@ -79,6 +79,7 @@ Tensor* NewHeader(DType dtype, std::span<const int64_t> dims, size_t data_bytes)
   tensor->rank = static_cast<uint8_t>(dims.size());
   tensor->data = reinterpret_cast<char*>(tensor) + header;
   tensor->capacity = data_bytes;
+  tensor->device = 0;
   tensor->storage_code = static_cast<uint8_t>(scalar ? Storage::kScalar : Storage::kInline);
   tensor->external = nullptr;
   std::copy(dims.begin(), dims.end(), tensor->dims);

@@ -189,6 +189,8 @@ Value::Kind Value::kind() const {
       return Kind::kClosure;
     case ObjectKind::kRef:
       return Kind::kRef;
+    case ObjectKind::kDeviceTensor:
+      break;  // does not leave its run
   }
   return Kind::kNone;
 }

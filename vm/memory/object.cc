@@ -20,6 +20,7 @@ Tensor* InitTensor(void* block, DType dtype, int rank, Storage storage) {
   InitObject(tensor, ObjectKind::kTensor);
   tensor->dtype = dtype;
   tensor->rank = static_cast<uint8_t>(rank);
+  tensor->device = 0;
   tensor->storage_code = static_cast<uint8_t>(storage);
   tensor->owner = nullptr;
   return tensor;
@@ -34,6 +35,9 @@ void FreeTensor(Heap& heap, Tensor* tensor) {
       break;
     case Storage::kOwned:
       heap.FreeLarge(tensor->data, tensor->capacity);
+      break;
+    case Storage::kDevice:
+      tensor->place->free(tensor->place, heap, tensor);
       break;
     case Storage::kView: {
       Tensor* owner = tensor->owner;
@@ -76,6 +80,8 @@ const char* ObjectKindName(ObjectKind kind) {
       return "a closure";
     case ObjectKind::kRef:
       return "a reference";
+    case ObjectKind::kDeviceTensor:
+      return "a tensor on a device";
   }
   return "an unknown object";
 }
@@ -88,7 +94,7 @@ int64_t Tensor::num_elements() const {
 }
 
 void Destroy(Heap& heap, Object* object) {
-  if (object->kind == ObjectKind::kTensor) return FreeTensor(heap, static_cast<Tensor*>(object));
+  if (IsTensor(object)) return FreeTensor(heap, static_cast<Tensor*>(object));
   // The three kinds with fields have the link at the same place.
   Object* pending = object;
   static_cast<Adt*>(object)->next = nullptr;
@@ -101,7 +107,7 @@ void Destroy(Heap& heap, Object* object) {
       if (count >= kUncounted) continue;
       if (count > 1) {
         child->count.store(count - 1, std::memory_order_relaxed);
-      } else if (child->kind == ObjectKind::kTensor) {
+      } else if (IsTensor(child)) {
         FreeTensor(heap, static_cast<Tensor*>(child));
       } else {
         static_cast<Adt*>(child)->next = pending;
@@ -195,11 +201,28 @@ Tensor* NewView(Heap& heap, Tensor* owner, int rank, char* data, size_t bytes) {
   void* block = heap.AllocateSmall(TensorHeaderBytes(rank));
   if (block == nullptr) return nullptr;
   Tensor* view = InitTensor(block, owner->dtype, rank, Storage::kView);
+  view->kind = owner->kind;
+  view->device = owner->device;
   view->owner = owner;
   Retain(owner);
   view->data = data;
   view->capacity = bytes;
   return view;
+}
+
+Tensor* NewDeviceTensor(Heap& heap, DType dtype, std::span<const int64_t> dims, uint8_t device,
+                        DevicePlace* place, void* data, size_t bytes) {
+  const auto rank = static_cast<int>(dims.size());
+  void* block = heap.AllocateSmall(TensorHeaderBytes(rank));
+  if (block == nullptr) return nullptr;
+  Tensor* tensor = InitTensor(block, dtype, rank, Storage::kDevice);
+  tensor->kind = ObjectKind::kDeviceTensor;
+  tensor->device = device;
+  tensor->place = place;
+  tensor->data = static_cast<char*>(data);
+  tensor->capacity = bytes;
+  std::ranges::copy(dims, tensor->dims);
+  return tensor;
 }
 
 Tensor* NewOutputTensor(Heap& heap, DType dtype, int rank, char* data, size_t bytes) {

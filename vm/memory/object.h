@@ -29,7 +29,9 @@ namespace relayvm::vm {
 
 class Heap;
 
-enum class ObjectKind : uint8_t { kEmpty, kTensor, kAdt, kClosure, kRef };
+// kDeviceTensor is a Tensor whose memory is a device's: a kind of its own, so that whoever asks for
+// a tensor, to read its data, asks for one of the host.
+enum class ObjectKind : uint8_t { kEmpty, kTensor, kAdt, kClosure, kRef, kDeviceTensor };
 enum class Home : uint8_t { kLocal, kShared, kImmortal };
 
 // "a tensor", "a closure", ...
@@ -51,6 +53,7 @@ enum class Storage : uint8_t {
   kView,      // that of `owner`
   kExternal,  // anywhere; `external` says how to give it back
   kOutput,    // the caller's, for a tensor of the result (output_places.h); copied where it leaves
+  kDevice,    // a device's, from `place`
 };
 
 // Memory that came from outside, or that left its heap.
@@ -60,15 +63,23 @@ struct ExternalMemory {
   bool is_callers = false;                // of Value::WrapTensor, also where this is a part of it
 };
 
+struct Tensor;
+// Where tensors of kDeviceTensor have their memory; of one run.
+struct DevicePlace {
+  void (*free)(DevicePlace* self, Heap& heap, Tensor* tensor);
+};
+
 struct Tensor : Object {
   DType dtype;
   uint8_t rank;
   char* data;              // 64-byte aligned, a scalar's 16; meaningless without elements
-  uint64_t capacity : 56;  // bytes at data
+  uint64_t capacity : 48;  // bytes at data
+  uint64_t device : 8;  // 0: the host
   uint64_t storage_code : 8;
   union {
     Tensor* owner;             // kView; never a view itself
     ExternalMemory* external;  // kExternal
+    DevicePlace* place;        // kDevice
   };
   int64_t dims[];  // room for room_for_dims() of them
 
@@ -131,6 +142,7 @@ inline std::span<Object*> FieldsOf(Object* object) {
     case ObjectKind::kRef:
       return {&static_cast<Ref*>(object)->content, 1};
     case ObjectKind::kTensor:
+    case ObjectKind::kDeviceTensor:
     case ObjectKind::kEmpty:
       return {};
   }
@@ -167,6 +179,12 @@ Ref* NewRef(Heap& heap);
 Tensor* NewTensor(Heap& heap, DType dtype, int rank, size_t bytes);
 // A view of `owner` (retained), or of what it views: `bytes` at `data`.
 Tensor* NewView(Heap& heap, Tensor* owner, int rank, char* data, size_t bytes);
+// At memory of a device, which `place` frees; null without memory for the header.
+Tensor* NewDeviceTensor(Heap& heap, DType dtype, std::span<const int64_t> dims, uint8_t device,
+                        DevicePlace* place, void* data, size_t bytes);
+inline bool IsTensor(const Object* o) {
+  return o->kind == ObjectKind::kTensor || o->kind == ObjectKind::kDeviceTensor;
+}
 // In memory that outlives the heap's objects; null without memory for the header.
 Tensor* NewOutputTensor(Heap& heap, DType dtype, int rank, char* data, size_t bytes);
 

@@ -42,6 +42,21 @@ size_t ScratchBytes(const Instruction& instruction) {
   return words * 8;
 }
 
+// What a kernel of a device is to the interpreter, which calls none of it: LaunchKernel does not,
+// and the check of a call that CheckDeviceCall asks for fails before.
+int32_t NotOnHost(const RelayvmKernelEnv*, const RelayvmKernelArgs*, uint32_t, uint32_t) {
+  return RELAYVM_KERNEL_INVALID_ARGUMENT;
+}
+
+// Asks for the check of each call of a device's kernel, so that none runs with tensors of the host.
+void CheckDeviceCall(const Program& program, const Instruction& instruction, uint16_t* units) {
+  const bool ranged = instruction.opcode == Opcode::kKernel;
+  if (!ranged && instruction.opcode != Opcode::kKernel1) return;
+  if (program.kernels[instruction.Unit(0)].device == 0) return;
+  const std::span<const uint16_t> buffers = instruction.List(ranged ? 5 : 2);
+  units[buffers.data() - instruction.units.data()] |= kCheckCall;
+}
+
 // Asks for checks of what is proved of the call of a kernel, whose code starts at `units`.
 void CheckProvedToo(const Instruction& instruction, uint16_t* units) {
   const bool ranged = instruction.opcode == Opcode::kKernel;
@@ -190,17 +205,18 @@ Result<std::shared_ptr<const Executable>> Executable::Link(Program program,
 
 Status Executable::LinkKernels(const LoadOptions& options) {
   bool compiled = std::any_of(program_->kernels.begin(), program_->kernels.end(),
-                              [](const KernelInfo& k) { return !k.builtin; });
+                              [](const KernelInfo& k) { return !k.builtin && k.device == 0; });
   if (compiled) {
     if (!options.allow_images) {
       return {StatusCode::kUnsupported,
               "the program has kernels of native code, which it is loaded without "
               "(LoadOptions::allow_images)"};
     }
-    if (program_->images.empty())
-      return {StatusCode::kInvalidInput, "the program has kernels, but no kernel image"};
-    RELAYVM_ASSIGN_OR_RETURN(size_t index,
-                             ChooseImage(program_->images, CpuFeatures::OfThisMachine()));
+    // The verifier has seen that there is one, and that the host's are the first.
+    const auto of_host = std::ranges::count(program_->images, 0, &ImageInfo::device);
+    RELAYVM_ASSIGN_OR_RETURN(
+        size_t index, ChooseImage(std::span(program_->images).first(static_cast<size_t>(of_host)),
+                                  CpuFeatures::OfThisMachine()));
     const auto kind = options.perf_map ? MappedImage::Kind::kAnonymous : MappedImage::Kind::kSealed;
     RELAYVM_ASSIGN_OR_RETURN(linked_->image, MappedImage::Map(program_->images[index].elf, kind));
     image_index_ = static_cast<int>(index);
@@ -209,7 +225,9 @@ Status Executable::LinkKernels(const LoadOptions& options) {
   for (const KernelInfo& kernel : program_->kernels) {
     RelayvmKernelFn fn = nullptr;
     bool polls = true;
-    if (kernel.builtin) {
+    if (kernel.device != 0) {
+      fn = NotOnHost;
+    } else if (kernel.builtin) {
       const auto of_name = [&](const Builtin& b) { return b.name == kernel.name; };
       const auto host = std::find_if(options.kernels.begin(), options.kernels.end(), of_name);
       if (host != options.kernels.end()) {
@@ -298,6 +316,7 @@ Status Executable::MakeFunctions(const LoadOptions& options) {
       Instruction instruction;
       RELAYVM_RETURN_IF_ERROR(DecodeInstruction(units, at, &instruction));
       scratch = std::max(scratch, ScratchBytes(instruction));
+      CheckDeviceCall(*program_, instruction, linked_->code.data() + f.code_offset + at);
       if (check_proved) CheckProvedToo(instruction, linked_->code.data() + f.code_offset + at);
       at += instruction.size();
     }
@@ -347,6 +366,7 @@ Status Executable::MakeConstants() {
     // Kernels never write to constants, as the verifier has proved.
     tensor->data = const_cast<char*>(reinterpret_cast<const char*>(constant.data.data()));
     tensor->capacity = constant.data.size();
+    tensor->device = 0;
     tensor->storage_code = static_cast<uint8_t>(vm::Storage::kExternal);
     tensor->external = nullptr;
     std::copy(constant.dims.begin(), constant.dims.end(), tensor->dims);

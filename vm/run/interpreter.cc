@@ -160,7 +160,7 @@ dispatch:
     NEXT(3);
   }
   CASE(kConstR) : {
-    SET_OBJECT(1, linked_.constants[pc[2]]);
+    SET_OBJECT(1, constants_[pc[2]]);
     NEXT(3);
   }
   CASE(kDrop) : {
@@ -355,7 +355,7 @@ dispatch:
   CASE(kTensorView) : {
     const uint32_t rank = pc[3];
     Object* from = R(2);
-    EXPECT_KIND(from, ObjectKind::kTensor);
+    EXPECT_TENSOR(from);
     Tensor* tensor = View(frame, pc, from, TAKES(2), pc + 4, rank);
     if (tensor == nullptr) [[unlikely]]
       return false;
@@ -402,7 +402,7 @@ dispatch:
   }
   CASE(kTensorDim) : {
     Object* object = R(2);
-    EXPECT_KIND(object, ObjectKind::kTensor);
+    EXPECT_TENSOR(object);
     auto* tensor = static_cast<Tensor*>(object);
     if (pc[3] >= tensor->rank) [[unlikely]]
       return FailField(frame, pc, pc[3], tensor->rank, "axis");
@@ -461,12 +461,16 @@ dispatch:
       bits |= kind;
       if ((kind & 0xFF) == static_cast<uint16_t>(BufferKind::kRegister)) {
         Object* object = objects[index];
-        EXPECT_KIND(object, ObjectKind::kTensor);
+        if (object->kind != ObjectKind::kTensor) [[unlikely]] {
+          pc = LaunchKernel(frame, pc);
+          if (pc == nullptr) return false;
+          DISPATCH();
+        }
         buffer_block[i] = static_cast<Tensor*>(object)->data;
       } else if ((kind & 0xFF) == static_cast<uint16_t>(BufferKind::kSlot)) {
         buffer_block[i] = frame->arena + frame->function->slots[index].offset;
       } else {
-        buffer_block[i] = linked_.constants[index]->data;
+        buffer_block[i] = constants_[index]->data;
       }
     }
     const uint32_t unproved = bits & (kCheckBuffer | kCheckCall);
@@ -537,6 +541,14 @@ dispatch:
     if (!CallHost(frame, pc)) [[unlikely]]
       return false;
     NEXT(4 + pc[3]);
+  }
+
+  // --- Devices ---
+  CASE(kTensorCopy) : {
+    POLL(1);
+    if (!CopyTensor(frame, pc)) [[unlikely]]
+      return false;
+    NEXT(4);
   }
 
   // --- Scalars: what semantics.h says ---

@@ -28,6 +28,7 @@
 namespace relayvm::vm {
 
 struct BatchedCall;  // batch.h
+class DeviceRun;     // device_run.h
 class OutputPlaces;  // output_places.h
 struct RunCounters;  // run_counters.h
 
@@ -59,6 +60,11 @@ struct InterpreterContext : KernelResources, Interrupts {
   // that does so.
   bool batches = false;
   BatchedCall* batched_call = nullptr;
+
+  // Of a program that runs on devices; else null. Whether the run has ended, but for what is under
+  // way there: nothing stops it then.
+  DeviceRun* devices = nullptr;
+  bool ends = false;
 
   // Where tensors of the result are made; null: in the heap.
   const OutputPlaces* places = nullptr;

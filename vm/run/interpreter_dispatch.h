@@ -122,6 +122,13 @@ inline void ClearRegisters(Frame* frame, uint32_t num_scalars, uint32_t num_obje
       return FailKind(frame, pc, expected_kind, object); \
   } while (false)
 
+// Of the host or a device: where the data is not read.
+#define EXPECT_TENSOR(object)                                  \
+  do {                                                         \
+    if (!IsTensor(object)) [[unlikely]]                        \
+      return FailKind(frame, pc, ObjectKind::kTensor, object); \
+  } while (false)
+
 #define POLL(cost)                                                                 \
   do {                                                                             \
     fuel_ -= (cost);                                                               \

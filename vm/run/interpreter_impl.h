@@ -101,6 +101,15 @@ class Interpreter {
                        const int64_t* scalars);
   bool FailKernelCall(Frame* frame, const uint16_t* pc, const std::string& message, bool proved,
                       StatusDetail detail = {});
+  // --- Devices; in interpreter_device.cc ---
+  Tensor* NewOnDevice(Frame* frame, const uint16_t* pc, uint8_t device, DType dtype,
+                      std::span<const int64_t> dims, int64_t bytes);
+  // A call of a kernel with tensors of a device; the next instruction, or null.
+  const uint16_t* LaunchKernel(Frame* frame, const uint16_t* pc);
+  bool CopyTensor(Frame* frame, const uint16_t* pc);
+  // After a wait that gave `code`: true where all is well.
+  bool CheckDevice(Frame* frame, const uint16_t* pc, uint8_t device, StatusCode code);
+
   // Runs a kernel over its range, on several threads where that pays.
   bool RunKernel(Frame* frame, const uint16_t* pc, const KernelCall& call);
   // The calls after the instruction kernels at pc, side by side; the next instruction: pc's own
@@ -126,6 +135,7 @@ class Interpreter {
 
   const Executable& executable_;
   const LinkedProgram& linked_;
+  Tensor* const* const constants_;  // where they are for this run
   InterpreterContext& context_;
   Heap& heap_;
   RunCounters& counters_;

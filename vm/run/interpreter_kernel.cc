@@ -43,6 +43,14 @@ bool MayWrite(const Tensor* tensor, const Tensor* beside) {
 bool Interpreter::CheckKernelCall(Frame* frame, const uint16_t* pc, const uint16_t* buffers,
                                   const int64_t* scalars) {
   const KernelInfo& kernel = executable_.program().kernels[pc[1]];
+  for (size_t i = 0; i < kernel.buffers.size(); ++i) {
+    // The verifier has seen to the others.
+    if (static_cast<BufferKind>(buffers[2 * i] & 0xFF) != BufferKind::kRegister) continue;
+    const int found = static_cast<Tensor*>(frame->objects()[buffers[2 * i + 1]])->device;
+    if (found != kernel.device)
+      return FailKernelCall(frame, pc, DeviceMismatch(i, kernel.device, found), false,
+                            {.expected = {kernel.device}, .found = {found}});
+  }
   if ((buffers[0] & kCheckCall) != 0) {
     const bool proved = (buffers[0] & kProvedCall) != 0;
     for (const FixedScalar& fixed : kernel.fixed) {
@@ -78,7 +86,7 @@ bool Interpreter::CheckKernelCall(Frame* frame, const uint16_t* pc, const uint16
     const uint16_t index = buffers[2 * i + 1];
     const Tensor* tensor = kind == BufferKind::kSlot       ? nullptr
                            : kind == BufferKind::kRegister ? static_cast<Tensor*>(objects[index])
-                                                           : linked_.constants[index];
+                                                           : constants_[index];
     if (tensor != nullptr && tensor->dtype != expected.dtype)
       return FailKernelCall(frame, pc, DTypeMismatch(i, expected.dtype, tensor->dtype), proved,
                             {.expected_text = std::string(DTypeName(expected.dtype)),

@@ -215,7 +215,8 @@ class Generator {
           break;
         }
         case OperandKind::IMM16:
-          op.Imm16(static_cast<int16_t>(Below(20)) - 10);
+          // Of a copy, the device: the host.
+          op.Imm16(opcode == Opcode::kTensorCopy ? 0 : static_cast<int16_t>(Below(20)) - 10);
           break;
         case OperandKind::IMM32:
           op.Imm32(Below(4));

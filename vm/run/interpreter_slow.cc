@@ -13,6 +13,7 @@
 #include "vm/border/output_places.h"
 #include "vm/kernels/failure.h"
 #include "vm/kernels/tensor_ops.h"
+#include "vm/run/device_run.h"
 #include "vm/run/interpreter_dispatch.h"
 #include "vm/run/interpreter_impl.h"
 #include "vm/run/places.h"
@@ -278,6 +279,8 @@ Tensor* Interpreter::NewTensorChecked(Frame* frame, const uint16_t* pc, DType dt
   int64_t* dims = RELAYVM_DIMS_ON_STACK(rank);
   int64_t bytes = GatherDims(frame, pc, dtype, regs, rank, dims);
   if (bytes < 0) return nullptr;
+  if (pc[2] > 0xFF) [[unlikely]]
+    return NewOnDevice(frame, pc, pc[2] >> 8, dtype, {dims, rank}, bytes);
   if (context_.places != nullptr) [[unlikely]] {
     if (Tensor* output = NewOutput(frame, pc, dtype, {dims, rank}, bytes)) return output;
   }
@@ -304,6 +307,8 @@ Tensor* Interpreter::NewStaticTensor(Frame* frame, const uint16_t* pc, uint16_t 
          {.found = info.dims});
     return nullptr;
   }
+  if (info.device != 0) [[unlikely]]
+    return NewOnDevice(frame, pc, info.device, info.dtype, info.dims, bytes);
   if (context_.places != nullptr) [[unlikely]] {
     if (Tensor* output = NewOutput(frame, pc, info.dtype, info.dims, bytes)) return output;
   }
@@ -482,6 +487,8 @@ Status Interpreter::Run(uint32_t function, std::span<Object* const> args, Object
 Interpreter::Interpreter(const Executable& executable, InterpreterContext& context)
     : executable_(executable),
       linked_(executable.linked()),
+      constants_(context.devices == nullptr ? linked_.constants.data()
+                                            : context.devices->constants()),
       context_(context),
       heap_(*context.heap),
       counters_(*context.counters),

@@ -19,6 +19,7 @@
 #include "vm/border/output_places.h"
 #include "vm/border/outputs.h"
 #include "vm/kernels/failure.h"
+#include "vm/run/device_run.h"
 #include "vm/run/linked_program.h"
 #include "vm/run/workspace.h"
 #include "vm/schedule/batch.h"
@@ -53,6 +54,7 @@ struct Invocation::Impl {
   std::vector<OutputBuffer> outputs;
   const ExportInfo* function = nullptr;
   vm::InterpreterContext context;
+  std::unique_ptr<vm::DeviceRun> devices;  // null: the program has none
   std::optional<vm::Fiber> fiber;
   bool resuming = false;  // a thread is on the fiber
   bool traces_slices = false;
@@ -128,6 +130,13 @@ struct Invocation::Impl {
     context.suspended_ns += vm::NowNanoseconds() - begin;
   }
 
+  // What is under way there uses memory of the run. A failure there is the run's, whatever came of
+  // what it left.
+  void EndDevices() {
+    Status status = Guarded([&] { return devices->End(context, *executable); });
+    if (!status.ok() && result->ok()) result = std::move(status);
+  }
+
   static void Main(void* self) { static_cast<Impl*>(self)->RunOnFiber(); }
 
   // The whole run; on the fiber.
@@ -143,6 +152,7 @@ struct Invocation::Impl {
       }
       return value;
     });
+    if (devices != nullptr) EndDevices();
     vm::Heap& heap = *workspace->heap;
     stats.peak_bytes = heap.peak_bytes();
     stats.allocations = heap.allocations();
@@ -249,8 +259,7 @@ Invocation::~Invocation() {
   if (running()) {
     impl_->stop.store(1, std::memory_order_release);
     impl_->context.wait->Close();
-    while (Poll() != RunState::kDone) {
-    }
+    while (Poll() != RunState::kDone) Wait();
   }
   // Who else calls on_ready holds it.
   if (impl_->context.wait.use_count() > 1) impl_->context.wait->Close();
@@ -290,6 +299,11 @@ Result<std::unique_ptr<Invocation>> Invocation::Impl::Create(
   context.sampling = context.invocation_id = impl->runtime->NextInvocationId();
   context.host_context = options.host_context;
   context.tag = options.tag;
+  if (!impl->executable->program().devices.empty()) {
+    RELAYVM_ASSIGN_OR_RETURN(impl->devices,
+                             vm::DeviceRun::Create(*impl->executable, impl->runtime->devices()));
+    context.devices = impl->devices.get();
+  }
   return std::unique_ptr<Invocation>(new Invocation(std::move(impl)));
 }
 
@@ -318,6 +332,7 @@ Status Invocation::Impl::Start(std::string_view name, std::vector<Value> run_inp
   outputs = std::move(run_outputs);
   context.deadline = vm::DeadlineOf(started_at, options.timeout);
   context.places = nullptr;
+  context.ends = false;
   result.reset();
   // Inputs are no part of the limit, but of the machine's memory.
   size_t room = workspace->machine_memory;
@@ -373,7 +388,9 @@ RunState Invocation::Poll(std::chrono::nanoseconds slice, vm::BatchedCall** call
     if (context.waiting_call == 0) return RunState::kReady;
     impl.BeginWait();
     // Where this says true, another thread may run the invocation: it is out of bounds from here.
-    if (context.wait->Enter(context.waiting_call, context.wait_time, impl.stop))
+    static constexpr std::atomic<uint32_t> kNoStop{0};
+    if (context.wait->Enter(context.waiting_call, context.wait_time,
+                            context.ends ? kNoStop : impl.stop))
       return RunState::kWaiting;
     impl.workspace->counters.waiting = 0;
   }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "bytecode/base/string_table.h"
@@ -17,6 +18,7 @@
 
 namespace relayvm::vm {
 
+struct ProgramOnDevices;  // device_run.h
 struct Tensor;
 
 // What the interpreter needs of a function, in one cache line.
@@ -58,6 +60,9 @@ struct LinkedProgram {
   std::vector<OutputMaker> output_makers;
   std::vector<SignatureDims> export_dims;  // by Program::exports
   std::vector<SignatureDims> host_dims;    // by Program::host_functions, results included
+  // On the devices of the runtimes that it has run in.
+  mutable std::mutex placed_mutex;
+  mutable std::shared_ptr<const ProgramOnDevices> placed;  // under it: the latest
 };
 
 }  // namespace relayvm::vm

@@ -1,0 +1,430 @@
+// Programs on devices: what runs there, what waits, what is refused; and that the fenced device
+// (testing.h) shows a copy or a wait that is missing.
+#include "vm/device/device.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "bytecode/disassembler.h"
+#include "bytecode/file_format.h"
+#include "bytecode/reader.h"
+#include "bytecode/verifier.h"
+#include "bytecode/writer.h"
+#include "vm/api/relayvm.h"
+#include "vm/device/testing.h"
+#include "vm/testing.h"
+
+namespace relayvm {
+namespace {
+
+using testing::Contains;
+using testing::FencedDevice;
+
+// out[i] = in[i] + s1, for i below s0.
+int32_t AddScalar(const RelayvmKernelEnv*, const RelayvmKernelArgs* args, uint32_t, uint32_t) {
+  const auto* in = static_cast<const int64_t*>(args->buffers[0]);
+  auto* out = static_cast<int64_t*>(args->buffers[1]);
+  for (int64_t i = 0; i < args->scalars[0]; ++i) out[i] = in[i] + args->scalars[1];
+  return 0;
+}
+// The same, where no element is above 100.
+int32_t AddSmall(const RelayvmKernelEnv* env, const RelayvmKernelArgs* args, uint32_t begin,
+                 uint32_t end) {
+  const auto* in = static_cast<const int64_t*>(args->buffers[0]);
+  for (int64_t i = 0; i < args->scalars[0]; ++i) {
+    if (in[i] <= 100) continue;
+    *env->fault = {1, in[i], 0, 100};
+    return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
+  }
+  return AddScalar(env, args, begin, end);
+}
+
+constexpr Builtin kKernels[] = {{"add", AddScalar}, {"add_small", AddSmall}};
+
+// `code` of main, which takes x in r0 and gives an int64[4]; i0 is 4, i1 is 10.
+std::string OnDevice(const std::string& code, const std::string& tables = "") {
+  return R"(.version 7
+.device "fenced"
+.kernel "add"@1 scalars 2 buffers (int64[s0], out int64[s0]) builtin
+.kernel "add" scalars 2 buffers (int64[s0], out int64[s0]) builtin
+.kernel "add_small"@1 scalars 2 buffers (int64[s0], out int64[s0]) builtin
+.type int64@1[4]
+.type int64[4]
+.constant int64@1[4] "c"
+  .hex 0100000000000000020000000000000003000000000000000400000000000000
+)" + tables +
+         R"(
+.export "main" f0 ("x": int64[4]) -> int64[4]
+.function "main" scalars 0 objects 1 captured 0 registers 4 6 returns object arena 0
+  const.i16 i0, 4
+  const.i16 i1, 10
+)" + code +
+         ".end\n";
+}
+
+Result<Value> RunOn(const std::shared_ptr<Device>& device, const std::string& text,
+                    const InvocationOptions& options = {}) {
+  RuntimeOptions runtime_options;
+  runtime_options.devices = {&device, 1};
+  auto runtime = Runtime::Create(runtime_options);
+  REQUIRE(runtime.ok());
+  auto invocation = Invocation::Create(*runtime, testing::LoadText(text, kKernels), options);
+  if (!invocation.ok()) return invocation.status();
+  const int64_t x[] = {1, 2, 3, 4};
+  auto input = Value::CopyTensor(DType::kInt64, {{4}}, x);
+  REQUIRE(input.ok());
+  return (*invocation)->Run("main", {*input});
+}
+
+std::shared_ptr<FencedDevice> Fenced(uint32_t seed = 1) {
+  FencedDevice::Options options;
+  options.seed = seed;
+  options.kernels = {std::begin(kKernels), std::end(kKernels)};
+  return std::make_shared<FencedDevice>(std::move(options));
+}
+
+void CheckValues(const Result<Value>& result, std::initializer_list<int64_t> expected) {
+  REQUIRE_MESSAGE(result.ok(), result.status().message());
+  const auto* data = static_cast<const int64_t*>(result->data());
+  CHECK(std::vector<int64_t>(data, data + result->num_elements()) ==
+        std::vector<int64_t>(expected));
+}
+
+void CheckFails(const Result<Value>& result, StatusCode code, const char* text) {
+  REQUIRE_FALSE(result.ok());
+  CHECK(result.status().code() == code);
+  CHECK_MESSAGE(Contains(result.status().message(), text), result.status().message());
+}
+
+// x + 10 on the device, + 10 on the host, + 10 on the device.
+constexpr const char* kThereAndBack = R"(
+  tensor.copy r1, r0!, 1
+  tensor.static r2, t0
+  kernel.1 k0, [i0, i1], [r1!, r2]
+  tensor.copy r3, r2!, 0
+  tensor.static r4, t1
+  kernel.1 k1, [i0, i1], [r3!, r4]
+  tensor.copy r1, r4!, 1
+  tensor.alloc r2, int64@1, [i0]
+  kernel.1 k0, [i0, i1], [r1!, r2]
+  tensor.copy r5, r2!, 0
+  ret.r r5!
+)";
+
+TEST_CASE("devices: kernels run where their tensors are, under any order of queues") {
+  for (uint32_t seed = 1; seed <= 5; ++seed) {
+    const auto device = Fenced(seed);
+    CheckValues(RunOn(device, OnDevice(kThereAndBack)), {31, 32, 33, 34});
+    CHECK(device->launches() == 2);
+    CHECK(device->bytes_in_use() == 0);
+  }
+  CheckValues(RunOn(MakeHostDevice("fenced", kKernels), OnDevice(kThereAndBack)), {31, 32, 33, 34});
+}
+
+TEST_CASE("devices: constants and views are there; a take or a drop frees in the queue's order") {
+  const auto device = Fenced();
+  CheckValues(RunOn(device, OnDevice(R"(
+  const.i16 i2, 2
+  tensor.static r1, t0
+  kernel.1 k0, [i0, i1], [c0, r1]
+  tensor.view r2, r1, [i2, i2]
+  tensor.static r3, t0
+  kernel.1 k0, [i0, i1], [r2!, r3]
+  drop r1!
+  tensor.dim i3, r3, #0
+  guard i3, i3, i3, m0
+  const.r r4, c0
+  tensor.copy r4, r4!, 0
+  tensor.copy r5, r3!, 0
+  ret.r r5!
+)",
+                                     ".message \"dims\"\n")),
+              {21, 22, 23, 24});
+  CHECK(device->launches() == 2);
+}
+
+TEST_CASE("devices: what is copied there is held until it is done") {
+  // The source is dropped and its memory asked for again while the device has not begun.
+  const auto device = Fenced();
+  std::string code;
+  for (int i = 0; i < 20; ++i) {
+    code += R"(
+  tensor.static r1, t1
+  kernel.1 k1, [i0, i1], [r0, r1]
+  tensor.copy r2, r1!, 1
+  tensor.static r3, t0
+  kernel.1 k0, [i0, i1], [r2!, r3]
+)";
+  }
+  CheckValues(RunOn(device, OnDevice(code + "  tensor.copy r3, r3!, 0\n  ret.r r3!\n")),
+              {21, 22, 23, 24});
+}
+
+TEST_CASE("devices: tensors of another device are refused, whatever the verifier can see") {
+  const auto device = Fenced();
+  // The host's where the device's are expected, and the other way round; r0 is the host's input.
+  const std::pair<const char*, const char*> cases[] = {
+      {"  tensor.static r2, t0\n  kernel.1 k0, [i0, i1], [r0, r2]\n  ret.r r0!\n",
+       "expected buffer 0 on device 1, found it on device 0"},
+      {"  tensor.static r2, t1\n  kernel.1 k0, [i0, i1], [r2, r2]\n  ret.r r0!\n", "both r2"},
+      {"  tensor.static r2, t0\n  kernel.1 k1, [i0, i1], [r0, r2]\n  ret.r r0!\n",
+       "expected buffer 1 on device 0, found it on device 1"},
+      {"  tensor.static r2, t1\n  kernel.1 k1, [i0, i1], [c0, r2]\n  ret.r r0!\n",
+       "is of device 0, its buffer 0 of device 1"},
+      {"  tensor.copy r2, r0, 2\n  ret.r r0!\n", "device 2, the program has 1"},
+      {"  tensor.alloc r2, int64@2, [i0]\n  ret.r r0!\n", "device 2, the program has 1"},
+      {"  tensor.alloc r2, string@1, [i0]\n  ret.r r0!\n", "strings on device 1"},
+      {"  tensor.box r2, i0, int64@1\n  ret.r r0!\n", "unknown dtype"},
+      {"  kernels 2\n  kernel.1 k0, [i0, i1], [r1, r2]\n  kernel.1 k0, [i0, i1], [r3, r4]\n"
+       "  ret.r r0!\n",
+       "a host's kernel"},
+  };
+  for (const auto& [code, text] : cases) {
+    Result<Program> program = Assemble(OnDevice(code));
+    REQUIRE_MESSAGE(program.ok(), program.status().message());
+    const Status status = VerifyProgram(*program);
+    REQUIRE_FALSE_MESSAGE(status.ok(), code);
+    CHECK_MESSAGE(Contains(status.message(), text), status.message());
+  }
+  // Behind a jump's target the verifier knows nothing: the run finds out.
+  const std::string label = "  jump L1\nL1:\n";
+  CheckFails(RunOn(device, OnDevice("  tensor.static r1, t1\n  tensor.static r2, t1\n" + label +
+                                    "  kernel.1 k0, [i0, i1], [r1, r2]\n  ret.r r0!\n")),
+             StatusCode::kInvalidInput, "expected buffer 0 on device 1, found it on device 0");
+  CheckFails(RunOn(device, OnDevice("  tensor.static r1, t0\n  tensor.static r2, t1\n" + label +
+                                    "  kernel.1 k1, [i0, i1], [r1, r2]\n  ret.r r0!\n")),
+             StatusCode::kInvalidInput, "expected buffer 0 on device 0, found it on device 1");
+  // Instructions and results that read data on the host.
+  const std::pair<const char*, const char*> readers[] = {
+      {"tensor.item i2, r1, int64, 0\n", "tensor.item needs a tensor, found a tensor on a device"},
+      {"tensor.append r2, r1, r0, int64, [i0]\n", "needs a tensor, found a tensor on a device"},
+      {"tensor.reuse r2, r1, int64, [i0]\n", "needs a tensor, found a tensor on a device"},
+      {"ret.r r1!\n", "the result holds a tensor on a device"},
+  };
+  for (const auto& [code, text] : readers) {
+    CheckFails(
+        RunOn(device, OnDevice("  tensor.static r1, t0\n  " + std::string(code) + "  ret.r r0!\n")),
+        StatusCode::kInvalidInput, text);
+  }
+}
+
+TEST_CASE("devices: a kernel's failure comes later, and is that of its call") {
+  const auto device = Fenced();
+  const std::string code = R"(
+  tensor.copy r1, r0!, 1
+  tensor.static r2, t0
+  const.i16 i1, 200
+  .at 0 7 3
+  kernel.1 k2, [i0, i1], [r1, r2]
+  .at 0 8 3
+  kernel.1 k2, [i0, i1], [r2, r1]
+)";
+  const std::string source = ".source \"late.relay\"\n";
+  // Where nothing waits, at the end of the run.
+  for (const char* end :
+       {"  tensor.copy r2, r2!, 0\n  ret.r r2!\n", "  tensor.static r3, t1\n  ret.r r3!\n"}) {
+    const Result<Value> result = RunOn(device, OnDevice(code + end, source));
+    CheckFails(result, StatusCode::kOutOfRange, "add_small");
+    CHECK_MESSAGE(Contains(result.status().message(), "late.relay:8:3"), result.status().message());
+    CHECK_MESSAGE(Contains(result.status().message(), "device 'fenced'"),
+                  result.status().message());
+  }
+  CHECK(device->bytes_in_use() == 0);
+}
+
+TEST_CASE("devices: limits, cancellation and deadlines end a run when its work is done") {
+  const auto device = Fenced();
+  InvocationOptions options;
+  options.memory_limit = 64 << 10;
+  const std::string large = R"(
+  const.i64 i2, 100000
+  tensor.alloc r1, int64@1, [i2]
+  ret.r r0!
+)";
+  CheckFails(RunOn(device, OnDevice(large), options), StatusCode::kResourceExhausted,
+             "on device 'fenced'");
+  // More than the device has.
+  CheckFails(RunOn(device, OnDevice("  const.i64 i2, 1000000000\n  tensor.alloc r1, int64@1, [i2]\n"
+                                    "  ret.r r0!\n")),
+             StatusCode::kResourceExhausted, "on device 'fenced'");
+
+  RuntimeOptions runtime_options;
+  const std::shared_ptr<Device> devices[] = {device};
+  runtime_options.devices = devices;
+  auto runtime = Runtime::Create(runtime_options);
+  REQUIRE(runtime.ok());
+  const auto executable = testing::LoadText(OnDevice(kThereAndBack), kKernels);
+  const int64_t x[] = {1, 2, 3, 4};
+  auto input = Value::CopyTensor(DType::kInt64, {{4}}, x);
+  for (const bool by_deadline : {false, true}) {
+    auto invocation = Invocation::Create(*runtime, executable);
+    REQUIRE(invocation.ok());
+    if (by_deadline) (*invocation)->set_timeout(std::chrono::milliseconds(20));
+    device->Hold(true);
+    REQUIRE((*invocation)->Start("main", {*input}).ok());
+    CHECK((*invocation)->Poll() == RunState::kWaiting);  // and the thread is free
+    CHECK(device->num_waiting() > 0);
+    if (!by_deadline) (*invocation)->Cancel();
+    if (by_deadline) (*invocation)->Wait();
+    // It is to end, and its memory is still the device's.
+    CHECK((*invocation)->Poll() == RunState::kWaiting);
+    CHECK(device->bytes_in_use() > 32);
+    device->Hold(false);
+    while ((*invocation)->Poll() != RunState::kDone) (*invocation)->Wait();
+    const Result<Value> result = (*invocation)->TakeResult();
+    CheckFails(result, by_deadline ? StatusCode::kDeadlineExceeded : StatusCode::kCancelled, "");
+    if (by_deadline) (*invocation)->set_timeout({});
+    CheckValues((*invocation)->Run("main", {*input}), {31, 32, 33, 34});
+  }
+  // An invocation that is destroyed while it waits.
+  device->Hold(true);
+  auto invocation = Invocation::Create(*runtime, executable);
+  REQUIRE((*invocation)->Start("main", {*input}).ok());
+  CHECK((*invocation)->Poll() == RunState::kWaiting);
+  std::thread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    device->Hold(false);
+  });
+  invocation->reset();
+  later.join();
+}
+
+TEST_CASE("devices: many invocations on one thread, while the device works for all") {
+  const auto device = Fenced(7);
+  RuntimeOptions runtime_options;
+  const std::shared_ptr<Device> devices[] = {device};
+  runtime_options.devices = devices;
+  auto runtime = Runtime::Create(runtime_options);
+  const auto executable = testing::LoadText(OnDevice(kThereAndBack), kKernels);
+  std::vector<std::unique_ptr<Invocation>> runs;
+  for (int64_t i = 0; i < 40; ++i) {
+    auto invocation = Invocation::Create(*runtime, executable);
+    REQUIRE(invocation.ok());
+    const int64_t x[] = {i, 2 * i, 3 * i, 4 * i};
+    REQUIRE((*invocation)->Start("main", {*Value::CopyTensor(DType::kInt64, {{4}}, x)}).ok());
+    runs.push_back(*std::move(invocation));
+  }
+  for (size_t left = runs.size(); left > 0;) {
+    for (size_t i = 0; i < runs.size(); ++i) {
+      if (runs[i] == nullptr || runs[i]->Poll() != RunState::kDone) continue;
+      const auto n = static_cast<int64_t>(i);
+      CheckValues(runs[i]->TakeResult(), {n + 30, 2 * n + 30, 3 * n + 30, 4 * n + 30});
+      runs[i] = nullptr;
+      --left;
+    }
+  }
+}
+
+TEST_CASE("devices: a runtime without them refuses the program by name") {
+  auto runtime = Runtime::Create({});
+  const auto refused =
+      Invocation::Create(*runtime, testing::LoadText(OnDevice(kThereAndBack), kKernels));
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.status().code() == StatusCode::kUnsupported);
+  CHECK(Contains(refused.status().message(), "the program needs device 'fenced'"));
+  // A device without the kernel.
+  CheckFails(RunOn(MakeHostDevice("fenced"), OnDevice(kThereAndBack)), StatusCode::kUnsupported,
+             "needs kernel 'add', which device 'fenced' has not");
+}
+
+TEST_CASE("devices: files state the minor version that has them, and texts come back") {
+  Result<Program> program = Assemble(OnDevice(kThereAndBack));
+  REQUIRE(program.ok());
+  CHECK(LeastFormatMinor(*program) == kMinorOfDevices);
+  const std::string text = DisassembleProgram(*program, {.data = true});
+  auto bytes = SerializeProgram(*program);
+  REQUIRE_MESSAGE(bytes.ok(), bytes.status().message());
+  auto read = ReadProgram(*bytes);
+  REQUIRE_MESSAGE(read.ok(), read.status().message());
+  CHECK(DisassembleProgram(*read, {.data = true}) == text);
+  CHECK(read->kernels[0].device == 1);
+  CHECK(read->tensor_types[0].device == 1);
+  CHECK(read->constants[0].device == 1);
+  CHECK(read->devices == std::vector<std::string>{"fenced"});
+}
+
+// --- What the fence shows ---
+
+// Runs it in a child process; the signal that ends that, or 0.
+template <typename Fn>
+int SignalOf(Fn fn) {
+  const pid_t child = fork();
+  if (child == 0) {
+    signal(SIGSEGV, SIG_DFL);
+    fn();
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+TEST_CASE("the fenced device: the host faults where it touches memory of the device") {
+  CHECK(SignalOf([] {
+          const auto device = Fenced();
+          auto queue = device->NewQueue();
+          auto* memory = static_cast<volatile int64_t*>((*queue)->Allocate(64));
+          *memory = 1;
+        }) == SIGSEGV);
+  CHECK(SignalOf([] {
+          const auto device = Fenced();
+          auto queue = device->NewQueue();
+          int64_t out[8], scalars[] = {8, 1};
+          void* buffers[] = {(*queue)->Allocate(64), out};
+          const RelayvmKernelArgs args{buffers, scalars, nullptr};
+          AddScalar(nullptr, &args, 0, 1);  // a kernel of the host, without the copy
+        }) == SIGSEGV);
+}
+
+TEST_CASE("the fenced device: memory that is not the queue's, and a wait that is missing, show") {
+  const auto device = Fenced();
+  auto queue = device->NewQueue();
+  auto image = device->Load({});
+  REQUIRE((queue.ok() && image.ok()));
+  const auto wait = [&] {
+    std::atomic<bool> done{false};
+    (*queue)->Notify([&] { done = true; });
+    while (!done) std::this_thread::yield();
+  };
+  int64_t host[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+  const int64_t scalars[] = {8, 1};
+  void* const out = (*queue)->Allocate(64);
+  void* const in = (*queue)->Allocate(64);
+  DeviceLaunch launch{};
+  launch.kernel = (*image)->Find("add", 0);
+  launch.scalars = scalars;
+  launch.units = 1;
+  launch.tag = 5;
+  // The host's memory as a buffer: a copy is missing.
+  void* const buffers[] = {host, out};
+  launch.buffers = buffers;
+  (*queue)->Launch(launch);
+  wait();
+  CHECK((*queue)->failure().tag == 5);
+  CHECK((*queue)->failure().message == "buffer 0 is none of the queue's memory");
+  (*queue)->Reset();
+  // What was freed is not the queue's any more.
+  void* const again = (*queue)->Allocate(64);
+  (*queue)->Free(again);
+  (*queue)->CopyIn(again, host, sizeof host);
+  wait();
+  CHECK((*queue)->failure().message == "what is copied is none of the queue's memory");
+  (*queue)->Reset();
+  // Without a wait the host sees what was there before.
+  (void)in;
+  void* const there = (*queue)->Allocate(64);
+  int64_t back[8] = {};
+  device->Hold(true);
+  (*queue)->CopyIn(there, host, sizeof host);
+  (*queue)->CopyOut(back, there, sizeof back);
+  CHECK(back[7] == 0);
+  device->Hold(false);
+  wait();
+  CHECK(back[7] == 8);
+  (*queue)->Reset();
+}
+
+}  // namespace
+}  // namespace relayvm

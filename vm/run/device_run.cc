@@ -1,0 +1,237 @@
+#include "vm/run/device_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <utility>
+
+#include "vm/run/linked_program.h"
+#include "vm/run/places.h"
+
+namespace relayvm::vm {
+namespace {
+
+// On a thread of the host, before a program's first run or after its last.
+void Await(DeviceQueue& queue) {
+  static constexpr std::atomic<uint32_t> kNoStop{0};
+  const auto wait = std::make_shared<WaitState>();
+  wait->Enter(1, INT64_MAX, kNoStop);
+  queue.Notify([wait] { wait->Wake(1); });
+  wait->Block();
+}
+
+Tensor* ConstantOn(const Tensor& host, uint8_t device, void* data) {
+  auto* tensor = static_cast<Tensor*>(std::aligned_alloc(64, TensorHeaderBytes(host.rank)));
+  if (tensor == nullptr) throw std::bad_alloc();
+  new (&tensor->count) std::atomic<uint32_t>(kUncounted);
+  tensor->kind = ObjectKind::kDeviceTensor;
+  tensor->home = Home::kImmortal;
+  tensor->dtype = host.dtype;
+  tensor->rank = host.rank;
+  tensor->data = static_cast<char*>(data);
+  tensor->capacity = host.capacity;
+  tensor->device = device;
+  tensor->storage_code = static_cast<uint8_t>(Storage::kExternal);
+  tensor->external = nullptr;
+  std::copy_n(host.dims, host.rank, tensor->dims);
+  return tensor;
+}
+
+Status LoadKernels(const Program& program, uint8_t device, ProgramOnDevices::On* on) {
+  size_t image = 0;
+  while (image < program.images.size() && program.images[image].device != device) ++image;
+  const bool has_image = image < program.images.size();
+  RELAYVM_ASSIGN_OR_RETURN(on->image, on->device->Load(has_image ? program.images[image].elf
+                                                                 : std::span<const uint8_t>()));
+  on->kernels = std::make_unique<const void*[]>(program.kernels.size());
+  for (size_t k = 0; k < program.kernels.size(); ++k) {
+    const KernelInfo& kernel = program.kernels[k];
+    const void*& found = on->kernels[k];
+    if (kernel.device != device) continue;
+    found = on->image->Find(kernel.name, kernel.builtin ? UINT64_MAX : kernel.entries[image]);
+    if (found == nullptr) {
+      return {StatusCode::kUnsupported,
+              fmt::format("the program needs kernel '{}', which device '{}' has not", kernel.name,
+                          program.devices[device - 1])};
+    }
+  }
+  return OkStatus();
+}
+
+Status PlaceProgram(const Program& program, const LinkedProgram& linked, ProgramOnDevices* placed) {
+  placed->num_constants = linked.constants.size();
+  placed->constants = std::make_unique<Tensor*[]>(placed->num_constants);
+  std::ranges::copy(linked.constants, placed->constants.get());
+  for (size_t i = 0; i < placed->num_devices; ++i) {
+    const auto device = static_cast<uint8_t>(i + 1);
+    ProgramOnDevices::On& on = placed->on[i];
+    RELAYVM_RETURN_IF_ERROR(LoadKernels(program, device, &on));
+    RELAYVM_ASSIGN_OR_RETURN(on.queue, on.device->NewQueue());
+    for (size_t c = 0; c < placed->num_constants; ++c) {
+      if (program.constants[c].device != device) continue;
+      const Tensor& host = *linked.constants[c];
+      void* const data = on.queue->Allocate(std::max<size_t>(host.capacity, 1));
+      if (data == nullptr) {
+        return {StatusCode::kResourceExhausted,
+                fmt::format("device '{}' has no memory for constant {}", on.device->name(), c)};
+      }
+      placed->constants[c] = ConstantOn(host, device, data);
+      if (host.capacity > 0) on.queue->CopyIn(data, host.data, host.capacity);
+    }
+    Await(*on.queue);
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+ProgramOnDevices::~ProgramOnDevices() {
+  for (size_t c = 0; c < num_constants; ++c) {
+    if (constants[c]->device != 0) std::free(constants[c]);
+  }
+  for (size_t i = 0; i < num_devices; ++i) {
+    if (on[i].queue == nullptr) continue;
+    Await(*on[i].queue);
+    on[i].queue->Reset();
+  }
+}
+
+DeviceRun::~DeviceRun() = default;
+
+Result<std::unique_ptr<DeviceRun>> DeviceRun::Create(
+    const Executable& executable, std::span<const std::shared_ptr<Device>> devices) {
+  const Program& program = executable.program();
+  const LinkedProgram& linked = executable.linked();
+  const auto num_devices = static_cast<uint8_t>(program.devices.size());
+  auto placed = std::make_shared<ProgramOnDevices>();
+  placed->on = std::make_unique<ProgramOnDevices::On[]>(num_devices);
+  for (const std::string& name : program.devices) {
+    std::shared_ptr<Device>& found = placed->on[placed->num_devices++].device;
+    for (const std::shared_ptr<Device>& device : devices) {
+      if (found == nullptr && device->name() == name) found = device;
+    }
+    if (found == nullptr) {
+      return Status(StatusCode::kUnsupported,
+                    fmt::format("the program needs device '{}', which the runtime has not "
+                                "(RuntimeOptions::devices)",
+                                name));
+    }
+  }
+  auto run = std::make_unique<DeviceRun>();
+  {
+    const std::lock_guard lock(linked.placed_mutex);
+    const auto same = [&](const ProgramOnDevices& other) {
+      return std::equal(other.on.get(), other.on.get() + num_devices, placed->on.get(),
+                        [](const auto& a, const auto& b) { return a.device == b.device; });
+    };
+    run->program_ = linked.placed;
+    while (run->program_ != nullptr && !same(*run->program_)) run->program_ = run->program_->next;
+    if (run->program_ == nullptr) {
+      RELAYVM_RETURN_IF_ERROR(PlaceProgram(program, linked, placed.get()));
+      placed->next = linked.placed;
+      linked.placed = run->program_ = std::move(placed);
+    }
+  }
+  run->places_ = std::make_unique<Place[]>(num_devices);
+  for (size_t i = 0; i < num_devices; ++i) {
+    Place& place = run->places_[i];
+    RELAYVM_ASSIGN_OR_RETURN(place.queue, run->program_->on[i].device->NewQueue());
+    place.free = [](DevicePlace* self, Heap& heap, Tensor* tensor) {
+      static_cast<Place*>(self)->queue->Free(tensor->data);
+      heap.RefundTaken(tensor->capacity);
+    };
+  }
+  return run;
+}
+
+Tensor* DeviceRun::NewTensor(Heap& heap, uint8_t device, DType dtype, std::span<const int64_t> dims,
+                             size_t bytes) {
+  Place& place = places_[device - 1];
+  const size_t room = std::max<size_t>((bytes + 63) & ~size_t{63}, 64);
+  if (!heap.ChargeTaken(room)) return nullptr;
+  void* const data = place.queue->Allocate(room);
+  Tensor* tensor =
+      data == nullptr ? nullptr : NewDeviceTensor(heap, dtype, dims, device, &place, data, room);
+  if (tensor != nullptr) return tensor;
+  heap.RefundTaken(room);
+  if (data != nullptr) place.queue->Free(data);
+  return nullptr;
+}
+
+void DeviceRun::Launch(uint8_t device, uint32_t kernel, DeviceLaunch launch) {
+  Place& place = places_[device - 1];
+  launch.kernel = program_->on[device - 1].kernels[kernel];
+  place.queue->Launch(launch);
+  ++place.queued;
+}
+
+void DeviceRun::CopyIn(Tensor* to, Tensor* from) {
+  Place& place = places_[to->device - 1];
+  if (from->bytes() == 0) return;
+  place.sources.push_back(from);
+  Retain(from);
+  place.queue->CopyIn(to->data, from->data, from->bytes());
+  ++place.queued;
+}
+
+StatusCode DeviceRun::CopyOut(InterpreterContext& context, Tensor* to, const Tensor* from) {
+  Place& place = places_[from->device - 1];
+  if (from->bytes() > 0) place.queue->CopyOut(to->data, from->data, from->bytes());
+  return Wait(context, from->device);
+}
+
+StatusCode DeviceRun::Wait(InterpreterContext& context, uint8_t device, bool ends) {
+  Place& place = places_[device - 1];
+  const uint64_t call = ++context.host_calls;
+  place.queue->Notify([&place, wait = context.wait, call] {
+    place.done.store(call, std::memory_order_release);
+    wait->Wake(call);
+  });
+  context.ends = ends;
+  while (place.done.load(std::memory_order_acquire) != call) {
+    context.waiting_call = call;
+    context.wait_time = ends ? INT64_MAX : context.deadline;
+    context.yield(context.yield_context);
+    context.waiting_call = 0;
+    if (ends) continue;
+    const StatusCode reason = Interrupted(static_cast<const Interrupts&>(context));
+    if (reason != StatusCode::kOk) return reason;
+  }
+  place.queued = 0;
+  for (Tensor* source : place.sources) Release(*context.heap, source);
+  place.sources.clear();
+  return StatusCode::kOk;
+}
+
+Status DeviceRun::StatusOf(const Executable& executable, const Heap& heap,
+                           const StringTable* strings, uint8_t device) const {
+  const DeviceFailure failed = failure(device);
+  if (failed.code == RELAYVM_KERNEL_OK) return OkStatus();
+  const auto index = static_cast<uint32_t>(failed.tag >> 32),
+             pc = static_cast<uint32_t>(failed.tag);
+  const Program& program = executable.program();
+  const FunctionInfo& function = program.functions[index];
+  const KernelInfo& kernel = program.kernels[program.code[function.code_offset + pc + 1]];
+  Failure failure =
+      KernelFailure(heap, strings, kernel.name, failed.code, StatusCode::kOk, failed.fault);
+  failure.message += " (device '" + program.devices[device - 1] + "') " + failed.message;
+  std::vector<StatusPlace> places(1);
+  places[0] = PlaceIn(program, index, pc, failure.check);
+  return MakeStatus(std::move(failure), std::move(places), 0);
+}
+
+Status DeviceRun::End(InterpreterContext& context, const Executable& executable) {
+  Status status;
+  for (size_t i = 0; i < program_->num_devices; ++i) {
+    const auto device = static_cast<uint8_t>(i + 1);
+    Wait(context, device, /*ends=*/true);
+    if (status.ok()) status = StatusOf(executable, *context.heap, context.strings, device);
+    places_[i].queue->Reset();
+  }
+  return status;
+}
+
+}  // namespace relayvm::vm
