@@ -107,7 +107,7 @@ struct KernelBuffer {
 // A scalar of a kernel call that must have this value.
 struct FixedScalar {
   uint32_t index;
-  int64_t value;
+  alignas(8) int64_t value;
 };
 
 // The kernel that runs `b` calls of another one at once, where all scalars and shared buffers of

@@ -5,10 +5,10 @@
 
 #include <cassert>
 #include <cstring>
-#include <new>
 #include <utility>
 
 #include "bytecode/base/file_kind.h"
+#include "bytecode/base/guarded.h"
 #include "bytecode/base/message.h"
 #include "bytecode/checksum.h"
 #include "bytecode/file_format.h"
@@ -167,7 +167,8 @@ class Converter {
   // By memcpy: flatbuffers 2.0.8 does not verify the alignment of elements wider than 4 bytes.
   template <typename From, typename To>
   void Raw(const flatbuffers::Vector<From>* from, std::vector<To>* to) {
-    static_assert(std::is_trivially_copyable_v<To>);
+    static_assert(std::is_trivially_copyable_v<To> &&
+                  sizeof(To) == sizeof(std::remove_const_t<std::remove_pointer_t<From>>));
     if (from == nullptr || !Spend(uint64_t{from->size()} * sizeof(To))) return;
     to->resize(from->size());
     if (!to->empty()) std::memcpy(to->data(), from->Data(), to->size() * sizeof(To));
@@ -463,11 +464,10 @@ Result<Program> ReadInPlace(std::span<const uint8_t> file, std::shared_ptr<const
 // Tables grow in memory; a hostile file may ask for more than there is.
 Result<Program> ReadGuarded(std::span<const uint8_t> file, std::shared_ptr<const void> owner,
                             const std::string& target) {
-  try {
-    return ReadInPlace(file, std::move(owner), target);
-  } catch (const std::bad_alloc&) {
+  std::optional<Result<Program>> program;
+  if (!HasMemoryFor([&] { program.emplace(ReadInPlace(file, std::move(owner), target)); }))
     return Status(StatusCode::kResourceExhausted, "out of memory while reading the .vmx program");
-  }
+  return *std::move(program);
 }
 
 Status CheckImages(std::span<const uint8_t> file, const fbs::Program& program) {

@@ -34,7 +34,7 @@ struct SizeStep {
     kDim,  // pop: the next dim of a shape
   };
   Kind kind = Kind::kConst;
-  int64_t value = 0;  // of kConst and kScalar
+  alignas(8) int64_t value = 0;  // of kConst and kScalar
 
   friend bool operator==(const SizeStep&, const SizeStep&) = default;
 };

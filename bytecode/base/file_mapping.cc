@@ -94,6 +94,14 @@ Status FileMapping::CheckUnchanged(int64_t* status_time) const {
   return OkStatus();
 }
 
+void FileMapping::DropPages(std::span<const std::byte> bytes) {
+  static const auto kPage = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const uintptr_t into_page = reinterpret_cast<uintptr_t>(bytes.data()) & (kPage - 1);
+  auto* first_page = const_cast<std::byte*>(bytes.data() - into_page);
+  // Advice: a failure changes nothing but the memory used.
+  static_cast<void>(::madvise(first_page, into_page + bytes.size(), MADV_DONTNEED));
+}
+
 int64_t FileMapping::status_time() const { return Nanoseconds(opened_.st_ctim); }
 
 Status FileMapping::Changed(const std::string& how) const {

@@ -37,6 +37,9 @@ class FileMapping {
   // `status_time`, or null: when something was last changed about the file, its name or permissions
   // too. Where this alone differs from status_time(), the time of writing may have been set back.
   Status CheckUnchanged(int64_t* status_time = nullptr) const;
+  // Gives back the memory of the pages that hold these bytes, part of a mapping: the next read
+  // brings them in again.
+  static void DropPages(std::span<const std::byte> bytes);
   int64_t status_time() const;  // when it was opened
   // What CheckUnchanged says of a file that has been written to: how that is known.
   Status Changed(const std::string& how) const;

@@ -5,9 +5,12 @@
 //   }
 //
 // The library's own code throws nothing but std::bad_alloc (and std::length_error, of sizes beyond
-// any memory); what else comes is a host's. Thread-safe. Tested by guarded_test.cc.
+// any memory); what else comes is a host's. Where there are no exceptions (RELAYVM_MINIMAL), tables
+// and texts that find no memory end the process; tensors, stacks and what kernels hold never do.
+// Thread-safe. Tested by guarded_test.cc.
 #pragma once
 
+#include <cstdlib>
 #include <exception>
 #include <new>
 #include <stdexcept>
@@ -16,6 +19,47 @@
 #include "bytecode/base/status.h"
 
 namespace relayvm {
+
+#if !__cpp_exceptions
+[[noreturn]] inline void OutOfMemory() { std::abort(); }
+template <typename Body>
+bool HasMemoryFor(const Body& body) {
+  body();
+  return true;
+}
+template <typename Body>
+std::exception_ptr ExceptionOf(const Body& body) {
+  body();
+  return nullptr;
+}
+template <typename Body>
+auto Guarded(const Body& body) noexcept -> decltype(body()) {
+  return body();
+}
+#else
+[[noreturn]] inline void OutOfMemory() { throw std::bad_alloc(); }
+
+// Runs `body`; false where that found no memory.
+template <typename Body>
+bool HasMemoryFor(const Body& body) {
+  try {
+    body();
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  return true;
+}
+
+// Runs `body`; what it threw, or null.
+template <typename Body>
+std::exception_ptr ExceptionOf(const Body& body) noexcept {
+  try {
+    body();
+  } catch (...) {
+    return std::current_exception();
+  }
+  return nullptr;
+}
 
 // What is being handled by `catch (...)`, as a Status: kResourceExhausted when memory was short,
 // kInternal for other exceptions.
@@ -46,5 +90,6 @@ auto Guarded(const Body& body) noexcept -> decltype(body()) {
     return CaughtException();
   }
 }
+#endif
 
 }  // namespace relayvm

@@ -1,23 +1,20 @@
 #include "bytecode/base/shared_bytes.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cassert>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
-#include <new>
 #include <utility>
 
 #include "bytecode/base/file_mapping.h"
+#include "bytecode/base/guarded.h"
+#include "bytecode/base/threads.h"
 
 namespace relayvm {
 
 struct SharedBytes::Recipe {
   std::function<void(std::span<std::byte>)> fill;
-  std::mutex mutex;
+  Mutex mutex;
   SharedBytes pinned;  // empty until somebody asks for a pointer
 };
 
@@ -47,7 +44,7 @@ SharedBytes SharedBytes::Zeros(size_t size) {
   // write them.
   constexpr size_t kAlignment = 64;
   void* memory = size > SIZE_MAX - kAlignment ? nullptr : std::calloc(size + kAlignment, 1);
-  if (memory == nullptr) throw std::bad_alloc();
+  if (memory == nullptr) OutOfMemory();
   out.owner_ = std::shared_ptr<void>(memory, std::free);
   auto address = reinterpret_cast<uintptr_t>(memory);
   out.data_ = static_cast<std::byte*>(memory) + (-address & (kAlignment - 1));
@@ -118,11 +115,7 @@ std::span<std::byte> SharedBytes::Mutable() {
 
 void SharedBytes::DropPages() const {
   if (kind_ != Kind::kMapped || size_ == 0) return;
-  static const auto kPage = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const uintptr_t into_page = reinterpret_cast<uintptr_t>(data_) & (kPage - 1);
-  auto* first_page = const_cast<std::byte*>(data_ - into_page);
-  // Advice: a failure changes nothing but the memory used.
-  static_cast<void>(::madvise(first_page, into_page + size_, MADV_DONTNEED));
+  FileMapping::DropPages({data_, size_});
 }
 
 }  // namespace relayvm

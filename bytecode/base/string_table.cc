@@ -6,10 +6,9 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <exception>
-#include <new>
 #include <random>
 
+#include "bytecode/base/guarded.h"
 #include "bytecode/base/utf8.h"
 
 namespace relayvm {
@@ -22,14 +21,14 @@ struct SipKey {
 // Where the system gives no random numbers, of addresses, which it chooses at random: kernels,
 // which intern, are no place to fail for that.
 SipKey MakeKey() {
-  try {
+  int here = 0;
+  SipKey key{reinterpret_cast<uintptr_t>(&here), reinterpret_cast<uintptr_t>(&MakeKey)};
+  static_cast<void>(ExceptionOf([&] {
     std::random_device random;
     const auto word = [&] { return uint64_t{random()} << 32 | random(); };
-    return {word(), word()};
-  } catch (const std::exception&) {
-    int here = 0;
-    return {reinterpret_cast<uintptr_t>(&here), reinterpret_cast<uintptr_t>(&MakeKey)};
-  }
+    key = {word(), word()};
+  }));
+  return key;
 }
 
 uint64_t Sip13(std::string_view text) {
@@ -79,7 +78,7 @@ StringTable::StringTable(const StringTable* base, StringCharge charge)
     return found->data();
   };
   RelayvmStrings::intern = [](RelayvmStrings* self, const char* text, uint64_t bytes) {
-    return static_cast<StringTable*>(self)->Intern({text, bytes});
+    return static_cast<StringTable*>(self)->Intern({text, static_cast<size_t>(bytes)});
   };
   if (base_ != nullptr) first_ = base_->size();
   if (base_ == nullptr) Intern("");
@@ -102,13 +101,13 @@ int64_t StringTable::Find(std::string_view text, uint64_t hash) const {
 int64_t StringTable::Find(std::string_view text) const { return Find(text, Sip13(text)); }
 
 int64_t StringTable::Intern(std::string_view text) {
-  try {
+  int64_t id = -1;
+  const bool has_memory = HasMemoryFor([&] {
     const uint64_t hash = Sip13(text);
-    const int64_t known = Find(text, hash);
-    return known >= 0 ? known : Add(text, hash);
-  } catch (const std::bad_alloc&) {
-    return -1;
-  }
+    id = Find(text, hash);
+    if (id < 0) id = Add(text, hash);
+  });
+  return has_memory ? id : -1;
 }
 
 int64_t StringTable::Add(std::string_view text, uint64_t hash) {

@@ -261,7 +261,7 @@ Result<std::vector<std::byte>> TextsForNpy(const HostTensor& tensor, std::string
   }
   *descr = fmt::format("<U{}", longest);
   size_t bytes = 0;
-  constexpr size_t kMostBytes = size_t{1} << 40;
+  constexpr size_t kMostBytes = std::min<uint64_t>(uint64_t{1} << 40, SIZE_MAX / 4);
   if (__builtin_mul_overflow(4 * longest, static_cast<size_t>(texts.size()), &bytes) ||
       bytes > kMostBytes) {
     return Status(

@@ -1,12 +1,119 @@
 #include "kernels/runtime/builtin.h"
 
 #include <algorithm>
+#include <csetjmp>
+#include <cstdlib>
 #include <string_view>
+#include <utility>
 
 #include "kernels/runtime/kernels.h"
 #include "kernels/runtime/signature.h"
 
 namespace relayvm {
+
+// --- The call of a builtin ---
+
+namespace {
+
+using BuiltinFn = int32_t (*)(const CallArgs&);
+
+// The arguments are checked before the function runs.
+int32_t Call(const Signature& signature, BuiltinFn fn, const RelayvmKernelEnv* env,
+             const RelayvmKernelArgs* args) {
+  const CallArgs call(env, args, signature.num_tensors);
+  const int32_t error = CheckCall(signature, call);
+  return error == RELAYVM_KERNEL_OK ? fn(call) : error;
+}
+
+bool HasMemory(const RelayvmKernelEnv* env) {
+  return env->struct_size >= sizeof(RelayvmKernelEnv) && env->allocate != nullptr;
+}
+void* Allocate(const RelayvmKernelEnv* env, size_t bytes) {
+  return HasMemory(env) ? env->allocate(env, bytes) : std::malloc(bytes);
+}
+
+#if __cpp_exceptions
+struct KernelStopped {
+  int32_t code;
+};
+
+int32_t Run(const Signature& signature, BuiltinFn fn, const RelayvmKernelEnv* env,
+            const RelayvmKernelArgs* args) noexcept {
+  try {
+    return Call(signature, fn, env, args);
+  } catch (const KernelStopped& stopped) {
+    return stopped.code;
+  } catch (...) {  // only memory for temporaries can fail: std::bad_alloc, std::length_error
+    return RELAYVM_KERNEL_OUT_OF_MEMORY;
+  }
+}
+}  // namespace
+
+void StopKernel(int32_t code) { throw KernelStopped{code}; }
+
+void* AllocateForKernel(const RelayvmKernelEnv* env, size_t bytes) {
+  void* memory = Allocate(env, bytes);
+  if (memory == nullptr) StopKernel(RELAYVM_KERNEL_OUT_OF_MEMORY);
+  return memory;
+}
+void ReleaseOfKernel(const RelayvmKernelEnv* env, void* memory, size_t bytes) {
+  if (!HasMemory(env)) return std::free(memory);
+  env->release(env, memory, bytes);
+}
+#else
+// The call that runs, on the one thread that there is. Its blocks are a ring, so that it finds
+// those which a jump has left.
+struct alignas(16) Block {
+  Block *previous, *next;
+  const RelayvmKernelEnv* env;
+  size_t bytes;  // with this
+};
+struct Running {
+  std::jmp_buf jump;
+  int32_t code;
+  Block blocks;
+};
+Running* g_running = nullptr;
+
+int32_t Run(const Signature& signature, BuiltinFn fn, const RelayvmKernelEnv* env,
+            const RelayvmKernelArgs* args) noexcept {
+  Running running;
+  running.blocks.previous = running.blocks.next = &running.blocks;
+  Running* const outer = std::exchange(g_running, &running);
+  if (setjmp(running.jump) == 0) running.code = Call(signature, fn, env, args);
+  while (running.blocks.next != &running.blocks) {
+    Block* block = running.blocks.next;
+    ReleaseOfKernel(block->env, block + 1, block->bytes - sizeof(Block));
+  }
+  g_running = outer;
+  return running.code;
+}
+}  // namespace
+
+void StopKernel(int32_t code) {
+  g_running->code = code;
+  std::longjmp(g_running->jump, 1);
+}
+
+void* AllocateForKernel(const RelayvmKernelEnv* env, size_t bytes) {
+  auto* block = static_cast<Block*>(Allocate(env, bytes + sizeof(Block)));
+  if (block == nullptr) StopKernel(RELAYVM_KERNEL_OUT_OF_MEMORY);
+  Block& first = g_running->blocks;
+  *block = {&first, first.next, env, bytes + sizeof(Block)};
+  first.next = first.next->previous = block;
+  return block + 1;
+}
+void ReleaseOfKernel(const RelayvmKernelEnv* env, void* memory, size_t /*bytes*/) {
+  auto* block = static_cast<Block*>(memory) - 1;
+  block->previous->next = block->next;
+  block->next->previous = block->previous;
+  if (!HasMemory(env)) return std::free(block);
+  env->release(env, block, block->bytes);
+}
+#endif
+
+// --- All of them ---
+
 namespace {
 
 // Text as an argument of a template.
@@ -20,18 +127,18 @@ struct Text {
 template <Text kSignature>
 constexpr Signature kParsed = Signature::Parse(kSignature.view());
 
-// The arguments are checked before the function runs.
 template <int32_t (*kFn)(const CallArgs&), Text kSignature>
-int32_t Checked(const CallArgs& args) {
-  const int32_t error = CheckCall(kParsed<kSignature>, args);
-  return error == RELAYVM_KERNEL_OK ? kFn(args) : error;
+int32_t Entry(const RelayvmKernelEnv* env, const RelayvmKernelArgs* args, uint32_t begin,
+              uint32_t end) noexcept {
+  return begin < end ? Run(kParsed<kSignature>, kFn, env, args) : RELAYVM_KERNEL_OK;
 }
 
 template <int32_t (*kFn)(const CallArgs&), Text kSignature>
 constexpr Builtin Make(std::string_view name) {
   constexpr const Signature& kSpec = kParsed<kSignature>;
+  static_assert(kSpec.num_tensors <= CallArgs::kMaxTensors);
   return {name,
-          BuiltinEntry<Checked<kFn, kSignature>, kSpec.num_tensors>,
+          Entry<kFn, kSignature>,
           kSpec.num_tensors,
           kSpec.num_counts,
           kSpec.num_params,

@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
-#include <new>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -38,13 +36,15 @@ struct TensorView {
   }
 };
 
-// Thrown by a builtin's poll, and caught by its entry: the run is to stop with this code.
-struct KernelStopped {
-  int32_t code;
-};
+// Ends the call of the builtin that runs, which gives `code`. By an exception, or where there are
+// none (RELAYVM_MINIMAL) by a jump: what a builtin holds is memory of KernelAllocators.
+[[noreturn, gnu::cold]] void StopKernel(int32_t code);
+// What they allocate by.
+void* AllocateForKernel(const RelayvmKernelEnv* env, size_t bytes);
+void ReleaseOfKernel(const RelayvmKernelEnv* env, void* memory, size_t bytes);
 
 // Memory of the call's environment, as an allocator of the standard library: what a builtin holds
-// counts toward the run's limit. Throws std::bad_alloc at that limit.
+// counts toward the run's limit, at which the call ends.
 template <typename T>
 class KernelAllocator {
  public:
@@ -55,25 +55,16 @@ class KernelAllocator {
   KernelAllocator(const KernelAllocator<U>& other) : env_(other.env()) {}  // NOLINT: converts
 
   T* allocate(size_t n) {
-    if (n > SIZE_MAX / sizeof(T)) throw std::bad_alloc();
-    const size_t bytes = n * sizeof(T);
-    void* memory = has_memory() ? env_->allocate(env_, bytes) : std::malloc(bytes);
-    if (memory == nullptr) throw std::bad_alloc();
-    return static_cast<T*>(memory);
+    if (n > PTRDIFF_MAX / sizeof(T)) StopKernel(RELAYVM_KERNEL_OUT_OF_MEMORY);
+    return static_cast<T*>(AllocateForKernel(env_, n * sizeof(T)));
   }
-  void deallocate(T* memory, size_t n) {
-    if (!has_memory()) return std::free(memory);
-    env_->release(env_, memory, n * sizeof(T));
-  }
+  void deallocate(T* memory, size_t n) { ReleaseOfKernel(env_, memory, n * sizeof(T)); }
   const RelayvmKernelEnv* env() const { return env_; }
   friend bool operator==(const KernelAllocator& a, const KernelAllocator& b) {
     return a.env_ == b.env_;
   }
 
  private:
-  bool has_memory() const {
-    return env_->struct_size >= sizeof(RelayvmKernelEnv) && env_->allocate != nullptr;
-  }
   const RelayvmKernelEnv* env_;
 };
 
@@ -109,6 +100,7 @@ class CallArgs {
   template <typename T>
   KernelVector<T> NewVector(int64_t n = 0) const {
     KernelVector<T> vector{KernelAllocator<T>(env_)};
+    if (static_cast<uint64_t>(n) > vector.max_size()) StopKernel(RELAYVM_KERNEL_OUT_OF_MEMORY);
     vector.reserve(static_cast<size_t>(n));
     InBlocks(
         n, [&](int64_t, int64_t end) { vector.resize(static_cast<size_t>(end)); },
@@ -137,17 +129,17 @@ class CallArgs {
     uint64_t bytes = 0;
     const RelayvmStrings* strings = Strings();
     const char* text = strings == nullptr ? nullptr : strings->text(strings, id, &bytes);
-    if (text == nullptr) throw KernelStopped{RELAYVM_KERNEL_INVALID_ARGUMENT};
+    if (text == nullptr) StopKernel(RELAYVM_KERNEL_INVALID_ARGUMENT);
     Work(kScattered + static_cast<int64_t>(bytes) / kBytesOfUnit);
-    return {text, bytes};
+    return {text, static_cast<size_t>(bytes)};
   }
-  // The id of a text, which is copied where it is new. Throws std::bad_alloc at the run's limit.
+  // The id of a text, which is copied where it is new. Ends the call at the run's limit.
   int64_t Intern(std::string_view text) const {
     RelayvmStrings* strings = Strings();
-    if (strings == nullptr) throw KernelStopped{RELAYVM_KERNEL_INVALID_ARGUMENT};
+    if (strings == nullptr) StopKernel(RELAYVM_KERNEL_INVALID_ARGUMENT);
     Work(2 * kScattered + static_cast<int64_t>(text.size()) / kBytesOfUnit);
     const int64_t id = strings->intern(strings, text.data(), text.size());
-    if (id < 0) throw std::bad_alloc();
+    if (id < 0) StopKernel(RELAYVM_KERNEL_OUT_OF_MEMORY);
     return id;
   }
   // A text that is no number, where one is read.
@@ -165,8 +157,7 @@ class CallArgs {
   static constexpr int64_t kScattered = 4;
 
   // Every long loop says here how much it does as it goes on, so that the run can be stopped
-  // meanwhile, in units of some nanoseconds (up to 15): an element in order, about. Throws
-  // KernelStopped.
+  // meanwhile, in units of some nanoseconds (up to 15): an element in order, about.
   void Work(int64_t units) const {
     fuel_ -= units;
     if (fuel_ <= 0) [[unlikely]]
@@ -341,7 +332,7 @@ class CallArgs {
     fuel_ = kFuel;
     if (env_->struct_size < sizeof(RelayvmKernelEnv) || env_->poll == nullptr) return;
     const int32_t code = env_->poll(env_);
-    if (code != RELAYVM_KERNEL_OK) throw KernelStopped{code};
+    if (code != RELAYVM_KERNEL_OK) StopKernel(code);
   }
 
   const RelayvmKernelEnv* env_;
@@ -351,21 +342,6 @@ class CallArgs {
   int num_tensors_;
   mutable int64_t fuel_ = kFuel;
 };
-
-// A kernel written as a function of its CallArgs, under the kernel ABI. No exception leaves it.
-template <int32_t (*kFn)(const CallArgs&), int kNumTensors>
-int32_t BuiltinEntry(const RelayvmKernelEnv* env, const RelayvmKernelArgs* args, uint32_t begin,
-                     uint32_t end) noexcept {
-  static_assert(kNumTensors <= CallArgs::kMaxTensors);
-  if (begin >= end) return RELAYVM_KERNEL_OK;
-  try {
-    return kFn(CallArgs(env, args, kNumTensors));
-  } catch (const KernelStopped& stopped) {
-    return stopped.code;
-  } catch (...) {  // only memory for temporaries can fail: std::bad_alloc, std::length_error
-    return RELAYVM_KERNEL_OUT_OF_MEMORY;
-  }
-}
 
 // --- Elements ---
 

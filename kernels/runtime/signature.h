@@ -27,6 +27,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <span>
 #include <string_view>
@@ -76,7 +77,7 @@ struct Signature {
   uint8_t num_inputs = 0, num_tensors = 0, num_counts = 0, num_params = 0;
   bool in_place = false;  // of the first output: marked by =
 
-  // Throws, and so fails to compile where it is a constant, when the text is not as above.
+  // Of a constant: where the text is not as above, it does not compile.
   static constexpr Signature Parse(std::string_view text);
 };
 
@@ -91,6 +92,9 @@ bool Accepts(const DTypeSpec& spec, DType t);
 
 namespace signature_internal {
 
+// In a constant, what is not constant does not compile.
+[[noreturn]] inline void Wrong(const char* /*what*/) { std::abort(); }
+
 class Parser {
  public:
   constexpr explicit Parser(std::string_view text) : text_(text) {}
@@ -100,19 +104,19 @@ class Parser {
     bool outputs = false;
     while (at_ < text_.size() && text_[at_] != ';') {
       if (Eat("->")) {
-        if (outputs) throw "one arrow only";
+        if (outputs) Wrong("one arrow only");
         outputs = true;
         s.num_inputs = s.num_tensors;
       } else {
         if (Eat("=")) {
-          if (!outputs || s.num_tensors != s.num_inputs) throw "= marks the first output";
+          if (!outputs || s.num_tensors != s.num_inputs) Wrong("= marks the first output");
           s.in_place = true;
         }
         s.tensors[static_cast<size_t>(s.num_tensors++)] = Tensor();
       }
       Spaces();
     }
-    if (!outputs) throw "no outputs";
+    if (!outputs) Wrong("no outputs");
     if (Eat(";")) {
       for (Spaces(); at_ < text_.size(); Spaces()) {
         s.params[static_cast<size_t>(s.num_params++)] = Param();
@@ -140,7 +144,7 @@ class Parser {
     while (at_ < text_.size() && text_[at_] == ' ') ++at_;
   }
   constexpr char Next() {
-    if (at_ == text_.size()) throw "the text ends early";
+    if (at_ == text_.size()) Wrong("the text ends early");
     return text_[at_++];
   }
   static constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
@@ -150,7 +154,7 @@ class Parser {
   constexpr T Number() {
     int n = 0;
     for (; at_ < text_.size() && IsDigit(text_[at_]); ++at_) n = n * 10 + (text_[at_] - '0');
-    if (n > std::numeric_limits<T>::max()) throw "a number is too large";
+    if (n > std::numeric_limits<T>::max()) Wrong("a number is too large");
     return static_cast<T>(n);
   }
 
@@ -168,7 +172,7 @@ class Parser {
     const char c = Next();
     if (c == 'T' || c == 'U' || c == 'V') return {Kind::kAny, DType::kFloat32, c};
     if (c == 'F' || c == 'G') return {Kind::kFloat, DType::kFloat32, c};
-    throw "unknown dtype";
+    Wrong("unknown dtype");
   }
 
   constexpr DimSpec Dim() {
@@ -180,15 +184,15 @@ class Parser {
     if (c == '+') return {Kind::kNonEmpty};
     if (c == '*') return {Kind::kRest, 0, AtLetter() ? Next() : '\0'};
     if (IsLetter(c)) return {Kind::kVariable, 0, c};
-    throw "unknown dim";
+    Wrong("unknown dim");
   }
 
   constexpr TensorSpec Tensor() {
     TensorSpec t;
     t.dtype = DTypeName();
-    if (!Eat("[")) throw "expected [";
+    if (!Eat("[")) Wrong("expected [");
     while (!Eat("]")) {
-      if (t.num_dims > 0 && !Eat(",")) throw "expected ,";
+      if (t.num_dims > 0 && !Eat(",")) Wrong("expected ,");
       t.dims[static_cast<size_t>(t.num_dims++)] = Dim();
     }
     return t;
@@ -202,9 +206,9 @@ class Parser {
     if (Eat("int")) return {Kind::kInt};
     if (Eat("real...")) return {Kind::kReals};
     if (Eat("real")) return {Kind::kReal};
-    if (at_ == text_.size() || !IsDigit(text_[at_])) throw "unknown parameter";
+    if (at_ == text_.size() || !IsDigit(text_[at_])) Wrong("unknown parameter");
     const auto low = Number<int16_t>();
-    if (!Eat("..")) throw "expected ..";
+    if (!Eat("..")) Wrong("expected ..");
     return {Kind::kRange, low, Number<int16_t>()};
   }
 

@@ -14,7 +14,7 @@ inline void StoreFittingIndex(const TensorView& t, int64_t i, int64_t value) {
     const T stored = ConvertElement<T>(value);
     if constexpr (std::is_integral_v<T>) {
       if (static_cast<int64_t>(stored) != value || (value < 0 && std::is_unsigned_v<T>))
-        throw KernelStopped{RELAYVM_KERNEL_INDEX_OUT_OF_RANGE};
+        StopKernel(RELAYVM_KERNEL_INDEX_OUT_OF_RANGE);
     }
     t.as<T>()[i] = stored;
   });

@@ -9,6 +9,7 @@ PACKAGES="
   libcli11-dev libzip-dev nlohmann-json3-dev
   libonnx-dev libonnx-testdata libprotobuf-dev
   clang-19 libclang-rt-19-dev
+  g++-i686-linux-gnu
   doctest-dev python3 python3-numpy binutils pkg-config
   python3-dev pybind11-dev python3-setuptools python3-wheel python3-venv python3-pytest python3-onnx graphviz
 "

@@ -1,14 +1,13 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <mutex>
 #include <numeric>
 #include <string>
 #include <system_error>
-#include <thread>
 
 #include "bytecode/base/guarded.h"
 #include "bytecode/base/machine_limits.h"
+#include "bytecode/base/threads.h"
 #include "vm/api/relayvm.h"
 #include "vm/border/shared_object.h"
 #include "vm/kernels/checked_pool.h"
@@ -72,16 +71,16 @@ struct Runtime::Impl {
   std::unique_ptr<TaskPool> own_pool;        // behind which an injected one is
   TaskPool* pool = nullptr;
   // Idle workspaces: those that hold much, max_idle_workspaces at most, and small ones.
-  std::mutex idle_mutex;
+  Mutex idle_mutex;
   vm::IdlePool<vm::Workspace> idle, small_idle;  // under it
   // All workspaces, and what those that are gone have counted.
-  std::mutex mutex;
+  Mutex mutex;
   std::atomic<uint32_t> wanted{0};         // by so many besides stats()
   std::vector<vm::Workspace*> workspaces;  // under it, as all below
   RuntimeStats gone;
   // A stats() that is on its way: those from `next` on are still to be added to `sum`. One at a
   // time.
-  std::mutex stats_mutex;
+  Mutex stats_mutex;
   RuntimeStats* sum = nullptr;
   size_t next = 0;
   // Looks at what idles.
@@ -303,7 +302,7 @@ RuntimeStats Runtime::stats() const {
   // A few at a time, so that runs begin and end meanwhile: there may be tens of thousands.
   constexpr size_t kAtOnce = 64;
   for (bool done = false; !done;) {
-    if (impl.wanted != 0) std::this_thread::yield();  // the mutex goes to who has it first
+    if (impl.wanted != 0) YieldThread();  // the mutex goes to who has it first
     const std::lock_guard lock(impl.mutex);
     if (impl.sum == nullptr) {
       stats = impl.gone;

@@ -7,13 +7,13 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <new>
 #include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "bytecode/base/guarded.h"
 #include "bytecode/base/message.h"
 #include "bytecode/base/status_detail.h"
 #include "bytecode/disassembler.h"
@@ -338,12 +338,12 @@ class Exporter {
   // When it is not kOk, nothing is left of what was made.
   StatusCode Export(Object* root, Ownership ownership, Value* value) {
     Object* result = Empty();
-    StatusCode code = StatusCode::kResourceExhausted;
-    try {
+    StatusCode code = StatusCode::kOk;
+    const bool has_memory = HasMemoryFor([&] {
       code = Walk(root, &result, ownership);
       if (code == StatusCode::kOk && !refs_.empty()) code = CheckCycles(result);
-    } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): `code` says so
-    }
+    });
+    if (!has_memory) code = StatusCode::kResourceExhausted;
     // What was made may be a cycle.
     if (code != StatusCode::kOk) BreakRefs();
     *value = Value::Adopt(result);
@@ -463,7 +463,7 @@ class Exporter {
                          : sizeof(Adt) + 8 * FieldsOf(from).size();
       return nullptr;
     }
-    made_bytes_ += SharedBytes(to);
+    made_bytes_ += SharedObjectBytes(to);
     std::span<Object*> from_fields = FieldsOf(from), to_fields = FieldsOf(to);
     if (to_fields.empty() && (!remember || work_.empty())) return to;  // nothing asks for it again
     Value made = Value::Adopt(to);                                     // until nothing can fail

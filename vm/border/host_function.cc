@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "bytecode/base/guarded.h"
+#include "vm/platform/fiber.h"
 #include "vm/run/interpreter.h"
 
 namespace relayvm {
@@ -46,6 +47,10 @@ Status HostCall::SuspendUntil(std::chrono::steady_clock::time_point time) {
   if (context_.wait->TakeWake(call_)) return OkStatus();
   const int64_t end = std::min(context_.deadline, vm::ToNanoseconds(time));
   if (end != INT64_MAX && end <= vm::NowNanoseconds()) return CheckInterrupt();
+  if (!vm::Fiber::kSuspends) {
+    return {StatusCode::kUnsupported,
+            "this build of the runtime (RELAYVM_MINIMAL) has no runs that wait"};
+  }
   context_.waiting_call = call_;
   context_.wait_time = end;
   context_.yield(context_.yield_context);

@@ -1,7 +1,6 @@
 #include "vm/border/shared_object.h"
 
 #include <malloc.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -9,6 +8,7 @@
 #include <new>
 
 #include "bytecode/base/string_table.h"
+#include "vm/platform/system_pages.h"
 
 namespace relayvm::vm {
 namespace {
@@ -29,8 +29,7 @@ size_t TensorBytes(int rank, size_t data_bytes) {
 
 void* AllocateTensorMemory(size_t bytes) {
   if (bytes < kOwnPagesBytes) return std::aligned_alloc(64, bytes);
-  void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  return pages == MAP_FAILED ? nullptr : pages;
+  return MapPages(bytes);
 }
 
 // Of the block of a tensor.
@@ -48,7 +47,7 @@ size_t DestroyTensor(Tensor* tensor) {
   if (bytes < kOwnPagesBytes) {
     std::free(tensor);
   } else {
-    munmap(tensor, bytes);
+    UnmapPages(tensor, bytes);
     bytes = 0;
   }
   if (external != nullptr) external->release(external);
@@ -103,7 +102,7 @@ bool IsUniqueShared(const Object* object) {
          object->count.load(std::memory_order_acquire) == kUncounted + 1;
 }
 
-size_t SharedBytes(const Object* object) {
+size_t SharedObjectBytes(const Object* object) {
   const size_t bytes = object->kind == ObjectKind::kTensor
                            ? BlockBytes(static_cast<const Tensor*>(object))
                            : sizeof(Adt) + 8 * FieldsOf(const_cast<Object*>(object)).size();
@@ -132,7 +131,7 @@ void ReleaseShared(Object* object) {
       static_cast<Adt*>(child)->next = pending;
       pending = child;
     }
-    freed += SharedBytes(dead);
+    freed += SharedObjectBytes(dead);
     std::free(dead);
   }
   if (freed >= kTrimBytes) GivePagesBack();
@@ -157,7 +156,8 @@ Tensor* NewSharedTensor(DType dtype, std::span<const int64_t> dims, char* data, 
 }
 
 Tensor* NewSharedStrings(std::span<const int64_t> dims, size_t n, size_t text_bytes) {
-  if (text_bytes > (size_t{1} << 47) || n > (size_t{1} << 44)) return nullptr;
+  constexpr size_t kMost = std::min<uint64_t>(uint64_t{1} << 47, SIZE_MAX / 4);
+  if (text_bytes > kMost || n > kMost / 8) return nullptr;
   return NewSharedTensor(DType::kString, dims, PackedBytes(static_cast<int64_t>(n), text_bytes));
 }
 

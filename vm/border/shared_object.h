@@ -19,7 +19,7 @@ void ReleaseShared(Object* object);
 // True when nobody else holds this shared object.
 bool IsUniqueShared(const Object* object);
 // The memory that this shared object takes by itself, about as malloc has it.
-size_t SharedBytes(const Object* object);
+size_t SharedObjectBytes(const Object* object);
 
 // New shared objects with one reference; null when there is no memory. Fields are Empty().
 Tensor* NewSharedTensor(DType dtype, std::span<const int64_t> dims, size_t bytes);

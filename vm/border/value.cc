@@ -158,7 +158,7 @@ Result<Value> Value::WrapTensor(DType dtype, std::span<const int64_t> dims, void
 Value Value::Scalar(DType dtype, uint64_t canonical) {
   assert(dtype != DType::kString);
   vm::Tensor* tensor = vm::NewSharedTensor(dtype, {}, static_cast<size_t>(DTypeBytes(dtype)));
-  if (tensor == nullptr) throw std::bad_alloc();
+  if (tensor == nullptr) OutOfMemory();
   vm::StoreScalar(dtype, canonical, tensor->data);
   return Adopt(tensor);
 }
@@ -169,7 +169,7 @@ Value Value::Float64(double value) { return Scalar(DType::kFloat64, FromF64(valu
 Value Value::Adt(uint32_t tag, std::vector<Value> fields) {
   if (fields.size() > 0xFFFF) return {};
   vm::Adt* adt = vm::NewSharedAdt(tag, fields.size());
-  if (adt == nullptr) throw std::bad_alloc();
+  if (adt == nullptr) OutOfMemory();
   for (size_t i = 0; i < fields.size(); ++i) {
     if (fields[i].object_ != nullptr) adt->fields[i] = std::exchange(fields[i].object_, nullptr);
   }

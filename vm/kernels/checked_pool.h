@@ -16,6 +16,7 @@
 
 namespace relayvm::vm {
 
+#if !RELAYVM_MINIMAL
 class CheckedPool final : public TaskPool {
  public:
   // `pool` is borrowed. kInvalidArgument for a number of threads that cannot be.
@@ -67,16 +68,16 @@ class CheckedPool final : public TaskPool {
   TaskPool* pool_;
   uint32_t num_threads_;
 };
+#endif
 
 // `hosts` where there is one (borrowed), else threads of its own, as the option num_threads says.
 inline Result<std::unique_ptr<TaskPool>> MakeTaskPool(TaskPool* hosts, uint32_t num_threads) {
+#if RELAYVM_MINIMAL
+  if (hosts != nullptr) return Status(StatusCode::kUnsupported, "this build has no thread pools");
+#else
   if (hosts != nullptr) return CheckedPool::Create(hosts);
-  RELAYVM_ASSIGN_OR_RETURN(const uint32_t threads, CountThreads(num_threads));
-  try {
-    return std::unique_ptr<TaskPool>(std::make_unique<ThreadPool>(threads));
-  } catch (const std::system_error& error) {
-    return NoThreads(threads, error);
-  }
+#endif
+  return NewThreadPool(num_threads);
 }
 
 }  // namespace relayvm::vm

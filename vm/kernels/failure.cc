@@ -58,7 +58,9 @@ Failure ScalarFailureOf(FailureKind kind, Opcode opcode, const std::string& mess
 Failure MemoryFailure(const Heap& heap, const std::string& what, size_t bytes,
                       const std::string& subject) {
   const HeapStats stats = heap.stats();
-  const auto number = [](size_t n) { return static_cast<int64_t>(std::min<size_t>(n, INT64_MAX)); };
+  const auto number = [](size_t n) {
+    return static_cast<int64_t>(std::min<uint64_t>(n, INT64_MAX));
+  };
   if (heap.refusal() == Heap::Refusal::kRuntime) {
     const size_t limit = heap.budget()->limit(), drawn = heap.budget()->drawn();
     StatusDetail detail{.subject = subject, .numbers = {number(drawn), number(limit)}};

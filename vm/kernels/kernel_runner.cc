@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <exception>
-#include <mutex>
-#include <new>
 #include <utility>
 
+#include "bytecode/base/guarded.h"
+#include "bytecode/base/threads.h"
 #include "vm/platform/thread_pool.h"
 
 namespace relayvm::vm {
@@ -78,7 +78,7 @@ struct KernelRunner::Tasks {
   const Env *env, *worker_env;  // of worker 0, and of others
   const ScratchBuffers* scratch;
   std::atomic<bool> stopped{false};  // tasks that have not begun are left out
-  std::mutex mutex;
+  Mutex mutex;
   uint32_t task = 0;
   int32_t code = RELAYVM_KERNEL_OK;
   RelayvmKernelFault fault{};
@@ -93,7 +93,17 @@ struct KernelRunner::Tasks {
     fault = its_fault;
   }
 
-  void Run(uint32_t index, uint32_t worker) try {
+  void Run(uint32_t index, uint32_t worker) {
+    std::exception_ptr exception = ExceptionOf([&] {
+      if (!HasMemoryFor([&] { RunTask(index, worker); })) Note(index, RELAYVM_KERNEL_OUT_OF_MEMORY);
+    });
+    if (exception == nullptr) return;
+    stopped.store(true, std::memory_order_relaxed);
+    const std::lock_guard lock(mutex);
+    if (thrown == nullptr) thrown = std::move(exception);
+  }
+
+  void RunTask(uint32_t index, uint32_t worker) {
     if (stopped.load(std::memory_order_relaxed)) return;
     const Together* item = calls.data();
     while (index - item->first_task >= item->num_tasks) ++item;
@@ -110,12 +120,6 @@ struct KernelRunner::Tasks {
     own.fault = &own_fault;
     const int32_t own_code = RunUnits(own, call, args, begin, end);
     if (own_code != RELAYVM_KERNEL_OK) Note(index, own_code, own_fault);
-  } catch (const std::bad_alloc&) {
-    Note(index, RELAYVM_KERNEL_OUT_OF_MEMORY);
-  } catch (...) {
-    stopped.store(true, std::memory_order_relaxed);
-    const std::lock_guard lock(mutex);
-    if (thrown == nullptr) thrown = std::current_exception();
   }
 };
 

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cassert>
-#include <new>
 #include <utility>
+
+#include "bytecode/base/guarded.h"
 
 namespace relayvm::vm {
 
@@ -21,7 +22,7 @@ Heap::Span* Heap::EmptySpan() {
 }
 
 Heap::Heap(std::shared_ptr<MemorySource> source, std::shared_ptr<MemoryBudget> budget)
-    : injected_(std::move(source)),
+    : injected_(source != nullptr ? std::move(source) : HeapSource()),
       source_(injected_ != nullptr ? injected_.get() : &SystemPages()),
       budget_(std::move(budget)) {
   bins_.fill({EmptySpan(), nullptr});
@@ -253,12 +254,9 @@ void* Heap::AllocateHuge(size_t bytes) {
   } else {
     if (!Admit(PagesOf(bytes), bytes)) return nullptr;
     void* block = source_->Allocate(bytes, kPageBytes);
-    if (block != nullptr) {
-      try {
-        best = huge_.emplace(block, Huge{bytes}).first;
-      } catch (const std::bad_alloc&) {
-        FreePages(block, bytes);
-      }
+    if (block != nullptr &&
+        !HasMemoryFor([&] { best = huge_.emplace(block, Huge{bytes}).first; })) {
+      FreePages(block, bytes);
     }
     if (best == huge_.end()) {
       GoneBack(PagesOf(bytes));

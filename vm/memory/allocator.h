@@ -79,10 +79,10 @@ class Heap {
  public:
   static constexpr size_t kMaxSmall = 16 << 10;
   static constexpr size_t kGranuleBytes = 64 << 10;
-  static constexpr size_t kChunkBytes = 64 << 20;
-  static constexpr size_t kMaxRunBytes = 32 << 20;
+  static constexpr size_t kChunkBytes = kHeapChunkBytes;
+  static constexpr size_t kMaxRunBytes = kChunkBytes / 2;
   // Of an injected source: what is asked for at least, and kept between invocations at most.
-  static constexpr size_t kInjectedChunkBytes = 8 << 20;
+  static constexpr size_t kInjectedChunkBytes = kChunkBytes / 8;
 
   // Why the latest block that was refused in this run was.
   enum class Refusal : uint8_t {
@@ -256,7 +256,7 @@ class Heap {
   static unsigned SizeClass(size_t bytes) {
     if (bytes <= 128) return static_cast<unsigned>((bytes - 1) >> 4);
     size_t last = bytes - 1;
-    int log = 63 - std::countl_zero(last);
+    int log = std::bit_width(last) - 1;
     return static_cast<unsigned>(8 + (log - 7) * 4 + ((last >> (log - 2)) & 3));
   }
   static const std::array<uint32_t, kNumClasses> kClassBytes;

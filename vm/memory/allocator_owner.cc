@@ -1,8 +1,8 @@
 // Whose a heap is: a run of the program, who frees what the host holds, or nobody.
 #include <cassert>
 #include <new>
-#include <thread>
 
+#include "bytecode/base/threads.h"
 #include "vm/memory/allocator.h"
 #include "vm/platform/clock.h"
 
@@ -64,7 +64,7 @@ bool Heap::TryTake() {
 
 // Who has it meanwhile gives pages back, and no more.
 void Heap::Take() {
-  while (!TryTake()) std::this_thread::yield();
+  while (!TryTake()) YieldThread();
 }
 
 void Heap::Hold() {

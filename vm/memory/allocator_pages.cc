@@ -3,8 +3,8 @@
 #include <cstring>
 #include <utility>
 
-#include "vm/memory/address_space.h"
 #include "vm/memory/allocator.h"
+#include "vm/platform/address_space.h"
 
 namespace relayvm::vm {
 namespace {

@@ -9,7 +9,8 @@
 
 #include <atomic>
 #include <cstddef>
-#include <mutex>
+
+#include "bytecode/base/threads.h"
 
 namespace relayvm::vm {
 
@@ -49,7 +50,7 @@ class MemoryBudget {
 
   const size_t limit_;
   std::atomic<size_t> drawn_{0};
-  std::mutex mutex_;
+  Mutex mutex_;
   Heap* heaps_ = nullptr;  // under mutex_; linked by Heap::Member
 };
 

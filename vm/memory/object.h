@@ -72,16 +72,17 @@ struct DevicePlace {
 struct Tensor : Object {
   DType dtype;
   uint8_t rank;
-  char* data;              // 64-byte aligned, a scalar's 16; meaningless without elements
-  uint64_t capacity : 48;  // bytes at data
-  uint64_t device : 8;  // 0: the host
+  // 64-byte aligned, a scalar's 16; meaningless without elements.
+  alignas(8) char* data;
+  alignas(8) uint64_t capacity : 48;  // bytes at data
+  uint64_t device : 8;                // 0: the host
   uint64_t storage_code : 8;
-  union {
+  union alignas(8) {
     Tensor* owner;             // kView; never a view itself
     ExternalMemory* external;  // kExternal
     DevicePlace* place;        // kDevice
   };
-  int64_t dims[];  // room for room_for_dims() of them
+  alignas(8) int64_t dims[];  // room for room_for_dims() of them
 
   Storage storage() const { return static_cast<Storage>(storage_code); }
   int room_for_dims() const;
@@ -106,7 +107,7 @@ constexpr size_t TensorHeaderBytes(int rank) {
 
 struct Adt : Object {
   uint16_t num_fields;
-  union {
+  union alignas(8) {
     uint64_t tag;
     Object* next;
   };
@@ -115,7 +116,7 @@ struct Adt : Object {
 
 struct Closure : Object {
   uint16_t num_captured;
-  union {
+  union alignas(8) {
     uint64_t function;
     Object* next;
   };
@@ -124,8 +125,8 @@ struct Closure : Object {
 
 struct Ref : Object {
   uint16_t unused;
-  Object* next;
-  Object* content;
+  alignas(8) Object* next;
+  alignas(8) Object* content;
 };
 static_assert(sizeof(Adt) == 16 && sizeof(Closure) == 16 && sizeof(Ref) == 24);
 // Adt, Closure and Ref are alike to what walks them: a row of fields.
@@ -189,10 +190,10 @@ inline bool IsTensor(const Object* o) {
 Tensor* NewOutputTensor(Heap& heap, DType dtype, int rank, char* data, size_t bytes);
 
 // The bytes of a tensor, or -1 when a dim is negative or the size, leaving out dims of 0, is above
-// 2^47. The dims that are not 0 must fit even of an empty tensor: what kernels make of them
-// (strides, extents) never overflows then.
+// 2^47 (a quarter of 32 bits' addresses). The dims that are not 0 must fit even of an empty tensor:
+// what kernels make of them (strides, extents) never overflows then.
 inline int64_t CheckedTensorBytes(DType dtype, std::span<const int64_t> dims) {
-  constexpr int64_t kLimit = int64_t{1} << 47;
+  constexpr int64_t kLimit = std::min<uint64_t>(uint64_t{1} << 47, PTRDIFF_MAX / 2);
   int64_t bytes = DTypeBytes(dtype);
   bool zero = false;
   for (int64_t d : dims) {

@@ -1,15 +1,12 @@
 #include "vm/memory/stack.h"
 
-#include <sys/mman.h>
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
 
-#include "vm/memory/address_space.h"
 #include "vm/memory/allocator.h"
+#include "vm/platform/address_space.h"
 
 namespace relayvm::vm {
 namespace {
@@ -39,9 +36,7 @@ Status StackRegion::Reserve(size_t native_bytes, size_t vm_bytes, size_t least_n
     constexpr size_t kLeastPart = 1024;
     if (memory != nullptr || part == kLeastPart) break;
     // Of a process with a limit, what leaves room for the heap, and for other runs.
-    rlimit limit{};
-    const bool limited = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-    const size_t most = limited ? limit.rlim_cur / 8 : kMost;
+    const size_t most = std::min(kMost, AddressLimit() / 8);
     vm_bytes = PagesUp(std::max(asked_vm / kLeastPart, std::min(most, vm_bytes / 2)));
     if (native_bytes > least_native)
       native_bytes = PagesUp(std::max(least_native, std::min(most, native_bytes / 2)));
@@ -65,7 +60,7 @@ Status StackRegion::Reserve(size_t native_bytes, size_t vm_bytes, size_t least_n
 
 const char* StackRegion::advice() const {
   return native_bytes() - kNativePart < asked_native_ || vm_bytes_ < asked_vm_
-             ? "raise what address space the process may have (ulimit -v)"
+             ? AddressAdvice()
              : "raise the stack limit";
 }
 
@@ -73,8 +68,7 @@ void StackRegion::TrimNative(size_t kept) const {
   if (native_bytes() <= kept) return;
   char* end = split_ - kept;
   end -= reinterpret_cast<uintptr_t>(end) & (kPageBytes - 1);
-  if (end > native_bottom())
-    madvise(native_bottom(), static_cast<size_t>(end - native_bottom()), MADV_DONTNEED);
+  if (end > native_bottom()) DropPages(native_bottom(), static_cast<size_t>(end - native_bottom()));
 }
 
 void VmStack::Use(const StackRegion& region) {
@@ -110,7 +104,7 @@ void VmStack::TrimSlow(size_t bytes) {
   char* from = begin_ + bytes;
   from += -reinterpret_cast<uintptr_t>(from) & (kPageBytes - 1);
   char* end = begin_ + kept_;
-  if (from < end) madvise(from, static_cast<size_t>(end - from), MADV_DONTNEED);
+  if (from < end) DropPages(from, static_cast<size_t>(end - from));
   kept_ = bytes;
 }
 

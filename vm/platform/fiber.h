@@ -6,17 +6,44 @@
 // fiber_test.cc.
 #pragma once
 
+#if !RELAYVM_MINIMAL
 #include <boost/context/detail/fcontext.hpp>
+#endif
 #include <cassert>
 #include <cstddef>
+#include <cstdlib>
 
 #include "vm/memory/stack.h"
 #include "vm/platform/sanitizers.h"
 
 namespace relayvm::vm {
 
+#if RELAYVM_MINIMAL
+// On the stack of who resumes it, to its end.
 class Fiber {
  public:
+  static constexpr bool kSuspends = false;
+  Fiber(const StackRegion& /*stack*/, void (*fn)(void*), void* context)
+      : fn_(fn), context_(context) {}
+  Fiber(const Fiber&) = delete;
+  Fiber& operator=(const Fiber&) = delete;
+
+  void Resume() {
+    fn_(context_);
+    done_ = true;
+  }
+  [[noreturn]] void Suspend() { std::abort(); }  // REQUIRES: kSuspends
+  bool done() const { return done_; }
+
+ private:
+  void (*fn_)(void*);
+  void* context_;
+  bool done_ = false;
+};
+#else
+class Fiber {
+ public:
+  static constexpr bool kSuspends = true;
   // Runs fn(context) on the native stack of the region, which is borrowed, from the first Resume()
   // on.
   Fiber(const StackRegion& stack, void (*fn)(void*), void* context);
@@ -57,6 +84,7 @@ inline void Fiber::Resume() {
 inline void Fiber::Suspend() {
   resumer_ = boost::context::detail::jump_fcontext(resumer_, nullptr).fctx;
 }
+#endif
 #endif
 
 }  // namespace relayvm::vm

@@ -8,7 +8,8 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
+
+#include "bytecode/base/threads.h"
 
 namespace relayvm::vm {
 
@@ -40,7 +41,7 @@ class IdleTimer {
   void* context_;
   std::atomic<bool> pending_{false};  // since the last look began
   std::atomic<bool> running_{false};  // there is a thread, which will see what is pending
-  std::mutex mutex_;
+  Mutex mutex_;
   bool stopped_ = false;  // under it, as the worker
   std::unique_ptr<Worker> worker_;
 };

@@ -6,10 +6,10 @@
 // tests/faults.
 #pragma once
 
-#include <mutex>
+#include "bytecode/base/threads.h"
 
 namespace relayvm::vm {
 
-std::mutex& ProcessMutex();
+Mutex& ProcessMutex();
 
 }  // namespace relayvm::vm

@@ -15,14 +15,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
+#include <memory>
 #include <system_error>
-#include <thread>
 #include <vector>
 
 #include "bytecode/base/status.h"
+#include "bytecode/base/threads.h"
 #include "vm/kernels/task_pool.h"
 
 namespace relayvm::vm {
@@ -45,6 +44,10 @@ inline uint32_t CountTasks(int64_t units, int64_t grain, uint32_t num_threads) {
   // thirds.
   return static_cast<uint32_t>(tasks > threads ? tasks - tasks % threads : tasks);
 }
+// Threads of its own, as the option says. kResourceExhausted where they can't be started.
+Result<std::unique_ptr<TaskPool>> NewThreadPool(uint32_t num_threads);
+
+#if !RELAYVM_MINIMAL
 // Of `num_threads`, one could not be started.
 Status NoThreads(uint32_t num_threads, const std::system_error& error);
 
@@ -116,8 +119,8 @@ class ThreadPool final : public TaskPool {
   static void RunTasks(Job& job, uint32_t worker);
   Job* OpenJob();
 
-  std::mutex mutex_;
-  std::condition_variable work_, done_;
+  Mutex mutex_;
+  Condition work_, done_;
   Job* jobs_ = nullptr;
   std::atomic<uint64_t> opened_{0};    // jobs that were listed so far
   std::atomic<uint32_t> sleepers_{0};  // callers that wait for done_
@@ -125,5 +128,6 @@ class ThreadPool final : public TaskPool {
   std::vector<Seat> seats_;  // of worker i + 1
   std::vector<std::thread> threads_;
 };
+#endif
 
 }  // namespace relayvm::vm

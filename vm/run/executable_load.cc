@@ -302,6 +302,12 @@ Status Executable::MakeFunctions(const LoadOptions& options) {
     code.code = linked_->code.data() + f.code_offset;
     code.slots = f.slots.data();
     code.arena_bytes = (f.arena_bytes + 63) & ~uint64_t{63};
+    if (code.arena_bytes > PTRDIFF_MAX) {
+      return {
+          StatusCode::kUnsupported,
+          fmt::format("function {} needs an arena of {} bytes, more than this machine addresses",
+                      f.name, code.arena_bytes)};
+    }
     code.index = static_cast<uint32_t>(linked_->functions.size());
     code.num_scalar_registers = f.num_scalar_registers;
     code.num_object_registers = f.num_object_registers;

@@ -15,11 +15,11 @@
 namespace relayvm::vm {
 
 struct Frame {
-  const FunctionCode* function;
-  Frame* caller;              // null for the first frame
-  const uint16_t* return_pc;  // in the caller: after the call
-  char* arena;                // null when the function has none
-  uint64_t return_register;   // in the caller
+  alignas(8) const FunctionCode* function;
+  alignas(8) Frame* caller;              // null for the first frame
+  alignas(8) const uint16_t* return_pc;  // in the caller: after the call
+  alignas(8) char* arena;                // null when the function has none
+  uint64_t return_register;              // in the caller
 
   uint64_t* scalars() { return reinterpret_cast<uint64_t*>(this + 1); }
   Object** objects() {

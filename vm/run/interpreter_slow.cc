@@ -445,7 +445,7 @@ Status Interpreter::Run(uint32_t function, std::span<Object* const> args, Object
     const size_t limit =
         growth == VmStack::Growth::kAtReserve ? context_.stack->reserved_bytes() : heap_.limit();
     StatusDetail detail{.places = {PlaceOf(code, code->code)},
-                        .expected = {static_cast<int64_t>(std::min<size_t>(limit, INT64_MAX))},
+                        .expected = {static_cast<int64_t>(std::min<uint64_t>(limit, INT64_MAX))},
                         .found = {static_cast<int64_t>(end - context_.stack->begin())}};
     return {
         StatusCode::kResourceExhausted,

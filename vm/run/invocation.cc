@@ -368,8 +368,8 @@ RunState Invocation::Poll(std::chrono::nanoseconds slice, vm::BatchedCall** call
   const int64_t now = waits || slice.count() > 0 ? vm::NowNanoseconds() : 0;
   if (context.waiting_call != 0 && !context.wait->Leave(now)) return RunState::kWaiting;
   if (waits) impl.EndWait(now);
-  context.yield_at =
-      slice.count() <= 0 || slice.count() > INT64_MAX - now ? INT64_MAX : now + slice.count();
+  const bool is_whole = slice.count() <= 0 || !vm::Fiber::kSuspends;
+  context.yield_at = is_whole || slice.count() > INT64_MAX - now ? INT64_MAX : now + slice.count();
   ++impl.workspace->counters.slices;
   for (;;) {
     const int64_t begin = impl.traces_slices ? vm::NowNanoseconds() : 0;

@@ -22,7 +22,7 @@ struct BatchedCall {
   uint32_t kernel = 0;  // of the program; it has a batched form
   void* const* buffers = nullptr;
   const int64_t* scalars = nullptr;
-  uint64_t key = 0;   // of what must be the same, see KeyOf
+  uint64_t key = 0;   // of what must be the same, see KeyOf; whoever queues it sets it
   bool done = false;  // it ran with others; else the invocation runs it by itself
   // For a trace, once it is done: the calls that ran together, and when.
   uint64_t calls = 1;

@@ -382,6 +382,7 @@ struct Scheduler::Impl {
   void Park(const TaskPtr& task, vm::BatchedCall* call, int64_t began_at) {
     const int64_t wait = options.batching.max_wait.count(), now = vm::NowNanoseconds();
     task->slice -= std::chrono::nanoseconds(now - began_at);
+    call->key = vm::KeyOf(*call);
     std::lock_guard lock(mutex);
     --num_running;
     try {

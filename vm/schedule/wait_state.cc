@@ -88,13 +88,13 @@ bool WaitState::waiting() const {
   return waiting_ != 0;
 }
 
-void WaitState::MakeReady(std::unique_lock<std::mutex>& lock) {
+void WaitState::MakeReady(std::unique_lock<Mutex>& lock) {
   waiting_ = 0;
   changed_.notify_all();
   if (on_ready_ == nullptr) return;
   // Called without the lock: it may run the invocation, and even end it.
   const std::shared_ptr<const std::function<void()>> on_ready = on_ready_;
-  Notifier self{std::this_thread::get_id(), notifiers_};
+  Notifier self{ThisThread(), notifiers_};
   notifiers_ = &self;
   lock.unlock();
   (*on_ready)();
@@ -105,8 +105,8 @@ void WaitState::MakeReady(std::unique_lock<std::mutex>& lock) {
   changed_.notify_all();
 }
 
-void WaitState::AwaitNotifiers(std::unique_lock<std::mutex>& lock) {
-  const std::thread::id self = std::this_thread::get_id();
+void WaitState::AwaitNotifiers(std::unique_lock<Mutex>& lock) {
+  const ThreadId self = ThisThread();
   changed_.wait(lock, [&] {
     for (const Notifier* n = notifiers_; n != nullptr; n = n->next) {
       if (n->thread != self) return false;

@@ -7,12 +7,11 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <thread>
+
+#include "bytecode/base/threads.h"
 
 namespace relayvm::vm {
 
@@ -48,16 +47,16 @@ class WaitState {
  private:
   // A thread that is in on_ready_, on whose stack this lies: waking takes no memory.
   struct Notifier {
-    std::thread::id thread;
+    ThreadId thread;
     Notifier* next;
   };
 
-  void MakeReady(std::unique_lock<std::mutex>& lock);
+  void MakeReady(std::unique_lock<Mutex>& lock);
   // Until nobody but this thread is in on_ready_.
-  void AwaitNotifiers(std::unique_lock<std::mutex>& lock);
+  void AwaitNotifiers(std::unique_lock<Mutex>& lock);
 
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
+  mutable Mutex mutex_;
+  Condition changed_;
   // Under mutex_: numbers of calls, from 1; 0: none.
   uint64_t waiting_ = 0, woken_ = 0;
   int64_t time_ = INT64_MAX;

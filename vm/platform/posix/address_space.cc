@@ -1,6 +1,7 @@
-#include "vm/memory/address_space.h"
+#include "vm/platform/address_space.h"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <array>
@@ -178,6 +179,14 @@ char* TakeAddresses(size_t bytes, size_t alignment, bool guarded) {
     return nullptr;
   }
 }
+
+size_t AddressLimit() {
+  rlimit limit{};
+  const bool limited = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  return limited ? limit.rlim_cur : SIZE_MAX;
+}
+
+const char* AddressAdvice() { return "raise what address space the process may have (ulimit -v)"; }
 
 void GiveAddresses(char* memory, size_t bytes, size_t alignment, bool guarded) {
   const std::lock_guard lock(ProcessMutex());

@@ -5,7 +5,7 @@
 namespace relayvm::vm {
 namespace {
 
-constinit std::mutex g_mutex;
+constinit Mutex g_mutex;
 
 // Before main or while the library is loaded: no other thread is on its way here then. A library
 // that is unloaded takes its handlers along.
@@ -14,6 +14,6 @@ constinit std::mutex g_mutex;
 
 }  // namespace
 
-std::mutex& ProcessMutex() { return g_mutex; }
+Mutex& ProcessMutex() { return g_mutex; }
 
 }  // namespace relayvm::vm

@@ -1,4 +1,4 @@
-#include "vm/memory/address_space.h"
+#include "vm/platform/address_space.h"
 
 #include <doctest/doctest.h>
 #include <sys/wait.h>

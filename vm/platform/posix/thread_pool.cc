@@ -48,6 +48,15 @@ Status NoThreads(uint32_t num_threads, const std::system_error& error) {
           "cannot start " + std::to_string(num_threads) + " threads: " + error.what()};
 }
 
+Result<std::unique_ptr<TaskPool>> NewThreadPool(uint32_t num_threads) {
+  RELAYVM_ASSIGN_OR_RETURN(const uint32_t threads, CountThreads(num_threads));
+  try {
+    return std::unique_ptr<TaskPool>(std::make_unique<ThreadPool>(threads));
+  } catch (const std::system_error& error) {
+    return NoThreads(threads, error);
+  }
+}
+
 ThreadPool::ThreadPool(uint32_t num_threads) : seats_(num_threads - 1) {
   static_assert(alignof(Job) > kTagMask);
   try {

@@ -36,6 +36,15 @@ constinit Forever g_forever;
 
 }  // namespace
 
+std::shared_ptr<MemorySource> HeapSource() { return nullptr; }
+
+void* MapPages(size_t bytes) {
+  void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return pages == MAP_FAILED ? nullptr : pages;
+}
+void UnmapPages(void* memory, size_t bytes) { munmap(memory, bytes); }
+void DropPages(void* memory, size_t bytes) { madvise(memory, bytes, MADV_DONTNEED); }
+
 void OfferPages(void* memory, size_t bytes) { madvise(memory, bytes, MADV_FREE); }
 
 MemorySource& SystemPages() { return g_forever.pages; }
