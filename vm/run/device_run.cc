@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include "bytecode/base/guarded.h"
 #include "vm/run/linked_program.h"
 #include "vm/run/places.h"
 
@@ -25,7 +26,7 @@ void Await(DeviceQueue& queue) {
 
 Tensor* ConstantOn(const Tensor& host, uint8_t device, void* data) {
   auto* tensor = static_cast<Tensor*>(std::aligned_alloc(64, TensorHeaderBytes(host.rank)));
-  if (tensor == nullptr) throw std::bad_alloc();
+  if (tensor == nullptr) OutOfMemory();
   new (&tensor->count) std::atomic<uint32_t>(kUncounted);
   tensor->kind = ObjectKind::kDeviceTensor;
   tensor->home = Home::kImmortal;

@@ -5,10 +5,10 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "bytecode/base/string_table.h"
+#include "bytecode/base/threads.h"
 #include "bytecode/image_loader.h"
 #include "bytecode/kernel_abi.h"
 #include "bytecode/program.h"
@@ -61,7 +61,7 @@ struct LinkedProgram {
   std::vector<SignatureDims> export_dims;  // by Program::exports
   std::vector<SignatureDims> host_dims;    // by Program::host_functions, results included
   // On the devices of the runtimes that it has run in.
-  mutable std::mutex placed_mutex;
+  mutable Mutex placed_mutex;
   mutable std::shared_ptr<const ProgramOnDevices> placed;  // under it: the latest
 };
 
