@@ -1,12 +1,13 @@
 #include "vm/schedule/batch.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <optional>
 
-#include "bytecode/kernel_abi.h"
+#include "bytecode/base/guarded.h"
+#include "vm/kernels/kernel_runner.h"
 #include "vm/run/linked_program.h"
+#include "vm/run/workspace.h"
 
 namespace relayvm::vm {
 namespace {
@@ -59,27 +60,25 @@ bool RunTogether(const BatchedCall& a, const BatchedCall& b) {
 
 // --- Running ---
 
-BatchRunner::~BatchRunner() { std::free(memory_); }
-
-char* BatchRunner::Reserve(size_t bytes) {
-  if (bytes <= bytes_) return memory_;
-  std::free(memory_);
-  memory_ = static_cast<char*>(std::aligned_alloc(kAlignment, bytes));
-  bytes_ = memory_ != nullptr ? bytes : 0;
-  return memory_;
-}
-
-bool BatchRunner::Run(const BatchQueue::Group& group) {
-  try {  // there may be no memory, and a host's kernel may throw
+bool BatchRunner::Run(const BatchQueue::Group& group, Workspace& workspace) {
+  Heap& heap = *workspace.heap;
+  heap.BeginRun(workspace.machine_memory);
+  const KernelResources has{&heap, &workspace.scratch, workspace.pool,
+                            workspace.pool->num_threads(), workspace.injected_pool};
+  // Nothing stops it: a batch is short, and each member looks at its own limits afterwards.
+  KernelRunner runner(has, [](void*, bool) { return StatusCode::kOk; }, nullptr);
+  bool done = false;
+  // There may be no memory, and a host's kernel may throw.
+  const std::exception_ptr thrown = ExceptionOf([&] {
     calls_.clear();
     for (const BatchQueue::Member& member : group.members) calls_.push_back(member.call);
-    return RunCalls();
-  } catch (...) {
-    return false;
-  }
+    done = RunCalls(runner);
+  });
+  heap.Reset();
+  return done && thrown == nullptr;
 }
 
-bool BatchRunner::RunCalls() {
+bool BatchRunner::RunCalls(KernelRunner& runner) {
   const std::vector<const BatchedCall*>& calls = calls_;
   const BatchedCall& first = *calls[0];
   const KernelInfo& info = InfoOf(first);
@@ -124,11 +123,9 @@ bool BatchRunner::RunCalls() {
       kernel.units.empty() ? 1 : EvaluateSize(kernel.units, scalars_.data());
   const std::optional<int64_t> scratch =
       kernel.scratch.empty() ? 0 : EvaluateSize(kernel.scratch, scalars_.data());
-  size_t scratch_at = 0;
-  if (!units || *units < 0 || *units > UINT32_MAX || !scratch || *scratch < 0 ||
-      !AddBytes(&total, 1, static_cast<size_t>(*scratch), &scratch_at))
-    return false;
-  char* memory = Reserve(std::max(total, kAlignment));
+  if (!units || !scratch || *scratch < 0) return false;
+  auto* memory =
+      static_cast<char*>(runner.env()->allocate(runner.env(), std::max(total, kAlignment)));
   if (memory == nullptr) return false;
 
   shared = form.shared;
@@ -146,12 +143,13 @@ bool BatchRunner::RunCalls() {
       to += sizes_[i];
     }
   }
-  // Nothing stops it: a batch is short, and each member looks at its own limits afterwards.
-  const RelayvmKernelEnv env{.struct_size = sizeof(RelayvmKernelEnv), .num_threads = 1};
-  const RelayvmKernelArgs args{buffers.data(), scalars_.data(), memory + scratch_at};
-  const RelayvmKernelFn fn = first.executable->linked().kernels[form.kernel].fn;
-  if (*units > 0 && fn(&env, &args, 0, static_cast<uint32_t>(*units)) != RELAYVM_KERNEL_OK)
-    return false;
+  const KernelCall call{form.kernel,
+                        &first.executable->linked().kernels[form.kernel],
+                        {buffers.data(), scalars_.data(), nullptr},
+                        *units,
+                        *units,  // one task
+                        *scratch};
+  if (runner.Call(call) != RELAYVM_KERNEL_OK) return false;
   for (size_t i = 0; i < num_buffers; ++i) {
     if (!info.buffers[i].written || sizes_[i] == 0) continue;
     const char* from = static_cast<const char*>(buffers[i]);

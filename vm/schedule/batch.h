@@ -16,6 +16,9 @@
 
 namespace relayvm::vm {
 
+class KernelRunner;
+struct Workspace;
+
 // On the stack of an invocation, which stays suspended for as long as others use this.
 struct BatchedCall {
   const Executable* executable = nullptr;
@@ -91,21 +94,14 @@ class BatchQueue {
 // time.
 class BatchRunner {
  public:
-  BatchRunner() = default;
-  ~BatchRunner();
-  BatchRunner(const BatchRunner&) = delete;
-  BatchRunner& operator=(const BatchRunner&) = delete;
-
   // False when they are to run one by one: there is no memory for them together, their sizes are
-  // not what the kernel takes, or it failed for one of them.
-  bool Run(const BatchQueue::Group& group);
+  // not what the kernel takes, or it failed for one of them. The copies are memory of the
+  // workspace, which nothing else runs in.
+  bool Run(const BatchQueue::Group& group, Workspace& workspace);
 
  private:
-  bool RunCalls();
-  char* Reserve(size_t bytes);
+  bool RunCalls(KernelRunner& runner);
 
-  char* memory_ = nullptr;  // 64-byte aligned
-  size_t bytes_ = 0;
   std::vector<const BatchedCall*> calls_;
   std::vector<void*> buffers_;
   std::vector<int64_t> scalars_;

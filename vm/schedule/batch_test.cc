@@ -349,6 +349,33 @@ TEST_CASE("batching: memory counts as it does alone") {
   }
 }
 
+TEST_CASE("batching: copies count toward the runtime's limit, and go back") {
+  auto program = Program();
+  const Value w = Int64s({7});
+  constexpr size_t kElements = 100'000, kBytes = 8 * kElements;
+  const std::vector<int64_t> x(kElements, 3);
+  // A result for each of four runs, and as much again for the copies of what goes in and out.
+  for (const size_t limit : {8 * kBytes, 16 * kBytes}) {
+    CAPTURE(limit);
+    const std::shared_ptr<Runtime> runtime = *Runtime::Create({.memory_limit = limit});
+    {
+      Runs runs({.max_batch = 4, .max_wait = 1h}, 1, runtime);
+      runs.Hold(program);
+      for (size_t i = 0; i < 4; ++i)
+        runs.Add({.executable = program, .inputs = {Int64s(x), w, Value::Int64(1)}});
+      runs.Go();
+      runs.Wait(4);
+      for (size_t i = 0; i < 4; ++i) {
+        REQUIRE_MESSAGE(runs.result(i).ok(), runs.result(i).status().message());
+        CHECK(testing::ElementsOf<int64_t>(*runs.result(i)) == Expected(x, 7, 1));
+      }
+      CHECK(g_together == (limit == 16 * kBytes ? 1 : 0));
+    }
+    runtime->Trim();
+    CHECK(runtime->stats().counted_bytes == 0);
+  }
+}
+
 TEST_CASE("batching: a scheduler that goes cancels what waits in groups") {
   auto program = Program();
   auto busy = Busy();
