@@ -12,6 +12,7 @@
 #include "bytecode/disassembler.h"
 #include "bytecode/program.h"
 #include "vm/border/optional_inputs.h"
+#include "vm/border/outputs.h"
 
 namespace relayvm {
 namespace {
@@ -33,11 +34,6 @@ TypeInfo MakeType(const Program& program, const ValueType& from) {
 
 bool IsTensor(const TypeInfo& type) { return type.kind == TypeInfo::Kind::kTensor; }
 
-void AddOutputs(const TypeInfo& type, std::vector<NamedType>* outputs) {
-  if (type.kind != TypeInfo::Kind::kTuple) return void(outputs->push_back({"", type}));
-  for (const TypeInfo& field : type.args) AddOutputs(field, outputs);
-}
-
 FunctionSignature MakeSignature(const Program& program, const ExportInfo& from) {
   FunctionSignature to{.name = from.name,
                        .num_type_params = from.num_type_params,
@@ -46,17 +42,12 @@ FunctionSignature MakeSignature(const Program& program, const ExportInfo& from) 
     to.inputs.push_back({from.param_names[i], MakeType(program, from.params[i]),
                          vm::OptionalFormOf(program, from.params[i]).has_value()});
   }
-  AddOutputs(to.result, &to.outputs);
-  // A program names all of them, or the tensors.
-  const size_t names = from.output_names.size();
-  const bool all = names == to.outputs.size();
-  const bool tensors =
-      names == static_cast<size_t>(std::ranges::count_if(to.outputs, IsTensor, &NamedType::type));
-  size_t next = 0;
-  for (size_t i = 0; i < to.outputs.size(); ++i) {
-    NamedType& output = to.outputs[i];
-    const bool named = all || (tensors && IsTensor(output.type));
-    output.name = named ? from.output_names[next++] : fmt::format("output_{}", i);
+  std::vector<const ValueType*> outputs;
+  vm::AddOutputs(from.result, &outputs);
+  std::vector<std::string> names = vm::OutputNames(from, outputs);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (names[i].empty()) names[i] = fmt::format("output_{}", i);
+    to.outputs.push_back({std::move(names[i]), MakeType(program, *outputs[i])});
   }
   return to;
 }

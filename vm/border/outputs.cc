@@ -25,17 +25,23 @@ std::string TensorText(DType dtype, std::span<const int64_t> dims) {
   return fmt::format("Tensor[({}), {}]", Joined(dims), DTypeName(dtype));
 }
 
-// The types of the tensors that buffers are counted by.
-void AddLeaves(const ValueType& type, std::vector<const ValueType*>* leaves) {
-  if (type.kind == ValueType::Kind::kTensor) leaves->push_back(&type);
-  if (type.kind != ValueType::Kind::kTuple) return;
-  for (const ValueType& field : type.args) AddLeaves(field, leaves);
+bool IsTensor(const ValueType* type) { return type->kind == ValueType::Kind::kTensor; }
+
+// Of the output that buffer `index` is for: its name, else its number.
+[[gnu::cold]] std::string NameOf(const ExportInfo& function, size_t index) {
+  std::vector<const ValueType*> outputs;
+  AddOutputs(function.result, &outputs);
+  size_t output = 0;
+  for (size_t tensors = 0;; ++output) {
+    if (IsTensor(outputs[output]) && tensors++ == index) break;
+  }
+  std::string name = OutputNames(function, outputs)[output];
+  return name.empty() ? std::to_string(output) : name;
 }
 
 [[gnu::cold]] Status Mismatch(const ExportInfo& function, size_t index, const OutputBuffer& buffer,
                               const std::string& expected, std::span<const int64_t> expected_dims) {
-  const bool named = index < function.output_names.size() && !function.output_names[index].empty();
-  std::string name = named ? function.output_names[index] : std::to_string(index);
+  std::string name = NameOf(function, index);
   std::string text =
       fmt::format("{}: output {}: expected a buffer for {}, found one for {}", function.name, name,
                   expected, TensorText(buffer.dtype, buffer.dims));
@@ -190,10 +196,10 @@ class Taker {
     auto* tensor = static_cast<const Tensor*>(object);
     if (object->kind != ObjectKind::kTensor) {
       return {StatusCode::kInvalidInput,
-              fmt::format("{}: output {}: expected a tensor, found {}", function_.name, leaf,
-                          ObjectKindName(object->kind)),
+              fmt::format("{}: output {}: expected a tensor, found {}", function_.name,
+                          NameOf(function_, leaf), ObjectKindName(object->kind)),
               std::make_shared<StatusDetail>(
-                  StatusDetail{.subject = std::to_string(leaf),
+                  StatusDetail{.subject = NameOf(function_, leaf),
                                .expected_text = "tensor",
                                .found_text = std::string(ObjectKindName(object->kind))})};
     }
@@ -215,13 +221,34 @@ class Taker {
 
 }  // namespace
 
+void AddOutputs(const ValueType& type, std::vector<const ValueType*>* outputs) {
+  if (type.kind != ValueType::Kind::kTuple) return outputs->push_back(&type);
+  for (const ValueType& field : type.args) AddOutputs(field, outputs);
+}
+
+std::vector<std::string> OutputNames(const ExportInfo& function,
+                                     std::span<const ValueType* const> outputs) {
+  std::vector<std::string> names(outputs.size());
+  const std::vector<std::string>& given = function.output_names;
+  const bool all = given.size() == outputs.size();
+  if (!all && given.size() != static_cast<size_t>(std::ranges::count_if(outputs, IsTensor)))
+    return names;
+  for (size_t i = 0, next = 0; i < names.size(); ++i) {
+    if (all || IsTensor(outputs[i])) names[i] = given[next++];
+  }
+  return names;
+}
+
 Status CheckOutputs(const Program& program, const ExportInfo& function,
                     std::span<const OutputBuffer> outputs) {
   const ValueType* const only = &function.result;
   std::vector<const ValueType*> several;
-  if (only->kind != ValueType::Kind::kTensor) AddLeaves(*only, &several);
+  if (!IsTensor(only)) {
+    AddOutputs(*only, &several);
+    std::erase_if(several, std::not_fn(IsTensor));
+  }
   const std::span<const ValueType* const> leaves =
-      only->kind == ValueType::Kind::kTensor ? std::span(&only, 1) : std::span(several);
+      IsTensor(only) ? std::span(&only, 1) : std::span(several);
   if (outputs.size() > leaves.size()) {
     StatusDetail detail{.expected = {static_cast<int64_t>(leaves.size())},
                         .found = {static_cast<int64_t>(outputs.size())}};
@@ -236,7 +263,7 @@ Status CheckOutputs(const Program& program, const ExportInfo& function,
     if (buffer.dtype == DType::kString) {
       return {StatusCode::kInvalidArgument,
               fmt::format("{}: output {}: strings have no buffer: their size is not known before",
-                          function.name, i)};
+                          function.name, NameOf(function, i))};
     }
     if (!MayHold(*leaves[i], buffer) || CheckedTensorBytes(buffer.dtype, buffer.dims) < 0) {
       return Mismatch(function, i, buffer, TypeToString(program, *leaves[i]), leaves[i]->dims);
@@ -248,7 +275,8 @@ Status CheckOutputs(const Program& program, const ExportInfo& function,
         continue;
       }
       return {StatusCode::kInvalidArgument,
-              fmt::format("{}: the buffers of outputs {} and {} overlap", function.name, j, i)};
+              fmt::format("{}: the buffers of outputs {} and {} overlap", function.name,
+                          NameOf(function, j), NameOf(function, i))};
     }
   }
   return OkStatus();

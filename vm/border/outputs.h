@@ -3,13 +3,22 @@
 #pragma once
 
 #include <span>
+#include <string>
+#include <vector>
 
 #include "bytecode/base/status.h"
+#include "bytecode/program.h"
 #include "vm/border/value.h"
 #include "vm/memory/object.h"
 #include "vm/run/executable.h"
 
 namespace relayvm::vm {
+
+// The parts of a result that are no tuples, in order: its outputs.
+void AddOutputs(const ValueType& result, std::vector<const ValueType*>* outputs);
+// What the program calls each of them; empty where it does not say. It names all, or the tensors.
+std::vector<std::string> OutputNames(const ExportInfo& function,
+                                     std::span<const ValueType* const> outputs);
 
 // Before the run: whether there is a tensor for each buffer, of a type that it may have. Else
 // kInvalidArgument.

@@ -173,7 +173,7 @@ TEST_CASE("outputs: what cannot fit is refused before the run, what does not fit
   CHECK(Contains(run({{}, {}, {}, {}}).message(), "expected at most 3 output buffers, found 4"));
   CHECK(Contains(
       run({{DType::kFloat32, {3}, memory}, {DType::kFloat32, {2, 2}, memory + 2}}).message(),
-      "the buffers of outputs 0 and 1 overlap"));
+      "the buffers of outputs first and second overlap"));
   // Known at the end only: the first buffer, which fits, is not written either.
   status = run({{DType::kFloat32, {3}, memory}, {DType::kFloat32, {4, 2}, memory + 3}});
   CHECK(status.message() ==
@@ -181,6 +181,35 @@ TEST_CASE("outputs: what cannot fit is refused before the run, what does not fit
         "Tensor[(4, 2), float32]");
   CHECK(status.detail()->expected == std::vector<int64_t>{2, 2});
   CHECK(invocation->Run("main", NestedInputs(2)).ok());
+}
+
+TEST_CASE("outputs: buffers are counted by tensors, and named by outputs") {
+  // The second output is a list, which has no buffer: buffer 1 is for the third.
+  for (const bool all : {true, false}) {
+    const std::string names = all ? R"("a" "list" "b")" : R"("a" "b")";
+    auto invocation = testing::NewInvocation(LoadText(R"(
+.version 1
+.data "List" 1
+  .constructor "Nil" ()
+  .constructor "Cons" (var 0, data 0(var 0))
+.export "main" f0 ("x": float32[3]) -> (float32[3], data 0(bool[]), float32[3]) )" +
+                                                      names +
+                                                      R"(
+.function "main" scalars 0 objects 1 captured 0 registers 0 3 returns object arena 0
+  adt.new r1, #0, []
+  adt.new r2, #0, [r0, r1!, r0!]
+  ret.r r2!
+.end
+)"));
+    float memory[3] = {};
+    const Result<Value> result =
+        invocation->Run("main", {Floats({3}, {1, 2, 3})}, {{}, {DType::kFloat32, {4}, memory}});
+    REQUIRE(!result.ok());
+    CHECK(result.status().message() ==
+          "main: output b: expected a buffer for Tensor[(3), float32], found one for "
+          "Tensor[(4), float32]");
+    CHECK(result.status().detail()->subject == "b");
+  }
 }
 
 TEST_CASE("outputs: a single tensor, and one without elements") {
