@@ -93,7 +93,7 @@ Result<HostTensor> ReadNdarrayBlob(const SharedBytes& bytes, size_t* size) {
 
 std::vector<std::byte> WriteNdarrayBlob(const HostTensor& t) {
   std::vector<std::byte> out;
-  out.reserve(kHeaderBytes + 8 * (t.shape.size() + 1) + t.data.size());
+  out.reserve(NdarrayBlobHeaderBytes(t.shape.size()) + t.data.size());
   Append<uint64_t>(out, kBlobMagic);
   Append<uint64_t>(out, 0);
   Append<int32_t>(out, 1);

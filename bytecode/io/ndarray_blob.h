@@ -25,6 +25,8 @@ namespace relayvm {
 // in bytes.
 Result<HostTensor> ReadNdarrayBlob(const SharedBytes& bytes, size_t* size);
 std::vector<std::byte> WriteNdarrayBlob(const HostTensor& tensor);
+// What stands before the data of a tensor of that rank.
+constexpr size_t NdarrayBlobHeaderBytes(size_t rank) { return 32 + 8 * (rank + 1); }
 
 std::string Base64Encode(std::span<const std::byte> bytes);
 // Standard alphabet with padding; white space may follow.

@@ -75,6 +75,7 @@ Result<TensorsByName> ParseTvmParams(const SharedBytes& bytes) {
   for (std::string& name : names) {
     auto tensor = reader.Blob();
     if (!tensor.ok()) return BadParams(fmt::format("\"{}\": {}", name, tensor.status().message()));
+    if (name.starts_with(kAlignmentName)) continue;
     if (!params.emplace(name, *std::move(tensor)).second)
       return BadParams(fmt::format("\"{}\" occurs twice", name));
   }
@@ -84,19 +85,46 @@ Result<TensorsByName> ParseTvmParams(const SharedBytes& bytes) {
 }
 
 Status WriteTvmParams(const std::string& path, const TensorsByName& tensors) {
+  constexpr size_t kLarge = 4096, kAlignment = 64;
+  // In the order of the file; null: for the alignment of the next.
+  std::vector<std::pair<std::string, const HostTensor*>> parts;
+  for (const auto& [name, tensor] : tensors) {
+    if (name.starts_with(kAlignmentName)) {
+      return {
+          StatusCode::kInvalidArgument,
+          fmt::format("a tensor may not be called \"{}\": names of that kind are the file's own",
+                      name)};
+    }
+    if (tensor.data.size() >= kLarge)
+      parts.emplace_back(fmt::format("{}{}", kAlignmentName, parts.size()), nullptr);
+    parts.emplace_back(name, &tensor);
+  }
   RELAYVM_ASSIGN_OR_RETURN(FileReplacement file, FileReplacement::Create(path));
-  auto number = [&](uint64_t n) { return file.Write(&n, sizeof(n)); };
+  size_t at = 0;
+  auto write = [&](const void* data, size_t size) {
+    at += size;
+    return file.Write(data, size);
+  };
+  auto number = [&](uint64_t n) { return write(&n, sizeof(n)); };
   RELAYVM_RETURN_IF_ERROR(number(kParamsMagic));
   RELAYVM_RETURN_IF_ERROR(number(0));
-  RELAYVM_RETURN_IF_ERROR(number(tensors.size()));
-  for (const auto& [name, tensor] : tensors) {
+  RELAYVM_RETURN_IF_ERROR(number(parts.size()));
+  for (const auto& [name, tensor] : parts) {
     RELAYVM_RETURN_IF_ERROR(number(name.size()));
-    RELAYVM_RETURN_IF_ERROR(file.Write(name.data(), name.size()));
+    RELAYVM_RETURN_IF_ERROR(write(name.data(), name.size()));
   }
-  RELAYVM_RETURN_IF_ERROR(number(tensors.size()));
-  for (const auto& [name, tensor] : tensors) {
-    const std::vector<std::byte> blob = WriteNdarrayBlob(tensor);
-    RELAYVM_RETURN_IF_ERROR(file.Write(blob.data(), blob.size()));
+  RELAYVM_RETURN_IF_ERROR(number(parts.size()));
+  for (size_t i = 0; i < parts.size(); ++i) {
+    HostTensor zeros{DType::kUInt8, {0}, {}};
+    if (parts[i].second == nullptr) {
+      const size_t after = at + NdarrayBlobHeaderBytes(1) +
+                           NdarrayBlobHeaderBytes(parts[i + 1].second->shape.size());
+      zeros.data = SharedBytes::Zeros(-after % kAlignment);
+      zeros.shape = {static_cast<int64_t>(zeros.data.size())};
+    }
+    const std::vector<std::byte> blob =
+        WriteNdarrayBlob(parts[i].second == nullptr ? zeros : *parts[i].second);
+    RELAYVM_RETURN_IF_ERROR(write(blob.data(), blob.size()));
   }
   return file.Commit();
 }

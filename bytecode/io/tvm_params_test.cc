@@ -102,5 +102,32 @@ TEST_CASE("what is written reads back, and is TVM's bytes") {
   CHECK(WriteTvmParams(folder / "no/folder", tensors).code() == StatusCode::kInvalidInput);
 }
 
+TEST_CASE("large tensors are aligned in the file, by tensors that reading leaves out") {
+  const testing::TempFolder folder;
+  const std::string path = folder / "params";
+  TensorsByName tensors;
+  for (size_t i = 0; i < 70; ++i) {
+    const size_t bytes = i % 3 == 0 ? i : 4096 + i;
+    std::vector<std::byte> data(bytes, static_cast<std::byte>(i));
+    tensors.emplace("w" + std::to_string(i),
+                    HostTensor{DType::kUInt8, {1, static_cast<int64_t>(bytes)}, data});
+  }
+  REQUIRE(WriteTvmParams(path, tensors).ok());
+  auto mapping = FileMapping::Open(path);
+  REQUIRE(mapping.ok());
+  auto read = ParseTvmParams(SharedBytes::OfFile(*mapping));
+  REQUIRE_MESSAGE(read.ok(), read.status().message());
+  REQUIRE(read->size() == tensors.size());
+  for (const auto& [name, tensor] : tensors) {
+    CAPTURE(name);
+    const HostTensor& found = read->at(name);
+    CHECK(found.shape == tensor.shape);
+    CHECK(found.data == tensor.data);
+    if (tensor.data.size() >= 4096) CHECK(reinterpret_cast<uintptr_t>(found.data.data()) % 64 == 0);
+  }
+  tensors.emplace(std::string(kAlignmentName) + "x", HostTensor{DType::kUInt8, {0}, {}});
+  CHECK(WriteTvmParams(path, tensors).code() == StatusCode::kInvalidArgument);
+}
+
 }  // namespace
 }  // namespace relayvm

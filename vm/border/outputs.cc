@@ -25,7 +25,7 @@ std::string TensorText(DType dtype, std::span<const int64_t> dims) {
   return fmt::format("Tensor[({}), {}]", Joined(dims), DTypeName(dtype));
 }
 
-bool IsTensor(const ValueType* type) { return type->kind == ValueType::Kind::kTensor; }
+bool IsTensorType(const ValueType* type) { return type->kind == ValueType::Kind::kTensor; }
 
 // Of the output that buffer `index` is for: its name, else its number.
 [[gnu::cold]] std::string NameOf(const ExportInfo& function, size_t index) {
@@ -33,7 +33,7 @@ bool IsTensor(const ValueType* type) { return type->kind == ValueType::Kind::kTe
   AddOutputs(function.result, &outputs);
   size_t output = 0;
   for (size_t tensors = 0;; ++output) {
-    if (IsTensor(outputs[output]) && tensors++ == index) break;
+    if (IsTensorType(outputs[output]) && tensors++ == index) break;
   }
   std::string name = OutputNames(function, outputs)[output];
   return name.empty() ? std::to_string(output) : name;
@@ -231,10 +231,10 @@ std::vector<std::string> OutputNames(const ExportInfo& function,
   std::vector<std::string> names(outputs.size());
   const std::vector<std::string>& given = function.output_names;
   const bool all = given.size() == outputs.size();
-  if (!all && given.size() != static_cast<size_t>(std::ranges::count_if(outputs, IsTensor)))
+  if (!all && given.size() != static_cast<size_t>(std::ranges::count_if(outputs, IsTensorType)))
     return names;
   for (size_t i = 0, next = 0; i < names.size(); ++i) {
-    if (all || IsTensor(outputs[i])) names[i] = given[next++];
+    if (all || IsTensorType(outputs[i])) names[i] = given[next++];
   }
   return names;
 }
@@ -243,12 +243,12 @@ Status CheckOutputs(const Program& program, const ExportInfo& function,
                     std::span<const OutputBuffer> outputs) {
   const ValueType* const only = &function.result;
   std::vector<const ValueType*> several;
-  if (!IsTensor(only)) {
+  if (!IsTensorType(only)) {
     AddOutputs(*only, &several);
-    std::erase_if(several, std::not_fn(IsTensor));
+    std::erase_if(several, std::not_fn(IsTensorType));
   }
   const std::span<const ValueType* const> leaves =
-      IsTensor(only) ? std::span(&only, 1) : std::span(several);
+      IsTensorType(only) ? std::span(&only, 1) : std::span(several);
   if (outputs.size() > leaves.size()) {
     StatusDetail detail{.expected = {static_cast<int64_t>(leaves.size())},
                         .found = {static_cast<int64_t>(outputs.size())}};

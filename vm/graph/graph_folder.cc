@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "bytecode/base/file_mapping.h"
 #include "bytecode/base/guarded.h"
 #include "vm/graph/format/graph_files.h"
 #include "vm/graph/format/graph_json.h"
@@ -22,8 +21,8 @@ Result<LoadedGraph> LoadGraph(const std::string& folder, const LoadOptions& opti
     auto graph = ParseGraphJson({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
     if (!graph.ok()) return graph.status().WithContext(folder + kGraphFile);
     loaded.graph = *std::move(graph);
-    RELAYVM_ASSIGN_OR_RETURN(auto params, FileMapping::Open(folder + kParamsFile));
-    auto weights = ParseTvmParams(SharedBytes::OfFile(std::move(params)));
+    RELAYVM_ASSIGN_OR_RETURN(loaded.params_file, FileMapping::Open(folder + kParamsFile));
+    auto weights = ParseTvmParams(SharedBytes::OfFile(loaded.params_file));
     if (!weights.ok()) return weights.status().WithContext(folder + kParamsFile);
     loaded.params = *std::move(weights);
     const Program& kernels = loaded.kernels->program();
@@ -35,7 +34,7 @@ Result<LoadedGraph> LoadGraph(const std::string& folder, const LoadOptions& opti
 
 Result<LoadedGraph> LinkGraph(const GraphProgram& program, const LoadOptions& options) {
   return Guarded([&]() -> Result<LoadedGraph> {
-    LoadedGraph loaded{program.graph, nullptr, program.params};
+    LoadedGraph loaded{program.graph, nullptr, program.params, nullptr};
     RELAYVM_ASSIGN_OR_RETURN(loaded.kernels, Executable::FromProgram(program.kernels, options));
     RELAYVM_RETURN_IF_ERROR(VerifyParts(loaded.graph, loaded.kernels->program(), loaded.params));
     return loaded;

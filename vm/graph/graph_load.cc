@@ -82,13 +82,19 @@ Status GraphModule::Impl::BorrowConstants() {
     const auto found = constants.find(graph.nodes[inputs[i].node].name);
     if (found == constants.end()) continue;
     const ConstantInfo& c = *found->second;
-    using Owner = std::shared_ptr<const Executable>;
-    auto owner = std::make_unique<Owner>(kernels);
-    RELAYVM_ASSIGN_OR_RETURN(inputs[i].value,
-                             Value::WrapTensor(
-                                 c.dtype, c.dims, const_cast<std::byte*>(c.data.data()),
-                                 [](void* p) { delete static_cast<Owner*>(p); }, owner.release()));
-    inputs[i].is_set = true;
+    RELAYVM_RETURN_IF_ERROR(Borrow(i, c.dtype, c.dims, c.data.data(), kernels));
+  }
+  return OkStatus();
+}
+
+// Weights of a mapped file are where they lie, one copy for all processes, where that is aligned.
+Status GraphModule::Impl::BorrowWeights(const TensorsByName& params) {
+  for (size_t i = num_parameters; i < inputs.size(); ++i) {
+    const auto found = params.find(graph.nodes[inputs[i].node].name);
+    if (found == params.end() || inputs[i].is_set) continue;
+    const HostTensor& w = found->second;
+    if (w.data.empty() || reinterpret_cast<uintptr_t>(w.data.data()) % kAlignment != 0) continue;
+    RELAYVM_RETURN_IF_ERROR(Borrow(i, w.dtype, w.shape, w.data.data(), w.data));
   }
   return OkStatus();
 }
@@ -127,7 +133,7 @@ Status GraphModule::Impl::PlaceStorages() {
 Status GraphModule::Impl::SetWeights(const TensorsByName& params) {
   for (size_t i = num_parameters; i < inputs.size(); ++i) {
     const auto found = params.find(graph.nodes[inputs[i].node].name);
-    if (found == params.end()) continue;
+    if (found == params.end() || inputs[i].is_set) continue;
     const SharedBytes bytes = found->second.data.Loaded();
     RELAYVM_RETURN_IF_ERROR(Copy(i, bytes.data()));
     found->second.data.DropPages();
@@ -221,6 +227,10 @@ Result<std::unique_ptr<GraphModule>> GraphModule::Create(graph::LoadedGraph grap
     RELAYVM_RETURN_IF_ERROR(impl->TakeWorkspace(options));
     RELAYVM_RETURN_IF_ERROR(impl->OrderInputs(impl->kernels->program().exports.at(0)));
     RELAYVM_RETURN_IF_ERROR(impl->BorrowConstants());
+    if (graph.params_file != nullptr) {
+      impl->files.push_back(graph.params_file);
+      RELAYVM_RETURN_IF_ERROR(impl->BorrowWeights(graph.params));
+    }
     RELAYVM_RETURN_IF_ERROR(impl->PlaceStorages());
     RELAYVM_RETURN_IF_ERROR(impl->SetWeights(graph.params));
     RELAYVM_RETURN_IF_ERROR(impl->MakeSteps());

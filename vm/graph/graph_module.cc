@@ -198,7 +198,8 @@ Result<size_t> GraphModule::ShareParams(const GraphModule& other) {
         slot = from.inputs[j];
         slot.node = node;
         impl_->Patch(i);
-        ++count;
+        if (count++ == 0)
+          impl_->files.insert(impl_->files.end(), from.files.begin(), from.files.end());
         break;
       }
     }
@@ -233,6 +234,16 @@ Status GraphModule::Impl::CheckInputs() const {
   for (const Slot& slot : inputs) {
     if (!slot.is_set) return NotSet(slot);
   }
+  return OkStatus();
+}
+
+Status GraphModule::Impl::CheckFiles() {
+  constexpr int64_t kInterval = 10'000'000;
+  const int64_t now = vm::NowNanoseconds();
+  RELAYVM_RETURN_IF_ERROR(kernels->CheckFile(now));
+  if (now < next_look) return OkStatus();
+  for (const auto& file : files) RELAYVM_RETURN_IF_ERROR(file->CheckUnchanged());
+  next_look = now + kInterval;
   return OkStatus();
 }
 
@@ -312,9 +323,12 @@ Status GraphModule::Impl::RunCounted() {
 
 Status GraphModule::Run() {
   Impl& m = *impl_;
+  const auto files = [&] { return m.CheckFiles(); };
   Status ran = Guarded([&] { return m.CheckInputs(); });
+  if (ran.ok()) ran = Guarded(files);
   if (ran.ok()) {
     ran = m.is_counted ? m.RunCounted() : Guarded([&] { return m.RunSteps(); });
+    if (ran.ok()) ran = Guarded(files);
   } else {
     ++m.workspace->counters.refused;
   }

@@ -129,6 +129,10 @@ struct GraphModule::Impl {
   Polled interrupts{{&stop}};
   std::optional<vm::KernelRunner> runner;
 
+  // That weights are parts of, and when they are to be looked at again (steady clock).
+  std::vector<std::shared_ptr<const FileMapping>> files;
+  int64_t next_look = 0;
+
   bool has_run = false;
   int64_t run_ns = 0;  // of the latest run
   uint64_t kernel_calls = 0;
@@ -155,7 +159,20 @@ struct GraphModule::Impl {
   Status OrderInputs(const ExportInfo& signature);
   Status PlaceHeads();
   Status PlaceStorages();
+  // A tensor that stays where it is; `owner` keeps it.
+  template <typename Owner>
+  Status Borrow(size_t input, DType dtype, std::span<const int64_t> dims, const std::byte* data,
+                Owner owner) {
+    auto held = std::make_unique<Owner>(std::move(owner));
+    RELAYVM_ASSIGN_OR_RETURN(inputs[input].value,
+                             Value::WrapTensor(
+                                 dtype, dims, const_cast<std::byte*>(data),
+                                 [](void* p) { delete static_cast<Owner*>(p); }, held.release()));
+    inputs[input].is_set = true;
+    return OkStatus();
+  }
   Status BorrowConstants();
+  Status BorrowWeights(const TensorsByName& params);
   Status SetWeights(const TensorsByName& params);
   Status MakeSteps();
   Status TakeWorkspace(const GraphOptions& options);
@@ -186,6 +203,8 @@ struct GraphModule::Impl {
   size_t memory_bytes() const { return arena_bytes + workspace->scratch.bytes(); }
   Status StartHeap();
   Status CheckInputs() const;
+  // Whether mapped files are what they were, looked at once in 10 ms.
+  Status CheckFiles();
   Status RunSteps();
   Status RunCounted();
   Status FailGraph(vm::Failure failure) const;

@@ -657,5 +657,55 @@ TEST_CASE("a folder loads and runs; what is wrong with it is named") {
   CHECK(GraphModule::Load(folder, options).ok());
 }
 
+TEST_CASE("weights of a folder are read where its file is mapped, while that is what it was") {
+  constexpr int64_t kCount = 2048;
+  GraphProgram p = Small();
+  for (Node& node : p.graph.nodes) {
+    node.outputs[0].dims = {kCount};
+    if (node.kind != Node::Kind::kKernel) continue;
+    node.scalars = {kCount};
+    node.units = kCount;
+  }
+  p.graph.nodes.back().outputs[0].dims = {2, kCount / 2};
+  p.kernels.exports[0].params[0].dims = {kCount};
+  p.kernels.exports[0].result.dims = {2, kCount / 2};
+  p.params["w"] = Floats(std::vector<float>(kCount, 10));
+  const relayvm::testing::TempFolder temp;
+  const std::string folder = temp / "graph";
+  REQUIRE(SaveGraph(p, folder).ok());
+  const auto load = [&] {
+    auto loaded = GraphModule::Load(folder, {.load = {.kernels = kAdd}});
+    REQUIRE_MESSAGE(loaded.ok(), loaded.status().message());
+    REQUIRE((*loaded)->SetInput(0, Tensor(Numbers(kCount, 1))).ok());
+    return *std::move(loaded);
+  };
+  const auto module = load(), shares = load();
+  CHECK(*shares->ShareParams(*module) == 1);
+  const auto first = [](const GraphModule& m) {
+    return *static_cast<const float*>(m.GetOutput(0)->data());
+  };
+  for (const auto& m : {module.get(), shares.get()}) {
+    REQUIRE(m->Run().ok());
+    CHECK(first(*m) == 23);
+  }
+  // Set anew, a weight has room of its own, and the file stays.
+  const auto own = load();
+  REQUIRE(own->SetInput(1, Tensor(Numbers(kCount, 20))).ok());
+  REQUIRE(own->Run().ok());
+  CHECK(first(*own) == 43);
+  CHECK(*static_cast<const float*>(module->GetInput(1)->data()) == 10);
+  // In place, so that what is mapped changes.
+  std::fstream file(folder + "/graph.params", std::ios::binary | std::ios::in | std::ios::out);
+  file.seekp(-4, std::ios::end);
+  file.write("\0\0\0", 4);
+  file.close();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  for (const auto& m : {module.get(), shares.get()}) {
+    const Status changed = m->Run();
+    CHECK(changed.code() == StatusCode::kFailedPrecondition);
+    CHECK_MESSAGE(changed.message().find("graph.params") != std::string::npos, changed.message());
+  }
+}
+
 }  // namespace
 }  // namespace relayvm::graph
