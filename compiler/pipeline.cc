@@ -96,10 +96,10 @@ const std::vector<Pass>& CompilerPasses() {
        .run = [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
          // The level at which operators choose for themselves.
          constexpr int kOwnChoice = 2;
-         std::optional<ir::LayoutCosts> costs;
-         if (context.opt_level >= kOwnChoice)
-           costs = {context.machine, ir::ExactOption().In(context.options)};
-         return ir::ConvertLayout(m, ir::LayoutOption().In(context.options), costs);
+         const codegen::ContractionTarget target{context.machine,
+                                                 ir::ExactOption().In(context.options)};
+         return ir::ConvertLayout(m, ir::LayoutOption().In(context.options),
+                                  context.opt_level >= kOwnChoice ? &target : nullptr);
        },
        .refuses = {kFused, kFinalTypes},
        .description = "operators compute in the layouts that the user asks for, or that pay",

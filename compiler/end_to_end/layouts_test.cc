@@ -416,8 +416,8 @@ void CheckSame(const std::string& text, const std::vector<int64_t>& dims, const 
 
 TEST_CASE("convolutions take the layout that pays") {
   constexpr const char* kMain = "def @main(%x: Tensor[({}), float32]) {{\n{}  {}\n}}\n";
-  const char* const last = "1, 40, 40, 16";
-  const std::vector<int64_t> dims = {1, 40, 40, 16};
+  const char* const last = "1, 64, 64, 16";
+  const std::vector<int64_t> dims = {1, 64, 64, 16};
 
   SUBCASE("channels last: first, with a transform at each end") {
     const std::string text =
@@ -431,7 +431,7 @@ TEST_CASE("convolutions take the layout that pays") {
   }
   SUBCASE("channels first: as they are") {
     const std::string text =
-        fmt::format(fmt::runtime(kMain), "1, 16, 40, 40", Chain('f', 4, "%x", "a"), "%a3");
+        fmt::format(fmt::runtime(kMain), "1, 16, 64, 64", Chain('f', 4, "%x", "a"), "%a3");
     auto chosen = CompileText(text, kOwn);
     REQUIRE_MESSAGE(chosen.ok(), chosen.status().ToString());
     CHECK(ir::CountLayoutTransforms(chosen->module).count == 0);
@@ -465,12 +465,12 @@ TEST_CASE("convolutions take the layout that pays") {
   }
   SUBCASE("a loop carries what its convolutions take") {
     const std::string text =
-        "def @turns(%n: int32, %x: Tensor[(1, 40, 40, 16), float32]) -> Tensor[(1, 40, 40, 16), "
+        "def @turns(%n: int32, %x: Tensor[(1, 64, 64, 16), float32]) -> Tensor[(1, 64, 64, 16), "
         "float32] {\n"
         "  if (less(%n, 1)) { %x } else {\n" +
         Chain('l', 2, "%x", "a") +
         "    @turns(subtract(%n, 1), add(%a1, %x)) }\n}\n"
-        "def @main(%x: Tensor[(1, 40, 40, 16), float32]) { @turns(3, tanh(%x)) }\n";
+        "def @main(%x: Tensor[(1, 64, 64, 16), float32]) { @turns(3, tanh(%x)) }\n";
     auto chosen = CompileText(text, kOwn);
     REQUIRE_MESSAGE(chosen.ok(), chosen.status().ToString());
     CHECK(CountCalls(*chosen, "nn.contrib_conv2d_winograd") == 2);

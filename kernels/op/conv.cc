@@ -56,12 +56,10 @@ Result<OpResult> InferConv(TypeContext& tc, int spatial) {
   return OpResult(TensorType{ConvShape(p), p.sum_type});
 }
 
-std::vector<Tensor> ComputeConv(const ComputeContext& c, int spatial) {
-  const Tensor& data = c.inputs[0];
-  const Tensor& kernel = c.inputs[1];
-  const std::string letters(nn::SpatialLetters(spatial));
-  const ConvProblem p = *ReadConv({spatial}, c.attrs, TypeOf(data), TypeOf(kernel));
-  const DType dtype = c.outputs[0].dtype;
+Tensor ConvTensor(const ConvProblem& p, const Tensor& data, const Tensor& kernel) {
+  const int spatial = p.spatial();
+  const std::string letters(p.letters());
+  const DType dtype = p.sum_type;
   const Tensor out =
       te::Compute(fmt::format("conv{}d", spatial), ConvShape(p), [&](const Indices& i) {
         const Expr channel = p.out.Logical('C', i);
@@ -116,7 +114,13 @@ std::vector<Tensor> ComputeConv(const ComputeContext& c, int spatial) {
   node->hint = te::ScheduleHint::kConv;
   node->hint_inputs = {data, kernel};
   node->conv = std::make_shared<const ConvForm>(p);
-  return {node};
+  return node;
+}
+
+std::vector<Tensor> ComputeConv(const ComputeContext& c, int spatial) {
+  ConvProblem p = *ReadConv({spatial}, c.attrs, TypeOf(c.inputs[0]), TypeOf(c.inputs[1]));
+  p.sum_type = c.outputs[0].dtype;
+  return {ConvTensor(p, c.inputs[0], c.inputs[1])};
 }
 
 namespace {

@@ -15,6 +15,8 @@ Status CheckConvAttrs(TypeContext& tc, const Dim& out_channels, const std::vecto
 // Type relation and meaning over arguments 0 (data) and 1 (kernel); qnn operators have more.
 Result<OpResult> InferConv(TypeContext& tc, int spatial);
 std::vector<te::Tensor> ComputeConv(const ComputeContext& c, int spatial);
+// The meaning of a problem that is not transposed, over data and kernel in its layouts.
+te::Tensor ConvTensor(const ConvProblem& p, const te::Tensor& data, const te::Tensor& kernel);
 // The shape of the result.
 std::vector<Dim> ConvShape(const ConvProblem& p);
 // conv_transpose.cc

@@ -8,8 +8,8 @@
 
 #include "compiler/ir/problems.h"
 #include "compiler/ir/walk.h"
-#include "compiler/transforms/layouts/layout_costs.h"
 #include "compiler/transforms/layouts/min_cut.h"
+#include "kernels/codegen/contraction/estimate.h"
 #include "kernels/op/layouts.h"
 
 namespace relayvm::ir {
@@ -17,6 +17,16 @@ namespace {
 
 constexpr double kLoopTurns = 16;
 constexpr double kLeastSaving = 0.05;
+
+// Of a tensor; an extent that is not known counts as 56, but the first dim as 1.
+double NominalBytes(const TensorType& t) {
+  double size = static_cast<double>(DTypeBytes(t.dtype));
+  for (size_t i = 0; i < t.shape.size(); ++i) {
+    const Dim& d = t.shape[i];
+    size *= static_cast<double>(d.is_const() ? d.value() : i == 0 ? 1 : codegen::kNominalExtent);
+  }
+  return size;
+}
 
 // An operator that may compute in either of two orders.
 struct Member {
@@ -41,8 +51,8 @@ struct Tensor {
 class LayoutPlanner {
  public:
   LayoutPlanner(const Module& m, ValueFlow& flow, const LayoutChoices& named,
-                const std::optional<LayoutCosts>& costs)
-      : m_(m), flow_(flow), named_(named), costs_(costs) {}
+                const codegen::ContractionTarget* target)
+      : m_(m), flow_(flow), named_(named), target_(target) {}
 
   LayoutPlan Run() {
     if (!HasSeeds()) return {};
@@ -71,7 +81,8 @@ class LayoutPlanner {
   // Whether it chooses for itself where nobody names its operator.
   bool IsChoosing(const OpCall& call) const {
     const auto& kind = call.op->conv;
-    return costs_ && kind && kind->spatial == 2 && !kind->is_transposed && !kind->is_quantised;
+    return target_ != nullptr && kind && kind->spatial == 2 && !kind->is_transposed &&
+           !kind->is_quantised;
   }
   bool IsSeed(const OpCall& call) const {
     return named_.contains(call.op->name) || IsChoosing(call);
@@ -387,13 +398,18 @@ class LayoutPlanner {
     }
   };
 
-  // Costs in a cut are in picoseconds.
-  static int64_t Whole(double nanoseconds) {
+  // Costs in a cut are in thousandths of cycles.
+  static int64_t Whole(double cycles) {
     constexpr double kMost = static_cast<double>(MinCut::kNever >> 15);  // 35 s
-    return static_cast<int64_t>(std::min(std::ceil(nanoseconds * 1e3), kMost));
+    return static_cast<int64_t>(std::min(std::ceil(cycles * 1e3), kMost));
+  }
+  // Of operators that the user names, whatever the machine, what counts are bytes.
+  double TransformCost(const TensorType& t) const {
+    return target_ == nullptr ? NominalBytes(t)
+                              : codegen::CyclesOfTransform(*target_, NominalBytes(t));
   }
   int64_t MoveCost(uint32_t leaf, double weight) const {
-    return Whole(TransformCost(NominalBytes(*tensors_.at(leaf).type)) * weight);
+    return Whole(TransformCost(*tensors_.at(leaf).type) * weight);
   }
 
   // Whether the extents of the member's tensors are known to be made of whole blocks.
@@ -473,6 +489,14 @@ class LayoutPlanner {
     }
   }
 
+  // The cycles of a convolution with its data in that order.
+  std::optional<double> CostIn(ConvProblem conv, const std::string& order) const {
+    conv.kernel = *Layout::Parse(NaturalKernel(order, "OIHW", conv.is_depthwise()));
+    conv.data = conv.out = *Layout::Parse(order);
+    const auto estimate = codegen::EstimateConv(conv, *target_);
+    return estimate ? std::optional(estimate->cycles) : std::nullopt;
+  }
+
   // The operator itself.
   void AddMemberTo(Graph& graph, const Member& member) {
     const std::string& letters = tensors_.at(member.data[0]).letters;
@@ -493,18 +517,18 @@ class LayoutPlanner {
     const auto conv = IsChoosing(call) ? ConvOf(m_, call) : std::nullopt;
     const bool is_plain = conv && conv->sum_type == DType::kFloat32 &&
                           conv->kernel_type == DType::kFloat32 && conv->kernel.rank() == 4;
-    if (!is_plain || graph.is_blocked) {
+    const auto first = is_plain ? CostIn(*conv, graph.first) : std::nullopt;
+    const auto second = is_plain ? CostIn(*conv, graph.second) : std::nullopt;
+    if (!first || !second || graph.is_blocked) {
       graph.Pin(node, written);
       return;
     }
     // A kernel that is no constant is transformed in each run.
-    const double turned =
-        AsVar(call.args.back()) == nullptr
-            ? 0
-            : TransformCost(NominalBytes(*AtomType(m_, call.args.back())->As<TensorType>()));
+    const double turned = AsVar(call.args.back()) == nullptr
+                              ? 0
+                              : TransformCost(*AtomType(m_, call.args.back())->As<TensorType>());
     for (const MinCut::Node side : {MinCut::kFirst, MinCut::kSecond}) {
-      const std::string& layout = side == MinCut::kFirst ? graph.first : graph.second;
-      double cost = ConvCost(*conv, layout == "NCHW", *costs_);
+      double cost = side == MinCut::kFirst ? *first : *second;
       if (side == written) {
         graph.written += cost * member.weight;
       } else {
@@ -578,7 +602,7 @@ class LayoutPlanner {
   const Module& m_;
   ValueFlow& flow_;
   const LayoutChoices& named_;
-  const std::optional<LayoutCosts>& costs_;
+  const codegen::ContractionTarget* target_;
   std::unordered_map<uint32_t, const MakeTuple*> tuples_;
   std::unordered_map<uint32_t, Tensor> tensors_;  // by representative
   std::vector<Member> members_;
@@ -588,8 +612,8 @@ class LayoutPlanner {
 }  // namespace
 
 LayoutPlan ChooseLayouts(const Module& m, ValueFlow& flow, const LayoutChoices& named,
-                         const std::optional<LayoutCosts>& costs) {
-  return LayoutPlanner(m, flow, named, costs).Run();
+                         const codegen::ContractionTarget* target) {
+  return LayoutPlanner(m, flow, named, target).Run();
 }
 
 }  // namespace relayvm::ir

@@ -7,7 +7,8 @@
 // So the cheapest choice is a minimum cut (min_cut.h) of
 //
 //   transforms     by the bytes that they write; once for all readers; those of constants are free
-//   convolutions   nn.conv2d: by its arithmetic and what kernels make of a layout (layout_costs.h)
+//   convolutions   nn.conv2d: the cycles of its kernel on the machine, as it is planned for the
+//                  layout (kernels/codegen/contraction/estimate.h)
 //   loops          all that a function does 16 times
 //
 // An operator that the user names has no choice, and operators with kernels that nobody names have
@@ -21,9 +22,9 @@
 #include <unordered_map>
 
 #include "compiler/ir/ir.h"
-#include "compiler/transforms/layouts/layout_costs.h"
 #include "compiler/transforms/layouts/layout_rules.h"
 #include "compiler/transforms/views/reorder_values.h"
+#include "kernels/codegen/contraction/estimate.h"
 
 namespace relayvm::ir {
 
@@ -41,8 +42,8 @@ struct LayoutPlan {
   ValueOrders carried;
 };
 
-// `costs`: of operators that nobody names; without it they are as written. Before: typed.
+// `target`: of operators that nobody names; without it they are as written. Before: typed.
 LayoutPlan ChooseLayouts(const Module& m, ValueFlow& flow, const LayoutChoices& named,
-                         const std::optional<LayoutCosts>& costs);
+                         const codegen::ContractionTarget* target);
 
 }  // namespace relayvm::ir

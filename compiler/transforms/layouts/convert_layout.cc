@@ -340,16 +340,16 @@ Status CheckNamed(const Module& m, const LayoutChoices& named) {
 }
 
 Module Convert(const Module& m, const LayoutChoices& named,
-               const std::optional<LayoutCosts>& costs) {
+               const codegen::ContractionTarget* target) {
   ValueFlow flow(m);
-  LayoutPlan plan = ChooseLayouts(m, flow, named, costs);
+  LayoutPlan plan = ChooseLayouts(m, flow, named, target);
   if (plan.carried.empty()) return plan.calls.empty() ? m : Converter(m, plan, named).Run();
   const Module kept =
       ReorderValues(m, flow, plan.carried, Turning::kLayoutTransform,
                     [](const Binding&, KeptValues&, std::vector<Binding>&) { return false; });
   // What is carried is as it should be; the operators follow.
   ValueFlow kept_flow(kept);
-  plan = ChooseLayouts(kept, kept_flow, named, costs);
+  plan = ChooseLayouts(kept, kept_flow, named, target);
   return Converter(kept, plan, named).Run();
 }
 
@@ -368,8 +368,8 @@ const OptionOf<LayoutChoices>& LayoutOption() {
 }
 
 Result<Module> ConvertLayout(const Module& m, const LayoutChoices& named,
-                             const std::optional<LayoutCosts>& costs) {
-  Module converted = Convert(m, named, costs);
+                             const codegen::ContractionTarget* target) {
+  Module converted = Convert(m, named, target);
   RELAYVM_RETURN_IF_ERROR(CheckNamed(converted, named));
   return converted;
 }

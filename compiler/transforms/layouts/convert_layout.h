@@ -27,11 +27,11 @@ namespace relayvm::ir {
 // operator has layouts, or a layout cannot be read.
 const OptionOf<LayoutChoices>& LayoutOption();
 
-// `costs`: what operators that nobody names choose by; without it they stay as written.
+// `target`: what operators that nobody names choose for; without it they stay as written.
 // kInvalidArgument where a named layout fits none of the operator's calls; where it fits some, the
 // others stay.
 Result<Module> ConvertLayout(const Module& m, const LayoutChoices& named,
-                             const std::optional<LayoutCosts>& costs);
+                             const codegen::ContractionTarget* target);
 
 // What is left of it: layout_transforms of the module, and the bytes that those of static shapes
 // write.

@@ -62,25 +62,6 @@ HostTensor PackByteKernelLater(const HostTensor& w, bool last, int64_t rows) {
   return packed;
 }
 
-// The layout that a convolution's kernel is packed in; empty where it stays. Float32 in blocks of
-// `rows` or panels of `width` outputs, (o / rows, i, taps..., rows) or (o / width, taps..., i,
-// width), bytes in words; not where one window covers an image, which is a product that reads rows.
-std::string PackedLayout(const ConvProblem& p, int64_t rows, int64_t width) {
-  const bool last = p.is_channels_last();
-  if ((!last && !p.is_channels_first()) || !p.has_usual_kernel()) return "";
-  const std::string space(p.letters()), usual = p.UsualKernel();
-  const int64_t ins = p.kernel_in.value(), outs = p.kernel_out.value() / p.groups;
-  const bool in_blocks = !last && rows > 1 && outs % rows == 0;
-  const std::string blocks = in_blocks ? fmt::format("{}{}o", usual, rows) : "";
-  if (p.kernel_type == DType::kInt8) {
-    if (ins % kQuad != 0 || !qnn::TakesByteConvolution(ins, outs, p.groups)) return "";
-    return (in_blocks ? blocks : usual) + "4i";
-  }
-  if (p.pixels().is_const(1)) return "";
-  if (!last) return blocks;
-  return p.groups == 1 && outs % width == 0 ? fmt::format("O{}I{}o", space, width) : "";
-}
-
 // Whether a convolution's kernel of float16 is read as it is: not what is a product of whole
 // images, nor, channels last, of more than single channels; nor, channels first and summed
 // directly, by few pixels, where widening weights takes as long as using them.
@@ -103,6 +84,7 @@ class Packer {
  public:
   Packer(const Module& m, const Machine& machine, const WeightForm* asked, bool exact)
       : m_(m),
+        machine_(machine),
         asked_(asked),
         width_(codegen::PreferredPanelWidth(machine)),
         rows_(codegen::PreferredKernelRows(machine)),
@@ -233,7 +215,7 @@ class Packer {
     const auto forms = FormsOf(&kernel, /*asked=*/nullptr, p.data_type, p.sum_type);
     if (forms.empty()) return std::nullopt;
     const WeightForm& form = *forms[0];
-    std::string layout = PackedLayout(p, rows_, width_);
+    std::string layout = codegen::PreferredKernelLayout(p, machine_);
     const bool stays = layout.empty();
     if (stays && (form.side_by_side() > 1 || form.stored == w.dtype || !WidensAsItIs(p)))
       return std::nullopt;
@@ -261,6 +243,7 @@ class Packer {
   }
 
   const Module& m_;
+  const Machine& machine_;
   const WeightForm* asked_;
   int64_t width_, rows_;
   bool widens_;  // float16, as it is read (AVX2)

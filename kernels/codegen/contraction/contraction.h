@@ -46,6 +46,7 @@
 #include "bytecode/base/status.h"
 #include "kernels/codegen/emitter.h"
 #include "kernels/codegen/kernel_compiler.h"
+#include "kernels/op/problem.h"
 
 namespace relayvm::codegen {
 
@@ -67,6 +68,11 @@ bool TakesWeightBlock(int64_t block);
 // The P that constant kernels of convolutions, channels first, are best packed with (see kConv
 // above). 0: as they are.
 int64_t PreferredKernelRows(const Machine& machine);
+
+// The layout that a convolution's constant kernel is packed in; empty where it stays. Float32 in
+// blocks of P or panels of `width` outputs, (o / P, i, taps..., P) or (o / width, taps..., i,
+// width), bytes in words; not where one window covers an image, which is a product that reads rows.
+std::string PreferredKernelLayout(const ConvProblem& p, const Machine& machine);
 
 struct ContractionDetail;  // contraction/plan.h
 struct AttentionDetail;    // contraction/attention.h

@@ -3,6 +3,7 @@
 
 #include "kernels/codegen/contraction/integer.h"
 #include "kernels/codegen/contraction/plan.h"
+#include "kernels/op/qnn.h"
 
 namespace relayvm::codegen {
 namespace {
@@ -34,6 +35,23 @@ int64_t PreferredPanelWidth(const Machine& machine, DType dtype) {
 int64_t PreferredKernelRows(const Machine& machine) {
   // Usual numbers of channels are multiples of it, and rows by two vectors fill the registers.
   return machine.vector_registers == 32 ? 8 : 0;
+}
+
+std::string PreferredKernelLayout(const ConvProblem& p, const Machine& machine) {
+  const int64_t rows = PreferredKernelRows(machine), width = PreferredPanelWidth(machine);
+  const bool last = p.is_channels_last();
+  if ((!last && !p.is_channels_first()) || !p.has_usual_kernel()) return "";
+  const std::string space(p.letters()), usual = p.UsualKernel();
+  const int64_t ins = p.kernel_in.value(), outs = p.kernel_out.value() / p.groups;
+  const bool in_blocks = !last && rows > 1 && outs % rows == 0;
+  const std::string blocks = in_blocks ? fmt::format("{}{}o", usual, rows) : "";
+  if (p.kernel_type == DType::kInt8) {
+    if (ins % qnn::kQuad != 0 || !qnn::TakesByteConvolution(ins, outs, p.groups)) return "";
+    return (in_blocks ? blocks : usual) + "4i";
+  }
+  if (p.pixels().is_const(1)) return "";
+  if (!last) return blocks;
+  return p.groups == 1 && outs % width == 0 ? fmt::format("O{}I{}o", space, width) : "";
 }
 
 bool MultipliesBytes(const Product& product) {

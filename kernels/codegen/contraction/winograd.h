@@ -60,6 +60,8 @@ struct WinogradShape {
 struct WinogradForm {
   int64_t tile = 0;              // of nn.contrib_conv2d_winograd
   int64_t rows = 0, blocks = 0;  // P, B
+  // Instructions with vectors: of products, or what their weights' bytes take; of transforms.
+  double products = 0, transforms = 0;
 };
 WinogradForm PreferredWinograd(const Machine& machine, const WinogradShape& shape);
 // What that is of a convolution of float32; nullopt: it is none of those, whatever its layouts.

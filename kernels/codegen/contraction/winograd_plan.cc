@@ -105,14 +105,14 @@ WinogradForm Choose(const Machine& target, const WinogradShape& shape, double of
     const double tiles = images * tiles_x * tiles_y;
     const double runs = images * tiles_y * std::ceil(tiles_x / lanes);
     const double multiplied = products * in * out * std::ceil(tiles / lanes) / kShare;
-    double cost = std::max(multiplied, cost_of_weights(products * in * out)) +
-                  runs * CostOfTransform(tile) * (in + out);
+    const double sums = std::max(multiplied, cost_of_weights(products * in * out));
     const double blocks = std::ceil(tiles / (kMostPanels * 2 * lanes));
-    cost += blocks * in * out * of_weight;
-    if (cost >= least) continue;
-    least = cost;
+    const double transforms =
+        runs * CostOfTransform(tile) * (in + out) + blocks * in * out * of_weight;
+    if (sums + transforms >= least) continue;
+    least = sums + transforms;
     // Rows by two vectors fill the registers.
-    form = {tile, target.vector_registers == 32 ? 8 : 6, 0};
+    form = {tile, target.vector_registers == 32 ? 8 : 6, 0, sums, transforms};
   }
   if (form.tile == 0) return form;
   const int64_t most = kGroupRows / form.rows;
