@@ -334,22 +334,57 @@ void KeepDeclaredDims(ir::Module* module) {
   entry->second = module->arena->New<ir::Function>(std::move(kept));
 }
 
+// What machines have in common so far.
+struct Branch {
+  ir::Module module;
+  std::vector<Machine> machines;
+};
+
+// After a step that is for one machine: those that it changes nothing for go on together.
+Result<std::vector<Branch>> Part(const std::vector<Branch>& branches, Steps step,
+                                 const PipelineOptions& options, Printer& printer) {
+  std::vector<Branch> parted;
+  for (const Branch& branch : branches) {
+    Branch same{branch.module, {}};
+    for (const Machine& machine : branch.machines) {
+      RELAYVM_ASSIGN_OR_RETURN(ir::Module own,
+                               RunSteps(branch.module, step, options, machine, printer));
+      if (own.functions == branch.module.functions) {
+        same.machines.push_back(machine);
+      } else {
+        parted.push_back({std::move(own), {machine}});
+      }
+    }
+    if (!same.machines.empty()) parted.push_back(std::move(same));
+  }
+  return parted;
+}
+
 Result<std::vector<ir::Module>> RunAll(ir::Module module, const PipelineOptions& options,
                                        const std::vector<Machine>& machines) {
   RELAYVM_ASSIGN_OR_RETURN(Plan plan, PlanPasses(options));
   Printer printer(options);
   KeepDeclaredDims(&module);
   module = ir::ShareConstants(module);
-  // For all, then for each.
-  const auto own =
-      std::ranges::find_if(plan, [](const PlannedPass& p) { return p.pass.is_for_machine; });
-  const Steps common(plan.begin(), own), rest(own, plan.end());
-  RELAYVM_ASSIGN_OR_RETURN(module,
-                           RunSteps(std::move(module), common, options, machines[0], printer));
+  std::vector<Branch> branches = {{std::move(module), machines}};
+  for (Steps rest = plan; !rest.empty();) {
+    const auto own = std::ranges::find_if(rest, &Pass::is_for_machine, &PlannedPass::pass);
+    const auto common = static_cast<size_t>(own - rest.begin());
+    for (Branch& branch : branches) {
+      RELAYVM_ASSIGN_OR_RETURN(branch.module, RunSteps(std::move(branch.module), rest.first(common),
+                                                       options, branch.machines[0], printer));
+    }
+    rest = rest.subspan(common);
+    if (rest.empty()) break;
+    RELAYVM_ASSIGN_OR_RETURN(branches, Part(branches, rest.first(1), options, printer));
+    rest = rest.subspan(1);
+  }
   std::vector<ir::Module> modules;
   for (const Machine& machine : machines) {
-    RELAYVM_ASSIGN_OR_RETURN(ir::Module ready, RunSteps(module, rest, options, machine, printer));
-    modules.push_back(std::move(ready));
+    const auto has = [&](const Branch& branch) {
+      return std::ranges::count(branch.machines, machine.target, &Machine::target) > 0;
+    };
+    modules.push_back(std::ranges::find_if(branches, has)->module);
   }
   RELAYVM_RETURN_IF_ERROR(printer.Finish());
   return modules;

@@ -12,7 +12,9 @@
 
 #include "compiler/driver.h"
 #include "compiler/frontend/parser.h"
+#include "compiler/ir/printer.h"
 #include "compiler/ir/walk.h"
+#include "compiler/pipeline.h"
 #include "compiler/transforms/layouts/convert_layout.h"
 #include "vm/api/relayvm.h"
 
@@ -499,6 +501,29 @@ TEST_CASE("convolutions take the layout that pays") {
     CHECK(CountCalls(*chosen, "nn.contrib_conv2d_winograd") == 7);
     CHECK(ir::CountLayoutTransforms(chosen->module).count == 2);
     CheckSame(text, dims, *chosen);
+  }
+}
+
+TEST_CASE("each machine of a file has the layouts that it has alone") {
+  const auto parse = [](const std::string& chain) {
+    const std::string text =
+        "def @main(%x: Tensor[(1, 64, 64, 16), float32]) {\n" + chain + "  %a3\n}\n";
+    auto module = frontend::ParseRelay("test.relay", kHead + text);
+    REQUIRE_MESSAGE(module.ok(), module.status().ToString());
+    return *std::move(module);
+  };
+  const std::vector<Machine> machines = {MachineNamed("x86-64-v2"), MachineNamed("x86-64-v3"),
+                                         MachineNamed("x86-64-v4")};
+  // Winograd's transforms, which v2 has not, are channels first.
+  const std::string chain = Chain('l', 4, "%x", "a");
+  auto together = RunPipelines(parse(chain), {.opt_level = 3, .verify = true}, machines);
+  REQUIRE_MESSAGE(together.ok(), together.status().ToString());
+  REQUIRE(together->size() == machines.size());
+  for (size_t i = 0; i < machines.size(); ++i) {
+    auto alone = RunPipeline(parse(chain), {.opt_level = 3, .machine = machines[i]});
+    REQUIRE_MESSAGE(alone.ok(), alone.status().ToString());
+    CHECK(ir::PrintModule((*together)[i]) == ir::PrintModule(*alone));
+    CHECK(ir::CountLayoutTransforms((*together)[i]).count == (i == 0 ? 0 : 2));
   }
 }
 
