@@ -230,6 +230,17 @@ Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options)
   }
   if (options.for_graph && machines.size() > 1)
     return Status(StatusCode::kInvalidArgument, "--executor graph: expected one --target");
+  const lower::Placement placement = lower::PlacementOf(options.pipeline.options);
+  if (!placement.device.empty()) {
+    const char* const what = options.for_graph          ? "--executor graph has no devices"
+                             : options.kernels.batching ? "--batching is for the host's kernels"
+                             : machines.size() > 1      ? "expected one --target"
+                                                        : nullptr;
+    if (what != nullptr) {
+      return Status(StatusCode::kUnsupported,
+                    fmt::format("--device {}: {}", placement.device, what));
+    }
+  }
   PipelineOptions pipeline = options.pipeline;
   pipeline.stop = options.stop;
   RELAYVM_ASSIGN_OR_RETURN(std::vector<ir::Module> ready,
@@ -262,7 +273,8 @@ Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options)
                                return lower::LowerModule(
                                    ready[i], kernels,
                                    {.bounds = DimBounds(ready[i], options.shapes),
-                                    .scalars_in_memory = options.for_graph});
+                                    .scalars_in_memory = options.for_graph,
+                                    .placement = placement});
                              }));
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
     AddTimes(lowered.kernel_times, took.count(), options.pipeline.timings);

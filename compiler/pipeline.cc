@@ -1,5 +1,6 @@
 #include "compiler/pipeline.h"
 
+#include "compiler/lowering/place.h"
 #include "compiler/rules/rule_pass.h"
 #include "compiler/rules/simplify.h"
 #include "compiler/transforms/fuse/fuse.h"
@@ -199,7 +200,8 @@ const std::vector<Pass>& CompilerPasses() {
        .refuses = {kLifted},
        .gives = {kFused},
        .drops = {},
-       .description = "operator calls are grouped to kernels"},
+       .description = "operator calls are grouped to kernels",
+       .options = {&lower::DeviceOption().row(), &lower::DeviceSeedOption().row()}},
       {.name = "LambdaLift",
        .run = Pure(ir::LambdaLift),
        .gives = {kLifted},

@@ -1,7 +1,9 @@
 #!/usr/bin/python3
 """Runs the programs of a folder through relayrun: the VM at every optimisation level, and the reference interpreter.
 
-usage: run_programs.py BIN_FOLDER PROGRAM_FOLDER
+usage: run_programs.py BIN_FOLDER PROGRAM_FOLDER [MORE_OPTIONS ...]
+
+With more options of relayrun: the VM with these alone, against what the programs say and the reference.
 
 A program says in comments what must happen; each block begins with its inputs:
   // input: ARG        once a parameter, as for vmrun's --input ({dir} is the program's folder)
@@ -69,9 +71,10 @@ def check(binary, path, options, inputs, kind, text, mode):
 
 
 def main():
-    if len(sys.argv) != 3:
+    if len(sys.argv) < 3:
         sys.exit(__doc__)
-    binary, folder = sys.argv[1:]
+    binary, folder, *more = sys.argv[1:]
+    modes = [more] if more else MODES
     passed = failed = 0
     for name in sorted(os.listdir(folder)):
         if not name.endswith(".relay"):
@@ -82,7 +85,7 @@ def main():
             print(f"{name}: says nothing about what must happen")
             failed += 1
         for inputs, kind, text in found:
-            for mode in MODES:
+            for mode in modes:
                 wrong = check(binary, path, options, inputs, kind, text, mode)
                 if wrong is None:
                     passed += 1

@@ -15,6 +15,9 @@
 #include "tools/lib/reference_executor.h"
 #include "tools/values/graph_executor.h"
 #include "tools/values/run.h"
+#ifdef RELAYVM_TEST_DEVICES  // tests/device
+#include "tests/device/devices.h"
+#endif
 
 namespace relayvm::tools {
 namespace {
@@ -75,6 +78,9 @@ Exit Main(int argc, char** argv) {
   if (flags.ok()) flags = run.Finish();
   if (!flags.ok()) return Report("relayrun", flags, ExitForStatus(flags));
   run.function = compile.compiler.entry;
+#ifdef RELAYVM_TEST_DEVICES
+  run.devices = testing::TestDevices();
+#endif
 
   auto start = std::chrono::steady_clock::now();
   auto made = MakeExecutor(executor, compile, run, trace_values);

@@ -21,6 +21,9 @@
 #include "tools/cli/command_line.h"
 #include "tools/values/graph_executor.h"
 #include "tools/values/run.h"
+#ifdef RELAYVM_TEST_DEVICES  // tests/device
+#include "tests/device/devices.h"
+#endif
 
 namespace relayvm::tools {
 namespace {
@@ -50,6 +53,9 @@ Exit Main(int argc, char** argv) {
   if (auto done = ParseCommandLine(app, std::move(args), HintInput))
     return static_cast<Exit>(*done);
   if (Status s = flags.Finish(); !s.ok()) return Report("vmrun", s, Exit::kUsage);
+#ifdef RELAYVM_TEST_DEVICES
+  flags.devices = testing::TestDevices();
+#endif
 
   std::vector<Builtin> kernels;
   for (const std::string& path : plugins) {

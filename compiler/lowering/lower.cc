@@ -146,9 +146,13 @@ Result<FunctionInfo> LowerFunction(ModuleLowering& module, const FunctionTask& t
   FuseCompareAndBranch(f);
   FuseArithmeticAndWrap(f);
   FuseResultAndMove(f);
-  RunKernelsTogether(f, module.kernel_infos());
+  if (module.places()) {
+    RELAYVM_RETURN_IF_ERROR(PlaceTensors(f, module));
+  } else {
+    RunKernelsTogether(f, module.kernel_infos());
+  }
   MarkLastUses(f);
-  ShareMemory(f);
+  if (!module.places()) ShareMemory(f);
   ArenaPlan arena = PlanArena(f);
   auto registers = AllocateRegisters(f);
   if (!registers.ok()) {

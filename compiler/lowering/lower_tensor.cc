@@ -38,7 +38,7 @@ Value FunctionLowering::AllocateTensor(const TensorType& type, bool escapes, con
   Location* l = NewLocation();
   Value value{ir::MakeType(type), l};
   auto dtype = static_cast<int64_t>(type.dtype);
-  if (auto bytes = StaticBytes(type); bytes && !escapes) {
+  if (auto bytes = StaticBytes(type); bytes && !escapes && !module_.places()) {
     l->slot = static_cast<uint32_t>(out_.slots.size());
     out_.slots.push_back({std::max<uint64_t>(*bytes, 1)});
     return value;
@@ -59,6 +59,7 @@ Value FunctionLowering::AllocateTensor(const TensorType& type, bool escapes, con
 
 // `reuse`: whose memory the kernel may overwrite, or null.
 Value FunctionLowering::AllocateResult(const TensorType& type, bool escapes, const Value* reuse) {
+  if (module_.places()) reuse = nullptr;
   const bool from_object = reuse != nullptr && reuse->location->object;
   Value result = AllocateTensor(type, escapes, from_object ? reuse : nullptr);
   if (result.location->slot && reuse != nullptr && reuse->location->slot) {

@@ -106,6 +106,7 @@ bool IsPure(const MInst& inst) {
     case Opcode::kTensorItem:
     case Opcode::kTensorBox:
     case Opcode::kTensorView:
+    case Opcode::kTensorCopy:
     case Opcode::kAdtNew:
     case Opcode::kAdtGet:
     case Opcode::kAdtTag:

@@ -88,10 +88,23 @@ uint32_t ModuleLowering::MessageIndex(const std::string& message) {
   return at->second;
 }
 
-uint32_t ModuleLowering::TensorTypeIndex(DType dtype, const std::vector<int64_t>& dims) {
+uint32_t ModuleLowering::TensorTypeIndex(DType dtype, const std::vector<int64_t>& dims,
+                                         uint8_t device) {
   auto [at, inserted] = tensor_type_index_.emplace(
-      std::pair(dtype, dims), static_cast<uint32_t>(program_.tensor_types.size()));
-  if (inserted) program_.tensor_types.push_back({dtype, dims});
+      std::tuple(dtype, dims, device), static_cast<uint32_t>(program_.tensor_types.size()));
+  if (inserted) program_.tensor_types.push_back({dtype, dims, device});
+  return at->second;
+}
+
+uint32_t ModuleLowering::TypeOnDevice(uint32_t type, uint8_t device) {
+  const TensorTypeInfo info = program_.tensor_types[type];
+  return TensorTypeIndex(info.dtype, info.dims, device);
+}
+
+uint32_t ModuleLowering::ConstantOnDevice(uint32_t constant, uint8_t device) {
+  const auto [at, fresh] =
+      placed_constants_.try_emplace({constant, device}, static_cast<uint32_t>(constants_.size()));
+  if (fresh) constants_.push_back(constants_[constant]);
   return at->second;
 }
 
@@ -105,6 +118,7 @@ uint32_t ModuleLowering::AddKernel(const std::string& key, uint32_t compiled_id,
 }
 
 uint32_t ModuleLowering::KernelIndex(uint32_t compiled_id, KernelInfo info) {
+  info.device = DeviceOf(options_.placement, info, compiled_id);
   return AddKernel("#" + std::to_string(compiled_id), compiled_id, std::move(info));
 }
 
@@ -123,17 +137,18 @@ void ModuleLowering::Finish(Program& program, KernelImage image) {
   program.messages = std::move(program_.messages);
   program.tensor_types = std::move(program_.tensor_types);
   program.kernels = std::move(program_.kernels);
-  bool has_compiled = false;
+  bool compiled[2] = {false, false};  // of the host, of the device
+  for (const KernelInfo& kernel : program.kernels)
+    if (!kernel.builtin) compiled[kernel.device] = true;
+  auto elf = std::make_shared<std::vector<uint8_t>>(std::move(image.elf));
+  for (const uint8_t device : {0, 1})
+    if (compiled[device]) program.images.push_back({image.cpu_features, *elf, device});
+  program.owners.push_back(elf);
   for (size_t k = 0; k < program.kernels.size(); ++k) {
     if (program.kernels[k].builtin) continue;
-    has_compiled = true;
-    program.kernels[k].entries = {image.entry_offsets[compiled_ids_[k]]};
+    program.kernels[k].entries.assign(program.images.size(), image.entry_offsets[compiled_ids_[k]]);
   }
-  if (has_compiled) {
-    auto elf = std::make_shared<std::vector<uint8_t>>(std::move(image.elf));
-    program.images.push_back({image.cpu_features, *elf});
-    program.owners.push_back(elf);
-  }
+  if (compiled[1]) program.devices = {options_.placement.device};
   for (const ir::Constant* c : constants_) {
     ConstantInfo info;
     info.dtype = c->value.dtype;
@@ -148,6 +163,7 @@ void ModuleLowering::Finish(Program& program, KernelImage image) {
     }
     program.constants.push_back(std::move(info));
   }
+  for (const auto& [of, index] : placed_constants_) program.constants[index].device = of.second;
   program.owners.push_back(module_.arena);
 }
 

@@ -8,12 +8,14 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
 #include "bytecode/program.h"
 #include "compiler/ir/ir.h"
 #include "compiler/lowering/mir.h"
+#include "compiler/lowering/place.h"
 #include "kernels/codegen/kernel_compiler.h"
 
 namespace relayvm::lower {
@@ -47,6 +49,7 @@ struct LowerOptions {
   // Rank-0 values that depend on data live in memory and are computed by kernels, never in
   // registers, and the export has all sizes that are known: for graphs (compiler/graph).
   bool scalars_in_memory = false;
+  Placement placement;
 };
 
 class ModuleLowering {
@@ -73,12 +76,17 @@ class ModuleLowering {
 
   uint32_t ConstantIndex(const ir::Constant& constant);
   uint32_t MessageIndex(const std::string& message);
-  uint32_t TensorTypeIndex(DType dtype, const std::vector<int64_t>& dims);
+  uint32_t TensorTypeIndex(DType dtype, const std::vector<int64_t>& dims, uint8_t device = 0);
   // The program's number of a kernel: of a compiled one, or of a builtin with these fixed scalars.
   uint32_t KernelIndex(uint32_t compiled_id, KernelInfo info);
   // Says which kernel runs many calls of that one.
   void SetBatched(uint32_t kernel, BatchedKernelInfo batched);
   bool batching() const { return batching_; }
+  // Whether tensors lie on several devices.
+  bool places() const { return !options_.placement.device.empty(); }
+  // The same constant, or type, there.
+  uint32_t ConstantOnDevice(uint32_t constant, uint8_t device);
+  uint32_t TypeOnDevice(uint32_t type, uint8_t device);
   uint32_t BuiltinIndex(KernelInfo info);
   const std::vector<KernelInfo>& kernel_infos() const { return program_.kernels; }
 
@@ -99,8 +107,10 @@ class ModuleLowering {
   std::map<const ir::Constant*, uint32_t> constant_index_;
   std::unordered_map<std::string, uint32_t> small_constant_index_;
   std::vector<const ir::Constant*> constants_;
+  // Of those on a device, from when all others are known on: by number and device.
+  std::map<std::pair<uint32_t, uint8_t>, uint32_t> placed_constants_;
   std::unordered_map<std::string, uint32_t> message_index_;
-  std::map<std::pair<DType, std::vector<int64_t>>, uint32_t> tensor_type_index_;
+  std::map<std::tuple<DType, std::vector<int64_t>, uint8_t>, uint32_t> tensor_type_index_;
   std::map<std::string, uint32_t> kernel_index_;
   std::vector<uint32_t> compiled_ids_;  // parallel to program_.kernels
   Program program_;

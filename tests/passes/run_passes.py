@@ -55,7 +55,8 @@ check("left out", compile("--disable-pass", "FoldConstants", "--time-passes"), 0
 # Options: each that a row declares is taken, and a wrong value is refused with what is expected.
 EXAMPLE_OF = {"": "true", "N": "2", "OPERATOR=DATA:KERNEL": "nn.conv2d=NHWC:default"}
 OPTIONS = options_of(*EXAMPLES)
-checks.count({o for o, _ in OPTIONS} == {"--exact", "--explain-rules", "--layout", "--least", "--precision", "--weights"}, f"options: {OPTIONS}")
+checks.count({o for o, _ in OPTIONS} == {"--device", "--device-seed", "--exact", "--explain-rules", "--layout", "--least", "--precision",
+                                             "--weights"}, f"options: {OPTIONS}")
 checks.count("--least" not in {o for o, _ in options_of()}, "an option of a library that is not loaded")
 for option, form in OPTIONS:
     given = f"{option}={EXAMPLE_OF.get(form, form.split('|')[0])}"

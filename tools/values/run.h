@@ -36,6 +36,7 @@ struct RunFlags {
   size_t memory_limit = SIZE_MAX;
   size_t stack_limit = InvocationOptions().stack_limit;
   double timeout_seconds = 0;
+  std::vector<std::shared_ptr<Device>> devices;  // of the runtime; no option gives one
 
   std::chrono::nanoseconds timeout() const;  // zero: none
 

@@ -29,7 +29,10 @@ class BorderPoll {
   BorderPoll() = default;  // never stops
   BorderPoll(Question question, void* context) : question_(question), context_(context) {}
 
-  // After `bytes` of work; an object without a copy is about as much as 64. False: stop.
+  // The work of an object without a copy.
+  static constexpr size_t kVisit = 64;
+
+  // After `bytes` of work. False: stop.
   bool GoesOn(size_t bytes) {
     work_ += bytes;
     return work_ < kWork || Ask();

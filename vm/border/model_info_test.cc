@@ -146,7 +146,8 @@ TEST_CASE("runs by names: what is wrong is named") {
   CHECK(error({{"ids", ids}, {"mask", mask}}, {{"output_1", buffer}}) ==
         "main: output 'output_1' is List[bool], expected a tensor for a buffer");
   CHECK(error({{"ids", ids}, {"mask", Floats({3}, {1, 2, 3})}}) ==
-        "main: ids's dim 0 (n) is 1, mask's dim 0 (n) is 3; where these are two sizes, relayc --shape "
+        "main: ids's dim 0 (n) is 1, mask's dim 0 (n) is 3; where these are two sizes, relayc "
+        "--shape "
         "mask='(n_2,)' gives one another name");
   CHECK(invocation->Run({}, {}, "mian").status().message() ==
         "the program has no function 'mian'; did you mean main?");

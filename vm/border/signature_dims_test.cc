@@ -55,7 +55,8 @@ void Check(const std::vector<Case>& cases) {
     CAPTURE(c.params);
     const auto executable = LoadText(Signature(c.params, c.inputs.size()));
     Result<Value> result = NewInvocation(executable)->Run("main", c.inputs);
-    const Status said = executable->CheckInputs(executable->info().functions.front().name, c.inputs);
+    const Status said =
+        executable->CheckInputs(executable->info().functions.front().name, c.inputs);
     CHECK(said.ok() == result.ok());
     if (std::string_view(c.message).empty()) {
       CHECK_MESSAGE(result.ok(), result.status().message());

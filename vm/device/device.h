@@ -9,7 +9,8 @@
 //
 // The host itself is such a device, whose queue does all at once: host_device.h, which shows what an
 // implementation is. Calls may come from any thread: to one queue and its memory one at a time, to
-// a Device several at once. What throws (std::bad_alloc) ends the run. Tested by device_test.cc.
+// a Device several at once. What throws (std::bad_alloc) ends the run; Free, Notify, failure and
+// Reset throw nothing. Tested by device_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +30,9 @@ struct DeviceLaunch {
   const void* kernel;              // of DeviceImage::Find
   std::span<void* const> buffers;  // all in memory of the queue or of the program's constants
   std::span<const int64_t> scalars;
-  int64_t units, grain, scratch_bytes;  // as a call in the program says: 0 <= units <= UINT32_MAX
+  // As a call in the program says: 0 <= units <= UINT32_MAX. Scratch is the device's own memory,
+  // which counts toward no limit.
+  int64_t units, grain, scratch_bytes;
   uint64_t tag;
 };
 

@@ -187,10 +187,15 @@ StatusCode DeviceRun::CopyOut(InterpreterContext& context, Tensor* to, const Ten
 StatusCode DeviceRun::Wait(InterpreterContext& context, uint8_t device, bool ends) {
   Place& place = places_[device - 1];
   const uint64_t call = ++context.host_calls;
-  place.queue->Notify([&place, wait = context.wait, call] {
-    place.done.store(call, std::memory_order_release);
+  place.wait = context.wait;
+  // Small enough to take no memory: the end of a run must not fail.
+  const auto tell = [to = &place, call] {
+    const std::shared_ptr<WaitState> wait = to->wait;  // the run may be gone once it is told
+    to->done.store(call, std::memory_order_release);
     wait->Wake(call);
-  });
+  };
+  static_assert(sizeof(tell) <= 2 * sizeof(void*));
+  place.queue->Notify(tell);
   context.ends = ends;
   while (place.done.load(std::memory_order_acquire) != call) {
     context.waiting_call = call;
@@ -225,11 +230,15 @@ Status DeviceRun::StatusOf(const Executable& executable, const Heap& heap,
 }
 
 Status DeviceRun::End(InterpreterContext& context, const Executable& executable) {
+  const size_t count = program_->num_devices;
+  for (size_t i = 0; i < count; ++i) Wait(context, static_cast<uint8_t>(i + 1), /*ends=*/true);
   Status status;
-  for (size_t i = 0; i < program_->num_devices; ++i) {
-    const auto device = static_cast<uint8_t>(i + 1);
-    Wait(context, device, /*ends=*/true);
-    if (status.ok()) status = StatusOf(executable, *context.heap, context.strings, device);
+  for (size_t i = 0; i < count; ++i) {
+    if (status.ok()) {
+      status = Guarded([&] {
+        return StatusOf(executable, *context.heap, context.strings, static_cast<uint8_t>(i + 1));
+      });
+    }
     places_[i].queue->Reset();
   }
   return status;

@@ -53,8 +53,8 @@ class DeviceRun {
   // From the host to a device, and back: then with a wait. REQUIRES: one of the two is the host's.
   void CopyIn(Tensor* to, Tensor* from);
   StatusCode CopyOut(InterpreterContext& context, Tensor* to, const Tensor* from);
-  // Waits until all of a device is done, or the run is to end, which it gives then. `ends`: it ends,
-  // and waits whatever happens.
+  // Waits until all of a device is done, or the run is to end, which it gives then. `ends`: it has
+  // ended, and waits whatever happens.
   StatusCode Wait(InterpreterContext& context, uint8_t device, bool ends = false);
   // Whether so much is under way that it is time to wait.
   bool IsFull(uint8_t device) const { return places_[device - 1].queued >= kMostQueued; }
@@ -73,6 +73,7 @@ class DeviceRun {
     std::unique_ptr<DeviceQueue> queue;
     std::vector<Tensor*> sources;  // of copies under way, each with a reference
     size_t queued = 0;
+    std::shared_ptr<WaitState> wait;
     std::atomic<uint64_t> done{0};  // the latest wait that has ended
   };
 

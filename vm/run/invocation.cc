@@ -130,11 +130,16 @@ struct Invocation::Impl {
     context.suspended_ns += vm::NowNanoseconds() - begin;
   }
 
-  // What is under way there uses memory of the run. A failure there is the run's, whatever came of
-  // what it left.
-  void EndDevices() {
-    Status status = Guarded([&] { return devices->End(context, *executable); });
-    if (!status.ok() && result->ok()) result = std::move(status);
+  // Before the memory of a run goes back, which what is under way on devices uses. What fails
+  // there, or came too late, fails the run.
+  Status End() {
+    if (devices != nullptr) RELAYVM_RETURN_IF_ERROR(devices->End(context, *executable));
+    if (!result->ok()) return OkStatus();
+    // A run that does not end in time, or was cancelled, gives no result, wherever it was.
+    if (stop.load(std::memory_order_acquire) != 0) return Stopped(StatusCode::kCancelled);
+    if (context.deadline != INT64_MAX && vm::NowNanoseconds() >= context.deadline)
+      return Stopped(StatusCode::kDeadlineExceeded);
+    return OkStatus();
   }
 
   static void Main(void* self) { static_cast<Impl*>(self)->RunOnFiber(); }
@@ -142,17 +147,9 @@ struct Invocation::Impl {
   // The whole run; on the fiber.
   void RunOnFiber() {
     // A host's kernels may throw; of our own code only what runs out of memory.
-    result = Guarded([&]() -> Result<Value> {
-      Result<Value> value = Execute();
-      // A run that does not end in time, or was cancelled, gives no result, wherever it was.
-      if (value.ok() && stop.load(std::memory_order_acquire) != 0)
-        return Stopped(StatusCode::kCancelled);
-      if (value.ok() && context.deadline != INT64_MAX && vm::NowNanoseconds() >= context.deadline) {
-        return Stopped(StatusCode::kDeadlineExceeded);
-      }
-      return value;
-    });
-    if (devices != nullptr) EndDevices();
+    result = Guarded([&] { return Execute(); });
+    Status end = Guarded([&] { return End(); });
+    if (result->ok() && !end.ok()) result = std::move(end);
     vm::Heap& heap = *workspace->heap;
     stats.peak_bytes = heap.peak_bytes();
     stats.allocations = heap.allocations();

@@ -305,7 +305,7 @@ def test_each_option_that_a_pass_declares_is_a_keyword_and_a_setting(row):
                  lambda: transform.FoldConstants(**{name: "?!"})(mod)):
         with pytest.raises(rvm.InvalidArgument, match=expected):
             door()
-    with pytest.raises(ValueError, match=f"there are no settings {name}x; .*options of passes are exact, explain_rules"):
+    with pytest.raises(ValueError, match=f"there are no settings {name}x; .*options of passes are device, device_seed, exact, explain_rules"):
         rvm.PassContext(config={name + "x": good})
 
 

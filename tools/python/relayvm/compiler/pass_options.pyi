@@ -3,6 +3,8 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, TypedDict
 
 class OfPasses(TypedDict, total=False):
+    device: str
+    device_seed: int
     exact: bool
     explain_rules: bool
     layouts: str | Sequence[str] | Mapping[str, str | Sequence[str]]
