@@ -7,9 +7,9 @@
 // What fails when it is done is told then, with the tag of what failed; what comes after it in its
 // queue is left out, but for Free and Notify.
 //
-// The host itself is such a device, whose queue does all at once: host_device.h, which shows what an
-// implementation is. Calls may come from any thread: to one queue and its memory one at a time, to
-// a Device several at once. What throws (std::bad_alloc) ends the run; Free, Notify, failure and
+// The host itself is such a device, whose queue does all at once: host_device.h, which shows what
+// an implementation is. Calls may come from any thread: to one queue and its memory one at a time,
+// to a Device several at once. What throws (std::bad_alloc) ends the run; Free, Notify, failure and
 // Reset throw nothing. Tested by device_test.cc.
 #pragma once
 

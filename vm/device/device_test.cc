@@ -162,6 +162,20 @@ TEST_CASE("devices: what is copied there is held until it is done") {
               {21, 22, 23, 24});
 }
 
+TEST_CASE("devices: a kernel that writes over what is copied there waits for the copy") {
+  const auto device = Fenced();
+  CheckValues(RunOn(device, OnDevice(R"(
+  tensor.static r1, t1
+  kernel.1 k1, [i0, i1], [r0, r1]
+  tensor.copy r2, r1, 1
+  const.i16 i1, 100
+  kernel.1 k1, [i0, i1], [r0, r1]
+  tensor.copy r2, r2!, 0
+  ret.r r2!
+)")),
+              {11, 12, 13, 14});
+}
+
 TEST_CASE("devices: tensors of another device are refused, whatever the verifier can see") {
   const auto device = Fenced();
   // The host's where the device's are expected, and the other way round; r0 is the host's input.

@@ -1,6 +1,6 @@
-// The host as a device: a queue that does at once what it is told. What a program placed on a device
-// runs on where there is no other, and the smallest implementation of one. Thread-safe. Tested by
-// device_test.cc.
+// The host as a device: a queue that does at once what it is told. What a program placed on a
+// device runs on where there is no other, and the smallest implementation of one. Thread-safe.
+// Tested by device_test.cc.
 #pragma once
 
 #include <memory>

@@ -3,9 +3,9 @@
 //
 // Its memory is mapped twice: at the addresses that tensors hold nobody may read or write, so that
 // the host faults there, and at others, where the device itself works. Launches and copies are
-// given the former and refuse what is none of the queue's memory. A thread does the work of all queues:
-// each in its order, but of several any next, after a delay, at random by a seed. What is freed is
-// written over. Thread-safe.
+// given the former and refuse what is none of the queue's memory. A thread does the work of all
+// queues: each in its order, but of several any next, after a delay, at random by a seed. What is
+// freed is written over. Thread-safe.
 #pragma once
 
 #include <sys/mman.h>

@@ -212,6 +212,13 @@ StatusCode DeviceRun::Wait(InterpreterContext& context, uint8_t device, bool end
   return StatusCode::kOk;
 }
 
+StatusCode DeviceRun::WaitForCopies(InterpreterContext& context) {
+  StatusCode code = StatusCode::kOk;
+  for (size_t i = 0; i < program_->num_devices && code == StatusCode::kOk; ++i)
+    if (!places_[i].sources.empty()) code = Wait(context, static_cast<uint8_t>(i + 1));
+  return code;
+}
+
 Status DeviceRun::StatusOf(const Executable& executable, const Heap& heap,
                            const StringTable* strings, uint8_t device) const {
   const DeviceFailure failed = failure(device);

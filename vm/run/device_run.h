@@ -56,6 +56,8 @@ class DeviceRun {
   // Waits until all of a device is done, or the run is to end, which it gives then. `ends`: it has
   // ended, and waits whatever happens.
   StatusCode Wait(InterpreterContext& context, uint8_t device, bool ends = false);
+  // Waits for what is copied to devices, so that nothing holds it for that; as Wait.
+  StatusCode WaitForCopies(InterpreterContext& context);
   // Whether so much is under way that it is time to wait.
   bool IsFull(uint8_t device) const { return places_[device - 1].queued >= kMostQueued; }
   DeviceFailure failure(uint8_t device) const { return places_[device - 1].queue->failure(); }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "bytecode/kernel_call.h"
+#include "vm/run/device_run.h"
 #include "vm/run/interpreter_impl.h"
 #include "vm/schedule/batch.h"
 
@@ -104,7 +105,16 @@ bool Interpreter::CheckKernelCall(Frame* frame, const uint16_t* pc, const uint16
       return static_cast<BufferKind>(buffers[2 * other] & 0xFF) == BufferKind::kRegister &&
              MayWrite(tensor, static_cast<const Tensor*>(objects[buffers[2 * other + 1]]));
     };
-    if (!MayWrite(tensor, nullptr) && std::ranges::none_of(expected.may_share, may_write)) {
+    const auto is_refused = [&] {
+      return !MayWrite(tensor, nullptr) && std::ranges::none_of(expected.may_share, may_write);
+    };
+    if (is_refused()) {
+      // A copy to a device holds what it reads until it is done.
+      if (context_.devices != nullptr) {
+        const StatusCode code = context_.devices->WaitForCopies(context_);
+        if (code != StatusCode::kOk) return Fail(frame, pc, code, InterruptMessage(code));
+        if (!is_refused()) continue;
+      }
       return FailKernelCall(
           frame, pc,
           fmt::format("buffer {} is written: expected a tensor of its own, found one that is an "
