@@ -29,20 +29,17 @@ NAMED = {
     "compiler/transforms/products/hoist_products.cc": {
         "add", "arange", "cast", "greater", "greater_equal", "less", "less_equal", "logical_not",
         "minimum", "reshape", "shape_of", "subtract", "take", "zeros"},
-    # What passes write.
-    "compiler/transforms/products/integer_products.cc": {
-        "add", "bitwise_xor", "cast", "expand_dims", "multiply", "nn.pad", "repeat", "reshape",
-        "subtract", "sum", "transpose"},
+    # Where passes write operators from.
+    "compiler/transforms/builder.cc": {
+        "add", "bitwise_xor", "cast", "concatenate", "expand_dims", "layout_transform", "multiply",
+        "nn.dilate", "nn.pad", "repeat", "reshape", "reverse", "strided_slice", "subtract", "sum",
+        "transpose"},
+    # What passes look for.
     "compiler/transforms/products/space_to_depth_convolutions.cc": {
-        "concatenate", "nn.space_to_depth", "reshape", "strided_slice", "transpose"},
-    "compiler/transforms/products/transposed_convolutions.cc": {
-        "concatenate", "nn.dilate", "nn.pad", "reshape", "reverse", "strided_slice", "transpose"},
-    "compiler/transforms/layouts/convert_layout.cc": {"expand_dims", "layout_transform"},
+        "concatenate", "nn.space_to_depth", "strided_slice"},
     "compiler/transforms/layouts/layout_rules.cc": {"layout_transform", "transpose"},
     "compiler/transforms/views/move_views.cc": {"concatenate", "reshape"},
-    "compiler/transforms/views/reorder_values.cc": {"layout_transform", "reshape", "transpose"},
-    "compiler/transforms/views/sink_views.cc": {"reshape"},
-    "compiler/transforms/views/widen_scatters.cc": {"reshape", "scatter_nd"},
+    "compiler/transforms/views/widen_scatters.cc": {"scatter_nd"},
     "compiler/lowering/lower_kernel.cc": {"concatenate"},
     "compiler/lowering/lower_pieces.cc": {"concatenate", "split"},
     # What type relations compute sizes with.

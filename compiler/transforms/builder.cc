@@ -87,6 +87,8 @@ void KeepGuards(const Module& m, const OpCall& call, Span span, std::vector<Bind
 
 AttrList Ints(const std::vector<int64_t>& values) { return AttrList(values.begin(), values.end()); }
 
+AttrList DimsOf(const std::vector<Dim>& shape) { return AttrList(shape.begin(), shape.end()); }
+
 Attrs AttrsOf(std::initializer_list<std::pair<const char*, AttrValue>> values) {
   Attrs attrs;
   for (const auto& [name, value] : values) attrs.Set(name, value);
@@ -94,7 +96,12 @@ Attrs AttrsOf(std::initializer_list<std::pair<const char*, AttrValue>> values) {
 }
 
 Atom BindingBuilder::Call(std::string_view op, std::vector<Atom> args, const Attrs& given) {
-  const Var* v = MakeVar(m_, "", nullptr, span_);
+  return CallAs(nullptr, op, std::move(args), given);
+}
+
+Atom BindingBuilder::CallAs(const Var* as, std::string_view op, std::vector<Atom> args,
+                            const Attrs& given) {
+  const Var* v = as != nullptr ? as : MakeVar(m_, "", nullptr, span_);
   BindCall(v, op, std::move(args), given);
   return v;
 }
@@ -117,6 +124,53 @@ void BindingBuilder::BindCall(const Var* var, std::string_view op, std::vector<A
 
 void BindingBuilder::BindAtom(const Var* var, Atom atom) {
   out_.push_back({var, MakeExpr(m_, AtomExpr{atom}, span_)});
+}
+
+// --- Operators ---
+
+Atom BindingBuilder::Reshape(Atom a, AttrList shape, const Var* as) {
+  return CallAs(as, "reshape", {a}, AttrsOf({{"newshape", AttrValue(std::move(shape))}}));
+}
+Atom BindingBuilder::Transpose(Atom a, const std::vector<int64_t>& axes, const Var* as) {
+  return CallAs(as, "transpose", {a}, AttrsOf({{"axes", Ints(axes)}}));
+}
+Atom BindingBuilder::ToLayout(Atom a, const std::string& from, const std::string& to,
+                              const Var* as) {
+  return CallAs(as, "layout_transform", {a}, AttrsOf({{"src_layout", from}, {"dst_layout", to}}));
+}
+Atom BindingBuilder::ExpandDims(Atom a, int64_t axis, int64_t count) {
+  return Call("expand_dims", {a}, AttrsOf({{"axis", axis}, {"num_newaxis", count}}));
+}
+Atom BindingBuilder::Cast(Atom a, DType dtype) {
+  return Call("cast", {a}, AttrsOf({{"dtype", std::string(DTypeName(dtype))}}));
+}
+Atom BindingBuilder::Add(Atom a, Atom b) { return Call("add", {a, b}); }
+Atom BindingBuilder::Subtract(Atom a, Atom b) { return Call("subtract", {a, b}); }
+Atom BindingBuilder::Multiply(Atom a, Atom b) { return Call("multiply", {a, b}); }
+Atom BindingBuilder::Xor(Atom a, Atom b) { return Call("bitwise_xor", {a, b}); }
+Atom BindingBuilder::Sum(Atom a, const std::vector<int64_t>& axes, bool keepdims) {
+  return Call("sum", {a}, AttrsOf({{"axis", Ints(axes)}, {"keepdims", keepdims}}));
+}
+Atom BindingBuilder::Repeat(Atom a, int64_t times, int64_t axis) {
+  return Call("repeat", {a}, AttrsOf({{"repeats", times}, {"axis", axis}}));
+}
+Atom BindingBuilder::Reverse(Atom a, int64_t axis) {
+  return Call("reverse", {a}, AttrsOf({{"axis", axis}}));
+}
+Atom BindingBuilder::Dilate(Atom a, const std::vector<int64_t>& strides) {
+  return Call("nn.dilate", {a}, AttrsOf({{"strides", Ints(strides)}}));
+}
+Atom BindingBuilder::Pad(Atom a, Atom fill, AttrList widths) {
+  return Call("nn.pad", {a, fill}, AttrsOf({{"pad_width", AttrValue(std::move(widths))}}));
+}
+Atom BindingBuilder::Slice(Atom a, const std::vector<int64_t>& begin,
+                           const std::vector<int64_t>& end, const std::vector<int64_t>& axes) {
+  Attrs attrs = AttrsOf({{"begin", Ints(begin)}, {"end", Ints(end)}});
+  if (!axes.empty()) attrs.Set("axes", Ints(axes));
+  return Call("strided_slice", {a}, attrs);
+}
+Atom BindingBuilder::Concatenate(std::vector<Atom> parts, int64_t axis, const Var* as) {
+  return CallAs(as, "concatenate", {Tuple(std::move(parts))}, AttrsOf({{"axis", axis}}));
 }
 
 }  // namespace relayvm::ir

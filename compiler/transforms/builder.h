@@ -3,6 +3,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@ namespace relayvm::ir {
 
 // Attributes, and the values of those that are lists.
 AttrList Ints(const std::vector<int64_t>& values);
+AttrList DimsOf(const std::vector<Dim>& shape);
 Attrs AttrsOf(std::initializer_list<std::pair<const char*, AttrValue>> values);
 
 // Appends the guards that `call` needs, which type inference then keeps: for a pass that puts other
@@ -35,7 +37,31 @@ class BindingBuilder {
                 const Attrs& given = {});
   void BindAtom(const Var* var, Atom atom);
 
+  // --- Operators by what they do, as Relay has them; `as`: the variable that a call binds ---
+
+  Atom Reshape(Atom a, AttrList shape, const Var* as = nullptr);
+  Atom Transpose(Atom a, const std::vector<int64_t>& axes, const Var* as = nullptr);
+  Atom ToLayout(Atom a, const std::string& from, const std::string& to, const Var* as = nullptr);
+  Atom ExpandDims(Atom a, int64_t axis, int64_t count = 1);
+  Atom Cast(Atom a, DType dtype);
+  Atom Add(Atom a, Atom b);
+  Atom Subtract(Atom a, Atom b);
+  Atom Multiply(Atom a, Atom b);
+  Atom Xor(Atom a, Atom b);  // of bits
+  Atom Sum(Atom a, const std::vector<int64_t>& axes, bool keepdims);
+  Atom Repeat(Atom a, int64_t times, int64_t axis);
+  Atom Reverse(Atom a, int64_t axis);
+  Atom Dilate(Atom a, const std::vector<int64_t>& strides);
+  // `widths`: before and behind each dim.
+  Atom Pad(Atom a, Atom fill, AttrList widths);
+  // Of all axes without `axes`.
+  Atom Slice(Atom a, const std::vector<int64_t>& begin, const std::vector<int64_t>& end,
+             const std::vector<int64_t>& axes = {});
+  Atom Concatenate(std::vector<Atom> parts, int64_t axis, const Var* as = nullptr);
+
  private:
+  Atom CallAs(const Var* as, std::string_view op, std::vector<Atom> args, const Attrs& given);
+
   const Module& m_;
   Span span_;
   std::vector<Binding>& out_;

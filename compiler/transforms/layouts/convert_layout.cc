@@ -82,20 +82,14 @@ class Converter {
       if (form.order.Form() == order.Form()) return form.atom;
     }
     if (order.from == order.to) return value;
-    Attrs attrs;
-    attrs.Set("src_layout", order.from);
-    attrs.Set("dst_layout", order.to);
-    const Atom made = b.Call("layout_transform", {value}, attrs);
+    const Atom made = b.ToLayout(value, order.from, order.to);
     Add(value, {order, made});
     return made;
   }
 
   // Binds `var` to `made`, which has another order.
   void Back(const Var* var, const Order& order, const Atom& made, BindingBuilder& b) {
-    Attrs attrs;
-    attrs.Set("src_layout", order.to);
-    attrs.Set("dst_layout", order.from);
-    b.BindCall(var, "layout_transform", {made}, attrs);
+    b.ToLayout(made, order.to, order.from, var);
     Add(Atom(var), {order, made});
   }
 
@@ -218,10 +212,7 @@ class Converter {
     const int own = TensorOf(a)->rank();
     if (own == 0) return a;
     if (own == rank) return In(a, order, b);
-    Attrs attrs;
-    attrs.Set("axis", int64_t{0});
-    attrs.Set("num_newaxis", int64_t{rank - own});
-    return In(b.Call("expand_dims", {a}, attrs), order, b);
+    return In(b.ExpandDims(a, 0, rank - own), order, b);
   }
 
   // An operator whose attributes count axes.
@@ -380,7 +371,7 @@ LayoutTransforms CountLayoutTransforms(const Module& m) {
     ForEachBinding(block, [&](const Binding& b) {
       const auto* call = b.value->As<OpCall>();
       const auto* type = b.var->type == nullptr ? nullptr : b.var->type->As<TensorType>();
-      if (call == nullptr || call->op->name != "layout_transform" || type == nullptr) return;
+      if (call == nullptr || !IsLayoutTransform(*call) || type == nullptr) return;
       ++found.count;
       const Dim size = ProductOf(type->shape);
       if (size.is_const()) {

@@ -79,8 +79,10 @@ std::optional<std::string> WrittenLayout(const OpCall& call, const TensorType& d
   return layout;
 }
 
+bool IsLayoutTransform(const OpCall& call) { return call.op->name == "layout_transform"; }
+
 std::optional<Order> TurnedBy(const OpCall& call, int rank) {
-  if (call.op->name == "layout_transform") {
+  if (IsLayoutTransform(call)) {
     const std::string from = call.attrs.String("src_layout"), to = call.attrs.String("dst_layout");
     const auto read = Layout::Parse(to, from, "dst_layout");
     if (!read.ok() || static_cast<int>(from.size()) != rank || from.size() != to.size())

@@ -44,6 +44,7 @@ bool IsDepthwise(const OpCall& call, const TensorType& weight, const std::string
 // result in the layout of its data. REQUIRES: LayoutRule::kChooses.
 std::optional<std::string> WrittenLayout(const OpCall& call, const TensorType& data,
                                          const Type& result);
+bool IsLayoutTransform(const OpCall& call);
 // The order of a transpose or a layout_transform without blocks: letters of the argument's dims,
 // and of the result's.
 std::optional<Order> TurnedBy(const OpCall& call, int rank);

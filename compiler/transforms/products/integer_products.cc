@@ -79,13 +79,6 @@ class IntegerCallLowering {
 
   // --- Operands ---
 
-  Atom As(Atom a, DType dtype) {
-    return b_.Call("cast", {a}, AttrsOf({{"dtype", std::string(DTypeName(dtype))}}));
-  }
-  Atom Reshape(Atom a, const std::vector<int64_t>& shape) {
-    return b_.Call("reshape", {a}, AttrsOf({{"newshape", Ints(shape)}}));
-  }
-
   // Argument i's zero points, of bytes that are counted from `by` more than before.
   Zero ZeroOf(size_t i, int64_t by) {
     Zero zero;
@@ -101,12 +94,12 @@ class IntegerCallLowering {
         return zero;
       }
     }
-    zero.atom = As(call_.args[i], DType::kInt32);
+    zero.atom = b_.Cast(call_.args[i], DType::kInt32);
     if (!zero.is_vector && !type.shape.empty()) {
-      zero.atom = b_.Call("reshape", {zero.atom}, AttrsOf({{"newshape", AttrList{}}}));
+      zero.atom = b_.Reshape(zero.atom, {});
     }
     if (by != 0) {
-      zero.atom = b_.Call("add", {zero.atom, b_.Scalar(static_cast<double>(by), DType::kInt32)});
+      zero.atom = b_.Add(zero.atom, b_.Scalar(static_cast<double>(by), DType::kInt32));
     }
     return zero;
   }
@@ -114,9 +107,9 @@ class IntegerCallLowering {
   // The sign of each byte the other way round.
   Atom Flipped(Atom a, DType from, DType to) {
     if (from == to) return a;
-    Atom bits = from == DType::kUInt8 ? a : As(a, DType::kUInt8);
-    bits = b_.Call("bitwise_xor", {bits, b_.Scalar(128, DType::kUInt8)});
-    return to == DType::kUInt8 ? bits : As(bits, to);
+    Atom bits = from == DType::kUInt8 ? a : b_.Cast(a, DType::kUInt8);
+    bits = b_.Xor(bits, b_.Scalar(128, DType::kUInt8));
+    return to == DType::kUInt8 ? bits : b_.Cast(bits, to);
   }
   Side DataSide() {
     const DType dtype = Data().dtype;
@@ -133,16 +126,16 @@ class IntegerCallLowering {
 
   Atom SumOf(Atom bytes, const std::vector<int64_t>& axes, bool keep, const Zero* zero = nullptr,
              int trailing = 0) {
-    Atom wide = As(bytes, DType::kInt32);
+    Atom wide = b_.Cast(bytes, DType::kInt32);
     if (zero != nullptr && !zero->is(0)) {
-      wide = b_.Call("subtract", {wide, Spread(*zero, trailing)});
+      wide = b_.Subtract(wide, Spread(*zero, trailing));
     }
-    return b_.Call("sum", {wide}, AttrsOf({{"axis", Ints(axes)}, {"keepdims", keep}}));
+    return b_.Sum(wide, axes, keep);
   }
   // A vector in front of so many axes.
   Atom Spread(const Zero& zero, int trailing) {
     if (!zero.is_vector || trailing == 0) return zero.atom;
-    return b_.Call("expand_dims", {zero.atom}, AttrsOf({{"axis", 1}, {"num_newaxis", trailing}}));
+    return b_.ExpandDims(zero.atom, 1, trailing);
   }
   // The sums of each output channel's weights less their zero points, where all are constants: a
   // constant at once. The channels are those of a weight (before, channels, after).
@@ -169,10 +162,10 @@ class IntegerCallLowering {
   void Bind(Atom product, const Side& x, const std::optional<Atom>& sums, const Atom& zw,
             const std::optional<Atom>& data_sums) {
     if (sums) {
-      product = b_.Call("subtract", {product, b_.Call("multiply", {*sums, x.zero.atom})});
+      product = b_.Subtract(product, b_.Multiply(*sums, x.zero.atom));
     }
     if (data_sums) {
-      product = b_.Call("subtract", {product, b_.Call("multiply", {*data_sums, zw})});
+      product = b_.Subtract(product, b_.Multiply(*data_sums, zw));
     }
     // The last call is the result.
     out_.back().var = binding_.var;
@@ -206,7 +199,7 @@ class IntegerCallLowering {
     Side x = DataSide(), w = WeightSide();
     const bool transposed = p.transpose_b;
     if (p.transpose_a) {
-      x.bytes = b_.Call("transpose", {x.bytes}, AttrsOf({{"axes", Ints({0, 2, 1})}}));
+      x.bytes = b_.Transpose(x.bytes, {0, 2, 1});
     }
     const Atom product = b_.Call(
         OperatorOf(ProductClass{.is_batched = true}), {x.bytes, w.bytes},
@@ -214,7 +207,7 @@ class IntegerCallLowering {
     std::optional<Atom> sums, data_sums;
     if (!x.zero.is(0)) {
       sums = SumOf(w.bytes, {transposed ? 2 : 1}, !transposed, &w.zero);
-      if (transposed) sums = b_.Call("expand_dims", {*sums}, AttrsOf({{"axis", 1}}));
+      if (transposed) sums = b_.ExpandDims(*sums, 1);
     }
     if (!w.zero.is(0)) data_sums = SumOf(x.bytes, {2}, true);
     Bind(product, x, sums, w.zero.atom, data_sums);
@@ -265,16 +258,15 @@ class IntegerCallLowering {
       widths[channel_at] = AttrList{0, more};
       const Atom fill = x.zero.number
                             ? b_.Scalar(static_cast<double>(*x.zero.number), DType::kUInt8)
-                            : As(x.zero.atom, DType::kUInt8);
-      x.bytes = b_.Call("nn.pad", {x.bytes, fill}, AttrsOf({{"pad_width", widths}}));
+                            : b_.Cast(x.zero.atom, DType::kUInt8);
+      x.bytes = b_.Pad(x.bytes, fill, widths);
       attrs.Set("padding", Ints(std::vector<int64_t>(static_cast<size_t>(spatial), 0)));
     }
     if (!w.zero.is(0)) data_sums = ConvolutionDataSums(x, attrs, last, dims, more);
     if (more > 0) {
       AttrList widths(weight.shape.size(), AttrList{0, 0});
       widths[in_at] = AttrList{0, more};
-      w.bytes = b_.Call("nn.pad", {w.bytes, b_.Scalar(0, DType::kInt8)},
-                        AttrsOf({{"pad_width", widths}}));
+      w.bytes = b_.Pad(w.bytes, b_.Scalar(0, DType::kInt8), widths);
     }
     attrs.Set("out_dtype", "int32");
     const Atom product = b_.Call(OperatorOf(ConvClass{spatial}), {x.bytes, w.bytes}, attrs);
@@ -306,7 +298,7 @@ class IntegerCallLowering {
     if (last) return *sums;
     std::vector<int64_t> shape(static_cast<size_t>(spatial) + 1, 1);
     shape[0] = outputs;
-    return Reshape(*sums, shape);
+    return b_.Reshape(*sums, Ints(shape));
   }
 
   // The sums of the data under each window, of the channels of each output's group: a convolution
@@ -325,8 +317,7 @@ class IntegerCallLowering {
     if (more > 0) {
       AttrList widths(dims.size(), AttrList{0, 0});
       widths[in_at] = AttrList{0, more};
-      weight =
-          b_.Call("nn.pad", {weight, b_.Scalar(0, DType::kInt8)}, AttrsOf({{"pad_width", widths}}));
+      weight = b_.Pad(weight, b_.Scalar(0, DType::kInt8), widths);
     }
     Attrs of_ones = attrs;
     of_ones.Set("out_dtype", "int32");
@@ -334,7 +325,7 @@ class IntegerCallLowering {
     Atom sums = b_.Call(OperatorOf(ConvClass{call_.op->conv->spatial}), {x.bytes, weight}, of_ones);
     if (groups == 1) return sums;
     const int64_t axis = last ? static_cast<int64_t>(dims.size()) - 1 : 1;
-    return b_.Call("repeat", {sums}, AttrsOf({{"repeats", each}, {"axis", axis}}));
+    return b_.Repeat(sums, each, axis);
   }
 
   const Module& m_;

@@ -172,34 +172,25 @@ class Rewriter {
   // The kernel over the source: O, I and spatial axes, or those and I, O where channels are last.
   static Atom Weight(BindingBuilder& b, const Atom& weight, const ConvProblem& g,
                      const Blocks& blocks, const Sizes& block, const Sizes& kernel, bool is_last) {
-    const auto reshape = [&](const Atom& a, const Sizes& shape) {
-      return b.Call("reshape", {a}, AttrsOf({{"newshape", Ints(shape)}}));
-    };
-    const auto transpose = [&](const Atom& a, const Sizes& order) {
-      return b.Call("transpose", {a}, AttrsOf({{"axes", Ints(order)}}));
-    };
     const auto spatial = static_cast<int64_t>(block.size());
     const auto places = static_cast<int64_t>(blocks.order.size());
     const int64_t outputs = g.kernel_out.value();
     const int64_t channels = g.kernel_in.value() / places;
     Sizes order;
     for (char letter : "OI" + std::string(g.letters())) order.push_back(g.kernel.Position(letter));
-    Atom w = transpose(weight, order);
+    Atom w = b.Transpose(weight, order);
     // Groups of channels, by their place in the block.
     std::vector<Atom> groups(blocks.order.size(), w);
     for (int64_t i = 0; i < places; ++i) {
       groups[static_cast<size_t>(blocks.order[static_cast<size_t>(i)])] =
-          b.Call("strided_slice", {w},
-                 AttrsOf({{"begin", Ints({i * channels})},
-                          {"end", Ints({(i + 1) * channels})},
-                          {"axes", Ints({1})}}));
+          b.Slice(w, {i * channels}, {(i + 1) * channels}, {1});
     }
-    w = b.Call("concatenate", {b.Tuple(std::move(groups))}, AttrsOf({{"axis", int64_t{1}}}));
+    w = b.Concatenate(std::move(groups), 1);
     Sizes shape = {outputs};
     shape.insert(shape.end(), block.begin(), block.end());
     shape.push_back(channels);
     shape.insert(shape.end(), kernel.begin(), kernel.end());
-    w = reshape(w, shape);
+    w = b.Reshape(w, Ints(shape));
     Sizes flat;
     order.clear();
     if (!is_last) {
@@ -214,7 +205,7 @@ class Rewriter {
       order.insert(order.end(), {1 + spatial, 0});
       flat.insert(flat.end(), {channels, outputs});
     }
-    return reshape(transpose(w, order), flat);
+    return b.Reshape(b.Transpose(w, order), Ints(flat));
   }
 
   const Module& m_;

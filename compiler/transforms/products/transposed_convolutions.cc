@@ -150,14 +150,12 @@ class TransposedCallLowering {
 
   // --- Steps ---
 
-  Atom Reshape(const Atom& a, const Sizes& shape) {
-    return b_.Call("reshape", {a}, AttrsOf({{"newshape", Ints(shape)}}));
-  }
+  Atom Reshape(const Atom& a, const Sizes& shape) { return b_.Reshape(a, Ints(shape)); }
   Atom Transpose(const Atom& a, const Sizes& axes) {
     Sizes order(axes.size());
     std::iota(order.begin(), order.end(), int64_t{0});
     if (axes == order) return a;
-    return b_.Call("transpose", {a}, AttrsOf({{"axes", Ints(axes)}}));
+    return b_.Transpose(a, axes);
   }
   static int64_t Product(const Sizes& values) {
     return std::accumulate(values.begin(), values.end(), int64_t{1}, std::multiplies<>());
@@ -184,11 +182,9 @@ class TransposedCallLowering {
       pads = pads || more > 0;
       dilates = dilates || dilate_[s] > 1;
     }
-    if (dilates) w = b_.Call("nn.dilate", {w}, AttrsOf({{"strides", Ints(dilation)}}));
+    if (dilates) w = b_.Dilate(w, dilation);
     const DType dtype = g_.kernel_type;
-    if (pads)
-      w = b_.Call("nn.pad", {w, b_.Scalar(static_cast<double>(zero_point_), dtype)},
-                  AttrsOf({{"pad_width", widths}}));
+    if (pads) w = b_.Pad(w, b_.Scalar(static_cast<double>(zero_point_), dtype), widths);
     return Reshape(w, shape);
   }
 
@@ -205,11 +201,11 @@ class TransposedCallLowering {
       cuts = cuts || p.taps != axes_[s].Taps() || p.count != axes_[s].stride;
     }
     if (cuts) {
-      w = b_.Call("strided_slice", {w}, AttrsOf({{"begin", Ints(begin)}, {"end", Ints(end)}}));
+      w = b_.Slice(w, begin, end);
     }
     for (size_t s = 0; s < chosen.size(); ++s) {
       if (taps[s] == 1) continue;
-      w = b_.Call("reverse", {w}, AttrsOf({{"axis", static_cast<int64_t>(2 + 2 * s)}}));
+      w = b_.Reverse(w, static_cast<int64_t>(2 + 2 * s));
     }
     // (group, inputs of it, outputs of it, taps and phases): where each goes.
     Sizes shape = {g_.groups, inputs_ / g_.groups, outputs_};
@@ -319,8 +315,7 @@ class TransposedCallLowering {
       chosen.pop_back();
     }
     if (parts.size() == 1) return parts[0];
-    return b_.Call("concatenate", {b_.Tuple(std::move(parts))},
-                   AttrsOf({{"axis", static_cast<int64_t>(PhaseAxis(axis))}}));
+    return b_.Concatenate(std::move(parts), static_cast<int64_t>(PhaseAxis(axis)));
   }
 
   // --- The result ---
@@ -360,8 +355,7 @@ class TransposedCallLowering {
       end.push_back(a.crop_after == 0 ? std::numeric_limits<int32_t>::max() : -a.crop_after);
     }
     if (axes.empty()) return y;
-    return b_.Call("strided_slice", {y},
-                   AttrsOf({{"begin", Ints(begin)}, {"end", Ints(end)}, {"axes", Ints(axes)}}));
+    return b_.Slice(y, begin, end, axes);
   }
 
   const Module& m_;

@@ -74,13 +74,12 @@ class ViewMover {
 
   // A part reshaped: the data of an elementwise operator, so that the operator stays before the
   // join.
-  Atom Reshaped(BindingBuilder& builder, const Atom& part, const Attrs& shape) const {
+  Atom Reshaped(BindingBuilder& builder, const Atom& part, const AttrList& shape) const {
     const Var* v = AsVar(part);
     const auto at = v == nullptr ? elementwise_.end() : elementwise_.find(v->id);
-    if (at == elementwise_.end() || !IsUsedOnce(*v)) return builder.Call("reshape", {part}, shape);
+    if (at == elementwise_.end() || !IsUsedOnce(*v)) return builder.Reshape(part, shape);
     const OpCall& call = *at->second;
-    return builder.Call(call.op->name, {builder.Call("reshape", {call.args[0]}, shape)},
-                        call.attrs);
+    return builder.Call(call.op->name, {builder.Reshape(call.args[0], shape)}, call.attrs);
   }
 
   bool Move(const Binding& b, std::vector<Binding>& out) {
@@ -98,10 +97,8 @@ class ViewMover {
     KeepGuards(m_, *join.call, b.value->span, out);
     BindingBuilder builder(m_, b.value->span, out);
     std::vector<Atom> parts;
-    for (const Atom& part : join.parts)
-      parts.push_back(Reshaped(builder, part, AttrsOf({{"newshape", Ints(*shape)}})));
-    builder.BindCall(b.var, "concatenate", {builder.Tuple(std::move(parts))},
-                     AttrsOf({{"axis", int64_t{axis}}}));
+    for (const Atom& part : join.parts) parts.push_back(Reshaped(builder, part, Ints(*shape)));
+    builder.Concatenate(std::move(parts), axis, b.var);
     return true;
   }
 

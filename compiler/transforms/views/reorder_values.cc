@@ -45,37 +45,26 @@ class Reorder final : public KeptValues {
     const Type whole = AtomType(m_, tensor);
     const auto& type = *whole->As<TensorType>();
     std::vector<Dim> shape;
-    AttrList order, dims;
+    std::vector<int64_t> order;
     bool is_view = true;  // nothing but dims of 1 moves
     size_t last = 0;
     for (const size_t axis : axes) {
       shape.push_back(type.shape[axis]);
-      order.emplace_back(static_cast<int64_t>(axis));
-      dims.emplace_back(shape.back());
+      order.push_back(static_cast<int64_t>(axis));
       if (shape.back().is_const(1)) continue;
       is_view = is_view && axis >= last;
       last = axis;
     }
-    Attrs attrs;
-    const char* op = "transpose";
-    if (is_view) {
-      op = "reshape";
-      attrs.Set("newshape", AttrValue(std::move(dims)));
-    } else if (turning_ == Turning::kTranspose) {
-      attrs.Set("axes", AttrValue(std::move(order)));
-    } else {
-      op = "layout_transform";
-      std::string from, to;
-      for (size_t i = 0; i < axes.size(); ++i) {
-        from += static_cast<char>('A' + i);
-        to += static_cast<char>('A' + axes[i]);
-      }
-      attrs.Set("src_layout", from);
-      attrs.Set("dst_layout", to);
+    const Var* var = MakeVar(m_, "", MakeTensorType(shape, type.dtype), span_);
+    BindingBuilder builder(m_, span_, out);
+    if (is_view) return builder.Reshape(tensor, DimsOf(shape), var);
+    if (turning_ == Turning::kTranspose) return builder.Transpose(tensor, order, var);
+    std::string from, to;
+    for (size_t i = 0; i < axes.size(); ++i) {
+      from += static_cast<char>('A' + i);
+      to += static_cast<char>('A' + axes[i]);
     }
-    const Var* var = MakeVar(m_, "", MakeTensorType(std::move(shape), type.dtype), span_);
-    BindingBuilder(m_, span_, out).BindCall(var, op, {tensor}, attrs);
-    return var;
+    return builder.ToLayout(tensor, from, to, var);
   }
 
  private:

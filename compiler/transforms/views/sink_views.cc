@@ -224,10 +224,7 @@ class Sinker {
 
   void View(const Var* var, const Atom& of, const std::vector<Dim>& shape, Span span,
             std::vector<Binding>& out) const {
-    AttrList dims;
-    for (const Dim& d : shape) dims.emplace_back(d);
-    BindingBuilder(m_, span, out)
-        .BindCall(var, "reshape", {of}, AttrsOf({{"newshape", AttrValue(std::move(dims))}}));
+    BindingBuilder(m_, span, out).Reshape(of, DimsOf(shape), var);
   }
 
   const Module& m_;

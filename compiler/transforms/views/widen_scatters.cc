@@ -113,12 +113,11 @@ class Widener {
     for (int64_t d : slice) shape.emplace_back(d);
     for (size_t i = static_cast<size_t>(given); i < data.shape.size(); ++i)
       shape.emplace_back(data.shape[i]);
-    const Atom updates = builder.Call("reshape", {call->args[2]},
-                                      AttrsOf({{"newshape", AttrValue(std::move(shape))}}));
+    const Atom updates = builder.Reshape(call->args[2], std::move(shape));
     HostTensor numbers{DType::kInt64,
                        {indices->depth, indices->columns},
                        SharedBytes::Copy(std::as_bytes(std::span(indices->numbers)))};
-    builder.BindCall(b.var, "scatter_nd",
+    builder.BindCall(b.var, call->op->name,
                      {call->args[0], MakeConstant(m_, std::move(numbers)), updates},
                      AttrsOf({{"mode", call->attrs.String("mode")}}));
     return true;
