@@ -190,11 +190,12 @@ def @main(%x: Tensor[(?), float32]) { (add(%x, 1f), (%x, multiply(%x, 2f))) })")
   LeavesNothing([&] {
     auto invocation = *Invocation::Create(NewRuntime(), executable);
     std::vector<float> first(3), second(3);
+    const int64_t dims[] = {3};
     const Value x = Floats({1, 2, 3});
     const auto run = [&]() -> Status {
       try {
         std::vector<OutputBuffer> outputs = {
-            {DType::kFloat32, {3}, first.data()}, {}, {DType::kFloat32, {3}, second.data()}};
+            {DType::kFloat32, dims, first.data()}, {}, {DType::kFloat32, dims, second.data()}};
         return invocation->Run("main", {x}, std::move(outputs)).status();
       } catch (const std::bad_alloc&) {  // of the arguments
         return Status::OutOfMemory();

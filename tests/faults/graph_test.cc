@@ -44,7 +44,8 @@ TEST_CASE("a run of a graph allocates nothing, neither does setting inputs and r
                                        std::vector<float>(3 * 256, 0.5F).data());
     const Value s = Value::Float32(1);
     std::vector<float> out(16 * 32);
-    const OutputBuffer buffer{DType::kFloat32, {16, 32}, out.data()};
+    const int64_t dims[] = {16, 32};
+    const OutputBuffer buffer{DType::kFloat32, dims, out.data()};
     for (int run = 0; run < 2; ++run) {
       Arm(1, Failing::kRest);
       const bool set = (*module)->SetInput(0, x).ok() && (*module)->SetInputZeroCopy(1, s).ok();

@@ -200,8 +200,7 @@ class Worker {
 
   static std::vector<OutputBuffer> Outputs(Run& run) {
     if (!run.buffer) return {};
-    const std::span<const int64_t> dims = run.buffer.dims();
-    return {{run.buffer.dtype(), {dims.begin(), dims.end()}, run.buffer.mutable_data()}};
+    return {{run.buffer.dtype(), run.buffer.dims(), run.buffer.mutable_data()}};
   }
 
   void RunOnScheduler(std::shared_ptr<Run> run) {

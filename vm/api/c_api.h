@@ -502,7 +502,7 @@ typedef struct relayvm_invocation_stats { /* of the latest run */
 /* Memory of the caller for a tensor of a result: compact, row-major, of any alignment. */
 typedef struct relayvm_output {
   void* data; /* NULL: no buffer, the tensor stays in the result */
-  const int64_t* dims;
+  const int64_t* dims; /* not needed once the run has started */
   size_t rank;
   relayvm_dtype dtype;
 } relayvm_output;

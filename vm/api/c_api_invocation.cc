@@ -96,7 +96,7 @@ Result<std::vector<OutputBuffer>> relayvm::c_api::Outputs(const relayvm_output* 
     if (output.data == nullptr) continue;
     RELAYVM_RETURN_IF_ERROR(CheckOutput(output, i));
     buffer.dtype = static_cast<relayvm::DType>(output.dtype);
-    if (output.rank > 0) buffer.dims.assign(output.dims, output.dims + output.rank);
+    buffer.dims = {output.dims, output.rank};
     buffer.data = output.data;
   }
   return buffers;

@@ -75,11 +75,11 @@ struct RuntimeOptions {
   // Bytes that all its invocations may hold together, in pages: of objects, tensors and arenas, as
   // blocks and 64 KiB spans of small ones use them; kept free for the next blocks and runs; of
   // results of more than 16 KiB that hosts hold, also after the runtime is gone. With what is
-  // charged to runs while they last: the stack of calls, kernels' scratch, copies of results. A run
-  // that needs more ends with kResourceExhausted; pages that are kept where nothing runs are given
-  // back before that. Not counted: inputs but those of NewTensor, constants, buffers for results,
-  // smaller results, native stacks, copies of batches, tables of heaps (64 KiB for each 64 MiB),
-  // and what stays for the next run of an invocation: 256 KiB of its stack, and scratch.
+  // charged to runs while they last: the stack of calls, kernels' scratch, copies of results and of
+  // batches. A run that needs more ends with kResourceExhausted; pages that are kept where nothing
+  // runs are given back before that. Not counted: inputs but those of NewTensor, constants, buffers
+  // for results, smaller results, native stacks, tables of heaps (64 KiB for each 64 MiB), and what
+  // stays for the next run of an invocation: 256 KiB of its stack, and scratch.
   size_t memory_limit = SIZE_MAX;
 };
 

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "bytecode/base/guarded.h"
 #include "bytecode/base/status_detail.h"
 #include "vm/border/border.h"
 #include "vm/border/shared_object.h"

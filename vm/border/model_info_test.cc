@@ -110,7 +110,7 @@ TEST_CASE("runs by names: in any order, without what may be left out") {
   // Into buffers, which are counted by tensors.
   std::array<float, 1> rest{};
   result = invocation->Run({{"ids", ids}, {"mask", mask}},
-                           {{"rest", {DType::kFloat32, {1}, rest.data()}}});
+                           {{"rest", {DType::kFloat32, {{1}}, rest.data()}}});
   REQUIRE_MESSAGE(result.ok(), result.status().message());
   CHECK(rest[0] == 5);
   CHECK(!*result->Find("rest"));
@@ -125,7 +125,8 @@ TEST_CASE("runs by names: what is wrong is named") {
   auto invocation = NewInvocation(Program());
   const Value ids = Floats({1, 2}, {1, 2}), mask = Floats({1}, {5});
   float number = 0;
-  const OutputBuffer buffer{DType::kFloat32, {1}, &number};
+  const int64_t dims[] = {1};
+  const OutputBuffer buffer{DType::kFloat32, dims, &number};
   const auto error = [&](const std::vector<NamedValue>& inputs,
                          const std::vector<NamedBuffer>& buffers = {}) {
     const auto result = invocation->Run(inputs, buffers);

@@ -47,7 +47,7 @@ bool IsTensorType(const ValueType* type) { return type->kind == ValueType::Kind:
                   expected, TensorText(buffer.dtype, buffer.dims));
   StatusDetail detail{.subject = std::move(name),
                       .expected = {expected_dims.begin(), expected_dims.end()},
-                      .found = buffer.dims};
+                      .found = {buffer.dims.begin(), buffer.dims.end()}};
   return {StatusCode::kInvalidArgument, std::move(text),
           std::make_shared<StatusDetail>(std::move(detail))};
 }
@@ -237,6 +237,17 @@ std::vector<std::string> OutputNames(const ExportInfo& function,
     if (all || IsTensorType(outputs[i])) names[i] = given[next++];
   }
   return names;
+}
+
+void HoldDims(std::span<OutputBuffer> outputs, std::vector<int64_t>* held) {
+  held->clear();
+  for (const OutputBuffer& output : outputs)
+    held->insert(held->end(), output.dims.begin(), output.dims.end());
+  const int64_t* next = held->data();
+  for (OutputBuffer& output : outputs) {
+    output.dims = {next, output.dims.size()};
+    next += output.dims.size();
+  }
 }
 
 Status CheckOutputs(const Program& program, const ExportInfo& function,

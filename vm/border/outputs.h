@@ -20,6 +20,9 @@ void AddOutputs(const ValueType& result, std::vector<const ValueType*>* outputs)
 std::vector<std::string> OutputNames(const ExportInfo& function,
                                      std::span<const ValueType* const> outputs);
 
+// Copies the dims of buffers, so that they outlive their caller's.
+void HoldDims(std::span<OutputBuffer> outputs, std::vector<int64_t>* held);
+
 // Before the run: whether there is a tensor for each buffer, of a type that it may have. Else
 // kInvalidArgument.
 Status CheckOutputs(const Program& program, const ExportInfo& function,

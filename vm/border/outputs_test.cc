@@ -2,11 +2,13 @@
 
 #include <array>
 #include <cstring>
+#include <future>
 #include <numeric>
 #include <string_view>
 #include <utility>
 
 #include "bytecode/base/status_detail.h"
+#include "vm/schedule/scheduler.h"
 #include "vm/testing.h"
 
 namespace relayvm {
@@ -56,9 +58,9 @@ TEST_CASE("outputs: tensors of nested tuples land in their buffers, the rest in 
     std::vector<float> x(3), y(static_cast<size_t>(rows) * 2), z(5);
     // At any alignment.
     Result<Value> result = invocation->Run("main", NestedInputs(rows),
-                                           {{DType::kFloat32, {3}, x.data()},
-                                            {DType::kFloat32, {rows, 2}, y.data()},
-                                            {DType::kFloat32, {2, 2}, z.data() + 1}});
+                                           {{DType::kFloat32, {{3}}, x.data()},
+                                            {DType::kFloat32, {{rows, 2}}, y.data()},
+                                            {DType::kFloat32, {{2, 2}}, z.data() + 1}});
     REQUIRE_MESSAGE(result.ok(), result.status().message());
     CHECK(x == std::vector<float>{1, 2, 3});
     CHECK(y == std::vector<float>(static_cast<size_t>(rows) * 2, 7));
@@ -96,7 +98,7 @@ TEST_CASE(
           *Value::WrapTensor(DType::kFloat32, {{n}}, memory.data() + n, nullptr, nullptr);
       float* const to = memory.data() + n + shift;
       Result<Value> result =
-          invocation->Run("main", {input, Floats({n}, y)}, {{DType::kFloat32, {n}, to}});
+          invocation->Run("main", {input, Floats({n}, y)}, {{DType::kFloat32, {{n}}, to}});
       REQUIRE_MESSAGE(result.ok(), result.status().message());
       CHECK(std::equal(y.begin(), y.end(), to));
       CHECK(ElementsOf<float>(result->field(1).field(0)) == x);
@@ -122,23 +124,24 @@ TEST_CASE("outputs: one tensor goes to its buffer, wherever that lies over the i
         *Value::WrapTensor(DType::kFloat32, {{n}}, memory.data() + n, nullptr, nullptr);
     REQUIRE(input.data() == memory.data() + n);
     float* const to = memory.data() + n + shift;
-    const Result<Value> result = invocation->Run("main", {input}, {{DType::kFloat32, {n}, to}});
+    const Result<Value> result = invocation->Run("main", {input}, {{DType::kFloat32, {{n}}, to}});
     REQUIRE_MESSAGE(result.ok(), result.status().message());
     CHECK(result->kind() == Value::Kind::kNone);
     CHECK(std::equal(x.begin(), x.end(), to));
-    CHECK(invocation->Run("main", {input}, {{DType::kFloat32, {n + 1}, to}}).status().code() ==
+    CHECK(invocation->Run("main", {input}, {{DType::kFloat32, {{n + 1}}, to}}).status().code() ==
           StatusCode::kInvalidArgument);
     CHECK(invocation->Run("main", {input}, {{}})->is_tensor());  // no buffer
   }
   std::vector<float> none;
-  CHECK(invocation->Run("main", {Floats({0}, none)}, {{DType::kFloat32, {0}, &none}}).ok());
+  CHECK(invocation->Run("main", {Floats({0}, none)}, {{DType::kFloat32, {{0}}, &none}}).ok());
 }
 
 TEST_CASE("outputs: fewer buffers than tensors, and gaps; in slices") {
   auto invocation = testing::NewInvocation(NestedProgram());
   std::vector<float> y(4);
-  REQUIRE(
-      invocation->Start("main", NestedInputs(2), {{}, {DType::kFloat32, {2, 2}, y.data()}}).ok());
+  std::vector<int64_t> dims = {2, 2};
+  REQUIRE(invocation->Start("main", NestedInputs(2), {{}, {DType::kFloat32, dims, y.data()}}).ok());
+  dims.assign(2, -1);  // what the run needs of them it has
   while (invocation->Poll(std::chrono::nanoseconds(1)) != RunState::kDone) {
   }
   Result<Value> result = invocation->TakeResult();
@@ -146,6 +149,36 @@ TEST_CASE("outputs: fewer buffers than tensors, and gaps; in slices") {
   CHECK(y == std::vector<float>(4, 7));
   CHECK(ElementsOf<float>(result->field(0)) == std::vector<float>{1, 2, 3});
   CHECK(result->field(2).dims()[1] == 2);
+}
+
+TEST_CASE("outputs: dims of buffers may go once a scheduler has the run") {
+  auto scheduler = *Scheduler::Create(testing::TestRuntime(), {.num_threads = 1});
+  std::vector<float> x(3), y(4);
+  std::promise<void> go;
+  std::promise<Result<Value>> first, second;
+  std::vector<int64_t> dims = {3, 2, 2};
+  // It begins when the one before it has ended.
+  const auto executable = NestedProgram();
+  REQUIRE(scheduler
+              ->RunAsync({.executable = executable, .inputs = NestedInputs(2)},
+                         [&](Result<Value> result) {
+                           go.get_future().wait();
+                           first.set_value(std::move(result));
+                         })
+              .ok());
+  REQUIRE(scheduler
+              ->RunAsync({.executable = executable,
+                          .inputs = NestedInputs(2),
+                          .outputs = {{DType::kFloat32, {dims.data(), 1}, x.data()},
+                                      {DType::kFloat32, {dims.data() + 1, 2}, y.data()}}},
+                         [&](Result<Value> result) { second.set_value(std::move(result)); })
+              .ok());
+  dims.assign(3, -1);
+  go.set_value();
+  const Result<Value> result = second.get_future().get();
+  REQUIRE_MESSAGE(result.ok(), result.status().message());
+  CHECK(x == std::vector<float>{1, 2, 3});
+  CHECK(y == std::vector<float>(4, 7));
 }
 
 TEST_CASE("outputs: what cannot fit is refused before the run, what does not fit after it") {
@@ -158,7 +191,7 @@ TEST_CASE("outputs: what cannot fit is refused before the run, what does not fit
     for (float f : memory) REQUIRE(f == 0);
     return result.status();
   };
-  Status status = run({{}, {}, {DType::kFloat32, {3, 2}, memory}});
+  Status status = run({{}, {}, {DType::kFloat32, {{3, 2}}, memory}});
   CHECK(status.message() ==
         "main: output third: expected a buffer for Tensor[(2, m), float32], found one for "
         "Tensor[(3, 2), float32]");
@@ -166,16 +199,16 @@ TEST_CASE("outputs: what cannot fit is refused before the run, what does not fit
   CHECK(status.detail()->subject == "third");
   CHECK(status.detail()->expected == std::vector<int64_t>{2, -1});
   CHECK(status.detail()->found == std::vector<int64_t>{3, 2});
-  status = run({{DType::kFloat64, {3}, memory}});
+  status = run({{DType::kFloat64, {{3}}, memory}});
   CHECK(Contains(status.message(), "found one for Tensor[(3), float64]"));
-  CHECK(Contains(run({{DType::kFloat32, {-1}, memory}}).message(), "Tensor[(-1), float32]"));
-  CHECK(Contains(run({{DType::kFloat32, {INT64_MAX}, memory}}).message(), "output first"));
+  CHECK(Contains(run({{DType::kFloat32, {{-1}}, memory}}).message(), "Tensor[(-1), float32]"));
+  CHECK(Contains(run({{DType::kFloat32, {{INT64_MAX}}, memory}}).message(), "output first"));
   CHECK(Contains(run({{}, {}, {}, {}}).message(), "expected at most 3 output buffers, found 4"));
   CHECK(Contains(
-      run({{DType::kFloat32, {3}, memory}, {DType::kFloat32, {2, 2}, memory + 2}}).message(),
+      run({{DType::kFloat32, {{3}}, memory}, {DType::kFloat32, {{2, 2}}, memory + 2}}).message(),
       "the buffers of outputs first and second overlap"));
   // Known at the end only: the first buffer, which fits, is not written either.
-  status = run({{DType::kFloat32, {3}, memory}, {DType::kFloat32, {4, 2}, memory + 3}});
+  status = run({{DType::kFloat32, {{3}}, memory}, {DType::kFloat32, {{4, 2}}, memory + 3}});
   CHECK(status.message() ==
         "main: output second: expected a buffer for Tensor[(2, 2), float32], found one for "
         "Tensor[(4, 2), float32]");
@@ -203,7 +236,7 @@ TEST_CASE("outputs: buffers are counted by tensors, and named by outputs") {
 )"));
     float memory[3] = {};
     const Result<Value> result =
-        invocation->Run("main", {Floats({3}, {1, 2, 3})}, {{}, {DType::kFloat32, {4}, memory}});
+        invocation->Run("main", {Floats({3}, {1, 2, 3})}, {{}, {DType::kFloat32, {{4}}, memory}});
     REQUIRE(!result.ok());
     CHECK(result.status().message() ==
           "main: output b: expected a buffer for Tensor[(3), float32], found one for "
@@ -223,11 +256,11 @@ TEST_CASE("outputs: a single tensor, and one without elements") {
   auto invocation = testing::NewInvocation(LoadText(text));
   float out[3] = {};
   Result<Value> result =
-      invocation->Run("main", {Floats({3}, {1, 2, 3})}, {{DType::kFloat32, {3}, out}});
+      invocation->Run("main", {Floats({3}, {1, 2, 3})}, {{DType::kFloat32, {{3}}, out}});
   REQUIRE(result.ok());
   CHECK(!*result);
   CHECK(out[2] == 3);
-  result = invocation->Run("main", {Floats({0}, {})}, {{DType::kFloat32, {0}, out}});
+  result = invocation->Run("main", {Floats({0}, {})}, {{DType::kFloat32, {{0}}, out}});
   REQUIRE(result.ok());
   CHECK(!*result);
 }
@@ -249,13 +282,13 @@ TEST_CASE("outputs: a buffer may be an input's memory, also when two change plac
   Value y = *Value::WrapTensor(DType::kFloat32, dims, memory + 16, nullptr, nullptr);
   REQUIRE(invocation
               ->Run("main", {x, y},
-                    {{DType::kFloat32, {4}, memory}, {DType::kFloat32, {4}, memory + 16}})
+                    {{DType::kFloat32, {{4}}, memory}, {DType::kFloat32, {{4}}, memory + 16}})
               .ok());
   CHECK(memory[0] == 16);
   CHECK(memory[3] == 19);
   CHECK(memory[16] == 0);
   // Shifted by one element.
-  REQUIRE(invocation->Run("main", {x, x}, {{}, {DType::kFloat32, {4}, memory + 1}}).ok());
+  REQUIRE(invocation->Run("main", {x, x}, {{}, {DType::kFloat32, {{4}}, memory + 1}}).ok());
   CHECK(memory[1] == 16);
   CHECK(memory[4] == 19);
   CHECK(memory[0] == 16);
@@ -407,8 +440,9 @@ TEST_CASE("outputs: one tensor twice is made in the later buffer and copied to t
       "  ret.r r3!\n"));
   Aligned a{}, b{};
   const std::vector<Value> inputs = {Floats({kMany}, Upwards()), Value::Int64(1)};
-  const OutputBuffer to_a{DType::kFloat32, {kMany}, a.data.data()};
-  const OutputBuffer to_b{DType::kFloat32, {kMany}, b.data.data()};
+  const int64_t dims[] = {kMany};
+  const OutputBuffer to_a{DType::kFloat32, dims, a.data.data()};
+  const OutputBuffer to_b{DType::kFloat32, dims, b.data.data()};
   REQUIRE(invocation->Run("main", inputs, {to_a, to_b}).ok());
   CHECK(std::equal(Downwards().begin(), Downwards().end(), a.data.data()));
   CHECK(std::equal(Downwards().begin(), Downwards().end(), b.data.data()));
@@ -432,7 +466,7 @@ TEST_CASE("outputs: what an input lies in is written when the run ends") {
     std::ranges::copy(Upwards(), memory.data.begin());
     Value x = *Value::WrapTensor(DType::kFloat32, dims, memory.data.data(), nullptr, nullptr);
     float* const to = memory.data.data() + shift;
-    REQUIRE(invocation->Run("main", {x, Value::Int64(1)}, {{DType::kFloat32, {kMany}, to}}).ok());
+    REQUIRE(invocation->Run("main", {x, Value::Int64(1)}, {{DType::kFloat32, {{kMany}}, to}}).ok());
     CHECK(std::equal(Downwards().begin(), Downwards().end(), to));
     CHECK(g_written != to);
   }
@@ -465,10 +499,10 @@ TEST_CASE("outputs: a host function that keeps what is made in a buffer has a co
   REQUIRE_MESSAGE(executable.ok(), executable.status().message());
   auto invocation = testing::NewInvocation(*executable);
   Aligned out{};
-  REQUIRE(
-      invocation
-          ->Run("main", {Floats({kMany}, Upwards())}, {{DType::kFloat32, {kMany}, out.data.data()}})
-          .ok());
+  REQUIRE(invocation
+              ->Run("main", {Floats({kMany}, Upwards())},
+                    {{DType::kFloat32, {{kMany}}, out.data.data()}})
+              .ok());
   CHECK(g_written == out.data.data());
   out.data.fill(-1);
   CHECK(ElementsOf<float>(kept) == Downwards());

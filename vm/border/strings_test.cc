@@ -82,7 +82,8 @@ TEST_CASE("strings: through a run and out again, in trees too") {
         "main: parameter %x: expected Tensor[(?), int64], found Tensor[(5), string]");
   // Their size is not known before.
   char buffer[64];
-  OutputBuffer output{DType::kString, {5}, buffer};
+  const int64_t dims[] = {5};
+  OutputBuffer output{DType::kString, dims, buffer};
   auto into = (*NewInvocation(LoadText(Identity("string[5]")))).Run("main", {x}, {output});
   CHECK(into.status().message().find("strings have no buffer") != std::string::npos);
 }

@@ -145,11 +145,12 @@ class Value {
   vm::Object* object_ = nullptr;
 };
 
-// Memory of the caller for a tensor of a result: compact, row-major, of any alignment.
+// Memory of the caller for a tensor of a result: compact, row-major, of any alignment. Who keeps
+// one in a variable keeps its dims too: `{{2, 3}}` lasts as long as the call that it stands in.
 struct OutputBuffer {
   DType dtype = DType::kFloat32;
-  std::vector<int64_t> dims;
-  void* data = nullptr;  // null: no buffer, the tensor stays in the result
+  std::span<const int64_t> dims;  // not needed once a run has started
+  void* data = nullptr;           // null: no buffer, the tensor stays in the result
 };
 
 // An input, and a buffer for a tensor of the result, as the function calls them

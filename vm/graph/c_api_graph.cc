@@ -223,8 +223,8 @@ relayvm_status* relayvm_graph_copy_output(const relayvm_graph* graph, size_t ind
   RELAYVM_REQUIRE(to);
   return Guarded([&]() -> relayvm_status* {
     if (Status bad = CheckOutput(*to); !bad.ok()) return Fail(std::move(bad));
-    return Fail(graph->module->CopyOutput(index, static_cast<relayvm::DType>(to->dtype),
-                                          {to->dims, to->rank}, to->data));
+    return Fail(graph->module->CopyOutput(
+        index, {static_cast<relayvm::DType>(to->dtype), {to->dims, to->rank}, to->data}));
   });
 }
 const void* relayvm_graph_output_data(const relayvm_graph* graph, size_t index) {

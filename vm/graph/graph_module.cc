@@ -364,23 +364,18 @@ Result<Value> GraphModule::GetOutput(size_t index) const {
 }
 
 Status GraphModule::CopyOutput(size_t index, const OutputBuffer& to) const {
-  return CopyOutput(index, to.dtype, to.dims, to.data);
-}
-
-Status GraphModule::CopyOutput(size_t index, DType dtype, std::span<const int64_t> dims,
-                               void* data) const {
   return Guarded([&]() -> Status {
     if (index >= num_outputs())
       return {StatusCode::kOutOfRange,
               fmt::format("there is no output {}; the graph has {}", index, num_outputs())};
     if (!impl_->has_run) return {StatusCode::kFailedPrecondition, kNoResult};
     const GraphTensor t = output(index);
-    if (dtype != t.dtype || !std::ranges::equal(dims, t.dims))
+    if (to.dtype != t.dtype || !std::ranges::equal(to.dims, t.dims))
       return {StatusCode::kInvalidArgument,
               fmt::format("output {}: expected a buffer of {}, found {}", t.name,
-                          Impl::TypeText(t.dtype, t.dims), Impl::TypeText(dtype, dims))};
+                          Impl::TypeText(t.dtype, t.dims), Impl::TypeText(to.dtype, to.dims))};
     const size_t bytes = impl_->heads[index].bytes;
-    if (bytes > 0 && data != nullptr) std::memcpy(data, output_data(index), bytes);
+    if (bytes > 0 && to.data != nullptr) std::memcpy(to.data, output_data(index), bytes);
     return OkStatus();
   });
 }

@@ -139,7 +139,6 @@ class GraphModule {
   Result<Value> GetOutput(size_t index) const;
   // Into memory of the host; kInvalidArgument for another dtype or dims.
   Status CopyOutput(size_t index, const OutputBuffer& to) const;
-  Status CopyOutput(size_t index, DType dtype, std::span<const int64_t> dims, void* data) const;
   // Where the output is: compact, 64-byte aligned, until the next Run(). REQUIRES: index <
   // num_outputs().
   const void* output_data(size_t index) const;

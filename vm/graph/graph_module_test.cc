@@ -90,7 +90,7 @@ TEST_CASE("inputs are set, the graph runs, outputs are copies") {
   CHECK(static_cast<const float*>(first->data())[0] == 23);
   CHECK(static_cast<const float*>(module->output_data(0))[3] == 83);
   float out[4] = {};
-  REQUIRE(module->CopyOutput(0, {DType::kFloat32, {2, 2}, out}).ok());
+  REQUIRE(module->CopyOutput(0, {DType::kFloat32, {{2, 2}}, out}).ok());
   CHECK(out[3] == 83);
   const auto x = module->GetInput(0);
   CHECK(static_cast<const float*>(x->data())[3] == 1);
@@ -127,7 +127,7 @@ TEST_CASE("wrong inputs and outputs are named, and change nothing") {
   REQUIRE(module->Run().ok());
   CHECK(module->GetOutput(1).status().message() == "there is no output 1; the graph has 1");
   CHECK(
-      module->CopyOutput(0, {DType::kFloat32, {4}, nullptr}).message() ==
+      module->CopyOutput(0, {DType::kFloat32, {{4}}, nullptr}).message() ==
       "output output_0: expected a buffer of Tensor[(2, 2), float32], found Tensor[(4), float32]");
   CHECK(Output(*module) == Numbers{23, 43, 63, 83});
 }

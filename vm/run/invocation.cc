@@ -52,6 +52,7 @@ struct Invocation::Impl {
   std::vector<Value> inputs;  // held for the whole run: the interpreter does not count them
   std::unique_ptr<StringTable> strings;  // of the run; null: it has none
   std::vector<OutputBuffer> outputs;
+  std::vector<int64_t> output_dims;  // theirs
   const ExportInfo* function = nullptr;
   vm::InterpreterContext context;
   std::unique_ptr<vm::DeviceRun> devices;  // null: the program has none
@@ -318,6 +319,7 @@ Status Invocation::Impl::Start(std::string_view name, std::vector<Value> run_inp
   Status wrong = Guarded([&] {
     RELAYVM_RETURN_IF_ERROR(executable->CheckFile(started_at));
     if (info != nullptr) vm::CompleteInputs(executable->program(), *info, &run_inputs);
+    vm::HoldDims(run_outputs, &output_dims);
     return Check(info, name, run_inputs, run_outputs);
   });
   if (!wrong.ok()) {

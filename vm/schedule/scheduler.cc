@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "bytecode/base/guarded.h"
+#include "vm/border/outputs.h"
 #include "vm/platform/thread_pool.h"
 #include "vm/schedule/scheduler_impl.h"
 
@@ -139,6 +140,7 @@ Result<Scheduler::Handle> Scheduler::Impl::RunAsync(RunRequest request, Completi
   RELAYVM_RETURN_IF_ERROR(
       SetGroups(*task, std::move(request.tenant.state_), std::move(request.model.state_)));
   task->request = std::move(request);
+  vm::HoldDims(task->request.outputs, &task->output_dims);
   task->completion = std::move(completion);
   task->scheduler = this;
   Task::Timers timer;

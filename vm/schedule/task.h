@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "vm/schedule/scheduler.h"
 
@@ -54,8 +55,9 @@ struct Scheduler::Handle::Task {
   Priority priority = Priority::kNormal;
   TimePoint deadline;
   TimePoint accepted_at;
-  RunReport report;    // what is known of it
-  RunRequest request;  // until it begins
+  RunReport report;                  // what is known of it
+  RunRequest request;                // until it begins
+  std::vector<int64_t> output_dims;  // of its buffers
   Completion completion;
   // Its place in a queue, in the list of those that the end cancels, and among the timers. They are
   // made with the run, so that nothing that happens to it later takes memory.

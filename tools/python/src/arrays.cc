@@ -97,7 +97,7 @@ bool IsOutputArray(py::handle object, OutputBuffer* buffer) {
   const auto* const number = std::ranges::find(kTypeNumbers, TypeNumber(*array));
   if (number == kTypeNumbers.end()) return false;
   buffer->dtype = static_cast<DType>(number - kTypeNumbers.begin());
-  buffer->dims.assign(array->dimensions, array->dimensions + array->nd);
+  buffer->dims = {array->dimensions, static_cast<size_t>(array->nd)};
   buffer->data = array->data;
   return true;
 }

@@ -151,7 +151,7 @@ void CopyOutput(const PyGraph& g, size_t index, const py::object& out) {
     throw py::error_already_set();
   OutputBuffer buffer;
   const bool is_known = DTypeOfFormat(view.format, view.itemsize, &buffer.dtype);
-  buffer.dims.assign(view.shape, view.shape + view.ndim);
+  buffer.dims = {view.shape, static_cast<size_t>(view.ndim)};
   buffer.data = view.buf;
   const Status copied = is_known ? g.module->CopyOutput(index, buffer) : OkStatus();
   PyBuffer_Release(&view);

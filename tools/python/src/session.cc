@@ -7,6 +7,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <iterator>
+#include <list>
 #include <string_view>
 #include <utility>
 
@@ -106,7 +107,7 @@ void SetGroups(const py::object& group, RunRequest& request) {
 struct Outputs {
   std::vector<OutputBuffer> buffers;
   std::vector<py::object> objects;
-  std::vector<Py_buffer> views;
+  std::list<Py_buffer> views;  // where they are: a shape may lie in them
 
   Outputs() = default;
   Outputs(const Outputs&) = delete;
@@ -119,14 +120,15 @@ struct Outputs {
     objects.push_back(object);
     OutputBuffer& buffer = buffers.emplace_back();
     if (object.is_none() || IsOutputArray(object, &buffer)) return;
-    Py_buffer view;
+    Py_buffer& view = views.emplace_back();
     if (PyObject_GetBuffer(object.ptr(), &view,
-                           PyBUF_WRITABLE | PyBUF_FORMAT | PyBUF_C_CONTIGUOUS) != 0)
+                           PyBUF_WRITABLE | PyBUF_FORMAT | PyBUF_C_CONTIGUOUS) != 0) {
+      views.pop_back();
       throw py::error_already_set();
-    views.push_back(view);
+    }
     if (!DTypeOfFormat(view.format, view.itemsize, &buffer.dtype))
       throw py::type_error(fmt::format("out: buffer {} has elements that Relay has not", index));
-    buffer.dims.assign(view.shape, view.shape + view.ndim);
+    buffer.dims = {view.shape, static_cast<size_t>(view.ndim)};
     buffer.data = view.buf;
   }
 
