@@ -89,7 +89,8 @@ struct Pass {
   // Whether there is anything to do; null: always.
   std::function<bool(const PassContext&)> applies;
   // The pass reads PassContext::machine and writes what only that machine's kernels read: where a
-  // program is compiled for several, it and what follows run for each that it changes something for.
+  // program is compiled for several, it and what follows run for each that it changes something
+  // for.
   bool is_for_machine = false;
 };
 

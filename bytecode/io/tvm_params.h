@@ -26,8 +26,8 @@ bool IsTvmParams(const SharedBytes& bytes);
 inline constexpr std::string_view kAlignmentName = "__relayvm_align_";
 // The tensors are parts of `bytes`, without those for alignment.
 Result<TensorsByName> ParseTvmParams(const SharedBytes& bytes);
-// Replaces the file. The same tensors give the same file. Data of 4 KiB and more is 64-byte aligned.
-// kInvalidArgument for a name that begins as kAlignmentName.
+// Replaces the file. The same tensors give the same file. Data of 4 KiB and more is 64-byte
+// aligned. kInvalidArgument for a name that begins as kAlignmentName.
 Status WriteTvmParams(const std::string& path, const TensorsByName& tensors);
 
 }  // namespace relayvm

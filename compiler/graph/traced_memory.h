@@ -1,5 +1,5 @@
-// The memory of a program whose kernels become the nodes of a graph: which entry lies where, what is
-// a view of what, and what shares storage. Tested by build_graph_test.cc.
+// The memory of a program whose kernels become the nodes of a graph: which entry lies where, what
+// is a view of what, and what shares storage. Tested by build_graph_test.cc.
 #pragma once
 
 #include <cstdint>
