@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <random>
 #include <thread>
 
 #include "bytecode/disassembler.h"
@@ -357,6 +358,51 @@ TEST_CASE("devices: files state the minor version that has them, and texts come 
   CHECK(read->tensor_types[0].device == 1);
   CHECK(read->constants[0].device == 1);
   CHECK(read->devices == std::vector<std::string>{"fenced"});
+}
+
+TEST_CASE("devices: code that somebody has changed is refused, fails or runs") {
+  const auto device = Fenced();
+  const std::shared_ptr<Device> devices[] = {device};
+  RuntimeOptions runtime_options;
+  runtime_options.devices = devices;
+  auto runtime = Runtime::Create(runtime_options);
+  REQUIRE(runtime.ok());
+  const int64_t x[] = {1, 2, 3, 4};
+  auto input = Value::CopyTensor(DType::kInt64, {{4}}, x);
+  std::mt19937 random(1);
+  int refused = 0, failed = 0, ran = 0;
+  for (int i = 0; i < 3000 / testing::kSlowdown; ++i) {
+    Result<Program> program = Assemble(OnDevice(kThereAndBack));
+    REQUIRE(program.ok());
+    const auto code =
+        std::make_shared<std::vector<uint16_t>>(program->code.begin(), program->code.end());
+    for (uint32_t n = 1 + random() % 2; n > 0; --n) {
+      uint16_t& unit = (*code)[random() % code->size()];
+      unit = random() % 2 == 0 ? static_cast<uint16_t>(random() % 8)
+                               : static_cast<uint16_t>(unit ^ 1U << random() % 16);
+    }
+    program->code = *code;
+    program->owners.push_back(code);
+    LoadOptions load;
+    load.kernels = kKernels;
+    auto executable = Executable::FromProgram(*std::move(program), load);
+    if (!executable.ok()) {
+      ++refused;
+      continue;
+    }
+    InvocationOptions options;
+    options.memory_limit = 1 << 20;
+    options.timeout = std::chrono::milliseconds(200);
+    auto invocation = Invocation::Create(*runtime, *executable, options);
+    REQUIRE(invocation.ok());
+    const Result<Value> result = (*invocation)->Run("main", {*input});
+    ++(result.ok() ? ran : failed);
+    if (!result.ok()) CHECK(result.status().code() != StatusCode::kInternal);
+  }
+  CHECK(refused > 0);
+  CHECK(failed > 0);
+  CHECK(ran > 0);
+  CHECK(device->bytes_in_use() == 0);
 }
 
 // --- What the fence shows ---

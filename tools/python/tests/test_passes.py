@@ -286,7 +286,7 @@ def test_print_ir(capsys):
     assert "folded:\n" in capsys.readouterr().out
 
 
-GOOD = {"N": 2, "OPERATOR=DATA:KERNEL": {"nn.conv2d": ["NHWC", "default"]}}
+GOOD = {"N": 2, "NAME": "fenced", "OPERATOR=DATA:KERNEL": {"nn.conv2d": ["NHWC", "default"]}}
 
 
 @pytest.mark.parametrize("row", rvm.compiler._native.pass_options([]), ids=lambda row: row["keyword"])
@@ -300,7 +300,8 @@ def test_each_option_that_a_pass_declares_is_a_keyword_and_a_setting(row):
     with rvm.PassContext(config={name: good}) as context:
         assert context.config == {name: good} and rvm.compile(mod).kernels
     assert transform.Pass(row["passes"][0], **{name: good}).options == {name: good}
-    expected = rf"--{row['name']} \?!: .*{row['values'][-1] if row['values'] else row['form']}"
+    shown = row["values"][-1] if row["values"] else {"N": "whole number"}.get(row["form"], row["form"])
+    expected = rf"--{row['name']} \?!: .*{shown}"
     for door in (lambda: rvm.compile(mod, **{name: "?!"}), lambda: rvm.PassContext(config={name: "?!"}),
                  lambda: transform.FoldConstants(**{name: "?!"})(mod)):
         with pytest.raises(rvm.InvalidArgument, match=expected):
