@@ -4,9 +4,9 @@
 #include "compiler/rules/rule_pass.h"
 #include "compiler/rules/simplify.h"
 #include "compiler/transforms/fuse/fuse.h"
-#include "compiler/transforms/fuse/make_at_use.h"
+#include "compiler/transforms/fuse/rematerialise.h"
 #include "compiler/transforms/layouts/convert_layout.h"
-#include "compiler/transforms/loops/grow_outermost.h"
+#include "compiler/transforms/loops/append_outermost.h"
 #include "compiler/transforms/loops/lambda_lift.h"
 #include "compiler/transforms/products/fuse_attention.h"
 #include "compiler/transforms/products/hoist_products.h"
@@ -114,8 +114,8 @@ const std::vector<Pass>& CompilerPasses() {
        .run = Pure(ir::MoveViews),
        .refuses = {kFused, kFinalTypes},
        .description = "views of a join become views of its parts where the join is a copy"},
-      {.name = "GrowOutermost",
-       .run = Pure(ir::GrowOutermost),
+      {.name = "AppendOutermost",
+       .run = Pure(ir::AppendOutermost),
        .refuses = {kFused, kFinalTypes, kLifted},
        .description = "tensors that grow in a loop have the axis first that grows"},
       {.name = "FoldConstants",
@@ -182,8 +182,8 @@ const std::vector<Pass>& CompilerPasses() {
        .gives = {kFinalTypes},
        .drops = {},
        .description = "operands that only type inference read go"},
-      {.name = "MakeAtUse",
-       .run = Pure(ir::MakeAtUse),
+      {.name = "Rematerialise",
+       .run = Pure(ir::Rematerialise),
        .needs = {kTyped, kShapesResolved, kFinalTypes},
        .refuses = {kFused, kLifted},
        .drops = {},
@@ -230,7 +230,7 @@ constexpr PipelineStep kSteps[] = {
     {"ConvertLayout", 0},
     {"TransposedConvolutions", 1},
     {"MoveViews", 1},
-    {"GrowOutermost", 2},
+    {"AppendOutermost", 2},
     {"FoldConstants", 1},
     // Numbers are constants now.
     {"SimplifyExpr", 1},
@@ -247,7 +247,7 @@ constexpr PipelineStep kSteps[] = {
     {"EliminateDeadCode", 1},
     // Types are final.
     {"DropShapeOperands", 0},
-    {"MakeAtUse", 2},
+    {"Rematerialise", 2},
     {"SinkViews", 2},
     // The originals go with the rest.
     {"EliminateDeadCode", 0},

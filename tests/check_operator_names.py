@@ -41,7 +41,7 @@ NAMED = {
     "compiler/transforms/views/move_views.cc": {"concatenate", "reshape"},
     "compiler/transforms/views/widen_scatters.cc": {"scatter_nd"},
     "compiler/lowering/lower_kernel.cc": {"concatenate"},
-    "compiler/lowering/lower_pieces.cc": {"concatenate", "split"},
+    "compiler/lowering/lower_subviews.cc": {"concatenate", "split"},
     # What type relations compute sizes with.
     "compiler/typing/elements.cc": {"cast", "maximum"},
     "compiler/typing/scalar_steps.cc": {

@@ -104,7 +104,7 @@ ArenaPlan PlanArena(MFunction& f) {
   // `touched` by the very instructions; kernels side by side use what each of them uses at one
   // time.
   std::vector<Interval> touched(f.slots.size()), intervals(f.slots.size());
-  std::vector<bool> is_pieced(f.slots.size());
+  std::vector<bool> has_subviews(f.slots.size());
   size_t together_begin = 0, together_end = 0;
   for (size_t i = 0; i < f.code.size(); ++i) {
     if (!f.code[i].is_label && f.code[i].op == Opcode::kKernels) {
@@ -118,12 +118,12 @@ ArenaPlan PlanArena(MFunction& f) {
       intervals[s].Touch(together ? together_end : i);
     });
   }
-  // What is a piece of another slot lives and stands with it.
+  // What is a subview of another slot lives and stands with it.
   const std::vector<MSlot::Part> roots = SlotRoots(f);
   for (uint32_t s = 0; s < f.slots.size(); ++s) {
     const uint32_t whole = roots[s].whole;
     if (whole == s) continue;
-    is_pieced[s] = is_pieced[whole] = true;
+    has_subviews[s] = has_subviews[whole] = true;
     if (!intervals[s].used()) continue;
     intervals[whole].Touch(intervals[s].first);
     intervals[whole].Touch(intervals[s].last);
@@ -134,8 +134,8 @@ ArenaPlan PlanArena(MFunction& f) {
   std::iota(place.begin(), place.end(), 0);
   for (const auto& [read, written] : f.in_place) {
     uint32_t first = place[read];
-    // Other pieces of it are still read.
-    if (is_pieced[read] || is_pieced[written]) continue;
+    // Other subviews of it are still read.
+    if (has_subviews[read] || has_subviews[written]) continue;
     if (!touched[read].used() || touched[first].last != touched[written].first) continue;
     place[written] = first;
     touched[first].last = touched[written].last;

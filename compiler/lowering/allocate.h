@@ -26,9 +26,10 @@ struct ArenaPlan {
 // Gives every virtual slot an offset so that slots that live at the same time do not overlap:
 // largest first, lowest offset that fits (the greedy-by-size strategy of Pisarchyk and Lee,
 // "Efficient Memory Management for Deep Neural Net Inference", 2020). A slot that a kernel may
-// overwrite, and that dies there, shares its place with the result, unless one is a piece of a slot
-// or has pieces: those share their whole's place as long as any of them is in use. Slots that are
-// never used get no memory; slot numbers in the code are replaced by positions in the plan.
+// overwrite, and that dies there, shares its place with the result, unless one is a subview of a
+// slot or has subviews: those share their whole's place as long as any of them is in use. Slots
+// that are never used get no memory; slot numbers in the code are replaced by positions in the
+// plan.
 ArenaPlan PlanArena(MFunction& function);
 
 }  // namespace relayvm::lower

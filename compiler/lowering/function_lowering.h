@@ -169,16 +169,18 @@ class FunctionLowering {
   bool MayAppend(const ir::Var* var, const ir::OpCall& call) const;
   // Appends the second one to the memory of the first, if that dies here and nobody else holds it.
   bool LowerAppend(const ir::Var* var, const ir::OpCall& call, const std::vector<Value>& inputs);
-  Status LowerWideJoin(const ir::Var* var, const ir::OpCall& call, std::vector<Value> inputs);
+  Status LowerWideConcatenation(const ir::Var* var, const ir::OpCall& call,
+                                std::vector<Value> inputs);
 
-  // --- Pieces of tensors (lower_pieces.cc) ---
+  // --- Subviews of tensors (lower_subviews.cc) ---
   // A split whose parts are read where they stand in the whole.
-  bool LowerPieces(const ir::Var* var, const ir::OpCall& call, const std::vector<Value>& inputs);
-  // A concatenation whose tensors are made where they stand in the whole: their slots become pieces
-  // of its own. Those that cannot are copied there, if they are the lesser part; else false.
-  Result<bool> LowerJoinInPlace(const ir::Var* var, const ir::OpCall& call,
-                                const std::vector<Value>& inputs);
-  bool MayBePiece(const Value& value, const std::vector<Value>& all) const;
+  bool LowerSubviews(const ir::Var* var, const ir::OpCall& call, const std::vector<Value>& inputs);
+  // A concatenation whose tensors are made where they stand in the whole: their slots become
+  // subviews of its own. Those that cannot are copied there, if they are the lesser part; else
+  // false.
+  Result<bool> ConcatenateInPlace(const ir::Var* var, const ir::OpCall& call,
+                                  const std::vector<Value>& inputs);
+  bool MayBeSubview(const Value& value, const std::vector<Value>& all) const;
   Result<Value> CopyOf(const Value& value);
   struct KernelGroup;
   Status LowerKernel(const ir::Var* var, KernelGroup& group);

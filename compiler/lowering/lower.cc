@@ -14,10 +14,10 @@
 #include "compiler/ir/stop_scope.h"
 #include "compiler/lowering/allocate.h"
 #include "compiler/lowering/function_lowering.h"
+#include "compiler/lowering/group_kernels.h"
 #include "compiler/lowering/liveness.h"
 #include "compiler/lowering/module_lowering.h"
 #include "compiler/lowering/peephole.h"
-#include "compiler/lowering/run_together.h"
 #include "compiler/lowering/share_memory.h"
 #include "compiler/lowering/value_type.h"
 

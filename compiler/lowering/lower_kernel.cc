@@ -30,7 +30,7 @@ namespace {
 
 constexpr size_t kMaxNameLength = 96;
 // Tensors that one kernel joins.
-constexpr size_t kMostJoined = 128;
+constexpr size_t kMostConcatenated = 128;
 // Results of one kernel.
 constexpr size_t kMostOutputs = 64;
 
@@ -146,11 +146,11 @@ Status FunctionLowering::Lower(const ir::Var* var, const ir::OpCall& call) {
         fmt::format("operator \"{}\" cannot be compiled", call.op->name));
   }
   if (LowerAppend(var, call, group.inputs)) return OkStatus();
-  if (LowerPieces(var, call, group.inputs)) return OkStatus();
-  RELAYVM_ASSIGN_OR_RETURN(const bool is_joined, LowerJoinInPlace(var, call, group.inputs));
+  if (LowerSubviews(var, call, group.inputs)) return OkStatus();
+  RELAYVM_ASSIGN_OR_RETURN(const bool is_joined, ConcatenateInPlace(var, call, group.inputs));
   if (is_joined) return OkStatus();
-  if (call.op->is_join && group.inputs.size() > kMostJoined) {
-    return LowerWideJoin(var, call, std::move(group.inputs));
+  if (call.op->is_concatenation && group.inputs.size() > kMostConcatenated) {
+    return LowerWideConcatenation(var, call, std::move(group.inputs));
   }
   group.name = KernelName({call.op->name});
   if (call.op->checks) group.checks.push_back(span_);
@@ -161,7 +161,7 @@ Status FunctionLowering::Lower(const ir::Var* var, const ir::OpCall& call) {
 }
 
 bool FunctionLowering::MayAppend(const ir::Var* var, const ir::OpCall& call) const {
-  const bool joins = call.op->is_join && call.args.size() == 1;
+  const bool joins = call.op->is_concatenation && call.args.size() == 1;
   const ir::Var* parts = joins ? ir::AsVar(call.args[0]) : nullptr;
   const auto* tuple = parts == nullptr ? nullptr : parts->type->As<ir::TupleType>();
   if (tuple == nullptr || tuple->fields.size() != 2) return false;
@@ -193,8 +193,8 @@ bool FunctionLowering::LowerAppend(const ir::Var* var, const ir::OpCall& call,
 // A kernel with an operand for each of thousands of tensors takes LLVM long: as many are joined
 // part by part, and the parts are concatenated. Parts that are alike share their kernel. A join may
 // have more than its tensors: a list beside them (their scales), or what is for all of them.
-Status FunctionLowering::LowerWideJoin(const ir::Var* var, const ir::OpCall& call,
-                                       std::vector<Value> inputs) {
+Status FunctionLowering::LowerWideConcatenation(const ir::Var* var, const ir::OpCall& call,
+                                                std::vector<Value> inputs) {
   const TensorType type = *var->type->As<TensorType>();
   auto axis = static_cast<size_t>(CanonicalAxis(call.attrs.Int("axis"), type.rank()));
   size_t lists = call.op->tuple_args.size();
@@ -203,8 +203,8 @@ Status FunctionLowering::LowerWideJoin(const ir::Var* var, const ir::OpCall& cal
   ir::OpCall join = call;
   while (width > 1) {
     std::vector<Value> parts;
-    for (size_t begin = 0; begin < width; begin += kMostJoined) {
-      const size_t count = std::min(width - begin, kMostJoined);
+    for (size_t begin = 0; begin < width; begin += kMostConcatenated) {
+      const size_t count = std::min(width - begin, kMostConcatenated);
       KernelGroup group;
       group.name = KernelName({join.op->name});
       auto take = [&](size_t from, size_t number) {
@@ -221,7 +221,7 @@ Status FunctionLowering::LowerWideJoin(const ir::Var* var, const ir::OpCall& cal
           part.shape[axis] = part.shape[axis] + group.inputs[i].type->As<TensorType>()->shape[axis];
         }
       }
-      bool last = width <= kMostJoined;
+      bool last = width <= kMostConcatenated;
       group.outputs = {last ? type : part};
       group.compute = [&](std::span<const te::Tensor> in) -> Result<std::vector<te::Tensor>> {
         return join.op->compute({join.attrs, in, group.outputs});

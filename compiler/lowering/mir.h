@@ -57,7 +57,7 @@ struct MInst {
 // A virtual arena slot: memory for a tensor of static size that lives and dies in the frame.
 struct MSlot {
   uint64_t bytes = 0;
-  // Where it is a piece of another slot: a tensor that is joined with others, or taken from one.
+  // Where it is a subview of another slot: a tensor that is joined with others, or taken from one.
   struct Part {
     uint32_t whole;
     uint64_t offset;  // bytes, a multiple of 64
@@ -76,7 +76,8 @@ struct MFunction {
   std::vector<std::pair<uint32_t, uint32_t>> in_place;
 };
 
-// The slot that each is a piece of, maybe by others between them, and where in it; itself for most.
+// The slot that each is a subview of, maybe by others between them, and where in it; itself for
+// most.
 std::vector<MSlot::Part> SlotRoots(const MFunction& function);
 
 // What an instruction touches, by the opcode table. `take` is null for scalars.

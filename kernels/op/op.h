@@ -141,7 +141,7 @@ struct OpDef {
   std::function<bool(size_t i)> computes_arg;
   // Its result is made of its arguments' elements, side by side: they are copied, never computed
   // on the way (concatenate).
-  bool is_join = false;
+  bool is_concatenation = false;
   // The results in simpler operators; nullopt where this call has none.
   std::function<std::optional<std::vector<CallWriter::Value>>(CallWriter&)> decompose;
   // Types of arguments that the data and the attributes imply: weights whose type a program leaves

@@ -76,7 +76,7 @@ OpTable OpTable::Make() {
   DefineReshape(table);
   DefineBroadcast(table);
   DefineLayout(table);
-  DefineJoin(table);
+  DefineConcatenation(table);
   DefineSlicing(table);
   DefineIndexing(table);
   DefineMatrix(table);

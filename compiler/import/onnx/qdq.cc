@@ -315,8 +315,8 @@ Value Requantised(NodeContext& n, const Integers& q, const Term& scale,
 }
 
 // Part by part.
-std::optional<Value> JoinOf(NodeContext& n, const Value& v, const Term& scale,
-                            const std::optional<Term>& zero_point, DType dtype) {
+std::optional<Value> ConcatenationOf(NodeContext& n, const Value& v, const Term& scale,
+                                     const std::optional<Term>& zero_point, DType dtype) {
   auto origin = n.OriginOf(v);
   if (!origin || origin->op_type() != "Concat") return std::nullopt;
   std::vector<Value> parts;
@@ -354,7 +354,7 @@ std::optional<Value> QuantisedValue(NodeContext& n, const Value& v, const Term& 
     return moved.empty() || !moved[0] ? std::nullopt : std::optional(moved[0]);
   }
   if (auto mean = MeanOf(n, v, scale, zero_point, dtype)) return mean;
-  if (auto joined = JoinOf(n, v, scale, zero_point, dtype)) return joined;
+  if (auto joined = ConcatenationOf(n, v, scale, zero_point, dtype)) return joined;
   QuantisedLimits limits;
   const Value computed = WithoutLimits(n, v, limits);
   std::optional<Term> sum = StepsOfSum(n, computed, scale, zero_point);

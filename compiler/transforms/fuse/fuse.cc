@@ -9,10 +9,10 @@
 #include "compiler/ir/copy.h"
 #include "compiler/ir/rewrite.h"
 #include "compiler/ir/scalar_call.h"
-#include "compiler/transforms/fuse/make_at_use.h"
+#include "compiler/transforms/fuse/rematerialise.h"
 #include "kernels/op/cost.h"
 #include "kernels/op/op_helpers.h"
-#include "kernels/op/pieces.h"
+#include "kernels/op/subviews.h"
 
 namespace relayvm::ir {
 namespace {
@@ -21,13 +21,13 @@ constexpr size_t kNone = SIZE_MAX;
 // A group has at most so many operators: kernels stay small enough to optimise quickly.
 constexpr size_t kMaxGroup = 64;
 // A join of more tensors than that stands alone.
-constexpr size_t kMostJoined = 16;
+constexpr size_t kMostConcatenated = 16;
 
 // What fusion knows of one binding.
 struct Node {
   bool candidate = false;   // an operator that may be in a group
   bool projection = false;  // a TupleGet of a candidate
-  bool made = false;        // of sizes and numbers alone (make_at_use.h), or a view of such
+  bool made = false;        // of sizes and numbers alone (rematerialise.h), or a view of such
   FusionClass kind = FusionClass::kOpaque;
   bool expensive = false;         // its elements are not computed twice
   int operations = 0;             // for an element
@@ -211,27 +211,27 @@ class BlockFuser {
   }
 
   // Whether a join costs a pass over memory wherever its parts are made. What may be appended to,
-  // or made in its place, is left to lowering (lower_pieces.cc).
+  // or made in its place, is left to lowering (lower_subviews.cc).
   bool IsCopyingJoin(size_t i) const {
     const auto* call = block_.bindings[i].value->As<OpCall>();
-    if (call == nullptr || !nodes_[i].candidate || !call->op->is_join ||
+    if (call == nullptr || !nodes_[i].candidate || !call->op->is_concatenation ||
         call->op->tuple_args != std::vector<int>{0} || call->args.size() != 1) {
       return false;
     }
     const auto* fields = AtomType(m_, call->args[0])->As<TupleType>();
-    if (fields == nullptr || fields->fields.size() < 2 || fields->fields.size() > kMostJoined)
+    if (fields == nullptr || fields->fields.size() < 2 || fields->fields.size() > kMostConcatenated)
       return false;
-    std::vector<TensorType> pieces;
-    for (const Type& t : fields->fields) pieces.push_back(*TensorOf(t));
+    std::vector<TensorType> subviews;
+    for (const Type& t : fields->fields) subviews.push_back(*TensorOf(t));
     const TensorType& whole = *TensorOf(block_.bindings[i].var->type);
     const bool is_result = std::ranges::count(nodes_[i].users, kNone) > 0;
-    if (whole.rank() != pieces[0].rank()) return true;  // it makes an axis
+    if (whole.rank() != subviews[0].rank()) return true;  // it makes an axis
     const int64_t axis = CanonicalAxis(call->attrs.Int("axis"), whole.rank());
     // Another join that copies reads the parts as well as the whole.
     const bool is_read_by_join = nodes_[i].users.size() == 1 && nodes_[i].users[0] != kNone &&
                                  nodes_[nodes_[i].users[0]].joined != kNone;
     if (StaticBytesOf(whole))
-      return is_result || is_read_by_join || !PieceOffsets(whole, axis, pieces);
+      return is_result || is_read_by_join || !SubviewOffsets(whole, axis, subviews);
     const auto first = whole.shape.begin() + axis;
     return first->is_const() ||
            !std::all_of(whole.shape.begin(), first, [](const Dim& d) { return d.is_const(1); });
@@ -252,7 +252,7 @@ class BlockFuser {
     if (!n.candidate || e.As<OpCall>() == nullptr) return;
     const auto& call = *e.As<OpCall>();
     if (n.copies) TakeInParts(i);
-    if (call.op->is_join) return;
+    if (call.op->is_concatenation) return;
     const bool is_left_to_join = IsLastBeforeJoin(i);
     for (const Atom& a : call.args) {
       size_t p = Position(a);
@@ -279,7 +279,7 @@ class BlockFuser {
         continue;
       }
       const auto* producer = block_.bindings[p].value->As<OpCall>();
-      if (producer != nullptr && producer->op->is_join && !nodes_[p].copies) continue;
+      if (producer != nullptr && producer->op->is_concatenation && !nodes_[p].copies) continue;
       if (OutputsAllow(group, join) && !RepeatsWork(p, join)) Join(p, join);
     }
   }
@@ -307,7 +307,7 @@ class BlockFuser {
     const Node& n = nodes_[c];
     if (g.size + nodes_[mine].size > kMaxGroup || g.is_closed) return false;
     const auto* producer = block_.bindings[p].value->As<OpCall>();
-    if (producer != nullptr && producer->op->is_join && !nodes_[p].copies) return false;
+    if (producer != nullptr && producer->op->is_concatenation && !nodes_[p].copies) return false;
     // Joins are read by what has as many elements, and by no contraction's end.
     if ((g.has_join && (nodes_[mine].has_anchor || Grows(p, c))) ||
         (g.has_anchor && nodes_[mine].has_join)) {

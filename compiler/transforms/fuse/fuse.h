@@ -13,7 +13,7 @@
 //     stand there;
 //   - members used outside have the group's shape: they are further outputs of the kernel.
 // Shapes are compared as expressions, so that symbolic shapes fuse like static ones. Scalars (rank
-// 0) stay instructions; views stay views, but of what MakeAtUse copies. Before: typed. After:
+// 0) stay instructions; views stay views, but of what Rematerialise copies. Before: typed. After:
 // typed; PrimitiveCall. Tested by fuse_test.cc.
 #pragma once
 

@@ -5,7 +5,7 @@
 // where one is handed on as it is: aliases, tuples and their fields, statements, results of
 // branches and clauses, arguments and results of functions that are only ever called by name.
 // Operators, references, constructors, closures and the entry function's own parameters and result
-// join nothing: those are borders. Tested by grow_outermost_test.cc.
+// join nothing: those are borders. Tested by append_outermost_test.cc.
 #pragma once
 
 #include <optional>

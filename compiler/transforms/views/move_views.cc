@@ -9,7 +9,7 @@
 #include "compiler/ir/rewrite.h"
 #include "compiler/transforms/builder.h"
 #include "kernels/op/op_helpers.h"
-#include "kernels/op/pieces.h"
+#include "kernels/op/subviews.h"
 
 namespace relayvm::ir {
 namespace {
@@ -59,9 +59,9 @@ class ViewMover {
   }
 
   bool IsInPlace(const TensorType& whole, int64_t axis, const std::vector<Atom>& parts) const {
-    std::vector<TensorType> pieces;
-    for (const Atom& part : parts) pieces.push_back(*AtomType(m_, part)->As<TensorType>());
-    return PieceOffsets(whole, axis, pieces).has_value();
+    std::vector<TensorType> subviews;
+    for (const Atom& part : parts) subviews.push_back(*AtomType(m_, part)->As<TensorType>());
+    return SubviewOffsets(whole, axis, subviews).has_value();
   }
 
   void CountUse(const Var* v) {

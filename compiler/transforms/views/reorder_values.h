@@ -1,7 +1,7 @@
 // Keeps tensors in another order of their axes, everywhere at once: in loops that carry them,
 // tuples, branches and calls, as value_flow.h joins them. Where one is used as the program has it,
 // and where it is made so, it is turned (a reshape where nothing but dims of 1 moves). Tested by
-// compiler/transforms/loops/grow_outermost_test.cc and compiler/end_to_end/layouts_test.cc.
+// compiler/transforms/loops/append_outermost_test.cc and compiler/end_to_end/layouts_test.cc.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// The planner of one contraction: what PlanContraction makes a plan with. Matrices, tiles, scratch and
-// AMX are plan.cc's, convolutions plan_conv.cc's. Tested through contraction_test.cc and
+// The planner of one contraction: what PlanContraction makes a plan with. Matrices, tiles, scratch
+// and AMX are plan.cc's, convolutions plan_conv.cc's. Tested through contraction_test.cc and
 // conv_test.cc.
 #pragma once
 

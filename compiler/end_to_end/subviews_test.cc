@@ -1,4 +1,4 @@
-// Tensors that are pieces of others in a frame's arena: what is joined and split gives what it
+// Tensors that are subviews of others in a frame's arena: what is joined and split gives what it
 // should, whatever else reads, overwrites or joins the same tensors, and no kernel is left that
 // only copies. The oracle computes on vectors of floats as programs are made.
 #include <doctest/doctest.h>
@@ -46,7 +46,7 @@ class Net {
       x.data.push_back(static_cast<float>(static_cast<int>(random_() % 64)) - 32);
     tensors_.push_back(x);
     for (int i = 0; i < 14; ++i) Step();
-    // Some are read at the end, when all pieces were made; the others die where they are used.
+    // Some are read at the end, when all subviews were made; the others die where they are used.
     result_ = Tensor{"", 1, std::vector<float>(kPixels, 0.0F)};
     std::string sum;
     for (const Tensor& t : tensors_) {

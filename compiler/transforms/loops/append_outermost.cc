@@ -1,4 +1,4 @@
-#include "compiler/transforms/loops/grow_outermost.h"
+#include "compiler/transforms/loops/append_outermost.h"
 
 #include <algorithm>
 #include <optional>
@@ -57,8 +57,8 @@ class OrderPlanner {
 
   std::optional<Append> AppendOf(const Binding& b) const {
     const auto* call = b.value->As<OpCall>();
-    if (call == nullptr || !call->op->is_join || call->op->tuple_args != std::vector<int>{0} ||
-        call->args.size() != 1) {
+    if (call == nullptr || !call->op->is_concatenation ||
+        call->op->tuple_args != std::vector<int>{0} || call->args.size() != 1) {
       return std::nullopt;
     }
     const Var* tuple = AsVar(call->args[0]);
@@ -202,7 +202,7 @@ bool RewriteAppend(const Module& m, const OrderPlanner& planner, const Binding& 
 
 }  // namespace
 
-Module GrowOutermost(const Module& m) {
+Module AppendOutermost(const Module& m) {
   ValueFlow flow(m);
   OrderPlanner planner(m, flow);
   const ValueOrders orders = planner.Run();

@@ -1,4 +1,4 @@
-#include "compiler/lowering/run_together.h"
+#include "compiler/lowering/group_kernels.h"
 
 #include <algorithm>
 #include <iterator>
@@ -57,7 +57,7 @@ bool IsCheck(const MInst& inst) {
 // Memory that a call uses.
 struct Use {
   BufferKind kind;
-  uint32_t index;       // register; for slots, the one that it is a piece of
+  uint32_t index;       // register; for slots, the one that it is a subview of
   uint64_t begin, end;  // bytes, for slots
   bool written;
 

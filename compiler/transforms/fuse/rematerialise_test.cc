@@ -1,4 +1,4 @@
-#include "compiler/transforms/fuse/make_at_use.h"
+#include "compiler/transforms/fuse/rematerialise.h"
 
 #include "compiler/transforms/fuse/fuse.h"
 #include "compiler/transforms/simplify/dead_code.h"
@@ -37,7 +37,7 @@ TEST_CASE("what is made of sizes alone is made where it is read") {
                                        "int64], %n: int64) { ") +
                            c.body + " }");
     const Module dims = DropShapeOperands(EliminateDeadCode(ResolveShapes(m)));
-    CHECK(Outline(FuseOps(EliminateDeadCode(MakeAtUse(dims)))) == std::string(c.outline));
+    CHECK(Outline(FuseOps(EliminateDeadCode(Rematerialise(dims)))) == std::string(c.outline));
   }
 }
 

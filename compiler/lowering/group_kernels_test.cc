@@ -1,4 +1,4 @@
-#include "compiler/lowering/run_together.h"
+#include "compiler/lowering/group_kernels.h"
 
 #include <doctest/doctest.h>
 
@@ -99,7 +99,7 @@ TEST_CASE("what is too small, or large enough for all threads, stays in its plac
   CHECK(beside.code[1].op == Opcode::kKernels);
 }
 
-TEST_CASE("pieces of one slot are apart, a piece and the whole are not") {
+TEST_CASE("subviews of one slot are apart, a subview and the whole are not") {
   MFunction f = Function(5, {Call({0}, 2), Call({0}, 3), Call({4}, 1)});
   f.slots[1].bytes = 2048;
   f.slots[2] = {1024, MSlot::Part{1, 0}};
@@ -236,7 +236,7 @@ TEST_CASE("random graphs with kernels in place: every order of what runs togethe
     MFunction f;
     const uint32_t length = 4 + below(40);
     f.num_scalars = length;
-    const uint32_t first_pieces = below(length);
+    const uint32_t first_subviews = below(length);
     for (uint32_t i = 0; i < length; ++i) {
       f.slots.push_back({64 * uint64_t{1 + below(4)}});
       std::vector<uint32_t> reads;
@@ -251,10 +251,10 @@ TEST_CASE("random graphs with kernels in place: every order of what runs togethe
       call.operands[1] = std::vector<uint32_t>{i};
       f.code.push_back(std::move(call));
     }
-    // Two results are pieces of a slot that nothing else uses.
-    if (first_pieces + 1 < length) {
+    // Two results are subviews of a slot that nothing else uses.
+    if (first_subviews + 1 < length) {
       const auto whole = static_cast<uint32_t>(f.slots.size());
-      MSlot &a = f.slots[first_pieces], &b = f.slots[first_pieces + 1];
+      MSlot &a = f.slots[first_subviews], &b = f.slots[first_subviews + 1];
       a.part = {whole, 0};
       b.part = {whole, a.bytes};
       const uint64_t bytes = a.bytes + b.bytes;

@@ -1,4 +1,4 @@
-#include "kernels/op/pieces.h"
+#include "kernels/op/subviews.h"
 
 #include <algorithm>
 
@@ -20,8 +20,8 @@ std::optional<uint64_t> StaticBytesOf(const TensorType& type) {
   return static_cast<uint64_t>(bytes.value());
 }
 
-std::optional<std::vector<uint64_t>> PieceOffsets(const TensorType& whole, int64_t axis,
-                                                  const std::vector<TensorType>& pieces) {
+std::optional<std::vector<uint64_t>> SubviewOffsets(const TensorType& whole, int64_t axis,
+                                                    const std::vector<TensorType>& subviews) {
   const auto first = whole.shape.begin() + CanonicalAxis(axis, whole.rank());
   const auto bytes = StaticBytesOf(whole);
   if (!bytes || *bytes < kLeastBytes ||
@@ -30,9 +30,9 @@ std::optional<std::vector<uint64_t>> PieceOffsets(const TensorType& whole, int64
   }
   std::vector<uint64_t> offsets;
   uint64_t at = 0;
-  for (const TensorType& piece : pieces) {
-    const auto size = StaticBytesOf(piece);
-    if (!size || *size == 0 || at % kSlotAlign != 0 || piece.rank() != whole.rank())
+  for (const TensorType& subview : subviews) {
+    const auto size = StaticBytesOf(subview);
+    if (!size || *size == 0 || at % kSlotAlign != 0 || subview.rank() != whole.rank())
       return std::nullopt;
     offsets.push_back(at);
     at += *size;

@@ -1,4 +1,4 @@
-#include "compiler/transforms/loops/grow_outermost.h"
+#include "compiler/transforms/loops/append_outermost.h"
 
 #include "compiler/transforms/simplify/dead_code.h"
 #include "compiler/transforms/testing.h"
@@ -10,7 +10,7 @@ namespace {
 // function returns has the same type as before.
 std::string Joins(const std::string& text) {
   const Module typed = Typed(text);
-  const Module m = EliminateDeadCode(Retyped(GrowOutermost(typed)));
+  const Module m = EliminateDeadCode(Retyped(AppendOutermost(typed)));
   CHECK(TypeToString(m.functions.at("main")->result_type, false) ==
         TypeToString(typed.functions.at("main")->result_type, false));
   std::string out;

@@ -1,4 +1,4 @@
-#include "compiler/transforms/fuse/make_at_use.h"
+#include "compiler/transforms/fuse/rematerialise.h"
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@ bool IsView(const Binding& b) {
 bool TakesIn(const Binding& b) {
   const auto* call = b.value->As<OpCall>();
   if (call == nullptr || !call->op->compute || call->op->builtin || call->op->is_view ||
-      call->op->is_join) {
+      call->op->is_concatenation) {
     return false;
   }
   switch (call->op->fusion) {
@@ -53,7 +53,7 @@ bool IsMade(const Module& m, const Binding& b) {
   return true;
 }
 
-Module MakeAtUse(const Module& m) {
+Module Rematerialise(const Module& m) {
   struct Made {
     const std::vector<Binding>* block;
     Binding binding;

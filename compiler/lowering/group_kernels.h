@@ -6,7 +6,7 @@
 // that they may run in any order. Large kernels keep their places: they fill the threads by
 // themselves, and their results are best read while they are in a cache.
 //
-// Before: MarkLastUses was not run. Tested by run_together_test.cc.
+// Before: MarkLastUses was not run. Tested by group_kernels_test.cc.
 #pragma once
 
 #include <vector>

@@ -14,13 +14,13 @@
 // transposed tensor (a sort), and what hands the tensor to a list, a reference or a closure in the
 // loop, are at most as many as the appends.
 //
-// Before: typed. After: typed. Tested by grow_outermost_test.cc.
+// Before: typed. After: typed. Tested by append_outermost_test.cc.
 #pragma once
 
 #include "compiler/ir/ir.h"
 
 namespace relayvm::ir {
 
-Module GrowOutermost(const Module& m);
+Module AppendOutermost(const Module& m);
 
 }  // namespace relayvm::ir

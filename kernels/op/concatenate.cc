@@ -47,7 +47,7 @@ OpDef Concatenate() {
   def.name = "concatenate";
   def.layout = LayoutRule::kFollows;
   def.tuple_args = {0};
-  def.is_join = true;
+  def.is_concatenation = true;
   def.attrs = {Optional("axis", AttrKind::kInt, 0)};
   def.fusion = FusionClass::kInjective;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
@@ -91,7 +91,7 @@ OpDef Stack() {
   OpDef def;
   def.name = "stack";
   def.tuple_args = {0};
-  def.is_join = true;
+  def.is_concatenation = true;
   def.attrs = {Optional("axis", AttrKind::kInt, 0)};
   def.fusion = FusionClass::kInjective;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
@@ -244,7 +244,7 @@ OpDef Meshgrid() {
 
 }  // namespace
 
-void DefineJoin(OpTable& table) {
+void DefineConcatenation(OpTable& table) {
   table.Add(Concatenate());
   table.Add(Stack());
   table.Add(Split());
