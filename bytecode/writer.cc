@@ -558,10 +558,8 @@ class GrowingPages {
 
 uint16_t LeastFormatMinor(const Program& program) {
   if (!program.devices.empty()) return kMinorOfDevices;
-  for (const ConstantInfo& constant : program.constants) {
-    if (constant.recipe != nullptr) return kMinorOfRecipes;
-  }
-  return kOldestFormatMinor;
+  const auto has = [](const ConstantInfo& c) { return c.recipe != nullptr; };
+  return std::ranges::any_of(program.constants, has) ? kMinorOfRecipes : kOldestFormatMinor;
 }
 
 Result<SharedBytes> SerializeToShared(const Program& program, std::span<const Program> others) {
@@ -576,13 +574,12 @@ Result<SharedBytes> SerializeToShared(const Program& program, std::span<const Pr
 Result<std::vector<uint8_t>> SerializeProgram(const Program& program,
                                               std::span<const Program> others) {
   std::vector<uint8_t> bytes;
-  RELAYVM_RETURN_IF_ERROR(WriteParts(AllOf(program, others),
-                                     [&](uint64_t offset, const void* data, size_t size) -> Status {
-                                       if (bytes.size() < offset + size)
-                                         bytes.resize(offset + size);
-                                       if (size > 0) std::memcpy(bytes.data() + offset, data, size);
-                                       return {};
-                                     }));
+  const auto write = [&](uint64_t at, const void* data, size_t n) -> Status {
+    if (bytes.size() < at + n) bytes.resize(at + n);
+    if (n > 0) std::memcpy(bytes.data() + at, data, n);
+    return {};
+  };
+  RELAYVM_RETURN_IF_ERROR(WriteParts(AllOf(program, others), write));
   return bytes;
 }
 

@@ -24,6 +24,7 @@
 #include "bytecode/base/status.h"
 #include "kernels/codegen/graph.h"
 #include "kernels/codegen/kernel_compiler.h"
+#include "kernels/codegen/tensor_order.h"
 
 namespace relayvm::codegen {
 
@@ -76,8 +77,5 @@ struct LoopPlan {
 };
 
 Result<std::unique_ptr<LoopPlan>> PlanLoops(const KernelSpec& spec);
-
-// The distinct tensors that the outputs need, inputs first.
-std::vector<te::Tensor> TensorsInOrder(const std::vector<te::Tensor>& outputs);
 
 }  // namespace relayvm::codegen

@@ -216,7 +216,7 @@ KernelEstimate EstimateDirect(const ContractionDetail& d, double images, double 
   return {images * cycles, images * products / lanes / mads};
 }
 
-std::optional<double> Number(const Dim& d, const SymbolValue& values) {
+std::optional<double> SizeOf(const Dim& d, const SymbolValue& values) {
   const std::optional<int64_t> value = d.Evaluate(values);
   if (!value || *value < 0) return std::nullopt;
   return static_cast<double>(*value);
@@ -225,8 +225,8 @@ std::optional<double> Number(const Dim& d, const SymbolValue& values) {
 std::optional<KernelEstimate> EstimateDirect(const ContractionDetail& d,
                                              const SymbolValue& values) {
   const Dim& width = d.pixels.output.back();
-  const auto images = Number(d.contraction->shape[0], values);
-  const auto pixels = Number(d.image_pixels, values), line = Number(width, values);
+  const auto images = SizeOf(d.contraction->shape[0], values);
+  const auto pixels = SizeOf(d.image_pixels, values), line = SizeOf(width, values);
   if (!images || !pixels || !line) return std::nullopt;
   return EstimateDirect(d, *images, *line == 0 ? 0 : *pixels / *line, *line);
 }

@@ -53,13 +53,13 @@ bool StreamsB(const ContractionDetail& d) {
 
 }  // namespace
 
-Planner::Planner(const KernelSpec& spec, const ContractionTarget& target)
+ContractionPlanner::ContractionPlanner(const KernelSpec& spec, const ContractionTarget& target)
     : spec_(spec), detail_(std::make_shared<ContractionDetail>()) {
   detail_->target = target;
   detail_->order = spec.order;
 }
 
-std::optional<ContractionPlan> Planner::Plan() {
+std::optional<ContractionPlan> ContractionPlanner::Plan() {
   if (!FindContraction() || !HaveSizesOfMemory(*detail_->contraction)) return std::nullopt;
   std::optional<Product> product = MatchProduct(*detail_->contraction);
   if (!product) return std::nullopt;
@@ -80,7 +80,7 @@ std::optional<ContractionPlan> Planner::Plan() {
   return std::move(plan_);
 }
 
-bool Planner::FindContraction() {
+bool ContractionPlanner::FindContraction() {
   for (const Tensor& tensor : ReachedComputations(spec_.outputs)) {
     if (tensor->hint == te::ScheduleHint::kDense ||
         tensor->hint == te::ScheduleHint::kBatchMatmul || tensor->hint == te::ScheduleHint::kConv) {
@@ -97,7 +97,7 @@ bool Planner::FindContraction() {
 }
 
 // --- Dense and batch_matmul ---
-bool Planner::PlanMatrix() {
+bool ContractionPlanner::PlanMatrix() {
   ContractionDetail& d = *detail_;
   const te::TensorNode& t = *d.contraction;
   if (product_.reduce->axes.size() != 1 || t.rank() < 1) return false;
@@ -175,7 +175,7 @@ bool Planner::PlanMatrix() {
   return true;
 }
 
-void Planner::TileMatrix() {
+void ContractionPlanner::TileMatrix() {
   ContractionDetail& d = *detail_;
   ChooseTile();
   // Packed a, its rows at a few distances only, so that kernels share tile functions.
@@ -197,9 +197,9 @@ void Planner::TileMatrix() {
   Finish(ScratchOfPackedA(), RoundUp(d.depth, d.lanes) * d.panel);
 }
 
-void Planner::UsePlainMemory(MatrixOperand& operand, const Expr& e,
-                             const std::vector<te::Axis>& batch_axes, const Dim& matrix,
-                             const Dim& stride) {
+void ContractionPlanner::UsePlainMemory(MatrixOperand& operand, const Expr& e,
+                                        const std::vector<te::Axis>& batch_axes, const Dim& matrix,
+                                        const Dim& stride) {
   operand.batch = te::MakeAxis("batch", detail_->batch);
   operand.base = te::IntImm(0);
   operand.stride = stride;
@@ -220,7 +220,7 @@ void Planner::UsePlainMemory(MatrixOperand& operand, const Expr& e,
   (is_quads ? operand.bytes : operand.buffer) = load->tensor;
 }
 
-Expr Planner::BaseOfPanels(const std::vector<te::Axis>& batch_axes) {
+Expr ContractionPlanner::BaseOfPanels(const std::vector<te::Axis>& batch_axes) {
   ContractionDetail& d = *detail_;
   const Tensor& weight = d.contraction->hint_inputs[1];
   if (batch_axes.empty()) return te::IntImm(0);
@@ -231,7 +231,7 @@ Expr Planner::BaseOfPanels(const std::vector<te::Axis>& batch_axes) {
   return Times(to.Apply(load->operands[0]), ProductOf(std::span(weight->shape).subspan(1)));
 }
 
-void Planner::PlanPackedWeight(const std::vector<te::Axis>& batch_axes) {
+void ContractionPlanner::PlanPackedWeight(const std::vector<te::Axis>& batch_axes) {
   ContractionDetail& d = *detail_;
   const Tensor& weight = d.contraction->hint_inputs[1];
   d.b.k_contiguous = false;
@@ -248,12 +248,12 @@ void Planner::PlanPackedWeight(const std::vector<te::Axis>& batch_axes) {
   UsePlainMemory(d.b, te::Load(weight, std::vector<Expr>(3, te::IntImm(0))), {}, 0, d.packed_width);
 }
 
-std::optional<int64_t> Planner::ConstDepth() const {
+std::optional<int64_t> ContractionPlanner::ConstDepth() const {
   if (detail_->depth.is_const()) return detail_->depth.value();
   return std::nullopt;
 }
 
-void Planner::ChooseTile() {
+void ContractionPlanner::ChooseTile() {
   ContractionDetail& d = *detail_;
   d.lanes = d.target.vector_bytes / DTypeBytes(d.dtype);
   d.vectors = 2;
@@ -284,7 +284,7 @@ void Planner::ChooseTile() {
   d.panels = Dim::CeilDiv(d.columns, d.panel);
 }
 
-void Planner::FitSets() {
+void ContractionPlanner::FitSets() {
   ContractionDetail& d = *detail_;
   if (d.order.form != SumOrder::Form::kTiles || d.order.sets == 1) return;
   const unsigned accumulators = d.target.vector_registers == 32 ? 24 : 12;
@@ -292,7 +292,7 @@ void Planner::FitSets() {
   d.tile_rows = std::max(1U, accumulators / d.order.sets / d.vectors);
 }
 
-void Planner::ChooseRowBlock(int64_t depth) {
+void ContractionPlanner::ChooseRowBlock(int64_t depth) {
   ContractionDetail& d = *detail_;
   const int64_t row_bytes = std::max<int64_t>(depth, 64) * DTypeBytes(d.dtype);
   const int64_t fit = d.target.l2_bytes * 3 / 4 / row_bytes;
@@ -310,14 +310,14 @@ void Planner::ChooseRowBlock(int64_t depth) {
   d.row_blocks = Dim::CeilDiv(d.rows, d.row_block);
 }
 
-Dim Planner::ScratchOfPackedA() const {
+Dim ContractionPlanner::ScratchOfPackedA() const {
   const ContractionDetail& d = *detail_;
   if (d.a.k_contiguous) return d.k_blocks * (d.row_block * d.a_row_stride);
   return d.depth * (d.row_block / d.tile_rows * RoundUp(d.tile_rows, d.lanes));
 }
 
 // --- AMX ---
-void Planner::PlanAmx() {
+void ContractionPlanner::PlanAmx() {
   if (!TakesAmx(*detail_)) return;
   const std::shared_ptr<ContractionDetail> of_vectors = detail_;
   const Dim scratch_of_vectors = plan_.scratch_bytes;
@@ -339,14 +339,14 @@ void Planner::PlanAmx() {
   detail_ = of_vectors;
 }
 
-void Planner::Need(const DotProduct* form) {
+void ContractionPlanner::Need(const DotProduct* form) {
   if (form == nullptr) return;
   plan_.features += plan_.features.empty() ? "" : ",";
   plan_.features += form->features;
 }
 
 // --- Scratch, parallel range ---
-void Planner::Finish(const Dim& a_elements, const Dim& b_elements) {
+void ContractionPlanner::Finish(const Dim& a_elements, const Dim& b_elements) {
   ContractionDetail& d = *detail_;
   const int64_t bytes = DTypeBytes(d.dtype);
   Dim offset = 0;
@@ -382,7 +382,7 @@ void Planner::Finish(const Dim& a_elements, const Dim& b_elements) {
   plan_.grain = Dim::Max(1, Dim::CeilDiv(kTaskWork, work));
 }
 
-bool Planner::TakesRegisters() const {
+bool ContractionPlanner::TakesRegisters() const {
   return EpilogueCost(spec_, detail_->contraction) <= kMostRegisterCost;
 }
 
@@ -444,7 +444,7 @@ std::optional<ContractionPlan> PlanContraction(const KernelSpec& spec,
                                                const ContractionTarget& target) {
   if (auto attention = PlanAttention(spec, target)) return attention;
   if (auto winograd = PlanWinograd(spec, target)) return winograd;
-  return Planner(spec, target).Plan();
+  return ContractionPlanner(spec, target).Plan();
 }
 
 }  // namespace relayvm::codegen

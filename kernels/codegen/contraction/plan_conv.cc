@@ -28,7 +28,7 @@ int64_t PackedOutputs(const std::string& outer, const std::string& layout,
 
 }  // namespace
 
-bool Planner::PlanConv() {
+bool ContractionPlanner::PlanConv() {
   ContractionDetail& d = *detail_;
   Convolution c;
   if (!ReadConvolution(c)) return false;
@@ -50,7 +50,7 @@ bool Planner::PlanConv() {
 
 // --- Reading ---
 
-bool Planner::ReadConvolution(Convolution& c) {
+bool ContractionPlanner::ReadConvolution(Convolution& c) {
   const te::TensorNode& t = *detail_->contraction;
   if (!t.conv) return false;
   const ConvForm& form = *t.conv;
@@ -75,7 +75,7 @@ bool Planner::ReadConvolution(Convolution& c) {
   return ReadKernel(c) && ReadSum(c) && LayoutsAgree(t, product_, c.channel_at) && ReadPixels();
 }
 
-bool Planner::ReadKernel(Convolution& c) {
+bool ContractionPlanner::ReadKernel(Convolution& c) {
   const te::TensorNode& t = *detail_->contraction;
   const ConvForm& form = *t.conv;
   PixelOperand& p = detail_->pixels;
@@ -109,7 +109,7 @@ bool Planner::ReadKernel(Convolution& c) {
   return p.taps() <= kMostTaps;
 }
 
-bool Planner::ReadSum(Convolution& c) {
+bool ContractionPlanner::ReadSum(Convolution& c) {
   PixelOperand& p = detail_->pixels;
   // In the order of the layout: the taps and, unless a group has one, the input channel.
   c.taps = product_.reduce->axes;
@@ -128,7 +128,7 @@ bool Planner::ReadSum(Convolution& c) {
   return true;
 }
 
-bool Planner::ReadPixels() {
+bool ContractionPlanner::ReadPixels() {
   PixelOperand& p = detail_->pixels;
   const Expr* load = &product_.data;
   while ((*load)->kind == ExprKind::kSelect || (*load)->kind == ExprKind::kCast) {
@@ -141,7 +141,7 @@ bool Planner::ReadPixels() {
   return true;
 }
 
-void Planner::SetSizes(const Convolution& c) {
+void ContractionPlanner::SetSizes(const Convolution& c) {
   ContractionDetail& d = *detail_;
   const PixelOperand& p = d.pixels;
   const Dim& images = d.contraction->shape[0];
@@ -163,8 +163,8 @@ void Planner::SetSizes(const Convolution& c) {
 
 // --- Weights ---
 
-Expr Planner::WeightOf(const Convolution& c, const Expr& group, const Expr& out,
-                       const Expr& k) const {
+Expr ContractionPlanner::WeightOf(const Convolution& c, const Expr& group, const Expr& out,
+                                  const Expr& k) const {
   const PixelOperand& p = detail_->pixels;
   Substitution to;
   to.Add(detail_->contraction->axes[c.channel_at], Times(group, c.group_outputs) + out);
@@ -177,7 +177,7 @@ Expr Planner::WeightOf(const Convolution& c, const Expr& group, const Expr& out,
   return te::Cast(to.Apply(product_.weight), detail_->dtype);
 }
 
-bool Planner::PlanWeights(Convolution& c) {
+bool ContractionPlanner::PlanWeights(Convolution& c) {
   ContractionDetail& d = *detail_;
   const PixelOperand& p = d.pixels;
   const Tensor& weight = d.contraction->hint_inputs[1];
@@ -204,7 +204,7 @@ bool Planner::PlanWeights(Convolution& c) {
   return !p.bytes || (p.plain && c.load && c.channel && (c.is_usual || c.packed_rows > 0));
 }
 
-void Planner::PlanPackedPanels(const Convolution& c) {
+void ContractionPlanner::PlanPackedPanels(const Convolution& c) {
   ContractionDetail& d = *detail_;
   const int64_t width = c.packed_columns;
   MatrixOperand& w = Weights();
@@ -226,7 +226,7 @@ void Planner::PlanPackedPanels(const Convolution& c) {
 
 // --- Tiles of packed pixels ---
 
-bool Planner::TileConv(const Convolution& c) {
+bool ContractionPlanner::TileConv(const Convolution& c) {
   ContractionDetail& d = *detail_;
   const PixelOperand& p = d.pixels;
   MatrixOperand& w = Weights();
@@ -268,7 +268,7 @@ bool Planner::TileConv(const Convolution& c) {
   return true;
 }
 
-void Planner::UsePackedRows(const Convolution& c) {
+void ContractionPlanner::UsePackedRows(const Convolution& c) {
   ContractionDetail& d = *detail_;
   const int64_t rows = c.packed_rows;
   if (!c.load || rows == 0 || c.group_outputs % rows != 0 || rows > d.tile_rows ||
@@ -286,7 +286,7 @@ void Planner::UsePackedRows(const Convolution& c) {
   d.a_k_stride = rows;
 }
 
-void Planner::FlattenPixels() {
+void ContractionPlanner::FlattenPixels() {
   PixelOperand& p = detail_->pixels;
   if (!p.plain || p.taps() != 1) return;
   for (size_t s = 0; s < p.spatial(); ++s) {
@@ -300,7 +300,7 @@ void Planner::FlattenPixels() {
 
 // --- One window for an image ---
 
-bool Planner::CoversWholeInput() const {
+bool ContractionPlanner::CoversWholeInput() const {
   const PixelOperand& p = detail_->pixels;
   if (p.groups != 1) return false;
   for (size_t s = 0; s < p.spatial(); ++s) {
@@ -312,7 +312,7 @@ bool Planner::CoversWholeInput() const {
   return true;
 }
 
-void Planner::PlanConvAsMatrix(const Convolution& c) {
+void ContractionPlanner::PlanConvAsMatrix(const Convolution& c) {
   ContractionDetail& d = *detail_;
   const PixelOperand& p = d.pixels;
   const te::TensorNode& t = *d.contraction;
@@ -347,7 +347,7 @@ void Planner::PlanConvAsMatrix(const Convolution& c) {
 
 // --- Direct ones ---
 
-bool Planner::DirectIsBetter(int64_t group_outputs) const {
+bool ContractionPlanner::DirectIsBetter(int64_t group_outputs) const {
   constexpr int64_t kFewOutputs = 4;     // whatever else holds
   constexpr int64_t kMostOutputs = 16;   // sums of one vector each
   constexpr int64_t kMostChannels = 64;  // of windows of one pixel, which nothing packs
@@ -366,7 +366,7 @@ bool Planner::DirectIsBetter(int64_t group_outputs) const {
   return width.value() * 5 >= RoundUp(width.value(), lanes) * 4;
 }
 
-void Planner::PlanDirect(const Convolution& c) {
+void ContractionPlanner::PlanDirect(const Convolution& c) {
   ContractionDetail& d = *detail_;
   const PixelOperand& p = d.pixels;
   MatrixOperand& w = Weights();

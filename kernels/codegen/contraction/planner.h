@@ -13,9 +13,9 @@
 
 namespace relayvm::codegen {
 
-class Planner {
+class ContractionPlanner {
  public:
-  Planner(const KernelSpec& spec, const ContractionTarget& target);
+  ContractionPlanner(const KernelSpec& spec, const ContractionTarget& target);
   std::optional<ContractionPlan> Plan();
 
  private:
