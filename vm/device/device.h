@@ -70,7 +70,8 @@ class DeviceQueue {
 class DeviceImage {
  public:
   virtual ~DeviceImage() = default;
-  // A kernel by its name, and its entry where the program has an image; null: there is none.
+  // A kernel by its name, and its entry where the program has an image; null: there is none. What
+  // the program says of its buffers is trusted, as native code is (LoadOptions::allow_images).
   virtual const void* Find(std::string_view name, uint64_t entry) const = 0;
 };
 

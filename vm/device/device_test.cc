@@ -344,6 +344,15 @@ TEST_CASE("devices: a runtime without them refuses the program by name") {
              "needs kernel 'add', which device 'fenced' has not");
 }
 
+TEST_CASE("devices: a program that is not trusted has no kernels there") {
+  LoadOptions load;
+  load.kernels = kKernels;
+  load.allow_images = false;
+  const auto refused = Executable::FromProgram(*Assemble(OnDevice(kThereAndBack)), load);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(Contains(refused.status().message(), "allow_images"));
+}
+
 TEST_CASE("devices: files state the minor version that has them, and texts come back") {
   Result<Program> program = Assemble(OnDevice(kThereAndBack));
   REQUIRE(program.ok());

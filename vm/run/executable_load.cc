@@ -204,14 +204,14 @@ Result<std::shared_ptr<const Executable>> Executable::Link(Program program,
 }
 
 Status Executable::LinkKernels(const LoadOptions& options) {
-  bool compiled = std::any_of(program_->kernels.begin(), program_->kernels.end(),
-                              [](const KernelInfo& k) { return !k.builtin && k.device == 0; });
-  if (compiled) {
-    if (!options.allow_images) {
-      return {StatusCode::kUnsupported,
-              "the program has kernels of native code, which it is loaded without "
-              "(LoadOptions::allow_images)"};
-    }
+  const auto is_native = [](const KernelInfo& k) { return !k.builtin || k.device != 0; };
+  if (!options.allow_images && std::ranges::any_of(program_->kernels, is_native)) {
+    return {StatusCode::kUnsupported,
+            "the program has kernels of native code, which it is loaded without "
+            "(LoadOptions::allow_images)"};
+  }
+  if (std::ranges::any_of(program_->kernels,
+                          [](const KernelInfo& k) { return !k.builtin && k.device == 0; })) {
     // The verifier has seen that there is one, and that the host's are the first.
     const auto of_host = std::ranges::count(program_->images, 0, &ImageInfo::device);
     RELAYVM_ASSIGN_OR_RETURN(
