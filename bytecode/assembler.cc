@@ -23,7 +23,7 @@ namespace relayvm {
 namespace {
 
 using assembler::Device, assembler::ParseDTypeWord, assembler::Size, assembler::StaticType,
-    assembler::Type;
+    assembler::Type, assembler::Types;
 
 using Bytes = std::vector<uint8_t>;
 

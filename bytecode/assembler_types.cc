@@ -30,7 +30,6 @@ void StaticType(TextCursor* in, DType* dtype, std::vector<int64_t>* dims, uint8_
 
 namespace {
 
-std::vector<ValueType> Types(TextCursor* in, int depth);
 void SizeProduct(TextCursor* in, SizeFormula* to, int depth);
 void SizeFactor(TextCursor* in, SizeFormula* to, int depth);
 
@@ -71,8 +70,6 @@ ValueType Type(TextCursor* in, int depth) {
   return type;
 }
 
-namespace {
-
 std::vector<ValueType> Types(TextCursor* in, int depth) {
   std::vector<ValueType> types;
   in->Expect('(');
@@ -82,8 +79,6 @@ std::vector<ValueType> Types(TextCursor* in, int depth) {
   }
   return types;
 }
-
-}  // namespace
 
 void Size(TextCursor* in, SizeFormula* to, int depth) {
   SizeProduct(in, to, depth);

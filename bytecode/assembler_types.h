@@ -17,6 +17,7 @@ uint8_t Device(TextCursor* in);  // "@1" where it is not the host
 void StaticType(TextCursor* in, DType* dtype, std::vector<int64_t>* dims,
                 uint8_t* device = nullptr);
 ValueType Type(TextCursor* in, int depth);
+std::vector<ValueType> Types(TextCursor* in, int depth);  // "(...)"
 // A sum of products: "s0*8 + floordiv(s1, 2)".
 void Size(TextCursor* in, SizeFormula* to, int depth);
 

@@ -28,11 +28,11 @@ double NominalBytes(const TensorType& t) {
   return size;
 }
 
-using Member = LayoutMember;
-using Tensor = LayoutTensor;
-using Graph = LayoutGraph;
-
 class LayoutPlanner {
+  using Member = LayoutMember;
+  using Tensor = LayoutTensor;
+  using Graph = LayoutGraph;
+
  public:
   LayoutPlanner(const Module& m, ValueFlow& flow, const LayoutChoices& named,
                 const codegen::ContractionTarget* target)
