@@ -21,6 +21,7 @@ constexpr std::string_view kText =
 // A value that the option takes.
 std::string ValueFor(const PassOption& option) {
   if (option.form == "N") return option.initial;
+  if (option.form == "NAME") return "npu:0";
   return option.form.empty() ? option.values[0] : "nn.conv2d=NHWC:default";
 }
 
@@ -86,7 +87,7 @@ TEST_CASE("each option that a pass declares is taken, and a wrong value refused,
   CHECK(CompileModel(ModelSource::Text(kText), misspelt)
             .status()
             .message()
-            .starts_with("no pass has an option wieghts; did you mean weights? there are exact,"));
+            .starts_with("no pass has an option wieghts; did you mean weights? there are device,"));
 }
 
 TEST_CASE("an option of a library's pass is one of the compiler's, once the library is named") {

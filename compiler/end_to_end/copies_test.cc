@@ -378,7 +378,8 @@ TEST_CASE("networks leave no kernel that only moves elements") {
   std::mt19937 random(7);
   for (const Case& c : cases) {
     CAPTURE(std::string(c.what));
-    const Compiled compiled = Compile(c.text);
+    // As written: another layout may be worth kernels that make it.
+    const Compiled compiled = Compile(c.text, 3, {"ConvertLayout"});
     for (const auto& kernel : compiled.program.kernels) {
       CAPTURE(kernel.name);
       CHECK(!OnlyMoves(kernel.name));

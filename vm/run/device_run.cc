@@ -194,7 +194,7 @@ StatusCode DeviceRun::Wait(InterpreterContext& context, uint8_t device, bool end
     to->done.store(call, std::memory_order_release);
     wait->Wake(call);
   };
-  static_assert(sizeof(tell) <= 2 * sizeof(void*));
+  static_assert(sizeof(tell) <= 2 * sizeof(uint64_t));
   place.queue->Notify(tell);
   context.ends = ends;
   while (place.done.load(std::memory_order_acquire) != call) {
