@@ -293,4 +293,5 @@ class TracedValue:
     summary: str
 
 def create_executor(kind: str = "vm", mod: Module | _Path | None = None, params: Mapping[str, Any] | _Path | None = None,
-                    target: str | None = None, *, device: Any = None, **options: Unpack[_BuildOptions]) -> Any: ...
+                    target: str | None = None, *, device: Any = None, runtime: Runtime | None = None,
+                    **options: Unpack[_BuildOptions]) -> Any: ...

@@ -342,8 +342,11 @@ PYBIND11_MODULE(_native, m) {
              return py::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size());
            })
       .def("graph", [](const PyCompiled& p) { return MakeGraph(p.model); })
-      .def("native", [](const PyCompiled& p,
-                        const std::string& function) { return MakeNative(p.model, function); })
+      .def(
+          "native",
+          [](const PyCompiled& p, const std::string& function, std::shared_ptr<PyRuntime> runtime) {
+            return MakeNative(p.model, function, std::move(runtime));
+          })
       .def("bytecode", [](const PyCompiled& p) { return p.model.Bytecode(); })
       .def("kernels",
            [](const PyCompiled& p) {

@@ -7,6 +7,7 @@
 #include "compiler/graph/build_graph.h"
 #include "tools/python/src/errors.h"
 #include "tools/python/src/graph.h"
+#include "tools/python/src/runtime.h"
 #include "tools/python/src/without_gil.h"
 #include "vm/graph/format/graph_files.h"
 #include "vm/graph/graph_folder.h"
@@ -30,8 +31,10 @@ void Save(const CompiledGraph& g, const std::string& folder) {
   ThrowIfError(saved);
 }
 
-PyGraph Load(const CompiledGraph& g, uint32_t num_threads) {
+PyGraph Load(const CompiledGraph& g, uint32_t num_threads,
+             const std::shared_ptr<PyRuntime>& runtime) {
   GraphOptions options;
+  if (runtime != nullptr) options.runtime = runtime->runtime();
   options.num_threads = num_threads;
   return {DestroyedWithoutGil(
       ValueOrThrow(GraphModule::Create(ValueOrThrow(graph::LinkGraph(*g.program)), options)))};

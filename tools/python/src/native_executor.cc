@@ -31,6 +31,7 @@ struct NativeFunction {
   std::shared_ptr<vm::NativeProgram> program;
   std::shared_ptr<const Executable> tables;  // for results
   uint32_t index;                            // of the export
+  std::shared_ptr<PyRuntime> runtime;        // or null
   const ExportInfo& info() const { return program->program().exports[index]; }
   const FunctionSignature& signature() const {
     return *tables->info().FindFunction(info().name).value();
@@ -112,6 +113,7 @@ Result<std::shared_ptr<vm::NativeProgram>> CompileNative(const CompiledModel& mo
 py::object Run(const NativeFunction& self, const py::tuple& args, const py::dict& kwargs) {
   const std::vector<Value> inputs = InputsOf(self.program->program(), self.info(), args, kwargs);
   vm::NativeOptions options;
+  if (self.runtime != nullptr) options.runtime = self.runtime->runtime();
   uint32_t stopped = 0;
   if (self.program->has_heap()) options.stop = &stopped;
   Value result = Interruptible<Value>([&](const std::stop_token& stop) {
@@ -124,13 +126,15 @@ py::object Run(const NativeFunction& self, const py::tuple& args, const py::dict
 
 }  // namespace
 
-py::object MakeNative(const CompiledModel& model, const std::string& function) {
+py::object MakeNative(const CompiledModel& model, const std::string& function,
+                      std::shared_ptr<PyRuntime> runtime) {
   const auto program = Interruptible<std::shared_ptr<vm::NativeProgram>>(
       [&](const std::stop_token& stop) { return CompileNative(model, stop); });
   const auto tables = ValueOrThrow(model.Load());
   const std::vector<ExportInfo>& exports = program->program().exports;
   for (uint32_t i = 0; i < exports.size(); ++i) {
-    if (exports[i].name == function) return py::cast(NativeFunction{program, tables, i});
+    if (exports[i].name == function)
+      return py::cast(NativeFunction{program, tables, i, std::move(runtime)});
   }
   Throw({StatusCode::kNotFound, fmt::format("there is no function @{}", function)});
 }

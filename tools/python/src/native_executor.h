@@ -3,9 +3,11 @@
 
 #include <pybind11/pybind11.h>
 
+#include <memory>
 #include <string>
 
 #include "compiler/api/compiler.h"
+#include "tools/python/src/runtime.h"
 
 namespace relayvm::python {
 
@@ -13,6 +15,8 @@ namespace relayvm::python {
 void AddNativeExecutor(pybind11::module_& m);
 
 // A NativeFunction of an export of what was compiled.
-pybind11::object MakeNative(const CompiledModel& model, const std::string& function);
+// Runs take the threads and the memory of `runtime`; null: of one of the program's own.
+pybind11::object MakeNative(const CompiledModel& model, const std::string& function,
+                            std::shared_ptr<PyRuntime> runtime);
 
 }  // namespace relayvm::python

@@ -469,3 +469,19 @@ def @main(%y: Tensor[({next_n}, 4), float32], %x: (Tensor[({n}, 4), float32], Te
         with pytest.raises(rvm.InvalidArgument) as e:
             call(*sizes)
         assert message in str(e.value)
+
+
+@pytest.mark.parametrize("kind", ["vm", "graph", "aot"])
+def test_executors_run_on_a_runtime(kind):
+    text = DENSE.replace("(?,", "(2,")
+    runtime = rvm.Runtime(num_threads=2)
+    run = rvm.create_executor(kind, rvm.parse(text), {"w": W}, runtime=runtime).evaluate()
+    before = runtime.stats()
+    for _ in range(3):
+        run(X)
+    after = runtime.stats()
+    assert after["ended"]["ok"] == before["ended"]["ok"] + 3
+    assert after["workspaces"] >= 1
+    small = rvm.Runtime(memory_limit=1)
+    with pytest.raises(rvm.ResourceExhausted):
+        rvm.create_executor(kind, rvm.parse(text), {"w": W}, runtime=small).evaluate()(X)

@@ -31,8 +31,8 @@ class _Executor:
 
     _overridable = None  # of an ONNX model, as `from_onnx` takes it
 
-    def __init__(self, mod, params, target, **options):
-        self._mod = _as_module(mod, overridable=self._overridable)
+    def __init__(self, mod, params, target, *, runtime=None, **options):
+        self._mod, self._runtime = _as_module(mod, overridable=self._overridable), runtime
         self._params = load_params(params) if isinstance(params, (str, os.PathLike)) else dict(params or {})
         self._target, self._options = target, options
 
@@ -55,7 +55,7 @@ class _Executor:
 
 class _VmExecutor(_Executor):
     def _function(self, mod, entry):
-        model = compile(mod, self._target, entry=entry, **self._options).load()
+        model = compile(mod, self._target, entry=entry, **self._options).load(runtime=self._runtime)
         return model._function(entry)
 
 
@@ -106,7 +106,7 @@ class _AotExecutor(_Executor):
 
     def _function(self, mod, entry):
         exe = compile(mod, self._target, entry=entry, **self._options)
-        return _Function(exe._native.native(entry))
+        return _Function(exe._native.native(entry, self._runtime and self._runtime._native))
 
 
 class _GraphExecutor(_Executor):
@@ -119,7 +119,7 @@ class _GraphExecutor(_Executor):
     def _function(self, mod, entry):
         from .graph import CompiledGraphModule  # which loads the executor
         exe = compile(mod, self._target, entry=entry, executor="graph", **self._options)
-        return CompiledGraphModule(exe._native.graph(), self._num_threads)
+        return CompiledGraphModule(exe._native.graph(), self._num_threads, self._runtime and self._runtime._native)
 
 
 _EXECUTORS = {
@@ -130,7 +130,7 @@ _EXECUTORS = {
 }
 
 
-def create_executor(kind="vm", mod=None, params=None, target=None, *, device=None, **options):
+def create_executor(kind="vm", mod=None, params=None, target=None, *, device=None, runtime=None, **options):
     """An executor of a `Module` (or of Relay text, or a file): `create_executor(kind, mod).evaluate()(x)`.
 
     kind: "vm": compiled to bytecode and kernels, runs everything; options are those of `compile`. "debug":
@@ -138,11 +138,14 @@ def create_executor(kind="vm", mod=None, params=None, target=None, *, device=Non
     inside (`TracedValue`), in the order of the run. "graph": for static programs without control flow, else Unsupported
     says what is in the way; all memory planned before; evaluate() gives a `GraphModule`, which has save(folder) too;
     options: num_threads, and those of `compile`. "aot": native code of the whole program, control flow too, as
-    relayc --executor aot makes it, linked and loaded here; on one thread; options are those of `compile`. params: weights by name, or a file for `load_params`.
+    relayc --executor aot makes it, linked and loaded here; options are those of `compile`. runtime: but of
+    "debug", the `Runtime` whose threads and memory runs take, and which counts them. params: weights by name, or a file for `load_params`.
     target: as of `compile`. device: as TVM has it; there is the processor alone.
     """
     if kind not in _EXECUTORS:
         raise ValueError(f"there is no executor {kind!r}; executors: {', '.join(sorted(_EXECUTORS))}")
     if mod is None:
         raise TypeError("create_executor: which module? give mod=")
+    if runtime is not None:
+        options["runtime"] = runtime
     return _EXECUTORS[kind](mod, params, target, **options)

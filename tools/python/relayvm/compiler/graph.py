@@ -7,8 +7,8 @@ from ..graph import GraphModule
 class CompiledGraphModule(GraphModule):
     """A `GraphModule` that was compiled here, and can be saved."""
 
-    def __init__(self, compiled, num_threads):
-        super().__init__(compiled.load(num_threads))
+    def __init__(self, compiled, num_threads, runtime):
+        super().__init__(compiled.load(num_threads, runtime))
         self._compiled = compiled
 
     def save(self, folder):
