@@ -171,7 +171,7 @@ struct ConstantInfo {
   // from a compiler.
   SharedBytes data;
   std::shared_ptr<const RecipeInfo> recipe = nullptr;  // or null
-  uint8_t device = 0;  // where kernels and registers have it
+  uint8_t device = 0;                                  // where kernels and registers have it
 };
 
 // What a file holds of it.

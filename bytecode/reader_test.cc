@@ -69,8 +69,7 @@ FileHeader HeaderOf(const Bytes& file) {
 
 // Changes the header and makes the checksum right again, so that what lies behind the checksum is
 // tested.
-void Reseal(
-    Bytes* file, const std::function<void(FileHeader*)>& change = [](FileHeader*) {}) {
+void Reseal(Bytes* file, const std::function<void(FileHeader*)>& change = [](FileHeader*) {}) {
   FileHeader header = HeaderOf(*file);
   change(&header);
   header.checksum = 0;

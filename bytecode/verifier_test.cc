@@ -150,7 +150,8 @@ TEST_CASE("verifier: units that are refused") {
       {{op(Opcode::kKernels), 9}, "kernels: expected 2 to 8 calls, found 9 (main+0x0)"},
       {{op(Opcode::kKernels), 0xffff}, "kernels: expected 2 to 8 calls, found -1 (main+0x0)"},
       {{op(Opcode::kKernels), 2, op(Opcode::kMoveI), 0, 0},
-       "mov.i: expected a call of a host's kernel, as the instruction 'kernels' before says (main+0x2)"},
+       "mov.i: expected a call of a host's kernel, as the instruction 'kernels' before says "
+       "(main+0x2)"},
       {{op(Opcode::kJump), 0xffff, 0xffff}, "jump: jump by -1 leaves the function (main+0x0)"},
       {{op(Opcode::kJump), 0, 0x7fff}, "jump: jump by 2147418112 leaves the function (main+0x0)"},
       {{op(Opcode::kJump), 1, 0}, "jump to 0x1, inside an instruction (main+0x0)"},

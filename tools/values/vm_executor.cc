@@ -61,9 +61,8 @@ Result<std::unique_ptr<Executor>> MakeVmExecutor(std::shared_ptr<const Executabl
   }
   RELAYVM_ASSIGN_OR_RETURN(
       std::shared_ptr<Runtime> runtime,
-      Runtime::Create({.num_threads = flags.threads,
-                       .devices = flags.devices,
-                       .trace = profiler.get()}));
+      Runtime::Create(
+          {.num_threads = flags.threads, .devices = flags.devices, .trace = profiler.get()}));
   InvocationOptions options;
   options.memory_limit = flags.memory_limit;
   options.stack_limit = flags.stack_limit;

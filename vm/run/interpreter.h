@@ -52,7 +52,7 @@ struct InterpreterContext : KernelResources, Interrupts {
   uint64_t waiting_call = 0;      // the one that yields in order to wait, until wait_time; 0: none
   int64_t wait_time = INT64_MAX;  // steady clock, nanoseconds
   uint64_t invocation_id = 0;
-  uint64_t tag = 0;  // InvocationOptions::tag
+  uint64_t tag = 0;       // InvocationOptions::tag
   uint64_t sampling = 0;  // a state of random numbers
   void* host_context = nullptr;
 
@@ -69,7 +69,9 @@ struct InterpreterContext : KernelResources, Interrupts {
   // Where tensors of the result are made; null: in the heap.
   const OutputPlaces* places = nullptr;
 
-  TracedRun traced_run(const Executable& executable) const { return {invocation_id, &executable, tag}; }
+  TracedRun traced_run(const Executable& executable) const {
+    return {invocation_id, &executable, tag};
+  }
 };
 
 // kOk to go on, else kCancelled or kDeadlineExceeded. `may_yield`: on the invocation's fiber, which

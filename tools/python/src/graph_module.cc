@@ -12,8 +12,8 @@
 
 #include "tools/python/src/errors.h"
 #include "tools/python/src/graph.h"
-#include "tools/python/src/program.h"
 #include "tools/python/src/numbers.h"
+#include "tools/python/src/program.h"
 #include "tools/python/src/session.h"
 #include "tools/python/src/values.h"
 #include "tools/python/src/without_gil.h"
