@@ -20,6 +20,7 @@ namespace relayvm::codegen {
 
 class Builder;
 class Ops;
+class Reducer;
 
 // One axis whose value is base, base + 1, ... base + lanes - 1 across the lanes of a vector. With
 // `mask` (a vector of i1), lanes that are off are neither loaded nor trusted; at least one is on.
@@ -139,6 +140,13 @@ class Emitter {
   llvm::Value* ReduceScalar(const Node* n);
   llvm::Value* ReduceVector(const Node* n);
   llvm::Value* ReduceAlongVector(const Node* n, const te::AxisNode* axis);
+  struct AlongVector;
+  std::vector<llvm::Value*> LineAlongVector(AlongVector& r, llvm::Value* work,
+                                            std::vector<llvm::Value*> state);
+  void StepAlongVector(AlongVector& r, std::vector<llvm::Value*>& carried, size_t first,
+                       llvm::Value* base, llvm::Value* mask);
+  std::vector<llvm::Value*> VectorStep(Reducer& reducer, const Node* n, const Node* position,
+                                       const std::vector<llvm::Value*>& state, llvm::Value* mask);
   const te::AxisNode* VectorReduceAxis(const Node* n);
   std::vector<llvm::Value*> ReduceLoops(
       const Node* n, const std::vector<const te::AxisNode*>& axes, size_t level,

@@ -8,7 +8,7 @@
 #include <llvm/IR/IRBuilder.h>
 
 #include <algorithm>
-#include <cassert>
+#include <iterator>
 
 #include "kernels/codegen/contraction/ir.h"
 #include "kernels/codegen/emitter.h"
@@ -115,20 +115,10 @@ Value* Emitter::ReduceVector(const Node* n) {
   const Node* position = reducer.is_arg() ? PositionOf(graph_, n) : nullptr;
   Value* work = EmitWork(n->operands[0]);
   const std::vector<const te::AxisNode*> axes = reducer.is_arg() ? n->axes : AxesOfMasksFirst(n);
-  auto state = ReduceLoops(
-      n, axes, 0, reducer.Identity(vector_.lanes), work, [&](const std::vector<Value*>& s) {
-        const Node* body = n->operands[0];
-        bool fuse = n->reduce == ReduceKind::kSum && body->kind == NodeKind::kBinary &&
-                    body->binary == BinaryOp::kMultiply &&
-                    (body->dtype == DType::kFloat32 || body->dtype == DType::kFloat64);
-        if (fuse) {
-          Value* x = Vector(body->operands[0]);
-          return ReduceState{Accumulate(b_, x, Vector(body->operands[1]), s[0])};
-        }
-        Value* x = Vector(body);
-        return reducer.Step(s, x, position != nullptr ? Vector(position) : nullptr, nullptr);
-      });
-  return reducer.Finish(state);
+  return reducer.Finish(ReduceLoops(n, axes, 0, reducer.Identity(vector_.lanes), work,
+                                    [&](const std::vector<Value*>& state) {
+                                      return VectorStep(reducer, n, position, state, nullptr);
+                                    }));
 }
 
 // The reduce axis along which every load of the body is contiguous or the same; null when there is
@@ -197,115 +187,128 @@ Value* Emitter::ReduceScalar(const Node* n) {
   return result;
 }
 
-Value* Emitter::ReduceAlongVector(const Node* n, const te::AxisNode* axis) {
-  Reducer reducer(n, *ops_, b_);
-  const Node* body = n->operands[0];
-  const Node* position = reducer.is_arg() ? PositionOf(graph_, n) : nullptr;
-  unsigned lanes = LanesFor(body);
-  bool is_const = axis->extent.is_const();
-  while (is_const && lanes > 2 && static_cast<int64_t>(lanes) > axis->extent.value()) lanes /= 2;
-  bool masks = b_.machine().masks;
+// A scalar reduction by vectors along one of its axes: `ways` states of `lanes` lanes, and without
+// masks a scalar one for the elements that fill no vector.
+struct Emitter::AlongVector {
+  const Node* n;
+  const te::AxisNode* axis;
+  Reducer reducer;
+  const Node* position;  // of arg reductions, else null
+  unsigned lanes, ways;
+  bool masks;
 
+  const Node* body() const { return n->operands[0]; }
+  size_t scalar_state() const { return ways * reducer.width(); }  // where it begins
+  // `width` values from `first` on; to the end where it is 0.
+  static ReduceState Part(const std::vector<Value*>& carried, size_t first, size_t width = 0) {
+    const auto begin = carried.begin() + static_cast<ptrdiff_t>(first);
+    return {begin, width == 0 ? carried.end() : begin + static_cast<ptrdiff_t>(width)};
+  }
+  static void Put(const ReduceState& state, std::vector<Value*>& carried, size_t first) {
+    std::ranges::copy(state, carried.begin() + static_cast<ptrdiff_t>(first));
+  }
+};
+
+// The state after the vector of elements at the vector position; see Reducer::Step.
+ReduceState Emitter::VectorStep(Reducer& reducer, const Node* n, const Node* position,
+                                const ReduceState& state, Value* mask) {
+  const Node* body = n->operands[0];
+  const bool fuses = n->reduce == ReduceKind::kSum && body->kind == NodeKind::kBinary &&
+                     body->binary == BinaryOp::kMultiply &&
+                     (body->dtype == DType::kFloat32 || body->dtype == DType::kFloat64);
+  Value* x = Vector(fuses ? body->operands[0] : body);
+  if (!fuses) return reducer.Step(state, x, position ? Vector(position) : nullptr, mask);
+  Value* next = Accumulate(b_, x, Vector(body->operands[1]), state[0]);
+  return {mask == nullptr ? next : b_.CreateSelect(mask, next, state[0])};
+}
+
+// One step on the state in carried[first...], of the vector that begins at `base` of the axis.
+void Emitter::StepAlongVector(AlongVector& r, std::vector<Value*>& carried, size_t first,
+                              Value* base, Value* mask) {
+  OpenScope();
+  vector_ = {r.axis, base, r.lanes, mask};
+  varies_.clear();
+  const ReduceState state = AlongVector::Part(carried, first, r.reducer.width());
+  AlongVector::Put(VectorStep(r.reducer, r.n, r.position, state, mask), carried, first);
+  vector_ = {};
+  CloseScope();
+  // Values of this vector position must not be found by the next one.
+  for (Values& scope : scopes_) scope.vector.clear();
+}
+
+// All elements of the axis: `ways` vectors a turn, then single ones, then what fills none.
+std::vector<Value*> Emitter::LineAlongVector(AlongVector& r, Value* work,
+                                             std::vector<Value*> state) {
+  OpenScope();
+  Value* extent = EmitDim(r.axis->extent);
+  Value* done = I64(b_, 0);
+  for (unsigned width = r.ways; width >= 1; width = width > 1 ? 1 : 0) {
+    Value* end = b_.CreateAnd(extent, b_.getInt64(~(uint64_t{width} * r.lanes - 1)));
+    state = ForPolled(b_, done, end, width * r.lanes, WorkOf(b_, work, I64(b_, width)),
+                      r.axis->name, state, [&](Value* i, std::vector<Value*> s) {
+                        for (unsigned w = 0; w < width; ++w) {
+                          StepAlongVector(r, s, w * r.reducer.width(),
+                                          Add(b_, i, int64_t{w} * r.lanes), nullptr);
+                        }
+                        return s;
+                      });
+    done = end;
+  }
+  const auto tail = [&](Value* i, std::vector<Value*> s) {
+    if (r.masks) {
+      StepAlongVector(r, s, 0, i, MaskBelow(b_, b_.CreateSub(extent, i), r.lanes));
+      return s;
+    }
+    OpenScope();
+    BindAxis(r.axis, i);
+    const ReduceState before = AlongVector::Part(s, r.scalar_state());
+    Value* x = Scalar(r.body());
+    Value* position = r.position ? Scalar(r.position) : nullptr;
+    AlongVector::Put(r.reducer.Step(before, x, position, nullptr), s, r.scalar_state());
+    CloseScope();
+    return s;
+  };
+  state = ForCarried(b_, done, extent, r.masks ? r.lanes : 1, r.axis->name, state, tail);
+  CloseScope();
+  return state;
+}
+
+Value* Emitter::ReduceAlongVector(const Node* n, const te::AxisNode* axis) {
+  const Node* body = n->operands[0];
+  Reducer reducer(n, *ops_, b_);
+  unsigned lanes = LanesFor(body);
+  const bool is_const = axis->extent.is_const();
+  while (is_const && lanes > 2 && static_cast<int64_t>(lanes) > axis->extent.value()) lanes /= 2;
   // How many vectors a turn of the main loop takes.
   unsigned ways = body->cost < 24 ? 4 : (body->cost < 80 ? 2 : 1);
   if (reducer.is_arg()) ways = std::min(ways, 2u);
   while (is_const && ways > 1 && int64_t{ways} * lanes > axis->extent.value()) ways /= 2;
+  const Node* position = reducer.is_arg() ? PositionOf(graph_, n) : nullptr;
+  AlongVector r{n, axis, std::move(reducer), position, lanes, ways, b_.machine().masks};
 
-  std::vector<const te::AxisNode*> outer;
-  for (const te::AxisNode* a : n->axes) {
-    if (a != axis) outer.push_back(a);
-  }
-  bool fuse = n->reduce == ReduceKind::kSum && body->kind == NodeKind::kBinary &&
-              body->binary == BinaryOp::kMultiply &&
-              (body->dtype == DType::kFloat32 || body->dtype == DType::kFloat64);
-  // One step on the state in carried[first...].
-  auto step = [&](std::vector<Value*>& carried, size_t first, Value* base, Value* mask) {
-    OpenScope();
-    vector_ = {axis, base, lanes, mask};
-    varies_.clear();
-    ReduceState state(carried.begin() + static_cast<ptrdiff_t>(first),
-                      carried.begin() + static_cast<ptrdiff_t>(first + reducer.width()));
-    if (fuse) {
-      Value* x = Vector(body->operands[0]);
-      Value* next = Accumulate(b_, x, Vector(body->operands[1]), state[0]);
-      state[0] = mask == nullptr ? next : b_.CreateSelect(mask, next, state[0]);
-    } else {
-      Value* x = Vector(body);
-      state = reducer.Step(state, x, position != nullptr ? Vector(position) : nullptr, mask);
-    }
-    std::copy(state.begin(), state.end(), carried.begin() + static_cast<ptrdiff_t>(first));
-    vector_ = {};
-    CloseScope();
-    // Values of this vector position must not be found by the next one.
-    for (Values& scope : scopes_) scope.vector.clear();
-  };
-
+  std::vector<const te::AxisNode*> outer = n->axes;
+  std::erase(outer, axis);
   std::vector<Value*> carried;
-  for (unsigned w = 0; w < ways; ++w) {
-    for (Value* v : reducer.Identity(lanes)) carried.push_back(v);
-  }
-  size_t scalar_state = carried.size();  // where the elements go that fill no vector, without masks
-  if (!masks) {
-    for (Value* v : reducer.Identity(0)) carried.push_back(v);
-  }
+  for (unsigned w = 0; w < ways; ++w)
+    std::ranges::copy(r.reducer.Identity(lanes), std::back_inserter(carried));
+  if (!r.masks) std::ranges::copy(r.reducer.Identity(0), std::back_inserter(carried));
   Value* work = EmitWork(body);
   Value* line = WorkOf(b_, work, EmitDim(axis->extent));
   carried = ReduceLoops(n, outer, 0, carried, line, [&](const std::vector<Value*>& initial) {
-    OpenScope();
-    Value* extent = EmitDim(axis->extent);
-    auto whole = [&](uint64_t unit) { return b_.CreateAnd(extent, b_.getInt64(~(unit - 1))); };
-    std::vector<Value*> state = initial;
-    Value* done = I64(b_, 0);
-    for (unsigned width = ways; width >= 1; width = width > 1 ? 1 : 0) {
-      Value* end = whole(width * lanes);
-      state = ForPolled(b_, done, end, width * lanes, WorkOf(b_, work, I64(b_, width)), axis->name,
-                        state, [&](Value* i, std::vector<Value*> s) {
-                          for (unsigned w = 0; w < width; ++w) {
-                            step(s, w * reducer.width(), Add(b_, i, int64_t{w} * lanes), nullptr);
-                          }
-                          return s;
-                        });
-      done = end;
-    }
-    if (masks) {
-      state = ForCarried(b_, done, extent, lanes, axis->name, state,
-                         [&](Value* i, std::vector<Value*> s) {
-                           step(s, 0, i, MaskBelow(b_, b_.CreateSub(extent, i), lanes));
-                           return s;
-                         });
-    } else {
-      state =
-          ForCarried(b_, done, extent, 1, axis->name, state, [&](Value* i, std::vector<Value*> s) {
-            OpenScope();
-            BindAxis(axis, i);
-            ReduceState tail(s.begin() + static_cast<ptrdiff_t>(scalar_state), s.end());
-            Value* x = Scalar(body);
-            tail = reducer.Step(tail, x, position != nullptr ? Scalar(position) : nullptr, nullptr);
-            std::copy(tail.begin(), tail.end(), s.begin() + static_cast<ptrdiff_t>(scalar_state));
-            CloseScope();
-            return s;
-          });
-    }
-    CloseScope();
-    return state;
+    return LineAlongVector(r, work, initial);
   });
 
   std::vector<ReduceState> parts;
-  for (size_t first = 0; first < scalar_state; first += reducer.width()) {
-    parts.emplace_back(carried.begin() + static_cast<ptrdiff_t>(first),
-                       carried.begin() + static_cast<ptrdiff_t>(first + reducer.width()));
-  }
+  for (unsigned w = 0; w < ways; ++w)
+    parts.push_back(AlongVector::Part(carried, w * r.reducer.width(), r.reducer.width()));
   while (parts.size() > 1) {
-    size_t half = parts.size() / 2;
-    for (size_t i = 0; i < half; ++i) parts[i] = reducer.Combine(parts[i], parts[i + half]);
+    const size_t half = parts.size() / 2;
+    for (size_t i = 0; i < half; ++i) parts[i] = r.reducer.Combine(parts[i], parts[i + half]);
     parts.resize(half);
   }
-  ReduceState result = reducer.Horizontal(parts[0]);
-  if (!masks) {
-    ReduceState tail(carried.begin() + static_cast<ptrdiff_t>(scalar_state), carried.end());
-    result = reducer.Combine(result, tail);
-  }
-  return reducer.Finish(result);
+  ReduceState result = r.reducer.Horizontal(parts[0]);
+  if (!r.masks) result = r.reducer.Combine(result, AlongVector::Part(carried, r.scalar_state()));
+  return r.reducer.Finish(result);
 }
 
 }  // namespace relayvm::codegen

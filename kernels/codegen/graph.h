@@ -131,6 +131,7 @@ class Graph {
   const Node* FromSum(Sum sum);
   bool MergeDivMod(Sum& sum);
   std::optional<Bounds> BoundsOfWrapped(const Node* select);
+  Bounds BoundsOfLinear(const Node* n);
   bool Within(const Node* n, const Dim& extent);  // 0 <= n < extent, proved
   // Whether `other` is true where `condition` is, as far as can be proved.
   static bool Implies(const Node* condition, const Node* other);

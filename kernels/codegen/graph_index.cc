@@ -189,94 +189,103 @@ std::optional<Bounds> Graph::BoundsOfWrapped(const Node* n) {
   return Bounds{Dim(0), Dim::Max(added->dim - Dim(1), *inner.high)};
 }
 
+namespace {
+
+// fn(x, y) where both are known.
+template <typename Fn>
+std::optional<Dim> Both(const std::optional<Dim>& x, const std::optional<Dim>& y, const Fn& fn) {
+  return x && y ? std::optional<Dim>(fn(*x, *y)) : std::nullopt;
+}
+
+Bounds BoundsOfBinary(const Node* n, const Bounds& x, const Bounds& y) {
+  const Node* right = n->operands[1];
+  const Dim& d = right->dim;
+  const bool divides =
+      right->kind == NodeKind::kLinear && right->operands.empty() && NonNegative(d);
+  switch (n->binary) {
+    case BinaryOp::kMin: {
+      const auto high = Both(x.high, y.high, Dim::Min);
+      return {Both(x.low, y.low, Dim::Min), high ? high : (x.high ? x.high : y.high)};
+    }
+    case BinaryOp::kMax: {
+      const auto low = Both(x.low, y.low, Dim::Max);
+      return {low ? low : (x.low ? x.low : y.low), Both(x.high, y.high, Dim::Max)};
+    }
+    case BinaryOp::kFloorDivide: {
+      Bounds b;
+      if (divides && x.low && NonNegative(*x.low)) b.low = Dim(0);
+      if (divides && x.high) b.high = Dim::FloorDiv(*x.high, d);
+      return b;
+    }
+    case BinaryOp::kFloorMod:
+      return divides ? Bounds{Dim(0), d - Dim(1)} : Bounds{};
+    default:
+      return {};
+  }
+}
+
+Bounds BoundsOfDType(DType dtype) {
+  switch (dtype) {
+    case DType::kBool:
+      return {Dim(0), Dim(1)};
+    case DType::kUInt8:
+      return {Dim(0), Dim(255)};
+    case DType::kUInt16:
+      return {Dim(0), Dim(65535)};
+    case DType::kUInt32:
+      return {Dim(0), std::nullopt};
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+Bounds Graph::BoundsOfLinear(const Node* n) {
+  Bounds b{n->dim, n->dim};
+  for (size_t i = 0; i < n->operands.size(); ++i) {
+    Bounds term = BoundsOf(n->operands[i]);
+    const Dim& c = n->coefficients[i];
+    if (NonPositive(c)) {
+      std::swap(term.low, term.high);
+    } else if (!NonNegative(c)) {
+      term = {};
+    }
+    const auto add = [&c](const Dim& sum, const Dim& bound) { return sum + bound * c; };
+    b = {Both(b.low, term.low, add), Both(b.high, term.high, add)};
+  }
+  return b;
+}
+
 Bounds Graph::BoundsOf(const Node* n) {
-  auto found = bounds_.find(n);
-  if (found != bounds_.end()) return found->second;
+  if (const auto found = bounds_.find(n); found != bounds_.end()) return found->second;
   Bounds b;
-  auto both = [](const std::optional<Dim>& x, const std::optional<Dim>& y,
-                 auto fn) -> std::optional<Dim> {
-    if (!x || !y) return std::nullopt;
-    return fn(*x, *y);
-  };
   switch (n->kind) {
     case NodeKind::kAxis:
-      b.low = Dim(0);
-      b.high = n->axis->extent - Dim(1);
+      b = {Dim(0), n->axis->extent - Dim(1)};
       break;
-    case NodeKind::kLinear: {
-      b.low = b.high = n->dim;
-      for (size_t i = 0; i < n->operands.size(); ++i) {
-        Bounds term = BoundsOf(n->operands[i]);
-        const Dim& c = n->coefficients[i];
-        if (NonPositive(c)) {
-          std::swap(term.low, term.high);
-        } else if (!NonNegative(c)) {
-          term = {};
-        }
-        auto add = [&c](const Dim& sum, const Dim& bound) { return sum + bound * c; };
-        b.low = both(b.low, term.low, add);
-        b.high = both(b.high, term.high, add);
-      }
+    case NodeKind::kLinear:
+      b = BoundsOfLinear(n);
       break;
-    }
-    case NodeKind::kChecked: {
+    case NodeKind::kChecked:
       b.low = BoundsOf(n->operands[1]).low;
       if (const Bounds end = BoundsOf(n->operands[2]); end.high) b.high = *end.high - Dim(1);
       break;
-    }
-    case NodeKind::kSelect: {
+    case NodeKind::kSelect:
       if (const auto wrapped = BoundsOfWrapped(n)) {
         b = *wrapped;
-        break;
-      }
-      Bounds x = BoundsOf(n->operands[1]);
-      Bounds y = BoundsOf(n->operands[2]);
-      b.low = both(x.low, y.low, Dim::Min);
-      b.high = both(x.high, y.high, Dim::Max);
-      break;
-    }
-    case NodeKind::kBinary: {
-      if (n->dtype != DType::kInt64) break;
-      Bounds x = BoundsOf(n->operands[0]);
-      Bounds y = BoundsOf(n->operands[1]);
-      bool constant_divisor =
-          n->operands[1]->kind == NodeKind::kLinear && n->operands[1]->operands.empty();
-      const Dim& d = n->operands[1]->dim;
-      switch (n->binary) {
-        case BinaryOp::kMin:
-          b.low = both(x.low, y.low, Dim::Min);
-          b.high = x.high && y.high ? Dim::Min(*x.high, *y.high) : (x.high ? x.high : y.high);
-          break;
-        case BinaryOp::kMax:
-          b.high = both(x.high, y.high, Dim::Max);
-          b.low = x.low && y.low ? Dim::Max(*x.low, *y.low) : (x.low ? x.low : y.low);
-          break;
-        case BinaryOp::kFloorDivide:
-          if (constant_divisor && NonNegative(d)) {
-            if (x.low && NonNegative(*x.low)) b.low = Dim(0);
-            if (x.high) b.high = Dim::FloorDiv(*x.high, d);
-          }
-          break;
-        case BinaryOp::kFloorMod:
-          if (constant_divisor && NonNegative(d)) {
-            b.low = Dim(0);
-            b.high = d - Dim(1);
-          }
-          break;
-        default:
-          break;
+      } else {
+        const Bounds x = BoundsOf(n->operands[1]), y = BoundsOf(n->operands[2]);
+        b = {Both(x.low, y.low, Dim::Min), Both(x.high, y.high, Dim::Max)};
       }
       break;
-    }
-    case NodeKind::kCast: {
-      DType from = n->operands[0]->dtype;
-      if (n->dtype != DType::kInt64) break;
-      if (from == DType::kBool) b = {Dim(0), Dim(1)};
-      if (from == DType::kUInt8) b = {Dim(0), Dim(255)};
-      if (from == DType::kUInt16) b = {Dim(0), Dim(65535)};
-      if (from == DType::kUInt32) b.low = Dim(0);
+    case NodeKind::kBinary:
+      if (n->dtype == DType::kInt64)
+        b = BoundsOfBinary(n, BoundsOf(n->operands[0]), BoundsOf(n->operands[1]));
       break;
-    }
+    case NodeKind::kCast:
+      if (n->dtype == DType::kInt64) b = BoundsOfDType(n->operands[0]->dtype);
+      break;
     default:
       break;
   }

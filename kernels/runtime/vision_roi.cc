@@ -287,15 +287,70 @@ ProposalBox Anchor(double ratio, double scale, double stride) {
           static_cast<float>(center + 0.5 * (height - 1)), 0};
 }
 
+// An image of a batch, and the boxes that its anchors move to.
+struct ProposalImage {
+  const CallArgs& args;
+  int64_t batch, anchors;
+  float height, width, smallest;  // of the image, and of a box that counts
+  int64_t rows, columns;          // strides that begin in it
+
+  ProposalImage(const CallArgs& a, int64_t b, int64_t count) : args(a), batch(b), anchors(count) {
+    const float* info = args[2].as<const float>() + b * 3;
+    height = info[0];
+    width = info[1];
+    smallest = info[2] * static_cast<float>(static_cast<double>(args.param(3)));
+    const auto stride = static_cast<float>(args.param(0));
+    rows = TruncateToInt64(height / stride);
+    columns = TruncateToInt64(width / stride);
+  }
+
+  // Anchor k moved by (w, h) strides and by the deltas there, cut to the image.
+  ProposalBox BoxAt(int64_t h, int64_t w, int64_t k) const {
+    const TensorView &probability = args[0], &deltas = args[1];
+    const int64_t num_h = probability.dims[2], num_w = probability.dims[3];
+    const int64_t num_scales = args.param(6);
+    const auto stride = static_cast<double>(args.param(0));
+    const ProposalBox anchor =
+        Anchor(BitsToDouble(args.param(static_cast<int>(8 + num_scales + k / num_scales))),
+               BitsToDouble(args.param(static_cast<int>(8 + k % num_scales))), stride);
+    const auto dx = static_cast<float>(static_cast<double>(w) * stride);
+    const auto dy = static_cast<float>(static_cast<double>(h) * stride);
+    const float x1 = anchor.x1 + dx, y1 = anchor.y1 + dy;
+    const float x2 = anchor.x2 + dx, y2 = anchor.y2 + dy;
+    float d[4];
+    for (int i = 0; i < 4; ++i) {
+      d[i] = deltas.as<const float>()[(((batch * anchors + k) * 4 + i) * num_h + h) * num_w + w];
+    }
+    ProposalBox box;
+    if (args.param(4) != 0) {  // iou_loss
+      box = {x1 + d[0], y1 + d[1], x2 + d[2], y2 + d[3], 0};
+    } else {
+      const float box_w = x2 - x1 + 1.0f, box_h = y2 - y1 + 1.0f;
+      const float center_x = d[0] * box_w + (x1 + 0.5f * (box_w - 1.0f));
+      const float center_y = d[1] * box_h + (y1 + 0.5f * (box_h - 1.0f));
+      const float half_w = 0.5f * (std::exp(d[2]) * box_w - 1.0f);
+      const float half_h = 0.5f * (std::exp(d[3]) * box_h - 1.0f);
+      box = {center_x - half_w, center_y - half_h, center_x + half_w, center_y + half_h, 0};
+    }
+    const auto cut = [](float x, float size) { return std::max(std::min(x, size - 1.0f), 0.0f); };
+    box = {cut(box.x1, width), cut(box.y1, height), cut(box.x2, width), cut(box.y2, height), 0};
+    const int64_t score = (((batch * 2 + 1) * anchors + k) * num_h + h) * num_w + w;
+    box.score = h < rows && w < columns ? probability.as<const float>()[score] : -1.0f;
+    if (box.x2 - box.x1 + 1.0f < smallest || box.y2 - box.y1 + 1.0f < smallest) {
+      const float half = smallest / 2;
+      box = {box.x1 - half, box.y1 - half, box.x2 + half, box.y2 + half, -1.0f};
+    }
+    return box;
+  }
+};
+
 }  // namespace
 
 // Parameters: feature_stride, pre-NMS count, post-NMS count, min size, iou_loss, threshold (bits),
 // number of scales, number of ratios, then the scales and ratios (bits).
 int32_t Proposal(const CallArgs& args) {
-  const TensorView &probability = args[0], &deltas = args[1], &info = args[2], &out = args[3];
-  const int64_t stride = args.param(0), before = args.param(1), after = args.param(2);
-  const double min_size = static_cast<double>(args.param(3));
-  const bool iou_loss = args.param(4) != 0;
+  const TensorView &probability = args[0], &deltas = args[1], &out = args[3];
+  const int64_t before = args.param(1), after = args.param(2);
   const double threshold = BitsToDouble(args.param(5));
   const int64_t num_scales = args.param(6), num_ratios = args.param(7);
   const int64_t batch = probability.dims[0], height = probability.dims[2],
@@ -307,56 +362,17 @@ int32_t Proposal(const CallArgs& args) {
       __builtin_mul_overflow(batch, after, &rows) || out.dims[0] != rows) {
     return RELAYVM_KERNEL_INVALID_ARGUMENT;
   }
-  const float* scores = probability.as<const float>();
-  const float* delta = deltas.as<const float>();
   auto boxes = args.NewVector<ProposalBox>();
   args.Clear(out);
   for (int64_t b = 0; b < batch; ++b) {
     args.Work(8);
-    const float image_height = info.as<const float>()[b * 3],
-                image_width = info.as<const float>()[b * 3 + 1];
-    const float smallest = info.as<const float>()[b * 3 + 2] * static_cast<float>(min_size);
-    const int64_t real_height = TruncateToInt64(image_height / static_cast<float>(stride));
-    const int64_t real_width = TruncateToInt64(image_width / static_cast<float>(stride));
+    const ProposalImage image(args, b, anchors);
     boxes.clear();
     for (int64_t h = 0; h < height && width > 0; ++h) {
       for (int64_t w = 0; w < width; ++w) {
         for (int64_t k = 0; k < anchors; ++k) {
           args.Work(8);
-          const ProposalBox anchor =
-              Anchor(BitsToDouble(args.param(static_cast<int>(8 + num_scales + k / num_scales))),
-                     BitsToDouble(args.param(static_cast<int>(8 + k % num_scales))),
-                     static_cast<double>(stride));
-          const auto offset = [&](int64_t i) {
-            return static_cast<float>(static_cast<double>(i) * static_cast<double>(stride));
-          };
-          const float dx = offset(w), dy = offset(h);
-          const float x1 = anchor.x1 + dx, y1 = anchor.y1 + dy, x2 = anchor.x2 + dx,
-                      y2 = anchor.y2 + dy;
-          float d[4];
-          for (int i = 0; i < 4; ++i)
-            d[i] = delta[(((b * anchors + k) * 4 + i) * height + h) * width + w];
-          ProposalBox box;
-          if (iou_loss) {
-            box = {x1 + d[0], y1 + d[1], x2 + d[2], y2 + d[3], 0};
-          } else {
-            const float box_w = x2 - x1 + 1.0f, box_h = y2 - y1 + 1.0f;
-            const float center_x = d[0] * box_w + (x1 + 0.5f * (box_w - 1.0f));
-            const float center_y = d[1] * box_h + (y1 + 0.5f * (box_h - 1.0f));
-            const float half_w = 0.5f * (std::exp(d[2]) * box_w - 1.0f);
-            const float half_h = 0.5f * (std::exp(d[3]) * box_h - 1.0f);
-            box = {center_x - half_w, center_y - half_h, center_x + half_w, center_y + half_h, 0};
-          }
-          box.x1 = std::max(std::min(box.x1, image_width - 1.0f), 0.0f);
-          box.y1 = std::max(std::min(box.y1, image_height - 1.0f), 0.0f);
-          box.x2 = std::max(std::min(box.x2, image_width - 1.0f), 0.0f);
-          box.y2 = std::max(std::min(box.y2, image_height - 1.0f), 0.0f);
-          box.score = scores[(((b * 2 + 1) * anchors + k) * height + h) * width + w];
-          if (h >= real_height || w >= real_width) box.score = -1.0f;
-          if (box.x2 - box.x1 + 1.0f < smallest || box.y2 - box.y1 + 1.0f < smallest) {
-            box = {box.x1 - smallest / 2, box.y1 - smallest / 2, box.x2 + smallest / 2,
-                   box.y2 + smallest / 2, -1.0f};
-          }
+          ProposalBox box = image.BoxAt(h, w, k);
           box.position = static_cast<int64_t>(boxes.size());
           args.Push(boxes, box);
         }

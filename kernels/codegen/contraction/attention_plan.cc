@@ -69,27 +69,22 @@ bool Loads(const Expr& e, const Tensor& tensor) {
   return found;
 }
 
-}  // namespace
-
-std::optional<ContractionPlan> PlanAttention(const KernelSpec& spec,
-                                             const ContractionTarget& target) {
-  if (spec.outputs.size() != 1) return std::nullopt;
+// Whether the operator computes an attention that this kernel can.
+bool Suits(const KernelSpec& spec) {
+  if (spec.outputs.size() != 1) return false;
   const te::TensorNode& out = *spec.outputs[0];
   if (out.hint != te::ScheduleHint::kAttention || !out.attention || out.hint_inputs.size() != 5) {
-    return std::nullopt;
+    return false;
   }
-  if (!HaveSizesOfMemory(out)) return std::nullopt;
+  const auto is_float32 = [](const auto& t) { return t->dtype == DType::kFloat32; };
+  return HaveSizesOfMemory(out) && std::ranges::all_of(out.hint_inputs, is_float32) &&
+         out.dtype == DType::kFloat32 && out.attention->layouts[3].ends_with('D') &&
+         IsMemory(spec, out.hint_inputs[1]) && IsMemory(spec, out.hint_inputs[2]);
+}
+
+void SetTensors(const KernelSpec& spec, AttentionDetail& d) {
+  const te::TensorNode& out = *spec.outputs[0];
   const auto& layouts = out.attention->layouts;
-  for (size_t i = 0; i < 5; ++i) {
-    if (out.hint_inputs[i]->dtype != DType::kFloat32) return std::nullopt;
-  }
-  if (out.dtype != DType::kFloat32 || !layouts[3].ends_with('D') ||
-      !IsMemory(spec, out.hint_inputs[1]) || !IsMemory(spec, out.hint_inputs[2])) {
-    return std::nullopt;
-  }
-  auto detail = std::make_shared<AttentionDetail>();
-  AttentionDetail& d = *detail;
-  d.target = target;
   d.queries = out.hint_inputs[0];
   d.query_layout = layouts[0];
   d.keys = HeadsOf(out.hint_inputs[1], layouts[1]);
@@ -103,28 +98,29 @@ std::optional<ContractionPlan> PlanAttention(const KernelSpec& spec,
   d.num_keys = k[2];
   d.value_size = DimsOf(d.values.tensor, layouts[2])[3];
   if (q[1].is_const() && k[1].is_const() && k[1].value() > 0) d.group = q[1].value() / k[1].value();
+}
 
-  d.lanes = static_cast<unsigned>(target.vector_bytes / sizeof(float));
-  d.panel = 2 * int64_t{d.lanes};
-  d.panels = Dim::CeilDiv(d.num_queries, d.panel);
-
-  Dim offset = 0;
-  const auto reserve = [&](const Dim& rows, int64_t bytes) {
-    Dim at = offset;
-    offset = offset + Dim::CeilDiv(rows * (d.panel * bytes), 64) * 64;
+// Scratch of a unit, by what is asked for.
+class Scratch {
+ public:
+  explicit Scratch(int64_t panel) : panel_(panel) {}
+  // Where so many rows of a panel's elements begin.
+  Dim Reserve(const Dim& rows, int64_t bytes) {
+    Dim at = size_;
+    size_ = size_ + Dim::CeilDiv(rows * (panel_ * bytes), 64) * 64;
     return at;
-  };
-  const auto whole = [&](const Dim& rows) {
-    return Dim::CeilDiv(rows, d.lanes) * int64_t{d.lanes};
-  };
-  constexpr int64_t kFloat = sizeof(float);
-  // All of a block, and what squares reach past it.
-  const int64_t rows = kKeyBlock + 16;
-  d.q_offset = reserve(whole(d.key_size), kFloat);
-  d.s_offset = reserve(rows, kFloat);
-  d.o_offset = reserve(whole(d.value_size), kFloat);
-  d.row_offset = reserve(3, kFloat);
+  }
+  const Dim& size() const { return size_; }
 
+ private:
+  int64_t panel_;
+  Dim size_ = 0;
+};
+
+// What is made of a product's score, by blocks and by rows; tables of what it reads besides take
+// `rows` rows of scratch each.
+void SetScore(const te::TensorNode& out, int64_t rows, AttentionDetail& d, Scratch& scratch) {
+  const Tensor& product = out.hint_inputs[3];
   const te::TensorNode& score = *out.hint_inputs[4];
   d.axes = score.axes;
   d.first_key = te::MakeAxis("first_key", d.num_keys);
@@ -132,7 +128,6 @@ std::optional<ContractionPlan> PlanAttention(const KernelSpec& spec,
   d.product = te::Placeholder("product", {}, DType::kFloat32, -1);
   const Expr local_query = te::AxisValue(d.axes[2]) - te::AxisValue(d.first_query);
   const Expr local_key = te::AxisValue(d.axes[3]) - te::AxisValue(d.first_key);
-  const Tensor& product = out.hint_inputs[3];
   d.score = Rewriter([&](const Expr& e) -> Expr {
               // A choice between loads is filled in as one: what is not chosen may be no memory.
               if (e->kind == ExprKind::kSelect && Loads(e, product)) return nullptr;
@@ -141,7 +136,7 @@ std::optional<ContractionPlan> PlanAttention(const KernelSpec& spec,
               if (!MentionsAxis(e, d.axes[2]) || !MentionsAxis(e, d.axes[3]) || !ReadsMemory(e)) {
                 return e;
               }
-              AttentionDetail::Table table{e, nullptr, reserve(rows, DTypeBytes(e->dtype))};
+              AttentionDetail::Table table{e, nullptr, scratch.Reserve(rows, DTypeBytes(e->dtype))};
               table.local = te::Placeholder("table", {rows, d.panel}, e->dtype, -1);
               d.tables.push_back(table);
               return te::Load(table.local, {local_key, local_query});
@@ -152,10 +147,37 @@ std::optional<ContractionPlan> PlanAttention(const KernelSpec& spec,
                   if (e->kind != ExprKind::kLoad) return nullptr;
                   return e->tensor == product ? te::Load(d.product, {}) : e;
                 }).Rewrite(score.body);
+}
+
+}  // namespace
+
+std::optional<ContractionPlan> PlanAttention(const KernelSpec& spec,
+                                             const ContractionTarget& target) {
+  if (!Suits(spec)) return std::nullopt;
+  auto detail = std::make_shared<AttentionDetail>();
+  AttentionDetail& d = *detail;
+  d.target = target;
+  SetTensors(spec, d);
+  d.lanes = static_cast<unsigned>(target.vector_bytes / sizeof(float));
+  d.panel = 2 * int64_t{d.lanes};
+  d.panels = Dim::CeilDiv(d.num_queries, d.panel);
+
+  const auto whole = [&](const Dim& rows) {
+    return Dim::CeilDiv(rows, d.lanes) * int64_t{d.lanes};
+  };
+  constexpr int64_t kFloat = sizeof(float);
+  // All of a block, and what squares reach past it.
+  const int64_t rows = kKeyBlock + 16;
+  Scratch scratch(d.panel);
+  d.q_offset = scratch.Reserve(whole(d.key_size), kFloat);
+  d.s_offset = scratch.Reserve(rows, kFloat);
+  d.o_offset = scratch.Reserve(whole(d.value_size), kFloat);
+  d.row_offset = scratch.Reserve(3, kFloat);
+  SetScore(*spec.outputs[0], rows, d, scratch);
   FitRows(d);
 
   ContractionPlan plan;
-  plan.scratch_bytes = offset;
+  plan.scratch_bytes = scratch.size();
   plan.parallel_extent = d.batch * d.heads * d.panels;
   // Work of a unit in multiply-adds, with what reading keys and values costs.
   const Dim work = Dim::Max(

@@ -98,195 +98,224 @@ Value* ExtraAt(Builder& b, const TileConfig& config, Value* c, unsigned e, unsig
 
 // The sums of a tile, row by row, and after them the columns of `extra`. With a null
 // call.accumulate they begin at 0.
-std::vector<Value*> SumsOfTile(Builder& b, const TileConfig& config, const TileCall& call) {
-  llvm::Type* element = AccumulatorType(b.getContext(), config.dtype);
-  llvm::Type* vector = VectorOf(element, config.lanes);
-  const uint64_t align = DTypeBytes(config.dtype);
-  const uint64_t c_align = align * config.lanes;
-  Value *a = call.a, *panel = call.b, *k_extent = call.k;
-  auto stride = [&](int64_t value, Value* given) -> Value* {
-    return value == TileConfig::kDynamic ? given : static_cast<Value*>(I64(b, value));
-  };
-  Value* a_row_stride = stride(config.a_row_stride, call.a_row_stride);
-  Value* a_k_stride = stride(config.a_k_stride, call.a_k_stride);
-  Value* b_k_stride = stride(config.b_k_stride, call.b_k_stride);
+class TileSums {
+ public:
+  TileSums(Builder& b, const TileConfig& config, const TileCall& call)
+      : b_(b),
+        config_(config),
+        call_(call),
+        element_(AccumulatorType(b.getContext(), config.dtype)),
+        vector_(VectorOf(element_, config.lanes)),
+        column_(VectorOf(element_, config.rows)),
+        word_(WordTypeOf(b, config.dtype, config.form, config.widened)),
+        words_(VectorOf(word_, config.lanes)),
+        widened_(config.form == PanelForm::kWidened ? config.widened : nullptr),
+        a_row_stride_(Stride(config.a_row_stride, call.a_row_stride)),
+        a_k_stride_(Stride(config.a_k_stride, call.a_k_stride)),
+        b_k_stride_(Stride(config.b_k_stride, call.b_k_stride)),
+        block_of_b_(call.b),
+        zeros_(config.vectors) {}
 
-  const unsigned accumulators = config.rows * config.vectors;
-  const unsigned sets = config.sets;
-  const bool multiplies_pairs = config.form == PanelForm::kPairs;
-  const bool multiplies_quads = config.form == PanelForm::kQuads;
-  auto multiply_add = [&](Value* x, Value* y, Value* sum) {  // x of A, y of B
-    if (multiplies_pairs) return b.machine().dots.pairs->add(b, x, y, sum);
-    if (!multiplies_quads) return MultiplyAdd(b, x, y, sum, config.rounds);
-    return config.a_is_unsigned ? AddQuadProducts(b, x, y, sum) : AddQuadProducts(b, y, x, sum);
-  };
-  const WeightForm* widened = config.form == PanelForm::kWidened ? config.widened : nullptr;
-  const int64_t word_steps = widened ? widened->neighbours() : 1;
-  const bool has_blocks = config.block > 0;
-  // With few sums, those of a block are scaled as a whole; with many, each number is.
-  const bool scales_sums = has_blocks && sets > 1;
-  const unsigned unroll = std::max(
-      {2U, sets, static_cast<unsigned>(word_steps), has_blocks ? (scales_sums ? 8U : 4U) : 1U});
+  std::vector<Value*> Emit() {
+    std::vector<Value*> sums = Initial();
+    if (has_blocks_) {
+      if (scales_sums_) sums.resize(accumulators_);
+      sums = ForCarried(
+          b_, I64(b_, 0), call_.k, config_.block, "k.block", sums,
+          [&](Value* k, const std::vector<Value*>& carried) { return Block(k, carried); });
+    } else {
+      sums = Steps(I64(b_, 0), call_.k, sums);
+    }
+    std::vector<Value*> result;
+    for (unsigned i = 0; i < accumulators_; ++i)
+      result.push_back(scales_sums_ ? sums[i] : SumOfSets(sums, i));
+    for (unsigned e = 0; e < config_.extra; ++e) result.push_back(sums[FirstExtra() + e]);
+    return result;
+  }
 
-  llvm::Type* column = VectorOf(element, config.rows);
+ private:
+  Value* Stride(int64_t value, Value* given) const {
+    return value == TileConfig::kDynamic ? given : static_cast<Value*>(I64(b_, value));
+  }
+  size_t FirstExtra() const { return size_t{accumulators_} * config_.sets; }
+  std::vector<Value*> Zeros() const {
+    return std::vector<Value*>(FirstExtra(), llvm::Constant::getNullValue(vector_));
+  }
 
-  std::vector<Value*> initial(accumulators * sets, llvm::Constant::getNullValue(vector));
-  initial.insert(initial.end(), config.extra, llvm::Constant::getNullValue(column));
-  if (call.accumulate) {
-    llvm::BasicBlock* before = b.GetInsertBlock();
-    std::vector<Value*> loaded = initial;
-    llvm::BasicBlock* from = nullptr;
-    If(b, call.accumulate, [&] {
-      for (unsigned i = 0; i < accumulators; ++i) {
-        loaded[i] = LoadVector(b, vector, SumAt(b, config, call.c, i), c_align);
+  std::vector<Value*> Initial() {
+    std::vector<Value*> zeros = Zeros();
+    zeros.insert(zeros.end(), config_.extra, llvm::Constant::getNullValue(column_));
+    if (!call_.accumulate) return zeros;
+    llvm::BasicBlock *before = b_.GetInsertBlock(), *from = nullptr;
+    std::vector<Value*> loaded = zeros;
+    If(b_, call_.accumulate, [&] {
+      for (unsigned i = 0; i < accumulators_; ++i) {
+        loaded[i] = LoadVector(b_, vector_, SumAt(b_, config_, call_.c, i), align_ * config_.lanes);
       }
-      for (unsigned e = 0; e < config.extra; ++e) {
-        Value*& values = loaded[accumulators * sets + e];
-        for (unsigned row = 0; row < config.rows; ++row) {
-          Value* value = b.CreateLoad(element, ExtraAt(b, config, call.c, e, row));
-          values = b.CreateInsertElement(values, value, row);
+      for (unsigned e = 0; e < config_.extra; ++e) {
+        Value*& values = loaded[FirstExtra() + e];
+        for (unsigned row = 0; row < config_.rows; ++row) {
+          Value* value = b_.CreateLoad(element_, ExtraAt(b_, config_, call_.c, e, row));
+          values = b_.CreateInsertElement(values, value, row);
         }
       }
-      from = b.GetInsertBlock();
+      from = b_.GetInsertBlock();
     });
-    for (size_t i = 0; i < initial.size(); ++i) {
-      if (loaded[i] == initial[i]) continue;
-      llvm::PHINode* phi = b.CreatePHI(initial[i]->getType(), 2);
+    for (size_t i = 0; i < zeros.size(); ++i) {
+      if (loaded[i] == zeros[i]) continue;
+      llvm::PHINode* phi = b_.CreatePHI(zeros[i]->getType(), 2);
       phi->addIncoming(loaded[i], from);
-      phi->addIncoming(initial[i], before);
-      initial[i] = phi;
+      phi->addIncoming(zeros[i], before);
+      zeros[i] = phi;
+    }
+    return zeros;
+  }
+
+  Value* MultiplyAndAdd(Value* x, Value* y, Value* sum) const {  // x of A, y of B
+    if (config_.form == PanelForm::kPairs) return b_.machine().dots.pairs->add(b_, x, y, sum);
+    if (config_.form != PanelForm::kQuads) return MultiplyAdd(b_, x, y, sum, config_.rounds);
+    return config_.a_is_unsigned ? AddQuadProducts(b_, x, y, sum) : AddQuadProducts(b_, y, x, sum);
+  }
+
+  // What steps of k before `k` take of a column, in words.
+  Value* WordOf(Value* k) const {
+    if (word_steps_ == 1) return k;
+    return b_.CreateLShr(Mul(b_, k, widened_->bits()), 5);
+  }
+  Value* LoadWords(Value* row, unsigned v) const {
+    return LoadVector(b_, words_, At(b_, words_, row, v), static_cast<uint64_t>(word_bytes_));
+  }
+
+  // For `steps` of k from `k` on.
+  void Fetch(Value* k, int64_t steps) const {
+    if (accumulators_ < kLeastToFetch && !has_blocks_) return;
+    if (config_.streams_a) {
+      FetchAhead(b_, At(b_, element_, call_.a, Mul(b_, k, a_k_stride_)),
+                 static_cast<int64_t>(align_) * config_.a_k_stride * steps);
+    }
+    if (!config_.streams_b) return;
+    // Rows of words that follow each other are fetched as one.
+    const int64_t row_words = int64_t{config_.vectors} * config_.lanes;
+    const int64_t rows = widened_ ? widened_->Rows(steps) : steps;
+    const int64_t at_once = config_.b_k_stride == row_words ? rows : 1;
+    for (int64_t i = 0; i < rows; i += at_once) {
+      FetchAhead(b_, At(b_, word_, call_.b, Mul(b_, Add(b_, WordOf(k), i), b_k_stride_)),
+                 word_bytes_ * row_words * at_once);
     }
   }
 
-  const int64_t a_step_bytes = static_cast<int64_t>(align) * config.a_k_stride;
-  llvm::Type* word = WordTypeOf(b, config.dtype, config.form, widened);
-  llvm::Type* words = VectorOf(word, config.lanes);
-  const auto word_bytes = static_cast<int64_t>(word->getPrimitiveSizeInBits() / 8);
-  const int64_t b_step_bytes = word_bytes * config.lanes * config.vectors;
-  // What steps of k before `k` take of a column, in words.
-  auto word_of = [&](Value* k) -> Value* {
-    if (word_steps == 1) return k;
-    return b.CreateLShr(Mul(b, k, widened->bits()), 5);
-  };
-  // For `steps` of k from `k` on.
-  auto fetch = [&](Value* k, int64_t steps) {
-    if (accumulators < kLeastToFetch && !has_blocks) return;
-    if (config.streams_a)
-      FetchAhead(b, At(b, element, a, Mul(b, k, a_k_stride)), a_step_bytes * steps);
-    if (!config.streams_b) return;
-    // Rows of words that follow each other are fetched as one.
-    const bool is_run = config.b_k_stride == int64_t{config.vectors} * config.lanes;
-    const int64_t rows = widened ? widened->Rows(steps) : steps, at_once = is_run ? rows : 1;
-    for (int64_t i = 0; i < rows; i += at_once) {
-      FetchAhead(b, At(b, word, panel, Mul(b, Add(b, word_of(k), i), b_k_stride)),
-                 b_step_bytes * at_once);
+  // Vector v of B's row, `at` past `from`, as numbers; `row` has its elements and whole words.
+  Value* Numbers(Value* from, unsigned at, int64_t align, Value* row, unsigned v) const {
+    Value* numbers = nullptr;
+    if (widened_) {
+      const WidenedStep step{block_begin_ ? Sub(b_, from, block_begin_) : from, align, at};
+      numbers = EmitNumbers(b_, *widened_, step, config_.lanes, zeros_[v], [&](Value* word_row) {
+        return LoadWords(At(b_, word_, block_of_b_, Mul(b_, word_row, b_k_stride_)), v);
+      });
+    } else {
+      numbers = LoadWords(row, v);
     }
-  };
+    return has_blocks_ && !scales_sums_ ? b_.CreateFMul(numbers, scales_[v]) : numbers;
+  }
 
-  Value* block_of_b = panel;                          // the words of the block
-  Value* block_begin = nullptr;                       // in k; null: there are no blocks
-  std::vector<Value*> scales, zeros(config.vectors);  // of the block
-
-  // One step, `at` past k, into set `set` of the accumulators. k is a multiple of `align`.
-  auto step = [&](Value* from, unsigned at, int64_t align, unsigned set,
-                  std::vector<Value*>& sums) {
-    std::vector<Value*> columns;
-    Value* k = Add(b, from, at);
-    Value* row_of_b = At(b, word, panel, Mul(b, k, b_k_stride));  // of elements and whole words
-    auto load = [&](Value* row, unsigned v) {
-      return LoadVector(b, words, At(b, words, row, v), static_cast<uint64_t>(word_bytes));
-    };
-    const WidenedStep widened_step{block_begin ? Sub(b, from, block_begin) : from, align, at};
-    for (unsigned v = 0; v < config.vectors; ++v) {
-      Value* numbers =
-          widened ? EmitNumbers(b, *widened, widened_step, config.lanes, zeros[v],
-                                [&](Value* row) {
-                                  return load(At(b, word, block_of_b, Mul(b, row, b_k_stride)), v);
-                                })
-                  : load(row_of_b, v);
-      if (has_blocks && !scales_sums) numbers = b.CreateFMul(numbers, scales[v]);
-      columns.push_back(numbers);
-    }
-    Value* a_k = At(b, element, a, Mul(b, k, a_k_stride));
-    for (unsigned row = 0; row < config.rows; ++row) {
-      Value* scalar =
-          b.CreateLoad(multiplies_pairs ? b.getInt32Ty() : element,
-                       At(b, element, a_k, Mul(b, a_row_stride, static_cast<int64_t>(row))));
-      Value* broadcast = b.CreateVectorSplat(config.lanes, scalar);
-      for (unsigned v = 0; v < config.vectors; ++v) {
-        Value*& sum = sums[set * accumulators + row * config.vectors + v];
-        sum = multiply_add(broadcast, columns[v], sum);
+  // One step, `at` past `from`, into set `set` of the accumulators. from is a multiple of `align`.
+  void Step(Value* from, unsigned at, int64_t align, unsigned set,
+            std::vector<Value*>& sums) const {
+    Value* k = Add(b_, from, at);
+    Value* row_of_b = At(b_, word_, call_.b, Mul(b_, k, b_k_stride_));
+    std::vector<Value*> numbers;
+    for (unsigned v = 0; v < config_.vectors; ++v)
+      numbers.push_back(Numbers(from, at, align, row_of_b, v));
+    Value* a_k = At(b_, element_, call_.a, Mul(b_, k, a_k_stride_));
+    llvm::Type* read = config_.form == PanelForm::kPairs ? b_.getInt32Ty() : element_;
+    for (unsigned row = 0; row < config_.rows; ++row) {
+      Value* scalar = b_.CreateLoad(
+          read, At(b_, element_, a_k, Mul(b_, a_row_stride_, static_cast<int64_t>(row))));
+      Value* broadcast = b_.CreateVectorSplat(config_.lanes, scalar);
+      for (unsigned v = 0; v < config_.vectors; ++v) {
+        Value*& sum = sums[set * accumulators_ + row * config_.vectors + v];
+        sum = MultiplyAndAdd(broadcast, numbers[v], sum);
       }
     }
-    if (config.extra == 0) return;
-    Value* rows = LoadVector(b, column, a_k, align);
-    for (unsigned e = 0; e < config.extra; ++e) {
-      Value* scalar = b.CreateLoad(word, At(b, word, row_of_b, config.vectors * config.lanes + e));
-      Value*& sum = sums[accumulators * sets + e];
-      sum = multiply_add(rows, b.CreateVectorSplat(config.rows, scalar), sum);
+    if (config_.extra == 0) return;
+    Value* rows = LoadVector(b_, column_, a_k, align_);
+    for (unsigned e = 0; e < config_.extra; ++e) {
+      Value* scalar =
+          b_.CreateLoad(word_, At(b_, word_, row_of_b, config_.vectors * config_.lanes + e));
+      Value*& sum = sums[FirstExtra() + e];
+      sum = MultiplyAndAdd(rows, b_.CreateVectorSplat(config_.rows, scalar), sum);
     }
-  };
+  }
+
   // Steps from..to-1; `from` is the block's begin, or 0.
-  auto steps = [&](Value* from, Value* to, const std::vector<Value*>& before) {
-    Value* whole =
-        Add(b, from, b.CreateAnd(Sub(b, to, from), I64(b, -static_cast<int64_t>(unroll))));
-    std::vector<Value*> sums = ForCarried(b, from, whole, unroll, "k", before,
-                                          [&](Value* k, const std::vector<Value*>& carried) {
-                                            std::vector<Value*> next = carried;
-                                            fetch(k, unroll);
-                                            for (unsigned u = 0; u < unroll; ++u)
-                                              step(k, u, unroll, u % sets, next);
-                                            return next;
-                                          });
-    return ForCarried(b, whole, to, 1, "k.rest", sums,
-                      [&](Value* k, const std::vector<Value*>& carried) {
-                        std::vector<Value*> next = carried;
-                        step(k, 0, 1, 0, next);
-                        return next;
-                      });
-  };
-  auto sum_of_sets = [&](const std::vector<Value*>& sums, unsigned i) {
-    Value* sum = sums[i];
-    for (unsigned set = 1; set < sets; ++set) sum = AddAny(b, sum, sums[set * accumulators + i]);
-    return sum;
-  };
-  auto block_of = [&](Value* k, const std::vector<Value*>& carried) {
-    Value* at = Mul(b, Div(b, k, I64(b, config.block)), config.block_stride);
-    auto load = [&](Value* from, unsigned v) {
-      return LoadVector(b, vector, At(b, vector, At(b, element, from, at), v), align);
+  std::vector<Value*> Steps(Value* from, Value* to, const std::vector<Value*>& before) const {
+    // With few sums, those of a block are scaled as a whole; with many, each number is.
+    const unsigned least = has_blocks_ ? (scales_sums_ ? 8U : 4U) : 1U;
+    const unsigned unroll = std::max({2U, config_.sets, static_cast<unsigned>(word_steps_), least});
+    const auto loop = [&](Value* first, Value* end, unsigned steps, const char* name,
+                          const std::vector<Value*>& sums) {
+      return ForCarried(b_, first, end, steps, name, sums,
+                        [&](Value* k, const std::vector<Value*>& carried) {
+                          std::vector<Value*> next = carried;
+                          if (steps > 1) Fetch(k, steps);
+                          for (unsigned u = 0; u < steps; ++u)
+                            Step(k, u, steps, u % config_.sets, next);
+                          return next;
+                        });
     };
-    scales.clear();
-    for (unsigned v = 0; v < config.vectors; ++v) {
-      scales.push_back(load(call.scales, v));
-      if (config.has_zero_points) zeros[v] = load(call.zero_points, v);
+    Value* whole =
+        Add(b_, from, b_.CreateAnd(Sub(b_, to, from), I64(b_, -static_cast<int64_t>(unroll))));
+    return loop(whole, to, 1, "k.rest", loop(from, whole, unroll, "k", before));
+  }
+
+  Value* SumOfSets(const std::vector<Value*>& sums, unsigned i) const {
+    Value* sum = sums[i];
+    for (unsigned set = 1; set < config_.sets; ++set)
+      sum = AddAny(b_, sum, sums[set * accumulators_ + i]);
+    return sum;
+  }
+
+  // The steps of the block that begins at k.
+  std::vector<Value*> Block(Value* k, const std::vector<Value*>& carried) {
+    Value* at = Mul(b_, Div(b_, k, I64(b_, config_.block)), config_.block_stride);
+    const auto load = [&](Value* from, unsigned v) {
+      return LoadVector(b_, vector_, At(b_, vector_, At(b_, element_, from, at), v), align_);
+    };
+    scales_.clear();
+    for (unsigned v = 0; v < config_.vectors; ++v) {
+      scales_.push_back(load(call_.scales, v));
+      if (config_.has_zero_points) zeros_[v] = load(call_.zero_points, v);
     }
-    block_begin = k;
-    block_of_b = At(b, word, panel, Mul(b, word_of(k), b_k_stride));
-    Value* end = Min(b, k_extent, Add(b, k, config.block));
-    if (!scales_sums) return steps(k, end, carried);
-    const std::vector<Value*> sums = steps(
-        k, end, std::vector<Value*>(accumulators * sets, llvm::Constant::getNullValue(vector)));
+    block_begin_ = k;
+    block_of_b_ = At(b_, word_, call_.b, Mul(b_, WordOf(k), b_k_stride_));
+    Value* end = Min(b_, call_.k, Add(b_, k, config_.block));
+    if (!scales_sums_) return Steps(k, end, carried);
+    const std::vector<Value*> sums = Steps(k, end, Zeros());
     std::vector<Value*> next;
-    for (unsigned i = 0; i < accumulators; ++i) {
-      next.push_back(MultiplyAdd(b, sum_of_sets(sums, i), scales[i % config.vectors], carried[i],
-                                 config.rounds));
+    for (unsigned i = 0; i < accumulators_; ++i) {
+      next.push_back(MultiplyAdd(b_, SumOfSets(sums, i), scales_[i % config_.vectors], carried[i],
+                                 config_.rounds));
     }
     return next;
-  };
-  std::vector<Value*> sums = initial;
-  if (has_blocks) {
-    if (scales_sums) sums.resize(accumulators);
-    sums = ForCarried(b, I64(b, 0), k_extent, config.block, "k.block", sums, block_of);
-  } else {
-    sums = steps(I64(b, 0), k_extent, sums);
   }
-  std::vector<Value*> result;
-  for (unsigned i = 0; i < accumulators; ++i) {
-    result.push_back(scales_sums ? sums[i] : sum_of_sets(sums, i));
-  }
-  for (unsigned e = 0; e < config.extra; ++e) result.push_back(sums[accumulators * sets + e]);
-  return result;
-}
+
+  Builder& b_;
+  const TileConfig& config_;
+  const TileCall& call_;
+  llvm::Type *element_, *vector_, *column_, *word_, *words_;
+  const WeightForm* widened_;  // null: B's words are its elements
+  Value *a_row_stride_, *a_k_stride_, *b_k_stride_;
+  const uint64_t align_ = static_cast<uint64_t>(DTypeBytes(config_.dtype));
+  const int64_t word_bytes_ = static_cast<int64_t>(word_->getPrimitiveSizeInBits() / 8);
+  const int64_t word_steps_ = widened_ ? widened_->neighbours() : 1;
+  const unsigned accumulators_ = config_.rows * config_.vectors;
+  const bool has_blocks_ = config_.block > 0;
+  const bool scales_sums_ = has_blocks_ && config_.sets > 1;
+  // Of the block: its words, where it begins in k (null: there are no blocks), and its numbers.
+  Value* block_of_b_;
+  Value* block_begin_ = nullptr;
+  std::vector<Value*> scales_, zeros_;
+};
 
 void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) {
   auto arg = [&](unsigned i) { return function->getArg(i); };
@@ -295,7 +324,7 @@ void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) 
     call.scales = arg(kScalesArg);
     call.zero_points = arg(kZeroPointsArg);
   }
-  const std::vector<Value*> sums = SumsOfTile(b, config, call);
+  const std::vector<Value*> sums = TileSums(b, config, call).Emit();
   const unsigned accumulators = config.rows * config.vectors;
   const llvm::Align align(static_cast<uint64_t>(DTypeBytes(config.dtype)) * config.lanes);
   for (unsigned i = 0; i < accumulators; ++i) {
@@ -378,7 +407,7 @@ void EmitTileCall(Builder& builder, const TileConfig& config, const TileCall& ca
 }
 
 std::vector<Value*> EmitTileSums(Builder& builder, const TileConfig& config, const TileCall& call) {
-  return SumsOfTile(builder, config, call);
+  return TileSums(builder, config, call).Emit();
 }
 
 namespace {
