@@ -99,6 +99,8 @@ class Interpreter {
   // What the verifier could not prove of this call (bytecode/kernel_call.h).
   bool CheckKernelCall(Frame* frame, const uint16_t* pc, const uint16_t* buffers,
                        const int64_t* scalars);
+  bool CheckKernelNumbers(Frame* frame, const uint16_t* pc, const KernelInfo& kernel,
+                          const int64_t* scalars, bool proved);
   bool FailKernelCall(Frame* frame, const uint16_t* pc, const std::string& message, bool proved,
                       StatusDetail detail = {});
   // --- Devices; in interpreter_device.cc ---

@@ -41,6 +41,35 @@ bool MayWrite(const Tensor* tensor, const Tensor* beside) {
 
 }  // namespace
 
+// What a kernel is given besides its buffers: fixed numbers, units of work, scratch.
+bool Interpreter::CheckKernelNumbers(Frame* frame, const uint16_t* pc, const KernelInfo& kernel,
+                                     const int64_t* scalars, bool proved) {
+  for (const FixedScalar& fixed : kernel.fixed) {
+    if (scalars[fixed.index] != fixed.value)
+      return FailKernelCall(frame, pc, ScalarMismatch(fixed, scalars[fixed.index]), proved,
+                            {.expected = {fixed.value}, .found = {scalars[fixed.index]}});
+  }
+  const bool ranged = *pc == static_cast<uint16_t>(Opcode::kKernel);
+  const uint64_t* registers = frame->scalars();
+  const int64_t units = ranged ? static_cast<int64_t>(registers[pc[2]]) : 1;
+  const int64_t scratch = ranged ? static_cast<int64_t>(registers[pc[4]]) : 0;
+  const std::optional<int64_t> most =
+      kernel.units.empty() ? INT64_MAX : EvaluateSize(kernel.units, scalars);
+  if (!most || units > *most)
+    return FailKernelCall(
+        frame, pc,
+        fmt::format("expected at most {} units of work, found {}", most.value_or(0), units), proved,
+        {.expected = {most.value_or(0)}, .found = {units}});
+  const std::optional<int64_t> least =
+      kernel.scratch.empty() ? 0 : EvaluateSize(kernel.scratch, scalars);
+  if (!least || scratch < *least)
+    return FailKernelCall(
+        frame, pc,
+        fmt::format("expected {} bytes of scratch, found {}", least.value_or(INT64_MAX), scratch),
+        proved, {.expected = {least.value_or(INT64_MAX)}, .found = {scratch}});
+  return true;
+}
+
 bool Interpreter::CheckKernelCall(Frame* frame, const uint16_t* pc, const uint16_t* buffers,
                                   const int64_t* scalars) {
   const KernelInfo& kernel = executable_.program().kernels[pc[1]];
@@ -52,31 +81,9 @@ bool Interpreter::CheckKernelCall(Frame* frame, const uint16_t* pc, const uint16
       return FailKernelCall(frame, pc, DeviceMismatch(i, kernel.device, found), false,
                             {.expected = {kernel.device}, .found = {found}});
   }
-  if ((buffers[0] & kCheckCall) != 0) {
-    const bool proved = (buffers[0] & kProvedCall) != 0;
-    for (const FixedScalar& fixed : kernel.fixed) {
-      if (scalars[fixed.index] != fixed.value)
-        return FailKernelCall(frame, pc, ScalarMismatch(fixed, scalars[fixed.index]), proved,
-                              {.expected = {fixed.value}, .found = {scalars[fixed.index]}});
-    }
-    const bool ranged = *pc == static_cast<uint16_t>(Opcode::kKernel);
-    const uint64_t* registers = frame->scalars();
-    const int64_t units = ranged ? static_cast<int64_t>(registers[pc[2]]) : 1;
-    const int64_t scratch = ranged ? static_cast<int64_t>(registers[pc[4]]) : 0;
-    const std::optional<int64_t> most =
-        kernel.units.empty() ? INT64_MAX : EvaluateSize(kernel.units, scalars);
-    if (!most || units > *most)
-      return FailKernelCall(
-          frame, pc,
-          fmt::format("expected at most {} units of work, found {}", most.value_or(0), units),
-          proved, {.expected = {most.value_or(0)}, .found = {units}});
-    const std::optional<int64_t> least =
-        kernel.scratch.empty() ? 0 : EvaluateSize(kernel.scratch, scalars);
-    if (!least || scratch < *least)
-      return FailKernelCall(
-          frame, pc,
-          fmt::format("expected {} bytes of scratch, found {}", least.value_or(INT64_MAX), scratch),
-          proved, {.expected = {least.value_or(INT64_MAX)}, .found = {scratch}});
+  if ((buffers[0] & kCheckCall) != 0 &&
+      !CheckKernelNumbers(frame, pc, kernel, scalars, (buffers[0] & kProvedCall) != 0)) {
+    return false;
   }
   Object* const* objects = frame->objects();
   for (size_t i = 0; i < kernel.buffers.size(); ++i) {
