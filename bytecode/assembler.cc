@@ -207,6 +207,12 @@ class Assembler {
     in->Expect('>');
     e.result = Type(in, 0);
     while (in->ok() && in->Peek('"')) e.output_names.push_back(in->String());
+    while (in->EatWord("state")) {
+      StateInfo& state = e.states.emplace_back();
+      state.input = in->Number<uint32_t>();
+      in->Expect('=');
+      state.output = in->Number<uint32_t>();
+    }
   }
 
   // --- Functions ---

@@ -228,6 +228,7 @@ class Disassembler {
     }
     line.Add(") -> {}", Type(e.result));
     for (const std::string& name : e.output_names) line.Add(" {}", QuoteString(name));
+    for (const StateInfo& state : e.states) line.Add(" state {}={}", state.input, state.output);
     line.FlushTo(&out_);
   }
 

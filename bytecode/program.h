@@ -74,6 +74,12 @@ struct FunctionInfo {
   uint16_t num_captured = 0;
 };
 
+// What a state holds between runs: input `input` is what output `output` of the run before was. The
+// input is a tensor, or one that may be left out, which it is where there was no run before.
+struct StateInfo {
+  uint32_t input = 0, output = 0;
+};
+
 // A function that hosts may call. Its code takes and returns objects only (scalars boxed). Dims of
 // one name among the parameters are one number, which the border checks and the code relies on. A
 // value of a type that its type parameters leave open may be any tensor, tuple or constructor.
@@ -85,6 +91,7 @@ struct ExportInfo {
   std::vector<ValueType> params;
   ValueType result;
   std::vector<std::string> output_names;  // of the result's tensors, depth first; may be empty
+  std::vector<StateInfo> states;          // an input and an output are of one state at most
 };
 
 // A function that the program declares and the host provides (vm/border/host_function.h). It takes

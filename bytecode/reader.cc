@@ -224,6 +224,7 @@ class Converter {
     }
     Type(from->result(), &to->result);
     Each(from->outputs(), &to->output_names, &Converter::Output);
+    Raw(from->states(), &to->states);
   }
   void Output(const fbs::Output* from, std::string* to) { String(from->name(), to); }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
@@ -419,6 +420,35 @@ std::optional<size_t> CountTensors(const ValueType& type) {
   return count;
 }
 
+// The outputs of a result: its parts that are no tuples, depth first.
+void AddOutputs(const ValueType& type, std::vector<const ValueType*>* outputs) {
+  if (type.kind != ValueType::Kind::kTuple) return outputs->push_back(&type);
+  for (const ValueType& field : type.args) AddOutputs(field, outputs);
+}
+
+Status CheckStates(const ExportInfo& e) {
+  if (e.states.empty()) return {};
+  std::vector<const ValueType*> parts;
+  AddOutputs(e.result, &parts);
+  std::set<uint32_t> inputs, outputs;
+  for (const StateInfo& s : e.states) {
+    const auto wrong = [&](const char* what) {
+      return InvalidInput(fmt::format("state {}={}: {}", s.input, s.output, what));
+    };
+    if (s.input >= e.params.size()) return wrong("there is no such parameter");
+    if (s.output >= parts.size()) return wrong("there is no such output");
+    if (!inputs.insert(s.input).second || !outputs.insert(s.output).second)
+      return wrong("that is another state's");
+    const ValueType *input = &e.params[s.input], *output = parts[s.output];
+    if (input->kind == ValueType::Kind::kAdt && input->args.size() == 1) input = &input->args[0];
+    if (input->kind != ValueType::Kind::kTensor || output->kind != ValueType::Kind::kTensor ||
+        input->dtype != output->dtype || input->dims.size() != output->dims.size()) {
+      return wrong("expected tensors of one dtype and rank");
+    }
+  }
+  return {};
+}
+
 Status CheckExport(const Program& program, const ExportInfo& e) {
   if (e.function >= program.functions.size()) {
     return InvalidInput(
@@ -449,7 +479,7 @@ Status CheckExport(const Program& program, const ExportInfo& e) {
   if (!e.output_names.empty() && outputs && *outputs != e.output_names.size()) {
     return InvalidInput(fmt::format("{} names for {} outputs", e.output_names.size(), *outputs));
   }
-  return {};
+  return CheckStates(e);
 }
 
 Status CheckHostFunctions(const Program& program) {

@@ -347,6 +347,10 @@ TEST_CASE("verifier: tables that are refused") {
       {[](Program* p) { p->exports[1].output_names.pop_back(); },
        "export 'apply': 1 names for 2 outputs"},
       {[](Program* p) { p->exports[1].name = "main"; }, "export 'main': exported twice"},
+      {[](Program* p) { p->exports[0].states = {{1, 0}}; },
+       "export 'main': state 1=0: there is no such parameter"},
+      {[](Program* p) { p->exports[0].states = {{0, 1000000}}; },
+       "export 'main': state 0=1000000: there is no such output"},
   };
   for (const Case& c : kCases) {
     CAPTURE(c.message);
@@ -355,6 +359,38 @@ TEST_CASE("verifier: tables that are refused") {
     Status status = VerifyProgram(program);
     REQUIRE(!status.ok());
     CHECK(status.message() == c.message);
+  }
+}
+
+TEST_CASE("verifier: states") {
+  Result<Program> assembled = Assemble(R"(
+.version 1
+.export "main" f0 ("x": float32[?"n", 2], "y": float32[2, 2], "z": int64[]) -> (float32[?"", 2], (float32[?"", 2], int64[]))
+.function "main" scalars 0 objects 3 captured 0 registers 0 4 returns object arena 0
+  adt.new r3, #0, [r1!, r2!]
+  adt.new r3, #0, [r0!, r3!]
+  ret.r r3!
+.end
+)");
+  REQUIRE_MESSAGE(assembled.ok(), assembled.status().message());
+  struct Case {
+    std::vector<StateInfo> states;
+    std::string error;  // empty: allowed
+  };
+  const Case kCases[] = {
+      {{{2, 2}, {0, 0}, {1, 1}}, ""},
+      {{{0, 0}, {0, 1}}, "state 0=1: that is another state's"},
+      {{{0, 0}, {1, 0}}, "state 1=0: that is another state's"},
+      {{{2, 1}}, "state 2=1: expected tensors of one dtype and rank"},
+      {{{3, 0}}, "state 3=0: there is no such parameter"},
+      {{{0, UINT32_MAX}}, "state 0=4294967295: there is no such output"},
+  };
+  for (const Case& c : kCases) {
+    CAPTURE(c.error);
+    assembled->exports[0].states = c.states;
+    const Status status = VerifyProgram(*assembled);
+    CHECK(status.ok() == c.error.empty());
+    if (!status.ok()) CHECK(status.message() == "export 'main': " + c.error);
   }
 }
 

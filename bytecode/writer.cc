@@ -50,6 +50,7 @@ class SizeBound {
       for (const ValueType& type : e.params) Type(type);
       Type(e.result);
       for (const std::string& name : e.output_names) Named(name);
+      Vector(e.states.size(), sizeof(StateInfo));
     }
     for (const AdtInfo& adt : program.adts) {
       Named(adt.name);
@@ -390,8 +391,10 @@ class ProgramBuilder {
     auto outputs = Each(e.output_names, [&](const std::string& s) {
       return fbs::CreateOutput(b_, b_.CreateString(s));
     });
+    auto states = Structs<fbs::State>(
+        e.states, [](const StateInfo& state) { return fbs::State(state.input, state.output); });
     return fbs::CreateExport(b_, name, e.function, params_vector, result, outputs,
-                             e.num_type_params);
+                             e.num_type_params, states);
   }
 
   Offset<fbs::HostFunction> HostFunction(const HostFunctionInfo& h) {

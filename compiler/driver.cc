@@ -18,6 +18,7 @@
 #include "compiler/ir/shape_text.h"
 #include "compiler/ir/stop_scope.h"
 #include "compiler/lowering/lower.h"
+#include "compiler/transforms/loops/name_states.h"
 #include "compiler/transforms/products/pack_weights.h"
 
 namespace relayvm {
@@ -230,6 +231,9 @@ Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options)
   }
   if (options.for_graph && machines.size() > 1)
     return Status(StatusCode::kInvalidArgument, "--executor graph: expected one --target");
+  if (options.for_graph && !ir::StateOption().In(options.pipeline.options).empty())
+    return Status(StatusCode::kUnsupported,
+                  "--state: --executor graph keeps nothing between runs; the VM does");
   const lower::Placement placement = lower::PlacementOf(options.pipeline.options);
   if (!placement.device.empty()) {
     const char* const what = options.for_graph          ? "--executor graph has no devices"

@@ -8,6 +8,7 @@
 #include "compiler/transforms/layouts/convert_layout.h"
 #include "compiler/transforms/loops/append_outermost.h"
 #include "compiler/transforms/loops/lambda_lift.h"
+#include "compiler/transforms/loops/name_states.h"
 #include "compiler/transforms/products/fuse_attention.h"
 #include "compiler/transforms/products/hoist_products.h"
 #include "compiler/transforms/products/integer_products.h"
@@ -49,6 +50,18 @@ const std::vector<Pass>& CompilerPasses() {
        .drops = {},
        .description =
            "types of the program as written, with symbolic shapes and guards; its errors"},
+      {.name = "NameStates",
+       .run =
+           [](const ir::Module& m, const PassContext& context) {
+             return ir::NameStates(m, ir::StateOption().In(context.options));
+           },
+       .drops = {},
+       .description = "pairs of an input and an output that are kept between runs",
+       .options = {&ir::StateOption().row()},
+       .applies =
+           [](const PassContext& context) {
+             return !ir::StateOption().In(context.options).empty();
+           }},
       {.name = "Retype",
        .run = Pure(Retype),
        .needs = {kChecked},
@@ -218,6 +231,8 @@ namespace {
 constexpr PipelineStep kSteps[] = {
     // Errors of the program are those of the program as written: before anything moves.
     {"CheckTypes", 0},
+    // By the names and types that the program has.
+    {"NameStates", 0},
     // Both copy or specialise code, which then gets types of its own.
     {"Inline", 1},
     {"PropagateConstants", 1},

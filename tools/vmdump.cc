@@ -51,11 +51,15 @@ Json Overview(const Program& program) {
     for (size_t i = 0; i < e.params.size(); ++i) {
       params.push_back({{"name", e.param_names[i]}, {"type", TypeToString(program, e.params[i])}});
     }
+    Json states = Json::array();
+    for (const StateInfo& s : e.states)
+      states.push_back({{"input", s.input}, {"output", s.output}});
     exports.push_back({{"name", e.name},
                        {"parameters", e.num_type_params},
                        {"params", std::move(params)},
                        {"result", TypeToString(program, e.result)},
-                       {"outputs", e.output_names}});
+                       {"outputs", e.output_names},
+                       {"states", std::move(states)}});
   }
   Json types = Json::array();
   for (const AdtInfo& adt : program.adts) {

@@ -1,6 +1,7 @@
 // vmrun: runs a function of a compiled program. The command line is the user's contract:
 //
 //   vmrun MODEL.vmx [--function main] --input ARG ... [--output OUT] [--expect FILE] [--threads N]
+//         [--state FILE.npz]
 //         [--repeat N] [--json] [--profile [FILE.json]] [--profile-interval N]
 //         [--trace [FILE.json]] [--memory-limit SIZE]
 //         [--stack-limit SIZE] [--timeout SECONDS] [--stats] [--verify] [--clear-memory] [--target LEVEL]

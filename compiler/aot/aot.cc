@@ -398,6 +398,11 @@ Result<AotObject> CompileAhead(const Program& program, const AotOptions& options
             fmt::format("--executor aot: @{} is a function of the host; run the program in the VM",
                         program.host_functions[0].name)};
   }
+  for (const ExportInfo& e : program.exports) {
+    if (e.states.empty()) continue;
+    return {StatusCode::kUnsupported,
+            "--state: --executor aot keeps nothing between runs; the VM does"};
+  }
   if (!program.devices.empty()) {
     return {StatusCode::kUnsupported,
             fmt::format("--executor aot: the program runs on device '{}'; run it in the VM",

@@ -20,7 +20,7 @@
 #include "bytecode/verifier.h"
 #include "compiler/ir/declared_dims.h"
 #include "compiler/ir/one_of.h"
-#include "compiler/ir/output_names.h"
+#include "compiler/ir/signature_attrs.h"
 #include "compiler/lowering/unread_arguments.h"
 
 namespace relayvm::lower {
@@ -279,18 +279,6 @@ void OpenOneOf(const ir::Type& type, uint32_t* num_type_params, ValueType* value
   value->index = (*num_type_params)++;
 }
 
-std::vector<std::string> OutputNames(const AttrValue& attr) {
-  std::vector<std::string> names;
-  const auto* list = std::get_if<AttrList>(&attr.value);
-  if (list == nullptr) return names;
-  for (const AttrValue& v : *list) {
-    const auto* name = std::get_if<std::string>(&v.value);
-    if (name == nullptr) return {};
-    names.push_back(*name);
-  }
-  return names;
-}
-
 // r0 = what the value in r0, of a OneOf so deep, holds.
 void EmitHeld(size_t depth, uint32_t reg, CodeBuilder* code) {
   const CodeBuilder::Label end = code->NewLabel();
@@ -496,9 +484,8 @@ Status AddExport(const ir::Module& module, const ir::Function& function, uint32_
     }
   }
   ForgetFormulas(&info.result);  // the program computes what it gives
-  if (auto names = function.attrs.find(ir::kOutputNames); names != function.attrs.end()) {
-    info.output_names = OutputNames(names->second);
-  }
+  info.output_names = ir::OutputNamesOf(function);
+  for (const auto& [input, output] : ir::StatesOf(function)) info.states.push_back({input, output});
   for (const ir::HostCall* host : hosts) {
     const auto& type = *host->type->As<ir::FunctionType>();
     HostFunctionInfo& declared = program.host_functions.emplace_back();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <optional>
@@ -36,16 +37,35 @@ class Reader {
     values_.resize(ids_.size());
   }
 
-  Result<std::vector<Value>> Read(std::span<const std::string> args) {
+  Result<std::vector<Value>> Read(std::span<const std::string> args, bool without_states) {
     for (const std::string& arg : args) RELAYVM_RETURN_IF_ERROR(ReadArg(arg));
     for (size_t i = 0; i < values_.size(); ++i) {
-      if (values_[i] || MayBeLeftOut(i)) continue;
+      if (values_[i] || MayBeLeftOut(i) || (without_states && IsState(i))) continue;
       return Usage(fmt::format("parameter {} has no --input", Name(i)));
     }
     return std::move(values_);
   }
 
+  Status ReadStates(const std::string& path, State* state) {
+    RELAYVM_ASSIGN_OR_RETURN(const NamedTensors tensors, ReadNpz(path));
+    for (const auto& [name, tensor] : tensors) {
+      const std::optional<size_t> index = Find(name);
+      if (!index || !IsState(*index)) {
+        return {StatusCode::kInvalidInput,
+                fmt::format("{}: {} keeps no {} between runs", path, function_.name, name)};
+      }
+      RELAYVM_ASSIGN_OR_RETURN(Value read, ToValue(tensor));
+      Result<Value> value = FitTensor(read, types_, TypeOf(*index, ""));
+      if (!value.ok()) return value.status().WithContext(path + ": " + name);
+      RELAYVM_RETURN_IF_ERROR(state->Set(name, *std::move(value)));
+    }
+    return OkStatus();
+  }
+
  private:
+  bool IsState(size_t i) const {
+    return std::ranges::any_of(function_.states, [i](const StateInfo& s) { return s.input == i; });
+  }
   // It stays without a value, which a run takes (vm/border/optional_inputs.h).
   bool MayBeLeftOut(size_t i) const {
     return vm::OptionalFormOf(types_.program(), function_.params[i]).has_value();
@@ -235,8 +255,13 @@ class Reader {
 }  // namespace
 
 Result<std::vector<Value>> ReadInputs(TypeTable& types, const ExportInfo& function,
-                                      std::span<const std::string> args) {
-  return Reader(types, function).Read(args);
+                                      std::span<const std::string> args, bool without_states) {
+  return Reader(types, function).Read(args, without_states);
+}
+
+Status ReadStates(const std::string& path, TypeTable& types, const ExportInfo& function,
+                  State* state) {
+  return Reader(types, function).ReadStates(path, state);
 }
 
 }  // namespace relayvm::tools

@@ -14,14 +14,20 @@
 
 #include "bytecode/base/status.h"
 #include "tools/values/types.h"
+#include "vm/border/state.h"
 #include "vm/border/value.h"
 
 namespace relayvm::tools {
 
 // One value a parameter. An argument without a name is for the first parameter that has none yet.
+// `without_states`: inputs of states (ExportInfo::states) may have no argument, and then no value.
 // kInvalidArgument: wrong use (no value for a parameter, no parameter of that name); kInvalidInput
 // and others: a bad value or file.
 Result<std::vector<Value>> ReadInputs(TypeTable& types, const ExportInfo& function,
-                                      std::span<const std::string> args);
+                                      std::span<const std::string> args,
+                                      bool without_states = false);
+// The tensors of an archive that are states of the function, by their inputs' names.
+Status ReadStates(const std::string& path, TypeTable& types, const ExportInfo& function,
+                  State* state);
 
 }  // namespace relayvm::tools

@@ -176,6 +176,27 @@ Status Save(const std::string& output, const ExportInfo& function,
   return WriteNpz(to.path, named);
 }
 
+// --state FILE.npz: read where it is there.
+Result<State*> OpenState(const RunFlags& flags, const ExportInfo& function, TypeTable& types,
+                         Executor& executor) {
+  RELAYVM_ASSIGN_OR_RETURN(State * state, executor.UseState(function));
+  std::error_code error;
+  if (std::filesystem::exists(flags.state, error)) {
+    RELAYVM_RETURN_IF_ERROR(ReadStates(flags.state, types, function, state));
+  }
+  return state;
+}
+
+Status SaveState(const std::string& path, const State& state) {
+  NamedTensors named;
+  for (const StatePair& pair : state.function().states) {
+    const std::string& name = state.function().inputs[pair.input].name;
+    RELAYVM_ASSIGN_OR_RETURN(const Value value, state.Get(name));
+    named.emplace_back(name, ToFileTensor(value));
+  }
+  return WriteNpz(path, named);
+}
+
 // The result on standard output; measurements with it as JSON, or on standard error.
 void Print(const FlatValue& result, const Executor& executor, const RunFlags& flags,
            const Measurements& m) {
@@ -231,7 +252,12 @@ Exit RunFunction(const std::string& tool, Executor& executor, const RunFlags& fl
   if (Status s = CheckDestinations(flags, *function); !s.ok())
     return Report(tool, s, Exit::kBadInput);
   TypeTable types(executor.program());
-  Result<std::vector<Value>> inputs = ReadInputs(types, *function, flags.inputs);
+  Result<State*> state = nullptr;
+  if (!flags.state.empty()) {
+    state = OpenState(flags, *function, types, executor);
+    if (!state.ok()) return Report(tool, state.status(), ExitForStatus(state.status()));
+  }
+  Result<std::vector<Value>> inputs = ReadInputs(types, *function, flags.inputs, *state != nullptr);
   if (!inputs.ok()) return Report(tool, inputs.status(), ExitForStatus(inputs.status()));
 
   Measurements m{{}, load_ms, {}};
@@ -250,6 +276,10 @@ Exit RunFunction(const std::string& tool, Executor& executor, const RunFlags& fl
   std::vector<Value> tensors = TensorsOf(*result);
   for (const std::string& output : flags.outputs) {
     if (Status s = Save(output, *function, tensors); !s.ok())
+      return Report(tool, s, Exit::kBadInput);
+  }
+  if (*state != nullptr) {
+    if (Status s = SaveState(flags.state, **state); !s.ok())
       return Report(tool, s, Exit::kBadInput);
   }
   for (const std::string& file : {flags.profile_file, flags.trace_file}) {

@@ -5,6 +5,8 @@
 // run_test.cc and tools/tools_test.cc.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <memory>
@@ -27,6 +29,7 @@ struct RunFlags {
   std::vector<std::string> outputs;
   std::string expect;
   Tolerance tolerance;
+  std::string state;  // a file: what the program keeps between runs
   uint32_t threads = 1;
   uint32_t repeat = 1;
   bool json = false, profile = false, trace = false, stats = false;
@@ -76,6 +79,13 @@ class Executor {
   virtual Result<FlatValue> Run(const ExportInfo& function, const std::vector<Value>& inputs,
                                 TypeTable& types) = 0;
   virtual RunCounts counts() const = 0;
+  // What `function` keeps between runs goes into each run from here on, and comes out of it; its
+  // inputs may be none then.
+  virtual Result<State*> UseState(const ExportInfo& function) {
+    return Status(
+        StatusCode::kUnsupported,
+        fmt::format("--state: {} is not run by the VM, which keeps states alone", function.name));
+  }
   // Of --profile: what was measured, for people and as members of a JSON object; empty without it.
   virtual std::string ProfileTable(int64_t /*total_ns*/) const { return ""; }
   virtual std::string ProfileJson() const { return ""; }

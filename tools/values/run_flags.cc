@@ -52,6 +52,9 @@ void RunFlags::AddLimits(CLI::App& app) {
 void RunFlags::AddTo(CLI::App& app, bool with_function) {
   if (with_function) app.add_option("--function", function, "the function to run (default: main)");
   AddValues(app);
+  app.add_option("--state", state,
+                 "FILE.npz: what the program keeps between runs (relayc --state IN=OUT): read "
+                 "where the file is there, and written after the run");
   app.add_option("--threads", threads,
                  "threads for kernels (default: 1; 0: as many as the machine has)");
   app.add_option("--repeat", repeat, "run this many times, and print the times")
@@ -94,6 +97,10 @@ Status RunFlags::Finish() {
   }
   if (!(tolerance.rtol >= 0) || !(tolerance.atol >= 0)) {
     return {StatusCode::kInvalidArgument, "--rtol and --atol must not be negative"};
+  }
+  if (!state.empty() && !state.ends_with(".npz")) {
+    return {StatusCode::kInvalidArgument,
+            fmt::format("--state {}: the name must end in .npz", state)};
   }
   for (const std::string& output : outputs) {
     if (output.ends_with(".npy") || output.ends_with(".npz")) continue;

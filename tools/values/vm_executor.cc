@@ -1,4 +1,6 @@
 // Running a program in the VM.
+#include <optional>
+
 #include "tools/values/profiler.h"
 #include "tools/values/run.h"
 
@@ -29,8 +31,20 @@ class VmExecutor : public Executor {
 
   Result<FlatValue> Run(const ExportInfo& function, const std::vector<Value>& inputs,
                         TypeTable& types) override {
-    RELAYVM_ASSIGN_OR_RETURN(Value value, invocation_->Run(function.name, inputs));
+    std::vector<Value> given = inputs;
+    if (state_) {
+      RELAYVM_RETURN_IF_ERROR(state_->Fill(&given));
+    }
+    RELAYVM_ASSIGN_OR_RETURN(Value value, invocation_->Run(function.name, std::move(given)));
+    if (state_) {
+      RELAYVM_RETURN_IF_ERROR(state_->Keep(value));
+    }
     return Flatten(value, types, types.InternOf(function, function.result));
+  }
+
+  Result<State*> UseState(const ExportInfo& function) override {
+    RELAYVM_ASSIGN_OR_RETURN(state_, State::Create(executable_, function.name));
+    return &*state_;
   }
 
   RunCounts counts() const override {
@@ -43,6 +57,7 @@ class VmExecutor : public Executor {
   std::unique_ptr<Profiler> profiler_;  // the runtime borrows it
   std::shared_ptr<Runtime> runtime_;
   std::unique_ptr<Invocation> invocation_;
+  std::optional<State> state_;
 };
 
 }  // namespace

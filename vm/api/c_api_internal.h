@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <new>
 #include <string>
@@ -149,6 +150,20 @@ struct OwnedLoadOptions {
 Status ReadLoadOptions(const relayvm_load_options* from, OwnedLoadOptions* to);
 
 // In c_api_invocation.cc.
+// What goes in and comes out by names.
+struct NamedInputs {
+  const char* const* names;
+  relayvm_value* const* values;
+  size_t count;
+};
+struct WantedOutputs {
+  const char* const* names;
+  relayvm_value** values;
+  size_t count;
+};
+relayvm_status* RunNamed(
+    const NamedInputs& inputs, const WantedOutputs& outputs,
+    const std::function<Result<NamedOutputs>(const std::vector<NamedValue>&)>& run);
 Result<InvocationOptions> ReadInvocationOptions(const relayvm_invocation_options* options);
 Result<std::vector<OutputBuffer>> Outputs(const relayvm_output* outputs, size_t count);
 

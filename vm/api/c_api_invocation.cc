@@ -102,6 +102,34 @@ Result<std::vector<OutputBuffer>> relayvm::c_api::Outputs(const relayvm_output* 
   return buffers;
 }
 
+relayvm_status* relayvm::c_api::RunNamed(
+    const NamedInputs& inputs, const WantedOutputs& outputs,
+    const std::function<Result<NamedOutputs>(const std::vector<NamedValue>&)>& run) {
+  return Guarded([&]() -> relayvm_status* {
+    Result<std::vector<Value>> values = relayvm::c_api::Inputs(inputs.values, inputs.count);
+    if (!values.ok()) return Fail(values.status());
+    std::vector<relayvm::NamedValue> named;
+    for (size_t i = 0; i < inputs.count; ++i) {
+      if (inputs.names[i] == nullptr)
+        return Fail(StatusCode::kInvalidArgument, fmt::format("input_names: name {} is NULL", i));
+      named.push_back({inputs.names[i], std::move((*values)[i])});
+    }
+    const auto result = run(named);
+    if (!result.ok()) return Fail(result.status());
+    std::vector<Value> found;
+    for (size_t i = 0; i < outputs.count; ++i) {
+      if (outputs.names[i] == nullptr)
+        return Fail(StatusCode::kInvalidArgument, fmt::format("output_names: name {} is NULL", i));
+      Result<Value> output = result->Find(outputs.names[i]);
+      if (!output.ok()) return Fail(output.status());
+      found.push_back(*std::move(output));
+    }
+    std::ranges::transform(found, outputs.values,
+                           [](Value& value) { return relayvm::c_api::ToHandle(std::move(value)); });
+    return nullptr;
+  });
+}
+
 extern "C" {
 
 relayvm_status* relayvm_invocation_create(relayvm_runtime* runtime, relayvm_executable* executable,
@@ -152,29 +180,11 @@ relayvm_status* relayvm_invocation_run_named(relayvm_invocation* invocation, con
   RELAYVM_REQUIRE(function);
   if (num_inputs > 0) RELAYVM_REQUIRE(input_names);
   if (num_outputs > 0) RELAYVM_REQUIRE(output_names);
-  return Guarded([&]() -> relayvm_status* {
-    Result<std::vector<Value>> values = relayvm::c_api::Inputs(inputs, num_inputs);
-    if (!values.ok()) return Fail(values.status());
-    std::vector<relayvm::NamedValue> named;
-    for (size_t i = 0; i < num_inputs; ++i) {
-      if (input_names[i] == nullptr)
-        return Fail(StatusCode::kInvalidArgument, fmt::format("input_names: name {} is NULL", i));
-      named.push_back({input_names[i], std::move((*values)[i])});
-    }
-    const auto result = invocation->invocation->Run(named, {}, function);
-    if (!result.ok()) return Fail(result.status());
-    std::vector<Value> found;
-    for (size_t i = 0; i < num_outputs; ++i) {
-      if (output_names[i] == nullptr)
-        return Fail(StatusCode::kInvalidArgument, fmt::format("output_names: name {} is NULL", i));
-      Result<Value> output = result->Find(output_names[i]);
-      if (!output.ok()) return Fail(output.status());
-      found.push_back(*std::move(output));
-    }
-    std::ranges::transform(found, outputs,
-                           [](Value& value) { return relayvm::c_api::ToHandle(std::move(value)); });
-    return nullptr;
-  });
+  return relayvm::c_api::RunNamed({input_names, inputs, num_inputs},
+                                  {output_names, outputs, num_outputs},
+                                  [&](const std::vector<relayvm::NamedValue>& named) {
+                                    return invocation->invocation->Run(named, {}, function);
+                                  });
 }
 
 relayvm_status* relayvm_invocation_start(relayvm_invocation* invocation, const char* function,

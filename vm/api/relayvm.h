@@ -31,6 +31,7 @@
 #include "bytecode/base/status_detail.h"
 #include "vm/border/host_function.h"
 #include "vm/border/model_info.h"
+#include "vm/border/state.h"
 #include "vm/border/value.h"
 #include "vm/device/device.h"
 #include "vm/kernels/task_pool.h"
@@ -216,6 +217,11 @@ class Invocation {
                            const std::vector<NamedBuffer>& outputs = {},
                            std::string_view function = "main");
 
+  // The same with what the program keeps between runs: its inputs come from `state`, but for those
+  // that are given, and it has what they are next when the run has ended well.
+  Result<NamedOutputs> Run(const std::vector<NamedValue>& inputs, State& state,
+                           const std::vector<NamedBuffer>& outputs = {});
+
   // The same in slices, for schedulers that run many invocations on a thread: Start, then Poll
   // until it says kDone, then TakeResult.
   Status Start(std::string_view function, std::vector<Value> inputs,
@@ -271,6 +277,9 @@ class Invocation {
 
  private:
   friend class Scheduler;
+  Result<NamedOutputs> RunNamed(const std::vector<NamedValue>& inputs,
+                                const std::vector<NamedBuffer>& outputs,
+                                const FunctionSignature& info, State* state);
   // From the next run on, calls of kernels that have a batched form wait to run with those of other
   // invocations: it is suspended then, and `call` set, which is run until it is polled again or
   // else runs by itself.

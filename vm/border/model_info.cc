@@ -49,6 +49,7 @@ FunctionSignature MakeSignature(const Program& program, const ExportInfo& from) 
     if (names[i].empty()) names[i] = fmt::format("output_{}", i);
     to.outputs.push_back({std::move(names[i]), MakeType(program, *outputs[i])});
   }
+  for (const StateInfo& state : from.states) to.states.push_back({state.input, state.output});
   return to;
 }
 
@@ -114,10 +115,13 @@ Result<const FunctionSignature*> ModelInfo::FindFunction(std::string_view name) 
   });
 }
 
-Result<std::vector<Value>> FunctionSignature::OrderInputs(std::span<const NamedValue> given) const {
+Result<std::vector<Value>> FunctionSignature::OrderInputs(std::span<const NamedValue> given,
+                                                          bool without_states) const {
   return Guarded([&]() -> Result<std::vector<Value>> {
     std::vector<Value> ordered(inputs.size());
     std::vector<bool> is_given(inputs.size());
+    std::vector<bool> may_be_missing(inputs.size());
+    for (const StatePair& state : states) may_be_missing[state.input] = without_states;
     for (const NamedValue& one : given) {
       RELAYVM_ASSIGN_OR_RETURN(const size_t i, PositionOf(*this, inputs, "input", one.name));
       if (is_given[i])
@@ -126,7 +130,7 @@ Result<std::vector<Value>> FunctionSignature::OrderInputs(std::span<const NamedV
       ordered[i] = one.value;
     }
     for (size_t i = 0; i < inputs.size(); ++i) {
-      if (is_given[i] || inputs[i].is_optional) continue;
+      if (is_given[i] || inputs[i].is_optional || may_be_missing[i]) continue;
       return Wrong(*this, inputs[i].name,
                    fmt::format("input '{}' ({}) is missing", inputs[i].name, inputs[i].type.text));
     }

@@ -46,6 +46,11 @@ struct NamedType {
   bool is_optional = false;  // an input that may be left out: Optional[Tensor[(3), float32]]
 };
 
+// A state between runs (vm/border/state.h): the input is what the output of the run before was.
+struct StatePair {
+  size_t input, output;  // positions in FunctionSignature::inputs and outputs
+};
+
 // A function that hosts may call.
 struct FunctionSignature {
   std::string name;
@@ -55,11 +60,13 @@ struct FunctionSignature {
   // Of the result what is no tuple, counted depth first through its tuples; where the program has
   // no names, output_0, output_1 ...
   std::vector<NamedType> outputs;
+  std::vector<StatePair> states;
 
-  // The inputs in their order; those that may be left out may be missing. Fails with
-  // kInvalidArgument for a name that there is not, one that is given twice, and one that is
-  // missing.
-  Result<std::vector<Value>> OrderInputs(std::span<const NamedValue> given) const;
+  // The inputs in their order; those that may be left out may be missing, with `without_states`
+  // those of states too. Fails with kInvalidArgument for a name that there is not, one that is
+  // given twice, and one that is missing.
+  Result<std::vector<Value>> OrderInputs(std::span<const NamedValue> given,
+                                         bool without_states = false) const;
   // The same of buffers for tensors of the result, as Invocation::Run takes them.
   Result<std::vector<OutputBuffer>> OrderBuffers(std::span<const NamedBuffer> given) const;
   // The output of that name in a result of the function; none where it went to a buffer.

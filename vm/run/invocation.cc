@@ -415,18 +415,40 @@ Result<Value> Invocation::Run(std::string_view function, std::vector<Value> inpu
   return TakeResult();
 }
 
+Result<NamedOutputs> Invocation::RunNamed(const std::vector<NamedValue>& inputs,
+                                          const std::vector<NamedBuffer>& outputs,
+                                          const FunctionSignature& info, State* state) {
+  RELAYVM_ASSIGN_OR_RETURN(std::vector<Value> values, info.OrderInputs(inputs, state != nullptr));
+  if (state != nullptr) {
+    RELAYVM_RETURN_IF_ERROR(state->Fill(&values));
+  }
+  std::vector<OutputBuffer> buffers;
+  if (!outputs.empty()) {
+    RELAYVM_ASSIGN_OR_RETURN(buffers, info.OrderBuffers(outputs));
+  }
+  RELAYVM_ASSIGN_OR_RETURN(Value result, Run(info.name, std::move(values), std::move(buffers)));
+  if (state != nullptr) {
+    RELAYVM_RETURN_IF_ERROR(state->Keep(result));
+  }
+  return NamedOutputs(impl_->executable, info, std::move(result));
+}
+
 Result<NamedOutputs> Invocation::Run(const std::vector<NamedValue>& inputs,
                                      const std::vector<NamedBuffer>& outputs,
                                      std::string_view function) {
   RELAYVM_ASSIGN_OR_RETURN(const FunctionSignature* info,
                            executable().info().FindFunction(function));
-  RELAYVM_ASSIGN_OR_RETURN(std::vector<Value> values, info->OrderInputs(inputs));
-  std::vector<OutputBuffer> buffers;
-  if (!outputs.empty()) {
-    RELAYVM_ASSIGN_OR_RETURN(buffers, info->OrderBuffers(outputs));
-  }
-  RELAYVM_ASSIGN_OR_RETURN(Value result, Run(function, std::move(values), std::move(buffers)));
-  return NamedOutputs(impl_->executable, *info, std::move(result));
+  return RunNamed(inputs, outputs, *info, nullptr);
+}
+
+Result<NamedOutputs> Invocation::Run(const std::vector<NamedValue>& inputs, State& state,
+                                     const std::vector<NamedBuffer>& outputs) {
+  // Of this executable, whatever the state was made for.
+  RELAYVM_ASSIGN_OR_RETURN(const FunctionSignature* info,
+                           executable().info().FindFunction(state.function().name));
+  if (info != &state.function())
+    return Status(StatusCode::kInvalidArgument, "the state is of another program");
+  return RunNamed(inputs, outputs, *info, &state);
 }
 
 Status Invocation::set_on_ready(std::function<void()> on_ready) {

@@ -13,7 +13,7 @@
 #include "compiler/import/onnx/graph_importer.h"
 #include "compiler/import/onnx/names_read.h"
 #include "compiler/ir/one_of.h"
-#include "compiler/ir/output_names.h"
+#include "compiler/ir/signature_attrs.h"
 #include "compiler/ir/shape_text.h"
 
 namespace relayvm::import {

@@ -4,7 +4,7 @@
 
 #include "compiler/import/onnx/operator.h"
 #include "compiler/import/onnx/testing.h"
-#include "compiler/ir/output_names.h"
+#include "compiler/ir/signature_attrs.h"
 #include "compiler/ir/printer.h"
 #include "compiler/typing/infer.h"
 

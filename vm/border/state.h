@@ -1,0 +1,59 @@
+// What a program keeps between runs: pairs of an input and an output (relayc --state IN=OUT,
+// FunctionSignature::states), where the input is what the output of the run before was.
+//
+//   auto state = State::Create(executable);
+//   for (const Value& chunk : chunks) auto y = (*invocation)->Run({{"x", chunk}}, *state);
+//
+// An executable holds no state: this is one stream's. A copy goes on by itself from where it was
+// made; tensors are shared, since nobody writes them. One thread at a time. Tested by
+// state_test.cc.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bytecode/base/status.h"
+#include "vm/border/model_info.h"
+#include "vm/border/value.h"
+
+namespace relayvm {
+
+class Executable;
+
+class State {
+ public:
+  // Before the first run. Fails with kNotFound (no such function) and kFailedPrecondition (it keeps
+  // nothing).
+  static Result<State> Create(std::shared_ptr<const Executable> executable,
+                              std::string_view function = "main");
+
+  const FunctionSignature& function() const { return *function_; }
+  // By the name of the input; none (Value()) before the first run. kInvalidArgument where there is
+  // no such state.
+  Result<Value> Get(std::string_view name) const;
+  // What the next run takes; its type is checked when that begins. None: as before the first run.
+  Status Set(std::string_view name, Value value);
+  void Reset();
+
+  // Puts the states in the places of their inputs that are none, of those in order. Before the
+  // first run that is nothing where the program has a value of its own, else a tensor of zeros: of
+  // dims that another input has by name, as long as there, of others that are not known, 0.
+  Status Fill(std::vector<Value>* inputs) const;
+  // Takes the states out of a run's result, which stays as it is. kInvalidArgument, and nothing is
+  // changed, where one is missing because it went to a buffer.
+  Status Keep(const Value& result);
+
+ private:
+  State(std::shared_ptr<const Executable> executable, const FunctionSignature* function);
+  Result<size_t> Find(std::string_view name) const;
+  Result<Value> Zeros(const TypeInfo& type, std::span<const Value> inputs) const;
+
+  std::shared_ptr<const Executable> executable_;
+  const FunctionSignature* function_;  // of it
+  std::vector<Value> values_;          // as function_->states
+};
+
+}  // namespace relayvm
