@@ -25,23 +25,10 @@ std::optional<uint64_t> TensorBytes(DType dtype, const std::vector<int64_t>& dim
 
 // Scalar functions that are native instructions; the others are the runtime's.
 bool IsInlineFunction(ScalarFunction fn) {
-  switch (fn) {
-    case ScalarFunction::kNegate:
-    case ScalarFunction::kAbs:
-    case ScalarFunction::kSqrt:
-    case ScalarFunction::kFloor:
-    case ScalarFunction::kCeil:
-    case ScalarFunction::kTrunc:
-    case ScalarFunction::kRoundEven:
-    case ScalarFunction::kIsNan:
-    case ScalarFunction::kIsInf:
-    case ScalarFunction::kIsFinite:
-    case ScalarFunction::kMin:
-    case ScalarFunction::kMax:
-      return true;
-    default:
-      return false;
-  }
+  using enum ScalarFunction;
+  constexpr ScalarFunction kNative[] = {kNegate,    kAbs,   kSqrt,  kFloor,    kCeil, kTrunc,
+                                        kRoundEven, kIsNan, kIsInf, kIsFinite, kMin,  kMax};
+  return std::ranges::find(kNative, fn) != std::end(kNative);
 }
 
 // Whether an instruction of scalars is native instructions; else the runtime computes it.
@@ -123,124 +110,133 @@ class Planner {
     return OkStatus();
   }
 
+  // A function's frame in the making.
+  struct Open {
+    uint32_t function;
+    int depth;                                         // of calls
+    std::vector<uint32_t> targets;                     // of jumps, in order
+    std::vector<std::pair<uint32_t, uint32_t>> loops;  // the pcs of their first and last
+    StaticFrame frame;
+    uint64_t scratch = 0, calls = 0;     // the most bytes
+    std::vector<uint32_t> shared_calls;  // the pcs of those that share a place
+    std::map<uint16_t, Dim> constants;   // by register
+  };
+
   Status PlanFunction(uint32_t function, int depth) {
     RELAYVM_ASSIGN_OR_RETURN(const std::vector<PlacedInstruction> code,
                              DecodeFunction(program_, function));
-    // Only a backward jump makes a loop: what lies between it and its target.
-    std::vector<uint32_t> targets;
-    std::vector<std::pair<uint32_t, uint32_t>> loops;
-    for (const auto& [pc, i] : code) {
-      ForEachTarget(i, [&](int32_t distance) {
-        const auto target = static_cast<uint32_t>(static_cast<int64_t>(pc) + distance);
-        targets.push_back(target);
-        if (distance <= 0) loops.emplace_back(target, pc);
-      });
-      if (i.opcode == Opcode::kTailCall && i.Unit(0) == function) loops.emplace_back(0, pc);
-    }
-    std::ranges::sort(targets);
-    StaticFrame frame;
-    frame.bytes = RoundUp(program_.functions[function].arena_bytes);
-    uint64_t scratch = 0, calls = 0;
-    std::map<uint32_t, uint32_t> shared_calls;  // pc -> callee
-    std::map<uint16_t, Dim> constants;          // by register
-    for (const auto& [pc, i] : code) {
-      if (std::ranges::binary_search(targets, pc)) constants.clear();
-      const bool in_loop = std::ranges::any_of(
-          loops, [at = pc](const auto& l) { return l.first <= at && at <= l.second; });
-      const auto place = [&, at = pc](std::optional<uint64_t> bytes) {
-        if (!bytes)
-          return Obstacle(function,
-                          fmt::format("{} makes a tensor of open size", i.info->mnemonic));
-        if (in_loop)
-          return Obstacle(function, fmt::format("{} stands in a loop", i.info->mnemonic));
-        frame.offsets[at] = frame.bytes;
-        frame.bytes += RoundUp(std::max<uint64_t>(*bytes, 1));
-      };
-      const auto dims = [&](int operand) -> std::optional<std::vector<int64_t>> {
-        std::vector<int64_t> values;
-        for (uint16_t reg : i.List(operand)) {
-          const auto known = constants.find(reg);
-          if (known == constants.end()) return std::nullopt;
-          values.push_back(known->second.value());
-        }
-        return values;
-      };
-      switch (i.opcode) {
-        case Opcode::kTensorStatic: {
-          const TensorTypeInfo& type = program_.tensor_types[i.Unit(1)];
-          place(TensorBytes(type.dtype, type.dims));
-          break;
-        }
-        case Opcode::kTensorAlloc: {
-          const auto known = dims(2);
-          place(known ? TensorBytes(static_cast<DType>(i.Unit(1)), *known) : std::nullopt);
-          break;
-        }
-        case Opcode::kTensorReuse: {
-          const auto known = dims(3);
-          place(known ? TensorBytes(static_cast<DType>(i.Unit(2)), *known) : std::nullopt);
-          break;
-        }
-        case Opcode::kTensorBox:
-          place(DTypeBytes(static_cast<DType>(i.Unit(2))));
-          break;
-        case Opcode::kAdtNew:
-          place(uint64_t{sizeof(void*)} * i.Count(2));
-          break;
-        case Opcode::kKernel: {
-          const auto bytes = constants.find(i.Unit(3));
-          if (bytes == constants.end())
-            Obstacle(function, "a kernel's scratch is of open size");
-          else
-            scratch = std::max(scratch,
-                               static_cast<uint64_t>(std::max<int64_t>(bytes->second.value(), 0)));
-          [[fallthrough]];
-        }
-        case Opcode::kKernel1:
-          if (program_.kernels[i.Unit(0)].builtin)
-            Obstacle(function,
-                     fmt::format("kernel {} is of the runtime", program_.kernels[i.Unit(0)].name));
-          break;
-        case Opcode::kCallI:
-        case Opcode::kCallR:
-        case Opcode::kTailCall: {
-          const uint32_t callee = i.Unit(i.opcode == Opcode::kTailCall ? 0 : 1);
-          if (i.opcode == Opcode::kTailCall && callee == function) break;
-          RELAYVM_RETURN_IF_ERROR(Visit(callee, depth + 1));
-          if (!plan_.possible()) break;
-          if (program_.functions[callee].returns_scalar) {
-            shared_calls[pc] = callee;
-            calls = std::max(calls, plan_.frames[callee].bytes);
-          } else {
-            place(plan_.frames[callee].bytes);
-          }
-          break;
-        }
-        case Opcode::kCallF32:
-        case Opcode::kCallF64:
-        case Opcode::kCall2F32:
-        case Opcode::kCall2F64:
-        case Opcode::kConvert:
-        case Opcode::kPowI:
-        case Opcode::kPowU:
-          if (!IsInline(i)) Obstacle(function, fmt::format("it computes {}", i.info->mnemonic));
-          break;
-        default:
-          if (KindOf(i.opcode) == RowKind::kOther && !ObjectRowOf<StaticEmitter>(i.opcode))
-            Obstacle(function, fmt::format("it has {}", i.info->mnemonic));
-          break;
-      }
+    Open f{.function = function, .depth = depth};
+    FindJumps(code, f);
+    f.frame.bytes = RoundUp(program_.functions[function].arena_bytes);
+    for (const PlacedInstruction& placed : code) {
+      if (std::ranges::binary_search(f.targets, placed.pc)) f.constants.clear();
+      RELAYVM_RETURN_IF_ERROR(PlanInstruction(placed, f));
       if (!plan_.possible()) return OkStatus();
-      ConstantMachine machine(constants);
+      const Instruction& i = placed.instruction;
+      ConstantMachine machine(f.constants);
       if (!RunScalar(machine, i) && i.info->operands[0] == OperandKind::IOUT)
-        constants.erase(i.Unit(0));
+        f.constants.erase(i.Unit(0));
     }
-    frame.scratch_offset = frame.bytes;
-    frame.bytes += RoundUp(scratch);
-    for (const auto& [pc, callee] : shared_calls) frame.offsets[pc] = frame.bytes;
-    frame.bytes += calls;
-    plan_.frames[function] = std::move(frame);
+    f.frame.scratch_offset = f.frame.bytes;
+    f.frame.bytes += RoundUp(f.scratch);
+    for (const uint32_t pc : f.shared_calls) f.frame.offsets[pc] = f.frame.bytes;
+    f.frame.bytes += f.calls;
+    plan_.frames[function] = std::move(f.frame);
     return OkStatus();
+  }
+
+  // Only a backward jump makes a loop: what lies between it and its target.
+  static void FindJumps(const std::vector<PlacedInstruction>& code, Open& f) {
+    for (const auto& [pc, i] : code) {
+      ForEachTarget(i, [&, from = pc](int32_t distance) {
+        const auto target = static_cast<uint32_t>(static_cast<int64_t>(from) + distance);
+        f.targets.push_back(target);
+        if (distance <= 0) f.loops.emplace_back(target, from);
+      });
+      if (i.opcode == Opcode::kTailCall && i.Unit(0) == f.function) f.loops.emplace_back(0, pc);
+    }
+    std::ranges::sort(f.targets);
+  }
+
+  // A place for what the instruction makes, if it makes something.
+  Status PlanInstruction(const PlacedInstruction& placed, Open& f) {
+    const Instruction& i = placed.instruction;
+    switch (i.opcode) {
+      case Opcode::kTensorStatic: {
+        const TensorTypeInfo& type = program_.tensor_types[i.Unit(1)];
+        Place(placed, TensorBytes(type.dtype, type.dims), f);
+        break;
+      }
+      case Opcode::kTensorAlloc:
+        Place(placed, AllocatedBytes(i, 1, f), f);
+        break;
+      case Opcode::kTensorReuse:
+        Place(placed, AllocatedBytes(i, 2, f), f);
+        break;
+      case Opcode::kTensorBox:
+        Place(placed, DTypeBytes(static_cast<DType>(i.Unit(2))), f);
+        break;
+      case Opcode::kAdtNew:
+        Place(placed, uint64_t{sizeof(void*)} * i.Count(2), f);
+        break;
+      case Opcode::kKernel:
+        if (const auto bytes = f.constants.find(i.Unit(3)); bytes != f.constants.end()) {
+          f.scratch = std::max(f.scratch,
+                               static_cast<uint64_t>(std::max<int64_t>(bytes->second.value(), 0)));
+        } else {
+          Obstacle(f.function, "a kernel's scratch is of open size");
+        }
+        [[fallthrough]];
+      case Opcode::kKernel1:
+        if (const KernelInfo& kernel = program_.kernels[i.Unit(0)]; kernel.builtin)
+          Obstacle(f.function, fmt::format("kernel {} is of the runtime", kernel.name));
+        break;
+      case Opcode::kCallI:
+      case Opcode::kCallR:
+        return PlanCall(placed, i.Unit(1), f);
+      case Opcode::kTailCall:
+        return i.Unit(0) == f.function ? OkStatus() : PlanCall(placed, i.Unit(0), f);
+      default:
+        if (!IsInline(i)) Obstacle(f.function, fmt::format("it computes {}", i.info->mnemonic));
+        if (KindOf(i.opcode) == RowKind::kOther && !ObjectRowOf<StaticEmitter>(i.opcode))
+          Obstacle(f.function, fmt::format("it has {}", i.info->mnemonic));
+        break;
+    }
+    return OkStatus();
+  }
+
+  Status PlanCall(const PlacedInstruction& placed, uint32_t callee, Open& f) {
+    RELAYVM_RETURN_IF_ERROR(Visit(callee, f.depth + 1));
+    if (!plan_.possible()) return OkStatus();
+    if (program_.functions[callee].returns_scalar) {
+      f.shared_calls.push_back(placed.pc);
+      f.calls = std::max(f.calls, plan_.frames[callee].bytes);
+    } else {
+      Place(placed, plan_.frames[callee].bytes, f);
+    }
+    return OkStatus();
+  }
+
+  void Place(const PlacedInstruction& placed, std::optional<uint64_t> bytes, Open& f) {
+    const auto& [pc, i] = placed;
+    const auto holds = [at = pc](const auto& l) { return l.first <= at && at <= l.second; };
+    if (!bytes)
+      return Obstacle(f.function, fmt::format("{} makes a tensor of open size", i.info->mnemonic));
+    if (std::ranges::any_of(f.loops, holds))
+      return Obstacle(f.function, fmt::format("{} stands in a loop", i.info->mnemonic));
+    f.frame.offsets[pc] = f.frame.bytes;
+    f.frame.bytes += RoundUp(std::max<uint64_t>(*bytes, 1));
+  }
+
+  // Of a tensor whose dtype is the operand, and its dims those that follow.
+  static std::optional<uint64_t> AllocatedBytes(const Instruction& i, int operand, const Open& f) {
+    std::vector<int64_t> dims;
+    for (const uint16_t reg : i.List(operand + 1)) {
+      const auto known = f.constants.find(reg);
+      if (known == f.constants.end()) return std::nullopt;
+      dims.push_back(known->second.value());
+    }
+    return TensorBytes(static_cast<DType>(i.Unit(operand)), dims);
   }
 
   const Program& program_;
