@@ -206,7 +206,7 @@ TEST_CASE("numbers of a node that cannot be") {
 TEST_CASE("trees that are none, keys of other types and maps are refused") {
   const auto error = [](const std::string& op, const std::string& attributes) {
     auto module = ImportText(
-        "ir_version: 8 opset_import { version: 17 } opset_import { domain: 'ai.onnx.ml' version: 3 "
+        "ir_version: 8 opset_import { version: 17 } opset_import { domain: 'ai.onnx.ml' version: 5 "
         "} graph { name: 'g' node { name: 'it' op_type: '" +
         op + "' domain: 'ai.onnx.ml' input: 'x' output: 'y' " + attributes + " } " +
         Tensor("input", "x", {"n", "2"}) + "output { name: 'y' } }");
@@ -243,6 +243,7 @@ TEST_CASE("trees that are none, keys of other types and maps are refused") {
                  "nodes_falsenodeids: expected 3 numbers, found 2"));
   CHECK(Contains(tree("1, 2, 0", "2, 2, 0", "0, 1, 0", "BRANCH_LEQ", "5"),
                  "a weight names node 5 of tree 0, which there is not"));
+  CHECK(Contains(error("TreeEnsemble", ""), "nodes_featureids: expected nodes"));
   CHECK(Contains(
       error("LabelEncoder", "attribute { name: 'keys_strings' type: STRINGS strings: ['a'] } " +
                                 ints("values_int64s", "1")),

@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "compiler/import/control_flow.h"
 #include "compiler/import/onnx/learn.h"
+#include "kernels/te/scalar.h"
 
 namespace relayvm::import {
 
@@ -28,18 +31,25 @@ enum class BranchMode : uint8_t {
 };
 
 struct Forest {
-  // By node. `yes` and `no` are nodes; a leaf's are its own.
-  std::vector<double> feature, split, yes, no, missing;  // missing: 1 where NaN goes to `yes`
-  std::vector<BranchMode> mode;
-  std::vector<double> roots;
+  struct Node {
+    BranchMode mode;
+    double feature, split, missing;  // missing: 1 where NaN goes to `yes`
+    double yes = 0, no = 0;          // nodes; a leaf's are its own
+  };
   struct Weight {
     size_t node;
     int64_t target;
     double value;
   };
+  std::vector<Node> nodes;
+  std::vector<double> roots;
   std::vector<Weight> weights;
   bool is_double = false;
   bool is_paired = false;  // see Paired
+
+  double size() const { return static_cast<double>(nodes.size()); }
+  double highest() const { return std::ranges::max(nodes, {}, &Node::feature).feature; }
+  void AddLeaf() { nodes.push_back({BranchMode::kLeaf, 0, 0, 0, size(), size()}); }
 };
 
 std::optional<BranchMode> ModeOf(std::string_view name) {
@@ -57,47 +67,52 @@ std::vector<double> Numbers(NodeContext& n, const std::string& name, Forest* for
   if (plain && n.op_type() != "TreeEnsemble") return n.Floats(name);
   const Value tensor = n.Tensor(plain ? name : tensor_name);
   if (tensor.constant == nullptr) return {};
+  const auto& [dtype, shape, data] = *tensor.constant;
+  if (dtype != DType::kFloat64 && dtype != DType::kFloat32 && dtype != DType::kUInt8) {
+    n.Unsupported(fmt::format("{}: elements of {} are not supported", name, DTypeName(dtype)));
+    return {};
+  }
+  if (forest != nullptr && dtype == DType::kFloat64) forest->is_double = true;
   std::vector<double> out;
-  const auto read = [&]<typename T>(T) {
-    for (int64_t i = 0; i < tensor.constant->size(); ++i) {
-      T element;
-      std::memcpy(&element, tensor.constant->data.data() + static_cast<size_t>(i) * sizeof(T),
-                  sizeof element);
-      out.push_back(static_cast<double>(element));
-    }
-  };
-  if (tensor.dtype() == DType::kFloat64) {
-    if (forest != nullptr) forest->is_double = true;
-    read(double{});
-  } else if (tensor.dtype() == DType::kFloat32) {
-    read(float{});
-  } else if (tensor.dtype() == DType::kUInt8) {
-    read(uint8_t{});
-  } else {
-    n.Unsupported(
-        fmt::format("{}: elements of {} are not supported", name, DTypeName(tensor.dtype())));
+  for (int64_t i = 0; i < tensor.constant->size(); ++i) {
+    const te::Scalar x = te::ReadElement(dtype, data.data() + i * DTypeBytes(dtype));
+    out.push_back(IsFloat(dtype) ? x.f : static_cast<double>(x.i));
   }
   return out;
 }
 
-bool SameSize(NodeContext& n, size_t found, size_t expected, const char* what) {
-  if (found == expected) return true;
-  n.Fail(fmt::format("{}: expected {} numbers, found {}", what, expected, found));
-  return false;
+// The attribute, of as many elements as expected, or an error.
+template <typename T>
+std::vector<T> OfSize(NodeContext& n, const std::string& name, std::vector<T> list, size_t size) {
+  if (list.size() != size)
+    n.Fail(fmt::format("{}: expected {} numbers, found {}", name, size, list.size()));
+  list.resize(size);
+  return list;
+}
+std::vector<int64_t> Ints(NodeContext& n, const std::string& name, size_t size) {
+  return OfSize(n, name, n.Ints(name), size);
+}
+std::vector<double> Numbers(NodeContext& n, const std::string& name, size_t size,
+                            Forest* forest = nullptr) {
+  return OfSize(n, name, Numbers(n, name, forest), size);
+}
+// Where NaN goes to `yes`; by default nowhere.
+std::vector<int64_t> Missing(NodeContext& n, size_t size) {
+  std::vector<int64_t> missing = n.Ints("nodes_missing_value_tracks_true");
+  if (missing.empty()) missing.resize(size, 0);
+  return OfSize(n, "nodes_missing_value_tracks_true", std::move(missing), size);
 }
 
 // Weights of leaves named by their tree and node: target_* or class_*.
 bool ReadWeights(NodeContext& n, const std::string& prefix,
                  const std::map<std::pair<int64_t, int64_t>, size_t>& places, Forest& f) {
-  const std::vector<int64_t> targets = n.Ints(prefix + "_ids"), nodes = n.Ints(prefix + "_nodeids"),
-                             trees = n.Ints(prefix + "_treeids");
-  const std::vector<double> values = Numbers(n, prefix + "_weights");
-  if (!SameSize(n, nodes.size(), targets.size(), "nodeids") ||
-      !SameSize(n, trees.size(), targets.size(), "treeids") ||
-      !SameSize(n, values.size(), targets.size(), "weights")) {
-    return false;
-  }
-  for (size_t i = 0; i < targets.size(); ++i) {
+  const std::vector<int64_t> targets = n.Ints(prefix + "_ids");
+  const size_t count = targets.size();
+  const std::vector<int64_t> nodes = Ints(n, prefix + "_nodeids", count),
+                             trees = Ints(n, prefix + "_treeids", count);
+  const std::vector<double> values = Numbers(n, prefix + "_weights", count);
+  if (!n.b().status().ok()) return false;
+  for (size_t i = 0; i < count; ++i) {
     const auto node = places.find({trees[i], nodes[i]});
     if (node == places.end()) {
       return n.Fail(fmt::format("a weight names node {} of tree {}, which there is not", nodes[i],
@@ -105,7 +120,7 @@ bool ReadWeights(NodeContext& n, const std::string& prefix,
              false;
     }
     // What is not a leaf is passed by.
-    if (f.mode[node->second] == BranchMode::kLeaf)
+    if (f.nodes[node->second].mode == BranchMode::kLeaf)
       f.weights.push_back({node->second, targets[i], values[i]});
   }
   return true;
@@ -115,24 +130,16 @@ bool ReadWeights(NodeContext& n, const std::string& prefix,
 // number.
 std::optional<Forest> ReadTrees(NodeContext& n, const std::string& prefix) {
   Forest f;
-  const std::vector<int64_t> trees = n.Ints("nodes_treeids"), ids = n.Ints("nodes_nodeids"),
-                             features = n.Ints("nodes_featureids"),
-                             yes = n.Ints("nodes_truenodeids"), no = n.Ints("nodes_falsenodeids"),
-                             missing = n.Ints("nodes_missing_value_tracks_true");
-  const std::vector<std::string> modes = n.Strings("nodes_modes");
-  f.split = Numbers(n, "nodes_values", &f);
+  const std::vector<int64_t> trees = n.Ints("nodes_treeids");
   const size_t count = trees.size();
   if (count == 0) return n.Fail("nodes_treeids: expected nodes"), std::nullopt;
-  if (!SameSize(n, ids.size(), count, "nodes_nodeids") ||
-      !SameSize(n, features.size(), count, "nodes_featureids") ||
-      !SameSize(n, yes.size(), count, "nodes_truenodeids") ||
-      !SameSize(n, no.size(), count, "nodes_falsenodeids") ||
-      !SameSize(n, modes.size(), count, "nodes_modes") ||
-      !SameSize(n, f.split.size(), count, "nodes_values") ||
-      (!missing.empty() &&
-       !SameSize(n, missing.size(), count, "nodes_missing_value_tracks_true"))) {
-    return std::nullopt;
-  }
+  const std::vector<int64_t> ids = Ints(n, "nodes_nodeids", count),
+                             features = Ints(n, "nodes_featureids", count),
+                             yes = Ints(n, "nodes_truenodeids", count),
+                             no = Ints(n, "nodes_falsenodeids", count), missing = Missing(n, count);
+  const std::vector<std::string> modes = OfSize(n, "nodes_modes", n.Strings("nodes_modes"), count);
+  const std::vector<double> splits = Numbers(n, "nodes_values", count, &f);
+  if (!n.b().status().ok()) return std::nullopt;
   std::map<std::pair<int64_t, int64_t>, size_t> places;
   for (size_t i = 0; i < count; ++i) {
     if (!places.emplace(std::pair(trees[i], ids[i]), i).second) {
@@ -147,23 +154,23 @@ std::optional<Forest> ReadTrees(NodeContext& n, const std::string& prefix) {
       return n.Unsupported(fmt::format("nodes_modes: '{}' is not supported", modes[i])),
              std::nullopt;
     }
-    f.mode.push_back(*mode);
-    f.feature.push_back(*mode == BranchMode::kLeaf ? 0 : static_cast<double>(features[i]));
-    f.missing.push_back(missing.empty() ? 0 : static_cast<double>(missing[i] != 0));
-    for (const bool side : {true, false}) {
-      size_t next = i;
-      if (*mode != BranchMode::kLeaf) {
-        const auto found = places.find({trees[i], side ? yes[i] : no[i]});
-        if (found == places.end()) {
-          return n.Fail(fmt::format("node {} of tree {} leads to node {}, which there is not",
-                                    ids[i], trees[i], side ? yes[i] : no[i])),
-                 std::nullopt;
-        }
-        next = found->second;
-        is_child[next] = true;
-      }
-      (side ? f.yes : f.no).push_back(static_cast<double>(next));
+    if (*mode == BranchMode::kLeaf) {
+      f.AddLeaf();
+      continue;
     }
+    Forest::Node node{*mode, static_cast<double>(features[i]), splits[i],
+                      static_cast<double>(missing[i] != 0)};
+    for (const auto& [to, child] : {std::pair(yes[i], &node.yes), std::pair(no[i], &node.no)}) {
+      const auto found = places.find({trees[i], to});
+      if (found == places.end()) {
+        return n.Fail(fmt::format("node {} of tree {} leads to node {}, which there is not", ids[i],
+                                  trees[i], to)),
+               std::nullopt;
+      }
+      *child = static_cast<double>(found->second);
+      is_child[found->second] = true;
+    }
+    f.nodes.push_back(node);
   }
   for (size_t i = 0; i < count; ++i) {
     if (!is_child[i]) f.roots.push_back(static_cast<double>(i));
@@ -172,82 +179,71 @@ std::optional<Forest> ReadTrees(NodeContext& n, const std::string& prefix) {
   return f;
 }
 
+constexpr double kMember = 6;  // BRANCH_MEMBER
+
+// BRANCH_MEMBER: a node for each number of its set, which stand one after the other up to NaN.
+bool AddMembers(NodeContext& n, const std::vector<double>& modes, Forest& f) {
+  const std::vector<double> members = Numbers(n, "membership_values", &f);
+  auto at = members.begin();
+  for (size_t i = 0; i < modes.size(); ++i) {
+    if (modes[i] != kMember) continue;
+    const auto end = std::find_if(at, members.end(), [](double v) { return std::isnan(v); });
+    if (end == members.end()) {
+      n.Fail("membership_values: expected a set that ends with NaN for each BRANCH_MEMBER");
+      return false;
+    }
+    f.nodes[i].split = *at;  // NaN of an empty set
+    Forest::Node other = f.nodes[i];
+    other.missing = 0;
+    for (size_t last = i; at != end && ++at != end; last = f.nodes.size() - 1) {
+      f.nodes[last].no = f.size();
+      other.split = *at;
+      f.nodes.push_back(other);
+    }
+    at = end + 1;
+  }
+  return true;
+}
+
 // TreeEnsemble: branches and leaves in lists of their own. Leaves stand behind the branches.
 std::optional<Forest> ReadEnsemble(NodeContext& n) {
   Forest f;
   const std::vector<int64_t> features = n.Ints("nodes_featureids"),
-                             yes = n.Ints("nodes_truenodeids"), no = n.Ints("nodes_falsenodeids"),
-                             yes_leaf = n.Ints("nodes_trueleafs"),
-                             no_leaf = n.Ints("nodes_falseleafs"),
-                             missing = n.Ints("nodes_missing_value_tracks_true"),
                              targets = n.Ints("leaf_targetids"), roots = n.Ints("tree_roots");
-  f.split = Numbers(n, "nodes_splits", &f);
-  const std::vector<double> modes = Numbers(n, "nodes_modes"), values = Numbers(n, "leaf_weights");
   const size_t count = features.size(), leaves = targets.size();
-  if (!SameSize(n, yes.size(), count, "nodes_truenodeids") ||
-      !SameSize(n, no.size(), count, "nodes_falsenodeids") ||
-      !SameSize(n, yes_leaf.size(), count, "nodes_trueleafs") ||
-      !SameSize(n, no_leaf.size(), count, "nodes_falseleafs") ||
-      !SameSize(n, f.split.size(), count, "nodes_splits") ||
-      !SameSize(n, modes.size(), count, "nodes_modes") ||
-      !SameSize(n, values.size(), leaves, "leaf_weights") ||
-      (!missing.empty() &&
-       !SameSize(n, missing.size(), count, "nodes_missing_value_tracks_true"))) {
-    return std::nullopt;
-  }
-  constexpr double kMember = 6;
+  if (count == 0) return n.Fail("nodes_featureids: expected nodes"), std::nullopt;
+  const std::vector<int64_t> yes = Ints(n, "nodes_truenodeids", count),
+                             no = Ints(n, "nodes_falsenodeids", count),
+                             yes_leaf = Ints(n, "nodes_trueleafs", count),
+                             no_leaf = Ints(n, "nodes_falseleafs", count),
+                             missing = Missing(n, count);
+  const std::vector<double> splits = Numbers(n, "nodes_splits", count, &f),
+                            modes = Numbers(n, "nodes_modes", count),
+                            values = Numbers(n, "leaf_weights", leaves);
+  if (!n.b().status().ok()) return std::nullopt;
   for (size_t i = 0; i < count; ++i) {
     if (!(modes[i] >= 0 && modes[i] <= kMember)) {
       return n.Fail(fmt::format("nodes_modes: expected 0 to 6, found {}", modes[i])), std::nullopt;
     }
-    f.mode.push_back(modes[i] == kMember ? BranchMode::kEqual : static_cast<BranchMode>(modes[i]));
-    f.feature.push_back(static_cast<double>(features[i]));
-    f.missing.push_back(missing.empty() ? 0 : static_cast<double>(missing[i] != 0));
-    for (const bool side : {true, false}) {
-      const bool leaf = (side ? yes_leaf : no_leaf)[i] != 0;
-      const int64_t to = (side ? yes : no)[i];
-      if (to < 0 || to >= static_cast<int64_t>(leaf ? leaves : count)) {
+    Forest::Node node{modes[i] == kMember ? BranchMode::kEqual : static_cast<BranchMode>(modes[i]),
+                      static_cast<double>(features[i]), splits[i],
+                      static_cast<double>(missing[i] != 0)};
+    for (const auto& [to, leaf, child] :
+         {std::tuple(yes[i], yes_leaf[i], &node.yes), std::tuple(no[i], no_leaf[i], &node.no)}) {
+      if (to < 0 || to >= static_cast<int64_t>(leaf != 0 ? leaves : count)) {
         return n.Fail(fmt::format("node {} leads to {} {}, which there is not", i,
-                                  leaf ? "leaf" : "node", to)),
+                                  leaf != 0 ? "leaf" : "node", to)),
                std::nullopt;
       }
-      (side ? f.yes : f.no)
-          .push_back(static_cast<double>(leaf ? to + static_cast<int64_t>(count) : to));
+      *child = static_cast<double>(leaf != 0 ? to + static_cast<int64_t>(count) : to);
     }
+    f.nodes.push_back(node);
   }
   for (size_t i = 0; i < leaves; ++i) {
-    f.mode.push_back(BranchMode::kLeaf);
-    for (auto* list : {&f.feature, &f.split, &f.missing}) list->push_back(0);
-    for (auto* list : {&f.yes, &f.no}) list->push_back(static_cast<double>(count + i));
-    f.weights.push_back({count + i, targets[i], values[i]});
+    f.weights.push_back({f.nodes.size(), targets[i], values[i]});
+    f.AddLeaf();
   }
-  // BRANCH_MEMBER: a node for each number of its set, which stand one after the other up to NaN.
-  const std::vector<double> members = Numbers(n, "membership_values", &f);
-  size_t at = 0;
-  for (size_t i = 0; i < count; ++i) {
-    if (modes[i] != kMember) continue;
-    size_t last = i;
-    const double otherwise = f.no[i];
-    f.split[i] = std::numeric_limits<double>::quiet_NaN();  // of an empty set
-    for (bool first = true; at < members.size() && !std::isnan(members[at]); ++at, first = false) {
-      if (!first) {
-        f.mode.push_back(BranchMode::kEqual);
-        f.feature.push_back(f.feature[i]);
-        f.missing.push_back(0);
-        f.split.push_back(0);
-        f.yes.push_back(f.yes[i]);
-        f.no.push_back(otherwise);
-        f.no[last] = static_cast<double>(f.mode.size() - 1);
-        last = f.mode.size() - 1;
-      }
-      f.split[last] = members[at];
-    }
-    if (at == members.size()) {
-      return n.Fail("membership_values: expected a set that ends with NaN for each BRANCH_MEMBER"),
-             std::nullopt;
-    }
-    ++at;
-  }
+  if (!AddMembers(n, modes, f)) return std::nullopt;
   for (const int64_t root : roots) {
     if (root < 0 || root >= static_cast<int64_t>(count)) {
       return n.Fail(fmt::format("tree_roots: there is no node {}", root)), std::nullopt;
@@ -260,16 +256,16 @@ std::optional<Forest> ReadEnsemble(NodeContext& n) {
 // Steps from the roots to the lowest leaf. An error where nodes lead back to themselves.
 std::optional<int64_t> DepthOf(NodeContext& n, const Forest& f) {
   const auto each_child = [&](size_t node, const auto& fn) {
-    if (f.mode[node] == BranchMode::kLeaf) return;
-    fn(static_cast<size_t>(f.yes[node]));
-    fn(static_cast<size_t>(f.no[node]));
+    if (f.nodes[node].mode == BranchMode::kLeaf) return;
+    fn(static_cast<size_t>(f.nodes[node].yes));
+    fn(static_cast<size_t>(f.nodes[node].no));
   };
-  std::vector<size_t> parents(f.mode.size(), 0), ready;
+  std::vector<size_t> parents(f.nodes.size(), 0), ready;
   for (size_t i = 0; i < parents.size(); ++i) each_child(i, [&](size_t c) { ++parents[c]; });
   for (size_t i = 0; i < parents.size(); ++i) {
     if (parents[i] == 0) ready.push_back(i);
   }
-  std::vector<int64_t> depth(f.mode.size(), 0);
+  std::vector<int64_t> depth(f.nodes.size(), 0);
   for (size_t i = 0; i < ready.size(); ++i) {
     each_child(ready[i], [&](size_t c) {
       depth[c] = std::max(depth[c], depth[ready[i]] + 1);
@@ -285,9 +281,8 @@ std::optional<int64_t> DepthOf(NodeContext& n, const Forest& f) {
 // that does not hold adds 1. Leaves compare with NaN and lead to themselves thus. As they are where
 // a node has several parents. REQUIRES: nodes do not lead back to themselves.
 Forest Paired(const Forest& f) {
-  const size_t count = f.mode.size();
   constexpr size_t kNone = SIZE_MAX;
-  std::vector<size_t> place(count, kNone), order;
+  std::vector<size_t> place(f.nodes.size(), kNone), order;
   const auto add = [&](size_t node) {
     if (place[node] != kNone) return false;
     place[node] = order.size();
@@ -298,34 +293,33 @@ Forest Paired(const Forest& f) {
     if (!add(static_cast<size_t>(root))) return f;
   }
   for (size_t i = 0; i < order.size(); ++i) {
-    const size_t node = order[i];
-    if (f.mode[node] == BranchMode::kLeaf) continue;
-    if (!add(static_cast<size_t>(f.yes[node])) || !add(static_cast<size_t>(f.no[node]))) return f;
+    const Forest::Node& node = f.nodes[order[i]];
+    if (node.mode == BranchMode::kLeaf) continue;
+    if (!add(static_cast<size_t>(node.yes)) || !add(static_cast<size_t>(node.no))) return f;
   }
   // NaN differs from all: where that is all that is asked, leaves hold.
-  const bool leaves_hold = std::all_of(f.mode.begin(), f.mode.end(), [](BranchMode mode) {
-    return mode == BranchMode::kNotEqual || mode == BranchMode::kLeaf;
+  const bool leaves_hold = std::ranges::all_of(f.nodes, [](const Forest::Node& node) {
+    return node.mode == BranchMode::kNotEqual || node.mode == BranchMode::kLeaf;
   });
   Forest paired;
   paired.is_double = f.is_double;
   paired.is_paired = true;
-  for (size_t i = 0; i < order.size(); ++i) {
-    const size_t node = order[i];
-    const bool is_leaf = f.mode[node] == BranchMode::kLeaf;
-    const auto self = static_cast<double>(i);
-    const auto child = [&](double of) {
-      return static_cast<double>(place[static_cast<size_t>(of)]);
-    };
-    paired.mode.push_back(f.mode[node]);
-    paired.feature.push_back(f.feature[node]);
-    paired.split.push_back(is_leaf ? std::numeric_limits<double>::quiet_NaN() : f.split[node]);
-    paired.missing.push_back(is_leaf ? 0 : f.missing[node]);
-    paired.yes.push_back(!is_leaf ? child(f.yes[node]) : leaves_hold ? self : self - 1);
-    paired.no.push_back(!is_leaf ? child(f.no[node]) : self);
+  const auto moved = [&](double node) {
+    return static_cast<double>(place[static_cast<size_t>(node)]);
+  };
+  for (const size_t old : order) {
+    Forest::Node node = f.nodes[old];
+    if (node.mode == BranchMode::kLeaf) {
+      node.split = std::numeric_limits<double>::quiet_NaN();
+      node.no = paired.size();
+      node.yes = leaves_hold ? node.no : node.no - 1;
+    } else {
+      node.yes = moved(node.yes);
+      node.no = moved(node.no);
+    }
+    paired.nodes.push_back(node);
   }
-  for (const double root : f.roots) {
-    paired.roots.push_back(static_cast<double>(place[static_cast<size_t>(root)]));
-  }
+  for (const double root : f.roots) paired.roots.push_back(moved(root));
   for (const Forest::Weight& w : f.weights) {
     if (place[w.node] != kNone) paired.weights.push_back({place[w.node], w.target, w.value});
   }
@@ -349,18 +343,79 @@ Term Compare(BranchMode mode, const Term& x, const Term& split) {
   }
 }
 
+// Of rows (rows, width), which node is next.
+class Step {
+ public:
+  // `start`: (rows, 1), where each row begins among all features.
+  Step(const Forest& f, const Term& features, const Term& start)
+      : f_(f), features_(features.Reshape({-1})), start_(start) {
+    for (const Forest::Node& node : f.nodes) {
+      if (node.mode != BranchMode::kLeaf) modes_.insert(node.mode);
+      misses_ |= node.missing > 0;
+    }
+    shift_ = static_cast<int>(std::ceil(std::log2(f.highest() + 1)));
+    packs_ = std::ldexp(f.size(), shift_) <= INT32_MAX;
+  }
+
+  // The nodes that follow these: (rows, trees).
+  Term From(const Term& node) const {
+    std::optional<Term> packed;
+    if (packs_)
+      packed = Of(node, [&](const Node& at) { return std::ldexp(at.yes, shift_) + at.feature; });
+    const Term column = packed ? packed->Call("bitwise_and", packed->Number(std::exp2(shift_) - 1))
+                               : Of(node, &Node::feature);
+    const Term holds = Holds(node, features_.Take(start_ + column, 0));
+    const Term yes =
+        packed ? packed->Call("right_shift", packed->Number(shift_)) : Of(node, &Node::yes);
+    if (f_.is_paired) return yes + Not(holds).As(DType::kInt32);
+    return Select(holds, yes, Of(node, &Node::no));
+  }
+
+ private:
+  using Node = Forest::Node;
+
+  // Whether what the nodes ask holds for `value`.
+  Term Holds(const Term& node, const Term& value) const {
+    const Term split = Of(node, &Node::split, value.dtype());
+    std::optional<Term> holds;
+    for (const BranchMode mode : modes_) {
+      const Term here = Compare(mode, value, split);
+      holds = !holds
+                  ? here
+                  : Select(Equal(Of(node, &Node::mode), static_cast<double>(mode)), here, *holds);
+    }
+    if (!misses_) return *holds;
+    return Or(*holds, And(value.Call("isnan"), Of(node, &Node::missing) > 0));
+  }
+
+  // A number of each of the nodes.
+  template <typename Number>
+  Term Of(const Term& node, Number number, DType dtype = DType::kInt32) const {
+    std::vector<double> numbers;
+    for (const Node& at : f_.nodes) numbers.push_back(static_cast<double>(std::invoke(number, at)));
+    const auto count = static_cast<int64_t>(numbers.size());
+    return Table(node.b(), numbers, {count}, dtype).Take(node, 0);
+  }
+
+  const Forest& f_;
+  Term features_, start_;
+  std::set<BranchMode> modes_;  // of branches
+  bool misses_ = false;         // NaN goes its own way somewhere
+  // One look-up for both where they fit: the feature below, where it leads above.
+  int shift_;
+  bool packs_;
+};
+
 // The nodes at which the trees end: (rows, trees), int32. `depth`: steps from the roots at most.
 std::optional<Term> Leaves(NodeContext& n, const Forest& f, int64_t depth) {
   TypedBuilder& b = n.b();
   Term x(n, 0);
-  const DType real =
-      f.is_double || x.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
-  x = x.As(real);
+  x = x.As(f.is_double || x.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32);
   if (x.rank() == 1) x = x.Expand(0);
   if (x.rank() != 2) return n.Fail("expected rows of features"), std::nullopt;
   const Dim features = x.value().dim(1);
   const double most = static_cast<double>(features.is_const() ? features.value() : INT32_MAX);
-  for (const double feature : f.feature) {
+  for (const auto& [mode, feature, split, missing, yes, no] : f.nodes) {
     if (feature < 0 || feature >= most) {
       return n.Fail(fmt::format("nodes_featureids: expected 0 to {}, found {}", most - 1, feature)),
              std::nullopt;
@@ -368,65 +423,18 @@ std::optional<Term> Leaves(NodeContext& n, const Forest& f, int64_t depth) {
   }
   Term width = Extent(b, x, 1);
   if (!features.is_const()) {  // rows must have the features that the trees ask for
-    const double highest = *std::max_element(f.feature.begin(), f.feature.end());
-    width = Term(b, InRange(b, width > highest, width));
+    width = Term(b, InRange(b, width > f.highest(), width));
   }
-  const auto count = static_cast<int64_t>(f.mode.size());
-  const auto table = [&](const std::vector<double>& values, DType dtype) {
-    return Table(b, values, {count}, dtype);
-  };
-  const Term feature = table(f.feature, DType::kInt32), split = table(f.split, real),
-             yes = table(f.yes, DType::kInt32), no = table(f.no, DType::kInt32);
-  // One look-up for both where they fit: the feature below, where it leads above.
-  const double shift =
-      std::ceil(std::log2(*std::max_element(f.feature.begin(), f.feature.end()) + 1));
-  const bool packs = std::ldexp(static_cast<double>(count), static_cast<int>(shift)) <= INT32_MAX;
-  std::vector<double> both;
-  for (size_t i = 0; packs && i < f.mode.size(); ++i)
-    both.push_back(std::ldexp(f.yes[i], static_cast<int>(shift)) + f.feature[i]);
-  std::set<BranchMode> modes(f.mode.begin(), f.mode.end());
-  modes.erase(BranchMode::kLeaf);
-  std::vector<double> codes;
-  for (const BranchMode mode : f.mode) codes.push_back(static_cast<double>(mode));
-  const bool missing =
-      std::any_of(f.missing.begin(), f.missing.end(), [](double v) { return v > 0; });
-  const Term flat = x.Reshape({-1});
   const Term row = RangeOf(b, x, 0).As(DType::kInt32).Expand(1);
   const Term roots = Table(b, f.roots, {1, static_cast<int64_t>(f.roots.size())}, DType::kInt32);
-  const Term start = row * width.As(DType::kInt32);
-  const auto step = [&](const Term& node) {
-    std::optional<Term> packed;
-    if (packs) packed = table(both, DType::kInt32).Take(node, 0);
-    const Term column = packed ? packed->Call("bitwise_and", packed->Number(std::exp2(shift) - 1))
-                               : feature.Take(node, 0);
-    const Term value = flat.Take(start + column, 0), at = split.Take(node, 0);
-    std::optional<Term> taken;
-    for (const BranchMode mode : modes) {
-      const Term holds = Compare(mode, value, at);
-      if (!taken) {
-        taken = holds;
-      } else {
-        const Term own =
-            Equal(table(codes, DType::kInt32).Take(node, 0), static_cast<double>(mode));
-        taken = Select(own, holds, *taken);
-      }
-    }
-    if (missing) {
-      const Term follows = table(f.missing, DType::kInt32).Take(node, 0) > 0;
-      taken = Or(*taken, And(value.Call("isnan"), follows));
-    }
-    const Term next =
-        packed ? packed->Call("right_shift", packed->Number(shift)) : yes.Take(node, 0);
-    if (f.is_paired) return next + Not(*taken).As(DType::kInt32);
-    return Select(*taken, next, no.Take(node, 0));
-  };
   const TypedBuilder::State initial = {b.Int(0), row * 0 + roots};
   if (depth == 0) return Term(b, initial[1]);
+  const Step step(f, x, row * width.As(DType::kInt32));
   const TypedBuilder::State last = b.While(
       initial,
       [&](const TypedBuilder::State& s) { return Term(b, s[0]) < static_cast<double>(depth); },
       [&](const TypedBuilder::State& s) -> TypedBuilder::State {
-        return {Term(b, s[0]) + 1, step({b, s[1]})};
+        return {Term(b, s[0]) + 1, step.From({b, s[1]})};
       });
   if (!b.status().ok() || last.size() != 2) return std::nullopt;
   return Term(b, last[1]);
@@ -459,7 +467,7 @@ std::optional<Term> Joined(NodeContext& n, const Walked& walked, int64_t targets
   const double none = sums    ? 0
                       : least ? std::numeric_limits<double>::infinity()
                               : -std::numeric_limits<double>::infinity();
-  std::vector<double> weights(f.mode.size() * static_cast<size_t>(targets), none);
+  std::vector<double> weights(f.nodes.size() * static_cast<size_t>(targets), none);
   for (const Forest::Weight& w : f.weights) {
     if (w.target < 0 || w.target >= targets) {
       return n.Fail(
@@ -472,7 +480,7 @@ std::optional<Term> Joined(NodeContext& n, const Walked& walked, int64_t targets
                      : std::max(weight, w.value);
   }
   const DType real = f.is_double ? DType::kFloat64 : DType::kFloat32;
-  const Term found = Table(b, weights, {static_cast<int64_t>(f.mode.size()), targets}, real)
+  const Term found = Table(b, weights, {static_cast<int64_t>(f.nodes.size()), targets}, real)
                          .Take(walked.leaves, 0);
   Term y = found.Over(sums ? "sum" : least ? "min" : "max", {1}, false);
   if (!sums) y = Select(Equal(Abs(y), std::numeric_limits<double>::infinity()), y.Number(0), y);
