@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "compiler/import/onnx/learn.h"
 
@@ -72,6 +71,19 @@ Outputs SVMRegressor(NodeContext& n) {
   return {Transformed(n, y, n.String("post_transform", "NONE"))};
 }
 
+Term Column(const Term& v, size_t i) {
+  return v.Slice(1, static_cast<int64_t>(i), static_cast<int64_t>(i) + 1);
+}
+
+// Calls fn(i, j, pair) for all pairs of classes, in order.
+template <typename Fn>
+void ForEachPair(size_t classes, const Fn& fn) {
+  size_t pair = 0;
+  for (size_t i = 0; i < classes; ++i) {
+    for (size_t j = i + 1; j < classes; ++j) fn(i, j, pair++);
+  }
+}
+
 // Probabilities of classes (rows, classes) that fit those of pairs best, pairs[i][j] (rows, 1) that
 // of i against j (Wu, Lin and Weng 2004, as libsvm iterates it).
 Term Coupled(NodeContext& n, const std::vector<std::vector<Term>>& pairs) {
@@ -106,8 +118,7 @@ Term Coupled(NodeContext& n, const std::vector<std::vector<Term>>& pairs) {
     Term whole = Sum(p * qp, {1});
     const Term done = Max(Abs(qp - whole), {1}) < exact;
     for (size_t t = 0; t < classes; ++t) {
-      const Term at = qp.Slice(1, static_cast<int64_t>(t), static_cast<int64_t>(t) + 1);
-      const Term own = q[t].Slice(1, static_cast<int64_t>(t), static_cast<int64_t>(t) + 1);
+      const Term at = Column(qp, t), own = Column(q[t], t);
       const Term diff = (whole - at) / own, scale = diff + 1;
       whole = (whole + diff * (diff * own + at * 2)) / scale / scale;
       qp = (qp + diff * q[t]) / scale;
@@ -125,6 +136,46 @@ Term Coupled(NodeContext& n, const std::vector<std::vector<Term>>& pairs) {
   return last.size() == 3 ? Term(b, last[1]) : even;
 }
 
+// A column for each pair of classes: the vectors of both count, each with its weight against the
+// other. `coefficients`: (classes - 1, vectors).
+std::vector<double> PairColumns(const std::vector<int64_t>& per_class, size_t pairs,
+                                const std::vector<double>& coefficients) {
+  std::vector<size_t> first(1, 0);  // vector of each class
+  for (const int64_t count : per_class) first.push_back(first.back() + static_cast<size_t>(count));
+  const size_t count = first.back();
+  std::vector<double> columns(count * pairs, 0);
+  ForEachPair(per_class.size(), [&](size_t i, size_t j, size_t pair) {
+    for (const auto& [own, row] : {std::pair(i, j - 1), std::pair(j, i)}) {
+      for (size_t v = first[own]; v < first[own + 1]; ++v)
+        columns[v * pairs + pair] = coefficients[row * count + v];
+    }
+  });
+  return columns;
+}
+
+// How many pairs each class wins, (rows, classes), by their scores.
+Term Votes(const Term& scores, size_t classes) {
+  std::vector<Term> sums(classes, (Column(scores, 0) * 0.0).As(DType::kInt32));
+  ForEachPair(classes, [&](size_t i, size_t j, size_t pair) {
+    const Term wins = (Column(scores, pair) > 0).As(DType::kInt32);
+    sums[i] = sums[i] + wins;
+    sums[j] = sums[j] + (1.0 - wins);
+  });
+  return {scores.b(), scores.b().Concat({sums.begin(), sums.end()}, 1)};
+}
+
+// Probabilities of classes by those of pairs, sigmoids of their scores.
+Term Chances(NodeContext& n, const Term& scores, const Term& a, const Term& b, size_t classes) {
+  const Term against = (-(scores * a + b)).Call("sigmoid");
+  const Term bounded = Clamp(against, against.Number(1e-7), against.Number(1 - 1e-7));
+  std::vector<std::vector<Term>> matrix(classes, std::vector<Term>(classes, Column(bounded, 0)));
+  ForEachPair(classes, [&](size_t i, size_t j, size_t pair) {
+    matrix[i][j] = Column(bounded, pair);
+    matrix[j][i] = 1.0 - matrix[i][j];
+  });
+  return Coupled(n, matrix);
+}
+
 Outputs SVMClassifier(NodeContext& n) {
   TypedBuilder& b = n.b();
   const Labels labels = ClassLabels(n, "classlabels_ints", "classlabels_strings");
@@ -133,101 +184,55 @@ Outputs SVMClassifier(NodeContext& n) {
   for (const int64_t count : per_class) {
     supports = static_cast<int64_t>(static_cast<uint64_t>(supports) + static_cast<uint64_t>(count));
   }
-  const auto x = Rows(n, n.Floats(supports > 0 ? "support_vectors" : "coefficients").size(),
-                      supports > 0 ? supports : static_cast<int64_t>(labels.size()));
-  if (!x || !b.status().ok()) return {};
-  const std::vector<double> rho = n.Floats("rho"), a = n.Floats("prob_a"), z = n.Floats("prob_b");
-  const std::string how = n.String("post_transform", "NONE");
   const auto classes = static_cast<int64_t>(labels.size());
+  const auto x = Rows(n, n.Floats(supports > 0 ? "support_vectors" : "coefficients").size(),
+                      supports > 0 ? supports : classes);
+  if (!x || !b.status().ok()) return {};
+  const std::vector<double> rho = n.Floats("rho"), prob_a = n.Floats("prob_a"),
+                            prob_b = n.Floats("prob_b");
   if (classes < 1 || rho.empty()) return n.Fail("expected classlabels_ints and rho");
-  const auto argmax = [](const Term& v) { return v.Call("argmax", {{"axis", AttrList{1}}}); };
+  const auto outputs = [&](const Term& ranks, const Term& scores) -> Outputs {
+    const Term best = ranks.Call("argmax", {{"axis", AttrList{1}}});
+    return {LabelsOf(n, best, labels), Transformed(n, scores, n.String("post_transform", "NONE"))};
+  };
   if (per_class.empty()) {  // a row of coefficients for each class
     const auto rows = Vectors(n, *x, "coefficients", classes);
     const auto kernel = rows ? Kernel(n, *x, *rows, kLinear) : std::nullopt;
     if (!kernel) return {};
     const Term scores = *kernel + rho[0];
-    return {LabelsOf(n, argmax(scores), labels), Transformed(n, scores, how)};
+    return outputs(scores, scores);
   }
-  if (static_cast<int64_t>(per_class.size()) != classes || classes < 2 ||
-      std::any_of(
-          per_class.begin(), per_class.end(), [](int64_t v) { return v < 0 || v > INT32_MAX; })) {
+  if (per_class.size() != labels.size() || classes < 2 ||
+      std::ranges::any_of(per_class, [](int64_t v) { return v < 0 || v > INT32_MAX; })) {
     return n.Fail("vectors_per_class: expected a number for each of two classes or more");
   }
-  const int64_t count = std::accumulate(per_class.begin(), per_class.end(), int64_t{0});
-  const auto pairs = static_cast<size_t>(classes * (classes - 1) / 2);
+  const int64_t pairs = classes * (classes - 1) / 2;
   const std::vector<double> coefficients = n.Floats("coefficients");
-  const bool probable = !a.empty();
-  if (static_cast<int64_t>(coefficients.size()) != (classes - 1) * count || rho.size() != pairs ||
-      (probable && (a.size() != pairs || z.size() != pairs))) {
+  const auto one_a_pair = [&](const std::vector<double>& list) {
+    return static_cast<int64_t>(list.size()) == pairs;
+  };
+  if (static_cast<int64_t>(coefficients.size()) != (classes - 1) * supports || !one_a_pair(rho) ||
+      (!prob_a.empty() && !(one_a_pair(prob_a) && one_a_pair(prob_b)))) {
     return n.Fail(fmt::format("expected {} coefficients and {} numbers in rho, prob_a and prob_b",
-                              (classes - 1) * count, pairs));
+                              (classes - 1) * supports, pairs));
   }
-  const auto vectors = Vectors(n, *x, "support_vectors", count);
+  const auto vectors = Vectors(n, *x, "support_vectors", supports);
   const auto kernel =
       vectors ? Kernel(n, *x, *vectors, n.String("kernel_type", kLinear)) : std::nullopt;
   if (!kernel) return {};
-  // A column for each pair of classes: the vectors of both count, each with its weight against the
-  // other.
   constexpr int64_t kMostWeights = 1 << 26;
-  if (count > kMostWeights / static_cast<int64_t>(pairs)) {
+  if (supports > kMostWeights / pairs) {
     return n.Unsupported("more than 2^26 support vectors of pairs of classes are not supported");
   }
-  std::vector<double> columns(static_cast<size_t>(count) * pairs, 0);
-  std::vector<int64_t> first(1, 0);
-  for (const int64_t v : per_class) first.push_back(first.back() + v);
-  size_t pair = 0;
-  for (int64_t i = 0; i < classes; ++i) {
-    for (int64_t j = i + 1; j < classes; ++j, ++pair) {
-      const auto put = [&](int64_t own, int64_t row) {
-        for (int64_t v = first[static_cast<size_t>(own)]; v < first[static_cast<size_t>(own) + 1];
-             ++v) {
-          columns[static_cast<size_t>(v) * pairs + pair] =
-              coefficients[static_cast<size_t>(row * count + v)];
-        }
-      };
-      put(i, j - 1);
-      put(j, i);
-    }
+  const Term columns =
+      Table(b, PairColumns(per_class, static_cast<size_t>(pairs), coefficients), {supports, pairs});
+  const Term scores = Term(b, MatMulOf(n, *kernel, columns)) + Table(b, rho, {pairs});
+  const Term votes = Votes(scores, labels.size());
+  if (!prob_a.empty()) {
+    const Term a = Table(b, prob_a, {pairs}), z = Table(b, prob_b, {pairs});
+    return outputs(votes, Chances(n, scores, a, z, labels.size()));
   }
-  const auto pair_count = static_cast<int64_t>(pairs);
-  const Term scores = Term(b, MatMulOf(n, *kernel, Table(b, columns, {count, pair_count}))) +
-                      Table(b, rho, {pair_count});
-  const auto column = [&](const Term& v, size_t i) {
-    return v.Slice(1, static_cast<int64_t>(i), static_cast<int64_t>(i) + 1);
-  };
-  // Each pair votes for one of its classes.
-  std::vector<Value> votes;
-  std::vector<Term> sums(static_cast<size_t>(classes), (column(scores, 0) * 0.0).As(DType::kInt32));
-  pair = 0;
-  for (size_t i = 0; i < sums.size(); ++i) {
-    for (size_t j = i + 1; j < sums.size(); ++j, ++pair) {
-      const Term wins = (column(scores, pair) > 0).As(DType::kInt32);
-      sums[i] = sums[i] + wins;
-      sums[j] = sums[j] + (1.0 - wins);
-    }
-  }
-  for (const Term& v : sums) votes.push_back(v);
-  const Term label = LabelsOf(n, argmax({b, b.Concat(votes, 1)}), labels);
-  if (probable) {
-    const Term against =
-        (-(scores * Table(b, a, {pair_count}) + Table(b, z, {pair_count}))).Call("sigmoid");
-    const Term bounded = Clamp(against, against.Number(1e-7), against.Number(1 - 1e-7));
-    std::vector<std::vector<Term>> matrix(
-        static_cast<size_t>(classes),
-        std::vector<Term>(static_cast<size_t>(classes), column(bounded, 0)));
-    pair = 0;
-    for (size_t i = 0; i < matrix.size(); ++i) {
-      for (size_t j = i + 1; j < matrix.size(); ++j, ++pair) {
-        matrix[i][j] = column(bounded, pair);
-        matrix[j][i] = 1.0 - matrix[i][j];
-      }
-    }
-    const Term chances = Coupled(n, matrix);
-    return {label, Transformed(n, chances, how)};
-  }
-  if (classes != 2) return {label, Transformed(n, scores, how)};
-  const Term both(b, b.Concat({-scores, scores}, 1));
-  return {label, Transformed(n, both, how)};
+  return outputs(votes, classes == 2 ? Term(b, b.Concat({-scores, scores}, 1)) : scores);
 }
 
 constexpr OperatorDef kVectorsOperators[] = {
