@@ -96,7 +96,8 @@ class Printer {
   void PrintMatch(const MatchExpr& e, bool is_value);
   void PrintCall(const Atom& callee, const std::vector<Atom>& args);
   void PrintOpCall(const OpCall& e);
-  void PrintAtoms(const std::vector<Atom>& atoms);
+  void PrintAtoms(const std::string& before, const std::vector<Atom>& atoms,
+                  std::string_view behind = ")");
 
   std::string TypeText(const Type& t);
   std::string DimText(const Dim& d);
@@ -186,11 +187,14 @@ std::string Printer::AtomText(const Atom& a) {
   return ConstructorText(*std::get<const Constructor*>(a), false);
 }
 
-void Printer::PrintAtoms(const std::vector<Atom>& atoms) {
+void Printer::PrintAtoms(const std::string& before, const std::vector<Atom>& atoms,
+                         std::string_view behind) {
+  out_ += before;
   for (size_t i = 0; i < atoms.size(); ++i) {
     if (i > 0) out_ += ", ";
     out_ += AtomText(atoms[i]);
   }
+  out_ += behind;
 }
 
 std::string Printer::AttrText(const AttrValue& v) {
@@ -214,8 +218,7 @@ std::string Printer::AttrText(const AttrValue& v) {
 // --- Expressions ---
 
 void Printer::PrintOpCall(const OpCall& e) {
-  out_ += e.op->name + "(";
-  PrintAtoms(e.args);
+  PrintAtoms(e.op->name + "(", e.args, "");
   bool first = e.args.empty();
   auto attribute = [&](std::string_view name, const std::string& text) {
     out_ += fmt::format("{}{}={}", first ? "" : ", ", name, text);
@@ -240,9 +243,7 @@ void Printer::PrintCall(const Atom& callee, const std::vector<Atom>& args) {
   } else {
     out_ += AtomText(callee);
   }
-  out_ += "(";
-  PrintAtoms(args);
-  out_ += ")";
+  PrintAtoms("(", args);
 }
 
 void Printer::PrintExpr(const Expr& e, bool is_value) {
@@ -254,9 +255,7 @@ void Printer::PrintExpr(const Expr& e, bool is_value) {
           [&](const PrimitiveCall& primitive) {
             out_ += "(";
             PrintFunction(*primitive.function);
-            out_ += ")(";
-            PrintAtoms(primitive.args);
-            out_ += ")";
+            PrintAtoms(")(", primitive.args);
           },
           [&](const ShapeValue& shape) {
             out_ += "shape[";
@@ -272,9 +271,7 @@ void Printer::PrintExpr(const Expr& e, bool is_value) {
             out_ += ")";
           },
           [&](const MakeTuple& tuple) {
-            out_ += "(";
-            PrintAtoms(tuple.fields);
-            out_ += tuple.fields.size() == 1 ? ",)" : ")";
+            PrintAtoms("(", tuple.fields, tuple.fields.size() == 1 ? ",)" : ")");
           },
           [&](const TupleGet& get) {
             std::string text = AtomText(get.tuple);
@@ -283,9 +280,7 @@ void Printer::PrintExpr(const Expr& e, bool is_value) {
           },
           [&](const FunctionExpr& function) { PrintFunction(*function.function); },
           [&](const MakeClosure& closure) {
-            out_ += "closure " + AsName('@', closure.function->name) + "(";
-            PrintAtoms(closure.captured);
-            out_ += ")";
+            PrintAtoms("closure " + AsName('@', closure.function->name) + "(", closure.captured);
           },
           [&](const IfExpr& branch) {
             out_ += fmt::format("if ({}) ", AtomText(branch.condition));
@@ -295,9 +290,7 @@ void Printer::PrintExpr(const Expr& e, bool is_value) {
           },
           [&](const MatchExpr& match) { PrintMatch(match, is_value); },
           [&](const HostCall& call) {
-            out_ += fmt::format("host({})(", Quote(call.name));
-            PrintAtoms(call.args);
-            out_ += ")";
+            PrintAtoms(fmt::format("host({})(", Quote(call.name)), call.args);
           },
           [&](const RefCreate& create) { out_ += fmt::format("ref({})", AtomText(create.value)); },
           [&](const RefRead& read) { out_ += fmt::format("ref_read({})", AtomText(read.ref)); },

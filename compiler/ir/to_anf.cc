@@ -124,16 +124,6 @@ Status AnfBuilder::Use(NodeId operand, uint32_t block, Atom* atom) {
       fmt::format("variable %{} is used outside its scope", (*var)->name));
 }
 
-Status AnfBuilder::UseAll(const Node& node, size_t first, std::vector<Atom>* atoms) {
-  uint32_t block = states_[static_cast<NodeId>(&node - graph_.nodes.data())].block;
-  for (size_t i = first; i < node.operands.size(); ++i) {
-    Atom atom;
-    RELAYVM_RETURN_IF_ERROR(Use(node.operands[i], block, &atom));
-    atoms->push_back(atom);
-  }
-  return OkStatus();
-}
-
 Status AnfBuilder::TakeBlock(uint32_t block, NodeId result, const Block** out) {
   Block taken;
   RELAYVM_RETURN_IF_ERROR(Use(result, block, &taken.result));
@@ -206,51 +196,35 @@ Status AnfBuilder::Step() {
 
 Status AnfBuilder::Finish(const Work& work, const Node& node) {
   NodeState& state = states_[work.node];
-  const std::vector<NodeId>& operands = node.operands;
-  std::vector<Atom> atoms;
+  state.done = true;
+  if (node.kind == NodeKind::kLet) return Use(node.operands.back(), state.block, &state.atom);
   ExprVariant value = AtomExpr{};
+  RELAYVM_RETURN_IF_ERROR(ValueOf(work, node, &value));
+  const Var* var = work.bind != nullptr ? work.bind : node.bind;
+  if (var == nullptr) var = MakeVar(module_, "", nullptr, node.span);
+  state.atom = Bind(state.block, var, MakeExpr(module_, std::move(value), node.span));
+  return OkStatus();
+}
+
+Status AnfBuilder::ValueOf(const Work& work, const Node& node, ExprVariant* value) {
+  const NodeState& state = states_[work.node];
+  const std::vector<NodeId>& operands = node.operands;
   switch (node.kind) {
-    case NodeKind::kAtom:
-    case NodeKind::kOperator:
-      return Status(StatusCode::kInternal, "to_anf: a bare operator is left in the surface form");
-    case NodeKind::kLet:
-      RELAYVM_RETURN_IF_ERROR(Use(operands.back(), state.block, &state.atom));
-      state.done = true;
-      return OkStatus();
-    case NodeKind::kOpCall:
-      RELAYVM_RETURN_IF_ERROR(UseAll(node, 0, &atoms));
-      value = OpCall{graph_.ops[node.payload].op, std::move(atoms), graph_.ops[node.payload].attrs};
-      break;
-    case NodeKind::kCall: {
-      Atom callee;
-      RELAYVM_RETURN_IF_ERROR(Use(operands[0], state.block, &callee));
-      RELAYVM_RETURN_IF_ERROR(UseAll(node, 1, &atoms));
-      value = CallExpr{callee, std::move(atoms), {}};
-      break;
-    }
-    case NodeKind::kTuple:
-      RELAYVM_RETURN_IF_ERROR(UseAll(node, 0, &atoms));
-      value = MakeTuple{std::move(atoms)};
-      break;
-    case NodeKind::kTupleGet:
-      RELAYVM_RETURN_IF_ERROR(UseAll(node, 0, &atoms));
-      value = TupleGet{atoms[0], node.payload};
-      break;
     case NodeKind::kFunction: {
       Function function = graph_.functions[node.payload];
       if (function.name.empty() && work.bind != nullptr) function.name = work.bind->name;
       RenameParams(function);
       RELAYVM_RETURN_IF_ERROR(TakeBlock(state.first_block, operands[0], &function.body));
-      value = FunctionExpr{module_.arena->New(std::move(function))};
-      break;
+      *value = FunctionExpr{module_.arena->New(std::move(function))};
+      return OkStatus();
     }
     case NodeKind::kIf: {
       IfExpr branch{};
       RELAYVM_RETURN_IF_ERROR(Use(operands[0], state.block, &branch.condition));
       RELAYVM_RETURN_IF_ERROR(TakeBlock(state.first_block, operands[1], &branch.then_block));
       RELAYVM_RETURN_IF_ERROR(TakeBlock(state.first_block + 1, operands[2], &branch.else_block));
-      value = branch;
-      break;
+      *value = branch;
+      return OkStatus();
     }
     case NodeKind::kMatch: {
       const MatchPayload& payload = graph_.matches[node.payload];
@@ -258,49 +232,68 @@ Status AnfBuilder::Finish(const Work& work, const Node& node) {
       match.complete = payload.complete;
       RELAYVM_RETURN_IF_ERROR(Use(operands[0], state.block, &match.data));
       for (size_t i = 1; i < operands.size(); ++i) {
+        const uint32_t block = state.first_block + static_cast<uint32_t>(i - 1);
         MatchClause clause{payload.patterns[i - 1], nullptr};
-        DeclarePattern(clause.pattern, state.first_block + static_cast<uint32_t>(i - 1));
-        RELAYVM_RETURN_IF_ERROR(
-            TakeBlock(state.first_block + static_cast<uint32_t>(i - 1), operands[i], &clause.body));
+        DeclarePattern(clause.pattern, block);
+        RELAYVM_RETURN_IF_ERROR(TakeBlock(block, operands[i], &clause.body));
         match.clauses.push_back(std::move(clause));
       }
-      value = std::move(match);
+      *value = std::move(match);
+      return OkStatus();
+    }
+    default:
+      return PlainValueOf(node, value);
+  }
+}
+
+// Of a node whose operands are all evaluated in its own block.
+Status AnfBuilder::PlainValueOf(const Node& node, ExprVariant* value) {
+  const uint32_t block = states_[static_cast<NodeId>(&node - graph_.nodes.data())].block;
+  std::vector<Atom> atoms(node.operands.size());
+  for (size_t i = 0; i < atoms.size(); ++i)
+    RELAYVM_RETURN_IF_ERROR(Use(node.operands[i], block, &atoms[i]));
+  switch (node.kind) {
+    case NodeKind::kOpCall: {
+      const auto& [op, attrs] = graph_.ops[node.payload];
+      *value = OpCall{op, std::move(atoms), attrs};
       break;
     }
+    case NodeKind::kCall:
+      *value = CallExpr{atoms[0], {atoms.begin() + 1, atoms.end()}, {}};
+      break;
+    case NodeKind::kTuple:
+      *value = MakeTuple{std::move(atoms)};
+      break;
+    case NodeKind::kTupleGet:
+      *value = TupleGet{atoms[0], node.payload};
+      break;
     case NodeKind::kRefCreate:
-      RELAYVM_RETURN_IF_ERROR(UseAll(node, 0, &atoms));
-      value = RefCreate{atoms[0]};
+      *value = RefCreate{atoms[0]};
       break;
     case NodeKind::kRefRead:
-      RELAYVM_RETURN_IF_ERROR(UseAll(node, 0, &atoms));
-      value = RefRead{atoms[0]};
+      *value = RefRead{atoms[0]};
+      break;
+    case NodeKind::kRefWrite:
+      *value = RefWrite{atoms[0], atoms[1]};
       break;
     case NodeKind::kHostCall: {
-      RELAYVM_RETURN_IF_ERROR(UseAll(node, 0, &atoms));
       const HostPayload& host = graph_.hosts[node.payload];
-      value = HostCall{host.name, host.type, std::move(atoms)};
+      *value = HostCall{host.name, host.type, std::move(atoms)};
       break;
     }
-    case NodeKind::kRefWrite:
-      RELAYVM_RETURN_IF_ERROR(UseAll(node, 0, &atoms));
-      value = RefWrite{atoms[0], atoms[1]};
-      break;
     case NodeKind::kExpr: {
-      RELAYVM_RETURN_IF_ERROR(UseAll(node, 0, &atoms));
-      value = graph_.exprs[node.payload]->node;
+      *value = graph_.exprs[node.payload]->node;
       size_t next = 0;
       auto replace = [&](auto& part) {
         if constexpr (std::is_same_v<std::remove_cvref_t<decltype(part)>, Atom>)
           part = atoms[next++];
       };
-      std::visit([&](auto& n) { VisitParts(n, replace); }, value);
+      std::visit([&](auto& n) { VisitParts(n, replace); }, *value);
       break;
     }
+    default:
+      return {StatusCode::kInternal, "to_anf: a bare operator is left in the surface form"};
   }
-  const Var* var = work.bind != nullptr ? work.bind : node.bind;
-  if (var == nullptr) var = MakeVar(module_, "", nullptr, node.span);
-  state.atom = Bind(state.block, var, MakeExpr(module_, std::move(value), node.span));
-  state.done = true;
   return OkStatus();
 }
 

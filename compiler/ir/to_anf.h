@@ -63,9 +63,10 @@ class AnfBuilder {
   // Pushes operand `i` unless it is done.
   bool Demand(NodeId operand, const Var* bind);
   Status Finish(const Work& work, const Node& node);
+  Status ValueOf(const Work& work, const Node& node, ExprVariant* value);
+  Status PlainValueOf(const Node& node, ExprVariant* value);
   // The value of a done operand, checked to be in scope in `block`.
   Status Use(NodeId operand, uint32_t block, Atom* atom);
-  Status UseAll(const Node& node, size_t first, std::vector<Atom>* atoms);
   Status TakeBlock(uint32_t block, NodeId result, const Block** out);
   // Notes that `var` is bound in `block`. Gives the variable that stands for it: itself, or a copy
   // if an earlier function has bound it (TVM prints functions that share variables).
