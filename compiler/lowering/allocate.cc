@@ -19,6 +19,10 @@ struct Interval {
     first = std::min(first, at);
     last = std::max(last, at);
   }
+  void Touch(const Interval& other) {
+    first = std::min(first, other.first);
+    last = std::max(last, other.last);
+  }
   bool used() const { return first != kNever; }
 };
 
@@ -69,6 +73,79 @@ Result<uint16_t> Scan(std::vector<Interval>& intervals, uint32_t num_args,
   return static_cast<uint16_t>(count);
 }
 
+struct SlotUses {
+  std::vector<Interval> touched;  // by the very instructions
+  std::vector<Interval> lives;    // longer: where its memory is another's, or is used at one time
+  std::vector<bool> has_subviews;
+};
+
+// Kernels side by side use what each of them uses at one time. What is a subview of another slot
+// lives and stands with it.
+SlotUses UsesOf(MFunction& f, const std::vector<MSlot::Part>& roots) {
+  const size_t count = f.slots.size();
+  SlotUses uses{std::vector<Interval>(count), std::vector<Interval>(count),
+                std::vector<bool>(count)};
+  Interval together{0, 0};
+  for (size_t i = 0; i < f.code.size(); ++i) {
+    if (!f.code[i].is_label && f.code[i].op == Opcode::kKernels)
+      together = {i + 1, i + static_cast<size_t>(f.code[i].operands[0].value)};
+    ForEachSlot(f.code[i], [&](uint32_t& s) {
+      uses.touched[s].Touch(i);
+      uses.lives[s].Touch(i <= together.last ? together : Interval{i, i});
+    });
+  }
+  for (uint32_t s = 0; s < count; ++s) {
+    const uint32_t whole = roots[s].whole;
+    if (whole == s) continue;
+    uses.has_subviews[s] = uses.has_subviews[whole] = true;
+    if (uses.lives[s].used()) uses.lives[whole].Touch(uses.lives[s]);
+  }
+  return uses;
+}
+
+// Slots that share one place stand for it by the first of them, which lives as long as all. Pairs
+// come in the order of the code, so a chain of kernels shares one place.
+std::vector<uint32_t> ShareInPlace(const MFunction& f, SlotUses& uses) {
+  std::vector<uint32_t> place(f.slots.size());
+  std::iota(place.begin(), place.end(), 0);
+  auto& [touched, lives, has_subviews] = uses;
+  for (const auto& [read, written] : f.in_place) {
+    uint32_t first = place[read];
+    // Other subviews of it are still read.
+    if (has_subviews[read] || has_subviews[written]) continue;
+    if (!touched[read].used() || touched[first].last != touched[written].first) continue;
+    place[written] = first;
+    touched[first].last = touched[written].last;
+    lives[first].Touch(lives[written].last);
+  }
+  return place;
+}
+
+// Gives offsets to the plan's slots, in order: the largest first, each the lowest that no other has
+// while it lives.
+void PlaceSlots(const std::vector<Interval>& lives, ArenaPlan& plan) {
+  std::vector<uint32_t> order(plan.slots.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    return plan.slots[a].bytes > plan.slots[b].bytes;
+  });
+  std::vector<uint32_t> placed;  // ordered by offset
+  for (uint32_t s : order) {
+    ArenaSlot& slot = plan.slots[s];
+    const uint64_t size = (slot.bytes + 63) / 64 * 64;
+    for (uint32_t p : placed) {
+      if (lives[p].first > lives[s].last || lives[s].first > lives[p].last) continue;
+      const ArenaSlot& other = plan.slots[p];
+      if (other.offset >= slot.offset + size) break;
+      slot.offset = std::max(slot.offset, other.offset + (other.bytes + 63) / 64 * 64);
+    }
+    plan.bytes = std::max(plan.bytes, slot.offset + size);
+    placed.insert(std::ranges::upper_bound(placed, slot.offset, {},
+                                           [&](uint32_t p) { return plan.slots[p].offset; }),
+                  s);
+  }
+}
+
 }  // namespace
 
 Result<RegisterCounts> AllocateRegisters(MFunction& f) {
@@ -101,80 +178,22 @@ Result<RegisterCounts> AllocateRegisters(MFunction& f) {
 }
 
 ArenaPlan PlanArena(MFunction& f) {
-  // `touched` by the very instructions; kernels side by side use what each of them uses at one
-  // time.
-  std::vector<Interval> touched(f.slots.size()), intervals(f.slots.size());
-  std::vector<bool> has_subviews(f.slots.size());
-  size_t together_begin = 0, together_end = 0;
-  for (size_t i = 0; i < f.code.size(); ++i) {
-    if (!f.code[i].is_label && f.code[i].op == Opcode::kKernels) {
-      together_begin = i + 1;
-      together_end = i + static_cast<size_t>(f.code[i].operands[0].value);
-    }
-    const bool together = i <= together_end;
-    ForEachSlot(f.code[i], [&](uint32_t& s) {
-      touched[s].Touch(i);
-      intervals[s].Touch(together ? together_begin : i);
-      intervals[s].Touch(together ? together_end : i);
-    });
-  }
-  // What is a subview of another slot lives and stands with it.
   const std::vector<MSlot::Part> roots = SlotRoots(f);
-  for (uint32_t s = 0; s < f.slots.size(); ++s) {
-    const uint32_t whole = roots[s].whole;
-    if (whole == s) continue;
-    has_subviews[s] = has_subviews[whole] = true;
-    if (!intervals[s].used()) continue;
-    intervals[whole].Touch(intervals[s].first);
-    intervals[whole].Touch(intervals[s].last);
-  }
-  // Slots that share one place stand for it by the first of them. Pairs come in the order of the
-  // code, so a chain of kernels shares one place.
-  std::vector<uint32_t> place(f.slots.size());
-  std::iota(place.begin(), place.end(), 0);
-  for (const auto& [read, written] : f.in_place) {
-    uint32_t first = place[read];
-    // Other subviews of it are still read.
-    if (has_subviews[read] || has_subviews[written]) continue;
-    if (!touched[read].used() || touched[first].last != touched[written].first) continue;
-    place[written] = first;
-    touched[first].last = touched[written].last;
-    intervals[first].Touch(intervals[written].last);
-  }
-  std::vector<uint32_t> order;
-  for (uint32_t s = 0; s < intervals.size(); ++s) {
-    if (intervals[s].used() && place[s] == s && roots[s].whole == s) order.push_back(s);
-  }
-  std::vector<uint32_t> position(f.slots.size());
+  SlotUses uses = UsesOf(f, roots);
+  const std::vector<uint32_t> place = ShareInPlace(f, uses);
   ArenaPlan plan;
-  for (uint32_t s : order) {
+  std::vector<uint32_t> position(f.slots.size());
+  std::vector<Interval> lives;  // of the plan's slots
+  for (uint32_t s = 0; s < f.slots.size(); ++s) {
+    if (!uses.lives[s].used() || place[s] != s || roots[s].whole != s) continue;
     position[s] = static_cast<uint32_t>(plan.slots.size());
     plan.slots.push_back({0, f.slots[s].bytes});
+    lives.push_back(uses.lives[s]);
   }
-  std::stable_sort(order.begin(), order.end(),
-                   [&](uint32_t a, uint32_t b) { return f.slots[a].bytes > f.slots[b].bytes; });
-  std::vector<uint32_t> placed;  // ordered by offset
-  for (uint32_t s : order) {
-    uint64_t size = (f.slots[s].bytes + 63) / 64 * 64;
-    uint64_t offset = 0;
-    for (uint32_t p : placed) {
-      bool overlaps =
-          intervals[p].first <= intervals[s].last && intervals[s].first <= intervals[p].last;
-      if (!overlaps) continue;
-      const ArenaSlot& slot = plan.slots[position[p]];
-      if (slot.offset >= offset + size) break;
-      offset = std::max(offset, slot.offset + (slot.bytes + 63) / 64 * 64);
-    }
-    plan.slots[position[s]].offset = offset;
-    plan.bytes = std::max(plan.bytes, offset + size);
-    auto at = std::upper_bound(placed.begin(), placed.end(), offset, [&](uint64_t o, uint32_t p) {
-      return o < plan.slots[position[p]].offset;
-    });
-    placed.insert(at, s);
-  }
+  PlaceSlots(lives, plan);
   for (uint32_t s = 0; s < f.slots.size(); ++s) {
     const auto& [whole, offset] = roots[s];
-    if (whole == s || !touched[s].used()) continue;
+    if (whole == s || !uses.touched[s].used()) continue;
     position[s] = static_cast<uint32_t>(plan.slots.size());
     plan.slots.push_back({plan.slots[position[whole]].offset + offset, f.slots[s].bytes});
   }

@@ -164,6 +164,8 @@ class FunctionLowering {
   Status LowerView(const ir::Var* var, const Value& source);
   Status LowerBuiltin(const ir::Var* var, const ir::OpCall& call, const BuiltinCall& builtin,
                       const std::vector<Value>& inputs);
+  void BindCounts(const ir::Var* var, const std::vector<TensorType>& outputs,
+                  const std::vector<uint32_t>& slots);
   // Two tensors whose elements are those of their concatenation in order, where the first one has a
   // size of its own: it may be one that grows.
   bool MayAppend(const ir::Var* var, const ir::OpCall& call) const;

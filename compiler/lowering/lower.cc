@@ -127,6 +127,44 @@ void Encode(const MInst& inst, const std::vector<CodeBuilder::Label>& labels,
   }
 }
 
+// Of the lowered function, but for its code.
+FunctionInfo InfoOf(const FunctionTask& task, const MFunction& f, bool returns_scalar,
+                    RegisterCounts registers, ArenaPlan arena) {
+  FunctionInfo info;
+  info.name = task.name;
+  info.num_scalar_args = static_cast<uint16_t>(f.num_scalar_args);
+  info.num_object_args = static_cast<uint16_t>(f.num_object_args);
+  info.num_scalar_registers = registers.scalars;
+  info.num_object_registers = registers.objects;
+  info.returns_scalar = returns_scalar;
+  info.arena_bytes = arena.bytes;
+  info.slots = std::move(arena.slots);
+  if (task.kind == FunctionTask::Kind::kAdapter) {
+    info.name += " (boxed)";  // as call stacks and listings show it
+    const ir::Span& span = task.function->span;
+    if (span.line != 0) info.locations.push_back({0, span.file, span.line, span.column});
+  }
+  if (task.kind == FunctionTask::Kind::kClosureCode) {
+    auto captured = task.function->attrs.find("Closure");
+    if (captured != task.function->attrs.end())
+      info.num_captured = static_cast<uint16_t>(std::get<Dim>(captured->second.value).value());
+  }
+  return info;
+}
+
+// Those of its checks stand before an instruction's own.
+void AddLocations(const MInst& inst, uint32_t pc, std::vector<SourceLocation>& locations) {
+  const bool moved = locations.empty() || locations.back().line != inst.span.line ||
+                     locations.back().file != inst.span.file ||
+                     locations.back().column != inst.span.column;
+  for (const ir::Span& check : inst.checks) {
+    const ir::Span& at = check.line == 0 ? inst.span : check;
+    locations.push_back({pc, at.file, at.line, at.column});
+  }
+  if (inst.span.line != 0 && (moved || !inst.checks.empty()))
+    locations.push_back({pc, inst.span.file, inst.span.line, inst.span.column});
+}
+
 Result<FunctionInfo> LowerFunction(ModuleLowering& module, const FunctionTask& task,
                                    std::vector<uint16_t>& code) {
   FunctionLowering lowering(module, task);
@@ -160,28 +198,7 @@ Result<FunctionInfo> LowerFunction(ModuleLowering& module, const FunctionTask& t
     return module.module().sources->Error(why.code(), place, why.message());
   }
   DropIdleInstructions(f);
-
-  FunctionInfo info;
-  info.name = task.name;
-  if (task.kind == FunctionTask::Kind::kAdapter) {
-    info.name += " (boxed)";  // as call stacks and listings show it
-    const ir::Span& span = task.function->span;
-    if (span.line != 0) info.locations.push_back({0, span.file, span.line, span.column});
-  }
-  info.code_offset = static_cast<uint32_t>(code.size());
-  info.num_scalar_args = static_cast<uint16_t>(f.num_scalar_args);
-  info.num_object_args = static_cast<uint16_t>(f.num_object_args);
-  info.num_scalar_registers = registers->scalars;
-  info.num_object_registers = registers->objects;
-  info.returns_scalar = lowering.returns_scalar();
-  info.arena_bytes = arena.bytes;
-  info.slots = std::move(arena.slots);
-  if (task.kind == FunctionTask::Kind::kClosureCode) {
-    auto captured = task.function->attrs.find("Closure");
-    if (captured != task.function->attrs.end()) {
-      info.num_captured = static_cast<uint16_t>(std::get<Dim>(captured->second.value).value());
-    }
-  }
+  FunctionInfo info = InfoOf(task, f, lowering.returns_scalar(), *registers, std::move(arena));
 
   CodeBuilder builder;
   std::vector<CodeBuilder::Label> labels;
@@ -191,23 +208,13 @@ Result<FunctionInfo> LowerFunction(ModuleLowering& module, const FunctionTask& t
       builder.Bind(labels[inst.label]);
       continue;
     }
-    auto pc = static_cast<uint32_t>(builder.position());
-    bool moved = info.locations.empty() || info.locations.back().line != inst.span.line ||
-                 info.locations.back().file != inst.span.file ||
-                 info.locations.back().column != inst.span.column;
-    // Those of its checks stand before an instruction's own.
-    for (const ir::Span& check : inst.checks) {
-      const ir::Span& at = check.line == 0 ? inst.span : check;
-      info.locations.push_back({pc, at.file, at.line, at.column});
-    }
-    if (inst.span.line != 0 && (moved || !inst.checks.empty())) {
-      info.locations.push_back({pc, inst.span.file, inst.span.line, inst.span.column});
-    }
+    AddLocations(inst, static_cast<uint32_t>(builder.position()), info.locations);
     RELAYVM_RETURN_IF_ERROR(check(inst, true));
     Encode(inst, labels, builder);
   }
   auto units = builder.Finish();
   if (!units.ok()) return units.status().WithContext("function @" + task.name);
+  info.code_offset = static_cast<uint32_t>(code.size());
   info.code_size = static_cast<uint32_t>(units->size());
   code.insert(code.end(), units->begin(), units->end());
   return info;

@@ -66,11 +66,20 @@ Status FunctionLowering::LowerBuiltin(const ir::Var* var, const ir::OpCall& call
   info.num_scalars = static_cast<uint16_t>(scalars.size());
   uint32_t kernel = module_.BuiltinIndex(std::move(info));
   Emit(Opcode::kKernel1, {kernel, scalars, buffers});
-  if (call.op->num_counts == 0) {
-    BindResults(var, std::move(results), var->type->As<ir::TupleType>() != nullptr);
-    return OkStatus();
+  if (!count_slots.empty()) BindCounts(var, outputs, count_slots);
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    if (memory[o] == outputs[o]) continue;
+    Reg reg = NewObject();
+    Emit(Opcode::kTensorView, {reg, ObjectOf(results[o]), EmitDims(outputs[o].shape)});
+    results[o] = ObjectValue(ir::MakeType(outputs[o]), reg);
   }
-  // The symbols that the relation made for the counts, in order: those that the result defines.
+  BindResults(var, std::move(results), var->type->As<ir::TupleType>() != nullptr);
+  return OkStatus();
+}
+
+// The symbols that the relation made for the counts, in order: those that the result defines.
+void FunctionLowering::BindCounts(const ir::Var* var, const std::vector<TensorType>& outputs,
+                                  const std::vector<uint32_t>& slots) {
   std::map<uint32_t, Dim> fresh;
   for (const TensorType& t : outputs) {
     for (const Dim& d : t.shape) {
@@ -83,20 +92,12 @@ Status FunctionLowering::LowerBuiltin(const ir::Var* var, const ir::OpCall& call
   }
   size_t c = 0;
   for (const auto& [id, symbol] : fresh) {
-    if (c == count_slots.size()) break;
+    if (c == slots.size()) break;
     Reg reg = NewScalar();
-    Emit(Opcode::kSlotItem, {reg, count_slots[c++], static_cast<int64_t>(DType::kInt64)});
+    Emit(Opcode::kSlotItem, {reg, slots[c++], static_cast<int64_t>(DType::kInt64)});
     dim_registers_[symbol] = reg;
     undo_.push_back({nullptr, symbol});
   }
-  for (size_t o = 0; o < outputs.size(); ++o) {
-    if (memory[o] == outputs[o]) continue;
-    Reg reg = NewObject();
-    Emit(Opcode::kTensorView, {reg, ObjectOf(results[o]), EmitDims(outputs[o].shape)});
-    results[o] = ObjectValue(ir::MakeType(outputs[o]), reg);
-  }
-  BindResults(var, std::move(results), var->type->As<ir::TupleType>() != nullptr);
-  return OkStatus();
 }
 
 }  // namespace relayvm::lower
