@@ -19,8 +19,6 @@ using ir::RefType;
 using ir::TupleType;
 using ir::Type;
 
-namespace {}  // namespace
-
 Inference::Callee Inference::KnownCallee(FunctionState& state) {
   Callee callee;
   callee.name = state.name;
@@ -133,12 +131,14 @@ Result<Inference::MaybeType> Inference::Infer(Item&, const ir::MakeClosure& e) {
   closure.params.erase(closure.params.begin(),
                        closure.params.begin() + static_cast<ptrdiff_t>(e.captured.size()));
   Type rest = MakeType(std::move(closure));
-  return MaybeType(ir::MapDims(rest, [&](const Dim& d) {
-    return d.Substitute([&](const Dim& s) -> std::optional<Dim> {
-      auto found = match.dims.find(s.symbol_id());
-      return found == match.dims.end() ? std::nullopt : std::optional(found->second);
-    });
-  }));
+  return MaybeType(ir::MapDims(rest, [&](const Dim& d) { return Substitute(d, match.dims); }));
+}
+
+Dim Inference::Substitute(const Dim& d, const DimMap& known) {
+  return d.Substitute([&](const Dim& s) -> std::optional<Dim> {
+    auto found = known.find(s.symbol_id());
+    return found == known.end() ? std::nullopt : std::optional(found->second);
+  });
 }
 
 // Binds the symbols of `expected` to the dims of `actual`; what else must be equal becomes an
@@ -170,18 +170,21 @@ void Inference::MatchDims(const Type& expected, const Type& actual, const std::s
   }
 }
 
+bool Inference::DimMatch::IsOpen(const Dim& d) const {
+  bool open = false;
+  d.ForEachSymbol([&](const Dim& s) {
+    open = open || (bound.contains(s.symbol_id()) && !dims.contains(s.symbol_id()));
+  });
+  return open;
+}
+
 Result<std::vector<ir::Guard>> Inference::GuardEquations(const DimMatch& match) const {
   std::vector<ir::Guard> guards;
   for (const DimEquation& e : match.equations) {
-    bool open = false;
-    e.expected.ForEachSymbol([&](const Dim& s) {
-      open = open || (match.bound.contains(s.symbol_id()) && !match.dims.contains(s.symbol_id()));
-    });
-    Dim expected = e.expected.Substitute([&](const Dim& s) -> std::optional<Dim> {
-      auto found = match.dims.find(s.symbol_id());
-      return found == match.dims.end() ? std::nullopt : std::optional(found->second);
-    });
-    if (open || expected == e.actual || expected.ContainsAny() || e.actual.ContainsAny()) continue;
+    const Dim expected = Substitute(e.expected, match.dims);
+    if (match.IsOpen(e.expected) || expected == e.actual || expected.ContainsAny() ||
+        e.actual.ContainsAny())
+      continue;
     if (Dim::ProvablyDifferent(expected, e.actual)) {
       return InvalidInput(fmt::format("{}: expected {}, found {}", e.what, expected.ToString(),
                                       e.actual.ToString()));
@@ -191,41 +194,25 @@ Result<std::vector<ir::Guard>> Inference::GuardEquations(const DimMatch& match) 
   return guards;
 }
 
-Result<Inference::MaybeType> Inference::ApplyCallee(Item& item, Callee callee,
-                                                    const std::vector<ir::Atom>& args) {
-  if (callee.params.size() != args.size()) {
-    return InvalidInput(fmt::format("{} takes {} argument{}, found {}", callee.name,
-                                    callee.params.size(), callee.params.size() == 1 ? "" : "s",
-                                    args.size()));
+Inference::TypeArgs Inference::Instantiate(Item& item, const Callee& callee) {
+  TypeArgs instance;
+  const bool is_first = item.type_args.empty();
+  for (size_t i = 0; i < callee.type_params.size(); ++i) {
+    if (is_first) item.type_args.push_back(NewSlot(item));
+    instance[callee.type_params[i]->As<ir::TypeVar>()->id] = item.type_args[i];
   }
-  std::map<uint32_t, Type> instance;
-  if (!callee.type_params.empty()) {
-    if (item.type_args.empty()) {
-      for (size_t i = 0; i < callee.type_params.size(); ++i) {
-        item.type_args.push_back(NewSlot(item));
-      }
-    }
-    for (size_t i = 0; i < callee.type_params.size(); ++i) {
-      instance[callee.type_params[i]->As<ir::TypeVar>()->id] = item.type_args[i];
-    }
-  }
-  std::vector<Type> actual;
-  std::vector<std::string> what;
-  for (size_t i = 0; i < args.size(); ++i) {
-    RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(args[i]));
-    actual.push_back(std::move(type));
-    bool named = i < callee.param_vars.size() && !callee.param_vars[i]->name.empty();
-    what.push_back(named
-                       ? fmt::format("argument %{} of {}", callee.param_vars[i]->name, callee.name)
-                       : fmt::format("argument {} of {}", i, callee.name));
-  }
-  // What functions take is checked when compiling, tensors when running: a generic function's type
-  // parameters are decided by the functions that it is given.
+  return instance;
+}
+
+// What functions take is checked when compiling, tensors when running: a generic function's type
+// parameters are decided by the functions that it is given.
+Status Inference::FlowArguments(const std::vector<Argument>& args, const TypeArgs& instance,
+                                Callee& callee) {
   std::vector<size_t> order(args.size());
   std::iota(order.begin(), order.end(), 0);
   if (!instance.empty()) {
     std::stable_partition(order.begin(), order.end(), [&](size_t i) {
-      return solver_.Resolve(actual[i])->As<FunctionType>() != nullptr;
+      return solver_.Resolve(args[i].type)->As<FunctionType>() != nullptr;
     });
   }
   for (size_t i : order) {
@@ -233,13 +220,32 @@ Result<Inference::MaybeType> Inference::ApplyCallee(Item& item, Callee callee,
     bool known = !instance.empty() && solver_.FirstUnknown(callee.params[i]) == 0;
     if (known) callee.params[i] = solver_.Zonk(callee.params[i]);
     callee.params[i] = SubstituteTypeVars(callee.params[i], instance);
-    Status s = solver_.Flow(actual[i], callee.params[i]);
-    if (!s.ok()) return s.WithContext(what[i]);
+    Status s = solver_.Flow(args[i].type, callee.params[i]);
+    if (!s.ok()) return s.WithContext(args[i].what);
   }
+  return OkStatus();
+}
+
+Result<Inference::MaybeType> Inference::ApplyCallee(Item& item, Callee callee,
+                                                    const std::vector<ir::Atom>& args) {
+  if (callee.params.size() != args.size()) {
+    return InvalidInput(fmt::format("{} takes {} argument{}, found {}", callee.name,
+                                    callee.params.size(), callee.params.size() == 1 ? "" : "s",
+                                    args.size()));
+  }
+  const TypeArgs instance = Instantiate(item, callee);
+  std::vector<Argument> actual;
+  for (size_t i = 0; i < args.size(); ++i) {
+    RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(args[i]));
+    const bool named = i < callee.param_vars.size() && !callee.param_vars[i]->name.empty();
+    const std::string which = named ? "%" + callee.param_vars[i]->name : std::to_string(i);
+    actual.push_back({std::move(type), fmt::format("argument {} of {}", which, callee.name)});
+  }
+  RELAYVM_RETURN_IF_ERROR(FlowArguments(actual, instance, callee));
   // A parameter may have been unknown until now: what waits for it decides the result.
-  Type result = solver_.Resolve(callee.result);
-  if (auto* unknown = result->As<InferVar>(); unknown != nullptr && !item.loose) {
-    item.blocked_on = unknown->id;
+  if (const Type result = solver_.Resolve(callee.result);
+      result->As<InferVar>() != nullptr && !item.loose) {
+    item.blocked_on = result->As<InferVar>()->id;
     return MaybeType();
   }
 
@@ -249,35 +255,27 @@ Result<Inference::MaybeType> Inference::ApplyCallee(Item& item, Callee callee,
   DimMatch match;
   ForEachBoundSymbol(callee.params, [&](uint32_t id) { match.bound.insert(id); });
   for (size_t i = 0; i < args.size(); ++i) {
-    RELAYVM_ASSIGN_OR_RETURN(actual[i], TypeOf(args[i]));  // the call may have decided it
-    MatchDims(callee.params[i], actual[i], what[i], match);
-    AddCheck(actual[i], callee.params[i], item.binding->value->span, what[i]);
+    auto& [type, what] = actual[i];
+    RELAYVM_ASSIGN_OR_RETURN(type, TypeOf(args[i]));  // the call may have decided it
+    MatchDims(callee.params[i], type, what, match);
+    AddCheck(type, callee.params[i], item.binding->value->span, what);
   }
-  auto substitute = [&](const Dim& s) -> std::optional<Dim> {
-    auto found = match.dims.find(s.symbol_id());
-    return found == match.dims.end() ? std::nullopt : std::optional(found->second);
-  };
   RELAYVM_ASSIGN_OR_RETURN(std::vector<ir::Guard> guards, GuardEquations(match));
   if (!guards.empty()) outcomes_[item.binding->var].guards = std::move(guards);
+  return MaybeType(ResultOf(callee, instance, match));
+}
 
-  result = SubstituteTypeVars(solver_.Zonk(callee.result), instance);
-  Type seen = callee.param_vars.empty()
-                  ? result
-                  : solver_.Restrict(solver_.Zonk(callee.result), callee.outside,
-                                     [&](uint32_t id) { return match.dims.contains(id); });
-  result = SubstituteTypeVars(seen, instance);
-  if (callee.param_vars.empty()) {
-    // A function value: symbols that its parameters bind and that no argument gave are unknown.
-    result = ir::MapDims(result, [&](const Dim& d) {
-      bool unbound = false;
-      d.ForEachSymbol([&](const Dim& s) {
-        unbound =
-            unbound || (match.bound.contains(s.symbol_id()) && !match.dims.contains(s.symbol_id()));
-      });
-      return unbound ? Dim::Any() : d;
-    });
+Type Inference::ResultOf(const Callee& callee, const TypeArgs& instance, const DimMatch& match) {
+  const bool is_known = !callee.param_vars.empty();
+  Type result = solver_.Zonk(callee.result);
+  if (is_known) {
+    result = solver_.Restrict(result, callee.outside,
+                              [&](uint32_t id) { return match.dims.contains(id); });
   }
-  return MaybeType(ir::MapDims(result, [&](const Dim& d) { return d.Substitute(substitute); }));
+  return ir::MapDims(SubstituteTypeVars(result, instance), [&](const Dim& d) {
+    // Of a function value: symbols that its parameters bind and that no argument gave are unknown.
+    return !is_known && match.IsOpen(d) ? Dim::Any() : Substitute(d, match.dims);
+  });
 }
 
 // --- Checks at the end ---

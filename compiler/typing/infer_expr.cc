@@ -177,7 +177,7 @@ Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::OpCall& call
   RELAYVM_ASSIGN_OR_RETURN(OpTyping typing, TypeOp(*call.op, call.attrs, *args, host));
 
   // Symbols that the call defines take their names from the input's type where it has some.
-  std::map<uint32_t, Dim> renamed;
+  DimMap renamed;
   std::set<uint32_t> defined;
   for (size_t t = 0; t < typing.result.tensors.size(); ++t) {
     std::vector<Dim>& shape = typing.result.tensors[t].shape;
@@ -195,17 +195,13 @@ Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::OpCall& call
       scopes_.DefineSymbol(declared->symbol_id(), item.place);
     }
   }
-  auto rename = [&](const Dim& s) -> std::optional<Dim> {
-    auto it = renamed.find(s.symbol_id());
-    return it == renamed.end() ? std::nullopt : std::optional(it->second);
-  };
   if (!renamed.empty()) {
     for (TensorType& t : typing.result.tensors) {
-      for (Dim& d : t.shape) d = d.Substitute(rename);
+      for (Dim& d : t.shape) d = Substitute(d, renamed);
     }
     for (ir::Guard& g : typing.guards) {
-      g.left = g.left.Substitute(rename);
-      g.right = g.right.Substitute(rename);
+      g.left = Substitute(g.left, renamed);
+      g.right = Substitute(g.right, renamed);
     }
   }
   if (!typing.guards.empty()) outcomes_[var].guards = std::move(typing.guards);

@@ -24,6 +24,77 @@ constexpr uint32_t kResultSlot = 1'000'001;
 // The result of a block that ends early; its site is the variable where it does.
 constexpr uint32_t kDeadEndSlot = 1'000'002;
 
+// Symbols that a function's parameters bind: new ones in place of those that are another's.
+using OwnSymbols = std::map<uint32_t, std::optional<uint32_t>>;
+
+// Types of parameters, with the function's own symbols as dims: those of tensors and of tensors in
+// tuples come from the written type, all else from its prepared form.
+class WrittenDims {
+ public:
+  explicit WrittenDims(const OwnSymbols& own) : own_(own) {}
+
+  Type Restore(const Type& prepared, const Type& written) {
+    if (!written->has_open_dim) return prepared;
+    if (const Type* known = restored_.Find(written)) return *known;
+    if (auto* tensor = written->As<TensorType>()) {
+      std::vector<Dim> shape;
+      for (const Dim& d : tensor->shape) shape.push_back(Own(d));
+      return ir::MakeTensorType(std::move(shape), tensor->dtype);
+    }
+    auto* tuple = written->As<TupleType>();
+    if (tuple == nullptr) return prepared;
+    size_t next = 0;
+    Type out = MapChildren(
+        prepared, [&](const Type& field) { return Restore(field, tuple->fields[next++]); });
+    restored_.Add(written, out);
+    return out;
+  }
+
+ private:
+  Dim Own(const Dim& d) const {
+    bool all_own = true;
+    d.ForEachSymbol([&](const Dim& s) { all_own = all_own && own_.contains(s.symbol_id()); });
+    if (!all_own) return Dim::Any();
+    return d.Substitute([&](const Dim& s) -> std::optional<Dim> {
+      const auto renamed = own_.at(s.symbol_id());
+      if (!renamed) return std::nullopt;
+      return Dim::Symbol(*renamed, s.symbol_name(), s.symbol_nonnegative());
+    });
+  }
+
+  const OwnSymbols& own_;
+  ir::TypeMemo<Type> restored_;
+};
+
+// Calls fn(path, symbol) for each dim that is a symbol, of a tensor or of tensors in tuples.
+class SymbolPlaces {
+ public:
+  using Fn = std::function<void(const std::vector<int>& path, const Dim& symbol)>;
+
+  void ForEach(const Type& t, const Fn& fn) {
+    if (!t->has_open_dim || seen_.Find(t) != nullptr) return;
+    seen_.Add(t, true);
+    auto* tensor = t->As<TensorType>();
+    auto* tuple = t->As<TupleType>();
+    const size_t count = tensor != nullptr  ? tensor->shape.size()
+                         : tuple != nullptr ? tuple->fields.size()
+                                            : 0;
+    for (size_t i = 0; i < count; ++i) {
+      path_.push_back(static_cast<int>(i));
+      if (tuple != nullptr) {
+        ForEach(tuple->fields[i], fn);
+      } else if (tensor->shape[i].is_symbol()) {
+        fn(path_, tensor->shape[i]);
+      }
+      path_.pop_back();
+    }
+  }
+
+ private:
+  std::vector<int> path_;
+  ir::TypeMemo<bool> seen_;
+};
+
 }  // namespace
 
 // --- Functions ---
@@ -111,7 +182,7 @@ Status Inference::DeclareParams(FunctionState& state) {
   for (const ir::Var* p : f.params) {
     if (p->type != nullptr) written.push_back(p->type);
   }
-  std::map<uint32_t, std::optional<uint32_t>> own;
+  OwnSymbols own;
   Place place = Now(state.scope);
   ForEachBoundSymbol(written, [&](uint32_t id) {
     if (own.contains(id)) return;
@@ -119,67 +190,19 @@ Status Inference::DeclareParams(FunctionState& state) {
     own[id] = taken ? std::optional(module_.ids->Next()) : std::nullopt;
     scopes_.DefineSymbol(taken ? *own[id] : id, place);
   });
-  auto keep = [&](const Dim& d) {
-    bool all_own = true;
-    d.ForEachSymbol([&](const Dim& s) { all_own = all_own && own.contains(s.symbol_id()); });
-    if (!all_own) return Dim::Any();
-    return d.Substitute([&](const Dim& s) -> std::optional<Dim> {
-      auto renamed = own[s.symbol_id()];
-      if (!renamed) return std::nullopt;
-      return Dim::Symbol(*renamed, s.symbol_name(), s.symbol_nonnegative());
-    });
-  };
-  // Dims of tensors and of tensors in tuples come from the written type, all else from its prepared
-  // form.
-  ir::TypeMemo<Type> restored;
-  std::function<Type(const Type&, const Type&)> restore = [&](const Type& prepared, const Type& w) {
-    if (!w->has_open_dim) return prepared;
-    if (const Type* known = restored.Find(w)) return *known;
-    if (auto* tensor = w->As<TensorType>()) {
-      std::vector<Dim> shape;
-      for (const Dim& d : tensor->shape) shape.push_back(keep(d));
-      return ir::MakeTensorType(std::move(shape), tensor->dtype);
-    }
-    auto* tuple = w->As<TupleType>();
-    if (tuple == nullptr) return prepared;
-    size_t next = 0;
-    Type out = MapChildren(
-        prepared, [&](const Type& field) { return restore(field, tuple->fields[next++]); });
-    restored.Add(w, out);
-    return out;
-  };
-  // The first parameter with a symbol as a dim gives it.
-  std::set<uint32_t> given;
-  std::vector<int> path;
-  ir::TypeMemo<bool> gave;
-  std::function<void(const ir::Var*, const Type&)> give = [&](const ir::Var* p, const Type& t) {
-    if (!t->has_open_dim || gave.Find(t) != nullptr) return;
-    gave.Add(t, true);
-    auto each = [&](size_t count, const auto& fn) {
-      for (size_t i = 0; i < count; ++i) {
-        path.push_back(static_cast<int>(i));
-        fn(i);
-        path.pop_back();
-      }
-    };
-    if (auto* tensor = t->As<TensorType>()) {
-      each(tensor->shape.size(), [&](size_t i) {
-        const Dim& d = tensor->shape[i];
-        if (d.is_symbol() && given.insert(d.symbol_id()).second)
-          opened_.emplace(std::pair(p->id, path), d);
-      });
-    } else if (auto* tuple = t->As<TupleType>()) {
-      each(tuple->fields.size(), [&](size_t i) { give(p, tuple->fields[i]); });
-    }
-  };
+  WrittenDims dims(own);
+  SymbolPlaces places;
+  std::set<uint32_t> given;  // the first parameter with a symbol as a dim gives it
   for (const ir::Var* p : f.params) {
     Type type;
     if (p->type == nullptr) {
       type = solver_.NewSlot({}, {p->id, kParamSlot});
     } else {
       RELAYVM_ASSIGN_OR_RETURN(Type prepared, PrepareDeclared(p->type, {}, p->span));
-      type = restore(prepared, p->type);
-      give(p, type);
+      type = dims.Restore(prepared, p->type);
+      places.ForEach(type, [&](const std::vector<int>& path, const Dim& d) {
+        if (given.insert(d.symbol_id()).second) opened_.emplace(std::pair(p->id, path), d);
+      });
     }
     state.params.push_back(type);
     DefineVar(p, type, place);

@@ -159,6 +159,7 @@ class Inference {
   Status GuardStatement(const ir::Binding& binding);
   // `inferred` with what `declared` promises: constants, and what is known of its symbols.
   using DimMap = std::map<uint32_t, Dim>;
+  static Dim Substitute(const Dim& d, const DimMap& known);
   ir::Type Refine(const ir::Type& inferred, const ir::Type& declared, const DimMap& known);
   // The failure with its place, unless it has one.
   Status ErrorAt(ir::Span span, const Status& status);
@@ -268,6 +269,14 @@ class Inference {
     Place outside;  // whose symbols the result may mention
   };
   Result<MaybeType> ApplyCallee(Item& item, Callee callee, const std::vector<ir::Atom>& args);
+  // By a type parameter's id.
+  using TypeArgs = std::map<uint32_t, ir::Type>;
+  TypeArgs Instantiate(Item& item, const Callee& callee);
+  struct Argument {
+    ir::Type type;
+    std::string what;  // for messages
+  };
+  Status FlowArguments(const std::vector<Argument>& args, const TypeArgs& instance, Callee& callee);
   Result<MaybeType> CallUnknown(Item& item, const ir::Type& callee, const ir::CallExpr& call);
   Callee KnownCallee(FunctionState& state);
   struct DimEquation {
@@ -279,12 +288,15 @@ class Inference {
     DimMap dims;               // those found
     std::vector<DimEquation> equations;
     std::set<std::pair<ir::Type, ir::Type>> seen;  // parts of large types
+    // Whether it mentions a symbol without a value.
+    bool IsOpen(const Dim& d) const;
   };
   void MatchDims(const ir::Type& expected, const ir::Type& actual, const std::string& what,
                  DimMatch& match);
   // What the symbols of a statement's type stand for where they first occur, and that they stand
   // for it elsewhere.
   DimMatch MatchStated(const ir::Stated& stated, const ir::Type& actual);
+  ir::Type ResultOf(const Callee& callee, const TypeArgs& instance, const DimMatch& match);
   // Equations about symbols that have no value say nothing.
   Result<std::vector<ir::Guard>> GuardEquations(const DimMatch& match) const;
 
