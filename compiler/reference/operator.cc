@@ -156,59 +156,40 @@ Result<size_t> Bytes(DType dtype, const std::vector<int64_t>& shape) {
   return bytes;
 }
 
-Result<std::vector<HostTensor>> RunBuiltin(const OpDef& op, const ComputeContext& context,
-                                           std::span<const HostTensor* const> inputs,
-                                           StringTable* strings) {
-  BuiltinCall call = op.builtin(context);
-  const Builtin* kernel = FindBuiltin(call.name);
-  if (kernel == nullptr) kernel = op.custom_kernel;
-  if (kernel == nullptr) {
-    return {StatusCode::kUnsupported, fmt::format("there is no kernel {}", call.name)};
-  }
-  te::SymbolFn none = [](uint32_t) { return std::nullopt; };
-  std::vector<Buffer> memory;
+// What a kernel is called with: buffers, and scalars that begin with each tensor's dtype, rank and
+// dims.
+class CallMemory {
+ public:
   std::vector<int64_t> scalars;
-  auto describe = [&](DType dtype, const std::vector<int64_t>& shape) {
+  std::vector<void*> buffers;
+  std::vector<size_t> sizes;  // of buffers, in bytes
+
+  // A tensor of these elements; room for one where `data` is null.
+  Status Add(DType dtype, const std::vector<int64_t>& shape, const std::byte* data = nullptr) {
+    RELAYVM_ASSIGN_OR_RETURN(const size_t bytes, Bytes(dtype, shape));
+    RELAYVM_RETURN_IF_ERROR(AddBuffer(bytes));
+    if (data != nullptr) std::memcpy(buffers.back(), data, bytes);
     scalars.push_back(static_cast<int64_t>(dtype));
     scalars.push_back(static_cast<int64_t>(shape.size()));
     scalars.insert(scalars.end(), shape.begin(), shape.end());
-  };
-  for (const HostTensor* t : inputs) {
-    RELAYVM_ASSIGN_OR_RETURN(Buffer buffer, NewBuffer(t->data.size()));
-    if (!t->data.empty()) std::memcpy(buffer.get(), t->data.data(), t->data.size());
-    memory.push_back(std::move(buffer));
-    describe(t->dtype, t->shape);
+    return OkStatus();
   }
-  std::vector<TensorType> room(context.outputs.begin(), context.outputs.end());
-  if (op.num_counts > 0) room = op.upper_bound(context);
-  for (const TensorType& t : room) {
-    RELAYVM_ASSIGN_OR_RETURN(std::vector<int64_t> shape, Numbers(t.shape, none));
-    RELAYVM_ASSIGN_OR_RETURN(size_t bytes, Bytes(t.dtype, shape));
+  Status AddBuffer(size_t bytes) {
     RELAYVM_ASSIGN_OR_RETURN(Buffer buffer, NewBuffer(bytes));
-    memory.push_back(std::move(buffer));
-    describe(t.dtype, shape);
+    buffers.push_back(buffer.get());
+    sizes.push_back(bytes);
+    memory_.push_back(std::move(buffer));
+    return OkStatus();
   }
-  for (const Dim& d : call.params) {
-    auto value = d.Evaluate(none);
-    if (!value) {
-      return {StatusCode::kFailedPrecondition, "a parameter is not known: " + d.ToString()};
-    }
-    scalars.push_back(*value);
-  }
-  std::vector<const int64_t*> counts;
-  for (int c = 0; c < op.num_counts; ++c) {
-    RELAYVM_ASSIGN_OR_RETURN(Buffer buffer, NewBuffer(sizeof(int64_t)));
-    counts.push_back(static_cast<const int64_t*>(buffer.get()));
-    memory.push_back(std::move(buffer));
-  }
-  std::vector<void*> buffers;
-  for (const Buffer& b : memory) buffers.push_back(b.get());
-  RelayvmKernelFault fault{};
-  RelayvmKernelEnv env{sizeof(RelayvmKernelEnv), 1, nullptr, nullptr, nullptr, &fault, strings};
-  RelayvmKernelArgs args{buffers.data(), scalars.data(), nullptr};
-  switch (kernel->fn(&env, &args, 0, 1)) {
+
+ private:
+  std::vector<Buffer> memory_;
+};
+
+Status StatusOf(int32_t result, const RelayvmKernelFault& fault, const StringTable* strings) {
+  switch (result) {
     case RELAYVM_KERNEL_OK:
-      break;
+      return OkStatus();
     case RELAYVM_KERNEL_INDEX_OUT_OF_RANGE:
       if (fault.given == 0) return {StatusCode::kOutOfRange, "an index is out of range"};
       return {StatusCode::kOutOfRange, "index out of range" + OutOfRangeText(fault)};
@@ -221,10 +202,46 @@ Result<std::vector<HostTensor>> RunBuiltin(const OpDef& op, const ComputeContext
     default:
       return {StatusCode::kFailedPrecondition, "an argument is invalid"};
   }
+}
+
+Result<std::vector<HostTensor>> RunBuiltin(const OpDef& op, const ComputeContext& context,
+                                           std::span<const HostTensor* const> inputs,
+                                           StringTable* strings) {
+  BuiltinCall call = op.builtin(context);
+  const Builtin* kernel = FindBuiltin(call.name);
+  if (kernel == nullptr) kernel = op.custom_kernel;
+  if (kernel == nullptr) {
+    return {StatusCode::kUnsupported, fmt::format("there is no kernel {}", call.name)};
+  }
+  te::SymbolFn none = [](uint32_t) { return std::nullopt; };
+  CallMemory memory;
+  for (const HostTensor* t : inputs)
+    RELAYVM_RETURN_IF_ERROR(memory.Add(t->dtype, t->shape, t->data.data()));
+  std::vector<TensorType> room(context.outputs.begin(), context.outputs.end());
+  if (op.num_counts > 0) room = op.upper_bound(context);
+  for (const TensorType& t : room) {
+    RELAYVM_ASSIGN_OR_RETURN(std::vector<int64_t> shape, Numbers(t.shape, none));
+    RELAYVM_RETURN_IF_ERROR(memory.Add(t.dtype, shape));
+  }
+  for (const Dim& d : call.params) {
+    auto value = d.Evaluate(none);
+    if (!value) {
+      return {StatusCode::kFailedPrecondition, "a parameter is not known: " + d.ToString()};
+    }
+    memory.scalars.push_back(*value);
+  }
+  const size_t first_count = memory.buffers.size();
+  for (int c = 0; c < op.num_counts; ++c)
+    RELAYVM_RETURN_IF_ERROR(memory.AddBuffer(sizeof(int64_t)));
+  RelayvmKernelFault fault{};
+  RelayvmKernelEnv env{sizeof(RelayvmKernelEnv), 1, nullptr, nullptr, nullptr, &fault, strings};
+  RelayvmKernelArgs args{memory.buffers.data(), memory.scalars.data(), nullptr};
+  RELAYVM_RETURN_IF_ERROR(StatusOf(kernel->fn(&env, &args, 0, 1), fault, strings));
 
   // The counts are the fresh symbols' values, in order.
   te::SymbolFn fresh = [&](uint32_t id) -> std::optional<int64_t> {
-    return id < counts.size() ? std::optional(*counts[id]) : std::nullopt;
+    if (id >= static_cast<uint32_t>(op.num_counts)) return std::nullopt;
+    return *static_cast<const int64_t*>(memory.buffers[first_count + id]);
   };
   std::vector<HostTensor> results;
   for (size_t o = 0; o < context.outputs.size(); ++o) {
@@ -232,11 +249,10 @@ Result<std::vector<HostTensor>> RunBuiltin(const OpDef& op, const ComputeContext
     HostTensor t{type.dtype, {}, {}};
     RELAYVM_ASSIGN_OR_RETURN(t.shape, Numbers(type.shape, fresh));
     RELAYVM_ASSIGN_OR_RETURN(size_t bytes, Bytes(t.dtype, t.shape));
-    RELAYVM_ASSIGN_OR_RETURN(std::vector<int64_t> largest, Numbers(room[o].shape, none));
-    RELAYVM_ASSIGN_OR_RETURN(size_t available, Bytes(t.dtype, largest));
-    if (bytes > available) return {StatusCode::kInternal, "a result exceeds its upper bound"};
-    const auto* data = static_cast<const std::byte*>(buffers[inputs.size() + o]);
-    t.data = SharedBytes::Copy({data, bytes});
+    const size_t place = inputs.size() + o;
+    if (bytes > memory.sizes[place])
+      return {StatusCode::kInternal, "a result exceeds its upper bound"};
+    t.data = SharedBytes::Copy({static_cast<const std::byte*>(memory.buffers[place]), bytes});
     results.push_back(std::move(t));
   }
   return results;
