@@ -36,6 +36,33 @@ bool HasNumbers(const std::vector<Dim>& elements) {
   return numbers;
 }
 
+// The extents of what small tensors broadcast to; nullopt where they do not.
+std::optional<std::vector<int64_t>> BroadcastShape(const std::vector<Value>& args, int rank) {
+  std::vector<int64_t> shape(static_cast<size_t>(rank), 1);
+  for (const Value& a : args) {
+    for (int i = 0; i < a.rank(); ++i) {
+      int64_t& extent = shape[static_cast<size_t>(rank - a.rank() + i)];
+      if (a.dim(i).is_const(1)) continue;
+      if (extent != 1 && a.dim(i) != Dim(extent)) return std::nullopt;
+      extent = a.dim(i).value();
+    }
+  }
+  return shape;
+}
+
+// The place in `operand` of what is read for place `flat` of the result.
+size_t BroadcastIndex(const Value& operand, const std::vector<int64_t>& shape, int64_t flat) {
+  int64_t index = 0, stride = 1;
+  auto extent = shape.rbegin();
+  for (int i = operand.rank(); i-- > 0; ++extent) {
+    const int64_t mine = operand.dim(i).value();
+    index += (mine == 1 ? 0 : flat % *extent) * stride;
+    flat /= *extent;
+    stride *= mine;
+  }
+  return static_cast<size_t>(index);
+}
+
 }  // namespace
 
 // --- Numbers ---
@@ -183,64 +210,55 @@ Value TypedBuilder::OfScalars(const std::vector<Value>& scalars,
   return v;
 }
 
+// A call on larger tensors with scalars in place of tensors of one element made of them.
+std::optional<Value> TypedBuilder::WithScalars(const OpDef& op, const Attrs& attrs,
+                                               const std::vector<Value>& args, int rank) {
+  std::vector<Value> with;
+  bool changed = false;
+  int left = 0;
+  for (const Value& a : args) {
+    const auto known = scalars_.find(a.node);
+    const bool one = a.rank() > 0 && AllOnes(a) && known != scalars_.end();
+    changed = changed || one;
+    with.push_back(one ? known->second[0] : a);
+    left = std::max(left, with.back().rank());
+  }
+  if (!changed || left != rank) return std::nullopt;
+  return Op(op.name, with, attrs);
+}
+
 // An elementwise call on small tensors that are made of sizes: on their elements.
 std::optional<Value> TypedBuilder::ElementByElement(const OpDef& op, const Attrs& attrs,
                                                     const std::vector<Value>& args, bool always) {
   const bool simple =
       op.fusion == FusionClass::kElementwise || op.fusion == FusionClass::kBroadcast;
-  if (!simple || op.is_view || !op.compute || !op.shape_args.empty() || args.empty()) {
+  const auto any = [&](const auto& fn) { return std::ranges::any_of(args, fn); };
+  if (!simple || op.is_view || !op.compute || !op.shape_args.empty() || args.empty() ||
+      any([](const Value& a) { return !a.is_tensor(); })) {
     return std::nullopt;
   }
-  // One element among larger tensors is a scalar.
-  int rank = 0;
-  for (const Value& a : args) {
-    if (!a.is_tensor()) return std::nullopt;
-    rank = std::max(rank, a.rank());
-  }
-  std::vector<int64_t> shape(static_cast<size_t>(rank), 1);
-  const auto result_axis = [rank](const Value& operand, int axis) {
-    const int at = rank - operand.rank() + axis;
-    return static_cast<size_t>(at);
-  };
-  bool small = true, of_sizes = false, numbers = false, is_float = false;
-  for (const Value& a : args) {
-    small = small && SmallSize(a) &&
-            (a.rank() == 0 || a.constant != nullptr || scalars_.contains(a.node) || Elements(a));
-    if (!small) break;
-    of_sizes = of_sizes || (a.constant == nullptr && a.rank() > 0);
-    is_float = is_float || IsFloat(a.dtype());
-    if (a.constant == nullptr && !IsFloat(a.dtype())) {
-      const auto elements = Elements(a);
-      numbers = numbers || !elements || HasNumbers(*elements);
-    }
-    for (int i = 0; i < a.rank(); ++i) {
-      int64_t& extent = shape[result_axis(a, i)];
-      if (a.dim(i).is_const(1)) continue;
-      if (extent != 1 && a.dim(i) != Dim(extent)) return std::nullopt;
-      extent = a.dim(i).value();
-    }
-  }
-  if (!small) {
-    std::vector<Value> with;
-    bool changed = false;
-    for (const Value& a : args) {
-      const auto known = scalars_.find(a.node);
-      const bool one = a.rank() > 0 && a.rank() <= rank && AllOnes(a) && known != scalars_.end();
-      changed = changed || one;
-      with.push_back(one ? known->second[0] : a);
-    }
-    int left = 0;
-    for (const Value& a : with) left = std::max(left, a.rank());
-    if (!changed || left != rank) return std::nullopt;
-    return Op(op.name, with, attrs);
-  }
+  const int rank = std::ranges::max(args, {}, &Value::rank).rank();
+  const bool small = std::ranges::all_of(args, [&](const Value& a) {
+    return SmallSize(a) &&
+           (a.rank() == 0 || a.constant != nullptr || scalars_.contains(a.node) || Elements(a));
+  });
+  if (!small) return WithScalars(op, attrs, args, rank);
+  const auto shape = BroadcastShape(args, rank);
+  if (!shape || rank == 0) return std::nullopt;
   int64_t count = 1;
-  for (int64_t d : shape) count *= d;
+  for (int64_t d : *shape) count *= d;
+  const bool of_sizes = any([](const Value& a) { return a.constant == nullptr && a.rank() > 0; });
   const bool to_float = attrs.Has("dtype") && IsFloat(DTypeOr(attrs, "dtype", DType::kInt64));
-  if (rank == 0 || !of_sizes || !(always || count == 1 || is_float || to_float || numbers)) {
+  const auto is_float = [](const Value& a) { return IsFloat(a.dtype()); };
+  const auto has_numbers = [&](const Value& a) {
+    if (a.constant != nullptr || is_float(a)) return false;
+    const auto elements = Elements(a);
+    return !elements || HasNumbers(*elements);
+  };
+  if (!of_sizes || count > kMostScalars ||
+      !(always || count == 1 || to_float || any(is_float) || any(has_numbers))) {
     return std::nullopt;
   }
-  if (count > kMostScalars) return std::nullopt;
   std::vector<std::vector<Value>> operands;
   for (const Value& a : args) {
     auto scalars = ScalarsOf(a);
@@ -250,21 +268,12 @@ std::optional<Value> TypedBuilder::ElementByElement(const OpDef& op, const Attrs
   std::vector<Value> results;
   for (int64_t flat = 0; flat < count; ++flat) {
     std::vector<Value> at;
-    for (size_t k = 0; k < args.size(); ++k) {
-      int64_t index = 0, rest = flat, stride = 1;
-      for (int i = args[k].rank(); i-- > 0;) {
-        const int64_t outer = shape[result_axis(args[k], i)];
-        const int64_t mine = args[k].dim(i).value();
-        index += (mine == 1 ? 0 : rest % outer) * stride;
-        rest /= outer;
-        stride *= mine;
-      }
-      at.push_back(operands[k][static_cast<size_t>(index)]);
-    }
+    for (size_t k = 0; k < args.size(); ++k)
+      at.push_back(operands[k][BroadcastIndex(args[k], *shape, flat)]);
     results.push_back(Op(op.name, at, attrs));
     if (!results.back().is_tensor() || results.back().rank() != 0) return std::nullopt;
   }
-  return OfScalars(results, shape);
+  return OfScalars(results, *shape);
 }
 
 // The result of a call that only moves elements of small tensors made of scalars: the same scalars.

@@ -168,6 +168,8 @@ class TypedBuilder final {
   // Whether so many bytes more may be made of constants and of the fields of tuples: false with an
   // error. Converters write indices and sequences as long as numbers of the model say.
   bool MayMake(size_t bytes);
+  std::optional<Value> WithScalars(const OpDef& op, const Attrs& attrs,
+                                   const std::vector<Value>& args, int rank);
   std::optional<Value> ElementByElement(const OpDef& op, const Attrs& attrs,
                                         const std::vector<Value>& args, bool always);
   std::optional<std::vector<Dim>> ElementsOrSymbol(const Value& v);
