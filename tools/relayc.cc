@@ -78,18 +78,6 @@ std::string Size(uint64_t bytes) {
                            : fmt::format("{:.1f} MB", kilobytes / kKilo);
 }
 
-// --executor aot: OUTPUT.o and OUTPUT.h.
-Status WriteAhead(const std::string& output, const CompileFlags& flags, const Compiled& compiled,
-                  bool quiet) {
-  const std::string name = std::filesystem::path(output).filename().string();
-  RELAYVM_ASSIGN_OR_RETURN(const aot::AotObject object,
-                           aot::CompileAhead(compiled.program, {name, flags.options.kernels}));
-  RELAYVM_RETURN_IF_ERROR(WriteFile(output + ".o", {object.object.data(), object.object.size()}));
-  RELAYVM_RETURN_IF_ERROR(WriteFile(output + ".h", object.header));
-  if (!quiet) fmt::print(stderr, "  {0}.o: {1}; {0}.h\n", output, Size(object.object.size()));
-  return OkStatus();
-}
-
 // Where this tool is installed, or built.
 Result<std::filesystem::path> OwnFolder() {
   std::error_code error;
@@ -99,40 +87,6 @@ Result<std::filesystem::path> OwnFolder() {
             fmt::format("--emit exe: /proc/self/exe cannot be read: {}", error.message())};
   }
   return self.parent_path().parent_path();
-}
-
-// --executor aot --emit exe: OUTPUT, with all of the runtime that it needs.
-Status WriteExecutable(const std::string& output, const CompileFlags& flags,
-                       const Compiled& compiled, bool quiet) {
-  RELAYVM_ASSIGN_OR_RETURN(
-      aot::AotObject object,
-      aot::CompileAhead(compiled.program,
-                        {.kernels = flags.options.kernels, .descriptor = aot::kDescriptorSymbol}));
-  RELAYVM_ASSIGN_OR_RETURN(const std::filesystem::path folder, OwnFolder());
-  std::vector<std::vector<char>> objects;
-  objects.push_back(std::move(object.object));
-  RELAYVM_ASSIGN_OR_RETURN(
-      const std::vector<uint8_t> program,
-      codegen::LinkProgram(objects, folder / RELAYVM_NATIVE_MAIN, flags.options.kernels.stop));
-  RELAYVM_RETURN_IF_ERROR(WriteFile(output,
-                                    {reinterpret_cast<const char*>(program.data()), program.size()},
-                                    /*lasting=*/true));
-  // Who may read it may run it.
-  std::error_code error;
-  using std::filesystem::perms;
-  const perms now = std::filesystem::status(output, error).permissions();
-  for (const auto& [reads, runs] : {std::pair{perms::owner_read, perms::owner_exec},
-                                    std::pair{perms::group_read, perms::group_exec},
-                                    std::pair{perms::others_read, perms::others_exec}}) {
-    if (!error && (now & reads) != perms::none)
-      std::filesystem::permissions(output, runs, std::filesystem::perm_options::add, error);
-  }
-  if (error) {
-    return {StatusCode::kInvalidInput,
-            fmt::format("{}: cannot be made executable: {}", output, error.message())};
-  }
-  if (!quiet) fmt::print(stderr, "  {}: {}\n", output, Size(program.size()));
-  return OkStatus();
 }
 
 // --batching: what it made, and whether that can gain anything.
@@ -176,66 +130,6 @@ std::string BatchingText(const Program& program) {
   return text;
 }
 
-// What came of the program, on standard error.
-void PrintSummary(const Compiled& compiled, const std::string& output, double seconds,
-                  bool with_layouts, bool with_batching) {
-  const Program& program = compiled.program;
-  for (const ExportInfo& e : program.exports) {
-    for (size_t i = 0; i < e.params.size(); ++i) {
-      fmt::print(stderr, "  input  {}: {}\n", Printable(e.param_names[i]),
-                 Printable(TypeToString(program, e.params[i])));
-    }
-    const bool named = e.output_names.size() > 1 && e.output_names.size() == e.result.args.size();
-    for (size_t i = 0; named && i < e.output_names.size(); ++i) {
-      fmt::print(stderr, "  output {}: {}\n", Printable(e.output_names[i]),
-                 Printable(ResultTypeToString(program, e, e.result.args[i])));
-    }
-    if (!named) {
-      fmt::print(stderr, "  output {}: {}\n",
-                 e.output_names.size() == 1 ? Printable(e.output_names[0]) : std::string("result"),
-                 Printable(ResultTypeToString(program, e, e.result)));
-    }
-  }
-  size_t operators = 0, weights = 0;
-  for (const auto& [name, f] : compiled.module.functions) operators += CountOperators(*f->body);
-  for (const ConstantInfo& c : program.constants) weights += BytesInFile(c);
-  std::error_code error;
-  const bool is_file = output != "-" && std::filesystem::is_regular_file(output, error);
-  const auto written = is_file ? std::filesystem::file_size(output, error) : 0;
-  fmt::print(stderr, "  {} operators in {} kernels; {} of {} constants; {}{:.2f} s\n", operators,
-             program.kernels.size(), Size(weights), program.constants.size(),
-             !is_file || error ? std::string() : fmt::format("{}: {}; ", output, Size(written)),
-             seconds);
-  if (with_batching) fmt::print(stderr, "  {}\n", BatchingText(program));
-  const ir::LayoutTransforms left = ir::CountLayoutTransforms(compiled.module);
-  if (!with_layouts && left.count == 0) return;
-  fmt::print(stderr, "  layout transforms left: {}, which write {}{}\n", left.count,
-             Size(left.bytes),
-             left.open > 0 ? fmt::format(" and {} tensors of open shapes", left.open) : "");
-}
-
-// What is written where --output does not say: beside INPUT, or (empty) to standard output.
-std::string DefaultOutput(const std::string& input, const std::string& emit, bool ahead,
-                          bool is_graph, bool is_kernel) {
-  if (emit != "vmx" && emit != "exe") return "";
-  if (ahead) return std::filesystem::path(input).replace_extension();
-  const size_t dot = is_kernel ? std::string::npos : input.rfind('.');
-  const size_t slash = input.rfind('/');
-  const bool has_extension =
-      dot != std::string::npos && (slash == std::string::npos || dot > slash);
-  return input.substr(0, has_extension ? dot : std::string::npos) + (is_graph ? "_graph" : ".vmx");
-}
-
-// The files of an output.
-std::vector<std::string> FilesOf(const std::string& output, const std::string& emit, bool ahead,
-                                 bool is_graph) {
-  if (emit == "vmx" && ahead) return {output + ".o", output + ".h"};
-  if (emit == "vmx" && is_graph) {
-    return {output + graph::kGraphFile, output + graph::kParamsFile, output + graph::kKernelsFile};
-  }
-  return {output};
-}
-
 bool IsCompiled(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return false;  // a pipe is read once
@@ -263,6 +157,8 @@ std::vector<SourceFile> SourcesOf(const CompilerOptions& options, const std::str
   return sources;
 }
 
+Status Invalid(std::string why) { return {StatusCode::kInvalidArgument, std::move(why)}; }
+
 // relayc --kernel: one operator in place of a program.
 struct KernelFlags {
   std::string text, schedule;
@@ -283,15 +179,12 @@ struct KernelFlags {
 
   // What relayc does with the operator: its own INPUT.
   Status Finish(const std::string& emit, CompileFlags* flags) {
-    const auto wrong = [](std::string why) {
-      return Status(StatusCode::kInvalidArgument, std::move(why));
-    };
     if (text.empty()) {
-      if (emit == "time") return wrong("--emit time: only with --kernel");
-      if (!schedule.empty()) return wrong("--schedule: only with --kernel; see --schedule-for");
+      if (emit == "time") return Invalid("--emit time: only with --kernel");
+      if (!schedule.empty()) return Invalid("--schedule: only with --kernel; see --schedule-for");
       return OkStatus();
     }
-    if (!flags->input.empty()) return wrong("--kernel: there is an INPUT as well");
+    if (!flags->input.empty()) return Invalid("--kernel: there is an INPUT as well");
     RELAYVM_ASSIGN_OR_RETURN(source, ParseKernelSource(text));
     if (!schedule.empty()) {
       RELAYVM_RETURN_IF_ERROR(ParseTileSchedule(schedule).status());
@@ -307,8 +200,8 @@ struct KernelFlags {
     dims = std::exchange(flags->options.dims, {});
     for (const auto& [name, value] : dims) {
       if (!HasDim(name)) {
-        return {StatusCode::kInvalidArgument,
-                fmt::format("--dim {}={}: --kernel has no dimension of that name", name, value)};
+        return Invalid(
+            fmt::format("--dim {}={}: --kernel has no dimension of that name", name, value));
       }
     }
     const std::string relay = RelayText(source, emit == "time" ? DimValues() : dims);
@@ -328,8 +221,8 @@ struct KernelFlags {
     tuner::SampleSizes samples = std::exchange(tune->samples, {});
     for (const auto& [name, sizes] : samples) {
       if (!HasDim(name)) {
-        return {StatusCode::kInvalidArgument,
-                fmt::format("--shape-samples {}: --kernel has no dimension of that name", name)};
+        return Invalid(
+            fmt::format("--shape-samples {}: --kernel has no dimension of that name", name));
       }
     }
     for (const auto& [name, value] : dims) {
@@ -352,27 +245,56 @@ std::vector<std::string> FormatNames() {
   return names;
 }
 
-int Main(int argc, char** argv) {
-  CLI::App app(fmt::format("Compiles a model ({}) to an executable for relayvm.", ModelKinds()),
-               "relayc");
-  CompileFlags flags;
-  flags.AddTo(app);
-  std::string output;
-  std::string emit = "vmx";
-  app.add_option("-o,--output", output,
+// One call of the tool.
+class Relayc {
+ public:
+  Status AddTo(CLI::App& app, const std::vector<std::string>& args);
+  // After parsing: what the options say together, and that what is written overwrites nothing.
+  Status Finish();
+  // The exit status, if that is no Status's.
+  Result<int> Run();
+
+ private:
+  bool lists() const { return !operators_of_.empty() || flags_.passes.list; }
+  bool compiles() const { return !lists() && emit_ != "relay"; }
+  bool makes_program() const { return emit_ == "vmx" || emit_ == "exe"; }
+  Status CheckFiles() const;
+  // What is written where nothing is compiled.
+  Result<std::optional<std::string>> Text() const;
+  Result<Compiled> Compile();
+  // What is written where --output does not say: beside INPUT, or (empty) to standard output.
+  std::string DefaultOutput() const;
+  std::vector<std::string> FilesOfOutput() const;
+  Status Write(const Compiled& compiled) const;
+  Status WriteAhead(const Compiled& compiled) const;
+  Status WriteExecutable(const Compiled& compiled) const;
+  void PrintSummary(const Compiled& compiled) const;
+  int CheckResults(const Compiled& compiled) const;
+
+  CompileFlags flags_;
+  KernelFlags kernel_;
+  TuneFlags tune_;
+  std::string output_, emit_ = "vmx", operators_of_;
+  std::vector<std::string> check_;
+  bool data_ = false, quiet_ = false;
+  bool ahead_ = false;  // native code, which is made of what the VM would run
+  std::chrono::steady_clock::time_point start_;
+};
+
+Status Relayc::AddTo(CLI::App& app, const std::vector<std::string>& args) {
+  flags_.AddTo(app);
+  app.add_option("-o,--output", output_,
                  "the file to write, - for standard output (default: INPUT's name with .vmx)");
   app.add_option(
-         "--emit", emit,
+         "--emit", emit_,
          "what to write: vmx, relay (the program as it was read, with its weights), "
          "bytecode, llvm or asm; with --kernel also time, a line on how long it takes; with "
          "--executor aot also exe, a program that takes --input as vmrun does")
       ->check(CLI::IsMember({"vmx", "relay", "bytecode", "llvm", "asm", "time", "exe"}));
-  KernelFlags kernel;
-  kernel.AddTo(app);
-  TuneFlags tune;
-  tune.AddTo(app);
+  kernel_.AddTo(app);
+  tune_.AddTo(app);
   app.add_option(
-         "--executor", flags.compiler.executor,
+         "--executor", flags_.compiler.executor,
          "what will run the program: vm, or graph, for static programs without control flow: "
          "--output is a folder then, with the graph in TVM's schema (default: INPUT's name); or "
          "aot, "
@@ -380,141 +302,242 @@ int Main(int argc, char** argv) {
          "linked "
          "into (default: INPUT's name)")
       ->check(CLI::IsMember({"vm", "graph", "aot"}));
-  bool data = false;
-  app.add_flag("--data", data,
+  app.add_flag("--data", data_,
                "with --emit bytecode: the bytes of constants and kernels too, so that vmasm needs "
                "no other file to take them from");
-  std::string operators_of;
-  const auto input_is_optional = [&](auto) { app.get_option("INPUT")->required(false); };
-  app.add_option("--list-operators", operators_of,
+  const auto input_is_optional = [&app](auto) { app.get_option("INPUT")->required(false); };
+  app.add_option("--list-operators", operators_of_,
                  "print the operators of a format that are supported, and end")
       ->check(CLI::IsMember(FormatNames()))
       ->each(input_is_optional);
   app.add_flag_callback(
       "--list-onnx-operators",
-      [&] {
-        operators_of = "onnx";
+      [this, input_is_optional] {
+        operators_of_ = "onnx";
         input_is_optional("");
       },
       "the same as --list-operators onnx");
-  std::vector<std::string> check;
-  app.add_option("--check", check,
+  app.add_option("--check", check_,
                  "a parameter's value as vmrun's --input takes it, once for each: runs the program "
                  "on them and prints how far its results are from those with float32 weights, or "
                  "from those of -O0 where --precision is fp32");
-  bool quiet = false;
-  app.add_flag("-q,--quiet", quiet, "no summary on standard error");
-  std::vector<std::string> args = NormalizeArguments({argv + 1, argv + argc});
-  if (Status s = flags.AddPassOptions(app, args); !s.ok()) return Fail("relayc", s);
-  GroupOptions(app);
-  if (auto done = ParseCommandLine(app, std::move(args))) return *done;
-  // Native code is made of what the VM would run.
-  const bool ahead = flags.compiler.executor == "aot";
-  if (ahead) flags.compiler.executor = "vm";
-  if (emit == "exe" && (!ahead || output == "-")) {
-    return Fail("relayc", {StatusCode::kInvalidArgument,
-                           ahead ? "--emit exe: a program is a file: give --output another name"
-                                 : "--emit exe: only with --executor aot"});
-  }
-  if (Status s = kernel.Finish(emit, &flags); !s.ok()) return Fail("relayc", s);
-  const bool list_operators = !operators_of.empty();
-  if (flags.input == "-" && output.empty() && !list_operators && (emit == "vmx" || emit == "exe")) {
-    return Fail("relayc",
-                {StatusCode::kInvalidArgument,
-                 "standard input has no name to derive the output's from: give --output"});
-  }
-  if (Status s = flags.Finish(); !s.ok()) return Fail("relayc", s);
-  if (Status s = tune.Finish(!list_operators && !flags.passes.list && emit != "relay", &flags);
-      !s.ok()) {
-    return Fail("relayc", s);
-  }
-  if (Status s = kernel.TakeDims(emit, &flags); !s.ok()) return Fail("relayc", s);
-  // What a C program calls takes all that is declared.
-  if (ahead && !flags.options.overridable) flags.options.overridable.emplace();
-  const bool is_graph = flags.options.for_graph;
-  const bool lists = list_operators || flags.passes.list;
-  if (output.empty() && !lists) {
-    output = DefaultOutput(flags.input, emit, ahead, is_graph, !kernel.text.empty());
-  }
-  // Told before anything is written.
-  std::vector<SourceFile> sources =
-      SourcesOf(flags.compiler, kernel.text.empty() ? flags.input : "", check);
-  sources.push_back({tune.log, "the file of --tune-log"});
-  Status outputs =
-      CheckOutputs(lists ? std::vector{output} : FilesOf(output, emit, ahead, is_graph), sources);
-  // The log of a tuning may be one that it reads.
-  if (outputs.ok()) {
-    outputs = CheckOutputs({tune.log}, {{flags.input, "the input"},
-                                        {flags.compiler.params_file, "the file of --params"}});
-  }
-  if (!outputs.ok()) return Fail("relayc", outputs);
-  if (list_operators) {
-    Status written = WriteText(output, import::FindImporter(operators_of)->operators());
-    return written.ok() ? 0 : Fail("relayc", written);
-  }
-  if (flags.passes.list) {
-    auto list = ListPasses(flags.options.pipeline, flags.compiler.pass_libraries);
-    if (!list.ok()) return Fail("relayc", list.status());
-    Status written = WriteText(output, *list);
-    return written.ok() ? 0 : Fail("relayc", written);
-  }
-  if (emit == "relay") {
-    auto module = LoadModule(flags.input, flags.options);
-    if (!module.ok()) return Fail("relayc", module.status());
-    Status printed = WriteText(output, ir::PrintModule(*module));
-    return printed.ok() ? 0 : Fail("relayc", printed);
-  }
-  if (emit != "vmx" && !flags.options.more_machines.empty()) {
-    return Fail("relayc", {StatusCode::kInvalidArgument,
-                           fmt::format("--emit {}: expected one --target, found {}", emit,
-                                       flags.options.more_machines.size() + 1)});
-  }
-  flags.options.kernels.keep_llvm_ir = emit == "llvm";
-  flags.options.kernels.keep_assembly = emit == "asm";
-  // One program, for a machine that may be this one.
-  flags.options.count_poor_kernels = !quiet && tune.budget.empty() &&
-                                     flags.options.more_machines.empty() &&
-                                     tuner::CheckMachine(flags.options.kernels).ok();
-  const auto start = std::chrono::steady_clock::now();
-  auto compiled = CompileWithProgress("relayc", flags);
-  flags.PrintTimings();
-  if (!compiled.ok()) return Fail("relayc", compiled.status());
+  app.add_flag("-q,--quiet", quiet_, "no summary on standard error");
+  return flags_.AddPassOptions(app, args);
+}
 
-  if (!tune.budget.empty()) {
-    if (Status s = tune.WriteLog(compiled->tuning); !s.ok()) return Fail("relayc", s);
-    if (!quiet) fmt::print(stderr, "{}", PrintableLines(TuneTable(compiled->tuning)));
+Status Relayc::Finish() {
+  ahead_ = flags_.compiler.executor == "aot";
+  if (ahead_) flags_.compiler.executor = "vm";
+  if (emit_ == "exe" && !ahead_) return Invalid("--emit exe: only with --executor aot");
+  if (emit_ == "exe" && output_ == "-")
+    return Invalid("--emit exe: a program is a file: give --output another name");
+  RELAYVM_RETURN_IF_ERROR(kernel_.Finish(emit_, &flags_));
+  if (flags_.input == "-" && output_.empty() && operators_of_.empty() && makes_program()) {
+    return Invalid("standard input has no name to derive the output's from: give --output");
   }
-  Status written;
-  if (emit == "time") {
-    auto line = TimeKernel(kernel.source, compiled->program, kernel.dims, kernel.threads);
-    written = line.ok() ? WriteText(output, *line) : line.status();
-  } else if (ahead && (emit == "vmx" || emit == "exe")) {
-    written = emit == "exe" ? WriteExecutable(output, flags, *compiled, quiet)
-                            : WriteAhead(output, flags, *compiled, quiet);
-  } else if (emit == "vmx") {
-    written = is_graph ? WriteGraph(output, *compiled) : WriteProgram(output, *compiled);
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-    if (written.ok() && !quiet) {
-      PrintSummary(*compiled, output, took.count(), flags.compiler.pass_options.contains("layout"),
-                   flags.compiler.batching);
+  RELAYVM_RETURN_IF_ERROR(flags_.Finish());
+  RELAYVM_RETURN_IF_ERROR(tune_.Finish(compiles(), &flags_));
+  RELAYVM_RETURN_IF_ERROR(kernel_.TakeDims(emit_, &flags_));
+  // What a C program calls takes all that is declared.
+  CompileOptions& options = flags_.options;
+  if (ahead_ && !options.overridable) options.overridable.emplace();
+  if (output_.empty() && !lists()) output_ = DefaultOutput();
+  RELAYVM_RETURN_IF_ERROR(CheckFiles());
+  if (compiles() && emit_ != "vmx" && !options.more_machines.empty()) {
+    return Invalid(fmt::format("--emit {}: expected one --target, found {}", emit_,
+                               options.more_machines.size() + 1));
+  }
+  options.kernels.keep_llvm_ir = emit_ == "llvm";
+  options.kernels.keep_assembly = emit_ == "asm";
+  // One program, for a machine that may be this one.
+  options.count_poor_kernels = compiles() && !quiet_ && tune_.budget.empty() &&
+                               options.more_machines.empty() &&
+                               tuner::CheckMachine(options.kernels).ok();
+  return OkStatus();
+}
+
+std::string Relayc::DefaultOutput() const {
+  if (!makes_program()) return "";
+  std::filesystem::path name = flags_.input;
+  if (ahead_ || kernel_.text.empty()) name.replace_extension();
+  return name.string() + (ahead_ ? "" : flags_.options.for_graph ? "_graph" : ".vmx");
+}
+
+std::vector<std::string> Relayc::FilesOfOutput() const {
+  if (lists() || emit_ != "vmx") return {output_};
+  if (ahead_) return {output_ + ".o", output_ + ".h"};
+  if (!flags_.options.for_graph) return {output_};
+  return {output_ + graph::kGraphFile, output_ + graph::kParamsFile, output_ + graph::kKernelsFile};
+}
+
+// Told before anything is written.
+Status Relayc::CheckFiles() const {
+  std::vector<SourceFile> sources =
+      SourcesOf(flags_.compiler, kernel_.text.empty() ? flags_.input : "", check_);
+  sources.push_back({tune_.log, "the file of --tune-log"});
+  RELAYVM_RETURN_IF_ERROR(CheckOutputs(FilesOfOutput(), sources));
+  // The log of a tuning may be one that it reads.
+  return CheckOutputs({tune_.log}, {{flags_.input, "the input"},
+                                    {flags_.compiler.params_file, "the file of --params"}});
+}
+
+Result<Compiled> Relayc::Compile() {
+  auto compiled = CompileWithProgress("relayc", flags_);
+  flags_.PrintTimings();
+  if (!compiled.ok() || tune_.budget.empty()) return compiled;
+  RELAYVM_RETURN_IF_ERROR(tune_.WriteLog(compiled->tuning));
+  if (!quiet_) fmt::print(stderr, "{}", PrintableLines(TuneTable(compiled->tuning)));
+  return compiled;
+}
+
+Status Relayc::Write(const Compiled& compiled) const {
+  if (emit_ == "time") {
+    RELAYVM_ASSIGN_OR_RETURN(const std::string line, TimeKernel(kernel_.source, compiled.program,
+                                                                kernel_.dims, kernel_.threads));
+    return WriteText(output_, line);
+  }
+  if (emit_ == "exe") return WriteExecutable(compiled);
+  if (emit_ == "bytecode")
+    return WriteText(output_, DisassembleProgram(compiled.program, {.data = data_}));
+  if (emit_ != "vmx")
+    return WriteText(output_, emit_ == "llvm" ? compiled.llvm_ir : compiled.assembly);
+  if (ahead_) return WriteAhead(compiled);
+  RELAYVM_RETURN_IF_ERROR(flags_.options.for_graph ? WriteGraph(output_, compiled)
+                                                   : WriteProgram(output_, compiled));
+  if (!quiet_) PrintSummary(compiled);
+  return OkStatus();
+}
+
+// --executor aot: OUTPUT.o and OUTPUT.h.
+Status Relayc::WriteAhead(const Compiled& compiled) const {
+  const std::string name = std::filesystem::path(output_).filename().string();
+  RELAYVM_ASSIGN_OR_RETURN(const aot::AotObject object,
+                           aot::CompileAhead(compiled.program, {name, flags_.options.kernels}));
+  RELAYVM_RETURN_IF_ERROR(WriteFile(output_ + ".o", {object.object.data(), object.object.size()}));
+  RELAYVM_RETURN_IF_ERROR(WriteFile(output_ + ".h", object.header));
+  if (!quiet_) fmt::print(stderr, "  {0}.o: {1}; {0}.h\n", output_, Size(object.object.size()));
+  return OkStatus();
+}
+
+// --executor aot --emit exe: OUTPUT, with all of the runtime that it needs.
+Status Relayc::WriteExecutable(const Compiled& compiled) const {
+  RELAYVM_ASSIGN_OR_RETURN(
+      aot::AotObject object,
+      aot::CompileAhead(compiled.program,
+                        {.kernels = flags_.options.kernels, .descriptor = aot::kDescriptorSymbol}));
+  RELAYVM_ASSIGN_OR_RETURN(const std::filesystem::path folder, OwnFolder());
+  std::vector<std::vector<char>> objects;
+  objects.push_back(std::move(object.object));
+  RELAYVM_ASSIGN_OR_RETURN(
+      const std::vector<uint8_t> program,
+      codegen::LinkProgram(objects, folder / RELAYVM_NATIVE_MAIN, flags_.options.kernels.stop));
+  RELAYVM_RETURN_IF_ERROR(WriteFile(output_,
+                                    {reinterpret_cast<const char*>(program.data()), program.size()},
+                                    /*lasting=*/true));
+  // Who may read it may run it.
+  std::error_code error;
+  using std::filesystem::perms;
+  const perms now = std::filesystem::status(output_, error).permissions();
+  for (const auto& [reads, runs] : {std::pair{perms::owner_read, perms::owner_exec},
+                                    std::pair{perms::group_read, perms::group_exec},
+                                    std::pair{perms::others_read, perms::others_exec}}) {
+    if (!error && (now & reads) != perms::none)
+      std::filesystem::permissions(output_, runs, std::filesystem::perm_options::add, error);
+  }
+  if (error) {
+    return {StatusCode::kInvalidInput,
+            fmt::format("{}: cannot be made executable: {}", output_, error.message())};
+  }
+  if (!quiet_) fmt::print(stderr, "  {}: {}\n", output_, Size(program.size()));
+  return OkStatus();
+}
+
+// What came of the program, on standard error.
+void Relayc::PrintSummary(const Compiled& compiled) const {
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start_;
+  const Program& program = compiled.program;
+  for (const ExportInfo& e : program.exports) {
+    for (size_t i = 0; i < e.params.size(); ++i) {
+      fmt::print(stderr, "  input  {}: {}\n", Printable(e.param_names[i]),
+                 Printable(TypeToString(program, e.params[i])));
     }
-  } else if (emit == "bytecode") {
-    written = WriteText(output, DisassembleProgram(compiled->program, {.data = data}));
-  } else {
-    written = WriteText(output, emit == "llvm" ? compiled->llvm_ir : compiled->assembly);
+    const bool named = e.output_names.size() > 1 && e.output_names.size() == e.result.args.size();
+    for (size_t i = 0; named && i < e.output_names.size(); ++i) {
+      fmt::print(stderr, "  output {}: {}\n", Printable(e.output_names[i]),
+                 Printable(ResultTypeToString(program, e, e.result.args[i])));
+    }
+    if (!named) {
+      fmt::print(stderr, "  output {}: {}\n",
+                 e.output_names.size() == 1 ? Printable(e.output_names[0]) : std::string("result"),
+                 Printable(ResultTypeToString(program, e, e.result)));
+    }
   }
-  if (!written.ok()) return Fail("relayc", written);
-  if (compiled->poor_kernels > 0)
-    fmt::print(stderr, "  {}\n", tuner::TuningAdvice(compiled->poor_kernels));
-  if (check.empty()) return 0;
-  const Check checked = CheckPrecision(flags, compiled->program, check);
-  if (!checked.status.ok()) {
-    return static_cast<int>(Report("relayc", checked.status, checked.exit));
-  }
+  size_t operators = 0, weights = 0;
+  for (const auto& [name, f] : compiled.module.functions) operators += CountOperators(*f->body);
+  for (const ConstantInfo& c : program.constants) weights += BytesInFile(c);
+  std::error_code error;
+  const bool is_file = output_ != "-" && std::filesystem::is_regular_file(output_, error);
+  const auto written = is_file ? std::filesystem::file_size(output_, error) : 0;
+  fmt::print(stderr, "  {} operators in {} kernels; {} of {} constants; {}{:.2f} s\n", operators,
+             program.kernels.size(), Size(weights), program.constants.size(),
+             !is_file || error ? std::string() : fmt::format("{}: {}; ", output_, Size(written)),
+             took.count());
+  if (flags_.compiler.batching) fmt::print(stderr, "  {}\n", BatchingText(program));
+  const ir::LayoutTransforms left = ir::CountLayoutTransforms(compiled.module);
+  if (!flags_.compiler.pass_options.contains("layout") && left.count == 0) return;
+  fmt::print(stderr, "  layout transforms left: {}, which write {}{}\n", left.count,
+             Size(left.bytes),
+             left.open > 0 ? fmt::format(" and {} tensors of open shapes", left.open) : "");
+}
+
+// --check.
+int Relayc::CheckResults(const Compiled& compiled) const {
+  const Check checked = CheckPrecision(flags_, compiled.program, check_);
+  if (!checked.status.ok()) return static_cast<int>(Report("relayc", checked.status, checked.exit));
   // Standard output may be the program.
-  const bool is_program = output == "-" || (output.empty() && emit != "vmx" && emit != "exe");
+  const bool is_program = output_ == "-" || (output_.empty() && !makes_program());
   std::fwrite(checked.report.data(), 1, checked.report.size(), is_program ? stderr : stdout);
   return 0;
+}
+
+Result<std::optional<std::string>> Relayc::Text() const {
+  if (!operators_of_.empty())
+    return std::optional(import::FindImporter(operators_of_)->operators());
+  if (flags_.passes.list) {
+    RELAYVM_ASSIGN_OR_RETURN(std::string list,
+                             ListPasses(flags_.options.pipeline, flags_.compiler.pass_libraries));
+    return std::optional(std::move(list));
+  }
+  if (emit_ != "relay") return std::optional<std::string>();
+  RELAYVM_ASSIGN_OR_RETURN(const ir::Module module, LoadModule(flags_.input, flags_.options));
+  return std::optional(ir::PrintModule(module));
+}
+
+Result<int> Relayc::Run() {
+  RELAYVM_ASSIGN_OR_RETURN(const std::optional<std::string> text, Text());
+  if (text) {
+    RELAYVM_RETURN_IF_ERROR(WriteText(output_, *text));
+    return 0;
+  }
+  start_ = std::chrono::steady_clock::now();
+  RELAYVM_ASSIGN_OR_RETURN(const Compiled compiled, Compile());
+  RELAYVM_RETURN_IF_ERROR(Write(compiled));
+  if (compiled.poor_kernels > 0)
+    fmt::print(stderr, "  {}\n", tuner::TuningAdvice(compiled.poor_kernels));
+  return check_.empty() ? 0 : CheckResults(compiled);
+}
+
+int Main(int argc, char** argv) {
+  CLI::App app(fmt::format("Compiles a model ({}) to an executable for relayvm.", ModelKinds()),
+               "relayc");
+  Relayc relayc;
+  std::vector<std::string> args = NormalizeArguments({argv + 1, argv + argc});
+  if (Status s = relayc.AddTo(app, args); !s.ok()) return Fail("relayc", s);
+  GroupOptions(app);
+  if (auto done = ParseCommandLine(app, std::move(args))) return *done;
+  if (Status s = relayc.Finish(); !s.ok()) return Fail("relayc", s);
+  const Result<int> exit = relayc.Run();
+  return exit.ok() ? *exit : Fail("relayc", exit.status());
 }
 
 }  // namespace
