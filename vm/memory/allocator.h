@@ -43,7 +43,7 @@
 // Otherwise one thread at a time, but for totals(). No locks and no atomics on its paths. Nothing
 // throws: where there is no memory for a block, or for what is known of it, it is null; giving back
 // takes no memory.
-// Tested by allocator_test.cc.
+// Tested by allocator_test.cc, memory_budget_test.cc.
 #pragma once
 
 #include <algorithm>

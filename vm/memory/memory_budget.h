@@ -3,7 +3,7 @@
 // back: so the sum never exceeds the limit. Where it would, free pages that heaps between two runs
 // have kept are taken from them first.
 //
-// Thread-safe. Heaps hold it, and may outlive the runtime. Tested by allocator_test.cc,
+// Thread-safe. Heaps hold it, and may outlive the runtime. Tested by memory_budget_test.cc,
 // vm/run/limits_test.cc.
 #pragma once
 

@@ -8,7 +8,7 @@
 // a row of kernels/op/weight_forms.h; forms in blocks make nn.contrib_dense_blocks of dense layers.
 //
 // Before: typed, constants folded. After: new variables have no types; Retype follows. Tested
-// by pack_weights_test.cc.
+// by pack_weights_test.cc, pack_kernels_test.cc.
 #pragma once
 
 #include "compiler/ir/ir.h"

@@ -8,7 +8,7 @@
 // made by the same builtin. Graphs have theirs in the file of their kernels; native code
 // transforms them at its first use.
 //
-// Tested by pack_weights_test.cc.
+// Tested by pack_kernels_test.cc.
 #pragma once
 
 #include <map>

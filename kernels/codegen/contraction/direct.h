@@ -1,7 +1,7 @@
 // Convolutions with few channels a group (depthwise above all), where packing pixels for a product
 // of matrices costs more than it saves: loops over the taps, vectors along the width of the output
-// (channels first) or along the channels (channels last). Tested through
-// kernels/codegen/contraction/conv_test.cc.
+// (channels first) or along the channels (channels last). Tested through depthwise_conv_test.cc and
+// conv_test.cc.
 #pragma once
 
 #include "kernels/codegen/contraction/pack.h"

@@ -1,6 +1,6 @@
 // Depthwise convolutions, channels last: blocks of pixels, some lines by some pixels a line, share
 // what they load; vectors run along the channels. Tested through
-// kernels/codegen/contraction/conv_test.cc.
+// kernels/codegen/contraction/depthwise_conv_test.cc.
 #pragma once
 
 #include "kernels/codegen/contraction/pack.h"

@@ -1,6 +1,6 @@
 // Depthwise convolutions of small images whose output has the lines of the input: an image is one
 // line, so that vectors run from line to line and none is filled in part but the last. Tested
-// through kernels/codegen/contraction/conv_test.cc.
+// through kernels/codegen/contraction/depthwise_conv_test.cc.
 #pragma once
 
 #include "kernels/codegen/contraction/pack.h"

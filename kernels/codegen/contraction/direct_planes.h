@@ -1,5 +1,5 @@
 // Direct convolutions of small images: lines of the input are copied to planes with their padding,
-// so that vectors run from line to line. Tested through kernels/codegen/contraction/conv_test.cc.
+// so that vectors run from line to line. Tested through depthwise_conv_test.cc.
 #pragma once
 
 #include "kernels/codegen/contraction/pack.h"

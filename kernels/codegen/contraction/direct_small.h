@@ -1,6 +1,6 @@
 // Depthwise convolutions of small images of known size: a vector holds as many lines of the output
 // as fit, and is made of the input's by permutations that are known when the kernel is compiled.
-// Tested through kernels/codegen/contraction/conv_test.cc.
+// Tested through kernels/codegen/contraction/depthwise_conv_test.cc.
 #pragma once
 
 #include "kernels/codegen/contraction/pack.h"
