@@ -251,7 +251,7 @@ NodeId Parser::ParsePrimary() {
     case TokenKind::kGraph:
       return ParseGraphVar();
     case TokenKind::kGlobal:
-      return ParseGlobal();
+      return in_rules_ ? ParsePart() : ParseGlobal();
     case TokenKind::kMeta:
       return ParseMeta();
     case TokenKind::kInteger:

@@ -1,4 +1,4 @@
-// Rule files: definitions `rule @name(holes) { pattern or pattern => replacement }`.
+// Rule files: definitions of rules, patterns and parts (rules.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,9 +33,12 @@ Result<ParsedRules> Parser::RunRules() {
 
 bool Parser::ParseRule(const Definition& definition, ParsedRules* rules) {
   MoveTo(definition.begin);
-  Take();
+  const Token word = Take();
   const Token name = Take();
   ParsedRule rule;
+  rule.kind = word.IsWord("rule")      ? ParsedRule::Kind::kRule
+              : word.IsWord("pattern") ? ParsedRule::Kind::kPattern
+                                       : ParsedRule::Kind::kPart;
   rule.name = name.text;
   rule.span = SpanOf(name);
   ir::Function function;
@@ -46,6 +49,7 @@ bool Parser::ParseRule(const Definition& definition, ParsedRules* rules) {
   constant_holes_ = &rule.constants;
   formulas_ = &rule.formulas;
   std::vector<NodeId> sides;
+  const bool has_replacement = rule.kind == ParsedRule::Kind::kRule;
   bool is_replacement = false;
   bool ok = ParseParams(&function) && Expect("{", "at the start of a rule");
   while (ok) {
@@ -55,17 +59,29 @@ bool Parser::ParseRule(const Definition& definition, ParsedRules* rules) {
     sides.push_back(side);
     rule.sides.push_back(graph_.span(side).line == 0 ? SpanOf(first) : graph_.span(side));
     if (is_replacement) break;
-    if (!ParseConditions(&rule.conditions.emplace_back())) return false;
-    is_replacement = Accept("=>");
+    if (!ParseLabel(&rule.labels.emplace_back()) ||
+        !ParseConditions(&rule.conditions.emplace_back())) {
+      return false;
+    }
+    is_replacement = has_replacement && Accept("=>");
     if (is_replacement || AcceptWord("or")) continue;
-    FailExpected(
-        rule.conditions.back().empty()
-            ? "'=>' and the replacement, 'if' and a condition, or 'or' and another pattern"
-            : "'=>' and the replacement, 'and' and a condition, or 'or' and another pattern");
+    if (!has_replacement && PeekIs("}")) break;
+    FailExpected(fmt::format("{}, {} and a condition, or 'or' and another pattern",
+                             has_replacement ? "'=>' and the replacement" : "'}'",
+                             rule.conditions.back().empty() ? "'if'" : "'and'"));
     return false;
   }
-  if (!ok || !Expect("}", "at the end of a rule")) return false;
+  std::vector<Formula> common;
+  if (!ok || !Expect("}", "at the end of a rule") || !ParseConditions(&common)) return false;
+  if (Peek().kind != TokenKind::kEnd && !StartsRule(Peek())) {
+    FailExpected(common.empty() ? "'if' and a condition, or another rule"
+                                : "'and' and a condition, or another rule");
+    return false;
+  }
+  for (std::vector<Formula>& conditions : rule.conditions)
+    conditions.insert(conditions.end(), common.begin(), common.end());
   locals_.Release(mark);
+  if (rule.kind == ParsedRule::Kind::kPart) parts_.insert(name.text);
   const NodeId body = graph_.Tuple(std::move(sides), rule.span);
   auto lowered = graph_.Lower(graph_.MakeFunction(std::move(function), body));
   if (!lowered.ok()) {
@@ -122,6 +138,40 @@ bool Parser::ParseRuleAttr(ParsedAttr* attr) {
   return true;
 }
 
+// What names the way in which a part matches.
+bool Parser::ParseLabel(std::string* label) {
+  if (!AcceptWord("as")) return true;
+  if (Peek().kind != TokenKind::kIdentifier) {
+    FailExpected("a word after 'as'");
+    return false;
+  }
+  *label = Take().text;
+  return true;
+}
+
+// @name?(...): the function that a part's use calls.
+NodeId Parser::ParsePart() {
+  const Token name = Take();
+  if (!parts_.contains(name.text)) {
+    Suggestion suggestion(name.text);
+    for (const std::string& part : parts_) suggestion.Consider(part);
+    Fail(name, globals_.contains(name.text)
+                   ? fmt::format("@{} is no part that is defined above", name.text)
+                   : fmt::format("unknown part @{}{}", name.text, suggestion.Text("@")));
+    return kNoNode;
+  }
+  std::string mark;
+  for (const char* one : {"?", "*", "+"}) {
+    if (mark.empty() && Accept(one)) mark = one;
+  }
+  if (!PeekIs("(")) {
+    FailExpected(mark.empty() ? "'?', '*', '+' or '(' after the name of a part"
+                              : "'(' and the rest of the pattern");
+    return kNoNode;
+  }
+  return graph_.Use(module_.arena->New(ir::GlobalVar{name.text + mark}), SpanOf(name));
+}
+
 bool Parser::ParseConditions(std::vector<Formula>* conditions) {
   if (!AcceptWord("if")) return true;
   do {
@@ -171,10 +221,10 @@ bool Parser::ParseFactor(Formula* formula) {
     Take();
     formula->kind = Formula::Kind::kVariable;
     formula->name = first.text;
-  } else if (first.kind == TokenKind::kLocal) {
+  } else if (first.kind == TokenKind::kLocal || first.kind == TokenKind::kGlobal) {
     Take();
     formula->kind = Formula::Kind::kHole;
-    formula->name = first.text;
+    formula->name = (first.kind == TokenKind::kGlobal ? "@" : "") + first.text;
   } else if (first.Is("(")) {
     Take();
     if (!ParseFormula(formula) || !Expect(")", "after a formula")) return false;

@@ -158,7 +158,7 @@ bool Parser::FindDefinitions() {
       break;
     } else if (expression) {
       continue;
-    } else if (t.IsWord(in_rules_ ? "rule" : "def")) {
+    } else if (in_rules_ ? StartsRule(t) : t.IsWord("def")) {
       const Token name = Peek();
       if (name.kind != TokenKind::kGlobal) {
         FailExpected(in_rules_ ? "a rule's name such as @fold" : "a function's name such as @main");
@@ -172,6 +172,9 @@ bool Parser::FindDefinitions() {
       max_global_length_ = std::max(max_global_length_, name.text.size());
       definitions_.push_back({t.begin, true});
       SkipDefinition(true);
+      if (in_rules_ && PeekIsWord("if")) {  // conditions of all its patterns
+        while (Peek().kind != TokenKind::kEnd && !StartsRule(Peek())) Take();
+      }
     } else if (!in_rules_ && (t.IsWord("type") || t.IsWord("extern"))) {
       if (t.IsWord("extern") && !AcceptWord("type")) {
         FailExpected("'type' after extern");
@@ -181,8 +184,9 @@ bool Parser::FindDefinitions() {
       SkipDefinition(false);
     } else {
       MoveTo(t.begin);
-      FailExpected(in_rules_ ? "a rule: rule @name(%x) { pattern => replacement }"
-                             : "a definition (def, type, extern type)");
+      FailExpected(in_rules_
+                       ? "a rule: rule @name(%x) { pattern => replacement }, or part, or pattern"
+                       : "a definition (def, type, extern type)");
     }
   }
   MoveTo(start);

@@ -40,6 +40,10 @@ inline bool IsTemporaryName(std::string_view name) {
          name.find_first_not_of("0123456789", 1) == std::string_view::npos;
 }
 
+// The word that a definition in a rule file starts with.
+inline bool StartsRule(const Token& t) {
+  return t.IsWord("rule") || t.IsWord("pattern") || t.IsWord("part");
+}
 // Of a condition on an attribute: == != < <= > >=
 bool IsComparison(const Token& t);
 
@@ -169,6 +173,8 @@ class Parser {
 
   // --- parse_rules.cc
   bool ParseRule(const Definition& definition, ParsedRules* rules);
+  bool ParseLabel(std::string* label);
+  NodeId ParsePart();
   void NoteWritten(const std::vector<ParsedAttr>& written, Attrs* attrs);
   // The value of an attribute, which may be a formula.
   bool ParseRuleAttr(ParsedAttr* attr);
@@ -190,6 +196,7 @@ class Parser {
   bool in_rules_ = false;                               // a rule file is read
   std::set<const ir::Var*>* constant_holes_ = nullptr;  // of the rule that is read
   std::vector<Formula>* formulas_ = nullptr;            // the same
+  std::set<std::string> parts_;                         // of the rule file so far
   int depth_ = 0;                                       // of expressions
   int type_depth_ = 0;                                  // of types, patterns and attributes
 

@@ -1,13 +1,26 @@
-// The text of a rule file, parsed: patterns and replacements of rewrites, in Relay's syntax.
+// The text of a rule file, parsed: patterns and replacements of rewrites, in Relay's syntax, and
+// parts of patterns that have a name and may repeat.
 //
 //   rule @relu_twice(%x) { nn.relu(nn.relu(%x)) => nn.relu(%x) }
 //   rule @scale(%x, const %w: Tensor[(?, ?), float32], benefit=2) {
 //     nn.dense(%x, %w, units=None) or nn.dense(%x, %w, units > 0) => ...
 //   }
 //   rule @slices(%x) { take(%x, axis=$a) if $a < rank(%x) and $a != 0 => ...  }
+//   part @bounds(%x) { nn.relu(%x) or clip(%x) as bounded } if dtype(%x) == "float32"
+//   rule @dense(%x, %w) { @bounds*(nn.dense(%x, %w)) => ... }
+//   pattern @wide(%x, %w) { @bounds?(nn.dense(%x, %w)) if rank(@wide) == 2 }
+//
+//   file        := {definition}
+//   definition  := "rule" NAME params "{" ways "=>" expression "}" [conditions]
+//                | ("part" | "pattern") NAME params "{" ways "}" [conditions]
+//   ways        := way {"or" way}
+//   way         := expression ["as" word] [conditions]
+//   conditions  := "if" condition {"and" condition}
+//   condition   := formula [comparison formula]
+//   expression  := NAME ["?" | "*" | "+"] "(" expression {"," expression} ")" | ...
 //
 // What the rules mean is compiler/rules/rules.h's to say. Any bytes are safe. Tested by
-// compiler/rules/rules_test.cc.
+// compiler/rules/rules_test.cc and compiler/rules/chains_test.cc.
 #pragma once
 
 #include <set>
@@ -31,22 +44,28 @@ inline constexpr const char* kFormulasAttr = "rule.formulas";
 struct Formula {
   enum class Kind : uint8_t { kValue, kVariable, kHole, kCall };
   Kind kind = Kind::kValue;
-  AttrValue value;            // kValue
-  std::string name;           // of a variable, a hole, a function; or an operator: + - * == [] list
+  AttrValue value;  // kValue
+  // Of a variable, a hole (or @name: what the definition itself matches), a function; or an
+  // operator: + - * == [] list
+  std::string name;
   std::vector<Formula> args;  // kCall
   ir::Span span;
 };
 
 struct ParsedRule {
+  enum class Kind : uint8_t { kRule, kPattern, kPart };
+  Kind kind = Kind::kRule;
   std::string name;
   ir::Span span;
   // Its parameters are the holes; its result is a tuple of the patterns, which are alternatives,
-  // and the replacement.
+  // and, of a rule, the replacement. Uses of parts are calls of them, the mark behind the name;
+  // a part is defined above its uses.
   const ir::Function* function = nullptr;
   std::set<const ir::Var*> constants;            // holes that only match constants
   std::vector<ir::Span> sides;                   // of the fields of the result
   std::vector<Formula> formulas;                 // that attributes of calls are
   std::vector<std::vector<Formula>> conditions;  // of each pattern: all must hold
+  std::vector<std::string> labels;               // of each pattern: what `as` calls it, or ""
 };
 
 struct ParsedRules {

@@ -131,6 +131,12 @@ Values Size(Arguments a) {
   const AttrList* list = ListOf(a[0].value);
   return list == nullptr ? std::nullopt : Values(AttrValue(static_cast<int64_t>(list->size())));
 }
+// shape(%x): its dims.
+Values Shape(Arguments a) {
+  const TensorType* t = TensorOf(a[0]);
+  return t == nullptr ? std::nullopt
+                      : Values(AttrValue(AttrList(t->shape.begin(), t->shape.end())));
+}
 // Whether it counts from 0.
 Values IsIdentity(Arguments a) {
   const auto list = IntegersOf(a[0].value);
@@ -238,6 +244,7 @@ constexpr Function kFunctions[] = {
     {"min", 2, 0, Least},
     {"order", 2, 2, Order},
     {"rank", 1, 1, Rank},
+    {"shape", 1, 1, Shape},
     {"size", 1, 0, Size},
 };
 
@@ -249,7 +256,9 @@ bool IsComparison(std::string_view name) {
   return name == "==" || name == "!=" || name == "<" || name == "<=" || name == ">" || name == ">=";
 }
 
+// Of @name what the pattern itself matches.
 const ir::Var* HoleOf(const Rule& rule, const std::string& name) {
+  if (name.starts_with('@')) return name.substr(1) == rule.name ? ir::AsVar(rule.pattern) : nullptr;
   const auto at =
       std::ranges::find_if(rule.holes, [&](const auto& hole) { return hole.second->name == name; });
   return at == rule.holes.end() ? nullptr : at->second;
@@ -313,8 +322,8 @@ Status CheckFormula(const ir::Module& m, const Rule& rule, const Formula& f,
     return wrong(f, fmt::format("no attribute of each pattern is called ${}", f.name));
   }
   if (f.kind == Kind::kHole) {
-    return wrong(f, fmt::format("%{} is a value: expected a number or a list, as rank(%{}) is",
-                                f.name, f.name));
+    return wrong(f, fmt::format("{} is a value: expected a number or a list, as rank({}) is",
+                                ToText(f), ToText(f)));
   }
   const Function* function = Find(f.name);
   if (function == nullptr && !IsComparison(f.name)) {
@@ -338,7 +347,7 @@ Status CheckFormula(const ir::Module& m, const Rule& rule, const Formula& f,
       continue;
     }
     const ir::Var* hole = arg.kind == Kind::kHole ? HoleOf(rule, arg.name) : nullptr;
-    if (hole == nullptr || !holes.contains(hole->id)) {
+    if (hole == nullptr || !(holes.contains(hole->id) || arg.name.starts_with('@'))) {
       return wrong(
           arg, fmt::format("{}: expected a hole of each pattern, found {}", f.name, ToText(arg)));
     }
@@ -360,7 +369,7 @@ std::string ToText(const AttrValue& v) {
 std::string ToText(const Formula& f) {
   if (f.kind == Kind::kValue) return ToText(f.value);
   if (f.kind == Kind::kVariable) return "$" + f.name;
-  if (f.kind == Kind::kHole) return "%" + f.name;
+  if (f.kind == Kind::kHole) return f.name.starts_with('@') ? f.name : "%" + f.name;
   std::vector<std::string> parts;
   for (const Formula& arg : f.args) parts.push_back(ToText(arg));
   if (f.name == "[]") return fmt::format("{}[{}]", parts[0], parts[1]);

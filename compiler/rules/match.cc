@@ -61,8 +61,34 @@ std::string WhatIs(const ir::Expr* e) {
   if (const auto* call = e->As<ir::OpCall>()) return call->op->name;
   if (e->As<ir::MakeTuple>() != nullptr) return "a tuple";
   if (e->As<ir::TupleGet>() != nullptr) return "a tuple's field";
+  if (e->As<ir::CallExpr>() != nullptr) return "a part";
   return "another expression";
 }
+
+// What is to be matched with a value: a part of a rule, or of a way of a part. Its scope: 0 is the
+// rule, n the n-th step.
+struct Goal {
+  Atom pattern;
+  Atom found;
+  uint32_t scope = 0;
+  int steps = 0;        // of a chain, that are taken
+  bool is_end = false;  // of the scope: what is left of it
+};
+
+// At one place of a program: goals that parts are tried with, and choices that are open, each with a copy of
+// the state.
+constexpr size_t kMaxGoals = 4 * kMaxNodes;
+constexpr int kMaxOpen = 4 * kMaxSteps;
+
+// What a step is to its chain.
+struct Frame {
+  const ir::Var* node;  // the use of the part
+  const PartUse* use;
+  uint32_t caller;            // the scope of the use
+  int steps;                  // of a chain, before this one
+  bool is_required;           // the pattern does not match without it
+  std::vector<Goal> pending;  // arguments, once the step's own conditions hold
+};
 
 class Matcher {
  public:
@@ -71,57 +97,221 @@ class Matcher {
       : m_(m), rule_(rule), root_(root), around_(around), miss_(miss) {}
 
   std::optional<Match> Run() {
-    const ir::Var* pattern = ir::AsVar(rule_.pattern);
-    match_.images.emplace(pattern->id, Atom(root_.var));
-    if (!Value(*rule_.nodes.at(pattern->id), *root_.value) || !Conditions() || !IsUnused())
-      return std::nullopt;
-    return std::move(match_);
+    state_.goals.push_back({.is_end = true});
+    state_.goals.push_back({rule_.pattern, Atom(root_.var)});
+    if (!Solve()) return std::nullopt;
+    return std::move(state_.match);
   }
 
  private:
+  // All that a choice which turns out wrong gives back.
+  struct State {
+    Match match;
+    std::vector<Frame> frames;                  // of the match's steps
+    std::vector<Goal> goals;                    // the last one first
+    std::unordered_map<uint32_t, int64_t> own;  // uses of values that are the pattern's, by Var::id
+    size_t required = 0;
+  };
+
   template <typename F>
   bool Fail(const F& reason) {
-    if (miss_ != nullptr) *miss_ = {match_.values.size(), reason()};
+    const size_t reached = state_.match.values.size();
+    if (miss_ != nullptr && (miss_->reason.empty() || reached > miss_->reached))
+      *miss_ = {reached, state_.required, reason()};
     return false;
   }
 
-  // Recurses with the pattern, which has kMaxNodes nodes at most.
-  bool Operand(const Atom& part, const Atom& found) {
-    const Atom pattern = Resolve(rule_, part);
+  const Rule& RuleOf(uint32_t scope) const {
+    return scope == 0 ? rule_ : *state_.match.steps[scope - 1].way;
+  }
+  std::map<uint32_t, Atom>& Images(uint32_t scope) {
+    return scope == 0 ? state_.match.images : state_.match.steps[scope - 1].images;
+  }
+  std::map<std::string, AttrValue>& Variables(uint32_t scope) {
+    return scope == 0 ? state_.match.variables : state_.match.steps[scope - 1].variables;
+  }
+  bool IsRequired(uint32_t scope) const {
+    return scope == 0 || state_.frames[scope - 1].is_required;
+  }
+
+  // Recurses with the open choices.
+  bool Solve() {
+    while (!state_.goals.empty()) {
+      const Goal goal = std::move(state_.goals.back());
+      state_.goals.pop_back();
+      if (goal.is_end) {
+        if (!End(goal.scope)) return false;
+        continue;
+      }
+      const Rule& rule = RuleOf(goal.scope);
+      const Atom pattern = Resolve(rule, goal.pattern);
+      const ir::Var* v = ir::AsVar(pattern);
+      const auto use = v == nullptr ? rule.parts.end() : rule.parts.find(v->id);
+      const bool is_use = use != rule.parts.end();
+      if ((is_use || goal.scope > 0) && !MayTryMore()) return false;
+      if (is_use && (goal.steps > 0 || !Images(goal.scope).contains(v->id))) {
+        Images(goal.scope).emplace(v->id, goal.found);
+        const std::vector<const Rule*> choices = Choices(use->second, goal);
+        if (choices.empty()) return false;
+        for (size_t i = 0; i + 1 < choices.size(); ++i) {
+          if (num_goals_ == kMaxGoals) return false;
+          State before = state_;
+          Take(*v, use->second, choices[i], goal);
+          ++num_open_;
+          if (Solve()) return true;
+          --num_open_;
+          state_ = std::move(before);
+        }
+        Take(*v, use->second, choices.back(), goal);
+      } else if (!Operand(pattern, goal)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // --- Parts ---
+
+  bool MayTryMore() {
+    if (++num_goals_ <= kMaxGoals && num_open_ <= kMaxOpen) return true;
+    num_goals_ = kMaxGoals;
+    if (miss_ != nullptr) miss_->reason = "it may match in too many ways: make its parts narrower";
+    return false;
+  }
+
+  // The ways that the value's operator allows, and null for no further step.
+  std::vector<const Rule*> Choices(const PartUse& use, const Goal& goal) {
+    const Definition* d = DefinitionOf(Follow(around_, goal.found, true));
+    const auto* call = d == nullptr ? nullptr : d->value->As<ir::OpCall>();
+    const auto fits = [&](const Roots& roots) {
+      return roots.any || (call != nullptr && roots.ops.contains(call->op));
+    };
+    Roots wanted;
+    std::vector<const Rule*> choices;
+    const bool is_shared =
+        d != nullptr && goal.steps > 0 && rule_.computes() && OtherUses(goal.found) > 0;
+    if (goal.steps < use.most) {
+      for (const Rule& way : use.part->ways) {
+        wanted.ops.insert(way.roots.ops.begin(), way.roots.ops.end());
+        if (fits(way.roots) && !is_shared) choices.push_back(&way);
+      }
+    }
+    if (goal.steps >= use.least) {
+      Roots rest;
+      AddRoots(RuleOf(goal.scope), use.args[0], rest);
+      wanted.ops.insert(rest.ops.begin(), rest.ops.end());
+      if (fits(rest)) choices.push_back(nullptr);
+    }
+    if (!choices.empty()) return choices;
+    Fail([&] {
+      if (is_shared) return UsesText(goal.found);
+      if (call != nullptr && goal.steps == use.most && use.most > 1)
+        return fmt::format("@{}: more than {} steps", use.part->name, use.most);
+      std::set<std::string> names;
+      for (const OpDef* op : wanted.ops) names.insert(op->name);
+      return fmt::format("{}: expected {}, found {}", NameOf(goal.found), fmt::join(names, " or "),
+                         WhatIs(d == nullptr ? nullptr : d->value));
+    });
+    return choices;
+  }
+
+  void Take(const ir::Var& node, const PartUse& use, const Rule* way, const Goal& goal) {
+    if (way == nullptr) {
+      state_.goals.push_back({use.args[0], goal.found, goal.scope});
+      return;
+    }
+    const bool is_required = use.least == 1 && use.most == 1 && IsRequired(goal.scope);
+    const Atom found = Follow(around_, goal.found, true);
+    state_.match.steps.push_back({use.part, way, ir::AsVar(found), {}, {}});
+    state_.frames.push_back({&node, &use, goal.scope, goal.steps, is_required, {}});
+    const auto scope = static_cast<uint32_t>(state_.frames.size());
+    state_.goals.push_back({.scope = scope, .is_end = true});
+    state_.goals.push_back({way->pattern, goal.found, scope});
+  }
+
+  // The argument that a parameter of a step's part has, if any.
+  void AddArgument(const ir::Var& hole, const Atom& found, uint32_t scope) {
+    if (scope == 0) return;
+    Frame& frame = state_.frames[scope - 1];
+    const auto& params = RuleOf(scope).params;
+    const auto at = static_cast<size_t>(std::ranges::find(params, &hole) - params.begin());
+    if (at >= frame.use->args.size()) return;
+    const bool goes_on = frame.use->most > 1;
+    frame.pending.push_back({goes_on ? Atom(frame.node) : frame.use->args[at], found, frame.caller,
+                             goes_on ? frame.steps + 1 : 0});
+  }
+
+  bool End(uint32_t scope) {
+    if (!Conditions(scope)) return false;
+    if (scope == 0) return IsUnused();
+    std::vector<Goal>& pending = state_.frames[scope - 1].pending;
+    state_.goals.insert(state_.goals.end(), pending.rbegin(), pending.rend());
+    return true;
+  }
+
+  // --- Values ---
+
+  const Definition* DefinitionOf(const Atom& a) const {
+    const ir::Var* var = ir::AsVar(a);
+    if (var == nullptr) return nullptr;
+    if (var == root_.var) return &root_;
+    const auto d = around_.definitions.find(var->id);
+    return d == around_.definitions.end() ? nullptr : &d->second;
+  }
+
+  bool Operand(const Atom& pattern, const Goal& goal) {
+    const Rule& rule = RuleOf(goal.scope);
     const auto* number = std::get_if<const ir::Constant*>(&pattern);
-    if (number != nullptr) return Number(**number, found);
+    if (number != nullptr) return Number(**number, goal.found);
     const ir::Var* v = ir::AsVar(pattern);
-    if (const auto known = match_.images.find(v->id); known != match_.images.end()) {
-      return Same(known->second, found) ||
+    const auto hole = rule.holes.find(v->id);
+    const bool is_hole = hole != rule.holes.end();
+    const std::map<uint32_t, Atom>& images = Images(goal.scope);
+    if (const auto known = images.find(v->id); known != images.end()) {
+      if (!is_hole) CountOwn(goal.found);
+      return Same(known->second, goal.found) ||
              Fail([&] { return fmt::format("%{} stands for two different values", v->name); });
     }
-    if (const auto hole = rule_.holes.find(v->id); hole != rule_.holes.end())
-      return Hole(*hole->second, found);
+    if (is_hole) return Hole(*hole->second, goal.found, goal.scope);
     // Along the definitions, each of which only this use may have.
-    Atom at = found;
+    Atom at = goal.found;
     while (true) {
       const ir::Var* var = ir::AsVar(at);
-      const auto d = var == nullptr ? around_.definitions.end() : around_.definitions.find(var->id);
-      const ir::Expr& wanted = *rule_.nodes.at(v->id);
-      if (d == around_.definitions.end()) {
+      const Definition* d = DefinitionOf(at);
+      const ir::Expr& wanted = *rule.nodes.at(v->id);
+      if (d == nullptr) {
         return Fail([&] {
           return fmt::format("{}: expected {}, found {}", NameOf(at), WhatIs(&wanted),
                              WhatIs(nullptr));
         });
       }
-      if (d->second.function != root_.function && rule_.computes()) {
+      if (d->function != root_.function && rule_.computes()) {
         return Fail([&] { return NameOf(at) + " is computed outside of this function"; });
       }
-      match_.inside.push_back(var);
-      const ir::Expr& value = *d->second.value;
+      if (d != &root_) {
+        state_.match.inside.push_back(var);
+        ++state_.own[var->id];
+      }
+      const ir::Expr& value = *d->value;
       const auto* alias = value.As<ir::AtomExpr>();
       const auto* stated = value.As<ir::Stated>();
       if (alias == nullptr && stated == nullptr) {
-        match_.images.emplace(v->id, Atom(var));
-        return Value(wanted, value);
+        Images(goal.scope).emplace(v->id, Atom(var));
+        return Value(wanted, value, goal.scope);
       }
-      match_.values.push_back(&value);
+      state_.match.values.push_back(&value);
       at = alias != nullptr ? alias->atom : stated->value;
+    }
+  }
+
+  // A further use of what the pattern computes.
+  void CountOwn(Atom a) {
+    for (const ir::Var* v = ir::AsVar(a); v != nullptr; v = ir::AsVar(a)) {
+      ++state_.own[v->id];
+      const Definition* d = DefinitionOf(a);
+      const auto* alias = d == nullptr ? nullptr : d->value->As<ir::AtomExpr>();
+      if (alias == nullptr) return;
+      a = alias->atom;
     }
   }
 
@@ -143,22 +333,23 @@ class Matcher {
             (*one)->value.shape == (*other)->value.shape);
   }
 
-  bool Hole(const ir::Var& hole, const Atom& found) {
+  bool Hole(const ir::Var& hole, const Atom& found, uint32_t scope) {
     const Atom at = Follow(around_, found, false);
-    if (rule_.constants.contains(&hole) && !std::holds_alternative<const ir::Constant*>(at))
+    if (RuleOf(scope).constants.contains(&hole) && !std::holds_alternative<const ir::Constant*>(at))
       return Fail([&] { return fmt::format("%{} is not a constant", hole.name); });
-    const ir::Type type = ir::AtomType(m_, at);
+    const ir::Type type = hole.type == nullptr ? nullptr : ir::AtomType(m_, at);
     if (hole.type != nullptr && !Takes(hole.type, type)) {
       return Fail([&] {
         return fmt::format("%{}: expected {}, found {}", hole.name, ir::TypeToString(hole.type),
                            ir::TypeToString(type));
       });
     }
-    match_.images.emplace(hole.id, at);
+    Images(scope).emplace(hole.id, at);
+    AddArgument(hole, found, scope);
     return true;
   }
 
-  bool Value(const ir::Expr& wanted, const ir::Expr& found) {
+  bool Value(const ir::Expr& wanted, const ir::Expr& found, uint32_t scope) {
     const auto differs = [&] {
       return Fail(
           [&] { return fmt::format("expected {}, found {}", WhatIs(&wanted), WhatIs(&found)); });
@@ -167,7 +358,7 @@ class Matcher {
     if (const auto* call = wanted.As<ir::OpCall>()) {
       const auto* other = found.As<ir::OpCall>();
       if (other == nullptr || other->op != call->op) return differs();
-      if (!Attributes(*call, *other)) return false;
+      if (!Attributes(*call, *other, scope)) return false;
     } else if (wanted.As<ir::MakeTuple>() != nullptr) {
       if (found.As<ir::MakeTuple>() == nullptr) return differs();
     } else {
@@ -182,14 +373,14 @@ class Matcher {
                            others.size());
       });
     }
-    match_.values.push_back(&found);
-    for (size_t i = 0; i < operands.size(); ++i) {
-      if (!Operand(operands[i], others[i])) return false;
-    }
+    state_.match.values.push_back(&found);
+    if (IsRequired(scope)) ++state_.required;
+    for (size_t i = operands.size(); i-- > 0;)
+      state_.goals.push_back({operands[i], others[i], scope});
     return true;
   }
 
-  bool Attributes(const ir::OpCall& wanted, const ir::OpCall& found) {
+  bool Attributes(const ir::OpCall& wanted, const ir::OpCall& found, uint32_t scope) {
     const auto fails = [&](const std::string& name, const std::string& comparison,
                            const AttrValue& value) {
       return Fail([&] {
@@ -214,22 +405,29 @@ class Matcher {
         return fails(name, comparison, parts[2]);
     }
     for (const AttrValue& v : SaidOf(wanted, frontend::kFormulasAttr)) {
-      const auto& [name, formula] = FormulaOf(rule_, v);
+      const auto& [name, formula] = FormulaOf(RuleOf(scope), v);
       const AttrValue* other = found.attrs.Find(name);
       const AttrValue value = other == nullptr ? AttrValue() : *other;
-      const auto [known, is_new] = match_.variables.emplace(formula.name, value);
+      const auto [known, is_new] = Variables(scope).emplace(formula.name, value);
       if (!is_new && !(known->second == value)) return fails(name, "=", known->second);
     }
     return true;
   }
 
-  bool Conditions() {
-    for (const frontend::Formula& condition : rule_.conditions) {
+  bool Conditions(uint32_t scope) {
+    const Rule& rule = RuleOf(scope);
+    for (const frontend::Formula& condition : rule.conditions) {
       std::string reason = ToText(condition) + " does not hold";
-      const auto value = Evaluate(condition, {m_, rule_, match_.variables, match_.images},
+      const auto value = Evaluate(condition, {m_, rule, Variables(scope), Images(scope)},
                                   miss_ == nullptr ? nullptr : &reason);
       const bool* holds = value ? std::get_if<bool>(&value->value) : nullptr;
-      if (holds == nullptr || !*holds) return Fail([&] { return reason; });
+      if (holds != nullptr && *holds) continue;
+      return Fail([&] {
+        return scope == 0 ? reason
+                          : fmt::format("{} (@{}): {}",
+                                        NameOf(Images(scope).at(ir::AsVar(rule.pattern)->id)),
+                                        rule.name, reason);
+      });
     }
     return true;
   }
@@ -237,30 +435,33 @@ class Matcher {
   // What the replacement does not compute again, or nobody else needs.
   bool IsUnused() {
     if (!rule_.computes()) return true;
-    std::map<uint32_t, int64_t> own;
-    for (const ir::Expr* e : match_.values) {
-      ir::ForEachAtom(*e, [&](const Atom& a) {
-        if (const ir::Var* v = ir::AsVar(a)) ++own[v->id];
-      });
-    }
-    for (const ir::Var* v : match_.inside) {
-      const auto uses = around_.uses.find(v->id);
-      const int64_t others = (uses == around_.uses.end() ? 0 : uses->second) - own[v->id];
-      if (others <= 0 || IsKept(*v)) continue;
-      return Fail([&] {
-        const ir::Expr& e = *around_.definitions.at(v->id).value;
-        return fmt::format("{} ({}) has {} other use{}", NameOf(Atom(v)), WhatIs(&e), others,
-                           others == 1 ? "" : "s");
-      });
+    for (const ir::Var* v : state_.match.inside) {
+      if (OtherUses(Atom(v)) <= 0 || IsKept(*v)) continue;
+      return Fail([&] { return UsesText(Atom(v)); });
     }
     return true;
   }
 
+  // Of a value, but for the pattern's own (one at least).
+  int64_t OtherUses(const Atom& a) const {
+    const ir::Var* v = ir::AsVar(a);
+    const auto uses = v == nullptr ? around_.uses.end() : around_.uses.find(v->id);
+    if (uses == around_.uses.end()) return 0;
+    const auto own = state_.own.find(v->id);
+    return uses->second - (own == state_.own.end() ? 1 : own->second);
+  }
+  std::string UsesText(const Atom& a) const {
+    const int64_t others = OtherUses(a);
+    return fmt::format("{} ({}) has {} other use{}", NameOf(a), WhatIs(DefinitionOf(a)->value),
+                       others, others == 1 ? "" : "s");
+  }
+
   // The replacement uses that very value.
   bool IsKept(const ir::Var& v) const {
+    const auto& images = state_.match.images;
     for (const ir::Var* node : rule_.order) {
-      const auto image = match_.images.find(node->id);
-      if (image == match_.images.end() || !(image->second == Atom(&v))) continue;
+      const auto image = images.find(node->id);
+      if (image == images.end() || !(image->second == Atom(&v))) continue;
       if (rule_.kept.contains(node->id)) return true;
     }
     return false;
@@ -271,10 +472,37 @@ class Matcher {
   const Definition& root_;
   const Surroundings& around_;
   Miss* miss_;
-  Match match_;
+  State state_;
+  size_t num_goals_ = 0;
+  int num_open_ = 0;
 };
 
 }  // namespace
+
+std::vector<ir::Atom> Step::Operands(size_t first) const {
+  std::vector<ir::Atom> operands;
+  for (size_t i = first; i < way->params.size(); ++i) {
+    if (const auto image = images.find(way->params[i]->id); image != images.end())
+      operands.push_back(image->second);
+  }
+  return operands;
+}
+
+void AddRoots(const Rule& rule, const Atom& a, Roots& roots) {
+  const ir::Var* v = ir::AsVar(Resolve(rule, a));
+  const auto node = v == nullptr ? rule.nodes.end() : rule.nodes.find(v->id);
+  const auto* call = node == rule.nodes.end() ? nullptr : node->second->As<ir::OpCall>();
+  if (call != nullptr) {
+    roots.ops.insert(call->op);
+  } else if (const auto use = v == nullptr ? rule.parts.end() : rule.parts.find(v->id);
+             use != rule.parts.end()) {
+    for (const Rule& way : use->second.part->ways)
+      roots.ops.insert(way.roots.ops.begin(), way.roots.ops.end());
+    if (use->second.least == 0) AddRoots(rule, use->second.args[0], roots);
+  } else {
+    roots.any = true;
+  }
+}
 
 const AttrList& SaidOf(const ir::OpCall& call, const char* name) {
   static const AttrList kNothing;

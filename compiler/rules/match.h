@@ -1,5 +1,5 @@
 // One pattern against one place of a program. Private to compiler/rules. Not thread-safe.
-// Tested by rules_test.cc.
+// Tested by rules_test.cc and chains_test.cc.
 #pragma once
 
 #include <optional>
@@ -22,17 +22,30 @@ struct Surroundings {
   std::unordered_map<uint32_t, int64_t> uses;            // by Var::id
 };
 
+// A way of a part that matched.
+struct Step {
+  std::shared_ptr<const Part> part;
+  const Rule* way;                             // of the part
+  const ir::Var* var;                          // what it matched
+  std::map<uint32_t, ir::Atom> images;         // as in Match
+  std::map<std::string, AttrValue> variables;  // the same
+  // What parameters from `first` on stand for: 1 in a chain, whose steps have them as operands.
+  std::vector<ir::Atom> Operands(size_t first = 1) const;
+};
+
 struct Match {
   // What pattern variables (holes too) stand for, by Var::id.
   std::map<uint32_t, ir::Atom> images;
   std::map<std::string, AttrValue> variables;  // $name
+  std::vector<Step> steps;                     // the outermost first
   std::vector<const ir::Expr*> values;         // that were matched, the root first
   std::vector<const ir::Var*> inside;          // what the root is made of and the pattern computes
 };
 
-// Why a pattern does not match: the deepest node that was reached.
+// Why a pattern does not match: of all ways that were tried, where most nodes matched before.
 struct Miss {
-  size_t reached = 0;  // nodes that matched before
+  size_t reached = 0;   // such nodes
+  size_t required = 0;  // those of them that the pattern cannot do without
   std::string reason;
 };
 
@@ -40,6 +53,8 @@ struct Miss {
 std::optional<Match> MatchRule(const ir::Module& m, const Rule& rule, const Definition& root,
                                const Surroundings& around, Miss* miss);
 
+// The operators that a part of a pattern may be.
+void AddRoots(const Rule& rule, const ir::Atom& a, Roots& roots);
 // What a part of a rule is, where it is a variable bound to another one.
 ir::Atom Resolve(const Rule& rule, ir::Atom a);
 // What a rule says of a call's attributes (kWrittenAttr, kConditionsAttr, kFormulasAttr): nothing

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 
 #include "compiler/ir/large_stack.h"
@@ -20,7 +21,18 @@ Status Wrong(const ir::Module& m, ir::Span span, const std::string& message) {
   return m.sources->Error(StatusCode::kInvalidInput, span, message);
 }
 
-// Ids of what `a` is made of, itself included.
+// The operands of a node that match whenever it does: not those of steps that may be left out.
+void ForEachOperand(const Rule& rule, const ir::Var& node,
+                    const std::function<void(const Atom&)>& fn) {
+  const auto use = rule.parts.find(node.id);
+  if (use != rule.parts.end() && use->second.least == 0) {
+    fn(use->second.args[0]);
+  } else {
+    ir::ForEachAtom(*rule.nodes.at(node.id), fn);
+  }
+}
+
+// Ids of what `a` is made of wherever it matches, itself included.
 std::set<uint32_t> Parts(const Rule& rule, const Atom& a) {
   std::set<uint32_t> found;
   std::vector<Atom> open = {a};
@@ -30,7 +42,7 @@ std::set<uint32_t> Parts(const Rule& rule, const Atom& a) {
     if (v == nullptr || !found.insert(v->id).second) continue;
     const auto at = rule.nodes.find(v->id);
     if (at == rule.nodes.end()) continue;
-    ir::ForEachAtom(*at->second, [&](const Atom& part) { open.push_back(part); });
+    ForEachOperand(rule, *v, [&](const Atom& part) { open.push_back(part); });
   }
   return found;
 }
@@ -53,7 +65,7 @@ void FindLike(Rule& rule) {
       const auto node = v == nullptr ? rule.nodes.end() : rule.nodes.find(v->id);
       if (node == rule.nodes.end() || !seen.insert(v->id).second) continue;
       if (const auto* call = node->second->As<ir::OpCall>()) outermost.emplace(call->op, v);
-      ir::ForEachAtom(*node->second, [&](const Atom& part) { next.push_back(part); });
+      ForEachOperand(rule, *v, [&](const Atom& part) { next.push_back(part); });
     }
     level = std::move(next);
   }
@@ -121,6 +133,7 @@ class Checker {
   // Of one pattern, by its position, and the replacement.
   Status Check(const Rule& of, size_t position) const {
     const Atom &pattern = of.pattern, &replacement = of.replacement;
+    if (!of.parts.empty()) return OkStatus();
     if (!IsStated(of, pattern) || !IsStated(of, replacement)) return OkStatus();
     constexpr int kMaxRank = 5;
     Status last;
@@ -235,15 +248,23 @@ Status CheckNodes(const ir::Module& m, const frontend::ParsedRule& parsed) {
     const ir::Expr& e = *b.value;
     const bool is_plain = e.As<ir::OpCall>() != nullptr || e.As<ir::MakeTuple>() != nullptr ||
                           e.As<ir::TupleGet>() != nullptr || e.As<ir::AtomExpr>() != nullptr;
+    const auto* use = e.As<ir::CallExpr>();
+    const bool is_part =
+        use != nullptr && std::holds_alternative<const ir::GlobalVar*>(use->callee);
     bool is_value = true;
-    ir::ForEachAtom(e, [&](const Atom& a) {
+    const auto check = [&](const Atom& a) {
       is_value =
           is_value && (ir::AsVar(a) != nullptr || std::holds_alternative<const ir::Constant*>(a));
-    });
-    if (!is_plain || !is_value)
+    };
+    if (is_part) {
+      std::ranges::for_each(use->args, check);
+    } else {
+      ir::ForEachAtom(e, check);
+    }
+    if ((!is_plain && !is_part) || !is_value)
       return Wrong(m, e.span.line == 0 ? parsed.span : e.span,
-                   fmt::format("rule @{}: expected operator calls, tuples, their fields, numbers "
-                               "and holes, found another expression",
+                   fmt::format("rule @{}: expected operator calls, tuples, their fields, numbers, "
+                               "holes and parts, found another expression",
                                parsed.name));
   }
   return OkStatus();
@@ -259,8 +280,15 @@ Status CheckReplacement(const ir::Module& m, const Rule& rule, const std::set<ui
                                rule.name, hole->second->name));
     }
     const auto node = rule.nodes.find(id);
-    const auto* call = node == rule.nodes.end() ? nullptr : node->second->As<ir::OpCall>();
-    if (call == nullptr || pattern.contains(id)) continue;
+    if (pattern.contains(id) || node == rule.nodes.end()) continue;
+    if (rule.parts.contains(id)) {
+      return Wrong(m, node->second->span,
+                   fmt::format("rule @{}: a part stands in patterns, and in a replacement only "
+                               "where it is the pattern's own value: %0 = @part(...); ... => %0",
+                               rule.name));
+    }
+    const auto* call = node->second->As<ir::OpCall>();
+    if (call == nullptr) continue;
     for (const AttrValue& c : SaidOf(*call, frontend::kConditionsAttr)) {
       const AttrList& parts = std::get<AttrList>(c.value);
       return Wrong(m, node->second->span,
@@ -307,9 +335,40 @@ Status CheckFormulas(const ir::Module& m, const Rule& rule, const std::set<uint3
   });
 }
 
+using PartsByName = std::map<std::string, std::shared_ptr<const Part>>;
+
+// Of a call of a part, whose name ends in ?, * or + where it has such a mark.
+Result<PartUse> UseOf(const ir::Module& m, const Rule& rule, const ir::Expr& e,
+                      const PartsByName& parts) {
+  const auto& call = *e.As<ir::CallExpr>();
+  std::string name = std::get<const ir::GlobalVar*>(call.callee)->name;
+  PartUse use{nullptr, 1, 1, call.args};
+  const std::string marked = name;
+  if (const char mark = name.back(); mark == '?' || mark == '*' || mark == '+') {
+    name.pop_back();
+    use.least = mark == '+' ? 1 : 0;
+    use.most = mark == '?' ? 1 : kMaxSteps;
+  }
+  use.part = parts.at(name);
+  const size_t params = use.part->ways[0].params.size();
+  const size_t least = marked == name ? 0 : 1, most = use.most > 1 ? 1 : params;
+  if (use.args.size() < least || use.args.size() > most) {
+    return Wrong(m, e.span,
+                 use.most > 1
+                     ? fmt::format("rule @{}: @{} expected one argument, what the chain leads to, "
+                                   "found {}",
+                                   rule.name, marked, use.args.size())
+                     : fmt::format("rule @{}: @{} has {} parameters: expected {} to {} arguments, "
+                                   "found {}",
+                                   rule.name, marked, params, least, most, use.args.size()));
+  }
+  return use;
+}
+
 Result<std::vector<Rule>> MakeRules(const ir::Module& m, const frontend::ParsedRule& parsed,
-                                    bool check_types) {
+                                    const PartsByName& known, bool check_types) {
   RELAYVM_RETURN_IF_ERROR(CheckNodes(m, parsed));
+  using Kind = frontend::ParsedRule::Kind;
   Rule rule;
   rule.name = parsed.name;
   rule.place = m.sources->Place(parsed.span);
@@ -317,35 +376,47 @@ Result<std::vector<Rule>> MakeRules(const ir::Module& m, const frontend::ParsedR
   rule.formulas = std::make_shared<const std::vector<frontend::Formula>>(parsed.formulas);
   for (const auto& [name, value] : parsed.function->attrs) {
     const Dim* number = std::get_if<Dim>(&value.value);
-    if (name != "benefit" || number == nullptr || !number->is_const()) {
+    if (name != "benefit" || number == nullptr || !number->is_const() ||
+        parsed.kind == Kind::kPart) {
       return Wrong(m, parsed.span,
                    fmt::format("rule @{}: expected benefit=N, an integer, found attribute {}",
                                parsed.name, name));
     }
     rule.benefit = number->value();
   }
-  for (const ir::Var* p : parsed.function->params) rule.holes[p->id] = p;
+  rule.is_pattern = parsed.kind == Kind::kPattern;
+  rule.params = parsed.function->params;
+  for (const ir::Var* p : rule.params) rule.holes[p->id] = p;
   const ir::MakeTuple* sides = nullptr;
   for (const ir::Binding& b : parsed.function->body->bindings) {
     rule.nodes[b.var->id] = b.value;
     rule.order.push_back(b.var);
     if (Atom(b.var) == parsed.function->body->result) sides = b.value->As<ir::MakeTuple>();
+    if (b.value->As<ir::CallExpr>() != nullptr) {
+      RELAYVM_ASSIGN_OR_RETURN(rule.parts[b.var->id], UseOf(m, rule, *b.value, known));
+    }
   }
   if (sides == nullptr) return Status(StatusCode::kInternal, "a rule without sides");
-  rule.replacement = Resolve(rule, sides->fields.back());
+  const bool has_replacement = parsed.kind == Kind::kRule;
+  if (has_replacement) rule.replacement = Resolve(rule, sides->fields.back());
   const Checker types(m, parsed);
   std::vector<Rule> rules;
-  for (size_t i = 0; i + 1 < sides->fields.size(); ++i) {
+  for (size_t i = 0; i < parsed.conditions.size(); ++i) {
     Rule& one = rules.emplace_back(rule);
     one.pattern = Resolve(rule, sides->fields[i]);
-    const ir::Var* root = ir::AsVar(one.pattern);
-    const auto node = root == nullptr ? rule.nodes.end() : rule.nodes.find(root->id);
-    if (node == rule.nodes.end() || node->second->As<ir::OpCall>() == nullptr) {
+    AddRoots(one, one.pattern, one.roots);
+    if (one.roots.any) {
       return Wrong(m, parsed.sides[i],
                    fmt::format("rule @{}: expected a pattern that is an operator call", rule.name));
     }
     const std::set<uint32_t> parts = Parts(one, one.pattern);
     one.conditions = parsed.conditions[i];
+    one.label = parsed.labels[i];
+    if (one.label.empty() && one.roots.ops.size() == 1) one.label = (*one.roots.ops.begin())->name;
+    if (!has_replacement) {
+      RELAYVM_RETURN_IF_ERROR(CheckFormulas(m, one, parts));
+      continue;
+    }
     RELAYVM_RETURN_IF_ERROR(CheckReplacement(m, one, parts));
     RELAYVM_RETURN_IF_ERROR(CheckFormulas(m, one, parts));
     // What the pattern computes already is not computed again.
@@ -373,15 +444,40 @@ Result<std::vector<Rule>> MakeRules(const ir::Module& m, const frontend::ParsedR
 
 std::shared_ptr<const RuleSet> Indexed(RuleSet set) {
   for (size_t i = 0; i < set.rules.size(); ++i) {
-    const Rule& rule = set.rules[i];
-    const ir::Var* root = ir::AsVar(rule.pattern);
-    set.by_root[rule.nodes.at(root->id)->As<ir::OpCall>()->op].push_back(i);
+    for (const OpDef* op : set.rules[i].roots.ops) set.by_root[op].push_back(i);
   }
   for (auto& [op, order] : set.by_root) {
     std::ranges::stable_sort(
         order, [&](size_t a, size_t b) { return set.rules[a].benefit > set.rules[b].benefit; });
   }
   return std::make_shared<const RuleSet>(std::move(set));
+}
+
+// Rules or patterns, as `wanted` says, and parts.
+Result<std::shared_ptr<const RuleSet>> ReadDefinitions(const frontend::ParsedRules& parsed,
+                                                       frontend::ParsedRule::Kind wanted,
+                                                       bool check_types) {
+  using Kind = frontend::ParsedRule::Kind;
+  return ir::WithLargeStack([&]() -> Result<std::shared_ptr<const RuleSet>> {
+    RuleSet set;
+    for (const frontend::ParsedRule& p : parsed.rules) {
+      if (p.kind != Kind::kPart && p.kind != wanted) {
+        return Wrong(parsed.module, p.span,
+                     wanted == Kind::kRule
+                         ? fmt::format("pattern @{} has no replacement: expected rules", p.name)
+                         : fmt::format("rule @{} has a replacement: expected patterns", p.name));
+      }
+      RELAYVM_ASSIGN_OR_RETURN(std::vector<Rule> rules,
+                               MakeRules(parsed.module, p, set.parts, check_types));
+      if (p.kind == Kind::kPart) {
+        set.parts[p.name] = std::make_shared<const Part>(Part{p.name, std::move(rules)});
+      } else {
+        std::ranges::move(rules, std::back_inserter(set.rules));
+      }
+    }
+    set.owners.push_back(parsed.module);
+    return Indexed(std::move(set));
+  });
 }
 
 }  // namespace
@@ -400,17 +496,15 @@ Atom Resolve(const Rule& rule, Atom a) {
 Result<std::shared_ptr<const RuleSet>> ReadRules(const std::string& name, std::string text,
                                                  const CustomOperators& operators,
                                                  bool check_types) {
-  RELAYVM_ASSIGN_OR_RETURN(frontend::ParsedRules parsed,
+  RELAYVM_ASSIGN_OR_RETURN(const frontend::ParsedRules parsed,
                            frontend::ParseRules(name, std::move(text), operators));
-  return ir::WithLargeStack([&]() -> Result<std::shared_ptr<const RuleSet>> {
-    RuleSet set;
-    for (const frontend::ParsedRule& p : parsed.rules) {
-      RELAYVM_ASSIGN_OR_RETURN(std::vector<Rule> rules, MakeRules(parsed.module, p, check_types));
-      std::ranges::move(rules, std::back_inserter(set.rules));
-    }
-    set.owners.push_back(std::move(parsed.module));
-    return Indexed(std::move(set));
-  });
+  return ReadDefinitions(parsed, frontend::ParsedRule::Kind::kRule, check_types);
+}
+
+Result<std::shared_ptr<const RuleSet>> ReadPatterns(const std::string& name, std::string text) {
+  RELAYVM_ASSIGN_OR_RETURN(const frontend::ParsedRules parsed,
+                           frontend::ParseRules(name, std::move(text)));
+  return ReadDefinitions(parsed, frontend::ParsedRule::Kind::kPattern, false);
 }
 
 std::shared_ptr<const RuleSet> Join(const std::vector<std::shared_ptr<const RuleSet>>& sets) {

@@ -11,6 +11,20 @@
 // alone. An attribute that is written must be equal, one with a comparison must hold, all others
 // are free; axis=$a gives it a name, and the same name twice is the same value. What follows `if`
 // must hold: formulas over names, numbers and the types of holes (formula.cc lists the functions).
+//
+//   part @bound(%x) { nn.relu(%x) or clip(%x) or minimum(%x, %b) as least if is_constant(%b) }
+//   pattern @dense(%x, const %w) { @bound*(nn.dense(%x, %w)) }
+//
+// A part is a piece of patterns with a name: several ways to match, each of which may have
+// conditions of its own, in which @bound is the value that it matches, and a label. @bound(A) is
+// one of its ways, with A where it has its first parameter; @bound?(A) is that or A alone;
+// @bound*(A) and @bound+(A) are a chain: any number of steps, from 0 or 1 to kMaxSteps, one upon
+// the other, down to A. Parameters without an argument are each step's own operands, and so are
+// $names. As many steps as there are go first, then the ways in order; if the rest of the pattern
+// does not match, fewer and others do. A part uses only parts above itself, so none is endless.
+//
+// A pattern has no replacement: passes look for it and say what stands in its place.
+//
 // In a replacement an attribute may be a formula; those that are not written are those of the
 // pattern's outermost call of that operator; where it has none, the defaults.
 //
@@ -26,7 +40,7 @@
 // wherever a rule is about to be applied, which it is only if the replacement has the very type
 // that was there, proved, not guarded.
 //
-// Tested by rules_test.cc.
+// Tested by rules_test.cc, formulas_test.cc and chains_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -42,10 +56,25 @@
 
 namespace relayvm::rules {
 
-// Nodes of a rule at most.
+// Nodes of a rule at most, and steps of a chain.
 inline constexpr size_t kMaxNodes = 1000;
+inline constexpr int kMaxSteps = 32;
 
-// A pattern with its replacement; of a rule with alternatives one of them.
+struct Part;
+
+struct PartUse {
+  std::shared_ptr<const Part> part;
+  int least = 1, most = 1;     // steps; a chain (most > 1) has one argument
+  std::vector<ir::Atom> args;  // of the first parameters
+};
+// The operators that a pattern's root may be, or any value.
+struct Roots {
+  std::set<const OpDef*> ops;
+  bool any = false;
+};
+
+// A pattern with its replacement; of a rule with alternatives one of them. Patterns and ways of
+// parts have no replacement.
 struct Rule {
   std::string name;
   std::string place;  // file:line:column
@@ -53,7 +82,12 @@ struct Rule {
   std::map<uint32_t, const ir::Expr*> nodes;  // of both sides, by Var::id
   std::vector<const ir::Var*> order;          // of `nodes`, operands first
   std::map<uint32_t, const ir::Var*> holes;   // by Var::id
-  std::set<const ir::Var*> constants;         // holes that only match constants
+  std::vector<const ir::Var*> params;         // the holes, as written
+  std::map<uint32_t, PartUse> parts;          // nodes that are uses of parts, by Var::id
+  Roots roots;                                // of the pattern
+  std::string label;                          // `as`, or the root's operator
+  bool is_pattern = false;
+  std::set<const ir::Var*> constants;  // holes that only match constants
   ir::Atom pattern, replacement;
   std::shared_ptr<const std::vector<frontend::Formula>> formulas;  // that attributes are
   std::vector<frontend::Formula> conditions;                       // that must hold
@@ -61,12 +95,19 @@ struct Rule {
   std::set<uint32_t> kept;  // nodes of the pattern that the replacement uses, by Var::id
   // Of calls that the replacement makes: the pattern's outermost one of that operator, by Var::id.
   std::map<uint32_t, const ir::Var*> like;
-  bool computes() const { return !new_nodes.empty(); }
+  // Whether what matches would be computed twice, where something else uses it.
+  bool computes() const { return is_pattern || !new_nodes.empty(); }
+};
+
+struct Part {
+  std::string name;
+  std::vector<Rule> ways;
 };
 
 // Immutable and shared by copies. Thread-safe.
 struct RuleSet {
-  std::vector<Rule> rules;
+  std::vector<Rule> rules;  // or patterns
+  std::map<std::string, std::shared_ptr<const Part>> parts;
   std::vector<ir::Module> owners;                       // that keep the rules' nodes
   std::map<const OpDef*, std::vector<size_t>> by_root;  // the order to try
 };
@@ -76,6 +117,8 @@ struct RuleSet {
 Result<std::shared_ptr<const RuleSet>> ReadRules(const std::string& name, std::string text,
                                                  const CustomOperators& operators = {},
                                                  bool check_types = true);
+// Patterns, for a pass: of a text that holds no rules.
+Result<std::shared_ptr<const RuleSet>> ReadPatterns(const std::string& name, std::string text);
 // All rules of several sets, in order.
 std::shared_ptr<const RuleSet> Join(const std::vector<std::shared_ptr<const RuleSet>>& sets);
 

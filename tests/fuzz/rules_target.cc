@@ -56,6 +56,9 @@ std::vector<std::string> RuleSeeds() {
       "rule @lists(%x) { nn.relu(reverse(%x, axis=$a)) if rank(%x) + 2 * size([$a, 1]) >= 4 and "
       "dtype(%x) == \"float32\" and dim(%x, -1) != $a => reverse(nn.relu(%x), axis=$a - 1) }",
       "rule @swap(%x, %y) { multiply(%x, %y) => multiply(%y, %x) }",
+      "part @steps(%s, %o) { add(%s, %o) or multiply(%o, %s) as scale or tanh(%s) } if rank(%s) == "
+      "rank(@steps)\npart @more(%s) { @steps(%s) or nn.relu(%s) }\nrule @chain(%x, %w) { "
+      "@more?(nn.dense(@steps+(%x), %w)) => nn.dense(%x, %w, units=4) }",
   };
 }
 
