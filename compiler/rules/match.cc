@@ -75,8 +75,8 @@ struct Goal {
   bool is_end = false;  // of the scope: what is left of it
 };
 
-// At one place of a program: goals that parts are tried with, and choices that are open, each with a copy of
-// the state.
+// At one place of a program: goals that parts are tried with, and choices that are open, each with a
+// copy of the state.
 constexpr size_t kMaxGoals = 4 * kMaxNodes;
 constexpr int kMaxOpen = 4 * kMaxSteps;
 
