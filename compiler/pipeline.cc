@@ -1,15 +1,15 @@
 #include "compiler/pipeline.h"
 
 #include "compiler/lowering/place.h"
+#include "compiler/rules/fuse_attention.h"
+#include "compiler/rules/own_rules.h"
 #include "compiler/rules/rule_pass.h"
-#include "compiler/rules/simplify.h"
 #include "compiler/transforms/fuse/fuse.h"
 #include "compiler/transforms/fuse/rematerialise.h"
 #include "compiler/transforms/layouts/convert_layout.h"
 #include "compiler/transforms/loops/append_outermost.h"
 #include "compiler/transforms/loops/lambda_lift.h"
 #include "compiler/transforms/loops/name_states.h"
-#include "compiler/transforms/products/fuse_attention.h"
 #include "compiler/transforms/products/hoist_products.h"
 #include "compiler/transforms/products/integer_products.h"
 #include "compiler/transforms/products/pack_weights.h"
@@ -171,10 +171,16 @@ const std::vector<Pass>& CompilerPasses() {
        .refuses = {kFused, kFinalTypes, kLifted},
        .description = "products of a sequence's rows leave the loop that walks over it"},
       {.name = "FuseAttention",
-       .run = Pure(ir::FuseAttention),
+       .run = [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
+         return rules::Explained(context, [&](rules::Report* report) {
+           return Result<ir::Module>(rules::FuseAttention(m, report));
+         });
+       },
        .refuses = {kFused, kFinalTypes},
        .drops = {},
-       .description = "attention that is spelled out becomes one operator"},
+       .description = "attention that is spelled out (compiler/rules/attention.relay) becomes one "
+                      "operator",
+       .options = {&rules::ExplainRulesOption().row()}},
       {.name = "PackWeights",
        .run = [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
          return ir::PackWeights(m, context.machine, ir::AskedWeightForm(context.options),

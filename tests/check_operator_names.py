@@ -21,10 +21,6 @@ NOT_READ = ["compiler/import", "compiler/frontend"]
 WORDS = {"all", "any", "copy", "max", "min", "or", "not", "power", "tile", "zeros"}
 
 NAMED = {
-    # Chains of operators: for rules with attributes that vary.
-    "compiler/transforms/products/fuse_attention.cc": {
-        "add", "divide", "multiply", "nn.attention", "nn.batch_matmul", "nn.dense", "nn.matmul",
-        "nn.softmax", "repeat", "reshape", "subtract", "tanh", "transpose", "where"},
     # Loops: how their condition is written, and what a table's rows are read by.
     "compiler/transforms/products/hoist_products.cc": {
         "add", "arange", "cast", "greater", "greater_equal", "less", "less_equal", "logical_not",

@@ -17,7 +17,7 @@ namespace {
 using ir::Atom;
 using ir::Binding;
 
-constexpr size_t kMaxRounds = 100, kMaxMisses = 1000;
+constexpr size_t kMaxRounds = 100;
 
 // What the relation of a call asks for where a rule is applied. What only running tells is refused.
 class Host final : public typing::OpHost {
@@ -165,17 +165,9 @@ class Applier {
           open.push_back({made[k], static_cast<uint32_t>(steps_.size() - 1)});
         return true;
       }
-      Explain(rule, item.binding, miss);
+      if (options_.explain && report_ != nullptr) NoteMiss(m_, rule, item.binding, miss, report_);
     }
     return false;
-  }
-
-  void Explain(const Rule& rule, const Binding& at, const Miss& miss) {
-    if (!options_.explain || report_ == nullptr || report_->misses.size() >= kMaxMisses) return;
-    const std::string place = m_.sources->Place(at.value->span);
-    report_->misses.push_back(fmt::format("{}: rule @{} ({}) is not applied: {}",
-                                          place.empty() ? "a call made by a rewrite" : place,
-                                          rule.name, rule.place, miss.reason));
   }
 
   // Those that a call of the replacement takes over; null: none.

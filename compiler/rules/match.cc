@@ -75,8 +75,8 @@ struct Goal {
   bool is_end = false;  // of the scope: what is left of it
 };
 
-// At one place of a program: goals that parts are tried with, and choices that are open, each with a
-// copy of the state.
+// At one place of a program: goals that parts are tried with, and choices that are open (each has a
+// copy of the state).
 constexpr size_t kMaxGoals = 4 * kMaxNodes;
 constexpr int kMaxOpen = 4 * kMaxSteps;
 
@@ -545,6 +545,16 @@ ir::Atom Follow(const Surroundings& around, ir::Atom a, bool through_statements)
     a = alias != nullptr ? alias->atom : stated->value;
   }
   return a;
+}
+
+void NoteMiss(const ir::Module& m, const Rule& rule, const ir::Binding& at, const Miss& miss,
+              Report* report) {
+  constexpr size_t kMaxMisses = 1000;
+  if (report->misses.size() >= kMaxMisses) return;
+  const std::string place = m.sources->Place(at.value->span);
+  report->misses.push_back(fmt::format(
+      "{}: {} @{} ({}) is not applied: {}", place.empty() ? "a call made by a rewrite" : place,
+      rule.is_pattern ? "pattern" : "rule", rule.name, rule.place, miss.reason));
 }
 
 std::optional<Match> MatchRule(const ir::Module& m, const Rule& rule, const Definition& root,

@@ -49,6 +49,10 @@ struct Miss {
   std::string reason;
 };
 
+// Adds the near miss to the report, unless there are many.
+void NoteMiss(const ir::Module& m, const Rule& rule, const ir::Binding& at, const Miss& miss,
+              Report* report);
+
 // `miss` may be null.
 std::optional<Match> MatchRule(const ir::Module& m, const Rule& rule, const Definition& root,
                                const Surroundings& around, Miss* miss);

@@ -20,13 +20,20 @@ const OptionOf<bool>& ExplainRulesOption() {
   return option;
 }
 
+Result<ir::Module> Explained(const PassContext& context,
+                             const std::function<Result<ir::Module>(Report* report)>& run) {
+  if (!ExplainRulesOption().In(context.options) || !context.print) return run(nullptr);
+  Report report;
+  RELAYVM_ASSIGN_OR_RETURN(ir::Module out, run(&report));
+  context.print(ReportText(report));
+  return out;
+}
+
 Result<ir::Module> ApplyRulesIn(const ir::Module& m, const RuleSet& rules,
                                 const PassContext& context) {
-  const bool explain = ExplainRulesOption().In(context.options) && context.print;
-  Report report;
-  RELAYVM_ASSIGN_OR_RETURN(ir::Module out, ApplyRules(m, rules, {explain, context.stop}, &report));
-  if (explain) context.print(ReportText(report));
-  return out;
+  return Explained(context, [&](Report* report) {
+    return ApplyRules(m, rules, {report != nullptr, context.stop}, report);
+  });
 }
 
 Pass RewritePass(std::shared_ptr<const RuleSet> rules) {

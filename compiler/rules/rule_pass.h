@@ -13,6 +13,9 @@ Result<std::shared_ptr<const RuleSet>> ReadRuleFile(const std::string& path,
 
 // --explain-rules: near misses, and how often each rule was applied, are printed.
 const OptionOf<bool>& ExplainRulesOption();
+// What `run` gives; its report, if --explain-rules asks for one (else null), is printed.
+Result<ir::Module> Explained(const PassContext& context,
+                             const std::function<Result<ir::Module>(Report* report)>& run);
 // ApplyRules with the context's options.
 Result<ir::Module> ApplyRulesIn(const ir::Module& m, const RuleSet& rules,
                                 const PassContext& context);

@@ -1,5 +1,3 @@
-#include "compiler/rules/simplify.h"
-
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -9,6 +7,7 @@
 
 #include "compiler/ir/verify.h"
 #include "compiler/reference/interpreter.h"
+#include "compiler/rules/own_rules.h"
 #include "compiler/transforms/simplify/dead_code.h"
 #include "compiler/transforms/testing.h"
 #include "kernels/runtime/half.h"

@@ -1,7 +1,7 @@
 // nn.attention: softmax(score(q . k)) . v, as one operator.
 //
 // Written by the compiler where a program spells attention out
-// (compiler/transforms/products/fuse_attention.h); TVM has no such operator. Arguments: queries,
+// (compiler/rules/fuse_attention.h); TVM has no such operator. Arguments: queries,
 // keys, values, then what the steps of the score read.
 //   q_layout ...  the order of the dims: B batch, H heads, S positions, D elements of a head. Keys
 //                 and values may have fewer heads than queries: each serves as many in a row.
@@ -12,6 +12,8 @@
 //                 tanh
 //                 Their arguments are broadcast to (batch, heads, queries, keys).
 // Tested by attention_test.cc.
+#include "kernels/op/attention.h"
+
 #include <algorithm>
 #include <functional>
 #include <string>
@@ -230,11 +232,23 @@ std::vector<Tensor> ComputeAttention(const ComputeContext& c) {
   return {hinted};
 }
 
+constexpr std::string_view kName = "nn.attention";
+
 }  // namespace
+
+NamedCall AttentionCall(const AttentionForm& form) {
+  NamedCall call{kName, {}};
+  call.attrs.Set("q_layout", form.queries);
+  call.attrs.Set("k_layout", form.keys);
+  call.attrs.Set("v_layout", form.values);
+  call.attrs.Set("out_layout", form.out);
+  call.attrs.Set("score", form.score);
+  return call;
+}
 
 void DefineAttention(OpTable& table) {
   OpDef op;
-  op.name = "nn.attention";
+  op.name = kName;
   op.num_args = -1;
   for (std::string_view name : {"q_layout", "k_layout", "v_layout", "out_layout"}) {
     op.attrs.push_back({name, AttrKind::kString, false, "BHSD"});

@@ -1,11 +1,14 @@
-#include "compiler/transforms/products/fuse_attention.h"
+#include "compiler/rules/fuse_attention.h"
 
 #include "compiler/transforms/simplify/dead_code.h"
 #include "compiler/transforms/simplify/fold_constants.h"
 #include "compiler/transforms/testing.h"
 
-namespace relayvm::ir {
+namespace relayvm::rules {
 namespace {
+
+using ir::Outline, ir::Typed;
+using ir::Type, ir::Binding, ir::Module, ir::OpCall;
 
 // The outline of the program, attention fused, and the attributes of its one nn.attention.
 std::string Fused(const std::string& text, std::string* attention = nullptr) {
@@ -175,4 +178,4 @@ TEST_CASE("what is left as it is") {
 }
 
 }  // namespace
-}  // namespace relayvm::ir
+}  // namespace relayvm::rules

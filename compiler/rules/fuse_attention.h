@@ -3,9 +3,7 @@
 //
 //   nn.batch_matmul(nn.softmax(steps(nn.batch_matmul(q, k))), v)
 //
-// in float32, of rank 3 or, by nn.matmul and nn.dense, of rank 2, either operand transposed. Steps
-// multiply or divide, add or subtract a mask, choose by a condition (where), bound (tanh). Views
-// that join or part batches and heads may stand between them; transpositions before and after
+// attention.relay says which products, steps and views are meant. Transpositions before and after
 // become layouts, and keys and values that are repeated for groups of heads are read unrepeated.
 // Nothing else may use the scores. Keys and values are no weights, and there is more than a unit of
 // work.
@@ -15,9 +13,11 @@
 #pragma once
 
 #include "compiler/ir/ir.h"
+#include "compiler/rules/rules.h"
 
-namespace relayvm::ir {
+namespace relayvm::rules {
 
-Module FuseAttention(const Module& m);
+// `report`, which may be null: how often, and why not where a softmax stands before a product.
+ir::Module FuseAttention(const ir::Module& m, Report* report = nullptr);
 
-}  // namespace relayvm::ir
+}  // namespace relayvm::rules
