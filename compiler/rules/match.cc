@@ -117,7 +117,8 @@ class Matcher {
   bool Fail(const F& reason) {
     const size_t reached = state_.match.values.size();
     if (miss_ != nullptr && (miss_->reason.empty() || reached > miss_->reached))
-      *miss_ = {reached, state_.required, reason()};
+      *miss_ = {reached, state_.required, reason(),
+                reached == 0 ? nullptr : state_.match.values.back()};
     return false;
   }
 
@@ -222,7 +223,8 @@ class Matcher {
     }
     const bool is_required = use.least == 1 && use.most == 1 && IsRequired(goal.scope);
     const Atom found = Follow(around_, goal.found, true);
-    state_.match.steps.push_back({use.part, way, ir::AsVar(found), {}, {}});
+    const Definition* d = DefinitionOf(found);
+    state_.match.steps.push_back({use.part, way, d->var, d->value, {}, {}});
     state_.frames.push_back({&node, &use, goal.scope, goal.steps, is_required, {}});
     const auto scope = static_cast<uint32_t>(state_.frames.size());
     state_.goals.push_back({.scope = scope, .is_end = true});

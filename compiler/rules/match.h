@@ -27,6 +27,7 @@ struct Step {
   std::shared_ptr<const Part> part;
   const Rule* way;                             // of the part
   const ir::Var* var;                          // what it matched
+  const ir::Expr* value;                       // its definition
   std::map<uint32_t, ir::Atom> images;         // as in Match
   std::map<std::string, AttrValue> variables;  // the same
   // What parameters from `first` on stand for: 1 in a chain, whose steps have them as operands.
@@ -47,6 +48,7 @@ struct Miss {
   size_t reached = 0;   // such nodes
   size_t required = 0;  // those of them that the pattern cannot do without
   std::string reason;
+  const ir::Expr* at = nullptr;  // the last of those nodes
 };
 
 // Adds the near miss to the report, unless there are many.

@@ -1,0 +1,44 @@
+// A pass puts something in the place of what patterns match: one operator for attention that is
+// spelled out, or one call for the operators of an engine's composite. Private to compiler/rules
+// and passes. Tested by replace_test.cc.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "compiler/rules/match.h"
+
+namespace relayvm::rules {
+
+// Where a pattern matches.
+struct Place {
+  const ir::Module& module;
+  const RuleSet& patterns;
+  const Rule& pattern;
+  const Match& match;
+  const Definition& root;
+  const Surroundings& around;
+
+  // The parameter of the pattern, by its position.
+  const ir::Atom& hole(size_t i) const { return match.images.at(pattern.params[i]->id); }
+  // The operator calls that matched, operands first.
+  std::vector<const ir::OpCall*> Calls() const;
+  // The call of the root's block that defines a value, where a part of that name matches it (with
+  // any operands), or null.
+  const ir::OpCall* CallOf(const ir::Atom& a, const std::string& part) const;
+};
+
+// Appends bindings that compute the root's value, the last of which binds its variable. False, and
+// nothing is replaced, where the pass declines: then *reason says why.
+using MakeFn =
+    std::function<bool(const Place& place, std::vector<ir::Binding>& out, std::string* reason)>;
+
+// In each block from the last root to the first, so that of matches inside one another the largest
+// counts; a value has a place in one at most. Patterns match within a block. Misses of the report
+// are of patterns of whose parts that must be there two matched. Before: typed. After: typed, but
+// for what `make` left open; what nothing uses is left to EliminateDeadCode.
+ir::Module ReplacePatterns(const ir::Module& m, const RuleSet& patterns, const MakeFn& make,
+                           Report* report = nullptr);
+
+}  // namespace relayvm::rules
