@@ -310,6 +310,19 @@ std::optional<AttrValue> Evaluate(const Formula& f, const FormulaScope& scope,
   return value;
 }
 
+std::string WhyNot(const Formula& condition, const FormulaScope& scope) {
+  std::string text = ToText(condition) + " does not hold";
+  for (const Formula& side : condition.args) {
+    const Values value = side.kind == Kind::kValue || side.kind == Kind::kHole
+                             ? std::nullopt
+                             : Evaluate(side, scope, nullptr);
+    if (!value) continue;
+    text += fmt::format("{} {} is {}", text.ends_with("hold") ? ":" : ",", ToText(side),
+                        ToText(*value));
+  }
+  return text;
+}
+
 Status CheckFormula(const ir::Module& m, const Rule& rule, const Formula& f,
                     const std::set<std::string>& variables, const std::set<uint32_t>& holes) {
   const auto wrong = [&](const Formula& at, const std::string& message) {

@@ -23,6 +23,8 @@ struct FormulaScope {
 // condition is a bool. Dims that are no numbers are equal, or different, where that is proved.
 std::optional<AttrValue> Evaluate(const frontend::Formula& f, const FormulaScope& scope,
                                   std::string* reason);
+// A condition, and what its sides are here.
+std::string WhyNot(const frontend::Formula& condition, const FormulaScope& scope);
 // `found COMPARISON expected`; of a list and a number: of each element.
 bool Compare(const AttrValue& found, const std::string& comparison, const AttrValue& expected);
 

@@ -177,5 +177,45 @@ TEST_CASE("what is left as it is") {
   }
 }
 
+TEST_CASE("why an attention stays is explained") {
+  const auto why = [](const std::string& params, const std::string& body) {
+    Report report;
+    FuseAttention(ir::FoldConstants(Typed("def @main(" + params + ") {" + body + "}")), &report);
+    CHECK(report.applied.empty());
+    CHECK(report.misses.size() <= 1);
+    if (report.misses.empty()) return std::string();
+    const std::string& miss = report.misses[0];
+    return miss.substr(miss.find("is not applied: ") + 16);
+  };
+  const std::string half = "%q: Tensor[(6, 3, 8), float16]", weights = R"(
+    let %w = nn.softmax(%s);
+    nn.batch_matmul(%w, %q, transpose_b=False))";
+  CHECK(why(half, "let %s = nn.batch_matmul(%q, %q, transpose_b=True);" + weights) ==
+        "dtype(%queries) == \"float32\" does not hold: dtype(%queries) is \"float16\"");
+  const std::string q = "%q: Tensor[(6, 64, 8), float32]";
+  CHECK(why(q, "let %s = exp(nn.batch_matmul(%q, %q, transpose_b=True));" + weights)
+            .starts_with("%s: expected add or contrib_reverse_reshape or divide or "));
+  CHECK(why(q,
+            "let %s = nn.batch_matmul(%q, %q, transpose_b=True); let %w = nn.softmax(%s, axis=1);"
+            "nn.batch_matmul(%w, %q, transpose_b=False)") ==
+        "%w (@softmax): axis($axis, %s) == rank(%s) - 1 does not hold: axis($axis, %s) is 1, "
+        "rank(%s) - 1 is 2");
+  CHECK(why(q,
+            "let %s = nn.batch_matmul(%q, %q, transpose_b=True); let %w = nn.softmax(%s);"
+            "(nn.batch_matmul(%w, %q, transpose_b=False), %s)") ==
+        "%s (nn.batch_matmul) has 1 other use");
+  CHECK(why("%q: Tensor[(1, 3, 8), float32]",
+            "let %s = nn.batch_matmul(%q, %q, transpose_b=True);" + weights) ==
+        "there are too few queries for more than one thread");
+  CHECK(why("%q: Tensor[(6, 64, 8), float32], %k: Tensor[(1, 64, 8), float32]",
+            "let %s = nn.batch_matmul(%q, %k, transpose_b=True);" + weights) ==
+        "operands are not proved to be (batch * heads, positions, elements)");
+  // A product that no softmax stands before says nothing.
+  CHECK(
+      why(q,
+          "nn.batch_matmul(tanh(nn.batch_matmul(%q, %q, transpose_b=True)), %q, transpose_b=False)")
+          .empty());
+}
+
 }  // namespace
 }  // namespace relayvm::rules

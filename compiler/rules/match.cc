@@ -418,17 +418,17 @@ class Matcher {
 
   bool Conditions(uint32_t scope) {
     const Rule& rule = RuleOf(scope);
+    const FormulaScope names{m_, rule, Variables(scope), Images(scope)};
     for (const frontend::Formula& condition : rule.conditions) {
-      std::string reason = ToText(condition) + " does not hold";
-      const auto value = Evaluate(condition, {m_, rule, Variables(scope), Images(scope)},
-                                  miss_ == nullptr ? nullptr : &reason);
+      std::string reason;
+      const auto value = Evaluate(condition, names, miss_ == nullptr ? nullptr : &reason);
       const bool* holds = value ? std::get_if<bool>(&value->value) : nullptr;
       if (holds != nullptr && *holds) continue;
       return Fail([&] {
-        return scope == 0 ? reason
-                          : fmt::format("{} (@{}): {}",
-                                        NameOf(Images(scope).at(ir::AsVar(rule.pattern)->id)),
-                                        rule.name, reason);
+        if (reason.empty()) reason = WhyNot(condition, names);
+        if (scope == 0) return reason;
+        const Atom& at = Images(scope).at(ir::AsVar(rule.pattern)->id);
+        return fmt::format("{} (@{}): {}", NameOf(at), rule.name, reason);
       });
     }
     return true;
