@@ -45,6 +45,7 @@ namespace relayvm {
 namespace vm {
 class NativeProgram;
 struct BatchedCall;
+struct RuntimeDevice;
 struct Workspace;
 }  // namespace vm
 
@@ -61,6 +62,9 @@ struct RuntimeOptions {
   // it; who keeps it himself gives a pointer that deletes nothing. Their memory counts toward the
   // limit of a run, not toward memory_limit below.
   std::span<const std::shared_ptr<Device>> devices;
+  // Bytes that runs, and values that the runtime made there or gave as results, may have together
+  // on each of them. Not counted: constants, and what devices take for themselves.
+  size_t device_memory_limit = SIZE_MAX;
   // Ended invocations of which up to 1 MiB, the stack and threads' buffers are kept for the next
   // ones. Of others up to 64 KiB stay, of so many that all have 32 MiB, for 10 s after they were
   // used last (with an injected memory nothing does). 0: nothing is kept.
@@ -99,6 +103,13 @@ class Runtime {
   // whose memory comes from the MemorySource: from 16 KiB on, in pages. kResourceExhausted where
   // there is no room. May be older than the runtime.
   Result<Value> NewTensor(DType dtype, std::span<const int64_t> dims);
+  // The device of that name. kInvalidArgument where it has none, with those that there are.
+  Result<std::shared_ptr<Device>> FindDevice(std::string_view name) const;
+  // The tensor on a device of the runtime, or with null on the host (where as NewTensor makes it);
+  // itself where it is there. Waits for the copy. kInvalidArgument for what is no tensor of
+  // numbers, and another's device; kResourceExhausted; kInternal where the device fails. May be
+  // older than the runtime; a value keeps its device.
+  Result<Value> CopyTo(const Value& value, const Device* device);
   // Gives back all that is kept of ended invocations, and what others that do not run keep above 8
   // MiB each (Invocation::Trim gives back the rest). From any thread.
   void Trim();
@@ -117,7 +128,7 @@ class Runtime {
   // Calls of a kernel that waited for each other: run as one, or one by one after all.
   void CountBatch(size_t num_calls, bool batched);
   TraceSink* trace() const;
-  std::span<const std::shared_ptr<Device>> devices() const;
+  std::span<const vm::RuntimeDevice> devices() const;
 
   struct Impl;
   std::unique_ptr<Impl> impl_;
@@ -194,6 +205,11 @@ class Invocation {
   // the program does: kFailedPrecondition (a guard), kOutOfRange,
   // kResourceExhausted (memory, stack), kCancelled, kDeadlineExceeded. REQUIRES: nothing is
   // running.
+  //
+  // An input on a device of the runtime is used there where the program has it there, without a
+  // copy, else copied to the host; one in a tuple or data type must be on the host. A result that
+  // is to be left on a device (OutputBuffer::device) is that which the program has there, where it
+  // gives that, else it is copied to it.
   //
   // An input that may be left out, of a type such as Optional[Tensor[(3), float32]], is a tensor as
   // it is, or Value(); those at the end may be left out of `inputs`.

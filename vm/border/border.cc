@@ -25,10 +25,12 @@ namespace {
 
 std::string Describe(const Object* object) {
   switch (object->kind) {
-    case ObjectKind::kTensor: {
+    case ObjectKind::kTensor:
+    case ObjectKind::kDeviceTensor: {
       auto* tensor = static_cast<const Tensor*>(object);
-      if (tensor->rank == 0) return std::string(DTypeName(tensor->dtype));
-      return fmt::format("Tensor[({}), {}]", Joined(tensor->shape()), DTypeName(tensor->dtype));
+      std::string text(DTypeName(tensor->dtype));
+      if (tensor->rank > 0) text = fmt::format("Tensor[({}), {}]", Joined(tensor->shape()), text);
+      return object->kind == ObjectKind::kTensor ? text : text + " on a device";
     }
     case ObjectKind::kAdt: {
       auto* adt = static_cast<const Adt*>(object);
@@ -39,16 +41,14 @@ std::string Describe(const Object* object) {
       return "a function";
     case ObjectKind::kRef:
       return "a reference";
-    case ObjectKind::kDeviceTensor:
-      return "a tensor on a device";
     case ObjectKind::kEmpty:
       return "nothing";
   }
   return "?";
 }
 
-bool TensorMatches(const ValueType& type, const Object* object) {
-  if (object->kind != ObjectKind::kTensor) return false;
+bool TensorMatches(const ValueType& type, const Object* object, bool on_devices = false) {
+  if (object->kind != ObjectKind::kTensor && !(on_devices && IsTensor(object))) return false;
   auto* tensor = static_cast<const Tensor*>(object);
   if (tensor->dtype != type.dtype || tensor->rank != type.dims.size()) return false;
   for (size_t i = 0; i < type.dims.size(); ++i) {
@@ -252,7 +252,8 @@ namespace {
 
 // What is not as the types of plain tensors say: data, or an error.
 [[gnu::noinline]] Status CheckAnyInputs(const Program& program, const ExportInfo& function,
-                                        const SignatureDims& dims, std::span<const Value> inputs) {
+                                        const SignatureDims& dims, std::span<const Value> inputs,
+                                        bool on_devices) {
   if (inputs.size() != function.params.size()) {
     StatusDetail detail{.expected = {static_cast<int64_t>(function.params.size())},
                         .found = {static_cast<int64_t>(inputs.size())}};
@@ -264,7 +265,7 @@ namespace {
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Object* object = inputs[i].object() != nullptr ? inputs[i].object() : Empty();
     const ValueType& type = function.params[i];
-    if (type.kind == ValueType::Kind::kTensor && TensorMatches(type, object)) continue;
+    if (type.kind == ValueType::Kind::kTensor && TensorMatches(type, object, on_devices)) continue;
     StatusDetail detail;
     BorderPoll poll;
     std::string problem = TypeChecker(program, &detail, &poll).Check(object, type);
@@ -284,17 +285,17 @@ namespace {
 }  // namespace
 
 Status CheckInputs(const Program& program, const ExportInfo& function, const SignatureDims& dims,
-                   std::span<const Value> inputs) {
+                   std::span<const Value> inputs, bool on_devices) {
   // The common case, without the machinery and its frame.
   bool fits = inputs.size() == function.params.size();
   for (size_t i = 0; fits && i < inputs.size(); ++i) {
     const Object* object = inputs[i].object();
     const ValueType& type = function.params[i];
-    fits =
-        object != nullptr && type.kind == ValueType::Kind::kTensor && TensorMatches(type, object);
+    fits = object != nullptr && type.kind == ValueType::Kind::kTensor &&
+           TensorMatches(type, object, on_devices);
   }
   if (fits && (dims.empty() || dims.Agree(inputs))) return OkStatus();
-  return CheckAnyInputs(program, function, dims, inputs);
+  return CheckAnyInputs(program, function, dims, inputs, on_devices);
 }
 
 std::string VisitTensors(const Program& program, const Object* object, const ValueType& type,

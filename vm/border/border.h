@@ -62,9 +62,9 @@ class BorderPoll {
 // a program that treats it as opaque, as typed programs do, cannot tell. Fails with
 // kInvalidArgument: "main: parameter %x: expected Tensor[(?, 300), float32], found Tensor[(2, 200),
 // float32]"; and where dims of one name differ: "main: x's dim 1 (k) is 3, w's dim 0 (k) is 5".
-// `dims` are the function's.
+// `dims` are the function's. `on_devices`: inputs that are tensors may lie on devices.
 Status CheckInputs(const Program& program, const ExportInfo& function, const SignatureDims& dims,
-                   std::span<const Value> inputs);
+                   std::span<const Value> inputs, bool on_devices = false);
 
 // Sees the tensors of a value with their types; a problem ends the walk.
 using TensorVisitor = std::function<std::string(const ValueType& type, const Tensor& tensor)>;

@@ -74,7 +74,7 @@ struct CopyToBuffer {
   size_t bytes;
 };
 
-// A tensor that stays in the result, though a buffer lies over its memory.
+// A tensor that stays in the result, though a buffer lies over its memory; or on a device.
 struct Kept {
   size_t leaf;
   Tensor* copy;
@@ -82,8 +82,9 @@ struct Kept {
 
 class Taker {
  public:
-  Taker(Heap& heap, const ExportInfo& function, std::span<const OutputBuffer> outputs)
-      : heap_(heap), function_(function), outputs_(outputs) {}
+  Taker(Heap& heap, const ExportInfo& function, std::span<const OutputBuffer> outputs,
+        const OutputMover& move)
+      : heap_(heap), function_(function), outputs_(outputs), move_(move) {}
 
   // Finds the tensors of `object` that have buffers, and checks them. Copies those that have none,
   // and lie where a buffer does: they are inputs that are passed through.
@@ -180,8 +181,17 @@ class Taker {
     return OkStatus();
   }
 
-  Status FindTensor(const Object* object) {
+  Status Move(size_t leaf, Object* object) {
+    if (!IsTensor(object)) return Check(leaf, object);
+    RELAYVM_ASSIGN_OR_RETURN(Tensor* const there,
+                             move_(static_cast<Tensor*>(object), *outputs_[leaf].device));
+    kept_.push_back({leaf, there});
+    return OkStatus();
+  }
+
+  Status FindTensor(Object* object) {
     const size_t leaf = leaf_++;
+    if (leaf < outputs_.size() && outputs_[leaf].device != nullptr) return Move(leaf, object);
     if (!HasBuffer(leaf)) return Keep(leaf, object);
     RELAYVM_RETURN_IF_ERROR(Check(leaf, object));
     const auto* tensor = static_cast<const Tensor*>(object);
@@ -214,6 +224,7 @@ class Taker {
   Heap& heap_;
   const ExportInfo& function_;
   std::span<const OutputBuffer> outputs_;
+  const OutputMover& move_;
   size_t leaf_ = 0, rest_leaf_ = 0;  // tensors seen by Find and by Rest
   std::vector<CopyToBuffer> copies_;
   std::vector<Kept> kept_;
@@ -270,6 +281,13 @@ Status CheckOutputs(const Program& program, const ExportInfo& function,
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     const OutputBuffer& buffer = outputs[i];
+    if (buffer.device != nullptr &&
+        (buffer.data != nullptr || leaves[i]->dtype == DType::kString)) {
+      return {StatusCode::kInvalidArgument,
+              fmt::format("{}: output {}: {}", function.name, NameOf(function, i),
+                          buffer.data != nullptr ? "a buffer and a device, expected one of them"
+                                                 : "strings on a device")};
+    }
     if (buffer.data == nullptr) continue;
     if (buffer.dtype == DType::kString) {
       return {StatusCode::kInvalidArgument,
@@ -294,8 +312,8 @@ Status CheckOutputs(const Program& program, const ExportInfo& function,
 }
 
 Result<Object*> TakeOutputs(Heap& heap, const ExportInfo& function, Object* result,
-                            std::span<const OutputBuffer> outputs) {
-  Taker taker(heap, function, outputs);
+                            std::span<const OutputBuffer> outputs, const OutputMover& move) {
+  Taker taker(heap, function, outputs, move);
   if (function.result.kind == ValueType::Kind::kTensor && !outputs.empty() && outputs[0].data) {
     RELAYVM_RETURN_IF_ERROR(taker.TakeOne(result));
     Release(heap, result);

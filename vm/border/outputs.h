@@ -32,7 +32,9 @@ Status CheckOutputs(const Program& program, const ExportInfo& function,
 // places. Takes a reference of `result` over and gives one. When a tensor does not fit, it fails
 // with kInvalidArgument, and nothing was copied. Buffers may lie in the memory of inputs and
 // results. REQUIRES: CheckOutputs passed.
+// `move` gives what a tensor is on a device (OutputBuffer::device), and keeps it.
+using OutputMover = std::function<Result<Tensor*>(Tensor* tensor, const Device& device)>;
 Result<Object*> TakeOutputs(Heap& heap, const ExportInfo& function, Object* result,
-                            std::span<const OutputBuffer> outputs);
+                            std::span<const OutputBuffer> outputs, const OutputMover& move);
 
 }  // namespace relayvm::vm

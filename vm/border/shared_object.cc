@@ -103,7 +103,7 @@ bool IsUniqueShared(const Object* object) {
 }
 
 size_t SharedObjectBytes(const Object* object) {
-  const size_t bytes = object->kind == ObjectKind::kTensor
+  const size_t bytes = IsTensor(object)
                            ? BlockBytes(static_cast<const Tensor*>(object))
                            : sizeof(Adt) + 8 * FieldsOf(const_cast<Object*>(object)).size();
   return (bytes + 23) & ~size_t{15};
@@ -111,7 +111,7 @@ size_t SharedObjectBytes(const Object* object) {
 
 void ReleaseShared(Object* object) {
   if (!Drop(object)) return;
-  if (object->kind == ObjectKind::kTensor) {
+  if (IsTensor(object)) {
     DestroyTensor(static_cast<Tensor*>(object));
     return;
   }
@@ -124,7 +124,7 @@ void ReleaseShared(Object* object) {
     for (Object* child : FieldsOf(dead)) {
       if (!Drop(child)) continue;
       // Tensors have no room for a link; they have no fields either.
-      if (child->kind == ObjectKind::kTensor) {
+      if (IsTensor(child)) {
         freed += DestroyTensor(static_cast<Tensor*>(child));
         continue;
       }

@@ -12,6 +12,7 @@
 #include "bytecode/base/string_table.h"
 #include "bytecode/scalar_ops.h"
 #include "vm/border/shared_object.h"
+#include "vm/device/device_memory.h"
 
 namespace relayvm {
 namespace {
@@ -20,7 +21,7 @@ using vm::Object;
 using vm::ObjectKind;
 
 const vm::Tensor* AsTensor(const Object* object) {
-  assert(object != nullptr && object->kind == ObjectKind::kTensor);
+  assert(object != nullptr && vm::IsTensor(object));
   return static_cast<const vm::Tensor*>(object);
 }
 
@@ -182,6 +183,7 @@ Value::Kind Value::kind() const {
     case ObjectKind::kEmpty:
       return Kind::kNone;
     case ObjectKind::kTensor:
+    case ObjectKind::kDeviceTensor:
       return Kind::kTensor;
     case ObjectKind::kAdt:
       return Kind::kAdt;
@@ -189,8 +191,6 @@ Value::Kind Value::kind() const {
       return Kind::kClosure;
     case ObjectKind::kRef:
       return Kind::kRef;
-    case ObjectKind::kDeviceTensor:
-      break;  // does not leave its run
   }
   return Kind::kNone;
 }
@@ -198,12 +198,19 @@ Value::Kind Value::kind() const {
 DType Value::dtype() const { return AsTensor(object_)->dtype; }
 std::span<const int64_t> Value::dims() const { return AsTensor(object_)->shape(); }
 int64_t Value::num_elements() const { return AsTensor(object_)->num_elements(); }
-const void* Value::data() const { return AsTensor(object_)->data; }
+const void* Value::data() const { return device() == nullptr ? AsTensor(object_)->data : nullptr; }
 size_t Value::bytes() const { return AsTensor(object_)->bytes(); }
+const Device* Value::device() const {
+  return object_->kind == ObjectKind::kDeviceTensor
+             ? vm::MemoryOn(AsTensor(object_)).on.device.get()
+             : nullptr;
+}
+void* Value::device_data() const { return device() == nullptr ? nullptr : AsTensor(object_)->data; }
 
 void* Value::mutable_data() {
   const vm::Tensor* tensor = AsTensor(object_);
-  const bool own = tensor->dtype != DType::kString && vm::IsUniqueShared(tensor) &&
+  const bool own = device() == nullptr && tensor->dtype != DType::kString &&
+                   vm::IsUniqueShared(tensor) &&
                    (tensor->storage() <= vm::Storage::kScalar ||
                     (tensor->storage() == vm::Storage::kExternal && tensor->external->is_writable));
   return own ? tensor->data : nullptr;

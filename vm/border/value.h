@@ -19,6 +19,8 @@
 
 namespace relayvm {
 
+class Device;  // vm/device/device.h
+
 namespace vm {
 struct Object;
 }
@@ -92,14 +94,19 @@ class Value {
   std::span<const int64_t> dims() const;
   int64_t num_elements() const;
   // Compact, row-major, 64-byte aligned (a scalar's 16); undefined when there are no elements. Of
-  // strings their offsets (bytecode/base/string_table.h).
+  // strings their offsets (bytecode/base/string_table.h). Null on a device.
   const void* data() const;
   size_t bytes() const;
+  // Where its memory is; null: the host's. It lives as long as the value. Runtime::CopyTo makes
+  // values on devices and brings them back; runs leave them there (OutputBuffer::device).
+  const Device* device() const;
+  // Its address there; null on the host.
+  void* device_data() const;
   // The elements as T (bool, float, double, integers of 8 to 64 bits), which live as long as a
   // handle on the tensor; none where it is no tensor of these.
   template <typename T>
   std::span<const T> span() const {
-    if (!is_tensor() || dtype() != kDTypeOf<T>) return {};
+    if (!is_tensor() || dtype() != kDTypeOf<T> || device() != nullptr) return {};
     return {static_cast<const T*>(data()), static_cast<size_t>(num_elements())};
   }
   // The same where mutable_data() is not null.
@@ -117,7 +124,7 @@ class Value {
   // The text at a flat position, which lives as long as a handle on the tensor. REQUIRES: a tensor
   // of strings, in range.
   std::string_view text(int64_t position) const;
-  // The element at a flat position as a canonical scalar. REQUIRES: is_tensor(), in range.
+  // The element at a flat position as a canonical scalar. REQUIRES: a tensor of the host, in range.
   uint64_t element(int64_t position) const;
 
   // REQUIRES: kAdt (tuples have tag 0).
@@ -151,6 +158,9 @@ struct OutputBuffer {
   DType dtype = DType::kFloat32;
   std::span<const int64_t> dims;  // not needed once a run has started
   void* data = nullptr;           // null: no buffer, the tensor stays in the result
+  // The tensor stays in the result, on this device of the runtime; null: on the host. REQUIRES:
+  // data is null.
+  const Device* device = nullptr;
 };
 
 // An input, and a buffer for a tensor of the result, as the function calls them

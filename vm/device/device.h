@@ -9,8 +9,8 @@
 //
 // The host itself is such a device, whose queue does all at once: host_device.h, which shows what
 // an implementation is. Calls may come from any thread: to one queue and its memory one at a time,
-// to a Device several at once. What throws (std::bad_alloc) ends the run; Free, Notify, failure and
-// Reset throw nothing. Tested by device_test.cc.
+// to a Device several at once. What throws (std::bad_alloc) ends the run; Free, Keep, Notify,
+// failure and Reset throw nothing. Tested by device_test.cc and device_value_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +39,7 @@ struct DeviceLaunch {
 // Of the first work of a queue that failed.
 struct DeviceFailure {
   int32_t code = RELAYVM_KERNEL_OK;  // OK: none has failed
-  uint64_t tag = 0;                  // of the launch
+  uint64_t tag = 0;                  // of the launch; 0: a copy
   RelayvmKernelFault fault{};        // of the kernel, where it says one
   std::string message;               // what the device says; may be empty
 };
@@ -48,10 +48,14 @@ struct DeviceFailure {
 class DeviceQueue {
  public:
   virtual ~DeviceQueue() = default;
-  // 64-byte aligned; null where there is none. Only this queue uses it. REQUIRES: bytes > 0.
+  // 64-byte aligned; null where there is none. Only this queue uses it, until Keep. REQUIRES:
+  // bytes > 0.
   virtual void* Allocate(size_t bytes) = 0;
   // Once what was put there before is done.
   virtual void Free(void* memory) = 0;
+  // What Allocate gave stays when the queue is reset or gone, until Device::Free: a value has it
+  // (Value::device), and other queues use it too.
+  virtual void Keep(void* memory) = 0;
   // All but the memory that buffers point to is copied.
   virtual void Launch(const DeviceLaunch& launch) = 0;
   // From the host's memory, or to it, which stays until it is done. REQUIRES: bytes > 0.
@@ -75,6 +79,12 @@ class DeviceImage {
   virtual const void* Find(std::string_view name, uint64_t entry) const = 0;
 };
 
+// As DLPack has it: a DLDeviceType, and which one of these. 0: none.
+struct DeviceNumber {
+  int32_t type = 0, id = 0;
+  bool operator==(const DeviceNumber&) const = default;
+};
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -84,6 +94,10 @@ class Device {
   // and kernels are the device's own. May take long.
   virtual Result<std::unique_ptr<DeviceImage>> Load(std::span<const uint8_t> image) = 0;
   virtual Result<std::unique_ptr<DeviceQueue>> NewQueue() = 0;
+  // What a queue has kept; nothing uses it any more. From any thread; throws nothing.
+  virtual void Free(void* memory) = 0;
+  // What values on it are given to other libraries as, and taken from them.
+  virtual DeviceNumber number() const { return {}; }
 };
 
 }  // namespace relayvm

@@ -52,6 +52,12 @@ class HostQueue final : public DeviceQueue {
   void Free(void* memory) override {
     std::erase_if(memory_, [&](const Memory& m) { return m.get() == memory; });
   }
+  void Keep(void* memory) override {
+    for (Memory& m : memory_) {
+      if (m.get() == memory) static_cast<void>(m.release());
+    }
+    std::erase(memory_, nullptr);
+  }
   void Launch(const DeviceLaunch& launch) override {
     if (failure_.code != RELAYVM_KERNEL_OK) return;
     const auto fn = reinterpret_cast<RelayvmKernelFn>(const_cast<void*>(launch.kernel));
@@ -85,6 +91,7 @@ class HostDevice final : public Device {
   Result<std::unique_ptr<DeviceQueue>> NewQueue() override {
     return std::unique_ptr<DeviceQueue>(std::make_unique<HostQueue>());
   }
+  void Free(void* memory) override { std::free(memory); }
 
  private:
   std::string name_;

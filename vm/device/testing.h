@@ -42,6 +42,7 @@ class FencedDevice final : public Device {
     std::chrono::microseconds most_delay{50};  // of each work
     size_t bytes = size_t{1} << 30;
     std::vector<Builtin> kernels;  // besides those of images
+    DeviceNumber number{12, 0};    // kDLExtDev
   };
 
   explicit FencedDevice(Options options) : options_(std::move(options)), random_(options_.seed) {
@@ -75,6 +76,14 @@ class FencedDevice final : public Device {
     return std::unique_ptr<DeviceQueue>(std::move(queue));
   }
 
+  void Free(void* memory) override {
+    const std::lock_guard lock(mutex_);
+    FreeBlock(static_cast<char*>(memory) - fence_);
+  }
+  DeviceNumber number() const override { return options_.number; }
+
+  // Copies fail from now on.
+  void FailCopies(bool fail) { fails_copies_ = fail; }
   // No work is begun while it holds.
   void Hold(bool hold) {
     {
@@ -102,7 +111,7 @@ class FencedDevice final : public Device {
  private:
   struct Block {
     size_t bytes;
-    const void* queue;
+    const void* queue;  // null: kept, any
   };
 
   class Queue final : public DeviceQueue {
@@ -124,6 +133,13 @@ class FencedDevice final : public Device {
         const std::lock_guard lock(device_->mutex_);
         device_->FreeBlock(static_cast<char*>(memory) - device_->fence_);
       });
+    }
+    void Keep(void* memory) override {
+      const std::lock_guard lock(device_->mutex_);
+      const auto block =
+          device_->blocks_.find(static_cast<size_t>(static_cast<char*>(memory) - device_->fence_));
+      if (block == device_->blocks_.end() || block->second.queue != this) std::abort();
+      block->second.queue = nullptr;
     }
     void Launch(const DeviceLaunch& launch) override {
       ++device_->launches_;
@@ -172,8 +188,12 @@ class FencedDevice final : public Device {
       Put([this, to, from, own, bytes] {
         if (failure_.code != RELAYVM_KERNEL_OK) return;
         void* const view = device_->View(own, bytes, this);
-        if (view == nullptr) return Fail("what is copied");
-        std::memcpy(own == to ? view : to, own == to ? from : view, bytes);
+        if (view != nullptr && !device_->fails_copies_) {
+          std::memcpy(own == to ? view : to, own == to ? from : view, bytes);
+          return;
+        }
+        failure_.tag = 0;
+        Fail("what is copied");
       });
     }
     void Fail(const std::string& what) {
@@ -244,7 +264,8 @@ class FencedDevice final : public Device {
     --block;
     if (offset + bytes > block->first + block->second.bytes) return nullptr;
     const auto* owner = static_cast<const Queue*>(block->second.queue);
-    return owner == queue || !owner->has_launched_ ? view_ + offset : nullptr;
+    const bool may = owner == nullptr || owner == queue || !owner->has_launched_;
+    return may ? view_ + offset : nullptr;
   }
 
   // --- The thread ---
@@ -288,6 +309,7 @@ class FencedDevice final : public Device {
   std::vector<Queue*> queues_;
   bool holds_ = false, stops_ = false;
   std::atomic<uint64_t> launches_{0}, copies_{0};
+  std::atomic<bool> fails_copies_{false};
   std::thread worker_;
 };
 

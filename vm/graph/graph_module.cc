@@ -109,12 +109,19 @@ Result<size_t> GraphModule::FindInput(std::string_view name) const {
   });
 }
 
+namespace {
+Status CheckTensor(const Value& value, std::string_view name) {
+  if (value.is_tensor() && value.device() == nullptr) return OkStatus();
+  return {StatusCode::kInvalidArgument,
+          fmt::format("input {}: expected a tensor{}", name,
+                      value.is_tensor() ? " of the host, found one on a device" : "")};
+}
+}  // namespace
+
 Status GraphModule::SetInput(size_t index, const Value& value) {
   return Guarded([&]() -> Status {
     RELAYVM_RETURN_IF_ERROR(impl_->Position(index).status());
-    if (!value.is_tensor())
-      return {StatusCode::kInvalidArgument,
-              fmt::format("input {}: expected a tensor", input(index).name)};
+    RELAYVM_RETURN_IF_ERROR(CheckTensor(value, input(index).name));
     RELAYVM_RETURN_IF_ERROR(impl_->CheckType(index, value.dtype(), value.dims()));
     return impl_->Copy(index, value.data());
   });
@@ -128,9 +135,7 @@ Status GraphModule::SetInput(std::string_view name, const Value& value) {
 Status GraphModule::SetInputZeroCopy(size_t index, Value value) {
   return Guarded([&]() -> Status {
     RELAYVM_RETURN_IF_ERROR(impl_->Position(index).status());
-    if (!value.is_tensor())
-      return {StatusCode::kInvalidArgument,
-              fmt::format("input {}: expected a tensor", input(index).name)};
+    RELAYVM_RETURN_IF_ERROR(CheckTensor(value, input(index).name));
     RELAYVM_RETURN_IF_ERROR(impl_->CheckType(index, value.dtype(), value.dims()));
     // A scalar's memory is less aligned than views of it may ask for: it is copied.
     if (reinterpret_cast<uintptr_t>(value.data()) % Impl::kAlignment != 0 &&

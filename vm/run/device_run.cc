@@ -9,20 +9,18 @@
 #include <utility>
 
 #include "bytecode/base/guarded.h"
+#include "bytecode/instruction.h"
+#include "vm/border/output_places.h"
+#include "vm/border/shared_object.h"
+#include "vm/border/value.h"
 #include "vm/run/linked_program.h"
 #include "vm/run/places.h"
 
 namespace relayvm::vm {
 namespace {
 
-// On a thread of the host, before a program's first run or after its last.
-void Await(DeviceQueue& queue) {
-  static constexpr std::atomic<uint32_t> kNoStop{0};
-  const auto wait = std::make_shared<WaitState>();
-  wait->Enter(1, INT64_MAX, kNoStop);
-  queue.Notify([wait] { wait->Wake(1); });
-  wait->Block();
-}
+// What the run does not free: an input's memory, or a value's.
+DevicePlace kBorrowed{[](DevicePlace*, Heap&, Tensor*) {}};
 
 Tensor* ConstantOn(const Tensor& host, uint8_t device, void* data) {
   auto* tensor = static_cast<Tensor*>(std::aligned_alloc(64, TensorHeaderBytes(host.rank)));
@@ -45,8 +43,9 @@ Status LoadKernels(const Program& program, uint8_t device, ProgramOnDevices::On*
   size_t image = 0;
   while (image < program.images.size() && program.images[image].device != device) ++image;
   const bool has_image = image < program.images.size();
-  RELAYVM_ASSIGN_OR_RETURN(on->image, on->device->Load(has_image ? program.images[image].elf
-                                                                 : std::span<const uint8_t>()));
+  RELAYVM_ASSIGN_OR_RETURN(
+      on->image,
+      on->device.device->Load(has_image ? program.images[image].elf : std::span<const uint8_t>()));
   on->kernels = std::make_unique<const void*[]>(program.kernels.size());
   for (size_t k = 0; k < program.kernels.size(); ++k) {
     const KernelInfo& kernel = program.kernels[k];
@@ -70,14 +69,15 @@ Status PlaceProgram(const Program& program, const LinkedProgram& linked, Program
     const auto device = static_cast<uint8_t>(i + 1);
     ProgramOnDevices::On& on = placed->on[i];
     RELAYVM_RETURN_IF_ERROR(LoadKernels(program, device, &on));
-    RELAYVM_ASSIGN_OR_RETURN(on.queue, on.device->NewQueue());
+    RELAYVM_ASSIGN_OR_RETURN(on.queue, on.device.device->NewQueue());
     for (size_t c = 0; c < placed->num_constants; ++c) {
       if (program.constants[c].device != device) continue;
       const Tensor& host = *linked.constants[c];
       void* const data = on.queue->Allocate(std::max<size_t>(host.capacity, 1));
       if (data == nullptr) {
-        return {StatusCode::kResourceExhausted,
-                fmt::format("device '{}' has no memory for constant {}", on.device->name(), c)};
+        return {
+            StatusCode::kResourceExhausted,
+            fmt::format("device '{}' has no memory for constant {}", on.device.device->name(), c)};
       }
       placed->constants[c] = ConstantOn(host, device, data);
       if (host.capacity > 0) on.queue->CopyIn(data, host.data, host.capacity);
@@ -102,19 +102,19 @@ ProgramOnDevices::~ProgramOnDevices() {
 
 DeviceRun::~DeviceRun() = default;
 
-Result<std::unique_ptr<DeviceRun>> DeviceRun::Create(
-    const Executable& executable, std::span<const std::shared_ptr<Device>> devices) {
+Result<std::unique_ptr<DeviceRun>> DeviceRun::Create(const Executable& executable,
+                                                     std::span<const RuntimeDevice> devices) {
   const Program& program = executable.program();
   const LinkedProgram& linked = executable.linked();
   const auto num_devices = static_cast<uint8_t>(program.devices.size());
   auto placed = std::make_shared<ProgramOnDevices>();
   placed->on = std::make_unique<ProgramOnDevices::On[]>(num_devices);
   for (const std::string& name : program.devices) {
-    std::shared_ptr<Device>& found = placed->on[placed->num_devices++].device;
-    for (const std::shared_ptr<Device>& device : devices) {
-      if (found == nullptr && device->name() == name) found = device;
+    RuntimeDevice& found = placed->on[placed->num_devices++].device;
+    for (const RuntimeDevice& on : devices) {
+      if (found.device == nullptr && on.device->name() == name) found = on;
     }
-    if (found == nullptr) {
+    if (found.device == nullptr) {
       return Status(StatusCode::kUnsupported,
                     fmt::format("the program needs device '{}', which the runtime has not "
                                 "(RuntimeOptions::devices)",
@@ -125,8 +125,9 @@ Result<std::unique_ptr<DeviceRun>> DeviceRun::Create(
   {
     const std::lock_guard lock(linked.placed_mutex);
     const auto same = [&](const ProgramOnDevices& other) {
-      return std::equal(other.on.get(), other.on.get() + num_devices, placed->on.get(),
-                        [](const auto& a, const auto& b) { return a.device == b.device; });
+      return std::equal(
+          other.on.get(), other.on.get() + num_devices, placed->on.get(),
+          [](const auto& a, const auto& b) { return a.device.device == b.device.device; });
     };
     run->program_ = linked.placed;
     while (run->program_ != nullptr && !same(*run->program_)) run->program_ = run->program_->next;
@@ -136,41 +137,146 @@ Result<std::unique_ptr<DeviceRun>> DeviceRun::Create(
       linked.placed = run->program_ = std::move(placed);
     }
   }
-  run->places_ = std::make_unique<Place[]>(num_devices);
+  // The executable has them from the first runtime that it ran in: budgets are this one's.
   for (size_t i = 0; i < num_devices; ++i) {
-    Place& place = run->places_[i];
-    RELAYVM_ASSIGN_OR_RETURN(place.queue, run->program_->on[i].device->NewQueue());
-    place.free = [](DevicePlace* self, Heap& heap, Tensor* tensor) {
-      static_cast<Place*>(self)->queue->Free(tensor->data);
-      heap.RefundTaken(tensor->capacity);
-    };
+    const Device* const device = run->program_->on[i].device.device.get();
+    const auto own =
+        std::ranges::find(devices, device, [](const auto& on) { return on.device.get(); });
+    RELAYVM_RETURN_IF_ERROR(run->AddPlace(*own));
   }
   return run;
 }
 
+Status DeviceRun::AddPlace(const RuntimeDevice& on) {
+  auto place = std::make_unique<Place>();
+  place->on = on;
+  RELAYVM_ASSIGN_OR_RETURN(place->queue, on.device->NewQueue());
+  place->free = [](DevicePlace* self, Heap& heap, Tensor* tensor) {
+    auto* const from = static_cast<Place*>(self);
+    from->queue->Free(tensor->data);
+    heap.RefundTaken(tensor->capacity);
+    from->on.Return(tensor->capacity);
+    from->drawn -= tensor->capacity;
+  };
+  places_.push_back(std::move(place));
+  return OkStatus();
+}
+
+Result<uint8_t> DeviceRun::Find(const RuntimeDevice& on) {
+  for (size_t i = 0; i < places_.size(); ++i) {
+    if (places_[i]->on.device == on.device) return static_cast<uint8_t>(i + 1);
+  }
+  constexpr size_t kMostDevices = 250;
+  if (places_.size() >= kMostDevices) {
+    return Status(StatusCode::kUnsupported,
+                  fmt::format("a run with values of more than {} devices", kMostDevices));
+  }
+  RELAYVM_RETURN_IF_ERROR(AddPlace(on));
+  return static_cast<uint8_t>(places_.size());
+}
+
+Result<Tensor*> DeviceRun::Import(InterpreterContext& context, const Executable& executable,
+                                  const Tensor* input, const RuntimeDevice& on, uint8_t wanted) {
+  RELAYVM_ASSIGN_OR_RETURN(const uint8_t device, Find(on));
+  Heap& heap = *context.heap;
+  const auto no_memory = [&] {
+    const Failure failure = MemoryFailure(heap, "an input on a device", input->bytes());
+    return Status(failure.code, failure.message);
+  };
+  Tensor* const there = NewDeviceTensor(heap, input->dtype, input->shape(), device, &kBorrowed,
+                                        input->data, input->capacity);
+  if (there == nullptr) return no_memory();
+  Retain(there);  // no instruction may take it for its own
+  RetainShared(const_cast<Tensor*>(input));
+  shared_.emplace_back(there, Value::Adopt(const_cast<Tensor*>(input)));
+  if (wanted == device || wanted == kNowhere) return there;
+  Tensor* const host = vm::NewTensor(heap, input->dtype, input->rank, input->bytes());
+  if (host == nullptr) return no_memory();
+  std::ranges::copy(input->shape(), host->dims);
+  const StatusCode code = CopyOut(context, host, there);
+  if (code != StatusCode::kOk) return Status(code, InterruptMessage(code));
+  RELAYVM_RETURN_IF_ERROR(StatusOf(executable, heap, context.strings, device));
+  return host;
+}
+
+Result<Tensor*> DeviceRun::Share(Tensor* tensor) {
+  for (const auto& [from, value] : shared_) {
+    if (from == tensor) return static_cast<Tensor*>(value.object());
+  }
+  auto memory = std::make_unique<DeviceMemory>();
+  Place& place = *places_[tensor->device - 1];
+  memory->on = place.on;
+  if (tensor->home == Home::kImmortal) {
+    memory->owner = program_;
+  } else if (tensor->storage() == Storage::kView) {
+    RELAYVM_ASSIGN_OR_RETURN(Tensor* const owner, Share(tensor->owner));
+    RetainShared(owner);
+    memory->owner = std::make_shared<Value>(Value::Adopt(owner));
+  } else {
+    shared_.reserve(shared_.size() + 1);
+    place.queue->Keep(tensor->data);
+    memory->kept = tensor->data;
+    memory->room = tensor->capacity;
+    place.drawn -= tensor->capacity;
+    tensor->place = &kBorrowed;
+  }
+  Tensor* const shared =
+      NewSharedDeviceTensor(tensor->dtype, tensor->shape(), tensor->data, std::move(memory));
+  if (shared == nullptr) return Status::OutOfMemory();
+  shared_.emplace_back(tensor, Value::Adopt(shared));
+  return shared;
+}
+
+Result<Tensor*> DeviceRun::Export(InterpreterContext& context, Tensor* tensor,
+                                  const RuntimeDevice& to) {
+  RELAYVM_ASSIGN_OR_RETURN(const uint8_t device, Find(to));
+  Heap& heap = *context.heap;
+  if (tensor->device == device) return Share(tensor);
+  const auto no_memory = [&] {
+    const Failure failure = MemoryFailure(
+        heap, fmt::format("the result on device '{}'", to.device->name()).c_str(), tensor->bytes());
+    return Status(failure.code, failure.message);
+  };
+  Tensor* host = tensor;
+  if (tensor->device != 0) {
+    host = vm::NewTensor(heap, tensor->dtype, tensor->rank, tensor->bytes());
+    if (host == nullptr) return no_memory();
+    std::ranges::copy(tensor->shape(), host->dims);
+    const StatusCode code = CopyOut(context, host, tensor);
+    if (code != StatusCode::kOk) return Status(code, InterruptMessage(code));
+  }
+  Tensor* const made = NewTensor(heap, device, tensor->dtype, tensor->shape(), tensor->bytes());
+  if (made == nullptr) return no_memory();
+  CopyIn(made, host);
+  return Share(made);
+}
+
 Tensor* DeviceRun::NewTensor(Heap& heap, uint8_t device, DType dtype, std::span<const int64_t> dims,
                              size_t bytes) {
-  Place& place = places_[device - 1];
-  const size_t room = std::max<size_t>((bytes + 63) & ~size_t{63}, 64);
+  Place& place = *places_[device - 1];
+  const size_t room = DeviceRoom(bytes);
   if (!heap.ChargeTaken(room)) return nullptr;
-  void* const data = place.queue->Allocate(room);
+  void* const data = place.on.Draw(room) ? place.queue->Allocate(room) : nullptr;
   Tensor* tensor =
       data == nullptr ? nullptr : NewDeviceTensor(heap, dtype, dims, device, &place, data, room);
-  if (tensor != nullptr) return tensor;
+  if (tensor != nullptr) {
+    place.drawn += room;
+    return tensor;
+  }
   heap.RefundTaken(room);
   if (data != nullptr) place.queue->Free(data);
   return nullptr;
 }
 
 void DeviceRun::Launch(uint8_t device, uint32_t kernel, DeviceLaunch launch) {
-  Place& place = places_[device - 1];
+  Place& place = *places_[device - 1];
   launch.kernel = program_->on[device - 1].kernels[kernel];
   place.queue->Launch(launch);
   ++place.queued;
 }
 
 void DeviceRun::CopyIn(Tensor* to, Tensor* from) {
-  Place& place = places_[to->device - 1];
+  Place& place = *places_[to->device - 1];
   if (from->bytes() == 0) return;
   place.sources.push_back(from);
   Retain(from);
@@ -179,13 +285,13 @@ void DeviceRun::CopyIn(Tensor* to, Tensor* from) {
 }
 
 StatusCode DeviceRun::CopyOut(InterpreterContext& context, Tensor* to, const Tensor* from) {
-  Place& place = places_[from->device - 1];
+  Place& place = *places_[from->device - 1];
   if (from->bytes() > 0) place.queue->CopyOut(to->data, from->data, from->bytes());
   return Wait(context, from->device);
 }
 
 StatusCode DeviceRun::Wait(InterpreterContext& context, uint8_t device, bool ends) {
-  Place& place = places_[device - 1];
+  Place& place = *places_[device - 1];
   const uint64_t call = ++context.host_calls;
   place.wait = context.wait;
   // Small enough to take no memory: the end of a run must not fail.
@@ -214,8 +320,8 @@ StatusCode DeviceRun::Wait(InterpreterContext& context, uint8_t device, bool end
 
 StatusCode DeviceRun::WaitForCopies(InterpreterContext& context) {
   StatusCode code = StatusCode::kOk;
-  for (size_t i = 0; i < program_->num_devices && code == StatusCode::kOk; ++i)
-    if (!places_[i].sources.empty()) code = Wait(context, static_cast<uint8_t>(i + 1));
+  for (size_t i = 0; i < places_.size() && code == StatusCode::kOk; ++i)
+    if (!places_[i]->sources.empty()) code = Wait(context, static_cast<uint8_t>(i + 1));
   return code;
 }
 
@@ -223,21 +329,32 @@ Status DeviceRun::StatusOf(const Executable& executable, const Heap& heap,
                            const StringTable* strings, uint8_t device) const {
   const DeviceFailure failed = failure(device);
   if (failed.code == RELAYVM_KERNEL_OK) return OkStatus();
-  const auto index = static_cast<uint32_t>(failed.tag >> 32),
-             pc = static_cast<uint32_t>(failed.tag);
+  const std::string where = fmt::format("(device '{}')", this->device(device).name());
   const Program& program = executable.program();
-  const FunctionInfo& function = program.functions[index];
-  const KernelInfo& kernel = program.kernels[program.code[function.code_offset + pc + 1]];
+  const auto index = static_cast<uint32_t>(failed.tag >> 32),
+             pc = static_cast<uint32_t>(failed.tag) - 1;
+  const FunctionInfo* const function =
+      index < program.functions.size() ? &program.functions[index] : nullptr;
+  // What is no tag of ours is a copy's.
+  Instruction launch;
+  if (function == nullptr || pc >= function->code_size ||
+      !DecodeInstruction(program.code, function->code_offset + pc, &launch).ok() ||
+      launch.info->operands[0] != OperandKind::KERNEL) {
+    return {failed.code == RELAYVM_KERNEL_OUT_OF_MEMORY ? StatusCode::kResourceExhausted
+                                                        : StatusCode::kInternal,
+            fmt::format("a copy failed with code {} {} {}", failed.code, where, failed.message)};
+  }
+  const KernelInfo& kernel = program.kernels[launch.Unit(0)];
   Failure failure =
       KernelFailure(heap, strings, kernel.name, failed.code, StatusCode::kOk, failed.fault);
-  failure.message += " (device '" + program.devices[device - 1] + "') " + failed.message;
+  failure.message += " " + where + " " + failed.message;
   std::vector<StatusPlace> places(1);
   places[0] = PlaceIn(program, index, pc, failure.check);
   return MakeStatus(std::move(failure), std::move(places), 0);
 }
 
 Status DeviceRun::End(InterpreterContext& context, const Executable& executable) {
-  const size_t count = program_->num_devices;
+  const size_t count = places_.size();
   for (size_t i = 0; i < count; ++i) Wait(context, static_cast<uint8_t>(i + 1), /*ends=*/true);
   Status status;
   for (size_t i = 0; i < count; ++i) {
@@ -246,8 +363,10 @@ Status DeviceRun::End(InterpreterContext& context, const Executable& executable)
         return StatusOf(executable, *context.heap, context.strings, static_cast<uint8_t>(i + 1));
       });
     }
-    places_[i].queue->Reset();
+    places_[i]->queue->Reset();
+    places_[i]->on.Return(std::exchange(places_[i]->drawn, 0));
   }
+  shared_.clear();
   return status;
 }
 

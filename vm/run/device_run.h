@@ -10,9 +10,11 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
-#include "vm/device/device.h"
+#include "vm/border/value.h"
+#include "vm/device/device_memory.h"
 #include "vm/run/interpreter.h"
 
 namespace relayvm::vm {
@@ -21,7 +23,7 @@ namespace relayvm::vm {
 // of an executable on these devices, which it keeps.
 struct ProgramOnDevices {
   struct On {
-    std::shared_ptr<Device> device;
+    RuntimeDevice device;
     std::unique_ptr<DeviceImage> image;
     std::unique_ptr<const void*[]> kernels;  // by Program::kernels; null: another device's
     std::unique_ptr<DeviceQueue> queue;      // has the constants' memory
@@ -38,13 +40,13 @@ class DeviceRun {
  public:
   // With a queue on each device of the program, which it looks for in `devices` by name.
   // kUnsupported where there is none. The first of an executable waits for its constants.
-  static Result<std::unique_ptr<DeviceRun>> Create(
-      const Executable& executable, std::span<const std::shared_ptr<Device>> devices);
+  static Result<std::unique_ptr<DeviceRun>> Create(const Executable& executable,
+                                                   std::span<const RuntimeDevice> devices);
 
   ~DeviceRun();
 
   Tensor* const* constants() const { return program_->constants.get(); }
-  const Device& device(uint8_t index) const { return *program_->on[index - 1].device; }
+  const Device& device(uint8_t index) const { return *places_[index - 1]->on.device; }
   // Null at the heap's limit, or where the device has no memory.
   Tensor* NewTensor(Heap& heap, uint8_t device, DType dtype, std::span<const int64_t> dims,
                     size_t bytes);
@@ -53,16 +55,26 @@ class DeviceRun {
   // From the host to a device, and back: then with a wait. REQUIRES: one of the two is the host's.
   void CopyIn(Tensor* to, Tensor* from);
   StatusCode CopyOut(InterpreterContext& context, Tensor* to, const Tensor* from);
+  // An input on a device, as the run has it: there, or copied to the host, as `wanted` says
+  // (FindInputDevices).
+  Result<Tensor*> Import(InterpreterContext& context, const Executable& executable,
+                         const Tensor* input, const RuntimeDevice& on, uint8_t wanted);
+  // A tensor of the result as a shared one on a device, where it stays, or is copied to; it is that
+  // once the run has ended.
+  Result<Tensor*> Export(InterpreterContext& context, Tensor* tensor, const RuntimeDevice& to);
   // Waits until all of a device is done, or the run is to end, which it gives then. `ends`: it has
   // ended, and waits whatever happens.
   StatusCode Wait(InterpreterContext& context, uint8_t device, bool ends = false);
   // Waits for what is copied to devices, so that nothing holds it for that; as Wait.
   StatusCode WaitForCopies(InterpreterContext& context);
   // Whether so much is under way that it is time to wait.
-  bool IsFull(uint8_t device) const { return places_[device - 1].queued >= kMostQueued; }
-  DeviceFailure failure(uint8_t device) const { return places_[device - 1].queue->failure(); }
+  bool IsFull(uint8_t device) const { return places_[device - 1]->queued >= kMostQueued; }
+  DeviceFailure failure(uint8_t device) const { return places_[device - 1]->queue->failure(); }
   // What a failure of a device means to the run: of the instruction that the tag names.
-  static uint64_t TagOf(uint32_t function, uint32_t pc) { return uint64_t{function} << 32 | pc; }
+  // Not 0, which is of no launch.
+  static uint64_t TagOf(uint32_t function, uint32_t pc) {
+    return uint64_t{function} << 32 | (uint64_t{pc} + 1);
+  }
   Status StatusOf(const Executable& executable, const Heap& heap, const StringTable* strings,
                   uint8_t device) const;
   // Waits for all, and gives their memory back; the tensors must not be used then. The first
@@ -72,6 +84,8 @@ class DeviceRun {
  private:
   static constexpr size_t kMostQueued = 256;
   struct Place : DevicePlace {
+    RuntimeDevice on;
+    size_t drawn = 0;  // of its budget
     std::unique_ptr<DeviceQueue> queue;
     std::vector<Tensor*> sources;  // of copies under way, each with a reference
     size_t queued = 0;
@@ -80,7 +94,15 @@ class DeviceRun {
   };
 
   std::shared_ptr<const ProgramOnDevices> program_;
-  std::unique_ptr<Place[]> places_;  // by device, from 1
+  Status AddPlace(const RuntimeDevice& on);
+  // The number of a device, which the program may not have.
+  Result<uint8_t> Find(const RuntimeDevice& on);
+  // A shared tensor of one that lies on a device.
+  Result<Tensor*> Share(Tensor* tensor);
+
+  std::vector<std::unique_ptr<Place>> places_;  // by device, from 1: the program's first
+  // Of this run: what became of tensors that inputs and the result have, and what holds it.
+  std::vector<std::pair<const Tensor*, Value>> shared_;
 };
 
 }  // namespace relayvm::vm

@@ -34,7 +34,8 @@ Status Executable::CheckInputs(std::string_view function, std::span<const Value>
     const ExportInfo* info = FindExport(function);
     if (info == nullptr) return info_.FindFunction(function).status();
     const auto index = static_cast<size_t>(info - program_->exports.data());
-    return vm::CheckInputs(*program_, *info, linked_->export_dims[index], inputs);
+    return vm::CheckInputs(*program_, *info, linked_->export_dims[index], inputs,
+                           /*on_devices=*/true);
   });
 }
 

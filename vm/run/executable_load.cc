@@ -331,8 +331,9 @@ Status Executable::MakeFunctions(const LoadOptions& options) {
   }
   for (const ExportInfo& info : program_->exports) {
     const FunctionInfo& f = program_->functions[info.function];
-    const std::vector<vm::OutputMaker> makers =
-        vm::FindOutputMakers(info, std::span(linked_->code).subspan(f.code_offset, f.code_size));
+    const auto code = std::span(linked_->code).subspan(f.code_offset, f.code_size);
+    const std::vector<vm::OutputMaker> makers = vm::FindOutputMakers(info, code);
+    linked_->input_devices.push_back(vm::FindInputDevices(info, code));
     linked_->output_makers.insert(linked_->output_makers.end(), makers.begin(), makers.end());
     linked_->export_dims.emplace_back(info.params, nullptr);
   }

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "vm/border/output_places.h"
 #include "vm/run/device_run.h"
 #include "vm/run/interpreter_dispatch.h"
 #include "vm/run/interpreter_impl.h"
@@ -81,7 +82,11 @@ bool Interpreter::CopyTensor(Frame* frame, const uint16_t* pc) {
   auto* const from = static_cast<Tensor*>(source);
   const auto to_device = static_cast<uint8_t>(pc[3]);
   Tensor* made = from;
-  if (to_device == from->device) {
+  // Nor is a result copied that stays there; calls of the same function are others' results.
+  const bool stays = to_device == 0 && from->device != 0 && context_.places != nullptr &&
+                     reinterpret_cast<char*>(frame) == context_.stack->begin() &&
+                     context_.places->Stays(pc, context_.devices->device(from->device));
+  if (to_device == from->device || stays) {
     Retain(from);
   } else if (from->dtype == DType::kString) {
     return Fail(frame, pc, StatusCode::kUnsupported, "strings on a device");

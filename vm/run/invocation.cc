@@ -55,7 +55,7 @@ struct Invocation::Impl {
   std::vector<int64_t> output_dims;  // theirs
   const ExportInfo* function = nullptr;
   vm::InterpreterContext context;
-  std::unique_ptr<vm::DeviceRun> devices;  // null: the program has none
+  std::unique_ptr<vm::DeviceRun> devices;  // null: neither the program nor a run has needed one
   std::optional<vm::Fiber> fiber;
   bool resuming = false;  // a thread is on the fiber
   bool traces_slices = false;
@@ -78,8 +78,41 @@ struct Invocation::Impl {
     if (info == nullptr) return executable->info().FindFunction(name).status();
     const auto index = static_cast<size_t>(info - executable->program().exports.data());
     RELAYVM_RETURN_IF_ERROR(vm::CheckInputs(executable->program(), *info,
-                                            executable->linked().export_dims[index], values));
+                                            executable->linked().export_dims[index], values,
+                                            /*on_devices=*/true));
     return buffers.empty() ? OkStatus() : vm::CheckOutputs(executable->program(), *info, buffers);
+  }
+
+  // What the runtime has of a device; null: nothing.
+  const vm::RuntimeDevice* FindDevice(const Device* device) const {
+    const std::span<const vm::RuntimeDevice> all = runtime->devices();
+    const auto found =
+        std::ranges::find(all, device, [](const vm::RuntimeDevice& on) { return on.device.get(); });
+    return found == all.end() ? nullptr : &*found;
+  }
+
+  // That inputs, and tensors of the result that are to be left there, are on devices of the
+  // runtime.
+  [[gnu::cold]] Status CheckDevices(std::span<const Value> values,
+                                    std::span<const OutputBuffer> buffers) {
+    const auto check = [&](const Device* device, const char* what, size_t index) {
+      if (FindDevice(device) != nullptr) return OkStatus();
+      return vm::NoDevice(runtime->devices(),
+                          fmt::format("device '{}', of {} {}", device->name(), what, index));
+    };
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (IsOnDevice(values[i])) RELAYVM_RETURN_IF_ERROR(check(values[i].device(), "input", i));
+    }
+    for (size_t i = 0; i < buffers.size(); ++i) {
+      if (buffers[i].device != nullptr)
+        RELAYVM_RETURN_IF_ERROR(check(buffers[i].device, "output", i));
+    }
+    if (devices != nullptr) return OkStatus();
+    RELAYVM_ASSIGN_OR_RETURN(devices, vm::DeviceRun::Create(*executable, runtime->devices()));
+    return OkStatus();
+  }
+  static bool IsOnDevice(const Value& value) {
+    return value.object() != nullptr && value.object()->kind == vm::ObjectKind::kDeviceTensor;
   }
 
   // The stacks of the next run.
@@ -213,6 +246,23 @@ struct Invocation::Impl {
     return OkStatus();
   }
 
+  // Inputs on devices, as the run has them.
+  [[gnu::cold]] Status ImportFromDevices(std::span<vm::Object*> args) {
+    const auto index = static_cast<size_t>(function - executable->program().exports.data());
+    for (size_t i = 0; i < args.size(); ++i) {
+      if (!IsOnDevice(inputs[i])) continue;
+      const auto imported = devices->Import(
+          context, *executable, static_cast<const vm::Tensor*>(args[i]),
+          *FindDevice(inputs[i].device()), executable->linked().input_devices[index][i]);
+      const StatusCode code = imported.status().code();
+      if (code == StatusCode::kCancelled || code == StatusCode::kDeadlineExceeded)
+        return Stopped(code);
+      RELAYVM_RETURN_IF_ERROR(imported.status());
+      args[i] = *imported;
+    }
+    return OkStatus();
+  }
+
   Result<Value> Execute() {
     if (stop.load(std::memory_order_acquire) != 0) return Stopped(StatusCode::kCancelled);
     constexpr size_t kFewArgs = 16;
@@ -221,6 +271,7 @@ struct Invocation::Impl {
     const std::span<vm::Object*> args(many.empty() ? few.data() : many.data(), inputs.size());
     std::ranges::transform(inputs, args.begin(), &Value::object);
     if (executable->linked().strings != nullptr) RELAYVM_RETURN_IF_ERROR(ImportStrings(args));
+    if (std::ranges::any_of(inputs, IsOnDevice)) RELAYVM_RETURN_IF_ERROR(ImportFromDevices(args));
     vm::Object* object = nullptr;
     RELAYVM_RETURN_IF_ERROR(
         outputs.empty() ? vm::Interpret(*executable, context, function->function, args, &object)
@@ -230,8 +281,11 @@ struct Invocation::Impl {
       return Status(StatusCode::kInvalidInput, "the function returned an empty register");
     }
     if (!outputs.empty()) {
-      RELAYVM_ASSIGN_OR_RETURN(object,
-                               vm::TakeOutputs(*workspace->heap, *function, object, outputs));
+      RELAYVM_ASSIGN_OR_RETURN(object, vm::TakeOutputs(*workspace->heap, *function, object, outputs,
+                                                       [&](vm::Tensor* tensor, const Device& to) {
+                                                         return devices->Export(context, tensor,
+                                                                                *FindDevice(&to));
+                                                       }));
       if (object->kind == vm::ObjectKind::kEmpty) return Value();
     }
     size_t num_objects = 0;
@@ -320,7 +374,11 @@ Status Invocation::Impl::Start(std::string_view name, std::vector<Value> run_inp
     RELAYVM_RETURN_IF_ERROR(executable->CheckFile(started_at));
     if (info != nullptr) vm::CompleteInputs(executable->program(), *info, &run_inputs);
     vm::HoldDims(run_outputs, &output_dims);
-    return Check(info, name, run_inputs, run_outputs);
+    RELAYVM_RETURN_IF_ERROR(Check(info, name, run_inputs, run_outputs));
+    const bool on_devices =
+        std::ranges::any_of(run_inputs, IsOnDevice) ||
+        std::ranges::any_of(run_outputs, [](const auto& o) { return o.device != nullptr; });
+    return on_devices ? CheckDevices(run_inputs, run_outputs) : OkStatus();
   });
   if (!wrong.ok()) {
     ++workspace->counters.refused;

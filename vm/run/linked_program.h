@@ -58,8 +58,9 @@ struct LinkedProgram {
   std::unique_ptr<StringTable> strings;  // of Program::strings; null: there are none
   std::unique_ptr<MappedImage> image;    // null without compiled kernels
   std::vector<OutputMaker> output_makers;
-  std::vector<SignatureDims> export_dims;  // by Program::exports
-  std::vector<SignatureDims> host_dims;    // by Program::host_functions, results included
+  std::vector<std::vector<uint8_t>> input_devices;  // by Program::exports: FindInputDevices
+  std::vector<SignatureDims> export_dims;           // by Program::exports
+  std::vector<SignatureDims> host_dims;             // by Program::host_functions, results included
   // On the devices of the runtimes that it has run in.
   mutable Mutex placed_mutex;
   mutable std::shared_ptr<const ProgramOnDevices> placed;  // under it: the latest

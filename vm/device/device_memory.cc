@@ -1,0 +1,100 @@
+#include "vm/device/device_memory.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+
+#include "bytecode/base/threads.h"
+#include "vm/border/shared_object.h"
+
+namespace relayvm::vm {
+namespace {
+
+Status FailureOf(const Device& device, const DeviceQueue& queue) {
+  const DeviceFailure failed = queue.failure();
+  if (failed.code == RELAYVM_KERNEL_OK) return OkStatus();
+  return {
+      failed.code == RELAYVM_KERNEL_OUT_OF_MEMORY ? StatusCode::kResourceExhausted
+                                                  : StatusCode::kInternal,
+      fmt::format("device '{}': a copy failed: {}", device.name(),
+                  failed.message.empty() ? fmt::format("code {}", failed.code) : failed.message)};
+}
+
+}  // namespace
+
+Tensor* NewSharedDeviceTensor(DType dtype, std::span<const int64_t> dims, void* data,
+                              std::unique_ptr<DeviceMemory> memory) {
+  memory->release = [](ExternalMemory* self) { delete static_cast<DeviceMemory*>(self); };
+  const auto bytes = static_cast<size_t>(CheckedTensorBytes(dtype, dims));
+  Tensor* const tensor =
+      NewSharedTensor(dtype, dims, static_cast<char*>(data), bytes, memory.release());
+  if (tensor != nullptr) tensor->kind = ObjectKind::kDeviceTensor;
+  return tensor;
+}
+
+void Await(DeviceQueue& queue) {
+  struct {
+    Mutex mutex;
+    Condition changed;
+    bool done = false;
+  } state;
+  // Takes no memory: what is under way must not be left.
+  queue.Notify([&state] {
+    const std::lock_guard lock(state.mutex);
+    state.done = true;
+    state.changed.notify_all();
+  });
+  std::unique_lock lock(state.mutex);
+  state.changed.wait(lock, [&] { return state.done; });
+}
+
+Result<Tensor*> CopyToDevice(const RuntimeDevice& on, const Tensor* from) {
+  const size_t bytes = from->bytes(), room = DeviceRoom(bytes);
+  const auto no_room = [&](const std::string& why) {
+    return Status(StatusCode::kResourceExhausted,
+                  fmt::format("no memory for a tensor of {} bytes on device '{}'{}", bytes,
+                              on.device->name(), why));
+  };
+  auto memory = std::make_unique<DeviceMemory>();
+  memory->on = on;
+  RELAYVM_ASSIGN_OR_RETURN(const std::unique_ptr<DeviceQueue> queue, on.device->NewQueue());
+  if (!on.Draw(room)) {
+    return no_room(fmt::format(": the runtime's limit there is {}, {} are in use",
+                               on.budget->limit(), on.budget->drawn()));
+  }
+  void* const data = queue->Allocate(room);
+  if (data == nullptr) {
+    on.Return(room);
+    return no_room("");
+  }
+  queue->Keep(data);
+  memory->kept = data;
+  memory->room = room;
+  if (bytes > 0) queue->CopyIn(data, from->data, bytes);
+  Await(*queue);
+  RELAYVM_RETURN_IF_ERROR(FailureOf(*on.device, *queue));
+  Tensor* const tensor = NewSharedDeviceTensor(from->dtype, from->shape(), data, std::move(memory));
+  if (tensor == nullptr) return Status::OutOfMemory();
+  return tensor;
+}
+
+Status CopyToHost(const Tensor* from, void* to) {
+  if (from->bytes() == 0) return OkStatus();
+  Device& device = *MemoryOn(from).on.device;
+  RELAYVM_ASSIGN_OR_RETURN(const std::unique_ptr<DeviceQueue> queue, device.NewQueue());
+  queue->CopyOut(to, from->data, from->bytes());
+  Await(*queue);
+  return FailureOf(device, *queue);
+}
+
+Status NoDevice(std::span<const RuntimeDevice> devices, std::string_view what) {
+  std::string names;
+  for (const RuntimeDevice& on : devices)
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", on.device->name());
+  return {StatusCode::kInvalidArgument,
+          fmt::format("the runtime has not {} (RuntimeOptions::devices); its devices: {}", what,
+                      names.empty() ? "none" : names)};
+}
+
+}  // namespace relayvm::vm
