@@ -281,7 +281,6 @@ class ProgramBuilder {
       -> Offset<flatbuffers::Vector<decltype(make(items[0]))>> {
     if (items.empty()) return 0;
     std::vector<decltype(make(items[0]))> offsets;
-    offsets.reserve(items.size());
     for (const T& item : items) offsets.push_back(make(item));
     return b_.CreateVector(offsets);
   }
@@ -381,20 +380,18 @@ class ProgramBuilder {
 
   Offset<fbs::Export> Export(const ExportInfo& e) {
     auto name = b_.CreateString(e.name);
-    std::vector<Offset<fbs::Param>> params;
-    for (size_t i = 0; i < e.params.size(); ++i) {
-      auto param_name = b_.CreateString(e.param_names[i]);
-      params.push_back(fbs::CreateParam(b_, param_name, Type(e.params[i])));
-    }
-    auto params_vector = params.empty() ? 0 : b_.CreateVector(params);
+    auto params = Each(e.params, [&, i = size_t{0}](const ValueType& type) mutable {
+      auto param_name = b_.CreateString(e.param_names[i++]);
+      return fbs::CreateParam(b_, param_name, Type(type));
+    });
     auto result = Type(e.result);
     auto outputs = Each(e.output_names, [&](const std::string& s) {
       return fbs::CreateOutput(b_, b_.CreateString(s));
     });
     auto states = Structs<fbs::State>(
         e.states, [](const StateInfo& state) { return fbs::State(state.input, state.output); });
-    return fbs::CreateExport(b_, name, e.function, params_vector, result, outputs,
-                             e.num_type_params, states);
+    return fbs::CreateExport(b_, name, e.function, params, result, outputs, e.num_type_params,
+                             states);
   }
 
   Offset<fbs::HostFunction> HostFunction(const HostFunctionInfo& h) {

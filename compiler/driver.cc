@@ -219,21 +219,19 @@ void AddTimes(const KernelTimes& t, double milliseconds, std::vector<PassTiming>
   timings->push_back({"LLVM: linking", t.linking, true});
 }
 
-}  // namespace
-
-Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options) {
-  const std::vector<Machine> machines = MachinesOf(options);
+// What options say together, each of which is right alone.
+Status CheckTogether(const CompileOptions& options, const std::vector<Machine>& machines) {
   for (const Machine& m : machines) {
     // Their text is for people alone.
     const bool is_text = options.kernels.keep_llvm_ir || options.kernels.keep_assembly;
     if (const std::string_view why = WhyNoPrograms(m); !why.empty() && !is_text)
-      return Status(StatusCode::kUnsupported, fmt::format("--target {}: {}", m.target, why));
+      return {StatusCode::kUnsupported, fmt::format("--target {}: {}", m.target, why)};
   }
   if (options.for_graph && machines.size() > 1)
-    return Status(StatusCode::kInvalidArgument, "--executor graph: expected one --target");
+    return {StatusCode::kInvalidArgument, "--executor graph: expected one --target"};
   if (options.for_graph && !ir::StateOption().In(options.pipeline.options).empty())
-    return Status(StatusCode::kUnsupported,
-                  "--state: --executor graph keeps nothing between runs; the VM does");
+    return {StatusCode::kUnsupported,
+            "--state: --executor graph keeps nothing between runs; the VM does"};
   const lower::Placement placement = lower::PlacementOf(options.pipeline.options);
   if (!placement.device.empty()) {
     const char* const what = options.for_graph          ? "--executor graph has no devices"
@@ -241,10 +239,17 @@ Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options)
                              : machines.size() > 1      ? "expected one --target"
                                                         : nullptr;
     if (what != nullptr) {
-      return Status(StatusCode::kUnsupported,
-                    fmt::format("--device {}: {}", placement.device, what));
+      return {StatusCode::kUnsupported, fmt::format("--device {}: {}", placement.device, what)};
     }
   }
+  return OkStatus();
+}
+
+}  // namespace
+
+Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options) {
+  const std::vector<Machine> machines = MachinesOf(options);
+  RELAYVM_RETURN_IF_ERROR(CheckTogether(options, machines));
   PipelineOptions pipeline = options.pipeline;
   pipeline.stop = options.stop;
   RELAYVM_ASSIGN_OR_RETURN(std::vector<ir::Module> ready,

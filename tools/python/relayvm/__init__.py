@@ -35,7 +35,7 @@ from .host import HostFunction, host_function
 from .model import Argument, Function, Model, load, tensor
 from .runtime import Latencies, RunGroup, Runtime, _close_all, _forked, default_runtime
 from .trace import ChromeTrace, Profile
-from ._native import Value, __version__
+from ._native import State, Value, __version__
 
 _atexit.register(_close_all)
 _os.register_at_fork(after_in_child=_forked)

@@ -47,6 +47,7 @@ class Function:
       timeout: seconds; DeadlineExceeded when it takes longer.
       memory_limit: bytes that the run may hold; ResourceExhausted above.
       tag: an int of the caller's, by which events of a `ChromeTrace` say whose run they are of.
+      state: what `state()` gave: inputs that are kept need not be given, and it has what they are next.
 
     Raises subclasses of `Error`. Thread-safe; other Python threads go on during a run.
     """
@@ -92,6 +93,10 @@ class Function:
         except asyncio.CancelledError:
             handle.cancel()
             raise
+
+    def state(self):
+        """What it keeps between calls (compile with states=["IN=OUT"]), before the first; see `Model.state`."""
+        return self._session.state(self._call.name)
 
     @property
     def inputs(self):
@@ -146,7 +151,21 @@ class Model:
     def __call__(self, *args, **kwargs):
         return self._main._call(*args, **kwargs)
 
-    def run(self, output_names, inputs, *, out=None, timeout=None, memory_limit=None):
+    def state(self):
+        """What main keeps between calls: one stream's, where an input is what an output of the call before was.
+
+            model = rvm.compile_model("vad.onnx", states=["h=hn"])
+            state = model.state()
+            for chunk in chunks:
+                probability, _ = model(chunk, state=state)
+
+        A dict of arrays by the inputs' names, None before the first call, which then takes the program's own first
+        value, or zeros. copy() goes on by itself, reset() begins anew, save("x.npz") and load("x.npz") write and read it.
+        For one call at a time. FailedPrecondition where main keeps nothing.
+        """
+        return self._main.state()
+
+    def run(self, output_names, inputs, *, out=None, timeout=None, memory_limit=None, state=None):
         """A list of the named outputs (None: all) for a dict of inputs by name, or a list of them in order. See `Function`."""
         options = {}
         if out is not None:
@@ -155,6 +174,8 @@ class Model:
             options["timeout"] = timeout
         if memory_limit is not None:
             options["memory_limit"] = memory_limit
+        if state is not None:
+            options["state"] = state
         if isinstance(output_names, str):
             raise TypeError(f"run: expected a list of names of outputs, or None for all, found {output_names!r}")
         if output_names is not None:

@@ -16,6 +16,7 @@
 #include "tools/python/src/numbers.h"
 #include "tools/python/src/program.h"
 #include "tools/python/src/session.h"
+#include "tools/python/src/state.h"
 #include "tools/python/src/values.h"
 #include "vm/trace/chrome_trace.h"
 #include "vm/trace/profile.h"
@@ -314,7 +315,9 @@ PYBIND11_MODULE(_native, m) {
            [](const std::shared_ptr<Session>& session, const std::string& name) {
              return BoundFunction{session, &session->Export(name)};
            })
+      .def("state", &PyState::Of)
       .def("trim", &Session::Trim);
+  DefineState(m);
 
   py::class_<BoundFunction> function(m, "Function");
   reinterpret_cast<PyTypeObject*>(function.ptr())->tp_call = CallFunction;
@@ -324,6 +327,7 @@ PYBIND11_MODULE(_native, m) {
               const py::args& args, const py::kwargs& kwargs) {
              return f.session->Start(*f.info, args, kwargs, done, host_call);
            })
+      .def_property_readonly("name", [](const BoundFunction& f) { return f.info->name; })
       .def("inputs", [](const BoundFunction& f) { return Describe(f.signature().inputs); })
       .def("outputs", [](const BoundFunction& f) { return Describe(f.signature().outputs); })
       .def("result_is_tuple",

@@ -15,6 +15,7 @@
 #include "tools/python/src/arrays.h"
 #include "tools/python/src/errors.h"
 #include "tools/python/src/numbers.h"
+#include "tools/python/src/state.h"
 #include "tools/python/src/values.h"
 #include "tools/python/src/without_gil.h"
 #include "vm/border/optional_inputs.h"
@@ -30,7 +31,7 @@ constexpr size_t kMostIdle = 64;
 
 // Names of arguments that are no inputs.
 struct Arguments {
-  py::object out = py::none(), priority = py::none(), group = py::none();
+  py::object out = py::none(), priority = py::none(), group = py::none(), state = py::none();
   std::optional<std::chrono::nanoseconds> timeout;
   std::optional<size_t> memory_limit;
   uint64_t tag = 0;
@@ -67,7 +68,9 @@ Arguments ReadOptions(const ExportInfo& function, py::dict& kwargs, bool is_sche
   static PyObject* const timeout = Interned("timeout");
   static PyObject* const memory_limit = Interned("memory_limit");
   static PyObject* const tag = Interned("tag");
+  static PyObject* const state = Interned("state");
   a.out = take(out, "out");
+  a.state = take(state, "state");
   a.timeout = Seconds(take(timeout, "timeout"), "timeout");
   a.memory_limit = Count(take(memory_limit, "memory_limit"), "memory_limit");
   a.tag = Count(take(tag, "tag"), "tag").value_or(0);
@@ -76,6 +79,20 @@ Arguments ReadOptions(const ExportInfo& function, py::dict& kwargs, bool is_sche
     a.group = take(Interned("group"), "group");
   }
   return a;
+}
+
+// The state of a call, or null where it has none. What is kept is put in the places of inputs that
+// are none.
+PyState* StateOf(const Arguments& arguments, const Executable& executable,
+                 const ExportInfo& function) {
+  if (arguments.state.is_none()) return nullptr;
+  if (!py::isinstance<PyState>(arguments.state))
+    throw py::type_error(fmt::format("state: expected what Model.state() gives, found {}",
+                                     py::repr(arguments.state).cast<std::string>()));
+  auto* state = arguments.state.cast<PyState*>();
+  if (state->executable.get() != &executable || state->info != &function)
+    throw py::value_error("state: it is of another program or function");
+  return state;
 }
 
 Priority PriorityOf(const py::object& name) {
@@ -287,7 +304,7 @@ const ExportInfo& Session::Export(const std::string& name) const {
 }
 
 std::vector<Value> InputsOf(const Program& program, const ExportInfo& function,
-                            const py::tuple& args, const py::dict& kwargs) {
+                            const py::tuple& args, const py::dict& kwargs, bool without_states) {
   const size_t count = function.params.size(), given = args.size();
   if (given > count)
     throw py::type_error(fmt::format("{} takes {} inputs, found {}", function.name, count, given));
@@ -308,7 +325,11 @@ std::vector<Value> InputsOf(const Program& program, const ExportInfo& function,
     if (inputs[i]) throw py::type_error(fmt::format("input {} is given twice", name));
     inputs[i] = ToValue(value, function.params[i], program, *found);
   }
+  const auto is_state = [&](size_t i) {
+    return std::ranges::find(function.states, i, &StateInfo::input) != function.states.end();
+  };
   for (size_t i = 0; i < count; ++i) {
+    if (without_states && is_state(i)) continue;
     if (!inputs[i] && !vm::OptionalFormOf(program, function.params[i]))
       throw py::type_error(fmt::format("{}: input {} ({}) is missing", function.name,
                                        function.param_names[i],
@@ -350,7 +371,10 @@ void Session::Trim() {
 
 py::object Session::Run(const ExportInfo& function, const py::tuple& args, py::dict kwargs) {
   const Arguments arguments = ReadOptions(function, kwargs, false);
-  std::vector<Value> inputs = InputsOf(executable_->program(), function, args, kwargs);
+  PyState* const kept = StateOf(arguments, *executable_, function);
+  std::vector<Value> inputs =
+      InputsOf(executable_->program(), function, args, kwargs, kept != nullptr);
+  if (kept != nullptr) ThrowIfError(kept->state.Fill(&inputs));
   // What is the caller's goes back with the GIL, which the run has not: taking it may take long.
   std::vector<Value> borrowed;
   std::ranges::copy_if(inputs, std::back_inserter(borrowed), &Value::is_borrowed);
@@ -417,6 +441,7 @@ py::object Session::Run(const ExportInfo& function, const py::tuple& args, py::d
     throw py::error_already_set();
   }
   ThrowIfError(result.status());
+  if (kept != nullptr) ThrowIfError(kept->state.Keep(*result));
   return FromValue(*std::move(result), function.result, executable_, outputs.objects);
 }
 
@@ -427,7 +452,9 @@ Scheduler::Handle Session::Start(const ExportInfo& function, const py::tuple& ar
   RunRequest request;
   request.executable = executable_;
   request.function = function.name;
-  request.inputs = InputsOf(executable_->program(), function, args, kwargs);
+  PyState* const kept = StateOf(arguments, *executable_, function);
+  request.inputs = InputsOf(executable_->program(), function, args, kwargs, kept != nullptr);
+  if (kept != nullptr) ThrowIfError(kept->state.Fill(&request.inputs));
   if (arguments.memory_limit) request.options.memory_limit = *arguments.memory_limit;
   request.options.tag = arguments.tag;
   request.priority = PriorityOf(arguments.priority);
@@ -436,10 +463,17 @@ Scheduler::Handle Session::Start(const ExportInfo& function, const py::tuple& ar
   auto context = std::make_shared<RemoteContext>(done, host_call);
   request.options.host_context = context.get();
   const ExportInfo* info = &function;
-  auto completion = [context, info, executable = executable_](Result<Value> result) mutable {
+  // Held by its object, which goes with the GIL.
+  auto holder = std::make_shared<py::object>(arguments.state);
+  auto completion = [context, info, holder, kept,
+                     executable = executable_](Result<Value> result) mutable {
     const py::gil_scoped_acquire gil;
     py::object value = py::none(), error = py::none();
+    const py::object state = std::exchange(*holder, py::none());
     try {
+      if (result.ok() && kept != nullptr) {
+        if (Status s = kept->state.Keep(*result); !s.ok()) result = s;
+      }
       if (result.ok()) {
         value = FromValue(*std::move(result), info->result, executable);
       } else {

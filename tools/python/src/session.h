@@ -42,9 +42,11 @@ class HostContext {
   virtual void Call(std::shared_ptr<PendingCall> call) = 0;
 };
 
-// A function's inputs by position and name (a dict that may be null).
+// A function's inputs by position and name (a dict that may be null). `without_states`: those of
+// states need not be given.
 std::vector<Value> InputsOf(const Program& program, const ExportInfo& function,
-                            const pybind11::tuple& args, const pybind11::dict& kwargs);
+                            const pybind11::tuple& args, const pybind11::dict& kwargs,
+                            bool without_states = false);
 
 // rvm.Model's native part. Thread-safe.
 class Session : public HeldByPointer {

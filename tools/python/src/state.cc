@@ -1,0 +1,106 @@
+#include "tools/python/src/state.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "tools/python/src/errors.h"
+#include "tools/python/src/values.h"
+
+namespace relayvm::python {
+
+namespace py = pybind11;
+
+namespace {
+
+py::object Get(const PyState& s, const std::string& name) {
+  s.Find(name);
+  Value value = ValueOrThrow(s.state.Get(name));
+  return value ? FromValue(std::move(value), {}, s.executable) : py::none();
+}
+
+void Set(PyState& s, const std::string& name, const py::object& object) {
+  const size_t i = s.Find(name);
+  Value value;
+  if (!object.is_none()) value = ToValue(object, s.info->params[i], s.executable->program(), name);
+  ThrowIfError(s.state.Set(name, std::move(value)));
+}
+
+py::dict All(const PyState& s) {
+  py::dict all;
+  for (const std::string& name : s.Names()) all[name.c_str()] = Get(s, name);
+  return all;
+}
+
+// An .npz, which vmrun --state reads too. What is none is left out.
+void Save(const PyState& s, const py::object& path) {
+  py::dict arrays;
+  for (const auto& [name, value] : All(s)) {
+    if (!value.is_none()) arrays[name] = value;
+  }
+  py::module_::import("numpy").attr("savez")(path, **arrays);
+}
+
+void Load(PyState& s, const py::object& path) {
+  const py::object file = py::module_::import("numpy").attr("load")(path);
+  State before = s.state;
+  s.state.Reset();
+  try {
+    for (const py::handle name : file.attr("files")) Set(s, name.cast<std::string>(), file[name]);
+  } catch (...) {
+    s.state = std::move(before);
+    throw;
+  }
+}
+
+std::string Repr(const PyState& s) {
+  std::vector<std::string> kept;
+  for (const std::string& name : s.Names()) {
+    const Value value = ValueOrThrow(s.state.Get(name));
+    kept.push_back(value.is_tensor() ? fmt::format("{}: {}({})", name, DTypeName(value.dtype()),
+                                                   fmt::join(value.dims(), ", "))
+                                     : name + ": none");
+  }
+  return fmt::format("<relayvm state of {}: {}>", s.info->name, fmt::join(kept, ", "));
+}
+
+}  // namespace
+
+PyState PyState::Of(const std::shared_ptr<Session>& session, const std::string& function) {
+  const ExportInfo& info = session->Export(function);
+  return {session->executable(), &info,
+          ValueOrThrow(State::Create(session->executable(), function))};
+}
+
+std::vector<std::string> PyState::Names() const {
+  std::vector<std::string> names;
+  for (const StateInfo& s : info->states) names.push_back(info->param_names[s.input]);
+  return names;
+}
+
+size_t PyState::Find(const std::string& name) const {
+  for (const StateInfo& s : info->states) {
+    if (info->param_names[s.input] == name) return s.input;
+  }
+  throw py::key_error(
+      fmt::format("{} keeps no {}; it keeps {}", info->name, name, fmt::join(Names(), ", ")));
+}
+
+void DefineState(py::module_& m) {
+  py::class_<PyState>(m, "State",
+                      "What a model keeps between calls: one stream's; see Model.state().")
+      .def("__getitem__", Get)
+      .def("__setitem__", Set)
+      .def("__len__", [](const PyState& s) { return s.info->states.size(); })
+      .def("__iter__", [](const PyState& s) { return py::iter(py::cast(s.Names())); })
+      .def("__repr__", Repr)
+      .def("keys", &PyState::Names)
+      .def("items", [](const PyState& s) { return All(s).attr("items")(); })
+      .def("reset", [](PyState& s) { s.state.Reset(); })
+      .def("copy", [](const PyState& s) { return s; })
+      .def("save", Save, py::arg("path"))
+      .def("load", Load, py::arg("path"));
+}
+
+}  // namespace relayvm::python

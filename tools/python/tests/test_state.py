@@ -1,0 +1,108 @@
+"""What a model keeps between calls."""
+import asyncio
+
+import numpy as np
+import pytest
+
+import relayvm as rvm
+
+TEXT = """#[version = "0.0.5"]
+def @main(%x: Tensor[(?, 4), float32], %h: Tensor[(2, 4), float32], %seen: Tensor[(?, 4), float32]) {
+  (sum(%x), add(%h, sum(%x, axis=[0], keepdims=True)), concatenate((%seen, %x), axis=0))
+}
+"""
+STATES = ["h=output_1", "seen=output_2"]
+
+
+@pytest.fixture(scope="module")
+def model():
+    return rvm.compile_model(rvm.parse(TEXT), states=STATES)
+
+
+def chunks():
+    return [np.random.default_rng(i).random((i + 1, 4), np.float32) for i in range(4)]
+
+
+def test_stream(model):
+    state = model.state()
+    assert list(state) == state.keys() == ["h", "seen"] and len(state) == 2
+    assert state["h"] is None
+    h = np.zeros((2, 4), np.float32)
+    for x in chunks():
+        total, _, seen = model(x, state=state)
+        h = h + x.sum(0, keepdims=True)
+        np.testing.assert_allclose(total, x.sum(), rtol=1e-5)
+        np.testing.assert_allclose(state["h"], h, rtol=1e-5)
+    np.testing.assert_array_equal(state["seen"], np.concatenate(chunks()))
+    np.testing.assert_array_equal(seen, state["seen"])
+    assert "seen: float32(10, 4)" in repr(state)
+
+
+def test_copy_reset_and_set(model):
+    x = np.ones((1, 4), np.float32)
+    one = model.state()
+    model(x, state=one)
+    other = one.copy()
+    model(x, state=one)
+    assert one["h"][0, 0] == 2 and other["h"][0, 0] == 1
+    one.reset()
+    assert dict(one.items()) == {"h": None, "seen": None}
+    one["h"] = np.full((2, 4), 7, np.float32)
+    [h] = model.run(["output_1"], {"x": x}, state=one)
+    assert h[1, 3] == 8
+    # What is given counts.
+    model(x, np.zeros((2, 4), np.float32), state=one)
+    assert one["h"][0, 0] == 1
+
+
+def test_save_and_load(model, tmp_path):
+    state = model.state()
+    model(np.ones((3, 4), np.float32), state=state)
+    state.save(tmp_path / "s.npz")
+    other = model.state()
+    other.load(tmp_path / "s.npz")
+    for name in state:
+        np.testing.assert_array_equal(state[name], other[name])
+    np.savez(tmp_path / "bad.npz", g=np.zeros(3))
+    with pytest.raises(KeyError, match="main keeps no g; it keeps h, seen"):
+        other.load(tmp_path / "bad.npz")
+    np.testing.assert_array_equal(state["h"], other["h"])
+
+
+def test_async(model):
+    async def run():
+        state = model.state()
+        for x in chunks():
+            await model.run_async(x, state=state)
+        return state
+
+    np.testing.assert_array_equal(asyncio.run(run())["seen"], np.concatenate(chunks()))
+
+
+def test_a_failed_call_changes_nothing(model):
+    state = model.state()
+    model(np.ones((1, 4), np.float32), state=state)
+    with pytest.raises(rvm.InvalidArgument):
+        model(np.ones((1, 5), np.float32), state=state)
+    with pytest.raises(rvm.InvalidArgument, match="'h'.* in a buffer"):
+        model(np.ones((1, 4), np.float32), state=state, out={"output_1": np.zeros((2, 4), np.float32)})
+    assert state["h"][0, 0] == 1
+
+
+def test_wrong_uses(model):
+    x = np.ones((1, 4), np.float32)
+    state = model.state()
+    with pytest.raises(KeyError, match="main keeps no x"):
+        state["x"]
+    with pytest.raises(TypeError, match="state: expected what Model.state"):
+        model(x, state={"h": x})
+    other = rvm.compile_model(rvm.parse(TEXT), states=STATES)
+    with pytest.raises(ValueError, match="another program"):
+        other(x, state=state)
+    with pytest.raises(TypeError, match="input h .* is missing"):
+        model(x)
+    plain = rvm.compile_model(rvm.parse(TEXT))
+    with pytest.raises(rvm.FailedPrecondition, match="keeps nothing between runs"):
+        plain.state()
+    with pytest.raises(rvm.InvalidArgument, match="there is no output y; outputs: output_0"):
+        rvm.compile_model(rvm.parse(TEXT), states=["h=y"])
