@@ -25,19 +25,11 @@ NAMED = {
     "compiler/transforms/products/hoist_products.cc": {
         "add", "arange", "cast", "greater", "greater_equal", "less", "less_equal", "logical_not",
         "minimum", "reshape", "shape_of", "subtract", "take", "zeros"},
-    # Where passes write operators from.
-    "compiler/transforms/builder.cc": {
-        "add", "bitwise_xor", "cast", "concatenate", "expand_dims", "layout_transform", "multiply",
-        "nn.dilate", "nn.pad", "repeat", "reshape", "reverse", "strided_slice", "subtract", "sum",
-        "transpose"},
     # What passes look for.
     "compiler/transforms/products/space_to_depth_convolutions.cc": {
         "concatenate", "nn.space_to_depth", "strided_slice"},
-    "compiler/transforms/layouts/layout_rules.cc": {"layout_transform", "transpose"},
     "compiler/transforms/views/move_views.cc": {"concatenate", "reshape"},
     "compiler/transforms/views/widen_scatters.cc": {"scatter_nd"},
-    "compiler/lowering/lower_kernel.cc": {"concatenate"},
-    "compiler/lowering/lower_subviews.cc": {"concatenate", "split"},
     # What type relations compute sizes with.
     "compiler/typing/elements.cc": {"cast", "maximum"},
     "compiler/typing/scalar_steps.cc": {

@@ -7,13 +7,12 @@
 namespace relayvm::ir {
 
 bool IsScalarCall(const OpCall& call, std::span<const Type> arg_types, const Type& result) {
-  if (!IsScalarType(result) || !call.op->compute || call.op->builtin) return false;
-  std::vector<te::Tensor> inputs;
+  if (!IsScalarType(result)) return false;
+  std::vector<TensorType> inputs;
   auto add = [&](const Type& type) {
     const auto* t = type->As<TensorType>();
-    if (t == nullptr) return false;
-    inputs.push_back(te::Placeholder("s", t->shape, t->dtype, static_cast<int>(inputs.size())));
-    return true;
+    if (t != nullptr) inputs.push_back(*t);
+    return t != nullptr;
   };
   for (const Type& type : arg_types) {
     const auto* tuple = type->As<TupleType>();
@@ -25,9 +24,8 @@ bool IsScalarCall(const OpCall& call, std::span<const Type> arg_types, const Typ
       if (!add(field)) return false;
     }
   }
-  const TensorType& out = *result->As<TensorType>();
-  std::vector<te::Tensor> computed = call.op->compute({call.attrs, inputs, std::span(&out, 1)});
-  return computed.size() == 1 && te::IsScalarExpression(computed[0]);
+  const te::Tensor e = ExpressionOf(*call.op, call.attrs, inputs, *result->As<TensorType>());
+  return e != nullptr && te::IsScalarExpression(e);
 }
 
 }  // namespace relayvm::ir

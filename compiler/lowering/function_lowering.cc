@@ -205,7 +205,7 @@ void FunctionLowering::FindEscapes(const Block& block, bool result_escapes) {
     bool alias = e.As<ir::AtomExpr>() != nullptr || e.As<ir::MakeTuple>() != nullptr ||
                  e.As<ir::TupleGet>() != nullptr;
     if (call != nullptr && (call->op->is_view || call->op->is_identity)) alias = true;
-    if (call != nullptr && MayAppend(block.bindings[i].var, *call)) ForEachAtom(e, mark);
+    if (call != nullptr && MayAppend(*call)) ForEachAtom(e, mark);
     if (alias) {
       if (escapes) ForEachAtom(e, mark);
     } else if (call == nullptr && e.As<ir::PrimitiveCall>() == nullptr) {

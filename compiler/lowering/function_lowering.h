@@ -168,7 +168,7 @@ class FunctionLowering {
                   const std::vector<uint32_t>& slots);
   // Two tensors whose elements are those of their concatenation in order, where the first one has a
   // size of its own: it may be one that grows.
-  bool MayAppend(const ir::Var* var, const ir::OpCall& call) const;
+  bool MayAppend(const ir::OpCall& call) const;
   // Appends the second one to the memory of the first, if that dies here and nobody else holds it.
   bool LowerAppend(const ir::Var* var, const ir::OpCall& call, const std::vector<Value>& inputs);
   Status LowerWideConcatenation(const ir::Var* var, const ir::OpCall& call,

@@ -149,7 +149,7 @@ Status FunctionLowering::Lower(const ir::Var* var, const ir::OpCall& call) {
   if (LowerSubviews(var, call, group.inputs)) return OkStatus();
   RELAYVM_ASSIGN_OR_RETURN(const bool is_joined, ConcatenateInPlace(var, call, group.inputs));
   if (is_joined) return OkStatus();
-  if (call.op->is_concatenation && group.inputs.size() > kMostConcatenated) {
+  if (call.op->is_concatenation() && group.inputs.size() > kMostConcatenated) {
     return LowerWideConcatenation(var, call, std::move(group.inputs));
   }
   group.name = KernelName({call.op->name});
@@ -160,14 +160,12 @@ Status FunctionLowering::Lower(const ir::Var* var, const ir::OpCall& call) {
   return LowerKernel(var, group);
 }
 
-bool FunctionLowering::MayAppend(const ir::Var* var, const ir::OpCall& call) const {
-  const bool joins = call.op->is_concatenation && call.args.size() == 1;
+bool FunctionLowering::MayAppend(const ir::OpCall& call) const {
+  const bool joins = call.op->along_axis == AlongAxis::kJoins;
   const ir::Var* parts = joins ? ir::AsVar(call.args[0]) : nullptr;
   const auto* tuple = parts == nullptr ? nullptr : parts->type->As<ir::TupleType>();
   if (tuple == nullptr || tuple->fields.size() != 2) return false;
   const auto& grown = *tuple->fields[0]->As<TensorType>();
-  // A join that makes an axis puts nothing behind anything.
-  if (var->type->As<TensorType>()->rank() != grown.rank()) return false;
   // What has a bound may have a place in the arena.
   if (StaticBytes(grown)) return false;
   const std::vector<Dim>& shape = grown.shape;
@@ -179,7 +177,7 @@ bool FunctionLowering::MayAppend(const ir::Var* var, const ir::OpCall& call) con
 
 bool FunctionLowering::LowerAppend(const ir::Var* var, const ir::OpCall& call,
                                    const std::vector<Value>& inputs) {
-  if (!MayAppend(var, call)) return false;
+  if (!MayAppend(call)) return false;
   if (!OwnsMemory(inputs[0], inputs)) return false;
   const auto& type = *var->type->As<TensorType>();
   const Reg reg = NewObject();
@@ -200,13 +198,13 @@ Status FunctionLowering::LowerWideConcatenation(const ir::Var* var, const ir::Op
   size_t lists = call.op->tuple_args.size();
   size_t shared = call.args.size() - lists;  // they come last
   size_t width = (inputs.size() - shared) / lists;
-  ir::OpCall join = call;
+  bool is_joined = false;
   while (width > 1) {
     std::vector<Value> parts;
     for (size_t begin = 0; begin < width; begin += kMostConcatenated) {
       const size_t count = std::min(width - begin, kMostConcatenated);
       KernelGroup group;
-      group.name = KernelName({join.op->name});
+      group.name = KernelName({call.op->name});
       auto take = [&](size_t from, size_t number) {
         const auto first = inputs.begin() + static_cast<ptrdiff_t>(from);
         group.inputs.insert(group.inputs.end(), first, first + static_cast<ptrdiff_t>(number));
@@ -224,7 +222,8 @@ Status FunctionLowering::LowerWideConcatenation(const ir::Var* var, const ir::Op
       bool last = width <= kMostConcatenated;
       group.outputs = {last ? type : part};
       group.compute = [&](std::span<const te::Tensor> in) -> Result<std::vector<te::Tensor>> {
-        return join.op->compute({join.attrs, in, group.outputs});
+        if (is_joined) return {{JoinTensors(in, axis, part.shape)}};
+        return call.op->compute({call.attrs, in, group.outputs});
       };
       const ir::Var* result =
           last ? var : ir::MakeVar(module_.module(), "", ir::MakeType(part), span_);
@@ -235,10 +234,7 @@ Status FunctionLowering::LowerWideConcatenation(const ir::Var* var, const ir::Op
     width = inputs.size();
     lists = 1;
     shared = 0;
-    join.op = OpTable::Get().Find("concatenate");
-    Attrs given;
-    given.Set("axis", static_cast<int64_t>(axis));
-    RELAYVM_ASSIGN_OR_RETURN(join.attrs, CompleteAttrs(*join.op, given));
+    is_joined = true;
   }
   return OkStatus();
 }

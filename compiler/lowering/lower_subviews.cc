@@ -11,7 +11,8 @@ namespace relayvm::lower {
 bool FunctionLowering::LowerSubviews(const ir::Var* var, const ir::OpCall& call,
                                      const std::vector<Value>& inputs) {
   const auto* types = var->type->As<ir::TupleType>();
-  if (call.op->name != "split" || types == nullptr || escapes_.contains(var->id)) return false;
+  if (call.op->along_axis != AlongAxis::kSplits || types == nullptr || escapes_.contains(var->id))
+    return false;
   const Value& source = inputs[0];
   if (!source.location->slot) return false;
   std::vector<TensorType> subviews;
@@ -41,7 +42,7 @@ bool FunctionLowering::MayBeSubview(const Value& value, const std::vector<Value>
 
 Result<bool> FunctionLowering::ConcatenateInPlace(const ir::Var* var, const ir::OpCall& call,
                                                   const std::vector<Value>& inputs) {
-  if (call.op->name != "concatenate" || escapes_.contains(var->id) || inputs.size() < 2)
+  if (call.op->along_axis != AlongAxis::kJoins || escapes_.contains(var->id) || inputs.size() < 2)
     return false;
   const auto& whole = *var->type->As<TensorType>();
   std::vector<TensorType> types;

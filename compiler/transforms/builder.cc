@@ -13,15 +13,6 @@
 namespace relayvm::ir {
 namespace {
 
-const Expr* MakeCall(const Module& m, std::string_view name, std::vector<Atom> args,
-                     const Attrs& given, Span span) {
-  const OpDef* op = OpTable::Get().Find(name);
-  assert(op != nullptr && "passes use operators that exist");
-  Result<Attrs> attrs = CompleteAttrs(*op, given);
-  assert(attrs.ok() && "passes give valid attributes");
-  return MakeExpr(m, OpCall{op, std::move(args), std::move(attrs).value()}, span);
-}
-
 // What the type relation of a call sees that is typed already.
 class TypedHost final : public typing::OpHost {
  public:
@@ -95,15 +86,16 @@ Attrs AttrsOf(std::initializer_list<std::pair<const char*, AttrValue>> values) {
   return attrs;
 }
 
-Atom BindingBuilder::Call(std::string_view op, std::vector<Atom> args, const Attrs& given) {
-  return CallAs(nullptr, op, std::move(args), given);
-}
-
-Atom BindingBuilder::CallAs(const Var* as, std::string_view op, std::vector<Atom> args,
-                            const Attrs& given) {
-  const Var* v = as != nullptr ? as : MakeVar(m_, "", nullptr, span_);
-  BindCall(v, op, std::move(args), given);
-  return v;
+Atom BindingBuilder::Call(std::string_view name, std::vector<Atom> args, const Attrs& given,
+                          const Var* as) {
+  const OpDef* op = OpTable::Get().Find(name);
+  assert(op != nullptr && "passes use operators that exist");
+  Result<Attrs> attrs = CompleteAttrs(*op, given);
+  assert(attrs.ok() && "passes give valid attributes");
+  const Var* var = as != nullptr ? as : MakeVar(m_, "", nullptr, span_);
+  OpCall call{op, std::move(args), std::move(attrs).value()};
+  out_.push_back({var, MakeExpr(m_, std::move(call), span_)});
+  return var;
 }
 
 Atom BindingBuilder::Tuple(std::vector<Atom> fields) {
@@ -117,60 +109,8 @@ Atom BindingBuilder::Scalar(double value, DType dtype) {
                                          : IntScalar(dtype, static_cast<int64_t>(value)));
 }
 
-void BindingBuilder::BindCall(const Var* var, std::string_view op, std::vector<Atom> args,
-                              const Attrs& given) {
-  out_.push_back({var, MakeCall(m_, op, std::move(args), given, span_)});
-}
-
 void BindingBuilder::BindAtom(const Var* var, Atom atom) {
   out_.push_back({var, MakeExpr(m_, AtomExpr{atom}, span_)});
-}
-
-// --- Operators ---
-
-Atom BindingBuilder::Reshape(Atom a, AttrList shape, const Var* as) {
-  return CallAs(as, "reshape", {a}, AttrsOf({{"newshape", AttrValue(std::move(shape))}}));
-}
-Atom BindingBuilder::Transpose(Atom a, const std::vector<int64_t>& axes, const Var* as) {
-  return CallAs(as, "transpose", {a}, AttrsOf({{"axes", Ints(axes)}}));
-}
-Atom BindingBuilder::ToLayout(Atom a, const std::string& from, const std::string& to,
-                              const Var* as) {
-  return CallAs(as, "layout_transform", {a}, AttrsOf({{"src_layout", from}, {"dst_layout", to}}));
-}
-Atom BindingBuilder::ExpandDims(Atom a, int64_t axis, int64_t count) {
-  return Call("expand_dims", {a}, AttrsOf({{"axis", axis}, {"num_newaxis", count}}));
-}
-Atom BindingBuilder::Cast(Atom a, DType dtype) {
-  return Call("cast", {a}, AttrsOf({{"dtype", std::string(DTypeName(dtype))}}));
-}
-Atom BindingBuilder::Add(Atom a, Atom b) { return Call("add", {a, b}); }
-Atom BindingBuilder::Subtract(Atom a, Atom b) { return Call("subtract", {a, b}); }
-Atom BindingBuilder::Multiply(Atom a, Atom b) { return Call("multiply", {a, b}); }
-Atom BindingBuilder::Xor(Atom a, Atom b) { return Call("bitwise_xor", {a, b}); }
-Atom BindingBuilder::Sum(Atom a, const std::vector<int64_t>& axes, bool keepdims) {
-  return Call("sum", {a}, AttrsOf({{"axis", Ints(axes)}, {"keepdims", keepdims}}));
-}
-Atom BindingBuilder::Repeat(Atom a, int64_t times, int64_t axis) {
-  return Call("repeat", {a}, AttrsOf({{"repeats", times}, {"axis", axis}}));
-}
-Atom BindingBuilder::Reverse(Atom a, int64_t axis) {
-  return Call("reverse", {a}, AttrsOf({{"axis", axis}}));
-}
-Atom BindingBuilder::Dilate(Atom a, const std::vector<int64_t>& strides) {
-  return Call("nn.dilate", {a}, AttrsOf({{"strides", Ints(strides)}}));
-}
-Atom BindingBuilder::Pad(Atom a, Atom fill, AttrList widths) {
-  return Call("nn.pad", {a, fill}, AttrsOf({{"pad_width", AttrValue(std::move(widths))}}));
-}
-Atom BindingBuilder::Slice(Atom a, const std::vector<int64_t>& begin,
-                           const std::vector<int64_t>& end, const std::vector<int64_t>& axes) {
-  Attrs attrs = AttrsOf({{"begin", Ints(begin)}, {"end", Ints(end)}});
-  if (!axes.empty()) attrs.Set("axes", Ints(axes));
-  return Call("strided_slice", {a}, attrs);
-}
-Atom BindingBuilder::Concatenate(std::vector<Atom> parts, int64_t axis, const Var* as) {
-  return CallAs(as, "concatenate", {Tuple(std::move(parts))}, AttrsOf({{"axis", axis}}));
 }
 
 }  // namespace relayvm::ir

@@ -47,7 +47,7 @@ OpDef Concatenate() {
   def.name = "concatenate";
   def.layout = LayoutRule::kFollows;
   def.tuple_args = {0};
-  def.is_concatenation = true;
+  def.along_axis = AlongAxis::kJoins;
   def.attrs = {Optional("axis", AttrKind::kInt, 0)};
   def.fusion = FusionClass::kInjective;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
@@ -68,21 +68,8 @@ OpDef Concatenate() {
     return OpResult(std::move(out));
   };
   def.compute = [](const ComputeContext& ctx) -> std::vector<te::Tensor> {
-    auto axis = static_cast<size_t>(CanonicalAxis(ctx.attrs.Int("axis"), ctx.inputs[0]->rank()));
-    std::vector<JoinPart> parts;
-    Dim begin(0);
-    for (const te::Tensor& t : ctx.inputs) {
-      if (!t->shape[axis].is_const(0)) parts.push_back({t, begin});
-      begin = begin + t->shape[axis];
-    }
-    if (parts.empty()) parts.push_back({ctx.inputs[0], Dim(0)});
-    return {te::Compute("concatenate", ctx.outputs[0].shape, [&](const ExprList& i) {
-      return Choose(i[axis], parts, [&](const JoinPart& p) {
-        ExprList at = i;
-        at[axis] = i[axis] - te::DimValue(p.begin);
-        return te::Load(p.tensor, std::move(at));
-      });
-    })};
+    const int axis = CanonicalAxis(ctx.attrs.Int("axis"), ctx.inputs[0]->rank());
+    return {JoinTensors(ctx.inputs, static_cast<size_t>(axis), ctx.outputs[0].shape)};
   };
   return def;
 }
@@ -91,7 +78,7 @@ OpDef Stack() {
   OpDef def;
   def.name = "stack";
   def.tuple_args = {0};
-  def.is_concatenation = true;
+  def.along_axis = AlongAxis::kStacks;
   def.attrs = {Optional("axis", AttrKind::kInt, 0)};
   def.fusion = FusionClass::kInjective;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
@@ -169,6 +156,7 @@ OpDef Split() {
   OpDef def;
   def.name = "split";
   def.layout = LayoutRule::kFollows;
+  def.along_axis = AlongAxis::kSplits;
   def.attrs = {Required("indices_or_sections", AttrKind::kIntOrInts),
                Optional("axis", AttrKind::kInt, 0)};
   def.fusion = FusionClass::kInjective;
@@ -243,6 +231,24 @@ OpDef Meshgrid() {
 }
 
 }  // namespace
+
+te::Tensor JoinTensors(std::span<const te::Tensor> tensors, size_t axis,
+                       const std::vector<Dim>& shape) {
+  std::vector<JoinPart> parts;
+  Dim begin(0);
+  for (const te::Tensor& t : tensors) {
+    if (!t->shape[axis].is_const(0)) parts.push_back({t, begin});
+    begin = begin + t->shape[axis];
+  }
+  if (parts.empty()) parts.push_back({tensors[0], Dim(0)});
+  return te::Compute("concatenate", shape, [&](const ExprList& i) {
+    return Choose(i[axis], parts, [&](const JoinPart& p) {
+      ExprList at = i;
+      at[axis] = i[axis] - te::DimValue(p.begin);
+      return te::Load(p.tensor, std::move(at));
+    });
+  });
+}
 
 void DefineConcatenation(OpTable& table) {
   table.Add(Concatenate());

@@ -404,19 +404,9 @@ class PairwiseProduct {
 
   Operand Transposed(const Operand& x, const Labels& order) {
     if (x.labels == order) return x;
-    AttrList axes;
-    for (int label : order)
-      axes.emplace_back(Dim(std::ranges::find(x.labels, label) - x.labels.begin()));
-    Attrs attrs;
-    attrs.Set("axes", AttrValue(std::move(axes)));
-    return {w_.Call("transpose", {x.value}, attrs), order};
-  }
-  CallWriter::Value Reshaped(CallWriter::Value x, const std::vector<Dim>& shape) {
-    AttrList dims;
-    for (const Dim& d : shape) dims.emplace_back(d);
-    Attrs attrs;
-    attrs.Set("newshape", AttrValue(std::move(dims)));
-    return w_.Call("reshape", {x}, attrs);
+    std::vector<int64_t> axes;
+    for (int label : order) axes.push_back(std::ranges::find(x.labels, label) - x.labels.begin());
+    return {w_.Transpose(x.value, axes), order};
   }
 
   Operand Product(size_t first, size_t second) {
@@ -429,9 +419,9 @@ class PairwiseProduct {
     const auto matrix = [&](size_t i, const Labels& outer, const Labels& inner) {
       const Operand x = Transposed(operands_[i], Pairs::Join({g.batch, outer, inner}));
       if (outer.size() == 1 && inner.size() == 1 && g.batch.size() <= 1) return x.value;
-      std::vector<Dim> shape{Product(outer), Product(inner)};
+      AttrList shape{Product(outer), Product(inner)};
       if (!g.batch.empty()) shape.insert(shape.begin(), Product(g.batch));
-      return Reshaped(x.value, shape);
+      return w_.Reshape(x.value, std::move(shape));
     };
     const auto a = flip_a ? matrix(first, g.summed, g.rows) : matrix(first, g.rows, g.summed);
     const auto b =
@@ -442,9 +432,9 @@ class PairwiseProduct {
     CallWriter::Value product =
         w_.Call(g.batch.empty() ? "nn.matmul" : "nn.batch_matmul", {a, b}, attrs);
     if (labels.size() != (g.batch.empty() ? 2u : 3u)) {
-      std::vector<Dim> shape;
-      for (int label : labels) shape.push_back(dims_.at(label));
-      product = Reshaped(product, shape);
+      AttrList shape;
+      for (int label : labels) shape.emplace_back(dims_.at(label));
+      product = w_.Reshape(product, std::move(shape));
     }
     return {product, labels};
   }

@@ -104,6 +104,7 @@ OpDef Take() {
   OpDef def;
   def.name = "take";
   def.num_args = 2;
+  def.along_axis = AlongAxis::kTakes;
   def.attrs = {Optional("batch_dims", AttrKind::kInt, 0), Optional("axis", AttrKind::kInt),
                Optional("mode", AttrKind::kString, "clip")};
   def.fusion = FusionClass::kInjective;

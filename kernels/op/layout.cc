@@ -19,11 +19,18 @@ std::vector<int64_t> TransposeAxes(const Attrs& attrs, int rank) {
   return axes;
 }
 
+std::optional<std::vector<int64_t>> Permutation(const Attrs& attrs, int rank) {
+  std::vector<int64_t> axes = TransposeAxes(attrs, rank);
+  for (int64_t& axis : axes) axis = CanonicalAxis(axis, rank);
+  return axes;
+}
+
 OpDef Transpose() {
   OpDef def;
   def.name = "transpose";
   def.attrs = {Optional("axes", AttrKind::kInts)};
   def.fusion = FusionClass::kInjective;
+  def.permutation = Permutation;
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
     const TensorType& data = ctx.tensor(0);
     RELAYVM_ASSIGN_OR_RETURN(
@@ -38,24 +45,29 @@ OpDef Transpose() {
   };
   def.compute = [](const ComputeContext& ctx) -> std::vector<te::Tensor> {
     const te::Tensor& data = ctx.inputs[0];
-    std::vector<int64_t> axes = TransposeAxes(ctx.attrs, data->rank());
+    const std::vector<int64_t> axes = *Permutation(ctx.attrs, data->rank());
     return {te::Compute("transpose", ctx.outputs[0].shape, [&](const ExprList& i) {
       ExprList at(i.size());
-      for (size_t k = 0; k < i.size(); ++k) {
-        at[static_cast<size_t>(CanonicalAxis(axes[k], data->rank()))] = i[k];
-      }
+      for (size_t k = 0; k < i.size(); ++k) at[static_cast<size_t>(axes[k])] = i[k];
       return te::Load(data, std::move(at));
     })};
   };
   return def;
 }
 
-OpDef LayoutTransform(std::string name) {
+OpDef LayoutTransform() {
   OpDef def;
-  def.name = std::move(name);
+  def.name = "layout_transform";
   def.attrs = {Required("src_layout", AttrKind::kString),
                Required("dst_layout", AttrKind::kString)};
   def.fusion = FusionClass::kInjective;
+  def.permutation = [](const Attrs& attrs, int rank) -> std::optional<std::vector<int64_t>> {
+    const std::string &from = attrs.String("src_layout"), &to = attrs.String("dst_layout");
+    if (std::ssize(from) != rank || std::ssize(to) != rank) return std::nullopt;  // blocks
+    std::vector<int64_t> axes;
+    for (const char c : to) axes.push_back(static_cast<int64_t>(from.find(c)));
+    return axes;
+  };
   def.infer = [](TypeContext& ctx) -> Result<OpResult> {
     const TensorType& data = ctx.tensor(0);
     RELAYVM_ASSIGN_OR_RETURN(Layout from, Layout::Parse(ctx.attrs().String("src_layout")));
@@ -159,7 +171,7 @@ OpDef InvertPermutation() {
 
 void DefineLayout(OpTable& table) {
   table.Add(Transpose());
-  table.Add(LayoutTransform("layout_transform"));
+  table.Add(LayoutTransform());
   table.Add(Reverse());
   table.Add(ReverseSequence());
   table.Add(InvertPermutation());

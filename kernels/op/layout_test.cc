@@ -13,6 +13,37 @@ TEST_CASE("transpose") {
   CheckFails("transpose", {{"axes", List({0, 0})}}, {x}, "given twice");
 }
 
+TEST_CASE("permutations are the axes that expressions read") {
+  struct Case {
+    const char* op;
+    AttrMap attrs;
+    std::optional<std::vector<int64_t>> axes;
+  };
+  const Case cases[] = {
+      {"transpose", {}, {{2, 1, 0}}},
+      {"transpose", {{"axes", List({0, -1, 1})}}, {{0, 2, 1}}},
+      {"layout_transform", {{"src_layout", "NCW"}, {"dst_layout", "WNC"}}, {{2, 0, 1}}},
+      {"layout_transform", {{"src_layout", "NCW"}, {"dst_layout", "NCW2c"}}, std::nullopt},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(c.op);
+    const OpDef& op = *OpTable::Get().Find(c.op);
+    Attrs given;
+    for (const auto& [name, value] : c.attrs) given.Set(name, value);
+    const Attrs attrs = *CompleteAttrs(op, given);
+    const auto axes = op.permutation(attrs, 3);
+    CHECK(axes == c.axes);
+    if (!axes) continue;
+    const std::vector<Dim> shape = {2, 3, 4};
+    TensorType result{{}, DType::kFloat32};
+    for (int64_t axis : *axes) result.shape.push_back(shape[static_cast<size_t>(axis)]);
+    const te::Tensor e = ExpressionOf(op, attrs, {{TensorType{shape, DType::kFloat32}}}, result);
+    REQUIRE(e->body->kind == te::ExprKind::kLoad);
+    for (size_t i = 0; i < axes->size(); ++i)
+      CHECK(e->body->operands[static_cast<size_t>((*axes)[i])]->axis == e->axes[i]);
+  }
+}
+
 // layout_transform by its definition: element by element, each axis from its parts.
 std::vector<double> ToBlocked(int64_t n, int64_t c, int64_t w, int64_t block) {
   std::vector<double> out;  // NCW -> NCW<block>c

@@ -260,6 +260,10 @@ OpDef DepthToSpaceOp() {
 
 OpDef SpaceToDepthOp() {
   OpDef op = DepthOp("nn.space_to_depth");
+  op.depth_blocks = [](const Attrs& attrs) -> DepthBlocks {
+    const DepthPlan p = *PlanDepth(attrs);
+    return {p.block, static_cast<size_t>(p.channel())};
+  };
   op.infer = [](TypeContext& tc) -> Result<OpResult> {
     const TensorType& data = tc.tensor(0);
     RELAYVM_RETURN_IF_ERROR(RequireRank(data, 4, "data"));

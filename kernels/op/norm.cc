@@ -204,20 +204,16 @@ std::optional<std::vector<CallWriter::Value>> DecomposeBatchNorm(CallWriter& w) 
   const TensorType& x = w.tensor(0);
   const Attrs& attrs = w.attrs();
   CallWriter::Value epsilon = w.Scalar(attrs.Float("epsilon"), x.dtype);
-  CallWriter::Value scale = w.Call("rsqrt", {w.Call("add", {w.Arg(4), epsilon})});
-  if (attrs.Bool("scale")) scale = w.Call("multiply", {scale, w.Arg(1)});
-  CallWriter::Value shift = w.Call("negative", {w.Call("multiply", {w.Arg(3), scale})});
-  if (attrs.Bool("center")) shift = w.Call("add", {shift, w.Arg(2)});
+  CallWriter::Value scale = w.Call("rsqrt", {w.Add(w.Arg(4), epsilon)});
+  if (attrs.Bool("scale")) scale = w.Multiply(scale, w.Arg(1));
+  CallWriter::Value shift = w.Call("negative", {w.Multiply(w.Arg(3), scale)});
+  if (attrs.Bool("center")) shift = w.Add(shift, w.Arg(2));
   const int trailing = x.rank() - 1 - CanonicalAxis(attrs.Int("axis"), x.rank());
   auto along_axis = [&](CallWriter::Value v) {
-    if (trailing == 0) return v;
-    Attrs expand;
-    expand.Set("axis", 1);
-    expand.Set("num_newaxis", trailing);
-    return w.Call("expand_dims", {v}, expand);
+    return trailing == 0 ? v : w.ExpandDims(v, 1, trailing);
   };
-  CallWriter::Value scaled = w.Call("multiply", {w.Arg(0), along_axis(scale)});
-  return {{w.Call("add", {scaled, along_axis(shift)}), w.Arg(3), w.Arg(4)}};
+  CallWriter::Value scaled = w.Multiply(w.Arg(0), along_axis(scale));
+  return {{w.Add(scaled, along_axis(shift)), w.Arg(3), w.Arg(4)}};
 }
 
 // Inference form: the moving statistics normalise. They are results 1 and 2.

@@ -221,6 +221,16 @@ Status WrongArg(const OpDef& op, size_t i, std::string_view found) {
                       TakesTuple(op, i) ? "a tuple of tensors" : "a tensor", found)};
 }
 
+te::Tensor ExpressionOf(const OpDef& op, const Attrs& attrs, std::span<const TensorType> inputs,
+                        const TensorType& result) {
+  if (!op.compute || op.builtin) return nullptr;
+  std::vector<te::Tensor> placeholders;
+  for (const TensorType& t : inputs)
+    placeholders.push_back(
+        te::Placeholder("s", t.shape, t.dtype, static_cast<int>(placeholders.size())));
+  return op.compute({attrs, placeholders, std::span(&result, 1)}).at(0);
+}
+
 Status CheckArgs(const OpDef& op, std::span<const ArgType> args) {
   if (op.num_args >= 0 && args.size() != static_cast<size_t>(op.num_args)) {
     return {StatusCode::kInvalidInput, fmt::format("expected {} argument{}, found {}", op.num_args,

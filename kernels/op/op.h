@@ -19,12 +19,14 @@
 #include <unordered_map>
 #include <vector>
 
+#include "kernels/op/call_makers.h"
 #include "kernels/op/type_context.h"
 #include "kernels/te/te.h"
 
 namespace relayvm {
 
 struct Builtin;
+struct HostTensor;
 
 // The call that a definition is asked to compute. `inputs` are the argument tensors, tuples
 // flattened, in order; placeholders or computations. `outputs` are the result types that the
@@ -54,19 +56,21 @@ struct BuiltinCall {
 };
 
 // Writes the calls that stand for another (OpDef::decompose). Implemented by the compiler.
-class CallWriter {
+class CallWriter : public CallMakers<CallWriter, size_t> {
  public:
   using Value = size_t;  // an argument or an earlier result, by an order of the writer's own
 
   virtual ~CallWriter() = default;
   virtual const Attrs& attrs() const = 0;
-  virtual const TensorType& tensor(size_t arg) const = 0;  // REQUIRES: the argument is a tensor
+  virtual const TensorType& tensor(size_t arg) const = 0;    // REQUIRES: the argument is a tensor
+  virtual const HostTensor* constant(size_t arg) const = 0;  // null where it is none
   virtual Value Arg(size_t i) = 0;
   // The fields of an argument that is a tuple of tensors.
   virtual std::vector<TensorType> tensors(size_t arg) const = 0;
   virtual Value Field(size_t arg, size_t field) = 0;
   virtual Value Tuple(const std::vector<Value>& fields) = 0;
   virtual Value Scalar(double value, DType dtype) = 0;
+  virtual Value Constant(HostTensor value) = 0;
   // A call with one result; attributes that are not given have their defaults.
   // NOLINTNEXTLINE(google-default-arguments): those who override it give none of their own
   virtual Value Call(std::string_view op, const std::vector<Value>& args, Attrs attrs = {}) = 0;
@@ -83,6 +87,23 @@ struct ProductClass {
   bool is_batched = false;    // of as many matrices
   bool is_quantised = false;  // as above
   bool has_blocks = false;  // the weight is a model's own integers in blocks, with scales behind it
+};
+
+// What an operator does with whole slices along its attribute "axis": they are copied, never
+// computed on the way.
+enum class AlongAxis : uint8_t {
+  kNothing,
+  kJoins,     // those of a tuple's tensors, one behind the other: concatenate
+  kStacks,    // a tuple's tensors themselves, along an axis of the result's own: stack
+  kRescales,  // as kJoins, and brings each to a scale: qnn.concatenate
+  kSplits,    // runs of its argument's are its results: split
+  kTakes      // those of argument 0 that argument 1 numbers; all elements without an axis: take
+};
+
+// Square blocks of positions that become channels (nn.space_to_depth), in row-major order.
+struct DepthBlocks {
+  int64_t edge = 1;
+  size_t channels = 1;  // the axis
 };
 
 // What becomes of an operator when its data changes its layout, that is the order of its dims
@@ -139,9 +160,16 @@ struct OpDef {
   // Of an operator whose kernel computes some of its arguments as it reads them, each element a few
   // times at most: whether argument i is such. Nothing follows it in its kernel.
   std::function<bool(size_t i)> computes_arg;
-  // Its result is made of its arguments' elements, side by side: they are copied, never computed
-  // on the way (concatenate).
-  bool is_concatenation = false;
+  AlongAxis along_axis = AlongAxis::kNothing;
+  // Its result is made of its arguments' elements, side by side.
+  bool is_concatenation() const {
+    return along_axis >= AlongAxis::kJoins && along_axis <= AlongAxis::kRescales;
+  }
+  bool is_slice = false;  // ReadSlice (slicing.h) says of what
+  // Of an operator that only moves axes: those of its argument in the result's order; nullopt where
+  // this call does more (layout_transform to blocks).
+  std::function<std::optional<std::vector<int64_t>>(const Attrs&, int rank)> permutation;
+  std::function<DepthBlocks(const Attrs&)> depth_blocks;
   // The results in simpler operators; nullopt where this call has none.
   std::function<std::optional<std::vector<CallWriter::Value>>(CallWriter&)> decompose;
   // Types of arguments that the data and the attributes imply: weights whose type a program leaves
@@ -167,6 +195,11 @@ class OpTable {
   static OpTable Make();
   std::unordered_map<std::string, std::unique_ptr<const OpDef>> defs_;
 };
+
+// Its one result as an expression of placeholders, in order of its arguments' tensors; null where a
+// builtin computes it.
+te::Tensor ExpressionOf(const OpDef& op, const Attrs& attrs, std::span<const TensorType> inputs,
+                        const TensorType& result);
 
 // Checks the number of arguments and which of them are tuples. The error leaves out the operator's
 // name.

@@ -115,6 +115,10 @@ te::Tensor Identity(const te::Tensor& t);
 // `data` under another shape with as many elements.
 te::Tensor ReshapeTensor(const te::Tensor& data, const std::vector<Dim>& shape);
 
+// Tensors one behind the other along an axis.
+te::Tensor JoinTensors(std::span<const te::Tensor> parts, size_t axis,
+                       const std::vector<Dim>& shape);
+
 // The value among `values` at position `index` (of a static list), 0 where there is none.
 te::Expr SelectFrom(const te::Expr& index, const ExprList& values, DType dtype);
 

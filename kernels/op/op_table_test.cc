@@ -55,6 +55,8 @@ TEST_CASE("layout rules fit the attributes that they speak of") {
       has_layout = has_layout || field.name == "layout" || field.name == "data_layout";
     }
     CHECK((op.layout != LayoutRule::kFollows || has_axis));
+    CHECK((op.along_axis == AlongAxis::kNothing || has_axis));
+    CHECK((op.along_axis != AlongAxis::kJoins || op.tuple_args == std::vector<int>{0}));
     CHECK((op.layout != LayoutRule::kChooses || has_layout));
     CHECK((op.layout != LayoutRule::kAgnostic || (!has_axis && !has_layout)));
   }

@@ -265,7 +265,7 @@ OpDef ConcatenateOp() {
   op.name = "qnn.concatenate";
   op.num_args = 5;
   op.tuple_args = {0, 1, 2};
-  op.is_concatenation = true;
+  op.along_axis = AlongAxis::kRescales;
   op.attrs = {Optional("axis", AttrKind::kInt, 0)};
   op.fusion = FusionClass::kInjective;
   op.infer = [](TypeContext& tc) -> Result<OpResult> {

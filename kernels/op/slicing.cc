@@ -88,6 +88,7 @@ Expr BeginAt(const te::Tensor& begins, size_t i, const Expr& stride, const Dim& 
 OpDef StridedSlice() {
   OpDef def;
   def.name = "strided_slice";
+  def.is_slice = true;
   def.attrs = {Optional("begin", AttrKind::kPositions, AttrList{}),
                Optional("end", AttrKind::kPositions, AttrList{}),
                Optional("strides", AttrKind::kPositions, AttrList{}),

@@ -174,7 +174,7 @@ class BlockFuser {
   // or made in its place, is left to lowering (lower_subviews.cc).
   bool IsCopyingJoin(size_t i) const {
     const auto* call = block_.bindings[i].value->As<OpCall>();
-    if (call == nullptr || !nodes_[i].candidate || !call->op->is_concatenation ||
+    if (call == nullptr || !nodes_[i].candidate || !call->op->is_concatenation() ||
         call->op->tuple_args != std::vector<int>{0} || call->args.size() != 1) {
       return false;
     }
@@ -212,7 +212,7 @@ class BlockFuser {
     if (!n.candidate || e.As<OpCall>() == nullptr) return;
     const auto& call = *e.As<OpCall>();
     if (n.copies) TakeInParts(i);
-    if (call.op->is_concatenation) return;
+    if (call.op->is_concatenation()) return;
     const bool is_left_to_join = IsLastBeforeJoin(i);
     for (const Atom& a : call.args) {
       size_t p = Position(a);
@@ -239,7 +239,7 @@ class BlockFuser {
         continue;
       }
       const auto* producer = block_.bindings[p].value->As<OpCall>();
-      if (producer != nullptr && producer->op->is_concatenation && !nodes_[p].copies) continue;
+      if (producer != nullptr && producer->op->is_concatenation() && !nodes_[p].copies) continue;
       if (OutputsAllow(group, join) && !RepeatsWork(p, join)) Join(p, join);
     }
   }
@@ -267,7 +267,7 @@ class BlockFuser {
     const Node& n = nodes_[c];
     if (g.size + nodes_[mine].size > kMaxGroup || g.is_closed) return false;
     const auto* producer = block_.bindings[p].value->As<OpCall>();
-    if (producer != nullptr && producer->op->is_concatenation && !nodes_[p].copies) return false;
+    if (producer != nullptr && producer->op->is_concatenation() && !nodes_[p].copies) return false;
     // Joins are read by what has as many elements, and by no contraction's end.
     if ((g.has_join && (nodes_[mine].has_anchor || Grows(p, c))) ||
         (g.has_anchor && nodes_[mine].has_join)) {

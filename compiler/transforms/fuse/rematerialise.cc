@@ -17,7 +17,7 @@ bool IsView(const Binding& b) {
 bool TakesIn(const Binding& b) {
   const auto* call = b.value->As<OpCall>();
   if (call == nullptr || !call->op->compute || call->op->builtin || call->op->is_view ||
-      call->op->is_concatenation) {
+      call->op->is_concatenation()) {
     return false;
   }
   switch (call->op->fusion) {

@@ -371,7 +371,7 @@ LayoutTransforms CountLayoutTransforms(const Module& m) {
     ForEachBinding(block, [&](const Binding& b) {
       const auto* call = b.value->As<OpCall>();
       const auto* type = b.var->type == nullptr ? nullptr : b.var->type->As<TensorType>();
-      if (call == nullptr || !IsLayoutTransform(*call) || type == nullptr) return;
+      if (call == nullptr || !HasAttr(*call->op, "dst_layout") || type == nullptr) return;
       ++found.count;
       const Dim size = ProductOf(type->shape);
       if (size.is_const()) {

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "kernels/op/layouts.h"
-
 namespace relayvm::ir {
 
 std::string Order::Form() const {
@@ -79,26 +77,13 @@ std::optional<std::string> WrittenLayout(const OpCall& call, const TensorType& d
   return layout;
 }
 
-bool IsLayoutTransform(const OpCall& call) { return call.op->name == "layout_transform"; }
-
 std::optional<Order> TurnedBy(const OpCall& call, int rank) {
-  if (IsLayoutTransform(call)) {
-    const std::string from = call.attrs.String("src_layout"), to = call.attrs.String("dst_layout");
-    const auto read = Layout::Parse(to, from, "dst_layout");
-    if (!read.ok() || static_cast<int>(from.size()) != rank || from.size() != to.size())
-      return std::nullopt;
-    return Order{from, to};
-  }
-  if (call.op->name != "transpose") return std::nullopt;
-  std::string from, to;
-  for (int i = 0; i < rank; ++i) from += static_cast<char>('A' + i);
-  if (const auto axes = call.attrs.OptionalInts("axes"); axes && !axes->empty()) {
-    if (static_cast<int>(axes->size()) != rank) return std::nullopt;
-    for (const int64_t axis : *axes) to += from[static_cast<size_t>(axis < 0 ? axis + rank : axis)];
-  } else {
-    to.assign(from.rbegin(), from.rend());
-  }
-  return Order{from, to};
+  const auto axes = call.op->permutation ? call.op->permutation(call.attrs, rank) : std::nullopt;
+  if (!axes) return std::nullopt;
+  Order order;
+  for (int i = 0; i < rank; ++i) order.from += static_cast<char>('A' + i);
+  for (const int64_t axis : *axes) order.to += order.from[static_cast<size_t>(axis)];
+  return order;
 }
 
 bool MoveAxes(const OpDef& op, const Order& order, Attrs* attrs, std::vector<int64_t>* axes) {

@@ -44,9 +44,7 @@ bool IsDepthwise(const OpCall& call, const TensorType& weight, const std::string
 // result in the layout of its data. REQUIRES: LayoutRule::kChooses.
 std::optional<std::string> WrittenLayout(const OpCall& call, const TensorType& data,
                                          const Type& result);
-bool IsLayoutTransform(const OpCall& call);
-// The order of a transpose or a layout_transform without blocks: letters of the argument's dims,
-// and of the result's.
+// The order of a call that only moves axes: letters of the argument's dims, and of the result's.
 std::optional<Order> TurnedBy(const OpCall& call, int rank);
 // The attributes for data in that order; false where they say nothing of axes. `axes` are those of
 // the program.

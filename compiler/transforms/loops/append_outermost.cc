@@ -57,10 +57,7 @@ class OrderPlanner {
 
   std::optional<Append> AppendOf(const Binding& b) const {
     const auto* call = b.value->As<OpCall>();
-    if (call == nullptr || !call->op->is_concatenation ||
-        call->op->tuple_args != std::vector<int>{0} || call->args.size() != 1) {
-      return std::nullopt;
-    }
+    if (call == nullptr || call->op->along_axis != AlongAxis::kJoins) return std::nullopt;
     const Var* tuple = AsVar(call->args[0]);
     const auto made = tuple == nullptr ? tuples_.end() : tuples_.find(tuple->id);
     const auto* type = b.var->type->As<TensorType>();
@@ -69,11 +66,7 @@ class OrderPlanner {
     }
     const Var* grown = AsVar(made->second->fields[0]);
     if (grown == nullptr) return std::nullopt;
-    const auto& from = *grown->type->As<TensorType>();
-    // A join that makes an axis puts nothing behind anything.
-    if (from.rank() != type->rank() || flow_.Find(flow_.Of(grown).first) != LeafOf(b.var)) {
-      return std::nullopt;
-    }
+    if (flow_.Find(flow_.Of(grown).first) != LeafOf(b.var)) return std::nullopt;
     const auto axis = static_cast<size_t>(CanonicalAxis(call->attrs.Int("axis"), type->rank()));
     Append append{grown, made->second->fields[1], {axis}};
     for (size_t i = 0; i < type->shape.size(); ++i) {

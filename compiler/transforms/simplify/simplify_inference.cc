@@ -33,6 +33,10 @@ class Writer final : public CallWriter {
     for (const Type& t : tuple->As<TupleType>()->fields) fields.push_back(*t->As<TensorType>());
     return fields;
   }
+  const HostTensor* constant(size_t arg) const override {
+    const auto* constant = std::get_if<const ir::Constant*>(&call_.args[arg]);
+    return constant == nullptr ? nullptr : &(*constant)->value;
+  }
   Value Arg(size_t i) override { return i; }
   Value Field(size_t arg, size_t field) override {
     const Var* var = MakeVar(module_, "", nullptr, span_);
@@ -46,6 +50,7 @@ class Writer final : public CallWriter {
     return Add(builder_.Tuple(std::move(atoms)));
   }
   Value Scalar(double value, DType dtype) override { return Add(builder_.Scalar(value, dtype)); }
+  Value Constant(HostTensor value) override { return Add(MakeConstant(module_, std::move(value))); }
   Value Call(std::string_view op, const std::vector<Value>& args, Attrs attrs) override {
     std::vector<Atom> atoms;
     for (Value v : args) atoms.push_back(values_[v]);
