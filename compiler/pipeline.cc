@@ -25,7 +25,6 @@
 #include "compiler/transforms/simplify/simplify_inference.h"
 #include "compiler/transforms/views/move_views.h"
 #include "compiler/transforms/views/sink_views.h"
-#include "compiler/transforms/views/widen_scatters.h"
 #include "compiler/typing/infer.h"
 #include "compiler/typing/specialise_ranks.h"
 
@@ -101,7 +100,7 @@ const std::vector<Pass>& CompilerPasses() {
       {.name = "SimplifyInference",
        .run = Pure(ir::SimplifyInference),
        .refuses = {kFused, kFinalTypes},
-       .description = "operators of training become arithmetic (batch_norm, dropout ...)"},
+       .description = "operators become simpler ones (batch_norm, dropout, einsum ...)"},
       {.name = "SpaceToDepthConvolutions",
        .run = Pure(ir::SpaceToDepthConvolutions),
        .refuses = {kFused, kFinalTypes},
@@ -146,10 +145,6 @@ const std::vector<Pass>& CompilerPasses() {
        .drops = {},
        .description = "algebra that keeps every bit: the rules of compiler/rules/simplify.relay",
        .options = {&rules::ExplainRulesOption().row()}},
-      {.name = "WidenScatters",
-       .run = Pure(ir::WidenScatters),
-       .refuses = {kFused, kFinalTypes},
-       .description = "constant indices that name all elements of slices name the slices"},
       {.name = "IntegerProducts",
        .run = Pure(ir::IntegerProducts),
        .refuses = {kFused, kFinalTypes},
@@ -255,7 +250,8 @@ constexpr PipelineStep kSteps[] = {
     {"FoldConstants", 1},
     // Numbers are constants now.
     {"SimplifyExpr", 1},
-    {"WidenScatters", 1},
+    // Operators may become simpler ones where they are of constants.
+    {"SimplifyInference", 1},
     {"IntegerProducts", 1},
     {"FoldCorrections", 1},
     {"EliminateCommonSubexpressions", 1},

@@ -29,7 +29,6 @@ NAMED = {
     "compiler/transforms/products/space_to_depth_convolutions.cc": {
         "concatenate", "nn.space_to_depth", "strided_slice"},
     "compiler/transforms/views/move_views.cc": {"concatenate", "reshape"},
-    "compiler/transforms/views/widen_scatters.cc": {"scatter_nd"},
     # What type relations compute sizes with.
     "compiler/typing/elements.cc": {"cast", "maximum"},
     "compiler/typing/scalar_steps.cc": {

@@ -2,10 +2,14 @@
 // first axis of indices, or the last one, as in ONNX). An index out of range is an error when the
 // program runs; a negative one counts from the end. Stateless. Tested by scatter_test.cc.
 #include <array>
+#include <optional>
+#include <span>
 #include <utility>
 
+#include "bytecode/base/host_tensor.h"
 #include "kernels/op/define.h"
 #include "kernels/op/op_helpers.h"
+#include "kernels/te/scalar.h"
 
 namespace relayvm {
 namespace {
@@ -55,6 +59,98 @@ OpDef ScatterElementsOp() {
   return op;
 }
 
+// --- scatter_nd of whole slices ---
+// Constant indices that name every element of a slice, one after the other, as exports of
+// x[..., a:b, :] = y do, name the slices in their place: fewer indices, more elements for each.
+//
+//   scatter_nd(x: (4, 8, 3), [[0, 0, .. ], [2, 2, 2 ..], [0, 1, 2 ..]], y)
+//     ->  scatter_nd(x, [[0, ..], [2, ..]], reshape(y, (.., 3)))
+//
+// Elements are still written or combined in the order of the indices.
+
+// `depth` rows of `columns` numbers: a column is the index of an element or slice.
+struct ScatterIndices {
+  std::vector<int64_t> numbers;
+  int64_t depth = 0, columns = 0;
+
+  std::span<const int64_t> Row(int64_t m) const {
+    return std::span(numbers).subspan(static_cast<size_t>(m * columns),
+                                      static_cast<size_t>(columns));
+  }
+};
+
+ScatterIndices ReadIndices(const HostTensor& t, int64_t depth, bool tuples_last) {
+  ScatterIndices out{{}, depth, t.size() / depth};
+  const SharedBytes bytes = t.data.Loaded();
+  out.numbers.reserve(static_cast<size_t>(t.size()));
+  for (int64_t m = 0; m < out.depth; ++m) {
+    for (int64_t c = 0; c < out.columns; ++c) {
+      const int64_t at = tuples_last ? c * out.depth + m : m * out.columns + c;
+      const std::byte* number = bytes.data() + at * DTypeBytes(t.dtype);
+      out.numbers.push_back(te::ReadElement(t.dtype, number).i);
+    }
+  }
+  return out;
+}
+
+// Whether the last row counts from 0 to extent - 1, over and over, while the others stay as they
+// are.
+bool CoversLastAxis(const ScatterIndices& indices, int64_t extent) {
+  if (extent < 1 || indices.columns % extent != 0) return false;
+  for (int64_t m = 0; m < indices.depth; ++m) {
+    const auto row = indices.Row(m);
+    const bool is_last = m + 1 == indices.depth;
+    for (int64_t c = 0; c < indices.columns; ++c) {
+      const int64_t in_slice = c % extent;
+      const int64_t expected = is_last ? in_slice : row[static_cast<size_t>(c - in_slice)];
+      if (row[static_cast<size_t>(c)] != expected) return false;
+    }
+  }
+  return true;
+}
+
+// Without the last row, and with a column for each slice.
+ScatterIndices WithoutLastAxis(const ScatterIndices& indices, int64_t extent) {
+  ScatterIndices out{{}, indices.depth - 1, indices.columns / extent};
+  for (int64_t m = 0; m < out.depth; ++m) {
+    for (int64_t c = 0; c < out.columns; ++c)
+      out.numbers.push_back(indices.Row(m)[static_cast<size_t>(c * extent)]);
+  }
+  return out;
+}
+
+std::optional<std::vector<CallWriter::Value>> ScatterSlices(CallWriter& w) {
+  const HostTensor* constant = w.constant(1);
+  if (constant == nullptr || constant->shape.size() < 2 || constant->size() == 0)
+    return std::nullopt;
+  const bool tuples_last = w.attrs().Bool("tuples_last");
+  const int64_t depth = tuples_last ? constant->shape.back() : constant->shape.front();
+  const std::vector<Dim>& data = w.tensor(0).shape;
+  if (depth < 2 || depth > std::ssize(data)) return std::nullopt;
+  // An update for each index, of what of the data none names.
+  std::vector<Dim> expected = w.tensor(1).shape;
+  expected.erase(tuples_last ? expected.end() - 1 : expected.begin());
+  expected.insert(expected.end(), data.begin() + depth, data.end());
+  if (w.tensor(2).shape != expected) return std::nullopt;
+  ScatterIndices indices = ReadIndices(*constant, depth, tuples_last);
+  AttrList slice(data.begin() + depth, data.end());
+  while (indices.depth > 1) {
+    const Dim& extent = data[static_cast<size_t>(indices.depth - 1)];
+    if (!extent.is_const() || !CoversLastAxis(indices, extent.value())) break;
+    indices = WithoutLastAxis(indices, extent.value());
+    slice.insert(slice.begin(), AttrValue(extent));
+  }
+  if (indices.depth == depth) return std::nullopt;
+  slice.insert(slice.begin(), AttrValue(indices.columns));
+  const CallWriter::Value updates = w.Reshape(w.Arg(2), std::move(slice));
+  Attrs attrs;
+  attrs.Set("mode", w.attrs().String("mode"));
+  const auto numbers = w.Constant({DType::kInt64,
+                                   {indices.depth, indices.columns},
+                                   SharedBytes::Copy(std::as_bytes(std::span(indices.numbers)))});
+  return {{w.Call("scatter_nd", {w.Arg(0), numbers, updates}, attrs)}};
+}
+
 OpDef ScatterNdOp() {
   OpDef op;
   op.name = "scatter_nd";
@@ -63,6 +159,7 @@ OpDef ScatterNdOp() {
   op.num_args = 3;
   op.attrs = {Optional("mode", AttrKind::kString, "update"),
               Optional("tuples_last", AttrKind::kBool, false)};  // TVM has none
+  op.decompose = ScatterSlices;
   op.infer = [](TypeContext& tc) -> Result<OpResult> {
     const TensorType& data = tc.tensor(0);
     const TensorType& indices = tc.tensor(1);
