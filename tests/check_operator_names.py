@@ -25,10 +25,6 @@ NAMED = {
     "compiler/transforms/products/hoist_products.cc": {
         "add", "arange", "cast", "greater", "greater_equal", "less", "less_equal", "logical_not",
         "minimum", "reshape", "shape_of", "subtract", "take", "zeros"},
-    # What passes look for.
-    "compiler/transforms/products/space_to_depth_convolutions.cc": {
-        "concatenate", "nn.space_to_depth", "strided_slice"},
-    "compiler/transforms/views/move_views.cc": {"concatenate", "reshape"},
     # What type relations compute sizes with.
     "compiler/typing/elements.cc": {"cast", "maximum"},
     "compiler/typing/scalar_steps.cc": {

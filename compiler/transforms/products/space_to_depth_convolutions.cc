@@ -50,10 +50,9 @@ class Rewriter {
     const auto at = v == nullptr ? values_.end() : values_.find(v->id);
     return at == values_.end() ? nullptr : at->second;
   }
-  const OpCall* CallOf(const Atom& a, std::string_view op) const {
+  const OpCall* CallOf(const Atom& a) const {
     const Binding* b = BindingOf(a);
-    const auto* call = b == nullptr ? nullptr : b->value->As<OpCall>();
-    return call != nullptr && call->op->name == op ? call : nullptr;
+    return b == nullptr ? nullptr : b->value->As<OpCall>();
   }
   TensorType TypeOf(const Atom& a) const { return *AtomType(m_, a)->As<TensorType>(); }
 
@@ -61,7 +60,8 @@ class Rewriter {
   Samples SamplesOf(const Atom& a) const {
     const auto rank = static_cast<size_t>(TypeOf(a).rank());
     Samples s{a, Sizes(rank, 0), Sizes(rank, 1)};
-    while (const OpCall* call = CallOf(s.source, "strided_slice")) {
+    while (const OpCall* call = CallOf(s.source)) {
+      if (!call->op->is_slice) break;
       const Atom& data = call->args[0];
       const std::vector<Dim> from = TypeOf(data).shape;
       const std::vector<Dim> to = TypeOf(s.source).shape;
@@ -92,19 +92,19 @@ class Rewriter {
 
   std::optional<Blocks> BlocksOf(const Atom& data, size_t channel) const {
     const auto rank = static_cast<size_t>(TypeOf(data).rank());
-    if (const OpCall* call = CallOf(data, "nn.space_to_depth")) {
-      const int64_t size = call->attrs.Int("block_size");
-      if ((call->attrs.String("layout") == "NCHW") != (channel == 1)) return std::nullopt;
-      Blocks blocks{call->args[0], Sizes(rank, size), {}};
+    const OpCall* made = CallOf(data);
+    if (made != nullptr && made->op->depth_blocks) {
+      const auto [edge, channels] = made->op->depth_blocks(made->attrs);
+      if (channels != channel || edge < 2) return std::nullopt;
+      Blocks blocks{made->args[0], Sizes(rank, edge), {}};
       blocks.block[0] = blocks.block[channel] = 1;
-      for (int64_t i = 0; i < size * size; ++i) blocks.order.push_back(i);
-      return size > 1 ? std::optional(blocks) : std::nullopt;
+      for (int64_t i = 0; i < edge * edge; ++i) blocks.order.push_back(i);
+      return blocks;
     }
-    const OpCall* join = CallOf(data, "concatenate");
-    if (join == nullptr ||
-        CanonicalAxis(join->attrs.Int("axis"), static_cast<int>(rank)) != static_cast<int>(channel))
+    if (made == nullptr || made->op->along_axis != AlongAxis::kJoins ||
+        CanonicalAxis(made->attrs.Int("axis"), static_cast<int>(rank)) != static_cast<int>(channel))
       return std::nullopt;
-    const Binding* tuple = BindingOf(join->args[0]);
+    const Binding* tuple = BindingOf(made->args[0]);
     const auto* parts = tuple == nullptr ? nullptr : tuple->value->As<MakeTuple>();
     if (parts == nullptr || parts->fields.size() < 2) return std::nullopt;
     Blocks blocks;
@@ -152,7 +152,7 @@ class Rewriter {
     }
     const bool is_last = channel + 1 == static_cast<size_t>(spatial) + 2;
     // Of what makes the blocks, the guards stay where it stands only while somebody reads it.
-    if (const OpCall* made = CallOf(call->args[0], "nn.space_to_depth"))
+    if (const OpCall* made = CallOf(call->args[0]); made->op->depth_blocks)
       KeepGuards(m_, *made, b.value->span, out);
     KeepGuards(m_, *call, b.value->span, out);
     BindingBuilder builder(m_, b.value->span, out);

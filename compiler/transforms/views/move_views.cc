@@ -42,7 +42,7 @@ class ViewMover {
       if (call == nullptr) return;
       if (call->op->fusion == FusionClass::kElementwise && call->args.size() == 1)
         elementwise_[b.var->id] = call;
-      if (call->op->name != "concatenate") return;
+      if (call->op->along_axis != AlongAxis::kJoins) return;
       const Var* fields = AsVar(call->args[0]);
       const auto at = fields == nullptr ? tuples.end() : tuples.find(fields->id);
       const auto* type = b.var->type->As<TensorType>();
@@ -84,22 +84,30 @@ class ViewMover {
 
   bool Move(const Binding& b, std::vector<Binding>& out) {
     const auto* call = b.value->As<OpCall>();
-    if (call == nullptr || call->op->name != "reshape") return false;
+    if (call == nullptr || !call->op->is_view || call->args.size() != 1) return false;
     const Var* data = AsVar(call->args[0]);
     const auto at = data == nullptr ? joins_.end() : joins_.find(data->id);
     if (at == joins_.end() || !IsUsedOnce(*data)) return false;
     const Join& join = at->second;
     const int axis = CanonicalAxis(join.call->attrs.Int("axis"), join.type.rank());
     if (IsInPlace(join.type, axis, join.parts) && !copied_.contains(b.var->id)) return false;
-    const auto shape = PartShape(join.type.shape, b.var->type->As<TensorType>()->shape, axis);
-    if (!shape) return false;
+    const std::vector<Dim>& viewed = b.var->type->As<TensorType>()->shape;
+    const auto shape = PartShape(join.type.shape, viewed, axis);
+    // Dims of 1 that come or go leave the join as it is.
+    if (!shape || WithoutOnes(join.type.shape) == WithoutOnes(viewed)) return false;
     // Parts that are no longer alike may be so when they are reshaped.
     KeepGuards(m_, *join.call, b.value->span, out);
+    KeepGuards(m_, *call, b.value->span, out);
     BindingBuilder builder(m_, b.value->span, out);
     std::vector<Atom> parts;
     for (const Atom& part : join.parts) parts.push_back(Reshaped(builder, part, Ints(*shape)));
     builder.Concatenate(std::move(parts), axis, b.var);
     return true;
+  }
+
+  static std::vector<Dim> WithoutOnes(std::vector<Dim> shape) {
+    std::erase_if(shape, [](const Dim& d) { return d.is_const(1); });
+    return shape;
   }
 
   // What reshapes a part, as an attribute: dims up to the axis as they are (0), at most one of the
