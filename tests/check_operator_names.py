@@ -21,10 +21,6 @@ NOT_READ = ["compiler/import", "compiler/frontend"]
 WORDS = {"all", "any", "copy", "max", "min", "or", "not", "power", "tile", "zeros"}
 
 NAMED = {
-    # Loops: how their condition is written, and what a table's rows are read by.
-    "compiler/transforms/products/hoist_products.cc": {
-        "add", "arange", "cast", "greater", "greater_equal", "less", "less_equal", "logical_not",
-        "minimum", "reshape", "shape_of", "subtract", "take", "zeros"},
     # What type relations compute sizes with.
     "compiler/typing/elements.cc": {"cast", "maximum"},
     "compiler/typing/scalar_steps.cc": {

@@ -162,14 +162,39 @@ class Finder {
     const auto at = var == nullptr ? bound_.end() : bound_.find(var->id);
     return at == bound_.end() ? nullptr : at->second->As<OpCall>();
   }
+  // What an atom is of the arguments of the call that binds it, each a placeholder; null where it
+  // is no function of single elements.
+  te::Expr FunctionOf(const Atom& a) const {
+    const OpCall* call = CallOf(a);
+    const auto* result = call == nullptr ? nullptr : AsVar(a)->type->As<TensorType>();
+    if (result == nullptr || call->op->fusion > FusionClass::kBroadcast) return nullptr;
+    std::vector<TensorType> types;
+    for (const Atom& arg : call->args) {
+      const Type type = AtomType(m_, arg);
+      if (type->As<TensorType>() == nullptr) return nullptr;
+      types.push_back(*type->As<TensorType>());
+    }
+    const te::Tensor e = ExpressionOf(*call->op, call->attrs, types, *result);
+    return e == nullptr || e->is_placeholder() ? nullptr : e->body;
+  }
+  // The argument that an operand of such a function is.
+  const Atom* ArgOf(const Atom& a, const te::Expr& e) const {
+    const bool is_argument = e->kind == te::ExprKind::kLoad && e->tensor->is_placeholder();
+    return is_argument ? &CallOf(a)->args[static_cast<size_t>(e->tensor->input_index)] : nullptr;
+  }
   // Through views, and casts of numbers.
   Atom SkipViews(Atom a, bool casts) const {
-    for (const OpCall* call = CallOf(a);
-         call != nullptr && (call->op->is_view || (casts && call->op->name == "cast"));
-         call = CallOf(a)) {
+    while (const OpCall* call = CallOf(a)) {
+      if (!call->op->is_view) {
+        const te::Expr e = casts ? FunctionOf(a) : nullptr;
+        if (e == nullptr || e->kind != te::ExprKind::kCast) break;
+      }
       a = call->args[0];
     }
     return a;
+  }
+  static bool IsBinary(const te::ExprNode& e, te::BinaryOp op) {
+    return e.kind == te::ExprKind::kBinary && e.binary == op;
   }
   static std::optional<int64_t> NumberOf(const Atom& a) {
     const auto* c = std::get_if<const Constant*>(&a);
@@ -187,10 +212,13 @@ class Finder {
     const auto param = ParamOf(loop, a);
     if (!param) return false;
     return std::ranges::all_of(loop.turns, [&](const CallExpr* turn) {
-      const OpCall* next = CallOf(turn->args[*param]);
-      if (next == nullptr || next->op->name != "add") return false;
+      const Atom& next = turn->args[*param];
+      const te::Expr e = FunctionOf(next);
+      if (e == nullptr || !IsBinary(*e, te::BinaryOp::kAdd)) return false;
       const auto is_step = [&](size_t from, size_t by) {
-        return AsVar(next->args[from]) == AsVar(a) && NumberOf(next->args[by]) == 1;
+        const Atom *counted = ArgOf(next, e->operands[from]), *one = ArgOf(next, e->operands[by]);
+        return counted != nullptr && one != nullptr && AsVar(*counted) == AsVar(a) &&
+               NumberOf(*one) == 1;
       };
       return is_step(0, 1) || is_step(1, 0);
     });
@@ -214,15 +242,19 @@ class Finder {
   // `rows`. A loop that may end before would have computed rows that it does not come to.
   bool EndsAtLength(const Loop& loop, const Atom& condition, bool is_true, const Atom& counter,
                     const Atom& rows) const {
-    const OpCall* call = CallOf(condition);
-    if (call == nullptr) return false;
-    const std::string& name = call->op->name;
-    if (name == "logical_not") return EndsAtLength(loop, call->args[0], !is_true, counter, rows);
-    if (call->args.size() != 2) return false;
-    const bool is_less = name == (is_true ? "less" : "greater_equal");
-    if (!is_less && name != (is_true ? "greater" : "less_equal")) return false;
-    const Atom low = SkipViews(call->args[is_less ? 0 : 1], true);
-    const Atom end = SkipViews(call->args[is_less ? 1 : 0], true);
+    using enum te::BinaryOp;
+    const te::Expr e = FunctionOf(condition);
+    if (e == nullptr) return false;
+    if (e->kind == te::ExprKind::kUnary && e->unary == te::UnaryOp::kNot) {
+      const Atom* negated = ArgOf(condition, e->operands[0]);
+      return negated != nullptr && EndsAtLength(loop, *negated, !is_true, counter, rows);
+    }
+    const bool is_less = IsBinary(*e, is_true ? kLess : kGreaterEqual);
+    if (!is_less && !IsBinary(*e, is_true ? kGreater : kLessEqual)) return false;
+    const Atom* below = ArgOf(condition, e->operands[is_less ? 0 : 1]);
+    const Atom* above = ArgOf(condition, e->operands[is_less ? 1 : 0]);
+    if (below == nullptr || above == nullptr) return false;
+    const Atom low = SkipViews(*below, true), end = SkipViews(*above, true);
     if (AsVar(low) != AsVar(counter)) return false;
     const Type type = AtomType(m_, rows);
     if (IsLength(end, type->As<TensorType>()->shape[0])) return true;
@@ -285,8 +317,8 @@ class Finder {
       return std::nullopt;
     }
     const OpCall* take = CallOf(SkipViews(call->args[0], false));
-    if (take == nullptr || take->op->name != "take" || !IsInvariant(loop, take->args[0]) ||
-        AsVar(take->args[0]) == nullptr) {
+    if (take == nullptr || take->op->along_axis != AlongAxis::kTakes ||
+        !IsInvariant(loop, take->args[0]) || AsVar(take->args[0]) == nullptr) {
       return std::nullopt;
     }
     const Atom &rows = take->args[0], counter = SkipViews(take->args[1], true);
@@ -428,18 +460,19 @@ class ProductHoister {
     if (h.chunk > 0) {
       MakeChunk(h, b.value->span, out);
       table = h.next_table;
-      index = builder.Call("subtract", {h.counter, h.next_first});
+      index = builder.Subtract(h.counter, h.next_first);
     }
-    const Atom row = builder.Call("take", {table, index}, h.take->attrs);
-    builder.BindCall(b.var, "reshape", {row}, Shaped(b.var->type->As<TensorType>()->shape));
+    const Atom row = builder.Call(h.take->op->name, {table, index}, h.take->attrs);
+    builder.Reshape(row, DimsOf(b.var->type->As<TensorType>()->shape), b.var);
   }
 
-  static Attrs Shaped(const std::vector<Dim>& dims) {
-    AttrList list;
-    for (const Dim& d : dims) list.emplace_back(d);
-    Attrs attrs;
-    attrs.Set("newshape", AttrValue(std::move(list)));
-    return attrs;
+  // The product of those rows, as the table has it.
+  static Atom Product(const Hoist& h, Atom rows, const Atom& weight, const Dim& depth,
+                      BindingBuilder& builder) {
+    const std::vector<Dim>& table = h.table->type->As<TensorType>()->shape;
+    if (table.size() == 3) rows = builder.Reshape(rows, {Dim(-1), depth});
+    const Atom product = builder.Call(h.call->op->name, {rows, weight}, h.call->attrs);
+    return table.size() == 3 ? builder.Reshape(product, {Dim(-1), table[1], table[2]}) : product;
   }
 
   // In the first turn, and wherever the chunk's rows are used up, those from this one on:
@@ -452,24 +485,17 @@ class ProductHoister {
     BindingBuilder builder(m_, span, out);
     const DType dtype = h.first->type->As<TensorType>()->dtype;
     const auto number = [&](int64_t v) { return builder.Scalar(static_cast<double>(v), dtype); };
-    const Atom passed = builder.Call("subtract", {h.counter, h.first});
-    const Atom is_used_up = builder.Call("greater_equal", {passed, number(h.chunk)});
+    const Atom passed = builder.Subtract(h.counter, h.first);
+    const Atom is_used_up = builder.IsAtLeast(passed, number(h.chunk));
     Block made, kept;
     BindingBuilder inner(m_, span, made.bindings);
-    const std::vector<Dim>& row = AtomType(m_, h.rows)->As<TensorType>()->shape;
-    const Atom shape =
-        inner.Call("shape_of", {h.rows}, AttrsOf({{"dtype", std::string(DTypeName(dtype))}}));
-    const Atom length = inner.Call("take", {shape, inner.Scalar(0, DType::kInt32)});
-    const Atom end =
-        inner.Call("minimum", {inner.Call("add", {h.counter, number(h.chunk)}), length});
-    const Atom numbers = inner.Call("arange", {h.counter, end, number(1)},
-                                    AttrsOf({{"dtype", std::string(DTypeName(dtype))}}));
-    Atom rows = inner.Call("take", {h.rows, numbers}, h.take->attrs);
-    const std::vector<Dim>& table = h.table->type->As<TensorType>()->shape;
-    if (table.size() == 3) rows = inner.Call("reshape", {rows}, Shaped({Dim(-1), row[2]}));
-    made.result = inner.Call(h.call->op->name, {rows, h.weight}, h.call->attrs);
-    if (table.size() == 3)
-      made.result = inner.Call("reshape", {made.result}, Shaped({Dim(-1), table[1], table[2]}));
+    const Dim depth = AtomType(m_, h.rows)->As<TensorType>()->shape.back();
+    const Atom shape = inner.ShapeOf(h.rows, dtype);
+    const Atom length = inner.Take(shape, inner.Scalar(0, DType::kInt32));
+    const Atom end = inner.Minimum(inner.Add(h.counter, number(h.chunk)), length);
+    const Atom numbers = inner.Range(h.counter, end, number(1), dtype);
+    const Atom rows = inner.Call(h.take->op->name, {h.rows, numbers}, h.take->attrs);
+    made.result = Product(h, rows, h.weight, depth, inner);
     kept.result = h.table;
     const auto choose = [&](const Var* var, Block if_true, Block if_false) {
       IfExpr branch{is_used_up, m_.arena->New<Block>(std::move(if_true)),
@@ -507,13 +533,10 @@ class ProductHoister {
     AttrList dims;
     for (size_t i = 0; i < table.shape.size(); ++i)
       dims.emplace_back(i == 0 ? Dim(0) : table.shape[i]);
-    Attrs attrs;
-    attrs.Set("shape", AttrValue(std::move(dims)));
-    attrs.Set("dtype", std::string(DTypeName(table.dtype)));
-    start.args.push_back(builder.Call("zeros", {}, attrs));
+    start.args.push_back(builder.Zeros(std::move(dims), table.dtype));
     const DType dtype = h.first->type->As<TensorType>()->dtype;
     const Atom chunk = builder.Scalar(static_cast<double>(h.chunk), dtype);
-    start.args.push_back(builder.Call("subtract", {start.args[position], chunk}));
+    start.args.push_back(builder.Subtract(start.args[position], chunk));
   }
 
   // The product of all rows, where the loop is started.
@@ -527,16 +550,8 @@ class ProductHoister {
                  : start.args[static_cast<size_t>(at - params.begin())];
     };
     BindingBuilder builder(m_, span, out);
-    const std::vector<Dim>& table = h.table->type->As<TensorType>()->shape;
-    const auto reshape = [&](const Atom& a, const std::vector<Dim>& dims) {
-      return builder.Call("reshape", {a}, Shaped(dims));
-    };
-    Atom rows = outside(h.rows);
-    const Type type = AtomType(m_, h.rows);
-    if (table.size() == 3) rows = reshape(rows, {Dim(-1), type->As<TensorType>()->shape[2]});
-    Atom product = builder.Call(h.call->op->name, {rows, outside(h.weight)}, h.call->attrs);
-    if (table.size() == 3) product = reshape(product, {Dim(-1), table[1], table[2]});
-    return product;
+    const Dim depth = AtomType(m_, h.rows)->As<TensorType>()->shape.back();
+    return Product(h, outside(h.rows), outside(h.weight), depth, builder);
   }
 
   const Module& m_;
