@@ -4,8 +4,7 @@
 What an operator is stands in its definition (kernels/op). Passes, costs, packing, lowering and the
 planner of kernels ask the definition, or a problem that is made of a call (kernels/op/problem.h); a
 pass that asks for a name serves that operator alone. So string literals that are names of operators
-stand in kernels/op, importers, the frontend and rule files, and else where NAMED says, which is to
-get shorter: a name there that is not found any more is an error too.
+stand in kernels/op, importers, the frontend and rule files, and nowhere else.
 
 check_operator_names.py RELAYC SOURCE_DIR
 """
@@ -19,14 +18,6 @@ NOT_READ = ["compiler/import", "compiler/frontend"]
 
 # Words that mean something else there: names of blocks of code, keys, functions of C.
 WORDS = {"all", "any", "copy", "max", "min", "or", "not", "power", "tile", "zeros"}
-
-NAMED = {
-    # What type relations compute sizes with.
-    "compiler/typing/elements.cc": {"cast", "maximum"},
-    "compiler/typing/scalar_steps.cc": {
-        "add", "cast", "ceil", "divide", "floor", "maximum", "minimum", "multiply", "round",
-        "subtract"},
-}
 
 LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
@@ -55,20 +46,12 @@ def main():
     names = operators(relayc)
     failures = []
     for name, path in sources(root):
-        allowed, found = NAMED.get(name, set()), set()
         for number, line in enumerate(path.read_text().splitlines(), 1):
             for literal in LITERAL.findall(re.sub(r"//.*", "", line)):
-                if literal not in names or (literal in WORDS and literal not in allowed):
-                    continue
-                found.add(literal)
-                if literal not in allowed:
+                if literal in names - WORDS:
                     failures.append(f'{name}:{number}: names the operator "{literal}": ask its '
                                     "definition (kernels/op/op.h) or its problem "
                                     "(kernels/op/problem.h)")
-        for literal in sorted(allowed - found):
-            failures.append(f'{name}: does not name "{literal}" any more: take it from NAMED')
-    for name in sorted(set(NAMED) - {n for n, _ in sources(root)}):
-        failures.append(f"{name}: is in NAMED, and there is no such source")
     print("\n".join(failures) or f"{len(names)} operators, none named where it may not be")
     sys.exit(1 if failures else 0)
 

@@ -3,23 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 
 #include "compiler/typing/inference.h"
+#include "kernels/op/shape_rules.h"
 #include "kernels/te/scalar.h"
 
 namespace relayvm::typing {
-
-namespace {
-
-HostTensor MinusInfinity(DType dtype) {
-  HostTensor t{dtype, {}, std::vector<std::byte>(static_cast<size_t>(DTypeBytes(dtype)))};
-  te::WriteElement(dtype, te::FloatScalar(-std::numeric_limits<double>::infinity()),
-                   t.data.Mutable().data());
-  return t;
-}
-
-}  // namespace
 
 // The variable or constant whose value `a` is.
 ir::Atom Inference::Canonical(const ir::Atom& a) const {
@@ -129,23 +118,21 @@ bool Inference::IsSize(const ir::Atom& a) {
 
 void Inference::NoteSize(const ir::Var* var, const ir::OpCall& call, const TensorType& result) {
   if (result.rank() != 0 || !call.op->compute || call.op->builtin) return;
-  std::vector<te::Tensor> placeholders;
+  std::vector<TensorType> types;
   std::vector<Sign> signs;
   for (const ir::Atom& a : call.args) {
     auto type = TypeOf(a);
     const auto* t = type.ok() ? solver_.Resolve(*type)->As<TensorType>() : nullptr;
     if (t == nullptr || t->rank() != 0) return;
-    placeholders.push_back(te::Placeholder("s", {}, t->dtype, static_cast<int>(signs.size())));
+    types.push_back(*t);
     const ir::Atom canonical = Canonical(a);
     const auto* constant = std::get_if<const ir::Constant*>(&canonical);
     const bool positive = constant != nullptr && IsPositive((*constant)->value);
     signs.push_back(positive ? Sign::kPositive : IsSize(a) ? Sign::kNotNegative : Sign::kAny);
   }
   if (std::find(signs.begin(), signs.end(), Sign::kNotNegative) == signs.end()) return;
-  const std::vector<te::Tensor> computed =
-      call.op->compute({call.attrs, placeholders, std::span(&result, 1)});
-  vars_[var].is_size =
-      !computed[0]->is_placeholder() && SignOf(*computed[0]->body, signs) != Sign::kAny;
+  const te::Tensor computed = ExpressionOf(*call.op, call.attrs, types, result);
+  vars_[var].is_size = !computed->is_placeholder() && SignOf(*computed->body, signs) != Sign::kAny;
 }
 
 // REQUIRES: `a` is a variable or constant of integer tensor type with `size` elements.
@@ -190,32 +177,10 @@ Dim Inference::ElementAt(const ir::Atom& a, int64_t index) {
 }
 
 // Shapes may come as floats (Relay's dyn.tile takes such): the call gets an integer copy instead.
-// What is no number becomes the least integer there: as 0 it would pass for a size.
 std::vector<Dim> Inference::FloatElements(const ir::Var* call, size_t arg, const ir::Var* var,
                                           int64_t size) {
-  Place place = vars_[call].place;
-  for (const ir::Var* copy : integer_copies_[var]) {
-    if (!scopes_.IsVisible(vars_[copy].place, place)) continue;
-    outcomes_[call].args[arg] = copy;
-    return ElementsOrSymbols(copy, size);
-  }
-  Outcome& insertion = outcomes_[call];
-  const TensorType& from = *TypeOf(var)->As<TensorType>();
-  const auto bind = [&](const char* name, DType dtype, std::vector<ir::Atom> args, Attrs attrs) {
-    const ir::Var* to =
-        ir::MakeVar(module_, var->name, ir::MakeTensorType(from.shape, dtype), call->span);
-    DefineVar(to, to->type, place);
-    ir::OpCall made{OpTable::Get().Find(name), std::move(args), std::move(attrs)};
-    insertion.before.push_back({to, ir::MakeExpr(module_, std::move(made), call->span)});
-    return to;
-  };
-  const ir::Atom least = ir::MakeConstant(module_, MinusInfinity(from.dtype));
-  const ir::Var* number = bind("maximum", from.dtype, {var, least}, {});
-  Attrs attrs;
-  attrs.Set("dtype", std::string("int64"));
-  const ir::Var* copy = bind("cast", DType::kInt64, {number}, std::move(attrs));
-  insertion.args[arg] = copy;
-  integer_copies_[var].push_back(copy);
+  const auto* copy = ir::AsVar(*RunSteps(call, var->name, {var}, WholeNumberSteps()));
+  outcomes_[call].args[arg] = copy;
   return ElementsOrSymbols(copy, size);
 }
 

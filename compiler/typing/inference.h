@@ -187,7 +187,10 @@ class Inference {
   // scalar_steps.cc: dims that operators on scalars compute before a call
   Result<Dim> ComputeDim(const ir::Var* call, const std::vector<ir::Atom>& args,
                          std::span<const ScalarStep> steps);
-  Result<ir::Atom> ScalarCall(const ir::Var* call, const ScalarStep& step,
+  // The last step's result. A tensor as first operand makes one; new variables have that name.
+  Result<ir::Atom> RunSteps(const ir::Var* call, const std::string& name,
+                            const std::vector<ir::Atom>& args, std::span<const ScalarStep> steps);
+  Result<ir::Atom> ScalarCall(const ir::Var* call, const std::string& name, const ScalarStep& step,
                               std::vector<ir::Atom> operands);
   ir::Atom DimScalar(const ir::Var* call, const Dim& d);
   void RememberScalarCall(const ir::Var* var, const OpDef& op, const Attrs& attrs,
@@ -341,7 +344,6 @@ class Inference {
     return {s.rule, s.rank, s.zeros, s.data, s.numbers};
   }
   std::map<ShapeKey, std::vector<const ir::Var*>> ruled_shapes_;
-  std::unordered_map<const ir::Var*, std::vector<const ir::Var*>> integer_copies_;
   std::map<std::pair<const ir::Var*, int64_t>, Dim> single_elements_;  // see ElementAt
   // What the program or an earlier run computes already.
   std::unordered_map<Dim, std::vector<const ir::Var*>, DimHash> dim_scalars_;

@@ -4,10 +4,7 @@
 // on the output of an earlier one finds those bindings and adds none.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <cstring>
-
+#include "compiler/ir/scalar.h"
 #include "compiler/typing/inference.h"
 #include "kernels/te/evaluate.h"
 
@@ -17,34 +14,24 @@ using ir::Type;
 
 namespace {
 
-// The operators that relations compute dims with.
-constexpr std::array<std::string_view, 10> kOperators = {
-    "cast",    "add",     "subtract", "divide", "multiply",
-    "maximum", "minimum", "round",    "ceil",   "floor"};
-
-HostTensor Float64Scalar(double value) {
-  HostTensor t{DType::kFloat64, {}, std::vector<std::byte>(sizeof value)};
-  std::memcpy(t.data.Mutable().data(), &value, sizeof value);
-  return t;
-}
-
-HostTensor Int64Scalar(int64_t value) {
-  HostTensor t{DType::kInt64, {}, std::vector<std::byte>(sizeof value)};
-  std::memcpy(t.data.Mutable().data(), &value, sizeof value);
-  return t;
+Status NoScalar(const Type& type) {
+  return {StatusCode::kInvalidInput,
+          fmt::format("expected a scalar, found {}", ir::TypeToString(type))};
 }
 
 }  // namespace
 
 // What tells a call from others: constants count by their value, variables by what they stand for.
-// Nullopt for operators that no relation uses and for tensors that are no scalars.
+// Nullopt for operators that are no functions of elements, and for constants that are no scalars.
 std::optional<std::string> Inference::ScalarCallKey(const OpDef& op, const Attrs& attrs,
                                                     const std::vector<ir::Atom>& args) const {
-  if (std::find(kOperators.begin(), kOperators.end(), op.name) == kOperators.end()) {
-    return std::nullopt;
-  }
+  if (op.fusion > FusionClass::kBroadcast) return std::nullopt;
   std::string key = op.name;
-  if (attrs.Has("dtype")) key += fmt::format(" {}", attrs.String("dtype"));
+  for (const auto& [name, value] : attrs.values()) {
+    const auto* text = std::get_if<std::string>(&value.value);
+    if (text == nullptr) return std::nullopt;
+    key += fmt::format(" {}", *text);
+  }
   for (const ir::Atom& a : args) {
     ir::Atom canonical = Canonical(a);
     if (auto* var = std::get_if<const ir::Var*>(&canonical)) {
@@ -74,7 +61,7 @@ const ir::Var* Inference::VisibleOf(const std::vector<const ir::Var*>& vars, Pla
 
 // An int64 scalar with the value of `d`.
 ir::Atom Inference::DimScalar(const ir::Var* call, const Dim& d) {
-  if (d.is_const()) return ir::MakeConstant(module_, Int64Scalar(d.value()));
+  if (d.is_const()) return ir::MakeConstant(module_, ir::IntScalar(DType::kInt64, d.value()));
   Place place = vars_[call].place;
   std::vector<const ir::Var*>& known = dim_scalars_[d];
   if (const ir::Var* var = VisibleOf(known, place)) return var;
@@ -87,36 +74,30 @@ ir::Atom Inference::DimScalar(const ir::Var* call, const Dim& d) {
 }
 
 // The result of one step: computed now, found in the program, or added to it.
-Result<ir::Atom> Inference::ScalarCall(const ir::Var* call, const ScalarStep& step,
-                                       std::vector<ir::Atom> operands) {
+Result<ir::Atom> Inference::ScalarCall(const ir::Var* call, const std::string& name,
+                                       const ScalarStep& step, std::vector<ir::Atom> operands) {
   const OpDef* op = OpTable::Get().Find(step.op);
   if (op == nullptr) {
     return Status(StatusCode::kInternal, fmt::format("there is no operator {}", step.op));
   }
   Attrs attrs;
   if (step.dtype) attrs.Set("dtype", std::string(DTypeName(*step.dtype)));
-  std::vector<te::Tensor> placeholders;
+  std::vector<TensorType> types;
   std::vector<const HostTensor*> values;
-  TensorType result;
   for (const ir::Atom& a : operands) {
     RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(a));
     auto* tensor = type->As<TensorType>();
-    if (tensor == nullptr || tensor->rank() != 0) {
-      return Status(StatusCode::kInvalidInput,
-                    fmt::format("expected a scalar, found {}", ir::TypeToString(type)));
-    }
-    if (placeholders.empty()) result = *tensor;
-    placeholders.push_back(
-        te::Placeholder("s", {}, tensor->dtype, static_cast<int>(placeholders.size())));
+    if (tensor == nullptr || (tensor->rank() != 0 && !types.empty())) return NoScalar(type);
+    types.push_back(*tensor);
     ir::Atom canonical = Canonical(a);
     if (auto* c = std::get_if<const ir::Constant*>(&canonical)) values.push_back(&(*c)->value);
   }
-  if (step.op == "cast" && step.dtype == result.dtype) return operands[0];
+  TensorType result = types[0];
+  if (step.dtype == result.dtype) return operands[0];
   if (step.dtype) result.dtype = *step.dtype;
   if (values.size() == operands.size()) {
-    std::vector<te::Tensor> computed =
-        op->compute(ComputeContext{attrs, placeholders, std::span(&result, 1)});
-    RELAYVM_ASSIGN_OR_RETURN(HostTensor value, te::Evaluate(computed[0], values, nullptr));
+    RELAYVM_ASSIGN_OR_RETURN(
+        HostTensor value, te::Evaluate(ExpressionOf(*op, attrs, types, result), values, nullptr));
     return ir::Atom(ir::MakeConstant(module_, std::move(value)));
   }
   Place place = vars_[call].place;
@@ -124,7 +105,7 @@ Result<ir::Atom> Inference::ScalarCall(const ir::Var* call, const ScalarStep& st
   if (key) {
     if (const ir::Var* var = VisibleOf(scalar_calls_[*key], place)) return ir::Atom(var);
   }
-  const ir::Var* var = ir::MakeVar(module_, "", ir::MakeScalarType(result.dtype), call->span);
+  const ir::Var* var = ir::MakeVar(module_, name, ir::MakeType(result), call->span);
   DefineVar(var, var->type, place);
   if (key) scalar_calls_[*key].push_back(var);
   ir::OpCall made{op, std::move(operands), std::move(attrs)};
@@ -133,8 +114,9 @@ Result<ir::Atom> Inference::ScalarCall(const ir::Var* call, const ScalarStep& st
   return ir::Atom(var);
 }
 
-Result<Dim> Inference::ComputeDim(const ir::Var* call, const std::vector<ir::Atom>& args,
-                                  std::span<const ScalarStep> steps) {
+Result<ir::Atom> Inference::RunSteps(const ir::Var* call, const std::string& name,
+                                     const std::vector<ir::Atom>& args,
+                                     std::span<const ScalarStep> steps) {
   std::vector<ir::Atom> results;
   for (const ScalarStep& step : steps) {
     std::vector<ir::Atom> operands;
@@ -146,13 +128,24 @@ Result<Dim> Inference::ComputeDim(const ir::Var* call, const std::vector<ir::Ato
       } else if (auto* dim = std::get_if<Dim>(&o)) {
         operands.push_back(DimScalar(call, *dim));
       } else {
-        operands.push_back(ir::MakeConstant(module_, Float64Scalar(std::get<double>(o))));
+        RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(operands.at(0)));
+        const HostTensor number =
+            ir::FloatScalar(type->As<TensorType>()->dtype, std::get<double>(o));
+        operands.push_back(ir::MakeConstant(module_, number));
       }
     }
-    RELAYVM_ASSIGN_OR_RETURN(ir::Atom result, ScalarCall(call, step, std::move(operands)));
+    RELAYVM_ASSIGN_OR_RETURN(ir::Atom result, ScalarCall(call, name, step, std::move(operands)));
     results.push_back(result);
   }
-  return ElementsOrSymbols(results.back(), 1)[0];
+  return results.back();
+}
+
+Result<Dim> Inference::ComputeDim(const ir::Var* call, const std::vector<ir::Atom>& args,
+                                  std::span<const ScalarStep> steps) {
+  RELAYVM_ASSIGN_OR_RETURN(ir::Atom result, RunSteps(call, "", args, steps));
+  RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(result));
+  if (type->As<TensorType>()->rank() != 0) return NoScalar(type);
+  return ElementsOrSymbols(result, 1)[0];
 }
 
 }  // namespace relayvm::typing

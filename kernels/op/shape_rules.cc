@@ -1,11 +1,18 @@
 #include "kernels/op/shape_rules.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "kernels/op/op_helpers.h"
 
 namespace relayvm {
+
+std::vector<ScalarStep> WholeNumberSteps() {
+  constexpr double kNoNumber = -std::numeric_limits<double>::infinity();
+  return {{"maximum", {ScalarStep::Argument{0}, kNoNumber}},
+          {"cast", {ScalarStep::Earlier{0}}, DType::kInt64}};
+}
 
 Dim IsPositive(const Dim& x) { return Dim::Max(Dim(0), Dim::Min(Dim(1), x)); }
 // Cut off below, since the least integer has no negative.

@@ -13,6 +13,10 @@
 
 namespace relayvm {
 
+// The whole numbers of argument 0, element by element; what is no number becomes the least one: as
+// 0 it would pass for a size.
+std::vector<ScalarStep> WholeNumberSteps();
+
 // 1 where the condition holds, else 0.
 Dim IsPositive(const Dim& x);
 Dim IsNegative(const Dim& x);

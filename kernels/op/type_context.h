@@ -33,7 +33,7 @@ struct ScalarStep {
   struct Earlier {  // the result of step `index`
     size_t index;
   };
-  // A Dim is an int64 scalar, a number a float64 one.
+  // A Dim is an int64 scalar, a number one of the first operand's dtype.
   using Operand = std::variant<Argument, Earlier, Dim, double>;
 
   std::string_view op;
