@@ -283,7 +283,7 @@ Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options)
                                    ready[i], kernels,
                                    {.bounds = DimBounds(ready[i], options.shapes),
                                     .scalars_in_memory = options.for_graph,
-                                    .placement = placement});
+                                    .placement = lower::PlacementOf(options.pipeline.options)});
                              }));
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
     AddTimes(lowered.kernel_times, took.count(), options.pipeline.timings);
