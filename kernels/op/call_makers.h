@@ -1,7 +1,7 @@
 // Calls of operators by what they do: what code writes programs from, which so names no operator.
 // A writer (the passes' BindingBuilder, the CallWriter of decompositions) is a CallMakers that has
 // Call(op, args, attrs) and Tuple(fields); what follows the operands of a maker (a variable that
-// the call binds) goes on to Call. Tested by builder_test.cc and the writers' users.
+// the call binds) goes on to Call. Tested by compiler/transforms/builder_test.cc.
 #pragma once
 
 #include <initializer_list>
