@@ -145,6 +145,10 @@ const std::vector<Pass>& CompilerPasses() {
        .drops = {},
        .description = "algebra that keeps every bit: the rules of compiler/rules/simplify.relay",
        .options = {&rules::ExplainRulesOption().row()}},
+      {.name = "WidenScatters",
+       .run = Pure(ir::SimplifyInference),
+       .refuses = {kFused, kFinalTypes},
+       .description = "operators become simpler ones by what is constant now (scatters of slices)"},
       {.name = "IntegerProducts",
        .run = Pure(ir::IntegerProducts),
        .refuses = {kFused, kFinalTypes},
@@ -250,8 +254,7 @@ constexpr PipelineStep kSteps[] = {
     {"FoldConstants", 1},
     // Numbers are constants now.
     {"SimplifyExpr", 1},
-    // Operators may become simpler ones where they are of constants.
-    {"SimplifyInference", 1},
+    {"WidenScatters", 1},
     {"IntegerProducts", 1},
     {"FoldCorrections", 1},
     {"EliminateCommonSubexpressions", 1},
