@@ -32,13 +32,9 @@ std::string After(const std::string& rules, const std::string& body, std::string
   return ir::Outline(*m);
 }
 
-// The labels of the steps of the pattern that the program's result matches, the outermost first,
-// with the number of their operands; or why it does not match.
-std::string Steps(const std::string& patterns, const std::string& body,
-                  size_t* required = nullptr) {
-  auto read = ReadPatterns("test.rules", patterns);
-  REQUIRE_MESSAGE(read.ok(), read.status().message());
-  const ir::Module m = ir::Typed(kProgram + body + " }");
+// The steps of the pattern that the program's result matches, the outermost first; or why it does
+// not match.
+std::optional<Match> MatchResult(const RuleSet& patterns, const ir::Module& m, Miss* miss) {
   Surroundings around;
   std::optional<Definition> root;
   const ir::Block& block = *m.functions.at("main")->body;
@@ -47,8 +43,20 @@ std::string Steps(const std::string& patterns, const std::string& body,
     root = Definition{b.var, b.value, 0};
     around.definitions.emplace(b.var->id, *root);
   }
+  return MatchRule(m, patterns.rules[0], *root, around, miss);
+}
+std::shared_ptr<const RuleSet> Patterns(const std::string& text) {
+  auto read = ReadPatterns("test.rules", text);
+  REQUIRE_MESSAGE(read.ok(), read.status().message());
+  return *read;
+}
+
+// Labels with the number of operands.
+std::string Steps(const std::string& patterns, const std::string& body,
+                  size_t* required = nullptr) {
+  const auto read = Patterns(patterns);
   Miss miss;
-  const auto match = MatchRule(m, (*read)->rules[0], *root, around, &miss);
+  const auto match = MatchResult(*read, ir::Typed(kProgram + body + " }"), &miss);
   if (required != nullptr) *required = miss.required;
   if (!match) return miss.reason;
   std::string steps;
@@ -80,6 +88,19 @@ TEST_CASE("a chain goes through any number of steps, each with its own operands"
   CHECK(Steps(kChain,
               "let %d = nn.dense(%x, %y, units=4); let %e = %d; let %t = tanh(%e); exp(%t)") ==
         "tanh:0");
+}
+
+TEST_CASE("a step may use twice what it goes on to") {
+  const std::string swish =
+      "part @act(%y) { multiply(%y, sigmoid(%y)) as swish or nn.relu(%y) }\n"
+      "pattern @p(%x, %w) { @act*(nn.dense(%x, %w)) }";
+  const std::string body =
+      "let %d = nn.dense(%x, %y, units=4); let %s = multiply(%d, sigmoid(%d)); let %r = "
+      "nn.relu(%s); ";
+  CHECK(Steps(swish, body + "multiply(%r, sigmoid(%r))") == "swish:0 nn.relu:0 swish:0");
+  CHECK(Steps(swish, body + "multiply(%r, sigmoid(%s))") == "%y stands for two different values");
+  CHECK(Steps(swish, body + "let %m = multiply(%r, sigmoid(%r)); let %o = abs(%d); multiply(%m, "
+                            "sigmoid(%m))") == "%d (nn.dense) has 1 other use");
 }
 
 TEST_CASE("near misses of chains say what may stand there") {
@@ -143,6 +164,70 @@ TEST_CASE("a part once, or not at all, or more than once") {
       parts + "rule @r(%x) { %0 = @act(%x); add(%0, exp(%0)) => multiply(%0, 2f) }";
   CHECK(After(shared, "let %t = tanh(%x); (add(%t, exp(%t)), %t)") == "tanh multiply tuple");
   CHECK(After(shared, "add(tanh(%x), exp(nn.relu(%x)))") == "tanh nn.relu exp add");
+}
+
+// As TVM's table for oneDNN has them, a pattern for each: a convolution or product, with a bias or
+// none, and one of seven activations or none.
+TEST_CASE("the composites of an engine are a few parts") {
+  const std::string patterns = R"(
+part @heavy(%x, %w) {
+  nn.conv1d(%x, %w) or nn.conv2d(%x, %w) or nn.conv3d(%x, %w) or nn.conv2d_transpose(%x, %w) or
+  nn.conv3d_transpose(%x, %w) or nn.dense(%x, %w)
+}
+part @bias(%y, %b) { nn.bias_add(%y, %b) or add(%y, %b) }
+part @activation(%y, %a, %b, %c) {
+  nn.relu(%y) or tanh(%y) or sigmoid(%y) or clip(%y) or
+  multiply(multiply(%y, add(erf(divide(%y, %a)), %b)), %c) as gelu or
+  multiply(%y, sigmoid(%y)) as swish or
+  multiply(%y, tanh(log(add(exp(%y), %a)))) as mish
+}
+pattern @composite(%x, %w) { @activation?(@bias?(@heavy(%x, %w))) }
+)";
+  const auto read = Patterns(patterns);
+  const char* kImage[] = {"4, 9", "4, 9, 9", "4, 9, 9, 9"};
+  const char* kKernel[] = {"3", "3, 3", "3, 3, 3"};
+  struct Heavy {
+    std::string name;
+    int axes;
+  };
+  const Heavy heavy[] = {{"nn.conv1d", 1},           {"nn.conv2d", 2}, {"nn.conv3d", 3},
+                         {"nn.conv2d_transpose", 2}, {"nn.dense", 0},  {"nn.conv3d_transpose", 3}};
+  const std::pair<std::string, std::string> activations[] = {
+      {"", "%c"},
+      {"nn.relu", "nn.relu(%c)"},
+      {"tanh", "tanh(%c)"},
+      {"sigmoid", "sigmoid(%c)"},
+      {"clip", "clip(%c, a_min=0f, a_max=6f)"},
+      {"gelu", "multiply(multiply(%c, add(erf(divide(%c, 1.4142135f)), 1f)), 0.5f)"},
+      {"swish", "multiply(%c, sigmoid(%c))"},
+      {"mish", "multiply(%c, tanh(log(add(exp(%c), 1f))))"}};
+  int count = 0;
+  for (const Heavy& h : heavy) {
+    for (const bool bias : {false, true}) {
+      for (const auto& [label, activation] : activations) {
+        CAPTURE(h.name + " " + label);
+        const bool dense = h.axes == 0;
+        const size_t i = static_cast<size_t>(std::max(h.axes, 1)) - 1;
+        const std::string x = dense ? "4, 9" : std::string("2, ") + kImage[i];
+        const std::string w = dense ? "4, 9" : std::string("4, 4, ") + kKernel[i];
+        const std::string attrs =
+            dense ? "units=4" : fmt::format("channels=4, kernel_size=[{}]", kKernel[i]);
+        const std::string program = fmt::format(
+            "def @main(%x: Tensor[({}), float32], %b: Tensor[(4), float32]) {{ let %w = "
+            "ones(shape=[{}], dtype=\"float32\"); let %h = {}(%x, %w, {}); let %c = {}; {} }}",
+            x, w, h.name, attrs, bias ? "nn.bias_add(%h, %b)" : "%h", activation);
+        Miss miss;
+        const auto match = MatchResult(*read, ir::EliminateDeadCode(ir::Typed(program)), &miss);
+        REQUIRE_MESSAGE(match.has_value(), miss.reason);
+        std::string steps;
+        for (const Step& step : match->steps) steps += step.way->label + " ";
+        CHECK(steps == fmt::format("{}{}{} ", label.empty() ? "" : label + " ",
+                                   bias ? "nn.bias_add " : "", h.name));
+        ++count;
+      }
+    }
+  }
+  CHECK(count == 96);  // six of them are an operator alone
 }
 
 TEST_CASE("parts of parts") {

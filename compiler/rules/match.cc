@@ -187,29 +187,27 @@ class Matcher {
     const auto fits = [&](const Roots& roots) {
       return roots.any || (call != nullptr && roots.ops.contains(call->op));
     };
-    Roots wanted;
+    Roots rest;
     std::vector<const Rule*> choices;
+    // A step's own use of the value that it goes on to is to come.
     const bool is_shared =
-        d != nullptr && goal.steps > 0 && rule_.computes() && OtherUses(goal.found) > 0;
-    if (goal.steps < use.most) {
-      for (const Rule& way : use.part->ways) {
-        wanted.ops.insert(way.roots.ops.begin(), way.roots.ops.end());
-        if (fits(way.roots) && !is_shared) choices.push_back(&way);
-      }
+        d != nullptr && goal.steps > 0 && rule_.computes() && OtherUses(goal.found) > 1;
+    for (const Rule& way : use.part->ways) {
+      if (goal.steps < use.most && fits(way.roots) && !is_shared) choices.push_back(&way);
     }
     if (goal.steps >= use.least) {
-      Roots rest;
       AddRoots(RuleOf(goal.scope), use.args[0], rest);
-      wanted.ops.insert(rest.ops.begin(), rest.ops.end());
       if (fits(rest)) choices.push_back(nullptr);
     }
     if (!choices.empty()) return choices;
     Fail([&] {
-      if (is_shared) return UsesText(goal.found);
+      if (is_shared) return UsesText(goal.found, 1);
       if (call != nullptr && goal.steps == use.most && use.most > 1)
         return fmt::format("@{}: more than {} steps", use.part->name, use.most);
       std::set<std::string> names;
-      for (const OpDef* op : wanted.ops) names.insert(op->name);
+      for (const Rule& way : use.part->ways)
+        rest.ops.insert(way.roots.ops.begin(), way.roots.ops.end());
+      for (const OpDef* op : rest.ops) names.insert(op->name);
       return fmt::format("{}: expected {}, found {}", NameOf(goal.found), fmt::join(names, " or "),
                          WhatIs(d == nullptr ? nullptr : d->value));
     });
@@ -231,12 +229,14 @@ class Matcher {
     state_.goals.push_back({way->pattern, goal.found, scope});
   }
 
-  // The argument that a parameter of a step's part has, if any.
-  void AddArgument(const ir::Var& hole, const Atom& found, uint32_t scope) {
-    if (scope == 0) return;
-    Frame& frame = state_.frames[scope - 1];
+  // The argument that a parameter of a step's part has: by its position, below args.size().
+  size_t ArgumentOf(const ir::Var& hole, uint32_t scope) const {
     const auto& params = RuleOf(scope).params;
-    const auto at = static_cast<size_t>(std::ranges::find(params, &hole) - params.begin());
+    return static_cast<size_t>(std::ranges::find(params, &hole) - params.begin());
+  }
+  void AddArgument(const ir::Var& hole, const Atom& found, uint32_t scope) {
+    Frame& frame = state_.frames[scope - 1];
+    const size_t at = ArgumentOf(hole, scope);
     if (at >= frame.use->args.size()) return;
     const bool goes_on = frame.use->most > 1;
     frame.pending.push_back({goes_on ? Atom(frame.node) : frame.use->args[at], found, frame.caller,
@@ -270,7 +270,10 @@ class Matcher {
     const bool is_hole = hole != rule.holes.end();
     const std::map<uint32_t, Atom>& images = Images(goal.scope);
     if (const auto known = images.find(v->id); known != images.end()) {
-      if (!is_hole) CountOwn(goal.found);
+      // What a parameter stands for may be computed by the pattern.
+      if (!is_hole || (goal.scope > 0 &&
+                       ArgumentOf(*v, goal.scope) < state_.frames[goal.scope - 1].use->args.size()))
+        CountOwn(goal.found);
       return Same(known->second, goal.found) ||
              Fail([&] { return fmt::format("%{} stands for two different values", v->name); });
     }
@@ -347,7 +350,7 @@ class Matcher {
       });
     }
     Images(scope).emplace(hole.id, at);
-    AddArgument(hole, found, scope);
+    if (scope > 0) AddArgument(hole, found, scope);
     return true;
   }
 
@@ -444,16 +447,16 @@ class Matcher {
     return true;
   }
 
-  // Of a value, but for the pattern's own (one at least).
+  // Of a value, but for the pattern's own so far.
   int64_t OtherUses(const Atom& a) const {
     const ir::Var* v = ir::AsVar(a);
     const auto uses = v == nullptr ? around_.uses.end() : around_.uses.find(v->id);
     if (uses == around_.uses.end()) return 0;
     const auto own = state_.own.find(v->id);
-    return uses->second - (own == state_.own.end() ? 1 : own->second);
+    return uses->second - (own == state_.own.end() ? 0 : own->second);
   }
-  std::string UsesText(const Atom& a) const {
-    const int64_t others = OtherUses(a);
+  std::string UsesText(const Atom& a, int64_t own = 0) const {
+    const int64_t others = OtherUses(a) - own;
     return fmt::format("{} ({}) has {} other use{}", NameOf(a), WhatIs(DefinitionOf(a)->value),
                        others, others == 1 ? "" : "s");
   }
