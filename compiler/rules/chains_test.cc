@@ -279,6 +279,12 @@ TEST_CASE("parts that are wrong say where") {
   has("part @a(%x, %y) { add(%x, %y) } rule @r(%x) { exp(@a*(%x, %x)) => %x }",
       "@a* expected one argument, what the chain leads to, found 2");
   has("part @a(%x) { tanh(%x) } rule @r(%x) { @a*(%x) => %x }", "an operator call");
+  has("part @a(%x, %y) { tanh(%y) or abs(%x) } rule @r(%x) { exp(@a(%x)) => %x }",
+      "test.rules:1:59: rule @r: @a: each way must have parameter %x, which has an argument here: "
+      "that of tanh may not");
+  has("part @b(%x, %y) { add(%x, %y) } part @a(%x, %y) { tanh(@b?(%x, %y)) } rule @r(%x, %y) { "
+      "exp(@a(%x, %y)) => %y }",
+      "must have parameter %y");
   has("part @a(%x) { tanh(%x) } rule @r(%x) { exp(%x) => @a(%x) }", "a part stands in patterns");
   has("part @a(%x, %y) { add(%x, %y) } rule @r(%x, %y) { exp(@a?(%x, %y)) => %y }",
       "hole %y is in the replacement and not in each pattern");

@@ -20,7 +20,8 @@ struct Place {
   const Definition& root;
   const Surroundings& around;
 
-  // The parameter of the pattern, by its position.
+  // What the pattern's parameter i stands for. REQUIRES: it is not only in a step that may be left
+  // out.
   const ir::Atom& hole(size_t i) const { return match.images.at(pattern.params[i]->id); }
   // The operator calls that matched, operands first.
   std::vector<const ir::OpCall*> Calls() const;

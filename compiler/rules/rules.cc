@@ -362,7 +362,52 @@ Result<PartUse> UseOf(const ir::Module& m, const Rule& rule, const ir::Expr& e,
                                    "found {}",
                                    rule.name, marked, params, least, most, use.args.size()));
   }
+  for (const Rule& way : use.part->ways) {
+    const std::set<uint32_t> parts = Parts(way, way.pattern);
+    for (size_t i = 0; i < use.args.size(); ++i) {
+      if (parts.contains(way.params[i]->id)) continue;
+      return Wrong(m, e.span,
+                   fmt::format("rule @{}: @{}: each way must have parameter %{}, which has an "
+                               "argument here: that of {} may not",
+                               rule.name, marked, way.params[i]->name, way.label));
+    }
+  }
   return use;
+}
+
+// benefit=N.
+Result<int64_t> BenefitOf(const ir::Module& m, const frontend::ParsedRule& parsed) {
+  int64_t benefit = 0;
+  for (const auto& [name, value] : parsed.function->attrs) {
+    const Dim* number = std::get_if<Dim>(&value.value);
+    if (name != "benefit" || number == nullptr || !number->is_const() ||
+        parsed.kind == frontend::ParsedRule::Kind::kPart) {
+      return Wrong(m, parsed.span,
+                   fmt::format("rule @{}: expected benefit=N, an integer, found attribute {}",
+                               parsed.name, name));
+    }
+    benefit = number->value();
+  }
+  return benefit;
+}
+
+// What the replacement computes: not what the pattern, whose parts are given, computes already.
+void FindNew(Rule& rule, const std::set<uint32_t>& pattern) {
+  std::set<uint32_t> seen;
+  std::vector<Atom> open = {rule.replacement};
+  while (!open.empty()) {
+    const ir::Var* v = ir::AsVar(Resolve(rule, open.back()));
+    open.pop_back();
+    if (v == nullptr || !rule.nodes.contains(v->id) || !seen.insert(v->id).second) continue;
+    if (pattern.contains(v->id)) {
+      rule.kept.insert(v->id);
+      continue;
+    }
+    ir::ForEachAtom(*rule.nodes.at(v->id), [&](const Atom& a) { open.push_back(a); });
+  }
+  for (const ir::Var* v : rule.order) {
+    if (seen.contains(v->id) && !pattern.contains(v->id)) rule.new_nodes.push_back(v);
+  }
 }
 
 Result<std::vector<Rule>> MakeRules(const ir::Module& m, const frontend::ParsedRule& parsed,
@@ -374,16 +419,7 @@ Result<std::vector<Rule>> MakeRules(const ir::Module& m, const frontend::ParsedR
   rule.place = m.sources->Place(parsed.span);
   rule.constants = parsed.constants;
   rule.formulas = std::make_shared<const std::vector<frontend::Formula>>(parsed.formulas);
-  for (const auto& [name, value] : parsed.function->attrs) {
-    const Dim* number = std::get_if<Dim>(&value.value);
-    if (name != "benefit" || number == nullptr || !number->is_const() ||
-        parsed.kind == Kind::kPart) {
-      return Wrong(m, parsed.span,
-                   fmt::format("rule @{}: expected benefit=N, an integer, found attribute {}",
-                               parsed.name, name));
-    }
-    rule.benefit = number->value();
-  }
+  RELAYVM_ASSIGN_OR_RETURN(rule.benefit, BenefitOf(m, parsed));
   rule.is_pattern = parsed.kind == Kind::kPattern;
   rule.params = parsed.function->params;
   for (const ir::Var* p : rule.params) rule.holes[p->id] = p;
@@ -413,28 +449,10 @@ Result<std::vector<Rule>> MakeRules(const ir::Module& m, const frontend::ParsedR
     one.conditions = parsed.conditions[i];
     one.label = parsed.labels[i];
     if (one.label.empty() && one.roots.ops.size() == 1) one.label = (*one.roots.ops.begin())->name;
-    if (!has_replacement) {
-      RELAYVM_RETURN_IF_ERROR(CheckFormulas(m, one, parts));
-      continue;
-    }
-    RELAYVM_RETURN_IF_ERROR(CheckReplacement(m, one, parts));
+    if (has_replacement) RELAYVM_RETURN_IF_ERROR(CheckReplacement(m, one, parts));
     RELAYVM_RETURN_IF_ERROR(CheckFormulas(m, one, parts));
-    // What the pattern computes already is not computed again.
-    std::set<uint32_t> seen;
-    std::vector<Atom> open = {one.replacement};
-    while (!open.empty()) {
-      const ir::Var* v = ir::AsVar(Resolve(rule, open.back()));
-      open.pop_back();
-      if (v == nullptr || !rule.nodes.contains(v->id) || !seen.insert(v->id).second) continue;
-      if (parts.contains(v->id)) {
-        one.kept.insert(v->id);
-        continue;
-      }
-      ir::ForEachAtom(*rule.nodes.at(v->id), [&](const Atom& a) { open.push_back(a); });
-    }
-    for (const ir::Var* v : rule.order) {
-      if (seen.contains(v->id) && !parts.contains(v->id)) one.new_nodes.push_back(v);
-    }
+    if (!has_replacement) continue;
+    FindNew(one, parts);
     FindLike(one);
     RELAYVM_RETURN_IF_ERROR(CheckAttributes(m, one));
     if (check_types) RELAYVM_RETURN_IF_ERROR(types.Check(one, i));
