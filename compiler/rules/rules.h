@@ -12,7 +12,7 @@
 // are free; axis=$a gives it a name, and the same name twice is the same value. What follows `if`
 // must hold: formulas over names, numbers and the types of holes (formula.cc lists the functions).
 //
-//   part @bound(%x) { nn.relu(%x) or clip(%x) or minimum(%x, %b) as least if is_constant(%b) }
+//   part @bound(%x, %b) { nn.relu(%x) or clip(%x) or minimum(%x, %b) as least }
 //   pattern @dense(%x, const %w) { @bound*(nn.dense(%x, %w)) }
 //
 // A part is a piece of patterns with a name: several ways to match, each of which may have
