@@ -42,6 +42,7 @@ typedef struct relayvm_executable relayvm_executable;
 typedef struct relayvm_invocation relayvm_invocation;
 typedef struct relayvm_value relayvm_value;
 typedef struct relayvm_type relayvm_type;
+typedef struct relayvm_device relayvm_device;             /* c_api_device.h */
 typedef struct relayvm_profile relayvm_profile;           /* c_api_trace.h */
 typedef struct relayvm_chrome_trace relayvm_chrome_trace; /* c_api_trace.h */
 
@@ -239,6 +240,11 @@ typedef struct relayvm_runtime_options {
   /* Nanoseconds for which memory that is kept for the next runs stays when nobody uses it; 0: 2 s.
    * INT64_MAX: until relayvm_runtime_trim. */
   int64_t keep_idle_ns;
+  /* Which programs may run on, found by name (c_api_device.h); and the bytes that runs, and values
+   * of the runtime, may have together on each, 0: no limit. */
+  relayvm_device* const* devices;
+  size_t num_devices;
+  uint64_t device_memory_limit;
 } relayvm_runtime_options;
 /* The structs that `options` points to are copied; handles are kept alive. */
 relayvm_status* relayvm_runtime_create_for(uint32_t api_version,
@@ -450,7 +456,8 @@ relayvm_status* relayvm_value_wrap(relayvm_dtype dtype, const int64_t* dims, siz
 /* The fields stay the caller's too. A tuple has tag 0. */
 relayvm_status* relayvm_value_adt(uint32_t tag, relayvm_value* const* fields, size_t num_fields,
                                   relayvm_value** out);
-/* DLPack: imports take the tensor over, also on failure, and copy it only when it is not compact or
+/* DLPack: of the host's memory, and of devices relayvm_runtime_from_dlpack (c_api_device.h).
+ * Imports take the tensor over, also on failure, and copy it only when it is not compact or
  * not 64-byte aligned; exports never copy, and are read-only, which the structure before DLPack 1.0
  * cannot say. See vm/api/dlpack_exchange.h. */
 relayvm_status* relayvm_value_from_dlpack(DLManagedTensorVersioned* tensor, relayvm_value** out);
@@ -466,7 +473,7 @@ relayvm_dtype relayvm_value_get_dtype(const relayvm_value* value);
 size_t relayvm_value_rank(const relayvm_value* value);
 const int64_t* relayvm_value_dims(const relayvm_value* value);
 int64_t relayvm_value_num_elements(const relayvm_value* value);
-const void* relayvm_value_data(const relayvm_value* value);
+const void* relayvm_value_data(const relayvm_value* value); /* NULL on a device */
 /* The text at a flat position of a tensor of strings, not zero-terminated; it lives as long as a
  * handle on the tensor. NULL, and 0 bytes, where there is none. */
 const char* relayvm_value_text(const relayvm_value* value, int64_t position, size_t* bytes);
@@ -501,7 +508,7 @@ typedef struct relayvm_invocation_stats { /* of the latest run */
 } relayvm_invocation_stats;
 /* Memory of the caller for a tensor of a result: compact, row-major, of any alignment. */
 typedef struct relayvm_output {
-  void* data; /* NULL: no buffer, the tensor stays in the result */
+  void* data;          /* NULL: no buffer, the tensor stays in the result */
   const int64_t* dims; /* not needed once the run has started */
   size_t rank;
   relayvm_dtype dtype;

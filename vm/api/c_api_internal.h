@@ -32,6 +32,9 @@ struct relayvm_profile {
 struct relayvm_chrome_trace {
   std::shared_ptr<relayvm::ChromeTrace> trace;
 };
+struct relayvm_device {
+  std::shared_ptr<relayvm::Device> device;
+};
 struct relayvm_invocation {
   std::unique_ptr<relayvm::Invocation> invocation;
 };

@@ -10,6 +10,7 @@
 
 #include "bytecode/writer.h"
 #include "tests/temp_folder.h"
+#include "vm/api/c_api_device.h"
 #include "vm/api/c_api_host.h"
 #include "vm/api/c_api_null_testing.h"
 #include "vm/api/c_api_scheduler.h"
@@ -235,6 +236,10 @@ void WalkValue(Walk& walk, Fixture& f) {
   WALK(relayvm_value_from_dlpack, [&] { return std::tuple(&tensor, &f.out_value); });
   WALK(relayvm_value_from_legacy_dlpack, [&] { return std::tuple(&legacy, &f.out_value); });
   CHECK(deleted == 4);
+  WALK(relayvm_runtime_from_dlpack, [&] { return std::tuple(f.runtime, &tensor, &f.out_value); });
+  WALK(relayvm_runtime_from_legacy_dlpack,
+       [&] { return std::tuple(f.runtime, &legacy, &f.out_value); });
+  CHECK(deleted == 10);
   walk.Free(
       "relayvm_value_copy", +[](relayvm_value* v) { relayvm_value_free(relayvm_value_copy(v)); },
       [&] { return f.tuple; });
@@ -435,6 +440,50 @@ void WalkTrace(Walk& walk) {
   relayvm_profile_free(profile);
 }
 
+void WalkDevice(Walk& walk, Fixture& f) {
+  static relayvm_device* device = nullptr;
+  const auto refused = [](relayvm_status* status) {
+    CHECK(relayvm_status_code(status) == RELAYVM_INVALID_ARGUMENT);
+    CHECK(device == nullptr);
+    relayvm_status_free(status);
+  };
+  relayvm_device_functions functions{sizeof(functions)};
+  refused(relayvm_device_create(nullptr, &device));
+  refused(relayvm_device_create(&functions, nullptr));
+  refused(relayvm_device_create(&functions, &device));
+  refused(relayvm_value_device(nullptr, &device));
+  refused(relayvm_value_device(f.value, nullptr));
+  for (const char* name : {"device_create", "value_device"})
+    walk.Add(std::string("relayvm_") + name);
+  // Of which nothing is called.
+  functions.name = "idle";
+  for (size_t at = offsetof(relayvm_device_functions, load);
+       at < offsetof(relayvm_device_functions, release); at += sizeof(void*)) {
+    void (*const none)() = [] {};
+    std::memcpy(reinterpret_cast<char*>(&functions) + at, &none, sizeof(none));
+  }
+  const auto make = [&] {
+    REQUIRE(relayvm_device_create(&functions, &device) == nullptr);
+    return std::exchange(device, nullptr);
+  };
+  WALK_FREE(relayvm_device_free, make);
+  relayvm_device* const host = make();
+  WALK(relayvm_device_name, [&] { return std::tuple(host); });
+  WALK(relayvm_value_device_data, [&] { return std::tuple(f.value); });
+  WALK(relayvm_runtime_copy_to,
+       [&] {
+         return std::tuple(f.runtime, f.value, static_cast<const relayvm_device*>(nullptr),
+                           &f.out_value);
+       },
+       {2});
+  WALK(
+      relayvm_invocation_set_output_device,
+      [&] { return std::tuple(f.invocation, size_t{0}, static_cast<const relayvm_device*>(host)); },
+      {2});
+  relayvm_invocation_set_output_device(f.invocation, 0, nullptr);
+  relayvm_device_free(host);
+}
+
 TEST_CASE("c api: each function with NULL in the place of each pointer") {
   Fixture fixture;
   Walk walk(fixture);
@@ -445,7 +494,9 @@ TEST_CASE("c api: each function with NULL in the place of each pointer") {
   WalkHostCall(walk, fixture);
   WalkScheduler(walk);
   WalkTrace(walk);
+  WalkDevice(walk, fixture);
   std::set<std::string> declared = DeclaredFunctions(RELAYVM_VM_FOLDER "/api/c_api.h");
+  declared.merge(DeclaredFunctions(RELAYVM_VM_FOLDER "/api/c_api_device.h"));
   declared.merge(DeclaredFunctions(RELAYVM_VM_FOLDER "/api/c_api_host.h"));
   declared.merge(DeclaredFunctions(RELAYVM_VM_FOLDER "/api/c_api_scheduler.h"));
   declared.merge(DeclaredFunctions(RELAYVM_VM_FOLDER "/api/c_api_trace.h"));

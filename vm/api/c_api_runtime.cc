@@ -188,6 +188,16 @@ Result<std::shared_ptr<relayvm::Runtime>> CreateRuntime(const relayvm_runtime_op
   options.thread_pool = bundle->pool.get();
   options.trace = bundle->sink != nullptr ? bundle->sink.get() : bundle->trace.get();
   options.memory = bundle->memory;
+  std::vector<std::shared_ptr<relayvm::Device>> devices;
+  if (read.num_devices > 0 && read.devices == nullptr)
+    return Missing("relayvm_runtime_options: devices");
+  for (size_t i = 0; i < read.num_devices; ++i) {
+    if (read.devices[i] == nullptr)
+      return Missing(("relayvm_runtime_options: device " + std::to_string(i)).c_str());
+    devices.push_back(read.devices[i]->device);
+  }
+  options.devices = devices;
+  if (read.device_memory_limit != 0) options.device_memory_limit = read.device_memory_limit;
   if (read.memory_limit != 0) options.memory_limit = read.memory_limit;
   if (read.keep_idle_ns != 0) options.keep_idle = std::chrono::nanoseconds(read.keep_idle_ns);
   RELAYVM_ASSIGN_OR_RETURN(bundle->runtime, relayvm::Runtime::Create(options));

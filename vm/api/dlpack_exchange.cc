@@ -11,7 +11,9 @@
 
 #include "bytecode/base/guarded.h"
 #include "bytecode/base/message.h"
+#include "vm/api/relayvm.h"
 #include "vm/border/strided_copy.h"
+#include "vm/device/device_memory.h"
 #include "vm/memory/object.h"
 
 namespace relayvm {
@@ -109,13 +111,32 @@ Status CheckStrides(const DLTensor& t, DType dtype) {
   return OkStatus();
 }
 
+std::string NameOf(DeviceNumber number) {
+  return fmt::format("device type {}{}, number {}", number.type,
+                     number.type == kDLCUDA ? " (CUDA)" : "", number.id);
+}
+
+bool IsOnHost(const DLTensor& t) {
+  return t.device.device_type == kDLCPU || t.device.device_type == kDLCUDAHost;
+}
+
+// The tensor's own, which is none of the host's.
+Result<std::shared_ptr<vm::RuntimeDevice>> FindDevice(const DLTensor& t, const Runtime* runtime) {
+  const DeviceNumber number{static_cast<int32_t>(t.device.device_type), t.device.device_id};
+  const vm::RuntimeDevices devices = runtime == nullptr ? vm::RuntimeDevices() : runtime->devices();
+  std::string has;
+  for (const std::shared_ptr<vm::RuntimeDevice>& on : devices) {
+    if (number.type != 0 && on->device->number() == number) return on;
+    has += fmt::format(" '{}' ({})", on->device->name(), NameOf(on->device->number()));
+  }
+  return Status(StatusCode::kUnsupported,
+                fmt::format("DLPack: memory of {}; copy it to the CPU first, or give it to a "
+                            "runtime that has the device{}{}",
+                            NameOf(number), has.empty() ? "" : "; this one has", has));
+}
+
 // What can be said of a tensor without reading its elements.
 Status Check(const DLTensor& t, std::optional<DType> dtype) {
-  if (t.device.device_type != kDLCPU && t.device.device_type != kDLCUDAHost) {
-    return {StatusCode::kUnsupported,
-            fmt::format("DLPack: memory of device type {}; copy it to the CPU first",
-                        static_cast<int>(t.device.device_type))};
-  }
   if (!dtype.has_value()) {
     return {StatusCode::kUnsupported, fmt::format("DLPack: type code {} of {} bits and {} lanes",
                                                   t.dtype.code, t.dtype.bits, t.dtype.lanes)};
@@ -142,16 +163,48 @@ Status Check(const DLTensor& t, std::optional<DType> dtype) {
   return t.strides == nullptr ? OkStatus() : CheckStrides(t, *dtype);
 }
 
+// `owner` is released with the value.
+Result<Value> Wrap(const DLTensor& t, DType dtype, void* data,
+                   std::shared_ptr<vm::RuntimeDevice> device, std::shared_ptr<const void> owner) {
+  if (!IsCompact(t) || reinterpret_cast<uintptr_t>(data) % vm::kDataAlignment != 0) {
+    return Status(StatusCode::kUnsupported,
+                  fmt::format("DLPack: a tensor on {} {}; make it {} there first",
+                              NameOf(device->device->number()),
+                              IsCompact(t) ? "that is not 64-byte aligned" : "with strides",
+                              IsCompact(t) ? "a copy" : "contiguous"));
+  }
+  auto memory = std::make_unique<vm::DeviceMemory>();
+  memory->on = std::move(device);
+  memory->owner = std::move(owner);
+  vm::Tensor* const tensor = vm::NewSharedDeviceTensor(
+      dtype, {t.shape, static_cast<size_t>(t.ndim)}, data, std::move(memory));
+  if (tensor == nullptr) return Status::OutOfMemory();
+  return Value::Adopt(tensor);
+}
+
 // `release(context)` gives the tensor back, whatever happens.
-Result<Value> Import(const DLTensor& t, void (*release)(void*), void* context) {
+Result<Value> Import(const DLTensor& t, const Runtime* runtime, void (*release)(void*),
+                     void* context) {
   const std::optional<DType> dtype = FromDLDataType(t.dtype);
-  Status problem = Guarded([&] { return Check(t, dtype); });
+  std::shared_ptr<vm::RuntimeDevice> device;  // null: the host
+  Status problem = Guarded([&]() -> Status {
+    if (!IsOnHost(t)) {
+      RELAYVM_ASSIGN_OR_RETURN(device, FindDevice(t, runtime));
+    }
+    return Check(t, dtype);
+  });
   if (!problem.ok()) {
     release(context);
     return problem;
   }
   std::span<const int64_t> dims(t.shape, static_cast<size_t>(t.ndim));
   char* data = t.data == nullptr ? nullptr : static_cast<char*>(t.data) + t.byte_offset;
+  if (device != nullptr) {
+    return Guarded([&] {
+      return Wrap(t, *dtype, data, std::move(device),
+                  std::shared_ptr<const void>(context, release));
+    });
+  }
   if (IsCompact(t)) return Value::WrapTensor(*dtype, dims, data, release, context);
   Result<Value> copy = Value::NewTensor(*dtype, dims);
   if (copy.ok() && copy->bytes() > 0) {
@@ -180,6 +233,13 @@ Result<Managed*> MakeExported(const Value& value) {
     return Status(StatusCode::kInvalidArgument, "DLPack carries tensors only");
   if (value.dtype() == DType::kString)
     return Status(StatusCode::kInvalidArgument, "DLPack carries no strings");
+  const DeviceNumber number =
+      value.device() == nullptr ? DeviceNumber{kDLCPU, 0} : value.device()->number();
+  if (number.type == 0) {
+    return Status(StatusCode::kUnsupported,
+                  fmt::format("DLPack has no number for device '{}', where the value is",
+                              value.device()->name()));
+  }
   auto exported = std::make_unique<Exported<Managed>>();
   exported->value = value;
   exported->shape.assign(value.dims().begin(), value.dims().end());
@@ -195,8 +255,9 @@ Result<Managed*> MakeExported(const Value& value) {
   managed.deleter = [](Managed* self) {
     delete static_cast<Exported<Managed>*>(self->manager_ctx);
   };
-  managed.dl_tensor.data = const_cast<void*>(value.data());
-  managed.dl_tensor.device = {kDLCPU, 0};
+  managed.dl_tensor.data =
+      value.device() == nullptr ? const_cast<void*>(value.data()) : value.device_data();
+  managed.dl_tensor.device = {static_cast<DLDeviceType>(number.type), number.id};
   managed.dl_tensor.ndim = static_cast<int32_t>(exported->shape.size());
   managed.dl_tensor.dtype = ToDLDataType(value.dtype());
   managed.dl_tensor.shape = exported->shape.data();
@@ -222,7 +283,7 @@ void GiveBack(void* tensor) {
 
 }  // namespace
 
-Result<Value> FromDLPack(DLManagedTensorVersioned* tensor) {
+Result<Value> FromDLPack(DLManagedTensorVersioned* tensor, const Runtime* runtime) {
   if (tensor == nullptr) return IsNull();
   // Of another major version nothing but the deleter may be touched.
   if (tensor->version.major != DLPACK_MAJOR_VERSION) {
@@ -234,12 +295,12 @@ Result<Value> FromDLPack(DLManagedTensorVersioned* tensor) {
     GiveBack<DLManagedTensorVersioned>(tensor);
     return problem;
   }
-  return Import(tensor->dl_tensor, GiveBack<DLManagedTensorVersioned>, tensor);
+  return Import(tensor->dl_tensor, runtime, GiveBack<DLManagedTensorVersioned>, tensor);
 }
 
-Result<Value> FromDLPack(DLManagedTensor* tensor) {
+Result<Value> FromDLPack(DLManagedTensor* tensor, const Runtime* runtime) {
   if (tensor == nullptr) return IsNull();
-  return Import(tensor->dl_tensor, GiveBack<DLManagedTensor>, tensor);
+  return Import(tensor->dl_tensor, runtime, GiveBack<DLManagedTensor>, tensor);
 }
 
 Result<DLManagedTensorVersioned*> ToDLPack(const Value& value) {

@@ -8,17 +8,22 @@
 
 namespace relayvm {
 
+class Runtime;
+
 // Takes over `tensor`: its deleter is called when the value dies, or at once when the elements had
 // to be copied (memory that is not 64-byte aligned, or not compact) and on failure. The elements
-// must not change meanwhile. Fails with kUnsupported (not on the CPU, a dtype that there is none
-// of, several lanes, another major version) or kInvalidArgument (a rank above 255, no data, a shape
-// or strides beyond the address space).
-Result<Value> FromDLPack(DLManagedTensorVersioned* tensor);
-Result<Value> FromDLPack(DLManagedTensor* tensor);
+// must not change meanwhile. Memory of a device is taken where `runtime` has it (Device::number),
+// and never copied: what has written there is done, and kernels of the device's queues may read it.
+// Fails with kUnsupported (another device, a dtype that there is none of, several lanes, another
+// major version; a device's memory that is not compact or not 64-byte aligned) or kInvalidArgument
+// (a rank above 255, no data, a shape or strides beyond the address space).
+Result<Value> FromDLPack(DLManagedTensorVersioned* tensor, const Runtime* runtime = nullptr);
+Result<Value> FromDLPack(DLManagedTensor* tensor, const Runtime* runtime = nullptr);
 
 // The consumer calls the deleter. The memory stays that of the value, and is marked read-only; the
-// structure before DLPack 1.0 cannot say so, but nobody may write there either. Fails with
-// kInvalidArgument when the value is not a tensor.
+// structure before DLPack 1.0 cannot say so, but nobody may write there either. A value on a device
+// stays there, where its number says what that is to others. Fails with kInvalidArgument when the
+// value is not a tensor, kUnsupported on a device without a number.
 Result<DLManagedTensorVersioned*> ToDLPack(const Value& value);
 Result<DLManagedTensor*> ToLegacyDLPack(const Value& value);
 

@@ -103,8 +103,6 @@ class Runtime {
   // whose memory comes from the MemorySource: from 16 KiB on, in pages. kResourceExhausted where
   // there is no room. May be older than the runtime.
   Result<Value> NewTensor(DType dtype, std::span<const int64_t> dims);
-  // The device of that name. kInvalidArgument where it has none, with those that there are.
-  Result<std::shared_ptr<Device>> FindDevice(std::string_view name) const;
   // The tensor on a device of the runtime, or with null on the host (where as NewTensor makes it);
   // itself where it is there. Waits for the copy. kInvalidArgument for what is no tensor of
   // numbers, and another's device; kResourceExhausted; kInternal where the device fails. May be
@@ -113,6 +111,9 @@ class Runtime {
   // Gives back all that is kept of ended invocations, and what others that do not run keep above 8
   // MiB each (Invocation::Trim gives back the rest). From any thread.
   void Trim();
+
+  // For the runtime's own parts.
+  std::span<const std::shared_ptr<vm::RuntimeDevice>> devices() const;
 
  private:
   friend class GraphModule;
@@ -128,7 +129,6 @@ class Runtime {
   // Calls of a kernel that waited for each other: run as one, or one by one after all.
   void CountBatch(size_t num_calls, bool batched);
   TraceSink* trace() const;
-  std::span<const vm::RuntimeDevice> devices() const;
 
   struct Impl;
   std::unique_ptr<Impl> impl_;
@@ -288,6 +288,9 @@ class Invocation {
   uint64_t id() const;  // from 1, in its runtime
   // InvocationOptions::host_context, from the next call of a host function on.
   void set_host_context(void* context);
+  // OutputBuffer::device of a tensor of the result, from the next run on, where that says nothing
+  // else; null: on the host.
+  void set_output_device(size_t output, std::shared_ptr<Device> device);
   // InvocationOptions::tag. REQUIRES: nothing is running.
   void set_tag(uint64_t tag);
 

@@ -66,7 +66,7 @@ void AddWorkspace(const vm::Workspace& workspace, RuntimeStats* stats) {
 
 struct Runtime::Impl {
   RuntimeOptions options;
-  std::vector<vm::RuntimeDevice> devices;
+  std::vector<std::shared_ptr<vm::RuntimeDevice>> devices;
   size_t machine_memory = 0;
   std::shared_ptr<vm::MemoryBudget> budget;  // null: no limit
   std::unique_ptr<TaskPool> own_pool;        // behind which an injected one is
@@ -224,10 +224,8 @@ Result<std::shared_ptr<Runtime>> Runtime::Create(const RuntimeOptions& options) 
     impl.pool = impl.own_pool.get();
     for (const std::shared_ptr<Device>& device : options.devices) {
       if (device == nullptr) return Status(StatusCode::kInvalidArgument, "a device is null");
-      const bool counts = options.device_memory_limit != SIZE_MAX;
       impl.devices.push_back(
-          {device,
-           counts ? std::make_shared<vm::MemoryBudget>(options.device_memory_limit) : nullptr});
+          std::make_shared<vm::RuntimeDevice>(device, options.device_memory_limit));
     }
     impl.options.devices = {};
     return runtime;
@@ -282,38 +280,6 @@ Result<Value> Runtime::NewTensor(DType dtype, std::span<const int64_t> dims) {
         vm::NewSharedTensor(dtype, dims, data, static_cast<size_t>(bytes), memory.release());
     if (tensor == nullptr) return no_room("");
     return Value::Adopt(tensor);
-  });
-}
-
-Result<std::shared_ptr<Device>> Runtime::FindDevice(std::string_view name) const {
-  for (const vm::RuntimeDevice& on : impl_->devices) {
-    if (on.device->name() == name) return on.device;
-  }
-  return Guarded([&]() -> Result<std::shared_ptr<Device>> {
-    return vm::NoDevice(impl_->devices, "device '" + std::string(name) + "'");
-  });
-}
-
-Result<Value> Runtime::CopyTo(const Value& value, const Device* device) {
-  return Guarded([&]() -> Result<Value> {
-    if (!value.is_tensor() || value.dtype() == DType::kString)
-      return Status(StatusCode::kInvalidArgument, "expected a tensor of numbers to copy");
-    if (value.device() == device) return value;
-    const auto* tensor = static_cast<const vm::Tensor*>(value.object());
-    Value host = value;
-    if (value.device() != nullptr) {
-      RELAYVM_ASSIGN_OR_RETURN(host, NewTensor(value.dtype(), value.dims()));
-      RELAYVM_RETURN_IF_ERROR(vm::CopyToHost(tensor, host.mutable_data()));
-    }
-    if (device == nullptr) return host;
-    const auto on = std::ranges::find(impl_->devices, device, [](const vm::RuntimeDevice& d) {
-      return static_cast<const Device*>(d.device.get());
-    });
-    if (on == impl_->devices.end())
-      return vm::NoDevice(impl_->devices, "device '" + std::string(device->name()) + "'");
-    RELAYVM_ASSIGN_OR_RETURN(vm::Tensor* const copy,
-                             vm::CopyToDevice(*on, static_cast<const vm::Tensor*>(host.object())));
-    return Value::Adopt(copy);
   });
 }
 
@@ -380,7 +346,9 @@ void Runtime::CountBatch(size_t num_calls, bool batched) {
 }
 
 TraceSink* Runtime::trace() const { return impl_->options.trace; }
-std::span<const vm::RuntimeDevice> Runtime::devices() const { return impl_->devices; }
+std::span<const std::shared_ptr<vm::RuntimeDevice>> Runtime::devices() const {
+  return impl_->devices;
+}
 
 uint64_t Runtime::NextInvocationId() {
   return impl_->last_id.fetch_add(1, std::memory_order_relaxed) + 1;

@@ -202,8 +202,12 @@ const void* Value::data() const { return device() == nullptr ? AsTensor(object_)
 size_t Value::bytes() const { return AsTensor(object_)->bytes(); }
 const Device* Value::device() const {
   return object_->kind == ObjectKind::kDeviceTensor
-             ? vm::MemoryOn(AsTensor(object_)).on.device.get()
+             ? vm::MemoryOn(AsTensor(object_)).on->device.get()
              : nullptr;
+}
+std::shared_ptr<Device> Value::shared_device() const {
+  if (!is_tensor() || device() == nullptr) return nullptr;
+  return vm::MemoryOn(AsTensor(object_)).on->device;
 }
 void* Value::device_data() const { return device() == nullptr ? nullptr : AsTensor(object_)->data; }
 

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -100,6 +101,7 @@ class Value {
   // Where its memory is; null: the host's. It lives as long as the value. Runtime::CopyTo makes
   // values on devices and brings them back; runs leave them there (OutputBuffer::device).
   const Device* device() const;
+  std::shared_ptr<Device> shared_device() const;  // the same; null of what is no tensor, too
   // Its address there; null on the host.
   void* device_data() const;
   // The elements as T (bool, float, double, integers of 8 to 64 bits), which live as long as a

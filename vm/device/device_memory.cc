@@ -5,7 +5,9 @@
 #include <string>
 #include <utility>
 
+#include "bytecode/base/guarded.h"
 #include "bytecode/base/threads.h"
+#include "vm/api/relayvm.h"
 #include "vm/border/shared_object.h"
 
 namespace relayvm::vm {
@@ -49,23 +51,26 @@ void Await(DeviceQueue& queue) {
   state.changed.wait(lock, [&] { return state.done; });
 }
 
-Result<Tensor*> CopyToDevice(const RuntimeDevice& on, const Tensor* from) {
+namespace {
+
+// They wait for the copy, and do not touch the thread's fiber.
+Result<Value> CopyToDevice(const std::shared_ptr<RuntimeDevice>& on, const Tensor* from) {
   const size_t bytes = from->bytes(), room = DeviceRoom(bytes);
   const auto no_room = [&](const std::string& why) {
     return Status(StatusCode::kResourceExhausted,
                   fmt::format("no memory for a tensor of {} bytes on device '{}'{}", bytes,
-                              on.device->name(), why));
+                              on->device->name(), why));
   };
   auto memory = std::make_unique<DeviceMemory>();
   memory->on = on;
-  RELAYVM_ASSIGN_OR_RETURN(const std::unique_ptr<DeviceQueue> queue, on.device->NewQueue());
-  if (!on.Draw(room)) {
+  RELAYVM_ASSIGN_OR_RETURN(const std::unique_ptr<DeviceQueue> queue, on->device->NewQueue());
+  if (!on->budget.Draw(room)) {
     return no_room(fmt::format(": the runtime's limit there is {}, {} are in use",
-                               on.budget->limit(), on.budget->drawn()));
+                               on->budget.limit(), on->budget.drawn()));
   }
   void* const data = queue->Allocate(room);
   if (data == nullptr) {
-    on.Return(room);
+    on->budget.Return(room);
     return no_room("");
   }
   queue->Keep(data);
@@ -73,28 +78,60 @@ Result<Tensor*> CopyToDevice(const RuntimeDevice& on, const Tensor* from) {
   memory->room = room;
   if (bytes > 0) queue->CopyIn(data, from->data, bytes);
   Await(*queue);
-  RELAYVM_RETURN_IF_ERROR(FailureOf(*on.device, *queue));
+  RELAYVM_RETURN_IF_ERROR(FailureOf(*on->device, *queue));
   Tensor* const tensor = NewSharedDeviceTensor(from->dtype, from->shape(), data, std::move(memory));
   if (tensor == nullptr) return Status::OutOfMemory();
-  return tensor;
+  return Value::Adopt(tensor);
 }
 
 Status CopyToHost(const Tensor* from, void* to) {
   if (from->bytes() == 0) return OkStatus();
-  Device& device = *MemoryOn(from).on.device;
+  Device& device = *MemoryOn(from).on->device;
   RELAYVM_ASSIGN_OR_RETURN(const std::unique_ptr<DeviceQueue> queue, device.NewQueue());
   queue->CopyOut(to, from->data, from->bytes());
   Await(*queue);
   return FailureOf(device, *queue);
 }
 
-Status NoDevice(std::span<const RuntimeDevice> devices, std::string_view what) {
+}  // namespace
+
+std::shared_ptr<RuntimeDevice> FindDevice(RuntimeDevices devices, const Device* device) {
+  for (const std::shared_ptr<RuntimeDevice>& on : devices) {
+    if (on->device.get() == device) return on;
+  }
+  return nullptr;
+}
+
+Status NoDevice(RuntimeDevices devices, const Device& device, const std::string& of) {
   std::string names;
-  for (const RuntimeDevice& on : devices)
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", on.device->name());
-  return {StatusCode::kInvalidArgument,
-          fmt::format("the runtime has not {} (RuntimeOptions::devices); its devices: {}", what,
-                      names.empty() ? "none" : names)};
+  for (const std::shared_ptr<RuntimeDevice>& on : devices)
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", on->device->name());
+  return {
+      StatusCode::kInvalidArgument,
+      fmt::format("the runtime has not device '{}'{} (RuntimeOptions::devices); its devices: {}",
+                  device.name(), of, names.empty() ? "none" : names)};
 }
 
 }  // namespace relayvm::vm
+
+namespace relayvm {
+
+Result<Value> Runtime::CopyTo(const Value& value, const Device* device) {
+  return Guarded([&]() -> Result<Value> {
+    if (!value.is_tensor() || value.dtype() == DType::kString)
+      return Status(StatusCode::kInvalidArgument, "expected a tensor of numbers to copy");
+    if (value.device() == device) return value;
+    const std::shared_ptr<vm::RuntimeDevice> on = vm::FindDevice(devices(), device);
+    if (device != nullptr && on == nullptr) return vm::NoDevice(devices(), *device, "");
+    Value host = value;
+    if (value.device() != nullptr) {
+      RELAYVM_ASSIGN_OR_RETURN(host, NewTensor(value.dtype(), value.dims()));
+      RELAYVM_RETURN_IF_ERROR(
+          vm::CopyToHost(static_cast<const vm::Tensor*>(value.object()), host.mutable_data()));
+    }
+    if (device == nullptr) return host;
+    return vm::CopyToDevice(on, static_cast<const vm::Tensor*>(host.object()));
+  });
+}
+
+}  // namespace relayvm

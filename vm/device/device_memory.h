@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string>
+#include <utility>
 
 #include "bytecode/base/dtype.h"
 #include "bytecode/base/status.h"
@@ -13,31 +15,29 @@
 
 namespace relayvm::vm {
 
-// A device of a runtime, and what its runs and values may have there together; null: no limit.
+// A device of a runtime, and what its runs and values may have there together.
 struct RuntimeDevice {
-  std::shared_ptr<Device> device;
-  std::shared_ptr<MemoryBudget> budget;
-
-  bool Draw(size_t bytes) const { return budget == nullptr || budget->Draw(bytes); }
-  void Return(size_t bytes) const {
-    if (budget != nullptr) budget->Return(bytes);
-  }
+  RuntimeDevice(std::shared_ptr<Device> device, size_t limit)
+      : device(std::move(device)), budget(limit) {}
+  const std::shared_ptr<Device> device;
+  MemoryBudget budget;
 };
+using RuntimeDevices = std::span<const std::shared_ptr<RuntimeDevice>>;
 
 // So much memory is asked for, for `bytes` of a tensor.
 constexpr size_t DeviceRoom(size_t bytes) { return bytes == 0 ? 64 : (bytes + 63) & ~size_t{63}; }
 
 // Of a shared tensor of kDeviceTensor: its `external`.
 struct DeviceMemory : ExternalMemory {
-  RuntimeDevice on;
+  std::shared_ptr<RuntimeDevice> on;
   void* kept = nullptr;  // what a queue has kept, and `room` of it drawn; null: somebody else's,
   size_t room = 0;
   std::shared_ptr<const void> owner;  // who is this
 
   ~DeviceMemory() {
     if (kept == nullptr) return;
-    on.device->Free(kept);
-    on.Return(room);
+    on->device->Free(kept);
+    on->budget.Return(room);
   }
 };
 inline const DeviceMemory& MemoryOn(const Tensor* tensor) {
@@ -51,12 +51,9 @@ Tensor* NewSharedDeviceTensor(DType dtype, std::span<const int64_t> dims, void* 
 // Blocks until all is done that was put into the queue.
 void Await(DeviceQueue& queue);
 
-// A copy of a shared or local tensor on a device, and one of a tensor on a device in `to`, the
-// host's memory. They wait for it, and do not touch the thread's fiber.
-Result<Tensor*> CopyToDevice(const RuntimeDevice& on, const Tensor* from);
-Status CopyToHost(const Tensor* from, void* to);
-
-// "the runtime has no device 'gpu'; it has: fenced"; what it has: none.
-Status NoDevice(std::span<const RuntimeDevice> devices, std::string_view what);
+// Null where the runtime has it not.
+std::shared_ptr<RuntimeDevice> FindDevice(RuntimeDevices devices, const Device* device);
+// "the runtime has not device 'gpu' (RuntimeOptions::devices); its devices: fenced"
+Status NoDevice(RuntimeDevices devices, const Device& device, const std::string& of);
 
 }  // namespace relayvm::vm

@@ -253,8 +253,6 @@ TEST_CASE("device values: what is not the runtime's is refused by name") {
              "has not device 'gpu7'");
   CheckFails(RuntimeWith({})->CopyTo(Numbers({1}), other.get()), StatusCode::kInvalidArgument,
              "its devices: none");
-  CHECK(runtime->FindDevice("fenced").value() == device);
-  CHECK(Contains(runtime->FindDevice("gpu7").status().message(), "its devices: fenced"));
   // Of another runtime's with the same device it is as good.
   const Value same = *RuntimeWith({device})->CopyTo(Numbers({1, 2, 3, 4}), device.get());
   CheckValues(invocation->Run("main", {same}), {11, 12, 13, 14});

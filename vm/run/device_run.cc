@@ -45,7 +45,7 @@ Status LoadKernels(const Program& program, uint8_t device, ProgramOnDevices::On*
   const bool has_image = image < program.images.size();
   RELAYVM_ASSIGN_OR_RETURN(
       on->image,
-      on->device.device->Load(has_image ? program.images[image].elf : std::span<const uint8_t>()));
+      on->device->device->Load(has_image ? program.images[image].elf : std::span<const uint8_t>()));
   on->kernels = std::make_unique<const void*[]>(program.kernels.size());
   for (size_t k = 0; k < program.kernels.size(); ++k) {
     const KernelInfo& kernel = program.kernels[k];
@@ -69,7 +69,7 @@ Status PlaceProgram(const Program& program, const LinkedProgram& linked, Program
     const auto device = static_cast<uint8_t>(i + 1);
     ProgramOnDevices::On& on = placed->on[i];
     RELAYVM_RETURN_IF_ERROR(LoadKernels(program, device, &on));
-    RELAYVM_ASSIGN_OR_RETURN(on.queue, on.device.device->NewQueue());
+    RELAYVM_ASSIGN_OR_RETURN(on.queue, on.device->device->NewQueue());
     for (size_t c = 0; c < placed->num_constants; ++c) {
       if (program.constants[c].device != device) continue;
       const Tensor& host = *linked.constants[c];
@@ -77,7 +77,7 @@ Status PlaceProgram(const Program& program, const LinkedProgram& linked, Program
       if (data == nullptr) {
         return {
             StatusCode::kResourceExhausted,
-            fmt::format("device '{}' has no memory for constant {}", on.device.device->name(), c)};
+            fmt::format("device '{}' has no memory for constant {}", on.device->device->name(), c)};
       }
       placed->constants[c] = ConstantOn(host, device, data);
       if (host.capacity > 0) on.queue->CopyIn(data, host.data, host.capacity);
@@ -103,18 +103,18 @@ ProgramOnDevices::~ProgramOnDevices() {
 DeviceRun::~DeviceRun() = default;
 
 Result<std::unique_ptr<DeviceRun>> DeviceRun::Create(const Executable& executable,
-                                                     std::span<const RuntimeDevice> devices) {
+                                                     RuntimeDevices devices) {
   const Program& program = executable.program();
   const LinkedProgram& linked = executable.linked();
   const auto num_devices = static_cast<uint8_t>(program.devices.size());
   auto placed = std::make_shared<ProgramOnDevices>();
   placed->on = std::make_unique<ProgramOnDevices::On[]>(num_devices);
   for (const std::string& name : program.devices) {
-    RuntimeDevice& found = placed->on[placed->num_devices++].device;
-    for (const RuntimeDevice& on : devices) {
-      if (found.device == nullptr && on.device->name() == name) found = on;
+    std::shared_ptr<RuntimeDevice>& found = placed->on[placed->num_devices++].device;
+    for (const std::shared_ptr<RuntimeDevice>& on : devices) {
+      if (found == nullptr && on->device->name() == name) found = on;
     }
-    if (found.device == nullptr) {
+    if (found == nullptr) {
       return Status(StatusCode::kUnsupported,
                     fmt::format("the program needs device '{}', which the runtime has not "
                                 "(RuntimeOptions::devices)",
@@ -127,7 +127,7 @@ Result<std::unique_ptr<DeviceRun>> DeviceRun::Create(const Executable& executabl
     const auto same = [&](const ProgramOnDevices& other) {
       return std::equal(
           other.on.get(), other.on.get() + num_devices, placed->on.get(),
-          [](const auto& a, const auto& b) { return a.device.device == b.device.device; });
+          [](const auto& a, const auto& b) { return a.device->device == b.device->device; });
     };
     run->program_ = linked.placed;
     while (run->program_ != nullptr && !same(*run->program_)) run->program_ = run->program_->next;
@@ -139,32 +139,30 @@ Result<std::unique_ptr<DeviceRun>> DeviceRun::Create(const Executable& executabl
   }
   // The executable has them from the first runtime that it ran in: budgets are this one's.
   for (size_t i = 0; i < num_devices; ++i) {
-    const Device* const device = run->program_->on[i].device.device.get();
-    const auto own =
-        std::ranges::find(devices, device, [](const auto& on) { return on.device.get(); });
-    RELAYVM_RETURN_IF_ERROR(run->AddPlace(*own));
+    const Device* const device = run->program_->on[i].device->device.get();
+    RELAYVM_RETURN_IF_ERROR(run->AddPlace(FindDevice(devices, device)));
   }
   return run;
 }
 
-Status DeviceRun::AddPlace(const RuntimeDevice& on) {
+Status DeviceRun::AddPlace(const std::shared_ptr<RuntimeDevice>& on) {
   auto place = std::make_unique<Place>();
   place->on = on;
-  RELAYVM_ASSIGN_OR_RETURN(place->queue, on.device->NewQueue());
+  RELAYVM_ASSIGN_OR_RETURN(place->queue, on->device->NewQueue());
   place->free = [](DevicePlace* self, Heap& heap, Tensor* tensor) {
     auto* const from = static_cast<Place*>(self);
     from->queue->Free(tensor->data);
     heap.RefundTaken(tensor->capacity);
-    from->on.Return(tensor->capacity);
+    from->on->budget.Return(tensor->capacity);
     from->drawn -= tensor->capacity;
   };
   places_.push_back(std::move(place));
   return OkStatus();
 }
 
-Result<uint8_t> DeviceRun::Find(const RuntimeDevice& on) {
+Result<uint8_t> DeviceRun::Find(const std::shared_ptr<RuntimeDevice>& on) {
   for (size_t i = 0; i < places_.size(); ++i) {
-    if (places_[i]->on.device == on.device) return static_cast<uint8_t>(i + 1);
+    if (places_[i]->on->device == on->device) return static_cast<uint8_t>(i + 1);
   }
   constexpr size_t kMostDevices = 250;
   if (places_.size() >= kMostDevices) {
@@ -176,7 +174,8 @@ Result<uint8_t> DeviceRun::Find(const RuntimeDevice& on) {
 }
 
 Result<Tensor*> DeviceRun::Import(InterpreterContext& context, const Executable& executable,
-                                  const Tensor* input, const RuntimeDevice& on, uint8_t wanted) {
+                                  const Tensor* input, const std::shared_ptr<RuntimeDevice>& on,
+                                  uint8_t wanted) {
   RELAYVM_ASSIGN_OR_RETURN(const uint8_t device, Find(on));
   Heap& heap = *context.heap;
   const auto no_memory = [&] {
@@ -228,13 +227,14 @@ Result<Tensor*> DeviceRun::Share(Tensor* tensor) {
 }
 
 Result<Tensor*> DeviceRun::Export(InterpreterContext& context, Tensor* tensor,
-                                  const RuntimeDevice& to) {
+                                  const std::shared_ptr<RuntimeDevice>& to) {
   RELAYVM_ASSIGN_OR_RETURN(const uint8_t device, Find(to));
   Heap& heap = *context.heap;
   if (tensor->device == device) return Share(tensor);
   const auto no_memory = [&] {
-    const Failure failure = MemoryFailure(
-        heap, fmt::format("the result on device '{}'", to.device->name()).c_str(), tensor->bytes());
+    const Failure failure =
+        MemoryFailure(heap, fmt::format("the result on device '{}'", to->device->name()).c_str(),
+                      tensor->bytes());
     return Status(failure.code, failure.message);
   };
   Tensor* host = tensor;
@@ -256,7 +256,7 @@ Tensor* DeviceRun::NewTensor(Heap& heap, uint8_t device, DType dtype, std::span<
   Place& place = *places_[device - 1];
   const size_t room = DeviceRoom(bytes);
   if (!heap.ChargeTaken(room)) return nullptr;
-  void* const data = place.on.Draw(room) ? place.queue->Allocate(room) : nullptr;
+  void* const data = place.on->budget.Draw(room) ? place.queue->Allocate(room) : nullptr;
   Tensor* tensor =
       data == nullptr ? nullptr : NewDeviceTensor(heap, dtype, dims, device, &place, data, room);
   if (tensor != nullptr) {
@@ -364,7 +364,7 @@ Status DeviceRun::End(InterpreterContext& context, const Executable& executable)
       });
     }
     places_[i]->queue->Reset();
-    places_[i]->on.Return(std::exchange(places_[i]->drawn, 0));
+    places_[i]->on->budget.Return(std::exchange(places_[i]->drawn, 0));
   }
   shared_.clear();
   return status;

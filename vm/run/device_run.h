@@ -23,7 +23,7 @@ namespace relayvm::vm {
 // of an executable on these devices, which it keeps.
 struct ProgramOnDevices {
   struct On {
-    RuntimeDevice device;
+    std::shared_ptr<RuntimeDevice> device;
     std::unique_ptr<DeviceImage> image;
     std::unique_ptr<const void*[]> kernels;  // by Program::kernels; null: another device's
     std::unique_ptr<DeviceQueue> queue;      // has the constants' memory
@@ -41,12 +41,12 @@ class DeviceRun {
   // With a queue on each device of the program, which it looks for in `devices` by name.
   // kUnsupported where there is none. The first of an executable waits for its constants.
   static Result<std::unique_ptr<DeviceRun>> Create(const Executable& executable,
-                                                   std::span<const RuntimeDevice> devices);
+                                                   RuntimeDevices devices);
 
   ~DeviceRun();
 
   Tensor* const* constants() const { return program_->constants.get(); }
-  const Device& device(uint8_t index) const { return *places_[index - 1]->on.device; }
+  const Device& device(uint8_t index) const { return *places_[index - 1]->on->device; }
   // Null at the heap's limit, or where the device has no memory.
   Tensor* NewTensor(Heap& heap, uint8_t device, DType dtype, std::span<const int64_t> dims,
                     size_t bytes);
@@ -58,10 +58,12 @@ class DeviceRun {
   // An input on a device, as the run has it: there, or copied to the host, as `wanted` says
   // (FindInputDevices).
   Result<Tensor*> Import(InterpreterContext& context, const Executable& executable,
-                         const Tensor* input, const RuntimeDevice& on, uint8_t wanted);
+                         const Tensor* input, const std::shared_ptr<RuntimeDevice>& on,
+                         uint8_t wanted);
   // A tensor of the result as a shared one on a device, where it stays, or is copied to; it is that
   // once the run has ended.
-  Result<Tensor*> Export(InterpreterContext& context, Tensor* tensor, const RuntimeDevice& to);
+  Result<Tensor*> Export(InterpreterContext& context, Tensor* tensor,
+                         const std::shared_ptr<RuntimeDevice>& to);
   // Waits until all of a device is done, or the run is to end, which it gives then. `ends`: it has
   // ended, and waits whatever happens.
   StatusCode Wait(InterpreterContext& context, uint8_t device, bool ends = false);
@@ -84,7 +86,7 @@ class DeviceRun {
  private:
   static constexpr size_t kMostQueued = 256;
   struct Place : DevicePlace {
-    RuntimeDevice on;
+    std::shared_ptr<RuntimeDevice> on;
     size_t drawn = 0;  // of its budget
     std::unique_ptr<DeviceQueue> queue;
     std::vector<Tensor*> sources;  // of copies under way, each with a reference
@@ -94,9 +96,9 @@ class DeviceRun {
   };
 
   std::shared_ptr<const ProgramOnDevices> program_;
-  Status AddPlace(const RuntimeDevice& on);
+  Status AddPlace(const std::shared_ptr<RuntimeDevice>& on);
   // The number of a device, which the program may not have.
-  Result<uint8_t> Find(const RuntimeDevice& on);
+  Result<uint8_t> Find(const std::shared_ptr<RuntimeDevice>& on);
   // A shared tensor of one that lies on a device.
   Result<Tensor*> Share(Tensor* tensor);
 

@@ -52,7 +52,8 @@ struct Invocation::Impl {
   std::vector<Value> inputs;  // held for the whole run: the interpreter does not count them
   std::unique_ptr<StringTable> strings;  // of the run; null: it has none
   std::vector<OutputBuffer> outputs;
-  std::vector<int64_t> output_dims;  // theirs
+  std::vector<int64_t> output_dims;                     // theirs
+  std::vector<std::shared_ptr<Device>> output_devices;  // set_output_device
   const ExportInfo* function = nullptr;
   vm::InterpreterContext context;
   std::unique_ptr<vm::DeviceRun> devices;  // null: neither the program nor a run has needed one
@@ -83,22 +84,13 @@ struct Invocation::Impl {
     return buffers.empty() ? OkStatus() : vm::CheckOutputs(executable->program(), *info, buffers);
   }
 
-  // What the runtime has of a device; null: nothing.
-  const vm::RuntimeDevice* FindDevice(const Device* device) const {
-    const std::span<const vm::RuntimeDevice> all = runtime->devices();
-    const auto found =
-        std::ranges::find(all, device, [](const vm::RuntimeDevice& on) { return on.device.get(); });
-    return found == all.end() ? nullptr : &*found;
-  }
-
   // That inputs, and tensors of the result that are to be left there, are on devices of the
   // runtime.
   [[gnu::cold]] Status CheckDevices(std::span<const Value> values,
                                     std::span<const OutputBuffer> buffers) {
     const auto check = [&](const Device* device, const char* what, size_t index) {
-      if (FindDevice(device) != nullptr) return OkStatus();
-      return vm::NoDevice(runtime->devices(),
-                          fmt::format("device '{}', of {} {}", device->name(), what, index));
+      if (vm::FindDevice(runtime->devices(), device) != nullptr) return OkStatus();
+      return vm::NoDevice(runtime->devices(), *device, fmt::format(", of {} {}", what, index));
     };
     for (size_t i = 0; i < values.size(); ++i) {
       if (IsOnDevice(values[i])) RELAYVM_RETURN_IF_ERROR(check(values[i].device(), "input", i));
@@ -251,9 +243,10 @@ struct Invocation::Impl {
     const auto index = static_cast<size_t>(function - executable->program().exports.data());
     for (size_t i = 0; i < args.size(); ++i) {
       if (!IsOnDevice(inputs[i])) continue;
-      const auto imported = devices->Import(
-          context, *executable, static_cast<const vm::Tensor*>(args[i]),
-          *FindDevice(inputs[i].device()), executable->linked().input_devices[index][i]);
+      const auto imported =
+          devices->Import(context, *executable, static_cast<const vm::Tensor*>(args[i]),
+                          vm::FindDevice(runtime->devices(), inputs[i].device()),
+                          executable->linked().input_devices[index][i]);
       const StatusCode code = imported.status().code();
       if (code == StatusCode::kCancelled || code == StatusCode::kDeadlineExceeded)
         return Stopped(code);
@@ -281,11 +274,12 @@ struct Invocation::Impl {
       return Status(StatusCode::kInvalidInput, "the function returned an empty register");
     }
     if (!outputs.empty()) {
-      RELAYVM_ASSIGN_OR_RETURN(object, vm::TakeOutputs(*workspace->heap, *function, object, outputs,
-                                                       [&](vm::Tensor* tensor, const Device& to) {
-                                                         return devices->Export(context, tensor,
-                                                                                *FindDevice(&to));
-                                                       }));
+      RELAYVM_ASSIGN_OR_RETURN(
+          object, vm::TakeOutputs(*workspace->heap, *function, object, outputs,
+                                  [&](vm::Tensor* tensor, const Device& to) {
+                                    return devices->Export(context, tensor,
+                                                           vm::FindDevice(runtime->devices(), &to));
+                                  }));
       if (object->kind == vm::ObjectKind::kEmpty) return Value();
     }
     size_t num_objects = 0;
@@ -373,6 +367,10 @@ Status Invocation::Impl::Start(std::string_view name, std::vector<Value> run_inp
   Status wrong = Guarded([&] {
     RELAYVM_RETURN_IF_ERROR(executable->CheckFile(started_at));
     if (info != nullptr) vm::CompleteInputs(executable->program(), *info, &run_inputs);
+    if (run_outputs.size() < output_devices.size()) run_outputs.resize(output_devices.size());
+    for (size_t i = 0; i < output_devices.size(); ++i) {
+      if (run_outputs[i].device == nullptr) run_outputs[i].device = output_devices[i].get();
+    }
     vm::HoldDims(run_outputs, &output_dims);
     RELAYVM_RETURN_IF_ERROR(Check(info, name, run_inputs, run_outputs));
     const bool on_devices =
@@ -555,6 +553,12 @@ InvocationStats Invocation::stats() const { return impl_->stats; }
 bool Invocation::running() const { return impl_->fiber.has_value() && !impl_->fiber->done(); }
 const Executable& Invocation::executable() const { return *impl_->executable; }
 void Invocation::set_host_context(void* context) { impl_->context.host_context = context; }
+void Invocation::set_output_device(size_t output, std::shared_ptr<Device> device) {
+  std::vector<std::shared_ptr<Device>>& all = impl_->output_devices;
+  if (all.size() <= output) all.resize(output + 1);
+  all[output] = std::move(device);
+  while (!all.empty() && all.back() == nullptr) all.pop_back();
+}
 void Invocation::set_tag(uint64_t tag) { impl_->context.tag = tag; }
 void Invocation::set_batching(bool batching) { impl_->context.batches = batching; }
 uint64_t Invocation::id() const { return impl_->context.invocation_id; }
