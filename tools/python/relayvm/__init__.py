@@ -35,7 +35,7 @@ from .host import HostFunction, host_function
 from .model import Argument, Function, Model, load, tensor
 from .runtime import Latencies, RunGroup, Runtime, _close_all, _forked, default_runtime
 from .trace import ChromeTrace, Profile
-from ._native import State, Value, __version__
+from ._native import Device, State, Value, __version__
 
 _atexit.register(_close_all)
 _os.register_at_fork(after_in_child=_forked)
@@ -47,7 +47,7 @@ _COMPILER = ("Drawing", "Executable", "ExprFunctor", "ExprMutator", "ExprVisitor
              "TracedValue", "bind_params_by_name", "build", "compile", "compile_model", "create_executor", "draw", "from_onnx", "list_operators", "load_params", "parse",
              "post_order_visit", "relay", "rewrite", "transform")
 
-__all__ = ["Adt", "Argument", "Cancelled", "ChromeTrace", "DeadlineExceeded", "Error", "FailedPrecondition", "FileNotFound", "Function", "GraphModule", "HostFunction",
+__all__ = ["Adt", "Argument", "Cancelled", "ChromeTrace", "DeadlineExceeded", "Device", "Error", "FailedPrecondition", "FileNotFound", "Function", "GraphModule", "HostFunction",
            "InternalError", "InvalidArgument", "InvalidInput", "Latencies", "Model", "NodeTime", "NotFound", "OutOfRange", "Place", "Profile",
            "ResourceExhausted", "RunGroup", "Runtime", "Unsupported", "Value", "default_runtime", "host_function", "load", "load_graph", "tensor"]
 

@@ -43,7 +43,8 @@ class Function:
 
     Besides inputs (unless an input has that name):
       out: a writable C-contiguous array for the result, or a list of them (None: no buffer) or dict by
-        name, one for each tensor of the result; results are then these.
+        name, one for each tensor of the result; results are then these. A `Device` of the runtime in the place of an array: the
+        tensor is left there, and the result a `Value`.
       timeout: seconds; DeadlineExceeded when it takes longer.
       memory_limit: bytes that the run may hold; ResourceExhausted above.
       tag: an int of the caller's, by which events of a `ChromeTrace` say whose run they are of.

@@ -70,11 +70,14 @@ class Runtime:
     together, for programs compiled with batching=True; 0: never. max_wait: seconds that a run waits for
     others at most. memory_limit: bytes that all runs may hold together, results of more than 16 KiB that
     are still held too; ResourceExhausted above. trace: a `Profile` or `ChromeTrace`, which sees all runs.
+    devices: each a `Device`, which programs compiled with device= run on. device_memory_limit: bytes that runs and values may
+    have on each together.
 
     Thread-safe. A process that was forked cannot use its parent's runtime where that has threads.
     """
 
-    def __init__(self, num_threads=1, *, scheduler_threads=1, max_batch=0, max_wait=0.001, memory_limit=None, trace=None):
+    def __init__(self, num_threads=1, *, scheduler_threads=1, max_batch=0, max_wait=0.001, memory_limit=None, trace=None,
+                 devices=(), device_memory_limit=None):
         num_threads = _number("num_threads", num_threads, 1024)
         scheduler_threads = _number("scheduler_threads", scheduler_threads, 1024)
         max_batch = _number("max_batch", max_batch, 1 << 20)
@@ -83,8 +86,29 @@ class Runtime:
             raise TypeError(f"trace: expected a Profile or a ChromeTrace, found {type(trace).__name__}")
         self.trace = trace
         sink = trace._native if trace is not None else None
-        self._native = _native.Runtime(num_threads, scheduler_threads, max_batch, max_wait, memory_limit, sink)
+        devices = list(devices)
+        for device in devices:
+            if not isinstance(device, _native.Device):
+                raise TypeError(f"devices: expected a list of Device, found {type(device).__name__}")
+        if device_memory_limit is not None:
+            device_memory_limit = _number("device_memory_limit", device_memory_limit, (1 << 64) - 1)
+        self._native = _native.Runtime(num_threads, scheduler_threads, max_batch, max_wait, memory_limit, sink, devices,
+                                       device_memory_limit)
         _runtimes.add(self)
+
+    def copy_to(self, tensor, device=None):
+        """A `Value` or array of numpy as a `Value` on a device of the runtime; with None as an array of the host's.
+
+        Functions take such values as inputs: used where they are if the program has them there, else copied.
+        """
+        if device is not None and not isinstance(device, _native.Device):
+            raise TypeError(f"device: expected a Device or None, found {type(device).__name__}")
+        return self._native.copy_to(tensor, device)
+
+    def from_dlpack(self, tensor):
+        """A `Value` of a tensor that has DLPack, on the host or on a device of the runtime, without a copy. Unsupported, with
+        what was found and what there is, on another device."""
+        return self._native.from_dlpack(tensor)
 
     def group(self, *, max_active=None, max_queued=None):
         """A `RunGroup`: runs of `run_async(..., group=g)` of which at most max_active have begun and not ended, and at most

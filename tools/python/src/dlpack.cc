@@ -20,12 +20,12 @@ void DropCapsule(PyObject* capsule, const char* name) {
 }
 
 template <typename T>
-Value Take(PyObject* capsule, const char* name, const char* used) {
+Value Take(PyObject* capsule, const char* name, const char* used, const Runtime* runtime) {
   auto* tensor = static_cast<T*>(PyCapsule_GetPointer(capsule, name));
   if (tensor == nullptr) throw py::error_already_set();
   // From here on it is ours to delete.
   if (PyCapsule_SetName(capsule, used) != 0) throw py::error_already_set();
-  return ValueOrThrow(FromDLPack(tensor));
+  return ValueOrThrow(FromDLPack(tensor, runtime));
 }
 
 }  // namespace
@@ -48,11 +48,12 @@ py::object ToCapsule(const Value& value, bool versioned) {
   return py::reinterpret_steal<py::object>(capsule);
 }
 
-Value FromCapsule(py::handle capsule) {
+Value FromCapsule(py::handle capsule, const Runtime* runtime) {
   if (PyCapsule_IsValid(capsule.ptr(), kVersioned) != 0)
-    return Take<DLManagedTensorVersioned>(capsule.ptr(), kVersioned, "used_dltensor_versioned");
+    return Take<DLManagedTensorVersioned>(capsule.ptr(), kVersioned, "used_dltensor_versioned",
+                                          runtime);
   if (PyCapsule_IsValid(capsule.ptr(), kLegacy) != 0)
-    return Take<DLManagedTensor>(capsule.ptr(), kLegacy, "used_dltensor");
+    return Take<DLManagedTensor>(capsule.ptr(), kLegacy, "used_dltensor", runtime);
   throw py::type_error("expected a capsule of DLPack that nobody has taken");
 }
 

@@ -12,6 +12,8 @@
 #include "tools/python/src/errors.h"
 #include "tools/python/src/numbers.h"
 #include "tools/python/src/without_gil.h"
+#include "vm/api/c_api_device.h"
+#include "vm/api/c_api_internal.h"
 
 namespace relayvm::python {
 
@@ -49,15 +51,38 @@ void WaitForSchedulers() {
   while (g_schedulers.load() > 0 && Clock::now() < end) std::this_thread::sleep_for(kStep);
 }
 
+PyDevice DeviceOfCapsule(const py::capsule& functions) {
+  constexpr const char* kName = "relayvm_device_functions";
+  if (functions.name() == nullptr || std::string_view(functions.name()) != kName)
+    throw py::type_error(std::string("expected a name, or a capsule called ") + kName);
+  relayvm_device* handle = nullptr;
+  relayvm_status* const failed =
+      relayvm_device_create(functions.get_pointer<relayvm_device_functions>(), &handle);
+  if (failed != nullptr) {
+    const Status status = failed->status;
+    relayvm_status_free(failed);
+    ThrowIfError(status);
+  }
+  PyDevice made{handle->device};
+  relayvm_device_free(handle);
+  return made;
+}
+
 std::shared_ptr<PyRuntime> PyRuntime::Create(uint32_t num_threads, uint32_t scheduler_threads,
                                              size_t max_batch, double max_wait,
                                              std::optional<size_t> memory_limit,
-                                             std::shared_ptr<TraceSink> trace) {
+                                             std::shared_ptr<TraceSink> trace,
+                                             const std::vector<PyDevice>& devices,
+                                             std::optional<size_t> device_memory_limit) {
   auto runtime = std::make_shared<PyRuntime>();
   RuntimeOptions options;
   options.num_threads = num_threads;
   options.trace = trace.get();
   options.memory_limit = memory_limit.value_or(SIZE_MAX);
+  std::vector<std::shared_ptr<Device>> all;
+  for (const PyDevice& device : devices) all.push_back(device.device);
+  options.devices = all;
+  options.device_memory_limit = device_memory_limit.value_or(SIZE_MAX);
   runtime->trace_ = std::move(trace);
   runtime->runtime_ = ValueOrThrow(Runtime::Create(options));
   runtime->options_.num_threads = scheduler_threads;

@@ -20,6 +20,13 @@ struct HeldByPointer {
   static void operator delete(void*) noexcept {}
 };
 
+// rvm.Device.
+struct PyDevice {
+  std::shared_ptr<Device> device;
+};
+// Of a capsule "relayvm_device_functions" (vm/api/c_api_device.h), whose struct is copied.
+PyDevice DeviceOfCapsule(const pybind11::capsule& functions);
+
 // Thread-safe. Each function with the GIL.
 class PyRuntime : public HeldByPointer {
  public:
@@ -27,7 +34,9 @@ class PyRuntime : public HeldByPointer {
   static std::shared_ptr<PyRuntime> Create(uint32_t num_threads, uint32_t scheduler_threads,
                                            size_t max_batch, double max_wait,
                                            std::optional<size_t> memory_limit,
-                                           std::shared_ptr<TraceSink> trace);
+                                           std::shared_ptr<TraceSink> trace,
+                                           const std::vector<PyDevice>& devices,
+                                           std::optional<size_t> device_memory_limit);
   // Like Close, from any thread: the last reference may go with a completion, on a thread of the
   // scheduler's own, which then leaves the end to another one.
   ~PyRuntime();

@@ -1,5 +1,6 @@
 // relayvm._native: the runtime. The classes that users see are in relayvm/*.py.
 #include <fmt/format.h>
+#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -18,6 +19,7 @@
 #include "tools/python/src/session.h"
 #include "tools/python/src/state.h"
 #include "tools/python/src/values.h"
+#include "vm/device/host_device.h"
 #include "vm/trace/chrome_trace.h"
 #include "vm/trace/profile.h"
 
@@ -81,6 +83,34 @@ Opaque TensorOf(const py::object& object, const std::string& dtype) {
   if (!parsed) throw py::value_error("there is no dtype " + dtype);
   type.dtype = *parsed;
   return {ToValue(object, type, Program(), "tensor"), nullptr};
+}
+
+// One on a device of the runtime, or an array of the host's; None: the host.
+py::object CopyTo(const PyRuntime& runtime, const py::object& tensor, const py::object& device) {
+  Value value;
+  if (py::isinstance<Opaque>(tensor)) {
+    value = tensor.cast<const Opaque&>().value;
+  } else if (py::isinstance<py::array>(tensor)) {
+    value = TensorOf(tensor, py::str(tensor.attr("dtype"))).value;
+  } else {
+    throw py::type_error(fmt::format("copy_to: expected a Value or an array of numpy, found {}",
+                                     Py_TYPE(tensor.ptr())->tp_name));
+  }
+  const Device* const to = device.is_none() ? nullptr : device.cast<const PyDevice&>().device.get();
+  Result<Value> copy = Value();
+  {
+    const py::gil_scoped_release no_gil;
+    copy = runtime.runtime()->CopyTo(value, to);
+    value = Value();
+  }
+  Value made = ValueOrThrow(std::move(copy));
+  if (to == nullptr && made.dtype() != DType::kBFloat16) return ArrayOf(std::move(made));
+  return py::cast(Opaque{std::move(made), nullptr});
+}
+
+// What has __dlpack__, where it is.
+Opaque FromDLPackOf(const PyRuntime& runtime, const py::object& tensor) {
+  return {FromCapsule(tensor.attr("__dlpack__")(), runtime.runtime().get()), nullptr};
 }
 
 const Value& Tensor(const Opaque& opaque) {
@@ -277,6 +307,23 @@ PYBIND11_MODULE(_native, m) {
       .def("dropped", &ChromeTrace::dropped)
       .def("clear", &ChromeTrace::Clear);
 
+  py::class_<PyDevice>(m, "Device", R"(A processor with memory of its own: Runtime(devices=[...]).
+
+Device(name): the host as a device of that name, on which programs of compile(device=name)
+run where there is no other. Device(capsule): of a capsule "relayvm_device_functions", a struct
+of vm/api/c_api_device.h, which is copied.)")
+      .def(py::init([](const std::string& name) { return PyDevice{MakeHostDevice(name)}; }))
+      .def(py::init(&DeviceOfCapsule))
+      .def_property_readonly("name",
+                             [](const PyDevice& d) { return std::string(d.device->name()); })
+      .def("__eq__", [](const PyDevice& a, const PyDevice& b) { return a.device == b.device; })
+      .def("__hash__",
+           [](const PyDevice& d) {
+             return py::hash(py::int_(reinterpret_cast<uintptr_t>(d.device.get())));
+           })
+      .def("__repr__",
+           [](const PyDevice& d) { return fmt::format("<relayvm.Device: {}>", d.device->name()); });
+
   py::class_<PyRuntime, std::shared_ptr<PyRuntime>>(m, "Runtime")
       .def(py::init(&PyRuntime::Create))
       .def("stats",
@@ -289,6 +336,8 @@ PYBIND11_MODULE(_native, m) {
              return StatsOf(stats);
            })
       .def_property_readonly("num_threads", &PyRuntime::num_threads)
+      .def("copy_to", CopyTo)
+      .def("from_dlpack", FromDLPackOf)
       .def("trim",
            [](const PyRuntime& r) {
              const py::gil_scoped_release no_gil;
@@ -356,7 +405,8 @@ PYBIND11_MODULE(_native, m) {
         c.Finish(Status(StatusCode::kInternal, why));
       });
 
-  py::class_<Opaque>(m, "Value", "A value that is no array: a tensor of bfloat16, a closure.")
+  py::class_<Opaque>(m, "Value",
+                     "A value that is no array: a tensor of bfloat16 or on a device, a closure.")
       .def_property_readonly(
           "dtype", [](const Opaque& o) { return std::string(DTypeName(Tensor(o).dtype())); })
       .def_property_readonly("shape",
@@ -367,13 +417,23 @@ PYBIND11_MODULE(_native, m) {
                                return shape;
                              })
       .def(
-          "numpy", [](const Opaque& o) { return ArrayOf(Tensor(o)); },
+          "numpy",
+          [](const Opaque& o) {
+            if (const Device* device = Tensor(o).device())
+              throw py::type_error(
+                  fmt::format("a tensor on device '{}', which is no array: Runtime.copy_to brings "
+                              "it to the host",
+                              device->name()));
+            return ArrayOf(o.value);
+          },
           "The tensor as an array, without a copy. Of bfloat16: its bits, as uint16.")
       .def(
           "__dlpack__",
           [](const Opaque& o, const py::object& stream, const py::object& max_version,
              const py::object& /*dl_device*/, const py::object& copy) {
-            if (!stream.is_none()) throw py::value_error("a tensor of the CPU has no streams");
+            // What is on a device is there: nothing waits for a stream.
+            if (!stream.is_none() && Tensor(o).device() == nullptr)
+              throw py::value_error("a tensor of the CPU has no streams");
             if (copy.ptr() == Py_True) throw py::buffer_error("only without a copy");
             const bool versioned =
                 !max_version.is_none() && max_version.cast<py::tuple>()[0].cast<int>() >= 1;
@@ -381,7 +441,19 @@ PYBIND11_MODULE(_native, m) {
           },
           py::kw_only(), py::arg("stream") = py::none(), py::arg("max_version") = py::none(),
           py::arg("dl_device") = py::none(), py::arg("copy") = py::none())
-      .def("__dlpack_device__", [](const Opaque&) { return py::make_tuple(1, 0); })
+      .def("__dlpack_device__",
+           [](const Opaque& o) {
+             const Device* const device = Tensor(o).device();
+             if (device == nullptr) return py::make_tuple(1, 0);
+             return py::make_tuple(device->number().type, device->number().id);
+           })
+      .def_property_readonly(
+          "device",
+          [](const Opaque& o) -> py::object {
+            std::shared_ptr<Device> device = o.value.shared_device();
+            return device == nullptr ? py::none() : py::cast(PyDevice{std::move(device)});
+          },
+          "The `Device` that the tensor is on; None: the host.")
       .def("__repr__", [](const Opaque& o) {
         if (o.value.is_tensor())
           return fmt::format("<relayvm.Value: {} tensor>", DTypeName(o.value.dtype()));

@@ -124,7 +124,8 @@ void SetGroups(const py::object& group, RunRequest& request) {
 struct Outputs {
   std::vector<OutputBuffer> buffers;
   std::vector<py::object> objects;
-  std::list<Py_buffer> views;  // where they are: a shape may lie in them
+  std::vector<std::shared_ptr<Device>> devices;  // as long as the run
+  std::list<Py_buffer> views;                    // where they are: a shape may lie in them
 
   Outputs() = default;
   Outputs(const Outputs&) = delete;
@@ -134,8 +135,14 @@ struct Outputs {
   }
 
   void Add(const py::object& object, size_t index) {
-    objects.push_back(object);
+    const bool is_device = py::isinstance<PyDevice>(object);
+    objects.push_back(is_device ? py::none() : object);  // what is left there is in the result
     OutputBuffer& buffer = buffers.emplace_back();
+    if (is_device) {
+      devices.push_back(object.cast<const PyDevice&>().device);
+      buffer.device = devices.back().get();
+      return;
+    }
     if (object.is_none() || IsOutputArray(object, &buffer)) return;
     Py_buffer& view = views.emplace_back();
     if (PyObject_GetBuffer(object.ptr(), &view,

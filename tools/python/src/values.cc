@@ -475,7 +475,8 @@ py::object LeafOf(Value value, const std::shared_ptr<const Executable>& executab
   // An argument that was passed through: its memory is that of an array, which may be filled anew.
   if (value.is_borrowed() && value.bytes() > 0)
     value = ValueOrThrow(Value::CopyTensor(value.dtype(), value.dims(), value.data()));
-  if (value.is_tensor() && value.dtype() != DType::kBFloat16) return ArrayOf(std::move(value));
+  if (value.is_tensor() && value.dtype() != DType::kBFloat16 && value.device() == nullptr)
+    return ArrayOf(std::move(value));
   return py::cast(Opaque{std::move(value), executable});
 }
 

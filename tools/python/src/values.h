@@ -14,6 +14,10 @@
 #include "vm/border/value.h"
 #include "vm/run/executable.h"
 
+namespace relayvm {
+class Runtime;
+}
+
 namespace relayvm::python {
 
 // A tensor that is no numpy array: bfloat16, which numpy does not have. Closures and references are
@@ -43,6 +47,7 @@ bool DTypeOfFormat(const char* format, pybind11::ssize_t item_bytes, DType* dtyp
 
 // "dltensor" capsules; versioned ones ("dltensor_versioned") where the consumer takes them.
 pybind11::object ToCapsule(const Value& value, bool versioned);
-Value FromCapsule(pybind11::handle capsule);
+// Memory of devices where `runtime` has them; null: none.
+Value FromCapsule(pybind11::handle capsule, const Runtime* runtime = nullptr);
 
 }  // namespace relayvm::python

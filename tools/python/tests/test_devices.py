@@ -1,0 +1,103 @@
+"""Values on devices: the host as one."""
+import gc
+
+import numpy as np
+import pytest
+
+import relayvm as rvm
+
+TEXT = """#[version = "0.0.5"]
+def @main(%x: Tensor[(?, 4), float32], %w: Tensor[(4, 4), float32]) { nn.relu(nn.dense(%x, %w)) }
+"""
+X = np.arange(12, dtype="f4").reshape(3, 4) - 5
+W = np.eye(4, dtype="f4")
+
+
+def on(device, **options):
+    runtime = rvm.Runtime(devices=[device], **options)
+    return runtime, rvm.compile_model(rvm.parse(TEXT), device="npu", runtime=runtime)
+
+
+def test_inputs_and_results_stay_there():
+    device = rvm.Device("npu")
+    runtime, model = on(device)
+    expected = np.maximum(X @ W.T, 0)
+    np.testing.assert_array_equal(model(X, W), expected)
+    there = runtime.copy_to(X, device)
+    assert there.device == device and there.device.name == "npu"
+    assert there.shape == (3, 4) and there.dtype == "float32"
+    np.testing.assert_array_equal(model(there, W), expected)
+    left = model(there, W, out=device)
+    assert isinstance(left, rvm.Value) and left.device == device
+    np.testing.assert_array_equal(runtime.copy_to(left), expected)
+    np.testing.assert_array_equal(runtime.copy_to(model(left, W, out=[device])), expected)
+    del runtime, model
+    gc.collect()
+    assert left.device == device  # it outlives them
+    np.testing.assert_array_equal(rvm.Runtime(devices=[device]).copy_to(left), expected)
+
+
+def test_what_is_wrong_is_said():
+    device, other = rvm.Device("npu"), rvm.Device("gpu7")
+    runtime, model = on(device)
+    there = runtime.copy_to(X, device)
+    with pytest.raises(TypeError, match="on device 'npu', which is no array"):
+        there.numpy()
+    with pytest.raises(rvm.Unsupported, match="no number for device 'npu'"):
+        there.__dlpack__()
+    with pytest.raises(rvm.InvalidArgument, match="has not device 'gpu7'.*its devices: npu"):
+        runtime.copy_to(X, other)
+    with pytest.raises(rvm.InvalidArgument, match="has not device 'gpu7', of output 0"):
+        model(X, W, out=other)
+    with pytest.raises(rvm.InvalidArgument, match="has not device 'npu', of input 0"):
+        rvm.compile_model(rvm.parse(TEXT))(there, W)
+    with pytest.raises(rvm.Unsupported, match="needs device 'npu'"):
+        rvm.compile_model(rvm.parse(TEXT), device="npu")(X, W)
+    with pytest.raises(TypeError, match="devices: expected a list of Device"):
+        rvm.Runtime(devices=["npu"])
+    with pytest.raises(TypeError, match="device: expected a Device or None"):
+        runtime.copy_to(X, "npu")
+    with pytest.raises(TypeError, match="expected a Value or an array"):
+        runtime.copy_to([1, 2], device)
+    with pytest.raises(TypeError):
+        rvm.Device(3)
+
+
+def test_limits():
+    device = rvm.Device("npu")
+    runtime, _ = on(device, device_memory_limit=1024)
+    held = [runtime.copy_to(np.zeros(128, "f4"), device) for _ in range(2)]
+    with pytest.raises(rvm.ResourceExhausted, match="the runtime's limit there is 1024"):
+        runtime.copy_to(X, device)
+    del held
+    gc.collect()
+    runtime.copy_to(X, device)
+
+
+def test_dlpack_of_the_host():
+    runtime = rvm.Runtime()
+    value = runtime.from_dlpack(rvm.tensor(X))
+    assert value.device is None
+    np.testing.assert_array_equal(value.numpy(), X)
+
+    class Elsewhere:
+        def __dlpack__(self, **_):
+            return rvm.tensor(X)
+
+    with pytest.raises(TypeError, match="capsule"):
+        runtime.from_dlpack(Elsewhere())
+
+
+def test_a_device_of_a_capsule():
+    import ctypes
+    make = ctypes.pythonapi.PyCapsule_New
+    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    functions = (ctypes.c_uint64 * 20)()
+    address = ctypes.addressof(functions)
+    with pytest.raises(TypeError, match="relayvm_device_functions"):
+        rvm.Device(make(address, b"another", None))
+    with pytest.raises(rvm.InvalidArgument, match="struct_size"):
+        rvm.Device(make(address, b"relayvm_device_functions", None))
+    functions[0] = ctypes.sizeof(functions)
+    with pytest.raises(rvm.InvalidArgument, match="name is NULL"):
+        rvm.Device(make(address, b"relayvm_device_functions", None))
