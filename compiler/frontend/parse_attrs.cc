@@ -8,6 +8,7 @@
 
 #include "compiler/frontend/parser_impl.h"
 #include "kernels/op/op.h"
+#include "kernels/te/scalar.h"
 
 namespace relayvm::frontend {
 namespace {
@@ -71,12 +72,7 @@ NodeId Parser::ParseNumber() {
     if (auto number = ParseDecimal<float>(t.number))
       value = ir::FloatScalar(dtype, negative ? -*number : *number);
   } else if (auto number = ParseDecimal<double>(t.number)) {
-    const uint16_t half =
-        dtype == DType::kFloat16 ? ir::Float16Bits(*number) : ir::BFloat16Bits(*number);
-    const double rounded = dtype == DType::kFloat16    ? ir::Float16Value(half)
-                           : dtype == DType::kBFloat16 ? ir::BFloat16Value(half)
-                                                       : *number;
-    if (!std::isinf(rounded) || std::isinf(*number))
+    if (!std::isinf(te::RoundToDType(*number, dtype)) || std::isinf(*number))
       value = ir::FloatScalar(dtype, negative ? -*number : *number);
   }
   if (!value) {

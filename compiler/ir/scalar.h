@@ -10,15 +10,12 @@
 
 namespace relayvm::ir {
 
-// Rounds to nearest even, in one step from the double. Too large gives infinity; NaN stays NaN.
-uint16_t Float16Bits(double value);
-uint16_t BFloat16Bits(double value);
-double Float16Value(uint16_t bits);
-double BFloat16Value(uint16_t bits);
-
 // A rank-0 tensor. Integers wrap to the width of an integer dtype; bool is value != 0.
 HostTensor IntScalar(DType dtype, int64_t value);
 HostTensor FloatScalar(DType dtype, double value);  // REQUIRES: IsFloat(dtype)
+
+// An element as a number.
+double NumberAt(const HostTensor& t, int64_t i = 0);
 
 // The literal that reads back to exactly this value: "42", "42i64", "0.1f", "3f16", "True". nullopt
 // for a tensor that TVM's text format has no literal for (rank 1 and more, int8, unsigned,

@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 
 #include "bytecode/base/dim.h"
 #include "bytecode/verifier.h"
+#include "compiler/ir/scalar.h"
 #include "kernels/te/evaluate.h"
+#include "kernels/te/scalar.h"
 
 namespace relayvm::typing {
 
@@ -135,20 +136,9 @@ class Context final : public TypeContext {
     }
     const ir::Constant* c = host_.ConstantArg(i);
     if (c == nullptr) return std::nullopt;
-    int64_t n = c->value.size();
-    std::vector<double> out(static_cast<size_t>(n));
-    for (int64_t k = 0; k < n; ++k) {
-      const std::byte* p = c->value.data.data() + k * DTypeBytes(c->value.dtype);
-      if (c->value.dtype == DType::kFloat32) {
-        float v;
-        std::memcpy(&v, p, sizeof v);
-        out[k] = v;
-      } else if (c->value.dtype == DType::kFloat64) {
-        std::memcpy(&out[k], p, sizeof(double));
-      } else {
-        return std::nullopt;
-      }
-    }
+    if (c->value.dtype != DType::kFloat32 && c->value.dtype != DType::kFloat64) return std::nullopt;
+    std::vector<double> out;
+    for (int64_t k = 0; k < c->value.size(); ++k) out.push_back(ir::NumberAt(c->value, k));
     return out;
   }
 
@@ -399,57 +389,18 @@ std::optional<int64_t> TrackedSize(const TensorType& t) {
 
 std::vector<int64_t> IntegerElements(const HostTensor& t) {
   std::vector<int64_t> out(static_cast<size_t>(t.size()));
-  auto read = [&]<typename T>(T) {
-    for (size_t i = 0; i < out.size(); ++i) {
-      T v;
-      std::memcpy(&v, t.data.data() + i * sizeof(T), sizeof v);
-      if constexpr (std::is_floating_point_v<T>) {
-        // What is no number is no size either.
-        constexpr T kEnd = T(0x1p63);
-        out[i] = v >= kEnd    ? std::numeric_limits<int64_t>::max()
-                 : v >= -kEnd ? static_cast<int64_t>(v)
-                              : std::numeric_limits<int64_t>::min();
-      } else {
-        out[i] = static_cast<int64_t>(+v);
-      }
-    }
-  };
-  switch (t.dtype) {
-    case DType::kBool:
-    case DType::kUInt8:
-      read(uint8_t{});
-      break;
-    case DType::kInt8:
-      read(int8_t{});
-      break;
-    case DType::kInt16:
-      read(int16_t{});
-      break;
-    case DType::kInt32:
-      read(int32_t{});
-      break;
-    case DType::kInt64:
-      read(int64_t{});
-      break;
-    case DType::kUInt16:
-      read(uint16_t{});
-      break;
-    case DType::kUInt32:
-      read(uint32_t{});
-      break;
-    case DType::kUInt64:
-      read(uint64_t{});
-      break;
-    case DType::kFloat32:
-      read(float{});
-      break;
-    case DType::kFloat64:
-      read(double{});
-      break;
-    case DType::kFloat16:
-    case DType::kBFloat16:
-    case DType::kString:
-      break;  // no program writes shapes so; see Elements
+  const bool is_half = t.dtype == DType::kFloat16 || t.dtype == DType::kBFloat16;
+  if (is_half || t.dtype == DType::kString)
+    return out;  // no program writes shapes so; see Elements
+  constexpr double kEnd = 0x1p63;
+  const auto width = static_cast<size_t>(DTypeBytes(t.dtype));
+  for (size_t i = 0; i < out.size(); ++i) {
+    const te::Scalar x = te::ReadElement(t.dtype, t.data.data() + i * width);
+    // What is no number is no size either.
+    out[i] = !IsFloat(t.dtype) ? x.i
+             : x.f >= kEnd     ? std::numeric_limits<int64_t>::max()
+             : x.f >= -kEnd    ? static_cast<int64_t>(x.f)
+                               : std::numeric_limits<int64_t>::min();
   }
   return out;
 }
