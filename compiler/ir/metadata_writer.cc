@@ -11,35 +11,22 @@ namespace {
 constexpr uint32_t kFirstNode = 2;
 }  // namespace
 
-std::string JsonString(const std::string& text) {
+std::string Escaped(std::string_view text, std::string_view hex) {
   std::string out = "\"";
   for (char c : text) {
-    switch (c) {
-      case '"':
-        out += "\\\"";
-        break;
-      case '\\':
-        out += "\\\\";
-        break;
-      case '\n':
-        out += "\\n";
-        break;
-      case '\r':
-        out += "\\r";
-        break;
-      case '\t':
-        out += "\\t";
-        break;
-      default:
-        if (static_cast<unsigned char>(c) < ' ') {
-          out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
-        } else {
-          out += c;
-        }
+    const size_t at = std::string_view("\"\\\n\r\t").find(c);
+    if (at != std::string_view::npos) {
+      out += {'\\', "\"\\nrt"[at]};
+    } else if (static_cast<unsigned char>(c) < ' ' || c == 0x7F) {
+      out += fmt::format("{}{:02x}", hex, static_cast<unsigned char>(c));
+    } else {
+      out += c;
     }
   }
   return out + "\"";
 }
+
+static std::string JsonString(std::string_view text) { return Escaped(text, "\\u00"); }
 
 uint32_t MetadataWriter::Add(const std::string& type_key, const Fields& attrs,
                              const std::string& extra) {
@@ -99,6 +86,25 @@ uint32_t MetadataWriter::AddBinary(const std::string& type_key, uint32_t a, uint
       {{"a", std::to_string(a)}, {"b", std::to_string(b)}, {"dtype", "int32"}, {"span", "0"}});
 }
 
+static const char* TypeKey(Dim::Kind kind) {
+  switch (kind) {
+    case Dim::Kind::kSymbol:
+      return "tir.SizeVar";
+    case Dim::Kind::kMul:
+      return "tir.Mul";
+    case Dim::Kind::kFloorDiv:
+      return "tir.FloorDiv";
+    case Dim::Kind::kFloorMod:
+      return "tir.FloorMod";
+    case Dim::Kind::kMin:
+      return "tir.Min";
+    case Dim::Kind::kMax:
+      return "tir.Max";
+    default:
+      return "tir.Add";
+  }
+}
+
 uint32_t MetadataWriter::AddDim(const Dim& dim) {
   switch (dim.kind()) {
     case Dim::Kind::kConst: {
@@ -128,45 +134,16 @@ uint32_t MetadataWriter::AddDim(const Dim& dim) {
     uint32_t residue = AddBinary("tir.FloorMod", shifted, AddDim(Dim(2 * kHalf)));
     return AddBinary("tir.Add", residue, AddDim(Dim(-kHalf)));
   }
-  const char* type_key = "tir.Add";
-  if (dim.kind() == Dim::Kind::kMul) type_key = "tir.Mul";
-  if (dim.kind() == Dim::Kind::kFloorDiv) type_key = "tir.FloorDiv";
-  if (dim.kind() == Dim::Kind::kFloorMod) type_key = "tir.FloorMod";
-  if (dim.kind() == Dim::Kind::kMin) type_key = "tir.Min";
-  if (dim.kind() == Dim::Kind::kMax) type_key = "tir.Max";
   uint32_t node = AddDim(dim.operands()[0]);
   for (const Dim& operand : dim.operands().subspan(1))
-    node = AddBinary(type_key, node, AddDim(operand));
+    node = AddBinary(TypeKey(dim.kind()), node, AddDim(operand));
   return node;
 }
 
 std::string MetadataWriter::Reference(const Dim& dim) {
   auto it = dims_.find(dim);
   if (it != dims_.end()) return it->second;
-  const char* type_key = "tir.Add";
-  switch (dim.kind()) {
-    case Dim::Kind::kSymbol:
-      type_key = "tir.SizeVar";
-      break;
-    case Dim::Kind::kMul:
-      type_key = "tir.Mul";
-      break;
-    case Dim::Kind::kFloorDiv:
-      type_key = "tir.FloorDiv";
-      break;
-    case Dim::Kind::kFloorMod:
-      type_key = "tir.FloorMod";
-      break;
-    case Dim::Kind::kMin:
-      type_key = "tir.Min";
-      break;
-    case Dim::Kind::kMax:
-      type_key = "tir.Max";
-      break;
-    default:
-      break;
-  }
-  return dims_[dim] = Root(type_key, AddDim(dim));
+  return dims_[dim] = Root(TypeKey(dim.kind()), AddDim(dim));
 }
 
 std::string MetadataWriter::Write() const {

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -45,7 +46,8 @@ class MetadataWriter {
   uint32_t virtual_device_ = 0;
 };
 
-// A JSON string, quoted. Bytes that are no UTF-8 are kept.
-std::string JsonString(const std::string& text);
+// In double quotes. What cannot stand there is `hex` and its number: "\\u00" for JSON, "\\x" for
+// Relay. Bytes that are no UTF-8 are kept.
+std::string Escaped(std::string_view text, std::string_view hex);
 
 }  // namespace relayvm::ir

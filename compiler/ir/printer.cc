@@ -28,35 +28,7 @@ bool IsTemporary(std::string_view name) {
          name.find_first_not_of("0123456789", 1) == std::string_view::npos;
 }
 
-std::string Quote(std::string_view text) {
-  std::string out = "\"";
-  for (char c : text) {
-    switch (c) {
-      case '"':
-        out += "\\\"";
-        break;
-      case '\\':
-        out += "\\\\";
-        break;
-      case '\n':
-        out += "\\n";
-        break;
-      case '\t':
-        out += "\\t";
-        break;
-      case '\r':
-        out += "\\r";
-        break;
-      default:
-        if (static_cast<unsigned char>(c) < ' ' || c == 0x7F) {
-          out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-        } else {
-          out += c;
-        }
-    }
-  }
-  return out + "\"";
-}
+std::string Quote(std::string_view text) { return Escaped(text, "\\x"); }
 
 std::string AsName(char sigil, std::string_view name) {
   return sigil + (IsIdentifier(name) ? std::string(name) : Quote(name));
