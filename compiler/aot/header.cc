@@ -17,35 +17,10 @@
 namespace relayvm::aot {
 namespace {
 
-const char* CType(DType t) {
-  switch (t) {
-    case DType::kInt8:
-      return "int8_t";
-    case DType::kInt16:
-      return "int16_t";
-    case DType::kInt32:
-      return "int32_t";
-    case DType::kInt64:
-      return "int64_t";
-    case DType::kBool:
-    case DType::kUInt8:
-      return "uint8_t";
-    case DType::kUInt16:
-    case DType::kFloat16:
-    case DType::kBFloat16:
-      return "uint16_t";
-    case DType::kUInt32:
-      return "uint32_t";
-    case DType::kUInt64:
-      return "uint64_t";
-    case DType::kFloat32:
-      return "float";
-    case DType::kFloat64:
-      return "double";
-    case DType::kString:
-      break;  // refused before
-  }
-  return "void";
+std::string CType(DType t) {
+  if (t == DType::kFloat32) return "float";
+  if (t == DType::kFloat64) return "double";
+  return fmt::format("{}int{}_t", IsSignedInt(t) ? "" : "u", 8 * DTypeBytes(t));
 }
 
 std::string Upper(std::string text) {

@@ -8,21 +8,9 @@ namespace relayvm::lower {
 namespace {
 
 Comparison Negated(Comparison c) {
-  switch (c) {
-    case Comparison::kEq:
-      return Comparison::kNe;
-    case Comparison::kNe:
-      return Comparison::kEq;
-    case Comparison::kLt:
-      return Comparison::kGe;
-    case Comparison::kLe:
-      return Comparison::kGt;
-    case Comparison::kGt:
-      return Comparison::kLe;
-    case Comparison::kGe:
-      return Comparison::kLt;
-  }
-  return c;
+  using enum Comparison;
+  constexpr Comparison kNegated[] = {kNe, kEq, kGe, kGt, kLe, kLt};  // as the enum stands
+  return kNegated[static_cast<size_t>(c)];
 }
 
 // How often each register of a bank is read.
