@@ -26,7 +26,6 @@ class Metadata {
 
   // The node that meta[type_key][index] names.
   Result<uint32_t> Find(std::string_view type_key, uint64_t index) const;
-  const std::string& TypeKey(uint32_t node) const { return nodes_[node].type_key; }
 
   static constexpr std::string_view kAttrsPrefix = "relay.attrs.";
   static bool IsAttrs(std::string_view type_key) { return type_key.starts_with(kAttrsPrefix); }

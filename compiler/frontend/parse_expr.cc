@@ -24,15 +24,7 @@ constexpr Infix kInfix[] = {
 
 // --- Sequences ---
 
-NodeId Parser::LetNode(std::vector<const ir::Var*> vars, std::vector<NodeId> values,
-                       ir::Span span) {
-  const NodeId result = values.back();
-  values.pop_back();
-  if (vars.empty()) return result;
-  return graph_.Let(std::move(vars), std::move(values), result, span);
-}
-
-NodeId Parser::ParseExpr() {
+NodeId Parser::ParseExpr(bool is_value) {
   const ir::Span span = SpanOf(Peek());
   const size_t mark = locals_.Mark();
   std::vector<const ir::Var*> vars;
@@ -53,11 +45,14 @@ NodeId Parser::ParseExpr() {
     NodeId value = ParseValue();
     if (value == kNoNode) return kNoNode;
     values.push_back(value);
-    if (!Accept(";")) break;
+    if (is_value || !Accept(";")) break;
     vars.push_back(ir::MakeVar(module_, "", nullptr, graph_.span(value)));  // e1; e2
   }
   locals_.Release(mark);
-  return LetNode(std::move(vars), std::move(values), span);
+  const NodeId result = values.back();
+  values.pop_back();
+  if (vars.empty()) return result;
+  return graph_.Let(std::move(vars), std::move(values), result, span);
 }
 
 bool Parser::ParseLet(const ir::Var** var, NodeId* value) {
@@ -140,7 +135,7 @@ const ir::Var* Parser::BindLocal(const std::string& name, ir::Type type, ir::Spa
 NodeId Parser::ParseValue() {
   Nesting nesting(this, kMaxNesting);
   if (!nesting.ok()) return kNoNode;
-  if (PeekIsWord("let") || StartsGraphBinding()) return ParseLetValue();
+  if (PeekIsWord("let") || StartsGraphBinding()) return ParseExpr(/*is_value=*/true);
   if (PeekIs("{")) {
     NodeId body = kNoNode;
     return ParseBlock("of a block", &body) ? body : kNoNode;
@@ -150,33 +145,6 @@ NodeId Parser::ParseValue() {
     return kNoNode;
   }
   return ParseOperators();
-}
-
-// A let as the value of another: `let %x = let %y = 1; add(%y, %y); ...`: its body ends at the
-// first ';'.
-NodeId Parser::ParseLetValue() {
-  const ir::Span span = SpanOf(Peek());
-  const size_t mark = locals_.Mark();
-  std::vector<const ir::Var*> vars;
-  std::vector<NodeId> values;
-  for (;;) {
-    if (PeekIsWord("let")) {
-      const ir::Var* var = nullptr;
-      NodeId value = kNoNode;
-      if (!ParseLet(&var, &value)) return kNoNode;
-      vars.push_back(var);
-      values.push_back(value);
-    } else if (StartsGraphBinding()) {
-      if (!ParseGraphBinding()) return kNoNode;
-    } else {
-      break;
-    }
-  }
-  NodeId value = ParseValue();
-  if (value == kNoNode) return kNoNode;
-  values.push_back(value);
-  locals_.Release(mark);
-  return LetNode(std::move(vars), std::move(values), span);
 }
 
 // Operators of one text level are a loop over two stacks (shunting yard).

@@ -115,9 +115,10 @@ class Parser {
   bool NamesType(std::string_view word) const;
 
   // --- parse_expr.cc
-  NodeId ParseExpr();
+  // Lets and values, one after the other: the last one is its value. As the value of another let,
+  // as in `let %x = let %y = 1; add(%y, %y); ...`, it ends at the first ';' behind a value.
+  NodeId ParseExpr(bool is_value = false);
   NodeId ParseValue();
-  NodeId ParseLetValue();
   NodeId ParseOperators();
   NodeId ParsePostfix();
   NodeId ParsePrimary();
@@ -142,7 +143,6 @@ class Parser {
   bool ParseNewLocal(std::string* name, ir::Span* span);
   const ir::Var* BindLocal(const std::string& name, ir::Type type, ir::Span span);
   void FailUnknownName(const Token& t, const std::string& name);
-  NodeId LetNode(std::vector<const ir::Var*> vars, std::vector<NodeId> values, ir::Span span);
 
   // --- parse_control.cc
   NodeId ParseIf();
