@@ -219,37 +219,83 @@ void AddTimes(const KernelTimes& t, double milliseconds, std::vector<PassTiming>
   timings->push_back({"LLVM: linking", t.linking, true});
 }
 
-// What options say together, each of which is right alone.
-Status CheckTogether(const CompileOptions& options, const std::vector<Machine>& machines) {
+// What cannot be made, or not together.
+Status CheckTargets(const CompileOptions& options, const std::vector<Machine>& machines,
+                    const lower::Placement& placement) {
+  // Their text is for people alone.
+  const bool is_text = options.kernels.keep_llvm_ir || options.kernels.keep_assembly;
   for (const Machine& m : machines) {
-    // Their text is for people alone.
-    const bool is_text = options.kernels.keep_llvm_ir || options.kernels.keep_assembly;
     if (const std::string_view why = WhyNoPrograms(m); !why.empty() && !is_text)
-      return {StatusCode::kUnsupported, fmt::format("--target {}: {}", m.target, why)};
+      return Status(StatusCode::kUnsupported, fmt::format("--target {}: {}", m.target, why));
   }
   if (options.for_graph && machines.size() > 1)
-    return {StatusCode::kInvalidArgument, "--executor graph: expected one --target"};
-  if (options.for_graph && !ir::StateOption().In(options.pipeline.options).empty())
+    return Status(StatusCode::kInvalidArgument, "--executor graph: expected one --target");
+  if (options.for_graph && !ir::StateOption().In(options.pipeline.options).empty()) {
     return {StatusCode::kUnsupported,
             "--state: --executor graph keeps nothing between runs; the VM does"};
-  const lower::Placement placement = lower::PlacementOf(options.pipeline.options);
-  if (!placement.device.empty()) {
-    const char* const what = options.for_graph          ? "--executor graph has no devices"
-                             : options.kernels.batching ? "--batching is for the host's kernels"
-                             : machines.size() > 1      ? "expected one --target"
-                                                        : nullptr;
-    if (what != nullptr) {
-      return {StatusCode::kUnsupported, fmt::format("--device {}: {}", placement.device, what)};
-    }
   }
-  return OkStatus();
+  const char* const what = placement.device.empty()   ? nullptr
+                           : options.for_graph        ? "--executor graph has no devices"
+                           : options.kernels.batching ? "--batching is for the host's kernels"
+                           : machines.size() > 1      ? "expected one --target"
+                                                      : nullptr;
+  if (what == nullptr) return OkStatus();
+  return Status(StatusCode::kUnsupported, fmt::format("--device {}: {}", placement.device, what));
+}
+
+// The program for one machine, whose kernels are tuned first if that is asked for.
+Result<lower::LoweredProgram> CompileFor(const Machine& machine, const ir::Module& module,
+                                         const CompileOptions& options,
+                                         const lower::Placement& placement, Compiled* compiled) {
+  auto start = std::chrono::steady_clock::now();
+  KernelOptions kernels = options.kernels;
+  kernels.machine = machine;
+  kernels.stop = options.stop;
+  kernels.exact = ir::ExactOption().In(options.pipeline.options) || options.pipeline.opt_level == 0;
+  tuner::ScheduleBook book(options.schedules, kernels, options.warn);
+  const tuner::SampleSizes samples = tuner::DefaultSampleSizes(ParameterShapes(module));
+  if (options.tune.budget.count() > 0) {
+    RELAYVM_ASSIGN_OR_RETURN(const std::vector<KernelSpec> specs, ir::Stoppable(options.stop, [&] {
+                               return lower::KernelsOf(module, kernels);
+                             }));
+    RELAYVM_ASSIGN_OR_RETURN(compiled->tuning,
+                             tuner::Tune(specs, samples, kernels, options.tune, &book));
+    start = std::chrono::steady_clock::now();
+  }
+  std::vector<KernelSpec> specs;
+  kernels.schedule_for = [&](const KernelSpec& spec) {
+    if (options.count_poor_kernels) specs.push_back(spec);
+    return book.ScheduleFor(spec);
+  };
+  RELAYVM_ASSIGN_OR_RETURN(lower::LoweredProgram lowered, ir::Stoppable(options.stop, [&] {
+                             return lower::LowerModule(module, kernels,
+                                                       {.bounds = DimBounds(module, options.shapes),
+                                                        .scalars_in_memory = options.for_graph,
+                                                        .placement = placement});
+                           }));
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+  AddTimes(lowered.kernel_times, took.count(), options.pipeline.timings);
+  if (options.count_poor_kernels)
+    compiled->poor_kernels = tuner::CountPoorKernels(specs, samples, kernels, book);
+  return lowered;
+}
+
+// Where kernels use nothing of what a processor has more than its level, that is there already.
+void AddMachine(Program program, Compiled& compiled) {
+  const auto needs = [](const Program& p) {
+    return p.images.empty() ? std::string() : p.images[0].cpu_features;
+  };
+  const auto is_same = [&](const Program& p) { return needs(p) == needs(program); };
+  if (is_same(compiled.program) || std::ranges::any_of(compiled.others, is_same)) return;
+  compiled.others.push_back(std::move(program));
 }
 
 }  // namespace
 
 Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options) {
   const std::vector<Machine> machines = MachinesOf(options);
-  RELAYVM_RETURN_IF_ERROR(CheckTogether(options, machines));
+  const lower::Placement placement = lower::PlacementOf(options.pipeline.options);
+  RELAYVM_RETURN_IF_ERROR(CheckTargets(options, machines, placement));
   PipelineOptions pipeline = options.pipeline;
   pipeline.stop = options.stop;
   RELAYVM_ASSIGN_OR_RETURN(std::vector<ir::Module> ready,
@@ -257,52 +303,15 @@ Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options)
   if (options.for_graph) RELAYVM_RETURN_IF_ERROR(graph::CheckStatic(ready[0]));
   Compiled compiled;
   for (size_t i = 0; i < ready.size(); ++i) {
-    auto start = std::chrono::steady_clock::now();
-    KernelOptions kernels = options.kernels;
-    kernels.machine = machines[i];
-    kernels.stop = options.stop;
-    kernels.exact =
-        ir::ExactOption().In(options.pipeline.options) || options.pipeline.opt_level == 0;
-    tuner::ScheduleBook book(options.schedules, kernels, options.warn);
-    const tuner::SampleSizes samples = tuner::DefaultSampleSizes(ParameterShapes(ready[i]));
-    if (options.tune.budget.count() > 0) {
-      RELAYVM_ASSIGN_OR_RETURN(
-          const std::vector<KernelSpec> specs,
-          ir::Stoppable(options.stop, [&] { return lower::KernelsOf(ready[i], kernels); }));
-      RELAYVM_ASSIGN_OR_RETURN(compiled.tuning,
-                               tuner::Tune(specs, samples, kernels, options.tune, &book));
-      start = std::chrono::steady_clock::now();
-    }
-    std::vector<KernelSpec> specs;
-    kernels.schedule_for = [&](const KernelSpec& spec) {
-      if (options.count_poor_kernels) specs.push_back(spec);
-      return book.ScheduleFor(spec);
-    };
-    RELAYVM_ASSIGN_OR_RETURN(lower::LoweredProgram lowered, ir::Stoppable(options.stop, [&] {
-                               return lower::LowerModule(
-                                   ready[i], kernels,
-                                   {.bounds = DimBounds(ready[i], options.shapes),
-                                    .scalars_in_memory = options.for_graph,
-                                    .placement = lower::PlacementOf(options.pipeline.options)});
-                             }));
-    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
-    AddTimes(lowered.kernel_times, took.count(), options.pipeline.timings);
+    RELAYVM_ASSIGN_OR_RETURN(lower::LoweredProgram lowered,
+                             CompileFor(machines[i], ready[i], options, placement, &compiled));
     if (i > 0) {
-      // Where kernels use nothing of what a processor has more than its level, that is there
-      // already.
-      const auto needs = [](const Program& p) {
-        return p.images.empty() ? std::string() : p.images[0].cpu_features;
-      };
-      const auto is_same = [&](const Program& p) { return needs(p) == needs(lowered.program); };
-      if (is_same(compiled.program) || std::ranges::any_of(compiled.others, is_same)) continue;
-      compiled.others.push_back(std::move(lowered.program));
+      AddMachine(std::move(lowered.program), compiled);
       continue;
     }
     compiled.program = std::move(lowered.program);
     compiled.llvm_ir = std::move(lowered.llvm_ir);
     compiled.assembly = std::move(lowered.assembly);
-    if (options.count_poor_kernels)
-      compiled.poor_kernels = tuner::CountPoorKernels(specs, samples, kernels, book);
     if (compiled.program.images.empty()) break;
   }
   compiled.module = std::move(ready[0]);
