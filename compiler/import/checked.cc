@@ -4,7 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstring>
+
+#include "compiler/ir/scalar.h"
 
 namespace relayvm::import {
 
@@ -58,9 +59,9 @@ bool Holds(const InputName& of, const Value& values, const Value& least, const V
     const Dim& number = (*numbers)[i];
     if (Refuted(number - from) || Refuted(to - number)) {
       const bool open = to.is_const() && to.value() == INT64_MAX - 1;
-      of.b.Fail(fmt::format("{}: {}, expected {}", of.text, number.ToString(),
-                            open ? fmt::format("{} or more", from.ToString())
-                                 : fmt::format("{} to {}", from.ToString(), to.ToString())));
+      of.b.Fail("{}: {}, expected {}", of.text, number.ToString(),
+                open ? fmt::format("{} or more", from.ToString())
+                     : fmt::format("{} to {}", from.ToString(), to.ToString()));
       return true;
     }
     holds &= Proved(number - from) && Proved(to - number);
@@ -84,13 +85,8 @@ Value Representatives(TypedBuilder& b, const Value& values, size_t places) {
 // A constant float32 or float64 of one element.
 std::optional<double> KnownFloat(const Value& v) {
   if (v.constant == nullptr || v.constant->size() != 1) return std::nullopt;
-  const auto read = [&]<typename T>(T x) {
-    std::memcpy(&x, v.constant->data.data(), sizeof x);
-    return static_cast<double>(x);
-  };
-  if (v.dtype() == DType::kFloat32) return read(float{});
-  if (v.dtype() == DType::kFloat64) return read(double{});
-  return std::nullopt;
+  if (v.dtype() != DType::kFloat32 && v.dtype() != DType::kFloat64) return std::nullopt;
+  return ir::NumberAt(*v.constant);
 }
 
 Value Call(const InputName& of, std::string_view op, const std::vector<Value>& args) {
@@ -134,7 +130,7 @@ Term Fraction(const InputName& of, const Term& value, bool below_one) {
   if (!b.status().ok() || !IsFloat(value.dtype())) return value;
   if (const auto known = KnownFloat(of.value)) {
     if (*known >= 0 && (below_one ? *known < 1 : *known <= 1)) return value;
-    b.Fail(fmt::format("{}: {}, expected 0 to {}1", of.text, *known, below_one ? "below " : ""));
+    b.Fail("{}: {}, expected 0 to {}1", of.text, *known, below_one ? "below " : "");
     return value;
   }
   const Term number = value.As(DType::kFloat32);
@@ -218,8 +214,8 @@ bool FitsShape(TypedBuilder& b, const Value& v, const std::vector<Dim>& shape,
   if (fits) return true;
   std::vector<std::string> text;
   for (const Dim& d : shape) text.push_back(d.is_const() ? d.ToString() : "?");
-  b.Fail(fmt::format("{}: expected shape ({}), found {}", what, fmt::join(text, ", "),
-                     ir::TypeToString(v.type)));
+  b.Fail("{}: expected shape ({}), found {}", what, fmt::join(text, ", "),
+         ir::TypeToString(v.type));
   return false;
 }
 

@@ -98,7 +98,7 @@ const ir::Constructor* FindConstructor(TypedBuilder& b, std::string_view adt,
       if (c->name == name) return c;
     }
   }
-  b.Fail(StatusCode::kInternal, fmt::format("there is no constructor {}", name));
+  b.Fail(StatusCode::kInternal, "there is no constructor {}", name);
   return nullptr;
 }
 
@@ -313,9 +313,8 @@ Value Append(TypedBuilder& b, const Value& sequence, const Value& element) {
   }
   const Type joined = JoinTypes(sequence.type, b.Tuple({element}).type);
   if (joined == nullptr) {
-    b.Fail(StatusCode::kUnsupported,
-           fmt::format("{} is put into a sequence of {}; ranks must be the same",
-                       ir::TypeToString(element.type), ir::TypeToString(sequence.type)));
+    b.Fail(StatusCode::kUnsupported, "{} is put into a sequence of {}; ranks must be the same",
+           ir::TypeToString(element.type), ir::TypeToString(sequence.type));
     return {0, nullptr, nullptr};
   }
   return Construct(b, kSequence, "Append",
@@ -416,10 +415,9 @@ class LoopBuilder {
         const Type wide = Widen(types[i], state_[i].type, turn_.next[i].type);
         if (wide == nullptr) {
           b_.Fail(StatusCode::kUnsupported,
-                  fmt::format("the state {} of the loop is {} before a turn and {} after it; ranks "
-                              "and element types must be known when compiling",
-                              i, ir::TypeToString(state_[i].type),
-                              ir::TypeToString(turn_.next[i].type)));
+                  "the state {} of the loop is {} before a turn and {} after it; ranks "
+                  "and element types must be known when compiling",
+                  i, ir::TypeToString(state_[i].type), ir::TypeToString(turn_.next[i].type));
           return {};
         }
         changed |= !ir::TypeEquals(wide, types[i]);

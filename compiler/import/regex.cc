@@ -88,6 +88,10 @@ class Parser {
   void Fail(std::string why) {
     if (error_.empty()) error_ = std::move(why);
   }
+  template <typename... Args>
+  void Fail(fmt::format_string<Args...> why, Args&&... args) {
+    Fail(fmt::format(why, std::forward<Args>(args)...));
+  }
   bool At(std::string_view text) const { return rest_.starts_with(text); }
   bool Eat(std::string_view text) {
     if (!At(text)) return false;
@@ -109,7 +113,7 @@ class Parser {
   }
 
   NodePtr Choice(int depth) {
-    if (depth > kMostNested) Fail(fmt::format("groups nest deeper than {}", kMostNested));
+    if (depth > kMostNested) Fail("groups nest deeper than {}", kMostNested);
     const Flags outer = flags_;
     NodePtr choice = Make(Node::Kind::kChoice);
     do {
@@ -156,8 +160,7 @@ class Parser {
   // `ranges` of classes more.
   void Count(size_t ranges) {
     ranges_ += ranges;
-    if (ranges_ > kMostRanges)
-      Fail(fmt::format("its classes have more than {} ranges", kMostRanges));
+    if (ranges_ > kMostRanges) Fail("its classes have more than {} ranges", kMostRanges);
   }
   static NodePtr Assertion(RegexAssert what) {
     NodePtr node = Make(Node::Kind::kAssert);
@@ -177,7 +180,7 @@ class Parser {
     const std::string_view begin = rest_;
     int least = 0, most = 0;
     if (At("*") || At("+") || At("?") || Counts(&least, &most)) {
-      Fail(fmt::format("nothing to repeat before {}", begin.substr(0, 1)));
+      Fail("nothing to repeat before {}", begin.substr(0, 1));
       return nullptr;
     }
     if (Eat("\\")) return Escaped();
@@ -232,7 +235,7 @@ class Parser {
       } else if (value && Eat("-")) {
         value = any = false;
       } else {
-        Fail(fmt::format("(?{} is not supported", rest_.substr(0, 1)));
+        Fail("(?{} is not supported", rest_.substr(0, 1));
       }
     }
     return false;
@@ -271,10 +274,10 @@ class Parser {
     }
     const std::optional<Ranges> ranges = CharactersOf(name);
     if (!ranges)
-      Fail(fmt::format(
+      Fail(
           "\\p{{{}}}: expected a general category or a script of Unicode, such as Lu or "
           "Greek",
-          name));
+          name);
     return !ranges ? Ranges{} : negated ? AllBut(*ranges) : *ranges;
   }
 
@@ -310,7 +313,7 @@ class Parser {
     const std::string_view begin = rest_;
     const int64_t c = Next();
     if (c > 0x7F || std::isalnum(static_cast<int>(c)) != 0)
-      Fail(fmt::format("\\{} is not supported", begin.substr(0, begin.size() - rest_.size())));
+      Fail("\\{} is not supported", begin.substr(0, begin.size() - rest_.size()));
     return c;
   }
 
@@ -433,8 +436,7 @@ class Parser {
     }
     if (!at.starts_with('}')) return false;
     rest_ = at.substr(1);
-    if (std::max(*least, *most) > kMostRepeats)
-      Fail(fmt::format("a repetition of more than {}", kMostRepeats));
+    if (std::max(*least, *most) > kMostRepeats) Fail("a repetition of more than {}", kMostRepeats);
     if (*most >= 0 && *most < *least) Fail("a repetition ends before it begins");
     return true;
   }

@@ -5,9 +5,9 @@
 #include <cstring>
 
 #include "compiler/import/typed_builder.h"
+#include "compiler/ir/scalar.h"
 #include "kernels/op/op_helpers.h"
 #include "kernels/te/evaluate.h"
-#include "kernels/te/scalar.h"
 
 namespace relayvm::import {
 
@@ -158,9 +158,7 @@ std::optional<double> TypedBuilder::FilledWith(const Value& v) const {
   if (fill.kind != ir::NodeKind::kAtom) return std::nullopt;
   const auto* constant = std::get_if<const ir::Constant*>(&fill.atom);
   if (constant == nullptr) return std::nullopt;
-  const HostTensor& t = (*constant)->value;
-  const te::Scalar s = te::ReadElement(t.dtype, t.data.data());
-  return IsFloat(t.dtype) ? s.f : static_cast<double>(s.i);
+  return ir::NumberAt((*constant)->value);
 }
 
 // --- Scalars ---

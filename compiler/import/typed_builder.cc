@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <type_traits>
+
+#include "kernels/te/scalar.h"
 
 namespace relayvm::import {
 
@@ -13,57 +14,23 @@ using ir::NodeId;
 
 namespace {
 
-// A number as an element: integers wrap, and are 0 of what no 64 bits hold.
-template <typename T>
-T ElementOf(double value) {
-  if constexpr (std::is_integral_v<T>) {
-    const double least = -std::ldexp(1.0, 63), end = std::ldexp(1.0, 63);
-    if (value >= least && value < end) return static_cast<T>(static_cast<int64_t>(value));
-    return value >= end && value < 2 * end ? static_cast<T>(static_cast<uint64_t>(value)) : T{0};
-  } else {
-    return static_cast<T>(value);
-  }
-}
-
-// Writes `value` as elements of a dtype. Half floats are made by the compiler's cast.
-template <typename T>
-void Fill(SharedBytes& bytes, double value) {
-  std::span<std::byte> out = bytes.Mutable();
-  const T element = ElementOf<T>(value);
-  for (size_t i = 0; i + sizeof(T) <= out.size(); i += sizeof(T)) {
-    std::memcpy(out.data() + i, &element, sizeof element);
-  }
+// A number as an element of a dtype: integers wrap, and are 0 of what no 64 bits hold.
+te::Scalar ElementOf(DType dtype, double value) {
+  if (IsFloat(dtype)) return te::FloatScalar(value);
+  if (dtype == DType::kBool) return te::IntScalar(value != 0);
+  constexpr double kEnd = 0x1p63;
+  if (value >= -kEnd && value < kEnd) return te::IntScalar(static_cast<int64_t>(value));
+  const bool fits = value >= kEnd && value < 2 * kEnd;
+  return te::IntScalar(fits ? static_cast<int64_t>(static_cast<uint64_t>(value)) : 0);
 }
 
 void FillWith(DType dtype, double value, SharedBytes& bytes) {
-  switch (dtype) {
-    case DType::kBool:
-      return Fill<uint8_t>(bytes, value != 0 ? 1 : 0);
-    case DType::kInt8:
-      return Fill<int8_t>(bytes, value);
-    case DType::kInt16:
-      return Fill<int16_t>(bytes, value);
-    case DType::kInt32:
-      return Fill<int32_t>(bytes, value);
-    case DType::kInt64:
-      return Fill<int64_t>(bytes, value);
-    case DType::kUInt8:
-      return Fill<uint8_t>(bytes, value);
-    case DType::kUInt16:
-      return Fill<uint16_t>(bytes, value);
-    case DType::kUInt32:
-      return Fill<uint32_t>(bytes, value);
-    case DType::kUInt64:
-      return Fill<uint64_t>(bytes, value);
-    case DType::kFloat32:
-      return Fill<float>(bytes, value);
-    case DType::kFloat64:
-      return Fill<double>(bytes, value);
-    case DType::kFloat16:
-    case DType::kBFloat16:
-    case DType::kString:
-      return;  // Full casts
-  }
+  std::byte element[sizeof(int64_t)];
+  te::WriteElement(dtype, ElementOf(dtype, value), element);
+  std::span<std::byte> out = bytes.Mutable();
+  const auto width = static_cast<size_t>(DTypeBytes(dtype));
+  for (size_t i = 0; i + width <= out.size(); i += width)
+    std::memcpy(out.data() + i, element, width);
 }
 
 // Maps the dims of tensors, also in tuples; those inside other types become unknown, but for
@@ -92,8 +59,9 @@ Dim Value::dim(int axis) const {
 
 TypedBuilder::TypedBuilder(const ir::Module& module) : module_(module), graph_(module) {}
 
-void TypedBuilder::Fail(StatusCode code, std::string_view message) {
+Failed TypedBuilder::Fail(StatusCode code, std::string_view message) {
   if (status().ok()) status_ = module_.sources->Error(code, span_, message);
+  return {};
 }
 
 // --- Typing of calls ---
@@ -147,21 +115,18 @@ std::optional<ir::Type> TypedBuilder::TypeCall(const OpDef& op, const Attrs& att
   std::vector<ir::Type> types;
   for (const Value& a : args) {
     if (a.type == nullptr) {
-      Fail(fmt::format("{}: an input that it needs is left out", op.name));
-      return std::nullopt;
+      return Fail("{}: an input that it needs is left out", op.name);
     }
     types.push_back(a.type);
   }
   auto arg_types = typing::ArgTypes(op, types);
   if (!arg_types.ok()) {
-    Fail(arg_types.status().code(), arg_types.status().message());
-    return std::nullopt;
+    return Fail(arg_types.status().code(), arg_types.status().message());
   }
   Host host(*this, args);
   auto typed = typing::TypeOp(op, attrs, *arg_types, host);
   if (!typed.ok()) {
-    Fail(typed.status().code(), typed.status().message());
-    return std::nullopt;
+    return Fail(typed.status().code(), typed.status().message());
   }
   const OpResult& result = typed->result;
   // What small integer results hold.
@@ -204,7 +169,7 @@ Value TypedBuilder::Op(std::string_view name, const std::vector<Value>& args, At
 Value TypedBuilder::Op(std::string_view name, const std::vector<Value>& args, const Attrs& attrs) {
   const OpDef* op = OpTable::Get().Find(name);
   if (op == nullptr) {
-    Fail(StatusCode::kInternal, fmt::format("there is no operator {}", name));
+    Fail(StatusCode::kInternal, "there is no operator {}", name);
     return {0, nullptr, nullptr};
   }
   return Op(*op, args, attrs);
@@ -307,8 +272,8 @@ bool TypedBuilder::MayMake(size_t bytes) {
   constexpr size_t kMost = size_t{1} << 30;
   made_ += std::min(bytes, kMost + 1);
   if (made_ > kMost) {
-    Fail(StatusCode::kResourceExhausted,
-         fmt::format("what the model stands for takes more than {} bytes", kMost));
+    Fail(StatusCode::kResourceExhausted, "what the model stands for takes more than {} bytes",
+         kMost);
   }
   return made_ <= kMost;
 }
@@ -330,15 +295,14 @@ Value TypedBuilder::Tuple(const std::vector<Value>& fields) {
 Value TypedBuilder::Field(const Value& tuple, size_t index) {
   std::vector<Value> fields = Fields(tuple);
   if (index < fields.size()) return fields[index];
-  Fail(StatusCode::kInternal, fmt::format("a tuple has no field {}", index));
+  Fail(StatusCode::kInternal, "a tuple has no field {}", index);
   return {0, nullptr, nullptr};
 }
 
 std::vector<Value> TypedBuilder::Fields(const Value& tuple) {
   const auto* type = tuple.type == nullptr ? nullptr : tuple.type->As<ir::TupleType>();
   if (type == nullptr) {
-    Fail("expected a tuple or sequence of values, found a tensor");
-    return {};
+    return Fail("expected a tuple or sequence of values, found a tensor");
   }
   auto [it, inserted] = fields_.try_emplace(tuple.node);
   if (!inserted) return it->second;

@@ -12,6 +12,8 @@
 // status() gives the first with its place. Not thread-safe. Tested by typed_builder_test.cc.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <functional>
 #include <initializer_list>
 #include <memory>
@@ -56,6 +58,18 @@ struct ElementKind {
 inline ElementKind KindOf(const Value& v) { return {v.dtype(), v.bits}; }
 
 using AttrInit = std::initializer_list<std::pair<std::string_view, AttrValue>>;
+
+// What a function that has noted an error returns: nothing, of any type.
+struct Failed {
+  template <typename T>
+  operator std::vector<T>() const {  // NOLINT(google-explicit-constructor)
+    return {};
+  }
+  template <typename T>
+  operator std::optional<T>() const {  // NOLINT(google-explicit-constructor)
+    return std::nullopt;
+  }
+};
 
 class TypedBuilder final {
  public:
@@ -152,9 +166,17 @@ class TypedBuilder final {
   // Each Any of a tensor, also in tuples, becomes a fresh symbol, as of a variable's.
   ir::Type Open(const ir::Type& type);
 
-  // Notes the first error, at the place of SetSpan.
-  void Fail(StatusCode code, std::string_view message);
-  void Fail(std::string_view message) { Fail(StatusCode::kInvalidInput, message); }
+  // Notes the first error, at the place of SetSpan. Texts as fmt::format takes them.
+  Failed Fail(StatusCode code, std::string_view message);
+  Failed Fail(std::string_view message) { return Fail(StatusCode::kInvalidInput, message); }
+  template <typename... Args>
+  Failed Fail(StatusCode code, fmt::format_string<Args...> text, Args&&... args) {
+    return Fail(code, fmt::format(text, std::forward<Args>(args)...));
+  }
+  template <typename... Args>
+  Failed Fail(fmt::format_string<Args...> text, Args&&... args) {
+    return Fail(StatusCode::kInvalidInput, text, std::forward<Args>(args)...);
+  }
   // Takes the error away: what was tried is not used.
   Status TakeStatus() { return std::exchange(status_, OkStatus()); }
   // The types and functions of control_flow.h's prelude are used.

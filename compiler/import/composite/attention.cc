@@ -127,8 +127,7 @@ std::optional<Term> KeyMaskBias(const Value& mask, const Term& k, const Term& q,
     } else if (mask.dim(0) == batch * 3 + 2) {
       given = key < given.Take(row, 0).Expand(1);
     } else if (Dim::ProvablyDifferent(mask.dim(0), batch)) {
-      b.Fail(StatusCode::kUnsupported, "a mask of rank 1 needs a number for each batch");
-      return std::nullopt;
+      return b.Fail(StatusCode::kUnsupported, "a mask of rank 1 needs a number for each batch");
     } else {
       given = key < given.Expand(1);
     }

@@ -70,10 +70,9 @@ Term ByAxis(const Value& rest, const Term& axes, const Term& values) {
 
 std::optional<int64_t> CountOf(TypedBuilder& b, const Value& v, std::string_view what) {
   if (v.rank() == 1 && v.dim(0).is_const() && v.dim(0).value() <= 64) return v.dim(0).value();
-  b.Fail(StatusCode::kUnsupported,
-         fmt::format("the number of elements of {} decides a rank and must be known when compiling",
-                     what));
-  return std::nullopt;
+  return b.Fail(StatusCode::kUnsupported,
+                "the number of elements of {} decides a rank and must be known when compiling",
+                what);
 }
 
 Value SqueezeBy(const InputName& of, const Term& axes, int64_t count) {

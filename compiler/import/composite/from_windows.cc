@@ -69,7 +69,7 @@ bool TotalPads(TypedBuilder& b, const Value& x, const TransposedConvSpec& spec,
     const int64_t asked = spec.shape[i];
     const Dim extent = x.dim(w.axis(i));
     if (asked < 1 || asked > INT32_MAX) {
-      b.Fail(fmt::format("output_shape: expected 1 to {}, found {}", INT32_MAX, asked));
+      b.Fail("output_shape: expected 1 to {}, found {}", INT32_MAX, asked);
       return false;
     }
     if (!extent.is_const()) {
@@ -95,20 +95,16 @@ std::optional<Value> TransposedConv(TypedBuilder& b, const Value& x, const Value
   Window& window = spec.window;
   const auto spatial = static_cast<size_t>(std::max(0, x.rank() - 2));
   if (!IsSane(b, window, spatial)) return std::nullopt;
-  if (w.rank() != x.rank()) {
-    b.Fail(StatusCode::kUnsupported, "expected a weight of the input's rank");
-    return std::nullopt;
-  }
+  if (w.rank() != x.rank())
+    return b.Fail(StatusCode::kUnsupported, "expected a weight of the input's rank");
   if (spec.extra.empty()) spec.extra.assign(spatial, 0);
   if (window.pads.empty()) window.pads.assign(2 * spatial, 0);
   if (spec.extra.size() != spatial || window.pads.size() != 2 * spatial ||
       (!spec.shape.empty() && spec.shape.size() != spatial)) {
-    b.Fail(fmt::format("expected attributes for {} spatial dims", spatial));
-    return std::nullopt;
+    return b.Fail("expected attributes for {} spatial dims", spatial);
   }
   for (const int64_t extra : spec.extra) {
-    if (extra < -INT32_MAX || extra > INT32_MAX)
-      return b.Fail("output_padding: out of range"), std::nullopt;
+    if (extra < -INT32_MAX || extra > INT32_MAX) return b.Fail("output_padding: out of range");
   }
   const bool upper = window.padding == WindowPadding::kSameUpper;
   std::vector<int64_t> total(spatial), open(spatial);
@@ -135,8 +131,7 @@ std::optional<Value> TransposedConv(TypedBuilder& b, const Value& x, const Value
   int64_t channels = 0;
   if (spec.groups < 1 || spec.groups > INT32_MAX ||
       (group.is_const() && __builtin_mul_overflow(group.value(), spec.groups, &channels))) {
-    b.Fail(fmt::format("group: expected 1 or more, found {}", spec.groups));
-    return std::nullopt;
+    return b.Fail("group: expected 1 or more, found {}", spec.groups);
   }
   Value y = b.Op(fmt::format("nn.conv{}d_transpose", spatial), {x, w},
                  {{"strides", ListOf(window.strides)},
@@ -182,16 +177,14 @@ std::optional<Value> Folded(const Term& x, const InputName& image_shape,
   const auto& [strides, dilations, pads] = spec;
   if (x.rank() != 3 || spatial < 1 || *block_axes != *axes || strides.size() != spatial ||
       dilations.size() != spatial || pads.size() != 2 * spatial) {
-    b.Fail("image_shape, block_shape, strides, dilations and pads differ in length");
-    return std::nullopt;
+    return b.Fail("image_shape, block_shape, strides, dilations and pads differ in length");
   }
   // Extents are so small that the number of elements is a number.
   const int64_t most = int64_t{1} << std::min<int64_t>(24, 48 / *axes);
   std::vector<int64_t> around;
   for (size_t i = 0; i < spatial; ++i) {
     for (const int64_t v : {strides[i] - 1, dilations[i] - 1, pads[i], pads[i + spatial]}) {
-      if (v < 0 || v > most)
-        return b.Fail("a stride, dilation or pad is out of range"), std::nullopt;
+      if (v < 0 || v > most) return b.Fail("a stride, dilation or pad is out of range");
     }
     around.push_back(pads[i] + pads[i + spatial]);
   }

@@ -78,10 +78,8 @@ std::optional<Value> Padded(TypedBuilder& b, const Value& x,
     const int64_t front = std::min<int64_t>(before, 0), back = std::min<int64_t>(after, 0);
     const Dim extent = x.dim(static_cast<int>(axis));
     const int64_t room = extent.is_const() ? extent.value() : INT64_MAX;
-    if (front < -room || back < -room - front) {
-      b.Fail(fmt::format("pads: axis {} has {} elements, and loses more", axis, room));
-      return std::nullopt;
-    }
+    if (front < -room || back < -room - front)
+      return b.Fail("pads: axis {} has {} elements, and loses more", axis, room);
     begin.emplace_back(-front);
     end.emplace_back(after < 0 ? after : INT64_MAX);
     strides.emplace_back(1);

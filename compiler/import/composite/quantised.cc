@@ -24,8 +24,8 @@ std::optional<Term> QuantisationParameter(TypedBuilder& b, const Value& v, const
   if (!b.status().ok()) return std::nullopt;
   if (p.rank() == 1 && block == 0) return Along(p, at, data.rank());
   if (block < 1 || p.rank() != data.rank()) {
-    b.Fail("expected a scale and zero point that are scalars, vectors along the axis, or blocks");
-    return std::nullopt;
+    return b.Fail(
+        "expected a scale and zero point that are scalars, vectors along the axis, or blocks");
   }
   Term repeated = p.Call("repeat", {{"repeats", block}, {"axis", at}});
   if (repeated.value().dim(at) == data.dim(at)) return repeated;

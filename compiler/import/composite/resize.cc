@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "compiler/import/composite/quantised.h"
+#include "compiler/ir/scalar.h"
 
 namespace relayvm::import {
 
@@ -205,9 +205,7 @@ void KeepAspect(const Term& x, const ResizeSpec& s, std::vector<Line>& lines) {
 std::optional<double> NumberOf(const Term& scalar) {
   const Value& v = scalar.value();
   if (v.constant == nullptr || v.dtype() != DType::kFloat32) return std::nullopt;
-  float number = 0;
-  std::memcpy(&number, v.constant->data.data(), sizeof number);
-  return number;
+  return ir::NumberAt(*v.constant);
 }
 
 // The power of two that makes a whole number of a scale: then an extent is one of integers, which

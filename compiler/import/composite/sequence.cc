@@ -53,8 +53,7 @@ ir::Type ElementOf(const Value& list) { return ElementType(list.type, "Sequence"
 std::optional<int64_t> FrontPlace(const InputName& of, int64_t place, int64_t size, bool end) {
   const int64_t last = end ? size : size - 1;
   if (place >= -size && place <= last) return place < 0 ? place + size : place;
-  of.b.Fail(fmt::format("{}: {}, expected {} to {}", of.text, place, -size, last));
-  return std::nullopt;
+  return of.b.Fail("{}: {}, expected {} to {}", of.text, place, -size, last);
 }
 
 }  // namespace
@@ -95,9 +94,8 @@ Value SequenceInsert(TypedBuilder& b, const Value& v, const Value& x,
   const ir::Type joined = JoinTypes(AsSequence(b, b.Tuple({x})).type, v.type);
   if (!b.status().ok()) return {};
   if (joined == nullptr) {
-    b.Fail(StatusCode::kUnsupported,
-           fmt::format("{} is put into a sequence of {}; ranks must be the same",
-                       ir::TypeToString(x.type), ir::TypeToString(v.type)));
+    b.Fail(StatusCode::kUnsupported, "{} is put into a sequence of {}; ranks must be the same",
+           ir::TypeToString(x.type), ir::TypeToString(v.type));
     return {};
   }
   const ir::Type element = ElementType(joined, "Sequence");
@@ -191,7 +189,7 @@ std::optional<Value> KnownParts(TypedBuilder& b, const SplitSpec& spec) {
     sizes = *known;
   } else if (known && extent.is_const() && known->size() == 1) {
     const int64_t size = (*known)[0];
-    if (size < 1) return b.Fail(fmt::format("split: expected at least 1, found {}", size)), Value{};
+    if (size < 1) return b.Fail("split: expected at least 1, found {}", size), Value{};
     if ((extent.value() - 1) / size < kMostParts) {
       for (int64_t left = extent.value(); left > 0; left -= sizes.back()) {
         sizes.push_back(std::min(size, left));
@@ -215,11 +213,8 @@ std::optional<Value> KnownParts(TypedBuilder& b, const SplitSpec& spec) {
       parts.push_back(keep ? part : b.Squeeze(part, {axis}));
       total = end;
     }
-    if (extent.is_const() && total != extent.value()) {
-      return b.Fail(
-                 fmt::format("split: the sizes sum to {}, the dim is {}", total, extent.value())),
-             Value{};
-    }
+    if (extent.is_const() && total != extent.value())
+      return b.Fail("split: the sizes sum to {}, the dim is {}", total, extent.value()), Value{};
     return b.Tuple(parts);
   }
   return std::nullopt;

@@ -60,12 +60,11 @@ Term CountWindows(const Term& extent, const PoolSpec& spec, size_t i) {
 
 bool IsSane(TypedBuilder& b, const Window& w, size_t spatial) {
   if (spatial < 1 || spatial > 3) {
-    b.Fail(StatusCode::kUnsupported,
-           fmt::format("expected 1 to 3 spatial dims, found {}", spatial));
+    b.Fail(StatusCode::kUnsupported, "expected 1 to 3 spatial dims, found {}", spatial);
     return false;
   }
   if (w.strides.size() != spatial || w.dilations.size() != spatial || w.kernel.size() != spatial) {
-    b.Fail(fmt::format("expected strides, dilations and kernel_shape of {} numbers", spatial));
+    b.Fail("expected strides, dilations and kernel_shape of {} numbers", spatial);
     return false;
   }
   const auto sane = [](int64_t v) { return v >= 1 && v <= INT32_MAX; };
@@ -92,19 +91,17 @@ std::optional<Window> Fitted(TypedBuilder& b, Value& x, Window w, std::optional<
   const auto spatial = static_cast<size_t>(std::max(0, x.rank() - 2));
   if (!IsSane(b, w, spatial)) return std::nullopt;
   if (w.pads.empty() || w.padding != WindowPadding::kGiven) w.pads.assign(2 * spatial, 0);
-  if (w.pads.size() != 2 * spatial) {
-    b.Fail(fmt::format("pads: expected {} numbers, found {}", 2 * spatial, w.pads.size()));
-    return std::nullopt;
-  }
+  if (w.pads.size() != 2 * spatial)
+    return b.Fail("pads: expected {} numbers, found {}", 2 * spatial, w.pads.size());
   if (w.padding == WindowPadding::kGiven) return w;
   std::vector<bool> open(spatial, false);
   for (size_t i = 0; i < spatial; ++i) {
     const Dim extent = x.dim(w.axis(i));
     if (!extent.is_const() && w.strides[i] != 1) {
       if (!fill) {
-        b.Fail(StatusCode::kUnsupported,
-               "auto_pad with a stride needs the extent when compiling; fix it with --shape");
-        return std::nullopt;
+        return b.Fail(
+            StatusCode::kUnsupported,
+            "auto_pad with a stride needs the extent when compiling; fix it with --shape");
       }
       open[i] = w.reach(i) > 1;
       continue;

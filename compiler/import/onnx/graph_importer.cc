@@ -161,8 +161,7 @@ std::optional<Value> GraphImporter::Find(const std::string& name) {
 
 Value GraphImporter::Lookup(const std::string& name) {
   if (const auto found = Find(name)) return *found;
-  builder_.Fail(
-      fmt::format("'{}' is used before a node, an input or an initializer gives it", name));
+  builder_.Fail("'{}' is used before a node, an input or an initializer gives it", name);
   return {};
 }
 
@@ -318,9 +317,9 @@ std::vector<Value> GraphImporter::ImportForked(const Body& body, size_t first) {
   Status errors[2];
   if (++forks_ > kMaxForks) {
     builder_.Fail(StatusCode::kUnsupported,
-                  fmt::format("more than {} nodes in a row whose branches differ in rank; fix the "
-                              "dims that decide them with --shape",
-                              kMaxForks));
+                  "more than {} nodes in a row whose branches differ in rank; fix the "
+                  "dims that decide them with --shape",
+                  kMaxForks);
   }
   for (const bool which : {true, false}) {
     if (!builder_.status().ok()) break;
@@ -355,9 +354,9 @@ std::vector<Value> GraphImporter::ImportForked(const Body& body, size_t first) {
     const ir::Type joined = scopes_.back().may_differ ? JoinAny(yes, no) : JoinTypes(yes, no);
     if (joined == nullptr) {
       builder_.Fail(StatusCode::kUnsupported,
-                    fmt::format("'{}' is {} after one branch and {} after the other; fix the dims "
-                                "that the condition depends on with --shape",
-                                body.outputs[i], ir::TypeToString(yes), ir::TypeToString(no)));
+                    "'{}' is {} after one branch and {} after the other; fix the dims "
+                    "that the condition depends on with --shape",
+                    body.outputs[i], ir::TypeToString(yes), ir::TypeToString(no));
       return {};
     }
     type.fields.push_back(builder_.Open(joined));
@@ -418,12 +417,12 @@ void GraphImporter::ImportNode(const onnx::NodeProto& node) {
   if (const OperatorDef* op = FindOperator(CanonicalDomain(node.domain()), node.op_type(), opset)) {
     const auto given = static_cast<int>(inputs.size());
     if (given < op->min_inputs || (op->max_inputs >= 0 && given > op->max_inputs)) {
-      builder_.Fail(fmt::format("expected {} inputs, found {}",
-                                op->max_inputs < 0 ? fmt::format("at least {}", op->min_inputs)
-                                : op->min_inputs == op->max_inputs
-                                    ? fmt::format("{}", op->min_inputs)
-                                    : fmt::format("{} to {}", op->min_inputs, op->max_inputs),
-                                given));
+      builder_.Fail("expected {} inputs, found {}",
+                    op->max_inputs < 0 ? fmt::format("at least {}", op->min_inputs)
+                    : op->min_inputs == op->max_inputs
+                        ? fmt::format("{}", op->min_inputs)
+                        : fmt::format("{} to {}", op->min_inputs, op->max_inputs),
+                    given);
     }
     const bool has_small_floats =
         std::any_of(inputs.begin(), inputs.end(), [](const Value& v) { return v.bits < 0; });
@@ -466,8 +465,9 @@ void GraphImporter::Define(const onnx::NodeProto& node, const std::vector<Value>
   for (int i = 0; i < node.output_size(); ++i) {
     if (node.output(i).empty()) continue;
     if (static_cast<size_t>(i) >= outputs.size() || !outputs[i]) {
-      return builder_.Fail(StatusCode::kUnsupported,
-                           fmt::format("output {} ('{}') is not supported", i, node.output(i)));
+      builder_.Fail(StatusCode::kUnsupported, "output {} ('{}') is not supported", i,
+                    node.output(i));
+      return;
     }
     const Scope& scope = scopes_.back();
     const auto known = scope.values.find(node.output(i));
@@ -475,12 +475,13 @@ void GraphImporter::Define(const onnx::NodeProto& node, const std::vector<Value>
         scope.initializers.contains(node.output(i)) || scope.sparse.contains(node.output(i));
     if (known != scope.values.end() || is_initializer) {
       const onnx::NodeProto* by = known == scope.values.end() ? nullptr : known->second.node;
-      return builder_.Fail(fmt::format(
-          "output '{}' is given already, by {}", node.output(i),
-          is_initializer  ? std::string("an initializer")
-          : by == nullptr ? std::string("an input")
-          : by == &node   ? std::string("the node itself")
-                          : fmt::format("node '{}' ({})", Printable(NameOf(*by)), by->op_type())));
+      builder_.Fail("output '{}' is given already, by {}", node.output(i),
+                    is_initializer  ? std::string("an initializer")
+                    : by == nullptr ? std::string("an input")
+                    : by == &node
+                        ? std::string("the node itself")
+                        : fmt::format("node '{}' ({})", Printable(NameOf(*by)), by->op_type()));
+      return;
     }
     scopes_.back().values.emplace(node.output(i), Given{outputs[static_cast<size_t>(i)], &node});
   }

@@ -17,8 +17,8 @@ std::vector<Value> GraphImporter::CallCustom(const OpDef& op, const onnx::NodePr
   if (inputs.size() != wanted || !std::all_of(inputs.begin(), inputs.end(), [](const Value& v) {
         return static_cast<bool>(v);
       })) {
-    return context.Fail(fmt::format("operator {} takes {} inputs, all of them; found {}", op.name,
-                                    wanted, inputs.size()));
+    return context.Fail("operator {} takes {} inputs, all of them; found {}", op.name, wanted,
+                        inputs.size());
   }
   Attrs attrs;
   for (const auto& given : node.attribute()) {
@@ -26,7 +26,7 @@ std::vector<Value> GraphImporter::CallCustom(const OpDef& op, const onnx::NodePr
     const auto field = std::find_if(op.attrs.begin(), op.attrs.end(),
                                     [&](const AttrField& f) { return f.name == given.name(); });
     if (field == op.attrs.end()) {
-      return context.Fail(fmt::format("operator {} has no attribute {}", op.name, given.name()));
+      return context.Fail("operator {} has no attribute {}", op.name, given.name());
     }
     switch (field->kind) {
       case AttrKind::kFloat:
@@ -79,7 +79,7 @@ std::vector<Value> GraphImporter::CallFunction(const onnx::FunctionProto& functi
                                                const std::vector<Value>& inputs) {
   if (std::find(calls_.begin(), calls_.end(), &function) != calls_.end() ||
       scopes_.size() >= kMaxScopes) {
-    builder_.Fail(fmt::format("function '{}' calls itself", function.name()));
+    builder_.Fail("function '{}' calls itself", function.name());
     return {};
   }
   auto [defaults, is_new] = defaults_.try_emplace(&function);
@@ -103,8 +103,8 @@ std::vector<Value> GraphImporter::CallFunction(const onnx::FunctionProto& functi
     const Given given{at < inputs.size() ? inputs[at] : Value{}, nullptr};
     if (!scopes_.back().values.emplace(function.input(i), given).second &&
         !function.input(i).empty()) {
-      builder_.Fail(fmt::format("function '{}' has two inputs of the name '{}'", function.name(),
-                                function.input(i)));
+      builder_.Fail("function '{}' has two inputs of the name '{}'", function.name(),
+                    function.input(i));
     }
   }
   // Opsets of the model, for what the function does not say.

@@ -30,7 +30,7 @@ Value GraphImporter::ConstantOf(const onnx::TensorProto& tensor, const std::stri
 
 Value GraphImporter::ConstantOf(const onnx::SparseTensorProto& sparse, const std::string& name) {
   const auto fail = [&](std::string_view why) {
-    builder_.Fail(fmt::format("sparse tensor '{}': {}", sparse.values().name(), why));
+    builder_.Fail("sparse tensor '{}': {}", sparse.values().name(), why);
     return Value{};
   };
   auto values = file_.TensorOf(sparse.values());

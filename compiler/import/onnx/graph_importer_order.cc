@@ -66,8 +66,8 @@ void GraphImporter::Sort(Body& body) {
         if (state[next] == kOpen) {
           const ir::Span outer = builder_.span();
           builder_.SetSpan(SpanOf(*body.nodes[node]));
-          builder_.Fail(fmt::format("it needs what node '{}' gives, which needs what it gives",
-                                    Printable(NameOf(*body.nodes[next]))));
+          builder_.Fail("it needs what node '{}' gives, which needs what it gives",
+                        Printable(NameOf(*body.nodes[next])));
           builder_.SetSpan(outer);
           return;
         }

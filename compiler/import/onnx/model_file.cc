@@ -259,13 +259,6 @@ std::optional<DType> DTypeOfOnnx(int32_t type) {
   return std::nullopt;
 }
 
-int32_t OnnxTypeOf(DType dtype) {
-  for (const TypePair& t : kTypes) {
-    if (t.dtype == dtype) return t.onnx;
-  }
-  return 0;
-}
-
 Result<std::unique_ptr<ModelFile>> ModelFile::Read(const std::string& path, SharedBytes shared) {
   const std::span<const uint8_t> bytes(reinterpret_cast<const uint8_t*>(shared.data()),
                                        shared.size());

@@ -26,8 +26,6 @@ namespace relayvm::import {
 std::string OnnxTypeName(int32_t type);
 // Nullopt for complex numbers and what the IR has no dtype for.
 std::optional<DType> DTypeOfOnnx(int32_t type);
-// As TensorProto::DataType.
-int32_t OnnxTypeOf(DType dtype);
 
 // Integers of fewer than 8 bits, and floats of 8 or 4 (small_floats.h). The IR has no dtype for
 // them: they are held one a byte, in `dtype`.

@@ -6,6 +6,7 @@
 #include "bytecode/base/printable.h"
 #include "compiler/import/checked.h"
 #include "compiler/import/onnx/graph_importer.h"
+#include "compiler/ir/scalar.h"
 
 namespace relayvm::import {
 
@@ -28,15 +29,7 @@ std::vector<Value> NodeContext::Fork(const Value& condition, std::vector<Value> 
   importer_.Fork(condition, std::move(yes), std::move(no));
   return {};
 }
-std::vector<Value> NodeContext::Fail(std::string_view why) {
-  b().Fail(why);
-  return {};
-}
 void NodeContext::Warn(std::string_view what) { importer_.Warn(what); }
-std::vector<Value> NodeContext::Unsupported(std::string_view why) {
-  b().Fail(StatusCode::kUnsupported, why);
-  return {};
-}
 
 std::string NodeContext::InputText(size_t i, std::string_view what) const {
   const auto at = static_cast<int>(i);
@@ -70,10 +63,10 @@ uint32_t NodeContext::Seed() {
 std::vector<Value> NodeContext::As(std::string_view op, int opset, std::vector<Value> inputs) {
   while (!inputs.empty() && !inputs.back()) inputs.pop_back();
   const OperatorDef* def = FindOperator("", op, opset);
-  if (def == nullptr) return Unsupported(fmt::format("there is no operator {}", op));
+  if (def == nullptr) return Unsupported("there is no operator {}", op);
   const auto given = static_cast<int>(inputs.size());
   if (given < def->min_inputs || (def->max_inputs >= 0 && given > def->max_inputs)) {
-    return Fail(fmt::format("{} inputs do not fit", given));
+    return Fail("{} inputs do not fit", given);
   }
   NodeContext context(importer_, node_, std::move(inputs), opset, call_);
   return b().status().ok() ? context.Convert(*def) : std::vector<Value>();
@@ -118,9 +111,9 @@ const Proto* NodeContext::Find(std::string_view name, int type) {
   const Proto* a = Named(name).proto;
   // Files of IR version 1 have no types.
   if (a == nullptr || a->type() == type || a->type() == Proto::UNDEFINED) return a;
-  Fail(fmt::format("attribute {}: expected {}, found {}", name,
-                   Proto::AttributeType_Name(static_cast<Proto::AttributeType>(type)),
-                   Proto::AttributeType_Name(a->type())));
+  Fail("attribute {}: expected {}, found {}", name,
+       Proto::AttributeType_Name(static_cast<Proto::AttributeType>(type)),
+       Proto::AttributeType_Name(a->type()));
   return nullptr;
 }
 
@@ -131,7 +124,7 @@ int64_t NodeContext::Int(std::string_view name, int64_t fallback) {
 int64_t NodeContext::Count(std::string_view name, int64_t fallback) {
   const int64_t value = Int(name, fallback);
   if (value >= 0 && value <= INT32_MAX) return value;
-  Fail(fmt::format("attribute {}: expected 0 to {}, found {}", name, INT32_MAX, value));
+  Fail("attribute {}: expected 0 to {}, found {}", name, INT32_MAX, value);
   return fallback;
 }
 double NodeContext::Float(std::string_view name, double fallback) {
@@ -173,8 +166,7 @@ DType NodeContext::Type(std::string_view name, DType fallback) {
   if (a == nullptr) return fallback;
   const auto type = static_cast<int32_t>(std::clamp<int64_t>(a->i(), 0, INT32_MAX));
   if (auto dtype = DTypeOfOnnx(type)) return *dtype;
-  Unsupported(
-      fmt::format("attribute {}: elements of {} are not supported", name, OnnxTypeName(type)));
+  Unsupported("attribute {}: elements of {} are not supported", name, OnnxTypeName(type));
   return fallback;
 }
 
@@ -204,38 +196,22 @@ std::vector<int64_t> NodeContext::Axes(const std::vector<int64_t>& axes, int ran
 std::optional<std::vector<int64_t>> NodeContext::ConstantInts(size_t i, std::string_view what) {
   if (!b().status().ok()) return std::nullopt;
   if (auto values = b().ConstantInts(Input(i))) return values;
-  Unsupported(
-      fmt::format("input {} ({}) must be known when compiling; fix the shapes that it "
-                  "depends on with --shape",
-                  i, what));
-  return std::nullopt;
+  return Unsupported(
+      "input {} ({}) must be known when compiling; fix the shapes that it "
+      "depends on with --shape",
+      i, what);
 }
 
 std::optional<std::vector<double>> NodeContext::ConstantFloats(size_t i, std::string_view what) {
   if (!b().status().ok()) return std::nullopt;
   const Value v = Input(i);
   std::vector<double> out;
-  if (v.constant != nullptr) {
-    const auto read = [&]<typename T>(T) {
-      for (int64_t k = 0; k < v.constant->size(); ++k) {
-        T element;
-        std::memcpy(&element, v.constant->data.data() + static_cast<size_t>(k) * sizeof(T),
-                    sizeof element);
-        out.push_back(static_cast<double>(element));
-      }
-    };
-    if (v.dtype() == DType::kFloat32) {
-      read(float{});
-      return out;
-    }
-    if (v.dtype() == DType::kFloat64) {
-      read(double{});
-      return out;
-    }
+  if (v.constant != nullptr && (v.dtype() == DType::kFloat32 || v.dtype() == DType::kFloat64)) {
+    for (int64_t k = 0; k < v.constant->size(); ++k) out.push_back(ir::NumberAt(*v.constant, k));
+    return out;
   }
   if (auto values = b().ConstantInts(v)) return std::vector<double>(values->begin(), values->end());
-  Unsupported(fmt::format("input {} ({}) must be a constant", i, what));
-  return std::nullopt;
+  return Unsupported("input {} ({}) must be a constant", i, what);
 }
 
 bool NodeContext::FitsShape(const Value& v, const std::vector<Dim>& shape, std::string_view what) {
@@ -280,7 +256,7 @@ std::string NodeContext::GraphInputName(std::string_view name, size_t i) const {
 
 std::vector<Value> NodeContext::Graph(std::string_view name, const std::vector<Value>& inputs) {
   const onnx::GraphProto* graph = GraphOf(name);
-  if (graph == nullptr) return Fail(fmt::format("attribute {}: expected a graph", name));
+  if (graph == nullptr) return Fail("attribute {}: expected a graph", name);
   std::map<std::string, Value> given;
   for (int i = 0; i < graph->input_size() && static_cast<size_t>(i) < inputs.size(); ++i) {
     given[graph->input(i).name()] = inputs[static_cast<size_t>(i)];

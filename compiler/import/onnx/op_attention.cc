@@ -12,17 +12,13 @@ namespace relayvm::import {
 
 namespace {
 
-using Outputs = std::vector<Value>;
-
 // 3 dims: (batch, length, heads * size).
 std::optional<Term> Heads(NodeContext& n, size_t i, const char* attr) {
   Term x(n, i);
   if (x.rank() == 4) return x;
   const int64_t heads = n.Int(attr, 0);
-  if (x.rank() != 3 || heads < 1) {
-    n.Fail(fmt::format("expected an input of rank 4, or of rank 3 with {}", attr));
-    return std::nullopt;
-  }
+  if (x.rank() != 3 || heads < 1)
+    return n.Fail("expected an input of rank 4, or of rank 3 with {}", attr);
   return SplitHeads(x, heads);
 }
 
@@ -128,9 +124,8 @@ Outputs AttendAsOne(NodeContext& n, const Term& product, size_t mask, size_t pas
   TypedBuilder& b = n.b();
   const int64_t heads = n.Count("num_heads", 0);
   const Dim width = product.value().dim(2);
-  if (product.rank() != 3 || heads < 1 || !width.is_const()) {
+  if (product.rank() != 3 || heads < 1 || !width.is_const())
     return n.Fail("expected data (batch, length, size), weights of rank 2 and num_heads");
-  }
   const int64_t third = width.value() / 3;
   const std::vector<Term> parts =
       QkvParts(n, product, 2, n.Ints("qkv_hidden_sizes", {third, third, third}));
@@ -226,9 +221,8 @@ Outputs MultiHeadAttention(NodeContext& n) {
     const Value value = n.Has(2) ? n.Input(2) : n.Input(0);
     const Dim width = query.rank() == 3 ? query.value().dim(2) : Dim(0);
     const Dim all = n.Input(3).dim(0);
-    if (!width.is_const() || !all.is_const() || query.rank() != 3 || value.rank() > 4) {
+    if (!width.is_const() || !all.is_const() || query.rank() != 3 || value.rank() > 4)
       return n.Unsupported("a bias needs queries of rank 3 whose size is known");
-    }
     const int64_t size = width.value();
     const int64_t rest = size > all.value() / 2 ? 0 : all.value() - 2 * size;
     bias = QkvParts(n, Term(n, 3), 0, {size, size, rest});
@@ -285,9 +279,8 @@ Outputs MsRotaryEmbedding(NodeContext& n) {
   TypedBuilder& b = n.b();
   Term x(n, 0);
   const Term cos(n, 2);
-  if (n.Float("scale", 1) != 1 || n.Int("is_packed_batching", 0) != 0) {
+  if (n.Float("scale", 1) != 1 || n.Int("is_packed_batching", 0) != 0)
     return n.Unsupported("scale and is_packed_batching are not supported");
-  }
   int64_t heads = n.Count("num_heads", 0);
   const int64_t size = n.Count("rotary_embedding_dim", 0);
   const bool joined = x.rank() == 3;
@@ -314,9 +307,8 @@ Outputs GroupQueryAttention(NodeContext& n) {
   TypedBuilder& b = n.b();
   const int64_t heads = n.Count("num_heads", 0), shared = n.Count("kv_num_heads", 0);
   Term query(n, 0);
-  if (heads < 1 || shared < 1 || query.rank() != 3) {
+  if (heads < 1 || shared < 1 || query.rank() != 3)
     return n.Fail("expected queries of rank 3, num_heads and kv_num_heads");
-  }
   std::vector<Term> parts = {query, query, query};
   if (n.Has(1)) {
     if (!n.Has(2)) return n.Fail("expected values");

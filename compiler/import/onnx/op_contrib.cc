@@ -11,8 +11,6 @@
 
 namespace relayvm::import {
 
-using Outputs = std::vector<Value>;
-
 namespace {
 
 // --- Activations ---
@@ -101,7 +99,7 @@ Term Activated(NodeContext& n, const Term& x, const std::string& name, const Par
     std::copy_n(params.begin(), std::min(params.size(), all.size()), all.begin());
     return a.formula(x, all);
   }
-  n.Unsupported(fmt::format("activation '{}' is not supported", name));
+  n.Unsupported("activation '{}' is not supported", name);
   return x;
 }
 // By attributes activation, activation_alpha, _beta and _gamma.
@@ -286,7 +284,7 @@ Outputs CDist(NodeContext& n) {
   const std::string metric = n.String("metric", "sqeuclidean");
   if (metric == "sqeuclidean") return {squares};
   if (metric == "euclidean") return {Sqrt(squares)};
-  return n.Unsupported(fmt::format("metric '{}' is not supported", metric));
+  return n.Unsupported("metric '{}' is not supported", metric);
 }
 
 Outputs IsAllFinite(NodeContext& n) {

@@ -9,8 +9,6 @@
 
 namespace relayvm::import {
 
-using Outputs = std::vector<Value>;
-
 namespace {
 
 // --- Weights of few bits ---
@@ -38,7 +36,7 @@ std::optional<Term> NamedBlocks(NodeContext& n, int64_t depth, int64_t blocks) {
   const Term given(n, 4);
   if (given.rank() != 1 ||
       (given.value().dim(0).is_const() && given.value().dim(0).value() < depth)) {
-    return n.Fail(fmt::format("g_idx: expected a vector of {} numbers", depth)), std::nullopt;
+    return n.Fail("g_idx: expected a vector of {} numbers", depth);
   }
   Term named = given.Slice(0, 0, depth);
   const auto known = b.ConstantInts(given);
@@ -48,7 +46,7 @@ std::optional<Term> NamedBlocks(NodeContext& n, int64_t depth, int64_t blocks) {
   }
   for (const int64_t g : *known) {
     if (g >= 0 && g < blocks) continue;
-    return n.Fail(fmt::format("g_idx: expected 0 to {}, found {}", blocks - 1, g)), std::nullopt;
+    return n.Fail("g_idx: expected 0 to {}, found {}", blocks - 1, g);
   }
   return named;
 }
@@ -59,9 +57,8 @@ Outputs MatMulNBits(NodeContext& n) {
   const int64_t bits = n.Int("bits", 4), block = n.Int("block_size", 0), columns = n.Count("N", 0),
                 depth = n.Count("K", 0);
   if (bits != 2 && bits != 4 && bits != 8) return n.Unsupported("expected bits of 2, 4 or 8");
-  if (block < 1 || columns < 1 || depth < 1 || block > (1 << 20)) {
+  if (block < 1 || columns < 1 || depth < 1 || block > (1 << 20))
     return n.Fail("expected positive K, N and block_size");
-  }
   const int64_t blocks = (depth + block - 1) / block;
   std::optional<Term> named;  // by row: its block
   if (n.Has(4)) {
@@ -233,9 +230,8 @@ Outputs QLinearSoftmax(NodeContext& n) {
 
 // Scale and zero point of the result, then three inputs for each part.
 Outputs QLinearConcat(NodeContext& n) {
-  if (n.num_inputs() < 5 || (n.num_inputs() - 2) % 3 != 0) {
+  if (n.num_inputs() < 5 || (n.num_inputs() - 2) % 3 != 0)
     return n.Fail("expected data, scale and zero point of each part");
-  }
   std::vector<Value> parts;
   for (size_t i = 2; i < n.num_inputs(); i += 3) {
     parts.push_back(DequantisedInput(n, i, i + 1, i + 2));

@@ -10,7 +10,6 @@ namespace relayvm::import {
 
 namespace {
 
-using Outputs = std::vector<Value>;
 using State = TypedBuilder::State;
 
 // Whether two values of one name are floats of 8 or 4 bits of one format, or neither is any; else
@@ -55,7 +54,7 @@ Turn BodyOf(NodeContext& n, const std::vector<Value>& inputs, size_t states, boo
   if (!n.b().status().ok()) return turn;
   const size_t first = has_condition ? 1 : 0;
   if (all.size() < first + states) {
-    n.Fail(fmt::format("body: expected at least {} outputs, found {}", first + states, all.size()));
+    n.Fail("body: expected at least {} outputs, found {}", first + states, all.size());
     return turn;
   }
   if (has_condition) turn.again = ScalarOrNone(n, all[0]);
@@ -76,8 +75,8 @@ Outputs Loop(NodeContext& n) {
     if (!v) return n.Fail("a state of the loop is left out");
   }
   if (n.NumGraphInputs("body") != initial.size() + 2) {
-    return n.Fail(fmt::format("body: expected {} inputs, found {}", initial.size() + 2,
-                              n.NumGraphInputs("body")));
+    return n.Fail("body: expected {} inputs, found {}", initial.size() + 2,
+                  n.NumGraphInputs("body"));
   }
   // Of each result: as its state began, or as a turn collects it.
   std::vector<int> bits;
@@ -131,18 +130,18 @@ bool SplitInputs(NodeContext& n, size_t skipped, State* initial, std::vector<Val
   const int64_t count = n.Int("num_scan_inputs", 0);
   const auto total = static_cast<int64_t>(n.num_inputs()) - static_cast<int64_t>(skipped);
   if (count < 1 || count > total) {
-    n.Fail(fmt::format("num_scan_inputs: expected 1 to {}, found {}", total, count));
+    n.Fail("num_scan_inputs: expected 1 to {}, found {}", total, count);
     return false;
   }
   for (size_t i = skipped; i < n.num_inputs(); ++i) {
     if (!n.Has(i)) {
-      n.Fail(fmt::format("input {} is left out", i));
+      n.Fail("input {} is left out", i);
       return false;
     }
     const bool is_state = static_cast<int64_t>(i - skipped) < total - count;
     (is_state ? *initial : *scanned).push_back(n.Input(i));
     if (!is_state && (!n.Input(i).is_tensor() || n.Input(i).rank() < (skipped > 0 ? 2 : 1))) {
-      n.Fail(fmt::format("input {} has no axis to scan", i));
+      n.Fail("input {} has no axis to scan", i);
       return false;
     }
   }

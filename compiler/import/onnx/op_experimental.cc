@@ -7,13 +7,11 @@
 
 namespace relayvm::import {
 
-using Outputs = std::vector<Value>;
-
 namespace {
 
 // An attribute that has no default.
 double Given(NodeContext& n, std::string_view name) {
-  if (!n.HasAttr(name)) n.Fail(fmt::format("attribute {} is missing", name));
+  if (!n.HasAttr(name)) n.Fail("attribute {} is missing", name);
   return n.Float(name, 0);
 }
 
@@ -47,14 +45,13 @@ Outputs Crop(NodeContext& n) {
   TypedBuilder& b = n.b();
   const std::vector<int64_t> border = n.Ints("border"), size = n.Ints("scale");
   if (border.size() != 4)
-    return n.Fail(fmt::format("attribute border: expected 4 numbers, found {}", border.size()));
+    return n.Fail("attribute border: expected 4 numbers, found {}", border.size());
   if (n.HasAttr("scale") && size.size() != 2)
-    return n.Fail(fmt::format("attribute scale: expected 2 numbers, found {}", size.size()));
+    return n.Fail("attribute scale: expected 2 numbers, found {}", size.size());
   for (const std::vector<int64_t>* numbers : {&border, &size}) {
     for (const int64_t number : *numbers) {
       if (number < 0 || number > INT32_MAX)
-        return n.Fail(
-            fmt::format("expected a border and a scale of 0 to {}, found {}", INT32_MAX, number));
+        return n.Fail("expected a border and a scale of 0 to {}, found {}", INT32_MAX, number);
     }
   }
   if (!ExpectImage(n, Dim::Any())) return {};

@@ -8,8 +8,6 @@ namespace relayvm::import {
 
 namespace {
 
-using Outputs = std::vector<Value>;
-
 // The elements where the condition holds. Without an axis, of the flattened input.
 Outputs Compress(NodeContext& n) {
   TypedBuilder& b = n.b();
@@ -59,15 +57,12 @@ std::optional<Term> CheckedTuples(NodeContext& n, const Value& data, const Value
                                   int batch, bool checks) {
   TypedBuilder& b = n.b();
   const int rank = indices.rank();
-  if (rank < 1 || !indices.dim(-1).is_const()) {
-    n.Unsupported("indices: the length of the tuples decides a rank and must be known");
-    return std::nullopt;
-  }
+  if (rank < 1 || !indices.dim(-1).is_const())
+    return n.Unsupported("indices: the length of the tuples decides a rank and must be known");
   const int64_t count = indices.dim(-1).value();
   if (count < 1 || count + batch > data.rank()) {
-    n.Fail(fmt::format("indices name {} axes after {} batch dims, data has rank {}", count, batch,
-                       data.rank()));
-    return std::nullopt;
+    return n.Fail("indices name {} axes after {} batch dims, data has rank {}", count, batch,
+                  data.rank());
   }
   Value tuples = indices;
   const auto known = b.ConstantInts(indices);
@@ -108,7 +103,7 @@ std::string Reduction(NodeContext& n) {
   std::string name = n.String("reduction", "none");
   if (name == "none") return "update";
   if (name == "add" || name == "mul" || name == "min" || name == "max") return name;
-  n.Fail(fmt::format("reduction: expected none, add, mul, min or max, found '{}'", name));
+  n.Fail("reduction: expected none, add, mul, min or max, found '{}'", name);
   return "";
 }
 
@@ -310,9 +305,8 @@ Outputs CenterCropPad(NodeContext& n) {
   const std::vector<int64_t> axes =
       n.HasAttr("axes") ? n.Axes(n.Ints("axes"), x.rank()) : Iota(x.rank());
   if (!b.status().ok()) return {};
-  if (sizes.rank() != 1 || !sizes.value().dim(0).is_const(static_cast<int64_t>(axes.size()))) {
+  if (sizes.rank() != 1 || !sizes.value().dim(0).is_const(static_cast<int64_t>(axes.size())))
     return n.Fail("shape: expected a size for each axis");
-  }
   for (size_t i = 0; i < axes.size(); ++i) {
     const auto k = static_cast<int64_t>(i);
     const auto axis = static_cast<int>(axes[i]);
@@ -333,12 +327,10 @@ Outputs TensorScatter(NodeContext& n) {
   const int axis = n.Axis(n.Int("axis", -2), cache.rank());
   const std::string mode = n.String("mode", "linear");
   if (!b.status().ok()) return {};
-  if (axis == 0 || update.rank() != cache.rank()) {
+  if (axis == 0 || update.rank() != cache.rank())
     return n.Fail("expected updates of the cache's rank, and an axis behind that of batches");
-  }
-  if (mode != "linear" && mode != "circular") {
-    return n.Unsupported(fmt::format("mode '{}' is not supported", mode));
-  }
+  if (mode != "linear" && mode != "circular")
+    return n.Unsupported("mode '{}' is not supported", mode);
   const auto front = [&](const Term& v) { return v.Transpose(AxisMoved(v.rank(), axis, 1)); };
   const Term old = front(cache), now = front(update);
   const Term room = Term(b, b.DimOf(old, 1)) -

@@ -12,8 +12,6 @@
 
 namespace relayvm::import {
 
-using Outputs = std::vector<Value>;
-
 std::optional<Term> Rows(NodeContext& n, size_t numbers, int64_t lines) {
   Term x = Term(n, 0).As(DType::kFloat32);
   if (x.rank() == 1) x = x.Expand(0);
@@ -22,8 +20,7 @@ std::optional<Term> Rows(NodeContext& n, size_t numbers, int64_t lines) {
   if (x.rank() == 2 && lines > 0 && count > 0 && count % lines == 0) {
     return x.Reshape({0, count / lines});
   }
-  n.Unsupported("expected rows of features whose number is known; fix it with --shape");
-  return std::nullopt;
+  return n.Unsupported("expected rows of features whose number is known; fix it with --shape");
 }
 
 // --- Scores ---
@@ -52,7 +49,7 @@ Term Transformed(NodeContext& n, const Term& scores, const std::string& how) {
     const Term power = Select(counts, Exp(scores - top), scores.Number(0));
     return Select(counts, power, scores * Exp(-top)) / Sum(power, {1});
   }
-  n.Unsupported(fmt::format("post_transform '{}' is not supported", how));
+  n.Unsupported("post_transform '{}' is not supported", how);
   return scores;
 }
 
@@ -76,7 +73,7 @@ Term RowOf(NodeContext& n, const Term& x, const char* attr, double fallback) {
   const Dim width = x.value().dim(-1);
   const auto count = static_cast<int64_t>(values.size());
   if (count != 1 && Dim::ProvablyDifferent(width, count)) {
-    n.Fail(fmt::format("{}: expected a number for each feature, found {}", attr, count));
+    n.Fail("{}: expected a number for each feature, found {}", attr, count);
   }
   return Table(n.b(), values, {count});
 }
@@ -95,7 +92,7 @@ Outputs Normalizer(NodeContext& n) {
   if (norm == "MAX") return {by(Max(x, last))};
   if (norm == "L1") return {by(Sum(Abs(x), last))};
   if (norm == "L2") return {by(Sqrt(Sum(x * x, last)))};
-  return n.Unsupported(fmt::format("norm '{}' is not supported", norm));
+  return n.Unsupported("norm '{}' is not supported", norm);
 }
 
 Outputs Imputer(NodeContext& n) {
@@ -108,9 +105,8 @@ Outputs Imputer(NodeContext& n) {
   }
   const std::vector<int64_t> values = n.Ints("imputed_value_int64s");
   const auto count = static_cast<int64_t>(values.size());
-  if (count == 0 || (count != 1 && Dim::ProvablyDifferent(x.value().dim(-1), count))) {
+  if (count == 0 || (count != 1 && Dim::ProvablyDifferent(x.value().dim(-1), count)))
     return n.Fail("imputed_value_int64s: expected a number for each feature");
-  }
   const Value missing = b.Int(n.Int("replaced_value_int64", 0), x.dtype());
   return {Select(x.Call("equal", missing), Term(b, b.Ints(values, x.dtype())), x)};
 }
@@ -188,7 +184,7 @@ Value LabelsIn(NodeContext& n, const std::string& what) {
     const std::vector<double> values = n.Floats(what + "_floats");
     return Table(b, values, {static_cast<int64_t>(values.size())});
   }
-  n.Fail(fmt::format("expected {0}_tensor, {0}_int64s, {0}_floats or {0}_strings", what));
+  n.Fail("expected {0}_tensor, {0}_int64s, {0}_floats or {0}_strings", what);
   return {};
 }
 
@@ -205,12 +201,11 @@ Value DefaultLabel(NodeContext& n, DType dtype) {
 Outputs Encoded(NodeContext& n, const Value& keys, const Value& values) {
   TypedBuilder& b = n.b();
   const Term x(n, 0);
-  if (!keys.dim(0).is_const() || keys.dim(0) != values.dim(0) || keys.dim(0).is_const(0)) {
+  if (!keys.dim(0).is_const() || keys.dim(0) != values.dim(0) || keys.dim(0).is_const(0))
     return n.Fail("expected as many values as keys, and one or more");
-  }
   if ((keys.dtype() == DType::kString) != (x.dtype() == DType::kString)) {
-    return n.Fail(fmt::format("expected an input of the keys' type, {}, found {}",
-                              DTypeName(keys.dtype()), DTypeName(x.dtype())));
+    return n.Fail("expected an input of the keys' type, {}, found {}", DTypeName(keys.dtype()),
+                  DTypeName(x.dtype()));
   }
   const Term fallback(b, DefaultLabel(n, values.dtype()));
   if (fallback.dtype() != values.dtype())
@@ -263,17 +258,14 @@ std::optional<Term> Linear(NodeContext& n, const Term& x, int64_t targets) {
   const int64_t features = x.value().dim(1).value();
   if (targets < 1 || static_cast<int64_t>(weights.size()) / targets != features ||
       static_cast<int64_t>(weights.size()) % targets != 0) {
-    n.Fail(fmt::format("coefficients: expected {} for each of {} targets, found {}", features,
-                       targets, weights.size()));
-    return std::nullopt;
+    return n.Fail("coefficients: expected {} for each of {} targets, found {}", features, targets,
+                  weights.size());
   }
   const Term w = Table(n.b(), weights, {targets, features});
   Term y(n.b(), MatMulOf(n, x, w.Transpose({1, 0})));
   if (intercepts.empty()) return y;
-  if (static_cast<int64_t>(intercepts.size()) != targets) {
-    n.Fail(fmt::format("intercepts: expected {}, found {}", targets, intercepts.size()));
-    return std::nullopt;
-  }
+  if (static_cast<int64_t>(intercepts.size()) != targets)
+    return n.Fail("intercepts: expected {}, found {}", targets, intercepts.size());
   return y + Table(n.b(), intercepts, {targets});
 }
 
@@ -310,9 +302,8 @@ Outputs LinearClassifier(NodeContext& n) {
     const Term score = how == "LOGISTIC" ? scores->Call("sigmoid") : *scores;
     return {label, n.b().Concat({1.0 - score, score}, 1)};
   }
-  if (classes != targets) {
-    return n.Fail(fmt::format("classlabels_ints: expected {} labels, found {}", targets, classes));
-  }
+  if (classes != targets)
+    return n.Fail("classlabels_ints: expected {} labels, found {}", targets, classes);
   const Term label = LabelsOf(n, scores->Call("argmax", {{"axis", AttrList{1}}}), labels);
   return {label, Transformed(n, *scores, how)};
 }
@@ -327,8 +318,8 @@ Outputs ZipMap(NodeContext& n) {
   const Value scores = n.Input(0);
   const Dim columns = scores.dim(-1);
   if (columns.is_const() && !columns.is_const(static_cast<int64_t>(labels))) {
-    return n.Fail(fmt::format("expected {} scores a row, one for each label, found {}", labels,
-                              columns.ToString()));
+    return n.Fail("expected {} scores a row, one for each label, found {}", labels,
+                  columns.ToString());
   }
   n.Warn(
       "gives a tensor of scores, a column for each label in their order, in place of a sequence "

@@ -7,16 +7,13 @@ namespace relayvm::import {
 
 namespace {
 
-using Outputs = std::vector<Value>;
-
 // x (n, c, d..) are logarithms, target (n, d..) classes. -x[n, target] by the weight of the class;
 // what ignore_index names has weight 0.
 std::optional<Term> Loss(NodeContext& n, const Term& x, const Term& target) {
   TypedBuilder& b = n.b();
   if (x.rank() < 2 || target.rank() + 1 != x.rank()) {
-    n.Fail(fmt::format("expected a target of one rank less than the input, found {} and {}",
-                       target.rank(), x.rank()));
-    return std::nullopt;
+    return n.Fail("expected a target of one rank less than the input, found {} and {}",
+                  target.rank(), x.rank());
   }
   Term label = target.As(DType::kInt64), kept = Equal(label, label);
   if (n.HasAttr("ignore_index")) {
@@ -35,8 +32,7 @@ std::optional<Term> Loss(NodeContext& n, const Term& x, const Term& target) {
   if (reduction == "mean") {
     return sum / weight.Call("sum");
   }
-  n.Fail(fmt::format("reduction: expected none, sum or mean, found '{}'", reduction));
-  return std::nullopt;
+  return n.Fail("reduction: expected none, sum or mean, found '{}'", reduction);
 }
 
 Outputs NegativeLogLikelihoodLoss(NodeContext& n) {

@@ -9,8 +9,6 @@ namespace relayvm::import {
 
 namespace {
 
-using Outputs = std::vector<Value>;
-
 // --- Arithmetic ---
 
 Value Fold(NodeContext& n, const char* op) {

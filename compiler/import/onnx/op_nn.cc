@@ -18,9 +18,7 @@ std::optional<Window> ReadWindow(NodeContext& n, const Value& x, std::vector<int
     w.padding = mode == "SAME_UPPER" ? WindowPadding::kSameUpper : WindowPadding::kSameLower;
     return w;
   }
-  n.Fail(
-      fmt::format("auto_pad: expected NOTSET, VALID, SAME_UPPER or SAME_LOWER, found '{}'", mode));
-  return std::nullopt;
+  return n.Fail("auto_pad: expected NOTSET, VALID, SAME_UPPER or SAME_LOWER, found '{}'", mode);
 }
 
 std::vector<int64_t> KernelOf(const Value& weight) {
@@ -36,8 +34,6 @@ Value AddBias(NodeContext& n, const Value& y, size_t input) {
 }
 
 namespace {
-
-using Outputs = std::vector<Value>;
 
 std::optional<ConvSpec> ReadConv(NodeContext& n, const Value& x, const Value& w) {
   auto window = ReadWindow(n, x, n.Ints("kernel_shape", KernelOf(w)));

@@ -8,8 +8,6 @@ namespace relayvm::import {
 
 namespace {
 
-using Outputs = std::vector<Value>;
-
 Outputs LayerNormalization(NodeContext& n) {
   const Term x(n, 0);
   const int axis = n.Axis(n.Int("axis", -1), x.rank());
@@ -63,7 +61,7 @@ Outputs LpNormalization(NodeContext& n) {
   const int axis = n.Axis(n.Int("axis", -1), x.rank());
   const int64_t p = n.Int("p", 2);
   if (!n.b().status().ok()) return {};
-  if (p != 1 && p != 2) return n.Fail(fmt::format("p: expected 1 or 2, found {}", p));
+  if (p != 1 && p != 2) return n.Fail("p: expected 1 or 2, found {}", p);
   const Term norm = p == 1 ? Sum(Abs(x), {axis}) : Sqrt(Sum(x * x, {axis}));
   return {x / Select(norm > 0, norm, norm.Number(1))};  // zeros stay zeros
 }
@@ -74,9 +72,7 @@ Outputs BatchNormalization(NodeContext& n) {
   const double epsilon = n.Float("epsilon", 1e-5);
   if (x.rank() < 2) return n.Fail("expected an input of rank 2 or more");
   if (n.opset() < 9 && n.Int("spatial", 1) == 0) return n.Unsupported("spatial=0 is not supported");
-  if (n.opset() < 7 && n.Int("is_test", 0) == 0) {
-    return n.Unsupported("training is not supported");
-  }
+  if (n.opset() < 7 && n.Int("is_test", 0) == 0) return n.Unsupported("training is not supported");
   const auto parameter = [&](size_t i) { return Term(n, i).As(x.dtype()); };
   if (n.Int("training_mode", 0) == 0) {
     if (n.WantsOutput(1)) return n.Unsupported("training is not supported before opset 14");

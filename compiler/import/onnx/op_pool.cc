@@ -13,8 +13,6 @@ namespace relayvm::import {
 
 namespace {
 
-using Outputs = std::vector<Value>;
-
 Outputs ConvTranspose(NodeContext& n) {
   const Value x = n.Input(0), w = n.Input(1);
   auto window = ReadWindow(n, x, n.Ints("kernel_shape", KernelOf(w)));

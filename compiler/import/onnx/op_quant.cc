@@ -6,8 +6,6 @@
 
 namespace relayvm::import {
 
-using Outputs = std::vector<Value>;
-
 std::optional<Term> OptionalScalar(NodeContext& n, size_t i) {
   if (!n.Has(i)) return std::nullopt;
   return AsScalar(Term(n, i));
@@ -40,9 +38,8 @@ Outputs QuantizeLinear(NodeContext& n) {
     const Term scaled = data.As(DType::kFloat32) / scale->As(DType::kFloat32);
     return {Encoded(scaled, *format, n.Int("saturate", 1) != 0)};
   }
-  if (!LimitsOf(type)) {
-    return n.Unsupported(fmt::format("results of {} are not supported", DTypeName(type.dtype)));
-  }
+  if (!LimitsOf(type))
+    return n.Unsupported("results of {} are not supported", DTypeName(type.dtype));
   const auto scale = QuantisationParameter(n, n.Input(1), data, axis, block);
   if (!scale) return {};
   const auto zero =

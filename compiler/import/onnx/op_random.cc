@@ -7,8 +7,6 @@ namespace relayvm::import {
 
 namespace {
 
-using Outputs = std::vector<Value>;
-
 // Mixes the bits of whole numbers (Chris Wellons' lowbias32).
 Term Mixed(const Term& x) {
   const auto shifted = [](const Term& v, double by) {

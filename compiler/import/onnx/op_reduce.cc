@@ -8,8 +8,6 @@ namespace relayvm::import {
 
 namespace {
 
-using Outputs = std::vector<Value>;
-
 // Whether the axes are numbers that are only known when it runs, and a reduction over those of
 // `data`: the node's, or what is made of it.
 bool AxesAreOpen(NodeContext& n) {

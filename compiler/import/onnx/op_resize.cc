@@ -11,8 +11,6 @@ namespace relayvm::import {
 
 namespace {
 
-using Outputs = std::vector<Value>;
-
 template <typename Kind>
 struct Named {
   std::string_view name;
@@ -113,7 +111,7 @@ Outputs Upsample(NodeContext& n) {
   if (mode == "bilinear" || mode == "trilinear") mode = "linear";
   const auto method = KindOfName(kMethods, mode);
   if (!method || *method == Method::kCubic)
-    return n.Fail(fmt::format("mode: expected nearest or linear, found '{}'", mode));
+    return n.Fail("mode: expected nearest or linear, found '{}'", mode);
   const auto rank = static_cast<size_t>(n.Input(0).rank());
   ResizeSpec s{.x = n.Input(0), .axes = Iota(n.Input(0).rank()), .method = *method};
   s.coordinates = Coordinates::kAsymmetric;

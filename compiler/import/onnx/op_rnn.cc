@@ -9,8 +9,6 @@ namespace relayvm::import {
 
 namespace {
 
-using Outputs = std::vector<Value>;
-
 // Those of all directions, one after the other. Alphas and betas go to those that take them.
 std::vector<RecurrentActivation> ActivationsOf(NodeContext& n,
                                                const std::vector<std::string>& defaults,
@@ -21,20 +19,15 @@ std::vector<RecurrentActivation> ActivationsOf(NodeContext& n,
     for (int d = 0; d < directions; ++d)
       names.insert(names.end(), defaults.begin(), defaults.end());
   }
-  if (names.size() != count) {
-    n.Fail(fmt::format("activations: expected {}, found {}", count, names.size()));
-    return {};
-  }
+  if (names.size() != count)
+    return n.Fail("activations: expected {}, found {}", count, names.size());
   const std::vector<double> alphas = n.Floats("activation_alpha"),
                             betas = n.Floats("activation_beta");
   size_t alpha = 0, beta = 0;
   std::vector<RecurrentActivation> out;
   for (const std::string& name : names) {
     const ActivationDef* def = FindActivation(name);
-    if (def == nullptr) {
-      n.Unsupported(fmt::format("activation {} is not supported", name));
-      return {};
-    }
+    if (def == nullptr) return n.Unsupported("activation {} is not supported", name);
     RecurrentActivation bound{def};
     if (def->parameters > 0 && alpha < alphas.size()) bound.alpha = alphas[alpha++];
     if (def->parameters > 1 && beta < betas.size()) bound.beta = betas[beta++];
@@ -77,18 +70,10 @@ std::optional<int64_t> HiddenOf(NodeContext& n, const Layer& layer) {
     if (!n.ExpectShape(2, shape, "R")) return std::nullopt;
   }
   const Dim width = n.Input(2).dim(width_axis);
-  if (!width.is_const()) {
-    n.Unsupported("the hidden size must be known; fix R with --shape");
-    return std::nullopt;
-  }
-  if (width.value() > INT32_MAX) {
-    n.Fail("the hidden size is out of range");
-    return std::nullopt;
-  }
-  if (n.HasAttr("hidden_size") && declared != width.value()) {
-    n.Fail(fmt::format("hidden_size is {}, but R is of {}", declared, width.value()));
-    return std::nullopt;
-  }
+  if (!width.is_const()) return n.Unsupported("the hidden size must be known; fix R with --shape");
+  if (width.value() > INT32_MAX) return n.Fail("the hidden size is out of range");
+  if (n.HasAttr("hidden_size") && declared != width.value())
+    return n.Fail("hidden_size is {}, but R is of {}", declared, width.value());
   return width.value();
 }
 
@@ -104,7 +89,7 @@ bool FitInputs(NodeContext& n, const Layer& layer, const LayerInputs& in) {
   for (size_t i = 8; layer.quantised && i < 12; ++i) {
     const std::string_view what = i % 2 == 0 ? "a scale" : "a zero point";
     const Value v = n.Input(i);
-    if (!v) return n.Fail(fmt::format("expected {} as input {}", what, i)), false;
+    if (!v) return n.Fail("expected {} as input {}", what, i), false;
     if (!n.FitsShape(v, v.rank() == 1 ? std::vector{d} : std::vector{d, rows}, what)) return false;
   }
   const auto fits = [&](const Value& v, const std::vector<Dim>& shape, std::string_view what) {
@@ -156,14 +141,12 @@ Outputs Layers(NodeContext& n, const Layer& layer) {
   TypedBuilder& b = n.b();
   for (size_t i = 0; i < 3; ++i) {
     if (n.Input(i).rank() == 3) continue;
-    return n.Fail(fmt::format("expected X, W and R of rank 3, found {}, {} and {}",
-                              n.Input(0).rank(), n.Input(1).rank(), n.Input(2).rank()));
+    return n.Fail("expected X, W and R of rank 3, found {}, {} and {}", n.Input(0).rank(),
+                  n.Input(1).rank(), n.Input(2).rank());
   }
   const std::string way = n.String("direction", "forward");
-  if (way != "forward" && way != "reverse" && way != "bidirectional") {
-    return n.Fail(
-        fmt::format("direction: expected forward, reverse or bidirectional, found {}", way));
-  }
+  if (way != "forward" && way != "reverse" && way != "bidirectional")
+    return n.Fail("direction: expected forward, reverse or bidirectional, found {}", way);
   const int directions = way == "bidirectional" ? 2 : 1;
   const auto hidden = HiddenOf(n, layer);
   if (!hidden) return {};
@@ -219,7 +202,7 @@ Outputs DynamicQuantizeLstm(NodeContext& n) {
   for (size_t i : {1, 2}) {
     const DType dtype = n.Input(i).dtype();
     if (dtype == DType::kInt8 || dtype == DType::kUInt8) continue;
-    return n.Fail(fmt::format("expected weights of int8 or uint8, found {}", DTypeName(dtype)));
+    return n.Fail("expected weights of int8 or uint8, found {}", DTypeName(dtype));
   }
   return Layers(n, {RecurrentCell::kLstm, "iofc", {"Sigmoid", "Tanh", "Tanh"}, true});
 }

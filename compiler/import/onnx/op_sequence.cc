@@ -7,7 +7,6 @@ namespace relayvm::import {
 
 namespace {
 
-using Outputs = std::vector<Value>;
 using State = TypedBuilder::State;
 
 // A sequence of a known length.

@@ -9,8 +9,6 @@ namespace relayvm::import {
 
 namespace {
 
-using Outputs = std::vector<Value>;
-
 constexpr double kTurn = 2 * std::numbers::pi;
 
 // --- Windows: a0 - a1 cos(t) + a2 cos(2t), t a turn over the window. ---
@@ -97,9 +95,8 @@ Outputs Dft(NodeContext& n) {
   TypedBuilder& b = n.b();
   Term x(n, 0);
   const int rank = x.rank();
-  if (rank < 2 || !x.value().dim(-1).is_const()) {
+  if (rank < 2 || !x.value().dim(-1).is_const())
     return n.Unsupported("expected an input whose last dim is 1 or 2 and known");
-  }
   int64_t at = n.Int("axis", 1);
   if (n.opset() >= 20) {
     at = -2;
@@ -114,9 +111,8 @@ Outputs Dft(NodeContext& n) {
   if (axis == rank - 1) return n.Fail("axis: the last axis holds the parts of a number");
   const bool inverse = n.Int("inverse", 0) != 0, onesided = n.Int("onesided", 0) != 0;
   const bool real = inverse && onesided;
-  if (real && !x.value().dim(-1).is_const(2)) {
+  if (real && !x.value().dim(-1).is_const(2))
     return n.Fail("inverse with onesided: expected complex numbers, whose last dim is 2");
-  }
   const Term extent = Extent(b, x, axis);
   Term length = real ? (extent - 1) * 2 : extent;
   if (n.Has(1)) {  // cut, or filled with zeros
@@ -135,9 +131,8 @@ Outputs Stft(NodeContext& n) {
   TypedBuilder& b = n.b();
   Term x(n, 0);
   if (x.rank() == 2) x = x.Expand(2);
-  if (x.rank() != 3 || !x.value().dim(-1).is_const()) {
+  if (x.rank() != 3 || !x.value().dim(-1).is_const())
     return n.Fail("signal: expected batch, length and the parts of a number");
-  }
   if (!n.Has(2) && !n.Has(3)) return n.Fail("expected a window or a frame_length");
   const auto positive = [&](size_t i, const char* what) {
     return AtLeast({n, i, what}, AsScalar(Term(n, i)).As(DType::kInt64), 1);

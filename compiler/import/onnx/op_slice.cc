@@ -11,8 +11,6 @@ namespace relayvm::import {
 
 namespace {
 
-using Outputs = std::vector<Value>;
-
 // Parts whose sizes are computed. `whole`: they are not negative and sum to the extent, which is
 // checked; what is larger than any tensor counts as that, so that sums do not wrap (those of
 // formulas over dims never do).
@@ -52,13 +50,13 @@ Outputs Split(NodeContext& n) {
   std::vector<int64_t> sizes;
   const auto outputs = static_cast<int64_t>(n.num_outputs());
   if (n.HasAttr("num_outputs") && n.Int("num_outputs", 0) != outputs) {
-    return n.Fail(fmt::format("num_outputs: {}, expected {}, as many as the node's outputs",
-                              n.Int("num_outputs", 0), outputs));
+    return n.Fail("num_outputs: {}, expected {}, as many as the node's outputs",
+                  n.Int("num_outputs", 0), outputs);
   }
   const auto has_count = [&](int64_t count) {
     if (count != outputs) {
-      n.Fail(fmt::format("{}: {} sizes, expected {}, as many as the node's outputs",
-                         n.InputText(1, "split"), count, outputs));
+      n.Fail("{}: {} sizes, expected {}, as many as the node's outputs", n.InputText(1, "split"),
+             count, outputs);
     }
     return count == outputs;
   };
@@ -93,17 +91,15 @@ Outputs Split(NodeContext& n) {
       sizes.push_back(std::clamp<int64_t>(extent - i * size, 0, size));
   }
   for (const int64_t size : sizes) {
-    if (size < 0) {
-      return n.Fail(fmt::format("{}: {}, expected 0 or more", n.InputText(1, "split"), size));
-    }
+    if (size < 0) return n.Fail("{}: {}, expected 0 or more", n.InputText(1, "split"), size);
   }
   int64_t total = 0;
   for (int64_t size : sizes) {
     if (__builtin_add_overflow(total, size, &total)) return n.Fail("split: the sizes overflow");
   }
   if (x.dim(axis).is_const() && x.dim(axis).value() != total) {
-    return n.Fail(fmt::format("the sum of {}: {}, expected {}, the extent of axis {}",
-                              n.InputText(1, "split"), total, x.dim(axis).value(), axis));
+    return n.Fail("the sum of {}: {}, expected {}, the extent of axis {}", n.InputText(1, "split"),
+                  total, x.dim(axis).value(), axis);
   }
   const Value whole =
       Stating(n, x, axis, total,
@@ -181,7 +177,7 @@ Outputs Slice(NodeContext& n) {
     return n.Fail("starts, axes and steps differ in length");
   if (ends.dim(0) != starts.dim(0)) return n.Fail("starts and ends differ in length");
   if (std::find(steps.begin(), steps.end(), 0) != steps.end())
-    return n.Fail(fmt::format("{}: 0, expected another number", n.InputText(4, "steps")));
+    return n.Fail("{}: 0, expected another number", n.InputText(4, "steps"));
   if (count == 0) return {x};
   if (first && last) {
     if (last->size() != count) return n.Fail("starts and ends differ in length");

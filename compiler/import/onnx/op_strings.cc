@@ -11,8 +11,6 @@
 
 namespace relayvm::import {
 
-using Outputs = std::vector<Value>;
-
 namespace {
 
 Value Int64s(TypedBuilder& b, std::span<const int64_t> values, std::vector<int64_t> shape) {
@@ -99,16 +97,12 @@ Outputs StringNormalizer(NodeContext& n) {
   Term x(n, 0);
   const bool rows = x.rank() == 2;
   if (x.rank() != 1 && !rows) return n.Fail("expected a vector of strings, or one row of them");
-  if (rows && Dim::ProvablyDifferent(x.value().dim(0), 1)) {
-    return n.Fail(
-        fmt::format("expected one row of strings, found {}", x.value().dim(0).ToString()));
-  }
+  if (rows && Dim::ProvablyDifferent(x.value().dim(0), 1))
+    return n.Fail("expected one row of strings, found {}", x.value().dim(0).ToString());
   const std::string change = n.String("case_change_action", "NONE");
   const int64_t action = change == "NONE" ? 0 : change == "LOWER" ? 1 : change == "UPPER" ? 2 : -1;
-  if (action < 0) {
-    return n.Fail(
-        fmt::format("case_change_action: expected NONE, LOWER or UPPER, found '{}'", change));
-  }
+  if (action < 0)
+    return n.Fail("case_change_action: expected NONE, LOWER or UPPER, found '{}'", change);
   const bool case_sensitive = n.Int("is_case_sensitive", 0) != 0;
   // A row of which there is not one is told when it runs.
   if (rows) x = Term(b, b.Squeeze(x, {0}));
@@ -187,9 +181,8 @@ Outputs TfIdfVectorizer(NodeContext& n) {
       longest > static_cast<int64_t>(starts.size())) {
     return n.Fail("ngram_counts, ngram_indexes, weights and max_gram_length do not fit");
   }
-  if (mode != "TF" && mode != "IDF" && mode != "TFIDF") {
-    return n.Fail(fmt::format("mode: expected TF, IDF or TFIDF, found '{}'", mode));
-  }
+  if (mode != "TF" && mode != "IDF" && mode != "TFIDF")
+    return n.Fail("mode: expected TF, IDF or TFIDF, found '{}'", mode);
   const auto [least, most] = std::minmax_element(indexes.begin(), indexes.end());
   if (*least < 0 || *most >= (1 << 24)) return n.Fail("ngram_indexes: an index is out of range");
   const int64_t width = *most + 1;
@@ -223,9 +216,8 @@ Outputs TfIdfVectorizer(NodeContext& n) {
                 {{"width", width}, {"skips", skips}}));
     counts = counts ? *counts + found : found;
   }
-  if (used != indexes.size()) {
+  if (used != indexes.size())
     return n.Fail("ngram_indexes: expected one index for each n-gram of the pool");
-  }
   if (!counts) {
     counts = Term(b, Filled(b, 0, DType::kInt64, b.Concat({b.DimOf(x, 0), b.Ints({width})}, 0)));
   }

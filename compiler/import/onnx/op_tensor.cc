@@ -14,8 +14,6 @@ namespace relayvm::import {
 
 namespace {
 
-using Outputs = std::vector<Value>;
-
 Outputs Identity(NodeContext& n) { return {n.Input(0)}; }
 
 Outputs Constant(NodeContext& n) {
@@ -154,8 +152,8 @@ Outputs Squeeze(NodeContext& n) {
     for (const int64_t axis : gone) {
       const Dim extent = x.dim(static_cast<int>(axis));
       if (extent.is_const() && !extent.is_const(1)) {
-        return n.Fail(fmt::format("{}: the extent of axis {} is {}, expected 1",
-                                  n.InputText(0, "data"), axis, extent.value()));
+        return n.Fail("{}: the extent of axis {} is {}, expected 1", n.InputText(0, "data"), axis,
+                      extent.value());
       }
       y = Stating(n, y, static_cast<int>(axis), 1, n.InputText(0, "data"));
     }
@@ -203,9 +201,8 @@ Outputs Unsqueeze(NodeContext& n) {
       n.Axes(*axes, x.rank() + static_cast<int>(axes->size()), AxesText(n));
   if (!b.status().ok()) return {};
   std::sort(sorted.begin(), sorted.end());
-  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
     return n.Fail("an axis is given twice");
-  }
   for (int64_t axis : sorted) x = b.ExpandDims(x, static_cast<int>(axis));
   return {x};
 }
@@ -278,10 +275,8 @@ Outputs Expand(NodeContext& n) {
       dims.push_back(b.DimOf(x, in_x));
     } else if (in_x < 0 || x.dim(in_x).is_const(1)) {
       if (elements && known().is_const()) {
-        if (known().value() < 0) {
-          return n.Fail(
-              fmt::format("{}: {} is negative", n.InputText(1, "shape"), known().value()));
-        }
+        if (known().value() < 0)
+          return n.Fail("{}: {} is negative", n.InputText(1, "shape"), known().value());
         dims.push_back(b.Ints({known().value()}));
         continue;
       }

@@ -12,13 +12,11 @@
 
 #include "compiler/import/control_flow.h"
 #include "compiler/import/onnx/learn.h"
-#include "kernels/te/scalar.h"
+#include "compiler/ir/scalar.h"
 
 namespace relayvm::import {
 
 namespace {
-
-using Outputs = std::vector<Value>;
 
 enum class BranchMode : uint8_t {
   kLessEqual,
@@ -67,25 +65,20 @@ std::vector<double> Numbers(NodeContext& n, const std::string& name, Forest* for
   if (plain && n.op_type() != "TreeEnsemble") return n.Floats(name);
   const Value tensor = n.Tensor(plain ? name : tensor_name);
   if (tensor.constant == nullptr) return {};
-  const auto& [dtype, shape, data] = *tensor.constant;
-  if (dtype != DType::kFloat64 && dtype != DType::kFloat32 && dtype != DType::kUInt8) {
-    n.Unsupported(fmt::format("{}: elements of {} are not supported", name, DTypeName(dtype)));
-    return {};
-  }
+  const DType dtype = tensor.dtype();
+  if (dtype != DType::kFloat64 && dtype != DType::kFloat32 && dtype != DType::kUInt8)
+    return n.Unsupported("{}: elements of {} are not supported", name, DTypeName(dtype));
   if (forest != nullptr && dtype == DType::kFloat64) forest->is_double = true;
   std::vector<double> out;
-  for (int64_t i = 0; i < tensor.constant->size(); ++i) {
-    const te::Scalar x = te::ReadElement(dtype, data.data() + i * DTypeBytes(dtype));
-    out.push_back(IsFloat(dtype) ? x.f : static_cast<double>(x.i));
-  }
+  for (int64_t i = 0; i < tensor.constant->size(); ++i)
+    out.push_back(ir::NumberAt(*tensor.constant, i));
   return out;
 }
 
 // The attribute, of as many elements as expected, or an error.
 template <typename T>
 std::vector<T> OfSize(NodeContext& n, const std::string& name, std::vector<T> list, size_t size) {
-  if (list.size() != size)
-    n.Fail(fmt::format("{}: expected {} numbers, found {}", name, size, list.size()));
+  if (list.size() != size) n.Fail("{}: expected {} numbers, found {}", name, size, list.size());
   list.resize(size);
   return list;
 }
@@ -115,8 +108,7 @@ bool ReadWeights(NodeContext& n, const std::string& prefix,
   for (size_t i = 0; i < count; ++i) {
     const auto node = places.find({trees[i], nodes[i]});
     if (node == places.end()) {
-      return n.Fail(fmt::format("a weight names node {} of tree {}, which there is not", nodes[i],
-                                trees[i])),
+      return n.Fail("a weight names node {} of tree {}, which there is not", nodes[i], trees[i]),
              false;
     }
     // What is not a leaf is passed by.
@@ -132,7 +124,7 @@ std::optional<Forest> ReadTrees(NodeContext& n, const std::string& prefix) {
   Forest f;
   const std::vector<int64_t> trees = n.Ints("nodes_treeids");
   const size_t count = trees.size();
-  if (count == 0) return n.Fail("nodes_treeids: expected nodes"), std::nullopt;
+  if (count == 0) return n.Fail("nodes_treeids: expected nodes");
   const std::vector<int64_t> ids = Ints(n, "nodes_nodeids", count),
                              features = Ints(n, "nodes_featureids", count),
                              yes = Ints(n, "nodes_truenodeids", count),
@@ -142,18 +134,13 @@ std::optional<Forest> ReadTrees(NodeContext& n, const std::string& prefix) {
   if (!n.b().status().ok()) return std::nullopt;
   std::map<std::pair<int64_t, int64_t>, size_t> places;
   for (size_t i = 0; i < count; ++i) {
-    if (!places.emplace(std::pair(trees[i], ids[i]), i).second) {
-      return n.Fail(fmt::format("node {} of tree {} is there twice", ids[i], trees[i])),
-             std::nullopt;
-    }
+    if (!places.emplace(std::pair(trees[i], ids[i]), i).second)
+      return n.Fail("node {} of tree {} is there twice", ids[i], trees[i]);
   }
   std::vector<bool> is_child(count, false);
   for (size_t i = 0; i < count; ++i) {
     const auto mode = ModeOf(modes[i]);
-    if (!mode) {
-      return n.Unsupported(fmt::format("nodes_modes: '{}' is not supported", modes[i])),
-             std::nullopt;
-    }
+    if (!mode) return n.Unsupported("nodes_modes: '{}' is not supported", modes[i]);
     if (*mode == BranchMode::kLeaf) {
       f.AddLeaf();
       continue;
@@ -163,9 +150,8 @@ std::optional<Forest> ReadTrees(NodeContext& n, const std::string& prefix) {
     for (const auto& [to, child] : {std::pair(yes[i], &node.yes), std::pair(no[i], &node.no)}) {
       const auto found = places.find({trees[i], to});
       if (found == places.end()) {
-        return n.Fail(fmt::format("node {} of tree {} leads to node {}, which there is not", ids[i],
-                                  trees[i], to)),
-               std::nullopt;
+        return n.Fail("node {} of tree {} leads to node {}, which there is not", ids[i], trees[i],
+                      to);
       }
       *child = static_cast<double>(found->second);
       is_child[found->second] = true;
@@ -211,7 +197,7 @@ std::optional<Forest> ReadEnsemble(NodeContext& n) {
   const std::vector<int64_t> features = n.Ints("nodes_featureids"),
                              targets = n.Ints("leaf_targetids"), roots = n.Ints("tree_roots");
   const size_t count = features.size(), leaves = targets.size();
-  if (count == 0) return n.Fail("nodes_featureids: expected nodes"), std::nullopt;
+  if (count == 0) return n.Fail("nodes_featureids: expected nodes");
   const std::vector<int64_t> yes = Ints(n, "nodes_truenodeids", count),
                              no = Ints(n, "nodes_falsenodeids", count),
                              yes_leaf = Ints(n, "nodes_trueleafs", count),
@@ -222,18 +208,16 @@ std::optional<Forest> ReadEnsemble(NodeContext& n) {
                             values = Numbers(n, "leaf_weights", leaves);
   if (!n.b().status().ok()) return std::nullopt;
   for (size_t i = 0; i < count; ++i) {
-    if (!(modes[i] >= 0 && modes[i] <= kMember)) {
-      return n.Fail(fmt::format("nodes_modes: expected 0 to 6, found {}", modes[i])), std::nullopt;
-    }
+    if (!(modes[i] >= 0 && modes[i] <= kMember))
+      return n.Fail("nodes_modes: expected 0 to 6, found {}", modes[i]);
     Forest::Node node{modes[i] == kMember ? BranchMode::kEqual : static_cast<BranchMode>(modes[i]),
                       static_cast<double>(features[i]), splits[i],
                       static_cast<double>(missing[i] != 0)};
     for (const auto& [to, leaf, child] :
          {std::tuple(yes[i], yes_leaf[i], &node.yes), std::tuple(no[i], no_leaf[i], &node.no)}) {
       if (to < 0 || to >= static_cast<int64_t>(leaf != 0 ? leaves : count)) {
-        return n.Fail(fmt::format("node {} leads to {} {}, which there is not", i,
-                                  leaf != 0 ? "leaf" : "node", to)),
-               std::nullopt;
+        return n.Fail("node {} leads to {} {}, which there is not", i, leaf != 0 ? "leaf" : "node",
+                      to);
       }
       *child = static_cast<double>(leaf != 0 ? to + static_cast<int64_t>(count) : to);
     }
@@ -245,9 +229,8 @@ std::optional<Forest> ReadEnsemble(NodeContext& n) {
   }
   if (!AddMembers(n, modes, f)) return std::nullopt;
   for (const int64_t root : roots) {
-    if (root < 0 || root >= static_cast<int64_t>(count)) {
-      return n.Fail(fmt::format("tree_roots: there is no node {}", root)), std::nullopt;
-    }
+    if (root < 0 || root >= static_cast<int64_t>(count))
+      return n.Fail("tree_roots: there is no node {}", root);
     f.roots.push_back(static_cast<double>(root));
   }
   return f;
@@ -273,8 +256,7 @@ std::optional<int64_t> DepthOf(NodeContext& n, const Forest& f) {
     });
   }
   if (ready.size() == parents.size()) return *std::max_element(depth.begin(), depth.end());
-  n.Fail("nodes lead back to themselves: expected trees");
-  return std::nullopt;
+  return n.Fail("nodes lead back to themselves: expected trees");
 }
 
 // The same trees with `no` right behind `yes`, so that a step looks up one of them: a comparison
@@ -412,14 +394,12 @@ std::optional<Term> Leaves(NodeContext& n, const Forest& f, int64_t depth) {
   Term x(n, 0);
   x = x.As(f.is_double || x.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32);
   if (x.rank() == 1) x = x.Expand(0);
-  if (x.rank() != 2) return n.Fail("expected rows of features"), std::nullopt;
+  if (x.rank() != 2) return n.Fail("expected rows of features");
   const Dim features = x.value().dim(1);
   const double most = static_cast<double>(features.is_const() ? features.value() : INT32_MAX);
   for (const auto& [mode, feature, split, missing, yes, no] : f.nodes) {
-    if (feature < 0 || feature >= most) {
-      return n.Fail(fmt::format("nodes_featureids: expected 0 to {}, found {}", most - 1, feature)),
-             std::nullopt;
-    }
+    if (feature < 0 || feature >= most)
+      return n.Fail("nodes_featureids: expected 0 to {}, found {}", most - 1, feature);
   }
   Term width = Extent(b, x, 1);
   if (!features.is_const()) {  // rows must have the features that the trees ask for
@@ -460,20 +440,15 @@ std::optional<Term> Joined(NodeContext& n, const Walked& walked, int64_t targets
   TypedBuilder& b = n.b();
   const Forest& f = walked.forest;
   const bool sums = how == "SUM" || how == "AVERAGE", least = how == "MIN";
-  if (!sums && !least && how != "MAX") {
-    return n.Unsupported(fmt::format("aggregate_function '{}' is not supported", how)),
-           std::nullopt;
-  }
+  if (!sums && !least && how != "MAX")
+    return n.Unsupported("aggregate_function '{}' is not supported", how);
   const double none = sums    ? 0
                       : least ? std::numeric_limits<double>::infinity()
                               : -std::numeric_limits<double>::infinity();
   std::vector<double> weights(f.nodes.size() * static_cast<size_t>(targets), none);
   for (const Forest::Weight& w : f.weights) {
-    if (w.target < 0 || w.target >= targets) {
-      return n.Fail(
-                 fmt::format("a leaf's target: expected 0 to {}, found {}", targets - 1, w.target)),
-             std::nullopt;
-    }
+    if (w.target < 0 || w.target >= targets)
+      return n.Fail("a leaf's target: expected 0 to {}, found {}", targets - 1, w.target);
     double& weight = weights[w.node * static_cast<size_t>(targets) + static_cast<size_t>(w.target)];
     weight = sums    ? weight + w.value
              : least ? std::min(weight, w.value)
@@ -492,10 +467,8 @@ std::optional<Term> Joined(NodeContext& n, const Walked& walked, int64_t targets
 std::optional<Term> WithBase(NodeContext& n, const Term& y, int64_t targets) {
   const std::vector<double> base = Numbers(n, "base_values");
   if (base.empty()) return y;
-  if (base.size() != 1 && static_cast<int64_t>(base.size()) != targets) {
-    return n.Fail(fmt::format("base_values: expected {}, found {}", targets, base.size())),
-           std::nullopt;
-  }
+  if (base.size() != 1 && static_cast<int64_t>(base.size()) != targets)
+    return n.Fail("base_values: expected {}, found {}", targets, base.size());
   return y + Table(n.b(), base, {static_cast<int64_t>(base.size())}, y.dtype());
 }
 

@@ -11,8 +11,6 @@ namespace {
 
 constexpr const char* kLinear = "LINEAR";
 
-using Outputs = std::vector<Value>;
-
 // The kernel of each row of x (rows, features) with each of `vectors` (count, features).
 std::optional<Term> Kernel(NodeContext& n, const Term& x, const Term& vectors,
                            const std::string& type) {
@@ -29,8 +27,7 @@ std::optional<Term> Kernel(NodeContext& n, const Term& x, const Term& vectors,
     const Term apart = x.Expand(1) - vectors;
     return Exp((apart * apart).Over("sum", {2}, false) * -params[0]);
   }
-  n.Unsupported(fmt::format("kernel_type '{}' is not supported", type));
-  return std::nullopt;
+  return n.Unsupported("kernel_type '{}' is not supported", type);
 }
 
 // The attribute as `rows` rows as long as x's, or an error.
@@ -41,9 +38,8 @@ std::optional<Term> Vectors(NodeContext& n, const Term& x, const char* attr, int
       static_cast<int64_t>(values.size()) % rows == 0) {
     return Table(n.b(), values, {rows, features});
   }
-  n.Fail(fmt::format("{}: expected {} rows of {} numbers, found {}", attr, rows, features,
-                     values.size()));
-  return std::nullopt;
+  return n.Fail("{}: expected {} rows of {} numbers, found {}", attr, rows, features,
+                values.size());
 }
 
 Outputs SVMRegressor(NodeContext& n) {
@@ -60,10 +56,8 @@ Outputs SVMRegressor(NodeContext& n) {
   if (!kernel) return {};
   Term y = *kernel;
   if (supports > 0) {
-    if (static_cast<int64_t>(coefficients.size()) != supports) {
-      return n.Fail(
-          fmt::format("coefficients: expected {}, found {}", supports, coefficients.size()));
-    }
+    if (static_cast<int64_t>(coefficients.size()) != supports)
+      return n.Fail("coefficients: expected {}, found {}", supports, coefficients.size());
     y = Term(n.b(), MatMulOf(n, y, Table(n.b(), coefficients, {supports, 1})));
   }
   y = y + rho[0];
@@ -213,17 +207,16 @@ Outputs SVMClassifier(NodeContext& n) {
   };
   if (static_cast<int64_t>(coefficients.size()) != (classes - 1) * supports || !one_a_pair(rho) ||
       (!prob_a.empty() && !(one_a_pair(prob_a) && one_a_pair(prob_b)))) {
-    return n.Fail(fmt::format("expected {} coefficients and {} numbers in rho, prob_a and prob_b",
-                              (classes - 1) * supports, pairs));
+    return n.Fail("expected {} coefficients and {} numbers in rho, prob_a and prob_b",
+                  (classes - 1) * supports, pairs);
   }
   const auto vectors = Vectors(n, *x, "support_vectors", supports);
   const auto kernel =
       vectors ? Kernel(n, *x, *vectors, n.String("kernel_type", kLinear)) : std::nullopt;
   if (!kernel) return {};
   constexpr int64_t kMostWeights = 1 << 26;
-  if (supports > kMostWeights / pairs) {
+  if (supports > kMostWeights / pairs)
     return n.Unsupported("more than 2^26 support vectors of pairs of classes are not supported");
-  }
   const Term columns =
       Table(b, PairColumns(per_class, static_cast<size_t>(pairs), coefficients), {supports, pairs});
   const Term scores = Term(b, MatMulOf(n, *kernel, columns)) + Table(b, rho, {pairs});

@@ -12,8 +12,6 @@ namespace relayvm::import {
 
 namespace {
 
-using Outputs = std::vector<Value>;
-
 Outputs GridSample(NodeContext& n) {
   std::string method = n.String("mode", "bilinear");
   if (method == "linear") method = "bilinear";
@@ -34,9 +32,8 @@ Outputs AffineGrid(NodeContext& n) {
   const Term theta(n, 0);
   const Term size = Term(n.b(), NotNegative({n, 1, "size"})).As(DType::kInt64);
   const bool align = n.Int("align_corners", 0) != 0;
-  if (theta.rank() != 3 || !theta.value().dim(1).is_const() || size.rank() != 1) {
+  if (theta.rank() != 3 || !theta.value().dim(1).is_const() || size.rank() != 1)
     return n.Fail("theta: expected (batch, 2, 3) or (batch, 3, 4)");
-  }
   const int64_t spatial = theta.value().dim(1).value();
   if ((spatial != 2 && spatial != 3) || !theta.value().dim(2).is_const(spatial + 1) ||
       !size.value().dim(0).is_const(spatial + 2)) {
@@ -68,9 +65,7 @@ Outputs RoiAlign(NodeContext& n) {
   TypedBuilder& b = n.b();
   const Term rois(n, 1);
   const std::string mode = n.String("mode", "avg");
-  if (mode != "avg" && mode != "max") {
-    return n.Fail(fmt::format("mode: expected avg or max, found {}", mode));
-  }
+  if (mode != "avg" && mode != "max") return n.Fail("mode: expected avg or max, found {}", mode);
   if (rois.rank() != 2 || n.Input(2).rank() != 1) return n.Fail("rois: expected (regions, 4)");
   const std::string fallback = n.opset() < 16 ? "output_half_pixel" : "half_pixel";
   const bool aligned = n.String("coordinate_transformation_mode", fallback) == "half_pixel";
@@ -87,9 +82,8 @@ Outputs RoiAlign(NodeContext& n) {
 Outputs MaxRoiPool(NodeContext& n) {
   TypedBuilder& b = n.b();
   Term rois(n, 1);
-  if (rois.rank() != 2 || !rois.value().dim(1).is_const(5)) {
+  if (rois.rank() != 2 || !rois.value().dim(1).is_const(5))
     return n.Fail("rois: expected (regions, 5)");
-  }
   const Term picture = Checked({n, 1, "the picture of a region, rois"},
                                rois.Slice(1, 0, 1).As(DType::kInt64), 0, b.DimOf(n.Input(0), 0));
   rois = Term(b, b.Concat({picture.As(rois.dtype()), rois.Slice(1, 1, INT64_MAX)}, 1));
@@ -102,9 +96,8 @@ Outputs MaxRoiPool(NodeContext& n) {
 Outputs CropAndResize(NodeContext& n) {
   const auto size = n.ConstantInts(3, "crop_size");
   if (!size) return {};
-  if (n.Input(0).rank() != 4 || size->size() != 2 || (*size)[0] < 1 || (*size)[1] < 1) {
+  if (n.Input(0).rank() != 4 || size->size() != 2 || (*size)[0] < 1 || (*size)[1] < 1)
     return n.Fail("expected data of rank 4 and a crop_size of two positive numbers");
-  }
   const Term pictures = Checked({n, 2, "batch_indices"}, n.Input(2), 0, n.b().DimOf(n.Input(0), 0));
   const std::string mode = n.String("mode", "bilinear");
   return {n.b().Op("image.crop_and_resize", {n.Input(0), n.Input(1), pictures},
@@ -136,9 +129,8 @@ Outputs Det(NodeContext& n) {
   TypedBuilder& b = n.b();
   const Term x(n, 0);
   const int rank = x.rank();
-  if (rank < 2 || !x.value().dim(-1).is_const() || x.value().dim(-1) != x.value().dim(-2)) {
+  if (rank < 2 || !x.value().dim(-1).is_const() || x.value().dim(-1) != x.value().dim(-2))
     return n.Unsupported("expected square matrices whose extent is known when compiling");
-  }
   const int64_t size = x.value().dim(-1).value();
   if (size > 64) return n.Unsupported("matrices of more than 64 rows are not supported");
   Term m(b, ShapedAs(b, x, {ProductOfDims(b, x, 0, rank - 2), b.Ints({size, size})}));
@@ -168,9 +160,8 @@ Outputs Inverse(NodeContext& n) {
   TypedBuilder& b = n.b();
   const Term x(n, 0);
   const int rank = x.rank();
-  if (rank < 2 || Dim::ProvablyDifferent(x.value().dim(-1), x.value().dim(-2))) {
+  if (rank < 2 || Dim::ProvablyDifferent(x.value().dim(-1), x.value().dim(-2)))
     return n.Fail("expected square matrices");
-  }
   const Value size = b.DimOf(x, -1);
   const Term m(b, ShapedAs(b, x, {ProductOfDims(b, x, 0, rank - 2), size, size}));
   const Term row = RangeOf(b, m, 1).Expand(1);                             // (s, 1)
@@ -236,20 +227,17 @@ std::optional<Term> Sampled(NodeContext& n, const Term& x, const Term& row, cons
 Outputs DeformConv(NodeContext& n) {
   TypedBuilder& b = n.b();
   const Term x(n, 0), w(n, 1), offset(n, 2);
-  if (x.rank() != 4 || w.rank() != 4 || offset.rank() != 4) {
+  if (x.rank() != 4 || w.rank() != 4 || offset.rank() != 4)
     return n.Unsupported("expected data, weights and offsets of rank 4");
-  }
   for (int i = 0; i < 4; ++i) {
     if (!w.value().dim(i).is_const()) return n.Unsupported("the weights' dims must be known");
   }
   const int64_t height = w.value().dim(2).value(), width = w.value().dim(3).value();
   constexpr int64_t kMostTaps = 1 << 20;  // they are listed
-  if (height > kMostTaps || width > kMostTaps || height * width > kMostTaps) {
+  if (height > kMostTaps || width > kMostTaps || height * width > kMostTaps)
     return n.Unsupported("kernels of more than 2^20 elements are not supported");
-  }
-  if (w.value().dim(0).value() > INT32_MAX || w.value().dim(1).value() > INT32_MAX) {
+  if (w.value().dim(0).value() > INT32_MAX || w.value().dim(1).value() > INT32_MAX)
     return n.Fail("the weights have too many channels");
-  }
   const int64_t group = n.Count("group", 1), sets = n.Count("offset_group", 1),
                 taps = height * width, outs = w.value().dim(0).value(),
                 ins = w.value().dim(1).value();

@@ -98,7 +98,6 @@ class NodeContext {
   std::optional<std::vector<int64_t>> AxesOf(std::string_view attr, size_t i);
 
   // --- Subgraphs ---
-  bool HasGraph(std::string_view name) const { return HasAttr(name); }
   size_t NumGraphInputs(std::string_view name) const;
   size_t NumGraphNodes(std::string_view name) const;  // without those of graphs inside
   std::string GraphInputName(std::string_view name, size_t i) const;
@@ -128,9 +127,17 @@ class NodeContext {
 
   // What the user should know of this node.
   void Warn(std::string_view what);
-  // An error of this node. The empty list is what a converter may return with it.
-  std::vector<Value> Fail(std::string_view why);
-  std::vector<Value> Unsupported(std::string_view why);
+  // An error of this node, as TypedBuilder's.
+  Failed Fail(std::string_view why) { return b().Fail(why); }
+  Failed Unsupported(std::string_view why) { return b().Fail(StatusCode::kUnsupported, why); }
+  template <typename... Args>
+  Failed Fail(fmt::format_string<Args...> why, Args&&... args) {
+    return b().Fail(why, std::forward<Args>(args)...);
+  }
+  template <typename... Args>
+  Failed Unsupported(fmt::format_string<Args...> why, Args&&... args) {
+    return b().Fail(StatusCode::kUnsupported, why, std::forward<Args>(args)...);
+  }
 
  private:
   GivenAttribute Named(std::string_view name) const;  // no proto where there is none
@@ -144,7 +151,8 @@ class NodeContext {
   const CallAttributes* call_;  // what its attributes may refer to
 };
 
-using Converter = std::vector<Value> (*)(NodeContext&);
+using Outputs = std::vector<Value>;
+using Converter = Outputs (*)(NodeContext&);
 
 struct OperatorDef {
   std::string_view name;

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 
 #include "compiler/import/onnx/quantised.h"
+#include "compiler/ir/scalar.h"
 
 namespace relayvm::import {
 
@@ -94,11 +94,8 @@ struct QuantisedLimits {
 // A constant of one element, of float32 or an integer.
 std::optional<double> NumberOf(const Value& v) {
   if (v.constant == nullptr || v.constant->size() != 1) return std::nullopt;
-  if (IsInt(v.dtype())) return static_cast<double>(typing::IntegerElements(*v.constant)[0]);
-  if (v.dtype() != DType::kFloat32) return std::nullopt;
-  float number = 0;
-  std::memcpy(&number, v.constant->data.data(), sizeof number);
-  return number;
+  if (!IsInt(v.dtype()) && v.dtype() != DType::kFloat32) return std::nullopt;
+  return ir::NumberAt(*v.constant);
 }
 
 // The value that Relu or Clip takes, and its limits.
