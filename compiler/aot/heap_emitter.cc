@@ -410,7 +410,25 @@ void HeapEmitter::kKernel1(uint16_t kernel, OperandUnits scalars, OperandUnits b
       b_.getInt32Ty(), {b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty(), b_.getInt32Ty()}, false);
   Value* env =
       b_.CreateLoad(b_.getPtrTy(), Bytes(context_value_, offsetof(AotContext, kernel_env)));
-  Value* code = b_.CreateCall(type, AddressOf(kernel), {env, args, b_.getInt32(0), b_.getInt32(1)});
+  Value* address = AddressOf(kernel);
+  // A run that is traced is slow; others lose a load and a branch.
+  auto* straight = llvm::BasicBlock::Create(context(), "straight", function());
+  auto* traced = llvm::BasicBlock::Create(context(), "traced", function());
+  auto* called = llvm::BasicBlock::Create(context(), "called", function());
+  Value* traces =
+      b_.CreateLoad(b_.getInt64Ty(), Bytes(context_value_, offsetof(AotContext, traces)));
+  b_.CreateCondBr(b_.CreateICmpEQ(traces, Int(0)), straight, traced, likely());
+  b_.SetInsertPoint(straight);
+  Value* of_kernel = b_.CreateCall(type, address, {env, args, b_.getInt32(0), b_.getInt32(1)});
+  b_.CreateBr(called);
+  b_.SetInsertPoint(traced);
+  Value* of_trace = CallRuntime("relayvm_aot_trace_kernel", b_.getInt32Ty(),
+                                {context_value_, Site(at().pc), Int32(kernel), address, args});
+  b_.CreateBr(called);
+  b_.SetInsertPoint(called);
+  llvm::PHINode* code = b_.CreatePHI(b_.getInt32Ty(), 2);
+  code->addIncoming(of_kernel, straight);
+  code->addIncoming(of_trace, traced);
   Require(b_.CreateIsNull(code), [&] {
     CallRuntime("relayvm_aot_fail_kernel", b_.getVoidTy(),
                 {context_value_, Site(at().pc), Int32(kernel), code});

@@ -2,6 +2,7 @@
 
 Usage: run_aot.py BIN EXAMPLES CC [OPTION OF CC]..."""
 import array
+import json
 import os
 import pathlib
 import re
@@ -638,7 +639,64 @@ def executable_errors(w):
     run([*args, "no/such/folder"], w.folder, expected=2)
 
 
-TESTS = [counter, cnn, tuples, lstm, trees, recursion, closures, optionals, ranks, limits, runtimes, recipes, recipes_alone, refused]
+def traces(w):
+    """A runtime's sink is told of the kernels that the VM calls, and of the run."""
+    text = VERSION + """
+def @main(%x: Tensor[(?, 64), float32], %n: int32) -> Tensor[(?, 64), float32] {
+  if (less(0, %n)) { @main(nn.softmax(nn.dense(%x, zeros(shape=[64, 64], dtype="float32"))), subtract(%n, 1)) } else { sqrt(%x) }
+}
+"""
+    source = w.write("told.relay", text)
+    w.compile(source, "told")
+    main = w.write("told_main.c", """
+#include "told.h"
+#include <stdio.h>
+static void OnKernel(void* user, const relayvm_kernel_event* event) {
+  printf("%s %d %u\\n", event->name, (int)event->units, event->place.line);
+  *(int*)user += event->begin_ns > event->end_ns || event->invocation == 0;
+}
+static void OnRun(void* user, const relayvm_run_event* event) {
+  printf("run %s %d\\n", event->function, event->begin_ns < event->end_ns);
+  *(int*)user += event->status != RELAYVM_OK;
+}
+int main(int argc, char** argv) {
+  int wrong = 0;
+  const relayvm_trace trace = {.struct_size = sizeof trace, .user = &wrong, .on_kernel = OnKernel, .on_run_begin = OnRun,
+                               .on_run_end = OnRun};
+  relayvm_runtime_options options = {.struct_size = sizeof options, .trace = argc > 1 ? &trace : NULL};
+  relayvm_aot_options with = {.struct_size = sizeof with};
+  relayvm_runtime* runtime = NULL;
+  const int64_t dims[] = {3, 64};
+  const int32_t n = 3;
+  relayvm_value *in[2], *out = NULL;
+  (void)argv;
+  if (relayvm_runtime_create(&options, &runtime) != NULL) return 1;
+  with.runtime = runtime;
+  if (relayvm_value_tensor(RELAYVM_FLOAT32, dims, 2, NULL, &in[0]) != NULL) return 2;
+  if (relayvm_value_tensor(RELAYVM_INT32, NULL, 0, &n, &in[1]) != NULL) return 2;
+  if (told_main_with(&with, in, 2, &out) != NULL) return 3;
+  relayvm_value_free(in[0]);
+  relayvm_value_free(in[1]);
+  relayvm_value_free(out);
+  relayvm_runtime_free(runtime);
+  return wrong;
+}
+""")
+    program = w.link([main, "told.o"], "told_program", RUNTIME)
+    assert run([program], w.folder) == ""
+    told = run([program, "traced"], w.folder).splitlines()
+    assert (told[0], told[-1]) == ("run main 0", "run main 1"), told
+    run([BIN / "relayc", source, "-q", "-o", "told.vmx"], w.folder)
+    zeros = w.write("zeros.txt", "[" + ", ".join(["[" + ", ".join(["0"] * 64) + "]"] * 3) + "]").read_text()
+    run([BIN / "vmrun", "told.vmx", "--input", zeros, "--input", "3", "--trace", "told.json"], w.folder)
+    events = json.loads((w.folder / "told.json").read_text())["traceEvents"]
+    kernels = [e for e in events if e.get("cat") == "kernel"]
+    of_vm = [(e["name"], e["args"]["units"], int(e["args"]["place"].split(":")[1])) for e in kernels]
+    of_native = [(name, int(units), int(line)) for name, units, line in (t.split() for t in told[1:-1])]
+    assert len(of_vm) >= 7 and of_native == of_vm, (of_native, of_vm)
+
+
+TESTS = [counter, cnn, tuples, lstm, trees, recursion, closures, optionals, ranks, limits, runtimes, traces, recipes, recipes_alone, refused]
 if not any(option.startswith("-fsanitize") for option in CC):
     TESTS += [executables, executable_errors, recipes_of_executables]  # they hold no sanitizer's library
 

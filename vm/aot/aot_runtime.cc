@@ -25,6 +25,8 @@
 #include "vm/platform/fiber.h"
 #include "vm/run/places.h"
 #include "vm/run/workspace.h"
+#include "vm/trace/sampling.h"
+#include "vm/trace/trace.h"
 
 namespace relayvm::vm {
 
@@ -59,6 +61,35 @@ struct AotRun : AotContext, Interrupts {
   // Not ok: instead of those, what kept them from being written down.
   Status caught;
   const char* deepest = nullptr;  // that the native stack was seen to reach
+
+  // Kernels that the sink of the runtime is told of; null: none.
+  TraceSink* trace = nullptr;
+  TracedRun traced;
+  uint32_t kernel_interval = 0;
+  uint64_t sampling = 0, until_sample = 0;  // calls to go
+
+  void TraceTo(TraceSink* sink, const TracedRun& run) {
+    kernel_interval = sink == nullptr ? 0 : sink->kernel_interval();
+    if (kernel_interval == 0) return;
+    trace = sink;
+    traced = run;
+    sampling = run.invocation;
+    until_sample = DistanceToSample(kernel_interval, &sampling);
+    traces = 1;
+  }
+  // Calls `kernel`, which gives its code, and tells of it.
+  template <typename Fn>
+  int32_t CallTraced(uint64_t site, uint32_t index, int64_t units, const Fn& kernel) {
+    if (trace == nullptr || --until_sample > 0) return kernel();
+    until_sample = DistanceToSample(kernel_interval, &sampling);
+    const int64_t begin = NowNanoseconds();
+    const int32_t code = kernel();
+    trace->OnKernel({index, program->kernels[index].name, begin, NowNanoseconds(),
+                     static_cast<uint64_t>(std::max<int64_t>(units, 0)), traced,
+                     static_cast<uint32_t>(site >> 32), static_cast<uint32_t>(site), 1,
+                     kernel_interval});
+    return code;
+  }
 };
 
 AotRun& RunOf(AotContext* context) { return *static_cast<AotRun*>(context); }
@@ -128,7 +159,8 @@ struct Call {
 
 Result<Value> NativeProgram::RunWithHeap(Workspace& workspace, const NativeExport& function,
                                          std::span<const Value> inputs,
-                                         const NativeOptions& options, InvocationStats* stats) {
+                                         const NativeOptions& options, const TracedRun& traced,
+                                         InvocationStats* stats) {
   RELAYVM_RETURN_IF_ERROR(workspace.stacks.Reserve(std::max(options.stack_bytes, 2 * kStackReserve),
                                                    kPageBytes,
                                                    /*least_native=*/2 * kStackReserve));
@@ -146,7 +178,8 @@ Result<Value> NativeProgram::RunWithHeap(Workspace& workspace, const NativeExpor
       reinterpret_cast<const std::atomic<uint32_t>*>(const_cast<const uint32_t*>(options.stop));
   run.deadline = DeadlineOf(NowNanoseconds(), options.timeout);
   run.builtins = builtins_.data();
-  run.program = &program_;
+  run.program = &program();
+  run.TraceTo(workspace.trace, traced);
   run.arena = &workspace.arena;
   heap.BeginRun(std::min(options.memory_limit, workspace.machine_memory),
                 workspace.machine_memory < options.memory_limit);
@@ -251,6 +284,13 @@ void relayvm_aot_fail_kernel(AotContext* context, uint64_t site, uint32_t kernel
 }
 RELAYVM_CATCH(context, /*nothing*/)
 
+int32_t relayvm_aot_trace_kernel(AotContext* context, uint64_t site, uint32_t kernel,
+                                 RelayvmKernelFn fn, const RelayvmKernelArgs* args) try {
+  return RunOf(context).CallTraced(site, kernel, 1,
+                                   [&] { return fn(context->kernel_env, args, 0, 1); });
+}
+RELAYVM_CATCH(context, RELAYVM_KERNEL_OUT_OF_MEMORY)
+
 int32_t relayvm_aot_run_kernel(AotContext* context, uint64_t site, uint32_t kernel,
                                RelayvmKernelFn fn, RelayvmKernelArgs* args, int64_t units,
                                int64_t scratch_bytes) try {
@@ -260,7 +300,8 @@ int32_t relayvm_aot_run_kernel(AotContext* context, uint64_t site, uint32_t kern
   run.fuel -= kKernelFuel;
   const KernelCode code{fn, /*polls=*/true};
   const KernelCall call{kernel, &code, *args, units, /*grain=*/1, scratch_bytes};
-  const int32_t result = run.kernels.Call(call);
+  const int32_t result =
+      run.CallTraced(site, kernel, units, [&] { return run.kernels.Call(call); });
   if (result == RELAYVM_KERNEL_OK) return 1;
   Fail(run, site, run.kernels.FailureOf(run.program->kernels[kernel].name, result, &call));
   return 0;

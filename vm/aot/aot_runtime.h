@@ -23,6 +23,7 @@ struct AotContext {
   const RelayvmKernelEnv* kernel_env;
   const RelayvmKernelFn* builtins;  // by kernel: those of the runtime
   int64_t fuel;                     // loops and calls to go before relayvm_aot_poll
+  uint64_t traces;  // not 0: kernel.1 calls relayvm_aot_trace_kernel, not the kernel itself
 };
 
 // With a heap: 0, with a result that the caller owns; else the run has a failure. Arguments are

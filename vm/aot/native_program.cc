@@ -188,8 +188,10 @@ Result<std::shared_ptr<const void>> WithConstants(RelayvmAotProgram* descriptor,
 }  // namespace
 
 NativeProgram::NativeProgram(const RelayvmAotProgram& descriptor, std::shared_ptr<const void> owner)
-    : descriptor_(descriptor), owner_(std::move(owner)), program_(ProgramOf(descriptor)) {
-  for (const ExportInfo& e : program_.exports) dims_.emplace_back(e.params, nullptr);
+    : descriptor_(descriptor),
+      owner_(std::move(owner)),
+      tables_(Executable::OfTables(ProgramOf(descriptor))) {
+  for (const ExportInfo& e : program().exports) dims_.emplace_back(e.params, nullptr);
 }
 
 NativeProgram::~NativeProgram() {
@@ -276,8 +278,14 @@ Result<Value> NativeProgram::RunExport(uint32_t index, std::span<const Value> in
   std::unique_ptr<Workspace> workspace = Acquire(options);
   ++workspace->counters.started;
   ++workspace->counters.slices;
+  TraceSink* const trace = workspace->trace;
+  TracedRun traced{0, tables_.get()};
+  if (trace != nullptr) {
+    traced.invocation = options.runtime->NextInvocationId();
+    trace->OnRunBegin({traced, info.name, start, start, StatusCode::kOk});
+  }
   Result<Value> result = Guarded([&] {
-    return has_heap() ? RunWithHeap(*workspace, function, inputs, options, &counted)
+    return has_heap() ? RunWithHeap(*workspace, function, inputs, options, traced, &counted)
                       : RunStatic(*workspace, function, info, inputs, options, &counted);
   });
   // What a failure left, and cycles through references.
@@ -290,6 +298,7 @@ Result<Value> NativeProgram::RunExport(uint32_t index, std::span<const Value> in
   counters.run_ns += counted.run_ns;
   counters.peak_bytes = std::max<uint64_t>(counters.peak_bytes, counted.peak_bytes);
   ++counters.ended[static_cast<size_t>(result.status().code())];
+  if (trace != nullptr) trace->OnRunEnd({traced, info.name, start, end, result.status().code()});
   Release(options, std::move(workspace), end);
   if (stats != nullptr) *stats = counted;
   return result;

@@ -7,7 +7,8 @@
 // recipes are made when it is first used, as loading an executable does (vm/kernels/recipes.h).
 // Runs take the memory of a Runtime; without one of the host's, what the latest run used is kept
 // for the next one as it is. Thread-safe: calls of one program run side by side, also in a child of
-// fork(). Tested by tests/aot.
+// fork(). The sink of a Runtime sees runs, and the kernels of programs with a heap. Tested by
+// tests/aot.
 #pragma once
 
 #include <chrono>
@@ -52,7 +53,7 @@ class NativeProgram {
   ~NativeProgram();
 
   // What its tables say: types, names, places. It has no code, kernels or constants.
-  const Program& program() const { return program_; }
+  const Program& program() const { return tables_->program(); }
   bool has_heap() const { return descriptor_.message == nullptr; }
   // Of the export at `index`. kInvalidArgument for inputs of other types than it takes;
   // kResourceExhausted, kDeadlineExceeded and kCancelled at the limits. `stats`: of the
@@ -72,15 +73,15 @@ class NativeProgram {
   // In aot_runtime.cc.
   Result<Value> RunWithHeap(Workspace& workspace, const NativeExport& function,
                             std::span<const Value> inputs, const NativeOptions& options,
-                            InvocationStats* stats);
+                            const TracedRun& traced, InvocationStats* stats);
   std::unique_ptr<Workspace> Acquire(const NativeOptions& options);
   void Release(const NativeOptions& options, std::unique_ptr<Workspace> workspace, int64_t now);
 
   const RelayvmAotProgram& descriptor_;
   const std::shared_ptr<const void> owner_;
-  const Program program_;
-  std::vector<SignatureDims> dims_;        // by export
-  std::vector<RelayvmKernelFn> builtins_;  // by kernel; null: compiled
+  const std::shared_ptr<const Executable> tables_;  // what traces keep
+  std::vector<SignatureDims> dims_;                 // by export
+  std::vector<RelayvmKernelFn> builtins_;           // by kernel; null: compiled
   // Without a host's runtime: under ProcessMutex(), so that a child of fork() may have them.
   std::shared_ptr<Runtime> own_runtime_;
   std::unique_ptr<Workspace> latest_;  // of the latest run, as it has left it

@@ -25,6 +25,12 @@ Executable::Executable()
 
 Executable::~Executable() = default;
 
+std::shared_ptr<const Executable> Executable::OfTables(Program program) {
+  std::shared_ptr<Executable> executable(new Executable());
+  *executable->program_ = std::move(program);
+  return executable;
+}
+
 StatusPlace Executable::PlaceOf(uint32_t function, uint32_t pc) const {
   return vm::PlaceIn(*program_, function, pc);
 }

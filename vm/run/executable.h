@@ -111,6 +111,8 @@ class Executable : public std::enable_shared_from_this<Executable> {
 
   // For the runtime, and tools of this tree: bytecode/program.h.
   const Program& program() const { return *program_; }
+  // What says names and places of a program whose code is elsewhere: native code's.
+  static std::shared_ptr<const Executable> OfTables(Program program);
   // Null when there is none of that name.
   const ExportInfo* FindExport(std::string_view name) const;
   // Which of Program::images runs here; -1 without kernels of an image.
