@@ -17,7 +17,7 @@ if grep -rn '#include "' "$headers"; then
   echo "installed headers include what is not installed"
   exit 1
 fi
-needed="c_api.h c_api_host.h c_api_scheduler.h c_api_trace.h chrome_trace.h dlpack_exchange.h operator_library.h profile.h relayvm.h scheduler.h"
+needed="c_api.h c_api_device.h c_api_host.h c_api_scheduler.h c_api_state.h c_api_trace.h chrome_trace.h dlpack_exchange.h operator_library.h profile.h relayvm.h scheduler.h"
 while :; do
   more=$(for h in $needed; do echo "$h"; sed -n 's/^ *#include <relayvm\/\(.*\)>.*/\1/p' "$headers/relayvm/$h"; done | sort -u)
   [ "$more" = "$needed" ] && break

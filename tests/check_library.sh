@@ -18,7 +18,7 @@ fi
 # C functions, and members of the public classes; no internals, no library that it is made of.
 exported=$(nm -DC --defined-only "$library" | sed 's/^[0-9a-f]* . //; s/\[abi:cxx11\]//')
 api='^(relayvm_[a-z_]+$|relayvm::(Builtins|DTypeName|FindBuiltin|FromDLPack|LoadOperatorLibrary|MakeHostDevice|ParseDType)[(]'
-api="$api|relayvm::(StatusCodeName|ToDLPack|ToLegacyDLPack)[(]|relayvm::(ChromeTrace|Executable|FunctionSignature|HostCall|Invocation|ModelInfo|OperatorLibrary|Profile|Runtime|Scheduler|Scheduler::Awaitable|Scheduler::Handle|SharedBytes|Status|Value|Waker)::[~A-Za-z_0-9]+[(]"
+api="$api|relayvm::(StatusCodeName|ToDLPack|ToLegacyDLPack)[(]|relayvm::(ChromeTrace|Executable|FunctionSignature|HostCall|Invocation|ModelInfo|OperatorLibrary|Profile|Runtime|Scheduler|Scheduler::Awaitable|Scheduler::Handle|SharedBytes|State|Status|Value|Waker)::[~A-Za-z_0-9]+[(]"
 api="$api|typeinfo for relayvm::(ChromeTrace|Profile)$|relayvm::Value::operator=|relayvm::c_api::(CheckStructSize|Fail|NullArgument|ReadLoadOptions|ReadStruct)[(]|relayvm::vm::Heap::kClassBytes$|relayvm::vm::(MakeByRecipes|(ArenaStack|Heap|ScratchBuffers|StackRegion|Workspace)::[~A-Za-z_0-9]+)[(])"
 echo "exported: $(echo "$exported" | wc -l)"
 if echo "$exported" | grep -vE "$api"; then

@@ -22,6 +22,7 @@ constexpr std::string_view kText =
 std::string ValueFor(const PassOption& option) {
   if (option.form == "N") return option.initial;
   if (option.form == "NAME") return "npu:0";
+  if (option.form == "IN=OUT") return "x=output_0";
   return option.form.empty() ? option.values[0] : "nn.conv2d=NHWC:default";
 }
 

@@ -53,16 +53,16 @@ check("list with one inserted", run("relayc", "--list-passes", *SQUARE), 0, "you
       "-     CountOperators", "power(x, 2) becomes multiply(x, x)")
 check("left out", compile("--disable-pass", "FoldConstants", "--time-passes"), 0)
 # Options: each that a row declares is taken, and a wrong value is refused with what is expected.
-EXAMPLE_OF = {"": "true", "N": "2", "OPERATOR=DATA:KERNEL": "nn.conv2d=NHWC:default"}
+EXAMPLE_OF = {"": "true", "N": "2", "OPERATOR=DATA:KERNEL": "nn.conv2d=NHWC:default", "IN=OUT": "x=output_0"}
 OPTIONS = options_of(*EXAMPLES)
 checks.count({o for o, _ in OPTIONS} == {"--device", "--device-seed", "--exact", "--explain-rules", "--layout", "--least", "--precision",
-                                             "--weights"}, f"options: {OPTIONS}")
+                                             "--state", "--weights"}, f"options: {OPTIONS}")
 checks.count("--least" not in {o for o, _ in options_of()}, "an option of a library that is not loaded")
 for option, form in OPTIONS:
     given = f"{option}={EXAMPLE_OF.get(form, form.split('|')[0])}"
     check(f"takes {given}", compile(*COUNT, "CountOperators@start", given), 0)
     wrong = compile(*COUNT, "CountOperators@start", f"{option}=?!")
-    check(f"refuses {option}", wrong, 1, option, "write OPERATOR=DATA:KERNEL" if "=" in form else "")
+    check(f"refuses {option}", wrong, 1, option, f"write {form}" if "=" in form else "")
     check(f"expects of {option}", wrong, 1, *(form.split("|") if "|" in form else []))
 check("an option of a library's pass", compile(*COUNT, "CountOperators@start", "--least", "3"), 0, "power 3\n")
 checks.count("exp 1" not in compile(*COUNT, "CountOperators@start", "--least", "3")[2], "--least leaves nothing out")

@@ -52,7 +52,8 @@ void RunFlags::AddLimits(CLI::App& app) {
 void RunFlags::AddTo(CLI::App& app, bool with_function) {
   if (with_function) app.add_option("--function", function, "the function to run (default: main)");
   AddValues(app);
-  app.add_option("--state", state,
+  // relayrun's --state is the compiler's.
+  app.add_option(with_function ? "--state,--state-file" : "--state-file", state,
                  "FILE.npz: what the program keeps between runs (relayc --state IN=OUT): read "
                  "where the file is there, and written after the run");
   app.add_option("--threads", threads,

@@ -151,6 +151,7 @@ typedef struct relayvm_kernel_event {
   int64_t suspended_ns;
   const void* program; /* relayvm_executable_program of what runs */
   uint64_t tag;        /* of relayvm_invocation_options, as in the events below */
+  const char* device;  /* where it ran, told when that has done it; NULL: on the host */
 } relayvm_kernel_event;
 typedef struct relayvm_instruction_event {
   uint32_t struct_size;

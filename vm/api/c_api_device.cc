@@ -3,8 +3,8 @@
 
 #include <array>
 #include <atomic>
-#include <cstdlib>
 
+#include "bytecode/base/threads.h"
 #include "vm/api/c_api_internal.h"
 #include "vm/api/c_api_task_pool.h"
 #include "vm/api/dlpack_exchange.h"
@@ -102,22 +102,23 @@ class HostedQueue final : public DeviceQueue {
 
  private:
   // What waits takes no memory: a run's end must not fail. A run waits once, and again when it is
-  // to end meanwhile.
+  // to end meanwhile; one that is traced has more.
   struct Waiting {
     std::function<void()> done;
     std::atomic<bool> used{false};
   };
   Waiting& FreeOne() {
-    for (Waiting& waiting : waiting_) {
-      if (!waiting.used.exchange(true, std::memory_order_acquire)) return waiting;
+    for (;; relayvm::YieldThread()) {
+      for (Waiting& waiting : waiting_) {
+        if (!waiting.used.exchange(true, std::memory_order_acquire)) return waiting;
+      }
     }
-    std::abort();  // see above
   }
 
   std::shared_ptr<HostedDevice> device_;
   const relayvm_device_functions& f_;
   void* queue_;
-  std::array<Waiting, 8> waiting_;
+  std::array<Waiting, 64> waiting_;
 };
 
 struct HostedDevice final : Device, std::enable_shared_from_this<HostedDevice> {

@@ -65,7 +65,8 @@ class HostTrace : public relayvm::TraceSink {
          relayvm_kernel_event{sizeof(relayvm_kernel_event), event.kernel, event.name.data(),
                               event.begin_ns, event.end_ns, event.units, event.run.invocation,
                               event.batch, event.weight, place.get(), event.suspended_ns,
-                              event.run.executable, event.run.tag});
+                              event.run.executable, event.run.tag,
+                              event.device.empty() ? nullptr : event.device.data()});
   }
   void OnInstruction(const relayvm::InstructionEvent& event) override {
     Call(functions_->on_instruction,

@@ -7,6 +7,7 @@
 #include "bytecode/disassembler.h"
 #include "vm/api/relayvm.h"
 #include "vm/device/programs_testing.h"
+#include "vm/trace/chrome_trace.h"
 
 namespace relayvm {
 namespace {
@@ -410,6 +411,42 @@ TEST_CASE("device values: tensors without elements, scalars, and any order of qu
     const Value scalar = *runtime->CopyTo(Value::Float32(1.5F), device.get());
     CHECK(runtime->CopyTo(scalar, nullptr)->element(0) == Value::Float32(1.5F).element(0));
   }
+}
+
+// What kernels a run told of, in order.
+struct KernelSink final : TraceSink {
+  void OnKernel(const KernelEvent& event) override {
+    CHECK(event.begin_ns > 0);
+    CHECK(event.end_ns >= event.begin_ns);
+    names.push_back(std::string(event.device) + ":" + std::string(event.name));
+  }
+  uint32_t kernel_interval() const override { return interval; }
+  std::vector<std::string> names;
+  uint32_t interval = 1;
+};
+
+TEST_CASE("device values: traces tell of launches when the device has done them") {
+  const auto device = Fenced();
+  const std::shared_ptr<Device> devices[] = {device};
+  KernelSink sink;
+  ChromeTrace chrome;
+  RuntimeOptions options;
+  options.devices = devices;
+  options.trace = &sink;
+  const Value x = Numbers({1, 2, 3, 4});
+  const auto sunk = InvocationOf(*Runtime::Create(options), kThereAndBack);
+  CheckValues(sunk->Run("main", {x}), {31, 32, 33, 34});
+  CHECK(sink.names == std::vector<std::string>{"fenced:add", ":add", "fenced:add"});
+  sink.interval = 0;
+  CheckValues(sunk->Run("main", {x}), {31, 32, 33, 34});
+  CHECK(sink.names.size() == 3);
+
+  options.trace = &chrome;
+  const auto drawn = InvocationOf(*Runtime::Create(options), kThereAndBack);
+  CheckValues(drawn->Run("main", {x}), {31, 32, 33, 34});
+  const std::string json = chrome.Json();
+  CHECK_MESSAGE(Contains(json, R"("tid": -1, "args": {"name": "device fenced"})"), json);
+  CHECK_MESSAGE(Contains(json, R"("cat": "kernel", "name": "add", "pid": 1, "tid": -1)"), json);
 }
 
 }  // namespace

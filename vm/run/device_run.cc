@@ -268,11 +268,16 @@ Tensor* DeviceRun::NewTensor(Heap& heap, uint8_t device, DType dtype, std::span<
   return nullptr;
 }
 
-void DeviceRun::Launch(uint8_t device, uint32_t kernel, DeviceLaunch launch) {
+void DeviceRun::Launch(uint8_t device, uint32_t kernel, DeviceLaunch launch,
+                       const KernelEvent* traced) {
   Place& place = *places_[device - 1];
   launch.kernel = program_->on[device - 1].kernels[kernel];
   place.queue->Launch(launch);
   ++place.queued;
+  if (traced == nullptr) return;
+  Traced* const told = &place.traced.emplace_back(*traced);
+  told->event.device = place.on->device->name();
+  place.queue->Notify([told] { told->end_ns = NowNanoseconds(); });
 }
 
 void DeviceRun::CopyIn(Tensor* to, Tensor* from) {
@@ -313,6 +318,11 @@ StatusCode DeviceRun::Wait(InterpreterContext& context, uint8_t device, bool end
     if (reason != StatusCode::kOk) return reason;
   }
   place.queued = 0;
+  for (Traced& traced : place.traced) {
+    traced.event.end_ns = traced.end_ns;
+    context.trace->OnKernel(traced.event);
+  }
+  place.traced.clear();
   for (Tensor* source : place.sources) Release(*context.heap, source);
   place.sources.clear();
   return StatusCode::kOk;

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <span>
 #include <utility>
@@ -50,8 +51,9 @@ class DeviceRun {
   // Null at the heap's limit, or where the device has no memory.
   Tensor* NewTensor(Heap& heap, uint8_t device, DType dtype, std::span<const int64_t> dims,
                     size_t bytes);
-  // The kernel is filled in. REQUIRES: all buffers are of the device.
-  void Launch(uint8_t device, uint32_t kernel, DeviceLaunch launch);
+  // The kernel is filled in. `traced`: what the trace is told when it is done; or null. REQUIRES:
+  // all buffers are of the device.
+  void Launch(uint8_t device, uint32_t kernel, DeviceLaunch launch, const KernelEvent* traced);
   // From the host to a device, and back: then with a wait. REQUIRES: one of the two is the host's.
   void CopyIn(Tensor* to, Tensor* from);
   StatusCode CopyOut(InterpreterContext& context, Tensor* to, const Tensor* from);
@@ -85,12 +87,17 @@ class DeviceRun {
 
  private:
   static constexpr size_t kMostQueued = 256;
+  struct Traced {
+    KernelEvent event;
+    std::atomic<int64_t> end_ns{0};
+  };
   struct Place : DevicePlace {
     std::shared_ptr<RuntimeDevice> on;
     size_t drawn = 0;  // of its budget
     std::unique_ptr<DeviceQueue> queue;
     std::vector<Tensor*> sources;  // of copies under way, each with a reference
     size_t queued = 0;
+    std::list<Traced> traced;  // launches that are not done
     std::shared_ptr<WaitState> wait;
     std::atomic<uint64_t> done{0};  // the latest wait that has ended
   };

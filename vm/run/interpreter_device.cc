@@ -7,6 +7,7 @@
 #include "vm/run/device_run.h"
 #include "vm/run/interpreter_dispatch.h"
 #include "vm/run/interpreter_impl.h"
+#include "vm/trace/sampling.h"
 
 namespace relayvm::vm {
 
@@ -66,7 +67,22 @@ const uint16_t* Interpreter::LaunchKernel(Frame* frame, const uint16_t* pc) {
   }
   const uint8_t device = executable_.program().kernels[pc[1]].device;
   DeviceRun& devices = *context_.devices;
-  devices.Launch(device, pc[1], launch);
+  const bool is_traced = context_.trace != nullptr && kernel_interval_ != 0 && --until_sample_ == 0;
+  KernelEvent event{};
+  if (is_traced) {
+    until_sample_ = DistanceToSample(kernel_interval_, &context_.sampling);
+    event = {pc[1],
+             executable_.program().kernels[pc[1]].name,
+             NowNanoseconds(),
+             0,
+             static_cast<uint64_t>(launch.units),
+             context_.traced_run(executable_),
+             frame->function->index,
+             static_cast<uint32_t>(pc - frame->function->code),
+             1,
+             kernel_interval_};
+  }
+  devices.Launch(device, pc[1], launch, is_traced ? &event : nullptr);
   if (devices.IsFull(device) && !CheckDevice(frame, pc, device, devices.Wait(context_, device)))
     return nullptr;
   for (uint32_t i = 0; i < num_buffers; ++i) {

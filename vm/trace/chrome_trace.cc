@@ -65,6 +65,7 @@ struct ChromeTrace::Impl {
   std::set<std::shared_ptr<const Executable>> executables;  // kept for their names
   const Executable* latest = nullptr;                       // of them
   uint64_t dropped = 0;
+  std::vector<std::string> devices;  // a lane of each
 };
 
 ChromeTrace::ChromeTrace() : ChromeTrace(Options()) {}
@@ -72,7 +73,15 @@ ChromeTrace::ChromeTrace(const Options& options)
     : options_(options), impl_(std::make_unique<Impl>()) {}
 ChromeTrace::~ChromeTrace() = default;
 
-void ChromeTrace::Add(Event event) {
+namespace {
+// Lanes are threads by their numbers, and below 0 devices.
+std::string LaneName(int64_t lane, const std::vector<std::string>& devices) {
+  return lane >= 0 ? fmt::format("thread {}", lane)
+                   : fmt::format("device {}", devices[static_cast<size_t>(-1 - lane)]);
+}
+}  // namespace
+
+void ChromeTrace::Add(Event event, std::string_view device) {
   event.thread = gettid();
   std::lock_guard lock(impl_->mutex);
   if (impl_->events.size() >= options_.max_events) {
@@ -85,6 +94,12 @@ void ChromeTrace::Add(Event event) {
       impl_->executables.insert(executable->shared_from_this());
       impl_->latest = executable;
     }
+    if (!device.empty()) {
+      std::vector<std::string>& devices = impl_->devices;
+      const auto known = std::ranges::find(devices, device);
+      event.thread = -1 - (known - devices.begin());
+      if (known == devices.end()) devices.emplace_back(device);
+    }
     impl_->events.push_back(event);
   } catch (const std::bad_alloc&) {
     ++impl_->dropped;
@@ -93,7 +108,8 @@ void ChromeTrace::Add(Event event) {
 
 void ChromeTrace::OnKernel(const KernelEvent& e) {
   Add({Kind::kKernel, e.run, e.name, e.begin_ns, e.end_ns, e.units, e.batch, e.function, e.pc,
-       e.suspended_ns});
+       e.suspended_ns},
+      e.device);
 }
 void ChromeTrace::OnRunEnd(const RunEvent& e) {
   Add({Kind::kRun, e.run, e.function, e.begin_ns, e.end_ns, static_cast<uint64_t>(e.status)});
@@ -118,11 +134,13 @@ std::string ChromeTrace::Json() const {
   std::vector<Event> events;
   std::set<std::shared_ptr<const Executable>> executables;
   uint64_t dropped;
+  std::vector<std::string> devices;
   {
     std::lock_guard lock(impl_->mutex);
     events = impl_->events;
     executables = impl_->executables;
     dropped = impl_->dropped;
+    devices = impl_->devices;
   }
   int64_t start = INT64_MAX;
   for (const Event& e : events) start = std::min(start, e.begin_ns);
@@ -210,8 +228,8 @@ std::string ChromeTrace::Json() const {
   for (int64_t thread : threads) {
     out += fmt::format(
         ",\n"
-        R"({{"ph": "M", "name": "thread_name", "pid": 1, "tid": {0}, "args": {{"name": "thread {0}"}}}})",
-        thread);
+        R"({{"ph": "M", "name": "thread_name", "pid": 1, "tid": {}, "args": {{"name": {}}}}})",
+        thread, Quoted(LaneName(thread, devices)));
   }
   for (const auto& [time, rank, number] : order) out += ",\n" + lines[number].text;
   return out + fmt::format("\n], \"otherData\": {{\"dropped\": {}}}}}\n", dropped);

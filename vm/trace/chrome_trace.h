@@ -51,7 +51,7 @@ class ChromeTrace : public TraceSink {
  private:
   struct Event;
   struct Impl;
-  void Add(Event event);
+  void Add(Event event, std::string_view device = {});
 
   Options options_;
   std::unique_ptr<Impl> impl_;

@@ -39,6 +39,9 @@ struct KernelEvent {
   // Of the time, what others had the thread for, because the run's slice was over inside the
   // kernel.
   int64_t suspended_ns = 0;
+  // Where it ran; empty: on the host. It begins when it is launched, and ends when the device has
+  // done it: such events come later, when the run has waited for the device.
+  std::string_view device = {};
 };
 
 struct InstructionEvent {

@@ -55,6 +55,9 @@ class Namer {
   Status Add(const std::string& text) {
     RELAYVM_ASSIGN_OR_RETURN(const auto pair, Split(text));
     const auto [input, output] = pair;
+    for (size_t i = 0; i < taken_inputs_.size(); ++i) {
+      if (taken_inputs_[i] == input && taken_outputs_[i] == output) return OkStatus();  // said twice
+    }
     if (std::ranges::count(taken_inputs_, input) > 0 || std::ranges::count(taken_outputs_, output))
       return Wrong(text, "one of them is in another pair");
     taken_inputs_.push_back(input);
@@ -118,7 +121,7 @@ const OptionOf<std::vector<std::string>>& StateOption() {
       [](std::string_view text, std::vector<std::string>* states) -> Status {
         const size_t at = text.find('=');
         if (at == 0 || at == std::string_view::npos || text.ends_with('='))
-          return {StatusCode::kInvalidArgument, "expected IN=OUT, an input and an output"};
+          return {StatusCode::kInvalidArgument, "write IN=OUT, an input and an output"};
         states->emplace_back(text);
         return OkStatus();
       });

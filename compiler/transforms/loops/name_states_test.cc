@@ -30,6 +30,7 @@ TEST_CASE("states: pairs of names become pairs of positions") {
   CHECK(StatesAfter({}) == States{});
   CHECK(StatesAfter({"h=output_0"}) == States{{1, 0}});
   CHECK(StatesAfter({"count=output_1", "h=output_0"}) == States{{2, 1}, {1, 0}});
+  CHECK(StatesAfter({"h=output_0", "h=output_0"}) == States{{1, 0}});
 }
 
 TEST_CASE("states: names that hold an equals sign") {
