@@ -1,8 +1,6 @@
 #include "compiler/import/composite/recurrent.h"
 
 #include <algorithm>
-#include <cctype>
-#include <iterator>
 #include <utility>
 
 #include "compiler/import/composite/quantised.h"
@@ -12,66 +10,6 @@ namespace relayvm::import {
 namespace {
 
 using State = TypedBuilder::State;
-
-// --- Activations ---
-
-Value Affine(TypedBuilder& b, const Value& x, double scale, double shift) {
-  return b.Op("add", {b.Op("multiply", {x, Like(b, x, scale)}), Like(b, x, shift)});
-}
-
-constexpr ActivationDef kActivations[] = {
-    {"affine", 2, 1, 0, Affine},
-    {"elu", 1, 1, 0,
-     [](TypedBuilder& b, const Value& x, double a, double) {
-       const Value zero = Like(b, x, 0);
-       const Value low =
-           b.Op("subtract", {b.Op("exp", {b.Op("minimum", {x, zero})}), Like(b, x, 1)});
-       return b.Op("where", {b.Op("less", {x, zero}), b.Op("multiply", {low, Like(b, x, a)}), x});
-     }},
-    {"hardsigmoid", 2, 0.2, 0.5,
-     [](TypedBuilder& b, const Value& x, double a, double shift) {
-       return b.Op("clip", {Affine(b, x, a, shift)}, {{"a_min", 0.0}, {"a_max", 1.0}});
-     }},
-    {"leakyrelu", 1, 0.01, 0,
-     [](TypedBuilder& b, const Value& x, double a, double) {
-       return b.Op("nn.leaky_relu", {x}, {{"alpha", a}});
-     }},
-    {"relu", 0, 0, 0,
-     [](TypedBuilder& b, const Value& x, double, double) { return b.Op("nn.relu", {x}); }},
-    {"scaledtanh", 2, 1, 1,
-     [](TypedBuilder& b, const Value& x, double a, double scale) {
-       return b.Op("multiply",
-                   {b.Op("tanh", {b.Op("multiply", {x, Like(b, x, scale)})}), Like(b, x, a)});
-     }},
-    {"sigmoid", 0, 0, 0,
-     [](TypedBuilder& b, const Value& x, double, double) { return b.Op("sigmoid", {x}); }},
-    {"softplus", 0, 0, 0,
-     [](TypedBuilder& b, const Value& x, double, double) { return Softplus(Term(b, x)).value(); }},
-    {"softsign", 0, 0, 0,
-     [](TypedBuilder& b, const Value& x, double, double) {
-       return b.Op("divide", {x, b.Op("add", {b.Op("abs", {x}), Like(b, x, 1)})});
-     }},
-    {"tanh", 0, 0, 0,
-     [](TypedBuilder& b, const Value& x, double, double) { return b.Op("tanh", {x}); }},
-    {"thresholdedrelu", 1, 1, 0,
-     [](TypedBuilder& b, const Value& x, double a, double) {
-       return b.Op("where", {b.Op("greater", {x, Like(b, x, a)}), x, Like(b, x, 0)});
-     }},
-};
-
-}  // namespace
-
-const ActivationDef* FindActivation(std::string_view name) {
-  const auto is = [&](const ActivationDef& a) {
-    return std::equal(a.name.begin(), a.name.end(), name.begin(), name.end(), [](char x, char y) {
-      return x == static_cast<char>(std::tolower(static_cast<unsigned char>(y)));
-    });
-  };
-  const auto* found = std::find_if(std::begin(kActivations), std::end(kActivations), is);
-  return found == std::end(kActivations) ? nullptr : found;
-}
-
-namespace {
 
 // --- Cells ---
 

@@ -12,23 +12,16 @@
 #include <vector>
 
 #include "compiler/import/checked.h"
+#include "compiler/import/composite/activations.h"
 
 namespace relayvm::import {
-
-// An activation of a cell: its name in lower case ("sigmoid", "hardsigmoid", "tanh", "relu" ...),
-// how many of alpha and beta it takes, and what they are where nothing else is said.
-struct ActivationDef {
-  std::string_view name;
-  int parameters;
-  double alpha, beta;
-  Value (*apply)(TypedBuilder& b, const Value& x, double alpha, double beta);
-};
-const ActivationDef* FindActivation(std::string_view name);  // in any case; null: there is none
 
 struct RecurrentActivation {
   const ActivationDef* def;
   double alpha = def->alpha, beta = def->beta;
-  Value operator()(TypedBuilder& b, const Value& x) const { return def->apply(b, x, alpha, beta); }
+  Value operator()(TypedBuilder& b, const Value& x) const {
+    return def->apply(Term(b, x), alpha, beta);
+  }
 };
 
 // What a product takes: (units, columns); or of 8 bits, (columns, units), with a scale and a zero

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <numbers>
 
+#include "compiler/import/composite/activations.h"
 #include "compiler/import/composite/normalise.h"
 #include "compiler/import/onnx/checked.h"
 #include "compiler/import/onnx/quantised.h"
@@ -15,19 +15,11 @@ namespace {
 
 // --- Activations ---
 
-Term GeluOf(const Term& x) { return x * 0.5 * ((x * std::sqrt(0.5)).Call("erf") + 1); }
-Term TanhGelu(const Term& x) {
-  return x * 0.5 *
-         (((x + x * x * x * 0.044715) * std::sqrt(2 * std::numbers::inv_pi)).Call("tanh") + 1);
-}
 Term Biased(NodeContext& n) { return n.Has(1) ? Term(n, 0) + Term(n, 1) : Term(n, 0); }
 
 Outputs BiasGelu(NodeContext& n) { return {GeluOf(Biased(n))}; }
-Outputs FastGelu(NodeContext& n) { return {TanhGelu(Biased(n))}; }
-Outputs QuickGelu(NodeContext& n) {
-  const Term x(n, 0);
-  return {x * (x * n.Float("alpha", 1.702)).Call("sigmoid")};
-}
+Outputs FastGelu(NodeContext& n) { return {TanhGeluOf(Biased(n))}; }
+Outputs QuickGelu(NodeContext& n) { return {SwishOf(Term(n, 0), n.Float("alpha", 1.702))}; }
 Outputs BiasSplitGelu(NodeContext& n) {
   const std::vector<Value> halves =
       n.b().Ops("split", {Biased(n)}, {{"indices_or_sections", 2}, {"axis", -1}});
@@ -38,66 +30,12 @@ Outputs BiasAdd(NodeContext& n) { return {Term(n, 0) + Term(n, 1) + Term(n, 2)};
 
 using Params = std::vector<double>;
 
-// An activation that may be fused into a node: its formula, and what its parameters are where they
-// are left out.
-struct Activation {
-  std::string_view name;
-  Params defaults;
-  Term (*formula)(const Term& x, const Params& p);
-};
-
-Term Elu(const Term& x, double alpha) {
-  return Select(x < 0, (Exp(Minimum(x, x.Number(0))) - 1) * alpha, x);
-}
-Term Clip(const Term& x, double low, double high) {
-  return Maximum(x.Number(low), Minimum(x.Number(high), x));  // NaN stays
-}
-
-const std::vector<Activation>& Activations() {
-  static const auto* const kAll = new std::vector<Activation>{
-      {"Affine", {1, 0}, [](const Term& x, const Params& p) { return x * p[0] + p[1]; }},
-      {"Clip",
-       {-3.402823e38, 3.402823e38},
-       [](const Term& x, const Params& p) { return Clip(x, p[0], p[1]); }},
-      {"Elu", {1}, [](const Term& x, const Params& p) { return Elu(x, p[0]); }},
-      {"Gelu", {}, [](const Term& x, const Params&) { return GeluOf(x); }},
-      {"HardSigmoid",
-       {0.2, 0.5},
-       [](const Term& x, const Params& p) { return Clip(x * p[0] + p[1], 0, 1); }},
-      {"HardSwish", {}, [](const Term& x, const Params&) { return x * Clip(x / 6 + 0.5, 0, 1); }},
-      {"Identity", {}, [](const Term& x, const Params&) { return x; }},
-      {"LeakyRelu",
-       {0.01},
-       [](const Term& x, const Params& p) { return Select(x < 0, x * p[0], x); }},
-      {"ParametricSoftplus",
-       {1, 1},
-       [](const Term& x, const Params& p) { return Softplus(x * p[1]) * p[0]; }},
-      {"Relu", {}, [](const Term& x, const Params&) { return Maximum(x.Number(0), x); }},
-      {"ScaledTanh",
-       {1, 1},
-       [](const Term& x, const Params& p) { return (x * p[1]).Call("tanh") * p[0]; }},
-      {"Selu",
-       {1.67326319217681884765625, 1.05070102214813232421875},
-       [](const Term& x, const Params& p) { return Elu(x, p[0]) * p[1]; }},
-      {"Sigmoid", {}, [](const Term& x, const Params&) { return x.Call("sigmoid"); }},
-      {"Softplus", {}, [](const Term& x, const Params&) { return Softplus(x); }},
-      {"Softsign", {}, [](const Term& x, const Params&) { return x / (Abs(x) + 1); }},
-      {"Tanh", {}, [](const Term& x, const Params&) { return x.Call("tanh"); }},
-      {"ThresholdedRelu",
-       {1},
-       [](const Term& x, const Params& p) { return Select(x > p[0], x, x.Number(0)); }},
-  };
-  return *kAll;
-}
-
 // The activation of that name; with an error for a name that is not known.
 Term Activated(NodeContext& n, const Term& x, const std::string& name, const Params& params) {
   if (name.empty()) return x;
-  for (const Activation& a : Activations()) {
-    if (a.name != name) continue;
-    Params all = a.defaults;
-    std::copy_n(params.begin(), std::min(params.size(), all.size()), all.begin());
-    return a.formula(x, all);
+  if (const ActivationDef* def = FindActivation(name)) {
+    return def->apply(x, params.empty() ? def->alpha : params[0],
+                      params.size() < 2 ? def->beta : params[1]);
   }
   n.Unsupported("activation '{}' is not supported", name);
   return x;
@@ -142,7 +80,7 @@ Outputs FusedGemm(NodeContext& n) {
 
 Outputs GemmFastGelu(NodeContext& n) {
   const Term y(n.b(), MatMulOf(n, n.Input(0), n.Input(1)));
-  return {TanhGelu(n.Has(2) ? y + Term(n, 2) : y)};
+  return {TanhGeluOf(n.Has(2) ? y + Term(n, 2) : y)};
 }
 
 // Pairs of a real and an imaginary part along the last axis.

@@ -1,7 +1,7 @@
 // Elementwise operators and products.
 #include <cmath>
-#include <numbers>
 
+#include "compiler/import/composite/activations.h"
 #include "compiler/import/onnx/convert.h"
 #include "compiler/import/onnx/quantised.h"
 
@@ -24,7 +24,7 @@ Outputs Variadic(NodeContext& n) {
 
 Outputs Mean(NodeContext& n) {
   const Value sum = Fold(n, "add");
-  return {n.b().Op("divide", {sum, Like(n, sum, static_cast<double>(n.num_inputs()))})};
+  return {Term(n.b(), sum) / static_cast<double>(n.num_inputs())};
 }
 
 // Before opset 7 the second operand broadcasts from an axis on.
@@ -71,29 +71,24 @@ Outputs BitShift(NodeContext& n) {
   return {n.b().Op(n.String("direction", "") == "LEFT" ? "left_shift" : "right_shift", n.inputs())};
 }
 
-Outputs Reciprocal(NodeContext& n) {
-  return {n.b().Op("divide", {Like(n, n.Input(0), 1), n.Input(0)})};
-}
+Outputs Reciprocal(NodeContext& n) { return {1 / Term(n, 0)}; }
 
 Outputs IsInf(NodeContext& n) {
-  TypedBuilder& b = n.b();
-  const Value x = n.Input(0);
+  const Term x(n, 0);
   const bool negative = n.Int("detect_negative", 1) != 0,
              positive = n.Int("detect_positive", 1) != 0;
-  if (negative && positive) return {b.Op("isinf", {x})};
-  if (!negative && !positive) return {b.Op("zeros_like", {b.Op("isinf", {x})})};
-  return {b.Op("equal", {x, Like(n, x, negative ? -HUGE_VAL : HUGE_VAL)})};
+  if (negative && positive) return {x.Call("isinf")};
+  if (!negative && !positive) return {x.Call("isinf").Call("zeros_like")};
+  return {Equal(x, negative ? -HUGE_VAL : HUGE_VAL)};
 }
 
 // NaN stays NaN, of either operand.
 // (maximum and minimum give NaN where the second operand is.)
 Value MinOrMax(NodeContext& n, const char* op) {
-  TypedBuilder& b = n.b();
-  Value out = n.Input(0);
+  Term out(n, 0);
   for (size_t i = 1; i < n.num_inputs(); ++i) {
-    const Value next = n.Input(i);
-    const Value chosen = b.Op(op, {out, next});
-    out = IsFloat(out.dtype()) ? b.Op("where", {b.Op("isnan", {out}), out, chosen}) : chosen;
+    const Term chosen = out.Call(op, n.Input(i));
+    out = IsFloat(out.dtype()) ? Select(out.Call("isnan"), out, chosen) : chosen;
   }
   return out;
 }
@@ -115,126 +110,54 @@ Outputs Clip(NodeContext& n) {
 }
 
 Outputs Sign(NodeContext& n) {
-  TypedBuilder& b = n.b();
-  const Value x = n.Input(0), sign = b.Op("sign", {x});
-  return {IsFloat(x.dtype()) ? b.Op("where", {b.Op("isnan", {x}), x, sign}) : sign};
+  const Term x(n, 0), sign = x.Call("sign");
+  return {IsFloat(x.dtype()) ? Select(x.Call("isnan"), x, sign) : sign};
 }
 
 // --- Activations ---
 
-Outputs Relu(NodeContext& n) { return {n.b().Op("maximum", {Like(n, n.Input(0), 0), n.Input(0)})}; }
-
-Outputs LeakyRelu(NodeContext& n) {
-  TypedBuilder& b = n.b();
-  const Value x = n.Input(0);
-  return {b.Op("where", {b.Op("less", {x, Like(n, x, 0)}),
-                         b.Op("multiply", {x, Like(n, x, n.Float("alpha", 0.01))}), x})};
-}
-
-// x where x > 0, else `negative`.
-Value PositiveOr(NodeContext& n, const Value& x, const Value& negative) {
-  return n.b().Op("where", {n.b().Op("greater", {x, Like(n, x, 0)}), x, negative});
-}
-
-Value ExpMinusOne(NodeContext& n, const Value& x) {
-  return n.b().Op("subtract", {n.b().Op("exp", {x}), Like(n, x, 1)});
-}
-
-Outputs Elu(NodeContext& n) {
-  const Value x = n.Input(0);
-  const Value negative = n.b().Op("multiply", {ExpMinusOne(n, x), Like(n, x, n.Float("alpha", 1))});
-  return {PositiveOr(n, x, negative)};
+// That of `kName`, whose parameters are the attributes alpha and `kSecond`.
+template <OpName kName, OpName kSecond = "beta">
+Outputs Activation(NodeContext& n) {
+  const ActivationDef& def = *FindActivation(kName.chars);
+  const double alpha = def.parameters > 0 ? n.Float("alpha", def.alpha) : 0,
+               beta = def.parameters > 1 ? n.Float(kSecond.chars, def.beta) : 0;
+  return {def.apply(Term(n, 0), alpha, beta)};
 }
 
 Outputs Celu(NodeContext& n) {
-  TypedBuilder& b = n.b();
-  const Value x = n.Input(0);
+  const Term x(n, 0);
   const double alpha = n.Float("alpha", 1);
-  const Value scaled = b.Op("divide", {x, Like(n, x, alpha)});
-  return {PositiveOr(n, x, b.Op("multiply", {ExpMinusOne(n, scaled), Like(n, x, alpha)}))};
+  return {Select(x > 0, x, (Exp(x / alpha) - 1) * alpha)};
 }
 
-Outputs Selu(NodeContext& n) {
-  TypedBuilder& b = n.b();
-  const Value x = n.Input(0);
-  const double alpha = n.Float("alpha", 1.67326319217681884765625);
-  const double gamma = n.Float("gamma", 1.05070102214813232421875);
-  const Value inner = PositiveOr(n, x, b.Op("multiply", {ExpMinusOne(n, x), Like(n, x, alpha)}));
-  return {b.Op("multiply", {inner, Like(n, x, gamma)})};
-}
-
-Outputs ThresholdedRelu(NodeContext& n) {
-  TypedBuilder& b = n.b();
-  const Value x = n.Input(0);
-  return {b.Op("where", {b.Op("greater", {x, Like(n, x, n.Float("alpha", 1))}), x, Like(n, x, 0)})};
-}
-
-Value ClippedLine(NodeContext& n, const Value& x, double alpha, double beta) {
-  TypedBuilder& b = n.b();
-  const Value line = b.Op("add", {b.Op("multiply", {x, Like(n, x, alpha)}), Like(n, x, beta)});
-  return b.Op("maximum", {Like(n, x, 0), b.Op("minimum", {Like(n, x, 1), line})});
-}
-
-Outputs HardSigmoid(NodeContext& n) {
-  return {ClippedLine(n, n.Input(0), n.Float("alpha", 0.2), n.Float("beta", 0.5))};
-}
-Outputs HardSwish(NodeContext& n) {
-  return {n.b().Op("multiply", {n.Input(0), ClippedLine(n, n.Input(0), 1.0 / 6, 0.5)})};
-}
-
-// log(1 + e^x), where e^x does not overflow.
-Outputs SoftplusOf(NodeContext& n) { return {Softplus(Term(n, 0))}; }
 Outputs Mish(NodeContext& n) {
   const Term x(n, 0);
   return {x * Softplus(x).Call("tanh")};
 }
-Outputs Softsign(NodeContext& n) {
-  TypedBuilder& b = n.b();
-  const Value x = n.Input(0);
-  return {b.Op("divide", {x, b.Op("add", {b.Op("abs", {x}), Like(n, x, 1)})})};
-}
+
 Outputs Shrink(NodeContext& n) {
-  TypedBuilder& b = n.b();
-  const Value x = n.Input(0);
+  const Term x(n, 0);
   const double lambda = n.Float("lambd", 0.5), bias = n.Float("bias", 0);
-  const Value low = b.Op("where", {b.Op("less", {x, Like(n, x, -lambda)}),
-                                   b.Op("add", {x, Like(n, x, bias)}), Like(n, x, 0)});
-  return {b.Op("where", {b.Op("greater", {x, Like(n, x, lambda)}),
-                         b.Op("subtract", {x, Like(n, x, bias)}), low})};
+  return {Select(x > lambda, x - bias, Select(x < -lambda, x + bias, x.Number(0)))};
 }
+
 Outputs PRelu(NodeContext& n) {
-  TypedBuilder& b = n.b();
-  const Value x = n.Input(0);
-  Value slope = n.Input(1);
+  const Term x(n, 0);
+  Term slope(n, 1);
   // Before opset 7 a vector has one number for each channel.
   if (n.opset() < 7 && slope.rank() == 1 && x.rank() > 1) {
-    slope = slope.dim(0).is_const(1) ? b.Reshape(slope, {}) : b.ExpandDims(slope, 1, x.rank() - 2);
+    slope = slope.value().dim(0).is_const(1) ? AsScalar(slope) : Along(slope, 1, x.rank());
   }
-  return {b.Op("where", {b.Op("less", {x, Like(n, x, 0)}), b.Op("multiply", {x, slope}), x})};
+  return {Select(x < 0, x * slope, x)};
 }
 
 Outputs Gelu(NodeContext& n) {
-  TypedBuilder& b = n.b();
-  const Value x = n.Input(0);
-  const Value half = b.Op("multiply", {x, Like(n, x, 0.5)});
-  if (n.String("approximate", "none") == "tanh") {
-    const Value cube = b.Op("multiply", {x, b.Op("multiply", {x, x})});
-    const Value inner =
-        b.Op("multiply", {b.Op("add", {x, b.Op("multiply", {cube, Like(n, x, 0.044715)})}),
-                          Like(n, x, std::sqrt(2 * std::numbers::inv_pi))});
-    return {b.Op("multiply", {half, b.Op("add", {b.Op("tanh", {inner}), Like(n, x, 1)})})};
-  }
-  const Value erf = b.Op("erf", {b.Op("multiply", {x, Like(n, x, std::numbers::sqrt2 / 2)})});
-  return {b.Op("multiply", {half, b.Op("add", {erf, Like(n, x, 1)})})};
+  const bool nearly = n.String("approximate", "none") == "tanh";
+  return {nearly ? TanhGeluOf(Term(n, 0)) : GeluOf(Term(n, 0))};
 }
 
-Outputs Swish(NodeContext& n) {
-  TypedBuilder& b = n.b();
-  const Value x = n.Input(0);
-  const double alpha = n.Float("alpha", 1);
-  const Value scaled = alpha == 1 ? x : b.Op("multiply", {x, Like(n, x, alpha)});
-  return {b.Op("multiply", {x, b.Op("sigmoid", {scaled})})};
-}
+Outputs Swish(NodeContext& n) { return {SwishOf(Term(n, 0), n.Float("alpha", 1))}; }
 
 Outputs Not(NodeContext& n) { return {n.b().Op("logical_not", {n.Input(0)})}; }
 
@@ -281,7 +204,7 @@ constexpr OperatorDef kMathOperators[] = {
     {"Cos", 1, 1, Same<"cos">},
     {"Cosh", 1, 1, Same<"cosh">},
     {"Div", 2, 2, Binary<"divide">},
-    {"Elu", 1, 1, Elu},
+    {"Elu", 1, 1, Activation<"elu">},
     {"Equal", 2, 2, Binary<"equal">},
     {"Erf", 1, 1, Same<"erf">},
     {"Exp", 1, 1, Same<"exp">},
@@ -290,11 +213,11 @@ constexpr OperatorDef kMathOperators[] = {
     {"Gemm", 2, 3, Gemm},
     {"Greater", 2, 2, Binary<"greater">},
     {"GreaterOrEqual", 2, 2, Same<"greater_equal">},
-    {"HardSigmoid", 1, 1, HardSigmoid},
-    {"HardSwish", 1, 1, HardSwish},
+    {"HardSigmoid", 1, 1, Activation<"hardsigmoid">},
+    {"HardSwish", 1, 1, Activation<"hardswish">},
     {"IsInf", 1, 1, IsInf},
     {"IsNaN", 1, 1, Same<"isnan">},
-    {"LeakyRelu", 1, 1, LeakyRelu},
+    {"LeakyRelu", 1, 1, Activation<"leakyrelu">},
     {"Less", 2, 2, Binary<"less">},
     {"LessOrEqual", 2, 2, Same<"less_equal">},
     {"Log", 1, 1, Same<"log">},
@@ -311,23 +234,23 @@ constexpr OperatorDef kMathOperators[] = {
     {"PRelu", 2, 2, PRelu},
     {"Pow", 2, 2, Pow},
     {"Reciprocal", 1, 1, Reciprocal},
-    {"Relu", 1, 1, Relu},
+    {"Relu", 1, 1, Activation<"relu">},
     {"Round", 1, 1, Same<"round_even">},
-    {"Selu", 1, 1, Selu},
+    {"Selu", 1, 1, Activation<"selu", "gamma">},
     {"Shrink", 1, 1, Shrink},
     {"Sigmoid", 1, 1, Same<"sigmoid">},
     {"Sign", 1, 1, Sign},
     {"Sin", 1, 1, Same<"sin">},
     {"Sinh", 1, 1, Same<"sinh">},
-    {"Softplus", 1, 1, SoftplusOf},
-    {"Softsign", 1, 1, Softsign},
+    {"Softplus", 1, 1, Activation<"softplus">},
+    {"Softsign", 1, 1, Activation<"softsign">},
     {"Sqrt", 1, 1, Same<"sqrt">},
     {"Sub", 2, 2, Binary<"subtract">},
     {"Sum", 1, -1, Variadic<"add">},
     {"Swish", 1, 1, Swish},
     {"Tan", 1, 1, Same<"tan">},
     {"Tanh", 1, 1, Same<"tanh">},
-    {"ThresholdedRelu", 1, 1, ThresholdedRelu},
+    {"ThresholdedRelu", 1, 1, Activation<"thresholdedrelu">},
     {"Xor", 2, 2, Binary<"logical_xor">},
 };
 
