@@ -84,15 +84,14 @@ Outputs GemmFastGelu(NodeContext& n) {
 }
 
 // Pairs of a real and an imaginary part along the last axis.
-Outputs ComplexProduct(NodeContext& n, bool conjugate) {
+template <bool kConjugate>
+Outputs ComplexProduct(NodeContext& n) {
   const auto part = [&](size_t i, int64_t at) { return Term(n, i).Slice(-1, at, at + 1); };
   const Term a = part(0, 0), c = part(1, 0), e = part(0, 1),
-             d = conjugate ? -part(1, 1) : part(1, 1);
+             d = kConjugate ? -part(1, 1) : part(1, 1);
   return {n.b().Concat({a * c - e * d, a * d + e * c},
                        std::max(n.Input(0).rank(), n.Input(1).rank()) - 1)};
 }
-Outputs ComplexMul(NodeContext& n) { return ComplexProduct(n, false); }
-Outputs ComplexMulConj(NodeContext& n) { return ComplexProduct(n, true); }
 
 Outputs FusedConv(NodeContext& n) {
   const Outputs y = n.As("Conv", 11, {n.Input(0), n.Input(1), n.Input(2)});
@@ -133,12 +132,13 @@ Outputs NhwcConv(NodeContext& n) {
 
 // --- Normalisation ---
 
-Outputs SkipNorm(NodeContext& n, bool simple) {
+template <bool kSimple>
+Outputs SkipNorm(NodeContext& n) {
   Term sum = Term(n, 0) + Term(n, 1);
-  const size_t bias = simple ? 3 : 4;
+  const size_t bias = kSimple ? 3 : 4;
   if (n.Has(bias)) sum = sum + Term(n, bias);
-  const double epsilon = n.Float("epsilon", simple ? 1e-5 : 1e-12);
-  if (simple) {
+  const double epsilon = n.Float("epsilon", kSimple ? 1e-5 : 1e-12);
+  if (kSimple) {
     const Normalised norm = RmsNormOf(sum, {sum.rank() - 1}, epsilon);
     return {norm.y * Term(n, 2), norm.mean, norm.inverse, sum};
   }
@@ -150,8 +150,6 @@ Outputs SkipNorm(NodeContext& n, bool simple) {
   if (n.Has(3)) y = y + Term(n, 3);
   return {y, norm.mean, norm.inverse, sum};
 }
-Outputs SkipLayerNormalization(NodeContext& n) { return SkipNorm(n, false); }
-Outputs SkipSimplifiedLayerNormalization(NodeContext& n) { return SkipNorm(n, true); }
 
 // Scale and bias by channel; with activation 1 a Swish follows. Channels come last by default.
 Value ScaledGroupNorm(NodeContext& n, const Term& x) {
@@ -241,7 +239,6 @@ Outputs IsAllFinite(NodeContext& n) {
 }
 
 Outputs BiasSoftmax(NodeContext& n) { return n.As("Softmax", 11, {Term(n, 0) + Term(n, 1)}); }
-Outputs ContribGatherND(NodeContext& n) { return n.As("GatherND", 11, n.inputs()); }
 Outputs ContribRange(NodeContext& n) {
   const Value step = n.Has(2) ? n.Input(2) : n.b().Scalar(1, n.Input(0).dtype());
   return n.As("Range", 11, {n.Input(0), n.Input(1), step});
@@ -267,17 +264,14 @@ Outputs UnfoldTensor(NodeContext& n) {
   return {taken.Transpose(AxisMoved(x.rank() + 1, axis + 1, x.rank()))};
 }
 
-Outputs ContribPad(NodeContext& n) { return n.As("Pad", 18, n.inputs()); }
-Outputs ContribTrilu(NodeContext& n) { return n.As("Trilu", 14, n.inputs()); }
-
 constexpr OperatorDef kContribOperators[] = {
     {"BiasAdd", 3, 3, BiasAdd, 1, kMicrosoft},
     {"BiasGelu", 2, 2, BiasGelu, 1, kMicrosoft},
     {"BiasSoftmax", 2, 2, BiasSoftmax, 1, kMicrosoft},
     {"BiasSplitGelu", 2, 2, BiasSplitGelu, 1, kMicrosoft},
     {"CDist", 2, 2, CDist, 1, kMicrosoft},
-    {"ComplexMul", 2, 2, ComplexMul, 1, kMicrosoft},
-    {"ComplexMulConj", 2, 2, ComplexMulConj, 1, kMicrosoft},
+    {"ComplexMul", 2, 2, ComplexProduct<false>, 1, kMicrosoft},
+    {"ComplexMulConj", 2, 2, ComplexProduct<true>, 1, kMicrosoft},
     {"EmbedLayerNormalization", 7, 9, EmbedLayerNormalization, 1, kMicrosoft},
     {"ExpandDims", 2, 2, ExpandDims, 1, kMicrosoft},
     {"FastGelu", 1, 2, FastGelu, 1, kMicrosoft},
@@ -285,7 +279,7 @@ constexpr OperatorDef kContribOperators[] = {
     {"FusedGemm", 2, 3, FusedGemm, 1, kMicrosoft},
     {"FusedMatMul", 2, 2, FusedMatMul, 1, kMicrosoft},
     {"FusedMatMulActivation", 2, 2, FusedMatMulActivation, 1, kMicrosoft},
-    {"GatherND", 2, 2, ContribGatherND, 1, kMicrosoft},
+    {"GatherND", 2, 2, SameAs<"GatherND", 11>, 1, kMicrosoft},
     {"Gelu", 1, 1, BiasGelu, 1, kMicrosoft},
     {"GemmFastGelu", 2, 3, GemmFastGelu, 1, kMicrosoft},
     {"GroupNorm", 3, 3, GroupNorm, 1, kMicrosoft},
@@ -293,15 +287,15 @@ constexpr OperatorDef kContribOperators[] = {
     {"NhwcConv", 2, 3, NhwcConv, 1, kMicrosoft},
     {"NhwcFusedConv", 2, 4, NhwcFusedConv, 1, kMicrosoft},
     {"NhwcMaxPool", 1, 1, NhwcMaxPool, 1, kMicrosoft},
-    {"Pad", 2, 4, ContribPad, 1, kMicrosoft},
+    {"Pad", 2, 4, SameAs<"Pad", 18>, 1, kMicrosoft},
     {"QuickGelu", 1, 1, QuickGelu, 1, kMicrosoft},
     {"Range", 2, 3, ContribRange, 1, kMicrosoft},
     {"SkipGroupNorm", 4, 5, SkipGroupNorm, 1, kMicrosoft},
-    {"SkipLayerNormalization", 3, 5, SkipLayerNormalization, 1, kMicrosoft},
-    {"SkipSimplifiedLayerNormalization", 3, 4, SkipSimplifiedLayerNormalization, 1, kMicrosoft},
+    {"SkipLayerNormalization", 3, 5, SkipNorm<false>, 1, kMicrosoft},
+    {"SkipSimplifiedLayerNormalization", 3, 4, SkipNorm<true>, 1, kMicrosoft},
     {"TorchEmbedding", 2, 4, TorchEmbedding, 1, kMicrosoft},
     {"TransposeMatMul", 2, 2, FusedMatMul, 1, kMicrosoft},
-    {"Trilu", 1, 2, ContribTrilu, 1, kMicrosoft},
+    {"Trilu", 1, 2, SameAs<"Trilu", 14>, 1, kMicrosoft},
     {"UnfoldTensor", 1, 1, UnfoldTensor, 1, kMicrosoft},
 };
 

@@ -242,18 +242,17 @@ Outputs QLinearConcat(NodeContext& n) {
 }
 
 // Pools; with channels_last the channels move and come back.
-Outputs QLinearPool(NodeContext& n, std::string_view op) {
+template <OpName kPool>
+Outputs QLinearPool(NodeContext& n) {
   Term x = DequantisedInput(n, 0, 1, 2);
   const bool last = n.Int("channels_last", 0) != 0 && x.rank() > 2;
   if (last) x = x.Transpose(AxisMoved(x.rank(), x.rank() - 1, 1));
-  const Outputs pooled = n.As(op, 11, {x});
+  const Outputs pooled = n.As(kPool.chars, 11, {x});
   if (pooled.empty()) return {};
   Term y(n.b(), pooled[0]);
   if (last) y = y.Transpose(AxisMoved(y.rank(), 1, y.rank() - 1));
   return {QuantisedOutput(n, y, 3, 4, n.Input(0).dtype())};
 }
-Outputs QLinearAveragePool(NodeContext& n) { return QLinearPool(n, "AveragePool"); }
-Outputs QLinearGlobalAveragePool(NodeContext& n) { return QLinearPool(n, "GlobalAveragePool"); }
 
 Outputs QLinearReduceMean(NodeContext& n) {
   const Term x = DequantisedInput(n, 0, 1, 2);
@@ -331,10 +330,10 @@ constexpr OperatorDef kContribQuantOperators[] = {
     {"MulInteger", 3, 4, MulInteger, 1, kMicrosoft},
     {"QGemm", 6, 9, QGemm, 1, kMicrosoft},
     {"QLinearAdd", 7, 8, QLinearAdd, 1, kMicrosoft},
-    {"QLinearAveragePool", 4, 5, QLinearAveragePool, 1, kMicrosoft},
+    {"QLinearAveragePool", 4, 5, QLinearPool<"AveragePool">, 1, kMicrosoft},
     {"QLinearConcat", 5, -1, QLinearConcat, 1, kMicrosoft},
     {"QLinearConv", 8, 9, ContribQLinearConv, 1, kMicrosoft},
-    {"QLinearGlobalAveragePool", 4, 5, QLinearGlobalAveragePool, 1, kMicrosoft},
+    {"QLinearGlobalAveragePool", 4, 5, QLinearPool<"GlobalAveragePool">, 1, kMicrosoft},
     {"QLinearLeakyRelu", 4, 5, QLinearLeakyRelu, 1, kMicrosoft},
     {"QLinearMul", 7, 8, QLinearMul, 1, kMicrosoft},
     {"QLinearReduceMean", 4, 5, QLinearReduceMean, 1, kMicrosoft},

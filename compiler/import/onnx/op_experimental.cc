@@ -69,12 +69,10 @@ Outputs Crop(NodeContext& n) {
                {x, b.Ints({0, 0, border[1], border[0]}), b.Concat(ends, 0), b.Ints({1, 1, 1, 1})})};
 }
 
-Outputs DynamicSlice(NodeContext& n) { return n.As("Slice", 10, n.inputs()); }
-
 constexpr OperatorDef kExperimentalOperators[] = {
     {"Affine", 1, 1, Affine},
     {"Crop", 1, 1, Crop},
-    {"DynamicSlice", 3, 4, DynamicSlice},
+    {"DynamicSlice", 3, 4, SameAs<"Slice", 10>},
     {"ImageScaler", 1, 1, ImageScaler},
     {"ParametricSoftplus", 1, 1, ParametricSoftplus},
     {"Scale", 1, 1, Scale},

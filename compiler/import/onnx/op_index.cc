@@ -252,7 +252,8 @@ Outputs EyeLike(NodeContext& n) {
 }
 
 // Sums or products of the elements up to each.
-Outputs Accumulated(NodeContext& n, std::string_view op) {
+template <OpName kName>
+Outputs Accumulated(NodeContext& n) {
   TypedBuilder& b = n.b();
   Term x(n, 0);
   const Value shape = b.ShapeOf(x);
@@ -273,11 +274,10 @@ Outputs Accumulated(NodeContext& n, std::string_view op) {
              ShapedAs(b, x, {product(place < at), product(Equal(place, at)), product(place > at)}));
   }
   if (!b.status().ok()) return {};
-  const Term y = x.Call(op, {{"axis", axis}, {"exclusive", exclusive}, {"reversed", reverse}});
+  const Term y =
+      x.Call(kName.chars, {{"axis", axis}, {"exclusive", exclusive}, {"reversed", reverse}});
   return {known ? y.value() : ShapedAs(b, y, {shape})};
 }
-Outputs CumSum(NodeContext& n) { return Accumulated(n, "cumsum"); }
-Outputs CumProd(NodeContext& n) { return Accumulated(n, "cumprod"); }
 
 Outputs ReverseSequence(NodeContext& n) {
   TypedBuilder& b = n.b();
@@ -354,8 +354,8 @@ constexpr OperatorDef kIndexOperators[] = {
     {"TensorScatter", 2, 3, TensorScatter, 24},
     {"CenterCropPad", 2, 2, CenterCropPad, 18},
     {"Compress", 2, 2, Compress, 9},
-    {"CumProd", 2, 2, CumProd, 26},
-    {"CumSum", 2, 2, CumSum, 11},
+    {"CumProd", 2, 2, Accumulated<"cumprod">, 26},
+    {"CumSum", 2, 2, Accumulated<"cumsum">, 11},
     {"DepthToSpace", 1, 1, DepthToSpace},
     {"EyeLike", 1, 1, EyeLike, 9},
     {"GatherND", 2, 2, GatherND, 11},

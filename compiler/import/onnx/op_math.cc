@@ -11,24 +11,20 @@ namespace {
 
 // --- Arithmetic ---
 
-Value Fold(NodeContext& n, const char* op) {
-  Value sum = n.Input(0);
-  for (size_t i = 1; i < n.num_inputs(); ++i) sum = n.b().Op(op, {sum, n.Input(i)});
-  return sum;
-}
-
 template <OpName kName>
 Outputs Variadic(NodeContext& n) {
-  return {Fold(n, kName.chars)};
+  Value sum = n.Input(0);
+  for (size_t i = 1; i < n.num_inputs(); ++i) sum = n.b().Op(kName.chars, {sum, n.Input(i)});
+  return {sum};
 }
 
 Outputs Mean(NodeContext& n) {
-  const Value sum = Fold(n, "add");
-  return {Term(n.b(), sum) / static_cast<double>(n.num_inputs())};
+  return {Term(n.b(), Variadic<"add">(n)[0]) / static_cast<double>(n.num_inputs())};
 }
 
 // Before opset 7 the second operand broadcasts from an axis on.
-Outputs OldBroadcast(NodeContext& n, const char* op) {
+template <OpName kName>
+Outputs Binary(NodeContext& n) {
   Value right = n.Input(1);
   const int rank = n.Input(0).rank();
   if (n.Int("broadcast", 0) != 0 && n.HasAttr("axis")) {
@@ -36,12 +32,7 @@ Outputs OldBroadcast(NodeContext& n, const char* op) {
     const int after = rank - axis - right.rank();
     if (after > 0) right = n.b().ExpandDims(right, right.rank(), after);
   }
-  return {n.b().Op(op, {n.Input(0), right})};
-}
-
-template <OpName kName>
-Outputs Binary(NodeContext& n) {
-  return OldBroadcast(n, kName.chars);
+  return {n.b().Op(kName.chars, {n.Input(0), right})};
 }
 
 // Of floats in float64, so that quotients of float32 are whole; what is divided by infinity stays.
@@ -84,18 +75,14 @@ Outputs IsInf(NodeContext& n) {
 
 // NaN stays NaN, of either operand.
 // (maximum and minimum give NaN where the second operand is.)
-Value MinOrMax(NodeContext& n, const char* op) {
-  Term out(n, 0);
-  for (size_t i = 1; i < n.num_inputs(); ++i) {
-    const Term chosen = out.Call(op, n.Input(i));
-    out = IsFloat(out.dtype()) ? Select(out.Call("isnan"), out, chosen) : chosen;
-  }
-  return out;
-}
-
 template <OpName kName>
 Outputs Extreme(NodeContext& n) {
-  return {MinOrMax(n, kName.chars)};
+  Term out(n, 0);
+  for (size_t i = 1; i < n.num_inputs(); ++i) {
+    const Term chosen = out.Call(kName.chars, n.Input(i));
+    out = IsFloat(out.dtype()) ? Select(out.Call("isnan"), out, chosen) : chosen;
+  }
+  return {out};
 }
 
 Outputs Clip(NodeContext& n) {
@@ -158,8 +145,6 @@ Outputs Gelu(NodeContext& n) {
 }
 
 Outputs Swish(NodeContext& n) { return {SwishOf(Term(n, 0), n.Float("alpha", 1))}; }
-
-Outputs Not(NodeContext& n) { return {n.b().Op("logical_not", {n.Input(0)})}; }
 
 // --- Products ---
 
@@ -229,7 +214,7 @@ constexpr OperatorDef kMathOperators[] = {
     {"Mod", 2, 2, Mod},
     {"Mul", 2, 2, Binary<"multiply">},
     {"Neg", 1, 1, Same<"negative">},
-    {"Not", 1, 1, Not},
+    {"Not", 1, 1, Same<"logical_not">},
     {"Or", 2, 2, Binary<"logical_or">},
     {"PRelu", 2, 2, PRelu},
     {"Pow", 2, 2, Pow},

@@ -99,13 +99,12 @@ Outputs MaxPool(NodeContext& n) {
 }
 Outputs AveragePool(NodeContext& n) { return Pool(n, /*average=*/true); }
 
-Outputs Global(NodeContext& n, const char* op) {
+template <OpName kName>
+Outputs Global(NodeContext& n) {
   AttrList axes;
   for (int i = 2; i < n.Input(0).rank(); ++i) axes.emplace_back(i);
-  return {n.b().Op(op, {n.Input(0)}, {{"axis", axes}, {"keepdims", true}})};
+  return {n.b().Op(kName.chars, {n.Input(0)}, {{"axis", axes}, {"keepdims", true}})};
 }
-Outputs GlobalAveragePool(NodeContext& n) { return Global(n, "mean"); }
-Outputs GlobalMaxPool(NodeContext& n) { return Global(n, "max"); }
 
 Outputs InstanceNormalization(NodeContext& n) {
   return {n.b().Op("nn.instance_norm", n.inputs(),
@@ -122,30 +121,29 @@ Outputs LRN(NodeContext& n) {
 }
 
 // Before opset 13 the dims from `axis` on are one.
-Outputs SoftmaxLike(NodeContext& n, const char* op) {
+template <OpName kName>
+Outputs SoftmaxLike(NodeContext& n) {
   TypedBuilder& b = n.b();
   const Value x = n.Input(0);
   const int axis = n.Axis(n.Int("axis", n.opset() < 13 ? 1 : -1), x.rank());
-  if (n.opset() >= 13 || axis == x.rank() - 1) return {b.Op(op, {x}, {{"axis", axis}})};
+  if (n.opset() >= 13 || axis == x.rank() - 1) return {b.Op(kName.chars, {x}, {{"axis", axis}})};
   std::vector<Value> dims;
   for (int i = 0; i < axis; ++i) dims.push_back(b.DimOf(x, i));
   dims.push_back(b.Ints({-1}));
-  const Value y = b.Op(op, {b.ReshapeTo(x, b.Concat(dims, 0))}, {{"axis", axis}});
+  const Value y = b.Op(kName.chars, {b.ReshapeTo(x, b.Concat(dims, 0))}, {{"axis", axis}});
   return {b.ReshapeTo(y, b.ShapeOf(x))};
 }
-Outputs Softmax(NodeContext& n) { return SoftmaxLike(n, "nn.softmax"); }
-Outputs LogSoftmax(NodeContext& n) { return SoftmaxLike(n, "nn.log_softmax"); }
 
 constexpr OperatorDef kNnOperators[] = {
     {"AveragePool", 1, 1, AveragePool},
     {"Conv", 2, 3, Conv},
-    {"GlobalAveragePool", 1, 1, GlobalAveragePool},
-    {"GlobalMaxPool", 1, 1, GlobalMaxPool},
+    {"GlobalAveragePool", 1, 1, Global<"mean">},
+    {"GlobalMaxPool", 1, 1, Global<"max">},
     {"InstanceNormalization", 3, 3, InstanceNormalization},
     {"LRN", 1, 1, LRN},
-    {"LogSoftmax", 1, 1, LogSoftmax},
+    {"LogSoftmax", 1, 1, SoftmaxLike<"nn.log_softmax">},
     {"MaxPool", 1, 1, MaxPool},
-    {"Softmax", 1, 1, Softmax},
+    {"Softmax", 1, 1, SoftmaxLike<"nn.softmax">},
 };
 
 }  // namespace

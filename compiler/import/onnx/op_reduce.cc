@@ -105,22 +105,21 @@ Outputs ReduceLogSum(NodeContext& n) {
   return {b.Cast(b.Op("log", {b.Cast(sum, DType::kFloat64)}), sum.dtype())};
 }
 
-Outputs ArgExtreme(NodeContext& n, const char* op) {
+template <OpName kName>
+Outputs ArgExtreme(NodeContext& n) {
   TypedBuilder& b = n.b();
   const Value x = n.Input(0);
   const int axis = n.Axis(n.Int("axis", 0), x.rank());
-  const Value y = b.Op(op, {x},
+  const Value y = b.Op(kName.chars, {x},
                        {{"axis", AttrList{axis}},
                         {"keepdims", n.Int("keepdims", 1) != 0},
                         {"select_last_index", n.Int("select_last_index", 0) != 0}});
   return {b.Cast(y, DType::kInt64)};
 }
-Outputs ArgMax(NodeContext& n) { return ArgExtreme(n, "argmax"); }
-Outputs ArgMin(NodeContext& n) { return ArgExtreme(n, "argmin"); }
 
 constexpr OperatorDef kReduceOperators[] = {
-    {"ArgMax", 1, 1, ArgMax},
-    {"ArgMin", 1, 1, ArgMin},
+    {"ArgMax", 1, 1, ArgExtreme<"argmax">},
+    {"ArgMin", 1, 1, ArgExtreme<"argmin">},
     {"ReduceL1", 1, 2, ReduceL1},
     {"ReduceL2", 1, 2, ReduceL2},
     {"ReduceLogSum", 1, 2, ReduceLogSum},

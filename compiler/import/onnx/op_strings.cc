@@ -90,8 +90,6 @@ std::vector<Value> UniqueStrings(NodeContext& n, const Term& x, bool sorted) {
 
 namespace {
 
-Outputs StringConcat(NodeContext& n) { return {n.b().Op("string.concat", n.inputs())}; }
-
 Outputs StringNormalizer(NodeContext& n) {
   TypedBuilder& b = n.b();
   Term x(n, 0);
@@ -234,8 +232,10 @@ Outputs TfIdfVectorizer(NodeContext& n) {
 }
 
 constexpr OperatorDef kStringOperators[] = {
-    {"RegexFullMatch", 1, 1, RegexFullMatch, 20},     {"StringConcat", 2, 2, StringConcat, 20},
-    {"StringNormalizer", 1, 1, StringNormalizer, 10}, {"StringSplit", 1, 1, StringSplit, 20},
+    {"RegexFullMatch", 1, 1, RegexFullMatch, 20},
+    {"StringConcat", 2, 2, Same<"string.concat">, 20},
+    {"StringNormalizer", 1, 1, StringNormalizer, 10},
+    {"StringSplit", 1, 1, StringSplit, 20},
     {"TfIdfVectorizer", 1, 1, TfIdfVectorizer, 9},
 };
 

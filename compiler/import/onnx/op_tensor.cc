@@ -309,8 +309,6 @@ Outputs Tile(NodeContext& n) {
   return {b.Op("dyn.tile", {n.Input(0), times})};
 }
 
-Outputs Where(NodeContext& n) { return {n.b().Op("where", n.inputs())}; }
-
 Outputs Range(NodeContext& n) {
   TypedBuilder& b = n.b();
   const DType dtype = n.Input(0).dtype();
@@ -351,7 +349,7 @@ constexpr OperatorDef kTensorOperators[] = {
     {"Tile", 2, 2, Tile},
     {"Transpose", 1, 1, Transpose},
     {"Unsqueeze", 1, 2, Unsqueeze},
-    {"Where", 3, 3, Where},
+    {"Where", 3, 3, Same<"where">},
 };
 
 }  // namespace
