@@ -1,5 +1,6 @@
 // Activations: formulas by name, which operators, cells of recurrent layers and nodes that
-// activations are fused into have. Tested by recurrent_test.cc, onnx/op_math_test.cc.
+// activations are fused into have. Tested by recurrent_test.cc and
+// compiler/import/onnx/op_math_test.cc.
 #pragma once
 
 #include <string_view>
