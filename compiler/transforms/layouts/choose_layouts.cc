@@ -234,7 +234,7 @@ class LayoutPlanner {
 
   // The tensors of a join; the data of others.
   bool FollowedData(const OpCall& call, std::vector<Atom>* data) const {
-    if (call.op->tuple_args != std::vector<int>{0}) {
+    if (call.op->along_axis != AlongAxis::kJoins) {
       data->resize(1);
       return true;
     }

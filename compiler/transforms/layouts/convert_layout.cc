@@ -218,7 +218,7 @@ class Converter {
   // An operator whose attributes count axes.
   bool Follow(const Var* var, const OpCall& call, const Order& order, BindingBuilder& b,
               std::vector<Binding>& out) {
-    const bool joins = call.op->tuple_args == std::vector<int>{0};
+    const bool joins = call.op->along_axis == AlongAxis::kJoins;
     std::vector<Atom> data = {call.args[0]};
     if (joins) data = tuples_.at(AsVar(call.args[0])->id)->fields;
     const auto rank = static_cast<int64_t>(order.rank());
