@@ -15,6 +15,7 @@
 #include "bytecode/image.h"
 #include "bytecode/kernel_call.h"
 #include "bytecode/opcode.h"
+#include "bytecode/optional_form.h"
 
 namespace relayvm {
 namespace {
@@ -426,7 +427,7 @@ void AddOutputs(const ValueType& type, std::vector<const ValueType*>* outputs) {
   for (const ValueType& field : type.args) AddOutputs(field, outputs);
 }
 
-Status CheckStates(const ExportInfo& e) {
+Status CheckStates(const Program& program, const ExportInfo& e) {
   if (e.states.empty()) return {};
   std::vector<const ValueType*> parts;
   AddOutputs(e.result, &parts);
@@ -440,10 +441,11 @@ Status CheckStates(const ExportInfo& e) {
     if (!inputs.insert(s.input).second || !outputs.insert(s.output).second)
       return wrong("that is another state's");
     const ValueType *input = &e.params[s.input], *output = parts[s.output];
-    if (input->kind == ValueType::Kind::kAdt && input->args.size() == 1) input = &input->args[0];
+    if (OptionalFormOf(program, *input)) input = &input->args[0];
     if (input->kind != ValueType::Kind::kTensor || output->kind != ValueType::Kind::kTensor ||
-        input->dtype != output->dtype || input->dims.size() != output->dims.size()) {
-      return wrong("expected tensors of one dtype and rank");
+        input->dtype != output->dtype || input->dtype == DType::kString ||
+        input->dims.size() != output->dims.size()) {
+      return wrong("expected tensors of numbers, of one dtype and rank");
     }
   }
   return {};
@@ -479,7 +481,7 @@ Status CheckExport(const Program& program, const ExportInfo& e) {
   if (!e.output_names.empty() && outputs && *outputs != e.output_names.size()) {
     return InvalidInput(fmt::format("{} names for {} outputs", e.output_names.size(), *outputs));
   }
-  return CheckStates(e);
+  return CheckStates(program, e);
 }
 
 Status CheckHostFunctions(const Program& program) {

@@ -381,7 +381,7 @@ TEST_CASE("verifier: states") {
       {{{2, 2}, {0, 0}, {1, 1}}, ""},
       {{{0, 0}, {0, 1}}, "state 0=1: that is another state's"},
       {{{0, 0}, {1, 0}}, "state 1=0: that is another state's"},
-      {{{2, 1}}, "state 2=1: expected tensors of one dtype and rank"},
+      {{{2, 1}}, "state 2=1: expected tensors of numbers, of one dtype and rank"},
       {{{3, 0}}, "state 3=0: there is no such parameter"},
       {{{0, UINT32_MAX}}, "state 0=4294967295: there is no such output"},
   };

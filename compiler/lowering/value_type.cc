@@ -469,7 +469,10 @@ Status AddExport(const ir::Module& module, const ir::Function& function, uint32_
   RestoreDeclaredDims(function, converter, &info);
   std::set<ArgumentPath> unread;
   if (!all_sizes) unread = UnreadArguments(function);
+  const auto states = ir::StatesOf(function);
   for (const ArgumentPath& path : unread) {
+    // What is kept is made by its type before the first run.
+    if (std::ranges::any_of(states, [&](const auto& s) { return s.first == path[0]; })) continue;
     ValueType* part = &info.params[path[0]];
     for (size_t i = 1; i < path.size(); ++i) part = &part->args[path[i]];
     std::fill(part->dims.begin(), part->dims.end(), -1);
@@ -485,7 +488,7 @@ Status AddExport(const ir::Module& module, const ir::Function& function, uint32_
   }
   ForgetFormulas(&info.result);  // the program computes what it gives
   info.output_names = ir::OutputNamesOf(function);
-  for (const auto& [input, output] : ir::StatesOf(function)) info.states.push_back({input, output});
+  for (const auto& [input, output] : states) info.states.push_back({input, output});
   for (const ir::HostCall* host : hosts) {
     const auto& type = *host->type->As<ir::FunctionType>();
     HostFunctionInfo& declared = program.host_functions.emplace_back();

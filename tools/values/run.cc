@@ -278,20 +278,21 @@ Exit RunFunction(const std::string& tool, Executor& executor, const RunFlags& fl
     if (Status s = Save(output, *function, tensors); !s.ok())
       return Report(tool, s, Exit::kBadInput);
   }
-  if (*state != nullptr) {
-    if (Status s = SaveState(flags.state, **state); !s.ok())
-      return Report(tool, s, Exit::kBadInput);
-  }
   for (const std::string& file : {flags.profile_file, flags.trace_file}) {
     if (file.empty()) continue;
     if (Status s = executor.WriteChromeTrace(file); !s.ok())
       return Report(tool, s, Exit::kBadInput);
   }
-  if (flags.expect.empty()) return Exit::kDone;
+  const auto save_state = [&] {
+    if (*state == nullptr) return Exit::kDone;
+    const Status saved = SaveState(flags.state, **state);
+    return saved.ok() ? Exit::kDone : Report(tool, saved, Exit::kBadInput);
+  };
+  if (flags.expect.empty()) return save_state();
   Result<std::string> difference = CompareWithFile(
       flags.expect, TensorNames(*function, tensors.size()), tensors, flags.tolerance);
   if (!difference.ok()) return Report(tool, difference.status(), Exit::kBadInput);
-  if (difference->empty()) return Exit::kDone;
+  if (difference->empty()) return save_state();
   return Report(tool, {StatusCode::kFailedPrecondition, "--expect: " + *difference},
                 Exit::kMismatch);
 }

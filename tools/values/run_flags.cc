@@ -55,7 +55,7 @@ void RunFlags::AddTo(CLI::App& app, bool with_function) {
   // relayrun's --state is the compiler's.
   app.add_option(with_function ? "--state,--state-file" : "--state-file", state,
                  "FILE.npz: what the program keeps between runs (relayc --state IN=OUT): read "
-                 "where the file is there, and written after the run");
+                 "where the file is there, and written after the last run if that is as expected");
   app.add_option("--threads", threads,
                  "threads for kernels (default: 1; 0: as many as the machine has)");
   app.add_option("--repeat", repeat, "run this many times, and print the times")

@@ -33,13 +33,14 @@ class VmExecutor : public Executor {
                         TypeTable& types) override {
     std::vector<Value> given = inputs;
     if (state_) {
-      RELAYVM_RETURN_IF_ERROR(state_->Fill(&given));
+      RELAYVM_RETURN_IF_ERROR(state_->Begin(&given, {}, runtime_.get()));
     }
-    RELAYVM_ASSIGN_OR_RETURN(Value value, invocation_->Run(function.name, std::move(given)));
+    Result<Value> value = invocation_->Run(function.name, std::move(given));
     if (state_) {
-      RELAYVM_RETURN_IF_ERROR(state_->Keep(value));
+      RELAYVM_RETURN_IF_ERROR(state_->End(value));
     }
-    return Flatten(value, types, types.InternOf(function, function.result));
+    if (!value.ok()) return value.status();
+    return Flatten(*value, types, types.InternOf(function, function.result));
   }
 
   Result<State*> UseState(const ExportInfo& function) override {

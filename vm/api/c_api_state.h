@@ -1,7 +1,7 @@
 /* State for C: what a program keeps between runs (relayc --state IN=OUT), pairs of an input and an
  * output where the input is what the output of the run before was.
- * See c_api.h for the conventions, state.h for what is kept. One thread at a time. Tested by
- * c_api_state_test.cc. */
+ * See c_api.h for the conventions, state.h for what is kept. One thread and one run at a time.
+ * Tested by c_api_state_test.cc. */
 #ifndef RELAYVM_VM_C_API_STATE_H_
 #define RELAYVM_VM_C_API_STATE_H_
 

@@ -9,28 +9,14 @@
 #include <utility>
 #include <vector>
 
+#include "bytecode/optional_form.h"
 #include "bytecode/program.h"
 #include "vm/border/value.h"
 
 namespace relayvm::vm {
 
-struct OptionalForm {
-  uint32_t none, some;  // tags
-};
-// Nullopt for all other types. REQUIRES: the program is verified.
-inline std::optional<OptionalForm> OptionalFormOf(const Program& program, const ValueType& type) {
-  if (type.kind != ValueType::Kind::kAdt || type.args.size() != 1) return std::nullopt;
-  const std::vector<ConstructorInfo>& constructors = program.adts[type.index].constructors;
-  if (constructors.size() != 2) return std::nullopt;
-  for (const uint32_t none : {0U, 1U}) {
-    const std::vector<ValueType>& held = constructors[1 - none].fields;
-    if (constructors[none].fields.empty() && held.size() == 1 &&
-        held[0].kind == ValueType::Kind::kTypeVar) {
-      return OptionalForm{none, 1 - none};
-    }
-  }
-  return std::nullopt;
-}
+using relayvm::OptionalForm;
+using relayvm::OptionalFormOf;
 
 // Of such parameters: what is left out (Value(), or beyond the end of `inputs`) becomes the
 // constructor that holds nothing, a tensor becomes the other one. All else stays as it is.

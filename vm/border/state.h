@@ -5,8 +5,8 @@
 //   for (const Value& chunk : chunks) auto y = (*invocation)->Run({{"x", chunk}}, *state);
 //
 // An executable holds no state: this is one stream's. A copy goes on by itself from where it was
-// made; tensors are shared, since nobody writes them. One thread at a time. Tested by
-// state_test.cc.
+// made; tensors are shared, since nobody writes them: those that lie in a host's memory
+// (Value::WrapTensor) are copied. One thread at a time, and one run. Tested by state_test.cc.
 #pragma once
 
 #include <memory>
@@ -22,6 +22,7 @@
 namespace relayvm {
 
 class Executable;
+class Runtime;
 
 class State {
  public:
@@ -38,22 +39,37 @@ class State {
   Status Set(std::string_view name, Value value);
   void Reset();
 
-  // Puts the states in the places of their inputs that are none, of those in order. Before the
-  // first run that is nothing where the program has a value of its own, else a tensor of zeros: of
-  // dims that another input has by name, as long as there, of others that are not known, 0.
-  Status Fill(std::vector<Value>* inputs) const;
-  // Takes the states out of a run's result, which stays as it is. kInvalidArgument, and nothing is
-  // changed, where one is missing because it went to a buffer.
-  Status Keep(const Value& result);
+  // --- Of runs that are not Invocation::Run's, such as a scheduler's ---
+
+  // Begins a run: puts the states in the places of their inputs that are none, of those in order.
+  // Before the first run that is nothing where the program has a value of its own, else a tensor of
+  // zeros: of dims that another input has by name, as long as there, of others that are not known,
+  // 0. Their memory is `runtime`'s, which counts it; null: the system's. `outputs`: the run's
+  // buffers. Fails with kFailedPrecondition while another run has it, and kInvalidArgument where a
+  // state would go to a buffer; then no run has begun.
+  Status Begin(std::vector<Value>* inputs, std::span<const OutputBuffer> outputs = {},
+               Runtime* runtime = nullptr);
+  // Ends it: the states are those of the result, which stays as it is, or as they were where the
+  // run failed.
+  Status End(const Result<Value>& result);
 
  private:
   State(std::shared_ptr<const Executable> executable, const FunctionSignature* function);
   Result<size_t> Find(std::string_view name) const;
-  Result<Value> Zeros(const TypeInfo& type, std::span<const Value> inputs) const;
+  Result<Value> Zeros(const StatePair& state, std::span<const Value> inputs,
+                      Runtime* runtime) const;
+
+  struct InRun {  // not a copy's
+    bool is = false;
+    InRun() = default;
+    InRun(const InRun&) {}
+    InRun& operator=(const InRun&) { return *this; }
+  };
 
   std::shared_ptr<const Executable> executable_;
   const FunctionSignature* function_;  // of it
   std::vector<Value> values_;          // as function_->states
+  InRun in_run_;
 };
 
 }  // namespace relayvm

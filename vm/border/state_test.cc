@@ -102,7 +102,7 @@ TEST_CASE("state: an output that went to a buffer is none") {
   auto result = invocation->Run({{"x", Zeros({1, 2})}, {"step", Value::Int64(1)}}, state,
                                 {{"next", {DType::kInt64, {}, &next}}});
   CHECK(result.status().message() ==
-        "output 'next' is the next run's 'count': expected it in the result, found it in a buffer");
+        "output 'next' is the next run's 'count': it can't go to a buffer");
   CHECK_FALSE(state.Get("last").value());
 }
 
@@ -132,6 +132,46 @@ TEST_CASE("state: sizes of zeros that no machine has are an error") {
   auto result = invocation->Run({{"x", Zeros({1000})}}, state);
   CHECK(result.status().message() ==
         "state h: a tensor of shape (1000, 1099511627776): negative or too large");
+}
+
+TEST_CASE("state: one run at a time") {
+  State state = State::Create(Counter()).value();
+  std::vector<Value> inputs(4);
+  REQUIRE(state.Begin(&inputs).ok());
+  std::vector<Value> others(4);
+  CHECK(state.Begin(&others).code() == StatusCode::kFailedPrecondition);
+  CHECK_FALSE(others[1]);
+  State copy = state;
+  CHECK(copy.Begin(&others).ok());
+  CHECK(state.End(Status(StatusCode::kCancelled, "")).ok());
+  CHECK_FALSE(state.Get("count").value());
+  CHECK(state.Begin(&inputs).ok());
+}
+
+TEST_CASE("state: memory of a host is copied") {
+  State state = State::Create(Counter()).value();
+  alignas(64) int64_t count = 5;
+  REQUIRE(state.Set("count", Value::WrapTensor(DType::kInt64, {}, &count, nullptr, nullptr).value())
+              .ok());
+  count = 7;
+  CHECK(ToInt64(state.Get("count").value()) == 5);
+}
+
+TEST_CASE("state: first values have sizes of what is kept of others") {
+  const auto program = LoadText(R"(
+.version 1
+.export "main" f0 ("h": float32[?"k", 2], "c": float32[?"k", 3]) -> (float32[?"k", 2], float32[?"k", 3]) state 0=0 state 1=1
+.function "main" scalars 0 objects 2 captured 0 registers 0 3 returns object arena 0
+  adt.new r2, #0, [r0!, r1!]
+  ret.r r2!
+.end
+)");
+  auto invocation = NewInvocation(program);
+  State state = State::Create(program).value();
+  REQUIRE(state.Set("h", Zeros({5, 2})).ok());
+  auto result = invocation->Run(std::vector<NamedValue>{}, state);
+  REQUIRE_MESSAGE(result.ok(), result.status().message());
+  CHECK(state.Get("c").value().dims()[0] == 5);
 }
 
 }  // namespace

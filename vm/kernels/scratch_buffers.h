@@ -1,5 +1,5 @@
 // Scratch memory of kernels, one block a worker, that grows and stays. One thread at a time, but
-// for of(). Tested by vm/run/limits_test.cc and vm/graph/graph_module_test.cc.
+// for of(). Tested by vm/run/limits_test.cc and vm/graph/graph_limits_test.cc.
 #pragma once
 
 #include <cstddef>

@@ -475,18 +475,19 @@ Result<NamedOutputs> Invocation::RunNamed(const std::vector<NamedValue>& inputs,
                                           const std::vector<NamedBuffer>& outputs,
                                           const FunctionSignature& info, State* state) {
   RELAYVM_ASSIGN_OR_RETURN(std::vector<Value> values, info.OrderInputs(inputs, state != nullptr));
-  if (state != nullptr) {
-    RELAYVM_RETURN_IF_ERROR(state->Fill(&values));
-  }
   std::vector<OutputBuffer> buffers;
   if (!outputs.empty()) {
     RELAYVM_ASSIGN_OR_RETURN(buffers, info.OrderBuffers(outputs));
   }
-  RELAYVM_ASSIGN_OR_RETURN(Value result, Run(info.name, std::move(values), std::move(buffers)));
   if (state != nullptr) {
-    RELAYVM_RETURN_IF_ERROR(state->Keep(result));
+    RELAYVM_RETURN_IF_ERROR(state->Begin(&values, buffers, impl_->runtime.get()));
   }
-  return NamedOutputs(impl_->executable, info, std::move(result));
+  Result<Value> result = Run(info.name, std::move(values), std::move(buffers));
+  if (state != nullptr) {
+    RELAYVM_RETURN_IF_ERROR(state->End(result));
+  }
+  if (!result.ok()) return result.status();
+  return NamedOutputs(impl_->executable, info, *std::move(result));
 }
 
 Result<NamedOutputs> Invocation::Run(const std::vector<NamedValue>& inputs,

@@ -78,47 +78,78 @@ bool BatchRunner::Run(const BatchQueue::Group& group, Workspace& workspace) {
   return done && thrown == nullptr;
 }
 
+// Where each buffer of the calls together goes in memory of `total` bytes; shared ones are those of
+// a call. False where the kernel takes more elements than they have: memory is safe whatever a file
+// says.
+bool BatchRunner::PlaceBuffers(const KernelInfo& info, const KernelInfo& kernel, size_t* total) {
+  const auto count = static_cast<int64_t>(calls_.size());
+  const size_t num_buffers = info.buffers.size();
+  sizes_.assign(num_buffers, 0);          // bytes of each call's own
+  buffers_.assign(num_buffers, nullptr);  // for now, where in the memory
+  std::span<const uint16_t> shared = info.batched->shared;
+  for (size_t i = 0; i < num_buffers; ++i) {
+    const std::optional<int64_t> elements = EvaluateSize(info.buffers[i].shape, calls_[0]->scalars);
+    const std::optional<int64_t> taken = EvaluateSize(kernel.buffers[i].shape, scalars_.data());
+    if (!elements || !taken) return false;
+    const bool is_shared = !shared.empty() && shared[0] == i;
+    int64_t given = *elements;
+    if (!is_shared && __builtin_mul_overflow(given, count, &given)) return false;
+    if (*taken > given) return false;
+    if (is_shared) {
+      shared = shared.subspan(1);
+      continue;
+    }
+    size_t begin = 0;
+    const auto element = static_cast<size_t>(DTypeBytes(info.buffers[i].dtype));
+    if (__builtin_mul_overflow(static_cast<size_t>(*elements), element, &sizes_[i]) ||
+        !AddBytes(total, calls_.size(), sizes_[i], &begin))
+      return false;
+    buffers_[i] = reinterpret_cast<void*>(begin);
+  }
+  return true;
+}
+
+void BatchRunner::CopyIn(const KernelInfo& info, char* memory) {
+  std::span<const uint16_t> shared = info.batched->shared;
+  for (size_t i = 0; i < buffers_.size(); ++i) {
+    if (!shared.empty() && shared[0] == i) {
+      shared = shared.subspan(1);
+      buffers_[i] = calls_[0]->buffers[i];
+      continue;
+    }
+    char* to = memory + reinterpret_cast<size_t>(buffers_[i]);
+    buffers_[i] = to;
+    if (info.buffers[i].written || sizes_[i] == 0) continue;
+    for (const BatchedCall* call : calls_) {
+      std::memcpy(to, call->buffers[i], sizes_[i]);
+      to += sizes_[i];
+    }
+  }
+}
+
+void BatchRunner::CopyOut(const KernelInfo& info) const {
+  for (size_t i = 0; i < buffers_.size(); ++i) {
+    if (!info.buffers[i].written || sizes_[i] == 0) continue;
+    const char* from = static_cast<const char*>(buffers_[i]);
+    for (const BatchedCall* call : calls_) {
+      std::memcpy(call->buffers[i], from, sizes_[i]);
+      from += sizes_[i];
+    }
+  }
+}
+
 bool BatchRunner::RunCalls(KernelRunner& runner) {
-  const std::vector<const BatchedCall*>& calls = calls_;
-  const BatchedCall& first = *calls[0];
+  const BatchedCall& first = *calls_[0];
   const KernelInfo& info = InfoOf(first);
   const BatchedKernelInfo& form = *info.batched;
   const KernelInfo& kernel = first.executable->program().kernels[form.kernel];
   scalars_.clear();
   for (uint16_t scalar : form.scalars) {
-    scalars_.push_back(scalar == BatchedKernelInfo::kBatchSize ? static_cast<int64_t>(calls.size())
+    scalars_.push_back(scalar == BatchedKernelInfo::kBatchSize ? static_cast<int64_t>(calls_.size())
                                                                : first.scalars[scalar]);
   }
-  // The elements of a buffer of all calls are as many as the kernel takes: memory is safe whatever
-  // a file says.
   size_t total = 0;
-  const size_t num_buffers = info.buffers.size();
-  sizes_.resize(num_buffers);             // bytes of each call's own
-  buffers_.assign(num_buffers, nullptr);  // for now, where in the memory
-  std::span<const uint16_t> shared = form.shared;
-  std::vector<void*>& buffers = buffers_;
-  for (size_t i = 0; i < num_buffers; ++i) {
-    const std::optional<int64_t> elements = EvaluateSize(info.buffers[i].shape, first.scalars);
-    const std::optional<int64_t> taken = EvaluateSize(kernel.buffers[i].shape, scalars_.data());
-    if (!elements || !taken) return false;
-    const bool is_shared = !shared.empty() && shared[0] == i;
-    int64_t given = *elements;
-    if (!is_shared && __builtin_mul_overflow(given, static_cast<int64_t>(calls.size()), &given))
-      return false;
-    if (*taken > given) return false;
-    if (is_shared) {
-      shared = shared.subspan(1);
-      sizes_[i] = 0;
-      continue;
-    }
-    size_t begin = 0;
-    if (__builtin_mul_overflow(static_cast<size_t>(*elements),
-                               static_cast<size_t>(DTypeBytes(info.buffers[i].dtype)),
-                               &sizes_[i]) ||
-        !AddBytes(&total, calls.size(), sizes_[i], &begin))
-      return false;
-    buffers[i] = reinterpret_cast<void*>(begin);
-  }
+  if (!PlaceBuffers(info, kernel, &total)) return false;
   const std::optional<int64_t> units =
       kernel.units.empty() ? 1 : EvaluateSize(kernel.units, scalars_.data());
   const std::optional<int64_t> scratch =
@@ -127,37 +158,15 @@ bool BatchRunner::RunCalls(KernelRunner& runner) {
   auto* memory =
       static_cast<char*>(runner.env()->allocate(runner.env(), std::max(total, kAlignment)));
   if (memory == nullptr) return false;
-
-  shared = form.shared;
-  for (size_t i = 0; i < num_buffers; ++i) {
-    if (!shared.empty() && shared[0] == i) {
-      shared = shared.subspan(1);
-      buffers[i] = first.buffers[i];
-      continue;
-    }
-    char* to = memory + reinterpret_cast<size_t>(buffers[i]);
-    buffers[i] = to;
-    if (info.buffers[i].written || sizes_[i] == 0) continue;
-    for (const BatchedCall* call : calls) {
-      std::memcpy(to, call->buffers[i], sizes_[i]);
-      to += sizes_[i];
-    }
-  }
+  CopyIn(info, memory);
   const KernelCall call{form.kernel,
                         &first.executable->linked().kernels[form.kernel],
-                        {buffers.data(), scalars_.data(), nullptr},
+                        {buffers_.data(), scalars_.data(), nullptr},
                         *units,
                         *units,  // one task
                         *scratch};
   if (runner.Call(call) != RELAYVM_KERNEL_OK) return false;
-  for (size_t i = 0; i < num_buffers; ++i) {
-    if (!info.buffers[i].written || sizes_[i] == 0) continue;
-    const char* from = static_cast<const char*>(buffers[i]);
-    for (const BatchedCall* call : calls) {
-      std::memcpy(call->buffers[i], from, sizes_[i]);
-      from += sizes_[i];
-    }
-  }
+  CopyOut(info);
   return true;
 }
 

@@ -14,6 +14,10 @@
 
 #include "vm/run/executable.h"
 
+namespace relayvm {
+struct KernelInfo;
+}  // namespace relayvm
+
 namespace relayvm::vm {
 
 class KernelRunner;
@@ -101,6 +105,9 @@ class BatchRunner {
 
  private:
   bool RunCalls(KernelRunner& runner);
+  bool PlaceBuffers(const KernelInfo& info, const KernelInfo& kernel, size_t* total);
+  void CopyIn(const KernelInfo& info, char* memory);
+  void CopyOut(const KernelInfo& info) const;
 
   std::vector<const BatchedCall*> calls_;
   std::vector<void*> buffers_;

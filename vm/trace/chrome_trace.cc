@@ -129,6 +129,93 @@ void ChromeTrace::OnBatch(const BatchEvent& e) {
   Add({Kind::kBatch, {0, e.executable}, e.name, e.begin_ns, e.end_ns, e.calls, e.calls});
 }
 
+// The file's lines, of events one by one.
+class ChromeTrace::Lines {
+ public:
+  explicit Lines(int64_t start) : start_(start) {}
+
+  void Add(const Event& e) {
+    const std::string id =
+        fmt::format(R"("invocation": {}, "tag": {})", e.run.invocation, e.run.tag);
+    switch (e.kind) {
+      case Kind::kKernel:
+        return AddKernel(
+            e, fmt::format(R"({}, "units": {}, "batch": {}{})", id, e.number, e.batch, PlaceOf(e)));
+      case Kind::kSlice:
+        return OnThread(e, "slice", id);
+      case Kind::kBatch:
+        return OnThread(e, "batch", fmt::format(R"("calls": {})", e.number));
+      case Kind::kRun: {
+        const std::string_view status =
+            e.number == 0 ? "ok" : StatusCodeName(static_cast<StatusCode>(e.number));
+        return OfInvocation(e, "run",
+                            fmt::format(R"("tag": {}, "status": "{}")", e.run.tag, status));
+      }
+      case Kind::kHostCall:
+        return OfInvocation(e, "host function", id + PlaceOf(e));
+      case Kind::kWait:
+      case Kind::kBatchWait:
+        return OfInvocation(e, "wait", id);
+    }
+  }
+
+  // In the order of the file.
+  void AppendTo(std::string* out) const {
+    std::vector<std::tuple<int64_t, int64_t, size_t>> order;  // small to move
+    for (const Line& line : lines_) order.emplace_back(line.time, line.order, order.size());
+    std::sort(order.begin(), order.end());
+    for (const auto& [time, rank, number] : order) *out += ",\n" + lines_[number].text;
+  }
+
+ private:
+  // Something that takes no time would end before it begins.
+  static int64_t EndOf(const Event& e) { return std::max(e.end_ns, e.begin_ns + 1); }
+  // Where a call is, of kernels and host functions.
+  static std::string PlaceOf(const Event& e) {
+    if (e.run.executable == nullptr) return "";
+    const StatusPlace at = e.run.executable->PlaceOf(e.function, e.pc);
+    std::string text = fmt::format(R"(, "function": {})", Quoted(at.function));
+    if (at.file.empty()) return text;
+    const std::string line = at.line == 0 ? "" : fmt::format(":{}:{}", at.line, at.column);
+    return text + fmt::format(R"(, "place": {})", Quoted(at.file + line));
+  }
+
+  void AddLine(int64_t time, int64_t order, char phase, std::string_view category, const Event& e,
+               const std::string& more) {
+    lines_.push_back(
+        {time, order,
+         fmt::format(
+             R"({{"ph": "{}", "cat": "{}", "name": {}, "pid": 1, "tid": {}, "ts": {:.3f}{}}})",
+             phase, category, Quoted(e.name), e.thread, static_cast<double>(time - start_) / 1e3,
+             more)});
+  }
+  void OnThread(const Event& e, std::string_view category, const std::string& args) {
+    const int64_t took = EndOf(e) - e.begin_ns;
+    AddLine(
+        e.begin_ns, INT64_MAX - took, 'X', category, e,
+        fmt::format(R"(, "dur": {:.3f}, "args": {{{}}})", static_cast<double>(took) / 1e3, args));
+  }
+  void OfInvocation(const Event& e, std::string_view category, const std::string& args) {
+    const int64_t took = EndOf(e) - e.begin_ns;
+    const std::string track = fmt::format(R"(, "id": {})", e.run.invocation);
+    AddLine(e.begin_ns, INT64_MAX - took, 'b', "invocation", e,
+            track + fmt::format(R"(, "args": {{"kind": "{}", {}}})", category, args));
+    AddLine(EndOf(e), took, 'e', "invocation", e, track);
+  }
+  // One of a batch ran on another thread, as OnBatch says; one that was suspended is in several
+  // slices, with those of others between.
+  void AddKernel(const Event& e, const std::string& args) {
+    if (e.batch > 1) return OfInvocation(e, "kernel", args);
+    if (e.suspended_ns == 0) return OnThread(e, "kernel", args);
+    OfInvocation(e, "kernel",
+                 fmt::format(R"({}, "suspended_us": {:.3f})", args,
+                             static_cast<double>(e.suspended_ns) / 1e3));
+  }
+
+  int64_t start_;
+  std::vector<Line> lines_;
+};
+
 std::string ChromeTrace::Json() const {
   // Runs go on meanwhile.
   std::vector<Event> events;
@@ -144,83 +231,12 @@ std::string ChromeTrace::Json() const {
   }
   int64_t start = INT64_MAX;
   for (const Event& e : events) start = std::min(start, e.begin_ns);
-  std::vector<Line> lines;
+  Lines lines(start);
   std::set<int64_t> threads;
-  auto add = [&](int64_t time, int64_t order, char phase, std::string_view category, const Event& e,
-                 const std::string& more) {
-    lines.push_back(
-        {time, order,
-         fmt::format(
-             R"({{"ph": "{}", "cat": "{}", "name": {}, "pid": 1, "tid": {}, "ts": {:.3f}{}}})",
-             phase, category, Quoted(e.name), e.thread, static_cast<double>(time - start) / 1e3,
-             more)});
-  };
-  // Where a call is, of kernels and host functions.
-  auto place = [](const Event& e) {
-    if (e.run.executable == nullptr) return std::string();
-    const StatusPlace at = e.run.executable->PlaceOf(e.function, e.pc);
-    std::string text = fmt::format(R"(, "function": {})", Quoted(at.function));
-    if (at.file.empty()) return text;
-    const std::string line = at.line == 0 ? "" : fmt::format(":{}:{}", at.line, at.column);
-    return text + fmt::format(R"(, "place": {})", Quoted(at.file + line));
-  };
   for (const Event& e : events) {
     threads.insert(e.thread);
-    // Something that takes no time would end before it begins.
-    const int64_t end = std::max(e.end_ns, e.begin_ns + 1);
-    const int64_t took = end - e.begin_ns;
-    const std::string id =
-        fmt::format(R"("invocation": {}, "tag": {})", e.run.invocation, e.run.tag);
-    auto on_thread = [&](std::string_view category, const std::string& args) {
-      add(e.begin_ns, INT64_MAX - took, 'X', category, e,
-          fmt::format(R"(, "dur": {:.3f}, "args": {{{}}})", static_cast<double>(took) / 1e3, args));
-    };
-    auto of_invocation = [&](std::string_view category, const std::string& args) {
-      const std::string track = fmt::format(R"(, "id": {})", e.run.invocation);
-      add(e.begin_ns, INT64_MAX - took, 'b', "invocation", e,
-          track + fmt::format(R"(, "args": {{"kind": "{}", {}}})", category, args));
-      add(end, took, 'e', "invocation", e, track);
-    };
-    switch (e.kind) {
-      case Kind::kKernel: {
-        const std::string args =
-            fmt::format(R"({}, "units": {}, "batch": {}{})", id, e.number, e.batch, place(e));
-        // One of a batch ran on another thread, as OnBatch says; one that was suspended is in
-        // several slices, with those of others between.
-        if (e.batch > 1) {
-          of_invocation("kernel", args);
-        } else if (e.suspended_ns > 0) {
-          of_invocation("kernel", fmt::format(R"({}, "suspended_us": {:.3f})", args,
-                                              static_cast<double>(e.suspended_ns) / 1e3));
-        } else {
-          on_thread("kernel", args);
-        }
-        break;
-      }
-      case Kind::kSlice:
-        on_thread("slice", id);
-        break;
-      case Kind::kBatch:
-        on_thread("batch", fmt::format(R"("calls": {})", e.number));
-        break;
-      case Kind::kRun:
-        of_invocation(
-            "run",
-            fmt::format(R"("tag": {}, "status": "{}")", e.run.tag,
-                        e.number == 0 ? "ok" : StatusCodeName(static_cast<StatusCode>(e.number))));
-        break;
-      case Kind::kHostCall:
-        of_invocation("host function", id + place(e));
-        break;
-      case Kind::kWait:
-      case Kind::kBatchWait:
-        of_invocation("wait", id);
-        break;
-    }
+    lines.Add(e);
   }
-  std::vector<std::tuple<int64_t, int64_t, size_t>> order;  // small to move
-  for (const Line& line : lines) order.emplace_back(line.time, line.order, order.size());
-  std::sort(order.begin(), order.end());
   std::string out = R"({"displayTimeUnit": "ns", "traceEvents": [)";
   out +=
       "\n"
@@ -231,7 +247,7 @@ std::string ChromeTrace::Json() const {
         R"({{"ph": "M", "name": "thread_name", "pid": 1, "tid": {}, "args": {{"name": {}}}}})",
         thread, Quoted(LaneName(thread, devices)));
   }
-  for (const auto& [time, rank, number] : order) out += ",\n" + lines[number].text;
+  lines.AppendTo(&out);
   return out + fmt::format("\n], \"otherData\": {{\"dropped\": {}}}}}\n", dropped);
 }
 

@@ -50,6 +50,7 @@ class ChromeTrace : public TraceSink {
 
  private:
   struct Event;
+  class Lines;
   struct Impl;
   void Add(Event event, std::string_view device = {});
 

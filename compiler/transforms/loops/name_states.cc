@@ -23,11 +23,24 @@ void AddOutputs(const Type& type, std::vector<Type>* outputs) {
   for (const Type& field : tuple->fields) AddOutputs(field, outputs);
 }
 
-// Of an input that may be left out, what it is else.
-const TensorType* TensorOrHeld(const Type& type) {
+// Whether values of the type hold one of the type argument, or nothing (bytecode/optional_form.h).
+bool IsOptional(const TypeDef& def) {
+  const auto& of = def.constructors;
+  const auto holds_nothing = [](const Constructor* c) { return c->fields.empty(); };
+  const auto holds_one = [](const Constructor* c) {
+    return c->fields.size() == 1 && c->fields[0]->As<TypeVar>() != nullptr;
+  };
+  return of.size() == 2 && std::ranges::any_of(of, holds_nothing) &&
+         std::ranges::any_of(of, holds_one);
+}
+
+// Of an input that may be left out, what it is else; null for what is no tensor of numbers.
+const TensorType* KeptTensor(const Module& m, const Type& type) {
   const auto* adt = type->As<AdtType>();
-  return adt != nullptr && adt->args.size() == 1 ? adt->args[0]->As<TensorType>()
-                                                 : type->As<TensorType>();
+  const bool is_optional =
+      adt != nullptr && adt->args.size() == 1 && IsOptional(m.types.at(adt->name));
+  const auto* tensor = (is_optional ? adt->args[0] : type)->As<TensorType>();
+  return tensor == nullptr || tensor->dtype == DType::kString ? nullptr : tensor;
 }
 
 bool MayBeEqual(const TensorType& a, const TensorType& b) {
@@ -41,7 +54,7 @@ bool MayBeEqual(const TensorType& a, const TensorType& b) {
 
 class Namer {
  public:
-  explicit Namer(const Function& main) {
+  Namer(const Module& m, const Function& main) : m_(m) {
     for (const Var* p : main.params) {
       inputs_.push_back(p->name);
       input_types_.push_back(p->type);
@@ -56,18 +69,21 @@ class Namer {
     RELAYVM_ASSIGN_OR_RETURN(const auto pair, Split(text));
     const auto [input, output] = pair;
     for (size_t i = 0; i < taken_inputs_.size(); ++i) {
-      if (taken_inputs_[i] == input && taken_outputs_[i] == output) return OkStatus();  // said twice
+      if (taken_inputs_[i] == input && taken_outputs_[i] == output)
+        return OkStatus();  // said twice
     }
     if (std::ranges::count(taken_inputs_, input) > 0 || std::ranges::count(taken_outputs_, output))
       return Wrong(text, "one of them is in another pair");
     taken_inputs_.push_back(input);
     taken_outputs_.push_back(output);
-    const auto* given = output_types_[output]->As<TensorType>();
-    const TensorType* taken = TensorOrHeld(input_types_[input]);
-    if (given == nullptr || taken == nullptr || !MayBeEqual(*given, *taken)) {
-      return Wrong(text, fmt::format("expected tensors of one type, found {} is {} and {} is {}",
-                                     inputs_[input], TypeToString(input_types_[input]),
-                                     outputs_[output], TypeToString(output_types_[output])));
+    const TensorType* given = KeptTensor(m_, output_types_[output]);
+    const TensorType* taken = KeptTensor(m_, input_types_[input]);
+    if (given == nullptr || taken == nullptr ||
+        output_types_[output]->As<TensorType>() == nullptr || !MayBeEqual(*given, *taken)) {
+      return Wrong(
+          text, fmt::format("expected tensors of numbers, of one type, found {} is {} and {} is {}",
+                            inputs_[input], TypeToString(input_types_[input]), outputs_[output],
+                            TypeToString(output_types_[output])));
     }
     pairs_.emplace_back(static_cast<int64_t>(input));
     pairs_.emplace_back(static_cast<int64_t>(output));
@@ -102,6 +118,7 @@ class Namer {
                        meant.empty() ? fmt::format("; {}s: {}", what, Joined(all)) : meant);
   }
 
+  const Module& m_;
   std::vector<std::string> inputs_, outputs_;
   std::vector<Type> input_types_, output_types_;
   std::vector<size_t> taken_inputs_, taken_outputs_;
@@ -131,7 +148,7 @@ const OptionOf<std::vector<std::string>>& StateOption() {
 Result<Module> NameStates(const Module& m, const std::vector<std::string>& states) {
   Module out = m;
   const Function* main = m.functions.at(m.entry);
-  Namer namer(*main);
+  Namer namer(m, *main);
   for (const std::string& text : states) RELAYVM_RETURN_IF_ERROR(namer.Add(text));
   Function named = *main;
   named.attrs[kStates] = namer.pairs();

@@ -52,9 +52,25 @@ TEST_CASE("states: what is wrong with a pair") {
   CHECK(ErrorOf({"h=output_0", "h=output_2"}) ==
         "--state h=output_2: one of them is in another pair");
   CHECK(ErrorOf({"h=output_1"}) ==
-        "--state h=output_1: expected tensors of one type, found h is Tensor[(3, 4), float32] and "
+        "--state h=output_1: expected tensors of numbers, of one type, found h is Tensor[(3, 4), "
+        "float32] and "
         "output_1 is int64");
   CHECK(ErrorOf({"h=output_2"}).find("output_2 is Tensor[(3, 4), int32]") != std::string::npos);
+}
+
+TEST_CASE("states: inputs that may be left out, and other data types") {
+  const Module m = Typed(R"(
+type Maybe[A] { Nothing, Just(A) }
+type Chain[A] { End, Link(A, Chain[A]) }
+def @main(%x: Tensor[(2), float32], %h: Maybe[Tensor[(2), float32]], %c: Chain[Tensor[(2), float32]]) {
+  (%x, %h, %c)
+})");
+  const auto named = NameStates(m, {"h=output_0"});
+  REQUIRE_MESSAGE(named.ok(), named.status().message());
+  CHECK(StatesOf(*named->functions.at("main")) == States{{1, 0}});
+  CHECK_FALSE(NameStates(m, {"c=output_0"}).ok());
+  CHECK_FALSE(NameStates(m, {"h=output_1"}).ok());
+  CHECK_FALSE(NameStates(m, {"x=output_1"}).ok());
 }
 
 }  // namespace

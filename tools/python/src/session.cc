@@ -54,7 +54,8 @@ Arguments ReadOptions(const ExportInfo& function, py::dict& kwargs, bool is_sche
     PyObject* found = PyDict_GetItemWithError(kwargs.ptr(), key);
     if (found == nullptr && PyErr_Occurred() != nullptr) throw py::error_already_set();
     if (found == nullptr ||
-        std::ranges::find(function.param_names, name) != function.param_names.end())
+        (name != nullptr && std::ranges::find(function.param_names, std::string_view(name)) !=
+                                function.param_names.end()))
       return py::none();
     py::object value = py::reinterpret_borrow<py::object>(found);
     if (!std::exchange(is_copy, true)) {
@@ -70,7 +71,10 @@ Arguments ReadOptions(const ExportInfo& function, py::dict& kwargs, bool is_sche
   static PyObject* const tag = Interned("tag");
   static PyObject* const state = Interned("state");
   a.out = take(out, "out");
-  a.state = take(state, "state");
+  // What keeps a state is no input, whatever inputs are called.
+  PyObject* const given = PyDict_GetItemWithError(kwargs.ptr(), state);
+  const bool keeps = given != nullptr && py::isinstance<PyState>(py::handle(given));
+  a.state = take(state, keeps ? nullptr : "state");
   a.timeout = Seconds(take(timeout, "timeout"), "timeout");
   a.memory_limit = Count(take(memory_limit, "memory_limit"), "memory_limit");
   a.tag = Count(take(tag, "tag"), "tag").value_or(0);
@@ -94,6 +98,27 @@ PyState* StateOf(const Arguments& arguments, const Executable& executable,
     throw py::value_error("state: it is of another program or function");
   return state;
 }
+
+// A run of a state (or of none), which ends with this at the latest.
+class RunOfState {
+ public:
+  RunOfState(PyState* kept, std::vector<Value>* inputs, std::span<const OutputBuffer> outputs,
+             Runtime* runtime)
+      : kept_(kept) {
+    if (kept_ != nullptr) ThrowIfError(kept_->state.Begin(inputs, outputs, runtime));
+  }
+  RunOfState(const RunOfState&) = delete;
+  RunOfState& operator=(const RunOfState&) = delete;
+  ~RunOfState() { static_cast<void>(End(Status(StatusCode::kCancelled, ""))); }
+
+  Status End(const Result<Value>& result) {
+    PyState* const kept = std::exchange(kept_, nullptr);
+    return kept == nullptr ? OkStatus() : kept->state.End(result);
+  }
+
+ private:
+  PyState* kept_;
+};
 
 Priority PriorityOf(const py::object& name) {
   constexpr std::array<std::string_view, kNumPriorities> kNames = {"high", "normal", "low"};
@@ -381,13 +406,13 @@ py::object Session::Run(const ExportInfo& function, const py::tuple& args, py::d
   PyState* const kept = StateOf(arguments, *executable_, function);
   std::vector<Value> inputs =
       InputsOf(executable_->program(), function, args, kwargs, kept != nullptr);
-  if (kept != nullptr) ThrowIfError(kept->state.Fill(&inputs));
   // What is the caller's goes back with the GIL, which the run has not: taking it may take long.
   std::vector<Value> borrowed;
   std::ranges::copy_if(inputs, std::back_inserter(borrowed), &Value::is_borrowed);
   Outputs outputs;
   outputs.Read(function, arguments.out);
 
+  RunOfState in_run(kept, &inputs, outputs.buffers, runtime_->runtime().get());
   LocalContext context;  // outlives the run
   std::unique_ptr<Invocation> invocation = Acquire();
   invocation->set_timeout(arguments.timeout.value_or(std::chrono::nanoseconds(0)));
@@ -448,7 +473,7 @@ py::object Session::Run(const ExportInfo& function, const py::tuple& args, py::d
     throw py::error_already_set();
   }
   ThrowIfError(result.status());
-  if (kept != nullptr) ThrowIfError(kept->state.Keep(*result));
+  ThrowIfError(in_run.End(result));
   return FromValue(*std::move(result), function.result, executable_, outputs.objects);
 }
 
@@ -461,7 +486,8 @@ Scheduler::Handle Session::Start(const ExportInfo& function, const py::tuple& ar
   request.function = function.name;
   PyState* const kept = StateOf(arguments, *executable_, function);
   request.inputs = InputsOf(executable_->program(), function, args, kwargs, kept != nullptr);
-  if (kept != nullptr) ThrowIfError(kept->state.Fill(&request.inputs));
+  if (kept != nullptr)
+    ThrowIfError(kept->state.Begin(&request.inputs, {}, runtime_->runtime().get()));
   if (arguments.memory_limit) request.options.memory_limit = *arguments.memory_limit;
   request.options.tag = arguments.tag;
   request.priority = PriorityOf(arguments.priority);
@@ -478,8 +504,8 @@ Scheduler::Handle Session::Start(const ExportInfo& function, const py::tuple& ar
     py::object value = py::none(), error = py::none();
     const py::object state = std::exchange(*holder, py::none());
     try {
-      if (result.ok() && kept != nullptr) {
-        if (Status s = kept->state.Keep(*result); !s.ok()) result = s;
+      if (kept != nullptr) {
+        if (Status s = kept->state.End(result); !s.ok()) result = s;
       }
       if (result.ok()) {
         value = FromValue(*std::move(result), info->result, executable);
@@ -503,6 +529,7 @@ Scheduler::Handle Session::Start(const ExportInfo& function, const py::tuple& ar
     handle = scheduler->RunAsync(std::move(request), completion);
     scheduler.reset();
   }
+  if (!handle.ok() && kept != nullptr) static_cast<void>(kept->state.End(handle.status()));
   return ValueOrThrow(std::move(handle));
 }
 

@@ -15,6 +15,12 @@ namespace py = pybind11;
 
 namespace {
 
+// Of the input, also where that may be left out.
+const ValueType& TensorOf(const PyState& s, size_t input) {
+  const ValueType& type = s.info->params[input];
+  return type.kind == ValueType::Kind::kTensor ? type : type.args[0];
+}
+
 py::object Get(const PyState& s, const std::string& name) {
   s.Find(name);
   Value value = ValueOrThrow(s.state.Get(name));
@@ -24,7 +30,7 @@ py::object Get(const PyState& s, const std::string& name) {
 void Set(PyState& s, const std::string& name, const py::object& object) {
   const size_t i = s.Find(name);
   Value value;
-  if (!object.is_none()) value = ToValue(object, s.info->params[i], s.executable->program(), name);
+  if (!object.is_none()) value = ToValue(object, TensorOf(s, i), s.executable->program(), name);
   ThrowIfError(s.state.Set(name, std::move(value)));
 }
 
@@ -34,21 +40,40 @@ py::dict All(const PyState& s) {
   return all;
 }
 
-// An .npz, which vmrun --state reads too. What is none is left out.
-void Save(const PyState& s, const py::object& path) {
-  py::dict arrays;
-  for (const auto& [name, value] : All(s)) {
-    if (!value.is_none()) arrays[name] = value;
-  }
-  py::module_::import("numpy").attr("savez")(path, **arrays);
+// bfloat16, which files of numpy do not have, as its bits.
+Value InDType(const Value& value, DType dtype) {
+  return ValueOrThrow(Value::CopyTensor(dtype, value.dims(), value.data()));
 }
 
-void Load(PyState& s, const py::object& path) {
-  const py::object file = py::module_::import("numpy").attr("load")(path);
+// What a file holds: by name, without what is none.
+py::dict ForFile(const PyState& s) {
+  py::dict arrays;
+  for (const std::string& name : s.Names()) {
+    Value value = ValueOrThrow(s.state.Get(name));
+    if (!value) continue;
+    if (value.device() != nullptr)
+      throw py::value_error(fmt::format("state {} is on device {}: copy it to the host first", name,
+                                        value.device()->name()));
+    if (value.dtype() == DType::kBFloat16) value = InDType(value, DType::kUInt16);
+    arrays[name.c_str()] = FromValue(std::move(value), {}, s.executable);
+  }
+  return arrays;
+}
+
+// All of a file, or nothing.
+void FromFile(PyState& s, const py::dict& arrays) {
   State before = s.state;
   s.state.Reset();
   try {
-    for (const py::handle name : file.attr("files")) Set(s, name.cast<std::string>(), file[name]);
+    for (const auto& [key, array] : arrays) {
+      const auto name = key.cast<std::string>();
+      ValueType type = TensorOf(s, s.Find(name));
+      const bool is_bits = type.dtype == DType::kBFloat16;
+      if (is_bits) type.dtype = DType::kUInt16;
+      Value value = ToValue(array, type, s.executable->program(), name);
+      if (is_bits) value = InDType(value, DType::kBFloat16);
+      ThrowIfError(s.state.Set(name, std::move(value)));
+    }
   } catch (...) {
     s.state = std::move(before);
     throw;
@@ -100,8 +125,18 @@ void DefineState(py::module_& m) {
       .def("items", [](const PyState& s) { return All(s).attr("items")(); })
       .def("reset", [](PyState& s) { s.state.Reset(); })
       .def("copy", [](const PyState& s) { return s; })
-      .def("save", Save, py::arg("path"))
-      .def("load", Load, py::arg("path"));
+      .def(
+          "save",
+          [](const PyState& s, const py::object& path) {
+            py::module_::import("relayvm.state").attr("save")(path, ForFile(s));
+          },
+          py::arg("path"))
+      .def(
+          "load",
+          [](PyState& s, const py::object& path) {
+            FromFile(s, py::module_::import("relayvm.state").attr("load")(path));
+          },
+          py::arg("path"));
 }
 
 }  // namespace relayvm::python

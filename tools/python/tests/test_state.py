@@ -84,8 +84,8 @@ def test_a_failed_call_changes_nothing(model):
     model(np.ones((1, 4), np.float32), state=state)
     with pytest.raises(rvm.InvalidArgument):
         model(np.ones((1, 5), np.float32), state=state)
-    with pytest.raises(rvm.InvalidArgument, match="'h'.* in a buffer"):
-        model(np.ones((1, 4), np.float32), state=state, out={"output_1": np.zeros((2, 4), np.float32)})
+    with pytest.raises(rvm.InvalidArgument, match="'h': it can't go to a buffer"):
+        model(np.ones((1, 4), np.float32), state=state, out=[None, np.zeros((2, 4), np.float32), None])
     assert state["h"][0, 0] == 1
 
 
@@ -106,3 +106,86 @@ def test_wrong_uses(model):
         plain.state()
     with pytest.raises(rvm.InvalidArgument, match="there is no output y; outputs: output_0"):
         rvm.compile_model(rvm.parse(TEXT), states=["h=y"])
+
+
+def test_an_input_called_state():
+    text = TEXT.replace("%h", "%state").replace("%x", "%file")
+    model = rvm.compile_model(rvm.parse(text), states=["state=output_1", "seen=output_2"])
+    kept = model.state()
+    x = np.ones((1, 4), np.float32)
+    model(x, state=kept)
+    model(x, state=kept)
+    assert kept["state"][0, 0] == 2
+    given = np.zeros((2, 4), np.float32)
+    np.testing.assert_array_equal(model(x, state=given, seen=x)[1], x + given)
+
+
+@pytest.mark.parametrize("count", [1, 4096])
+def test_what_the_caller_writes_later_is_not_seen(count):
+    text = f"""#[version = "0.0.5"]
+def @main(%x: Tensor[({count}), float32], %before: Tensor[({count}), float32]) {{ (subtract(%x, %before), %x) }}
+"""
+    model = rvm.compile_model(rvm.parse(text), states=["before=output_1"])
+    state = model.state()
+    memory = np.empty(count + 16, np.float32)
+    at = -memory.ctypes.data // 4 % 16  # aligned, which is taken as it is
+    chunk = memory[at:at + count]
+    for i in range(1, 4):
+        chunk[:] = i
+        difference, _ = model(chunk, state=state)
+        assert difference[0] == 1
+    state["before"] = chunk
+    chunk[:] = 100
+    assert state["before"][0] == 3
+
+
+def test_dims_that_nothing_reads(tmp_path):
+    text = """#[version = "0.0.5"]
+def @main(%x: Tensor[(3, 4), float32], %before: Tensor[(3, 4), float32]) { (%before, %x) }
+"""
+    model = rvm.compile_model(rvm.parse(text), states=["before=output_1"])
+    state = model.state()
+    x = np.ones((3, 4), np.float32)
+    assert model(x, state=state)[0].tolist() == np.zeros((3, 4)).tolist()
+    assert model(x, state=state)[0].tolist() == x.tolist()
+
+
+def test_one_call_at_a_time(model):
+    async def run():
+        state = model.state()
+        x = np.ones((1, 4), np.float32)
+        done = await asyncio.gather(*(model.run_async(x, state=state) for _ in range(8)), return_exceptions=True)
+        good = sum(not isinstance(d, Exception) for d in done)
+        assert all(isinstance(d, (tuple, rvm.FailedPrecondition)) for d in done)
+        assert good >= 1 and state["h"][0, 0] == good
+        await model.run_async(x, state=state)
+        assert state["h"][0, 0] == good + 1
+
+    asyncio.run(run())
+
+
+def test_limits_hold_for_first_values():
+    text = """#[version = "0.0.5"]
+def @main(%h: Tensor[(500000000), int8]) { %h }
+"""
+    runtime = rvm.Runtime(memory_limit=1 << 20)
+    model = rvm.compile_model(rvm.parse(text), states=["h=output_0"], runtime=runtime)
+    state = model.state()
+    with pytest.raises(rvm.ResourceExhausted):
+        model(state=state)
+    assert state["h"] is None
+
+
+def test_a_failed_save_leaves_the_file(model, tmp_path):
+    path = tmp_path / "x"
+    state = model.state()
+    model(np.ones((1, 4), np.float32), state=state)
+    state.save(path)
+    before = path.read_bytes()
+    with pytest.raises(OSError):
+        state.save(tmp_path / "no" / "such")
+    other = model.state()
+    other.load(path)
+    assert path.read_bytes() == before and other["h"][0, 0] == 1
+    assert "h" in state and "x" not in state
+    assert dict(state).keys() == {"h", "seen"}
