@@ -1,6 +1,6 @@
-// Types whose values hold one of their type argument or nothing, as Optional[A] { None, Some(A) } of
-// imported models: inputs of them may be left out. Inline: modules of Python read it too. Tested by
-// vm/border/optional_inputs_test.cc.
+// Types whose values hold one of their type argument or nothing, as Optional[A] { None, Some(A) }
+// of imported models: inputs of them may be left out. Inline: modules of Python read it too. Tested
+// by vm/border/optional_inputs_test.cc.
 #pragma once
 
 #include <cstdint>

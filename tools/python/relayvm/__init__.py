@@ -49,7 +49,7 @@ _COMPILER = ("Drawing", "Executable", "ExprFunctor", "ExprMutator", "ExprVisitor
 
 __all__ = ["Adt", "Argument", "Cancelled", "ChromeTrace", "DeadlineExceeded", "Device", "Error", "FailedPrecondition", "FileNotFound", "Function", "GraphModule", "HostFunction",
            "InternalError", "InvalidArgument", "InvalidInput", "Latencies", "Model", "NodeTime", "NotFound", "OutOfRange", "Place", "Profile",
-           "ResourceExhausted", "RunGroup", "Runtime", "Unsupported", "Value", "default_runtime", "host_function", "load", "load_graph", "tensor"]
+           "ResourceExhausted", "RunGroup", "Runtime", "State", "Unsupported", "Value", "default_runtime", "host_function", "load", "load_graph", "tensor"]
 
 
 def __getattr__(name):

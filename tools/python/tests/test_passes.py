@@ -286,7 +286,8 @@ def test_print_ir(capsys):
     assert "folded:\n" in capsys.readouterr().out
 
 
-GOOD = {"N": 2, "NAME": "fenced", "OPERATOR=DATA:KERNEL": {"nn.conv2d": ["NHWC", "default"]}}
+GOOD = {"N": 2, "NAME": "fenced", "OPERATOR=DATA:KERNEL": {"nn.conv2d": ["NHWC", "default"]}, "IN=OUT": {"x": "output_0"}}
+STREAM = HEADER + "def @main(%x: Tensor[(?, 4), float32]) { nn.relu(%x) }"
 
 
 @pytest.mark.parametrize("row", rvm.compiler._native.pass_options([]), ids=lambda row: row["keyword"])
@@ -295,7 +296,7 @@ def test_each_option_that_a_pass_declares_is_a_keyword_and_a_setting(row):
     good = True if row["is_flag"] else row["values"][0] if row["values"] else GOOD[row["form"]]
     told = rvm.PassContext.list_configs()[name]
     assert told["help"] == row["help"] and told["values"] == row["values"] and set(told["passes"]) <= set(transform.passes())
-    mod = rvm.parse(PROGRAM)
+    mod = rvm.parse(STREAM if name == "states" else PROGRAM)
     assert rvm.compile(mod, **{name: good}).kernels
     with rvm.PassContext(config={name: good}) as context:
         assert context.config == {name: good} and rvm.compile(mod).kernels

@@ -9,4 +9,5 @@ class OfPasses(TypedDict, total=False):
     explain_rules: bool
     layouts: str | Sequence[str] | Mapping[str, str | Sequence[str]]
     precision: Literal["fp32", "bf16"]
+    states: str | Sequence[str] | Mapping[str, str | Sequence[str]]
     weights: Literal["q8", "q4", "q6"]
