@@ -80,7 +80,7 @@ void* relayvm_value_device_data(const relayvm_value* value);
 relayvm_status* relayvm_runtime_copy_to(relayvm_runtime* runtime, const relayvm_value* value,
                                         const relayvm_device* device, relayvm_value** out);
 /* Where tensor `output` of the result is left from the next run on, counted as relayvm_output are;
- * NULL: on the host. A run that gives a buffer for it too fails. */
+ * NULL: on the host. A run that gives a buffer for it too fails, as that of a function without it. */
 relayvm_status* relayvm_invocation_set_output_device(relayvm_invocation* invocation, size_t output,
                                                      const relayvm_device* device);
 /* DLPack tensors on devices of the runtime too (relayvm_value_from_dlpack). */

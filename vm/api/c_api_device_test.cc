@@ -181,9 +181,16 @@ TEST_CASE("c api: a device of a host's functions, and values on it") {
   Good(relayvm_invocation_set_output_device(s.invocation, 0, nullptr));
   Good(relayvm_invocation_run_into(s.invocation, "main", &there, 1, &output, 1, nullptr));
   CHECK(buffer[3] == 64);
-  Good(relayvm_invocation_set_output_device(s.invocation, 7, s.device));
-  Fails(relayvm_invocation_run(s.invocation, "main", &s.x, 1, &result), RELAYVM_INVALID_ARGUMENT,
-        "at most 1 output buffers");
+  for (const size_t output_of_none : {7, 65534}) {
+    Good(relayvm_invocation_set_output_device(s.invocation, output_of_none, s.device));
+    Fails(relayvm_invocation_run(s.invocation, "main", &s.x, 1, &result), RELAYVM_INVALID_ARGUMENT,
+          ("main: output " + std::to_string(output_of_none) +
+           " is to be left on device 'fenced', of 1 outputs")
+              .c_str());
+    Good(relayvm_invocation_set_output_device(s.invocation, output_of_none, nullptr));
+  }
+  Good(relayvm_invocation_run(s.invocation, "main", &s.x, 1, &result));
+  relayvm_value_free(result);
   Fails(relayvm_invocation_set_output_device(s.invocation, SIZE_MAX, s.device),
         RELAYVM_INVALID_ARGUMENT, "expected one below 65535");
   relayvm_value_free(there);

@@ -202,14 +202,13 @@ class Invocation {
 
   // Runs an exported function to its end. Fails with kNotFound (no such function), kInvalidArgument
   // (inputs of other types), kFailedPrecondition (its file was written to, see Executable), and as
-  // the program does: kFailedPrecondition (a guard), kOutOfRange,
-  // kResourceExhausted (memory, stack), kCancelled, kDeadlineExceeded. REQUIRES: nothing is
-  // running.
+  // the program does: kFailedPrecondition (a guard), kOutOfRange, kResourceExhausted (memory,
+  // stack), kCancelled, kDeadlineExceeded. REQUIRES: nothing is running.
   //
   // An input on a device of the runtime is used there where the program has it there, without a
-  // copy, else copied to the host; one in a tuple or data type must be on the host. A result that
-  // is to be left on a device (OutputBuffer::device) is that which the program has there, where it
-  // gives that, else it is copied to it.
+  // copy, else copied to the host, as one in a tuple or data type is. A result that is to be left
+  // on a device (OutputBuffer::device) is that which the program has there, where it gives that,
+  // else it is copied to it.
   //
   // An input that may be left out, of a type such as Optional[Tensor[(3), float32]], is a tensor as
   // it is, or Value(); those at the end may be left out of `inputs`.

@@ -47,8 +47,12 @@ std::string Describe(const Object* object) {
   return "?";
 }
 
-bool TensorMatches(const ValueType& type, const Object* object, bool on_devices = false) {
-  if (object->kind != ObjectKind::kTensor && !(on_devices && IsTensor(object))) return false;
+// `on_devices`, if not null: it may lie on one, which is told there.
+bool TensorMatches(const ValueType& type, const Object* object, bool* on_devices = nullptr) {
+  if (object->kind != ObjectKind::kTensor) {
+    if (on_devices == nullptr || !IsTensor(object)) return false;
+    *on_devices = true;
+  }
   auto* tensor = static_cast<const Tensor*>(object);
   if (tensor->dtype != type.dtype || tensor->rank != type.dims.size()) return false;
   for (size_t i = 0; i < type.dims.size(); ++i) {
@@ -68,8 +72,12 @@ class TypeChecker {
  public:
   // Fills `detail` in when a tensor is not as expected.
   TypeChecker(const Program& program, StatusDetail* detail, BorderPoll* poll,
-              const TensorVisitor* visitor = nullptr)
-      : program_(program), detail_(*detail), poll_(*poll), visitor_(visitor) {}
+              const TensorVisitor* visitor = nullptr, bool* on_devices = nullptr)
+      : program_(program),
+        detail_(*detail),
+        poll_(*poll),
+        visitor_(visitor),
+        on_devices_(on_devices) {}
 
   // Empty when `root` is of `type` or when it was stopped, else what is wrong.
   std::string Check(const Object* root, const ValueType& type) {
@@ -154,6 +162,9 @@ class TypeChecker {
       case ObjectKind::kRef:
         return kNoReferences;
       case ObjectKind::kDeviceTensor:
+        if (on_devices_ == nullptr) return Mismatch(item);
+        *on_devices_ = true;
+        return "";
       case ObjectKind::kEmpty:
         return Mismatch(item);
     }
@@ -173,7 +184,7 @@ class TypeChecker {
     const ValueType& type = *item.type.type;
     switch (type.kind) {
       case ValueType::Kind::kTensor:
-        if (!TensorMatches(type, item.object)) return Mismatch(item);
+        if (!TensorMatches(type, item.object, on_devices_)) return Mismatch(item);
         if (visitor_ == nullptr) return "";
         return (*visitor_)(type, *static_cast<const Tensor*>(item.object));
       case ValueType::Kind::kTuple: {
@@ -218,6 +229,7 @@ class TypeChecker {
   StatusDetail& detail_;
   BorderPoll& poll_;
   const TensorVisitor* visitor_;  // or null
+  bool* on_devices_;              // or null
   std::vector<Item> work_;
   std::set<std::pair<const Object*, Bound>> seen_;
   std::map<std::vector<Bound>, const Environment*> environments_;
@@ -253,7 +265,7 @@ namespace {
 // What is not as the types of plain tensors say: data, or an error.
 [[gnu::noinline]] Status CheckAnyInputs(const Program& program, const ExportInfo& function,
                                         const SignatureDims& dims, std::span<const Value> inputs,
-                                        bool on_devices) {
+                                        bool* on_devices) {
   if (inputs.size() != function.params.size()) {
     StatusDetail detail{.expected = {static_cast<int64_t>(function.params.size())},
                         .found = {static_cast<int64_t>(inputs.size())}};
@@ -268,7 +280,8 @@ namespace {
     if (type.kind == ValueType::Kind::kTensor && TensorMatches(type, object, on_devices)) continue;
     StatusDetail detail;
     BorderPoll poll;
-    std::string problem = TypeChecker(program, &detail, &poll).Check(object, type);
+    std::string problem =
+        TypeChecker(program, &detail, &poll, nullptr, on_devices).Check(object, type);
     if (problem.empty()) continue;
     std::string name = i < function.param_names.size() ? function.param_names[i] : "";
     detail.subject = name.starts_with('%') ? name.substr(1) : name;
@@ -285,7 +298,7 @@ namespace {
 }  // namespace
 
 Status CheckInputs(const Program& program, const ExportInfo& function, const SignatureDims& dims,
-                   std::span<const Value> inputs, bool on_devices) {
+                   std::span<const Value> inputs, bool* on_devices) {
   // The common case, without the machinery and its frame.
   bool fits = inputs.size() == function.params.size();
   for (size_t i = 0; fits && i < inputs.size(); ++i) {
@@ -301,7 +314,8 @@ Status CheckInputs(const Program& program, const ExportInfo& function, const Sig
 std::string VisitTensors(const Program& program, const Object* object, const ValueType& type,
                          const TensorVisitor& visitor, BorderPoll* poll) {
   StatusDetail detail;
-  return TypeChecker(program, &detail, poll, &visitor).Check(object, type);
+  bool on_devices = false;
+  return TypeChecker(program, &detail, poll, &visitor, &on_devices).Check(object, type);
 }
 
 bool IsTensorOf(const Object* object, const ValueType& type) {

@@ -62,9 +62,10 @@ class BorderPoll {
 // a program that treats it as opaque, as typed programs do, cannot tell. Fails with
 // kInvalidArgument: "main: parameter %x: expected Tensor[(?, 300), float32], found Tensor[(2, 200),
 // float32]"; and where dims of one name differ: "main: x's dim 1 (k) is 3, w's dim 0 (k) is 5".
-// `dims` are the function's. `on_devices`: inputs that are tensors may lie on devices.
+// `dims` are the function's. Tensors may lie on devices where `on_devices` is not null, which is
+// set if one does.
 Status CheckInputs(const Program& program, const ExportInfo& function, const SignatureDims& dims,
-                   std::span<const Value> inputs, bool on_devices = false);
+                   std::span<const Value> inputs, bool* on_devices = nullptr);
 
 // Sees the tensors of a value with their types; a problem ends the walk.
 using TensorVisitor = std::function<std::string(const ValueType& type, const Tensor& tensor)>;
@@ -98,9 +99,11 @@ Result<Value> ExportArgument(Heap& heap, const std::shared_ptr<const Executable>
                              Object* object, bool last_use, BorderPoll* poll,
                              StringTable* strings = nullptr);
 // The object of a value that the host gave, copied into the heap. Null without memory, or when
-// `poll` has stopped it: what was made until then stays for Heap::Reset. REQUIRES: it holds no
-// closures and references.
+// `poll` has stopped it: what was made until then stays for Heap::Reset. With `from_device`, which
+// gives one on the host for a tensor on a device, or null to stop, only these and strings are
+// copied: the value stays meanwhile. REQUIRES: it holds no closures and references.
+using DeviceImporter = std::function<Tensor*(const Tensor* tensor)>;
 Object* ImportValue(Heap& heap, const Value& value, BorderPoll* poll,
-                    StringTable* strings = nullptr);
+                    StringTable* strings = nullptr, const DeviceImporter* from_device = nullptr);
 
 }  // namespace relayvm::vm

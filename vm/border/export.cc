@@ -442,7 +442,8 @@ Result<Value> ExportArgument(Heap& heap, const std::shared_ptr<const Executable>
   return ExportAnyArgument(heap, executable, object, last_use, poll, strings);
 }
 
-Object* ImportValue(Heap& heap, const Value& value, BorderPoll* poll, StringTable* strings) {
+Object* ImportValue(Heap& heap, const Value& value, BorderPoll* poll, StringTable* strings,
+                    const DeviceImporter* from_device) {
   if (value.is_tensor())
     return CopyLocal(heap, static_cast<const Tensor*>(value.object()), poll, strings);
   struct Item {
@@ -464,8 +465,14 @@ Object* ImportValue(Heap& heap, const Value& value, BorderPoll* poll, StringTabl
       continue;
     }
     Object* to = nullptr;
-    if (item.from->kind == ObjectKind::kTensor) {
-      auto* tensor = static_cast<const Tensor*>(item.from);
+    const bool is_tensor = IsTensor(item.from);
+    const auto* const tensor = is_tensor ? static_cast<const Tensor*>(item.from) : nullptr;
+    if (is_tensor && from_device != nullptr &&
+        (strings == nullptr || tensor->dtype != DType::kString)) {
+      const bool is_there = item.from->kind == ObjectKind::kDeviceTensor;
+      to = is_there ? (*from_device)(tensor) : const_cast<Object*>(item.from);
+      if (to == nullptr) return nullptr;
+    } else if (is_tensor) {
       to = CopyLocal(heap, tensor, poll, strings);
       if (to == nullptr || !poll->GoesOn(std::min(tensor->bytes(), kCopyBytes))) return nullptr;
     } else {

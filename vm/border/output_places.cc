@@ -198,7 +198,8 @@ std::vector<uint8_t> FindInputDevices(const ExportInfo& info, std::span<const ui
   };
   Instruction instruction;
   for (size_t at = 0; at < code.size(); at += instruction.size()) {
-    if (!DecodeInstruction(code, at, &instruction).ok()) return {};
+    if (!DecodeInstruction(code, at, &instruction).ok())
+      return std::vector<uint8_t>(inputs.size());  // all of them on the host
     const Opcode opcode = instruction.opcode;
     const int64_t to = opcode == Opcode::kTensorCopy ? instruction.Immediate(2) : 0;
     ForEachObjectRead(instruction, [&](uint16_t operand) {

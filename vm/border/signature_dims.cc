@@ -142,7 +142,7 @@ const Tensor* SignatureDims::TensorAt(const Object* object, const Place& place) 
     if (field >= tuple->num_fields) return nullptr;
     object = tuple->fields[field];
   }
-  if (object == nullptr || object->kind != ObjectKind::kTensor) return nullptr;
+  if (object == nullptr || !IsTensor(object)) return nullptr;
   const auto* tensor = static_cast<const Tensor*>(object);
   return place.dim < tensor->rank ? tensor : nullptr;
 }

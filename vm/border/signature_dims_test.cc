@@ -2,6 +2,7 @@
 #include "vm/border/signature_dims.h"
 
 #include "vm/border/host_testing.h"
+#include "vm/device/host_device.h"
 #include "vm/testing.h"
 
 namespace relayvm {
@@ -44,6 +45,15 @@ Value List(const std::vector<Value>& items) {
 }
 Value Tuple(std::vector<Value> fields) { return Value::Tuple(std::move(fields)); }
 
+// All its tensors on the device.
+Value There(Runtime& runtime, const Value& value, const Device* device) {
+  if (value.is_tensor()) return *runtime.CopyTo(value, device);
+  std::vector<Value> fields;
+  for (size_t i = 0; i < value.num_fields(); ++i)
+    fields.push_back(There(runtime, value.field(i), device));
+  return Value::Adt(value.tag(), std::move(fields));
+}
+
 struct Case {
   const char* params;
   std::vector<Value> inputs;
@@ -58,6 +68,15 @@ void Check(const std::vector<Case>& cases) {
     const Status said =
         executable->CheckInputs(executable->info().functions.front().name, c.inputs);
     CHECK(said.ok() == result.ok());
+    // Wherever the tensors are.
+    const std::shared_ptr<Device> devices[] = {MakeHostDevice("npu")};
+    RuntimeOptions options;
+    options.devices = devices;
+    const auto runtime = *Runtime::Create(options);
+    std::vector<Value> there;
+    for (const Value& input : c.inputs) there.push_back(There(*runtime, input, devices[0].get()));
+    const Result<Value> of_there = (*Invocation::Create(runtime, executable))->Run("main", there);
+    CHECK(of_there.status().message() == result.status().message());
     if (std::string_view(c.message).empty()) {
       CHECK_MESSAGE(result.ok(), result.status().message());
       continue;

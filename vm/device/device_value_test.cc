@@ -6,6 +6,7 @@
 
 #include "bytecode/disassembler.h"
 #include "vm/api/relayvm.h"
+#include "vm/border/output_places.h"
 #include "vm/device/programs_testing.h"
 #include "vm/trace/chrome_trace.h"
 
@@ -50,6 +51,18 @@ std::unique_ptr<Invocation> InvocationOf(std::shared_ptr<Runtime> runtime, const
                                          const InvocationOptions& options = {}) {
   auto invocation =
       Invocation::Create(std::move(runtime), testing::LoadText(OnDevice(code), kKernels), options);
+  REQUIRE_MESSAGE(invocation.ok(), invocation.status().message());
+  return *std::move(invocation);
+}
+
+// The same with an input of another type, or with more before the export.
+std::unique_ptr<Invocation> InvocationWith(std::shared_ptr<Runtime> runtime,
+                                           const std::string& code, const std::string& type,
+                                           const std::string& tables = "") {
+  std::string text = OnDevice(code, tables);
+  const std::string tensor = "f0 (\"x\": int64[4])";
+  text.replace(text.find(tensor), tensor.size(), "vars 1 f0 (\"x\": " + type + ")");
+  auto invocation = Invocation::Create(std::move(runtime), testing::LoadText(text, kKernels));
   REQUIRE_MESSAGE(invocation.ok(), invocation.status().message());
   return *std::move(invocation);
 }
@@ -144,6 +157,58 @@ L1:
   const uint64_t before = device->copies();
   CheckValues(unread->Run("main", {there}), {11, 12, 13, 14});
   CHECK(device->copies() - before == 1);  // of the result
+}
+
+TEST_CASE("device values: inside of tuples, data types and inputs that may be left out") {
+  const auto device = Fenced();
+  const auto runtime = RuntimeWith({device});
+  const Value x = Numbers({1, 2, 3, 4}), there = *runtime->CopyTo(x, device.get());
+  constexpr const char* kTypes = R"(
+.data "Optional" 1
+  .constructor "None" ()
+  .constructor "Some" (var 0)
+.data "List" 1
+  .constructor "Nil" ()
+  .constructor "Cons" (var 0, data 1(var 0))
+)";
+  const std::string get = "  adt.get r0, r0!, #0\n", add = kThere;
+  const auto optional = InvocationWith(runtime, get + add, "data 0(int64[4])", kTypes);
+  CheckValues(optional->Run("main", {x}), {11, 12, 13, 14});
+  CheckValues(optional->Run("main", {there}), {11, 12, 13, 14});
+  // What was left there is the next run's input.
+  Result<Value> state = optional->Run("main", {there}, Left(device));
+  for (int i = 0; i < 3; ++i) state = optional->Run("main", {*state}, Left(device));
+  CheckThere(*runtime, state, device.get(), {41, 42, 43, 44});
+  const Value nil = Value::Adt(0, {});
+  const auto list =
+      InvocationWith(runtime, "  adt.get r0, r0!, #1\n" + get + add, "data 1(int64[4])", kTypes);
+  CheckValues(list->Run("main", {Value::Adt(1, {x, Value::Adt(1, {there, nil})})}),
+              {11, 12, 13, 14});
+  const auto tuple =
+      InvocationWith(runtime, "  adt.get r0, r0!, #1\n" + add, "(int64[2], int64[4])");
+  CheckValues(tuple->Run("main", {Value::Tuple({Numbers({1, 2}), there})}), {11, 12, 13, 14});
+  CheckFails(tuple->Run("main", {Value::Tuple({there, there})}), StatusCode::kInvalidArgument,
+             "expected Tensor[(2), int64], found Tensor[(4), int64] on a device");
+  // A type that is open.
+  const auto open = InvocationWith(runtime, "  adt.get r0, r0!, #1\n" + add, "(var 0, int64[4])");
+  CheckValues(open->Run("main", {Value::Tuple({there, there})}), {11, 12, 13, 14});
+  const auto cancelled = [&] {
+    device->Hold(true);
+    REQUIRE(optional->Start("main", {there}).ok());
+    CHECK(optional->Poll() == RunState::kWaiting);
+    optional->Cancel();
+    device->Hold(false);
+    while (optional->Poll() != RunState::kDone) optional->Wait();
+    return optional->TakeResult();
+  };
+  CheckFails(cancelled(), StatusCode::kCancelled, "main: ");
+}
+
+TEST_CASE("device values: what reads an input of code that does not decode is the host") {
+  ExportInfo info;
+  info.params.resize(2);
+  const uint16_t code[] = {0xFFFF};
+  CHECK(vm::FindInputDevices(info, code) == std::vector<uint8_t>{0, 0});
 }
 
 TEST_CASE("device values: views, constants and inputs that are left there are what they are") {
@@ -258,7 +323,7 @@ TEST_CASE("device values: what is not the runtime's is refused by name") {
   const Value same = *RuntimeWith({device})->CopyTo(Numbers({1, 2, 3, 4}), device.get());
   CheckValues(invocation->Run("main", {same}), {11, 12, 13, 14});
 
-  // Of other types and inside of tuples; what is no tensor of numbers.
+  // Of other types, what is no tensor of numbers, and inside of others.
   CheckFails(invocation->Run("main", {*runtime->CopyTo(Numbers({1, 2}), device.get())}),
              StatusCode::kInvalidArgument,
              "expected Tensor[(4), int64], found Tensor[(2), int64] on a device");
@@ -269,13 +334,9 @@ TEST_CASE("device values: what is not the runtime's is refused by name") {
   const std::string_view words[] = {"a"};
   CheckFails(runtime->CopyTo(*Value::CopyStrings({{1}}, words), device.get()),
              StatusCode::kInvalidArgument, "a tensor of numbers");
-  std::string text = OnDevice("  adt.get r1, r0!, #0\n  ret.r r1!\n");
-  const std::string one = "(\"x\": int64[4])", tuple = "(\"x\": (int64[4]))";
-  text.replace(text.find(one), one.size(), tuple);
-  auto nested = Invocation::Create(runtime, testing::LoadText(text, kKernels));
-  REQUIRE_MESSAGE(nested.ok(), nested.status().message());
-  CheckFails((*nested)->Run("main", {Value::Tuple({same})}), StatusCode::kInvalidArgument,
-             "expected Tensor[(4), int64], found Tensor[(4), int64] on a device");
+  const auto nested = InvocationWith(runtime, "  adt.get r1, r0!, #0\n  ret.r r1!\n", "(int64[4])");
+  CheckFails(nested->Run("main", {Value::Tuple({there})}), StatusCode::kInvalidArgument,
+             "has not device 'gpu7', of input 0");
   // A buffer and a device.
   int64_t buffer[4];
   const int64_t dims[] = {4};

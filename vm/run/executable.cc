@@ -40,8 +40,8 @@ Status Executable::CheckInputs(std::string_view function, std::span<const Value>
     const ExportInfo* info = FindExport(function);
     if (info == nullptr) return info_.FindFunction(function).status();
     const auto index = static_cast<size_t>(info - program_->exports.data());
-    return vm::CheckInputs(*program_, *info, linked_->export_dims[index], inputs,
-                           /*on_devices=*/true);
+    bool on_devices = false;
+    return vm::CheckInputs(*program_, *info, linked_->export_dims[index], inputs, &on_devices);
   });
 }
 

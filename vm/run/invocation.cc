@@ -50,6 +50,7 @@ struct Invocation::Impl {
 
   std::atomic<uint32_t> stop{0};
   std::vector<Value> inputs;  // held for the whole run: the interpreter does not count them
+  bool has_inputs_on_devices = false;
   std::unique_ptr<StringTable> strings;  // of the run; null: it has none
   std::vector<OutputBuffer> outputs;
   std::vector<int64_t> output_dims;                     // theirs
@@ -75,36 +76,48 @@ struct Invocation::Impl {
 
   // What a run is asked for; `info` is null when there is no such function.
   Status Check(const ExportInfo* info, std::string_view name, std::span<const Value> values,
-               std::span<const OutputBuffer> buffers) const {
+               std::span<const OutputBuffer> buffers, bool* on_devices) const {
     if (info == nullptr) return executable->info().FindFunction(name).status();
     const auto index = static_cast<size_t>(info - executable->program().exports.data());
-    RELAYVM_RETURN_IF_ERROR(vm::CheckInputs(executable->program(), *info,
-                                            executable->linked().export_dims[index], values,
-                                            /*on_devices=*/true));
+    RELAYVM_RETURN_IF_ERROR(vm::CheckInputs(
+        executable->program(), *info, executable->linked().export_dims[index], values, on_devices));
     return buffers.empty() ? OkStatus() : vm::CheckOutputs(executable->program(), *info, buffers);
   }
 
-  // That inputs, and tensors of the result that are to be left there, are on devices of the
-  // runtime.
-  [[gnu::cold]] Status CheckDevices(std::span<const Value> values,
-                                    std::span<const OutputBuffer> buffers) {
-    const auto check = [&](const Device* device, const char* what, size_t index) {
-      if (vm::FindDevice(runtime->devices(), device) != nullptr) return OkStatus();
+  // The runtime's own, for input or output `index`.
+  [[gnu::cold]] Result<std::shared_ptr<vm::RuntimeDevice>> FindDevice(const Device* device,
+                                                                      const char* what,
+                                                                      size_t index) const {
+    std::shared_ptr<vm::RuntimeDevice> on = vm::FindDevice(runtime->devices(), device);
+    if (on == nullptr)
       return vm::NoDevice(runtime->devices(), *device, fmt::format(", of {} {}", what, index));
-    };
-    for (size_t i = 0; i < values.size(); ++i) {
-      if (IsOnDevice(values[i])) RELAYVM_RETURN_IF_ERROR(check(values[i].device(), "input", i));
-    }
+    return on;
+  }
+  [[gnu::cold]] Status UseDevices(std::span<const OutputBuffer> buffers) {
     for (size_t i = 0; i < buffers.size(); ++i) {
       if (buffers[i].device != nullptr)
-        RELAYVM_RETURN_IF_ERROR(check(buffers[i].device, "output", i));
+        RELAYVM_RETURN_IF_ERROR(FindDevice(buffers[i].device, "output", i).status());
     }
     if (devices != nullptr) return OkStatus();
     RELAYVM_ASSIGN_OR_RETURN(devices, vm::DeviceRun::Create(*executable, runtime->devices()));
+    context.devices = devices.get();
     return OkStatus();
   }
-  static bool IsOnDevice(const Value& value) {
-    return value.object() != nullptr && value.object()->kind == vm::ObjectKind::kDeviceTensor;
+  // Where tensors of the result are left whatever a run says (set_output_device).
+  [[gnu::cold]] Status AddOutputDevices(const ExportInfo& info,
+                                        std::vector<OutputBuffer>* buffers) const {
+    const size_t count = vm::CountOutputs(info.result), last = output_devices.size() - 1;
+    if (last >= count) {
+      return {StatusCode::kInvalidArgument,
+              fmt::format("{}: output {} is to be left on device '{}', of {} outputs; set it to "
+                          "none for this function",
+                          info.name, last, output_devices[last]->name(), count)};
+    }
+    if (buffers->size() <= last) buffers->resize(last + 1);
+    for (size_t i = 0; i <= last; ++i) {
+      if ((*buffers)[i].device == nullptr) (*buffers)[i].device = output_devices[i].get();
+    }
+    return OkStatus();
   }
 
   // The stacks of the next run.
@@ -214,44 +227,55 @@ struct Invocation::Impl {
     return vm::Interpret(*executable, context, function->function, args, object);
   }
 
-  // The run's texts, and the inputs that hold strings as the run has them.
-  Status ImportStrings(std::span<vm::Object*> args) {
+  // The run's own table of texts.
+  void MakeStrings() {
     strings = std::make_unique<StringTable>(
         executable->linked().strings.get(),
         StringCharge{
             [](void* heap, size_t bytes) { return static_cast<vm::Heap*>(heap)->Charge(bytes); },
             workspace->heap.get()});
     context.strings = strings.get();
+  }
+
+  // A tensor of input `i` that lies on a device, as the run has it: where it is `wanted`.
+  Result<vm::Tensor*> ImportFromDevice(size_t i, const vm::Tensor* tensor, uint8_t wanted) {
+    RELAYVM_ASSIGN_OR_RETURN(const std::shared_ptr<vm::RuntimeDevice> on,
+                             FindDevice(vm::MemoryOn(tensor).on->device.get(), "input", i));
+    Result<vm::Tensor*> imported = devices->Import(context, *executable, tensor, on, wanted);
+    const StatusCode code = imported.status().code();
+    const bool is_stopped = code == StatusCode::kCancelled || code == StatusCode::kDeadlineExceeded;
+    return is_stopped ? Stopped(code) : std::move(imported);
+  }
+
+  // The inputs that hold strings or lie on devices, as the run has them: inside of tuples and data
+  // types tensors are brought to the host.
+  [[gnu::cold]] Status ImportInputs(std::span<vm::Object*> args) {
     vm::BorderPoll poll(
         [](void* to) {
           return vm::Interrupted(*static_cast<vm::InterpreterContext*>(to), /*may_yield=*/true);
         },
         &context);
+    const auto index = static_cast<size_t>(function - executable->program().exports.data());
     for (size_t i = 0; i < inputs.size(); ++i) {
-      if (inputs[i].is_tensor() && inputs[i].dtype() != DType::kString) continue;
-      args[i] = vm::ImportValue(*workspace->heap, inputs[i], &poll, strings.get());
+      if (args[i]->kind == vm::ObjectKind::kDeviceTensor) {
+        RELAYVM_ASSIGN_OR_RETURN(args[i],
+                                 ImportFromDevice(i, static_cast<const vm::Tensor*>(args[i]),
+                                                  executable->linked().input_devices[index][i]));
+      }
+      if (inputs[i].is_tensor() && (strings == nullptr || inputs[i].dtype() != DType::kString))
+        continue;
+      Status failed;
+      const vm::DeviceImporter from_device = [&](const vm::Tensor* tensor) -> vm::Tensor* {
+        const Result<vm::Tensor*> imported = ImportFromDevice(i, tensor, 0);
+        failed = imported.status();
+        return failed.ok() ? *imported : nullptr;
+      };
+      args[i] = vm::ImportValue(*workspace->heap, inputs[i], &poll, strings.get(), &from_device);
       if (args[i] != nullptr) continue;
+      RELAYVM_RETURN_IF_ERROR(failed);
       if (poll.stopped()) return Stopped(poll.answer());
       return vm::ExportStatus(vm::MemoryFailure(*workspace->heap, "the texts of an input"),
                               function->name);
-    }
-    return OkStatus();
-  }
-
-  // Inputs on devices, as the run has them.
-  [[gnu::cold]] Status ImportFromDevices(std::span<vm::Object*> args) {
-    const auto index = static_cast<size_t>(function - executable->program().exports.data());
-    for (size_t i = 0; i < args.size(); ++i) {
-      if (!IsOnDevice(inputs[i])) continue;
-      const auto imported =
-          devices->Import(context, *executable, static_cast<const vm::Tensor*>(args[i]),
-                          vm::FindDevice(runtime->devices(), inputs[i].device()),
-                          executable->linked().input_devices[index][i]);
-      const StatusCode code = imported.status().code();
-      if (code == StatusCode::kCancelled || code == StatusCode::kDeadlineExceeded)
-        return Stopped(code);
-      RELAYVM_RETURN_IF_ERROR(imported.status());
-      args[i] = *imported;
     }
     return OkStatus();
   }
@@ -263,8 +287,8 @@ struct Invocation::Impl {
     std::vector<vm::Object*> many(inputs.size() > few.size() ? inputs.size() : 0);
     const std::span<vm::Object*> args(many.empty() ? few.data() : many.data(), inputs.size());
     std::ranges::transform(inputs, args.begin(), &Value::object);
-    if (executable->linked().strings != nullptr) RELAYVM_RETURN_IF_ERROR(ImportStrings(args));
-    if (std::ranges::any_of(inputs, IsOnDevice)) RELAYVM_RETURN_IF_ERROR(ImportFromDevices(args));
+    if (executable->linked().strings != nullptr) MakeStrings();
+    if (strings != nullptr || has_inputs_on_devices) RELAYVM_RETURN_IF_ERROR(ImportInputs(args));
     vm::Object* object = nullptr;
     RELAYVM_RETURN_IF_ERROR(
         outputs.empty() ? vm::Interpret(*executable, context, function->function, args, &object)
@@ -346,9 +370,7 @@ Result<std::unique_ptr<Invocation>> Invocation::Impl::Create(
   context.host_context = options.host_context;
   context.tag = options.tag;
   if (!impl->executable->program().devices.empty()) {
-    RELAYVM_ASSIGN_OR_RETURN(impl->devices,
-                             vm::DeviceRun::Create(*impl->executable, impl->runtime->devices()));
-    context.devices = impl->devices.get();
+    RELAYVM_RETURN_IF_ERROR(impl->UseDevices({}));
   }
   return std::unique_ptr<Invocation>(new Invocation(std::move(impl)));
 }
@@ -367,16 +389,15 @@ Status Invocation::Impl::Start(std::string_view name, std::vector<Value> run_inp
   Status wrong = Guarded([&] {
     RELAYVM_RETURN_IF_ERROR(executable->CheckFile(started_at));
     if (info != nullptr) vm::CompleteInputs(executable->program(), *info, &run_inputs);
-    if (run_outputs.size() < output_devices.size()) run_outputs.resize(output_devices.size());
-    for (size_t i = 0; i < output_devices.size(); ++i) {
-      if (run_outputs[i].device == nullptr) run_outputs[i].device = output_devices[i].get();
-    }
+    if (info != nullptr && !output_devices.empty())
+      RELAYVM_RETURN_IF_ERROR(AddOutputDevices(*info, &run_outputs));
     vm::HoldDims(run_outputs, &output_dims);
-    RELAYVM_RETURN_IF_ERROR(Check(info, name, run_inputs, run_outputs));
+    has_inputs_on_devices = false;
+    RELAYVM_RETURN_IF_ERROR(Check(info, name, run_inputs, run_outputs, &has_inputs_on_devices));
     const bool on_devices =
-        std::ranges::any_of(run_inputs, IsOnDevice) ||
+        has_inputs_on_devices ||
         std::ranges::any_of(run_outputs, [](const auto& o) { return o.device != nullptr; });
-    return on_devices ? CheckDevices(run_inputs, run_outputs) : OkStatus();
+    return on_devices ? UseDevices(run_outputs) : OkStatus();
   });
   if (!wrong.ok()) {
     ++workspace->counters.refused;
