@@ -123,7 +123,8 @@ bool IsOnHost(const DLTensor& t) {
 // The tensor's own, which is none of the host's.
 Result<std::shared_ptr<vm::RuntimeDevice>> FindDevice(const DLTensor& t, const Runtime* runtime) {
   const DeviceNumber number{static_cast<int32_t>(t.device.device_type), t.device.device_id};
-  const vm::RuntimeDevices devices = runtime == nullptr ? vm::RuntimeDevices() : runtime->devices();
+  const vm::RuntimeDevices devices =
+      runtime == nullptr ? vm::RuntimeDevices() : vm::RuntimeDevice::Of(*runtime);
   std::string has;
   for (const std::shared_ptr<vm::RuntimeDevice>& on : devices) {
     if (number.type != 0 && on->device->number() == number) return on;

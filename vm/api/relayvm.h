@@ -112,14 +112,12 @@ class Runtime {
   // MiB each (Invocation::Trim gives back the rest). From any thread.
   void Trim();
 
-  // For the runtime's own parts.
-  std::span<const std::shared_ptr<vm::RuntimeDevice>> devices() const;
-
  private:
   friend class GraphModule;
   friend class Invocation;
   friend class Scheduler;
   friend class vm::NativeProgram;
+  friend struct vm::RuntimeDevice;
   explicit Runtime(const RuntimeOptions& options);
   // Of invocations, graphs and native programs. `now`: when it was used last, in nanoseconds of the
   // steady clock.
@@ -129,6 +127,7 @@ class Runtime {
   // Calls of a kernel that waited for each other: run as one, or one by one after all.
   void CountBatch(size_t num_calls, bool batched);
   TraceSink* trace() const;
+  std::span<const std::shared_ptr<vm::RuntimeDevice>> devices() const;
 
   struct Impl;
   std::unique_ptr<Impl> impl_;

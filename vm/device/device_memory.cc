@@ -56,26 +56,19 @@ namespace {
 // They wait for the copy, and do not touch the thread's fiber.
 Result<Value> CopyToDevice(const std::shared_ptr<RuntimeDevice>& on, const Tensor* from) {
   const size_t bytes = from->bytes(), room = DeviceRoom(bytes);
-  const auto no_room = [&](const std::string& why) {
+  const auto no_room = [&](bool at_limit) {
     return Status(StatusCode::kResourceExhausted,
-                  fmt::format("no memory for a tensor of {} bytes on device '{}'{}", bytes,
-                              on->device->name(), why));
+                  NoRoom(*on, fmt::format("a tensor of {} bytes", bytes), at_limit));
   };
   auto memory = std::make_unique<DeviceMemory>();
   memory->on = on;
   RELAYVM_ASSIGN_OR_RETURN(const std::unique_ptr<DeviceQueue> queue, on->device->NewQueue());
-  if (!on->budget.Draw(room)) {
-    return no_room(fmt::format(": the runtime's limit there is {}, {} are in use",
-                               on->budget.limit(), on->budget.drawn()));
-  }
+  if (!on->budget.Draw(room)) return no_room(/*at_limit=*/true);
+  memory->room = room;
   void* const data = queue->Allocate(room);
-  if (data == nullptr) {
-    on->budget.Return(room);
-    return no_room("");
-  }
+  if (data == nullptr) return no_room(/*at_limit=*/false);
   queue->Keep(data);
   memory->kept = data;
-  memory->room = room;
   if (bytes > 0) queue->CopyIn(data, from->data, bytes);
   Await(*queue);
   RELAYVM_RETURN_IF_ERROR(FailureOf(*on->device, *queue));
@@ -101,6 +94,15 @@ std::shared_ptr<RuntimeDevice> FindDevice(RuntimeDevices devices, const Device* 
   }
   return nullptr;
 }
+
+std::string NoRoom(const RuntimeDevice& on, const std::string& what, bool at_limit) {
+  return fmt::format("no memory for {} on device '{}'{}", what, on.device->name(),
+                     at_limit ? fmt::format(": the runtime's limit there is {}, {} are in use",
+                                            on.budget.limit(), on.budget.drawn())
+                              : std::string(", which has no more"));
+}
+
+RuntimeDevices RuntimeDevice::Of(const Runtime& runtime) { return runtime.devices(); }
 
 Status NoDevice(RuntimeDevices devices, const Device& device, const std::string& of) {
   std::string names;

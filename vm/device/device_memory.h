@@ -13,12 +13,19 @@
 #include "vm/memory/memory_budget.h"
 #include "vm/memory/object.h"
 
+namespace relayvm {
+class Runtime;
+}
+
 namespace relayvm::vm {
 
 // A device of a runtime, and what its runs and values may have there together.
 struct RuntimeDevice {
   RuntimeDevice(std::shared_ptr<Device> device, size_t limit)
       : device(std::move(device)), budget(limit) {}
+  // Those of a runtime.
+  static std::span<const std::shared_ptr<RuntimeDevice>> Of(const Runtime& runtime);
+
   const std::shared_ptr<Device> device;
   MemoryBudget budget;
 };
@@ -30,13 +37,12 @@ constexpr size_t DeviceRoom(size_t bytes) { return bytes == 0 ? 64 : (bytes + 63
 // Of a shared tensor of kDeviceTensor: its `external`.
 struct DeviceMemory : ExternalMemory {
   std::shared_ptr<RuntimeDevice> on;
-  void* kept = nullptr;  // what a queue has kept, and `room` of it drawn; null: somebody else's,
-  size_t room = 0;
+  void* kept = nullptr;               // what a queue has kept; null: it is somebody else's,
+  size_t room = 0;                    // drawn for it
   std::shared_ptr<const void> owner;  // who is this
 
   ~DeviceMemory() {
-    if (kept == nullptr) return;
-    on->device->Free(kept);
+    if (kept != nullptr) on->device->Free(kept);
     on->budget.Return(room);
   }
 };
@@ -50,6 +56,10 @@ Tensor* NewSharedDeviceTensor(DType dtype, std::span<const int64_t> dims, void* 
 
 // Blocks until all is done that was put into the queue.
 void Await(DeviceQueue& queue);
+
+// "no memory for a tensor of 8 bytes on device 'gpu': the runtime's limit there is 256, 256 are in
+// use", or where it is not at the limit, the device has no more.
+std::string NoRoom(const RuntimeDevice& on, const std::string& what, bool at_limit);
 
 // Null where the runtime has it not.
 std::shared_ptr<RuntimeDevice> FindDevice(RuntimeDevices devices, const Device* device);

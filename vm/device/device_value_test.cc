@@ -233,6 +233,13 @@ TEST_CASE("device values: views, constants and inputs that are left there are wh
     invocation.reset();  // and with it the program
     CheckThere(*runtime, result, device.get(), expected[i]);
   }
+  // A constant of the host beside it goes with the program.
+  std::string host_constant = ".constant int64[4] \"h\"\n  .hex ";
+  host_constant += std::string(64, 'F') + "\n";
+  auto invocation = InvocationWith(runtime, codes[0], "int64[4]", host_constant);
+  const Result<Value> result = invocation->Run("main", {there}, Left(device));
+  invocation.reset();
+  CheckThere(*runtime, result, device.get(), {1, 2, 3, 4});
 }
 
 TEST_CASE("device values: parts of tuples, one tensor twice, and what the host reads too") {
@@ -355,7 +362,8 @@ TEST_CASE("device values: limits count what runs and values have there") {
              "on device 'fenced': the runtime's limit there is 256, 256 are in use");
   const auto invocation = InvocationOf(runtime, kThere);
   CheckFails(invocation->Run("main", {held[0]}), StatusCode::kResourceExhausted,
-             "on device 'fenced'");
+             "no memory for a tensor of 32 bytes, shape (4) on device 'fenced': the runtime's "
+             "limit there is 256, 256 are in use");
   held.pop_back();
   // The run's only one is its result, which counts on.
   Result<Value> result = invocation->Run("main", {held[0]}, Left(device));
@@ -375,6 +383,44 @@ TEST_CASE("device values: limits count what runs and values have there") {
                           options)
                  ->Run("main", {held[0]}),
              StatusCode::kResourceExhausted, "on device 'fenced'");
+}
+
+TEST_CASE("device values: what a device has no memory for counts toward no limit") {
+  using Memory = FencedDevice::Memory;
+  const auto device = Fenced();
+  const auto runtime = RuntimeWith({device}, 256);
+  const Value x = Numbers({1, 2, 3, 4}), there = *runtime->CopyTo(x, device.get());
+  InvocationOptions options;
+  options.memory_limit = 64 << 10;
+  const auto invocation = InvocationOf(runtime, kThere, options);
+  const auto host = InvocationOf(runtime, "  ret.r r0!\n", options);
+  for (const Memory memory : {Memory::kNone, Memory::kThrows}) {
+    device->SetMemory(memory);
+    const char* const text =
+        memory == Memory::kNone ? "on device 'fenced', which has no more" : "memory";
+    for (int i = 0; i < 100; ++i) {
+      CheckFails(invocation->Run("main", {x}), StatusCode::kResourceExhausted, text);
+      CheckFails(host->Run("main", {x}, Left(device)), StatusCode::kResourceExhausted, text);
+      CheckFails(runtime->CopyTo(x, device.get()), StatusCode::kResourceExhausted, text);
+    }
+    device->SetMemory(Memory::kThere);
+    for (int i = 0; i < 3; ++i) CheckValues(invocation->Run("main", {there}), {11, 12, 13, 14});
+    CHECK(device->bytes_in_use() == 3 * 64);  // the value, and a constant of each program
+  }
+}
+
+TEST_CASE("device values: programs forget devices of runtimes that are gone") {
+  const auto executable = testing::LoadText(OnDevice(kThere), kKernels);
+  std::vector<std::weak_ptr<FencedDevice>> devices;
+  for (int i = 0; i < 5; ++i) {
+    const auto device = Fenced();
+    devices.push_back(device);
+    for (int j = 0; j < 2; ++j) {
+      const auto invocation = *Invocation::Create(RuntimeWith({device}), executable);
+      CheckValues(invocation->Run("main", {Numbers({1, 2, 3, 4})}), {11, 12, 13, 14});
+    }
+  }
+  CHECK(std::ranges::count_if(devices, [](const auto& one) { return !one.expired(); }) == 1);
 }
 
 TEST_CASE("device values: they outlive runs, invocations, runtimes and the host's own pointer") {

@@ -22,6 +22,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <random>
 #include <span>
 #include <string>
@@ -84,6 +85,9 @@ class FencedDevice final : public Device {
 
   // Copies fail from now on.
   void FailCopies(bool fail) { fails_copies_ = fail; }
+  // So does memory: null, or bad_alloc.
+  enum class Memory : uint8_t { kThere, kNone, kThrows };
+  void SetMemory(Memory memory) { has_memory_ = memory; }
   // No work is begun while it holds.
   void Hold(bool hold) {
     {
@@ -125,6 +129,8 @@ class FencedDevice final : public Device {
     }
 
     void* Allocate(size_t bytes) override {
+      if (device_->has_memory_ == Memory::kThrows) throw std::bad_alloc();
+      if (device_->has_memory_ == Memory::kNone) return nullptr;
       const std::lock_guard lock(device_->mutex_);
       return device_->Allocate(bytes, this);
     }
@@ -310,6 +316,7 @@ class FencedDevice final : public Device {
   bool holds_ = false, stops_ = false;
   std::atomic<uint64_t> launches_{0}, copies_{0};
   std::atomic<bool> fails_copies_{false};
+  std::atomic<Memory> has_memory_{Memory::kThere};
   std::thread worker_;
 };
 

@@ -62,15 +62,14 @@ Status LoadKernels(const Program& program, uint8_t device, ProgramOnDevices::On*
 }
 
 Status PlaceProgram(const Program& program, const LinkedProgram& linked, ProgramOnDevices* placed) {
-  placed->num_constants = linked.constants.size();
-  placed->constants = std::make_unique<Tensor*[]>(placed->num_constants);
+  placed->constants = std::make_unique<Tensor*[]>(linked.constants.size());
   std::ranges::copy(linked.constants, placed->constants.get());
   for (size_t i = 0; i < placed->num_devices; ++i) {
     const auto device = static_cast<uint8_t>(i + 1);
     ProgramOnDevices::On& on = placed->on[i];
     RELAYVM_RETURN_IF_ERROR(LoadKernels(program, device, &on));
     RELAYVM_ASSIGN_OR_RETURN(on.queue, on.device->device->NewQueue());
-    for (size_t c = 0; c < placed->num_constants; ++c) {
+    for (size_t c = 0; c < linked.constants.size(); ++c) {
       if (program.constants[c].device != device) continue;
       const Tensor& host = *linked.constants[c];
       void* const data = on.queue->Allocate(std::max<size_t>(host.capacity, 1));
@@ -79,7 +78,8 @@ Status PlaceProgram(const Program& program, const LinkedProgram& linked, Program
             StatusCode::kResourceExhausted,
             fmt::format("device '{}' has no memory for constant {}", on.device->device->name(), c)};
       }
-      placed->constants[c] = ConstantOn(host, device, data);
+      Tensor*& own = placed->own.emplace_back(nullptr);
+      own = placed->constants[c] = ConstantOn(host, device, data);
       if (host.capacity > 0) on.queue->CopyIn(data, host.data, host.capacity);
     }
     Await(*on.queue);
@@ -90,9 +90,7 @@ Status PlaceProgram(const Program& program, const LinkedProgram& linked, Program
 }  // namespace
 
 ProgramOnDevices::~ProgramOnDevices() {
-  for (size_t c = 0; c < num_constants; ++c) {
-    if (constants[c]->device != 0) std::free(constants[c]);
-  }
+  for (Tensor* constant : own) std::free(constant);
   for (size_t i = 0; i < num_devices; ++i) {
     if (on[i].queue == nullptr) continue;
     Await(*on[i].queue);
@@ -122,6 +120,7 @@ Result<std::unique_ptr<DeviceRun>> DeviceRun::Create(const Executable& executabl
     }
   }
   auto run = std::make_unique<DeviceRun>();
+  std::vector<std::shared_ptr<const ProgramOnDevices>> unused;  // go without the mutex
   {
     const std::lock_guard lock(linked.placed_mutex);
     const auto same = [&](const ProgramOnDevices& other) {
@@ -129,12 +128,21 @@ Result<std::unique_ptr<DeviceRun>> DeviceRun::Create(const Executable& executabl
           other.on.get(), other.on.get() + num_devices, placed->on.get(),
           [](const auto& a, const auto& b) { return a.device->device == b.device->device; });
     };
-    run->program_ = linked.placed;
-    while (run->program_ != nullptr && !same(*run->program_)) run->program_ = run->program_->next;
+    for (const auto& one : linked.placed) {
+      if (same(*one)) run->program_ = one;
+    }
     if (run->program_ == nullptr) {
+      // Those of runtimes that are gone make room.
+      const auto gone = std::ranges::partition(linked.placed, [&](const auto& one) {
+        return one.use_count() > 1 ||
+               std::any_of(one->on.get(), one->on.get() + num_devices,
+                           [](const auto& on) { return on.device.use_count() > 1; });
+      });
+      unused.assign(std::move_iterator(gone.begin()), std::move_iterator(gone.end()));
+      linked.placed.erase(gone.begin(), gone.end());
       RELAYVM_RETURN_IF_ERROR(PlaceProgram(program, linked, placed.get()));
-      placed->next = linked.placed;
-      linked.placed = run->program_ = std::move(placed);
+      linked.placed.push_back(placed);
+      run->program_ = std::move(placed);
     }
   }
   // The executable has them from the first runtime that it ran in: budgets are this one's.
@@ -211,17 +219,20 @@ Result<Tensor*> DeviceRun::Share(Tensor* tensor) {
     RELAYVM_ASSIGN_OR_RETURN(Tensor* const owner, Share(tensor->owner));
     RetainShared(owner);
     memory->owner = std::make_shared<Value>(Value::Adopt(owner));
-  } else {
-    shared_.reserve(shared_.size() + 1);
-    place.queue->Keep(tensor->data);
-    memory->kept = tensor->data;
-    memory->room = tensor->capacity;
-    place.drawn -= tensor->capacity;
-    tensor->place = &kBorrowed;
   }
+  shared_.reserve(shared_.size() + 1);
+  DeviceMemory& made = *memory;
   Tensor* const shared =
       NewSharedDeviceTensor(tensor->dtype, tensor->shape(), tensor->data, std::move(memory));
   if (shared == nullptr) return Status::OutOfMemory();
+  // It leaves the queue once nothing can fail: what is under way there uses it.
+  if (made.owner == nullptr) {
+    place.queue->Keep(tensor->data);
+    made.kept = tensor->data;
+    made.room = tensor->capacity;
+    place.drawn -= tensor->capacity;
+    tensor->place = &kBorrowed;
+  }
   shared_.emplace_back(tensor, Value::Adopt(shared));
   return shared;
 }
@@ -231,22 +242,17 @@ Result<Tensor*> DeviceRun::Export(InterpreterContext& context, Tensor* tensor,
   RELAYVM_ASSIGN_OR_RETURN(const uint8_t device, Find(to));
   Heap& heap = *context.heap;
   if (tensor->device == device) return Share(tensor);
-  const auto no_memory = [&] {
-    const Failure failure =
-        MemoryFailure(heap, fmt::format("the result on device '{}'", to->device->name()).c_str(),
-                      tensor->bytes());
-    return Status(failure.code, failure.message);
-  };
+  const auto no_memory = [](const Failure& why) { return Status(why.code, why.message); };
   Tensor* host = tensor;
   if (tensor->device != 0) {
     host = vm::NewTensor(heap, tensor->dtype, tensor->rank, tensor->bytes());
-    if (host == nullptr) return no_memory();
+    if (host == nullptr) return no_memory(MemoryFailure(heap, "the result", tensor->bytes()));
     std::ranges::copy(tensor->shape(), host->dims);
     const StatusCode code = CopyOut(context, host, tensor);
     if (code != StatusCode::kOk) return Status(code, InterruptMessage(code));
   }
   Tensor* const made = NewTensor(heap, device, tensor->dtype, tensor->shape(), tensor->bytes());
-  if (made == nullptr) return no_memory();
+  if (made == nullptr) return no_memory(NoMemory(heap, device, "the result", tensor->bytes()));
   CopyIn(made, host);
   return Share(made);
 }
@@ -255,17 +261,24 @@ Tensor* DeviceRun::NewTensor(Heap& heap, uint8_t device, DType dtype, std::span<
                              size_t bytes) {
   Place& place = *places_[device - 1];
   const size_t room = DeviceRoom(bytes);
+  refusal_ = Refusal::kHeap;
   if (!heap.ChargeTaken(room)) return nullptr;
-  void* const data = place.on->budget.Draw(room) ? place.queue->Allocate(room) : nullptr;
-  Tensor* tensor =
-      data == nullptr ? nullptr : NewDeviceTensor(heap, dtype, dims, device, &place, data, room);
-  if (tensor != nullptr) {
-    place.drawn += room;
-    return tensor;
-  }
-  heap.RefundTaken(room);
-  if (data != nullptr) place.queue->Free(data);
-  return nullptr;
+  refusal_ = Refusal::kLimit;
+  if (!place.on->budget.Draw(room)) return nullptr;
+  place.drawn += room;
+  refusal_ = Refusal::kDevice;
+  void* const data = place.queue->Allocate(room);
+  if (data == nullptr) return nullptr;
+  refusal_ = Refusal::kHeap;
+  return NewDeviceTensor(heap, dtype, dims, device, &place, data, room);
+}
+
+Failure DeviceRun::NoMemory(const Heap& heap, uint8_t device, const std::string& what,
+                            size_t bytes) const {
+  const RuntimeDevice& on = *places_[device - 1]->on;
+  if (refusal_ == Refusal::kHeap)
+    return MemoryFailure(heap, fmt::format("{} on device '{}'", what, on.device->name()), bytes);
+  return {StatusCode::kResourceExhausted, NoRoom(on, what, refusal_ == Refusal::kLimit)};
 }
 
 void DeviceRun::Launch(uint8_t device, uint32_t kernel, DeviceLaunch launch,

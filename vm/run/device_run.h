@@ -30,10 +30,9 @@ struct ProgramOnDevices {
     std::unique_ptr<DeviceQueue> queue;      // has the constants' memory
   };
   uint8_t num_devices = 0;
-  std::unique_ptr<On[]> on;  // by device, from 1
-  size_t num_constants = 0;
-  std::unique_ptr<Tensor*[]> constants;          // those of the host are the executable's own
-  std::shared_ptr<const ProgramOnDevices> next;  // on other devices
+  std::unique_ptr<On[]> on;              // by device, from 1
+  std::unique_ptr<Tensor*[]> constants;  // those of the host are the executable's own,
+  std::vector<Tensor*> own;              // the others are these
   ~ProgramOnDevices();
 };
 
@@ -48,9 +47,12 @@ class DeviceRun {
 
   Tensor* const* constants() const { return program_->constants.get(); }
   const Device& device(uint8_t index) const { return *places_[index - 1]->on->device; }
-  // Null at the heap's limit, or where the device has no memory.
+  // Null at the heap's limit or the device's, or where that has no memory: then the run must end,
+  // which gives back what was counted.
   Tensor* NewTensor(Heap& heap, uint8_t device, DType dtype, std::span<const int64_t> dims,
                     size_t bytes);
+  // Why the latest NewTensor gave null, which was for `what`.
+  Failure NoMemory(const Heap& heap, uint8_t device, const std::string& what, size_t bytes) const;
   // The kernel is filled in. `traced`: what the trace is told when it is done; or null. REQUIRES:
   // all buffers are of the device.
   void Launch(uint8_t device, uint32_t kernel, DeviceLaunch launch, const KernelEvent* traced);
@@ -109,6 +111,8 @@ class DeviceRun {
   // A shared tensor of one that lies on a device.
   Result<Tensor*> Share(Tensor* tensor);
 
+  enum class Refusal : uint8_t { kHeap, kLimit, kDevice };
+  Refusal refusal_ = Refusal::kHeap;
   std::vector<std::unique_ptr<Place>> places_;  // by device, from 1: the program's first
   // Of this run: what became of tensors that inputs and the result have, and what holds it.
   std::vector<std::pair<const Tensor*, Value>> shared_;

@@ -16,9 +16,9 @@ Tensor* Interpreter::NewOnDevice(Frame* frame, const uint16_t* pc, uint8_t devic
   Tensor* tensor =
       context_.devices->NewTensor(heap_, device, dtype, dims, static_cast<size_t>(bytes));
   if (tensor != nullptr) return tensor;
-  const std::string what = fmt::format("{} on device '{}'", TensorText(bytes, dims),
-                                       context_.devices->device(device).name());
-  FailMemory(frame, pc, what.c_str(), static_cast<size_t>(bytes));
+  Fail(frame, pc,
+       context_.devices->NoMemory(heap_, device, TensorText(bytes, dims),
+                                  static_cast<size_t>(bytes)));
   return nullptr;
 }
 
