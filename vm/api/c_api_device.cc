@@ -208,6 +208,11 @@ relayvm_status* relayvm_device_create(const relayvm_device_functions* functions,
       return Fail(StatusCode::kInvalidArgument,
                   std::string("relayvm_device_functions: ") + missing + " is NULL");
     }
+    if (read->dlpack_type == kDLCPU || read->dlpack_type == kDLCUDAHost) {
+      return Fail(StatusCode::kInvalidArgument, "relayvm_device_functions: dlpack_type " +
+                                                    std::to_string(read->dlpack_type) +
+                                                    " is memory of the host");
+    }
     auto handle = std::make_unique<relayvm_device>();
     auto device = std::make_shared<HostedDevice>(*read);
     device->functions.Take();

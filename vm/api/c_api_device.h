@@ -1,5 +1,22 @@
 /* Devices of the C API: processors with memory of their own, which a host gives to runtimes as
- * structs of functions. vm/device/device.h says what each must hold to.
+ * structs of functions.
+ *
+ * A queue does what is put there in its order, some time later; several queues know no order. What
+ * fails when it is done is told by get_failure, of the first; what comes after it in its queue is
+ * left out, but for free and notify. The functions:
+ *
+ *   - are called from any thread: those of one queue, and of its memory, one at a time, all others
+ *     several at once. They may be called from a fiber's small stack (native_stack_bytes).
+ *   - do not wait for what is in a queue, nor for a thread that calls the library: only load may
+ *     take long. Programs, values and runtimes call them when they go, on the thread that lets the
+ *     last of them go, with whatever locks it holds: a function that needs one of these (Python's
+ *     GIL) waits for ever.
+ *   - throw nothing and do not jump out of their frame. What there is no memory for is said by a
+ *     status, by NULL of allocate, or by the failure of the queue (RELAYVM_KERNEL_OUT_OF_MEMORY).
+ *   - do not call the library, but for relayvm_status_create and, in notify, done.
+ *
+ * Memory of a device is aligned to 64 bytes, what comes by DLPack too. The host's memory that copies
+ * read or write has the alignment of its elements, and stays until they are done.
  *
  *   relayvm_device_functions functions = {sizeof(functions), "gpu", my_gpu};
  *   functions.load = ...
@@ -48,19 +65,24 @@ typedef struct relayvm_device_functions {
   const void* (*find_kernel)(void* user, void* image, const char* name, uint64_t entry);
   relayvm_status* (*create_queue)(void* user, void** out);
   void (*free_queue)(void* user, void* queue); /* all of it is done */
+  /* At least 1 byte; NULL where there is none. The queue's own until it is kept. */
   void* (*allocate)(void* user, void* queue, size_t bytes);
   void (*free)(void* user, void* queue, void* memory); /* in the queue's order */
+  /* It stays when the queue is reset or gone, until free_kept, and other queues use it too. */
   void (*keep)(void* user, void* queue, void* memory);
-  void (*free_kept)(void* user, void* memory);
+  void (*free_kept)(void* user, void* memory); /* nothing uses it any more */
+  /* Copies the struct, the addresses at `buffers` and the scalars, which are gone afterwards. */
   void (*launch)(void* user, void* queue, const relayvm_device_launch* launch);
   void (*copy_in)(void* user, void* queue, void* to, const void* from, size_t bytes);
   void (*copy_out)(void* user, void* queue, void* to, const void* from, size_t bytes);
-  /* Calls done(context) once what was put there before is done, from any thread, maybe at once. */
+  /* Calls done(context) exactly once, when what was put there before is done or left out, from any
+   * thread, maybe at once: also where the queue has failed, and while a host ends. Runs, values and
+   * programs wait for it without end. The queue may be gone when done returns. */
   void (*notify)(void* user, void* queue, void (*done)(void* context), void* context);
   void (*get_failure)(void* user, void* queue, relayvm_device_failure* failure);
-  void (*reset)(void* user, void* queue);
+  void (*reset)(void* user, void* queue); /* frees its memory, forgets the failure; all is done */
   void (*release)(void* user); /* may be NULL; when values, programs and runtimes are gone */
-  /* As DLPack has it: a DLDeviceType, and which one of these. 0: none. */
+  /* As DLPack has it: a DLDeviceType, none of the host's, and which one of these. 0: none. */
   int32_t dlpack_type, dlpack_id;
 } relayvm_device_functions;
 /* The struct is copied. All functions but release are needed. */

@@ -260,6 +260,12 @@ TEST_CASE("c api: devices that lack functions, of other sizes, or that fail") {
   Fails(relayvm_device_create(&sized, &device), RELAYVM_INVALID_ARGUMENT, "struct_size");
   sized.struct_size = 0;
   Fails(relayvm_device_create(&sized, &device), RELAYVM_INVALID_ARGUMENT, "struct_size");
+  for (const int32_t of_host : {1, 3}) {
+    relayvm_device_functions numbered = whole;
+    numbered.dlpack_type = of_host;
+    Fails(relayvm_device_create(&numbered, &device), RELAYVM_INVALID_ARGUMENT,
+          "is memory of the host");
+  }
   CHECK(hosted.released == 0);  // never taken over
 
   relayvm_runtime* runtime = nullptr;
