@@ -445,6 +445,9 @@ of vm/api/c_api_device.h, which is copied.)")
            [](const Opaque& o) {
              const Device* const device = Tensor(o).device();
              if (device == nullptr) return py::make_tuple(1, 0);
+             if (device->number().type == 0)
+               throw py::buffer_error(
+                   fmt::format("DLPack has no number for device '{}'", device->name()));
              return py::make_tuple(device->number().type, device->number().id);
            })
       .def_property_readonly(

@@ -382,7 +382,12 @@ std::unique_ptr<Invocation> Session::Acquire() {
       return invocation;
     }
   }
-  return ValueOrThrow(Invocation::Create(runtime_->runtime(), executable_));
+  // Where the program has devices it waits for its constants to be there.
+  Result<std::unique_ptr<Invocation>> made = [&] {
+    const py::gil_scoped_release no_gil;
+    return Invocation::Create(runtime_->runtime(), executable_);
+  }();
+  return ValueOrThrow(std::move(made));
 }
 
 void Session::Release(std::unique_ptr<Invocation> invocation) {

@@ -1,5 +1,7 @@
 """Values on devices: the host as one."""
 import gc
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -45,6 +47,8 @@ def test_what_is_wrong_is_said():
         there.numpy()
     with pytest.raises(rvm.Unsupported, match="no number for device 'npu'"):
         there.__dlpack__()
+    with pytest.raises(BufferError, match="no number for device 'npu'"):
+        there.__dlpack_device__()
     with pytest.raises(rvm.InvalidArgument, match="has not device 'gpu7'.*its devices: npu"):
         runtime.copy_to(X, other)
     with pytest.raises(rvm.InvalidArgument, match="has not device 'gpu7', of output 0"):
@@ -101,3 +105,48 @@ def test_a_device_of_a_capsule():
     functions[0] = ctypes.sizeof(functions)
     with pytest.raises(rvm.InvalidArgument, match="name is NULL"):
         rvm.Device(make(address, b"relayvm_device_functions", None))
+
+
+def test_a_run_waits_for_functions_that_need_the_gil():
+    # In a process of its own: where somebody waits with the GIL, for ever.
+    code = '''
+import ctypes as C, faulthandler, os, threading
+import numpy as np
+import relayvm as rvm
+faulthandler.dump_traceback_later(60, exit=True)
+V, held, memory = C.c_void_p, [], {}
+def function(result, args, f):
+    made = C.CFUNCTYPE(result, *args)(f)
+    held.append(made)
+    return C.cast(made, V).value
+def give(out):
+    C.cast(out, C.POINTER(V))[0] = 1
+def allocate(user, queue, size):
+    block = C.create_string_buffer(size + 64)
+    at = (C.addressof(block) + 63) & ~63
+    memory[at] = block
+    return at
+def copy(user, queue, to, source, size):
+    C.memmove(to, source, size)
+def notify(user, queue, done, context):
+    threading.Timer(.01, lambda: C.CFUNCTYPE(None, V)(done)(context)).start()
+none = lambda *_: None
+functions = [function(V, [V, V, C.c_size_t, V], lambda user, image, size, out: give(out)), function(None, [V, V], none),
+             function(V, [V, V, C.c_char_p, C.c_uint64], lambda *_: 1), function(V, [V, V], lambda user, out: give(out)),
+             function(None, [V, V], none), function(V, [V, V, C.c_size_t], allocate), function(None, [V, V, V], none),
+             function(None, [V, V, V], none), function(None, [V, V], none), function(None, [V, V, V], none),
+             function(None, [V, V, V, V, C.c_size_t], copy), function(None, [V, V, V, V, C.c_size_t], copy),
+             function(None, [V] * 4, notify), function(None, [V, V, V], none), function(None, [V, V], none)]
+name = C.create_string_buffer(b"npu")
+struct = (C.c_uint64 * 20)(160, C.addressof(name), 0, *functions, 0, 0)
+capsule = C.pythonapi.PyCapsule_New
+capsule.restype, capsule.argtypes = C.py_object, [V, C.c_char_p, V]
+device = rvm.Device(capsule(C.addressof(struct), b"relayvm_device_functions", None))
+text = '#[version = "0.0.5"] def @main(%x: Tensor[(3, 4), float32]) { negative(%x) }'
+model = rvm.compile_model(rvm.parse(text), device="npu", runtime=rvm.Runtime(devices=[device]))
+assert model(np.ones((3, 4), "f4")).shape == (3, 4)
+print("it has run", flush=True)
+os._exit(0)  # its end would wait with the GIL
+'''
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ran.stdout == "it has run\n", ran.stderr
