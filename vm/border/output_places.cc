@@ -186,7 +186,8 @@ size_t CountOutputs(const ValueType& type) {
   return made;
 }
 
-std::vector<uint8_t> FindInputDevices(const ExportInfo& info, std::span<const uint16_t> code) {
+[[gnu::cold]] std::vector<uint8_t> FindInputDevices(const ExportInfo& info,
+                                                    std::span<const uint16_t> code) {
   struct Input {
     uint8_t device = kNowhere;
     bool is_gone = false;  // its register holds something else

@@ -54,7 +54,8 @@ void Await(DeviceQueue& queue) {
 namespace {
 
 // They wait for the copy, and do not touch the thread's fiber.
-Result<Value> CopyToDevice(const std::shared_ptr<RuntimeDevice>& on, const Tensor* from) {
+[[gnu::cold]] Result<Value> CopyToDevice(const std::shared_ptr<RuntimeDevice>& on,
+                                         const Tensor* from) {
   const size_t bytes = from->bytes(), room = DeviceRoom(bytes);
   const auto no_room = [&](bool at_limit) {
     return Status(StatusCode::kResourceExhausted,
@@ -77,7 +78,7 @@ Result<Value> CopyToDevice(const std::shared_ptr<RuntimeDevice>& on, const Tenso
   return Value::Adopt(tensor);
 }
 
-Status CopyToHost(const Tensor* from, void* to) {
+[[gnu::cold]] Status CopyToHost(const Tensor* from, void* to) {
   if (from->bytes() == 0) return OkStatus();
   Device& device = *MemoryOn(from).on->device;
   RELAYVM_ASSIGN_OR_RETURN(const std::unique_ptr<DeviceQueue> queue, device.NewQueue());
@@ -95,7 +96,7 @@ std::shared_ptr<RuntimeDevice> FindDevice(RuntimeDevices devices, const Device* 
   return nullptr;
 }
 
-std::string NoRoom(const RuntimeDevice& on, const std::string& what, bool at_limit) {
+[[gnu::cold]] std::string NoRoom(const RuntimeDevice& on, const std::string& what, bool at_limit) {
   return fmt::format("no memory for {} on device '{}'{}", what, on.device->name(),
                      at_limit ? fmt::format(": the runtime's limit there is {}, {} are in use",
                                             on.budget.limit(), on.budget.drawn())
@@ -104,7 +105,7 @@ std::string NoRoom(const RuntimeDevice& on, const std::string& what, bool at_lim
 
 RuntimeDevices RuntimeDevice::Of(const Runtime& runtime) { return runtime.devices(); }
 
-Status NoDevice(RuntimeDevices devices, const Device& device, const std::string& of) {
+[[gnu::cold]] Status NoDevice(RuntimeDevices devices, const Device& device, const std::string& of) {
   std::string names;
   for (const std::shared_ptr<RuntimeDevice>& on : devices)
     names += fmt::format("{}{}", names.empty() ? "" : ", ", on->device->name());
@@ -118,7 +119,7 @@ Status NoDevice(RuntimeDevices devices, const Device& device, const std::string&
 
 namespace relayvm {
 
-Result<Value> Runtime::CopyTo(const Value& value, const Device* device) {
+[[gnu::cold]] Result<Value> Runtime::CopyTo(const Value& value, const Device* device) {
   return Guarded([&]() -> Result<Value> {
     if (!value.is_tensor() || value.dtype() == DType::kString)
       return Status(StatusCode::kInvalidArgument, "expected a tensor of numbers to copy");

@@ -39,7 +39,7 @@ Tensor* ConstantOn(const Tensor& host, uint8_t device, void* data) {
   return tensor;
 }
 
-Status LoadKernels(const Program& program, uint8_t device, ProgramOnDevices::On* on) {
+[[gnu::cold]] Status LoadKernels(const Program& program, uint8_t device, ProgramOnDevices::On* on) {
   size_t image = 0;
   while (image < program.images.size() && program.images[image].device != device) ++image;
   const bool has_image = image < program.images.size();
@@ -61,7 +61,8 @@ Status LoadKernels(const Program& program, uint8_t device, ProgramOnDevices::On*
   return OkStatus();
 }
 
-Status PlaceProgram(const Program& program, const LinkedProgram& linked, ProgramOnDevices* placed) {
+[[gnu::cold]] Status PlaceProgram(const Program& program, const LinkedProgram& linked,
+                                  ProgramOnDevices* placed) {
   placed->constants = std::make_unique<Tensor*[]>(linked.constants.size());
   std::ranges::copy(linked.constants, placed->constants.get());
   for (size_t i = 0; i < placed->num_devices; ++i) {
@@ -100,8 +101,8 @@ ProgramOnDevices::~ProgramOnDevices() {
 
 DeviceRun::~DeviceRun() = default;
 
-Result<std::unique_ptr<DeviceRun>> DeviceRun::Create(const Executable& executable,
-                                                     RuntimeDevices devices) {
+[[gnu::cold]] Result<std::unique_ptr<DeviceRun>> DeviceRun::Create(const Executable& executable,
+                                                                   RuntimeDevices devices) {
   const Program& program = executable.program();
   const LinkedProgram& linked = executable.linked();
   const auto num_devices = static_cast<uint8_t>(program.devices.size());
@@ -120,7 +121,6 @@ Result<std::unique_ptr<DeviceRun>> DeviceRun::Create(const Executable& executabl
     }
   }
   auto run = std::make_unique<DeviceRun>();
-  std::vector<std::shared_ptr<const ProgramOnDevices>> unused;  // go without the mutex
   {
     const std::lock_guard lock(linked.placed_mutex);
     const auto same = [&](const ProgramOnDevices& other) {
@@ -128,21 +128,22 @@ Result<std::unique_ptr<DeviceRun>> DeviceRun::Create(const Executable& executabl
           other.on.get(), other.on.get() + num_devices, placed->on.get(),
           [](const auto& a, const auto& b) { return a.device->device == b.device->device; });
     };
-    for (const auto& one : linked.placed) {
-      if (same(*one)) run->program_ = one;
-    }
+    run->program_ = linked.placed;
+    while (run->program_ != nullptr && !same(*run->program_)) run->program_ = run->program_->next;
     if (run->program_ == nullptr) {
       // Those of runtimes that are gone make room.
-      const auto gone = std::ranges::partition(linked.placed, [&](const auto& one) {
-        return one.use_count() > 1 ||
-               std::any_of(one->on.get(), one->on.get() + num_devices,
-                           [](const auto& on) { return on.device.use_count() > 1; });
-      });
-      unused.assign(std::move_iterator(gone.begin()), std::move_iterator(gone.end()));
-      linked.placed.erase(gone.begin(), gone.end());
+      for (std::shared_ptr<ProgramOnDevices>* at = &linked.placed; *at != nullptr;) {
+        bool is_used = at->use_count() > 1;
+        for (size_t i = 0; i < num_devices; ++i) is_used |= (*at)->on[i].device.use_count() > 1;
+        if (is_used) {
+          at = &(*at)->next;
+        } else {
+          *at = std::exchange((*at)->next, nullptr);
+        }
+      }
       RELAYVM_RETURN_IF_ERROR(PlaceProgram(program, linked, placed.get()));
-      linked.placed.push_back(placed);
-      run->program_ = std::move(placed);
+      placed->next = std::move(linked.placed);
+      run->program_ = linked.placed = std::move(placed);
     }
   }
   // The executable has them from the first runtime that it ran in: budgets are this one's.
@@ -153,7 +154,7 @@ Result<std::unique_ptr<DeviceRun>> DeviceRun::Create(const Executable& executabl
   return run;
 }
 
-Status DeviceRun::AddPlace(const std::shared_ptr<RuntimeDevice>& on) {
+[[gnu::cold]] Status DeviceRun::AddPlace(const std::shared_ptr<RuntimeDevice>& on) {
   auto place = std::make_unique<Place>();
   place->on = on;
   RELAYVM_ASSIGN_OR_RETURN(place->queue, on->device->NewQueue());
@@ -168,7 +169,7 @@ Status DeviceRun::AddPlace(const std::shared_ptr<RuntimeDevice>& on) {
   return OkStatus();
 }
 
-Result<uint8_t> DeviceRun::Find(const std::shared_ptr<RuntimeDevice>& on) {
+[[gnu::cold]] Result<uint8_t> DeviceRun::Find(const std::shared_ptr<RuntimeDevice>& on) {
   for (size_t i = 0; i < places_.size(); ++i) {
     if (places_[i]->on->device == on->device) return static_cast<uint8_t>(i + 1);
   }
@@ -181,9 +182,10 @@ Result<uint8_t> DeviceRun::Find(const std::shared_ptr<RuntimeDevice>& on) {
   return static_cast<uint8_t>(places_.size());
 }
 
-Result<Tensor*> DeviceRun::Import(InterpreterContext& context, const Executable& executable,
-                                  const Tensor* input, const std::shared_ptr<RuntimeDevice>& on,
-                                  uint8_t wanted) {
+[[gnu::cold]] Result<Tensor*> DeviceRun::Import(InterpreterContext& context,
+                                                const Executable& executable, const Tensor* input,
+                                                const std::shared_ptr<RuntimeDevice>& on,
+                                                uint8_t wanted) {
   RELAYVM_ASSIGN_OR_RETURN(const uint8_t device, Find(on));
   Heap& heap = *context.heap;
   const auto no_memory = [&] {
@@ -206,7 +208,7 @@ Result<Tensor*> DeviceRun::Import(InterpreterContext& context, const Executable&
   return host;
 }
 
-Result<Tensor*> DeviceRun::Share(Tensor* tensor) {
+[[gnu::cold]] Result<Tensor*> DeviceRun::Share(Tensor* tensor) {
   for (const auto& [from, value] : shared_) {
     if (from == tensor) return static_cast<Tensor*>(value.object());
   }
@@ -237,8 +239,8 @@ Result<Tensor*> DeviceRun::Share(Tensor* tensor) {
   return shared;
 }
 
-Result<Tensor*> DeviceRun::Export(InterpreterContext& context, Tensor* tensor,
-                                  const std::shared_ptr<RuntimeDevice>& to) {
+[[gnu::cold]] Result<Tensor*> DeviceRun::Export(InterpreterContext& context, Tensor* tensor,
+                                                const std::shared_ptr<RuntimeDevice>& to) {
   RELAYVM_ASSIGN_OR_RETURN(const uint8_t device, Find(to));
   Heap& heap = *context.heap;
   if (tensor->device == device) return Share(tensor);
@@ -273,8 +275,8 @@ Tensor* DeviceRun::NewTensor(Heap& heap, uint8_t device, DType dtype, std::span<
   return NewDeviceTensor(heap, dtype, dims, device, &place, data, room);
 }
 
-Failure DeviceRun::NoMemory(const Heap& heap, uint8_t device, const std::string& what,
-                            size_t bytes) const {
+[[gnu::cold]] Failure DeviceRun::NoMemory(const Heap& heap, uint8_t device, const std::string& what,
+                                          size_t bytes) const {
   const RuntimeDevice& on = *places_[device - 1]->on;
   if (refusal_ == Refusal::kHeap)
     return MemoryFailure(heap, fmt::format("{} on device '{}'", what, on.device->name()), bytes);
@@ -348,8 +350,8 @@ StatusCode DeviceRun::WaitForCopies(InterpreterContext& context) {
   return code;
 }
 
-Status DeviceRun::StatusOf(const Executable& executable, const Heap& heap,
-                           const StringTable* strings, uint8_t device) const {
+[[gnu::cold]] Status DeviceRun::StatusOf(const Executable& executable, const Heap& heap,
+                                         const StringTable* strings, uint8_t device) const {
   const DeviceFailure failed = failure(device);
   if (failed.code == RELAYVM_KERNEL_OK) return OkStatus();
   const std::string where = fmt::format("(device '{}')", this->device(device).name());

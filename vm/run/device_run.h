@@ -30,9 +30,10 @@ struct ProgramOnDevices {
     std::unique_ptr<DeviceQueue> queue;      // has the constants' memory
   };
   uint8_t num_devices = 0;
-  std::unique_ptr<On[]> on;              // by device, from 1
-  std::unique_ptr<Tensor*[]> constants;  // those of the host are the executable's own,
-  std::vector<Tensor*> own;              // the others are these
+  std::unique_ptr<On[]> on;                // by device, from 1
+  std::unique_ptr<Tensor*[]> constants;    // those of the host are the executable's own,
+  std::vector<Tensor*> own;                // the others are these
+  std::shared_ptr<ProgramOnDevices> next;  // on other devices
   ~ProgramOnDevices();
 };
 

@@ -63,7 +63,7 @@ struct LinkedProgram {
   std::vector<SignatureDims> host_dims;             // by Program::host_functions, results included
   // On the devices of the runtimes that it has run in.
   mutable Mutex placed_mutex;
-  mutable std::vector<std::shared_ptr<const ProgramOnDevices>> placed;  // under it
+  mutable std::shared_ptr<ProgramOnDevices> placed;  // under it: the latest
 };
 
 }  // namespace relayvm::vm
