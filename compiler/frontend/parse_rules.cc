@@ -71,15 +71,12 @@ bool Parser::ParseRule(const Definition& definition, ParsedRules* rules) {
                              rule.conditions.back().empty() ? "'if'" : "'and'"));
     return false;
   }
-  std::vector<Formula> common;
-  if (!ok || !Expect("}", "at the end of a rule") || !ParseConditions(&common)) return false;
+  if (!ok || !Expect("}", "at the end of a rule") || !ParseConditions(&rule.common)) return false;
   if (Peek().kind != TokenKind::kEnd && !StartsRule(Peek())) {
-    FailExpected(common.empty() ? "'if' and a condition, or another rule"
-                                : "'and' and a condition, or another rule");
+    FailExpected(rule.common.empty() ? "'if' and a condition, or another rule"
+                                     : "'and' and a condition, or another rule");
     return false;
   }
-  for (std::vector<Formula>& conditions : rule.conditions)
-    conditions.insert(conditions.end(), common.begin(), common.end());
   locals_.Release(mark);
   if (rule.kind == ParsedRule::Kind::kPart) parts_.insert(name.text);
   const NodeId body = graph_.Tuple(std::move(sides), rule.span);

@@ -65,6 +65,7 @@ struct ParsedRule {
   std::vector<ir::Span> sides;                   // of the fields of the result
   std::vector<Formula> formulas;                 // that attributes of calls are
   std::vector<std::vector<Formula>> conditions;  // of each pattern: all must hold
+  std::vector<Formula> common;                   // conditions of all of them
   std::vector<std::string> labels;               // of each pattern: what `as` calls it, or ""
 };
 

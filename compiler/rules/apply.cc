@@ -64,8 +64,11 @@ ir::Type TypeOfResult(const OpResult& r) {
 
 class Applier {
  public:
-  Applier(const ir::Module& m, const RuleSet& rules, const ApplyOptions& options, Report* report)
-      : m_(m), rules_(rules), options_(options), report_(report) {
+  // Takes from *goals_left, of the rounds together.
+  Applier(const ir::Module& m, const RuleSet& rules, const ApplyOptions& options, Report* report,
+          int64_t* goals_left)
+      : m_(m), rules_(rules), options_(options), report_(report), goals_left_(goals_left) {
+    around_.goals_left = *goals_left;
     CountUses();
     limit_ = kSlack + around_.definitions.size() + num_bindings_;
   }
@@ -82,6 +85,7 @@ class Applier {
       f = ir::WithBody(m_, *f, body);
       changed = true;
     }
+    *goals_left_ = around_.goals_left;
     return changed ? std::optional(std::move(out)) : std::nullopt;
   }
 
@@ -194,7 +198,7 @@ class Applier {
     };
     for (const ir::Var* node : rule.new_nodes) {
       if (images.contains(node->id)) continue;
-      const ir::Expr& e = *rule.nodes.at(node->id);
+      const ir::Expr& e = *rule.graph->nodes.at(node->id);
       ir::Type type;
       const ir::Expr* value = nullptr;
       std::vector<Atom> operands;
@@ -336,6 +340,7 @@ class Applier {
   const RuleSet& rules_;
   const ApplyOptions& options_;
   Report* report_;
+  int64_t* goals_left_;
   Surroundings around_;
   std::vector<Step> steps_;
   std::vector<std::string> names_;
@@ -351,10 +356,11 @@ Result<ir::Module> ApplyRules(const ir::Module& m, const RuleSet& rules,
   return ir::WithLargeStack([&]() -> Result<ir::Module> {
     ir::Module module = m;
     std::set<std::string> last;
+    int64_t goals_left = kMaxProgramGoals;
     for (size_t round = 0; round < kMaxRounds; ++round) {
       RELAYVM_RETURN_IF_ERROR(CheckStop(options.stop));
       if (report != nullptr) report->misses.clear();
-      Applier applier(module, rules, options, report);
+      Applier applier(module, rules, options, report, &goals_left);
       RELAYVM_ASSIGN_OR_RETURN(std::optional<ir::Module> changed, applier.Run());
       if (!changed) return module;
       // A variable that only stands for another one would keep fusion from its value.

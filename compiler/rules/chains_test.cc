@@ -1,6 +1,7 @@
 // Parts of patterns that have a name, that may be left out, and that repeat.
 #include <fmt/format.h>
 
+#include <ctime>
 #include <functional>
 
 #include "compiler/ir/verify.h"
@@ -258,6 +259,30 @@ TEST_CASE("many ways to match take bounded time") {
     parts += fmt::format("part @p{}(%x) {{ @p{}(@p{}(%x)) }}\n", i, i - 1, i - 1);
   CHECK(Steps(parts + "pattern @p(%x) { @p299(%x) }", body + "%t60").find("expected add") !=
         std::string::npos);
+}
+
+TEST_CASE("many places with many ways take bounded time, and leave other rules theirs") {
+  std::string rules = "part @p0(%x) { negative(%x) or negative(%x) }\n";
+  for (int i = 1; i < 20; ++i)
+    rules += fmt::format(
+        "part @p{0}(%x) {{ @p{1}?(negative(%x)) or @p{1}?(negative(%x)) or @p{1}(@p{1}(%x)) }}\n",
+        i, i - 1);
+  rules +=
+      "rule @many(%x) { tanh(@p19*(nn.relu(%x))) => %x }\n"
+      "rule @few(%x) { exp(@p0+(nn.relu(%x))) => %x }\n";
+  std::string body = "let %n0 = abs(%x); ", results;
+  for (int i = 1; i <= 60; ++i) body += fmt::format("let %n{} = negative(%n{}); ", i, i - 1);
+  for (int i = 0; i < 2000; ++i) results += "tanh(%n60), ";
+  body += "let %r = nn.relu(%y); let %e = negative(%r); ";
+  const auto start = std::clock();
+  std::string miss;
+  const std::string outline = After(rules, body + "(" + results + "exp(%e))", &miss);
+  CHECK(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC < 8);
+  CHECK(outline.find("exp") == std::string::npos);
+  CHECK_MESSAGE(miss.ends_with("rule @many (test.rules:21:6) is not applied: it may match in too "
+                               "many ways: make its parts narrower"),
+                miss);
+  CHECK_MESSAGE(miss.starts_with("test.relay:"), miss);
 }
 
 TEST_CASE("parts that are wrong say where") {

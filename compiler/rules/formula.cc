@@ -259,9 +259,9 @@ bool IsComparison(std::string_view name) {
 // Of @name what the pattern itself matches.
 const ir::Var* HoleOf(const Rule& rule, const std::string& name) {
   if (name.starts_with('@')) return name.substr(1) == rule.name ? ir::AsVar(rule.pattern) : nullptr;
-  const auto at =
-      std::ranges::find_if(rule.holes, [&](const auto& hole) { return hole.second->name == name; });
-  return at == rule.holes.end() ? nullptr : at->second;
+  const auto at = std::ranges::find_if(rule.graph->holes,
+                                       [&](const auto& hole) { return hole.second->name == name; });
+  return at == rule.graph->holes.end() ? nullptr : at->second;
 }
 
 }  // namespace
@@ -366,6 +366,37 @@ Status CheckFormula(const ir::Module& m, const Rule& rule, const Formula& f,
     }
   }
   return OkStatus();
+}
+
+const AttrList& SaidOf(const ir::OpCall& call, const char* name) {
+  static const AttrList kNothing;
+  const AttrValue* said = call.attrs.Find(name);
+  return said == nullptr ? kNothing : std::get<AttrList>(said->value);
+}
+
+std::pair<std::string, const frontend::Formula&> FormulaOf(const Rule& rule,
+                                                           const AttrValue& said) {
+  const AttrList& parts = std::get<AttrList>(said.value);
+  const auto position = static_cast<size_t>(std::get<Dim>(parts[1].value).value());
+  return {std::get<std::string>(parts[0].value), rule.graph->formulas.at(position)};
+}
+
+Attrs OperatorAttrs(const ir::OpCall& call, const Attrs* like) {
+  const auto is_of_operator = [](const std::string& name) {
+    return name != frontend::kWrittenAttr && name != frontend::kConditionsAttr &&
+           name != frontend::kFormulasAttr;
+  };
+  Attrs result;
+  for (const auto& [name, value] : call.attrs.values()) {
+    if (is_of_operator(name)) result.Set(name, value);
+  }
+  if (like == nullptr) return result;
+  const AttrList& written = SaidOf(call, frontend::kWrittenAttr);
+  for (const auto& [name, value] : like->values()) {
+    if (is_of_operator(name) && std::ranges::find(written, AttrValue(name)) == written.end())
+      result.Set(name, value);
+  }
+  return result;
 }
 
 std::string ToText(const AttrValue& v) {

@@ -32,6 +32,15 @@ bool Compare(const AttrValue& found, const std::string& comparison, const AttrVa
 Status CheckFormula(const ir::Module& m, const Rule& rule, const frontend::Formula& f,
                     const std::set<std::string>& variables, const std::set<uint32_t>& holes);
 
+// What a rule says of a call's attributes (kWrittenAttr, kConditionsAttr, kFormulasAttr): nothing
+// of one that is spelled as an operator sign, such as %x + %y, which has none.
+const AttrList& SaidOf(const ir::OpCall& call, const char* name);
+// Of one of kFormulasAttr: the attribute's name, and what it is.
+std::pair<std::string, const frontend::Formula&> FormulaOf(const Rule& rule, const AttrValue& said);
+// What an operator call of a rule has without what is said of patterns. Those that are not written
+// are taken from `like`, unless that is null.
+Attrs OperatorAttrs(const ir::OpCall& call, const Attrs* like);
+
 // As rules spell it.
 std::string ToText(const AttrValue& v);
 std::string ToText(const frontend::Formula& f);

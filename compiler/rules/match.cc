@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 
 #include "compiler/ir/walk.h"
 #include "compiler/rules/formula.h"
@@ -21,11 +22,9 @@ bool IsMadeOf(const HostTensor& tensor, const HostTensor& number) {
     return false;
   const auto bytes = DTypeBytes(number.dtype);
   const SharedBytes elements = tensor.data.Loaded(), one = number.data.Loaded();
-  for (int64_t i = 0; i < tensor.size(); ++i) {
-    if (std::memcmp(elements.data() + static_cast<size_t>(i) * bytes, one.data(), bytes) != 0)
-      return false;
-  }
-  return true;
+  const auto others = static_cast<size_t>(tensor.size() - 1) * bytes;
+  return std::memcmp(elements.data(), one.data(), bytes) == 0 &&
+         std::memcmp(elements.data(), elements.data() + bytes, others) == 0;
 }
 
 // The type of a hole takes the type: `?` any dim.
@@ -73,73 +72,86 @@ struct Goal {
   uint32_t scope = 0;
   int steps = 0;        // of a chain, that are taken
   bool is_end = false;  // of the scope: what is left of it
+  size_t next = 0;      // in its list, from 1; 0: none
 };
 
-// At one place of a program: goals that parts are tried with, and choices that are open (each has a
-// copy of the state).
-constexpr size_t kMaxGoals = 4 * kMaxNodes;
-constexpr int kMaxOpen = 4 * kMaxSteps;
+constexpr int kMaxOpen = 4 * kMaxSteps;  // choices at a place, which are recursion
 
 // What a step is to its chain.
 struct Frame {
   const ir::Var* node;  // the use of the part
   const PartUse* use;
-  uint32_t caller;            // the scope of the use
-  int steps;                  // of a chain, before this one
-  bool is_required;           // the pattern does not match without it
-  std::vector<Goal> pending;  // arguments, once the step's own conditions hold
+  uint32_t caller;     // the scope of the use
+  int steps;           // of a chain, before this one
+  bool is_required;    // the pattern does not match without it
+  size_t pending = 0;  // a list: arguments, once the step's own conditions hold
 };
 
 class Matcher {
  public:
-  Matcher(const ir::Module& m, const Rule& rule, const Definition& root, const Surroundings& around,
+  Matcher(const ir::Module& m, const Rule& rule, const Definition& root, Surroundings& around,
           Miss* miss)
       : m_(m), rule_(rule), root_(root), around_(around), miss_(miss) {}
 
   std::optional<Match> Run() {
-    state_.goals.push_back({.is_end = true});
-    state_.goals.push_back({rule_.pattern, Atom(root_.var)});
+    Push(open_, {.is_end = true});
+    Push(open_, {rule_.pattern, Atom(root_.var)});
     if (!Solve()) return std::nullopt;
-    return std::move(state_.match);
+    return std::move(match_);
   }
 
  private:
-  // All that a choice which turns out wrong gives back.
-  struct State {
-    Match match;
-    std::vector<Frame> frames;                  // of the match's steps
-    std::vector<Goal> goals;                    // the last one first
-    std::unordered_map<uint32_t, int64_t> own;  // uses of values that are the pattern's, by Var::id
-    size_t required = 0;
-  };
+  void Push(size_t& list, Goal goal) {
+    goal.next = list;
+    goals_.push_back(goal);
+    list = goals_.size();
+  }
+  // What takes back a change, where a choice that is open may turn out wrong.
+  template <typename F>
+  void OnUndo(const F& undo) {
+    if (num_open_ > 0) undo_.emplace_back(undo);
+  }
+  void Undo(size_t mark) {
+    for (; undo_.size() > mark; undo_.pop_back()) undo_.back()();
+  }
 
   template <typename F>
   bool Fail(const F& reason) {
-    const size_t reached = state_.match.values.size();
+    const size_t reached = match_.values.size();
     if (miss_ != nullptr && (miss_->reason.empty() || reached > miss_->reached))
-      *miss_ = {reached, state_.required, reason(),
-                reached == 0 ? nullptr : state_.match.values.back()};
+      *miss_ = {reached, required_, reason(), reached == 0 ? nullptr : match_.values.back()};
     return false;
   }
 
   const Rule& RuleOf(uint32_t scope) const {
-    return scope == 0 ? rule_ : *state_.match.steps[scope - 1].way;
+    return scope == 0 ? rule_ : *match_.steps[scope - 1].way;
   }
   std::map<uint32_t, Atom>& Images(uint32_t scope) {
-    return scope == 0 ? state_.match.images : state_.match.steps[scope - 1].images;
+    return scope == 0 ? match_.images : match_.steps[scope - 1].images;
   }
   std::map<std::string, AttrValue>& Variables(uint32_t scope) {
-    return scope == 0 ? state_.match.variables : state_.match.steps[scope - 1].variables;
+    return scope == 0 ? match_.variables : match_.steps[scope - 1].variables;
   }
-  bool IsRequired(uint32_t scope) const {
-    return scope == 0 || state_.frames[scope - 1].is_required;
+  bool IsRequired(uint32_t scope) const { return scope == 0 || frames_[scope - 1].is_required; }
+
+  void SetImage(uint32_t scope, const ir::Var& v, const Atom& found) {
+    if (Images(scope).emplace(v.id, found).second)
+      OnUndo([this, scope, id = v.id] { Images(scope).erase(id); });
+  }
+  void AddValue(const ir::Expr& value) {
+    match_.values.push_back(&value);
+    OnUndo([this] { match_.values.pop_back(); });
+  }
+  void AddOwn(uint32_t id) {
+    ++own_[id];
+    OnUndo([this, id] { --own_[id]; });
   }
 
   // Recurses with the open choices.
   bool Solve() {
-    while (!state_.goals.empty()) {
-      const Goal goal = std::move(state_.goals.back());
-      state_.goals.pop_back();
+    while (open_ != 0) {
+      const Goal goal = goals_[open_ - 1];
+      open_ = goal.next;
       if (goal.is_end) {
         if (!End(goal.scope)) return false;
         continue;
@@ -147,21 +159,24 @@ class Matcher {
       const Rule& rule = RuleOf(goal.scope);
       const Atom pattern = Resolve(rule, goal.pattern);
       const ir::Var* v = ir::AsVar(pattern);
-      const auto use = v == nullptr ? rule.parts.end() : rule.parts.find(v->id);
-      const bool is_use = use != rule.parts.end();
-      if ((is_use || goal.scope > 0) && !MayTryMore()) return false;
+      const auto use = v == nullptr ? rule.graph->parts.end() : rule.graph->parts.find(v->id);
+      const bool is_use = use != rule.graph->parts.end();
+      if ((is_use || num_goals_ > 0) && !Spend(1)) return false;
       if (is_use && (goal.steps > 0 || !Images(goal.scope).contains(v->id))) {
-        Images(goal.scope).emplace(v->id, goal.found);
+        SetImage(goal.scope, *v, goal.found);
         const std::vector<const Rule*> choices = Choices(use->second, goal);
         if (choices.empty()) return false;
+        const auto num_goals = static_cast<std::ptrdiff_t>(goals_.size());
         for (size_t i = 0; i + 1 < choices.size(); ++i) {
-          if (num_goals_ == kMaxGoals) return false;
-          State before = state_;
-          Take(*v, use->second, choices[i], goal);
+          const size_t mark = undo_.size();
           ++num_open_;
+          Take(*v, use->second, choices[i], goal);
           if (Solve()) return true;
+          Undo(mark);
           --num_open_;
-          state_ = std::move(before);
+          if (is_over_) return false;
+          goals_.erase(goals_.begin() + num_goals, goals_.end());
+          open_ = goal.next;
         }
         Take(*v, use->second, choices.back(), goal);
       } else if (!Operand(pattern, goal)) {
@@ -173,10 +188,33 @@ class Matcher {
 
   // --- Parts ---
 
-  bool MayTryMore() {
-    if (++num_goals_ <= kMaxGoals && num_open_ <= kMaxOpen) return true;
-    num_goals_ = kMaxGoals;
+  // False where it would be too much.
+  bool Spend(size_t goals) {
+    const int64_t before = std::max(num_goals_, kFreeGoals);
+    num_goals_ += static_cast<int64_t>(goals);
+    if (num_goals_ > before) around_.goals_left -= num_goals_ - before;
+    is_over_ = is_over_ || num_goals_ > kMaxGoals || num_open_ > kMaxOpen ||
+               (num_goals_ > before && around_.goals_left < 0);
+    if (!is_over_) return true;
     if (miss_ != nullptr) miss_->reason = "it may match in too many ways: make its parts narrower";
+    return false;
+  }
+
+  // Whether what is left of a chain may start with the operator (null: of no call).
+  bool MayStart(const Rule& rule, Atom a, const OpDef* op) {
+    while (Spend(1)) {
+      const ir::Var* v = ir::AsVar(Resolve(rule, a));
+      const auto use = v == nullptr ? rule.graph->parts.end() : rule.graph->parts.find(v->id);
+      if (use == rule.graph->parts.end()) {
+        const auto node = v == nullptr ? rule.graph->nodes.end() : rule.graph->nodes.find(v->id);
+        const auto* call =
+            node == rule.graph->nodes.end() ? nullptr : node->second->As<ir::OpCall>();
+        return call == nullptr || call->op == op;
+      }
+      if (use->second.part->roots.ops.contains(op)) return true;
+      if (use->second.least > 0) return false;
+      a = use->second.args[0];
+    }
     return false;
   }
 
@@ -184,30 +222,28 @@ class Matcher {
   std::vector<const Rule*> Choices(const PartUse& use, const Goal& goal) {
     const Definition* d = DefinitionOf(Follow(around_, goal.found, true));
     const auto* call = d == nullptr ? nullptr : d->value->As<ir::OpCall>();
-    const auto fits = [&](const Roots& roots) {
-      return roots.any || (call != nullptr && roots.ops.contains(call->op));
-    };
-    Roots rest;
+    const OpDef* op = call == nullptr ? nullptr : call->op;
     std::vector<const Rule*> choices;
     // A step's own use of the value that it goes on to is to come.
     const bool is_shared =
         d != nullptr && goal.steps > 0 && rule_.computes() && OtherUses(goal.found) > 1;
-    for (const Rule& way : use.part->ways) {
-      if (goal.steps < use.most && fits(way.roots) && !is_shared) choices.push_back(&way);
+    if (goal.steps < use.most && use.part->roots.ops.contains(op) && !is_shared &&
+        Spend(use.part->ways.size() / 16)) {
+      for (const Rule& way : use.part->ways) {
+        if (way.roots.ops.contains(op)) choices.push_back(&way);
+      }
     }
-    if (goal.steps >= use.least) {
-      AddRoots(RuleOf(goal.scope), use.args[0], rest);
-      if (fits(rest)) choices.push_back(nullptr);
-    }
-    if (!choices.empty()) return choices;
+    if (goal.steps >= use.least && MayStart(RuleOf(goal.scope), use.args[0], op))
+      choices.push_back(nullptr);
+    if (!choices.empty() || is_over_) return choices;
     Fail([&] {
       if (is_shared) return UsesText(goal.found, 1);
       if (call != nullptr && goal.steps == use.most && use.most > 1)
         return fmt::format("@{}: more than {} steps", use.part->name, use.most);
+      Roots expected = use.part->roots;
+      if (goal.steps >= use.least) AddRoots(RuleOf(goal.scope), use.args[0], expected);
       std::set<std::string> names;
-      for (const Rule& way : use.part->ways)
-        rest.ops.insert(way.roots.ops.begin(), way.roots.ops.end());
-      for (const OpDef* op : rest.ops) names.insert(op->name);
+      for (const OpDef* one : expected.ops) names.insert(one->name);
       return fmt::format("{}: expected {}, found {}", NameOf(goal.found), fmt::join(names, " or "),
                          WhatIs(d == nullptr ? nullptr : d->value));
     });
@@ -216,38 +252,45 @@ class Matcher {
 
   void Take(const ir::Var& node, const PartUse& use, const Rule* way, const Goal& goal) {
     if (way == nullptr) {
-      state_.goals.push_back({use.args[0], goal.found, goal.scope});
+      Push(open_, {use.args[0], goal.found, goal.scope});
       return;
     }
     const bool is_required = use.least == 1 && use.most == 1 && IsRequired(goal.scope);
     const Atom found = Follow(around_, goal.found, true);
     const Definition* d = DefinitionOf(found);
-    state_.match.steps.push_back({use.part, way, d->var, d->value, {}, {}});
-    state_.frames.push_back({&node, &use, goal.scope, goal.steps, is_required, {}});
-    const auto scope = static_cast<uint32_t>(state_.frames.size());
-    state_.goals.push_back({.scope = scope, .is_end = true});
-    state_.goals.push_back({way->pattern, goal.found, scope});
+    match_.steps.push_back({use.part, way, d->var, d->value, {}, {}});
+    frames_.push_back({&node, &use, goal.scope, goal.steps, is_required});
+    OnUndo([this] {
+      match_.steps.pop_back();
+      frames_.pop_back();
+    });
+    const auto scope = static_cast<uint32_t>(frames_.size());
+    Push(open_, {.scope = scope, .is_end = true});
+    Push(open_, {way->pattern, goal.found, scope});
   }
 
   // The argument that a parameter of a step's part has: by its position, below args.size().
   size_t ArgumentOf(const ir::Var& hole, uint32_t scope) const {
-    const auto& params = RuleOf(scope).params;
+    const auto& params = RuleOf(scope).graph->params;
     return static_cast<size_t>(std::ranges::find(params, &hole) - params.begin());
   }
   void AddArgument(const ir::Var& hole, const Atom& found, uint32_t scope) {
-    Frame& frame = state_.frames[scope - 1];
+    Frame& frame = frames_[scope - 1];
     const size_t at = ArgumentOf(hole, scope);
     if (at >= frame.use->args.size()) return;
     const bool goes_on = frame.use->most > 1;
-    frame.pending.push_back({goes_on ? Atom(frame.node) : frame.use->args[at], found, frame.caller,
-                             goes_on ? frame.steps + 1 : 0});
+    OnUndo([this, scope, before = static_cast<uint32_t>(frame.pending)] {
+      frames_[scope - 1].pending = before;
+    });
+    Push(frame.pending, {goes_on ? Atom(frame.node) : frame.use->args[at], found, frame.caller,
+                         goes_on ? frame.steps + 1 : 0});
   }
 
   bool End(uint32_t scope) {
     if (!Conditions(scope)) return false;
     if (scope == 0) return IsUnused();
-    std::vector<Goal>& pending = state_.frames[scope - 1].pending;
-    state_.goals.insert(state_.goals.end(), pending.rbegin(), pending.rend());
+    for (size_t at = frames_[scope - 1].pending; at != 0; at = goals_[at - 1].next)
+      Push(open_, goals_[at - 1]);
     return true;
   }
 
@@ -266,13 +309,13 @@ class Matcher {
     const auto* number = std::get_if<const ir::Constant*>(&pattern);
     if (number != nullptr) return Number(**number, goal.found);
     const ir::Var* v = ir::AsVar(pattern);
-    const auto hole = rule.holes.find(v->id);
-    const bool is_hole = hole != rule.holes.end();
+    const auto hole = rule.graph->holes.find(v->id);
+    const bool is_hole = hole != rule.graph->holes.end();
     const std::map<uint32_t, Atom>& images = Images(goal.scope);
     if (const auto known = images.find(v->id); known != images.end()) {
       // What a parameter stands for may be computed by the pattern.
-      if (!is_hole || (goal.scope > 0 &&
-                       ArgumentOf(*v, goal.scope) < state_.frames[goal.scope - 1].use->args.size()))
+      if (!is_hole ||
+          (goal.scope > 0 && ArgumentOf(*v, goal.scope) < frames_[goal.scope - 1].use->args.size()))
         CountOwn(goal.found);
       return Same(known->second, goal.found) ||
              Fail([&] { return fmt::format("%{} stands for two different values", v->name); });
@@ -283,7 +326,7 @@ class Matcher {
     while (true) {
       const ir::Var* var = ir::AsVar(at);
       const Definition* d = DefinitionOf(at);
-      const ir::Expr& wanted = *rule.nodes.at(v->id);
+      const ir::Expr& wanted = *rule.graph->nodes.at(v->id);
       if (d == nullptr) {
         return Fail([&] {
           return fmt::format("{}: expected {}, found {}", NameOf(at), WhatIs(&wanted),
@@ -294,17 +337,18 @@ class Matcher {
         return Fail([&] { return NameOf(at) + " is computed outside of this function"; });
       }
       if (d != &root_) {
-        state_.match.inside.push_back(var);
-        ++state_.own[var->id];
+        match_.inside.push_back(var);
+        OnUndo([this] { match_.inside.pop_back(); });
+        AddOwn(var->id);
       }
       const ir::Expr& value = *d->value;
       const auto* alias = value.As<ir::AtomExpr>();
       const auto* stated = value.As<ir::Stated>();
       if (alias == nullptr && stated == nullptr) {
-        Images(goal.scope).emplace(v->id, Atom(var));
+        SetImage(goal.scope, *v, Atom(var));
         return Value(wanted, value, goal.scope);
       }
-      state_.match.values.push_back(&value);
+      AddValue(value);
       at = alias != nullptr ? alias->atom : stated->value;
     }
   }
@@ -312,7 +356,7 @@ class Matcher {
   // A further use of what the pattern computes.
   void CountOwn(Atom a) {
     for (const ir::Var* v = ir::AsVar(a); v != nullptr; v = ir::AsVar(a)) {
-      ++state_.own[v->id];
+      AddOwn(v->id);
       const Definition* d = DefinitionOf(a);
       const auto* alias = d == nullptr ? nullptr : d->value->As<ir::AtomExpr>();
       if (alias == nullptr) return;
@@ -340,7 +384,8 @@ class Matcher {
 
   bool Hole(const ir::Var& hole, const Atom& found, uint32_t scope) {
     const Atom at = Follow(around_, found, false);
-    if (RuleOf(scope).constants.contains(&hole) && !std::holds_alternative<const ir::Constant*>(at))
+    if (RuleOf(scope).graph->constants.contains(&hole) &&
+        !std::holds_alternative<const ir::Constant*>(at))
       return Fail([&] { return fmt::format("%{} is not a constant", hole.name); });
     const ir::Type type = hole.type == nullptr ? nullptr : ir::AtomType(m_, at);
     if (hole.type != nullptr && !Takes(hole.type, type)) {
@@ -349,7 +394,7 @@ class Matcher {
                            ir::TypeToString(type));
       });
     }
-    Images(scope).emplace(hole.id, at);
+    SetImage(scope, hole, at);
     if (scope > 0) AddArgument(hole, found, scope);
     return true;
   }
@@ -378,10 +423,12 @@ class Matcher {
                            others.size());
       });
     }
-    state_.match.values.push_back(&found);
-    if (IsRequired(scope)) ++state_.required;
-    for (size_t i = operands.size(); i-- > 0;)
-      state_.goals.push_back({operands[i], others[i], scope});
+    AddValue(found);
+    if (IsRequired(scope)) {
+      ++required_;
+      OnUndo([this] { --required_; });
+    }
+    for (size_t i = operands.size(); i-- > 0;) Push(open_, {operands[i], others[i], scope});
     return true;
   }
 
@@ -415,6 +462,7 @@ class Matcher {
       const AttrValue value = other == nullptr ? AttrValue() : *other;
       const auto [known, is_new] = Variables(scope).emplace(formula.name, value);
       if (!is_new && !(known->second == value)) return fails(name, "=", known->second);
+      if (is_new) OnUndo([this, scope, known = &formula.name] { Variables(scope).erase(*known); });
     }
     return true;
   }
@@ -422,26 +470,34 @@ class Matcher {
   bool Conditions(uint32_t scope) {
     const Rule& rule = RuleOf(scope);
     const FormulaScope names{m_, rule, Variables(scope), Images(scope)};
-    for (const frontend::Formula& condition : rule.conditions) {
+    const auto holds = [&](const frontend::Formula& condition) {
       std::string reason;
       const auto value = Evaluate(condition, names, miss_ == nullptr ? nullptr : &reason);
-      const bool* holds = value ? std::get_if<bool>(&value->value) : nullptr;
-      if (holds != nullptr && *holds) continue;
-      return Fail([&] {
-        if (reason.empty()) reason = WhyNot(condition, names);
-        if (scope == 0) return reason;
-        const Atom& at = Images(scope).at(ir::AsVar(rule.pattern)->id);
-        return fmt::format("{} (@{}): {}", NameOf(at), rule.name, reason);
-      });
-    }
-    return true;
+      const bool* result = value ? std::get_if<bool>(&value->value) : nullptr;
+      return (result != nullptr && *result) || Fail([&] {
+               if (reason.empty()) reason = WhyNot(condition, names);
+               if (scope == 0) return reason;
+               const Atom& at = Images(scope).at(ir::AsVar(rule.pattern)->id);
+               return fmt::format("{} (@{}): {}", NameOf(at), rule.name, reason);
+             });
+    };
+    if (num_goals_ > 0 && !Spend(rule.num_formulas / 4)) return false;
+    return std::ranges::all_of(rule.conditions, holds) &&
+           std::ranges::all_of(rule.graph->conditions, holds);
   }
 
   // What the replacement does not compute again, or nobody else needs.
   bool IsUnused() {
     if (!rule_.computes()) return true;
-    for (const ir::Var* v : state_.match.inside) {
-      if (OtherUses(Atom(v)) <= 0 || IsKept(*v)) continue;
+    if (num_goals_ > 0 && !Spend(match_.inside.size() + rule_.kept.size())) return false;
+    // The replacement uses that very value.
+    std::set<const ir::Var*> kept;
+    for (const uint32_t id : rule_.kept) {
+      if (const auto image = match_.images.find(id); image != match_.images.end())
+        kept.insert(ir::AsVar(image->second));
+    }
+    for (const ir::Var* v : match_.inside) {
+      if (OtherUses(Atom(v)) <= 0 || kept.contains(v)) continue;
       return Fail([&] { return UsesText(Atom(v)); });
     }
     return true;
@@ -452,8 +508,8 @@ class Matcher {
     const ir::Var* v = ir::AsVar(a);
     const auto uses = v == nullptr ? around_.uses.end() : around_.uses.find(v->id);
     if (uses == around_.uses.end()) return 0;
-    const auto own = state_.own.find(v->id);
-    return uses->second - (own == state_.own.end() ? 0 : own->second);
+    const auto own = own_.find(v->id);
+    return uses->second - (own == own_.end() ? 0 : own->second);
   }
   std::string UsesText(const Atom& a, int64_t own = 0) const {
     const int64_t others = OtherUses(a) - own;
@@ -461,33 +517,29 @@ class Matcher {
                        others, others == 1 ? "" : "s");
   }
 
-  // The replacement uses that very value.
-  bool IsKept(const ir::Var& v) const {
-    const auto& images = state_.match.images;
-    for (const ir::Var* node : rule_.order) {
-      const auto image = images.find(node->id);
-      if (image == images.end() || !(image->second == Atom(&v))) continue;
-      if (rule_.kept.contains(node->id)) return true;
-    }
-    return false;
-  }
-
   const ir::Module& m_;
   const Rule& rule_;
   const Definition& root_;
-  const Surroundings& around_;
+  Surroundings& around_;
   Miss* miss_;
-  State state_;
-  size_t num_goals_ = 0;
+  Match match_;
+  std::vector<Frame> frames_;                  // of the match's steps
+  std::vector<Goal> goals_;                    // in lists
+  size_t open_ = 0;                            // a list
+  std::unordered_map<uint32_t, int64_t> own_;  // uses of values that are the pattern's, by Var::id
+  size_t required_ = 0;
+  std::vector<std::function<void()>> undo_;  // the last change last
+  int64_t num_goals_ = 0;                    // from the first use of a part on
   int num_open_ = 0;
+  bool is_over_ = false;
 };
 
 }  // namespace
 
 std::vector<ir::Atom> Step::Operands(size_t first) const {
   std::vector<ir::Atom> operands;
-  for (size_t i = first; i < way->params.size(); ++i) {
-    if (const auto image = images.find(way->params[i]->id); image != images.end())
+  for (size_t i = first; i < way->graph->params.size(); ++i) {
+    if (const auto image = images.find(way->graph->params[i]->id); image != images.end())
       operands.push_back(image->second);
   }
   return operands;
@@ -495,49 +547,19 @@ std::vector<ir::Atom> Step::Operands(size_t first) const {
 
 void AddRoots(const Rule& rule, const Atom& a, Roots& roots) {
   const ir::Var* v = ir::AsVar(Resolve(rule, a));
-  const auto node = v == nullptr ? rule.nodes.end() : rule.nodes.find(v->id);
-  const auto* call = node == rule.nodes.end() ? nullptr : node->second->As<ir::OpCall>();
+  const auto node = v == nullptr ? rule.graph->nodes.end() : rule.graph->nodes.find(v->id);
+  const auto* call = node == rule.graph->nodes.end() ? nullptr : node->second->As<ir::OpCall>();
   if (call != nullptr) {
     roots.ops.insert(call->op);
-  } else if (const auto use = v == nullptr ? rule.parts.end() : rule.parts.find(v->id);
-             use != rule.parts.end()) {
-    for (const Rule& way : use->second.part->ways)
-      roots.ops.insert(way.roots.ops.begin(), way.roots.ops.end());
+  } else if (const auto use =
+                 v == nullptr ? rule.graph->parts.end() : rule.graph->parts.find(v->id);
+             use != rule.graph->parts.end()) {
+    const Roots& all = use->second.part->roots;
+    roots.ops.insert(all.ops.begin(), all.ops.end());
     if (use->second.least == 0) AddRoots(rule, use->second.args[0], roots);
   } else {
     roots.any = true;
   }
-}
-
-const AttrList& SaidOf(const ir::OpCall& call, const char* name) {
-  static const AttrList kNothing;
-  const AttrValue* said = call.attrs.Find(name);
-  return said == nullptr ? kNothing : std::get<AttrList>(said->value);
-}
-
-std::pair<std::string, const frontend::Formula&> FormulaOf(const Rule& rule,
-                                                           const AttrValue& said) {
-  const AttrList& parts = std::get<AttrList>(said.value);
-  const auto position = static_cast<size_t>(std::get<Dim>(parts[1].value).value());
-  return {std::get<std::string>(parts[0].value), rule.formulas->at(position)};
-}
-
-Attrs OperatorAttrs(const ir::OpCall& call, const Attrs* like) {
-  const auto is_of_operator = [](const std::string& name) {
-    return name != frontend::kWrittenAttr && name != frontend::kConditionsAttr &&
-           name != frontend::kFormulasAttr;
-  };
-  Attrs result;
-  for (const auto& [name, value] : call.attrs.values()) {
-    if (is_of_operator(name)) result.Set(name, value);
-  }
-  if (like == nullptr) return result;
-  const AttrList& written = SaidOf(call, frontend::kWrittenAttr);
-  for (const auto& [name, value] : like->values()) {
-    if (is_of_operator(name) && std::ranges::find(written, AttrValue(name)) == written.end())
-      result.Set(name, value);
-  }
-  return result;
 }
 
 ir::Atom Follow(const Surroundings& around, ir::Atom a, bool through_statements) {
@@ -563,7 +585,7 @@ void NoteMiss(const ir::Module& m, const Rule& rule, const ir::Binding& at, cons
 }
 
 std::optional<Match> MatchRule(const ir::Module& m, const Rule& rule, const Definition& root,
-                               const Surroundings& around, Miss* miss) {
+                               Surroundings& around, Miss* miss) {
   return Matcher(m, rule, root, around, miss).Run();
 }
 

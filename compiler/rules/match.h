@@ -11,6 +11,11 @@
 
 namespace relayvm::rules {
 
+// Goals, which are parts of patterns to match with values. From a rule's first use of a part on it
+// has kMaxGoals at a place: the first kFreeGoals, whatever others need, and more while there are of
+// kMaxProgramGoals, for all rules and places of a program.
+inline constexpr int64_t kMaxGoals = 4 * kMaxNodes, kFreeGoals = 64, kMaxProgramGoals = 2'000'000;
+
 // What is known of the program around the place.
 struct Definition {
   const ir::Var* var;
@@ -20,6 +25,7 @@ struct Definition {
 struct Surroundings {
   std::unordered_map<uint32_t, Definition> definitions;  // by Var::id
   std::unordered_map<uint32_t, int64_t> uses;            // by Var::id
+  int64_t goals_left = kMaxProgramGoals;
 };
 
 // A way of a part that matched.
@@ -55,22 +61,14 @@ struct Miss {
 void NoteMiss(const ir::Module& m, const Rule& rule, const ir::Binding& at, const Miss& miss,
               Report* report);
 
-// `miss` may be null.
+// `miss` may be null. Takes from around.goals_left.
 std::optional<Match> MatchRule(const ir::Module& m, const Rule& rule, const Definition& root,
-                               const Surroundings& around, Miss* miss);
+                               Surroundings& around, Miss* miss);
 
 // The operators that a part of a pattern may be.
 void AddRoots(const Rule& rule, const ir::Atom& a, Roots& roots);
 // What a part of a rule is, where it is a variable bound to another one.
 ir::Atom Resolve(const Rule& rule, ir::Atom a);
-// What a rule says of a call's attributes (kWrittenAttr, kConditionsAttr, kFormulasAttr): nothing
-// of one that is spelled as an operator sign, such as %x + %y, which has none.
-const AttrList& SaidOf(const ir::OpCall& call, const char* name);
-// Of one of kFormulasAttr: the attribute's name, and what it is.
-std::pair<std::string, const frontend::Formula&> FormulaOf(const Rule& rule, const AttrValue& said);
-// What an operator call of a rule has without what is said of patterns. Those that are not written
-// are taken from `like`, unless that is null.
-Attrs OperatorAttrs(const ir::OpCall& call, const Attrs* like);
 // Follows `%x = %y` (and statements of types).
 ir::Atom Follow(const Surroundings& around, ir::Atom a, bool through_statements);
 

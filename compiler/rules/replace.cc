@@ -16,7 +16,8 @@ class Replacer {
       : m_(m), patterns_(patterns), make_(make), report_(report) {}
 
   const ir::Block* Run(const ir::Block& body) {
-    around_ = {};
+    around_.definitions.clear();
+    around_.uses.clear();
     ir::ForEachUseInside(m_, body, [&](const ir::Var* v) { ++around_.uses[v->id]; });
     return Rewrite(body);
   }

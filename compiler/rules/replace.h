@@ -18,11 +18,11 @@ struct Place {
   const Rule& pattern;
   const Match& match;
   const Definition& root;
-  const Surroundings& around;
+  Surroundings& around;
 
   // What the pattern's parameter i stands for. REQUIRES: it is not only in a step that may be left
   // out.
-  const ir::Atom& hole(size_t i) const { return match.images.at(pattern.params[i]->id); }
+  const ir::Atom& hole(size_t i) const { return match.images.at(pattern.graph->params[i]->id); }
   // The operator calls that matched, operands first.
   std::vector<const ir::OpCall*> Calls() const;
   // The call of the root's block that defines a value, where a part of that name matches it (with

@@ -24,11 +24,11 @@ Status Wrong(const ir::Module& m, ir::Span span, const std::string& message) {
 // The operands of a node that match whenever it does: not those of steps that may be left out.
 void ForEachOperand(const Rule& rule, const ir::Var& node,
                     const std::function<void(const Atom&)>& fn) {
-  const auto use = rule.parts.find(node.id);
-  if (use != rule.parts.end() && use->second.least == 0) {
+  const auto use = rule.graph->parts.find(node.id);
+  if (use != rule.graph->parts.end() && use->second.least == 0) {
     fn(use->second.args[0]);
   } else {
-    ir::ForEachAtom(*rule.nodes.at(node.id), fn);
+    ir::ForEachAtom(*rule.graph->nodes.at(node.id), fn);
   }
 }
 
@@ -40,8 +40,8 @@ std::set<uint32_t> Parts(const Rule& rule, const Atom& a) {
     const ir::Var* v = ir::AsVar(Resolve(rule, open.back()));
     open.pop_back();
     if (v == nullptr || !found.insert(v->id).second) continue;
-    const auto at = rule.nodes.find(v->id);
-    if (at == rule.nodes.end()) continue;
+    const auto at = rule.graph->nodes.find(v->id);
+    if (at == rule.graph->nodes.end()) continue;
     ForEachOperand(rule, *v, [&](const Atom& part) { open.push_back(part); });
   }
   return found;
@@ -51,7 +51,7 @@ std::set<uint32_t> Parts(const Rule& rule, const Atom& a) {
 Attrs AttrsOf(const Rule& rule, const ir::OpCall& call, uint32_t id) {
   const auto like = rule.like.find(id);
   if (like == rule.like.end()) return OperatorAttrs(call, nullptr);
-  return OperatorAttrs(call, &rule.nodes.at(like->second->id)->As<ir::OpCall>()->attrs);
+  return OperatorAttrs(call, &rule.graph->nodes.at(like->second->id)->As<ir::OpCall>()->attrs);
 }
 
 void FindLike(Rule& rule) {
@@ -62,15 +62,15 @@ void FindLike(Rule& rule) {
     std::vector<Atom> next;
     for (const Atom& a : level) {
       const ir::Var* v = ir::AsVar(Resolve(rule, a));
-      const auto node = v == nullptr ? rule.nodes.end() : rule.nodes.find(v->id);
-      if (node == rule.nodes.end() || !seen.insert(v->id).second) continue;
+      const auto node = v == nullptr ? rule.graph->nodes.end() : rule.graph->nodes.find(v->id);
+      if (node == rule.graph->nodes.end() || !seen.insert(v->id).second) continue;
       if (const auto* call = node->second->As<ir::OpCall>()) outermost.emplace(call->op, v);
       ForEachOperand(rule, *v, [&](const Atom& part) { next.push_back(part); });
     }
     level = std::move(next);
   }
   for (const ir::Var* v : rule.new_nodes) {
-    const auto* call = rule.nodes.at(v->id)->As<ir::OpCall>();
+    const auto* call = rule.graph->nodes.at(v->id)->As<ir::OpCall>();
     const auto like = call == nullptr ? outermost.end() : outermost.find(call->op);
     if (like != outermost.end()) rule.like.emplace(v->id, like->second);
   }
@@ -78,7 +78,7 @@ void FindLike(Rule& rule) {
 
 Status CheckAttributes(const ir::Module& m, const Rule& rule) {
   for (const ir::Var* v : rule.new_nodes) {
-    const ir::Expr& e = *rule.nodes.at(v->id);
+    const ir::Expr& e = *rule.graph->nodes.at(v->id);
     const auto* call = e.As<ir::OpCall>();
     if (call == nullptr || rule.like.contains(v->id)) continue;
     // What is a formula is there.
@@ -133,23 +133,20 @@ class Checker {
   // Of one pattern, by its position, and the replacement.
   Status Check(const Rule& of, size_t position) const {
     const Atom &pattern = of.pattern, &replacement = of.replacement;
-    if (!of.parts.empty()) return OkStatus();
+    if (!of.graph->parts.empty()) return OkStatus();
     if (!IsStated(of, pattern) || !IsStated(of, replacement)) return OkStatus();
     constexpr int kMaxRank = 5;
     Status last;
     bool is_typed = false;
     for (int rank = 0; rank <= (has_open_ ? kMaxRank : 0); ++rank) {
-      const auto sides = TypesOf(of, {pattern}, rank);
-      if (!sides.ok()) {
-        last = sides.status();
-        continue;
-      }
-      is_typed = true;
       const auto both = TypesOf(of, {pattern, replacement}, rank);
       if (!both.ok()) {
+        last = TypesOf(of, {pattern}, rank).status();
+        if (!last.ok()) continue;
         return both.status().WithContext(fmt::format(
             "rule @{}: the replacement has no type where the pattern has one", parsed_.name));
       }
+      is_typed = true;
       if (MayBeSame((*both)[0], (*both)[1])) continue;
       return Wrong(m_, parsed_.sides.back(),
                    fmt::format("rule @{}: both sides must have the same type: expected {}, as the "
@@ -166,8 +163,8 @@ class Checker {
   // Whether all attributes are there that types are made of.
   static bool IsStated(const Rule& of, const Atom& side) {
     return std::ranges::all_of(Parts(of, side), [&](uint32_t id) {
-      const auto node = of.nodes.find(id);
-      const auto* call = node == of.nodes.end() ? nullptr : node->second->As<ir::OpCall>();
+      const auto node = of.graph->nodes.find(id);
+      const auto* call = node == of.graph->nodes.end() ? nullptr : node->second->As<ir::OpCall>();
       return call == nullptr || (SaidOf(*call, frontend::kFormulasAttr).empty() &&
                                  CompleteAttrs(*call->op, AttrsOf(of, *call, id)).ok());
     });
@@ -175,45 +172,35 @@ class Checker {
 
   Result<std::vector<ir::Type>> TypesOf(const Rule& of, const std::vector<Atom>& sides,
                                         int rank) const {
+    ir::Module m = m_;
+    m.arena = std::make_shared<ir::Arena>();
     ir::Function f = *parsed_.function;
     f.attrs.clear();
+    f.params.clear();
     ir::Block body;
-    for (const ir::Var*& p : f.params) {
-      const ir::Type open =
-          ir::MakeTensorType(std::vector<Dim>(static_cast<size_t>(rank), Dim::Any()), dtype_);
-      const ir::Var* param = ir::MakeVar(m_, p->name, p->type == nullptr ? open : p->type, p->span);
-      body.bindings.push_back({p, ir::MakeExpr(m_, ir::AtomExpr{param}, p->span)});
-      p = param;
-    }
-    // Only what the sides are made of.
-    std::set<uint32_t> needed;
-    Rule rule;
-    for (const ir::Binding& b : parsed_.function->body->bindings) rule.nodes[b.var->id] = b.value;
-    std::vector<Atom> open = sides;
-    while (!open.empty()) {
-      const ir::Var* v = ir::AsVar(open.back());
-      open.pop_back();
-      if (v == nullptr || !needed.insert(v->id).second) continue;
-      const auto at = rule.nodes.find(v->id);
-      if (at == rule.nodes.end()) continue;
-      ir::ForEachAtom(*at->second, [&](const Atom& part) { open.push_back(part); });
-    }
-    for (const ir::Binding& b : parsed_.function->body->bindings) {
-      if (!needed.contains(b.var->id)) continue;
-      const auto* call = b.value->As<ir::OpCall>();
-      body.bindings.push_back(
-          call == nullptr
-              ? b
-              : ir::Binding{b.var,
-                            ir::MakeExpr(
-                                m_, ir::OpCall{call->op, call->args, AttrsOf(of, *call, b.var->id)},
-                                b.value->span)});
-    }
-    const ir::Var* result = ir::MakeVar(m_, "", nullptr, parsed_.span);
-    body.bindings.push_back({result, ir::MakeExpr(m_, ir::MakeTuple{sides}, parsed_.span)});
+    // What the sides are made of, operands first.
+    std::set<uint32_t> seen;
+    const std::function<void(const Atom&)> add = [&](const Atom& a) {
+      const ir::Var* v = ir::AsVar(a);
+      if (v == nullptr || !seen.insert(v->id).second) return;
+      if (of.graph->holes.contains(v->id)) {
+        const ir::Type open =
+            ir::MakeTensorType(std::vector<Dim>(static_cast<size_t>(rank), Dim::Any()), dtype_);
+        f.params.push_back(ir::MakeVar(m, v->name, v->type == nullptr ? open : v->type, v->span));
+        body.bindings.push_back({v, ir::MakeExpr(m, ir::AtomExpr{f.params.back()}, v->span)});
+        return;
+      }
+      const ir::Expr* e = of.graph->nodes.at(v->id);
+      ir::ForEachAtom(*e, add);
+      if (const auto* call = e->As<ir::OpCall>())
+        e = ir::MakeExpr(m, ir::OpCall{call->op, call->args, AttrsOf(of, *call, v->id)}, e->span);
+      body.bindings.push_back({v, e});
+    };
+    std::ranges::for_each(sides, add);
+    const ir::Var* result = ir::MakeVar(m, "", nullptr, parsed_.span);
+    body.bindings.push_back({result, ir::MakeExpr(m, ir::MakeTuple{sides}, parsed_.span)});
     body.result = result;
-    f.body = m_.arena->New<ir::Block>(std::move(body));
-    ir::Module m = m_;
+    f.body = m.arena->New<ir::Block>(std::move(body));
     m.functions = {{"main", m.arena->New<ir::Function>(std::move(f))}};
     RELAYVM_ASSIGN_OR_RETURN(const ir::Module typed, InferTypes(m));
     // The types of the variables, whose dims have identity; those of the result have none.
@@ -239,10 +226,10 @@ class Checker {
 
 Status CheckNodes(const ir::Module& m, const frontend::ParsedRule& parsed) {
   const ir::Function& f = *parsed.function;
-  if (f.body->bindings.size() > kMaxNodes) {
+  if (const size_t size = f.body->bindings.size() + f.params.size(); size > kMaxNodes) {
     return Wrong(m, parsed.span,
-                 fmt::format("rule @{} has {} nodes: at most {} are taken", parsed.name,
-                             f.body->bindings.size(), kMaxNodes));
+                 fmt::format("rule @{} has {} nodes and holes: at most {} are taken", parsed.name,
+                             size, kMaxNodes));
   }
   for (const ir::Binding& b : f.body->bindings) {
     const ir::Expr& e = *b.value;
@@ -270,18 +257,20 @@ Status CheckNodes(const ir::Module& m, const frontend::ParsedRule& parsed) {
   return OkStatus();
 }
 
-Status CheckReplacement(const ir::Module& m, const Rule& rule, const std::set<uint32_t>& pattern) {
-  for (const uint32_t id : Parts(rule, rule.replacement)) {
-    const auto hole = rule.holes.find(id);
-    if (hole != rule.holes.end() && !pattern.contains(id)) {
+// Of the replacement and the pattern, whose parts are given.
+Status CheckReplacement(const ir::Module& m, const Rule& rule,
+                        const std::set<uint32_t>& replacement, const std::set<uint32_t>& pattern) {
+  for (const uint32_t id : replacement) {
+    const auto hole = rule.graph->holes.find(id);
+    if (hole != rule.graph->holes.end() && !pattern.contains(id)) {
       return Wrong(m, hole->second->span,
                    fmt::format("rule @{}: hole %{} is in the replacement and not in each pattern: "
                                "nothing would say what it is",
                                rule.name, hole->second->name));
     }
-    const auto node = rule.nodes.find(id);
-    if (pattern.contains(id) || node == rule.nodes.end()) continue;
-    if (rule.parts.contains(id)) {
+    const auto node = rule.graph->nodes.find(id);
+    if (pattern.contains(id) || node == rule.graph->nodes.end()) continue;
+    if (rule.graph->parts.contains(id)) {
       return Wrong(m, node->second->span,
                    fmt::format("rule @{}: a part stands in patterns, and in a replacement only "
                                "where it is the pattern's own value: %0 = @part(...); ... => %0",
@@ -301,12 +290,13 @@ Status CheckReplacement(const ir::Module& m, const Rule& rule, const std::set<ui
   return OkStatus();
 }
 
-// Of the pattern, whose parts are given, its conditions and the replacement.
-Status CheckFormulas(const ir::Module& m, const Rule& rule, const std::set<uint32_t>& pattern) {
+// The same, and conditions.
+Status CheckFormulas(const ir::Module& m, const Rule& rule, const std::set<uint32_t>& replacement,
+                     const std::set<uint32_t>& pattern) {
   const auto each = [&](const std::set<uint32_t>& parts, const auto& fn) -> Status {
     for (const uint32_t id : parts) {
-      const auto node = rule.nodes.find(id);
-      const auto* call = node == rule.nodes.end() ? nullptr : node->second->As<ir::OpCall>();
+      const auto node = rule.graph->nodes.find(id);
+      const auto* call = node == rule.graph->nodes.end() ? nullptr : node->second->As<ir::OpCall>();
       if (call == nullptr) continue;
       for (const AttrValue& said : SaidOf(*call, frontend::kFormulasAttr))
         RELAYVM_RETURN_IF_ERROR(fn(id, FormulaOf(rule, said).second));
@@ -315,8 +305,8 @@ Status CheckFormulas(const ir::Module& m, const Rule& rule, const std::set<uint3
   };
   std::set<std::string> variables;
   std::set<uint32_t> holes;
-  for (const auto& [id, hole] : rule.holes) {
-    if (pattern.contains(id)) holes.insert(id);
+  for (const uint32_t id : pattern) {
+    if (rule.graph->holes.contains(id)) holes.insert(id);
   }
   RELAYVM_RETURN_IF_ERROR(each(pattern, [&](uint32_t, const frontend::Formula& f) -> Status {
     if (f.kind == frontend::Formula::Kind::kVariable) {
@@ -328,9 +318,11 @@ Status CheckFormulas(const ir::Module& m, const Rule& rule, const std::set<uint3
                              "{}; compare after the pattern: if $name == {}",
                              rule.name, ToText(f), ToText(f)));
   }));
-  for (const frontend::Formula& f : rule.conditions)
-    RELAYVM_RETURN_IF_ERROR(CheckFormula(m, rule, f, variables, holes));
-  return each(Parts(rule, rule.replacement), [&](uint32_t id, const frontend::Formula& f) {
+  for (const auto* conditions : {&rule.conditions, &rule.graph->conditions}) {
+    for (const frontend::Formula& f : *conditions)
+      RELAYVM_RETURN_IF_ERROR(CheckFormula(m, rule, f, variables, holes));
+  }
+  return each(replacement, [&](uint32_t id, const frontend::Formula& f) {
     return pattern.contains(id) ? OkStatus() : CheckFormula(m, rule, f, variables, holes);
   });
 }
@@ -350,8 +342,8 @@ Result<PartUse> UseOf(const ir::Module& m, const Rule& rule, const ir::Expr& e,
     use.most = mark == '?' ? 1 : kMaxSteps;
   }
   use.part = parts.at(name);
-  const size_t params = use.part->ways[0].params.size();
-  const size_t least = marked == name ? 0 : 1, most = use.most > 1 ? 1 : params;
+  const auto& params = use.part->ways[0].graph->params;
+  const size_t least = marked == name ? 0 : 1, most = use.most > 1 ? 1 : params.size();
   if (use.args.size() < least || use.args.size() > most) {
     return Wrong(m, e.span,
                  use.most > 1
@@ -360,19 +352,28 @@ Result<PartUse> UseOf(const ir::Module& m, const Rule& rule, const ir::Expr& e,
                                    rule.name, marked, use.args.size())
                      : fmt::format("rule @{}: @{} has {} parameters: expected {} to {} arguments, "
                                    "found {}",
-                                   rule.name, marked, params, least, most, use.args.size()));
+                                   rule.name, marked, params.size(), least, most, use.args.size()));
   }
-  for (const Rule& way : use.part->ways) {
+  const auto& lacking = use.part->lacking;
+  if (lacking.empty() || lacking.begin()->first >= use.args.size()) return use;
+  const auto& [position, label] = *lacking.begin();
+  return Wrong(m, e.span,
+               fmt::format("rule @{}: @{}: each way must have parameter %{}, which has an argument "
+                           "here: that of {} may not",
+                           rule.name, marked, params[position]->name, label));
+}
+
+std::shared_ptr<const Part> MakePart(const std::string& name, std::vector<Rule> ways) {
+  Part part{name, std::move(ways), {}, {}};
+  for (const Rule& way : part.ways) {
+    part.roots.ops.insert(way.roots.ops.begin(), way.roots.ops.end());
     const std::set<uint32_t> parts = Parts(way, way.pattern);
-    for (size_t i = 0; i < use.args.size(); ++i) {
-      if (parts.contains(way.params[i]->id)) continue;
-      return Wrong(m, e.span,
-                   fmt::format("rule @{}: @{}: each way must have parameter %{}, which has an "
-                               "argument here: that of {} may not",
-                               rule.name, marked, way.params[i]->name, way.label));
+    const auto& params = way.graph->params;
+    for (size_t i = 0; i < params.size(); ++i) {
+      if (!parts.contains(params[i]->id)) part.lacking.emplace(i, way.label);
     }
   }
-  return use;
+  return std::make_shared<const Part>(std::move(part));
 }
 
 // benefit=N.
@@ -391,23 +392,49 @@ Result<int64_t> BenefitOf(const ir::Module& m, const frontend::ParsedRule& parse
   return benefit;
 }
 
-// What the replacement computes: not what the pattern, whose parts are given, computes already.
-void FindNew(Rule& rule, const std::set<uint32_t>& pattern) {
+// What the replacement, whose nodes are given, operands first, computes: not what the pattern, of
+// the given parts, computes already.
+void FindNew(Rule& rule, const std::vector<const ir::Var*>& replacement,
+             const std::set<uint32_t>& pattern) {
   std::set<uint32_t> seen;
   std::vector<Atom> open = {rule.replacement};
   while (!open.empty()) {
     const ir::Var* v = ir::AsVar(Resolve(rule, open.back()));
     open.pop_back();
-    if (v == nullptr || !rule.nodes.contains(v->id) || !seen.insert(v->id).second) continue;
+    if (v == nullptr || !rule.graph->nodes.contains(v->id) || !seen.insert(v->id).second) continue;
     if (pattern.contains(v->id)) {
       rule.kept.insert(v->id);
       continue;
     }
-    ir::ForEachAtom(*rule.nodes.at(v->id), [&](const Atom& a) { open.push_back(a); });
+    ir::ForEachAtom(*rule.graph->nodes.at(v->id), [&](const Atom& a) { open.push_back(a); });
   }
-  for (const ir::Var* v : rule.order) {
+  for (const ir::Var* v : replacement) {
     if (seen.contains(v->id) && !pattern.contains(v->id)) rule.new_nodes.push_back(v);
   }
+}
+
+size_t SizeOf(const std::vector<frontend::Formula>& formulas) {
+  size_t size = formulas.size();
+  for (const frontend::Formula& f : formulas) size += SizeOf(f.args);
+  return size;
+}
+// Of nodes: themselves and their operands.
+size_t SizeOf(const Rule& rule, const std::set<uint32_t>& nodes) {
+  size_t size = nodes.size();
+  for (const uint32_t id : nodes) {
+    if (const auto node = rule.graph->nodes.find(id); node != rule.graph->nodes.end())
+      ir::ForEachAtom(*node->second, [&](const Atom&) { ++size; });
+  }
+  return size;
+}
+
+Status TooLarge(const ir::Module& m, const frontend::ParsedRule& parsed, size_t position,
+                size_t size) {
+  return Wrong(m, parsed.sides[position],
+               fmt::format("rule @{}: its first {} alternatives, the replacement with each, are of "
+                           "{} nodes, operands and formulas: at most {} are taken; make it several "
+                           "rules",
+                           parsed.name, position + 1, size, kMaxSize));
 }
 
 Result<std::vector<Rule>> MakeRules(const ir::Module& m, const frontend::ParsedRule& parsed,
@@ -417,25 +444,42 @@ Result<std::vector<Rule>> MakeRules(const ir::Module& m, const frontend::ParsedR
   Rule rule;
   rule.name = parsed.name;
   rule.place = m.sources->Place(parsed.span);
-  rule.constants = parsed.constants;
-  rule.formulas = std::make_shared<const std::vector<frontend::Formula>>(parsed.formulas);
+  const auto graph = std::make_shared<Graph>();
+  rule.graph = graph;
+  graph->constants = parsed.constants;
+  graph->formulas = parsed.formulas;
+  graph->conditions = parsed.common;
   RELAYVM_ASSIGN_OR_RETURN(rule.benefit, BenefitOf(m, parsed));
   rule.is_pattern = parsed.kind == Kind::kPattern;
-  rule.params = parsed.function->params;
-  for (const ir::Var* p : rule.params) rule.holes[p->id] = p;
+  graph->params = parsed.function->params;
+  for (const ir::Var* p : graph->params) graph->holes[p->id] = p;
   const ir::MakeTuple* sides = nullptr;
   for (const ir::Binding& b : parsed.function->body->bindings) {
-    rule.nodes[b.var->id] = b.value;
-    rule.order.push_back(b.var);
+    // Other names of a value are one step from it.
+    const auto* alias = b.value->As<ir::AtomExpr>();
+    graph->nodes[b.var->id] =
+        alias == nullptr ? b.value
+                         : ir::MakeExpr(m, ir::AtomExpr{Resolve(rule, alias->atom)}, b.value->span);
     if (Atom(b.var) == parsed.function->body->result) sides = b.value->As<ir::MakeTuple>();
     if (b.value->As<ir::CallExpr>() != nullptr) {
-      RELAYVM_ASSIGN_OR_RETURN(rule.parts[b.var->id], UseOf(m, rule, *b.value, known));
+      RELAYVM_ASSIGN_OR_RETURN(graph->parts[b.var->id], UseOf(m, rule, *b.value, known));
     }
   }
   if (sides == nullptr) return Status(StatusCode::kInternal, "a rule without sides");
   const bool has_replacement = parsed.kind == Kind::kRule;
-  if (has_replacement) rule.replacement = Resolve(rule, sides->fields.back());
+  std::set<uint32_t> replaced;
+  std::vector<const ir::Var*> made;
+  if (has_replacement) {
+    rule.replacement = Resolve(rule, sides->fields.back());
+    replaced = Parts(rule, rule.replacement);
+    for (const ir::Binding& b : parsed.function->body->bindings) {
+      if (replaced.contains(b.var->id)) made.push_back(b.var);
+    }
+  }
   const Checker types(m, parsed);
+  const size_t conditions = SizeOf(graph->conditions);
+  const size_t replacement = SizeOf(rule, replaced);
+  size_t size = 0;
   std::vector<Rule> rules;
   for (size_t i = 0; i < parsed.conditions.size(); ++i) {
     Rule& one = rules.emplace_back(rule);
@@ -447,12 +491,15 @@ Result<std::vector<Rule>> MakeRules(const ir::Module& m, const frontend::ParsedR
     }
     const std::set<uint32_t> parts = Parts(one, one.pattern);
     one.conditions = parsed.conditions[i];
+    one.num_formulas = conditions + SizeOf(one.conditions);
+    size += replacement + SizeOf(one, parts) + one.num_formulas + one.roots.ops.size();
+    if (size > kMaxSize) return TooLarge(m, parsed, i, size);
     one.label = parsed.labels[i];
     if (one.label.empty() && one.roots.ops.size() == 1) one.label = (*one.roots.ops.begin())->name;
-    if (has_replacement) RELAYVM_RETURN_IF_ERROR(CheckReplacement(m, one, parts));
-    RELAYVM_RETURN_IF_ERROR(CheckFormulas(m, one, parts));
+    if (has_replacement) RELAYVM_RETURN_IF_ERROR(CheckReplacement(m, one, replaced, parts));
+    RELAYVM_RETURN_IF_ERROR(CheckFormulas(m, one, replaced, parts));
     if (!has_replacement) continue;
-    FindNew(one, parts);
+    FindNew(one, made, parts);
     FindLike(one);
     RELAYVM_RETURN_IF_ERROR(CheckAttributes(m, one));
     if (check_types) RELAYVM_RETURN_IF_ERROR(types.Check(one, i));
@@ -488,7 +535,7 @@ Result<std::shared_ptr<const RuleSet>> ReadDefinitions(const frontend::ParsedRul
       RELAYVM_ASSIGN_OR_RETURN(std::vector<Rule> rules,
                                MakeRules(parsed.module, p, set.parts, check_types));
       if (p.kind == Kind::kPart) {
-        set.parts[p.name] = std::make_shared<const Part>(Part{p.name, std::move(rules)});
+        set.parts[p.name] = MakePart(p.name, std::move(rules));
       } else {
         std::ranges::move(rules, std::back_inserter(set.rules));
       }
@@ -502,8 +549,8 @@ Result<std::shared_ptr<const RuleSet>> ReadDefinitions(const frontend::ParsedRul
 
 Atom Resolve(const Rule& rule, Atom a) {
   while (const ir::Var* v = ir::AsVar(a)) {
-    const auto at = rule.nodes.find(v->id);
-    if (at == rule.nodes.end()) break;
+    const auto at = rule.graph->nodes.find(v->id);
+    if (at == rule.graph->nodes.end()) break;
     const auto* alias = at->second->As<ir::AtomExpr>();
     if (alias == nullptr) break;
     a = alias->atom;

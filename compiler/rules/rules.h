@@ -23,6 +23,10 @@
 // $names. As many steps as there are go first, then the ways in order; if the rest of the pattern
 // does not match, fewer and others do. A part uses only parts above itself, so none is endless.
 //
+// What a file may ask for is bounded: a rule, part or pattern has kMaxNodes nodes and holes, and
+// kMaxSize of all that its alternatives are made of. A place where a rule may match in too many
+// ways is left as it is; a program's places share a number of such ways (match.h).
+//
 // A pattern has no replacement: passes look for it and say what stands in its place.
 //
 // In a replacement an attribute may be a formula; those that are not written are those of the
@@ -56,9 +60,12 @@
 
 namespace relayvm::rules {
 
-// Nodes of a rule at most, and steps of a chain.
+// Nodes and holes of a rule at most, and steps of a chain.
 inline constexpr size_t kMaxNodes = 1000;
 inline constexpr int kMaxSteps = 32;
+// Of a rule's alternatives, the replacement with each: nodes, operands, formulas and operators that
+// they may start with, at most.
+inline constexpr size_t kMaxSize = 8 * kMaxNodes;
 
 struct Part;
 
@@ -73,25 +80,31 @@ struct Roots {
   bool any = false;
 };
 
+// What the alternatives of a rule, or the ways of a part, share.
+struct Graph {
+  std::map<uint32_t, const ir::Expr*> nodes;  // of all sides, by Var::id
+  std::map<uint32_t, const ir::Var*> holes;   // by Var::id
+  std::vector<const ir::Var*> params;         // the holes, as written
+  std::map<uint32_t, PartUse> parts;          // nodes that are uses of parts, by Var::id
+  std::set<const ir::Var*> constants;         // holes that only match constants
+  std::vector<frontend::Formula> formulas;    // that attributes are
+  std::vector<frontend::Formula> conditions;  // that must hold in each
+};
+
 // A pattern with its replacement; of a rule with alternatives one of them. Patterns and ways of
 // parts have no replacement.
 struct Rule {
   std::string name;
   std::string place;  // file:line:column
   int64_t benefit = 0;
-  std::map<uint32_t, const ir::Expr*> nodes;  // of both sides, by Var::id
-  std::vector<const ir::Var*> order;          // of `nodes`, operands first
-  std::map<uint32_t, const ir::Var*> holes;   // by Var::id
-  std::vector<const ir::Var*> params;         // the holes, as written
-  std::map<uint32_t, PartUse> parts;          // nodes that are uses of parts, by Var::id
-  Roots roots;                                // of the pattern
-  std::string label;                          // `as`, or the root's operator
+  std::shared_ptr<const Graph> graph;
+  Roots roots;        // of the pattern
+  std::string label;  // `as`, or the root's operator
   bool is_pattern = false;
-  std::set<const ir::Var*> constants;  // holes that only match constants
   ir::Atom pattern, replacement;
-  std::shared_ptr<const std::vector<frontend::Formula>> formulas;  // that attributes are
-  std::vector<frontend::Formula> conditions;                       // that must hold
-  std::vector<const ir::Var*> new_nodes;  // of the replacement alone, operands first
+  std::vector<frontend::Formula> conditions;  // of its own, before the graph's
+  size_t num_formulas = 0;                    // of all conditions
+  std::vector<const ir::Var*> new_nodes;      // of the replacement alone, operands first
   std::set<uint32_t> kept;  // nodes of the pattern that the replacement uses, by Var::id
   // Of calls that the replacement makes: the pattern's outermost one of that operator, by Var::id.
   std::map<uint32_t, const ir::Var*> like;
@@ -102,6 +115,8 @@ struct Rule {
 struct Part {
   std::string name;
   std::vector<Rule> ways;
+  Roots roots;                            // of all ways
+  std::map<size_t, std::string> lacking;  // parameters, by position -> the way that may lack it
 };
 
 // Immutable and shared by copies. Thread-safe.

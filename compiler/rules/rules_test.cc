@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
+#include <ctime>
 
 #include "compiler/ir/verify.h"
 #include "compiler/transforms/simplify/dead_code.h"
@@ -212,6 +212,44 @@ TEST_CASE("many rules, a large graph") {
   CHECK(set->rules.size() == 200);
   const auto result = ApplyRules(m, *set);
   CHECK(result.ok());
+}
+
+std::string Repeated(const std::string& one, const std::string& between, int n) {
+  std::string text = one;
+  for (int i = 1; i < n; ++i) text += between + one;
+  return text;
+}
+
+// Of this process's CPU time, so that a busy machine does not matter.
+constexpr double kMaxSeconds = 8;
+
+TEST_CASE("alternatives take memory and time by what each is made of") {
+  const auto start = std::clock();
+  std::string many, uses = "part @p(%x) { " + Repeated("negative(%x)", " or ", 950) + " }\n";
+  for (int k = 0; k < 20; ++k)
+    many += fmt::format("rule @r{}(%x) {{ {} => %x }}\n", k,
+                        Repeated("nn.relu(negative(%x))", " or ", 330));
+  const auto set = Read(many);
+  CHECK(set->rules.size() == 20 * 330);
+  CHECK(set->rules[0].graph == set->rules[329].graph);
+  const std::string nested = Repeated("nn.relu(@p?(", "", 300) + "%x" + Repeated("))", "", 300);
+  for (int k = 0; k < 10; ++k) uses += fmt::format("rule @r{}(%x) {{ {} => %x }}\n", k, nested);
+  CHECK(Read(uses)->rules.size() == 10);
+  CHECK(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC < kMaxSeconds);
+}
+
+TEST_CASE("a rule that is too large says so") {
+  const std::string chain = Repeated("tanh(", "", 100) + "%x" + Repeated(")", "", 100);
+  CHECK_CONTAINS(
+      ErrorOf("rule @r(%x) { " + Repeated("exp(%x)", " or ", 100) + " => " + chain + " }"),
+      "rule @r: its first 40 alternatives, the replacement with each, are of 8200 nodes, "
+      "operands and formulas: at most 8000 are taken; make it several rules");
+  CHECK_CONTAINS(ErrorOf("rule @r(%x) { " + Repeated("exp(%x)", " or ", 1000) + " => %x }"),
+                 "rule @r has 1002 nodes and holes: at most 1000 are taken");
+  // Conditions of all alternatives.
+  CHECK_CONTAINS(ErrorOf("rule @r(%x) { " + Repeated("exp(%x)", " or ", 100) + " => %x } if " +
+                         Repeated("rank(%x) > 0", " and ", 100)),
+                 "nodes, operands and formulas: at most 8000 are taken");
 }
 
 }  // namespace
