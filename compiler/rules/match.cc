@@ -423,6 +423,7 @@ class Matcher {
                            others.size());
       });
     }
+    if (num_goals_ > 0 && !Spend(operands.size() / 4)) return false;
     AddValue(found);
     if (IsRequired(scope)) {
       ++required_;
