@@ -461,6 +461,10 @@ void Relayc::PrintSummary(const Compiled& compiled) const {
       fmt::print(stderr, "  input  {}: {}\n", Printable(e.param_names[i]),
                  Printable(TypeToString(program, e.params[i])));
     }
+    for (const StateInfo& s : e.states) {
+      fmt::print(stderr, "  keeps  {} between runs: output {} is the next one\n",
+                 Printable(e.param_names[s.input]), s.output);
+    }
     const bool named = e.output_names.size() > 1 && e.output_names.size() == e.result.args.size();
     for (size_t i = 0; named && i < e.output_names.size(); ++i) {
       fmt::print(stderr, "  output {}: {}\n", Printable(e.output_names[i]),

@@ -207,6 +207,10 @@ void PrintOverview(const Json& overview) {
     std::string outputs;
     for (const Json& name : e["outputs"]) outputs += (outputs.empty() ? "" : ", ") + Text(name);
     if (!outputs.empty()) fmt::print("  outputs {}\n", outputs);
+    for (const Json& s : e["states"]) {
+      fmt::print("  keeps {} between runs: its output {}\n",
+                 Text(e["params"][s["input"].get<size_t>()]["name"]), s["output"].get<size_t>());
+    }
   }
   std::string targets;
   for (const Json& t : overview["targets"]) targets += (targets.empty() ? "" : ", ") + Text(t);

@@ -13,8 +13,8 @@
 #include "compiler/import/onnx/graph_importer.h"
 #include "compiler/import/onnx/names_read.h"
 #include "compiler/ir/one_of.h"
-#include "compiler/ir/signature_attrs.h"
 #include "compiler/ir/shape_text.h"
+#include "compiler/ir/signature_attrs.h"
 
 namespace relayvm::import {
 

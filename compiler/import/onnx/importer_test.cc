@@ -4,8 +4,8 @@
 
 #include "compiler/import/onnx/operator.h"
 #include "compiler/import/onnx/testing.h"
-#include "compiler/ir/signature_attrs.h"
 #include "compiler/ir/printer.h"
+#include "compiler/ir/signature_attrs.h"
 #include "compiler/typing/infer.h"
 
 namespace relayvm::import {
