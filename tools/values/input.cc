@@ -57,7 +57,7 @@ class Reader {
       RELAYVM_ASSIGN_OR_RETURN(Value read, ToValue(tensor));
       Result<Value> value = FitTensor(read, types_, TypeOf(*index, ""));
       if (!value.ok()) return value.status().WithContext(path + ": " + name);
-      RELAYVM_RETURN_IF_ERROR(state->Set(name, *std::move(value)));
+      RELAYVM_RETURN_IF_ERROR(state->Set(function_.param_names[*index], *std::move(value)));
     }
     return OkStatus();
   }

@@ -111,6 +111,8 @@ class RunOfState {
   RunOfState& operator=(const RunOfState&) = delete;
   ~RunOfState() { static_cast<void>(End(Status(StatusCode::kCancelled, ""))); }
 
+  // Who runs it ends it.
+  void Release() { kept_ = nullptr; }
   Status End(const Result<Value>& result) {
     PyState* const kept = std::exchange(kept_, nullptr);
     return kept == nullptr ? OkStatus() : kept->state.End(result);
@@ -491,8 +493,8 @@ Scheduler::Handle Session::Start(const ExportInfo& function, const py::tuple& ar
   request.function = function.name;
   PyState* const kept = StateOf(arguments, *executable_, function);
   request.inputs = InputsOf(executable_->program(), function, args, kwargs, kept != nullptr);
-  if (kept != nullptr)
-    ThrowIfError(kept->state.Begin(&request.inputs, {}, runtime_->runtime().get()));
+  // What is wrong with other arguments is said below.
+  RunOfState in_run(kept, &request.inputs, {}, runtime_->runtime().get());
   if (arguments.memory_limit) request.options.memory_limit = *arguments.memory_limit;
   request.options.tag = arguments.tag;
   request.priority = PriorityOf(arguments.priority);
@@ -534,7 +536,7 @@ Scheduler::Handle Session::Start(const ExportInfo& function, const py::tuple& ar
     handle = scheduler->RunAsync(std::move(request), completion);
     scheduler.reset();
   }
-  if (!handle.ok() && kept != nullptr) static_cast<void>(kept->state.End(handle.status()));
+  if (handle.ok()) in_run.Release();
   return ValueOrThrow(std::move(handle));
 }
 

@@ -164,6 +164,19 @@ def test_one_call_at_a_time(model):
     asyncio.run(run())
 
 
+def test_a_call_that_does_not_begin_leaves_the_state(model):
+    async def run():
+        state = model.state()
+        x = np.ones((1, 4), np.float32)
+        for wrong in ({"priority": "urgent"}, {"group": 3}, {"timeout": "soon"}, {"out": x}):
+            with pytest.raises((TypeError, ValueError)):
+                await model.run_async(x, state=state, **wrong)
+        await model.run_async(x, state=state)
+        assert state["h"][0, 0] == 1
+
+    asyncio.run(run())
+
+
 def test_limits_hold_for_first_values():
     text = """#[version = "0.0.5"]
 def @main(%h: Tensor[(500000000), int8]) { %h }
