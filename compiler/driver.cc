@@ -33,16 +33,47 @@ Result<SharedBytes> ReadContent(const std::string& input, const CompileOptions& 
   return SharedBytes::OfFile(std::move(file));
 }
 
-Result<ir::Module> ReadModule(const std::string& input, const CompileOptions& options) {
+// A module, and what is to be bound to it still: its importer may have done so.
+struct ReadResult {
+  ir::Module module;
+  frontend::Params params;
+  bool takes_shapes;
+};
+
+Result<frontend::Params> ReadAllParams(const CompileOptions& options) {
+  frontend::Params params = options.params;
+  if (options.params_file.empty() && !options.params_content) return params;
+  const std::string name =
+      options.params_file.empty() ? std::string("<parameters>") : options.params_file;
+  RELAYVM_ASSIGN_OR_RETURN(frontend::Params more,
+                           options.params_content
+                               ? frontend::ReadParams(name, *options.params_content)
+                               : frontend::ReadParams(name));
+  params.merge(more);
+  if (more.empty()) return params;
+  return Status(StatusCode::kInvalidArgument,
+                fmt::format("{}: parameter {} is given twice", name, more.begin()->first));
+}
+
+Result<ReadResult> ReadModule(const std::string& given, const CompileOptions& options) {
+  const std::string input = options.content ? given : import::ModelFileOf(given);
   RELAYVM_ASSIGN_OR_RETURN(SharedBytes content, ReadContent(input, options));
   const std::string_view start(reinterpret_cast<const char*>(content.data()), content.size());
-  auto overridable = options.overridable;
+  import::ImportOptions import{options.dims, options.shapes, options.overridable, options.operators,
+                               options.warn, options.stop,   options.signature};
   // A graph has no branches.
-  if (options.for_graph && !overridable) overridable.emplace();
-  return import::ImporterOf(input, start)
-      .import(input, std::move(content),
-              {options.dims, options.shapes, std::move(overridable), options.operators,
-               options.warn, options.stop});
+  if (options.for_graph && !import.overridable) import.overridable.emplace();
+  const import::Importer& importer = import::ImporterOf(input, start);
+  frontend::Params params;
+  if (importer.reads_params) {
+    import.params_file = options.params_file;
+    import.params_content = options.params_content;
+    import.params = options.params;
+  } else {
+    RELAYVM_ASSIGN_OR_RETURN(params, ReadAllParams(options));
+  }
+  RELAYVM_ASSIGN_OR_RETURN(ir::Module module, importer.import(input, std::move(content), import));
+  return ReadResult{std::move(module), std::move(params), importer.takes_shapes};
 }
 
 // The dims that --shape names, over all parameters: those that the program has names for already,
@@ -134,11 +165,14 @@ Result<ir::Module> BindShapes(ir::Module module, const std::map<std::string, std
 lower::SymbolBounds DimBounds(const ir::Module& module,
                               const std::map<std::string, std::string>& shapes) {
   lower::SymbolBounds bounds;
-  for (const ir::Var* p : module.functions.at(module.entry)->params) {
+  const auto& params = module.functions.at(module.entry)->params;
+  for (size_t i = 0; i < params.size(); ++i) {
+    const ir::Var* p = params[i];
     auto text = shapes.find(p->name);
+    if (text == shapes.end()) text = shapes.find(std::to_string(i));
     const auto* tensor = p->type->As<TensorType>();
     if (text == shapes.end() || tensor == nullptr) continue;
-    const auto parts = ir::ParseShapeText(text->second);
+    const auto parts = ir::ParseShapeText(text->second.substr(0, text->second.find(':')));
     if (!parts.ok()) continue;
     for (size_t axis = 0; axis < std::min(tensor->shape.size(), parts->size()); ++axis) {
       const auto& bound = (*parts)[axis].bound;
@@ -155,31 +189,23 @@ lower::SymbolBounds DimBounds(const ir::Module& module,
 
 Result<ir::Module> LoadModule(const std::string& input, const CompileOptions& options) {
   RELAYVM_RETURN_IF_ERROR(CheckStop(options.stop));
-  RELAYVM_ASSIGN_OR_RETURN(ir::Module module,
+  RELAYVM_ASSIGN_OR_RETURN(ReadResult read,
                            ir::Stoppable(options.stop, [&] { return ReadModule(input, options); }));
+  ir::Module module = std::move(read.module);
   module.entry = options.entry;
   if (!module.functions.contains(module.entry)) {
     return Status(StatusCode::kNotFound,
                   fmt::format("{}: there is no function @{}; name the one to compile with --entry",
                               input, module.entry));
   }
-  frontend::Params params = options.params;
-  if (!options.params_file.empty()) {
-    RELAYVM_ASSIGN_OR_RETURN(frontend::Params more, frontend::ReadParams(options.params_file));
-    params.merge(more);
-    if (!more.empty()) {
-      return Status(
-          StatusCode::kInvalidArgument,
-          fmt::format("{}: parameter {} is given twice", options.params_file, more.begin()->first));
-    }
-  }
-  if (!params.empty()) {
-    auto bound = frontend::BindParams(module, params);
+  if (!read.params.empty()) {
+    auto bound = frontend::BindParams(module, read.params);
     // What has no place in the program is about the file.
     if (!bound.ok() && bound.status().detail() == nullptr && !options.params_file.empty())
       return bound.status().WithContext(options.params_file);
     RELAYVM_ASSIGN_OR_RETURN(module, std::move(bound));
   }
+  if (read.takes_shapes) return module;
   return BindShapes(std::move(module), options.shapes);
 }
 

@@ -22,12 +22,15 @@ namespace relayvm {
 
 struct CompileOptions {
   std::optional<SharedBytes> content;  // in place of the file's
-  std::string params_file;             // TVM parameter file or .npz; empty: none
-  frontend::Params params;             // besides those of the file
-  CustomOperators operators;           // besides the compiler's own
+  // TVM's parameter file or an .npz, or the model's own kind of it; empty: none.
+  std::string params_file;
+  std::optional<SharedBytes> params_content;  // in place of that file's
+  frontend::Params params;                    // besides those of the file
+  CustomOperators operators;                  // besides the compiler's own
   std::map<std::string, std::string>
       shapes;  // parameter name -> "1x?x300", "(n, ?, 300)" (ir/shape_text.h)
   std::map<std::string, int64_t> dims;  // by the names that a model gives to dims
+  std::string signature;                // of a model with several entries
   // Weights of a model that callers may override (import/importers.h).
   std::optional<std::vector<std::string>> overridable;
   std::string entry = "main";
@@ -58,7 +61,8 @@ struct Compiled {
   size_t poor_kernels = 0;        // that tuning would pay for (tuner::CountPoorKernels)
 };
 
-// Reads INPUT (of a format of import/importers.h; "-": standard input) or what options.content has,
+// Reads INPUT (of a format of import/importers.h, or a folder that holds one; "-": standard input)
+// or what options.content has,
 // binds parameters and shapes. Not yet typed.
 Result<ir::Module> LoadModule(const std::string& input, const CompileOptions& options);
 Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options);

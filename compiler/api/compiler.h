@@ -38,7 +38,7 @@
 
 namespace relayvm {
 
-// Relay text or an ONNX model, told by its content and then by its name.
+// A program in one of the formats of `relayc --help`, told by its content and then by its name.
 struct ModelSource {
   // The file, "-" for standard input. With `content`: what messages call it, and whose folder holds
   // an ONNX model's external data.
@@ -59,10 +59,12 @@ struct CompilerOptions {
   std::vector<std::string> targets;
   int opt_level = 3;  // 0 to 3
   std::string entry = "main";
-  // Of parameters, by name: "1x?x300"; "?" keeps what is declared, "?<=512" plans memory for at
-  // most so many.
+  // Of parameters, by name, or by position: "1x?x300"; "?" keeps what is declared, "?<=512" plans
+  // memory for at most so many. Where a format has no types, these: "(n, 3):int64", "List[Tensor[(?,
+  // 3), float32]]" (import/input_types.h).
   std::map<std::string, std::string> shapes;
-  std::map<std::string, int64_t> dims;  // of an ONNX model, by the names it gives to dims
+  std::map<std::string, int64_t> dims;  // by the names that a model gives to dims
+  std::string signature;  // which entry of a model that has several; empty: its default
   // Initializers of an ONNX model that callers may give other values, by name, or "all" (those that
   // are inputs too), or "none". Empty: all, where they are 1 MiB or less in sum; a graph has none.
   std::vector<std::string> overridable;

@@ -95,7 +95,8 @@ Status SetThreads(std::string_view option, std::string_view value, CompilerOptio
 Status AddShape(std::string_view option, std::string_view value, CompilerOptions* o) {
   RELAYVM_ASSIGN_OR_RETURN(
       const Pair pair,
-      ReadPair(option, value, "NAME=1x?x300 or NAME=(n, ?, 300)", LastEquals(value)));
+      ReadPair(option, value, "NAME=1x?x300, NAME=(n, ?, 300) or NAME=(n, 3):int64",
+               LastEquals(value)));
   o->shapes[pair.name] = pair.value;
   return OkStatus();
 }
@@ -132,6 +133,7 @@ constexpr Setter kSetters[] = {
     {"schedule-for", AddScheduleFor},
     {"schedules", AddText<&O::schedules>},
     {"shape", AddShape},
+    {"signature", SetText<&O::signature>},
     {"target", AddTargets},
     {"threads", SetThreads},
     {"verify-ir", SetFlag<&O::verify_ir>},
@@ -247,11 +249,9 @@ Result<HostTensor> TensorOf(const std::string& name, const Value& value) {
 
 Status ReadTensors(const CompilerOptions& o, CompileOptions* options) {
   options->params_file = o.params_file;
-  if (o.params_content) {
-    if (!o.params_file.empty()) return Wrong("--params: there are a file and bytes in memory");
-    RELAYVM_ASSIGN_OR_RETURN(options->params,
-                             frontend::ReadParams("<parameters>", *o.params_content));
-  }
+  options->params_content = o.params_content;
+  if (o.params_content && !o.params_file.empty())
+    return Wrong("--params: there are a file and bytes in memory");
   for (const auto& [name, value] : o.params) {
     RELAYVM_ASSIGN_OR_RETURN(HostTensor tensor, TensorOf(name, value));
     if (!options->params.emplace(name, std::move(tensor)).second)
@@ -316,6 +316,7 @@ Result<CompileOptions> ReadCompilerOptions(const CompilerOptions& o) {
   options.kernels.num_threads = o.num_threads;
   options.entry = o.entry;
   options.shapes = o.shapes;
+  options.signature = o.signature;
   for (const auto& [name, value] : o.dims) {
     if (value < 0) return Wrong(fmt::format("--dim {}={}: expected 0 or more", name, value));
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compiler/frontend/parser.h"
 #include "compiler/ir/one_of.h"
 
 namespace relayvm::import {
@@ -53,6 +54,21 @@ def @optional_has[A](%o: Optional[A]) -> bool {
   match (%o) { Some(_) => { True }, None => { False } }
 }
 )";
+
+ir::Module PreludeModule() {
+  auto module = frontend::ParseRelay("prelude", kPrelude);
+  return module.ok() ? *std::move(module) : ir::MakeModule();
+}
+
+Status DefineEntry(TypedBuilder& b, ir::Module& module, const ir::Function& entry,
+                   const Value& result) {
+  RELAYVM_RETURN_IF_ERROR(b.status());
+  if (!b.uses_prelude()) {
+    module.functions.clear();
+    module.types.clear();
+  }
+  return b.graph().Define(module, b.graph().MakeFunction(entry, result.node));
+}
 
 namespace {
 

@@ -17,6 +17,12 @@ namespace relayvm::import {
 
 // Relay text that defines the types and functions that follow; modules begin with it.
 extern const char* const kPrelude;
+// A module of these, without an entry.
+ir::Module PreludeModule();
+// Defines the entry: the prelude goes where nothing of it is used (UsePrelude). `result`: the
+// output, or a tuple of several. Fails with the builder's error.
+Status DefineEntry(TypedBuilder& b, ir::Module& module, const ir::Function& entry,
+                   const Value& result);
 
 // --- Types ---
 

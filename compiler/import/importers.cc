@@ -4,10 +4,17 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
+#include <system_error>
 
 #include "compiler/frontend/parser.h"
+#include "compiler/import/keras/importer.h"
+#include "compiler/import/mxnet/importer.h"
 #include "compiler/import/onnx/importer.h"
+#include "compiler/import/tensorflow/importer.h"
+#include "compiler/import/tflite/importer.h"
+#include "compiler/import/torch/importer.h"
 #include "kernels/op/op.h"
 
 namespace relayvm::import {
@@ -61,10 +68,17 @@ struct Row {
   std::string_view name;  // the format's
   decltype(Importer::import) import;
   decltype(Importer::operators) operators;
+  bool reads_params = false, takes_shapes = false;
 };
 constexpr Row kRows[] = {
     {"relay", ImportRelay, RelayOperatorTable},
     {"onnx", ImportOnnx, OnnxOperatorTable},
+    {"torchscript", ImportTorchScript, TorchScriptOperatorTable, false, true},
+    {"torch_export", ImportTorchExport, TorchExportOperatorTable, false, true},
+    {"tflite", ImportTfLite, TfLiteOperatorTable, false, true},
+    {"tensorflow", ImportTensorFlow, TensorFlowOperatorTable, false, true},
+    {"mxnet", ImportMxnet, MxnetOperatorTable, true, true},
+    {"keras", ImportKeras, KerasOperatorTable, false, true},
 };
 
 }  // namespace
@@ -74,7 +88,8 @@ std::span<const Importer> Importers() {
     auto* all = new std::vector<Importer>;
     for (const ModelFormat& format : ModelFormats()) {
       for (const Row& row : kRows) {
-        if (row.name == format.name) all->push_back({&format, row.import, row.operators});
+        if (row.name == format.name)
+          all->push_back({&format, row.import, row.operators, row.reads_params, row.takes_shapes});
       }
     }
     return all;
@@ -87,6 +102,16 @@ const Importer* FindImporter(std::string_view name) {
   const auto found = std::find_if(all.begin(), all.end(),
                                   [&](const Importer& i) { return i.format->name == name; });
   return found == all.end() ? nullptr : &*found;
+}
+
+std::string ModelFileOf(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(path, error)) return path;
+  for (const char* name : {"saved_model.pb", "saved_model.pbtxt", "model.json"}) {
+    const std::filesystem::path file = std::filesystem::path(path) / name;
+    if (std::filesystem::exists(file, error)) return file.string();
+  }
+  return path;
 }
 
 const Importer& ImporterOf(std::string_view path, std::string_view content) {

@@ -4,35 +4,17 @@
 // a format is its folder, its row here and its row there. Tested by importers_test.cc.
 #pragma once
 
-#include <functional>
-#include <map>
-#include <optional>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "bytecode/base/file_kind.h"
 #include "bytecode/base/shared_bytes.h"
 #include "bytecode/base/status.h"
+#include "compiler/import/import_options.h"
 #include "compiler/ir/ir.h"
-#include "kernels/op/custom_ops.h"
 
 namespace relayvm::import {
-
-struct ImportOptions {
-  std::map<std::string, int64_t> dims;  // by the names that the model gives to dims ("batch")
-  // Of inputs whose rank the model leaves open: "1x?x300".
-  std::map<std::string, std::string> shapes;
-  // Initializers that a caller may give other values, by name, or "all" (that are inputs too), or
-  // "none". Nullopt: all, where they are 1 MiB or less in sum, else none.
-  std::optional<std::vector<std::string>> overridable;
-  CustomOperators operators;  // besides the compiler's own
-  // What is right only perhaps: an opset that is newer than this version. May be empty.
-  std::function<void(const std::string&)> warn;
-  std::stop_token stop;  // asked to: fails with kCancelled
-};
 
 struct Importer {
   const ModelFormat* format;
@@ -42,12 +24,19 @@ struct Importer {
                                const ImportOptions& options);
   // The operators that are supported, in Markdown.
   std::string (*operators)();
+  // It reads ImportOptions::params_file, params_content and params itself; else the compiler binds
+  // them to parameters of the module.
+  bool reads_params = false;
+  // It takes ImportOptions::shapes itself (input_types.h).
+  bool takes_shapes = false;
 };
 std::span<const Importer> Importers();
 
 // By what the file holds, then by its name; Relay text, which may begin with anything, where
 // neither tells.
 const Importer& ImporterOf(std::string_view path, std::string_view content);
+// `path`, or the model's file where it is a folder that holds one (saved_model.pb ...).
+std::string ModelFileOf(const std::string& path);
 const Importer* FindImporter(std::string_view name);  // null: there is none
 
 }  // namespace relayvm::import

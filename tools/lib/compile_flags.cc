@@ -43,12 +43,16 @@ void CompileFlags::AddTo(CLI::App& app) {
                      fmt::format("the program: {}; - for standard input", ModelKinds()))
           ->required();
   app.add_option("--params", compiler.params_file,
-                 "weights to bind to parameters by name: a TVM parameter file or an .npz");
+                 "weights to bind to parameters by name: a TVM parameter file or an .npz; of an "
+                 "MXNet symbol, its .params");
   app.add_option(
       "--shape", shapes,
       "NAME=1x?x300, or with names of dims NAME='(n, ?, 300)': the shape of a parameter (? "
       "keeps what is declared, ?<=512 and n<=512 plan memory for at most that many, a name is "
-      "one size wherever it stands)");
+      "one size wherever it stands). Where the model has no types: '(n, 3):int64' or "
+      "'List[Tensor[(?, 3), float32]]'; 0=... is the first input");
+  app.add_option("--signature", compiler.signature,
+                 "which entry of a model that has several (TensorFlow, TensorFlow Lite)");
   app.add_option("--dim", dims, "NAME=8: fixes a dimension that the model has named");
   app.add_option("--overridable", compiler.overridable,
                  "an initializer of an ONNX model that vmrun may be given another value for, once "
@@ -104,6 +108,7 @@ constexpr ShownOption kShownOptions[] = {
     {"--params", kInput, "FILE"},
     {"--shape", kInput, "NAME=1x?x300"},
     {"--dim", kInput, "NAME=8"},
+    {"--signature", kInput, "NAME"},
     {"--overridable", kInput, "NAME"},
     {"--entry", kInput, "FUNCTION"},
     {"--kernel", kInput, "'OPERATOR[SHAPES]'"},

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "bytecode/base/file_kind.h"
@@ -226,6 +228,10 @@ class Reader {
         if (!n.empty() && function_.param_names[i] == n) return i;
       }
     }
+    // By position, from 0, where none is called so.
+    size_t position = 0;
+    const auto [end, error] = std::from_chars(name.begin(), name.end(), position);
+    if (error == std::errc() && end == name.end() && position < ids_.size()) return position;
     return std::nullopt;
   }
 

@@ -1,6 +1,7 @@
 // The --input arguments of a run as the values of a function's parameters.
 //
 //   x.npy, NAME=x.npy     a tensor from a file; `-` is standard input (a .npy file, or a literal)
+//   0=x.npy               by position, from 0, where no parameter is called so
 //   all.npz               every parameter that the archive has by name
 //   LITERAL, NAME=LITERAL see literal.h
 //   @FILE                 a .npy file, or a file that holds a literal

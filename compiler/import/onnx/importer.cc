@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "bytecode/base/suggestion.h"
-#include "compiler/frontend/parser.h"
 #include "compiler/import/control_flow.h"
 #include "compiler/import/onnx/arithmetic.h"
 #include "compiler/import/onnx/graph_importer.h"
@@ -64,21 +63,11 @@ class ModelImporter {
     main.attrs[ir::kOutputNames] = std::move(names);
     if (std::ranges::any_of(outputs, IsOneOf)) main.attrs[ir::kOneOfResults] = true;
     const Value result = outputs.size() == 1 ? outputs[0] : importer_.b().Tuple(outputs);
-    ir::GraphBuilder& g = importer_.b().graph();
-    if (!importer_.b().uses_prelude()) {
-      module_.functions.clear();
-      module_.types.clear();
-    }
-    RELAYVM_RETURN_IF_ERROR(g.Define(module_, g.MakeFunction(main, result.node)));
+    RELAYVM_RETURN_IF_ERROR(DefineEntry(importer_.b(), module_, main, result));
     return std::move(module_);
   }
 
  private:
-  static ir::Module PreludeModule() {
-    auto module = frontend::ParseRelay("prelude", kPrelude);
-    return module.ok() ? *std::move(module) : ir::MakeModule();
-  }
-
   // The outputs of the graph, as hosts see them. After an error of the graph the builder's status
   // has it no more.
   Result<std::vector<Value>> ImportGraph(const std::map<std::string, Value>& inputs) {

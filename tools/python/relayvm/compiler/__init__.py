@@ -513,7 +513,7 @@ def build(mod, target=None, *, params=None, mod_name=None, **options):
 
 def compile_model(model, *, runtime=None, host_functions=(), **options):
     """A `Model` of an ONNX file (or its bytes) or a .relay file, in one go. Options as of `compile` and `from_onnx`."""
-    read = {key: options.pop(key) for key in ("shape", "dims", "overridable", "plugins") if key in options}
+    read = {key: options.pop(key) for key in ("shape", "dims", "overridable", "plugins", "signature") if key in options}
     return compile(_as_module(model, **read), **options).load(runtime=runtime, host_functions=host_functions)
 
 
