@@ -16,6 +16,7 @@
 #include "compiler/graph/check_static.h"
 #include "compiler/import/importers.h"
 #include "compiler/ir/shape_text.h"
+#include "compiler/ir/signature_attrs.h"
 #include "compiler/ir/stop_scope.h"
 #include "compiler/lowering/lower.h"
 #include "compiler/transforms/loops/name_states.h"
@@ -246,8 +247,8 @@ void AddTimes(const KernelTimes& t, double milliseconds, std::vector<PassTiming>
 }
 
 // What cannot be made, or not together.
-Status CheckTargets(const CompileOptions& options, const std::vector<Machine>& machines,
-                    const lower::Placement& placement) {
+Status CheckTargets(const CompileOptions& options, const ir::Module& module,
+                    const std::vector<Machine>& machines, const lower::Placement& placement) {
   // Their text is for people alone.
   const bool is_text = options.kernels.keep_llvm_ir || options.kernels.keep_assembly;
   for (const Machine& m : machines) {
@@ -256,9 +257,12 @@ Status CheckTargets(const CompileOptions& options, const std::vector<Machine>& m
   }
   if (options.for_graph && machines.size() > 1)
     return Status(StatusCode::kInvalidArgument, "--executor graph: expected one --target");
-  if (options.for_graph && !ir::StateOption().In(options.pipeline.options).empty()) {
+  const bool keeps = !ir::StateOption().In(options.pipeline.options).empty() ||
+                     !ir::StatesOf(*module.functions.at(module.entry)).empty();
+  if (options.for_graph && keeps) {
     return {StatusCode::kUnsupported,
-            "--state: --executor graph keeps nothing between runs; the VM does"};
+            "--state, or a model with variables: --executor graph keeps nothing between runs; the "
+            "VM does"};
   }
   const char* const what = placement.device.empty()   ? nullptr
                            : options.for_graph        ? "--executor graph has no devices"
@@ -321,7 +325,7 @@ void AddMachine(Program program, Compiled& compiled) {
 Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options) {
   const std::vector<Machine> machines = MachinesOf(options);
   const lower::Placement placement = lower::PlacementOf(options.pipeline.options);
-  RELAYVM_RETURN_IF_ERROR(CheckTargets(options, machines, placement));
+  RELAYVM_RETURN_IF_ERROR(CheckTargets(options, module, machines, placement));
   PipelineOptions pipeline = options.pipeline;
   pipeline.stop = options.stop;
   RELAYVM_ASSIGN_OR_RETURN(std::vector<ir::Module> ready,

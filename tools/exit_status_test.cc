@@ -156,7 +156,7 @@ TEST_CASE("exit statuses of relayc") {
           {"relayc broken.relay", 2, "broken.relay:1:"},
           {"relayc typed.relay", 2, "typed.relay:2:65: add: "},
           {"relayc add.vmx", 2,
-           "add.vmx: expected Relay text or an ONNX model, found a compiled program"},
+           "add.vmx: expected Relay text, an ONNX model, "},
           {"relayc add.relay --entry nope", 2, "@nope"},
           {"relayc add.relay --params no.npz", 2, "no.npz"},
           {"relayc add.relay --params add.relay", 2,
@@ -278,11 +278,10 @@ TEST_CASE("exit statuses of vmrun, relayrun and vmdump") {
           // 2: bad input.
           {"vmrun no.vmx", 2, "no.vmx"},
           {"relayc add.vmx", 2,
-           "relayc: add.vmx: expected Relay text or an ONNX model, found a compiled program "
-           "(.vmx): run it with"},
+           "or a Keras model, found a compiled program (.vmx): run it with"},
           {"relayc pair.npz", 2,
-           "expected Relay text or an ONNX model, found a zip archive, such as an .npz"},
-          {"relayc r.npy", 2, "expected Relay text or an ONNX model, found a tensor (.npy)"},
+           "or a Keras model, found a zip archive, such as an .npz"},
+          {"relayc r.npy", 2, "or a Keras model, found a tensor (.npy)"},
           {"relayc model.onnx", 2,
            "relayc: model.onnx: expected an ONNX model: the file is damaged"},
           {"relayrun model.onnx", 2,

@@ -144,6 +144,27 @@ TEST_CASE("values with structure") {
   CHECK(o.err == "vmrun: --output r.npy: the result has 2 tensors; write an .npz\n");
 }
 
+TEST_CASE("variables begin with their first values, are kept in a file, and are no outputs") {
+  Shell shell;
+  shell.Write("v.relay", R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(2), float32], %h: Tensor[(2), float32], output_names=["y", "h"]) {
+  let %n = add(%x, %h);
+  (multiply(%n, 2f), %n)
+}
+)");
+  REQUIRE(shell.Run("relayc v.relay --state h=h -o v.vmx").status == 0);
+  const std::string once = "Tensor[(2), float32] [2., 4.]\n";
+  CHECK(shell.Run("vmrun v.vmx --input [1,2]").out == once);
+  CHECK(shell.Run("vmrun v.vmx --input 0=[1,2] --state s.npz").out == once);
+  CHECK(shell.Run("vmrun v.vmx --input x=[1,2] --state s.npz --output y.npy").out ==
+        "Tensor[(2), float32] [4., 8.]\n");
+  CHECK(shell.Run("vmrun v.vmx --input [1,2] --output n=y.npy").err.find("the result has y") !=
+        std::string::npos);
+  CHECK(shell.Run("vmrun v.vmx --input 2=[1,2]").status == 1);
+  CHECK(shell.Run("relayc v.relay --state h=h --executor graph -o g").err.find("keeps nothing") !=
+        std::string::npos);
+}
+
 TEST_CASE("a list of 100,000 elements") {
   Shell shell;
   shell.Compile("reverse", kReverse);

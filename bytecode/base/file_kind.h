@@ -23,7 +23,7 @@ struct ModelFormat {
   const char* advice;                       // to who gives it to what does not compile
 };
 std::span<const ModelFormat> ModelFormats();
-// "Relay text or an ONNX model".
+// "Relay text, an ONNX model ... or a Keras model".
 std::string ModelKinds();
 // True for what is no text, so that it is not shown as such.
 bool IsBinary(std::string_view start);

@@ -14,6 +14,7 @@
 
 #include "bytecode/base/printable.h"
 #include "bytecode/io/npy.h"
+#include "bytecode/variables.h"
 #include "tools/values/input.h"
 #include "tools/values/print.h"
 #include "tools/values/tensor_file.h"
@@ -176,12 +177,12 @@ Status Save(const std::string& output, const ExportInfo& function,
   return WriteNpz(to.path, named);
 }
 
-// --state FILE.npz: read where it is there.
+// --state FILE.npz: read where it is there. Without one, variables have their first values.
 Result<State*> OpenState(const RunFlags& flags, const ExportInfo& function, TypeTable& types,
                          Executor& executor) {
   RELAYVM_ASSIGN_OR_RETURN(State * state, executor.UseState(function));
   std::error_code error;
-  if (std::filesystem::exists(flags.state, error)) {
+  if (!flags.state.empty() && std::filesystem::exists(flags.state, error)) {
     RELAYVM_RETURN_IF_ERROR(ReadStates(flags.state, types, function, state));
   }
   return state;
@@ -249,11 +250,11 @@ Exit RunFunction(const std::string& tool, Executor& executor, const RunFlags& fl
                    fmt::format("the program has no function {}; it has {}", flags.function, names)},
                   Exit::kUsage);
   }
-  if (Status s = CheckDestinations(flags, *function); !s.ok())
-    return Report(tool, s, Exit::kBadInput);
+  const ExportInfo shown = WithoutVariables(*function);
+  if (Status s = CheckDestinations(flags, shown); !s.ok()) return Report(tool, s, Exit::kBadInput);
   TypeTable types(executor.program());
   Result<State*> state = nullptr;
-  if (!flags.state.empty()) {
+  if (!flags.state.empty() || NumVariables(*function) > 0) {
     state = OpenState(flags, *function, types, executor);
     if (!state.ok()) return Report(tool, state.status(), ExitForStatus(state.status()));
   }
@@ -275,8 +276,7 @@ Exit RunFunction(const std::string& tool, Executor& executor, const RunFlags& fl
   Print(*result, executor, flags, m);
   std::vector<Value> tensors = TensorsOf(*result);
   for (const std::string& output : flags.outputs) {
-    if (Status s = Save(output, *function, tensors); !s.ok())
-      return Report(tool, s, Exit::kBadInput);
+    if (Status s = Save(output, shown, tensors); !s.ok()) return Report(tool, s, Exit::kBadInput);
   }
   for (const std::string& file : {flags.profile_file, flags.trace_file}) {
     if (file.empty()) continue;
@@ -284,13 +284,13 @@ Exit RunFunction(const std::string& tool, Executor& executor, const RunFlags& fl
       return Report(tool, s, Exit::kBadInput);
   }
   const auto save_state = [&] {
-    if (*state == nullptr) return Exit::kDone;
+    if (flags.state.empty()) return Exit::kDone;
     const Status saved = SaveState(flags.state, **state);
     return saved.ok() ? Exit::kDone : Report(tool, saved, Exit::kBadInput);
   };
   if (flags.expect.empty()) return save_state();
-  Result<std::string> difference = CompareWithFile(
-      flags.expect, TensorNames(*function, tensors.size()), tensors, flags.tolerance);
+  Result<std::string> difference =
+      CompareWithFile(flags.expect, TensorNames(shown, tensors.size()), tensors, flags.tolerance);
   if (!difference.ok()) return Report(tool, difference.status(), Exit::kBadInput);
   if (difference->empty()) return save_state();
   return Report(tool, {StatusCode::kFailedPrecondition, "--expect: " + *difference},

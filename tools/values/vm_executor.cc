@@ -1,6 +1,7 @@
 // Running a program in the VM.
 #include <optional>
 
+#include "bytecode/variables.h"
 #include "tools/values/profiler.h"
 #include "tools/values/run.h"
 
@@ -40,7 +41,8 @@ class VmExecutor : public Executor {
       RELAYVM_RETURN_IF_ERROR(state_->End(value));
     }
     if (!value.ok()) return value.status();
-    return Flatten(*value, types, types.InternOf(function, function.result));
+    return Flatten(WithoutVariables(*value, function), types,
+                   types.InternOf(function, WithoutVariables(function).result));
   }
 
   Result<State*> UseState(const ExportInfo& function) override {

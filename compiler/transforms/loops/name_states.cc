@@ -60,6 +60,7 @@ class Namer {
     }
     AddOutputs(main.result_type, &output_types_);
     outputs_ = OutputNamesOf(main);
+    for (const auto& [input, output] : StatesOf(main)) Take(input, output);
     for (size_t i = outputs_.size(); i < output_types_.size(); ++i)
       outputs_.push_back(fmt::format("output_{}", i));
   }
@@ -73,8 +74,6 @@ class Namer {
     }
     if (std::ranges::count(taken_inputs_, input) > 0 || std::ranges::count(taken_outputs_, output))
       return Wrong(text, "one of them is in another pair");
-    taken_inputs_.push_back(input);
-    taken_outputs_.push_back(output);
     const TensorType* given = KeptTensor(m_, output_types_[output]);
     const TensorType* taken = KeptTensor(m_, input_types_[input]);
     if (given == nullptr || taken == nullptr ||
@@ -84,14 +83,19 @@ class Namer {
                             inputs_[input], TypeToString(input_types_[input]), outputs_[output],
                             TypeToString(output_types_[output])));
     }
-    pairs_.emplace_back(static_cast<int64_t>(input));
-    pairs_.emplace_back(static_cast<int64_t>(output));
+    Take(input, output);
     return OkStatus();
   }
 
   AttrValue pairs() const { return AttrValue(pairs_); }
 
  private:
+  void Take(size_t input, size_t output) {
+    taken_inputs_.push_back(input);
+    taken_outputs_.push_back(output);
+    pairs_.emplace_back(static_cast<int64_t>(input));
+    pairs_.emplace_back(static_cast<int64_t>(output));
+  }
   // Names may hold a =.
   Result<std::pair<size_t, size_t>> Split(const std::string& text) const {
     std::string problem;

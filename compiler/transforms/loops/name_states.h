@@ -2,8 +2,9 @@
 // before was. The executable's hosts read the pairs (vm/border/state.h); what the program computes
 // stays as it is.
 //
-// An importer whose format has variables makes such inputs and outputs of them and gives their
-// names here; where a variable has a first value, its input is one that may be left out.
+// An importer whose format has variables makes such inputs and outputs of them, both of the
+// variable's name and after all others, and writes the pairs itself: they stay. Where a variable has
+// a first value, its input is one that may be left out (bytecode/variables.h).
 //
 // Before: typed. After: the same, with the attribute kStates of the entry. Tested by
 // name_states_test.cc.

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "bytecode/disassembler.h"
+#include "bytecode/variables.h"
 #include "tools/python/src/arrays.h"
 #include "tools/python/src/errors.h"
 #include "tools/python/src/numbers.h"
@@ -85,16 +86,20 @@ Arguments ReadOptions(const ExportInfo& function, py::dict& kwargs, bool is_sche
   return a;
 }
 
-// The state of a call, or null where it has none. What is kept is put in the places of inputs that
-// are none.
-PyState* StateOf(const Arguments& arguments, const Executable& executable,
+// The state of a call, or null where it has none: variables have one of their own then. What is kept
+// is put in the places of inputs that are none.
+PyState* StateOf(Arguments& arguments, const std::shared_ptr<const Executable>& executable,
                  const ExportInfo& function) {
+  if (arguments.state.is_none() && NumVariables(function) > 0) {
+    arguments.state = py::cast(
+        PyState{executable, &function, ValueOrThrow(State::Create(executable, function.name))});
+  }
   if (arguments.state.is_none()) return nullptr;
   if (!py::isinstance<PyState>(arguments.state))
     throw py::type_error(fmt::format("state: expected what Model.state() gives, found {}",
                                      py::repr(arguments.state).cast<std::string>()));
   auto* state = arguments.state.cast<PyState*>();
-  if (state->executable.get() != &executable || state->info != &function)
+  if (state->executable != executable || state->info != &function)
     throw py::value_error("state: it is of another program or function");
   return state;
 }
@@ -409,8 +414,8 @@ void Session::Trim() {
 }
 
 py::object Session::Run(const ExportInfo& function, const py::tuple& args, py::dict kwargs) {
-  const Arguments arguments = ReadOptions(function, kwargs, false);
-  PyState* const kept = StateOf(arguments, *executable_, function);
+  Arguments arguments = ReadOptions(function, kwargs, false);
+  PyState* const kept = StateOf(arguments, executable_, function);
   std::vector<Value> inputs =
       InputsOf(executable_->program(), function, args, kwargs, kept != nullptr);
   // What is the caller's goes back with the GIL, which the run has not: taking it may take long.
@@ -481,17 +486,20 @@ py::object Session::Run(const ExportInfo& function, const py::tuple& args, py::d
   }
   ThrowIfError(result.status());
   ThrowIfError(in_run.End(result));
+  if (NumVariables(function) > 0)
+    return FromValue(WithoutVariables(*result, function), WithoutVariables(function).result,
+                     executable_, outputs.objects);
   return FromValue(*std::move(result), function.result, executable_, outputs.objects);
 }
 
 Scheduler::Handle Session::Start(const ExportInfo& function, const py::tuple& args, py::dict kwargs,
                                  const py::object& done, const py::object& host_call) {
-  const Arguments arguments = ReadOptions(function, kwargs, true);
+  Arguments arguments = ReadOptions(function, kwargs, true);
   if (!arguments.out.is_none()) throw py::type_error("run_async takes no out");
   RunRequest request;
   request.executable = executable_;
   request.function = function.name;
-  PyState* const kept = StateOf(arguments, *executable_, function);
+  PyState* const kept = StateOf(arguments, executable_, function);
   request.inputs = InputsOf(executable_->program(), function, args, kwargs, kept != nullptr);
   // What is wrong with other arguments is said below.
   RunOfState in_run(kept, &request.inputs, {}, runtime_->runtime().get());
@@ -515,7 +523,8 @@ Scheduler::Handle Session::Start(const ExportInfo& function, const py::tuple& ar
         if (Status s = kept->state.End(result); !s.ok()) result = s;
       }
       if (result.ok()) {
-        value = FromValue(*std::move(result), info->result, executable);
+        value =
+            FromValue(WithoutVariables(*result, *info), WithoutVariables(*info).result, executable);
       } else {
         error = ErrorOf(result.status());
       }

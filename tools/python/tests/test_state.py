@@ -202,3 +202,23 @@ def test_a_failed_save_leaves_the_file(model, tmp_path):
     assert path.read_bytes() == before and other["h"][0, 0] == 1
     assert "h" in state and "x" not in state
     assert dict(state).keys() == {"h", "seen"}
+
+
+def test_variables_are_kept_and_not_shown():
+    """What an importer names alike on both sides: its input has a value of its own, its output is no result."""
+    text = """#[version = "0.0.5"]
+def @main(%x: Tensor[(2), float32], %h: Tensor[(2), float32], output_names=["y", "h"]) {
+  let %n = add(%x, %h);
+  (multiply(%n, 2f), %n)
+}
+"""
+    model = rvm.compile_model(rvm.parse(text), states=["h=h"])
+    x = np.float32([1, 2])
+    np.testing.assert_array_equal(model(x), [2, 4])
+    np.testing.assert_array_equal(model(x), [2, 4])  # each without a state begins anew
+    state = model.state()
+    for n in (1, 2, 3):
+        np.testing.assert_array_equal(model(x, state=state), 2 * n * x)
+    np.testing.assert_array_equal(state["h"], 3 * x)
+    np.testing.assert_array_equal(asyncio.run(model.run_async(x, state=state)), 8 * x)
+    np.testing.assert_array_equal(asyncio.run(model.run_async(x)), 2 * x)
