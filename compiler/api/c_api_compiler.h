@@ -60,7 +60,7 @@ typedef struct relayvm_compile_options {
   void (*on_text)(void* user, const char* text, size_t size);
 } relayvm_compile_options;
 
-/* A program of one of relayc's formats, told by content and then by name. May be called by any number of
+/* A program in a format of relayc's, told by content, then by name. May be called by any number of
  * threads at once. */
 relayvm_status* relayvm_compile_file(const char* path, const relayvm_compile_options* options,
                                      relayvm_compiled** out);

@@ -60,8 +60,8 @@ struct CompilerOptions {
   int opt_level = 3;  // 0 to 3
   std::string entry = "main";
   // Of parameters, by name, or by position: "1x?x300"; "?" keeps what is declared, "?<=512" plans
-  // memory for at most so many. Where a format has no types, these: "(n, 3):int64", "List[Tensor[(?,
-  // 3), float32]]" (import/input_types.h).
+  // memory for at most so many. Where a format has no types, these: "(n, 3):int64",
+  // "List[Tensor[(?, 3), float32]]" (import/input_types.h).
   std::map<std::string, std::string> shapes;
   std::map<std::string, int64_t> dims;  // by the names that a model gives to dims
   std::string signature;  // which entry of a model that has several; empty: its default

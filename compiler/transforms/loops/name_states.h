@@ -3,8 +3,8 @@
 // stays as it is.
 //
 // An importer whose format has variables makes such inputs and outputs of them, both of the
-// variable's name and after all others, and writes the pairs itself: they stay. Where a variable has
-// a first value, its input is one that may be left out (bytecode/variables.h).
+// variable's name and after all others, and writes the pairs itself: they stay. Where a variable
+// has a first value, its input is one that may be left out (bytecode/variables.h).
 //
 // Before: typed. After: the same, with the attribute kStates of the entry. Tested by
 // name_states_test.cc.

@@ -86,8 +86,8 @@ Arguments ReadOptions(const ExportInfo& function, py::dict& kwargs, bool is_sche
   return a;
 }
 
-// The state of a call, or null where it has none: variables have one of their own then. What is kept
-// is put in the places of inputs that are none.
+// The state of a call, or null where it has none: variables have one of their own then. What is
+// kept is put in the places of inputs that are none.
 PyState* StateOf(Arguments& arguments, const std::shared_ptr<const Executable>& executable,
                  const ExportInfo& function) {
   if (arguments.state.is_none() && NumVariables(function) > 0) {
