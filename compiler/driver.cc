@@ -61,7 +61,7 @@ Result<ReadResult> ReadModule(const std::string& given, const CompileOptions& op
   RELAYVM_ASSIGN_OR_RETURN(SharedBytes content, ReadContent(input, options));
   const std::string_view start(reinterpret_cast<const char*>(content.data()), content.size());
   import::ImportOptions import{options.dims, options.shapes, options.overridable, options.operators,
-                               options.warn, options.stop,   options.signature};
+                               options.warn, options.stop,   options.signature,   options.outputs};
   // A graph has no branches.
   if (options.for_graph && !import.overridable) import.overridable.emplace();
   const import::Importer& importer = import::ImporterOf(input, start);
@@ -128,6 +128,29 @@ Result<ir::Type> BindShape(const ir::Type& declared, const std::string& name,
     dims[axis] = part.size ? Dim(*part.size) : named.Of(part.name);
   }
   return ir::MakeTensorType(std::move(dims), tensor->dtype);
+}
+
+// The entry with other names of its first parameters.
+Result<ir::Module> RenameInputs(ir::Module module, const std::vector<std::string>& names) {
+  if (names.empty()) return module;
+  ir::Function copy = *module.functions.at(module.entry);
+  if (names.size() > copy.params.size()) {
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("--input-name: there are {} names, and {} inputs", names.size(),
+                              copy.params.size()));
+  }
+  // Their uses refer to them by pointer: each becomes a let of the new one.
+  ir::Block body;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const ir::Var* old = copy.params[i];
+    copy.params[i] = ir::MakeVar(module, names[i], old->type, old->span);
+    body.bindings.push_back({old, ir::MakeExpr(module, ir::AtomExpr{copy.params[i]}, old->span)});
+  }
+  body.bindings.insert(body.bindings.end(), copy.body->bindings.begin(), copy.body->bindings.end());
+  body.result = copy.body->result;
+  copy.body = module.arena->New<ir::Block>(std::move(body));
+  module.functions[module.entry] = module.arena->New<ir::Function>(std::move(copy));
+  return module;
 }
 
 Result<ir::Module> BindShapes(ir::Module module, const std::map<std::string, std::string>& shapes) {
@@ -206,8 +229,10 @@ Result<ir::Module> LoadModule(const std::string& input, const CompileOptions& op
       return bound.status().WithContext(options.params_file);
     RELAYVM_ASSIGN_OR_RETURN(module, std::move(bound));
   }
-  if (read.takes_shapes) return module;
-  return BindShapes(std::move(module), options.shapes);
+  if (!read.takes_shapes) {
+    RELAYVM_ASSIGN_OR_RETURN(module, BindShapes(std::move(module), options.shapes));
+  }
+  return RenameInputs(std::move(module), options.input_names);
 }
 
 namespace {

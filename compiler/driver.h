@@ -31,6 +31,8 @@ struct CompileOptions {
       shapes;  // parameter name -> "1x?x300", "(n, ?, 300)" (ir/shape_text.h)
   std::map<std::string, int64_t> dims;  // by the names that a model gives to dims
   std::string signature;                // of a model with several entries
+  // Names of its results, of a format that lets choose; of its inputs, in place of the file's.
+  std::vector<std::string> outputs, input_names;
   // Weights of a model that callers may override (import/importers.h).
   std::optional<std::vector<std::string>> overridable;
   std::string entry = "main";

@@ -65,6 +65,10 @@ struct CompilerOptions {
   std::map<std::string, std::string> shapes;
   std::map<std::string, int64_t> dims;  // by the names that a model gives to dims
   std::string signature;  // which entry of a model that has several; empty: its default
+  // Which values of a graph without signatures (TensorFlow, MXNet) are its results, by name. Empty:
+  // those that nothing reads.
+  std::vector<std::string> outputs;
+  std::vector<std::string> input_names;  // in place of the model's, in the order of its inputs
   // Initializers of an ONNX model that callers may give other values, by name, or "all" (those that
   // are inputs too), or "none". Empty: all, where they are 1 MiB or less in sum; a graph has none.
   std::vector<std::string> overridable;

@@ -123,7 +123,9 @@ constexpr Setter kSetters[] = {
     {"disable-pass", AddText<&O::disabled_passes>},
     {"entry", SetText<&O::entry>},
     {"executor", SetText<&O::executor>},
+    {"input-name", AddText<&O::input_names>},
     {"load-pass", AddText<&O::pass_libraries>},
+    {"output-node", AddText<&O::outputs>},
     {"overridable", AddText<&O::overridable>},
     {"params", SetText<&O::params_file>},
     {"pass", AddText<&O::passes>},
@@ -317,6 +319,8 @@ Result<CompileOptions> ReadCompilerOptions(const CompilerOptions& o) {
   options.entry = o.entry;
   options.shapes = o.shapes;
   options.signature = o.signature;
+  options.outputs = o.outputs;
+  options.input_names = o.input_names;
   for (const auto& [name, value] : o.dims) {
     if (value < 0) return Wrong(fmt::format("--dim {}={}: expected 0 or more", name, value));
   }

@@ -28,6 +28,9 @@ struct ImportOptions {
   // Which of several entries the model has; empty: its only one, or the one that its format calls
   // the default.
   std::string signature;
+  // Which values of a graph are its results, by name, in this order; empty: those that its file
+  // says, or that nothing reads.
+  std::vector<std::string> outputs;
   // Of formats that have their weights in another file (Importer::reads_params): that file, its
   // content where it is in memory, and single arrays by name.
   std::string params_file;

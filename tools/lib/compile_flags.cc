@@ -53,6 +53,12 @@ void CompileFlags::AddTo(CLI::App& app) {
       "'List[Tensor[(?, 3), float32]]'; 0=... is the first input");
   app.add_option("--signature", compiler.signature,
                  "which entry of a model that has several (TensorFlow, TensorFlow Lite)");
+  app.add_option("--input-name", compiler.input_names,
+                 "NAME of an input in place of the model's, once for each in their order");
+  app.add_option(
+      "--output-node", compiler.outputs,
+      "NAME of a node that is a result, once for each (TensorFlow, MXNet; default: those "
+      "that nothing reads)");
   app.add_option("--dim", dims, "NAME=8: fixes a dimension that the model has named");
   app.add_option("--overridable", compiler.overridable,
                  "an initializer of an ONNX model that vmrun may be given another value for, once "
@@ -109,6 +115,8 @@ constexpr ShownOption kShownOptions[] = {
     {"--shape", kInput, "NAME=1x?x300"},
     {"--dim", kInput, "NAME=8"},
     {"--signature", kInput, "NAME"},
+    {"--input-name", kInput, "NAME"},
+    {"--output-node", kInput, "NAME"},
     {"--overridable", kInput, "NAME"},
     {"--entry", kInput, "FUNCTION"},
     {"--kernel", kInput, "'OPERATOR[SHAPES]'"},

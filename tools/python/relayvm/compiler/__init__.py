@@ -311,7 +311,7 @@ def _shape_text(shape):
 
 
 # Options of `compile` that relayc names otherwise.
-_NAMES = {"opt_level": "O", "disabled_passes": "disable-pass", "plugins": "plugin", "num_threads": "threads", "dims": "dim"}
+_NAMES = {"opt_level": "O", "disabled_passes": "disable-pass", "plugins": "plugin", "num_threads": "threads", "dims": "dim", "input_names": "input-name", "output_nodes": "output-node"}
 _OF_PYTHON = {}  # options of passes of Python, by name: transform.Option
 
 
