@@ -1,0 +1,358 @@
+#include "compiler/import/torch/aliases.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace relayvm::import::torch {
+
+namespace {
+
+using Kind = Argument::Kind;
+
+template <size_t kSize>
+bool Among(std::string_view name, const std::array<std::string_view, kSize>& names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Views that leave the elements in their order.
+constexpr std::array<std::string_view, 24> kReshapes = {
+    "aten::view",         "aten::reshape",      "aten::unsqueeze",       "aten::squeeze",
+    "aten::flatten",      "aten::unflatten",    "aten::view_as",         "aten::reshape_as",
+    "aten::alias",        "aten::detach",       "aten::contiguous",      "aten::to",
+    "aten::_unsafe_view", "aten::view_as_real", "aten::view_as_complex", "aten::_reshape_alias",
+    "aten::ravel",        "aten::lift",         "aten::positive",        "aten::lift_fresh",
+    "aten::atleast_1d",   "aten::atleast_2d",   "aten::atleast_3d",      "aten::_to_copy"};
+// Views that may be copies, by how the elements lie.
+constexpr std::array<std::string_view, 6> kPerhaps = {"aten::reshape",    "aten::flatten",
+                                                      "aten::contiguous", "aten::reshape_as",
+                                                      "aten::ravel",      "aten::_reshape_alias"};
+// Views whose result lies as their argument, if that is contiguous.
+constexpr std::array<std::string_view, 4> kPermutes = {"aten::permute", "aten::movedim",
+                                                       "aten::moveaxis", "aten::numpy_T"};
+constexpr std::array<std::string_view, 6> kSwaps = {"aten::transpose", "aten::t",  "aten::swapaxes",
+                                                    "aten::swapdims",  "aten::mT", "aten::mH"};
+constexpr std::array<std::string_view, 5> kOverlapping = {
+    "aten::expand", "aten::expand_as", "aten::broadcast_to", "aten::unfold", "aten::as_strided"};
+
+// In-place operators that change how a tensor looks at its elements, not these.
+constexpr std::array<std::string_view, 8> kInPlaceViews = {
+    "aten::unsqueeze", "aten::squeeze",  "aten::transpose", "aten::t",
+    "aten::swapaxes",  "aten::swapdims", "aten::detach",    "aten::view"};
+
+// The argument whose memory result `i` shares.
+size_t Viewed(const Schema& schema, size_t i) {
+  for (size_t k = 0; k < schema.arguments.size(); ++k) {
+    if (schema.arguments[k].alias != 0 && schema.arguments[k].alias == schema.results[i].alias)
+      return k;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Argument Aliases::Fresh(Argument tensor) {
+  if (!tensor.is_tensor()) {
+    for (Argument& item : tensor.items) item = Fresh(std::move(item));
+    return tensor;
+  }
+  auto storage = std::make_shared<Storage>();
+  storage->value = tensor.value;
+  storage->id = next_id_++;
+  tensor.alias = std::make_shared<TensorAlias>();
+  tensor.alias->storage_ = std::move(storage);
+  tensor.alias->seen_ = tensor.value;
+  return tensor;
+}
+
+Value Aliases::Read(const Argument& tensor) {
+  TensorAlias* alias = tensor.alias.get();
+  if (alias == nullptr) return tensor.value;
+  if (alias->seen_ && alias->version_ == alias->storage_->version) return alias->seen_;
+  if (alias->uncertain_) {
+    b_.Fail(StatusCode::kUnsupported,
+            "what this tensor looks at is written after {}, which gives a view of it or a copy, "
+            "by how the elements lie; make it a copy (clone)",
+            alias->steps_.back().op->schema.name);
+    return tensor.value;
+  }
+  alias->seen_ = Replay(*alias, alias->steps_.size());
+  alias->version_ = alias->storage_->version;
+  return alias->seen_;
+}
+
+Argument Aliases::Current(const Argument& a) {
+  Argument now = a;
+  if (a.is_tensor()) now.value = Read(a);
+  for (Argument& item : now.items) item = Current(item);
+  return now;
+}
+
+Value Aliases::Replay(TensorAlias& alias, size_t steps) {
+  Value v = alias.storage_->value;
+  for (size_t i = 0; i < steps && b_.status().ok(); ++i) v = Apply(alias.steps_[i], v);
+  return v;
+}
+
+Value Aliases::Apply(const TensorAlias::Step& step, const Value& v) {
+  std::vector<Argument> arguments = step.arguments;
+  arguments[step.argument].value = v;
+  Call call(b_, *step.op, std::move(arguments));
+  Results results = step.op->def->convert(call);
+  if (!b_.status().ok() || results.empty()) return v;
+  if (!step.is_item) return results[std::min(step.result, results.size() - 1)].value;
+  const Argument& list = results[0];
+  return step.result < list.items.size() ? list.items[step.result].value : v;
+}
+
+void Aliases::Set(Storage& storage, const Value& value) {
+  if (log_ != nullptr && storage.id < log_from_) {
+    const bool known = std::any_of(log_->begin(), log_->end(),
+                                   [&](const Written& w) { return w.storage.get() == &storage; });
+    if (!known) log_->push_back({storage.shared_from_this(), storage.value});
+  }
+  storage.value = value;
+  ++storage.version;
+}
+
+std::vector<Aliases::Written> Aliases::During(const std::function<void()>& run) {
+  std::vector<Written> written;
+  std::vector<Written>* outer = std::exchange(log_, &written);
+  const uint64_t outer_from = std::exchange(log_from_, next_id_);
+  run();
+  log_ = outer;
+  log_from_ = outer_from;
+  if (outer != nullptr) {
+    for (const Written& w : written) {
+      const bool known = std::any_of(outer->begin(), outer->end(),
+                                     [&](const Written& o) { return o.storage == w.storage; });
+      if (w.storage->id < outer_from && !known) outer->push_back(w);
+    }
+  }
+  std::sort(written.begin(), written.end(),
+            [](const Written& x, const Written& y) { return x.storage->id < y.storage->id; });
+  return written;
+}
+
+void Aliases::Write(const Argument& tensor, const Value& value) {
+  if (!b_.status().ok()) return;
+  if (tensor.alias == nullptr) {
+    b_.Fail("a number that is no tensor is written");
+    return;
+  }
+  TensorAlias& alias = *tensor.alias;
+  const Value old = Read(tensor);
+  Value v = b_.Cast(value, old.dtype());
+  if (v.shape() != old.shape()) v = BroadcastAs(v, old);
+  if (!b_.status().ok()) return;
+  if (alias.uncertain_) {
+    b_.Fail(StatusCode::kUnsupported,
+            "the result of {} is written, which is a view or a copy, by how the elements lie; make "
+            "it a copy (clone)",
+            alias.steps_.back().op->schema.name);
+    return;
+  }
+  const Value written = v;
+  for (size_t i = alias.steps_.size(); i-- > 0;) v = Undo(alias.steps_[i], Replay(alias, i), v);
+  if (!b_.status().ok()) return;
+  Set(*alias.storage_, v);
+  alias.seen_ = written;
+  alias.version_ = alias.storage_->version;
+}
+
+Value Aliases::BroadcastAs(const Value& v, const Value& like) {
+  const Value shape = b_.ShapeOf(like);
+  Value from = v;
+  // Leading dims of 1 are dropped.
+  while (from.rank() > like.rank() && from.dim(0).is_const(1)) from = b_.Squeeze(from, {0});
+  if (from.rank() > like.rank()) {
+    b_.Fail("a tensor of rank {} is written to one of rank {}", from.rank(), like.rank());
+    return like;
+  }
+  if (const auto known = b_.ConstantInts(shape))
+    return b_.Op("broadcast_to", {from}, {{"shape", ListOf(*known)}});
+  return b_.Op("dyn.broadcast_to", {from, shape});
+}
+
+// The value that the step looks at, once `v` stands where it looks.
+Value Aliases::Undo(const TensorAlias::Step& step, const Value& before, const Value& v) {
+  if (!b_.status().ok()) return before;
+  const std::string_view name = step.op->schema.name;
+  const auto call = [&](std::string_view full_name, std::vector<Argument> arguments) {
+    Call context(b_, *step.op, step.arguments);
+    return context.ValueAs(full_name, std::move(arguments));
+  };
+  const auto arg = [&](std::string_view argument) -> Argument {
+    const int i = step.op->schema.Find(argument);
+    return i < 0 ? Argument() : step.arguments[static_cast<size_t>(i)];
+  };
+  if (Among(name, kReshapes)) {
+    std::vector<Value> dims;
+    for (int i = 0; i < before.rank(); ++i) dims.push_back(b_.DimOf(before, i));
+    return v.shape() == before.shape() ? v : ShapedAs(b_, v, dims);
+  }
+  if (Among(name, kSwaps)) return Apply(step, v);
+  if (Among(name, kOverlapping)) {
+    b_.Fail(StatusCode::kUnsupported,
+            "a view made by {} is written, whose elements may share a place", name);
+    return before;
+  }
+  if (Among(name, kPermutes)) {
+    // Where each axis came from, by what the view does to a tensor of extents 1, 2, 3 ...
+    return b_.Transpose(v, PermutationOf(step, before.rank()));
+  }
+  if (name == "aten::select")
+    return call("aten::select_scatter", {before, v, arg("dim"), arg("index")});
+  if (name == "aten::slice")
+    return call("aten::slice_scatter",
+                {before, v, arg("dim"), arg("start"), arg("end"), arg("step")});
+  if (name == "aten::unbind")
+    return call("aten::select_scatter",
+                {before, v, arg("dim"), Argument::Int(static_cast<int64_t>(step.result))});
+  return Scattered(step, before, v);
+}
+
+std::vector<int64_t> Aliases::PermutationOf(const TensorAlias::Step& step, int rank) {
+  std::vector<int64_t> extents;
+  for (int i = 0; i < rank; ++i) extents.push_back(i + 2);
+  const ir::Var* var = b_.NewVar(
+      "", ir::MakeTensorType(std::vector<Dim>(extents.begin(), extents.end()), DType::kInt32));
+  const Value moved = Apply(step, b_.Use(var));
+  std::vector<int64_t> back(static_cast<size_t>(rank), 0);
+  for (int i = 0; i < moved.rank() && moved.rank() == rank; ++i) {
+    if (moved.dim(i).is_const()) back[static_cast<size_t>(moved.dim(i).value() - 2)] = i;
+  }
+  return back;
+}
+
+// The same of any view, by the places of the elements that it looks at.
+Value Aliases::Scattered(const TensorAlias::Step& step, const Value& before, const Value& v) {
+  const Value count = ProductOfDims(b_, before, 0, before.rank());
+  const Term places = Range(Term(b_, b_.Reshape(count, {})));
+  std::vector<Value> dims;
+  for (int i = 0; i < before.rank(); ++i) dims.push_back(b_.DimOf(before, i));
+  const Value seen = Apply(step, ShapedAs(b_, places, dims));
+  const Value flat = b_.Op("scatter_elements",
+                           {b_.Reshape(before, {-1}), b_.Reshape(seen, {-1}), b_.Reshape(v, {-1})},
+                           {{"axis", 0}, {"reduction", "update"}});
+  return ShapedAs(b_, flat, dims);
+}
+
+bool Aliases::Allowed(const Operator& op, const Argument& a) {
+  for (const Argument& item : a.items) {
+    if (!Allowed(op, item)) return false;
+  }
+  const Takes takes = op.def->takes;
+  if (a.quantised != nullptr && (takes == Takes::kPlain || takes == Takes::kComplex)) {
+    b_.Fail(StatusCode::kUnsupported, "{} of a quantised tensor is not supported", op.schema.name);
+    return false;
+  }
+  if (a.complex && takes != Takes::kComplex && takes != Takes::kAll) {
+    b_.Fail(StatusCode::kUnsupported, "{} of a complex tensor is not supported", op.schema.name);
+    return false;
+  }
+  return true;
+}
+
+// How the result of a view lies: `perhaps` views of what is not contiguous may be copies.
+Argument Aliases::View(const Operator& op, const std::vector<Argument>& original,
+                       const std::vector<Argument>& current, size_t result, bool is_item,
+                       Argument value) {
+  const size_t viewed = Viewed(op.schema, is_item ? 0 : result);
+  const Argument& source = original[viewed];
+  if (source.alias == nullptr || !source.is_tensor()) return Fresh(std::move(value));
+  const TensorAlias& from = *source.alias;
+  const std::string_view name = op.schema.name;
+  if (name == "aten::contiguous" && from.contiguous_) {
+    value.alias = source.alias;
+    return value;
+  }
+  if (value.value.node == current[viewed].value.node && name == "aten::to") {
+    value.alias = source.alias;  // the same tensor
+    return value;
+  }
+  if (value.value.dtype() != current[viewed].value.dtype()) return Fresh(std::move(value));
+  auto alias = std::make_shared<TensorAlias>();
+  alias->storage_ = from.storage_;
+  alias->steps_ = from.steps_;
+  alias->steps_.push_back({&op, current, viewed, result, is_item});
+  alias->seen_ = value.value;
+  alias->version_ = from.storage_->version;
+  alias->uncertain_ = from.uncertain_ || (Among(name, kPerhaps) && !from.contiguous_);
+  alias->contiguous_ = from.contiguous_ && Among(name, kReshapes);
+  if (name == "aten::contiguous" && Among(from.steps_.back().op->schema.name, kSwaps))
+    return Fresh(std::move(value));
+  value.alias = std::move(alias);
+  return value;
+}
+
+Results Aliases::Run(const Operator& op, std::vector<Argument> arguments, bool in_place,
+                     const Argument* out) {
+  std::vector<Argument> current;
+  for (const Argument& a : arguments) current.push_back(Current(a));
+  for (const Argument& a : current) {
+    if (!Allowed(op, a)) return {};
+  }
+  Call call(b_, op, current);
+  Results results = op.def->convert(call);
+  if (!b_.status().ok()) return {};
+  if (op.def->takes == Takes::kMoves && !arguments.empty()) Keep(current[0], &results);
+  for (const auto& [i, value] : call.writes()) Write(arguments[i], value);
+  if (results.empty()) return results;
+  if (in_place) return InPlace(op, arguments, current, out, std::move(results));
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!op.schema.IsView(i)) {
+      results[i] = Fresh(std::move(results[i]));
+      continue;
+    }
+    if (results[i].is_tensor()) {
+      results[i] = View(op, arguments, current, i, false, std::move(results[i]));
+      continue;
+    }
+    for (size_t k = 0; k < results[i].items.size(); ++k) {
+      results[i].items[k] = View(op, arguments, current, k, true, std::move(results[i].items[k]));
+    }
+  }
+  return results;
+}
+
+// What is quantised, or complex, stays so where elements are only moved.
+void Aliases::Keep(const Argument& first, Results* results) {
+  const Argument& model = first.is_list() && !first.items.empty() ? first.items[0] : first;
+  for (Argument& r : *results) {
+    for (Argument& item : r.items) {
+      if (item.quantised == nullptr) item.quantised = model.quantised;
+    }
+    if (r.is_tensor() && r.quantised == nullptr) r.quantised = model.quantised;
+  }
+}
+
+Results Aliases::InPlace(const Operator& op, const std::vector<Argument>& arguments,
+                         const std::vector<Argument>& current, const Argument* out,
+                         Results results) {
+  const Argument& target = out != nullptr ? *out : arguments[0];
+  if (out != nullptr && target.alias != nullptr && target.alias->is_whole()) {
+    Set(*target.alias->storage_, b_.Cast(results[0].value, Read(target).dtype()));
+    target.alias->seen_ = {};
+    Argument given = target;
+    given.value = Read(target);
+    return {given};
+  }
+  if (out == nullptr && op.schema.IsView(0) && target.alias != nullptr) {
+    if (Among(op.schema.name, kInPlaceViews)) {
+      // The tensor itself looks otherwise from here on.
+      const Argument view = View(op, arguments, current, 0, false, results[0]);
+      if (view.alias != target.alias) *target.alias = *view.alias;
+      Argument given = target;
+      given.value = Read(target);
+      return {given};
+    }
+  }
+  Write(target, results[0].value);
+  Argument given = target;
+  given.value = Read(target);
+  return {given};
+}
+
+}  // namespace relayvm::import::torch
