@@ -94,7 +94,7 @@ TEST_CASE("what is refused") {
       {"\x80\2\x85."s, "byte 2: a value is taken from a stack that has none"},
       {"\x80\2e."s, "byte 2: a mark is taken, and there is none"},
       {"\x80\2K\1K\2a."s, "byte 6: values are added to an int"},
-      {"\x80\2)N\x86R."s, "byte 5: None is called with a tuple"},
+      {"\x80\2N)R."s, "byte 4: None is called with a tuple"},
       {"\x80\2]q\0h\0a."s, "a list holds itself"},
       {"\x80\2" + deep + "."s, "values are nested 599 deep; 500 are supported"},
       {"\x80\2" + bomb + "."s,

@@ -34,7 +34,9 @@ std::string Storage(const std::string& type, int elements) {
 std::string Tensor(const std::string& storage, int offset, const std::vector<int>& sizes,
                    const std::vector<int>& strides) {
   return "ctorch._utils\n_rebuild_tensor_v2\n(" + storage + Number(offset) + Tuple(sizes) +
-         Tuple(strides) + "\x89ccollections\nOrderedDict\n)RtR";
+         Tuple(strides) +
+         "\x89"
+         "ccollections\nOrderedDict\n)RtR";
 }
 
 Result<TorchTensor> Read(const std::string& pickled, const std::string& content) {
@@ -46,9 +48,9 @@ Result<TorchTensor> Read(const std::string& pickled, const std::string& content)
   const auto archive =
       Archive::Open("m.pt", SharedBytes::OfFile(*FileMapping::Open(folder / "m.pt")));
   REQUIRE(archive.ok());
-  const auto pickle = Pickle::Read(
-      "m.pt: data.pkl",
-      std::as_bytes(std::span("\x80\2" + pickled + ".")).first(pickled.size() + 3), IsTorchGlobal);
+  const std::string bytes = "\x80\2" + pickled + ".";
+  const auto pickle =
+      Pickle::Read("m.pt: data.pkl", std::as_bytes(std::span(bytes)), IsTorchGlobal);
   REQUIRE_MESSAGE(pickle.ok(), pickle.status().message());
   return TensorReader(*archive, "data/").Read(pickle->root(), "l.w");
 }
