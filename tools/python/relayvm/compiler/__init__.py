@@ -472,8 +472,8 @@ def rewrite(mod, rules, *, explain=None):
 
 
 def compile(mod, target=None, *, params=None, opt_level=None, shape=None, progress=None, **options):
-    """Compiles a `Module`, Relay text, an ONNX model (onnx.ModelProto, or its bytes), or the path of a .relay or .onnx file to an
-    `Executable`.
+    """Compiles a `Module`, Relay text, an ONNX model (onnx.ModelProto), or a model's path or bytes in a format of `list_operators`, to
+    an `Executable`.
 
     target: "native" (the default), "x86-64-v2", "-v3", "-v4", or several. params: weights by the names of
     main's parameters, or a file for `load_params`. opt_level: 0 to 3. shape: sizes of main's parameters, for text and paths. progress:
@@ -494,7 +494,8 @@ def compile(mod, target=None, *, params=None, opt_level=None, shape=None, progre
         options.setdefault("disabled_passes", context.disabled_pass)
     plugins = options.pop("plugins", None)
     if not isinstance(mod, Module):
-        mod = _as_module(mod, shape=shape, dims=options.pop("dims", None), overridable=options.pop("overridable", None), plugins=plugins)
+        mod = _as_module(mod, shape=shape, dims=options.pop("dims", None), plugins=plugins,
+                         **{key: options.pop(key, None) for key in ("overridable", "signature", "input_names", "output_nodes")})
         shape = None
     elif shape is not None and not any("<=" in _shape_text(s) for s in shape.values()):
         raise TypeError("shape: of a Module that is read already; give it to from_onnx, or the text to compile")
@@ -512,10 +513,11 @@ def build(mod, target=None, *, params=None, mod_name=None, **options):
 
 
 def compile_model(model, *, runtime=None, host_functions=(), **options):
-    """A `Model` of an ONNX file (or its bytes) or a .relay file, in one go. Options as of `compile` and `from_onnx`."""
-    read = {key: options.pop(key) for key in ("shape", "dims", "overridable", "plugins", "signature") if key in options}
+    """A `Model` of a file in a format of `list_operators`, in one go. Options as of `compile` and `from_onnx`."""
+    read = {key: options.pop(key) for key in ("shape", "dims", "overridable", "plugins", "signature", "input_names", "output_nodes") if key in options}
     return compile(_as_module(model, **read), **options).load(runtime=runtime, host_functions=host_functions)
 
 
 from .executor import TracedValue, create_executor  # noqa: E402 (it needs what is above)
+from .frontends import from_keras, from_mxnet, from_pytorch, from_tensorflow, from_tflite  # noqa: E402
 from .inspection import Drawing, draw  # noqa: E402

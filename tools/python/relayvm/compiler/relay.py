@@ -921,7 +921,7 @@ def _elsewhere(name):
         case "fromtext":
             return relayvm.parse
         case "frontend":
-            return SimpleNamespace(from_onnx=relayvm.from_onnx)
+            return SimpleNamespace(**{f"from_{format}": getattr(relayvm, f"from_{format}") for format in _FRONTENDS})
         case "create_executor":
             def create_executor(kind="debug", mod=None, device=None, target="llvm", params=None):
                 return relayvm.create_executor(kind, mod, params, target)
@@ -930,6 +930,7 @@ def _elsewhere(name):
     return None
 
 
+_FRONTENDS = ("keras", "mxnet", "onnx", "pytorch", "tensorflow", "tflite")
 _INSTEAD = {
     "Prelude": "programs write the types that they use: type List[A] { Cons(A, List[A]), Nil }",
     "build_module": "rvm.compile, rvm.build",
