@@ -1,9 +1,11 @@
 // The tables of what neural networks are made of: convolutions, pools, normalisation, activations,
 // recurrent layers, attention, losses, signals, vision, quantised operators.
-#include "compiler/import/torch/operator.h"
+#include "compiler/import/torch/nn_tables.h"
 
 namespace relayvm::import::torch {
 
-std::vector<OperatorTable> NnOperatorTables() { return {}; }
+std::vector<OperatorTable> NnOperatorTables() {
+  return {ActivationOperators(), ConvOperators(), PoolOperators(), NormOperators()};
+}
 
 }  // namespace relayvm::import::torch

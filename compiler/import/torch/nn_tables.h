@@ -1,0 +1,13 @@
+// The tables of nn_tables.cc, one for each op_*.cc. Tested by op_*_test.cc.
+#pragma once
+
+#include "compiler/import/torch/operator.h"
+
+namespace relayvm::import::torch {
+
+OperatorTable ActivationOperators();
+OperatorTable ConvOperators();
+OperatorTable PoolOperators();
+OperatorTable NormOperators();
+
+}  // namespace relayvm::import::torch

@@ -1,0 +1,291 @@
+// Pools, with the places of maxima; pools to a size; unpooling.
+#include <algorithm>
+
+#include "compiler/import/composite/axes.h"
+#include "compiler/import/composite/from_windows.h"
+#include "compiler/import/composite/padding.h"
+#include "compiler/import/torch/nn_tables.h"
+#include "compiler/import/torch/quantised.h"
+#include "compiler/import/torch/windows.h"
+
+namespace relayvm::import::torch {
+
+PoolSpec ReadPool(const Call& n, size_t spatial) {
+  Window w{.kernel = n.Ints("kernel_size", spatial, 1), .strides = {}, .dilations = {}, .pads = {}};
+  w.strides = n.Ints("stride").empty() ? w.kernel : n.Ints("stride", spatial, 1);
+  w.dilations = n.Ints("dilation", spatial, 1);
+  w.pads = BothSides(n.Ints("padding", spatial, 0));
+  return {.window = std::move(w), .average = false, .ceil = n.Bool("ceil_mode")};
+}
+
+namespace {
+
+template <size_t kSpatial>
+Results MaxPool(Call& n) {
+  const Batched data(n, n.Input(0), kSpatial);
+  const PoolSpec spec = ReadPool(n, kSpatial);
+  const auto y = n.b().status().ok() ? Pooled(n, data.x(), spec) : std::nullopt;
+  if (!y) return {};
+  return {data.Off(*y)};
+}
+
+template <size_t kSpatial>
+Results MaxPoolWithIndices(Call& n) {
+  const Batched data(n, n.Input(0), kSpatial);
+  const PoolSpec spec = ReadPool(n, kSpatial);
+  if (!n.b().status().ok()) return {};
+  const auto y = PooledWithPlaces(n, data.x(), spec, /*columns_first=*/false);
+  if (!y) return {};
+  return {data.Off(y->max), data.Off(y->place)};
+}
+
+// Sums of windows, zeros around, over a number that the call gives.
+Results AverageBy(const Call& n, const Batched& data, const PoolSpec& spec, double divisor) {
+  TypedBuilder& b = n.b();
+  const Window& w = spec.window;
+  const size_t spatial = w.spatial();
+  std::vector<std::pair<int64_t, int64_t>> widths(spatial + 2);
+  double taps = 1;
+  for (size_t i = 0; i < spatial; ++i) {
+    widths[i + 2] = {w.pads[i], w.pads[i + spatial] + (spec.ceil ? w.strides[i] - 1 : 0)};
+    taps *= static_cast<double>(w.kernel[i]);
+  }
+  const auto padded = Padded(b, data.x(), widths, {.fill = Like(b, data.x(), 0)});
+  if (!padded) return {};
+  PoolSpec plain = spec;
+  plain.ceil = false;
+  plain.window.pads.assign(2 * spatial, 0);
+  const auto mean = Pooled(b, *padded, plain);
+  if (!mean) return {};
+  Term y = Term(b, *mean) * (taps / divisor);
+  for (size_t i = 0; spec.ceil && i < spatial; ++i) {
+    // The last window begins inside the data or the padding before it.
+    const int axis = static_cast<int>(i) + 2;
+    const Term last = (Extent(b, data.x(), axis) + static_cast<double>(w.pads[i] - 1))
+                          .Call("floor_divide", b.Int(w.strides[i])) +
+                      1;
+    const Term count = Minimum(last, Extent(b, y, axis));
+    y = {b, Sliced(b, y, axis, b.Int(0), count)};
+  }
+  return {data.Off(y)};
+}
+
+template <size_t kSpatial>
+Results AveragePool(Call& n) {
+  const Batched data(n, n.Input(0), kSpatial);
+  PoolSpec spec = ReadPool(n, kSpatial);
+  spec.average = true;
+  spec.counts_padding = n.Bool("count_include_pad", true);
+  if (!n.b().status().ok()) return {};
+  if (n.Has("divisor_override")) return AverageBy(n, data, spec, n.Float("divisor_override", 1));
+  const auto y = Pooled(n, data.x(), spec);
+  if (!y) return {};
+  return {data.Off(*y)};
+}
+
+// --- Pools to a size ---
+
+// The parts of an extent that `count` results are of: place i is of start[i]..end[i]-1.
+struct Parts1d {
+  std::vector<int64_t> starts, ends;
+  int64_t longest = 0;
+};
+Parts1d PartsOfExtent(int64_t extent, int64_t count) {
+  Parts1d p;
+  for (int64_t i = 0; i < count; ++i) {
+    p.starts.push_back(i * extent / count);
+    p.ends.push_back(((i + 1) * extent + count - 1) / count);
+    p.longest = std::max(p.longest, p.ends.back() - p.starts.back());
+  }
+  return p;
+}
+
+template <size_t kSpatial>
+std::vector<int64_t> SizesOf(const Call& n, const Value& x) {
+  std::vector<int64_t> sizes = n.Ints("output_size", kSpatial, 1);
+  // None: as it is.
+  for (size_t i = 0; i < kSpatial; ++i) {
+    const Dim d = x.dim(static_cast<int>(i) + 2);
+    if (sizes[i] < 0 && d.is_const()) sizes[i] = d.value();
+  }
+  return sizes;
+}
+
+template <size_t kSpatial>
+Results AdaptiveAverage(Call& n) {
+  const Batched data(n, n.Input(0), kSpatial);
+  const std::vector<int64_t> sizes = SizesOf<kSpatial>(n, data.x());
+  if (!n.b().status().ok()) return {};
+  const Term x(n, data.x());
+  if (std::all_of(sizes.begin(), sizes.end(), [](int64_t s) { return s == 1; }))
+    return {data.Off(Mean(x, Iota(kSpatial, 2)))};
+  constexpr std::string_view kNames[] = {"nn.adaptive_avg_pool1d", "nn.adaptive_avg_pool2d",
+                                         "nn.adaptive_avg_pool3d"};
+  return {data.Off(x.Call(kNames[kSpatial - 1], {{"output_size", ListOf(sizes)}}))};
+}
+
+// The greatest of each part, and where it stands among the spatial elements.
+std::optional<MaxAndPlace> AdaptiveMaxOf(const Call& n, const Term& x,
+                                         const std::vector<int64_t>& sizes) {
+  TypedBuilder& b = n.b();
+  const auto spatial = static_cast<int>(sizes.size());
+  Term y = x;
+  std::optional<Term> position;
+  int64_t taps = 1;
+  for (int i = spatial; i-- > 0;) {
+    const Dim d = x.value().dim(i + 2);
+    const Parts1d parts = PartsOfExtent(d.value(), sizes[static_cast<size_t>(i)]);
+    // Shorter parts have their last element several times.
+    std::vector<int64_t> at;
+    for (size_t k = 0; k < parts.starts.size(); ++k) {
+      for (int64_t t = 0; t < parts.longest; ++t)
+        at.push_back(std::min(parts.starts[k] + t, parts.ends[k] - 1));
+    }
+    const std::vector<int64_t> shape = {static_cast<int64_t>(parts.starts.size()), parts.longest};
+    const Term places = Term(b, b.Ints(at)).Reshape(shape);
+    y = y.Take(places, i + 2);
+    const Term spread =
+        places.Expand(1, spatial - 1).Expand(0, i).Expand(spatial + i + 1, spatial - 1 - i);
+    Term step(b, b.Int(1));
+    for (int k = i + 1; k < spatial; ++k) step = step * Extent(b, x, k + 2);
+    const Term here = spread * step;
+    position = position ? *position + here : here;
+    taps *= parts.longest;
+  }
+  std::vector<int64_t> axes = {0, 1};
+  for (int i = 0; i < spatial; ++i) axes.push_back(2 + 2 * i);
+  for (int i = 0; i < spatial; ++i) axes.push_back(3 + 2 * i);
+  y = y.Transpose(axes);
+  std::vector<Value> dims = {b.DimOf(x, 0), b.DimOf(x, 1), b.Ints(sizes), b.Ints({taps})};
+  const Term all(b, ShapedAs(b, y, dims));
+  const Term places(b, ShapedAs(b, *position, {b.Ints(sizes), b.Ints({taps})}));
+  const auto last = static_cast<int64_t>(all.rank()) - 1;
+  const Term first =
+      all.Call("argmax", {{"axis", AttrList{last}}, {"keepdims", true}}).As(DType::kInt64);
+  const Term hit = Equal(Term(b, b.Ints(Iota(taps))), first);
+  const Term place = Select(hit, places, places.Number(0)).Over("sum", {last}, false);
+  return MaxAndPlace{all.Over("max", {last}, false), place};
+}
+
+template <size_t kSpatial>
+Results AdaptiveMax(Call& n) {
+  TypedBuilder& b = n.b();
+  const Batched data(n, n.Input(0), kSpatial);
+  const std::vector<int64_t> sizes = SizesOf<kSpatial>(n, data.x());
+  const Term x(n, data.x());
+  if (!b.status().ok()) return {};
+  bool known = true;
+  int64_t elements = 1;
+  for (size_t i = 0; i < kSpatial; ++i) {
+    known = known && x.value().dim(static_cast<int>(i) + 2).is_const();
+    if (sizes[i] < 1 || sizes[i] > (1 << 20))
+      return n.Fail("output_size: {} is out of range", sizes[i]);
+    elements *= sizes[i];
+  }
+  if (known && elements <= (1 << 22)) {
+    const auto y = AdaptiveMaxOf(n, x, sizes);
+    if (!y) return {};
+    return {data.Off(y->max), data.Off(y->place)};
+  }
+  constexpr std::string_view kNames[] = {"nn.adaptive_max_pool1d", "nn.adaptive_max_pool2d",
+                                         "nn.adaptive_max_pool3d"};
+  const Term y = x.Call(kNames[kSpatial - 1], {{"output_size", ListOf(sizes)}});
+  // Places, which nobody may want, need the extents.
+  if (elements != 1) return {data.Off(y), Argument()};
+  const Term flat(b,
+                  ShapedAs(b, x, {b.DimOf(x, 0), b.DimOf(x, 1), ProductOfDims(b, x, 2, x.rank())}));
+  const Term place =
+      flat.Call("argmax", {{"axis", AttrList{2}}, {"keepdims", true}}).As(DType::kInt64);
+  return {data.Off(y), data.Off(place.Expand(3, kSpatial - 1))};
+}
+
+// --- Back ---
+
+// Each value goes where its index, among the spatial elements of its n and channel, says.
+template <size_t kSpatial>
+Results MaxUnpool(Call& n) {
+  TypedBuilder& b = n.b();
+  const Batched data(n, n.Input(0), kSpatial), at(n, n.Input(1), kSpatial);
+  std::vector<Value> extents;
+  for (const Value& v : n.SymInts("output_size")) extents.push_back(b.Reshape(v, {1}));
+  if (extents.size() != kSpatial) return n.Fail("output_size: expected {} numbers", kSpatial);
+  const Term x(n, data.x());
+  const Value plane =
+      Term(b, b.Concat(extents, 0)).Call("prod", {{"axis", AttrList{0}}, {"keepdims", true}});
+  const Value planes = ProductOfDims(b, x, 0, 2);
+  const auto flat = [&](const Value& v) { return ShapedAs(b, v, {planes, b.Ints({-1})}); };
+  const Value zeros = Filled(b, 0, x.dtype(), b.Concat({planes, plane}, 0));
+  const Value places = Below({b, b.Cast(at.x(), DType::kInt64), n.InputText(1, "indices")},
+                             flat(b.Cast(at.x(), DType::kInt64)), plane);
+  const Value all = b.Op("scatter_elements", {zeros, places, flat(x)}, {{"axis", 1}});
+  std::vector<Value> dims = {b.DimOf(x, 0), b.DimOf(x, 1)};
+  dims.insert(dims.end(), extents.begin(), extents.end());
+  return {data.Off(ShapedAs(b, all, dims))};
+}
+
+constexpr OperatorDef kPoolOperators[] = {
+    {"aten::max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] "
+     "padding=[0], int[1] dilation=[1], bool ceil_mode=False) -> Tensor",
+     MaxPool<1>, Takes::kMoves},
+    {"aten::max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] "
+     "padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor",
+     MaxPool<2>, Takes::kMoves},
+    {"aten::max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] "
+     "padding=0, int[3] dilation=1, bool ceil_mode=False) -> Tensor",
+     MaxPool<3>, Takes::kMoves},
+    {"aten::quantized_max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], "
+     "int[1] padding=[0], int[1] dilation=[1], bool ceil_mode=False) -> Tensor",
+     MaxPool<1>, Takes::kMoves},
+    {"aten::quantized_max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], "
+     "int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor",
+     MaxPool<2>, Takes::kMoves},
+    {"aten::mkldnn_max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] "
+     "padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor",
+     MaxPool<2>},
+    {"aten::max_pool1d_with_indices(Tensor self, int[1] kernel_size, int[1] stride=[], "
+     "int[1] padding=[0], int[1] dilation=[1], bool ceil_mode=False) -> (Tensor, Tensor)",
+     MaxPoolWithIndices<1>},
+    {"aten::max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], "
+     "int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
+     MaxPoolWithIndices<2>},
+    {"aten::max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], "
+     "int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
+     MaxPoolWithIndices<3>},
+    {"aten::avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] "
+     "padding=[0], bool ceil_mode=False, bool count_include_pad=True) -> Tensor",
+     Requantising<AveragePool<1>>, Takes::kQuantised},
+    {"aten::avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] "
+     "padding=0, bool ceil_mode=False, bool count_include_pad=True, int? "
+     "divisor_override=None) -> Tensor",
+     Requantising<AveragePool<2>>, Takes::kQuantised},
+    {"aten::avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] "
+     "padding=0, bool ceil_mode=False, bool count_include_pad=True, int? "
+     "divisor_override=None) -> Tensor",
+     Requantising<AveragePool<3>>, Takes::kQuantised},
+    {"aten::adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor",
+     Requantising<AdaptiveAverage<1>>, Takes::kQuantised},
+    {"aten::adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor",
+     Requantising<AdaptiveAverage<2>>, Takes::kQuantised},
+    {"aten::adaptive_avg_pool3d(Tensor self, int[3] output_size) -> Tensor",
+     Requantising<AdaptiveAverage<3>>, Takes::kQuantised},
+    {"aten::_adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor",
+     Requantising<AdaptiveAverage<2>>, Takes::kQuantised},
+    {"aten::_adaptive_avg_pool3d(Tensor self, int[3] output_size) -> Tensor",
+     Requantising<AdaptiveAverage<3>>, Takes::kQuantised},
+    {"aten::adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)",
+     AdaptiveMax<1>},
+    {"aten::adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)",
+     AdaptiveMax<2>},
+    {"aten::adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)",
+     AdaptiveMax<3>},
+    {"aten::max_unpool2d(Tensor self, Tensor indices, int[2] output_size) -> Tensor", MaxUnpool<2>},
+    {"aten::max_unpool3d(Tensor self, Tensor indices, int[3] output_size, int[3] stride, "
+     "int[3] padding) -> Tensor",
+     MaxUnpool<3>},
+};
+
+}  // namespace
+
+OperatorTable PoolOperators() { return kPoolOperators; }
+
+}  // namespace relayvm::import::torch
