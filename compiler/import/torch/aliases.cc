@@ -99,6 +99,7 @@ Value Aliases::Apply(const TensorAlias::Step& step, const Value& v) {
   std::vector<Argument> arguments = step.arguments;
   arguments[step.argument].value = v;
   Call call(b_, *step.op, std::move(arguments));
+  call.Expect(step.expected);
   Results results = step.op->def->convert(call);
   if (!b_.status().ok() || results.empty()) return v;
   if (!step.is_item) return results[std::min(step.result, results.size() - 1)].value;
@@ -256,9 +257,10 @@ bool Aliases::Allowed(const Operator& op, const Argument& a) {
 }
 
 // How the result of a view lies: `perhaps` views of what is not contiguous may be copies.
-Argument Aliases::View(const Operator& op, const std::vector<Argument>& original,
+Argument Aliases::View(const Call& of, const std::vector<Argument>& original,
                        const std::vector<Argument>& current, size_t result, bool is_item,
                        Argument value) {
+  const Operator& op = of.op();
   const size_t viewed = Viewed(op.schema, is_item ? 0 : result);
   const Argument& source = original[viewed];
   if (source.alias == nullptr || !source.is_tensor()) return Fresh(std::move(value));
@@ -268,6 +270,10 @@ Argument Aliases::View(const Operator& op, const std::vector<Argument>& original
     value.alias = source.alias;
     return value;
   }
+  const int copy = op.schema.Find("copy");
+  if (copy >= 0 && current[static_cast<size_t>(copy)].is(Kind::kBool) &&
+      current[static_cast<size_t>(copy)].integer != 0)
+    return Fresh(std::move(value));
   if (value.value.node == current[viewed].value.node && name == "aten::to") {
     value.alias = source.alias;  // the same tensor
     return value;
@@ -276,7 +282,7 @@ Argument Aliases::View(const Operator& op, const std::vector<Argument>& original
   auto alias = std::make_shared<TensorAlias>();
   alias->storage_ = from.storage_;
   alias->steps_ = from.steps_;
-  alias->steps_.push_back({&op, current, viewed, result, is_item});
+  alias->steps_.push_back({&op, current, viewed, result, is_item, of.expected()});
   alias->seen_ = value.value;
   alias->version_ = from.storage_->version;
   alias->uncertain_ = from.uncertain_ || (Among(name, kPerhaps) && !from.contiguous_);
@@ -295,23 +301,25 @@ Results Aliases::Run(const Operator& op, std::vector<Argument> arguments, bool i
     if (!Allowed(op, a)) return {};
   }
   Call call(b_, op, current);
+  const Expected expected = std::exchange(expected_, {});
+  call.Expect(expected);
   Results results = op.def->convert(call);
   if (!b_.status().ok()) return {};
   if (op.def->takes == Takes::kMoves && !arguments.empty()) Keep(current[0], &results);
   for (const auto& [i, value] : call.writes()) Write(arguments[i], value);
   if (results.empty()) return results;
-  if (in_place) return InPlace(op, arguments, current, out, std::move(results));
+  if (in_place) return InPlace(call, arguments, current, out, std::move(results));
   for (size_t i = 0; i < results.size(); ++i) {
     if (!op.schema.IsView(i)) {
       results[i] = Fresh(std::move(results[i]));
       continue;
     }
     if (results[i].is_tensor()) {
-      results[i] = View(op, arguments, current, i, false, std::move(results[i]));
+      results[i] = View(call, arguments, current, i, false, std::move(results[i]));
       continue;
     }
     for (size_t k = 0; k < results[i].items.size(); ++k) {
-      results[i].items[k] = View(op, arguments, current, k, true, std::move(results[i].items[k]));
+      results[i].items[k] = View(call, arguments, current, k, true, std::move(results[i].items[k]));
     }
   }
   return results;
@@ -328,9 +336,10 @@ void Aliases::Keep(const Argument& first, Results* results) {
   }
 }
 
-Results Aliases::InPlace(const Operator& op, const std::vector<Argument>& arguments,
+Results Aliases::InPlace(const Call& call, const std::vector<Argument>& arguments,
                          const std::vector<Argument>& current, const Argument* out,
                          Results results) {
+  const Operator& op = call.op();
   const Argument& target = out != nullptr ? *out : arguments[0];
   if (out != nullptr && target.alias != nullptr && target.alias->is_whole()) {
     Set(*target.alias->storage_, b_.Cast(results[0].value, Read(target).dtype()));
@@ -342,7 +351,7 @@ Results Aliases::InPlace(const Operator& op, const std::vector<Argument>& argume
   if (out == nullptr && op.schema.IsView(0) && target.alias != nullptr) {
     if (Among(op.schema.name, kInPlaceViews)) {
       // The tensor itself looks otherwise from here on.
-      const Argument view = View(op, arguments, current, 0, false, results[0]);
+      const Argument view = View(call, arguments, current, 0, false, results[0]);
       if (view.alias != target.alias) *target.alias = *view.alias;
       Argument given = target;
       given.value = Read(target);

@@ -44,6 +44,7 @@ class TensorAlias {
     size_t argument = 0;   // the one that it looks at
     size_t result = 0;     // of several, which
     bool is_item = false;  // `result` is an element of a list
+    Expected expected;
   };
   std::shared_ptr<Storage> storage_;
   std::vector<Step> steps_;
@@ -73,6 +74,9 @@ class Aliases {
   Results Run(const Operator& op, std::vector<Argument> arguments, bool in_place = false,
               const Argument* out = nullptr);
 
+  // What the file says of the results of the next Run.
+  void Expect(const Expected& expected) { expected_ = expected; }
+
   // --- For branches and loops ---
   // Storages that are written while `run` runs, in the order of their making, with the values that
   // they had before; those that were made in `run` are left out.
@@ -91,13 +95,14 @@ class Aliases {
   std::vector<int64_t> PermutationOf(const TensorAlias::Step& step, int rank);
   Value BroadcastAs(const Value& v, const Value& like);
   bool Allowed(const Operator& op, const Argument& a);
-  Argument View(const Operator& op, const std::vector<Argument>& original,
+  Argument View(const Call& of, const std::vector<Argument>& original,
                 const std::vector<Argument>& current, size_t result, bool is_item, Argument value);
   static void Keep(const Argument& first, Results* results);
-  Results InPlace(const Operator& op, const std::vector<Argument>& arguments,
+  Results InPlace(const Call& call, const std::vector<Argument>& arguments,
                   const std::vector<Argument>& current, const Argument* out, Results results);
 
   TypedBuilder& b_;
+  Expected expected_;
   uint64_t next_id_ = 0;
   std::vector<Written>* log_ = nullptr;
   uint64_t log_from_ = 0;

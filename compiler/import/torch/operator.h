@@ -54,6 +54,12 @@ struct Operator {
   Schema schema;
 };
 
+// What the file says of a call's results, where it says so (torch.export does).
+struct Expected {
+  std::optional<size_t> items;  // of a list
+  std::optional<int> rank;      // of a tensor
+};
+
 // What a converter reads of its call. Getters of a wrong kind are an error of the call and give a
 // fallback; errors stick in the builder, so that a converter is straight code.
 class Call {
@@ -62,6 +68,7 @@ class Call {
 
   TypedBuilder& b() const { return b_; }
   operator TypedBuilder&() const { return b_; }  // NOLINT(google-explicit-constructor)
+  const Operator& op() const { return op_; }
   const Schema& schema() const { return op_.schema; }
   std::string_view name() const;      // "aten::add"
   std::string_view overload() const;  // "Tensor"
@@ -115,6 +122,9 @@ class Call {
   void Write(std::string_view name, const Value& value);
   const std::vector<std::pair<size_t, Value>>& writes() const { return writes_; }
 
+  const Expected& expected() const { return expected_; }
+  void Expect(const Expected& expected) { expected_ = expected; }
+
   // What another row gives, by "aten::mul.Tensor" and positional arguments.
   std::vector<Argument> As(std::string_view full_name, std::vector<Argument> arguments) const;
   Value ValueAs(std::string_view full_name, std::vector<Argument> arguments) const;  // its first
@@ -143,6 +153,7 @@ class Call {
   const Operator& op_;
   std::vector<Argument> arguments_;
   std::vector<std::pair<size_t, Value>> writes_;
+  Expected expected_;
 };
 
 // "aten::add" and "Tensor": the row; in-place and out= variants give the row that they are made of.
@@ -179,7 +190,7 @@ OperatorTable FactoryOperators();
 OperatorTable ViewOperators();
 OperatorTable IndexOperators();
 OperatorTable SortOperators();
-OperatorTable JoinOperators();
+OperatorTable PartOperators();
 OperatorTable ProductOperators();
 // Those of nn_tables.cc: convolutions, normalisation, recurrent layers ...
 std::vector<OperatorTable> NnOperatorTables();

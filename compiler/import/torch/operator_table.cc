@@ -28,7 +28,7 @@ class Table {
     std::vector<OperatorTable> tables = {
         ArithmeticOperators(), UnaryOperators(),  ScalarOperators(), ReduceOperators(),
         FactoryOperators(),    ViewOperators(),   IndexOperators(),  SortOperators(),
-        JoinOperators(),       ProductOperators()};
+        PartOperators(),       ProductOperators()};
     for (const OperatorTable& t : NnOperatorTables()) tables.push_back(t);
     size_t count = 0;
     for (const OperatorTable& t : tables) count += t.size();
