@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "compiler/import/composite/quantised.h"
 #include "compiler/ir/scalar.h"
@@ -58,6 +59,11 @@ Term Rounded(const Term& x, ResizeRounding how) {
 Term Weight(const ResizeSpec& m, const Term& d) {
   const Term zero = d.Number(0);
   if (m.method == ResizeMethod::kLinear) return Maximum(1.0 - d, zero);
+  if (m.method == ResizeMethod::kLanczos) {
+    const Term angle = d * std::numbers::pi, third = angle / 3;
+    const Term inside = Sin(angle) / angle * (Sin(third) / third);
+    return Select(d <= 1e-9, d.Number(1), Select(d < 3, inside, zero));
+  }
   const double a = m.cubic;
   const Term inner = ((a + 2) * d - (a + 3)) * d * d + 1;
   const Term outer = ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
@@ -79,7 +85,9 @@ DType Real(const Term& x) {
 Term Antialiased(const ResizeSpec& m, const Term& x, const Line& line) {
   TypedBuilder& b = x.b();
   const Term position = Positions(m, line);
-  const double support = m.method == ResizeMethod::kLinear ? 1 : 2;
+  const double support = m.method == ResizeMethod::kLinear  ? 1
+                         : m.method == ResizeMethod::kCubic ? 2
+                                                            : 3;
   const Term zero(b, b.Int(0)), last = line.extent - 1;
   Term squeeze = Double(b, 1), first(b, b.Int(0)), count(b, b.Int(0));
   if (line.known_scale) {
@@ -237,7 +245,9 @@ std::vector<Line> Lines(const Term& x, const ResizeSpec& s) {
       line.roi_end = Element(roi, i + s.axes.size());
     }
     if (s.sizes) {
-      if (!crops && !aspect && elements && (*elements)[i] == dim) continue;
+      const double own = i < s.position_scales.size() ? s.position_scales[i] : 0;
+      const bool by_size = own == 0 || own == 1;
+      if (!crops && !aspect && by_size && elements && (*elements)[i] == dim) continue;
       line.out = Element(*s.sizes, i);
       if (elements && (*elements)[i].is_const()) line.out = Term(b, b.Int((*elements)[i].value()));
       line.scale = line.out.As(DType::kFloat64) / extent.As(DType::kFloat64);
@@ -245,6 +255,10 @@ std::vector<Line> Lines(const Term& x, const ResizeSpec& s) {
         line.known_scale =
             static_cast<double>((*elements)[i].value()) / static_cast<double>(dim.value());
         line.scale = Double(b, *line.known_scale);
+      }
+      if (own > 0) {
+        line.known_scale = own;
+        line.scale = Double(b, own);
       }
     } else if (s.known_scales) {
       const double scale = (*s.known_scales)[i];

@@ -12,7 +12,8 @@
 
 namespace relayvm::import {
 
-enum class ResizeMethod : uint8_t { kNearest, kLinear, kCubic };
+// kLanczos: three lobes, with `antialias` only.
+enum class ResizeMethod : uint8_t { kNearest, kLinear, kCubic, kLanczos };
 
 // The position in the input of element o of the result; scale is result / input.
 enum class ResizeCoordinates : uint8_t {
@@ -42,7 +43,9 @@ struct ResizeSpec {
   bool exclude_outside = false;  // taps outside of the picture weigh 0, else are those at its edge
   bool antialias = false;        // a smaller picture takes all of the larger one; not for kNearest
 
-  std::optional<Term> sizes;                        // int64, rank 1; none negative
+  std::optional<Term> sizes;  // int64, rank 1; none negative
+  // With `sizes`: what positions are computed by; 0: the sizes.
+  std::vector<double> position_scales;
   std::optional<std::vector<double>> known_scales;  // above 0
   std::optional<Term> scales;                       // float32, rank 1
   std::optional<InputName> scales_name;  // whose, in errors of those that are not positive
