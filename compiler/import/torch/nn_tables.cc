@@ -5,7 +5,8 @@
 namespace relayvm::import::torch {
 
 std::vector<OperatorTable> NnOperatorTables() {
-  return {ActivationOperators(), ConvOperators(), PoolOperators(), NormOperators()};
+  return {ActivationOperators(), ConvOperators(), PoolOperators(), NormOperators(),
+          ResizeOperators()};
 }
 
 }  // namespace relayvm::import::torch

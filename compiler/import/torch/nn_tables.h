@@ -9,5 +9,6 @@ OperatorTable ActivationOperators();
 OperatorTable ConvOperators();
 OperatorTable PoolOperators();
 OperatorTable NormOperators();
+OperatorTable ResizeOperators();
 
 }  // namespace relayvm::import::torch
