@@ -33,7 +33,7 @@ inline AttrValue TypeName(DType t) { return std::string(DTypeName(t)); }
 inline Term AsReal(const Term& x) { return IsFloat(x.dtype()) ? x : x.As(DType::kFloat32); }
 
 // 0 and 1 of a condition.
-inline Value Truth(const Term& condition, DType dtype) { return condition.As(dtype); }
+inline Term Truth(const Term& condition, DType dtype) { return condition.As(dtype); }
 // Whether elements are not 0.
 inline Term IsTrue(const Term& x) {
   return x.dtype() == DType::kBool ? x : x.Call("not_equal", x.Number(0));

@@ -59,6 +59,10 @@ bool Node::HasAttr(std::string_view name) const {
   const std::string* text = Find(name);
   return text != nullptr && !IsNoneText(*text);
 }
+bool Node::IsNone(std::string_view name) const {
+  const std::string* text = Find(name);
+  return text != nullptr && IsNoneText(*text);
+}
 std::string Node::Text(std::string_view name, std::string_view fallback) {
   const std::string* text = Find(name);
   return text == nullptr || IsNoneText(*text) ? std::string(fallback) : *text;

@@ -44,6 +44,7 @@ class Node {
 
   // --- Attributes: one that is something else is an error of the node and gives the fallback. ---
   bool HasAttr(std::string_view name) const;  // and it is not None
+  bool IsNone(std::string_view name) const;   // it is there, and None
   std::string Text(std::string_view name, std::string_view fallback);
   bool Bool(std::string_view name, bool fallback);
   int64_t Int(std::string_view name, int64_t fallback);

@@ -27,7 +27,10 @@ std::span<const OperatorDef> Operators() {
   static const std::vector<OperatorDef>* const kAll = [] {
     auto* all = new std::vector<OperatorDef>;
     for (const auto& table :
-         {BinaryOperators(), MathOperators(), NnOperators(), NormOperators(), PoolOperators()}) {
+         {BinaryOperators(), CreateOperators(), IndexOperators(), JoinOperators(), LossOperators(),
+          MathOperators(), NnOperators(), NormOperators(), OrderOperators(), PoolOperators(),
+          ProductOperators(), ReduceOperators(), SequenceOperators(), ShapeOperators(),
+          SliceOperators()}) {
       all->insert(all->end(), table.begin(), table.end());
     }
     return all;
