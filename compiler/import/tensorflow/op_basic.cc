@@ -1,5 +1,4 @@
 // Constants, inputs, and what only hands a value on.
-#include "compiler/import/arithmetic.h"
 #include "compiler/import/tensorflow/graph_importer.h"
 
 namespace relayvm::import::tensorflow {
@@ -27,16 +26,7 @@ Outputs HandOn(NodeContext& n) { return n.inputs(); }
 Outputs HandOnFirst(NodeContext& n) { return {n.Input(0)}; }
 Outputs NoOutputs(NodeContext& /*n*/) { return {}; }
 
-Outputs AddNumbers(NodeContext& n) {
-  if (n.Input(0).dtype() == DType::kString) {
-    return n.Unsupported("texts are not added");
-  }
-  return {Term(n, 0) + Term(n, 1)};
-}
-
 constexpr OperatorDef kBasicOperators[] = {
-    {"Add", 2, 2, AddNumbers},
-    {"AddV2", 2, 2, AddNumbers},
     {"Assert", 1, -1, NoOutputs},
     {"CheckNumerics", 1, 1, HandOnFirst},
     {"CheckNumericsV2", 1, 1, HandOnFirst},

@@ -153,5 +153,13 @@ std::span<const OperatorDef> ControlOperators();  // op_control.cc: functions, b
 std::span<const OperatorDef> ListOperators();     // op_list.cc: TensorArray and TensorList
 std::span<const OperatorDef> StateOperators();    // op_state.cc: variables, tables
 std::span<const OperatorDef> BasicOperators();    // op_basic.cc: Const, Identity, Placeholder ...
+std::span<const OperatorDef> MathOperators();     // op_math.cc: what is elementwise
+std::span<const OperatorDef> SpecialOperators();  // op_special.cc: functions by series, gradients
+std::span<const OperatorDef> ShapeOperators();    // op_shape.cc
+std::span<const OperatorDef> SliceOperators();    // op_slice.cc
+std::span<const OperatorDef> ReduceOperators();   // op_reduce.cc
+std::span<const OperatorDef> IndexOperators();    // op_index.cc: gathers, scatters, sorts
+std::span<const OperatorDef> SegmentOperators();  // op_segment.cc: segments of rows, ragged tensors
+std::span<const OperatorDef> SparseOperators();   // op_sparse.cc
 
 }  // namespace relayvm::import::tensorflow

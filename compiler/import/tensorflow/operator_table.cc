@@ -13,7 +13,9 @@ namespace tensorflow {
 std::span<const OperatorDef> Operators() {
   static const std::vector<OperatorDef>* const kAll = [] {
     auto* all = new std::vector<OperatorDef>;
-    for (const auto& table : {BasicOperators()}) {
+    for (const auto& table :
+         {BasicOperators(), MathOperators(), SpecialOperators(), ShapeOperators(), SliceOperators(),
+          ReduceOperators(), IndexOperators(), SegmentOperators(), SparseOperators()}) {
       all->insert(all->end(), table.begin(), table.end());
     }
     return all;
