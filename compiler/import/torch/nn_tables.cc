@@ -5,8 +5,8 @@
 namespace relayvm::import::torch {
 
 std::vector<OperatorTable> NnOperatorTables() {
-  return {ActivationOperators(), ConvOperators(), PoolOperators(), NormOperators(),
-          ResizeOperators()};
+  return {ActivationOperators(), ConvOperators(),      PoolOperators(),      NormOperators(),
+          ResizeOperators(),     RecurrentOperators(), AttentionOperators(), EmbeddingOperators()};
 }
 
 }  // namespace relayvm::import::torch

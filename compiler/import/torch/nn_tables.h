@@ -10,5 +10,8 @@ OperatorTable ConvOperators();
 OperatorTable PoolOperators();
 OperatorTable NormOperators();
 OperatorTable ResizeOperators();
+OperatorTable RecurrentOperators();
+OperatorTable AttentionOperators();
+OperatorTable EmbeddingOperators();
 
 }  // namespace relayvm::import::torch
