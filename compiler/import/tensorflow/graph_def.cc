@@ -350,6 +350,7 @@ Status GraphFile::ReadMetaGraph(std::string_view message) {
         break;
       case 3:
         for (WireReader saver(in.bytes()); saver.Next();) {
+          if (saver.field() == 1) file_name_tensor_ = saver.bytes();
           if (saver.field() == 3) restore_op_ = saver.bytes();
         }
         break;
@@ -400,11 +401,6 @@ const std::vector<std::string_view>& GraphFile::Collection(std::string_view name
   static const std::vector<std::string_view> kNone;
   const auto found = collections_.find(name);
   return found == collections_.end() ? kNone : found->second;
-}
-
-std::string_view GraphFile::AssetOf(std::string_view tensor) const {
-  const auto found = assets_.find(tensor);
-  return found == assets_.end() ? std::string_view() : found->second;
 }
 
 }  // namespace relayvm::import::tensorflow

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 
 #include "bytecode/base/check_stop.h"
+#include "bytecode/base/file_mapping.h"
 #include "bytecode/base/printable.h"
 #include "bytecode/base/string_table.h"
 
@@ -132,8 +134,11 @@ std::string GraphImporter::TextOfInput(const NodeDef& node, size_t i) const {
 
 // --- Values ---
 
-void GraphImporter::Bind(std::string_view node, uint32_t output, Value value) {
-  const auto found = file_.graph().places.find(node);
+void GraphImporter::Bind(std::string_view tensor, Value value) {
+  const size_t colon = std::min(tensor.find(':'), tensor.size());
+  const auto found = file_.graph().places.find(tensor.substr(0, colon));
+  const uint32_t output =
+      colon < tensor.size() ? NumberIn(tensor.substr(colon + 1)).value_or(0) : 0;
   if (found != file_.graph().places.end())
     scopes_.front()->bound[Edge{found->second, output}] = std::move(value);
 }
@@ -158,56 +163,88 @@ bool GraphImporter::WantsOutput(const NodeDef& node, size_t output) const {
          scope.wanted.contains(Edge{place->second, static_cast<uint32_t>(output)});
 }
 
-bool GraphImporter::Order(const std::vector<Source>& roots, std::vector<uint32_t>* order) {
+bool GraphImporter::Order(const std::vector<Source>& roots,
+                          const std::vector<std::string_view>& effects,
+                          std::vector<uint32_t>* order) {
   Scope& scope = *scopes_.back();
+  const Graph& graph = *scope.graph;
+  // A node that gives a value, or one through which effects are looked for.
   struct Visit {
     uint32_t node;
+    bool gives;
     std::vector<Source> inputs;
+    std::vector<uint32_t> before;  // whose effects come first
     size_t next = 0;
   };
   std::vector<Visit> stack;
   std::unordered_map<uint32_t, bool> seen;  // true: what it needs stands before it
-  const auto enter = [&](const Source& source) {
-    if (source.is_arg) return true;
-    scope.wanted.insert(source.edge);
-    if (Known(scope, source)) return true;
-    const auto [at, is_new] = seen.emplace(source.edge.node, false);
-    const NodeDef& node = scope.graph->nodes[source.edge.node];
+  std::set<uint32_t> passed;
+  const auto enter_node = [&](uint32_t place) {
+    const auto [at, is_new] = seen.emplace(place, false);
     if (!is_new && !at->second) {
-      builder_.SetSpan(SpanOf(node));
+      builder_.SetSpan(SpanOf(graph.nodes[place]));
       builder_.Fail("the node needs what it gives itself");
       return false;
     }
     if (!is_new) return true;
-    const ir::Span outer = builder_.span();
-    builder_.SetSpan(SpanOf(node));
-    Visit visit{source.edge.node, {}};
-    for (const std::string_view text : node.inputs) {
-      if (IsControl(text)) continue;
-      if (auto input = SourceOf(scope, text)) visit.inputs.push_back(*std::move(input));
+    auto needs = NeedsOf(scope, place);
+    if (!needs) return false;
+    Visit visit{place, true, *std::move(needs), {}};
+    for (const std::string_view text : graph.nodes[place].inputs) {
+      const auto from = IsControl(text) ? graph.places.find(text.substr(1)) : graph.places.end();
+      if (from != graph.places.end()) visit.before.push_back(from->second);
     }
-    if (builder_.status().ok()) builder_.SetSpan(outer);
     stack.push_back(std::move(visit));
-    return builder_.status().ok();
+    return true;
   };
-  for (const Source& root : roots) {
-    if (!enter(root)) return false;
+  const auto enter = [&](const Source& source) {
+    if (source.is_arg) return true;
+    scope.wanted.insert(source.edge);
+    return Known(scope, source) ? true : enter_node(source.edge.node);
+  };
+  const auto pass = [&](uint32_t place) {
+    const NodeDef& node = graph.nodes[place];
+    if (!passed.insert(place).second || scope.values.contains(place)) return true;
+    if (TouchesState(node)) return seen.contains(place) || enter_node(place);
+    Visit visit{place, false, {}, {}};
+    for (std::string_view text : node.inputs) {
+      if (IsControl(text)) text.remove_prefix(1);
+      const auto from = graph.places.find(text.substr(0, text.find(':')));
+      if (from != graph.places.end()) visit.before.push_back(from->second);
+    }
+    stack.push_back(std::move(visit));
+    return true;
+  };
+  const auto drain = [&] {
     while (!stack.empty()) {
       Visit& top = stack.back();
-      if (top.next < top.inputs.size()) {
-        const Source input = top.inputs[top.next++];
-        if (!enter(input)) return false;
-        continue;
+      const size_t next = top.next++;
+      if (next < top.before.size()) {
+        if (!pass(top.before[next])) return false;
+      } else if (next < top.before.size() + top.inputs.size()) {
+        if (!enter(Source(top.inputs[next - top.before.size()]))) return false;
+      } else {
+        if (top.gives) {
+          seen[top.node] = true;
+          order->push_back(top.node);
+        }
+        stack.pop_back();
       }
-      seen[top.node] = true;
-      order->push_back(top.node);
-      stack.pop_back();
     }
+    return true;
+  };
+  for (const std::string_view effect : effects) {
+    const auto from = graph.places.find(effect.substr(0, effect.find(':')));
+    if (from != graph.places.end() && (!pass(from->second) || !drain())) return false;
+  }
+  for (const Source& root : roots) {
+    if (!enter(root) || !drain()) return false;
   }
   return true;
 }
 
-std::vector<Value> GraphImporter::Evaluate(const std::vector<std::string_view>& texts) {
+std::vector<Value> GraphImporter::Evaluate(const std::vector<std::string_view>& texts,
+                                           const std::vector<std::string_view>& effects) {
   Scope& scope = *scopes_.back();
   std::vector<Source> sources;
   for (const std::string_view text : texts) {
@@ -216,9 +253,9 @@ std::vector<Value> GraphImporter::Evaluate(const std::vector<std::string_view>& 
     sources.push_back(*std::move(source));
   }
   std::vector<uint32_t> order;
-  if (!Order(sources, &order)) return {};
+  if (!Order(sources, effects, &order)) return {};
   for (const uint32_t node : order) {
-    ImportNode(node);
+    if (!scope.values.contains(node)) ImportNode(node);
     if (!builder_.status().ok()) return {};
   }
   std::vector<Value> values;
@@ -248,9 +285,22 @@ void GraphImporter::ImportNode(uint32_t place) {
                   "functions and loops expand to more than {} nodes", most_nodes_);
   }
   if (const Status s = CheckStop(stop_); !s.ok()) FailGraph(s.code(), s.message());
+  const std::string_view op_name =
+      node.op.starts_with("Ref") ? node.op.substr(3) : node.op;  // of references: the same
+  const bool is_exit = op_name == "Exit", is_merge = op_name == "Merge";
+  if ((is_exit || is_merge) && builder_.status().ok()) {
+    if (is_merge) {
+      ImportMerge(place);
+    } else if (const Loop* loop = LoopOf(scope, place)) {
+      RunFrame(*loop);
+    }
+    if (builder_.status().ok()) builder_.SetSpan(outer);
+    return;
+  }
   std::vector<Value> inputs;
   for (size_t i = 0; i < node.inputs.size() && builder_.status().ok(); ++i) {
     if (IsControl(node.inputs[i])) continue;
+    if (op_name == "Switch" && !inputs.empty()) break;  // who merges asks for what decides
     const auto source = SourceOf(scope, node.inputs[i]);
     const auto value = source ? Known(scope, *source) : std::nullopt;
     if (!value || !*value) {
@@ -260,39 +310,118 @@ void GraphImporter::ImportNode(uint32_t place) {
     }
   }
   if (!builder_.status().ok()) return;
-  std::vector<Value> outputs;
-  if (const OperatorDef* op = FindOperator(node.op)) {
-    const auto given = static_cast<int>(inputs.size());
-    if (given < op->min_inputs || (op->max_inputs >= 0 && given > op->max_inputs)) {
-      builder_.Fail("expected {} inputs, found {}",
-                    op->max_inputs < 0 ? fmt::format("at least {}", op->min_inputs)
-                    : op->min_inputs == op->max_inputs
-                        ? fmt::format("{}", op->min_inputs)
-                        : fmt::format("{} to {}", op->min_inputs, op->max_inputs),
-                    given);
-      return;
-    }
-    NodeContext context(*this, node, std::move(inputs));
-    outputs = op->convert(context);
-  } else {
-    const auto function = file_.FindFunction(node.op);
-    if (!function.ok()) {
-      builder_.Fail(function.status().code(), function.status().message());
-    } else if (*function != nullptr) {
-      outputs = Call({node.op, node.attrs}, inputs);
-    } else {
-      missing_ = true;
-      builder_.Fail(StatusCode::kUnsupported, "operator {} is not supported", Printable(node.op));
-    }
-  }
+  std::vector<Value> outputs = Convert(node, std::move(inputs));
   if (!builder_.status().ok()) return;
   scope.values[place] = std::move(outputs);
   builder_.SetSpan(outer);
 }
 
+std::vector<Value> GraphImporter::Convert(const NodeDef& node, std::vector<Value> inputs) {
+  const OperatorDef* op = FindOperator(node.op);
+  // Who does not write a variable of TensorFlow 1 reads it.
+  const bool hands_on = node.op == "Identity" || node.op.starts_with("Assign");
+  for (Value& v : inputs) {
+    if (!hands_on) v = Loaded(v);
+    if (!builder_.status().ok()) return {};
+    const auto variable = op == nullptr || !op->touches_state ? ResourceOf(v) : nullptr;
+    if (variable == nullptr || !variable->is_reference) continue;
+    v = Read(*variable);
+    if (v) continue;
+    builder_.Fail(
+        "variable '{}' has no value: a graph of its own has none; give a SavedModel's "
+        "folder, or freeze the graph",
+        Printable(variable->name));
+    return {};
+  }
+  if (op == nullptr) {
+    const auto function = file_.FindFunction(node.op);
+    if (function.ok() && *function != nullptr) return Call({node.op, node.attrs}, inputs);
+    missing_ = true;
+    builder_.Fail(StatusCode::kUnsupported, "operator {} is not supported", Printable(node.op));
+    return {};
+  }
+  const auto given = static_cast<int>(inputs.size());
+  if (given < op->min_inputs || (op->max_inputs >= 0 && given > op->max_inputs)) {
+    builder_.Fail("expected {} inputs, found {}",
+                  op->max_inputs < 0 ? fmt::format("at least {}", op->min_inputs)
+                  : op->min_inputs == op->max_inputs
+                      ? fmt::format("{}", op->min_inputs)
+                      : fmt::format("{} to {}", op->min_inputs, op->max_inputs),
+                  given);
+    return {};
+  }
+  NodeContext context(*this, node, std::move(inputs));
+  return op->convert(context);
+}
+
 // --- Functions ---
 
-std::vector<Value> GraphImporter::Call(const FunctionRef& ref, const std::vector<Value>& inputs) {
+bool GraphImporter::TouchesState(const NodeDef& node) {
+  if (const OperatorDef* op = FindOperator(node.op); op != nullptr && op->touches_state)
+    return true;
+  const auto calls = [&](std::string_view name) {
+    const auto function = file_.FindFunction(name);
+    return function.ok() && *function != nullptr && TouchesState((*function)->body);
+  };
+  for (const auto& [name, bytes] : node.attrs) {
+    const AttrValue value = ReadAttr(bytes);
+    if (value.kind == AttrValue::Kind::kFunction && calls(ReadFunctionRef(value.bytes).name))
+      return true;
+    if (value.kind != AttrValue::Kind::kList || name != "branches") continue;
+    for (const AttrValue& each : ReadList(value.bytes)) {
+      if (each.kind == AttrValue::Kind::kFunction && calls(ReadFunctionRef(each.bytes).name))
+        return true;
+    }
+  }
+  return calls(node.op);
+}
+
+bool GraphImporter::TouchesState(const Graph& graph) {
+  const auto [known, is_new] = touches_.emplace(&graph, false);  // false in a circle
+  if (!is_new) return known->second;
+  const bool touches =
+      std::ranges::any_of(graph.nodes, [&](const NodeDef& node) { return TouchesState(node); });
+  touches_[&graph] = touches;
+  return touches;
+}
+
+std::vector<bool> GraphImporter::HandedOn(const FunctionRef& ref, int depth) {
+  constexpr int kMostDepth = 20;
+  const auto found = file_.FindFunction(ref.name);
+  if (!found.ok() || *found == nullptr) return {};
+  const FunctionDef& function = **found;
+  std::vector<bool> out;
+  for (size_t i = 0; i < function.outputs.size() && i < function.inputs.size(); ++i) {
+    const auto result = function.results.find(function.outputs[i].name);
+    std::string_view text = result == function.results.end() ? "" : result->second;
+    for (size_t steps = 0; steps < function.body.nodes.size(); ++steps) {
+      const auto at = function.body.places.find(text.substr(0, text.find(':')));
+      if (at == function.body.places.end()) break;
+      const NodeDef& node = function.body.nodes[at->second];
+      if (node.inputs.empty()) break;
+      if (node.op == "Identity") {
+        text = node.inputs[0];
+        continue;
+      }
+      // What a loop inside does not change either.
+      const auto number = NumberIn(text.substr(text.rfind(':') + 1));
+      if ((node.op != "While" && node.op != "StatelessWhile") || !number ||
+          *number >= node.inputs.size()) {
+        break;
+      }
+      if (depth >= kMostDepth) break;
+      const std::vector<bool> inner =
+          HandedOn(ReadFunctionRef(ReadAttr(node.Attr("body")).bytes), depth + 1);
+      if (*number >= inner.size() || !inner[*number]) break;
+      text = node.inputs[*number];
+    }
+    out.push_back(text.substr(0, text.find(':')) == function.inputs[i].name);
+  }
+  return out;
+}
+
+std::vector<Value> GraphImporter::Call(const FunctionRef& ref, const std::vector<Value>& inputs,
+                                       const WantsFn& wants) {
   const auto found = file_.FindFunction(ref.name);
   if (!found.ok() || *found == nullptr) {
     builder_.Fail("function '{}': {}", Printable(ref.name),
@@ -334,7 +463,10 @@ std::vector<Value> GraphImporter::Call(const FunctionRef& ref, const std::vector
     return {};
   }
   std::vector<std::string_view> results;
-  for (const ArgDef& output : function.outputs) {
+  std::vector<size_t> places;
+  for (size_t i = 0; i < function.outputs.size(); ++i) {
+    const ArgDef& output = function.outputs[i];
+    if (wants != nullptr && !wants(i)) continue;
     const auto result = function.results.find(output.name);
     if (result == function.results.end()) {
       builder_.Fail("function '{}' says nowhere what its output '{}' is", Printable(ref.name),
@@ -342,12 +474,16 @@ std::vector<Value> GraphImporter::Call(const FunctionRef& ref, const std::vector
       return {};
     }
     results.push_back(result->second);
+    places.push_back(i);
   }
   calls_.push_back(&function);
   scopes_.push_back(std::move(scope));
-  std::vector<Value> outputs = Evaluate(results);
+  const std::vector<Value> values = Evaluate(results, function.control_results);
   scopes_.pop_back();
   calls_.pop_back();
+  if (!builder_.status().ok()) return {};
+  std::vector<Value> outputs(function.outputs.size());
+  for (size_t i = 0; i < places.size(); ++i) outputs[places[i]] = values[i];
   return outputs;
 }
 
@@ -364,6 +500,77 @@ AttrValue GraphImporter::AttrOf(const NodeDef& node, std::string_view name) cons
     scope = scope->caller;
   }
   return value;
+}
+
+// --- What stands beside the file ---
+
+Value GraphImporter::NewStored(std::string key, std::string slice) {
+  const Value value = builder_.Wrap(builder_.graph().Tuple({}, builder_.span()),
+                                    ir::MakeType(ir::AdtType{"Stored", {}}));
+  stored_[value.node] = {std::move(key), std::move(slice), {}};
+  return value;
+}
+
+Value GraphImporter::Loaded(const Value& v) {
+  const auto known = stored_.find(v.node);
+  if (known == stored_.end()) return v;
+  Stored& stored = known->second;
+  if (stored.value) return stored.value;
+  const auto folder = std::filesystem::path(file_.path()).parent_path();
+  const std::string prefix = (folder / "variables" / "variables").string();
+  auto bundle = bundle_ == nullptr ? Bundle::Open(prefix) : std::move(bundle_);
+  if (!bundle.ok()) {
+    builder_.Fail(bundle.status().code(), bundle.status().message());
+    return {};
+  }
+  bundle_ = *std::move(bundle);
+  auto tensor = bundle_->Tensor(stored.key, stored.slice);
+  if (tensor.ok() && tensor->dtype == DType::kString)
+    tensor = InternStrings(*builder_.module().strings, *tensor);
+  if (!tensor.ok()) {
+    builder_.Fail(tensor.status().code(), tensor.status().message());
+    return {};
+  }
+  stored.value = builder_.Constant(*std::move(tensor), stored.key);
+  return stored.value;
+}
+
+void GraphImporter::StartOver() {
+  scopes_.front()->values.clear();
+  scopes_.front()->wanted.clear();
+}
+
+Result<SharedBytes> GraphImporter::Asset(const std::string& name) {
+  // Whoever wrote the model had it elsewhere: here it lies in the model's own folder.
+  const auto file = std::filesystem::path(name).filename();
+  if (file.empty() || file == ".." || file == ".")
+    return InvalidInput(fmt::format("asset '{}': expected the name of a file", Printable(name)));
+  const auto folder = std::filesystem::path(file_.path()).parent_path();
+  RELAYVM_ASSIGN_OR_RETURN(auto mapping, FileMapping::Open((folder / "assets" / file).string()));
+  return SharedBytes::OfFile(std::move(mapping));
+}
+
+bool GraphImporter::IsRangeFromZero(const NodeDef& node, size_t i) {
+  const Scope& scope = *scopes_.back();
+  const auto from = [&](std::string_view text) -> const NodeDef* {
+    for (int steps = 0; steps < 10; ++steps) {
+      const auto at = scope.graph->places.find(text.substr(0, text.find(':')));
+      if (at == scope.graph->places.end()) return nullptr;
+      const NodeDef& found = scope.graph->nodes[at->second];
+      if (found.op != "Identity" || found.inputs.empty()) return &found;
+      text = found.inputs[0];
+    }
+    return nullptr;
+  };
+  const auto is_number = [&](std::string_view text, int64_t number) {
+    const auto source = SourceOf(scope, text);
+    const auto value = source ? Known(scope, *source) : std::nullopt;
+    const auto known = value && *value ? builder_.ConstantInts(*value) : std::nullopt;
+    return known && known->size() == 1 && (*known)[0] == number;
+  };
+  const NodeDef* range = i < node.inputs.size() ? from(node.inputs[i]) : nullptr;
+  return range != nullptr && range->op == "Range" && range->inputs.size() >= 3 &&
+         is_number(range->inputs[0], 0) && is_number(range->inputs[2], 1);
 }
 
 // --- Constants ---

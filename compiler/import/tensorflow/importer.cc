@@ -7,8 +7,11 @@
 #include <set>
 
 #include "bytecode/base/printable.h"
+#include "bytecode/base/suggestion.h"
 #include "compiler/import/control_flow.h"
 #include "compiler/import/input_types.h"
+#include "compiler/import/onnx/strings.h"
+#include "compiler/import/tensorflow/entry.h"
 #include "compiler/import/tensorflow/graph_importer.h"
 #include "compiler/ir/signature_attrs.h"
 
@@ -18,53 +21,40 @@ namespace tensorflow {
 
 namespace {
 
-// What a program takes and gives: tensors of the graph, and what they are called.
-struct Port {
-  std::string name, tensor;  // "x:0"
-};
-struct Entry {
-  std::vector<Port> inputs, outputs;
-};
-
-// The outputs of a graph that does not say which they are: what no other node reads.
-std::vector<Port> FinalTensors(const Graph& graph) {
-  std::set<std::string_view> read;
-  for (const NodeDef& node : graph.nodes) {
-    for (std::string_view text : node.inputs) {
-      if (text.starts_with('^')) text.remove_prefix(1);
-      read.insert(text.substr(0, text.find(':')));
-    }
-  }
-  std::vector<Port> outputs;
-  for (const NodeDef& node : graph.nodes) {
-    constexpr std::string_view kNone[] = {"NoOp", "Const", "Placeholder", "Assert"};
-    if (read.contains(node.name) || std::ranges::find(kNone, node.op) != std::end(kNone)) continue;
-    outputs.push_back({std::string(node.name), std::string(node.name)});
-  }
-  return outputs;
-}
-
 class ModelImporter {
  public:
-  ModelImporter(GraphFile& file, const ImportOptions& options)
+  ModelImporter(GraphFile& file, const ImportOptions& options, const std::set<std::string>& states)
       : file_(file),
         options_(options),
+        states_(states),
         module_(PreludeModule()),
         types_(module_, options),
         importer_(file, module_, module_.sources->AddModel(file.path()), options.stop) {
     importer_.SetWarn(options.warn);
+    importer_.SetStates(states);
   }
 
+  // Variables that it was seen to change.
+  const std::set<std::string>& assigned() const { return importer_.assigned(); }
+
   Result<ir::Module> Run() {
-    RELAYVM_ASSIGN_OR_RETURN(const Entry entry, FindEntry());
+    RELAYVM_ASSIGN_OR_RETURN(const Entry entry, FindEntry(file_, options_.signature));
+    RELAYVM_RETURN_IF_ERROR(Initialise());
+    TypedBuilder& b = importer_.b();
     ir::Function main;
     main.name = "main";
+    std::vector<std::pair<const Port*, const ir::Var*>> optional;
     for (size_t i = 0; i < entry.inputs.size(); ++i) {
       const Port& input = entry.inputs[i];
       RELAYVM_ASSIGN_OR_RETURN(ir::Type type, TypeOf(input, i));
-      const ir::Var* var = importer_.b().NewVar(input.name, std::move(type));
+      if (input.has_default) type = OptionalType(type);
+      const ir::Var* var = b.NewVar(input.name, std::move(type));
       main.params.push_back(var);
-      importer_.Bind(input.tensor, 0, importer_.b().Use(var));
+      if (input.has_default) {
+        optional.emplace_back(&input, var);
+      } else {
+        importer_.Bind(input.tensor, b.Use(var));
+      }
     }
     RELAYVM_RETURN_IF_ERROR(types_.CheckUsed());
     std::vector<std::string> tensors;
@@ -73,28 +63,134 @@ class ModelImporter {
       tensors.push_back(output.tensor);
       names.emplace_back(output.name);
     }
-    const std::vector<Value> outputs = importer_.Import(tensors);
-    if (importer_.is_missing()) return importer_.Unsupported(tensors);
-    RELAYVM_RETURN_IF_ERROR(importer_.b().status());
+    RELAYVM_RETURN_IF_ERROR(BindStates(&main));
+    auto imported = ImportAll(tensors);
+    if (!imported.ok()) return imported.status();
+    std::vector<Value> outputs = *std::move(imported);
+    if (!optional.empty()) RELAYVM_RETURN_IF_ERROR(WithGiven(optional, tensors, &outputs));
+    NameStates(tensors.size(), &main, &names);
     main.attrs[ir::kOutputNames] = std::move(names);
-    const Value result = outputs.size() == 1 ? outputs[0] : importer_.b().Tuple(outputs);
-    RELAYVM_RETURN_IF_ERROR(DefineEntry(importer_.b(), module_, main, result));
+    const Value result = outputs.size() == 1 ? outputs[0] : b.Tuple(outputs);
+    RELAYVM_RETURN_IF_ERROR(DefineEntry(b, module_, main, result));
     return std::move(module_);
   }
 
  private:
-  Result<Entry> FindEntry() {
-    Entry entry;
-    for (const NodeDef& node : file_.graph().nodes) {
-      if (node.op == "Placeholder") {
-        entry.inputs.push_back({std::string(node.name), std::string(node.name)});
+  // What variables and tables hold at first.
+  Status Initialise() {
+    if (!file_.is_saved_model()) return OkStatus();
+    TypedBuilder& b = importer_.b();
+    if (!file_.file_name_tensor().empty())
+      importer_.Bind(file_.file_name_tensor(), Texts(b, {""}, {}));
+    for (const auto& [tensor, name] : file_.assets())
+      importer_.Bind(tensor, Texts(b, {std::string(name)}, {}));
+    if (!file_.restore_op().empty()) importer_.ImportEffects(file_.restore_op());
+    for (const std::string_view node : InitialisersOf(file_)) importer_.ImportEffects(node);
+    return b.status();
+  }
+
+  // The outputs, then what the program changed.
+  Result<std::vector<Value>> ImportAll(const std::vector<std::string>& tensors) {
+    std::vector<Value> outputs = importer_.Import(tensors);
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      outputs[i] = importer_.Loaded(outputs[i]);
+      if (!importer_.b().status().ok() || outputs[i].is_tensor()) continue;
+      return Status(
+          StatusCode::kUnsupported,
+          fmt::format("{}: output '{}' is no tensor, but {}", file_.path(), Printable(tensors[i]),
+                      IsComplex(outputs[i]) ? "of complex numbers" : "a handle or a list"));
+    }
+    for (const std::string& name : states_) outputs.push_back(importer_.Read({.name = name}));
+    const Status failed = importer_.b().TakeStatus();
+    if (importer_.is_missing()) return importer_.Unsupported(tensors);
+    if (!failed.ok()) return failed;
+    return outputs;
+  }
+
+  // --- State ---
+
+  // Where a variable has a first value, its input may be left out.
+  Status BindStates(ir::Function* main) {
+    TypedBuilder& b = importer_.b();
+    for (const std::string& name : states_) {
+      const Value first = importer_.Read({.name = name});
+      const auto handle = importer_.handles().find(name);
+      const auto variable =
+          handle == importer_.handles().end() ? nullptr : importer_.ResourceOf(handle->second);
+      ir::Type type = first ? first.type : nullptr;
+      if (variable != nullptr && variable->shape) {
+        ir::Type declared = ir::MakeTensorType(*variable->shape, variable->dtype);
+        type = type == nullptr ? declared : JoinTypes(type, declared);
       }
+      if (type == nullptr) {
+        return {StatusCode::kUnsupported,
+                fmt::format("{}: variable '{}', which the program changes, has no shape",
+                            file_.path(), Printable(name))};
+      }
+      const ir::Var* var = b.NewVar(name, first ? OptionalType(type) : b.Open(type));
+      main->params.push_back(var);
+      importer_.Write({.name = name}, first ? GivenOr(var, first, type) : b.Use(var));
     }
-    entry.outputs = FinalTensors(file_.graph());
-    if (entry.outputs.empty()) {
-      return InvalidInput(fmt::format("{}: the graph has no outputs", file_.path()));
+    return b.status();
+  }
+
+  Value GivenOr(const ir::Var* var, const Value& otherwise, const ir::Type& type) {
+    TypedBuilder& b = importer_.b();
+    const Value given = b.Use(var);
+    const Value has = CallPrelude(b, "optional_has", {given}, ir::MakeTensorType({}, DType::kBool));
+    return b.If(has, Held(b, given), otherwise, b.Open(type));
+  }
+
+  void NameStates(size_t outputs, ir::Function* main, AttrList* names) {
+    if (states_.empty()) return;
+    AttrList pairs;
+    size_t input = main->params.size() - states_.size();
+    for (const std::string& name : states_) {
+      names->emplace_back(name);
+      pairs.emplace_back(static_cast<int64_t>(input++));
+      pairs.emplace_back(static_cast<int64_t>(outputs++));
     }
-    return entry;
+    main->attrs[ir::kStates] = std::move(pairs);
+  }
+
+  // --- Inputs ---
+
+  // Inputs with defaults: the graph is there twice, so that what they decide is decided where none
+  // is given. Where what may be given cannot be compiled, only the defaults count.
+  Status WithGiven(const std::vector<std::pair<const Port*, const ir::Var*>>& optional,
+                   const std::vector<std::string>& tensors, std::vector<Value>* outputs) {
+    TypedBuilder& b = importer_.b();
+    const Value no = b.Full({}, 0, DType::kBool);
+    Value any;
+    for (const auto& [port, var] : optional) {
+      const Value given = b.Use(var);
+      const Value has =
+          CallPrelude(b, "optional_has", {given}, ir::MakeTensorType({}, DType::kBool));
+      any = any ? b.Op("logical_or", {any, has}) : has;
+      const std::vector<Value> otherwise = importer_.Import({port->tensor});
+      if (otherwise.empty()) return b.status();
+      const ir::Type type = JoinTypes(ElementType(var->type, "Optional"), otherwise[0].type);
+      if (type == nullptr) {
+        return InvalidInput(fmt::format("{}: input '{}' has the default {}", file_.path(),
+                                        Printable(port->name),
+                                        ir::TypeToString(otherwise[0].type)));
+      }
+      bound_.emplace_back(port->tensor, GivenOr(var, otherwise[0], type));
+    }
+    importer_.StartOver();
+    for (const auto& [tensor, value] : bound_) importer_.Bind(tensor, value);
+    auto general = ImportAll(tensors);
+    std::vector<Value> joined;
+    if (general.ok()) joined = importer_.Joined(any, *general, *outputs);
+    if (const Status failed = b.TakeStatus(); !failed.ok() || !general.ok()) {
+      if (options_.warn) {
+        options_.warn(fmt::format("{}: inputs with defaults always have those: {}", file_.path(),
+                                  (general.ok() ? failed : general.status()).message()));
+      }
+      return OkStatus();
+    }
+    *outputs = std::move(joined);
+    return OkStatus();
   }
 
   Result<ir::Type> TypeOf(const Port& input, size_t position) {
@@ -102,29 +198,36 @@ class ModelImporter {
       return Status(code,
                     fmt::format("{}: input '{}': {}", file_.path(), Printable(input.name), why));
     };
-    const NodeDef& node = file_.graph().nodes[file_.graph().places.find(input.tensor)->second];
-    const AttrValue type = ReadAttr(node.Attr("dtype"));
-    const auto dtype = DTypeOf(type.number);
-    if (!dtype || IsComplexType(type.number)) {
+    const auto dtype = DTypeOf(input.type);
+    if (!dtype || IsComplexType(input.type)) {
       return fail(StatusCode::kUnsupported,
-                  fmt::format("elements of {} are not supported", TypeName(type.number)));
+                  fmt::format("elements of {} are not supported", TypeName(input.type)));
     }
-    const AttrValue declared = ReadAttr(node.Attr("shape"));
-    const auto shape =
-        declared.kind == AttrValue::Kind::kShape ? ReadShape(declared.bytes) : std::nullopt;
-    if (!shape) {
+    if (input.shape)
+      return types_.Of(input.name, position, ir::MakeTensorType(*input.shape, *dtype));
+    if (types_.IsSaid(input.name, position)) {
+      RELAYVM_ASSIGN_OR_RETURN(ir::Type said, types_.Of(input.name, position));
+      const auto* tensor = said->As<TensorType>();
+      if (tensor == nullptr) return fail(StatusCode::kInvalidArgument, "it is a tensor");
+      return ir::MakeTensorType(tensor->shape, *dtype);
+    }
+    const auto rank = RankOf(file_.graph(), input.tensor);
+    if (!rank) {
       return fail(StatusCode::kUnsupported,
                   fmt::format("its rank is not declared; give its shape: --shape {}=1x?x?",
                               Printable(input.name)));
     }
-    return types_.Of(input.name, position, ir::MakeTensorType(*shape, *dtype));
+    const std::vector<Dim> open(static_cast<size_t>(*rank), Dim::Any());
+    return types_.Of(input.name, position, ir::MakeTensorType(open, *dtype));
   }
 
   GraphFile& file_;
   const ImportOptions& options_;
+  const std::set<std::string>& states_;
   ir::Module module_;
   InputTypes types_;
   GraphImporter importer_;
+  std::vector<std::pair<std::string, Value>> bound_;
 };
 
 }  // namespace
@@ -134,7 +237,15 @@ class ModelImporter {
 Result<ir::Module> ImportTensorFlow(const std::string& path, SharedBytes file,
                                     const ImportOptions& options) {
   RELAYVM_ASSIGN_OR_RETURN(auto graph, tensorflow::GraphFile::Read(path, std::move(file)));
-  return tensorflow::ModelImporter(*graph, options).Run();
+  // What a program changes is its state, which is known once it is seen to change it.
+  std::set<std::string> states;
+  for (;;) {
+    tensorflow::ModelImporter importer(*graph, options, states);
+    auto module = importer.Run();
+    const size_t before = states.size();
+    states.insert(importer.assigned().begin(), importer.assigned().end());
+    if (states.size() == before) return module;
+  }
 }
 
 }  // namespace relayvm::import

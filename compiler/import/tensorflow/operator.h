@@ -136,6 +136,7 @@ struct OperatorDef {
   // What the ranks of the inputs are, a digit each, '?' any; what is left out is any: "?1". Inputs
   // of the model whose rank nothing else tells have that one.
   std::string_view ranks = {};
+  bool touches_state = false;  // it reads or changes variables or tables
 };
 
 inline bool IsComplex(const Value& v) {

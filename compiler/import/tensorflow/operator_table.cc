@@ -15,7 +15,8 @@ std::span<const OperatorDef> Operators() {
     auto* all = new std::vector<OperatorDef>;
     for (const auto& table :
          {BasicOperators(), MathOperators(), SpecialOperators(), ShapeOperators(), SliceOperators(),
-          ReduceOperators(), IndexOperators(), SegmentOperators(), SparseOperators()}) {
+          ReduceOperators(), IndexOperators(), SegmentOperators(), SparseOperators(),
+          ControlOperators(), ListOperators(), StateOperators()}) {
       all->insert(all->end(), table.begin(), table.end());
     }
     return all;

@@ -1,0 +1,39 @@
+// What of a file is compiled: its inputs and outputs, by a signature, or for a graph on its own by
+// what its nodes are. Tested by importer_test.cc.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bytecode/base/status.h"
+#include "compiler/import/tensorflow/graph_def.h"
+
+namespace relayvm::import::tensorflow {
+
+struct Port {
+  std::string name;
+  std::string tensor;  // "x:0"
+  // Of an input.
+  int64_t type = 0;
+  std::optional<std::vector<Dim>> shape;  // nullopt: of any rank
+  bool has_default = false;
+};
+
+struct Entry {
+  std::vector<Port> inputs, outputs;
+};
+
+// `signature` names one of a SavedModel (empty: serving_default, or the only one), or of a graph the
+// outputs, between commas (empty: those that no other node reads).
+Result<Entry> FindEntry(const GraphFile& file, std::string_view signature);
+
+// Nodes that fill tables and variables before a SavedModel's first run.
+std::vector<std::string_view> InitialisersOf(const GraphFile& file);
+
+// The rank of a node's output as operators that read it have it (OperatorDef::ranks); nullopt where
+// none says.
+std::optional<int> RankOf(const Graph& graph, std::string_view node);
+
+}  // namespace relayvm::import::tensorflow

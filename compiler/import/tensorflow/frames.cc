@@ -1,0 +1,362 @@
+// Branches and loops of TensorFlow 1, by what they are made of.
+//
+// A conditional: Switch(x, p) gives x at one of its outputs, and what depends on it is alive where p
+// is so; Merge gives the one of its inputs that is alive. What a node depends on in this way are its
+// guards; two inputs of a Merge differ in one of them.
+//
+// A loop, a frame: for each variable
+//
+//   Enter(first) -> Merge(Enter, NextIteration) -> Switch(Merge, LoopCond) -> 1: the body ->
+//   NextIteration
+//                                                                         -> 0: Exit
+//
+// and Enters of what all turns see. Everything between is found from the Exits back to the Enters.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "bytecode/base/printable.h"
+#include "compiler/import/arithmetic.h"
+#include "compiler/import/composite/loops.h"
+#include "compiler/import/tensorflow/graph_importer.h"
+
+namespace relayvm::import::tensorflow {
+
+namespace {
+
+// Without what tells that it works on references.
+std::string_view PlainOp(const NodeDef& node) {
+  constexpr std::string_view kReference = "Ref";
+  std::string_view op = node.op;
+  if (op.starts_with(kReference)) op.remove_prefix(kReference.size());
+  return op;
+}
+
+std::string_view FrameOf(const NodeDef& enter) { return ReadAttr(enter.Attr("frame_name")).bytes; }
+
+constexpr size_t kMostGuards = 64;
+
+}  // namespace
+
+bool GraphImporter::IsLoopMerge(const Scope& scope, const NodeDef& node) {
+  for (const std::string_view text : node.inputs) {
+    const auto from = scope.graph->places.find(text.substr(0, text.find(':')));
+    if (from != scope.graph->places.end() &&
+        PlainOp(scope.graph->nodes[from->second]) == "NextIteration") {
+      return true;
+    }
+  }
+  return false;
+}
+
+// --- Loops ---
+
+const GraphImporter::Loop* GraphImporter::LoopOf(const Scope& scope, uint32_t exit) {
+  const Graph& graph = *scope.graph;
+  const auto fail = [&](std::string_view why) -> const Loop* {
+    builder_.SetSpan(SpanOf(graph.nodes[exit]));
+    builder_.Fail("a loop without its parts: {}", why);
+    return nullptr;
+  };
+  const auto input = [&](uint32_t node, size_t i) -> std::optional<uint32_t> {
+    if (i >= graph.nodes[node].inputs.size()) return std::nullopt;
+    const std::string_view text = graph.nodes[node].inputs[i];
+    const auto found = graph.places.find(text.substr(0, text.find(':')));
+    return found == graph.places.end() ? std::nullopt : std::optional(found->second);
+  };
+  const auto is = [&](std::optional<uint32_t> node, std::string_view op) {
+    return node && PlainOp(graph.nodes[*node]) == op;
+  };
+  // The Merge of an Exit, the Enter of a Merge.
+  const auto merge_of = [&](uint32_t node) -> std::optional<uint32_t> {
+    const auto from = input(node, 0);
+    const auto merge = is(from, "Switch") ? input(*from, 0) : std::nullopt;
+    return is(merge, "Merge") ? merge : std::nullopt;
+  };
+  const auto part_of = [&](uint32_t merge, std::string_view op) -> std::optional<uint32_t> {
+    for (size_t i = 0; i < graph.nodes[merge].inputs.size(); ++i) {
+      if (is(input(merge, i), op)) return input(merge, i);
+    }
+    return std::nullopt;
+  };
+  const auto own_merge = merge_of(exit);
+  const auto own_enter = own_merge ? part_of(*own_merge, "Enter") : std::nullopt;
+  if (!own_enter) return fail("there is no Switch of a Merge of an Enter before the Exit");
+  const std::string_view frame = FrameOf(graph.nodes[*own_enter]);
+  auto [known, is_new] = loops_.try_emplace({&graph, frame});
+  if (!is_new) return known->second->exits.contains(exit) ? known->second.get() : fail(frame);
+  known->second = std::make_unique<Loop>();
+  Loop& loop = *known->second;
+  const auto condition = input(*input(exit, 0), 1);
+  if (!is(condition, "LoopCond")) return fail("the Switch has no LoopCond");
+  loop.condition = *condition;
+  // All Exits of the frame that something reads, so that the loop is there once.
+  std::vector<uint32_t> todo = {loop.condition, *own_merge};
+  std::map<uint32_t, uint32_t> exits;  // their Merges
+  for (uint32_t i = 0; i < graph.nodes.size(); ++i) {
+    if (PlainOp(graph.nodes[i]) != "Exit") continue;
+    const auto merge = merge_of(i);
+    const auto enter = merge ? part_of(*merge, "Enter") : std::nullopt;
+    if (!enter || FrameOf(graph.nodes[*enter]) != frame) continue;
+    exits[i] = *merge;
+    todo.push_back(*merge);
+  }
+  std::set<uint32_t> seen(todo.begin(), todo.end());
+  while (!todo.empty()) {
+    const uint32_t at = todo.back();
+    todo.pop_back();
+    const NodeDef& node = graph.nodes[at];
+    const bool is_enter = PlainOp(node) == "Enter" && FrameOf(node) == frame;
+    if (is_enter) loop.fixed.push_back(at);
+    if (PlainOp(node) == "Merge") {
+      const auto enter = part_of(at, "Enter"), next = part_of(at, "NextIteration");
+      if (enter && next && FrameOf(graph.nodes[*enter]) == frame) {
+        loop.merges.push_back(at);
+        loop.enters.push_back(*enter);
+        loop.nexts.push_back(*next);
+      }
+    }
+    for (size_t i = 0; i < node.inputs.size() && !is_enter; ++i) {
+      const auto from = input(at, i);
+      if (from && seen.insert(*from).second) todo.push_back(*from);
+    }
+  }
+  for (const uint32_t enter : loop.enters) std::erase(loop.fixed, enter);
+  for (const auto& [place, merge] : exits) {
+    const auto at = std::ranges::find(loop.merges, merge);
+    if (at != loop.merges.end()) loop.exits[place] = static_cast<size_t>(at - loop.merges.begin());
+  }
+  return loop.exits.contains(exit) ? &loop : fail("its Merge has no NextIteration");
+}
+
+void GraphImporter::RunFrame(const Loop& loop) {
+  Scope& outer = *scopes_.back();
+  const Graph& graph = *outer.graph;
+  const auto outside = [&](uint32_t enter) {
+    const auto source = SourceOf(outer, graph.nodes[enter].inputs[0]);
+    return source ? Known(outer, *source).value_or(Value{}) : Value{};
+  };
+  std::map<Edge, Value> fixed;
+  for (const uint32_t enter : loop.fixed) fixed[{enter, 0}] = outside(enter);
+  WhileSpec spec;
+  for (const uint32_t enter : loop.enters) spec.initial.push_back(outside(enter));
+  // A turn sees the state as what its Merges give.
+  const auto turn = [&](const std::vector<Value>& state, const std::vector<uint32_t>& nodes) {
+    auto scope = std::make_unique<Scope>();
+    scope->graph = outer.graph;
+    scope->function = outer.function;
+    scope->attrs = outer.attrs;
+    scope->caller = outer.caller;
+    scope->args = outer.args;
+    scope->bound = fixed;
+    for (size_t i = 0; i < state.size(); ++i) scope->bound[{loop.merges[i], 0}] = state[i];
+    std::vector<std::string_view> texts;
+    for (const uint32_t node : nodes) texts.push_back(graph.nodes[node].inputs[0]);
+    scopes_.push_back(std::move(scope));
+    std::vector<Value> values = Evaluate(texts);
+    scopes_.pop_back();
+    return values;
+  };
+  spec.condition = [&](const std::vector<Value>& state) {
+    const std::vector<Value> values = turn(state, {loop.condition});
+    return values.empty() ? Value{} : values[0];
+  };
+  spec.body = [&](const std::vector<Value>& state) { return turn(state, loop.nexts); };
+  for (size_t i = 0; i < loop.nexts.size(); ++i) {
+    // What a NextIteration gives where it is only handed on.
+    uint32_t at = loop.nexts[i];
+    const auto is = [&](std::string_view op) {
+      return graph.nodes[at].op == op && !graph.nodes[at].inputs.empty();
+    };
+    for (size_t steps = 0; steps < graph.nodes.size(); ++steps) {
+      if (!is("NextIteration") && !is("Identity") && !is("Switch")) break;
+      const std::string_view text = graph.nodes[at].inputs[0];
+      const auto from = graph.places.find(text.substr(0, text.find(':')));
+      if (from == graph.places.end()) break;
+      at = from->second;
+    }
+    spec.fixed.push_back(at == loop.merges[i]);
+  }
+  const std::vector<Value> last = RunWhile(spec);
+  if (!builder_.status().ok()) return;
+  for (const auto& [exit, variable] : loop.exits) outer.values[exit] = {last[variable]};
+}
+
+// --- Conditionals ---
+
+const std::vector<GraphImporter::Guards>& GraphImporter::GuardsOf(const Scope& scope) {
+  const Graph& graph = *scope.graph;
+  auto [known, is_new] = guards_.try_emplace(&graph);
+  std::vector<Guards>& guards = known->second;
+  if (!is_new) return guards;
+  guards.resize(graph.nodes.size());
+  const auto source = [&](std::string_view text) -> std::optional<Edge> {
+    const bool is_control = text.starts_with('^');
+    if (is_control) text.remove_prefix(1);
+    const size_t colon = text.find(':');
+    const auto found = graph.places.find(text.substr(0, colon));
+    if (found == graph.places.end()) return std::nullopt;
+    uint32_t output = 0;
+    if (!is_control && colon != std::string_view::npos) {
+      const std::string_view rest = text.substr(text.rfind(':') + 1);
+      output = rest == "1" || text.find("output_true") != std::string_view::npos ? 1 : 0;
+    }
+    return Edge{found->second, output};
+  };
+  const auto of_output = [&](const Edge& edge) {
+    Guards out = guards[edge.node];
+    const NodeDef& node = graph.nodes[edge.node];
+    if (PlainOp(node) != "Switch" || node.inputs.size() < 2) return out;
+    auto predicate = source(node.inputs[1]);
+    // Those of one value are one, whatever hands it on.
+    for (size_t steps = 0; predicate && steps < graph.nodes.size(); ++steps) {
+      const NodeDef& from = graph.nodes[predicate->node];
+      if (from.op != "Identity" || from.inputs.empty()) break;
+      predicate = source(from.inputs[0]);
+    }
+    if (predicate && PlainOp(graph.nodes[predicate->node]) != "LoopCond")
+      out.insert({*predicate, edge.output == 1});
+    return out;
+  };
+  // Behind what they read; what comes around in a loop says nothing new.
+  std::vector<uint8_t> state(graph.nodes.size(), 0);
+  std::vector<std::pair<uint32_t, size_t>> stack;
+  for (uint32_t root = 0; root < graph.nodes.size(); ++root) {
+    if (state[root] == 0) stack.emplace_back(root, 0);
+    while (!stack.empty()) {
+      auto& [at, next] = stack.back();
+      const NodeDef& node = graph.nodes[at];
+      state[at] = 1;
+      if (next < node.inputs.size() && PlainOp(node) != "NextIteration") {
+        const auto from = source(node.inputs[next++]);
+        if (from && state[from->node] == 0) stack.emplace_back(from->node, 0);
+        continue;
+      }
+      Guards& own = guards[at];
+      const bool merges = PlainOp(node) == "Merge";
+      bool is_first = true;
+      for (const std::string_view text : node.inputs) {
+        const auto from = source(text);
+        if (!from || PlainOp(graph.nodes[from->node]) == "NextIteration") continue;
+        const Guards given = of_output(*from);
+        if (merges && !is_first && !text.starts_with('^')) {
+          std::erase_if(own, [&](const auto& g) { return !given.contains(g); });
+        } else {
+          own.insert(given.begin(), given.end());
+        }
+        is_first = false;
+        if (own.size() > kMostGuards) own.clear();
+      }
+      state[at] = 2;
+      stack.pop_back();
+    }
+  }
+  return guards;
+}
+
+std::optional<std::pair<Edge, bool>> GraphImporter::DecisionOf(const Scope& scope, uint32_t merge) {
+  const Graph& graph = *scope.graph;
+  const std::vector<Guards>& guards = GuardsOf(scope);
+  std::vector<Guards> of;
+  for (const std::string_view text : graph.nodes[merge].inputs) {
+    if (text.starts_with('^')) continue;
+    const auto at = graph.places.find(text.substr(0, text.find(':')));
+    if (at == graph.places.end()) return std::nullopt;
+    Guards given = guards[at->second];
+    // A Switch that is merged itself.
+    const NodeDef& node = graph.nodes[at->second];
+    if (PlainOp(node) == "Switch" && node.inputs.size() > 1) {
+      auto predicate = SourceOf(scope, node.inputs[1]);
+      for (size_t steps = 0; predicate && steps < graph.nodes.size(); ++steps) {
+        const NodeDef& from = graph.nodes[predicate->edge.node];
+        if (predicate->is_arg || from.op != "Identity" || from.inputs.empty()) break;
+        predicate = SourceOf(scope, from.inputs[0]);
+      }
+      const bool yes = text.ends_with(":1") || text.find("output_true") != std::string_view::npos;
+      if (predicate && !predicate->is_arg) given.insert({predicate->edge, yes});
+    }
+    of.push_back(std::move(given));
+  }
+  if (of.size() != 2) return std::nullopt;
+  for (const auto& [edge, holds] : of[0]) {
+    if (of[1].contains({edge, !holds})) return std::pair(edge, holds);
+  }
+  // One of them is there always: the other one counts where it is there.
+  for (size_t side = 0; side < 2; ++side) {
+    for (const auto& [edge, holds] : of[side]) {
+      if (!of[1 - side].contains({edge, holds})) return std::pair(edge, side == 0 ? holds : !holds);
+    }
+  }
+  return std::nullopt;
+}
+
+void GraphImporter::ImportMerge(uint32_t place) {
+  Scope& scope = *scopes_.back();
+  const NodeDef& node = scope.graph->nodes[place];
+  const auto decision = DecisionOf(scope, place);
+  if (!decision) {
+    builder_.Fail(StatusCode::kUnsupported,
+                  "no Switch decides between what it merges; expected two inputs, from both sides "
+                  "of one predicate");
+    return;
+  }
+  const Value condition = Known(scope, {false, decision->first, {}}).value_or(Value{});
+  std::vector<Value> sides;
+  for (const std::string_view text : node.inputs) {
+    const auto source = text.starts_with('^') ? std::nullopt : SourceOf(scope, text);
+    if (source) sides.push_back(Known(scope, *source).value_or(Value{}));
+  }
+  if (!builder_.status().ok()) return;
+  if (!condition || sides.size() != 2 || !sides[0] || !sides[1]) {
+    builder_.Fail("an input of it is not an output of a node");
+    return;
+  }
+  const size_t yes = decision->second ? 0 : 1;
+  const Value number[] = {builder_.Int(0, DType::kInt32), builder_.Int(1, DType::kInt32)};
+  if (const auto known = KnownNumber(builder_, condition)) {
+    const size_t taken = *known != 0 ? yes : 1 - yes;
+    scope.values[place] = {sides[taken], number[taken]};
+    return;
+  }
+  scope.values[place] = Joined(AsScalar(Term(builder_, condition)), {sides[yes], number[yes]},
+                               {sides[1 - yes], number[1 - yes]});
+}
+
+// --- Order ---
+
+std::optional<std::vector<GraphImporter::Source>> GraphImporter::NeedsOf(const Scope& scope,
+                                                                         uint32_t place) {
+  const NodeDef& node = scope.graph->nodes[place];
+  const ir::Span outer = builder_.span();
+  builder_.SetSpan(SpanOf(node));
+  std::vector<Source> needs;
+  const auto need = [&](std::string_view text) {
+    if (auto source = SourceOf(scope, text)) needs.push_back(*std::move(source));
+  };
+  const std::string_view op = PlainOp(node);
+  if (op == "Exit") {
+    const Loop* loop = LoopOf(scope, place);
+    if (loop == nullptr) return std::nullopt;
+    for (const auto* enters : {&loop->enters, &loop->fixed}) {
+      for (const uint32_t enter : *enters) {
+        if (!scope.graph->nodes[enter].inputs.empty()) need(scope.graph->nodes[enter].inputs[0]);
+      }
+    }
+  } else if (op == "Switch") {
+    if (!node.inputs.empty()) need(node.inputs[0]);
+  } else {
+    for (const std::string_view text : node.inputs) {
+      if (!text.starts_with('^')) need(text);
+    }
+    if (op == "Merge") {
+      if (const auto decision = DecisionOf(scope, place)) {
+        needs.push_back({false, decision->first, {}});
+      }
+    }
+  }
+  if (!builder_.status().ok()) return std::nullopt;
+  builder_.SetSpan(outer);
+  return needs;
+}
+
+}  // namespace relayvm::import::tensorflow
