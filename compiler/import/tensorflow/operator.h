@@ -162,5 +162,7 @@ std::span<const OperatorDef> ReduceOperators();   // op_reduce.cc
 std::span<const OperatorDef> IndexOperators();    // op_index.cc: gathers, scatters, sorts
 std::span<const OperatorDef> SegmentOperators();  // op_segment.cc: segments of rows, ragged tensors
 std::span<const OperatorDef> SparseOperators();   // op_sparse.cc
+std::span<const OperatorDef> NnOperators();       // op_nn.cc: products, convolutions, softmax
+std::span<const OperatorDef> PoolOperators();     // op_pool.cc: pools, patches, blocks of space
 
 }  // namespace relayvm::import::tensorflow
