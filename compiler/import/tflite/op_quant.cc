@@ -1,0 +1,80 @@
+// To codes and back, and between dtypes.
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/import/tflite/quantised.h"
+
+namespace relayvm::import::tflite {
+
+namespace {
+
+Outputs Quantize(NodeContext& n) {
+  if (!n.Out().quantisation) return n.Fail("its output has no scale");
+  if (IsFloat(n.Input(0).dtype())) return {QuantisedTo(Term(n, 0).As(DType::kFloat32), n.Out())};
+  if (!n.In(0).quantisation) return n.Fail("its input has no scale");
+  return {Rescaled(n, n.Input(0), n.In(0), n.Out())};
+}
+
+Outputs Dequantize(NodeContext& n) { return {RealOf(n, n.Input(0), n.In(0))}; }
+
+Outputs Densify(NodeContext& n) { return {n.Input(0)}; }  // constants are dense already
+
+// Rounded to one of 2^bits numbers, of which 0 is one.
+Outputs FakeQuant(NodeContext& n) {
+  const auto& o = n.Get<fb::FakeQuantOptions>();
+  const int bits = o.num_bits();
+  if (bits < 2 || bits > 16 || !(o.min() < o.max()))
+    return n.Fail("{} bits for {} to {}", bits, o.min(), o.max());
+  const double low = o.narrow_range() ? 1 : 0, high = std::exp2(bits) - 1;
+  const float scale = (o.max() - o.min()) / static_cast<float>(high - low);
+  const double at = low - static_cast<double>(o.min() / scale);
+  const double zero = std::round(std::clamp(at, low, high));
+  const double least = (low - zero) * static_cast<double>(scale);
+  const double most = (high - zero) * static_cast<double>(scale);
+  const Term x = Term(n, 0).Call("clip", {{"a_min", least}, {"a_max", most}});
+  const Term steps = Floor((x - least) / static_cast<double>(scale) + 0.5);
+  return {steps * static_cast<double>(scale) + least};
+}
+
+Outputs CastTo(NodeContext& n) {
+  const auto dtype = n.Out().dtype;
+  if (!dtype) return n.Unsupported("elements of {}", TypeName(n.Out().type));
+  if (n.In(0).is_complex() != n.Out().is_complex()) {
+    const Term x(n, 0);
+    const int last = x.rank() - 1;
+    if (n.In(0).is_complex())
+      return {Term(n.b(), n.b().Squeeze(x.Slice(last, 0, 1), {last})).As(*dtype)};
+    const Term real = x.As(DType::kFloat32);
+    return {n.b().Op("stack", {n.b().Tuple({real, real * 0})}, {{"axis", -1}})};
+  }
+  return {Term(n, 0).As(*dtype)};
+}
+
+// The bits as elements of another dtype, with one axis more or fewer where sizes differ.
+Outputs Bitcast(NodeContext& n) {
+  const auto to = n.Out().dtype;
+  const DType from = n.Input(0).dtype();
+  if (!to || *to == DType::kBool || from == DType::kBool)
+    return n.Unsupported("{} to {}", TypeName(n.In(0).type), TypeName(n.Out().type));
+  if (DTypeBytes(*to) == DTypeBytes(from)) {
+    if (*to == from) return {n.Input(0)};
+    return {Term(n, 0).Call("reinterpret", {{"dtype", std::string(DTypeName(*to))}})};
+  }
+  return n.Unsupported("{} to {}", TypeName(n.In(0).type), TypeName(n.Out().type));
+}
+
+}  // namespace
+
+std::span<const OperatorDef> QuantOperators() {
+  static constexpr OperatorDef kTable[] = {
+      {Code::QUANTIZE, 1, 1, Quantize},
+      {Code::DEQUANTIZE, 1, 1, Dequantize},
+      {Code::DENSIFY, 1, 1, Densify},
+      {Code::FAKE_QUANT, 1, 1, FakeQuant, Options::FakeQuantOptions},
+      {Code::CAST, 1, 1, CastTo, Options::CastOptions},
+      {Code::BITCAST, 1, 1, Bitcast},
+  };
+  return kTable;
+}
+
+}  // namespace relayvm::import::tflite
