@@ -47,6 +47,7 @@ class VmExecutor : public Executor {
 
   Result<State*> UseState(const ExportInfo& function) override {
     RELAYVM_ASSIGN_OR_RETURN(state_, State::Create(executable_, function.name));
+    state_->set_in_place(true);  // nobody asks for it after a run that failed
     return &*state_;
   }
 

@@ -43,6 +43,10 @@ void relayvm_state_reset(relayvm_state* state) {
   if (state != nullptr) state->state.Reset();
 }
 
+void relayvm_state_set_in_place(relayvm_state* state, int in_place) {
+  if (state != nullptr) state->state.set_in_place(in_place != 0);
+}
+
 const char* relayvm_state_name(const relayvm_state* state, size_t index) {
   if (state == nullptr || index >= state->state.function().states.size()) return nullptr;
   const relayvm::FunctionSignature& function = state->state.function();

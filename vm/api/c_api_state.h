@@ -24,6 +24,9 @@ relayvm_status* relayvm_state_create(relayvm_executable* executable, const char*
 relayvm_status* relayvm_state_copy(const relayvm_state* state, relayvm_state** out);
 void relayvm_state_free(relayvm_state* state);
 void relayvm_state_reset(relayvm_state* state); /* to what it was before the first run */
+/* Not 0: what a run writes a part of is written in its place where nobody else holds it, and a run
+ * that fails leaves the state as before the first run. 0, at first: a failed run changes nothing. */
+void relayvm_state_set_in_place(relayvm_state* state, int in_place);
 
 /* By names of inputs: 0 .. NULL, which is beyond the last. Live as long as the state. */
 const char* relayvm_state_name(const relayvm_state* state, size_t index);

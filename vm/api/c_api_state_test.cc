@@ -82,6 +82,9 @@ TEST_CASE("c api: a state goes from run to run") {
   REQUIRE(TextOf(relayvm_state_get(state, "count", &kept)) == "");
   CHECK(kept == nullptr);
   CHECK(c.Next(state, 1) == 1);
+  relayvm_state_set_in_place(copy, 1);
+  relayvm_state_set_in_place(nullptr, 1);
+  CHECK(c.Next(copy, 1) > 0);
   relayvm_state_free(copy);
   relayvm_state_free(state);
 }

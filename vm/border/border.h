@@ -85,10 +85,12 @@ std::string CheckType(const Program& program, const Object* object, const ValueT
 // leaves the heap. What is shared inside the result stays shared, constants and the memory of views
 // too; a closure becomes opaque. What is made for it is charged to the heap, in steps of 64 KiB,
 // until the run ends. `num_objects`, if not null, receives how many objects were walked. The object
-// must not be used afterwards, except to release it.
+// must not be used afterwards, except to release it. `given`: inputs whose memory the run had for
+// itself (Storage::kOutput): all of one, as it is now, is that value once more.
 Result<Value> ExportObject(Heap& heap, const std::shared_ptr<const Executable>& executable,
                            const std::string& function, Object* object, BorderPoll* poll,
-                           size_t* num_objects, StringTable* strings = nullptr);
+                           size_t* num_objects, StringTable* strings = nullptr,
+                           std::span<const Value> given = {});
 
 // Strings: a value holds packed texts, a run's tensor ids of `strings`, the run's table; null: it
 // has none.

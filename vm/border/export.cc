@@ -118,8 +118,13 @@ class Exporter {
  public:
   // `counts`: what is made is charged to the heap.
   Exporter(Heap& heap, const std::shared_ptr<const Executable>& executable, bool counts,
-           BorderPoll* poll, const StringTable* strings)
-      : heap_(heap), executable_(executable), counts_(counts), poll_(*poll), strings_(strings) {}
+           BorderPoll* poll, const StringTable* strings, std::span<const Value> given = {})
+      : heap_(heap),
+        executable_(executable),
+        counts_(counts),
+        poll_(*poll),
+        strings_(strings),
+        given_(given) {}
 
   // When it is not kOk, nothing is left of what was made.
   StatusCode Export(Object* root, Ownership ownership, Value* value) {
@@ -271,6 +276,17 @@ class Exporter {
     return NewSharedTensor(from->dtype, from->shape(), data, from->bytes(), memory);
   }
 
+  // An input whose memory the run had for itself, of which `from` is all; null: none.
+  Object* GivenOf(const Tensor* from) const {
+    for (const Value& value : given_) {
+      auto* given = static_cast<Tensor*>(value.object());
+      if (given != nullptr && given->kind == ObjectKind::kTensor && given->data == from->data &&
+          given->dtype == from->dtype && std::ranges::equal(given->shape(), from->shape()))
+        return given;
+    }
+    return nullptr;
+  }
+
   // What the caller's buffer has is nobody else's to hold.
   static bool IsInOutput(const Tensor* tensor) {
     return tensor->storage() == Storage::kOutput ||
@@ -295,6 +311,12 @@ class Exporter {
       Tensor* packed = ExportStrings(from, &poll_, strings_, &unknown);
       if (unknown) refusal_ = "a string that has no text";
       return packed;
+    }
+    if (from->storage() == Storage::kOutput && !given_.empty()) {
+      if (Object* given = GivenOf(from)) {
+        RetainShared(given);
+        return static_cast<Tensor*>(given);
+      }
     }
     const bool moves = ownership == Ownership::kAll || from->home == Home::kImmortal ||
                        (ownership == Ownership::kUnique && from->storage() == Storage::kOwned);
@@ -381,6 +403,7 @@ class Exporter {
   const bool counts_;
   BorderPoll& poll_;
   const StringTable* strings_;
+  const std::span<const Value> given_;
   const char* refusal_ = nullptr;  // what cannot be a value; null: nothing is so
   std::vector<Item> work_;
   std::unordered_map<const Object*, Known> known_;  // of those that several hold
@@ -401,8 +424,9 @@ namespace {
                                           const std::shared_ptr<const Executable>& executable,
                                           const std::string& function, Object* object,
                                           BorderPoll* poll, size_t* num_objects,
-                                          const StringTable* strings) {
-  Exporter exporter(heap, executable, /*counts=*/true, poll, strings);
+                                          const StringTable* strings,
+                                          std::span<const Value> given) {
+  Exporter exporter(heap, executable, /*counts=*/true, poll, strings, given);
   Value value;
   const StatusCode code = exporter.Export(object, Ownership::kAll, &value);
   if (num_objects != nullptr) *num_objects = exporter.num_objects();
@@ -429,10 +453,11 @@ namespace {
 
 Result<Value> ExportObject(Heap& heap, const std::shared_ptr<const Executable>& executable,
                            const std::string& function, Object* object, BorderPoll* poll,
-                           size_t* num_objects, StringTable* strings) {
+                           size_t* num_objects, StringTable* strings,
+                           std::span<const Value> given) {
   if (num_objects != nullptr) *num_objects = 1;
   if (Tensor* copy = CopySmall(object, poll)) return Value::Adopt(copy);
-  return ExportAny(heap, executable, function, object, poll, num_objects, strings);
+  return ExportAny(heap, executable, function, object, poll, num_objects, strings, given);
 }
 
 Result<Value> ExportArgument(Heap& heap, const std::shared_ptr<const Executable>& executable,

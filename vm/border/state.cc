@@ -134,6 +134,7 @@ Status State::Begin(std::vector<Value>* inputs, std::span<const OutputBuffer> ou
       filled[state.input] = *std::move(zeros);
     }
     *inputs = std::move(filled);
+    if (in_place_) Reset();
     in_run_.is = true;
     return OkStatus();
   });

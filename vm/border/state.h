@@ -38,6 +38,12 @@ class State {
   // What the next run takes; its type is checked when that begins. None: as before the first run.
   Status Set(std::string_view name, Value value);
   void Reset();
+  // Whether a run gets the tensors for itself, so that a program that writes a part of them (a
+  // cache of keys) writes it in their place, where nobody else holds them: each run then costs what
+  // it writes, not what is kept. A run that fails leaves the states as before the first run then.
+  // Off at first: a failed run changes nothing.
+  void set_in_place(bool in_place) { in_place_ = in_place; }
+  bool in_place() const { return in_place_; }
 
   // --- Of runs that are not Invocation::Run's, such as a scheduler's ---
 
@@ -50,7 +56,7 @@ class State {
   Status Begin(std::vector<Value>* inputs, std::span<const OutputBuffer> outputs = {},
                Runtime* runtime = nullptr);
   // Ends it: the states are those of the result, which stays as it is, or as they were where the
-  // run failed.
+  // run failed, unless they are in place.
   Status End(const Result<Value>& result);
 
  private:
@@ -70,6 +76,7 @@ class State {
   const FunctionSignature* function_;  // of it
   std::vector<Value> values_;          // as function_->states
   InRun in_run_;
+  bool in_place_ = false;
 };
 
 }  // namespace relayvm

@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "compiler/import/checked.h"
 #include "compiler/import/torch/convert.h"
 
 namespace relayvm::import::torch {

@@ -162,7 +162,8 @@ class Model:
 
         A dict of arrays by the inputs' names, None before the first call, which then takes the program's own first
         value, or zeros. copy() goes on by itself, reset() begins anew, save("x.npz") and load("x.npz") write and read it.
-        For one call at a time. FailedPrecondition where main keeps nothing.
+        in_place = True writes what changes a part of a tensor (a cache of keys) in its place; a call that fails then begins the
+        stream anew, else it changes nothing. For one call at a time. FailedPrecondition where main keeps nothing.
         """
         return self._main.state()
 

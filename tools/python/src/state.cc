@@ -123,6 +123,9 @@ void DefineState(py::module_& m) {
       .def("__repr__", Repr)
       .def("keys", &PyState::Names)
       .def("items", [](const PyState& s) { return All(s).attr("items")(); })
+      .def_property(
+          "in_place", [](const PyState& s) { return s.state.in_place(); },
+          [](PyState& s, bool in_place) { s.state.set_in_place(in_place); })
       .def("reset", [](PyState& s) { s.state.Reset(); })
       .def("copy", [](const PyState& s) { return s; })
       .def(

@@ -222,3 +222,43 @@ def @main(%x: Tensor[(2), float32], %h: Tensor[(2), float32], output_names=["y",
     np.testing.assert_array_equal(state["h"], 3 * x)
     np.testing.assert_array_equal(asyncio.run(model.run_async(x, state=state)), 8 * x)
     np.testing.assert_array_equal(asyncio.run(model.run_async(x)), 2 * x)
+
+
+def test_in_place():
+    """A cache that the program writes a row of stays where it is, unless somebody holds it."""
+    text = """#[version = "0.0.5"]
+def @main(%x: Tensor[(1, 256), float32], %p: Tensor[(1, 1), int64], %h: Tensor[(256, 256), float32], output_names=["y", "h"]) {
+  let %n = scatter_nd(%h, %p, %x, mode="update");
+  (sum(take(%n, %p, axis=0)), %n)
+}
+"""
+    model = rvm.compile_model(rvm.parse(text), states=["h=h"])
+    rows = np.random.default_rng(1).random((256, 256), np.float32)
+
+    def step(state, i):
+        return model(rows[i:i + 1], np.array([[i]]), state=state)
+
+    state = model.state()
+    assert not state.in_place
+    state.in_place = True
+    where = set()
+    for i in range(20):
+        np.testing.assert_allclose(step(state, i), rows[i].sum(), rtol=1e-5)
+        where.add(state["h"].ctypes.data)
+    assert len(where) == 1
+    held = state["h"]
+    before = held.copy()
+    step(state, 20)
+    np.testing.assert_array_equal(held, before)
+    np.testing.assert_array_equal(state["h"][:21], rows[:21])
+    other = state.copy()
+    step(other, 21)
+    assert not state["h"][21].any() and other["h"][21].any()
+    # What fails may have written a part of it.
+    with pytest.raises(rvm.Error):
+        model(rows[:1], np.array([[9]]), state=state, memory_limit=1)
+    assert state["h"] is None
+    other.in_place = False
+    with pytest.raises(rvm.Error):
+        model(rows[:1], np.array([[9]]), state=other, memory_limit=1)
+    assert other["h"][21].any()
