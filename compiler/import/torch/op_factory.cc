@@ -183,19 +183,6 @@ Results TriangleIndices(Call& n) {
   return {n.b().Cast(y, DtypeOr(n, DType::kInt64))};
 }
 
-Results OneHot(Call& n) {
-  TypedBuilder& b = n.b();
-  const Term x(n, 0);
-  const auto classes = n.KnownInt("num_classes");
-  if (classes && *classes >= 0) {
-    const Term at = x.As(DType::kInt64).Expand(x.rank());
-    return {Equal(at, Term(b, b.Ints(Iota(*classes)))).As(DType::kInt64)};
-  }
-  const Term most = classes ? x.As(DType::kInt64).Over("max", Iota(x.rank()), false) + 1.0
-                            : Term(b, n.SymInt("num_classes"));
-  return {Equal(x.As(DType::kInt64).Expand(x.rank()), Range(most)).As(DType::kInt64)};
-}
-
 template <bool kUpper>
 Results Triangle(Call& n) {
   TypedBuilder& b = n.b();
@@ -399,7 +386,6 @@ constexpr OperatorDef kFactoryOperators[] = {
     {"aten::triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? "
      "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
      TriangleIndices<false>},
-    {"aten::one_hot(Tensor self, int num_classes=-1) -> Tensor", OneHot},
     {"aten::tril(Tensor self, int diagonal=0) -> Tensor", Triangle<false>},
     {"aten::triu(Tensor self, int diagonal=0) -> Tensor", Triangle<true>},
     {"aten::diag(Tensor self, int diagonal=0) -> Tensor", Diag},
