@@ -14,14 +14,4 @@ std::string TorchScriptOperatorTable() {
   return "# TorchScript operators\n\nMade by `relayc --list-operators torchscript`.\n";
 }
 
-Result<ir::Module> ImportTorchExport(const std::string& path, SharedBytes /*file*/,
-                                     const ImportOptions& /*options*/) {
-  return Status(StatusCode::kUnsupported,
-                fmt::format("{}: a torch.export archive is not read yet", path));
-}
-
-std::string TorchExportOperatorTable() {
-  return "# TorchExport operators\n\nMade by `relayc --list-operators torch_export`.\n";
-}
-
 }  // namespace relayvm::import

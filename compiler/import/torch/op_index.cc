@@ -182,7 +182,7 @@ Results Take(Call& n) {
   const Value flat = b.Reshape(n.Input(0), {-1});
   return {b.Op("take", {flat, Checked(n, n.Tensor("index"), b.DimOf(flat, 0))}, {{"axis", 0}})};
 }
-Results Gather(Call& n) {
+Results GatherAlong(Call& n) {
   TypedBuilder& b = n.b();
   Value x = n.Input(0), index = n.Tensor("index");
   if (x.rank() == 0) return {index.rank() == 0 ? x : b.Reshape(x, {1})};
@@ -488,7 +488,7 @@ constexpr OperatorDef kIndexOperators[] = {
      Takes::kMoves},
     {"aten::take(Tensor self, Tensor index) -> Tensor", Take},
     {"aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
-     Gather},
+     GatherAlong},
     {"aten::take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor", TakeAlong},
     {"aten::scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> "
      "Tensor",

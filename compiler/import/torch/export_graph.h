@@ -1,0 +1,73 @@
+// Graphs of a torch.export program: names of values in scope, nodes in order, subgraphs of
+// higher-order operators (export_control.cc). Not thread-safe. Tested by export_importer_test.cc.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/import/torch/aliases.h"
+#include "compiler/import/torch/export_json.h"
+
+namespace relayvm::import::torch {
+
+// What a node calls: "torch.ops.aten.add.Tensor" is {"aten::add", "Tensor"}; "_operator.add" is the
+// scalar row; of "torch.ops.higher_order.cond" `higher_order` is "cond".
+struct Target {
+  std::string name, overload, higher_order;
+};
+Target TargetOf(std::string_view text);
+// "model.py:53 (encoder.layers.0)": the user's line, and the module; empty where the file has
+// neither.
+std::string UserPlace(const Json& node);
+
+// Which operators of a graph and its subgraphs are not supported: how often, and where first.
+struct Missing {
+  int64_t count = 0;
+  std::string place;
+};
+void FindMissing(const Json& graph, std::map<std::string, Missing>* missing);
+
+class ExportGraph {
+ public:
+  // `file`: the model's index in the module's sources.
+  ExportGraph(TypedBuilder& b, Aliases& aliases, const ir::Module& module, uint32_t file)
+      : b_(b), aliases_(aliases), module_(module), file_(file) {}
+
+  // The outputs of the graph, tensors as they are when it ends. Errors are the builder's.
+  std::vector<Argument> Run(const Json& graph, std::vector<Argument> inputs);
+
+ private:
+  using Names = std::map<std::string, Argument, std::less<>>;
+
+  void RunNode(const Json& graph, const Json& node, Names& names);
+  void CallRow(const Json& graph, const Json& node, const Target& target, Names& names);
+  std::vector<Argument> HigherOrder(std::string_view name, const Json& node, const Names& names);
+  std::vector<Argument> Cond(const std::vector<Argument>& arguments,
+                             const std::vector<const Json*>& graphs);
+  std::vector<Argument> WhileLoop(const std::vector<Argument>& arguments,
+                                  const std::vector<const Json*>& graphs);
+  std::vector<Argument> Scan(std::string_view name, const std::vector<Argument>& arguments,
+                             const Json& graph);
+  // Runs a subgraph whose storages of outer scopes are not written.
+  std::vector<Argument> RunPure(const Json& graph, std::vector<Argument> inputs);
+  void Assign(const Json& graph, const Json& node, std::vector<Argument> results, Names& names);
+  void Name(const Json& graph, const Json& output, Argument value, Names& names);
+  Argument AsFileSays(const Json& graph, const std::string& name, Argument value);
+  Argument Read(const Json& argument, const Names& names);
+  Argument Named(const Json& name, const Names& names);
+  Argument SymbolicOf(const Json& v, const Names& names);
+
+  TypedBuilder& b_;
+  Aliases& aliases_;
+  const ir::Module& module_;
+  uint32_t file_;
+  int depth_ = 0;
+};
+
+// Tensors and numbers as values, and back: what branches and loops carry.
+std::vector<Value> ValuesOf(TypedBuilder& b, Aliases& aliases, const std::vector<Argument>& all);
+
+}  // namespace relayvm::import::torch

@@ -1,0 +1,352 @@
+// A torch.export program as a module: parameters, state, constants, symbolic dims.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/import/checked.h"
+#include "compiler/import/composite/axes.h"
+#include "compiler/import/control_flow.h"
+#include "compiler/import/input_types.h"
+#include "compiler/import/torch/export_archive.h"
+#include "compiler/import/torch/export_graph.h"
+#include "compiler/import/torch/export_symbols.h"
+#include "compiler/import/torch/importer.h"
+#include "compiler/ir/signature_attrs.h"
+
+namespace relayvm::import {
+
+namespace torch {
+namespace {
+
+using Kind = Argument::Kind;
+
+class ExportImporter {
+ public:
+  ExportImporter(ExportArchive archive, const ImportOptions& options)
+      : archive_(std::move(archive)),
+        options_(options),
+        module_(PreludeModule()),
+        b_(module_),
+        types_(module_, options_),
+        file_(module_.sources->AddModel(archive_.path())) {}
+
+  Result<ir::Module> Run() {
+    RELAYVM_RETURN_IF_ERROR(CheckVersion());
+    const Json& graph_module = Member(archive_.program(), "graph_module");
+    const Json& graph = Member(graph_module, "graph");
+    RELAYVM_RETURN_IF_ERROR(CheckOperators(graph));
+    const Json& signature = Member(graph_module, "signature");
+    for (const Json& spec : Member(signature, "output_specs")) {
+      const auto [kind, v] = UnionOf(spec);
+      if (kind == "buffer_mutation") kept_.emplace(TextOf(Member(*v, "buffer_name")));
+      if (kind == "parameter_mutation") kept_.emplace(TextOf(Member(*v, "parameter_name")));
+    }
+    // Buffers that the graph writes are state: which ones they are is seen by running it.
+    for (;;) {
+      RELAYVM_RETURN_IF_ERROR(RunGraph(graph, signature));
+      const size_t known = kept_.size();
+      for (const Held& h : held_) {
+        if (h.argument.alias->storage()->version > 0) kept_.insert(h.name);
+      }
+      if (kept_.size() == known) break;
+    }
+    RELAYVM_RETURN_IF_ERROR(CheckShared());
+    return Finish(signature);
+  }
+
+ private:
+  struct Held {
+    std::string name;
+    Argument argument;
+    std::string storage;
+  };
+  struct State {
+    std::string name;
+    const ir::Var* var;
+    Argument argument;
+  };
+
+  Status Wrong(std::string_view what) const {
+    return {StatusCode::kInvalidInput, fmt::format("{}: {}", archive_.path(), what)};
+  }
+
+  Status CheckVersion() const {
+    const Json& version = Member(archive_.program(), "schema_version");
+    const auto major = IntOf(Member(version, "major"));
+    constexpr int64_t kMajor = 8;
+    if (!Member(archive_.program(), "graph_module").is_object())
+      return Wrong("it is no program of torch.export: 'graph_module' is missing");
+    if (major && *major != 0 && (*major > kMajor || *major < 5)) {
+      return {StatusCode::kUnsupported,
+              fmt::format("{}: schema version {}.{}, this version reads {}; export it with "
+                          "torch 2.4 to 2.15",
+                          archive_.path(), *major, IntOf(Member(version, "minor")).value_or(0),
+                          kMajor)};
+    }
+    return OkStatus();
+  }
+
+  // All that are missing at once.
+  Status CheckOperators(const Json& graph) const {
+    std::map<std::string, Missing> missing;
+    FindMissing(graph, &missing);
+    if (missing.empty()) return OkStatus();
+    std::string text;
+    for (const auto& [name, m] : missing) {
+      text += fmt::format("\n  {} ({} time{}{}{})", name, m.count, m.count == 1 ? "" : "s",
+                          m.place.empty() ? "" : ", first at ", m.place);
+    }
+    return {StatusCode::kUnsupported,
+            fmt::format("{}: operators that are not supported:{}", archive_.path(), text)};
+  }
+
+  // --- Dims ---
+
+  Dim DimOf(const Json& size) {
+    const auto [kind, v] = UnionOf(size);
+    if (kind == "as_int") return Dim(IntOf(*v).value_or(0));
+    if (kind != "as_expr") return Dim::Any();
+    auto d = ParseSymbolic(TextOf(Member(*v, "expr_str")), [&](const std::string& name) {
+      return name[0] == 's' || name[0] == 'z' ? types_.DimNamed(name) : Dim::Any();
+    });
+    if (!d.ok()) {
+      if (bad_.ok()) bad_ = Wrong(d.status().message());
+      return Dim::Any();
+    }
+    return *d;
+  }
+
+  Result<ir::Type> TypeOf(const Json& meta, const std::string& name, bool* complex) {
+    const int number = TorchOfExported(IntOf(Member(meta, "dtype")).value_or(0));
+    auto dtype = DTypeOfTorch(number);
+    *complex = IsTorchComplex(number);
+    if (*complex) dtype = number == 10 ? DType::kFloat64 : DType::kFloat32;
+    if (!dtype) {
+      return Status(StatusCode::kUnsupported,
+                    fmt::format("{}: input '{}': {} is not supported", archive_.path(), name,
+                                TorchDTypeName(number)));
+    }
+    std::vector<Dim> shape;
+    for (const Json& size : Member(meta, "sizes")) shape.push_back(DimOf(size));
+    if (*complex) shape.emplace_back(2);
+    RELAYVM_RETURN_IF_ERROR(bad_);
+    for (const Dim& d : shape) {
+      if (d.is_const() && d.value() < 0)
+        return Wrong(fmt::format("input '{}': a size of {}", name, d.value()));
+    }
+    return ir::MakeTensorType(std::move(shape), *dtype);
+  }
+
+  // --- Inputs ---
+
+  Status AddUserInput(const Json& graph, const Json& argument) {
+    const auto [kind, v] = UnionOf(argument);
+    const bool symbolic = kind.starts_with("as_sym");
+    const std::string name(TextOf(Member(*v, symbolic ? "as_name" : "name")));
+    if (kind == "as_tensor") {
+      bool complex = false;
+      const Json& meta = Member(Member(graph, "tensor_values"), name.c_str());
+      if (!meta.is_object()) return Wrong(fmt::format("input '{}' has no type", name));
+      RELAYVM_ASSIGN_OR_RETURN(const ir::Type declared, TypeOf(meta, name, &complex));
+      RELAYVM_ASSIGN_OR_RETURN(const ir::Type type, types_.Of(name, main_.params.size(), declared));
+      const ir::Var* var = b_.NewVar(name, type);
+      main_.params.push_back(var);
+      Argument a = b_.Use(var);
+      a.complex = complex;
+      inputs_.push_back(aliases_->Fresh(std::move(a)));
+      return OkStatus();
+    }
+    if (symbolic && kind != "as_sym_ints") {
+      const DType t = kind == "as_sym_int"     ? DType::kInt64
+                      : kind == "as_sym_float" ? DType::kFloat64
+                                               : DType::kBool;
+      const ir::Var* var = b_.NewVar(name, ir::MakeScalarType(t));
+      main_.params.push_back(var);
+      inputs_.push_back(ScalarArgument(b_, b_.Use(var)));
+      return OkStatus();
+    }
+    if (kind == "as_none") {
+      inputs_.emplace_back();
+      return OkStatus();
+    }
+    return AddConstantInput(name.empty() ? fmt::format("input{}", inputs_.size()) : name, argument);
+  }
+
+  // A number that was given when the model was exported: the caller gives the same.
+  Status AddConstantInput(const std::string& name, const Json& value) {
+    const auto [kind, v] = UnionOf(value);
+    inputs_.emplace_back();
+    Value same;
+    if (kind == "as_int" || kind == "as_bool") {
+      const bool is_bool = kind == "as_bool";
+      const DType t = is_bool ? DType::kBool : DType::kInt64;
+      const ir::Var* var = b_.NewVar(name, ir::MakeScalarType(t));
+      main_.params.push_back(var);
+      const int64_t number = is_bool ? (*v == Json(true) ? 1 : 0) : IntOf(*v).value_or(0);
+      inputs_.back() = is_bool ? Argument::Bool(number != 0) : Argument::Int(number);
+    } else if (kind == "as_float") {
+      main_.params.push_back(b_.NewVar(name, ir::MakeScalarType(DType::kFloat64)));
+    } else if (kind != "as_none" && kind != "as_string") {
+      return Wrong(
+          fmt::format("input '{}' is given as '{}', which this version does not know", name, kind));
+    }
+    return OkStatus();
+  }
+
+  // A parameter, buffer or constant: of those that are kept between runs a state.
+  Status AddTensor(const std::string& name) {
+    RELAYVM_ASSIGN_OR_RETURN(const TorchTensor tensor, archive_.Tensor(name));
+    b_.SetSpan({});
+    Value first = b_.Constant(tensor.elements, name);
+    Argument a = first;
+    if (kept_.contains(name)) {
+      const bool is_zero = std::all_of(tensor.elements.data.data(),
+                                       tensor.elements.data.data() + tensor.elements.data.size(),
+                                       [](std::byte x) { return x == std::byte{0}; });
+      const ir::Var* var = b_.NewVar(name, is_zero ? first.type : OptionalType(first.type));
+      const Value given = b_.Use(var);
+      if (is_zero) {
+        a = given;
+      } else {
+        const Value has =
+            CallPrelude(b_, "optional_has", {given}, ir::MakeTensorType({}, DType::kBool));
+        a = b_.If(has, import::Held(b_, given), first, first.type);
+      }
+      a.complex = tensor.type.complex;
+      inputs_.push_back(aliases_->Fresh(std::move(a)));
+      states_.push_back({name, var, inputs_.back()});
+      storages_[name] = tensor.storage;
+      return OkStatus();
+    }
+    a.complex = tensor.type.complex;
+    inputs_.push_back(aliases_->Fresh(std::move(a)));
+    held_.push_back({name, inputs_.back(), tensor.storage});
+    return OkStatus();
+  }
+
+  // What is written and shares its memory with another tensor of the file would change that too.
+  Status CheckShared() const {
+    for (const State& s : states_) {
+      const std::string& storage = storages_.at(s.name);
+      for (const Held& h : held_) {
+        if (!storage.empty() && h.storage == storage) {
+          return {StatusCode::kUnsupported,
+                  fmt::format("{}: buffer '{}' is written and shares its memory with '{}'",
+                              archive_.path(), s.name, h.name)};
+        }
+      }
+    }
+    return OkStatus();
+  }
+
+  Status AddInputs(const Json& graph, const Json& signature) {
+    const Json& specs = Member(signature, "input_specs");
+    const Json& arguments = Member(graph, "inputs");
+    if (!specs.is_array() || specs.size() != arguments.size())
+      return Wrong("its signature and its graph have another number of inputs");
+    for (size_t i = 0; i < specs.size(); ++i) {
+      const auto [kind, v] = UnionOf(specs[i]);
+      if (kind == "user_input") {
+        RELAYVM_RETURN_IF_ERROR(AddUserInput(graph, Member(*v, "arg")));
+      } else if (kind == "constant_input") {
+        RELAYVM_RETURN_IF_ERROR(
+            AddConstantInput(std::string(TextOf(Member(*v, "name"))), Member(*v, "value")));
+      } else if (kind == "parameter") {
+        RELAYVM_RETURN_IF_ERROR(AddTensor(std::string(TextOf(Member(*v, "parameter_name")))));
+      } else if (kind == "buffer") {
+        RELAYVM_RETURN_IF_ERROR(AddTensor(std::string(TextOf(Member(*v, "buffer_name")))));
+      } else if (kind == "tensor_constant") {
+        RELAYVM_RETURN_IF_ERROR(AddTensor(std::string(TextOf(Member(*v, "tensor_constant_name")))));
+      } else {
+        return {StatusCode::kUnsupported,
+                fmt::format("{}: an input of kind '{}' is not supported", archive_.path(), kind)};
+      }
+    }
+    return OkStatus();
+  }
+
+  Status RunGraph(const Json& graph, const Json& signature) {
+    aliases_ = std::make_unique<Aliases>(b_);
+    inputs_.clear();
+    held_.clear();
+    states_.clear();
+    main_ = {};
+    main_.name = "main";
+    RELAYVM_RETURN_IF_ERROR(AddInputs(graph, signature));
+    RELAYVM_RETURN_IF_ERROR(types_.CheckUsed());
+    ExportGraph runner(b_, *aliases_, module_, file_);
+    outputs_ = runner.Run(graph, inputs_);
+    return b_.status();
+  }
+
+  // --- Outputs ---
+
+  Result<ir::Module> Finish(const Json& signature) {
+    b_.SetSpan({});
+    const Json& specs = Member(signature, "output_specs");
+    if (!specs.is_array() || specs.size() != outputs_.size())
+      return Wrong("its signature and its graph have another number of outputs");
+    std::vector<Argument> results;
+    std::map<std::string, Value> mutated;
+    for (size_t i = 0; i < specs.size(); ++i) {
+      const auto [kind, v] = UnionOf(specs[i]);
+      if (kind == "user_output" || kind == "loss_output") {
+        if (!outputs_[i].is_none() && !outputs_[i].is(Kind::kString))
+          results.push_back(outputs_[i]);
+      } else if (kind == "buffer_mutation" || kind == "parameter_mutation") {
+        const char* name = kind == "buffer_mutation" ? "buffer_name" : "parameter_name";
+        mutated[std::string(TextOf(Member(*v, name)))] = outputs_[i].value;
+      } else if (kind != "user_input_mutation" && kind != "token") {
+        return Status(
+            StatusCode::kUnsupported,
+            fmt::format("{}: an output of kind '{}' is not supported", archive_.path(), kind));
+      }
+    }
+    std::vector<Value> values = ValuesOf(b_, *aliases_, results);
+    if (values.empty() && states_.empty()) return Wrong("the program has no results");
+    AttrList states;
+    for (const State& s : states_) {
+      const auto named = mutated.find(s.name);
+      const Value last = named != mutated.end() ? named->second : aliases_->Read(s.argument);
+      states.emplace_back(static_cast<int64_t>(main_.params.size()));
+      states.emplace_back(static_cast<int64_t>(values.size()));
+      main_.params.push_back(s.var);
+      if (s.var->type->As<TensorType>() == nullptr) b_.UsePrelude();
+      values.push_back(last);
+    }
+    if (!states_.empty()) main_.attrs[ir::kStates] = std::move(states);
+    const Value result = values.size() == 1 ? values[0] : b_.Tuple(values);
+    RELAYVM_RETURN_IF_ERROR(DefineEntry(b_, module_, main_, result));
+    return std::move(module_);
+  }
+
+  ExportArchive archive_;
+  const ImportOptions& options_;
+  ir::Module module_;
+  TypedBuilder b_;
+  InputTypes types_;
+  uint32_t file_;
+  std::unique_ptr<Aliases> aliases_;
+  ir::Function main_;
+  std::vector<Argument> inputs_, outputs_;
+  std::vector<Held> held_;
+  std::vector<State> states_;
+  std::map<std::string, std::string> storages_;
+  std::set<std::string> kept_;  // names of tensors that a run changes
+  Status bad_;
+};
+
+}  // namespace
+}  // namespace torch
+
+Result<ir::Module> ImportTorchExport(const std::string& path, SharedBytes file,
+                                     const ImportOptions& options) {
+  RELAYVM_ASSIGN_OR_RETURN(auto archive,
+                           torch::ExportArchive::Open(path, std::move(file), options.signature));
+  return torch::ExportImporter(std::move(archive), options).Run();
+}
+
+std::string TorchExportOperatorTable() { return torch::OperatorList(); }
+
+}  // namespace relayvm::import
