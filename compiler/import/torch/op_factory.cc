@@ -20,7 +20,7 @@ Value FilledBy(const Call& n, const Value& fill, const Value& sizes) {
     return b.Op("full", {fill}, {{"shape", ListOf(*known)}, {"dtype", dtype}});
   return b.Op("dyn.full", {fill, sizes}, {{"dtype", dtype}});
 }
-Value SizesOf(const Call& n) {
+Value FactorySizes(const Call& n) {
   return n.schema().Find("size") >= 0 ? n.Sizes("size") : n.b().ShapeOf(n.Input(0));
 }
 // The dtype of the tensor that a factory is called on.
@@ -32,13 +32,13 @@ DType OwnOr(const Call& n) {
 template <int kValue>
 Results Constant(Call& n) {
   const DType t = OwnOr(n);
-  return {FilledBy(n, n.b().Scalar(kValue, t), SizesOf(n))};
+  return {FilledBy(n, n.b().Scalar(kValue, t), FactorySizes(n))};
 }
 Results Full(Call& n) {
   // Without a dtype it is that of the number.
   const bool of_tensor = n.schema().Find("self") >= 0;
   const DType own = of_tensor ? n.Input(0).dtype() : DTypeOfNumber(n.Arg("fill_value"));
-  return {FilledBy(n, n.Number("fill_value", DtypeOr(n, own)), SizesOf(n))};
+  return {FilledBy(n, n.Number("fill_value", DtypeOr(n, own)), FactorySizes(n))};
 }
 Results Fill(Call& n) {
   const Value x = n.Input(0);

@@ -212,7 +212,7 @@ Results Concatenate(Call& n) {
   const int axis = n.Axis("dim", rank);
   return {Kept(n, "tensors", b.Concat(parts, axis))};
 }
-Results Stack(Call& n) {
+Results StackParts(Call& n) {
   TypedBuilder& b = n.b();
   const Argument& list = n.Arg("tensors");
   if (list.is(Argument::Kind::kSequence) && !list.value.type->As<ir::TupleType>())
@@ -408,7 +408,7 @@ constexpr OperatorDef kPartOperators[] = {
     {"aten::cat(Tensor[] tensors, int dim=0) -> Tensor", Concatenate, Takes::kComplex},
     {"aten::concat(Tensor[] tensors, int dim=0) -> Tensor", Concatenate, Takes::kComplex},
     {"aten::concatenate(Tensor[] tensors, int dim=0) -> Tensor", Concatenate, Takes::kComplex},
-    {"aten::stack(Tensor[] tensors, int dim=0) -> Tensor", Stack, Takes::kComplex},
+    {"aten::stack(Tensor[] tensors, int dim=0) -> Tensor", StackParts, Takes::kComplex},
     {"aten::hstack(Tensor[] tensors) -> Tensor", StackAlong<1, 1>},
     {"aten::vstack(Tensor[] tensors) -> Tensor", StackAlong<0, 2>},
     {"aten::row_stack(Tensor[] tensors) -> Tensor", StackAlong<0, 2>},

@@ -49,7 +49,7 @@ Results Product(Call& n) {
 }
 
 // x times the transposed weight (out, in), plus the bias.
-Results Linear(Call& n) {
+Results LinearLayer(Call& n) {
   TypedBuilder& b = n.b();
   const Operands o = Both(n, 0, 1);
   Value y;
@@ -361,7 +361,7 @@ constexpr OperatorDef kProductOperators[] = {
     {"aten::mv(Tensor self, Tensor vec) -> Tensor", Product},
     {"aten::dot(Tensor self, Tensor tensor) -> Tensor", Product},
     {"aten::vdot(Tensor self, Tensor other) -> Tensor", Product},
-    {"aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", Linear},
+    {"aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", LinearLayer},
     {"aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> "
      "Tensor",
      PlusProduct},

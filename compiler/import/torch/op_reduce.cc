@@ -187,7 +187,7 @@ Results FrobeniusNorm(Call& n) {
   return {NormOf(x, 2, AxesOf(n, x.rank()), Keeps(n))};
 }
 
-Results LogSumExp(Call& n) {
+Results LogOfSums(Call& n) {
   const Term given = Real(n), x = given.As(SumType(given.dtype()));
   const std::vector<int64_t> axes = AxesOf(n, x.rank());
   if (axes.empty()) return {given};
@@ -376,8 +376,8 @@ constexpr OperatorDef kReduceOperators[] = {
     {"aten::frobenius_norm(Tensor self) -> Tensor", FrobeniusNorm},
     {"aten::frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
      FrobeniusNorm},
-    {"aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", LogSumExp},
-    {"aten::special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", LogSumExp},
+    {"aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", LogOfSums},
+    {"aten::special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", LogOfSums},
     {"aten::cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
      Accumulated<"cumsum">},
     {"aten::cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",

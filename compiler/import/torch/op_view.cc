@@ -368,8 +368,6 @@ constexpr OperatorDef kViewOperators[] = {
     {"aten::ravel(Tensor(a) self) -> Tensor(a)", Ravel, Takes::kMoves},
     {"aten::unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)", Unflatten,
      Takes::kMoves},
-    {"aten::unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)", Unflatten,
-     Takes::kMoves},
     {"aten::unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", Unsqueeze, Takes::kAll},
     {"aten::squeeze(Tensor(a) self) -> Tensor(a)", Squeeze, Takes::kAll},
     {"aten::squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)", Squeeze, Takes::kAll},
