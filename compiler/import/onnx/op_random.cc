@@ -1,42 +1,17 @@
 // Random numbers: RandomUniform and its kin, Bernoulli, Multinomial.
-#include <numbers>
-
+#include "compiler/import/composite/random.h"
 #include "compiler/import/onnx/random.h"
 
 namespace relayvm::import {
 
-namespace {
-
-// Mixes the bits of whole numbers (Chris Wellons' lowbias32).
-Term Mixed(const Term& x) {
-  const auto shifted = [](const Term& v, double by) {
-    return v.Call("bitwise_xor", v.Call("right_shift", v.Number(by)));
-  };
-  const Term first = shifted(x, 16) * static_cast<double>(0x7feb352dU);
-  return shifted(shifted(first, 15) * static_cast<double>(0x846ca68bU), 16);
-}
-
-}  // namespace
-
 Term Uniform(NodeContext& n, const Value& shape, uint32_t stream) {
-  TypedBuilder& b = n.b();
-  const Term count(b, b.Op("prod", {shape}, {{"axis", AttrList{0}}}));
-  const Term place = Range(count, DType::kUInt32);
-  const Term start = Mixed({b, b.Scalar(static_cast<double>(n.Seed() + stream), DType::kUInt32)});
-  const Term bits = Mixed(place * static_cast<double>(0x9e3779b9U) + start);
-  // A float holds 24 bits.
-  const Term drawn =
-      bits.Call("right_shift", bits.Number(8)).As(DType::kFloat32) * (1.0 / (1 << 24));
-  return {b, ShapedAs(b, drawn, {shape})};
+  return UniformOf(n, shape, n.Seed() + stream);
 }
 
 namespace {
 
 // Of the mean 0 and the deviation 1 (Box and Muller).
-Term Normal(NodeContext& n, const Value& shape) {
-  const Term radius = Sqrt((1.0 - Uniform(n, shape)).Call("log") * -2.0);
-  return radius * Cos(Uniform(n, shape, 1) * (2 * std::numbers::pi));
-}
+Term Normal(NodeContext& n, const Value& shape) { return NormalOf(n, shape, n.Seed()); }
 
 Value Drawn(NodeContext& n, const Value& shape, bool normal, DType dtype) {
   if (!n.b().status().ok()) return {};

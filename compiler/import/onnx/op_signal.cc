@@ -3,93 +3,25 @@
 
 #include <numbers>
 
+#include "compiler/import/composite/fourier.h"
 #include "compiler/import/onnx/checked.h"
 
 namespace relayvm::import {
 
 namespace {
 
-constexpr double kTurn = 2 * std::numbers::pi;
-
-// --- Windows: a0 - a1 cos(t) + a2 cos(2t), t a turn over the window. ---
+// --- Windows ---
 
 Outputs CosineWindow(NodeContext& n, double a0, double a1, double a2) {
   const Term size = AtLeast({n, 0, "size"}, AsScalar(Term(n, 0)).As(DType::kInt64), 0);
-  const Term steps = n.Int("periodic", 1) != 0 ? size : size - 1;
-  const Term turn = Range(size).As(DType::kFloat64) * kTurn / steps.As(DType::kFloat64);
-  Term y = a0 - a1 * Cos(turn);
-  if (a2 != 0) y = y + a2 * Cos(turn * 2);
-  return {y.As(n.Type("output_datatype", DType::kFloat32))};
+  return {WindowOfCosines(size, n.Int("periodic", 1) != 0, a0, a1, a2)
+              .As(n.Type("output_datatype", DType::kFloat32))};
 }
 Outputs HannWindow(NodeContext& n) { return CosineWindow(n, 0.5, 0.5, 0); }
 Outputs HammingWindow(NodeContext& n) { return CosineWindow(n, 25.0 / 46, 21.0 / 46, 0); }
 Outputs BlackmanWindow(NodeContext& n) { return CosineWindow(n, 0.42, 0.5, 0.08); }
 
 // --- Fourier transforms ---
-
-// Cosines and sines of 2 pi j k / count, j below `rows`, k below `columns`. Angles are reduced as
-// whole numbers first, so that they are exact.
-struct Waves {
-  Term cos, sin;
-};
-Waves MakeWaves(const Term& rows, const Term& columns, const Term& count, DType dtype) {
-  const Term product = Range(rows).Expand(1) * Range(columns);
-  const Term angle =
-      product.Call("floor_mod", count).As(DType::kFloat64) * kTurn / count.As(DType::kFloat64);
-  return {Cos(angle).As(dtype), Sin(angle).As(dtype)};
-}
-
-// Part `i` of the numbers of `x` (.., length, parts), as a matrix of rows of that length.
-Term PartOf(const Term& x, int64_t i) {
-  TypedBuilder& b = x.b();
-  const int rank = x.rank();
-  const Term plane(b, b.Squeeze(x.Slice(rank - 1, i, i + 1), {rank - 1}));
-  return {b, ShapedAs(b, plane, {ProductOfDims(b, plane, 0, rank - 2), b.DimOf(plane, -1)})};
-}
-
-// Matrix `y`, of one or more parts, to the first axes of `x`, `count` numbers and their parts.
-Term WithFirstAxesOf(const Term& x, const Term& y, const Term& count, int64_t parts) {
-  TypedBuilder& b = x.b();
-  std::vector<Value> dims;
-  for (int i = 0; i + 2 < x.rank(); ++i) dims.push_back(b.DimOf(x, i));
-  dims.push_back(AsVector(count));
-  dims.push_back(b.Ints({parts}));
-  return {b, ShapedAs(b, y, dims)};
-}
-
-// The transform of the last axis but one of `x` (.., length, 1 or 2 parts), whose other axes
-// are kept: (.., bins, 2).
-Term Transform(const Term& x, const Term& length, const Term& bins, bool inverse) {
-  TypedBuilder& b = x.b();
-  const Waves waves = MakeWaves(length, bins, length, x.dtype());
-  const auto product = [&](const Term& v, const Term& wave) { return v.Call("nn.matmul", wave); };
-  const Term re = PartOf(x, 0);
-  const double sign = inverse ? 1 : -1;
-  Term out_re = product(re, waves.cos), out_im = product(re, waves.sin) * sign;
-  if (!x.value().dim(-1).is_const(1)) {
-    const Term im = PartOf(x, 1);
-    out_re = out_re - product(im, waves.sin) * sign;
-    out_im = out_im + product(im, waves.cos);
-  }
-  Term y(b, b.Op("stack", {b.Tuple({out_re, out_im})}, {{"axis", 2}}));
-  if (inverse) y = y / length.As(x.dtype());
-  return WithFirstAxesOf(x, y, bins, 2);
-}
-
-// The real signal of that length whose first `bins` complex numbers are `x` (.., bins, 2): the
-// others mirror them, so that all but the first and, of an even length, the last count twice.
-Term RealInverse(const Term& x, const Term& length, const Term& bins) {
-  const Waves waves = MakeWaves(bins, length, length, x.dtype());
-  const Term k = Range(bins);
-  const Term alone = Or(Equal(k, 0), Equal(k * 2, length));
-  const Term weight = Select(alone, x.Number(1), x.Number(2)) / length.As(x.dtype());
-  const Term y = (PartOf(x, 0) * weight).Call("nn.matmul", waves.cos) -
-                 (PartOf(x, 1) * weight).Call("nn.matmul", waves.sin);
-  return WithFirstAxesOf(x, y, length, 1);
-}
-
-// How many bins of a transform are not the mirror of others.
-Term OneSided(const Term& length, bool onesided) { return onesided ? length / 2 + 1 : length; }
 
 Outputs Dft(NodeContext& n) {
   TypedBuilder& b = n.b();
@@ -118,12 +50,13 @@ Outputs Dft(NodeContext& n) {
   if (n.Has(1)) {  // cut, or filled with zeros
     length = AtLeast({n, 1, "dft_length"}, AsScalar(Term(n, 1)).As(DType::kInt64), 1);
     if (!b.status().ok()) return {};
-    const Term place = Range(real ? OneSided(length, true) : length);
+    const Term place = Range(real ? OneSidedBins(length, true) : length);
     x = Select(Along(place < extent, axis, rank), x.Take(place, axis), x.Number(0));
   }
   x = x.Transpose(AxisMoved(rank, axis, rank - 2));
-  const Term bins = OneSided(length, onesided);
-  const Term y = real ? RealInverse(x, length, bins) : Transform(x, length, bins, inverse);
+  const Term bins = OneSidedBins(length, onesided);
+  const Term y =
+      real ? RealFourierInverse(x, length, bins) : FourierTransform(x, length, bins, inverse);
   return {y.Transpose(AxisMoved(rank, rank - 2, axis))};
 }
 
@@ -145,7 +78,7 @@ Outputs Stft(NodeContext& n) {
   const Term places = Range(frames).Expand(1) * step + Range(length);
   Term cut = x.Take(places, 1);  // batch, frames, length, parts
   if (n.Has(2)) cut = cut * Term(n, 2).Expand(1);
-  return {Transform(cut, length, OneSided(length, n.Int("onesided", 1) != 0), false)};
+  return {FourierTransform(cut, length, OneSidedBins(length, n.Int("onesided", 1) != 0), false)};
 }
 
 // Triangles whose corners are evenly spaced on the mel scale, (spectrogram bins, mel bins).
