@@ -6,7 +6,8 @@ namespace relayvm::import::torch {
 
 std::vector<OperatorTable> NnOperatorTables() {
   return {ActivationOperators(), ConvOperators(),      PoolOperators(),      NormOperators(),
-          ResizeOperators(),     RecurrentOperators(), AttentionOperators(), EmbeddingOperators()};
+          ResizeOperators(),     RecurrentOperators(), AttentionOperators(), EmbeddingOperators(),
+          LossOperators(),       RandomOperators()};
 }
 
 }  // namespace relayvm::import::torch

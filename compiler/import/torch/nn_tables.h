@@ -13,5 +13,7 @@ OperatorTable ResizeOperators();
 OperatorTable RecurrentOperators();
 OperatorTable AttentionOperators();
 OperatorTable EmbeddingOperators();
+OperatorTable LossOperators();
+OperatorTable RandomOperators();
 
 }  // namespace relayvm::import::torch

@@ -1,4 +1,4 @@
-// Rows of tables: embeddings, bags of them, one-hot vectors.
+// Rows of tables: embeddings, and bags of them.
 #include <cmath>
 
 #include "compiler/import/checked.h"
@@ -84,20 +84,6 @@ Results EmbeddingBag(Call& n) {
   return {y, bags->bag, size, size};
 }
 
-Results OneHot(Call& n) {
-  TypedBuilder& b = n.b();
-  const Term x = Term(n, 0).As(DType::kInt64);
-  const Value on = b.Int(1), off = b.Int(0);
-  const auto classes = n.KnownInt("num_classes");
-  if (classes && *classes > 0) {
-    const Value checked = Below({n, 0, "classes"}, x, b.Ints({*classes}));
-    return {b.Op("one_hot", {checked, on, off},
-                 {{"depth", *classes}, {"axis", -1}, {"dtype", "int64"}})};
-  }
-  const Value depth = classes ? (x.Call("max") + 1).value() : n.SymInt("num_classes");
-  return {b.Op("dyn.one_hot", {x, on, off, depth}, {{"axis", -1}, {"dtype", "int64"}})};
-}
-
 constexpr OperatorDef kEmbeddingOperators[] = {
     {"aten::embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool "
      "scale_grad_by_freq=False, bool sparse=False) -> Tensor",
@@ -121,7 +107,6 @@ constexpr OperatorDef kEmbeddingOperators[] = {
      "per_sample_weights=None, bool include_last_offset=False, int padding_idx=-1) -> "
      "(Tensor, Tensor, Tensor, Tensor)",
      EmbeddingBag},
-    {"aten::one_hot(Tensor self, int num_classes=-1) -> Tensor", OneHot},
 };
 
 }  // namespace
