@@ -1,0 +1,558 @@
+// A TorchScript archive as a module: inputs by forward's signature and what is said of them,
+// outputs, and what the program keeps between runs.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "bytecode/base/string_table.h"
+#include "compiler/frontend/parser.h"
+#include "compiler/import/composite/sequence.h"
+#include "compiler/import/control_flow.h"
+#include "compiler/import/input_types.h"
+#include "compiler/import/torch/importer.h"
+#include "compiler/import/torch/script_evaluator.h"
+#include "compiler/ir/large_stack.h"
+#include "compiler/ir/one_of.h"
+#include "compiler/ir/signature_attrs.h"
+
+namespace relayvm::import {
+
+namespace torch {
+
+namespace {
+
+using State = TypedBuilder::State;
+
+// What is kept between runs is found by evaluating the program; it may take a further look to find
+// all of it.
+constexpr int kMostPasses = 6;
+
+ir::Module ScriptPrelude() {
+  auto module = frontend::ParseRelay("prelude", kPrelude);
+  return module.ok() ? *std::move(module) : ir::MakeModule();
+}
+
+// What a variable of the file is in shape, of which no dim but numbers is known.
+struct Kept {
+  Item shape;
+  std::vector<ir::Type> types;
+};
+
+// Values of a shape lose what belongs to the module that they were found in.
+Item Detached(Item shape) {
+  if (shape.leaf_type != nullptr)
+    shape.leaf_type =
+        ir::MapDims(shape.leaf_type, [](const Dim& d) { return d.is_const() ? d : Dim::Any(); });
+  shape.plain.value = {};
+  shape.plain.alias = nullptr;
+  shape.condition = {};
+  shape.cell = nullptr;
+  for (Item& part : shape.items) part = Detached(std::move(part));
+  return shape;
+}
+
+class ScriptPass {
+ public:
+  ScriptPass(ScriptCode& code, const ImportOptions& options, std::map<std::string, Kept>& kept)
+      : code_(code),
+        options_(options),
+        kept_(kept),
+        module_(ScriptPrelude()),
+        b_(module_),
+        types_(module_, options),
+        evaluator_({&code, &b_, module_.sources.get(), module_.sources->AddModel(code.path()),
+                    options.stop, [this](const std::string& path, const Item& stored) {
+                      return Given(path, stored);
+                    }}) {}
+
+  // Nullopt: more is kept than was known; another pass is needed.
+  Result<std::optional<ir::Module>> Run() {
+    const Item root = evaluator_.Root();
+    RELAYVM_RETURN_IF_ERROR(evaluator_.Finish());
+    const ScriptFile* file = nullptr;
+    const FunctionDef* forward = evaluator_.MethodOf(root, Entry(), &file);
+    if (forward == nullptr) {
+      RELAYVM_RETURN_IF_ERROR(evaluator_.Finish());
+      return Status(StatusCode::kInvalidInput,
+                    fmt::format("{}: the module {} has no method {}; it has: {}", code_.path(),
+                                root.type.name, Entry(), MethodsOf(root)));
+    }
+    RELAYVM_ASSIGN_OR_RETURN(std::vector<Item> inputs, Inputs(*file, *forward));
+    Item result = evaluator_.CallMethod(root, Entry(), std::move(inputs));
+    RELAYVM_RETURN_IF_ERROR(evaluator_.Finish());
+    RELAYVM_RETURN_IF_ERROR(b_.status());
+    if (FoundMore()) return std::optional<ir::Module>();
+    RELAYVM_ASSIGN_OR_RETURN(ir::Function main, Main(std::move(result)));
+    RELAYVM_RETURN_IF_ERROR(types_.CheckUsed());
+    return std::optional(std::move(module_));
+  }
+
+ private:
+  std::string Entry() const { return options_.signature.empty() ? "forward" : options_.signature; }
+
+  std::string MethodsOf(const Item& root) {
+    auto found = code_.Find(root.type.name);
+    std::string names;
+    if (found.ok() && *found && (*found)->type != nullptr) {
+      for (const FunctionDef& f : (*found)->type->methods)
+        names += (names.empty() ? "" : ", ") + f.name;
+    }
+    return names.empty() ? "none" : names;
+  }
+
+  // --- Inputs ---
+
+  Result<std::vector<Item>> Inputs(const ScriptFile& file, const FunctionDef& forward) {
+    std::vector<Item> inputs;
+    std::string missing;
+    for (size_t i = 1; i < forward.parameters.size(); ++i) {
+      const Parameter& p = forward.parameters[i];
+      const ScriptType type = TypeOfExpr(p.type);
+      RELAYVM_ASSIGN_OR_RETURN(std::optional<Item> item, Input(file, p, i - 1, type, &missing));
+      inputs.push_back(item ? *std::move(item) : Item::None());
+    }
+    if (missing.empty()) return inputs;
+    return Status(StatusCode::kInvalidArgument,
+                  fmt::format("{}: the file does not say what shapes its inputs have; say it:{}",
+                              code_.path(), missing));
+  }
+
+  // A rank that is likely, by the largest that parameters have.
+  static std::string Likely(const ScriptType& type) {
+    using K = ScriptType::Kind;
+    switch (type.kind) {
+      case K::kList:
+        return "List[" + Likely(type.element()) + "]";
+      case K::kOptional:
+        return Likely(type.element());
+      case K::kTuple: {
+        std::string text = "(";
+        for (const ScriptType& t : type.arguments) text += Likely(t) + ", ";
+        return (text.size() > 1 ? text.substr(0, text.size() - 2) : text) +
+               (type.arguments.size() == 1 ? ",)" : ")");
+      }
+      case K::kInt:
+        return "Tensor[(), int64]";
+      case K::kFloat:
+        return "Tensor[(), float64]";
+      case K::kBool:
+        return "Tensor[(), bool]";
+      default:
+        return "Tensor[(1, 3, ?, ?), float32]";
+    }
+  }
+
+  // Nullopt, where `missing` says why.
+  Result<std::optional<Item>> Input(const ScriptFile& file, const Parameter& p, size_t place,
+                                    const ScriptType& type, std::string* missing) {
+    using K = ScriptType::Kind;
+    const bool said = types_.IsSaid(p.name, place);
+    if (!said) {
+      if (p.has_default) return std::optional(evaluator_.DefaultOf(file, p));
+      if (type.is(K::kOptional)) return std::optional(Item::None());
+      if (type.is(K::kInt) || type.is(K::kBool) || type.is(K::kFloat)) {
+        const DType dtype = type.is(K::kInt)    ? DType::kInt64
+                            : type.is(K::kBool) ? DType::kBool
+                                                : DType::kFloat64;
+        return std::optional(ItemOf(Parameterised(p.name, ir::MakeScalarType(dtype)), type));
+      }
+      if (type.is(K::kString))
+        return std::optional(
+            ItemOf(Parameterised(p.name, ir::MakeScalarType(DType::kString)), type));
+      *missing += type.is(K::kTensor) || type.is(K::kAny)
+                      ? fmt::format("\n  --shape '{}=(1, 3, ?, ?):float32'", p.name)
+                      : fmt::format("\n  --shape '{}={}'", p.name, Likely(type));
+      return std::optional<Item>();
+    }
+    RELAYVM_ASSIGN_OR_RETURN(ir::Type given, types_.Of(p.name, place));
+    if (given == nullptr || IsNoneType(given)) return std::optional(Item::None());
+    return std::optional(ItemOf(Parameterised(p.name, given), type));
+  }
+
+  static bool IsNoneType(const ir::Type& t) {
+    const auto* adt = t->As<ir::AdtType>();
+    return adt != nullptr && adt->name == "None";
+  }
+
+  Value Parameterised(const std::string& name, const ir::Type& type) {
+    if (type->As<TensorType>() == nullptr) b_.UsePrelude();
+    params_.push_back(b_.NewVar(name, type));
+    return b_.Use(params_.back());
+  }
+
+  // A value that comes from the host, as what the program takes it for.
+  Item ItemOf(const Value& v, const ScriptType& type) {
+    using K = ScriptType::Kind;
+    const ScriptType& own = type.is(K::kOptional) ? type.element() : type;
+    if (v.is_tensor()) {
+      if (own.is(K::kInt) || own.is(K::kFloat) || own.is(K::kBool) || own.is(K::kNumber)) {
+        const DType dtype = own.is(K::kInt)     ? DType::kInt64
+                            : own.is(K::kBool)  ? DType::kBool
+                            : own.is(K::kFloat) ? DType::kFloat64
+                                                : v.dtype();
+        return ScalarArgument(b_, b_.Cast(b_.Reshape(v, {}), dtype));
+      }
+      return evaluator_.aliases().Fresh(v);
+    }
+    if (v.type == nullptr) return Item::Unknown();
+    if (v.type->As<ir::TupleType>() != nullptr) {
+      std::vector<Item> items;
+      const std::vector<Value> fields = b_.Fields(v);
+      for (size_t i = 0; i < fields.size(); ++i) {
+        const ScriptType inner = own.is(K::kTuple) && i < own.arguments.size() ? own.arguments[i]
+                                 : own.is(K::kList)                            ? own.element()
+                                                                               : ScriptType();
+        items.push_back(ItemOf(fields[i], inner));
+      }
+      if (!own.is(K::kList)) {
+        Item tuple = Item::Tuple(std::move(items));
+        if (own.is(K::kClass)) tuple.type = own;
+        return tuple;
+      }
+      Item list;
+      list.kind = Item::Kind::kList;
+      list.type = own;
+      CellContent content;
+      content.items = std::move(items);
+      list.cell = evaluator_.heap().New(std::move(content));
+      return list;
+    }
+    if (const ir::Type held = import::ElementType(v.type, "Optional")) {
+      Item maybe;
+      maybe.kind = Item::Kind::kMaybe;
+      maybe.condition = CallPrelude(b_, "optional_has", {v}, ir::MakeScalarType(DType::kBool));
+      Argument tensor(v);
+      maybe.items = {Item(tensor)};
+      return maybe;
+    }
+    if (const ir::Type element = import::ElementType(v.type, "List"))
+      return ListItem(v, element, own);
+    return Item::Unknown();
+  }
+
+  // A List of the host: numbers become the rows of a tensor.
+  Item ListItem(const Value& v, const ir::Type& element, const ScriptType& type) {
+    const Value sequence = OfList(b_, v);
+    auto columns = std::make_shared<Columns>();
+    Item& shape = columns->element;
+    shape.form = Item::Form::kValue;
+    shape.plain.kind = Argument::Kind::kTensor;
+    shape.leaf_type = element;
+    columns->values = {sequence};
+    using K = ScriptType::Kind;
+    const ScriptType& inner = type.element();
+    if (inner.is(K::kInt) || inner.is(K::kFloat) || inner.is(K::kBool)) {
+      const DType dtype = inner.is(K::kInt)    ? DType::kInt64
+                          : inner.is(K::kBool) ? DType::kBool
+                                               : DType::kFloat64;
+      shape.plain.kind = inner.is(K::kInt)    ? Argument::Kind::kSymInt
+                         : inner.is(K::kBool) ? Argument::Kind::kSymBool
+                                              : Argument::Kind::kSymFloat;
+      shape.leaf_type = ir::MakeScalarType(dtype);
+      columns->values = {b_.Cast(SequenceJoin(b_, sequence, 0, true), dtype)};
+    } else if (element->As<TensorType>() == nullptr) {
+      // Lists of lists.
+      if (const ir::Type held = import::ElementType(element, "List")) {
+        b_.Fail(StatusCode::kUnsupported,
+                "an input that is a list of lists, whose lengths only running tells; say it as "
+                "tuples: ((...), (...))");
+      } else {
+        b_.Fail(StatusCode::kUnsupported,
+                "an input that is a list of what are no tensors; say it as a tuple");
+      }
+    }
+    return evaluator_.shapes().ListOf(std::move(columns), type);
+  }
+
+  // --- What is kept between runs ---
+
+  // In place of an attribute that an earlier pass has seen change: an input.
+  std::optional<Item> Given(const std::string& path, const Item& stored) {
+    const auto kept = kept_.find(path);
+    if (kept == kept_.end()) return std::nullopt;
+    const auto known = given_.find(path);
+    if (known != given_.end()) return known->second;
+    Shapes& shapes = evaluator_.shapes();
+    State first, values;
+    shapes.Flatten(kept->second.shape, stored, &first);
+    for (size_t i = 0; i < first.size(); ++i) {
+      const std::string name = first.size() == 1 ? path : fmt::format("{}.{}", path, i);
+      b_.UsePrelude();
+      const ir::Type& type = kept->second.types[i];
+      const bool optional = import::ElementType(type, "Optional") != nullptr;
+      const ir::Var* var = b_.NewVar(name, optional ? type : OptionalType(type));
+      states_.push_back({path, var});
+      const Value given = b_.Use(var);
+      if (optional) {
+        values.push_back(given);
+        continue;
+      }
+      const Value is_given =
+          CallPrelude(b_, "optional_has", {given}, ir::MakeScalarType(DType::kBool));
+      const ir::Type open = b_.Open(type);
+      values.push_back(b_.If(is_given, Held(b_, given), first[i], open));
+    }
+    size_t at = 0;
+    Item item = shapes.Build(kept->second.shape, values, &at);
+    given_[path] = item;
+    return item;
+  }
+
+  // Whether attributes were changed that no pass knew of, or took other shapes.
+  bool FoundMore() {
+    bool more = false;
+    for (const std::string& path : evaluator_.written()) {
+      Item now = evaluator_.AtPath(path);
+      Shapes& shapes = evaluator_.shapes();
+      const auto known = kept_.find(path);
+      Kept next;
+      if (known == kept_.end()) {
+        next.shape = Detached(shapes.AllValues(shapes.Widen(First(path), now)));
+      } else {
+        next.shape = Detached(shapes.AllValues(shapes.Widen(known->second.shape, now)));
+      }
+      if (const std::string problem = shapes.TakeProblem(); !problem.empty()) {
+        b_.Fail(StatusCode::kUnsupported, "the attribute {}: {}", path, problem);
+        return true;
+      }
+      Shapes::Types(next.shape, &next.types);
+      const bool same =
+          known != kept_.end() && known->second.types.size() == next.types.size() &&
+          std::ranges::equal(known->second.types, next.types,
+                             [](const ir::Type& x, const ir::Type& y) {
+                               return x != nullptr && y != nullptr && ir::TypeEquals(x, y);
+                             });
+      if (same) continue;
+      more = true;
+      kept_[path] = std::move(next);
+    }
+    return more;
+  }
+
+  Item First(const std::string& path) { return evaluator_.FirstAt(path); }
+
+  // --- Outputs ---
+
+  Result<ir::Function> Main(Item result) {
+    ir::Function main;
+    main.name = "main";
+    std::vector<Value> outputs;
+    std::vector<std::string> names;
+    // The fields of a tuple are the outputs.
+    const bool tuple = result.is(Item::Kind::kTuple) || result.is(Item::Kind::kDict);
+    std::optional<Value> whole;
+    if (tuple && !states_.empty()) {
+      for (const Item& part : PartsOf(result)) {
+        if (auto v = Output(part, "")) outputs.push_back(*v);
+      }
+    } else {
+      whole = Output(result, "");
+      if (!whole) whole = b_.Tuple({});
+      outputs.push_back(*whole);
+    }
+    RELAYVM_RETURN_IF_ERROR(evaluator_.Finish());
+    if (evaluator_.has_guards() && !outputs.empty()) outputs[0] = evaluator_.WithGuards(outputs[0]);
+    RELAYVM_RETURN_IF_ERROR(evaluator_.Finish());
+    RELAYVM_RETURN_IF_ERROR(b_.status());
+    if (std::ranges::any_of(outputs, IsOneOf)) main.attrs[ir::kOneOfResults] = true;
+    size_t tensors = 0;
+    for (const Value& v : outputs) tensors += CountOf(v.type);
+    AttrList pairs;
+    std::set<std::string> done;
+    main.params = params_;
+    std::vector<const ir::Var*> state_params;
+    for (const auto& [path, var] : states_) {
+      if (done.insert(path).second) {
+        State now;
+        evaluator_.shapes().Flatten(kept_.at(path).shape, evaluator_.AtPath(path), &now);
+        for (Value& v : now) outputs.push_back(std::move(v));
+      }
+      pairs.emplace_back(static_cast<int64_t>(main.params.size()));
+      pairs.emplace_back(static_cast<int64_t>(tensors + main.params.size() - params_.size()));
+      main.params.push_back(var);
+    }
+    if (!states_.empty()) main.attrs[ir::kStates] = std::move(pairs);
+    RELAYVM_RETURN_IF_ERROR(b_.status());
+    const Value value = outputs.size() == 1 ? outputs[0] : b_.Tuple(outputs);
+    if (!b_.uses_prelude()) {
+      module_.functions.clear();
+      module_.types.clear();
+    }
+    RELAYVM_RETURN_IF_ERROR(b_.status());
+    ir::GraphBuilder& g = b_.graph();
+    RELAYVM_RETURN_IF_ERROR(g.Define(module_, g.MakeFunction(main, value.node)));
+    return main;
+  }
+
+  static size_t CountOf(const ir::Type& t) {
+    const auto* tuple = t == nullptr ? nullptr : t->As<ir::TupleType>();
+    if (tuple == nullptr) return 1;
+    size_t count = 0;
+    for (const ir::Type& f : tuple->fields) count += CountOf(f);
+    return count;
+  }
+
+  static std::vector<Item> PartsOf(const Item& item) {
+    if (item.is(Item::Kind::kTuple)) return item.items;
+    std::vector<Item> parts;
+    for (const auto& [key, value] : item.cell->content().entries) parts.push_back(value);
+    for (const auto& [name, value] : item.cell->content().attributes) parts.push_back(value);
+    return parts;
+  }
+
+  // Nullopt: None.
+  std::optional<Value> Output(const Item& item, const std::string& name) {
+    switch (item.kind) {
+      case Item::Kind::kPlain:
+        return OutputOf(item);
+      case Item::Kind::kTuple:
+      case Item::Kind::kDict:
+      case Item::Kind::kObject:
+        return OutputTuple(PartsOf(item));
+      case Item::Kind::kList:
+        return OutputList(item);
+      case Item::Kind::kMaybe: {
+        State own;
+        evaluator_.shapes().Flatten(evaluator_.shapes().AllValues(item.items[0]), item.items[0],
+                                    &own);
+        if (own.size() == 1 && import::ElementType(own[0].type, "Optional") != nullptr)
+          return own[0];
+        b_.Fail(StatusCode::kUnsupported,
+                "a result of which only running tells whether it is None, and that is no tensor");
+        return std::nullopt;
+      }
+      case Item::Kind::kEither: {
+        const auto yes = Output(item.items[0], name), no = Output(item.items[1], name);
+        if (!yes || !no || !b_.status().ok()) {
+          b_.Fail(StatusCode::kUnsupported,
+                  "a result of which only running tells whether it is there");
+          return std::nullopt;
+        }
+        const ir::Type joined = JoinAny(yes->type, no->type);
+        if (joined == nullptr) {
+          b_.Fail(StatusCode::kUnsupported, "a result that is {} or {}",
+                  ir::TypeToString(yes->type), ir::TypeToString(no->type));
+          return std::nullopt;
+        }
+        return b_.If(item.condition, CoerceAny(b_, *yes, joined), CoerceAny(b_, *no, joined),
+                     b_.Open(joined));
+      }
+      case Item::Kind::kUninitialised:
+        return std::nullopt;
+      default:
+        b_.Fail(StatusCode::kUnsupported, "a result that is no tensor, number, list or tuple");
+        return std::nullopt;
+    }
+  }
+
+  std::optional<Value> OutputOf(const Item& item) {
+    const Argument& a = item.plain;
+    using K = Argument::Kind;
+    switch (a.kind) {
+      case K::kNone:
+        return std::nullopt;
+      case K::kTensor:
+        return evaluator_.ReadTensor(item);
+      case K::kBool:
+      case K::kSymBool:
+        return ScalarValue(b_, a, DType::kBool);
+      case K::kInt:
+      case K::kSymInt:
+        return ScalarValue(b_, a, DType::kInt64);
+      case K::kFloat:
+      case K::kSymFloat:
+        return ScalarValue(b_, a, DType::kFloat64);
+      case K::kComplex:
+        return b_.Concat(
+            {b_.Full({1}, a.real, DType::kFloat64), b_.Full({1}, a.imaginary, DType::kFloat64)}, 0);
+      case K::kString: {
+        const std::string_view text = a.text;
+        HostTensor t{DType::kString, {}, PackStrings(std::span(&text, 1))};
+        return b_.Constant(std::move(t));
+      }
+      case K::kDevice:
+        return std::nullopt;
+      default:
+        b_.Fail(StatusCode::kUnsupported, "a result that is no tensor, number, list or tuple");
+        return std::nullopt;
+    }
+  }
+
+  Value OutputTuple(const std::vector<Item>& parts) {
+    std::vector<Value> fields;
+    for (const Item& part : parts) {
+      if (auto v = Output(part, "")) fields.push_back(*v);
+    }
+    return b_.Tuple(fields);
+  }
+
+  // A List of the host where the elements have one type, else a tuple.
+  std::optional<Value> OutputList(const Item& list) {
+    const CellContent& content = list.cell->content();
+    if (content.columns == nullptr) {
+      const std::vector<Item> items = content.items;
+      const Value tuple = OutputTuple(items);
+      if (!b_.status().ok()) return std::nullopt;
+      ir::Type joined;
+      for (const Value& v : b_.Fields(tuple)) {
+        if (!v.is_tensor()) return tuple;
+        joined = joined == nullptr ? v.type : JoinTypes(joined, v.type);
+        if (joined == nullptr) return tuple;
+      }
+      if (joined == nullptr) return tuple;
+      const ir::Type type =
+          ListType(ir::MapDims(joined, [](const Dim& d) { return d.is_const() ? d : Dim::Any(); }));
+      return Coerce(b_, tuple, type);
+    }
+    const Columns& columns = *content.columns;
+    if (columns.values.empty()) return b_.Tuple({});
+    std::vector<Value> lists;
+    for (Value v : columns.values) {
+      if (v.is_tensor()) v = SequenceOfParts(b_, {v, 0, {b_, b_.Int(1), "rows"}, false});
+      v = AsSequence(b_, v);
+      if (!b_.status().ok()) return std::nullopt;
+      lists.push_back(Coerce(b_, v, ListType(import::ElementType(v.type, "Sequence"))));
+    }
+    return lists.size() == 1 ? lists[0] : b_.Tuple(lists);
+  }
+
+  ScriptCode& code_;
+  const ImportOptions& options_;
+  std::map<std::string, Kept>& kept_;
+  ir::Module module_;
+  TypedBuilder b_;
+  InputTypes types_;
+  std::vector<const ir::Var*> params_;
+  std::vector<std::pair<std::string, const ir::Var*>> states_;
+  std::map<std::string, Item> given_;
+  Evaluator evaluator_;
+};
+
+Result<ir::Module> ImportScript(const std::string& path, SharedBytes file,
+                                const ImportOptions& options) {
+  RELAYVM_ASSIGN_OR_RETURN(auto code, ScriptCode::Open(path, std::move(file)));
+  std::map<std::string, Kept> kept;
+  for (int pass = 0; pass < kMostPasses; ++pass) {
+    RELAYVM_ASSIGN_OR_RETURN(auto module, ScriptPass(*code, options, kept).Run());
+    if (module) return *std::move(module);
+  }
+  return Status(
+      StatusCode::kUnsupported,
+      fmt::format("{}: what the program keeps between runs takes another shape each time", path));
+}
+
+}  // namespace
+
+}  // namespace torch
+
+Result<ir::Module> ImportTorchScript(const std::string& path, SharedBytes file,
+                                     const ImportOptions& options) {
+  return ir::WithLargeStack([&] { return torch::ImportScript(path, std::move(file), options); });
+}
+
+std::string TorchScriptOperatorTable() {
+  return "# TorchScript operators\n\nMade by `relayc --list-operators torchscript`.\n\n" +
+         torch::OperatorList();
+}
+
+}  // namespace relayvm::import

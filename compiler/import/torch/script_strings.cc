@@ -1,0 +1,367 @@
+// Strings that are known, and the table of what the evaluator does itself.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "compiler/import/torch/script_evaluator.h"
+
+namespace relayvm::import::torch {
+
+namespace {
+
+std::string FloatText(double v) {
+  if (std::isnan(v)) return "nan";
+  if (std::isinf(v)) return v < 0 ? "-inf" : "inf";
+  if (v == std::floor(v) && std::fabs(v) < 1e16) return fmt::format("{:.1f}", v);
+  return fmt::format("{:g}", v);
+}
+
+std::string StripOf(const std::string& text, const std::string& letters, bool left, bool right) {
+  size_t from = 0, to = text.size();
+  while (left && from < to && letters.find(text[from]) != std::string::npos) ++from;
+  while (right && to > from && letters.find(text[to - 1]) != std::string::npos) --to;
+  return text.substr(from, to - from);
+}
+
+std::vector<std::string> SplitWords(const std::string& text) {
+  std::vector<std::string> words;
+  std::string word;
+  for (const char c : text + " ") {
+    if (std::isspace(static_cast<unsigned char>(c)) == 0) {
+      word += c;
+    } else if (!word.empty()) {
+      words.push_back(std::exchange(word, {}));
+    }
+  }
+  return words;
+}
+
+std::vector<std::string> SplitBy(const std::string& text, const std::string& by, int64_t most) {
+  std::vector<std::string> parts;
+  size_t from = 0;
+  for (int64_t n = 0; most < 0 || n < most; ++n) {
+    const size_t at = text.find(by, from);
+    if (at == std::string::npos) break;
+    parts.push_back(text.substr(from, at - from));
+    from = at + by.size();
+  }
+  parts.push_back(text.substr(from));
+  return parts;
+}
+
+}  // namespace
+
+std::string Evaluator::TextOf(const Item& item, bool quoted) {
+  const auto list = [&](const std::vector<Item>& items, const char* open, const char* close) {
+    std::string text = open;
+    for (size_t i = 0; i < items.size(); ++i) text += (i > 0 ? ", " : "") + TextOf(items[i], true);
+    return text + close;
+  };
+  switch (item.kind) {
+    case Item::Kind::kTuple:
+      return list(item.items, "(", item.items.size() == 1 ? ",)" : ")");
+    case Item::Kind::kList: {
+      const std::vector<Item>* known = KnownItems(item);
+      return known == nullptr ? "[...]" : list(*known, "[", "]");
+    }
+    case Item::Kind::kPlain:
+      break;
+    default:
+      return "<value>";
+  }
+  const Argument& a = item.plain;
+  switch (a.kind) {
+    case Argument::Kind::kNone:
+      return "None";
+    case Argument::Kind::kBool:
+      return a.integer != 0 ? "True" : "False";
+    case Argument::Kind::kInt:
+      return fmt::format("{}", a.integer);
+    case Argument::Kind::kFloat:
+      return FloatText(a.real);
+    case Argument::Kind::kString:
+      return quoted ? "'" + a.text + "'" : a.text;
+    case Argument::Kind::kDevice:
+      return a.text;
+    default:
+      return "<value>";
+  }
+}
+
+std::optional<Item> Evaluator::StringOf(Args& a) {
+  if (a.size() != 1) return std::nullopt;
+  if (a[0].is_number() && !a[0].is_known_number()) return Item::String("<value>");
+  return Item::String(TextOf(a[0]));
+}
+
+// "{}".format(...), and "%d" % (...).
+std::optional<Item> Evaluator::Format(Args& a) {
+  if (a.size() < 1 || !a[0].is_string()) return std::nullopt;
+  const std::string& pattern = a[0].plain.text;
+  std::string text;
+  if (a.name.ends_with("format")) {
+    size_t next = 1;
+    for (size_t i = 0; i < pattern.size(); ++i) {
+      const size_t close = pattern[i] == '{' ? pattern.find('}', i) : std::string::npos;
+      if (close == std::string::npos) {
+        text += pattern[i];
+        continue;
+      }
+      if (next < a.size()) text += TextOf(a[next++]);
+      i = close;
+    }
+    return Item::String(std::move(text));
+  }
+  std::vector<Item> values;
+  if (a.size() > 1)
+    values = a[1].is(Item::Kind::kTuple) ? a[1].items
+                                         : std::vector<Item>(a.items.begin() + 1, a.items.end());
+  size_t next = 0;
+  for (size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] != '%' || i + 1 >= pattern.size()) {
+      text += pattern[i];
+      continue;
+    }
+    const char kind = pattern[++i];
+    if (kind == '%') {
+      text += '%';
+    } else if (next < values.size()) {
+      const Item& v = values[next++];
+      text += (kind == 'd' || kind == 'i') && v.is_known_number()
+                  ? fmt::format("{}", static_cast<int64_t>(v.plain.number()))
+              : kind == 'f' && v.is_known_number() ? fmt::format("{:f}", v.plain.number())
+                                                   : TextOf(v, kind == 'r');
+    }
+  }
+  return Item::String(std::move(text));
+}
+
+std::optional<Item> Evaluator::StringMethod(Args& a) {
+  if (a.size() < 1 || !a[0].is_string()) return std::nullopt;
+  const std::string_view op = a.name.substr(a.name.find("::") + 2);
+  const std::string& s = a[0].plain.text;
+  const auto text = [&](size_t i, std::string fallback = {}) {
+    return a.size() > i && a[i].is_string() ? a[i].plain.text : fallback;
+  };
+  const auto number = [&](size_t i, int64_t fallback) {
+    return a.size() > i && a[i].is_known_int() ? a[i].plain.integer : fallback;
+  };
+  const auto list = [&](const std::vector<std::string>& parts) {
+    std::vector<Item> items;
+    for (const std::string& part : parts) items.push_back(Item::String(part));
+    return NewList(std::move(items), ListOfType(SimpleType(ScriptType::Kind::kString)));
+  };
+  const auto mapped = [&](int (*function)(int)) {
+    std::string out = s;
+    for (char& c : out) c = static_cast<char>(function(static_cast<unsigned char>(c)));
+    return Item::String(std::move(out));
+  };
+  const auto all = [&](int (*is)(int)) {
+    return Item::Bool(!s.empty() && std::ranges::all_of(s, [&](char c) {
+      return is(static_cast<unsigned char>(c)) != 0;
+    }));
+  };
+  if (op == "upper") return mapped(std::toupper);
+  if (op == "lower") return mapped(std::tolower);
+  if (op == "isdigit" || op == "isdecimal" || op == "isnumeric") return all(std::isdigit);
+  if (op == "isalpha") return all(std::isalpha);
+  if (op == "isalnum") return all(std::isalnum);
+  if (op == "isspace") return all(std::isspace);
+  if (op == "isupper" || op == "islower") {
+    const bool any = std::ranges::any_of(
+        s, [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; });
+    int (*const wrong)(int) = op == "isupper" ? static_cast<int (*)(int)>(std::islower)
+                                              : static_cast<int (*)(int)>(std::isupper);
+    return Item::Bool(any && std::ranges::none_of(s, [&](char c) {
+                        return wrong(static_cast<unsigned char>(c)) != 0;
+                      }));
+  }
+  if (op == "startswith") return Item::Bool(s.starts_with(text(1)));
+  if (op == "endswith") return Item::Bool(s.ends_with(text(1)));
+  if (op == "strip" || op == "lstrip" || op == "rstrip")
+    return Item::String(StripOf(s, text(1, " \t\n\r\f\v"), op != "rstrip", op != "lstrip"));
+  if (op == "split")
+    return list(a.size() > 1 && a[1].is_string() ? SplitBy(s, a[1].plain.text, number(2, -1))
+                                                 : SplitWords(s));
+  if (op == "splitlines") {
+    std::vector<std::string> lines = SplitBy(s, "\n", -1);
+    if (!lines.empty() && lines.back().empty()) lines.pop_back();
+    return list(lines);
+  }
+  if (op == "join") {
+    const std::vector<Item>* known = a.size() > 1 ? KnownItems(a[1]) : nullptr;
+    if (known == nullptr) return Unsupported("join of strings that only running tells");
+    std::string out;
+    for (size_t i = 0; i < known->size(); ++i) out += (i > 0 ? s : "") + TextOf((*known)[i]);
+    return Item::String(std::move(out));
+  }
+  if (op == "replace") {
+    std::string out;
+    const std::string from = text(1), to = text(2);
+    if (from.empty()) return Item::String(s);
+    const auto parts = SplitBy(s, from, number(3, -1));
+    for (size_t i = 0; i < parts.size(); ++i) out += (i > 0 ? to : "") + parts[i];
+    return Item::String(std::move(out));
+  }
+  const auto count = static_cast<int64_t>(s.size());
+  const auto place = [&](int64_t i) {
+    return static_cast<size_t>(std::clamp<int64_t>(i < 0 ? i + count : i, 0, count));
+  };
+  if (op == "find" || op == "rfind" || op == "index" || op == "rindex") {
+    const size_t from = place(number(2, 0)), to = place(number(3, count));
+    const std::string part = s.substr(from, to > from ? to - from : 0);
+    const size_t at = op.starts_with("r") ? part.rfind(text(1)) : part.find(text(1));
+    if (at == std::string::npos)
+      return op.ends_with("index") ? Raise("ValueError: substring not found") : Item::Int(-1);
+    return Item::Int(static_cast<int64_t>(at + from));
+  }
+  if (op == "count") return Item::Int(static_cast<int64_t>(SplitBy(s, text(1), -1).size()) - 1);
+  if (op == "ord") return Item::Int(s.empty() ? 0 : static_cast<unsigned char>(s[0]));
+  if (op == "capitalize" || op == "title") {
+    std::string out = s;
+    bool first = true;
+    for (char& c : out) {
+      const bool letter = std::isalpha(static_cast<unsigned char>(c)) != 0;
+      c = static_cast<char>(first && letter ? std::toupper(c) : std::tolower(c));
+      first = op == "title" ? !letter : false;
+    }
+    return Item::String(std::move(out));
+  }
+  const auto fill = [&](bool left, bool right) {
+    const int64_t width = std::min<int64_t>(number(1, 0), 1 << 16);
+    const std::string letter = text(2, op == "zfill" ? "0" : " ");
+    std::string out = s;
+    while (static_cast<int64_t>(out.size()) < width) {
+      const bool to_left = left && (!right || out.size() % 2 == 1);
+      out = to_left ? letter + out : out + letter;
+    }
+    return Item::String(std::move(out));
+  };
+  if (op == "zfill" || op == "rjust") return fill(true, false);
+  if (op == "ljust") return fill(false, true);
+  if (op == "center") return fill(true, true);
+  return std::nullopt;
+}
+
+const std::map<std::string_view, Evaluator::Builtin>& Evaluator::Builtins() {
+  using E = Evaluator;
+  static const auto* const kAll = [] {
+    auto* all = new std::map<std::string_view, Builtin>;
+    const auto add = [&](Builtin builtin, std::initializer_list<std::string_view> names) {
+      for (const std::string_view name : names) all->emplace(name, builtin);
+    };
+    add(&E::Arithmetic, {"aten::add", "aten::sub", "aten::mul", "aten::div", "aten::truediv",
+                         "aten::floordiv", "aten::floor_divide", "aten::remainder", "aten::fmod",
+                         "aten::pow", "aten::atan2", "aten::copysign", "aten::mathremainder"});
+    add(&E::Bitwise,
+        {"aten::__and__", "aten::__or__", "aten::__xor__", "aten::__lshift__", "aten::__rshift__"});
+    add(&E::Compare, {"aten::eq", "aten::ne", "aten::lt", "aten::le", "aten::gt", "aten::ge"});
+    add(&E::Unary, {"aten::neg",     "aten::abs",     "prim::abs",     "aten::floor", "aten::ceil",
+                    "aten::trunc",   "aten::round",   "aten::sqrt",    "aten::exp",   "aten::log",
+                    "aten::log2",    "aten::log10",   "aten::log1p",   "aten::expm1", "aten::sin",
+                    "aten::cos",     "aten::tan",     "aten::asin",    "aten::acos",  "aten::atan",
+                    "aten::sinh",    "aten::cosh",    "aten::tanh",    "aten::asinh", "aten::acosh",
+                    "aten::atanh",   "aten::fabs",    "aten::erf",     "aten::erfc",  "aten::gamma",
+                    "aten::lgamma",  "aten::degrees", "aten::radians", "aten::isnan", "aten::isinf",
+                    "aten::isfinite"});
+    add(&E::Not, {"aten::__not__"});
+    add(&E::Extremum, {"prim::min", "prim::max"});
+    add(&E::ToNumber,
+        {"aten::Int", "aten::int", "aten::IntImplicit", "aten::Float", "aten::float",
+         "aten::FloatImplicit", "aten::Bool", "aten::bool", "aten::item", "aten::ScalarImplicit",
+         "prim::NumToTensor", "aten::complex", "aten::Complex", "prim::ImplicitTensorToNum"});
+    add(&E::OfTensor, {"aten::dim",
+                       "prim::ndim",
+                       "aten::ndimension",
+                       "prim::dtype",
+                       "prim::device",
+                       "prim::layout",
+                       "prim::is_cuda",
+                       "prim::is_cpu",
+                       "prim::is_sparse",
+                       "prim::is_sparse_csr",
+                       "prim::is_quantized",
+                       "prim::is_mkldnn",
+                       "prim::is_meta",
+                       "prim::is_xla",
+                       "prim::is_mps",
+                       "prim::is_xpu",
+                       "prim::is_ipu",
+                       "prim::is_vulkan",
+                       "prim::is_nested",
+                       "prim::requires_grad",
+                       "prim::is_leaf",
+                       "prim::itemsize",
+                       "prim::shape",
+                       "aten::is_complex",
+                       "aten::is_floating_point",
+                       "aten::is_signed",
+                       "aten::is_contiguous",
+                       "aten::is_inference",
+                       "aten::is_conj",
+                       "aten::is_neg",
+                       "aten::element_size",
+                       "aten::numel",
+                       "aten::size",
+                       "aten::stride",
+                       "aten::is_leaf",
+                       "aten::is_pinned",
+                       "aten::is_coalesced"});
+    add(&E::Identity, {"aten::wait", "prim::data", "aten::requires_grad_", "prim::awaitable_wait",
+                       "prim::unchecked_cast", "prim::type", "prim::TupleUnpack", "aten::device",
+                       "aten::retain_grad"});
+    add(&E::IsSameAs, {"aten::__is__", "aten::__isnot__"});
+    add(&E::Ignored, {"aten::warn", "prim::Print", "aten::manual_seed", "aten::set_grad_enabled",
+                      "aten::print", "prim::grad", "aten::_assert_async", "aten::_assert_scalar",
+                      "aten::_functional_assert_async"});
+    add(&E::IsOff,
+        {"aten::is_grad_enabled", "aten::is_autocast_enabled", "aten::is_autocast_cpu_enabled",
+         "aten::is_scripting", "aten::_is_tracing", "aten::cudnn_is_acceptable"});
+    add(&E::RaiseException, {"prim::RaiseException"});
+    add(&E::Unwrap, {"prim::unchecked_unwrap_optional", "aten::_unwrap_optional"});
+    add(&E::RangeHelpers, {"aten::__range_length", "aten::__derive_index"});
+    add(&E::Length, {"aten::len", "aten::__len__"});
+    add(&E::GetItem, {"aten::__getitem__"});
+    add(&E::TupleIndex, {"prim::TupleIndex", "prim::ModuleContainerIndex"});
+    add(&E::Append, {"aten::append"});
+    add(&E::Extend, {"aten::extend"});
+    add(&E::Insert, {"aten::insert"});
+    add(&E::Pop, {"aten::pop"});
+    add(&E::DeleteItem, {"aten::Delete"});
+    add(&E::RemoveOf, {"aten::remove"});
+    add(&E::SetItem, {"aten::_set_item"});
+    add(&E::Clear, {"aten::clear"});
+    add(&E::Reversed, {"aten::reverse"});
+    add(&E::SliceOf, {"aten::slice"});
+    add(&E::ListCopy, {"aten::list"});
+    add(&E::AddLists, {"aten::add_", "aten::mul_"});
+    add(&E::Sorted, {"aten::sort", "aten::sorted"});
+    add(&E::Contains, {"aten::__contains__"});
+    add(&E::IndexOf, {"aten::index"});
+    add(&E::CountOf, {"aten::count"});
+    add(&E::SumOf, {"aten::sum"});
+    add(&E::AnyAll, {"aten::any", "aten::all"});
+    add(&E::TensorOfList, {"aten::tensor", "aten::as_tensor"});
+    add(&E::StackOfRows, {"aten::stack", "aten::cat"});
+    add(&E::DictKeys, {"aten::keys", "aten::values", "aten::items", "aten::copy", "aten::dict"});
+    add(&E::DictGet, {"aten::get", "aten::setdefault"});
+    add(&E::DictUpdate, {"aten::update"});
+    add(&E::Format, {"aten::format", "aten::percentFormat"});
+    add(&E::StringOf, {"aten::str"});
+    add(&E::StringMethod,
+        {"aten::upper",      "aten::lower",   "aten::isdigit",    "aten::isdecimal",
+         "aten::isnumeric",  "aten::isalpha", "aten::isalnum",    "aten::isspace",
+         "aten::isupper",    "aten::islower", "aten::startswith", "aten::endswith",
+         "aten::strip",      "aten::lstrip",  "aten::rstrip",     "aten::split",
+         "aten::splitlines", "aten::join",    "aten::replace",    "aten::find",
+         "aten::rfind",      "aten::rindex",  "aten::ord",        "aten::capitalize",
+         "aten::title",      "aten::zfill",   "aten::rjust",      "aten::ljust",
+         "aten::center"});
+    return all;
+  }();
+  return *kAll;
+}
+
+}  // namespace relayvm::import::torch
