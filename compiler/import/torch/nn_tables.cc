@@ -7,7 +7,7 @@ namespace relayvm::import::torch {
 std::vector<OperatorTable> NnOperatorTables() {
   return {ActivationOperators(), ConvOperators(),      PoolOperators(),      NormOperators(),
           ResizeOperators(),     RecurrentOperators(), AttentionOperators(), EmbeddingOperators(),
-          LossOperators(),       RandomOperators()};
+          LossOperators(),       RandomOperators(),    SignalOperators()};
 }
 
 }  // namespace relayvm::import::torch

@@ -15,5 +15,6 @@ OperatorTable AttentionOperators();
 OperatorTable EmbeddingOperators();
 OperatorTable LossOperators();
 OperatorTable RandomOperators();
+OperatorTable SignalOperators();
 
 }  // namespace relayvm::import::torch

@@ -17,11 +17,11 @@ Results Reduced(const Call& n, const Term& loss) {
   return {loss.Call(how == 1 ? "mean" : "sum")};
 }
 
-struct Operands {
+struct LossOperands {
   Term x, y;
 };
 // Argument 0 and 1 in one float dtype.
-Operands FloatOperands(const Call& n) {
+LossOperands FloatOperands(const Call& n) {
   const DType dtype = FloatPairType(n);
   return {Operand(n, 0, dtype), Operand(n, 1, dtype)};
 }

@@ -157,7 +157,7 @@ Results Multinomial(Call& n) {
 // --- Dropping ---
 
 // 1 / (1 - p) where an element stays, else 0; of whole channels (the first two axes).
-Term Kept(const Call& n, const Term& x, double p, bool features) {
+Term KeptElements(const Call& n, const Term& x, double p, bool features) {
   TypedBuilder& b = n.b();
   std::vector<Value> dims = DimsOf(b, x);
   for (size_t i = 2; features && i < dims.size(); ++i) dims[i] = b.Ints({1});
@@ -176,7 +176,7 @@ Results Dropout(Call& n) {
       out.emplace_back(Filled(n, 1, DType::kBool, n.b().ShapeOf(x)));
     return out;
   }
-  const Term kept = Kept(n, x, p, kFeatures);
+  const Term kept = KeptElements(n, x, p, kFeatures);
   out = {x * kept.As(x.dtype()) * (p < 1 ? 1 / (1 - p) : 0)};
   if (n.schema().results.size() > 1) out.emplace_back(kept);
   return out;
@@ -189,7 +189,7 @@ Results AlphaDropout(Call& n) {
   if (!n.Bool("train") || p <= 0) return {x};
   constexpr double kAlpha = 1.7580993408473766;
   const double scale = p < 1 ? 1 / std::sqrt((kAlpha * kAlpha * p + 1) * (1 - p)) : 0;
-  const Term kept = Kept(n, x, p, kFeatures).As(x.dtype());
+  const Term kept = KeptElements(n, x, p, kFeatures).As(x.dtype());
   return {x * kept * scale + (kept - 1) * (kAlpha * scale) + kAlpha * scale * p};
 }
 
