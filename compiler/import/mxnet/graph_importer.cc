@@ -42,11 +42,11 @@ std::vector<bool> Reached(const Symbol& graph) {
 }
 
 GraphImporter::GraphImporter(const Symbol& symbol, const ir::Module& module, uint32_t file,
-                             std::stop_token stop)
+                             const ImportOptions& options)
     : symbol_(symbol),
       builder_(module),
       file_(file),
-      stop_(std::move(stop)),
+      options_(options),
       current_(&symbol),
       most_nodes_(kMostNodes + kMostTimes * symbol.num_nodes()) {}
 
@@ -65,6 +65,20 @@ Status GraphImporter::CheckOperators(const std::string& path) const {
   return {StatusCode::kUnsupported,
           fmt::format("{}: {} operator{} not supported:{}", path, missing.size(),
                       missing.size() == 1 ? " is" : "s are", text)};
+}
+
+void GraphImporter::NoteOrigins(const Value& v, std::vector<Value> origins) {
+  if (v) origins_[v.node] = std::move(origins);
+}
+
+std::vector<Value> GraphImporter::OriginsOf(const Value& v) const {
+  const auto found = origins_.find(v.node);
+  return found == origins_.end() ? std::vector<Value>() : found->second;
+}
+
+void GraphImporter::Warn(std::string_view what) {
+  if (options_.warn)
+    options_.warn(fmt::format("{}: {}", builder_.module().sources->Place(builder_.span()), what));
 }
 
 std::string GraphImporter::NameOf(const Entry& entry) const {
@@ -117,7 +131,7 @@ std::vector<Value> GraphImporter::ConvertGraph(const Symbol& graph,
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const SymbolNode& node = graph.nodes[i];
     if (!reached[i] || node.is_variable()) continue;
-    if (const Status stopped = CheckStop(stop_); !stopped.ok())
+    if (const Status stopped = CheckStop(options_.stop); !stopped.ok())
       return builder_.Fail(stopped.code(), stopped.message());
     if (++converted_ > most_nodes_)
       return builder_.Fail("loops in loops stand for more than {} nodes", most_nodes_);

@@ -2,10 +2,12 @@
 // Tested by importer_test.cc.
 #pragma once
 
-#include <stop_token>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
+#include "compiler/import/import_options.h"
 #include "compiler/import/mxnet/operator.h"
 #include "compiler/import/mxnet/symbol.h"
 
@@ -13,9 +15,9 @@ namespace relayvm::import::mxnet {
 
 class GraphImporter {
  public:
-  // `symbol` and `module` outlive this. `file` is the symbol's number in the module's source map.
+  // `symbol`, `module` and `options` outlive this. `file` is the symbol's number in the module's source map.
   GraphImporter(const Symbol& symbol, const ir::Module& module, uint32_t file,
-                std::stop_token stop);
+                const ImportOptions& options);
 
   TypedBuilder& b() { return builder_; }
   bool np_shape() const { return symbol_.np_shape; }
@@ -28,6 +30,10 @@ class GraphImporter {
   // The same of a subgraph, whose variables have these values in their order.
   std::vector<Value> ConvertSubgraph(const Symbol& graph, const std::vector<Value>& variables);
 
+  // What a value was made of: nothing where nobody noted it.
+  void NoteOrigins(const Value& v, std::vector<Value> origins);
+  std::vector<Value> OriginsOf(const Value& v) const;
+  void Warn(std::string_view what);
   // The name of a node of the graph that is being converted.
   std::string NameOf(const Entry& entry) const;
   ir::Span SpanOf(const SymbolNode& node, std::string_view part = "");
@@ -39,9 +45,10 @@ class GraphImporter {
   const Symbol& symbol_;
   TypedBuilder builder_;
   uint32_t file_;
-  std::stop_token stop_;
+  const ImportOptions& options_;
   const Symbol* current_;
   size_t converted_ = 0, most_nodes_;
+  std::unordered_map<ir::NodeId, std::vector<Value>> origins_;
 };
 
 // Whether each node is needed for the heads.

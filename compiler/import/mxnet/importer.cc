@@ -91,7 +91,7 @@ class ModelImporter {
         symbol_(std::move(symbol)),
         options_(options),
         module_(PreludeModule()),
-        importer_(symbol_, module_, module_.sources->AddModel(path), options.stop),
+        importer_(symbol_, module_, module_.sources->AddModel(path), options),
         types_(module_, options) {}
 
   Result<ir::Module> Run() {
@@ -152,7 +152,8 @@ class ModelImporter {
         continue;
       }
       const size_t at = position++;
-      auto type = types_.Of(node.name, at, declared[i]);
+      // What somebody says comes before what operators let one guess.
+      auto type = types_.Of(node.name, at, types_.IsSaid(node.name, at) ? nullptr : declared[i]);
       if (!type.ok()) return type.status().WithContext(path_);
       if (*type == nullptr || (!reached[i] && !types_.IsSaid(node.name, at))) {
         if (needed[i]) missing.push_back(Printable(node.name));

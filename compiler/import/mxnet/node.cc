@@ -166,6 +166,12 @@ bool Node::FitsShape(const Value& v, const std::vector<Dim>& shape, std::string_
   return import::FitsShape(b(), v, shape, what);
 }
 
+void Node::NoteOrigins(const Value& v, std::vector<Value> origins) {
+  importer_.NoteOrigins(v, std::move(origins));
+}
+std::vector<Value> Node::OriginsOf(const Value& v) const { return importer_.OriginsOf(v); }
+void Node::Warn(std::string_view what) { importer_.Warn(what); }
+
 std::string Node::InputText(size_t i, std::string_view what) const {
   const std::string name = i < node_.inputs.size() ? importer_.NameOf(node_.inputs[i]) : "";
   return name.empty() ? std::string(what) : fmt::format("{} '{}'", what, Printable(name));

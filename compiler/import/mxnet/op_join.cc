@@ -29,7 +29,9 @@ Outputs Concat(Node& n) {
 // Vectors of parameters; an empty one adds nothing.
 Outputs RnnParamConcat(Node& n) {
   const auto parts = Parts(n);
-  return parts ? Joined(n, *parts, n.Int("dim", 0)) : Outputs{};
+  Outputs all = parts ? Joined(n, *parts, n.Int("dim", 0)) : Outputs{};
+  if (!all.empty()) n.NoteOrigins(all[0], n.inputs());
+  return all;
 }
 Outputs Concatenate(Node& n) {
   auto parts = Parts(n);

@@ -8,15 +8,10 @@ namespace relayvm::import::mxnet {
 namespace {
 
 Outputs SoftmaxOutput(Node& n) {
-  TypedBuilder& b = n.b();
   const Term x(n, 0);
   if (x.rank() < 1) return n.Fail("expected data of rank 1 or more");
   if (n.Bool("multi_output", false)) return {x.Call("nn.softmax", {{"axis", 1}})};
-  if (n.Bool("preserve_shape", false) || x.rank() <= 2)
-    return {x.Call("nn.softmax", {{"axis", -1}})};
-  // Over all elements of a row.
-  const Value y = b.Op("nn.softmax", {x.Call("nn.batch_flatten")}, {{"axis", 1}});
-  return {ShapedAs(b, y, {b.ShapeOf(x)})};
+  return {x.Call("nn.softmax", {{"axis", -1}})};
 }
 Outputs LogisticRegression(Node& n) { return {Term(n, 0).Call("sigmoid")}; }
 

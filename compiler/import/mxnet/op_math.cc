@@ -34,6 +34,14 @@ Outputs Test(Node& n) {
   return {AsReal(Term(n, 0)).Call(kName.chars)};
 }
 
+// To the nearest; what lies in the middle goes down.
+Outputs Rint(Node& n) {
+  const Term x(n, 0);
+  if (!IsFloat(x.dtype())) return {x};
+  const Term floor = Floor(x), ceil = x.Call("ceil");
+  return {Select((x - floor) <= (ceil - x), floor, ceil)};
+}
+
 Outputs Absolute(Node& n) {
   const Term x(n, 0);
   return {x.dtype() == DType::kBool || IsUnsignedInt(x.dtype()) ? x : Abs(x)};
@@ -315,7 +323,7 @@ constexpr OperatorDef kMathOperators[] = {
     {"rcbrt", 1, 1, Rcbrt},
     {"reciprocal _npi_reciprocal", 1, 1, Reciprocal},
     {"relu _npx_relu", 1, 1, Relu},
-    {"rint _npi_rint", 1, 1, Round<"round_even">},
+    {"rint _npi_rint", 1, 1, Rint},
     {"round", 1, 1, Round<"round">},
     {"rsqrt", 1, 1, Real<"rsqrt">},
     {"sigmoid _npx_sigmoid", 1, 1, Real<"sigmoid">},

@@ -176,7 +176,7 @@ Outputs SoftmaxActivation(Node& n) {
   const Term x(n, 0);
   if (n.Choice("mode", "instance", {"instance", "channel"}) == "channel")
     return {x.Call("nn.softmax", {{"axis", 1}})};
-  return {ShapedAs(n, Flat(x).Call("nn.softmax", {{"axis", -1}}), {n.b().ShapeOf(x)})};
+  return {x.Call("nn.softmax", {{"axis", -1}})};
 }
 
 // --- Others ---

@@ -122,7 +122,9 @@ Outputs ReshapeBy(Node& n, std::vector<int64_t> shape, Code (*code)(int64_t), bo
   if (!made.Read(shape, code)) return {};
   std::vector<Value> dims = made.dims();
   if (reverse) std::ranges::reverse(dims);
-  return {ShapedAs(n, x, dims)};
+  const Value y = ShapedAs(n, x, dims);
+  if (dims.size() == 1) n.NoteOrigins(y, {x});
+  return {y};
 }
 
 Outputs Reshape(Node& n) {

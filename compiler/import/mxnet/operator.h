@@ -80,6 +80,11 @@ class Node {
   // where it cannot.
   bool FitsShape(const Value& v, const std::vector<Dim>& shape, std::string_view what);
 
+  // What a value was made of, where converters have noted it: vectors of parameters, of matrices.
+  void NoteOrigins(const Value& v, std::vector<Value> origins);
+  std::vector<Value> OriginsOf(const Value& v) const;
+  // What the user should know of this node.
+  void Warn(std::string_view what);
   // What errors call an input, and its place (checked.h).
   std::string InputText(size_t i, std::string_view what) const;
   ir::Span InputSpan(size_t i, std::string_view what) const;

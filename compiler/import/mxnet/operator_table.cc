@@ -27,9 +27,10 @@ std::span<const OperatorDef> Operators() {
   static const std::vector<OperatorDef>* const kAll = [] {
     auto* all = new std::vector<OperatorDef>;
     for (const auto& table :
-         {BinaryOperators(), CreateOperators(), IndexOperators(), JoinOperators(), LossOperators(),
-          MathOperators(), NnOperators(), NormOperators(), OrderOperators(), PoolOperators(),
-          ProductOperators(), ReduceOperators(), SequenceOperators(), ShapeOperators(),
+         {BinaryOperators(), BoxOperators(), ControlOperators(), CreateOperators(),
+          IndexOperators(), JoinOperators(), LossOperators(), MathOperators(), NnOperators(),
+          NormOperators(), OrderOperators(), PoolOperators(), ProductOperators(),
+          RecurrentOperators(), ReduceOperators(), SequenceOperators(), ShapeOperators(),
           SliceOperators()}) {
       all->insert(all->end(), table.begin(), table.end());
     }
