@@ -30,8 +30,14 @@ size_t HeldMessage(std::string_view s, std::string_view head) {
   return at + 2 < s.size() && s[at + 1] == '\x0a' ? at + 2 : 0;
 }
 
-// Its version, then a meta graph, which begins with its information.
-bool IsSavedModel(std::string_view s) { return HeldMessage(s, "\x08\x01\x12") > 0; }
+// Its version, then a meta graph, which begins with any of its fields.
+bool IsSavedModel(std::string_view s) {
+  constexpr auto kHead = "\x08\x01\x12"sv, kFields = "\x0a\x12\x1a\x22\x2a\x32\x3a"sv;
+  if (!s.starts_with(kHead)) return false;
+  size_t at = kHead.size();
+  while (at < s.size() && (static_cast<uint8_t>(s[at]) & 0x80) != 0) ++at;
+  return at + 1 < s.size() && kFields.find(s[at + 1]) != std::string_view::npos;
+}
 
 bool IsOnnxModel(std::string_view s) {
   // Field 1, the version of the format, then one of the other fields of ModelProto.

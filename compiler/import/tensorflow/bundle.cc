@@ -428,7 +428,6 @@ Result<HostTensor> Bundle::Load(std::string_view key, const Entry& entry) {
       texts.push_back(rest.substr(0, length));
       rest.remove_prefix(length);
     }
-    if (!std::ranges::all_of(texts, IsUtf8)) return wrong("a string is not UTF-8");
     tensor.data = PackStrings(texts);
     return tensor;
   }

@@ -369,6 +369,9 @@ Status GraphFile::ReadMetaGraph(std::string_view message) {
         signatures_[name] = ReadSignatureDef(signature);
         break;
       }
+      case 7:
+        object_graph_ = in.bytes();
+        break;
       case 6: {
         std::string_view tensor, name;
         for (WireReader asset(in.bytes()); asset.Next();) {

@@ -134,7 +134,8 @@ class GraphFile {
   // --- Of a SavedModel ---
   bool is_saved_model() const { return is_saved_model_; }
   const std::map<std::string_view, SignatureDef>& signatures() const { return signatures_; }
-  std::string_view restore_op() const { return restore_op_; }  // empty: no variables
+  std::string_view restore_op() const { return restore_op_; }      // empty: no variables
+  std::string_view object_graph() const { return object_graph_; }  // SavedObjectGraph
   std::string_view file_name_tensor() const { return file_name_tensor_; }
   // The tensors that name files in assets/, and those files.
   const std::map<std::string_view, std::string_view>& assets() const { return assets_; }
@@ -155,7 +156,7 @@ class GraphFile {
   std::map<std::string_view, std::unique_ptr<FunctionDef>> functions_;
   bool is_saved_model_ = false;
   std::map<std::string_view, SignatureDef> signatures_;
-  std::string_view restore_op_, file_name_tensor_;
+  std::string_view restore_op_, file_name_tensor_, object_graph_;
   std::map<std::string_view, std::vector<std::string_view>> collections_;
   std::map<std::string_view, std::string_view> assets_;
 };

@@ -11,6 +11,7 @@
 #include "bytecode/base/file_mapping.h"
 #include "bytecode/base/printable.h"
 #include "bytecode/base/string_table.h"
+#include "compiler/import/tensorflow/object_graph.h"
 
 namespace relayvm::import::tensorflow {
 
@@ -511,19 +512,40 @@ Value GraphImporter::NewStored(std::string key, std::string slice) {
   return value;
 }
 
+Bundle* GraphImporter::OpenBundle() {
+  if (bundle_ != nullptr) return bundle_.get();
+  const auto folder = std::filesystem::path(file_.path()).parent_path();
+  auto bundle = Bundle::Open((folder / "variables" / "variables").string());
+  if (!bundle.ok()) {
+    builder_.Fail(bundle.status().code(), bundle.status().message());
+    return nullptr;
+  }
+  bundle_ = *std::move(bundle);
+  return bundle_.get();
+}
+
+void GraphImporter::RestoreObjects() {
+  std::vector<std::string> without;
+  for (const NodeDef& node : file_.graph().nodes) {
+    if (node.op == "VarHandleOp" && !variables_.contains(std::string(node.name)))
+      without.emplace_back(node.name);
+  }
+  if (without.empty() || file_.object_graph().empty() || OpenBundle() == nullptr) return;
+  const auto objects = bundle_->Tensor(kObjectGraphKey);
+  if (!objects.ok() || objects->size() != 1) return;
+  const PackedStrings text(objects->data.data(), 1);
+  for (const auto& [node, key] : CheckpointKeys(file_, text[0])) {
+    if (std::ranges::find(without, node) != without.end())
+      variables_[std::string(node)] = NewStored(key, "");
+  }
+}
+
 Value GraphImporter::Loaded(const Value& v) {
   const auto known = stored_.find(v.node);
   if (known == stored_.end()) return v;
   Stored& stored = known->second;
   if (stored.value) return stored.value;
-  const auto folder = std::filesystem::path(file_.path()).parent_path();
-  const std::string prefix = (folder / "variables" / "variables").string();
-  auto bundle = bundle_ == nullptr ? Bundle::Open(prefix) : std::move(bundle_);
-  if (!bundle.ok()) {
-    builder_.Fail(bundle.status().code(), bundle.status().message());
-    return {};
-  }
-  bundle_ = *std::move(bundle);
+  if (OpenBundle() == nullptr) return {};
   auto tensor = bundle_->Tensor(stored.key, stored.slice);
   if (tensor.ok() && tensor->dtype == DType::kString)
     tensor = InternStrings(*builder_.module().strings, *tensor);

@@ -125,6 +125,8 @@ class GraphImporter {
   // constant, which is read when somebody needs it. An error where there is none.
   Value NewStored(std::string key, std::string slice);
   Value Loaded(const Value& v);  // other values are what they are
+  // Variables that nothing has given a value get those of the checkpoint (object_graph.h).
+  void RestoreObjects();
   // A file in the SavedModel's assets.
   Result<SharedBytes> Asset(const std::string& name);
   // The elements that input `i` of a node counts: 0, 1, 2 ...
@@ -216,6 +218,7 @@ class GraphImporter {
   std::map<const Graph*, std::vector<Guards>> guards_;
   std::map<const Graph*, bool> touches_;
   std::unique_ptr<Bundle> bundle_;
+  Bundle* OpenBundle();  // null with an error
   struct Stored {
     std::string key, slice;
     Value value;  // none: not read yet

@@ -85,6 +85,7 @@ class ModelImporter {
     for (const auto& [tensor, name] : file_.assets())
       importer_.Bind(tensor, Texts(b, {std::string(name)}, {}));
     if (!file_.restore_op().empty()) importer_.ImportEffects(file_.restore_op());
+    if (b.status().ok()) importer_.RestoreObjects();
     for (const std::string_view node : InitialisersOf(file_)) importer_.ImportEffects(node);
     return b.status();
   }

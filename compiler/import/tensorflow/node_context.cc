@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "bytecode/base/printable.h"
 #include "compiler/import/checked.h"
@@ -176,13 +177,19 @@ std::optional<std::vector<double>> NodeContext::ConstantFloats(size_t i, std::st
   return std::nullopt;
 }
 
+std::vector<int64_t> KeysOf(const HostTensor& t) {
+  if (t.dtype != DType::kString) return typing::IntegerElements(t);
+  std::vector<int64_t> ids(static_cast<size_t>(t.size()));
+  if (!ids.empty()) std::memcpy(ids.data(), t.data.data(), ids.size() * sizeof(int64_t));
+  return ids;
+}
+
 std::optional<std::vector<std::string>> NodeContext::ConstantStrings(size_t i) {
   const Value v = Input(i);
   if (v.constant == nullptr || v.constant->dtype != DType::kString) return std::nullopt;
   std::vector<std::string> out;
-  for (const int64_t id : typing::IntegerElements(*v.constant)) {
-    const auto text = b().module().strings->Text(id);
-    out.emplace_back(text.value_or(""));
+  for (const int64_t id : KeysOf(*v.constant)) {
+    out.emplace_back(b().module().strings->Text(id).value_or(""));
   }
   return out;
 }

@@ -13,7 +13,6 @@
 #include "compiler/import/composite/loops.h"
 #include "compiler/import/onnx/strings.h"
 #include "compiler/import/tensorflow/graph_importer.h"
-#include "compiler/typing/op_typing.h"
 
 namespace relayvm::import::tensorflow {
 
@@ -280,7 +279,7 @@ Outputs FindInTable(NodeContext& n) {
   const Term x(n, 1), fallback(n, 2);
   if (!table->keys || table->keys.constant == nullptr)
     return n.Fail("table '{}' has no entries in the file", Printable(table->name));
-  const std::vector<int64_t> keys = typing::IntegerElements(*table->keys.constant);
+  const std::vector<int64_t> keys = KeysOf(*table->keys.constant);
   std::vector<Value> shape;
   for (int i = 0; i < x.rank(); ++i) shape.push_back(b.DimOf(x, i));
   for (int i = 1; i < table->values.rank(); ++i) shape.push_back(b.DimOf(table->values, i));

@@ -144,6 +144,9 @@ inline bool IsComplex(const Value& v) {
   return tuple != nullptr && tuple->fields.size() == 2;
 }
 
+// The elements of a constant of integers, or the numbers of one of strings.
+std::vector<int64_t> KeysOf(const HostTensor& t);
+
 // Null when there is none.
 const OperatorDef* FindOperator(std::string_view name);
 // All entries.
