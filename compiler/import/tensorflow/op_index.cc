@@ -256,18 +256,17 @@ Term Counted(NodeContext& n, const InputName& of, const Term& size, std::optiona
   return y.Take(Range(size), axis);
 }
 
-Outputs Bins(NodeContext& n, size_t input, size_t size_input, bool binary) {
-  const Term size =
-      AtLeast({n, size_input, "size"}, AsScalar(Term(n, size_input)).As(DType::kInt64), 0);
+Outputs Bins(NodeContext& n, bool rows, bool binary) {
+  const Term size = AtLeast({n, 1, "size"}, AsScalar(Term(n, 1)).As(DType::kInt64), 0);
   std::optional<Term> weights;
-  const Value given = n.Input(size_input + 1);
-  const bool rows = n.Input(input).rank() == 2;
-  if (given && !given.dim(0).is_const(0)) weights = Term(n.b(), given);
-  return {Counted(n, {n, input, "input"}, size, weights, rows, binary,
-                  given ? given.dtype() : DType::kInt32)};
+  const Value given = n.Input(2);
+  if (!given.dim(0).is_const(0)) weights = Term(n.b(), given);
+  return {Counted(n, {n, 0, "input"}, size, weights, rows, binary, given.dtype())};
 }
-Outputs Bincount(NodeContext& n) { return Bins(n, 0, 1, false); }
-Outputs DenseBincount(NodeContext& n) { return Bins(n, 0, 1, n.Bool("binary_output", false)); }
+Outputs Bincount(NodeContext& n) { return Bins(n, false, false); }
+Outputs DenseBincount(NodeContext& n) {
+  return Bins(n, n.Input(0).rank() == 2, n.Bool("binary_output", false));
+}
 
 Outputs HistogramFixedWidth(NodeContext& n) {
   const Term x = Term(n, 0).As(DType::kFloat64), range = Term(n, 1).As(DType::kFloat64);

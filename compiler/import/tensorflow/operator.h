@@ -167,5 +167,11 @@ std::span<const OperatorDef> SegmentOperators();  // op_segment.cc: segments of 
 std::span<const OperatorDef> SparseOperators();   // op_sparse.cc
 std::span<const OperatorDef> NnOperators();       // op_nn.cc: products, convolutions, softmax
 std::span<const OperatorDef> PoolOperators();     // op_pool.cc: pools, patches, blocks of space
+std::span<const OperatorDef> NormOperators();     // op_norm.cc: normalisation, losses
+std::span<const OperatorDef> ResizeOperators();   // op_resize.cc
+std::span<const OperatorDef> ImageOperators();    // op_image.cc: colours, crops, boxes
+std::span<const OperatorDef> RecurrentOperators();  // op_rnn.cc
+std::span<const OperatorDef> QuantOperators();      // op_quant.cc
+std::span<const OperatorDef> LinalgOperators();     // op_linalg.cc: matrices
 
 }  // namespace relayvm::import::tensorflow

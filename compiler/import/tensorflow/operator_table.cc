@@ -11,28 +11,29 @@ namespace relayvm::import {
 namespace tensorflow {
 
 std::span<const OperatorDef> Operators() {
-  static const std::vector<OperatorDef>* const kAll = [] {
-    auto* all = new std::vector<OperatorDef>;
+  static const std::vector<OperatorDef>* const kAll =
+      [] {
+        auto* all = new std::vector<OperatorDef>;
     for (const auto& table :
          {BasicOperators(), MathOperators(), SpecialOperators(), ShapeOperators(), SliceOperators(),
-          ReduceOperators(), IndexOperators(), SegmentOperators(), SparseOperators(),
-          ControlOperators(), ListOperators(), StateOperators(), NnOperators(), PoolOperators()}) {
-      all->insert(all->end(), table.begin(), table.end());
-    }
-    return all;
+         {ReduceOperators(), IndexOperators(), SegmentOperators(), SparseOperators(), ControlOperators(), ListOperators(), StateOperators(), NnOperators(), PoolOperators(), NormOperators(), ResizeOperators(), ImageOperators(), RecurrentOperators(), QuantOperators(), LinalgOperators()}) {
+        all->insert(all->end(), table.begin(), table.end());
+      }
+      return all;
   }();
   return *kAll;
-}
+      }
 
-const OperatorDef* FindOperator(std::string_view name) {
-  static const auto* const kByName = [] {
-    auto* map = new std::map<std::string_view, const OperatorDef*>;
-    for (const OperatorDef& op : Operators()) map->emplace(op.name, &op);
-    return map;
-  }();
-  const auto found = kByName->find(name);
-  return found == kByName->end() ? nullptr : found->second;
-}
+      const OperatorDef *
+      FindOperator(std::string_view name) {
+    static const auto* const kByName = [] {
+      auto* map = new std::map<std::string_view, const OperatorDef*>;
+      for (const OperatorDef& op : Operators()) map->emplace(op.name, &op);
+      return map;
+    }();
+    const auto found = kByName->find(name);
+    return found == kByName->end() ? nullptr : found->second;
+  }
 
 }  // namespace tensorflow
 
