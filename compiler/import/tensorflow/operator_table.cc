@@ -14,14 +14,15 @@ std::span<const OperatorDef> Operators() {
   static const std::vector<OperatorDef>* const kAll =
       [] {
         auto* all = new std::vector<OperatorDef>;
-    for (const auto& table :
-         {BasicOperators(), MathOperators(), SpecialOperators(), ShapeOperators(), SliceOperators(),
-         {ReduceOperators(), IndexOperators(), SegmentOperators(), SparseOperators(), ControlOperators(), ListOperators(), StateOperators(), NnOperators(), PoolOperators(), NormOperators(), ResizeOperators(), ImageOperators(), RecurrentOperators(), QuantOperators(), LinalgOperators()}) {
-        all->insert(all->end(), table.begin(), table.end());
-      }
-      return all;
-  }();
-  return *kAll;
+        for (const auto& table :
+             {BasicOperators(),  MathOperators(),      SpecialOperators(), ShapeOperators(),
+              SliceOperators(),  ReduceOperators(),    IndexOperators(),   SegmentOperators(),
+              SparseOperators(), ControlOperators(),   ListOperators(),    StateOperators(),
+              NnOperators(),     PoolOperators(),      NormOperators(),    ResizeOperators(),
+              ImageOperators(),  RecurrentOperators(), QuantOperators(),   LinalgOperators()}) {
+        }
+        ();
+        return *kAll;
       }
 
       const OperatorDef *
