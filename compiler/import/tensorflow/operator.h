@@ -173,5 +173,7 @@ std::span<const OperatorDef> ImageOperators();    // op_image.cc: colours, crops
 std::span<const OperatorDef> RecurrentOperators();  // op_rnn.cc
 std::span<const OperatorDef> QuantOperators();      // op_quant.cc
 std::span<const OperatorDef> LinalgOperators();     // op_linalg.cc: matrices
+std::span<const OperatorDef> SignalOperators();     // op_signal.cc: Fourier transforms
+std::span<const OperatorDef> RandomOperators();     // op_random.cc
 
 }  // namespace relayvm::import::tensorflow
