@@ -56,7 +56,7 @@ class ModelImporter {
     }
     RELAYVM_RETURN_IF_ERROR(types_.CheckUsed());
     RELAYVM_RETURN_IF_ERROR(importer_.FindVariables(entry.subgraph));
-    RELAYVM_RETURN_IF_ERROR(AddStates(&main));
+    RELAYVM_RETURN_IF_ERROR(AddStates(entry, &main));
     std::vector<Value> outputs = importer_.Import(entry.subgraph, inputs, entry.outputs);
     RELAYVM_RETURN_IF_ERROR(b.status());
     for (size_t i = 0; i < outputs.size(); ++i) {
@@ -69,14 +69,11 @@ class ModelImporter {
     }
     std::vector<std::string> names = entry.output_names;
     KeepStates(&main, &outputs, &names);
-    if (outputs.empty()) {
-      return Status(StatusCode::kInvalidInput,
-                    fmt::format("{}: subgraph {} has no outputs", file_.path(), entry.subgraph));
-    }
     AttrList list;
     for (const std::string& name : names) list.emplace_back(name);
     main.attrs[ir::kOutputNames] = std::move(list);
-    const Value result = outputs.size() == 1 ? outputs[0] : b.Tuple(outputs);
+    const bool is_one = outputs.size() == 1 && states_.empty();
+    const Value result = is_one ? outputs[0] : b.Tuple(outputs);
     RELAYVM_RETURN_IF_ERROR(DefineEntry(b, module_, main, result));
     return std::move(module_);
   }
@@ -172,10 +169,12 @@ class ModelImporter {
 
   // --- What is kept between runs ---
 
-  // Each variable becomes an input behind the others: one that may be left out where it has a first
-  // value. One that nothing assigns is that value.
-  Status AddStates(ir::Function* main) {
+  // Each variable becomes an input and an output of one name behind the others: an input that may be
+  // left out where it has a first value. One that nothing assigns is that value.
+  Status AddStates(const Entry& entry, ir::Function* main) {
     TypedBuilder& b = importer_.b();
+    std::set<std::string> taken(entry.inputs.begin(), entry.inputs.end());
+    taken.insert(entry.output_names.begin(), entry.output_names.end());
     for (Variable& v : importer_.variables()) {
       if (v.first && !v.is_assigned) {
         v.current = v.first;
@@ -183,7 +182,9 @@ class ModelImporter {
       }
       if (v.type == nullptr && v.first) v.type = v.first.type;
       if (v.type == nullptr) continue;  // nobody reads or assigns it
-      const std::string name = v.name.empty() ? "state" : v.name;
+      std::string name = v.name.empty() ? "state" : v.name;
+      while (taken.contains(name)) name += "'";
+      taken.insert(name);
       if (v.first) {
         const ir::Type held = v.first.type->As<TensorType>() != nullptr ? WithFirst(v) : v.type;
         main->params.push_back(b.NewVar(name, OptionalType(held)));
@@ -218,9 +219,7 @@ class ModelImporter {
       pairs.emplace_back(static_cast<int64_t>(param));
       pairs.emplace_back(static_cast<int64_t>(outputs->size()));
       outputs->push_back(variable->current);
-      std::string name = variable->name + ":next";
-      while (std::ranges::find(*names, name) != names->end()) name += "'";
-      names->push_back(std::move(name));
+      names->push_back(main->params[param]->name);
     }
     main->attrs[ir::kStates] = std::move(pairs);
   }

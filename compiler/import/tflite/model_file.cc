@@ -179,6 +179,7 @@ Status ModelFile::Check() {
       }
     }
     RELAYVM_RETURN_IF_ERROR(CheckOperators(s, where));
+    SpreadTypes(&s);
   }
   return CheckSignatures();
 }
@@ -268,6 +269,26 @@ Status ModelFile::CheckOperators(const Subgraph& graph, const std::string& where
     ++i;
   }
   return OkStatus();
+}
+
+// Interpreters give the results of arithmetic the type of its operands, whatever files say of
+// tensors in between.
+void ModelFile::SpreadTypes(Subgraph* graph) const {
+  if (graph->table->operators() == nullptr) return;
+  for (const fb::Operator* op : *graph->table->operators()) {
+    const auto code = CodeOf(*op);
+    const bool spreads = code == fb::BuiltinOperator::ADD || code == fb::BuiltinOperator::SUB ||
+                         code == fb::BuiltinOperator::MUL || code == fb::BuiltinOperator::DIV ||
+                         code == fb::BuiltinOperator::MAXIMUM ||
+                         code == fb::BuiltinOperator::MINIMUM;
+    const auto inputs = SpanOf(op->inputs()), outputs = SpanOf(op->outputs());
+    if (!spreads || inputs.empty() || outputs.empty() || inputs[0] < 0 || outputs[0] < 0) continue;
+    const Tensor& in = graph->tensors[static_cast<size_t>(inputs[0])];
+    Tensor& out = graph->tensors[static_cast<size_t>(outputs[0])];
+    if (!in.dtype || !in.quantisation || !out.quantisation) continue;
+    out.type = in.type;
+    out.dtype = in.dtype;
+  }
 }
 
 Status ModelFile::CheckSignatures() const {

@@ -90,6 +90,7 @@ class ModelFile {
   Status Check();
   Result<Tensor> CheckedTensor(const fb::Tensor& t, const std::string& where) const;
   Status CheckOperators(const Subgraph& graph, const std::string& where) const;
+  void SpreadTypes(Subgraph* graph) const;
   Status CheckSignatures() const;
   Result<SharedBytes> DataOf(const Tensor& tensor) const;
   Result<std::optional<SharedBytes>> BytesOf(uint32_t buffer) const;

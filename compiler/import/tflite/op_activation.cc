@@ -25,7 +25,7 @@ Outputs Limited(NodeContext& n, double low, double high) {
                most = std::isinf(high) ? static_cast<double>(limits.high) : code(high);
   const bool same = n.In(0).quantisation.scales == q.scales;
   Term y = Centred(n, 0);
-  if (!same) y = Times(y, FactorOf(n.In(0).quantisation.scale() / q.scale()));
+  if (!same) y = Times(y, FactorOf(FloatRatio(n.In(0), n.Out())));
   y = y + static_cast<double>(q.zero());
   return {y.Call("clip", {{"a_min", least}, {"a_max", std::max(least, most)}}).As(x.dtype())};
 }
@@ -43,7 +43,7 @@ Outputs LeakyRelu(NodeContext& n) {
     return {Select(x > 0, x, x * alpha)};
   }
   const Term c = Centred(n, 0);
-  const double ratio = n.In(0).quantisation.scale() / n.Out().quantisation.scale();
+  const double ratio = FloatRatio(n.In(0), n.Out());
   const Term below = Times(c, FactorOf(ratio * std::abs(alpha)));
   return {CodesOf(Select(c >= 0, Times(c, FactorOf(ratio)), alpha < 0 ? -below : below), n.Out())};
 }
@@ -54,7 +54,7 @@ Outputs Prelu(NodeContext& n) {
     return {Select(x >= 0, x, x * Term(n, 1))};
   }
   const Term x = Centred(n, 0), alpha = Centred(n, 1);
-  const double ratio = n.In(0).quantisation.scale() / n.Out().quantisation.scale();
+  const double ratio = FloatRatio(n.In(0), n.Out());
   const Term below = Times(x * alpha, FactorOf(ratio * n.In(1).quantisation.scale()));
   return {CodesOf(Select(x >= 0, Times(x, FactorOf(ratio)), below), n.Out())};
 }

@@ -178,7 +178,8 @@ Outputs VarHandle(NodeContext& n) {
 Variable* HandledVariable(NodeContext& n) {
   const std::string name = n.importer().HandleOf(n.TensorOf(0));
   Variable* v = n.importer().FindVariable(name);
-  if (v == nullptr) n.Fail("its input is no variable");
+  // What runs once may set others than this entry's.
+  if (v == nullptr && !n.importer().RunsOnce()) n.Fail("its input is no variable");
   return v;
 }
 

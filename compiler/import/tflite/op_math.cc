@@ -159,10 +159,13 @@ Outputs Sum(NodeContext& n) {
 
 Outputs Product(NodeContext& n) {
   const fb::Activation activation = ActivationOf(n);
-  if (!IsQuantised(n.Out())) return {Activated(Term(n, 0) * Term(n, 1), activation)};
-  const double factor =
-      n.In(0).quantisation.scale() * n.In(1).quantisation.scale() / n.Out().quantisation.scale();
-  return {CodesOf(Times(Centred(n, 0) * Centred(n, 1), FactorOf(factor)), n.Out(), activation)};
+  if (!IsQuantised(n.Out()) || !IsQuantised(n.In(0)) || !IsQuantised(n.In(1)))
+    return {Activated(Term(n, 0) * Term(n, 1), activation)};
+  // Computed in float32, as it is there.
+  const float factor = n.In(0).quantisation.scales[0] * n.In(1).quantisation.scales[0] /
+                       n.Out().quantisation.scales[0];
+  return {CodesOf(Times(Centred(n, 0) * Centred(n, 1), FactorOf(static_cast<double>(factor))),
+                  n.Out(), activation)};
 }
 
 Outputs Quotient(NodeContext& n) {
@@ -170,9 +173,16 @@ Outputs Quotient(NodeContext& n) {
   if (!IsQuantised(n.Out())) return {Activated(Term(n, 0) / Term(n, 1), activation)};
   const double factor =
       n.In(0).quantisation.scale() / (n.In(1).quantisation.scale() * n.Out().quantisation.scale());
-  const Term x = Centred(n, 0).As(DType::kFloat64), y = Centred(n, 1).As(DType::kFloat64);
-  const Term steps = (x * factor / y).Call("round").Call("clip", {{"a_min", -1e6}, {"a_max", 1e6}});
-  return {CodesOf(steps.As(DType::kInt32), n.Out(), activation)};
+  // Of a negative divisor both change their sign.
+  const Term given = Centred(n, 0), by = Centred(n, 1);
+  const Term x = Select(by < 0, -given, given), y = Abs(by);
+  const Term real = x.As(DType::kFloat64) * factor / y.As(DType::kFloat64);
+  const Term steps = real.Call("round").Call("clip", {{"a_min", -1e6}, {"a_max", 1e6}});
+  // Small quotients are shifted by 32 bits or more there, which is not at all.
+  const Term zeros = LeadingZeros(Maximum(x, -x - 1)), divisor = LeadingZeros(y);
+  const Term shift = zeros - 1 + 31 - divisor - FactorOf(factor).shift;
+  const Term most = Select(x > 0, x.Number(1e6), Select(x < 0, x.Number(-1e6), x.Number(1)));
+  return {CodesOf(Select(shift >= 32, most, steps.As(DType::kInt32)), n.Out(), activation)};
 }
 
 Outputs SquaredDifference(NodeContext& n) {

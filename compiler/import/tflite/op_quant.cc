@@ -47,7 +47,15 @@ Outputs CastTo(NodeContext& n) {
     const Term real = x.As(DType::kFloat32);
     return {n.b().Op("stack", {n.b().Tuple({real, real * 0})}, {{"axis", -1}})};
   }
-  return {Term(n, 0).As(*dtype)};
+  const Term x(n, 0);
+  // Floats beyond the range of small integers are its ends.
+  if (IsFloat(x.dtype()) && IsInt(*dtype) && DTypeBytes(*dtype) <= 2) {
+    const CodeLimits limits = LimitsOf(n.Out());
+    return {x.Call("clip", {{"a_min", static_cast<double>(limits.low)},
+                            {"a_max", static_cast<double>(limits.high)}})
+                .As(*dtype)};
+  }
+  return {x.As(*dtype)};
 }
 
 // The bits as elements of another dtype, with one axis more or fewer where sizes differ.

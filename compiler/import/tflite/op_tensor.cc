@@ -160,6 +160,13 @@ Outputs Tile(NodeContext& n) {
 
 // --- Padding ---
 
+AttrList Pairs(const std::vector<int64_t>& numbers) {
+  AttrList pairs;
+  for (size_t i = 0; i + 1 < numbers.size(); i += 2)
+    pairs.emplace_back(AttrList{numbers[i], numbers[i + 1]});
+  return pairs;
+}
+
 Outputs PaddedWith(NodeContext& n, const PadSpec& spec) {
   TypedBuilder& b = n.b();
   const Value x = n.Input(0);
@@ -188,6 +195,11 @@ Outputs Pad(NodeContext& n) {
 
 Outputs MirrorPad(NodeContext& n) {
   const bool symmetric = n.Get<fb::MirrorPadOptions>().mode() == 1;
+  const auto known = n.b().ConstantInts(n.Input(1));
+  if (known && symmetric && n.Input(1).rank() == 2) {
+    return {
+        Term(n, 0).Call("nn.mirror_pad", {{"mode", "SYMMETRIC"}, {"pad_width", Pairs(*known)}})};
+  }
   return PaddedWith(n, {.fill = n.b().Scalar(0, n.Input(0).dtype()),
                         .mode = symmetric ? "symmetric" : "reflect"});
 }
@@ -226,19 +238,92 @@ Outputs SpaceToDepth(NodeContext& n) {
   return {Term(n, 0).Call("nn.space_to_depth", {{"block_size", size}, {"layout", "NHWC"}})};
 }
 
-AttrList Pairs(const std::vector<int64_t>& numbers) {
-  AttrList pairs;
-  for (size_t i = 0; i + 1 < numbers.size(); i += 2)
-    pairs.emplace_back(AttrList{numbers[i], numbers[i + 1]});
-  return pairs;
+// A column (int64, rank 1) of the paddings, with a zero in front for the batch and behind for the
+// axes that have none.
+Term PaddingColumn(NodeContext& n, int64_t column, int64_t blocks, int rank) {
+  TypedBuilder& b = n.b();
+  const Term all = Longs(n, 2);
+  const Value own = b.Squeeze(all.Slice(1, column, column + 1), {1});
+  const std::vector<int64_t> rest(static_cast<size_t>(rank - 1 - blocks), 0);
+  return {b, b.Concat({b.Ints({0}), own, b.Ints(rest)}, 0)};
+}
+
+Outputs SpaceToBatchBy(NodeContext& n, const std::vector<int64_t>& block) {
+  TypedBuilder& b = n.b();
+  const Term x(n, 0);
+  const auto count = static_cast<int64_t>(block.size());
+  const Value fill = b.Scalar(static_cast<double>(n.In(0).quantisation.zero()), x.dtype());
+  const Value y = PaddedBy({n, 2, "paddings"}, x, PaddingColumn(n, 0, count, x.rank()),
+                           PaddingColumn(n, 1, count, x.rank()), {.fill = fill});
+  // (n, o0, b0, o1, b1 .., rest) to (b0, b1 .., n, o0, o1 .., rest).
+  std::vector<Value> split = {b.DimOf(y, 0)}, joined;
+  std::vector<int64_t> order;
+  Term batch(b, b.DimOf(y, 0));
+  for (int64_t i = 0; i < count; ++i) {
+    const double size = static_cast<double>(block[static_cast<size_t>(i)]);
+    const Term extent(b, b.DimOf(y, static_cast<int>(i) + 1));
+    split.push_back(extent.Call("floor_divide", extent.Number(size)));
+    split.push_back(b.Ints({block[static_cast<size_t>(i)]}));
+    order.push_back(2 + 2 * i);
+    batch = batch * size;
+    joined.push_back(split[split.size() - 2]);
+  }
+  order.push_back(0);
+  for (int64_t i = 0; i < count; ++i) order.push_back(1 + 2 * i);
+  joined.insert(joined.begin(), batch);
+  for (int i = static_cast<int>(count) + 1; i < x.rank(); ++i) {
+    split.push_back(b.DimOf(y, i));
+    joined.push_back(b.DimOf(y, i));
+    order.push_back(static_cast<int64_t>(order.size()));
+  }
+  return {ShapedAs(b, b.Transpose(ShapedAs(b, y, split), order), joined)};
+}
+
+Outputs BatchToSpaceBy(NodeContext& n, const std::vector<int64_t>& block) {
+  TypedBuilder& b = n.b();
+  const Term x(n, 0);
+  const auto count = static_cast<int64_t>(block.size());
+  double all = 1;
+  std::vector<Value> split, joined;
+  std::vector<int64_t> order = {count};
+  for (const int64_t size : block) {
+    all *= static_cast<double>(size);
+    split.push_back(b.Ints({size}));
+  }
+  const Term batch(b, b.DimOf(x, 0));
+  split.push_back(batch.Call("floor_divide", batch.Number(all)));
+  joined.push_back(split.back());
+  for (int i = 1; i < x.rank(); ++i) {
+    const Value extent = b.DimOf(x, i);
+    split.push_back(extent);
+    order.push_back(count + i);
+    if (i > count) {
+      joined.push_back(extent);
+      continue;
+    }
+    order.push_back(i - 1);
+    joined.push_back(Term(b, extent) * static_cast<double>(block[static_cast<size_t>(i - 1)]));
+  }
+  const Value y = ShapedAs(b, b.Transpose(ShapedAs(b, x, split), order), joined);
+  const Term begin = PaddingColumn(n, 0, count, x.rank());
+  const Term end = Term(b, b.ShapeOf(y)) - PaddingColumn(n, 1, count, x.rank());
+  const std::vector<int64_t> ones(static_cast<size_t>(x.rank()), 1);
+  return {b.Op("dyn.strided_slice", {y, begin, end, b.Ints(ones)})};
 }
 
 Outputs Blocks(NodeContext& n, bool to_batch) {
   const auto block = n.ConstantInts(1, "block_shape");
-  const auto pads = block ? n.ConstantInts(2, "paddings") : std::nullopt;
-  if (!pads) return {};
-  if (pads->size() != 2 * block->size()) return n.Fail("expected two paddings for each block");
-  const Value x = n.Input(0);
+  if (!block) return {};
+  const Value x = n.Input(0), widths = n.Input(2);
+  const auto count = static_cast<int64_t>(block->size());
+  if (count < 1 || count >= x.rank() || widths.rank() != 2 || !widths.dim(0).is_const(count) ||
+      !widths.dim(1).is_const(2)) {
+    return n.Fail("blocks and paddings do not fit an input of rank {}", x.rank());
+  }
+  for (const int64_t size : *block)
+    if (size < 1 || size > INT32_MAX) return n.Fail("a block of {}", size);
+  const auto pads = n.b().ConstantInts(widths);
+  if (!pads) return to_batch ? SpaceToBatchBy(n, *block) : BatchToSpaceBy(n, *block);
   if (to_batch) {
     return {n.b().Op("nn.space_to_batch_nd", {x},
                      {{"block_shape", ListOf(*block)},

@@ -9,6 +9,11 @@ namespace relayvm::import::tflite {
 
 std::vector<double> ProductFactors(const Tensor& x, const Tensor& w, const Tensor& out) {
   std::vector<double> factors;
+  if (w.quantisation.scales.size() == 1) {
+    // The product of two scales is a float32 there.
+    const float product = static_cast<float>(x.quantisation.scale()) * w.quantisation.scales[0];
+    return {static_cast<double>(product) / out.quantisation.scale()};
+  }
   for (const float scale : w.quantisation.scales) {
     factors.push_back(x.quantisation.scale() * static_cast<double>(scale) /
                       out.quantisation.scale());

@@ -153,6 +153,11 @@ Value CodesOf(const Term& x, const Tensor& out, fb::Activation activation) {
       .As(out.dtype.value_or(DType::kInt8));
 }
 
+double FloatRatio(const Tensor& x, const Tensor& y) {
+  const auto a = static_cast<float>(x.quantisation.scale());
+  return static_cast<double>(a / static_cast<float>(y.quantisation.scale()));
+}
+
 Value Rescaled(TypedBuilder& b, const Value& codes, const Tensor& from, const Tensor& to) {
   const Quantisation &p = from.quantisation, &q = to.quantisation;
   if (codes.dtype() == to.dtype && p.scales == q.scales && p.zeros == q.zeros) return codes;
@@ -188,7 +193,8 @@ Value QuantisedTo(const Term& x, const Tensor& t) {
     const std::vector<double> scales(q.scales.begin(), q.scales.end());
     steps = x / import::Table(b, scales, {static_cast<int64_t>(scales.size())}).Expand(1, after);
   } else {
-    steps = x / q.scale();
+    // By the inverse, which is a float32 too.
+    steps = x * static_cast<double>(1 / q.scales[0]);
   }
   steps = steps.Call("round_even");
   if (q.is_per_channel()) {

@@ -48,6 +48,8 @@ struct CodeLimits {
 CodeLimits LimitsOf(const Tensor& t, fb::Activation activation = fb::Activation::NONE);
 // An int32 term, in units of the output's scale, as its codes: with the zero point, within limits.
 Value CodesOf(const Term& x, const Tensor& out, fb::Activation activation = fb::Activation::NONE);
+// The quotient of two scales, computed in float32 as some kernels do.
+double FloatRatio(const Tensor& x, const Tensor& y);
 // Codes of one scale and zero point as those of another.
 Value Rescaled(TypedBuilder& b, const Value& codes, const Tensor& from, const Tensor& to);
 
