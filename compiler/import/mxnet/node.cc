@@ -155,6 +155,11 @@ std::vector<Value> Node::Subgraph(size_t i, const std::vector<Value>& variables)
   return b().status().ok() ? out : std::vector<Value>();
 }
 
+std::vector<Value> Node::As(std::string_view op, std::vector<Value> inputs) {
+  Node other(importer_, node_, std::move(inputs));
+  return FindOperator(op)->convert(other);
+}
+
 // --- Checks ---
 
 bool Node::ExpectRank(const Value& v, int rank, std::string_view what) {

@@ -74,6 +74,9 @@ class Node {
   // The heads of a subgraph, whose variables are these in their order.
   std::vector<Value> Subgraph(size_t i, const std::vector<Value>& variables);
 
+  // The outputs of another operator on these inputs, with this node's attributes.
+  std::vector<Value> As(std::string_view op, std::vector<Value> inputs);
+
   // Whether `v` is a tensor of that rank; an error where it is not.
   bool ExpectRank(const Value& v, int rank, std::string_view what);
   // Whether `v` can be of that shape, of which dims that are no numbers may be anything; an error
