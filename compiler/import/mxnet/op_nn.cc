@@ -181,6 +181,12 @@ Outputs SoftmaxActivation(Node& n) {
 
 // --- Others ---
 
+Outputs Dropout(Node& n) {
+  if (n.Choice("mode", "training", {"training", "always"}) == "always" && n.Float("p", 0.5) > 0)
+    return n.Unsupported("mode always: its results are random");
+  return {n.Input(0)};
+}
+
 // Pictures of different sizes are brought to that of the first; one behind the other in channels,
 // or added.
 Outputs UpSampling(Node& n) {
@@ -228,7 +234,7 @@ constexpr OperatorDef kNnOperators[] = {
     {"Activation _npx_activation", 1, 1, Activation},
     {"Convolution Convolution_v1 _npx_convolution", 2, 3, Convolution},
     {"Deconvolution _npx_deconvolution", 2, 3, Deconvolution},
-    {"Dropout _npx_dropout", 1, 1, Copy},
+    {"Dropout _npx_dropout", 1, 1, Dropout},
     {"FullyConnected _npx_fully_connected", 2, 3, FullyConnected},
     {"IdentityAttachKLSparseReg", 1, 2, Copy},
     {"LeakyReLU _npx_leaky_relu", 1, 2, LeakyRelu},

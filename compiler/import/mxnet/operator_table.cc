@@ -27,11 +27,12 @@ std::span<const OperatorDef> Operators() {
   static const std::vector<OperatorDef>* const kAll = [] {
     auto* all = new std::vector<OperatorDef>;
     for (const auto& table :
-         {BinaryOperators(),  BoxOperators(),      ControlOperators(),   CreateOperators(),
-          IndexOperators(),   JoinOperators(),     LossOperators(),      MathOperators(),
-          NnOperators(),      NormOperators(),     OrderOperators(),     PoolOperators(),
-          ProductOperators(), QuantOperators(),    RecurrentOperators(), ReduceOperators(),
-          RegionOperators(),  SequenceOperators(), ShapeOperators(),     SliceOperators()}) {
+         {BinaryOperators(),   BoxOperators(),       ControlOperators(), CreateOperators(),
+          ImageOperators(),    IndexOperators(),     JoinOperators(),    LinalgOperators(),
+          LossOperators(),     MathOperators(),      NnOperators(),      NormOperators(),
+          NumpyOperators(),    OrderOperators(),     PoolOperators(),    ProductOperators(),
+          QuantOperators(),    RecurrentOperators(), ReduceOperators(),  RegionOperators(),
+          SequenceOperators(), ShapeOperators(),     SliceOperators()}) {
       all->insert(all->end(), table.begin(), table.end());
     }
     return all;
