@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "bytecode/base/printable.h"
@@ -36,25 +37,45 @@ void Describe(const NodeDef& node, Port* port) {
   port->has_default = node.op == "PlaceholderWithDefault";
 }
 
-// Which nodes belong to one side of a branch or to a turn of a loop: what depends on a Switch and
-// comes to no Merge or Exit.
-std::vector<bool> InsideOf(const Graph& graph) {
-  std::vector<bool> inside(graph.nodes.size());
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (size_t i = 0; i < graph.nodes.size(); ++i) {
-      const NodeDef& node = graph.nodes[i];
-      bool is = node.op == "Switch" || node.op == "Enter";
-      for (const std::string_view text : node.inputs) {
-        const auto from = graph.places.find(NodeOf(text));
-        is |= from != graph.places.end() && inside[from->second];
+// How many branches and loops a node stands in: Switch and Enter lead in, Merge and Exit out.
+std::vector<int> DepthsOf(const Graph& graph) {
+  const auto source = [&](std::string_view text) { return graph.places.find(NodeOf(text)); };
+  const auto comes_from = [&](const NodeDef& node, std::string_view op) {
+    return std::ranges::any_of(node.inputs, [&](std::string_view text) {
+      const auto from = source(text);
+      return from != graph.places.end() && graph.nodes[from->second].op == op;
+    });
+  };
+  std::vector<int> depths(graph.nodes.size(), -1);
+  std::vector<std::pair<uint32_t, size_t>> stack;
+  for (uint32_t root = 0; root < graph.nodes.size(); ++root) {
+    if (depths[root] < 0) stack.emplace_back(root, 0);
+    while (!stack.empty()) {
+      const uint32_t at = stack.back().first;
+      const NodeDef& node = graph.nodes[at];
+      depths[at] = std::max(depths[at], 0);
+      // What comes around in a loop is where the loop is.
+      if (stack.back().second < node.inputs.size() && node.op != "NextIteration") {
+        const auto from = source(node.inputs[stack.back().second++]);
+        if (from != graph.places.end() && depths[from->second] < 0)
+          stack.emplace_back(from->second, 0);
+        continue;
       }
-      is &= node.op != "Merge" && node.op != "Exit";
-      changed |= is && !inside[i];
-      inside[i] = inside[i] || is;
+      int depth = 0;
+      for (const std::string_view text : node.inputs) {
+        const auto from = source(text);
+        if (from != graph.places.end() && graph.nodes[from->second].op != "NextIteration")
+          depth = std::max(depth, depths[from->second]);
+      }
+      const bool leads_in =
+          node.op == "Enter" || (node.op == "Switch" && !comes_from(node, "LoopCond"));
+      const bool leads_out =
+          node.op == "Exit" || (node.op == "Merge" && !comes_from(node, "NextIteration"));
+      depths[at] = std::max(depth + (leads_in ? 1 : 0) - (leads_out ? 1 : 0), 0);
+      stack.pop_back();
     }
   }
-  return inside;
+  return depths;
 }
 
 // "Identity", "a/Identity_3": what TensorFlow calls one that nobody has named.
@@ -92,22 +113,29 @@ std::vector<const NodeDef*> FinalNodes(const Graph& graph) {
                                         "HashTableV2",
                                         "Print",
                                         "PrintV2"};
-  const std::vector<bool> inside = InsideOf(graph);
+  const std::vector<int> depths = DepthsOf(graph);
   std::vector<const NodeDef*> nodes;
+  std::map<std::string_view, int> readers;
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const NodeDef& node = graph.nodes[i];
+    for (const std::string_view text : node.inputs) ++readers[NodeOf(text)];
     if (read.contains(node.name) || std::ranges::find(kNone, node.op) != std::end(kNone)) continue;
     const bool steers =
         node.op == "Identity" && !node.inputs.empty() && steering.contains(NodeOf(node.inputs[0]));
-    if (!inside[i] && !steers) nodes.push_back(&node);
+    if (!steers) nodes.push_back(&node);
   }
   const auto keep = [&](const auto& holds) {
     std::vector<const NodeDef*> kept;
     std::ranges::copy_if(nodes, std::back_inserter(kept), holds);
     if (!kept.empty()) nodes = std::move(kept);
   };
+  keep([&](const NodeDef* n) { return depths[graph.places.find(n->name)->second] == 0; });
   keep([](const NodeDef* n) { return n->op != "Exit" && n->op != "Shape"; });
-  keep([](const NodeDef* n) { return n->op != "Identity" || !IsUnnamed(*n); });
+  const auto is_unnamed = [](const NodeDef* n) { return n->op == "Identity" && IsUnnamed(*n); };
+  if (std::ranges::all_of(nodes, is_unnamed)) return nodes;
+  keep([&](const NodeDef* n) {
+    return !is_unnamed(n) || n->inputs.empty() || readers[NodeOf(n->inputs[0])] == 1;
+  });
   return nodes;
 }
 
@@ -117,6 +145,20 @@ void AddOutputs(const NodeDef& node, std::vector<Port>* outputs) {
   size_t count = 1;
   if (op != nullptr && !op->outputs.empty()) {
     count = 1 + static_cast<size_t>(std::ranges::count(op->outputs, ' '));
+  }
+  // Those that gradients or rarer callers need are there by name.
+  constexpr std::pair<std::string_view, size_t> kFirst[] = {{"FusedBatchNorm", 1},
+                                                            {"FusedBatchNormV2", 1},
+                                                            {"FusedBatchNormV3", 1},
+                                                            {"NonMaxSuppressionV5", 2},
+                                                            {"SparseFillEmptyRows", 3},
+                                                            {"Switch", 1},
+                                                            {"RefSwitch", 1},
+                                                            {"Merge", 1},
+                                                            {"RefMerge", 1},
+                                                            {"TopKV2", 1}};
+  for (const auto& [name, first] : kFirst) {
+    if (node.op == name) count = first;
   }
   for (const std::string_view attr : {"num_split", "num", "N", "num_partitions"}) {
     const AttrValue value = ReadAttr(node.Attr(attr));
@@ -230,19 +272,20 @@ std::vector<std::string_view> InitialisersOf(const GraphFile& file) {
 
 std::optional<int> RankOf(const Graph& graph, std::string_view node) {
   // What hands it on has its rank too.
-  std::set<std::string_view> names = {NodeOf(node)};
-  for (bool changed = true; changed;) {
-    changed = false;
+  std::vector<std::string_view> todo = {NodeOf(node)};
+  std::set<std::string_view> seen(todo.begin(), todo.end());
+  constexpr size_t kMostSteps = 8;
+  for (size_t step = 0; step < todo.size() && step < kMostSteps; ++step) {
     for (const NodeDef& reader : graph.nodes) {
       const OperatorDef* op = FindOperator(reader.op);
       size_t place = 0;
       for (const std::string_view text : reader.inputs) {
         if (text.starts_with('^')) continue;
         const size_t at = place++;
-        if (!names.contains(text)) continue;
+        if (text != todo[step]) continue;
         if (op != nullptr && at < op->ranks.size() && op->ranks[at] != '?')
           return op->ranks[at] - '0';
-        if (reader.op == "Identity") changed |= names.insert(reader.name).second;
+        if (reader.op == "Identity" && seen.insert(reader.name).second) todo.push_back(reader.name);
       }
     }
   }

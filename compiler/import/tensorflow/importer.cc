@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "bytecode/base/printable.h"
@@ -21,21 +22,30 @@ namespace tensorflow {
 
 namespace {
 
+// What is not known before an import, and turns out by one.
+struct Guess {
+  std::set<std::string> states;      // variables that the program changes
+  std::map<std::string, int> ranks;  // of inputs whose rank nothing tells
+};
+
 class ModelImporter {
  public:
-  ModelImporter(GraphFile& file, const ImportOptions& options, const std::set<std::string>& states)
+  ModelImporter(GraphFile& file, const ImportOptions& options, const Guess& guess)
       : file_(file),
         options_(options),
-        states_(states),
+        states_(guess.states),
+        ranks_(guess.ranks),
         module_(PreludeModule()),
         types_(module_, options),
         importer_(file, module_, module_.sources->AddModel(file.path()), options.stop) {
     importer_.SetWarn(options.warn);
-    importer_.SetStates(states);
+    importer_.SetStates(guess.states);
   }
 
-  // Variables that it was seen to change.
+  // Variables that it was seen to change, inputs whose rank nothing tells.
   const std::set<std::string>& assigned() const { return importer_.assigned(); }
+  const std::vector<std::string>& unranked() const { return unranked_; }
+  bool is_missing() const { return importer_.is_missing(); }
 
   Result<ir::Module> Run() {
     RELAYVM_ASSIGN_OR_RETURN(const Entry entry, FindEntry(file_, options_.signature));
@@ -212,7 +222,12 @@ class ModelImporter {
       if (tensor == nullptr) return fail(StatusCode::kInvalidArgument, "it is a tensor");
       return ir::MakeTensorType(tensor->shape, *dtype);
     }
-    const auto rank = RankOf(file_.graph(), input.tensor);
+    auto rank = RankOf(file_.graph(), input.tensor);
+    if (!rank) {
+      unranked_.push_back(input.name);
+      const auto guessed = ranks_.find(input.name);
+      if (guessed != ranks_.end()) rank = guessed->second;
+    }
     if (!rank) {
       return fail(StatusCode::kUnsupported,
                   fmt::format("its rank is not declared; give its shape: --shape {}=1x?x?",
@@ -225,11 +240,69 @@ class ModelImporter {
   GraphFile& file_;
   const ImportOptions& options_;
   const std::set<std::string>& states_;
+  const std::map<std::string, int>& ranks_;
+  std::vector<std::string> unranked_;
   ir::Module module_;
   InputTypes types_;
   GraphImporter importer_;
   std::vector<std::pair<std::string, Value>> bound_;
 };
+
+// An import with these ranks. What a program changes is its state, which is known once it is seen to
+// change it.
+struct Outcome {
+  Result<ir::Module> module;
+  std::vector<std::string> unranked;
+  bool is_missing = false;
+};
+Outcome ImportWith(GraphFile& file, const ImportOptions& options, Guess guess) {
+  for (;;) {
+    ModelImporter importer(file, options, guess);
+    Outcome outcome{importer.Run(), importer.unranked(), importer.is_missing()};
+    const size_t before = guess.states.size();
+    guess.states.insert(importer.assigned().begin(), importer.assigned().end());
+    if (guess.states.size() == before) return outcome;
+  }
+}
+
+// Inputs whose rank nothing says: the first ranks that the program can be made with.
+Result<ir::Module> ImportRanked(GraphFile& file, const ImportOptions& options) {
+  Outcome first = ImportWith(file, options, {});
+  if (first.module.ok() || first.unranked.empty() || first.is_missing)
+    return std::move(first.module);
+  constexpr int kRanks[] = {1, 4, 2, 3, 0, 5};
+  ImportOptions quiet = options;
+  quiet.warn = nullptr;
+  constexpr int kMostTries = 40;
+  Guess guess;
+  std::vector<std::string> unranked = first.unranked;
+  std::vector<size_t> at(1, 0);
+  for (int tries = 0; tries < kMostTries; ++tries) {
+    at.resize(unranked.size(), 0);
+    for (size_t i = 0; i < unranked.size(); ++i) guess.ranks[unranked[i]] = kRanks[at[i]];
+    Outcome outcome = ImportWith(file, quiet, guess);
+    if (outcome.unranked.size() > unranked.size()) {  // the first one stopped the others
+      unranked = std::move(outcome.unranked);
+      continue;
+    }
+    if (outcome.is_missing || outcome.module.status().code() == StatusCode::kCancelled)
+      return std::move(outcome.module);
+    if (outcome.module.ok()) {
+      for (const std::string& name : unranked) {
+        if (!options.warn) break;
+        options.warn(
+            fmt::format("{}: input '{}': its rank is not declared: {} is taken; "
+                        "for another say --shape {}=1x?x?",
+                        file.path(), Printable(name), guess.ranks[name], Printable(name)));
+      }
+      return std::move(outcome.module);
+    }
+    size_t i = 0;
+    while (i < at.size() && ++at[i] == std::size(kRanks)) at[i++] = 0;
+    if (i == at.size()) break;
+  }
+  return std::move(first.module);
+}
 
 }  // namespace
 
@@ -238,15 +311,7 @@ class ModelImporter {
 Result<ir::Module> ImportTensorFlow(const std::string& path, SharedBytes file,
                                     const ImportOptions& options) {
   RELAYVM_ASSIGN_OR_RETURN(auto graph, tensorflow::GraphFile::Read(path, std::move(file)));
-  // What a program changes is its state, which is known once it is seen to change it.
-  std::set<std::string> states;
-  for (;;) {
-    tensorflow::ModelImporter importer(*graph, options, states);
-    auto module = importer.Run();
-    const size_t before = states.size();
-    states.insert(importer.assigned().begin(), importer.assigned().end());
-    if (states.size() == before) return module;
-  }
+  return tensorflow::ImportRanked(*graph, options);
 }
 
 }  // namespace relayvm::import
