@@ -8,14 +8,21 @@ namespace relayvm::import {
 
 namespace {
 
-// What wraps around: indices modulo the extents.
-Value Wrapped(TypedBuilder& b, const Value& x, const Term& before, const Term& after) {
+// What wraps around: indices modulo the extents; or, `mirrored`, modulo twice the extents, of which
+// the second half runs back.
+Value Wrapped(TypedBuilder& b, const Value& x, const Term& before, const Term& after,
+              bool mirrored) {
   Term y(b, x);
   for (int axis = 0; axis < x.rank(); ++axis) {
     const Term from = AsScalar(before.Slice(0, axis, axis + 1));
     const Term extent = Extent(b, x, axis);
     const Term places = Range(extent + from + AsScalar(after.Slice(0, axis, axis + 1))) - from;
-    y = y.Take(places.Call("floor_mod", extent), axis);
+    if (mirrored) {
+      const Term place = places.Call("floor_mod", extent * 2);
+      y = y.Take(Minimum(place, extent * 2 - 1 - place), axis);
+    } else {
+      y = y.Take(places.Call("floor_mod", extent), axis);
+    }
   }
   return y;
 }
@@ -61,13 +68,13 @@ Value Cropped(const InputName& pads, const Value& x, Term* before, Term* after) 
 
 std::optional<Value> Padded(TypedBuilder& b, const Value& x,
                             std::vector<std::pair<int64_t, int64_t>> widths, const PadSpec& spec) {
-  if (spec.mode == "wrap") {
+  if (spec.mode == "wrap" || spec.mode == "symmetric") {
     std::vector<int64_t> before, after;
     for (const auto& [first, last] : widths) {
       before.push_back(first);
       after.push_back(last);
     }
-    return Wrapped(b, x, {b, b.Ints(before)}, {b, b.Ints(after)});
+    return Wrapped(b, x, {b, b.Ints(before)}, {b, b.Ints(after)}, spec.mode == "symmetric");
   }
   AttrList begin, end, strides, pairs;
   bool crops = false;
@@ -94,7 +101,8 @@ std::optional<Value> Padded(TypedBuilder& b, const Value& x,
 Value PaddedBy(const InputName& pads, const Value& x, Term before, Term after,
                const PadSpec& spec) {
   TypedBuilder& b = pads.b;
-  if (spec.mode == "wrap") return Wrapped(b, x, before, after);
+  const bool mirrored = spec.mode == "symmetric";
+  if (mirrored || spec.mode == "wrap") return Wrapped(b, x, before, after, mirrored);
   const Value source = Cropped(pads, x, &before, &after);
   // A pair for each axis.
   std::vector<int64_t> places;

@@ -131,7 +131,9 @@ Term Interpolate(const ResizeSpec& m, const Term& x, const Line& line) {
   const int64_t first = linear ? 0 : -1, taps = linear ? 2 : 4;
 
   const Term base = Floor(position);
-  const Term offset = position - base;
+  Term offset = position - base;
+  if (m.method == ResizeMethod::kCubic && m.phases > 0)
+    offset = (offset * m.phases).Call("round_even") / m.phases;
   std::vector<Term> places, weights;
   std::optional<Term> total;
   for (int64_t k = 0; k < taps; ++k) {

@@ -38,7 +38,8 @@ struct ResizeSpec {
   ResizeCoordinates coordinates = ResizeCoordinates::kHalfPixel;
   ResizeRounding rounding = ResizeRounding::kPreferFloor;
   ResizeAspect aspect = ResizeAspect::kStretch;
-  double cubic = -0.75;          // the coefficient of cubic interpolation
+  double cubic = -0.75;  // the coefficient of cubic interpolation
+  double phases = 0;     // of kCubic: positions between elements are rounded to so many; 0: exact
   double extrapolation = 0;      // what lies outside of the picture in kCrop
   bool exclude_outside = false;  // taps outside of the picture weigh 0, else are those at its edge
   bool antialias = false;        // a smaller picture takes all of the larger one; not for kNearest
