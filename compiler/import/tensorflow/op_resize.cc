@@ -31,6 +31,7 @@ Outputs Resize(NodeContext& n, ResizeMethod method) {
                                : ResizeCoordinates::kHalfPixel;
   spec.rounding = align ? ResizeRounding::kPreferCeil : ResizeRounding::kFloor;
   spec.cubic = half ? -0.5 : -0.75;
+  spec.phases = 1024;
   spec.exclude_outside = half && method == ResizeMethod::kCubic;
   return {Resized(n, spec)};
 }
@@ -67,7 +68,7 @@ Outputs Area(NodeContext& n) {
     const Term at = Range(in).As(DType::kFloat32);
     const Term last = Equal(at, wide - 1);
     // What lies beyond the last element counts as that.
-    const Term end = Select(last, Maximum(to, at + 1), Minimum(to, at + 1));
+    const Term end = Select(last, to, Minimum(to, at + 1));
     const Term share = Maximum(end - Maximum(from, at), scale.Number(0)) / scale;
     x = Weighted(x, axis, share);
   }
