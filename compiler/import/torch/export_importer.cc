@@ -315,7 +315,15 @@ class ExportImporter {
       if (s.var->type->As<TensorType>() == nullptr) b_.UsePrelude();
       values.push_back(last);
     }
-    if (!states_.empty()) main_.attrs[ir::kStates] = std::move(states);
+    if (!states_.empty()) {
+      // What is kept has one name before a run and after it.
+      AttrList names;
+      for (size_t i = 0; i + states_.size() < values.size(); ++i)
+        names.emplace_back(fmt::format("output_{}", i));
+      for (const State& s : states_) names.emplace_back(s.name);
+      main_.attrs[ir::kOutputNames] = std::move(names);
+      main_.attrs[ir::kStates] = std::move(states);
+    }
     const Value result = values.size() == 1 ? values[0] : b_.Tuple(values);
     RELAYVM_RETURN_IF_ERROR(DefineEntry(b_, module_, main_, result));
     return std::move(module_);

@@ -180,7 +180,7 @@ Results Atan2(Call& n) {
   const Term negative = Or(y < 0, And(Equal(y, 0.0), 1 / y < 0));
   const Term left = Select(negative, base - pi, base + pi);
   const Term zero_x =
-      Select(y > 0, y.Number(pi / 2), Select(y < 0, y.Number(-pi / 2), y * y.Number(0)));
+      Select(y > 0, y.Number(pi / 2), Select(y < 0, y.Number(-pi / 2), y * y.Number(0))) + x;
   const Term minus_zero = And(Equal(x, 0.0), 1 / x < 0);
   const Term zero_y = Select(minus_zero, Select(negative, y.Number(-pi), y.Number(pi)), y);
   const Term on_axis = Select(Equal(y, 0.0), zero_y, zero_x);
@@ -215,6 +215,37 @@ Results XLogY(Call& n) {
   const auto [x, y] = Pair(n, FloatPairType(n));
   const Term product = Select(Equal(x, 0.0), x.Number(0) * y, x * y.Call("log"));
   return {Select(And(Equal(x, 0.0), Not(y.Call("isnan"))), x.Number(0), product)};
+}
+Results XLog1pY(Call& n) {
+  return n.As("aten::xlogy.Tensor", {n.Arg(size_t{0}), Operand(n, 1, FloatPairType(n)) + 1.0});
+}
+// Euclid's, until nothing is left of any element.
+Term Divisor(TypedBuilder& b, const Term& x, const Term& y) {
+  const Term sum = x + y;
+  const Value shape = b.ShapeOf(sum);
+  const auto whole = [&](const Term& v) { return BroadcastTo(b, Abs(v), shape); };
+  const auto last = b.While(
+      {whole(x), whole(y)},
+      [&](const TypedBuilder::State& s) {
+        const Term left = Truth(Term(b, s[1]));
+        return left.rank() == 0 ? left.value() : left.Over("any", Iota(left.rank()), false).value();
+      },
+      [&](const TypedBuilder::State& s) {
+        const Term a(b, s[0]), c(b, s[1]), done = Equal(c, 0.0);
+        const Term rest = a.Call("floor_mod", Select(done, c.Number(1), c));
+        return TypedBuilder::State{Select(done, a, c), Select(done, c.Number(0), rest)};
+      });
+  return {b, last[0]};
+}
+template <bool kMultiple>
+Results CommonDivisor(Call& n) {
+  TypedBuilder& b = n.b();
+  const auto [x, y] = Pair(n, PairType(n));
+  if (IsFloat(x.dtype()) || x.dtype() == DType::kBool) return n.Fail("expected integers");
+  const Term divisor = Divisor(b, x, y);
+  if (!kMultiple || !b.status().ok()) return {divisor};
+  const Term by = Select(Equal(divisor, 0.0), divisor.Number(1), divisor);
+  return {Abs(x.Call("floor_divide", by) * y)};
 }
 Results Heaviside(Call& n) {
   const auto [x, y] = Pair(n, PairType(n));
@@ -418,6 +449,9 @@ constexpr OperatorDef kArithmeticOperators[] = {
     {"aten::special_xlogy(Tensor self, Tensor other) -> Tensor", XLogY},
     {"aten::special_xlogy.other_scalar(Tensor self, Scalar other) -> Tensor", XLogY},
     {"aten::special_xlogy.self_scalar(Scalar self, Tensor other) -> Tensor", XLogY},
+    {"aten::special_xlog1py(Tensor self, Tensor other) -> Tensor", XLog1pY},
+    {"aten::gcd(Tensor self, Tensor other) -> Tensor", CommonDivisor<false>},
+    {"aten::lcm(Tensor self, Tensor other) -> Tensor", CommonDivisor<true>},
     {"aten::heaviside(Tensor self, Tensor values) -> Tensor", Heaviside},
     {"aten::ldexp.Tensor(Tensor self, Tensor other) -> Tensor", Ldexp},
     {"aten::clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", ClampTo},

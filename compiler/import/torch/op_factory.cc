@@ -195,7 +195,8 @@ Results Triangle(Call& n) {
 
 Results Diag(Call& n) {
   TypedBuilder& b = n.b();
-  const Term x(n, 0);
+  const Term given(n, 0);
+  const Term x = n.name() == "aten::diagflat" ? given.Reshape({-1}) : given;
   const int64_t offset = n.Int(n.schema().arguments[1].name);
   const bool embeds = n.name() != "aten::diag";
   if (x.rank() == 2 && !embeds) return n.As("aten::diagonal", {x, Argument::Int(offset)});
@@ -224,6 +225,29 @@ Results Diag(Call& n) {
   return {y};
 }
 
+// All tuples of elements, one of each vector; the powers of a vector's.
+Results CartesianProduct(Call& n) {
+  TypedBuilder& b = n.b();
+  const std::vector<Value> all = n.Tensors("tensors");
+  if (all.size() == 1) return {all[0]};
+  std::vector<Value> columns;
+  for (const Argument& grid : n.As("aten::meshgrid", {Argument::Tensors(all)})[0].items)
+    columns.push_back(b.Reshape(grid.value, {-1, 1}));
+  if (columns.empty()) return n.Fail("expected tensors");
+  return {b.Concat(columns, 1)};
+}
+Results Vandermonde(Call& n) {
+  TypedBuilder& b = n.b();
+  const Term x(n, 0);
+  const Term given(b, n.Has("N") ? n.SymInt("N") : Extent(b, x, 0).value());
+  const Term at = Range(given);
+  const Term power = n.Bool("increasing") ? at : given - 1.0 - at;
+  const bool whole = !IsFloat(x.dtype());
+  const DType t = whole ? DType::kFloat64 : x.dtype();
+  const Term y = x.As(t).Expand(1).Call("power", power.As(t));
+  return {whole ? y.As(DType::kInt64) : y};
+}
+
 Results MeshGrid(Call& n) {
   TypedBuilder& b = n.b();
   std::vector<Value> all = n.Tensors("tensors");
@@ -238,13 +262,7 @@ Results MeshGrid(Call& n) {
   const Value shape = b.Concat(dims, 0);
   const auto rank = static_cast<int>(all.size());
   for (int i = 0; i < rank; ++i) {
-    Value y = BroadcastTo(b, Along(Term(b, all[static_cast<size_t>(i)]), i, rank), shape);
-    if (swap) {
-      std::vector<int64_t> axes = Iota(rank);
-      std::swap(axes[0], axes[1]);
-      y = b.Transpose(y, axes);
-    }
-    out.push_back(y);
+    out.push_back(BroadcastTo(b, Along(Term(b, all[static_cast<size_t>(i)]), i, rank), shape));
   }
   if (swap) std::swap(out[0], out[1]);
   return {Argument::Tensors(out)};
@@ -391,6 +409,8 @@ constexpr OperatorDef kFactoryOperators[] = {
     {"aten::diag(Tensor self, int diagonal=0) -> Tensor", Diag},
     {"aten::diagflat(Tensor self, int offset=0) -> Tensor", Diag},
     {"aten::diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor", Diag},
+    {"aten::cartesian_prod(Tensor[] tensors) -> Tensor", CartesianProduct},
+    {"aten::vander(Tensor x, int? N=None, bool increasing=False) -> Tensor", Vandermonde},
     {"aten::meshgrid(Tensor[] tensors) -> Tensor[]", MeshGrid},
     {"aten::meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]", MeshGrid},
     {"aten::to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, "

@@ -229,6 +229,9 @@ Results Scattered(const Call& n, const Value& given, Value src, std::string redu
   const bool flat = x.rank() == 0;
   x = AtLeastVector(b, x);
   index = AtLeastVector(b, index);
+  for (const Dim& d : index.shape()) {
+    if (d.is_const(0)) return {given};
+  }
   if (src.rank() == 0 && index.rank() > 0) src = BroadcastTo(b, src, b.ShapeOf(index));
   if (index.rank() != x.rank()) return n.Fail("index: expected rank {}", x.rank());
   // Of the source only as much as the index has is read.
@@ -340,6 +343,13 @@ Results IndexAdd(Call& n) {
 }
 Results IndexCopy(Call& n) {
   return Slices(n, n.b().Cast(n.Tensor("source"), n.Input(0).dtype()), "update");
+}
+Results IndexReduce(Call& n) {
+  const Value source = n.b().Cast(n.Tensor("source"), n.Input(0).dtype());
+  const std::string how = n.String("reduce");
+  if (!n.Bool("include_self", true) || how == "mean")
+    return n.Unsupported("reduce '{}' without what stands there", how);
+  return Slices(n, source, how == "prod" ? "mul" : how == "amax" ? "max" : "min");
 }
 Results IndexFill(Call& n) { return Slices(n, n.Number("value", n.Input(0).dtype()), "update"); }
 
@@ -506,6 +516,9 @@ constexpr OperatorDef kIndexOperators[] = {
      "Tensor",
      IndexAdd},
     {"aten::index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", IndexCopy},
+    {"aten::index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool "
+     "include_self=True) -> Tensor",
+     IndexReduce},
     {"aten::index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
      IndexFill},
     {"aten::index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",

@@ -304,6 +304,15 @@ Results TensorDot(Call& n) {
   return {b.Cast(Reordered(b, Contracted(b, x, y, kept), kept).value, o.dtype)};
 }
 
+Results ChainOfProducts(Call& n) {
+  const char* name = n.schema().arguments[0].name == "matrices" ? "matrices" : "tensors";
+  const std::vector<Value> all = n.Tensors(name);
+  if (all.empty()) return n.Fail("expected matrices");
+  Value y = all[0];
+  for (size_t i = 1; i < all.size(); ++i) y = n.ValueAs("aten::matmul", {y, all[i]});
+  return {y};
+}
+
 Results Kronecker(Call& n) {
   TypedBuilder& b = n.b();
   const Operands o = Both(n, 0, 1);
@@ -342,6 +351,9 @@ Results Cross(Call& n) {
     for (int i = 0; i < rank && axis < 0; ++i) {
       if (x.value().dim(i).is_const(3)) axis = i;
     }
+  }
+  for (int i = 0; i < rank && axis < 0; ++i) {
+    if (!x.value().dim(i).is_const()) axis = i;
   }
   if (axis < 0 || !b.status().ok()) return n.Fail("expected a dim of 3");
   const auto part = [&](const Term& v, int64_t i) {
@@ -383,6 +395,7 @@ constexpr OperatorDef kProductOperators[] = {
     {"aten::einsum.sublist(Tensor a, ...) -> Tensor", Einsum},
     {"aten::tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor",
      TensorDot},
+    {"aten::chain_matmul(Tensor[] matrices) -> Tensor", ChainOfProducts},
     {"aten::kron(Tensor self, Tensor other) -> Tensor", Kronecker},
     {"aten::bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor",
      Bilinear},

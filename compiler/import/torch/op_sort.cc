@@ -186,9 +186,11 @@ Results Unique(Call& n) {
   const Value x = b.Reshape(is_bool ? b.Cast(given, DType::kInt32) : given, {-1});
   const std::vector<Value> all = b.Ops("unique", {x}, {{"sorted", true}, {"return_counts", true}});
   if (all.size() < 5) return {};
-  const Value inverse = ShapedLike(b, b.Cast(all[2], DType::kInt64), given);
-  return {b.Cast(FirstOf(b, all[0], all[3]), given.dtype()), inverse,
-          b.Cast(FirstOf(b, all[4], all[3]), DType::kInt64)};
+  const Value none = b.Full({0}, 0, DType::kInt64);
+  const bool wants_inverse = n.Bool("return_inverse"), wants_counts = n.Bool("return_counts");
+  return {b.Cast(FirstOf(b, all[0], all[3]), given.dtype()),
+          wants_inverse ? ShapedLike(b, b.Cast(all[2], DType::kInt64), given) : none,
+          wants_counts ? b.Cast(FirstOf(b, all[4], all[3]), DType::kInt64) : none};
 }
 Results UniqueAlong(Call& n) {
   TypedBuilder& b = n.b();

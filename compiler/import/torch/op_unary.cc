@@ -164,6 +164,28 @@ Results NanToNum(Call& n) {
   y = Select(Equal(x, HUGE_VAL), x.Number(n.Float("posinf", most)), y);
   return {Select(Equal(x, -HUGE_VAL), x.Number(n.Float("neginf", -most)), y)};
 }
+// -x log x.
+Results Entropy(Call& n) {
+  const Term x = Real(n);
+  const Term y = -x * x.Call("log");
+  return {Select(Equal(x, 0.0), x.Number(0), Select(x < 0, x.Number(-HUGE_VAL), y))};
+}
+// The modified Bessel function of order 0 (Abramowitz and Stegun 9.8.1, 9.8.2).
+Results Bessel0(Call& n) {
+  const Term given = Real(n), x = Abs(given.As(DType::kFloat64));
+  const auto poly = [](const Term& at, std::initializer_list<double> c) {
+    Term p = at.Number(0);
+    for (const double k : c) p = p * at + k;
+    return p;
+  };
+  const Term small = x / 3.75, t = small * small;
+  const Term near = poly(t, {0.0045813, 0.0360768, 0.2659732, 1.2067492, 3.0899424, 3.5156229, 1});
+  const Term far = poly(3.75 / Maximum(x, x.Number(3.75)),
+                        {0.00392377, -0.01647633, 0.02635537, -0.02057706, 0.00916281, -0.00157565,
+                         0.00225319, 0.01328592, 0.39894228});
+  const Term large = Exp(x) / Sqrt(Maximum(x, x.Number(3.75))) * far;
+  return {Select(x < 3.75, near, large).As(given.dtype())};
+}
 Results Degrees(Call& n) { return {Real(n) * (180 / std::numbers::pi)}; }
 Results Radians(Call& n) { return {Real(n) * (std::numbers::pi / 180)}; }
 
@@ -284,6 +306,9 @@ constexpr OperatorDef kUnaryOperators[] = {
     {"aten::special_erf(Tensor self) -> Tensor", OfReal<"erf">},
     {"aten::erfc(Tensor self) -> Tensor", Erfc},
     {"aten::special_erfc(Tensor self) -> Tensor", Erfc},
+    {"aten::special_entr(Tensor self) -> Tensor", Entropy},
+    {"aten::i0(Tensor self) -> Tensor", Bessel0},
+    {"aten::special_i0(Tensor self) -> Tensor", Bessel0},
     {"aten::erfinv(Tensor self) -> Tensor", ErfInverse},
     {"aten::special_erfinv(Tensor self) -> Tensor", ErfInverse},
     {"aten::lgamma(Tensor self) -> Tensor", LogGamma},
