@@ -468,6 +468,12 @@ void PickleReader::PushGlobal(std::string_view module, std::string_view name) {
 }
 
 void PickleReader::Call(const PickleValue* callee, const PickleValue* arguments) {
+  // TorchScript calls an enumeration with its value itself.
+  if (callee->is(Kind::kGlobal) && (arguments->is_number() || arguments->is(Kind::kText))) {
+    PickleValue& one = Make(Kind::kTuple);
+    one.items = {arguments};
+    arguments = &one;
+  }
   if (!callee->is(Kind::kGlobal) || !arguments->is(Kind::kTuple)) {
     return Fail(fmt::format("{} is called with {}", Describe(*callee), Describe(*arguments)));
   }

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "bytecode/base/string_table.h"
 #include "compiler/frontend/parser.h"
 #include "compiler/import/composite/sequence.h"
 #include "compiler/import/control_flow.h"
 #include "compiler/import/input_types.h"
+#include "compiler/import/onnx/strings.h"
 #include "compiler/import/torch/importer.h"
 #include "compiler/import/torch/script_evaluator.h"
 #include "compiler/ir/large_stack.h"
@@ -251,15 +251,24 @@ class ScriptPass {
       shape.leaf_type = ir::MakeScalarType(dtype);
       columns->values = {b_.Cast(SequenceJoin(b_, sequence, 0, true), dtype)};
     } else if (element->As<TensorType>() == nullptr) {
-      // Lists of lists.
-      if (const ir::Type held = import::ElementType(element, "List")) {
-        b_.Fail(StatusCode::kUnsupported,
-                "an input that is a list of lists, whose lengths only running tells; say it as "
-                "tuples: ((...), (...))");
-      } else {
-        b_.Fail(StatusCode::kUnsupported,
-                "an input that is a list of what are no tensors; say it as a tuple");
-      }
+      const Item of = ItemOf(SequenceAt(sequence, {b_, b_.Int(0), "an input"}), inner);
+      shape = evaluator_.shapes().AllValues(of);
+      // Each by itself becomes what the program works with.
+      const Value count = SequenceLength(b_, sequence);
+      std::vector<ir::Type> types;
+      Shapes::Types(shape, &types);
+      const State none(types.size(), b_.Tuple({}));
+      columns->values = RunLoop(b_, {count, {}, none, [&](const Value& i, const State& state) {
+                                       State own;
+                                       const Item one =
+                                           ItemOf(SequenceAt(sequence, {b_, i, "an input"}), inner);
+                                       evaluator_.shapes().Flatten(shape, one, &own);
+                                       Turn turn{{}, state, {}};
+                                       for (size_t k = 0; k < own.size() && k < state.size(); ++k) {
+                                         turn.next[k] = Append(b_, state[k], own[k]);
+                                       }
+                                       return turn;
+                                     }});
     }
     return evaluator_.shapes().ListOf(std::move(columns), type);
   }
@@ -290,12 +299,36 @@ class ScriptPass {
       const Value is_given =
           CallPrelude(b_, "optional_has", {given}, ir::MakeScalarType(DType::kBool));
       const ir::Type open = b_.Open(type);
-      values.push_back(b_.If(is_given, Held(b_, given), first[i], open));
+      values.push_back(b_.If(is_given, Held(b_, given), AsKept(first[i], type), open));
     }
     size_t at = 0;
     Item item = shapes.Build(kept->second.shape, values, &at);
     given_[path] = item;
     return item;
+  }
+
+  // A list of tensors is kept as the tensor of its rows.
+  static ir::Type KeptType(const ir::Type& type) {
+    const ir::Type element = import::ElementType(type, "Sequence");
+    const auto* tensor = element == nullptr ? nullptr : element->As<TensorType>();
+    if (tensor == nullptr) return type;
+    std::vector<Dim> shape = {Dim::Any()};
+    shape.insert(shape.end(), tensor->shape.begin(), tensor->shape.end());
+    return ir::MakeTensorType(std::move(shape), tensor->dtype);
+  }
+  Value AsKept(const Value& v, const ir::Type& type) {
+    const auto* rows = type->As<TensorType>();
+    if (rows == nullptr) return Coerce(b_, v, type);
+    if (v.is_tensor() || !b_.status().ok()) return v;
+    std::vector<int64_t> none;
+    for (const Dim& d : rows->shape) none.push_back(d.is_const() ? d.value() : 0);
+    const Value empty = b_.Full(none, 0, rows->dtype);
+    const auto known = b_.ConstantInts(SequenceLength(b_, v));
+    if (known && (*known)[0] == 0) return empty;
+    const Value joined = SequenceJoin(b_, v, 0, true);
+    if (known) return joined;
+    const Value any = b_.Op("greater", {SequenceLength(b_, v), b_.Int(0)});
+    return b_.If(any, joined, empty, b_.Open(type));
   }
 
   // Whether attributes were changed that no pass knew of, or took other shapes.
@@ -316,6 +349,7 @@ class ScriptPass {
         return true;
       }
       Shapes::Types(next.shape, &next.types);
+      for (ir::Type& t : next.types) t = KeptType(t);
       const bool same =
           known != kept_.end() && known->second.types.size() == next.types.size() &&
           std::ranges::equal(known->second.types, next.types,
@@ -365,7 +399,10 @@ class ScriptPass {
       if (done.insert(path).second) {
         State now;
         evaluator_.shapes().Flatten(kept_.at(path).shape, evaluator_.AtPath(path), &now);
-        for (Value& v : now) outputs.push_back(std::move(v));
+        const std::vector<ir::Type>& types = kept_.at(path).types;
+        for (size_t i = 0; i < now.size() && i < types.size(); ++i) {
+          outputs.push_back(AsKept(now[i], types[i]));
+        }
       }
       pairs.emplace_back(static_cast<int64_t>(main.params.size()));
       pairs.emplace_back(static_cast<int64_t>(tensors + main.params.size() - params_.size()));
@@ -465,11 +502,8 @@ class ScriptPass {
       case K::kComplex:
         return b_.Concat(
             {b_.Full({1}, a.real, DType::kFloat64), b_.Full({1}, a.imaginary, DType::kFloat64)}, 0);
-      case K::kString: {
-        const std::string_view text = a.text;
-        HostTensor t{DType::kString, {}, PackStrings(std::span(&text, 1))};
-        return b_.Constant(std::move(t));
-      }
+      case K::kString:
+        return Texts(b_, {a.text}, {});
       case K::kDevice:
         return std::nullopt;
       default:
@@ -506,14 +540,23 @@ class ScriptPass {
     }
     const Columns& columns = *content.columns;
     if (columns.values.empty()) return b_.Tuple({});
-    std::vector<Value> lists;
-    for (Value v : columns.values) {
-      if (v.is_tensor()) v = SequenceOfParts(b_, {v, 0, {b_, b_.Int(1), "rows"}, false});
-      v = AsSequence(b_, v);
-      if (!b_.status().ok()) return std::nullopt;
-      lists.push_back(Coerce(b_, v, ListType(import::ElementType(v.type, "Sequence"))));
+    Value v = columns.values[0];
+    if (columns.element.form != Item::Form::kValue) {
+      // Each element by itself becomes what the host sees.
+      const Value count = evaluator_.shapes().LengthOf(columns);
+      const State made =
+          RunLoop(b_, {count, {}, {b_.Tuple({})}, [&](const Value& i, const State& state) {
+                         const auto one = Output(evaluator_.shapes().ElementAt(columns, i), "");
+                         return Turn{{}, {one ? Append(b_, state[0], *one) : state[0]}, {}};
+                       }});
+      if (made.empty()) return std::nullopt;
+      v = made[0];
+    } else if (v.is_tensor()) {
+      v = SequenceOfParts(b_, {v, 0, {b_, b_.Int(1), "rows"}, false});
     }
-    return lists.size() == 1 ? lists[0] : b_.Tuple(lists);
+    v = AsSequence(b_, v);
+    if (!b_.status().ok()) return std::nullopt;
+    return Coerce(b_, v, ListType(import::ElementType(v.type, "Sequence")));
   }
 
   ScriptCode& code_;

@@ -466,7 +466,7 @@ std::optional<Item> Evaluator::AddLists(Args& a) {
   const bool times = a.name.ends_with("mul") || a.name.ends_with("mul_");
   if (!times && a[0].is_string() && a[1].is_string())
     return Item::String(a[0].plain.text + a[1].plain.text);
-  if (times) {
+  if (times && (a[0].is(Item::Kind::kList) || a[1].is(Item::Kind::kList))) {
     const Item& list = a[0].is(Item::Kind::kList) ? a[0] : a[1];
     const Item& count = a[0].is(Item::Kind::kList) ? a[1] : a[0];
     const std::vector<Item>* known = KnownItems(list);

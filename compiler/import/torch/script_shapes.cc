@@ -403,60 +403,55 @@ void Shapes::Flatten(const Item& shape, const Item& item, State* out) {
   for (size_t i = 0; i < parts.size(); ++i) Flatten(shape.items[i], parts[i], out);
 }
 
-// The values of one leaf of the elements as a column.
-Value Shapes::ColumnOf(const Item& leaf, const std::vector<Value>& elements) {
-  const auto* tensor = leaf.leaf_type == nullptr ? nullptr : leaf.leaf_type->As<TensorType>();
-  if (tensor == nullptr || tensor->rank() > 0) return b_.Tuple(elements);
-  if (elements.empty()) return b_.Full({0}, 0, tensor->dtype);
+namespace {
+
+bool IsNumberType(const ir::Type& type) {
+  const auto* tensor = type == nullptr ? nullptr : type->As<TensorType>();
+  return tensor != nullptr && tensor->rank() == 0;
+}
+
+}  // namespace
+
+// One value of each element as a column: numbers are rows of a tensor.
+Value Shapes::ColumnOf(const ir::Type& type, const std::vector<Value>& elements) {
+  if (!IsNumberType(type)) return b_.Tuple(elements);
+  if (elements.empty()) return b_.Full({0}, 0, type->As<TensorType>()->dtype);
   std::vector<Value> rows;
   for (const Value& v : elements) rows.push_back(b_.Reshape(v, {1}));
   return b_.Concat(rows, 0);
 }
 
-namespace {
-
-void Leaves(const Item& shape, std::vector<const Item*>* out) {
-  if (shape.form == Item::Form::kValue) out->push_back(&shape);
-  if (shape.form == Item::Form::kParts) {
-    for (const Item& part : shape.items) Leaves(part, out);
-  }
-}
-
-}  // namespace
-
 void Shapes::FlattenColumns(const Item& shape, const Item& list, State* out) {
-  std::vector<const Item*> leaves;
-  Leaves(shape.items[0], &leaves);
+  std::vector<ir::Type> types;
+  Types(shape.items[0], &types);
   if (list.cell != nullptr && list.cell->content().columns != nullptr) {
     const Columns& columns = *list.cell->content().columns;
-    if (columns.values.size() != leaves.size()) {
+    if (columns.values.size() != types.size()) {
       Problem("a list whose elements differ");
       return;
     }
-    for (size_t i = 0; i < leaves.size(); ++i) {
+    for (size_t i = 0; i < types.size(); ++i) {
       Value v = columns.values[i];
-      const bool scalar = leaves[i]->leaf_type != nullptr &&
-                          leaves[i]->leaf_type->As<TensorType>() != nullptr &&
-                          leaves[i]->leaf_type->As<TensorType>()->rank() == 0;
-      if (!scalar && v.is_tensor()) v = SequenceOfParts(b_, {v, 0, {b_, b_.Int(1), "rows"}, false});
+      if (!IsNumberType(types[i]) && v.is_tensor())
+        v = SequenceOfParts(b_, {v, 0, {b_, b_.Int(1), "rows"}, false});
       out->push_back(std::move(v));
     }
     return;
   }
-  std::vector<std::vector<Value>> elements(leaves.size());
+  std::vector<std::vector<Value>> elements(types.size());
   if (list.is(ItemKind::kList)) {
     const std::vector<Item> parts = PartsOf(list);
     for (const Item& part : parts) {
       State own;
       Flatten(shape.items[0], part, &own);
-      if (own.size() != leaves.size()) {
+      if (own.size() != types.size()) {
         Problem("a list whose elements differ");
         return;
       }
       for (size_t i = 0; i < own.size(); ++i) elements[i].push_back(own[i]);
     }
   }
-  for (size_t i = 0; i < leaves.size(); ++i) out->push_back(ColumnOf(*leaves[i], elements[i]));
+  for (size_t i = 0; i < types.size(); ++i) out->push_back(ColumnOf(types[i], elements[i]));
 }
 
 void Shapes::Types(const Item& shape, std::vector<ir::Type>* out) {
@@ -467,14 +462,17 @@ void Shapes::Types(const Item& shape, std::vector<ir::Type>* out) {
     for (const Item& part : shape.items) Types(part, out);
   }
   if (shape.form != Item::Form::kColumns) return;
-  std::vector<const Item*> leaves;
-  Leaves(shape.items[0], &leaves);
-  for (const Item* leaf : leaves) {
-    const auto* tensor = leaf->leaf_type->As<TensorType>();
-    const bool scalar = tensor != nullptr && tensor->rank() == 0;
-    const auto open = [](const Dim& d) { return d.is_const() ? d : Dim::Any(); };
-    out->push_back(scalar ? ir::MakeTensorType({Dim::Any()}, tensor->dtype)
-                          : SequenceType(ir::MapDims(leaf->leaf_type, open)));
+  std::vector<ir::Type> elements;
+  Types(shape.items[0], &elements);
+  const auto open = [](const Dim& d) { return d.is_const() ? d : Dim::Any(); };
+  for (const ir::Type& t : elements) {
+    if (t == nullptr) {
+      out->push_back(nullptr);
+    } else if (IsNumberType(t)) {
+      out->push_back(ir::MakeTensorType({Dim::Any()}, t->As<TensorType>()->dtype));
+    } else {
+      out->push_back(SequenceType(ir::MapDims(t, open)));
+    }
   }
 }
 
@@ -495,9 +493,9 @@ Item Shapes::Build(const Item& shape, std::span<const Value> values, size_t* at)
   if (shape.form == Item::Form::kColumns) {
     auto columns = std::make_shared<Columns>();
     columns->element = shape.items[0];
-    std::vector<const Item*> leaves;
-    Leaves(shape.items[0], &leaves);
-    for (size_t i = 0; i < leaves.size(); ++i) columns->values.push_back(values[(*at)++]);
+    std::vector<ir::Type> types;
+    Types(shape.items[0], &types);
+    for (size_t i = 0; i < types.size(); ++i) columns->values.push_back(values[(*at)++]);
     return ListOf(std::move(columns), shape.type);
   }
   if (shape.is(ItemKind::kMaybe)) {

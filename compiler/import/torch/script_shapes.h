@@ -57,7 +57,7 @@ class Shapes {
   Item Either(const Item& x, const Item& y, const Value& condition);
   Item OptionalLeaves(Item shape);
   Item ElementShape(const Item& list);
-  Value ColumnOf(const Item& leaf, const std::vector<Value>& elements);
+  Value ColumnOf(const ir::Type& type, const std::vector<Value>& elements);
   void FlattenColumns(const Item& shape, const Item& list, TypedBuilder::State* out);
   void FlattenNone(const Item& shape, TypedBuilder::State* out);
   void FlattenValue(const Item& shape, const Item& item, TypedBuilder::State* out);
