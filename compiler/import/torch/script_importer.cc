@@ -174,9 +174,16 @@ class ScriptPass {
     return adt != nullptr && adt->name == "None";
   }
 
+  // What lists hold differs in its sizes.
+  static ir::Type HostType(const ir::Type& type) {
+    if (type->As<TensorType>() != nullptr) return type;
+    if (type->As<ir::TupleType>() != nullptr) return ir::MapChildren(type, &ScriptPass::HostType);
+    return ir::MapDims(type, [](const Dim& d) { return d.is_const() ? d : Dim::Any(); });
+  }
+
   Value Parameterised(const std::string& name, const ir::Type& type) {
     if (type->As<TensorType>() == nullptr) b_.UsePrelude();
-    params_.push_back(b_.NewVar(name, type));
+    params_.push_back(b_.NewVar(name, HostType(type)));
     return b_.Use(params_.back());
   }
 
@@ -284,22 +291,22 @@ class ScriptPass {
     Shapes& shapes = evaluator_.shapes();
     State first, values;
     shapes.Flatten(kept->second.shape, stored, &first);
-    for (size_t i = 0; i < first.size(); ++i) {
+    for (size_t i = 0; i < first.size() && b_.status().ok(); ++i) {
       const std::string name = first.size() == 1 ? path : fmt::format("{}.{}", path, i);
       b_.UsePrelude();
       const ir::Type& type = kept->second.types[i];
-      const bool optional = import::ElementType(type, "Optional") != nullptr;
-      const ir::Var* var = b_.NewVar(name, optional ? type : OptionalType(type));
-      states_.push_back({path, var});
+      const ir::Type held = KeptType(type);
+      const ir::Var* var = b_.NewVar(name, OptionalType(held));
+      states_.emplace_back(path, var);
       const Value given = b_.Use(var);
-      if (optional) {
+      // Of what may be None another state says whether it is.
+      if (import::ElementType(type, "Optional") != nullptr) {
         values.push_back(given);
         continue;
       }
       const Value is_given =
           CallPrelude(b_, "optional_has", {given}, ir::MakeScalarType(DType::kBool));
-      const ir::Type open = b_.Open(type);
-      values.push_back(b_.If(is_given, Held(b_, given), AsKept(first[i], type), open));
+      values.push_back(b_.If(is_given, Held(b_, given), AsKept(first[i], type), b_.Open(held)));
     }
     size_t at = 0;
     Item item = shapes.Build(kept->second.shape, values, &at);
@@ -307,28 +314,39 @@ class ScriptPass {
     return item;
   }
 
-  // A list of tensors is kept as the tensor of its rows.
+  // A list of tensors is kept as the tensor of its rows, what may be None as a tensor of no elements.
   static ir::Type KeptType(const ir::Type& type) {
+    const auto open = [](const Dim& d) { return d.is_const() ? d : Dim::Any(); };
+    if (const ir::Type held = import::ElementType(type, "Optional")) {
+      if (held->As<TensorType>() == nullptr) return type;
+      return ir::MapDims(held, [](const Dim&) { return Dim::Any(); });
+    }
     const ir::Type element = import::ElementType(type, "Sequence");
     const auto* tensor = element == nullptr ? nullptr : element->As<TensorType>();
-    if (tensor == nullptr) return type;
+    if (tensor == nullptr) return ir::MapDims(type, open);
     std::vector<Dim> shape = {Dim::Any()};
     shape.insert(shape.end(), tensor->shape.begin(), tensor->shape.end());
-    return ir::MakeTensorType(std::move(shape), tensor->dtype);
+    return ir::MapDims(ir::MakeTensorType(std::move(shape), tensor->dtype), open);
   }
   Value AsKept(const Value& v, const ir::Type& type) {
-    const auto* rows = type->As<TensorType>();
+    const ir::Type kept = KeptType(type);
+    const auto* rows = kept->As<TensorType>();
     if (rows == nullptr) return Coerce(b_, v, type);
     if (v.is_tensor() || !b_.status().ok()) return v;
     std::vector<int64_t> none;
     for (const Dim& d : rows->shape) none.push_back(d.is_const() ? d.value() : 0);
     const Value empty = b_.Full(none, 0, rows->dtype);
+    if (IsNone(v)) return empty;
+    if (import::ElementType(v.type, "Optional") != nullptr) {
+      const Value has = CallPrelude(b_, "optional_has", {v}, ir::MakeScalarType(DType::kBool));
+      return b_.If(has, Held(b_, v), empty, b_.Open(kept));
+    }
     const auto known = b_.ConstantInts(SequenceLength(b_, v));
     if (known && (*known)[0] == 0) return empty;
     const Value joined = SequenceJoin(b_, v, 0, true);
     if (known) return joined;
     const Value any = b_.Op("greater", {SequenceLength(b_, v), b_.Int(0)});
-    return b_.If(any, joined, empty, b_.Open(type));
+    return b_.If(any, joined, empty, b_.Open(kept));
   }
 
   // Whether attributes were changed that no pass knew of, or took other shapes.
@@ -349,7 +367,6 @@ class ScriptPass {
         return true;
       }
       Shapes::Types(next.shape, &next.types);
-      for (ir::Type& t : next.types) t = KeptType(t);
       const bool same =
           known != kept_.end() && known->second.types.size() == next.types.size() &&
           std::ranges::equal(known->second.types, next.types,

@@ -335,6 +335,12 @@ Item Evaluator::EqualItems(const Item& x, const Item& y) {
         ScriptType::Kind::kBool);
   const bool lists = x.is(Item::Kind::kList) && y.is(Item::Kind::kList),
              tuples = x.is(Item::Kind::kTuple) && y.is(Item::Kind::kTuple);
+  if (x.is(Item::Kind::kObject) && y.is(Item::Kind::kObject) && x.type == y.type) {
+    // Members of an enumeration.
+    const auto &p = x.cell->content().attributes, &q = y.cell->content().attributes;
+    if (p.size() == 2 && p.contains("value") && p.contains("name") && q.contains("value"))
+      return EqualItems(p.find("value")->second, q.find("value")->second);
+  }
   if (!lists && !tuples) {
     if (x.plain_is(Argument::Kind::kDevice) && y.plain_is(Argument::Kind::kDevice))
       return Item::Bool(true);
