@@ -5,9 +5,19 @@
 namespace relayvm::import::torch {
 
 std::vector<OperatorTable> NnOperatorTables() {
-  return {ActivationOperators(), ConvOperators(),      PoolOperators(),      NormOperators(),
-          ResizeOperators(),     RecurrentOperators(), AttentionOperators(), EmbeddingOperators(),
-          LossOperators(),       RandomOperators(),    SignalOperators()};
+  return {ActivationOperators(),
+          ConvOperators(),
+          PoolOperators(),
+          NormOperators(),
+          ResizeOperators(),
+          RecurrentOperators(),
+          AttentionOperators(),
+          EmbeddingOperators(),
+          LossOperators(),
+          RandomOperators(),
+          SignalOperators(),
+          QuantisedOperators(),
+          QuantisedProductOperators()};
 }
 
 }  // namespace relayvm::import::torch

@@ -16,5 +16,7 @@ OperatorTable EmbeddingOperators();
 OperatorTable LossOperators();
 OperatorTable RandomOperators();
 OperatorTable SignalOperators();
+OperatorTable QuantisedOperators();
+OperatorTable QuantisedProductOperators();
 
 }  // namespace relayvm::import::torch

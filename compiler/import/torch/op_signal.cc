@@ -201,7 +201,7 @@ Results FftFrequencies(Call& n) {
   for (int64_t i = 0; i < (kReal ? count / 2 + 1 : count); ++i)
     out.push_back(static_cast<double>(kReal || i < half ? i : i - count) / step);
   const auto size = static_cast<int64_t>(out.size());
-  return {Table(n, out, {size}, DType::kFloat64).As(n.Dtype().value_or(DType::kFloat32))};
+  return {import::Table(n, out, {size}, DType::kFloat64).As(n.Dtype().value_or(DType::kFloat32))};
 }
 
 // --- Short transforms over time ---
@@ -319,7 +319,7 @@ Results WindowBy(const Call& n, const At& at) {
   std::vector<double> out;
   for (int64_t i = 0; i < length; ++i)
     out.push_back(length == 1 ? 1 : at(static_cast<double>(i) / steps));
-  return {Table(n, out, {length}, DType::kFloat64).As(n.Dtype().value_or(DType::kFloat32))};
+  return {import::Table(n, out, {length}, DType::kFloat64).As(n.Dtype().value_or(DType::kFloat32))};
 }
 Results Cosines(const Call& n, double a0, double a1, double a2) {
   if (!n.KnownInt("window_length"))

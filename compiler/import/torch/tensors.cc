@@ -21,6 +21,10 @@ constexpr int64_t kMostGathered = int64_t{256} << 20;
 constexpr int64_t kGatheredNow = 64 << 10;
 constexpr int kMostWrapped = 8;  // a parameter of a tensor of ...
 
+int ElementsInByte(const ElementType& type) {
+  return type.torch == 16 ? 2 : type.torch == 17 ? 4 : 1;
+}
+
 struct StorageName {
   std::string_view storage;  // of torch.FloatStorage
   std::string_view dtype;    // of torch.float32
@@ -45,7 +49,7 @@ constexpr StorageName kStorages[] = {
     {"QUInt8Storage", "quint8", 13, DType::kUInt8, false, true},
     {"QInt32Storage", "qint32", 14, DType::kInt32, false, true},
     {"BFloat16Storage", "bfloat16", 15, DType::kBFloat16},
-    // Two, and four, in a byte: packed weights of embeddings, whose rows are those of bytes.
+    // Two, and four, in a byte, which become one each.
     {"QUInt4x2Storage", "quint4x2", 16, DType::kUInt8, false, true},
     {"QUInt2x4Storage", "quint2x4", 17, DType::kUInt8, false, true},
     {"", "uint16", 27, DType::kUInt16},
@@ -187,9 +191,32 @@ bool Strides::contiguous() const {
   return true;
 }
 
+// Elements of 4 or 2 bits, the first one in a byte's lowest.
+static Result<HostTensor> Unpacked(std::string_view where, const SharedBytes& storage,
+                                   const ElementType& type, const Strides& view, int parts) {
+  RELAYVM_ASSIGN_OR_RETURN(int64_t count,
+                           CountOf(where, view, static_cast<int64_t>(storage.size()) * parts));
+  if (view.offset != 0 || !view.contiguous()) {
+    return InvalidInput(fmt::format("{}: a view of elements that share bytes", where));
+  }
+  const auto unpack = [storage, parts](std::span<std::byte> out) {
+    const SharedBytes from = storage.Loaded();
+    const auto in_byte = static_cast<size_t>(parts), bits = 8 / in_byte;
+    for (size_t i = 0; i < out.size(); ++i) {
+      const auto byte = static_cast<uint8_t>(from[i / in_byte]);
+      out[i] = static_cast<std::byte>((byte >> (i % in_byte * bits)) & ((1U << bits) - 1));
+    }
+  };
+  return HostTensor{
+      type.dtype, view.sizes,
+      count == 0 ? SharedBytes() : SharedBytes::Lazy(static_cast<size_t>(count), unpack)};
+}
+
 Result<HostTensor> TensorOf(std::string_view where, const SharedBytes& storage,
                             const ElementType& type, const Strides& view) {
   const int64_t width = type.bytes();
+  if (const int parts = ElementsInByte(type); parts > 1)
+    return Unpacked(where, storage, type, view, parts);
   RELAYVM_ASSIGN_OR_RETURN(int64_t count,
                            CountOf(where, view, static_cast<int64_t>(storage.size()) / width));
   HostTensor tensor{type.dtype, view.sizes, {}};

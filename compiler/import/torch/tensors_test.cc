@@ -116,6 +116,12 @@ TEST_CASE("complex, boolean and quantised elements; parameters") {
   CHECK(c->axis == 1);
   CHECK(c->scales == std::vector<double>{1, 2});
   CHECK(c->type.quantised);
+  const auto four =
+      Read("ctorch._utils\n_rebuild_qtensor\n(" + Storage("QUInt4x2Storage", 2) + Number(0) +
+               Tuple({3}) + Tuple({1}) + "(ctorch\nper_tensor_affine\nK\1K\0t\x89NtR"s,
+           "\x21\x43");
+  REQUIRE_MESSAGE(four.ok(), four.status().message());
+  CHECK(four->elements.data == SharedBytes::Copy(std::as_bytes(std::span("\1\2\3", 3))));
 }
 
 TEST_CASE("tensors that do not lie in their storage") {

@@ -163,8 +163,10 @@ class CallText {
     auto bound = ChooseOverload(name, positional, keywords);
     REQUIRE_MESSAGE(bound.ok(), bound.status().message());
     Call call(g_.b, *bound->op, std::move(bound->arguments));
-    const Results results = bound->op->def->convert(call);
+    Results results = bound->op->def->convert(call);
     REQUIRE_MESSAGE(g_.b.status().ok(), g_.b.status().message());
+    if (bound->op->def->takes == Takes::kMoves && !results.empty())
+      results[0].quantised = call.Arg(size_t{0}).quantised;
     size_t result = 0;
     if (rest_.size() > 1 && rest_[0] == '.' && std::isdigit(rest_[1]) != 0) {
       Take('.');
