@@ -13,7 +13,7 @@
 namespace relayvm::import::torch {
 namespace {
 
-using Kind = PickleValue::Kind;
+using Pickled = PickleValue::Kind;
 
 // What a view that is no part of its storage as it lies may become.
 constexpr int64_t kMostGathered = int64_t{256} << 20;
@@ -122,7 +122,7 @@ std::optional<std::vector<int64_t>> IntsOf(const PickleValue& v) {
   if (!list.is_sequence()) return std::nullopt;
   std::vector<int64_t> numbers;
   for (const PickleValue* item : list.items) {
-    if (!item->is(Kind::kInt)) return std::nullopt;
+    if (!item->is(Pickled::kInt)) return std::nullopt;
     numbers.push_back(item->integer);
   }
   return numbers;
@@ -289,12 +289,13 @@ bool IsTorchGlobal(std::string_view module, std::string_view name) {
 }
 
 bool IsTensor(const PickleValue& v) {
-  return v.is(Kind::kCall) && std::ranges::find(kTensorCalls, v.callee->text) != kTensorCalls.end();
+  return v.is(Pickled::kCall) &&
+         std::ranges::find(kTensorCalls, v.callee->text) != kTensorCalls.end();
 }
 
 const PickleValue& Untagged(const PickleValue& v) {
   const PickleValue* at = &v;
-  while (at->is(Kind::kCall) && at->callee->text.starts_with("torch.jit._pickle.") &&
+  while (at->is(Pickled::kCall) && at->callee->text.starts_with("torch.jit._pickle.") &&
          !at->arguments().empty()) {
     at = at->arguments()[0];
   }
@@ -305,10 +306,10 @@ Result<TensorReader::Stored> TensorReader::StorageOf(const PickleValue& v, std::
   const auto refuse = [&](std::string_view why) {
     return InvalidInput(fmt::format("{}: tensor {}: {}", archive_.path(), Printable(name), why));
   };
-  const bool right = v.is(Kind::kPersistent) && v.items.size() >= 5 &&
-                     v.items[0]->is(Kind::kText) && v.items[0]->text == "storage" &&
-                     v.items[1]->is(Kind::kGlobal) && v.items[2]->is(Kind::kText) &&
-                     v.items[4]->is(Kind::kInt);
+  const bool right = v.is(Pickled::kPersistent) && v.items.size() >= 5 &&
+                     v.items[0]->is(Pickled::kText) && v.items[0]->text == "storage" &&
+                     v.items[1]->is(Pickled::kGlobal) && v.items[2]->is(Pickled::kText) &&
+                     v.items[4]->is(Pickled::kInt);
   if (!right) return refuse(fmt::format("expected a storage, found {}", Describe(v)));
   Stored stored{.bytes = {}, .type = {}, .key = v.items[2]->text};
   const std::string_view global = v.items[1]->text;
@@ -375,17 +376,17 @@ Result<TorchTensor> TensorReader::Rebuilt(const PickleValue& v, std::string_view
   }
   if (global.ends_with("_rebuild_from_type_v2")) {
     // What rebuilds it, its class, what with, its attributes.
-    if (arguments.size() < 3 || !arguments[0]->is(Kind::kGlobal) ||
-        !arguments[2]->is(Kind::kTuple)) {
+    if (arguments.size() < 3 || !arguments[0]->is(Pickled::kGlobal) ||
+        !arguments[2]->is(Pickled::kTuple)) {
       return refuse(Describe(v));
     }
     PickleValue call;
-    call.kind = Kind::kCall;
+    call.kind = Pickled::kCall;
     call.callee = arguments[0];
     call.called_with = arguments[2];
     return Rebuilt(call, name, depth + 1);
   }
-  if (arguments.size() < 4 || !arguments[1]->is(Kind::kInt)) return refuse(Describe(v));
+  if (arguments.size() < 4 || !arguments[1]->is(Pickled::kInt)) return refuse(Describe(v));
   RELAYVM_ASSIGN_OR_RETURN(Stored stored, StorageOf(*arguments[0], name));
   auto sizes = IntsOf(*arguments[2]), strides = IntsOf(*arguments[3]);
   if (!sizes || !strides) return refuse("expected its sizes and strides");
@@ -393,7 +394,7 @@ Result<TorchTensor> TensorReader::Rebuilt(const PickleValue& v, std::string_view
     // Behind requires_grad and hooks: its dtype.
     const StorageName* found = nullptr;
     for (const StorageName& s : kStorages) {
-      if (arguments.size() > 6 && arguments[6]->is(Kind::kGlobal) &&
+      if (arguments.size() > 6 && arguments[6]->is(Pickled::kGlobal) &&
           arguments[6]->text == fmt::format("torch.{}", s.dtype)) {
         found = &s;
       }
@@ -435,7 +436,7 @@ Status TensorReader::ReadQuantisation(const PickleValue& v, std::string_view nam
                     "found {}",
                     archive_.path(), Printable(name), Describe(of)));
   };
-  if (!v.is(Kind::kTuple) || v.items.size() < 3 || !v.items[0]->is(Kind::kGlobal)) {
+  if (!v.is(Pickled::kTuple) || v.items.size() < 3 || !v.items[0]->is(Pickled::kGlobal)) {
     return InvalidInput(fmt::format("{}: tensor {}: expected how it is quantised, found {}",
                                     archive_.path(), Printable(name), Describe(v)));
   }
@@ -443,7 +444,7 @@ Status TensorReader::ReadQuantisation(const PickleValue& v, std::string_view nam
   RELAYVM_RETURN_IF_ERROR(numbers(*v.items[2], t.zero_points));
   if (v.items[0]->text.starts_with("torch.per_tensor")) {
     if (t.scales.size() == 1 && t.zero_points.size() == 1) return {};
-  } else if (v.items.size() > 3 && v.items[3]->is(Kind::kInt) && v.items[3]->integer >= 0 &&
+  } else if (v.items.size() > 3 && v.items[3]->is(Pickled::kInt) && v.items[3]->integer >= 0 &&
              v.items[3]->integer < static_cast<int64_t>(t.view.sizes.size())) {
     t.axis = static_cast<int>(v.items[3]->integer);
     const auto extent = static_cast<size_t>(t.view.sizes[static_cast<size_t>(t.axis)]);
