@@ -300,6 +300,14 @@ Result<std::unique_ptr<GraphFile>> GraphFile::Read(const std::string& path, Shar
     return failed(read.WithContext(is_saved_model ? "expected a SavedModel of TensorFlow"
                                                   : "expected a graph of TensorFlow"));
   }
+  // Also of what nobody reads: a file that is damaged is told as such.
+  for (const NodeDef& node : file->graph_.nodes) {
+    const AttrValue value = ReadAttr(node.op == "Const" ? node.Attr("value") : "");
+    const Status held =
+        value.kind == AttrValue::Kind::kTensor ? CheckTensor(value.bytes) : OkStatus();
+    if (!held.ok())
+      return failed(held.WithContext(fmt::format("node '{}' (Const)", Printable(node.name))));
+  }
   if (file->graph_.nodes.empty()) return failed(InvalidInput("the graph has no nodes"));
   return file;
 }

@@ -128,6 +128,8 @@ class GraphFile {
   // A TensorProto's elements, checked against its shape; strings are packed
   // (bytecode/base/string_table.h), complex numbers refused.
   Result<HostTensor> TensorOf(std::string_view message) const;
+  // Whether it holds what its shape takes: what TensorOf would say, without the elements.
+  static Status CheckTensor(std::string_view message);
   // Of complex numbers: their real or imaginary parts.
   Result<HostTensor> PartOf(std::string_view message, bool imaginary) const;
 

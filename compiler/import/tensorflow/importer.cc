@@ -46,6 +46,7 @@ class ModelImporter {
   const std::set<std::string>& assigned() const { return importer_.assigned(); }
   const std::vector<std::string>& unranked() const { return unranked_; }
   bool is_missing() const { return importer_.is_missing(); }
+  const std::vector<int>& output_ranks() const { return output_ranks_; }
 
   Result<ir::Module> Run() {
     RELAYVM_ASSIGN_OR_RETURN(const Entry entry, FindEntry(file_, options_.signature));
@@ -115,6 +116,8 @@ class ModelImporter {
     const Status failed = importer_.b().TakeStatus();
     if (importer_.is_missing()) return importer_.Unsupported(tensors);
     if (!failed.ok()) return failed;
+    output_ranks_.clear();
+    for (const Value& v : outputs) output_ranks_.push_back(v.rank());
     return outputs;
   }
 
@@ -242,6 +245,7 @@ class ModelImporter {
   const std::set<std::string>& states_;
   const std::map<std::string, int>& ranks_;
   std::vector<std::string> unranked_;
+  std::vector<int> output_ranks_;
   ir::Module module_;
   InputTypes types_;
   GraphImporter importer_;
@@ -253,12 +257,14 @@ class ModelImporter {
 struct Outcome {
   Result<ir::Module> module;
   std::vector<std::string> unranked;
+  std::vector<int> output_ranks;
   bool is_missing = false;
 };
 Outcome ImportWith(GraphFile& file, const ImportOptions& options, Guess guess) {
   for (;;) {
     ModelImporter importer(file, options, guess);
-    Outcome outcome{importer.Run(), importer.unranked(), importer.is_missing()};
+    Outcome outcome{importer.Run(), importer.unranked(), importer.output_ranks(),
+                    importer.is_missing()};
     const size_t before = guess.states.size();
     guess.states.insert(importer.assigned().begin(), importer.assigned().end());
     if (guess.states.size() == before) return outcome;
@@ -288,6 +294,16 @@ Result<ir::Module> ImportRanked(GraphFile& file, const ImportOptions& options) {
     if (outcome.is_missing || outcome.module.status().code() == StatusCode::kCancelled)
       return std::move(outcome.module);
     if (outcome.module.ok()) {
+      // One that is only broadcast into others is a number.
+      for (const std::string& name : unranked) {
+        Guess scalar = guess;
+        scalar.ranks[name] = 0;
+        if (guess.ranks[name] != 1) continue;
+        Outcome other = ImportWith(file, quiet, scalar);
+        if (!other.module.ok() || other.output_ranks != outcome.output_ranks) continue;
+        guess = scalar;
+        outcome = std::move(other);
+      }
       for (const std::string& name : unranked) {
         if (!options.warn) break;
         options.warn(

@@ -122,6 +122,17 @@ Result<Header> ReadHeader(std::string_view message) {
   return header;
 }
 
+Status CheckContent(std::string_view content, size_t count, size_t width) {
+  if (content.size() / width == count && content.size() % width == 0) return OkStatus();
+  return InvalidInput(fmt::format("tensor_content: its shape takes {} bytes, found {}",
+                                  count * width, content.size()));
+}
+
+Status TooLarge(size_t count) {
+  return InvalidInput(
+      fmt::format("{} elements that the file does not hold: the tensor is too large", count));
+}
+
 Result<SharedBytes> PackedTexts(const std::vector<std::string_view>& given, size_t count) {
   if (given.size() > count || (given.empty() && count > 0)) {
     return InvalidInput(fmt::format("its shape takes {} strings, found {}", count, given.size()));
@@ -143,6 +154,16 @@ Result<SharedBytes> PackedTexts(const std::vector<std::string_view>& given, size
 
 }  // namespace
 
+Status GraphFile::CheckTensor(std::string_view message) {
+  RELAYVM_ASSIGN_OR_RETURN(const Header header, ReadHeader(message));
+  const auto dtype = DTypeOf(header.type);
+  if (!dtype || *dtype == DType::kString) return OkStatus();  // said where it is read
+  const size_t parts = tensorflow::IsComplexType(header.type) ? 2 : 1;
+  const size_t width = static_cast<size_t>(DTypeBytes(*dtype)) * parts;
+  if (header.content) return CheckContent(*header.content, header.count, width);
+  return header.count > kMostFilled / width ? TooLarge(header.count) : OkStatus();
+}
+
 // `parts`: numbers that make an element, of which `part` is taken.
 Result<HostTensor> GraphFile::ElementsOf(std::string_view message, size_t parts,
                                          size_t part) const {
@@ -161,10 +182,7 @@ Result<HostTensor> GraphFile::ElementsOf(std::string_view message, size_t parts,
   }
   if (header.content) {
     const std::string_view content = *header.content;
-    if (content.size() / width / parts != count || content.size() % (width * parts) != 0) {
-      return InvalidInput(fmt::format("tensor_content: its shape takes {} bytes, found {}",
-                                      count * width * parts, content.size()));
-    }
+    RELAYVM_RETURN_IF_ERROR(CheckContent(content, count, width * parts));
     if (parts == 1) {
       const auto* start = reinterpret_cast<const std::byte*>(content.data());
       tensor.data = AlignedTo(
@@ -184,10 +202,7 @@ Result<HostTensor> GraphFile::ElementsOf(std::string_view message, size_t parts,
     return InvalidInput(
         fmt::format("its shape takes {} elements, found {}", count, listed.size() / parts));
   }
-  if (count > kMostFilled / width) {
-    return InvalidInput(
-        fmt::format("{} elements that the file does not hold: it is too large", count - given));
-  }
+  if (count > kMostFilled / width) return TooLarge(count - given);
   tensor.data = SharedBytes::Zeros(count * width);  // an empty list: zeros
   std::byte* out = count == 0 ? nullptr : tensor.data.Mutable().data();
   for (size_t i = 0; i < given; ++i) listed.Write(i * parts + part, width, out + i * width);
