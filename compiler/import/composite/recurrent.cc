@@ -106,7 +106,9 @@ State LstmStep(const Cell& c, const Value& x, const State& s) {
   f = has_input && c.spec.coupled_forget ? OneLess(b, i) : gate('f', c.of.peephole_f, memory);
   if (!has_input) i = OneLess(b, f);
   const Value candidate = c.Act(1, c.Gate(gates, 'c'));
-  const Value next = b.Op("add", {b.Op("multiply", {f, memory}), b.Op("multiply", {i, candidate})});
+  Value next = b.Op("add", {b.Op("multiply", {f, memory}), b.Op("multiply", {i, candidate})});
+  if (const double most = c.spec.memory_clip; most > 0)
+    next = b.Op("clip", {next}, {{"a_min", -most}, {"a_max", most}});
   const Value o = gate('o', c.of.peephole_o, next);
   const Value h = b.Op("multiply", {o, c.of.activations[2](b, next)});
   return {c.of.projection ? Dense(b, h, c.of.projection) : h, next};

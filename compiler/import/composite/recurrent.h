@@ -60,6 +60,7 @@ struct RecurrentSpec {
   std::optional<InputName> lengths;
   std::vector<RecurrentDirection> directions;
   double clip = 0;              // what activations get lies in -clip..clip; 0: anything
+  double memory_clip = 0;       // LSTM: the memory lies in -memory_clip..memory_clip; 0: anything
   bool reset_after = false;     // GRU: r applies to h's product with its bias, not to h
   bool coupled_forget = false;  // LSTM: f is 1 - i, whatever the weights hold
   bool wants_y = true;

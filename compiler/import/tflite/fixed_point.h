@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "compiler/import/tflite/quantised.h"
 
@@ -19,5 +20,10 @@ Factor InverseSquareRoot(int32_t x);
 // x * relu6(x + 3) / 6 of a code less its zero point, as a code.
 int64_t HardSwishCode(int64_t code, const Quantisation& in, const Quantisation& out,
                       CodeLimits limits);
+
+// The logistic function and tanh of all numbers of 16 bits, from the least on, of which
+// `integer_bits` stand before the point, as fractions of 15 bits; gemmlowp's fixed-point functions.
+std::vector<int64_t> LogisticOfWords(int integer_bits);
+std::vector<int64_t> TanhOfWords(int integer_bits);
 
 }  // namespace relayvm::import::tflite

@@ -219,7 +219,12 @@ void GraphImporter::NoteVariables(int subgraph, bool is_once) {
       const Tensor& t = graph.tensors[static_cast<size_t>(tensor)];
       if (!t.is_variable) continue;
       AddVariable(NameOfVariable(subgraph, tensor), DeclaredType(t));
-      FindVariable(NameOfVariable(subgraph, tensor))->is_assigned |= !is_once;
+      Variable* v = FindVariable(NameOfVariable(subgraph, tensor));
+      v->is_assigned |= !is_once;
+      // Codes of 8 bits are 0 in real numbers at first.
+      const bool is_sized = std::ranges::all_of(t.shape, [](int64_t d) { return d >= 0; });
+      if (t.dtype == DType::kInt8 && t.quantisation.zero() != 0 && is_sized && !v->first)
+        v->first = builder_.Full(t.shape, static_cast<double>(t.quantisation.zero()), *t.dtype);
     }
     const int in = SizeOf(op.inputs()) > 0 ? op.inputs()->Get(0) : -1;
     const int out = SizeOf(op.outputs()) > 0 ? op.outputs()->Get(0) : -1;
