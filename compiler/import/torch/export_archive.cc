@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <span>
 
 namespace relayvm::import::torch {
 
@@ -29,11 +32,57 @@ int TorchOfExported(int64_t dtype) {
   return -1;
 }
 
+namespace {
+
+// What a pickle could run, were it loaded: such a file is no model, whatever it holds besides.
+bool IsDangerous(std::string_view module, std::string_view name) {
+  constexpr std::array<std::string_view, 12> kModules = {
+      "os",     "posix", "nt",     "subprocess", "sys",    "shutil",
+      "socket", "runpy", "pickle", "importlib",  "ctypes", "webbrowser"};
+  constexpr std::array<std::string_view, 8> kFunctions = {
+      "eval", "exec", "compile", "open", "__import__", "getattr", "execfile", "input"};
+  const std::string_view top = module.substr(0, module.find('.'));
+  const bool builtin = top == "builtins" || top == "__builtin__";
+  return std::find(kModules.begin(), kModules.end(), top) != kModules.end() ||
+         (builtin && std::find(kFunctions.begin(), kFunctions.end(), name) != kFunctions.end());
+}
+
+}  // namespace
+
+// Samples of inputs are not needed; one that is made to run something is said, not read.
+Status ExportArchive::CheckSamples() const {
+  for (const std::string_view entry : archive_->Names("data/sample_inputs/")) {
+    constexpr uint64_t kMost = uint64_t{1} << 20;
+    if (archive_->SizeOf(entry) > kMost) continue;
+    const auto bytes = archive_->Read(entry);
+    if (!bytes.ok()) continue;
+    std::string found;
+    const auto known = [&](std::string_view module, std::string_view name) {
+      if (IsDangerous(module, name)) found = fmt::format("{}.{}", module, name);
+      return found.empty();
+    };
+    const std::string where = fmt::format("{}: {}", path_, entry);
+    const auto pickle = Pickle::Read(where, std::span(bytes->data(), bytes->size()), known);
+    if (!pickle.ok() && !found.empty())
+      return Wrong(where, fmt::format("a pickle that names {}, which would run code", found));
+    if (pickle.ok()) continue;
+    auto inner = Archive::Open(where, *bytes);
+    if (!inner.ok() || !inner->Has("data.pkl")) continue;
+    const auto data = inner->Read("data.pkl", kMost);
+    if (!data.ok()) continue;
+    static_cast<void>(Pickle::Read(where, std::span(data->data(), data->size()), known));
+    if (!found.empty())
+      return Wrong(where, fmt::format("a pickle that names {}, which would run code", found));
+  }
+  return OkStatus();
+}
+
 Result<ExportArchive> ExportArchive::Open(const std::string& path, SharedBytes file,
                                           const std::string& model) {
   RELAYVM_ASSIGN_OR_RETURN(Archive archive, Archive::Open(path, std::move(file)));
   ExportArchive out(std::move(archive));
   const bool is_legacy = out.archive_->Has("serialized_exported_program.json");
+  RELAYVM_RETURN_IF_ERROR(out.CheckSamples());
   RELAYVM_RETURN_IF_ERROR(is_legacy ? out.ReadLegacy() : out.ReadModel(model));
   return out;
 }
@@ -114,6 +163,55 @@ Status ExportArchive::ReadPickled(const std::string& entry) {
   return OkStatus();
 }
 
+namespace {
+
+// Floats of 8 bits, for which the IR has no dtype: their numbers are kept as float32.
+struct EightBitFloat {
+  int number;    // TorchScript's
+  int mantissa;  // bits
+  int bias;
+  bool is_unsigned_zero;  // fnuz: the only NaN is where -0 would be
+  bool has_infinity;
+};
+constexpr int kUInt8 = 0;
+constexpr EightBitFloat kEightBitFloats[] = {{23, 2, 15, false, true},
+                                             {24, 3, 7, false, false},
+                                             {25, 2, 16, true, false},
+                                             {26, 3, 8, true, false}};
+
+const EightBitFloat* EightBitFloatOf(int number) {
+  for (const EightBitFloat& f : kEightBitFloats) {
+    if (f.number == number) return &f;
+  }
+  return nullptr;
+}
+
+float NumberOf(uint8_t code, const EightBitFloat& f) {
+  const int exponent_bits = 7 - f.mantissa, most = (1 << exponent_bits) - 1;
+  const int exponent = (code >> f.mantissa) & most, mantissa = code & ((1 << f.mantissa) - 1);
+  const float sign = (code & 0x80) != 0 ? -1.0F : 1.0F;
+  if (f.is_unsigned_zero) {
+    if (code == 0x80) return NAN;
+  } else if (f.has_infinity && exponent == most) {
+    return mantissa == 0 ? sign * INFINITY : NAN;
+  } else if (!f.has_infinity && (code & 0x7F) == 0x7F) {
+    return NAN;
+  }
+  const float part = static_cast<float>(mantissa) / static_cast<float>(1 << f.mantissa);
+  return exponent == 0 ? sign * std::ldexp(part, 1 - f.bias)
+                       : sign * std::ldexp(1 + part, exponent - f.bias);
+}
+
+HostTensor Decoded(const HostTensor& codes, const EightBitFloat& f) {
+  std::vector<float> numbers;
+  numbers.reserve(codes.data.size());
+  for (size_t i = 0; i < codes.data.size(); ++i)
+    numbers.push_back(NumberOf(static_cast<uint8_t>(codes.data.data()[i]), f));
+  return {DType::kFloat32, codes.shape, SharedBytes::Copy(std::as_bytes(std::span(numbers)))};
+}
+
+}  // namespace
+
 Result<TorchTensor> ExportArchive::FromConfig(const std::string& name, const Json& payload,
                                               const std::string& folder) {
   const std::string where = fmt::format("{}: '{}'", path_, name);
@@ -131,7 +229,8 @@ Result<TorchTensor> ExportArchive::FromConfig(const std::string& name, const Jso
                   fmt::format("{}: a sparse tensor (layout {}) is not supported", where, layout));
   }
   const int number = TorchOfExported(dtype.value_or(0));
-  auto type = ElementTypeOf(number);
+  const EightBitFloat* eight = EightBitFloatOf(number);
+  auto type = ElementTypeOf(eight == nullptr ? number : kUInt8);
   if (!type) {
     return Status(
         StatusCode::kUnsupported,
@@ -154,6 +253,7 @@ Result<TorchTensor> ExportArchive::FromConfig(const std::string& name, const Jso
   t.view.offset = KnownSize(Member(meta, "storage_offset")).value_or(0);
   RELAYVM_ASSIGN_OR_RETURN(const SharedBytes bytes, archive_->View(entry));
   RELAYVM_ASSIGN_OR_RETURN(t.elements, TensorOf(where, bytes, t.type, t.view));
+  if (eight != nullptr) t.elements = Decoded(t.elements, *eight);
   return t;
 }
 

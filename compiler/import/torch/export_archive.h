@@ -33,6 +33,7 @@ class ExportArchive {
  private:
   explicit ExportArchive(Archive archive)
       : path_(archive.path()), archive_(std::make_unique<Archive>(std::move(archive))) {}
+  Status CheckSamples() const;
   Status ReadModel(const std::string& model);
   Status ReadLegacy();
   Status ReadConfig(const std::string& entry, const std::string& folder);

@@ -147,7 +147,7 @@ std::string UserPlace(const Json& node) {
 void FindMissing(const Json& graph, std::map<std::string, Missing>* missing) {
   for (const Json& node : Member(graph, "nodes")) {
     const std::string text(TextOf(Member(node, "target")));
-    if (!IsSupported(TargetOf(text))) {
+    if (VmapTarget(text).empty() && !IsSupported(TargetOf(text))) {
       Missing& m = (*missing)[text];
       if (++m.count == 1) m.place = UserPlace(node);
     }
@@ -264,7 +264,7 @@ Argument ExportGraph::AsFileSays(const Json& graph, const std::string& name, Arg
   const Json& meta = Member(Member(graph, "tensor_values"), name.c_str());
   if (!value.is_tensor() || !value.value.is_tensor() || !meta.is_object()) return value;
   const auto rank = static_cast<int>(Member(meta, "sizes").size()) + (value.complex ? 1 : 0);
-  if (rank != value.value.rank() && b_.status().ok()) {
+  if (rank != value.value.rank() && b_.status().ok() && !batched_) {
     b_.Fail(StatusCode::kInternal, "'{}' has rank {}, the file says {}", name, value.value.rank(),
             rank);
   }
@@ -296,6 +296,14 @@ void ExportGraph::Name(const Json& graph, const Json& output, Argument value, Na
   names[name] = AsFileSays(graph, name, std::move(value));
 }
 
+bool ExportGraph::FitsFile(const Json& graph, const Json& output, const Argument& value) const {
+  const auto [kind, v] = UnionOf(output);
+  if (kind != "as_tensor" || !value.is_tensor() || value.complex || batched_) return true;
+  const std::string name(TextOf(Member(*v, "name")));
+  const Json& meta = Member(Member(graph, "tensor_values"), name.c_str());
+  return !meta.is_object() || static_cast<int>(Member(meta, "sizes").size()) == value.value.rank();
+}
+
 void ExportGraph::Assign(const Json& graph, const Json& node, std::vector<Argument> results,
                          Names& names) {
   const Json& outputs = Member(node, "outputs");
@@ -309,7 +317,11 @@ void ExportGraph::Assign(const Json& graph, const Json& node, std::vector<Argume
               outputs.size());
       return;
     }
-    Name(graph, output, std::move(results[i++]), names);
+    const bool is_first = i == 0;
+    Argument result = std::move(results[i++]);
+    // A further result that nobody reads may be of any rank.
+    if (!is_first && !FitsFile(graph, output, result)) continue;
+    Name(graph, output, std::move(result), names);
   }
 }
 
@@ -354,7 +366,8 @@ void ExportGraph::CallRow(const Json& graph, const Json& node, const Target& tar
     if (kind == "as_tensor") {
       const std::string name(TextOf(Member(*v, "name")));
       const Json& meta = Member(Member(graph, "tensor_values"), name.c_str());
-      if (meta.is_object()) expected.rank = static_cast<int>(Member(meta, "sizes").size());
+      if (meta.is_object() && !batched_)
+        expected.rank = static_cast<int>(Member(meta, "sizes").size());
     }
     aliases_.Expect(expected);
   }
@@ -379,6 +392,19 @@ void ExportGraph::RunNode(const Json& graph, const Json& node, Names& names) {
   }
 }
 
+void ExportGraph::RunNodes(const Json& graph, size_t from, size_t to, Names& names) {
+  const Json& nodes = Member(graph, "nodes");
+  for (size_t i = from; i < to && b_.status().ok();) {
+    const std::string_view vmap = VmapTarget(TextOf(Member(nodes[i], "target")));
+    if (vmap == "vmap_increment_nesting") {
+      i = RunVmap(graph, i, to, names);
+    } else {
+      if (vmap.empty()) RunNode(graph, nodes[i], names);
+      ++i;
+    }
+  }
+}
+
 std::vector<Argument> ExportGraph::Run(const Json& graph, std::vector<Argument> inputs) {
   if (++depth_ > kDepth) {
     b_.Fail("graphs in graphs, more than {} deep", kDepth);
@@ -391,10 +417,8 @@ std::vector<Argument> ExportGraph::Run(const Json& graph, std::vector<Argument> 
     return {};
   }
   for (size_t i = 0; i < inputs.size(); ++i) Name(graph, parameters[i], inputs[i], names);
-  for (const Json& node : Member(graph, "nodes")) {
-    RunNode(graph, node, names);
-    if (!b_.status().ok()) return {};
-  }
+  RunNodes(graph, 0, Member(graph, "nodes").size(), names);
+  if (!b_.status().ok()) return {};
   std::vector<Argument> outputs;
   for (const Json& output : Member(graph, "outputs"))
     outputs.push_back(aliases_.Current(Read(output, names)));

@@ -42,7 +42,11 @@ class ExportGraph {
  private:
   using Names = std::map<std::string, Argument, std::less<>>;
 
+  // Nodes `from`..`to`-1 of the graph.
+  void RunNodes(const Json& graph, size_t from, size_t to, Names& names);
   void RunNode(const Json& graph, const Json& node, Names& names);
+  // The nodes of a vmap that begins at `from`; gives the node behind it (export_vmap.cc).
+  size_t RunVmap(const Json& graph, size_t from, size_t to, Names& names);
   void CallRow(const Json& graph, const Json& node, const Target& target, Names& names);
   std::vector<Argument> HigherOrder(std::string_view name, const Json& node, const Names& names);
   std::vector<Argument> Cond(const std::vector<Argument>& arguments,
@@ -55,6 +59,7 @@ class ExportGraph {
   std::vector<Argument> RunPure(const Json& graph, std::vector<Argument> inputs);
   void Assign(const Json& graph, const Json& node, std::vector<Argument> results, Names& names);
   void Name(const Json& graph, const Json& output, Argument value, Names& names);
+  bool FitsFile(const Json& graph, const Json& output, const Argument& value) const;
   Argument AsFileSays(const Json& graph, const std::string& name, Argument value);
   Argument Read(const Json& argument, const Names& names);
   Argument Named(const Json& name, const Names& names);
@@ -65,7 +70,12 @@ class ExportGraph {
   const ir::Module& module_;
   uint32_t file_;
   int depth_ = 0;
+  bool batched_ = false;  // tensors have one dim more than the file says, the first
 };
+
+// What torch.export writes for vmap as exported: "add_batch_dim" of
+// "torch._functorch.predispatch._add_batch_dim"; empty for other targets.
+std::string_view VmapTarget(std::string_view target);
 
 // Tensors and numbers as values, and back: what branches and loops carry.
 std::vector<Value> ValuesOf(TypedBuilder& b, Aliases& aliases, const std::vector<Argument>& all);

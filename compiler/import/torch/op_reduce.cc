@@ -156,7 +156,7 @@ Results Variance(Call& n) {
 
 // --- Norms ---
 
-Term NormOf(const Term& given, double p, const std::vector<int64_t>& axes, bool keep) {
+Term PowerNorm(const Term& given, double p, const std::vector<int64_t>& axes, bool keep) {
   const Term x = Abs(given.As(SumType(given.dtype())));
   if (axes.empty()) return (p == 0 ? Truth(x).As(x.dtype()) : x).As(given.dtype());
   Term y = x;
@@ -180,11 +180,11 @@ Results Norm(Call& n) {
   Term x = Real(n);
   if (n.Has("dtype")) x = x.As(n.Dtype().value_or(x.dtype()));
   const double p = n.Arg("p").is(Argument::Kind::kString) ? 2 : n.Float("p", 2);
-  return {NormOf(x, p, AxesOf(n, x.rank()), Keeps(n))};
+  return {PowerNorm(x, p, AxesOf(n, x.rank()), Keeps(n))};
 }
 Results FrobeniusNorm(Call& n) {
   const Term x = Real(n);
-  return {NormOf(x, 2, AxesOf(n, x.rank()), Keeps(n))};
+  return {PowerNorm(x, 2, AxesOf(n, x.rank()), Keeps(n))};
 }
 
 Results LogOfSums(Call& n) {
