@@ -112,7 +112,7 @@ class ScriptPass {
       inputs.push_back(item ? *std::move(item) : Item::None());
     }
     if (missing.empty()) return inputs;
-    return Status(StatusCode::kInvalidArgument,
+    return Status(StatusCode::kUnsupported,
                   fmt::format("{}: the file does not say what shapes its inputs have; say it:{}",
                               code_.path(), missing));
   }
@@ -425,7 +425,14 @@ class ScriptPass {
       pairs.emplace_back(static_cast<int64_t>(tensors + main.params.size() - params_.size()));
       main.params.push_back(var);
     }
-    if (!states_.empty()) main.attrs[ir::kStates] = std::move(pairs);
+    if (!states_.empty()) {
+      // A state's output has its input's name (bytecode/variables.h).
+      AttrList names;
+      for (size_t i = 0; i < tensors; ++i) names.emplace_back(fmt::format("{}", i));
+      for (const auto& [path, var] : states_) names.emplace_back(var->name);
+      main.attrs[ir::kOutputNames] = std::move(names);
+      main.attrs[ir::kStates] = std::move(pairs);
+    }
     RELAYVM_RETURN_IF_ERROR(b_.status());
     const Value value = outputs.size() == 1 ? outputs[0] : b_.Tuple(outputs);
     if (!b_.uses_prelude()) {

@@ -309,9 +309,9 @@ const std::map<std::string_view, Evaluator::Builtin>& Evaluator::Builtins() {
                        "aten::is_leaf",
                        "aten::is_pinned",
                        "aten::is_coalesced"});
-    add(&E::Identity, {"aten::wait", "prim::data", "aten::requires_grad_", "prim::awaitable_wait",
-                       "prim::unchecked_cast", "prim::type", "prim::TupleUnpack", "aten::device",
-                       "aten::retain_grad"});
+    add(&E::Identity, {"aten::wait", "aten::cpu", "aten::cuda", "prim::data",
+                       "aten::requires_grad_", "prim::awaitable_wait", "prim::unchecked_cast",
+                       "prim::type", "prim::TupleUnpack", "aten::device", "aten::retain_grad"});
     add(&E::IsSameAs, {"aten::__is__", "aten::__isnot__"});
     add(&E::Ignored, {"aten::warn", "prim::Print", "aten::manual_seed", "aten::set_grad_enabled",
                       "aten::print", "prim::grad", "aten::_assert_async", "aten::_assert_scalar",
