@@ -225,11 +225,13 @@ std::vector<Item> Evaluator::Join(const Value& condition, Arm yes, Arm no) {
   for (size_t i = 0; i < pairs.size(); ++i) {
     Item joined = shapes_.Build(shapes[i], *values, &at);
     if (i < count) {
-      Entangle(pairs[i].first, pairs[i].second, joined, first_cell, first_storage);
       results.push_back(std::move(joined));
     } else {
       set[i - count](std::move(joined));
     }
+  }
+  for (size_t i = 0; i < count; ++i) {
+    Entangle(pairs[i].first, pairs[i].second, results[i], first_cell, first_storage);
   }
   for (const auto* guards : {&yes.guards, &no.guards}) {
     for (const Guard& g : *guards) guards_.push_back({(*values)[at++], g.message, g.span});

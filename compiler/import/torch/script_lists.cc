@@ -383,10 +383,10 @@ std::optional<Item> Evaluator::Reversed(Args& a) {
   const Columns* columns = ColumnsIn(a[0]);
   if (columns == nullptr) return Unsupported("reverse of a list that grows in this loop");
   auto back = std::make_shared<Columns>(*columns);
+  const Value length = shapes_.LengthOf(*back);
   for (Value& v : back->values) {
-    if (!v.is_tensor())
-      return Unsupported("reverse of a list of tensors of a length that only running tells");
-    v = b_.Op("reverse", {v}, {{"axis", 0}});
+    v = v.is_tensor() ? b_.Op("reverse", {v}, {{"axis", 0}})
+                      : shapes_.PartOf(v, b_.Op("subtract", {length, b_.Int(1)}), length, -1);
   }
   if (!TakeError()) ChangeCell(a[0]).columns = std::move(back);
   return Item::None();
@@ -432,16 +432,26 @@ std::optional<Item> Evaluator::SliceOf(Args& a) {
   if (!a[0].is(Item::Kind::kList)) return std::nullopt;
   if (IsGrowing(a[0])) return Unsupported("a part of a list that grows in this loop");
   auto part = std::make_shared<Columns>(*shapes_.ColumnsOf(a[0]));
-  const auto limit = [&](size_t i, int64_t fallback) {
-    return a.size() <= i || a[i].is_none() ? b_.Ints({fallback})
-                                           : b_.Reshape(ScalarOf(a[i], DType::kInt64), {1});
+  if (!step) return Unsupported("a part of a list by a step that only running tells");
+  // Places are cut to the list.
+  const Value length = shapes_.LengthOf(*part), zero = b_.Int(0),
+              last = b_.Op("subtract", {length, b_.Int(1)});
+  const bool up = *step > 0;
+  const auto limit = [&](size_t i, const Value& fallback) {
+    if (a.size() <= i || a[i].is_none()) return fallback;
+    const Value given = ScalarOf(a[i], DType::kInt64);
+    const Value front =
+        b_.Op("where", {b_.Op("less", {given, zero}), b_.Op("add", {given, length}), given});
+    return b_.Op("minimum",
+                 {b_.Op("maximum", {front, up ? zero : b_.Int(-1)}), up ? length : last});
   };
-  for (Value& v : part->values) {
-    if (!v.is_tensor())
-      return Unsupported("a part of a list of tensors of a length that only running tells");
-    v = b_.Op("dyn.strided_slice",
-              {v, limit(1, 0), limit(2, std::numeric_limits<int32_t>::max()), limit(3, 1)});
-  }
+  const Value from = limit(1, up ? zero : last), to = limit(2, up ? length : b_.Int(-1));
+  const Value span = up ? b_.Op("subtract", {to, from}) : b_.Op("subtract", {from, to});
+  const int64_t size = up ? *step : -*step;
+  const Value count =
+      b_.Op("maximum",
+            {b_.Op("floor_divide", {b_.Op("add", {span, b_.Int(size - 1)}), b_.Int(size)}), zero});
+  for (Value& v : part->values) v = shapes_.PartOf(v, from, count, *step);
   if (TakeError()) return Item::Unknown();
   return shapes_.ListOf(std::move(part), a[0].type);
 }
@@ -505,9 +515,7 @@ std::optional<Item> Evaluator::AddLists(Args& a) {
   auto joined = std::make_shared<Columns>(*x);
   joined->element = shapes_.Widen(x->element, y->element);
   for (size_t i = 0; i < joined->values.size() && i < y->values.size(); ++i) {
-    if (!joined->values[i].is_tensor() || !y->values[i].is_tensor())
-      return Unsupported("a sum of lists of tensors whose lengths only running tells");
-    joined->values[i] = b_.Concat({joined->values[i], y->values[i]}, 0);
+    joined->values[i] = shapes_.ConcatColumns(joined->values[i], y->values[i]);
   }
   if (TakeError()) return Item::Unknown();
   return shapes_.ListOf(std::move(joined), a[0].type);

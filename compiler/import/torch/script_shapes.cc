@@ -592,6 +592,35 @@ Item Shapes::ElementAt(const Columns& columns, const Value& i) {
   return item;
 }
 
+Value Shapes::PartOf(const Value& column, const Value& start, const Value& count, int64_t step) {
+  const auto place = [&](const Value& i) {
+    return b_.Op("add", {start, b_.Op("multiply", {i, b_.Int(step)})});
+  };
+  if (column.is_tensor()) {
+    const Value places = place(Range(Term(b_, count)).value());
+    return b_.Op("take", {column, places}, {{"axis", 0}});
+  }
+  const State made =
+      RunLoop(b_, {count, {}, {b_.Tuple({})}, [&](const Value& i, const State& state) {
+                     const Value element = SequenceAt(column, {b_, place(i), "a part of a list"});
+                     return Turn{{}, {Append(b_, state[0], element)}, {}};
+                   }});
+  return made.empty() ? Value{} : made[0];
+}
+
+Value Shapes::ConcatColumns(const Value& x, const Value& y) {
+  if (x.is_tensor() && y.is_tensor()) return b_.Concat({x, y}, 0);
+  const auto sequence = [&](const Value& v) {
+    return v.is_tensor() ? SequenceOfParts(b_, {v, 0, {b_, b_.Int(1), "rows"}, false}) : v;
+  };
+  const Value first = sequence(x), second = sequence(y);
+  const State made = RunLoop(
+      b_, {SequenceLength(b_, second), {}, {first}, [&](const Value& i, const State& state) {
+             return Turn{{}, {Append(b_, state[0], SequenceAt(second, {b_, i, "a list"}))}, {}};
+           }});
+  return made.empty() ? Value{} : made[0];
+}
+
 std::shared_ptr<const Columns> Shapes::Joined(const Columns& x, const Item& element) {
   auto joined = std::make_shared<Columns>(x);
   if (x.values.empty()) {

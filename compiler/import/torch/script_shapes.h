@@ -42,6 +42,10 @@ class Shapes {
   std::shared_ptr<const Columns> ColumnsOf(const Item& list);
   // Those of both lists, one after the other.
   std::shared_ptr<const Columns> Joined(const Columns& x, const Item& element);
+  // The elements of a column from `start` on (int64, in range), `count` of them, each `step` on.
+  Value PartOf(const Value& column, const Value& start, const Value& count, int64_t step);
+  // All of one column, then all of another.
+  Value ConcatColumns(const Value& x, const Value& y);
   Item ListOf(std::shared_ptr<const Columns> columns, const ScriptType& type);
   Value NoneValue();
 
