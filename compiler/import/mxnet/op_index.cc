@@ -65,11 +65,16 @@ Outputs Pick(Node& n) {
 }
 Outputs BatchTake(Node& n) { return PickAlong(n, -1, false, false, "clip"); }
 
-// A row for each axis, each of which counts from the end where negative.
-Term TupleIndices(Node& n, const Value& x, size_t input) {
+// A row for each axis, each of which counts from the end where negative. `rows`: how many there are
+// where the input's extent is open; -1: nothing tells.
+Term TupleIndices(Node& n, const Value& x, size_t input, int rows = -1) {
   TypedBuilder& b = n.b();
-  const Term at = IndicesOf(n, input);
-  const Dim count = at.rank() > 0 ? at.value().dim(0) : Dim(0);
+  Term at = IndicesOf(n, input);
+  Dim count = at.rank() > 0 ? at.value().dim(0) : Dim(0);
+  if (!count.is_const() && rows >= 0 && rows <= x.rank()) {
+    count = Dim(rows);
+    at = at.Slice(0, 0, rows);
+  }
   if (!count.is_const() || count.value() > x.rank()) {
     n.Unsupported("indices: the number of axes they name must be known, and at most {}", x.rank());
     return at;
@@ -88,7 +93,9 @@ Outputs GatherNd(Node& n) {
 }
 // What several rows of indices name holds one of them; `add`: their sum.
 Outputs Scattered(Node& n, const Term& into, size_t data, size_t indices) {
-  const Term at = TupleIndices(n, into, indices);
+  // Of the data's axes some stand for the indices', the others are the result's last ones.
+  const int rows = into.rank() + n.Input(indices).rank() - 1 - n.Input(data).rank();
+  const Term at = TupleIndices(n, into, indices, rows);
   if (!n.b().status().ok()) return {};
   return {n.b().Op("scatter_nd", {into, at, Term(n, data).As(into.dtype())}, {{"mode", "update"}})};
 }
@@ -122,7 +129,7 @@ Outputs RavelMultiIndex(Node& n) {
   const Term x(n, 0);
   const std::vector<int64_t> shape = n.Counts("shape");
   const auto rank = static_cast<int64_t>(shape.size());
-  if (x.rank() < 1 || !x.value().dim(0).is_const(rank) || rank == 0)
+  if (x.rank() < 1 || Dim::ProvablyDifferent(x.value().dim(0), Dim(rank)) || rank == 0)
     return n.Fail("expected a row of indices for each of {} axes", rank);
   std::optional<Term> flat;
   for (int64_t i = 0; i < rank; ++i) {

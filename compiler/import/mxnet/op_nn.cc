@@ -209,19 +209,18 @@ Outputs UpSampling(Node& n) {
   std::vector<Value> parts;
   for (size_t i = 0; i < n.num_inputs(); ++i) {
     if (!n.ExpectRank(n.Input(i), 4, "data")) return {};
-    int64_t own = scale;
-    const Dim height = n.Input(i).dim(2), first = n.Input(0).dim(2);
-    if (i > 0) {
-      if (!height.is_const() || !first.is_const() || height.value() < 1 ||
-          first.value() * scale % height.value() != 0) {
-        return n.Unsupported("several inputs: their heights must be known and divide the result's");
-      }
-      own = first.value() * scale / height.value();
+    if (i == 0) {
+      Value part = n.Input(0);
+      for (const int axis : {2, 3})
+        part = b.Op("repeat", {part}, {{"repeats", scale}, {"axis", axis}});
+      parts.push_back(part);
+      continue;
     }
-    Value part = n.Input(i);
-    for (const int axis : {2, 3})
-      if (own != 1) part = b.Op("repeat", {part}, {{"repeats", own}, {"axis", axis}});
-    parts.push_back(part);
+    ResizeSpec spec{.x = n.Input(i), .axes = {2, 3}, .method = ResizeMethod::kNearest};
+    spec.coordinates = ResizeCoordinates::kAsymmetric;
+    spec.rounding = ResizeRounding::kFloor;
+    spec.sizes = Term(b, b.Concat({b.DimOf(parts[0], 2), b.DimOf(parts[0], 3)}, 0));
+    parts.push_back(Resized(b, spec));
   }
   if (n.Choice("multi_input_mode", "concat", {"concat", "sum"}) == "concat")
     return {b.Concat(parts, 1)};

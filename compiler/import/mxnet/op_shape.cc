@@ -226,6 +226,9 @@ Outputs SqueezeDims(Node& n, bool keeps_one) {
   } else {
     for (int i = 0; i < x.rank(); ++i) {
       if (x.value().dim(i).is_const(1)) axes.push_back(i);
+      if (!x.value().dim(i).is_const())
+        n.Warn(
+            fmt::format("dim {} stays, as if it were not 1; give axis, or fix it with --shape", i));
     }
   }
   if (keeps_one && !axes.empty() && static_cast<int>(axes.size()) == x.rank())
