@@ -258,7 +258,8 @@ void Call::Write(std::string_view name, const Value& value) {
   if (i >= 0) writes_.emplace_back(static_cast<size_t>(i), value);
 }
 
-std::vector<Argument> Call::As(std::string_view full_name, std::vector<Argument> arguments) const {
+std::vector<Argument> Call::As(std::string_view full_name, std::vector<Argument> arguments,
+                               const Expected& expected) const {
   const size_t dot = full_name.find('.');
   const Operator* op =
       FindOperator(full_name.substr(0, dot),
@@ -273,6 +274,7 @@ std::vector<Argument> Call::As(std::string_view full_name, std::vector<Argument>
     return {};
   }
   Call call(b_, *op, *std::move(bound));
+  call.Expect(expected);
   return op->def->convert(call);
 }
 Value Call::ValueAs(std::string_view full_name, std::vector<Argument> arguments) const {

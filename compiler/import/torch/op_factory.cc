@@ -231,8 +231,9 @@ Results CartesianProduct(Call& n) {
   const std::vector<Value> all = n.Tensors("tensors");
   if (all.size() == 1) return {all[0]};
   std::vector<Value> columns;
-  for (const Argument& grid : n.As("aten::meshgrid", {Argument::Tensors(all)})[0].items)
-    columns.push_back(b.Reshape(grid.value, {-1, 1}));
+  const Results grids = n.As("aten::meshgrid", {Argument::Tensors(all)});
+  if (grids.empty()) return {};
+  for (const Argument& grid : grids[0].items) columns.push_back(b.Reshape(grid.value, {-1, 1}));
   if (columns.empty()) return n.Fail("expected tensors");
   return {b.Concat(columns, 1)};
 }

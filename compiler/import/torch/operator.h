@@ -126,7 +126,8 @@ class Call {
   void Expect(const Expected& expected) { expected_ = expected; }
 
   // What another row gives, by "aten::mul.Tensor" and positional arguments.
-  std::vector<Argument> As(std::string_view full_name, std::vector<Argument> arguments) const;
+  std::vector<Argument> As(std::string_view full_name, std::vector<Argument> arguments,
+                           const Expected& expected = {}) const;
   Value ValueAs(std::string_view full_name, std::vector<Argument> arguments) const;  // its first
 
   // What errors call an argument: "index"; its place (checked.h's InputName takes a Call).
@@ -192,6 +193,7 @@ OperatorTable IndexOperators();
 OperatorTable SortOperators();
 OperatorTable PartOperators();
 OperatorTable ProductOperators();
+OperatorTable RestOperators();
 // Those of nn_tables.cc: convolutions, normalisation, recurrent layers ...
 std::vector<OperatorTable> NnOperatorTables();
 

@@ -26,9 +26,9 @@ class Table {
  private:
   Table() {
     std::vector<OperatorTable> tables = {
-        ArithmeticOperators(), UnaryOperators(),  ScalarOperators(), ReduceOperators(),
-        FactoryOperators(),    ViewOperators(),   IndexOperators(),  SortOperators(),
-        PartOperators(),       ProductOperators()};
+        ArithmeticOperators(), UnaryOperators(),   ScalarOperators(), ReduceOperators(),
+        FactoryOperators(),    ViewOperators(),    IndexOperators(),  SortOperators(),
+        PartOperators(),       ProductOperators(), RestOperators()};
     for (const OperatorTable& t : NnOperatorTables()) tables.push_back(t);
     size_t count = 0;
     for (const OperatorTable& t : tables) count += t.size();
