@@ -26,6 +26,7 @@
 #include "tests/fuzz/calls_target.h"
 #include "tests/fuzz/graph_target.h"
 #include "tests/fuzz/input_target.h"
+#include "tests/fuzz/models_target.h"
 #include "tests/fuzz/onnx_target.h"
 #include "tests/fuzz/rules_target.h"
 #include "tests/fuzz/types_target.h"
@@ -232,6 +233,11 @@ Result<std::vector<Target>> MakeTargets(const std::string& only,
                                         const std::vector<std::string>& folders) {
   std::vector<std::string> programs, models;
   for (const std::string& folder : folders) {
+    if (std::filesystem::exists(std::filesystem::path(folder) / "samples.json")) {
+      if (only != "models") continue;
+      RELAYVM_ASSIGN_OR_RETURN(Target target, ModelsTarget(folder));
+      return std::vector<Target>{std::move(target)};
+    }
     std::vector<std::filesystem::path> paths;
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
       const auto extension = entry.path().extension();
