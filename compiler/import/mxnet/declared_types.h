@@ -1,5 +1,5 @@
-// What a symbol tells of its variables besides their names: shapes that users wrote (__shape__), and
-// what operators and arrays say; and what versions before this one meant. Tested by
+// What a symbol tells of its variables besides their names: shapes that users wrote (__shape__),
+// and what operators and arrays say; and what versions before this one meant. Tested by
 // importer_test.cc.
 #pragma once
 

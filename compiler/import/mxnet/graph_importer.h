@@ -15,7 +15,8 @@ namespace relayvm::import::mxnet {
 
 class GraphImporter {
  public:
-  // `symbol`, `module` and `options` outlive this. `file` is the symbol's number in the module's source map.
+  // `symbol`, `module` and `options` outlive this. `file` is the symbol's number in the module's
+  // source map.
   GraphImporter(const Symbol& symbol, const ir::Module& module, uint32_t file,
                 const ImportOptions& options);
 

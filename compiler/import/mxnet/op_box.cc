@@ -69,16 +69,8 @@ bool IsCentre(Node& n, std::string_view attr, std::string_view fallback) {
 
 // --- Overlaps ---
 
-// The boxes of the one as rows, those of the other as columns.
-Outputs BoxIou(Node& n) {
-  TypedBuilder& b = n.b();
-  const bool centres = IsCentre(n, "format", "corner");
-  const auto boxes = [&](size_t i) {
-    const Term v(b, ShapedAs(b, n.Input(i), {b.Ints({-1, 4})}));
-    return centres ? CornersOf(v) : v;
-  };
-  if (n.Input(0).rank() < 1 || n.Input(1).rank() < 1) return n.Fail("expected boxes of (.., 4)");
-  const Term x = boxes(0).Expand(1), y = boxes(1).Expand(0);
+// Of corners that broadcast: (.., 1).
+Term Overlaps(const Term& x, const Term& y) {
   const Term zero = x.Number(0);
   const auto shared = [&](int64_t k) {
     return Maximum(
@@ -88,57 +80,81 @@ Outputs BoxIou(Node& n) {
     return (Column(v, 2) - Column(v, 0)) * (Column(v, 3) - Column(v, 1));
   };
   const Term both = shared(0) * shared(1), either = area(x) + area(y) - both;
-  const Term iou = Select(both > 0, both / Select(both > 0, either, either.Number(1)), zero);
+  return Select(both > 0, both / Select(both > 0, either, either.Number(1)), zero);
+}
+
+// The boxes of the one as rows, those of the other as columns.
+Outputs BoxIou(Node& n) {
+  TypedBuilder& b = n.b();
+  const bool centres = IsCentre(n, "format", "corner");
+  const auto boxes = [&](size_t i) {
+    const Term v(b, ShapedAs(b, n.Input(i), {b.Ints({-1, 4})}));
+    return centres ? CornersOf(v) : v;
+  };
+  if (n.Input(0).rank() < 1 || n.Input(1).rank() < 1) return n.Fail("expected boxes of (.., 4)");
+  const Term iou = Overlaps(boxes(0).Expand(1), boxes(1).Expand(0));
   std::vector<Value> dims = DimsOf(b, n.Input(0), 0, n.Input(0).rank() - 1);
   const std::vector<Value> more = DimsOf(b, n.Input(1), 0, n.Input(1).rank() - 1);
   dims.insert(dims.end(), more.begin(), more.end());
   return {ShapedAs(b, iou, dims)};
 }
 
-// The best pairs, each row and each column once; -1: none.
-Outputs BipartiteMatching(Node& n) {
-  TypedBuilder& b = n.b();
-  const Term given(n, 0);
-  if (given.rank() < 2) return n.Fail("expected scores of rank 2 or more");
-  const bool up = n.Bool("is_ascend", false);
-  const double threshold = n.Float("threshold", 0) * (up ? -1 : 1);
-  const int64_t most = n.Counts("topk", {-1})[0];
-  const Value rows = b.DimOf(given, -2), columns = b.DimOf(given, -1);
-  const Term flat(b, ShapedAs(b, up ? -given : given, {b.Ints({-1}), rows, columns}));
-  const Term row = RangeOf(b, flat, 1), column = RangeOf(b, flat, 2);
-  const Term least = flat.Number(-HUGE_VAL);
-  const Term one = flat.Slice(2, 0, 1).Call("squeeze", {{"axis", AttrList{2}}});  // (batch, rows)
-  const Term other =
-      flat.Slice(1, 0, 1).Call("squeeze", {{"axis", AttrList{1}}});  // (batch, columns)
-  Term turns = Minimum(Extent(b, flat, 1), Extent(b, flat, 2));
-  if (most > 0) turns = Minimum(turns, Term(b, b.Int(most + 1)));
+struct Pairs {
+  Term column_of, row_of;  // (batch, rows), (batch, columns): float, -1 where there is none
+};
+// The best pairs of scores (batch, rows, columns) above a threshold, each row and each column once;
+// of `most` pairs at most, where that is above 0.
+std::optional<Pairs> BestPairs(const Term& scores, double threshold, int64_t most) {
+  TypedBuilder& b = scores.b();
+  const Term row = RangeOf(b, scores, 1), column = RangeOf(b, scores, 2);
+  const auto none = [&](int axis) {
+    const Term line = scores.Slice(axis, 0, 1).Call("squeeze", {{"axis", AttrList{axis}}});
+    return line.Call("zeros_like") - 1;
+  };
+  Term turns = Minimum(Extent(b, scores, 1), Extent(b, scores, 2));
+  if (most > 0) turns = Minimum(turns, Term(b, b.Int(most)));
   const auto more = [&](const TypedBuilder::State& s) -> Value { return Term(b, s[0]) < turns; };
   const auto step = [&](const TypedBuilder::State& s) -> TypedBuilder::State {
-    const Term left(b, s[1]), row_of(b, s[2]), column_of(b, s[3]);
-    const Term scores(b, ShapedAs(b, left, {b.DimOf(left, 0), b.Ints({-1})}));
+    const Term left(b, s[1]), column_of(b, s[2]), row_of(b, s[3]);
+    const Term flat(b, ShapedAs(b, left, {b.DimOf(left, 0), b.Ints({-1})}));
     const Term best =
-        scores.Call("argmax", {{"axis", AttrList{1}}, {"keepdims", true}}).As(DType::kInt64);
-    const Term found = Max(scores, {1}) > threshold;  // (batch, 1)
+        flat.Call("argmax", {{"axis", AttrList{1}}, {"keepdims", true}}).As(DType::kInt64);
+    const Term found = Max(flat, {1}) > threshold;  // (batch, 1)
     const Term width = Extent(b, left, 2);
     const Term r = best.Call("floor_divide", width), c = best.Call("floor_mod", width);
     const Term at_row = And(Equal(row.Expand(0), r), found),
                at_column = And(Equal(column.Expand(0), c), found);
     const Term gone = Or(at_row.Expand(2), at_column.Expand(1));
-    return {Term(b, s[0]) + 1, Select(gone, least, left), Select(at_row, c.As(one.dtype()), row_of),
-            Select(at_column, r.As(one.dtype()), column_of)};
+    return {Term(b, s[0]) + 1, Select(gone, left.Number(-HUGE_VAL), left),
+            Select(at_row, c.As(column_of.dtype()), column_of),
+            Select(at_column, r.As(row_of.dtype()), row_of)};
   };
-  const TypedBuilder::State last =
-      b.While({b.Int(0), flat, one * 0.0 - 1.0, other * 0.0 - 1.0}, more, step);
-  if (!b.status().ok() || last.size() != 4) return {};
+  const TypedBuilder::State last = b.While({b.Int(0), scores, none(2), none(1)}, more, step);
+  if (!b.status().ok() || last.size() != 4) return std::nullopt;
+  return Pairs{{b, last[2]}, {b, last[3]}};
+}
+
+Outputs BipartiteMatching(Node& n) {
+  TypedBuilder& b = n.b();
+  const Term given(n, 0);
+  if (given.rank() < 2) return n.Fail("expected scores of rank 2 or more");
+  const bool up = n.Bool("is_ascend", false);
+  const int64_t most = n.Counts("topk", {-1})[0];
+  const Value rows = b.DimOf(given, -2), columns = b.DimOf(given, -1);
+  const Term flat(b, ShapedAs(b, up ? -given : given, {b.Ints({-1}), rows, columns}));
+  // MXNet counts one pair more than it is asked for.
+  const auto pairs =
+      BestPairs(flat, n.Float("threshold", 0) * (up ? -1 : 1), most > 0 ? most + 1 : most);
+  if (!pairs) return {};
   std::vector<Value> row_dims = DimsOf(b, given, 0, given.rank() - 2), column_dims = row_dims;
   row_dims.push_back(rows);
   column_dims.push_back(columns);
-  return {ShapedAs(b, last[2], row_dims), ShapedAs(b, last[3], column_dims)};
+  return {ShapedAs(b, pairs->column_of, row_dims), ShapedAs(b, pairs->row_of, column_dims)};
 }
 
 // --- Suppression ---
 
-// Rows with a score, a box and perhaps an id, the best first and those that overlap gone; -1 behind.
+// Rows with a score, a box and perhaps an id: the best first, those that overlap gone, -1 behind.
 Outputs BoxNms(Node& n) {
   TypedBuilder& b = n.b();
   const Value given = n.Input(0);
@@ -308,9 +324,81 @@ Outputs MultiBoxDetection(Node& n) {
   return {Select(there.Expand(2), all, least)};
 }
 
+// Which anchors are examples of no class: all that match none, or, mined, those that are least seen
+// as background, so many for each that matches one.
+Term Negatives(Node& n, const Term& positive, const Term& overlap) {
+  const double ratio = n.Float("negative_mining_ratio", -1);
+  const Term rest = Not(positive);
+  if (ratio <= 0) return rest;
+  const Term background = Term(n, 2)
+                              .Call("nn.softmax", {{"axis", 1}})
+                              .Slice(1, 0, 1)
+                              .Call("squeeze", {{"axis", AttrList{1}}});
+  const Term may = And(rest, overlap < n.Float("negative_mining_thresh", 0.5));
+  const Term found = positive.As(DType::kInt64).Over("sum", {1}),
+             others = rest.As(DType::kInt64).Over("sum", {1});
+  const Term wanted =
+      Minimum((found.As(DType::kFloat32) * ratio).As(DType::kInt64), others);  // (batch, 1)
+  // The place of each in the order of these scores.
+  const Term order = BestFirst(Select(may, -background, background.Number(-HUGE_VAL)));
+  const Term place = order.Call(
+      "argsort", {{"axis", -1}, {"is_ascend", true}, {"dtype", TypeName(DType::kInt64)}});
+  return And(may, place < wanted);
+}
+
+// What training asks of each anchor: offsets to the box that it matches and whether there is one
+// (batch, n * 4), and a class (batch, n): 0 is the background.
+Outputs MultiBoxTarget(Node& n) {
+  TypedBuilder& b = n.b();
+  const Term labels(n, 1);
+  const std::vector<double> variances = n.Floats("variances", {0.1, 0.1, 0.2, 0.2});
+  if (!n.ExpectRank(n.Input(0), 3, "anchor") || !n.ExpectRank(labels, 3, "label") ||
+      !n.ExpectRank(n.Input(2), 3, "cls_pred")) {
+    return {};
+  }
+  if (variances.size() != 4) return n.Fail("attribute variances: expected four numbers");
+  const Term anchors(n, 0), boxes = labels.Slice(2, 1, 5);
+  // Labels end at the first -1.
+  const auto line = [](const Term& v) { return v.Call("squeeze", {{"axis", AttrList{2}}}); };
+  const Term ended = Equal(line(Column(labels, 0)), -1).As(DType::kInt64);
+  const Term real = Equal(ended.Call("cumsum", {{"axis", 1}}), 0);  // (batch, labels)
+  const Term iou =
+      Overlaps(anchors.Expand(2), boxes.Expand(1)).Call("squeeze", {{"axis", AttrList{3}}});
+  const Term overlaps = Select(real.Expand(1), iou, iou.Number(-1));  // (batch, n, labels)
+  const auto pairs = BestPairs(overlaps, 1e-6, -1);
+  if (!pairs) return {};
+  const Term best = line(Max(overlaps, {2}));
+  const Term closest = overlaps.Call("argmax", {{"axis", AttrList{2}}, {"keepdims", false}});
+  const Term paired = pairs->column_of >= 0;
+  const double threshold = n.Float("overlap_threshold", 0.5);
+  const Term positive = threshold > 0 ? Or(paired, best > threshold) : paired;
+  const Term match =
+      Maximum(Select(paired, pairs->column_of.As(DType::kInt64), closest.As(DType::kInt64)),
+              Term(b, b.Int(0)));
+  const Term anchor = CentresOf(anchors), box = CentresOf(RowsAt(boxes, match));
+  const auto offset = [&](int64_t k) {
+    const Term size = Column(anchor, k % 2 + 2);
+    const Term v =
+        k < 2 ? (Column(box, k) - Column(anchor, k)) / size : (Column(box, k) / size).Call("log");
+    return v / variances[static_cast<size_t>(k)];
+  };
+  const Term moves = Columns(offset(0), offset(1), offset(2), offset(3));
+  const Term zero = moves.Number(0), mask = positive.Expand(2);
+  const Value ones = BroadcastTo(b, mask.As(moves.dtype()), DimsOf(b, moves, 0, 3));
+  const auto flat = [&](const Value& v) { return ShapedAs(b, v, {b.DimOf(v, 0), b.Ints({-1})}); };
+  const Term own = line(RowsAt(Column(labels, 0), match)) + 1;
+  const Term ignored = own.Number(n.Float("ignore_label", -1));
+  // A picture without labels teaches nothing.
+  const Term any = real.As(DType::kInt8).Over("max", {1}) > 0;
+  const Term background = And(Negatives(n, positive, best), any);
+  return {flat(Select(mask, moves, zero)), flat(ones),
+          Select(positive, own, Select(background, own.Number(0), ignored))};
+}
+
 constexpr OperatorDef kBoxOperators[] = {
     {"_contrib_MultiBoxDetection _npx_multibox_detection", 3, 3, MultiBoxDetection},
     {"_contrib_MultiBoxPrior _npx_multibox_prior", 1, 1, MultiBoxPrior},
+    {"_contrib_MultiBoxTarget _npx_multibox_target", 3, 3, MultiBoxTarget},
     {"_contrib_bipartite_matching", 1, 1, BipartiteMatching},
     {"_contrib_box_decode", 2, 2, BoxDecode},
     {"_contrib_box_encode", 6, 6, BoxEncode},

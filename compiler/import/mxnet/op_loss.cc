@@ -41,8 +41,8 @@ struct CtcInputs {
   Term blank;         // a class, int64
 };
 
-// Without lengths labels end at the first padding: 0 where the blank is the first class, -1 where it
-// is the last.
+// Without lengths labels end at the first padding: 0 where the blank is the first class, -1 where
+// it is the last.
 CtcInputs ReadCtc(Node& n) {
   TypedBuilder& b = n.b();
   const Term x(n, 0);

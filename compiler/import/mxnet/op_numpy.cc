@@ -107,6 +107,49 @@ Outputs EDiff1d(Node& n) {
   return {b.Concat(parts, 0)};
 }
 
+// --- Inserted and deleted ---
+
+// The data flat where there is no axis, and an index from the front, which may be the end.
+struct Cut {
+  Term x;
+  int axis;
+};
+Cut CutOf(Node& n) {
+  const Term x(n, 0);
+  if (!n.HasAttr("axis")) return {x.Reshape({-1}), 0};
+  return {x, n.Axis(n.Int("axis", 0), x.rank())};
+}
+// Values before an index.
+Outputs Insert(Node& n) {
+  TypedBuilder& b = n.b();
+  const Cut cut = CutOf(n);
+  const auto at = n.MaybeInt("int_ind");
+  if (!at) return n.Unsupported("only one index, int_ind, is supported");
+  if (!b.status().ok()) return {};
+  const auto written = n.MaybeFloat("val");
+  Term values = n.Has(1) ? Term(n, 1).As(cut.x.dtype()) : cut.x.Number(written.value_or(0));
+  if (!n.Has(1) && !written) return n.Fail("expected values");
+  if (values.rank() > cut.x.rank()) return n.Fail("the values have more dims than the data");
+  values = values.Expand(0, cut.x.rank() - values.rank());
+  std::vector<Value> dims = DimsOf(b, cut.x, 0, cut.x.rank());
+  dims[static_cast<size_t>(cut.axis)] = b.DimOf(values, cut.axis);
+  return {b.Concat({cut.x.Slice(cut.axis, 0, *at), BroadcastTo(b, values, dims),
+                    cut.x.Slice(cut.axis, *at, INT64_MAX)},
+                   cut.axis)};
+}
+// Without one index, or without those of a slice.
+Outputs Delete(Node& n) {
+  const Cut cut = CutOf(n);
+  if (n.num_inputs() > 1) return n.Unsupported("indices that are an input");
+  if (!n.b().status().ok()) return {};
+  const auto at = n.MaybeInt("int_ind");
+  if (!at && n.MaybeInt("step").value_or(1) != 1) return n.Unsupported("a slice with a step");
+  const int64_t from = at ? *at : n.MaybeInt("start").value_or(0);
+  const int64_t to = !at ? n.MaybeInt("stop").value_or(INT64_MAX) : *at == -1 ? INT64_MAX : *at + 1;
+  return {n.b().Concat({cut.x.Slice(cut.axis, 0, from), cut.x.Slice(cut.axis, to, INT64_MAX)},
+                       cut.axis)};
+}
+
 // --- Percentiles ---
 
 Outputs Percentile(Node& n) {
@@ -202,9 +245,11 @@ Outputs CastStorage(Node& n) {
 constexpr OperatorDef kNumpyOperators[] = {
     {"_histogram _npi_histogram", 1, 2, Histogram},
     {"_npi_bincount", 1, 2, BinCount},
+    {"_npi_delete", 1, 2, Delete},
     {"_npi_diag_indices_from", 1, 1, DiagonalIndices},
     {"_npi_diff", 1, 1, Diff},
     {"_npi_ediff1d", 1, 3, EDiff1d},
+    {"_npi_insert_scalar", 1, 2, Insert},
     {"_npi_percentile", 1, 2, Percentile},
     {"_npi_polyval", 2, 2, PolyVal},
     {"_npi_unique", 1, 1, Unique},

@@ -77,8 +77,8 @@ namespace {
 
 // --- dot ---
 
-// Over the last axis of the first and the first axis of the second, or where they are transposed the
-// other way round.
+// Over the last axis of the first and the first axis of the second, or where they are transposed
+// the other way round.
 Outputs Dot(Node& n) {
   const Term x(n, 0), y(n, 1);
   if (x.rank() == 0 || y.rank() == 0) return {x * y};

@@ -1,6 +1,7 @@
 // Quantised tensors: integers q with a range (min, max) of one number each. A number is
 // q * level, where level is the greater absolute bound of the range by 127.5 (int8), 255.5 (uint8)
-// or 2^31 - 1 (int32): half a level more than there is, as MXNet's oneDNN operators have it. Most operators take data, then a range for each, and give data and its range.
+// or 2^31 - 1 (int32): half a level more than there is, as MXNet's oneDNN operators have it.
+// Most operators take data, then a range for each, and give data and its range.
 #include <algorithm>
 #include <cmath>
 
@@ -57,7 +58,7 @@ Term RealOf(const Term& q, const Range& range) {
 Outputs WithRange(const Term& q, const Range& range) {
   return {q, range.low.Reshape({1}), range.high.Reshape({1})};
 }
-// The nearest of the levels, of which there are `levels` in the bound (0: as many as are read back).
+// The nearest of the levels, of which the bound has `levels` (0: as many as are read back).
 Outputs QuantisedTo(const Term& x, const Range& range, DType dtype, double levels = 0) {
   const double most = GreatestOf(dtype);
   const DType wide = dtype == DType::kInt32 ? DType::kFloat64 : DType::kFloat32;
@@ -232,6 +233,29 @@ Outputs Fused(Node& n) {
   return quantised ? Results(n, Term(n.b(), heads[0])) : heads;
 }
 
+// Products of attention; integers have their ranges behind all data.
+Outputs FusedAttention(Node& n, const char* op, size_t count) {
+  std::vector<Value> reals;
+  for (size_t i = 0; i < count; ++i) {
+    Value v = n.Input(i);
+    if (n.Bool("quantized", false)) {
+      const auto real = RealInput(n, i, count + 2 * i);
+      if (!real) return {};
+      v = *real;
+    }
+    reals.push_back(v);
+  }
+  const Outputs out = n.As(op, reals);
+  if (out.empty() || !n.Bool("quantized", false)) return out;
+  return Results(n, Term(n.b(), out[0]));
+}
+Outputs FusedScores(Node& n) {
+  return FusedAttention(n, "_contrib_interleaved_matmul_selfatt_qk", 1);
+}
+Outputs FusedAttended(Node& n) {
+  return FusedAttention(n, "_contrib_interleaved_matmul_selfatt_valatt", 2);
+}
+
 constexpr OperatorDef kQuantOperators[] = {
     {"_contrib_dequantize", 3, 3, Dequantize},
     {"_contrib_quantize", 3, 3, Quantize},
@@ -249,6 +273,8 @@ constexpr OperatorDef kQuantOperators[] = {
     {"_contrib_requantize", 3, 3, Requantize},
     {"_sg_mkldnn_conv", 2, -1, Fused},
     {"_sg_mkldnn_fully_connected", 2, -1, Fused},
+    {"_sg_mkldnn_selfatt_qk", 1, 3, FusedScores},
+    {"_sg_mkldnn_selfatt_valatt", 2, 6, FusedAttended},
 };
 
 }  // namespace

@@ -209,8 +209,8 @@ std::optional<ProposalSpec> ReadProposal(Node& n) {
   return spec;
 }
 
-// The best boxes of each picture that do not overlap better ones much, and their scores. Where there
-// are fewer than asked for they come again.
+// The best boxes of each picture that do not overlap better ones much, and their scores. Where
+// there are fewer than asked for they come again.
 Outputs Proposal(Node& n) {
   TypedBuilder& b = n.b();
   const auto spec = ReadProposal(n);

@@ -107,6 +107,8 @@ TEST_CASE("MXNet slices, joins and paddings") {
        {kSix},
        {{1, 9, 9, 4, 9, 9}}},
       {"_slice_assign", "begin=(1,)|end=(2,)", {kSix, {{1, 3}, {7, 8, 9}}}, {{1, 2, 3, 7, 8, 9}}},
+      {"_npi_insert_scalar", "int_ind=1|axis=1|val=9", {kSix}, {{1, 9, 2, 3, 4, 9, 5, 6}}},
+      {"_npi_delete", "int_ind=-1|axis=1", {kSix}, {{1, 2, 4, 5}}},
       {"Crop",
        "num_args=1|h_w=(1, 2)|offset=(1, 0)",
        {{{1, 1, 2, 3}, {1, 2, 3, 4, 5, 6}}},
