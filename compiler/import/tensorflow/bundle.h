@@ -1,15 +1,15 @@
 // TensorFlow's checkpoints (a "tensor bundle", what a SavedModel keeps in variables/):
 //
-//   variables.index                   a table of LevelDB: "" -> BundleHeaderProto, a tensor's key ->
-//                                     BundleEntryProto {dtype, shape, shard, offset, size, crc32c}
-//   variables.data-00000-of-00002     the bytes
+//   variables.index                   a table of LevelDB: "" -> BundleHeaderProto, a tensor's key
+//                                     -> BundleEntryProto {dtype, shape, shard, offset, size,
+//   crc32c} variables.data-00000-of-00002     the bytes
 //
 //   table:  [block]* [block of handles of blocks] [footer: 40 bytes of handles, the magic number]
 //   block:  entries, each with its key's difference to the one before; offsets; type 0 (raw) or 1
 //           (snappy); its checksum
 //
-// Checksums are crc32c, masked as LevelDB does. Elements stay in the mapped files. A tensor that was
-// saved in slices has an entry for each, under a key that says which. Formats: LevelDB's
+// Checksums are crc32c, masked as LevelDB does. Elements stay in the mapped files. A tensor that
+// was saved in slices has an entry for each, under a key that says which. Formats: LevelDB's
 // doc/table_format.md, snappy's format_description.txt, tensorflow/core/util/tensor_bundle.
 // Not thread-safe. Tested by bundle_test.cc.
 #pragma once
@@ -40,8 +40,8 @@ class Bundle {
   // `prefix`: the files' path up to ".index".
   static Result<std::unique_ptr<Bundle>> Open(const std::string& prefix);
 
-  // A tensor, or the part of it that `slice` names ("8 4 0,4:-": the whole's shape, and of each axis
-  // a start and a length, or all); empty: the whole. Strings are packed
+  // A tensor, or the part of it that `slice` names ("8 4 0,4:-": the whole's shape, and of each
+  // axis a start and a length, or all); empty: the whole. Strings are packed
   // (bytecode/base/string_table.h).
   Result<HostTensor> Tensor(std::string_view key, std::string_view slice = {});
 

@@ -91,9 +91,10 @@ bool IsUnnamed(const NodeDef& node) {
 // The outputs of a graph that does not say which they are: what no other node reads, without what
 // only steers branches and loops or was left over by whoever froze the graph.
 std::vector<const NodeDef*> FinalNodes(const Graph& graph) {
-  std::set<std::string_view> read, steering;
+  std::set<std::string_view> read, awaited, steering;
   for (const NodeDef& node : graph.nodes) {
-    for (const std::string_view text : node.inputs) read.insert(NodeOf(text));
+    for (const std::string_view text : node.inputs)
+      (text.starts_with('^') ? awaited : read).insert(NodeOf(text));
     if (node.op != "Switch" || node.inputs.size() < 2) continue;
     steering.insert(NodeOf(node.inputs[1]));
   }
@@ -129,6 +130,7 @@ std::vector<const NodeDef*> FinalNodes(const Graph& graph) {
     std::ranges::copy_if(nodes, std::back_inserter(kept), holds);
     if (!kept.empty()) nodes = std::move(kept);
   };
+  keep([&](const NodeDef* n) { return !awaited.contains(n->name); });
   keep([&](const NodeDef* n) { return depths[graph.places.find(n->name)->second] == 0; });
   keep([](const NodeDef* n) { return n->op != "Exit" && n->op != "Shape"; });
   const auto is_unnamed = [](const NodeDef* n) { return n->op == "Identity" && IsUnnamed(*n); };

@@ -25,8 +25,8 @@ struct Entry {
   std::vector<Port> inputs, outputs;
 };
 
-// `signature` names one of a SavedModel (empty: serving_default, or the only one), or of a graph the
-// outputs, between commas (empty: those that no other node reads).
+// `signature` names one of a SavedModel (empty: serving_default, or the only one), or of a graph
+// the outputs, between commas (empty: those that no other node reads).
 Result<Entry> FindEntry(const GraphFile& file, std::string_view signature);
 
 // Nodes that fill tables and variables before a SavedModel's first run.

@@ -1,8 +1,8 @@
 // Branches and loops of TensorFlow 1, by what they are made of.
 //
-// A conditional: Switch(x, p) gives x at one of its outputs, and what depends on it is alive where p
-// is so; Merge gives the one of its inputs that is alive. What a node depends on in this way are its
-// guards; two inputs of a Merge differ in one of them.
+// A conditional: Switch(x, p) gives x at one of its outputs, and what depends on it is alive where
+// p is so; Merge gives the one of its inputs that is alive. What a node depends on in this way are
+// its guards; two inputs of a Merge differ in one of them.
 //
 // A loop, a frame: for each variable
 //

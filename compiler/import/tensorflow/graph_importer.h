@@ -36,9 +36,9 @@ struct Resource {
   Value keys, values;                     // of a table, constants
 };
 
-// A list of tensors (TensorList, the flow of a TensorArray) is a tensor that has them as rows. Where
-// what they measure is not known before one of them is there, it is a value without a tensor's type
-// that stands for so many of them.
+// A list of tensors (TensorList, the flow of a TensorArray) is a tensor that has them as rows.
+// Where what they measure is not known before one of them is there, it is a value without a
+// tensor's type that stands for so many of them.
 struct Unmade {
   Value count;  // int64 scalar
   DType dtype = DType::kFloat32;
@@ -54,6 +54,11 @@ struct WhileSpec {
   std::function<Value(const std::vector<Value>&)> condition;
   std::function<std::vector<Value>(const std::vector<Value>&)> body;
 };
+
+// Functions and turns of loops around each other, at most.
+inline constexpr size_t kMostScopes = 100;
+// Nullopt where the text is no number.
+std::optional<uint32_t> NumberIn(std::string_view text);
 
 // An output of a node.
 struct Edge {

@@ -252,8 +252,8 @@ class ModelImporter {
   std::vector<std::pair<std::string, Value>> bound_;
 };
 
-// An import with these ranks. What a program changes is its state, which is known once it is seen to
-// change it.
+// An import with these ranks. What a program changes is its state, which is known once it is seen
+// to change it.
 struct Outcome {
   Result<ir::Module> module;
   std::vector<std::string> unranked;

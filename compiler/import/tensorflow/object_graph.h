@@ -2,9 +2,9 @@
 // graph itself does not restore it (models that were exported with their variables copied).
 //
 // A function that the graph calls has its captured inputs last; the SavedObjectGraph says which
-// object each of them is. The checkpoint has an object graph of its own (TrackableObjectGraph, under
-// the key _CHECKPOINTABLE_OBJECT_GRAPH) with the tensors' keys: an object is the one that the same
-// names lead to from the root. Not thread-safe. Tested by importer_test.cc.
+// object each of them is. The checkpoint has an object graph of its own (TrackableObjectGraph,
+// under the key _CHECKPOINTABLE_OBJECT_GRAPH) with the tensors' keys: an object is the one that the
+// same names lead to from the root. Not thread-safe. Tested by importer_test.cc.
 #pragma once
 
 #include <map>

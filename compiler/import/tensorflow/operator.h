@@ -1,7 +1,7 @@
-// One entry for each TensorFlow operator: how many inputs it takes, what its outputs are called, and
-// the function that writes it as Relay. Tables stand in op_*.cc by subject; operator_table.cc joins
-// them. A converter reads its node through NodeContext and builds with its TypedBuilder; errors
-// stick there, so that a converter is straight code.
+// One entry for each TensorFlow operator: how many inputs it takes, what its outputs are called,
+// and the function that writes it as Relay. Tables stand in op_*.cc by subject; operator_table.cc
+// joins them. A converter reads its node through NodeContext and builds with its TypedBuilder;
+// errors stick there, so that a converter is straight code.
 //
 //   Outputs MatMul(NodeContext& n) {
 //     const Value x = n.Bool("transpose_a", false) ? n.b().Transpose(n.Input(0), {1, 0}) : ...
