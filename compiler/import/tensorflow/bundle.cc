@@ -92,16 +92,16 @@ void AppendOrderedSigned(int64_t value, std::string* out) {
   out->append(begin, length);
 }
 
-struct Extent {
+struct Part {
   int64_t start = 0, length = -1;  // -1: all
 };
 
-std::string KeyOfSlice(std::string_view key, const std::vector<Extent>& extents) {
+std::string KeyOfSlice(std::string_view key, const std::vector<Part>& extents) {
   std::string out;
   AppendOrderedNumber(0, &out);
   AppendOrderedText(key, &out);
   AppendOrderedNumber(extents.size(), &out);
-  for (const Extent& e : extents) {
+  for (const Part& e : extents) {
     AppendOrderedSigned(e.start, &out);
     AppendOrderedSigned(e.length, &out);
   }
@@ -109,14 +109,14 @@ std::string KeyOfSlice(std::string_view key, const std::vector<Extent>& extents)
 }
 
 // "8 4 0,4:-": behind the extents of the whole, those of the slice.
-std::optional<std::vector<Extent>> ParseSlice(std::string_view text) {
+std::optional<std::vector<Part>> ParseSlice(std::string_view text) {
   text = text.substr(text.rfind(' ') + 1);
-  std::vector<Extent> extents;
+  std::vector<Part> extents;
   while (!text.empty()) {
     const size_t end = std::min(text.find(':'), text.size());
     const std::string_view part = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
-    Extent e;
+    Part e;
     if (part != "-") {
       const size_t comma = part.find(',');
       if (comma == std::string_view::npos) return std::nullopt;
@@ -312,7 +312,7 @@ struct Bundle::Entry {
   std::vector<int64_t> shape;
   int64_t shard = 0, offset = 0, size = 0;
   uint32_t crc = 0;
-  std::vector<std::vector<Extent>> slices;
+  std::vector<std::vector<Part>> slices;
 };
 
 Result<std::unique_ptr<Bundle>> Bundle::Open(const std::string& prefix) {
@@ -357,7 +357,7 @@ Result<Bundle::Entry> Bundle::Find(const std::string& key) const {
     entry.slices.emplace_back();
     for (WireReader slice(in.bytes()); slice.Next();) {
       if (slice.field() != 1) continue;
-      Extent e;
+      Part e;
       for (WireReader extent(slice.bytes()); extent.Next();) {
         if (extent.field() == 1) e.start = extent.signed_number();
         if (extent.field() == 2) e.length = extent.signed_number();
@@ -454,7 +454,7 @@ Result<HostTensor> Bundle::Assembled(std::string_view key, const Entry& entry) {
   const auto width = static_cast<size_t>(DTypeBytes(*dtype));
   uint64_t stored = 0;
   std::vector<std::pair<std::vector<int64_t>, HostTensor>> parts;
-  for (const std::vector<Extent>& slice : entry.slices) {
+  for (const std::vector<Part>& slice : entry.slices) {
     if (slice.size() != entry.shape.size()) return InvalidInput("a slice of another rank");
     std::vector<int64_t> from, extents;
     for (size_t i = 0; i < slice.size(); ++i) {
@@ -496,7 +496,7 @@ Result<HostTensor> Bundle::Tensor(std::string_view key, std::string_view slice) 
   HostTensor part{whole.dtype, {}, {}};
   std::vector<int64_t> from;
   for (size_t i = 0; i < extents->size(); ++i) {
-    const Extent& e = (*extents)[i];
+    const Part& e = (*extents)[i];
     const int64_t length = e.length < 0 ? whole.shape[i] : e.length;
     if (length > whole.shape[i] || e.start > whole.shape[i] - length)
       return InvalidInput("a slice lies outside of its variable");

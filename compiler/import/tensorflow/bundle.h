@@ -1,8 +1,8 @@
 // TensorFlow's checkpoints (a "tensor bundle", what a SavedModel keeps in variables/):
 //
-//   variables.index                   a table of LevelDB: "" -> BundleHeaderProto, a tensor's key
-//                                     -> BundleEntryProto {dtype, shape, shard, offset, size,
-//   crc32c} variables.data-00000-of-00002     the bytes
+//   variables.index                  a table of LevelDB: "" -> BundleHeaderProto, a key ->
+//                                    BundleEntryProto {dtype, shape, shard, offset, size, crc32c}
+//   variables.data-00000-of-00002    the bytes
 //
 //   table:  [block]* [block of handles of blocks] [footer: 40 bytes of handles, the magic number]
 //   block:  entries, each with its key's difference to the one before; offsets; type 0 (raw) or 1

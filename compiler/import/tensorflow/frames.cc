@@ -6,9 +6,8 @@
 //
 // A loop, a frame: for each variable
 //
-//   Enter(first) -> Merge(Enter, NextIteration) -> Switch(Merge, LoopCond) -> 1: the body ->
-//   NextIteration
-//                                                                         -> 0: Exit
+//   Enter -> Merge(Enter, NextIteration) -> Switch(Merge, LoopCond) -> 1: body -> NextIteration
+//                                                                   -> 0: Exit
 //
 // and Enters of what all turns see. Everything between is found from the Exits back to the Enters.
 #include <fmt/format.h>
@@ -37,17 +36,6 @@ std::string_view FrameOf(const NodeDef& enter) { return ReadAttr(enter.Attr("fra
 constexpr size_t kMostGuards = 64;
 
 }  // namespace
-
-bool GraphImporter::IsLoopMerge(const Scope& scope, const NodeDef& node) {
-  for (const std::string_view text : node.inputs) {
-    const auto from = scope.graph->places.find(text.substr(0, text.find(':')));
-    if (from != scope.graph->places.end() &&
-        PlainOp(scope.graph->nodes[from->second]) == "NextIteration") {
-      return true;
-    }
-  }
-  return false;
-}
 
 // --- Loops ---
 

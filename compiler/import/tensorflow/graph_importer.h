@@ -185,7 +185,6 @@ class GraphImporter {
   // that where it holds.
   std::optional<std::pair<Edge, bool>> DecisionOf(const Scope& scope, uint32_t merge);
   const std::vector<Guards>& GuardsOf(const Scope& scope);
-  bool IsLoopMerge(const Scope& scope, const NodeDef& node);
   void ImportMerge(uint32_t place);
   // What a node needs before it.
   std::optional<std::vector<Source>> NeedsOf(const Scope& scope, uint32_t place);

@@ -10,8 +10,6 @@
 
 namespace relayvm::import::tensorflow {
 
-using Kind = AttrValue::Kind;
-
 TypedBuilder& NodeContext::b() { return importer_.b(); }
 std::string_view NodeContext::op() const { return node_.op; }
 std::string_view NodeContext::name() const { return node_.name; }
@@ -35,23 +33,23 @@ std::vector<Value> NodeContext::As(std::string_view op, std::vector<Value> input
 // --- Attributes ---
 
 bool NodeContext::HasAttr(std::string_view name) const {
-  return importer_.AttrOf(node_, name).kind != Kind::kNone;
+  return importer_.AttrOf(node_, name).kind != AttrValue::Kind::kNone;
 }
 
 AttrValue NodeContext::Find(std::string_view name, AttrValue::Kind kind) {
   const AttrValue value = importer_.AttrOf(node_, name);
-  if (value.kind == kind || value.kind == Kind::kNone) return value;
+  if (value.kind == kind || value.kind == AttrValue::Kind::kNone) return value;
   Fail("attribute {}: expected {}, found {}", name, KindName(kind), KindName(value.kind));
   return {};
 }
 
 bool NodeContext::Bool(std::string_view name, bool fallback) {
-  const AttrValue value = Find(name, Kind::kBool);
-  return value.kind == Kind::kNone ? fallback : value.number != 0;
+  const AttrValue value = Find(name, AttrValue::Kind::kBool);
+  return value.kind == AttrValue::Kind::kNone ? fallback : value.number != 0;
 }
 int64_t NodeContext::Int(std::string_view name, int64_t fallback) {
-  const AttrValue value = Find(name, Kind::kInt);
-  return value.kind == Kind::kNone ? fallback : value.number;
+  const AttrValue value = Find(name, AttrValue::Kind::kInt);
+  return value.kind == AttrValue::Kind::kNone ? fallback : value.number;
 }
 int64_t NodeContext::Count(std::string_view name, int64_t fallback) {
   const int64_t value = Int(name, fallback);
@@ -60,16 +58,16 @@ int64_t NodeContext::Count(std::string_view name, int64_t fallback) {
   return fallback;
 }
 double NodeContext::Float(std::string_view name, double fallback) {
-  const AttrValue value = Find(name, Kind::kFloat);
-  return value.kind == Kind::kNone ? fallback : value.real;
+  const AttrValue value = Find(name, AttrValue::Kind::kFloat);
+  return value.kind == AttrValue::Kind::kNone ? fallback : value.real;
 }
 std::string NodeContext::String(std::string_view name, std::string_view fallback) {
-  const AttrValue value = Find(name, Kind::kString);
-  return std::string(value.kind == Kind::kNone ? fallback : value.bytes);
+  const AttrValue value = Find(name, AttrValue::Kind::kString);
+  return std::string(value.kind == AttrValue::Kind::kNone ? fallback : value.bytes);
 }
 
 std::vector<AttrValue> NodeContext::List(std::string_view name, AttrValue::Kind kind) {
-  std::vector<AttrValue> list = ReadList(Find(name, Kind::kList).bytes);
+  std::vector<AttrValue> list = ReadList(Find(name, AttrValue::Kind::kList).bytes);
   for (const AttrValue& value : list) {
     if (value.kind == kind) continue;
     Fail("attribute {}: expected a list of {}, found {}", name, KindName(kind),
@@ -82,48 +80,52 @@ std::vector<AttrValue> NodeContext::List(std::string_view name, AttrValue::Kind 
 std::vector<int64_t> NodeContext::Ints(std::string_view name, std::vector<int64_t> fallback) {
   if (!HasAttr(name)) return fallback;
   std::vector<int64_t> out;
-  for (const AttrValue& value : List(name, Kind::kInt)) out.push_back(value.number);
+  for (const AttrValue& value : List(name, AttrValue::Kind::kInt)) out.push_back(value.number);
   return out;
 }
 std::vector<double> NodeContext::Floats(std::string_view name, std::vector<double> fallback) {
   if (!HasAttr(name)) return fallback;
   std::vector<double> out;
-  for (const AttrValue& value : List(name, Kind::kFloat)) out.push_back(value.real);
+  for (const AttrValue& value : List(name, AttrValue::Kind::kFloat)) out.push_back(value.real);
   return out;
 }
 std::vector<std::string> NodeContext::Strings(std::string_view name) {
   std::vector<std::string> out;
-  for (const AttrValue& value : List(name, Kind::kString)) out.emplace_back(value.bytes);
+  for (const AttrValue& value : List(name, AttrValue::Kind::kString)) out.emplace_back(value.bytes);
   return out;
 }
 
 DType NodeContext::Type(std::string_view name, DType fallback) {
-  const AttrValue value = Find(name, Kind::kType);
-  if (value.kind == Kind::kNone) return fallback;
+  const AttrValue value = Find(name, AttrValue::Kind::kType);
+  if (value.kind == AttrValue::Kind::kNone) return fallback;
   const auto dtype = DTypeOf(value.number);
   if (!dtype) {
     Unsupported("attribute {}: elements of {} are not supported", name, TypeName(value.number));
   }
   return dtype.value_or(fallback);
 }
-int64_t NodeContext::RawType(std::string_view name) { return Find(name, Kind::kType).number; }
+int64_t NodeContext::RawType(std::string_view name) {
+  return Find(name, AttrValue::Kind::kType).number;
+}
 bool NodeContext::IsComplexType(std::string_view name) {
   return tensorflow::IsComplexType(RawType(name));
 }
 
 std::optional<std::vector<Dim>> NodeContext::Shape(std::string_view name) {
-  const AttrValue value = Find(name, Kind::kShape);
-  return value.kind == Kind::kNone ? std::nullopt : ReadShape(value.bytes);
+  const AttrValue value = Find(name, AttrValue::Kind::kShape);
+  return value.kind == AttrValue::Kind::kNone ? std::nullopt : ReadShape(value.bytes);
 }
 std::vector<std::optional<std::vector<Dim>>> NodeContext::Shapes(std::string_view name) {
   std::vector<std::optional<std::vector<Dim>>> out;
-  for (const AttrValue& value : List(name, Kind::kShape)) out.push_back(ReadShape(value.bytes));
+  for (const AttrValue& value : List(name, AttrValue::Kind::kShape))
+    out.push_back(ReadShape(value.bytes));
   return out;
 }
 
 Value NodeContext::Tensor(std::string_view name) {
-  const AttrValue value = Find(name, Kind::kTensor);
-  return value.kind == Kind::kNone ? Value{} : importer_.ConstantOf(value.bytes, node_.name);
+  const AttrValue value = Find(name, AttrValue::Kind::kTensor);
+  return value.kind == AttrValue::Kind::kNone ? Value{}
+                                              : importer_.ConstantOf(value.bytes, node_.name);
 }
 
 // --- Inputs that say how ---

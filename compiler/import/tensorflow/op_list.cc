@@ -137,7 +137,7 @@ Value Resized(TypedBuilder& b, const Value& list, const Value& count) {
 }
 
 // Zeros like `list`, of so many rows, with `rows` at `indices`.
-Value Scattered(NodeContext& n, const Value& count, const Value& indices, const Value& rows) {
+Value ScatteredRows(NodeContext& n, const Value& count, const Value& indices, const Value& rows) {
   TypedBuilder& b = n.b();
   std::vector<Value> dims = {b.Reshape(count, {1})};
   for (int i = 1; i < rows.rank(); ++i) dims.push_back(b.DimOf(rows, i));
@@ -149,7 +149,7 @@ Value Scattered(NodeContext& n, const Value& count, const Value& indices, const 
 bool IsWholeRange(NodeContext& n, size_t i) { return n.importer().IsRangeFromZero(n.node(), i); }
 
 // Rows of equal length one after the other, and their lengths.
-Outputs Joined(NodeContext& n, const Value& list) {
+Outputs JoinedRows(NodeContext& n, const Value& list) {
   TypedBuilder& b = n.b();
   if (!b.status().ok()) return {};
   if (list.rank() < 2) return n.Fail("scalars are not joined along an axis");
@@ -264,7 +264,7 @@ Outputs ScatterList(NodeContext& n) {
   const Term indices = Term(n, 1).As(DType::kInt64);
   Value count = n.Has(3) ? IndexOf(n, 3) : Value{};
   if (!count || KnownNumber(b, count).value_or(0) < 0) count = AsScalar(indices.Call("max")) + 1.0;
-  return {Scattered(n, count, indices, n.Input(0))};
+  return {ScatteredRows(n, count, indices, n.Input(0))};
 }
 
 Outputs ScatterIntoList(NodeContext& n) {
@@ -279,7 +279,7 @@ Outputs ScatterIntoList(NodeContext& n) {
 Outputs ConcatList(NodeContext& n) {
   const Value list =
       ListOfRows(n, n.Input(0), n.Has(1) ? ShapeInput(n, 1) : n.Shape("element_shape"));
-  return list ? Joined(n, list) : Outputs{};
+  return list ? JoinedRows(n, list) : Outputs{};
 }
 
 Outputs SplitList(NodeContext& n) { return {InParts(n, n.Input(0), n.Input(2))}; }
@@ -353,11 +353,11 @@ Outputs ScatterArray(NodeContext& n) {
   if (array->grows) {
     const Value needed = AsScalar(Term(b, indices).Call("max")) + 1.0;
     const Value count = b.Op("maximum", {own, needed});
-    if (unmade != nullptr) return {Scattered(n, count, indices, rows)};
+    if (unmade != nullptr) return {ScatteredRows(n, count, indices, rows)};
     const Value list = Resized(b, Flow(n), b.Reshape(count, {1}));
     return {b.Op("scatter_nd", {list, b.Reshape(indices, {1, -1}), rows})};
   }
-  if (unmade != nullptr) return {Scattered(n, own, indices, rows)};
+  if (unmade != nullptr) return {ScatteredRows(n, own, indices, rows)};
   if (IsWholeRange(n, 1) && rows.dim(0) == Flow(n).dim(0)) return {rows};
   return {b.Op("scatter_nd", {Flow(n), b.Reshape(indices, {1, -1}), rows})};
 }
@@ -368,7 +368,7 @@ Outputs ConcatArray(NodeContext& n) {
   const auto array = ArrayOf(n);
   if (array == nullptr) return {};
   const Value list = ListOfRows(n, Flow(n), array->shape);
-  return list ? Joined(n, list) : Outputs{};
+  return list ? JoinedRows(n, list) : Outputs{};
 }
 
 Outputs SplitArray(NodeContext& n) { return {InParts(n, n.Input(1), n.Input(2))}; }

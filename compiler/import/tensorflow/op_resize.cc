@@ -10,14 +10,14 @@ namespace relayvm::import::tensorflow {
 namespace {
 
 // Pictures are (n, height, width, channels), the size a vector of two. Nullopt with an error.
-std::optional<Term> SizeOf(NodeContext& n) {
+std::optional<Term> WantedSize(NodeContext& n) {
   if (n.Input(0).rank() != 4) return n.Fail("expected pictures of rank 4");
   if (!n.FitsShape(n.Input(1), {Dim(2)}, "size")) return std::nullopt;
   return Term(n.b(), NotNegative({n, 1, "size"})).As(DType::kInt64);
 }
 
 Outputs Resize(NodeContext& n, ResizeMethod method) {
-  const auto size = SizeOf(n);
+  const auto size = WantedSize(n);
   if (!size) return {};
   const bool align = n.Bool("align_corners", false), half = n.Bool("half_pixel_centers", false);
   const bool nearest = method == ResizeMethod::kNearest;
@@ -51,7 +51,7 @@ Term Weighted(const Term& x, int axis, const Term& weights) {
 // Each element is the mean of the part of the picture that it stands for.
 Outputs Area(NodeContext& n) {
   TypedBuilder& b = n.b();
-  const auto size = SizeOf(n);
+  const auto size = WantedSize(n);
   if (!size) return {};
   Term x = Term(n, 0).As(DType::kFloat32);
   const bool align = n.Bool("align_corners", false);
@@ -115,7 +115,7 @@ std::optional<Kernel> KernelNamed(std::string_view name) {
 
 Outputs ScaleAndTranslate(NodeContext& n) {
   TypedBuilder& b = n.b();
-  const auto size = SizeOf(n);
+  const auto size = WantedSize(n);
   if (!size) return {};
   const std::string name = n.String("kernel_type", "lanczos3");
   const auto kernel = KernelNamed(name);

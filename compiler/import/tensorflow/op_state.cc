@@ -18,7 +18,7 @@ namespace relayvm::import::tensorflow {
 
 namespace {
 
-using Kind = Resource::Kind;
+using HandleKind = Resource::Kind;
 
 // The handle of the graph's node, or in a function of what its attributes name; made once.
 Value Named(NodeContext& n, Resource resource) {
@@ -31,30 +31,30 @@ Value Named(NodeContext& n, Resource resource) {
 }
 
 Outputs VariableHandle(NodeContext& n) {
-  return {Named(n, {.kind = Kind::kVariable,
+  return {Named(n, {.kind = HandleKind::kVariable,
                     .dtype = n.Type("dtype", DType::kFloat32),
                     .shape = n.Shape("shape")})};
 }
 
 // Of TensorFlow 1: who reads it gets its value, who writes it the handle.
 Outputs ReferenceVariable(NodeContext& n) {
-  return {Named(n, {.kind = Kind::kVariable,
+  return {Named(n, {.kind = HandleKind::kVariable,
                     .dtype = n.Type("dtype", DType::kFloat32),
                     .shape = n.Shape("shape"),
                     .is_reference = true})};
 }
 
 // The resource of an input; null with an error.
-std::shared_ptr<Resource> InputResource(NodeContext& n, size_t i, Kind kind) {
+std::shared_ptr<Resource> InputResource(NodeContext& n, size_t i, HandleKind kind) {
   auto resource = n.importer().ResourceOf(n.Input(i));
   if (resource != nullptr && resource->kind == kind) return resource;
-  n.Fail("input {}: expected a {}", i, kind == Kind::kTable ? "table" : "variable");
+  n.Fail("input {}: expected a {}", i, kind == HandleKind::kTable ? "table" : "variable");
   return nullptr;
 }
 
 // What the variable holds; no value, with an error, where nothing is known of it.
 Value Held(NodeContext& n, size_t i) {
-  const auto variable = InputResource(n, i, Kind::kVariable);
+  const auto variable = InputResource(n, i, HandleKind::kVariable);
   if (variable == nullptr) return {};
   const Value value = n.importer().Read(*variable);
   if (!value) {
@@ -84,7 +84,7 @@ Outputs ShapeOfVariable(NodeContext& n) {
                : Outputs{};
 }
 Outputs IsInitialized(NodeContext& n) {
-  const auto variable = InputResource(n, 0, Kind::kVariable);
+  const auto variable = InputResource(n, 0, HandleKind::kVariable);
   if (variable == nullptr) return {};
   return {n.b().Full({}, n.importer().Read(*variable) ? 1 : 0, DType::kBool)};
 }
@@ -95,7 +95,7 @@ Outputs Nothing(NodeContext& /*n*/) { return {}; }
 // The variable's new value is what `make` gives of its old one; a reference gives its handle on.
 template <typename Fn>
 Outputs Change(NodeContext& n, bool needs_old, Fn make) {
-  const auto variable = InputResource(n, 0, Kind::kVariable);
+  const auto variable = InputResource(n, 0, HandleKind::kVariable);
   if (variable == nullptr) return {};
   const Value old = needs_old ? Held(n, 0) : Value{};
   if (needs_old && !old) return {};
@@ -182,13 +182,13 @@ Outputs Restore(NodeContext& n) {
 // --- Tables ---
 
 Outputs TableHandle(NodeContext& n) {
-  return {Named(n, {.kind = Kind::kTable,
+  return {Named(n, {.kind = HandleKind::kTable,
                     .dtype = n.Type("value_dtype", DType::kFloat32),
                     .key_dtype = n.Type("key_dtype", DType::kString)})};
 }
 
 Outputs FillTable(NodeContext& n) {
-  const auto table = InputResource(n, 0, Kind::kTable);
+  const auto table = InputResource(n, 0, HandleKind::kTable);
   if (table == nullptr) return {};
   table->keys = n.Input(1);
   table->values = n.Input(2);
@@ -198,8 +198,8 @@ Outputs FillTable(NodeContext& n) {
 }
 
 // A column of a text file's lines; -2: the whole line, -1: its number.
-Value Column(NodeContext& n, const std::vector<std::string_view>& lines, int64_t column,
-             char delimiter, DType dtype) {
+Value ColumnOf(NodeContext& n, const std::vector<std::string_view>& lines, int64_t column,
+               char delimiter, DType dtype) {
   TypedBuilder& b = n.b();
   std::vector<std::string> texts;
   std::vector<int64_t> numbers;
@@ -242,7 +242,7 @@ Value Column(NodeContext& n, const std::vector<std::string_view>& lines, int64_t
 }
 
 Outputs FillTableFromFile(NodeContext& n) {
-  const auto table = InputResource(n, 0, Kind::kTable);
+  const auto table = InputResource(n, 0, HandleKind::kTable);
   const auto names = n.ConstantStrings(1);
   if (table == nullptr) return {};
   if (!names || names->size() != 1) return n.Unsupported("a file whose name is computed");
@@ -261,20 +261,20 @@ Outputs FillTableFromFile(NodeContext& n) {
   }
   const std::string delimiter = n.String("delimiter", "\t");
   const char by = delimiter.empty() ? '\t' : delimiter[0];
-  table->keys = Column(n, lines, n.Int("key_index", -2), by, table->key_dtype);
-  table->values = Column(n, lines, n.Int("value_index", -1), by, table->dtype);
+  table->keys = ColumnOf(n, lines, n.Int("key_index", -2), by, table->key_dtype);
+  table->values = ColumnOf(n, lines, n.Int("value_index", -1), by, table->dtype);
   return {};
 }
 
 Outputs SizeOfTable(NodeContext& n) {
-  const auto table = InputResource(n, 0, Kind::kTable);
+  const auto table = InputResource(n, 0, HandleKind::kTable);
   if (table == nullptr) return {};
   return {table->keys ? Extent(n.b(), table->keys, 0).value() : n.b().Int(0)};
 }
 
 Outputs FindInTable(NodeContext& n) {
   TypedBuilder& b = n.b();
-  const auto table = InputResource(n, 0, Kind::kTable);
+  const auto table = InputResource(n, 0, HandleKind::kTable);
   if (table == nullptr) return {};
   const Term x(n, 1), fallback(n, 2);
   if (!table->keys || table->keys.constant == nullptr)
@@ -302,7 +302,7 @@ Outputs FindInTable(NodeContext& n) {
 }
 
 Outputs ExportTable(NodeContext& n) {
-  const auto table = InputResource(n, 0, Kind::kTable);
+  const auto table = InputResource(n, 0, HandleKind::kTable);
   if (table == nullptr || !table->keys) return n.Fail("the table has no entries in the file");
   return {table->keys, table->values};
 }

@@ -29,7 +29,7 @@ SharedBytes AlignedTo(SharedBytes bytes, size_t width) {
 }
 
 // The elements of one of the typed lists, as their dtype's bytes.
-struct Listed {
+struct TypedList {
   std::vector<int64_t> numbers;
   std::vector<float> floats;
   std::vector<double> doubles;
@@ -49,7 +49,7 @@ struct Listed {
 };
 
 // The list that elements of that type are in. Lists of other types are not read.
-Listed ReadListed(std::string_view message, int64_t type) {
+TypedList ReadListed(std::string_view message, int64_t type) {
   constexpr int64_t kReference = 100;
   const int64_t plain = type >= kReference ? type - kReference : type;
   const auto dtype = DTypeOf(plain);
@@ -74,7 +74,7 @@ Listed ReadListed(std::string_view message, int64_t type) {
     field = 16;
   else if (dtype == DType::kUInt64)
     field = 17;
-  Listed listed;
+  TypedList listed;
   for (WireReader in(message); in.Next();) {
     if (in.field() != field) continue;
     if (field == 5 || field == 9)
@@ -196,7 +196,7 @@ Result<HostTensor> GraphFile::ElementsOf(std::string_view message, size_t parts,
     NormalizeBools(tensor);
     return tensor;
   }
-  const Listed listed = ReadListed(message, header.type);
+  const TypedList listed = ReadListed(message, header.type);
   const size_t given = listed.size() / parts;
   if (given > count || listed.size() % parts != 0) {
     return InvalidInput(
