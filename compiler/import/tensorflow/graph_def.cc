@@ -5,6 +5,7 @@
 #include "bytecode/base/printable.h"
 #include "compiler/import/container/protobuf_wire.h"
 #include "compiler/import/tensorflow/text_format.h"
+#include "compiler/import/tensorflow/tfjs.h"
 
 namespace relayvm::import::tensorflow {
 
@@ -294,6 +295,15 @@ Result<std::unique_ptr<GraphFile>> GraphFile::Read(const std::string& path, Shar
     auto binary = BinaryOf(text(), *kind);
     if (!binary.ok()) return failed(binary.status());
     file->bytes_ = SharedBytes::Copy(std::as_bytes(std::span(*binary)));
+  }
+  // A binary may begin so too, with the length of its first node.
+  const bool is_json = text().find_first_not_of(" \n\t\r") == text().find('{') &&
+                       text().find("\"modelTopology\"") != std::string_view::npos;
+  if (is_json) {
+    auto model = ReadTfjs(path, text());
+    if (!model.ok()) return failed(model.status());
+    is_saved_model = model->is_saved_model;
+    file->bytes_ = SharedBytes::Copy(std::as_bytes(std::span(model->binary)));
   }
   const Status read = is_saved_model ? file->ReadSavedModel(text()) : file->ReadGraph(text());
   if (!read.ok()) {
