@@ -1,0 +1,401 @@
+#include "compiler/import/keras/model_builder.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "bytecode/base/check_stop.h"
+#include "bytecode/base/printable.h"
+
+namespace relayvm::import::keras {
+
+namespace {
+
+constexpr int kMostDepth = 64;
+constexpr size_t kMostCalls = 1 << 17;
+
+// A tensor of a model: an output of a call of a layer.
+struct Ref {
+  std::string layer;
+  int64_t call = 0, tensor = 0;
+};
+
+std::optional<Ref> RefAt(const Json& v) {
+  // Keras 2: [layer, call, tensor, arguments]; Keras 3: an object whose keras_history is one.
+  if (v.is_object()) {
+    const Json* config = Member(v, "config");
+    if (TextAt(v, "class_name") != "__keras_tensor__" || config == nullptr) return std::nullopt;
+    const Json* history = Member(*config, "keras_history");
+    return history == nullptr ? std::nullopt : RefAt(*history);
+  }
+  if (!v.is_array() || v.size() < 3 || v.size() > 4 || !v[0].is_string() ||
+      !v[1].is_number_integer() || !v[2].is_number_integer()) {
+    return std::nullopt;
+  }
+  return Ref{v[0].get<std::string>(), v[1].get<int64_t>(), v[2].get<int64_t>()};
+}
+
+// All tensors of a structure, in order; `name` is the argument that they are.
+void CollectRefs(const Json& v, std::string_view name, int depth, std::vector<Ref>* refs,
+                 CallSite* site) {
+  if (depth > kMostDepth) return;
+  if (const auto ref = RefAt(v)) {
+    refs->push_back(*ref);
+    site->names.emplace_back(name);
+    const Json* named = v.is_array() && v.size() == 4 && v[3].is_object() ? &v[3] : nullptr;
+    if (named == nullptr || named->empty()) return;
+    // What Keras 2 says besides stands beside the first tensor.
+    site->named = named;
+    for (const char* key : {"value", "key", "y", "b", "x2", "values", "initial_state", "mask"}) {
+      if (const Json* more = Member(*named, key)) CollectRefs(*more, key, depth + 1, refs, site);
+    }
+    return;
+  }
+  if (v.is_array()) {
+    for (const Json& e : v) CollectRefs(e, name, depth + 1, refs, site);
+  } else if (v.is_object()) {
+    for (const Json& e : v) CollectRefs(e, name, depth + 1, refs, site);
+  }
+}
+
+std::vector<Ref> RefsOf(const Json* v) {
+  std::vector<Ref> refs;
+  CallSite site;
+  if (v != nullptr) CollectRefs(*v, "", 0, &refs, &site);
+  return refs;
+}
+
+const Json& LayersOf(const Json& model) {
+  static const Json* const kNone = new Json(Json::array());
+  const Json* config = Member(model, "config");
+  if (config == nullptr) return *kNone;
+  if (config->is_array()) return *config;  // Sequential of Keras 1
+  const Json* layers = Member(*config, "layers");
+  return layers != nullptr && layers->is_array() ? *layers : *kNone;
+}
+std::string NameOf(const Json& layer) {
+  const Json* config = Member(layer, "config");
+  const std::string own = TextAt(layer, "name");
+  return !own.empty() ? own : config == nullptr ? "" : TextAt(*config, "name");
+}
+bool IsSequential(const Json& layer) { return TextAt(layer, "class_name") == "Sequential"; }
+bool IsInput(const Json& layer) { return TextAt(layer, "class_name") == "InputLayer"; }
+
+DType DTypeAt(const Json& config) {
+  const Json* v = Member(config, "dtype");
+  std::string name = v != nullptr && v->is_string() ? v->get<std::string>() : "float32";
+  if (v != nullptr && v->is_object()) {
+    const Json* inner = Member(*v, "config");
+    if (inner != nullptr) name = TextAt(*inner, "name", "float32");
+  }
+  if (name.starts_with("mixed_")) return DType::kFloat32;
+  return ParseDType(name).value_or(DType::kFloat32);
+}
+
+}  // namespace
+
+const Json* Member(const Json& object, std::string_view key) {
+  if (!object.is_object()) return nullptr;
+  const auto found = object.find(std::string(key));
+  return found == object.end() ? nullptr : &*found;
+}
+std::string TextAt(const Json& object, std::string_view key, std::string_view fallback) {
+  const Json* v = Member(object, key);
+  return v != nullptr && v->is_string() ? v->get<std::string>() : std::string(fallback);
+}
+bool IsModel(const Json& layer) {
+  const std::string name = TextAt(layer, "class_name");
+  if (name == "Sequential" || name == "Functional" || name == "Model") return true;
+  const Json* config = Member(layer, "config");
+  return config != nullptr && Member(*config, "layers") != nullptr &&
+         Member(*config, "output_layers") != nullptr;
+}
+
+// --- Inputs and outputs ---
+
+Result<std::vector<ModelInput>> ModelBuilder::Inputs(const Json& model) {
+  const Json& layers = LayersOf(model);
+  const auto fail = [&](std::string_view why) {
+    return Status(StatusCode::kUnsupported, fmt::format("{}: {}", path_, why));
+  };
+  const auto read = [&](const Json& layer, std::string_view name) -> Result<ModelInput> {
+    const Json* config = Member(layer, "config");
+    ModelInput input{std::string(name), {}, config == nullptr ? DType::kFloat32 : DTypeAt(*config)};
+    const Json* shape = nullptr;
+    bool has_batch = true;
+    for (const char* key : {"batch_shape", "batch_input_shape"}) {
+      if (shape == nullptr && config != nullptr) shape = Member(*config, key);
+    }
+    if (shape == nullptr && config != nullptr && (shape = Member(*config, "shape")) != nullptr)
+      has_batch = false;
+    if (shape == nullptr || !shape->is_array() || shape->size() > 16)
+      return fail(fmt::format("input '{}': its shape is not declared", Printable(name)));
+    if (!has_batch) input.shape.push_back(Dim::Any());
+    for (const Json& d : *shape) {
+      const bool known =
+          d.is_number_integer() && d.get<int64_t>() >= 0 && d.get<int64_t>() < (int64_t{1} << 40);
+      input.shape.push_back(known ? Dim(d.get<int64_t>()) : Dim::Any());
+    }
+    return input;
+  };
+  std::vector<ModelInput> inputs;
+  if (IsSequential(model)) {
+    if (layers.empty()) return fail("the model has no layers");
+    const Json* config = Member(layers[0], "config");
+    if (IsInput(layers[0]) ||
+        (config != nullptr && Member(*config, "batch_input_shape") != nullptr)) {
+      RELAYVM_ASSIGN_OR_RETURN(ModelInput input, read(layers[0], NameOf(layers[0])));
+      return std::vector{std::move(input)};
+    }
+    // Or what it was built for.
+    const Json* own = Member(model, "config");
+    const Json* built = own == nullptr ? nullptr : Member(*own, "build_input_shape");
+    if (const Json* build = Member(model, "build_config"); built == nullptr && build != nullptr)
+      built = Member(*build, "input_shape");
+    if (built == nullptr || !built->is_array())
+      return fail("the model's first layer has no input shape: it was never built");
+    const Json as_input = {{"config", {{"batch_shape", *built}}}};
+    RELAYVM_ASSIGN_OR_RETURN(ModelInput input, read(as_input, "input"));
+    return std::vector{std::move(input)};
+  }
+  const Json* config = Member(model, "config");
+  for (const Ref& ref : RefsOf(config == nullptr ? nullptr : Member(*config, "input_layers"))) {
+    const auto found = std::find_if(layers.begin(), layers.end(),
+                                    [&](const Json& l) { return NameOf(l) == ref.layer; });
+    if (found == layers.end())
+      return fail(fmt::format("there is no input layer '{}'", Printable(ref.layer)));
+    RELAYVM_ASSIGN_OR_RETURN(ModelInput input, read(*found, ref.layer));
+    inputs.push_back(std::move(input));
+  }
+  if (inputs.empty())
+    return fail("expected a Sequential or Functional model, whose layers the file lists");
+  return inputs;
+}
+
+std::vector<std::string> ModelBuilder::OutputNames(const Json& model) {
+  std::vector<std::string> names;
+  if (IsSequential(model)) {
+    const Json& layers = LayersOf(model);
+    if (!layers.empty()) names.push_back(NameOf(layers.back()));
+    return names;
+  }
+  const Json* config = Member(model, "config");
+  std::map<std::string, int> seen;
+  for (const Ref& ref : RefsOf(config == nullptr ? nullptr : Member(*config, "output_layers"))) {
+    const int count = seen[ref.layer]++;
+    names.push_back(count == 0 ? ref.layer : fmt::format("{}_{}", ref.layer, count));
+  }
+  return names;
+}
+
+// --- What is supported ---
+
+void ModelBuilder::CollectLayers(const Json& layer, int depth,
+                                 std::map<std::string, std::vector<std::string>>* missing) {
+  if (depth > kMostDepth) return;
+  if (IsModel(layer)) {
+    for (const Json& inner : LayersOf(layer)) CollectLayers(inner, depth + 1, missing);
+    return;
+  }
+  const std::string name = TextAt(layer, "class_name");
+  if (FindLayer(name) == nullptr) (*missing)[name].push_back(NameOf(layer));
+  const Json* config = Member(layer, "config");
+  for (const char* key : {"layer", "backward_layer"}) {
+    const Json* inner = config == nullptr ? nullptr : Member(*config, key);
+    if (inner != nullptr && inner->is_object()) CollectLayers(*inner, depth + 1, missing);
+  }
+}
+
+Status ModelBuilder::CheckLayers(const Json& model) {
+  std::map<std::string, std::vector<std::string>> missing;
+  CollectLayers(model, 0, &missing);
+  if (missing.empty()) return OkStatus();
+  std::string text =
+      fmt::format("{}: {} not supported:", path_,
+                  missing.size() == 1 ? "1 kind of layer is"
+                                      : fmt::format("{} kinds of layers are", missing.size()));
+  for (const auto& [name, layers] : missing) {
+    std::vector<std::string> few;
+    for (size_t i = 0; i < std::min<size_t>(layers.size(), 3); ++i)
+      few.push_back("'" + Printable(layers[i]) + "'");
+    text += fmt::format("\n  {}: layer {}", Printable(name), fmt::join(few, ", "));
+    if (layers.size() > 3) text += fmt::format(" and {} more", layers.size() - 3);
+  }
+  return {StatusCode::kUnsupported, text};
+}
+
+// --- Calls ---
+
+WeightScope ModelBuilder::ScopeOf(const Json& layers, size_t index, const WeightScope& model) {
+  if (!model.by_place) return PartOf(model, NameOf(layers[index]));
+  const std::string kind = SnakeCase(TextAt(layers[index], "class_name"));
+  size_t before = 0;
+  for (size_t i = 0; i < index; ++i)
+    before += SnakeCase(TextAt(layers[i], "class_name")) == kind ? 1 : 0;
+  WeightScope scope;
+  scope.place = (model.place.empty() ? "" : model.place + "/") + "layers/" + kind;
+  if (before > 0) scope.place += "_" + std::to_string(before);
+  return scope;
+}
+
+std::vector<Tensor> ModelBuilder::Call(const Json& layer, WeightScope& weights,
+                                       const std::vector<Tensor>& inputs, const CallSite& site) {
+  const ir::Span outer = builder_.span();
+  const std::string kind = TextAt(layer, "class_name");
+  builder_.SetSpan(builder_.module().sources->NodeSpan(file_index_, Printable(NameOf(layer)),
+                                                       Printable(kind), ""));
+  std::vector<Tensor> out;
+  if (++called_ > kMostCalls || ++depth_ > kMostDepth) {
+    builder_.Fail(StatusCode::kResourceExhausted, "models are nested too deep, or too large");
+  } else if (const Status s = CheckStop(stop_); !s.ok()) {
+    builder_.Fail(s.code(), s.message());
+  } else if (IsModel(layer)) {
+    out = IsSequential(layer) ? CallSequential(LayersOf(layer), weights, inputs)
+                              : CallFunctional(*Member(layer, "config"), weights, inputs);
+  } else if (const LayerDef* def = FindLayer(kind)) {
+    const auto count = static_cast<int>(inputs.size());
+    if (count < def->min_inputs || (def->max_inputs >= 0 && count > def->max_inputs)) {
+      builder_.Fail("expected {} inputs, found {}", def->min_inputs, count);
+    } else {
+      std::vector<Value> values, masks;
+      for (const Tensor& t : inputs) {
+        values.push_back(t.value);
+        masks.push_back(t.mask);
+      }
+      LayerContext context(*this, layer, weights, std::move(values));
+      context.site = site;
+      context.masks = std::move(masks);
+      for (const Value& v : def->convert(context)) out.push_back({v, context.result_mask});
+      if (!context.result_mask && context.keeps_mask && !inputs.empty() && out.size() == 1)
+        out[0].mask = inputs[0].mask;
+    }
+  } else {
+    builder_.Fail(StatusCode::kUnsupported, "layers of the kind {} are not supported",
+                  Printable(kind));
+  }
+  --depth_;
+  if (builder_.status().ok()) builder_.SetSpan(outer);
+  return out;
+}
+
+std::vector<Tensor> ModelBuilder::CallSequential(const Json& layers, WeightScope& weights,
+                                                 std::vector<Tensor> inputs) {
+  for (size_t i = 0; i < layers.size() && builder_.status().ok(); ++i) {
+    if (IsInput(layers[i])) continue;
+    WeightScope scope = ScopeOf(layers, i, weights);
+    inputs = Call(layers[i], scope, inputs);
+  }
+  return inputs;
+}
+
+std::vector<Tensor> ModelBuilder::CallFunctional(const Json& config, WeightScope& weights,
+                                                 const std::vector<Tensor>& inputs) {
+  const Json* listed = Member(config, "layers");
+  if (listed == nullptr || !listed->is_array()) return builder_.Fail("expected a list of layers");
+  const Json& layers = *listed;
+  std::map<std::string, size_t> places;
+  for (size_t i = 0; i < layers.size(); ++i) places.emplace(NameOf(layers[i]), i);
+  using Place = std::pair<size_t, size_t>;  // a layer, and which call of it
+  std::map<Place, std::vector<Tensor>> done;
+  std::map<size_t, WeightScope> scopes;
+  const auto place_of = [&](const Ref& ref) -> std::optional<Place> {
+    const auto found = places.find(ref.layer);
+    if (found == places.end() || ref.call < 0) {
+      builder_.Fail("there is no layer '{}'", Printable(ref.layer));
+      return std::nullopt;
+    }
+    return Place{found->second, static_cast<size_t>(ref.call)};
+  };
+  const std::vector<Ref> given = RefsOf(Member(config, "input_layers"));
+  if (given.size() != inputs.size())
+    return builder_.Fail("the model has {} inputs, found {}", given.size(), inputs.size());
+  for (size_t i = 0; i < given.size(); ++i) {
+    const auto place = place_of(given[i]);
+    if (!place) return {};
+    done[*place] = {inputs[i]};
+  }
+  struct Visit {
+    Place place;
+    std::vector<Ref> refs;
+    CallSite site;
+  };
+  std::vector<Visit> stack;
+  std::set<Place> open;
+  const auto enter = [&](const Place& place) {
+    const Json& layer = layers[place.first];
+    const Json* calls = Member(layer, "inbound_nodes");
+    if (calls == nullptr || !calls->is_array() || place.second >= calls->size()) {
+      builder_.Fail("layer '{}' has no call {}", Printable(NameOf(layer)), place.second);
+      return;
+    }
+    if (!open.insert(place).second) {
+      builder_.Fail("layer '{}' needs what it gives itself", Printable(NameOf(layer)));
+      return;
+    }
+    Visit visit{place, {}, {}};
+    const Json& call = (*calls)[place.second];
+    if (call.is_object()) {
+      visit.site.positional = Member(call, "args");
+      visit.site.named = Member(call, "kwargs");
+      if (visit.site.positional != nullptr)
+        CollectRefs(*visit.site.positional, "", 0, &visit.refs, &visit.site);
+      if (visit.site.named != nullptr && visit.site.named->is_object()) {
+        for (const auto& [key, value] : visit.site.named->items())
+          CollectRefs(value, key, 0, &visit.refs, &visit.site);
+      }
+    } else {
+      CollectRefs(call, "", 0, &visit.refs, &visit.site);
+    }
+    stack.push_back(std::move(visit));
+  };
+  // What a tensor's call needs comes first; an empty result: it is being made, or an error.
+  const auto known = [&](const Ref& ref) -> const Tensor* {
+    const auto place = place_of(ref);
+    if (!place) return nullptr;
+    const auto found = done.find(*place);
+    if (found == done.end()) {
+      enter(*place);
+      return nullptr;
+    }
+    if (ref.tensor < 0 || static_cast<size_t>(ref.tensor) >= found->second.size()) {
+      builder_.Fail("layer '{}' has no output {}", Printable(ref.layer), ref.tensor);
+      return nullptr;
+    }
+    return &found->second[static_cast<size_t>(ref.tensor)];
+  };
+  std::vector<Tensor> outputs;
+  for (const Ref& ref : RefsOf(Member(config, "output_layers"))) {
+    const Tensor* output = known(ref);
+    while (builder_.status().ok() && !stack.empty()) {
+      std::vector<Tensor> arguments;
+      const size_t top = stack.size() - 1;
+      bool ready = true;
+      const std::vector<Ref> refs = stack[top].refs;
+      for (const Ref& needed : refs) {
+        const Tensor* t = known(needed);
+        ready &= t != nullptr;
+        if (!ready) break;
+        arguments.push_back(*t);
+      }
+      if (!ready || !builder_.status().ok()) continue;
+      const Visit visit = std::move(stack[top]);
+      stack.pop_back();
+      const size_t layer = visit.place.first;
+      auto scope = scopes.find(layer);
+      if (scope == scopes.end())
+        scope = scopes.emplace(layer, ScopeOf(layers, layer, weights)).first;
+      scope->second.Rewind();
+      done[visit.place] = Call(layers[layer], scope->second, arguments, visit.site);
+    }
+    if (!builder_.status().ok()) return {};
+    if (output == nullptr) output = known(ref);
+    if (output == nullptr) return {};
+    outputs.push_back(*output);
+  }
+  if (outputs.empty()) builder_.Fail("the model has no outputs");
+  return outputs;
+}
+
+}  // namespace relayvm::import::keras

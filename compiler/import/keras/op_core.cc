@@ -1,0 +1,324 @@
+// Products, activations, shapes, merges, and what does nothing when a model only runs.
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/import/checked.h"
+#include "compiler/import/composite/activations.h"
+#include "compiler/import/keras/model_builder.h"
+
+namespace relayvm::import::keras {
+
+namespace {
+
+Outputs Same(LayerContext& n) { return {n.Input(0)}; }
+
+// --- Products ---
+
+Outputs Dense(LayerContext& n) {
+  Term y(n, MatMulOf(n, n.Input(0), n.Weight()));
+  if (n.Bool("use_bias", true)) y = y + Term(n, n.Weight());
+  return {n.Activated(y)};
+}
+
+// "...x,xy->...y": the ellipsis and batch letters are the data's.
+Outputs EinsumDense(LayerContext& n) {
+  const Value kernel = n.Weight();
+  Term y(n, n.b().Op("einsum", {n.b().Tuple({n.Input(0), kernel})},
+                     {{"equation", n.String("equation", "")}}));
+  if (!n.IsNull("bias_axes")) y = y + Term(n, n.Weight());
+  return {n.Activated(y)};
+}
+
+Outputs Embedding(LayerContext& n) {
+  TypedBuilder& b = n.b();
+  const Value table = n.Weight();
+  const Term ids = Term(n, n.Input(0)).As(DType::kInt32);
+  if (n.Bool("mask_zero", false)) n.result_mask = b.Op("not_equal", {ids, ids.Number(0)});
+  n.keeps_mask = false;
+  return {Term(b, table).Take(Below({b, ids, "indices"}, ids, b.DimOf(table, 0)), 0)};
+}
+
+Outputs Masking(LayerContext& n) {
+  const Term x(n, n.Input(0));
+  const Term other(n, n.b().Op("not_equal", {x, x.Number(n.Float("mask_value", 0))}));
+  const Term kept = other.Over("any", {x.rank() - 1});
+  n.result_mask = n.b().Squeeze(kept, {x.rank() - 1});
+  return {x * kept.As(x.dtype())};
+}
+
+// --- Activations ---
+
+Outputs Activation(LayerContext& n) { return {n.Activated(Term(n, n.Input(0)))}; }
+
+Outputs ReluLayer(LayerContext& n) {
+  const Term x(n, n.Input(0));
+  const double slope = n.Float("negative_slope", 0), threshold = n.Float("threshold", 0);
+  Term y = x;
+  if (slope == 0 && threshold == 0) {
+    y = FindActivation("relu")->apply(x, 0, 0);
+  } else {
+    y = Select(x >= threshold, x, (x - threshold) * slope);
+  }
+  if (!n.IsNull("max_value")) y = Minimum(y, y.Number(n.Float("max_value", 0)));
+  return {y};
+}
+Outputs LeakyRelu(LayerContext& n) {
+  const double slope =
+      n.IsNull("negative_slope") ? n.Float("alpha", 0.3) : n.Float("negative_slope", 0.3);
+  return {FindActivation("leakyrelu")->apply(Term(n, n.Input(0)), slope, 0)};
+}
+Outputs EluLayer(LayerContext& n) {
+  return {FindActivation("elu")->apply(Term(n, n.Input(0)), n.Float("alpha", 1), 0)};
+}
+Outputs PRelu(LayerContext& n) {
+  const Term x(n, n.Input(0)), slope(n, n.Weight());
+  return {Select(x > 0, x, x * slope)};
+}
+Outputs ThresholdedRelu(LayerContext& n) {
+  return {FindActivation("thresholdedrelu")->apply(Term(n, n.Input(0)), n.Float("theta", 1), 0)};
+}
+Outputs SoftmaxLayer(LayerContext& n) {
+  Term x(n, n.Input(0));
+  std::vector<int64_t> axes = n.Ints("axis", {-1});
+  for (int64_t& axis : axes) axis = n.Axis(axis, x.rank());
+  if (n.Mask()) x = Select(Term(n, n.Mask()), x, x.Number(-1e9));
+  if (axes.size() == 1) return {x.Call("nn.softmax", {{"axis", axes[0]}})};
+  const Term power = Exp(x - Max(x, axes));
+  return {power / Sum(power, axes)};
+}
+
+// --- Shapes ---
+
+// The data's other dims follow `first` ones; -1 is what is left.
+Outputs ReshapeLayer(LayerContext& n) {
+  TypedBuilder& b = n.b();
+  const Value x = n.Input(0);
+  n.keeps_mask = false;
+  std::vector<Value> dims = {b.DimOf(x, 0)};
+  std::vector<int64_t> target = n.Ints("target_shape");
+  // With a batch that is open there may be no second open dim: it is computed where it can be.
+  const auto rest = std::find(target.begin(), target.end(), -1);
+  int64_t total = 1, known = 1;
+  bool fixed = true;
+  for (int i = 1; i < x.rank(); ++i) {
+    fixed &= x.dim(i).is_const();
+    if (fixed) total *= x.dim(i).value();
+  }
+  for (const int64_t d : target) {
+    if (d < -1 || d > INT32_MAX || known > (int64_t{1} << 40))
+      return n.Fail("target_shape: out of range");
+    if (d != -1) known *= std::max<int64_t>(d, 1);
+  }
+  if (rest != target.end() && fixed && total % known == 0) *rest = total / known;
+  dims.push_back(b.Ints(target));
+  return {ShapedAs(b, x, dims)};
+}
+
+Outputs Flatten(LayerContext& n) {
+  TypedBuilder& b = n.b();
+  Value x = n.Input(0);
+  n.keeps_mask = false;
+  if (x.rank() == 1) return {b.ExpandDims(x, 1)};
+  if (!n.ChannelsLast() && x.rank() > 2) x = b.Transpose(x, AxisMoved(x.rank(), 1, x.rank() - 1));
+  return {ShapedAs(b, x, {b.DimOf(x, 0), ProductOfDims(b, x, 1, x.rank())})};
+}
+
+Outputs Permute(LayerContext& n) {
+  std::vector<int64_t> axes = n.Ints("dims");
+  axes.insert(axes.begin(), 0);
+  n.keeps_mask = false;
+  return {n.b().Transpose(n.Input(0), axes)};
+}
+
+Outputs RepeatVector(LayerContext& n) {
+  const int64_t count = n.Int("n", 1);
+  if (count < 0 || count > INT32_MAX) return n.Fail("n: expected 0 or more");
+  n.keeps_mask = false;
+  return {n.b().Op("repeat", {n.b().ExpandDims(n.Input(0), 1)}, {{"repeats", count}, {"axis", 1}})};
+}
+
+// --- Merges: shapes of lower rank get dims of 1 behind the batch ---
+
+std::vector<Term> Aligned(LayerContext& n) {
+  int rank = 0;
+  for (const Value& v : n.inputs()) rank = std::max(rank, v.rank());
+  std::vector<Term> all;
+  for (const Value& v : n.inputs()) {
+    const bool shorter = v.rank() > 0 && v.rank() < rank;
+    all.emplace_back(n, shorter ? n.b().ExpandDims(v, 1, rank - v.rank()) : v);
+  }
+  return all;
+}
+// Keras 3's operations of these names take numbers too.
+std::vector<Term> Operands(LayerContext& n) {
+  std::vector<Term> all = Aligned(n);
+  const Json* given = n.site.positional;
+  if (all.size() != 1 || given == nullptr || !given->is_array()) return all;
+  for (size_t i = 0; i < std::min<size_t>(given->size(), 2); ++i) {
+    const Json& v = (*given)[i];
+    if (v.is_number())
+      all.insert(all.begin() + static_cast<ptrdiff_t>(i), all[0].Number(v.get<double>()));
+  }
+  return all;
+}
+
+template <Term (*kApply)(const Term&, const Term&)>
+Outputs Merge(LayerContext& n) {
+  const std::vector<Term> all = Operands(n);
+  Term y = all[0];
+  for (size_t i = 1; i < all.size(); ++i) y = kApply(y, all[i]);
+  return {y};
+}
+Term Plus(const Term& x, const Term& y) { return x + y; }
+Term Minus(const Term& x, const Term& y) { return x - y; }
+Term Times(const Term& x, const Term& y) { return x * y; }
+Term Over(const Term& x, const Term& y) { return x / y; }
+Term Larger(const Term& x, const Term& y) { return Maximum(x, y); }
+Term Smaller(const Term& x, const Term& y) { return Minimum(x, y); }
+Term Raised(const Term& x, const Term& y) { return x.Call("power", y); }
+Outputs AverageLayer(LayerContext& n) {
+  return {Term(n, Merge<Plus>(n)[0]) / static_cast<double>(n.num_inputs())};
+}
+
+Outputs Concatenate(LayerContext& n) {
+  const int axis = n.Axis(n.Int("axis", -1), n.Input(0).rank());
+  n.keeps_mask = n.num_inputs() == 1;
+  return {n.b().Concat(n.inputs(), axis)};
+}
+
+// Products along an axis of each, per batch.
+Outputs DotLayer(LayerContext& n) {
+  TypedBuilder& b = n.b();
+  Term x(n, n.Input(0)), y(n, n.Input(1));
+  n.keeps_mask = false;
+  std::vector<int64_t> axes = n.Ints("axes");
+  if (axes.size() == 1) axes.push_back(axes[0]);
+  if (axes.size() != 2) return n.Fail("axes: expected one or two");
+  const int ax = n.Axis(axes[0], x.rank()), ay = n.Axis(axes[1], y.rank());
+  if (!b.status().ok()) return {};
+  if (n.Bool("normalize", false)) {
+    const auto unit = [](const Term& v, int axis) {
+      const Term size = Sum(v * v, {axis});
+      return v * Maximum(size, size.Number(1e-12)).Call("rsqrt");
+    };
+    x = unit(x, ax), y = unit(y, ay);
+  }
+  // (batch, rest of x, k) times (batch, k, rest of y).
+  const int rx = x.rank(), ry = y.rank();
+  const Term left = x.Transpose(AxisMoved(rx, ax, rx - 1)),
+             right = y.Transpose(AxisMoved(ry, ay, 1));
+  std::vector<Value> dims;
+  for (int i = 0; i + 1 < rx; ++i) dims.push_back(b.DimOf(left, i));
+  for (int i = 2; i < ry; ++i) dims.push_back(b.DimOf(right, i));
+  const Value rows = ProductOfDims(b, left, 1, rx - 1), columns = ProductOfDims(b, right, 2, ry);
+  const Value l = ShapedAs(b, left, {b.DimOf(left, 0), rows, b.DimOf(left, rx - 1)});
+  const Value r = ShapedAs(b, right, {b.DimOf(right, 0), b.DimOf(right, 1), columns});
+  if (dims.size() == 1) dims.push_back(b.Ints({1}));
+  return {ShapedAs(b, MatMulOf(b, l, r), dims)};
+}
+
+// --- Operations of Keras 3 that models' own lines become ---
+
+Outputs MatmulOp(LayerContext& n) { return {MatMulOf(n, n.Input(0), n.Input(1))}; }
+
+// The axis of an operation: an argument or in the configuration.
+std::vector<int64_t> AxesArgument(LayerContext& n, std::vector<int64_t> fallback) {
+  if (!n.IsNull("axis")) return n.Ints("axis");
+  const Json* named = n.site.named == nullptr ? nullptr : Member(*n.site.named, "axis");
+  if (named != nullptr && named->is_number_integer()) return {named->get<int64_t>()};
+  return fallback;
+}
+template <size_t kOp>
+Outputs Reduction(LayerContext& n) {
+  constexpr std::string_view kOps[] = {"mean", "sum", "max", "min"};
+  const Term x(n, n.Input(0));
+  std::vector<int64_t> axes = AxesArgument(n, Iota(x.rank()));
+  for (int64_t& axis : axes) axis = n.Axis(axis, x.rank());
+  n.keeps_mask = false;
+  return {x.Over(kOps[kOp], axes, n.Bool("keepdims", false))};
+}
+Outputs ExpandDimsOp(LayerContext& n) {
+  const auto axes = AxesArgument(n, {0});
+  return {n.b().ExpandDims(n.Input(0), n.Axis(axes[0], n.Input(0).rank() + 1))};
+}
+template <size_t kOp>
+Outputs Elementwise(LayerContext& n) {
+  constexpr std::string_view kOps[] = {"exp",      "log",  "sqrt",    "abs",
+                                       "negative", "tanh", "sigmoid", "erf"};
+  return {n.b().Op(kOps[kOp], {n.Input(0)})};
+}
+Outputs SquareOp(LayerContext& n) {
+  const Term x(n, n.Input(0));
+  return {x * x};
+}
+Outputs ReluOp(LayerContext& n) {
+  return {FindActivation("relu")->apply(Term(n, n.Input(0)), 0, 0)};
+}
+Outputs GeluOp(LayerContext& n) {
+  return {n.Bool("approximate", true) ? TanhGeluOf(Term(n, n.Input(0)))
+                                      : GeluOf(Term(n, n.Input(0)))};
+}
+Outputs SiluOp(LayerContext& n) { return {SwishOf(Term(n, n.Input(0)), 1)}; }
+
+constexpr LayerDef kCoreLayers[] = {
+    {"Absolute", 1, 1, Elementwise<3>},
+    {"Activation", 1, 1, Activation},
+    {"ActivityRegularization", 1, 1, Same},
+    {"Add", 1, -1, Merge<Plus>},
+    {"AlphaDropout", 1, 1, Same},
+    {"Average", 1, -1, AverageLayer},
+    {"Concatenate", 1, -1, Concatenate},
+    {"Dense", 1, 1, Dense},
+    {"Divide", 1, 2, Merge<Over>},
+    {"Dot", 2, 2, DotLayer},
+    {"Dropout", 1, 1, Same},
+    {"ELU", 1, 1, EluLayer},
+    {"EinsumDense", 1, 1, EinsumDense},
+    {"Embedding", 1, 1, Embedding},
+    {"Erf", 1, 1, Elementwise<7>},
+    {"Exp", 1, 1, Elementwise<0>},
+    {"ExpandDims", 1, 1, ExpandDimsOp},
+    {"Flatten", 1, 1, Flatten},
+    {"GaussianDropout", 1, 1, Same},
+    {"GaussianNoise", 1, 1, Same},
+    {"Gelu", 1, 1, GeluOp},
+    {"Identity", 1, 1, Same},
+    {"InputLayer", 1, 1, Same},
+    {"LeakyReLU", 1, 1, LeakyRelu},
+    {"Log", 1, 1, Elementwise<1>},
+    {"Masking", 1, 1, Masking},
+    {"Matmul", 2, 2, MatmulOp},
+    {"Max", 1, 1, Reduction<2>},
+    {"Maximum", 1, -1, Merge<Larger>},
+    {"Mean", 1, 1, Reduction<0>},
+    {"Min", 1, 1, Reduction<3>},
+    {"Minimum", 1, -1, Merge<Smaller>},
+    {"Multiply", 1, -1, Merge<Times>},
+    {"Negative", 1, 1, Elementwise<4>},
+    {"PReLU", 1, 1, PRelu},
+    {"Permute", 1, 1, Permute},
+    {"Power", 1, 2, Merge<Raised>},
+    {"ReLU", 1, 1, ReluLayer},
+    {"Relu", 1, 1, ReluOp},
+    {"RepeatVector", 1, 1, RepeatVector},
+    {"Reshape", 1, 1, ReshapeLayer},
+    {"Sigmoid", 1, 1, Elementwise<6>},
+    {"Silu", 1, 1, SiluOp},
+    {"Softmax", 1, 2, SoftmaxLayer},
+    {"SpatialDropout1D", 1, 1, Same},
+    {"SpatialDropout2D", 1, 1, Same},
+    {"SpatialDropout3D", 1, 1, Same},
+    {"Sqrt", 1, 1, Elementwise<2>},
+    {"Square", 1, 1, SquareOp},
+    {"Subtract", 1, 2, Merge<Minus>},
+    {"Sum", 1, 1, Reduction<1>},
+    {"Tanh", 1, 1, Elementwise<5>},
+    {"ThresholdedReLU", 1, 1, ThresholdedRelu},
+    {"TrueDivide", 1, 2, Merge<Over>},
+};
+
+}  // namespace
+
+std::span<const LayerDef> CoreLayers() { return kCoreLayers; }
+
+}  // namespace relayvm::import::keras
