@@ -1,6 +1,6 @@
 // Random numbers: those without state are TensorFlow's own (Philox 4x32-10 of Salmon et al.,
 // "Parallel random numbers: as easy as 1, 2, 3"), as arithmetic of their places. Others are the
-// same ones by a key that is the node's name.
+// same ones by a node's seeds, or by a key that is its name.
 #include <array>
 #include <cmath>
 
@@ -56,9 +56,16 @@ Generator OfKey(NodeContext& n, size_t key_input, size_t counter_input) {
   const Term k = ElementOf(key, 0), c0 = ElementOf(counter, 0), c1 = ElementOf(counter, 1);
   return {{LowWord(k), HighWord(k)}, {LowWord(c0), HighWord(c0), LowWord(c1), HighWord(c1)}};
 }
-// FNV-1a of the name.
+// By the node's seeds, as TensorFlow's first run is; without any by its name (FNV-1a).
 Generator OfName(NodeContext& n) {
   TypedBuilder& b = n.b();
+  const auto seed = static_cast<uint64_t>(n.Int("seed", 0)),
+             other = static_cast<uint64_t>(n.Int("seed2", 0));
+  if (seed != 0 || other != 0) {
+    const auto word = [&](uint64_t v) { return Word(b, static_cast<uint32_t>(v)); };
+    return {{word(seed), word(seed >> 32)},
+            {Word(b, 0), Word(b, 0), word(other), word(other >> 32)}};
+  }
   uint32_t hash = 2166136261U;
   for (const char c : n.name()) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
   return {{Word(b, hash), Word(b, hash ^ 0x5bd1e995U)},
