@@ -5,7 +5,7 @@
 // In front of the values stand, of the same width: the place of the vector of keys, the width of
 // its elements, n. Places count back from where they stand; a type's lowest two bits are the width
 // of what is found there. Any bytes are safe: what does not lie in them is not there. Tested by
-// op_custom_test.cc.
+// model_file_test.cc.
 #pragma once
 
 #include <cstdint>

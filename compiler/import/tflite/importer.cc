@@ -169,8 +169,8 @@ class ModelImporter {
 
   // --- What is kept between runs ---
 
-  // Each variable becomes an input and an output of one name behind the others: an input that may be
-  // left out where it has a first value. One that nothing assigns is that value.
+  // Each variable becomes an input and an output of one name behind the others: an input that may
+  // be left out where it has a first value. One that nothing assigns is that value.
   Status AddStates(const Entry& entry, ir::Function* main) {
     TypedBuilder& b = importer_.b();
     std::set<std::string> taken(entry.inputs.begin(), entry.inputs.end());

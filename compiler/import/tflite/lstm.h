@@ -1,6 +1,6 @@
 // LSTM layers of TensorFlow Lite: floats, floats with weights of 8 bits, and codes of 8 bits with
 // gates and a memory of 16. Cells may have peepholes, a projection and norms of their gates; one
-// without weights of its input gate has 1 - f there. Tested by op_recurrent_test.cc.
+// without weights of its input gate has 1 - f there. Tested by operators_test.cc.
 #pragma once
 
 #include <array>

@@ -82,7 +82,8 @@ Outputs HardSwish(NodeContext& n) {
 
 // --- The logistic function and tanh ---
 
-// 2^16 / (1 + e^-x) for x in steps of 1/24, each moved so that lines between them are off by little.
+// 2^16 / (1 + e^-x) for x in steps of 1/24, each moved so that lines between them are off by
+// little.
 std::vector<int64_t> LogisticLines() {
   constexpr int kEntries = 256;
   const auto at = [](double i) { return 65536 / (1 + std::exp(-i / 24)); };

@@ -50,8 +50,7 @@ Outputs SquareRoot(NodeContext& n) {
     return {QuantisedTo(RealOf(n, n.Input(0), n.In(0)).Call("sqrt"), n.Out())};
   return {ByCodes(n, [&](int64_t code) {
     const double x = in.scale() * static_cast<double>(code - in.zero());
-    return x <= 0 ? out.zero()
-                  : static_cast<int64_t>(std::round(std::sqrt(x) / out.scale())) + out.zero();
+    return x <= 0 ? out.zero() : WholeOf(std::sqrt(x) / out.scale()) + out.zero();
   })};
 }
 

@@ -32,7 +32,8 @@ std::optional<Value> DenseOfCodes(NodeContext& n, const Value& rows, fb::Activat
     return b.Op("qnn.dense", {x, n.Input(1), zero, w_zero, one, one});
   };
   const Tensor &in = n.In(0), &out = n.Out();
-  if (DTypeBytes(rows.dtype()) == 1 && !q.is_per_channel() && IsQuantised(in) && IsQuantised(out)) {
+  const bool is_scaled = q && IsQuantised(in) && IsQuantised(out);
+  if (DTypeBytes(rows.dtype()) == 1 && is_scaled && !q.is_per_channel()) {
     const auto total =
         sum(rows, b.Scalar(static_cast<double>(in.quantisation.zero()), rows.dtype()));
     Term y(b, *total);

@@ -7,7 +7,7 @@
 //
 // Values are what the file's tensors hold: of a quantised one its codes (quantised.h says what they
 // mean), of a complex one pairs of numbers along an axis more. Not thread-safe. Tested by
-// op_*_test.cc.
+// operators_test.cc.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // What products of all kinds share (convolutions, matrices): sums of codes by integer kernels,
 // their bias and scale, and products of floats with weights of 8 bits, for which data is quantised
-// when it runs. Tested by op_conv_test.cc and op_matrix_test.cc.
+// when it runs. Tested by operators_test.cc.
 #pragma once
 
 #include <functional>

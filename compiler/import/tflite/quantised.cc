@@ -41,10 +41,14 @@ double RoundAway(double x) { return std::round(x); }
 
 int64_t CodeOf(double real, const Tensor& t) {
   const auto steps = static_cast<double>(static_cast<float>(real / t.quantisation.scale()));
-  return t.quantisation.zero() + static_cast<int64_t>(std::clamp(RoundAway(steps), -1e9, 1e9));
+  return t.quantisation.zero() + WholeOf(steps);
 }
 
 }  // namespace
+
+int64_t WholeOf(double x) {
+  return std::isnan(x) ? 0 : static_cast<int64_t>(std::clamp(RoundAway(x), -1e9, 1e9));
+}
 
 Factor FactorOf(double real) {
   if (!(real > 0) || !std::isfinite(real)) return {};
@@ -194,7 +198,7 @@ Value QuantisedTo(const Term& x, const Tensor& t) {
     steps = x / import::Table(b, scales, {static_cast<int64_t>(scales.size())}).Expand(1, after);
   } else {
     // By the inverse, which is a float32 too.
-    steps = x * static_cast<double>(1 / q.scales[0]);
+    steps = x * static_cast<double>(1 / static_cast<float>(q.scale()));
   }
   steps = steps.Call("round_even");
   if (q.is_per_channel()) {
@@ -229,8 +233,7 @@ Value ByTable(NodeContext& n, const RealFn& fn) {
     return ByCodes(n, [&](int64_t code) {
       const float x = static_cast<float>(in.scale()) * static_cast<float>(code - in.zero());
       const auto y = static_cast<float>(fn(static_cast<double>(x)));
-      const float steps = std::round(y * inverse);
-      return static_cast<int64_t>(std::clamp(steps, -1e9F, 1e9F)) + out.zero();
+      return WholeOf(static_cast<double>(y * inverse)) + out.zero();
     });
   }
   const auto scale = static_cast<float>(in.scale()), to = static_cast<float>(out.scale());

@@ -27,6 +27,8 @@ struct Factor {
   int shift = 0;
 };
 Factor FactorOf(double real);  // 0 or more
+// Rounded, halves away from zero, within 10^9; 0 of what is no number.
+int64_t WholeOf(double x);
 
 // x * factor, rounded twice; once: to the nearest, halves up.
 Term Times(const Term& x, Factor factor);
@@ -60,21 +62,21 @@ Value QuantisedTo(const Term& x, const Tensor& t);
 
 // Codes of 8 bits by a table of all of them; what `fn` gives is limited.
 Value ByCodes(NodeContext& n, const std::function<int64_t(int64_t)>& fn);
-// A function of real numbers on codes: by a table (of 8 bits), or one with lines between its entries
-// (of 16).
+// A function of real numbers on codes: by a table (of 8 bits), or one with lines between its
+// entries (of 16).
 using RealFn = std::function<double(double)>;
 Value ByTable(NodeContext& n, const RealFn& fn);
 
-// 513 entries of codes of 16 bits, at equal steps from `low` to `high`, for lines between them: each
-// is moved by half of what its line is off in the middle. `inverse` is 1 / the result's scale; F is
-// what it is computed in.
+// 513 entries of codes of 16 bits, at equal steps from `low` to `high`, for lines between them:
+// each is moved by half of what its line is off in the middle. `inverse` is 1 / the result's scale;
+// F is what it is computed in.
 template <typename F>
 std::vector<int64_t> LinesOf(const RealFn& fn, F low, F high, F inverse) {
   constexpr int kSteps = 512;
   const F step = (high - low) / kSteps, half = step / 2;
   const auto at = [&](F x) { return static_cast<F>(fn(static_cast<double>(x))); };
   const auto limited = [](F x) {
-    return static_cast<int64_t>(std::min(std::max(x, F{-32768}), F{32767}));
+    return WholeOf(static_cast<double>(std::min(std::max(x, F{-32768}), F{32767})));
   };
   std::vector<int64_t> table;
   for (int i = 0; i < kSteps; ++i) {
