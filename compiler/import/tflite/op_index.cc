@@ -39,6 +39,64 @@ Outputs EmbeddingLookup(NodeContext& n) {
   return {Term(b, rows).As(DType::kFloat32) * all.Take(inside, 0).Expand(1, table.rank() - 1)};
 }
 
+// Rows of a table by its keys, zeros where a key is not there, and whether it is.
+Outputs HashtableLookup(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  const Term query(n, 0), keys(n, 1), values(n, 2);
+  if (query.rank() != 1 || keys.rank() != 1 || values.rank() < 1)
+    return n.Fail("expected keys of 1 dim");
+  const Term hit = Equal(query.Expand(1), keys);
+  const Term found = hit.Over("any", {1}, false);
+  const Term place =
+      hit.As(DType::kInt32).Call("argmax", {{"axis", AttrList{1}}, {"keepdims", false}});
+  const Term rows = values.Take(place, 0);
+  const Value zero = b.Scalar(0, rows.dtype());
+  return {Select(found.Expand(1, rows.rank() - 1), rows, Term(b, zero)), found.As(DType::kUInt8)};
+}
+
+// Sums, means or sums over roots of rows of a table, each with a weight: (ids, indices, shape,
+// weights, table). Which sum a row goes to its index says but for the last axis.
+Outputs EmbeddingLookupSparse(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  const int combiner = n.Get<fb::EmbeddingLookupSparseOptions>().combiner();
+  const auto shape = n.ConstantInts(2, "dense_shape");
+  if (!shape) return {};
+  if (shape->size() < 2 || n.Input(0).rank() != 1 || n.Input(1).rank() != 2 ||
+      !n.Input(1).dim(1).is_const(static_cast<int64_t>(shape->size())) || combiner < 0 ||
+      combiner > 2) {
+    return n.Fail("ids, indices and shape do not fit");
+  }
+  int64_t count = 1;
+  Term bucket(b, b.Int(0));
+  const Term indices = Term(n, 1).As(DType::kInt64);
+  for (size_t i = 0; i + 1 < shape->size(); ++i) {
+    const auto k = static_cast<int64_t>(i);
+    if ((*shape)[i] < 0 || __builtin_mul_overflow(count, (*shape)[i], &count))
+      return n.Fail("its shape overflows");
+    bucket = bucket * static_cast<double>((*shape)[i]) +
+             Term(b, b.Squeeze(indices.Slice(1, k, k + 1), {1}));
+  }
+  const Value table = n.Input(4);
+  const Term ids(b, Below({n, 0, "ids"}, Term(n, 0).As(DType::kInt64), b.DimOf(table, 0)));
+  const Term rows = Term(b, table).Take(ids, 0), weights(n, 3);
+  const Term inside = Checked({b, bucket, n.InputText(1, "indices")}, bucket, 0, b.Ints({count}));
+  const auto summed = [&](const Term& v) {
+    std::vector<Value> dims = {b.Ints({count})};
+    for (int i = 1; i < v.rank(); ++i) dims.push_back(b.DimOf(v, i));
+    const Value zeros = Filled(b, 0, v.dtype(), b.Concat(dims, 0));
+    return Term(b, b.Op("scatter_nd", {zeros, inside.Expand(0), v}, {{"mode", "add"}}));
+  };
+  const int more = rows.rank() - 1;
+  Term y = summed(rows * weights.Expand(1, more));
+  if (combiner != 0) {
+    const Term total = combiner == 1 ? summed(weights) : Sqrt(summed(weights * weights));
+    y = Select(total.Expand(1, more) > 0, y / total.Expand(1, more), y);
+  }
+  std::vector<Value> dims = {b.Ints({shape->begin(), shape->end() - 1})};
+  for (int i = 1; i < rows.rank(); ++i) dims.push_back(b.DimOf(rows, i));
+  return {ShapedAs(b, y, dims)};
+}
+
 // Tuples of indices (.., k) as Relay has them: (k, ..). Each lies in the axes of `extents`.
 std::optional<Term> TuplesOf(NodeContext& n, size_t input, const Value& extents) {
   const Value indices = n.Input(input);
@@ -177,9 +235,7 @@ Outputs Segments(NodeContext& n, const char* mode, double first, const Value& co
   }
   const Value filled =
       b.Op("dyn.full", {fill, shape}, {{"dtype", std::string(DTypeName(x.dtype()))}});
-  // Ids that are negative are left out: theirs is a row more, which goes.
   const Term inside = Checked({n, 1, "ids"}, ids, 0, count);
-  std::vector<Value> rows = {b.Ints({-1})};
   const Term flat = inside.Reshape({-1});
   std::vector<Value> data = {b.DimOf(flat, 0)};
   for (int i = ids.rank(); i < x.rank(); ++i) data.push_back(b.DimOf(x, i));
@@ -314,6 +370,9 @@ std::span<const OperatorDef> IndexOperators() {
       {Code::GATHER, 2, 2, Gather, Options::GatherOptions},
       {Code::GATHER_ND, 2, 2, GatherNd},
       {Code::EMBEDDING_LOOKUP, 2, 2, EmbeddingLookup},
+      {Code::EMBEDDING_LOOKUP_SPARSE, 5, 5, EmbeddingLookupSparse,
+       Options::EmbeddingLookupSparseOptions},
+      {Code::HASHTABLE_LOOKUP, 3, 3, HashtableLookup},
       {Code::SCATTER_ND, 3, 3, ScatterNd},
       {Code::ONE_HOT, 4, 4, OneHot, Options::OneHotOptions},
       {Code::TOPK_V2, 2, 2, TopK},

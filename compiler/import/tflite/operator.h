@@ -139,6 +139,7 @@ std::span<const OperatorDef> QuantOperators();
 std::span<const OperatorDef> ControlOperators();
 std::span<const OperatorDef> RecurrentOperators();
 std::span<const OperatorDef> SignalOperators();
+std::span<const OperatorDef> StablehloOperators();
 std::span<const OperatorDef> CustomOperators();
 
 }  // namespace relayvm::import::tflite

@@ -16,7 +16,7 @@ std::span<const OperatorDef> Operators() {
          {MathOperators(), CompareOperators(), ActivationOperators(), ConvOperators(),
           MatrixOperators(), PoolOperators(), TensorOperators(), SliceOperators(), IndexOperators(),
           ReduceOperators(), QuantOperators(), ControlOperators(), RecurrentOperators(),
-          SignalOperators(), CustomOperators()}) {
+          SignalOperators(), StablehloOperators(), CustomOperators()}) {
       all->insert(all->end(), table.begin(), table.end());
     }
     return all;
