@@ -79,6 +79,15 @@ constexpr std::array<std::string_view, 14> kHigherOrder = {"cond",
                                                            "wrap",
                                                            "wrap_activation_checkpoint"};
 
+// Of a library of the user's: "acme::blur" is its operator acme.blur.
+const OpDef* FindCustom(const CustomOperators& custom, const Target& t) {
+  const size_t at = t.name.find("::");
+  if (at == std::string::npos) return nullptr;
+  const std::string space = t.name.substr(0, at), name = t.name.substr(at + 2);
+  if (const OpDef* op = custom.Find(fmt::format("{}.{}", space, name))) return op;
+  return custom.FindOnnx(space, name);
+}
+
 bool IsSupported(const Target& t) {
   if (!t.higher_order.empty())
     return std::find(kHigherOrder.begin(), kHigherOrder.end(), t.higher_order) !=
@@ -144,16 +153,18 @@ std::string UserPlace(const Json& node) {
   return place.empty() ? std::string(module) : fmt::format("{} ({})", place, module);
 }
 
-void FindMissing(const Json& graph, std::map<std::string, Missing>* missing) {
+void FindMissing(const Json& graph, const CustomOperators& custom,
+                 std::map<std::string, Missing>* missing) {
   for (const Json& node : Member(graph, "nodes")) {
     const std::string text(TextOf(Member(node, "target")));
-    if (VmapTarget(text).empty() && !IsSupported(TargetOf(text))) {
+    const Target target = TargetOf(text);
+    if (VmapTarget(text).empty() && !IsSupported(target) && FindCustom(custom, target) == nullptr) {
       Missing& m = (*missing)[text];
       if (++m.count == 1) m.place = UserPlace(node);
     }
     for (const Json& input : Member(node, "inputs")) {
       const auto [kind, value] = UnionOf(Member(input, "arg"));
-      if (kind == "as_graph") FindMissing(Member(*value, "graph"), missing);
+      if (kind == "as_graph") FindMissing(Member(*value, "graph"), custom, missing);
     }
   }
 }
@@ -178,8 +189,6 @@ Argument ExportGraph::SymbolicOf(const Json& v, const Names& names) {
   return {};
 }
 
-namespace {
-
 Argument FloatArgument(const Json& v) {
   const std::string_view text = TextOf(v);
   if (text == "Infinity") return Argument::Float(HUGE_VAL);
@@ -188,8 +197,6 @@ Argument FloatArgument(const Json& v) {
   if (const auto* real = v.get_ptr<const double*>()) return Argument::Float(*real);
   return Argument::Float(static_cast<double>(IntOf(v).value_or(0)));
 }
-
-}  // namespace
 
 Argument ExportGraph::Read(const Json& argument, const Names& names) {
   const auto [kind, value] = UnionOf(argument);
@@ -259,7 +266,7 @@ Argument ExportGraph::Read(const Json& argument, const Names& names) {
 
 // --- Nodes ---
 
-// A result in the dtype that the file says (autocast computes in another), of the rank that it says.
+// A result in the dtype that the file says (autocast computes in another), and of its rank.
 Argument ExportGraph::AsFileSays(const Json& graph, const std::string& name, Argument value) {
   const Json& meta = Member(Member(graph, "tensor_values"), name.c_str());
   if (!value.is_tensor() || !value.value.is_tensor() || !meta.is_object()) return value;
@@ -325,8 +332,47 @@ void ExportGraph::Assign(const Json& graph, const Json& node, std::vector<Argume
   }
 }
 
+// Tensors are its inputs, in order; what else is given are attributes.
+std::vector<Argument> ExportGraph::CallCustom(const OpDef& op, const Json& node,
+                                              const Names& names) {
+  std::vector<Value> inputs;
+  Attrs attrs;
+  for (const Json& input : Member(node, "inputs")) {
+    const Argument a = Read(Member(input, "arg"), names);
+    const std::string name(TextOf(Member(input, "name")));
+    if (a.is_tensor()) {
+      inputs.push_back(aliases_.Read(a));
+    } else if (a.is(Kind::kInt) || a.is(Kind::kBool)) {
+      attrs.Set(name, a.integer);
+    } else if (a.is(Kind::kFloat)) {
+      attrs.Set(name, a.real);
+    } else if (a.is(Kind::kString)) {
+      attrs.Set(name, a.text);
+    } else if (a.is_list()) {
+      AttrList list;
+      for (const Argument& item : a.items) {
+        if (item.is_tensor()) inputs.push_back(aliases_.Read(item));
+        if (item.is(Kind::kInt)) list.emplace_back(item.integer);
+        if (item.is(Kind::kFloat)) list.emplace_back(item.real);
+      }
+      if (!list.empty()) attrs.Set(name, list);
+    }
+  }
+  const Value result = b_.Op(op, inputs, attrs);
+  std::vector<Argument> out;
+  if (!b_.status().ok()) return out;
+  for (const Value& v : result.is_tensor() ? std::vector<Value>{result} : b_.Fields(result))
+    out.push_back(aliases_.Fresh(Argument(v)));
+  return out;
+}
+
 void ExportGraph::CallRow(const Json& graph, const Json& node, const Target& target, Names& names) {
   const Operator* op = FindOperator(target.name, target.overload);
+  const OpDef* custom = op == nullptr ? FindCustom(custom_, target) : nullptr;
+  if (custom != nullptr) {
+    Assign(graph, node, CallCustom(*custom, node, names), names);
+    return;
+  }
   if (op == nullptr) {
     b_.Fail(StatusCode::kUnsupported, "{} is not supported", target.name);
     return;

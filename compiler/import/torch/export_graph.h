@@ -10,6 +10,7 @@
 
 #include "compiler/import/torch/aliases.h"
 #include "compiler/import/torch/export_json.h"
+#include "kernels/op/custom_ops.h"
 
 namespace relayvm::import::torch {
 
@@ -28,13 +29,16 @@ struct Missing {
   int64_t count = 0;
   std::string place;
 };
-void FindMissing(const Json& graph, std::map<std::string, Missing>* missing);
+// `custom`: operators of the user's own.
+void FindMissing(const Json& graph, const CustomOperators& custom,
+                 std::map<std::string, Missing>* missing);
 
 class ExportGraph {
  public:
   // `file`: the model's index in the module's sources.
-  ExportGraph(TypedBuilder& b, Aliases& aliases, const ir::Module& module, uint32_t file)
-      : b_(b), aliases_(aliases), module_(module), file_(file) {}
+  ExportGraph(TypedBuilder& b, Aliases& aliases, const ir::Module& module, uint32_t file,
+              const CustomOperators& custom)
+      : b_(b), aliases_(aliases), module_(module), file_(file), custom_(custom) {}
 
   // The outputs of the graph, tensors as they are when it ends. Errors are the builder's.
   std::vector<Argument> Run(const Json& graph, std::vector<Argument> inputs);
@@ -46,8 +50,10 @@ class ExportGraph {
   void RunNodes(const Json& graph, size_t from, size_t to, Names& names);
   void RunNode(const Json& graph, const Json& node, Names& names);
   // The nodes of a vmap that begins at `from`; gives the node behind it (export_vmap.cc).
+  void Show(const Json& graph, const Json& node, int64_t to, const Value& v, Names& names);
   size_t RunVmap(const Json& graph, size_t from, size_t to, Names& names);
   void CallRow(const Json& graph, const Json& node, const Target& target, Names& names);
+  std::vector<Argument> CallCustom(const OpDef& op, const Json& node, const Names& names);
   std::vector<Argument> HigherOrder(std::string_view name, const Json& node, const Names& names);
   std::vector<Argument> Cond(const std::vector<Argument>& arguments,
                              const std::vector<const Json*>& graphs);
@@ -69,6 +75,7 @@ class ExportGraph {
   Aliases& aliases_;
   const ir::Module& module_;
   uint32_t file_;
+  const CustomOperators& custom_;
   int depth_ = 0;
   bool batched_ = false;  // tensors have one dim more than the file says, the first
 };
@@ -76,6 +83,9 @@ class ExportGraph {
 // What torch.export writes for vmap as exported: "add_batch_dim" of
 // "torch._functorch.predispatch._add_batch_dim"; empty for other targets.
 std::string_view VmapTarget(std::string_view target);
+
+// A float, of which those that are not finite are texts.
+Argument FloatArgument(const Json& v);
 
 // Tensors and numbers as values, and back: what branches and loops carry.
 std::vector<Value> ValuesOf(TypedBuilder& b, Aliases& aliases, const std::vector<Argument>& all);

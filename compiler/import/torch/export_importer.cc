@@ -77,10 +77,10 @@ class ExportImporter {
     constexpr int64_t kMajor = 8;
     if (!Member(archive_.program(), "graph_module").is_object())
       return Wrong("it is no program of torch.export: 'graph_module' is missing");
-    if (major && *major != 0 && (*major > kMajor || *major < 5)) {
+    if (major && *major > kMajor) {
       return {StatusCode::kUnsupported,
               fmt::format("{}: schema version {}.{}, this version reads {}; export it with "
-                          "torch 2.4 to 2.15",
+                          "torch 2.1 to 2.15",
                           archive_.path(), *major, IntOf(Member(version, "minor")).value_or(0),
                           kMajor)};
     }
@@ -90,7 +90,7 @@ class ExportImporter {
   // All that are missing at once.
   Status CheckOperators(const Json& graph) const {
     std::map<std::string, Missing> missing;
-    FindMissing(graph, &missing);
+    FindMissing(graph, options_.operators, &missing);
     if (missing.empty()) return OkStatus();
     std::string text;
     for (const auto& [name, m] : missing) {
@@ -177,20 +177,21 @@ class ExportImporter {
   Status AddConstantInput(const std::string& name, const Json& value) {
     const auto [kind, v] = UnionOf(value);
     inputs_.emplace_back();
-    Value same;
-    if (kind == "as_int" || kind == "as_bool") {
-      const bool is_bool = kind == "as_bool";
-      const DType t = is_bool ? DType::kBool : DType::kInt64;
-      const ir::Var* var = b_.NewVar(name, ir::MakeScalarType(t));
-      main_.params.push_back(var);
-      const int64_t number = is_bool ? (*v == Json(true) ? 1 : 0) : IntOf(*v).value_or(0);
-      inputs_.back() = is_bool ? Argument::Bool(number != 0) : Argument::Int(number);
-    } else if (kind == "as_float") {
-      main_.params.push_back(b_.NewVar(name, ir::MakeScalarType(DType::kFloat64)));
-    } else if (kind != "as_none" && kind != "as_string") {
+    if (kind == "as_none" || kind == "as_string") return OkStatus();
+    if (kind != "as_int" && kind != "as_bool" && kind != "as_float") {
       return Wrong(
           fmt::format("input '{}' is given as '{}', which this version does not know", name, kind));
     }
+    Argument number = Argument::Bool(*v == Json(true));
+    if (kind == "as_int") number = Argument::Int(IntOf(*v).value_or(0));
+    if (kind == "as_float") number = FloatArgument(*v);
+    const DType t = kind == "as_bool"  ? DType::kBool
+                    : kind == "as_int" ? DType::kInt64
+                                       : DType::kFloat64;
+    const ir::Var* var = b_.NewVar(name, ir::MakeScalarType(t));
+    main_.params.push_back(var);
+    const Value same = b_.Op("equal", {b_.Use(var), ScalarValue(b_, number, t)});
+    as_exported_ = as_exported_ ? b_.Op("logical_and", {as_exported_, same}) : same;
     return OkStatus();
   }
 
@@ -271,11 +272,12 @@ class ExportImporter {
     inputs_.clear();
     held_.clear();
     states_.clear();
+    as_exported_ = {};
     main_ = {};
     main_.name = "main";
     RELAYVM_RETURN_IF_ERROR(AddInputs(graph, signature));
     RELAYVM_RETURN_IF_ERROR(types_.CheckUsed());
-    ExportGraph runner(b_, *aliases_, module_, file_);
+    ExportGraph runner(b_, *aliases_, module_, file_, options_.operators);
     outputs_ = runner.Run(graph, inputs_);
     return b_.status();
   }
@@ -305,6 +307,12 @@ class ExportImporter {
     }
     std::vector<Value> values = ValuesOf(b_, *aliases_, results);
     if (values.empty() && states_.empty()) return Wrong("the program has no results");
+    if (as_exported_) {
+      b_.SetSpan(module_.sources->NodeSpan(file_, "main", "as exported",
+                                           "inputs that are numbers in the file"));
+      Value& first = values.empty() ? states_[0].argument.value : values[0];
+      first = InRange(b_, as_exported_, first);
+    }
     AttrList states;
     for (const State& s : states_) {
       const auto named = mutated.find(s.name);
@@ -341,6 +349,7 @@ class ExportImporter {
   std::vector<Held> held_;
   std::vector<State> states_;
   std::map<std::string, std::string> storages_;
+  Value as_exported_;           // whether inputs that are numbers in the file have these
   std::set<std::string> kept_;  // names of tensors that a run changes
   Status bad_;
 };

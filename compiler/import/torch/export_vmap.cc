@@ -1,5 +1,6 @@
-// vmap as torch.export writes it: nodes between two marks, on tensors of which one dim is hidden. What
-// works on single elements takes the dim as the first; other nodes run once for each of its rows.
+// vmap as torch.export writes it: nodes between two marks, on tensors of which one dim is hidden.
+// What works on single elements takes the dim as the first; other nodes run once for each of its
+// rows.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -56,6 +57,16 @@ std::string_view VmapTarget(std::string_view target) {
       "lazy_load_decompositions"};
   return std::find(kKnown.begin(), kKnown.end(), target) == kKnown.end() ? std::string_view()
                                                                          : target;
+}
+
+// A result whose hidden dim becomes one of its own again.
+void ExportGraph::Show(const Json& graph, const Json& node, int64_t to, const Value& v,
+                       Names& names) {
+  if (!b_.status().ok()) return;
+  const int axis = AxisIn(b_, to, v.rank());
+  if (!b_.status().ok()) return;
+  const Value shown = b_.Transpose(v, AxisMoved(v.rank(), 0, axis));
+  Assign(graph, node, {aliases_.Fresh(Argument(shown))}, names);
 }
 
 size_t ExportGraph::RunVmap(const Json& graph, size_t from, size_t to, Names& names) {
@@ -131,12 +142,8 @@ size_t ExportGraph::RunVmap(const Json& graph, size_t from, size_t to, Names& na
     };
     results = ScanRows(b_, spec);
   }
-  for (size_t i = 0; i < shown.size() && i < results.size() && b_.status().ok(); ++i) {
-    const int axis = AxisIn(b_, shown[i].axis, results[i].rank());
-    if (!b_.status().ok()) break;
-    const Value v = b_.Transpose(results[i], AxisMoved(results[i].rank(), 0, axis));
-    Assign(graph, *shown[i].node, {aliases_.Fresh(Argument(v))}, names);
-  }
+  for (size_t i = 0; i < shown.size() && i < results.size(); ++i)
+    Show(graph, *shown[i].node, shown[i].axis, results[i], names);
   return end;
 }
 

@@ -1,4 +1,5 @@
-// A TorchScript archive and a torch.export archive as a module of Relay. Tested by importer_test.cc.
+// A TorchScript archive and a torch.export archive as a module of Relay. Tested by
+// export_importer_test.cc.
 #pragma once
 
 #include <string>

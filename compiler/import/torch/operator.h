@@ -10,10 +10,10 @@
 //   }
 //   {"aten::clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", Clamp},
 //
-// A row is pure: `aten::add_` and out= variants are found as the row of `aten::add` and what it
-// gives is written (aliases.h); only operators that have no such row have one of their own. Views are those whose
-// schema says so. Arguments are read by the names that the schema gives them: one converter serves
-// several overloads, and asks Has. Tested by op_*_test.cc and the importers' tests.
+// A row is pure: `aten::add_` and out= variants are found as the row of `aten::add`, and what it
+// gives is written (aliases.h). Views are those whose schema says so. Arguments are read by the
+// names that the schema gives them: one converter serves several overloads, and asks Has. Tested by
+// op_arithmetic_test.cc and the others beside it.
 #pragma once
 
 #include <cstdint>
