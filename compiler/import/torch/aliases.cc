@@ -136,6 +136,13 @@ std::vector<Aliases::Written> Aliases::During(const std::function<void()>& run) 
   return written;
 }
 
+void Aliases::Refine(const Argument& tensor, const Value& value) {
+  if (tensor.alias == nullptr) return;
+  Read(tensor);
+  tensor.alias->seen_ = value;
+  if (tensor.alias->is_whole()) tensor.alias->storage_->value = value;
+}
+
 void Aliases::Write(const Argument& tensor, const Value& value) {
   if (!b_.status().ok()) return;
   if (tensor.alias == nullptr) {

@@ -74,6 +74,8 @@ class Aliases {
   Results Run(const Operator& op, std::vector<Argument> arguments, bool in_place = false,
               const Argument* out = nullptr);
 
+  // `value` has the tensor's elements as they are now, and says more of their shape.
+  void Refine(const Argument& tensor, const Value& value);
   // What the file says of the results of the next Run.
   void Expect(const Expected& expected) { expected_ = expected; }
 

@@ -280,7 +280,27 @@ Argument ExportGraph::AsFileSays(const Json& graph, const std::string& name, Arg
     Argument cast = b_.Cast(aliases_.Read(value), *dtype);
     return aliases_.Fresh(std::move(cast));
   }
+  if (!batched_ && !value.complex) WithSizesOf(meta, name, &value);
   return value;
+}
+
+// Sizes that are numbers in the file and formulas here: min(n, 3), where n is never less than 3.
+void ExportGraph::WithSizesOf(const Json& meta, const std::string& name, Argument* value) {
+  if (!b_.status().ok()) return;
+  std::vector<Dim> shape(value->value.shape().size(), Dim::Any());
+  bool more = false;
+  const Json& sizes = Member(meta, "sizes");
+  for (size_t i = 0; i < shape.size() && i < sizes.size(); ++i) {
+    const auto size = IntOf(Member(sizes[i], "as_int"));
+    if (!size || *size < 0 || value->value.shape()[i].is_const()) continue;
+    shape[i] = Dim(*size);
+    more = true;
+  }
+  if (!more) return;
+  const Value v = aliases_.Read(*value);
+  const ir::Type type = ir::MakeTensorType(std::move(shape), v.dtype());
+  value->value = b_.Stated({v, type}, {}, fmt::format("'{}'", name));
+  aliases_.Refine(*value, value->value);
 }
 
 void ExportGraph::Name(const Json& graph, const Json& output, Argument value, Names& names) {

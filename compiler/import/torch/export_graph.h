@@ -65,6 +65,7 @@ class ExportGraph {
   std::vector<Argument> RunPure(const Json& graph, std::vector<Argument> inputs);
   void Assign(const Json& graph, const Json& node, std::vector<Argument> results, Names& names);
   void Name(const Json& graph, const Json& output, Argument value, Names& names);
+  void WithSizesOf(const Json& meta, const std::string& name, Argument* value);
   bool FitsFile(const Json& graph, const Json& output, const Argument& value) const;
   Argument AsFileSays(const Json& graph, const std::string& name, Argument value);
   Argument Read(const Json& argument, const Names& names);
