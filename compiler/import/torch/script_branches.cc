@@ -15,6 +15,8 @@ Evaluator::Condition Evaluator::ConditionOf(const Item& item) {
     c.known = item.plain.number() != 0;
   } else if (item.is_number()) {
     c.value = ScalarOf(item, DType::kBool);
+    const auto assumed = assumed_.find(c.value.node);
+    if (assumed != assumed_.end()) c.known = assumed->second;
   } else if (item.is_none()) {
     c.known = false;
   } else if (item.is_tensor()) {
@@ -32,6 +34,32 @@ Evaluator::Condition Evaluator::ConditionOf(const Item& item) {
 
 Value Evaluator::BoolOf(const Condition& c) {
   return c.known ? b_.Scalar(*c.known ? 1 : 0, DType::kBool) : c.value;
+}
+
+void Evaluator::Implies(const Value& condition, bool when, const Value& other, bool is) {
+  if (condition.node != other.node) {
+    implications_[condition.node].push_back({when, other.node, is});
+  }
+}
+
+void Evaluator::Assume(ir::NodeId condition, bool is, int depth) {
+  constexpr int kDeepest = 100;
+  if (depth > kDeepest || !assumed_.try_emplace(condition, is).second) return;
+  const auto known = implications_.find(condition);
+  if (known == implications_.end()) return;
+  const std::vector<Implication> all = known->second;
+  for (const Implication& i : all) {
+    if (i.when == is) Assume(i.other, i.is, depth + 1);
+  }
+}
+
+Evaluator::Arm Evaluator::RunArmWhere(const Value& condition, bool is,
+                                      const std::function<std::vector<Item>()>& run) {
+  const auto before = assumed_;
+  Assume(condition.node, is);
+  Arm arm = RunArm(run);
+  assumed_ = before;
+  return arm;
 }
 
 void Evaluator::AddGuard(Value holds, const Raised& raised) {
@@ -82,6 +110,7 @@ Item ContentItem(Heap& heap, const CellContent& content) {
               : !content.entries.empty()  ? Item::Kind::kDict
                                           : Item::Kind::kList;
   item.cell = heap.New(content);
+  item.content_only = true;
   return item;
 }
 
@@ -114,7 +143,7 @@ void Evaluator::JoinEffects(const Arm& yes, const Arm& no, const Value& conditio
       for (const auto& [name, value] : p.attributes) {
         const auto other = q.attributes.find(name);
         if (other == q.attributes.end()) continue;
-        pairs->emplace_back(value, other->second);
+        pairs->emplace_back(Resolved(*cell, name, value), Resolved(*cell, name, other->second));
         set->push_back([this, cell, name](Item joined) {
           heap_.Change(*cell).attributes[name] = std::move(joined);
         });
@@ -225,6 +254,23 @@ std::vector<Item> Evaluator::Join(const Value& condition, Arm yes, Arm no) {
   for (size_t i = 0; i < pairs.size(); ++i) {
     Item joined = shapes_.Build(shapes[i], *values, &at);
     if (i < count) {
+      // What the condition must have been, by what the arms give.
+      if (joined.plain_is(Argument::Kind::kSymBool)) {
+        const auto [x, y] = std::pair(&pairs[i].first, &pairs[i].second);
+        if (x->is_known_number())
+          Implies(joined.plain.value, x->plain.integer == 0, condition, false);
+        if (y->is_known_number())
+          Implies(joined.plain.value, y->plain.integer == 0, condition, true);
+        // The other arm was taken, and gave that.
+        for (const bool when : {false, true}) {
+          const bool from_x = x->is_known_number() && (x->plain.integer != 0) != when;
+          const bool from_y = y->is_known_number() && (y->plain.integer != 0) != when;
+          if (from_x && y->plain_is(Argument::Kind::kSymBool))
+            Implies(joined.plain.value, when, y->plain.value, when);
+          if (from_y && x->plain_is(Argument::Kind::kSymBool))
+            Implies(joined.plain.value, when, x->plain.value, when);
+        }
+      }
       results.push_back(std::move(joined));
     } else {
       set[i - count](std::move(joined));
@@ -245,8 +291,29 @@ Item Evaluator::Fork(const Value& condition, const std::function<Item()>& yes,
   const auto one = [](const std::function<Item()>& run) {
     return [&run] { return std::vector<Item>{run()}; };
   };
-  Arm first = RunArm(one(yes));
-  Arm second = RunArm(one(no));
+  if (const auto known = assumed_.find(condition.node); known != assumed_.end()) {
+    return known->second ? yes() : no();
+  }
+  ++alternatives_;
+  Arm first = RunArmWhere(condition, true, one(yes));
+  Arm second = RunArmWhere(condition, false, one(no));
+  --alternatives_;
+  // Numbers that are known in one of both stay so: what is decided by them says which it was.
+  const auto pure = [](const Arm& arm) {
+    return !arm.raised && arm.guards.empty() && arm.cells.empty() && arm.storages.empty() &&
+           arm.results.size() == 1;
+  };
+  if (pure(first) && pure(second)) {
+    const Item &x = first.results[0], &y = second.results[0];
+    const bool numbers = x.is_number() && y.is_number() && !x.plain.is_bool() && !y.plain.is_bool();
+    if (numbers && !Shapes::AreSame(x, y) && (x.is_known_number() || y.is_known_number())) {
+      Item either;
+      either.kind = Item::Kind::kEither;
+      either.condition = condition;
+      either.items = {x, y};
+      return either;
+    }
+  }
   std::vector<Item> joined = Join(condition, std::move(first), std::move(second));
   return joined.empty() ? Item::Unknown() : std::move(joined[0]);
 }
@@ -262,15 +329,15 @@ void Evaluator::If(const Stmt& s, Frame& f) {
     return;
   }
   const Names before = f.names;
-  const auto run = [&](const std::vector<Stmt>& body) {
-    Arm arm = RunArm([&] {
+  const auto run = [&](const std::vector<Stmt>& body, bool is) {
+    Arm arm = RunArmWhere(c.value, is, [&] {
       Run(body, f);
       return std::vector<Item>();
     });
     arm.names = std::exchange(f.names, before);
     return arm;
   };
-  Arm yes = run(s.body), no = run(s.orelse);
+  Arm yes = run(s.body, true), no = run(s.orelse, false);
   here_ = {f.file, s.offset};
   SetPlace("if");
   if (f.returned) {

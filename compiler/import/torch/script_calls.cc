@@ -439,9 +439,7 @@ Item Evaluator::CallOperator(std::string name, Args a) {
                                                         "aten::_unwrap_optional",
                                                         "aten::insert",
                                                         "aten::wait",
-                                                        "prim::awaitable_wait",
-                                                        "aten::list",
-                                                        "aten::dict"};
+                                                        "prim::awaitable_wait"};
   const bool as_they_are = kAsTheyAre.contains(name);
   const auto is_unknown = [](const Item& item) { return item.is(Item::Kind::kUnknown); };
   const bool unknown =
@@ -463,6 +461,7 @@ Item Evaluator::CallOperator(std::string name, Args a) {
 }
 
 Item Evaluator::CallTable(const std::string& name, Args& a) {
+  operator_ = name;
   std::vector<Argument> positional;
   std::vector<KeywordArgument> keywords;
   std::optional<Argument> out;
@@ -537,8 +536,8 @@ std::optional<Argument> Evaluator::AsArgument(const Item& item) {
       if (item.cell->content().columns == nullptr ||
           item.cell->content().columns->values.size() != 1) {
         Unsupported(
-            "a list, of a length that only running tells, of what is no tensor is given to an "
-            "operator");
+            "a list, of a length that only running tells, of what is no tensor is given to {}",
+            operator_);
         return std::nullopt;
       }
       const Value v = item.cell->content().columns->values[0];
@@ -551,8 +550,8 @@ std::optional<Argument> Evaluator::AsArgument(const Item& item) {
             items.push_back(Number(b_.Op("take", {v, b_.Int(i)}, {{"axis", 0}})).plain);
           return Argument::List(std::move(items));
         }
-        Unsupported(
-            "a list of numbers, of a length that only running tells, is given to an operator");
+        Unsupported("a list of numbers, of a length that only running tells, is given to {}",
+                    operator_);
         return std::nullopt;
       }
       std::vector<Value> columns = {v};
@@ -574,7 +573,7 @@ std::optional<Argument> Evaluator::AsArgument(const Item& item) {
     case Item::Kind::kClass:
       return Argument::String(TypeText(item.type));
     default:
-      Unsupported("{} is given to an operator", ObjectTypeText(item));
+      Unsupported("{} is given to {}", ObjectTypeText(item), operator_);
       return std::nullopt;
   }
 }

@@ -65,7 +65,11 @@ bool Evaluator::TakeError() {
         fmt::format("{}: {}", open == std::string::npos ? "" : text.substr(open + 2, at - open - 2),
                     text.substr(at + 3));
   }
-  Fail(status.code(), std::move(text));
+  if (alternatives_ > 0 && status.code() == StatusCode::kInvalidInput) {
+    Raise(std::move(text));
+  } else {
+    Fail(status.code(), std::move(text));
+  }
   return true;
 }
 

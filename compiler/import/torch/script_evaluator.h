@@ -152,6 +152,8 @@ class Evaluator {
   Item LoadCell(Item::Kind kind, const ScriptType& type, CellContent content,
                 const std::string& path);
   Item AttributeOf(const Item& object, const std::string& name);
+  // An attribute of the file that one arm of a branch has not looked at, as the other has found it.
+  Item Resolved(const Cell& object, const std::string& name, const Item& item) const;
   void SetAttribute(const Item& object, const std::string& name, Item value);
   Item ModuleAt(const Item& container, const Item& index);
   Item EnumMember(const ScriptCode::Found& found, const std::string& type, std::string_view name);
@@ -191,6 +193,11 @@ class Evaluator {
   };
   Condition ConditionOf(const Item& item);
   Value BoolOf(const Condition& c);
+  // Runs where a bool of the graph is known to be `is`: what follows from that is known too.
+  Arm RunArmWhere(const Value& condition, bool is, const std::function<std::vector<Item>()>& run);
+  void Assume(ir::NodeId condition, bool is, int depth = 0);
+  // A bool of the graph is `when`: then another is `is`.
+  void Implies(const Value& condition, bool when, const Value& other, bool is);
   uint64_t StorageMark();
 
   // --- Loops (script_loops.cc) ---
@@ -217,6 +224,7 @@ class Evaluator {
   std::optional<Item> Unary(Args& a);
   std::optional<Item> Compare(Args& a);
   std::optional<Item> Bitwise(Args& a);
+  Item Negated(const Value& v);
   std::optional<Item> Not(Args& a);
   std::optional<Item> Extremum(Args& a);
   std::optional<Item> ToNumber(Args& a);
@@ -302,12 +310,23 @@ class Evaluator {
   std::vector<Guard> guards_;
   uint64_t steps_ = 0;
   int depth_ = 0;  // of calls
+  // Of operators on one of two alternatives: what does not fit one fails when it is that one.
+  int alternatives_ = 0;
+  std::unordered_map<ir::NodeId, bool> assumed_;
+  struct Implication {
+    bool when;
+    ir::NodeId other;
+    bool is;
+  };
+  std::unordered_map<ir::NodeId, std::vector<Implication>> implications_;
+  std::string operator_ = "an operator";  // that takes arguments
 
   std::map<const PickleValue*, Item> loaded_;
   std::set<std::string> written_;
   std::unordered_map<const Storage*, std::string> stored_tensors_;
   std::map<std::string, std::pair<std::shared_ptr<Cell>, std::string>> holders_;  // by path
   std::map<std::string, std::pair<const PickleValue*, ScriptType>> sources_of_;
+  std::map<std::string, Item> resolved_;
   std::map<std::string, Item> enums_;
   // Storages one of which a tensor is: who is written is not seen by the other.
   struct Tangle {

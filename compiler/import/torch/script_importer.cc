@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/frontend/parser.h"
+#include "compiler/import/composite/loops.h"
 #include "compiler/import/composite/sequence.h"
 #include "compiler/import/control_flow.h"
 #include "compiler/import/input_types.h"
@@ -36,6 +37,9 @@ ir::Module ScriptPrelude() {
 struct Kept {
   Item shape;
   std::vector<ir::Type> types;
+  // The first value is of another type (an empty tensor of rank 1 that runs replace by one of rank
+  // 3): a bool that comes before the values says whether it is that no more.
+  bool replaces = false;
 };
 
 // Values of a shape lose what belongs to the module that they were found in.
@@ -289,29 +293,90 @@ class ScriptPass {
     const auto known = given_.find(path);
     if (known != given_.end()) return known->second;
     Shapes& shapes = evaluator_.shapes();
+    const Kept& what = kept->second;
     State first, values;
-    shapes.Flatten(kept->second.shape, stored, &first);
-    for (size_t i = 0; i < first.size() && b_.status().ok(); ++i) {
-      const std::string name = first.size() == 1 ? path : fmt::format("{}.{}", path, i);
-      b_.UsePrelude();
-      const ir::Type& type = kept->second.types[i];
+    if (!what.replaces) shapes.Flatten(what.shape, stored, &first);
+    const bool single = what.types.size() == 1;
+    Value replaced;
+    if (what.replaces) {
+      const Value given = StateInput(path, path + ".replaced", ir::MakeScalarType(DType::kBool));
+      const Value is_given = HasValue(given), no = b_.Scalar(0, DType::kBool);
+      replaced = b_.If(is_given, Held(b_, given), no, no.type);
+    }
+    for (size_t i = 0; i < what.types.size() && b_.status().ok(); ++i) {
+      const ir::Type& type = what.types[i];
       const ir::Type held = KeptType(type);
-      const ir::Var* var = b_.NewVar(name, OptionalType(held));
-      states_.emplace_back(path, var);
-      const Value given = b_.Use(var);
-      // Of what may be None another state says whether it is.
+      const Value given = StateInput(path, single ? path : fmt::format("{}.{}", path, i), held);
+      // Of what may be None, or is replaced, another state says whether it is.
       if (import::ElementType(type, "Optional") != nullptr) {
         values.push_back(given);
-        continue;
+      } else if (what.replaces) {
+        values.push_back(Held(b_, given));
+      } else {
+        values.push_back(
+            b_.If(HasValue(given), Held(b_, given), AsKept(first[i], type), b_.Open(held)));
       }
-      const Value is_given =
-          CallPrelude(b_, "optional_has", {given}, ir::MakeScalarType(DType::kBool));
-      values.push_back(b_.If(is_given, Held(b_, given), AsKept(first[i], type), b_.Open(held)));
     }
     size_t at = 0;
-    Item item = shapes.Build(kept->second.shape, values, &at);
+    Item item = b_.status().ok() ? shapes.Build(what.shape, values, &at) : Item::Unknown();
+    if (what.replaces) {
+      Item either;
+      either.kind = Item::Kind::kEither;
+      either.condition = replaced;
+      either.items = {std::move(item), stored};
+      item = std::move(either);
+    }
     given_[path] = item;
     return item;
+  }
+
+  Value HasValue(const Value& optional) {
+    return CallPrelude(b_, "optional_has", {optional}, ir::MakeScalarType(DType::kBool));
+  }
+
+  // One that may be left out.
+  Value StateInput(const std::string& path, std::string name, const ir::Type& held) {
+    b_.UsePrelude();
+    const ir::Var* var = b_.NewVar(std::move(name), OptionalType(held));
+    states_.emplace_back(path, var);
+    return b_.Use(var);
+  }
+
+  // What a state is after a run, in the order of its inputs.
+  State StateOutputs(const std::string& path) {
+    const Kept& what = kept_.at(path);
+    Item now = evaluator_.AtPath(path);
+    State out;
+    if (what.replaces) out.push_back(ReplacedBy(now, what));
+    State values;
+    evaluator_.shapes().Flatten(what.shape, now, &values);
+    for (size_t i = 0; i < values.size() && i < what.types.size(); ++i) {
+      out.push_back(AsKept(values[i], what.types[i]));
+    }
+    return out;
+  }
+  // Whether it is of the later type; `now` becomes that alternative.
+  Value ReplacedBy(Item& now, const Kept& what) {
+    if (!now.is(Item::Kind::kEither)) return b_.Scalar(Fits(now, what) ? 1 : 0, DType::kBool);
+    Item first = now.items[0], second = now.items[1];
+    const Value condition = now.condition;
+    const Value yes = ReplacedBy(first, what), no = ReplacedBy(second, what);
+    const Value replaced = b_.If(condition, yes, no, yes.type);
+    State p, q;
+    evaluator_.shapes().Flatten(what.shape, first, &p);
+    evaluator_.shapes().Flatten(what.shape, second, &q);
+    const auto joined = Branches(b_, condition, p, q);
+    size_t at = 0;
+    if (joined && b_.status().ok()) {
+      now = evaluator_.shapes().Build(what.shape, *joined, &at);
+    } else {
+      b_.Fail(StatusCode::kUnsupported, "the attributes take several types");
+    }
+    return replaced;
+  }
+  bool Fits(const Item& item, const Kept& what) {
+    evaluator_.shapes().Widen(what.shape, item);
+    return evaluator_.shapes().TakeProblem().empty();
   }
 
   // A list of tensors is kept as the tensor of its rows, what may be None as a tensor of no elements.
@@ -358,9 +423,20 @@ class ScriptPass {
       const auto known = kept_.find(path);
       Kept next;
       if (known == kept_.end()) {
-        next.shape = Detached(shapes.AllValues(shapes.Widen(First(path), now)));
+        const Item first = First(path);
+        next.shape = shapes.Widen(first, now);
+        if (!shapes.TakeProblem().empty()) {
+          // Whatever is no more of the first value's type.
+          next.replaces = true;
+          next.shape = LaterShape(first, now);
+        }
+        next.shape = Detached(shapes.AllValues(next.shape));
       } else {
-        next.shape = Detached(shapes.AllValues(shapes.Widen(known->second.shape, now)));
+        next.replaces = known->second.replaces;
+        const Item later = next.replaces ? LaterShape(First(path), now) : now;
+        const bool none = later.is(Item::Kind::kUninitialised);
+        next.shape = none ? known->second.shape
+                          : Detached(shapes.AllValues(shapes.Widen(known->second.shape, later)));
       }
       if (const std::string problem = shapes.TakeProblem(); !problem.empty()) {
         b_.Fail(StatusCode::kUnsupported, "the attribute {}: {}", path, problem);
@@ -381,6 +457,20 @@ class ScriptPass {
   }
 
   Item First(const std::string& path) { return evaluator_.FirstAt(path); }
+
+  // The shape of those alternatives that are not of the first value's type; uninitialised: of none.
+  Item LaterShape(const Item& first, const Item& now) {
+    Shapes& shapes = evaluator_.shapes();
+    Item none;
+    none.kind = Item::Kind::kUninitialised;
+    if (now.is(Item::Kind::kEither)) {
+      const Item x = LaterShape(first, now.items[0]), y = LaterShape(first, now.items[1]);
+      if (x.is(Item::Kind::kUninitialised)) return y;
+      return y.is(Item::Kind::kUninitialised) ? x : shapes.Widen(x, y);
+    }
+    shapes.Widen(first, now);
+    return shapes.TakeProblem().empty() ? none : shapes.AllValues(now);
+  }
 
   // --- Outputs ---
 
@@ -414,12 +504,7 @@ class ScriptPass {
     std::vector<const ir::Var*> state_params;
     for (const auto& [path, var] : states_) {
       if (done.insert(path).second) {
-        State now;
-        evaluator_.shapes().Flatten(kept_.at(path).shape, evaluator_.AtPath(path), &now);
-        const std::vector<ir::Type>& types = kept_.at(path).types;
-        for (size_t i = 0; i < now.size() && i < types.size(); ++i) {
-          outputs.push_back(AsKept(now[i], types[i]));
-        }
+        for (Value& v : StateOutputs(path)) outputs.push_back(std::move(v));
       }
       pairs.emplace_back(static_cast<int64_t>(main.params.size()));
       pairs.emplace_back(static_cast<int64_t>(tensors + main.params.size() - params_.size()));
@@ -544,6 +629,37 @@ class ScriptPass {
     return b_.Tuple(fields);
   }
 
+  // A List of what each element by itself is to the host, from the last one on.
+  std::optional<Value> OutputColumns(const Columns& columns) {
+    const auto element = [&](const Value& i) {
+      const auto v = Output(evaluator_.shapes().ElementAt(columns, i), "");
+      return v ? *v : b_.Tuple({});
+    };
+    const Value sample = element(b_.Int(0)), length = evaluator_.shapes().LengthOf(columns);
+    if (!b_.status().ok()) return std::nullopt;
+    const auto open = [](const Dim& d) { return d.is_const() ? d : Dim::Any(); };
+    const ir::Type type = ListType(ir::MapDims(sample.type, open));
+    const Value last = b_.Op("subtract", {length, b_.Int(1)});
+    const State made =
+        RunLoop(b_, {length, {}, {Made("Nil", {}, type)}, [&](const Value& i, const State& state) {
+                       const Value v = element(b_.Op("subtract", {last, i}));
+                       return Turn{{}, {Made("Cons", {v, state[0]}, type)}, {}};
+                     }});
+    return made.empty() ? std::nullopt : std::optional(made[0]);
+  }
+  // What a constructor of List makes.
+  Value Made(std::string_view name, const std::vector<Value>& arguments, const ir::Type& type) {
+    b_.UsePrelude();
+    for (const ir::Constructor* c : module_.types.at("List").constructors) {
+      if (c->name != name) continue;
+      std::vector<ir::NodeId> nodes;
+      for (const Value& v : arguments) nodes.push_back(v.node);
+      const ir::NodeId callee = b_.graph().Use(c, b_.span());
+      return b_.Wrap(b_.graph().Call(callee, std::move(nodes), b_.span()), type);
+    }
+    return {};
+  }
+
   // A List of the host where the elements have one type, else a tuple.
   std::optional<Value> OutputList(const Item& list) {
     const CellContent& content = list.cell->content();
@@ -566,15 +682,7 @@ class ScriptPass {
     if (columns.values.empty()) return b_.Tuple({});
     Value v = columns.values[0];
     if (columns.element.form != Item::Form::kValue) {
-      // Each element by itself becomes what the host sees.
-      const Value count = evaluator_.shapes().LengthOf(columns);
-      const State made =
-          RunLoop(b_, {count, {}, {b_.Tuple({})}, [&](const Value& i, const State& state) {
-                         const auto one = Output(evaluator_.shapes().ElementAt(columns, i), "");
-                         return Turn{{}, {one ? Append(b_, state[0], *one) : state[0]}, {}};
-                       }});
-      if (made.empty()) return std::nullopt;
-      v = made[0];
+      return OutputColumns(columns);
     } else if (v.is_tensor()) {
       v = SequenceOfParts(b_, {v, 0, {b_, b_.Int(1), "rows"}, false});
     }

@@ -90,6 +90,7 @@ struct Item {
   ir::Type leaf_type;
   std::vector<std::string> names;  // of the attributes that `items` are the shapes of
   std::vector<Item> keys;          // of the entries
+  bool content_only = false;       // a cell made for what another holds
 };
 
 // The elements of a list whose length only running tells, by columns: one for each value that an

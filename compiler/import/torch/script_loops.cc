@@ -212,7 +212,9 @@ Item Evaluator::SlotItem(const Slot& slot, const Names& names) {
     }
     case Slot::Kind::kAttribute: {
       const auto at = slot.cell->content().attributes.find(slot.name);
-      return at == slot.cell->content().attributes.end() ? Item::Unknown() : at->second;
+      return at == slot.cell->content().attributes.end()
+                 ? Item::Unknown()
+                 : Resolved(*slot.cell, slot.name, at->second);
     }
     case Slot::Kind::kStorage:
       return Item(aliases_.Fresh(slot.storage->value));
@@ -233,7 +235,8 @@ Item Evaluator::ArmItem(const Slot& slot, const Arm& arm) {
     if (cell != slot.cell) continue;
     if (slot.kind == Slot::Kind::kAttribute) {
       const auto at = content.attributes.find(slot.name);
-      return at == content.attributes.end() ? Item::Unknown() : at->second;
+      return at == content.attributes.end() ? Item::Unknown()
+                                            : Resolved(*cell, slot.name, at->second);
     }
     Item item;
     item.kind = slot.first.kind;
@@ -313,7 +316,8 @@ bool Evaluator::WidenSlots(Loop& loop, const Arm& arm, const Names& before) {
         slot.kind = Slot::Kind::kAttribute;
         slot.cell = cell;
         slot.name = name;
-        changed |= WidenSlot(loop, std::move(slot), at->second, value);
+        changed |= WidenSlot(loop, std::move(slot), Resolved(*cell, name, at->second),
+                             Resolved(*cell, name, value));
       }
       continue;
     }

@@ -282,7 +282,14 @@ Item Evaluator::AttributeOf(const Item& object, const std::string& name) {
     }
   }
   heap_.Refine(*object.cell).attributes[name] = item;
+  resolved_[path] = item;
   return item;
+}
+
+Item Evaluator::Resolved(const Cell& object, const std::string& name, const Item& item) const {
+  if (!item.is(Item::Kind::kStored)) return item;
+  const auto known = resolved_.find(object.path.empty() ? name : object.path + "." + name);
+  return known == resolved_.end() ? item : known->second;
 }
 
 void Evaluator::SetAttribute(const Item& object, const std::string& name, Item value) {

@@ -77,6 +77,11 @@ Item Evaluator::Number(const Value& v) {
 Value Evaluator::ScalarOf(const Item& item, DType dtype) {
   if (item.is_tensor()) return b_.Cast(b_.Reshape(ReadTensor(item), {}), dtype);
   if (item.is_number()) return ScalarValue(b_, item.plain, dtype);
+  if (item.is(Item::Kind::kEither)) {
+    TypedBuilder::State value;
+    shapes_.Flatten(shapes_.AllValues(item), item, &value);
+    if (value.size() == 1 && value[0].is_tensor()) return b_.Cast(value[0], dtype);
+  }
   Fail("expected a number");
   return b_.Scalar(0, dtype);
 }
@@ -239,7 +244,11 @@ std::optional<Item> Evaluator::Bitwise(Args& a) {
   }
   if (bools) {
     const Value x = ScalarOf(a[0], DType::kBool), y = ScalarOf(a[1], DType::kBool);
-    return Number(b_.Op(is_and ? "logical_and" : is_or ? "logical_or" : "logical_xor", {x, y}));
+    const Value both = b_.Op(is_and ? "logical_and" : is_or ? "logical_or" : "logical_xor", {x, y});
+    for (const Value& one : {x, y}) {
+      if (is_and || is_or) Implies(both, is_and, one, is_and);
+    }
+    return Number(both);
   }
   const Value x = ScalarOf(a[0], DType::kInt64), y = ScalarOf(a[1], DType::kInt64);
   return Number(b_.Op(is_and               ? "bitwise_and"
@@ -422,13 +431,22 @@ std::optional<Item> Evaluator::Unary(Args& a) {
   return Number(b_.Op(op == "neg" ? "negative" : "abs", {v}));
 }
 
+Item Evaluator::Negated(const Value& v) {
+  const Value negated = b_.Op("logical_not", {v});
+  for (const bool when : {false, true}) {
+    Implies(negated, when, v, !when);
+    Implies(v, when, negated, !when);
+  }
+  return Number(negated);
+}
+
 std::optional<Item> Evaluator::Not(Args& a) {
   if (a.size() != 1) return std::nullopt;
   if (a[0].is_known_number()) return Item::Bool(a[0].plain.number() == 0);
   const Item truth = NumberAs(a[0], ScriptType::Kind::kBool);
   if (truth.is_known_number()) return Item::Bool(truth.plain.integer == 0);
   if (!truth.is_number()) return truth;
-  return Number(b_.Op("logical_not", {truth.plain.value}));
+  return Negated(truth.plain.value);
 }
 
 std::optional<Item> Evaluator::Extremum(Args& a) {
@@ -581,7 +599,7 @@ std::optional<Item> Evaluator::IsSameAs(Args& a) {
   }
   const std::function<Item(const Item&)> none = [&](const Item& item) -> Item {
     if (item.is(Item::Kind::kUnknown)) return item;
-    if (item.is(Item::Kind::kMaybe)) return Number(b_.Op("logical_not", {item.condition}));
+    if (item.is(Item::Kind::kMaybe)) return Negated(item.condition);
     if (item.is(Item::Kind::kEither))
       return Fork(
           item.condition, [&] { return none(item.items[0]); }, [&] { return none(item.items[1]); });

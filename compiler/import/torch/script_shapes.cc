@@ -97,6 +97,8 @@ bool Shapes::AreSame(const Item& x, const Item& y) {
 Item Shapes::Widen(const Item& x, const Item& y, const Value& condition) {
   if (AreSame(x, y)) return x;
   if (x.is(ItemKind::kUnknown) || y.is(ItemKind::kUnknown)) return Item::Unknown();
+  if (!condition && (x.is(ItemKind::kEither) || y.is(ItemKind::kEither)))
+    return Widen(AllValues(x), AllValues(y));
   if (x.is(ItemKind::kUninitialised)) return condition ? y : AllValues(y);
   if (y.is(ItemKind::kUninitialised)) return condition ? x : AllValues(x);
   if (x.is(ItemKind::kMaybe) || y.is(ItemKind::kMaybe) || x.is_none() != y.is_none())
@@ -170,6 +172,15 @@ Item Shapes::WidenLists(const Item& x, const Item& y, const Value& condition) {
       shape.items.push_back(Widen(PartsOf(x)[i], PartsOf(y)[i], condition));
     return shape;
   }
+  // Sizes of tensors that differ in rank stay what they are.
+  const auto sizes = [](const Item& list) {
+    return IsFixedList(list) && list.cell != nullptr && !PartsOf(list).empty() &&
+           std::ranges::all_of(PartsOf(list), &Item::is_number);
+  };
+  if (condition && sizes(x) && sizes(y) && x.cell != nullptr && y.cell != nullptr &&
+      x.cell->id != 0 && y.cell->id != 0 && !x.content_only && !y.content_only) {
+    return Either(x, y, condition);
+  }
   Item p = ElementShape(x), q = ElementShape(y);
   shape.form = Item::Form::kColumns;
   const bool none_x = p.is(ItemKind::kUninitialised), none_y = q.is(ItemKind::kUninitialised);
@@ -215,6 +226,11 @@ Item Shapes::AllValues(const Item& x) {
         shape.form = Item::Form::kValue;
       }
       return shape;
+    }
+    case ItemKind::kEither: {
+      const Item first = AllValues(x.items[0]), second = AllValues(x.items[1]);
+      if (first.is(ItemKind::kEither) || second.is(ItemKind::kEither)) return first;
+      return Widen(first, second);
     }
     case ItemKind::kTuple:
     case ItemKind::kMaybe:
@@ -372,6 +388,15 @@ void Shapes::FlattenValue(const Item& shape, const Item& item, State* out) {
 }
 
 void Shapes::Flatten(const Item& shape, const Item& item, State* out) {
+  if (item.is(ItemKind::kEither) && shape.form != Item::Form::kItself) {
+    State yes, no;
+    Flatten(shape, item.items[0], &yes);
+    Flatten(shape, item.items[1], &no);
+    const auto joined = Branches(b_, item.condition, std::move(yes), std::move(no));
+    if (!joined) Problem("what a branch chose has no one type");
+    if (joined) out->insert(out->end(), joined->begin(), joined->end());
+    return;
+  }
   switch (shape.form) {
     case Item::Form::kItself:
       return;
