@@ -1,4 +1,4 @@
-// Fuzzing of the importers of other systems' models (compiler/import): damaged files of each format.
+// Fuzzing of importers of models (compiler/import): damaged files of each format.
 #pragma once
 
 #include <string>

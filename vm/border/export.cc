@@ -467,6 +467,24 @@ Result<Value> ExportArgument(Heap& heap, const std::shared_ptr<const Executable>
   return ExportAnyArgument(heap, executable, object, last_use, poll, strings);
 }
 
+bool GiveInputs(Heap& heap, std::span<Value> inputs, std::span<Object*> args) {
+  constexpr size_t kLarge = size_t{64} << 10;
+  bool any = false;
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (args[i]->kind != ObjectKind::kTensor) continue;
+    const auto* tensor = static_cast<const Tensor*>(args[i]);
+    if (tensor->bytes() < kLarge) continue;
+    auto* data = static_cast<char*>(inputs[i].mutable_data());
+    if (data == nullptr || tensor->data != data) continue;
+    Tensor* own = NewOutputTensor(heap, tensor->dtype, tensor->rank, data, tensor->bytes());
+    if (own == nullptr) continue;
+    std::ranges::copy(tensor->shape(), own->dims);
+    args[i] = own;
+    any = true;
+  }
+  return any;
+}
+
 Object* ImportValue(Heap& heap, const Value& value, BorderPoll* poll, StringTable* strings,
                     const DeviceImporter* from_device) {
   if (value.is_tensor())

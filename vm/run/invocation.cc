@@ -280,27 +280,6 @@ struct Invocation::Impl {
     return OkStatus();
   }
 
-  // Large inputs that nobody else holds are the run's own: what is written of them is written in
-  // their place. Whether there is one.
-  bool GiveInputs(std::span<vm::Object*> args) {
-    constexpr size_t kLarge = size_t{64} << 10;
-    bool any = false;
-    for (size_t i = 0; i < args.size(); ++i) {
-      if (args[i]->kind != vm::ObjectKind::kTensor) continue;
-      const auto* tensor = static_cast<const vm::Tensor*>(args[i]);
-      if (tensor->bytes() < kLarge || executable->linked().clears_memory) continue;
-      auto* data = static_cast<char*>(inputs[i].mutable_data());
-      if (data == nullptr || tensor->data != data) continue;
-      vm::Tensor* own =
-          vm::NewOutputTensor(*workspace->heap, tensor->dtype, tensor->rank, data, tensor->bytes());
-      if (own == nullptr) continue;
-      std::ranges::copy(tensor->shape(), own->dims);
-      args[i] = own;
-      any = true;
-    }
-    return any;
-  }
-
   Result<Value> Execute() {
     if (stop.load(std::memory_order_acquire) != 0) return Stopped(StatusCode::kCancelled);
     constexpr size_t kFewArgs = 16;
@@ -310,7 +289,8 @@ struct Invocation::Impl {
     std::ranges::transform(inputs, args.begin(), &Value::object);
     if (executable->linked().strings != nullptr) MakeStrings();
     if (strings != nullptr || has_inputs_on_devices) RELAYVM_RETURN_IF_ERROR(ImportInputs(args));
-    const bool gives = outputs.empty() && GiveInputs(args);
+    const bool gives = outputs.empty() && !executable->linked().clears_memory &&
+                       vm::GiveInputs(*workspace->heap, inputs, args);
     vm::Object* object = nullptr;
     RELAYVM_RETURN_IF_ERROR(
         outputs.empty() ? vm::Interpret(*executable, context, function->function, args, &object)
