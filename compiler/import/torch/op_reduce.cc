@@ -5,6 +5,7 @@
 
 #include "compiler/import/checked.h"
 #include "compiler/import/torch/convert.h"
+#include "compiler/import/torch/quantised.h"
 
 namespace relayvm::import::torch {
 
@@ -309,10 +310,11 @@ constexpr OperatorDef kReduceOperators[] = {
     {"aten::nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) "
      "-> Tensor",
      NanSum},
-    {"aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", Mean},
+    {"aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", Requantising<Mean>,
+     Takes::kQuantised},
     {"aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> "
      "Tensor",
-     Mean},
+     Requantising<Mean>, Takes::kQuantised},
     {"aten::nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) "
      "-> Tensor",
      NanMean},

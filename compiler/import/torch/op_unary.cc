@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "compiler/import/torch/complex.h"
+#include "compiler/import/torch/quantised.h"
 
 namespace relayvm::import::torch {
 
@@ -295,7 +296,8 @@ constexpr OperatorDef kUnaryOperators[] = {
     {"aten::arctan(Tensor self) -> Tensor", OfReal<"atan">},
     {"aten::sinh(Tensor self) -> Tensor", OfReal<"sinh">},
     {"aten::cosh(Tensor self) -> Tensor", OfReal<"cosh">},
-    {"aten::tanh(Tensor self) -> Tensor", OfReal<"tanh">},
+    {"aten::tanh(Tensor self) -> Tensor", QuantisedToRange<OfReal<"tanh">, 2, true>,
+     Takes::kQuantised},
     {"aten::asinh(Tensor self) -> Tensor", OfReal<"asinh">},
     {"aten::arcsinh(Tensor self) -> Tensor", OfReal<"asinh">},
     {"aten::acosh(Tensor self) -> Tensor", OfReal<"acosh">},
@@ -316,7 +318,8 @@ constexpr OperatorDef kUnaryOperators[] = {
     {"aten::digamma(Tensor self) -> Tensor", Digamma},
     {"aten::special_digamma(Tensor self) -> Tensor", Digamma},
     {"aten::special_psi(Tensor self) -> Tensor", Digamma},
-    {"aten::sigmoid(Tensor self) -> Tensor", OfReal<"sigmoid">},
+    {"aten::sigmoid(Tensor self) -> Tensor", QuantisedToRange<OfReal<"sigmoid">, 1, false>,
+     Takes::kQuantised},
     {"aten::special_expit(Tensor self) -> Tensor", OfReal<"sigmoid">},
     {"aten::reciprocal(Tensor self) -> Tensor", Reciprocal},
     {"aten::square(Tensor self) -> Tensor", Square},
