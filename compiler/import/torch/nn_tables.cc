@@ -17,7 +17,10 @@ std::vector<OperatorTable> NnOperatorTables() {
           RandomOperators(),
           SignalOperators(),
           QuantisedOperators(),
-          QuantisedProductOperators()};
+          QuantisedProductOperators(),
+          LinalgOperators(),
+          VisionOperators(),
+          DecomposedOperators()};
 }
 
 }  // namespace relayvm::import::torch

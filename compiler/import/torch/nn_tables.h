@@ -18,5 +18,8 @@ OperatorTable RandomOperators();
 OperatorTable SignalOperators();
 OperatorTable QuantisedOperators();
 OperatorTable QuantisedProductOperators();
+OperatorTable LinalgOperators();
+OperatorTable VisionOperators();
+OperatorTable DecomposedOperators();
 
 }  // namespace relayvm::import::torch

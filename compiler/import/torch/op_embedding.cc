@@ -81,6 +81,8 @@ Results EmbeddingBag(Call& n) {
     if (mode == 1) y = y / Maximum(sizes, sizes.Number(1));
   }
   const Term size = Term(b, b.Squeeze(sizes, {1})).As(DType::kInt64);
+  // Where the greatest came from is for gradients only: of each bag and column.
+  if (mode == 2) return {y, bags->bag, size, y.Call("zeros_like").As(DType::kInt64)};
   return {y, bags->bag, size, size};
 }
 

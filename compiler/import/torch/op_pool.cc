@@ -111,9 +111,36 @@ std::vector<int64_t> SizesOf(const Call& n, const Value& x) {
   return sizes;
 }
 
+// Means of parts along an axis whose extent, or number of parts, only running tells.
+Term AveragedAlong(const Term& x, int axis, const Term& count) {
+  TypedBuilder& b = x.b();
+  const Term extent = Extent(b, x, axis), part = Range(count), place = RangeOf(b, x, axis);
+  const Term start = (part * extent).Call("floor_divide", count);
+  const Term end = ((part + 1) * extent + count - 1).Call("floor_divide", count);
+  const Term own = And(place >= start.Expand(1), place < end.Expand(1)).As(x.dtype());
+  const Term share = own / Sum(own, {1});  // (parts, extent)
+  const int last = x.rank() - 1;
+  const Term moved = x.Transpose(AxisMoved(x.rank(), axis, last));
+  const Term y(b, MatMulOf(b, moved, share.Transpose({1, 0})));
+  return y.Transpose(AxisMoved(x.rank(), last, axis));
+}
+
 template <size_t kSpatial>
 Results AdaptiveAverage(Call& n) {
   const Batched data(n, n.Input(0), kSpatial);
+  const std::vector<Value> wanted = n.SymInts("output_size");
+  bool known = true;
+  for (const Value& v : wanted) known = known && n.b().ConstantInts(v).has_value();
+  if (!known && wanted.size() == kSpatial) {
+    Term y(n, data.x());
+    for (size_t i = 0; i < kSpatial; ++i) {
+      const int axis = static_cast<int>(i) + 2;
+      const auto elements = n.b().Elements(wanted[i]);
+      if (elements && (*elements)[0] == y.value().dim(axis)) continue;
+      y = AveragedAlong(y, axis, {n, wanted[i]});
+    }
+    return {data.Off(y)};
+  }
   const std::vector<int64_t> sizes = SizesOf<kSpatial>(n, data.x());
   if (!n.b().status().ok()) return {};
   const Term x(n, data.x());
