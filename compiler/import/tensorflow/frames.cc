@@ -172,38 +172,55 @@ void GraphImporter::RunFrame(const Loop& loop) {
 
 // --- Conditionals ---
 
+std::optional<Edge> GraphImporter::EdgeOf(const Scope& scope, std::string_view text) const {
+  const bool is_control = text.starts_with('^');
+  if (is_control) text.remove_prefix(1);
+  const size_t colon = std::min(text.find(':'), text.size());
+  const std::string_view name = text.substr(0, colon), rest = text.substr(colon);
+  const bool is_second = rest.ends_with(":1") || rest.find("output_true") != std::string_view::npos;
+  const uint32_t output = !is_control && is_second ? 1 : 0;
+  if (const auto found = scope.graph->places.find(name); found != scope.graph->places.end())
+    return Edge{found->second, output};
+  for (size_t i = 0; scope.function != nullptr && i < scope.function->inputs.size(); ++i) {
+    if (scope.function->inputs[i].name == name)
+      return Edge{static_cast<uint32_t>(scope.graph->nodes.size() + i), 0};
+  }
+  return std::nullopt;
+}
+
+GraphImporter::Source GraphImporter::SourceOfEdge(const Scope& scope, const Edge& edge) {
+  const size_t nodes = scope.graph->nodes.size();
+  if (edge.node < nodes) return {false, edge, {}};
+  return {true, {0, 0}, scope.function->inputs[edge.node - nodes].name};
+}
+
+std::optional<Edge> GraphImporter::PredicateOf(const Scope& scope, uint32_t place) const {
+  const Graph& graph = *scope.graph;
+  const NodeDef& node = graph.nodes[place];
+  if (PlainOp(node) != "Switch" || node.inputs.size() < 2) return std::nullopt;
+  auto predicate = EdgeOf(scope, node.inputs[1]);
+  // Those of one value are one, whatever hands it on.
+  for (size_t steps = 0; predicate && steps < graph.nodes.size(); ++steps) {
+    if (predicate->node >= graph.nodes.size()) return predicate;
+    const NodeDef& from = graph.nodes[predicate->node];
+    if (PlainOp(from) == "LoopCond") return std::nullopt;
+    if (from.op != "Identity" || from.inputs.empty()) return predicate;
+    predicate = EdgeOf(scope, from.inputs[0]);
+  }
+  return predicate;
+}
+
 const std::vector<GraphImporter::Guards>& GraphImporter::GuardsOf(const Scope& scope) {
   const Graph& graph = *scope.graph;
   auto [known, is_new] = guards_.try_emplace(&graph);
   std::vector<Guards>& guards = known->second;
   if (!is_new) return guards;
   guards.resize(graph.nodes.size());
-  const auto source = [&](std::string_view text) -> std::optional<Edge> {
-    const bool is_control = text.starts_with('^');
-    if (is_control) text.remove_prefix(1);
-    const size_t colon = text.find(':');
-    const auto found = graph.places.find(text.substr(0, colon));
-    if (found == graph.places.end()) return std::nullopt;
-    uint32_t output = 0;
-    if (!is_control && colon != std::string_view::npos) {
-      const std::string_view rest = text.substr(text.rfind(':') + 1);
-      output = rest == "1" || text.find("output_true") != std::string_view::npos ? 1 : 0;
-    }
-    return Edge{found->second, output};
-  };
   const auto of_output = [&](const Edge& edge) {
+    if (edge.node >= graph.nodes.size()) return Guards();  // an argument
     Guards out = guards[edge.node];
-    const NodeDef& node = graph.nodes[edge.node];
-    if (PlainOp(node) != "Switch" || node.inputs.size() < 2) return out;
-    auto predicate = source(node.inputs[1]);
-    // Those of one value are one, whatever hands it on.
-    for (size_t steps = 0; predicate && steps < graph.nodes.size(); ++steps) {
-      const NodeDef& from = graph.nodes[predicate->node];
-      if (from.op != "Identity" || from.inputs.empty()) break;
-      predicate = source(from.inputs[0]);
-    }
-    if (predicate && PlainOp(graph.nodes[predicate->node]) != "LoopCond")
-      out.insert({*predicate, edge.output == 1});
+    const auto predicate = PredicateOf(scope, edge.node);
+    if (predicate) out.insert({*predicate, edge.output == 1});
     return out;
   };
   // Behind what they read; what comes around in a loop says nothing new.
@@ -216,16 +233,20 @@ const std::vector<GraphImporter::Guards>& GraphImporter::GuardsOf(const Scope& s
       const NodeDef& node = graph.nodes[at];
       state[at] = 1;
       if (next < node.inputs.size() && PlainOp(node) != "NextIteration") {
-        const auto from = source(node.inputs[next++]);
-        if (from && state[from->node] == 0) stack.emplace_back(from->node, 0);
+        const auto from = EdgeOf(scope, node.inputs[next++]);
+        if (from && from->node < graph.nodes.size() && state[from->node] == 0)
+          stack.emplace_back(from->node, 0);
         continue;
       }
       Guards& own = guards[at];
       const bool merges = PlainOp(node) == "Merge";
       bool is_first = true;
       for (const std::string_view text : node.inputs) {
-        const auto from = source(text);
-        if (!from || PlainOp(graph.nodes[from->node]) == "NextIteration") continue;
+        const auto from = EdgeOf(scope, text);
+        if (!from || (from->node < graph.nodes.size() &&
+                      PlainOp(graph.nodes[from->node]) == "NextIteration")) {
+          continue;
+        }
         const Guards given = of_output(*from);
         if (merges && !is_first && !text.starts_with('^')) {
           std::erase_if(own, [&](const auto& g) { return !given.contains(g); });
@@ -248,20 +269,14 @@ std::optional<std::pair<Edge, bool>> GraphImporter::DecisionOf(const Scope& scop
   std::vector<Guards> of;
   for (const std::string_view text : graph.nodes[merge].inputs) {
     if (text.starts_with('^')) continue;
-    const auto at = graph.places.find(text.substr(0, text.find(':')));
-    if (at == graph.places.end()) return std::nullopt;
-    Guards given = guards[at->second];
-    // A Switch that is merged itself.
-    const NodeDef& node = graph.nodes[at->second];
-    if (PlainOp(node) == "Switch" && node.inputs.size() > 1) {
-      auto predicate = SourceOf(scope, node.inputs[1]);
-      for (size_t steps = 0; predicate && steps < graph.nodes.size(); ++steps) {
-        const NodeDef& from = graph.nodes[predicate->edge.node];
-        if (predicate->is_arg || from.op != "Identity" || from.inputs.empty()) break;
-        predicate = SourceOf(scope, from.inputs[0]);
-      }
-      const bool yes = text.ends_with(":1") || text.find("output_true") != std::string_view::npos;
-      if (predicate && !predicate->is_arg) given.insert({predicate->edge, yes});
+    const auto edge = EdgeOf(scope, text);
+    if (!edge) return std::nullopt;
+    Guards given;
+    if (edge->node < graph.nodes.size()) {
+      given = guards[edge->node];
+      // A Switch that is merged itself.
+      if (const auto predicate = PredicateOf(scope, edge->node))
+        given.insert({*predicate, edge->output == 1});
     }
     of.push_back(std::move(given));
   }
@@ -288,7 +303,7 @@ void GraphImporter::ImportMerge(uint32_t place) {
                   "of one predicate");
     return;
   }
-  const Value condition = Known(scope, {false, decision->first, {}}).value_or(Value{});
+  const Value condition = Known(scope, SourceOfEdge(scope, decision->first)).value_or(Value{});
   std::vector<Value> sides;
   for (const std::string_view text : node.inputs) {
     const auto source = text.starts_with('^') ? std::nullopt : SourceOf(scope, text);
@@ -338,7 +353,7 @@ std::optional<std::vector<GraphImporter::Source>> GraphImporter::NeedsOf(const S
     }
     if (op == "Merge") {
       if (const auto decision = DecisionOf(scope, place)) {
-        needs.push_back({false, decision->first, {}});
+        needs.push_back(SourceOfEdge(scope, decision->first));
       }
     }
   }

@@ -185,6 +185,12 @@ class GraphImporter {
   // that where it holds.
   std::optional<std::pair<Edge, bool>> DecisionOf(const Scope& scope, uint32_t merge);
   const std::vector<Guards>& GuardsOf(const Scope& scope);
+  // What a text refers to, where only a Switch's outputs are told apart. Arguments of a function
+  // are behind its nodes.
+  std::optional<Edge> EdgeOf(const Scope& scope, std::string_view text) const;
+  static Source SourceOfEdge(const Scope& scope, const Edge& edge);
+  // What decides at a Switch of a branch; nullopt for other nodes.
+  std::optional<Edge> PredicateOf(const Scope& scope, uint32_t place) const;
   void ImportMerge(uint32_t place);
   // What a node needs before it.
   std::optional<std::vector<Source>> NeedsOf(const Scope& scope, uint32_t place);

@@ -176,6 +176,19 @@ TEST_CASE("functions: outputs by the names of their arguments, calls in calls, n
              "function 'g': the file has none of that name"));
 }
 
+TEST_CASE("branches of TensorFlow 1 in a function, whose predicate is an argument") {
+  const std::string library =
+      "library { function { signature { name: 'f' " + Arg("input_arg", "p", "DT_BOOL") +
+      Arg("input_arg", "v", "DT_FLOAT") + Arg("output_arg", "z", "DT_FLOAT") + "} " +
+      Body("id", "Identity", "p") + Body("s", "Switch", "v id:output:0") +
+      Body("a", "Neg", "s:output_true:0") + Body("m", "Merge", "s:output_false:0 a:y:0") +
+      "ret { key: 'z' value: 'm:output:0' } } } ";
+  const std::string graph = Input("p", "DT_BOOL", "") + Float("x", "") +
+                            Node("y", "PartitionedCall", "p x", Calls("f", "f")) + library;
+  CheckNear(RunGraph(graph, {{{}, {1}, DType::kBool}, {{}, {5}}}), {-5});
+  CheckNear(RunGraph(graph, {{{}, {0}, DType::kBool}, {{}, {5}}}), {5});
+}
+
 TEST_CASE("If, Case and While call functions") {
   const std::string library =
       Function("up", "v", "z", "a:z:0",
