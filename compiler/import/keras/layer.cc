@@ -144,7 +144,8 @@ Term Shrunk(const Term& x, double least, bool soft) {
   return Select(x > least, x - least, Select(x < -least, x + least, zero));
 }
 
-// (x - t) where that is above 0, of which the sum along the last axis is 1.
+// (x - t) where that is above 0. As Keras computes t: of the sums of the largest elements all that
+// are in the support are added, not the last of them alone.
 Term Sparsemax(const Term& x) {
   const int last = x.rank() - 1;
   const Term sorted = x.Call("sort", {{"axis", last}, {"is_ascend", false}});
@@ -152,7 +153,7 @@ Term Sparsemax(const Term& x) {
   const Term place = (RangeOf(x.b(), x, last) + 1).As(x.dtype());
   const Term inside = place * sorted + 1 > sums;
   const Term count = Sum(inside.As(x.dtype()), {last});
-  const Term total = Sum(Select(inside, sorted, x.Number(0)), {last});
+  const Term total = Sum(Select(inside, sums, x.Number(0)), {last});
   return Maximum(x - (total - 1) / count, x.Number(0));
 }
 

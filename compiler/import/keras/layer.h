@@ -116,6 +116,9 @@ struct LayerDef {
   Converter convert;
 };
 
+// The operands of an operation of Keras 3, in order: tensors, and numbers of the dtype of these.
+std::vector<Term> Operands(LayerContext& n);
+
 // Null when there is none.
 const LayerDef* FindLayer(std::string_view name);
 std::span<const LayerDef> Layers();
@@ -125,6 +128,7 @@ std::span<const LayerDef> CoreLayers();       // op_core.cc: products, activatio
 std::span<const LayerDef> ConvLayers();       // op_conv.cc: convolutions, pools
 std::span<const LayerDef> NormLayers();       // op_norm.cc: normalisation, attention
 std::span<const LayerDef> RecurrentLayers();  // op_rnn.cc
+std::span<const LayerDef> OperationLayers();  // op_operations.cc: of models' own lines
 std::span<const LayerDef> ImageLayers();      // op_image.cc: pictures, what prepares data
 
 }  // namespace relayvm::import::keras

@@ -237,11 +237,34 @@ WeightScope ModelBuilder::ScopeOf(const Json& layers, size_t index, const Weight
   WeightScope scope;
   scope.place = (model.place.empty() ? "" : model.place + "/") + "layers/" + kind;
   if (before > 0) scope.place += "_" + std::to_string(before);
+  if (weights_ == nullptr || weights_->Has(scope.place)) return scope;
+  // A class that is called otherwise now: groups say whose they are.
+  const std::string group = (model.place.empty() ? "" : model.place + "/") + "layers";
+  for (const std::string& name : weights_->Names(group)) {
+    const auto owner = weights_->Texts(group + "/" + name + "/vars", "name");
+    if (owner.ok() && *owner && !(*owner)->empty() && (*owner)->front() == NameOf(layers[index]))
+      scope.place = group + "/" + name;
+  }
   return scope;
 }
 
 std::vector<Tensor> ModelBuilder::Call(const Json& layer, WeightScope& weights,
-                                       const std::vector<Tensor>& inputs, const CallSite& site) {
+                                       const std::vector<Tensor>& given, const CallSite& call) {
+  // Masks that are given stand for those that the tensors bring.
+  std::vector<Tensor> inputs;
+  std::vector<Value> masks_given;
+  CallSite site{call.positional, call.named, {}};
+  for (size_t i = 0; i < given.size(); ++i) {
+    const std::string name = i < call.names.size() ? call.names[i] : "";
+    if (name == "mask") {
+      masks_given.push_back(given[i].value);
+    } else {
+      inputs.push_back(given[i]);
+      site.names.push_back(name);
+    }
+  }
+  for (size_t i = 0; i < std::min(inputs.size(), masks_given.size()); ++i)
+    inputs[i].mask = masks_given[i];
   const ir::Span outer = builder_.span();
   const std::string kind = TextAt(layer, "class_name");
   builder_.SetSpan(builder_.module().sources->NodeSpan(file_index_, Printable(NameOf(layer)),

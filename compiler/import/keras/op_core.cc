@@ -92,6 +92,7 @@ Outputs SoftmaxLayer(LayerContext& n) {
 // The data's other dims follow `first` ones; -1 is what is left.
 Outputs ReshapeLayer(LayerContext& n) {
   TypedBuilder& b = n.b();
+  if (!n.IsNull("newshape")) return {ShapedAs(b, n.Input(0), {b.Ints(n.Ints("newshape"))})};
   const Value x = n.Input(0);
   n.keeps_mask = false;
   std::vector<Value> dims = {b.DimOf(x, 0)};
@@ -139,7 +140,9 @@ Outputs RepeatVector(LayerContext& n) {
 
 // --- Merges: shapes of lower rank get dims of 1 behind the batch ---
 
+// Keras 3's operations of the same names broadcast as numpy does, and take numbers too.
 std::vector<Term> Aligned(LayerContext& n) {
+  if (n.site.positional != nullptr && n.config().size() <= 2) return Operands(n);
   int rank = 0;
   for (const Value& v : n.inputs()) rank = std::max(rank, v.rank());
   std::vector<Term> all;
@@ -149,22 +152,9 @@ std::vector<Term> Aligned(LayerContext& n) {
   }
   return all;
 }
-// Keras 3's operations of these names take numbers too.
-std::vector<Term> Operands(LayerContext& n) {
-  std::vector<Term> all = Aligned(n);
-  const Json* given = n.site.positional;
-  if (all.size() != 1 || given == nullptr || !given->is_array()) return all;
-  for (size_t i = 0; i < std::min<size_t>(given->size(), 2); ++i) {
-    const Json& v = (*given)[i];
-    if (v.is_number())
-      all.insert(all.begin() + static_cast<ptrdiff_t>(i), all[0].Number(v.get<double>()));
-  }
-  return all;
-}
-
 template <Term (*kApply)(const Term&, const Term&)>
 Outputs Merge(LayerContext& n) {
-  const std::vector<Term> all = Operands(n);
+  const std::vector<Term> all = Aligned(n);
   Term y = all[0];
   for (size_t i = 1; i < all.size(); ++i) y = kApply(y, all[i]);
   return {y};
@@ -172,10 +162,8 @@ Outputs Merge(LayerContext& n) {
 Term Plus(const Term& x, const Term& y) { return x + y; }
 Term Minus(const Term& x, const Term& y) { return x - y; }
 Term Times(const Term& x, const Term& y) { return x * y; }
-Term Over(const Term& x, const Term& y) { return x / y; }
 Term Larger(const Term& x, const Term& y) { return Maximum(x, y); }
 Term Smaller(const Term& x, const Term& y) { return Minimum(x, y); }
-Term Raised(const Term& x, const Term& y) { return x.Call("power", y); }
 Outputs AverageLayer(LayerContext& n) {
   return {Term(n, Merge<Plus>(n)[0]) / static_cast<double>(n.num_inputs())};
 }
@@ -217,51 +205,7 @@ Outputs DotLayer(LayerContext& n) {
   return {ShapedAs(b, MatMulOf(b, l, r), dims)};
 }
 
-// --- Operations of Keras 3 that models' own lines become ---
-
-Outputs MatmulOp(LayerContext& n) { return {MatMulOf(n, n.Input(0), n.Input(1))}; }
-
-// The axis of an operation: an argument or in the configuration.
-std::vector<int64_t> AxesArgument(LayerContext& n, std::vector<int64_t> fallback) {
-  if (!n.IsNull("axis")) return n.Ints("axis");
-  const Json* named = n.site.named == nullptr ? nullptr : Member(*n.site.named, "axis");
-  if (named != nullptr && named->is_number_integer()) return {named->get<int64_t>()};
-  return fallback;
-}
-template <size_t kOp>
-Outputs Reduction(LayerContext& n) {
-  constexpr std::string_view kOps[] = {"mean", "sum", "max", "min"};
-  const Term x(n, n.Input(0));
-  std::vector<int64_t> axes = AxesArgument(n, Iota(x.rank()));
-  for (int64_t& axis : axes) axis = n.Axis(axis, x.rank());
-  n.keeps_mask = false;
-  return {x.Over(kOps[kOp], axes, n.Bool("keepdims", false))};
-}
-Outputs ExpandDimsOp(LayerContext& n) {
-  const auto axes = AxesArgument(n, {0});
-  return {n.b().ExpandDims(n.Input(0), n.Axis(axes[0], n.Input(0).rank() + 1))};
-}
-template <size_t kOp>
-Outputs Elementwise(LayerContext& n) {
-  constexpr std::string_view kOps[] = {"exp",      "log",  "sqrt",    "abs",
-                                       "negative", "tanh", "sigmoid", "erf"};
-  return {n.b().Op(kOps[kOp], {n.Input(0)})};
-}
-Outputs SquareOp(LayerContext& n) {
-  const Term x(n, n.Input(0));
-  return {x * x};
-}
-Outputs ReluOp(LayerContext& n) {
-  return {FindActivation("relu")->apply(Term(n, n.Input(0)), 0, 0)};
-}
-Outputs GeluOp(LayerContext& n) {
-  return {n.Bool("approximate", true) ? TanhGeluOf(Term(n, n.Input(0)))
-                                      : GeluOf(Term(n, n.Input(0)))};
-}
-Outputs SiluOp(LayerContext& n) { return {SwishOf(Term(n, n.Input(0)), 1)}; }
-
 constexpr LayerDef kCoreLayers[] = {
-    {"Absolute", 1, 1, Elementwise<3>},
     {"Activation", 1, 1, Activation},
     {"ActivityRegularization", 1, 1, Same},
     {"Add", 1, -1, Merge<Plus>},
@@ -269,52 +213,32 @@ constexpr LayerDef kCoreLayers[] = {
     {"Average", 1, -1, AverageLayer},
     {"Concatenate", 1, -1, Concatenate},
     {"Dense", 1, 1, Dense},
-    {"Divide", 1, 2, Merge<Over>},
     {"Dot", 2, 2, DotLayer},
     {"Dropout", 1, 1, Same},
     {"ELU", 1, 1, EluLayer},
     {"EinsumDense", 1, 1, EinsumDense},
     {"Embedding", 1, 1, Embedding},
-    {"Erf", 1, 1, Elementwise<7>},
-    {"Exp", 1, 1, Elementwise<0>},
-    {"ExpandDims", 1, 1, ExpandDimsOp},
     {"Flatten", 1, 1, Flatten},
     {"GaussianDropout", 1, 1, Same},
     {"GaussianNoise", 1, 1, Same},
-    {"Gelu", 1, 1, GeluOp},
     {"Identity", 1, 1, Same},
     {"InputLayer", 1, 1, Same},
     {"LeakyReLU", 1, 1, LeakyRelu},
-    {"Log", 1, 1, Elementwise<1>},
     {"Masking", 1, 1, Masking},
-    {"Matmul", 2, 2, MatmulOp},
-    {"Max", 1, 1, Reduction<2>},
     {"Maximum", 1, -1, Merge<Larger>},
-    {"Mean", 1, 1, Reduction<0>},
-    {"Min", 1, 1, Reduction<3>},
     {"Minimum", 1, -1, Merge<Smaller>},
     {"Multiply", 1, -1, Merge<Times>},
-    {"Negative", 1, 1, Elementwise<4>},
     {"PReLU", 1, 1, PRelu},
     {"Permute", 1, 1, Permute},
-    {"Power", 1, 2, Merge<Raised>},
     {"ReLU", 1, 1, ReluLayer},
-    {"Relu", 1, 1, ReluOp},
     {"RepeatVector", 1, 1, RepeatVector},
     {"Reshape", 1, 1, ReshapeLayer},
-    {"Sigmoid", 1, 1, Elementwise<6>},
-    {"Silu", 1, 1, SiluOp},
     {"Softmax", 1, 2, SoftmaxLayer},
     {"SpatialDropout1D", 1, 1, Same},
     {"SpatialDropout2D", 1, 1, Same},
     {"SpatialDropout3D", 1, 1, Same},
-    {"Sqrt", 1, 1, Elementwise<2>},
-    {"Square", 1, 1, SquareOp},
     {"Subtract", 1, 2, Merge<Minus>},
-    {"Sum", 1, 1, Reduction<1>},
-    {"Tanh", 1, 1, Elementwise<5>},
     {"ThresholdedReLU", 1, 1, ThresholdedRelu},
-    {"TrueDivide", 1, 2, Merge<Over>},
 };
 
 }  // namespace

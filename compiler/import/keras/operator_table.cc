@@ -13,8 +13,8 @@ namespace keras {
 std::span<const LayerDef> Layers() {
   static const std::vector<LayerDef>* const kAll = [] {
     auto* all = new std::vector<LayerDef>;
-    for (const auto& table :
-         {CoreLayers(), ConvLayers(), NormLayers(), RecurrentLayers(), ImageLayers()}) {
+    for (const auto& table : {CoreLayers(), ConvLayers(), NormLayers(), RecurrentLayers(),
+                              ImageLayers(), OperationLayers()}) {
       all->insert(all->end(), table.begin(), table.end());
     }
     return all;

@@ -8,10 +8,12 @@ std::string WeightScope::Next(const Hdf5File& file, std::string_view part) const
   if (!by_place) return next < datasets.size() ? datasets[next] : "";
   const auto count = taken.find(part);
   const size_t index = count == taken.end() ? 0 : count->second;
-  std::string name = place;
-  if (!part.empty()) name += "/" + std::string(part);
-  name += "/vars/" + std::to_string(index);
-  return file.Has(name) ? name : "";
+  const std::string last = "/vars/" + std::to_string(index);
+  const std::string name = place + (part.empty() ? "" : "/" + std::string(part)) + last;
+  if (file.Has(name) || part.empty()) return file.Has(name) ? name : "";
+  // Some layers keep a part in a member of their own.
+  const std::string own = place + "/_" + std::string(part) + last;
+  return file.Has(own) ? own : "";
 }
 
 void WeightScope::Took(std::string_view part) {
