@@ -49,7 +49,11 @@ class ModelImporter {
   const std::vector<int>& output_ranks() const { return output_ranks_; }
 
   Result<ir::Module> Run() {
-    RELAYVM_ASSIGN_OR_RETURN(const Entry entry, FindEntry(file_, options_.signature));
+    const bool names_nodes = !file_.is_saved_model() && !options_.outputs.empty();
+    RELAYVM_ASSIGN_OR_RETURN(
+        const Entry entry,
+        FindEntry(file_, names_nodes ? fmt::format("{}", fmt::join(options_.outputs, ","))
+                                     : options_.signature));
     RELAYVM_RETURN_IF_ERROR(Initialise());
     TypedBuilder& b = importer_.b();
     ir::Function main;
