@@ -62,6 +62,7 @@ Result<ReadResult> ReadModule(const std::string& given, const CompileOptions& op
   const std::string_view start(reinterpret_cast<const char*>(content.data()), content.size());
   import::ImportOptions import{options.dims, options.shapes, options.overridable, options.operators,
                                options.warn, options.stop,   options.signature,   options.outputs};
+  import.user_operators = options.user_operators;
   // A graph has no branches.
   if (options.for_graph && !import.overridable) import.overridable.emplace();
   const import::Importer& importer = import::ImporterOf(input, start);

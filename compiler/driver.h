@@ -13,6 +13,7 @@
 #include "bytecode/base/status.h"
 #include "bytecode/program.h"
 #include "compiler/frontend/params.h"
+#include "compiler/import/user_operators.h"
 #include "compiler/pipeline.h"
 #include "compiler/tuner/tuner.h"
 #include "kernels/codegen/kernel_compiler.h"
@@ -27,6 +28,7 @@ struct CompileOptions {
   std::optional<SharedBytes> params_content;  // in place of that file's
   frontend::Params params;                    // besides those of the file
   CustomOperators operators;                  // besides the compiler's own
+  import::UserOperators user_operators;       // import/import_options.h
   std::map<std::string, std::string>
       shapes;  // parameter name -> "1x?x300", "(n, ?, 300)" (ir/shape_text.h)
   std::map<std::string, int64_t> dims;  // by the names that a model gives to dims

@@ -122,11 +122,12 @@ Result<CompiledModel> CompileModel(const ModelSource& source, const CompilerOpti
 }
 
 Result<LoadedModel> ReadModel(const ModelSource& source, const CompilerOptions& options,
-                              std::stop_token stop) {
+                              std::stop_token stop, const import::UserOperators& user_operators) {
   return Guarded([&]() -> Result<LoadedModel> {
     RELAYVM_ASSIGN_OR_RETURN(CompileOptions compile, ReadCompilerOptions(options));
     compile.content = source.content;
     compile.stop = std::move(stop);
+    compile.user_operators = user_operators;
     RELAYVM_ASSIGN_OR_RETURN(ir::Module module, LoadModule(source.name, compile));
     return LoadedModel{std::move(module), std::move(compile.operators)};
   });

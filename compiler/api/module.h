@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/api/compiler.h"
+#include "compiler/import/user_operators.h"
 #include "compiler/ir/ir.h"
 #include "compiler/pipeline.h"
 #include "kernels/op/custom_ops.h"
@@ -21,7 +22,8 @@ struct LoadedModel {
 
 // What CompileModel compiles: parameters and shapes bound, types not yet inferred.
 Result<LoadedModel> ReadModel(const ModelSource& source, const CompilerOptions& options = {},
-                              std::stop_token stop = {});
+                              std::stop_token stop = {},
+                              const import::UserOperators& user_operators = {});
 
 // Takes no notice of the options that ReadModel has used: shapes (but for bounds), dims, params,
 // plugins. `passes` are inserted besides those of the options.

@@ -10,6 +10,7 @@
 
 #include "bytecode/base/shared_bytes.h"
 #include "compiler/frontend/params.h"
+#include "compiler/import/user_operators.h"
 #include "kernels/op/custom_ops.h"
 
 namespace relayvm::import {
@@ -36,6 +37,7 @@ struct ImportOptions {
   std::string params_file;
   std::optional<SharedBytes> params_content;
   frontend::Params params;
+  UserOperators user_operators;  // of formats that ask for them (PyTorch's)
 };
 
 }  // namespace relayvm::import

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "compiler/import/torch/export_archive.h"
+#include "compiler/import/torch/user_converter.h"
 
 namespace relayvm::import::torch {
 
@@ -88,7 +89,8 @@ const OpDef* FindCustom(const CustomOperators& custom, const Target& t) {
   return custom.FindOnnx(space, name);
 }
 
-bool IsSupported(const Target& t) {
+bool IsSupported(const Target& t, const ImportOptions& options) {
+  if (FindUserConverter(options.user_operators, t.name) != nullptr) return true;
   if (!t.higher_order.empty())
     return std::find(kHigherOrder.begin(), kHigherOrder.end(), t.higher_order) !=
            kHigherOrder.end();
@@ -153,18 +155,19 @@ std::string UserPlace(const Json& node) {
   return place.empty() ? std::string(module) : fmt::format("{} ({})", place, module);
 }
 
-void FindMissing(const Json& graph, const CustomOperators& custom,
+void FindMissing(const Json& graph, const ImportOptions& options,
                  std::map<std::string, Missing>* missing) {
   for (const Json& node : Member(graph, "nodes")) {
     const std::string text(TextOf(Member(node, "target")));
     const Target target = TargetOf(text);
-    if (VmapTarget(text).empty() && !IsSupported(target) && FindCustom(custom, target) == nullptr) {
+    if (VmapTarget(text).empty() && !IsSupported(target, options) &&
+        FindCustom(options.operators, target) == nullptr) {
       Missing& m = (*missing)[text];
       if (++m.count == 1) m.place = UserPlace(node);
     }
     for (const Json& input : Member(node, "inputs")) {
       const auto [kind, value] = UnionOf(Member(input, "arg"));
-      if (kind == "as_graph") FindMissing(Member(*value, "graph"), custom, missing);
+      if (kind == "as_graph") FindMissing(Member(*value, "graph"), options, missing);
     }
   }
 }
@@ -388,7 +391,7 @@ std::vector<Argument> ExportGraph::CallCustom(const OpDef& op, const Json& node,
 
 void ExportGraph::CallRow(const Json& graph, const Json& node, const Target& target, Names& names) {
   const Operator* op = FindOperator(target.name, target.overload);
-  const OpDef* custom = op == nullptr ? FindCustom(custom_, target) : nullptr;
+  const OpDef* custom = op == nullptr ? FindCustom(options_.operators, target) : nullptr;
   if (custom != nullptr) {
     Assign(graph, node, CallCustom(*custom, node, names), names);
     return;
@@ -441,6 +444,31 @@ void ExportGraph::CallRow(const Json& graph, const Json& node, const Target& tar
   Assign(graph, node, aliases_.Run(*op, *std::move(bound), in_place, out), names);
 }
 
+void ExportGraph::CallUserConverter(const Json& graph, const Json& node, const Target& target,
+                                    Names& names) {
+  // The table's schema says what is left out, if it is the overload's.
+  const Operator* op = FindOperator(target.name, target.overload);
+  std::vector<Argument> positional;
+  std::vector<KeywordArgument> keywords;
+  for (const Json& input : Member(node, "inputs")) {
+    const std::string name(TextOf(Member(input, "name")));
+    Argument value = Read(Member(input, "arg"), names);
+    const bool known = op != nullptr && op->schema.Find(name) >= 0;
+    if (known || !keywords.empty()) {
+      keywords.push_back({name, std::move(value)});
+    } else {
+      positional.push_back(std::move(value));
+    }
+  }
+  if (!b_.status().ok()) return;
+  Argument result =
+      RunUserConverter(b_, aliases_, options_.user_operators, target.name, positional, keywords);
+  if (!b_.status().ok()) return;
+  const Json& outputs = Member(node, "outputs");
+  const bool one = outputs.is_array() && outputs.size() == 1;
+  Assign(graph, node, result.is_list() && !one ? result.items : Results{result}, names);
+}
+
 void ExportGraph::RunNode(const Json& graph, const Json& node, Names& names) {
   const std::string text(TextOf(Member(node, "target")));
   std::string name(TextOf(Member(node, "name")));
@@ -451,7 +479,9 @@ void ExportGraph::RunNode(const Json& graph, const Json& node, Names& names) {
       Assign(graph, node, {Read(Member(input, "arg"), names)}, names);
     return;
   }
-  if (target.higher_order.empty()) {
+  if (FindUserConverter(options_.user_operators, target.name) != nullptr) {
+    CallUserConverter(graph, node, target, names);
+  } else if (target.higher_order.empty()) {
     CallRow(graph, node, target, names);
   } else {
     Assign(graph, node, HigherOrder(target.higher_order, node, names), names);

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "compiler/import/import_options.h"
 #include "compiler/import/torch/aliases.h"
 #include "compiler/import/torch/export_json.h"
-#include "kernels/op/custom_ops.h"
 
 namespace relayvm::import::torch {
 
@@ -29,16 +29,16 @@ struct Missing {
   int64_t count = 0;
   std::string place;
 };
-// `custom`: operators of the user's own.
-void FindMissing(const Json& graph, const CustomOperators& custom,
+// `options`: operators of the user's own.
+void FindMissing(const Json& graph, const ImportOptions& options,
                  std::map<std::string, Missing>* missing);
 
 class ExportGraph {
  public:
   // `file`: the model's index in the module's sources.
   ExportGraph(TypedBuilder& b, Aliases& aliases, const ir::Module& module, uint32_t file,
-              const CustomOperators& custom)
-      : b_(b), aliases_(aliases), module_(module), file_(file), custom_(custom) {}
+              const ImportOptions& options)
+      : b_(b), aliases_(aliases), module_(module), file_(file), options_(options) {}
 
   // The outputs of the graph, tensors as they are when it ends. Errors are the builder's.
   std::vector<Argument> Run(const Json& graph, std::vector<Argument> inputs);
@@ -54,6 +54,7 @@ class ExportGraph {
   size_t RunVmap(const Json& graph, size_t from, size_t to, Names& names);
   void CallRow(const Json& graph, const Json& node, const Target& target, Names& names);
   std::vector<Argument> CallCustom(const OpDef& op, const Json& node, const Names& names);
+  void CallUserConverter(const Json& graph, const Json& node, const Target& target, Names& names);
   std::vector<Argument> HigherOrder(std::string_view name, const Json& node, const Names& names);
   std::vector<Argument> Cond(const std::vector<Argument>& arguments,
                              const std::vector<const Json*>& graphs);
@@ -76,7 +77,7 @@ class ExportGraph {
   Aliases& aliases_;
   const ir::Module& module_;
   uint32_t file_;
-  const CustomOperators& custom_;
+  const ImportOptions& options_;
   int depth_ = 0;
   bool batched_ = false;  // tensors have one dim more than the file says, the first
 };

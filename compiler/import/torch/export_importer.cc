@@ -90,7 +90,7 @@ class ExportImporter {
   // All that are missing at once.
   Status CheckOperators(const Json& graph) const {
     std::map<std::string, Missing> missing;
-    FindMissing(graph, options_.operators, &missing);
+    FindMissing(graph, options_, &missing);
     if (missing.empty()) return OkStatus();
     std::string text;
     for (const auto& [name, m] : missing) {
@@ -277,7 +277,7 @@ class ExportImporter {
     main_.name = "main";
     RELAYVM_RETURN_IF_ERROR(AddInputs(graph, signature));
     RELAYVM_RETURN_IF_ERROR(types_.CheckUsed());
-    ExportGraph runner(b_, *aliases_, module_, file_, options_.operators);
+    ExportGraph runner(b_, *aliases_, module_, file_, options_);
     outputs_ = runner.Run(graph, inputs_);
     return b_.status();
   }

@@ -5,6 +5,7 @@
 
 #include "compiler/import/composite/loops.h"
 #include "compiler/import/torch/script_evaluator.h"
+#include "compiler/import/torch/user_converter.h"
 
 namespace relayvm::import::torch {
 
@@ -446,6 +447,7 @@ Item Evaluator::CallOperator(std::string name, Args a) {
       std::ranges::any_of(a.items, is_unknown) ||
       std::ranges::any_of(a.keywords, [&](const auto& k) { return is_unknown(k.second); });
   if (unknown && !(as_they_are && name == "aten::append")) return Item::Unknown();
+  if (FindUserConverter(user_operators_, name) != nullptr) return CallUserConverter(name, a);
   if (!as_they_are) {
     if (auto done = ForEachAlternative(name, a)) return *std::move(done);
   }

@@ -21,6 +21,7 @@ Evaluator::Evaluator(Config config)
       model_(config.model),
       stop_(std::move(config.stop)),
       given_(std::move(config.given)),
+      user_operators_(*config.user_operators),
       aliases_(b_),
       shapes_(b_, aliases_, heap_) {}
 

@@ -23,6 +23,7 @@
 #include "compiler/import/torch/script_code.h"
 #include "compiler/import/torch/script_item.h"
 #include "compiler/import/torch/script_shapes.h"
+#include "compiler/import/user_operators.h"
 
 namespace relayvm::import::torch {
 
@@ -54,6 +55,7 @@ class Evaluator {
     std::stop_token stop;
     // What an attribute of the file is in place of what the file says; nullopt: that.
     std::function<std::optional<Item>(const std::string& path, const Item& stored)> given;
+    const UserOperators* user_operators;
   };
   explicit Evaluator(Config config);
 
@@ -138,6 +140,7 @@ class Evaluator {
   Item CallItemMethod(const Item& object, std::string_view name, Args a, const Expr& e);
   Item CallOperator(std::string name, Args a);
   Item CallTable(const std::string& name, Args& a);
+  Item CallUserConverter(const std::string& name, const Args& a);
   std::optional<Item> Upgraded(const std::string& name, Args& a);
   // Each alternative of an item that is one of two.
   std::optional<Item> ForEachAlternative(const std::string& name, const Args& a);
@@ -293,6 +296,7 @@ class Evaluator {
   uint32_t model_;
   std::stop_token stop_;
   std::function<std::optional<Item>(const std::string&, const Item&)> given_;
+  const UserOperators& user_operators_;
   Heap heap_;
   Aliases aliases_;
   Shapes shapes_;

@@ -64,10 +64,11 @@ class ScriptPass {
         module_(ScriptPrelude()),
         b_(module_),
         types_(module_, options),
-        evaluator_({&code, &b_, module_.sources.get(), module_.sources->AddModel(code.path()),
-                    options.stop, [this](const std::string& path, const Item& stored) {
-                      return Given(path, stored);
-                    }}) {}
+        evaluator_(
+            {&code, &b_, module_.sources.get(), module_.sources->AddModel(code.path()),
+             options.stop,
+             [this](const std::string& path, const Item& stored) { return Given(path, stored); },
+             &options.user_operators}) {}
 
   // Nullopt: more is kept than was known; another pass is needed.
   Result<std::optional<ir::Module>> Run() {
