@@ -30,6 +30,7 @@
 #include "tools/python/src/native_executor.h"
 #include "tools/python/src/nodes.h"
 #include "tools/python/src/program.h"
+#include "tools/python/src/python_converter.h"
 #include "tools/python/src/python_pass.h"
 #include "tools/python/src/values.h"
 
@@ -70,7 +71,7 @@ std::map<std::string, Value> Weights(const py::dict& params) {
 }
 
 PyModule Read(const std::string& name, const py::object& content, const Options& options,
-              const py::dict& params) {
+              const py::dict& params, const py::dict& converters) {
   ModelSource source{name, {}};
   if (!content.is_none()) {
     const py::bytes bytes = content;
@@ -79,8 +80,15 @@ PyModule Read(const std::string& name, const py::object& content, const Options&
   }
   CompilerOptions read = OptionsOf(options);
   read.params = Weights(params);
-  return {Interruptible<LoadedModel>(
-      [&](const std::stop_token& stop) { return ReadModel(source, read, stop); })};
+  const PythonConverters python = ReadPythonConverters(converters);
+  std::optional<LoadedModel> model;
+  WithExceptionsOf(*python.raised, [&] {
+    model = Interruptible<LoadedModel>([&](const std::stop_token& stop) {
+      *python.stop = stop;
+      return ReadModel(source, read, stop, python.operators);
+    });
+  });
+  return {*std::move(model)};
 }
 
 // Types, and what is wrong with them.
@@ -189,7 +197,7 @@ PyCompiled Compile(const PyModule& module, const Options& options, const py::obj
     };
   }
   std::optional<CompiledModel> compiled;
-  WithExceptionsOf(passes, [&] {
+  WithExceptionsOf(*passes.raised, [&] {
     compiled = Interruptible<CompiledModel>([&](const std::stop_token& stop) {
       return CompileLoaded(model, compile, stop, passes.passes);
     });
@@ -203,7 +211,7 @@ py::tuple TextsOfKernels(const PyModule& module, const Options& options, const p
   const LoadedModel model = ForCompiling(module, compile.entry);
   const PythonPasses passes = ReadPythonPasses(inserted, model.operators);
   KernelTexts texts;
-  WithExceptionsOf(passes, [&] {
+  WithExceptionsOf(*passes.raised, [&] {
     texts = Interruptible<KernelTexts>([&](const std::stop_token& stop) {
       return KernelTextsOf(model, compile, stop, passes.passes);
     });
@@ -271,7 +279,7 @@ PYBIND11_MODULE(_native, m) {
     }
     return places;
   });
-  m.def("read", Read);
+  m.def("read", Read, "name"_a, "content"_a, "options"_a, "params"_a, "converters"_a = py::dict());
   m.def("passes", [] {
     py::dict passes;
     for (const Pass& p : CompilerPasses()) passes[p.name.c_str()] = p.description;

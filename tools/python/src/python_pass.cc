@@ -12,17 +12,6 @@ namespace py = pybind11;
 
 namespace relayvm::python {
 
-class RaisedException {
- public:
-  void Set(py::object value) {
-    if (!value_) value_ = std::move(value);
-  }
-  const py::object& value() const { return value_; }
-
- private:
-  py::object value_;
-};
-
 namespace {
 
 Result<ir::Module> Run(const py::object& run, const ir::Module& module,
@@ -87,11 +76,11 @@ PythonPasses ReadPythonPasses(const py::list& inserted, const CustomOperators& o
   return result;
 }
 
-void WithExceptionsOf(const PythonPasses& passes, const std::function<void()>& compile) {
+void WithExceptionsOf(const RaisedException& of, const std::function<void()>& compile) {
   try {
     compile();
   } catch (py::error_already_set& e) {
-    const py::object& raised = passes.raised->value();
+    const py::object& raised = of.value();
     if (!raised || e.matches(PyExc_KeyboardInterrupt)) throw;
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(raised.ptr())), raised.ptr());
     throw py::error_already_set();

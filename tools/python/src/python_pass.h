@@ -5,7 +5,9 @@
 
 #include <pybind11/pybind11.h>
 
+#include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "compiler/pipeline.h"
@@ -13,8 +15,18 @@
 
 namespace relayvm::python {
 
-// What a pass raised: that is what the caller of the compilation gets, as it is.
-class RaisedException;
+// What a pass raised: that is what the caller of the compilation gets, as it is. REQUIRES: the GIL
+// is held.
+class RaisedException {
+ public:
+  void Set(pybind11::object value) {
+    if (!value_) value_ = std::move(value);
+  }
+  const pybind11::object& value() const { return value_; }
+
+ private:
+  pybind11::object value_;
+};
 
 struct PythonPasses {
   std::vector<InsertedPass> passes;
@@ -25,8 +37,8 @@ struct PythonPasses {
 // the GIL is held, here and where the result dies.
 PythonPasses ReadPythonPasses(const pybind11::list& inserted, const CustomOperators& operators);
 
-// Runs `compile`, which throws; where a pass raised an exception, throws that one. REQUIRES: the
-// GIL is held.
-void WithExceptionsOf(const PythonPasses& passes, const std::function<void()>& compile);
+// Runs `compile`, which throws; where a pass (or a converter) raised an exception, throws that one.
+// REQUIRES: the GIL is held.
+void WithExceptionsOf(const RaisedException& raised, const std::function<void()>& compile);
 
 }  // namespace relayvm::python

@@ -43,7 +43,7 @@ def told_by(module):
                 if isinstance(attribute, property):
                     assert any(getattr(d, "id", "") == "property" for d in member.decorator_list), f"{node.name}.{member.name}"
             public = {n for n, v in vars(there).items() if not n.startswith("_") and (callable(v) or isinstance(v, property))}
-            missing = public - {m.name for m in node.body if hasattr(m, "name")}
+            missing = public - {m.name for m in node.body if hasattr(m, "name")} - {m.target.id for m in node.body if isinstance(m, ast.AnnAssign)}
             assert not missing, f"{node.name}: {missing}"
     return told
 
