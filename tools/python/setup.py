@@ -23,7 +23,7 @@ if part == "relayvm":
     setup(name=part, description="Runs compiled Relay programs and ONNX models", packages=["relayvm"],
           package_data={"relayvm": ["*.so*", "py.typed", "*.pyi"]}, install_requires=["numpy"], **common)
 elif part == "relayvm-compiler":
-    setup(name=part, description="Compiles Relay programs and ONNX models for relayvm", packages=["relayvm.compiler"],
+    setup(name=part, description="Compiles Relay programs and ONNX models for relayvm", packages=["relayvm.compiler", "relayvm.tvm", "relayvm.tvm.contrib", "relayvm.tvm.relay", "relayvm.tvm.runtime"],
           package_data={"relayvm.compiler": ["*.so*", "*.pyi"]}, install_requires=[f"relayvm=={version}"], **common)
 else:
     sys.exit(__doc__)

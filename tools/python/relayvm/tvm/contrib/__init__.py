@@ -1,0 +1,4 @@
+"""tvm.contrib."""
+from . import graph_executor
+
+__all__ = ["graph_executor"]

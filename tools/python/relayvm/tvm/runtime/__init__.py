@@ -1,0 +1,5 @@
+"""tvm.runtime."""
+from ..nd import Device, NDArray
+from . import vm
+
+__all__ = ["Device", "NDArray", "vm"]
