@@ -10,9 +10,15 @@ namespace relayvm::import::torch {
 namespace {
 
 Results Nms(Call& n) {
-  const Term boxes = Real(n), scores(n, 1);
+  TypedBuilder& b = n.b();
+  Term boxes = Real(n);
+  const Term scores(n, 1);
   if (boxes.rank() != 2 || scores.rank() != 1)
     return n.Fail("expected boxes of rank 2 and a score for each");
+  // Boxes that end before they begin meet no others: so do points.
+  const Term first = boxes.Slice(1, 0, 2), second = boxes.Slice(1, 2, 4);
+  const Term turned = (second < first).As(DType::kInt32).Over("max", {1}) > 0;
+  boxes = Select(turned, Term(b, b.Concat({first, first}, 1)), boxes);
   return {KeptBoxes(n, {.boxes = boxes.As(DType::kFloat32),
                         .scores = scores.As(DType::kFloat32),
                         .most = {},
