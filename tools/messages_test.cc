@@ -71,8 +71,8 @@ TEST_CASE("files of others are told, with what to do") {
   Shell shell;
   using namespace std::string_literals;
   const std::pair<std::string, const char*> kFiles[] = {
-      {"PK\3\4"s + std::string(22, '\0') + "\x10\0\0\0"s + "archive/data.pkl", "torch.onnx.export"},
-      {"\x1c\0\0\0TFL3"s + std::string(20, '\0'), "tf2onnx"},
+      {"PK\3\4"s + std::string(22, '\0') + "\x10\0\0\0"s + "archive/data.pkl", "archive"},
+      {"\x1c\0\0\0TFL3"s + std::string(20, '\0'), "a TensorFlow Lite model"},
       {"GGUF\3\0\0\0"s + std::string(20, '\0'), "a GGUF file"},
       {"\x10\0\0\0\0\0\0\0{\"w\":{}}        "s, "a safetensors file: weights without a model"},
   };

