@@ -9,11 +9,14 @@ namespace relayvm::import::torch {
 
 namespace {
 
-// A tensor of the same kind (complex numbers have one dim more, which stays the last).
+// A tensor of the same kind (complex numbers have one dim more, which stays the last; integers
+// stand for the same numbers, but where channels have scales of their own).
 int RankOf(const Argument& a) { return a.value.rank() - (a.complex ? 1 : 0); }
 Argument LikeFirst(const Call& n, const Value& v) {
   Argument out = v;
   out.complex = n.Arg(size_t{0}).complex;
+  const auto& quantised = n.Arg(size_t{0}).quantised;
+  if (quantised != nullptr && quantised->axis < 0) out.quantised = quantised;
   return out;
 }
 
