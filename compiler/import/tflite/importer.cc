@@ -160,11 +160,18 @@ class ModelImporter {
     };
     if (!t.dtype || t.is_complex())
       return fail(StatusCode::kUnsupported, fmt::format("elements of {}", TypeName(t.type)));
-    // The shape that a file has is where interpreters begin: what is said goes before it.
-    const bool is_said = types_.IsSaid(name, position);
-    std::vector<Dim> dims;
-    for (const int64_t d : t.shape) dims.push_back(is_said || d < 0 ? Dim::Any() : Dim(d));
-    return types_.Of(name, position, ir::MakeTensorType(std::move(dims), *t.dtype));
+    const auto of = [&](bool keeps) {
+      std::vector<Dim> dims;
+      for (const int64_t d : t.shape) dims.push_back(d < 0 || !keeps ? Dim::Any() : Dim(d));
+      return types_.Of(name, position, ir::MakeTensorType(std::move(dims), *t.dtype));
+    };
+    // Without a signature the shape that a file has is where interpreters begin, and any other may
+    // be said. One that has a signature says which dims are open; numbers go before it.
+    const bool has_signature =
+        t.table->shape_signature() != nullptr && t.table->shape_signature()->size() > 0;
+    if (!types_.IsSaid(name, position)) return of(true);
+    auto said = has_signature ? of(true) : of(false);
+    return said.ok() || !has_signature ? said : of(false);
   }
 
   // --- What is kept between runs ---

@@ -45,7 +45,13 @@ TEST_CASE("dims are open where the file says so, and where a caller does") {
   const auto module = Import(TwoEntries(), options);
   const auto& type = *Main(module).params[0]->type->As<relayvm::TensorType>();
   CHECK(type.shape[0].is_const(3));
-  CHECK(!type.shape[1].is_const());
+  CHECK(type.shape[1].is_const(2));  // the file's signature says so
+  options.shapes["0"] = "?x5";
+  CHECK(Main(Import(TwoEntries(), options))
+            .params[0]
+            ->type->As<relayvm::TensorType>()
+            ->shape[1]
+            .is_const(5));
 }
 
 // while (n < 3) { n += 1; x *= 2 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/import/composite/axes.h"
 #include "compiler/import/composite/from_windows.h"
 #include "compiler/import/composite/window.h"
 #include "compiler/import/tflite/products.h"
@@ -41,6 +42,13 @@ bool HasRank(NodeContext& n, size_t input, int rank) {
   n.Fail("{}: expected {} dims, found {}", n.InputText(input, input == 0 ? "input" : "weights"),
          rank, n.Input(input).rank());
   return false;
+}
+
+// The data, whose channels are as many as the weights say: where they are open that is checked.
+Value WithChannels(NodeContext& n, size_t input, const Dim& wanted) {
+  const Value x = n.Input(input);
+  if (x.dim(-1).is_const() || !wanted.is_const()) return x;
+  return Stating(n, x, x.rank() - 1, wanted.value(), n.InputText(input, "the channels of input"));
 }
 
 Value WithBias(NodeContext& n, const Value& y, size_t bias) {
@@ -127,8 +135,9 @@ ConvSpec PlaneSpec(const Table& o) {
   return spec;
 }
 
-Outputs Conv2D(NodeContext& n) {
-  if (!HasRank(n, 0, 4) || !HasRank(n, 1, 4)) return {};
+Outputs Conv2D(NodeContext& given) {
+  if (!HasRank(given, 0, 4) || !HasRank(given, 1, 4)) return {};
+  NodeContext n = given.With(0, WithChannels(given, 0, given.Input(1).dim(3)));
   const auto& o = n.Get<fb::Conv2DOptions>();
   Convolution c{PlaneSpec(o), n.b().Transpose(n.Input(1), {1, 2, 3, 0}), o.activation()};
   c.spec.window.kernel = KernelOf(n, n.Input(1), 1, 2);
@@ -141,9 +150,13 @@ Outputs Conv2D(NodeContext& n) {
   return Convolve(n, c);
 }
 
-Outputs DepthwiseConv2D(NodeContext& n) {
-  if (!HasRank(n, 0, 4) || !HasRank(n, 1, 4)) return {};
-  const auto& o = n.Get<fb::DepthwiseConv2DOptions>();
+Outputs DepthwiseConv2D(NodeContext& given) {
+  if (!HasRank(given, 0, 4) || !HasRank(given, 1, 4)) return {};
+  const auto& o = given.Get<fb::DepthwiseConv2DOptions>();
+  const Dim all = given.Input(1).dim(3);
+  const int64_t each = std::max(o.depth_multiplier(), 1);
+  const Dim wanted = all.is_const() ? Dim(all.value() / each) : all;
+  NodeContext n = given.With(0, WithChannels(given, 0, wanted));
   const Value w = n.Input(1);
   const Dim channels = n.Input(0).dim(3), outputs = w.dim(3);
   Convolution c{PlaneSpec(o), n.b().Transpose(w, {1, 2, 0, 3}), o.activation()};
@@ -217,8 +230,9 @@ Outputs Transposed(NodeContext& n, const TransposedConvSpec& spec, const Value& 
   return {Activated(Term(b, WithBias(n, result, 3)), activation)};
 }
 
-Outputs TransposeConv(NodeContext& n) {
-  if (!HasRank(n, 2, 4) || !HasRank(n, 1, 4)) return {};
+Outputs TransposeConv(NodeContext& given) {
+  if (!HasRank(given, 2, 4) || !HasRank(given, 1, 4)) return {};
+  NodeContext n = given.With(2, WithChannels(given, 2, given.Input(1).dim(3)));
   const auto& o = n.Get<fb::TransposeConvOptions>();
   TransposedConvSpec spec;
   spec.window.kernel = KernelOf(n, n.Input(1), 1, 2);

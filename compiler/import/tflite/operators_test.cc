@@ -319,5 +319,27 @@ TEST_CASE("a transform of pairs, and its magnitude") {
   CHECK(found[0] == std::vector<double>{0, 2, 0});
 }
 
+TEST_CASE("the memory of a recurrent layer lies in its limits, and is kept") {
+  Model m;
+  std::vector<int32_t> inputs = {m.Add({kF, {1, 2, 1}})};
+  for (int i = 0; i < 8; ++i) inputs.push_back(m.Add({kF, {1, 1}, 0, 0, {i < 4 ? 10.0 : 0.0}}));
+  inputs.insert(inputs.end(), {-1, -1, -1});
+  for (int i = 0; i < 4; ++i) inputs.push_back(m.Add({kF, {1}, 0, 0, {0}}));
+  inputs.insert(inputs.end(), {-1, -1});
+  for (const char* name : {"h", "c"}) inputs.push_back(m.Add({kF, {1, 1}, 0, 0, {}, true}, name));
+  const int y = m.Add({kF, {1, 2, 1}});
+  m.Op(
+      Code::UNIDIRECTIONAL_SEQUENCE_LSTM, inputs, {y}, Options::UnidirectionalSequenceLSTMOptions,
+      fb::CreateUnidirectionalSequenceLSTMOptions(m.builder(), fb::Activation::TANH, 0.5F).Union());
+  m.Close({inputs[0]}, {y});
+  // Gates are nearly 1: the memory would be 1, then 2.
+  const auto found = RunModule(Import(m.Bytes()), {{{1, 1}}, {{0}}, {{0}}});
+  REQUIRE(found.size() == 3);
+  CHECK(found[0][0] == doctest::Approx(std::tanh(0.5)).epsilon(1e-3));
+  CHECK(found[0][1] == doctest::Approx(std::tanh(0.5)).epsilon(1e-3));
+  CHECK(found[1][0] == found[0][1]);
+  CHECK(found[2][0] == doctest::Approx(0.5).epsilon(1e-3));
+}
+
 }  // namespace
 }  // namespace relayvm::import::tflite::testing
