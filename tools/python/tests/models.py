@@ -185,8 +185,8 @@ def keras_model(kernel, bias):
 # --- torch.export ---
 
 
-def exported_program():
-    """An archive of torch.export's: relu of x (2, 3), then an operator of a library's own, demo.scaled(relu, by=3)."""
+def exported_program(own=True):
+    """An archive of torch.export's: relu of x (2, 3); own: then an operator of a library's own, demo.scaled(relu, by=3)."""
     def tensor(name):
         return {"as_tensor": {"name": name}}
 
@@ -195,9 +195,10 @@ def exported_program():
 
     kind = {"dtype": 7, "sizes": [{"as_int": 2}, {"as_int": 3}], "requires_grad": False, "device": {"type": "cpu", "index": None},
             "strides": [{"as_int": 3}, {"as_int": 1}], "storage_offset": {"as_int": 0}, "layout": 7}
-    graph = {"inputs": [tensor("x")], "outputs": [tensor("y")],
-             "nodes": [call("torch.ops.aten.relu.default", "relu", ("self", tensor("x"))),
-                       call("torch.ops.demo.scaled.default", "y", ("x", tensor("relu")), ("by", {"as_int": 3}))],
+    nodes = [call("torch.ops.aten.relu.default", "relu" if own else "y", ("self", tensor("x")))]
+    if own:
+        nodes.append(call("torch.ops.demo.scaled.default", "y", ("x", tensor("relu")), ("by", {"as_int": 3})))
+    graph = {"inputs": [tensor("x")], "outputs": [tensor("y")], "nodes": nodes,
              "tensor_values": {name: kind for name in ("x", "relu", "y")}, "sym_int_values": {}, "sym_bool_values": {},
              "is_single_tensor_return": False, "custom_obj_values": {}, "sym_float_values": {}}
     signature = {"input_specs": [{"user_input": {"arg": tensor("x")}}], "output_specs": [{"user_output": {"arg": tensor("y")}}]}

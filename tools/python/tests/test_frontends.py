@@ -35,6 +35,13 @@ def check(frontend, expected, *inputs):
 # --- torch.export ---
 
 
+def test_torch_export_in_one_go(tmp_path):
+    path = tmp_path / "model.pt2"
+    path.write_bytes(models.exported_program(own=False))
+    np.testing.assert_array_equal(rvm.compile(str(path))(X), X.clip(0))
+    np.testing.assert_array_equal(rvm.compile(path.read_bytes())(X), X.clip(0))
+
+
 def test_torch_export(monkeypatch, tmp_path):
     content = models.exported_program()
     path = tmp_path / "model.pt2"
