@@ -1,6 +1,6 @@
 // A TorchScript archive: its code, read file by file as it is called, the objects of data.pkl, the
 // constants that the code names, and the user's own source lines (.debug_pkl). Nothing of it is
-// executed. Not thread-safe. Tested by script_code_test.cc.
+// executed. Not thread-safe. Tested by script_test.cc.
 #pragma once
 
 #include <map>

@@ -4,7 +4,7 @@
 // what they did; a loop whose turns are not known carries what its body changes.
 //
 // Errors of the code's operators are noted, all of them, and evaluation goes on with unknown items.
-// Not thread-safe. Tested by script_test.cc and the importer's tests.
+// Not thread-safe. Tested by script_test.cc.
 #pragma once
 
 #include <functional>
@@ -26,6 +26,12 @@
 #include "compiler/import/user_operators.h"
 
 namespace relayvm::import::torch {
+
+// "add" of "aten::add".
+inline std::string_view OwnScriptName(std::string_view name) {
+  const size_t at = name.find("::");
+  return at == std::string_view::npos ? name : name.substr(at + 2);
+}
 
 using Names = std::map<std::string, Item, std::less<>>;
 
@@ -222,6 +228,8 @@ class Evaluator {
   void FinishLoop(Loop& loop, Frame& f, const TypedBuilder::State& out);
 
   // --- Numbers (script_scalars.cc) ---
+  struct BuiltinRow;
+  static const BuiltinRow kBuiltinRows[];
   static const std::map<std::string_view, Builtin>& Builtins();
   std::optional<Item> Arithmetic(Args& a);
   std::optional<Item> Unary(Args& a);

@@ -17,6 +17,27 @@ Item Item::Unknown() {
   return t;
 }
 
+std::string ObjectTypeText(const Item& item) {
+  switch (item.kind) {
+    case Item::Kind::kPlain:
+      return KindText(item.plain);
+    case Item::Kind::kTuple:
+      return "a tuple";
+    case Item::Kind::kList:
+      return "a list";
+    case Item::Kind::kDict:
+      return "a dictionary";
+    case Item::Kind::kObject:
+      return item.type.name;
+    case Item::Kind::kMaybe:
+      return "an optional value";
+    case Item::Kind::kClass:
+      return TypeText(item.type);
+    default:
+      return "a value";
+  }
+}
+
 std::shared_ptr<Cell> Heap::New(CellContent content) {
   auto cell = std::make_shared<Cell>();
   cell->id = next_++;

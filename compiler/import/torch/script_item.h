@@ -101,6 +101,9 @@ struct Columns {
   std::vector<Value> values;
 };
 
+// For messages: "a list", "Tensor[(2, 3), float32]".
+std::string ObjectTypeText(const Item& item);
+
 struct CellContent {
   std::vector<Item> items;                              // of lists of known length
   std::vector<std::pair<Item, Item>> entries;           // of dictionaries, in order

@@ -14,11 +14,6 @@ namespace relayvm::import::torch {
 
 namespace {
 
-std::string_view OwnName(std::string_view name) {
-  const size_t at = name.find("::");
-  return at == std::string_view::npos ? name : name.substr(at + 2);
-}
-
 int64_t Wrapped(std::string_view op, int64_t x, int64_t y) {
   const auto a = static_cast<uint64_t>(x), b = static_cast<uint64_t>(y);
   return static_cast<int64_t>(op == "add" ? a + b : op == "sub" ? a - b : a * b);
@@ -184,7 +179,7 @@ Item Evaluator::KnownArithmetic(std::string_view op, const Item& x, const Item& 
 
 std::optional<Item> Evaluator::Arithmetic(Args& a) {
   if (a.size() < 2) return std::nullopt;
-  const std::string_view op = OwnName(a.name);
+  const std::string_view op = OwnScriptName(a.name);
   const Item &x = a[0], &y = a[1];
   if (op == "add" && (x.is_string() || x.is(Item::Kind::kList))) return AddLists(a);
   if (op == "mul" && (x.is(Item::Kind::kList) || y.is(Item::Kind::kList))) return AddLists(a);
@@ -220,7 +215,7 @@ std::optional<Item> Evaluator::Arithmetic(Args& a) {
 
 std::optional<Item> Evaluator::Bitwise(Args& a) {
   if (a.size() != 2 || !a[0].is_number() || !a[1].is_number()) return std::nullopt;
-  const std::string_view op = OwnName(a.name);
+  const std::string_view op = OwnScriptName(a.name);
   const bool bools = a[0].plain.is_bool() && a[1].plain.is_bool();
   const bool is_and = op == "__and__", is_or = op == "__or__";
   if (a[0].is_known_int() && a[1].is_known_int()) {
@@ -261,7 +256,7 @@ std::optional<Item> Evaluator::Bitwise(Args& a) {
 
 std::optional<Item> Evaluator::Compare(Args& a) {
   if (a.size() != 2) return std::nullopt;
-  const std::string_view op = OwnName(a.name);
+  const std::string_view op = OwnScriptName(a.name);
   const Item &x = a[0], &y = a[1];
   if (x.is_tensor() || y.is_tensor()) return std::nullopt;
   const bool equality = op == "eq" || op == "ne";
@@ -371,7 +366,7 @@ Item Evaluator::EqualItems(const Item& x, const Item& y) {
 
 std::optional<Item> Evaluator::Unary(Args& a) {
   if (a.size() < 1 || !a[0].is_number()) return std::nullopt;
-  const std::string_view op = OwnName(a.name);
+  const std::string_view op = OwnScriptName(a.name);
   const Item& x = a[0];
   if (x.plain_is(Argument::Kind::kComplex)) {
     if (op == "abs") return Item::Float(std::hypot(x.plain.real, x.plain.imaginary));
@@ -450,7 +445,7 @@ std::optional<Item> Evaluator::Not(Args& a) {
 }
 
 std::optional<Item> Evaluator::Extremum(Args& a) {
-  const bool is_min = OwnName(a.name) == "min";
+  const bool is_min = OwnScriptName(a.name) == "min";
   std::vector<Item> items = a.items;
   if (items.size() == 1 && items[0].is(Item::Kind::kList)) {
     const std::vector<Item>* known = KnownItems(items[0]);
@@ -497,7 +492,7 @@ std::optional<Item> Evaluator::Extremum(Args& a) {
 std::optional<Item> Evaluator::ToNumber(Args& a) {
   using K = ScriptType::Kind;
   if (a.size() < 1) return std::nullopt;
-  const std::string_view op = OwnName(a.name);
+  const std::string_view op = OwnScriptName(a.name);
   if (op == "complex" || op == "Complex") {
     if (a.size() == 2 && a[0].is_known_number() && a[1].is_known_number())
       return Argument::Complex(a[0].plain.number(), a[1].plain.number());
@@ -519,134 +514,6 @@ std::optional<Item> Evaluator::ToNumber(Args& a) {
   const DType dtype = ReadTensor(a[0]).dtype();
   if (a[0].plain.quantised != nullptr || a[0].plain.complex) return std::nullopt;
   return NumberAs(a[0], dtype == DType::kBool ? K::kBool : IsFloat(dtype) ? K::kFloat : K::kInt);
-}
-
-// --- What is asked of tensors ---
-
-std::optional<Item> Evaluator::OfTensor(Args& a) {
-  if (a.size() < 1 || !a[0].is_tensor()) return std::nullopt;
-  const std::string_view op = OwnName(a.name);
-  const Argument& tensor = a[0].plain;
-  const Value v = ReadTensor(a[0]);
-  const int rank = v.rank() - (tensor.complex ? 1 : 0);
-  if (op == "dim" || op == "ndim" || op == "ndimension") return Item::Int(rank);
-  if (op == "dtype") {
-    constexpr int64_t kQInt8 = 12, kQUInt8 = 13, kQInt32 = 14, kComplexFloat = 9,
-                      kComplexDouble = 10;
-    if (tensor.complex)
-      return Item::Int(v.dtype() == DType::kFloat64 ? kComplexDouble : kComplexFloat);
-    if (tensor.quantised != nullptr)
-      return Item::Int(tensor.quantised->dtype == DType::kInt8    ? kQInt8
-                       : tensor.quantised->dtype == DType::kUInt8 ? kQUInt8
-                                                                  : kQInt32);
-    return Item::Int(TorchOfDType(v.dtype()));
-  }
-  if (op == "device") return Argument::Device("cpu");
-  if (op == "layout") return Item::Int(0);
-  if (op == "is_complex") return Item::Bool(tensor.complex);
-  if (op == "is_floating_point")
-    return Item::Bool(tensor.quantised == nullptr && !tensor.complex && IsFloat(v.dtype()));
-  if (op == "is_quantized") return Item::Bool(tensor.quantised != nullptr);
-  if (op == "is_signed") return Item::Bool(v.dtype() != DType::kUInt8 && v.dtype() != DType::kBool);
-  if (op == "is_contiguous" || op == "is_cpu") return Item::Bool(true);
-  if (op == "element_size" || op == "itemsize")
-    return Item::Int(DTypeBytes(v.dtype()) * (tensor.complex ? 2 : 1));
-  if (op.starts_with("is_") || op == "requires_grad") return Item::Bool(false);
-  const auto extent = [&](int axis) { return Number(Extent(b_, v, axis).value()); };
-  if (op == "numel") return Number(b_.Reshape(ProductOfDims(b_, v, 0, rank), {}));
-  if (op == "size" || op == "shape" || op == "sym_size" || op == "stride") {
-    if (op == "stride" && a.size() == 1) {
-      std::vector<Item> strides(static_cast<size_t>(rank));
-      Item stride = Item::Int(1);
-      for (int i = rank; i-- > 0;) {
-        strides[static_cast<size_t>(i)] = stride;
-        stride = CallOperator("aten::mul", {"", {stride, extent(i)}, {}, nullptr});
-      }
-      return NewList(std::move(strides), ListOfType(SimpleType(ScriptType::Kind::kInt)));
-    }
-    if (a.size() > 1) {
-      if (op == "stride" || !a[1].is_known_int())
-        return Unsupported("{} of an axis that only running tells", a.name);
-      const int64_t axis = a[1].plain.integer < 0 ? a[1].plain.integer + rank : a[1].plain.integer;
-      if (axis < 0 || axis >= rank)
-        return Raise(fmt::format(
-            "IndexError: Dimension out of range (expected to be in range of [{}, {}], but got {})",
-            -rank, rank - 1, a[1].plain.integer));
-      return extent(static_cast<int>(axis));
-    }
-    std::vector<Item> sizes;
-    for (int i = 0; i < rank; ++i) sizes.push_back(extent(i));
-    return NewList(std::move(sizes), ListOfType(SimpleType(ScriptType::Kind::kInt)));
-  }
-  return std::nullopt;
-}
-
-std::optional<Item> Evaluator::Identity(Args& a) {
-  if (a.size() < 1) return std::nullopt;
-  if (a[0].is_string() && OwnName(a.name) == "device") return Argument::Device(a[0].plain.text);
-  if (a[0].plain_is(Argument::Kind::kDevice) && OwnName(a.name) == "type")
-    return Item::String("cpu");
-  return a[0];
-}
-
-std::optional<Item> Evaluator::IsSameAs(Args& a) {
-  if (a.size() != 2) return std::nullopt;
-  const bool is = OwnName(a.name) == "__is__";
-  const Item& x = a[1].is_none() ? a[0] : a[1];
-  if (!a[0].is_none() && !a[1].is_none()) {
-    const bool same = Shapes::AreSame(a[0], a[1]);
-    return Item::Bool(same == is);
-  }
-  const std::function<Item(const Item&)> none = [&](const Item& item) -> Item {
-    if (item.is(Item::Kind::kUnknown)) return item;
-    if (item.is(Item::Kind::kMaybe)) return Negated(item.condition);
-    if (item.is(Item::Kind::kEither))
-      return Fork(
-          item.condition, [&] { return none(item.items[0]); }, [&] { return none(item.items[1]); });
-    return Item::Bool(item.is_none());
-  };
-  const Item result = none(x);
-  if (is || result.is(Item::Kind::kUnknown)) return result;
-  return CallOperator("aten::__not__", {"", {result}, {}, nullptr});
-}
-
-std::optional<Item> Evaluator::Ignored(Args& /*a*/) { return Item::None(); }
-
-// Gradients, autocast, tracing: nothing of it is on.
-std::optional<Item> Evaluator::IsOff(Args& /*a*/) { return Item::Bool(false); }
-
-std::optional<Item> Evaluator::RaiseException(Args& a) {
-  return Raise(a.size() > 0 ? TextOf(a[0]) : "exception");
-}
-
-std::optional<Item> Evaluator::Unwrap(Args& a) {
-  if (a.size() < 1) return std::nullopt;
-  if (a[0].is_none()) return Raise("Unwrapping null optional");
-  if (a[0].is(Item::Kind::kMaybe)) {
-    AddGuard(a[0].condition, {"Unwrapping null optional", b_.span()});
-    return shapes_.HeldItem(a[0]);
-  }
-  return a[0];
-}
-
-// Of loops over ranges with a start and a step.
-std::optional<Item> Evaluator::RangeHelpers(Args& a) {
-  const auto call = [&](const char* name, Item x, Item y) {
-    return CallOperator(name, {"", {std::move(x), std::move(y)}, {}, nullptr});
-  };
-  if (a.size() == 3 && OwnName(a.name) == "__derive_index")
-    return call("aten::add", a[1], call("aten::mul", a[0], a[2]));
-  if (a.size() != 3) return std::nullopt;
-  // How many: (first, end, step).
-  const Item &first = a[0], &end = a[1], &step = a[2];
-  if (!step.is_known_int()) return Unsupported("a range with a step that only running tells");
-  if (step.plain.integer == 0) return Raise("range() arg 3 must not be zero");
-  const bool up = step.plain.integer > 0;
-  const Item span = up ? call("aten::sub", end, first) : call("aten::sub", first, end);
-  const Item size = Item::Int(up ? step.plain.integer : -step.plain.integer);
-  const Item count =
-      call("aten::floordiv", call("aten::add", span, Item::Int(size.plain.integer - 1)), size);
-  return CallOperator("prim::max", {"", {count, Item::Int(0)}, {}, nullptr});
 }
 
 }  // namespace relayvm::import::torch

@@ -1,0 +1,108 @@
+// Lists whose length only running tells, by columns (script_item.h).
+#include "compiler/import/composite/loops.h"
+#include "compiler/import/composite/sequence.h"
+#include "compiler/import/torch/script_shapes.h"
+
+namespace relayvm::import::torch {
+
+using State = TypedBuilder::State;
+using ItemKind = Item::Kind;
+
+Item Shapes::ListOf(std::shared_ptr<const Columns> columns, const ScriptType& type) {
+  Item list;
+  list.kind = ItemKind::kList;
+  list.type = type;
+  CellContent content;
+  content.columns = std::move(columns);
+  list.cell = heap_.New(std::move(content));
+  return list;
+}
+
+std::shared_ptr<const Columns> Shapes::ColumnsOf(const Item& list) {
+  if (list.cell != nullptr && list.cell->content().columns != nullptr)
+    return list.cell->content().columns;
+  auto columns = std::make_shared<Columns>();
+  columns->element = ElementShape(list);
+  if (columns->element.is(ItemKind::kUninitialised)) return columns;
+  Item shape;
+  shape.kind = ItemKind::kList;
+  shape.form = Item::Form::kColumns;
+  shape.items = {columns->element};
+  FlattenColumns(shape, list, &columns->values);
+  return columns;
+}
+
+Value Shapes::LengthOf(const Columns& columns) {
+  if (columns.values.empty()) return b_.Int(0);
+  const Value& v = columns.values[0];
+  return v.is_tensor() ? Extent(b_, v, 0).value() : SequenceLength(b_, v);
+}
+
+Item Shapes::ElementAt(const Columns& columns, const Value& i) {
+  State own;
+  for (const Value& v : columns.values) {
+    if (!v.is_tensor()) {
+      own.push_back(SequenceAt(v, {b_, i, "index of a list"}));
+      continue;
+    }
+    const Value extent = b_.DimOf(v, 0);
+    const Value at =
+        FromFront({b_, b_.Reshape(i, {1}), "index of a list"}, b_.Reshape(i, {1}), extent);
+    own.push_back(b_.Op("take", {v, b_.Reshape(at, {})}, {{"axis", 0}}));
+  }
+  size_t at = 0;
+  Item item = Build(columns.element, own, &at);
+  if (item.cell != nullptr) item.cell->is_copy = true;
+  return item;
+}
+
+Value Shapes::PartOf(const Value& column, const Value& start, const Value& count, int64_t step) {
+  const auto place = [&](const Value& i) {
+    return b_.Op("add", {start, b_.Op("multiply", {i, b_.Int(step)})});
+  };
+  if (column.is_tensor()) {
+    const Value places = place(Range(Term(b_, count)).value());
+    return b_.Op("take", {column, places}, {{"axis", 0}});
+  }
+  const State made =
+      RunLoop(b_, {count, {}, {b_.Tuple({})}, [&](const Value& i, const State& state) {
+                     const Value element = SequenceAt(column, {b_, place(i), "a part of a list"});
+                     return Turn{{}, {Append(b_, state[0], element)}, {}};
+                   }});
+  return made.empty() ? Value{} : made[0];
+}
+
+Value Shapes::ConcatColumns(const Value& x, const Value& y) {
+  if (x.is_tensor() && y.is_tensor()) return b_.Concat({x, y}, 0);
+  const auto sequence = [&](const Value& v) {
+    return v.is_tensor() ? SequenceOfParts(b_, {v, 0, {b_, b_.Int(1), "rows"}, false}) : v;
+  };
+  const Value first = sequence(x), second = sequence(y);
+  const State made = RunLoop(
+      b_, {SequenceLength(b_, second), {}, {first}, [&](const Value& i, const State& state) {
+             return Turn{{}, {Append(b_, state[0], SequenceAt(second, {b_, i, "a list"}))}, {}};
+           }});
+  return made.empty() ? Value{} : made[0];
+}
+
+std::shared_ptr<const Columns> Shapes::Joined(const Columns& x, const Item& element) {
+  auto joined = std::make_shared<Columns>(x);
+  if (x.values.empty()) {
+    Item one;
+    one.kind = ItemKind::kList;
+    CellContent content;
+    content.items = {element};
+    one.cell = heap_.New(std::move(content));
+    return ColumnsOf(one);
+  }
+  joined->element = Widen(x.element, AllValues(element));
+  State own;
+  Flatten(joined->element, element, &own);
+  for (size_t i = 0; i < own.size() && i < joined->values.size(); ++i) {
+    Value& v = joined->values[i];
+    v = v.is_tensor() ? b_.Concat({v, b_.ExpandDims(own[i], 0)}, 0) : Append(b_, v, own[i]);
+  }
+  return joined;
+}
+
+}  // namespace relayvm::import::torch
