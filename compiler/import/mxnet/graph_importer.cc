@@ -99,7 +99,8 @@ std::vector<Value> GraphImporter::Convert(const std::vector<Value>& variables) {
 }
 
 std::vector<Value> GraphImporter::ConvertSubgraph(const Symbol& graph,
-                                                  const std::vector<Value>& variables) {
+                                                  const std::vector<Value>& variables,
+                                                  const std::map<size_t, Value>& known) {
   std::vector<std::vector<Value>> values(graph.nodes.size());
   size_t next = 0;
   for (size_t i = 0; i < values.size(); ++i) {
@@ -110,6 +111,7 @@ std::vector<Value> GraphImporter::ConvertSubgraph(const Symbol& graph,
     }
     values[i] = {variables[next++]};
   }
+  for (const auto& [node, value] : known) values[node] = {value};
   const ir::Span outer = builder_.span();
   const Symbol* const before = std::exchange(current_, &graph);
   std::vector<Value> heads = ConvertGraph(graph, std::move(values));
@@ -130,7 +132,7 @@ std::vector<Value> GraphImporter::ConvertGraph(const Symbol& graph,
   const std::vector<bool> reached = Reached(graph);
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const SymbolNode& node = graph.nodes[i];
-    if (!reached[i] || node.is_variable()) continue;
+    if (!reached[i] || node.is_variable() || !values[i].empty()) continue;
     if (const Status stopped = CheckStop(options_.stop); !stopped.ok())
       return builder_.Fail(stopped.code(), stopped.message());
     if (++converted_ > most_nodes_)

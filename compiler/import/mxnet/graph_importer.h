@@ -2,6 +2,7 @@
 // Tested by importer_test.cc.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -28,8 +29,10 @@ class GraphImporter {
   // The heads, with the values of the variables by the numbers of their nodes; no value where there
   // is none. Errors are the builder's.
   std::vector<Value> Convert(const std::vector<Value>& variables);
-  // The same of a subgraph, whose variables have these values in their order.
-  std::vector<Value> ConvertSubgraph(const Symbol& graph, const std::vector<Value>& variables);
+  // The same of a subgraph, whose variables have these values in their order. `known`: outputs of
+  // nodes that have one, by their numbers.
+  std::vector<Value> ConvertSubgraph(const Symbol& graph, const std::vector<Value>& variables,
+                                     const std::map<size_t, Value>& known);
 
   // What a value was made of: nothing where nobody noted it.
   void NoteOrigins(const Value& v, std::vector<Value> origins);

@@ -150,8 +150,9 @@ size_t Node::NumSubgraphInputs(size_t i) const {
 size_t Node::NumSubgraphNodes(size_t i) const {
   return i >= node_.subgraphs.size() ? 0 : node_.subgraphs[i].num_nodes();
 }
-std::vector<Value> Node::Subgraph(size_t i, const std::vector<Value>& variables) {
-  const std::vector<Value> out = importer_.ConvertSubgraph(node_.subgraphs[i], variables);
+std::vector<Value> Node::Subgraph(size_t i, const std::vector<Value>& variables,
+                                  const std::map<size_t, Value>& known) {
+  const std::vector<Value> out = importer_.ConvertSubgraph(node_.subgraphs[i], variables, known);
   return b().status().ok() ? out : std::vector<Value>();
 }
 

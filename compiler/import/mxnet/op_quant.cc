@@ -4,8 +4,11 @@
 // Most operators take data, then a range for each, and give data and its range.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
+#include "compiler/import/composite/window.h"
 #include "compiler/import/mxnet/convert.h"
+#include "compiler/import/mxnet/window.h"
 
 namespace relayvm::import::mxnet {
 
@@ -208,6 +211,89 @@ Outputs QuantizedDense(Node& n) { return QuantizedProduct(n, "FullyConnected"); 
 
 // --- Operators fused for oneDNN ---
 
+// Weights of 8 bits, and the level of each output channel: (channels), float32.
+struct ByteWeights {
+  Value w;
+  Term levels;
+};
+// Float weights by the greatest of each channel, the first axis; integers by their range, input
+// `range`. Nullopt where they are no constant.
+std::optional<ByteWeights> BytesOf(Node& n, const Value& w, size_t range) {
+  TypedBuilder& b = n.b();
+  if (w.constant == nullptr || w.rank() < 2) return std::nullopt;
+  const int64_t channels = w.constant->shape[0];
+  if (w.dtype() == DType::kInt8) {
+    const auto bounds = ReadRange(n, range);
+    if (!bounds) return std::nullopt;
+    return ByteWeights{w, (bounds->bound() / LevelsOf(DType::kInt8)).Reshape({1})};
+  }
+  if (w.dtype() != DType::kFloat32 || channels < 1) return std::nullopt;
+  const SharedBytes bytes = w.constant->data.Loaded();
+  const auto size = static_cast<size_t>(w.constant->size() / channels);
+  HostTensor q{DType::kInt8, w.constant->shape,
+               SharedBytes::Zeros(static_cast<size_t>(w.constant->size()))};
+  const std::span<std::byte> to = q.data.Mutable();
+  std::vector<double> levels;
+  std::vector<float> row(size);
+  for (size_t c = 0; c < static_cast<size_t>(channels); ++c) {
+    std::memcpy(row.data(), bytes.data() + c * size * sizeof(float), size * sizeof(float));
+    float most = 0;
+    for (const float v : row) most = std::max(most, std::abs(v));
+    const double level = most > 0 ? most / LevelsOf(DType::kInt8) : 1;
+    for (size_t i = 0; i < size; ++i) {
+      const double nearest = std::clamp(std::nearbyint(row[i] / level), -127.0, 127.0);
+      to[c * size + i] = static_cast<std::byte>(static_cast<int8_t>(nearest));
+    }
+    levels.push_back(level);
+  }
+  return ByteWeights{b.Constant(std::move(q)), Table(b, levels, {channels})};
+}
+
+// The product of a layer of a fused node's subgraph, of integers: as floats, with its bias. Nullopt
+// for what it does not take; it is made of floats then. `reals`: the subgraph's variables.
+std::optional<Term> IntegerLayer(Node& n, const SymbolNode& layer,
+                                 const std::vector<Value>& reals) {
+  TypedBuilder& b = n.b();
+  const Symbol& graph = n.SubgraphOf(0);
+  // Which input of the node a variable is.
+  const auto place = [&](size_t i) -> size_t {
+    size_t at = 0;
+    for (size_t k = 0; k < layer.inputs[i].node; ++k) at += graph.nodes[k].is_variable() ? 1 : 0;
+    return graph.nodes[layer.inputs[i].node].is_variable() ? at : n.num_inputs();
+  };
+  std::vector<Value> given;
+  for (size_t i = 0; i < layer.inputs.size(); ++i) {
+    if (place(i) >= reals.size()) return std::nullopt;
+    given.push_back(i < 2 ? n.Input(place(i)) : reals[place(i)]);
+  }
+  // The data's range stands first, then that of weights that are integers.
+  const auto range = given.size() < 2 || place(0) != 0 ? std::nullopt : ReadRange(n, reals.size());
+  if (!range || !(given[0].dtype() == DType::kInt8 || given[0].dtype() == DType::kUInt8))
+    return std::nullopt;
+  const auto weights = BytesOf(n, given[1], reals.size() + 2);
+  if (!weights) return std::nullopt;
+  Node inner = n.Inner(layer, given);
+  const Term x(b, given[0]);
+  std::optional<Value> sum;
+  if (layer.op == "Convolution") {
+    const auto window = ReadWindow(inner);
+    if (!window || window->channels_last || weights->w.rank() != x.rank()) return std::nullopt;
+    sum = IntegerConv(
+        b, x, {}, weights->w, {},
+        {.window = *window, .groups = inner.Count("num_group", 1), .kernel_layout = ""});
+  } else {
+    if (!inner.Bool("flatten", true) || x.rank() < 2) return std::nullopt;
+    const Value rows = x.rank() == 2 ? x.value() : x.Call("nn.batch_flatten").value();
+    sum = IntegerProduct(b, rows, {}, b.Transpose(weights->w, {1, 0}), {}).value();
+  }
+  if (!sum) return std::nullopt;
+  const Term level = weights->levels * (range->bound() / LevelsOf(x.dtype()));
+  const Term product(b, *sum);
+  const Term real = product.As(DType::kFloat32) * Along(level, 1, product.rank());
+  if (given.size() < 3 || inner.Bool("no_bias", false)) return real;
+  return real + Along(Term(b, given[2]), 1, product.rank());
+}
+
 // The subgraph says what is computed: of floats, or (quantised) of what integers stand for. Behind
 // the subgraph's inputs stand ranges, one for each of those that are integers.
 Outputs Fused(Node& n) {
@@ -228,7 +314,13 @@ Outputs Fused(Node& n) {
     }
     reals.push_back(v);
   }
-  const std::vector<Value> heads = n.Subgraph(0, reals);
+  std::map<size_t, Value> known;
+  const Symbol& graph = n.SubgraphOf(0);
+  for (size_t i = 0; quantised && i < graph.nodes.size() && n.b().status().ok(); ++i) {
+    if (graph.nodes[i].op != "Convolution" && graph.nodes[i].op != "FullyConnected") continue;
+    if (const auto product = IntegerLayer(n, graph.nodes[i], reals)) known[i] = *product;
+  }
+  const std::vector<Value> heads = n.Subgraph(0, reals, known);
   if (heads.empty() || !n.b().status().ok()) return {};
   return quantised ? Results(n, Term(n.b(), heads[0])) : heads;
 }

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -71,8 +72,15 @@ class Node {
   size_t NumSubgraphs() const { return node_.subgraphs.size(); }
   size_t NumSubgraphInputs(size_t i) const;
   size_t NumSubgraphNodes(size_t i) const;
-  // The heads of a subgraph, whose variables are these in their order.
-  std::vector<Value> Subgraph(size_t i, const std::vector<Value>& variables);
+  // The heads of a subgraph, whose variables are these in their order. `known`: outputs of nodes,
+  // by their numbers, that are not converted.
+  std::vector<Value> Subgraph(size_t i, const std::vector<Value>& variables,
+                              const std::map<size_t, Value>& known = {});
+  const Symbol& SubgraphOf(size_t i) const { return node_.subgraphs[i]; }
+  // A node of a subgraph, to read its attributes.
+  Node Inner(const SymbolNode& node, std::vector<Value> inputs) {
+    return Node(importer_, node, std::move(inputs));
+  }
 
   // The outputs of another operator on these inputs, with this node's attributes.
   std::vector<Value> As(std::string_view op, std::vector<Value> inputs);
