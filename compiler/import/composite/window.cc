@@ -226,7 +226,8 @@ namespace {
 
 // What is less than all numbers of a dtype that pools take.
 double LeastOf(DType dtype) {
-  return IsFloat(dtype) ? -HUGE_VAL : dtype == DType::kUInt8 ? 0 : -128;
+  if (IsFloat(dtype)) return -HUGE_VAL;
+  return IsUnsignedInt(dtype) ? 0 : -std::exp2(DTypeBits(dtype) - 1);
 }
 
 // Of pools by ceil: without the windows that start in the padding behind the data.
