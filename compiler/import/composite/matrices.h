@@ -1,5 +1,5 @@
 // Functions of small square matrices (.., n, n). Tested by compiler/import/onnx/op_vision_test.cc
-// and compiler/import/torch/op_linalg_test.cc.
+// and compiler/import/torch/op_function_test.cc.
 #pragma once
 
 #include <optional>

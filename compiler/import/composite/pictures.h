@@ -10,7 +10,7 @@
 
 namespace relayvm::import {
 
-// theta (n, d, d+1), size (n, c, extents.., int64, rank 1): the positions from -1 to 1 of a picture,
+// theta (n, d, d+1), size (n, c, extents.., int64, rank 1): the positions of a picture, -1 to 1,
 // transformed; (n, extents.., d). d is 2 or 3. Nullopt with an error.
 std::optional<Term> AffineGridOf(const Term& theta, const Term& size, bool align_corners);
 

@@ -1,4 +1,5 @@
-// The tables of nn_tables.cc, one for each op_*.cc. Tested by op_*_test.cc.
+// The tables of nn_tables.cc, one for each op_*.cc. Tested by op_nn_test.cc, op_function_test.cc,
+// op_quantised_test.cc.
 #pragma once
 
 #include "compiler/import/torch/operator.h"

@@ -1,5 +1,5 @@
 // Weights that PyTorch packs: what the states of its classes hold. Tested by
-// op_quantised_products_test.cc.
+// op_quantised_test.cc.
 #pragma once
 
 #include <optional>
