@@ -1,6 +1,6 @@
 // Random numbers as arithmetic of their places, so that shapes may be open. The same program gives
-// the same numbers each time: those of its seeds. Numbers of different seeds are unrelated. Tested by
-// random_test.cc.
+// the same numbers each time: those of its seeds. Numbers of different seeds are unrelated. Tested
+// by random_test.cc.
 #pragma once
 
 #include "compiler/import/arithmetic.h"
