@@ -32,7 +32,7 @@ struct Cursor {
   }
   uint32_t Small(size_t size) { return static_cast<uint32_t>(Number(size)); }
   std::string_view Bytes(uint64_t size) {
-    if (size > data.size() - at) {
+    if (at > data.size() || size > data.size() - at) {
       ok = false;
       at = data.size();
       return {};
@@ -42,7 +42,7 @@ struct Cursor {
     return bytes;
   }
   void Skip(uint64_t size) { Bytes(size); }
-  std::string_view Rest() const { return data.substr(at); }
+  std::string_view Rest() const { return data.substr(std::min(at, data.size())); }
 };
 
 std::string_view UpToNul(std::string_view text) { return text.substr(0, text.find('\0')); }

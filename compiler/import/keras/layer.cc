@@ -200,7 +200,8 @@ std::optional<Term> NamedActivation(const std::string& name, const Term& x, bool
 
 }  // namespace
 
-Term LayerContext::Activated(const Term& x, std::string_view key) {
+Term LayerContext::Activated(const Term& x, std::string_view key, const std::string& fallback) {
+  if (Member(config(), key) == nullptr) return *NamedActivation(fallback, x, true);
   if (IsNull(key)) return x;
   const Json& given = *Member(config(), key);
   std::string name;

@@ -87,8 +87,9 @@ class LayerContext {
   bool ChannelsLast();
   int Axis(int64_t axis, int rank);
 
-  // By the name, or the object, that the configuration has for it.
-  Term Activated(const Term& x, std::string_view key = "activation");
+  // By the name, or the object, that the configuration has for it; left out: by `fallback`.
+  Term Activated(const Term& x, std::string_view key = "activation",
+                 const std::string& fallback = "linear");
 
   Failed Fail(std::string_view why) { return b().Fail(why); }
   Failed Unsupported(std::string_view why) { return b().Fail(StatusCode::kUnsupported, why); }

@@ -48,7 +48,7 @@ Cell PlainCell(LayerContext& n, std::string_view part) {
   return {{n.Int("units", 1)}, [&n, w](const Term& x, const State& state) -> CellStep {
             Term y = Product(x, w.kernel) + Product({x.b(), state[0]}, w.recurrent);
             if (w.bias) y = y + Term(x.b(), w.bias);
-            const Value out = n.Activated(y);
+            const Value out = n.Activated(y, "activation", "tanh");
             return {out, {out}};
           }};
 }
@@ -60,9 +60,12 @@ Cell LstmCell(LayerContext& n, std::string_view part) {
             Term all = Product(x, w.kernel) + Product({x.b(), state[0]}, w.recurrent);
             if (w.bias) all = all + Term(x.b(), w.bias);
             const std::vector<Term> g = Gates(all, 4);
-            const auto gate = [&](size_t i) { return n.Activated(g[i], "recurrent_activation"); };
-            const Term c = gate(1) * Term(x.b(), state[1]) + gate(0) * n.Activated(g[2]);
-            const Value h = gate(3) * n.Activated(c);
+            const auto gate = [&](size_t i) {
+              return n.Activated(g[i], "recurrent_activation", "sigmoid");
+            };
+            const Term c =
+                gate(1) * Term(x.b(), state[1]) + gate(0) * n.Activated(g[2], "activation", "tanh");
+            const Value h = gate(3) * n.Activated(c, "activation", "tanh");
             return {h, {h, c}};
           }};
 }
@@ -82,18 +85,22 @@ Cell GruCell(LayerContext& n, std::string_view part) {
               own = own + Term(b, w.bias);
             }
             const std::vector<Term> xs = Gates(own, 3);
-            const auto gate = [&](const Term& v) { return n.Activated(v, "recurrent_activation"); };
+            const auto gate = [&](const Term& v) {
+              return n.Activated(v, "recurrent_activation", "sigmoid");
+            };
             if (after) {
               Term all = Product(h, w.recurrent);
               if (recurrent_bias) all = all + *recurrent_bias;
               const std::vector<Term> hs = Gates(all, 3);
               const Term z = gate(xs[0] + hs[0]), r = gate(xs[1] + hs[1]);
-              const Value y = z * h + (1.0 - z) * n.Activated(xs[2] + r * hs[2]);
+              const Value y =
+                  z * h + (1.0 - z) * n.Activated(xs[2] + r * hs[2], "activation", "tanh");
               return {y, {y}};
             }
             const std::vector<Term> ws = Gates({b, w.recurrent}, 3);
             const Term z = gate(xs[0] + Product(h, ws[0])), r = gate(xs[1] + Product(h, ws[1]));
-            const Value y = z * h + (1.0 - z) * n.Activated(xs[2] + Product(r * h, ws[2]));
+            const Value y = z * h + (1.0 - z) * n.Activated(xs[2] + Product(r * h, ws[2]),
+                                                            "activation", "tanh");
             return {y, {y}};
           }};
 }
@@ -361,9 +368,11 @@ Outputs ConvLstm(LayerContext& n) {
     const auto moved = Convolved(b, state[0], w.recurrent, of_h);
     if (!moved) return {state[0], state};
     const std::vector<Term> g = Gates(part + Term(b, *moved), 4);
-    const auto gate = [&](size_t i) { return n.Activated(g[i], "recurrent_activation"); };
-    const Term c = gate(1) * Term(b, state[1]) + gate(0) * n.Activated(g[2]);
-    const Value h = gate(3) * n.Activated(c);
+    const auto gate = [&](size_t i) {
+      return n.Activated(g[i], "recurrent_activation", "sigmoid");
+    };
+    const Term c = gate(1) * Term(b, state[1]) + gate(0) * n.Activated(g[2], "activation", "tanh");
+    const Value h = gate(3) * n.Activated(c, "activation", "tanh");
     return {h, {h, c}};
   };
   State initial(n.inputs().begin() + 1, n.inputs().end());

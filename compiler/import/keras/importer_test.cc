@@ -1,0 +1,148 @@
+// Small models written as text, run by the reference interpreter. Numbers are Keras 3.15's, of the
+// same weights, or follow from the definition.
+#include "compiler/import/keras/importer.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "compiler/import/container/hdf5_testing.h"
+#include "compiler/import/importers.h"
+#include "compiler/reference/interpreter.h"
+#include "compiler/typing/infer.h"
+
+namespace relayvm::import {
+namespace {
+
+using testing::Hdf5Writer;
+
+struct Weight {
+  std::string name;
+  std::vector<uint64_t> shape;
+  std::vector<float> values;
+};
+
+SharedBytes BytesOf(const std::string& text) {
+  return SharedBytes::Copy(std::as_bytes(std::span(text.data(), text.size())));
+}
+
+// An .h5 of a model with these weights of layer "l".
+Result<ir::Module> Import(const std::string& config, const std::vector<Weight>& weights,
+                          const char* version = "3.15.1") {
+  Hdf5Writer w;
+  std::vector<std::pair<std::string, uint64_t>> members;
+  Hdf5Writer::Texts names;
+  for (const Weight& one : weights) {
+    members.emplace_back(one.name, w.Floats(one.shape, one.values));
+    names.push_back(one.name);
+  }
+  std::sort(members.begin(), members.end());
+  const uint64_t inner = w.Group(members);
+  const uint64_t layer = w.Group({{"l", inner}}, {{"weight_names", [&] {
+                                                     Hdf5Writer::Texts all;
+                                                     for (const auto& n : names)
+                                                       all.push_back("l/" + n);
+                                                     return all;
+                                                   }()}});
+  const uint64_t models = w.Group({{"l", layer}}, {{"layer_names", {"l"}}});
+  const std::string bytes = w.File(w.Group(
+      {{"model_weights", models}}, {{"model_config", {config}}, {"keras_version", {version}}}));
+  return ImportKeras("m.h5", BytesOf(bytes), {});
+}
+
+// A model of one layer on an input of that shape (without the batch).
+std::string Model(const std::string& kind, const std::string& config, const std::string& shape) {
+  return fmt::format(
+      R"({{"class_name": "Sequential", "config": {{"name": "s", "layers": [{{"class_name":
+      "InputLayer", "config": {{"batch_shape": [null, {}], "dtype": "float32", "name": "x"}}}},
+      {{"class_name": "{}", "config": {{"name": "l"{}{}}}}}]}}}})",
+      shape, kind, config.empty() ? "" : ", ", config);
+}
+
+std::vector<double> Run(Result<ir::Module> module, const std::vector<int64_t>& shape,
+                        const std::vector<float>& x) {
+  REQUIRE_MESSAGE(module.ok(), module.status().message());
+  auto typed = InferTypes(*std::move(module));
+  REQUIRE_MESSAGE(typed.ok(), typed.status().message());
+  const auto y =
+      reference::Run(*typed, "main",
+                     {reference::MakeTensor({DType::kFloat32, shape,
+                                             SharedBytes::Copy(std::as_bytes(std::span(x)))})});
+  REQUIRE_MESSAGE(y.ok(), y.status().message());
+  const HostTensor& t = *(*y)->As<reference::Tensor>()->data;
+  const SharedBytes bytes = t.data;
+  std::vector<float> out(static_cast<size_t>(t.size()));
+  std::memcpy(out.data(), bytes.data(), 4 * out.size());
+  return {out.begin(), out.end()};
+}
+
+void CheckClose(const std::vector<double>& found, const std::vector<double>& expected) {
+  REQUIRE(found.size() == expected.size());
+  for (size_t i = 0; i < found.size(); ++i) {
+    CAPTURE(i);
+    CHECK(found[i] == doctest::Approx(expected[i]).epsilon(1e-5).scale(1));
+  }
+}
+
+TEST_CASE("a dense layer with its activation, on any batch") {
+  const std::string model = Model("Dense", R"("units": 2, "activation": "relu")", "3");
+  const std::vector<Weight> weights = {{"kernel", {3, 2}, {1, -1, 0.5, 2, 0, 1}},
+                                       {"bias", {2}, {0.25, -1}}};
+  CheckClose(Run(Import(model, weights), {2, 3}, {1, 2, 3, -4, 0, 1}), {2.25, 5, 0, 4});
+}
+
+// By layer: its configuration, weights, the input and what Keras gives.
+struct LayerCase {
+  const char* kind;
+  const char* config;
+  const char* shape;
+  std::vector<Weight> weights;
+  std::vector<int64_t> dims;
+  std::vector<float> x;
+  std::vector<double> y;
+};
+
+TEST_CASE("layers") {
+  const LayerCase cases[] = {
+#include "compiler/import/keras/layer_cases.inc"
+  };
+  for (const LayerCase& c : cases) {
+    CAPTURE(std::string(c.kind));
+    CAPTURE(std::string(c.config));
+    CheckClose(Run(Import(Model(c.kind, c.config, c.shape), c.weights), c.dims, c.x), c.y);
+  }
+}
+
+TEST_CASE("models in models, a layer that two calls share, several inputs") {
+  const char* config = R"({"class_name": "Functional", "config": {"name": "m", "layers": [
+    {"class_name": "InputLayer", "name": "a", "config": {"name": "a", "batch_shape": [null, 2]}, "inbound_nodes": []},
+    {"class_name": "Sequential", "name": "l", "config": {"name": "l", "layers": [
+      {"class_name": "InputLayer", "config": {"name": "i", "batch_shape": [null, 2]}},
+      {"class_name": "Dense", "config": {"name": "d", "units": 2, "use_bias": false}}]},
+     "inbound_nodes": [[["a", 0, 0, {}]], [["l", 0, 0, {}]]]},
+    {"class_name": "Add", "name": "s", "config": {"name": "s"},
+     "inbound_nodes": [[["l", 0, 0, {}], ["l", 1, 0, {}]]]}],
+    "input_layers": [["a", 0, 0]], "output_layers": [["s", 0, 0]]}})";
+  Hdf5Writer w;
+  const uint64_t kernel = w.Floats({2, 2}, {0, 1, 2, 0});
+  const uint64_t d = w.Group({{"kernel", kernel}});
+  const uint64_t l = w.Group({{"d", d}}, {{"weight_names", {"d/kernel"}}});
+  const uint64_t models = w.Group({{"l", l}}, {{"layer_names", {"l"}}});
+  const std::string bytes = w.File(w.Group(
+      {{"model_weights", models}}, {{"model_config", {config}}, {"keras_version", {"2.15.0"}}}));
+  // x W + x W W
+  CheckClose(Run(ImportKeras("m.h5", BytesOf(bytes), {}), {1, 2}, {3, 5}), {10 + 6, 3 + 10});
+}
+
+TEST_CASE("all layers that are not supported, and weights that are missing, are named") {
+  CHECK(Import(Model("Lambda", "", "3"), {}).status().message() ==
+        "m.h5: 1 kind of layer is not supported:\n  Lambda: layer 'l'");
+  CHECK(Import(Model("Dense", R"("units": 2)", "3"), {})
+            .status()
+            .message()
+            .find("the file has no further weight of it") != std::string::npos);
+  CHECK(Import("{\"class_name\": \"Sequential\"", {}).status().message() ==
+        "m.h5: the configuration is no JSON object");
+}
+
+}  // namespace
+}  // namespace relayvm::import
