@@ -200,6 +200,22 @@ void Evaluator::Entangle(const Item& x, const Item& y, const Item& joined, uint6
     Entangle(x.items[i], y.items[i], joined.items[i], first_cell, first_storage);
 }
 
+// What the condition must have been, by the bools that the arms gave.
+void Evaluator::NoteImplications(const Value& condition, const Item& x, const Item& y,
+                                 const Item& joined) {
+  if (!joined.plain_is(Argument::Kind::kSymBool)) return;
+  const Value& value = joined.plain.value;
+  for (const bool when : {false, true}) {
+    // One arm gave the other bool: the other arm was taken, and gave this one.
+    const bool not_x = x.is_known_number() && (x.plain.integer != 0) != when;
+    const bool not_y = y.is_known_number() && (y.plain.integer != 0) != when;
+    if (not_x) Implies(value, when, condition, false);
+    if (not_y) Implies(value, when, condition, true);
+    if (not_x && y.plain_is(Argument::Kind::kSymBool)) Implies(value, when, y.plain.value, when);
+    if (not_y && x.plain_is(Argument::Kind::kSymBool)) Implies(value, when, x.plain.value, when);
+  }
+}
+
 std::vector<Item> Evaluator::Join(const Value& condition, Arm yes, Arm no) {
   const size_t count = std::max(yes.results.size(), no.results.size());
   if (!fatal_.ok()) return std::vector<Item>(count, Item::Unknown());
@@ -254,23 +270,7 @@ std::vector<Item> Evaluator::Join(const Value& condition, Arm yes, Arm no) {
   for (size_t i = 0; i < pairs.size(); ++i) {
     Item joined = shapes_.Build(shapes[i], *values, &at);
     if (i < count) {
-      // What the condition must have been, by what the arms give.
-      if (joined.plain_is(Argument::Kind::kSymBool)) {
-        const auto [x, y] = std::pair(&pairs[i].first, &pairs[i].second);
-        if (x->is_known_number())
-          Implies(joined.plain.value, x->plain.integer == 0, condition, false);
-        if (y->is_known_number())
-          Implies(joined.plain.value, y->plain.integer == 0, condition, true);
-        // The other arm was taken, and gave that.
-        for (const bool when : {false, true}) {
-          const bool from_x = x->is_known_number() && (x->plain.integer != 0) != when;
-          const bool from_y = y->is_known_number() && (y->plain.integer != 0) != when;
-          if (from_x && y->plain_is(Argument::Kind::kSymBool))
-            Implies(joined.plain.value, when, y->plain.value, when);
-          if (from_y && x->plain_is(Argument::Kind::kSymBool))
-            Implies(joined.plain.value, when, x->plain.value, when);
-        }
-      }
+      NoteImplications(condition, pairs[i].first, pairs[i].second, joined);
       results.push_back(std::move(joined));
     } else {
       set[i - count](std::move(joined));

@@ -184,6 +184,7 @@ class Evaluator {
   // Runs it, takes back what it did, and tells what that was.
   Arm RunArm(const std::function<std::vector<Item>()>& run);
   void Apply(const Arm& arm);
+  void NoteImplications(const Value& condition, const Item& x, const Item& y, const Item& joined);
   // What it gave, once what both did is joined.
   std::vector<Item> Join(const Value& condition, Arm yes, Arm no);
   void JoinEffects(const Arm& yes, const Arm& no, const Value& condition,
