@@ -67,6 +67,39 @@ std::vector<Ref> RefsOf(const Json* v) {
   return refs;
 }
 
+using Place = std::pair<size_t, size_t>;  // a layer of a list, and which call of it
+
+// Nullopt with an error where there is no such layer.
+std::optional<Place> PlaceOf(TypedBuilder& b, const std::map<std::string, size_t>& places,
+                             const Ref& ref) {
+  const auto found = places.find(ref.layer);
+  if (found == places.end() || ref.call < 0)
+    return b.Fail("there is no layer '{}'", Printable(ref.layer));
+  return Place{found->second, static_cast<size_t>(ref.call)};
+}
+
+// A call, and the tensors that it takes.
+struct Visit {
+  Place place;
+  std::vector<Ref> refs;
+  CallSite site;
+};
+Visit VisitOf(const Json& call, const Place& place) {
+  Visit visit{place, {}, {}};
+  if (!call.is_object()) {
+    CollectRefs(call, "", 0, &visit.refs, &visit.site);
+    return visit;
+  }
+  visit.site.positional = Member(call, "args");
+  visit.site.named = Member(call, "kwargs");
+  if (visit.site.positional != nullptr)
+    CollectRefs(*visit.site.positional, "", 0, &visit.refs, &visit.site);
+  if (visit.site.named == nullptr || !visit.site.named->is_object()) return visit;
+  for (const auto& [key, value] : visit.site.named->items())
+    CollectRefs(value, key, 0, &visit.refs, &visit.site);
+  return visit;
+}
+
 const Json& LayersOf(const Json& model) {
   static const Json* const kNone = new Json(Json::array());
   const Json* config = Member(model, "config");
@@ -320,30 +353,15 @@ std::vector<Tensor> ModelBuilder::CallFunctional(const Json& config, WeightScope
   const Json& layers = *listed;
   std::map<std::string, size_t> places;
   for (size_t i = 0; i < layers.size(); ++i) places.emplace(NameOf(layers[i]), i);
-  using Place = std::pair<size_t, size_t>;  // a layer, and which call of it
   std::map<Place, std::vector<Tensor>> done;
   std::map<size_t, WeightScope> scopes;
-  const auto place_of = [&](const Ref& ref) -> std::optional<Place> {
-    const auto found = places.find(ref.layer);
-    if (found == places.end() || ref.call < 0) {
-      builder_.Fail("there is no layer '{}'", Printable(ref.layer));
-      return std::nullopt;
-    }
-    return Place{found->second, static_cast<size_t>(ref.call)};
-  };
+  const auto place_of = [&](const Ref& ref) { return PlaceOf(builder_, places, ref); };
   const std::vector<Ref> given = RefsOf(Member(config, "input_layers"));
   if (given.size() != inputs.size())
     return builder_.Fail("the model has {} inputs, found {}", given.size(), inputs.size());
   for (size_t i = 0; i < given.size(); ++i) {
-    const auto place = place_of(given[i]);
-    if (!place) return {};
-    done[*place] = {inputs[i]};
+    if (const auto place = place_of(given[i])) done[*place] = {inputs[i]};
   }
-  struct Visit {
-    Place place;
-    std::vector<Ref> refs;
-    CallSite site;
-  };
   std::vector<Visit> stack;
   std::set<Place> open;
   const auto enter = [&](const Place& place) {
@@ -357,21 +375,7 @@ std::vector<Tensor> ModelBuilder::CallFunctional(const Json& config, WeightScope
       builder_.Fail("layer '{}' needs what it gives itself", Printable(NameOf(layer)));
       return;
     }
-    Visit visit{place, {}, {}};
-    const Json& call = (*calls)[place.second];
-    if (call.is_object()) {
-      visit.site.positional = Member(call, "args");
-      visit.site.named = Member(call, "kwargs");
-      if (visit.site.positional != nullptr)
-        CollectRefs(*visit.site.positional, "", 0, &visit.refs, &visit.site);
-      if (visit.site.named != nullptr && visit.site.named->is_object()) {
-        for (const auto& [key, value] : visit.site.named->items())
-          CollectRefs(value, key, 0, &visit.refs, &visit.site);
-      }
-    } else {
-      CollectRefs(call, "", 0, &visit.refs, &visit.site);
-    }
-    stack.push_back(std::move(visit));
+    stack.push_back(VisitOf((*calls)[place.second], place));
   };
   // What a tensor's call needs comes first; an empty result: it is being made, or an error.
   const auto known = [&](const Ref& ref) -> const Tensor* {
