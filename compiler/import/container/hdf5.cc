@@ -338,8 +338,8 @@ Result<std::vector<int64_t>> Hdf5File::Shape(std::string_view object,
   return shape;
 }
 
-// Class and version, three bytes of bits, size; then what the class has: of whole numbers and floats
-// where their bits are, of enumerations the type that they are stored as.
+// Class and version, three bytes of bits, size; then what the class has: of whole numbers and
+// floats where their bits are, of enumerations the type that they are stored as.
 Result<Hdf5File::ElementType> Hdf5File::TypeOf(std::string_view object,
                                                std::string_view message) const {
   Cursor c{message};

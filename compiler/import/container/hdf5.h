@@ -5,11 +5,11 @@
 //   RELAYVM_ASSIGN_OR_RETURN(Hdf5File file, Hdf5File::Open(path, bytes));
 //   RELAYVM_ASSIGN_OR_RETURN(HostTensor kernel, file.Dataset("layers/dense/vars/0"));
 //
-// Of the format ("HDF5 File Format Specification Version 3.0") is read what h5py writes unless it is
-// asked for more: superblocks 0 to 3, object headers 1 and 2, groups of symbol tables and of links in
-// their header, contiguous and compact datasets. Chunks, filters and links in heaps are refused by
-// name. Any bytes are safe: every offset is checked, the tree is bounded in depth and in number.
-// Errors are kInvalidInput (kUnsupported for what is refused) and name file and object.
+// Of the format ("HDF5 File Format Specification Version 3.0") is read what h5py writes unless it
+// is asked for more: superblocks 0 to 3, object headers 1 and 2, groups of symbol tables and of
+// links in their header, contiguous and compact datasets. Chunks, filters and links in heaps are
+// refused by name. Any bytes are safe: every offset is checked, the tree is bounded in depth and in
+// number. Errors are kInvalidInput (kUnsupported for what is refused) and name file and object.
 // Immutable; thread-safe. Tested by hdf5_test.cc.
 #pragma once
 

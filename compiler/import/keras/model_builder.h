@@ -1,5 +1,5 @@
-// A Keras model's configuration as Relay: Functional and Sequential models, models in models, layers
-// that several calls share. Not thread-safe. Tested by importer_test.cc.
+// A Keras model's configuration as Relay: Functional and Sequential models, models in models,
+// layers that several calls share. Not thread-safe. Tested by importer_test.cc.
 #pragma once
 
 #include <set>

@@ -1,5 +1,5 @@
-// Recurrent layers, their cells, and layers around other layers. Layers of which all steps count are
-// composite/recurrent.h's; others are loops over their cells.
+// Recurrent layers, their cells, and layers around other layers. Layers of which all steps count
+// are composite/recurrent.h's; others are loops over their cells.
 #include <algorithm>
 
 #include "compiler/import/composite/loops.h"

@@ -23,7 +23,8 @@ std::string_view TextOf(const SharedBytes& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// The polynomial 0x1edc6f41, its bits reversed, for eight bytes at a time (Kounavis and Berry 2005).
+// The polynomial 0x1edc6f41, its bits reversed, for eight bytes at a time (Kounavis and Berry
+// 2005).
 using CrcTables = std::array<std::array<uint32_t, 256>, 8>;
 constexpr CrcTables MakeCrcTables() {
   CrcTables tables{};

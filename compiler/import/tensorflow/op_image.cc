@@ -157,8 +157,8 @@ Outputs NmsWithOverlaps(NodeContext& n) {
   return all ? Outputs{all->places.As(DType::kInt32)} : Outputs{};
 }
 
-// boxes (n, boxes, 1 or classes, 4), scores (n, boxes, classes): of all classes' boxes that are left
-// the best.
+// boxes (n, boxes, 1 or classes, 4), scores (n, boxes, classes): of all classes' boxes that are
+// left the best.
 Outputs CombinedNms(NodeContext& n) {
   TypedBuilder& b = n.b();
   const Term boxes(n, 0), scores(n, 1);

@@ -9,8 +9,8 @@ namespace {
 struct BatchNorm {
   Value y, mean, variance;
 };
-// Of what is known before, or, while training, of the data itself: the variance that is handed on is
-// then that of n - 1.
+// Of what is known before, or, while training, of the data itself: the variance that is handed on
+// is then that of n - 1.
 std::optional<BatchNorm> Normalise(NodeContext& n) {
   TypedBuilder& b = n.b();
   const Term x(n, 0);

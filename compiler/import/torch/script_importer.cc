@@ -380,7 +380,8 @@ class ScriptPass {
     return evaluator_.shapes().TakeProblem().empty();
   }
 
-  // A list of tensors is kept as the tensor of its rows, what may be None as a tensor of no elements.
+  // A list of tensors is kept as the tensor of its rows, what may be None as a tensor of no
+  // elements.
   static ir::Type KeptType(const ir::Type& type) {
     const auto open = [](const Dim& d) { return d.is_const() ? d : Dim::Any(); };
     if (const ir::Type held = import::ElementType(type, "Optional")) {

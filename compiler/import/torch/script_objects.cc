@@ -299,7 +299,8 @@ void Evaluator::SetAttribute(const Item& object, const std::string& name, Item v
     return;
   }
   if (!Writable(object)) return;
-  // Attributes of the file are read before they are written: what they were first is part of the state.
+  // Attributes of the file are read before they are written: what they were first is part of the
+  // state.
   const auto at = object.cell->content().attributes.find(name);
   if (at != object.cell->content().attributes.end() && at->second.is(Item::Kind::kStored))
     AttributeOf(object, name);

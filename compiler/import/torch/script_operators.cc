@@ -181,7 +181,8 @@ std::optional<Argument> Evaluator::AsArgument(const Item& item) {
       }
       const Value v = item.cell->content().columns->values[0];
       if (!v.is_tensor()) return Argument::Sequence(v);
-      // Rows: what takes a list of numbers takes a tensor of them in few cases, which have their own way.
+      // Rows: what takes a list of numbers takes a tensor of them in few cases, which have their
+      // own way.
       if (v.rank() == 1) {
         if (v.dim(0).is_const()) {
           std::vector<Argument> items;

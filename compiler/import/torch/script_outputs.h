@@ -1,5 +1,5 @@
-// What forward gives as the host sees it: tensors, Lists, tuples (of dictionaries and objects too, in
-// their order); None is left out. Not thread-safe. Tested by script_test.cc.
+// What forward gives as the host sees it: tensors, Lists, tuples (of dictionaries and objects too,
+// in their order); None is left out. Not thread-safe. Tested by script_test.cc.
 #pragma once
 
 #include <optional>

@@ -138,21 +138,10 @@ std::optional<Item> Evaluator::Format(Args& a) {
   return Item::String(std::move(text));
 }
 
-std::optional<Item> Evaluator::StringMethod(Args& a) {
-  if (a.size() < 1 || !a[0].is_string()) return std::nullopt;
-  const std::string_view op = a.name.substr(a.name.find("::") + 2);
-  const std::string& s = a[0].plain.text;
-  const auto text = [&](size_t i, std::string fallback = {}) {
-    return a.size() > i && a[i].is_string() ? a[i].plain.text : fallback;
-  };
-  const auto number = [&](size_t i, int64_t fallback) {
-    return a.size() > i && a[i].is_known_int() ? a[i].plain.integer : fallback;
-  };
-  const auto list = [&](const std::vector<std::string>& parts) {
-    std::vector<Item> items;
-    for (const std::string& part : parts) items.push_back(Item::String(part));
-    return NewList(std::move(items), ListOfType(SimpleType(ScriptType::Kind::kString)));
-  };
+namespace {
+
+// What is asked of, or done to, the letters of a text; nullopt: it is another method.
+std::optional<Item> LettersMethod(std::string_view op, const std::string& s) {
   const auto mapped = [&](int (*function)(int)) {
     std::string out = s;
     for (char& c : out) c = static_cast<char>(function(static_cast<unsigned char>(c)));
@@ -178,6 +167,37 @@ std::optional<Item> Evaluator::StringMethod(Args& a) {
                         return wrong(static_cast<unsigned char>(c)) != 0;
                       }));
   }
+  if (op == "capitalize" || op == "title") {
+    std::string out = s;
+    bool first = true;
+    for (char& c : out) {
+      const bool letter = std::isalpha(static_cast<unsigned char>(c)) != 0;
+      c = static_cast<char>(first && letter ? std::toupper(c) : std::tolower(c));
+      first = op == "title" ? !letter : false;
+    }
+    return Item::String(std::move(out));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Item> Evaluator::StringMethod(Args& a) {
+  if (a.size() < 1 || !a[0].is_string()) return std::nullopt;
+  const std::string_view op = a.name.substr(a.name.find("::") + 2);
+  const std::string& s = a[0].plain.text;
+  const auto text = [&](size_t i, std::string fallback = {}) {
+    return a.size() > i && a[i].is_string() ? a[i].plain.text : fallback;
+  };
+  const auto number = [&](size_t i, int64_t fallback) {
+    return a.size() > i && a[i].is_known_int() ? a[i].plain.integer : fallback;
+  };
+  const auto list = [&](const std::vector<std::string>& parts) {
+    std::vector<Item> items;
+    for (const std::string& part : parts) items.push_back(Item::String(part));
+    return NewList(std::move(items), ListOfType(SimpleType(ScriptType::Kind::kString)));
+  };
+  if (auto done = LettersMethod(op, s)) return done;
   if (op == "startswith") return Item::Bool(s.starts_with(text(1)));
   if (op == "endswith") return Item::Bool(s.ends_with(text(1)));
   if (op == "strip" || op == "lstrip" || op == "rstrip")
@@ -219,16 +239,6 @@ std::optional<Item> Evaluator::StringMethod(Args& a) {
   }
   if (op == "count") return Item::Int(static_cast<int64_t>(SplitBy(s, text(1), -1).size()) - 1);
   if (op == "ord") return Item::Int(s.empty() ? 0 : static_cast<unsigned char>(s[0]));
-  if (op == "capitalize" || op == "title") {
-    std::string out = s;
-    bool first = true;
-    for (char& c : out) {
-      const bool letter = std::isalpha(static_cast<unsigned char>(c)) != 0;
-      c = static_cast<char>(first && letter ? std::toupper(c) : std::tolower(c));
-      first = op == "title" ? !letter : false;
-    }
-    return Item::String(std::move(out));
-  }
   const auto fill = [&](bool left, bool right) {
     const int64_t width = std::min<int64_t>(number(1, 0), 1 << 16);
     const std::string letter = text(2, op == "zfill" ? "0" : " ");
