@@ -74,6 +74,13 @@ Value Shapes::PartOf(const Value& column, const Value& start, const Value& count
 
 Value Shapes::ConcatColumns(const Value& x, const Value& y) {
   if (x.is_tensor() && y.is_tensor()) return b_.Concat({x, y}, 0);
+  // A list without elements may not know their type yet.
+  const auto is_empty = [](const Value& v) {
+    const auto* tuple = v.type == nullptr ? nullptr : v.type->As<ir::TupleType>();
+    return tuple != nullptr && tuple->fields.empty();
+  };
+  if (is_empty(y)) return x;
+  if (is_empty(x)) return y;
   const auto sequence = [&](const Value& v) {
     return v.is_tensor() ? SequenceOfParts(b_, {v, 0, {b_, b_.Int(1), "rows"}, false}) : v;
   };
