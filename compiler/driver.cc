@@ -53,7 +53,8 @@ Result<frontend::Params> ReadAllParams(const CompileOptions& options) {
   params.merge(more);
   if (more.empty()) return params;
   return Status(StatusCode::kInvalidArgument,
-                fmt::format("{}: parameter {} is given twice", name, more.begin()->first));
+                fmt::format("{}parameter {} is given twice",
+                            options.params_file.empty() ? "" : name + ": ", more.begin()->first));
 }
 
 Result<ReadResult> ReadModule(const std::string& given, const CompileOptions& options) {

@@ -106,6 +106,9 @@ class Reader {
 
   Result<SaidType> Tensor(std::string_view dims, std::string_view dtype_text) {
     dtype_text = Trim(dtype_text);
+    // How arrays hold it may follow, as tools that have no such dtype say it.
+    if (dtype_text.ends_with(" as uint16 bits"))
+      dtype_text.remove_suffix(std::string_view(" as uint16 bits").size());
     std::optional<DType> dtype = DType::kFloat32;
     if (!dtype_text.empty()) dtype = DTypeNamed(dtype_text);
     if (!dtype)

@@ -24,6 +24,7 @@ TEST_CASE("what is said of an input, as a type") {
       {"(2,):bool", "Tensor[(2), bool]"},
       {"():f64", "float64"},
       {"(n, ?, h):u8", "Tensor[(n, d, 7), uint8]"},
+      {"(2):bfloat16 as uint16 bits", "Tensor[(2), bfloat16]"},
       {"Tensor[(4, n), bfloat16]", "Tensor[(4, n), bfloat16]"},
       {"List[Tensor[(3, 2), float32]]", "List[Tensor[(3, 2), float32]]"},
       {"(Tensor[(1), int32], List[Tensor[(), bool]],)", "(Tensor[(1), int32], List[bool])"},

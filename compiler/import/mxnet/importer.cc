@@ -4,9 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "bytecode/base/file_mapping.h"
@@ -79,6 +82,34 @@ Status AddFile(const std::string& path, const SharedBytes& content, Arrays* arra
   // An .npz of the same arrays, or TVM's.
   RELAYVM_ASSIGN_OR_RETURN(auto params, frontend::ReadParams(path, content));
   for (auto& [name, tensor] : params) arrays->emplace(name, std::move(tensor));
+  return OkStatus();
+}
+
+// Results by name: "fc1", "fc1_output", "split_output1", or a variable's.
+Status ChooseHeads(const std::string& path, const std::vector<std::string>& names, Symbol* symbol) {
+  if (names.empty()) return OkStatus();
+  symbol->heads.clear();
+  for (const std::string& name : names) {
+    std::optional<Entry> found;
+    for (uint32_t i = 0; i < symbol->nodes.size() && !found; ++i) {
+      const std::string& node = symbol->nodes[i].name;
+      if (!name.starts_with(node)) continue;
+      std::string_view rest = std::string_view(name).substr(node.size());
+      uint32_t output = 0;
+      if (rest.starts_with("_output")) {
+        rest.remove_prefix(std::string_view("_output").size());
+        const auto [end, error] = std::from_chars(rest.begin(), rest.end(), output);
+        if (!rest.empty() && (error != std::errc() || end != rest.end())) continue;
+        rest = {};
+      }
+      if (rest.empty()) found = Entry{i, output};
+    }
+    if (!found) {
+      return {StatusCode::kInvalidArgument,
+              fmt::format("--output-node {}: {} has no node of that name", name, path)};
+    }
+    symbol->heads.push_back(*found);
+  }
   return OkStatus();
 }
 
@@ -231,6 +262,7 @@ Result<ir::Module> ImportMxnet(const std::string& path, SharedBytes content,
       Symbol symbol,
       mxnet::ReadSymbol(path, {reinterpret_cast<const char*>(text.data()), text.size()}));
   mxnet::Upgrade(&symbol);
+  RELAYVM_RETURN_IF_ERROR(ChooseHeads(path, options.outputs, &symbol));
   return ModelImporter(path, std::move(symbol), options).Run();
 }
 

@@ -21,10 +21,11 @@ std::string Variable(std::string_view name, std::string_view attrs = "") {
          "}, 'inputs': []}";
 }
 Result<ir::Module> Import(const std::string& text, std::map<std::string, std::string> shapes,
-                          frontend::Params params = {}) {
+                          frontend::Params params = {}, std::vector<std::string> outputs = {}) {
   ImportOptions options;
   options.shapes = std::move(shapes);
   options.params = std::move(params);
+  options.outputs = std::move(outputs);
   return ImportMxnet("net-symbol.json", BytesOf(Json(text)), options);
 }
 std::string ErrorOf(const std::string& text, std::map<std::string, std::string> shapes = {}) {
@@ -84,6 +85,22 @@ TEST_CASE("Arrays lie beside the symbol") {
   REQUIRE(!several.ok());
   CHECK(several.status().message().find("2 files of arrays") != std::string::npos);
   fs::remove_all(folder);
+}
+
+TEST_CASE("Results are chosen by name") {
+  const std::string text = "{'nodes': [" + Variable("x") +
+                           ", {'op': 'relu', 'name': 'r', 'inputs': [[0, 0, 0]]}, {'op': "
+                           "'negative', 'name': 'n', 'inputs': [[1, 0, 0]]}], 'heads': [[2, 0]]}";
+  const auto outputs = [&](std::vector<std::string> names) {
+    return Import(text, {{"x", "(2)"}}, {}, std::move(names));
+  };
+  const auto found = Run(outputs({"r_output", "n", "x"}), {{{2}, {-1, 2}}});
+  REQUIRE(found.size() == 3);
+  CHECK(NumbersOf(found[0]) == std::vector<double>{0, 2});
+  CHECK(NumbersOf(found[1]) == std::vector<double>{0, -2});
+  CHECK(NumbersOf(found[2]) == std::vector<double>{-1, 2});
+  CHECK(outputs({"q"}).status().message().find("--output-node q") != std::string::npos);
+  CHECK(!outputs({"r_output7"}).ok());
 }
 
 TEST_CASE("Old symbols leave inputs out") {

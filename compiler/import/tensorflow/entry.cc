@@ -272,23 +272,28 @@ std::vector<std::string_view> InitialisersOf(const GraphFile& file) {
   return nodes;
 }
 
-std::optional<int> RankOf(const Graph& graph, std::string_view node) {
+ReadersRanks::ReadersRanks(const Graph& graph) {
+  for (const NodeDef& node : graph.nodes) {
+    size_t place = 0;
+    for (const std::string_view text : node.inputs) {
+      if (!text.starts_with('^')) readers_.emplace(text, std::pair(&node, place++));
+    }
+  }
+}
+
+std::optional<int> ReadersRanks::Of(std::string_view node) const {
   // What hands it on has its rank too.
+  constexpr size_t kMostSteps = 100;
   std::vector<std::string_view> todo = {NodeOf(node)};
-  std::set<std::string_view> seen(todo.begin(), todo.end());
-  constexpr size_t kMostSteps = 8;
-  for (size_t step = 0; step < todo.size() && step < kMostSteps; ++step) {
-    for (const NodeDef& reader : graph.nodes) {
-      const OperatorDef* op = FindOperator(reader.op);
-      size_t place = 0;
-      for (const std::string_view text : reader.inputs) {
-        if (text.starts_with('^')) continue;
-        const size_t at = place++;
-        if (text != todo[step]) continue;
-        if (op != nullptr && at < op->ranks.size() && op->ranks[at] != '?')
-          return op->ranks[at] - '0';
-        if (reader.op == "Identity" && seen.insert(reader.name).second) todo.push_back(reader.name);
-      }
+  size_t steps = 0;
+  for (size_t i = 0; i < todo.size(); ++i) {
+    const auto [begin, end] = readers_.equal_range(todo[i]);
+    for (auto at = begin; at != end && ++steps < kMostSteps; ++at) {
+      const auto& [reader, place] = at->second;
+      const OperatorDef* op = FindOperator(reader->op);
+      if (op != nullptr && place < op->ranks.size() && op->ranks[place] != '?')
+        return op->ranks[place] - '0';
+      if (reader->op == "Identity") todo.push_back(reader->name);
     }
   }
   return std::nullopt;

@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "bytecode/base/status.h"
@@ -32,8 +34,17 @@ Result<Entry> FindEntry(const GraphFile& file, std::string_view signature);
 // Nodes that fill tables and variables before a SavedModel's first run.
 std::vector<std::string_view> InitialisersOf(const GraphFile& file);
 
-// The rank of a node's output as operators that read it have it (OperatorDef::ranks); nullopt where
-// none says.
-std::optional<int> RankOf(const Graph& graph, std::string_view node);
+// The ranks of nodes' outputs as operators that read them have them (OperatorDef::ranks).
+class ReadersRanks {
+ public:
+  // `graph` outlives this.
+  explicit ReadersRanks(const Graph& graph);
+  // Nullopt where none says.
+  std::optional<int> Of(std::string_view node) const;
+
+ private:
+  // Who reads a text, and as which input.
+  std::unordered_multimap<std::string_view, std::pair<const NodeDef*, size_t>> readers_;
+};
 
 }  // namespace relayvm::import::tensorflow

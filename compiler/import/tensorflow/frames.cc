@@ -34,6 +34,8 @@ std::string_view PlainOp(const NodeDef& node) {
 std::string_view FrameOf(const NodeDef& enter) { return ReadAttr(enter.Attr("frame_name")).bytes; }
 
 constexpr size_t kMostGuards = 64;
+// Nodes in a row that only hand a value on.
+constexpr size_t kMostSteps = 1000;
 
 }  // namespace
 
@@ -156,7 +158,7 @@ void GraphImporter::RunFrame(const Loop& loop) {
     const auto is = [&](std::string_view op) {
       return graph.nodes[at].op == op && !graph.nodes[at].inputs.empty();
     };
-    for (size_t steps = 0; steps < graph.nodes.size(); ++steps) {
+    for (size_t steps = 0; steps < kMostSteps; ++steps) {
       if (!is("NextIteration") && !is("Identity") && !is("Switch")) break;
       const std::string_view text = graph.nodes[at].inputs[0];
       const auto from = graph.places.find(text.substr(0, text.find(':')));
@@ -200,7 +202,7 @@ std::optional<Edge> GraphImporter::PredicateOf(const Scope& scope, uint32_t plac
   if (PlainOp(node) != "Switch" || node.inputs.size() < 2) return std::nullopt;
   auto predicate = EdgeOf(scope, node.inputs[1]);
   // Those of one value are one, whatever hands it on.
-  for (size_t steps = 0; predicate && steps < graph.nodes.size(); ++steps) {
+  for (size_t steps = 0; predicate && steps < kMostSteps; ++steps) {
     if (predicate->node >= graph.nodes.size()) return predicate;
     const NodeDef& from = graph.nodes[predicate->node];
     if (PlainOp(from) == "LoopCond") return std::nullopt;

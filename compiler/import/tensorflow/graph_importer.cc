@@ -19,7 +19,7 @@ namespace {
 
 // Functions that call others and loops in loops are written more than once: a small file could
 // stand for more than there is memory.
-constexpr size_t kMostNodes = 200'000;
+constexpr size_t kMostNodes = 50'000;
 constexpr size_t kMostTimes = 16;
 
 bool IsControl(std::string_view text) { return text.starts_with('^'); }

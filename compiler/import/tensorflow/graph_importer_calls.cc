@@ -39,6 +39,7 @@ bool GraphImporter::TouchesState(const Graph& graph) {
 
 std::vector<bool> GraphImporter::HandedOn(const FunctionRef& ref, int depth) {
   constexpr int kMostDepth = 20;
+  constexpr size_t kMostSteps = 1000;
   const auto found = file_.FindFunction(ref.name);
   if (!found.ok() || *found == nullptr) return {};
   const FunctionDef& function = **found;
@@ -46,7 +47,7 @@ std::vector<bool> GraphImporter::HandedOn(const FunctionRef& ref, int depth) {
   for (size_t i = 0; i < function.outputs.size() && i < function.inputs.size(); ++i) {
     const auto result = function.results.find(function.outputs[i].name);
     std::string_view text = result == function.results.end() ? "" : result->second;
-    for (size_t steps = 0; steps < function.body.nodes.size(); ++steps) {
+    for (size_t steps = 0; steps < kMostSteps; ++steps) {
       const auto at = function.body.places.find(text.substr(0, text.find(':')));
       if (at == function.body.places.end()) break;
       const NodeDef& node = function.body.nodes[at->second];

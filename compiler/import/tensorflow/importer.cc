@@ -229,7 +229,8 @@ class ModelImporter {
       if (tensor == nullptr) return fail(StatusCode::kInvalidArgument, "it is a tensor");
       return ir::MakeTensorType(tensor->shape, *dtype);
     }
-    auto rank = RankOf(file_.graph(), input.tensor);
+    if (!readers_) readers_.emplace(file_.graph());
+    auto rank = readers_->Of(input.tensor);
     if (!rank) {
       unranked_.push_back(input.name);
       const auto guessed = ranks_.find(input.name);
@@ -250,6 +251,7 @@ class ModelImporter {
   const std::map<std::string, int>& ranks_;
   std::vector<std::string> unranked_;
   std::vector<int> output_ranks_;
+  std::optional<ReadersRanks> readers_;
   ir::Module module_;
   InputTypes types_;
   GraphImporter importer_;
@@ -283,11 +285,12 @@ Result<ir::Module> ImportRanked(GraphFile& file, const ImportOptions& options) {
   constexpr int kRanks[] = {1, 4, 2, 3, 0, 5};
   ImportOptions quiet = options;
   quiet.warn = nullptr;
-  constexpr int kMostTries = 40;
+  // Each is an import.
+  const int most_tries = file.graph().nodes.size() < 2000 ? 40 : 6;
   Guess guess;
   std::vector<std::string> unranked = first.unranked;
   std::vector<size_t> at(1, 0);
-  for (int tries = 0; tries < kMostTries; ++tries) {
+  for (int tries = 0; tries < most_tries; ++tries) {
     at.resize(unranked.size(), 0);
     for (size_t i = 0; i < unranked.size(); ++i) guess.ranks[unranked[i]] = kRanks[at[i]];
     Outcome outcome = ImportWith(file, quiet, guess);
@@ -299,7 +302,8 @@ Result<ir::Module> ImportRanked(GraphFile& file, const ImportOptions& options) {
       return std::move(outcome.module);
     if (outcome.module.ok()) {
       // One that is only broadcast into others is a number.
-      for (const std::string& name : unranked) {
+      for (size_t i = 0; i < unranked.size() && tries + static_cast<int>(i) < most_tries; ++i) {
+        const std::string& name = unranked[i];
         Guess scalar = guess;
         scalar.ranks[name] = 0;
         if (guess.ranks[name] != 1) continue;

@@ -1,6 +1,7 @@
 // Matrices: norms, inverses, determinants, systems, factors.
 #include <cmath>
 
+#include "compiler/import/checked.h"
 #include "compiler/import/composite/matrices.h"
 #include "compiler/import/torch/nn_tables.h"
 #include "compiler/import/torch/norms.h"
@@ -353,7 +354,6 @@ constexpr OperatorDef kLinalgOperators[] = {
     {"aten::matrix_power(Tensor self, int n) -> Tensor", MatrixPower},
     {"aten::linalg_matrix_power(Tensor self, int n) -> Tensor", MatrixPower},
     {"aten::linalg_multi_dot(Tensor[] tensors) -> Tensor", ChainOfMatrices},
-    {"aten::chain_matmul(Tensor[] matrices) -> Tensor", ChainOfMatrices},
     {"aten::linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor", VectorProducts},
 };
 

@@ -307,7 +307,12 @@ Results ExpandTo(const Call& n, const std::vector<Value>& sizes) {
     } else {
       // Whether it is 1 only running tells: as where other operators broadcast.
       std::vector<Value> all;
-      for (const Value& s : sizes) all.push_back(b.Reshape(s, {1}));
+      for (int k = 0; k < static_cast<int>(sizes.size()); ++k) {
+        const Value& s = sizes[static_cast<size_t>(k)];
+        const auto asked = b.Elements(s);
+        const bool keeps = k >= added && asked && (*asked)[0].is_const(-1);
+        all.push_back(keeps ? b.DimOf(x, k - added) : b.Reshape(s, {1}));
+      }
       const Value like = Filled(b, 0, x.dtype(), b.Concat(all, 0));
       return {b.Op("where", {b.Full({}, 1, DType::kBool), x, like})};
     }

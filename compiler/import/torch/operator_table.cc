@@ -115,8 +115,9 @@ std::vector<const Operator*> AllOperators() { return Table::Get().all(); }
 
 std::string OperatorList() {
   std::string text =
-      "# PyTorch operators\n\nMade by `relayc --list-operators torchscript`. TorchScript and "
-      "torch.export call them; of those that end with `_` or have `out=` the functional one "
+      "# PyTorch operators\n\nMade by `relayc --list-operators torchscript`, which is "
+      "`relayc --list-operators torch_export`; of those that end with `_` or have `out=` the "
+      "functional one "
       "stands here.\n\n| operator | schema |\n|---|---|\n";
   std::vector<const Operator*> all = AllOperators();
   std::stable_sort(all.begin(), all.end(), [](const Operator* x, const Operator* y) {

@@ -567,9 +567,6 @@ Result<ir::Module> ImportTorchScript(const std::string& path, SharedBytes file,
   return ir::WithLargeStack([&] { return torch::ImportScript(path, std::move(file), options); });
 }
 
-std::string TorchScriptOperatorTable() {
-  return "# TorchScript operators\n\nMade by `relayc --list-operators torchscript`.\n\n" +
-         torch::OperatorList();
-}
+std::string TorchScriptOperatorTable() { return torch::OperatorList(); }
 
 }  // namespace relayvm::import

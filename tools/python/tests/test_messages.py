@@ -167,7 +167,7 @@ def test_executables_say_what_they_are():
 def test_formats_are_the_compilers_own():
     for name in ("onnx", "relay"):
         assert f"--list-operators {name}" in rvm.list_operators(name)
-    with pytest.raises(ValueError, match="expected one of relay, onnx, found caffe"):
+    with pytest.raises(ValueError, match="expected one of relay, onnx, .*found caffe"):
         rvm.list_operators("caffe")
-    with pytest.raises(TypeError, match="an ONNX model .* the path of a .relay or .onnx file; found int"):
+    with pytest.raises(TypeError, match="an ONNX model.* the path of a .relay or .*file; found int"):
         rvm.compile(3)

@@ -199,7 +199,7 @@ def test_names():
 def test_errors(resnet, picture, tmp_path):
     with pytest.raises(TypeError, match=r"torch\.jit\.trace.*found ResNet"):
         rvm.from_pytorch(resnet, [("x", (2, 3, 32, 32))])
-    with pytest.raises(rvm.InvalidArgument, match="does not say what shapes") as info:
+    with pytest.raises(rvm.Unsupported, match="does not say what shapes") as info:
         rvm.from_pytorch(torch.jit.trace(resnet, picture))
     assert any('input_infos=[("x", ((1, 3, None, None), "float32"))]' in note for note in info.value.__notes__)
     with pytest.raises(rvm.FileNotFound):

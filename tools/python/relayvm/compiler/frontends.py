@@ -10,7 +10,7 @@ import re
 import sys
 import tempfile
 
-from ..errors import InvalidArgument
+from ..errors import InvalidArgument, Unsupported
 from . import _native
 from .relay import Constant, Expr, Function, TensorType, Tuple, Type, Var, _function_records, _type
 
@@ -191,7 +191,7 @@ def from_pytorch(script_module, input_infos=None, custom_convert_map=None, defau
     try:
         return _read(name, content, converters=_converters(custom_convert_map), shape={str(i): kind for i, (_, kind) in enumerate(pairs)},
                      dims=dims, input_names=names, signature=signature)
-    except InvalidArgument as error:
+    except (InvalidArgument, Unsupported) as error:
         note = _as_input_infos(str(error))
         if note:
             error.add_note(note)
