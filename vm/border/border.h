@@ -92,9 +92,9 @@ Result<Value> ExportObject(Heap& heap, const std::shared_ptr<const Executable>& 
                            size_t* num_objects, StringTable* strings = nullptr,
                            std::span<const Value> given = {});
 
-// Large inputs that nobody else holds become the run's own, in `args`: what is written of them is
-// written in their place. Whether there is one. REQUIRES: `args` are the objects of `inputs`, which
-// live for as long as the run, or what stands for them.
+// Large inputs that came out of a run, and that nobody else holds, become the run's own, in `args`:
+// what is written of them is written in their place. Whether there is one. REQUIRES: `args` are the
+// objects of `inputs`, which live for as long as the run, or what stands for them.
 bool GiveInputs(Heap& heap, std::span<Value> inputs, std::span<Object*> args);
 
 // Strings: a value holds packed texts, a run's tensor ids of `strings`, the run's table; null: it

@@ -473,7 +473,8 @@ bool GiveInputs(Heap& heap, std::span<Value> inputs, std::span<Object*> args) {
   for (size_t i = 0; i < args.size(); ++i) {
     if (args[i]->kind != ObjectKind::kTensor) continue;
     const auto* tensor = static_cast<const Tensor*>(args[i]);
-    if (tensor->bytes() < kLarge) continue;
+    // What left a heap is counted still; a host's own tensor is not, and must not be a result.
+    if (tensor->bytes() < kLarge || tensor->storage() != Storage::kExternal) continue;
     auto* data = static_cast<char*>(inputs[i].mutable_data());
     if (data == nullptr || tensor->data != data) continue;
     Tensor* own = NewOutputTensor(heap, tensor->dtype, tensor->rank, data, tensor->bytes());
