@@ -137,12 +137,7 @@ class ModelImporter {
     main_.name = "main";
     main_.attrs[ir::kOutputNames] = std::move(names);
     const Value result = outputs.size() == 1 ? outputs[0] : importer_.b().Tuple(outputs);
-    if (!importer_.b().uses_prelude()) {
-      module_.functions.clear();
-      module_.types.clear();
-    }
-    ir::GraphBuilder& g = importer_.b().graph();
-    RELAYVM_RETURN_IF_ERROR(g.Define(module_, g.MakeFunction(main_, result.node)));
+    RELAYVM_RETURN_IF_ERROR(DefineEntry(importer_.b(), module_, main_, result));
     return std::move(module_);
   }
 
