@@ -8,7 +8,9 @@
 // Both operands have one dtype; a number becomes a scalar of the other operand's. Shapes broadcast.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <utility>
@@ -23,6 +25,15 @@ inline AttrList ListOf(const std::vector<int64_t>& values) {
   for (int64_t v : values) list.emplace_back(v);
   return list;
 }
+
+// A string as a template argument: the name of a Relay operator, of an attribute.
+template <size_t kSize>
+struct OpName {
+  consteval OpName(const char (&text)[kSize]) {  // NOLINT(google-explicit-constructor)
+    std::copy_n(text, kSize, chars);
+  }
+  char chars[kSize];
+};
 
 class Term {
  public:

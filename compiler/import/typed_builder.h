@@ -228,4 +228,26 @@ class TypedBuilder final {
   std::unordered_map<ir::NodeId, std::vector<Value>> fields_;
 };
 
+// What converters say of the node at hand: errors of its builder. A node says how in
+// Note(code, text).
+template <typename Node>
+class NodeErrors {
+ public:
+  Failed Fail(std::string_view why) const { return Said(StatusCode::kInvalidInput, why); }
+  Failed Unsupported(std::string_view why) const { return Said(StatusCode::kUnsupported, why); }
+  template <typename... Args>
+  Failed Fail(fmt::format_string<Args...> why, Args&&... args) const {
+    return Said(StatusCode::kInvalidInput, fmt::format(why, std::forward<Args>(args)...));
+  }
+  template <typename... Args>
+  Failed Unsupported(fmt::format_string<Args...> why, Args&&... args) const {
+    return Said(StatusCode::kUnsupported, fmt::format(why, std::forward<Args>(args)...));
+  }
+
+ private:
+  Failed Said(StatusCode code, std::string_view why) const {
+    return static_cast<const Node&>(*this).Note(code, why);
+  }
+};
+
 }  // namespace relayvm::import

@@ -10,7 +10,7 @@
 
 namespace relayvm::import::keras {
 
-TypedBuilder& LayerContext::b() { return model_.b(); }
+TypedBuilder& LayerContext::b() const { return model_.b(); }
 
 const Json& LayerContext::config() const {
   static const Json* const kNone = new Json(Json::object());

@@ -41,15 +41,15 @@ struct CallSite {
   std::vector<std::string> names;
 };
 
-class LayerContext {
+class LayerContext : public NodeErrors<LayerContext> {
  public:
   // `layer`: an object with class_name and config. All outlive this.
   LayerContext(ModelBuilder& model, const Json& layer, WeightScope& weights,
                std::vector<Value> inputs)
       : model_(model), layer_(layer), weights_(weights), inputs_(std::move(inputs)) {}
 
-  TypedBuilder& b();
-  operator TypedBuilder&() { return b(); }  // NOLINT(google-explicit-constructor)
+  TypedBuilder& b() const;
+  operator TypedBuilder&() const { return b(); }  // NOLINT(google-explicit-constructor)
   ModelBuilder& model() { return model_; }
   const Json& config() const;
   std::string class_name() const;
@@ -91,16 +91,8 @@ class LayerContext {
   Term Activated(const Term& x, std::string_view key = "activation",
                  const std::string& fallback = "linear");
 
-  Failed Fail(std::string_view why) { return b().Fail(why); }
-  Failed Unsupported(std::string_view why) { return b().Fail(StatusCode::kUnsupported, why); }
-  template <typename... Args>
-  Failed Fail(fmt::format_string<Args...> why, Args&&... args) {
-    return b().Fail(why, std::forward<Args>(args)...);
-  }
-  template <typename... Args>
-  Failed Unsupported(fmt::format_string<Args...> why, Args&&... args) {
-    return b().Fail(StatusCode::kUnsupported, why, std::forward<Args>(args)...);
-  }
+  // How errors of this node are noted (NodeErrors).
+  Failed Note(StatusCode code, std::string_view why) const { return b().Fail(code, why); }
 
  private:
   ModelBuilder& model_;

@@ -30,15 +30,6 @@ std::vector<Term> Operands(LayerContext& n) {
 
 namespace {
 
-// A string as a template argument: the name of a Relay operator.
-template <size_t kSize>
-struct OpName {
-  consteval OpName(const char (&text)[kSize]) {  // NOLINT(google-explicit-constructor)
-    std::copy_n(text, kSize, chars);
-  }
-  char chars[kSize];
-};
-
 // Numbers of two dtypes meet as floats, or as the wider ones.
 template <OpName kName>
 Outputs Pairwise(LayerContext& n) {

@@ -1,22 +1,12 @@
 // What converters share. See operator.h.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <vector>
 
 #include "compiler/import/mxnet/operator.h"
 
 namespace relayvm::import::mxnet {
-
-// A string as a template argument: the name of a Relay operator.
-template <size_t kSize>
-struct OpName {
-  consteval OpName(const char (&text)[kSize]) {  // NOLINT(google-explicit-constructor)
-    std::copy_n(text, kSize, chars);
-  }
-  char chars[kSize];
-};
 
 // The Relay operator of that name on the inputs, one to one.
 template <OpName kName>

@@ -36,7 +36,7 @@ std::optional<std::vector<double>> FloatsOf(std::string_view text) {
 
 }  // namespace
 
-TypedBuilder& Node::b() { return importer_.b(); }
+TypedBuilder& Node::b() const { return importer_.b(); }
 bool Node::np_shape() const { return importer_.np_shape(); }
 
 const std::string* Node::Find(std::string_view name) const {

@@ -28,13 +28,13 @@ namespace relayvm::import::mxnet {
 
 class GraphImporter;
 
-class Node {
+class Node : public NodeErrors<Node> {
  public:
   Node(GraphImporter& importer, const SymbolNode& node, std::vector<Value> inputs)
       : importer_(importer), node_(node), inputs_(std::move(inputs)) {}
 
-  TypedBuilder& b();
-  operator TypedBuilder&() { return b(); }  // NOLINT(google-explicit-constructor)
+  TypedBuilder& b() const;
+  operator TypedBuilder&() const { return b(); }  // NOLINT(google-explicit-constructor)
   const std::string& op() const { return node_.op; }
   bool np_shape() const;  // of the file (symbol.h)
   size_t num_inputs() const { return inputs_.size(); }
@@ -100,16 +100,8 @@ class Node {
   std::string InputText(size_t i, std::string_view what) const;
   ir::Span InputSpan(size_t i, std::string_view what) const;
 
-  Failed Fail(std::string_view why) { return b().Fail(why); }
-  Failed Unsupported(std::string_view why) { return b().Fail(StatusCode::kUnsupported, why); }
-  template <typename... Args>
-  Failed Fail(fmt::format_string<Args...> why, Args&&... args) {
-    return b().Fail(why, std::forward<Args>(args)...);
-  }
-  template <typename... Args>
-  Failed Unsupported(fmt::format_string<Args...> why, Args&&... args) {
-    return b().Fail(StatusCode::kUnsupported, why, std::forward<Args>(args)...);
-  }
+  // How errors of this node are noted (NodeErrors).
+  Failed Note(StatusCode code, std::string_view why) const { return b().Fail(code, why); }
 
  private:
   const std::string* Find(std::string_view name) const;  // null: left out

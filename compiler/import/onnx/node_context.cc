@@ -12,7 +12,7 @@ namespace relayvm::import {
 
 using Proto = onnx::AttributeProto;
 
-TypedBuilder& NodeContext::b() { return importer_.b(); }
+TypedBuilder& NodeContext::b() const { return importer_.b(); }
 std::string_view NodeContext::op_type() const { return node_.op_type(); }
 size_t NodeContext::num_outputs() const { return static_cast<size_t>(node_.output_size()); }
 bool NodeContext::WantsOutput(size_t i) const {

@@ -44,16 +44,16 @@ struct GivenAttribute {
 // refer to an attribute of the function. No proto where the call does not give that one.
 GivenAttribute Resolved(const onnx::AttributeProto& attribute, const CallAttributes* call);
 
-class NodeContext {
+class NodeContext : public NodeErrors<NodeContext> {
  public:
   NodeContext(GraphImporter& importer, const onnx::NodeProto& node, std::vector<Value> inputs,
               int opset, const CallAttributes* call)
       : importer_(importer), node_(node), inputs_(std::move(inputs)), opset_(opset), call_(call) {}
 
-  TypedBuilder& b();
+  TypedBuilder& b() const;
   // What formats share (../composite, ../arithmetic.h ...) takes a builder: a node stands for its
   // own.
-  operator TypedBuilder&() { return b(); }  // NOLINT(google-explicit-constructor)
+  operator TypedBuilder&() const { return b(); }  // NOLINT(google-explicit-constructor)
   std::string_view op_type() const;
   int opset() const { return opset_; }  // of the node's domain
   size_t num_inputs() const { return inputs_.size(); }
@@ -127,17 +127,8 @@ class NodeContext {
 
   // What the user should know of this node.
   void Warn(std::string_view what);
-  // An error of this node, as TypedBuilder's.
-  Failed Fail(std::string_view why) { return b().Fail(why); }
-  Failed Unsupported(std::string_view why) { return b().Fail(StatusCode::kUnsupported, why); }
-  template <typename... Args>
-  Failed Fail(fmt::format_string<Args...> why, Args&&... args) {
-    return b().Fail(why, std::forward<Args>(args)...);
-  }
-  template <typename... Args>
-  Failed Unsupported(fmt::format_string<Args...> why, Args&&... args) {
-    return b().Fail(StatusCode::kUnsupported, why, std::forward<Args>(args)...);
-  }
+  // How errors of this node are noted (NodeErrors).
+  Failed Note(StatusCode code, std::string_view why) const { return b().Fail(code, why); }
 
  private:
   GivenAttribute Named(std::string_view name) const;  // no proto where there is none

@@ -13,15 +13,6 @@
 
 namespace relayvm::import::tensorflow {
 
-// A string as a template argument: the name of a Relay operator, of an attribute.
-template <size_t kSize>
-struct OpName {
-  consteval OpName(const char (&text)[kSize]) {  // NOLINT(google-explicit-constructor)
-    std::copy_n(text, kSize, chars);
-  }
-  char chars[kSize];
-};
-
 // The Relay operator of that name on the inputs, one to one.
 template <OpName kName>
 Outputs Same(NodeContext& n) {

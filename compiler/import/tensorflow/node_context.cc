@@ -10,7 +10,7 @@
 
 namespace relayvm::import::tensorflow {
 
-TypedBuilder& NodeContext::b() { return importer_.b(); }
+TypedBuilder& NodeContext::b() const { return importer_.b(); }
 std::string_view NodeContext::op() const { return node_.op; }
 std::string_view NodeContext::name() const { return node_.name; }
 bool NodeContext::WantsOutput(size_t i) const { return importer_.WantsOutput(node_, i); }

@@ -33,15 +33,15 @@ namespace relayvm::import::tensorflow {
 class GraphImporter;
 struct OperatorDef;
 
-class NodeContext {
+class NodeContext : public NodeErrors<NodeContext> {
  public:
   NodeContext(GraphImporter& importer, const NodeDef& node, std::vector<Value> inputs)
       : importer_(importer), node_(node), inputs_(std::move(inputs)) {}
 
-  TypedBuilder& b();
+  TypedBuilder& b() const;
   // What formats share (../composite, ../arithmetic.h ...) takes a builder: a node stands for its
   // own.
-  operator TypedBuilder&() { return b(); }  // NOLINT(google-explicit-constructor)
+  operator TypedBuilder&() const { return b(); }  // NOLINT(google-explicit-constructor)
   GraphImporter& importer() { return importer_; }
   const NodeDef& node() const { return node_; }
   std::string_view op() const;
@@ -100,17 +100,8 @@ class NodeContext {
 
   // What the user should know of this node.
   void Warn(std::string_view what);
-  // An error of this node, as TypedBuilder's.
-  Failed Fail(std::string_view why) { return b().Fail(why); }
-  Failed Unsupported(std::string_view why) { return b().Fail(StatusCode::kUnsupported, why); }
-  template <typename... Args>
-  Failed Fail(fmt::format_string<Args...> why, Args&&... args) {
-    return b().Fail(why, std::forward<Args>(args)...);
-  }
-  template <typename... Args>
-  Failed Unsupported(fmt::format_string<Args...> why, Args&&... args) {
-    return b().Fail(StatusCode::kUnsupported, why, std::forward<Args>(args)...);
-  }
+  // How errors of this node are noted (NodeErrors).
+  Failed Note(StatusCode code, std::string_view why) const { return b().Fail(code, why); }
 
  private:
   // No kind where there is none of that kind.

@@ -12,25 +12,18 @@ namespace relayvm::import::tflite {
 
 namespace {
 
-// The name of a Relay operator as a template's argument.
-template <size_t N>
-struct Name {
-  constexpr Name(const char (&text)[N]) { std::copy_n(text, N, value); }  // NOLINT
-  char value[N];
-};
-
-template <Name kOp>
+template <OpName kOp>
 Outputs Unary(NodeContext& n) {
   const Term x(n, 0);
-  if (!IsQuantised(n.In(0)) || !IsQuantised(n.Out())) return {x.Call(kOp.value)};
-  return {QuantisedTo(RealOf(n, x, n.In(0)).Call(kOp.value), n.Out())};
+  if (!IsQuantised(n.In(0)) || !IsQuantised(n.Out())) return {x.Call(kOp.chars)};
+  return {QuantisedTo(RealOf(n, x, n.In(0)).Call(kOp.chars), n.Out())};
 }
 
 // A function that codes have a table for.
-template <Name kOp, double (*kFn)(double)>
+template <OpName kOp, double (*kFn)(double)>
 Outputs Tabled(NodeContext& n) {
   if (IsQuantised(n.In(0)) && IsQuantised(n.Out())) return {ByTable(n, kFn)};
-  return {Term(n, 0).Call(kOp.value)};
+  return {Term(n, 0).Call(kOp.chars)};
 }
 
 double ExpOf(double x) { return std::exp(x); }
@@ -217,14 +210,14 @@ Outputs SumOfAll(NodeContext& n) {
 }
 
 // Codes of both have one scale.
-template <Name kOp>
+template <OpName kOp>
 Outputs Extreme(NodeContext& n) {
-  return {Term(n, 0).Call(kOp.value, n.Input(1))};
+  return {Term(n, 0).Call(kOp.chars, n.Input(1))};
 }
 
-template <Name kOp>
+template <OpName kOp>
 Outputs Binary(NodeContext& n) {
-  return {Term(n, 0).Call(kOp.value, n.Input(1))};
+  return {Term(n, 0).Call(kOp.chars, n.Input(1))};
 }
 
 Outputs Power(NodeContext& n) {
@@ -297,13 +290,13 @@ std::span<const OperatorDef> MathOperators() {
 namespace {
 
 // Codes are compared by what they are worth in 1/256, rounded: numbers that are nearly equal are.
-template <Name kOp>
+template <OpName kOp>
 Outputs Comparison(NodeContext& n) {
   if (!IsQuantised(n.In(0)) || DTypeBytes(n.Input(0).dtype()) != 1)
-    return {Term(n, 0).Call(kOp.value, n.Input(1))};
+    return {Term(n, 0).Call(kOp.chars, n.Input(1))};
   const Term x = Times(Centred(n, 0) * 256, FactorOf(n.In(0).quantisation.scale()));
   const Term y = Times(Centred(n, 1) * 256, FactorOf(n.In(1).quantisation.scale()));
-  return {x.Call(kOp.value, y)};
+  return {x.Call(kOp.chars, y)};
 }
 
 // The condition's dims are the first ones of the others' (SELECT), or it broadcasts.

@@ -28,7 +28,7 @@ using Code = fb::BuiltinOperator;
 using Options = fb::BuiltinOptions;
 using Options2 = fb::BuiltinOptions2;
 
-class NodeContext {
+class NodeContext : public NodeErrors<NodeContext> {
  public:
   NodeContext(GraphImporter& importer, const Subgraph& graph, const fb::Operator& op,
               std::vector<Value> inputs)
@@ -88,16 +88,8 @@ class NodeContext {
   std::string InputText(size_t i, std::string_view what) const;
   ir::Span InputSpan(size_t i, std::string_view what) const;
 
-  Failed Fail(std::string_view why) const { return b().Fail(why); }
-  Failed Unsupported(std::string_view why) const { return b().Fail(StatusCode::kUnsupported, why); }
-  template <typename... Args>
-  Failed Fail(fmt::format_string<Args...> why, Args&&... args) const {
-    return b().Fail(why, std::forward<Args>(args)...);
-  }
-  template <typename... Args>
-  Failed Unsupported(fmt::format_string<Args...> why, Args&&... args) const {
-    return b().Fail(StatusCode::kUnsupported, why, std::forward<Args>(args)...);
-  }
+  // How errors of this node are noted (NodeErrors).
+  Failed Note(StatusCode code, std::string_view why) const { return b().Fail(code, why); }
 
  private:
   static const void* EmptyTable();

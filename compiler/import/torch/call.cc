@@ -33,9 +33,8 @@ const Argument& Call::Arg(std::string_view name) const {
   return i < 0 ? NoArgument() : Arg(static_cast<size_t>(i));
 }
 
-Failed Call::Fail(std::string_view why) const { return b_.Fail("{}: {}", name(), why); }
-Failed Call::Unsupported(std::string_view why) const {
-  return b_.Fail(StatusCode::kUnsupported, "{}: {}", name(), why);
+Failed Call::Note(StatusCode code, std::string_view why) const {
+  return b_.Fail(code, "{}: {}", name(), why);
 }
 
 std::string Call::InputText(size_t i, std::string_view what) const {

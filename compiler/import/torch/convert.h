@@ -1,7 +1,6 @@
 // What the converters of PyTorch's operators share. See operator.h.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <string>
@@ -12,15 +11,6 @@
 #include "compiler/import/torch/operator.h"
 
 namespace relayvm::import::torch {
-
-// A string as a template argument: the name of a Relay operator.
-template <size_t kSize>
-struct OpName {
-  consteval OpName(const char (&text)[kSize]) {  // NOLINT(google-explicit-constructor)
-    std::copy_n(text, kSize, chars);
-  }
-  char chars[kSize];
-};
 
 // Argument `i` as an operand of that dtype; a number has rank 0.
 inline Term Operand(const Call& n, size_t i, DType dtype) {

@@ -62,7 +62,7 @@ struct Expected {
 
 // What a converter reads of its call. Getters of a wrong kind are an error of the call and give a
 // fallback; errors stick in the builder, so that a converter is straight code.
-class Call {
+class Call : public NodeErrors<Call> {
  public:
   Call(TypedBuilder& b, const Operator& op, std::vector<Argument> arguments);
 
@@ -134,16 +134,8 @@ class Call {
   std::string InputText(size_t i, std::string_view what) const;
   ir::Span InputSpan(size_t i, std::string_view what) const;
 
-  Failed Fail(std::string_view why) const;
-  Failed Unsupported(std::string_view why) const;
-  template <typename... A>
-  Failed Fail(fmt::format_string<A...> why, A&&... a) const {
-    return Fail(std::string_view(fmt::format(why, std::forward<A>(a)...)));
-  }
-  template <typename... A>
-  Failed Unsupported(fmt::format_string<A...> why, A&&... a) const {
-    return Unsupported(std::string_view(fmt::format(why, std::forward<A>(a)...)));
-  }
+  // How errors of this call are noted (NodeErrors).
+  Failed Note(StatusCode code, std::string_view why) const;
 
  private:
   Value AsTensor(const Argument& a, std::string_view what) const;
