@@ -265,7 +265,34 @@ const std::vector<GraphImporter::Guards>& GraphImporter::GuardsOf(const Scope& s
   return guards;
 }
 
-std::optional<std::pair<Edge, bool>> GraphImporter::DecisionOf(const Scope& scope, uint32_t merge) {
+std::optional<GraphImporter::Decision> GraphImporter::DecisionAmong(
+    const std::vector<Guards>& of, const std::vector<size_t>& inputs) {
+  // A predicate that some of them need true and all others false.
+  for (const auto& [edge, holds] : of[inputs[0]]) {
+    Decision decision{edge, {}, {}};
+    for (const size_t i : inputs) {
+      if (of[i].contains({edge, true})) decision.yes.push_back(i);
+      if (of[i].contains({edge, false})) decision.no.push_back(i);
+    }
+    const bool decides = !decision.yes.empty() && !decision.no.empty() &&
+                         decision.yes.size() + decision.no.size() == inputs.size();
+    if (decides) return decision;
+  }
+  // One of two is there always: the other one counts where it is there.
+  if (inputs.size() != 2) return std::nullopt;
+  for (const size_t side : {0, 1}) {
+    const size_t own = inputs[side], other = inputs[1 - side];
+    for (const auto& [edge, holds] : of[own]) {
+      if (of[other].contains({edge, holds})) continue;
+      return holds ? Decision{edge, {own}, {other}} : Decision{edge, {other}, {own}};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::vector<GraphImporter::Decision>> GraphImporter::DecisionsOf(const Scope& scope,
+                                                                               uint32_t merge) {
+  constexpr size_t kMostInputs = 500;
   const Graph& graph = *scope.graph;
   const std::vector<Guards>& guards = GuardsOf(scope);
   std::vector<Guards> of;
@@ -282,49 +309,91 @@ std::optional<std::pair<Edge, bool>> GraphImporter::DecisionOf(const Scope& scop
     }
     of.push_back(std::move(given));
   }
-  if (of.size() != 2) return std::nullopt;
-  for (const auto& [edge, holds] : of[0]) {
-    if (of[1].contains({edge, !holds})) return std::pair(edge, holds);
+  if (of.empty() || of.size() > kMostInputs) return std::nullopt;
+  std::vector<Decision> decisions;
+  std::vector<std::vector<size_t>> todo(1);
+  for (size_t i = 0; i < of.size(); ++i) todo[0].push_back(i);
+  while (!todo.empty()) {
+    const std::vector<size_t> inputs = std::move(todo.back());
+    todo.pop_back();
+    if (inputs.size() == 1) continue;
+    auto decision = DecisionAmong(of, inputs);
+    if (!decision) return std::nullopt;
+    todo.push_back(decision->yes);
+    todo.push_back(decision->no);
+    decisions.push_back(*std::move(decision));
   }
-  // One of them is there always: the other one counts where it is there.
-  for (size_t side = 0; side < 2; ++side) {
-    for (const auto& [edge, holds] : of[side]) {
-      if (!of[1 - side].contains({edge, holds})) return std::pair(edge, side == 0 ? holds : !holds);
-    }
-  }
-  return std::nullopt;
+  return decisions;
 }
 
 void GraphImporter::ImportMerge(uint32_t place) {
   Scope& scope = *scopes_.back();
   const NodeDef& node = scope.graph->nodes[place];
-  const auto decision = DecisionOf(scope, place);
-  if (!decision) {
+  const auto decisions = DecisionsOf(scope, place);
+  if (!decisions) {
     builder_.Fail(StatusCode::kUnsupported,
-                  "no Switch decides between what it merges; expected two inputs, from both sides "
-                  "of one predicate");
+                  "no Switch decides between what it merges; expected that of any two inputs a "
+                  "predicate takes one");
     return;
   }
-  const Value condition = Known(scope, SourceOfEdge(scope, decision->first)).value_or(Value{});
-  std::vector<Value> sides;
+  // What is taken of each input, and its number.
+  std::vector<std::vector<Value>> taken;
   for (const std::string_view text : node.inputs) {
     const auto source = text.starts_with('^') ? std::nullopt : SourceOf(scope, text);
-    if (source) sides.push_back(Known(scope, *source).value_or(Value{}));
+    if (!source) continue;
+    const Value value = Known(scope, *source).value_or(Value{});
+    if (!value) builder_.Fail("an input of it is not an output of a node");
+    taken.push_back({value, builder_.Int(static_cast<int64_t>(taken.size()), DType::kInt32)});
   }
-  if (!builder_.status().ok()) return;
-  if (!condition || sides.size() != 2 || !sides[0] || !sides[1]) {
-    builder_.Fail("an input of it is not an output of a node");
-    return;
+  // The last ones decide between the fewest.
+  for (size_t i = decisions->size(); i-- > 0 && builder_.status().ok();) {
+    const Decision& decision = (*decisions)[i];
+    const auto& yes = taken[decision.yes[0]];
+    const auto& no = taken[decision.no[0]];
+    const Value condition = Known(scope, SourceOfEdge(scope, decision.predicate)).value_or(Value{});
+    if (!condition) {
+      builder_.Fail("what decides between its inputs is not an output of a node");
+      return;
+    }
+    auto& into = taken[std::min(decision.yes[0], decision.no[0])];
+    if (const auto known = KnownNumber(builder_, condition)) {
+      into = std::vector<Value>(*known != 0 ? yes : no);
+    } else {
+      into = Joined(AsScalar(Term(builder_, condition)), yes, no);
+    }
   }
-  const size_t yes = decision->second ? 0 : 1;
-  const Value number[] = {builder_.Int(0, DType::kInt32), builder_.Int(1, DType::kInt32)};
-  if (const auto known = KnownNumber(builder_, condition)) {
-    const size_t taken = *known != 0 ? yes : 1 - yes;
-    scope.values[place] = {sides[taken], number[taken]};
-    return;
+  if (builder_.status().ok()) scope.values[place] = taken[0];
+}
+
+// --- What branches do to variables ---
+
+GraphImporter::Guards GraphImporter::GuardsOfEffects(const Scope& scope, uint32_t place) {
+  if (!TouchesState(*scope.graph)) return {};
+  const NodeDef& node = scope.graph->nodes[place];
+  if (PlainOp(node) != "Exit" && !TouchesState(node)) return {};
+  Guards guards = GuardsOf(scope)[place];
+  // What holds around it is known to.
+  std::erase_if(guards, [&](const auto& guard) {
+    return std::ranges::any_of(
+        held_, [&](const Held& held) { return held.graph == scope.graph && held.guard == guard; });
+  });
+  return guards;
+}
+
+size_t GraphImporter::HoldGuards(const Scope& scope, uint32_t place) {
+  size_t count = 0;
+  for (const auto& guard : GuardsOfEffects(scope, place)) {
+    const Value value = Known(scope, SourceOfEdge(scope, guard.first)).value_or(Value{});
+    if (!value) {
+      builder_.Fail(StatusCode::kUnsupported,
+                    "a variable that a branch changes whose predicate is not known there");
+      return count;
+    }
+    const Term holds = AsScalar(Term(builder_, value));
+    held_.push_back({scope.graph, guard, guard.second ? holds : Not(holds)});
+    ++count;
   }
-  scope.values[place] = Joined(AsScalar(Term(builder_, condition)), {sides[yes], number[yes]},
-                               {sides[1 - yes], number[1 - yes]});
+  return count;
 }
 
 // --- Order ---
@@ -354,11 +423,12 @@ std::optional<std::vector<GraphImporter::Source>> GraphImporter::NeedsOf(const S
       if (!text.starts_with('^')) need(text);
     }
     if (op == "Merge") {
-      if (const auto decision = DecisionOf(scope, place)) {
-        needs.push_back(SourceOfEdge(scope, decision->first));
-      }
+      for (const Decision& decision : DecisionsOf(scope, place).value_or(std::vector<Decision>()))
+        needs.push_back(SourceOfEdge(scope, decision.predicate));
     }
   }
+  for (const auto& guard : GuardsOfEffects(scope, place))
+    needs.push_back(SourceOfEdge(scope, guard.first));
   if (!builder_.status().ok()) return std::nullopt;
   builder_.SetSpan(outer);
   return needs;

@@ -24,6 +24,13 @@ constexpr size_t kMostTimes = 16;
 
 bool IsControl(std::string_view text) { return text.starts_with('^'); }
 
+// Whether a node is what a variable of TensorFlow 1 holds at that time.
+bool ReadsReference(const Graph& graph, const NodeDef& node) {
+  if (node.op != "Identity" || node.inputs.empty()) return false;
+  const auto from = graph.places.find(node.inputs[0].substr(0, node.inputs[0].find(':')));
+  return from != graph.places.end() && graph.nodes[from->second].op.starts_with("Variable");
+}
+
 }  // namespace
 
 std::optional<uint32_t> NumberIn(std::string_view text) {
@@ -205,7 +212,8 @@ bool GraphImporter::Order(const std::vector<Source>& roots,
   const auto pass = [&](uint32_t place) {
     const NodeDef& node = graph.nodes[place];
     if (!passed.insert(place).second || scope.values.contains(place)) return true;
-    if (TouchesState(node)) return seen.contains(place) || enter_node(place);
+    if (TouchesState(node) || ReadsReference(graph, node))
+      return seen.contains(place) || enter_node(place);
     Visit visit{place, false, {}, {}};
     for (std::string_view text : node.inputs) {
       if (IsControl(text)) text.remove_prefix(1);
@@ -288,6 +296,8 @@ void GraphImporter::ImportNode(uint32_t place) {
   const std::string_view op_name =
       node.op.starts_with("Ref") ? node.op.substr(3) : node.op;  // of references: the same
   const bool is_exit = op_name == "Exit", is_merge = op_name == "Merge";
+  const size_t held = builder_.status().ok() ? HoldGuards(scope, place) : 0;
+  const auto release = [&] { held_.resize(held_.size() - held); };
   if ((is_exit || is_merge) && builder_.status().ok()) {
     if (is_merge) {
       ImportMerge(place);
@@ -295,6 +305,7 @@ void GraphImporter::ImportNode(uint32_t place) {
       RunFrame(*loop);
     }
     if (builder_.status().ok()) builder_.SetSpan(outer);
+    release();
     return;
   }
   std::vector<Value> inputs;
@@ -309,8 +320,9 @@ void GraphImporter::ImportNode(uint32_t place) {
       inputs.push_back(*value);
     }
   }
-  if (!builder_.status().ok()) return;
-  std::vector<Value> outputs = Convert(node, std::move(inputs));
+  std::vector<Value> outputs;
+  if (builder_.status().ok()) outputs = Convert(node, std::move(inputs));
+  release();
   if (!builder_.status().ok()) return;
   scope.values[place] = std::move(outputs);
   builder_.SetSpan(outer);
@@ -319,13 +331,17 @@ void GraphImporter::ImportNode(uint32_t place) {
 std::vector<Value> GraphImporter::Convert(const NodeDef& node, std::vector<Value> inputs) {
   const OperatorDef* op = FindOperator(node.op);
   // Who does not write a variable of TensorFlow 1 reads it.
-  const bool hands_on = node.op == "Identity" || node.op.starts_with("Assign");
+  const bool hands_on =
+      node.op == "Identity" || node.op.starts_with("Ref") || node.op.starts_with("Assign");
   for (Value& v : inputs) {
     if (!hands_on) v = Loaded(v);
     if (!builder_.status().ok()) return {};
     const auto variable = op == nullptr || !op->touches_state ? ResourceOf(v) : nullptr;
     if (variable == nullptr || !variable->is_reference) continue;
-    v = Read(*variable);
+    if (node.op.starts_with("Ref")) continue;
+    const Value held = Read(*variable);
+    if (!held && node.op == "Identity") continue;  // nobody may ask for it
+    v = held;
     if (v) continue;
     builder_.Fail(
         "variable '{}' has no value: a graph of its own has none; give a SavedModel's "

@@ -181,9 +181,19 @@ class GraphImporter {
   void RunFrame(const Loop& loop);
   // What decides about a node: outputs of nodes that are true or false for it.
   using Guards = std::set<std::pair<Edge, bool>>;
-  // The predicate that decides which of two inputs a Merge takes, and whether the first one is
-  // that where it holds.
-  std::optional<std::pair<Edge, bool>> DecisionOf(const Scope& scope, uint32_t merge);
+  // Where a predicate holds, a Merge takes one of the inputs `yes`, else one of `no`.
+  struct Decision {
+    Edge predicate;
+    std::vector<size_t> yes, no;
+  };
+  static std::optional<Decision> DecisionAmong(const std::vector<Guards>& of,
+                                               const std::vector<size_t>& inputs);
+  // Those of a Merge, each before those that decide between what it leaves.
+  std::optional<std::vector<Decision>> DecisionsOf(const Scope& scope, uint32_t merge);
+  // What must hold, beside what is known to, where a node changes variables: it stands in a branch.
+  Guards GuardsOfEffects(const Scope& scope, uint32_t place);
+  // From here on that holds; how much was added to held_.
+  size_t HoldGuards(const Scope& scope, uint32_t place);
   const std::vector<Guards>& GuardsOf(const Scope& scope);
   // What a text refers to, where only a Switch's outputs are told apart. Arguments of a function
   // are behind its nodes.
@@ -210,6 +220,9 @@ class GraphImporter {
   void ImportNode(uint32_t node);
   std::vector<Value> Convert(const NodeDef& node, std::vector<Value> inputs);
   std::vector<Value> RunLoopOver(const WhileSpec& spec);
+  // Whether two handles, or lists without elements, are one; an error where they are two, or only
+  // one of them is such a thing.
+  bool AreSame(const Value& yes, const Value& no);
   void FailGraph(StatusCode code, std::string_view message);
 
   GraphFile& file_;
@@ -226,6 +239,13 @@ class GraphImporter {
   std::set<std::string> assigned_;  // those that it was seen to change
   std::map<std::pair<const Graph*, std::string_view>, std::unique_ptr<Loop>> loops_;  // by frame
   std::map<const Graph*, std::vector<Guards>> guards_;
+  // What holds where variables are changed now: elsewhere they stay as they are.
+  struct Held {
+    const Graph* graph;
+    std::pair<Edge, bool> guard;
+    Value holds;  // scalar
+  };
+  std::vector<Held> held_;
   std::map<const Graph*, bool> touches_;
   std::unique_ptr<Bundle> bundle_;
   Bundle* OpenBundle();  // null with an error

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "bytecode/base/printable.h"
 #include "compiler/import/arithmetic.h"
 #include "compiler/import/composite/loops.h"
 #include "compiler/import/tensorflow/graph_importer.h"
@@ -61,11 +62,51 @@ Value GraphImporter::Read(const Resource& variable) {
 }
 
 void GraphImporter::Write(const Resource& variable, Value value) {
+  for (size_t i = held_.size(); i-- > 0 && builder_.status().ok();) {
+    if (const auto known = KnownNumber(builder_, held_[i].holds)) {
+      if (*known == 0) return;
+      continue;
+    }
+    assigned_.insert(variable.name);
+    const Value old = Read(variable);
+    if (!old) {
+      builder_.Fail(StatusCode::kUnsupported, "a branch gives variable '{}' its first value",
+                    Printable(variable.name));
+      return;
+    }
+    const std::vector<Value> joined = Joined(held_[i].holds, {value}, {old});
+    if (joined.empty()) return;
+    value = joined[0];
+  }
   variables_[variable.name] = std::move(value);
   assigned_.insert(variable.name);
 }
 
 // --- Branches ---
+
+bool GraphImporter::AreSame(const Value& yes, const Value& no) {
+  const Unmade* lists[] = {UnmadeOf(yes), UnmadeOf(no)};
+  const std::shared_ptr<Resource> handles[] = {ResourceOf(yes), ResourceOf(no)};
+  if (lists[0] != nullptr && lists[1] != nullptr) {
+    const Value& count = lists[0]->count;
+    const auto known = builder_.Elements(count), other = builder_.Elements(lists[1]->count);
+    if (count.node == lists[1]->count.node || (known && other && *known == *other)) return true;
+    builder_.Fail(StatusCode::kUnsupported,
+                  "the branches give lists of several lengths that have no element yet");
+  } else if (handles[0] != nullptr && handles[1] != nullptr) {
+    if (handles[0] == handles[1]) return true;
+    builder_.Fail(StatusCode::kUnsupported, "the branches give handles of '{}' and of '{}'",
+                  Printable(handles[0]->name), Printable(handles[1]->name));
+  } else if (lists[0] != nullptr || lists[1] != nullptr) {
+    builder_.Fail(StatusCode::kUnsupported,
+                  "one branch gives a list that has no element yet, whose dims nothing tells");
+  } else if (handles[0] != nullptr || handles[1] != nullptr) {
+    const auto& handle = handles[0] != nullptr ? handles[0] : handles[1];
+    builder_.Fail(StatusCode::kUnsupported, "one branch gives the handle of '{}', one does not",
+                  Printable(handle->name));
+  }
+  return false;
+}
 
 std::vector<Value> GraphImporter::Joined(const Value& condition, std::vector<Value> yes,
                                          std::vector<Value> no) {
@@ -84,10 +125,17 @@ std::vector<Value> GraphImporter::Joined(const Value& condition, std::vector<Val
       const std::vector<Dim> element(made->shape().begin() + 1, made->shape().end());
       if (const Value value = Made(*list, element, builder_.num_sized())) *unmade = value;
     }
-    if (yes[i].node == no[i].node || ResourceOf(yes[i]) != nullptr || UnmadeOf(yes[i]) != nullptr) {
+    // Variables of TensorFlow 1 that one side gives in place of their values.
+    for (Value* side : {&yes[i], &no[i]}) {
+      const auto variable = yes[i].node == no[i].node ? nullptr : ResourceOf(*side);
+      if (variable == nullptr || !variable->is_reference) continue;
+      if (const Value held = Read(*variable)) *side = held;
+    }
+    if (yes[i].node == no[i].node || AreSame(yes[i], no[i])) {
       out[i] = yes[i];
       continue;
     }
+    if (!builder_.status().ok()) return {};
     given_yes.push_back(yes[i]);
     given_no.push_back(no[i]);
     places.push_back(i);

@@ -14,6 +14,7 @@
 #include "compiler/import/onnx/strings.h"
 #include "compiler/import/tensorflow/entry.h"
 #include "compiler/import/tensorflow/graph_importer.h"
+#include "compiler/import/tensorflow/object_graph.h"
 #include "compiler/ir/signature_attrs.h"
 
 namespace relayvm::import {
@@ -27,6 +28,10 @@ struct Guess {
   std::set<std::string> states;      // variables that the program changes
   std::map<std::string, int> ranks;  // of inputs whose rank nothing tells
 };
+
+std::string_view NodeOfTensor(std::string_view tensor) {
+  return tensor.substr(0, tensor.find(':'));
+}
 
 class ModelImporter {
  public:
@@ -54,6 +59,7 @@ class ModelImporter {
         const Entry entry,
         FindEntry(file_, names_nodes ? fmt::format("{}", fmt::join(options_.outputs, ","))
                                      : options_.signature));
+    RELAYVM_RETURN_IF_ERROR(CheckParts(entry));
     RELAYVM_RETURN_IF_ERROR(Initialise());
     TypedBuilder& b = importer_.b();
     ir::Function main;
@@ -91,6 +97,22 @@ class ModelImporter {
   }
 
  private:
+  // Inputs that are parts of one that is no tensor.
+  Status CheckParts(const Entry& entry) {
+    for (const Port& output : entry.outputs) {
+      if (!file_.is_saved_model()) return OkStatus();
+      const auto part = FindComposite(file_, output.tensor);
+      for (const Port& input : entry.inputs) {
+        if (!part || NodeOfTensor(input.tensor) != NodeOfTensor(part->tensor)) continue;
+        return {StatusCode::kUnsupported,
+                fmt::format("{}: input '{}' is a {} tensor, which is not supported; give the model "
+                            "a signature of dense tensors",
+                            file_.path(), Printable(input.name), part->kind)};
+      }
+    }
+    return OkStatus();
+  }
+
   // What variables and tables hold at first.
   Status Initialise() {
     if (!file_.is_saved_model()) return OkStatus();
@@ -132,6 +154,9 @@ class ModelImporter {
     TypedBuilder& b = importer_.b();
     for (const std::string& name : states_) {
       const Value first = importer_.Read({.name = name});
+      // Nothing has asked for the handle yet where nothing restores it.
+      if (!importer_.handles().contains(name) && file_.graph().places.contains(name))
+        importer_.Import({name});
       const auto handle = importer_.handles().find(name);
       const auto variable =
           handle == importer_.handles().end() ? nullptr : importer_.ResourceOf(handle->second);

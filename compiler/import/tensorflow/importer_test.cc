@@ -79,6 +79,57 @@ TEST_CASE("Switch and Merge, whatever they are called, take the side of their pr
   CheckNear(RunGraph(tied, {{{}, {0}, DType::kBool}}), {6});
 }
 
+TEST_CASE("a Merge of several: predicates decide one after the other") {
+  const std::string graph =
+      Input("p", "DT_BOOL", "") + Input("q", "DT_BOOL", "") + Float("x", "") + Real("one", 1) +
+      Node("s", "Switch", "x p") + Node("t", "Switch", "s q") + Node("a", "AddV2", "t one") +
+      Node("b", "Neg", "t:1") + Node("c", "Square", "s:1") + Node("m", "Merge", "a b c") +
+      Node("y", "Identity", "m") + Node("i", "Identity", "m:1");
+  for (const auto& [p, q, y, i] :
+       {std::tuple(0, 0, 6.0, 0.0), {0, 1, -5.0, 1.0}, {1, 0, 25.0, 2.0}, {1, 1, 25.0, 2.0}}) {
+    CheckNear(
+        RunGraph(graph, {{{}, {p + 0.0}, DType::kBool}, {{}, {q + 0.0}, DType::kBool}, {{}, {5}}},
+                 {.signature = "y,i"}),
+        {y, i});
+  }
+  CHECK(Says(Refusal(Float("x", "") + Node("a", "Neg", "x") + Node("b", "Abs", "x") +
+                     Node("m", "Merge", "a b x") + Node("y", "Neg", "m")),
+             "no Switch decides between what it merges"));
+}
+
+TEST_CASE("a branch of TensorFlow 1 that is not taken changes no variable") {
+  const std::string shape = Attr("dtype", "type: DT_FLOAT") + Attr("shape", Shape(""));
+  const std::string inputs = Input("p", "DT_BOOL", "") + Float("x", "");
+  // References: the Assign reads a Switch.
+  const std::string reference = inputs + Node("v", "VariableV2", "", shape) +
+                                Node("s", "Switch", "x p") + Node("r", "RefSwitch", "v p") +
+                                Node("a", "Assign", "r:1 s:1") + Node("n", "Neg", "s") +
+                                Node("m", "Merge", "n a") + Node("y", "Identity", "m");
+  // Handles: only a control input ties the assignment to its side.
+  const std::string handle =
+      inputs + Node("v", "VarHandleOp", "", shape) + Node("s", "Switch", "p p") +
+      Node("yes", "Identity", "s:1") + Node("no", "Identity", "s") +
+      Node("a", "AssignVariableOp", "v x ^yes") + Node("r", "ReadVariableOp", "v ^a") +
+      Node("n", "Neg", "x ^no") + Node("m", "Merge", "n r") + Node("y", "Identity", "m");
+  for (const std::string& graph : {reference, handle}) {
+    CheckNear(RunGraph(graph, {{{}, {1}, DType::kBool}, {{}, {5}}, {{}, {7}}}, {.signature = "y"}),
+              {5, 5});
+    CheckNear(RunGraph(graph, {{{}, {0}, DType::kBool}, {{}, {5}}, {{}, {7}}}, {.signature = "y"}),
+              {-5, 7});
+  }
+  // What was read before an assignment stays.
+  const std::string before = Float("x", "") + Node("v", "VariableV2", "", shape) +
+                             Node("old", "Identity", "v") + Node("a", "Assign", "v x ^old") +
+                             Node("y", "AddV2", "old x ^a");
+  CheckNear(RunGraph(before, {{{}, {5}}, {{}, {7}}}, {.signature = "y"}), {12, 5});
+  // Two variables are not one, whichever side is taken.
+  CHECK(Says(
+      Refusal(inputs + Node("v", "VarHandleOp", "", shape) + Node("w", "VarHandleOp", "", shape) +
+              Node("s", "Switch", "v p") + Node("t", "Switch", "w p") +
+              Node("m", "Merge", "s t:1") + Node("y", "ReadVariableOp", "m")),
+      "the branches give handles of 'w' and of 'v'"));
+}
+
 std::string Enter(const std::string& name, const std::string& input, const std::string& frame,
                   bool fixed = false) {
   return Node(name, "Enter", input,

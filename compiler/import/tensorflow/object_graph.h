@@ -8,6 +8,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,5 +21,12 @@ inline constexpr std::string_view kObjectGraphKey = "_CHECKPOINTABLE_OBJECT_GRAP
 // Checkpoint keys by names of nodes (views of the file); `trackable` is a TrackableObjectGraph.
 std::map<std::string_view, std::string> CheckpointKeys(const GraphFile& file,
                                                        std::string_view trackable);
+
+// The input "x:0" of the call that gives `output` whose function takes it as a part of a ragged or
+// sparse tensor, and what it is: "ragged".
+struct CompositePart {
+  std::string_view tensor, kind;
+};
+std::optional<CompositePart> FindComposite(GraphFile& file, std::string_view output);
 
 }  // namespace relayvm::import::tensorflow
