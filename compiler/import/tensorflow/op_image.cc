@@ -152,7 +152,7 @@ Outputs NmsWithOverlaps(NodeContext& n) {
              most = AsScalar(Term(n, 2)), limit = Real(n, 3, 0.5);
   const auto all =
       ChooseBest(n, scores, most, Real(n, 4, -HUGE_VAL), [&](const Term& at, const Term& now) {
-        return Select(overlaps.Take(at, 0) > limit, now.Number(-HUGE_VAL), now);
+        return Select(overlaps.Take(at, 1) > limit, now.Number(-HUGE_VAL), now);
       });
   return all ? Outputs{all->places.As(DType::kInt32)} : Outputs{};
 }

@@ -14,7 +14,10 @@ namespace {
 
 using Dims = std::vector<Dim>;
 
-Dims ElementOf(const Value& list) { return {list.shape().begin() + 1, list.shape().end()}; }
+// Of a scalar, which is no list, as of an empty one.
+Dims ElementOf(const Value& list) {
+  return list.rank() == 0 ? Dims() : Dims(list.shape().begin() + 1, list.shape().end());
+}
 
 bool IsStatic(const std::optional<Dims>& shape) {
   return shape && std::ranges::all_of(*shape, [](const Dim& d) { return d.is_const(); });
@@ -286,7 +289,13 @@ Outputs SplitList(NodeContext& n) { return {InParts(n, n.Input(0), n.Input(2))};
 
 Outputs ConcatLists(NodeContext& n) {
   const Value x = n.Input(0), y = n.Input(1);
-  if (!x.is_tensor() && !y.is_tensor()) return {x};
+  const Unmade* lists[] = {n.importer().UnmadeOf(x), n.importer().UnmadeOf(y)};
+  if (lists[0] != nullptr && lists[1] != nullptr) {
+    Unmade both = *lists[0];
+    both.count = Term(n, both.count) + Term(n, lists[1]->count);
+    both.element = Merged(both.element, lists[1]->element);
+    return {n.importer().NewUnmade(std::move(both))};
+  }
   const Value rows = ListOfRows(n, x, y.is_tensor() ? std::optional(ElementOf(y)) : std::nullopt);
   const Value more = ListOfRows(n, y, x.is_tensor() ? std::optional(ElementOf(x)) : std::nullopt);
   return rows && more ? Outputs{n.b().Concat({rows, more}, 0)} : Outputs{};

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "compiler/import/composite/activations.h"
-#include "compiler/import/tensorflow/convert.h"
+#include "compiler/import/tensorflow/complex.h"
 
 namespace relayvm::import::tensorflow {
 
@@ -17,13 +17,6 @@ Outputs AddAll(NodeContext& n) {
   return {sum};
 }
 
-Complex Product(const Complex& x, const Complex& y) {
-  return {x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
-}
-Complex Quotient(const Complex& x, const Complex& y) {
-  const Term size = y.re * y.re + y.im * y.im;
-  return {(x.re * y.re + x.im * y.im) / size, (x.im * y.re - x.re * y.im) / size};
-}
 template <Complex (*kApply)(const Complex&, const Complex&), OpName kReal>
 Outputs OfPairs(NodeContext& n) {
   if (!HasComplex(n)) return {n.b().Op(kReal.chars, n.inputs())};
@@ -38,14 +31,39 @@ Outputs Divide(NodeContext& n) {
 
 // 0 where the divisor (factor) is, whatever the other one is.
 Outputs DivNoNan(NodeContext& n) {
-  if (HasComplex(n)) return n.Unsupported("DivNoNan of complex numbers");
+  if (HasComplex(n)) {
+    const Complex x = ComplexOf(n, n.Input(0)), y = ComplexOf(n, n.Input(1));
+    return {PairOf(n, ZeroWhere(IsZero(y), Quotient(x, y)))};
+  }
   const Term x(n, 0), y(n, 1);
   return {Select(Equal(y, 0), x.Number(0), x / y)};
 }
 Outputs MulNoNan(NodeContext& n) {
-  if (HasComplex(n)) return n.Unsupported("MulNoNan of complex numbers");
+  if (HasComplex(n)) {
+    const Complex x = ComplexOf(n, n.Input(0)), y = ComplexOf(n, n.Input(1));
+    return {PairOf(n, ZeroWhere(IsZero(y), Product(x, y)))};
+  }
   const Term x(n, 0), y(n, 1);
   return {Select(Equal(y, 0), x.Number(0), x * y)};
+}
+
+// NaN stays, of either operand: Relay's operators give it where the second one is.
+template <OpName kName>
+Outputs Extreme(NodeContext& n) {
+  const Term x(n, 0), y(n, 1);
+  if (!IsFloat(x.dtype()) || x.value().constant != nullptr) return {x.Call(kName.chars, y)};
+  if (y.value().constant != nullptr) return {y.Call(kName.chars, x)};
+  return {Select(x.Call("isnan"), x, x.Call(kName.chars, y))};
+}
+Outputs SignOf(NodeContext& n) {
+  if (HasComplex(n)) {
+    const Complex x = ComplexOf(n, n.Input(0));
+    const Term size = SizeOf(x);
+    return {PairOf(n, ZeroWhere(IsZero(x), {x.re / size, x.im / size}))};
+  }
+  const Term x(n, 0);
+  const Term sign = x.Call("sign");
+  return {IsFloat(x.dtype()) ? Select(x.Call("isnan"), x, sign) : sign};
 }
 
 // In float64, so that quotients of float32 are whole.
@@ -53,7 +71,13 @@ template <OpName kName>
 Outputs Remainder(NodeContext& n) {
   const Term x(n, 0), y(n, 1);
   if (!IsFloat(x.dtype())) return {x.Call(kName.chars, y)};
-  return {x.As(DType::kFloat64).Call(kName.chars, y.As(DType::kFloat64)).As(x.dtype())};
+  const Term rest = x.As(DType::kFloat64).Call(kName.chars, y.As(DType::kFloat64)).As(x.dtype());
+  if (y.value().constant != nullptr) return {rest};
+  // By infinity a number is its own remainder, or one turn away.
+  const bool floors = std::string_view(kName.chars) == "floor_mod";
+  const Term same = Or(Equal(x, 0), Equal(x < 0, y < 0));
+  const Term turned = floors ? Select(same, x, y) : x;
+  return {Select(And(y.Call("isinf"), x.Call("isfinite")), turned, rest)};
 }
 Outputs FloorDivide(NodeContext& n) {
   const Term x(n, 0), y(n, 1);
@@ -62,11 +86,24 @@ Outputs FloorDivide(NodeContext& n) {
 }
 
 Outputs Raise(NodeContext& n) {
-  if (HasComplex(n)) return n.Unsupported("powers of complex numbers");
+  if (HasComplex(n)) {
+    const Complex x = ComplexOf(n, n.Input(0)), y = ComplexOf(n, n.Input(1));
+    const Complex power = PowerOf(Product(y, LogOf(x)));
+    const Term unit = And(IsZero(x), IsZero(y));
+    const Complex held = ZeroWhere(IsZero(x), power);
+    return {PairOf(n, {Select(unit, held.re.Number(1), held.re), held.im})};
+  }
   const Term x(n, 0), y(n, 1);
   if (IsFloat(x.dtype())) return {x.Call("power", y)};
-  return {
-      x.As(DType::kFloat64).Call("power", y.As(DType::kFloat64)).Call("round_even").As(x.dtype())};
+  // By squares, so that what leaves the dtype wraps.
+  Term result = (x + y).Call("ones_like"), square = x;
+  constexpr int kBits = 6;  // of the exponent: beyond 63 all but 0, 1 and -1 have left every dtype
+  for (int i = 0; i < kBits; ++i) {
+    if (i > 0) square = square * square;
+    const Term bit = y.Call("right_shift", y.Number(i)).Call("bitwise_and", y.Number(1));
+    result = Select(Equal(bit, 1), result * square, result);
+  }
+  return {result};
 }
 
 Complex Squared(const Complex& x) { return Product(x, x); }
@@ -76,6 +113,12 @@ Outputs Square(NodeContext& n) {
   return {x * x};
 }
 Outputs SquaredDifference(NodeContext& n) {
+  if (HasComplex(n)) {
+    const Complex x = ComplexOf(n, n.Input(0)), y = ComplexOf(n, n.Input(1));
+    const Term re = x.re - y.re, im = x.im - y.im;
+    const Term size = re * re + im * im;
+    return {PairOf(n, {size, size.Call("zeros_like")})};
+  }
   const Term difference = Term(n, 0) - Term(n, 1);
   return {difference * difference};
 }
@@ -88,7 +131,13 @@ Outputs Reciprocal(NodeContext& n) {
   const Term x(n, 0);
   return {x.Number(1) / x};
 }
-Outputs Rsqrt(NodeContext& n) { return {Term(n, 0).Call("rsqrt")}; }
+
+// A function of real numbers as Relay has it, of complex ones as complex.h does.
+template <OpName kReal, Complex (*kApply)(const Complex&)>
+Outputs Of(NodeContext& n) {
+  if (!HasComplex(n)) return Same<kReal>(n);
+  return {PairOf(n, kApply(ComplexOf(n, n.Input(0))))};
+}
 
 // Of whole numbers themselves.
 template <OpName kName>
@@ -99,23 +148,28 @@ Outputs Rounded(NodeContext& n) {
 
 // e^x - 1, also where that is next to 0: tanh(x / 2) (e^x + 1).
 Outputs ExpMinusOne(NodeContext& n) {
+  if (HasComplex(n)) {
+    // e^x cos y - 1 = (e^x - 1) cos y - 2 sin^2(y / 2)
+    const Complex x = ComplexOf(n, n.Input(0));
+    const Outputs less = n.As("Expm1", {x.re});
+    if (less.empty()) return {};
+    const Term half = Sin(x.im * 0.5);
+    return {PairOf(n, {Term(n, less[0]) * Cos(x.im) - half * half * 2.0, Exp(x.re) * Sin(x.im)})};
+  }
   const Term x(n, 0);
   const Term power = Exp(x);
   return {Select(Abs(x) < 1, Tanh(x * 0.5) * (power + 1), power - 1)};
 }
 // log(1 + x), also where 1 + x is 1 or nearly (Kahan's formula).
 Outputs LogOnePlus(NodeContext& n) {
+  if (HasComplex(n)) {
+    const Complex x = ComplexOf(n, n.Input(0));
+    return {PairOf(n, LogOf({x.re + 1, x.im}))};
+  }
   const Term x(n, 0);
   const Term u = x + 1;
   const Term scaled = Log(u) * (x / (u - 1));
   return {Select(Or(Equal(u, 1), Equal(u, HUGE_VAL)), x, scaled)};
-}
-
-Outputs ExpOf(NodeContext& n) {
-  if (!HasComplex(n)) return Same<"exp">(n);
-  const Complex x = ComplexOf(n, n.Input(0));
-  const Term size = Exp(x.re);
-  return {PairOf(n, {size * Cos(x.im), size * Sin(x.im)})};
 }
 
 Outputs AbsOf(NodeContext& n) {
@@ -123,15 +177,7 @@ Outputs AbsOf(NodeContext& n) {
   return n.As("ComplexAbs", n.inputs());
 }
 
-Outputs Atan2Of(NodeContext& n) {
-  const Term y(n, 0), x(n, 1);
-  const Term pi = x.Number(M_PI), half = x.Number(M_PI / 2);
-  const Term sign = Select(y < 0, y.Number(-1), y.Number(1));
-  const Term angle = (y / x).Call("atan");
-  const Term left = Select(y < 0, angle - pi, angle + pi);
-  const Term upright = Select(Equal(y, 0), y.Number(0), half * sign);
-  return {Select(Equal(x, 0), upright, Select(x < 0, left, angle))};
-}
+Outputs Atan2Of(NodeContext& n) { return {AngleOf(Term(n, 0), Term(n, 1))}; }
 
 // --- Comparisons ---
 
@@ -159,7 +205,9 @@ Outputs SelectOf(NodeContext& n) {
 }
 
 Outputs ClipByValue(NodeContext& n) {
-  return {Minimum(Maximum(Term(n, 0), Term(n, 1)), Term(n, 2))};
+  // NaN stays; limits that cross give the lower one.
+  const Term x(n, 0), low(n, 1), high(n, 2);
+  return {Maximum(low, Minimum(high, x))};
 }
 
 // --- Bits ---
@@ -202,7 +250,7 @@ Outputs LeakyRelu(NodeContext& n) {
 }
 Outputs ReluSix(NodeContext& n) {
   const Term x(n, 0);
-  return {Clamp(x, x.Number(0), x.Number(6))};
+  return {Minimum(x.Number(6), Maximum(x.Number(0), x))};  // NaN stays
 }
 
 // --- Types ---
@@ -235,10 +283,7 @@ Outputs Conjugate(NodeContext& n) {
   const Complex x = ComplexOf(n, n.Input(0));
   return {PairOf(n, {x.re, -x.im})};
 }
-Outputs ComplexAbs(NodeContext& n) {
-  const Complex x = ComplexOf(n, n.Input(0));
-  return {Sqrt(x.re * x.re + x.im * x.im)};
-}
+Outputs ComplexAbs(NodeContext& n) { return {SizeOf(ComplexOf(n, n.Input(0)))}; }
 Outputs Angle(NodeContext& n) {
   const Complex x = ComplexOf(n, n.Input(0));
   return n.As("Atan2", {x.im, x.re});
@@ -268,14 +313,14 @@ constexpr OperatorDef kMathOperators[] = {
     {"Complex", 2, 2, ComplexFrom},
     {"ComplexAbs", 1, 1, ComplexAbs},
     {"Conj", 1, 1, Conjugate},
-    {"Cos", 1, 1, Same<"cos">},
-    {"Cosh", 1, 1, Same<"cosh">},
+    {"Cos", 1, 1, Of<"cos", CosOf>},
+    {"Cosh", 1, 1, Of<"cosh", CoshOf>},
     {"Div", 2, 2, Divide},
     {"DivNoNan", 2, 2, DivNoNan},
     {"Elu", 1, 1, Activated<"elu">},
     {"Equal", 2, 2, Compare<true>},
     {"Erf", 1, 1, Same<"erf">},
-    {"Exp", 1, 1, ExpOf},
+    {"Exp", 1, 1, Of<"exp", PowerOf>},
     {"Expm1", 1, 1, ExpMinusOne},
     {"Floor", 1, 1, Rounded<"floor">},
     {"FloorDiv", 2, 2, FloorDivide},
@@ -292,13 +337,13 @@ constexpr OperatorDef kMathOperators[] = {
     {"LeftShift", 2, 2, Shift<"left_shift">},
     {"Less", 2, 2, Same<"less">},
     {"LessEqual", 2, 2, Same<"less_equal">},
-    {"Log", 1, 1, Same<"log">},
+    {"Log", 1, 1, Of<"log", LogOf>},
     {"Log1p", 1, 1, LogOnePlus},
     {"LogicalAnd", 2, 2, Same<"logical_and">},
     {"LogicalNot", 1, 1, Same<"logical_not">},
     {"LogicalOr", 2, 2, Same<"logical_or">},
-    {"Maximum", 2, 2, Same<"maximum">},
-    {"Minimum", 2, 2, Same<"minimum">},
+    {"Maximum", 2, 2, Extreme<"maximum">},
+    {"Minimum", 2, 2, Extreme<"minimum">},
     {"Mod", 2, 2, Remainder<"trunc_mod">},
     {"Mul", 2, 2, OfPairs<Product, "multiply">},
     {"MulNoNan", 2, 2, MulNoNan},
@@ -314,22 +359,22 @@ constexpr OperatorDef kMathOperators[] = {
     {"RightShift", 2, 2, Shift<"right_shift">},
     {"Rint", 1, 1, Rounded<"round_even">},
     {"Round", 1, 1, Rounded<"round_even">},
-    {"Rsqrt", 1, 1, Rsqrt},
+    {"Rsqrt", 1, 1, Of<"rsqrt", RsqrtOf>},
     {"Select", 3, 3, OfParts<SelectOf>},
     {"SelectV2", 3, 3, OfParts<Same<"where">>},
     {"Selu", 1, 1, Activated<"selu">},
-    {"Sigmoid", 1, 1, Same<"sigmoid">},
-    {"Sign", 1, 1, Same<"sign">},
-    {"Sin", 1, 1, Same<"sin">},
-    {"Sinh", 1, 1, Same<"sinh">},
+    {"Sigmoid", 1, 1, Of<"sigmoid", SigmoidOf>},
+    {"Sign", 1, 1, SignOf},
+    {"Sin", 1, 1, Of<"sin", SinOf>},
+    {"Sinh", 1, 1, Of<"sinh", SinhOf>},
     {"Softplus", 1, 1, Activated<"softplus">},
     {"Softsign", 1, 1, Activated<"softsign">},
-    {"Sqrt", 1, 1, Same<"sqrt">},
+    {"Sqrt", 1, 1, Of<"sqrt", SqrtOf>},
     {"Square", 1, 1, Square},
     {"SquaredDifference", 2, 2, SquaredDifference},
     {"Sub", 2, 2, OfParts<Same<"subtract">>},
-    {"Tan", 1, 1, Same<"tan">},
-    {"Tanh", 1, 1, Same<"tanh">},
+    {"Tan", 1, 1, Of<"tan", TanOf>},
+    {"Tanh", 1, 1, Of<"tanh", TanhOf>},
     {"TruncateDiv", 2, 2, Same<"trunc_divide">},
     {"TruncateMod", 2, 2, Remainder<"trunc_mod">},
 };

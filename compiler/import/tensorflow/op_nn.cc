@@ -159,13 +159,19 @@ Outputs TransposedBy(NodeContext& n, const Value& filter) {
   const auto kernel = KernelOf(n, filter, rank);
   const auto window = kernel ? WindowOf(n, rank, *kernel) : std::nullopt;
   if (!window) return {};
-  const auto sizes = b.Elements(n.Input(0));
+  auto sizes = b.Elements(n.Input(0));
   TransposedConvSpec spec{.window = *window};
   spec.kernel_layout = kTransposedKernels[rank - 3];
-  if (sizes && sizes->size() + 1 == static_cast<size_t>(rank)) {
-    // Without a batch, as some write it.
-    return n.Unsupported("input_sizes: expected {} numbers", rank);
+  const bool only_spatial = sizes && sizes->size() == window->spatial();
+  if (only_spatial) {
+    const std::vector<Dim> extents = *sizes;
+    sizes = std::vector<Dim>(static_cast<size_t>(rank), filter.dim(rank - 2));
+    (*sizes)[0] = x.dim(0);
+    for (size_t i = 0; i < extents.size(); ++i)
+      (*sizes)[static_cast<size_t>(window->axis(i))] = extents[i];
   }
+  if (sizes && sizes->size() != static_cast<size_t>(rank))
+    return n.Fail("input_sizes: expected {} numbers, found {}", rank, sizes->size());
   const int channels = ChannelAxis(n, rank);
   if (sizes) {
     const auto groups = GroupsOf(n, (*sizes)[static_cast<size_t>(channels)], filter.dim(rank - 2));
@@ -201,7 +207,7 @@ Outputs TransposedBy(NodeContext& n, const Value& filter) {
   if (!y || !Ok(n)) return {};
   bool same = sizes.has_value();
   for (int i = 0; same && i < rank; ++i) same = (*sizes)[static_cast<size_t>(i)] == y->dim(i);
-  if (same) return {*y};
+  if (same || only_spatial) return {*y};
   return {ShapedAs(b, *y, {b.Cast(n.Input(0), DType::kInt64)})};
 }
 Outputs ConvBackpropInput(NodeContext& n) { return TransposedBy(n, n.Input(1)); }
@@ -212,13 +218,28 @@ Outputs DepthwiseBackpropInput(NodeContext& n) {
 
 // --- Products ---
 
+// Of complex numbers four products of their parts.
+template <typename Fn>
+Outputs ProductOfParts(NodeContext& n, bool conjugate_x, bool conjugate_y, Fn product) {
+  if (!HasComplex(n)) return {product(n.Input(0), n.Input(1))};
+  Complex x = ComplexOf(n, n.Input(0)), y = ComplexOf(n, n.Input(1));
+  if (conjugate_x) x.im = -x.im;
+  if (conjugate_y) y.im = -y.im;
+  const auto times = [&](const Term& a, const Term& c) { return Term(n, product(a, c)); };
+  return {
+      PairOf(n, {times(x.re, y.re) - times(x.im, y.im), times(x.re, y.im) + times(x.im, y.re)})};
+}
+int RankOfParts(NodeContext& n, size_t i) { return ComplexOf(n, n.Input(i)).re.rank(); }
+
 Outputs MatMul(NodeContext& n) {
-  if (n.Input(0).rank() != 2 || n.Input(1).rank() != 2) {
-    return n.Fail("expected matrices, found rank {} and {}", n.Input(0).rank(), n.Input(1).rank());
-  }
-  return {n.b().Op("nn.matmul", {n.Input(0), n.Input(1)},
-                   {{"transpose_a", n.Bool("transpose_a", false)},
-                    {"transpose_b", n.Bool("transpose_b", false)}})};
+  const int ranks[] = {RankOfParts(n, 0), RankOfParts(n, 1)};
+  if (ranks[0] != 2 || ranks[1] != 2)
+    return n.Fail("expected matrices, found rank {} and {}", ranks[0], ranks[1]);
+  return ProductOfParts(n, false, false, [&](const Value& x, const Value& y) {
+    return n.b().Op("nn.matmul", {x, y},
+                    {{"transpose_a", n.Bool("transpose_a", false)},
+                     {"transpose_b", n.Bool("transpose_b", false)}});
+  });
 }
 
 Value Adjoint(NodeContext& n, const Value& v, bool flip) {
@@ -228,15 +249,16 @@ Value Adjoint(NodeContext& n, const Value& v, bool flip) {
   return n.b().Transpose(v, axes);
 }
 Outputs BatchMatMul(NodeContext& n) {
-  Value x = n.Input(0), y = n.Input(1);
-  if (x.rank() < 2 || y.rank() < 2) return n.Fail("expected matrices");
-  if (n.HasAttr("Tout")) {
-    const DType to = n.Type("Tout", x.dtype());
-    x = n.b().Cast(x, to);
-    y = n.b().Cast(y, to);
-  }
-  return {
-      MatMulOf(n, Adjoint(n, x, n.Bool("adj_x", false)), Adjoint(n, y, n.Bool("adj_y", false)))};
+  if (RankOfParts(n, 0) < 2 || RankOfParts(n, 1) < 2) return n.Fail("expected matrices");
+  const bool flip_x = n.Bool("adj_x", false), flip_y = n.Bool("adj_y", false);
+  return ProductOfParts(n, flip_x, flip_y, [&](Value x, Value y) {
+    if (n.HasAttr("Tout")) {
+      const DType to = n.Type("Tout", x.dtype());
+      x = n.b().Cast(x, to);
+      y = n.b().Cast(y, to);
+    }
+    return MatMulOf(n, Adjoint(n, x, flip_x), Adjoint(n, y, flip_y));
+  });
 }
 
 Outputs BiasAdd(NodeContext& n) {

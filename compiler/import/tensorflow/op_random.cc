@@ -104,8 +104,9 @@ Term Listed(const Drawn& drawn, const std::vector<Term>& parts, const Value& sha
 enum class Law : uint8_t { kUniform, kNormal, kTruncated, kIntegers, kAllIntegers };
 
 // 23 bits of a word as a number of 0 to 1; of two words 52 bits.
-Term UnitOf(const Term& word) {
-  return word.Call("bitwise_and", word.Number(0x7fffff)).As(DType::kFloat32) * (1.0 / (1 << 23));
+Term UnitOf(const Term& word, int bits = 23) {
+  return word.Call("bitwise_and", word.Number((1 << bits) - 1)).As(DType::kFloat32) *
+         (1.0 / (1 << bits));
 }
 Term WideUnitOf(const Term& high, const Term& low) {
   const Term top = high.Call("bitwise_and", high.Number(0xfffff)).As(DType::kFloat64);
@@ -116,12 +117,45 @@ std::vector<Term> Normals(const Term& u, const Term& v) {
   const Term radius = Sqrt(Log(Maximum(u, u.Number(1e-7))) * -2.0), angle = v * (2 * M_PI);
   return {Sin(angle) * radius, Cos(angle) * radius};
 }
-// A number of 0 to 1 as one of the normal law that lies in -2..2.
-Term TruncatedOf(NodeContext& n, const Term& unit) {
-  constexpr double kBelow = 0.02275013194817921;  // of the law below -2
-  const Term p = unit * (1 - 2 * kBelow) + kBelow;
-  const Outputs y = n.As("Ndtri", {p});
-  return y.empty() ? unit : Term(n, y[0]);
+// Of the normal law the numbers that lie in -2..2: each group of results takes the first such
+// of its own 256 counters an element; of 16 at most 12 are outside, as good as never.
+Outputs Truncated(NodeContext& n, const Generator& from, const Term& count, const Value& shape,
+                  DType dtype) {
+  TypedBuilder& b = n.b();
+  const bool wide = dtype == DType::kFloat64;
+  const int64_t each = wide ? 2 : 4;
+  const Term groups =
+      (count + static_cast<double>(each - 1)).Call("floor_divide", Term(b, b.Int(each)));
+  const double skipped = 64.0 * static_cast<double>(each);
+  std::vector<Value> columns;
+  constexpr size_t kTries = 16;
+  for (int block = 0; columns.size() < kTries; ++block) {
+    const Term low = from.counter[0] + Range(groups) * skipped + static_cast<double>(block);
+    const Term carried = from.counter[1] + HighWord(low);
+    const Words w = Mixed({from.key,
+                           {LowWord(low), LowWord(carried),
+                            LowWord(from.counter[2] + HighWord(carried)), from.counter[3]}});
+    std::vector<Term> units;
+    if (wide) {
+      units = {WideUnitOf(w[0], w[1]), WideUnitOf(w[2], w[3])};
+    } else {
+      for (const Term& word : w) units.push_back(UnitOf(word));
+    }
+    for (size_t i = 0; i + 1 < units.size(); i += 2) {
+      for (const Term& x : Normals(units[i], units[i + 1])) columns.push_back(x.Expand(1));
+    }
+  }
+  const Term tries(b, b.Concat(columns, 1));
+  const Term inside = Abs(tries) < 2;
+  const Term number = inside.As(DType::kInt32).Call("cumsum", {{"axis", 1}});
+  std::vector<Value> parts;
+  for (int64_t k = 1; k <= each; ++k) {
+    const Term is_it = And(inside, Equal(number, static_cast<double>(k)));
+    parts.push_back(Select(is_it, tries, tries.Number(0)).Over("sum", {1}));
+  }
+  const Term all = Term(b, b.Concat(parts, 1)).Reshape({-1});
+  const Value cut = b.Op("dyn.strided_slice", {all, b.Ints({0}), AsVector(count), b.Ints({1})});
+  return {Term(b, ShapedAs(b, cut, {shape})).As(dtype)};
 }
 
 Outputs Numbers(NodeContext& n, Law law, const Generator& from, size_t shape_input, DType dtype,
@@ -132,8 +166,9 @@ Outputs Numbers(NodeContext& n, Law law, const Generator& from, size_t shape_inp
   const Value shape = b.Cast(n.Input(shape_input), DType::kInt64);
   const Term count(b, b.Op("prod", {shape}, {{"axis", AttrList{0}}}));
   const bool wide = DTypeBits(dtype) == 64;
-  const Drawn drawn =
-      Draw(from, n.Input(shape_input).dim(0).is_const(0) ? Term(b, b.Int(1)) : count, wide ? 2 : 4);
+  const Term all = n.Input(shape_input).dim(0).is_const(0) ? Term(b, b.Int(1)) : count;
+  if (law == Law::kTruncated) return Truncated(n, from, all, shape, dtype);
+  const Drawn drawn = Draw(from, all, wide ? 2 : 4);
   const Words& w = drawn.words;
   std::vector<Term> parts;
   if (law == Law::kIntegers || law == Law::kAllIntegers) {
@@ -154,10 +189,14 @@ Outputs Numbers(NodeContext& n, Law law, const Generator& from, size_t shape_inp
     return {(Select(bits < 0, more, rest) + *low).As(dtype)};
   }
   std::vector<Term> units;
+  const bool uniform = law == Law::kUniform;
+  const int bits = uniform && dtype == DType::kFloat16    ? 10
+                   : uniform && dtype == DType::kBFloat16 ? 7
+                                                          : 23;
   if (wide) {
     units = {WideUnitOf(w[0], w[1]), WideUnitOf(w[2], w[3])};
   } else {
-    for (const Term& word : w) units.push_back(UnitOf(word));
+    for (const Term& word : w) units.push_back(UnitOf(word, bits));
   }
   if (law == Law::kNormal) {
     for (size_t i = 0; i + 1 < units.size(); i += 2) {
@@ -165,8 +204,7 @@ Outputs Numbers(NodeContext& n, Law law, const Generator& from, size_t shape_inp
       parts.insert(parts.end(), two.begin(), two.end());
     }
   } else {
-    for (const Term& unit : units)
-      parts.push_back(law == Law::kTruncated ? TruncatedOf(n, unit) : unit);
+    parts = units;
   }
   return {Listed(drawn, parts, shape).As(dtype)};
 }
@@ -235,15 +273,14 @@ Outputs Multinomial(NodeContext& n, const Generator& from) {
   if (x.rank() != 2) return n.Fail("expected logits of rank 2");
   const Term samples(b, NotNegative({n, 1, "num_samples"}));
   const Term wanted = AsScalar(samples).As(DType::kInt64);
-  const Drawn drawn = Draw(from, Extent(b, x, 0) * wanted, 4);
-  std::vector<Term> units;
-  for (const Term& word : drawn.words) units.push_back(UnitOf(word));
+  const Drawn drawn = Draw(from, Extent(b, x, 0) * wanted, 2);
+  const Words& w = drawn.words;
+  const std::vector<Term> units = {WideUnitOf(w[0], w[1]), WideUnitOf(w[2], w[3])};
   const Term unit = Listed(drawn, units, b.Concat({b.DimOf(x, 0), AsVector(wanted)}, 0));
-  const Term sums = x.As(DType::kFloat32)
-                        .Call("nn.softmax", {{"axis", 1}})
-                        .Call("cumsum", {{"axis", 1}})
-                        .Expand(1);
-  const Term below = (sums <= unit.Expand(2)).As(DType::kInt64).Over("sum", {2}, false);
+  const Term weights = Exp((x - Max(x, {1})).As(DType::kFloat64));
+  const Term sums = weights.Call("cumsum", {{"axis", 1}}).Expand(1);
+  const Term found = unit * Sum(weights, {1});
+  const Term below = (sums <= found.Expand(2)).As(DType::kInt64).Over("sum", {2}, false);
   return {Minimum(below, Extent(b, x, 1) - 1).As(n.Type("output_dtype", DType::kInt64))};
 }
 Outputs MultinomialOfNode(NodeContext& n) { return Multinomial(n, OfName(n)); }

@@ -7,24 +7,41 @@
 
 namespace relayvm::import::tensorflow {
 
+namespace {
+
+// The least or the greatest number of a dtype; of floats infinity, or the largest finite one.
+Term LimitOf(TypedBuilder& b, DType dtype, bool least, bool finite = false) {
+  if (IsFloat(dtype)) {
+    const double most = !finite                    ? HUGE_VAL
+                        : dtype == DType::kFloat64 ? std::numeric_limits<double>::max()
+                        : dtype == DType::kFloat32 ? std::numeric_limits<float>::max()
+                        : dtype == DType::kFloat16 ? 65504
+                                                   : std::ldexp(255, 120);  // bfloat16
+    return {b, b.Scalar(least ? -most : most, dtype)};
+  }
+  const int bits = DTypeBits(dtype);
+  if (!IsSignedInt(dtype)) return Term(b, b.Cast(b.Int(least ? 0 : -1), dtype));
+  const int64_t most = static_cast<int64_t>(~uint64_t{0} >> (65 - bits));
+  return Term(b, b.Cast(b.Int(least ? -most - 1 : most), dtype));
+}
+Value FilledWith(const Term& scalar, const Value& shape) {
+  return scalar.Call("dyn.broadcast_to", shape);
+}
+
+}  // namespace
+
 Term Segmented(const Term& data, const Term& ids, const Term& count, SegmentKind kind,
-               double fill) {
+               const std::optional<Term>& fill) {
   TypedBuilder& b = data.b();
   const bool extreme = kind == SegmentKind::kMin || kind == SegmentKind::kMax;
   const bool counts = kind == SegmentKind::kMean || kind == SegmentKind::kSqrtN || extreme;
   const bool low = kind == SegmentKind::kMin;
   std::vector<Value> dims = DimsOf(b, data, 1, data.rank());
   dims.insert(dims.begin(), AsVector(count));
-  // What loses against everything.
-  const bool real = IsFloat(data.dtype());
-  const int bits = DTypeBits(data.dtype());
-  const bool is_signed = real || IsSignedInt(data.dtype());
-  const double most = real         ? HUGE_VAL
-                      : bits >= 32 ? std::ldexp(1, 31) - 1
-                                   : std::ldexp(1, bits - (is_signed ? 1 : 0)) - 1;
-  const double least = real ? -HUGE_VAL : is_signed ? -most - 1 : 0;
-  const double first = kind == SegmentKind::kProd ? 1 : !extreme ? 0 : low ? most : least;
-  const Value start = Filled(b, first, data.dtype(), b.Concat(dims, 0));
+  const double first = kind == SegmentKind::kProd ? 1 : 0;
+  const Term end = LimitOf(b, data.dtype(), !low);  // what loses against everything
+  const Value start = extreme ? FilledWith(end, b.Concat(dims, 0))
+                              : Filled(b, first, data.dtype(), b.Concat(dims, 0));
   const char* mode = kind == SegmentKind::kProd ? "mul" : low ? "min" : extreme ? "max" : "add";
   const Term y(
       b, b.Op("scatter_nd", {start, ids.Expand(1), data}, {{"mode", mode}, {"tuples_last", true}}));
@@ -34,7 +51,7 @@ Term Segmented(const Term& data, const Term& ids, const Term& count, SegmentKind
   const Term members =
       Term(b, b.Op("scatter_elements", {none, ids, ones}, {{"axis", 0}, {"reduction", "add"}}))
           .Expand(1, data.rank() - 1);
-  if (extreme) return Select(members > 0, y, y.Number(fill));
+  if (extreme) return Select(members > 0, y, fill ? *fill : y.Number(0));
   const Term size = Maximum(members, members.Number(1)).As(data.dtype());
   return y / (kind == SegmentKind::kMean ? size : Sqrt(size));
 }
@@ -54,7 +71,7 @@ template <SegmentKind kKind>
 Outputs Segments(NodeContext& n) {
   const Term ids = Term(n, 1).As(DType::kInt64);
   const Term count = n.Has(2) ? AsScalar(Term(n, 2)).As(DType::kInt64) : SegmentsOf(ids);
-  return {Segmented(Term(n, 0), ids, count, kKind, 0)};
+  return {Segmented(Term(n, 0), ids, count, kKind)};
 }
 
 // Rows whose segment is negative count nowhere: they go behind the last.
@@ -66,19 +83,9 @@ Outputs Unsorted(NodeContext& n) {
   const Term segments = AsScalar(count).As(DType::kInt64);
   const Term data = ids.rank() == 0 ? Term(n, 0).Expand(0) : Flattened(Term(n, 0), ids.rank());
   const Term flat = ids.Reshape({-1});
-  double fill = 0;
-  if (kKind == SegmentKind::kMin || kKind == SegmentKind::kMax) {
-    const bool low = kKind == SegmentKind::kMin;
-    const int bits = DTypeBits(data.dtype());
-    if (data.dtype() == DType::kFloat64) {
-      fill = std::numeric_limits<double>::max();
-    } else if (IsFloat(data.dtype())) {
-      fill = std::numeric_limits<float>::max();
-    } else {
-      fill = std::ldexp(1, std::min(bits, 53) - 1) - 1;
-    }
-    if (!low) fill = IsUnsignedInt(data.dtype()) ? 0 : -fill - (IsFloat(data.dtype()) ? 0 : 1);
-  }
+  std::optional<Term> fill;
+  if (kKind == SegmentKind::kMin || kKind == SegmentKind::kMax)
+    fill = LimitOf(b, data.dtype(), kKind == SegmentKind::kMax, /*finite=*/true);
   const Term y = Segmented(data, Select(flat < 0, segments, flat), segments + 1, kKind, fill);
   return {y.Take(Range(segments), 0)};
 }
@@ -91,7 +98,7 @@ Outputs SparseSegments(NodeContext& n) {
   const Term rows = Term(n, 0).Take(places, 0);
   const Term ids = Term(n, 2).As(DType::kInt64);
   const Term count = n.Has(3) ? AsScalar(Term(n, 3)).As(DType::kInt64) : SegmentsOf(ids);
-  return {Segmented(rows, ids, count, kKind, 0)};
+  return {Segmented(rows, ids, count, kKind)};
 }
 
 // --- Ragged tensors: values, and where each row begins ---

@@ -5,7 +5,7 @@
 
 #include "compiler/import/checked.h"
 #include "compiler/import/composite/axes.h"
-#include "compiler/import/tensorflow/convert.h"
+#include "compiler/import/tensorflow/complex.h"
 
 namespace relayvm::import::tensorflow {
 
@@ -459,6 +459,11 @@ Outputs EnsureShape(NodeContext& n) {
 }
 Outputs FirstInput(NodeContext& n) { return {n.Input(0)}; }
 
+Outputs OnesLike(NodeContext& n) {
+  if (HasComplex(n)) return {PairOf(n, OneLike(ComplexOf(n, n.Input(0))))};
+  return Same<"ones_like">(n);
+}
+
 constexpr OperatorDef kShapeOperators[] = {
     {"Bitcast", 1, 1, Bitcast},
     {"BroadcastArgs", 2, 2, BroadcastArgs},
@@ -480,7 +485,7 @@ constexpr OperatorDef kShapeOperators[] = {
     {"GuaranteeConst", 1, 1, FirstInput},
     {"InvertPermutation", 1, 1, InvertPermutation, {}, "1"},
     {"LinSpace", 3, 3, LinSpace},
-    {"OnesLike", 1, 1, Same<"ones_like">},
+    {"OnesLike", 1, 1, OnesLike},
     {"Pack", 1, -1, OfParts<Pack>},
     {"ParallelConcat", 1, -1,
      [](NodeContext& n) -> Outputs { return {n.b().Concat(n.inputs(), 0)}; }},

@@ -1,111 +1,103 @@
-// Fourier transforms, as products with waves.
+// Fourier transforms (composite/fourier.h), spectrograms.
 #include <cmath>
 
 #include "compiler/import/checked.h"
+#include "compiler/import/composite/fourier.h"
 #include "compiler/import/tensorflow/convert.h"
 
 namespace relayvm::import::tensorflow {
 
 namespace {
 
-// Cosines and sines of 2 pi j k / count, j below `rows`, k below `columns`. Angles are reduced as
-// whole numbers first, so that they are exact.
-struct Waves {
-  Term cos, sin;
-};
-Waves WavesOf(const Term& rows, const Term& columns, const Term& count, DType dtype) {
-  const Term product = Range(rows).Expand(1) * Range(columns);
-  const Term angle =
-      product.Call("floor_mod", count).As(DType::kFloat64) * (2 * M_PI) / count.As(DType::kFloat64);
-  return {Cos(angle).As(dtype), Sin(angle).As(dtype)};
-}
-
 // The last axis of v times a matrix.
 Term Times(const Term& v, const Term& matrix) { return {v.b(), MatMulOf(v.b(), v, matrix)}; }
 
-// The last axis cut, or filled with zeros, to that length.
-Term CutTo(const Term& x, const Term& length) {
+// Numbers with their parts along a last axis, as transforms take them.
+Term WithParts(NodeContext& n, const Value& v) {
+  if (!IsComplex(v)) return Term(n, v).Expand(v.rank());
+  const Complex x = ComplexOf(n, v);
+  const int rank = x.re.rank();
+  return {n, n.b().Concat({x.re.Expand(rank), x.im.Expand(rank)}, rank)};
+}
+Value PartOf(const Term& x, int64_t i) {
+  return x.b().Squeeze(x.Slice(x.rank() - 1, i, i + 1), {x.rank() - 1});
+}
+Value PairOfParts(const Term& x) { return x.b().Tuple({PartOf(x, 0), PartOf(x, 1)}); }
+
+// An axis cut, or filled with zeros, to that length.
+Term CutTo(const Term& x, int axis, const Term& length) {
   TypedBuilder& b = x.b();
   const auto known = b.ConstantInts(length);
-  if (known && x.value().dim(-1).is_const((*known)[0])) return x;
-  const Term at = Range(length);
-  const Term inside = at < Extent(b, x, -1);
-  return Select(inside, x.Take(Select(inside, at, at.Number(0)), x.rank() - 1), x.Number(0));
+  if (known && known->size() == 1 && x.value().dim(axis).is_const((*known)[0])) return x;
+  const Term at = Range(length), extent = Extent(b, x, axis);
+  const Term inside = Along(at < extent, axis, x.rank());
+  return Select(inside, x.Take(Select(at < extent, at, at.Number(0)), axis), x.Number(0));
 }
 
-// Along the last axis, of length `length`; the first `bins` of the result.
-Complex Transformed(const Complex& x, bool has_imaginary, const Term& length, const Term& bins,
-                    bool inverse) {
-  const Waves w = WavesOf(length, bins, length, x.re.dtype());
-  const double sign = inverse ? 1 : -1;
-  Term re = Times(x.re, w.cos), im = Times(x.re, w.sin) * sign;
-  if (has_imaginary) {
-    re = re - Times(x.im, w.sin) * sign;
-    im = im + Times(x.im, w.cos);
-  }
-  if (!inverse) return {re, im};
-  const Term count = length.As(x.re.dtype());
-  return {re / count, im / count};
-}
-
-// The real numbers of that length whose transform begins with x: what follows mirrors that, so that
-// all but the first and, of an even length, the last count twice.
-Term RealInverse(const Complex& x, const Term& length, const Term& bins) {
-  const Waves w = WavesOf(bins, length, length, x.re.dtype());
-  const Term k = Range(bins);
-  const Term alone = Or(Equal(k, 0), Equal(k * 2, length));
-  const Term weight = Select(alone, x.re.Number(1), x.re.Number(2)) / length.As(x.re.dtype());
-  return Times(x.re * weight, w.cos) - Times(x.im * weight, w.sin);
-}
-
-// Axis `axis` last, and back.
-Complex Moved(const Complex& x, int axis, bool back) {
-  const int last = x.re.rank() - 1;
-  const auto axes = back ? AxisMoved(last + 1, last, axis) : AxisMoved(last + 1, axis, last);
-  return {x.re.Transpose(axes), x.im.Transpose(axes)};
-}
-Complex AlongAxis(const Complex& x, int axis, const std::optional<Term>& length, bool inverse) {
-  const bool is_last = axis == x.re.rank() - 1;
-  Complex v = is_last ? x : Moved(x, axis, false);
-  if (length) v = {CutTo(v.re, *length), CutTo(v.im, *length)};
-  const Term count = Extent(v.re.b(), v.re, -1);
-  v = Transformed(v, true, count, count, inverse);
-  return is_last ? v : Moved(v, axis, true);
+// x (.., parts) along an axis of the others.
+Term TransformedAlong(const Term& x, int axis, const Term& length, const Term& bins, bool inverse) {
+  const int rank = x.rank();
+  const Term y =
+      FourierTransform(x.Transpose(AxisMoved(rank, axis, rank - 2)), length, bins, inverse);
+  return y.Transpose(AxisMoved(rank, rank - 2, axis));
 }
 
 template <int kAxes, bool kInverse>
 Outputs Fft(NodeContext& n) {
   if (!IsComplex(n.Input(0))) return n.Fail("expected complex numbers");
-  Complex x = ComplexOf(n, n.Input(0));
-  if (x.re.rank() < kAxes) return n.Fail("expected rank {} or more", kAxes);
-  for (int i = 1; i <= kAxes; ++i) x = AlongAxis(x, x.re.rank() - i, std::nullopt, kInverse);
-  return {PairOf(n, x)};
+  Term x = WithParts(n, n.Input(0));
+  const int rank = x.rank() - 1;
+  if (rank < kAxes) return n.Fail("expected rank {} or more", kAxes);
+  for (int i = 1; i <= kAxes && Ok(n); ++i) {
+    const Term length = Extent(n, x, rank - i);
+    x = TransformedAlong(x, rank - i, length, length, kInverse);
+  }
+  return Ok(n) ? Outputs{PairOfParts(x)} : Outputs{};
 }
 
-std::optional<Term> LengthAt(NodeContext& n, int i) {
-  return AtLeast({n, 1, "fft_length"}, ElementOf(Term(n, 1), i).As(DType::kInt64), 1);
+// The lengths that input 1 says, one for each axis; none with an error.
+std::vector<Term> Lengths(NodeContext& n, int axes) {
+  const Value given = n.Input(1);
+  if (given.rank() != 1 || Dim::ProvablyDifferent(given.dim(0), axes))
+    return n.Fail("fft_length: expected {} numbers", axes);
+  std::vector<Term> lengths;
+  for (int i = 0; i < axes; ++i) {
+    const Term own = ElementOf(Term(n, given), i).As(DType::kInt64);
+    lengths.emplace_back(n, AtLeast({n, 1, "fft_length"}, own, 1));
+  }
+  return Ok(n) ? lengths : std::vector<Term>();
 }
 
 template <int kAxes>
 Outputs RealFft(NodeContext& n) {
-  Term x(n, 0);
-  if (x.rank() < kAxes) return n.Fail("expected rank {} or more", kAxes);
-  const Term length = *LengthAt(n, kAxes - 1);
-  x = CutTo(x, length);
-  Complex y = Transformed({x, x}, false, length, length / 2 + 1, false);
-  for (int i = 2; i <= kAxes; ++i) y = AlongAxis(y, y.re.rank() - i, LengthAt(n, kAxes - i), false);
-  return {PairOf(n, y)};
+  if (n.Input(0).rank() < kAxes) return n.Fail("expected rank {} or more", kAxes);
+  if (IsComplex(n.Input(0))) return n.Fail("expected real numbers");
+  const std::vector<Term> lengths = Lengths(n, kAxes);
+  Term x = WithParts(n, n.Input(0));
+  const int rank = x.rank() - 1;
+  for (int i = 1; i <= kAxes && !lengths.empty() && Ok(n); ++i) {
+    const Term& length = lengths[static_cast<size_t>(kAxes - i)];
+    x = CutTo(x, rank - i, length);
+    x = TransformedAlong(x, rank - i, length, OneSidedBins(length, i == 1), false);
+  }
+  return Ok(n) ? Outputs{PairOfParts(x)} : Outputs{};
 }
 
 template <int kAxes>
 Outputs RealFftInverse(NodeContext& n) {
   if (!IsComplex(n.Input(0))) return n.Fail("expected complex numbers");
-  Complex x = ComplexOf(n, n.Input(0));
-  if (x.re.rank() < kAxes) return n.Fail("expected rank {} or more", kAxes);
-  for (int i = kAxes; i >= 2; --i) x = AlongAxis(x, x.re.rank() - i, LengthAt(n, kAxes - i), true);
-  const Term length = *LengthAt(n, kAxes - 1), bins = length / 2 + 1;
-  x = {CutTo(x.re, bins), CutTo(x.im, bins)};
-  return {RealInverse(x, length, bins)};
+  Term x = WithParts(n, n.Input(0));
+  const int rank = x.rank() - 1;
+  if (rank < kAxes) return n.Fail("expected rank {} or more", kAxes);
+  const std::vector<Term> lengths = Lengths(n, kAxes);
+  if (lengths.empty()) return {};
+  for (int i = kAxes; i >= 2 && Ok(n); --i) {
+    const Term& length = lengths[static_cast<size_t>(kAxes - i)];
+    x = TransformedAlong(CutTo(x, rank - i, length), rank - i, length, length, true);
+  }
+  const Term length = lengths.back(), bins = OneSidedBins(length, true);
+  if (!Ok(n)) return {};
+  return {PartOf(RealFourierInverse(CutTo(x, rank - 1, bins), length, bins), 0)};
 }
 
 // --- Spectrograms ---
@@ -130,10 +122,10 @@ Outputs AudioSpectrogram(NodeContext& n) {
   const Term at =
       Range(frames).Expand(1) * static_cast<double>(stride) + Term(b, b.Ints(Iota(window)));
   const Term cut = x.Transpose({1, 0}).Take(at, 1) * Term(b, Table(b, hann, {window}));
-  const Term count(b, b.Int(length)), bins(b, b.Int(length / 2 + 1)), rows(b, b.Int(window));
-  const Waves w = WavesOf(rows, bins, count, x.dtype());
-  const Term re = Times(cut, w.cos), im = Times(cut, w.sin);
-  const Term power = re * re + im * im;
+  const Term count(b, b.Int(length));
+  const Term y = FourierTransform(CutTo(cut.Expand(3), 2, count), count, OneSidedBins(count, true),
+                                  /*inverse=*/false);
+  const Term power(b, b.Op("sum", {y * y}, {{"axis", AttrList{3}}, {"keepdims", false}}));
   return {n.Bool("magnitude_squared", false) ? power : Sqrt(power)};
 }
 

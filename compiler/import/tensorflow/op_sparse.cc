@@ -48,7 +48,7 @@ Outputs SparseDenseMatMul(NodeContext& n) {
   of.value = at;
   const Term taken = right.Take(Below(of, at, b.DimOf(right, 0)), 0) * values.Expand(1);
   b.SetSpan(n.InputSpan(0, "a_indices"));
-  return {Segmented(taken, Column(indices, flip ? 1 : 0), rows, SegmentKind::kSum, 0)};
+  return {Segmented(taken, Column(indices, flip ? 1 : 0), rows, SegmentKind::kSum)};
 }
 
 Outputs SparseDenseAdd(NodeContext& n) {
@@ -156,7 +156,7 @@ Outputs SparseReduce(NodeContext& n) {
     total = total * extent;
     dims.push_back(AsVector(extent));
   }
-  return {ShapedAs(b, Segmented(Term(n, 1), flat, total, kKind, 0), dims)};
+  return {ShapedAs(b, Segmented(Term(n, 1), flat, total, kKind), dims)};
 }
 
 constexpr OperatorDef kSparseOperators[] = {

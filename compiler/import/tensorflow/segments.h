@@ -10,7 +10,8 @@ Term Flattened(const Term& v, int first);
 
 enum class SegmentKind : uint8_t { kSum, kMean, kSqrtN, kProd, kMin, kMax };
 // Rows of `data` by the segment (`ids`, int64, rank 1, below `count`, rank 0) that each belongs to.
-// Those that have none are `fill`.
-Term Segmented(const Term& data, const Term& ids, const Term& count, SegmentKind kind, double fill);
+// Extremes of none are `fill`, or 0.
+Term Segmented(const Term& data, const Term& ids, const Term& count, SegmentKind kind,
+               const std::optional<Term>& fill = std::nullopt);
 
 }  // namespace relayvm::import::tensorflow
