@@ -15,7 +15,9 @@ inline Term AngleOf(const Term& y, const Term& x) {
   const Term sign = Select(y < 0, y.Number(-1), y.Number(1));
   const Term angle = (y / x).Call("atan");
   const Term left = Select(below, angle - pi, angle + pi);
-  const Term upright = Select(is_zero, y, half * sign);
+  // -0 lies left of 0.
+  const Term turned = Select(1.0 / x < x.Number(0), Select(below, -pi, pi), y);
+  const Term upright = Select(is_zero, turned, half * sign);
   return Select(Equal(x, 0), upright, Select(x < 0, left, angle));
 }
 

@@ -67,8 +67,8 @@ std::vector<int> DepthsOf(const Graph& graph) {
         if (from != graph.places.end() && graph.nodes[from->second].op != "NextIteration")
           depth = std::max(depth, depths[from->second]);
       }
-      const bool leads_in =
-          node.op == "Enter" || (node.op == "Switch" && !comes_from(node, "LoopCond"));
+      const bool leads_in = node.op == "Enter" || node.op == "_SwitchN" ||
+                            (node.op == "Switch" && !comes_from(node, "LoopCond"));
       const bool leads_out =
           node.op == "Exit" || (node.op == "Merge" && !comes_from(node, "NextIteration"));
       depths[at] = std::max(depth + (leads_in ? 1 : 0) - (leads_out ? 1 : 0), 0);
@@ -180,14 +180,33 @@ void AddOutputs(const NodeDef& node, std::vector<Port>* outputs) {
   }
 }
 
-Result<Entry> EntryOfGraph(const GraphFile& file, std::string_view wanted) {
-  Entry entry;
-  for (const NodeDef& node : file.graph().nodes) {
-    if (!IsPlaceholder(node)) continue;
+// The placeholders that the outputs need, in the graph's order.
+void AddInputs(const Graph& graph, Entry* entry) {
+  std::vector<bool> needed(graph.nodes.size());
+  std::vector<uint32_t> todo;
+  const auto need = [&](std::string_view text) {
+    const auto at = graph.places.find(NodeOf(text));
+    if (at == graph.places.end() || needed[at->second]) return;
+    needed[at->second] = true;
+    todo.push_back(at->second);
+  };
+  for (const Port& output : entry->outputs) need(output.tensor);
+  while (!todo.empty()) {
+    const uint32_t at = todo.back();
+    todo.pop_back();
+    for (const std::string_view text : graph.nodes[at].inputs) need(text);
+  }
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const NodeDef& node = graph.nodes[i];
+    if (!IsPlaceholder(node) || !needed[i]) continue;
     Port port{std::string(node.name), std::string(node.name)};
     Describe(node, &port);
-    entry.inputs.push_back(std::move(port));
+    entry->inputs.push_back(std::move(port));
   }
+}
+
+Result<Entry> EntryOfGraph(const GraphFile& file, std::string_view wanted) {
+  Entry entry;
   while (!wanted.empty()) {
     const std::string name(wanted.substr(0, wanted.find(',')));
     wanted.remove_prefix(std::min(name.size() + 1, wanted.size()));
@@ -197,12 +216,14 @@ Result<Entry> EntryOfGraph(const GraphFile& file, std::string_view wanted) {
     }
     entry.outputs.push_back({name, name});
   }
-  if (!entry.outputs.empty()) return entry;
-  for (const NodeDef* node : FinalNodes(file.graph())) AddOutputs(*node, &entry.outputs);
+  if (entry.outputs.empty()) {
+    for (const NodeDef* node : FinalNodes(file.graph())) AddOutputs(*node, &entry.outputs);
+  }
   if (entry.outputs.empty()) {
     return InvalidInput(fmt::format(
         "{}: the graph has no outputs; name nodes: --signature NODE,NODE:1", file.path()));
   }
+  AddInputs(file.graph(), &entry);
   return entry;
 }
 

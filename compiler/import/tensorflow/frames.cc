@@ -31,6 +31,10 @@ std::string_view PlainOp(const NodeDef& node) {
   return op;
 }
 
+// _SwitchN gives its input at one of many outputs.
+constexpr std::string_view kManyWays = "_SwitchN";
+bool IsSwitch(const NodeDef& node) { return PlainOp(node) == "Switch" || node.op == kManyWays; }
+
 std::string_view FrameOf(const NodeDef& enter) { return ReadAttr(enter.Attr("frame_name")).bytes; }
 
 constexpr size_t kMostGuards = 64;
@@ -181,8 +185,11 @@ std::optional<Edge> GraphImporter::EdgeOf(const Scope& scope, std::string_view t
   const std::string_view name = text.substr(0, colon), rest = text.substr(colon);
   const bool is_second = rest.ends_with(":1") || rest.find("output_true") != std::string_view::npos;
   const uint32_t output = !is_control && is_second ? 1 : 0;
-  if (const auto found = scope.graph->places.find(name); found != scope.graph->places.end())
-    return Edge{found->second, output};
+  if (const auto found = scope.graph->places.find(name); found != scope.graph->places.end()) {
+    if (is_control || scope.graph->nodes[found->second].op != kManyWays || rest.empty())
+      return Edge{found->second, output};
+    return Edge{found->second, NumberIn(rest.substr(rest.rfind(':') + 1)).value_or(0)};
+  }
   for (size_t i = 0; scope.function != nullptr && i < scope.function->inputs.size(); ++i) {
     if (scope.function->inputs[i].name == name)
       return Edge{static_cast<uint32_t>(scope.graph->nodes.size() + i), 0};
@@ -199,7 +206,7 @@ GraphImporter::Source GraphImporter::SourceOfEdge(const Scope& scope, const Edge
 std::optional<Edge> GraphImporter::PredicateOf(const Scope& scope, uint32_t place) const {
   const Graph& graph = *scope.graph;
   const NodeDef& node = graph.nodes[place];
-  if (PlainOp(node) != "Switch" || node.inputs.size() < 2) return std::nullopt;
+  if (!IsSwitch(node) || node.inputs.size() < 2) return std::nullopt;
   auto predicate = EdgeOf(scope, node.inputs[1]);
   // Those of one value are one, whatever hands it on.
   for (size_t steps = 0; predicate && steps < kMostSteps; ++steps) {
@@ -212,6 +219,25 @@ std::optional<Edge> GraphImporter::PredicateOf(const Scope& scope, uint32_t plac
   return predicate;
 }
 
+std::optional<GraphImporter::Guard> GraphImporter::GuardAt(const Scope& scope,
+                                                           const Edge& edge) const {
+  const auto predicate = PredicateOf(scope, edge.node);
+  if (!predicate) return std::nullopt;
+  const NodeDef& node = scope.graph->nodes[edge.node];
+  if (node.op != kManyWays) return Guard{*predicate, edge.output == 1 ? 1U : 0U, 0};
+  const int64_t sides = ReadAttr(node.Attr("num_outs")).number;
+  return Guard{*predicate, edge.output,
+               static_cast<uint32_t>(std::clamp<int64_t>(sides, 1, INT32_MAX))};
+}
+
+// A number that has no output of its own takes the last one.
+Value GraphImporter::Holds(const Guard& guard, const Value& decides) {
+  const Term x = AsScalar(Term(builder_, decides));
+  if (guard.sides == 0) return guard.side == 1 ? x : Not(x);
+  if (guard.side + 1 < guard.sides) return Equal(x, guard.side);
+  return Or(x < 0, x >= static_cast<double>(guard.sides) - 1);
+}
+
 const std::vector<GraphImporter::Guards>& GraphImporter::GuardsOf(const Scope& scope) {
   const Graph& graph = *scope.graph;
   auto [known, is_new] = guards_.try_emplace(&graph);
@@ -221,8 +247,7 @@ const std::vector<GraphImporter::Guards>& GraphImporter::GuardsOf(const Scope& s
   const auto of_output = [&](const Edge& edge) {
     if (edge.node >= graph.nodes.size()) return Guards();  // an argument
     Guards out = guards[edge.node];
-    const auto predicate = PredicateOf(scope, edge.node);
-    if (predicate) out.insert({*predicate, edge.output == 1});
+    if (const auto guard = GuardAt(scope, edge)) out.insert(*guard);
     return out;
   };
   // Behind what they read; what comes around in a loop says nothing new.
@@ -256,7 +281,10 @@ const std::vector<GraphImporter::Guards>& GraphImporter::GuardsOf(const Scope& s
           own.insert(given.begin(), given.end());
         }
         is_first = false;
-        if (own.size() > kMostGuards) own.clear();
+        if (own.size() > kMostGuards) {
+          own.clear();
+          too_deep_.insert(&graph);
+        }
       }
       state[at] = 2;
       stack.pop_back();
@@ -267,24 +295,26 @@ const std::vector<GraphImporter::Guards>& GraphImporter::GuardsOf(const Scope& s
 
 std::optional<GraphImporter::Decision> GraphImporter::DecisionAmong(
     const std::vector<Guards>& of, const std::vector<size_t>& inputs) {
-  // A predicate that some of them need true and all others false.
-  for (const auto& [edge, holds] : of[inputs[0]]) {
-    Decision decision{edge, {}, {}};
+  // What some of them need, and of the others each needs it to be another.
+  for (const Guard& guard : of[inputs[0]]) {
+    Decision decision{guard, {}, {}};
     for (const size_t i : inputs) {
-      if (of[i].contains({edge, true})) decision.yes.push_back(i);
-      if (of[i].contains({edge, false})) decision.no.push_back(i);
+      const bool holds = of[i].contains(guard);
+      const bool differs = std::ranges::any_of(of[i], [&](const Guard& other) {
+        return other.decides == guard.decides && other.side != guard.side;
+      });
+      if (holds != differs) (holds ? decision.yes : decision.no).push_back(i);
     }
-    const bool decides = !decision.yes.empty() && !decision.no.empty() &&
-                         decision.yes.size() + decision.no.size() == inputs.size();
+    const bool decides =
+        !decision.no.empty() && decision.yes.size() + decision.no.size() == inputs.size();
     if (decides) return decision;
   }
   // One of two is there always: the other one counts where it is there.
   if (inputs.size() != 2) return std::nullopt;
   for (const size_t side : {0, 1}) {
     const size_t own = inputs[side], other = inputs[1 - side];
-    for (const auto& [edge, holds] : of[own]) {
-      if (of[other].contains({edge, holds})) continue;
-      return holds ? Decision{edge, {own}, {other}} : Decision{edge, {other}, {own}};
+    for (const Guard& guard : of[own]) {
+      if (!of[other].contains(guard)) return Decision{guard, {own}, {other}};
     }
   }
   return std::nullopt;
@@ -304,8 +334,7 @@ std::optional<std::vector<GraphImporter::Decision>> GraphImporter::DecisionsOf(c
     if (edge->node < graph.nodes.size()) {
       given = guards[edge->node];
       // A Switch that is merged itself.
-      if (const auto predicate = PredicateOf(scope, edge->node))
-        given.insert({*predicate, edge->output == 1});
+      if (const auto guard = GuardAt(scope, *edge)) given.insert(*guard);
     }
     of.push_back(std::move(given));
   }
@@ -350,16 +379,18 @@ void GraphImporter::ImportMerge(uint32_t place) {
     const Decision& decision = (*decisions)[i];
     const auto& yes = taken[decision.yes[0]];
     const auto& no = taken[decision.no[0]];
-    const Value condition = Known(scope, SourceOfEdge(scope, decision.predicate)).value_or(Value{});
-    if (!condition) {
+    const Value decides =
+        Known(scope, SourceOfEdge(scope, decision.guard.decides)).value_or(Value{});
+    if (!decides) {
       builder_.Fail("what decides between its inputs is not an output of a node");
       return;
     }
+    const Value condition = Holds(decision.guard, decides);
     auto& into = taken[std::min(decision.yes[0], decision.no[0])];
     if (const auto known = KnownNumber(builder_, condition)) {
       into = std::vector<Value>(*known != 0 ? yes : no);
     } else {
-      into = Joined(AsScalar(Term(builder_, condition)), yes, no);
+      into = Joined(condition, yes, no);
     }
   }
   if (builder_.status().ok()) scope.values[place] = taken[0];
@@ -372,8 +403,10 @@ GraphImporter::Guards GraphImporter::GuardsOfEffects(const Scope& scope, uint32_
   const NodeDef& node = scope.graph->nodes[place];
   if (PlainOp(node) != "Exit" && !TouchesState(node)) return {};
   Guards guards = GuardsOf(scope)[place];
+  if (too_deep_.contains(scope.graph))
+    builder_.Fail(StatusCode::kUnsupported, "a variable that changes in branches this deep");
   // What holds around it is known to.
-  std::erase_if(guards, [&](const auto& guard) {
+  std::erase_if(guards, [&](const Guard& guard) {
     return std::ranges::any_of(
         held_, [&](const Held& held) { return held.graph == scope.graph && held.guard == guard; });
   });
@@ -382,15 +415,14 @@ GraphImporter::Guards GraphImporter::GuardsOfEffects(const Scope& scope, uint32_
 
 size_t GraphImporter::HoldGuards(const Scope& scope, uint32_t place) {
   size_t count = 0;
-  for (const auto& guard : GuardsOfEffects(scope, place)) {
-    const Value value = Known(scope, SourceOfEdge(scope, guard.first)).value_or(Value{});
+  for (const Guard& guard : GuardsOfEffects(scope, place)) {
+    const Value value = Known(scope, SourceOfEdge(scope, guard.decides)).value_or(Value{});
     if (!value) {
       builder_.Fail(StatusCode::kUnsupported,
                     "a variable that a branch changes whose predicate is not known there");
       return count;
     }
-    const Term holds = AsScalar(Term(builder_, value));
-    held_.push_back({scope.graph, guard, guard.second ? holds : Not(holds)});
+    held_.push_back({scope.graph, guard, Holds(guard, value)});
     ++count;
   }
   return count;
@@ -416,7 +448,7 @@ std::optional<std::vector<GraphImporter::Source>> GraphImporter::NeedsOf(const S
         if (!scope.graph->nodes[enter].inputs.empty()) need(scope.graph->nodes[enter].inputs[0]);
       }
     }
-  } else if (op == "Switch") {
+  } else if (IsSwitch(node)) {
     if (!node.inputs.empty()) need(node.inputs[0]);
   } else {
     for (const std::string_view text : node.inputs) {
@@ -424,11 +456,11 @@ std::optional<std::vector<GraphImporter::Source>> GraphImporter::NeedsOf(const S
     }
     if (op == "Merge") {
       for (const Decision& decision : DecisionsOf(scope, place).value_or(std::vector<Decision>()))
-        needs.push_back(SourceOfEdge(scope, decision.predicate));
+        needs.push_back(SourceOfEdge(scope, decision.guard.decides));
     }
   }
-  for (const auto& guard : GuardsOfEffects(scope, place))
-    needs.push_back(SourceOfEdge(scope, guard.first));
+  for (const Guard& guard : GuardsOfEffects(scope, place))
+    needs.push_back(SourceOfEdge(scope, guard.decides));
   if (!builder_.status().ok()) return std::nullopt;
   builder_.SetSpan(outer);
   return needs;

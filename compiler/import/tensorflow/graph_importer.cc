@@ -311,7 +311,8 @@ void GraphImporter::ImportNode(uint32_t place) {
   std::vector<Value> inputs;
   for (size_t i = 0; i < node.inputs.size() && builder_.status().ok(); ++i) {
     if (IsControl(node.inputs[i])) continue;
-    if (op_name == "Switch" && !inputs.empty()) break;  // who merges asks for what decides
+    const bool is_switch = op_name == "Switch" || op_name == "_SwitchN";
+    if (is_switch && !inputs.empty()) break;  // who merges asks for what decides
     const auto source = SourceOf(scope, node.inputs[i]);
     const auto value = source ? Known(scope, *source) : std::nullopt;
     if (!value || !*value) {

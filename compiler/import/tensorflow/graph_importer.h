@@ -179,11 +179,21 @@ class GraphImporter {
   // Of an Exit; null with an error.
   const Loop* LoopOf(const Scope& scope, uint32_t exit);
   void RunFrame(const Loop& loop);
-  // What decides about a node: outputs of nodes that are true or false for it.
-  using Guards = std::set<std::pair<Edge, bool>>;
-  // Where a predicate holds, a Merge takes one of the inputs `yes`, else one of `no`.
+  // What must be for a node to be alive: of a Switch the predicate, true where `side` is 1; of a
+  // _SwitchN of so many `sides` the number.
+  struct Guard {
+    Edge decides;
+    uint32_t side = 0, sides = 0;
+    auto operator<=>(const Guard&) const = default;
+  };
+  using Guards = std::set<Guard>;
+  // Of a Switch's output.
+  std::optional<Guard> GuardAt(const Scope& scope, const Edge& edge) const;
+  // Whether it is so, by the value of what decides: a scalar.
+  Value Holds(const Guard& guard, const Value& decides);
+  // Where the guard holds, a Merge takes one of the inputs `yes`, else one of `no`.
   struct Decision {
-    Edge predicate;
+    Guard guard;
     std::vector<size_t> yes, no;
   };
   static std::optional<Decision> DecisionAmong(const std::vector<Guards>& of,
@@ -239,10 +249,11 @@ class GraphImporter {
   std::set<std::string> assigned_;  // those that it was seen to change
   std::map<std::pair<const Graph*, std::string_view>, std::unique_ptr<Loop>> loops_;  // by frame
   std::map<const Graph*, std::vector<Guards>> guards_;
+  std::set<const Graph*> too_deep_;  // some of those are left out
   // What holds where variables are changed now: elsewhere they stay as they are.
   struct Held {
     const Graph* graph;
-    std::pair<Edge, bool> guard;
+    Guard guard;
     Value holds;  // scalar
   };
   std::vector<Held> held_;

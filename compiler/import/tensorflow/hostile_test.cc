@@ -152,7 +152,7 @@ TEST_CASE("the table: hostile nodes") {
     std::string text = Float("x", "2 2"), names;
     for (int i = 0; i < most + 1 && op.max_inputs >= 0; ++i) names += "x ";
     // Switch leaves it to Merge what its second input is.
-    if ((op.max_inputs < 0 && least == 0) || op.name.ends_with("Switch")) continue;
+    if ((op.max_inputs < 0 && least == 0) || op.name.find("Switch") != op.name.npos) continue;
     text += Node("y", std::string(op.name), op.max_inputs < 0 ? "" : names);
     CHECK(!ImportText(text, {.signature = "y"}).ok());
   }

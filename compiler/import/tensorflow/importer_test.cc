@@ -127,7 +127,7 @@ TEST_CASE("a branch of TensorFlow 1 that is not taken changes no variable") {
       Refusal(inputs + Node("v", "VarHandleOp", "", shape) + Node("w", "VarHandleOp", "", shape) +
               Node("s", "Switch", "v p") + Node("t", "Switch", "w p") +
               Node("m", "Merge", "s t:1") + Node("y", "ReadVariableOp", "m")),
-      "the branches give handles of 'w' and of 'v'"));
+      "the branches give handles of 'v' and of 'w'"));
 }
 
 std::string Enter(const std::string& name, const std::string& input, const std::string& frame,

@@ -116,6 +116,13 @@ Outputs For(NodeContext& n) {
 }
 
 Outputs Both(NodeContext& n) { return {n.Input(0), n.Input(0)}; }
+Outputs Many(NodeContext& n) {
+  constexpr int64_t kMost = 10'000;
+  const int64_t count = n.Count("num_outs", 1);
+  if (count > kMost)
+    return n.Fail("attribute num_outs: expected at most {}, found {}", kMost, count);
+  return Outputs(static_cast<size_t>(count), n.Input(0));
+}
 Outputs OnlyFirst(NodeContext& n) { return {n.Input(0)}; }
 
 Outputs Misplaced(NodeContext& n) {
@@ -144,6 +151,7 @@ constexpr OperatorDef kControlOperators[] = {
     {"StatelessWhile", 0, -1, While},
     {"Switch", 1, 2, Both, "output_false output_true"},
     {"While", 0, -1, While},
+    {"_SwitchN", 1, 2, Many, "outputs*num_outs"},
 };
 
 }  // namespace

@@ -98,7 +98,45 @@ Outputs L2Loss(NodeContext& n) {
 
 constexpr std::string_view kNormOutputs =
     "y batch_mean batch_variance reserve_space_1 reserve_space_2 reserve_space_3";
+// Of each step (steps, batch, classes) the best class, without blanks and what it was before, as
+// sparse rows; and minus the sum of the best.
+Outputs GreedyDecoder(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  const Term x(n, 0), lengths = Term(n, 1).As(DType::kInt64);
+  if (x.rank() != 3 || lengths.rank() != 1)
+    return n.Fail("expected inputs of rank 3 and sequence_length of rank 1");
+  const int64_t index = n.Int("blank_index", -1);
+  const Term classes = Extent(b, x, 2), given(b, b.Int(index));
+  const Term blank = index < 0 ? classes + given : given;
+  const Term best = x.Call("argmax", {{"axis", AttrList{2}}, {"keepdims", false}})
+                        .As(DType::kInt64)
+                        .Transpose({1, 0});
+  const Term inside = Range(Extent(b, x, 0)) < lengths.Expand(1);
+  Term kept = And(inside, Not(Equal(best, blank)));
+  if (n.Bool("merge_repeated", false)) {
+    const Value first = b.Op("full_like", {best.Slice(1, 0, 1), b.Int(-1)});
+    const Term before = Term(b, b.Concat({first, best}, 1)).Slice(1, 0, -1);
+    kept = And(kept, Not(Equal(best, before)));
+  }
+  const Outputs places = n.As("Where", {kept});
+  if (places.empty()) return {};
+  const Term counts = kept.As(DType::kInt64).Call("cumsum", {{"axis", 1}});
+  const Outputs values = n.As("GatherNd", {best, places[0]}),
+                columns = n.As("GatherNd", {counts - 1, places[0]});
+  if (values.empty() || columns.empty()) return {};
+  const Value indices =
+      b.Concat({Term(b, places[0]).Slice(1, 0, 1), b.ExpandDims(columns[0], 1)}, 1);
+  const Term longest =
+      Term(b, b.Concat({kept.As(DType::kInt64).Over("sum", {1}, false), b.Ints({0})}, 0))
+          .Over("max", {0});
+  const Term most = x.Over("max", {2}, false).Transpose({1, 0});
+  const Term sum = Select(inside, most, most.Number(0)).Over("sum", {1});
+  return {indices, values[0], b.Concat({b.DimOf(best, 0), longest}, 0), -sum};
+}
+
 constexpr OperatorDef kNormOperators[] = {
+    {"CTCGreedyDecoder", 2, 2, GreedyDecoder,
+     "decoded_indices decoded_values decoded_shape log_probability", "31"},
     {"BatchNormWithGlobalNormalization", 5, 5, OldBatchNorm},
     {"FusedBatchNorm", 5, 5, FusedBatchNorm, kNormOutputs, "41111"},
     {"FusedBatchNormV2", 5, 5, FusedBatchNorm, kNormOutputs, "41111"},

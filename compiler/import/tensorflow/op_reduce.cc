@@ -44,8 +44,15 @@ Outputs MeanOf(NodeContext& n) {
 }
 
 Outputs EuclideanNorm(NodeContext& n) {
+  if (HasComplex(n)) {
+    const Complex x = ComplexOf(n, n.Input(0));
+    const Term size = Sqrt(Term(n, Reduced(n, x.re * x.re + x.im * x.im, "sum")));
+    return {PairOf(n, {size, size.Call("zeros_like")})};
+  }
   const Term x(n, 0);
-  return {Sqrt(Term(n, Reduced(n, x * x, "sum")))};
+  if (IsFloat(x.dtype())) return {Sqrt(Term(n, Reduced(n, x * x, "sum")))};
+  const Term wide = x.As(DType::kFloat64);
+  return {Sqrt(Term(n, Reduced(n, wide * wide, "sum"))).As(x.dtype())};
 }
 
 template <OpName kName>

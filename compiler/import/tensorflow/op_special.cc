@@ -3,7 +3,7 @@
 #include <array>
 #include <cmath>
 
-#include "compiler/import/tensorflow/convert.h"
+#include "compiler/import/tensorflow/complex.h"
 
 namespace relayvm::import::tensorflow {
 
@@ -87,8 +87,13 @@ Outputs Ndtri(NodeContext& n) {
 
 // --- 0 where the factor is ---
 
-template <Term (*kApply)(const Term&, const Term&)>
+template <Term (*kApply)(const Term&, const Term&),
+          Complex (*kComplex)(const Complex&, const Complex&)>
 Outputs ZeroWhereZero(NodeContext& n) {
+  if (HasComplex(n)) {
+    const Complex x = ComplexOf(n, n.Input(0)), y = ComplexOf(n, n.Input(1));
+    return {PairOf(n, ZeroWhere(IsZero(x), kComplex(x, y)))};
+  }
   const Term x(n, 0), y(n, 1);
   return {Select(Equal(x, 0), x.Number(0), kApply(x, y))};
 }
@@ -97,6 +102,10 @@ Term TimesLogOnePlus(const Term& x, const Term& y) {
   return x.As(DType::kFloat64).Call("multiply", Log(y.As(DType::kFloat64) + 1)).As(x.dtype());
 }
 Term Over(const Term& x, const Term& y) { return x / y; }
+Complex TimesLogOf(const Complex& x, const Complex& y) { return Product(x, LogOf(y)); }
+Complex TimesLogOfMore(const Complex& x, const Complex& y) {
+  return Product(x, LogOf({y.re + 1, y.im}));
+}
 
 // --- Bessel functions of the first kind, modified ---
 
@@ -218,9 +227,9 @@ constexpr OperatorDef kSpecialOperators[] = {
     {"SoftsignGrad", 2, 2, Binary<SoftsignGrad>},
     {"SqrtGrad", 2, 2, Binary<SqrtGrad>},
     {"TanhGrad", 2, 2, Binary<TanhGrad>},
-    {"Xdivy", 2, 2, ZeroWhereZero<Over>},
-    {"Xlog1py", 2, 2, ZeroWhereZero<TimesLogOnePlus>},
-    {"Xlogy", 2, 2, ZeroWhereZero<TimesLog>},
+    {"Xdivy", 2, 2, ZeroWhereZero<Over, Quotient>},
+    {"Xlog1py", 2, 2, ZeroWhereZero<TimesLogOnePlus, TimesLogOfMore>},
+    {"Xlogy", 2, 2, ZeroWhereZero<TimesLog, TimesLogOf>},
 };
 
 }  // namespace

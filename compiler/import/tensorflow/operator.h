@@ -163,7 +163,9 @@ std::span<const OperatorDef> ResizeOperators();   // op_resize.cc
 std::span<const OperatorDef> ImageOperators();    // op_image.cc: colours, crops, boxes
 std::span<const OperatorDef> RecurrentOperators();  // op_rnn.cc
 std::span<const OperatorDef> QuantOperators();      // op_quant.cc
+std::span<const OperatorDef> QuantisedOperators();  // op_quant_products.cc
 std::span<const OperatorDef> LinalgOperators();     // op_linalg.cc: matrices
+std::span<const OperatorDef> StringOperators();     // op_string.cc
 std::span<const OperatorDef> SignalOperators();     // op_signal.cc: Fourier transforms
 std::span<const OperatorDef> RandomOperators();     // op_random.cc
 

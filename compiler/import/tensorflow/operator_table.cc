@@ -14,12 +14,12 @@ std::span<const OperatorDef> Operators() {
   static const std::vector<OperatorDef>* const kAll = [] {
     auto* all = new std::vector<OperatorDef>;
     for (const auto& table :
-         {BasicOperators(),  ControlOperators(),   ListOperators(),    StateOperators(),
-          MathOperators(),   SpecialOperators(),   ShapeOperators(),   SliceOperators(),
-          ReduceOperators(), IndexOperators(),     SegmentOperators(), SparseOperators(),
-          NnOperators(),     PoolOperators(),      NormOperators(),    ResizeOperators(),
-          ImageOperators(),  RecurrentOperators(), QuantOperators(),   LinalgOperators(),
-          SignalOperators(), RandomOperators()}) {
+         {BasicOperators(),  ControlOperators(),   ListOperators(),      StateOperators(),
+          MathOperators(),   SpecialOperators(),   ShapeOperators(),     SliceOperators(),
+          ReduceOperators(), IndexOperators(),     SegmentOperators(),   SparseOperators(),
+          NnOperators(),     PoolOperators(),      NormOperators(),      ResizeOperators(),
+          ImageOperators(),  RecurrentOperators(), QuantOperators(),     LinalgOperators(),
+          SignalOperators(), RandomOperators(),    QuantisedOperators(), StringOperators()}) {
       all->insert(all->end(), table.begin(), table.end());
     }
     return all;
