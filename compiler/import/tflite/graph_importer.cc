@@ -105,6 +105,12 @@ std::vector<int> GraphImporter::CalledBy(const fb::Operator& op) const {
       if (const auto* o = op.builtin_options_2_as_StablehloWhileOptions())
         return {o->cond_subgraph_index(), o->body_subgraph_index()};
       return {};
+    case Code::STABLEHLO_CASE:
+      if (const auto* o = op.builtin_options_2_as_StablehloCaseOptions();
+          o != nullptr && o->branch_subgraph_indices() != nullptr) {
+        return {o->branch_subgraph_indices()->begin(), o->branch_subgraph_indices()->end()};
+      }
+      return {};
     default:
       return {};
   }
@@ -343,6 +349,15 @@ std::optional<Value> GraphImporter::Find(int tensor) {
   return std::nullopt;
 }
 
+std::optional<Value> GraphImporter::ConstantAt(int tensor) {
+  const auto& tensors = file_.subgraphs()[static_cast<size_t>(scopes_.back().subgraph)].tensors;
+  if (tensor < 0 || static_cast<size_t>(tensor) >= tensors.size() ||
+      !tensors[static_cast<size_t>(tensor)].is_constant) {
+    return std::nullopt;
+  }
+  return ConstantOf(scopes_.back().subgraph, tensor);
+}
+
 std::vector<Value> GraphImporter::Import(int subgraph, const std::vector<Value>& inputs) {
   if (NumInputs(subgraph) < 0) {
     return builder_.Fail("subgraph {}: the model has {}", subgraph, file_.subgraphs().size());
@@ -381,6 +396,54 @@ std::vector<Value> GraphImporter::Import(int subgraph, const std::vector<Value>&
   }
   scopes_.pop_back();
   return builder_.status().ok() ? results : std::vector<Value>();
+}
+
+// Scales along an axis, or of blocks, count where an operator reads them; those that only move
+// elements leave it to what the file says of their outputs.
+void GraphImporter::CheckScales(Code code, int input, const Tensor& t) {
+  static const std::set<Code>* const kTakeChannels = new std::set<Code>{Code::CONV_2D,
+                                                                        Code::DEPTHWISE_CONV_2D,
+                                                                        Code::TRANSPOSE_CONV,
+                                                                        Code::FULLY_CONNECTED,
+                                                                        Code::BATCH_MATMUL,
+                                                                        Code::EMBEDDING_LOOKUP,
+                                                                        Code::QUANTIZE,
+                                                                        Code::DEQUANTIZE,
+                                                                        Code::DENSIFY,
+                                                                        Code::RESHAPE,
+                                                                        Code::SQUEEZE,
+                                                                        Code::EXPAND_DIMS,
+                                                                        Code::TRANSPOSE,
+                                                                        Code::SLICE,
+                                                                        Code::STRIDED_SLICE,
+                                                                        Code::SPLIT,
+                                                                        Code::SPLIT_V,
+                                                                        Code::PACK,
+                                                                        Code::UNPACK,
+                                                                        Code::CONCATENATION,
+                                                                        Code::GATHER,
+                                                                        Code::GATHER_ND,
+                                                                        Code::TILE,
+                                                                        Code::BROADCAST_TO,
+                                                                        Code::REVERSE_V2,
+                                                                        Code::SHAPE,
+                                                                        Code::RANK,
+                                                                        Code::IF,
+                                                                        Code::WHILE,
+                                                                        Code::CALL,
+                                                                        Code::STABLEHLO_CASE,
+                                                                        Code::STABLEHLO_WHILE,
+                                                                        Code::STABLEHLO_COMPOSITE,
+                                                                        Code::ASSIGN_VARIABLE,
+                                                                        Code::CAST,
+                                                                        Code::CONV_3D};
+  const std::string what = fmt::format("input '{}': ", Printable(t.name));
+  if (t.is_of_blocks && (code != Code::FULLY_CONNECTED || input != 1)) {
+    builder_.Fail(StatusCode::kUnsupported, "{}scales of blocks", what);
+  } else if (t.quantisation.is_per_channel() && !kTakeChannels->contains(code)) {
+    builder_.Fail(StatusCode::kUnsupported, "{}{} scales along dimension {}, expected one", what,
+                  t.quantisation.scales.size(), t.quantisation.axis);
+  }
 }
 
 void GraphImporter::ImportOperator(const fb::Operator& op) {
@@ -426,6 +489,7 @@ void GraphImporter::ImportOperator(const fb::Operator& op) {
       continue;
     }
     const Tensor& t = graph.tensors[static_cast<size_t>(tensor)];
+    CheckScales(file_.CodeOf(op), i, t);
     const auto value = Find(tensor);
     const bool is_handle = t.type == fb::TensorType::RESOURCE || t.type == fb::TensorType::VARIANT;
     if (!value && !is_handle && builder_.status().ok()) {

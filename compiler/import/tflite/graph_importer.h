@@ -62,6 +62,8 @@ class GraphImporter {
   Variable* FindVariable(const std::string& name);
   // The variable that a tensor of the subgraph being imported is; null where it is none.
   Variable* VariableOf(int tensor);
+  // A constant of the subgraph being imported; nullopt where there is none of that number.
+  std::optional<Value> ConstantAt(int tensor);
   LookupTable& TableOf(const std::string& name) { return tables_[name]; }
 
   ir::Span SpanOf(const Subgraph& graph, const fb::Operator& op, const std::string& part = "");
@@ -76,6 +78,8 @@ class GraphImporter {
   std::optional<Value> Find(int tensor);
   Value ConstantOf(int subgraph, int tensor);
   void ImportOperator(const fb::Operator& op);
+  // An error where an operator does not take the scales of an input.
+  void CheckScales(Code code, int input, const Tensor& t);
   // Subgraphs that an operator calls.
   std::vector<int> CalledBy(const fb::Operator& op) const;
   std::vector<int> Reachable(int subgraph, bool with_once) const;

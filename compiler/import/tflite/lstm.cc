@@ -130,7 +130,10 @@ TypedBuilder::State FloatStep(const Layer& l, const Value& row, const TypedBuild
   };
   const auto gate = [&](Gate g, int peephole, const Term& memory) {
     Term x = *gates[g];
-    if (l.has_peephole()) x = x + memory * l.Peephole(peephole);
+    if (l.has_peephole()) {
+      const size_t weights = in.peepholes[static_cast<size_t>(peephole)];
+      x = x + memory * RealOf(b, l.n.Input(weights), l.n.In(weights));
+    }
     return normed(g, x).Call("sigmoid");
   };
   const Term f = gate(kForget, 1, c);
@@ -195,12 +198,17 @@ std::optional<LstmResult> FloatLayer(const Layer& l, const Value& x) {
 
 Term Within16(const Term& x) { return x.Call("clip", {{"a_min", -32768.0}, {"a_max", 32767.0}}); }
 
+// Scales are computed in float32 there.
+double InFloat(double x) { return static_cast<double>(static_cast<float>(x)); }
+
 class CodeCell {
  public:
   CodeCell(const Layer& l) : l_(l), b_(l.b) {
     const NodeContext& n = l.n;
-    hidden_ = &n.Between(4);
-    if (!hidden_->quantisation) hidden_ = &n.In(l.in.h);
+    hidden_ = n.Between(4).quantisation ? n.Between(4) : n.In(l.in.h);
+    // What is projected has the zero point's other sign there: it only counts where codes end.
+    if (l.has_projection())
+      for (int64_t& zero : hidden_.quantisation.zeros) zero = -zero;
     std::frexp(n.In(l.in.c).quantisation.scale(), &memory_bits_);
     memory_bits_ += 15 - 1;  // bits of the memory before the point
     logistic_ = Lookup(LogisticOfWords(3));
@@ -220,7 +228,8 @@ class CodeCell {
     std::vector<double> factors;
     for (const Gate g : l_.gates()) {
       const double factor =
-          l_.n.In(weights[g]).quantisation.scale() * in.quantisation.scale() / ScaleOfGate(g);
+          InFloat(InFloat(l_.n.In(weights[g]).quantisation.scale() * in.quantisation.scale()) /
+                  ScaleOfGate(g));
       factors.insert(factors.end(), static_cast<size_t>(l_.units()), factor);
     }
     return TimesEach(sum, factors);
@@ -250,7 +259,8 @@ class CodeCell {
     }
     const Term o = gate(kOutput, 2, memory);
     const Term y = o * Of(tanh_of_memory_, memory);
-    const Value h = CodesOf(Times(y, FactorOf(0x1p-30 / hidden_->quantisation.scale())), *hidden_);
+    const double factor = InFloat(0x1p-30 / hidden_.quantisation.scale());
+    const Value h = CodesOf(Times(y, FactorOf(factor)), hidden_);
     return {l_.has_projection() ? Projected(h) : h, memory.As(DType::kInt16)};
   }
 
@@ -266,9 +276,26 @@ class CodeCell {
   Term WithPeephole(Gate g, int which, const Term& x, const Term& memory) {
     const Tensor& t = l_.n.In(l_.in.peepholes[static_cast<size_t>(which)]);
     const double factor =
-        l_.n.In(l_.in.c).quantisation.scale() * t.quantisation.scale() / ScaleOfGate(g);
-    const Term product = memory * l_.Peephole(which).As(DType::kInt32);
+        InFloat(l_.n.In(l_.in.c).quantisation.scale() * t.quantisation.scale() / ScaleOfGate(g));
+    const Term product = memory * PeepholeOf(which);
     return Within16(x + Times(product, FactorOf(factor)));
+  }
+
+  // Weights for the memory. The kernel counts as many units as there are outputs, over all rows as
+  // one: where a projection makes fewer outputs, the last units of all have none.
+  Term PeepholeOf(int which) {
+    const Term weights = l_.Peephole(which).As(DType::kInt32);
+    const Dim outputs = l_.n.Input(l_.in.h).dim(1), batch = l_.n.Input(l_.in.c).dim(0);
+    const int64_t units = l_.units();
+    const bool is_even = !outputs.is_const() || outputs.value() >= units || !batch.is_const();
+    if (is_even || batch.value() * units > (1 << 20)) return weights;
+    std::vector<int64_t> places, counts;
+    for (int64_t k = 0; k < batch.value() * units; ++k) {
+      places.push_back(k % outputs.value());
+      counts.push_back(k < batch.value() * outputs.value() ? 1 : 0);
+    }
+    const Term each = weights.Take(b_.Ints(places), 0) * Term(b_, b_.Ints(counts, DType::kInt32));
+    return each.Reshape({batch.value(), units});
   }
 
   // Less its mean, over its deviation, in 1/1024.
@@ -298,12 +325,15 @@ class CodeCell {
     const LstmInputs& in = l_.in;
     const Value one = b_.Scalar(1, DType::kFloat32);
     const Tensor &w = l_.n.In(in.projection), &out = l_.n.In(in.h);
-    Term sum(b_, b_.Op("qnn.dense", {h, l_.n.Input(in.projection),
-                                     b_.Int(hidden_->quantisation.zero(), h.dtype()),
-                                     b_.Int(0, DType::kInt8), one, one}));
+    const Value weights = l_.n.Input(in.projection), none = b_.Int(0, DType::kInt8);
+    Term sum(b_, b_.Op("qnn.dense", {h, weights, none, none, one, one}));
+    if (const int64_t zero = hidden_.quantisation.zero(); zero != 0) {  // 128 is no int8
+      const Term rows = Term(b_, weights).As(DType::kInt32).Over("sum", {1}, false);
+      sum = sum - rows * static_cast<double>(zero);
+    }
     if (l_.Has(in.projection_bias)) sum = sum + Term(b_, l_.n.Input(in.projection_bias));
-    const double factor =
-        w.quantisation.scale() * hidden_->quantisation.scale() / out.quantisation.scale();
+    const double factor = InFloat(InFloat(w.quantisation.scale() * hidden_.quantisation.scale()) /
+                                  out.quantisation.scale());
     const Term y(b_, CodesOf(Times(sum, FactorOf(factor)), out));
     if (l_.options.projection_clip <= 0) return y;
     const double most =
@@ -313,7 +343,7 @@ class CodeCell {
 
   const Layer& l_;
   TypedBuilder& b_;
-  const Tensor* hidden_;
+  Tensor hidden_;
   int memory_bits_ = 0;
   Value logistic_, tanh_, tanh_of_memory_;
 };
@@ -340,7 +370,7 @@ Term DenseOfWeights(NodeContext& n, const Term& rows, const std::vector<size_t>&
   std::vector<Value> parts;
   std::vector<double> scales;
   for (const size_t i : weights) {
-    parts.push_back(n.Input(i));
+    parts.push_back(SignedWeights(n, 0, i));
     const Dim units = n.Input(i).dim(0);
     const auto count = static_cast<size_t>(units.is_const() ? units.value() : 1);
     scales.insert(scales.end(), count, n.In(i).quantisation.scale());

@@ -220,6 +220,8 @@ Result<Tensor> ModelFile::CheckedTensor(const fb::Tensor& t, const std::string& 
   // A constant is what its shape says, whatever the signature.
   for (size_t i = 0; out.is_constant && i < shape.size(); ++i) out.shape[i] = std::max(0, shape[i]);
   const fb::QuantizationParameters* q = t.quantization();
+  out.is_of_blocks = q != nullptr && q->details_type() != fb::QuantizationDetails::NONE &&
+                     q->details_type() != fb::QuantizationDetails::CustomQuantization;
   if (q == nullptr || q->scale() == nullptr || q->scale()->size() == 0) return out;
   const auto scales = SpanOf(q->scale());
   const auto zeros = SpanOf(q->zero_point());

@@ -55,7 +55,8 @@ struct Tensor {
   std::vector<int64_t> shape;  // -1: any extent
   Quantisation quantisation;
   bool is_variable = false;
-  bool is_constant = false;  // it has data
+  bool is_constant = false;   // it has data
+  bool is_of_blocks = false;  // its scales are a tensor, or stand along several axes
   bool is_complex() const { return type == fb::TensorType::COMPLEX64; }
 };
 

@@ -215,6 +215,9 @@ Outputs L2Normalization(NodeContext& n) {
   constexpr int kBits = 7;  // of the result, whose scale is 1/128
   const Term c = Centred(n, 0);
   const ComputedFactor inverse = InverseSquareRootOf(import::Sum(c * c, last));
+  // Bytes without a sign are moved before they are scaled, others with it.
+  if (IsUnsignedInt(n.Input(0).dtype()))
+    return {CodesOf(TimesComputed(c * (1 << kBits), inverse.significand, inverse.shift), n.Out())};
   return {CodesOf(TimesComputed(c, inverse.significand, inverse.shift + kBits), n.Out())};
 }
 

@@ -97,6 +97,44 @@ Outputs If(NodeContext& n) {
   return *joined;
 }
 
+// One of several; of an index that none has it is the last one.
+Outputs Case(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  const auto* graphs = n.Get2<fb::StablehloCaseOptions>().branch_subgraph_indices();
+  const std::vector<int> all =
+      graphs == nullptr ? std::vector<int>() : std::vector<int>(graphs->begin(), graphs->end());
+  if (all.empty()) return n.Fail("it has no branches");
+  const std::vector<Value> inputs(n.inputs().begin() + 1, n.inputs().end());
+  const Value index = ScalarOrNone(b, n.Input(0));
+  const auto last = static_cast<int64_t>(all.size()) - 1;
+  if (const auto known = KnownNumber(b, index)) {
+    const int64_t which = *known < 0 || *known > last ? last : *known;
+    return CallSubgraph(n, all[static_cast<size_t>(which)], inputs, 1);
+  }
+  Carried carried(n, all);
+  const std::vector<Value> before = carried.Values();
+  const auto branch = [&](int64_t which) {
+    carried.Set(before);
+    std::vector<Value> values = CallSubgraph(n, all[static_cast<size_t>(which)], inputs, 1);
+    const std::vector<Value> after = carried.Values();
+    values.insert(values.end(), after.begin(), after.end());
+    return values;
+  };
+  std::vector<Value> result = branch(last);
+  for (int64_t i = last - 1; i >= 0 && b.status().ok(); --i) {
+    std::vector<Value> yes = branch(i);
+    if (yes.size() != result.size()) return n.Fail("its branches differ in outputs");
+    auto joined = Branches(b, Equal(Term(b, index), static_cast<double>(i)), std::move(yes),
+                           std::move(result));
+    if (!joined) return n.Unsupported("its branches' outputs differ in rank or dtype");
+    result = *std::move(joined);
+  }
+  if (!b.status().ok()) return {};
+  carried.Set(std::span(result).last(carried.size()));
+  result.resize(result.size() - carried.size());
+  return result;
+}
+
 Outputs Loop(NodeContext& n, int condition, int body) {
   TypedBuilder& b = n.b();
   GraphImporter& importer = n.importer();
@@ -203,6 +241,7 @@ Outputs AssignVariable(NodeContext& n) {
 std::span<const OperatorDef> ControlOperators() {
   static constexpr OperatorDef kTable[] = {
       {Code::IF, 1, -1, If, Options::IfOptions},
+      {Code::STABLEHLO_CASE, 1, -1, Case, Options::NONE, Options2::StablehloCaseOptions},
       {Code::WHILE, 1, -1, While, Options::WhileOptions},
       {Code::STABLEHLO_WHILE, 1, -1, StablehloWhile, Options::NONE,
        Options2::StablehloWhileOptions},

@@ -55,22 +55,29 @@ Value WithBias(NodeContext& n, const Value& y, size_t bias) {
   return n.Has(bias) ? n.b().Op("add", {y, n.Input(bias)}) : y;
 }
 
-// Floats and weights of 8 bits. Data of one image is quantised as a whole.
+std::vector<int64_t> AllButFirst(int rank) {
+  std::vector<int64_t> axes;
+  for (int i = 1; i < rank; ++i) axes.push_back(i);
+  return axes;
+}
+
+// Floats and weights of 8 bits. Data of one image is quantised as a whole, with a zero point where
+// each channel of the weights has a scale.
 std::optional<Value> HybridConv(NodeContext& n, const Convolution& c) {
   TypedBuilder& b = n.b();
   const Term x(n, 0);
-  std::vector<int64_t> image;
-  for (int i = 1; i < x.rank(); ++i) image.push_back(i);
-  const QuantisedRows rows = QuantiseRows(x, image, /*has_zero=*/true);
+  const bool has_zero = n.In(1).quantisation.is_per_channel();
+  const QuantisedRows rows = QuantiseRows(x, AllButFirst(x.rank()), has_zero);
   std::optional<Value> y;
   const bool is_sized = x.value().dim(1).is_const() && x.value().dim(2).is_const();
   if (x.rank() == 4 && x.value().dim(0).is_const(1) && is_sized) {
-    const Value zero = AsScalar(rows.zero->As(DType::kInt8));
+    const Value none = b.Int(0, DType::kInt8);
+    const Value zero = rows.zero ? AsScalar(rows.zero->As(DType::kInt8)).value() : none;
     const Value one = b.Scalar(1, DType::kFloat32);
     Value data = rows.codes;
     const auto window = Fitted(b, data, c.spec.window);
     if (!window) return std::nullopt;
-    y = Term(b, b.Op("qnn.conv2d", {data, c.weights, zero, b.Int(0, DType::kInt8), one, one},
+    y = Term(b, b.Op("qnn.conv2d", {data, c.weights, zero, none, one, one},
                      {{"strides", ListOf(window->strides)},
                       {"padding", ListOf(window->pads)},
                       {"dilation", ListOf(window->dilations)},
@@ -82,7 +89,8 @@ std::optional<Value> HybridConv(NodeContext& n, const Convolution& c) {
             .As(DType::kFloat32);
   } else {
     // The same sums, in floats: they are whole.
-    const Term whole = rows.codes.As(DType::kFloat32) - *rows.zero;
+    Term whole = rows.codes.As(DType::kFloat32);
+    if (rows.zero) whole = whole - *rows.zero;
     y = Convolved(b, whole, b.Cast(c.weights, DType::kFloat32), c.spec);
   }
   if (!y) return std::nullopt;
@@ -124,6 +132,18 @@ Outputs Convolve(NodeContext& n, const Convolution& c) {
   return {Activated(Term(b, WithBias(n, *y, 2)), c.activation)};
 }
 
+// Of three axes, whose kernel stands first in the weights.
+Window SolidWindow(NodeContext& n) {
+  const auto& o = n.Get<fb::Conv3DOptions>();
+  Window window;
+  window.kernel = KernelOf(n, n.Input(1), 0, 3);
+  window.strides = {o.stride_d(), o.stride_h(), o.stride_w()};
+  window.dilations = {o.dilation_d_factor(), o.dilation_h_factor(), o.dilation_w_factor()};
+  window.padding = PaddingOf(o.padding());
+  window.channels_last = true;
+  return window;
+}
+
 template <typename Table>
 ConvSpec PlaneSpec(const Table& o) {
   ConvSpec spec;
@@ -137,7 +157,8 @@ ConvSpec PlaneSpec(const Table& o) {
 
 Outputs Conv2D(NodeContext& given) {
   if (!HasRank(given, 0, 4) || !HasRank(given, 1, 4)) return {};
-  NodeContext n = given.With(0, WithChannels(given, 0, given.Input(1).dim(3)));
+  NodeContext n = given.With(0, WithChannels(given, 0, given.Input(1).dim(3)))
+                      .With(1, SignedWeights(given, 0, 1));
   const auto& o = n.Get<fb::Conv2DOptions>();
   Convolution c{PlaneSpec(o), n.b().Transpose(n.Input(1), {1, 2, 3, 0}), o.activation()};
   c.spec.window.kernel = KernelOf(n, n.Input(1), 1, 2);
@@ -173,12 +194,7 @@ Outputs Conv3D(NodeContext& n) {
   if (!HasRank(n, 0, 5) || !HasRank(n, 1, 5)) return {};
   const auto& o = n.Get<fb::Conv3DOptions>();
   ConvSpec spec;
-  spec.window = {KernelOf(n, n.Input(1), 0, 3),
-                 {o.stride_d(), o.stride_h(), o.stride_w()},
-                 {o.dilation_d_factor(), o.dilation_h_factor(), o.dilation_w_factor()},
-                 {},
-                 PaddingOf(o.padding()),
-                 true};
+  spec.window = SolidWindow(n);
   spec.kernel_layout = "DHWIO";
   const auto y = Convolved(n, n.Input(0), n.Input(1), spec);
   if (!y) return {};
@@ -222,11 +238,16 @@ Outputs Transposed(NodeContext& n, const TransposedConvSpec& spec, const Value& 
     const auto y = SummedCodes(n, 2, 1, 3, sum, activation);
     return y ? Outputs{*y} : Outputs{};
   }
-  const bool hybrid = IsHybrid(n, 2, 1);
-  const auto y = TransposedConv(b, n.Input(2), b.Cast(w, n.Input(2).dtype()), spec);
+  Term x(n, 2);
+  std::optional<Term> scale;
+  if (IsHybrid(n, 2, 1)) {
+    const QuantisedRows rows = QuantiseRows(x, AllButFirst(x.rank()), /*has_zero=*/true);
+    x = rows.codes.As(DType::kFloat32) - *rows.zero;
+    scale = rows.scale * ScaleOf(b, n.In(1));
+  }
+  const auto y = TransposedConv(b, x, b.Cast(w, x.dtype()), spec);
   if (!y) return {};
-  Term result(b, *y);
-  if (hybrid) result = result * ScaleOf(b, n.In(1));
+  const Term result = scale ? Term(b, *y) * *scale : Term(b, *y);
   return {Activated(Term(b, WithBias(n, result, 3)), activation)};
 }
 
@@ -248,12 +269,7 @@ Outputs Conv3DTranspose(NodeContext& n) {
   if (!HasRank(n, 2, 5) || !HasRank(n, 1, 5)) return {};
   const auto& o = n.Get<fb::Conv3DOptions>();
   TransposedConvSpec spec;
-  spec.window = {KernelOf(n, n.Input(1), 0, 3),
-                 {o.stride_d(), o.stride_h(), o.stride_w()},
-                 {o.dilation_d_factor(), o.dilation_h_factor(), o.dilation_w_factor()},
-                 {},
-                 PaddingOf(o.padding()),
-                 true};
+  spec.window = SolidWindow(n);
   spec.shape = AskedExtents(n, 3);
   return Transposed(n, spec, n.b().Transpose(n.Input(1), {4, 3, 0, 1, 2}), o.activation());
 }

@@ -149,8 +149,10 @@ Outputs DetectionPostProcess(NodeContext& n) {
 
 std::optional<std::vector<int64_t>> RawNumbers(NodeContext& n, size_t count) {
   const std::string_view bytes = n.CustomOptions();
-  if (bytes.size() < count * sizeof(int32_t))
-    return n.Fail("expected options of {} bytes or more, found {}", count * 4, bytes.size());
+  if (bytes.size() < count * sizeof(int32_t)) {
+    n.Fail("expected options of {} bytes or more, found {}", count * 4, bytes.size());
+    return std::nullopt;
+  }
   std::vector<int64_t> numbers;
   for (size_t i = 0; i < count; ++i) {
     int32_t number = 0;

@@ -3,7 +3,6 @@
 #include <limits>
 
 #include "compiler/import/composite/axes.h"
-#include "compiler/import/composite/nms.h"
 #include "compiler/import/tflite/graph_importer.h"
 #include "compiler/import/tflite/quantised.h"
 
@@ -243,19 +242,21 @@ Outputs Segments(NodeContext& n, const char* mode, double first, const Value& co
   return {b.Op("scatter_nd", {filled, flat.Expand(0), updates}, {{"mode", mode}})};
 }
 
+// Rows of ids below 0 are left out: they go to a further one.
 template <int kKind>
 Outputs UnsortedSegment(NodeContext& n) {
-  const Value count = AsVector(Term(n, 2).As(DType::kInt64));
-  switch (kKind) {
-    case 0:
-      return Segments(n, "add", 0, count);
-    case 1:
-      return Segments(n, "mul", 1, count);
-    case 2:
-      return Segments(n, "max", -HUGE_VAL, count);
-    default:
-      return Segments(n, "min", HUGE_VAL, count);
-  }
+  constexpr const char* kModes[] = {"add", "mul", "max", "min"};
+  constexpr double kFirst[] = {0, 1, -HUGE_VAL, HUGE_VAL};
+  const Term count = AsVector(Term(n, 2).As(DType::kInt64)), more = count + 1;
+  const Term ids = Term(n, 1).As(DType::kInt64);
+  const NodeContext with = n.With(1, Select(ids < 0, AsScalar(count), ids));
+  NodeContext inner = with;
+  const Outputs rows = Segments(inner, kModes[kKind], kFirst[kKind], more);
+  if (rows.empty()) return {};
+  const Value y = n.b().Op("dyn.strided_slice", {rows[0], n.b().Ints({0}), count, n.b().Ints({1})});
+  std::vector<Value> dims = {count};
+  for (int i = 1; i < y.rank(); ++i) dims.push_back(n.b().DimOf(y, i));
+  return {ShapedAs(n, y, dims)};
 }
 
 Outputs SegmentSum(NodeContext& n) {
@@ -294,39 +295,6 @@ Outputs DynamicUpdateSlice(NodeContext& n) {
   const Term end = begin + Term(b, b.Concat(size, 0));
   return {b.Op("strided_set", {x, update, begin, end,
                                b.Ints(std::vector<int64_t>(static_cast<size_t>(x.rank()), 1))})};
-}
-
-// --- Boxes ---
-
-Outputs NonMaxSuppression(NodeContext& n) {
-  TypedBuilder& b = n.b();
-  const bool soft = n.code() == Code::NON_MAX_SUPPRESSION_V5;
-  const Term most = AsScalar(Term(n, 2)).As(DType::kInt64);
-  if (soft && n.Has(5)) {
-    const auto sigma = n.Input(5).constant;
-    float number = 0;
-    if (sigma != nullptr && sigma->dtype == DType::kFloat32)
-      std::memcpy(&number, sigma->data.Loaded().data(), sizeof number);
-    if (sigma == nullptr || number != 0) return n.Unsupported("scores that overlaps lower");
-  }
-  NmsSpec spec;
-  spec.boxes = Term(n, 0);
-  spec.scores = Term(n, 1);
-  spec.most = most;
-  spec.iou_threshold = AsScalar(Term(n, 3));
-  spec.score_threshold = AsScalar(Term(n, 4));
-  const Term kept(b, KeptBoxes(b, spec));
-  // As many as may be kept, zeros behind those that are.
-  const Term found = Extent(b, kept, 0), places = Range(most);
-  const Term inside = places < found;
-  const Term padded(b, b.Concat({kept, b.Ints({0})}, 0));
-  const Term at = Select(inside, places, found);
-  const Term chosen = padded.Take(at, 0);
-  const Term scores =
-      Select(inside, Term(n, 1).Take(chosen, 0), Term(b, b.Scalar(0, DType::kFloat32)));
-  const Value indices = chosen.As(DType::kInt32), number = found.As(DType::kInt32);
-  if (soft) return {indices, scores, number};
-  return {indices, number};
 }
 
 // --- Tables ---
@@ -386,8 +354,6 @@ std::span<const OperatorDef> IndexOperators() {
       {Code::UNSORTED_SEGMENT_MIN, 3, 3, UnsortedSegment<3>},
       {Code::BUCKETIZE, 1, 1, Bucketize, Options::BucketizeOptions},
       {Code::DYNAMIC_UPDATE_SLICE, 3, 3, DynamicUpdateSlice},
-      {Code::NON_MAX_SUPPRESSION_V4, 5, 5, NonMaxSuppression},
-      {Code::NON_MAX_SUPPRESSION_V5, 6, 6, NonMaxSuppression},
       {Code::HASHTABLE, 0, 0, Hashtable, Options::HashtableOptions},
       {Code::HASHTABLE_FIND, 3, 3, HashtableFind},
       {Code::HASHTABLE_IMPORT, 3, 3, HashtableImport},

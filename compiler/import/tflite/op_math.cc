@@ -76,10 +76,8 @@ Outputs Absolute(NodeContext& n) {
                   out)};
 }
 
-Outputs Negative(NodeContext& n) {
-  if (!IsQuantised(n.In(0))) return {-Term(n, 0)};
-  return {CodesOf(-Centred(n, 0), n.Out())};
-}
+// Codes too: the kernel has no scales, and -128 stays what it is.
+Outputs Negative(NodeContext& n) { return {-Term(n, 0)}; }
 
 Outputs Squared(NodeContext& n) {
   const Term x(n, 0);

@@ -1,5 +1,6 @@
 // Products of matrices. Weights of FULLY_CONNECTED are (outputs, inputs).
 #include "compiler/import/composite/quantised.h"
+#include "compiler/import/tflite/graph_importer.h"
 #include "compiler/import/tflite/products.h"
 #include "compiler/typing/op_typing.h"
 
@@ -42,10 +43,34 @@ std::optional<Value> DenseOfCodes(NodeContext& n, const Value& rows, fb::Activat
                    activation);
   }
   NodeContext flat = n.With(0, rows);
-  return SummedCodes(flat, 0, 1, 2, sum, activation);
+  return SummedCodes(flat, 0, 1, 2, sum, activation, WideRounding::kInDouble);
 }
 
-Outputs FullyConnected(NodeContext& n) {
+// The same with weights of which each block along a row has a scale: the file has them as a tensor.
+// Rows are quantised with a zero point.
+std::optional<Term> DenseOfBlocks(NodeContext& n, const Term& rows) {
+  TypedBuilder& b = n.b();
+  const auto* q = n.In(1).table->quantization();
+  const auto* o = q == nullptr ? nullptr : q->details_as_BlockwiseQuantization();
+  const auto scales = o == nullptr ? std::nullopt : n.importer().ConstantAt(o->scales());
+  const Value w = n.Input(1);
+  if (!scales || rows.dtype() != DType::kFloat32) return n.Unsupported("weights of such scales");
+  const int64_t outputs = w.dim(0).is_const() ? w.dim(0).value() : 0, size = o->block_size();
+  const int64_t inputs = w.dim(1).value();
+  int64_t count = 1;
+  for (int i = 0; i < scales->rank(); ++i) count *= scales->dim(i).value();
+  if (size < 1 || inputs % size != 0 || outputs < 1 || count != outputs * (inputs / size)) {
+    return n.Fail("{} scales of blocks of {}, weights of {} by {}", count, size, outputs, inputs);
+  }
+  const Term blocks = Term(b, w).As(DType::kFloat32).Reshape({outputs, inputs / size, size});
+  const Term each = Term(b, *scales).As(DType::kFloat32).Reshape({outputs, inputs / size, 1});
+  const QuantisedRows codes = QuantiseRows(rows, {1}, /*has_zero=*/true);
+  const Term whole = codes.codes.As(DType::kFloat32) - *codes.zero;
+  return whole.Call("nn.dense", (blocks * each).Reshape({outputs, inputs})) * codes.scale;
+}
+
+Outputs FullyConnected(NodeContext& given) {
+  NodeContext n = given.With(1, SignedWeights(given, 0, 1));
   TypedBuilder& b = n.b();
   const auto& o = n.Get<fb::FullyConnectedOptions>();
   const Value w = n.Input(1);
@@ -62,7 +87,11 @@ Outputs FullyConnected(NodeContext& n) {
     y = *codes;
   } else {
     Term sum(b, rows);
-    if (IsHybrid(n, 0, 1)) {
+    if (n.In(1).is_of_blocks) {
+      const auto dense = DenseOfBlocks(n, sum);
+      if (!dense) return {};
+      sum = *dense;
+    } else if (IsHybrid(n, 0, 1)) {
       sum = HybridDense(n, sum, o.asymmetric_quantize_inputs());
     } else {
       sum = sum.Call("nn.dense", b.Cast(w, rows.dtype()));

@@ -1,6 +1,7 @@
 // To codes and back, and between dtypes.
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "compiler/import/tflite/quantised.h"
 
@@ -58,17 +59,50 @@ Outputs CastTo(NodeContext& n) {
   return {x.As(*dtype)};
 }
 
-// The bits as elements of another dtype, with one axis more or fewer where sizes differ.
+DType WholeOfBytes(int bytes) {
+  constexpr DType kTypes[] = {DType::kUInt8, DType::kUInt16, DType::kUInt32, DType::kUInt64};
+  return kTypes[bytes == 8 ? 3 : bytes / 2];
+}
+
+Term BitsAs(const Term& x, DType dtype) {
+  if (x.dtype() == dtype) return x;
+  return x.Call("reinterpret", {{"dtype", std::string(DTypeName(dtype))}});
+}
+
+// The bits as elements of another dtype: the low ones come first along one axis more, or of the
+// last axis, which goes.
 Outputs Bitcast(NodeContext& n) {
+  TypedBuilder& b = n.b();
   const auto to = n.Out().dtype;
-  const DType from = n.Input(0).dtype();
-  if (!to || *to == DType::kBool || from == DType::kBool)
+  const Term x(n, 0);
+  if (!to || *to == DType::kBool || x.dtype() == DType::kBool || *to == DType::kString ||
+      x.dtype() == DType::kString) {
     return n.Unsupported("{} to {}", TypeName(n.In(0).type), TypeName(n.Out().type));
-  if (DTypeBytes(*to) == DTypeBytes(from)) {
-    if (*to == from) return {n.Input(0)};
-    return {Term(n, 0).Call("reinterpret", {{"dtype", std::string(DTypeName(*to))}})};
   }
-  return n.Unsupported("{} to {}", TypeName(n.In(0).type), TypeName(n.Out().type));
+  const int from = DTypeBytes(x.dtype()), wanted = DTypeBytes(*to);
+  if (from == wanted) return {BitsAs(x, *to)};
+  const DType wide = WholeOfBytes(std::max(from, wanted)),
+              narrow = WholeOfBytes(std::min(from, wanted));
+  const int count = std::max(from, wanted) / std::min(from, wanted);
+  const auto place = [&](int i) { return b.Int(int64_t{i} * 8 * DTypeBytes(narrow), wide); };
+  if (from > wanted) {
+    const Term bits = BitsAs(x, wide);
+    std::vector<Value> parts;
+    for (int i = 0; i < count; ++i)
+      parts.push_back(bits.Call("right_shift", place(i)).As(narrow).Expand(x.rank()));
+    return {BitsAs(Term(b, b.Concat(parts, x.rank())), *to)};
+  }
+  const int last = x.rank() - 1;
+  if (last < 0 || !x.value().dim(last).is_const(count))
+    return n.Fail("expected a last axis of {}", count);
+  const Term bits = BitsAs(x, narrow).As(wide);
+  std::optional<Term> all;
+  for (int i = 0; i < count; ++i) {
+    const Term part(b, b.Squeeze(bits.Slice(last, i, i + 1), {last}));
+    const Term moved = part.Call("left_shift", place(i));
+    all = all ? all->Call("bitwise_or", moved) : moved;
+  }
+  return {BitsAs(*all, *to)};
 }
 
 }  // namespace

@@ -218,7 +218,7 @@ Outputs Svdf(NodeContext& n) {
 
 std::span<const OperatorDef> RecurrentOperators() {
   static constexpr OperatorDef kTable[] = {
-      {Code::LSTM, 5, 24, Lstm, Options::LSTMOptions},
+      {Code::LSTM, 1, 24, Lstm, Options::LSTMOptions},
       {Code::UNIDIRECTIONAL_SEQUENCE_LSTM, 1, 28, SequenceLstm,
        Options::UnidirectionalSequenceLSTMOptions},
       {Code::BIDIRECTIONAL_SEQUENCE_LSTM, 1, 48, TwoWayLstm,

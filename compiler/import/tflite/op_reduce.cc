@@ -43,6 +43,19 @@ Term CountReduced(NodeContext& n, const Term& x, const std::vector<int64_t>& axe
   return count;
 }
 
+// x * factor / count, of which as many bits are kept as the count has.
+Term TimesOver(const Term& x, Factor f, const Term& count) {
+  const Term one = count.Number(1);
+  const Term bits = count.Number(31) - LeadingZeros(count.As(DType::kInt32)).As(DType::kInt64);
+  const Term shift =
+      Maximum(count.Number(0),
+              Minimum(bits, count.Number(static_cast<double>(std::min(32, 31 + f.shift)))));
+  const Term whole(x.b(), x.b().Int(f.significand));
+  const Term significand =
+      whole.Call("left_shift", shift).Call("floor_divide", Maximum(count, one)).As(DType::kInt32);
+  return TimesComputed(x, significand, (shift.Number(f.shift) - shift).As(DType::kInt32));
+}
+
 Outputs SumOrMean(NodeContext& n, bool is_mean) {
   const Term x(n, 0);
   TypedBuilder& b = n.b();
@@ -59,8 +72,8 @@ Outputs SumOrMean(NodeContext& n, bool is_mean) {
   const auto axes = KnownAxes(n, x.rank());
   if (!axes) return n.Unsupported("axes must be known when compiling");
   const Tensor &in = n.In(0), &out = n.Out();
-  const bool words = DTypeBytes(x.dtype()) == 2;
-  const Term whole = Centred(n, 0).As(words ? DType::kInt64 : DType::kInt32);
+  const bool words = DTypeBytes(x.dtype()) == 2 && !is_mean;
+  const Term whole = words ? Centred(n, 0).As(DType::kInt64) : Centred(n, 0);
   const Term sum = whole.Over("sum", *axes, KeepsDims(n));
   const double ratio = in.quantisation.scale() / out.quantisation.scale();
   if (!is_mean) {
@@ -68,12 +81,10 @@ Outputs SumOrMean(NodeContext& n, bool is_mean) {
   }
   const Term count = CountReduced(n, x, *axes);
   const auto known = b.ConstantInts(count);
-  if (!known || words || (*known)[0] < 1) {
-    const Term mean = sum.As(DType::kFloat64) * ratio / count.As(DType::kFloat64);
-    return {CodesOf(mean.Call("round").As(DType::kInt32), out)};
-  }
+  if (known && (*known)[0] < 1) return {(sum * 0).As(x.dtype())};  // code 0
   // The count goes into the factor, of which as many bits are kept as it has.
   Factor f = FactorOf(ratio);
+  if (!known) return {CodesOf(TimesOver(sum, f, count), out)};
   int shift = 63 - std::countl_zero(static_cast<uint64_t>((*known)[0]));
   shift = std::max(0, std::min({shift, 32, 31 + f.shift}));
   f.significand = static_cast<int32_t>((int64_t{f.significand} << shift) / (*known)[0]);

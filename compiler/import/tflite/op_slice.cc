@@ -32,7 +32,10 @@ std::optional<SlicePlan> PlanOf(NodeContext& n, const fb::StridedSliceOptions& o
     has_ellipsis |= is_ellipsis;
     if (!is_ellipsis && !in(o.new_axis_mask(), i)) ++named;
   }
-  if (named > rank) return n.Fail("{} axes are named, the input has {}", named, rank);
+  if (named > rank) {
+    n.Fail("{} axes are named, the input has {}", named, rank);
+    return std::nullopt;
+  }
   SlicePlan plan;
   int place = 0;
   bool seen = false;
@@ -202,6 +205,30 @@ Outputs Split(NodeContext& n) {
   return b.Ops("split", {x}, {{"indices_or_sections", count}, {"axis", axis}});
 }
 
+// Parts of these sizes, of which `rest` takes what the others leave.
+Outputs PartsAround(NodeContext& n, const Value& x, int axis, const std::vector<int64_t>& sizes,
+                    size_t rest) {
+  if (sizes.size() != n.num_outputs())
+    return n.Fail("{} parts, {} outputs", sizes.size(), n.num_outputs());
+  int64_t behind = 0, at = 0;
+  for (size_t i = rest + 1; i < sizes.size(); ++i) behind += sizes[i];
+  Outputs parts;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (i == rest) {
+      parts.push_back(Term(n.b(), x).Slice(axis, at, behind == 0 ? INT64_MAX : -behind));
+      at = -behind;
+      continue;
+    }
+    const int64_t next = at + sizes[i];
+    parts.push_back(Term(n.b(), x).Slice(axis, at,
+                                         sizes[i] == 0           ? at
+                                         : i > rest && next == 0 ? INT64_MAX
+                                                                 : next));
+    at = next;
+  }
+  return parts;
+}
+
 Outputs SplitV(NodeContext& n) {
   const Value x = n.Input(0);
   const auto axes = n.ConstantInts(2, "axis");
@@ -221,7 +248,8 @@ Outputs SplitV(NodeContext& n) {
   const Dim extent = x.dim(axis);
   if (rest != sizes->end()) {
     const bool is_last = rest + 1 == sizes->end();
-    if (!extent.is_const() && !is_last) return n.Unsupported("a size of -1 of an open extent");
+    if (!extent.is_const() && !is_last)
+      return PartsAround(n, x, axis, *sizes, static_cast<size_t>(rest - sizes->begin()));
     if (extent.is_const()) *rest = extent.value() - total;
     if (extent.is_const() && *rest < 0) return n.Fail("sizes of {}, of {}", total, extent.value());
   } else if (extent.is_const() && extent.value() != total) {

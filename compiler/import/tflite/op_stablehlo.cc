@@ -6,6 +6,8 @@
 #include "compiler/import/composite/padding.h"
 #include "compiler/import/tflite/graph_importer.h"
 #include "compiler/import/tflite/quantised.h"
+#include "compiler/import/tflite/spread.h"
+#include "compiler/import/tflite/stablehlo.h"
 
 namespace relayvm::import::tflite {
 
@@ -56,16 +58,13 @@ Outputs Converted(NodeContext& n) {
   return {Term(n, 0).As(*dtype)};
 }
 
-std::vector<int64_t> Longs(const flatbuffers::Vector<int64_t>* v) {
-  if (v == nullptr) return {};
-  return {v->begin(), v->end()};
-}
-
 // The shape that the file declares: these operators have static ones.
 std::optional<std::vector<int64_t>> DeclaredShape(NodeContext& n) {
   const std::vector<int64_t>& shape = n.Out().shape;
-  if (std::ranges::any_of(shape, [](int64_t d) { return d < 0; }))
-    return n.Unsupported("a shape that is open");
+  if (std::ranges::any_of(shape, [](int64_t d) { return d < 0; })) {
+    n.Unsupported("a shape that is open");
+    return std::nullopt;
+  }
   return shape;
 }
 
@@ -84,7 +83,7 @@ Outputs BroadcastInDims(NodeContext& n) {
   TypedBuilder& b = n.b();
   const auto shape = DeclaredShape(n);
   const std::vector<int64_t> axes =
-      Longs(n.Get2<fb::StablehloBroadcastInDimOptions>().broadcast_dimensions());
+      LongsOf(n.Get2<fb::StablehloBroadcastInDimOptions>().broadcast_dimensions());
   if (!shape) return {};
   const Value x = n.Input(0);
   if (static_cast<int>(axes.size()) != x.rank())
@@ -102,8 +101,8 @@ Outputs BroadcastInDims(NodeContext& n) {
 
 Outputs Sliced(NodeContext& n) {
   const auto& o = n.Get2<fb::StablehloSliceOptions>();
-  const auto begin = Longs(o.start_indices()), end = Longs(o.limit_indices());
-  const auto steps = Longs(o.strides());
+  const auto begin = LongsOf(o.start_indices()), end = LongsOf(o.limit_indices());
+  const auto steps = LongsOf(o.strides());
   const auto rank = static_cast<size_t>(n.Input(0).rank());
   if (begin.size() != rank || end.size() != rank || steps.size() != rank)
     return n.Fail("expected {} numbers", rank);
@@ -128,7 +127,7 @@ std::optional<Term> StartsOf(NodeContext& n, size_t first, const std::vector<Val
 
 Outputs DynamicSlice(NodeContext& n) {
   TypedBuilder& b = n.b();
-  const auto sizes = Longs(n.Get2<fb::StablehloDynamicSliceOptions>().slice_sizes());
+  const auto sizes = LongsOf(n.Get2<fb::StablehloDynamicSliceOptions>().slice_sizes());
   if (static_cast<int>(sizes.size()) != n.Input(0).rank()) return n.Fail("{} sizes", sizes.size());
   std::vector<Value> each;
   for (const int64_t s : sizes) each.push_back(b.Ints({s}));
@@ -155,15 +154,22 @@ Outputs DynamicUpdate(NodeContext& n) {
 
 Outputs PaddedAround(NodeContext& n) {
   const auto& o = n.Get2<fb::StablehloPadOptions>();
-  const auto low = Longs(o.edge_padding_low()), high = Longs(o.edge_padding_high());
-  const auto inside = Longs(o.interior_padding());
-  if (std::ranges::any_of(inside, [](int64_t d) { return d != 0; }))
-    return n.Unsupported("padding between elements");
-  if (low.size() != high.size() || static_cast<int>(low.size()) != n.Input(0).rank())
-    return n.Fail("expected two numbers for each axis");
+  const auto low = LongsOf(o.edge_padding_low()), high = LongsOf(o.edge_padding_high());
+  const auto inside = LongsOf(o.interior_padding());
+  Term x(n, 0);
+  const Term fill = AsScalar(Term(n, 1));
+  if (low.size() != high.size() || static_cast<int>(low.size()) != x.rank() ||
+      (!inside.empty() && inside.size() != low.size())) {
+    return n.Fail("expected numbers for each axis");
+  }
   std::vector<std::pair<int64_t, int64_t>> widths;
-  for (size_t i = 0; i < low.size(); ++i) widths.emplace_back(low[i], high[i]);
-  const auto y = Padded(n, n.Input(0), std::move(widths), {.fill = AsScalar(Term(n, 1))});
+  for (size_t i = 0; i < low.size(); ++i) {
+    widths.emplace_back(low[i], high[i]);
+    if (inside.empty()) continue;
+    if (inside[i] < 0 || inside[i] > INT32_MAX) return n.Fail("{} elements between two", inside[i]);
+    x = Spread(x, static_cast<int>(i), inside[i] + 1, fill);
+  }
+  const auto y = Padded(n, x, std::move(widths), {.fill = fill});
   return y ? Outputs{*y} : Outputs{};
 }
 
@@ -182,7 +188,7 @@ Outputs Numbered(NodeContext& n) {
 }
 
 Outputs Turned(NodeContext& n) {
-  const auto order = Longs(n.Get2<fb::StablehloTransposeOptions>().permutation());
+  const auto order = LongsOf(n.Get2<fb::StablehloTransposeOptions>().permutation());
   std::vector<int64_t> sorted = order;
   std::ranges::sort(sorted);
   if (sorted != Iota(n.Input(0).rank())) return n.Fail("expected an order of its axes");
@@ -224,10 +230,10 @@ Outputs DotGeneral(NodeContext& n) {
   TypedBuilder& b = n.b();
   const auto& o = n.Get2<fb::StablehloDotGeneralOptions>();
   const auto x =
-      SideOf(n, 0, Longs(o.lhs_batching_dimensions()), Longs(o.lhs_contracting_dimensions()));
-  const auto y =
-      x ? SideOf(n, 1, Longs(o.rhs_batching_dimensions()), Longs(o.rhs_contracting_dimensions()))
-        : std::nullopt;
+      SideOf(n, 0, LongsOf(o.lhs_batching_dimensions()), LongsOf(o.lhs_contracting_dimensions()));
+  const auto y = x ? SideOf(n, 1, LongsOf(o.rhs_batching_dimensions()),
+                            LongsOf(o.rhs_contracting_dimensions()))
+                   : std::nullopt;
   if (!y) return {};
   const Value product = b.Op("nn.batch_matmul", {AsMatrices(b, *x, true), AsMatrices(b, *y, false)},
                              {{"transpose_a", false}, {"transpose_b", false}});
@@ -241,38 +247,45 @@ Outputs DotGeneral(NodeContext& n) {
 // Of one tensor, by a subgraph of one operator, from a first value.
 Outputs ReducedBy(NodeContext& n) {
   const auto& o = n.Get2<fb::StablehloReduceOptions>();
-  const auto& graphs = n.importer().file().subgraphs();
-  const int32_t at = o.body_subgraph_index();
-  if (n.num_inputs() != 2 || at < 0 || static_cast<size_t>(at) >= graphs.size())
-    return n.Unsupported("reductions of several tensors");
-  const auto* body = graphs[static_cast<size_t>(at)].table->operators();
-  if (body == nullptr || body->size() != 1) return n.Unsupported("a body of several operators");
-  struct Reduction {
-    Code code, other;
-    const char* over;
-    const char* with;
-  };
-  constexpr Reduction kKnown[] = {
-      {Code::ADD, Code::STABLEHLO_ADD, "sum", "add"},
-      {Code::MUL, Code::STABLEHLO_MULTIPLY, "prod", "multiply"},
-      {Code::MAXIMUM, Code::STABLEHLO_MAXIMUM, "max", "maximum"},
-      {Code::MINIMUM, Code::STABLEHLO_MINIMUM, "min", "minimum"},
-      {Code::LOGICAL_AND, Code::STABLEHLO_AND, "all", "logical_and"},
-      {Code::LOGICAL_OR, Code::STABLEHLO_OR, "any", "logical_or"},
-  };
-  const Code code = n.importer().file().CodeOf(*body->Get(0));
-  const auto* known = std::ranges::find_if(
-      kKnown, [&](const Reduction& r) { return r.code == code || r.other == code; });
-  if (known == std::end(kKnown))
-    return n.Unsupported("a reduction by {}", fb::EnumNameBuiltinOperator(code));
+  if (n.num_inputs() != 2) return n.Unsupported("reductions of several tensors");
+  const auto known = ReductionOf(n, o.body_subgraph_index());
+  if (!known) return {};
+  if (known->over == nullptr)
+    return n.Unsupported("a reduction that takes the last of its elements");
   std::vector<int64_t> axes;
-  for (const int64_t a : Longs(o.dimensions())) axes.push_back(n.Axis(a, n.Input(0).rank()));
+  for (const int64_t a : LongsOf(o.dimensions())) axes.push_back(n.Axis(a, n.Input(0).rank()));
   if (!n.b().status().ok()) return {};
   const Term y = Term(n, 0).Over(known->over, axes, /*keep=*/false);
   return {y.Call(known->with, AsScalar(Term(n, 1)))};
 }
 
 }  // namespace
+
+std::optional<Reduction> ReductionOf(NodeContext& n, int32_t subgraph) {
+  const auto& graphs = n.importer().file().subgraphs();
+  if (subgraph < 0 || static_cast<size_t>(subgraph) >= graphs.size())
+    return n.Fail("subgraph {}: the model has {}", subgraph, graphs.size());
+  const auto* body = graphs[static_cast<size_t>(subgraph)].table->operators();
+  if (body == nullptr || body->size() == 0) return Reduction{nullptr, nullptr, "update"};
+  if (body->size() != 1) return n.Unsupported("a body of several operators");
+  struct Row {
+    Code code, other;
+    Reduction reduction;
+  };
+  constexpr Row kKnown[] = {
+      {Code::ADD, Code::STABLEHLO_ADD, {"sum", "add", "add"}},
+      {Code::MUL, Code::STABLEHLO_MULTIPLY, {"prod", "multiply", "mul"}},
+      {Code::MAXIMUM, Code::STABLEHLO_MAXIMUM, {"max", "maximum", "max"}},
+      {Code::MINIMUM, Code::STABLEHLO_MINIMUM, {"min", "minimum", "min"}},
+      {Code::LOGICAL_AND, Code::STABLEHLO_AND, {"all", "logical_and", nullptr}},
+      {Code::LOGICAL_OR, Code::STABLEHLO_OR, {"any", "logical_or", nullptr}},
+  };
+  const Code code = n.importer().file().CodeOf(*body->Get(0));
+  const auto* row =
+      std::ranges::find_if(kKnown, [&](const Row& r) { return r.code == code || r.other == code; });
+  if (row != std::end(kKnown)) return row->reduction;
+  return n.Unsupported("a reduction by {}", fb::EnumNameBuiltinOperator(code));
+}
 
 std::span<const OperatorDef> StablehloOperators() {
   static constexpr OperatorDef kTable[] = {

@@ -6,6 +6,7 @@
 #include "compiler/import/composite/padding.h"
 #include "compiler/import/composite/resize.h"
 #include "compiler/import/tflite/quantised.h"
+#include "compiler/import/tflite/spread.h"
 
 namespace relayvm::import::tflite {
 
@@ -429,28 +430,29 @@ Outputs MatrixSetDiag(NodeContext& n) {
       {{"k1", 0}, {"k2", 0}, {"super_diag_right_align", false}, {"sub_diag_right_align", false}})};
 }
 
-// Zeros between the elements (DILATE); `fill` between them.
 Outputs Dilate(NodeContext& n) {
   const auto steps = n.ConstantInts(1, "dilations");
   if (!steps) return {};
   Term y(n, 0);
   if (static_cast<int>(steps->size()) != y.rank()) return n.Fail("expected a number for each axis");
-  TypedBuilder& b = n.b();
-  const Value fill = AsScalar(Term(n, 2));
+  const Term fill = AsScalar(Term(n, 2));
   for (int axis = 0; axis < y.rank(); ++axis) {
     const int64_t step = (*steps)[static_cast<size_t>(axis)];
     if (step < 1) return n.Fail("a dilation of {}", step);
-    if (step == 1) continue;
-    const Term extent = Extent(b, y, axis), size = (extent - 1) * static_cast<double>(step) + 1;
-    const Term at = Range(size);
-    const Term place = at.Call("floor_divide", at.Number(static_cast<double>(step)));
-    const Term here = Equal(place * static_cast<double>(step), at);
-    y = Select(Along(here, axis, y.rank()), y.Take(place, axis), Term(b, fill));
+    y = Spread(y, axis, step, fill);
   }
   return {y};
 }
 
 }  // namespace
+
+Term Spread(const Term& x, int axis, int64_t step, const Term& fill) {
+  if (step == 1) return x;
+  const auto each = static_cast<double>(step);
+  const Term size = Maximum((Extent(x.b(), x, axis) - 1) * each + 1, Term(x.b(), x.b().Int(0)));
+  const Term at = Range(size), place = at.Call("floor_divide", at.Number(each));
+  return Select(Along(Equal(place * each, at), axis, x.rank()), x.Take(place, axis), fill);
+}
 
 std::span<const OperatorDef> TensorOperators() {
   static constexpr OperatorDef kTable[] = {

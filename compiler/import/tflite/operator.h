@@ -126,12 +126,15 @@ std::span<const OperatorDef> PoolOperators();
 std::span<const OperatorDef> TensorOperators();
 std::span<const OperatorDef> SliceOperators();
 std::span<const OperatorDef> IndexOperators();
+std::span<const OperatorDef> BoxOperators();
 std::span<const OperatorDef> ReduceOperators();
 std::span<const OperatorDef> QuantOperators();
 std::span<const OperatorDef> ControlOperators();
 std::span<const OperatorDef> RecurrentOperators();
 std::span<const OperatorDef> SignalOperators();
 std::span<const OperatorDef> StablehloOperators();
+std::span<const OperatorDef> StablehloIndexOperators();
+std::span<const OperatorDef> WindowOperators();
 std::span<const OperatorDef> CustomOperators();
 
 }  // namespace relayvm::import::tflite

@@ -15,8 +15,9 @@ std::span<const OperatorDef> Operators() {
     for (const auto table :
          {MathOperators(), CompareOperators(), ActivationOperators(), ConvOperators(),
           MatrixOperators(), PoolOperators(), TensorOperators(), SliceOperators(), IndexOperators(),
-          ReduceOperators(), QuantOperators(), ControlOperators(), RecurrentOperators(),
-          SignalOperators(), StablehloOperators(), CustomOperators()}) {
+          BoxOperators(), ReduceOperators(), QuantOperators(), ControlOperators(),
+          RecurrentOperators(), SignalOperators(), StablehloOperators(), StablehloIndexOperators(),
+          WindowOperators(), CustomOperators()}) {
       all->insert(all->end(), table.begin(), table.end());
     }
     return all;

@@ -94,6 +94,12 @@ TEST_CASE("arithmetic on codes gives TensorFlow Lite's") {
             {{1, 41, 81, 121, -95, -55}},
             {kI8, {6}, 0.19024249911308289F, -128},
             {-123, -123, -124, -124, -118, -121}},
+           {"negative codes have no scales",
+            Code::NEG,
+            {{kI8, {3}, 0.5F, 3}},
+            {{1, -128, 127}},
+            {kI8, {3}, 0.25F, -5},
+            {-1, -128, -127}},
            {"leaky relu",
             Code::LEAKY_RELU,
             {{kU8, {6}, 0.019607843831181526F, 153}},
@@ -275,6 +281,18 @@ TEST_CASE("floats, shapes and indices") {
             {{1, 2, 3}},
             {kF, {2}},
             {2, 3}},
+           {"rows of negative ids are left out",
+            Code::UNSORTED_SEGMENT_SUM,
+            {{kF, {3}}, {kI32, {3}, 0, 0, {1, -1, 1}}, {kI32, {}, 0, 0, {2}}},
+            {{1, 2, 3}},
+            {kF, {2}},
+            {0, 4}},
+           {"bits of a number, the low ones first",
+            Code::BITCAST,
+            {{kI32, {1}}},
+            {{0x04030201}},
+            {kU8, {1, 4}},
+            {1, 2, 3, 4}},
            {"update of a slice",
             Code::DYNAMIC_UPDATE_SLICE,
             {{kF, {4}}, {kF, {2}, 0, 0, {8, 9}}, {kI32, {1}, 0, 0, {3}}},
@@ -317,6 +335,37 @@ TEST_CASE("a transform of pairs, and its magnitude") {
   m.Close({x}, {z});
   const auto found = RunModule(Import(m.Bytes()), {{{1, 0, -1, 0}}});
   CHECK(found[0] == std::vector<double>{0, 2, 0});
+}
+
+TEST_CASE("overlaps lower scores, or those that are the threshold end a box") {
+  const auto run = [](double sigma, double overlap) {
+    Model m;
+    const int boxes = m.Add({kF, {3, 4}}), scores = m.Add({kF, {3}});
+    std::vector<int32_t> inputs = {boxes, scores, m.Add({kI32, {}, 0, 0, {3}})};
+    for (const double v : {overlap, 0.0, sigma}) inputs.push_back(m.Add({kF, {}, 0, 0, {v}}));
+    const std::vector<int32_t> outputs = {m.Add({kI32, {3}}), m.Add({kF, {3}}), m.Add({kI32, {}})};
+    m.Op(Code::NON_MAX_SUPPRESSION_V5, inputs, outputs);
+    m.Close({boxes, scores}, outputs);
+    // The second is half of the first.
+    return RunModule(Import(m.Bytes()),
+                     {{{0, 0, 1, 1, 0, 0, 1, 0.5, 0, 10, 1, 11}}, {{0.9, 0.8, 0.7}}});
+  };
+  const auto hard = run(0, 0.5), soft = run(0.5, 1);
+  CHECK(hard[0] == std::vector<double>{0, 2, 0});
+  CHECK(hard[2] == std::vector<double>{2});
+  CHECK(soft[0] == std::vector<double>{0, 2, 1});
+  CHECK(soft[1][2] == doctest::Approx(0.8 * std::exp(-0.25)).epsilon(1e-6));
+}
+
+TEST_CASE("scales along an axis, and of blocks, are refused where they do not count") {
+  Model m;
+  const int x = m.Add({kF, {2}}), y = m.Add({kF, {2}});
+  const int codes = m.AddWithScales({kI8, {2}, 0, 0, {1, 2}}, {0.5F, 0.25F});
+  m.Op(Code::ADD, {x, codes}, {y});
+  m.Close({x}, {y});
+  const auto result = Import(m.Bytes());
+  CHECK(result.status().code() == StatusCode::kUnsupported);
+  CHECK(result.status().message().find("2 scales along dimension 0") != std::string::npos);
 }
 
 TEST_CASE("the memory of a recurrent layer lies in its limits, and is kept") {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "compiler/typing/op_typing.h"
 
@@ -21,8 +22,29 @@ std::vector<double> ProductFactors(const Tensor& x, const Tensor& w, const Tenso
   return factors;
 }
 
+namespace {
+
+// Sums times their scales, rounded, halves away from zero; int32.
+Term RoundedInDouble(const Term& sums, const Tensor& x, const Tensor& w, const Tensor& out) {
+  std::vector<double> factors;
+  for (const float scale : w.quantisation.scales) {
+    factors.push_back(x.quantisation.scale() * static_cast<double>(scale) /
+                      out.quantisation.scale());
+  }
+  const Term real = sums.As(DType::kFloat64);
+  const auto count = static_cast<int64_t>(factors.size());
+  const Term scaled = count == 1
+                          ? real * factors[0]
+                          : real * import::Table(sums.b(), factors, {count}, DType::kFloat64);
+  return scaled.Call("round")
+      .Call("clip", {{"a_min", -0x1p31}, {"a_max", 0x1p31 - 1}})
+      .As(DType::kInt32);
+}
+
+}  // namespace
+
 std::optional<Value> SummedCodes(NodeContext& n, size_t x, size_t w, size_t bias, const SumFn& sum,
-                                 fb::Activation activation) {
+                                 fb::Activation activation, WideRounding rounding) {
   TypedBuilder& b = n.b();
   const Value data = n.Input(x);
   const Tensor &in = n.In(x), &out = n.Out();
@@ -46,6 +68,8 @@ std::optional<Value> SummedCodes(NodeContext& n, size_t x, size_t w, size_t bias
   if (!of_low) return std::nullopt;
   Term total = Term(b, *of_high).As(DType::kInt64) * 256 + Term(b, *of_low).As(DType::kInt64);
   if (n.Has(bias)) total = total + Term(n, bias).As(DType::kInt64);
+  if (rounding == WideRounding::kInDouble)
+    return CodesOf(RoundedInDouble(total, in, n.In(w), out), out, activation);
   if (n.Has(bias) && n.Input(bias).dtype() == DType::kInt32)
     return CodesOf(TimesEach(total.As(DType::kInt32), factors), out, activation);
   return CodesOf(TimesWide(total, factors), out, activation);
@@ -71,6 +95,12 @@ QuantisedRows QuantiseRows(const Term& x, const std::vector<int64_t>& axes, bool
                       .Call("round")
                       .Call("clip", {{"a_min", -128.0}, {"a_max", 127.0}});
   return {limited((at + x / scale).Call("round"), -128), scale, at};
+}
+
+Value SignedWeights(NodeContext& n, size_t x, size_t w) {
+  const bool is_unsigned = n.Input(w).dtype() == DType::kUInt8 && n.In(w).quantisation;
+  if (!is_unsigned || n.Input(x).dtype() != DType::kFloat32) return n.Input(w);
+  return Term(n, w).Call("reinterpret", {{"dtype", std::string(DTypeName(DType::kInt8))}});
 }
 
 bool IsHybrid(NodeContext& n, size_t x, size_t w) {

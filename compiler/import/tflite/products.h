@@ -15,9 +15,12 @@ namespace relayvm::import::tflite {
 using SumFn = std::function<std::optional<Value>(const Value& x, const Value& x_zero)>;
 
 // A sum whose result is along the last axis, with bias (or none), as the output's codes. `x` are
-// codes of 8 bits, or of 16: these are two bytes, each of which is summed.
+// codes of 8 bits, or of 16: these are two bytes, each of which is summed, and what they sum to is
+// rounded by 15 bits of its factor, or (kInDouble) by all of it.
+enum class WideRounding : uint8_t { kReduced, kInDouble };
 std::optional<Value> SummedCodes(NodeContext& n, size_t x, size_t w, size_t bias, const SumFn& sum,
-                                 fb::Activation activation);
+                                 fb::Activation activation,
+                                 WideRounding rounding = WideRounding::kReduced);
 
 // Factors of a product's sums: of its inputs' scales over the output's.
 std::vector<double> ProductFactors(const Tensor& x, const Tensor& w, const Tensor& out);
@@ -31,6 +34,8 @@ struct QuantisedRows {
 };
 QuantisedRows QuantiseRows(const Term& x, const std::vector<int64_t>& axes, bool has_zero);
 
+// Weights of 8 bits that floats are multiplied with are signed, also where old files say uint8.
+Value SignedWeights(NodeContext& n, size_t x, size_t w);
 // Floats times weights of 8 bits.
 bool IsHybrid(NodeContext& n, size_t x, size_t w);
 // The scales of weights, along the last axis of a result.

@@ -75,6 +75,11 @@ class Model {
     if (!d.data.empty()) bytes = BytesOf(d.data, *DTypeOf(d.type));
     return AddBytes(d, bytes, std::move(name));
   }
+  // With scales along axis 0.
+  int AddWithScales(const Described& d, std::vector<float> scales) {
+    scales_ = std::move(scales);
+    return Add(d);
+  }
   int AddBytes(const Described& d, const std::vector<uint8_t>& bytes, std::string name = "",
                flatbuffers::Offset<fb::SparsityParameters> sparsity = 0) {
     uint32_t buffer = 0;
@@ -84,10 +89,11 @@ class Model {
     }
     if (name.empty()) name = "t" + std::to_string(tensors_.size());
     flatbuffers::Offset<fb::QuantizationParameters> q = 0;
-    if (d.scale != 0) {
-      const std::vector<float> scales = {d.scale};
-      const std::vector<int64_t> zeros = {d.zero};
-      q = fb::CreateQuantizationParametersDirect(b_, nullptr, nullptr, &scales, &zeros);
+    if (d.scale != 0) scales_ = {d.scale};
+    if (!scales_.empty()) {
+      const std::vector<int64_t> zeros(scales_.size(), d.zero);
+      q = fb::CreateQuantizationParametersDirect(b_, nullptr, nullptr, &scales_, &zeros);
+      scales_.clear();
     }
     std::vector<int32_t> shape = d.shape;
     bool is_open = false;
@@ -105,6 +111,22 @@ class Model {
     codes_.push_back(fb::CreateOperatorCodeDirect(b_, 0, custom, 1, code));
     operators_.push_back(fb::CreateOperatorDirect(b_, static_cast<uint32_t>(codes_.size()) - 1,
                                                   &inputs, &outputs, type, options));
+  }
+  // With options of StableHLO's kind too.
+  void Op2(Code code, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs,
+           Options type, Table options, Options2 type2, Table options2,
+           const char* custom = nullptr) {
+    codes_.push_back(fb::CreateOperatorCodeDirect(b_, 0, custom, 1, code));
+    const auto in = b_.CreateVector(inputs), out = b_.CreateVector(outputs);
+    fb::OperatorBuilder op(b_);
+    op.add_opcode_index(static_cast<uint32_t>(codes_.size()) - 1);
+    op.add_inputs(in);
+    op.add_outputs(out);
+    op.add_builtin_options_type(type);
+    if (!options.IsNull()) op.add_builtin_options(options);
+    op.add_builtin_options_2_type(type2);
+    if (!options2.IsNull()) op.add_builtin_options_2(options2);
+    operators_.push_back(op.Finish());
   }
   // The tensors and operators since the last one are a subgraph.
   void Close(const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs) {
@@ -134,6 +156,7 @@ class Model {
 
  private:
   Builder b_;
+  std::vector<float> scales_;
   std::vector<flatbuffers::Offset<fb::Buffer>> buffers_ = {fb::CreateBuffer(b_)};
   std::vector<flatbuffers::Offset<fb::Tensor>> tensors_;
   std::vector<flatbuffers::Offset<fb::OperatorCode>> codes_;
