@@ -87,7 +87,7 @@ class ScriptPass {
     RELAYVM_RETURN_IF_ERROR(evaluator_.Finish());
     RELAYVM_RETURN_IF_ERROR(b_.status());
     if (FoundMore()) return std::optional<ir::Module>();
-    RELAYVM_ASSIGN_OR_RETURN(ir::Function main, Main(std::move(result)));
+    RELAYVM_RETURN_IF_ERROR(DefineMain(std::move(result)));
     RELAYVM_RETURN_IF_ERROR(types_.CheckUsed());
     return std::optional(std::move(module_));
   }
@@ -476,7 +476,7 @@ class ScriptPass {
 
   // --- Outputs ---
 
-  Result<ir::Function> Main(Item result) {
+  Status DefineMain(Item result) {
     ir::Function main;
     main.name = "main";
     std::vector<Value> outputs;
@@ -521,16 +521,8 @@ class ScriptPass {
       main.attrs[ir::kOutputNames] = std::move(names);
       main.attrs[ir::kStates] = std::move(pairs);
     }
-    RELAYVM_RETURN_IF_ERROR(b_.status());
     const Value value = outputs.size() == 1 ? outputs[0] : b_.Tuple(outputs);
-    if (!b_.uses_prelude()) {
-      module_.functions.clear();
-      module_.types.clear();
-    }
-    RELAYVM_RETURN_IF_ERROR(b_.status());
-    ir::GraphBuilder& g = b_.graph();
-    RELAYVM_RETURN_IF_ERROR(g.Define(module_, g.MakeFunction(main, value.node)));
-    return main;
+    return DefineEntry(b_, module_, main, value);
   }
 
   ScriptCode& code_;
