@@ -8,6 +8,23 @@ namespace relayvm::import::torch {
 using State = TypedBuilder::State;
 using ItemKind = Item::Kind;
 
+namespace {
+
+// Whether rows have those extents, as far as it is known when compiling.
+bool AreRows(const Value& rows, std::span<const Dim> extents) {
+  return rows.is_tensor() && rows.rank() == static_cast<int>(extents.size()) + 1 &&
+         std::ranges::equal(rows.shape().begin() + 1, rows.shape().end(), extents.begin(),
+                            extents.end(),
+                            [](const Dim& x, const Dim& y) { return !x.is_any() && x == y; });
+}
+
+}  // namespace
+
+// Rows that may differ in their sizes are a sequence.
+Value Shapes::AsElements(const Value& rows) {
+  return rows.is_tensor() ? SequenceOfParts(b_, {rows, 0, {b_, b_.Int(1), "rows"}, false}) : rows;
+}
+
 Item Shapes::ListOf(std::shared_ptr<const Columns> columns, const ScriptType& type) {
   Item list;
   list.kind = ItemKind::kList;
@@ -73,7 +90,8 @@ Value Shapes::PartOf(const Value& column, const Value& start, const Value& count
 }
 
 Value Shapes::ConcatColumns(const Value& x, const Value& y) {
-  if (x.is_tensor() && y.is_tensor()) return b_.Concat({x, y}, 0);
+  if (x.is_tensor() && y.is_tensor() && AreRows(x, std::span(y.shape()).subspan(1)))
+    return b_.Concat({x, y}, 0);
   // A list without elements may not know their type yet.
   const auto is_empty = [](const Value& v) {
     const auto* tuple = v.type == nullptr ? nullptr : v.type->As<ir::TupleType>();
@@ -81,10 +99,7 @@ Value Shapes::ConcatColumns(const Value& x, const Value& y) {
   };
   if (is_empty(y)) return x;
   if (is_empty(x)) return y;
-  const auto sequence = [&](const Value& v) {
-    return v.is_tensor() ? SequenceOfParts(b_, {v, 0, {b_, b_.Int(1), "rows"}, false}) : v;
-  };
-  const Value first = sequence(x), second = sequence(y);
+  const Value first = AsElements(x), second = AsElements(y);
   const State made = RunLoop(
       b_, {SequenceLength(b_, second), {}, {first}, [&](const Value& i, const State& state) {
              return Turn{{}, {Append(b_, state[0], SequenceAt(second, {b_, i, "a list"}))}, {}};
@@ -107,7 +122,9 @@ std::shared_ptr<const Columns> Shapes::Joined(const Columns& x, const Item& elem
   Flatten(joined->element, element, &own);
   for (size_t i = 0; i < own.size() && i < joined->values.size(); ++i) {
     Value& v = joined->values[i];
-    v = v.is_tensor() ? b_.Concat({v, b_.ExpandDims(own[i], 0)}, 0) : Append(b_, v, own[i]);
+    v = own[i].is_tensor() && AreRows(v, own[i].shape())
+            ? b_.Concat({v, b_.ExpandDims(own[i], 0)}, 0)
+            : Append(b_, AsElements(v), own[i]);
   }
   return joined;
 }

@@ -457,8 +457,7 @@ void Shapes::FlattenColumns(const Item& shape, const Item& list, State* out) {
     }
     for (size_t i = 0; i < types.size(); ++i) {
       Value v = columns.values[i];
-      if (!IsNumberType(types[i]) && v.is_tensor())
-        v = SequenceOfParts(b_, {v, 0, {b_, b_.Int(1), "rows"}, false});
+      if (!IsNumberType(types[i])) v = AsElements(v);
       out->push_back(std::move(v));
     }
     return;

@@ -61,6 +61,7 @@ class Shapes {
   Item Either(const Item& x, const Item& y, const Value& condition);
   Item OptionalLeaves(Item shape);
   Item ElementShape(const Item& list);
+  Value AsElements(const Value& rows);
   Value ColumnOf(const ir::Type& type, const std::vector<Value>& elements);
   void FlattenColumns(const Item& shape, const Item& list, TypedBuilder::State* out);
   void FlattenNone(const Item& shape, TypedBuilder::State* out);
