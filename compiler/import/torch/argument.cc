@@ -110,6 +110,11 @@ Argument ScalarArgument(TypedBuilder& b, const Value& v) {
     a.value = b.Cast(scalar, DType::kFloat64);
     return a;
   }
+  if (v.dtype() == DType::kString) {
+    a = Of(Argument::Kind::kSymString);
+    a.value = scalar;
+    return a;
+  }
   const bool is_bool = v.dtype() == DType::kBool;
   if (const auto known = b.ConstantInts(scalar); known && known->size() == 1)
     return is_bool ? Argument::Bool((*known)[0] != 0) : Argument::Int((*known)[0]);
@@ -181,6 +186,7 @@ std::string KindText(const Argument& a) {
     case Argument::Kind::kComplex:
       return "complex";
     case Argument::Kind::kString:
+    case Argument::Kind::kSymString:
       return "str";
     case Argument::Kind::kDevice:
       return "Device";

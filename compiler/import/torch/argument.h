@@ -27,20 +27,21 @@ struct Quantisation {
 struct Argument {
   enum class Kind : uint8_t {
     kNone,
-    kBool,      // `integer`, 0 or 1
-    kInt,       // `integer`; also dtypes, layouts, memory formats, by TorchScript's numbers
-    kFloat,     // `real`
-    kComplex,   // `real`, `imaginary`
-    kString,    // `text`
-    kDevice,    // `text`: "cpu", "cuda:0"; nobody asks which
-    kTensor,    // `value`
-    kSymInt,    // `value`: an int64 of rank 0 that is no number now (it may be a dim)
-    kSymFloat,  // `value`: a float64 of rank 0
-    kSymBool,   // `value`: a bool of rank 0
-    kSequence,  // `value`: tensors, whose number only running tells (control_flow.h: IsSequence)
-    kList,      // `items`
-    kTuple,     // `items`
-    kObject     // `object`
+    kBool,       // `integer`, 0 or 1
+    kInt,        // `integer`; also dtypes, layouts, memory formats, by TorchScript's numbers
+    kFloat,      // `real`
+    kComplex,    // `real`, `imaginary`
+    kString,     // `text`
+    kDevice,     // `text`: "cpu", "cuda:0"; nobody asks which
+    kTensor,     // `value`
+    kSymInt,     // `value`: an int64 of rank 0 that is no number now (it may be a dim)
+    kSymFloat,   // `value`: a float64 of rank 0
+    kSymBool,    // `value`: a bool of rank 0
+    kSymString,  // `value`: a string of rank 0; none: a text that only messages may hold
+    kSequence,   // `value`: tensors, whose number only running tells (control_flow.h: IsSequence)
+    kList,       // `items`
+    kTuple,      // `items`
+    kObject      // `object`
   };
 
   Argument() = default;
@@ -68,6 +69,7 @@ struct Argument {
   bool is_bool() const { return kind == Kind::kBool || kind == Kind::kSymBool; }
   // A Python number: bool, int, float, complex, known or not.
   bool is_number() const { return is_int() || is_float() || is_bool() || kind == Kind::kComplex; }
+  bool is_text() const { return kind == Kind::kString || kind == Kind::kSymString; }
   bool is_known_number() const {
     return kind == Kind::kBool || kind == Kind::kInt || kind == Kind::kFloat;
   }

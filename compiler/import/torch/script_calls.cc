@@ -182,7 +182,7 @@ std::optional<bool> Evaluator::IsInstance(const Item& item, const ScriptType& ty
     case K::kComplex:
       return item.plain_is(Argument::Kind::kComplex);
     case K::kString:
-      return item.is_string();
+      return item.is_text();
     case K::kNone:
       return item.is_none();
     case K::kDevice:

@@ -1,6 +1,7 @@
 // Lists whose length only running tells, by columns (script_item.h).
 #include "compiler/import/composite/loops.h"
 #include "compiler/import/composite/sequence.h"
+#include "compiler/import/onnx/strings.h"
 #include "compiler/import/torch/script_shapes.h"
 
 namespace relayvm::import::torch {
@@ -47,6 +48,48 @@ std::shared_ptr<const Columns> Shapes::ColumnsOf(const Item& list) {
   shape.items = {columns->element};
   FlattenColumns(shape, list, &columns->values);
   return columns;
+}
+
+// One value of each element as a column: numbers are rows of a tensor.
+Value Shapes::ColumnOf(const ir::Type& type, const std::vector<Value>& elements) {
+  if (!IsNumberType(type)) return b_.Tuple(elements);
+  if (elements.empty() && type->As<TensorType>()->dtype == DType::kString) return Texts(b_, {});
+  if (elements.empty()) return b_.Full({0}, 0, type->As<TensorType>()->dtype);
+  std::vector<Value> rows;
+  for (const Value& v : elements) rows.push_back(b_.Reshape(v, {1}));
+  return b_.Concat(rows, 0);
+}
+
+void Shapes::FlattenColumns(const Item& shape, const Item& list, State* out) {
+  std::vector<ir::Type> types;
+  Types(shape.items[0], &types);
+  if (list.cell != nullptr && list.cell->content().columns != nullptr) {
+    const Columns& columns = *list.cell->content().columns;
+    if (columns.values.size() != types.size()) {
+      Problem("a list whose elements differ");
+      return;
+    }
+    for (size_t i = 0; i < types.size(); ++i) {
+      Value v = columns.values[i];
+      if (!IsNumberType(types[i])) v = AsElements(v);
+      out->push_back(std::move(v));
+    }
+    return;
+  }
+  std::vector<std::vector<Value>> elements(types.size());
+  if (list.is(ItemKind::kList)) {
+    const std::vector<Item> parts = list.cell == nullptr ? list.items : list.cell->content().items;
+    for (const Item& part : parts) {
+      State own;
+      Flatten(shape.items[0], part, &own);
+      if (own.size() != types.size()) {
+        Problem("a list whose elements differ");
+        return;
+      }
+      for (size_t i = 0; i < own.size(); ++i) elements[i].push_back(own[i]);
+    }
+  }
+  for (size_t i = 0; i < types.size(); ++i) out->push_back(ColumnOf(types[i], elements[i]));
 }
 
 Value Shapes::LengthOf(const Columns& columns) {

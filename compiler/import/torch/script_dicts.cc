@@ -105,12 +105,17 @@ Item Evaluator::ToList(const Item& tensor, const ScriptType& type) {
 
 // --- Dictionaries ---
 
+// A key that only running tells.
+bool Evaluator::IsOpenKey(const Item& key) {
+  return (key.is_number() && !key.is_known_number()) || (key.is_text() && !key.is_string());
+}
+
 // The place of a key; nullopt: it has none, or, with an error, only running tells.
 std::optional<size_t> Evaluator::KeyIn(const Item& dict, const Item& key) {
   const auto& entries = dict.cell->content().entries;
   for (size_t i = 0; i < entries.size(); ++i) {
     const Item& known = entries[i].first;
-    if (key.is_number() && !key.is_known_number()) {
+    if (IsOpenKey(key)) {
       Unsupported("a key of a dictionary that only running tells");
       return std::nullopt;
     }
@@ -123,6 +128,23 @@ std::optional<size_t> Evaluator::KeyIn(const Item& dict, const Item& key) {
 }
 
 std::optional<Item> Evaluator::DictKeys(Args& a) {
+  // dict([(key, value), ...]).
+  if (a.name.ends_with("dict") &&
+      (a.size() == 0 || (a.size() == 1 && !a[0].is(Item::Kind::kDict)))) {
+    const std::vector<Item>* pairs = a.size() == 1 ? KnownItems(a[0]) : nullptr;
+    if (a.size() == 1 && pairs == nullptr) return std::nullopt;
+    Item dict;
+    dict.kind = Item::Kind::kDict;
+    dict.type = SimpleType(ScriptType::Kind::kDict);
+    dict.cell = heap_.New({});
+    const std::vector<Item> items = pairs == nullptr ? std::vector<Item>() : *pairs;
+    for (const Item& pair : items) {
+      if (!pair.is(Item::Kind::kTuple) || pair.items.size() != 2) return std::nullopt;
+      Args set{"aten::_set_item", {dict, pair.items[0], pair.items[1]}, {}, nullptr};
+      SetItem(set);
+    }
+    return dict;
+  }
   if (a.size() != 1 || !a[0].is(Item::Kind::kDict)) return std::nullopt;
   if (!Readable(a[0])) return Item::Unknown();
   std::vector<Item> items;
@@ -141,8 +163,11 @@ std::optional<Item> Evaluator::DictKeys(Args& a) {
 
 std::optional<Item> Evaluator::DictGet(Args& a) {
   if (a.size() < 2 || !a[0].is(Item::Kind::kDict)) return std::nullopt;
+  if (IsOpenKey(a[1]) && a.name.ends_with("get"))
+    return EntryAt(a[0], a[1], [&] { return a.size() > 2 ? a[2] : Item::None(); });
   const auto key = KeyIn(a[0], a[1]);
   if (key) return a[0].cell->content().entries[*key].second;
+  if (Stopped() || IsOpenKey(a[1])) return Item::Unknown();
   const Item fallback = a.size() > 2 ? a[2] : Item::None();
   if (a.name.ends_with("setdefault") && Writable(a[0]))
     ChangeCell(a[0]).entries.emplace_back(a[1], fallback);

@@ -290,6 +290,8 @@ class Evaluator {
   std::optional<Item> DictKeys(Args& a);
   std::optional<Item> DictGet(Args& a);
   std::optional<Item> DictUpdate(Args& a);
+  static bool IsOpenKey(const Item& key);
+  Item EntryPresence(const Item& dict, const Item& key);
   std::optional<size_t> KeyIn(const Item& dict, const Item& key);
   Item ToList(const Item& tensor, const ScriptType& type);
 
@@ -298,6 +300,19 @@ class Evaluator {
   std::optional<Item> StringOf(Args& a);
   std::optional<Item> StringMethod(Args& a);
   std::string TextOf(const Item& item, bool quoted = false);
+  bool IsKnownText(const Item& item);
+
+  // --- Strings that only running tells (script_texts.cc) ---
+  Value TextValue(const Item& item);
+  Item TextItem(const Value& v);
+  Item TextOfNumber(const Item& item);
+  Item ConcatTexts(const Item& x, const Item& y);
+  Item EqualTexts(const Item& x, const Item& y);
+  Value TextsOf(const std::vector<Item>& items);
+  Item EntryAt(const Item& dict, const Item& key, const std::function<Item()>& otherwise);
+  Value PlaceOfKey(const std::vector<Item>& keys, const Item& key);
+  std::optional<Item> TextMethod(Args& a);
+  std::optional<Item> JoinTexts(Args& a);
 
   ScriptCode& code_;
   TypedBuilder& b_;

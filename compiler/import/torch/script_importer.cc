@@ -204,6 +204,8 @@ class ScriptPass {
                                                 : v.dtype();
         return ScalarArgument(b_, b_.Cast(b_.Reshape(v, {}), dtype));
       }
+      if (own.is(K::kString) && v.dtype() == DType::kString)
+        return ScalarArgument(b_, b_.Reshape(v, {}));
       return evaluator_.aliases().Fresh(v);
     }
     if (v.type == nullptr) return Item::Unknown();
@@ -253,7 +255,11 @@ class ScriptPass {
     columns->values = {sequence};
     using K = ScriptType::Kind;
     const ScriptType& inner = type.element();
-    if (inner.is(K::kInt) || inner.is(K::kFloat) || inner.is(K::kBool)) {
+    if (inner.is(K::kString)) {
+      shape.plain.kind = Argument::Kind::kSymString;
+      shape.leaf_type = ir::MakeScalarType(DType::kString);
+      columns->values = {SequenceJoin(b_, sequence, 0, true)};
+    } else if (inner.is(K::kInt) || inner.is(K::kFloat) || inner.is(K::kBool)) {
       const DType dtype = inner.is(K::kInt)    ? DType::kInt64
                           : inner.is(K::kBool) ? DType::kBool
                                                : DType::kFloat64;

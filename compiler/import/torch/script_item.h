@@ -64,7 +64,8 @@ struct Item {
   bool plain_is(Argument::Kind k) const { return kind == Kind::kPlain && plain.is(k); }
   bool is_none() const { return plain_is(Argument::Kind::kNone); }
   bool is_tensor() const { return plain_is(Argument::Kind::kTensor); }
-  bool is_string() const { return plain_is(Argument::Kind::kString); }
+  bool is_string() const { return plain_is(Argument::Kind::kString); }  // that is known
+  bool is_text() const { return kind == Kind::kPlain && plain.is_text(); }
   bool is_number() const { return kind == Kind::kPlain && plain.is_number(); }
   bool is_known_number() const { return kind == Kind::kPlain && plain.is_known_number(); }
   bool is_known_int() const {

@@ -78,6 +78,7 @@ std::optional<Item> Evaluator::Pop(Args& a) {
   if (a[0].is(Item::Kind::kDict)) {
     if (!Writable(a[0])) return Item::Unknown();
     const auto key = a.size() > 1 ? KeyIn(a[0], a[1]) : std::nullopt;
+    if (a.size() > 1 && IsOpenKey(a[1])) return Item::Unknown();
     if (!key)
       return a.size() > 2 ? a[2]
                           : Raise("KeyError: " + (a.size() > 1 ? TextOf(a[1]) : std::string()));
@@ -141,7 +142,7 @@ std::optional<Item> Evaluator::SetItem(Args& a) {
   if (a[0].is(Item::Kind::kDict)) {
     if (!Writable(a[0])) return Item::Unknown();
     const auto key = KeyIn(a[0], a[1]);
-    if (Stopped()) return Item::Unknown();
+    if (Stopped() || IsOpenKey(a[1])) return Item::Unknown();
     auto& entries = ChangeCell(a[0]).entries;
     if (key) {
       entries[*key].second = a[2];

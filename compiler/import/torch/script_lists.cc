@@ -69,6 +69,7 @@ Item Evaluator::NewList(std::vector<Item> items, ScriptType type) {
 Item Evaluator::LengthOf(const Item& item) {
   if (item.is(Item::Kind::kTuple)) return Item::Int(static_cast<int64_t>(item.items.size()));
   if (item.is_string()) return Item::Int(static_cast<int64_t>(item.plain.text.size()));
+  if (item.is_text()) return Unsupported("the length of a string that only running tells");
   if (item.is(Item::Kind::kDict))
     return Item::Int(static_cast<int64_t>(item.cell->content().entries.size()));
   if (item.is_tensor()) {
@@ -114,6 +115,12 @@ Item Evaluator::ElementAt(const Item& list, const Item& index) {
     if (known->empty()) return Raise("IndexError: list index out of range");
     if (known->size() == 1) return (*known)[0];
   }
+  if (const Value texts = known != nullptr ? TextsOf(*known) : Value{}) {
+    const Value at =
+        FromFront({b_, b_.Reshape(ScalarOf(index, DType::kInt64), {1}), "index of a list"},
+                  b_.Reshape(ScalarOf(index, DType::kInt64), {1}), b_.DimOf(texts, 0));
+    return TextItem(b_.Op("take", {texts, b_.Reshape(at, {})}, {{"axis", 0}}));
+  }
   const auto columns = shapes_.ColumnsOf(list);
   if (const std::string problem = shapes_.TakeProblem();
       !problem.empty() || columns->values.empty()) {
@@ -155,6 +162,8 @@ std::optional<Item> Evaluator::GetItem(Args& a) {
   }
   if (x.is(Item::Kind::kDict)) {
     if (!Readable(x)) return Item::Unknown();
+    if (IsOpenKey(index))
+      return EntryAt(x, index, [&] { return Raise(fmt::format("KeyError: {}", TextOf(index))); });
     const auto key = KeyIn(x, index);
     if (Stopped()) return Item::Unknown();
     if (!key)
@@ -206,6 +215,7 @@ std::optional<Item> Evaluator::SliceOf(Args& a) {
     return a[0].is(Item::Kind::kTuple) ? Item::Tuple(std::move(items))
                                        : NewList(std::move(items), a[0].type);
   }
+  if (a[0].is_text()) return Unsupported("a part of a string that only running tells");
   if (!a[0].is(Item::Kind::kList)) return std::nullopt;
   if (IsGrowing(a[0])) return Unsupported("a part of a list that grows in this loop");
   auto part = std::make_shared<Columns>(*shapes_.ColumnsOf(a[0]));
@@ -251,13 +261,27 @@ std::optional<Item> Evaluator::ListCopy(Args& a) {
 // l + m, l * n, l += m, and strings.
 std::optional<Item> Evaluator::AddLists(Args& a) {
   const bool times = a.name.ends_with("mul") || a.name.ends_with("mul_");
-  if (!times && a[0].is_string() && a[1].is_string())
-    return Item::String(a[0].plain.text + a[1].plain.text);
+  if (!times && a[0].is_text() && a[1].is_text()) return ConcatTexts(a[0], a[1]);
   if (times && (a[0].is(Item::Kind::kList) || a[1].is(Item::Kind::kList))) {
     const Item& list = a[0].is(Item::Kind::kList) ? a[0] : a[1];
     const Item& count = a[0].is(Item::Kind::kList) ? a[1] : a[0];
     const std::vector<Item>* known = KnownItems(list);
     constexpr int64_t kMostElements = 1 << 20;
+    if (!IsGrowing(list) && count.is_number() && (known == nullptr || !count.is_known_int())) {
+      auto columns = std::make_shared<Columns>(*shapes_.ColumnsOf(list));
+      const bool rows = std::ranges::all_of(
+          columns->values, [](const Value& v) { return v.is_tensor() && v.rank() == 1; });
+      if (rows && !columns->values.empty()) {
+        const Value times = b_.Op("maximum", {ScalarOf(count, DType::kInt64), b_.Int(0)});
+        for (Value& v : columns->values) {
+          const Value length = Extent(b_, v, 0).value();
+          const Term all = Range(Term(b_, b_.Op("multiply", {times, length})));
+          v = b_.Op("take", {v, b_.Op("floor_mod", {all.value(), length})}, {{"axis", 0}});
+        }
+        if (TakeError()) return Item::Unknown();
+        return shapes_.ListOf(std::move(columns), list.type);
+      }
+    }
     if (known == nullptr || !count.is_known_int())
       return Unsupported("a list repeated a number of times that only running tells");
     if (count.plain.integer > 0 &&
@@ -348,16 +372,25 @@ std::optional<Item> Evaluator::Contains(Args& a) {
   if (a.size() != 2) return std::nullopt;
   if (a[0].is_string() && a[1].is_string())
     return Item::Bool(a[0].plain.text.find(a[1].plain.text) != std::string::npos);
+  if (a[0].is_text()) return TextMethod(a);
+  if (a[0].is(Item::Kind::kDict) && IsOpenKey(a[1])) return EntryPresence(a[0], a[1]);
   if (a[0].is(Item::Kind::kDict)) {
     const auto key = KeyIn(a[0], a[1]);
     return Stopped() ? Item::Unknown() : Item::Bool(key.has_value());
   }
   if (a[0].is(Item::Kind::kObject))
     return a[1].is_string() ? Item::Bool(a[0].cell->content().attributes.contains(a[1].plain.text))
-                            : Item::Unknown();
+                            : Unsupported("whether a module has what only running tells");
   if (!a[0].is(Item::Kind::kList)) return std::nullopt;
   if (const Value* numbers = NumbersIn(a[0]))
     return Number(b_.Op("any", {b_.Op("equal", {*numbers, ScalarOf(a[1], numbers->dtype())})}));
+  if (const Columns* columns = ColumnsIn(a[0]);
+      columns != nullptr && columns->element.is_text() && a[1].is_text()) {
+    const Value text = TextValue(a[1]);
+    if (!text) return Item::Unknown();
+    return Number(b_.Op("any", {b_.Op("equal", {b_.Op("string.id", {columns->values[0]}),
+                                                b_.Op("string.id", {text})})}));
+  }
   const std::vector<Item>* known = KnownItems(a[0]);
   if (known == nullptr)
     return Unsupported("whether a list of a length that only running tells has an element");

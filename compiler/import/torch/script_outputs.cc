@@ -93,6 +93,11 @@ std::optional<Value> ScriptOutputs::OutputOf(const Item& item) {
           {b_.Full({1}, a.real, DType::kFloat64), b_.Full({1}, a.imaginary, DType::kFloat64)}, 0);
     case K::kString:
       return Texts(b_, {a.text}, {});
+    case K::kSymString:
+      if (a.value) return a.value;
+      b_.Fail(StatusCode::kUnsupported,
+              "a result with the text of what only running tells, for which there is no operator");
+      return std::nullopt;
     case K::kDevice:
       return std::nullopt;
     default:

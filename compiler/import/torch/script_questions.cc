@@ -41,18 +41,18 @@ std::optional<Item> Evaluator::OfTensor(Args& a) {
   const auto extent = [&](int axis) { return Number(Extent(b_, v, axis).value()); };
   if (op == "numel") return Number(b_.Reshape(ProductOfDims(b_, v, 0, rank), {}));
   if (op == "size" || op == "shape" || op == "sym_size" || op == "stride") {
-    if (op == "stride" && a.size() == 1) {
+    if (op == "stride") {
       std::vector<Item> strides(static_cast<size_t>(rank));
       Item stride = Item::Int(1);
       for (int i = rank; i-- > 0;) {
         strides[static_cast<size_t>(i)] = stride;
         stride = CallOperator("aten::mul", {"", {stride, extent(i)}, {}, nullptr});
       }
-      return NewList(std::move(strides), ListOfType(SimpleType(ScriptType::Kind::kInt)));
+      const Item all = NewList(std::move(strides), ListOfType(SimpleType(ScriptType::Kind::kInt)));
+      return a.size() == 1 ? all : ElementAt(all, a[1]);
     }
     if (a.size() > 1) {
-      if (op == "stride" || !a[1].is_known_int())
-        return Unsupported("{} of an axis that only running tells", a.name);
+      if (!a[1].is_known_int()) return Unsupported("{} of an axis that only running tells", a.name);
       const int64_t axis = a[1].plain.integer < 0 ? a[1].plain.integer + rank : a[1].plain.integer;
       if (axis < 0 || axis >= rank)
         return Raise(fmt::format(

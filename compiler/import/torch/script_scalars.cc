@@ -89,6 +89,14 @@ Item Evaluator::NumberAs(const Item& item, ScriptType::Kind kind) {
         item.condition, [&] { return NumberAs(item.items[0], kind); },
         [&] { return NumberAs(item.items[1], kind); });
   }
+  if (item.is_text() && !item.is_string()) {
+    const Value text = TextValue(item);
+    if (!text) return Item::Unknown();
+    if (kind == K::kBool)
+      return CallOperator("aten::ne", {"", {item, Item::String("")}, {}, nullptr});
+    const DType dtype = kind == K::kInt ? DType::kInt64 : DType::kFloat64;
+    return Number(b_.Op("string.to_number", {text}, {{"dtype", std::string(DTypeName(dtype))}}));
+  }
   if (item.is_string()) {
     if (kind == K::kBool) return Item::Bool(!item.plain.text.empty());
     try {
@@ -181,7 +189,7 @@ std::optional<Item> Evaluator::Arithmetic(Args& a) {
   if (a.size() < 2) return std::nullopt;
   const std::string_view op = OwnScriptName(a.name);
   const Item &x = a[0], &y = a[1];
-  if (op == "add" && (x.is_string() || x.is(Item::Kind::kList))) return AddLists(a);
+  if (op == "add" && (x.is_text() || x.is(Item::Kind::kList))) return AddLists(a);
   if (op == "mul" && (x.is(Item::Kind::kList) || y.is(Item::Kind::kList))) return AddLists(a);
   if (!x.is_number() || !y.is_number()) return std::nullopt;
   // alpha= of add and sub.
@@ -327,6 +335,9 @@ std::optional<Item> Evaluator::Compare(Args& a) {
 // Of numbers, strings, lists, objects: a bool, known or not.
 Item Evaluator::EqualItems(const Item& x, const Item& y) {
   if (Shapes::AreSame(x, y)) return Item::Bool(true);
+  if (x.is_text() && y.is_text() && !(x.is_string() && y.is_string())) return EqualTexts(x, y);
+  if (x.is(Item::Kind::kDict) && y.is(Item::Kind::kDict))
+    return Unsupported("a comparison of dictionaries");
   if (x.is_number() && y.is_number()) {
     if (x.plain_is(Argument::Kind::kComplex) || y.plain_is(Argument::Kind::kComplex))
       return Item::Bool(false);

@@ -7,6 +7,7 @@
 
 #include "compiler/import/composite/loops.h"
 #include "compiler/import/composite/sequence.h"
+#include "compiler/import/onnx/strings.h"
 
 namespace relayvm::import::torch {
 
@@ -45,8 +46,14 @@ bool ArePlainSame(const Argument& x, const Argument& y) {
     case ArgumentKind::kTensor:
       return x.alias != nullptr && x.alias == y.alias;
     default:
-      return x.value.node == y.value.node;
+      return x.value && x.value.node == y.value.node;
   }
+}
+
+// A string, or one of several.
+bool IsTextual(const Item& x) {
+  if (x.is(ItemKind::kEither)) return std::ranges::all_of(x.items, IsTextual);
+  return x.is_text();
 }
 
 bool IsFixedList(const Item& x) {
@@ -60,6 +67,7 @@ const std::vector<Item>& PartsOf(const Item& list) {
 }
 
 ir::Type ScalarTypeOf(const Argument& a) {
+  if (a.is_text()) return ir::MakeScalarType(DType::kString);
   if (a.is_bool()) return ir::MakeScalarType(DType::kBool);
   return ir::MakeScalarType(a.is_float() ? DType::kFloat64 : DType::kInt64);
 }
@@ -97,6 +105,13 @@ bool Shapes::AreSame(const Item& x, const Item& y) {
 Item Shapes::Widen(const Item& x, const Item& y, const Value& condition) {
   if (AreSame(x, y)) return x;
   if (x.is(ItemKind::kUnknown) || y.is(ItemKind::kUnknown)) return Item::Unknown();
+  if (IsTextual(x) && IsTextual(y) && !(condition && x.is_string() && y.is_string())) {
+    Item shape;
+    shape.form = Item::Form::kValue;
+    shape.plain.kind = ArgumentKind::kSymString;
+    shape.leaf_type = ScalarTypeOf(shape.plain);
+    return shape;
+  }
   if (!condition && (x.is(ItemKind::kEither) || y.is(ItemKind::kEither)))
     return Widen(AllValues(x), AllValues(y));
   if (x.is(ItemKind::kUninitialised)) return condition ? y : AllValues(y);
@@ -214,6 +229,11 @@ Item Shapes::AllValues(const Item& x) {
         shape.plain.kind = x.plain.is_bool()    ? ArgumentKind::kSymBool
                            : x.plain.is_float() ? ArgumentKind::kSymFloat
                                                 : ArgumentKind::kSymInt;
+        shape.leaf_type = ScalarTypeOf(x.plain);
+        shape.form = Item::Form::kValue;
+      } else if (x.is_text() && !x.is_string()) {
+        shape.plain = {};
+        shape.plain.kind = ArgumentKind::kSymString;
         shape.leaf_type = ScalarTypeOf(x.plain);
         shape.form = Item::Form::kValue;
       } else if (x.is_tensor()) {
@@ -347,6 +367,7 @@ Value Shapes::Filler(const Item& leaf) {
   if (IsOptional(type) || IsNoneType(type)) return Coerce(b_, NoneValue(), type);
   const auto* tensor = type == nullptr ? nullptr : type->As<TensorType>();
   if (tensor == nullptr) return NoneValue();
+  if (tensor->dtype == DType::kString && tensor->rank() == 0) return Texts(b_, {""}, {});
   std::vector<int64_t> dims;
   for (const Dim& d : tensor->shape) dims.push_back(d.is_const() ? d.value() : 1);
   return b_.Full(dims, 0, tensor->dtype);
@@ -369,6 +390,17 @@ void Shapes::FlattenNone(const Item& shape, State* out) {
 void Shapes::FlattenValue(const Item& shape, const Item& item, State* out) {
   if (item.is_none() || item.is(ItemKind::kUninitialised) || !item.is(ItemKind::kPlain)) {
     out->push_back(Filler(shape));
+    return;
+  }
+  if (shape.plain.is_text()) {
+    if (item.is_string()) {
+      out->push_back(Texts(b_, {item.plain.text}, {}));
+    } else if (item.is_text() && item.plain.value) {
+      out->push_back(item.plain.value);
+    } else {
+      Problem("a string with what only running tells, for which there is no operator");
+      out->push_back(Filler(shape));
+    }
     return;
   }
   if (!shape.plain.is_tensor()) {
@@ -426,56 +458,6 @@ void Shapes::Flatten(const Item& shape, const Item& item, State* out) {
   }
   if (parts.size() != shape.items.size()) return FlattenNone(shape, out);
   for (size_t i = 0; i < parts.size(); ++i) Flatten(shape.items[i], parts[i], out);
-}
-
-namespace {
-
-bool IsNumberType(const ir::Type& type) {
-  const auto* tensor = type == nullptr ? nullptr : type->As<TensorType>();
-  return tensor != nullptr && tensor->rank() == 0;
-}
-
-}  // namespace
-
-// One value of each element as a column: numbers are rows of a tensor.
-Value Shapes::ColumnOf(const ir::Type& type, const std::vector<Value>& elements) {
-  if (!IsNumberType(type)) return b_.Tuple(elements);
-  if (elements.empty()) return b_.Full({0}, 0, type->As<TensorType>()->dtype);
-  std::vector<Value> rows;
-  for (const Value& v : elements) rows.push_back(b_.Reshape(v, {1}));
-  return b_.Concat(rows, 0);
-}
-
-void Shapes::FlattenColumns(const Item& shape, const Item& list, State* out) {
-  std::vector<ir::Type> types;
-  Types(shape.items[0], &types);
-  if (list.cell != nullptr && list.cell->content().columns != nullptr) {
-    const Columns& columns = *list.cell->content().columns;
-    if (columns.values.size() != types.size()) {
-      Problem("a list whose elements differ");
-      return;
-    }
-    for (size_t i = 0; i < types.size(); ++i) {
-      Value v = columns.values[i];
-      if (!IsNumberType(types[i])) v = AsElements(v);
-      out->push_back(std::move(v));
-    }
-    return;
-  }
-  std::vector<std::vector<Value>> elements(types.size());
-  if (list.is(ItemKind::kList)) {
-    const std::vector<Item> parts = PartsOf(list);
-    for (const Item& part : parts) {
-      State own;
-      Flatten(shape.items[0], part, &own);
-      if (own.size() != types.size()) {
-        Problem("a list whose elements differ");
-        return;
-      }
-      for (size_t i = 0; i < own.size(); ++i) elements[i].push_back(own[i]);
-    }
-  }
-  for (size_t i = 0; i < types.size(); ++i) out->push_back(ColumnOf(types[i], elements[i]));
 }
 
 void Shapes::Types(const Item& shape, std::vector<ir::Type>* out) {

@@ -13,6 +13,12 @@
 
 namespace relayvm::import::torch {
 
+// Tensors of rank 0: of a list of them the column is a tensor.
+inline bool IsNumberType(const ir::Type& type) {
+  const auto* tensor = type == nullptr ? nullptr : type->As<TensorType>();
+  return tensor != nullptr && tensor->rank() == 0;
+}
+
 class Shapes {
  public:
   Shapes(TypedBuilder& b, Aliases& aliases, Heap& heap) : b_(b), aliases_(aliases), heap_(heap) {}

@@ -92,15 +92,43 @@ std::string Evaluator::TextOf(const Item& item, bool quoted) {
 
 std::optional<Item> Evaluator::StringOf(Args& a) {
   if (a.size() != 1) return std::nullopt;
-  if (a[0].is_number() && !a[0].is_known_number()) return Item::String("<value>");
-  return Item::String(TextOf(a[0]));
+  return TextOfNumber(a[0]);
+}
+
+// Whether all of its text is known.
+bool Evaluator::IsKnownText(const Item& item) {
+  switch (item.kind) {
+    case Item::Kind::kTuple:
+      return std::ranges::all_of(item.items, [&](const Item& i) { return IsKnownText(i); });
+    case Item::Kind::kList: {
+      const std::vector<Item>* known = KnownItems(item);
+      return known != nullptr &&
+             std::ranges::all_of(*known, [&](const Item& i) { return IsKnownText(i); });
+    }
+    case Item::Kind::kPlain:
+      return item.is_string() || item.is_known_number() || item.is_none() ||
+             item.plain_is(Argument::Kind::kDevice);
+    default:
+      return false;
+  }
 }
 
 // "{}".format(...), and "%d" % (...).
 std::optional<Item> Evaluator::Format(Args& a) {
   if (a.size() < 1 || !a[0].is_string()) return std::nullopt;
   const std::string& pattern = a[0].plain.text;
+  // Pieces, of which some only running tells.
+  Item whole = Item::String("");
   std::string text;
+  const auto add = [&](const Item& item, bool quoted = false) {
+    if (IsKnownText(item)) {
+      text += TextOf(item, quoted);
+      return;
+    }
+    whole = ConcatTexts(ConcatTexts(whole, Item::String(std::exchange(text, {}))),
+                        quoted ? TextItem({}) : TextOfNumber(item));
+  };
+  const auto done = [&] { return ConcatTexts(whole, Item::String(text)); };
   if (a.name.ends_with("format")) {
     size_t next = 1;
     for (size_t i = 0; i < pattern.size(); ++i) {
@@ -109,10 +137,10 @@ std::optional<Item> Evaluator::Format(Args& a) {
         text += pattern[i];
         continue;
       }
-      if (next < a.size()) text += TextOf(a[next++]);
+      if (next < a.size()) add(a[next++]);
       i = close;
     }
-    return Item::String(std::move(text));
+    return done();
   }
   std::vector<Item> values;
   if (a.size() > 1)
@@ -129,13 +157,18 @@ std::optional<Item> Evaluator::Format(Args& a) {
       text += '%';
     } else if (next < values.size()) {
       const Item& v = values[next++];
-      text += (kind == 'd' || kind == 'i') && v.is_known_number()
-                  ? fmt::format("{}", static_cast<int64_t>(v.plain.number()))
-              : kind == 'f' && v.is_known_number() ? fmt::format("{:f}", v.plain.number())
-                                                   : TextOf(v, kind == 'r');
+      if (!v.is_known_number()) {
+        const bool plain = kind == 's' || ((kind == 'd' || kind == 'i') && v.is_number());
+        add(plain || v.is_string() ? v : TextItem({}), kind == 'r');
+      } else {
+        text += kind == 'd' || kind == 'i'
+                    ? fmt::format("{}", static_cast<int64_t>(v.plain.number()))
+                : kind == 'f' ? fmt::format("{:f}", v.plain.number())
+                              : TextOf(v, kind == 'r');
+      }
     }
   }
-  return Item::String(std::move(text));
+  return done();
 }
 
 namespace {
@@ -183,6 +216,10 @@ std::optional<Item> LettersMethod(std::string_view op, const std::string& s) {
 }  // namespace
 
 std::optional<Item> Evaluator::StringMethod(Args& a) {
+  const auto is_known = [&](const Item& item) { return IsKnownText(item) || !item.is_text(); };
+  const bool joins =
+      a.name == "aten::join" && a.size() == 2 && a[1].is(Item::Kind::kList) && !IsKnownText(a[1]);
+  if (joins || !std::ranges::all_of(a.items, is_known)) return TextMethod(a);
   if (a.size() < 1 || !a[0].is_string()) return std::nullopt;
   const std::string_view op = a.name.substr(a.name.find("::") + 2);
   const std::string& s = a[0].plain.text;
