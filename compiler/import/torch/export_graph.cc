@@ -501,7 +501,8 @@ void ExportGraph::RunNodes(const Json& graph, size_t from, size_t to, Names& nam
   }
 }
 
-std::vector<Argument> ExportGraph::Run(const Json& graph, std::vector<Argument> inputs) {
+std::vector<Argument> ExportGraph::Run(const Json& graph, std::vector<Argument> inputs,
+                                       Names* values) {
   if (++depth_ > kDepth) {
     b_.Fail("graphs in graphs, more than {} deep", kDepth);
     return {};
@@ -519,6 +520,7 @@ std::vector<Argument> ExportGraph::Run(const Json& graph, std::vector<Argument> 
   for (const Json& output : Member(graph, "outputs"))
     outputs.push_back(aliases_.Current(Read(output, names)));
   --depth_;
+  if (values != nullptr) *values = std::move(names);
   return outputs;
 }
 

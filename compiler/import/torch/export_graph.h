@@ -40,12 +40,14 @@ class ExportGraph {
               const ImportOptions& options)
       : b_(b), aliases_(aliases), module_(module), file_(file), options_(options) {}
 
-  // The outputs of the graph, tensors as they are when it ends. Errors are the builder's.
-  std::vector<Argument> Run(const Json& graph, std::vector<Argument> inputs);
-
- private:
   using Names = std::map<std::string, Argument, std::less<>>;
 
+  // The outputs of the graph, tensors as they are when it ends. Errors are the builder's. `values`,
+  // where it is not null, gets all that have names.
+  std::vector<Argument> Run(const Json& graph, std::vector<Argument> inputs,
+                            Names* values = nullptr);
+
+ private:
   // Nodes `from`..`to`-1 of the graph.
   void RunNodes(const Json& graph, size_t from, size_t to, Names& names);
   void RunNode(const Json& graph, const Json& node, Names& names);

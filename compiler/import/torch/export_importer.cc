@@ -10,6 +10,7 @@
 #include "compiler/import/input_types.h"
 #include "compiler/import/torch/export_archive.h"
 #include "compiler/import/torch/export_graph.h"
+#include "compiler/import/torch/export_guards.h"
 #include "compiler/import/torch/export_symbols.h"
 #include "compiler/import/torch/importer.h"
 #include "compiler/ir/signature_attrs.h"
@@ -153,8 +154,11 @@ class ExportImporter {
       const ir::Var* var = b_.NewVar(name, type);
       main_.params.push_back(var);
       Argument a = b_.Use(var);
+      int axis = 0;
+      for (const Json& size : Member(meta, "sizes")) guards_->AddSize(name, a.value, axis++, size);
       a.complex = complex;
       inputs_.push_back(aliases_->Fresh(std::move(a)));
+      given_.emplace_back(name, inputs_.back());
       return OkStatus();
     }
     if (symbolic && kind != "as_sym_ints") {
@@ -163,7 +167,10 @@ class ExportImporter {
                                                : DType::kBool;
       const ir::Var* var = b_.NewVar(name, ir::MakeScalarType(t));
       main_.params.push_back(var);
-      inputs_.push_back(ScalarArgument(b_, b_.Use(var)));
+      const Value number = b_.Use(var);
+      if (kind == "as_sym_int")
+        guards_->AddInteger(name, number, Member(Member(graph, "sym_int_values"), name.c_str()));
+      inputs_.push_back(ScalarArgument(b_, number));
       return OkStatus();
     }
     if (kind == "as_none") {
@@ -190,8 +197,7 @@ class ExportImporter {
                                        : DType::kFloat64;
     const ir::Var* var = b_.NewVar(name, ir::MakeScalarType(t));
     main_.params.push_back(var);
-    const Value same = b_.Op("equal", {b_.Use(var), ScalarValue(b_, number, t)});
-    as_exported_ = as_exported_ ? b_.Op("logical_and", {as_exported_, same}) : same;
+    guards_->AddNumber(name, b_.Use(var), number);
     return OkStatus();
   }
 
@@ -270,19 +276,50 @@ class ExportImporter {
   Status RunGraph(const Json& graph, const Json& signature) {
     aliases_ = std::make_unique<Aliases>(b_);
     inputs_.clear();
+    given_.clear();
     held_.clear();
     states_.clear();
-    as_exported_ = {};
+    guards_ = std::make_unique<ExportGuards>(b_, file_);
+    const Status ranges = guards_->ReadRanges(Member(archive_.program(), "range_constraints"));
+    if (!ranges.ok()) return Wrong(ranges.message());
     main_ = {};
     main_.name = "main";
     RELAYVM_RETURN_IF_ERROR(AddInputs(graph, signature));
     RELAYVM_RETURN_IF_ERROR(types_.CheckUsed());
     ExportGraph runner(b_, *aliases_, module_, file_, options_);
-    outputs_ = runner.Run(graph, inputs_);
+    outputs_ = runner.Run(graph, inputs_, &values_);
     return b_.status();
   }
 
   // --- Outputs ---
+
+  // Results that the caller asks for: values of the graph, inputs as they are when it ends.
+  Result<std::vector<Argument>> Chosen(const std::map<std::string, Argument>& written) const {
+    std::vector<Argument> results;
+    for (const std::string& name : options_.outputs) {
+      const auto input = written.find(name);
+      const auto value = values_.find(name);
+      if (input == written.end() && value == values_.end()) {
+        return Status(
+            StatusCode::kInvalidArgument,
+            fmt::format("--output-node {}: {} has no value of that name", name, archive_.path()));
+      }
+      results.push_back(input != written.end() ? input->second : value->second);
+    }
+    return results;
+  }
+
+  // Inputs that the model changes: as PyTorch, results do not hold them.
+  void SayWritten(const std::map<std::string, Argument>& written) const {
+    for (const auto& [name, value] : given_) {
+      const bool changed = written.contains(name) || value.alias->storage()->version > 0;
+      if (!changed || !options_.warn) continue;
+      options_.warn(
+          fmt::format("{}: it writes its input '{}'; --output-node {} makes a result of "
+                      "what it holds then",
+                      archive_.path(), name, name));
+    }
+  }
 
   Result<ir::Module> Finish(const Json& signature) {
     b_.SetSpan({});
@@ -291,6 +328,7 @@ class ExportImporter {
       return Wrong("its signature and its graph have another number of outputs");
     std::vector<Argument> results;
     std::map<std::string, Value> mutated;
+    std::map<std::string, Argument> written;  // inputs
     for (size_t i = 0; i < specs.size(); ++i) {
       const auto [kind, v] = UnionOf(specs[i]);
       if (kind == "user_output" || kind == "loss_output") {
@@ -298,21 +336,23 @@ class ExportImporter {
           results.push_back(outputs_[i]);
       } else if (kind == "buffer_mutation" || kind == "parameter_mutation") {
         const char* name = kind == "buffer_mutation" ? "buffer_name" : "parameter_name";
-        mutated[std::string(TextOf(Member(*v, name)))] = outputs_[i].value;
-      } else if (kind != "user_input_mutation" && kind != "token") {
+        if (!outputs_[i].is_tensor()) return Wrong("a buffer is written by what is no tensor");
+        mutated[std::string(TextOf(Member(*v, name)))] = aliases_->Read(outputs_[i]);
+      } else if (kind == "user_input_mutation") {
+        written[std::string(TextOf(Member(*v, "user_input_name")))] = outputs_[i];
+      } else if (kind != "token") {
         return Status(
             StatusCode::kUnsupported,
             fmt::format("{}: an output of kind '{}' is not supported", archive_.path(), kind));
       }
     }
+    if (options_.outputs.empty()) {
+      SayWritten(written);
+    } else {
+      RELAYVM_ASSIGN_OR_RETURN(results, Chosen(written));
+    }
     std::vector<Value> values = ValuesOf(b_, *aliases_, results);
     if (values.empty() && states_.empty()) return Wrong("the program has no results");
-    if (as_exported_) {
-      b_.SetSpan(module_.sources->NodeSpan(file_, "main", "as exported",
-                                           "inputs that are numbers in the file"));
-      Value& first = values.empty() ? states_[0].argument.value : values[0];
-      first = InRange(b_, as_exported_, first);
-    }
     AttrList states;
     for (const State& s : states_) {
       const auto named = mutated.find(s.name);
@@ -323,15 +363,19 @@ class ExportImporter {
       if (s.var->type->As<TensorType>() == nullptr) b_.UsePrelude();
       values.push_back(last);
     }
-    if (!states_.empty()) {
+    if (!states_.empty() || !options_.outputs.empty()) {
       // What is kept has one name before a run and after it.
       AttrList names;
-      for (size_t i = 0; i + states_.size() < values.size(); ++i)
-        names.emplace_back(fmt::format("output_{}", i));
+      for (size_t i = 0; i + states_.size() < values.size(); ++i) {
+        names.emplace_back(options_.outputs.empty() ? fmt::format("output_{}", i)
+                                                    : options_.outputs[i]);
+      }
       for (const State& s : states_) names.emplace_back(s.name);
       main_.attrs[ir::kOutputNames] = std::move(names);
-      main_.attrs[ir::kStates] = std::move(states);
+      if (!states_.empty()) main_.attrs[ir::kStates] = std::move(states);
     }
+    values[0] = guards_->Applied(values[0]);
+    b_.SetSpan({});
     const Value result = values.size() == 1 ? values[0] : b_.Tuple(values);
     RELAYVM_RETURN_IF_ERROR(DefineEntry(b_, module_, main_, result));
     return std::move(module_);
@@ -346,10 +390,12 @@ class ExportImporter {
   std::unique_ptr<Aliases> aliases_;
   ir::Function main_;
   std::vector<Argument> inputs_, outputs_;
+  std::vector<std::pair<std::string, Argument>> given_;  // tensors of the user's
+  ExportGraph::Names values_;                            // of the graph, by name
   std::vector<Held> held_;
   std::vector<State> states_;
   std::map<std::string, std::string> storages_;
-  Value as_exported_;           // whether inputs that are numbers in the file have these
+  std::unique_ptr<ExportGuards> guards_;
   std::set<std::string> kept_;  // names of tensors that a run changes
   Status bad_;
 };

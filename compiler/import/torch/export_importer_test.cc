@@ -1,85 +1,26 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "bytecode/base/file_mapping.h"
-#include "bytecode/io/zip_writer.h"
-#include "compiler/import/torch/importer.h"
+#include "compiler/import/torch/export_testing.h"
 #include "compiler/ir/printer.h"
 #include "compiler/ir/signature_attrs.h"
-#include "compiler/reference/interpreter.h"
-#include "compiler/typing/infer.h"
-#include "tests/temp_folder.h"
 
-namespace relayvm::import {
+namespace relayvm::import::torch {
 namespace {
 
-using Entries = std::vector<std::pair<std::string, std::string>>;
-
-Result<ir::Module> Import(const Entries& entries) {
-  const relayvm::testing::TempFolder folder;
-  auto zip = ZipWriter::Create(folder / "m.pt2");
-  REQUIRE(zip.ok());
-  for (const auto& [name, content] : entries)
-    REQUIRE(zip->Add("m/" + name, std::as_bytes(std::span(content))).ok());
-  REQUIRE(zip->Finish().ok());
-  return ImportTorchExport("m.pt2", SharedBytes::OfFile(*FileMapping::Open(folder / "m.pt2")), {});
-}
-
-// JSON with ' for ".
-std::string Quoted(std::string text) {
-  for (char& c : text) c = c == '\'' ? '"' : c;
-  return text;
-}
-std::string Tensor(const std::string& sizes, int dtype = 7) {
-  return fmt::format(
-      "{{'dtype': {}, 'sizes': [{}], 'strides': [], 'storage_offset': {{'as_int': 0}}, "
-      "'layout': 7}}",
-      dtype, sizes);
-}
-// A node of positional arguments.
-std::string Node(const std::string& target, const std::string& inputs, const std::string& output) {
-  return fmt::format(
-      "{{'target': '{}', 'inputs': [{}], 'outputs': [{{'as_tensor': {{'name': '{}'}}}}], 'name': "
-      "'{}', 'metadata': {{'stack_trace': 'File \\\"model.py\\\", line 7, in forward'}}}}",
-      target, inputs, output, output);
-}
-std::string Arg(const std::string& argument) {
-  return fmt::format("{{'name': '', 'arg': {}, 'kind': 1}}", argument);
-}
-std::string Ref(const std::string& name) {
-  return fmt::format("{{'as_tensor': {{'name': '{}'}}}}", name);
-}
-
-struct Text {
-  std::string inputs, specs, nodes, output, values;
-};
-std::string Program(const Text& t) {
-  return Quoted(fmt::format(
-      "{{'graph_module': {{'graph': {{'inputs': [{}], 'outputs': [{}], 'nodes': [{}], "
-      "'tensor_values': {{{}}}}}, 'signature': {{'input_specs': [{}], 'output_specs': "
-      "[{{'user_output': {{'arg': {}}}}}]}}}}, 'schema_version': {{'major': 8, 'minor': 20}}}}",
-      t.inputs, Ref(t.output), t.nodes, t.values, t.specs, Ref(t.output)));
-}
-std::string UserInput(const std::string& name) {
-  return fmt::format("{{'user_input': {{'arg': {}}}}}", Ref(name));
-}
-
-reference::Value Floats(const std::vector<float>& values, const std::vector<int64_t>& shape) {
-  return reference::MakeTensor(
-      {DType::kFloat32, shape, SharedBytes::Copy(std::as_bytes(std::span(values)))});
-}
-std::vector<float> Run(const ir::Module& module, const std::vector<reference::Value>& inputs) {
-  auto typed = InferTypes(module);
-  REQUIRE_MESSAGE(typed.ok(), typed.status().message());
-  auto value = reference::Run(*typed, "main", inputs);
-  REQUIRE_MESSAGE(value.ok(), value.status().message());
-  const HostTensor& t = *(*value)->As<reference::Tensor>()->data;
-  std::vector<float> out(static_cast<size_t>(t.size()));
-  std::memcpy(out.data(), t.data.data(), out.size() * sizeof(float));
-  return out;
-}
-
-std::string Symbol() { return "{'as_expr': {'expr_str': 's77', 'hint': {'as_int': 2}}}"; }
+using exported::Arg;
+using exported::Entries;
+using exported::Expression;
+using exported::Floats;
+using exported::Import;
+using exported::Node;
+using exported::Program;
+using exported::Quoted;
+using exported::Ref;
+using exported::Run;
+using exported::Tensor;
+using exported::Text;
+using exported::UserInput;
 
 TEST_CASE("a program of symbolic sizes, and one that keeps a buffer between runs") {
   const Text t{
@@ -88,7 +29,7 @@ TEST_CASE("a program of symbolic sizes, and one that keeps a buffer between runs
           UserInput("x"),
       Node("torch.ops.aten.add_.Tensor", Arg(Ref("b_n")) + ", " + Arg("{'as_int': 1}"), "add_") +
           ", " + Node("torch.ops.aten.mul.Tensor", Arg(Ref("x")) + ", " + Arg(Ref("b_n")), "mul"),
-      "mul", fmt::format("'x': {}, 'b_n': {}", Tensor(Symbol()), Tensor(""))};
+      "mul", fmt::format("'x': {}, 'b_n': {}", Tensor(Expression("s77")), Tensor(""))};
   const std::string config = Quoted(fmt::format(
       "{{'config': {{'n': {{'path_name': 'weight_0', 'is_param': false, 'use_pickle': false, "
       "'tensor_meta': {}}}}}}}",
@@ -181,5 +122,28 @@ TEST_CASE("archives that are none, or would run something") {
   says({{"models/model.json", Program(t)}}, "there is no tensor 'w'");
 }
 
+TEST_CASE("an input that is written is a result where it is asked for") {
+  const Text t{
+      Ref("x"), UserInput("x"),
+      Node("torch.ops.aten.add_.Tensor", Arg(Ref("x")) + ", " + Arg("{'as_int': 1}"), "a") + ", " +
+          Node("torch.ops.aten.neg.default", Arg(Ref("x")), "n"),
+      "n", fmt::format("'x': {}", Tensor("{'as_int': 2}"))};
+  ImportOptions options;
+  options.outputs = {"x"};
+  const auto module = Import({{"models/model.json", Program(t)}}, options);
+  REQUIRE_MESSAGE(module.ok(), module.status().message());
+  CHECK(Run(*module, {Floats({3, 1}, {2})}) == std::vector<float>{4, 2});
+  std::string said;
+  options.outputs = {};
+  options.warn = [&](const std::string& text) { said += text; };
+  const auto usual = Import({{"models/model.json", Program(t)}}, options);
+  REQUIRE_MESSAGE(usual.ok(), usual.status().message());
+  CHECK(Run(*usual, {Floats({3, 1}, {2})}) == std::vector<float>{-4, -2});
+  CHECK(said.find("it writes its input 'x'; --output-node x") != std::string::npos);
+  options.outputs = {"y"};
+  CHECK(Import({{"models/model.json", Program(t)}}, options).status().message() ==
+        "--output-node y: m.pt2 has no value of that name");
+}
+
 }  // namespace
-}  // namespace relayvm::import
+}  // namespace relayvm::import::torch
