@@ -29,6 +29,34 @@ Value LayerContext::Named(std::string_view argument) const {
   return {};
 }
 
+// The layer's name of a dtype, or of a policy of which "mixed_float16" and "int8_from_float32" are
+// some.
+std::optional<DType> LayerContext::ComputeDType() const {
+  const Json* v = Member(config(), "dtype");
+  if (v == nullptr) return std::nullopt;
+  std::string name = v->is_string() ? v->get<std::string>() : "";
+  if (const Json* inner = Member(*v, "config")) {
+    name = TextAt(*inner, "name");
+    if (name.empty()) name = TextAt(*inner, "source_name");
+  }
+  if (const size_t from = name.find("_from_"); from != std::string::npos)
+    name = name.substr(from + 6);
+  if (name.starts_with("mixed_")) name = name.substr(6);
+  const auto dtype = ParseDType(name);
+  return dtype && IsFloat(*dtype) ? dtype : std::nullopt;
+}
+
+void LayerContext::CastReals(DType dtype) {
+  for (Value& v : inputs_) {
+    if (v && v.is_tensor() && IsFloat(v.dtype())) v = b().Cast(v, dtype);
+  }
+}
+
+Value LayerContext::Real(size_t i) {
+  const Value v = Input(i);
+  return !v || IsFloat(v.dtype()) ? v : b().Cast(v, ComputeDType().value_or(DType::kFloat32));
+}
+
 // --- Weights ---
 
 bool LayerContext::HasWeight(std::string_view part) const {
@@ -47,19 +75,34 @@ Value LayerContext::Weight(std::string_view part) {
     b().Fail(tensor.status().code(), tensor.status().message());
     return b().Scalar(0, DType::kFloat32);
   }
-  return b().Constant(*std::move(tensor), name);
+  const Value weight = b().Constant(*std::move(tensor), name);
+  return weight_dtype && IsFloat(weight.dtype()) ? b().Cast(weight, *weight_dtype) : weight;
 }
 
 // --- Configuration ---
 
-bool LayerContext::IsNull(std::string_view key) const {
+const Json* LayerContext::Setting(std::string_view key) const {
+  const Json* of_call = site.named == nullptr ? nullptr : Member(*site.named, key);
+  if (!site.parameters.empty()) {
+    const std::string alias = ";" + std::string(key) + "=";
+    const size_t at = site.parameters.find(alias);
+    if (at == std::string_view::npos || site.named == nullptr) return of_call;
+    const size_t from = at + alias.size();
+    return Member(*site.named,
+                  site.parameters.substr(from, site.parameters.find(';', from) - from));
+  }
   const Json* v = Member(config(), key);
+  return v != nullptr ? v : of_call;
+}
+
+bool LayerContext::IsNull(std::string_view key) const {
+  const Json* v = Setting(key);
   return v == nullptr || v->is_null();
 }
 
 bool LayerContext::Bool(std::string_view key, bool fallback) {
   if (IsNull(key)) return fallback;
-  const Json& v = *Member(config(), key);
+  const Json& v = *Setting(key);
   if (v.is_boolean()) return v.get<bool>();
   if (v.is_number_integer()) return v.get<int64_t>() != 0;
   Fail("{}: expected true or false", key);
@@ -68,7 +111,7 @@ bool LayerContext::Bool(std::string_view key, bool fallback) {
 
 int64_t LayerContext::Int(std::string_view key, int64_t fallback) {
   if (IsNull(key)) return fallback;
-  const Json& v = *Member(config(), key);
+  const Json& v = *Setting(key);
   if (v.is_number_integer()) return v.get<int64_t>();
   if (v.is_number_float() && std::abs(v.get<double>()) < 1e15)
     return static_cast<int64_t>(v.get<double>());
@@ -79,7 +122,7 @@ int64_t LayerContext::Int(std::string_view key, int64_t fallback) {
 
 double LayerContext::Float(std::string_view key, double fallback) {
   if (IsNull(key)) return fallback;
-  const Json& v = *Member(config(), key);
+  const Json& v = *Setting(key);
   if (v.is_number()) return v.get<double>();
   // Numbers of numpy, as older Keras wrote them.
   const Json* value = Member(v, "value");
@@ -90,7 +133,7 @@ double LayerContext::Float(std::string_view key, double fallback) {
 
 std::string LayerContext::String(std::string_view key, std::string_view fallback) {
   if (IsNull(key)) return std::string(fallback);
-  const Json& v = *Member(config(), key);
+  const Json& v = *Setting(key);
   if (v.is_string()) return v.get<std::string>();
   Fail("{}: expected a text", key);
   return std::string(fallback);
@@ -104,7 +147,7 @@ std::vector<int64_t> LayerContext::Ints(std::string_view key, std::vector<int64_
     if (!v.is_array() || depth > 3) return false;
     return std::all_of(v.begin(), v.end(), [&](const Json& e) { return add(e, depth + 1); });
   };
-  if (add(*Member(config(), key), 0)) return out;
+  if (add(*Setting(key), 0)) return out;
   Fail("{}: expected whole numbers", key);
   return fallback;
 }
@@ -117,7 +160,7 @@ std::vector<double> LayerContext::Floats(std::string_view key) {
     if (!v.is_array() || depth > 8) return false;
     return std::all_of(v.begin(), v.end(), [&](const Json& e) { return add(e, depth + 1); });
   };
-  if (!add(*Member(config(), key), 0)) Fail("{}: expected numbers", key);
+  if (!add(*Setting(key), 0)) Fail("{}: expected numbers", key);
   return out;
 }
 
@@ -200,10 +243,17 @@ std::optional<Term> NamedActivation(const std::string& name, const Term& x, bool
 
 }  // namespace
 
+Term LayerContext::ActivatedBy(const std::string& name, const Term& x) {
+  const auto y = NamedActivation(name, x, model_.version >= 3);
+  if (y) return *y;
+  Unsupported("the activation '{}' is not supported", name);
+  return x;
+}
+
 Term LayerContext::Activated(const Term& x, std::string_view key, const std::string& fallback) {
-  if (Member(config(), key) == nullptr) return *NamedActivation(fallback, x, true);
+  if (Setting(key) == nullptr) return *NamedActivation(fallback, x, true);
   if (IsNull(key)) return x;
-  const Json& given = *Member(config(), key);
+  const Json& given = *Setting(key);
   std::string name;
   if (given.is_string()) {
     name = given.get<std::string>();

@@ -39,6 +39,11 @@ struct CallSite {
   const Json* named = nullptr;       // may be null
   // Of each tensor: the argument that it is ("value"); empty: by position.
   std::vector<std::string> names;
+  // Keras 2: what stands in place of the first tensor; may be null.
+  const Json* constant = nullptr;
+  // A function of TensorFlow: what it calls its arguments, in the order of the operation's; and its
+  // arguments come before what the configuration says.
+  std::string_view parameters;
 };
 
 class LayerContext : public NodeErrors<LayerContext> {
@@ -59,6 +64,10 @@ class LayerContext : public NodeErrors<LayerContext> {
   Value Input(size_t i) const { return i < inputs_.size() ? inputs_[i] : Value{}; }
   bool Has(size_t i) const { return static_cast<bool>(Input(i)); }
   const std::vector<Value>& inputs() const { return inputs_; }
+  // The same, as the real numbers that the layer computes with.
+  Value Real(size_t i);
+  // Inputs that are real numbers get that dtype.
+  void CastReals(DType dtype);
   // What the call says besides.
   CallSite site;
   // The tensor of that argument; none: it is given by position, or left out.
@@ -70,14 +79,20 @@ class LayerContext : public NodeErrors<LayerContext> {
   Value result_mask;
   bool keeps_mask = true;
 
+  // The dtype that the layer computes in, by its configuration.
+  std::optional<DType> ComputeDType() const;
+  // What weights become that are real numbers; nullopt: they stay.
+  std::optional<DType> weight_dtype;
   // The next weight, of a part of the layer ("cell") or of itself. An error where there is none.
   Value Weight(std::string_view part = {});
   // Whether there is a further one.
   bool HasWeight(std::string_view part = {}) const;
   WeightScope& weights() { return weights_; }
 
-  // --- Configuration: a wrong type is an error of the layer and gives the fallback. ---
-  bool IsNull(std::string_view key) const;  // or left out
+  // --- Configuration, or what the call says by name: a wrong type is an error of the layer and
+  // gives the fallback. ---
+  const Json* Setting(std::string_view key) const;  // null: left out
+  bool IsNull(std::string_view key) const;          // or left out
   bool Bool(std::string_view key, bool fallback);
   int64_t Int(std::string_view key, int64_t fallback);
   double Float(std::string_view key, double fallback);
@@ -87,6 +102,8 @@ class LayerContext : public NodeErrors<LayerContext> {
   bool ChannelsLast();
   int Axis(int64_t axis, int rank);
 
+  // By Keras' name of it; an error where there is none.
+  Term ActivatedBy(const std::string& name, const Term& x);
   // By the name, or the object, that the configuration has for it; left out: by `fallback`.
   Term Activated(const Term& x, std::string_view key = "activation",
                  const std::string& fallback = "linear");
@@ -109,19 +126,41 @@ struct LayerDef {
   Converter convert;
 };
 
-// The operands of an operation of Keras 3, in order: tensors, and numbers of the dtype of these.
-std::vector<Term> Operands(LayerContext& n);
+// The operands of an operation of Keras 3 or TensorFlow, in order: tensors, and numbers.
+// `same`: of one dtype, by Keras 3's rules of promotion; of TensorFlow's functions that of the
+// first tensor.
+std::vector<Term> Operands(LayerContext& n, bool same = true);
+// The dtype that two have in common, by Keras 3's rules.
+DType Promoted(DType x, DType y);
+// What operations between layers make of the tensors and numbers that stand where a list is
+// expected: small integers.
+std::optional<Value> IntsOrTensors(LayerContext& n, std::string_view key);
+// A tensor, written as Keras writes numbers, lists of them and arrays; nullopt where it is none.
+std::optional<Value> ArrayAt(LayerContext& n, const Json& v, DType fallback);
 
 // Null when there is none.
 const LayerDef* FindLayer(std::string_view name);
+// Of a line between layers: operations come first, some of which have a layer's name.
+const LayerDef* FindOperation(std::string_view name);
+// A function of TensorFlow that Keras 2 names, and what it calls its arguments.
+struct FunctionDef {
+  std::string_view name, operation, parameters;
+};
+const FunctionDef* FindFunction(std::string_view name);
+std::span<const FunctionDef> Functions();
 std::span<const LayerDef> Layers();
+std::span<const LayerDef> Operations();
 
 // The tables by subject.
 std::span<const LayerDef> CoreLayers();       // op_core.cc: products, activations, shapes, merges
 std::span<const LayerDef> ConvLayers();       // op_conv.cc: convolutions, pools
-std::span<const LayerDef> NormLayers();       // op_norm.cc: normalisation, attention
+std::span<const LayerDef> NormLayers();       // op_norm.cc: normalisation
+std::span<const LayerDef> AttentionLayers();  // op_attention.cc
 std::span<const LayerDef> RecurrentLayers();  // op_rnn.cc
-std::span<const LayerDef> OperationLayers();  // op_operations.cc: of models' own lines
 std::span<const LayerDef> ImageLayers();      // op_image.cc: pictures, what prepares data
+std::span<const LayerDef> CategoryLayers();   // op_category.cc: numbers, texts as categories
+// Operations, of the lines that stand between layers.
+std::span<const LayerDef> MathOperations();   // op_operations.cc
+std::span<const LayerDef> ArrayOperations();  // op_arrays.cc
 
 }  // namespace relayvm::import::keras

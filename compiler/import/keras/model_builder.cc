@@ -37,27 +37,27 @@ std::optional<Ref> RefAt(const Json& v) {
   return Ref{v[0].get<std::string>(), v[1].get<int64_t>(), v[2].get<int64_t>()};
 }
 
-// All tensors of a structure, in order; `name` is the argument that they are.
+// All tensors of a structure, in order; `name` is the argument that they are. Of a list of masks
+// also those that are none count: refs without a layer.
 void CollectRefs(const Json& v, std::string_view name, int depth, std::vector<Ref>* refs,
                  CallSite* site) {
   if (depth > kMostDepth) return;
-  if (const auto ref = RefAt(v)) {
+  const bool is_constant = v.is_array() && v.size() == 4 && v[0] == "_CONSTANT_VALUE";
+  if (const auto ref = is_constant ? std::nullopt : RefAt(v)) {
     refs->push_back(*ref);
     site->names.emplace_back(name);
-    const Json* named = v.is_array() && v.size() == 4 && v[3].is_object() ? &v[3] : nullptr;
-    if (named == nullptr || named->empty()) return;
-    // What Keras 2 says besides stands beside the first tensor.
-    site->named = named;
-    for (const char* key : {"value", "key", "y", "b", "x2", "values", "initial_state", "mask"}) {
-      if (const Json* more = Member(*named, key)) CollectRefs(*more, key, depth + 1, refs, site);
-    }
+  } else if (!v.is_array() && !v.is_object()) {
+    if (!v.is_null() || name != "mask") return;
+    refs->emplace_back();
+    site->names.emplace_back(name);
+  } else if (is_constant) {
+    site->constant = &v[2];
+  } else {
+    for (const Json& e : v) CollectRefs(e, name, depth + 1, refs, site);
     return;
   }
-  if (v.is_array()) {
-    for (const Json& e : v) CollectRefs(e, name, depth + 1, refs, site);
-  } else if (v.is_object()) {
-    for (const Json& e : v) CollectRefs(e, name, depth + 1, refs, site);
-  }
+  // What Keras 2 says besides stands beside each tensor.
+  if (v.is_array() && v.size() == 4 && v[3].is_object() && !v[3].empty()) site->named = &v[3];
 }
 
 std::vector<Ref> RefsOf(const Json* v) {
@@ -69,13 +69,20 @@ std::vector<Ref> RefsOf(const Json* v) {
 
 using Place = std::pair<size_t, size_t>;  // a layer of a list, and which call of it
 
+// The layers of a model by name, and what the number of a call counts from: models inside may count
+// what made them as a call.
+struct LayerPlaces {
+  std::map<std::string, size_t> places;
+  std::map<std::string, int64_t> first_calls;
+};
 // Nullopt with an error where there is no such layer.
-std::optional<Place> PlaceOf(TypedBuilder& b, const std::map<std::string, size_t>& places,
-                             const Ref& ref) {
-  const auto found = places.find(ref.layer);
-  if (found == places.end() || ref.call < 0)
+std::optional<Place> PlaceOf(TypedBuilder& b, const LayerPlaces& layers, const Ref& ref) {
+  const auto found = layers.places.find(ref.layer);
+  const auto first = layers.first_calls.find(ref.layer);
+  const int64_t call = first == layers.first_calls.end() ? ref.call : ref.call - first->second;
+  if (found == layers.places.end() || call < 0)
     return b.Fail("there is no layer '{}'", Printable(ref.layer));
-  return Place{found->second, static_cast<size_t>(ref.call)};
+  return Place{found->second, static_cast<size_t>(call)};
 }
 
 // A call, and the tensors that it takes.
@@ -86,14 +93,14 @@ struct Visit {
 };
 Visit VisitOf(const Json& call, const Place& place) {
   Visit visit{place, {}, {}};
-  if (!call.is_object()) {
+  if (call.is_object()) {
+    visit.site.positional = Member(call, "args");
+    visit.site.named = Member(call, "kwargs");
+    if (visit.site.positional != nullptr)
+      CollectRefs(*visit.site.positional, "", 0, &visit.refs, &visit.site);
+  } else {
     CollectRefs(call, "", 0, &visit.refs, &visit.site);
-    return visit;
   }
-  visit.site.positional = Member(call, "args");
-  visit.site.named = Member(call, "kwargs");
-  if (visit.site.positional != nullptr)
-    CollectRefs(*visit.site.positional, "", 0, &visit.refs, &visit.site);
   if (visit.site.named == nullptr || !visit.site.named->is_object()) return visit;
   for (const auto& [key, value] : visit.site.named->items())
     CollectRefs(value, key, 0, &visit.refs, &visit.site);
@@ -125,6 +132,41 @@ DType DTypeAt(const Json& config) {
   }
   if (name.starts_with("mixed_")) return DType::kFloat32;
   return ParseDType(name).value_or(DType::kFloat32);
+}
+
+LayerPlaces PlacesOf(const Json& layers) {
+  LayerPlaces out;
+  for (size_t i = 0; i < layers.size(); ++i) out.places.emplace(NameOf(layers[i]), i);
+  std::map<std::string, int64_t> least;
+  for (const Json& layer : layers) {
+    const Json* calls = Member(layer, "inbound_nodes");
+    if (calls == nullptr || !calls->is_array()) continue;
+    for (const Json& call : *calls) {
+      for (const Ref& ref : VisitOf(call, {}).refs) {
+        const auto at = least.emplace(ref.layer, ref.call).first;
+        at->second = std::min(at->second, ref.call);
+      }
+    }
+  }
+  for (const auto& [name, call] : least) {
+    const auto place = out.places.find(name);
+    if (call == 1 && place != out.places.end() && IsModel(layers[place->second]))
+      out.first_calls[name] = 1;
+  }
+  return out;
+}
+// The outputs of a model, whose numbers of calls count from where no other does.
+std::vector<Ref> OutputsOf(const Json& config, const Json& layers, LayerPlaces* places) {
+  const std::vector<Ref> refs = RefsOf(Member(config, "output_layers"));
+  for (const Ref& ref : refs) {
+    const auto place = places->places.find(ref.layer);
+    if (place == places->places.end() || !IsModel(layers[place->second])) continue;
+    const Json* calls = Member(layers[place->second], "inbound_nodes");
+    const auto count = calls == nullptr ? 0 : static_cast<int64_t>(calls->size());
+    if (ref.call >= count || (ref.call >= 1 && !IsSequential(layers[place->second])))
+      places->first_calls[ref.layer] = 1;
+  }
+  return refs;
 }
 
 }  // namespace
@@ -223,6 +265,44 @@ std::vector<std::string> ModelBuilder::OutputNames(const Json& model) {
   return names;
 }
 
+namespace {
+
+// Masks that are given stand for those that the tensors bring.
+std::vector<Tensor> WithMasks(const std::vector<Tensor>& given, const CallSite& call,
+                              CallSite* site) {
+  std::vector<Tensor> inputs;
+  std::vector<Value> masks;
+  for (size_t i = 0; i < given.size(); ++i) {
+    const std::string name = i < call.names.size() ? call.names[i] : "";
+    if (name == "mask") {
+      masks.push_back(given[i].value);
+    } else {
+      inputs.push_back(given[i]);
+      site->names.push_back(name);
+    }
+  }
+  for (size_t i = 0; i < std::min(inputs.size(), masks.size()); ++i) {
+    if (masks[i]) inputs[i].mask = masks[i];
+  }
+  return inputs;
+}
+
+// An operation of Keras 3, or of TensorFlow that Keras 2 keeps as a layer.
+bool IsOperation(const Json& layer) {
+  return TextAt(layer, "module").starts_with("keras.src.ops") ||
+         TextAt(layer, "module") == "keras.ops";
+}
+bool IsFunction(std::string_view kind) {
+  return kind == "TFOpLambda" || kind == "SlicingOpLambda" || kind == "ClassMethod" ||
+         kind == "InstanceMethod" || kind == "InstanceProperty";
+}
+std::string FunctionOf(const Json& layer) {
+  const Json* config = Member(layer, "config");
+  return config == nullptr ? "" : TextAt(*config, "function");
+}
+
+}  // namespace
+
 // --- What is supported ---
 
 void ModelBuilder::CollectLayers(const Json& layer, int depth,
@@ -232,8 +312,9 @@ void ModelBuilder::CollectLayers(const Json& layer, int depth,
     for (const Json& inner : LayersOf(layer)) CollectLayers(inner, depth + 1, missing);
     return;
   }
-  const std::string name = TextAt(layer, "class_name");
-  if (FindLayer(name) == nullptr) (*missing)[name].push_back(NameOf(layer));
+  const std::string kind = TextAt(layer, "class_name");
+  const std::string name = IsFunction(kind) ? kind + " of tf." + FunctionOf(layer) : kind;
+  if (DefOf(layer, nullptr) == nullptr) (*missing)[name].push_back(NameOf(layer));
   const Json* config = Member(layer, "config");
   for (const char* key : {"layer", "backward_layer"}) {
     const Json* inner = config == nullptr ? nullptr : Member(*config, key);
@@ -281,23 +362,51 @@ WeightScope ModelBuilder::ScopeOf(const Json& layers, size_t index, const Weight
   return scope;
 }
 
+const LayerDef* ModelBuilder::DefOf(const Json& layer, std::string_view* parameters) {
+  const std::string kind = TextAt(layer, "class_name");
+  if (IsFunction(kind)) {
+    const FunctionDef* function = FindFunction(FunctionOf(layer));
+    if (function == nullptr) return nullptr;
+    if (parameters != nullptr) *parameters = function->parameters;
+    return FindOperation(function->operation);
+  }
+  return IsOperation(layer) ? FindOperation(kind) : FindLayer(kind);
+}
+
+std::vector<Tensor> ModelBuilder::CallLayer(const Json& layer, WeightScope& weights,
+                                            const std::vector<Tensor>& inputs, CallSite site) {
+  const LayerDef* def = DefOf(layer, &site.parameters);
+  const std::string kind = TextAt(layer, "class_name");
+  if (def == nullptr)
+    return builder_.Fail(StatusCode::kUnsupported, "layers of the kind {} are not supported",
+                         Printable(kind));
+  const auto count = static_cast<int>(inputs.size()) + (site.constant != nullptr ? 1 : 0);
+  if (count < def->min_inputs || (def->max_inputs >= 0 && count > def->max_inputs))
+    return builder_.Fail("expected {} inputs, found {}", def->min_inputs, count);
+  std::vector<Value> values, masks;
+  for (const Tensor& t : inputs) {
+    values.push_back(t.value);
+    masks.push_back(t.mask);
+  }
+  const bool is_line = IsOperation(layer) || IsFunction(kind);
+  LayerContext context(*this, layer, weights, std::move(values));
+  const auto dtype = is_line || kind == "InputLayer" ? std::nullopt : context.ComputeDType();
+  if (dtype) context.CastReals(*dtype);
+  context.weight_dtype = dtype;
+  context.site = std::move(site);
+  context.masks = std::move(masks);
+  context.keeps_mask = !is_line;
+  std::vector<Tensor> out;
+  for (const Value& v : def->convert(context)) out.push_back({v, context.result_mask});
+  if (!context.result_mask && context.keeps_mask && !inputs.empty() && out.size() == 1)
+    out[0].mask = inputs[0].mask;
+  return out;
+}
+
 std::vector<Tensor> ModelBuilder::Call(const Json& layer, WeightScope& weights,
                                        const std::vector<Tensor>& given, const CallSite& call) {
-  // Masks that are given stand for those that the tensors bring.
-  std::vector<Tensor> inputs;
-  std::vector<Value> masks_given;
-  CallSite site{call.positional, call.named, {}};
-  for (size_t i = 0; i < given.size(); ++i) {
-    const std::string name = i < call.names.size() ? call.names[i] : "";
-    if (name == "mask") {
-      masks_given.push_back(given[i].value);
-    } else {
-      inputs.push_back(given[i]);
-      site.names.push_back(name);
-    }
-  }
-  for (size_t i = 0; i < std::min(inputs.size(), masks_given.size()); ++i)
-    inputs[i].mask = masks_given[i];
+  CallSite site{call.positional, call.named, {}, call.constant, {}};
+  const std::vector<Tensor> inputs = WithMasks(given, call, &site);
   const ir::Span outer = builder_.span();
   const std::string kind = TextAt(layer, "class_name");
   builder_.SetSpan(builder_.module().sources->NodeSpan(file_index_, Printable(NameOf(layer)),
@@ -310,26 +419,8 @@ std::vector<Tensor> ModelBuilder::Call(const Json& layer, WeightScope& weights,
   } else if (IsModel(layer)) {
     out = IsSequential(layer) ? CallSequential(LayersOf(layer), weights, inputs)
                               : CallFunctional(*Member(layer, "config"), weights, inputs);
-  } else if (const LayerDef* def = FindLayer(kind)) {
-    const auto count = static_cast<int>(inputs.size());
-    if (count < def->min_inputs || (def->max_inputs >= 0 && count > def->max_inputs)) {
-      builder_.Fail("expected {} inputs, found {}", def->min_inputs, count);
-    } else {
-      std::vector<Value> values, masks;
-      for (const Tensor& t : inputs) {
-        values.push_back(t.value);
-        masks.push_back(t.mask);
-      }
-      LayerContext context(*this, layer, weights, std::move(values));
-      context.site = site;
-      context.masks = std::move(masks);
-      for (const Value& v : def->convert(context)) out.push_back({v, context.result_mask});
-      if (!context.result_mask && context.keeps_mask && !inputs.empty() && out.size() == 1)
-        out[0].mask = inputs[0].mask;
-    }
   } else {
-    builder_.Fail(StatusCode::kUnsupported, "layers of the kind {} are not supported",
-                  Printable(kind));
+    out = CallLayer(layer, weights, inputs, std::move(site));
   }
   --depth_;
   if (builder_.status().ok()) builder_.SetSpan(outer);
@@ -351,16 +442,16 @@ std::vector<Tensor> ModelBuilder::CallFunctional(const Json& config, WeightScope
   const Json* listed = Member(config, "layers");
   if (listed == nullptr || !listed->is_array()) return builder_.Fail("expected a list of layers");
   const Json& layers = *listed;
-  std::map<std::string, size_t> places;
-  for (size_t i = 0; i < layers.size(); ++i) places.emplace(NameOf(layers[i]), i);
+  const LayerPlaces places = PlacesOf(layers);
+  LayerPlaces output_places = places;
+  const std::vector<Ref> output_refs = OutputsOf(config, layers, &output_places);
   std::map<Place, std::vector<Tensor>> done;
   std::map<size_t, WeightScope> scopes;
-  const auto place_of = [&](const Ref& ref) { return PlaceOf(builder_, places, ref); };
   const std::vector<Ref> given = RefsOf(Member(config, "input_layers"));
   if (given.size() != inputs.size())
     return builder_.Fail("the model has {} inputs, found {}", given.size(), inputs.size());
   for (size_t i = 0; i < given.size(); ++i) {
-    if (const auto place = place_of(given[i])) done[*place] = {inputs[i]};
+    if (const auto place = PlaceOf(builder_, places, given[i])) done[*place] = {inputs[i]};
   }
   std::vector<Visit> stack;
   std::set<Place> open;
@@ -378,8 +469,10 @@ std::vector<Tensor> ModelBuilder::CallFunctional(const Json& config, WeightScope
     stack.push_back(VisitOf((*calls)[place.second], place));
   };
   // What a tensor's call needs comes first; an empty result: it is being made, or an error.
-  const auto known = [&](const Ref& ref) -> const Tensor* {
-    const auto place = place_of(ref);
+  static const Tensor kNone;
+  const auto known = [&](const Ref& ref, const LayerPlaces& by) -> const Tensor* {
+    if (ref.layer.empty()) return &kNone;
+    const auto place = PlaceOf(builder_, by, ref);
     if (!place) return nullptr;
     const auto found = done.find(*place);
     if (found == done.end()) {
@@ -393,15 +486,15 @@ std::vector<Tensor> ModelBuilder::CallFunctional(const Json& config, WeightScope
     return &found->second[static_cast<size_t>(ref.tensor)];
   };
   std::vector<Tensor> outputs;
-  for (const Ref& ref : RefsOf(Member(config, "output_layers"))) {
-    const Tensor* output = known(ref);
+  for (const Ref& ref : output_refs) {
+    const Tensor* output = known(ref, output_places);
     while (builder_.status().ok() && !stack.empty()) {
       std::vector<Tensor> arguments;
       const size_t top = stack.size() - 1;
       bool ready = true;
       const std::vector<Ref> refs = stack[top].refs;
       for (const Ref& needed : refs) {
-        const Tensor* t = known(needed);
+        const Tensor* t = known(needed, places);
         ready &= t != nullptr;
         if (!ready) break;
         arguments.push_back(*t);
@@ -417,7 +510,7 @@ std::vector<Tensor> ModelBuilder::CallFunctional(const Json& config, WeightScope
       done[visit.place] = Call(layers[layer], scope->second, arguments, visit.site);
     }
     if (!builder_.status().ok()) return {};
-    if (output == nullptr) output = known(ref);
+    if (output == nullptr) output = known(ref, output_places);
     if (output == nullptr) return {};
     outputs.push_back(*output);
   }

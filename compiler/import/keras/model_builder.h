@@ -53,6 +53,10 @@ class ModelBuilder {
   WeightScope ScopeOf(const Json& layers, size_t index, const WeightScope& model);
 
  private:
+  // Null where no table has it. `parameters`, which may be null: of a function of TensorFlow.
+  static const LayerDef* DefOf(const Json& layer, std::string_view* parameters);
+  std::vector<Tensor> CallLayer(const Json& layer, WeightScope& weights,
+                                const std::vector<Tensor>& inputs, CallSite site);
   std::vector<Tensor> CallSequential(const Json& layers, WeightScope& weights,
                                      std::vector<Tensor> inputs);
   std::vector<Tensor> CallFunctional(const Json& config, WeightScope& weights,

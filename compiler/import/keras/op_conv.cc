@@ -63,7 +63,7 @@ Outputs Conv(LayerContext& n) {
   if (!n.b().status().ok()) return {};
   const auto window = WindowOf(n, kSpatial, ExtentsOf(n, kernel), {1});
   if (!window) return {};
-  const auto y = Convolved(n, n.Input(0), kernel,
+  const auto y = Convolved(n, n.Real(0), kernel,
                            {.window = *window,
                             .groups = n.Int("groups", 1),
                             .kernel_layout = std::string(kKernels[kSpatial - 1])});
@@ -87,7 +87,7 @@ std::optional<Value> Depthwise(LayerContext& n, size_t spatial) {
   std::vector<int64_t> shape = window->kernel;
   shape.push_back(1);
   shape.push_back(channels.value() * times.value());
-  return Convolved(n, n.Input(0), b.Reshape(kernel, shape),
+  return Convolved(n, n.Real(0), b.Reshape(kernel, shape),
                    {.window = *window,
                     .groups = channels.value(),
                     .kernel_layout = std::string(kKernels[spatial - 1])});
@@ -140,7 +140,7 @@ Outputs ConvTranspose(LayerContext& n) {
     for (size_t i = 0; i < kSpatial; ++i)
       spec.extra.push_back(std::max<int64_t>(window->strides[i] - window->reach(i), 0));
   }
-  const auto y = TransposedConv(n, n.Input(0), kernel, spec);
+  const auto y = TransposedConv(n, n.Real(0), kernel, spec);
   if (!y) return {};
   n.keeps_mask = false;
   return {n.Activated(Term(n, Biased(n, *y)))};
@@ -237,6 +237,7 @@ Outputs UpSampling(LayerContext& n) {
   ResizeSpec spec{.x = x, .axes = Iota(kSpatial, first)};
   spec.known_scales.emplace(size.begin(), size.end());
   spec.cubic = -0.5;
+  spec.phases = 1024;
   spec.exclude_outside = how == "bicubic";
   if (how != "bilinear" && how != "bicubic")
     return n.Unsupported("interpolation '{}' is not supported", how);

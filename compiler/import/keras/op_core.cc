@@ -14,16 +14,52 @@ Outputs Same(LayerContext& n) { return {n.Input(0)}; }
 
 // --- Products ---
 
+// What a policy of quantised weights is called ("int8"); empty: they are real numbers.
+std::string QuantisedMode(LayerContext& n) {
+  const Json* dtype = n.Setting("dtype");
+  const Json* config = dtype == nullptr ? nullptr : Member(*dtype, "config");
+  if (config == nullptr) return "";
+  const std::string mode = TextAt(*config, "mode"), name = TextAt(*config, "name");
+  const size_t from = name.find("_from_");
+  return !mode.empty() ? mode : from == std::string::npos ? "" : name.substr(0, from);
+}
+// False with an error.
+bool AreReal(LayerContext& n) {
+  const std::string mode = QuantisedMode(n);
+  if (!mode.empty()) n.Unsupported("weights that are quantised as {} are not supported", mode);
+  return mode.empty();
+}
+
+// Bytes times bytes: rows of x are rounded to 127 steps of what is greatest in them, weights come
+// with a scale for each column.
+Outputs ByteDense(LayerContext& n) {
+  const Term x(n, n.Real(0));
+  const Term kernel = Term(n, n.Weight()).As(DType::kFloat32);
+  std::optional<Term> bias;
+  if (n.Bool("use_bias", true)) bias = Term(n, n.Weight());
+  const Term of_kernel = Term(n, n.Weight()).As(DType::kFloat32);
+  const Term wide = x.As(DType::kFloat32);
+  const Term of_x = 127.0 / (Max(Abs(wide), {x.rank() - 1}) + 1e-7);
+  const Term steps = (wide * of_x).Call("round_even");
+  const Term bytes = Clamp(steps, wide.Number(-127), wide.Number(127));
+  Term y = (Term(n, MatMulOf(n, bytes, kernel)) / (of_kernel * of_x)).As(x.dtype());
+  if (bias) y = y + *bias;
+  return {n.Activated(y)};
+}
+
 Outputs Dense(LayerContext& n) {
-  Term y(n, MatMulOf(n, n.Input(0), n.Weight()));
+  if (QuantisedMode(n) == "int8" && n.IsNull("lora_rank")) return ByteDense(n);
+  if (!AreReal(n)) return {};
+  Term y(n, MatMulOf(n, n.Real(0), n.Weight()));
   if (n.Bool("use_bias", true)) y = y + Term(n, n.Weight());
   return {n.Activated(y)};
 }
 
 // "...x,xy->...y": the ellipsis and batch letters are the data's.
 Outputs EinsumDense(LayerContext& n) {
+  if (!AreReal(n)) return {};
   const Value kernel = n.Weight();
-  Term y(n, n.b().Op("einsum", {n.b().Tuple({n.Input(0), kernel})},
+  Term y(n, n.b().Op("einsum", {n.b().Tuple({n.Real(0), kernel})},
                      {{"equation", n.String("equation", "")}}));
   if (!n.IsNull("bias_axes")) y = y + Term(n, n.Weight());
   return {n.Activated(y)};
@@ -31,11 +67,34 @@ Outputs EinsumDense(LayerContext& n) {
 
 Outputs Embedding(LayerContext& n) {
   TypedBuilder& b = n.b();
+  const std::string mode = QuantisedMode(n);
+  if (mode != "int8" && !AreReal(n)) return {};
   const Value table = n.Weight();
   const Term ids = Term(n, n.Input(0)).As(DType::kInt32);
   if (n.Bool("mask_zero", false)) n.result_mask = b.Op("not_equal", {ids, ids.Number(0)});
   n.keeps_mask = false;
-  return {Term(b, table).Take(Below({b, ids, "indices"}, ids, b.DimOf(table, 0)), 0)};
+  const Value places = Below({b, ids, "indices"}, ids, b.DimOf(table, 0));
+  const Term rows = Term(b, table).Take(places, 0);
+  if (mode != "int8") return {rows};
+  const Term scales = Term(n, n.Weight()).Take(places, 0);
+  return {(rows.As(DType::kFloat32) / scales.Expand(scales.rank()))
+              .As(n.ComputeDType().value_or(DType::kFloat32))};
+}
+// An embedding, or with `reverse` the scores of its rows.
+Outputs ReversibleEmbedding(LayerContext& n) {
+  const Json* reverse = n.Setting("reverse");
+  if (reverse == nullptr || !reverse->is_boolean() || !reverse->get<bool>()) return Embedding(n);
+  if (!AreReal(n)) return {};
+  Term kernel = Term(n, n.Weight());
+  if (!n.Bool("tie_weights", true)) {
+    kernel = Term(n, n.Weight());
+  } else if (kernel.rank() == 2) {
+    kernel = kernel.Transpose({1, 0});
+  }
+  Term y(n, MatMulOf(n, n.Real(0), kernel));
+  if (n.IsNull("logit_soft_cap")) return {y};
+  const double cap = n.Float("logit_soft_cap", 1);
+  return {(y / cap).Call("tanh") * cap};
 }
 
 Outputs Masking(LayerContext& n) {
@@ -78,10 +137,13 @@ Outputs ThresholdedRelu(LayerContext& n) {
   return {FindActivation("thresholdedrelu")->apply(Term(n, n.Input(0)), n.Float("theta", 1), 0)};
 }
 Outputs SoftmaxLayer(LayerContext& n) {
-  Term x(n, n.Input(0));
+  Term x(n, n.Real(0));
   std::vector<int64_t> axes = n.Ints("axis", {-1});
   for (int64_t& axis : axes) axis = n.Axis(axis, x.rank());
-  if (n.Mask()) x = Select(Term(n, n.Mask()), x, x.Number(-1e9));
+  if (n.Mask()) {
+    const double most = x.dtype() == DType::kFloat16 ? 65504 : 1e9;
+    x = x - Select(Term(n, n.Mask()), x.Number(0), x.Number(most));
+  }
   if (axes.size() == 1) return {x.Call("nn.softmax", {{"axis", axes[0]}})};
   const Term power = Exp(x - Max(x, axes));
   return {power / Sum(power, axes)};
@@ -92,7 +154,6 @@ Outputs SoftmaxLayer(LayerContext& n) {
 // The data's other dims follow `first` ones; -1 is what is left.
 Outputs ReshapeLayer(LayerContext& n) {
   TypedBuilder& b = n.b();
-  if (!n.IsNull("newshape")) return {ShapedAs(b, n.Input(0), {b.Ints(n.Ints("newshape"))})};
   const Value x = n.Input(0);
   n.keeps_mask = false;
   std::vector<Value> dims = {b.DimOf(x, 0)};
@@ -140,9 +201,7 @@ Outputs RepeatVector(LayerContext& n) {
 
 // --- Merges: shapes of lower rank get dims of 1 behind the batch ---
 
-// Keras 3's operations of the same names broadcast as numpy does, and take numbers too.
 std::vector<Term> Aligned(LayerContext& n) {
-  if (n.site.positional != nullptr && n.config().size() <= 2) return Operands(n);
   int rank = 0;
   for (const Value& v : n.inputs()) rank = std::max(rank, v.rank());
   std::vector<Term> all;
@@ -152,9 +211,24 @@ std::vector<Term> Aligned(LayerContext& n) {
   }
   return all;
 }
+// Which steps of a merge count: in Keras 3 those that count in any, if all have masks; in Keras 2
+// those that count in all that have one.
+void MergeMasks(LayerContext& n) {
+  const bool newer = n.model().version >= 3;
+  n.keeps_mask = false;
+  if (newer && std::ranges::any_of(n.masks, [](const Value& m) { return !m; })) return;
+  for (const Value& m : n.masks) {
+    if (!m) continue;
+    const Term more(n, m);
+    n.result_mask = !n.result_mask ? m
+                    : newer        ? Or({n, n.result_mask}, more).value()
+                                   : And({n, n.result_mask}, more).value();
+  }
+}
 template <Term (*kApply)(const Term&, const Term&)>
 Outputs Merge(LayerContext& n) {
   const std::vector<Term> all = Aligned(n);
+  MergeMasks(n);
   Term y = all[0];
   for (size_t i = 1; i < all.size(); ++i) y = kApply(y, all[i]);
   return {y};
@@ -165,12 +239,26 @@ Term Times(const Term& x, const Term& y) { return x * y; }
 Term Larger(const Term& x, const Term& y) { return Maximum(x, y); }
 Term Smaller(const Term& x, const Term& y) { return Minimum(x, y); }
 Outputs AverageLayer(LayerContext& n) {
-  return {Term(n, Merge<Plus>(n)[0]) / static_cast<double>(n.num_inputs())};
+  const Term sum(n, Merge<Plus>(n)[0]);
+  const auto count = static_cast<double>(n.num_inputs());
+  return {IsFloat(sum.dtype()) ? sum / count : sum.As(DType::kFloat64) / count};
 }
 
 Outputs Concatenate(LayerContext& n) {
   const int axis = n.Axis(n.Int("axis", -1), n.Input(0).rank());
-  n.keeps_mask = n.num_inputs() == 1;
+  n.keeps_mask = false;
+  if (std::ranges::any_of(n.masks, [](const Value& m) { return static_cast<bool>(m); })) {
+    // All elements of an input without a mask count; a step counts where all that meet do.
+    std::vector<Value> parts;
+    for (size_t i = 0; i < n.num_inputs(); ++i) {
+      const Term ones = Term(n, n.Input(i)).Call("ones_like").As(DType::kBool);
+      const Value mask = n.Mask(i);
+      parts.push_back(mask ? And(ones, Term(n, mask).Expand(mask.rank(), ones.rank() - mask.rank()))
+                           : ones);
+    }
+    const Term all(n, n.b().Concat(parts, axis));
+    n.result_mask = all.Over("all", {all.rank() - 1}, false);
+  }
   return {n.b().Concat(n.inputs(), axis)};
 }
 
@@ -233,6 +321,7 @@ constexpr LayerDef kCoreLayers[] = {
     {"ReLU", 1, 1, ReluLayer},
     {"RepeatVector", 1, 1, RepeatVector},
     {"Reshape", 1, 1, ReshapeLayer},
+    {"ReversibleEmbedding", 1, 1, ReversibleEmbedding},
     {"Softmax", 1, 2, SoftmaxLayer},
     {"SpatialDropout1D", 1, 1, Same},
     {"SpatialDropout2D", 1, 1, Same},

@@ -212,10 +212,11 @@ std::optional<RecurrentActivation> Bound(LayerContext& n, std::string_view key,
   const Json* given = n.IsNull(key) ? nullptr : Member(n.config(), key);
   if (given != nullptr && !given->is_string()) return std::nullopt;
   const std::string name = given == nullptr ? std::string(fallback) : given->get<std::string>();
-  RecurrentActivation bound{FindActivation(name == "linear"         ? "identity"
-                                           : name == "hard_sigmoid" ? "hardsigmoid"
-                                                                    : name)};
-  if (bound.def == nullptr) return std::nullopt;
+  const ActivationDef* def = FindActivation(name == "linear"         ? "identity"
+                                            : name == "hard_sigmoid" ? "hardsigmoid"
+                                                                     : name);
+  if (def == nullptr) return std::nullopt;
+  RecurrentActivation bound{def};
   bound.alpha = bound.def->alpha, bound.beta = bound.def->beta;
   if (name == "hard_sigmoid")
     bound.alpha = n.model().version >= 3 ? 1.0 / 6 : 0.2, bound.beta = 0.5;
@@ -274,6 +275,19 @@ Outputs Layer(LayerContext& n) {
   return Results(n, y, results[0].h, state);
 }
 
+// A cell that is called as a layer: its input, then its states.
+Outputs OneStep(LayerContext& n) {
+  const auto cell = CellNamed(n, n.class_name(), "");
+  if (!cell || !n.b().status().ok()) return {};
+  const State state(n.inputs().begin() + 1, n.inputs().end());
+  if (state.size() != cell->sizes.size())
+    return n.Fail("expected {} states, found {}", cell->sizes.size(), state.size());
+  const CellStep step = cell->step({n, n.Real(0)}, state);
+  Outputs out = {step.output};
+  out.insert(out.end(), step.state.begin(), step.state.end());
+  return out;
+}
+
 // RNN: a cell, or several of which each takes the output of the one before.
 Outputs OfCells(LayerContext& n) {
   const Json* cell = n.IsNull("cell") ? nullptr : Member(n.config(), "cell");
@@ -300,6 +314,7 @@ Outputs OfCells(LayerContext& n) {
     }
     contexts.push_back(
         std::make_unique<LayerContext>(n.model(), *c, n.weights(), std::vector<Value>{}));
+    contexts.back()->weight_dtype = n.weight_dtype;
     auto made = CellNamed(*contexts.back(), name, part);
     if (!made) return n.Unsupported("cells of the kind {} are not supported", name);
     cells.push_back(*std::move(made));
@@ -407,11 +422,16 @@ Outputs Bidirectional(LayerContext& n) {
     const Json* v = Member(of, key);
     return v != nullptr && v->is_boolean() && v->get<bool>();
   };
-  Json other = *layer;
+  Json one_way = *layer;
+  // Keras 2 says so itself to layers that it runs both ways.
+  if (n.model().version < 3 && flag(*config, "return_sequences"))
+    one_way["config"]["zero_output_for_mask"] = true;
+  Json other = one_way;
   if (n.IsNull("backward_layer")) {
     other["config"]["go_backwards"] = !flag(*config, "go_backwards");
   } else {
-    other = *Member(n.config(), "backward_layer");
+    other = *n.Setting("backward_layer");
+    if (!other.is_object()) return n.Fail("backward_layer: expected a layer");
   }
   const size_t states = (n.num_inputs() - 1) / 2;
   std::vector<Tensor> first = {{n.Input(0), n.Mask()}}, second = first;
@@ -419,7 +439,7 @@ Outputs Bidirectional(LayerContext& n) {
     first.push_back({n.Input(1 + i), {}});
     second.push_back({n.Input(1 + states + i), {}});
   }
-  const auto forward = CallInner(n, *layer, "forward_layer", first);
+  const auto forward = CallInner(n, one_way, "forward_layer", first);
   const auto backward = CallInner(n, other, "backward_layer", second);
   if (forward.empty() || backward.empty() || !b.status().ok()) return {};
   const bool sequences = flag(*config, "return_sequences");
@@ -471,9 +491,12 @@ constexpr LayerDef kRecurrentLayers[] = {
     {"ConvLSTM2D", 1, 3, ConvLstm<2>},
     {"ConvLSTM3D", 1, 3, ConvLstm<3>},
     {"GRU", 1, 2, Layer},
+    {"GRUCell", 2, 2, OneStep},
     {"LSTM", 1, 3, Layer},
+    {"LSTMCell", 3, 3, OneStep},
     {"RNN", 1, -1, OfCells},
     {"SimpleRNN", 1, 2, Layer},
+    {"SimpleRNNCell", 2, 2, OneStep},
     {"TimeDistributed", 1, 1, TimeDistributed},
 };
 

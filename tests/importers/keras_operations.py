@@ -1,0 +1,2 @@
+def add(m):
+    pass
