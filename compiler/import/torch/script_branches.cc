@@ -70,6 +70,11 @@ void Evaluator::AddGuard(Value holds, const Raised& raised) {
   guards_.push_back({std::move(holds), raised.message, raised.span});
 }
 
+void Evaluator::ExpectNone(const Item& maybe, const std::string& message) {
+  if (maybe.is(Item::Kind::kMaybe))
+    AddGuard(b_.Op("logical_not", {maybe.condition}), {message, b_.span()});
+}
+
 uint64_t Evaluator::StorageMark() {
   return aliases_.Fresh(b_.Scalar(0, DType::kBool)).alias->storage()->id;
 }

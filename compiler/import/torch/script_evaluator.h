@@ -83,6 +83,8 @@ class Evaluator {
   // What must hold of those that were met outside of branches and loops.
   Value WithGuards(Value v);
   bool has_guards() const { return !guards_.empty(); }
+  // The program fails where that is given.
+  void ExpectNone(const Item& maybe, const std::string& message);
   // The first fatal error, or all that is not supported.
   Status Finish();
   // A tensor's value now.

@@ -113,7 +113,9 @@ class ScriptPass {
     for (size_t i = 1; i < forward.parameters.size(); ++i) {
       const Parameter& p = forward.parameters[i];
       const ScriptType type = TypeOfExpr(p.type);
-      RELAYVM_ASSIGN_OR_RETURN(std::optional<Item> item, Input(file, p, i - 1, type, &missing));
+      const bool last = i + 1 == forward.parameters.size();
+      RELAYVM_ASSIGN_OR_RETURN(std::optional<Item> item,
+                               Input(file, p, i - 1, last, type, &missing));
       inputs.push_back(item ? *std::move(item) : Item::None());
     }
     if (missing.empty()) return inputs;
@@ -149,7 +151,7 @@ class ScriptPass {
 
   // Nullopt, where `missing` says why.
   Result<std::optional<Item>> Input(const ScriptFile& file, const Parameter& p, size_t place,
-                                    const ScriptType& type, std::string* missing) {
+                                    bool last, const ScriptType& type, std::string* missing) {
     using K = ScriptType::Kind;
     const bool said = types_.IsSaid(p.name, place);
     if (!said) {
@@ -170,8 +172,18 @@ class ScriptPass {
       return std::optional<Item>();
     }
     RELAYVM_ASSIGN_OR_RETURN(ir::Type given, types_.Of(p.name, place));
-    if (given == nullptr || IsNoneType(given)) return std::optional(Item::None());
+    if (given == nullptr || IsNoneType(given)) {
+      if (!last) LeaveOut(p.name);
+      return std::optional(Item::None());
+    }
     return std::optional(ItemOf(Parameterised(p.name, given), type));
+  }
+
+  // An input that is said to be None keeps its place, by which callers count those behind it.
+  void LeaveOut(const std::string& name) {
+    const ir::Type type = OptionalType(ir::MakeScalarType(DType::kFloat32));
+    evaluator_.ExpectNone(ItemOf(Parameterised(name, type), {}),
+                          fmt::format("{} was said to be None when this was compiled", name));
   }
 
   static bool IsNoneType(const ir::Type& t) {

@@ -15,12 +15,12 @@
 namespace relayvm::import {
 namespace {
 
-// An archive of a module M without attributes, of which `body` is forward(x, n).
-SharedBytes ArchiveOf(const std::string& body) {
+// An archive of a module M without attributes, of which `body` is forward(x, n), or of other
+// parameters behind x.
+SharedBytes ArchiveOf(const std::string& body, const std::string& more = "n: int") {
   const std::string code =
-      "class M(Module):\n  def forward(self: __torch__.M,\n    x: Tensor,\n    n: int) -> "
-      "Tensor:\n" +
-      body;
+      "class M(Module):\n  def forward(self: __torch__.M,\n    x: Tensor,\n    " + more +
+      ") -> Tensor:\n" + body;
   std::string data(
       "\x80\x02"
       "c__torch__\nM\n)\x81}b.",
@@ -119,6 +119,21 @@ TEST_CASE("None or a tensor, by what only running tells") {
 )";
   CHECK(Run(body, 2) == Floats{2, 4, -6});
   CHECK(Run(body, 0) == Floats{1, 2, -3});
+}
+
+TEST_CASE("an input that is said to be None keeps its place") {
+  ImportOptions options;
+  options.shapes = {{"x", "(?,):float32"}, {"o", "None"}};
+  const SharedBytes archive = ArchiveOf(
+      "    if torch.__is__(o, None):\n      r = torch.mul(x, n)\n    else:\n      r = o\n    "
+      "return r\n",
+      "o: Optional[Tensor],\n    n: int");
+  const auto module = ImportTorchScript("m.pt", archive, options);
+  REQUIRE_MESSAGE(module.ok(), module.status().message());
+  const auto& params = module->functions.at("main")->params;
+  REQUIRE(params.size() == 3);
+  CHECK(params[1]->name == "o");
+  CHECK(params[2]->name == "n");
 }
 
 TEST_CASE("all that is not supported is named at once") {
