@@ -177,7 +177,12 @@ Outputs AbsOf(NodeContext& n) {
   return n.As("ComplexAbs", n.inputs());
 }
 
-Outputs Atan2Of(NodeContext& n) { return {AngleOf(Term(n, 0), Term(n, 1))}; }
+// Of two infinities the angle is that of their signs.
+Outputs Atan2Of(NodeContext& n) {
+  const Term y(n, 0), x(n, 1);
+  const Term both = And(y.Call("isinf"), x.Call("isinf"));
+  return {AngleOf(Select(both, y.Call("sign"), y), Select(both, x.Call("sign"), x))};
+}
 
 // --- Comparisons ---
 

@@ -47,8 +47,14 @@ Term NumbersOf(const Levels& v) {
   const Term first = Select(Equal(v.low, v.high), v.low, (v.low / step).Call("round") * step);
   return (first - step * v.least) + v.x.As(DType::kFloat32) * step;
 }
-// Numbers as levels of `to`, float32.
-Term QuantisedAs(const Levels& to, const Term& numbers) {
+// Numbers as levels, floats.
+Term QuantisedAs(const Levels& given, Term numbers) {
+  Levels to = given;
+  if (to.steps() > 0x1p24) {  // more than float32 tells apart
+    numbers = numbers.As(DType::kFloat64);
+    to.low = to.low.As(DType::kFloat64);
+    to.high = to.high.As(DType::kFloat64);
+  }
   const Term range = to.high - to.low;
   const Term scale = Select(Equal(range, 0), range, range.Number(to.steps()) / range);
   const Term y = (numbers * scale).Call("round") - (to.low * scale).Call("round") + to.least;
@@ -71,31 +77,24 @@ Outputs Product(NodeContext& n) {
   return product.empty() ? product : WithProductRange(Term(n, product[0]), *x, *y);
 }
 
-// Sums are taken in a range that is so many times as wide as the wider one's.
-Outputs Sum(NodeContext& n, double times, bool rounds_each) {
+// Sums are taken in a range that is 2^17 times as wide as the wider one's.
+Outputs AddBias(NodeContext& n) {
   const auto x = LevelsOf(n, 0, 2, 3), y = LevelsOf(n, 1, 4, 5);
   if (!x || !y) return {};
-  const Term most = Maximum(Maximum(x->high, -x->low), Maximum(y->high, -y->low)) * times;
+  const Term most = Maximum(Maximum(x->high, -x->low), Maximum(y->high, -y->low)) * 0x1p17;
   const Levels to = Like(*x, DType::kInt32, -most, most);
-  const Term a = NumbersOf(*x), c = NumbersOf(*y);
-  const Term sum = rounds_each
-                       ? QuantisedAs(to, a).As(DType::kInt32) + QuantisedAs(to, c).As(DType::kInt32)
-                       : QuantisedAs(to, a + c).As(DType::kInt32);
-  return With(sum, to.low, to.high);
+  return With(QuantisedAs(to, NumbersOf(*x) + NumbersOf(*y)).As(DType::kInt32), to.low, to.high);
 }
-Outputs AddBias(NodeContext& n) { return Sum(n, 0x1p17, false); }
-Outputs AddLevels(NodeContext& n) { return Sum(n, 0x1p14, true); }
 
 Outputs MaxPoolOfLevels(NodeContext& n) {
   const Outputs y = n.As("MaxPool", {n.Input(0)});
   return y.empty() ? y : Outputs{y[0], n.Input(1), n.Input(2)};
 }
-// Without the quotient's fraction.
+// Halves go to even numbers.
 Outputs AvgPoolOfLevels(NodeContext& n) {
   const Outputs means = n.As("AvgPool", {Term(n, 0).As(DType::kFloat64)});
   if (means.empty()) return means;
-  const Term mean(n, means[0]), almost = mean.Number(1e-9);
-  const Term y = (mean + Select(mean < 0, -almost, almost)).Call("trunc");
+  const Term y = Term(n, means[0]).Call("round_even");
   return {y.As(n.Input(0).dtype()), n.Input(1), n.Input(2)};
 }
 
@@ -185,7 +184,6 @@ Outputs Requantise(NodeContext& n) {
 constexpr std::string_view kOutput = "output min_output max_output", kOut = "out min_out max_out";
 constexpr OperatorDef kQuantisedOperators[] = {
     {"QuantizeDownAndShrinkRange", 3, 3, Shrink, "output output_min output_max"},
-    {"QuantizedAdd", 6, 6, AddLevels, "z min_z max_z"},
     {"QuantizedAvgPool", 3, 3, AvgPoolOfLevels, kOutput, "400"},
     {"QuantizedBiasAdd", 6, 6, AddBias, kOut, "?10000"},
     {"QuantizedConcat", 4, -1, ConcatLevels, "output output_min output_max"},

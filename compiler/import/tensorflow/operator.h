@@ -165,6 +165,7 @@ std::span<const OperatorDef> RecurrentOperators();  // op_rnn.cc
 std::span<const OperatorDef> QuantOperators();      // op_quant.cc
 std::span<const OperatorDef> QuantisedOperators();  // op_quant_products.cc
 std::span<const OperatorDef> LinalgOperators();     // op_linalg.cc: matrices
+std::span<const OperatorDef> FactorOperators();     // op_factors.cc
 std::span<const OperatorDef> StringOperators();     // op_string.cc
 std::span<const OperatorDef> SignalOperators();     // op_signal.cc: Fourier transforms
 std::span<const OperatorDef> RandomOperators();     // op_random.cc

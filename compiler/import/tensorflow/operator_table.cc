@@ -19,7 +19,8 @@ std::span<const OperatorDef> Operators() {
           ReduceOperators(), IndexOperators(),     SegmentOperators(),   SparseOperators(),
           NnOperators(),     PoolOperators(),      NormOperators(),      ResizeOperators(),
           ImageOperators(),  RecurrentOperators(), QuantOperators(),     LinalgOperators(),
-          SignalOperators(), RandomOperators(),    QuantisedOperators(), StringOperators()}) {
+          SignalOperators(), RandomOperators(),    QuantisedOperators(), StringOperators(),
+          FactorOperators()}) {
       all->insert(all->end(), table.begin(), table.end());
     }
     return all;
