@@ -69,16 +69,16 @@ def conv(x, w, o):
 def indices(f):
     go = lambda **k: ("StablehloGatherOptions", dict(dict(indicesAreSorted=False), **k))
     x = f(4, 5, 6, seed=40)
-    case("hlo/GATHER-rows", "STABLEHLO_GATHER", [I(x), I(np.array([[2], [0], [3]], np.int32))], [O()], go(offsetDims=[1, 2], collapsedSliceDims=[0], startIndexMap=[0], indexVectorDim=1, sliceSizes=[1, 5, 6]), keep=True)
-    case("hlo/GATHER-points", "STABLEHLO_GATHER", [I(x), I(np.array([[2, 1], [0, 4], [9, 2]], np.int32))], [O()], go(offsetDims=[1], collapsedSliceDims=[0, 1], startIndexMap=[0, 1], indexVectorDim=1, sliceSizes=[1, 1, 6]), keep=True)
-    case("hlo/GATHER-windows", "STABLEHLO_GATHER", [I(x), I(np.array([[2, 1], [0, 4], [1, 2]], np.int64))], [O()], go(offsetDims=[0, 2], collapsedSliceDims=[1], startIndexMap=[0, 2], indexVectorDim=1, sliceSizes=[2, 1, 3]), keep=True)
-    case("hlo/GATHER-implicit", "STABLEHLO_GATHER", [I(x), I(np.array([[2, 0], [1, 3]], np.int32))], [O()], go(offsetDims=[2, 3], collapsedSliceDims=[0], startIndexMap=[0], indexVectorDim=2, sliceSizes=[1, 5, 6]))
-    case("hlo/GATHER-front", "STABLEHLO_GATHER", [I(x), I(np.array([[2, 0, 1], [1, 3, 4]], np.int32))], [O()], go(offsetDims=[0], collapsedSliceDims=[0, 1], startIndexMap=[1, 0], indexVectorDim=0, sliceSizes=[1, 1, 6]), keep=True)
+    case("hlo/GATHER-rows", "STABLEHLO_GATHER", [I(x), I(np.array([[2], [0], [3]], np.int32))], [O(shape=[3, 5, 6])], go(offsetDims=[1, 2], collapsedSliceDims=[0], startIndexMap=[0], indexVectorDim=1, sliceSizes=[1, 5, 6]), keep=True, open_=False)
+    case("hlo/GATHER-points", "STABLEHLO_GATHER", [I(x), I(np.array([[2, 1], [0, 4], [9, 2]], np.int32))], [O(shape=[3, 6])], go(offsetDims=[1], collapsedSliceDims=[0, 1], startIndexMap=[0, 1], indexVectorDim=1, sliceSizes=[1, 1, 6]), keep=True, open_=False)
+    case("hlo/GATHER-windows", "STABLEHLO_GATHER", [I(x), I(np.array([[2, 1], [0, 4], [1, 2]], np.int64))], [O(shape=[2, 3, 3])], go(offsetDims=[0, 2], collapsedSliceDims=[1], startIndexMap=[0, 2], indexVectorDim=1, sliceSizes=[2, 1, 3]), keep=True, open_=False)
+    case("hlo/GATHER-implicit", "STABLEHLO_GATHER", [I(x), I(np.array([[2, 0], [1, 3]], np.int32))], [O(shape=[2, 2, 5, 6])], go(offsetDims=[2, 3], collapsedSliceDims=[0], startIndexMap=[0], indexVectorDim=2, sliceSizes=[1, 5, 6]), open_=False)
+    case("hlo/GATHER-front", "STABLEHLO_GATHER", [I(x), I(np.array([[2, 0, 1], [1, 3, 4]], np.int32))], [O(shape=[6, 3])], go(offsetDims=[0], collapsedSliceDims=[0, 1], startIndexMap=[1, 0], indexVectorDim=0, sliceSizes=[1, 1, 6]), keep=True, open_=False)
     for code, tag in (("STABLEHLO_ADD", "add"), ("STABLEHLO_MULTIPLY", "mul"), ("STABLEHLO_MAXIMUM", "max"), ("STABLEHLO_MINIMUM", "min"), (None, "set")):
         def scatter(name, xs, idx, us, **o):
             ins, outs = [I(f(*xs, seed=41)), I(np.array(idx, np.int32)), I(f(*us, seed=42))], [O()]
             o = ("StablehloScatterOptions", dict(dict(indicesAreSorted=False, uniqueIndices=False, updateComputationSubgraphIndex=1), **o))
-            graph(f"hlo/SCATTER-{name}-{tag}", [([("STABLEHLO_SCATTER", ins, outs, o)], ins, outs), body(code)], [t.value for t in ins], keep=tag in ("add", "set"))
+            graph(f"hlo/SCATTER-{name}-{tag}", [([("STABLEHLO_SCATTER", ins, outs, o)], ins, outs), body(code)], [t.value for t in ins], keep=tag in ("add", "set"), open_=False)
         scatter("rows", (4, 3), [[2], [0]], (2, 3), updateWindowDims=[1], insertedWindowDims=[0], scatterDimsToOperandDims=[0], indexVectorDim=1)
         scatter("points", (4, 3), [[2, 1], [0, 0], [3, 9]], (3,), updateWindowDims=[], insertedWindowDims=[0, 1], scatterDimsToOperandDims=[0, 1], indexVectorDim=1)
         scatter("windows", (4, 5), [[1, 2], [0, 0]], (2, 2, 3), updateWindowDims=[1, 2], insertedWindowDims=[], scatterDimsToOperandDims=[0, 1], indexVectorDim=1)

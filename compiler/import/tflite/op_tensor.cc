@@ -382,16 +382,19 @@ Outputs ResizeBilinear(NodeContext& n) {
   const auto& o = n.Get<fb::ResizeBilinearOptions>();
   if (n.Input(0).rank() != 4) return n.Fail("expected 4 dims, found {}", n.Input(0).rank());
   const DType dtype = n.Input(0).dtype();
-  if (!IsFloat(dtype)) return {LinearOfCodes(n, o.align_corners(), o.half_pixel_centers())};
+  if (!IsFloat(dtype) && dtype != DType::kUInt8)
+    return {LinearOfCodes(n, o.align_corners(), o.half_pixel_centers())};
   ResizeSpec spec;
-  spec.x = n.Input(0);
+  spec.x = IsFloat(dtype) ? n.Input(0) : Term(n, 0).As(DType::kFloat32).value();
   spec.axes = {1, 2};
   spec.method = ResizeMethod::kLinear;
   spec.coordinates = o.half_pixel_centers() ? ResizeCoordinates::kHalfPixel
                      : o.align_corners()    ? ResizeCoordinates::kAlignCorners
                                             : ResizeCoordinates::kAsymmetric;
   spec.sizes = SizesOfPicture(n);
-  return {Resized(n, spec)};
+  const Term y(n.b(), Resized(n, spec));
+  if (IsFloat(dtype)) return {y};
+  return {Floor(y + 0.5).As(dtype)};  // bytes without a sign are floats in between
 }
 
 Outputs ResizeNearest(NodeContext& n) {
