@@ -56,6 +56,9 @@ def unary():
             if dt in ("i8", "u8", "i16"):
                 case(f"unary/{op}-{dt}-same", op, [I(data(dt, (4, 9), 5), q(dt))], [O(dt, q(dt))])
                 case(f"unary/{op}-{dt}-pow2", op, [I(data(dt, (4, 9), 6), (2.0**-12 if dt == "i16" else 2.0**-4, 0 if dt != "u8" else 128))], [O(dt, (2.0**-15 if dt == "i16" else 2.0**-7, 0 if dt != "u8" else 128))])
+                every = np.arange(-128, 128).astype(np.int8) if dt == "i8" else np.arange(256).astype(np.uint8) if dt == "u8" else np.arange(-32768, 32768, 37).astype(np.int16)
+                if kind == "pos" and dt == "i16": every = np.abs(every)
+                case(f"unary/{op}-{dt}-all", op, [I(every.reshape(2, -1) if op in ("L2_NORMALIZATION", "LOG_SOFTMAX") else every, (0.05, -128) if kind == "pos" and dt == "i8" else (0.05, 0) if kind == "pos" and dt == "u8" else q(dt))], [O(dt, (0.02, -128 if dt == "i8" else 0) if op == "RSQRT" and dt != "i16" else {"LOGISTIC": {"i8": (1 / 256, -128), "u8": (1 / 256, 0), "i16": (1 / 32768, 0)}, "TANH": {"i8": (1 / 128, 0), "u8": (1 / 128, 128), "i16": (1 / 32768, 0)}, "L2_NORMALIZATION": {"i8": (1 / 128, 0), "u8": (1 / 128, 128)}, "LOG_SOFTMAX": {"i8": (16 / 256, 127), "u8": (16 / 256, 255)}}.get(op, QO).get(dt, QO[dt]))], open_=False)
                 case(f"unary/{op}-{dt}-sized", op, [I(data(dt, (4, 9), 7), (0.003 if dt == "i16" else 0.4, 0 if dt != "u8" else 10))], [O(dt, (0.009 if dt == "i16" else 0.9, 0 if dt == "i16" else 50))])
     x = np.array([0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 0.49999997, 8388609.0, -0.0, np.inf, -np.inf, np.nan, 3e38, 1e-40, 2147483648.0], np.float32)
     for op in ("ROUND", "FLOOR", "CEIL", "SIGN", "ABS", "NEG", "RELU", "RELU6", "RELU_N1_TO_1", "ELU", "EXP", "LOG", "SQRT", "RSQRT", "TANH", "LOGISTIC", "HARD_SWISH", "SQUARE", "SIN", "COS"):

@@ -281,21 +281,22 @@ class CodeCell {
     return Within16(x + Times(product, FactorOf(factor)));
   }
 
-  // Weights for the memory. The kernel counts as many units as there are outputs, over all rows as
-  // one: where a projection makes fewer outputs, the last units of all have none.
+  // Weights for the memory. The kernel counts as many units as there are outputs, over all rows
+  // that it has as one: where a projection makes fewer outputs, the last units have none.
   Term PeepholeOf(int which) {
     const Term weights = l_.Peephole(which).As(DType::kInt32);
     const Dim outputs = l_.n.Input(l_.in.h).dim(1), batch = l_.n.Input(l_.in.c).dim(0);
     const int64_t units = l_.units();
-    const bool is_even = !outputs.is_const() || outputs.value() >= units || !batch.is_const();
-    if (is_even || batch.value() * units > (1 << 20)) return weights;
+    if (!outputs.is_const() || outputs.value() >= units || outputs.value() < 1) return weights;
+    const int64_t rows = l_.options.rows_apart ? 1 : batch.is_const() ? batch.value() : 0;
+    if (rows < 1 || rows > (1 << 20) / units) return weights;
     std::vector<int64_t> places, counts;
-    for (int64_t k = 0; k < batch.value() * units; ++k) {
+    for (int64_t k = 0; k < rows * units; ++k) {
       places.push_back(k % outputs.value());
-      counts.push_back(k < batch.value() * outputs.value() ? 1 : 0);
+      counts.push_back(k < rows * outputs.value() ? 1 : 0);
     }
     const Term each = weights.Take(b_.Ints(places), 0) * Term(b_, b_.Ints(counts, DType::kInt32));
-    return each.Reshape({batch.value(), units});
+    return each.Reshape({rows, units});
   }
 
   // Less its mean, over its deviation, in 1/1024.

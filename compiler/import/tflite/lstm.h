@@ -28,6 +28,7 @@ struct LstmOptions {
   fb::Activation activation = fb::Activation::TANH;
   bool has_zero = false;  // data is quantised with a zero point where weights have 8 bits
   bool backward = false;
+  bool rows_apart = false;  // one sequence after the other is run, not one step of all
 };
 
 struct LstmResult {

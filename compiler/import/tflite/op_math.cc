@@ -36,14 +36,18 @@ Outputs LogOf(NodeContext& n) {
   return {ByTable(n, [&](double x) { return x <= 0 ? least : std::log(x); })};
 }
 
+// Codes are cut, not rounded.
 Outputs SquareRoot(NodeContext& n) {
   if (!IsQuantised(n.In(0))) return {Term(n, 0).Call("sqrt")};
   const Quantisation &in = n.In(0).quantisation, &out = n.Out().quantisation;
-  if (DTypeBytes(n.Input(0).dtype()) == 2)
-    return {QuantisedTo(RealOf(n, n.Input(0), n.In(0)).Call("sqrt"), n.Out())};
+  if (DTypeBytes(n.Input(0).dtype()) == 2) {
+    const Term root = RealOf(n, n.Input(0), n.In(0)).Call("nn.relu").Call("sqrt");
+    return {CodesOf(Floor(root / out.scale()).As(DType::kInt32), n.Out())};
+  }
+  const auto from = static_cast<float>(in.scale()), to = static_cast<float>(out.scale());
   return {ByCodes(n, [&](int64_t code) {
-    const double x = in.scale() * static_cast<double>(code - in.zero());
-    return x <= 0 ? out.zero() : WholeOf(std::sqrt(x) / out.scale()) + out.zero();
+    const float x = from * static_cast<float>(code - in.zero());
+    return x <= 0 ? out.zero() : static_cast<int64_t>(std::sqrt(x) / to) + out.zero();
   })};
 }
 

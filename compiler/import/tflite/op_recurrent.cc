@@ -40,9 +40,10 @@ Outputs SequenceLstm(NodeContext& n) {
   const auto& o = n.Get<fb::UnidirectionalSequenceLSTMOptions>();
   if (n.Input(0).rank() != 3) return n.Fail("expected an input of 3 dims");
   if (o.diagonal_recurrent_tensors()) return n.Unsupported("diagonal recurrent weights");
-  const auto y = RunLayer(n, TimeFirst(n, n.Input(0), o.time_major()), kForward,
-                          {static_cast<double>(o.cell_clip()), static_cast<double>(o.proj_clip()),
-                           o.activation(), o.asymmetric_quantize_inputs()});
+  LstmOptions options{static_cast<double>(o.cell_clip()), static_cast<double>(o.proj_clip()),
+                      o.activation(), o.asymmetric_quantize_inputs()};
+  options.rows_apart = !o.time_major();
+  const auto y = RunLayer(n, TimeFirst(n, n.Input(0), o.time_major()), kForward, options);
   return y ? Outputs{TimeFirst(n, *y, o.time_major())} : Outputs{};
 }
 
