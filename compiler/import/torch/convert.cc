@@ -1,5 +1,7 @@
 #include "compiler/import/torch/convert.h"
 
+#include <algorithm>
+
 namespace relayvm::import::torch {
 
 Value Sliced(TypedBuilder& b, const Value& v, int axis, const Value& from, const Value& to,
@@ -23,6 +25,12 @@ Value Sliced(TypedBuilder& b, const Value& v, int axis, const Value& from, const
   end.push_back(b.Reshape(to, {1}));
   steps.push_back(step);
   return b.Op("dyn.strided_slice", {v, b.Concat(begin, 0), b.Concat(end, 0), b.Ints(steps)});
+}
+
+Term PlacesOf(TypedBuilder& b, int64_t count) {
+  constexpr int64_t kFew = 1 << 16;
+  if (count <= kFew) return {b, b.Ints(Iota(std::max<int64_t>(count, 0)))};
+  return Range(Term(b, b.Int(count)));
 }
 
 }  // namespace relayvm::import::torch

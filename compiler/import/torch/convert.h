@@ -70,6 +70,8 @@ inline Value BroadcastTo(TypedBuilder& b, const Value& v, const Value& shape) {
 // Elements from..to-1 of an axis, which may be computed (int64, rank 0).
 Value Sliced(TypedBuilder& b, const Value& v, int axis, const Value& from, const Value& to,
              int64_t step = 1);
+// 0, 1, .. count-1 (int64, rank 1): a constant where they are few.
+Term PlacesOf(TypedBuilder& b, int64_t count);
 // `v` of rank 0 as rank 1.
 inline Value AtLeastVector(TypedBuilder& b, const Value& v) {
   return v.rank() == 0 ? b.Reshape(v, {1}) : v;

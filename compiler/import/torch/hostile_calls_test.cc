@@ -1,5 +1,6 @@
 // Every row of the table with calls that no program makes: numbers far out of range, empty lists,
-// ranks that do not fit, None, arguments of other kinds. Each is an error or a value, never a crash.
+// ranks that do not fit, None, arguments of other kinds. Each is an error or a value, and none a
+// crash.
 #include <doctest/doctest.h>
 
 #include "compiler/frontend/parser.h"

@@ -18,6 +18,7 @@ std::vector<OperatorTable> NnOperatorTables() {
           SignalOperators(),
           QuantisedOperators(),
           QuantisedProductOperators(),
+          QuantisedRecurrentOperators(),
           LinalgOperators(),
           VisionOperators(),
           DecomposedOperators()};

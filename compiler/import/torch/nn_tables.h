@@ -19,6 +19,7 @@ OperatorTable RandomOperators();
 OperatorTable SignalOperators();
 OperatorTable QuantisedOperators();
 OperatorTable QuantisedProductOperators();
+OperatorTable QuantisedRecurrentOperators();
 OperatorTable LinalgOperators();
 OperatorTable VisionOperators();
 OperatorTable DecomposedOperators();

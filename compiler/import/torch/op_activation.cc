@@ -131,7 +131,9 @@ Results SoftmaxOf(Call& n) {
 Results SafeSoftmax(Call& n) {
   const Term x = Real(n);
   const int axis = n.Axis("dim", x.rank());
-  const Term y(n, SoftmaxOf<"nn.softmax">(n)[0].value);
+  const Results soft = SoftmaxOf<"nn.softmax">(n);
+  if (soft.empty() || !n.b().status().ok()) return {};
+  const Term y(n, soft[0].value);
   const Term none = Max(x, {axis}) <= x.Number(-HUGE_VAL);
   return {Select(none, y.Number(0), y)};
 }

@@ -193,7 +193,8 @@ Results Hypot(Call& n) {
   const auto [x, y] = Pair(n, FloatPairType(n));
   const Term a = Abs(x), c = Abs(y), most = Maximum(a, c), least = Minimum(a, c);
   const Term ratio = least / Select(Equal(most, 0.0), most.Number(1), most);
-  return {most * Sqrt(ratio * ratio + 1.0)};
+  const Term far = Equal(most, HUGE_VAL);
+  return {Select(far, most, most * Sqrt(ratio * ratio + 1.0))};
 }
 Results CopySign(Call& n) {
   const auto [x, y] = Pair(n, FloatPairType(n));

@@ -143,7 +143,7 @@ Results Linspace(Call& n) {
   const int64_t steps = n.Has("steps") ? n.Int("steps") : 100;
   if (steps < 0) return n.Fail("steps: {}, expected 0 or more", steps);
   const Term from(b, n.Number("start", DType::kFloat64)), to(b, n.Number("end", DType::kFloat64));
-  const Term at(b, b.Cast(b.Ints(Iota(steps)), DType::kFloat64));
+  const Term at(b, b.Cast(PlacesOf(b, steps), DType::kFloat64));
   const double last = static_cast<double>(std::max<int64_t>(steps - 1, 1));
   // From both ends, so that both are exact.
   const Term by = (to - from) / last;

@@ -1,7 +1,10 @@
 // Elements by index: gathers, scatters, masks.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/import/checked.h"
+#include "compiler/import/control_flow.h"
 #include "compiler/import/torch/convert.h"
 
 namespace relayvm::import::torch {
@@ -233,7 +236,13 @@ Results Scattered(const Call& n, const Value& given, Value src, std::string redu
     if (d.is_const(0)) return {given};
   }
   if (src.rank() == 0 && index.rank() > 0) src = BroadcastTo(b, src, b.ShapeOf(index));
-  if (index.rank() != x.rank()) return n.Fail("index: expected rank {}", x.rank());
+  if (index.rank() != x.rank()) {
+    // One of another rank has no elements.
+    if (std::ranges::all_of(index.shape(), [](const Dim& d) { return d.is_const(); }))
+      return n.Fail("index: expected rank {}", x.rank());
+    const Term count(b, b.Reshape(CountOfElements(b, index), {}));
+    return {InRange(b, Equal(count, 0.0), given)};
+  }
   // Of the source only as much as the index has is read.
   for (int i = 0; i < src.rank() && i < index.rank(); ++i) {
     if (!(src.dim(i) == index.dim(i)))

@@ -13,6 +13,7 @@ namespace {
 // The last two axes swapped.
 Term Turned(const Term& x) {
   std::vector<int64_t> axes = Iota(x.rank());
+  if (axes.size() < 2) return x;
   std::swap(axes[axes.size() - 1], axes[axes.size() - 2]);
   return x.Transpose(axes);
 }
@@ -263,6 +264,7 @@ Results Cholesky(Call& n) {
 }
 // Of a factor: the inverse of what it is a factor of, and the solution of its systems.
 std::optional<Term> InverseOfFactor(const Call& n, const Term& factor) {
+  if (!AreMatrices(n, factor)) return std::nullopt;
   const bool upper = n.Bool("upper");
   return InverseOf(upper ? MatrixProduct(Turned(factor), factor)
                          : MatrixProduct(factor, Turned(factor)));

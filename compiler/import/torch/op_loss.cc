@@ -225,7 +225,12 @@ Results CosineSimilarity(Call& n) {
   const int rank = std::max(x.rank(), y.rank()), axis = n.Axis("dim", rank, 1);
   const double epsilon = n.Float("eps", 1e-8);
   if (!n.b().status().ok()) return {};
-  const Term left = x.Expand(0, rank - x.rank()), right = y.Expand(0, rank - y.rank());
+  Term left = x.Expand(0, rank - x.rank()), right = y.Expand(0, rank - y.rank());
+  if (left.value().shape() != right.value().shape()) {
+    const Term both = left * right;
+    left = left.Call("broadcast_to_like", both);
+    right = right.Call("broadcast_to_like", both);
+  }
   const auto length = [&](const Term& v) {
     return Maximum(NormOver(v, 2, {axis}), v.Number(epsilon));
   };

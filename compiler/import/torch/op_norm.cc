@@ -219,7 +219,11 @@ Results NormExceptDim(Call& n) {
 Results Renorm(Call& n) {
   const Term x(n, 0);
   const int dim = n.Axis("dim", x.rank());
-  const Term norm = NormExcept(x, dim, n.Float("p", 2)), most(n, n.Number("maxnorm", x.dtype()));
+  if (!n.b().status().ok()) return {};
+  if (x.rank() < 2) return n.Fail("expected rank 2 or more, found rank {}", x.rank());
+  std::vector<int64_t> axes = Iota(x.rank());
+  axes.erase(axes.begin() + dim);
+  const Term norm = NormOver(x, n.Float("p", 2), axes), most(n, n.Number("maxnorm", x.dtype()));
   return {x * Select(norm > most, most / (norm + 1e-7), norm.Number(1))};
 }
 

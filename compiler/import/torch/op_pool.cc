@@ -44,13 +44,16 @@ Results AverageBy(const Call& n, const Batched& data, const PoolSpec& spec, doub
   TypedBuilder& b = n.b();
   const Window& w = spec.window;
   const size_t spatial = w.spatial();
+  const DType dtype = data.x().dtype();
+  const bool whole = !IsFloat(dtype);
+  const Value x = whole ? b.Cast(data.x(), DType::kFloat64) : data.x();
   std::vector<std::pair<int64_t, int64_t>> widths(spatial + 2);
   double taps = 1;
   for (size_t i = 0; i < spatial; ++i) {
     widths[i + 2] = {w.pads[i], w.pads[i + spatial] + (spec.ceil ? w.strides[i] - 1 : 0)};
     taps *= static_cast<double>(w.kernel[i]);
   }
-  const auto padded = Padded(b, data.x(), widths, {.fill = Like(b, data.x(), 0)});
+  const auto padded = Padded(b, x, widths, {.fill = Like(b, x, 0)});
   if (!padded) return {};
   PoolSpec plain = spec;
   plain.ceil = false;
@@ -67,6 +70,7 @@ Results AverageBy(const Call& n, const Batched& data, const PoolSpec& spec, doub
     const Term count = Minimum(last, Extent(b, y, axis));
     y = {b, Sliced(b, y, axis, b.Int(0), count)};
   }
+  if (whole) y = (y + Select(y < 0, y.Number(-1e-9), y.Number(1e-9))).Call("trunc").As(dtype);
   return {data.Off(y)};
 }
 
@@ -131,9 +135,11 @@ Results AdaptiveAverage(Call& n) {
   const std::vector<Value> wanted = n.SymInts("output_size");
   bool known = true;
   for (const Value& v : wanted) known = known && n.b().ConstantInts(v).has_value();
+  if (!n.b().status().ok()) return {};
   if (!known && wanted.size() == kSpatial) {
     Term y(n, data.x());
     for (size_t i = 0; i < kSpatial; ++i) {
+      if (!n.b().status().ok()) return {};
       const int axis = static_cast<int>(i) + 2;
       const auto elements = n.b().Elements(wanted[i]);
       if (elements && (*elements)[0] == y.value().dim(axis)) continue;

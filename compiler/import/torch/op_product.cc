@@ -348,12 +348,22 @@ Results Cross(Call& n) {
   if (n.Has("dim")) {
     axis = n.Axis("dim", rank, -1);
   } else {
+    // The first of extent 3, in either that is not of extent 1.
+    std::vector<int> open;
     for (int i = 0; i < rank && axis < 0; ++i) {
-      if (x.value().dim(i).is_const(3)) axis = i;
+      const auto extent = [&](const Term& v) {
+        const int at = i - (rank - v.rank());
+        return at < 0 ? Dim(1) : v.value().dim(at);
+      };
+      const Dim p = extent(x), q = extent(y);
+      if (p.is_const(3) || q.is_const(3)) axis = i;
+      if (axis < 0 && (!p.is_const() || !q.is_const())) open.push_back(i);
     }
-  }
-  for (int i = 0; i < rank && axis < 0; ++i) {
-    if (!x.value().dim(i).is_const()) axis = i;
+    if (open.size() > (axis < 0 ? 1U : 0U))
+      return n.Unsupported(
+          "the first axis of extent 3, which only running tells: dim=, or the extents by --shape, "
+          "say it");
+    if (axis < 0 && !open.empty()) axis = open[0];
   }
   if (axis < 0 || !b.status().ok()) return n.Fail("expected a dim of 3");
   const auto part = [&](const Term& v, int64_t i) {

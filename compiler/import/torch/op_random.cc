@@ -80,7 +80,8 @@ Results Normal(Call& n) {
   }
   const Term shaped = mean.As(DType::kFloat32) + deviation.As(DType::kFloat32) * 0.0;
   const Term drawn = NormalAt(n, b.ShapeOf(shaped));
-  return {shaped + drawn * deviation.As(DType::kFloat32)};
+  const DType dtype = n.Arg("mean").is_tensor() ? mean.dtype() : deviation.dtype();
+  return {(shaped + drawn * deviation.As(DType::kFloat32)).As(dtype)};
 }
 Results LogNormal(Call& n) {
   const Value x = n.Input(0);

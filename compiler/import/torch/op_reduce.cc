@@ -255,6 +255,7 @@ Results Difference(Call& n) {
   if (n.Has("prepend")) parts.push_back(n.Tensor("prepend"));
   parts.push_back(x);
   if (n.Has("append")) parts.push_back(n.Tensor("append"));
+  if (n.Int("n", 1) == 0) return {x};
   x = Term(b, b.Concat(parts, axis));
   for (int64_t i = n.Int("n", 1); i > 0 && i < 64; --i) {
     const Term to = x.Slice(axis, 1, INT64_MAX), from = x.Slice(axis, 0, -1);

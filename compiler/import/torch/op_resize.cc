@@ -217,14 +217,26 @@ std::optional<Value> PaddedLast(const Call& n, const Value& x, const Argument& p
 }
 
 Results PadBy(Call& n, std::string_view pads, const std::string& mode) {
-  const Value x = n.Input(0);
+  Value x = n.Input(0);
+  Argument widths = n.Arg(pads);
+  const bool known = std::ranges::all_of(
+      widths.items, [](const Argument& w) { return w.is(Argument::Kind::kInt); });
+  // What is cut off is no part of what goes around.
+  for (size_t i = 0; known && mode == "wrap" && i < widths.items.size(); ++i) {
+    const int axis = x.rank() - 1 - static_cast<int>(i / 2);
+    int64_t& width = widths.items[i].integer;
+    if (width >= 0 || axis < 0) continue;
+    x = i % 2 == 0 ? Sliced(n, x, axis, n.b().Int(-width), n.b().Int(INT64_MAX))
+                   : Sliced(n, x, axis, n.b().Int(0), n.b().Int(width));
+    width = 0;
+  }
   const bool filled = n.Has("value");
   const Argument& q = n.Arg(size_t{0});
   Value fill = filled ? n.Number("value", x.dtype()) : Like(n, x, 0);
   // Zeros of quantised tensors.
   if (q.quantised != nullptr && !filled)
     fill = AsScalar(ZeroPointOf(n, *q.quantised, 0, x.dtype()));
-  const auto y = PaddedLast(n, x, n.Arg(pads), {.fill = fill, .mode = mode});
+  const auto y = PaddedLast(n, x, widths, {.fill = fill, .mode = mode});
   if (!y) return {};
   return {*y};
 }

@@ -1,6 +1,7 @@
 // Views that are copies by their names, and rarer operators made of others.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -65,8 +66,8 @@ Results Covariance(Call& n) {
   TypedBuilder& b = n.b();
   if (n.Has("fweights") || n.Has("aweights")) return n.Unsupported("with weights");
   Term x = Real(n);
-  const bool vector = x.rank() < 2;
-  if (vector) x = x.Reshape({1, -1});
+  const bool vector = x.rank() < 2 || x.value().dim(0).is_const(1);
+  if (x.rank() < 2) x = x.Reshape({1, -1});
   const Term gap = x - Mean(x, {1});
   const bool scaled = n.name() == "aten::corrcoef";
   const double correction = scaled ? 1 : n.Float("correction", 1);
@@ -86,6 +87,11 @@ Results SumToSize(Call& n) {
   const auto rank = static_cast<int>(sizes.size());
   if (rank > x.rank()) return n.Fail("more sizes than dims");
   const int more = x.rank() - rank;
+  const bool reduces =
+      more > 0 || !std::ranges::equal(sizes, x.value().shape(), [](int64_t s, const Dim& d) {
+        return s != 1 || d.is_const(1);
+      });
+  if (reduces && !IsFloat(x.dtype())) x = x.As(DType::kInt64);
   if (more > 0) x = x.Over("sum", Iota(more), false);
   std::vector<int64_t> axes;
   for (int i = 0; i < rank; ++i) {
@@ -136,8 +142,7 @@ Results OneHotOf(Call& n) {
   const Term x(n, 0);
   const auto classes = n.KnownInt("num_classes");
   const Term at = x.As(DType::kInt64).Expand(x.rank());
-  if (classes && *classes >= 0)
-    return {Equal(at, Term(b, b.Ints(Iota(*classes)))).As(DType::kInt64)};
+  if (classes && *classes >= 0) return {Equal(at, PlacesOf(b, *classes)).As(DType::kInt64)};
   const Term most = classes ? x.As(DType::kInt64).Over("max", Iota(x.rank()), false) + 1.0
                             : Term(b, n.SymInt("num_classes"));
   return {Equal(at, Range(most)).As(DType::kInt64)};

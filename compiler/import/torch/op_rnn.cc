@@ -210,6 +210,7 @@ Results PadPacked(Call& n) {
       b.Op("scatter_nd", {empty, b.Reshape(places, {1, -1}), data}, {{"mode", "update"}});
   Term y(b, ShapedAs(b, spread, dims));
   std::vector<int64_t> axes = Iota(y.rank());
+  if (axes.size() < 2) return {};
   std::swap(axes[0], axes[1]);
   if (n.Bool("batch_first")) y = y.Transpose(axes);
   const Term there = Range(batch) < sizes.Expand(1);

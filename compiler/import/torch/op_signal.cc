@@ -55,6 +55,7 @@ Term ByNorm(const Term& y, const Term& length, const std::string& norm, bool inv
 Term ComplexTransform(const Term& x, int axis, const Term& length, const std::string& norm,
                       bool inverse, bool onesided) {
   const int rank = x.rank();
+  if (rank < 2) return x;  // after an error
   const Term in = Fitted(x, axis, length).Transpose(AxisMoved(rank, axis, rank - 2));
   const Term y = FourierTransform(in, length, OneSidedBins(length, onesided), inverse);
   return ByNorm(y.Transpose(AxisMoved(rank, rank - 2, axis)), length, norm, inverse);
@@ -62,6 +63,7 @@ Term ComplexTransform(const Term& x, int axis, const Term& length, const std::st
 // To real numbers, (.., 1). REQUIRES: two parts.
 Term RealTransform(const Term& x, int axis, const Term& length, const std::string& norm) {
   const int rank = x.rank();
+  if (rank < 2) return x;  // after an error
   const Term bins = OneSidedBins(length, true);
   const Term in = Fitted(x, axis, bins).Transpose(AxisMoved(rank, axis, rank - 2));
   const Term y = RealFourierInverse(in, length, bins);
@@ -99,6 +101,7 @@ Results TransformOver(const Call& n, Fourier kind, const std::vector<int>& axes,
   TypedBuilder& b = n.b();
   Term x = WithParts(n, n.Arg(size_t{0}));
   if (!b.status().ok() || axes.empty()) return {};
+  if (x.rank() < 2) return n.Fail("expected an axis, found a tensor of rank 0");
   const auto length = [&](size_t i) { return lengths[i] ? *lengths[i] : Extent(b, x, axes[i]); };
   const size_t last = axes.size() - 1;
   const bool inverse = kind == Fourier::kInverse || kind == Fourier::kRealInverse;
@@ -168,6 +171,7 @@ Results FftRaw(Call& n) {
   std::vector<std::optional<Term>> lengths(axes.size());
   const bool inverse = kKind == Fourier::kRealInverse || !n.Bool("forward", true);
   const std::string norm = NormByNumber(n.Int("normalization"), inverse);
+  if (axes.empty()) return n.Fail("dim: expected an axis");
   if (kKind == Fourier::kRealInverse) lengths.back() = Term(n, n.SymInt("last_dim_size"));
   const Fourier kind = kKind == Fourier::kForward && inverse ? Fourier::kInverse : kKind;
   if (kKind == Fourier::kReal && !n.Bool("onesided", true))

@@ -29,7 +29,11 @@ Sorted InOrder(const Term& x, int axis, bool descending) {
 
 Results Sort(Call& n) {
   const Term x(n, 0);
-  if (x.rank() == 0) return {x, n.b().Int(0)};
+  if (x.rank() == 0) {
+    if (n.name() == "aten::argsort") return {n.b().Int(0)};
+    if (n.name() == "aten::msort") return {x};
+    return {x, n.b().Int(0)};
+  }
   const int axis = n.name() == "aten::msort" ? 0 : n.Axis("dim", x.rank(), -1);
   if (!n.b().status().ok()) return {};
   const Sorted s = InOrder(x, axis, n.Bool("descending"));

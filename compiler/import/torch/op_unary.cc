@@ -133,7 +133,8 @@ Results Logit(Call& n) {
   Term x = Real(n);
   if (n.Has("eps")) {
     const double eps = n.Float("eps");
-    x = Clamp(x, x.Number(eps), x.Number(1 - eps));
+    const Term low = x.Number(eps), high = x.Number(1 - eps);
+    x = Select(x < low, low, Select(x > high, high, x));
   }
   return {(x / (1 - x)).Call("log")};
 }

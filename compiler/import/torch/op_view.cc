@@ -3,6 +3,7 @@
 
 #include "compiler/import/checked.h"
 #include "compiler/import/composite/axes.h"
+#include "compiler/import/control_flow.h"
 #include "compiler/import/torch/convert.h"
 
 namespace relayvm::import::torch {
@@ -103,6 +104,11 @@ Results Squeeze(Call& n) {
     const bool open = !extent.is_const() && !all && !n.expected().rank;
     if (open) x = Stating(b, x, static_cast<int>(axis), 1, "what squeeze takes");
     if (open || extent.is_const(1)) gone.push_back(axis);
+    // Which axes go must be known: one that stays is not 1 when it runs.
+    if (all && !extent.is_const() && !n.expected().rank) {
+      const Term stays = Term(b, b.Reshape(b.DimOf(x, static_cast<int>(axis)), {})) > 1;
+      x = InRange(b, Or(stays, Term(b, b.Reshape(b.DimOf(x, static_cast<int>(axis)), {})) < 1), x);
+    }
   }
   return {LikeFirst(n, gone.empty() ? x : b.Squeeze(x, gone))};
 }
@@ -152,9 +158,10 @@ Results MoveAxes(Call& n) {
   std::vector<int64_t> axes(static_cast<size_t>(rank), -1);
   std::vector<bool> used(static_cast<size_t>(rank), false);
   for (size_t i = 0; i < from.size(); ++i) {
-    const int source = AxisIn(n, from[i], rank);
-    axes[static_cast<size_t>(AxisIn(n, to[i], rank))] = source;
-    if (rank > 0) used[static_cast<size_t>(source)] = true;
+    const int source = AxisIn(n, from[i], rank), target = AxisIn(n, to[i], rank);
+    if (rank == 0) continue;
+    axes[static_cast<size_t>(target)] = source;
+    used[static_cast<size_t>(source)] = true;
   }
   size_t next = 0;
   for (int64_t& axis : axes) {
@@ -237,8 +244,9 @@ Results Unfold(Call& n) {
                          .Call("floor_divide", extent.Number(static_cast<double>(step))) +
                      1.0;
   const Term starts = Range(count) * static_cast<double>(step);
-  const Term places = starts.Expand(1) + Term(b, b.Ints(Iota(size)));
+  const Term places = starts.Expand(1) + PlacesOf(b, size);
   const Value taken = b.Op("take", {x, places}, {{"axis", axis}});
+  if (!b.status().ok()) return {};
   std::vector<int64_t> axes = Iota(taken.rank());
   axes.erase(axes.begin() + axis + 1);
   axes.push_back(axis + 1);
@@ -279,7 +287,8 @@ Results AsStrided(Call& n) {
   const int rank = static_cast<int>(size.size());
   Term places(b, b.Int(n.Int("storage_offset")));
   for (int i = 0; i < rank; ++i) {
-    const Term along = Term(b, b.Ints(Iota(size[static_cast<size_t>(i)]))) *
+    if (size[static_cast<size_t>(i)] < 0) return n.Fail("size: expected 0 or more in each axis");
+    const Term along = PlacesOf(b, size[static_cast<size_t>(i)]) *
                        static_cast<double>(stride[static_cast<size_t>(i)]);
     places = places + Along(along, i, rank);
   }
@@ -391,6 +400,7 @@ constexpr OperatorDef kViewOperators[] = {
     {"aten::mT(Tensor(a) self) -> Tensor(a)", MatrixTranspose, Takes::kMoves},
     {"aten::mT.a(Tensor(a) self) -> Tensor(a)", MatrixTranspose, Takes::kMoves},
     {"aten::mH(Tensor(a) self) -> Tensor(a)", MatrixTranspose, Takes::kMoves},
+    {"aten::matrix_H(Tensor(a) self) -> Tensor(a)", MatrixTranspose, Takes::kMoves},
     {"aten::mH.a(Tensor(a) self) -> Tensor(a)", MatrixTranspose, Takes::kMoves},
     {"aten::adjoint(Tensor(a) self) -> Tensor(a)", MatrixTranspose, Takes::kMoves},
     {"aten::movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)", MoveAxes,
@@ -411,6 +421,8 @@ constexpr OperatorDef kViewOperators[] = {
      Takes::kAll},
     {"aten::unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)", Unfold,
      Takes::kMoves},
+    {"aten::linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)",
+     Diagonal},
     {"aten::diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)", Diagonal,
      Takes::kMoves},
     {"aten::as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> "

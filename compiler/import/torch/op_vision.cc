@@ -57,8 +57,10 @@ Results PositionSensitiveRoiAlign(Call& n) {
   const Term x = Real(n);
   const auto rois = RegionsOf(n, x);
   if (!rois || !b.status().ok()) return {};
-  const int64_t bins = n.Int("pooled_height", 1) * n.Int("pooled_width", 1);
-  if (bins < 1 || bins > (1 << 16)) return n.Fail("expected 1 to 65536 bins");
+  int64_t bins = 0;
+  const bool wide =
+      __builtin_mul_overflow(n.Int("pooled_height", 1), n.Int("pooled_width", 1), &bins);
+  if (wide || bins < 1 || bins > (1 << 16)) return n.Fail("expected 1 to 65536 bins");
   const Term all = AlignedRegions(n, x, *rois, true);
   const Term split(b, ShapedAs(b, all, {b.DimOf(all, 0), b.Ints({-1}), b.Ints({bins, bins})}));
   const Term place(b, b.Ints(Iota(bins)));

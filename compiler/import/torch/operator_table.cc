@@ -62,6 +62,7 @@ std::string FunctionalName(std::string_view name) {
   const std::string_view own = name.substr(space.size());
   if (own.starts_with("__i") && own.ends_with("__") && own != "__is__" && own != "__isnot__")
     return fmt::format("{}__{}", space, own.substr(3));
+  if (own == "normal_") return fmt::format("{}normal_functional", space);
   if (own.size() < 2 || !own.ends_with("_") || own.ends_with("__")) return "";
   return fmt::format("{}{}", space, own.substr(0, own.size() - 1));
 }

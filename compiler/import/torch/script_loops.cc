@@ -336,7 +336,6 @@ bool Evaluator::WidenSlots(Loop& loop, const Arm& arm, const Names& before) {
         slot.first.is(Item::Kind::kList) && first.columns == nullptr && content.columns == nullptr;
     if (known != loop.slots.end() && known->growing) {
       if (content.growing != nullptr && content.items.size() == 1 && cell->reads == known->reads) {
-        // Sizes that are new in each turn are any size.
         Item element = shapes_.AllValues(content.items[0]);
         if (!AreEqualShapes(element, known->element))
           element = shapes_.Widen(known->element, element);

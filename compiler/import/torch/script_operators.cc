@@ -135,7 +135,14 @@ Item Evaluator::CallTable(const std::string& name, Args& a) {
   if (results.empty()) return Item::None();
   if (results.size() == 1) return OfArgument(results[0]);
   std::vector<Item> items;
-  for (const Argument& r : results) items.push_back(OfArgument(r));
+  const auto& declared = bound->op->schema.results;
+  for (size_t i = 0; i < results.size(); ++i) {
+    // One that there is no operator for may not be asked for.
+    const bool missing = results[i].is_none() && i < declared.size() &&
+                         declared[i].type.base == SchemaType::Base::kTensor &&
+                         !declared[i].type.optional;
+    items.push_back(missing ? Item::Unknown() : OfArgument(results[i]));
+  }
   return Item::Tuple(std::move(items));
 }
 
