@@ -1,6 +1,6 @@
-// Functions of TensorFlow that models of Keras 2 keep as layers (TFOpLambda, SlicingOpLambda): each is
-// an operation of Keras 3, whose arguments it calls otherwise. Its parameters are the operands in
-// order, then, after semicolons, the operation's name of an argument and the function's.
+// Functions of TensorFlow that models of Keras 2 keep as layers (TFOpLambda, SlicingOpLambda): each
+// is an operation of Keras 3, whose arguments it calls otherwise. Its parameters are the operands,
+// in order, then, after semicolons, the operation's name of an argument and the function's.
 #include <algorithm>
 #include <map>
 
@@ -27,6 +27,7 @@ constexpr FunctionDef kFunctions[] = {
     {"compat.v1.squeeze", "Squeeze", "x"},
     {"compat.v1.transpose", "Transpose", "a;axes=perm"},
     {"compat.v1.zeros_like", "ZerosLike", "x"},
+    {"compat.v1.floor_div", "FloorDivide", "x,y"},
     {"concat", "Concatenate", "values"},
     {"convert_to_tensor", "ConvertToTensor", "x"},
     {"expand_dims", "ExpandDims", "x"},

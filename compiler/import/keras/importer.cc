@@ -26,6 +26,29 @@ struct ModelFile {
   WeightScope scope;
 };
 
+// Python writes numbers that JSON has not: they become texts.
+std::string WithoutInfinities(std::string_view text) {
+  std::string out;
+  bool quoted = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted && c == '\\') {
+      out += text.substr(i++, 2);
+      continue;
+    }
+    if (c == '"') quoted = !quoted;
+    bool replaced = false;
+    for (const std::string_view word : {"-Infinity", "Infinity", "NaN"}) {
+      if (quoted || replaced || !text.substr(i).starts_with(word)) continue;
+      out += '"' + std::string(word) + '"';
+      i += word.size() - 1;
+      replaced = true;
+    }
+    if (!replaced) out += c;
+  }
+  return out;
+}
+
 // Nested no deeper than what reads it may be.
 Result<Json> ParseConfig(const std::string& path, std::string_view text) {
   constexpr int kMostNesting = 256;
@@ -46,6 +69,7 @@ Result<Json> ParseConfig(const std::string& path, std::string_view text) {
     }
   }
   Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (json.is_discarded()) json = Json::parse(WithoutInfinities(text), nullptr, false);
   if (json.is_discarded() || !json.is_object())
     return InvalidInput(fmt::format("{}: the configuration is no JSON object", path));
   return json;
@@ -152,8 +176,19 @@ Result<ir::Module> ImportKeras(const std::string& path, SharedBytes file,
   for (const Tensor& t : builder.Call(model.model, model.scope, values)) outputs.push_back(t.value);
   if (Status s = b.TakeStatus(); !s.ok()) return s;
   if (outputs.empty()) return InvalidInput(fmt::format("{}: the model has no outputs", path));
-  AttrList names;
+  AttrList names, kept;
   for (const std::string& name : builder.OutputNames(model.model)) names.emplace_back(name);
+  while (names.size() < outputs.size() && !builder.state_names().empty())
+    names.emplace_back(fmt::format("output_{}", names.size()));
+  for (const std::string& name : builder.state_names()) {
+    const KeptState& state = builder.state(name);
+    kept.emplace_back(static_cast<int64_t>(main.params.size()));
+    kept.emplace_back(static_cast<int64_t>(outputs.size()));
+    main.params.push_back(state.var);
+    outputs.push_back(state.current);
+    names.emplace_back(state.var->name);
+  }
+  if (!kept.empty()) main.attrs[ir::kStates] = std::move(kept);
   if (names.size() == outputs.size()) main.attrs[ir::kOutputNames] = std::move(names);
   const Value result = outputs.size() == 1 ? outputs[0] : b.Tuple(outputs);
   RELAYVM_RETURN_IF_ERROR(DefineEntry(b, module, main, result));

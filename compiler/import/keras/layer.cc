@@ -79,6 +79,11 @@ Value LayerContext::Weight(std::string_view part) {
   return weight_dtype && IsFloat(weight.dtype()) ? b().Cast(weight, *weight_dtype) : weight;
 }
 
+// The layer may stand in one that runs it both ways.
+std::string LayerContext::StateName(size_t i) {
+  return fmt::format("{}{}/state_{}", name(), Bool("go_backwards", false) ? "/backward" : "", i);
+}
+
 // --- Configuration ---
 
 const Json* LayerContext::Setting(std::string_view key) const {

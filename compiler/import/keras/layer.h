@@ -88,6 +88,8 @@ class LayerContext : public NodeErrors<LayerContext> {
   // Whether there is a further one.
   bool HasWeight(std::string_view part = {}) const;
   WeightScope& weights() { return weights_; }
+  // What a state that the layer keeps between runs is called.
+  std::string StateName(size_t i);
 
   // --- Configuration, or what the call says by name: a wrong type is an error of the layer and
   // gives the fallback. ---

@@ -340,6 +340,15 @@ Status ModelBuilder::CheckLayers(const Json& model) {
   return {StatusCode::kUnsupported, text};
 }
 
+KeptState& ModelBuilder::StateOf(const std::string& name, const std::vector<Dim>& shape,
+                                 DType dtype) {
+  const auto found = states_.find(name);
+  if (found != states_.end()) return found->second;
+  const ir::Var* var = builder_.NewVar(Printable(name), ir::MakeTensorType(shape, dtype));
+  state_names_.push_back(name);
+  return states_.emplace(name, KeptState{var, builder_.Use(var)}).first->second;
+}
+
 // --- Calls ---
 
 WeightScope ModelBuilder::ScopeOf(const Json& layers, size_t index, const WeightScope& model) {

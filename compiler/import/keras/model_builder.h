@@ -24,6 +24,13 @@ struct ModelInput {
   DType dtype = DType::kFloat32;
 };
 
+// What a layer keeps between runs, which begins as zeros: an input of the model, and what it
+// becomes.
+struct KeptState {
+  const ir::Var* var;
+  Value current;
+};
+
 class ModelBuilder {
  public:
   // `version`: 2 or 3, of the Keras that wrote it.
@@ -46,6 +53,11 @@ class ModelBuilder {
   std::vector<std::string> OutputNames(const Json& model);
   // Layers that no table has, all of them in one error.
   Status CheckLayers(const Json& model);
+  // A layer's state of that name, which is made where there is none.
+  KeptState& StateOf(const std::string& name, const std::vector<Dim>& shape, DType dtype);
+  // In the order in which they were made.
+  const std::vector<std::string>& state_names() const { return state_names_; }
+  const KeptState& state(const std::string& name) const { return states_.at(name); }
   // Any layer, or a model, on these inputs.
   std::vector<Tensor> Call(const Json& layer, WeightScope& weights,
                            const std::vector<Tensor>& inputs, const CallSite& site = {});
@@ -69,6 +81,8 @@ class ModelBuilder {
   TypedBuilder builder_;
   uint32_t file_index_;
   const std::stop_token stop_;
+  std::map<std::string, KeptState> states_;
+  std::vector<std::string> state_names_;
   int depth_ = 0;
   size_t called_ = 0;
 };

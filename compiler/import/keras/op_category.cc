@@ -9,8 +9,8 @@ namespace relayvm::import::keras {
 
 namespace {
 
-// Which of `count` categories an element of x (int64) is, or how often they are among the last axis,
-// by `mode`; none below 0 counts. Nullopt with an error.
+// Which of `count` categories an element of x (int64) is, or how often they are among the last
+// axis, by `mode`; none below 0 counts. Nullopt with an error.
 std::optional<Value> Encoded(LayerContext& n, Term x, int64_t count, const std::string& mode,
                              const Value& weights = {}) {
   TypedBuilder& b = n.b();
@@ -147,7 +147,8 @@ Outputs Lookup(LayerContext& n) {
   if (masks) index = Select(And(place >= size, place < all), place.Number(0), index);
   if (mode == "int") return {index};
   const auto y = Encoded(n, index, static_cast<int64_t>(given->size()) + first, mode);
-  return y ? Outputs{*y} : Outputs{};
+  if (!y) return {};
+  return {n.model().version >= 3 ? b.Cast(*y, DType::kInt64) : *y};
 }
 
 constexpr LayerDef kCategoryLayers[] = {

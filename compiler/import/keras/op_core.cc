@@ -235,9 +235,25 @@ Outputs Merge(LayerContext& n) {
 }
 Term Plus(const Term& x, const Term& y) { return x + y; }
 Term Minus(const Term& x, const Term& y) { return x - y; }
-Term Times(const Term& x, const Term& y) { return x * y; }
 Term Larger(const Term& x, const Term& y) { return Maximum(x, y); }
 Term Smaller(const Term& x, const Term& y) { return Minimum(x, y); }
+// In Keras 3 what does not count is 1, and 0 where nothing counts.
+Outputs MultiplyLayer(LayerContext& n) {
+  std::vector<Term> all = Aligned(n);
+  MergeMasks(n);
+  const auto spread = [](const Term& mask, const Term& x) {
+    return mask.Expand(mask.rank(), x.rank() - mask.rank());
+  };
+  for (size_t i = 0; i < all.size() && n.model().version >= 3; ++i) {
+    const Value mask = n.Mask(i);
+    if (mask && mask.rank() <= all[i].rank())
+      all[i] = Select(spread({n, mask}, all[i]), all[i], all[i].Number(1));
+  }
+  Term y = all[0];
+  for (size_t i = 1; i < all.size(); ++i) y = y * all[i];
+  if (n.model().version < 3 || !n.result_mask) return {y};
+  return {Select(spread({n, n.result_mask}, y), y, y.Number(0))};
+}
 Outputs AverageLayer(LayerContext& n) {
   const Term sum(n, Merge<Plus>(n)[0]);
   const auto count = static_cast<double>(n.num_inputs());
@@ -315,7 +331,7 @@ constexpr LayerDef kCoreLayers[] = {
     {"Masking", 1, 1, Masking},
     {"Maximum", 1, -1, Merge<Larger>},
     {"Minimum", 1, -1, Merge<Smaller>},
-    {"Multiply", 1, -1, Merge<Times>},
+    {"Multiply", 1, -1, MultiplyLayer},
     {"PReLU", 1, 1, PRelu},
     {"Permute", 1, 1, Permute},
     {"ReLU", 1, 1, ReluLayer},

@@ -176,6 +176,11 @@ Outputs AdaptivePool(LayerContext& n) {
   return {last ? n.b().Transpose(y, AxisMoved(rank, 1, rank - 1)) : y};
 }
 
+// Keras 3 leaves pictures as they are.
+Outputs RandomCrop(LayerContext& n) {
+  return n.model().version >= 3 ? NotWhenRunning(n) : CenterCrop(n);
+}
+
 constexpr LayerDef kImageLayers[] = {
     {"AdaptiveAveragePooling1D", 1, 1, AdaptivePool<1, true>},
     {"AdaptiveAveragePooling2D", 1, 1, AdaptivePool<2, true>},
@@ -193,7 +198,7 @@ constexpr LayerDef kImageLayers[] = {
     {"RandomColorDegeneration", 1, 1, NotWhenRunning},
     {"RandomColorJitter", 1, 1, NotWhenRunning},
     {"RandomContrast", 1, 1, NotWhenRunning},
-    {"RandomCrop", 1, 1, CenterCrop},
+    {"RandomCrop", 1, 1, RandomCrop},
     {"RandomElasticTransform", 1, 1, NotWhenRunning},
     {"RandomErasing", 1, 1, NotWhenRunning},
     {"RandomFlip", 1, 1, NotWhenRunning},

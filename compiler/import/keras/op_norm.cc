@@ -66,18 +66,21 @@ Outputs BatchNormalization(LayerContext& n) {
 
 Outputs LayerNormalization(LayerContext& n) {
   const Term x = WideInput(n);
-  // Keras 2 keeps weights in the order in which axes are given.
+  // Weights have the order in which axes are given, and are read in the axes' own.
   std::vector<int64_t> given = n.Ints("axis", {-1});
   for (int64_t& axis : given) axis = n.Axis(axis, x.rank());
   const std::vector<int64_t> axes = AxesOf(n, x.rank());
   if (!n.b().status().ok()) return {};
   const auto weight = [&] {
-    Term w(n, n.Weight());
-    if (given == axes || w.rank() != static_cast<int>(axes.size()) || n.model().version >= 3)
+    const Term w(n, n.Weight());
+    if (given == axes || w.rank() != static_cast<int>(axes.size()))
       return AlongAxes(w, axes, x.rank());
-    std::vector<int64_t> order;
-    for (const int64_t axis : axes) order.push_back(std::ranges::find(given, axis) - given.begin());
-    return AlongAxes(w.Transpose(order), axes, x.rank());
+    std::vector<Value> dims;
+    for (const int64_t axis : axes) {
+      const auto place = static_cast<int>(std::ranges::find(given, axis) - given.begin());
+      dims.push_back(n.b().DimOf(w, place));
+    }
+    return AlongAxes({n, ShapedAs(n, w, dims)}, axes, x.rank());
   };
   const double epsilon = n.Float("epsilon", 1e-3);
   if (n.Bool("rms_scaling", false)) {

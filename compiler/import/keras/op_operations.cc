@@ -55,6 +55,11 @@ Outputs Several(LayerContext& n) {
   for (size_t i = 1; i < all.size(); ++i) y = kApply(y, all[i]);
   return {y};
 }
+// Whole numbers by way of doubles, which are exact to 2^53.
+Term PowerOf(const Term& x, const Term& y) {
+  if (IsFloat(x.dtype())) return x.Call("power", y);
+  return x.As(DType::kFloat64).Call("power", y.As(DType::kFloat64)).As(x.dtype());
+}
 Term LogAddExp(const Term& x, const Term& y) { return Maximum(x, y) + Log1p(Exp(-Abs(x - y))); }
 Term Hypotenuse(const Term& x, const Term& y) { return Sqrt(x * x + y * y); }
 Term DifferenceSquared(const Term& x, const Term& y) { return (x - y) * (x - y); }
@@ -75,10 +80,12 @@ template <OpName kName>
 Term Plain(const Term& x) {
   return x.Call(kName.chars);
 }
-template <OpName kName>
+template <OpName kName, bool kReal = true>
 Outputs Active(LayerContext& n) {
-  return {n.ActivatedBy(kName.chars, RealOf(n, n.Input(0)))};
+  const Term x(n, n.Input(0));
+  return {n.ActivatedBy(kName.chars, kReal ? RealOf(n, x) : x)};
 }
+Term Truncated(const Term& x) { return IsFloat(x.dtype()) ? x.Call("trunc") : x; }
 Term SquareOf(const Term& x) { return x * x; }
 Term ReciprocalOf(const Term& x) { return 1.0 / x; }
 // log(1 + x), also where 1 + x is nearly 1.
@@ -229,8 +236,7 @@ Outputs Norm(LayerContext& n) {
   if (none || (matrix && name == "fro") || (!matrix && ord->is_number() && ord->get<double>() == 2))
     return {Sqrt((x * x).Over("sum", axes, keep))};
   if (matrix || axes.size() != 1) return n.Unsupported("ord: of matrices, expected none or fro");
-  if (name == "inf" || (ord->is_number() && std::isinf(ord->get<double>())))
-    return {Abs(x).Over("max", axes, keep)};
+  if (name == "inf" || name == "Infinity") return {Abs(x).Over("max", axes, keep)};
   if (!ord->is_number()) return n.Unsupported("ord: '{}'", name);
   const double power = ord->get<double>();
   if (power == 1) return {Abs(x).Over("sum", axes, keep)};
@@ -379,14 +385,14 @@ constexpr LayerDef kMathOperations[] = {
     {"Norm", 1, 1, Norm},
     {"Normalize", 1, 1, Normalize},
     {"NotEqual", 1, 2, Two<By<"not_equal">>},
-    {"Power", 1, 2, Two<By<"power">>},
+    {"Power", 1, 2, Two<PowerOf>},
     {"Prod", 1, 1, Over<"prod", Takes::kWide>},
     {"Ptp", 1, 1, PeakToPeak},
     {"Rad2deg", 1, 1, One<Degrees, true>},
     {"Real", 1, 1, SameOf},
     {"Reciprocal", 1, 1, One<ReciprocalOf, true>},
-    {"Relu", 1, 1, Active<"relu">},
-    {"Relu6", 1, 1, Active<"relu6">},
+    {"Relu", 1, 1, Active<"relu", false>},
+    {"Relu6", 1, 1, Active<"relu6", false>},
     {"RightShift", 1, 2, Two<By<"right_shift">>},
     {"Round", 1, 1, One<Plain<"round_even">, false>},
     {"Rsqrt", 1, 1, One<Plain<"rsqrt">, true>},
@@ -416,7 +422,7 @@ constexpr LayerDef kMathOperations[] = {
     {"TanhShrink", 1, 1, Active<"tanh_shrink">},
     {"Threshold", 1, 1, Threshold},
     {"TrueDivide", 1, 2, Divide},
-    {"Trunc", 1, 1, One<Plain<"trunc">, true>},
+    {"Trunc", 1, 1, One<Truncated, false>},
     {"Var", 1, 1, Deviation<false>},
     {"Where", 1, 3, WhereOf},
 };

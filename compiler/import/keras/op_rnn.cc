@@ -181,6 +181,29 @@ Outputs Results(LayerContext& n, const Value& y, const Value& last, const State&
   return out;
 }
 
+// --- State between runs ---
+
+// Of a layer that is stateful: what its states were; the layers' own states otherwise, `zeros`.
+// Nullopt with an error.
+std::optional<State> KeptOr(LayerContext& n, const State& zeros) {
+  if (!n.Bool("stateful", false)) return zeros;
+  State kept;
+  for (size_t i = 0; i < zeros.size(); ++i) {
+    const TensorType& type = zeros[i].tensor();
+    if (!std::ranges::all_of(type.shape, [](const Dim& d) { return d.is_const(); }))
+      return n.Unsupported("stateful: the batch's extent must be known");
+    kept.push_back(n.model().StateOf(n.StateName(i), type.shape, type.dtype).current);
+  }
+  return kept;
+}
+void Keep(LayerContext& n, const State& state) {
+  if (!n.Bool("stateful", false)) return;
+  for (size_t i = 0; i < state.size(); ++i) {
+    const TensorType& type = state[i].tensor();
+    n.model().StateOf(n.StateName(i), type.shape, type.dtype).current = state[i];
+  }
+}
+
 Outputs ByCell(LayerContext& n, const Cell& cell) {
   TypedBuilder& b = n.b();
   if (!b.status().ok()) return {};
@@ -192,7 +215,11 @@ Outputs ByCell(LayerContext& n, const Cell& cell) {
     if (size < 1 || size > INT32_MAX) return n.Fail("units: out of range");
   }
   const State zeros = ZeroStates(n, b.DimOf(x, 1), cell.sizes, dtype);
-  if (initial.empty()) initial = zeros;
+  if (initial.empty()) {
+    const auto kept = KeptOr(n, zeros);
+    if (!kept) return {};
+    initial = *kept;
+  }
   if (initial.size() != cell.sizes.size())
     return n.Fail("expected {} initial states, found {}", cell.sizes.size(), initial.size());
   const Value mask = n.Mask() ? (time_major ? n.Mask() : Swapped(b, n.Mask())) : Value{};
@@ -202,6 +229,7 @@ Outputs ByCell(LayerContext& n, const Cell& cell) {
   const bool backward = n.Bool("go_backwards", false);
   const auto run = RunCell(n, cell, x, mask, initial, backward, first);
   if (!run) return {};
+  Keep(n, run->state);
   return Results(n, run->y, run->last, run->state);
 }
 
@@ -262,6 +290,13 @@ Outputs Layer(LayerContext& n) {
   }
   if (n.Has(1)) d.initial_h = n.Input(1);
   if (lstm && n.Has(2)) d.initial_c = n.Input(2);
+  if (!n.Has(1) && n.Bool("stateful", false)) {
+    const std::vector<int64_t> sizes(lstm ? 2 : 1, units);
+    const auto kept = KeptOr(n, ZeroStates(n, b.DimOf(spec.x, 1), sizes, spec.x.dtype()));
+    if (!kept) return {};
+    d.initial_h = (*kept)[0];
+    if (lstm) d.initial_c = (*kept)[1];
+  }
   d.activations = lstm  ? std::vector{*gate, *own, *own}
                   : gru ? std::vector{*gate, *own}
                         : std::vector{*own};
@@ -272,6 +307,7 @@ Outputs Layer(LayerContext& n) {
   if (y && backward) y = b.Op("reverse", {y}, {{"axis", 0}});
   State state = {results[0].h};
   if (lstm) state.push_back(results[0].c);
+  Keep(n, state);
   return Results(n, y, results[0].h, state);
 }
 
@@ -391,11 +427,17 @@ Outputs ConvLstm(LayerContext& n) {
     return {h, {h, c}};
   };
   State initial(n.inputs().begin() + 1, n.inputs().end());
-  if (initial.empty()) initial = {zeros, zeros};
+  if (initial.empty()) {
+    const auto kept = KeptOr(n, {zeros, zeros});
+    if (!kept) return {};
+    initial = *kept;
+  }
   if (initial.size() != 2) return n.Fail("expected 2 initial states, found {}", initial.size());
   const auto run = RunCell(n, cell, rows, n.Mask() ? Swapped(b, n.Mask()) : Value{}, initial,
                            n.Bool("go_backwards", false), zeros);
-  return run ? Results(n, run->y, run->last, run->state) : Outputs{};
+  if (!run) return {};
+  Keep(n, run->state);
+  return Results(n, run->y, run->last, run->state);
 }
 
 // --- Layers around a layer ---

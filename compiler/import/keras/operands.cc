@@ -32,6 +32,11 @@ void AddPositional(LayerContext& n, const Json& v, size_t* next, int depth,
 // Of TensorFlow: by the names of the parameters, of which the first is given by position.
 std::vector<Operand> OfParameters(LayerContext& n) {
   std::vector<Operand> all;
+  const auto by_place = std::ranges::count(n.site.names, std::string());
+  if (n.site.constant != nullptr && by_place > 0) {
+    n.Unsupported("a list of tensors and numbers");
+    return {};
+  }
   DType dtype = DType::kFloat32;
   for (size_t i = n.num_inputs(); i-- > 0;) dtype = n.Input(i).dtype();
   std::string_view names = n.site.parameters.substr(0, n.site.parameters.find(';'));
