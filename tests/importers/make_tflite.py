@@ -223,7 +223,7 @@ def walk(a):
             tally["pass" if problem is None else "fail"] += 1
             if problem:
                 failures.append((name + tag, problem)); print(f"FAIL {name}{tag}: {problem}", flush=True)
-        if c["keep"] and len(failures) == failed: kept.append((name.replace("/", "_"), content, inputs, want, c))
+        if c["keep"] and len(failures) == failed: kept.append((name.replace("/", "_").replace(".", "_"), content, inputs, want, c))
     print(dict(tally))
     return kept
 
