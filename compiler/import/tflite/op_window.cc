@@ -38,7 +38,7 @@ bool Fits(NodeContext& n, Windowing* w, size_t rank) {
   return false;
 }
 
-// The windows along one axis, one after the other axis: what they have in common is taken tap by tap.
+// The windows along one axis, what is in them taken tap by tap.
 std::optional<Term> AlongAxis(NodeContext& n, const Term& x, int axis, const Windowing& w,
                               const char* with) {
   const auto i = static_cast<size_t>(axis);
