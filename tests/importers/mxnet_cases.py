@@ -7,7 +7,7 @@ def elementwise(m):
     S, case = m.S, m.case
     names = ["abs", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "cbrt", "ceil", "cos", "cosh", "degrees", "erf", "erfinv", "exp", "expm1", "fix", "floor", "gamma", "gammaln", "hard_sigmoid", "log", "log10", "log1p", "log2", "logical_not", "negative",
              "ones_like", "radians", "rcbrt", "reciprocal", "relu", "rint", "round", "rsqrt", "sigmoid", "sign", "sin", "sinh", "softsign", "sqrt", "square", "tan", "tanh", "trunc", "zeros_like", "digamma", "shape_array", "size_array", "identity", "BlockGrad", "Flatten"]
-    for n in names:
+    for n in [n for n in names if hasattr(S, n)]:
         f = getattr(S, n)
         case(f"un_{n}", lambda a: f(a), (2, 3))
         case(f"un_{n}_f64", lambda a: f(a), ((3, 2), "float64"))
@@ -18,16 +18,16 @@ def elementwise(m):
         f = getattr(S, "broadcast_" + n)
         case(f"bc_{n}", lambda a, b: f(a, b), (2, 3), (2, 1))
         case(f"bc_{n}_rank", lambda a, b: f(a, b), (2, 1, 3), (1, 4, 1))
-        case(f"bc_{n}_i32", lambda a, b: f(a, b), ((2, 3), "int32"), ((2, 3), "int32", 0, 3))
-        case(f"bc_{n}_i64", lambda a, b: f(a, b), ((2, 3), "int64"), ((1, 3), "int64", -3, 3))
-        case(f"bc_{n}_u8", lambda a, b: f(a, b), ((2, 3), "uint8", 0, 9), ((1, 3), "uint8", 0, 4))
+        case(f"bc_{n}_i32", lambda a, b: f(a, b), ((2, 3), "int32"), ((2, 3), "int32", 1, 3))
+        case(f"bc_{n}_i64", lambda a, b: f(a, b), ((2, 3), "int64"), ((1, 3), "int64", -3, 0))
+        case(f"bc_{n}_u8", lambda a, b: f(a, b), ((2, 3), "uint8", 0, 9), ((1, 3), "uint8", 1, 4))
         case(f"bc_{n}_f64", lambda a, b: f(a, b), ((2, 3), "float64"), ((1, 3), "float64"))
     scalars = {"plus": lambda a: a + 1.5, "minus": lambda a: a - 1.5, "rminus": lambda a: 1.5 - a, "mul": lambda a: a * 2.5, "div": lambda a: a / 2.5, "rdiv": lambda a: 2.5 / a, "mod": lambda a: a % 2, "rmod": lambda a: 5 % a, "pow": lambda a: a ** 2, "rpow": lambda a: 2 ** a,
                "eq": lambda a: a == 1, "ne": lambda a: a != 1, "gt": lambda a: a > 0, "ge": lambda a: a >= 1, "lt": lambda a: a < 1, "le": lambda a: a <= 1, "max": lambda a: S.maximum(a, 0.5), "min": lambda a: S.minimum(a, 0.5), "hyp": lambda a: S.hypot(a, 2.0), "neg": lambda a: -a}
     for n, f in scalars.items():
         for d in ("float32", "int32", "float64", "uint8", "float16"):
-            case(f"sc_{n}_{d}", lambda a: f(a), ((2, 3), d, 0, 5), rtol=5e-3 if d == "float16" else None)
-        case(f"sc_{n}_neg", lambda a: f(a), ((2, 3), "int32", -5, 5))
+            case(f"sc_{n}_{d}", lambda a: f(a), ((2, 3), d, 1, 6), rtol=5e-3 if d == "float16" else None)
+        case(f"sc_{n}_neg", lambda a: f(a), ((2, 3), "int32", -5, 0))
     for n in ["elemwise_add", "elemwise_sub", "elemwise_mul", "elemwise_div", "_maximum", "_minimum", "_mod", "_power", "_hypot", "_equal", "_greater", "_lesser"]:
         f = getattr(S, n, None) or getattr(mx.symbol._internal, n)
         case(f"ew_{n}", lambda a, b: f(a, b), (2, 3), (2, 3))
@@ -262,7 +262,7 @@ def vision(m):
     case("crop_like", lambda a, b: S.Crop(a, b, center_crop=True, num_args=2), (1, 2, 5, 5), (1, 2, 3, 3))
     case("deform", lambda a, b: S.contrib.DeformableConvolution(a, b, kernel=(3, 3), num_filter=2, pad=(1, 1)), (1, 2, 5, 5), (1, 18, 5, 5))
     for n, o in (("to_tensor", {}), ("normalize", dict(mean=(0.1, 0.2, 0.3), std=(1.0, 2.0, 3.0))), ("flip_left_right", {}), ("flip_top_bottom", {}), ("resize", dict(size=(5, 4))), ("crop", dict(x=1, y=0, width=2, height=3))):
-        f = getattr(mx.symbol._internal, "_image_" + n)
+        f = getattr(mx.symbol.image, n)
         case(f"image_{n}", lambda a: f(a, **o), (3, 4, 5) if n == "normalize" else ((4, 5, 3), "uint8", 0, 255) if n == "to_tensor" else (4, 5, 3))
 
 
@@ -312,7 +312,7 @@ def numpy_ops(m):
             np_case(n + "_s", lambda a: f(a, 2.5), (2, 3))
             np_case(n + "_si", lambda a: f(a, 2), ((2, 3), "int32"))
             np_case(n + "_sf", lambda a: f(a, 2.5), ((2, 3), "int32"))
-            np_case(n + "_r", lambda a: f(2.0, a), (2, 3))
+            np_case(n + "_r", lambda a: f(2.0, a), (2, 3)) if n not in ("fmod",) else None
         for n in ("bitwise_and", "bitwise_or", "bitwise_xor", "lcm"):
             np_case(n, getattr(N, n), ((2, 3), "int32", 0, 9), ((3,), "int32", 1, 9))
         for n in ("sum", "mean", "max", "min", "prod", "std", "var", "any", "all", "argmax", "argmin", "cumsum"):
@@ -336,25 +336,107 @@ def numpy_ops(m):
         mx.npx.reset_np()
 
 
+def contrib(m):
+    S, case = m.S, m.case
+    C = S.contrib
+    case("c_div_sqrt", lambda a: C.div_sqrt_dim(a), (2, 5))
+    case("c_quadratic", lambda a: C.quadratic(a, a=2.0, b=3.0, c=1.0), (2, 3))
+    case("c_round_ste", lambda a: C.round_ste(a), (2, 3))
+    case("c_sign_ste", lambda a: C.sign_ste(a), (2, 3))
+    case("c_allclose", lambda a, b: C.allclose(a, b), (2, 3), (2, 3))
+    case("c_self_qk", lambda a: C.interleaved_matmul_selfatt_qk(a, heads=2), (5, 2, 24))
+    case("c_self_val", lambda a, b: C.interleaved_matmul_selfatt_valatt(a, b, heads=2), (5, 2, 24), (4, 5, 5))
+    case("c_enc_qk", lambda a, b: C.interleaved_matmul_encdec_qk(a, b, heads=2), (3, 2, 8), (5, 2, 16))
+    case("c_enc_val", lambda a, b: C.interleaved_matmul_encdec_valatt(a, b, heads=2), (5, 2, 16), (4, 3, 5))
+    case("c_syncbn", lambda a: C.SyncBatchNorm(a, key="k", fix_gamma=False), (2, 3, 4, 2))
+    boxes = np.array([[[0.1, 0.1, 0.4, 0.5], [0.2, 0.1, 0.5, 0.6], [0.6, 0.6, 0.9, 0.8]]], "float32")
+    case("c_bipartite", lambda a: C.bipartite_matching(a, threshold=0.1), np.array([[[0.5, 0.6], [0.1, 0.2], [0.3, 0.4]]], "float32"))
+    case("c_bipartite_asc", lambda a: C.bipartite_matching(a, threshold=0.5, is_ascend=True), np.array([[[0.5, 0.6], [0.1, 0.2], [0.3, 0.4]]], "float32"))
+    case("c_box_decode", lambda a, b: C.box_decode(a, b, std0=0.1, std1=0.1, std2=0.2, std3=0.2, clip=1.0, format="corner"), (1, 3, 4), boxes)
+    case("c_box_decode_c", lambda a, b: C.box_decode(a, b, format="center"), (1, 3, 4), boxes)
+    cls = np.array([[[0.1, 0.2, 0.7], [0.6, 0.5, 0.2], [0.3, 0.3, 0.1]]], "float32")
+    for i, o in enumerate([dict(), dict(threshold=0.3), dict(nms_threshold=0.2, force_suppress=True), dict(nms_topk=2), dict(background_id=1), dict(clip=False, variances=(0.2, 0.2, 0.3, 0.3))]):
+        case(f"c_detection_{i}", lambda a, b, c: C.MultiBoxDetection(a, b, c, **o), cls, m.values((1, 12)) * np.float32(0.3), boxes)
+    case("c_target", lambda a, b, c: C.MultiBoxTarget(a, b, c, overlap_threshold=0.4), boxes, np.array([[[0, 0.1, 0.1, 0.35, 0.45], [1, 0.6, 0.6, 0.95, 0.8]]], "float32"), cls)
+    case("c_proposal", lambda a, b, c: C.Proposal(a, b, c, rpn_pre_nms_top_n=12, rpn_post_nms_top_n=4, scales=(8,), ratios=(0.5, 1, 2), feature_stride=8, rpn_min_size=1), np.abs(m.values((1, 6, 3, 3))), m.values((1, 12, 3, 3)) * np.float32(0.1), np.array([[24, 24, 1.0]], "float32"))
+    case("c_modulated", lambda a, b, c: C.ModulatedDeformableConvolution(a, b, c, kernel=(3, 3), num_filter=2, pad=(1, 1), num_deformable_group=1), (1, 2, 5, 5), (1, 18, 5, 5), np.abs(m.values((1, 9, 5, 5))))
+    case("c_histogram", lambda a: S.histogram(a, bins=4, range=(-1.0, 1.0)) if hasattr(S, "histogram") else a, (3, 4))
+    case("c_all_finite", lambda a: S.all_finite(a), (2, 3))
+    case("c_multi_sum_sq", lambda a, b: S.multi_sum_sq(a, b, num_arrays=2), (2, 3), (4,))
+    case("c_fill_element", lambda a, b, c: mx.symbol._internal._fill_element_0index(a, b, c) if hasattr(mx.symbol._internal, "_fill_element_0index") else S.fill_element_0index(a, b, c), (3, 4), (3,), np.array([0, 3, 1], "float32"))
+    for n in ("_logical_and_scalar", "_logical_or_scalar", "_logical_xor_scalar"):
+        case("c" + n, lambda a: getattr(mx.symbol._internal, n)(a, scalar=1.0), ((2, 3), "int32", 0, 2))
+    case("c_slice_assign", lambda a, b: mx.symbol._internal._slice_assign(a, b, begin=(0, 1), end=(2, 3)), (3, 4), (2, 2))
+    case("c_slice_assign_s", lambda a: mx.symbol._internal._slice_assign_scalar(a, begin=(0, 1), end=(2, None), scalar=7.0), (3, 4))
+    case("c_scatter_set", lambda a, b, c: mx.symbol._internal._scatter_set_nd(a, b, c, shape=(3, 4)), (3, 4), (2,), np.array([[0, 2], [1, 3]], "int64"))
+    case("c_param_concat", lambda a, b: mx.symbol._internal._rnn_param_concat(a, b, dim=0), (6,), (4,))
+    case("c_square_sum", lambda a: mx.symbol._internal._square_sum(a, axis=1), (3, 4))
+    for name, cond, kind in (("foreach", None, 0), ("while", None, 1), ("cond", None, 2)):
+        if kind == 0:
+            case("c_foreach", lambda a, b: (lambda r: [r[0], r[1]])(C.foreach(lambda d, s: (d + s, d * s), a, b)), (4, 3), (3,))
+            case("c_foreach_list", lambda a, b, c: (lambda r: [*r[0], *r[1]])(C.foreach(lambda d, s: ([d + s[0], s[1] * 2], [d * s[0], s[1] + d]), a, [b, c])), (4, 3), (3,), (3,))
+        elif kind == 1:
+            case("c_while", lambda a, b: (lambda r: [*r[0], *r[1]])(C.while_loop(cond=lambda i, s: i < 4, func=lambda i, s: ([s + i], [i + 1, s + i]), loop_vars=[a, b], max_iterations=6)), np.array([1], "float32"), (1,))
+        else:
+            case("c_cond", lambda a, b: C.cond(a.sum() > 0, lambda: a + b, lambda: a - b), (3,), (3,))
+            case("c_cond_not", lambda a, b: C.cond(a.sum() > 100, lambda: a + b, lambda: a - b), (3,), (3,))
+
+
+def quantised(m):
+    import logging
+    from mxnet.contrib.quantization import quantize_model
+    logging.disable(logging.CRITICAL)
+    S = m.S
+
+    def net(name, make, shape, **more):
+        if m.ONLY and m.ONLY not in f"quant_{name}":
+            return
+        for dtype in ("int8", "uint8", "auto"):
+            try:
+                with mx.name.NameManager():
+                    symbol = make(S.Variable("data"))
+                shapes, _, aux = symbol.infer_shape(data=shape)
+                arg = {k: mx.nd.array(m.values(s) * 0.5) for k, s in zip(symbol.list_arguments(), shapes) if k != "data" and "label" not in k}
+                auxs = {k: mx.nd.array(np.abs(m.values(s)) + 0.5) for k, s in zip(symbol.list_auxiliary_states(), aux)}
+                data = mx.io.NDArrayIter(data=np.abs(m.values((8, *shape[1:]))) if dtype != "int8" else m.values((8, *shape[1:])), batch_size=shape[0])
+                for mode in ("none", "naive"):
+                    q, qarg, qaux = quantize_model(sym=symbol, arg_params=arg, aux_params=auxs, ctx=mx.cpu(), calib_mode=mode, calib_data=data if mode != "none" else None, num_calib_examples=8, quantized_dtype=dtype, logger=logging, **more)
+                    data.reset()
+                    m.save(f"quant_{name}_{dtype}_{mode}", q, {"data": np.abs(m.values(shape)) if dtype != "int8" else m.values(shape)}, {k: v.asnumpy() for k, v in {**qarg, **qaux}.items()}, rtol=5e-2, atol=5e-2)
+            except Exception as e:
+                m.SKIPPED.append(f"quant_{name}_{dtype}: {type(e).__name__}: {str(e).strip().splitlines()[0][:120]}")
+    net("conv", lambda x: S.Convolution(x, kernel=(3, 3), num_filter=4), (2, 4, 6, 6))
+    net("conv3", lambda x: S.Convolution(x, kernel=(3, 3), num_filter=4, no_bias=True, pad=(1, 1), stride=(2, 2)), (2, 3, 6, 6))
+    net("convrelu", lambda x: S.Activation(S.Convolution(x, kernel=(3, 3), num_filter=4), act_type="relu"), (2, 4, 6, 6))
+    net("convpool", lambda x: S.Pooling(S.Convolution(x, kernel=(3, 3), num_filter=4), kernel=(2, 2), stride=(2, 2), pool_type="max"), (2, 4, 6, 6))
+    net("convavg", lambda x: S.Pooling(S.Convolution(x, kernel=(3, 3), num_filter=4), kernel=(2, 2), stride=(2, 2), pool_type="avg", global_pool=True), (2, 4, 6, 6))
+    net("fc", lambda x: S.FullyConnected(x, num_hidden=5), (2, 8))
+    net("fcfc", lambda x: S.FullyConnected(S.Activation(S.FullyConnected(x, num_hidden=5), act_type="relu"), num_hidden=3, no_bias=True), (2, 8))
+    net("concat", lambda x: S.concat(S.Convolution(x, kernel=(1, 1), num_filter=4), S.Convolution(x, kernel=(1, 1), num_filter=4), dim=1), (2, 4, 6, 6))
+    net("add", lambda x: S.Convolution(x, kernel=(1, 1), num_filter=4) + S.Convolution(x, kernel=(1, 1), num_filter=4), (2, 4, 6, 6))
+    net("flatfc", lambda x: S.FullyConnected(S.Flatten(S.Convolution(x, kernel=(3, 3), num_filter=4)), num_hidden=3), (2, 4, 5, 5))
+    net("bn", lambda x: S.BatchNorm(S.Convolution(x, kernel=(3, 3), num_filter=4), fix_gamma=False), (2, 4, 5, 5))
+
+
 def zoo(m):
     from mxnet.gluon.model_zoo import vision
-    for name, size in (("resnet18_v1", 32), ("resnet18_v2", 32), ("resnet50_v1", 32), ("vgg11_bn", 32), ("alexnet", 64), ("densenet121", 32), ("squeezenet1.0", 64), ("squeezenet1.1", 64), ("mobilenet0.25", 32), ("mobilenetv2_0.25", 32), ("inceptionv3", 299)):
+    for name, size in (("resnet18_v1", 32), ("resnet18_v2", 32), ("resnet50_v1", 32), ("vgg11_bn", 32), ("alexnet", 64), ("densenet121", 224), ("squeezenet1.0", 64), ("squeezenet1.1", 64), ("mobilenet0.25", 32), ("mobilenetv2_0.25", 32), ("inceptionv3", 299)):
         if m.ONLY and m.ONLY not in f"zoo_{name}":
             continue
-        net = vision.get_model(name, classes=5)
-        net.initialize(mx.init.Xavier())
-        x = mx.sym.Variable("data")
-        symbol = net(x)
-        net(mx.nd.array(m.values((1, 3, size, size))))
-        params = {k: v.data().asnumpy() for k, v in net.collect_params().items()}
         try:
+            net = vision.get_model(name, classes=5)
+            net.initialize(mx.init.Xavier())
+            x = mx.sym.Variable("data")
+            symbol = net(x)
+            net(mx.nd.array(m.values((1, 3, size, size))))
+            params = {k: v.data().asnumpy() for k, v in net.collect_params().items()}
             m.save(f"zoo_{name}", symbol, {"data": m.values((1, 3, size, size))}, params, rtol=1e-3, atol=1e-4)
         except Exception as e:
             m.SKIPPED.append(f"zoo_{name}: {e}"[:200])
 
 
 def add(m):
-    for part in (elementwise, shapes, reductions, indexing, networks, vision, linalg, numpy_ops):
+    for part in (elementwise, shapes, reductions, indexing, networks, vision, linalg, numpy_ops, contrib, quantised):
         part(m)
     if m.ONLY.startswith("zoo"):
         zoo(m)

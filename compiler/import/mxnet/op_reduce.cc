@@ -165,7 +165,9 @@ Outputs NumpyMoment(Node& n) {
   const Term x(n, 0);
   const std::vector<int64_t> axes = ReducedAxes(n, "axis", x.rank());
   const int64_t ddof = n.Count("ddof", 0);
-  const DType dtype = MeanType(n, x);
+  // Unlike means these stay whole.
+  const bool whole = !n.HasAttr("dtype") && !IsFloat(x.dtype());
+  const DType dtype = whole ? x.dtype() : MeanType(n, x);
   if (!n.b().status().ok()) return {};
   const Term variance = VarianceOver(x, axes, ddof, n.Bool("keepdims", false));
   return {(kDeviation ? Sqrt(variance) : variance).As(dtype)};

@@ -133,7 +133,17 @@ Outputs SplitAt(Node& n, int axis) {
   if (!n.b().status().ok()) return {};
   const int64_t sections = n.Int("sections", 0);
   Outputs parts;
-  if (sections > 0) {
+  const Dim extent = n.Input(0).dim(axis);
+  if (sections > 0 && sections <= INT16_MAX && extent.is_const() &&
+      extent.value() % sections != 0) {
+    // The first ones have one more.
+    const int64_t least = extent.value() / sections, more = extent.value() % sections;
+    for (int64_t i = 0, at = 0; i < sections; ++i) {
+      const int64_t end = at + least + (i < more ? 1 : 0);
+      parts.push_back(Term(n, 0).Slice(axis, at, end));
+      at = end;
+    }
+  } else if (sections > 0) {
     parts = EqualParts(n, axis, sections);
   } else {
     const std::vector<int64_t> at = n.Ints("indices");

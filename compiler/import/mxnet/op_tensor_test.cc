@@ -87,6 +87,7 @@ TEST_CASE("MXNet slices, joins and paddings") {
       {"slice_like", "axes=(1,)", {x, kSix}, {{1, 2, 3, 5, 6, 7}}},
       {"SliceChannel", "num_outputs=2|axis=1", {x}, {{1, 2, 5, 6}, {3, 4, 7, 8}}, false},
       {"_split_v2", "axis=1|indices=(0, 1)|sections=0", {x}, {{1, 5}, {2, 3, 4, 6, 7, 8}}},
+      {"_split_v2", "axis=1|indices=()|sections=3", {x}, {{1, 2, 5, 6}, {3, 7}, {4, 8}}, false},
       {"reverse", "axis=1", {x}, {{4, 3, 2, 1, 8, 7, 6, 5}}},
       {"_np_roll", "shift=1|axis=1", {x}, {{4, 1, 2, 3, 8, 5, 6, 7}}},
       {"_npi_rot90", "k=1", {kSix}, {{3, 6, 2, 5, 1, 4}}},
