@@ -1,5 +1,5 @@
-// Operators on quantised tensors as TensorFlow's own rewriter of graphs made them: integers with the
-// numbers that their least and greatest stand for, each an input and an output of its own.
+// Operators on quantised tensors as TensorFlow's own rewriter of graphs made them: integers with
+// what their least and greatest stand for, each an input and an output of its own.
 #include <cmath>
 
 #include "compiler/import/composite/quantised.h"

@@ -1,5 +1,5 @@
-// Texts: what the runtime does with them (string.*), and of constants what it does not. TensorFlow's
-// texts are bytes; those of modules are UTF-8.
+// Texts: what the runtime does with them (string.*), and of constants what it does not.
+// TensorFlow's texts are bytes; those of modules are UTF-8.
 #include <algorithm>
 #include <functional>
 #include <string>
