@@ -12,8 +12,8 @@ namespace {
 Outputs Limited(NodeContext& n, double low, double high) {
   const Term x(n, 0);
   if (!IsQuantised(n.In(0)) || !IsQuantised(n.Out())) {
-    if (std::isinf(high) && low == 0) return {x.Call("nn.relu")};
-    return {x.Call("clip", {{"a_min", low}, {"a_max", high}})};
+    if (std::isinf(high)) return {Maximum(x.Number(low), x)};  // NaN stays
+    return {Maximum(x.Number(low), Minimum(x.Number(high), x))};
   }
   const Quantisation& q = n.Out().quantisation;
   const CodeLimits limits = LimitsOf(n.Out());

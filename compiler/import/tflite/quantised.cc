@@ -311,12 +311,12 @@ ComputedFactor InverseSquareRootOf(const Term& x) {
 }
 
 Term Activated(const Term& x, fb::Activation activation) {
-  const auto clip = [&](double low, double high) {
-    return x.Call("clip", {{"a_min", low}, {"a_max", high}});
+  const auto clip = [&](double low, double high) {  // NaN stays
+    return Maximum(x.Number(low), Minimum(x.Number(high), x));
   };
   switch (activation) {
     case fb::Activation::RELU:
-      return x.Call("nn.relu");
+      return Maximum(x.Number(0), x);
     case fb::Activation::RELU6:
       return clip(0, 6);
     case fb::Activation::RELU_N1_TO_1:
