@@ -60,16 +60,25 @@ inline ElementKind KindOf(const Value& v) { return {v.dtype(), v.bits}; }
 using AttrInit = std::initializer_list<std::pair<std::string_view, AttrValue>>;
 
 // What a function that has noted an error returns: nothing, of any type.
+// NOLINTBEGIN(google-explicit-constructor)
 struct Failed {
   template <typename T>
-  operator std::vector<T>() const {  // NOLINT(google-explicit-constructor)
+  operator std::vector<T>() const {
     return {};
   }
+  // Of what has no elements: an optional vector would else be one that is there, and empty. Those
+  // of other elements do not compile; they return std::nullopt.
   template <typename T>
-  operator std::optional<T>() const {  // NOLINT(google-explicit-constructor)
+  operator std::optional<T>() && {
     return std::nullopt;
   }
+  operator std::optional<std::vector<int64_t>>() && { return std::nullopt; }
+  operator std::optional<std::vector<double>>() && { return std::nullopt; }
+  operator std::optional<std::vector<std::string>>() && { return std::nullopt; }
+  operator std::optional<std::vector<Dim>>() && { return std::nullopt; }
+  operator std::optional<std::vector<Value>>() && { return std::nullopt; }
 };
+// NOLINTEND(google-explicit-constructor)
 
 class TypedBuilder final {
  public:

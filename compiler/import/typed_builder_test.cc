@@ -93,5 +93,19 @@ TEST_CASE_FIXTURE(Fixture, "the first error stays, and what is built after it is
   CHECK(b.status().message() == first);
 }
 
+// An optional vector is not one that is there, and empty.
+TEST_CASE_FIXTURE(Fixture, "what returns an error returns nothing") {
+  const auto ints = [&]() -> std::optional<std::vector<int64_t>> { return b.Fail("no"); };
+  const auto dims = [&]() -> std::optional<std::vector<Dim>> { return b.Fail("no"); };
+  const auto values = [&]() -> std::optional<std::vector<Value>> { return b.Fail("no"); };
+  const auto number = [&]() -> std::optional<int64_t> { return b.Fail("no"); };
+  const auto outputs = [&]() -> std::vector<Value> { return b.Fail("no"); };
+  CHECK(!ints().has_value());
+  CHECK(!dims().has_value());
+  CHECK(!values().has_value());
+  CHECK(!number().has_value());
+  CHECK(outputs().empty());
+}
+
 }  // namespace
 }  // namespace relayvm::import

@@ -182,8 +182,10 @@ std::optional<std::vector<std::pair<int64_t, int64_t>>> Edges(LayerContext& n, s
                                                               std::string_view key, int64_t sign) {
   const std::vector<int64_t> given = n.Ints(key, {1});
   std::vector<std::pair<int64_t, int64_t>> widths(spatial + 2);
-  if (n.Input(0).rank() != static_cast<int>(spatial) + 2)
-    return n.Fail("expected an input of rank {}, found {}", spatial + 2, n.Input(0).rank());
+  if (n.Input(0).rank() != static_cast<int>(spatial) + 2) {
+    n.Fail("expected an input of rank {}, found {}", spatial + 2, n.Input(0).rank());
+    return std::nullopt;
+  }
   const size_t first = n.ChannelsLast() ? 1 : 2;
   for (size_t i = 0; i < spatial; ++i) {
     int64_t before = 0, after = 0;
@@ -192,10 +194,13 @@ std::optional<std::vector<std::pair<int64_t, int64_t>>> Edges(LayerContext& n, s
     } else if (given.size() == 1 || given.size() == spatial) {
       before = after = given[given.size() == 1 ? 0 : i];
     } else {
-      return n.Fail("{}: expected {} numbers, found {}", key, 2 * spatial, given.size());
+      n.Fail("{}: expected {} numbers, found {}", key, 2 * spatial, given.size());
+      return std::nullopt;
     }
-    if (before < 0 || after < 0 || before > INT32_MAX || after > INT32_MAX)
-      return n.Fail("{}: out of range", key);
+    if (before < 0 || after < 0 || before > INT32_MAX || after > INT32_MAX) {
+      n.Fail("{}: out of range", key);
+      return std::nullopt;
+    }
     widths[first + i] = {sign * before, sign * after};
   }
   return widths;

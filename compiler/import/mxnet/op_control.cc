@@ -17,8 +17,10 @@ using State = TypedBuilder::State;
 std::optional<std::vector<size_t>> Places(Node& n, std::string_view name, size_t end) {
   std::vector<size_t> out;
   for (const int64_t at : n.Ints(name)) {
-    if (at < 0 || at >= static_cast<int64_t>(end))
-      return n.Fail("attribute {}: {} is out of 0 to {}", name, at, static_cast<int64_t>(end) - 1);
+    if (at < 0 || at >= static_cast<int64_t>(end)) {
+      n.Fail("attribute {}: {} is out of 0 to {}", name, at, static_cast<int64_t>(end) - 1);
+      return std::nullopt;
+    }
     out.push_back(static_cast<size_t>(at));
   }
   return out;

@@ -11,7 +11,10 @@ namespace {
 std::optional<std::vector<Term>> Parts(Node& n) {
   std::vector<Term> parts;
   for (const Value& v : n.inputs()) {
-    if (!v.is_tensor()) return n.Fail("an input is no tensor");
+    if (!v.is_tensor()) {
+      n.Fail("an input is no tensor");
+      return std::nullopt;
+    }
     parts.push_back(Term(n.b(), v).As(n.Input(0).dtype()));
   }
   return parts;
