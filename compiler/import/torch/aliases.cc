@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "compiler/import/torch/complex_calls.h"
+
 namespace relayvm::import::torch {
 
 namespace {
@@ -100,7 +102,7 @@ Value Aliases::Apply(const TensorAlias::Step& step, const Value& v) {
   arguments[step.argument].value = v;
   Call call(b_, *step.op, std::move(arguments));
   call.Expect(step.expected);
-  Results results = step.op->def->convert(call);
+  Results results = Converted(call);
   if (!b_.status().ok() || results.empty()) return v;
   if (!step.is_item) return results[std::min(step.result, results.size() - 1)].value;
   const Argument& list = results[0];
@@ -304,13 +306,14 @@ Results Aliases::Run(const Operator& op, std::vector<Argument> arguments, bool i
                      const Argument* out) {
   std::vector<Argument> current;
   for (const Argument& a : arguments) current.push_back(Current(a));
+  const bool by_parts = IsComplexCall(op, current);
   for (const Argument& a : current) {
-    if (!Allowed(op, a)) return {};
+    if (!by_parts && !Allowed(op, a)) return {};
   }
   Call call(b_, op, current);
   const Expected expected = std::exchange(expected_, {});
   call.Expect(expected);
-  Results results = op.def->convert(call);
+  Results results = Converted(call);
   if (!b_.status().ok()) return {};
   if (op.def->takes == Takes::kMoves && !arguments.empty()) Keep(current[0], &results);
   for (const auto& [i, value] : call.writes()) Write(arguments[i], value);

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "compiler/import/composite/sequence.h"
-#include "compiler/import/torch/operator.h"
+#include "compiler/import/torch/complex_calls.h"
 
 namespace relayvm::import::torch {
 
@@ -274,7 +274,7 @@ std::vector<Argument> Call::As(std::string_view full_name, std::vector<Argument>
   }
   Call call(b_, *op, *std::move(bound));
   call.Expect(expected);
-  return op->def->convert(call);
+  return Converted(call);
 }
 Value Call::ValueAs(std::string_view full_name, std::vector<Argument> arguments) const {
   const std::vector<Argument> results = As(full_name, std::move(arguments));

@@ -178,6 +178,7 @@ Results TriangleIndices(Call& n) {
     }
   }
   const auto count = static_cast<int64_t>(first.size());
+  if (count == 0) return {n.b().Full({2, 0}, 0, DtypeOr(n, DType::kInt64))};
   first.insert(first.end(), second.begin(), second.end());
   const Value y = n.b().Reshape(n.b().Ints(first), {2, count});
   return {n.b().Cast(y, DtypeOr(n, DType::kInt64))};
@@ -331,6 +332,9 @@ constexpr OperatorDef kFactoryOperators[] = {
      "Device? device=None, bool? pin_memory=None) -> Tensor",
      Constant<0>},
     {"aten::empty_strided(int[] size, int[] stride, *, ScalarType? dtype=None, Layout? "
+     "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+     Constant<0>},
+    {"aten::empty_permuted(int[] size, int[] physical_layout, *, ScalarType? dtype=None, Layout? "
      "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
      Constant<0>},
     {"aten::new_empty_strided(Tensor self, int[] size, int[] stride, *, ScalarType? dtype=None, "

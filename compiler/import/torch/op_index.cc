@@ -486,10 +486,52 @@ Results NonZeroByAxis(Call& n) {
   return {Argument::Tensors(out)};
 }
 
+// Indices that lie beyond count as the nearest: what is read or added there is masked.
+Argument Nearest(const Call& n, int64_t least_sizes) {
+  Argument indices = n.Arg("indices");
+  const Value x = n.Input(0);
+  for (size_t i = 0; i < indices.items.size() && n.b().status().ok(); ++i) {
+    Argument& index = indices.items[i];
+    if (!index.is_tensor()) continue;
+    if (static_cast<int>(i) >= x.rank()) {
+      n.Fail("{} indices of rank {}", indices.items.size(), x.rank());
+      return {};
+    }
+    const Term extent = Extent(n.b(), x, static_cast<int>(i));
+    const Term at = Term(n, index.value).As(DType::kInt64);
+    index = Clamp(at, extent * static_cast<double>(least_sizes), extent - 1);
+  }
+  return indices;
+}
+Results MaskedIndex(Call& n) {
+  const Argument indices = Nearest(n, 0);
+  if (!n.b().status().ok()) return {};
+  const Value y = n.ValueAs("aten::index.Tensor", {n.Arg("self"), indices});
+  const Value outside = n.b().Op("logical_not", {n.Tensor("mask")});
+  if (!n.b().status().ok()) return {};
+  return {n.ValueAs("aten::masked_fill.Scalar", {y, outside, n.Arg("fill")})};
+}
+Results MaskedIndexPut(Call& n) {
+  const Argument indices = Nearest(n, -1);
+  if (!n.b().status().ok()) return {};
+  const Value outside = n.b().Op("logical_not", {n.Tensor("mask")});
+  if (!n.b().status().ok()) return {};
+  const Value kept =
+      n.ValueAs("aten::masked_fill.Scalar", {n.Arg("values"), outside, Argument::Int(0)});
+  if (!n.b().status().ok()) return {};
+  return {n.ValueAs("aten::index_put", {n.Arg("self"), indices, kept, Argument::Bool(true)})};
+}
+
 constexpr OperatorDef kIndexOperators[] = {
     {"aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", Index},
     {"aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor", Index},
     {"aten::_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", Index},
+    {"aten::_unsafe_masked_index(Tensor self, Tensor mask, Tensor?[] indices, Scalar fill) -> "
+     "Tensor",
+     MaskedIndex},
+    {"aten::_unsafe_masked_index_put_accumulate(Tensor self, Tensor mask, Tensor?[] indices, "
+     "Tensor values) -> Tensor",
+     MaskedIndexPut},
     {"aten::_unsafe_index_put(Tensor self, Tensor?[] indices, Tensor values, bool "
      "accumulate=False) "
      "-> Tensor",

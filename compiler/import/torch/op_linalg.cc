@@ -275,6 +275,7 @@ Results CholeskyInverse(Call& n) {
   return {*y};
 }
 Results CholeskySolve(Call& n) {
+  if (!AreMatrices(n, Real(n)) || !AreMatrices(n, Real(n, 1))) return {};
   const auto y = InverseOfFactor(n, Real(n, 1));
   if (!y) return {};
   return {MatrixProduct(*y, Real(n))};

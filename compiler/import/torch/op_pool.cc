@@ -81,10 +81,20 @@ Results AveragePool(Call& n) {
   spec.average = true;
   spec.counts_padding = n.Bool("count_include_pad", true);
   if (!n.b().status().ok()) return {};
-  if (n.Has("divisor_override")) return AverageBy(n, data, spec, n.Float("divisor_override", 1));
-  const auto y = Pooled(n, data.x(), spec);
+  if (n.Has("divisor_override") && IsFloat(data.x().dtype()))
+    return AverageBy(n, data, spec, n.Float("divisor_override", 1));
+  if (n.Has("divisor_override")) return n.Unsupported("divisor_override of integers");
+  const DType dtype = data.x().dtype();
+  // Integers: a sum as they are, divided.
+  const Value x = IsFloat(dtype) ? data.x() : n.b().Cast(data.x(), DType::kFloat64);
+  const auto y = Pooled(n, x, spec);
   if (!y) return {};
-  return {data.Off(*y)};
+  if (IsFloat(dtype)) return {data.Off(*y)};
+  constexpr double kRounding = 1e-9;  // of sums that are multiples
+  const Term mean(n, *y);
+  return {data.Off((mean + Select(mean < 0, mean.Number(-kRounding), mean.Number(kRounding)))
+                       .Call("trunc")
+                       .As(dtype))};
 }
 
 // --- Pools to a size ---
@@ -118,6 +128,7 @@ std::vector<int64_t> SizesOf(const Call& n, const Value& x) {
 // Means of parts along an axis whose extent, or number of parts, only running tells.
 Term AveragedAlong(const Term& x, int axis, const Term& count) {
   TypedBuilder& b = x.b();
+  if (!b.status().ok() || axis >= x.rank()) return x;
   const Term extent = Extent(b, x, axis), part = Range(count), place = RangeOf(b, x, axis);
   const Term start = (part * extent).Call("floor_divide", count);
   const Term end = ((part + 1) * extent + count - 1).Call("floor_divide", count);
@@ -133,6 +144,7 @@ template <size_t kSpatial>
 Results AdaptiveAverage(Call& n) {
   const Batched data(n, n.Input(0), kSpatial);
   const std::vector<Value> wanted = n.SymInts("output_size");
+  if (!n.b().status().ok()) return {};
   bool known = true;
   for (const Value& v : wanted) known = known && n.b().ConstantInts(v).has_value();
   if (!n.b().status().ok()) return {};

@@ -1,7 +1,9 @@
 // Products of matrices.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
+#include <optional>
 
 #include "compiler/import/checked.h"
 #include "compiler/import/torch/convert.h"
@@ -96,9 +98,13 @@ Results AddOuter(Call& n) {
   const Operands o = Both(n, 1, 2);
   return Plus(n, Term(n, o.x).Expand(1) * Term(n, o.y).Expand(0), o.dtype);
 }
+// Of bools: both.
+Term BothTimes(const Term& x, const Term& y) {
+  return x.dtype() == DType::kBool ? And(x, y) : x * y;
+}
 Results Outer(Call& n) {
   const Operands o = Both(n, 0, 1);
-  return {(Term(n, o.x).Expand(1) * Term(n, o.y).Expand(0)).As(o.dtype)};
+  return {BothTimes(Term(n, o.x).Expand(1), Term(n, o.y).Expand(0)).As(o.dtype)};
 }
 Results Inner(Call& n) {
   TypedBuilder& b = n.b();
@@ -326,7 +332,25 @@ Results Kronecker(Call& n) {
   }
   std::vector<Value> dims;
   for (int i = 0; i < rank; ++i) dims.push_back(b.Op("multiply", {b.DimOf(x, i), b.DimOf(y, i)}));
-  return {b.Cast(ShapedAs(b, left * right, dims), o.dtype)};
+  return {b.Cast(ShapedAs(b, BothTimes(left, right), dims), o.dtype)};
+}
+
+// Three factors, each with dims of extent 1 where it says, summed.
+Results Trilinear(Call& n) {
+  std::optional<Term> product;
+  for (size_t i = 0; i < 3; ++i) {
+    Argument factor = n.Arg(i);
+    std::vector<int64_t> places = n.Ints(n.schema().arguments[i + 3].name);
+    std::sort(places.begin(), places.end());
+    for (const int64_t place : places)
+      factor = n.ValueAs("aten::unsqueeze", {factor, Argument::Int(place)});
+    if (!n.b().status().ok() || !factor.is_tensor()) return {};
+    const Term f(n, factor.value);
+    product = product ? *product * f : f;
+  }
+  const std::vector<int64_t> axes = n.Axes("sumdim", product->rank(), true);
+  if (!n.b().status().ok()) return {};
+  return {product->Over("sum", axes, false)};
 }
 
 // y[.., k] = x1[.., i] w[k, i, j] x2[.., j] + bias[k].
@@ -407,6 +431,9 @@ constexpr OperatorDef kProductOperators[] = {
      TensorDot},
     {"aten::chain_matmul(Tensor[] matrices) -> Tensor", ChainOfProducts},
     {"aten::kron(Tensor self, Tensor other) -> Tensor", Kronecker},
+    {"aten::_trilinear(Tensor i1, Tensor i2, Tensor i3, int[] expand1, int[] expand2, int[] "
+     "expand3, int[] sumdim, int unroll_dim=1) -> Tensor",
+     Trilinear},
     {"aten::bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor",
      Bilinear},
     {"aten::cross(Tensor self, Tensor other, int? dim=None) -> Tensor", Cross},

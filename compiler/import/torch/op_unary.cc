@@ -99,9 +99,15 @@ Results Exp2(Call& n) {
 }
 // Without the loss that e^x - 1 has near 0 (Kahan).
 Results Expm1(Call& n) {
-  const Term x = Real(n), u = Exp(x), less = u - 1.0;
+  const Term given = Real(n);
+  const Term x = given.dtype() == DType::kFloat16 || given.dtype() == DType::kBFloat16
+                     ? given.As(DType::kFloat32)
+                     : given;
+  const Term u = Exp(x), less = u - 1.0;
   const Term near = less * x / u.Call("log");
-  return {Select(Equal(u, 1.0), x, Select(Or(Equal(less, -1.0), u.Call("isinf")), less, near))};
+  const Term y =
+      Select(Equal(u, 1.0), x, Select(Or(Equal(less, -1.0), u.Call("isinf")), less, near));
+  return {y.As(given.dtype())};
 }
 Term LogOnePlus(const Term& x) {
   const Term u = x + 1.0, less = u - 1.0;
