@@ -275,8 +275,7 @@ Argument ExportGraph::AsFileSays(const Json& graph, const std::string& name, Arg
   if (!value.is_tensor() || !value.value.is_tensor() || !meta.is_object()) return value;
   const auto rank = static_cast<int>(Member(meta, "sizes").size()) + (value.complex ? 1 : 0);
   if (rank != value.value.rank() && b_.status().ok() && !batched_) {
-    b_.Fail(StatusCode::kInternal, "'{}' has rank {}, the file says {}", name, value.value.rank(),
-            rank);
+    b_.Fail("'{}' has rank {}, the file says {}", name, value.value.rank(), rank);
   }
   const auto dtype = DTypeOfTorch(TorchOfExported(IntOf(Member(meta, "dtype")).value_or(0)));
   if (dtype && !value.complex && value.quantised == nullptr && *dtype != value.value.dtype()) {
@@ -294,7 +293,7 @@ void ExportGraph::WithSizesOf(const Json& meta, const std::string& name, Argumen
   bool more = false;
   const Json& sizes = Member(meta, "sizes");
   for (size_t i = 0; i < shape.size() && i < sizes.size(); ++i) {
-    const auto size = IntOf(Member(sizes[i], "as_int"));
+    const auto size = IntOf(Member(ItemOf(sizes, i), "as_int"));
     if (!size || *size < 0 || value->value.shape()[i].is_const()) continue;
     shape[i] = Dim(*size);
     more = true;
@@ -318,7 +317,7 @@ void ExportGraph::Name(const Json& graph, const Json& output, Argument value, Na
       ++i;
     }
     if (value.items.size() != v->size() && b_.status().ok())
-      b_.Fail(StatusCode::kInternal, "{} tensors, the file says {}", value.items.size(), v->size());
+      b_.Fail("{} tensors, the file says {}", value.items.size(), v->size());
     return;
   }
   const std::string name(TextOf(Member(*v, kind.starts_with("as_sym") ? "as_name" : "name")));
@@ -343,8 +342,7 @@ void ExportGraph::Assign(const Json& graph, const Json& node, std::vector<Argume
     if (i >= results.size()) {
       const auto [kind, v] = UnionOf(output);
       if (kind == "as_none" || results.empty()) continue;
-      b_.Fail(StatusCode::kInternal, "{} results, the file says {}", results.size(),
-              outputs.size());
+      b_.Fail("{} results, the file says {}", results.size(), outputs.size());
       return;
     }
     const bool is_first = i == 0;
@@ -491,11 +489,11 @@ void ExportGraph::RunNode(const Json& graph, const Json& node, Names& names) {
 void ExportGraph::RunNodes(const Json& graph, size_t from, size_t to, Names& names) {
   const Json& nodes = Member(graph, "nodes");
   for (size_t i = from; i < to && b_.status().ok();) {
-    const std::string_view vmap = VmapTarget(TextOf(Member(nodes[i], "target")));
+    const std::string_view vmap = VmapTarget(TextOf(Member(ItemOf(nodes, i), "target")));
     if (vmap == "vmap_increment_nesting") {
       i = RunVmap(graph, i, to, names);
     } else {
-      if (vmap.empty()) RunNode(graph, nodes[i], names);
+      if (vmap.empty()) RunNode(graph, ItemOf(nodes, i), names);
       ++i;
     }
   }

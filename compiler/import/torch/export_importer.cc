@@ -286,6 +286,7 @@ class ExportImporter {
     main_.name = "main";
     RELAYVM_RETURN_IF_ERROR(AddInputs(graph, signature));
     RELAYVM_RETURN_IF_ERROR(types_.CheckUsed());
+    b_.SetSpan({});
     ExportGraph runner(b_, *aliases_, module_, file_, options_);
     outputs_ = runner.Run(graph, inputs_, &values_);
     return b_.status();

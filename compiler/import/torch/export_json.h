@@ -24,6 +24,10 @@ inline const Json& Member(const Json& o, const char* key) {
   const auto at = o.find(key);
   return at == o.end() ? NoJson() : *at;
 }
+// Of a list; null where it is none, or shorter.
+inline const Json& ItemOf(const Json& v, size_t i) {
+  return v.is_array() && i < v.size() ? v[i] : NoJson();
+}
 inline std::string_view TextOf(const Json& v) {
   const auto* text = v.get_ptr<const std::string*>();
   return text == nullptr ? std::string_view() : *text;

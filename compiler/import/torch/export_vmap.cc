@@ -38,8 +38,7 @@ struct Shown {
 
 int64_t IntAt(const Json& node, size_t input) {
   const Json& inputs = Member(node, "inputs");
-  if (!inputs.is_array() || input >= inputs.size()) return 0;
-  return IntOf(Member(Member(inputs[input], "arg"), "as_int")).value_or(0);
+  return IntOf(Member(Member(ItemOf(inputs, input), "arg"), "as_int")).value_or(0);
 }
 std::string NameOf(const Json& argument) {
   return std::string(TextOf(Member(Member(argument, "as_tensor"), "name")));
@@ -77,21 +76,22 @@ size_t ExportGraph::RunVmap(const Json& graph, size_t from, size_t to, Names& na
   int nested = 1;
   bool elementwise = true;
   for (; end < to && nested > 0; ++end) {
-    const Json& node = nodes[end];
+    const Json& node = ItemOf(nodes, end);
     const std::string_view text = TextOf(Member(node, "target"));
     const std::string_view vmap = VmapTarget(text);
     nested += vmap == "vmap_increment_nesting" ? 1 : vmap == "vmap_decrement_nesting" ? -1 : 0;
     elementwise = elementwise && nested <= 1;
     if (nested == 1 && vmap == "add_batch_dim") {
       const Json& inputs = Member(node, "inputs");
-      const Argument x = inputs.empty() ? Argument() : Read(Member(inputs[0], "arg"), names);
+      const Argument x =
+          inputs.empty() ? Argument() : Read(Member(ItemOf(inputs, 0), "arg"), names);
       if (!b_.status().ok() || !x.is_tensor()) return to;
       const Value v = aliases_.Read(x);
       const int axis = AxisIn(b_, IntAt(node, 1), v.rank());
       if (!b_.status().ok()) return to;
       const Json& outputs = Member(node, "outputs");
-      hidden.push_back({&node, outputs.empty() ? "" : NameOf(outputs[0]),
-                        b_.Transpose(v, AxisMoved(v.rank(), axis, 0))});
+      hidden.push_back(
+          {&node, NameOf(ItemOf(outputs, 0)), b_.Transpose(v, AxisMoved(v.rank(), axis, 0))});
       elementwise = elementwise && hidden[0].rows.rank() == v.rank();
     } else if (nested == 1 && vmap == "remove_batch_dim") {
       shown.push_back({&node, IntAt(node, 3)});
@@ -114,7 +114,8 @@ size_t ExportGraph::RunVmap(const Json& graph, size_t from, size_t to, Names& na
     std::vector<Value> out;
     for (const Shown& s : shown) {
       if (!b_.status().ok()) break;
-      out.push_back(aliases_.Read(Read(Member(Member(*s.node, "inputs")[0], "arg"), inner)));
+      out.push_back(
+          aliases_.Read(Read(Member(ItemOf(Member(*s.node, "inputs"), 0), "arg"), inner)));
     }
     return out;
   };
