@@ -7,6 +7,7 @@
 
 #include "compiler/import/container/hdf5_testing.h"
 #include "compiler/import/importers.h"
+#include "compiler/import/keras/layer.h"
 #include "compiler/reference/interpreter.h"
 #include "compiler/typing/infer.h"
 
@@ -142,6 +143,116 @@ TEST_CASE("all layers that are not supported, and weights that are missing, are 
             .find("the file has no further weight of it") != std::string::npos);
   CHECK(Import("{\"class_name\": \"Sequential\"", {}).status().message() ==
         "m.h5: the configuration is no JSON object");
+}
+
+// Settings of every kind in place of what each layer expects: an error or a module, never a crash.
+TEST_CASE("settings that are something else") {
+  const char* keys[] = {"units",
+                        "activation",
+                        "recurrent_activation",
+                        "use_bias",
+                        "axis",
+                        "axes",
+                        "strides",
+                        "dilation_rate",
+                        "padding",
+                        "data_format",
+                        "pool_size",
+                        "size",
+                        "groups",
+                        "epsilon",
+                        "target_shape",
+                        "dims",
+                        "n",
+                        "cropping",
+                        "output_size",
+                        "output_padding",
+                        "layer",
+                        "cell",
+                        "merge_mode",
+                        "height",
+                        "interpolation",
+                        "num_tokens",
+                        "bin_boundaries",
+                        "vocabulary",
+                        "output_mode",
+                        "equation",
+                        "mask_value",
+                        "mean",
+                        "scale",
+                        "max_value",
+                        "key_dim",
+                        "dtype",
+                        "stateful",
+                        "return_sequences",
+                        "shape",
+                        "newshape",
+                        "pad_width",
+                        "repeats",
+                        "num_classes",
+                        "indices_or_sections",
+                        "backward_layer",
+                        "num_bins",
+                        "num_query_heads",
+                        "num_key_value_heads"};
+  const char* values[] = {"null",
+                          "true",
+                          "-1",
+                          "0",
+                          "9223372036854775807",
+                          "1e300",
+                          "\"text\"",
+                          "[]",
+                          "[-1]",
+                          "[[]]",
+                          "[0, 0, 0, 0, 0, 0, 0, 0, 0, 0]",
+                          "{}",
+                          "[1, [2, {\"a\": 1}]]",
+                          "-9223372036854775808",
+                          "2147483648",
+                          "{\"class_name\": \"Dense\", \"config\": {\"units\": [1]}}"};
+  const char* shapes[] = {"3", "4, 3", "null, 4, 3", "2, 4, 4, 3", ""};
+  const std::vector<Weight> weights = {{"w0", {3, 2}, std::vector<float>(6, 1)},
+                                       {"w1", {2}, {1, 2}}};
+  size_t turn = 0;
+  const auto all = [&](std::span<const keras::LayerDef> table) {
+    for (const keras::LayerDef& layer : table) {
+      CAPTURE(std::string(layer.name));
+      for (const char* key : keys) {
+        const std::string config =
+            fmt::format(R"("{}": {})", key, values[(turn * 7 + 3) % std::size(values)]);
+        CAPTURE(config);
+        const auto module =
+            Import(Model(std::string(layer.name), config, shapes[turn % std::size(shapes)]),
+                   weights, turn % 2 == 0 ? "3.15.1" : "2.15.0");
+        CHECK((module.ok() || !module.status().message().empty()));
+        ++turn;
+      }
+    }
+  };
+  all(keras::Layers());
+  all(keras::Operations());
+}
+
+// A list of weights that are none of a layer's.
+TEST_CASE("weights of other shapes") {
+  const std::vector<std::vector<uint64_t>> shapes = {{}, {0}, {1}, {3, 0}, {1, 1, 1, 1, 1, 1}, {7}};
+  for (const keras::LayerDef& layer : keras::Layers()) {
+    CAPTURE(std::string(layer.name));
+    for (size_t i = 0; i < shapes.size(); ++i) {
+      std::vector<Weight> weights;
+      for (int k = 0; k < 4; ++k) {
+        const auto& shape = shapes[(i + static_cast<size_t>(k)) % shapes.size()];
+        size_t count = 1;
+        for (const uint64_t d : shape) count *= d;
+        weights.push_back({fmt::format("w{}", k), shape, std::vector<float>(count, 0.5F)});
+      }
+      const auto module = Import(Model(std::string(layer.name), R"("units": 2, "key_dim": 2)",
+                                       i % 2 == 0 ? "4, 3" : "4, 4, 3"),
+                                 weights);
+      CHECK((module.ok() || !module.status().message().empty()));
+    }
+  }
 }
 
 }  // namespace
