@@ -201,7 +201,8 @@ inline std::vector<int64_t> AxisMoved(int rank, int from, int to) {
   for (int i = 0; i < rank; ++i) {
     if (i != from) axes.push_back(i);
   }
-  axes.insert(axes.begin() + std::min<int64_t>(to, static_cast<int64_t>(axes.size())), from);
+  if (from < 0 || from >= rank) return axes;  // of rank 0 there is none to move
+  axes.insert(axes.begin() + std::clamp<int64_t>(to, 0, static_cast<int64_t>(axes.size())), from);
   return axes;
 }
 
