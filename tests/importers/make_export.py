@@ -50,6 +50,7 @@ import sys, dataclasses, collections, time
 import torch.nn as nn, torch.nn.functional as F
 from torch.export import Dim
 OUT = sys.argv[1]
+os.makedirs(OUT, exist_ok=True)
 ONLY = None
 CASES = []
 
