@@ -113,7 +113,7 @@ class ScriptPass {
     for (size_t i = 1; i < forward.parameters.size(); ++i) {
       const Parameter& p = forward.parameters[i];
       const ScriptType type = TypeOfExpr(p.type);
-      const bool last = i + 1 == forward.parameters.size();
+      const bool last = !AnyInput(forward, i + 1);
       RELAYVM_ASSIGN_OR_RETURN(std::optional<Item> item,
                                Input(file, p, i - 1, last, type, &missing));
       inputs.push_back(item ? *std::move(item) : Item::None());
@@ -122,6 +122,16 @@ class ScriptPass {
     return Status(StatusCode::kUnsupported,
                   fmt::format("{}: the file does not say what shapes its inputs have; say it:{}",
                               code_.path(), missing));
+  }
+
+  // Whether a parameter from `first` on becomes an input.
+  bool AnyInput(const FunctionDef& forward, size_t first) const {
+    for (size_t i = first; i < forward.parameters.size(); ++i) {
+      const Parameter& p = forward.parameters[i];
+      const bool optional = p.has_default || TypeOfExpr(p.type).is(ScriptType::Kind::kOptional);
+      if (!optional || types_.IsSaid(p.name, i - 1)) return true;
+    }
+    return false;
   }
 
   // A rank that is likely, by the largest that parameters have.
