@@ -85,6 +85,7 @@ std::optional<Term> Sized(LayerContext& n, Term x, int first, const int64_t (&si
   spec.sizes = Term(b, b.Ints({size[0], size[1]}));
   spec.cubic = -0.5;
   spec.antialias = n.Bool("antialias", false) && how != "nearest";
+  spec.exclude_outside = spec.antialias;
   if (how == "nearest") {
     spec.method = ResizeMethod::kNearest;
     spec.coordinates = ResizeCoordinates::kCentre;

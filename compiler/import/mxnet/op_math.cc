@@ -166,7 +166,9 @@ Outputs Gamma(Node& n) {
   const Term size = Exp(LogGamma(wide));
   const Term whole = And(wide <= 0, Equal(floor, wide));
   const Term value = Select(And(wide < 0, odd), -size, size);
-  return {Select(whole, wide.Number(NAN), value).As(x.dtype())};
+  // Of whole numbers it is whole; the series is next to it.
+  const Term near = IsFloat(x.dtype()) ? value : value.Call("round");
+  return {Select(whole, wide.Number(NAN), near).As(x.dtype())};
 }
 Outputs GammaLn(Node& n) {
   const Term x(n, 0);

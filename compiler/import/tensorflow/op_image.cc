@@ -28,61 +28,14 @@ Outputs CropAndResize(NodeContext& n) {
 
 // --- Boxes that overlap better ones ---
 
-// One after the other the best of the scores that are above the threshold; each lowers the others'
-// by `lowered(its place, the others' scores)`.
-struct Chosen {
-  Term places, scores, count;
-};
-std::optional<Chosen> ChooseBest(NodeContext& n, const Term& scores, const Term& most,
-                                 const Term& threshold,
-                                 const std::function<Term(const Term&, const Term&)>& lowered) {
-  TypedBuilder& b = n.b();
-  const Term none = scores.Call("zeros_like").As(DType::kInt64);
-  const Term room = Minimum(most.As(DType::kInt64), Extent(b, scores, 0));
-  // Where there are no boxes a further one is not chosen.
-  const Term gone = scores.Number(-HUGE_VAL);
-  const auto best = [&](const Term& s) {
-    return Term(b, b.Concat({s, AsVector(gone)}, 0)).Over("max", {0}, false);
-  };
-  const auto last = b.While(
-      {b.Int(0), scores, none, scores.Call("zeros_like")},
-      [&](const TypedBuilder::State& s) {
-        return And(Term(b, s[0]) < room, best({b, s[1]}) > threshold).value();
-      },
-      [&](const TypedBuilder::State& s) -> TypedBuilder::State {
-        const Term i(b, s[0]), now(b, s[1]);
-        const Term place =
-            now.Call("argmax", {{"axis", AttrList{0}}, {"keepdims", false}}).As(DType::kInt64);
-        const Term all = RangeOf(b, now, 0), here = Equal(all, i);
-        const Term next = Select(Equal(all, place), gone, lowered(place, now));
-        return {i + 1, next, Select(here, place, Term(b, s[2])),
-                Select(here, now.Take(place, 0), Term(b, s[3]))};
-      });
-  if (last.size() != 4 || !Ok(n)) return std::nullopt;
-  const Term count(b, last[0]), at = Range(count);
-  return Chosen{Term(b, last[2]).Take(at, 0), Term(b, last[3]).Take(at, 0), count};
-}
-
-// What each of boxes (n, 4), two corners, has in common with box `place`.
-Term OverlapsWith(const Term& boxes, const Term& place) {
-  const auto column = [](const Term& v, int64_t i) { return v.Slice(v.rank() - 1, i, i + 1); };
-  const Term one = boxes.Take(place, 0).Expand(0);
-  const auto low = [&](const Term& v, int64_t i) {
-    return Minimum(column(v, i), column(v, i + 2));
-  };
-  const auto high = [&](const Term& v, int64_t i) {
-    return Maximum(column(v, i), column(v, i + 2));
-  };
-  const auto area = [&](const Term& v) {
-    return (high(v, 0) - low(v, 0)) * (high(v, 1) - low(v, 1));
-  };
-  const auto common = [&](int64_t i) {
-    const Term length = Minimum(high(boxes, i), high(one, i)) - Maximum(low(boxes, i), low(one, i));
-    return Maximum(length, length.Number(0));
-  };
-  const Term both = common(0) * common(1), all = area(boxes) + area(one) - both;
-  const Term ratio = Select(all > 0, both / all, both.Number(0));
-  return Select(And(area(boxes) > 0, area(one) > 0), ratio, ratio.Number(0)).Reshape({-1});
+// Those that ChosenOneByOne defines.
+std::optional<ChosenBoxes> ChooseBest(
+    NodeContext& n, const Term& scores, const Term& most, const Term& threshold,
+    const std::function<Term(const Term&, const Term&)>& lowered) {
+  const auto all = ChosenOneByOne(n.b(), scores, most, threshold, lowered);
+  if (!all) return std::nullopt;
+  const Term at = Range(all->count);
+  return ChosenBoxes{all->places.Take(at, 0), all->scores.Take(at, 0), all->count};
 }
 
 Term Real(NodeContext& n, size_t i, double fallback) {

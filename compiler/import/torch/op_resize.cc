@@ -103,13 +103,28 @@ Value NearestResized(const Call& n, const Value& input, const PictureSize& to, b
   return x;
 }
 
+// With `antialias` corners that are aligned give the scale alone: positions are those of halves.
+std::optional<std::vector<double>> AlignedScales(const Call& n, const Value& x,
+                                                 const PictureSize& to) {
+  std::vector<double> scales;
+  for (size_t i = 0; i < to.sizes.size(); ++i) {
+    const Dim in = x.dim(static_cast<int>(i) + 2);
+    const auto out = n.b().ConstantInts(to.sizes[i]);
+    if (!in.is_const() || !out || out->size() != 1 || in.value() < 2 || (*out)[0] < 2)
+      return n.Unsupported("antialias with align_corners, of extents that are open or 1");
+    scales.push_back(static_cast<double>((*out)[0] - 1) / static_cast<double>(in.value() - 1));
+  }
+  return scales;
+}
+
 Value SmoothResized(const Call& n, const Value& x, const PictureSize& to, ResizeMethod method,
                     bool align_corners, bool antialias) {
   TypedBuilder& b = n.b();
+  const bool scaled = align_corners && antialias;
   ResizeSpec spec{.x = x, .axes = Iota(static_cast<int64_t>(to.sizes.size()), 2)};
   spec.method = method;
   spec.coordinates =
-      align_corners ? ResizeCoordinates::kAlignCorners : ResizeCoordinates::kHalfPixel;
+      align_corners && !scaled ? ResizeCoordinates::kAlignCorners : ResizeCoordinates::kHalfPixel;
   spec.cubic = antialias ? -0.5 : -0.75;
   spec.antialias = antialias;
   spec.exclude_outside = antialias;
@@ -118,6 +133,11 @@ Value SmoothResized(const Call& n, const Value& x, const PictureSize& to, Resize
   spec.sizes = Term(b, b.Concat(sizes, 0));
   // Corners that are aligned leave nothing to scales.
   if (!align_corners) spec.position_scales = to.scales;
+  if (scaled) {
+    const auto scales = AlignedScales(n, x, to);
+    if (!scales) return {};
+    spec.position_scales = *scales;
+  }
   return Resized(b, spec);
 }
 

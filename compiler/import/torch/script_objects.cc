@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compiler/import/torch/quantised.h"
 #include "compiler/import/torch/script_evaluator.h"
 
 namespace relayvm::import::torch {
@@ -109,25 +110,7 @@ Item Evaluator::LoadTensor(const PickleValue& v, const std::string& path) {
     Is(read.status());
     return Item::Unknown();
   }
-  Argument tensor(b_.Constant(std::move(read->elements), path));
-  tensor.complex = read->type.complex;
-  if (read->type.quantised) {
-    auto q = std::make_shared<Quantisation>();
-    const auto count = static_cast<int64_t>(read->scales.size());
-    const auto vector = [&](const std::vector<double>& values, DType dtype) {
-      if (read->axis < 0) return b_.Scalar(values.empty() ? 0 : values[0], dtype);
-      std::vector<Value> parts;
-      HostTensor t{DType::kFloat32, {count}, {}};
-      std::vector<float> floats(values.begin(), values.end());
-      t.data = SharedBytes::Copy(std::as_bytes(std::span(floats)));
-      return b_.Cast(b_.Constant(std::move(t)), dtype);
-    };
-    q->scale = vector(read->scales, DType::kFloat32);
-    q->zero_point = vector(read->zero_points, DType::kInt32);
-    q->axis = read->axis;
-    q->dtype = read->type.dtype;
-    tensor.quantised = std::move(q);
-  }
+  Argument tensor = TensorArgument(b_, *std::move(read), path);
   if (TakeError()) return Item::Unknown();
   Item item(aliases_.Fresh(std::move(tensor)));
   item.plain.alias->storage()->id = 0;
