@@ -23,6 +23,7 @@
 #include "compiler/transforms/simplify/resolve_shapes.h"
 #include "compiler/transforms/simplify/share_constants.h"
 #include "compiler/transforms/simplify/simplify_inference.h"
+#include "compiler/transforms/simplify/tabulate_bytes.h"
 #include "compiler/transforms/views/move_views.h"
 #include "compiler/transforms/views/sink_views.h"
 #include "compiler/typing/infer.h"
@@ -165,6 +166,13 @@ const std::vector<Pass>& CompilerPasses() {
        .refuses = {kFused},
        .drops = {},
        .description = "equal pure expressions of a block are computed once"},
+      {.name = "TabulateBytes",
+       .run = [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
+         return ir::FoldConstants(ir::TabulateBytes(m), context.machine, context.stop);
+       },
+       .refuses = {kFused, kFinalTypes},
+       .drops = {},
+       .description = "chains of functions of one byte become tables of 256"},
       {.name = "HoistProducts",
        .run = Pure(ir::HoistProducts),
        .refuses = {kFused, kFinalTypes, kLifted},
@@ -258,6 +266,8 @@ constexpr PipelineStep kSteps[] = {
     {"IntegerProducts", 1},
     {"FoldCorrections", 1},
     {"EliminateCommonSubexpressions", 1},
+    // What changes the sign of a product's bytes is part of a table.
+    {"TabulateBytes", 2},
     {"HoistProducts", 2},
     // Equal masks are one.
     {"FuseAttention", 2},

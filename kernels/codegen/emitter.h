@@ -31,6 +31,9 @@ struct VectorAxis {
   llvm::Value* mask = nullptr;  // null: all on
 };
 
+// Whether vectors may be taken of it by bytes (Instructions::TakeByBytes).
+bool MayBeByteTable(const te::TensorNode& tensor);
+
 class Emitter {
  public:
   // `graph`: whose nodes EmitNode takes; null: one of its own.
@@ -123,6 +126,7 @@ class Emitter {
   llvm::Value* LoadScalar(const Node* n);
   llvm::Value* LoadVector(const Node* n);
   llvm::Value* LoadVectorAt(const Node* n, const Node* index, llvm::Value* mask);
+  llvm::Value* LoadByBytes(const Node* n, const Node* index);
   llvm::Value* LoadChosen(const Node* n, const Node* index, llvm::Value* mask);
   llvm::Value* LoadRepeated(const Node* n, const Node* index, llvm::Value* mask);
   llvm::Value* LoadNear(const Node* n, const Node* index, llvm::Value* mask);

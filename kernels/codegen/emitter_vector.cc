@@ -203,6 +203,7 @@ Value* Emitter::LoadVectorAt(const Node* n, const Node* index, Value* mask) {
     return LoadStrided(n, first, static_cast<unsigned>(stride), mask);
   }
   if (!address.affine) {
+    if (Value* taken = LoadByBytes(n, index)) return taken;
     if (Value* chosen = LoadChosen(n, index, mask)) return chosen;
     if (Value* repeated = LoadRepeated(n, index, mask)) return repeated;
     if (Value* near = LoadNear(n, index, mask)) return near;
@@ -270,6 +271,22 @@ const Node* Emitter::IrregularTerm(const Node* index, const Node*& rest, Dim& co
     coefficient = index->coefficients[i];
   }
   return found;
+}
+
+bool MayBeByteTable(const te::TensorNode& tensor) {
+  constexpr int64_t kByteValues = 256;
+  return tensor.is_placeholder() && tensor.rank() == 1 && DTypeBytes(tensor.dtype) == 1 &&
+         tensor.shape[0].is_const(kByteValues);
+}
+
+// What a table of 256 bytes holds for bytes. Null: the index is none, or the machine has nothing
+// for it. Lanes that are off read too: each byte has a place.
+Value* Emitter::LoadByBytes(const Node* n, const Node* index) {
+  if (!MayBeByteTable(*n->tensor) || index->kind != NodeKind::kCast ||
+      index->operands[0]->dtype != DType::kUInt8)
+    return nullptr;
+  return b_.machine().instructions->TakeByBytes(b_, Pointer(n->tensor, I64(b_, 0)),
+                                                Vector(index->operands[0]));
 }
 
 // Either of two loads that all lanes choose between, as where an extent may be one that is

@@ -23,6 +23,12 @@ class Instructions {
   // Element picks[i] of `from` for each i. Bytes are picked of their 16 alone, of which picks say
   // which. REQUIRES: vectors of one length, picks of integers as wide as elements.
   virtual llvm::Value* Pick(Builder& b, llvm::Value* from, llvm::Value* picks) const;
+  // What a table of 256 bytes holds at each of `bytes`. Null: for so many lanes, nothing is better
+  // than a load for each.
+  virtual llvm::Value* TakeByBytes(Builder& /*b*/, llvm::Value* /*table: a pointer*/,
+                                   llvm::Value* /*bytes*/) const {
+    return nullptr;
+  }
   // x[2i] * y[2i] + x[2i + 1] * y[2i + 1] of int16, as int32.
   virtual llvm::Value* MultiplyPairs(Builder& b, llvm::Value* x, llvm::Value* y) const;
 };

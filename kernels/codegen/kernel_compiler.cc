@@ -208,7 +208,7 @@ Result<KernelImage> KernelCompiler::Finish() {
   std::set<std::string> features;
   for (const KernelPlan& plan : impl.plans) {
     image.names.push_back(plan.name);
-    for (const std::string& feature : ExpandFeatures(plan.features())) {
+    for (const std::string& feature : ExpandFeatures(plan.features)) {
       if (features.insert(feature).second) image.cpu_features += fmt::format(",{}", feature);
     }
   }

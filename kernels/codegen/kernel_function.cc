@@ -87,7 +87,7 @@ llvm::Function* DeclareKernel(llvm::Module& module, const KernelPlan& plan,
   auto* function = llvm::Function::Create(type, llvm::Function::ExternalLinkage, plan.name, module);
   function->setVisibility(llvm::GlobalValue::HiddenVisibility);
   function->setDSOLocal(true);
-  PrepareFunction(*function, machine, plan.features());
+  PrepareFunction(*function, machine, plan.features);
   for (unsigned i = 0; i < 2; ++i) function->addParamAttr(i, llvm::Attribute::NoAlias);
   return function;
 }
@@ -117,6 +117,14 @@ Result<KernelPlan> PlanKernel(KernelSpec spec, std::string name, std::vector<Dim
   }
   if (!plan.contraction) {
     RELAYVM_ASSIGN_OR_RETURN(plan.loops, PlanLoops(plan.spec));
+  } else {
+    plan.features = plan.contraction->features;
+  }
+  if (!target.byte_tables.empty() && std::ranges::any_of(plan.spec.inputs, [](const te::Tensor& t) {
+        return MayBeByteTable(*t);
+      })) {
+    plan.features += plan.features.empty() ? "" : ",";
+    plan.features += target.byte_tables;
   }
   return plan;
 }

@@ -28,9 +28,7 @@ struct KernelPlan {
 
   KernelInterface Interface() const;
   // What its code needs of the machine beyond the target's level; "" for nothing.
-  std::string_view features() const {
-    return contraction ? std::string_view(contraction->features) : std::string_view();
-  }
+  std::string features;
 };
 
 // Why a kernel that is planned with a schedule cannot have it; empty where it can.

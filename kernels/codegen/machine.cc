@@ -49,14 +49,17 @@ std::string_view WhyNoPrograms(const Machine& machine) {
 std::string FeaturesOf(const Machine& machine) {
   std::string all(machine.level);
   std::set<std::string_view> seen;
-  for (const codegen::DotProduct* form :
-       {machine.dots.pairs, machine.dots.quads, machine.tiles.pairs, machine.tiles.quads}) {
-    if (form == nullptr) continue;
-    for (std::string_view rest = form->features; !rest.empty();) {
+  const auto add = [&](std::string_view features) {
+    for (std::string_view rest = features; !rest.empty();) {
       const std::string_view feature = rest.substr(0, rest.find(','));
       rest.remove_prefix(std::min(feature.size() + 1, rest.size()));
       if (seen.insert(feature).second) all += fmt::format(",{}", feature);
     }
+  };
+  add(machine.byte_tables);
+  for (const codegen::DotProduct* form :
+       {machine.dots.pairs, machine.dots.quads, machine.tiles.pairs, machine.tiles.quads}) {
+    if (form != nullptr) add(form->features);
   }
   return all;
 }

@@ -40,6 +40,8 @@ struct Machine {
   bool masks = false;  // masked loads and stores of any width are cheap
   bool fma = false;
   bool half = false;           // converts float16; without it integer arithmetic does
+  // What permutes 128 bytes by bytes: "avx512vbmi"; "": it has none.
+  std::string_view byte_tables;
   codegen::DotProducts dots;   // by vectors
   codegen::DotProducts tiles;  // by registers of rows and columns (contraction/amx.h)
 

@@ -78,11 +78,80 @@ class X86Instructions final : public Instructions {
                                                  : Instructions::Pick(b, from, picks);
   }
 
+  // Lanes of a register at a time.
+  Value* TakeByBytes(Builder& b, Value* table, Value* bytes) const override {
+    const bool permutes = !b.machine().byte_tables.empty();
+    // Of a few lanes, each is loaded by itself sooner.
+    if (!permutes && LanesOf(bytes) < 16) return nullptr;
+    return InUnits(b, bytes, b.machine().vector_bytes, [&](Value* some) {
+      return permutes ? ByPermutations(b, table, some) : ByRows(b, table, some);
+    });
+  }
+
   Value* MultiplyPairs(Builder& b, Value* x, Value* y) const override {
     const ID id = ByLanes(LanesOf(x) / 2, intrinsic::x86_sse2_pmadd_wd,
                           intrinsic::x86_avx2_pmadd_wd, intrinsic::x86_avx512_pmaddw_d_512);
     return id != intrinsic::not_intrinsic ? b.CreateIntrinsic(id, {}, {x, y})
                                           : Instructions::MultiplyPairs(b, x, y);
+  }
+
+ private:
+  // `bytes` of a table, from byte `first` on.
+  static Value* Part(Builder& b, Value* table, unsigned first, unsigned bytes) {
+    Value* at = b.CreateGEP(b.getInt8Ty(), table, b.getInt64(first));
+    llvm::LoadInst* part = b.CreateAlignedLoad(VectorOf(b.getInt8Ty(), bytes), at, llvm::Align(16));
+    part->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(b.getContext(), {}));
+    return part;
+  }
+
+  // VPERMI2B picks of 128 bytes by 7 bits; the eighth says which half.
+  static Value* ByPermutations(Builder& b, Value* table, Value* bytes) {
+    constexpr unsigned kLanes = 64;
+    Value* halves[2];
+    for (unsigned half = 0; half < 2; ++half) {
+      halves[half] = b.CreateIntrinsic(intrinsic::x86_avx512_vpermi2var_qi_512, {},
+                                       {Part(b, table, 2 * half * kLanes, kLanes), bytes,
+                                        Part(b, table, (2 * half + 1) * kLanes, kLanes)});
+    }
+    Value* is_high = b.CreateICmpSLT(bytes, llvm::Constant::getNullValue(bytes->getType()));
+    return b.CreateSelect(is_high, halves[1], halves[0]);
+  }
+
+  // PSHUFB picks of 16 bytes by 4 bits, and gives 0 where the eighth is set. Of rows of 16 that
+  // hold the difference (xor) to the row before, the picks of all rows up to a byte's own add up to
+  // the byte's: 16 less for each row, and below 0 the eighth bit is set. Bytes from 128 on have it
+  // set at first, and pick of the last rows of the lower half on the way, which their rows take
+  // back; then a saturated difference keeps it set for the others. After XNNPACK's x8-lut kernels.
+  static Value* ByRows(Builder& b, Value* table, Value* bytes) {
+    constexpr unsigned kRow = 16, kRows = 16, kHalf = 8;
+    const unsigned lanes = LanesOf(bytes);
+    std::vector<int> again;
+    for (unsigned i = 0; i < lanes; ++i) again.push_back(static_cast<int>(i % kRow));
+    std::vector<Value*> rows;
+    for (unsigned i = 0; i < kRows; ++i)
+      rows.push_back(b.CreateShuffleVector(Part(b, table, i * kRow, kRow), again));
+    Value* step = llvm::ConstantInt::get(bytes->getType(), kRow);
+    Value* sum = nullptr;
+    for (unsigned i = 0; i < kRows; ++i) {
+      Value* row = rows[i];
+      if (i > 0) row = b.CreateXor(row, rows[i - 1]);
+      if (i >= kHalf) row = b.CreateXor(row, rows[i - kHalf]);
+      if (i > kHalf) row = b.CreateXor(row, rows[i - kHalf - 1]);
+      if (i > 0) {
+        bytes = i < kHalf + 1 ? b.CreateSub(bytes, step)
+                              : b.CreateBinaryIntrinsic(llvm::Intrinsic::ssub_sat, bytes, step);
+      }
+      Value* picked = Shuffled(b, row, bytes);
+      sum = sum == nullptr ? picked : b.CreateXor(sum, picked);
+    }
+    return sum;
+  }
+  static Value* Shuffled(Builder& b, Value* row, Value* picks) {
+    const unsigned lanes = LanesOf(row);
+    const ID id = lanes == 64   ? ID{intrinsic::x86_avx512_pshuf_b_512}
+                  : lanes == 32 ? ID{intrinsic::x86_avx2_pshuf_b}
+                                : ID{intrinsic::x86_ssse3_pshuf_b_128};
+    return b.CreateIntrinsic(id, {}, {row, picks});
   }
 };
 
@@ -107,8 +176,10 @@ constexpr DotProduct kPairs = {"avx512bf16", 64, AddPairs};
 constexpr DotProduct kQuads = {"avx512vnni", 64, AddQuads}, kQuadsOf32 = {"avxvnni", 32, AddQuads};
 constexpr DotProduct kPairTiles = {"amx-tile,amx-bf16", 64}, kQuadTiles = {"amx-tile,amx-int8", 64};
 
-// Tiles where vectors do the same: they serve few rows.
-void TakeDots(const CpuFeatures& cpu, Machine* m) {
+// What a processor has beyond its level. Tiles where vectors do the same: they serve few rows.
+void TakeExtensions(const CpuFeatures& cpu, Machine* m) {
+  constexpr std::string_view kByteTables = "avx512vbmi";
+  if (m->vector_bytes == 64 && cpu.Missing(kByteTables).empty()) m->byte_tables = kByteTables;
   const auto best = [&](std::initializer_list<const DotProduct*> forms) -> const DotProduct* {
     for (const DotProduct* form : forms) {
       if (form->vector_bytes == m->vector_bytes && cpu.Missing(form->features).empty()) return form;
@@ -143,7 +214,9 @@ std::vector<Machine> Machines() {
   m.masks = true;
   add("x86-64-v4");
   m.target = m.tune = "sapphirerapids";
-  TakeDots(CpuFeatures({"avx512bf16", "avx512vnni", "amx-tile", "amx-bf16", "amx-int8"}), &m);
+  TakeExtensions(
+      CpuFeatures({"avx512vbmi", "avx512bf16", "avx512vnni", "amx-tile", "amx-bf16", "amx-int8"}),
+      &m);
   machines.push_back(m);
   return machines;
 }
@@ -160,7 +233,7 @@ Result<Machine> HostOf(std::span<const Machine> machines) {
   Machine m = *best;
   m.target = "native";
   m.tune = llvm::sys::getHostCPUName();
-  TakeDots(host, &m);
+  TakeExtensions(host, &m);
   return m;
 }
 

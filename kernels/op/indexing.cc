@@ -17,6 +17,9 @@ using te::Expr;
 
 namespace {
 
+constexpr const char* kByteTable = "contrib_byte_table";
+constexpr int64_t kByteValues = 256;
+
 // What an index of `dtype` is computed in: all of them are numbers of it.
 DType WideInteger(DType dtype) { return dtype == DType::kUInt64 ? DType::kUInt64 : DType::kInt64; }
 
@@ -110,6 +113,36 @@ OpDef Take() {
   def.fusion = FusionClass::kInjective;
   def.infer = InferTake;
   def.compute = ComputeTake;
+  return def;
+}
+
+// --- contrib_byte_table ---
+
+// What a table of 256 bytes holds for each byte, which is its index as uint8: what a chain of
+// functions of one byte comes to (transforms/simplify/tabulate_bytes.h).
+OpDef ByteTable() {
+  OpDef def;
+  def.name = kByteTable;
+  def.num_args = 2;
+  def.fusion = FusionClass::kElementwise;
+  def.infer = [](TypeContext& ctx) -> Result<OpResult> {
+    const TensorType& data = ctx.tensor(0);
+    const TensorType& table = ctx.tensor(1);
+    for (const TensorType* t : {&data, &table}) {
+      if (DTypeBytes(t->dtype) != 1 || t->dtype == DType::kBool)
+        return Invalid("expected tensors of int8 or uint8, found {}", DTypeName(t->dtype));
+    }
+    RELAYVM_RETURN_IF_ERROR(RequireShapeEqual(ctx, table.shape, {Dim(kByteValues)}, "the table"));
+    return OpResult(TensorType{data.shape, table.dtype});
+  };
+  def.compute = [](const ComputeContext& ctx) -> std::vector<te::Tensor> {
+    return {te::Compute("byte_table", ctx.outputs[0].shape, [&](const ExprList& i) {
+      const te::Expr byte = te::Load(ctx.inputs[0], i);
+      const te::Expr index =
+          byte->dtype == DType::kUInt8 ? byte : te::Reinterpret(byte, DType::kUInt8);
+      return te::Load(ctx.inputs[1], {ToIndex(index)});
+    })};
+  };
   return def;
 }
 
@@ -413,8 +446,11 @@ Result<OpResult> InferSparseToDense(TypeContext& ctx, const std::vector<Dim>& sh
   return OpResult(TensorType{shape, values.dtype});
 }
 
+NamedCall ByteTableCall() { return {kByteTable, {}}; }
+
 void DefineIndexing(OpTable& table) {
   table.Add(Take());
+  table.Add(ByteTable());
   table.Add(Gather());
   table.Add(GatherNd());
   table.Add(AdvIndex());

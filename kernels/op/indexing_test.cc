@@ -32,6 +32,19 @@ TEST_CASE("take: modes, axis, batch dims") {
   CheckFails("take", {{"axis", 0}, {"batch_dims", 1}}, {x, i}, "batch_dims is 1");
 }
 
+TEST_CASE("contrib_byte_table: a byte's place is its bits") {
+  std::vector<double> squares;
+  for (int i = 0; i < 256; ++i) squares.push_back(i * i % 256);
+  const HostTensor table = Host(DType::kUInt8, {256}, squares);
+  CheckOp("contrib_byte_table", {}, {Host(DType::kInt8, {2, 2}, {3, -1, -128, 127}), table},
+          {Host(DType::kUInt8, {2, 2}, {9, 1, 0, 1})});
+  CheckOp("contrib_byte_table", {}, {Host(DType::kUInt8, {3}, {255, 16, 5}), table},
+          {Host(DType::kUInt8, {3}, {1, 0, 25})});
+  CheckFails("contrib_byte_table", {}, {I32({1}, {0}), table}, "found int32");
+  CheckFails("contrib_byte_table", {},
+             {Host(DType::kInt8, {1}, {0}), Host(DType::kInt8, {2}, {0, 1})}, "the table");
+}
+
 TEST_CASE("gather") {
   HostTensor x = F32({2, 3}, Iota(6));
   CheckOp("gather", {{"axis", 1}}, {x, I64({2, 2}, {2, 0, 1, 1})}, {F32({2, 2}, {2, 0, 4, 4})});
