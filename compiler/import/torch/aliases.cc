@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 
 #include "compiler/import/torch/complex_calls.h"
 
@@ -33,15 +34,94 @@ constexpr std::array<std::string_view, 6> kPerhaps = {"aten::reshape",    "aten:
 // Views whose result lies as their argument, if that is contiguous.
 constexpr std::array<std::string_view, 4> kPermutes = {"aten::permute", "aten::movedim",
                                                        "aten::moveaxis", "aten::numpy_T"};
+constexpr std::array<std::string_view, 6> kTurning = {"aten::movedim", "aten::moveaxis",
+                                                      "aten::numpy_T", "aten::diagonal",
+                                                      "aten::unfold",  "aten::as_strided"};
+// Own results that have their elements in order, however those of the arguments lie.
+constexpr std::array<std::string_view, 8> kInOrder = {
+    "aten::contiguous", "aten::softmax", "aten::log_softmax", "aten::layer_norm",
+    "aten::linear",     "aten::matmul",  "aten::bmm",         "aten::mm"};
 constexpr std::array<std::string_view, 6> kSwaps = {"aten::transpose", "aten::t",  "aten::swapaxes",
                                                     "aten::swapdims",  "aten::mT", "aten::mH"};
 constexpr std::array<std::string_view, 5> kOverlapping = {
     "aten::expand", "aten::expand_as", "aten::broadcast_to", "aten::unfold", "aten::as_strided"};
 
+// Views of a part along `dim`.
+constexpr std::array<std::string_view, 6> kParts = {"aten::select", "aten::slice", "aten::narrow",
+                                                    "aten::split",  "aten::chunk", "aten::unbind"};
+
 // In-place operators that change how a tensor looks at its elements, not these.
 constexpr std::array<std::string_view, 8> kInPlaceViews = {
     "aten::unsqueeze", "aten::squeeze",  "aten::transpose", "aten::t",
     "aten::swapaxes",  "aten::swapdims", "aten::detach",    "aten::view"};
+
+// Axes of what is turned, in their new order; none where that is not known here.
+bool Turns(std::string_view name) { return Among(name, kSwaps) || name == "aten::permute"; }
+std::vector<int64_t> TurnedAxes(const Call& of, int rank) {
+  std::vector<int64_t> axes;
+  const std::string_view name = of.op().schema.name;
+  const auto known = [&](std::string_view argument) -> std::vector<int64_t> {
+    const int i = of.op().schema.Find(argument);
+    if (i < 0) return {};
+    const Argument& a = of.Arg(static_cast<size_t>(i));
+    if (a.is(Kind::kInt)) return {a.integer};
+    std::vector<int64_t> numbers;
+    for (const Argument& item : a.items) {
+      if (item.is(Kind::kInt)) numbers.push_back(item.integer);
+    }
+    return numbers;
+  };
+  if (name == "aten::permute") {
+    axes = known("dims");
+    if (axes.size() != static_cast<size_t>(rank)) return {};
+  } else {
+    std::array<int64_t, 2> pair = {rank - 2, rank - 1};
+    const char* first = name == "aten::transpose" ? "dim0" : "axis0";
+    const char* second = name == "aten::transpose" ? "dim1" : "axis1";
+    if (name == "aten::swapdims") first = "dim0", second = "dim1";
+    const std::vector<int64_t> i = known(first), k = known(second);
+    if (!i.empty() && !k.empty()) pair = {i[0], k[0]};
+    for (int64_t at = 0; at < rank; ++at) axes.push_back(at);
+    for (int64_t& at : pair) {
+      if (at < 0) at += rank;
+      if (at < 0 || at >= rank) return {};
+    }
+    std::swap(axes[static_cast<size_t>(pair[0])], axes[static_cast<size_t>(pair[1])]);
+  }
+  for (int64_t& at : axes) {
+    if (at < 0) at += rank;
+    if (at < 0 || at >= rank) return {};
+  }
+  return axes;
+}
+
+// A view's layout, by that of what it looks at.
+Layout LayoutOfView(const Call& of, const Value& viewed, Layout from) {
+  const std::string_view name = of.op().schema.name;
+  if (Among(name, kReshapes) || from == Layout::kTurned) return from;
+  if (Turns(name)) {
+    // Axes of extent 1 may stand anywhere.
+    std::vector<int64_t> axes = TurnedAxes(of, viewed.rank());
+    if (axes.empty()) return viewed.rank() < 2 ? from : Layout::kTurned;
+    std::erase_if(axes, [&](int64_t at) { return viewed.dim(static_cast<int>(at)).is_const(1); });
+    return std::ranges::is_sorted(axes) ? from : Layout::kTurned;
+  }
+  if (Among(name, kTurning)) return Layout::kTurned;
+  // Of the first axis parts lie as the whole.
+  const auto is = [&](std::string_view argument, int64_t number) {
+    const int i = of.op().schema.Find(argument);
+    if (i < 0) return argument == "step";
+    const Argument& a = of.Arg(static_cast<size_t>(i));
+    return a.is(Kind::kInt) && a.integer == number;
+  };
+  return Among(name, kParts) && is("dim", 0) && is("step", 1) ? from : Layout::kOrdered;
+}
+
+// Whether an operator's own result lies as `argument` does: element by element.
+bool LiesAlike(std::string_view name, const Argument& argument, const Value& result) {
+  return argument.is_tensor() && argument.value.is_tensor() && result.is_tensor() &&
+         result.rank() > 1 && argument.value.shape() == result.shape() && !Among(name, kInOrder);
+}
 
 // The argument whose memory result `i` shares.
 size_t Viewed(const Schema& schema, size_t i) {
@@ -71,14 +151,14 @@ Argument Aliases::Fresh(Argument tensor) {
 Value Aliases::Read(const Argument& tensor) {
   TensorAlias* alias = tensor.alias.get();
   if (alias == nullptr) return tensor.value;
-  if (alias->seen_ && alias->version_ == alias->storage_->version) return alias->seen_;
-  if (alias->uncertain_) {
+  if (!alias->storage_->stale.empty()) {
     b_.Fail(StatusCode::kUnsupported,
-            "what this tensor looks at is written after {}, which gives a view of it or a copy, "
-            "by how the elements lie; make it a copy (clone)",
-            alias->steps_.back().op->schema.name);
+            "this tensor is read after {}, which gives a view or a copy, by how the elements lie, "
+            "and one of both was written since; make it a copy (clone)",
+            alias->storage_->stale);
     return tensor.value;
   }
+  if (alias->seen_ && alias->version_ == alias->storage_->version) return alias->seen_;
   alias->seen_ = Replay(*alias, alias->steps_.size());
   alias->version_ = alias->storage_->version;
   return alias->seen_;
@@ -117,6 +197,12 @@ void Aliases::Set(Storage& storage, const Value& value) {
   }
   storage.value = value;
   ++storage.version;
+  if (storage.perhaps == nullptr) return;
+  for (const std::weak_ptr<Storage>& other : *storage.perhaps) {
+    const auto held = other.lock();
+    if (held == nullptr || held.get() == &storage) continue;
+    held->stale = held->perhaps_by.empty() ? storage.perhaps_by : held->perhaps_by;
+  }
 }
 
 std::vector<Aliases::Written> Aliases::During(const std::function<void()>& run) {
@@ -156,13 +242,6 @@ void Aliases::Write(const Argument& tensor, const Value& value) {
   Value v = b_.Cast(value, old.dtype());
   if (v.shape() != old.shape()) v = BroadcastAs(v, old);
   if (!b_.status().ok()) return;
-  if (alias.uncertain_) {
-    b_.Fail(StatusCode::kUnsupported,
-            "the result of {} is written, which is a view or a copy, by how the elements lie; make "
-            "it a copy (clone)",
-            alias.steps_.back().op->schema.name);
-    return;
-  }
   const Value written = v;
   for (size_t i = alias.steps_.size(); i-- > 0;) v = Undo(alias.steps_[i], Replay(alias, i), v);
   if (!b_.status().ok()) return;
@@ -265,6 +344,23 @@ bool Aliases::Allowed(const Operator& op, const Argument& a) {
   return true;
 }
 
+// A tensor that looks at what `from` looks at, or is a copy of it. Which, matters only where one of
+// them is written and the other is read later.
+Argument Aliases::Perhaps(const TensorAlias& from, std::string_view by, Argument value) {
+  Argument made = Fresh(std::move(value));
+  Storage& old = *from.storage_;
+  Storage& storage = *made.alias->storage_;
+  if (old.perhaps == nullptr) {
+    old.perhaps = std::make_shared<std::vector<std::weak_ptr<Storage>>>();
+    old.perhaps->push_back(from.storage_);
+  }
+  storage.perhaps = old.perhaps;
+  storage.perhaps_by = by;
+  storage.perhaps->push_back(made.alias->storage_);
+  if (by != "aten::contiguous") made.alias->layout_ = from.layout_;
+  return made;
+}
+
 // How the result of a view lies: `perhaps` views of what is not contiguous may be copies.
 Argument Aliases::View(const Call& of, const std::vector<Argument>& original,
                        const std::vector<Argument>& current, size_t result, bool is_item,
@@ -275,7 +371,7 @@ Argument Aliases::View(const Call& of, const std::vector<Argument>& original,
   if (source.alias == nullptr || !source.is_tensor()) return Fresh(std::move(value));
   const TensorAlias& from = *source.alias;
   const std::string_view name = op.schema.name;
-  if (name == "aten::contiguous" && from.contiguous_) {
+  if (name == "aten::contiguous" && from.layout_ == Layout::kDense) {
     value.alias = source.alias;
     return value;
   }
@@ -288,22 +384,51 @@ Argument Aliases::View(const Call& of, const std::vector<Argument>& original,
     return value;
   }
   if (value.value.dtype() != current[viewed].value.dtype()) return Fresh(std::move(value));
+  const auto turns = std::ranges::count_if(
+      from.steps_, [](const auto& step) { return Turns(step.op->schema.name); });
+  if (name == "aten::contiguous" && from.layout_ == Layout::kTurned && turns == 1)
+    return Fresh(std::move(value));
+  if (Among(name, kPerhaps) && from.layout_ != Layout::kDense)
+    return Perhaps(from, name, std::move(value));
   auto alias = std::make_shared<TensorAlias>();
   alias->storage_ = from.storage_;
   alias->steps_ = from.steps_;
   alias->steps_.push_back({&op, current, viewed, result, is_item, of.expected()});
   alias->seen_ = value.value;
   alias->version_ = from.storage_->version;
-  alias->uncertain_ = from.uncertain_ || (Among(name, kPerhaps) && !from.contiguous_);
-  alias->contiguous_ = from.contiguous_ && Among(name, kReshapes);
-  if (name == "aten::contiguous" && Among(from.steps_.back().op->schema.name, kSwaps))
-    return Fresh(std::move(value));
+  alias->layout_ = LayoutOfView(of, current[viewed].value, from.layout_);
   value.alias = std::move(alias);
   return value;
 }
 
+// as_strided looks at the storage itself, whatever its argument looks at of it.
+void Aliases::LookAtStorage(std::vector<Argument>& arguments) {
+  Argument& x = arguments[0];
+  if (x.alias == nullptr) return;
+  const TensorAlias& from = *x.alias;
+  bool reshapes = true, moves = true;
+  for (const TensorAlias::Step& step : from.steps_) {
+    const std::string_view name = step.op->schema.name;
+    reshapes &= Among(name, kReshapes);
+    moves &= Among(name, kReshapes) || Among(name, kSwaps) || Among(name, kPermutes);
+  }
+  const bool placed = arguments.size() > 3 && !arguments[3].is_none();
+  if (from.layout_ == Layout::kDense && (reshapes || !placed)) return;
+  if ((from.is_whole() && from.layout_ != Layout::kDense) || (!moves && !placed)) {
+    b_.Fail(StatusCode::kUnsupported,
+            "aten::as_strided of a tensor of which is not known how its elements lie; make it a "
+            "copy (contiguous)");
+    return;
+  }
+  auto alias = std::make_shared<TensorAlias>();
+  alias->storage_ = from.storage_;
+  x.alias = std::move(alias);
+  x.value = Read(x);
+}
+
 Results Aliases::Run(const Operator& op, std::vector<Argument> arguments, bool in_place,
                      const Argument* out) {
+  if (op.schema.name == "aten::as_strided" && !arguments.empty()) LookAtStorage(arguments);
   std::vector<Argument> current;
   for (const Argument& a : arguments) current.push_back(Current(a));
   const bool by_parts = IsComplexCall(op, current);
@@ -322,6 +447,11 @@ Results Aliases::Run(const Operator& op, std::vector<Argument> arguments, bool i
   for (size_t i = 0; i < results.size(); ++i) {
     if (!op.schema.IsView(i)) {
       results[i] = Fresh(std::move(results[i]));
+      const bool turned = std::ranges::any_of(arguments, [&](const Argument& a) {
+        return a.alias != nullptr && a.alias->layout_ == Layout::kTurned &&
+               LiesAlike(op.schema.name, a, results[i].value);
+      });
+      if (turned && results[i].alias != nullptr) results[i].alias->layout_ = Layout::kTurned;
       continue;
     }
     if (results[i].is_tensor()) {

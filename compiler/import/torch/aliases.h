@@ -27,13 +27,22 @@ struct Storage : std::enable_shared_from_this<Storage> {
   Value value;
   uint64_t version = 0;  // counts writes
   uint64_t id = 0;       // in the order in which they were made
+  // Those that may be this one: `reshape` gives a view or a copy, by how the elements lie. Once one
+  // is written, nobody knows what the others hold: `stale` is the operator that gave them.
+  std::shared_ptr<std::vector<std::weak_ptr<Storage>>> perhaps;
+  std::string_view perhaps_by;
+  std::string_view stale;
 };
+
+// How the elements of a tensor lie: without gaps in their order; in their order; in another.
+enum class Layout : uint8_t { kDense, kOrdered, kTurned };
 
 class TensorAlias {
  public:
   const std::shared_ptr<Storage>& storage() const { return storage_; }
   // The whole of its storage, in order: no view.
   bool is_whole() const { return steps_.empty(); }
+  Layout layout() const { return layout_; }
 
  private:
   friend class Aliases;
@@ -50,8 +59,7 @@ class TensorAlias {
   std::vector<Step> steps_;
   Value seen_;  // as of `version_`
   uint64_t version_ = 0;
-  bool contiguous_ = true;  // its elements lie in their order, without gaps
-  bool uncertain_ = false;  // it may be a copy
+  Layout layout_ = Layout::kDense;
 };
 
 class Aliases {
@@ -97,8 +105,10 @@ class Aliases {
   std::vector<int64_t> PermutationOf(const TensorAlias::Step& step, int rank);
   Value BroadcastAs(const Value& v, const Value& like);
   bool Allowed(const Operator& op, const Argument& a);
+  Argument Perhaps(const TensorAlias& from, std::string_view by, Argument value);
   Argument View(const Call& of, const std::vector<Argument>& original,
                 const std::vector<Argument>& current, size_t result, bool is_item, Argument value);
+  void LookAtStorage(std::vector<Argument>& arguments);
   static void Keep(const Argument& first, Results* results);
   Results InPlace(const Call& call, const std::vector<Argument>& arguments,
                   const std::vector<Argument>& current, const Argument* out, Results results);

@@ -61,18 +61,49 @@ TEST_CASE("a tensor that is itself turned; copies stay as they were") {
   CheckNear(p.Numbers(p.Do("aten::add", {x, copy})[0]), {3, 5});
 }
 
-TEST_CASE("what may be a view or a copy is refused when it matters") {
+TEST_CASE("of what may be a view or a copy, one is written: the other is not read any more") {
   Program p;
   const Argument x = p.Tensor({1, 2, 3, 4}, {2, 2});
   const Argument turned = p.Do("aten::t", {x})[0];
   const Argument flat = p.Do("aten::reshape", {turned, Argument::Ints({4})})[0];
-  p.Do("aten::add_", {flat, Argument::Int(1)});
-  CHECK(p.g.b.status().message().find("the result of aten::reshape is written") !=
-        std::string::npos);
+  const Argument end = p.Do("aten::slice", {flat, Argument::Int(0), Argument::Int(2),
+                                            Argument::Int(4), Argument::Int(1)})[0];
+  p.Do("aten::add_", {end, Argument::Int(10)});
+  CheckNear(p.Numbers(flat), {1, 3, 12, 14});
+  p.aliases.Read(turned);
+  CHECK(p.g.b.status().message().find(
+            "is read after aten::reshape, which gives a view or a copy") != std::string::npos);
   Program q;
   const Argument wide = q.Do("aten::expand", {q.Tensor({1}, {1}), Argument::Ints({3})})[0];
   q.Do("aten::add_", {wide, Argument::Int(1)});
   CHECK(q.g.b.status().message().find("whose elements may share a place") != std::string::npos);
+}
+
+TEST_CASE("what is made of a turned tensor lies as that: reshape may copy it") {
+  Program p;
+  const Argument x = p.Tensor({1, 2, 3, 4}, {2, 2});
+  const Argument sum = p.Do("aten::add", {p.Do("aten::t", {x})[0], Argument::Int(1)})[0];
+  p.Do("aten::zero_", {p.Do("aten::reshape", {sum, Argument::Ints({4})})[0]});
+  p.aliases.Read(sum);
+  CHECK(p.g.b.status().message().find("aten::reshape") != std::string::npos);
+  Program q;  // an axis of extent 1 may stand anywhere, rows are as they lie
+  const Argument row = q.Tensor({1, 2}, {1, 2});
+  const Argument turned = q.Do("aten::t", {row})[0];
+  q.Do("aten::add_", {q.Do("aten::contiguous", {turned})[0], Argument::Int(1)});
+  const Argument first = q.Do("aten::select", {row, Argument::Int(0), Argument::Int(0)})[0];
+  q.Do("aten::mul_", {q.Do("aten::reshape", {first, Argument::Ints({2, 1})})[0], Argument::Int(2)});
+  CheckNear(q.Numbers(row), {4, 6});
+}
+
+TEST_CASE("as_strided looks at the storage") {
+  Program p;
+  const Argument x = p.Tensor({1, 2, 3, 4}, {2, 2});
+  const auto strided = [&](const Argument& of, const Argument& offset) {
+    return p.Do("aten::as_strided", {of, Argument::Ints({3}), Argument::Ints({1}), offset})[0];
+  };
+  CheckNear(p.Numbers(strided(p.Do("aten::t", {x})[0], Argument::Int(0))), {1, 2, 3});
+  const Argument row = p.Do("aten::select", {x, Argument::Int(0), Argument::Int(1)})[0];
+  CheckNear(p.Numbers(strided(row, Argument::Int(1))), {2, 3, 4});
 }
 
 TEST_CASE("storages that a branch writes are known, with what they held") {

@@ -1,5 +1,6 @@
 // A torch.export program as a module: parameters, state, constants, symbolic dims.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -38,17 +39,19 @@ class ExportImporter {
     const Json& graph = Member(graph_module, "graph");
     RELAYVM_RETURN_IF_ERROR(CheckOperators(graph));
     const Json& signature = Member(graph_module, "signature");
+    RELAYVM_RETURN_IF_ERROR(FindNames(signature));
     for (const Json& spec : Member(signature, "output_specs")) {
       const auto [kind, v] = UnionOf(spec);
-      if (kind == "buffer_mutation") kept_.emplace(TextOf(Member(*v, "buffer_name")));
-      if (kind == "parameter_mutation") kept_.emplace(TextOf(Member(*v, "parameter_name")));
+      if (kind == "buffer_mutation") kept_.insert(NameOf(TextOf(Member(*v, "buffer_name"))));
+      if (kind == "parameter_mutation") kept_.insert(NameOf(TextOf(Member(*v, "parameter_name"))));
     }
     // Buffers that the graph writes are state: which ones they are is seen by running it.
     for (;;) {
       RELAYVM_RETURN_IF_ERROR(RunGraph(graph, signature));
       const size_t known = kept_.size();
       for (const Held& h : held_) {
-        if (h.argument.alias->storage()->version > 0) kept_.insert(h.name);
+        const Storage& storage = *h.argument.alias->storage();
+        if (storage.version > 0 || !storage.stale.empty()) kept_.insert(h.name);
       }
       if (kept_.size() == known) break;
     }
@@ -201,8 +204,39 @@ class ExportImporter {
     return OkStatus();
   }
 
+  // A tensor may have several names: a buffer, and the constant that it is where it is written.
+  Status FindNames(const Json& signature) {
+    std::map<std::string, std::string> first;
+    for (const Json& spec : Member(signature, "input_specs")) {
+      const auto [kind, v] = UnionOf(spec);
+      const char* key = kind == "parameter"         ? "parameter_name"
+                        : kind == "buffer"          ? "buffer_name"
+                        : kind == "tensor_constant" ? "tensor_constant_name"
+                                                    : nullptr;
+      if (key == nullptr) continue;
+      const std::string name(TextOf(Member(*v, key)));
+      RELAYVM_ASSIGN_OR_RETURN(const TorchTensor tensor, archive_.Tensor(name));
+      if (tensor.storage.empty() || tensor.elements.data.size() == 0) continue;
+      const std::string place =
+          fmt::format("{} {} {} {} {}", tensor.storage, tensor.type.torch, tensor.view.offset,
+                      fmt::join(tensor.view.sizes, ","), fmt::join(tensor.view.strides, ","));
+      names_[name] = first.emplace(place, name).first->second;
+    }
+    return OkStatus();
+  }
+  std::string NameOf(std::string_view name) const {
+    const auto known = names_.find(std::string(name));
+    return known == names_.end() ? std::string(name) : known->second;
+  }
+
   // A parameter, buffer or constant: of those that are kept between runs a state.
-  Status AddTensor(const std::string& name) {
+  Status AddTensor(const std::string& given) {
+    const std::string name = NameOf(given);
+    const auto known = tensors_.find(name);
+    if (known != tensors_.end()) {
+      inputs_.push_back(known->second);
+      return OkStatus();
+    }
     RELAYVM_ASSIGN_OR_RETURN(const TorchTensor tensor, archive_.Tensor(name));
     b_.SetSpan({});
     Value first = b_.Constant(tensor.elements, name);
@@ -222,12 +256,14 @@ class ExportImporter {
       }
       a.complex = tensor.type.complex;
       inputs_.push_back(aliases_->Fresh(std::move(a)));
+      tensors_[name] = inputs_.back();
       states_.push_back({name, var, inputs_.back()});
       storages_[name] = tensor.storage;
       return OkStatus();
     }
     a.complex = tensor.type.complex;
     inputs_.push_back(aliases_->Fresh(std::move(a)));
+    tensors_[name] = inputs_.back();
     held_.push_back({name, inputs_.back(), tensor.storage});
     return OkStatus();
   }
@@ -278,6 +314,7 @@ class ExportImporter {
     inputs_.clear();
     given_.clear();
     held_.clear();
+    tensors_.clear();
     states_.clear();
     guards_ = std::make_unique<ExportGuards>(b_, file_);
     const Status ranges = guards_->ReadRanges(Member(archive_.program(), "range_constraints"));
@@ -338,7 +375,7 @@ class ExportImporter {
       } else if (kind == "buffer_mutation" || kind == "parameter_mutation") {
         const char* name = kind == "buffer_mutation" ? "buffer_name" : "parameter_name";
         if (!outputs_[i].is_tensor()) return Wrong("a buffer is written by what is no tensor");
-        mutated[std::string(TextOf(Member(*v, name)))] = aliases_->Read(outputs_[i]);
+        mutated[NameOf(TextOf(Member(*v, name)))] = aliases_->Read(outputs_[i]);
       } else if (kind == "user_input_mutation") {
         written[std::string(TextOf(Member(*v, "user_input_name")))] = outputs_[i];
       } else if (kind != "token") {
@@ -393,6 +430,8 @@ class ExportImporter {
   std::vector<Argument> inputs_, outputs_;
   std::vector<std::pair<std::string, Argument>> given_;  // tensors of the user's
   ExportGraph::Names values_;                            // of the graph, by name
+  std::map<std::string, std::string> names_;             // of tensors, by any of their names
+  std::map<std::string, Argument> tensors_;              // by that name
   std::vector<Held> held_;
   std::vector<State> states_;
   std::map<std::string, std::string> storages_;

@@ -50,6 +50,31 @@ TEST_CASE("a program of symbolic sizes, and one that keeps a buffer between runs
   CHECK(ir::OutputNamesOf(main) == std::vector<std::string>{"output_0", "n"});
 }
 
+TEST_CASE("a buffer that is written by another of its names is one state") {
+  const Text t{
+      Ref("b_n") + ", " + Ref("c_n") + ", " + Ref("x"),
+      "{'buffer': {'arg': {'name': 'b_n'}, 'buffer_name': 'n', 'persistent': true}}, "
+      "{'tensor_constant': {'arg': {'name': 'c_n'}, 'tensor_constant_name': 'lifted'}}, " +
+          UserInput("x"),
+      Node("torch.ops.aten.add_.Tensor", Arg(Ref("c_n")) + ", " + Arg("{'as_int': 1}"), "add_") +
+          ", " + Node("torch.ops.aten.mul.Tensor", Arg(Ref("x")) + ", " + Arg(Ref("b_n")), "mul"),
+      "mul", fmt::format("'x': {}", Tensor("{'as_int': 2}"))};
+  const std::string tensor = fmt::format(
+      "{{'path_name': 'weight_0', 'is_param': false, 'use_pickle': false, 'tensor_meta': {}}}",
+      Tensor(""));
+  const std::string config =
+      Quoted(fmt::format("{{'config': {{'n': {}, 'lifted': {}}}}}", tensor, tensor));
+  const float zero = 0;
+  const auto module =
+      Import({{"models/model.json", Program(t)},
+              {"data/weights/model_weights_config.json", config},
+              {"data/weights/weight_0", std::string(reinterpret_cast<const char*>(&zero), 4)}});
+  REQUIRE_MESSAGE(module.ok(), module.status().message());
+  const ir::Function& main = *module->functions.at("main");
+  CHECK(ir::StatesOf(main).size() == 1);
+  CHECK(ir::OutputNamesOf(main) == std::vector<std::string>{"output_0", "n"});
+}
+
 TEST_CASE("branches on data") {
   const auto arm = [](const std::string& target) {
     return fmt::format(

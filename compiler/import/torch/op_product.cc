@@ -400,6 +400,59 @@ Results Cross(Call& n) {
   return {b.Concat({of(1, 2), of(2, 0), of(0, 1)}, axis)};
 }
 
+// Products in groups: group g ends at ends[g], the one before it where it begins. Of rows (s, k) of
+// x each group has a matrix of its own (g, k, n); likewise of columns of y; of what is summed over,
+// each group gives a matrix.
+Results GroupedProduct(Call& n) {
+  TypedBuilder& b = n.b();
+  const Operands o = Both(n, 0, 1);
+  const bool by_rows = o.x.rank() == 2, by_columns = o.y.rank() == 2;
+  Value product;
+  if (!n.Has("offs")) {
+    if (o.x.rank() != 3 || o.y.rank() != 3) return n.Fail("offs: expected for tensors of rank 2");
+    product = MatMul(b, o);
+  } else {
+    const Value ends = b.Cast(n.Tensor("offs"), DType::kInt64);
+    if (o.x.rank() < 2 || o.x.rank() > 3 || o.y.rank() < 2 || o.y.rank() > 3 ||
+        (!by_rows && !by_columns) || ends.rank() != 1)
+      return n.Fail("expected matrices, one of them in groups, and where each group ends");
+    Dim groups = ends.dim(0);
+    if (!groups.is_const()) groups = by_rows && by_columns ? groups : (by_rows ? o.y : o.x).dim(0);
+    if (!groups.is_const())
+      return n.Unsupported("a number of groups that only running tells: --shape says it");
+    const auto matrix = [&](const Value& v, int64_t g) {
+      return b.Op("take", {v, b.Int(g)}, {{"axis", 0}});
+    };
+    std::vector<Value> parts;
+    Value from = b.Int(0);
+    for (int64_t g = 0; g < groups.value() && b.status().ok(); ++g) {
+      const Value to = b.Op("take", {ends, b.Int(g)}, {{"axis", 0}});
+      const Value x = by_rows ? Sliced(b, o.x, by_columns ? 1 : 0, from, to) : matrix(o.x, g);
+      const Value y = by_columns ? Sliced(b, o.y, by_rows ? 0 : 1, from, to) : matrix(o.y, g);
+      const Value part = MatMul(b, {x, y, o.dtype});
+      parts.push_back(by_rows && by_columns ? b.ExpandDims(part, 0) : part);
+      from = to;
+    }
+    // What is in no group is 0.
+    const int axis = by_rows ? 0 : 1;
+    if (by_rows != by_columns) {
+      const Value of = by_rows ? o.x : o.y;
+      const Value rest = Sliced(b, of, axis, from, b.Int(INT64_MAX));
+      const Value other = b.DimOf(by_rows ? o.y : o.x, by_rows ? 2 : 1);
+      const Value count = b.DimOf(rest, axis);
+      parts.push_back(
+          b.Op("dyn.full", {b.Scalar(0, o.dtype),
+                            by_rows ? b.Concat({count, other}, 0) : b.Concat({other, count}, 0)}));
+    }
+    if (parts.empty()) return n.Fail("no groups");
+    product = b.Concat(parts, axis);
+    if (by_rows && !by_columns) product = b.WithDimsOf(product, o.x, 0, 1);
+  }
+  if (n.Has("bias")) product = Term(n, product) + Term(n, n.Tensor("bias")).As(o.dtype);
+  if (const auto dtype = n.Dtype("out_dtype")) product = b.Cast(product, *dtype);
+  return {product};
+}
+
 constexpr OperatorDef kProductOperators[] = {
     {"aten::matmul(Tensor self, Tensor other) -> Tensor", Product},
     {"aten::mm(Tensor self, Tensor mat2) -> Tensor", Product},
@@ -436,6 +489,12 @@ constexpr OperatorDef kProductOperators[] = {
      Trilinear},
     {"aten::bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor",
      Bilinear},
+    {"aten::_grouped_mm(Tensor self, Tensor mat2, Tensor? offs=None, Tensor? bias=None, "
+     "ScalarType? "
+     "out_dtype=None) -> Tensor",
+     GroupedProduct},
+    {"transformers::grouped_mm_fallback(Tensor input, Tensor weight, Tensor offs) -> Tensor",
+     GroupedProduct},
     {"aten::cross(Tensor self, Tensor other, int? dim=None) -> Tensor", Cross},
     {"aten::linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor", Cross},
 };

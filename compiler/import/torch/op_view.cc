@@ -282,15 +282,16 @@ Results Diagonal(Call& n) {
 // Strides and offset count elements of the storage, which is the tensor itself.
 Results AsStrided(Call& n) {
   TypedBuilder& b = n.b();
-  const std::vector<int64_t> size = n.Ints("size"), stride = n.Ints("stride");
+  const std::vector<Value> size = n.SymInts("size"), stride = n.SymInts("stride");
   if (size.size() != stride.size()) return n.Fail("size and stride differ in length");
   const int rank = static_cast<int>(size.size());
-  Term places(b, b.Int(n.Int("storage_offset")));
-  for (int i = 0; i < rank; ++i) {
-    if (size[static_cast<size_t>(i)] < 0) return n.Fail("size: expected 0 or more in each axis");
-    const Term along = PlacesOf(b, size[static_cast<size_t>(i)]) *
-                       static_cast<double>(stride[static_cast<size_t>(i)]);
-    places = places + Along(along, i, rank);
+  Term places(b, n.Has("storage_offset") ? n.SymInt("storage_offset") : b.Int(0));
+  for (int i = 0; i < rank && b.status().ok(); ++i) {
+    const Value& extent = size[static_cast<size_t>(i)];
+    const auto known = b.ConstantInts(extent);
+    if (known && (*known)[0] < 0) return n.Fail("size: expected 0 or more in each axis");
+    const Term along = known ? PlacesOf(b, (*known)[0]) : Range(Term(b, extent));
+    places = places + Along(along * Term(b, stride[static_cast<size_t>(i)]), i, rank);
   }
   const Term flat(b, b.Reshape(n.Input(0), {-1}));
   return {flat.Take(FromFront({n, 0, "places"}, places, b.DimOf(flat, 0)), 0)};

@@ -151,6 +151,11 @@ void Evaluator::NoteWrites(const Argument& a) {
   if (a.alias == nullptr) return;
   const auto stored = stored_tensors_.find(a.alias->storage().get());
   if (stored != stored_tensors_.end()) written_.insert(stored->second);
+  if (a.alias->storage()->perhaps == nullptr) return;
+  for (const std::weak_ptr<Storage>& other : *a.alias->storage()->perhaps) {
+    const auto perhaps = stored_tensors_.find(other.lock().get());
+    if (perhaps != stored_tensors_.end()) written_.insert(perhaps->second);
+  }
 }
 
 std::optional<Argument> Evaluator::AsArgument(const Item& item) {

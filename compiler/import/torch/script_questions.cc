@@ -34,7 +34,9 @@ std::optional<Item> Evaluator::OfTensor(Args& a) {
     return Item::Bool(tensor.quantised == nullptr && !tensor.complex && IsFloat(v.dtype()));
   if (op == "is_quantized") return Item::Bool(tensor.quantised != nullptr);
   if (op == "is_signed") return Item::Bool(v.dtype() != DType::kUInt8 && v.dtype() != DType::kBool);
-  if (op == "is_contiguous" || op == "is_cpu") return Item::Bool(true);
+  const bool dense = tensor.alias == nullptr || tensor.alias->layout() == Layout::kDense;
+  if (op == "is_contiguous") return Item::Bool(dense || a.size() > 1);
+  if (op == "is_cpu") return Item::Bool(true);
   if (op == "element_size" || op == "itemsize")
     return Item::Int(DTypeBytes(v.dtype()) * (tensor.complex ? 2 : 1));
   if (op.starts_with("is_") || op == "requires_grad") return Item::Bool(false);
@@ -42,6 +44,10 @@ std::optional<Item> Evaluator::OfTensor(Args& a) {
   if (op == "numel") return Number(b_.Reshape(ProductOfDims(b_, v, 0, rank), {}));
   if (op == "size" || op == "shape" || op == "sym_size" || op == "stride") {
     if (op == "stride") {
+      if (!dense)
+        return Unsupported(
+            "stride of a tensor whose elements do not lie in their order: make it "
+            "a copy (contiguous)");
       std::vector<Item> strides(static_cast<size_t>(rank));
       Item stride = Item::Int(1);
       for (int i = rank; i-- > 0;) {
