@@ -210,7 +210,7 @@ Outputs L2Normalization(NodeContext& n) {
   if (!IsQuantised(n.In(0))) {
     constexpr double kLeast = 1e-6;
     const Term norm = Sqrt(import::Sum(x * x, last));
-    return {x / Maximum(norm, norm.Number(kLeast))};
+    return {x / Maximum(norm.Number(kLeast), norm)};  // NaN stays
   }
   constexpr int kBits = 7;  // of the result, whose scale is 1/128
   const Term c = Centred(n, 0);

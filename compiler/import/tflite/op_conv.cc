@@ -62,11 +62,12 @@ std::vector<int64_t> AllButFirst(int rank) {
 }
 
 // Floats and weights of 8 bits. Data of one image is quantised as a whole, with a zero point where
-// each channel of the weights has a scale.
+// each channel of the weights has a scale: always in layers by channels.
 std::optional<Value> HybridConv(NodeContext& n, const Convolution& c) {
   TypedBuilder& b = n.b();
   const Term x(n, 0);
-  const bool has_zero = n.In(1).quantisation.is_per_channel();
+  const bool has_zero =
+      n.In(1).quantisation.is_per_channel() || n.code() == Code::DEPTHWISE_CONV_2D;
   const QuantisedRows rows = QuantiseRows(x, AllButFirst(x.rank()), has_zero);
   std::optional<Value> y;
   const bool is_sized = x.value().dim(1).is_const() && x.value().dim(2).is_const();

@@ -149,7 +149,10 @@ Outputs OneHot(NodeContext& n) {
 
 Outputs TopK(NodeContext& n) {
   TypedBuilder& b = n.b();
-  const Value x = n.Input(0);
+  const Term given(n, 0);
+  // NaN stands last, and is none of what is found by its place.
+  const bool has_nan = IsFloat(given.dtype());
+  const Value x = has_nan ? Select(Equal(given, given), given, given.Number(-HUGE_VAL)) : given;
   const DType to = n.Out(1).dtype.value_or(DType::kInt32);
   Attrs attrs;
   attrs.Set("axis", -1);
@@ -172,6 +175,7 @@ Outputs TopK(NodeContext& n) {
     found = b.Fields(b.Op("dyn.topk", {x, Checked({n, 1, "k"}, count, 0, end + 1)}, attrs));
   }
   if (found.size() != 2) return {};
+  if (has_nan) found[0] = b.Op("gather", {given, found[1]}, {{"axis", -1}});
   return {found[0], b.Cast(found[1], to)};
 }
 

@@ -19,6 +19,13 @@ Outputs Unary(NodeContext& n) {
   return {QuantisedTo(RealOf(n, x, n.In(0)).Call(kOp.chars), n.Out())};
 }
 
+// NaN has no sign.
+Outputs SignOf(NodeContext& n) {
+  const Term x(n, 0);
+  if (!IsFloat(x.dtype())) return Unary<"sign">(n);
+  return {Select(Equal(x, x), x.Call("sign"), x)};
+}
+
 // A function that codes have a table for.
 template <OpName kOp, double (*kFn)(double)>
 Outputs Tabled(NodeContext& n) {
@@ -231,13 +238,29 @@ Outputs Power(NodeContext& n) {
 
 Outputs RightShifted(NodeContext& n) { return {Term(n, 0).Call("right_shift", n.Input(1))}; }
 
+// The remainder of a division that cuts, moved to the divisor's side of 0: finite by infinite too.
+Outputs FloorModulo(NodeContext& n) {
+  const Term x(n, 0), y(n, 1);
+  if (!IsFloat(x.dtype())) return Binary<"floor_mod">(n);
+  const Term cut = x.Call("mod", y), zero = cut.Number(0);
+  const Term moved =
+      Select(Equal((cut < zero).As(DType::kInt8), (y < zero).As(DType::kInt8)), cut, cut + y);
+  return {Select(Equal(cut, zero), cut, moved)};
+}
+
+// Zeros have signs, and two infinities are equally long.
 Outputs ArcTangent(NodeContext& n) {
   constexpr double kPi = 3.14159265358979323846;
-  const Term y(n, 0), x(n, 1), zero = y.Number(0);
-  const Term ratio = (y / x).Call("atan");
-  const Term turned = Select(y < 0, ratio - kPi, ratio + kPi);
-  const Term upright = Select(y > 0, y.Number(kPi / 2), Select(y < 0, y.Number(-kPi / 2), zero));
-  return {Select(x > 0, ratio, Select(x < 0, turned, upright))};
+  const Term both = And(Term(n, 0).Call("isinf"), Term(n, 1).Call("isinf"));
+  const auto cut = [&](const Term& v) { return Select(both, v.Call("sign"), v); };
+  const Term y = cut(Term(n, 0)), x = cut(Term(n, 1)), zero = y.Number(0);
+  const auto is_negative = [&](const Term& v) { return Or(v < zero, 1.0 / v < zero); };
+  const Term angle = (y / x).Call("atan");
+  const Term half = Select(is_negative(y), y.Number(-kPi), y.Number(kPi));
+  const Term upright = Select(Equal(y, zero), Select(is_negative(x), half, y), half * 0.5);
+  const Term turned = Select(Equal(x, zero), upright, Select(x < zero, angle + half, angle));
+  const Term sum = x + y;
+  return {Select(Equal(sum, sum), turned, sum)};
 }
 
 Outputs Gelu(NodeContext& n) {
@@ -267,7 +290,7 @@ std::span<const OperatorDef> MathOperators() {
       {Code::FLOOR, 1, 1, Unary<"floor">},
       {Code::CEIL, 1, 1, Unary<"ceil">},
       {Code::ROUND, 1, 1, Unary<"round_even">},
-      {Code::SIGN, 1, 1, Unary<"sign">},
+      {Code::SIGN, 1, 1, SignOf},
       {Code::GELU, 1, 1, Gelu, Options::GeluOptions},
       {Code::ADD, 2, 2, Sum<false>, Options::AddOptions},
       {Code::SUB, 2, 2, Sum<true>, Options::SubOptions},
@@ -278,7 +301,7 @@ std::span<const OperatorDef> MathOperators() {
       {Code::MAXIMUM, 2, 2, Extreme<"maximum">},
       {Code::MINIMUM, 2, 2, Extreme<"minimum">},
       {Code::FLOOR_DIV, 2, 2, Binary<"floor_divide">},
-      {Code::FLOOR_MOD, 2, 2, Binary<"floor_mod">},
+      {Code::FLOOR_MOD, 2, 2, FloorModulo},
       {Code::POW, 2, 2, Power},
       {Code::ATAN2, 2, 2, ArcTangent},
       {Code::BITWISE_XOR, 2, 2, Binary<"bitwise_xor">},

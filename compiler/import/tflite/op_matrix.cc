@@ -22,7 +22,7 @@ Term HybridDense(NodeContext& n, const Term& rows, bool has_zero) {
   return sum * q.scale * ScaleOf(b, n.In(1));
 }
 
-// Per tensor sums are rounded once, per channel as those of convolutions are.
+// Sums are rounded once.
 std::optional<Value> DenseOfCodes(NodeContext& n, const Value& rows, fb::Activation activation) {
   TypedBuilder& b = n.b();
   const Value one = b.Scalar(1, DType::kFloat32);
@@ -34,13 +34,12 @@ std::optional<Value> DenseOfCodes(NodeContext& n, const Value& rows, fb::Activat
   };
   const Tensor &in = n.In(0), &out = n.Out();
   const bool is_scaled = q && IsQuantised(in) && IsQuantised(out);
-  if (DTypeBytes(rows.dtype()) == 1 && is_scaled && !q.is_per_channel()) {
+  if (DTypeBytes(rows.dtype()) == 1 && is_scaled) {
     const auto total =
         sum(rows, b.Scalar(static_cast<double>(in.quantisation.zero()), rows.dtype()));
     Term y(b, *total);
     if (n.Has(2)) y = y + Term(n, 2).As(DType::kInt32);
-    return CodesOf(TimesRoundedOnce(y, FactorOf(ProductFactors(in, n.In(1), out)[0])), out,
-                   activation);
+    return CodesOf(TimesEachRoundedOnce(y, ProductFactors(in, n.In(1), out)), out, activation);
   }
   NodeContext flat = n.With(0, rows);
   return SummedCodes(flat, 0, 1, 2, sum, activation, WideRounding::kInDouble);

@@ -56,7 +56,12 @@ Outputs CastTo(NodeContext& n) {
                             {"a_max", static_cast<double>(limits.high)}})
                 .As(*dtype)};
   }
-  return {x.As(*dtype)};
+  if (!IsFloat(x.dtype()) || !IsInt(*dtype)) return {x.As(*dtype)};
+  // NaN is the greatest of larger ones.
+  const Term whole = x.As(*dtype);
+  const int64_t most = *dtype == DType::kInt64 ? INT64_MAX : INT32_MAX;
+  if (IsUnsignedInt(*dtype)) return {whole};
+  return {Select(Equal(x, x), whole, Term(n.b(), n.b().Int(most, *dtype)))};
 }
 
 DType WholeOfBytes(int bytes) {

@@ -104,15 +104,18 @@ struct PlainInputs {
   size_t w, recurrent, bias, h;
 };
 
-// y (time, batch, units) of x (time, batch, width).
+// y (time, batch, units) of x (time, batch, width). All of it is run `turns` times, of which the
+// last counts.
 std::optional<Value> RunPlain(NodeContext& n, const Value& x, const PlainInputs& in,
-                              fb::Activation activation, bool backward, bool has_zero) {
+                              fb::Activation activation, bool backward, bool has_zero,
+                              int64_t turns = 1) {
   TypedBuilder& b = n.b();
   if (x.dtype() != DType::kFloat32) return n.Unsupported("plain cells of {}", DTypeName(x.dtype()));
   const Term rows = Term(b, x).Reshape({-1, x.dim(2).is_const() ? x.dim(2).value() : -1});
   const Term given = DenseOfWeights(n, rows, {in.w}, has_zero) + Term(n, in.bias);
   const Value units = b.DimOf(n.Input(in.w), 0);
-  const Value all = ShapedAs(b, given, {b.DimOf(x, 0), b.DimOf(x, 1), units});
+  Value all = ShapedAs(b, given, {b.DimOf(x, 0), b.DimOf(x, 1), units});
+  if (turns > 1) all = b.Op("tile", {all}, {{"reps", AttrList{turns, int64_t{1}, int64_t{1}}}});
   ScanSpec scan;
   scan.initial = {n.Input(in.h)};
   scan.scanned = {all};
@@ -126,7 +129,9 @@ std::optional<Value> RunPlain(NodeContext& n, const Value& x, const PlainInputs&
   const auto end = ScanRows(b, scan);
   if (end.size() != 2) return std::nullopt;
   SetState(n, in.h, end[0]);
-  return backward ? b.Op("reverse", {end[1]}, {{"axis", 0}}) : end[1];
+  const Value last =
+      turns > 1 ? Term(b, end[1]).Slice(0, (turns - 1) * turns, INT64_MAX).value() : end[1];
+  return backward ? b.Op("reverse", {last}, {{"axis", 0}}) : last;
 }
 
 Outputs Rnn(NodeContext& n) {
@@ -152,9 +157,13 @@ Outputs TwoWayRnn(NodeContext& n) {
     if (n.Has(i)) return n.Unsupported("an auxiliary input");
   const Value x = TimeFirst(n, n.Input(0), o.time_major());
   const bool has_zero = o.asymmetric_quantize_inputs();
-  const auto forward = RunPlain(n, x, {1, 2, 3, 4}, o.activation(), false, has_zero);
+  // With weights of 8 bits and time first, the kernel goes over the sequence once for each step.
+  const bool repeats = o.time_major() && IsHybrid(n, 0, 1);
+  if (repeats && !x.dim(0).is_const()) return n.Unsupported("time first, of an open extent");
+  const int64_t turns = repeats ? x.dim(0).value() : 1;
+  const auto forward = RunPlain(n, x, {1, 2, 3, 4}, o.activation(), false, has_zero, turns);
   const auto backward =
-      forward ? RunPlain(n, x, {5, 6, 7, 8}, o.activation(), true, has_zero) : std::nullopt;
+      forward ? RunPlain(n, x, {5, 6, 7, 8}, o.activation(), true, has_zero, turns) : std::nullopt;
   if (!backward) return {};
   const Value y = TimeFirst(n, *forward, o.time_major());
   const Value z = TimeFirst(n, *backward, o.time_major());

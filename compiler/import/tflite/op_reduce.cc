@@ -72,13 +72,9 @@ Outputs SumOrMean(NodeContext& n, bool is_mean) {
   const auto axes = KnownAxes(n, x.rank());
   if (!axes) return n.Unsupported("axes must be known when compiling");
   const Tensor &in = n.In(0), &out = n.Out();
-  const bool words = DTypeBytes(x.dtype()) == 2 && !is_mean;
-  const Term whole = words ? Centred(n, 0).As(DType::kInt64) : Centred(n, 0);
-  const Term sum = whole.Over("sum", *axes, KeepsDims(n));
+  const Term sum = Centred(n, 0).Over("sum", *axes, KeepsDims(n));
   const double ratio = in.quantisation.scale() / out.quantisation.scale();
-  if (!is_mean) {
-    return {CodesOf(words ? TimesWide(sum, {ratio}) : Times(sum, FactorOf(ratio)), out)};
-  }
+  if (!is_mean) return {CodesOf(Times(sum, FactorOf(ratio)), out)};
   const Term count = CountReduced(n, x, *axes);
   const auto known = b.ConstantInts(count);
   if (known && (*known)[0] < 1) return {(sum * 0).As(x.dtype())};  // code 0
@@ -95,13 +91,48 @@ Outputs SumOrMean(NodeContext& n, bool is_mean) {
 Outputs Mean(NodeContext& n) { return SumOrMean(n, true); }
 Outputs SumOver(NodeContext& n) { return SumOrMean(n, false); }
 
-Outputs ProductOver(NodeContext& n) {
-  if (!IsQuantised(n.In(0))) {
-    const auto y = Reduced(n, Term(n, 0), "prod");
-    return y ? Outputs{*y} : Outputs{};
+// The parts of x at each place of its first `count` axes, in order.
+void PartsOf(const Term& x, size_t count, std::vector<Term>& parts) {
+  if (count == 0) return parts.push_back(x);
+  for (int64_t i = 0; i < x.value().dim(0).value(); ++i)
+    PartsOf(x.Take(x.b().Int(i), 0), count - 1, parts);
+}
+
+// Codes are multiplied one by one, each product by its share of the scales.
+Outputs ProductOfCodes(NodeContext& n) {
+  constexpr int64_t kMost = 256;
+  const Term x = Centred(n, 0);
+  const auto axes = KnownAxes(n, x.rank());
+  if (!axes) return n.Unsupported("axes must be known when compiling");
+  int64_t count = 1;
+  std::vector<int64_t> order = *axes;
+  for (int64_t a = 0; a < x.rank(); ++a) {
+    if (!std::ranges::binary_search(*axes, a)) {
+      order.push_back(a);
+      continue;
+    }
+    const Dim extent = x.value().dim(static_cast<int>(a));
+    count = extent.is_const() ? count * std::min(extent.value(), kMost + 1) : 0;
+    if (count < 1 || count > kMost)
+      return n.Unsupported("products of codes over an extent that is open, 0 or beyond {}", kMost);
   }
-  const auto y = Reduced(n, RealOf(n, n.Input(0), n.In(0)), "prod");
-  return y ? Outputs{QuantisedTo(*y, n.Out())} : Outputs{};
+  std::vector<Term> parts;
+  PartsOf(x.Transpose(order), axes->size(), parts);
+  const Tensor& out = n.Out();
+  const double share = n.In(0).quantisation.scale() /
+                       std::pow(out.quantisation.scale(), 1.0 / static_cast<double>(count));
+  Term product = parts[0].As(DType::kInt64);
+  for (size_t i = 1; i < parts.size(); ++i)
+    product = TimesWide(product * parts[i].As(DType::kInt64), {share}).As(DType::kInt64);
+  if (KeepsDims(n))
+    for (const int64_t a : *axes) product = product.Expand(static_cast<int>(a));
+  return {CodesOf(TimesWide(product, {share}), out)};
+}
+
+Outputs ProductOver(NodeContext& n) {
+  if (IsQuantised(n.In(0)) && IsQuantised(n.Out())) return ProductOfCodes(n);
+  const auto y = Reduced(n, Term(n, 0), "prod");
+  return y ? Outputs{*y} : Outputs{};
 }
 
 Outputs MaxOver(NodeContext& n) {

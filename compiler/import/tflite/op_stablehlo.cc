@@ -27,6 +27,11 @@ template <OpOf kOp>
 Outputs Two(NodeContext& n) {
   return {Term(n, 0).Call(kOp.value, n.Input(1))};
 }
+// NaN on the left stays.
+template <OpOf kOp>
+Outputs LeftExtreme(NodeContext& n) {
+  return {Term(n, 1).Call(kOp.value, n.Input(0))};
+}
 // Of truths, or of bits.
 template <OpOf kOfTruths, OpOf kOfBits>
 Outputs TwoOfBits(NodeContext& n) {
@@ -304,8 +309,8 @@ std::span<const OperatorDef> StablehloOperators() {
       {Code::STABLEHLO_MULTIPLY, 2, 2, Two<"multiply">},
       {Code::STABLEHLO_DIVIDE, 2, 2, Two<"divide">},
       {Code::STABLEHLO_REMAINDER, 2, 2, Two<"mod">},
-      {Code::STABLEHLO_MAXIMUM, 2, 2, Two<"maximum">},
-      {Code::STABLEHLO_MINIMUM, 2, 2, Two<"minimum">},
+      {Code::STABLEHLO_MAXIMUM, 2, 2, LeftExtreme<"maximum">},
+      {Code::STABLEHLO_MINIMUM, 2, 2, LeftExtreme<"minimum">},
       {Code::STABLEHLO_POWER, 2, 2, Two<"power">},
       {Code::STABLEHLO_SHIFT_LEFT, 2, 2, Two<"left_shift">},
       {Code::STABLEHLO_AND, 2, 2, TwoOfBits<"logical_and", "bitwise_and">},

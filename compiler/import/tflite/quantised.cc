@@ -74,10 +74,13 @@ Term TimesRoundedOnce(const Term& x, Factor f) {
   return x.Call("fixed_point_multiply", {{"multiplier", f.significand}, {"shift", f.shift}});
 }
 
-Term TimesEach(const Term& x, const std::vector<double>& factors) {
-  if (SameFactors(factors)) return Times(x, FactorOf(factors[0]));
+namespace {
+
+// A factor for each place of the last axis; its right shift is left to the caller, or (once) in it.
+Term TimesPlaces(const Term& x, const std::vector<double>& factors, bool once,
+                 std::vector<int64_t>& right) {
   TypedBuilder& b = x.b();
-  std::vector<int64_t> significands, left, right;
+  std::vector<int64_t> significands, left;
   bool shifts_left = false;
   for (const double real : factors) {
     const Factor f = FactorOf(real);
@@ -87,12 +90,26 @@ Term TimesEach(const Term& x, const std::vector<double>& factors) {
     shifts_left |= f.shift > 0;
   }
   const Value shifts = b.Ints(left, DType::kInt32);
-  const Term h(b, b.Op("fixed_point_multiply_per_axis",
-                       {x, b.Ints(significands, DType::kInt32), shifts, shifts},
-                       {{"is_lshift_required", shifts_left},
-                        {"is_rshift_required", false},
-                        {"axes", AttrList{static_cast<int64_t>(x.rank()) - 1}}}));
+  return {b, b.Op("fixed_point_multiply_per_axis",
+                  {x, b.Ints(significands, DType::kInt32), shifts, b.Ints(right, DType::kInt32)},
+                  {{"is_lshift_required", shifts_left},
+                   {"is_rshift_required", once},
+                   {"axes", AttrList{static_cast<int64_t>(x.rank()) - 1}}})};
+}
+
+}  // namespace
+
+Term TimesEach(const Term& x, const std::vector<double>& factors) {
+  if (SameFactors(factors)) return Times(x, FactorOf(factors[0]));
+  std::vector<int64_t> right;
+  const Term h = TimesPlaces(x, factors, false, right);
   return ShiftedRightBy(h, right);
+}
+
+Term TimesEachRoundedOnce(const Term& x, const std::vector<double>& factors) {
+  if (SameFactors(factors)) return TimesRoundedOnce(x, FactorOf(factors[0]));
+  std::vector<int64_t> right;
+  return TimesPlaces(x, factors, true, right);
 }
 
 Term TimesWide(const Term& x, const std::vector<double>& factors) {

@@ -35,6 +35,7 @@ Term Times(const Term& x, Factor factor);
 Term TimesRoundedOnce(const Term& x, Factor factor);
 // By one factor, or (several) one for each place of the last axis.
 Term TimesEach(const Term& x, const std::vector<double>& factors);
+Term TimesEachRoundedOnce(const Term& x, const std::vector<double>& factors);
 // The same of sums of int64, by 15 bits of each factor, rounded once; gives int32.
 Term TimesWide(const Term& x, const std::vector<double>& factors);
 // x / 2^bits, halves away from zero.
