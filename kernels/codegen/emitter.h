@@ -121,6 +121,7 @@ class Emitter {
   llvm::Value* Apply(const Node* n, const std::vector<llvm::Value*>& operands);
   llvm::Value* LinearScalar(const Node* n);
   llvm::Value* LinearVector(const Node* n);
+  llvm::Value* FixedPointProduct(const Node* n);
   llvm::Value* Check(const Node* n, bool vector);
   llvm::Value* DivideIndex(const Node* n, llvm::Value* x, llvm::Value* y);
   llvm::Value* LoadScalar(const Node* n);

@@ -76,12 +76,104 @@ Value* Emitter::VectorNew(const Node* n) {
       return Check(n, /*vector=*/true);
     case NodeKind::kReduce:
       return ReduceVector(n);
+    case NodeKind::kCast:
+      if (Value* v = FixedPointProduct(n)) return v;
+      break;
     default:
       break;
   }
   std::vector<Value*> operands;
   for (const Node* operand : n->operands) operands.push_back(Vector(operand));
   return Apply(n, operands);
+}
+
+namespace {
+
+// The int32 that an int64 node is; null: it is none.
+const Node* WidenedInt32(const Node* n) {
+  return n->kind == NodeKind::kCast && n->operands[0]->dtype == DType::kInt32 ? n->operands[0]
+                                                                              : nullptr;
+}
+
+// (x * y + rounding) >> shift as int32, of int32: y may be a constant.
+struct FixedPoint {
+  const Node* x = nullptr;
+  const Node* y = nullptr;
+  int64_t factor = 0;  // where y is null
+  int64_t rounding = 0;
+  int64_t shift = 0;
+};
+
+std::optional<FixedPoint> FixedPointOf(const Node* n) {
+  const Node* shifted = n->operands[0];
+  if (n->dtype != DType::kInt32 || shifted->kind != NodeKind::kBinary ||
+      shifted->binary != te::BinaryOp::kShiftRight || shifted->dtype != DType::kInt64)
+    return std::nullopt;
+  const Node* by = shifted->operands[1];
+  const Node* sum = shifted->operands[0];
+  if (by->kind != NodeKind::kLinear || !by->operands.empty() || !by->dim.is_const())
+    return std::nullopt;
+  FixedPoint f{.shift = by->dim.value()};
+  // What is shifted out at the top of an odd lane is not needed.
+  if (f.shift < 1 || f.shift > 32) return std::nullopt;
+  const Node* product = sum;
+  if (sum->kind == NodeKind::kLinear) {
+    if (sum->operands.size() != 1 || !sum->dim.is_const() || !sum->coefficients[0].is_const())
+      return std::nullopt;
+    product = sum->operands[0];
+    f.rounding = sum->dim.value();
+    f.factor = sum->coefficients[0].value();
+    f.x = WidenedInt32(product);
+    if (f.x != nullptr) {
+      const bool fits = f.factor >= INT32_MIN && f.factor <= INT32_MAX;
+      return fits ? std::optional(f) : std::nullopt;
+    }
+    if (f.factor != 1) return std::nullopt;
+  }
+  if (product->kind != NodeKind::kBinary || product->binary != te::BinaryOp::kMultiply)
+    return std::nullopt;
+  f.x = WidenedInt32(product->operands[0]);
+  f.y = WidenedInt32(product->operands[1]);
+  return f.x != nullptr && f.y != nullptr ? std::optional(f) : std::nullopt;
+}
+
+}  // namespace
+
+// Products of the even lanes and of the odd ones, each in 64 bits where its lanes lie: nothing
+// moves between lanes. Null: the node is no such product.
+Value* Emitter::FixedPointProduct(const Node* n) {
+  const auto f = FixedPointOf(n);
+  const unsigned lanes = vector_.lanes;
+  if (!f || lanes % 2 != 0) return nullptr;
+  llvm::Type* wide = VectorOf(b_.getInt64Ty(), lanes / 2);
+  std::vector<int> odd_lanes;  // each in an even one too
+  std::vector<int> own;        // of the even products, then the odd ones, as int32
+  for (unsigned i = 0; i < lanes; ++i) {
+    odd_lanes.push_back(static_cast<int>(i | 1));
+    own.push_back(static_cast<int>(i % 2 == 0 ? i : lanes + i));
+  }
+  const auto constant = [&](int64_t v) {
+    return llvm::ConstantInt::get(wide, static_cast<uint64_t>(v), /*IsSigned=*/true);
+  };
+  // Sign-extended in place, which is what LLVM's back ends know a 32-bit multiplication by.
+  const auto extended = [&](Value* v) {
+    return b_.CreateAShr(b_.CreateShl(b_.CreateBitCast(v, wide), 32), 32);
+  };
+  Value* x = Vector(f->x);
+  Value* y = f->y == nullptr ? nullptr : Vector(f->y);
+  Value* products[2];
+  for (int odd = 0; odd < 2; ++odd) {
+    const auto part = [&](Value* v) {
+      return extended(odd == 0 ? v : b_.CreateShuffleVector(v, odd_lanes));
+    };
+    Value* factor = y == nullptr ? constant(f->factor) : part(y);
+    Value* sum = b_.CreateAdd(b_.CreateMul(part(x), factor), constant(f->rounding));
+    products[odd] = odd == 0 ? b_.CreateLShr(sum, static_cast<uint64_t>(f->shift))
+                             : b_.CreateShl(sum, static_cast<uint64_t>(32 - f->shift));
+  }
+  llvm::Type* narrow = VectorOf(b_.getInt32Ty(), lanes);
+  return b_.CreateShuffleVector(b_.CreateBitCast(products[0], narrow),
+                                b_.CreateBitCast(products[1], narrow), own);
 }
 
 // The parts that are the same in all lanes are summed as scalars.
