@@ -81,6 +81,42 @@ DType Real(const Term& x) {
   return x.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
 }
 
+// Places of the axis (out, taps) and their weights, whose sums are bytes again. Weights have as
+// many binary places as 15 bits hold of `most`, the greatest one.
+Term InBytes(const Term& x, const Line& line, const Term& place, const Term& weight,
+             const Term& most) {
+  constexpr double kMostBits = 22;
+  const Term zero = most.Number(0);
+  const Term bits =
+      Clamp((32767.5 / most).Call("log2").Call("ceil") - 1.0, zero, most.Number(kMostBits))
+          .As(DType::kInt32);
+  const Term scaled = weight * bits.Number(1).Call("left_shift", bits).As(weight.dtype());
+  const Term whole = Select(scaled < 0, scaled - 0.5, scaled + 0.5).Call("trunc");
+  const Term taken = x.Take(place, line.axis).As(DType::kInt32);
+  const Term share = whole.As(DType::kInt32).Expand(2, x.rank() - 1 - line.axis);
+  const Term half = bits.Number(1).Call("left_shift", bits).Call("right_shift", bits.Number(1));
+  const Term sum =
+      ((taken * share).Over("sum", {line.axis + 1}, false) + half).Call("right_shift", bits);
+  return Clamp(sum, sum.Number(0), sum.Number(255)).As(DType::kUInt8);
+}
+
+// The same of two or four taps: those beyond the picture add to its edge.
+Term InBytes(const Term& x, const Line& line, const std::vector<Term>& places,
+             const std::vector<Term>& weights) {
+  TypedBuilder& b = x.b();
+  const auto taps = static_cast<int64_t>(places.size());
+  const Term last = line.extent - 1;
+  const Term place = Minimum(places[0].Expand(1) + Term(b, b.Ints(Iota(taps))), last);
+  const Term at = places[0].Expand(1) + Term(b, b.Ints(Iota(taps)));  // (out, taps)
+  Term sum = at.As(DType::kFloat64) * 0.0, most = Double(b, 0);
+  for (size_t k = 0; k < places.size(); ++k) {
+    const Term here = Equal(at, places[k].Expand(1));
+    sum = sum + Select(here, weights[k].Expand(1), sum.Number(0));
+    most = Maximum(most, sum.Over("max", {0, 1}, false));
+  }
+  return InBytes(x, line, place, sum, most);
+}
+
 // A smaller picture takes all of the larger one: taps are as many as a step is wide, (out, taps).
 Term Antialiased(const ResizeSpec& m, const Term& x, const Line& line) {
   TypedBuilder& b = x.b();
@@ -115,6 +151,11 @@ Term Antialiased(const ResizeSpec& m, const Term& x, const Line& line) {
     weight = Select(And(place >= zero, place <= last), weight, weight.Number(0));
   }
   const DType real = Real(x);
+  if (m.in_bytes) {
+    const Term part = weight / Sum(weight, {1});
+    return InBytes(x, line, Clamp(place, zero, last), part,
+                   Maximum(part.Over("max", {0, 1}, false), Double(b, 0)));
+  }
   const Term share = (weight / Sum(weight, {1})).As(real).Expand(2, x.rank() - 1 - line.axis);
   const Term taken = x.Take(Clamp(place, zero, last), line.axis).As(real);
   const Term y = (taken * share).Over("sum", {line.axis + 1}, false);
@@ -147,6 +188,7 @@ Term Interpolate(const ResizeSpec& m, const Term& x, const Line& line) {
     places.push_back(Clamp(place, zero, last));
     weights.push_back(weight);
   }
+  if (m.in_bytes) return InBytes(x, line, places, weights);
   std::optional<Term> y;
   for (size_t k = 0; k < places.size(); ++k) {
     const Term weight = m.exclude_outside ? weights[k] / *total : weights[k];
@@ -248,7 +290,7 @@ std::vector<Line> Lines(const Term& x, const ResizeSpec& s) {
     }
     if (s.sizes) {
       const double own = i < s.position_scales.size() ? s.position_scales[i] : 0;
-      const bool by_size = own == 0 || own == 1;
+      const bool by_size = own == 0 || own == 1 || s.in_bytes;
       if (!crops && !aspect && by_size && elements && (*elements)[i] == dim) continue;
       line.out = Element(*s.sizes, i);
       if (elements && (*elements)[i].is_const()) line.out = Term(b, b.Int((*elements)[i].value()));

@@ -42,7 +42,9 @@ struct ResizeSpec {
   double phases = 0;     // of kCubic: positions between elements are rounded to so many; 0: exact
   double extrapolation = 0;      // what lies outside of the picture in kCrop
   bool exclude_outside = false;  // taps outside of the picture weigh 0, else are those at its edge
-  bool antialias = false;        // a smaller picture takes all of the larger one; not for kNearest
+  // Of bytes: weights are integers of 16 bits, each axis gives bytes (Pillow, PyTorch).
+  bool in_bytes = false;
+  bool antialias = false;  // a smaller picture takes all of the larger one; not for kNearest
 
   std::optional<Term> sizes;  // int64, rank 1; none negative
   // With `sizes`: what positions are computed by; 0: the sizes.

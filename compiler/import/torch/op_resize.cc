@@ -138,6 +138,14 @@ Value SmoothResized(const Call& n, const Value& x, const PictureSize& to, Resize
     if (!scales) return {};
     spec.position_scales = *scales;
   }
+  if (x.dtype() == DType::kUInt8) {
+    // The last axis first: bytes are rounded between.
+    spec.in_bytes = true;
+    std::ranges::reverse(spec.axes);
+    std::ranges::reverse(spec.position_scales);
+    std::ranges::reverse(sizes);
+    spec.sizes = Term(b, b.Concat(sizes, 0));
+  }
   return Resized(b, spec);
 }
 
@@ -194,7 +202,7 @@ Results Interpolate(Call& n) {
 // --- Samples ---
 
 Results GridSample(Call& n) {
-  const Term x = Real(n), grid(n, 1);
+  const Term given = Real(n), grid(n, 1), x = given.As(SumType(given.dtype()));
   const int rank = x.rank();
   const int64_t mode = n.Int("interpolation_mode"), padding = n.Int("padding_mode");
   if (rank != 4 && rank != 5) return n.Fail("expected 2 or 3 spatial dims");
@@ -206,7 +214,8 @@ Results GridSample(Call& n) {
                  {{"method", kMethods[mode]},
                   {"padding_mode", kPaddings[padding]},
                   {"align_corners", n.Bool("align_corners")},
-                  {"layout", rank == 4 ? "NCHW" : "NCDHW"}})};
+                  {"layout", rank == 4 ? "NCHW" : "NCDHW"}})
+              .As(given.dtype())};
 }
 
 // --- Padding ---
