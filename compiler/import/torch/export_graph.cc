@@ -467,6 +467,36 @@ void ExportGraph::CallUserConverter(const Json& graph, const Json& node, const T
   Assign(graph, node, result.is_list() && !one ? result.items : Results{result}, names);
 }
 
+// "_assert_async", "_assert_scalar" and the like: the program fails where it does not hold.
+void ExportGraph::Assert(const Json& node, const Names& names) {
+  const Json& inputs = Member(node, "inputs");
+  const Argument said = Read(Member(ItemOf(inputs, 0), "arg"), names);
+  const Argument text = inputs.size() > 1 ? Read(Member(ItemOf(inputs, 1), "arg"), names) : said;
+  const std::string message =
+      text.is(Kind::kString) ? text.text : "Expected Tensor with single nonzero value";
+  if (!b_.status().ok() || !(said.is_tensor() || said.is_number())) return;
+  if (said.is_known_number() && said.number() != 0) return;
+  const Value v = ValuesOf(b_, aliases_, {said})[0];
+  b_.SetSpan(module_.sources->NodeSpan(file_, TextOf(Member(node, "name")), "assertion", message));
+  assertions_.push_back({b_.Cast(v.rank() == 0 ? v : b_.Reshape(v, {}), DType::kBool), b_.span()});
+}
+
+std::vector<Argument> ExportGraph::WithAssertions(std::vector<Argument> outputs) {
+  if (assertions_.empty() || !b_.status().ok()) return outputs;
+  for (Argument& a : outputs) {
+    if (!a.is_tensor() || !a.value) continue;
+    for (const Assertion& assertion : assertions_) {
+      b_.SetSpan(assertion.span);
+      a.value = InRange(b_, assertion.holds, a.value);
+    }
+    aliases_.Refine(a, a.value);
+    return outputs;
+  }
+  b_.SetSpan(assertions_[0].span);
+  b_.Fail(StatusCode::kUnsupported, "an assertion in a graph that has no tensor as a result");
+  return outputs;
+}
+
 void ExportGraph::RunNode(const Json& graph, const Json& node, Names& names) {
   const std::string text(TextOf(Member(node, "target")));
   std::string name(TextOf(Member(node, "name")));
@@ -477,6 +507,9 @@ void ExportGraph::RunNode(const Json& graph, const Json& node, Names& names) {
       Assign(graph, node, {Read(Member(input, "arg"), names)}, names);
     return;
   }
+  if (target.name.starts_with("aten::_assert_async") || target.name == "aten::_assert_scalar" ||
+      target.name.starts_with("aten::_functional_assert"))
+    Assert(node, names);
   if (FindUserConverter(options_.user_operators, target.name) != nullptr) {
     CallUserConverter(graph, node, target, names);
   } else if (target.higher_order.empty()) {
@@ -506,6 +539,7 @@ std::vector<Argument> ExportGraph::Run(const Json& graph, std::vector<Argument> 
     return {};
   }
   Names names;
+  std::vector<Assertion> outer = std::exchange(assertions_, {});
   const Json& parameters = Member(graph, "inputs");
   if (!parameters.is_array() || parameters.size() != inputs.size()) {
     b_.Fail("a graph of {} inputs is given {}", parameters.size(), inputs.size());
@@ -517,6 +551,8 @@ std::vector<Argument> ExportGraph::Run(const Json& graph, std::vector<Argument> 
   std::vector<Argument> outputs;
   for (const Json& output : Member(graph, "outputs"))
     outputs.push_back(aliases_.Current(Read(output, names)));
+  outputs = WithAssertions(std::move(outputs));
+  assertions_ = std::move(outer);
   --depth_;
   if (values != nullptr) *values = std::move(names);
   return outputs;

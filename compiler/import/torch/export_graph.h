@@ -51,6 +51,8 @@ class ExportGraph {
   // Nodes `from`..`to`-1 of the graph.
   void RunNodes(const Json& graph, size_t from, size_t to, Names& names);
   void RunNode(const Json& graph, const Json& node, Names& names);
+  void Assert(const Json& node, const Names& names);
+  std::vector<Argument> WithAssertions(std::vector<Argument> outputs);
   // The nodes of a vmap that begins at `from`; gives the node behind it (export_vmap.cc).
   void Show(const Json& graph, const Json& node, int64_t to, const Value& v, Names& names);
   size_t RunVmap(const Json& graph, size_t from, size_t to, Names& names);
@@ -80,6 +82,12 @@ class ExportGraph {
   const ir::Module& module_;
   uint32_t file_;
   const ImportOptions& options_;
+  // What the graph at hand asserts, and where.
+  struct Assertion {
+    Value holds;
+    ir::Span span;
+  };
+  std::vector<Assertion> assertions_;
   int depth_ = 0;
   bool batched_ = false;  // tensors have one dim more than the file says, the first
 };

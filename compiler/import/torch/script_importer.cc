@@ -11,6 +11,7 @@
 #include "compiler/import/input_types.h"
 #include "compiler/import/torch/importer.h"
 #include "compiler/import/torch/script_evaluator.h"
+#include "compiler/import/torch/script_inputs.h"
 #include "compiler/import/torch/script_outputs.h"
 #include "compiler/ir/large_stack.h"
 #include "compiler/ir/one_of.h"
@@ -114,6 +115,22 @@ class ScriptPass {
       const Parameter& p = forward.parameters[i];
       const ScriptType type = TypeOfExpr(p.type);
       const bool last = !AnyInput(forward, i + 1);
+      const ScriptType& own = type.is(ScriptType::Kind::kOptional) ? type.element() : type;
+      if (own.is(ScriptType::Kind::kDict)) {
+        KeysRead read;
+        ReadKeys(forward.body, p.name, &read);
+        RELAYVM_ASSIGN_OR_RETURN(std::optional<Item> dict, DictInput(p, i - 1, own, read));
+        if (dict) {
+          inputs.push_back(*std::move(dict));
+          continue;
+        }
+        if (!p.has_default && !type.is(ScriptType::Kind::kOptional)) {
+          for (const Expr& key : read.keys)
+            missing +=
+                fmt::format("\n  --shape '{}.{}=(1, 3, ?, ?):float32'", p.name, TextOfKey(key));
+          if (!read.keys.empty()) continue;
+        }
+      }
       RELAYVM_ASSIGN_OR_RETURN(std::optional<Item> item,
                                Input(file, p, i - 1, last, type, &missing));
       inputs.push_back(item ? *std::move(item) : Item::None());
@@ -159,6 +176,56 @@ class ScriptPass {
     }
   }
 
+  // A dict whose entries are inputs of their own, `d.key`, or one that is given as a tuple: of the
+  // keys that the code reads, in that order. Nullopt: nothing is said of it.
+  Result<std::optional<Item>> DictInput(const Parameter& p, size_t place, const ScriptType& type,
+                                        const KeysRead& read) {
+    const ScriptType inner = type.arguments.size() == 2 ? type.arguments[1] : ScriptType();
+    const std::string prefix = p.name + ".";
+    std::vector<Expr> keys;
+    for (const Expr& key : read.keys) {
+      if (options_.shapes.contains(prefix + TextOfKey(key))) keys.push_back(key);
+    }
+    for (const auto& [name, said] : options_.shapes) {
+      Expr key;
+      key.kind = Expr::Kind::kString;
+      key.text = name.starts_with(prefix) ? name.substr(prefix.size()) : "";
+      const bool known =
+          std::ranges::any_of(keys, [&](const Expr& k) { return TextOfKey(k) == key.text; });
+      if (!key.text.empty() && !known) keys.push_back(key);
+    }
+    std::vector<Item> values;
+    for (const Expr& key : keys) {
+      const std::string name = prefix + TextOfKey(key);
+      RELAYVM_ASSIGN_OR_RETURN(ir::Type given, types_.Of(name, SIZE_MAX));
+      if (given == nullptr) continue;
+      values.push_back(host_.ItemOf(Parameterised(name, given), inner));
+    }
+    if (!keys.empty() && values.size() == keys.size())
+      return std::optional(host_.DictOf(type, keys, std::move(values)));
+    if (!types_.IsSaid(p.name, place)) return std::optional<Item>();
+    RELAYVM_ASSIGN_OR_RETURN(ir::Type given, types_.Of(p.name, place));
+    const auto* tuple = given == nullptr ? nullptr : given->As<ir::TupleType>();
+    if (tuple == nullptr || !read.all) return std::optional<Item>(Unnamed(p, read));
+    const size_t count = tuple->fields.size();
+    keys = read.keys;
+    if (keys.size() != count)
+      std::erase_if(keys, [&](const Expr& key) { return HasKey(read.asked, key); });
+    if (keys.size() != count) return std::optional<Item>(Unnamed(p, read));
+    const std::vector<Value> fields = b_.Fields(Parameterised(p.name, given));
+    for (const Value& field : fields) values.push_back(host_.ItemOf(field, inner));
+    return std::optional(host_.DictOf(type, keys, std::move(values)));
+  }
+  Item Unnamed(const Parameter& p, const KeysRead& read) {
+    std::string keys;
+    for (const Expr& key : read.keys) keys += (keys.empty() ? "" : ", ") + TextOfKey(key);
+    b_.Fail(StatusCode::kUnsupported,
+            "the input '{}' is a dict: expected a tuple of what the code reads of it ({}), or a "
+            "--shape '{}.KEY=...' for each of its entries, whose names a tuple does not say",
+            p.name, keys.empty() ? "no key by its name" : keys, p.name);
+    return Item::Unknown();
+  }
+
   // Nullopt, where `missing` says why.
   Result<std::optional<Item>> Input(const ScriptFile& file, const Parameter& p, size_t place,
                                     bool last, const ScriptType& type, std::string* missing) {
@@ -171,11 +238,11 @@ class ScriptPass {
         const DType dtype = type.is(K::kInt)    ? DType::kInt64
                             : type.is(K::kBool) ? DType::kBool
                                                 : DType::kFloat64;
-        return std::optional(ItemOf(Parameterised(p.name, ir::MakeScalarType(dtype)), type));
+        return std::optional(host_.ItemOf(Parameterised(p.name, ir::MakeScalarType(dtype)), type));
       }
       if (type.is(K::kString))
         return std::optional(
-            ItemOf(Parameterised(p.name, ir::MakeScalarType(DType::kString)), type));
+            host_.ItemOf(Parameterised(p.name, ir::MakeScalarType(DType::kString)), type));
       *missing += type.is(K::kTensor) || type.is(K::kAny)
                       ? fmt::format("\n  --shape '{}=(1, 3, ?, ?):float32'", p.name)
                       : fmt::format("\n  --shape '{}={}'", p.name, Likely(type));
@@ -186,13 +253,13 @@ class ScriptPass {
       if (!last) LeaveOut(p.name);
       return std::optional(Item::None());
     }
-    return std::optional(ItemOf(Parameterised(p.name, given), type));
+    return std::optional(host_.ItemOf(Parameterised(p.name, given), type));
   }
 
   // An input that is said to be None keeps its place, by which callers count those behind it.
   void LeaveOut(const std::string& name) {
     const ir::Type type = OptionalType(ir::MakeScalarType(DType::kFloat32));
-    evaluator_.ExpectNone(ItemOf(Parameterised(name, type), {}),
+    evaluator_.ExpectNone(host_.ItemOf(Parameterised(name, type), {}),
                           fmt::format("{} was said to be None when this was compiled", name));
   }
 
@@ -212,105 +279,6 @@ class ScriptPass {
     if (type->As<TensorType>() == nullptr) b_.UsePrelude();
     params_.push_back(b_.NewVar(name, HostType(type)));
     return b_.Use(params_.back());
-  }
-
-  // A value that comes from the host, as what the program takes it for.
-  Item ItemOf(const Value& v, const ScriptType& type) {
-    using K = ScriptType::Kind;
-    const ScriptType& own = type.is(K::kOptional) ? type.element() : type;
-    if (v.is_tensor()) {
-      if (own.is(K::kInt) || own.is(K::kFloat) || own.is(K::kBool) || own.is(K::kNumber)) {
-        const DType dtype = own.is(K::kInt)     ? DType::kInt64
-                            : own.is(K::kBool)  ? DType::kBool
-                            : own.is(K::kFloat) ? DType::kFloat64
-                                                : v.dtype();
-        return ScalarArgument(b_, b_.Cast(b_.Reshape(v, {}), dtype));
-      }
-      if (own.is(K::kString) && v.dtype() == DType::kString)
-        return ScalarArgument(b_, b_.Reshape(v, {}));
-      return evaluator_.aliases().Fresh(v);
-    }
-    if (v.type == nullptr) return Item::Unknown();
-    if (v.type->As<ir::TupleType>() != nullptr) {
-      std::vector<Item> items;
-      const std::vector<Value> fields = b_.Fields(v);
-      for (size_t i = 0; i < fields.size(); ++i) {
-        const ScriptType inner = own.is(K::kTuple) && i < own.arguments.size() ? own.arguments[i]
-                                 : own.is(K::kList)                            ? own.element()
-                                                                               : ScriptType();
-        items.push_back(ItemOf(fields[i], inner));
-      }
-      if (!own.is(K::kList)) {
-        Item tuple = Item::Tuple(std::move(items));
-        if (own.is(K::kClass)) tuple.type = own;
-        return tuple;
-      }
-      Item list;
-      list.kind = Item::Kind::kList;
-      list.type = own;
-      CellContent content;
-      content.items = std::move(items);
-      list.cell = evaluator_.heap().New(std::move(content));
-      return list;
-    }
-    if (const ir::Type held = import::ElementType(v.type, "Optional")) {
-      Item maybe;
-      maybe.kind = Item::Kind::kMaybe;
-      maybe.condition = CallPrelude(b_, "optional_has", {v}, ir::MakeScalarType(DType::kBool));
-      Argument tensor(v);
-      maybe.items = {Item(tensor)};
-      return maybe;
-    }
-    if (const ir::Type element = import::ElementType(v.type, "List"))
-      return ListItem(v, element, own);
-    return Item::Unknown();
-  }
-
-  // A List of the host: numbers become the rows of a tensor.
-  Item ListItem(const Value& v, const ir::Type& element, const ScriptType& type) {
-    const Value sequence = OfList(b_, v);
-    auto columns = std::make_shared<Columns>();
-    Item& shape = columns->element;
-    shape.form = Item::Form::kValue;
-    shape.plain.kind = Argument::Kind::kTensor;
-    shape.leaf_type = element;
-    columns->values = {sequence};
-    using K = ScriptType::Kind;
-    const ScriptType& inner = type.element();
-    if (inner.is(K::kString)) {
-      shape.plain.kind = Argument::Kind::kSymString;
-      shape.leaf_type = ir::MakeScalarType(DType::kString);
-      columns->values = {SequenceJoin(b_, sequence, 0, true)};
-    } else if (inner.is(K::kInt) || inner.is(K::kFloat) || inner.is(K::kBool)) {
-      const DType dtype = inner.is(K::kInt)    ? DType::kInt64
-                          : inner.is(K::kBool) ? DType::kBool
-                                               : DType::kFloat64;
-      shape.plain.kind = inner.is(K::kInt)    ? Argument::Kind::kSymInt
-                         : inner.is(K::kBool) ? Argument::Kind::kSymBool
-                                              : Argument::Kind::kSymFloat;
-      shape.leaf_type = ir::MakeScalarType(dtype);
-      columns->values = {b_.Cast(SequenceJoin(b_, sequence, 0, true), dtype)};
-    } else if (element->As<TensorType>() == nullptr) {
-      const Item of = ItemOf(SequenceAt(sequence, {b_, b_.Int(0), "an input"}), inner);
-      shape = evaluator_.shapes().AllValues(of);
-      // Each by itself becomes what the program works with.
-      const Value count = SequenceLength(b_, sequence);
-      std::vector<ir::Type> types;
-      Shapes::Types(shape, &types);
-      const State none(types.size(), b_.Tuple({}));
-      columns->values = RunLoop(b_, {count, {}, none, [&](const Value& i, const State& state) {
-                                       State own;
-                                       const Item one =
-                                           ItemOf(SequenceAt(sequence, {b_, i, "an input"}), inner);
-                                       evaluator_.shapes().Flatten(shape, one, &own);
-                                       Turn turn{{}, state, {}};
-                                       for (size_t k = 0; k < own.size() && k < state.size(); ++k) {
-                                         turn.next[k] = Append(b_, state[k], own[k]);
-                                       }
-                                       return turn;
-                                     }});
-    }
-    return evaluator_.shapes().ListOf(std::move(columns), type);
   }
 
   // --- What is kept between runs ---
@@ -563,6 +531,7 @@ class ScriptPass {
   std::vector<std::pair<std::string, const ir::Var*>> states_;
   std::map<std::string, Item> given_;
   Evaluator evaluator_;
+  ScriptInputs host_{b_, evaluator_};
 };
 
 Result<ir::Module> ImportScript(const std::string& path, SharedBytes file,

@@ -35,7 +35,9 @@ std::optional<Item> Evaluator::OfTensor(Args& a) {
   if (op == "is_quantized") return Item::Bool(tensor.quantised != nullptr);
   if (op == "is_signed") return Item::Bool(v.dtype() != DType::kUInt8 && v.dtype() != DType::kBool);
   const bool dense = tensor.alias == nullptr || tensor.alias->layout() == Layout::kDense;
-  if (op == "is_contiguous") return Item::Bool(dense || a.size() > 1);
+  if (op == "is_contiguous" && !dense && a.size() > 1)
+    return Unsupported("is_contiguous of a view, by a memory format");
+  if (op == "is_contiguous") return Item::Bool(dense);
   if (op == "is_cpu") return Item::Bool(true);
   if (op == "element_size" || op == "itemsize")
     return Item::Int(DTypeBytes(v.dtype()) * (tensor.complex ? 2 : 1));
@@ -103,7 +105,21 @@ std::optional<Item> Evaluator::IsSameAs(Args& a) {
   return CallOperator("aten::__not__", {"", {result}, {}, nullptr});
 }
 
-std::optional<Item> Evaluator::Ignored(Args& /*a*/) { return Item::None(); }
+// Nothing is done; what is asserted must hold.
+std::optional<Item> Evaluator::Ignored(Args& a) {
+  const std::string_view op = OwnScriptName(a.name);
+  const bool asserts = op.starts_with("_assert_async") || op.starts_with("_assert_scalar") ||
+                       op.starts_with("_functional_assert");
+  if (!asserts || a.size() < 1) return Item::None();
+  const std::string message =
+      a.size() > 1 && a[1].is_string() ? TextOf(a[1]) : "Expected Tensor with single nonzero value";
+  const Value holds =
+      a[0].is_tensor() ? ReadTensor(a[0]) : ScalarValue(b_, a[0].plain, DType::kBool);
+  if (!holds) return Item::None();
+  AddGuard(b_.Cast(holds.rank() == 0 ? holds : b_.Reshape(holds, {}), DType::kBool),
+           {message, b_.span()});
+  return Item::None();
+}
 
 // Gradients, autocast, tracing: nothing of it is on.
 std::optional<Item> Evaluator::IsOff(Args& /*a*/) { return Item::Bool(false); }
