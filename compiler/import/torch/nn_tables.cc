@@ -20,6 +20,8 @@ std::vector<OperatorTable> NnOperatorTables() {
           QuantisedProductOperators(),
           QuantisedRecurrentOperators(),
           LinalgOperators(),
+          FactorOperators(),
+          SpecialOperators(),
           VisionOperators(),
           DecomposedOperators()};
 }

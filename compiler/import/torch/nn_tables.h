@@ -21,6 +21,8 @@ OperatorTable QuantisedOperators();
 OperatorTable QuantisedProductOperators();
 OperatorTable QuantisedRecurrentOperators();
 OperatorTable LinalgOperators();
+OperatorTable FactorOperators();
+OperatorTable SpecialOperators();
 OperatorTable VisionOperators();
 OperatorTable DecomposedOperators();
 

@@ -10,19 +10,6 @@ namespace relayvm::import::torch {
 
 namespace {
 
-// The last two axes swapped.
-Term Turned(const Term& x) {
-  std::vector<int64_t> axes = Iota(x.rank());
-  if (axes.size() < 2) return x;
-  std::swap(axes[axes.size() - 1], axes[axes.size() - 2]);
-  return x.Transpose(axes);
-}
-Term MatrixProduct(const Term& x, const Term& y) { return {x.b(), MatMulOf(x.b(), x, y)}; }
-bool AreMatrices(const Call& n, const Term& x) {
-  if (x.rank() >= 2) return true;
-  n.Fail("expected matrices, found rank {}", x.rank());
-  return false;
-}
 // The unit matrix of x's last dim, (n, n).
 Term UnitOf(const Term& x) {
   const Term place = RangeOf(x.b(), x, x.rank() - 1);
@@ -165,12 +152,6 @@ Results AnyNorm(Call& n) {
 
 // --- Inverses and determinants ---
 
-Value NoInfo(const Call& n, const Term& x) {
-  TypedBuilder& b = n.b();
-  std::vector<Value> dims;
-  for (int i = 0; i + 2 < x.rank(); ++i) dims.push_back(b.DimOf(x, i));
-  return Filled(b, 0, DType::kInt32, dims.empty() ? b.Ints({}) : b.Concat(dims, 0));
-}
 Results InverseMatrix(Call& n) {
   const Term x = Real(n);
   const auto y = InverseOf(x);
@@ -179,21 +160,26 @@ Results InverseMatrix(Call& n) {
   return {*y};
 }
 Results Determinant(Call& n) {
-  const auto y = DeterminantOf(Real(n));
+  const Term x = Real(n);
+  const auto y = DeterminantOf(x.As(DType::kFloat64));
   if (!y) return {};
-  Results out = {*y};
+  Results out = {y->As(x.dtype())};
   while (out.size() < n.schema().results.size()) out.emplace_back();  // factors, for gradients
   return out;
 }
 Results SignAndLogDeterminant(Call& n) {
-  const auto y = DeterminantOf(Real(n));
+  const Term x = Real(n);
+  const auto y = DeterminantOf(x.As(DType::kFloat64));
   if (!y) return {};
-  return {y->Call("sign"), Abs(*y).Call("log")};
+  Results out = {y->Call("sign").As(x.dtype()), Abs(*y).Call("log").As(x.dtype())};
+  while (out.size() < n.schema().results.size()) out.emplace_back();  // factors, for gradients
+  return out;
 }
 Results LogDeterminant(Call& n) {
-  const auto y = DeterminantOf(Real(n));
+  const Term x = Real(n);
+  const auto y = DeterminantOf(x.As(DType::kFloat64));
   if (!y) return {};
-  return {y->Call("log")};
+  return {y->Call("log").As(x.dtype())};
 }
 
 // --- Systems ---
@@ -339,6 +325,8 @@ constexpr OperatorDef kLinalgOperators[] = {
     {"aten::_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)", Determinant},
     {"aten::slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)", SignAndLogDeterminant},
     {"aten::linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)", SignAndLogDeterminant},
+    {"aten::_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet, Tensor LU, Tensor pivots)",
+     SignAndLogDeterminant},
     {"aten::logdet(Tensor self) -> Tensor", LogDeterminant},
     {"aten::linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor", Solve},
     {"aten::linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool "

@@ -4,6 +4,7 @@
 #include "compiler/import/composite/normalise.h"
 #include "compiler/import/torch/convert.h"
 #include "compiler/import/torch/nn_tables.h"
+#include "compiler/import/torch/norms.h"
 
 namespace relayvm::import::torch {
 
@@ -22,6 +23,12 @@ std::vector<int64_t> OtherAxes(int rank) {
   std::vector<int64_t> axes = {0};
   for (int i = 2; i < rank; ++i) axes.push_back(i);
   return axes;
+}
+
+// Of means and deviations: the data's own, but float32 where halves come with weights of float32.
+DType StatisticsType(const Call& n, const Term& x) {
+  const char* with = n.Has("weight") ? "weight" : "bias";
+  return n.Has(with) && n.Tensor(with).dtype() != x.dtype() ? SumType(x.dtype()) : x.dtype();
 }
 
 // --- Over the batch ---
@@ -102,8 +109,9 @@ Results NativeBatchNorm(Call& n) {
   if (!r) return {};
   WriteRunning(n, *r);
   const bool own = training || !n.Has("running_mean");
-  const Value none = Filled(b, 0, DType::kFloat32, b.Ints({0}));
-  Results out = {r->y, own ? r->mean.value() : none, own ? r->inverse.value() : none};
+  const DType t = StatisticsType(n, r->y);
+  const Value none = Filled(b, 0, t, b.Ints({0}));
+  Results out = {r->y, own ? r->mean.As(t).value() : none, own ? r->inverse.As(t).value() : none};
   const size_t count = n.schema().results.size();
   const Value reserve = Filled(b, 0, DType::kUInt8, b.Ints({0}));
   if (n.name() == "aten::_native_batch_norm_legit_functional") {
@@ -139,7 +147,8 @@ Results LayerNorm(Call& n) {
   if (weight) y = y * Term(n, weight).As(x.dtype());
   if (bias) y = y + Term(n, bias).As(x.dtype());
   if (one_result) return {y};
-  return {y, norm.mean, norm.inverse};
+  const DType t = StatisticsType(n, x);
+  return {y, norm.mean.As(t), norm.inverse.As(t)};
 }
 
 Results RmsNorm(Call& n) {
@@ -171,7 +180,9 @@ Results GroupNormBy(Call& n, int64_t groups) {
   const Normalised norm = LayerNormOf(Grouped(x, groups), {2, 3}, n.Float("eps", 1e-5));
   const Term y = Affine(n, {b, ShapedLike(b, norm.y, x)}, 1);
   if (n.schema().results.size() == 1) return {y};
-  const auto flat = [&](const Term& v) { return b.Squeeze(v, {2, 3}); };
+  const auto flat = [&](const Term& v) {
+    return b.Cast(b.Squeeze(v, {2, 3}), StatisticsType(n, x));
+  };
   return {y, flat(norm.mean), flat(norm.inverse)};
 }
 Results GroupNorm(Call& n) {

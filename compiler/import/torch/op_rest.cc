@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "compiler/import/checked.h"
 #include "compiler/import/torch/convert.h"
@@ -76,7 +75,7 @@ Results Covariance(Call& n) {
   if (scaled) {
     const Term deviation = Sqrt(Sum(gap * gap, {1}) / count);  // (variables, 1)
     y = y / (deviation * deviation.Transpose({1, 0}));
-    y = Clamp(y, y.Number(-1), y.Number(1));
+    y = y.Number(1).Call("minimum", y.Number(-1).Call("maximum", y));  // NaN stays
   }
   return {vector ? y.Reshape({}) : y};
 }
@@ -114,13 +113,6 @@ Results NonZeroStatic(Call& n) {
   const Value fill = b.Full({size, found.dim(1).is_const() ? found.dim(1).value() : 1},
                             static_cast<double>(n.Int("fill_value", -1)), DType::kInt64);
   return {Term(b, b.Concat({found, fill}, 0)).Slice(0, 0, size)};
-}
-
-// The normal distribution up to x.
-Results NormalBelow(Call& n) {
-  const Term x = Real(n);
-  const Term y = (1 + (x * (1 / std::numbers::sqrt2)).Call("erf")) * 0.5;
-  return {n.name() == "aten::special_log_ndtr" ? y.Call("log") : y};
 }
 
 // The next number towards another: codes of floats are in their order.
@@ -205,8 +197,6 @@ constexpr OperatorDef kRestOperators[] = {
     {"aten::sum_to_size(Tensor self, int[] size) -> Tensor", SumToSize},
     {"aten::_int_mm(Tensor self, Tensor mat2) -> Tensor", IntegerMatMul},
     {"aten::nonzero_static(Tensor self, *, int size, int fill_value=-1) -> Tensor", NonZeroStatic},
-    {"aten::special_ndtr(Tensor self) -> Tensor", NormalBelow},
-    {"aten::special_log_ndtr(Tensor self) -> Tensor", NormalBelow},
     {"aten::nextafter(Tensor self, Tensor other) -> Tensor", NextAfter},
     {"aten::one_hot(Tensor self, int num_classes=-1) -> Tensor", OneHotOf},
     {"aten::sym_is_contiguous(Tensor self, int memory_format=0) -> bool",

@@ -34,7 +34,7 @@ Results Absolute(Call& n) {
   const Argument& a = n.Arg(size_t{0});
   if (a.complex) {
     const Parts p = PartsOf(n, 0, a.value.dtype());
-    return {Sqrt(p.re * p.re + p.im * p.im)};
+    return {n.ValueAs("aten::hypot", {p.re, p.im})};  // of large parts too
   }
   return {Term(n, 0).Call("abs")};
 }
@@ -115,7 +115,63 @@ Term LogOnePlus(const Term& x) {
   return Select(Equal(less, 0.0), x, Select(u.Call("isinf"), log, log * x / less));
 }
 Results Log1pOf(Call& n) { return {LogOnePlus(Real(n))}; }
-Results Erfc(Call& n) { return {1 - Real(n).Call("erf")}; }
+// e^(x^2) erfc(x) of x >= 0: Chebyshev's polynomial in 2 / (2 + x) (Numerical Recipes, erfccheb).
+Term ScaledErfc(const Term& x) {
+  constexpr double kCoefficients[] = {-1.3026537197817094,
+                                      6.4196979235649026e-1,
+                                      1.9476473204185836e-2,
+                                      -9.561514786808631e-3,
+                                      -9.46595344482036e-4,
+                                      3.66839497852761e-4,
+                                      4.2523324806907e-5,
+                                      -2.0278578112534e-5,
+                                      -1.624290004647e-6,
+                                      1.303655835580e-6,
+                                      1.5626441722e-8,
+                                      -8.5238095915e-8,
+                                      6.529054439e-9,
+                                      5.059343495e-9,
+                                      -9.91364156e-10,
+                                      -2.27365122e-10,
+                                      9.6467911e-11,
+                                      2.394038e-12,
+                                      -6.886027e-12,
+                                      8.94487e-13,
+                                      3.13092e-13,
+                                      -1.12708e-13,
+                                      3.81e-16,
+                                      7.106e-15,
+                                      -1.523e-15,
+                                      -9.4e-17,
+                                      1.21e-16,
+                                      -2.8e-17};
+  const Term t = 2.0 / (x + 2.0), turn = t * 4 - 2;
+  Term now = x.Number(0), before = now;
+  for (size_t i = std::size(kCoefficients) - 1; i > 0; --i) {
+    const Term next = turn * now - before + kCoefficients[i];
+    before = now;
+    now = next;
+  }
+  return t * Exp((turn * now + kCoefficients[0]) * 0.5 - before);
+}
+Results Erfc(Call& n) {
+  const Term given = Real(n), x = given.As(DType::kFloat64), size = Abs(x);
+  const Term far = ScaledErfc(size) * Exp(-(size * size));
+  return {Select(x < 0, 2.0 - far, far).As(given.dtype())};
+}
+Results ErfcScaled(Call& n) {
+  const Term given = Real(n), x = given.As(DType::kFloat64), size = Abs(x);
+  const Term y = ScaledErfc(size);
+  return {Select(x < 0, 2.0 * Exp(x * x) - y, y).As(given.dtype())};
+}
+// The normal distribution up to x, and its logarithm.
+Results NormalBelow(Call& n) {
+  const Term given = Real(n), x = given.As(DType::kFloat64) * (1 / std::numbers::sqrt2);
+  const Term size = Abs(x), half = ScaledErfc(size) * 0.5, tail = half * Exp(-(size * size));
+  if (n.name() == "aten::special_ndtr") return {Select(x < 0, tail, 1.0 - tail).As(given.dtype())};
+  const Term low = Select(x.Call("isinf"), -size, half.Call("log") - size * size);
+  return {Select(x < 0, low, LogOnePlus(-tail)).As(given.dtype())};
+}
 Results Sign(Call& n) {
   const Term x(n, 0);
   if (x.dtype() == DType::kBool) return {x};
@@ -178,22 +234,6 @@ Results Entropy(Call& n) {
   const Term y = -x * x.Call("log");
   return {Select(Equal(x, 0.0), x.Number(0), Select(x < 0, x.Number(-HUGE_VAL), y))};
 }
-// The modified Bessel function of order 0 (Abramowitz and Stegun 9.8.1, 9.8.2).
-Results Bessel0(Call& n) {
-  const Term given = Real(n), x = Abs(given.As(DType::kFloat64));
-  const auto poly = [](const Term& at, std::initializer_list<double> c) {
-    Term p = at.Number(0);
-    for (const double k : c) p = p * at + k;
-    return p;
-  };
-  const Term small = x / 3.75, t = small * small;
-  const Term near = poly(t, {0.0045813, 0.0360768, 0.2659732, 1.2067492, 3.0899424, 3.5156229, 1});
-  const Term far = poly(3.75 / Maximum(x, x.Number(3.75)),
-                        {0.00392377, -0.01647633, 0.02635537, -0.02057706, 0.00916281, -0.00157565,
-                         0.00225319, 0.01328592, 0.39894228});
-  const Term large = Exp(x) / Sqrt(Maximum(x, x.Number(3.75))) * far;
-  return {Select(x < 3.75, near, large).As(given.dtype())};
-}
 Results Degrees(Call& n) { return {Real(n) * (180 / std::numbers::pi)}; }
 Results Radians(Call& n) { return {Real(n) * (std::numbers::pi / 180)}; }
 
@@ -212,7 +252,8 @@ Results LogGamma(Call& n) {
   const Term sine = Abs(Sin(x * std::numbers::pi));
   const Term other = (1 / sine).Call("log") + std::log(std::numbers::pi) - log;
   const Term y = Select(reflected, other, log);
-  return {Select(And(Equal(x, Floor(x)), x <= 0), x.Number(HUGE_VAL), y).As(given.dtype())};
+  const Term pole = Or(And(Equal(x, Floor(x)), x <= 0), x.Call("isinf"));
+  return {Select(pole, x.Number(HUGE_VAL), y).As(given.dtype())};
 }
 // The logarithmic derivative of gamma: recurrence up to 6, then its asymptotic series.
 Results Digamma(Call& n) {
@@ -229,7 +270,10 @@ Results Digamma(Call& n) {
   const Term y = sum + z.Call("log") - 0.5 / z - series;
   const Term turn = x * std::numbers::pi;
   const Term other = y - Cos(turn) / Sin(turn) * std::numbers::pi;
-  return {Select(reflected, other, y).As(given.dtype())};
+  // At 0 it is infinite, at whole numbers below it is none.
+  const Term pole = Select(x < 0, x.Number(NAN), -1 / x);
+  const Term at_pole = And(Equal(x, Floor(x)), x <= 0);
+  return {Select(at_pole, pole, Select(reflected, other, y)).As(given.dtype())};
 }
 // The inverse of erf: Giles' polynomials, then two of Newton's steps.
 Results ErfInverse(Call& n) {
@@ -315,9 +359,10 @@ constexpr OperatorDef kUnaryOperators[] = {
     {"aten::special_erf(Tensor self) -> Tensor", OfReal<"erf">},
     {"aten::erfc(Tensor self) -> Tensor", Erfc},
     {"aten::special_erfc(Tensor self) -> Tensor", Erfc},
+    {"aten::special_erfcx(Tensor self) -> Tensor", ErfcScaled},
+    {"aten::special_ndtr(Tensor self) -> Tensor", NormalBelow},
+    {"aten::special_log_ndtr(Tensor self) -> Tensor", NormalBelow},
     {"aten::special_entr(Tensor self) -> Tensor", Entropy},
-    {"aten::i0(Tensor self) -> Tensor", Bessel0},
-    {"aten::special_i0(Tensor self) -> Tensor", Bessel0},
     {"aten::erfinv(Tensor self) -> Tensor", ErfInverse},
     {"aten::special_erfinv(Tensor self) -> Tensor", ErfInverse},
     {"aten::lgamma(Tensor self) -> Tensor", LogGamma},
