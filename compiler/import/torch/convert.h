@@ -41,6 +41,12 @@ inline Term Real(const Call& n, size_t i = 0) {
 inline bool IsHalf(DType t) { return t == DType::kFloat16 || t == DType::kBFloat16; }
 inline DType SumType(DType t) { return IsHalf(t) ? DType::kFloat32 : t; }
 
+// Within limits; NaN stays NaN: maximum and minimum give it where the second operand is.
+inline Term Limited(const Term& x, const Term& low, const Term& high) {
+  return high.Call("minimum", low.Call("maximum", x));
+}
+inline Term NotBelow(const Term& x, double low) { return x.Number(low).Call("maximum", x); }
+
 // Whether each is not 0.
 inline Term Truth(const Term& x) {
   return x.dtype() == DType::kBool ? x : x.Call("not_equal", x.Number(0));

@@ -16,11 +16,11 @@ Term Parameter(const Call& n, const Term& x, std::string_view name) {
 
 Results ReluOf(Call& n) {
   const Term x(n, 0);
-  return {Maximum(x, x.Number(0))};
+  return {NotBelow(x, 0)};
 }
 Results Relu6(Call& n) {
   const Term x(n, 0);
-  return {Clamp(x, x.Number(0), x.Number(6))};
+  return {Limited(x, x.Number(0), x.Number(6))};
 }
 Results LeakyRelu(Call& n) {
   const Term x = Real(n);
@@ -75,13 +75,13 @@ Results Threshold(Call& n) {
 }
 Results Hardtanh(Call& n) {
   const Term x(n, 0);
-  return {Clamp(x, Parameter(n, x, "min_val"), Parameter(n, x, "max_val"))};
+  return {Limited(x, Parameter(n, x, "min_val"), Parameter(n, x, "max_val"))};
 }
-Term HardSigmoidOf(const Term& x) { return Clamp(x + 3, x.Number(0), x.Number(6)) / 6; }
+Term HardSigmoidOf(const Term& x) { return Limited(x + 3, x.Number(0), x.Number(6)) / 6; }
 Results HardSigmoid(Call& n) { return {HardSigmoidOf(Real(n))}; }
 Results HardSwish(Call& n) {
   const Term x = Real(n);
-  return {x * Clamp(x + 3, x.Number(0), x.Number(6)) / 6};
+  return {x * Limited(x + 3, x.Number(0), x.Number(6)) / 6};
 }
 Results HardShrink(Call& n) {
   const Term x = Real(n), limit = Parameter(n, x, "lambd");

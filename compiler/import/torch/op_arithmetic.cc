@@ -60,10 +60,14 @@ Term Remaining(const Term& x, const Term& y, std::string_view op) {
 Term FloorQuotient(const Term& x, const Term& y) {
   if (!IsFloat(x.dtype())) return x.Call("floor_divide", y);
   // As Python has it: the quotient of what the remainder leaves.
-  const DType wide = x.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat64;
-  const Term a = x.As(wide), c = y.As(wide);
-  const Term quotient = Floor(a / c);
-  return quotient.As(x.dtype());
+  const Term a = x.As(DType::kFloat64), c = y.As(DType::kFloat64);
+  const Term quotient = a / c;
+  // What is finite leaves itself of infinity, infinity leaves nothing that is a number.
+  const Term differs = Or(And(a < 0, c > 0), And(a > 0, c < 0));
+  const Term of_infinity = Select(differs, a.Number(-1), quotient);
+  const Term whole = Select(c.Call("isinf"), of_infinity, Floor(quotient));
+  const Term lost = And(a.Call("isinf"), Not(Equal(c, 0.0)));
+  return Select(lost, a.Number(NAN), whole).As(x.dtype());
 }
 
 Results Divide(Call& n) {
@@ -97,6 +101,40 @@ Results Fmod(Call& n) {
   return {Remaining(x, y, "trunc_mod")};
 }
 
+// Powers of integers wrap: squares and products, by the bits of the exponent. Negative exponents
+// leave what 1 and -1 give; 0 of others.
+Term WholePower(const Call& n, const Term& x, const Argument& exponent, const Term& y) {
+  TypedBuilder& b = n.b();
+  const Term one = x.Number(1);
+  if (exponent.is_known_number() && exponent.number() >= 0 && exponent.number() < 64) {
+    std::optional<Term> product;
+    Term square = x;
+    for (auto bits = static_cast<int64_t>(exponent.number()); bits > 0; bits /= 2) {
+      if (bits % 2 != 0) product = product ? *product * square : square;
+      if (bits > 1) square = square * square;
+    }
+    return product ? *product : Select(Equal(x, 0.0), one, one);
+  }
+  const Value shape = b.ShapeOf(x * y);
+  const auto whole = [&](const Term& v) { return BroadcastTo(b, v, shape); };
+  const auto last = b.While(
+      {whole(x), whole(Maximum(y, y.Number(0))), whole(one)},
+      [&](const TypedBuilder::State& s) {
+        const Term left = Truth(Term(b, s[1]));
+        return left.rank() == 0 ? left.value() : left.Over("any", Iota(left.rank()), false).value();
+      },
+      [&](const TypedBuilder::State& s) {
+        const Term square(b, s[0]), bits(b, s[1]), product(b, s[2]);
+        const Term odd = Equal(bits.Call("bitwise_and", bits.Number(1)), 1.0);
+        return TypedBuilder::State{square * square, bits.Call("right_shift", bits.Number(1)),
+                                   Select(odd, product * square, product)};
+      });
+  if (last.size() != 3) return x;
+  const Term odd = Equal(y.Call("bitwise_and", y.Number(1)), 1.0);
+  const Term unit = Select(Equal(x, 1.0), one, Select(odd, x.Number(-1), one));
+  const Term small = Select(Equal(Abs(x), 1.0), unit, x.Number(0));
+  return Select(y < 0, small, Term(b, last[2]));
+}
 Term Raised(const Call& n, const Term& x, const Argument& exponent, DType dtype) {
   if (exponent.is_known_number() && IsFloat(dtype)) {
     const double e = exponent.number();
@@ -110,8 +148,7 @@ Term Raised(const Call& n, const Term& x, const Argument& exponent, DType dtype)
   const Term y = exponent.is_number() ? Term(n, ScalarValue(n, exponent, dtype))
                                       : Term(n, n.b().Cast(exponent.value, dtype));
   if (IsFloat(dtype)) return x.Call("power", y);
-  // Powers of integers wrap; few of them are as large as to be inexact in float64.
-  return x.As(DType::kFloat64).Call("power", y.As(DType::kFloat64)).As(dtype);
+  return WholePower(n, x.As(DType::kInt64), exponent, y.As(DType::kInt64)).As(dtype);
 }
 Results Power(Call& n) {
   const DType t = PairType(n);
@@ -193,8 +230,10 @@ Results Hypot(Call& n) {
   const auto [x, y] = Pair(n, FloatPairType(n));
   const Term a = Abs(x), c = Abs(y), most = Maximum(a, c), least = Minimum(a, c);
   const Term ratio = least / Select(Equal(most, 0.0), most.Number(1), most);
-  const Term far = Equal(most, HUGE_VAL);
-  return {Select(far, most, most * Sqrt(ratio * ratio + 1.0))};
+  const Term far = Or(a.Call("isinf"), c.Call("isinf"));
+  const Term bad = Or(a.Call("isnan"), c.Call("isnan"));
+  const Term length = most * Sqrt(ratio * ratio + 1.0);
+  return {Select(far, a.Number(HUGE_VAL), Select(bad, a.Number(NAN), length))};
 }
 Results CopySign(Call& n) {
   const auto [x, y] = Pair(n, FloatPairType(n));
@@ -271,9 +310,15 @@ Results ClampTo(Call& n) {
     const Argument& a = n.Arg(name);
     return a.is_tensor() ? Term(n, n.b().Cast(a.value, t)) : Term(n, n.Number(name, t));
   };
-  // NaN stays: maximum and minimum give it where the second operand is.
-  if (n.Has("min")) x = bound("min").Call("maximum", x);
-  if (n.Has("max")) x = bound("max").Call("minimum", x);
+  // NaN stays: maximum and minimum give it where the second operand is. That of a bound counts too.
+  const auto limit = [&](const char* name, std::string_view op) {
+    const Argument& a = n.Arg(name);
+    const Term by = bound(name);
+    if (a.is_known_number() && std::isnan(a.number()) && IsFloat(t)) return x * a.number();
+    return a.is_known_number() ? by.Call(op, x) : Greater(by, x, op);
+  };
+  if (n.Has("min")) x = limit("min", "maximum");
+  if (n.Has("max")) x = limit("max", "minimum");
   return {x};
 }
 

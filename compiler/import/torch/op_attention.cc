@@ -49,8 +49,11 @@ std::optional<Attended> AttendedBy(Call& n) {
     }
   }
   if (!b.status().ok()) return std::nullopt;
-  const AttentionResult r = Attend(b, AsHeads(q), AsHeads(k), AsHeads(v), spec);
-  Term y = r.y;
+  // Halves are multiplied and summed in float32.
+  const DType own = q.dtype(), wide = SumType(own);
+  const auto heads = [&](const Term& x) { return AsHeads(x.As(wide)); };
+  const AttentionResult r = Attend(b, heads(q), heads(k), heads(v), spec);
+  Term y = r.y.As(own);
   if (rank < 4) {
     y = {b, b.Squeeze(y, Iota(4 - rank))};
   } else if (rank > 4) {
@@ -58,7 +61,7 @@ std::optional<Attended> AttendedBy(Call& n) {
     dims.back() = b.DimOf(v, -1);
     y = {b, ShapedAs(b, y, dims)};
   }
-  return Attended{y, r.weights, r.biased};
+  return Attended{y, r.weights.As(own), r.biased};
 }
 
 Term LogSumExp(const Term& scores) {
@@ -162,8 +165,7 @@ Results EncoderLayer(Call& n) {
   const auto norm2 = [&](const Term& y) { return norm(y, "norm_weight_2", "norm_bias_2"); };
   const auto feed = [&](const Term& y) {
     const Term inner = Linear(n, y, "ffn_weight_1", "ffn_bias_1");
-    return Linear(n, gelu ? GeluOf(inner) : Maximum(inner, inner.Number(0)), "ffn_weight_2",
-                  "ffn_bias_2");
+    return Linear(n, gelu ? GeluOf(inner) : NotBelow(inner, 0), "ffn_weight_2", "ffn_bias_2");
   };
   if (first) {
     const Term in = norm1(x), y = x + SelfAttention(n, in, in, in, heads).y;

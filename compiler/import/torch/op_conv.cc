@@ -45,10 +45,12 @@ Results Convolve(Call& n, const Value& input, const Value& w) {
   const Batched data(n, input, spatial);
   const auto window = ConvWindow(n, KernelOfWeight(w));
   if (!window || !n.b().status().ok()) return {};
-  const auto y = Convolved(n, data.x(), w,
+  // Of halves the sums over three dims are made in float32.
+  const DType own = input.dtype(), wide = spatial == 3 ? SumType(own) : own;
+  const auto y = Convolved(n, n.b().Cast(data.x(), wide), n.b().Cast(w, wide),
                            {.window = *window, .groups = n.Int("groups", 1), .kernel_layout = ""});
   if (!y) return {};
-  return {data.Off(WithBias(n, *y))};
+  return {data.Off(n.b().Cast(WithBias(n, *y), own))};
 }
 
 Results ConvolveTransposed(Call& n) {
@@ -59,14 +61,15 @@ Results ConvolveTransposed(Call& n) {
   const Batched data(n, n.Input(0), spatial);
   const auto window = ConvWindow(n, KernelOfWeight(w));
   if (!window || !n.b().status().ok()) return {};
-  const auto y = TransposedConv(n, data.x(), w,
+  const DType own = n.Input(0).dtype(), wide = SumType(own);
+  const auto y = TransposedConv(n, n.b().Cast(data.x(), wide), n.b().Cast(w, wide),
                                 {.window = *window,
                                  .extra = n.Ints("output_padding", spatial, 0),
                                  .shape = {},
                                  .groups = n.Int("groups", 1),
                                  .kernel_layout = ""});
   if (!y) return {};
-  return {data.Off(WithBias(n, *y))};
+  return {data.Off(n.b().Cast(WithBias(n, *y), own))};
 }
 
 Results Conv(Call& n) { return Convolve(n, n.Input(0), n.Input(1)); }

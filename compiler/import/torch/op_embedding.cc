@@ -43,7 +43,13 @@ std::optional<Bags> ReadBags(const Call& n, const Term& weight) {
                                 {{"right", true}, {"dtype", "int64"}})) -
                    1;
   Term counted = indices >= 0;
-  const int64_t padding = n.Int("padding_idx", -1);
+  int64_t padding = n.Int("padding_idx", -1);
+  const Dim rows_of = weight.value().dim(0);
+  if (n.overload() == "padding_idx" && n.Has("padding_idx") && padding < 0) {
+    // From the end, where it is given.
+    if (!rows_of.is_const()) return n.Unsupported("a negative padding_idx of weights of open size");
+    padding += rows_of.value();
+  }
   if (padding >= 0) counted = And(counted, Not(Equal(indices, static_cast<double>(padding))));
   Term rows = weight.Take(indices, 0);
   if (n.Has("per_sample_weights"))

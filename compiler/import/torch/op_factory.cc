@@ -134,6 +134,8 @@ Results Arange(Call& n) {
   const Term steps = (to - from) / by;
   const Term turns = inclusive ? Floor(steps) + 1.0 : steps.Call("ceil");
   const Term count = Maximum(turns, from.Number(0)).As(DType::kInt64);
+  // Integers begin at one, and go by one.
+  if (!IsFloat(t)) return {(Range(count) * by.As(DType::kInt64) + from.As(DType::kInt64)).As(t)};
   return {(Range(count).As(DType::kFloat64) * by + from).As(t)};
 }
 
@@ -142,7 +144,12 @@ Results Linspace(Call& n) {
   const DType t = DtypeOr(n, DType::kFloat32);
   const int64_t steps = n.Has("steps") ? n.Int("steps") : 100;
   if (steps < 0) return n.Fail("steps: {}, expected 0 or more", steps);
-  const Term from(b, n.Number("start", DType::kFloat64)), to(b, n.Number("end", DType::kFloat64));
+  // Ends of integers are integers.
+  const auto end = [&](const char* name) {
+    const Term given(b, n.Number(name, DType::kFloat64));
+    return IsFloat(t) ? given : given.Call("trunc");
+  };
+  const Term from = end("start"), to = end("end");
   const Term at(b, b.Cast(PlacesOf(b, steps), DType::kFloat64));
   const double last = static_cast<double>(std::max<int64_t>(steps - 1, 1));
   // From both ends, so that both are exact.

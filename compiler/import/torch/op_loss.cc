@@ -53,7 +53,7 @@ Results HuberLoss(Call& n) {
 
 Results BinaryCrossEntropy(Call& n) {
   const auto [x, y] = FloatOperands(n);
-  const auto log = [](const Term& v) { return Maximum(v.Call("log"), v.Number(-100)); };
+  const auto log = [](const Term& v) { return NotBelow(v.Call("log"), -100); };
   Term loss = -(y * log(x) + (1.0 - y) * log(1.0 - x));
   if (n.Has("weight")) loss = loss * Term(n, n.Tensor("weight"));
   return Reduced(n, loss);
@@ -157,7 +157,7 @@ Results MultiMarginLoss(Call& n) {
   if (x.rank() != 2) return n.Fail("expected an input of rank 1 or 2");
   const Term safe(b, Below({n, 1, "target"}, target, b.DimOf(x, 1)));
   const Term own = x.Call("gather", safe.Expand(1), {{"axis", 1}});
-  Term loss = Maximum(own * -1.0 + x + n.Float("margin", 1), x.Number(0));
+  Term loss = NotBelow(own * -1.0 + x + n.Float("margin", 1), 0);
   if (n.Float("p", 1) == 2) loss = loss * loss;
   if (n.Has("weight")) loss = loss * Term(n, n.Tensor("weight")).Take(safe, 0).Expand(1);
   const Term other = Not(Equal(RangeOf(b, x, 1), safe.Expand(1)));
@@ -170,7 +170,7 @@ Results MultiMarginLoss(Call& n) {
 
 Results HingeEmbeddingLoss(Call& n) {
   const auto [x, y] = FloatOperands(n);
-  const Term far = Maximum(n.Float("margin", 1) - x, x.Number(0));
+  const Term far = NotBelow(n.Float("margin", 1) - x, 0);
   const Term zero = x.Number(0);
   return Reduced(n, Select(Equal(y, 1), zero, far) + Select(Equal(y, -1), zero, x));
 }
@@ -179,8 +179,9 @@ Results SoftMarginLoss(Call& n) {
   return Reduced(n, Softplus(-(x * y)));
 }
 Results MarginRankingLoss(Call& n) {
-  const Term x(n, 0), y(n, 1), target = Term(n, 2).As(x.dtype());
-  return Reduced(n, Maximum(n.Float("margin") - target * (x - y), x.Number(0)));
+  const DType t = FloatResultType(std::array<Argument, 3>{n.Arg(0), n.Arg(1), n.Arg(2)});
+  const Term x = Operand(n, 0, t), y = Operand(n, 1, t), target = Operand(n, 2, t);
+  return Reduced(n, NotBelow(n.Float("margin") - target * (x - y), 0));
 }
 Results CosineEmbeddingLoss(Call& n) {
   const Term x = Real(n, 0), y = Real(n, 1), target(n, 2);
@@ -190,7 +191,7 @@ Results CosineEmbeddingLoss(Call& n) {
   };
   const Term cos = dot(x, y) / Sqrt((dot(x, x) + 1e-12) * (dot(y, y) + 1e-12));
   const Term zero = cos.Number(0);
-  const Term apart = Maximum(cos - n.Float("margin"), zero);
+  const Term apart = NotBelow(cos - n.Float("margin"), 0);
   return Reduced(n, Select(Equal(target, 1), 1.0 - cos, Select(Equal(target, -1), apart, zero)));
 }
 Term DistanceOf(const Term& x, const Term& y, double p, double epsilon) {
@@ -201,8 +202,9 @@ Results TripletMarginLoss(Call& n) {
   const double p = n.Float("p", 2), epsilon = n.Float("eps", 1e-6);
   const Term close = DistanceOf(a, near, p, epsilon);
   Term away = DistanceOf(a, far, p, epsilon);
-  if (n.Bool("swap")) away = Minimum(away, DistanceOf(near, far, p, epsilon));
-  const Term loss = Maximum(close - away + n.Float("margin", 1), a.Number(0));
+  if (n.Bool("swap"))
+    away = Term(n, n.ValueAs("aten::minimum", {away, DistanceOf(near, far, p, epsilon)}));
+  const Term loss = NotBelow(close - away + n.Float("margin", 1), 0);
   return Reduced(n, WithoutDims(loss, {loss.rank() - 1}));
 }
 Results PoissonNllLoss(Call& n) {
@@ -231,9 +233,7 @@ Results CosineSimilarity(Call& n) {
     left = left.Call("broadcast_to_like", both);
     right = right.Call("broadcast_to_like", both);
   }
-  const auto length = [&](const Term& v) {
-    return Maximum(NormOver(v, 2, {axis}), v.Number(epsilon));
-  };
+  const auto length = [&](const Term& v) { return NotBelow(NormOver(v, 2, {axis}), epsilon); };
   return {WithoutDims(Sum((left / length(left)) * (right / length(right)), {axis}), {axis})};
 }
 Results PairwiseDistance(Call& n) {
@@ -265,7 +265,7 @@ Results DistanceMatrix(Call& n) {
     std::swap(axes[axes.size() - 1], axes[axes.size() - 2]);
     const Term both(n, MatMulOf(n, x, y.Transpose(axes)));
     const Term square = left + right.Transpose(axes) - both * 2;
-    return {Sqrt(Maximum(square, square.Number(0)))};
+    return {Sqrt(NotBelow(square, 0))};
   }
   const Term d = x.Expand(x.rank() - 1) - y.Expand(y.rank() - 2);
   const std::vector<int64_t> last = {d.rank() - 1};

@@ -20,11 +20,23 @@ PoolSpec ReadPool(const Call& n, size_t spatial) {
 
 namespace {
 
+// Of windows that hold NaN it is the greatest.
+std::optional<Value> WithNan(TypedBuilder& b, const Term& x, const Value& most,
+                             const PoolSpec& spec) {
+  if (!IsFloat(x.dtype()) || !b.status().ok()) return most;
+  const auto found = Pooled(b, x.Call("isnan").As(DType::kInt8), spec);
+  if (!found) return std::nullopt;
+  const Term y(b, most);
+  return Select(Equal(Term(b, *found), 1), y.Number(NAN), y).value();
+}
+
 template <size_t kSpatial>
 Results MaxPool(Call& n) {
   const Batched data(n, n.Input(0), kSpatial);
   const PoolSpec spec = ReadPool(n, kSpatial);
-  const auto y = n.b().status().ok() ? Pooled(n, data.x(), spec) : std::nullopt;
+  const auto most = n.b().status().ok() ? Pooled(n, data.x(), spec) : std::nullopt;
+  if (!most) return {};
+  const auto y = WithNan(n, {n, data.x()}, *most, spec);
   if (!y) return {};
   return {data.Off(*y)};
 }
@@ -36,7 +48,15 @@ Results MaxPoolWithIndices(Call& n) {
   if (!n.b().status().ok()) return {};
   const auto y = PooledWithPlaces(n, data.x(), spec, /*columns_first=*/false);
   if (!y) return {};
-  return {data.Off(y->max), data.Off(y->place)};
+  const Term x(n, data.x());
+  const auto most = WithNan(n, x, y->max, spec);
+  if (!most) return {};
+  if (!IsFloat(x.dtype())) return {data.Off(*most), data.Off(y->place)};
+  // Its place is that of NaN.
+  const auto bad = PooledWithPlaces(n, x.Call("isnan").As(DType::kFloat32), spec, false);
+  if (!bad) return {};
+  const Term here = Equal(Term(n, bad->max), 1);
+  return {data.Off(*most), data.Off(Select(here, Term(n, bad->place), Term(n, y->place)))};
 }
 
 // Sums of windows, zeros around, over a number that the call gives.
@@ -205,11 +225,18 @@ std::optional<MaxAndPlace> AdaptiveMaxOf(const Call& n, const Term& x,
   const Term all(b, ShapedAs(b, y, dims));
   const Term places(b, ShapedAs(b, *position, {b.Ints(sizes), b.Ints({taps})}));
   const auto last = static_cast<int64_t>(all.rank()) - 1;
-  const Term first =
-      all.Call("argmax", {{"axis", AttrList{last}}, {"keepdims", true}}).As(DType::kInt64);
+  const auto first_of = [&](const Term& v) {
+    return v.Call("argmax", {{"axis", AttrList{last}}, {"keepdims", true}}).As(DType::kInt64);
+  };
+  Term first = first_of(all), most = all.Over("max", {last}, false);
+  if (IsFloat(all.dtype())) {
+    const Term nan = all.Call("isnan"), any = nan.Over("any", {last});
+    first = Select(any, first_of(nan.As(DType::kInt8)), first);
+    most = Select(Term(b, b.Squeeze(any, {static_cast<int64_t>(last)})), most.Number(NAN), most);
+  }
   const Term hit = Equal(Term(b, b.Ints(Iota(taps))), first);
   const Term place = Select(hit, places, places.Number(0)).Over("sum", {last}, false);
-  return MaxAndPlace{all.Over("max", {last}, false), place};
+  return MaxAndPlace{most, place};
 }
 
 template <size_t kSpatial>

@@ -110,7 +110,9 @@ Results Inner(Call& n) {
   TypedBuilder& b = n.b();
   const Operands o = Both(n, 0, 1);
   if (o.x.rank() == 0 || o.y.rank() == 0) return {(Term(b, o.x) * Term(b, o.y)).As(o.dtype)};
-  return n.As("aten::tensordot", {o.x, o.y, Argument::Ints({-1}), Argument::Ints({-1})});
+  return {
+      Term(b, n.ValueAs("aten::tensordot", {o.x, o.y, Argument::Ints({-1}), Argument::Ints({-1})}))
+          .As(o.dtype)};
 }
 
 // --- Sums over shared axes ---
@@ -283,10 +285,14 @@ Results Einsum(Call& n) {
     result = Contracted(b, result, all[i], kept);
   }
   if (!b.status().ok()) return {};
+  // Sums of integers are int64; those of products are not.
+  const bool sums = all.size() == 1 && result.axes.size() > equation->output.size();
+  const DType given = sums && !IsFloat(t) ? DType::kInt64 : t;
+  if (given != t) result.value = b.Cast(result.value, given);
   result = SummedTo(b, result, equation->output);
   if (result.axes.size() != equation->output.size())
     return n.Fail("the result of the equation has a letter that no operand has");
-  return {b.Cast(Reordered(b, result, equation->output).value, t)};
+  return {b.Cast(Reordered(b, result, equation->output).value, given)};
 }
 
 Results TensorDot(Call& n) {

@@ -161,10 +161,8 @@ Term PowerNorm(const Term& given, double p, const std::vector<int64_t>& axes, bo
   const Term x = Abs(given.As(SumType(given.dtype())));
   if (axes.empty()) return (p == 0 ? Truth(x).As(x.dtype()) : x).As(given.dtype());
   Term y = x;
-  if (p == HUGE_VAL) {
-    y = x.Over("max", axes, keep);
-  } else if (p == -HUGE_VAL) {
-    y = x.Over("min", axes, keep);
+  if (std::isinf(p)) {
+    y = Extremum(x, p > 0 ? "max" : "min", axes, keep);
   } else if (p == 0) {
     y = Truth(x).As(x.dtype()).Over("sum", axes, keep);
   } else if (p == 1) {
@@ -231,8 +229,14 @@ Results AccumulatedExtreme(Call& n) {
     fill = end;
   }
   const Term seen = Select(before, wide, fill);
-  const Term best = seen.Over(kName.chars, {rank}, false);
-  const Term hit = And(Equal(wide, best.Expand(rank)), before);
+  Term best = seen.Over(kName.chars, {rank}, false);
+  Term hit = And(Equal(wide, best.Expand(rank)), before);
+  if (IsFloat(x.dtype())) {
+    // From the first NaN on it is NaN, whose last place counts.
+    const Term bad = And(wide.Call("isnan"), before), any = bad.Over("any", {rank}, false);
+    best = Select(any, best.Number(NAN), best);
+    hit = Select(any.Expand(rank), bad, hit);
+  }
   const Term place = Select(hit, at, at.Number(-1)).Over("max", {rank}, false);
   const auto back = AxisMoved(rank, rank - 1, axis);
   return {best.Transpose(back), place.Transpose(back)};
@@ -241,6 +245,20 @@ Results LogAccumulated(Call& n) {
   const Term x = Real(n);
   const int axis = n.Axis("dim", x.rank());
   if (!n.b().status().ok() || x.rank() == 0) return {x};
+  constexpr int64_t kFew = 256;
+  const Dim extent = x.value().dim(axis);
+  if (extent.is_const() && extent.value() <= kFew) {
+    // Each by what is greatest before it.
+    const int last = x.rank() - 1;
+    const Term rows = x.Transpose(AxisMoved(x.rank(), axis, last)).As(DType::kFloat64);
+    const Term at = RangeOf(n.b(), rows, last), before = at.Expand(0) <= at.Expand(1);
+    const Term seen = Select(before, rows.Expand(last), rows.Number(-HUGE_VAL));
+    const Term top = seen.Over("max", {last + 1});
+    const Term base = Select(top.Call("isfinite"), top, top.Number(0));
+    const Term sum = Exp(seen - base).Over("sum", {last + 1}).Call("log") + base;
+    const Term y(n, n.b().Squeeze(sum, {last + 1}));
+    return {y.Transpose(AxisMoved(x.rank(), last, axis)).As(x.dtype())};
+  }
   const Term wide = x.As(DType::kFloat64), most = wide.Over("max", {axis});
   const Term base = Select(most.Call("isfinite"), most, most.Number(0));
   const Term sum = Exp(wide - base).Call("cumsum", {{"axis", axis}});

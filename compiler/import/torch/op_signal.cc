@@ -288,9 +288,15 @@ Results InverseStft(Call& n) {
   const Dim bins = x.value().dim(2);
   const bool onesided = n.Bool("onesided", !bins.is_const(frames->size) || frames->size == 1);
   Term y = onesided ? RealFourierInverse(x, size, OneSidedBins(size, true))
-                    : FourierTransform(x, size, size, true).Slice(3, 0, 1);
-  y = Term(b, b.Squeeze(y, {3}));
+                    : FourierTransform(x, size, size, true);
+  if (!onesided && !n.Bool("return_complex")) y = y.Slice(3, 0, 1);
+  const bool complex = n.Bool("return_complex");
+  if (complex && onesided) return n.Fail("return_complex of a one-sided transform");
   if (n.Bool("normalized")) y = y * std::sqrt(static_cast<double>(frames->size));
+  // Parts of complex numbers by themselves, one behind the other.
+  y = complex ? Term(b, ShapedAs(b, y.Transpose({3, 0, 1, 2}),
+                                 {b.Ints({-1}), b.DimOf(y, 1), b.DimOf(y, 2)}))
+              : Term(b, b.Squeeze(y, {3}));
   y = (y * frames->window).Transpose({0, 2, 1});
   const Term square = (frames->window * frames->window).Reshape({1, frames->size, 1});
   const Term envelopes(
@@ -310,7 +316,12 @@ Results InverseStft(Call& n) {
   } else {
     signal = Term(b, Sliced(b, signal, 1, b.Int(start), end));
   }
-  return {alone ? Argument(b.Squeeze(signal, {0})) : Argument(signal)};
+  if (complex) {
+    const Term parts(b, ShapedAs(b, signal, {b.Ints({2, -1}), b.DimOf(signal, 1)}));
+    signal = parts.Transpose({1, 2, 0});
+  }
+  if (alone) signal = Term(b, b.Squeeze(signal, {0}));
+  return {complex ? AsComplex(signal) : Argument(signal)};
 }
 
 // --- Windows ---

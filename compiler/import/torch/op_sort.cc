@@ -115,6 +115,13 @@ Results Median(Call& n) {
     // NaN of any element is the result.
     const Term bad = x.Call("isnan").Over("any", {axis}, n.Bool("keepdim"));
     out[0] = Select(bad, x.Number(NAN), Term(n, out[0].value));
+    if (!all) {
+      const Term first =
+          x.Call("isnan")
+              .As(DType::kInt8)
+              .Call("argmax", {{"axis", AttrList{axis}}, {"keepdims", n.Bool("keepdim")}});
+      out[1] = Select(bad, first.As(DType::kInt64), Term(n, out[1].value));
+    }
   }
   return out;
 }
@@ -141,6 +148,29 @@ Results Mode(Call& n) {
   return {finish(value), finish(place)};
 }
 
+// Of what is not NaN, which each row has its own number of: the last of what is sorted.
+Results QuantileOfNumbers(const Call& n, const Term& given, const Term& q, int axis,
+                          const std::string& how) {
+  TypedBuilder& b = n.b();
+  const int last = given.rank() - 1;
+  const Term x = given.Transpose(AxisMoved(given.rank(), axis, last));
+  const Sorted s = InOrder(x, last, false);
+  const Term count = Not(x.Call("isnan")).As(x.dtype()).Over("sum", {last});
+  const Term place = Maximum(count - 1.0, count.Number(0)) * AsVector(q);  // (.., quantiles)
+  const Term below = Floor(place), above = place.Call("ceil");
+  const auto at = [&](const Term& where) {
+    return Term(b, s.values).Call("gather", where.As(DType::kInt64), {{"axis", last}});
+  };
+  Term y = at(how == "higher" ? above : how == "nearest" ? place.Call("round_even") : below);
+  if (how == "linear") y = y + (place - below) * (at(above) - y);
+  if (how == "midpoint") y = y + (at(above) - y) * 0.5;
+  // Quantiles stand along the first axis.
+  Value out = b.Transpose(y, AxisMoved(given.rank(), last, 0));
+  const bool keeps = n.Bool("keepdim"), all = !n.Has("dim");
+  if (keeps) out = b.ExpandDims(out, all ? 1 : axis + 1, all ? n.Input(0).rank() : 1);
+  if (q.rank() == 0) out = b.Squeeze(out, {0});
+  return {out};
+}
 Results Quantile(Call& n) {
   TypedBuilder& b = n.b();
   const Term given(n, 0);
@@ -153,6 +183,7 @@ Results Quantile(Call& n) {
   const Term q(b,
                argument.is_tensor() ? b.Cast(argument.value, x.dtype()) : n.Number("q", x.dtype()));
   if (q.rank() > 1) return n.Fail("q: expected rank 0 or 1");
+  if (n.name() == "aten::nanquantile") return QuantileOfNumbers(n, x, q, axis, how);
   const Sorted s = InOrder(x, axis, false);
   const Term place = q * (Extent(b, x, axis) - 1.0).As(x.dtype());
   const Term below = Floor(place), above = place.Call("ceil");
@@ -163,7 +194,7 @@ Results Quantile(Call& n) {
   if (how == "linear") y = y + weight * (at(above) - y);
   if (how == "higher") y = at(above);
   if (how == "nearest") y = at(place.Call("round_even"));
-  if (how == "midpoint") y = (y + at(above)) * 0.5;
+  if (how == "midpoint") y = y + (at(above) - y) * 0.5;
   const Term bad = x.Call("isnan").Over("any", {axis});
   // NaN of any element is the result; quantiles stand along the first axis.
   const Term broken = q.rank() == 0 ? Term(b, b.Squeeze(bad, {axis})) : bad;
