@@ -9,8 +9,14 @@ namespace relayvm::import::torch {
 inline Term Part(const Term& x, int64_t i) {
   return Term(x.b(), x.b().Squeeze(x.Slice(x.rank() - 1, i, i + 1), {x.rank() - 1}));
 }
-inline Argument Complex(const Term& re, const Term& im) {
-  TypedBuilder& b = re.b();
+inline Argument Complex(const Term& real, const Term& imaginary) {
+  TypedBuilder& b = real.b();
+  Term re = real, im = imaginary;
+  if (re.value().shape() != im.value().shape()) {  // parts that broadcast
+    const Value shape = b.ShapeOf(re + im);
+    re = Term(b, BroadcastTo(b, real, shape));
+    im = Term(b, BroadcastTo(b, imaginary, shape));
+  }
   const int rank = std::max(re.rank(), im.rank());
   Argument a = b.Concat({b.ExpandDims(re, rank), b.ExpandDims(im, rank)}, rank);
   a.complex = true;

@@ -235,6 +235,8 @@ Results Scattered(const Call& n, const Value& given, Value src, std::string redu
   for (const Dim& d : index.shape()) {
     if (d.is_const(0)) return {given};
   }
+  if (n.name() == "aten::index_reduce" && src.rank() == x.rank())  // whole slices
+    index = BroadcastTo(b, Along(Term(b, index), axis, x.rank()), b.ShapeOf(src));
   if (src.rank() == 0 && index.rank() > 0) src = BroadcastTo(b, src, b.ShapeOf(index));
   if (index.rank() != x.rank()) {
     // One of another rank has no elements.
@@ -259,11 +261,9 @@ Results Scattered(const Call& n, const Value& given, Value src, std::string redu
   }
   Value y;
   if (reduction == "mean") {
-    const Value zero = include_self ? x : Value(Term(b, x) * 0.0);
     const Value one = b.Op("ones_like", {src});
     const Value sums = scatter(b.Op("zeros_like", {x}), src, "add");
     const Value hits = scatter(b.Op("zeros_like", {x}), one, "add");
-    static_cast<void>(zero);
     Term count(b, hits), sum(b, sums);
     if (include_self) {
       count = count + 1.0;
@@ -354,11 +354,9 @@ Results IndexCopy(Call& n) {
   return Slices(n, n.b().Cast(n.Tensor("source"), n.Input(0).dtype()), "update");
 }
 Results IndexReduce(Call& n) {
-  const Value source = n.b().Cast(n.Tensor("source"), n.Input(0).dtype());
-  const std::string how = n.String("reduce");
-  if (!n.Bool("include_self", true) || how == "mean")
-    return n.Unsupported("reduce '{}' without what stands there", how);
-  return Slices(n, source, how == "prod" ? "mul" : how == "amax" ? "max" : "min");
+  const Value x = n.Input(0);
+  return Scattered(n, x, n.b().Cast(n.Tensor("source"), x.dtype()), ReductionOf(n),
+                   n.Bool("include_self", true));
 }
 Results IndexFill(Call& n) { return Slices(n, n.Number("value", n.Input(0).dtype()), "update"); }
 

@@ -219,6 +219,18 @@ Results SolveTriangular(Call& n) {
   return {*y};
 }
 
+// b, a: the matrix comes second; beside the solution a copy of it.
+Results OldSolveTriangular(Call& n) {
+  const Term c = Real(n), a = Real(n, 1);
+  if (!AreMatrices(n, a) || !AreMatrices(n, c)) return {};
+  const bool turned = n.Bool("transpose");
+  Term m(n, n.b().Op("trilu", {a, n.b().Int(0)}, {{"upper", n.Bool("upper", true)}}));
+  if (n.Bool("unitriangular")) m = m * (1.0 - UnitOf(m)) + UnitOf(m);
+  const auto inverse = InverseOf(turned ? Turned(m) : m);
+  if (!inverse) return {};
+  return {MatrixProduct(*inverse, c), a};
+}
+
 // The lower factor, column by column: each from what the columns before it leave.
 std::optional<Term> CholeskyOf(const Term& x) {
   TypedBuilder& b = x.b();
@@ -335,6 +347,9 @@ constexpr OperatorDef kLinalgOperators[] = {
     {"aten::linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, "
      "bool unitriangular=False) -> Tensor",
      SolveTriangular},
+    {"aten::triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool "
+     "unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)",
+     OldSolveTriangular},
     {"aten::cholesky(Tensor self, bool upper=False) -> Tensor", Cholesky},
     {"aten::linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor", Cholesky},
     {"aten::linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) "

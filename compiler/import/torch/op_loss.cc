@@ -220,6 +220,112 @@ Results PoissonNllLoss(Call& n) {
   return Reduced(n, loss);
 }
 
+// Of (batch, classes): each class that is a target against each that is none; -1 ends the targets.
+Results MultiLabelMarginLoss(Call& n) {
+  TypedBuilder& b = n.b();
+  const bool vector = n.Input(0).rank() == 1;
+  const Term x = vector ? Real(n).Expand(0) : Real(n);
+  const Term target = vector ? Term(n, 1).Expand(0) : Term(n, 1);
+  if (x.rank() != 2 || target.rank() != 2) return n.Fail("expected an input of rank 1 or 2");
+  const Term ended = (target < 0).As(DType::kInt32).Call("cumsum", {{"axis", 1}});
+  const Term valid = Equal(ended, 0);  // (n, c)
+  const Term place = target.As(DType::kInt64);
+  const Term at = RangeOf(b, x, 1);
+  const Term hit = And(Equal(place.Expand(2), at), valid.Expand(2));  // (n, target, class)
+  const Term is_target = hit.Over("any", {1}, false);                 // (n, class)
+  const Term safe = Select(valid, place, place.Number(0));
+  const Term own = x.Call("gather", safe, {{"axis", 1}});
+  const Term gap = NotBelow(1.0 - own.Expand(2) + x.Expand(1), 0);
+  const Term counts = And(valid.Expand(2), Not(is_target).Expand(1));
+  const Term sum = Select(counts, gap, gap.Number(0)).Over("sum", {1, 2}, false);
+  Term loss = sum / Extent(b, x, 1).As(x.dtype());
+  const Term known = is_target.As(x.dtype());
+  if (vector) loss = loss.Reshape({});
+  const Value flags = vector ? b.Squeeze(known, {0}) : known.value();
+  Results out = Reduced(n, loss);
+  if (n.schema().results.size() > 1) out.emplace_back(flags);
+  return out;
+}
+
+// --- Alignments of sequences (CTC) ---
+
+// Targets as rows (batch, most), of which each has a length.
+Term TargetRows(const Call& n, const Term& targets, const Term& lengths) {
+  TypedBuilder& b = n.b();
+  if (targets.rank() == 2) return targets;
+  const Term ends = lengths.Call("cumsum", {{"axis", 0}}), total = Extent(b, targets, 0);
+  const Term place = (ends - lengths).Expand(1) + Range(total);
+  return targets.Take(Minimum(place, total - 1), 0);
+}
+// The logarithm of the probability of all alignments, by what each turn leaves for each label and
+// the blanks between (Graves et al., 2006).
+std::optional<Term> AlignmentOf(const Call& n, const Term& log, const Term& rows,
+                                const Term& inputs, const Term& lengths) {
+  TypedBuilder& b = n.b();
+  const Term count = Extent(b, rows, 1), places = Range(count * 2 + 1);
+  const Term label = places.Call("floor_divide", places.Number(2));
+  const Term is_blank = Equal(places.Call("floor_mod", places.Number(2)), 0);
+  const Term blank(b, b.Int(n.Int("blank")));
+  const Term taken = rows.Take(Minimum(label, count - 1), 1);
+  const Term labels = Select(is_blank, blank, taken);  // (batch, 2 most + 1)
+  const Term none = log.Number(-HUGE_VAL);
+  const auto moved = [&](const Term& v, const Term& fill, double by) {
+    const Term from = places - by;
+    return Select(from >= 0, v.Take(Maximum(from, from.Number(0)), 1), fill);
+  };
+  const Term other = labels.Call("not_equal", moved(labels, labels.Number(-1), 2));
+  const Term skips = And(other, Not(is_blank));
+  const auto at = [&](const Term& t) {
+    return log.Take(t, 0).Call("gather", labels, {{"axis", 1}});
+  };
+  const Term first = at(Term(b, b.Int(0)));
+  const Term start = Select(And(places < 2, places < (lengths * 2 + 1).Expand(1)), first, none);
+  const auto last = b.While(
+      {b.Int(1), start},
+      [&](const TypedBuilder::State& s) { return Term(b, s[0]) < Extent(b, log, 0); },
+      [&](const TypedBuilder::State& s) -> TypedBuilder::State {
+        const Term t(b, s[0]), now(b, s[1]);
+        const Term one = moved(now, none, 1), two = Select(skips, moved(now, none, 2), none);
+        const Term top = Maximum(Maximum(now, one), two);
+        const Term base = Select(Equal(top, -HUGE_VAL), top.Number(0), top);
+        const Term sum = (Exp(now - base) + Exp(one - base) + Exp(two - base)).Call("log") + base;
+        return {t + 1, Select((t < inputs).Expand(1), sum + at(t), now)};
+      });
+  if (!b.status().ok() || last.size() != 2) return std::nullopt;
+  const Term end = (lengths * 2).Expand(1), alpha(b, last[1]);
+  const Term counts = Or(Equal(places, end), Equal(places, end - 1));
+  const Term ends = Select(counts, alpha, none), top = ends.Over("max", {1});
+  const Term base = Select(Equal(top, -HUGE_VAL), top.Number(0), top);
+  return Term(b, b.Squeeze(Exp(ends - base).Over("sum", {1}).Call("log") + base, {1}));
+}
+Results CtcLoss(Call& n) {
+  TypedBuilder& b = n.b();
+  const Term given = Real(n);
+  const bool alone = given.rank() == 2;
+  const Term log = alone ? given.Expand(1) : given;
+  if (log.rank() != 3) return n.Fail("expected log probabilities of rank 2 or 3");
+  const auto lengths_of = [&](const char* name) {
+    return Term(b, b.Cast(b.Reshape(n.Sizes(name), {-1}), DType::kInt64));
+  };
+  const Argument& inputs_given = n.Arg("input_lengths");
+  const auto vector = [&](const char* name, const Argument& a) {
+    return a.is_tensor() ? Term(b, a.value).As(DType::kInt64).Reshape({-1}) : lengths_of(name);
+  };
+  const Term inputs = vector("input_lengths", inputs_given);
+  const Term lengths = vector("target_lengths", n.Arg("target_lengths"));
+  Term targets = Term(n, 1).As(DType::kInt64);
+  if (alone && targets.rank() == 1) targets = targets.Expand(0);
+  if (!b.status().ok()) return {};
+  const auto found = AlignmentOf(n, log, TargetRows(n, targets, lengths), inputs, lengths);
+  if (!found) return {};
+  Term loss = -*found;
+  if (n.Bool("zero_infinity")) loss = Select(Equal(loss, HUGE_VAL), loss.Number(0), loss);
+  const int64_t how = n.Int("reduction", 1);
+  if (how == 1) loss = loss / Maximum(lengths, lengths.Number(1)).As(loss.dtype());
+  if (alone && how == 0) return {loss.Reshape({})};
+  return Reduced(n, loss);
+}
+
 // --- Distances ---
 
 Results CosineSimilarity(Call& n) {
@@ -338,6 +444,17 @@ constexpr OperatorDef kLossOperators[] = {
     {"aten::cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float "
      "margin=0., int reduction=1) -> Tensor",
      CosineEmbeddingLoss},
+    {"aten::multilabel_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
+     MultiLabelMarginLoss},
+    {"aten::multilabel_margin_loss_forward(Tensor self, Tensor target, int reduction) -> (Tensor "
+     "output, Tensor is_target)",
+     MultiLabelMarginLoss},
+    {"aten::ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, int[] "
+     "target_lengths, int blank=0, int reduction=1, bool zero_infinity=False) -> Tensor",
+     CtcLoss},
+    {"aten::ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor "
+     "target_lengths, int blank=0, int reduction=1, bool zero_infinity=False) -> Tensor",
+     CtcLoss},
     {"aten::triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float "
      "margin=1., float p=2., float eps=9.9999999999999995e-07, bool swap=False, int "
      "reduction=1) -> Tensor",

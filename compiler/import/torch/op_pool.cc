@@ -119,21 +119,6 @@ Results AveragePool(Call& n) {
 
 // --- Pools to a size ---
 
-// The parts of an extent that `count` results are of: place i is of start[i]..end[i]-1.
-struct Parts1d {
-  std::vector<int64_t> starts, ends;
-  int64_t longest = 0;
-};
-Parts1d PartsOfExtent(int64_t extent, int64_t count) {
-  Parts1d p;
-  for (int64_t i = 0; i < count; ++i) {
-    p.starts.push_back(i * extent / count);
-    p.ends.push_back(((i + 1) * extent + count - 1) / count);
-    p.longest = std::max(p.longest, p.ends.back() - p.starts.back());
-  }
-  return p;
-}
-
 template <size_t kSpatial>
 std::vector<int64_t> SizesOf(const Call& n, const Value& x) {
   std::vector<int64_t> sizes = n.Ints("output_size", kSpatial, 1);
@@ -189,25 +174,24 @@ Results AdaptiveAverage(Call& n) {
   return {data.Off(x.Call(kNames[kSpatial - 1], {{"output_size", ListOf(sizes)}}))};
 }
 
-// The greatest of each part, and where it stands among the spatial elements.
-std::optional<MaxAndPlace> AdaptiveMaxOf(const Call& n, const Term& x,
-                                         const std::vector<int64_t>& sizes) {
-  TypedBuilder& b = n.b();
-  const auto spatial = static_cast<int>(sizes.size());
+// The greatest of each part, and where it stands among the spatial elements; `counts` parts of each
+// axis (int64, rank 0). Place i is of i * extent / count .. ceil((i + 1) * extent / count) - 1.
+MaxAndPlace AdaptiveMaxOf(const Term& x, const std::vector<Term>& counts) {
+  TypedBuilder& b = x.b();
+  const auto spatial = static_cast<int>(counts.size());
   Term y = x;
   std::optional<Term> position;
-  int64_t taps = 1;
+  Term taps(b, b.Int(1));
+  std::vector<Value> sizes;
+  for (const Term& count : counts) sizes.push_back(count.Reshape({1}));
   for (int i = spatial; i-- > 0;) {
-    const Dim d = x.value().dim(i + 2);
-    const Parts1d parts = PartsOfExtent(d.value(), sizes[static_cast<size_t>(i)]);
+    const Term& count = counts[static_cast<size_t>(i)];
+    const Term extent = Extent(b, x, i + 2), part = Range(count);
+    const Term start = (part * extent).Call("floor_divide", count);
+    const Term end = ((part + 1) * extent + count - 1).Call("floor_divide", count);
+    const Term longest = AsScalar((end - start).Over("max", {0}, false));
     // Shorter parts have their last element several times.
-    std::vector<int64_t> at;
-    for (size_t k = 0; k < parts.starts.size(); ++k) {
-      for (int64_t t = 0; t < parts.longest; ++t)
-        at.push_back(std::min(parts.starts[k] + t, parts.ends[k] - 1));
-    }
-    const std::vector<int64_t> shape = {static_cast<int64_t>(parts.starts.size()), parts.longest};
-    const Term places = Term(b, b.Ints(at)).Reshape(shape);
+    const Term places = Minimum(start.Expand(1) + Range(longest), (end - 1).Expand(1));
     y = y.Take(places, i + 2);
     const Term spread =
         places.Expand(1, spatial - 1).Expand(0, i).Expand(spatial + i + 1, spatial - 1 - i);
@@ -215,15 +199,16 @@ std::optional<MaxAndPlace> AdaptiveMaxOf(const Call& n, const Term& x,
     for (int k = i + 1; k < spatial; ++k) step = step * Extent(b, x, k + 2);
     const Term here = spread * step;
     position = position ? *position + here : here;
-    taps *= parts.longest;
+    taps = taps * longest;
   }
   std::vector<int64_t> axes = {0, 1};
   for (int i = 0; i < spatial; ++i) axes.push_back(2 + 2 * i);
   for (int i = 0; i < spatial; ++i) axes.push_back(3 + 2 * i);
   y = y.Transpose(axes);
-  std::vector<Value> dims = {b.DimOf(x, 0), b.DimOf(x, 1), b.Ints(sizes), b.Ints({taps})};
-  const Term all(b, ShapedAs(b, y, dims));
-  const Term places(b, ShapedAs(b, *position, {b.Ints(sizes), b.Ints({taps})}));
+  std::vector<Value> dims = {b.DimOf(x, 0), b.DimOf(x, 1)}, own = sizes;
+  own.push_back(taps.Reshape({1}));
+  dims.insert(dims.end(), own.begin(), own.end());
+  const Term all(b, ShapedAs(b, y, dims)), places(b, ShapedAs(b, *position, own));
   const auto last = static_cast<int64_t>(all.rank()) - 1;
   const auto first_of = [&](const Term& v) {
     return v.Call("argmax", {{"axis", AttrList{last}}, {"keepdims", true}}).As(DType::kInt64);
@@ -232,43 +217,33 @@ std::optional<MaxAndPlace> AdaptiveMaxOf(const Call& n, const Term& x,
   if (IsFloat(all.dtype())) {
     const Term nan = all.Call("isnan"), any = nan.Over("any", {last});
     first = Select(any, first_of(nan.As(DType::kInt8)), first);
-    most = Select(Term(b, b.Squeeze(any, {static_cast<int64_t>(last)})), most.Number(NAN), most);
+    most = Select(Term(b, b.Squeeze(any, {last})), most.Number(NAN), most);
   }
-  const Term hit = Equal(Term(b, b.Ints(Iota(taps))), first);
+  const Term hit = Equal(Range(taps), first);
   const Term place = Select(hit, places, places.Number(0)).Over("sum", {last}, false);
-  return MaxAndPlace{most, place};
+  return {most, place};
 }
 
 template <size_t kSpatial>
 Results AdaptiveMax(Call& n) {
   TypedBuilder& b = n.b();
   const Batched data(n, n.Input(0), kSpatial);
-  const std::vector<int64_t> sizes = SizesOf<kSpatial>(n, data.x());
   const Term x(n, data.x());
+  std::vector<Value> wanted = n.SymInts("output_size");
+  if (wanted.size() == 1) wanted.resize(kSpatial, wanted[0]);
   if (!b.status().ok()) return {};
-  bool known = true;
-  int64_t elements = 1;
+  if (wanted.size() != kSpatial) return n.Fail("output_size: expected {} numbers", kSpatial);
+  constexpr int64_t kMost = 1 << 20;
+  std::vector<Term> counts;
   for (size_t i = 0; i < kSpatial; ++i) {
-    known = known && x.value().dim(static_cast<int>(i) + 2).is_const();
-    if (sizes[i] < 1 || sizes[i] > (1 << 20))
-      return n.Fail("output_size: {} is out of range", sizes[i]);
-    elements *= sizes[i];
+    const auto known = b.ConstantInts(wanted[i]);
+    const bool same = known && (*known)[0] < 0;  // None: as it is
+    if (known && !same && ((*known)[0] < 1 || (*known)[0] > kMost))
+      return n.Fail("output_size: {} is out of range", (*known)[0]);
+    counts.push_back(same ? Extent(b, x, static_cast<int>(i) + 2) : Term(b, wanted[i]));
   }
-  if (known && elements <= (1 << 22)) {
-    const auto y = AdaptiveMaxOf(n, x, sizes);
-    if (!y) return {};
-    return {data.Off(y->max), data.Off(y->place)};
-  }
-  constexpr std::string_view kNames[] = {"nn.adaptive_max_pool1d", "nn.adaptive_max_pool2d",
-                                         "nn.adaptive_max_pool3d"};
-  const Term y = x.Call(kNames[kSpatial - 1], {{"output_size", ListOf(sizes)}});
-  // Places, which nobody may want, need the extents.
-  if (elements != 1) return {data.Off(y), Argument()};
-  const Term flat(b,
-                  ShapedAs(b, x, {b.DimOf(x, 0), b.DimOf(x, 1), ProductOfDims(b, x, 2, x.rank())}));
-  const Term place =
-      flat.Call("argmax", {{"axis", AttrList{2}}, {"keepdims", true}}).As(DType::kInt64);
-  return {data.Off(y), data.Off(place.Expand(3, kSpatial - 1))};
+  const auto y = AdaptiveMaxOf(x, counts);
+  return {data.Off(y.max), data.Off(y.place)};
 }
 
 // --- Back ---

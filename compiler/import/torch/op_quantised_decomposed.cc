@@ -50,6 +50,43 @@ Results DequantizeChannels(Call& n) {
   return {FromIntegers(n, x, Met(n, "scales", x, DType::kFloat32), zero)};
 }
 
+// Groups of the last axis of a matrix have a scale each: as rows of their own.
+std::optional<Term> GroupsOf(const Call& n, const Term& x) {
+  int64_t size = n.Int("group_size", 128);
+  const Term scales(n, n.Tensor("scales"));
+  const Dim columns = x.value().dim(-1);
+  if (x.rank() != 2 || size < 1) return n.Fail("expected a matrix, and groups");
+  if (columns.is_const() && size > columns.value() && scales.value().dim(-1).is_const(1))
+    size = columns.value();
+  if (columns.is_const() && columns.value() % size != 0)
+    return n.Fail("{} columns are no groups of {}", columns.value(), size);
+  return Term(n, ShapedAs(n, x, {n.b().Ints({-1, size})}));
+}
+Term GroupNumbers(const Call& n, std::string_view name, DType dtype) {
+  return Term(n, n.Tensor(name)).Reshape({-1, 1}).As(dtype);
+}
+Results QuantizeGroups(Call& n) {
+  const Term x(n, 0);
+  const auto groups = GroupsOf(n, x);
+  if (!groups) return {};
+  const Term low(n, n.Number("quant_min", DType::kFloat32)),
+      high(n, n.Number("quant_max", DType::kFloat32));
+  // Rounded with the zero point.
+  const Term whole = (groups->As(DType::kFloat32) * (1.0 / GroupNumbers(n, "scales", low.dtype())) +
+                      GroupNumbers(n, "zero_points", low.dtype()))
+                         .Call("round_even");
+  return {ShapedLike(n, Clamp(whole, low, high).As(IntegersOfCall(n)), x)};
+}
+Results DequantizeGroups(Call& n) {
+  const Term x(n, 0);
+  const auto groups = GroupsOf(n, x);
+  if (!groups) return {};
+  Term y = groups->As(DType::kFloat32);
+  if (n.Has("zero_points")) y = y - GroupNumbers(n, "zero_points", y.dtype());
+  y = y * GroupNumbers(n, "scales", y.dtype());
+  return {ShapedLike(n, y.As(n.Dtype("output_dtype").value_or(y.dtype())), x)};
+}
+
 // --- Numbers to quantise by ---
 
 struct Chosen {
@@ -81,7 +118,8 @@ Results ChooseForTokens(Call& n) {
   if (kSymmetric) {
     const Term most = Max(Abs(x), last);
     const Term scale = Maximum(most, most.Number(1e-5)) / 127;
-    return {scale.As(DType::kFloat64), (scale * 0.0).As(DType::kInt64)};
+    const DType own = SumType(n.Input(0).dtype());
+    return {scale.As(own), (scale * 0.0).As(own)};
   }
   const Chosen c =
       ByExtremesOf(x.Over("min", last), Max(x, last), -128, 127, 1.1920928955078125e-07);
@@ -124,6 +162,13 @@ constexpr OperatorDef kDecomposedOperators[] = {
      "zero_points, int quant_min, int quant_max, ScalarType dtype, ScalarType "
      "output_dtype) -> Tensor",
      DequantizeChannels},
+    {"quantized_decomposed::quantize_per_channel_group(Tensor input, Tensor scales, Tensor "
+     "zero_points, int quant_min, int quant_max, ScalarType dtype, int group_size=128) -> Tensor",
+     QuantizeGroups},
+    {"quantized_decomposed::dequantize_per_channel_group(Tensor input, Tensor scales, Tensor? "
+     "zero_points, int quant_min, int quant_max, ScalarType dtype, int group_size=128, ScalarType "
+     "output_dtype=6) -> Tensor",
+     DequantizeGroups},
     {"quantized_decomposed::choose_qparams.tensor(Tensor input, int quant_min, int "
      "quant_max, float eps, ScalarType dtype) -> (Tensor, Tensor)",
      ChooseForTensor<false>},

@@ -45,25 +45,142 @@ Results CumulativeTrapezoid(Call& n) {
   return {areas.Call("cumsum", {{"axis", axis}})};
 }
 
-// Pairs of a vector's elements, by places: i < k, or i <= k with replacement.
+// Sets of r of a vector's elements, by places that rise, or do not fall with replacement.
 Results Combinations(Call& n) {
   TypedBuilder& b = n.b();
+  constexpr int64_t kMost = 6;
   const Term x(n, 0);
-  if (n.Int("r", 2) != 2) return n.Unsupported("of other than pairs");
+  const int64_t count = n.Int("r", 2);
+  if (x.rank() != 1 || count < 0) return n.Fail("expected a vector, and r of 0 or more");
+  if (count > kMost) return n.Unsupported("r above 6 is not supported");
+  if (count == 0) return {Filled(b, 0, x.dtype(), b.Ints({0}))};
+  if (count == 1) return {x.Expand(1)};
   const Term at = RangeOf(b, x, 0);
   const bool twice = n.Bool("with_replacement");
-  const Term first = at.Expand(1), second = at.Expand(0);
-  const Term kept = twice ? first <= second : first < second;
-  const Term places = kept.Call("argwhere").As(DType::kInt64);
-  return {x.Take(places, 0)};
+  const int rank = static_cast<int>(count);
+  std::optional<Term> kept;
+  for (int i = 0; i + 1 < rank; ++i) {
+    const Term first = Along(at, i, rank), second = Along(at, i + 1, rank);
+    const Term rises = twice ? first <= second : first < second;
+    kept = kept ? And(*kept, rises) : rises;
+  }
+  return {x.Take(kept->Call("argwhere").As(DType::kInt64), 0)};
+}
+
+// Differences of neighbours, over two steps inside; at the edges over one, or of the parabola of
+// three. Steps are numbers, or places of the elements.
+Term GradientAlong(const Call& n, const Term& x, int axis, const std::optional<Term>& step,
+                   bool parabola) {
+  TypedBuilder& b = n.b();
+  const auto part = [&](int64_t from, int64_t to) { return x.Slice(axis, from, to); };
+  const Term one = step ? *step : x.Number(1);
+  if (one.rank() == 1) {
+    const Term gaps =
+        Along((one.Slice(0, 1, INT64_MAX) - one.Slice(0, 0, -1)).As(x.dtype()), axis, x.rank());
+    const Term before = gaps.Slice(axis, 0, -1), after = gaps.Slice(axis, 1, INT64_MAX);
+    const Term rises = (part(1, INT64_MAX) - part(0, -1)) / gaps;
+    const Term low = rises.Slice(axis, 0, -1), high = rises.Slice(axis, 1, INT64_MAX);
+    const Term inside = (low * after + high * before) / (before + after);
+    Term first = rises.Slice(axis, 0, 1), last = rises.Slice(axis, -1, INT64_MAX);
+    if (parabola) {
+      const Term bend = (high - low) / (before + after);
+      first = first - bend.Slice(axis, 0, 1) * gaps.Slice(axis, 0, 1);
+      last = last + bend.Slice(axis, -1, INT64_MAX) * gaps.Slice(axis, -1, INT64_MAX);
+    }
+    return {b, b.Concat({first, inside, last}, axis)};
+  }
+  const Term by = one.As(x.dtype());
+  const Term inside = (part(2, INT64_MAX) - part(0, -2)) / (by * 2);
+  Term first = part(1, 2) - part(0, 1), last = part(-1, INT64_MAX) - part(-2, -1);
+  if (parabola) {
+    first = part(0, 1) * -1.5 + part(1, 2) * 2 - part(2, 3) * 0.5;
+    last = part(-1, INT64_MAX) * 1.5 - part(-2, -1) * 2 + part(-3, -2) * 0.5;
+  }
+  return {b, b.Concat({first / by, inside, last / by}, axis)};
+}
+Results Gradient(Call& n) {
+  const Term x = Real(n);
+  std::vector<int64_t> axes = n.Ints("dim");
+  if (!n.Has("dim")) axes = Iota(x.rank());
+  const int64_t order = n.Int("edge_order", 1);
+  if (order != 1 && order != 2) return n.Fail("edge_order: {}, expected 1 or 2", order);
+  std::vector<Argument> steps;
+  const Argument& spacing = n.Arg("spacing");
+  if (spacing.is_list()) {
+    steps = spacing.items;
+  } else if (!spacing.is_none()) {
+    steps.assign(axes.size(), spacing);
+  }
+  if (!steps.empty() && steps.size() != axes.size())
+    return n.Fail("spacing: {} for {} axes", steps.size(), axes.size());
+  std::vector<Value> out;
+  for (size_t i = 0; i < axes.size() && n.b().status().ok(); ++i) {
+    std::optional<Term> step;
+    if (!steps.empty())
+      step = steps[i].is_tensor() ? Term(n, steps[i].value)
+                                  : Term(n, ScalarValue(n, steps[i], x.dtype()));
+    out.push_back(GradientAlong(n, x, AxisIn(n, axes[i], x.rank()), step, order == 2));
+  }
+  return {Argument::Tensors(out)};
+}
+
+// Elements of a storage in its order, of which some are replaced.
+Results AsStridedScatter(Call& n) {
+  TypedBuilder& b = n.b();
+  const Value x = n.Input(0);
+  const Value at = b.Op("arange", {b.Int(0), b.Reshape(CountOfElements(b, x), {}), b.Int(1)},
+                        {{"dtype", "int64"}});
+  const Value places = n.ValueAs(
+      "aten::as_strided", {ShapedLike(b, at, x), n.Arg("size"), n.Arg("stride"),
+                           n.Has("storage_offset") ? n.Arg("storage_offset") : Argument::Int(0)});
+  if (!b.status().ok()) return {};
+  const Value flat = b.Op("scatter_elements",
+                          {b.Reshape(x, {-1}), b.Reshape(places, {-1}),
+                           b.Reshape(b.Cast(n.Tensor("src"), x.dtype()), {-1})},
+                          {{"axis", 0}});
+  return {ShapedLike(b, flat, x)};
+}
+
+// Powers of vectors' elements along a new axis, from 0 on.
+Results Vandermonde(Call& n) {
+  TypedBuilder& b = n.b();
+  const Term given(n, 0), x = IsFloat(given.dtype()) ? given : given.As(DType::kInt64);
+  if (x.rank() < 1) return n.Fail("expected vectors");
+  const Term count = n.Has("N") ? Term(b, n.SymInt("N")) : Extent(b, x, x.rank() - 1);
+  const Term ones = x.Expand(x.rank()) * 0.0 + 1.0;
+  const Term power = Range(count - 1);
+  const Term wide = x.Expand(x.rank()) + power.As(x.dtype()) * 0.0;
+  const Value rest = b.Op("cumprod", {wide}, {{"axis", x.rank()}});
+  return {b.Concat({ones, rest}, x.rank())};
 }
 
 Results IsReal(Call& n) { return {Term(n, 0).Call("ones_like").As(DType::kBool)}; }
 
+// Columns by how often they were observed, and by how much they weigh.
+Results WeightedCovariance(Call& n) {
+  TypedBuilder& b = n.b();
+  Term x = Real(n);
+  const bool vector = x.rank() < 2 || x.value().dim(0).is_const(1);
+  if (x.rank() < 2) x = x.Reshape({1, -1});
+  Term weight = x.Slice(0, 0, 1).Call("ones_like").Reshape({-1}), share = weight;
+  for (const char* name : {"fweights", "aweights"}) {
+    if (!n.Has(name)) continue;
+    const Term own = Term(b, n.Tensor(name)).As(x.dtype());
+    weight = weight * own;
+    if (name[0] == 'a') share = own;
+  }
+  const Term sum = AsScalar(weight.Over("sum", {0}, false));
+  const Term gap = x - Sum(x * weight, {1}) / sum;
+  Term less = x.Number(n.Float("correction", 1));
+  if (n.Has("aweights")) less = AsScalar((weight * share).Over("sum", {0}, false)) / sum * less;
+  const Term count = Maximum(sum - less, sum.Number(0));
+  const Term y = Term(b, b.Op("nn.dense", {gap * weight, gap})) / count;
+  return {vector ? y.Reshape({}) : y};
+}
 // Rows are variables, columns what was observed.
 Results Covariance(Call& n) {
   TypedBuilder& b = n.b();
-  if (n.Has("fweights") || n.Has("aweights")) return n.Unsupported("with weights");
+  if (n.Has("fweights") || n.Has("aweights")) return WeightedCovariance(n);
   Term x = Real(n);
   const bool vector = x.rank() < 2 || x.value().dim(0).is_const(1);
   if (x.rank() < 2) x = x.Reshape({1, -1});
@@ -189,6 +306,29 @@ constexpr OperatorDef kRestOperators[] = {
      CumulativeTrapezoid},
     {"aten::combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor",
      Combinations},
+    {"aten::gradient.scalarint(Tensor self, *, Scalar? spacing=None, int? dim=None, int "
+     "edge_order=1) -> Tensor[]",
+     Gradient},
+    {"aten::gradient.scalararray(Tensor self, *, Scalar spacing, int[] dim, int edge_order=1) -> "
+     "Tensor[]",
+     Gradient},
+    {"aten::gradient.array(Tensor self, *, int[] dim, int edge_order=1) -> Tensor[]", Gradient},
+    {"aten::gradient.scalarrayint(Tensor self, *, Scalar[] spacing, int? dim=None, int "
+     "edge_order=1) -> Tensor[]",
+     Gradient},
+    {"aten::gradient.scalarrayarray(Tensor self, *, Scalar[] spacing, int[] dim, int edge_order=1) "
+     "-> Tensor[]",
+     Gradient},
+    {"aten::gradient.tensorarrayint(Tensor self, *, Tensor[] spacing, int? dim=None, int "
+     "edge_order=1) -> Tensor[]",
+     Gradient},
+    {"aten::gradient.tensorarray(Tensor self, *, Tensor[] spacing, int[] dim, int edge_order=1) -> "
+     "Tensor[]",
+     Gradient},
+    {"aten::as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? "
+     "storage_offset=None) -> Tensor",
+     AsStridedScatter},
+    {"aten::linalg_vander(Tensor x, *, int? N=None) -> Tensor", Vandermonde},
     {"aten::isreal(Tensor self) -> Tensor", IsReal},
     {"aten::cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> "
      "Tensor",

@@ -106,7 +106,17 @@ Results Median(Call& n) {
   if (!b.status().ok()) return {};
   Term count = Extent(b, x, axis) - 1.0;
   const bool skips = n.name() == "aten::nanmedian";
-  if (skips && x.rank() > 1) return n.Unsupported("of a tensor of more than one dim");
+  if (skips && x.rank() > 1) {
+    // Each row has a place of its own.
+    const Sorted s = InOrder(x, axis, false);
+    const Term numbers = Not(x.Call("isnan")).As(DType::kInt64).Over("sum", {axis}) - 1.0;
+    const Term place = Maximum(numbers, numbers.Number(0)).Call("floor_divide", numbers.Number(2));
+    const auto pick = [&](const Value& v) {
+      const Value y = Term(b, v).Call("gather", place, {{"axis", axis}});
+      return n.Bool("keepdim") ? y : b.Squeeze(y, {axis});
+    };
+    return {pick(s.values), pick(s.places)};
+  }
   if (skips) count = AsScalar(Not(x.Call("isnan")).As(DType::kInt64).Over("sum", {0}, false)) - 1.0;
   const Results both =
       Nth(n, InOrder(x, axis, false), count.Call("floor_divide", count.Number(2)), axis);

@@ -12,6 +12,19 @@ namespace {
 
 constexpr int kMostCalls = 300;  // inside of each other
 
+// PyTorch runs these with a constant of the archive that has rank 0 as with a number, whose dtype
+// says nothing: x * 2.5 of a trace, or of a frozen module.
+bool TakesNumber(std::string_view name, const Expr& e) {
+  constexpr std::string_view kNames[] = {"torch.add",    "torch.sub",        "torch.subtract",
+                                         "torch.mul",    "torch.multiply",   "torch.div",
+                                         "torch.divide", "torch.true_divide"};
+  if (name.ends_with('_')) name.remove_suffix(1);
+  if (e.children.size() < 3 || !DottedName(e.children[2]).starts_with("CONSTANTS.")) return false;
+  const bool rounds = std::ranges::any_of(
+      e.keywords, [](const auto& keyword) { return keyword.first == "rounding_mode"; });
+  return !rounds && std::ranges::find(kNames, name) != std::end(kNames);
+}
+
 }  // namespace
 
 Item Evaluator::EvaluateCall(const Expr& e, Frame& f) {
@@ -40,6 +53,10 @@ Item Evaluator::EvaluateCall(const Expr& e, Frame& f) {
     return object.is(Item::Kind::kUnknown)
                ? object
                : Fail("{} is called, which is no function", ObjectTypeText(object));
+  }
+  if (TakesNumber(name, e) && a.items[1].is_tensor() && !a.items[1].plain.complex) {
+    const Value constant = ReadTensor(a.items[1]);
+    if (constant.rank() == 0) a.items[1] = ScalarArgument(b_, constant);
   }
   return CallNamed(name, std::move(a));
 }
