@@ -31,8 +31,10 @@ Term Modulo(const Term& x, const Term& y) {
     return x.Call("floor_mod", safe);
   }
   const Term wide = y.As(DType::kFloat64), none = Equal(wide, 0);
-  const Term rest = x.As(DType::kFloat64).Call("floor_mod", Select(none, wide.Number(1), wide));
-  return Select(none, rest.Number(0), rest).As(x.dtype());
+  const Term rest = x.As(DType::kFloat64).Call("mod", Select(none, wide.Number(1), wide));
+  const Term moved =
+      Select(Equal((rest < 0).As(DType::kInt8), (wide < 0).As(DType::kInt8)), rest, rest + wide);
+  return Select(none, rest.Number(0), Select(Equal(rest, 0), rest, moved)).As(x.dtype());
 }
 Term Power(const Term& x, const Term& y) {
   if (IsFloat(x.dtype())) return x.Call("power", y);
@@ -40,17 +42,23 @@ Term Power(const Term& x, const Term& y) {
 }
 Term InReals(const Term& x, const Term& y, Formula formula) {
   if (IsFloat(x.dtype())) return formula(x, y);
-  return formula(x.As(DType::kFloat64), y.As(DType::kFloat64)).As(x.dtype());
+  return CutTo(formula(x.As(DType::kFloat64), y.As(DType::kFloat64)), x.dtype());
 }
 Term Hypot(const Term& x, const Term& y) {
-  return InReals(x, y, [](const Term& a, const Term& b) { return Sqrt(a * a + b * b); });
+  if (x.dtype() == DType::kFloat16)
+    return Hypot(x.As(DType::kFloat32), y.As(DType::kFloat32)).As(DType::kFloat16);
+  return InReals(x, y, [](const Term& a, const Term& b) {
+    const Term length = Sqrt(a * a + b * b);
+    return Select(Or(a.Call("isinf"), b.Call("isinf")), length.Number(HUGE_VAL), length);
+  });
 }
 Term Ldexp(const Term& x, const Term& y) {
   return InReals(x, y,
                  [](const Term& a, const Term& b) { return a * b.Number(2).Call("power", b); });
 }
 Term CopySign(const Term& x, const Term& y) {
-  return Select(Equal((x >= 0).As(DType::kInt8), (y >= 0).As(DType::kInt8)), x, -x);
+  const Term is_below = Or(y < 0, 1 / y < 0);  // zeros have signs
+  return Select(is_below, -Abs(x), Abs(x));
 }
 // The angle of (x, y): y comes first.
 Term Atan2(const Term& y, const Term& x) {
@@ -143,10 +151,30 @@ Operands WithScalar(Node& n) {
 // The same for comparisons, which compare whole numbers with what is written.
 Operands ComparedScalar(Node& n) {
   Term x(n, 0);
-  const double scalar = n.Float("scalar", 1);
+  double scalar = n.Float("scalar", 1);
+  if (x.dtype() == DType::kBool && scalar != 0) scalar = 1;
   if (!IsFloat(x.dtype()) && (x.dtype() == DType::kBool || scalar != std::trunc(scalar)))
     x = x.As(DType::kFloat64);
   return {x, x.Number(scalar)};
+}
+// For bits: in the input's own dtype.
+Operands ScalarOfBits(Node& n) {
+  const Term x(n, 0);
+  const double scalar = n.Float("scalar", 1);
+  if (!(std::abs(scalar) < 9e18))
+    return n.Fail("attribute scalar: {} is no whole number", scalar), Operands{x, x};
+  if (x.dtype() == DType::kBool) return {x, Term(n.b(), n.b().Scalar(scalar != 0, DType::kBool))};
+  return {x, x.Number(std::trunc(scalar))};
+}
+
+// Those of MXNet's own interface: a whole number is asked for, and bool is int64.
+Operands WholeScalar(Node& n) {
+  const Term x(n, 0);
+  const double scalar = n.Float("scalar", 1);
+  if (IsFloat(x.dtype()) || !n.Bool("is_int", true) || !(std::abs(scalar) < 9e18))
+    return ComparedScalar(n);
+  const Term wide = x.dtype() == DType::kBool ? x.As(DType::kInt64) : x;
+  return {wide, wide.Number(std::trunc(scalar))};
 }
 
 template <Formula kFormula, Operands (*kOperands)(Node&) = SameTypes>
@@ -158,7 +186,9 @@ Outputs Binary(Node& n) {
 template <Formula kFormula, Operands (*kOperands)(Node&) = SameTypes>
 Outputs Truths(Node& n) {
   const Operands of = kOperands(n);
-  return {Truth(kFormula(of.x, of.y), n.Input(0).dtype())};
+  const DType dtype = n.Input(0).dtype();
+  const bool widens = dtype == DType::kBool && of.x.dtype() == DType::kInt64;
+  return {Truth(kFormula(of.x, of.y), widens ? DType::kInt64 : dtype)};
 }
 // Sums and products of bool are bool.
 template <Formula kFormula>
@@ -195,9 +225,11 @@ Outputs NumpyReal(Node& n) {
 }
 
 Outputs AddN(Node& n) {
-  Term sum(n, 0);
+  // Halves are added in float32.
+  const DType dtype = n.Input(0).dtype();
+  Term sum = dtype == DType::kFloat16 ? Term(n, 0).As(DType::kFloat32) : Term(n, 0);
   for (size_t i = 1; i < n.num_inputs(); ++i) sum = sum + Term(n, i).As(sum.dtype());
-  return {sum};
+  return {sum.As(dtype)};
 }
 
 // 1 where all elements are close to those of the other.
@@ -213,24 +245,24 @@ constexpr OperatorDef kBinaryOperators[] = {
     {"_contrib_allclose", 2, 2, AllClose},
     {"_div_scalar _DivScalar __div_scalar__", 1, 1, Binary<Divided, WithScalar>},
     {"_equal _Equal broadcast_equal", 2, 2, Truths<Plain<"equal">>},
-    {"_equal_scalar _EqualScalar", 1, 1, Truths<Plain<"equal">, ComparedScalar>},
+    {"_equal_scalar _EqualScalar", 1, 1, Truths<Plain<"equal">, WholeScalar>},
     {"_greater _Greater broadcast_greater", 2, 2, Truths<Plain<"greater">>},
     {"_greater_equal _Greater_Equal broadcast_greater_equal", 2, 2, Truths<Plain<"greater_equal">>},
     {"_greater_equal_scalar _GreaterEqualScalar", 1, 1,
-     Truths<Plain<"greater_equal">, ComparedScalar>},
-    {"_greater_scalar _GreaterScalar", 1, 1, Truths<Plain<"greater">, ComparedScalar>},
+     Truths<Plain<"greater_equal">, WholeScalar>},
+    {"_greater_scalar _GreaterScalar", 1, 1, Truths<Plain<"greater">, WholeScalar>},
     {"_hypot _Hypot broadcast_hypot", 2, 2, Binary<Hypot>},
     {"_hypot_scalar _HypotScalar", 1, 1, Binary<Hypot, WithScalar>},
     {"_lesser _Lesser broadcast_lesser", 2, 2, Truths<Plain<"less">>},
     {"_lesser_equal _Lesser_Equal broadcast_lesser_equal", 2, 2, Truths<Plain<"less_equal">>},
-    {"_lesser_equal_scalar _LesserEqualScalar", 1, 1, Truths<Plain<"less_equal">, ComparedScalar>},
-    {"_lesser_scalar _LesserScalar", 1, 1, Truths<Plain<"less">, ComparedScalar>},
+    {"_lesser_equal_scalar _LesserEqualScalar", 1, 1, Truths<Plain<"less_equal">, WholeScalar>},
+    {"_lesser_scalar _LesserScalar", 1, 1, Truths<Plain<"less">, WholeScalar>},
     {"_logical_and _Logical_And broadcast_logical_and", 2, 2, Truths<Logical<"logical_and">>},
-    {"_logical_and_scalar _LogicalAndScalar", 1, 1, Truths<Logical<"logical_and">, ComparedScalar>},
+    {"_logical_and_scalar _LogicalAndScalar", 1, 1, Truths<Logical<"logical_and">, WholeScalar>},
     {"_logical_or _Logical_Or broadcast_logical_or", 2, 2, Truths<Logical<"logical_or">>},
-    {"_logical_or_scalar _LogicalOrScalar", 1, 1, Truths<Logical<"logical_or">, ComparedScalar>},
+    {"_logical_or_scalar _LogicalOrScalar", 1, 1, Truths<Logical<"logical_or">, WholeScalar>},
     {"_logical_xor _Logical_Xor broadcast_logical_xor", 2, 2, Truths<Logical<"logical_xor">>},
-    {"_logical_xor_scalar _LogicalXorScalar", 1, 1, Truths<Logical<"logical_xor">, ComparedScalar>},
+    {"_logical_xor_scalar _LogicalXorScalar", 1, 1, Truths<Logical<"logical_xor">, WholeScalar>},
     {"_maximum _Maximum broadcast_maximum _npi_maximum", 2, 2,
      Binary<Extreme<"maximum">, Promoted>},
     {"_maximum_scalar _MaximumScalar _npi_maximum_scalar", 1, 1,
@@ -245,17 +277,17 @@ constexpr OperatorDef kBinaryOperators[] = {
     {"_mod_scalar _ModScalar", 1, 1, Binary<Modulo, WithScalar>},
     {"_mul_scalar _MulScalar __mul_scalar__", 1, 1, Binary<Plain<"multiply">, WithScalar>},
     {"_not_equal _Not_Equal broadcast_not_equal", 2, 2, Truths<Plain<"not_equal">>},
-    {"_not_equal_scalar _NotEqualScalar", 1, 1, Truths<Plain<"not_equal">, ComparedScalar>},
+    {"_not_equal_scalar _NotEqualScalar", 1, 1, Truths<Plain<"not_equal">, WholeScalar>},
     {"_npi_add", 2, 2, Numpy<Plain<"add">>},
     {"_npi_add_scalar", 1, 1, Binary<Plain<"add">, WithScalar>},
     {"_npi_arctan2", 2, 2, NumpyReal<Atan2>},
     {"_npi_arctan2_scalar", 1, 1, Binary<Atan2, WithScalar>},
     {"_npi_bitwise_and", 2, 2, Binary<Bitwise<"bitwise_and">, Promoted>},
-    {"_npi_bitwise_and_scalar", 1, 1, Binary<Bitwise<"bitwise_and">, WithScalar>},
+    {"_npi_bitwise_and_scalar", 1, 1, Binary<Bitwise<"bitwise_and">, ScalarOfBits>},
     {"_npi_bitwise_or", 2, 2, Binary<Bitwise<"bitwise_or">, Promoted>},
-    {"_npi_bitwise_or_scalar", 1, 1, Binary<Bitwise<"bitwise_or">, WithScalar>},
+    {"_npi_bitwise_or_scalar", 1, 1, Binary<Bitwise<"bitwise_or">, ScalarOfBits>},
     {"_npi_bitwise_xor", 2, 2, Binary<Bitwise<"bitwise_xor">, Promoted>},
-    {"_npi_bitwise_xor_scalar", 1, 1, Binary<Bitwise<"bitwise_xor">, WithScalar>},
+    {"_npi_bitwise_xor_scalar", 1, 1, Binary<Bitwise<"bitwise_xor">, ScalarOfBits>},
     {"_npi_copysign", 2, 2, Binary<CopySign, Promoted>},
     {"_npi_copysign_scalar", 1, 1, Binary<CopySign, WithScalar>},
     {"_npi_equal", 2, 2, Binary<Plain<"equal">, Promoted>},

@@ -78,7 +78,7 @@ Outputs ArangeLike(Node& n) {
   const Term x(n, 0);
   const int64_t times = n.Count("repeat", 1);
   const double start = n.Float("start", 0), step = n.Float("step", 1);
-  const DType dtype = IsFloat(x.dtype()) ? x.dtype() : DType::kFloat32;
+  const DType dtype = x.dtype() == DType::kBool ? DType::kFloat32 : x.dtype();
   if (times < 1) return n.Fail("attribute repeat: expected 1 or more");
   const auto up = [&](const Term& count) {
     if (times == 1) return Steps(count, start, step, dtype);

@@ -69,7 +69,9 @@ Outputs BatchTake(Node& n) { return PickAlong(n, -1, false, false, "clip"); }
 // where the input's extent is open; -1: nothing tells.
 Term TupleIndices(Node& n, const Value& x, size_t input, int rows = -1) {
   TypedBuilder& b = n.b();
-  Term at = IndicesOf(n, input);
+  // Of floats below 0 the next number down.
+  const Term given(n, input);
+  Term at = (IsFloat(given.dtype()) ? Floor(given) : given).As(DType::kInt64);
   Dim count = at.rank() > 0 ? at.value().dim(0) : Dim(0);
   if (!count.is_const() && rows >= 0 && rows <= x.rank()) {
     count = Dim(rows);

@@ -15,7 +15,7 @@ Outputs InReal(Node& n, Formula formula) {
   const Term x(n, 0);
   if (x.dtype() == DType::kFloat16 || x.dtype() == DType::kBFloat16)
     return {formula(x.As(DType::kFloat32)).As(x.dtype())};
-  if (!IsFloat(x.dtype())) return {formula(x.As(DType::kFloat32)).As(x.dtype())};
+  if (!IsFloat(x.dtype())) return {CutTo(formula(x.As(DType::kFloat32)), x.dtype())};
   return {formula(x)};
 }
 template <OpName kName>
@@ -66,7 +66,11 @@ Outputs Cbrt(Node& n) { return InReal(n, CubeRoot); }
 Outputs Rcbrt(Node& n) {
   return InReal(n, [](const Term& x) { return 1 / CubeRoot(x); });
 }
-Outputs Relu(Node& n) { return {Term(n, 0).Call("nn.relu")}; }
+// NaN stays.
+Outputs Relu(Node& n) {
+  const Term x(n, 0);
+  return {Maximum(x.Number(0), x)};
+}
 Outputs Softsign(Node& n) {
   return InReal(n, [](const Term& x) { return x / (1 + Abs(x)); });
 }
@@ -168,11 +172,13 @@ Outputs Gamma(Node& n) {
   const Term value = Select(And(wide < 0, odd), -size, size);
   // Of whole numbers it is whole; the series is next to it.
   const Term near = IsFloat(x.dtype()) ? value : value.Call("round");
-  return {Select(whole, wide.Number(NAN), near).As(x.dtype())};
+  const Term edge = Select(Equal(wide, 0), 1 / wide, wide.Number(NAN));
+  const Term up = Select(Equal(wide, HUGE_VAL), wide, near);
+  return {CutTo(Select(whole, edge, up), x.dtype())};
 }
 Outputs GammaLn(Node& n) {
-  const Term x(n, 0);
-  return {LogGamma(x.As(DType::kFloat64)).As(x.dtype())};
+  const Term x(n, 0), wide = x.As(DType::kFloat64);
+  return {CutTo(Select(wide.Call("isinf"), wide.Number(HUGE_VAL), LogGamma(wide)), x.dtype())};
 }
 
 // Derivative of log gamma: by recurrence up to 6, from there by its asymptotic series.
@@ -192,7 +198,7 @@ Outputs Digamma(Node& n) {
   const Term right = sum + x.Call("log") - 0.5 / x - series;
   const Term angle = wide * std::numbers::pi;
   const Term reflected = right - std::numbers::pi * Cos(angle) / Sin(angle);
-  return {Select(left, reflected, right).As(in.dtype())};
+  return {CutTo(Select(left, reflected, right), in.dtype())};
 }
 
 // A first guess (Winitzki's), then Newton's steps.
@@ -211,7 +217,8 @@ Outputs ErfInv(Node& n) {
     x = Select(slope > 0, x - step / (1 + x * step), x);
   }
   const Term edge = Select(Equal(Abs(y), 1), y * HUGE_VAL, x);
-  return {Select(Abs(y) > 1, y.Number(NAN), edge).As(in.dtype())};
+  const Term none = y.Number(IsFloat(in.dtype()) ? NAN : 0);
+  return {CutTo(Select(Abs(y) > 1, none, edge), in.dtype())};
 }
 
 // --- With attributes ---
@@ -220,10 +227,13 @@ Outputs Clip(Node& n) {
   const Term x(n, 0);
   const double low = n.MaybeFloat("a_min").value_or(-HUGE_VAL),
                high = n.MaybeFloat("a_max").value_or(HUGE_VAL);
-  if (IsFloat(x.dtype())) return {x.Call("clip", {{"a_min", low}, {"a_max", high}})};
+  // NaN stays.
+  if (IsFloat(x.dtype())) return {Maximum(x.Number(low), Minimum(x.Number(high), x))};
   // Limits lose their fractions as the numbers have none.
   Term y = x;
-  const auto inside = [](double v) { return std::abs(v) < 9e18; };
+  const double least = IsUnsignedInt(x.dtype()) ? 0 : -9e18;
+  const auto inside = [&](double v) { return std::abs(v) < 9e18 && v >= least; };
+  if (high < least) return {x.Call("zeros_like")};
   if (inside(low)) y = Maximum(y, y.Number(std::trunc(low)));
   if (inside(high)) y = Minimum(y, y.Number(std::trunc(high)));
   return {y};
@@ -233,7 +243,9 @@ Outputs SmoothL1(Node& n) {
   const Term x(n, 0);
   const double sigma = n.Float("scalar", 1), square = sigma * sigma;
   if (square == 0) return n.Fail("attribute scalar: expected a number that is not 0");
-  return {Select(Abs(x) < 1 / square, x * x * (0.5 * square), Abs(x) - 0.5 / square)};
+  return InReal(n, [&](const Term& y) {
+    return Select(Abs(y) < 1 / square, y * y * (0.5 * square), Abs(y) - 0.5 / square);
+  });
 }
 Outputs Quadratic(Node& n) {
   const Term x(n, 0);
@@ -244,7 +256,7 @@ Outputs Cast(Node& n) {
   const Term x(n, 0);
   const DType to = n.Type("dtype", x.dtype());
   if (to == DType::kBool && x.dtype() != DType::kBool) return {IsTrue(x)};
-  return {x.As(to)};
+  return {CutTo(x, to)};
 }
 // Floats become all of one type: the widest, or the narrowest.
 Outputs AmpMulticast(Node& n) {

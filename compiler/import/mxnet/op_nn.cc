@@ -115,8 +115,12 @@ Outputs FullyConnected(Node& n) {
 Outputs Activation(Node& n) {
   const std::string name =
       n.Choice("act_type", "", {"relu", "sigmoid", "tanh", "softrelu", "softsign"});
+  const Term x(n, 0);
+  // oneDNN, which float32 goes to, makes 0 of NaN.
+  if (name == "relu")
+    return {x.dtype() == DType::kFloat32 ? x.Call("nn.relu") : Maximum(x.Number(0), x)};
   const ActivationDef* def = FindActivation(name == "softrelu" ? "softplus" : name);
-  return def == nullptr ? Outputs{} : Outputs{def->apply(Term(n, 0), def->alpha, def->beta)};
+  return def == nullptr ? Outputs{} : Outputs{def->apply(x, def->alpha, def->beta)};
 }
 
 Outputs LeakyRelu(Node& n) {
@@ -141,7 +145,9 @@ Outputs LeakyRelu(Node& n) {
 
 Outputs HardSigmoid(Node& n) {
   const Term x(n, 0);
-  return {Clamp(x * n.Float("alpha", 0.2) + n.Float("beta", 0.5), x.Number(0), x.Number(1))};
+  // NaN stays.
+  const Term line = x * n.Float("alpha", 0.2) + n.Float("beta", 0.5);
+  return {Maximum(line.Number(0), Minimum(line.Number(1), line))};
 }
 
 // --- Softmax ---

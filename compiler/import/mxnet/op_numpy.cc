@@ -76,7 +76,9 @@ Outputs Histogram(Node& n) {
   const Term last = edges->Slice(0, -1, INT64_MAX).Expand(1);
   const Term inside = And(x.Expand(0) >= low,
                           Or(x.Expand(0) < high, And(Equal(high, last), Equal(x.Expand(0), last))));
-  return {inside.As(DType::kInt64).Over("sum", {1}, false), *edges};
+  const DType given = n.Input(0).dtype();  // that of the edges too
+  return {inside.As(DType::kInt64).Over("sum", {1}, false),
+          edges->As(given == DType::kBool ? DType::kFloat32 : given)};
 }
 
 // --- Differences ---

@@ -86,7 +86,10 @@ Outputs Pooling(Node& n) {
   auto window = ReadWindow(n);
   if (!window) return {};
   const size_t spatial = window->spatial();
-  const bool is_first = n.op() == "Pooling_v1";
+  // The first version and that of bytes divide by the kernel's extents whatever a window covers.
+  const bool counts_padding = n.Bool("count_include_pad", true);
+  const bool counts_all =
+      n.op() == "Pooling_v1" || (n.op() == "_contrib_quantized_pooling" && counts_padding);
   const std::string convention = n.Choice("pooling_convention", "valid", {"valid", "full", "same"});
   // As many windows as begin within the data: a floor that reaches a stride less one further.
   std::vector<int64_t> beyond(spatial, 0);
@@ -105,9 +108,8 @@ Outputs Pooling(Node& n) {
       y = Pooled(n, x, {.window = wide});
       break;
     case PoolKind::kAverage:
-      // The first version divides by the kernel's extents whatever a window covers.
-      y = is_first ? Pooled(n, x, {.window = wide, .average = true, .counts_padding = true})
-                   : Averages(n, x, *window, beyond, n.Bool("count_include_pad", true));
+      y = counts_all ? Pooled(n, x, {.window = wide, .average = true, .counts_padding = true})
+                     : Averages(n, x, *window, beyond, counts_padding);
       break;
     case PoolKind::kSum:
       if (const auto sums = Sums(n, x, wide)) y = sums->value();

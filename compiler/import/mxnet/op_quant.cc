@@ -1,7 +1,9 @@
 // Quantised tensors: integers q with a range (min, max) of one number each. A number is
 // q * level, where level is the greater absolute bound of the range by 127.5 (int8), 255.5 (uint8)
-// or 2^31 - 1 (int32): half a level more than there is, as MXNet's oneDNN operators have it.
-// Most operators take data, then a range for each, and give data and its range.
+// or 2^31 - 1 (int32): half a level more than there is, as MXNet's oneDNN operators have it. Some
+// have whole levels, of int8 even where data is uint8; what they give then is not what it stands
+// for, and is what MXNet gives. Most operators take data, then a range for each, and give data and
+// its range.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -61,18 +63,24 @@ Term RealOf(const Term& q, const Range& range) {
 Outputs WithRange(const Term& q, const Range& range) {
   return {q, range.low.Reshape({1}), range.high.Reshape({1})};
 }
+// The nearest integers, within what the type holds; floats in.
+Term Saturated(const Term& x, DType dtype) {
+  const Term q = x.Call("round_even");
+  if (dtype == DType::kInt32) {
+    const Term wide = q.As(DType::kFloat64);
+    return Clamp(wide, wide.Number(-0x1p31), wide.Number(GreatestOf(dtype))).As(dtype);
+  }
+  const double least = dtype == DType::kUInt8 ? 0 : -128;
+  return Clamp(q, q.Number(least), q.Number(GreatestOf(dtype))).As(dtype);
+}
 // The nearest of the levels, of which the bound has `levels` (0: as many as are read back).
 Outputs QuantisedTo(const Term& x, const Range& range, DType dtype, double levels = 0) {
-  const double most = GreatestOf(dtype);
   const DType wide = dtype == DType::kInt32 ? DType::kFloat64 : DType::kFloat32;
   const Term bound = range.bound().As(wide);
   const Term safe = Select(bound > 0, bound, bound.Number(1));
-  const Term q = (x.As(wide) * ((levels > 0 ? levels : LevelsOf(dtype)) / safe)).Call("round_even");
-  const double least = dtype == DType::kUInt8 ? 0 : -most;
+  const Term q = x.As(wide) * ((levels > 0 ? levels : LevelsOf(dtype)) / safe);
   const Range symmetric{-range.bound(), range.bound()};
-  const Term zero = range.low.Number(0);
-  return WithRange(Clamp(q, q.Number(least), q.Number(most)).As(dtype),
-                   dtype == DType::kUInt8 ? Range{zero, range.bound()} : symmetric);
+  return WithRange(Saturated(q, dtype), dtype == DType::kUInt8 ? range : symmetric);
 }
 // The type that "auto" and calibration ask for.
 DType TypeAsked(Node& n, std::string_view fallback) {
@@ -122,11 +130,23 @@ Outputs Dequantize(Node& n) {
   const auto real = RealInput(n, 0, 1);
   return real ? Outputs{*real} : Outputs{};
 }
+// From int32, whose bound is 2^31, to whole levels.
 Outputs Requantize(Node& n) {
-  const auto real = RealInput(n, 0, 1);
-  if (!real) return {};
+  const auto given = ReadRange(n, 1);
+  const Term q(n, 0);
+  if (!given || q.dtype() != DType::kInt32)
+    return n.b().status().ok() ? n.Fail("input 0: expected int32") : Outputs{};
+  const DType dtype = TypeAsked(n, "int8");
   const auto calibrated = CalibratedRange(n);
-  return QuantisedTo(*real, calibrated ? *calibrated : ActualRange(*real), TypeAsked(n, "int8"));
+  const auto most = [&] {  // of the integers there are
+    const Range found = ActualRange(q.As(DType::kFloat32));
+    return found.bound() * given->bound() / 0x1p31;
+  };
+  const Term bound = calibrated ? calibrated->bound() : most();
+  const Term safe = Select(bound > 0, bound, bound.Number(1));
+  const Term scale = given->bound() / 0x1p31 * (GreatestOf(dtype) / safe);
+  const Term low = dtype == DType::kUInt8 ? bound.Number(0) : -bound;
+  return WithRange(Saturated(q.As(DType::kFloat32) * scale, dtype), {low, bound});
 }
 
 // --- Operators that only move integers ---
@@ -138,9 +158,12 @@ Outputs Moved(Node& n) {
   if (out.empty()) return out;
   return {out[0], n.Input(1), n.Input(2)};
 }
+// What it gives is int8 by MXNet's inference of types, whatever bytes it has.
 Outputs QuantizedAct(Node& n) {
   if (n.Choice("act_type", "relu", {"relu"}) != "relu") return {};
   const Term x(n, 0);
+  if (x.dtype() == DType::kUInt8)
+    return {x.Call("reinterpret", {{"dtype", TypeName(DType::kInt8)}}), n.Input(1), n.Input(2)};
   return {Maximum(x, x.Number(0)), n.Input(1), n.Input(2)};
 }
 // Averages of integers are rounded.
@@ -161,137 +184,301 @@ Outputs QuantizedConcat(Node& n) {
   const size_t count = n.num_inputs() / 3;
   if (count < 1 || n.num_inputs() != 3 * count)
     return n.Fail("expected data and a range for each, found {} inputs", n.num_inputs());
-  std::vector<Value> parts;
-  std::optional<Term> bound;
-  bool has_sign = false;
+  std::vector<Range> ranges;
+  DType dtype = DType::kUInt8;
   for (size_t i = 0; i < count; ++i) {
     const auto range = ReadRange(n, count + 2 * i);
-    const auto real = RealInput(n, i, count + 2 * i);
-    if (!range || !real) return {};
-    parts.push_back(*real);
-    bound = bound ? Maximum(*bound, range->bound()) : range->bound();
-    has_sign |= n.Input(i).dtype() != DType::kUInt8;
+    if (!range || !RealInput(n, i, count + 2 * i)) return {};
+    ranges.push_back(*range);
+    if (n.Input(i).dtype() != DType::kUInt8) dtype = DType::kInt8;
+  }
+  Range widest = ranges[0];
+  for (const Range& r : ranges) widest = {Minimum(widest.low, r.low), Maximum(widest.high, r.high)};
+  std::vector<Value> parts;
+  for (size_t i = 0; i < count; ++i) {
+    const DType from = n.Input(i).dtype();
+    const Term scale = widest.low.Number(LevelsOf(dtype)) / widest.bound() /
+                       (widest.low.Number(LevelsOf(from)) / ranges[i].bound());
+    parts.push_back(Saturated(Term(n, i).As(DType::kFloat32) * scale, dtype));
   }
   const int axis = n.Axis(n.Int("dim", 1), parts[0].rank());
   if (!b.status().ok()) return {};
-  return QuantisedTo(Term(b, b.Concat(parts, axis)), Range{-*bound, *bound},
-                     has_sign ? DType::kInt8 : DType::kUInt8);
+  return WithRange(Term(b, b.Concat(parts, axis)), widest);
 }
 
-// --- Arithmetic, on what the integers stand for ---
+// --- Arithmetic ---
 
-template <bool kProduct>
-Outputs QuantizedBinary(Node& n) {
-  const auto x = RealInput(n, 0, 2), y = RealInput(n, 1, 4);
-  if (!x || !y) return {};
-  return Results(n, kProduct ? *x * *y : *x + *y);
-}
-Outputs QuantizedBatchNorm(Node& n) {
-  const auto x = RealInput(n, 0, 5);
-  if (!x) return {};
-  const Outputs out = n.As("BatchNorm", {*x, n.Input(1), n.Input(2), n.Input(3), n.Input(4)});
-  return out.empty() ? out : Results(n, Term(n.b(), out[0]));
-}
-// Data, weights and perhaps a bias, each with its range behind all of them.
-Outputs QuantizedProduct(Node& n, const char* op) {
-  const size_t count = n.num_inputs() / 3;
-  if ((count != 2 && count != 3) || n.num_inputs() != 3 * count)
-    return n.Fail("expected data, weights and bias, and a range for each");
-  std::vector<Value> reals;
-  for (size_t i = 0; i < count; ++i) {
-    const auto real = RealInput(n, i, count + 2 * i);
-    if (!real) return {};
-    reals.push_back(*real);
+// Bytes without a sign beside others that have one are made such first, at the result's levels.
+Outputs QuantizedSum(Node& n) {
+  const auto range = ReadRange(n, 2), other = ReadRange(n, 4);
+  if (!range || !other) return {};
+  const DType types[] = {n.Input(0).dtype(), n.Input(1).dtype()};
+  const bool is_unsigned = types[0] == DType::kUInt8 && types[1] == DType::kUInt8;
+  const auto calibrated = CalibratedRange(n);
+  const DType dtype = !calibrated ? DType::kInt32 : is_unsigned ? DType::kUInt8 : DType::kInt8;
+  const Term both = range->bound() + other->bound();
+  const Range result = calibrated ? *calibrated : Range{-both, both};
+  const Range* ranges[] = {&*range, &*other};
+  std::vector<Term> parts;
+  for (size_t i = 0; i < 2; ++i) {
+    const Term scale = ranges[i]->bound() * LevelsOf(dtype) / (result.bound() * LevelsOf(types[i]));
+    const Term part = Term(n, i).As(DType::kFloat32) * scale;
+    const bool is_moved = types[i] == DType::kUInt8 && !is_unsigned;
+    parts.push_back(is_moved ? Saturated(part, DType::kInt8).As(DType::kFloat32) : part);
   }
-  const Outputs out = n.As(op, reals);
-  return out.empty() ? out : Results(n, Term(n.b(), out[0]));
+  return WithRange(Saturated(parts[0] + parts[1], dtype), result);
 }
-Outputs QuantizedConv(Node& n) { return QuantizedProduct(n, "Convolution"); }
-Outputs QuantizedDense(Node& n) { return QuantizedProduct(n, "FullyConnected"); }
+// The range of a product of int32: of whole levels.
+Range RangeOfProduct(const Range& x, double x_levels, const Range& y) {
+  const Term most =
+      x.bound() / x_levels * (y.bound() / GreatestOf(DType::kInt8)) * GreatestOf(DType::kInt32);
+  return {-most, most};
+}
+// Cut, not rounded.
+Outputs QuantizedTimes(Node& n) {
+  const auto x = ReadRange(n, 2), y = ReadRange(n, 4);
+  if (!x || !y) return {};
+  const Term product = Term(n, 0).As(DType::kInt32) * Term(n, 1).As(DType::kInt32);
+  const double levels = LevelsOf(DType::kInt8);
+  const Term each = x->bound() / levels * (y->bound() / levels);
+  const Term real = product.As(DType::kFloat32) * each;
+  if (n.Bool("enable_float_output", false)) return {real};
+  const auto calibrated = CalibratedRange(n);
+  if (!calibrated) return WithRange(product, RangeOfProduct(*x, GreatestOf(DType::kInt8), *y));
+  const Term q = (real * (levels / calibrated->bound())).Call("trunc");
+  return WithRange(q.As(DType::kInt32).As(DType::kInt8), *calibrated);
+}
+// Of int8; its range must be known.
+Outputs QuantizedBatchNorm(Node& n) {
+  const auto range = ReadRange(n, 5);
+  const auto result = CalibratedRange(n);
+  if (!range) return {};
+  if (!result) return n.Fail("expected min_calib_range and max_calib_range");
+  const int axis = n.Axis(n.Int("axis", 1), n.Input(0).rank());
+  if (!n.b().status().ok()) return {};
+  Term q = Term(n, 0).As(DType::kFloat32);
+  const double levels = LevelsOf(DType::kInt8);
+  if (n.Input(0).dtype() == DType::kUInt8)
+    q = Saturated(q * (levels / LevelsOf(DType::kUInt8)), DType::kInt8).As(DType::kFloat32);
+  const Term gamma = Term(n, 1) / Sqrt(Term(n, 4) + n.Float("eps", 1e-3));
+  const Term shift = (Term(n, 2) - Term(n, 3) * gamma) * (levels / result->bound());
+  // oneDNN divides by the root of 1 and epsilon once more.
+  const Term scale =
+      gamma * (range->bound() / result->bound()) * (1 / std::sqrt(1 + n.Float("eps", 1e-3)));
+  const Term y = q * Along(scale, axis, q.rank()) + Along(shift, axis, q.rank());
+  return WithRange(Saturated(y, DType::kInt8), *result);
+}
+
+// Data, weights and perhaps a bias, each with its range behind all of them: the sums, and what
+// their range is.
+Outputs QuantizedConv(Node& n) {
+  const size_t count = n.num_inputs() / 3;
+  const auto x = ReadRange(n, count), w = ReadRange(n, count + 2);
+  const auto window = ReadWindow(n);
+  if (!x || !w || !window) return {};
+  if (window->channels_last || n.Input(1).rank() != n.Input(0).rank())
+    return n.Unsupported("this layout of quantised data");
+  const auto sum =
+      IntegerConv(n.b(), n.Input(0), {}, n.Input(1), {},
+                  {.window = *window, .groups = n.Count("num_group", 1), .kernel_layout = ""});
+  if (!sum) return {};
+  Term y(n.b(), *sum);
+  // The bias is added as it is, whatever its range.
+  if (count == 3) y = y + Along(Term(n, 2).As(DType::kInt32), 1, y.rank());
+  return WithRange(y, RangeOfProduct(*x, GreatestOf(DType::kInt8), *w));
+}
+Outputs QuantizedDense(Node& n) {
+  TypedBuilder& b = n.b();
+  const size_t count = n.num_inputs() / 3;
+  const auto x = ReadRange(n, count), w = ReadRange(n, count + 2);
+  if (!x || !w) return {};
+  const Value data = n.Input(0);
+  const bool flattens = n.Bool("flatten", true) && data.rank() > 2;
+  if (data.rank() < 2 || (!flattens && data.rank() > 2))
+    return n.Unsupported("data of {} dims that is not flattened", data.rank());
+  const Value rows = flattens ? Term(b, data).Call("nn.batch_flatten").value() : data;
+  Term y = IntegerProduct(b, rows, {}, b.Transpose(n.Input(1), {1, 0}), {});
+  if (count == 3) {
+    const auto bias = ReadRange(n, count + 4);
+    if (!bias) return {};
+    const double levels = LevelsOf(DType::kInt8);
+    const Term scale =
+        LevelsOf(data.dtype()) / x->bound() * (levels / w->bound()) * bias->bound() / levels;
+    y = y + (Term(n, 2).As(DType::kFloat32) * scale).Call("trunc").As(DType::kInt32);
+  }
+  return WithRange(y, RangeOfProduct(*x, GreatestOf(data.dtype()), *w));
+}
 
 // --- Operators fused for oneDNN ---
 
-// Weights of 8 bits, and the level of each output channel: (channels), float32.
+using Floats = std::vector<float>;
+std::optional<Floats> FloatsOf(const Value& v) {
+  if (v.constant == nullptr || v.dtype() != DType::kFloat32) return std::nullopt;
+  const SharedBytes bytes = v.constant->data.Loaded();
+  Floats all(static_cast<size_t>(v.constant->size()));
+  std::memcpy(all.data(), bytes.data(), all.size() * sizeof(float));
+  return all;
+}
+
+// A layer of a fused node's subgraph: the product, a normalisation behind it, and what they read.
+struct FusedLayer {
+  const SymbolNode& product;
+  std::vector<Value> given;   // integers are as they are, but a bias is what it stands for
+  const SymbolNode* norm;     // or null
+  std::vector<Value> scales;  // what the normalisation reads behind the product
+  size_t ranges;              // the node's input that is the data's range
+};
+
+// Weights of 8 bits, the level of each output channel, and the bias: (channels), float32.
 struct ByteWeights {
   Value w;
   Term levels;
+  std::optional<Term> bias;
 };
-// Float weights by the greatest of each channel, the first axis; integers by their range, input
-// `range`. Nullopt where they are no constant.
-std::optional<ByteWeights> BytesOf(Node& n, const Value& w, size_t range) {
-  TypedBuilder& b = n.b();
-  if (w.constant == nullptr || w.rank() < 2) return std::nullopt;
-  const int64_t channels = w.constant->shape[0];
-  if (w.dtype() == DType::kInt8) {
-    const auto bounds = ReadRange(n, range);
-    if (!bounds) return std::nullopt;
-    return ByteWeights{w, (bounds->bound() / LevelsOf(DType::kInt8)).Reshape({1})};
+
+// A normalisation of constants goes into the weights and the bias.
+bool FoldNorm(Node& n, const FusedLayer& layer, Floats& w, Floats& bias) {
+  Node norm = n.Inner(*layer.norm, layer.scales);
+  std::vector<Floats> parts;
+  for (const Value& v : layer.scales) {
+    auto part = FloatsOf(v);
+    if (!part || part->size() != bias.size()) return false;
+    parts.push_back(std::move(*part));
   }
-  if (w.dtype() != DType::kFloat32 || channels < 1) return std::nullopt;
-  const SharedBytes bytes = w.constant->data.Loaded();
-  const auto size = static_cast<size_t>(w.constant->size() / channels);
-  HostTensor q{DType::kInt8, w.constant->shape,
-               SharedBytes::Zeros(static_cast<size_t>(w.constant->size()))};
-  const std::span<std::byte> to = q.data.Mutable();
-  std::vector<double> levels;
-  std::vector<float> row(size);
-  for (size_t c = 0; c < static_cast<size_t>(channels); ++c) {
-    std::memcpy(row.data(), bytes.data() + c * size * sizeof(float), size * sizeof(float));
-    float most = 0;
-    for (const float v : row) most = std::max(most, std::abs(v));
-    const double level = most > 0 ? most / LevelsOf(DType::kInt8) : 1;
-    for (size_t i = 0; i < size; ++i) {
-      const double nearest = std::clamp(std::nearbyint(row[i] / level), -127.0, 127.0);
-      to[c * size + i] = static_cast<std::byte>(static_cast<int8_t>(nearest));
-    }
-    levels.push_back(level);
+  if (parts.size() != 4 || bias.empty()) return false;
+  const bool is_fixed = norm.Bool("fix_gamma", true);
+  const auto epsilon = static_cast<float>(norm.Float("eps", 1e-3));
+  const size_t row = w.size() / bias.size();
+  for (size_t c = 0; c < bias.size(); ++c) {
+    const float alpha = (is_fixed ? 1 : parts[0][c]) / std::sqrt(parts[3][c] + epsilon);
+    bias[c] = parts[1][c] + alpha * (bias[c] - parts[2][c]);
+    for (size_t k = 0; k < row; ++k) w[c * row + k] *= alpha;
   }
-  return ByteWeights{b.Constant(std::move(q)), Table(b, levels, {channels})};
+  return true;
 }
 
-// The product of a layer of a fused node's subgraph, of integers: as floats, with its bias. Nullopt
-// for what it does not take; it is made of floats then. `reals`: the subgraph's variables.
-std::optional<Term> IntegerLayer(Node& n, const SymbolNode& layer,
-                                 const std::vector<Value>& reals) {
-  TypedBuilder& b = n.b();
-  const Symbol& graph = n.SubgraphOf(0);
-  // Which input of the node a variable is.
-  const auto place = [&](size_t i) -> size_t {
-    size_t at = 0;
-    for (size_t k = 0; k < layer.inputs[i].node; ++k) at += graph.nodes[k].is_variable() ? 1 : 0;
-    return graph.nodes[layer.inputs[i].node].is_variable() ? at : n.num_inputs();
-  };
-  std::vector<Value> given;
-  for (size_t i = 0; i < layer.inputs.size(); ++i) {
-    if (place(i) >= reals.size()) return std::nullopt;
-    given.push_back(i < 2 ? n.Input(place(i)) : reals[place(i)]);
+// The nearest levels of float weights: of each channel, the first axis, or of all.
+ByteWeights NearestBytes(TypedBuilder& b, const Value& like, const Floats& w, bool per_channel) {
+  const int64_t channels = like.constant->shape[0];
+  HostTensor q{DType::kInt8, like.constant->shape, SharedBytes::Zeros(w.size())};
+  const std::span<std::byte> to = q.data.Mutable();
+  const size_t row = per_channel ? w.size() / static_cast<size_t>(channels) : w.size();
+  std::vector<double> levels;
+  for (size_t from = 0; from < w.size(); from += row) {
+    float most = 0;
+    for (size_t i = from; i < from + row; ++i) most = std::max(most, std::abs(w[i]));
+    const float scale = most > 0 ? static_cast<float>(LevelsOf(DType::kInt8)) / most : 1;
+    for (size_t i = from; i < from + row; ++i) {
+      const float nearest = std::clamp(std::nearbyint(w[i] * scale), -128.0F, 127.0F);
+      to[i] = static_cast<std::byte>(static_cast<int8_t>(nearest));
+    }
+    levels.push_back(1 / static_cast<double>(scale));
   }
-  // The data's range stands first, then that of weights that are integers.
-  const auto range = given.size() < 2 || place(0) != 0 ? std::nullopt : ReadRange(n, reals.size());
-  if (!range || !(given[0].dtype() == DType::kInt8 || given[0].dtype() == DType::kUInt8))
-    return std::nullopt;
-  const auto weights = BytesOf(n, given[1], reals.size() + 2);
-  if (!weights) return std::nullopt;
-  Node inner = n.Inner(layer, given);
-  const Term x(b, given[0]);
+  const auto count = static_cast<int64_t>(levels.size());
+  return {b.Constant(std::move(q)), Table(b, levels, {count}), std::nullopt};
+}
+
+// Nullopt where they are no constant.
+std::optional<ByteWeights> BytesOf(Node& n, const FusedLayer& layer, bool per_channel) {
+  TypedBuilder& b = n.b();
+  const Value& w = layer.given[1];
+  if (w.constant == nullptr || w.rank() < 2) return std::nullopt;
+  const bool has_bias = layer.given.size() > 2;
+  if (w.dtype() == DType::kInt8) {
+    const auto bounds = ReadRange(n, layer.ranges + 2);
+    if (!bounds || layer.norm != nullptr) return std::nullopt;
+    ByteWeights bytes{w, (bounds->bound() / LevelsOf(DType::kInt8)).Reshape({1}), std::nullopt};
+    if (has_bias) bytes.bias = Term(b, layer.given[2]);
+    return bytes;
+  }
+  auto numbers = FloatsOf(w);
+  if (!numbers || numbers->empty()) return std::nullopt;
+  std::optional<Term> bias;
+  if (has_bias) bias = Term(b, layer.given[2]);
+  if (layer.norm != nullptr) {
+    const auto channels = static_cast<size_t>(w.constant->shape[0]);
+    auto shift = has_bias ? FloatsOf(layer.given[2]) : Floats(channels, 0);
+    if (!shift || shift->size() != channels || !FoldNorm(n, layer, *numbers, *shift))
+      return std::nullopt;
+    bias = Table(b, {shift->begin(), shift->end()}, {w.constant->shape[0]});
+  }
+  ByteWeights bytes = NearestBytes(b, w, *numbers, per_channel);
+  bytes.bias = bias;
+  return bytes;
+}
+
+// The layer of integers: as floats, with its bias, which is of whole levels too. Nullopt for what
+// it does not take; it is made of floats then.
+std::optional<Term> IntegerLayer(Node& n, const FusedLayer& layer) {
+  TypedBuilder& b = n.b();
+  const auto range = ReadRange(n, layer.ranges);
+  const bool is_float = n.Bool("enable_float_output", false);
+  const bool is_known = CalibratedRange(n).has_value() || is_float;
+  if (!range) return std::nullopt;
+  const auto bytes = BytesOf(n, layer, is_known);
+  if (!bytes) return std::nullopt;
+  Node inner = n.Inner(layer.product, layer.given);
+  const Term x(b, layer.given[0]);
   std::optional<Value> sum;
-  if (layer.op == "Convolution") {
+  if (layer.product.op == "Convolution") {
     const auto window = ReadWindow(inner);
-    if (!window || window->channels_last || weights->w.rank() != x.rank()) return std::nullopt;
+    if (!window || window->channels_last || bytes->w.rank() != x.rank()) return std::nullopt;
     sum = IntegerConv(
-        b, x, {}, weights->w, {},
+        b, x, {}, bytes->w, {},
         {.window = *window, .groups = inner.Count("num_group", 1), .kernel_layout = ""});
   } else {
-    if (!inner.Bool("flatten", true) || x.rank() < 2) return std::nullopt;
+    if (x.rank() < 2 || (!inner.Bool("flatten", true) && x.rank() > 2)) return std::nullopt;
     const Value rows = x.rank() == 2 ? x.value() : x.Call("nn.batch_flatten").value();
-    sum = IntegerProduct(b, rows, {}, b.Transpose(weights->w, {1, 0}), {}).value();
+    sum = IntegerProduct(b, rows, {}, b.Transpose(bytes->w, {1, 0}), {}).value();
   }
   if (!sum) return std::nullopt;
-  const Term level = weights->levels * (range->bound() / LevelsOf(x.dtype()));
-  const Term product(b, *sum);
-  const Term real = product.As(DType::kFloat32) * Along(level, 1, product.rank());
-  if (given.size() < 3 || inner.Bool("no_bias", false)) return real;
-  return real + Along(Term(b, given[2]), 1, product.rank());
+  const Term level = bytes->levels * (range->bound() / LevelsOf(x.dtype()));
+  Term total(b, *sum);
+  if (bytes->bias && !(layer.norm == nullptr && inner.Bool("no_bias", false))) {
+    const Term whole = Saturated(*bytes->bias / level, DType::kInt32);
+    total = total + Along(whole, 1, total.rank());
+  }
+  const Term real = total.As(DType::kFloat32) * Along(level, 1, total.rank());
+  if (is_known) return real;
+  // The range that the sums get is of whole levels.
+  return real * (LevelsOf(x.dtype()) / GreatestOf(x.dtype()) * LevelsOf(DType::kInt8) /
+                 GreatestOf(DType::kInt8));
+}
+
+// What is at node `i` of the subgraph, where it is a layer of bytes. `reals`: the subgraph's
+// variables; `at`: the node whose value it is.
+std::optional<Term> LayerAt(Node& n, size_t i, const std::vector<Value>& reals, size_t& at) {
+  const Symbol& graph = n.SubgraphOf(0);
+  // Which input of the node a variable is.
+  const auto place = [&](const Entry& e) -> size_t {
+    size_t variables = 0;
+    for (size_t k = 0; k < e.node; ++k) variables += graph.nodes[k].is_variable() ? 1 : 0;
+    return graph.nodes[e.node].is_variable() ? variables : n.num_inputs();
+  };
+  const SymbolNode& product = graph.nodes[i];
+  FusedLayer layer{product, {}, nullptr, {}, reals.size()};
+  for (size_t k = 0; k < product.inputs.size(); ++k) {
+    const size_t from = place(product.inputs[k]);
+    if (from >= reals.size()) return std::nullopt;
+    layer.given.push_back(k < 2 ? n.Input(from) : reals[from]);
+  }
+  // The data's range stands first, then that of weights that are integers.
+  if (layer.given.size() < 2 || place(product.inputs[0]) != 0) return std::nullopt;
+  const DType dtype = layer.given[0].dtype();
+  if (dtype != DType::kInt8 && dtype != DType::kUInt8) return std::nullopt;
+  at = i;
+  for (size_t k = i + 1; k < graph.nodes.size(); ++k) {
+    const SymbolNode& norm = graph.nodes[k];
+    if (norm.op != "BatchNorm" || norm.inputs.size() != 5 || norm.inputs[0].node != i) continue;
+    layer.norm = &norm;
+    at = k;
+    for (size_t m = 1; m < 5; ++m) {
+      const size_t from = place(norm.inputs[m]);
+      if (from >= reals.size()) return std::nullopt;
+      layer.scales.push_back(reals[from]);
+    }
+  }
+  return IntegerLayer(n, layer);
 }
 
 // The subgraph says what is computed: of floats, or (quantised) of what integers stand for. Behind
@@ -318,7 +505,8 @@ Outputs Fused(Node& n) {
   const Symbol& graph = n.SubgraphOf(0);
   for (size_t i = 0; quantised && i < graph.nodes.size() && n.b().status().ok(); ++i) {
     if (graph.nodes[i].op != "Convolution" && graph.nodes[i].op != "FullyConnected") continue;
-    if (const auto product = IntegerLayer(n, graph.nodes[i], reals)) known[i] = *product;
+    size_t at = i;
+    if (const auto product = LayerAt(n, i, reals, at)) known[at] = *product;
   }
   const std::vector<Value> heads = n.Subgraph(0, reals, known);
   if (heads.empty() || !n.b().status().ok()) return {};
@@ -356,8 +544,8 @@ constexpr OperatorDef kQuantOperators[] = {
     {"_contrib_quantized_batch_norm", 7, 7, QuantizedBatchNorm},
     {"_contrib_quantized_concat", 3, -1, QuantizedConcat},
     {"_contrib_quantized_conv", 6, 9, QuantizedConv},
-    {"_contrib_quantized_elemwise_add", 6, 6, QuantizedBinary<false>},
-    {"_contrib_quantized_elemwise_mul", 6, 6, QuantizedBinary<true>},
+    {"_contrib_quantized_elemwise_add", 6, 6, QuantizedSum},
+    {"_contrib_quantized_elemwise_mul", 6, 6, QuantizedTimes},
     {"_contrib_quantized_embedding", 4, 4, QuantizedEmbedding},
     {"_contrib_quantized_flatten", 3, 3, Moved<"Flatten">},
     {"_contrib_quantized_fully_connected", 6, 9, QuantizedDense},

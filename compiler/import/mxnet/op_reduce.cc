@@ -27,10 +27,20 @@ Term Wide(const Term& x) {
 Term Reduced(const Term& x, std::string_view op, const std::vector<int64_t>& axes, bool keep) {
   const Term wide = Wide(x);
   if (axes.empty()) return x;
-  // Means of whole numbers lose their fractions.
-  if (op == "mean" && !IsFloat(wide.dtype()))
-    return wide.As(DType::kFloat64).Over(op, axes, keep).As(x.dtype());
-  return wide.Over(op, axes, keep).As(x.dtype());
+  // Means of whole numbers lose their fractions, and sums of bytes what does not fit.
+  if (op == "mean" && !IsFloat(wide.dtype())) {
+    if (DTypeBytes(x.dtype()) > 1 || x.dtype() == DType::kBool)
+      return wide.As(DType::kFloat64).Over(op, axes, keep).As(x.dtype());
+    const Term sum = wide.As(DType::kInt32).Over("sum", axes, keep).As(x.dtype());
+    Term count(x.b(), x.b().Int(1));
+    for (const int64_t a : axes) count = count * Extent(x.b(), x, static_cast<int>(a));
+    const Term safe = Maximum(count, count.Number(1)).As(DType::kInt32);
+    return sum.As(DType::kInt32).Call("trunc_divide", safe).As(x.dtype());
+  }
+  const Term y = wide.Over(op, axes, keep).As(x.dtype());
+  if ((op != "max" && op != "min") || !IsFloat(x.dtype())) return y;
+  const Term is_lost = wide.Call("isnan").As(DType::kInt8).Over("max", axes, keep) > 0;
+  return Select(is_lost, y.Number(NAN), y);
 }
 
 template <OpName kName>
@@ -73,7 +83,11 @@ Outputs SquareSum(Node& n) {
 
 // --- Places of the greatest and the least ---
 
-Term Places(const Term& in, std::string_view op, std::optional<int> axis, bool keep) {
+// NaN is the greatest, and the least.
+Term Places(const Term& given, std::string_view op, std::optional<int> axis, bool keep) {
+  const double most = op == "argmax" ? HUGE_VAL : -HUGE_VAL;
+  const Term in =
+      IsFloat(given.dtype()) ? Select(given.Call("isnan"), given.Number(most), given) : given;
   if (axis) return in.Call(op, {{"axis", AttrList{*axis}}, {"keepdims", keep}});
   const Term flat = in.Reshape({-1}).Call(op, {{"axis", AttrList{0}}, {"keepdims", false}});
   return keep ? flat.Reshape(std::vector<int64_t>(static_cast<size_t>(in.rank()), 1)) : flat;
@@ -88,7 +102,7 @@ Outputs Arg(Node& n) {
   const auto axis = AxisOrAll(n, x.rank());
   if (!n.b().status().ok()) return {};
   const Term y = Places(x, kName.chars, axis, n.Bool("keepdims", false));
-  return {AtLeastVector(y.As(IsFloat(x.dtype()) ? x.dtype() : DType::kFloat32))};
+  return {AtLeastVector(y.As(x.dtype() == DType::kBool ? DType::kFloat32 : x.dtype()))};
 }
 template <OpName kName>
 Outputs NumpyArg(Node& n) {
@@ -155,7 +169,10 @@ Term CountAlong(const Term& x, const std::vector<int64_t>& axes, DType dtype) {
 }
 Term VarianceOver(const Term& in, const std::vector<int64_t>& axes, int64_t ddof, bool keep) {
   const Term x = Wide(AsReal(in));
-  const Term centred = x - Mean(x, axes), squares = centred * centred;
+  // The mean of whole numbers is whole.
+  const Term mean = Mean(x, axes);
+  const Term centred = x - (IsFloat(in.dtype()) ? mean : mean.Call("trunc"));
+  const Term squares = centred * centred;
   if (ddof == 0) return squares.Over("mean", axes, keep);
   const Term count = CountAlong(x, axes, x.dtype()) - static_cast<double>(ddof);
   return squares.Over("sum", axes, keep) / count;
@@ -178,46 +195,54 @@ Outputs NumpyAverage(Node& n) {
   Term x(n, 0);
   const std::vector<int64_t> axes = ReducedAxes(n, "axis", x.rank());
   if (!b.status().ok()) return {};
+  const DType dtype = x.dtype() == DType::kBool ? DType::kFloat32 : x.dtype();  // whole ones stay
   x = AsReal(x);
   if (!n.Bool("weighted", true) || !n.Has(1)) {
     const Term mean = x.Over("mean", axes, false);
-    return {mean, mean.Number(0) * mean + CountAlong(x, axes, x.dtype())};
+    return {mean.As(dtype), (mean.Number(0) * mean + CountAlong(x, axes, x.dtype())).As(dtype)};
   }
   Term weights = AsReal(Term(n, 1)).As(x.dtype());
   if (weights.rank() == 1 && x.rank() > 1 && axes.size() == 1)
     weights = Along(weights, static_cast<int>(axes[0]), x.rank());
   const Term all = weights + x.Number(0) * x;  // as many as there are elements
   const Term sum = all.Over("sum", axes, false);
-  return {(x * weights).Over("sum", axes, false) / sum, sum};
+  return {((x * weights).Over("sum", axes, false) / sum).As(dtype), sum.As(dtype)};
 }
 
 // A norm of vectors along an axis, or of matrices along two (flag 2).
-Outputs NumpyNorm(Node& n) {
-  const Term x = AsReal(Term(n, 0));
-  const bool keep = n.Bool("keepdims", false);
-  const std::vector<int64_t> axes = ReducedAxes(n, "axis", x.rank());
-  if (!n.b().status().ok()) return {};
+// `flag` says which norm is asked for: -2 of all, -1 the one that `ord` is, 0 the greatest singular
+// value, 1 Frobenius', 2 the sum of singular values.
+std::optional<Term> NormAsked(Node& n, const Term& x, const std::vector<int64_t>& axes, bool keep) {
   const int64_t flag = n.Int("flag", -1);
   const double order = n.Float("ord", 2);
-  constexpr int64_t kOfMatrices = 2;
-  if (flag < 0 || (order == 2 && flag != kOfMatrices)) return {NormOver(x, 2, axes, keep)};
+  if (flag == -2 || flag == 1 || (axes.size() == 1 && order == 2))
+    return NormOver(x, 2, axes, keep);
   const auto extreme = [&](const Term& v, const std::vector<int64_t>& along) {
     return v.Over(order > 0 ? "max" : "min", along, keep || along.size() < axes.size());
   };
   if (axes.size() == 1) {
-    if (std::isinf(order)) return {extreme(Abs(x), axes)};
-    if (order == 0) return {Truth(IsTrue(x), x.dtype()).Over("sum", axes, keep)};
-    if (order == 1) return {NormOver(x, 1, axes, keep)};
+    if (std::isinf(order)) return extreme(Abs(x), axes);
+    if (order == 0) return Truth(IsTrue(x), x.dtype()).Over("sum", axes, keep);
+    if (order == 1) return NormOver(x, 1, axes, keep);
     const Term powers = Abs(x).Call("power", x.Number(order)).Over("sum", axes, keep);
-    return {powers.Call("power", powers.Number(1 / order))};
+    return powers.Call("power", powers.Number(1 / order));
   }
-  if (axes.size() == 2 && (std::abs(order) == 1 || std::isinf(order))) {
+  if (flag == -1 && axes.size() == 2 && (std::abs(order) == 1 || std::isinf(order))) {
     // The greatest or least sum of a column, or of a row.
     const size_t summed = std::isinf(order) ? 1 : 0;
     const Term y = extreme(Abs(x).Over("sum", {axes[summed]}), {axes[1 - summed]});
-    return {keep ? y : y.Call("squeeze", {{"axis", ListOf(axes)}})};
+    return keep ? y : y.Call("squeeze", {{"axis", ListOf(axes)}});
   }
+  if (flag == 0 || flag == 2) return n.Unsupported("norms of singular values");
   return n.Unsupported("attribute ord: norm {} of matrices", order);
+}
+Outputs NumpyNorm(Node& n) {
+  const Term given(n, 0), x = AsReal(given);
+  const std::vector<int64_t> axes = ReducedAxes(n, "axis", x.rank());
+  if (!n.b().status().ok()) return {};
+  const auto y = NormAsked(n, x, axes, n.Bool("keepdims", false));
+  if (!y) return {};
+  return {given.dtype() == DType::kBool ? IsTrue(*y) : CutTo(*y, given.dtype())};
 }
 
 Outputs CumSum(Node& n) {
