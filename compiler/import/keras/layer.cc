@@ -202,7 +202,12 @@ Term Sparsemax(const Term& x) {
   const Term inside = place * sorted + 1 > sums;
   const Term count = Sum(inside.As(x.dtype()), {last});
   const Term total = Sum(Select(inside, sums, x.Number(0)), {last});
-  return Maximum(x - (total - 1) / count, x.Number(0));
+  return Maximum(x.Number(0), x - (total - 1) / count);
+}
+
+// NaN stays.
+Term Held(const Term& x, double low, double high) {
+  return Minimum(x.Number(high), Maximum(x.Number(low), x));
 }
 
 std::optional<Term> NamedActivation(const std::string& name, const Term& x, bool hard_is_sixth) {
@@ -213,15 +218,15 @@ std::optional<Term> NamedActivation(const std::string& name, const Term& x, bool
   if (name == "log_softmax") return x.Call("nn.log_softmax", {{"axis", x.rank() - 1}});
   if (name == "swish" || name == "silu") return SwishOf(x, 1);
   if (name == "exponential") return Exp(x);
-  if (name == "relu6") return Clamp(x, zero, x.Number(6));
+  if (name == "relu6") return Held(x, 0, 6);
   if (name == "leaky_relu") return FindActivation("leakyrelu")->apply(x, 0.2, 0);
   if (name == "hard_sigmoid")
     return FindActivation("hardsigmoid")->apply(x, hard_is_sixth ? 1.0 / 6 : 0.2, 0.5);
   if (name == "hard_silu" || name == "hard_swish")
     return FindActivation("hardswish")->apply(x, 0, 0);
-  if (name == "hard_tanh") return Clamp(x, x.Number(-1), x.Number(1));
+  if (name == "hard_tanh") return Held(x, -1, 1);
   if (name == "mish") return x * Softplus(x).Call("tanh");
-  if (name == "celu") return Select(x > 0, x, Exp(Minimum(x, zero)) - 1);
+  if (name == "celu") return Select(x > 0, x, Exp(Minimum(zero, x)) - 1);
   if (name == "log_sigmoid") return -Softplus(-x);
   if (name == "soft_shrink") return Shrunk(x, 0.5, true);
   if (name == "hard_shrink") return Shrunk(x, 0.5, false);

@@ -13,16 +13,34 @@ bool CallSays(LayerContext& n, std::string_view key) {
   const Json* v = n.site.named == nullptr ? nullptr : Member(*n.site.named, key);
   return v != nullptr && v->is_boolean() && v->get<bool>();
 }
-// Inputs that are no masks, in order: query, value, key.
+// Inputs that are no masks, in order: query, value, key; and the masks that they bring.
 struct Sources {
   Value query, value, key;
+  Value query_mask, value_mask, key_mask;
 };
 Sources SourcesOf(LayerContext& n) {
-  Sources s{n.Named("query"), n.Named("value"), n.Named("key")};
+  Sources s;
+  const auto take = [&](Value& to, Value& mask, size_t i) {
+    to = n.Input(i);
+    mask = n.Mask(i);
+  };
+  const auto name = [&](size_t i) {
+    return i < n.site.names.size() ? std::string_view(n.site.names[i]) : std::string_view();
+  };
   for (size_t i = 0; i < n.num_inputs(); ++i) {
-    const bool named = i < n.site.names.size() && !n.site.names[i].empty();
-    if (named || !n.Input(i)) continue;
-    (!s.query ? s.query : !s.value ? s.value : s.key) = n.Input(i);
+    if (name(i) == "query") take(s.query, s.query_mask, i);
+    if (name(i) == "value") take(s.value, s.value_mask, i);
+    if (name(i) == "key") take(s.key, s.key_mask, i);
+  }
+  for (size_t i = 0; i < n.num_inputs(); ++i) {
+    if (!name(i).empty() || !n.Input(i)) continue;
+    if (!s.query) {
+      take(s.query, s.query_mask, i);
+    } else if (!s.value) {
+      take(s.value, s.value_mask, i);
+    } else {
+      take(s.key, s.key_mask, i);
+    }
   }
   if (!s.value) s.value = s.query;
   if (!s.key) s.key = s.value;
@@ -105,22 +123,20 @@ Term Projected(LayerContext& n, const Term& x, std::string_view part) {
 }
 
 // Which scores count: of inputs' masks, of a mask that is given, and no later ones if asked.
-std::optional<Term> KeptScores(LayerContext& n, const Term& q, const Term& k, bool has_key) {
+std::optional<Term> KeptScores(LayerContext& n, const Sources& s, const Term& q, const Term& k) {
   std::optional<Term> kept;
   const auto add = [&](const Term& more) { kept = kept ? And(*kept, more) : more; };
-  // Of the argument, or what the input of that place brings.
-  const auto mask = [&](std::string_view name, size_t place) -> Value {
+  // Of the argument, or what the input brings.
+  const auto mask = [&](std::string_view name, const Value& brought) -> Value {
     const Value given = n.Named(name);
-    return given ? n.b().Cast(given, DType::kBool) : n.Mask(place);
+    return given ? n.b().Cast(given, DType::kBool) : brought;
   };
-  if (const Value m = mask("query_mask", 0)) add(Term(n, m).Expand(1).Expand(3));
-  if (const Value m = mask("value_mask", 1)) add(Term(n, m).Expand(1, 2));
-  const Value of_key = n.Named("key_mask");
-  if (of_key) {
-    add(Term(n, of_key).As(DType::kBool).Expand(1, 2));
-  } else if (has_key && n.Mask(2)) {
-    add(Term(n, n.Mask(2)).Expand(1, 2));
-  }
+  // Layers of several heads do not look at the queries' mask that they are given.
+  const bool looks = n.class_name() != "MultiHeadAttention";
+  if (const Value m = looks ? mask("query_mask", s.query_mask) : s.query_mask)
+    add(Term(n, m).Expand(1).Expand(3));
+  if (const Value m = mask("value_mask", s.value_mask)) add(Term(n, m).Expand(1, 2));
+  if (const Value m = mask("key_mask", s.key_mask)) add(Term(n, m).Expand(1, 2));
   if (const Value given = n.Named("attention_mask")) {
     Term m = Term(n, given).As(DType::kBool);
     if (m.rank() == 3) m = m.Expand(1);
@@ -128,6 +144,10 @@ std::optional<Term> KeptScores(LayerContext& n, const Term& q, const Term& k, bo
     add(m);
   }
   if (CallSays(n, "use_causal_mask")) add(Seen(n.b(), q, k).Expand(0, 2));
+  if (!n.IsNull("sliding_window")) {
+    const Term apart = RangeOf(n.b(), k, k.rank() - 2) - RangeOf(n.b(), q, q.rank() - 2).Expand(1);
+    add((Abs(apart) < static_cast<double>(n.Int("sliding_window", 1))).Expand(0, 2));
+  }
   return kept;
 }
 
@@ -148,13 +168,16 @@ Outputs OutputOf(LayerContext& n, Term y) {
 }
 
 // Of (batch, heads, length, size).
-AttentionResult Weigh(LayerContext& n, const Term& q, const Term& k, const Term& v, bool has_key,
-                      bool masked) {
+AttentionResult Weigh(LayerContext& n, const Sources& s, const Term& q, const Term& k,
+                      const Term& v, bool masked) {
   const int64_t size = n.Int("key_dim", n.Int("head_dim", 1));
   AttentionSpec spec;
   spec.scale = 1 / std::sqrt(static_cast<double>(std::max<int64_t>(size, 1)));
   if (q.dtype() == DType::kFloat16) spec.hidden = -3e4;
-  if (masked) spec.kept = KeptScores(n, q, k, has_key);
+  if (masked) spec.kept = KeptScores(n, s, q, k);
+  // Keras 3 has two ways: the one that makes the scores leaves nothing where all are masked.
+  spec.none_is_zero = n.model().version >= 3 &&
+                      (n.Float("dropout", 0) > 0 || CallSays(n, "return_attention_scores"));
   return Attend(n, q, k, v, spec);
 }
 
@@ -165,7 +188,13 @@ bool HasMask(LayerContext& n) {
   for (const std::string& name : n.site.names) {
     if (name.ends_with("mask")) return true;
   }
-  return CallSays(n, "use_causal_mask");
+  return CallSays(n, "use_causal_mask") || !n.IsNull("sliding_window");
+}
+
+// What the heads' outputs are multiplied with, (batch, dims.., heads, size).
+std::optional<Term> GateOf(LayerContext& n, const Term& query) {
+  if (!n.Bool("use_gate", false)) return std::nullopt;
+  return Projected(n, query, "gate_dense").Call("sigmoid");
 }
 
 Outputs MultiHeadAttention(LayerContext& n) {
@@ -173,13 +202,12 @@ Outputs MultiHeadAttention(LayerContext& n) {
   const Sources s = SourcesOf(n);
   const Term query(n, s.query), value(n, s.value), key(n, s.key);
   const int rank = query.rank();
-  if (n.Bool("use_gate", false) || !n.IsNull("sliding_window"))
-    return n.Unsupported("use_gate and sliding_window are not supported");
   if (rank < 3 || value.rank() != rank || key.rank() != rank)
     return n.Fail("expected inputs of one rank, 3 or more");
   // Weights come in this order, whatever is read first.
-  const Term q = Projected(n, query, "query_dense"), k = Projected(n, key, "key_dense"),
-             v = Projected(n, value, "value_dense");
+  const Term q = Projected(n, query, "query_dense"), k = Projected(n, key, "key_dense");
+  const std::optional<Term> gate = GateOf(n, query);
+  const Term v = Projected(n, value, "value_dense");
   if (!b.status().ok() || q.rank() != rank + 1) return {};
   // Attention is over some axes, which go last and become one; others are batches.
   std::vector<int64_t> over = n.Ints("attention_axes", Iota(rank - 2, 1)), axes;
@@ -205,8 +233,7 @@ Outputs MultiHeadAttention(LayerContext& n) {
                              ProductOfDims(b, x, batches + 1, rank), b.DimOf(x, rank)}));
   };
   const Term turned_q = turned(q);
-  const AttentionResult all =
-      Weigh(n, flat(turned_q), flat(turned(k)), flat(turned(v)), s.key.node != s.value.node, plain);
+  const AttentionResult all = Weigh(n, s, flat(turned_q), flat(turned(k)), flat(turned(v)), plain);
   std::vector<Value> dims;
   for (int i = 0; i < rank; ++i) dims.push_back(b.DimOf(turned_q, i));
   dims.push_back(b.DimOf(v, rank));
@@ -214,9 +241,9 @@ Outputs MultiHeadAttention(LayerContext& n) {
   for (size_t i = 0; i < axes.size(); ++i)
     back[static_cast<size_t>(axes[i])] = static_cast<int64_t>(i);
   const Term y = Term(b, ShapedAs(b, all.y, dims)).Transpose(back);
-  Outputs out = OutputOf(n, y);
+  Outputs out = OutputOf(n, gate ? y * *gate : y);
   if (CallSays(n, "return_attention_scores")) out.push_back(all.weights);
-  n.result_mask = n.Mask(0);
+  n.result_mask = s.query_mask;
   return out;
 }
 
@@ -225,12 +252,11 @@ Outputs GroupedQueryAttention(LayerContext& n) {
   TypedBuilder& b = n.b();
   const Sources s = SourcesOf(n);
   const Term query(n, s.query), value(n, s.value), key(n, s.key);
-  if (n.Bool("use_gate", false) || !n.IsNull("sliding_window"))
-    return n.Unsupported("use_gate and sliding_window are not supported");
   if (query.rank() != 3 || value.rank() != 3 || key.rank() != 3)
     return n.Fail("expected inputs of rank 3");
-  const Term q = Projected(n, query, "query_dense"), k = Projected(n, key, "key_dense"),
-             v = Projected(n, value, "value_dense");
+  const Term q = Projected(n, query, "query_dense"), k = Projected(n, key, "key_dense");
+  const std::optional<Term> gate = GateOf(n, query);
+  const Term v = Projected(n, value, "value_dense");
   if (!b.status().ok() || q.rank() != 4) return {};
   const int64_t heads = n.Int("num_query_heads", 1), own = n.Int("num_key_value_heads", 1);
   if (own < 1 || heads < own || heads > 1 << 16 || heads % own != 0)
@@ -239,9 +265,10 @@ Outputs GroupedQueryAttention(LayerContext& n) {
     const Term first = x.Transpose({0, 2, 1, 3});
     return times == 1 ? first : first.Call("repeat", {{"repeats", times}, {"axis", 1}});
   };
-  const AttentionResult all = Weigh(n, turned(q, 1), turned(k, heads / own), turned(v, heads / own),
-                                    s.key.node != s.value.node, true);
-  Outputs out = OutputOf(n, all.y.Transpose({0, 2, 1, 3}));
+  const AttentionResult all =
+      Weigh(n, s, turned(q, 1), turned(k, heads / own), turned(v, heads / own), true);
+  const Term y = all.y.Transpose({0, 2, 1, 3});
+  Outputs out = OutputOf(n, gate ? y * *gate : y);
   if (CallSays(n, "return_attention_scores")) out.push_back(all.weights);
   return out;
 }

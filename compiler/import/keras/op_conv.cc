@@ -5,7 +5,8 @@
 #include "compiler/import/composite/padding.h"
 #include "compiler/import/composite/resize.h"
 #include "compiler/import/composite/window.h"
-#include "compiler/import/keras/layer.h"
+#include "compiler/import/keras/model_builder.h"
+#include "compiler/import/keras/operands.h"
 
 namespace relayvm::import::keras {
 
@@ -171,7 +172,7 @@ Outputs GlobalPool(LayerContext& n) {
     const Term weight = Term(n, n.Mask()).As(x.dtype()).Expand(n.ChannelsLast() ? 2 : 1);
     return {(x * weight).Over("sum", axes, keep) / weight.Over("sum", axes, keep)};
   }
-  return {x.Over(kAverage ? "mean" : "max", axes, keep)};
+  return {kAverage ? x.Over("mean", axes, keep) : Extreme(x, "max", axes, keep)};
 }
 
 // --- Edges ---
@@ -247,7 +248,9 @@ Outputs UpSampling(LayerContext& n) {
   if (how != "bilinear" && how != "bicubic")
     return n.Unsupported("interpolation '{}' is not supported", how);
   spec.method = how == "bilinear" ? ResizeMethod::kLinear : ResizeMethod::kCubic;
-  return {Resized(n, spec)};
+  // Keras 2 resizes to float32, whatever the layer computes in.
+  const Value y = Resized(n, spec);
+  return {n.model().version < 3 ? n.b().Cast(y, DType::kFloat32) : y};
 }
 
 constexpr LayerDef kConvLayers[] = {

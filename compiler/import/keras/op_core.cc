@@ -5,6 +5,7 @@
 #include "compiler/import/checked.h"
 #include "compiler/import/composite/activations.h"
 #include "compiler/import/keras/model_builder.h"
+#include "compiler/import/keras/operands.h"
 
 namespace relayvm::import::keras {
 
@@ -118,7 +119,7 @@ Outputs ReluLayer(LayerContext& n) {
   } else {
     y = Select(x >= threshold, x, (x - threshold) * slope);
   }
-  if (!n.IsNull("max_value")) y = Minimum(y, y.Number(n.Float("max_value", 0)));
+  if (!n.IsNull("max_value")) y = Minimum(y.Number(n.Float("max_value", 0)), y);
   return {y};
 }
 Outputs LeakyRelu(LayerContext& n) {
@@ -235,8 +236,6 @@ Outputs Merge(LayerContext& n) {
 }
 Term Plus(const Term& x, const Term& y) { return x + y; }
 Term Minus(const Term& x, const Term& y) { return x - y; }
-Term Larger(const Term& x, const Term& y) { return Maximum(x, y); }
-Term Smaller(const Term& x, const Term& y) { return Minimum(x, y); }
 // In Keras 3 what does not count is 1, and 0 where nothing counts.
 Outputs MultiplyLayer(LayerContext& n) {
   std::vector<Term> all = Aligned(n);

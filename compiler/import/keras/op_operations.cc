@@ -169,10 +169,13 @@ Outputs Over(LayerContext& n) {
   if (kTakes == Takes::kWide) x = Widened(n, x);
   if (kTakes == Takes::kReal && n.site.parameters.empty()) x = RealOf(n, x);
   if (kTakes == Takes::kBool) x = x.As(DType::kBool);
-  Term y = x.Over(kName.chars, ReducedAxes(n, x.rank()), n.Bool("keepdims", false));
+  const std::string_view name(kName.chars);
+  const bool keep = n.Bool("keepdims", false);
+  Term y = name == "max" || name == "min" ? Extreme(x, name, ReducedAxes(n, x.rank()), keep)
+                                          : x.Over(name, ReducedAxes(n, x.rank()), keep);
   if (!n.IsNull("initial")) {
     const Term initial = y.Number(n.Float("initial", 0));
-    y = std::string_view(kName.chars) == "max" ? Maximum(y, initial) : Minimum(y, initial);
+    y = name == "max" ? Maximum(initial, y) : Minimum(initial, y);
   }
   return {y};
 }
@@ -210,7 +213,7 @@ Outputs PeakToPeak(LayerContext& n) {
   const Term x(n, n.Input(0));
   const std::vector<int64_t> axes = ReducedAxes(n, x.rank());
   const bool keep = n.Bool("keepdims", false);
-  return {x.Over("max", axes, keep) - x.Over("min", axes, keep)};
+  return {Extreme(x, "max", axes, keep) - Extreme(x, "min", axes, keep)};
 }
 Outputs AverageOf(LayerContext& n) {
   const std::vector<Term> all = Operands(n);
@@ -236,7 +239,7 @@ Outputs Norm(LayerContext& n) {
   if (none || (matrix && name == "fro") || (!matrix && ord->is_number() && ord->get<double>() == 2))
     return {Sqrt((x * x).Over("sum", axes, keep))};
   if (matrix || axes.size() != 1) return n.Unsupported("ord: of matrices, expected none or fro");
-  if (name == "inf" || name == "Infinity") return {Abs(x).Over("max", axes, keep)};
+  if (name == "inf" || name == "Infinity") return {Extreme(Abs(x), "max", axes, keep)};
   if (!ord->is_number()) return n.Unsupported("ord: '{}'", name);
   const double power = ord->get<double>();
   if (power == 1) return {Abs(x).Over("sum", axes, keep)};
@@ -269,8 +272,8 @@ Outputs Clip(LayerContext& n) {
   if (!IsFloat(x.dtype()) && (is_real("x_min") || is_real("x_max")) && n.site.parameters.empty())
     x = x.As(DType::kFloat32);
   Term y = x;
-  if (!n.IsNull("x_min")) y = Maximum(y, x.Number(n.Float("x_min", 0)));
-  if (!n.IsNull("x_max")) y = Minimum(y, x.Number(n.Float("x_max", 0)));
+  if (!n.IsNull("x_min")) y = Maximum(x.Number(n.Float("x_min", 0)), y);
+  if (!n.IsNull("x_max")) y = Minimum(x.Number(n.Float("x_max", 0)), y);
   return {y};
 }
 Outputs WhereOf(LayerContext& n) {
@@ -340,8 +343,8 @@ constexpr LayerDef kMathOperations[] = {
     {"Fabs", 1, 1, One<Plain<"abs">, true>},
     {"Floor", 1, 1, One<Plain<"floor">, true>},
     {"FloorDivide", 1, 2, Two<By<"floor_divide">>},
-    {"Fmax", 1, 2, Two<By<"maximum">>},
-    {"Fmin", 1, 2, Two<By<"minimum">>},
+    {"Fmax", 1, 2, Two<Larger>},
+    {"Fmin", 1, 2, Two<Smaller>},
     {"Fmod", 1, 2, Two<By<"trunc_mod">>},
     {"Gelu", 1, 1, Gelu},
     {"Glu", 1, 1, Glu},
