@@ -12,12 +12,11 @@ inline Term AngleOf(const Term& y, const Term& x) {
   const Term pi = x.Number(M_PI), half = x.Number(M_PI / 2);
   const Term is_zero = Equal(y, 0);
   const Term below = Or(y < 0, And(is_zero, 1.0 / y < y.Number(0)));
-  const Term sign = Select(y < 0, y.Number(-1), y.Number(1));
   const Term angle = (y / x).Call("atan");
   const Term left = Select(below, angle - pi, angle + pi);
   // -0 lies left of 0.
   const Term turned = Select(1.0 / x < x.Number(0), Select(below, -pi, pi), y);
-  const Term upright = Select(is_zero, turned, half * sign);
+  const Term upright = Select(is_zero, turned, Select(y > 0, half, Select(y < 0, -half, y)));
   return Select(Equal(x, 0), upright, Select(x < 0, left, angle));
 }
 
@@ -65,6 +64,32 @@ inline Complex CosOf(const Complex& x) {
   return {Cos(x.re) * x.im.Call("cosh"), -(Sin(x.re) * x.im.Call("sinh"))};
 }
 inline Complex TanOf(const Complex& x) { return Quotient(SinOf(x), CosOf(x)); }
+inline Complex TimesI(const Complex& x) { return {-x.im, x.re}; }
+inline Complex OverI(const Complex& x) { return {x.im, -x.re}; }
+inline Complex SumOf(const Complex& x, const Complex& y) { return {x.re + y.re, x.im + y.im}; }
+inline Complex Plus(const Complex& x, double y) { return {x.re + y, x.im}; }
+// log(z + sqrt(z - 1) sqrt(z + 1)).
+inline Complex AcoshOf(const Complex& x) {
+  return LogOf(SumOf(x, Product(SqrtOf(Plus(x, -1)), SqrtOf(Plus(x, 1)))));
+}
+// Odd: of the half with a positive real part, where nothing cancels.
+inline Complex AsinhOf(const Complex& x) {
+  const Term left = x.re < 0;
+  const Complex z = {Select(left, -x.re, x.re), Select(left, -x.im, x.im)};
+  const Complex y = LogOf(SumOf(z, SqrtOf(Plus(Product(z, z), 1))));
+  return {Select(left, -y.re, y.re), Select(left, -y.im, y.im)};
+}
+// (log(1 + z) - log(1 - z)) / 2.
+inline Complex AtanhOf(const Complex& x) {
+  const Complex up = LogOf(Plus(x, 1)), down = LogOf({1.0 - x.re, -x.im});
+  return {(up.re - down.re) * 0.5, (up.im - down.im) * 0.5};
+}
+inline Complex AsinOf(const Complex& x) { return OverI(AsinhOf(TimesI(x))); }
+inline Complex AcosOf(const Complex& x) {
+  const Complex y = AsinOf(x);
+  return {M_PI / 2 - y.re, -y.im};
+}
+inline Complex AtanOf(const Complex& x) { return OverI(AtanhOf(TimesI(x))); }
 inline Complex SigmoidOf(const Complex& x) {
   const Complex power = PowerOf({-x.re, -x.im});
   return Quotient(OneLike(x), {power.re + 1, power.im});

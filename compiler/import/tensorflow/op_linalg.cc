@@ -182,6 +182,13 @@ bool AreSquare(NodeContext& n, const Value& v) {
   return false;
 }
 
+// (.., 1, s) as (.., s, 1).
+Term ShapedColumn(const Term& v) {
+  std::vector<int64_t> axes = Iota(v.rank());
+  std::swap(axes[axes.size() - 1], axes[axes.size() - 2]);
+  return v.Transpose(axes);
+}
+
 // a (n, s, s), right (n, s, m): x of a x = right; the sign and the logarithm of the determinant's
 // size; the determinant. The pivot of each column is its largest element (Gauss and Jordan).
 struct Solved {
@@ -223,6 +230,43 @@ Term Transposed(const Term& x) {
 }
 Term UnitLike(const Term& a) { return a * 0.0 + Equal(OffsetsOf(a), 0).As(a.dtype()); }
 
+// A complex matrix as a real one twice as large: (re, -im; im, re); and back.
+Term Embedded(NodeContext& n, const Value& v) {
+  TypedBuilder& b = n.b();
+  const Complex x = ComplexOf(b, v);
+  const int last = x.re.rank() - 1;
+  const Value left = b.Concat({x.re, x.im}, last - 1), right = b.Concat({-x.im, x.re}, last - 1);
+  return {b, b.Concat({left, right}, last)};
+}
+// The left half's rows, of a result that has so many.
+Outputs FromEmbedded(NodeContext& n, const Value& whole, const Value& like) {
+  TypedBuilder& b = n.b();
+  const Term y(b, whole);
+  const Value shape = b.ShapeOf(b.Field(like, 0));
+  const Value part = b.Field(like, 0);
+  const int rank = part.rank();
+  const Term rows = Extent(b, part, rank - 2), columns = Extent(b, part, rank - 1);
+  const Term left = y.Take(Range(columns), rank - 1);
+  const Term re = left.Take(Range(rows), rank - 2);
+  const Term im = left.Take(Range(rows) + rows, rank - 2);
+  return {PairOf(b, {{b, ShapedAs(b, re, {shape})}, {b, ShapedAs(b, im, {shape})}})};
+}
+// What of complex matrices is the same of these. Their adjoints are transposed.
+template <Converter kConvert>
+Outputs OfEmbedded(NodeContext& n) {
+  if (!HasComplex(n)) return kConvert(n);
+  std::vector<Value> inputs;
+  for (size_t i = 0; i < n.num_inputs(); ++i) {
+    const Value& v = n.Input(i);
+    if (!IsComplex(v) || n.b().Field(v, 0).rank() < 2) return n.Fail("expected complex matrices");
+    inputs.push_back(Embedded(n, v));
+  }
+  NodeContext part(n.importer(), n.node(), std::move(inputs));
+  const Outputs y = kConvert(part);
+  if (y.size() != 1 || !Ok(n)) return {};
+  return FromEmbedded(n, y[0], n.Input(n.num_inputs() - 1));
+}
+
 Outputs MatrixInverse(NodeContext& n) {
   const Term given(n, 0);
   if (!AreSquare(n, given)) return {};
@@ -263,6 +307,122 @@ Outputs Determinants(NodeContext& n, bool logarithm) {
 Outputs MatrixDeterminant(NodeContext& n) { return Determinants(n, false); }
 Outputs LogMatrixDeterminant(NodeContext& n) { return Determinants(n, true); }
 
+// --- Of diagonals ---
+
+// (.., s, s) of rows of diagonals: row i of `rows` stands so far right of the main one, each
+// element in its own row of the matrix.
+Term FromBands(const Term& rows, const std::vector<int64_t>& right) {
+  const int axis = rows.rank() - 2;
+  const Term at = RangeOf(rows.b(), rows, -1);
+  const Term offset = at - at.Expand(1);
+  Term y = rows.Number(0);
+  for (size_t i = 0; i < right.size(); ++i) {
+    const auto k = static_cast<int64_t>(i);
+    const Term band = rows.Slice(axis, k, k + 1);  // (.., 1, s)
+    const Term column = ShapedColumn(band);        // (.., s, 1)
+    const Term here = Equal(offset, static_cast<double>(right[i]));
+    y = Select(here, column, y);
+  }
+  return y;
+}
+Outputs TridiagonalSolve(NodeContext& n) {
+  const Term bands(n, 0);
+  if (bands.rank() < 2 || bands.rank() != n.Input(1).rank())
+    return n.Fail("expected diagonals and right-hand sides of one rank, 2 or more");
+  if (Dim::ProvablyDifferent(bands.value().dim(-2), Dim(3)))
+    return n.Fail("expected three diagonals");
+  return SolveFor(n, FromBands(bands, {1, 0, -1}));
+}
+Outputs TridiagonalProduct(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  const Term right(n, 3);
+  const int axis = right.rank() - 2;
+  if (axis < 0) return n.Fail("expected matrices");
+  std::vector<Value> dims = DimsOf(b, right, 0, right.rank());
+  dims[static_cast<size_t>(axis)] = b.Ints({1});
+  const Value none = Filled(b, 0, right.dtype(), b.Concat(dims, 0));
+  const Term up(b, b.Concat({right.Slice(axis, 1, INT64_MAX), none}, axis));
+  const Term down(b, b.Concat({none, right.Slice(axis, 0, -1)}, axis));
+  const auto column = [&](size_t i) { return ShapedColumn(Term(n, i)); };
+  for (size_t i = 0; i < 3; ++i) {
+    if (n.Input(i).rank() != right.rank()) return n.Fail("expected inputs of one rank");
+  }
+  return {column(0) * up + column(1) * right + column(2) * down};
+}
+Outputs BandedTriangularSolve(NodeContext& n) {
+  const Term bands(n, 0);
+  const bool lower = n.Bool("lower", true);
+  if (bands.rank() < 2 || bands.rank() != n.Input(1).rank() || !bands.value().dim(-2).is_const())
+    return n.Fail("expected a known number of diagonals, and right-hand sides of their rank");
+  const int64_t count = bands.value().dim(-2).value();
+  if (count > 1 << 10) return n.Unsupported("more than 2^10 diagonals");
+  std::vector<int64_t> right;
+  for (int64_t i = 0; i < count; ++i) right.push_back(lower ? -i : count - 1 - i);
+  const Term a = FromBands(bands, right);
+  return SolveFor(n, n.Bool("adjoint", false) ? Transposed(a) : a);
+}
+
+// Least squares by the normal equations, in doubles.
+Outputs LeastSquares(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  const Term a = Term(n, 0).As(DType::kFloat64), right = Term(n, 1).As(DType::kFloat64);
+  if (a.rank() < 2 || right.rank() != a.rank())
+    return n.Fail("expected matrices and right-hand sides of one rank");
+  const Dim rows = a.value().dim(-2), columns = a.value().dim(-1);
+  if (!rows.is_const() || !columns.is_const())
+    return n.Unsupported("matrices whose extents are not known");
+  const auto product = [&](const Term& x, const Term& y) { return Term(b, MatMulOf(b, x, y)); };
+  const Term flipped = Transposed(a);
+  const bool tall = rows.value() >= columns.value();
+  const Term square = tall ? product(flipped, a) : product(a, flipped);
+  const Term held = square + UnitLike(square) * AsScalar(Term(n, 2)).As(DType::kFloat64);
+  const Term side = tall ? product(flipped, right) : right;
+  const auto solved = Solve(n, Stacked(held), Stacked(side));
+  if (!solved) return {};
+  const Term x(b, ShapedAs(b, solved->x, {b.ShapeOf(side)}));
+  return {(tall ? x : product(flipped, x)).As(n.Input(0).dtype())};
+}
+
+// With rows swapped so that each pivot is its column's largest; which row each one was.
+Outputs Lu(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  const Term given(n, 0);
+  if (HasComplex(n)) return n.Unsupported("complex matrices");
+  if (!AreSquare(n, given)) return {};
+  const Term a = Stacked(given);
+  const Term place = RangeOf(b, a, 1), row = place.Expand(1);
+  const Term rows = a.Slice(2, 0, 1).Call("zeros_like").As(DType::kInt64) + row;  // (n, s, 1)
+  const auto last = b.While(
+      {b.Int(0), a, rows},
+      [&](const TypedBuilder::State& s) { return Term(b, s[0]) < Extent(b, a, 1); },
+      [&](const TypedBuilder::State& s) -> TypedBuilder::State {
+        const Term k(b, s[0]), now(b, s[1]), from(b, s[2]);
+        const Term column = now.Take(k, 2).Expand(2);
+        const Term left = Select(row >= k, Abs(column), column.Number(-1));
+        const Term pivot =
+            left.Call("argmax", {{"axis", AttrList{1}}, {"keepdims", true}}).As(DType::kInt64);
+        const Term is_pivot = Equal(row, pivot), is_here = Equal(row, k);
+        const auto swapped = [&](const Term& v) {
+          const Term found = Sum(Select(is_pivot, v, v.Number(0)), {1});
+          return Select(is_here, found, Select(is_pivot, v.Take(k, 1).Expand(1), v));
+        };
+        const Term moved = swapped(now);
+        const Term head = moved.Take(k, 1).Expand(1);          // (n, 1, s)
+        const Term top = head.Take(k, 2).Expand(2);            // (n, 1, 1)
+        const Term factor = moved.Take(k, 2).Expand(2) / top;  // (n, s, 1)
+        const Term below = row > k;
+        const Term next = Select(
+            below, Select(place > k, moved - factor * head, Select(Equal(place, k), factor, moved)),
+            moved);
+        return {k + 1, next, swapped(from)};
+      });
+  if (!Ok(n) || last.size() != 3) return {};
+  const Value shape = b.ShapeOf(given);
+  const Term sizes(b, shape);
+  return {ShapedAs(b, last[1], {shape}), b.Cast(ShapedAs(b, last[2], {sizes.Slice(0, 0, -1)}),
+                                                n.Type("output_idx_type", DType::kInt32))};
+}
+
 // Column by column; what is done is taken off the rest.
 Outputs Cholesky(NodeContext& n) {
   TypedBuilder& b = n.b();
@@ -287,6 +447,7 @@ Outputs Cholesky(NodeContext& n) {
 }
 
 constexpr OperatorDef kLinalgOperators[] = {
+    {"BandedTriangularSolve", 2, 2, BandedTriangularSolve},
     {"BatchCholesky", 1, 1, Cholesky},
     {"BatchMatrixBandPart", 3, 3, MatrixBandPart},
     {"BatchMatrixDeterminant", 1, 1, MatrixDeterminant},
@@ -298,24 +459,28 @@ constexpr OperatorDef kLinalgOperators[] = {
     {"BatchMatrixTriangularSolve", 2, 2, MatrixTriangularSolve},
     {"Cholesky", 1, 1, Cholesky},
     {"Cross", 2, 2, Cross},
-    {"Diag", 1, 1, Diag},
-    {"DiagPart", 1, 1, DiagPart},
+    {"Diag", 1, 1, OfParts<Diag>},
+    {"DiagPart", 1, 1, OfParts<DiagPart>},
     {"Einsum", 1, -1, Einsum},
     {"LogMatrixDeterminant", 1, 1, LogMatrixDeterminant, "sign log_abs_determinant"},
-    {"MatrixBandPart", 3, 3, MatrixBandPart},
+    {"Lu", 1, 1, Lu, "lu p"},
+    {"MatrixBandPart", 3, 3, OfParts<MatrixBandPart>},
     {"MatrixDeterminant", 1, 1, MatrixDeterminant},
-    {"MatrixDiag", 1, 1, MatrixDiag},
-    {"MatrixDiagPart", 1, 1, MatrixDiagPart},
-    {"MatrixDiagPartV2", 3, 3, MatrixDiagPartBand},
-    {"MatrixDiagPartV3", 3, 3, MatrixDiagPartBand},
-    {"MatrixDiagV2", 5, 5, MatrixDiagBand},
-    {"MatrixDiagV3", 5, 5, MatrixDiagBand},
-    {"MatrixInverse", 1, 1, MatrixInverse},
-    {"MatrixSetDiag", 2, 2, MatrixSetDiag},
-    {"MatrixSetDiagV2", 3, 3, MatrixSetDiagBand},
-    {"MatrixSetDiagV3", 3, 3, MatrixSetDiagBand},
-    {"MatrixSolve", 2, 2, MatrixSolve},
+    {"MatrixDiag", 1, 1, OfParts<MatrixDiag>},
+    {"MatrixDiagPart", 1, 1, OfParts<MatrixDiagPart>},
+    {"MatrixDiagPartV2", 3, 3, OfParts<MatrixDiagPartBand>},
+    {"MatrixDiagPartV3", 3, 3, OfParts<MatrixDiagPartBand>},
+    {"MatrixDiagV2", 5, 5, OfParts<MatrixDiagBand>},
+    {"MatrixDiagV3", 5, 5, OfParts<MatrixDiagBand>},
+    {"MatrixInverse", 1, 1, OfEmbedded<MatrixInverse>},
+    {"MatrixSetDiag", 2, 2, OfParts<MatrixSetDiag>},
+    {"MatrixSetDiagV2", 3, 3, OfParts<MatrixSetDiagBand>},
+    {"MatrixSetDiagV3", 3, 3, OfParts<MatrixSetDiagBand>},
+    {"MatrixSolve", 2, 2, OfEmbedded<MatrixSolve>},
+    {"MatrixSolveLs", 3, 3, LeastSquares},
     {"MatrixTriangularSolve", 2, 2, MatrixTriangularSolve},
+    {"TridiagonalMatMul", 4, 4, TridiagonalProduct},
+    {"TridiagonalSolve", 2, 2, TridiagonalSolve},
 };
 
 }  // namespace

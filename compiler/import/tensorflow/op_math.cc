@@ -4,6 +4,7 @@
 
 #include "compiler/import/composite/activations.h"
 #include "compiler/import/tensorflow/complex.h"
+#include "compiler/ir/scalar.h"
 
 namespace relayvm::import::tensorflow {
 
@@ -47,12 +48,22 @@ Outputs MulNoNan(NodeContext& n) {
   return {Select(Equal(y, 0), x.Number(0), x * y)};
 }
 
+// Whether it is a constant none of whose elements is a number that `is`.
+bool IsConstantWithout(const Value& v, bool (*is)(double)) {
+  if (v.constant == nullptr) return false;
+  for (int64_t i = 0; i < v.constant->size(); ++i) {
+    if (is(ir::NumberAt(*v.constant, i))) return false;
+  }
+  return true;
+}
+
 // NaN stays, of either operand: Relay's operators give it where the second one is.
 template <OpName kName>
-Outputs Extreme(NodeContext& n) {
+Outputs NotNanOf(NodeContext& n) {
+  const auto is_nan = [](double v) { return std::isnan(v); };
   const Term x(n, 0), y(n, 1);
-  if (!IsFloat(x.dtype()) || x.value().constant != nullptr) return {x.Call(kName.chars, y)};
-  if (y.value().constant != nullptr) return {y.Call(kName.chars, x)};
+  if (!IsFloat(x.dtype()) || IsConstantWithout(x, is_nan)) return {x.Call(kName.chars, y)};
+  if (IsConstantWithout(y, is_nan)) return {y.Call(kName.chars, x)};
   return {Select(x.Call("isnan"), x, x.Call(kName.chars, y))};
 }
 Outputs SignOf(NodeContext& n) {
@@ -72,7 +83,7 @@ Outputs Remainder(NodeContext& n) {
   const Term x(n, 0), y(n, 1);
   if (!IsFloat(x.dtype())) return {x.Call(kName.chars, y)};
   const Term rest = x.As(DType::kFloat64).Call(kName.chars, y.As(DType::kFloat64)).As(x.dtype());
-  if (y.value().constant != nullptr) return {rest};
+  if (IsConstantWithout(y, [](double v) { return std::isinf(v); })) return {rest};
   // By infinity a number is its own remainder, or one turn away.
   const bool floors = std::string_view(kName.chars) == "floor_mod";
   const Term same = Or(Equal(x, 0), Equal(x < 0, y < 0));
@@ -260,6 +271,21 @@ Outputs ReluSix(NodeContext& n) {
 
 // --- Types ---
 
+// NaN and what int32 and int64 do not hold become their least number. (Of smaller integers that
+// depends on how many elements there are.) Sizes are none of these.
+Term AsWhole(const Term& x, DType to) {
+  if (!IsFloat(x.dtype()) || (to != DType::kInt32 && to != DType::kInt64) ||
+      x.value().constant != nullptr || x.b().ScalarsOf(x))
+    return x.As(to);
+  const bool narrow = to == DType::kInt32;
+  if (x.dtype() == DType::kFloat16) {
+    const Term wide = x.As(DType::kFloat32);
+    return AsWhole(wide, to);
+  }
+  const Term least = Term(x.b(), x.b().Int(narrow ? INT32_MIN : INT64_MIN, to));
+  return Select(x < std::ldexp(1, narrow ? 31 : 63), x.As(to), least);
+}
+
 Outputs CastOf(NodeContext& n) {
   TypedBuilder& b = n.b();
   const DType to = n.Type("DstT", DType::kFloat32);
@@ -271,7 +297,7 @@ Outputs CastOf(NodeContext& n) {
   const Term real = IsComplex(x) ? ComplexOf(b, x).re : Term(b, x);
   if (to == DType::kBool && real.dtype() != DType::kBool)
     return {b.Op("not_equal", {real, real.Number(0)})};
-  return {real.As(to)};
+  return {AsWhole(real, to)};
 }
 
 Outputs ComplexFrom(NodeContext& n) {
@@ -297,18 +323,18 @@ Outputs Angle(NodeContext& n) {
 constexpr OperatorDef kMathOperators[] = {
     {"Abs", 1, 1, AbsOf},
     {"AccumulateNV2", 1, -1, OfParts<AddAll>},
-    {"Acos", 1, 1, Same<"acos">},
-    {"Acosh", 1, 1, Same<"acosh">},
+    {"Acos", 1, 1, Of<"acos", AcosOf>},
+    {"Acosh", 1, 1, Of<"acosh", AcoshOf>},
     {"Add", 2, 2, OfParts<Same<"add">>},
     {"AddN", 1, -1, OfParts<AddAll>},
     {"AddV2", 2, 2, OfParts<Same<"add">>},
     {"Angle", 1, 1, Angle},
     {"ApproximateEqual", 2, 2, ApproximateEqual},
-    {"Asin", 1, 1, Same<"asin">},
-    {"Asinh", 1, 1, Same<"asinh">},
-    {"Atan", 1, 1, Same<"atan">},
+    {"Asin", 1, 1, Of<"asin", AsinOf>},
+    {"Asinh", 1, 1, Of<"asinh", AsinhOf>},
+    {"Atan", 1, 1, Of<"atan", AtanOf>},
     {"Atan2", 2, 2, Atan2Of},
-    {"Atanh", 1, 1, Same<"atanh">},
+    {"Atanh", 1, 1, Of<"atanh", AtanhOf>},
     {"BitwiseAnd", 2, 2, Same<"bitwise_and">},
     {"BitwiseOr", 2, 2, Same<"bitwise_or">},
     {"BitwiseXor", 2, 2, Same<"bitwise_xor">},
@@ -347,8 +373,8 @@ constexpr OperatorDef kMathOperators[] = {
     {"LogicalAnd", 2, 2, Same<"logical_and">},
     {"LogicalNot", 1, 1, Same<"logical_not">},
     {"LogicalOr", 2, 2, Same<"logical_or">},
-    {"Maximum", 2, 2, Extreme<"maximum">},
-    {"Minimum", 2, 2, Extreme<"minimum">},
+    {"Maximum", 2, 2, NotNanOf<"maximum">},
+    {"Minimum", 2, 2, NotNanOf<"minimum">},
     {"Mod", 2, 2, Remainder<"trunc_mod">},
     {"Mul", 2, 2, OfPairs<Product, "multiply">},
     {"MulNoNan", 2, 2, MulNoNan},

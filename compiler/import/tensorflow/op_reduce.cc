@@ -3,7 +3,7 @@
 
 #include "compiler/import/checked.h"
 #include "compiler/import/composite/axes.h"
-#include "compiler/import/tensorflow/convert.h"
+#include "compiler/import/tensorflow/complex.h"
 
 namespace relayvm::import::tensorflow {
 
@@ -34,12 +34,31 @@ Outputs Reduce(NodeContext& n) {
   return {Reduced(n, n.Input(0), kName.chars)};
 }
 
+// Of the largest and the smallest, NaN is both.
+template <OpName kName>
+Outputs Extreme(NodeContext& n) {
+  const Term x(n, 0), y(n, Reduced(n, x, kName.chars));
+  if (!IsFloat(x.dtype())) return {y};
+  const Term nan(n, Reduced(n, x.Call("isnan").As(DType::kUInt8), "max"));
+  return {Select(nan, y.Number(NAN), y)};
+}
+
+Outputs ProdOf(NodeContext& n) {
+  if (!HasComplex(n)) return Reduce<"prod">(n);
+  // By sizes and angles: of complex numbers no operator has the product.
+  const Complex x = ComplexOf(n, n.Input(0));
+  const Term size(n, Reduced(n, SizeOf(x), "prod"));
+  const Term angle(n, Reduced(n, AngleOf(x.im, x.re), "sum"));
+  return {PairOf(n, {size * Cos(angle), size * Sin(angle)})};
+}
+
 // Of whole numbers the quotient of their sum without its fraction.
 Outputs MeanOf(NodeContext& n) {
   const Term x(n, 0);
   if (IsFloat(x.dtype())) return Reduce<"mean">(n);
-  const Term sum(n, Reduced(n, x.As(DType::kInt64), "sum"));
-  const Term count(n, Reduced(n, x.As(DType::kInt64).Call("ones_like"), "sum"));
+  const DType wide = x.dtype() == DType::kUInt64 ? DType::kUInt64 : DType::kInt64;
+  const Term sum(n, Reduced(n, x.As(wide), "sum"));
+  const Term count(n, Reduced(n, x.As(wide).Call("ones_like"), "sum"));
   return {sum.Call("trunc_divide", count).As(x.dtype())};
 }
 
@@ -51,8 +70,9 @@ Outputs EuclideanNorm(NodeContext& n) {
   }
   const Term x(n, 0);
   if (IsFloat(x.dtype())) return {Sqrt(Term(n, Reduced(n, x * x, "sum")))};
-  const Term wide = x.As(DType::kFloat64);
-  return {Sqrt(Term(n, Reduced(n, wide * wide, "sum"))).As(x.dtype())};
+  // Squares of whole numbers wrap, and so do their sums.
+  const Term sum(n, Reduced(n, x * x, "sum"));
+  return {Sqrt(Maximum(sum, sum.Number(0)).As(DType::kFloat64)).As(x.dtype())};
 }
 
 template <OpName kName>
@@ -130,10 +150,10 @@ constexpr OperatorDef kReduceOperators[] = {
     {"Cumsum", 2, 2, OfParts<Running<"cumsum">>},
     {"CumulativeLogsumexp", 2, 2, RunningLogSumExp},
     {"EuclideanNorm", 2, 2, EuclideanNorm},
-    {"Max", 2, 2, Reduce<"max">},
+    {"Max", 2, 2, Extreme<"max">},
     {"Mean", 2, 2, OfParts<MeanOf>},
-    {"Min", 2, 2, Reduce<"min">},
-    {"Prod", 2, 2, Reduce<"prod">},
+    {"Min", 2, 2, Extreme<"min">},
+    {"Prod", 2, 2, ProdOf},
     {"Sum", 2, 2, OfParts<Reduce<"sum">>},
 };
 

@@ -28,6 +28,15 @@ Value FilledWith(const Term& scalar, const Value& shape) {
   return scalar.Call("dyn.broadcast_to", shape);
 }
 
+// TensorFlow's comparisons forget what came before NaN: a segment is NaN where its last row is.
+Term OrLastNan(const Term& data, const Term& ids, const Term& y) {
+  TypedBuilder& b = data.b();
+  const Value none = Filled(b, 0, DType::kUInt8, b.ShapeOf(y));
+  const Term nan(b, b.Op("scatter_nd", {none, ids.Expand(1), data.Call("isnan").As(DType::kUInt8)},
+                         {{"mode", "update"}, {"tuples_last", true}}));
+  return Select(Equal(nan, 0), y, y.Number(NAN));
+}
+
 }  // namespace
 
 Term Segmented(const Term& data, const Term& ids, const Term& count, SegmentKind kind,
@@ -51,7 +60,10 @@ Term Segmented(const Term& data, const Term& ids, const Term& count, SegmentKind
   const Term members =
       Term(b, b.Op("scatter_elements", {none, ids, ones}, {{"axis", 0}, {"reduction", "add"}}))
           .Expand(1, data.rank() - 1);
-  if (extreme) return Select(members > 0, y, fill ? *fill : y.Number(0));
+  if (extreme) {
+    const Term found = IsFloat(data.dtype()) ? OrLastNan(data, ids, y) : y;
+    return Select(members > 0, found, fill ? *fill : y.Number(0));
+  }
   const Term size = Maximum(members, members.Number(1)).As(data.dtype());
   return y / (kind == SegmentKind::kMean ? size : Sqrt(size));
 }
