@@ -70,7 +70,9 @@ int64_t SumElements(const ContractionDetail& d) {
 void FitChannelBlocks(ContractionDetail& d) {
   constexpr int64_t kMostTaps = 49;  // which are unrolled
   const PixelOperand& p = d.pixels;
-  if (!p.channels_last || !p.plain || p.spatial() > 2 || p.taps() > kMostTaps) return;
+  // Bytes less their zero point are computed as they are loaded, where masks are cheap.
+  const bool loads = p.plain || (!IsFloat(d.dtype) && d.target.masks);
+  if (!p.channels_last || !loads || p.spatial() > 2 || p.taps() > kMostTaps) return;
   // Sums of a block, and the pixels of a line that they are made of, stay in registers.
   d.block_pixels = 4;
   d.block_lines = p.spatial() == 2 && d.target.vector_registers == 32 ? 2 : 1;
