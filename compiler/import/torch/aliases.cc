@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <ranges>
+#include <optional>
 
 #include "compiler/import/torch/complex_calls.h"
 
@@ -34,9 +34,6 @@ constexpr std::array<std::string_view, 6> kPerhaps = {"aten::reshape",    "aten:
 // Views whose result lies as their argument, if that is contiguous.
 constexpr std::array<std::string_view, 4> kPermutes = {"aten::permute", "aten::movedim",
                                                        "aten::moveaxis", "aten::numpy_T"};
-constexpr std::array<std::string_view, 6> kTurning = {"aten::movedim", "aten::moveaxis",
-                                                      "aten::numpy_T", "aten::diagonal",
-                                                      "aten::unfold",  "aten::as_strided"};
 // Own results that have their elements in order, however those of the arguments lie.
 constexpr std::array<std::string_view, 8> kInOrder = {
     "aten::contiguous", "aten::softmax", "aten::log_softmax", "aten::layer_norm",
@@ -47,8 +44,13 @@ constexpr std::array<std::string_view, 5> kOverlapping = {
     "aten::expand", "aten::expand_as", "aten::broadcast_to", "aten::unfold", "aten::as_strided"};
 
 // Views of a part along `dim`.
-constexpr std::array<std::string_view, 6> kParts = {"aten::select", "aten::slice", "aten::narrow",
-                                                    "aten::split",  "aten::chunk", "aten::unbind"};
+constexpr std::array<std::string_view, 7> kParts = {
+    "aten::select", "aten::slice",  "aten::narrow",          "aten::split",
+    "aten::chunk",  "aten::unbind", "aten::split_with_sizes"};
+// What looks at no elements.
+constexpr std::array<std::string_view, 8> kOfShapes = {
+    "aten::size",       "aten::sym_size",  "aten::numel",     "aten::sym_numel",
+    "aten::zeros_like", "aten::ones_like", "aten::new_zeros", "aten::new_ones"};
 
 // In-place operators that change how a tensor looks at its elements, not these.
 constexpr std::array<std::string_view, 8> kInPlaceViews = {
@@ -95,26 +97,47 @@ std::vector<int64_t> TurnedAxes(const Call& of, int rank) {
   return axes;
 }
 
-// A view's layout, by that of what it looks at.
-Layout LayoutOfView(const Call& of, const Value& viewed, Layout from) {
+// The steps of a view's axes, by those of what it looks at; none where they are not known.
+std::optional<AxisSteps> StepsOfView(const Call& of, const Argument& viewed, const Value& result,
+                                     AxisSteps steps) {
   const std::string_view name = of.op().schema.name;
-  if (Among(name, kReshapes) || from == Layout::kTurned) return from;
-  if (Turns(name)) {
-    // Axes of extent 1 may stand anywhere.
-    std::vector<int64_t> axes = TurnedAxes(of, viewed.rank());
-    if (axes.empty()) return viewed.rank() < 2 ? from : Layout::kTurned;
-    std::erase_if(axes, [&](int64_t at) { return viewed.dim(static_cast<int>(at)).is_const(1); });
-    return std::ranges::is_sorted(axes) ? from : Layout::kTurned;
+  const std::vector<Dim>& shape = viewed.value.shape();
+  const int rank = viewed.value.rank() - (viewed.complex ? 1 : 0);
+  if (steps.size() != shape.size()) return std::nullopt;
+  if (Among(name, kReshapes)) {
+    AxisSteps view;
+    if (FitOf(shape, steps, result.shape(), &view) != Fit::kView) return std::nullopt;
+    return view;
   }
-  if (Among(name, kTurning)) return Layout::kTurned;
-  // Of the first axis parts lie as the whole.
-  const auto is = [&](std::string_view argument, int64_t number) {
-    const int i = of.op().schema.Find(argument);
-    if (i < 0) return argument == "step";
-    const Argument& a = of.Arg(static_cast<size_t>(i));
-    return a.is(Kind::kInt) && a.integer == number;
-  };
-  return Among(name, kParts) && is("dim", 0) && is("step", 1) ? from : Layout::kOrdered;
+  if (Turns(name)) {
+    const std::vector<int64_t> axes = TurnedAxes(of, rank);
+    if (axes.empty()) return rank < 2 ? std::optional(steps) : std::nullopt;
+    AxisSteps turned = steps;
+    for (size_t i = 0; i < axes.size(); ++i) turned[i] = steps[static_cast<size_t>(axes[i])];
+    return turned;
+  }
+  if (name == "aten::expand" || name == "aten::expand_as" || name == "aten::broadcast_to") {
+    AxisSteps wide(result.shape().size(), Dim(0));
+    for (size_t i = 1; i <= std::min(steps.size(), wide.size()); ++i) {
+      if (shape[shape.size() - i] == result.shape()[wide.size() - i])
+        wide[wide.size() - i] = steps[steps.size() - i];
+    }
+    return wide;
+  }
+  const int at = of.op().schema.Find("dim");
+  if (!Among(name, kParts) || at < 0 || !of.Arg(static_cast<size_t>(at)).is(Kind::kInt))
+    return std::nullopt;
+  int64_t dim = of.Arg(static_cast<size_t>(at)).integer;
+  if (dim < 0) dim += rank;
+  if (dim < 0 || dim >= rank) return std::nullopt;
+  if (name == "aten::select" || name == "aten::unbind") {
+    steps.erase(steps.begin() + dim);
+  } else if (const int every = of.op().schema.Find("step"); every >= 0) {
+    const Argument& step = of.Arg(static_cast<size_t>(every));
+    if (!step.is(Kind::kInt)) return std::nullopt;
+    steps[static_cast<size_t>(dim)] = steps[static_cast<size_t>(dim)] * Dim(step.integer);
+  }
+  return steps;
 }
 
 // Whether an operator's own result lies as `argument` does: element by element.
@@ -162,6 +185,11 @@ Value Aliases::Read(const Argument& tensor) {
   alias->seen_ = Replay(*alias, alias->steps_.size());
   alias->version_ = alias->storage_->version;
   return alias->seen_;
+}
+
+Value Aliases::ReadShape(const Argument& tensor) {
+  const bool stale = tensor.alias != nullptr && !tensor.alias->storage_->stale.empty();
+  return stale && tensor.alias->seen_ ? tensor.alias->seen_ : Read(tensor);
 }
 
 Argument Aliases::Current(const Argument& a) {
@@ -333,8 +361,13 @@ bool Aliases::Allowed(const Operator& op, const Argument& a) {
     if (!Allowed(op, item)) return false;
   }
   const Takes takes = op.def->takes;
-  if (a.quantised != nullptr && (takes == Takes::kPlain || takes == Takes::kComplex)) {
+  if (a.quantised != nullptr &&
+      (takes == Takes::kPlain || takes == Takes::kComplex || takes == Takes::kNested)) {
     b_.Fail(StatusCode::kUnsupported, "{} of a quantised tensor is not supported", op.schema.name);
+    return false;
+  }
+  if (a.rows != nullptr && takes != Takes::kNested) {
+    b_.Fail(StatusCode::kUnsupported, "{} of a nested tensor is not supported", op.schema.name);
     return false;
   }
   if (a.complex && takes != Takes::kComplex && takes != Takes::kAll) {
@@ -357,7 +390,7 @@ Argument Aliases::Perhaps(const TensorAlias& from, std::string_view by, Argument
   storage.perhaps = old.perhaps;
   storage.perhaps_by = by;
   storage.perhaps->push_back(made.alias->storage_);
-  if (by != "aten::contiguous") made.alias->layout_ = from.layout_;
+  if (by != "aten::contiguous") made.alias->layout_ = Layout::kUnknown;
   return made;
 }
 
@@ -384,19 +417,33 @@ Argument Aliases::View(const Call& of, const std::vector<Argument>& original,
     return value;
   }
   if (value.value.dtype() != current[viewed].value.dtype()) return Fresh(std::move(value));
-  const auto turns = std::ranges::count_if(
-      from.steps_, [](const auto& step) { return Turns(step.op->schema.name); });
-  if (name == "aten::contiguous" && from.layout_ == Layout::kTurned && turns == 1)
-    return Fresh(std::move(value));
-  if (Among(name, kPerhaps) && from.layout_ != Layout::kDense)
-    return Perhaps(from, name, std::move(value));
+  const std::vector<Dim>& shape = current[viewed].value.shape();
+  const AxisSteps steps = from.layout_ == Layout::kSteps ? from.steps_of_axes_ : DenseSteps(shape);
+  if (Among(name, kPerhaps) && from.layout_ != Layout::kDense) {
+    AxisSteps view;
+    Fit fit = Fit::kUnknown;
+    if (from.layout_ == Layout::kSteps && steps.size() == shape.size()) {
+      fit =
+          name == "aten::contiguous" ? Fit::kCopy : FitOf(shape, steps, value.value.shape(), &view);
+    }
+    if (fit == Fit::kCopy) return Fresh(std::move(value));
+    if (fit == Fit::kUnknown) return Perhaps(from, name, std::move(value));
+  }
   auto alias = std::make_shared<TensorAlias>();
   alias->storage_ = from.storage_;
   alias->steps_ = from.steps_;
   alias->steps_.push_back({&op, current, viewed, result, is_item, of.expected()});
   alias->seen_ = value.value;
   alias->version_ = from.storage_->version;
-  alias->layout_ = LayoutOfView(of, current[viewed].value, from.layout_);
+  if (from.layout_ == Layout::kUnknown) {
+    alias->layout_ = Layout::kUnknown;
+  } else if (from.layout_ != Layout::kDense || !Among(name, kReshapes)) {
+    auto own = StepsOfView(of, current[viewed], value.value, steps);
+    alias->layout_ = !own                                 ? Layout::kUnknown
+                     : IsDense(value.value.shape(), *own) ? Layout::kDense
+                                                          : Layout::kSteps;
+    if (own) alias->steps_of_axes_ = *std::move(own);
+  }
   value.alias = std::move(alias);
   return value;
 }
@@ -430,7 +477,11 @@ Results Aliases::Run(const Operator& op, std::vector<Argument> arguments, bool i
                      const Argument* out) {
   if (op.schema.name == "aten::as_strided" && !arguments.empty()) LookAtStorage(arguments);
   std::vector<Argument> current;
-  for (const Argument& a : arguments) current.push_back(Current(a));
+  const bool of_shapes = Among(op.schema.name, kOfShapes);
+  for (const Argument& a : arguments) {
+    current.push_back(of_shapes && a.is_tensor() ? a : Current(a));
+    if (of_shapes && a.is_tensor()) current.back().value = ReadShape(a);
+  }
   const bool by_parts = IsComplexCall(op, current);
   for (const Argument& a : current) {
     if (!by_parts && !Allowed(op, a)) return {};
@@ -448,10 +499,11 @@ Results Aliases::Run(const Operator& op, std::vector<Argument> arguments, bool i
     if (!op.schema.IsView(i)) {
       results[i] = Fresh(std::move(results[i]));
       const bool turned = std::ranges::any_of(arguments, [&](const Argument& a) {
-        return a.alias != nullptr && a.alias->layout_ == Layout::kTurned &&
-               LiesAlike(op.schema.name, a, results[i].value);
+        return a.alias != nullptr && a.alias->layout_ != Layout::kDense &&
+               LiesAlike(op.schema.name, a, results[i].value) &&
+               (a.alias->layout_ == Layout::kUnknown || !InOrder(a.alias->steps_of_axes_));
       });
-      if (turned && results[i].alias != nullptr) results[i].alias->layout_ = Layout::kTurned;
+      if (turned && results[i].alias != nullptr) results[i].alias->layout_ = Layout::kUnknown;
       continue;
     }
     if (results[i].is_tensor()) {

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/import/torch/layout.h"
 #include "compiler/import/torch/operator.h"
 
 namespace relayvm::import::torch {
@@ -34,8 +35,9 @@ struct Storage : std::enable_shared_from_this<Storage> {
   std::string_view stale;
 };
 
-// How the elements of a tensor lie: without gaps in their order; in their order; in another.
-enum class Layout : uint8_t { kDense, kOrdered, kTurned };
+// How the elements of a tensor lie: in their order without gaps; by steps that are known; as nobody
+// knows here.
+enum class Layout : uint8_t { kDense, kSteps, kUnknown };
 
 class TensorAlias {
  public:
@@ -60,6 +62,7 @@ class TensorAlias {
   Value seen_;  // as of `version_`
   uint64_t version_ = 0;
   Layout layout_ = Layout::kDense;
+  AxisSteps steps_of_axes_;  // of kSteps
 };
 
 class Aliases {
@@ -70,6 +73,8 @@ class Aliases {
   Argument Fresh(Argument tensor);
   // The tensor as it is now.
   Value Read(const Argument& tensor);
+  // As it was last seen, where only its shape and dtype are asked for.
+  Value ReadShape(const Argument& tensor);
   // The same of all tensors in lists and tuples.
   Argument Current(const Argument& a);
   // All that see the tensor's storage see `value` in its place; broadcast to its shape, cast to its

@@ -64,12 +64,13 @@ TEST_CASE("a tensor that is itself turned; copies stay as they were") {
 TEST_CASE("of what may be a view or a copy, one is written: the other is not read any more") {
   Program p;
   const Argument x = p.Tensor({1, 2, 3, 4}, {2, 2});
-  const Argument turned = p.Do("aten::t", {x})[0];
+  const Argument turned = p.Do("aten::movedim", {x, Argument::Int(0), Argument::Int(1)})[0];
   const Argument flat = p.Do("aten::reshape", {turned, Argument::Ints({4})})[0];
   const Argument end = p.Do("aten::slice", {flat, Argument::Int(0), Argument::Int(2),
                                             Argument::Int(4), Argument::Int(1)})[0];
   p.Do("aten::add_", {end, Argument::Int(10)});
   CheckNear(p.Numbers(flat), {1, 3, 12, 14});
+  CHECK(p.aliases.ReadShape(turned).rank() == 2);
   p.aliases.Read(turned);
   CHECK(p.g.b.status().message().find(
             "is read after aten::reshape, which gives a view or a copy") != std::string::npos);
@@ -93,6 +94,28 @@ TEST_CASE("what is made of a turned tensor lies as that: reshape may copy it") {
   const Argument first = q.Do("aten::select", {row, Argument::Int(0), Argument::Int(0)})[0];
   q.Do("aten::mul_", {q.Do("aten::reshape", {first, Argument::Ints({2, 1})})[0], Argument::Int(2)});
   CheckNear(q.Numbers(row), {4, 6});
+}
+
+TEST_CASE("reshape gives a view or a copy by how the elements lie") {
+  const auto after = [](const std::vector<int64_t>& shape, std::vector<int64_t> axes,
+                        const std::vector<int64_t>& to) {
+    Program p;
+    const Argument x = p.Tensor(std::vector<double>(12, 1), shape);
+    const Argument turned = p.Do("aten::permute", {x, Argument::Ints(axes)})[0];
+    p.Do("aten::zero_", {p.Do("aten::reshape", {turned, Argument::Ints(to)})[0]});
+    return p.Numbers(x)[0];
+  };
+  CHECK(after({2, 3, 2}, {0, 2, 1}, {2, 6}) == 1);
+  CHECK(after({2, 3, 2}, {0, 2, 1}, {2, 2, 3, 1}) == 0);
+  CHECK(after({2, 3, 2}, {2, 0, 1}, {2, 6}) == 0);
+  CHECK(after({2, 3, 2}, {2, 0, 1}, {12}) == 1);
+  CHECK(after({2, 1, 6}, {1, 0, 2}, {12}) == 0);
+  CHECK(after({2, 6, 1}, {0, 2, 1}, {3, 4}) == 0);
+  Program p;
+  const Argument x = p.Tensor({1, 2, 3, 4}, {2, 2});
+  const Argument back = p.Do("aten::t", {p.Do("aten::t", {x})[0]})[0];
+  p.Do("aten::zero_", {p.Do("aten::contiguous", {back})[0]});
+  CHECK(p.Numbers(x)[0] == 0);
 }
 
 TEST_CASE("as_strided looks at the storage") {

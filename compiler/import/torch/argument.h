@@ -86,6 +86,8 @@ struct Argument {
   // Of tensors only.
   std::shared_ptr<TensorAlias> alias;  // who else sees its elements; null: not known to anybody
   std::shared_ptr<const Quantisation> quantised;  // null: numbers as they are
+  // Of a nested tensor, padded: which places are there (bool, the first dims); null: all.
+  std::shared_ptr<const Value> rows;
   // Complex numbers: `value` has one dim more, of 2, its last: real and imaginary parts.
   bool complex = false;
 };

@@ -106,7 +106,9 @@ Term Linear(const Call& n, const Term& x, std::string_view weight, std::string_v
 // A mask of PyTorch's fast path: true is what does not count. 0: (length, length), 1: (batch,
 // keys), 2: (batch, heads, length, keys).
 std::optional<Term> KeptBy(const Call& n) {
-  if (!n.Has("mask")) return std::nullopt;
+  const Argument& x = n.Arg(size_t{0});
+  if (!n.Has("mask") && x.rows == nullptr) return std::nullopt;
+  if (!n.Has("mask")) return Term(n.b(), *x.rows).Expand(1, 2);
   const Term mask(n, n.Tensor("mask"));
   const int64_t kind = n.Int("mask_type", mask.rank() == 2 ? 1 : 2);
   const Term kept = Not(Truth(mask));
@@ -151,10 +153,18 @@ Results MultiHeadAttention(Call& n) {
   return {r.y, Term(b, r.weights).Over("mean", {1}, false)};
 }
 
+Argument Nested(const Term& x, const std::shared_ptr<const Value>& rows) {
+  Argument a(x);
+  a.rows = rows;
+  return a;
+}
+
 Results EncoderLayer(Call& n) {
   const Term x(n, 0);
   const int64_t heads = n.Int("num_heads", 1);
   if (x.rank() != 3 || heads < 1) return n.Fail("expected data of rank 3, and heads");
+  if (n.Has("mask") && n.Arg(size_t{0}).rows != nullptr)
+    return n.Unsupported("a mask of a nested tensor");
   const double epsilon = n.Float("eps", 1e-5);
   const bool first = n.Bool("norm_first"), gelu = n.Bool("use_gelu");
   if (!HasKnownWidth(n)) return {};
@@ -169,10 +179,35 @@ Results EncoderLayer(Call& n) {
   };
   if (first) {
     const Term in = norm1(x), y = x + SelfAttention(n, in, in, in, heads).y;
-    return {y + feed(norm2(y))};
+    return {Nested(y + feed(norm2(y)), n.Arg(size_t{0}).rows)};
   }
   const Term y = norm1(x + SelfAttention(n, x, x, x, heads).y);
-  return {norm2(y + feed(y))};
+  return {Nested(norm2(y + feed(y)), n.Arg(size_t{0}).rows)};
+}
+
+// A nested tensor, as the fast path of nn.TransformerEncoder makes one, stays padded: which rows
+// are there is kept beside it.
+Results NestedFromMask(Call& n) {
+  const Term mask(n, 1);
+  if (n.Input(0).rank() != 3 || mask.rank() != 2)
+    return n.Fail("expected data of rank 3, a mask of rank 2");
+  return {Nested(Term(n, 0), std::make_shared<const Value>(Truth(mask)))};
+}
+Results ToPadded(Call& n) {
+  const Argument& x = n.Arg(size_t{0});
+  if (x.rows == nullptr) return n.Unsupported("a tensor that is not nested");
+  if (!n.Has("output_size"))
+    return n.Unsupported("without output_size, which the longest of what is there says");
+  TypedBuilder& b = n.b();
+  const std::vector<Value> sizes = n.SymInts("output_size");
+  for (size_t i = 0; i < sizes.size() && b.status().ok(); ++i) {
+    const auto known = b.Elements(sizes[i]);
+    const bool same = i < static_cast<size_t>(x.value.rank()) && known &&
+                      !Dim::ProvablyDifferent((*known)[0], x.value.dim(static_cast<int>(i)));
+    if (!same) return n.Unsupported("an output_size that is not that of the mask");
+  }
+  const Term padding = Term(n, x.value).Number(n.Float("padding", 0));
+  return {b.Op("where", {Term(b, *x.rows).Expand(2), x.value, padding})};
 }
 
 // (batch, length, 3 * width) as three of (batch, heads, length, size); queries scaled.
@@ -238,7 +273,11 @@ constexpr OperatorDef kAttentionOperators[] = {
      "Tensor norm_weight_2, Tensor norm_bias_2, Tensor ffn_weight_1, Tensor ffn_bias_1, "
      "Tensor ffn_weight_2, Tensor ffn_bias_2, Tensor? mask=None, int? mask_type=None) -> "
      "Tensor",
-     EncoderLayer},
+     EncoderLayer, Takes::kNested},
+    {"aten::_nested_tensor_from_mask(Tensor t, Tensor mask, bool mask_check=True) -> Tensor",
+     NestedFromMask},
+    {"aten::to_padded_tensor(Tensor self, float padding, int[]? output_size=None) -> Tensor",
+     ToPadded, Takes::kNested},
     {"aten::_transform_bias_rescale_qkv(Tensor qkv, Tensor qkv_bias, int num_heads) -> "
      "(Tensor, Tensor, Tensor)",
      BiasRescaleQkv},

@@ -39,7 +39,8 @@ enum class Takes : uint8_t {
   kMoves,      // elements are only moved: what is quantised stays so, by argument 0
   kQuantised,  // the converter reads Argument::quantised itself
   kComplex,    // the converter reads Argument::complex itself
-  kAll         // both
+  kNested,     // the converter reads Argument::rows itself
+  kAll         // quantised and complex
 };
 
 struct OperatorDef {

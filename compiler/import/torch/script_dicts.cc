@@ -145,6 +145,7 @@ std::optional<Item> Evaluator::DictKeys(Args& a) {
     }
     return dict;
   }
+  if (a.size() == 1 && a[0].is(Item::Kind::kList) && a.name.ends_with("copy")) return ListCopy(a);
   if (a.size() != 1 || !a[0].is(Item::Kind::kDict)) return std::nullopt;
   if (!Readable(a[0])) return Item::Unknown();
   std::vector<Item> items;

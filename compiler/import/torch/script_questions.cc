@@ -13,7 +13,7 @@ std::optional<Item> Evaluator::OfTensor(Args& a) {
   if (a.size() < 1 || !a[0].is_tensor()) return std::nullopt;
   const std::string_view op = OwnScriptName(a.name);
   const Argument& tensor = a[0].plain;
-  const Value v = ReadTensor(a[0]);
+  const Value v = aliases_.ReadShape(tensor);
   const int rank = v.rank() - (tensor.complex ? 1 : 0);
   if (op == "dim" || op == "ndim" || op == "ndimension") return Item::Int(rank);
   if (op == "dtype") {
