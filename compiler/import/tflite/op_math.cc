@@ -315,9 +315,11 @@ std::span<const OperatorDef> MathOperators() {
 namespace {
 
 // Codes are compared by what they are worth in 1/256, rounded: numbers that are nearly equal are.
+// Those of 16 bits are as they stand where one is asked to be less.
 template <OpName kOp>
 Outputs Comparison(NodeContext& n) {
-  if (!IsQuantised(n.In(0)) || DTypeBytes(n.Input(0).dtype()) != 1)
+  const bool any_width = n.code() == Code::EQUAL || n.code() == Code::NOT_EQUAL;
+  if (!IsQuantised(n.In(0)) || (DTypeBytes(n.Input(0).dtype()) != 1 && !any_width))
     return {Term(n, 0).Call(kOp.chars, n.Input(1))};
   const Term x = Times(Centred(n, 0) * 256, FactorOf(n.In(0).quantisation.scale()));
   const Term y = Times(Centred(n, 1) * 256, FactorOf(n.In(1).quantisation.scale()));

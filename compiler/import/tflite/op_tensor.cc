@@ -136,7 +136,9 @@ Outputs Concatenate(NodeContext& n) {
   if (n.num_inputs() == 0) return n.Fail("there is nothing to join");
   std::vector<Value> parts;
   for (size_t i = 0; i < n.num_inputs(); ++i) {
-    const bool codes = IsQuantised(n.In(i)) && IsQuantised(n.Out());
+    // Those of 16 bits stay what they are.
+    const bool codes =
+        IsQuantised(n.In(i)) && IsQuantised(n.Out()) && DTypeBytes(n.Input(i).dtype()) == 1;
     parts.push_back(codes ? Rescaled(n, n.Input(i), n.In(i), n.Out()) : n.Input(i));
   }
   const Value y = n.b().Concat(parts, n.Axis(o.axis(), parts[0].rank()));
