@@ -336,7 +336,9 @@ Results Lerp(Call& n) {
   const Term x(n, 0), y(n, 1);
   const Argument& w = n.Arg("weight");
   const Term weight = w.is_tensor() ? Term(n, w.value) : Term(n, n.Number("weight", x.dtype()));
-  return {x + weight * (y - x)};
+  // From the nearer end.
+  const Term gap = y - x;
+  return {Select(Abs(weight) < 0.5, x + weight * gap, y - gap * (1.0 - weight))};
 }
 template <bool kDivide>
 Results AddProduct(Call& n) {

@@ -284,6 +284,16 @@ Argument CastTo(const Call& n, std::optional<DType> dtype) {
   if (!dtype) return a;
   if (a.quantised != nullptr) return a;
   Argument out = n.b().Cast(a.value, *dtype);
+  const bool whole = !IsFloat(*dtype) && *dtype != DType::kBool && IsFloat(a.value.dtype());
+  if (whole && a.value.rank() > 0 && a.value.constant == nullptr) {
+    // What no integer of the processor's conversion holds, NaN too, is its least one; smaller
+    // integers are the end of its bits.
+    const bool wide = *dtype == DType::kInt64;
+    const double end = wide ? 0x1p63 : 0x1p31;
+    const Term x = Term(n, a.value).As(SumType(a.value.dtype()));
+    const Term held = Select(x < end, x, x.Number(-end)).As(wide ? *dtype : DType::kInt32);
+    out = held.As(*dtype);
+  }
   out.complex = a.complex;
   return out;
 }
@@ -291,8 +301,12 @@ Results To(Call& n) {
   if (n.Has("other")) return {CastTo(n, n.Tensor("other").dtype())};
   if (n.Has("dtype") && IsTorchComplex(n.Int("dtype"))) {
     const Argument& a = n.Arg(size_t{0});
-    if (a.complex) return {a};
     const DType t = n.Int("dtype") == 10 ? DType::kFloat64 : DType::kFloat32;
+    if (a.complex) {
+      Argument y = a;
+      y.value = n.b().Cast(a.value, t);
+      return {y};
+    }
     const Term x(n, n.b().Cast(a.value, t));
     return n.As("aten::complex", {x, x.Call("zeros_like")});
   }

@@ -260,6 +260,7 @@ Results Scattered(const Call& n, const Value& given, Value src, std::string redu
     src = b.Cast(src, DType::kInt8);
   }
   Value y;
+  const bool extreme = reduction == "max" || reduction == "min";
   if (reduction == "mean") {
     const Value one = b.Op("ones_like", {src});
     const Value sums = scatter(b.Op("zeros_like", {x}), src, "add");
@@ -275,16 +276,16 @@ Results Scattered(const Call& n, const Value& given, Value src, std::string redu
   } else if (reduction == "update" || include_self) {
     y = scatter(x, src, reduction.c_str());
   } else {
-    // What is hit begins from nothing.
-    const double start = reduction == "add" ? 0 : reduction == "mul" ? 1 : 0;
-    Value fill = b.Scalar(start, x.dtype());
-    if (reduction == "max" || reduction == "min") {
-      const Value first = scatter(x, src, "update");
-      y = scatter(first, src, reduction.c_str());
-    } else {
-      const Value begun = scatter(x, BroadcastTo(b, fill, b.ShapeOf(src)), "update");
-      y = scatter(begun, src, reduction.c_str());
-    }
+    // What is hit begins from nothing, or from an element of the source.
+    const Value none = b.Scalar(reduction == "mul" ? 1 : 0, x.dtype());
+    const Value start = extreme ? src : BroadcastTo(b, none, b.ShapeOf(src));
+    y = scatter(scatter(x, start, "update"), src, reduction.c_str());
+  }
+  // NaN of any is the result of extremes.
+  if (IsFloat(x.dtype()) && extreme) {
+    const Term nan = Term(b, x).Call("isnan").As(DType::kInt32), own = include_self ? nan : nan * 0;
+    const Term bad(b, scatter(own, Term(b, src).Call("isnan").As(DType::kInt32), "max"));
+    y = Select(bad > 0, Term(b, y).Number(NAN), Term(b, y));
   }
   y = b.Cast(y, given.dtype());
   return {flat ? b.Reshape(y, {}) : y};

@@ -179,9 +179,12 @@ Results SoftMarginLoss(Call& n) {
   return Reduced(n, Softplus(-(x * y)));
 }
 Results MarginRankingLoss(Call& n) {
-  const DType t = FloatResultType(std::array<Argument, 3>{n.Arg(0), n.Arg(1), n.Arg(2)});
+  // Of integers in their dtype, which may wrap.
+  const std::array<Argument, 3> all = {n.Arg(0), n.Arg(1), n.Arg(2)};
+  const DType t = ResultType(all);
   const Term x = Operand(n, 0, t), y = Operand(n, 1, t), target = Operand(n, 2, t);
-  return Reduced(n, NotBelow(n.Float("margin") - target * (x - y), 0));
+  const Term product = (-target * (x - y)).As(FloatResultType(all));
+  return Reduced(n, NotBelow(product + n.Float("margin"), 0));
 }
 Results CosineEmbeddingLoss(Call& n) {
   const Term x = Real(n, 0), y = Real(n, 1), target(n, 2);

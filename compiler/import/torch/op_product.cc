@@ -275,9 +275,17 @@ Results Einsum(Call& n) {
   const auto equation = ParseEquation(n, operands);
   if (!equation) return {};
   const DType t = ResultType(std::vector<Argument>(operands.begin(), operands.end()));
+  // Sums of integers by themselves are int64; those of products are not.
+  bool sums = false;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    std::string others = equation->output;
+    for (size_t k = 0; k < operands.size(); ++k) others += k == i ? "" : equation->inputs[k];
+    sums = sums || equation->inputs[i].find_first_not_of(others) != std::string::npos;
+  }
+  const DType given = sums && !IsFloat(t) ? DType::kInt64 : t;
   std::vector<Lettered> all;
   for (size_t i = 0; i < operands.size(); ++i)
-    all.push_back(WithoutTwins(n, {b.Cast(operands[i], ProductType(t)), equation->inputs[i]}));
+    all.push_back(WithoutTwins(n, {b.Cast(operands[i], ProductType(given)), equation->inputs[i]}));
   Lettered result = all[0];
   for (size_t i = 1; i < all.size() && b.status().ok(); ++i) {
     std::string kept = equation->output;
@@ -285,10 +293,6 @@ Results Einsum(Call& n) {
     result = Contracted(b, result, all[i], kept);
   }
   if (!b.status().ok()) return {};
-  // Sums of integers are int64; those of products are not.
-  const bool sums = all.size() == 1 && result.axes.size() > equation->output.size();
-  const DType given = sums && !IsFloat(t) ? DType::kInt64 : t;
-  if (given != t) result.value = b.Cast(result.value, given);
   result = SummedTo(b, result, equation->output);
   if (result.axes.size() != equation->output.size())
     return n.Fail("the result of the equation has a letter that no operand has");

@@ -24,7 +24,7 @@ Results CopyOf(Call& n) {
 
 template <DType kDType>
 Results CastNamed(Call& n) {
-  return {Term(n, 0).As(kDType)};
+  return n.As("aten::to.dtype", {n.Arg(size_t{0}), Argument::Int(TorchOfDType(kDType))});
 }
 
 Results CumulativeTrapezoid(Call& n) {

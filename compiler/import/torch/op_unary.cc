@@ -306,7 +306,7 @@ constexpr OperatorDef kUnaryOperators[] = {
     {"aten::neg(Tensor self) -> Tensor", Negative, Takes::kComplex},
     {"aten::negative(Tensor self) -> Tensor", Negative, Takes::kComplex},
     {"aten::conj(Tensor(a) self) -> Tensor(a)", Conjugate, Takes::kComplex},
-    {"aten::resolve_conj(Tensor(a) self) -> Tensor(a)", Conjugate, Takes::kComplex},
+    {"aten::resolve_conj(Tensor(a) self) -> Tensor(a)", Identity, Takes::kAll},
     {"aten::conj_physical(Tensor self) -> Tensor", Conjugate, Takes::kComplex},
     {"aten::_conj(Tensor(a) self) -> Tensor(a)", Conjugate, Takes::kComplex},
     {"aten::resolve_neg(Tensor(a) self) -> Tensor(a)", Identity, Takes::kAll},

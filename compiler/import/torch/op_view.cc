@@ -335,7 +335,9 @@ Results ExpandTo(const Call& n, const std::vector<Value>& sizes) {
 Results Expand(Call& n) { return ExpandTo(n, n.SymInts("size")); }
 Results ExpandAs(Call& n) {
   std::vector<Value> sizes;
-  for (const Value& d : DimsOf(n, n.Input(1))) sizes.push_back(n.b().Reshape(d, {}));
+  for (const Value& d : DimsOf(n, n.Arg(size_t{1}).value)) sizes.push_back(n.b().Reshape(d, {}));
+  // Sizes of a complex tensor are those of its numbers.
+  if (n.Arg(size_t{1}).complex && !sizes.empty()) sizes.pop_back();
   return ExpandTo(n, sizes);
 }
 
