@@ -1,6 +1,7 @@
 // Numbers and texts as categories: encodings, bins, vocabularies.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "compiler/import/keras/model_builder.h"
 #include "compiler/import/onnx/strings.h"
@@ -103,8 +104,11 @@ Outputs Lookup(LayerContext& n) {
   const std::string mode = n.String("output_mode", "int");
   const int64_t unknown = n.Int("num_oov_indices", 1);
   const bool masks = mode == "int" && !n.IsNull("mask_token");
-  if (unknown < 0 || unknown > 1)
+  // Several for unknown numbers go by their remainders; those for unknown texts by hashes.
+  if (unknown < 0 || unknown > (kTexts ? 1 : 1 << 20))
     return n.Unsupported("num_oov_indices: words that are unknown are hashed; expected 0 or 1");
+  if (unknown > 1 && n.String("oov_method", "floormod") != "floormod")
+    return n.Unsupported("oov_method '{}' is not supported", n.String("oov_method", ""));
   std::vector<int64_t> keys;
   std::vector<std::string> words;
   const auto add = [&](const Json& v) {
@@ -122,7 +126,7 @@ Outputs Lookup(LayerContext& n) {
   const int64_t first = (masks ? 1 : 0) + unknown;
   if (n.Bool("invert", false)) {
     if (masks) add(*mask);
-    if (unknown == 1) add(rest);
+    for (int64_t i = 0; i < unknown; ++i) add(rest);
     for (const Json& v : *given) add(v);
     const auto count = static_cast<int64_t>(kTexts ? words.size() : keys.size());
     add(rest);
@@ -143,11 +147,29 @@ Outputs Lookup(LayerContext& n) {
   const auto all = static_cast<double>(keys.size());
   // Of unknown words that may not be: -1, as TensorFlow's table gives.
   const double none = unknown == 1 ? static_cast<double>(first - 1) : -1;
-  Term index = Select(place < size, place + static_cast<double>(first), place.Number(none));
+  Term other_index = place.Number(none);
+  if (unknown > 1) {
+    other_index = ids.Call("floor_mod", ids.Number(static_cast<double>(unknown))) +
+                  static_cast<double>(first - unknown);
+  }
+  Term index = Select(place < size, place + static_cast<double>(first), other_index);
   if (masks) index = Select(And(place >= size, place < all), place.Number(0), index);
   if (mode == "int") return {index};
-  const auto y = Encoded(n, index, static_cast<int64_t>(given->size()) + first, mode);
+  const bool weighs = mode == "tf_idf" || mode == "tf-idf";
+  const auto y =
+      Encoded(n, index, static_cast<int64_t>(given->size()) + first, weighs ? "count" : mode);
   if (!y) return {};
+  if (weighs) {
+    // Of what is unknown the mean of the words' weights.
+    std::vector<double> weights = n.Floats("idf_weights");
+    if (weights.size() != given->size())
+      return n.Unsupported("idf_weights: expected one for each word in the configuration");
+    const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+    weights.insert(weights.begin(), static_cast<size_t>(first),
+                   sum / static_cast<double>(weights.size()));
+    const Value table = Table(b, weights, {static_cast<int64_t>(weights.size())});
+    return {Term(b, *y) * Term(b, table)};
+  }
   return {n.model().version >= 3 ? b.Cast(*y, DType::kInt64) : *y};
 }
 

@@ -240,6 +240,8 @@ Outputs UpSampling(LayerContext& n) {
       x = n.b().Op("repeat", {x}, {{"repeats", size[i]}, {"axis", first + static_cast<int>(i)}});
     return {x};
   }
+  // Keras 2 resizes in float32, whatever the layer computes in.
+  if (n.model().version < 3) x = n.b().Cast(x, DType::kFloat32);
   ResizeSpec spec{.x = x, .axes = Iota(kSpatial, first)};
   spec.known_scales.emplace(size.begin(), size.end());
   spec.cubic = -0.5;
@@ -248,9 +250,7 @@ Outputs UpSampling(LayerContext& n) {
   if (how != "bilinear" && how != "bicubic")
     return n.Unsupported("interpolation '{}' is not supported", how);
   spec.method = how == "bilinear" ? ResizeMethod::kLinear : ResizeMethod::kCubic;
-  // Keras 2 resizes to float32, whatever the layer computes in.
-  const Value y = Resized(n, spec);
-  return {n.model().version < 3 ? n.b().Cast(y, DType::kFloat32) : y};
+  return {Resized(n, spec)};
 }
 
 constexpr LayerDef kConvLayers[] = {
