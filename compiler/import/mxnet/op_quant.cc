@@ -92,13 +92,12 @@ DType TypeAsked(Node& n, std::string_view fallback) {
              : DType::kInt8;
 }
 // Results of an operator: floats, or by the calibrated range 8 bits, or all that int32 holds.
-Outputs Results(Node& n, const Term& real) {
+Outputs Results(Node& n, const Term& real, bool is_positive) {
   if (n.Bool("enable_float_output", false)) return {real};
-  if (const auto range = CalibratedRange(n)) {
-    const bool positive = n.Float("min_calib_range", -1) >= 0;
-    return QuantisedTo(real, *range, positive ? DType::kUInt8 : DType::kInt8);
-  }
-  return QuantisedTo(real, ActualRange(real), DType::kInt32);
+  const auto range = CalibratedRange(n);
+  if (!range) return QuantisedTo(real, ActualRange(real), DType::kInt32);
+  const Outputs q = QuantisedTo(real, *range, is_positive ? DType::kUInt8 : DType::kInt8);
+  return WithRange(Term(n.b(), q[0]), *range);
 }
 std::optional<Term> RealInput(Node& n, size_t data, size_t range) {
   if (!IsQuantised(n.Input(data))) return n.Fail("input {}: expected int8, uint8 or int32", data);
@@ -438,11 +437,7 @@ std::optional<Term> IntegerLayer(Node& n, const FusedLayer& layer) {
     const Term whole = Saturated(*bytes->bias / level, DType::kInt32);
     total = total + Along(whole, 1, total.rank());
   }
-  const Term real = total.As(DType::kFloat32) * Along(level, 1, total.rank());
-  if (is_known) return real;
-  // The range that the sums get is of whole levels.
-  return real * (LevelsOf(x.dtype()) / GreatestOf(x.dtype()) * LevelsOf(DType::kInt8) /
-                 GreatestOf(DType::kInt8));
+  return total.As(DType::kFloat32) * Along(level, 1, total.rank());
 }
 
 // What is at node `i` of the subgraph, where it is a layer of bytes. `reals`: the subgraph's
@@ -481,6 +476,17 @@ std::optional<Term> LayerAt(Node& n, size_t i, const std::vector<Value>& reals, 
   return IntegerLayer(n, layer);
 }
 
+// Whether the last of a subgraph gives nothing below 0: bytes have no sign then.
+bool EndsPositive(const Symbol& graph) {
+  const SymbolNode& last = graph.nodes[graph.heads[0].node];
+  const auto attr = last.attrs.find("act_type");
+  const std::string kind = attr == last.attrs.end() ? "" : attr->second;
+  if (last.op == "Activation") return kind == "relu" || kind == "sigmoid" || kind == "softrelu";
+  static constexpr std::string_view kOps[] = {"relu", "sigmoid", "clip", "square",
+                                              "sqrt", "exp",     "abs"};
+  return std::ranges::find(kOps, last.op) != std::end(kOps);
+}
+
 // The subgraph says what is computed: of floats, or (quantised) of what integers stand for. Behind
 // the subgraph's inputs stand ranges, one for each of those that are integers.
 Outputs Fused(Node& n) {
@@ -510,7 +516,16 @@ Outputs Fused(Node& n) {
   }
   const std::vector<Value> heads = n.Subgraph(0, reals, known);
   if (heads.empty() || !n.b().status().ok()) return {};
-  return quantised ? Results(n, Term(n.b(), heads[0])) : heads;
+  if (!quantised) return heads;
+  const Term real(n.b(), heads[0]);
+  const bool is_positive = EndsPositive(graph);
+  if (known.empty() || CalibratedRange(n) || n.Bool("enable_float_output", false))
+    return Results(n, real, is_positive);
+  // The range that sums get is of whole levels.
+  const DType dtype = n.Input(0).dtype();
+  const double factor =
+      LevelsOf(dtype) / GreatestOf(dtype) * LevelsOf(DType::kInt8) / GreatestOf(DType::kInt8);
+  return Results(n, real * factor, is_positive);
 }
 
 // Products of attention; integers have their ranges behind all data.
@@ -527,7 +542,7 @@ Outputs FusedAttention(Node& n, const char* op, size_t count) {
   }
   const Outputs out = n.As(op, reals);
   if (out.empty() || !n.Bool("quantized", false)) return out;
-  return Results(n, Term(n.b(), out[0]));
+  return Results(n, Term(n.b(), out[0]), n.Float("min_calib_range", -1) >= 0);
 }
 Outputs FusedScores(Node& n) {
   return FusedAttention(n, "_contrib_interleaved_matmul_selfatt_qk", 1);
