@@ -24,7 +24,7 @@ def case(family, name, make, inputs, ways="tse", more=None, names=None, dims=Non
     """make(): the module. inputs(): what it is called with, a tuple or a dict; more(): others, of other sizes. ways: t(race), s(cript),
     e(xport), l(ite), f(reeze). names: of a dict's entries that the traced module takes by position. dims: dynamic_shapes; None: the
     extents that differ in more(). steps(): inputs of one run after the other of a model that has a
-    state. flags: of relayc."""
+    state. fixed: lists are as long as they are. flags: of relayc."""
     for way in ways:
         CASES.append((f"{family}:{dict(t='trace', s='script', e='export', l='lite', f='freeze', d='decomposed')[way]}:{name}", way, make, inputs, more, names, dims, options))
 
@@ -101,6 +101,11 @@ def type_of(x, other):
     values, others = (list(v.values()) if isinstance(v, dict) else v for v in (x, other))
     each = [type_of(v, others[i] if others else None) for i, v in enumerate(values)]
     return "(" + ", ".join(each) + ("," if len(each) == 1 else "") + ")"
+
+
+def fixed(x):
+    """Lists as tuples: relayc is told how many there are."""
+    return tuple(fixed(v) for v in x) if isinstance(x, (list, tuple)) else x
 
 
 def shape_flags(inputs, others):
@@ -274,6 +279,8 @@ def one(bin_, folder, entry):
         del module
     except Exception as e:
         return dict(row, status="oracle", message=f"{type(e).__name__}: {str(e)[-600:]}", made=round(time.time() - begin, 1))
+    if options.get("fixed"):
+        runs = [(fixed(values), want) for values, want in runs]
     row.update(made=round(time.time() - begin, 1), note=note, mib=round(os.path.getsize(path) / 2**20, 1))
     stateful = ["--state", f"{folder}/state.npz"] if "steps" in options else []
     shapes = [] if way in "ed" else shape_flags(runs[0][0], runs[1][0] if len(runs) > 1 and not stateful else None)
