@@ -34,9 +34,7 @@ template <size_t kSpatial>
 Results MaxPool(Call& n) {
   const Batched data(n, n.Input(0), kSpatial);
   const PoolSpec spec = ReadPool(n, kSpatial);
-  const auto most = n.b().status().ok() ? Pooled(n, data.x(), spec) : std::nullopt;
-  if (!most) return {};
-  const auto y = WithNan(n, {n, data.x()}, *most, spec);
+  const auto y = n.b().status().ok() ? Pooled(n, data.x(), spec) : std::nullopt;
   if (!y) return {};
   return {data.Off(*y)};
 }
