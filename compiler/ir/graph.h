@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "compiler/ir/ir.h"
@@ -72,6 +73,9 @@ struct Graph {
   std::vector<MatchPayload> matches;
   std::vector<HostPayload> hosts;
   std::vector<const Expr*> exprs;
+  // Of functions that are loops: nodes before this one stand before the loop, and are evaluated
+  // there, once, even where only its turns use them.
+  std::unordered_map<NodeId, NodeId> first_inside;
 };
 
 }  // namespace relayvm::ir

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace relayvm::ir {
@@ -20,6 +21,7 @@ NodeId GraphBuilder::Fail(Span span, const Status& status) {
 NodeId GraphBuilder::Use(Atom atom, Span span) {
   NodeId id = Add(NodeKind::kAtom, span, {});
   graph_.nodes[id].atom = atom;
+  if (const Var* v = AsVar(atom)) first_uses_.emplace(v, id);
   return id;
 }
 
@@ -109,13 +111,17 @@ NodeId GraphBuilder::While(std::vector<const Var*> state, std::vector<NodeId> in
   const Var* loop = MakeVar(module_, "while", nullptr, span);
   std::vector<NodeId> values;
   for (const Var* v : state) values.push_back(Use(v, v->span));
+  NodeId first = kNoNode;
+  for (const Var* v : state) first = std::min(first, first_uses_.at(v));
   NodeId again = Call(Use(loop, span), body(values), span);
   NodeId turn = If(condition(values), again, Tuple(values, span), span);
   Function function;
   function.params = std::move(state);
   function.span = span;
   NodeId start = Call(Use(loop, span), std::move(initial), span);
-  return Let({loop}, {MakeFunction(std::move(function), turn)}, start, span);
+  const NodeId literal = MakeFunction(std::move(function), turn);
+  if (first != kNoNode) graph_.first_inside[literal] = first;
+  return Let({loop}, {literal}, start, span);
 }
 
 NodeId GraphBuilder::BareOperator(const OpDef& op, Span span) {

@@ -17,6 +17,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "compiler/ir/graph.h"
@@ -61,7 +62,8 @@ class GraphBuilder {
   NodeId Match(NodeId data, std::vector<Pattern> patterns, std::vector<NodeId> bodies,
                bool complete, Span span);
   // while (condition(state)) state = body(state): the tuple of the last state. `state` holds new
-  // variables, whose types may be left open.
+  // variables, whose types may be left open. What was made before the first use of one of them is
+  // evaluated before the loop.
   using StateFn = std::function<NodeId(std::span<const NodeId> state)>;
   using NextStateFn = std::function<std::vector<NodeId>(std::span<const NodeId> state)>;
   NodeId While(std::vector<const Var*> state, std::vector<NodeId> initial, const StateFn& condition,
@@ -96,6 +98,7 @@ class GraphBuilder {
   Graph graph_;
   AnfBuilder lowering_;
   Status status_;
+  std::unordered_map<const Var*, NodeId> first_uses_;
 };
 
 }  // namespace relayvm::ir

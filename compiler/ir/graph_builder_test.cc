@@ -86,9 +86,7 @@ TEST_CASE("graph builder: a loop is a function that calls itself") {
   NodeId twice = g.b.Op("add", {n, n}, {}, {});  // does not change while the loop runs
   NodeId last = g.b.While(
       {i, sum}, {g.Number(0), g.Number(0)},
-      [&](std::span<const NodeId> s) {
-        return g.b.Op("less", {s[0], twice}, {}, {});
-      },
+      [&](std::span<const NodeId> s) { return g.b.Op("less", {s[0], twice}, {}, {}); },
       [&](std::span<const NodeId> s) {
         return std::vector{g.b.Op("add", {s[0], g.Number(1)}, {}, {}),
                            g.b.Op("add", {s[1], s[0]}, {}, {})};
@@ -101,6 +99,39 @@ TEST_CASE("graph builder: a loop is a function that calls itself") {
   auto typed = InferTypes(g.m);
   REQUIRE_MESSAGE(typed.ok(), typed.status().message());
   CHECK(TypeToString(typed->functions.at("main")->result_type) == "int32");
+}
+
+TEST_CASE("graph builder: what stands before a loop is evaluated before it") {
+  Model g;
+  NodeId n = g.Param("n");
+  const Var* i = MakeVar(g.m, "i", kInt, {});
+  const Var* k = MakeVar(g.m, "k", kInt, {});
+  NodeId square = g.b.Op("multiply", {n, n}, {}, {});  // that the inner loop alone reads
+  const auto below = [&](NodeId most) {
+    return [&, most](std::span<const NodeId> s) { return g.b.Op("less", {s[0], most}, {}, {}); };
+  };
+  const auto next = [&](std::span<const NodeId> s) {
+    return std::vector{g.b.Op("add", {s[0], g.Number(1)}, {}, {})};
+  };
+  NodeId last = g.b.While(
+      {i}, {g.Number(0)}, below(n),
+      [&](std::span<const NodeId> s) {
+        NodeId turn = g.b.Op("negative", {s[0]}, {}, {});  // once for each turn of the outer one
+        NodeId inner = g.b.While({k}, {turn}, below(square),
+                                 [&](std::span<const NodeId> t) {
+                                   return std::vector{g.b.Op("add", {t[0], turn}, {}, {})};
+                                 },
+                                 {});
+        return std::vector{g.b.Op("add", {next(s)[0], g.b.Field(inner, 0, {})}, {}, {})};
+      },
+      {});
+  REQUIRE(g.Finish(g.b.Field(last, 0, {})).ok());
+  const std::string body = g.Body();
+  CHECK(body.starts_with("{ let %_1 = multiply(%n, %n); let %while = fn (%i: int32) {"));
+  const size_t outer = body.find("let %while = "), negative = body.find("negative(");
+  const size_t inner = body.find("let %while1 = ");
+  CHECK((outer < negative && negative < inner));
+  CHECK(InferTypes(g.m).ok());
 }
 
 TEST_CASE("graph builder: any depth, any sharing") {

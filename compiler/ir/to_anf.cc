@@ -35,9 +35,13 @@ std::vector<NodeId> AnfBuilder::PostOrder(NodeId root) {
   return order;
 }
 
-uint32_t AnfBuilder::NewBlock(uint32_t parent) {
-  uint32_t depth = parent == kNoBlock ? 1 : blocks_[parent].depth + 1;
-  blocks_.push_back(BlockState{parent, depth, {}});
+uint32_t AnfBuilder::NewBlock(uint32_t parent, NodeId since) {
+  uint32_t depth = 1;
+  if (parent != kNoBlock) {
+    depth += blocks_[parent].depth;
+    since = std::max(since, blocks_[parent].since);
+  }
+  blocks_.push_back(BlockState{parent, depth, since, {}});
   return static_cast<uint32_t>(blocks_.size() - 1);
 }
 
@@ -65,7 +69,8 @@ Status AnfBuilder::PlaceNodes(const std::vector<NodeId>& order, NodeId root) {
     for (size_t i = 0; i < node.operands.size(); ++i) {
       uint32_t place = block;
       if (node.OpensBlock(i)) {
-        place = NewBlock(block);
+        const auto first = graph_.first_inside.find(*it);
+        place = NewBlock(block, first == graph_.first_inside.end() ? 0 : first->second);
         if (states_[*it].first_block == kNoBlock) states_[*it].first_block = place;
         if (blocks_[place].depth > kMaxBlockDepth) {
           return module_.sources->Error(
@@ -74,6 +79,7 @@ Status AnfBuilder::PlaceNodes(const std::vector<NodeId>& order, NodeId root) {
         }
       }
       NodeState& operand = states_[node.operands[i]];
+      while (node.operands[i] < blocks_[place].since) place = blocks_[place].parent;
       operand.block = CommonBlock(operand.block, place);
     }
   }

@@ -2,8 +2,9 @@
 //
 // A node is evaluated once, in the innermost block (function body, branch, match clause) that
 // dominates all its uses, when it is first needed there: nothing runs in a branch that doesn't need
-// it, nothing runs twice. Operands evaluate left to right; the value of a let evaluates at its let,
-// so effects on references keep their order. (TVM: ToBasicBlockNormalForm.) Iterative: the native
+// it, nothing runs twice; what stands before a loop runs before it (Graph::first_inside). Operands
+// evaluate left to right; the value of a let evaluates at its let, so effects on references keep
+// their order. (TVM: ToBasicBlockNormalForm.) Iterative: the native
 // stack does not grow with the program. Nesting of blocks is limited to kMaxBlockDepth, because the
 // passes that follow recurse with it. Tested by to_anf_test.cc.
 #pragma once
@@ -31,6 +32,7 @@ class AnfBuilder {
   struct BlockState {
     uint32_t parent;
     uint32_t depth;
+    NodeId since;  // nodes before this one are evaluated further out
     std::vector<Binding> bindings;
   };
   struct NodeState {
@@ -53,7 +55,7 @@ class AnfBuilder {
 
   std::vector<NodeId> PostOrder(NodeId root);
   Status PlaceNodes(const std::vector<NodeId>& order, NodeId root);
-  uint32_t NewBlock(uint32_t parent);
+  uint32_t NewBlock(uint32_t parent, NodeId since);
   uint32_t CommonBlock(uint32_t a, uint32_t b) const;
   bool IsWithin(uint32_t block, uint32_t outer) const;
 
