@@ -134,6 +134,25 @@ TEST_CASE("models in models, a layer that two calls share, several inputs") {
   CheckClose(Run(ImportKeras("m.h5", BytesOf(bytes), {}), {1, 2}, {3, 5}), {10 + 6, 3 + 10});
 }
 
+TEST_CASE("operations of Keras 3 in an .h5, which names no modules") {
+  const char* config = R"({"class_name": "Functional", "config": {"name": "m", "trainable": true, "layers": [
+    {"class_name": "InputLayer", "name": "a", "config": {"name": "a", "batch_shape": [null, 2]}, "inbound_nodes": []},
+    {"class_name": "Add", "name": "s", "config": {"name": "s"}, "inbound_nodes": [{"args": [
+      {"class_name": "__keras_tensor__", "config": {"shape": [null, 2], "dtype": "float32", "keras_history": ["a", 0, 0]}},
+      3.0], "kwargs": {}}]},
+    {"class_name": "Add", "name": "t", "config": {"name": "t", "trainable": true, "dtype": "float32"},
+     "inbound_nodes": [{"args": [[
+      {"class_name": "__keras_tensor__", "config": {"shape": [null, 2], "dtype": "float32", "keras_history": ["a", 0, 0]}},
+      {"class_name": "__keras_tensor__", "config": {"shape": [null, 2], "dtype": "float32", "keras_history": ["s", 0, 0]}}]],
+      "kwargs": {}}]}],
+    "input_layers": [["a", 0, 0]], "output_layers": [["t", 0, 0]]}})";
+  Hdf5Writer w;
+  const uint64_t models = w.Group({}, {});
+  const std::string bytes = w.File(w.Group(
+      {{"model_weights", models}}, {{"model_config", {config}}, {"keras_version", {"3.15.0"}}}));
+  CheckClose(Run(ImportKeras("m.h5", BytesOf(bytes), {}), {1, 2}, {1, 5}), {1 + 4, 5 + 8});
+}
+
 TEST_CASE("all layers that are not supported, and weights that are missing, are named") {
   CHECK(Import(Model("Lambda", "", "3"), {}).status().message() ==
         "m.h5: 1 kind of layer is not supported:\n  Lambda: layer 'l'");

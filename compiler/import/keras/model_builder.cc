@@ -287,10 +287,14 @@ std::vector<Tensor> WithMasks(const std::vector<Tensor>& given, const CallSite& 
   return inputs;
 }
 
-// An operation of Keras 3, or of TensorFlow that Keras 2 keeps as a layer.
+// An operation of Keras 3: an .h5 does not say so, but a layer can be trained or not.
 bool IsOperation(const Json& layer) {
-  return TextAt(layer, "module").starts_with("keras.src.ops") ||
-         TextAt(layer, "module") == "keras.ops";
+  const std::string module = TextAt(layer, "module");
+  if (!module.empty()) return module.starts_with("keras.src.ops") || module == "keras.ops";
+  const Json *config = Member(layer, "config"), *calls = Member(layer, "inbound_nodes");
+  const bool is_keras3 =
+      calls != nullptr && calls->is_array() && !calls->empty() && calls->front().is_object();
+  return is_keras3 && config != nullptr && Member(*config, "trainable") == nullptr;
 }
 bool IsFunction(std::string_view kind) {
   return kind == "TFOpLambda" || kind == "SlicingOpLambda" || kind == "ClassMethod" ||
