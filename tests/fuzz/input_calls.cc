@@ -9,6 +9,7 @@ constexpr std::string_view kFromData = R"(
 %x: Tensor[(?, ?), float32], %i: Tensor[(?), int64] | take(%x, %i, axis=0)
 %x: Tensor[(?, ?), int8], %i: Tensor[(?, ?), int32] | take(%x, %i, axis=1, mode="wrap")
 %x: Tensor[(?), int64], %i: Tensor[(?), int64] | take(%x, %i, mode="fast")
+%x: Tensor[(?, ?), int8], %t: Tensor[(256), uint8] | contrib_byte_table(%x, %t)
 %x: Tensor[(?, ?), float64], %i: Tensor[(?, ?), int64] | gather(%x, %i, axis=1)
 %x: Tensor[(?, ?, ?), int16], %i: Tensor[(2, ?), int64] | gather_nd(%x, %i)
 %i: Tensor[(?), int64], %a: float32, %b: float32 | one_hot(%i, %a, %b, depth=5, axis=-1, dtype="float32")

@@ -39,7 +39,7 @@ def detector(name):
         options.update(score_thresh=0.01 if "ssd" in name else 0.0, detections_per_img=10, topk_candidates=50)
     m = M.get_model(name, **options).eval()
     g = torch.Generator().manual_seed(1)
-    gain = 8.0 if "ssd" in name else 0.005 if name == "retinanet_resnet50_fpn" else 2.0  # scores that differ, below 1
+    gain = {"ssd300_vgg16": 0.2, "ssdlite320_mobilenet_v3_large": 8.0, "retinanet_resnet50_fpn": 0.3}.get(name, 2.0)  # scores that differ, below 1
     for n, p in m.named_parameters():
         if p.dim() > 1 and ("head" in n or "predictor" in n or "rpn" in n) and ("cls" in n or "bbox" in n or "logits" in n or "class" in n):
             p.data.copy_(torch.randn(p.shape, generator=g) * (gain / p[0].numel() ** 0.5))
