@@ -168,7 +168,9 @@ const std::vector<Pass>& CompilerPasses() {
        .description = "equal pure expressions of a block are computed once"},
       {.name = "TabulateBytes",
        .run = [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
-         return ir::FoldConstants(ir::TabulateBytes(m), context.machine, context.stop);
+         const ir::Module tables = ir::TabulateBytes(m);
+         if (tables.functions == m.functions) return m;
+         return ir::FoldConstants(tables, context.machine, context.stop);
        },
        .refuses = {kFused, kFinalTypes},
        .drops = {},

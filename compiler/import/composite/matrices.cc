@@ -1,6 +1,7 @@
 #include "compiler/import/composite/matrices.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "compiler/import/checked.h"
 
@@ -116,6 +117,28 @@ Term TangentOf(const Term& first, const Term& off, const Term& second) {
   const Term size = Abs(tau) + Sqrt(tau * tau + 1);
   return Select(none, off, Select(tau < 0, tau.Number(-1), tau.Number(1)) / size);
 }
+// Jacobi's sweeps: for each pair in turn, columns p and q of `a` and of `v` turned by the angle
+// whose tangent is that of (a, p, q); with `both_sides`, rows of `a` too. {step, a, v}.
+using TangentFn = std::function<Term(const Term& a, const Term& p, const Term& q)>;
+State Swept(const ColumnPairs& pairs, const Term& start, const Term& unit, const TangentFn& tangent,
+            bool both_sides) {
+  TypedBuilder& b = start.b();
+  const State first = {b.Int(0), start, unit};
+  if (pairs.count == 0) return first;
+  return b.While(
+      first,
+      [&](const State& s) { return Term(b, s[0]) < static_cast<double>(pairs.count * kSweeps); },
+      [&](const State& s) -> State {
+        const Term step(b, s[0]), a(b, s[1]), v(b, s[2]);
+        const Term at = step.Call("floor_mod", Term(b, b.Int(pairs.count)));
+        const Term p = pairs.first.Take(at, 0), q = pairs.second.Take(at, 0);
+        const Term t = tangent(a, p, q);
+        const Term c = (1.0 / Sqrt(t * t + 1)).Expand(1), sine = c * t.Expand(1);
+        const Term rows = both_sides ? Turned(pairs, a, 1, p, q, c, sine) : a;
+        return {step + 1, Turned(pairs, rows, 2, p, q, c, sine),
+                Turned(pairs, v, 2, p, q, c, sine)};
+      });
+}
 // (n, s, s): what moves columns to the order of `values` (n, s).
 Term OrderOf(const ColumnPairs& pairs, const Term& values, bool descending) {
   const Term order =
@@ -175,23 +198,11 @@ std::optional<EigenFactors> EigenOf(const Term& x, bool descending) {
   const auto pairs = PairsOfColumns(b, x.value().dim(1));
   if (!pairs) return std::nullopt;
   const Term unit = UnitMatrix(Extent(b, x, 1));
-  State last = {b.Int(0), x, x * 0.0 + unit};
-  if (pairs->count > 0) {
-    last = b.While(
-        last,
-        [&](const State& s) { return Term(b, s[0]) < static_cast<double>(pairs->count * kSweeps); },
-        [&](const State& s) -> State {
-          const Term step(b, s[0]), a(b, s[1]), v(b, s[2]);
-          const Term at = step.Call("floor_mod", Term(b, b.Int(pairs->count)));
-          const Term p = pairs->first.Take(at, 0), q = pairs->second.Take(at, 0);
-          const Term row = a.Take(p, 1);
-          const Term t = TangentOf(row.Take(p, 1), row.Take(q, 1), a.Take(q, 1).Take(q, 1));
-          const Term c = (1.0 / Sqrt(t * t + 1)).Expand(1), sine = c * t.Expand(1);
-          const Term half = Turned(*pairs, a, 1, p, q, c, sine);
-          return {step + 1, Turned(*pairs, half, 2, p, q, c, sine),
-                  Turned(*pairs, v, 2, p, q, c, sine)};
-        });
-  }
+  const auto tangent = [](const Term& a, const Term& p, const Term& q) {
+    const Term row = a.Take(p, 1);
+    return TangentOf(row.Take(p, 1), row.Take(q, 1), a.Take(q, 1).Take(q, 1));
+  };
+  const State last = Swept(*pairs, x, x * 0.0 + unit, tangent, /*both_sides=*/true);
   if (!b.status().ok() || last.size() != 3) return std::nullopt;
   const Term values = (Term(b, last[1]) * unit).Over("sum", {2}, false);
   const Term moved = OrderOf(*pairs, values, descending);
@@ -212,25 +223,12 @@ std::optional<SingularFactors> SingularOf(const Term& x) {
   const auto pairs = PairsOfColumns(b, columns);
   if (!pairs) return std::nullopt;
   const Term unit = UnitMatrix(Extent(b, x, 2)) + Sum(x, {1}) * 0.0;
-  State last = {b.Int(0), x, unit};
-  if (pairs->count > 0) {
-    last = b.While(
-        last,
-        [&](const State& s) { return Term(b, s[0]) < static_cast<double>(pairs->count * kSweeps); },
-        [&](const State& s) -> State {
-          const Term step(b, s[0]), a(b, s[1]), v(b, s[2]);
-          const Term at = step.Call("floor_mod", Term(b, b.Int(pairs->count)));
-          const Term p = pairs->first.Take(at, 0), q = pairs->second.Take(at, 0);
-          const Term own = a.Take(p, 2), other = a.Take(q, 2);
-          const auto dot = [](const Term& y, const Term& z) {
-            return (y * z).Over("sum", {1}, false);
-          };
-          const Term t = TangentOf(dot(own, own), dot(own, other), dot(other, other));
-          const Term c = (1.0 / Sqrt(t * t + 1)).Expand(1), sine = c * t.Expand(1);
-          return {step + 1, Turned(*pairs, a, 2, p, q, c, sine),
-                  Turned(*pairs, v, 2, p, q, c, sine)};
-        });
-  }
+  const auto tangent = [](const Term& a, const Term& p, const Term& q) {
+    const Term own = a.Take(p, 2), other = a.Take(q, 2);
+    const auto dot = [](const Term& y, const Term& z) { return (y * z).Over("sum", {1}, false); };
+    return TangentOf(dot(own, own), dot(own, other), dot(other, other));
+  };
+  const State last = Swept(*pairs, x, unit, tangent, /*both_sides=*/false);
   if (!b.status().ok() || last.size() != 3) return std::nullopt;
   const Term a(b, last[1]), v(b, last[2]);
   const Term values = Sqrt((a * a).Over("sum", {1}, false));  // (n, k)

@@ -72,21 +72,25 @@ Term BesselJ(const Term& x, int n) {
   const Term odd = n == 1 ? Select(x < 0, -y, y) : y;
   return odd + x * 0.0;  // NaN far away, as PyTorch has it
 }
+// Half the sum over k of square^k / (k! (k + n)!) (psi(k + 1) + psi(k + n + 1)), without gamma.
+Term HarmonicSeries(const Term& square, int n, int terms) {
+  Term term = square.Number(1), sum = square.Number(0);
+  double harmonic = 0;
+  for (int k = 0; k <= terms; ++k) {
+    const double next = harmonic + 1.0 / (k + 1);
+    sum = sum + term * (n == 0 ? harmonic : 0.5 * (harmonic + next));
+    term = term * square / (static_cast<double>(k + 1) * (k + 1 + n));
+    harmonic = next;
+  }
+  return sum;
+}
 // Y of order 0 and 1: a series near 0.
 Term BesselY(const Term& x, int n) {
   constexpr double kNear = 12, kGamma = std::numbers::egamma;
   constexpr int kTerms = 40;
   const Term near = Minimum(x, x.Number(kNear)), far = Maximum(x, x.Number(kNear));
   const Term square = near * near * -0.25;
-  Term term = near.Number(1), sum = near.Number(0);
-  double harmonic = 0;
-  for (int k = 0; k <= kTerms; ++k) {
-    // psi(k + 1) + psi(k + n + 1), less what is common.
-    const double next = harmonic + 1.0 / (k + 1);
-    sum = sum + term * (n == 0 ? harmonic : 0.5 * (harmonic + next));
-    term = term * square / (static_cast<double>(k + 1) * (k + 1 + n));
-    harmonic = next;
-  }
+  const Term sum = HarmonicSeries(square, n, kTerms);
   const Term log = (Log(near * 0.5) + kGamma) * BesselJ(near, n);
   const Term part = n == 0 ? log - sum : log - near * 0.5 * sum - 1.0 / near;
   const auto [p, q] = HankelPhases(far, n, true);
@@ -117,14 +121,7 @@ Term ScaledBesselK(const Term& x, int n) {
   const Term near = Minimum(x, x.Number(kNear)), far = Maximum(x, x.Number(kFar));
   const Term middle = Minimum(Maximum(x, x.Number(kNear)), x.Number(kFar));
   const Term square = near * near * 0.25;
-  Term term = near.Number(1), sum = near.Number(0);
-  double harmonic = 0;
-  for (int k = 0; k <= kTerms; ++k) {
-    const double next = harmonic + 1.0 / (k + 1);
-    sum = sum + term * (n == 0 ? harmonic : 0.5 * (harmonic + next));
-    term = term * square / (static_cast<double>(k + 1) * (k + 1 + n));
-    harmonic = next;
-  }
+  const Term sum = HarmonicSeries(square, n, kTerms);
   const Term log = (Log(near * 0.5) + kGamma) * ScaledBesselI(near, n) * Exp(near);
   const Term series = n == 0 ? sum - log : 1.0 / near + log - near * 0.5 * sum;
   const Term whole = SumOfPoints(middle, Points(kPoints, kStep), [n](const Term& v, const Term& t) {

@@ -59,9 +59,8 @@ class BlockTabulator {
         Write(b, *table->second, out.bindings);
         continue;
       }
-      const BlockTabulator& self = *this;
-      const Expr* e = MapBlocks(m_, b.value, [&](const Block& inner) {
-        return BlockTabulator(self.m_, self.users_).Run(inner);
+      const Expr* e = MapBlocks(m_, b.value, [this](const Block& inner) {
+        return BlockTabulator(m_, users_).Run(inner);
       });
       changed = changed || e != b.value;
       out.bindings.push_back({b.var, e});
