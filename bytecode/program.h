@@ -130,10 +130,24 @@ struct BatchedKernelInfo {
   std::vector<uint16_t> scalars;
 };
 
+// A piece of the program that another engine runs, by its provider (region_abi.h). It is called as a
+// kernel, whose `region` it is.
+struct RegionInfo {
+  std::string name;                 // "tvmgen_default_dnnl_main_0"
+  std::string engine;               // "dnnl"
+  std::string json;                 // as the provider gets it
+  std::vector<uint32_t> constants;  // into Program::constants, of the JSON's, in their order
+  uint32_t num_symbols = 0;         // of the JSON
+};
+
 // What is read and written follows from the kernel and the scalars of a call.
 struct KernelInfo {
   std::string name;
-  bool builtin = false;           // from kernels/runtime, by name; else from the image
+  bool builtin = false;  // from kernels/runtime, by name, or a region's; else from the image
+  // Of a builtin: into Program::regions. Its scalars: this number, which is fixed; for each input,
+  // then each output: dtype, rank, dims, as of builtins (kernels/runtime/builtin.h); then the
+  // numbers that the region's symbols stand for. One unit of work, no scratch.
+  std::optional<uint32_t> region;
   std::vector<uint64_t> entries;  // one an image (Program::images), empty for a builtin
   uint16_t num_scalars = 0;
   std::vector<KernelBuffer> buffers;
@@ -202,6 +216,7 @@ struct Program {
   std::vector<ExportInfo> exports;
   std::vector<AdtInfo> adts;
   std::vector<KernelInfo> kernels;
+  std::vector<RegionInfo> regions;
   std::vector<HostFunctionInfo> host_functions;
   std::vector<TensorTypeInfo> tensor_types;
   std::vector<ConstantInfo> constants;
