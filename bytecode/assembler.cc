@@ -89,6 +89,8 @@ class Assembler {
       in->HexBytes(bytes_);
     } else if (word == ".kernel") {
       ParseKernel(in);
+    } else if (word == ".region") {
+      ParseRegion(in);
     } else if (word == ".type") {
       TensorTypeInfo& type = program_.tensor_types.emplace_back();
       StaticType(in, &type.dtype, &type.dims, &type.device);
@@ -177,6 +179,7 @@ class Assembler {
     if (in->EatWord("units")) Size(in, &kernel.units, 0);
     if (in->EatWord("scratch")) Size(in, &kernel.scratch, 0);
     kernel.builtin = in->EatWord("builtin");
+    if (in->EatWord("region")) kernel.region = in->Number<uint32_t>();
     if (in->EatWord("batched")) {
       BatchedKernelInfo& batched = kernel.batched.emplace();
       batched.kernel = in->Index("k");
@@ -189,6 +192,23 @@ class Assembler {
       while (in->EatWord("sharing")) batched.shared.push_back(in->Number<uint16_t>());
     }
     while (in->ok() && !in->AtEnd()) kernel.entries.push_back(in->Number<uint64_t>());
+  }
+
+  void ParseRegion(TextCursor* in) {
+    RegionInfo& region = program_.regions.emplace_back();
+    region.name = in->String();
+    in->ExpectWord("engine");
+    region.engine = in->String();
+    in->ExpectWord("constants");
+    in->Expect('(');
+    while (in->ok() && !in->Eat(')')) {
+      if (!region.constants.empty()) in->Expect(',');
+      region.constants.push_back(in->Index("c"));
+    }
+    in->ExpectWord("symbols");
+    region.num_symbols = in->Number<uint32_t>();
+    in->ExpectWord("json");
+    region.json = in->String();
   }
 
   void ParseExport(TextCursor* in) {

@@ -12,6 +12,8 @@
 //                                              ; k0: one entry an image, or `builtin`; scalar 1 is 7;
 //                                              ; buffer 1 is written, maybe in buffer 0's memory
 //   .kernel "sum" scalars 1 buffers (int64[s0], out int64[]) units floordiv(s0, 2) scratch 64 0x2000
+//   .region "main_0" engine "dnnl" constants (c0) symbols 1 json "{...}"   ; region 0, of another engine
+//   .kernel "dnnl:main_0" scalars 5 s0=0 s1=11 s2=1 buffers (...) units 1 builtin region 0
 //   .host "fetch" (int64[], data 0(bool[?])) -> (float32[?, 128])  ; a function of the host
 //   .type float32[1, 300]                      ; t0
 //   .constant float32[2] "weight" elided       ; c0: or bytes by .hex

@@ -73,6 +73,7 @@ class Disassembler {
       Hex(image.elf);
     }
     for (size_t i = 0; i < program_.kernels.size(); ++i) Kernel(i);
+    for (size_t i = 0; i < program_.regions.size(); ++i) Region(i);
     for (size_t i = 0; i < program_.host_functions.size(); ++i) {
       const HostFunctionInfo& host = program_.host_functions[i];
       Entry("h", i,
@@ -203,6 +204,7 @@ class Disassembler {
     if (!kernel.units.empty()) line.Add(" units {}", SizeFormulaToString(kernel.units));
     if (!kernel.scratch.empty()) line.Add(" scratch {}", SizeFormulaToString(kernel.scratch));
     if (kernel.builtin) line.Add(" builtin");
+    if (kernel.region) line.Add(" region {}", *kernel.region);
     if (kernel.batched) {
       line.Add(" batched k{} (", kernel.batched->kernel);
       const char* separator = "";
@@ -216,6 +218,17 @@ class Disassembler {
     }
     for (uint64_t entry : kernel.entries) line.Add(" {:#x}", entry);
     Entry("k", index, std::move(line));
+  }
+
+  void Region(size_t index) {
+    const RegionInfo& region = program_.regions[index];
+    Line line;
+    line.Add(".region {} engine {} constants (", QuoteString(region.name),
+             QuoteString(region.engine));
+    for (size_t i = 0; i < region.constants.size(); ++i)
+      line.Add("{}c{}", i > 0 ? ", " : "", region.constants[i]);
+    line.Add(") symbols {} json {}", region.num_symbols, QuoteString(region.json));
+    Entry("region ", index, std::move(line));
   }
 
   void Export(const ExportInfo& e) {

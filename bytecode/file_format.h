@@ -15,9 +15,9 @@
 //           | multiple of 64, mapped read-only                             |
 //   file_size --------------------------------------------------------------
 //
-// A file may hold the program for several processors: the first is for the least of them, and names
-// the others (program.fbs, Alternative). Each has its own code, kernels and image; constants of the
-// same bytes stand once.
+// A file may hold the program for several processors, and with and without regions of other
+// engines (RegionInfo): the first is for the least of them, and names the others (program.fbs,
+// Alternative). Each has its own code, kernels and image; constants of the same bytes stand once.
 //
 // Gaps hold zeros. All integers are little-endian. The program names its images and constants by
 // 64-bit offsets from the start of the file. The header's checksum covers the header and the
@@ -28,7 +28,8 @@
 //
 // Versions: a reader takes files of its own major version with its own or an older minor version,
 // from kOldestFormatMinor on, nothing else. Minor 1 says what kernels do with their buffers; minor
-// 2 has recipes of constants; minor 3 devices. A file states the least that it needs.
+// 2 has recipes of constants; minor 3 devices; minor 4 regions. A file states the least that it
+// needs.
 // Tested by reader_test.cc.
 #pragma once
 
@@ -40,10 +41,11 @@ namespace relayvm {
 
 inline constexpr uint8_t kFileMagic[4] = {'R', 'V', 'M', 'X'};
 inline constexpr uint16_t kFormatMajor = 1;
-inline constexpr uint16_t kFormatMinor = 3;
+inline constexpr uint16_t kFormatMinor = 4;
 inline constexpr uint16_t kOldestFormatMinor = 1;
 inline constexpr uint16_t kMinorOfRecipes = 2;
 inline constexpr uint16_t kMinorOfDevices = 3;
+inline constexpr uint16_t kMinorOfRegions = 4;
 
 inline constexpr uint64_t kSegmentAlignment = 4096;
 inline constexpr uint64_t kConstantAlignment = 64;

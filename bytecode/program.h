@@ -130,8 +130,8 @@ struct BatchedKernelInfo {
   std::vector<uint16_t> scalars;
 };
 
-// A piece of the program that another engine runs, by its provider (region_abi.h). It is called as a
-// kernel, whose `region` it is.
+// A piece of the program that another engine runs, by its provider (region_abi.h). It is called as
+// a kernel, whose `region` it is.
 struct RegionInfo {
   std::string name;                 // "tvmgen_default_dnnl_main_0"
   std::string engine;               // "dnnl"
@@ -229,8 +229,8 @@ struct Program {
   // Processors with memory of their own that it runs on, by name (vm/device/device.h): device i is
   // devices[i - 1], device 0 is the host.
   std::vector<std::string> devices;
-  // Of a file that holds the program for several processors: what each needs (see
-  // ImageInfo::cpu_features), this one included, the least first. The writer takes programs.
+  // Of a file that holds the program for several processors or engines: what each needs (regions.h,
+  // TargetName), this one included, the least first. The writer takes programs.
   std::vector<std::string> targets;
   // Keeps alive what the spans point into: the mapped file, or the compiler's buffers.
   std::vector<std::shared_ptr<const void>> owners;

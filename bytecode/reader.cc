@@ -1,10 +1,10 @@
 #include "bytecode/reader.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <cassert>
 #include <cstring>
+#include <set>
 #include <utility>
 
 #include "bytecode/base/file_kind.h"
@@ -12,8 +12,8 @@
 #include "bytecode/base/message.h"
 #include "bytecode/checksum.h"
 #include "bytecode/file_format.h"
-#include "bytecode/image_loader.h"
 #include "bytecode/program_generated.h"
+#include "bytecode/regions.h"
 #include "bytecode/verifier.h"
 
 namespace relayvm {
@@ -128,6 +128,7 @@ class Converter {
     Each(from.exports(), &to->exports, &Converter::Export);
     Each(from.adts(), &to->adts, &Converter::Adt);
     Each(from.kernels(), &to->kernels, &Converter::Kernel);
+    Each(from.regions(), &to->regions, &Converter::Region);
     Each(from.host_functions(), &to->host_functions, &Converter::HostFunction);
     Each(from.tensor_types(), &to->tensor_types, &Converter::TensorType);
     Each(from.constants(), &to->constants, &Converter::Constant);
@@ -244,6 +245,7 @@ class Converter {
     Raw(from->entries(), &to->entries);
     to->num_scalars = from->num_scalars();
     to->device = from->device();
+    if (from->region().has_value()) to->region = *from->region();
     Each(from->buffers(), &to->buffers, &Converter::Buffer);
     Raw(from->fixed(), &to->fixed);
     Raw(from->units(), &to->units);
@@ -268,6 +270,14 @@ class Converter {
     to->written = from->written();
     Raw(from->may_share(), &to->may_share);
     Raw(from->shape(), &to->shape);
+  }
+
+  void Region(const fbs::Region* from, RegionInfo* to) {
+    String(from->name(), &to->name);
+    String(from->engine(), &to->engine);
+    String(from->json(), &to->json);
+    Raw(from->constants(), &to->constants);
+    to->num_symbols = from->num_symbols();
   }
 
   void HostFunction(const fbs::HostFunction* from, HostFunctionInfo* to) {
@@ -345,32 +355,32 @@ Status CheckFlatbuffer(std::span<const uint8_t> bytes) {
   return InvalidInput(".vmx program is not a valid flatbuffer");
 }
 
-// What the programs of the file need, the first one's before the others.
-std::vector<std::string> TargetsOf(const fbs::Program& first) {
-  const auto text = [](const flatbuffers::String* s) { return s == nullptr ? "" : s->str(); };
-  std::vector<std::string> targets;
-  const auto* others = first.alternatives();
-  if (others == nullptr || others->size() == 0) return targets;
+std::string TextOf(const flatbuffers::String* s) { return s == nullptr ? "" : s->str(); }
+
+// Of the file's first program.
+ProgramNeeds NeedsOf(const fbs::Program& first) {
+  ProgramNeeds needs;
   const auto* images = first.images();
-  targets.push_back(
-      images == nullptr || images->size() == 0 ? "" : text(images->Get(0)->cpu_features()));
-  for (const fbs::Alternative* other : *others) targets.push_back(text(other->cpu_features()));
-  return targets;
+  if (images != nullptr && images->size() > 0)
+    needs.cpu_features = TextOf(images->Get(0)->cpu_features());
+  std::set<std::string> engines;
+  if (first.regions() != nullptr) {
+    for (const fbs::Region* region : *first.regions()) engines.insert(TextOf(region->engine()));
+  }
+  needs.engines.assign(engines.begin(), engines.end());
+  return needs;
 }
 
-// The index in `targets` of the program to read.
-Result<size_t> ChooseTarget(const std::vector<std::string>& targets, const std::string& wanted) {
-  if (wanted.empty()) {
-    std::vector<ImageInfo> images;
-    for (const std::string& t : targets) images.push_back({t, {}});
-    auto best = ChooseImage(images, CpuFeatures::OfThisMachine());
-    return best.ok() ? *best : 0;
-  }
-  for (size_t i = 0; i < targets.size(); ++i) {
-    if (targets[i] == wanted) return i;
-  }
-  return Status(StatusCode::kNotFound,
-                fmt::format("the file has no program for {}, it has {}", wanted, Joined(targets)));
+// What the programs of the file need, the first one's before the others; none where there is only
+// one.
+std::vector<ProgramNeeds> AllNeeds(const fbs::Program& first) {
+  std::vector<ProgramNeeds> all;
+  const auto* others = first.alternatives();
+  if (others == nullptr || others->size() == 0) return all;
+  all.push_back(NeedsOf(first));
+  for (const fbs::Alternative* other : *others)
+    all.push_back({TextOf(other->cpu_features()), SplitEngines(TextOf(other->engines()))});
+  return all;
 }
 
 // The checked flatbuffer of a program for another processor than the first one's.
@@ -426,29 +436,29 @@ Status CheckGrowth(const Program& program, uint64_t file_size) {
 }
 
 Result<Program> ReadInPlace(std::span<const uint8_t> file, std::shared_ptr<const void> owner,
-                            const std::string& wanted) {
+                            const ReadOptions& options) {
   assert(reinterpret_cast<uintptr_t>(file.data()) % kConstantAlignment == 0);
   FileHeader header{};
   RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<uint8_t> copy, CopyProgram(file, &header));
   std::span<const uint8_t> bytes(copy.get(), header.program_size);
 
-  std::vector<std::string> targets = TargetsOf(*fbs::GetProgram(bytes.data()));
-  const bool choice = !targets.empty();
-  if (!choice && !wanted.empty()) {
+  std::vector<ProgramNeeds> needs = AllNeeds(*fbs::GetProgram(bytes.data()));
+  const bool choice = !needs.empty();
+  if (!choice && !options.target.empty()) {
     const auto* images = fbs::GetProgram(bytes.data())->images();
-    for (uint32_t i = 0; images != nullptr && i < images->size(); ++i) {
-      const auto* features = images->Get(i)->cpu_features();
-      targets.push_back(features == nullptr ? "" : features->str());
-    }
+    for (uint32_t i = 0; images != nullptr && i < images->size(); ++i)
+      needs.push_back({TextOf(images->Get(i)->cpu_features()), {}});
+    const ProgramNeeds first = NeedsOf(*fbs::GetProgram(bytes.data()));
+    if (!first.engines.empty()) needs.push_back(first);
   }
   size_t chosen = 0;
-  if (!targets.empty()) {
-    RELAYVM_ASSIGN_OR_RETURN(chosen, ChooseTarget(targets, wanted));
+  if (!needs.empty()) {
+    RELAYVM_ASSIGN_OR_RETURN(chosen, ChooseProgram(needs, options.target, options.engines));
   }
   if (choice && chosen > 0) {
     size_t size = 0;
     RELAYVM_ASSIGN_OR_RETURN(copy, CopyAlternative(file, *fbs::GetProgram(bytes.data()), chosen - 1,
-                                                   targets[chosen], &size));
+                                                   TargetName(needs[chosen]), &size));
     bytes = {copy.get(), size};
   }
 
@@ -457,16 +467,22 @@ Result<Program> ReadInPlace(std::span<const uint8_t> file, std::shared_ptr<const
       Converter(file, bytes.size()).Convert(*fbs::GetProgram(bytes.data()), &program));
   RELAYVM_RETURN_IF_ERROR(VerifyProgram(program));
   RELAYVM_RETURN_IF_ERROR(CheckGrowth(program, file.size()));
-  if (choice) program.targets = std::move(targets);
+  if (choice && EnginesOf(program) != needs[chosen].engines) {
+    return InvalidInput(fmt::format(".vmx program for {} has regions for [{}]",
+                                    TargetName(needs[chosen]), Joined(EnginesOf(program))));
+  }
+  if (choice) {
+    for (const ProgramNeeds& n : needs) program.targets.push_back(TargetName(n));
+  }
   program.owners = {std::move(owner), std::move(copy)};
   return program;
 }
 
 // Tables grow in memory; a hostile file may ask for more than there is.
 Result<Program> ReadGuarded(std::span<const uint8_t> file, std::shared_ptr<const void> owner,
-                            const std::string& target) {
+                            const ReadOptions& options) {
   std::optional<Result<Program>> program;
-  if (!HasMemoryFor([&] { program.emplace(ReadInPlace(file, std::move(owner), target)); }))
+  if (!HasMemoryFor([&] { program.emplace(ReadInPlace(file, std::move(owner), options)); }))
     return Status(StatusCode::kResourceExhausted, "out of memory while reading the .vmx program");
   return *std::move(program);
 }
@@ -508,29 +524,30 @@ Status CheckConstants(std::span<const uint8_t> file, const fbs::Program& program
 
 }  // namespace
 
-Result<Program> OpenProgram(const std::string& path, const std::string& target) {
+Result<Program> OpenProgram(const std::string& path, const ReadOptions& options) {
   RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<const FileMapping> mapping, FileMapping::Open(path));
-  return ReadProgram(std::move(mapping), target);
+  return ReadProgram(std::move(mapping), options);
 }
 
-Result<Program> ReadProgram(std::shared_ptr<const FileMapping> mapping, const std::string& target) {
+Result<Program> ReadProgram(std::shared_ptr<const FileMapping> mapping,
+                            const ReadOptions& options) {
   std::span<const uint8_t> bytes = mapping->bytes();
   std::string path = mapping->path();
-  Result<Program> program = ReadGuarded(bytes, std::move(mapping), target);
+  Result<Program> program = ReadGuarded(bytes, std::move(mapping), options);
   if (!program.ok()) return program.status().WithContext(path);
   return program;
 }
 
-Result<Program> ReadProgram(std::span<const uint8_t> bytes, const std::string& target) {
+Result<Program> ReadProgram(std::span<const uint8_t> bytes, const ReadOptions& options) {
   std::shared_ptr<uint8_t> copy = CopyOf(bytes);
   if (copy == nullptr) return NoMemory(bytes.size());
   std::span<const uint8_t> copied(copy.get(), bytes.size());
-  return ReadGuarded(copied, std::move(copy), target);
+  return ReadGuarded(copied, std::move(copy), options);
 }
 
 Result<Program> ReadProgramInPlace(std::span<const uint8_t> bytes,
-                                   std::shared_ptr<const void> owner, const std::string& target) {
-  return ReadGuarded(bytes, std::move(owner), target);
+                                   std::shared_ptr<const void> owner, const ReadOptions& options) {
+  return ReadGuarded(bytes, std::move(owner), options);
 }
 
 Status CheckSegments(std::span<const uint8_t> file) {
@@ -539,10 +556,10 @@ Status CheckSegments(std::span<const uint8_t> file) {
   const fbs::Program& first = *fbs::GetProgram(copy.get());
   RELAYVM_RETURN_IF_ERROR(CheckConstants(file, first));
   RELAYVM_RETURN_IF_ERROR(CheckImages(file, first));
-  const std::vector<std::string> targets = TargetsOf(first);
-  for (size_t i = 1; i < targets.size(); ++i) {
+  const std::vector<ProgramNeeds> needs = AllNeeds(first);
+  for (size_t i = 1; i < needs.size(); ++i) {
     RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<uint8_t> other,
-                             CopyAlternative(file, first, i - 1, targets[i]));
+                             CopyAlternative(file, first, i - 1, TargetName(needs[i])));
     const fbs::Program& program = *fbs::GetProgram(other.get());
     RELAYVM_RETURN_IF_ERROR(CheckConstants(file, program));
     RELAYVM_RETURN_IF_ERROR(CheckImages(file, program));

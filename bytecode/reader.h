@@ -19,22 +19,27 @@
 
 namespace relayvm {
 
+struct ReadOptions {
+  // Of a file that holds the program for several processors or engines (Program::targets), the one
+  // to read: as `targets` names it, or by its processor alone. Empty: the best that runs on this
+  // machine (regions.h, ChooseProgram).
+  std::string target;
+  std::span<const std::string> engines;  // that regions may be for, where there is a choice
+};
+
 // Maps the file. The program keeps the mapping alive, and its constants and images point into it;
 // code and tables are a copy, so that what was verified cannot change with the file.
-//
-// Of a file that holds the program for several processors (Program::targets), the best that runs on
-// this machine is read, the first where none does; or the one for `target`, as `targets` names it.
-Result<Program> OpenProgram(const std::string& path, const std::string& target = "");
+Result<Program> OpenProgram(const std::string& path, const ReadOptions& options = {});
 Result<Program> ReadProgram(std::shared_ptr<const FileMapping> mapping,
-                            const std::string& target = "");
+                            const ReadOptions& options = {});
 // From memory: copies the bytes, since their alignment is not known.
-Result<Program> ReadProgram(std::span<const uint8_t> bytes, const std::string& target = "");
+Result<Program> ReadProgram(std::span<const uint8_t> bytes, const ReadOptions& options = {});
 
 // From memory, which stays as it is for as long as `owner` lives: constants and images point into
 // it, the rest is copied. REQUIRES: `bytes` is 64-byte aligned.
 Result<Program> ReadProgramInPlace(std::span<const uint8_t> bytes,
                                    std::shared_ptr<const void> owner,
-                                   const std::string& target = "");
+                                   const ReadOptions& options = {});
 
 // Compares the checksums that reading leaves out: of constants, and of the programs and images for
 // other processors. kInvalidInput, naming the constant or the processor, where it is not what was

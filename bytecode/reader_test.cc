@@ -223,7 +223,7 @@ TEST_CASE("reader: versions") {
   CHECK(ReadProgram(other).status().code() == StatusCode::kUnsupported);
   other = file;
   Reseal(&other, [](FileHeader* h) { h->minor = kFormatMinor + 1; });
-  CHECK(ErrorOf(other) == ".vmx format 1.4, this runtime reads up to 1.3: use a newer runtime");
+  CHECK(ErrorOf(other) == ".vmx format 1.5, this runtime reads up to 1.4: use a newer runtime");
   other = file;
   Reseal(&other, [](FileHeader* h) { h->minor = 0; });
   CHECK(ErrorOf(other) ==
@@ -416,12 +416,12 @@ TEST_CASE("several processors: the best that runs here, or the one that is asked
   CHECK(best->functions[0].name == "here");
   CHECK(best->targets == std::vector<std::string>{"", "sse2", "sse2,no-such-feature"});
   for (const Program* wanted : {&several.here, &several.nowhere}) {
-    Result<Program> read = ReadProgram(several.file, wanted->images[0].cpu_features);
+    Result<Program> read = ReadProgram(several.file, {.target = wanted->images[0].cpu_features});
     REQUIRE_MESSAGE(read.ok(), read.status().message());
     CHECK(DisassembleProgram(*read, {.data = true}) == DisassembleProgram(*wanted, {.data = true}));
     Use(*read);
   }
-  CHECK(ReadProgram(several.file, "avx3")
+  CHECK(ReadProgram(several.file, {.target = "avx3"})
             .status()
             .message()
             .find("the file has no program for avx3, it has") != std::string::npos);
@@ -436,7 +436,7 @@ TEST_CASE("several processors: the best that runs here, or the one that is asked
 TEST_CASE("several processors: constants that share their bytes stand once") {
   Several several;
   const auto at = [&](const std::string& target) {
-    auto program = ReadProgram(several.file, target);
+    auto program = ReadProgram(several.file, {.target = target});
     REQUIRE(program.ok());
     return std::string(reinterpret_cast<const char*>(program->constants[0].data.data()),
                        program->constants[0].data.size());
@@ -462,7 +462,7 @@ TEST_CASE("several processors: damage is found by who reads it, or who asks") {
     damaged[i] ^= 0x10;
     bool found = false;
     for (const char* target : {"", "sse2,no-such-feature"}) {
-      Result<Program> read = ReadProgram(damaged, target);
+      Result<Program> read = ReadProgram(damaged, {.target = target});
       if (!read.ok()) found = true;
     }
     if (!found) found = !CheckSegments(damaged).ok();

@@ -77,7 +77,7 @@ typedef struct RelayvmRegionProvider {
    * Gives the version of what was found ("2.6.3"), which stays there. More than once is as once. */
   int32_t (*open)(const char** version, RelayvmRegionError* error);
 
-  /* `json`: `bytes` long, not zero-terminated. `constants`: of its nodes "const", in their order. */
+  /* `json`: `bytes` long, not zero-terminated. `constants`: of its nodes "const", in order. */
   int32_t (*create)(const char* json, uint64_t bytes, const RelayvmRegionTensor* constants,
                     uint32_t num_constants, RelayvmRegion** region, RelayvmRegionError* error);
 

@@ -16,6 +16,7 @@
 #include "bytecode/kernel_call.h"
 #include "bytecode/opcode.h"
 #include "bytecode/optional_form.h"
+#include "bytecode/regions.h"
 
 namespace relayvm {
 namespace {
@@ -540,6 +541,7 @@ Status VerifyProgram(const Program& program) {
   RELAYVM_RETURN_IF_ERROR(CheckAdts(program));
   RELAYVM_RETURN_IF_ERROR(CheckTensors(program));
   RELAYVM_RETURN_IF_ERROR(CheckKernels(program));
+  RELAYVM_RETURN_IF_ERROR(CheckRegions(program));
   RELAYVM_RETURN_IF_ERROR(CheckHostFunctions(program));
   RELAYVM_RETURN_IF_ERROR(CheckFunctions(program));
   RELAYVM_RETURN_IF_ERROR(VerifyCode(program));

@@ -24,6 +24,8 @@
 //     right number of arguments, nest at most kMaxTypeDepth deep, and hold type variables of the
 //     ADT or export that they stand in; an export takes and returns objects only, one for each
 //     parameter;
+//   - regions: names, engines, constants and symbols are what regions.h says; a kernel that runs one
+//     takes its tensors as a builtin does, and is the only one that does;
 //   - images: what image.h says; each compiled kernel has an entry inside the code of each image.
 //
 // Left to the interpreter, because it depends on values:

@@ -10,10 +10,13 @@
 #include <utility>
 
 #include "bytecode/base/file_replacement.h"
+#include "bytecode/base/message.h"
 #include "bytecode/blake2b.h"
 #include "bytecode/checksum.h"
 #include "bytecode/file_format.h"
 #include "bytecode/program_generated.h"
+#include "bytecode/program_size.h"
+#include "bytecode/regions.h"
 #include "bytecode/verifier.h"
 
 namespace relayvm {
@@ -25,107 +28,6 @@ using flatbuffers::Offset;
 uint64_t AlignUp(uint64_t value, uint64_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
 }
-
-// --- Size ---
-
-// An upper bound of the flatbuffer's size. The builder only asserts its limit, so it must be known
-// before.
-class SizeBound {
- public:
-  uint64_t bytes() const { return bytes_; }
-
-  void AddProgram(const Program& program) {
-    Table();
-    Vector(program.code.size(), sizeof(uint16_t));
-    for (const FunctionInfo& f : program.functions) {
-      Table();
-      String(f.name);
-      Vector(f.slots.size(), sizeof(ArenaSlot));
-      Vector(f.locations.size(), sizeof(SourceLocation));
-    }
-    for (const ExportInfo& e : program.exports) {
-      Table();
-      String(e.name);
-      for (const std::string& name : e.param_names) Named(name);
-      for (const ValueType& type : e.params) Type(type);
-      Type(e.result);
-      for (const std::string& name : e.output_names) Named(name);
-      Vector(e.states.size(), sizeof(StateInfo));
-    }
-    for (const AdtInfo& adt : program.adts) {
-      Named(adt.name);
-      for (const ConstructorInfo& constructor : adt.constructors) {
-        Named(constructor.name);
-        for (const ValueType& type : constructor.fields) Type(type);
-      }
-    }
-    for (const KernelInfo& k : program.kernels) {
-      Named(k.name);
-      Vector(k.entries.size(), sizeof(uint64_t));
-      Vector(k.fixed.size(), sizeof(FixedScalar));
-      Vector(k.units.size(), sizeof(SizeStep));
-      Vector(k.scratch.size(), sizeof(SizeStep));
-      for (const KernelBuffer& b : k.buffers) {
-        Table();
-        Vector(b.shape.size(), sizeof(SizeStep));
-        Vector(b.may_share.size(), sizeof(uint16_t));
-      }
-      if (k.batched) {
-        Vector(1, sizeof(uint32_t));
-        Table();
-        Vector(k.batched->shared.size(), sizeof(uint16_t));
-        Vector(k.batched->scalars.size(), sizeof(uint16_t));
-      }
-    }
-    for (const HostFunctionInfo& h : program.host_functions) {
-      Named(h.name);
-      for (const ValueType& param : h.params) Type(param);
-      Type(h.result);
-    }
-    for (const TensorTypeInfo& t : program.tensor_types) {
-      Table();
-      Vector(t.dims.size(), sizeof(int64_t));
-    }
-    for (const ConstantInfo& c : program.constants) {
-      Named(c.name);
-      Vector(c.dims.size(), sizeof(int64_t));
-      if (c.recipe == nullptr) continue;
-      Named(c.recipe->builtin);
-      Vector(c.recipe->params.size(), sizeof(int64_t));
-      for (const RecipeInput& input : c.recipe->inputs) {
-        Table();
-        Vector(input.dims.size(), sizeof(int64_t));
-      }
-    }
-    for (const std::string& s : program.messages) String(s);
-    for (const std::string& s : program.source_files) String(s);
-    for (const std::string& s : program.strings) String(s);
-    for (const std::string& s : program.devices) String(s);
-    for (const ImageInfo& image : program.images) Named(image.cpu_features);
-  }
-  void AddAlternative(const Program& program) {
-    for (const ImageInfo& image : program.images) Named(image.cpu_features);
-  }
-
- private:
-  // The largest table with its vtable, its vectors' lengths, alignment, and the reference to it.
-  void Table() { bytes_ += 160; }
-  void String(const std::string& s) { bytes_ += s.size() + 16; }
-  void Vector(uint64_t count, uint64_t element) { bytes_ += count * element + 16; }
-  void Named(const std::string& name) {
-    Table();
-    String(name);
-  }
-  void Type(const ValueType& type) {
-    Table();
-    bytes_ += 40 * type.dims.size();
-    for (const std::string& name : type.dim_names) String(name);
-    for (const SizeFormula& formula : type.dim_formulas) Vector(formula.size(), sizeof(SizeStep));
-    for (const ValueType& arg : type.args) Type(arg);
-  }
-
-  uint64_t bytes_ = 64;
-};
 
 // --- Layout ---
 
@@ -262,16 +164,19 @@ class ProgramBuilder {
     const std::vector<PlacedProgram>& others = index == 0 ? file.others : kNone;
     auto alternatives = Each(others, [&](const PlacedProgram& p) {
       const Program& other = *programs[static_cast<size_t>(&p - others.data()) + 1];
-      auto features = b_.CreateString(other.images[0].cpu_features);
-      return fbs::CreateAlternative(b_, features, &p.segment, p.checksum);
+      auto features = b_.CreateString(FeaturesOf(other));
+      flatbuffers::Offset<flatbuffers::String> engines = 0;
+      if (!other.regions.empty()) engines = b_.CreateString(Joined(EnginesOf(other), ","));
+      return fbs::CreateAlternative(b_, features, &p.segment, p.checksum, engines);
     });
     auto hosts =
         Each(program.host_functions, [&](const HostFunctionInfo& h) { return HostFunction(h); });
     auto strings = Each(program.strings, [&](const std::string& s) { return b_.CreateString(s); });
     auto devices = Each(program.devices, [&](const std::string& s) { return b_.CreateString(s); });
+    auto regions = Each(program.regions, [&](const RegionInfo& r) { return Region(r); });
     auto root = fbs::CreateProgram(b_, program.bytecode_version, functions, code, exports, adts,
                                    kernels, types, constants, messages, files, images, alternatives,
-                                   hosts, strings, devices);
+                                   hosts, strings, devices, regions);
     fbs::FinishProgramBuffer(b_, root);
   }
 
@@ -326,8 +231,17 @@ class ProgramBuilder {
       auto shared = Scalars<uint16_t>(form.shared);
       return fbs::CreateBatchedKernel(b_, form.kernel, shared, Scalars<uint16_t>(form.scalars));
     });
-    return fbs::CreateKernel(b_, name, k.builtin, entries, static_cast<uint16_t>(k.buffers.size()),
-                             k.num_scalars, buffers, fixed, units, scratch, batched, k.device);
+    return fbs::CreateKernel(
+        b_, name, k.builtin, entries, static_cast<uint16_t>(k.buffers.size()), k.num_scalars,
+        buffers, fixed, units, scratch, batched, k.device,
+        k.region ? flatbuffers::Optional<uint32_t>(*k.region) : flatbuffers::nullopt);
+  }
+
+  Offset<fbs::Region> Region(const RegionInfo& r) {
+    auto name = b_.CreateString(r.name);
+    auto engine = b_.CreateString(r.engine);
+    auto json = b_.CreateString(r.json);
+    return fbs::CreateRegion(b_, name, engine, json, Scalars<uint32_t>(r.constants), r.num_symbols);
   }
 
   Offset<fbs::Recipe> Recipe(const RecipeInfo& recipe, const FileLayout& file,
@@ -421,7 +335,9 @@ using WriteAt = std::function<Status(uint64_t offset, const void* data, size_t s
 Status CheckPrograms(const std::vector<const Program*>& programs) {
   for (const Program* program : programs) {
     RELAYVM_RETURN_IF_ERROR(VerifyProgram(*program));
-    if (programs.size() > 1 && program->images.size() != 1) {
+    // What other engines run needs no image.
+    const bool none_will_do = !program->regions.empty() && program->images.empty();
+    if (programs.size() > 1 && program->images.size() != 1 && !none_will_do) {
       return {
           StatusCode::kInvalidArgument,
           fmt::format("a program for one of several processors has {} kernel images, expected 1",
@@ -557,6 +473,7 @@ class GrowingPages {
 }  // namespace
 
 uint16_t LeastFormatMinor(const Program& program) {
+  if (!program.regions.empty()) return kMinorOfRegions;
   if (!program.devices.empty()) return kMinorOfDevices;
   const auto has = [](const ConstantInfo& c) { return c.recipe != nullptr; };
   return std::ranges::any_of(program.constants, has) ? kMinorOfRecipes : kOldestFormatMinor;

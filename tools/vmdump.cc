@@ -1,6 +1,7 @@
 // vmdump: shows what is in a .vmx file. The command line is the user's contract:
 //
-//   vmdump MODEL.vmx [--bytecode] [--kernels] [--memory] [--constants] [--data] [--check] [--json]
+//   vmdump MODEL.vmx [--bytecode] [--kernels] [--memory] [--constants] [--data] [--regions] [--check]
+//          [--json]
 //
 // Without a selection: an overview. Exit status: 0 done, 1 wrong usage, 2 bad input. Tested by
 // vmdump_test.cc.
@@ -19,6 +20,7 @@
 #include "bytecode/image.h"
 #include "bytecode/memory_report.h"
 #include "bytecode/reader.h"
+#include "bytecode/regions.h"
 #include "bytecode/writer.h"
 #include "tools/cli/command_line.h"
 
@@ -30,7 +32,7 @@ using Json = nlohmann::ordered_json;
 struct Options {
   std::string path, target;
   bool bytecode = false, kernels = false, memory = false, constants = false, json = false,
-       check = false, data = false;
+       regions = false, check = false, data = false;
 };
 
 // --- The content as JSON; text is printed from it ---
@@ -93,6 +95,8 @@ Json Overview(const Program& program) {
           {"images", program.images.size()},
           {"image_bytes", image_bytes},
           {"targets", program.targets},
+          {"regions", program.regions.size()},
+          {"engines", EnginesOf(program)},
           {"constants", program.constants.size()},
           {"constant_bytes", constant_bytes}};
 }
@@ -166,6 +170,19 @@ Json Constants(const Program& program) {
   return constants;
 }
 
+// Whole, with the JSON that an engine gets.
+Json Regions(const Program& program) {
+  Json regions = Json::array();
+  for (const RegionInfo& region : program.regions) {
+    regions.push_back({{"name", region.name},
+                       {"engine", region.engine},
+                       {"constants", region.constants},
+                       {"symbols", region.num_symbols},
+                       {"json", region.json}});
+  }
+  return regions;
+}
+
 // --- Text ---
 
 constexpr uint32_t kMaxShownParameters = 64;  // of a type or function
@@ -215,6 +232,10 @@ void PrintOverview(const Json& overview) {
   std::string targets;
   for (const Json& t : overview["targets"]) targets += (targets.empty() ? "" : ", ") + Text(t);
   if (!targets.empty()) fmt::print("for {}\n", targets);
+  std::string engines;
+  for (const Json& e : overview["engines"]) engines += (engines.empty() ? "" : ", ") + Text(e);
+  if (!engines.empty())
+    fmt::print("{} regions for {}\n", overview["regions"].get<uint64_t>(), engines);
   fmt::print(
       "{} functions, {} bytes of code; {} kernels, {} images of {} bytes; {} constants of {} "
       "bytes\n",
@@ -266,8 +287,17 @@ void PrintConstants(const Program& program) {
   }
 }
 
+void PrintRegions(const Program& program) {
+  for (const RegionInfo& region : program.regions) {
+    fmt::print("region {} for {}, {} constants, {} symbols\n{}\n", Printable(region.name),
+               region.engine, region.constants.size(), region.num_symbols,
+               PrintableLines(region.json));
+  }
+}
+
 void PrintText(const Options& options, const Program& program) {
-  bool selected = options.bytecode || options.kernels || options.memory || options.constants;
+  bool selected =
+      options.bytecode || options.kernels || options.memory || options.constants || options.regions;
   if (!selected) PrintOverview(Overview(program));
   if (options.bytecode) {
     // vmasm reads it as it is.
@@ -277,6 +307,7 @@ void PrintText(const Options& options, const Program& program) {
   if (options.kernels) PrintKernels(Kernels(program));
   if (options.memory) PrintMemory(Memory(program));
   if (options.constants) PrintConstants(program);
+  if (options.regions) PrintRegions(program);
 }
 
 void PrintJson(const Options& options, const Program& program) {
@@ -287,6 +318,7 @@ void PrintJson(const Options& options, const Program& program) {
   if (options.kernels) all["kernels"] = Kernels(program);
   if (options.memory) all["memory"] = Memory(program);
   if (options.constants) all["constants"] = Constants(program);
+  if (options.regions) all["regions"] = Regions(program);
   // Names may be any bytes; JSON must be UTF-8.
   fmt::print("{}\n", all.dump(2, ' ', false, Json::error_handler_t::replace));
 }
@@ -294,7 +326,7 @@ void PrintJson(const Options& options, const Program& program) {
 Result<Program> Open(const Options& options) {
   const std::string path = tools::InputPath(options.path);
   RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<const FileMapping> file, FileMapping::Open(path));
-  RELAYVM_ASSIGN_OR_RETURN(Program program, ReadProgram(file, options.target));
+  RELAYVM_ASSIGN_OR_RETURN(Program program, ReadProgram(file, {.target = options.target}));
   if (!options.check) return program;
   if (Status s = CheckSegments(file->bytes()); !s.ok()) return s.WithContext(path);
   return program;
@@ -310,14 +342,16 @@ int Main(int argc, char** argv) {
       "--memory", options.memory,
       "each function's memory, alone and with what it calls, as formulas over its symbols");
   app.add_flag("--constants", options.constants, "the constants' names and types");
+  app.add_flag("--regions", options.regions,
+               "the regions that other engines run, with the JSON that these get");
   app.add_flag("--data", options.data,
                "with --bytecode: the bytes of constants and kernels too, so that vmasm needs no "
                "other file to take them from");
   app.add_flag("--check", options.check,
                "compare the checksums of the weights too: reads all of them");
   app.add_option("--target", options.target,
-                 "of a file for several processors, the one to show: x86-64-v3 (default: the best "
-                 "that this machine is)");
+                 "of a file for several processors or engines, the one to show: x86-64-v3, "
+                 "\"x86-64-v3 + dnnl\" (default: the best that this machine is, without engines)");
   app.add_flag("--json", options.json, "one JSON value instead of text");
   if (auto done = tools::ParseCommandLine(app, {argv + 1, argv + argc})) return *done;
   Result<Program> program = Open(options);

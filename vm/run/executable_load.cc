@@ -13,6 +13,7 @@
 #include "bytecode/instruction.h"
 #include "bytecode/kernel_call.h"
 #include "bytecode/reader.h"
+#include "bytecode/regions.h"
 #include "bytecode/verifier.h"
 #include "vm/border/host_signature.h"
 #include "vm/border/output_places.h"
@@ -81,9 +82,10 @@ class BuiltinCheck {
     const size_t buffers = tensors + static_cast<size_t>(builtin_.num_counts);
     if (kernel_.buffers.size() != buffers)
       return Bad(fmt::format("expected {} buffers, found {}", buffers, kernel_.buffers.size()));
+    RELAYVM_ASSIGN_OR_RETURN(const size_t next, CheckTensorScalars(kernel_, 0, tensors));
     for (size_t i = 0; i < buffers; ++i) {
       const KernelBuffer& buffer = kernel_.buffers[i];
-      RELAYVM_RETURN_IF_ERROR(i < tensors ? CheckTensor(i) : CheckCount(i));
+      if (i >= tensors) RELAYVM_RETURN_IF_ERROR(CheckCount(i));
       const bool written = i >= static_cast<size_t>(builtin_.num_inputs);
       // The first output may be the first input's memory, where the builtin works in place.
       const bool may_share = i == static_cast<size_t>(builtin_.num_inputs) && builtin_.in_place;
@@ -92,7 +94,7 @@ class BuiltinCheck {
       if (buffer.written != written || shares)
         return Bad(fmt::format("expected buffer {} to be {}", i, written ? "written" : "read"));
     }
-    const size_t scalars = next_ + static_cast<size_t>(builtin_.num_params);
+    const size_t scalars = next + static_cast<size_t>(builtin_.num_params);
     if (kernel_.num_scalars < scalars)
       return Bad(
           fmt::format("expected at least {} scalars, found {}", scalars, kernel_.num_scalars));
@@ -106,24 +108,6 @@ class BuiltinCheck {
     return {StatusCode::kInvalidInput, fmt::format("kernel '{}': {}", kernel_.name, message)};
   }
 
-  // Its scalars: dtype and rank, which are fixed, and the dims, which are its shape.
-  Status CheckTensor(size_t i) {
-    const KernelBuffer& buffer = kernel_.buffers[i];
-    const std::optional<int64_t> dtype = Fixed(next_), rank = Fixed(next_ + 1);
-    if (dtype != static_cast<int64_t>(buffer.dtype) || !rank || *rank < 0 || *rank > vm::kMaxRank)
-      return Bad(fmt::format("expected scalars {} and {} to be the dtype and the rank of buffer {}",
-                             next_, next_ + 1, i));
-    next_ += 2;
-    SizeFormula shape;
-    for (int64_t d = 0; d < *rank; ++d, ++next_) {
-      shape.push_back({SizeStep::Kind::kScalar, static_cast<int64_t>(next_)});
-      shape.push_back({SizeStep::Kind::kDim});
-    }
-    if (buffer.shape == shape) return OkStatus();
-    return Bad(fmt::format("expected buffer {} to have the shape [{}], found [{}]", i,
-                           SizeFormulaToString(shape), SizeFormulaToString(buffer.shape)));
-  }
-
   Status CheckCount(size_t i) const {
     const KernelBuffer& buffer = kernel_.buffers[i];
     if (buffer.dtype == DType::kInt64 && buffer.shape.empty()) return OkStatus();
@@ -131,17 +115,8 @@ class BuiltinCheck {
                            DTypeName(buffer.dtype), SizeFormulaToString(buffer.shape)));
   }
 
-  std::optional<int64_t> Fixed(size_t scalar) {
-    while (fixed_ < kernel_.fixed.size() && kernel_.fixed[fixed_].index < scalar) ++fixed_;
-    if (fixed_ == kernel_.fixed.size() || kernel_.fixed[fixed_].index != scalar)
-      return std::nullopt;
-    return kernel_.fixed[fixed_].value;
-  }
-
   const KernelInfo& kernel_;
   const Builtin& builtin_;
-  size_t next_ = 0;   // scalar
-  size_t fixed_ = 0;  // entry
 };
 
 }  // namespace
@@ -152,7 +127,8 @@ Result<std::shared_ptr<const Executable>> Executable::Load(const std::string& pa
     RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<const FileMapping> file,
                              FileMapping::Open(path, options.copy_file ? FileMapping::Kind::kRead
                                                                        : FileMapping::Kind::kMap));
-    RELAYVM_ASSIGN_OR_RETURN(Program program, ReadProgram(file, options.target));  // errors name it
+    RELAYVM_ASSIGN_OR_RETURN(Program program,
+                             ReadProgram(file, {.target = options.target}));  // errors name it
     if (options.verify) {
       if (const Status s = CheckSegments(file->bytes()); !s.ok()) return s.WithContext(path);
     }
@@ -169,9 +145,10 @@ Result<std::shared_ptr<const Executable>> Executable::FromMemory(std::span<const
   return Guarded([&]() -> Result<std::shared_ptr<const Executable>> {
     const bool in_place =
         owner != nullptr && reinterpret_cast<uintptr_t>(bytes.data()) % vm::kDataAlignment == 0;
-    RELAYVM_ASSIGN_OR_RETURN(Program program,
-                             in_place ? ReadProgramInPlace(bytes, std::move(owner), options.target)
-                                      : ReadProgram(bytes, options.target));
+    RELAYVM_ASSIGN_OR_RETURN(
+        Program program,
+        in_place ? ReadProgramInPlace(bytes, std::move(owner), {.target = options.target})
+                 : ReadProgram(bytes, {.target = options.target}));
     if (options.verify) RELAYVM_RETURN_IF_ERROR(CheckSegments(bytes));
     return Link(std::move(program), nullptr, options);
   });
