@@ -76,6 +76,7 @@ enum RelayvmKernelError {
   RELAYVM_KERNEL_OUT_OF_MEMORY = 4,
   RELAYVM_KERNEL_BAD_TEXT =
       5, /* a text that is no number, where one is read: its id is fault->found */
+  RELAYVM_KERNEL_ENGINE_FAILED = 6, /* another engine, of a region (region_abi.h) */
 };
 /* NOLINTEND(modernize-use-using) */
 #endif /* RELAYVM_BYTECODE_KERNEL_ABI_H_ */

@@ -333,11 +333,13 @@ class ProgramBuilder {
 using WriteAt = std::function<Status(uint64_t offset, const void* data, size_t size)>;
 
 Status CheckPrograms(const std::vector<const Program*>& programs) {
+  // What other engines run needs no image.
+  const bool has_regions =
+      std::ranges::any_of(programs, [](const Program* p) { return !p->regions.empty(); });
   for (const Program* program : programs) {
     RELAYVM_RETURN_IF_ERROR(VerifyProgram(*program));
-    // What other engines run needs no image.
-    const bool none_will_do = !program->regions.empty() && program->images.empty();
-    if (programs.size() > 1 && program->images.size() != 1 && !none_will_do) {
+    if (programs.size() > 1 && program->images.size() != 1 &&
+        !(has_regions && program->images.empty())) {
       return {
           StatusCode::kInvalidArgument,
           fmt::format("a program for one of several processors has {} kernel images, expected 1",

@@ -2,8 +2,8 @@
 //
 // `others` are the same program for further processors, and with regions (program.h, RegionInfo):
 // the file's first program asks least, and one with regions follows that of the same processor
-// without. Each has one image; one with regions may have none, and is for any processor then.
-// Constants that share their bytes (SharedBytes::identity) are written once.
+// without. Each has one image, or none where there are regions: one with regions and no image is
+// for any processor. Constants that share their bytes (SharedBytes::identity) are written once.
 //
 // Both functions verify the program first (verifier.h), so that a defect of the compiler shows when
 // it compiles, not when somebody loads the file. Thread-safe. Tested by reader_test.cc.

@@ -29,7 +29,7 @@ KernelRunner::KernelRunner(const KernelResources& has, Interrupted interrupted, 
 // --- What kernels call ---
 
 int32_t KernelRunner::Poll(const RelayvmKernelEnv* env) {
-  const KernelRunner& self = Of(env);
+  KernelRunner& self = Of(env);
   // Those of the pool's threads have no memory of the heap; each task has its own copy.
   const bool own_thread = env->allocate != nullptr;
   return self.interrupted_(self.run_, own_thread) == StatusCode::kOk ? RELAYVM_KERNEL_OK
@@ -180,9 +180,33 @@ int32_t KernelRunner::Call(const KernelCall& call) {
   return refused_ ? RELAYVM_KERNEL_INVALID_ARGUMENT : Run(call);
 }
 
+void KernelRunner::NoteEngineFailure(Status status) {
+  const std::lock_guard lock(engine_mutex_);
+  if (engine_failure_.ok()) engine_failure_ = std::move(status);
+}
+
+KernelRunner::RegionScratch::RegionScratch(const RelayvmKernelEnv* env, uint64_t bytes) {
+  if (bytes == 0) return;
+  KernelRunner& runner = Of(env);
+  if (env->allocate != nullptr) {
+    // What it has for kernels, none of which runs meanwhile.
+    ok_ = bytes <= PTRDIFF_MAX && runner.Reserve(bytes, 1);
+    memory_ = ok_ ? runner.has_.scratch->of(0) : nullptr;
+    return;
+  }
+  constexpr uint64_t kUnit = 64;
+  if (bytes <= PTRDIFF_MAX - kUnit)
+    memory_ = owned_ = std::aligned_alloc(kUnit, (bytes + kUnit - 1) & ~(kUnit - 1));
+  ok_ = memory_ != nullptr;
+}
+
 Failure KernelRunner::FailureOf(const std::string& kernel, int32_t code, const KernelCall* call) {
   if (std::exchange(refused_, false))
     return CallFailure(*has_.heap, kernel, call->units, ScratchOf(*call), WorkersOf(*call));
+  if (code == RELAYVM_KERNEL_ENGINE_FAILED) {
+    const Status failed = std::exchange(engine_failure_, {});
+    if (!failed.ok()) return {failed.code(), failed.message(), {.subject = kernel}};
+  }
   const StatusCode reason =
       code == RELAYVM_KERNEL_STOPPED ? interrupted_(run_, /*may_yield=*/false) : StatusCode::kOk;
   return KernelFailure(*has_.heap, has_.strings, kernel, code, reason, std::exchange(fault_, {}));

@@ -11,11 +11,13 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <span>
 #include <string>
 
 #include "bytecode/base/status.h"
 #include "bytecode/base/string_table.h"
+#include "bytecode/base/threads.h"
 #include "bytecode/kernel_abi.h"
 #include "vm/kernels/failure.h"
 #include "vm/kernels/kernel_call.h"
@@ -29,6 +31,8 @@ namespace relayvm::vm {
 // Fuel that a run has between two looks at the clock, where a call or a backward jump takes one,
 // and what a kernel takes of it, which is longer.
 inline constexpr int64_t kFuel = 1024, kKernelFuel = 32;
+
+class LinkedRegions;  // vm/engines/regions.h
 
 // What ends a run before its end.
 struct Interrupts {
@@ -51,7 +55,8 @@ struct KernelResources {
   uint32_t num_threads = 1;  // the pool's
   // The pool is the host's: its worker 0 may be another thread than the run's.
   bool injected_pool = false;
-  StringTable* strings = nullptr;  // the run's texts; null: it has none
+  StringTable* strings = nullptr;          // the run's texts; null: it has none
+  const LinkedRegions* regions = nullptr;  // of the program that runs; null: it has none
 };
 
 class KernelRunner {
@@ -95,18 +100,40 @@ class KernelRunner {
   // Counts the scratch of a call as if it were reserved.
   bool Charge(const KernelCall& call) { return Charge(ScratchOf(call), WorkersOf(call)); }
 
+  // Of an env that it gives kernels: the run's one, and those of the pool's threads.
+  static KernelRunner& Of(const RelayvmKernelEnv* env) {
+    return *static_cast<const Env*>(env)->runner;
+  }
+  // For regions of other engines.
+  const LinkedRegions* regions() const { return has_.regions; }
+  // What FailureOf says of RELAYVM_KERNEL_ENGINE_FAILED. From any thread: the first one counts.
+  [[gnu::cold]] void NoteEngineFailure(Status status);
+  // Memory for the time of a region's run, 64-byte aligned, that counts toward the run's limit; on
+  // the pool's threads it is malloc's. Null, where it is 0 bytes.
+  class RegionScratch {
+   public:
+    RegionScratch(const RelayvmKernelEnv* env, uint64_t bytes);
+    ~RegionScratch() { std::free(owned_); }
+    RegionScratch(const RegionScratch&) = delete;
+    RegionScratch& operator=(const RegionScratch&) = delete;
+    bool ok() const { return ok_; }
+    void* get() const { return memory_; }
+
+   private:
+    void* memory_ = nullptr;
+    void* owned_ = nullptr;
+    bool ok_ = true;
+  };
+
  private:
   struct Env : RelayvmKernelEnv {
-    const KernelRunner* runner;
+    KernelRunner* runner;
   };
   struct Tasks;
 
   static int32_t Poll(const RelayvmKernelEnv* env);
   static void* Allocate(const RelayvmKernelEnv* env, uint64_t bytes);
   static void Release(const RelayvmKernelEnv* env, void* memory, uint64_t bytes);
-  static const KernelRunner& Of(const RelayvmKernelEnv* env) {
-    return *static_cast<const Env*>(env)->runner;
-  }
   static size_t ScratchOf(const KernelCall& call) {
     return call.scratch_bytes > 0 ? static_cast<size_t>(call.scratch_bytes) : 0;
   }
@@ -118,8 +145,10 @@ class KernelRunner {
   void* const run_;
   Env env_, worker_env_;  // of the run's thread, and of the pool's
   RelayvmKernelFault fault_{};
-  bool refused_ = false;  // the latest Call, without the kernel
-  size_t charged_ = 0;    // of scratch
+  Mutex engine_mutex_;
+  Status engine_failure_;  // under it
+  bool refused_ = false;   // the latest Call, without the kernel
+  size_t charged_ = 0;     // of scratch
 };
 
 }  // namespace relayvm::vm

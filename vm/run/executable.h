@@ -15,10 +15,12 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "bytecode/base/status.h"
 #include "bytecode/base/status_detail.h"
@@ -38,6 +40,14 @@ namespace vm {
 struct LinkedProgram;
 }
 
+// A shared library that runs regions of programs (bytecode/region_abi.h).
+struct EngineLibrary {
+  std::string name;  // of the engine: "dnnl"
+  // Empty: the one that comes with relayvm, librelayvm_NAME.so beside the runtime or in the folder
+  // that the environment's RELAYVM_ENGINES names (vm/engines/engine.h).
+  std::string path;
+};
+
 struct LoadOptions {
   // The host's own kernels, found by name before those of the runtime library. Parallel as the
   // program asks.
@@ -47,6 +57,11 @@ struct LoadOptions {
   // Of a file that holds the program for several processors, the one to load: "x86-64-v3", as
   // ModelInfo::targets says. Empty: the best that this machine runs.
   std::string target;
+  // Engines that regions of the program may be for: no others are loaded, whatever a file says. The
+  // form of the program with regions is taken where its engines are here and take them, else the
+  // native one, where there is one, and `notice` is told why in one line.
+  std::span<const EngineLibrary> engines;
+  std::function<void(const std::string&)> notice;
   // Reads the file into memory of this process's own, instead of mapping it. What becomes of the
   // file is nothing to the executable then.
   bool copy_file = false;
@@ -91,6 +106,10 @@ class Executable : public std::enable_shared_from_this<Executable> {
   // The same for a program of the compiler; it is verified here.
   static Result<std::shared_ptr<const Executable>> FromProgram(Program program,
                                                                const LoadOptions& options = {});
+  // Of several forms of one program, for processors and engines (bytecode/writer.h): the best one,
+  // as of a file that has them. REQUIRES: !programs.empty().
+  static Result<std::shared_ptr<const Executable>> FromPrograms(std::vector<Program> programs,
+                                                                const LoadOptions& options = {});
   ~Executable();
   Executable(const Executable&) = delete;
   Executable& operator=(const Executable&) = delete;
@@ -129,7 +148,11 @@ class Executable : public std::enable_shared_from_this<Executable> {
   Executable();
   static Result<std::shared_ptr<const Executable>> Link(Program program,
                                                         std::shared_ptr<const FileMapping> file,
-                                                        const LoadOptions& options);
+                                                        const LoadOptions& options,
+                                                        std::string* lacking);
+  template <typename Read>
+  static Result<std::shared_ptr<const Executable>> LinkBest(const Read& read,
+                                                            const LoadOptions& options);
   Status LinkKernels(const LoadOptions& options);
   Status LinkHostFunctions(std::span<const HostFunction> functions);
   Status MakeFunctions(const LoadOptions& options);

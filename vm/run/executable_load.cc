@@ -17,6 +17,7 @@
 #include "bytecode/verifier.h"
 #include "vm/border/host_signature.h"
 #include "vm/border/output_places.h"
+#include "vm/engines/regions.h"
 #include "vm/kernels/recipes.h"
 #include "vm/memory/object.h"
 #include "vm/run/executable.h"
@@ -121,19 +122,55 @@ class BuiltinCheck {
 
 }  // namespace
 
+// The best form of a program, as `read` gives it for the engines that may be used: without those
+// that turn out not to be here, where there is such a form. `read` gives it with the file that it
+// is mapped from, or null.
+template <typename Read>
+Result<std::shared_ptr<const Executable>> Executable::LinkBest(const Read& read,
+                                                               const LoadOptions& options) {
+  std::vector<std::string> engines;
+  if (options.allow_images) {
+    for (const EngineLibrary& engine : options.engines) engines.push_back(engine.name);
+  }
+  Status first;  // why there is no better form
+  for (;;) {
+    std::shared_ptr<const FileMapping> file;
+    Result<Program> program = read(engines, &file);
+    if (!program.ok()) return program.status();
+    const std::vector<std::string> needed = EnginesOf(*program);
+    const auto is_here = [&](const std::string& e) { return std::ranges::count(engines, e) > 0; };
+    // There is no form without what is lacking.
+    if (!first.ok() && !std::ranges::all_of(needed, is_here)) {
+      return first.WithContext(
+          "there is no form of the program without regions that runs here: give the engine, or "
+          "compile without --byoc-only");
+    }
+    std::string lacking;
+    auto linked = Link(*std::move(program), std::move(file), options, &lacking);
+    if (linked.ok() && !first.ok() && options.notice != nullptr)
+      options.notice("loaded without regions: " + first.message());
+    if (linked.ok() || lacking.empty() || !is_here(lacking)) return linked;
+    first = linked.status();
+    std::erase(engines, lacking);
+  }
+}
+
 Result<std::shared_ptr<const Executable>> Executable::Load(const std::string& path,
                                                            const LoadOptions& options) {
   return Guarded([&]() -> Result<std::shared_ptr<const Executable>> {
-    RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<const FileMapping> file,
+    RELAYVM_ASSIGN_OR_RETURN(const std::shared_ptr<const FileMapping> file,
                              FileMapping::Open(path, options.copy_file ? FileMapping::Kind::kRead
                                                                        : FileMapping::Kind::kMap));
-    RELAYVM_ASSIGN_OR_RETURN(Program program,
-                             ReadProgram(file, {.target = options.target}));  // errors name it
     if (options.verify) {
       if (const Status s = CheckSegments(file->bytes()); !s.ok()) return s.WithContext(path);
     }
-    if (options.copy_file) file = nullptr;  // the program holds its memory, and nobody changes it
-    auto linked = Link(std::move(program), std::move(file), options);
+    const auto read = [&](std::span<const std::string> engines,
+                          std::shared_ptr<const FileMapping>* mapped) {
+      // Memory that was read into the program holds, and nobody changes it.
+      if (!options.copy_file) *mapped = file;
+      return ReadProgramInPlace(file->bytes(), file, {options.target, engines});
+    };
+    auto linked = LinkBest(read, options);
     if (!linked.ok()) return linked.status().WithContext(path);
     return linked;
   });
@@ -145,26 +182,53 @@ Result<std::shared_ptr<const Executable>> Executable::FromMemory(std::span<const
   return Guarded([&]() -> Result<std::shared_ptr<const Executable>> {
     const bool in_place =
         owner != nullptr && reinterpret_cast<uintptr_t>(bytes.data()) % vm::kDataAlignment == 0;
-    RELAYVM_ASSIGN_OR_RETURN(
-        Program program,
-        in_place ? ReadProgramInPlace(bytes, std::move(owner), {.target = options.target})
-                 : ReadProgram(bytes, {.target = options.target}));
     if (options.verify) RELAYVM_RETURN_IF_ERROR(CheckSegments(bytes));
-    return Link(std::move(program), nullptr, options);
+    const auto read = [&](std::span<const std::string> engines,
+                          std::shared_ptr<const FileMapping>* /*mapped*/) {
+      const ReadOptions read_options{options.target, engines};
+      return in_place ? ReadProgramInPlace(bytes, owner, read_options)
+                      : ReadProgram(bytes, read_options);
+    };
+    return LinkBest(read, options);
   });
 }
 
 Result<std::shared_ptr<const Executable>> Executable::FromProgram(Program program,
                                                                   const LoadOptions& options) {
+  std::vector<Program> programs;
+  programs.push_back(std::move(program));
+  return FromPrograms(std::move(programs), options);
+}
+
+Result<std::shared_ptr<const Executable>> Executable::FromPrograms(std::vector<Program> programs,
+                                                                   const LoadOptions& options) {
   return Guarded([&]() -> Result<std::shared_ptr<const Executable>> {
-    RELAYVM_RETURN_IF_ERROR(VerifyProgram(program));
-    return Link(std::move(program), nullptr, options);
+    std::vector<ProgramNeeds> needs;
+    std::vector<std::string> targets;
+    for (const Program& program : programs) {
+      needs.push_back(NeedsOf(program));
+      if (programs.size() > 1) targets.push_back(TargetName(needs.back()));
+    }
+    const auto read = [&](std::span<const std::string> engines,
+                          std::shared_ptr<const FileMapping>* /*mapped*/) -> Result<Program> {
+      size_t chosen = 0;
+      if (programs.size() > 1) {
+        RELAYVM_ASSIGN_OR_RETURN(chosen, ChooseProgram(needs, options.target, engines));
+      }
+      RELAYVM_RETURN_IF_ERROR(VerifyProgram(programs[chosen]));
+      Program program = programs.size() == 1 && programs[0].regions.empty() ? std::move(programs[0])
+                                                                            : programs[chosen];
+      program.targets = targets;
+      return program;
+    };
+    return LinkBest(read, options);
   });
 }
 
 Result<std::shared_ptr<const Executable>> Executable::Link(Program program,
                                                            std::shared_ptr<const FileMapping> file,
-                                                           const LoadOptions& options) {
+                                                           const LoadOptions& options,
+                                                           std::string* lacking) {
   std::shared_ptr<Executable> executable(new Executable());
   *executable->program_ = std::move(program);
   executable->file_ = std::move(file);
@@ -176,12 +240,16 @@ Result<std::shared_ptr<const Executable>> Executable::Link(Program program,
   RELAYVM_RETURN_IF_ERROR(
       vm::MakeByRecipes(executable->program_.get(), options.share_constants, options.verify));
   RELAYVM_RETURN_IF_ERROR(executable->MakeConstants());
+  RELAYVM_RETURN_IF_ERROR(
+      executable->linked_->regions.Create(*executable->program_, options, lacking));
   executable->info_ = ModelInfo::Of(*executable->program_);
   return std::shared_ptr<const Executable>(std::move(executable));
 }
 
 Status Executable::LinkKernels(const LoadOptions& options) {
-  const auto is_native = [](const KernelInfo& k) { return !k.builtin || k.device != 0; };
+  const auto is_native = [](const KernelInfo& k) {
+    return !k.builtin || k.device != 0 || k.region;
+  };
   if (!options.allow_images && std::ranges::any_of(program_->kernels, is_native)) {
     return {StatusCode::kUnsupported,
             "the program has kernels of native code, which it is loaded without "
@@ -204,6 +272,8 @@ Status Executable::LinkKernels(const LoadOptions& options) {
     bool polls = true;
     if (kernel.device != 0) {
       fn = NotOnHost;
+    } else if (kernel.region) {
+      fn = vm::RunRegion;
     } else if (kernel.builtin) {
       const auto of_name = [&](const Builtin& b) { return b.name == kernel.name; };
       const auto host = std::find_if(options.kernels.begin(), options.kernels.end(), of_name);

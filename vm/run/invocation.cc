@@ -30,6 +30,8 @@ namespace {
 constexpr size_t kKeptStackBytes = 256 << 10;
 // Kernels and their libraries need some native stack whatever is asked for.
 constexpr size_t kMinNativeStack = 64 << 10;
+// Engines of regions need more (oneDNN plans its primitives on it).
+constexpr size_t kMinEngineStack = 1 << 20;
 
 Status IsRunning() {
   return {StatusCode::kFailedPrecondition, "the invocation is running; poll it to its end first"};
@@ -123,7 +125,9 @@ struct Invocation::Impl {
   // The stacks of the next run.
   Status ReserveStacks() {
     RELAYVM_RETURN_IF_ERROR(workspace->stacks.Reserve(
-        std::max(options.native_stack_bytes, kMinNativeStack), options.stack_limit));
+        std::max(options.native_stack_bytes,
+                 executable->program().regions.empty() ? kMinNativeStack : kMinEngineStack),
+        options.stack_limit));
     workspace->stack.Use(workspace->stacks);
     return OkStatus();
   }
@@ -362,6 +366,7 @@ Result<std::unique_ptr<Invocation>> Invocation::Impl::Create(
   context.pool = workspace.pool;
   context.num_threads = workspace.pool->num_threads();
   context.injected_pool = workspace.injected_pool;
+  context.regions = &impl->executable->linked().regions;
   context.trace = workspace.trace;
   impl->traces_slices = context.trace != nullptr && context.trace->wants_slices();
   context.counters = &workspace.counters;

@@ -14,6 +14,7 @@
 #include "bytecode/program.h"
 #include "vm/border/host_function.h"
 #include "vm/border/signature_dims.h"
+#include "vm/engines/regions.h"
 #include "vm/kernels/kernel_call.h"
 
 namespace relayvm::vm {
@@ -55,6 +56,7 @@ struct LinkedProgram {
   std::vector<KernelCode> kernels;
   std::vector<HostFunction> host_functions;
   std::vector<Tensor*> constants;        // owned
+  LinkedRegions regions;                 // of the constants' memory
   std::unique_ptr<StringTable> strings;  // of Program::strings; null: there are none
   std::unique_ptr<MappedImage> image;    // null without compiled kernels
   std::vector<OutputMaker> output_makers;
