@@ -6,7 +6,7 @@ PACKAGES="
   llvm-19-dev liblld-19-dev libzstd-dev zlib1g-dev
   libflatbuffers-dev flatbuffers-compiler
   libboost-dev libboost-context-dev libfmt-dev
-  libcli11-dev libzip-dev nlohmann-json3-dev
+  libcli11-dev libzip-dev nlohmann-json3-dev libdnnl-dev
   libonnx-dev libonnx-testdata libprotobuf-dev
   clang-19 libclang-rt-19-dev
   g++-i686-linux-gnu

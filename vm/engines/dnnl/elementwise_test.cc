@@ -1,0 +1,201 @@
+// Functions of elements and of two tensors against their formulas.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "vm/engines/dnnl/dnnl_testing.h"
+
+namespace relayvm::onednn_testing {
+namespace {
+
+float Sigmoid(float x) { return 1 / (1 + std::exp(-x)); }
+
+struct Function {
+  const char* op;  // "": no operator
+  const char* step;
+  Net::Attributes attributes;
+  std::function<float(float)> f;
+  bool is_positive = false;
+};
+
+const std::vector<Function>& Functions() {
+  static const std::vector<Function> functions = {
+      {"nn.relu", "relu", {}, [](float x) { return std::max(x, 0.0F); }},
+      {"nn.leaky_relu",
+       "leaky_relu alpha=0.25",
+       {{"alpha", {"0.25"}}},
+       [](float x) { return x < 0 ? x * 0.25F : x; }},
+      {"tanh", "tanh", {}, [](float x) { return std::tanh(x); }},
+      {"sigmoid", "sigmoid", {}, Sigmoid},
+      {"clip",
+       "clip min=-0.5 max=1.25",
+       {{"a_min", {"-0.5"}}, {"a_max", {"1.25"}}},
+       [](float x) { return std::clamp(x, -0.5F, 1.25F); }},
+      {"exp", "exp", {}, [](float x) { return std::exp(x); }},
+      {"log", "log", {}, [](float x) { return std::log(x); }, true},
+      {"sqrt", "sqrt", {}, [](float x) { return std::sqrt(x); }, true},
+      {"rsqrt", "rsqrt", {}, [](float x) { return 1 / std::sqrt(x); }, true},
+      {"abs", "abs", {}, [](float x) { return std::abs(x); }},
+      {"negative", "negative", {}, [](float x) { return -x; }},
+      {"", "square", {}, [](float x) { return x * x; }},
+      {"round_even", "round_even", {}, [](float x) { return std::nearbyint(x); }},
+      {"", "gelu", {}, [](float x) { return 0.5F * x * (1 + std::erf(x / std::sqrt(2.0F))); }},
+      {"",
+       "gelu_tanh",
+       {},
+       [](float x) {
+         return 0.5F * x * (1 + std::tanh(0.7978845608F * (x + 0.044715F * x * x * x)));
+       }},
+      {"", "swish", {}, [](float x) { return x * Sigmoid(x); }},
+      {"", "hardswish", {}, [](float x) { return x * std::clamp(x + 3, 0.0F, 6.0F) / 6; }},
+      {"", "hardsigmoid", {}, [](float x) { return std::clamp(x / 6 + 0.5F, 0.0F, 1.0F); }},
+      {"", "mish", {}, [](float x) { return x * std::tanh(std::log1p(std::exp(x))); }},
+      {"", "elu alpha=0.5", {}, [](float x) { return x < 0 ? 0.5F * std::expm1(x) : x; }},
+  };
+  return functions;
+}
+
+Tensor Samples(bool is_positive) {
+  Tensor x = Random({2, 3, 5, 7}, 3);
+  return Map(x, [&](float v) { return is_positive ? std::abs(v) * 4 + 0.1F : v * 4; });
+}
+
+TEST_CASE("functions: as operators, and as steps after a sum") {
+  if (Provider() == nullptr) return;
+  for (const Function& f : Functions()) {
+    CAPTURE(std::string(f.step));
+    const Tensor x = Samples(f.is_positive), y = Map(Samples(true), [](float v) { return v / 8; });
+    if (*f.op != 0) {
+      Net net;
+      const int i = net.Input({"n", 3, "h", 7});
+      net.Head(net.Kernel(f.op, {i}, {"n", 3, "h", 7}, f.attributes));
+      const TestRegion region(net);
+      CheckClose(region.Run({2, 5}, {x})[0], Map(x, f.f));
+      CheckClose(region.Run({0, 5}, {{{0, 3, 5, 7}, {}}})[0], {{0, 3, 5, 7}, {}});
+    }
+    Net net;
+    const int a = net.Input({2, 3, 5, 7}), b = net.Input({2, 3, 5, 7});
+    net.Head(net.Kernel("add", {a, b}, {2, 3, 5, 7}, {}, {f.step, "relu"}));
+    const Tensor expected =
+        Map(Map(Broadcast2(x, y, std::plus<>()), f.f), [](float v) { return std::max(v, 0.0F); });
+    CheckClose(RunOnce(net, {}, {x, y})[0], expected);
+  }
+}
+
+TEST_CASE("functions are steps of convolutions, products and sums, in their order") {
+  if (Provider() == nullptr) return;
+  // The identity of 3 channels, and of 7 columns.
+  Tensor one = {{3, 3, 1, 1}, std::vector<float>(9, 0)}, eye = {{7, 7}, std::vector<float>(49, 0)};
+  for (size_t i = 0; i < 3; ++i) one.data[i * 4] = 1;
+  for (size_t i = 0; i < 7; ++i) eye.data[i * 8] = 1;
+  const Tensor zero = {{1}, {0}};
+  for (const Function& f : Functions()) {
+    for (const Function& g : Functions()) {
+      const std::vector<std::string> steps = {f.step, g.step};
+      CAPTURE(steps[0] + ", " + steps[1]);
+      const Tensor x = Samples(f.is_positive || g.is_positive);
+      const Tensor y = Map(Map(x, f.f), g.f);
+      // Logarithms and roots of what may be below 0, and what rounding decides.
+      if ((g.is_positive && !f.is_positive) || steps[1] == "round_even") continue;
+      if (std::any_of(y.data.begin(), y.data.end(), [](float v) { return !std::isfinite(v); }))
+        continue;
+      Net conv, dense, sum;
+      const int c = conv.Input(ShapeOf(x.dims)), w = conv.Const(one);
+      conv.Head(conv.Kernel("nn.conv2d", {c, w}, ShapeOf(x.dims), {}, steps));
+      CheckClose(RunOnce(conv, {}, {x})[0], y, 1e-3);
+      const int d = dense.Input(ShapeOf(x.dims)), e = dense.Const(eye);
+      dense.Head(dense.Kernel("nn.dense", {d, e}, ShapeOf(x.dims), {}, steps));
+      CheckClose(RunOnce(dense, {}, {x})[0], y, 1e-3);
+      const int s = sum.Input(ShapeOf(x.dims)), z = sum.Const(zero);
+      sum.Head(sum.Kernel("add", {s, z}, ShapeOf(x.dims), {}, steps));
+      CheckClose(RunOnce(sum, {}, {x})[0], y, 1e-3);
+    }
+  }
+}
+
+TEST_CASE("functions of two tensors, broadcast either way") {
+  if (Provider() == nullptr) return;
+  const std::vector<std::pair<const char*, std::function<float(float, float)>>> kFunctions = {
+      {"add", std::plus<>()},
+      {"subtract", std::minus<>()},
+      {"multiply", std::multiplies<>()},
+      {"divide", std::divides<>()},
+      {"maximum", [](float a, float b) { return std::max(a, b); }},
+      {"minimum", [](float a, float b) { return std::min(a, b); }}};
+  const std::pair<Dims, Dims> kShapes[] = {{{2, 3, 4}, {2, 3, 4}},
+                                           {{2, 3, 4}, {3, 1}},
+                                           {{2, 3, 4}, {}},
+                                           {{2, 3, 4}, {4}},
+                                           {{4}, {2, 3, 4}},
+                                           {{2, 1, 4}, {3, 1}},
+                                           {{}, {2, 3}},
+                                           {{}, {}},
+                                           {{1, 3, 1, 5}, {2, 1, 4, 1}},
+                                           {{2, 3, 4, 5}, {2, 1, 4, 5}}};
+  for (const auto& [op, f] : kFunctions) {
+    CAPTURE(std::string(op));
+    for (const auto& [left, right] : kShapes) {
+      CAPTURE(fmt::format("{} and {} axes", left.size(), right.size()));
+      const Tensor a = Random(left, 1), b = Map(Random(right, 2), [](float v) { return v + 2; });
+      const Tensor y = Broadcast2(a, b, f);
+      Net net;
+      const int x = net.Input(ShapeOf(left)), z = net.Const(b);
+      net.Head(net.Kernel(op, {x, z}, ShapeOf(y.dims)));
+      CheckClose(RunOnce(net, {}, {a})[0], y);
+      // As a step after a convolution of one pixel; the result is of rank 4 then.
+      if (y.dims.size() != 4 || left != y.dims) continue;
+      const int64_t channels = left[1];
+      Tensor one = {{channels, 1, 1, 1}, std::vector<float>(static_cast<size_t>(channels), 1)};
+      Net conv;
+      const int c = conv.Input(ShapeOf(left)), w = conv.Const(one), o = conv.Input(ShapeOf(right));
+      conv.Head(conv.Kernel("nn.conv2d", {c, w, o}, ShapeOf(left),
+                            {{"groups", {std::to_string(channels)}}},
+                            {fmt::format("{} input=2", op)}));
+      CheckClose(RunOnce(conv, {}, {a, b})[0], y);
+    }
+  }
+}
+
+TEST_CASE("nn.bias_add along any axis") {
+  if (Provider() == nullptr) return;
+  for (const int axis : {0, 1, -1}) {
+    const Dims dims = {3, 4, 5};
+    const int at = axis < 0 ? axis + 3 : axis;
+    const Tensor x = Random(dims, 1), b = Random({dims[static_cast<size_t>(at)]}, 2);
+    Net net;
+    const int i = net.Input(ShapeOf(dims)), k = net.Const(b);
+    net.Head(net.Kernel("nn.bias_add", {i, k}, ShapeOf(dims), {{"axis", {std::to_string(axis)}}}));
+    CheckClose(RunOnce(net, {}, {x})[0], Broadcast2(x, AlongAxis(b, at, 3), std::plus<>()));
+  }
+}
+
+TEST_CASE("what oneDNN means otherwise is refused") {
+  if (Provider() == nullptr) return;
+  const auto refusal = [](const char* op, const Net::Attributes& attributes, const char* step,
+                          DType dtype = DType::kFloat32) {
+    Net net;
+    const int x = net.Input({2, 3}, dtype);
+    net.Head(net.Kernel(op, {x}, {2, 3}, attributes,
+                        *step == 0 ? std::vector<std::string>{} : std::vector<std::string>{step},
+                        dtype));
+    return Refusal(net);
+  };
+  CHECK(refusal("round", {}, "") ==
+        "1: dnnl.round: oneDNN rounds halves to even, Relay's round away from zero");
+  CHECK(refusal("abs", {}, "round") ==
+        "1: dnnl.abs: oneDNN rounds halves to even, Relay's round away from zero");
+  CHECK(refusal("erf", {}, "") == "1: dnnl.erf: this engine does not run the operator erf");
+  CHECK(refusal("abs", {}, "cube") == "1: dnnl.abs: this engine has no step \"cube\"");
+  CHECK(refusal("clip", {}, "") == "2: dnnl.clip: no a_min");
+  CHECK(refusal("abs", {}, "clip min=0") == "2: dnnl.abs: the step clip has no max");
+  CHECK(refusal("abs", {}, "", DType::kInt64) ==
+        "1: dnnl.abs: a result of int64, expected float32 or bfloat16");
+}
+
+}  // namespace
+}  // namespace relayvm::onednn_testing

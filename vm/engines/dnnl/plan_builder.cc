@@ -1,0 +1,414 @@
+#include "vm/engines/dnnl/plan_builder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+namespace relayvm::onednn {
+namespace {
+
+constexpr uint64_t kAlignment = 64;
+
+std::vector<int> Inverse(const std::vector<int>& order) {
+  std::vector<int> inverse(order.size());
+  for (size_t i = 0; i < order.size(); ++i)
+    inverse[static_cast<size_t>(order[i])] = static_cast<int>(i);
+  return inverse;
+}
+
+bool IsEmpty(const Dims& dims) { return std::find(dims.begin(), dims.end(), 0) != dims.end(); }
+
+// oneDNN has no rank of 0.
+Dims Ranked(const Dims& dims) { return dims.empty() ? Dims{1} : dims; }
+
+// oneDNN 2.6 makes code for each algorithm once in a primitive: with the numbers of one of those
+// that have it.
+bool HasOtherNumbers(const Attributes& attributes, const PostOp& op) {
+  return op.kind == PostOp::Kind::kEltwise &&
+         std::any_of(attributes.post_ops.begin(), attributes.post_ops.end(), [&](const PostOp& o) {
+           return o.kind == op.kind && o.algorithm == op.algorithm &&
+                  (o.alpha != op.alpha || o.beta != op.beta);
+         });
+}
+
+}  // namespace
+
+PlanBuilder::PlanBuilder(const Graph& graph, Constants& constants, std::vector<int64_t> symbols)
+    : graph_(graph), constants_(constants), plan_(std::make_unique<Plan>()) {
+  plan_->symbols = std::move(symbols);
+  plan_->constants = &constants;
+  plan_->threads = MaxThreads();
+  for (const Node& node : graph.nodes) {
+    values_.emplace_back(node.outputs.size());
+    uses_.emplace_back(node.outputs.size(), 0);
+    for (const ValueRef& v : node.inputs) ++uses_[v.node][v.output];
+  }
+  for (const ValueRef& v : graph.heads) ++uses_[v.node][v.output];
+}
+
+Result<Dims> PlanBuilder::DimsOf(ValueRef v) const {
+  return ResolveDims(graph_.TypeOf(v), plan_->symbols);
+}
+
+Status PlanBuilder::PlaceFixed(uint32_t node) {
+  const Node& n = graph_.nodes[node];
+  for (uint32_t output = 0; output < n.outputs.size(); ++output) {
+    RELAYVM_ASSIGN_OR_RETURN(const Dims dims, DimsOf({node, output}));
+    Value& value = values_[node][output];
+    RELAYVM_ASSIGN_OR_RETURN(value.desc, MemoryDesc::Plain(dims, n.outputs[output].dtype));
+    if (n.kind == Node::Kind::kKernel || IsEmpty(dims)) continue;
+    value.place = {n.kind == Node::Kind::kInput ? Place::Kind::kInput : Place::Kind::kConstant,
+                   n.position};
+  }
+  return OkStatus();
+}
+
+Result<Value> PlanBuilder::Plain(ValueRef v) {
+  const Value value = Get(v);
+  Value plain;
+  RELAYVM_ASSIGN_OR_RETURN(plain.desc, MemoryDesc::Plain(value.desc.dims(), DTypeOf(v)));
+  RELAYVM_ASSIGN_OR_RETURN(plain.place, Convert(value.desc, value.place, plain.desc));
+  return plain;
+}
+
+MemoryDesc PlanBuilder::Preferred(ValueRef v, const MemoryDesc& view) const {
+  if (!IsConstant(v)) return {};
+  return constants_.Preferred(graph_.nodes[v.node].position, view).value_or(MemoryDesc());
+}
+
+// --- Steps ---
+
+Place PlanBuilder::NewBuffer(uint64_t bytes) {
+  buffers_.push_back({bytes});
+  return {Place::Kind::kScratch, buffers_.size() - 1};
+}
+
+uint32_t PlanBuilder::MemoryOf(const MemoryDesc& desc, const Place& place) {
+  if (place.kind == Place::Kind::kScratch) {
+    Buffer& buffer = buffers_[place.index];
+    buffer.last = static_cast<int64_t>(plan_->steps.size());
+    if (buffer.first < 0) buffer.first = buffer.last;
+  }
+  constexpr size_t kLookBack = 64;
+  std::vector<Plan::PlanMemory>& memories = plan_->memories;
+  for (size_t i = memories.size(); i-- > 0 && i + kLookBack >= memories.size();) {
+    if (memories[i].place == place && memories[i].desc.SameLayout(desc)) {
+      return static_cast<uint32_t>(i);
+    }
+  }
+  memories.push_back({desc, place});
+  return static_cast<uint32_t>(memories.size() - 1);
+}
+
+Status PlanBuilder::AddPrimitive(const PrimitiveDesc& desc,
+                                 std::vector<std::pair<int, Value>> args) {
+  PlanStep step;
+  RELAYVM_ASSIGN_OR_RETURN(step.primitive, desc.Create());
+  if (const MemoryDesc scratchpad = desc.scratchpad(); scratchpad.bytes() != 0) {
+    args.push_back({DNNL_ARG_SCRATCHPAD, {scratchpad, NewBuffer(scratchpad.bytes())}});
+  }
+  for (const auto& [arg, value] : args) {
+    step.args.push_back({arg, MemoryOf(value.desc, value.place)});
+  }
+  plan_->steps.push_back(std::move(step));
+  return OkStatus();
+}
+
+void PlanBuilder::AddNative(NativeStep native, const std::vector<Value>& places) {
+  PlanStep step;
+  step.native = std::move(native);
+  for (const Value& v : places) step.args.push_back({0, MemoryOf(v.desc, v.place)});
+  plan_->steps.push_back(std::move(step));
+}
+
+Result<Place> PlanBuilder::Convert(const MemoryDesc& view, const Place& place,
+                                   const MemoryDesc& wanted) {
+  if (view.SameLayout(wanted)) return place;
+  if (place.kind == Place::Kind::kConstant) {
+    const auto index = static_cast<uint32_t>(place.index);
+    RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<const Packed> packed,
+                             constants_.Pack(index, view, wanted));
+    plan_->packed.push_back(std::move(packed));
+    return Place{Place::Kind::kPacked, plan_->packed.size() - 1};
+  }
+  for (const Conversion& c : conversions_) {
+    if (c.from == place && c.view.SameLayout(view) && c.wanted.SameLayout(wanted)) return c.to;
+  }
+  const Place to = NewBuffer(wanted.bytes());
+  RELAYVM_ASSIGN_OR_RETURN(const PrimitiveDesc desc, Describe(Reorder{view, wanted}, {}));
+  RELAYVM_RETURN_IF_ERROR(
+      AddPrimitive(desc, {{DNNL_ARG_FROM, {view, place}}, {DNNL_ARG_TO, {wanted, to}}}));
+  conversions_.push_back({view, wanted, place, to});
+  return to;
+}
+
+Value PlanBuilder::SetResult(uint32_t node, const MemoryDesc& desc) {
+  Value& value = values_[node][0];
+  value.desc = desc;
+  const auto head = std::find(graph_.heads.begin(), graph_.heads.end(), ValueRef{node, 0});
+  if (head != graph_.heads.end() && desc.is_plain()) {
+    value.place = {Place::Kind::kOutput, static_cast<uint64_t>(head - graph_.heads.begin())};
+  } else {
+    value.place = NewBuffer(desc.bytes());
+  }
+  return value;
+}
+
+void PlanBuilder::Done(uint32_t node) {
+  for (const ValueRef& v : graph_.nodes[node].inputs) --uses_[v.node][v.output];
+}
+
+// --- Primitives with operations after them ---
+
+// The operand as the primitive's result is described; kUnsupported where it cannot be.
+Result<MemoryDesc> PlanBuilder::OperandView(const Root& root, const Dims& result,
+                                            const Post& post) {
+  Dims dims = Ranked(post.dims);
+  if (root.is_flat) {
+    const bool is_row = std::all_of(dims.begin(), dims.end() - 1, [](int64_t d) { return d == 1; });
+    if (!is_row && post.dims != result) {
+      return Status(StatusCode::kUnsupported, "an operand of other axes than rows and columns");
+    }
+    const int64_t rows =
+        std::accumulate(dims.begin(), dims.end() - 1, int64_t{1}, std::multiplies<>());
+    dims = {rows, dims.back()};
+  }
+  RELAYVM_ASSIGN_OR_RETURN(MemoryDesc view, Get(post.operand).desc.Reshaped(dims));
+  return root.order.empty() ? view : view.Permuted(root.order);
+}
+
+// Its last use is the node's, and it is in memory of its own.
+bool PlanBuilder::MayOverwrite(ValueRef v, uint32_t node) const {
+  const ValueRef self{node, 0};
+  return Get(v).place.kind == Place::Kind::kScratch && uses_[v.node][v.output] == 1 &&
+         std::find(graph_.heads.begin(), graph_.heads.end(), self) == graph_.heads.end();
+}
+
+// A sum is one in place where its operand may be overwritten, else an addition.
+Result<Attributes> PlanBuilder::AttributesOf(uint32_t node, const Root& root, const Dims& result,
+                                             std::span<const Post> posts, bool in_place) {
+  Attributes attributes;
+  for (const Post& p : posts) {
+    PostOp op{p.kind, p.algorithm, p.alpha, p.beta, {}};
+    if (HasOtherNumbers(attributes, op)) {
+      return Status(StatusCode::kUnsupported, "a function twice, with other numbers");
+    }
+    if (p.kind == PostOp::Kind::kSum) {
+      if (in_place && p.dims == result && MayOverwrite(p.operand, node)) {
+        in_place = false;
+        attributes.post_ops.push_back(std::move(op));
+        continue;
+      }
+      op.kind = PostOp::Kind::kBinary;
+      op.algorithm = dnnl_binary_add;
+    }
+    if (op.kind == PostOp::Kind::kBinary) {
+      RELAYVM_ASSIGN_OR_RETURN(op.operand, OperandView(root, result, p));
+    }
+    attributes.post_ops.push_back(std::move(op));
+  }
+  return attributes;
+}
+
+// As many posts as a fast primitive takes.
+Result<PlanBuilder::Chosen> PlanBuilder::Choose(uint32_t node, const Root& root, const Dims& result,
+                                                std::span<const Post> posts) {
+  const bool has_sum = std::any_of(posts.begin(), posts.end(), [&](const Post& p) {
+    return p.kind == PostOp::Kind::kSum && p.dims == result && MayOverwrite(p.operand, node);
+  });
+  Chosen slow;
+  Status failure;
+  for (size_t n = posts.size() + 1; n-- > 0;) {
+    for (const bool in_place : {true, false}) {
+      if (in_place && !has_sum) continue;
+      Result<Attributes> attributes = AttributesOf(node, root, result, posts.first(n), in_place);
+      if (!attributes.ok()) {
+        failure = attributes.status();
+        continue;
+      }
+      Chosen chosen{.num_posts = n, .attributes = *std::move(attributes)};
+      Result<PrimitiveDesc> desc = root.describe(chosen.attributes);
+      if (!desc.ok()) {
+        if (desc.status().code() == StatusCode::kResourceExhausted) return desc.status();
+        failure = desc.status();
+        continue;
+      }
+      chosen.desc = *std::move(desc);
+      if (!chosen.desc.is_reference()) return chosen;
+      if (!slow.desc) slow = std::move(chosen);
+    }
+  }
+  if (!slow.desc) return failure;
+  return slow;
+}
+
+// Operands of the result's extents are wanted in its layout.
+Status PlanBuilder::FitOperands(const Root& root, std::span<const Post> posts, Chosen* chosen) {
+  const MemoryDesc dst = chosen->desc.Query(dnnl_query_dst_md);
+  Attributes fitted = chosen->attributes;
+  bool changes = false;
+  for (size_t i = 0; i < chosen->num_posts; ++i) {
+    MemoryDesc& operand = fitted.post_ops[i].operand;
+    if (operand.is_none() || operand.dims() != dst.dims() || operand.SameLayout(dst)) continue;
+    const MemoryDesc wanted = dst.WithType(DTypeOf(posts[i].operand));
+    if (operand.SameLayout(wanted)) continue;
+    operand = wanted;
+    changes = true;
+  }
+  if (!changes) return OkStatus();
+  Result<PrimitiveDesc> desc = root.describe(fitted);
+  if (!desc.ok() || (desc->is_reference() && !chosen->desc.is_reference())) return OkStatus();
+  chosen->desc = *std::move(desc);
+  chosen->attributes = std::move(fitted);
+  return OkStatus();
+}
+
+Result<MemoryDesc> PlanBuilder::ResultDesc(const Root& root, const Dims& result,
+                                           const MemoryDesc& dst) const {
+  MemoryDesc desc = root.order.empty() ? dst : dst.Permuted(Inverse(root.order));
+  return desc.Reshaped(Ranked(result));
+}
+
+Status PlanBuilder::Emit(uint32_t node, const Root& root, std::span<const Post> posts) {
+  RELAYVM_ASSIGN_OR_RETURN(const Dims result, DimsOf({node, 0}));
+  const bool is_empty = std::any_of(root.sources.begin(), root.sources.end(),
+                                    [](const Source& s) { return s.view.is_empty(); });
+  if (is_empty) {
+    if (!root.is_zero_if_empty) {
+      return {StatusCode::kUnsupported, "a result of elements of an operand without any"};
+    }
+    std::vector<Post> all(posts.begin(), posts.end());
+    if (root.bias) all.insert(all.begin(), *root.bias);
+    Value value;
+    RELAYVM_ASSIGN_OR_RETURN(value.desc, MemoryDesc::Plain(result, DTypeOf({node, 0})));
+    value.place = all.empty() ? SetResult(node, value.desc).place : NewBuffer(value.desc.bytes());
+    AddNative(
+        [bytes = value.desc.bytes()](std::span<void* const> at) { std::memset(at[0], 0, bytes); },
+        {value});
+    return all.empty() ? OkStatus() : EmitPosts(node, value, all);
+  }
+  RELAYVM_ASSIGN_OR_RETURN(Chosen chosen, Choose(node, root, result, posts));
+  RELAYVM_RETURN_IF_ERROR(FitOperands(root, posts, &chosen));
+  return FinishEmit(node, root, chosen, result, posts);
+}
+
+Status PlanBuilder::FinishEmit(uint32_t node, const Root& root, const Chosen& chosen,
+                               const Dims& result, std::span<const Post> posts) {
+  std::vector<std::pair<int, Value>> args;
+  for (const Source& s : root.sources) {
+    const MemoryDesc wanted = chosen.desc.Query(s.query, s.index);
+    RELAYVM_ASSIGN_OR_RETURN(const Place place, Convert(s.view, s.place, wanted));
+    args.push_back({s.arg, {wanted, place}});
+  }
+  const MemoryDesc dst = chosen.desc.Query(dnnl_query_dst_md);
+  Place summed;
+  for (size_t i = 0; i < chosen.num_posts; ++i) {
+    const PostOp& op = chosen.attributes.post_ops[i];
+    if (op.kind == PostOp::Kind::kEltwise) continue;
+    RELAYVM_ASSIGN_OR_RETURN(const MemoryDesc view, OperandView(root, result, posts[i]));
+    const Place from = Get(posts[i].operand).place;
+    const MemoryDesc& wanted = op.kind == PostOp::Kind::kSum ? dst : op.operand;
+    RELAYVM_ASSIGN_OR_RETURN(const Place place, Convert(view, from, wanted));
+    if (op.kind == PostOp::Kind::kSum) {
+      summed = place;  // its own buffer, or one that the last use of it has made
+      continue;
+    }
+    args.push_back(
+        {DNNL_ARG_ATTR_MULTIPLE_POST_OP(static_cast<int>(i)) | DNNL_ARG_SRC_1, {wanted, place}});
+  }
+  Value value;
+  RELAYVM_ASSIGN_OR_RETURN(value.desc, ResultDesc(root, result, dst));
+  const std::span<const Post> rest = posts.subspan(chosen.num_posts);
+  if (summed.kind != Place::Kind::kNone) {
+    value.place = summed;
+    std::erase_if(conversions_,
+                  [&](const Conversion& c) { return c.from == summed || c.to == summed; });
+    if (rest.empty()) values_[node][0] = value;
+  } else {
+    value.place = rest.empty() ? SetResult(node, value.desc).place : NewBuffer(value.desc.bytes());
+  }
+  args.push_back({DNNL_ARG_DST, {dst, value.place}});
+  RELAYVM_RETURN_IF_ERROR(AddPrimitive(chosen.desc, std::move(args)));
+  return rest.empty() ? OkStatus() : EmitPosts(node, value, rest);
+}
+
+Status PlanBuilder::EmitPosts(uint32_t node, const Value& value, std::span<const Post> posts) {
+  const Post& first = posts[0];
+  Root root;
+  root.sources.push_back({DNNL_ARG_SRC_0, dnnl_query_src_md, 0, value.desc, value.place});
+  if (first.kind == PostOp::Kind::kEltwise) {
+    const Eltwise eltwise{first.algorithm, first.alpha, first.beta, value.desc};
+    root.describe = [eltwise](const Attributes& a) { return Describe(eltwise, a); };
+    return Emit(node, root, posts.subspan(1));
+  }
+  Value operand = Get(first.operand);
+  Result<MemoryDesc> view = operand.desc.Reshaped(Ranked(first.dims));
+  if (!view.ok()) {
+    RELAYVM_ASSIGN_OR_RETURN(operand, Plain(first.operand));
+    view = operand.desc.Reshaped(Ranked(first.dims));
+    RELAYVM_RETURN_IF_ERROR(view.status());
+  }
+  const bool is_whole = view->dims() == value.desc.dims();
+  const Binary binary{first.kind == PostOp::Kind::kSum ? dnnl_binary_add : first.algorithm,
+                      value.desc, is_whole ? value.desc.WithType(DTypeOf(first.operand)) : *view,
+                      value.desc};
+  root.sources.push_back({DNNL_ARG_SRC_1, dnnl_query_src_md, 1, *view, operand.place});
+  root.describe = [binary](const Attributes& a) { return Describe(binary, a); };
+  return Emit(node, root, posts.subspan(1));
+}
+
+// --- The end ---
+
+Result<std::unique_ptr<Plan>> PlanBuilder::Finish() {
+  for (size_t h = 0; h < graph_.heads.size(); ++h) {
+    const Value value = Get(graph_.heads[h]);
+    const Place output{Place::Kind::kOutput, h};
+    if (value.desc.is_empty() || value.place == output) continue;
+    RELAYVM_ASSIGN_OR_RETURN(const MemoryDesc plain,
+                             MemoryDesc::Plain(value.desc.dims(), DTypeOf(graph_.heads[h])));
+    RELAYVM_ASSIGN_OR_RETURN(const PrimitiveDesc desc, Describe(Reorder{value.desc, plain}, {}));
+    RELAYVM_RETURN_IF_ERROR(
+        AddPrimitive(desc, {{DNNL_ARG_FROM, value}, {DNNL_ARG_TO, {plain, output}}}));
+  }
+  RELAYVM_RETURN_IF_ERROR(PlaceScratch());
+  return std::move(plan_);
+}
+
+// First fit, in the order of steps.
+Status PlanBuilder::PlaceScratch() {
+  struct Live {
+    uint64_t offset, end;
+    int64_t last;
+  };
+  std::vector<Live> live;  // by offset
+  std::vector<uint64_t> offsets(buffers_.size());
+  std::vector<size_t> order(buffers_.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return buffers_[a].first < buffers_[b].first; });
+  for (const size_t b : order) {
+    const Buffer& buffer = buffers_[b];
+    if (buffer.first < 0) continue;
+    std::erase_if(live, [&](const Live& l) { return l.last < buffer.first; });
+    const uint64_t bytes = (buffer.bytes + kAlignment - 1) / kAlignment * kAlignment;
+    uint64_t offset = 0;
+    auto at = live.begin();
+    for (; at != live.end() && at->offset - offset < bytes; ++at) offset = at->end;
+    uint64_t end = 0;
+    if (bytes < buffer.bytes || __builtin_add_overflow(offset, bytes, &end)) {
+      return Status::OutOfMemory();
+    }
+    live.insert(at, {offset, end, buffer.last});
+    offsets[b] = offset;
+    plan_->scratch_bytes = std::max(plan_->scratch_bytes, end);
+  }
+  for (Plan::PlanMemory& m : plan_->memories) {
+    if (m.place.kind == Place::Kind::kScratch) m.place.index = offsets[m.place.index];
+  }
+  return OkStatus();
+}
+
+}  // namespace relayvm::onednn
