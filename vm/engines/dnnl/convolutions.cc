@@ -24,7 +24,7 @@ struct ConvForm {
 Result<ConvForm> ReadForm(const Graph& graph, uint32_t node, int spatial, bool is_transposed) {
   const Node& n = graph.nodes[node];
   ConvForm f{.spatial = spatial, .is_transposed = is_transposed};
-  RELAYVM_RETURN_IF_ERROR(RequireInputs(graph, n, 2));
+  RELAYVM_RETURN_IF_ERROR(RequireInputs(n, 2));
   RELAYVM_RETURN_IF_ERROR(RequireFloats(graph, n, 2));
   const int rank = spatial + 2;
   for (const size_t i : {0, 1}) {
@@ -38,9 +38,9 @@ Result<ConvForm> ReadForm(const Graph& graph, uint32_t node, int spatial, bool i
   RELAYVM_ASSIGN_OR_RETURN(const std::string kernel,
                            n.Text("kernel_layout", (is_transposed ? "IO" : "OI") + letters));
   if (out.empty()) out = data;
-  RELAYVM_ASSIGN_OR_RETURN(f.data, ReadLayout(n, "data_layout", data, "NC" + letters));
-  RELAYVM_ASSIGN_OR_RETURN(f.out, ReadLayout(n, "out_layout", out, "NC" + letters));
-  RELAYVM_ASSIGN_OR_RETURN(f.kernel, ReadLayout(n, "kernel_layout", kernel, "OI" + letters));
+  RELAYVM_ASSIGN_OR_RETURN(f.data, ReadLayout("data_layout", data, "NC" + letters));
+  RELAYVM_ASSIGN_OR_RETURN(f.out, ReadLayout("out_layout", out, "NC" + letters));
+  RELAYVM_ASSIGN_OR_RETURN(f.kernel, ReadLayout("kernel_layout", kernel, "OI" + letters));
   RELAYVM_ASSIGN_OR_RETURN(f.strides, ReadSpatial(n, "strides", spatial, 1, 1));
   RELAYVM_ASSIGN_OR_RETURN(f.dilation, ReadSpatial(n, "dilation", spatial, 1, 1));
   RELAYVM_RETURN_IF_ERROR(ReadPadding(n, spatial, &f.before, &f.after));
@@ -172,9 +172,9 @@ Status BuildConvolution(PlanBuilder& b, uint32_t node, const ConvForm& f) {
   RELAYVM_ASSIGN_OR_RETURN(c.dst, MemoryDesc::Any(Ordered(result, f.out), dtype));
   Root root;
   root.order = f.out;
-  root.is_zero_if_empty = true;
-  root.sources = {{DNNL_ARG_SRC, dnnl_query_src_md, 0, src, data.place},
-                  {DNNL_ARG_WEIGHTS, dnnl_query_weights_md, 0, weights, kernel.place}};
+  root.of_nothing = 0;
+  root.sources = {{DNNL_ARG_SRC, src, data.place, {}, dnnl_query_src_md, 0},
+                  {DNNL_ARG_WEIGHTS, weights, kernel.place, {}, dnnl_query_weights_md, 0}};
   RELAYVM_ASSIGN_OR_RETURN(const std::vector<Post> posts, f.steps.Resolve(b, node));
   RELAYVM_RETURN_IF_ERROR(f.steps.AddBias(b, result, {c.dst.dims()[1]}, &root, &c.bias));
   RELAYVM_ASSIGN_OR_RETURN(const std::vector<Convolution> forms,

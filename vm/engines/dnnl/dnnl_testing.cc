@@ -99,13 +99,18 @@ Shape ShapeOf(const Dims& dims) { return {dims.begin(), dims.end()}; }
 
 namespace {
 
-std::string TypeText(const Shape& shape, DType dtype) {
-  std::vector<std::string> dims;
-  for (const Dim& d : shape) {
-    dims.push_back(d.symbol.empty() ? std::to_string(d.value) : "\"" + d.symbol + "\"");
+std::string TypeText(const std::vector<Shape>& shapes, DType dtype) {
+  std::vector<std::string> texts;
+  const std::vector<std::string> dtypes(shapes.size(), fmt::format("\"{}\"", DTypeName(dtype)));
+  for (const Shape& shape : shapes) {
+    std::vector<std::string> dims;
+    for (const Dim& d : shape) {
+      dims.push_back(d.symbol.empty() ? std::to_string(d.value) : "\"" + d.symbol + "\"");
+    }
+    texts.push_back(fmt::format("[{}]", fmt::join(dims, ", ")));
   }
-  return fmt::format(R"("dtype": [["{}"]], "shape": [[[{}]]])", DTypeName(dtype),
-                     fmt::join(dims, ", "));
+  return fmt::format(R"("dtype": [[{}]], "shape": [[{}]])", fmt::join(dtypes, ", "),
+                     fmt::join(texts, ", "));
 }
 
 std::string TextsOf(const std::vector<std::string>& texts) {
@@ -130,25 +135,27 @@ int Net::Add(std::string text, Shape shape, DType dtype) {
 int Net::Input(Shape shape, DType dtype) {
   inputs_.push_back(static_cast<int>(nodes_.size()));
   std::string text = fmt::format(R"({{"op": "input", "name": "i{}", "attrs": {{{}}}}})",
-                                 inputs_.size() - 1, TypeText(shape, dtype));
+                                 inputs_.size() - 1, TypeText({shape}, dtype));
   return Add(std::move(text), std::move(shape), dtype);
 }
 
 int Net::Const(Tensor value, DType dtype) {
   Shape shape = ShapeOf(value.dims);
   std::string text = fmt::format(R"({{"op": "const", "name": "c{}", "attrs": {{{}}}}})",
-                                 constants_.size(), TypeText(shape, dtype));
+                                 constants_.size(), TypeText({shape}, dtype));
   constants_.emplace_back(std::move(value), dtype);
   return Add(std::move(text), std::move(shape), dtype);
 }
 
 int Net::Kernel(const std::string& op, const std::vector<int>& inputs, Shape shape,
-                const Attributes& attributes, const std::vector<std::string>& post_ops,
-                DType dtype) {
+                const Attributes& attributes, const std::vector<std::string>& post_ops, DType dtype,
+                const std::vector<Shape>& more_outputs) {
+  std::vector<Shape> shapes = more_outputs;
+  shapes.insert(shapes.begin(), shape);
   std::vector<std::string> refs;
   refs.reserve(inputs.size());
   for (const int i : inputs) refs.push_back(fmt::format("[{}, 0, 0]", i));
-  std::string attrs = TypeText(shape, dtype);
+  std::string attrs = TypeText(shapes, dtype);
   for (const auto& [name, values] : attributes) {
     attrs += fmt::format(R"(, "{}": {})", name, TextsOf(values));
   }

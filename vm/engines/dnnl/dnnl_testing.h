@@ -54,7 +54,7 @@ class Net {
   int Const(Tensor value, DType dtype = DType::kFloat32);
   int Kernel(const std::string& op, const std::vector<int>& inputs, Shape shape,
              const Attributes& attributes = {}, const std::vector<std::string>& post_ops = {},
-             DType dtype = DType::kFloat32);
+             DType dtype = DType::kFloat32, const std::vector<Shape>& more_outputs = {});
   void Head(int node) { heads_.push_back(node); }
 
   std::string Json() const;

@@ -73,7 +73,7 @@ Result<Step> StepOf(const Node& node) {
 
 Result<BuildFn> MakeFunction(const Graph& graph, uint32_t node) {
   const Node& n = graph.nodes[node];
-  RELAYVM_RETURN_IF_ERROR(RequireInputs(graph, n, 1));
+  RELAYVM_RETURN_IF_ERROR(RequireInputs(n, 1));
   RELAYVM_RETURN_IF_ERROR(RequireFloats(graph, n, 1));
   RELAYVM_ASSIGN_OR_RETURN(const Step step, StepOf(n));
   RELAYVM_ASSIGN_OR_RETURN(const std::vector<Post> functions, FunctionOf(step));
@@ -163,7 +163,7 @@ Status BuildBinary(PlanBuilder& b, uint32_t node, dnnl_alg_kind_t algorithm, con
 
 Result<BuildFn> MakeBinary(const Graph& graph, uint32_t node) {
   const Node& n = graph.nodes[node];
-  RELAYVM_RETURN_IF_ERROR(RequireInputs(graph, n, 2));
+  RELAYVM_RETURN_IF_ERROR(RequireInputs(n, 2));
   RELAYVM_RETURN_IF_ERROR(RequireFloats(graph, n, 2));
   const dnnl_alg_kind_t algorithm = *FindBinary(n.op);
   RELAYVM_ASSIGN_OR_RETURN(const Steps steps, ReadSteps(graph, node, 0, false));
@@ -174,7 +174,7 @@ Result<BuildFn> MakeBinary(const Graph& graph, uint32_t node) {
 // nn.bias_add alone: an addition along an axis.
 Result<BuildFn> MakeBiasAdd(const Graph& graph, uint32_t node) {
   const Node& n = graph.nodes[node];
-  RELAYVM_RETURN_IF_ERROR(RequireInputs(graph, n, 2));
+  RELAYVM_RETURN_IF_ERROR(RequireInputs(n, 2));
   RELAYVM_RETURN_IF_ERROR(RequireFloats(graph, n, 2));
   RELAYVM_ASSIGN_OR_RETURN(const int axis, ReadAxis(n, "axis", 1, n.outputs[0].rank()));
   RELAYVM_ASSIGN_OR_RETURN(Steps steps, ReadSteps(graph, node, axis, false));

@@ -10,7 +10,8 @@ namespace relayvm::onednn {
 
 Result<BuildFn> MakeOperator(const Graph& graph, uint32_t node) {
   const Node& n = graph.nodes[node];
-  for (const auto find : {FindConvolution, FindProduct, FindElementwise}) {
+  for (const auto find :
+       {FindConvolution, FindProduct, FindElementwise, FindPool, FindNorm, FindRearrangement}) {
     if (const MakeFn make = find(n.op)) {
       Result<BuildFn> made = make(graph, node);
       return made.ok() ? std::move(made) : Result<BuildFn>(n.Located(made.status()));
@@ -19,7 +20,7 @@ Result<BuildFn> MakeOperator(const Graph& graph, uint32_t node) {
   return n.Unsupported(fmt::format("this engine does not run the operator {}", n.op.substr(0, 80)));
 }
 
-Status RequireInputs(const Graph& graph, const Node& node, size_t least) {
+Status RequireInputs(const Node& node, size_t least) {
   if (node.inputs.size() < least) {
     return InvalidInput(fmt::format("{} inputs, expected {}", node.inputs.size(), least));
   }
@@ -34,7 +35,6 @@ Status RequireInputs(const Graph& graph, const Node& node, size_t least) {
           fmt::format("input {} belongs to nothing: {} takes {}", i, node.op, least));
     }
   }
-  (void)graph;
   return OkStatus();
 }
 
@@ -57,8 +57,8 @@ Status RequireFloats(const Graph& graph, const Node& node, size_t count) {
   return OkStatus();
 }
 
-Result<std::vector<int>> ReadLayout(const Node& /*node*/, std::string_view attribute,
-                                    std::string_view text, std::string_view letters) {
+Result<std::vector<int>> ReadLayout(std::string_view attribute, std::string_view text,
+                                    std::string_view letters) {
   std::vector<int> order;
   for (const char letter : letters) {
     const size_t at = text.find(letter);
@@ -236,7 +236,7 @@ Status Steps::AddBias(PlanBuilder& builder, const Dims& result, const Dims& dims
   }
   RELAYVM_ASSIGN_OR_RETURN(const Value value, builder.Plain(*bias));
   RELAYVM_ASSIGN_OR_RETURN(*desc, value.desc.Reshaped(dims));
-  root->sources.push_back({DNNL_ARG_BIAS, dnnl_query_weights_md, 1, *desc, value.place});
+  root->sources.push_back({DNNL_ARG_BIAS, *desc, value.place, {}, dnnl_query_weights_md, 1});
   root->bias = std::move(post);
   return OkStatus();
 }

@@ -27,17 +27,20 @@ Result<BuildFn> MakeOperator(const Graph& graph, uint32_t node);
 MakeFn FindConvolution(std::string_view op);
 MakeFn FindProduct(std::string_view op);
 MakeFn FindElementwise(std::string_view op);
+MakeFn FindPool(std::string_view op);
+MakeFn FindNorm(std::string_view op);
+MakeFn FindRearrangement(std::string_view op);
 
 // --- What the files share ---
 
-Status RequireInputs(const Graph& graph, const Node& node, size_t least);
+Status RequireInputs(const Node& node, size_t least);
 // The dtypes of inputs 0 .. count-1 and of the result are the same float.
 Status RequireFloats(const Graph& graph, const Node& node, size_t count);
 
 // The axes of the layout `text` in the order of `letters`, of which it must consist: "NHWC" in
 // "NCHW" is 0 3 1 2.
-Result<std::vector<int>> ReadLayout(const Node& node, std::string_view attribute,
-                                    std::string_view text, std::string_view letters);
+Result<std::vector<int>> ReadLayout(std::string_view attribute, std::string_view text,
+                                    std::string_view letters);
 // `spatial` values each: strides and dilations of at least 1; padding as Relay expands it.
 Result<Dims> ReadSpatial(const Node& node, std::string_view attribute, int spatial, int64_t least,
                          int64_t fallback);

@@ -24,6 +24,21 @@ bool IsEmpty(const Dims& dims) { return std::find(dims.begin(), dims.end(), 0) !
 // oneDNN has no rank of 0.
 Dims Ranked(const Dims& dims) { return dims.empty() ? Dims{1} : dims; }
 
+NativeStep Fill(float number, DType dtype, uint64_t bytes) {
+  uint32_t bits = 0;
+  std::memcpy(&bits, &number, sizeof(bits));
+  const bool is_half = dtype == DType::kBFloat16;  // of which float32 has the bits first
+  if (is_half) bits = (bits & 0xFFFF0000U) | bits >> 16U;
+  return [bits, is_half, bytes](std::span<void* const> at) {
+    for (uint64_t i = 0; i + 4 <= bytes; i += 4) {
+      std::memcpy(static_cast<char*>(at[0]) + i, &bits, 4);
+    }
+    if (is_half && bytes % 4 != 0) {
+      std::memcpy(static_cast<char*>(at[0]) + bytes - 2, &bits, 2);
+    }
+  };
+}
+
 // oneDNN 2.6 makes code for each algorithm once in a primitive: with the numbers of one of those
 // that have it.
 bool HasOtherNumbers(const Attributes& attributes, const PostOp& op) {
@@ -167,6 +182,7 @@ void PlanBuilder::Done(uint32_t node) {
 Result<MemoryDesc> PlanBuilder::OperandView(const Root& root, const Dims& result,
                                             const Post& post) {
   Dims dims = Ranked(post.dims);
+  if (root.is_reshaped) return Status(StatusCode::kUnsupported, "an operand of other axes");
   if (root.is_flat) {
     const bool is_row = std::all_of(dims.begin(), dims.end() - 1, [](int64_t d) { return d == 1; });
     if (!is_row && post.dims != result) {
@@ -217,7 +233,8 @@ Result<Attributes> PlanBuilder::AttributesOf(uint32_t node, const Root& root, co
 Result<PlanBuilder::Chosen> PlanBuilder::Choose(uint32_t node, const Root& root, const Dims& result,
                                                 std::span<const Post> posts) {
   const bool has_sum = std::any_of(posts.begin(), posts.end(), [&](const Post& p) {
-    return p.kind == PostOp::Kind::kSum && p.dims == result && MayOverwrite(p.operand, node);
+    return p.kind == PostOp::Kind::kSum && p.dims == result && MayOverwrite(p.operand, node) &&
+           !root.is_reshaped;
   });
   Chosen slow;
   Status failure;
@@ -277,7 +294,7 @@ Status PlanBuilder::Emit(uint32_t node, const Root& root, std::span<const Post> 
   const bool is_empty = std::any_of(root.sources.begin(), root.sources.end(),
                                     [](const Source& s) { return s.view.is_empty(); });
   if (is_empty) {
-    if (!root.is_zero_if_empty) {
+    if (!root.of_nothing) {
       return {StatusCode::kUnsupported, "a result of elements of an operand without any"};
     }
     std::vector<Post> all(posts.begin(), posts.end());
@@ -285,9 +302,7 @@ Status PlanBuilder::Emit(uint32_t node, const Root& root, std::span<const Post> 
     Value value;
     RELAYVM_ASSIGN_OR_RETURN(value.desc, MemoryDesc::Plain(result, DTypeOf({node, 0})));
     value.place = all.empty() ? SetResult(node, value.desc).place : NewBuffer(value.desc.bytes());
-    AddNative(
-        [bytes = value.desc.bytes()](std::span<void* const> at) { std::memset(at[0], 0, bytes); },
-        {value});
+    AddNative(Fill(*root.of_nothing, DTypeOf({node, 0}), value.desc.bytes()), {value});
     return all.empty() ? OkStatus() : EmitPosts(node, value, all);
   }
   RELAYVM_ASSIGN_OR_RETURN(Chosen chosen, Choose(node, root, result, posts));
@@ -299,7 +314,7 @@ Status PlanBuilder::FinishEmit(uint32_t node, const Root& root, const Chosen& ch
                                const Dims& result, std::span<const Post> posts) {
   std::vector<std::pair<int, Value>> args;
   for (const Source& s : root.sources) {
-    const MemoryDesc wanted = chosen.desc.Query(s.query, s.index);
+    const MemoryDesc wanted = s.wanted.is_none() ? chosen.desc.Query(s.query, s.index) : s.wanted;
     RELAYVM_ASSIGN_OR_RETURN(const Place place, Convert(s.view, s.place, wanted));
     args.push_back({s.arg, {wanted, place}});
   }
@@ -338,7 +353,7 @@ Status PlanBuilder::FinishEmit(uint32_t node, const Root& root, const Chosen& ch
 Status PlanBuilder::EmitPosts(uint32_t node, const Value& value, std::span<const Post> posts) {
   const Post& first = posts[0];
   Root root;
-  root.sources.push_back({DNNL_ARG_SRC_0, dnnl_query_src_md, 0, value.desc, value.place});
+  root.sources.push_back({DNNL_ARG_SRC_0, value.desc, value.place, {}, dnnl_query_src_md, 0});
   if (first.kind == PostOp::Kind::kEltwise) {
     const Eltwise eltwise{first.algorithm, first.alpha, first.beta, value.desc};
     root.describe = [eltwise](const Attributes& a) { return Describe(eltwise, a); };
@@ -355,7 +370,7 @@ Status PlanBuilder::EmitPosts(uint32_t node, const Value& value, std::span<const
   const Binary binary{first.kind == PostOp::Kind::kSum ? dnnl_binary_add : first.algorithm,
                       value.desc, is_whole ? value.desc.WithType(DTypeOf(first.operand)) : *view,
                       value.desc};
-  root.sources.push_back({DNNL_ARG_SRC_1, dnnl_query_src_md, 1, *view, operand.place});
+  root.sources.push_back({DNNL_ARG_SRC_1, *view, operand.place, {}, dnnl_query_src_md, 1});
   root.describe = [binary](const Attributes& a) { return Describe(binary, a); };
   return Emit(node, root, posts.subspan(1));
 }

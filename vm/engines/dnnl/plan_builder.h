@@ -34,25 +34,27 @@ struct Post {
   Dims dims;         // of the operand, as many as the result has, broadcast
 };
 
-// An operand of a primitive: which layout it is wanted in, and what there is, seen in the order and
-// with the extents of the primitive.
+// An operand of a primitive: what there is, seen in the order and with the extents of the primitive,
+// and the layout that it is wanted in.
 struct Source {
   int arg;
-  dnnl_query_t query;
-  int index;
   MemoryDesc view;
   Place place;
+  MemoryDesc wanted;  // none: what the primitive says to be the query's
+  dnnl_query_t query = dnnl_query_undef;
+  int index = 0;
 };
 
 struct Root {
   // With operations after it; what `describe` asks for as Any, the primitive chooses.
   std::function<Result<PrimitiveDesc>(const Attributes&)> describe;
   std::vector<Source> sources;
-  std::vector<int> order;         // empty: as they are
-  bool is_zero_if_empty = false;  // without elements to sum it gives zeros
-  std::optional<Post> bias;       // that is among the sources: what zeros want added
+  std::vector<int> order;           // empty: as they are
+  std::optional<float> of_nothing;  // each element, where an operand has none
+  std::optional<Post> bias;         // that is among the sources: what those want added
   // Some extents of the result are joined in the primitive (its axes are rows and columns).
   bool is_flat = false;
+  bool is_reshaped = false;  // the result has other extents than the primitive's
 };
 
 class PlanBuilder {

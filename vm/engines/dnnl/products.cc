@@ -19,7 +19,7 @@ struct ProductForm {
 Result<ProductForm> ReadForm(const Graph& graph, uint32_t node, bool transpose_b) {
   const Node& n = graph.nodes[node];
   ProductForm f;
-  RELAYVM_RETURN_IF_ERROR(RequireInputs(graph, n, 2));
+  RELAYVM_RETURN_IF_ERROR(RequireInputs(n, 2));
   RELAYVM_RETURN_IF_ERROR(RequireFloats(graph, n, 2));
   RELAYVM_ASSIGN_OR_RETURN(f.transpose_a, n.Flag("transpose_a", false));
   RELAYVM_ASSIGN_OR_RETURN(f.transpose_b, n.Flag("transpose_b", transpose_b));
@@ -76,20 +76,20 @@ Status BuildDense(PlanBuilder& b, uint32_t node, const ProductForm& f) {
   }
   RELAYVM_ASSIGN_OR_RETURN(const std::vector<Post> posts, f.steps.Resolve(b, node));
   Root root;
-  root.is_zero_if_empty = true;
+  root.of_nothing = 0;
   root.is_flat = result.size() != 2;
   MemoryDesc dst;
   RELAYVM_ASSIGN_OR_RETURN(dst, MemoryDesc::Plain({rows, columns}, dtype));
-  root.sources = {{DNNL_ARG_SRC, dnnl_query_src_md, 0, src, x.place}};
+  root.sources = {{DNNL_ARG_SRC, src, x.place, {}, dnnl_query_src_md, 0}};
   if (!b.IsConstant(n.inputs[1]) || f.transpose_a) {
-    root.sources.push_back({DNNL_ARG_WEIGHTS, dnnl_query_weights_md, 0, weights, w.place});
+    root.sources.push_back({DNNL_ARG_WEIGHTS, weights, w.place, {}, dnnl_query_weights_md, 0});
     MatMul product{.src = src, .weights = weights, .dst = dst};
     RELAYVM_RETURN_IF_ERROR(f.steps.AddBias(b, result, {1, columns}, &root, &product.bias));
     root.describe = [product](const Attributes& a) { return Describe(product, a); };
     return b.Emit(node, root, posts);
   }
   const MemoryDesc by_column = weights.Permuted({1, 0});
-  root.sources.push_back({DNNL_ARG_WEIGHTS, dnnl_query_weights_md, 0, by_column, w.place});
+  root.sources.push_back({DNNL_ARG_WEIGHTS, by_column, w.place, {}, dnnl_query_weights_md, 0});
   InnerProduct product{.src = src, .dst = dst};
   RELAYVM_ASSIGN_OR_RETURN(product.weights, MemoryDesc::Any({columns, depth}, dtype));
   RELAYVM_RETURN_IF_ERROR(f.steps.AddBias(b, result, {columns}, &root, &product.bias));
@@ -117,9 +117,9 @@ Status BuildBatched(PlanBuilder& b, uint32_t node, const ProductForm& f) {
   }
   RELAYVM_ASSIGN_OR_RETURN(const std::vector<Post> posts, f.steps.Resolve(b, node));
   Root root;
-  root.is_zero_if_empty = true;
-  root.sources = {{DNNL_ARG_SRC, dnnl_query_src_md, 0, product.src, x.place},
-                  {DNNL_ARG_WEIGHTS, dnnl_query_weights_md, 0, weights, w.place}};
+  root.of_nothing = 0;
+  root.sources = {{DNNL_ARG_SRC, product.src, x.place, {}, dnnl_query_src_md, 0},
+                  {DNNL_ARG_WEIGHTS, weights, w.place, {}, dnnl_query_weights_md, 0}};
   RELAYVM_RETURN_IF_ERROR(f.steps.AddBias(b, result, {1, 1, result[2]}, &root, &product.bias));
   root.describe = WithWeights(product, b.Preferred(n.inputs[1], weights));
   return b.Emit(node, root, posts);

@@ -29,11 +29,25 @@ Status CheckConstants(const Graph& graph, std::span<const RelayvmRegionTensor> c
   return OkStatus();
 }
 
+// Further outputs of a kernel (a batch normalisation has its statistics there) are not made.
+Status CheckFirstOutputs(const Graph& graph) {
+  const auto check = [&](ValueRef v) -> Status {
+    if (v.output == 0) return OkStatus();
+    return graph.nodes[v.node].Unsupported(fmt::format("output {} is used", v.output));
+  };
+  for (const Node& node : graph.nodes) {
+    for (const ValueRef& v : node.inputs) RELAYVM_RETURN_IF_ERROR(check(v));
+  }
+  for (const ValueRef& v : graph.heads) RELAYVM_RETURN_IF_ERROR(check(v));
+  return OkStatus();
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Region>> Region::Create(std::string_view json,
                                                std::span<const RelayvmRegionTensor> constants) {
   RELAYVM_ASSIGN_OR_RETURN(Graph graph, ParseGraph(json));
+  RELAYVM_RETURN_IF_ERROR(CheckFirstOutputs(graph));
   RELAYVM_RETURN_IF_ERROR(CheckConstants(graph, constants));
   std::vector<const void*> data;
   for (const RelayvmRegionTensor& t : constants) data.push_back(t.data);
