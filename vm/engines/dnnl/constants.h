@@ -1,6 +1,7 @@
 // The constants of a region: where they are, and copies in the layouts that primitives ask for. The
-// first layout that a use of a constant was packed in stays, for later plans to ask for; others live
-// as long as a plan holds them. May be called by several threads at once. Tested by dnnl_test.cc.
+// first layout that a use of a constant was packed in stays, for later plans to ask for; others
+// live as long as a plan holds them. May be called by several threads at once. Tested by
+// dnnl_test.cc.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The provider as a whole: regions of several nodes, sizes in turn and at once, plans that are given
-// up, and JSON, constants and libraries that are not what they should be.
+// The provider as a whole: regions of several nodes, sizes in turn and at once, plans that are
+// given up, and JSON, constants and libraries that are not what they should be.
 #include <dlfcn.h>
 #include <doctest/doctest.h>
 #include <fmt/format.h>

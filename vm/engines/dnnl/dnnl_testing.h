@@ -99,7 +99,8 @@ const RelayvmRegionProvider* Provider();
 // A region that is created, for as many runs as one likes, by several threads too.
 class TestRegion {
  public:
-  // Fails the test where it is not created, unless `status` is given: that holds what `create` gave.
+  // Fails the test where it is not created, unless `status` is given: that holds what `create`
+  // gave.
   explicit TestRegion(const Net& net, int32_t* status = nullptr, std::string* message = nullptr);
   ~TestRegion();
   TestRegion(const TestRegion&) = delete;

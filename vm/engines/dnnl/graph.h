@@ -87,7 +87,8 @@ inline constexpr size_t kMaxNodes = 16384, kMaxSymbols = 1024, kMaxRank = 12;
 inline constexpr int64_t kMaxBytes = int64_t{1} << 46;  // of a tensor
 
 Result<Graph> ParseGraph(std::string_view json);
-// The type's extents with these numbers of the symbols; kInvalidInput where the tensor is too large.
+// The type's extents with these numbers of the symbols; kInvalidInput where the tensor is too
+// large.
 Result<Dims> ResolveDims(const TensorType& type, const std::vector<int64_t>& symbols);
 
 }  // namespace relayvm::onednn

@@ -1,7 +1,7 @@
 // oneDNN as the provider uses it: descriptors of memory and of primitives as values, primitives,
 // streams and memories as owners. What calls the library stands in onednn_v2.cc alone, over the C
-// API of version 2, found by dlsym in a library that is opened at run time; another major version is
-// another such file. Of dnnl_types.h the constants are used elsewhere too.
+// API of version 2, found by dlsym in a library that is opened at run time; another major version
+// is another such file. Of dnnl_types.h the constants are used elsewhere too.
 //
 // Shapes are int64; results of the library become statuses: kResourceExhausted for no memory,
 // kUnsupported where it has no implementation, kInvalidInput where it refuses a descriptor.

@@ -1,7 +1,8 @@
 // Relay's operators as oneDNN's primitives. Of a node that the engine can run, an operator makes a
 // function that adds its primitives to a plan. Making it checks all that sizes do not say: types,
 // ranks, layouts, attributes and the steps after it; kUnsupported where oneDNN means something else
-// by it, and says the node and what. What is not said by the JSON has the value that Relay gives it.
+// by it, and says the node and what. What is not said by the JSON has the value that Relay gives
+// it.
 //
 // One file for each class of operators. Tested by the tests of their names.
 #pragma once
@@ -50,8 +51,8 @@ Result<int> ReadAxis(const Node& node, std::string_view attribute, int64_t fallb
 
 Dims Ordered(const Dims& dims, const std::vector<int>& order);
 
-// The steps after the operator. A first one "bias" is told apart where `takes_bias`; later ones, and
-// those that are not, are additions along `channel_axis` of the result.
+// The steps after the operator. A first one "bias" is told apart where `takes_bias`; later ones,
+// and those that are not, are additions along `channel_axis` of the result.
 struct Steps {
   std::optional<ValueRef> bias;
   std::vector<Post> posts;             // without extents of operands

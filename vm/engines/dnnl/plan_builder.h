@@ -34,8 +34,8 @@ struct Post {
   Dims dims;         // of the operand, as many as the result has, broadcast
 };
 
-// An operand of a primitive: what there is, seen in the order and with the extents of the primitive,
-// and the layout that it is wanted in.
+// An operand of a primitive: what there is, seen in the order and with the extents of the
+// primitive, and the layout that it is wanted in.
 struct Source {
   int arg;
   MemoryDesc view;

@@ -140,8 +140,8 @@ Status Region::Run(Plan* plan, const RunData& data) {
   return plan->Run(data);
 }
 
-// Primitives divide their work when they are made: a run with another number of threads takes a plan
-// of its own, and the next plan is made for that number.
+// Primitives divide their work when they are made: a run with another number of threads takes a
+// plan of its own, and the next plan is made for that number.
 Status Region::RunWithOtherThreads(const Plan& plan, int threads, const RunData& data) {
   threads_.store(threads, std::memory_order_relaxed);
   RELAYVM_ASSIGN_OR_RETURN(const HeldPlan other, Find(plan.symbols, threads));
