@@ -132,12 +132,6 @@ Case Compute(const Conv& c, bool is_transposed, const Dims& size, int64_t batch,
   return r;
 }
 
-std::vector<std::string> Texts(const Dims& d) {
-  std::vector<std::string> texts;
-  for (const int64_t v : d) texts.push_back(std::to_string(v));
-  return texts;
-}
-
 Net::Attributes AttributesOf(const Conv& c, bool is_transposed) {
   const int n = c.spatial();
   Dims padding = OrZeros(c.before, n);

@@ -95,6 +95,12 @@ Tensor AlongAxis(const Tensor& vector, int axis, int rank) {
 
 // --- Regions ---
 
+std::vector<std::string> Texts(const Dims& numbers) {
+  std::vector<std::string> texts;
+  for (const int64_t v : numbers) texts.push_back(std::to_string(v));
+  return texts;
+}
+
 Shape ShapeOf(const Dims& dims) { return {dims.begin(), dims.end()}; }
 
 namespace {

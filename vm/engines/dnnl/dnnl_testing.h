@@ -44,6 +44,8 @@ struct Dim {
 };
 using Shape = std::vector<Dim>;
 Shape ShapeOf(const Dims& dims);
+// As attributes are written.
+std::vector<std::string> Texts(const Dims& numbers);
 
 class Net {
  public:

@@ -71,12 +71,6 @@ Tensor Pooled(const PoolCase& c, const Tensor& x) {
   return y;
 }
 
-std::vector<std::string> Texts(const Dims& d) {
-  std::vector<std::string> texts;
-  for (const int64_t v : d) texts.push_back(std::to_string(v));
-  return texts;
-}
-
 Net::Attributes AttributesOf(const PoolCase& c) {
   const size_t n = c.window.size();
   Dims padding = Or(c.before, n, 0);
