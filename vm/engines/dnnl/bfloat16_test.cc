@@ -1,5 +1,5 @@
-// bfloat16 against float32 of the same inputs: results are within 1/64 of their size and of 1, which
-// is two units of the last of bfloat16's 8 bits, and what sums of a hundred of them lose.
+// bfloat16 against float32 of the same inputs: results are within 1/64 of their size and of 1,
+// which is two units of the last of bfloat16's 8 bits, and what sums of a hundred of them lose.
 #include <doctest/doctest.h>
 
 #include <string>

@@ -6,60 +6,10 @@
 #include <string>
 #include <utility>
 
-#include "vm/engines/dnnl/operators.h"
+#include "vm/engines/dnnl/conv_form.h"
 
 namespace relayvm::onednn {
 namespace {
-
-struct ConvForm {
-  int spatial = 2;
-  bool is_transposed = false;
-  std::vector<int> data, out;                   // of N C and the spatial axes
-  std::vector<int> kernel;                      // of O I and the spatial axes
-  Dims strides, dilation, before, after, more;  // more: output_padding
-  int64_t groups = 1;
-  Steps steps;
-};
-
-Result<ConvForm> ReadForm(const Graph& graph, uint32_t node, int spatial, bool is_transposed) {
-  const Node& n = graph.nodes[node];
-  ConvForm f{.spatial = spatial, .is_transposed = is_transposed};
-  RELAYVM_RETURN_IF_ERROR(RequireInputs(n, 2));
-  RELAYVM_RETURN_IF_ERROR(RequireFloats(graph, n, 2));
-  const int rank = spatial + 2;
-  for (const size_t i : {0, 1}) {
-    if (graph.TypeOf(n.inputs[i]).rank() != rank || n.outputs[0].rank() != rank) {
-      return InvalidInput(fmt::format("an operand or the result is not of rank {}", rank));
-    }
-  }
-  const std::string letters(std::string_view("DHW").substr(static_cast<size_t>(3 - spatial)));
-  RELAYVM_ASSIGN_OR_RETURN(const std::string data, n.Text("data_layout", "NC" + letters));
-  RELAYVM_ASSIGN_OR_RETURN(std::string out, n.Text("out_layout", ""));
-  RELAYVM_ASSIGN_OR_RETURN(const std::string kernel,
-                           n.Text("kernel_layout", (is_transposed ? "IO" : "OI") + letters));
-  if (out.empty()) out = data;
-  RELAYVM_ASSIGN_OR_RETURN(f.data, ReadLayout("data_layout", data, "NC" + letters));
-  RELAYVM_ASSIGN_OR_RETURN(f.out, ReadLayout("out_layout", out, "NC" + letters));
-  RELAYVM_ASSIGN_OR_RETURN(f.kernel, ReadLayout("kernel_layout", kernel, "OI" + letters));
-  RELAYVM_ASSIGN_OR_RETURN(f.strides, ReadSpatial(n, "strides", spatial, 1, 1));
-  RELAYVM_ASSIGN_OR_RETURN(f.dilation, ReadSpatial(n, "dilation", spatial, 1, 1));
-  RELAYVM_RETURN_IF_ERROR(ReadPadding(n, spatial, &f.before, &f.after));
-  f.more.assign(static_cast<size_t>(spatial), 0);
-  if (is_transposed) {
-    RELAYVM_ASSIGN_OR_RETURN(Dims more, n.Integers("output_padding", {0}));
-    // Some programs give more values than there are spatial axes; the first ones count.
-    if (more.size() > static_cast<size_t>(spatial)) more.resize(static_cast<size_t>(spatial));
-    if (more.size() == 1) more.assign(static_cast<size_t>(spatial), more[0]);
-    if (more.size() != static_cast<size_t>(spatial)) {
-      return InvalidInput(fmt::format("output_padding has {} values", more.size()));
-    }
-    f.more = std::move(more);
-  }
-  RELAYVM_ASSIGN_OR_RETURN(f.groups, n.Integer("groups", 1));
-  if (f.groups < 1) return InvalidInput(fmt::format("groups is {}", f.groups));
-  RELAYVM_ASSIGN_OR_RETURN(f.steps, ReadSteps(graph, node, f.out[1], true));
-  return f;
-}
 
 // The kernel as oneDNN sees it: [groups,] outputs, inputs, spatial axes.
 Result<MemoryDesc> KernelView(const ConvForm& f, const MemoryDesc& kernel, int64_t channels) {
@@ -94,13 +44,52 @@ Result<MemoryDesc> KernelView(const ConvForm& f, const MemoryDesc& kernel, int64
   return reshaped.Permuted(order);
 }
 
-// As they are, with channels last.
 bool IsChannelsLast(const MemoryDesc& view) {
   std::vector<int> order = {0};
   for (int i = 2; i < view.rank(); ++i) order.push_back(i);
   order.push_back(1);
   return view.Permuted(order).is_plain();
 }
+
+}  // namespace
+
+Result<ConvForm> ReadConvForm(const Graph& graph, uint32_t node, int spatial, bool is_transposed) {
+  const Node& n = graph.nodes[node];
+  ConvForm f{.spatial = spatial, .is_transposed = is_transposed};
+  const int rank = spatial + 2;
+  for (const size_t i : {0, 1}) {
+    if (graph.TypeOf(n.inputs[i]).rank() != rank || n.outputs[0].rank() != rank) {
+      return InvalidInput(fmt::format("an operand or the result is not of rank {}", rank));
+    }
+  }
+  const std::string letters(std::string_view("DHW").substr(static_cast<size_t>(3 - spatial)));
+  RELAYVM_ASSIGN_OR_RETURN(const std::string data, n.Text("data_layout", "NC" + letters));
+  RELAYVM_ASSIGN_OR_RETURN(std::string out, n.Text("out_layout", ""));
+  RELAYVM_ASSIGN_OR_RETURN(const std::string kernel,
+                           n.Text("kernel_layout", (is_transposed ? "IO" : "OI") + letters));
+  if (out.empty()) out = data;
+  RELAYVM_ASSIGN_OR_RETURN(f.data, ReadLayout("data_layout", data, "NC" + letters));
+  RELAYVM_ASSIGN_OR_RETURN(f.out, ReadLayout("out_layout", out, "NC" + letters));
+  RELAYVM_ASSIGN_OR_RETURN(f.kernel, ReadLayout("kernel_layout", kernel, "OI" + letters));
+  RELAYVM_ASSIGN_OR_RETURN(f.strides, ReadSpatial(n, "strides", spatial, 1, 1));
+  RELAYVM_ASSIGN_OR_RETURN(f.dilation, ReadSpatial(n, "dilation", spatial, 1, 1));
+  RELAYVM_RETURN_IF_ERROR(ReadPadding(n, spatial, &f.before, &f.after));
+  f.more.assign(static_cast<size_t>(spatial), 0);
+  if (is_transposed) {
+    RELAYVM_ASSIGN_OR_RETURN(Dims more, n.Integers("output_padding", {0}));
+    // Some programs give more values than there are spatial axes; the first ones count.
+    if (more.size() > static_cast<size_t>(spatial)) more.resize(static_cast<size_t>(spatial));
+    if (more.size() == 1) more.assign(static_cast<size_t>(spatial), more[0]);
+    if (more.size() != static_cast<size_t>(spatial)) {
+      return InvalidInput(fmt::format("output_padding has {} values", more.size()));
+    }
+    f.more = std::move(more);
+  }
+  RELAYVM_ASSIGN_OR_RETURN(f.groups, n.Integer("groups", 1));
+  if (f.groups < 1) return InvalidInput(fmt::format("groups is {}", f.groups));
+  return f;
+}
+
 Result<MemoryDesc> ChannelsLast(const Dims& dims, DType dtype) {
   Dims last = {dims[0]};
   last.insert(last.end(), dims.begin() + 2, dims.end());
@@ -111,7 +100,6 @@ Result<MemoryDesc> ChannelsLast(const Dims& dims, DType dtype) {
   return plain.Permuted(order);
 }
 
-// The first of these that is fast; else the first that there is.
 Result<PrimitiveDesc> FirstFast(const std::vector<Convolution>& forms, const Attributes& a) {
   PrimitiveDesc slow;
   Status failure;
@@ -131,62 +119,73 @@ Result<PrimitiveDesc> FirstFast(const std::vector<Convolution>& forms, const Att
   return slow;
 }
 
-// Where the layout is left to the primitive, and where it is as it is.
-Result<std::vector<Convolution>> Alternatives(const Convolution& form, const MemoryDesc& src,
-                                              const MemoryDesc& preferred, DType dtype) {
-  std::vector<Convolution> forms;
-  const auto add = [&](Convolution c) {
-    if (!preferred.is_none()) {
-      Convolution packed = c;
-      packed.weights = preferred;
-      forms.push_back(std::move(packed));
-    }
-    forms.push_back(std::move(c));
-  };
-  if (IsChannelsLast(src) && !form.is_transposed) {
-    Convolution c = form;
-    c.src = src;
-    RELAYVM_ASSIGN_OR_RETURN(c.dst, ChannelsLast(form.dst.dims(), dtype));
-    add(std::move(c));
-  }
-  add(form);
-  return forms;
-}
-
-Status BuildConvolution(PlanBuilder& b, uint32_t node, const ConvForm& f) {
+Result<std::vector<Convolution>> ConvolutionForms(PlanBuilder& b, uint32_t node, const ConvForm& f,
+                                                  DType kernel_type, DType dst_type, Root* root) {
   const Node& n = b.graph().nodes[node];
   RELAYVM_ASSIGN_OR_RETURN(const Dims result, b.DimsOf({node, 0}));
   const Value data = b.Get(n.inputs[0]);
   RELAYVM_ASSIGN_OR_RETURN(const Value kernel, b.Plain(n.inputs[1]));
   const MemoryDesc src = data.desc.Permuted(f.data);
   RELAYVM_ASSIGN_OR_RETURN(const MemoryDesc weights, KernelView(f, kernel.desc, src.dims()[1]));
-  const DType dtype = n.outputs[0].dtype;
   Convolution c{.is_transposed = f.is_transposed,
                 .strides = f.strides,
                 .dilation = f.dilation,
                 .before = f.before,
                 .after = f.after};
   for (size_t s = 0; s < c.after.size(); ++s) c.after[s] -= f.more[s];
-  RELAYVM_ASSIGN_OR_RETURN(c.src, MemoryDesc::Any(src.dims(), dtype));
-  RELAYVM_ASSIGN_OR_RETURN(c.weights, MemoryDesc::Any(weights.dims(), dtype));
-  RELAYVM_ASSIGN_OR_RETURN(c.dst, MemoryDesc::Any(Ordered(result, f.out), dtype));
+  RELAYVM_ASSIGN_OR_RETURN(c.src, MemoryDesc::Any(src.dims(), b.DTypeOf(n.inputs[0])));
+  RELAYVM_ASSIGN_OR_RETURN(c.weights, MemoryDesc::Any(weights.dims(), kernel_type));
+  RELAYVM_ASSIGN_OR_RETURN(c.dst, MemoryDesc::Any(Ordered(result, f.out), dst_type));
+  root->order = f.out;
+  root->of_nothing = 0;
+  root->sources = {{DNNL_ARG_SRC, src, data.place, {}, dnnl_query_src_md, 0},
+                   {DNNL_ARG_WEIGHTS, weights, kernel.place, {}, dnnl_query_weights_md, 0}};
+  std::vector<Convolution> forms;
+  const MemoryDesc preferred = b.Preferred(n.inputs[1], weights);
+  const auto add = [&](Convolution form) {
+    if (!preferred.is_none()) {
+      Convolution packed = form;
+      packed.weights = preferred;
+      forms.push_back(std::move(packed));
+    }
+    forms.push_back(std::move(form));
+  };
+  if (IsChannelsLast(src) && !f.is_transposed) {
+    Convolution last = c;
+    last.src = src;
+    RELAYVM_ASSIGN_OR_RETURN(last.dst, ChannelsLast(c.dst.dims(), dst_type));
+    add(std::move(last));
+  }
+  add(std::move(c));
+  return forms;
+}
+
+namespace {
+
+Status BuildConvolution(PlanBuilder& b, uint32_t node, const ConvForm& f, const Steps& steps) {
   Root root;
-  root.order = f.out;
-  root.of_nothing = 0;
-  root.sources = {{DNNL_ARG_SRC, src, data.place, {}, dnnl_query_src_md, 0},
-                  {DNNL_ARG_WEIGHTS, weights, kernel.place, {}, dnnl_query_weights_md, 0}};
-  RELAYVM_ASSIGN_OR_RETURN(const std::vector<Post> posts, f.steps.Resolve(b, node));
-  RELAYVM_RETURN_IF_ERROR(f.steps.AddBias(b, result, {c.dst.dims()[1]}, &root, &c.bias));
-  RELAYVM_ASSIGN_OR_RETURN(const std::vector<Convolution> forms,
-                           Alternatives(c, src, b.Preferred(n.inputs[1], weights), dtype));
+  const DType dtype = b.DTypeOf({node, 0});
+  RELAYVM_ASSIGN_OR_RETURN(std::vector<Convolution> forms,
+                           ConvolutionForms(b, node, f, dtype, dtype, &root));
+  RELAYVM_ASSIGN_OR_RETURN(const Dims result, b.DimsOf({node, 0}));
+  RELAYVM_ASSIGN_OR_RETURN(const std::vector<Post> posts, steps.Resolve(b, node));
+  MemoryDesc bias;
+  RELAYVM_RETURN_IF_ERROR(
+      steps.AddBias(b, result, {result[static_cast<size_t>(f.out[1])]}, &root, &bias));
+  for (Convolution& form : forms) form.bias = bias;
   root.describe = [forms](const Attributes& a) { return FirstFast(forms, a); };
   return b.Emit(node, root, posts);
 }
 
 template <int kSpatial, bool kTransposed>
 Result<BuildFn> MakeConvolution(const Graph& graph, uint32_t node) {
-  RELAYVM_ASSIGN_OR_RETURN(const ConvForm form, ReadForm(graph, node, kSpatial, kTransposed));
-  return BuildFn([node, form](PlanBuilder& b) { return BuildConvolution(b, node, form); });
+  const Node& n = graph.nodes[node];
+  RELAYVM_RETURN_IF_ERROR(RequireInputs(n, 2));
+  RELAYVM_RETURN_IF_ERROR(RequireFloats(graph, n, 2));
+  RELAYVM_ASSIGN_OR_RETURN(const ConvForm form, ReadConvForm(graph, node, kSpatial, kTransposed));
+  RELAYVM_ASSIGN_OR_RETURN(const Steps steps, ReadSteps(graph, node, form.out[1], true));
+  return BuildFn(
+      [node, form, steps](PlanBuilder& b) { return BuildConvolution(b, node, form, steps); });
 }
 
 }  // namespace

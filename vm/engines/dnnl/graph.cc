@@ -157,8 +157,11 @@ Result<Step> ReadStep(std::string_view text, size_t num_inputs) {
       continue;
     }
     double number = 0;
-    if (!ParseNumber(value, &number)) return InvalidInput(Quoted(word) + " is no number");
-    step.numbers.emplace_back(name, number);
+    if (ParseNumber(value, &number)) {
+      step.numbers.emplace_back(name, number);
+    } else {
+      step.texts.emplace_back(name, value);
+    }
   }
   if (step.label.empty()) return InvalidInput("a step without a label");
   return step;
@@ -241,6 +244,18 @@ Result<double> Step::Number(std::string_view name) const {
   return InvalidInput(fmt::format("the step {} has no {}", label, name));
 }
 
+double Step::NumberOr(std::string_view name, double fallback) const {
+  const Result<double> number = Number(name);
+  return number.ok() ? *number : fallback;
+}
+
+std::string Step::Text(std::string_view name, std::string fallback) const {
+  for (const auto& [key, value] : texts) {
+    if (key == name) return value;
+  }
+  return fallback;
+}
+
 const std::vector<std::string>* Node::Find(std::string_view attribute) const {
   for (const auto& [key, texts] : attributes) {
     if (key == attribute) return &texts;
@@ -278,9 +293,12 @@ Result<double> Node::Number(std::string_view attribute, double fallback) const {
 }
 
 Result<bool> Node::Flag(std::string_view attribute, bool fallback) const {
-  RELAYVM_ASSIGN_OR_RETURN(const std::string text, Text(attribute, fallback ? "1" : "0"));
-  if (text == "1" || text == "0" || text.empty()) return text == "1";
-  return Invalid(fmt::format("{} is {}, expected 0 or 1", attribute, Quoted(text)));
+  const std::vector<std::string>* texts = Find(attribute);
+  if (texts == nullptr || (texts->size() == 1 && (*texts)[0].empty())) return fallback;
+  if (texts->size() == 1 && (*texts)[0] == "1") return true;
+  if (texts->size() == 1 && (*texts)[0] == "0") return false;
+  return Invalid(fmt::format("{} is {}, expected 0 or 1", attribute,
+                             texts->empty() ? "nothing" : Quoted((*texts)[0])));
 }
 
 Result<std::string> Node::Text(std::string_view attribute, std::string fallback) const {

@@ -42,9 +42,12 @@ struct Step {
   std::string label;
   std::vector<uint32_t> inputs;  // positions in the node's inputs, each below their number
   std::vector<std::pair<std::string, double>> numbers;
+  std::vector<std::pair<std::string, std::string>> texts;  // values that are no numbers
 
   // kInvalidInput without.
   Result<double> Number(std::string_view name) const;
+  double NumberOr(std::string_view name, double fallback) const;
+  std::string Text(std::string_view name, std::string fallback) const;
 };
 
 struct Node {
@@ -79,6 +82,7 @@ struct Graph {
   std::vector<uint32_t> inputs, constants;  // nodes
   std::vector<ValueRef> heads;
   std::vector<std::string> symbols;
+  std::vector<const void*> constant_data;  // of constants, by their positions
 
   const TensorType& TypeOf(ValueRef v) const { return nodes[v.node].outputs[v.output]; }
 };

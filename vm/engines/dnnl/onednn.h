@@ -12,7 +12,9 @@
 #include <oneapi/dnnl/dnnl_types.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -71,7 +73,8 @@ class MemoryDesc {
   bool is_plain() const;
   // Not blocked: some order of the axes.
   bool is_strided() const;
-  uint64_t bytes() const;  // padding included
+  uint64_t bytes() const;          // padding included
+  int64_t Stride(int axis) const;  // in elements. REQUIRES: is_strided()
   // Elements lie at the same places; extents and types are equal.
   bool SameLayout(const MemoryDesc& other) const;
 
@@ -92,6 +95,7 @@ struct PostOp {
 };
 struct Attributes {
   std::vector<PostOp> post_ops;
+  std::optional<int32_t> src_zero_point;
 };
 
 class Primitive {
@@ -230,5 +234,11 @@ class Stream {
 
 // Whether the library has products of bfloat16 on this machine.
 bool HasBFloat16();
+// Whether it has products of bytes that are summed to int32 without loss.
+bool HasByteProducts();
+
+// Calls f(begin, end) for parts of 0 .. count-1, on the threads that there are where count * size
+// elements are worth it.
+void ForEachPart(int64_t count, int64_t size, const std::function<void(int64_t, int64_t)>& f);
 
 }  // namespace relayvm::onednn

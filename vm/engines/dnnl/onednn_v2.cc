@@ -35,6 +35,7 @@ namespace {
   F(dnnl_primitive_attr_create)                   \
   F(dnnl_primitive_attr_destroy)                  \
   F(dnnl_primitive_attr_set_scratchpad_mode)      \
+  F(dnnl_primitive_attr_set_zero_points)          \
   F(dnnl_primitive_attr_set_post_ops)             \
   F(dnnl_post_ops_create)                         \
   F(dnnl_post_ops_destroy)                        \
@@ -73,6 +74,9 @@ struct Library {
   // Of OpenMP, where the library has its threads from there.
   void (*omp_set_num_threads)(int) = nullptr;
   int (*omp_get_max_threads)() = nullptr;
+  int (*omp_get_thread_num)() = nullptr;
+  int (*omp_get_num_threads)() = nullptr;
+  void (*GOMP_parallel)(void (*)(void*), void*, unsigned, unsigned) = nullptr;
   dnnl_engine_t engine = nullptr;  // for good
   std::string version;
 };
@@ -129,6 +133,10 @@ Result<std::unique_ptr<Library>> Load() {
   library->omp_set_num_threads =
       reinterpret_cast<void (*)(int)>(dlsym(handle, "omp_set_num_threads"));
   library->omp_get_max_threads = reinterpret_cast<int (*)()>(dlsym(handle, "omp_get_max_threads"));
+  library->omp_get_thread_num = reinterpret_cast<int (*)()>(dlsym(handle, "omp_get_thread_num"));
+  library->omp_get_num_threads = reinterpret_cast<int (*)()>(dlsym(handle, "omp_get_num_threads"));
+  library->GOMP_parallel = reinterpret_cast<void (*)(void (*)(void*), void*, unsigned, unsigned)>(
+      dlsym(handle, "GOMP_parallel"));
   RELAYVM_RETURN_IF_ERROR(
       FromLibrary(library->dnnl_engine_create(&library->engine, dnnl_cpu, 0), "engine"));
   return library;
@@ -190,6 +198,11 @@ Result<Attr> MakeAttr(const Attributes& attributes) {
   Attr attr(raw);
   RELAYVM_RETURN_IF_ERROR(FromLibrary(
       lib.dnnl_primitive_attr_set_scratchpad_mode(raw, dnnl_scratchpad_mode_user), kWhat));
+  if (attributes.src_zero_point) {
+    RELAYVM_RETURN_IF_ERROR(FromLibrary(lib.dnnl_primitive_attr_set_zero_points(
+                                            raw, DNNL_ARG_SRC, 1, 0, &*attributes.src_zero_point),
+                                        "zero point"));
+  }
   if (attributes.post_ops.empty()) return attr;
   dnnl_post_ops_t raw_ops = nullptr;
   RELAYVM_RETURN_IF_ERROR(FromLibrary(lib.dnnl_post_ops_create(&raw_ops), kWhat));
@@ -350,6 +363,8 @@ bool MemoryDesc::is_plain() const {
 uint64_t MemoryDesc::bytes() const {
   return is_none() ? 0 : Lib().dnnl_memory_desc_get_size(&desc_);
 }
+
+int64_t MemoryDesc::Stride(int axis) const { return desc_.format_desc.blocking.strides[axis]; }
 
 bool MemoryDesc::SameLayout(const MemoryDesc& other) const {
   if (Lib().dnnl_memory_desc_equal(&desc_, &other.desc_) != 0) return true;
@@ -565,6 +580,38 @@ Status Stream::Execute(const Primitive& primitive, std::span<const dnnl_exec_arg
 bool HasBFloat16() {
   const dnnl_cpu_isa_t isa = Lib().dnnl_get_effective_cpu_isa();
   return (isa & dnnl_cpu_isa_avx512_core) == dnnl_cpu_isa_avx512_core;
+}
+
+bool HasByteProducts() {
+  const dnnl_cpu_isa_t isa = Lib().dnnl_get_effective_cpu_isa();
+  return (isa & dnnl_cpu_isa_avx512_core_vnni) == dnnl_cpu_isa_avx512_core_vnni ||
+         (isa & dnnl_cpu_isa_avx2_vnni) == dnnl_cpu_isa_avx2_vnni;
+}
+
+void ForEachPart(int64_t count, int64_t size, const std::function<void(int64_t, int64_t)>& f) {
+  struct Parts {
+    int64_t count;
+    const std::function<void(int64_t, int64_t)>* f;
+  };
+  constexpr int64_t kWorth = 16384;  // elements of a thread
+  const Library& lib = Lib();
+  const bool has_threads = lib.GOMP_parallel != nullptr && lib.omp_get_thread_num != nullptr &&
+                           lib.omp_get_num_threads != nullptr;
+  const int64_t threads =
+      has_threads ? std::min<int64_t>(MaxThreads(), count * std::max<int64_t>(size, 1) / kWorth)
+                  : 1;
+  if (threads <= 1) {
+    f(0, count);
+    return;
+  }
+  Parts parts{count, &f};
+  lib.GOMP_parallel(
+      [](void* data) {
+        const Parts& p = *static_cast<const Parts*>(data);
+        const int64_t n = Lib().omp_get_num_threads(), at = Lib().omp_get_thread_num();
+        (*p.f)(p.count* at / n, p.count * (at + 1) / n);
+      },
+      &parts, static_cast<unsigned>(threads), 0);
 }
 
 }  // namespace relayvm::onednn

@@ -31,6 +31,7 @@ MakeFn FindElementwise(std::string_view op);
 MakeFn FindPool(std::string_view op);
 MakeFn FindNorm(std::string_view op);
 MakeFn FindRearrangement(std::string_view op);
+MakeFn FindQuantised(std::string_view op);
 
 // --- What the files share ---
 

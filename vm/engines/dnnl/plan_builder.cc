@@ -49,6 +49,11 @@ bool HasOtherNumbers(const Attributes& attributes, const PostOp& op) {
          });
 }
 
+bool HasEmptySource(const Root& root) {
+  return std::any_of(root.sources.begin(), root.sources.end(),
+                     [](const Source& s) { return s.view.is_empty(); });
+}
+
 }  // namespace
 
 PlanBuilder::PlanBuilder(const Graph& graph, Constants& constants, std::vector<int64_t> symbols)
@@ -291,9 +296,7 @@ Result<MemoryDesc> PlanBuilder::ResultDesc(const Root& root, const Dims& result,
 
 Status PlanBuilder::Emit(uint32_t node, const Root& root, std::span<const Post> posts) {
   RELAYVM_ASSIGN_OR_RETURN(const Dims result, DimsOf({node, 0}));
-  const bool is_empty = std::any_of(root.sources.begin(), root.sources.end(),
-                                    [](const Source& s) { return s.view.is_empty(); });
-  if (is_empty) {
+  if (HasEmptySource(root)) {
     if (!root.of_nothing) {
       return {StatusCode::kUnsupported, "a result of elements of an operand without any"};
     }
@@ -310,14 +313,47 @@ Status PlanBuilder::Emit(uint32_t node, const Root& root, std::span<const Post> 
   return FinishEmit(node, root, chosen, result, posts);
 }
 
-Status PlanBuilder::FinishEmit(uint32_t node, const Root& root, const Chosen& chosen,
-                               const Dims& result, std::span<const Post> posts) {
+Result<std::vector<std::pair<int, Value>>> PlanBuilder::SourcesOf(const Root& root,
+                                                                  const PrimitiveDesc& desc) {
   std::vector<std::pair<int, Value>> args;
   for (const Source& s : root.sources) {
-    const MemoryDesc wanted = s.wanted.is_none() ? chosen.desc.Query(s.query, s.index) : s.wanted;
+    const MemoryDesc wanted = s.wanted.is_none() ? desc.Query(s.query, s.index) : s.wanted;
     RELAYVM_ASSIGN_OR_RETURN(const Place place, Convert(s.view, s.place, wanted));
     args.push_back({s.arg, {wanted, place}});
   }
+  return args;
+}
+
+Result<Value> PlanBuilder::As(ValueRef v, const MemoryDesc& wanted) {
+  const Value value = Get(v);
+  RELAYVM_ASSIGN_OR_RETURN(const Place place, Convert(value.desc, value.place, wanted));
+  return Value{wanted, place};
+}
+
+Result<Value> PlanBuilder::EmitScratch(uint32_t node, const Root& root, DType dtype) {
+  RELAYVM_ASSIGN_OR_RETURN(const Dims result, DimsOf({node, 0}));
+  Value value;
+  if (HasEmptySource(root)) {
+    RELAYVM_ASSIGN_OR_RETURN(value.desc, MemoryDesc::Plain(result, dtype));
+    value.place = NewBuffer(value.desc.bytes());
+    AddNative(Fill(root.of_nothing.value_or(0), dtype, value.desc.bytes()), {value});
+    return value;
+  }
+  RELAYVM_ASSIGN_OR_RETURN(const PrimitiveDesc desc, root.describe({}));
+  using Args = std::vector<std::pair<int, Value>>;
+  RELAYVM_ASSIGN_OR_RETURN(Args args, SourcesOf(root, desc));
+  const MemoryDesc dst = desc.Query(dnnl_query_dst_md);
+  RELAYVM_ASSIGN_OR_RETURN(value.desc, ResultDesc(root, result, dst));
+  value.place = NewBuffer(value.desc.bytes());
+  args.push_back({DNNL_ARG_DST, {dst, value.place}});
+  RELAYVM_RETURN_IF_ERROR(AddPrimitive(desc, std::move(args)));
+  return value;
+}
+
+Status PlanBuilder::FinishEmit(uint32_t node, const Root& root, const Chosen& chosen,
+                               const Dims& result, std::span<const Post> posts) {
+  using Args = std::vector<std::pair<int, Value>>;
+  RELAYVM_ASSIGN_OR_RETURN(Args args, SourcesOf(root, chosen.desc));
   const MemoryDesc dst = chosen.desc.Query(dnnl_query_dst_md);
   Place summed;
   for (size_t i = 0; i < chosen.num_posts; ++i) {

@@ -77,6 +77,11 @@ class PlanBuilder {
   // The same of `value` and `posts` alone. REQUIRES: posts are not empty.
   Status EmitPosts(uint32_t node, const Value& value, std::span<const Post> posts);
 
+  // Adds what computes `root` of the node alone, to a value of that type that is not its result.
+  Result<Value> EmitScratch(uint32_t node, const Root& root, DType dtype);
+  // The value in the layout `wanted`, of the same extents.
+  Result<Value> As(ValueRef v, const MemoryDesc& wanted);
+
   // Values of inputs and constants, and of nodes without elements.
   Status PlaceFixed(uint32_t node);
   // After node: its inputs are used once less.
@@ -110,6 +115,7 @@ class PlanBuilder {
   Result<Place> Convert(const MemoryDesc& view, const Place& place, const MemoryDesc& wanted);
   Status PlaceScratch();
 
+  Result<std::vector<std::pair<int, Value>>> SourcesOf(const Root& root, const PrimitiveDesc& desc);
   Result<MemoryDesc> OperandView(const Root& root, const Dims& result, const Post& post);
   bool MayOverwrite(ValueRef v, uint32_t node) const;
   Result<Attributes> AttributesOf(uint32_t node, const Root& root, const Dims& result,

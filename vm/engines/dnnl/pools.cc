@@ -34,8 +34,8 @@ Status CheckWindows(const PoolForm& f, bool counts_padding) {
   return OkStatus();
 }
 
-Result<PoolForm> ReadForm(const Graph& graph, uint32_t node, int spatial, bool is_max,
-                          bool is_global) {
+Result<PoolForm> ReadPoolForm(const Graph& graph, uint32_t node, int spatial, bool is_max,
+                              bool is_global) {
   const Node& n = graph.nodes[node];
   PoolForm f;
   f.is_global = is_global;
@@ -114,7 +114,8 @@ Status BuildPool(PlanBuilder& b, uint32_t node, const PoolForm& f) {
 
 template <int kSpatial, bool kIsMax, bool kIsGlobal>
 Result<BuildFn> MakePool(const Graph& graph, uint32_t node) {
-  RELAYVM_ASSIGN_OR_RETURN(const PoolForm form, ReadForm(graph, node, kSpatial, kIsMax, kIsGlobal));
+  RELAYVM_ASSIGN_OR_RETURN(const PoolForm form,
+                           ReadPoolForm(graph, node, kSpatial, kIsMax, kIsGlobal));
   return BuildFn([node, form](PlanBuilder& b) { return BuildPool(b, node, form); });
 }
 

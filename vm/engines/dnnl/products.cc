@@ -16,7 +16,7 @@ struct ProductForm {
   Steps steps;
 };
 
-Result<ProductForm> ReadForm(const Graph& graph, uint32_t node, bool transpose_b) {
+Result<ProductForm> ReadProductForm(const Graph& graph, uint32_t node, bool transpose_b) {
   const Node& n = graph.nodes[node];
   ProductForm f;
   RELAYVM_RETURN_IF_ERROR(RequireInputs(n, 2));
@@ -128,7 +128,7 @@ Status BuildBatched(PlanBuilder& b, uint32_t node, const ProductForm& f) {
 Result<BuildFn> MakeDense(const Graph& graph, uint32_t node) {
   const Node& n = graph.nodes[node];
   RELAYVM_ASSIGN_OR_RETURN(const ProductForm form,
-                           ReadForm(graph, node, /*transpose_b=*/n.op == "nn.dense"));
+                           ReadProductForm(graph, node, /*transpose_b=*/n.op == "nn.dense"));
   const int rank = graph.TypeOf(n.inputs[0]).rank();
   if (rank < 1 || rank != n.outputs[0].rank() || graph.TypeOf(n.inputs[1]).rank() != 2) {
     return InvalidInput("the ranks of data, weight and result do not fit");
@@ -141,7 +141,8 @@ Result<BuildFn> MakeDense(const Graph& graph, uint32_t node) {
 
 Result<BuildFn> MakeBatched(const Graph& graph, uint32_t node) {
   const Node& n = graph.nodes[node];
-  RELAYVM_ASSIGN_OR_RETURN(const ProductForm form, ReadForm(graph, node, /*transpose_b=*/true));
+  RELAYVM_ASSIGN_OR_RETURN(const ProductForm form,
+                           ReadProductForm(graph, node, /*transpose_b=*/true));
   for (const TensorType& t : {graph.TypeOf(n.inputs[0]), graph.TypeOf(n.inputs[1]), n.outputs[0]}) {
     if (t.rank() != 3) return InvalidInput("an operand or the result is not of rank 3");
   }

@@ -51,6 +51,7 @@ Result<std::unique_ptr<Region>> Region::Create(std::string_view json,
   RELAYVM_RETURN_IF_ERROR(CheckConstants(graph, constants));
   std::vector<const void*> data;
   for (const RelayvmRegionTensor& t : constants) data.push_back(t.data);
+  graph.constant_data = data;
   std::unique_ptr<Region> region(new Region(std::move(graph), std::move(data)));
   const Graph& g = region->graph_;
   for (uint32_t i = 0; i < g.nodes.size(); ++i) {

@@ -1,0 +1,50 @@
+// What comes after a quantised product: int32 sums become int8 and the like, bit by bit as the
+// native definitions say (kernels/op/qnn_arithmetic.cc), which oneDNN's float scales do not. Plain
+// loops, a channel's numbers each; several threads of a run's.
+// Tested by quantised_test.cc.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "bytecode/base/dtype.h"
+#include "bytecode/base/status.h"
+
+namespace relayvm::onednn {
+
+// A ratio of scales: round(v * ratio) is (clamp(v, -limit, limit) * factor + half) >> shift.
+struct FixedPoint {
+  int64_t factor = 0, limit = 0, half = 0, shift = 0;
+};
+// Of numerator / denominator, for results of `out`.
+FixedPoint FixedPointOf(float numerator, float denominator, DType out);
+
+struct IntegerStep {
+  enum class Kind : uint8_t { kAdd, kRequantize, kClip, kCast, kSum, kDequantize };
+  Kind kind = Kind::kAdd;
+  // Of one element, or of as many as there are channels; of kSum of one.
+  std::vector<int32_t> addend;             // kAdd
+  std::vector<FixedPoint> ratio;           // kRequantize, kSum
+  std::vector<int64_t> zero_in, zero_out;  // kRequantize, kSum; kDequantize has zero_in
+  std::vector<float> scale;                // kDequantize
+  bool to_nearest = false;                 // kRequantize: halves away from zero, else up
+  int64_t low = 0, high = 0;               // kClip; what a requantised value saturates to
+  DType dtype = DType::kInt32;             // kCast: to it; kSum: of the other tensor
+  FixedPoint other_ratio;                  // kSum, of the other tensor
+  int64_t other_zero = 0;
+};
+
+struct IntegerSteps {
+  std::vector<IntegerStep> steps;  // kDequantize is the last; kSum is there once at most
+  DType out = DType::kInt32;       // of what they give
+};
+
+// Elements lie as [outer][channels][inner], in both.
+struct ChannelLayout {
+  int64_t outer = 1, channels = 1, inner = 1;
+};
+// `other`: of kSum, lying as they do; null without.
+void RunIntegerSteps(const IntegerSteps& steps, const ChannelLayout& layout, const int32_t* from,
+                     const void* other, void* to);
+
+}  // namespace relayvm::onednn

@@ -1,0 +1,298 @@
+// Quantised products and what comes after them, bit by bit, against integers of 128 bits.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "vm/engines/dnnl/dnnl_testing.h"
+
+namespace relayvm::onednn_testing {
+namespace {
+
+// Of integers in low .. high, which floats hold.
+Tensor Integers(const Dims& dims, uint32_t seed, int low, int high) {
+  return Map(Random(dims, seed), [=](float v) {
+    return std::clamp(
+        std::round((v + 1) / 2 * static_cast<float>(high - low)) + static_cast<float>(low),
+        static_cast<float>(low), static_cast<float>(high));
+  });
+}
+
+struct Ratio {
+  float in, out;
+};
+// TVM's fixed-point multiplication: a significand of 31 bits, halves up or away from zero.
+int64_t Scale(int64_t v, Ratio r, bool to_nearest) {
+  int exponent = 0;
+  auto q = static_cast<int64_t>(
+      std::round(std::frexp(double{r.in} / double{r.out}, &exponent) * 0x1p31));
+  if (q == int64_t{1} << 31) q /= 2, ++exponent;
+  const __int128 unit = static_cast<__int128>(1) << (31 - exponent);
+  __int128 product = static_cast<__int128>(v) * q;
+  if (to_nearest && product < 0) product -= 1;
+  product += unit / 2;
+  return static_cast<int64_t>(product >> (31 - exponent));
+}
+float Clamped(int64_t v, DType dtype) {
+  return static_cast<float>(dtype == DType::kInt8    ? std::clamp<int64_t>(v, -128, 127)
+                            : dtype == DType::kUInt8 ? std::clamp<int64_t>(v, 0, 255)
+                                                     : v);
+}
+
+struct Case {
+  const char* what;
+  DType data = DType::kInt8;
+  int zero = 0;
+  bool is_last = false;  // channels
+  int64_t in = 16, out = 24, groups = 1;
+  int64_t window = 3, stride = 1, padding = 1;
+  int size_of_weight = 127;
+};
+
+// x: N C H W, w: O I H W; exact.
+Tensor Conv(const Tensor& x, const Tensor& w, const Case& c) {
+  const auto out_extent = [&](int64_t n) { return (n + 2 * c.padding - c.window) / c.stride + 1; };
+  Tensor y{{x.dims[0], c.out, out_extent(x.dims[2]), out_extent(x.dims[3])}, {}};
+  const int64_t group_in = c.in / c.groups, group_out = c.out / c.groups;
+  for (int64_t n = 0; n < y.dims[0]; ++n)
+    for (int64_t o = 0; o < c.out; ++o)
+      for (int64_t h = 0; h < y.dims[2]; ++h)
+        for (int64_t v = 0; v < y.dims[3]; ++v) {
+          int64_t sum = 0;
+          for (int64_t i = 0; i < group_in; ++i)
+            for (int64_t a = 0; a < c.window; ++a)
+              for (int64_t b = 0; b < c.window; ++b) {
+                const int64_t p = h * c.stride + a - c.padding, q = v * c.stride + b - c.padding;
+                if (p < 0 || q < 0 || p >= x.dims[2] || q >= x.dims[3]) continue;
+                const int64_t channel = o / group_out * group_in + i;
+                const auto at = ((n * c.in + channel) * x.dims[2] + p) * x.dims[3] + q;
+                sum += (static_cast<int64_t>(x.data[static_cast<size_t>(at)]) - c.zero) *
+                       static_cast<int64_t>(w.data[static_cast<size_t>(
+                           ((o * group_in + i) * c.window + a) * c.window + b)]);
+              }
+          y.data.push_back(static_cast<float>(sum));
+        }
+  return y;
+}
+
+Tensor Scalar(float v) { return {{}, {v}}; }
+
+Net::Attributes AttributesOf(const Case& c) {
+  return {{"strides", Texts({c.stride, c.stride})},
+          {"padding", Texts({c.padding, c.padding})},
+          {"groups", Texts({c.groups})},
+          {"data_layout", {c.is_last ? "NHWC" : "NCHW"}},
+          {"kernel_layout", {c.is_last ? "HWIO" : "OIHW"}},
+          {"out_dtype", {"int32"}}};
+}
+
+constexpr const char* kNoVnni = "products of bytes need VNNI";
+bool CanRun(const Net& net) {
+  int32_t status = 0;
+  std::string message;
+  const TestRegion region(net, &status, &message);
+  if (status == RELAYVM_REGION_UNSUPPORTED && message.ends_with(kNoVnni)) return false;
+  REQUIRE_MESSAGE(status == RELAYVM_REGION_OK, message);
+  return true;
+}
+
+void CheckConv(const Case& c) {
+  CAPTURE(std::string(c.what));
+  const bool is_signed = c.data == DType::kInt8;
+  const Tensor w = Integers({c.out, c.in / c.groups, c.window, c.window}, 2, -c.size_of_weight,
+                            c.size_of_weight);
+  const Tensor bias = Integers({c.out}, 3, -5000, 5000);
+  const Tensor scales = Map(Random({c.out}, 4), [](float v) { return 0.002F * (v + 1.5F); });
+  const std::vector<int> order = c.is_last ? std::vector{0, 2, 3, 1} : std::vector{0, 1, 2, 3};
+  const Shape in = c.is_last ? Shape{"n", "h", 7, c.in} : Shape{"n", c.in, "h", 7};
+  const int64_t width = (7 + 2 * c.padding - c.window) / c.stride + 1;
+  const Shape out = c.is_last ? Shape{"n", "oh", width, c.out} : Shape{"n", c.out, "oh", width};
+  // 0: sums; 1: per channel, halves up; 2: of one scale to uint8, halves away from zero, clipped.
+  for (const int form : {0, 1, 2}) {
+    CAPTURE(form);
+    const DType to = form == 0 ? DType::kInt32 : form == 1 ? DType::kInt8 : DType::kUInt8;
+    Net net;
+    const int x = net.Input(in, c.data);
+    const int k = net.Const(c.is_last ? Transpose(w, {2, 3, 1, 0}) : w, DType::kInt8);
+    const int xz = net.Const(Scalar(static_cast<float>(c.zero)), DType::kInt32);
+    const int wz = net.Const(Scalar(0), DType::kInt32), s = net.Const(Scalar(0.5F));
+    std::vector<int> inputs = {x, k, xz, wz, s, s};
+    std::vector<std::string> steps;
+    const float to_scale = 0.9F;
+    const int to_zero = form == 2 ? 117 : -5;
+    if (form != 0) {
+      inputs.push_back(net.Const(bias, DType::kInt32));
+      inputs.push_back(net.Const(form == 1 ? scales : Scalar(0.0037F)));
+      inputs.push_back(wz);
+      inputs.push_back(net.Const(Scalar(to_scale)));
+      inputs.push_back(net.Const(Scalar(static_cast<float>(to_zero)), DType::kInt32));
+      steps = {
+          "bias input=6",
+          fmt::format("requantize input=7 input=8 input=9 input=10 axis={} rounding={} dtype={}",
+                      c.is_last ? -1 : 1, form == 1 ? "UPWARD" : "TONEAREST",
+                      form == 1 ? "int8" : "int32")};
+      if (form == 2) steps.insert(steps.end(), {"clip min=10 max=200", "cast dtype=uint8"});
+    }
+    net.Head(net.Kernel("qnn.conv2d", inputs, out, AttributesOf(c), steps, to));
+    if (!CanRun(net)) return;
+    const TestRegion region(net);
+    for (const auto& [n, h] : {std::pair<int64_t, int64_t>{2, 6}, {1, 9}, {0, 6}}) {
+      const Tensor data = Integers({n, c.in, h, 7}, 1, is_signed ? -128 : 0, is_signed ? 127 : 255);
+      Tensor y = Conv(data, w, c);
+      const int64_t area = y.dims[2] * y.dims[3];
+      for (size_t i = 0; form != 0 && i < y.data.size(); ++i) {
+        const size_t channel = i / static_cast<size_t>(area) % static_cast<size_t>(c.out);
+        const int64_t sum =
+            static_cast<int64_t>(y.data[i]) + static_cast<int64_t>(bias.data[channel]);
+        const float from = form == 1 ? scales.data[channel] : 0.0037F;
+        const int64_t v = Scale(sum, {from, to_scale}, form == 2) + to_zero;
+        y.data[i] =
+            form == 1 ? Clamped(v, to) : static_cast<float>(std::clamp<int64_t>(v, 10, 200));
+      }
+      Dims symbols;
+      for (const std::string& name : net.symbols())
+        symbols.push_back(name == "n" ? n : name == "h" ? h : y.dims[2]);
+      CheckClose(region.Run(symbols, {Transpose(data, order)}, n == 2 ? 2 : 1)[0],
+                 Transpose(y, order), 0);
+    }
+  }
+}
+
+TEST_CASE("qnn.conv2d, its sums and what is made of them, bit by bit") {
+  if (Provider() == nullptr) return;
+  const Case kCases[] = {
+      {"signed"},
+      {"signed, zero point", DType::kInt8, -3},
+      {"unsigned", DType::kUInt8},
+      {"unsigned, zero point", DType::kUInt8, 131},
+      {"channels last", DType::kUInt8, 7, true},
+      {"one pixel", DType::kInt8, 5, true, 64, 40, 1, 1, 1, 0},
+      {"strides", DType::kUInt8, 128, false, 8, 16, 1, 3, 2, 1},
+      {"three channels", DType::kUInt8, 12, true, 3, 8, 1, 3, 2, 1},
+      {"groups", DType::kInt8, 4, false, 16, 32, 4},
+      {"each channel", DType::kInt8, 9, true, 32, 32, 32},
+      {"each channel, signed", DType::kUInt8, 0, false, 32, 32, 32},
+      {"one result", DType::kInt8, 1, false, 16, 1},
+      {"as large as sums may be", DType::kInt8, -128, false, 48, 8, 1, 3, 1, 1, 127},
+  };
+  for (const Case& c : kCases) CheckConv(c);
+}
+
+TEST_CASE("qnn.dense to int8 and to float32") {
+  if (Provider() == nullptr) return;
+  for (const DType data : {DType::kInt8, DType::kUInt8}) {
+    for (const int zero : {0, 11}) {
+      for (const bool is_float : {false, true}) {
+        constexpr int64_t kDepth = 100, kUnits = 33;
+        const bool is_signed = data == DType::kInt8;
+        const Tensor w = Integers({kUnits, kDepth}, 2, -127, 127);
+        const Tensor scales = Map(Random({kUnits}, 4), [](float v) { return 0.002F * (v + 1.5F); });
+        Net net;
+        const int x = net.Input({2, "n", kDepth}, data), k = net.Const(w, DType::kInt8);
+        const int xz = net.Const(Scalar(static_cast<float>(zero)), DType::kInt32);
+        const int wz = net.Const(Scalar(0), DType::kInt32), s = net.Const(scales);
+        const int to = net.Const(Scalar(0.7F));
+        std::vector<int> inputs = {x, k, xz, wz, s, s, s, wz};
+        if (!is_float) inputs.insert(inputs.end(), {to, xz});
+        const std::string step = is_float ? "dequantize input=6 input=7 axis=2"
+                                          : "requantize input=6 input=7 input=8 input=9 axis=-1";
+        net.Head(net.Kernel("qnn.dense", inputs, {2, "n", kUnits}, {{"out_dtype", {"int32"}}},
+                            {step}, is_float ? DType::kFloat32 : data));
+        if (!CanRun(net)) return;
+        const TestRegion region(net);
+        for (const int64_t n : {1, 5, 1, 0}) {
+          const Tensor v = Integers({2, n, kDepth}, 1, is_signed ? -128 : 0, is_signed ? 127 : 255);
+          Tensor y{{2, n, kUnits}, {}};
+          for (int64_t i = 0; i < 2 * n; ++i) {
+            for (int64_t j = 0; j < kUnits; ++j) {
+              int64_t sum = 0;
+              for (int64_t d = 0; d < kDepth; ++d) {
+                sum += (static_cast<int64_t>(v.data[static_cast<size_t>(i * kDepth + d)]) - zero) *
+                       static_cast<int64_t>(w.data[static_cast<size_t>(j * kDepth + d)]);
+              }
+              const float scale = scales.data[static_cast<size_t>(j)];
+              y.data.push_back(is_float ? static_cast<float>(sum) * scale
+                                        : Clamped(Scale(sum, {scale, 0.7F}, false) + zero, data));
+            }
+          }
+          CheckClose(region.Run({n}, {v})[0], y, 0);
+        }
+      }
+    }
+  }
+}
+
+// Two convolutions, and the sum of the second and of the first's input.
+TEST_CASE("a chain of quantised convolutions with a sum") {
+  if (Provider() == nullptr) return;
+  const Case c{"", DType::kInt8, 3, false, 16, 16};
+  const Tensor w = Integers({16, 16, 3, 3}, 2, -90, 90);
+  const Shape shape = {"n", 16, "h", 7};
+  const float own = 0.9F, others = 0.31F, to = 0.6F;
+  Net net;
+  const int x = net.Input(shape, DType::kInt8), k = net.Const(w, DType::kInt8);
+  const int z = net.Const(Scalar(3), DType::kInt32), none = net.Const(Scalar(0), DType::kInt32);
+  const int from = net.Const(Scalar(0.003F)), a = net.Const(Scalar(own));
+  const int b = net.Const(Scalar(others)), t = net.Const(Scalar(to));
+  const std::string requantize =
+      "requantize input=6 input=7 input=8 input=9 axis=1 rounding=UPWARD dtype=int8";
+  const int first = net.Kernel("qnn.conv2d", {x, k, z, none, a, a, from, none, a, z}, shape,
+                               AttributesOf(c), {requantize, "clip min=3 max=127"}, DType::kInt8);
+  net.Head(
+      net.Kernel("qnn.conv2d", {first, k, z, none, a, a, from, none, a, z, x, a, z, b, none, t, z},
+                 shape, AttributesOf(c),
+                 {requantize, "sum input=10 input=11 input=12 input=13 input=14 input=15 input=16",
+                  "clip min=-100 max=100"},
+                 DType::kInt8));
+  if (!CanRun(net)) return;
+  const TestRegion region(net);
+  for (const auto& [n, h] : {std::pair<int64_t, int64_t>{1, 6}, {3, 4}}) {
+    const Tensor data = Integers({n, 16, h, 7}, 1, -128, 127);
+    Tensor y = Conv(data, w, c);
+    const auto requantized = [&](float v) {
+      return Clamped(Scale(static_cast<int64_t>(v), {0.003F, own}, false) + 3, DType::kInt8);
+    };
+    y = Map(y, [&](float v) { return std::max(requantized(v), 3.0F); });
+    y = Map(Conv(y, w, c), requantized);
+    y = Broadcast2(y, data, [&](float v, float o) {
+      const int64_t sum = Scale(static_cast<int64_t>(v) - 3, {own, to}, false) +
+                          Scale(static_cast<int64_t>(o), {others, to}, false) + 3;
+      return std::clamp(Clamped(sum, DType::kInt8), -100.0F, 100.0F);
+    });
+    CheckClose(region.Run({n, h}, {data})[0], y, 0);
+  }
+}
+
+TEST_CASE("quantised products that oneDNN would not compute to the bit are refused") {
+  if (Provider() == nullptr) return;
+  const auto refusal = [](int64_t depth, int weight, int weight_zero, const std::string& step) {
+    Net net;
+    const int x = net.Input({"n", depth}, DType::kInt8);
+    const int k = net.Const(Integers({4, depth}, 1, weight, weight), DType::kInt8);
+    const int xz = net.Const(Scalar(1), DType::kInt32), s = net.Const(Scalar(0.5F));
+    const int wz = net.Const(Scalar(static_cast<float>(weight_zero)), DType::kInt32);
+    net.Head(net.Kernel("qnn.dense", {x, k, xz, wz, s, s, s, xz, s, xz}, {"n", 4}, {},
+                        {"requantize input=6 input=7 input=8 input=9", step}, DType::kInt8));
+    const std::string said = Refusal(net);
+    return said.ends_with(kNoVnni) ? std::string() : said;
+  };
+  const std::string most = refusal(600, 120, 0, "relu");
+  if (most.empty()) return;
+  CHECK(most ==
+        "1: dnnl.qnn.dense: weights of a result have 72000 in all: its sums may leave the 24 bits "
+        "that "
+        "oneDNN keeps");
+  CHECK(refusal(16, 1, 2, "relu") == "1: dnnl.qnn.dense: a weight's zero point that is not 0");
+  CHECK(refusal(16, 1, 0, "tanh") == "1: dnnl.qnn.dense: a quantised product has no step \"tanh\"");
+  CHECK(refusal(16, 1, 0, "clip min=-300 max=1") == "1: dnnl.qnn.dense: clip to -300 .. 1 of int8");
+  CHECK(refusal(16, 1, 0, "add input=9") == "1: dnnl.qnn.dense: an addition of int8");
+  CHECK(refusal(16, 1, 0, "requantize input=6 input=7 input=8 input=9 compute_dtype=float32") ==
+        "1: dnnl.qnn.dense: compute_dtype float32");
+}
+
+}  // namespace
+}  // namespace relayvm::onednn_testing
