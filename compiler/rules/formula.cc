@@ -137,6 +137,13 @@ Values Shape(Arguments a) {
   return t == nullptr ? std::nullopt
                       : Values(AttrValue(AttrList(t->shape.begin(), t->shape.end())));
 }
+// is_in(v, list).
+Values IsIn(Arguments a) {
+  const AttrList* list = ListOf(a[1].value);
+  if (list == nullptr) return std::nullopt;
+  return AttrValue(
+      std::ranges::any_of(*list, [&](const AttrValue& e) { return Compare(a[0].value, "==", e); }));
+}
 // Whether it counts from 0.
 Values IsIdentity(Arguments a) {
   const auto list = IntegersOf(a[0].value);
@@ -191,6 +198,21 @@ Values Order(Arguments a) {
   return ListFrom(out);
 }
 
+// broadcast_axes(%b, %x): the axes of %x along which %b has other elements, where it can be
+// broadcast to the shape of %x.
+Values BroadcastAxes(Arguments a) {
+  const TensorType *b = TensorOf(a[0]), *t = TensorOf(a[1]);
+  if (b == nullptr || t == nullptr || b->rank() > t->rank()) return std::nullopt;
+  const auto first = static_cast<size_t>(t->rank() - b->rank());
+  std::vector<int64_t> axes;
+  for (size_t i = 0; i < b->shape.size(); ++i) {
+    if (b->shape[i].is_const(1)) continue;
+    if (!(b->shape[i] == t->shape[first + i])) return std::nullopt;
+    axes.push_back(static_cast<int64_t>(first + i));
+  }
+  return ListFrom(axes);
+}
+
 // holds(wide, narrow): each value of dtype `narrow` is one of `wide`.
 bool HoldsAll(DType wide, DType narrow) {
   if (wide == narrow || narrow == DType::kBool) return true;
@@ -235,11 +257,13 @@ constexpr Function kFunctions[] = {
     {"[]", 2, 0, Element},
     {"list", kAny, 0, List},
     {"axis", 2, 2, Axis},
+    {"broadcast_axes", 2, 3, BroadcastAxes},
     {"dim", 2, 1, DimAt},
     {"dtype", 1, 1, DTypeText},
     {"holds", 2, 0, Holds},
     {"is_constant", 1, 1, IsConstant},
     {"is_identity", 1, 0, IsIdentity},
+    {"is_in", 2, 0, IsIn},
     {"max", 2, 0, Most},
     {"min", 2, 0, Least},
     {"order", 2, 2, Order},

@@ -36,6 +36,20 @@ bool Holds(const std::string& condition) {
   return holds;
 }
 
+// Whether add(%x, %b) matches under a condition.
+bool IsAdded(const std::string& b, const std::string& condition) {
+  const auto rules = ReadRules(
+      "test.rules", "rule @r(%x, %b) { add(%x, %b) if " + condition + " => add(%b, %x) }");
+  REQUIRE_MESSAGE(rules.ok(), rules.status().message());
+  Report report;
+  // It goes on for ever where it matches.
+  return !ApplyRules(
+              ir::Typed("def @main(%x: Tensor[(?, 4, 6), float32], " + b + ") { add(%x, %b) }"),
+              **rules, {}, &report)
+              .ok() ||
+         !report.applied.empty();
+}
+
 TEST_CASE("functions of attributes and types") {
   for (const char* condition : {"$p == [2, 0, 1]",
                                 "$p[0] == 2",
@@ -57,6 +71,9 @@ TEST_CASE("functions of attributes and types") {
                                 "holds(\"float64\", dtype(%x))",
                                 "is_constant(%x) == False",
                                 "axis(-1, %x) == 2",
+                                "broadcast_axes(%x, %x) == [0, 1, 2]",
+                                "is_in($p, [[0, 1, 2], [2, 0, 1]])",
+                                "is_in(dtype(%x), [\"bfloat16\", \"float32\"])",
                                 "order($p, %x) == $p",
                                 "order(None, %x) == [2, 1, 0]",
                                 "$p < 3",
@@ -68,7 +85,8 @@ TEST_CASE("functions of attributes and types") {
   for (const char* condition :
        {"$p == [0, 1, 2]", "is_identity($p)", "dim(%x, 0) == 4", "dim(%x, 0) != 4",
         "dim(%x, 0) < 4", "holds(\"float16\", dtype(%x))", "is_constant(%x)", "$p < 2",
-        "rank(%x) == 3 and rank(%x) == 4", "$p == None"}) {
+        "rank(%x) == 3 and rank(%x) == 4", "$p == None", "is_in(rank(%x), [1, 2, 4])",
+        "is_in(None, [])"}) {
     CAPTURE(std::string(condition));
     CHECK_FALSE(Holds(condition));
   }
@@ -80,10 +98,27 @@ TEST_CASE("formulas without a value say which part has none") {
   CHECK(Under("$p + 1 == 0") == "$p + 1 has no value here");
   CHECK(Under("$p + [1] == 0") == "$p + [1] has no value here");
   CHECK(Under("size(rank(%x)) == 1") == "size(rank(%x)) has no value here");
+  CHECK(Under("is_in(3, rank(%x))") == "is_in(3, rank(%x)) has no value here");
   CHECK(Under("axis(3, %x) == 3") == "axis(3, %x) has no value here");
   CHECK(Under("holds(\"float65\", dtype(%x))") ==
         "holds(\"float65\", dtype(%x)) has no value here");
   CHECK(Under("size($p)") == "size($p) does not hold: $p is [2, 0, 1]");
+}
+
+TEST_CASE("axes along which a value has other elements than where it is broadcast") {
+  // Whether the second operand has them along these axes.
+  const auto along = [](const std::string& b, const std::string& axes) {
+    return IsAdded("%b: Tensor[" + b + ", float32]", "broadcast_axes(%b, %x) == " + axes);
+  };
+  CHECK(along("(4, 1)", "[1]"));
+  CHECK(along("(1, 4, 1)", "[1]"));
+  CHECK(along("(6)", "[2]"));
+  CHECK(along("(1, 1)", "[]"));
+  CHECK(along("()", "[]"));
+  CHECK(along("(4, 6)", "[1, 2]"));
+  CHECK_FALSE(along("(4, 6)", "[1]"));
+  CHECK_FALSE(along("(1, 2, 4, 6)", "[1]"));  // it is not broadcast to the other's shape
+  CHECK_FALSE(along("(?, 4, 1)", "[1]"));     // whose first dim is another one
 }
 
 TEST_CASE("the same name twice is the same value") {
@@ -121,7 +156,8 @@ TEST_CASE("what is wrong is said at its place when a file is read") {
        "pattern: "
        "if $name == $a + 1");
   says("abs(%x) if rnak(%x) == 1 => %x",
-       "there is no function rnak of attributes: expected one of axis, dim, dtype, holds");
+       "there is no function rnak of attributes: expected one of axis, broadcast_axes, dim, dtype, "
+       "holds");
   says("abs(%x) if rank(%x, 1) == 1 => %x", "rank: expected 1 arguments, found 2");
   says("abs(%x) if rank(3) == 1 => %x", "rank: expected a hole of each pattern, found 3");
   says("abs(%x) if rank(%y) == 1 => %x", "rank: expected a hole of each pattern, found %y");

@@ -258,7 +258,7 @@ class Matcher {
     const bool is_required = use.least == 1 && use.most == 1 && IsRequired(goal.scope);
     const Atom found = Follow(around_, goal.found, true);
     const Definition* d = DefinitionOf(found);
-    match_.steps.push_back({use.part, way, d->var, d->value, {}, {}});
+    match_.steps.push_back({use.part, way, d->var, d->value, {}, {}, goal.scope});
     frames_.push_back({&node, &use, goal.scope, goal.steps, is_required});
     OnUndo([this] {
       match_.steps.pop_back();
@@ -536,15 +536,6 @@ class Matcher {
 };
 
 }  // namespace
-
-std::vector<ir::Atom> Step::Operands(size_t first) const {
-  std::vector<ir::Atom> operands;
-  for (size_t i = first; i < way->graph->params.size(); ++i) {
-    if (const auto image = images.find(way->graph->params[i]->id); image != images.end())
-      operands.push_back(image->second);
-  }
-  return operands;
-}
 
 void AddRoots(const Rule& rule, const Atom& a, Roots& roots) {
   const ir::Var* v = ir::AsVar(Resolve(rule, a));

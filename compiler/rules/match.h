@@ -36,6 +36,8 @@ struct Step {
   const ir::Expr* value;                       // its definition
   std::map<uint32_t, ir::Atom> images;         // as in Match
   std::map<std::string, AttrValue> variables;  // the same
+  // Who uses the part: 0: the pattern itself; n: the n-th of the match's steps, from 1.
+  uint32_t caller = 0;
   // What parameters from `first` on stand for: 1 in a chain, whose steps have them as operands.
   std::vector<ir::Atom> Operands(size_t first = 1) const;
 };
@@ -47,6 +49,9 @@ struct Match {
   std::vector<Step> steps;                     // the outermost first
   std::vector<const ir::Expr*> values;         // that were matched, the root first
   std::vector<const ir::Var*> inside;          // what the root is made of and the pattern computes
+
+  // The steps that the pattern itself uses, the outermost first: others are pieces of them.
+  std::vector<const Step*> OwnSteps() const;
 };
 
 // Why a pattern does not match: of all ways that were tried, where most nodes matched before.

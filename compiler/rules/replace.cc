@@ -109,6 +109,23 @@ class Replacer {
 
 }  // namespace
 
+std::vector<const Step*> Match::OwnSteps() const {
+  std::vector<const Step*> own;
+  for (const Step& step : steps) {
+    if (step.caller == 0) own.push_back(&step);
+  }
+  return own;
+}
+
+std::vector<ir::Atom> Step::Operands(size_t first) const {
+  std::vector<ir::Atom> operands;
+  for (size_t i = first; i < way->graph->params.size(); ++i) {
+    if (const auto image = images.find(way->graph->params[i]->id); image != images.end())
+      operands.push_back(image->second);
+  }
+  return operands;
+}
+
 std::vector<const ir::OpCall*> Place::Calls() const {
   std::vector<const ir::OpCall*> calls;
   for (auto value = match.values.rbegin(); value != match.values.rend(); ++value) {
