@@ -230,5 +230,263 @@ TEST_CASE("other numbers are other functions") {
         "multiply_sigmoid_multiply, dense");
 }
 
+// The types of what the steps take besides the value, inner to outer, and their numbers.
+std::string Operands(const rules::Match& match, const ir::Module& m) {
+  std::string text;
+  const auto steps = match.OwnSteps();
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+    if (step == steps.rbegin()) continue;
+    text += (text.empty() ? "" : "; ") + (*step)->way->label;
+    for (const ir::Atom& a : (*step)->Operands())
+      text += " " + ir::TypeToString(ir::AtomType(m, a));
+    for (const auto& [name, value] : (*step)->variables) {
+      if (const auto* number = std::get_if<double>(&value.value))
+        text += fmt::format(" {}={}", name, *number);
+    }
+  }
+  return text;
+}
+
+TEST_CASE("a sum has the value's shape; other operands are broadcast to it") {
+  const std::string more =
+      ", %a: Tensor[(5, 8), float32], %b: Tensor[(16), float32], "
+      "%g: Tensor[(1, 8), float32], %r: Tensor[(5, 1), float32], %o: Tensor[(5, 16), float32]";
+  const auto after = [&](const std::string& steps) {
+    std::vector<rules::Match> matches;
+    ir::Module m;
+    const std::string name =
+        AfterDense("let %y = nn.dense(%a, %w, units=None); " + steps, more, &matches, &m);
+    return name + (matches.empty() ? "" : ": " + Operands(matches[0], m));
+  };
+  CHECK(after("add(nn.bias_add(%y, %b), %o)") ==
+        "dense_bias_sum: bias Tensor[(16), float32]; sum Tensor[(5, 16), float32]");
+  CHECK(after("nn.relu(add(%o, add(%b, %y)))") ==
+        "dense_bias_sum_relu: bias Tensor[(16), float32]; sum Tensor[(5, 16), float32]; relu");
+  CHECK(after("nn.leaky_relu(clip(multiply(%r, %y), a_min=-1f, a_max=3f), alpha=0.25f)") ==
+        "dense_multiply_clip_leaky_relu: multiply Tensor[(5, 1), float32]; clip max=3 min=-1; "
+        "leaky_relu alpha=0.25");
+  // A bias is next to the product; what comes later is an addition.
+  CHECK(after("add(nn.relu(add(%y, %b)), %b)") ==
+        "dense_bias_relu_add: bias Tensor[(16), float32]; relu; add Tensor[(16), float32]");
+  CHECK(after("add(%y, %r)") == "dense_add: add Tensor[(5, 1), float32]");
+  CHECK(after("maximum(%o, minimum(divide(subtract(%y, %b), %r), %o))") ==
+        "dense_subtract_divide_minimum_maximum: subtract Tensor[(16), float32]; divide Tensor[(5, "
+        "1), float32]; minimum Tensor[(5, 16), float32]; maximum Tensor[(5, 16), float32]");
+  // Not the other way round, nor of a value that grows.
+  CHECK(after("subtract(%b, %y)") == "subtract, dense: ");
+  CHECK(after("divide(%r, %y)") == "divide, dense: ");
+  CHECK(after("add(nn.dense(%g, %w, units=None), %o)") == "add, dense: ");
+}
+
+TEST_CASE("of two products that are added, one is the other's sum") {
+  const std::string block =
+      "def @main(%x: Tensor[(1, 8, 6, 6), float32], %w: Tensor[(8, 8, 1, 1), float32], %b: "
+      "Tensor[(8), float32]) { let %c = nn.relu(nn.bias_add(nn.conv2d(%x, %w), %b)); "
+      "let %d = nn.bias_add(nn.conv2d(%c, %w), %b); ";
+  CHECK(Found(block + "nn.relu(add(%d, %x)) }") == "conv2d_bias_sum_relu, conv2d_bias_relu");
+  CHECK(Found(block + "nn.relu(add(%d, nn.conv2d(%x, %w))) }") ==
+        "conv2d_bias_sum_relu, conv2d, conv2d_bias_relu");
+  CHECK(Found(block + "(nn.relu(%d), %d) }") == "nn.relu, conv2d_bias, conv2d_bias_relu");
+}
+
+// --- Single operators ---
+
+std::string OfFour(const std::string& call, const std::string& dtype = "float32") {
+  std::string text = call;
+  for (size_t at = text.find("DTYPE"); at != std::string::npos; at = text.find("DTYPE"))
+    text.replace(at, 5, dtype);
+  return Found(
+      fmt::format("def @main(%x: Tensor[(2, 6, 9, 9), {0}], %y: Tensor[(6, 1, 9), {0}], "
+                  "%v: Tensor[(6), {0}], %l: Tensor[(9), {0}]) {{ {1} }}",
+                  dtype, text));
+}
+
+TEST_CASE("operators alone, and those near them that do not run there") {
+  const struct {
+    std::string name;
+    std::vector<std::string> runs, others;
+    bool has_bf16;
+  } kCases[] = {
+      {"nn.max_pool2d",
+       {"nn.max_pool2d(%x, pool_size=[2, 2], strides=[2, 2], padding=[1, 0, 0, 1])",
+        "nn.max_pool2d(%x, pool_size=[2, 2], layout=\"NHWC\", out_layout=\"NHWC\")"},
+       {"nn.max_pool2d(%x, pool_size=[2, 2], strides=[2, 2], ceil_mode=True)",
+        "nn.max_pool2d(%x, pool_size=[2, 2], dilation=[2, 2])",
+        "nn.max_pool2d(%x, pool_size=[2, 2], out_layout=\"NHWC\")",
+        "nn.max_pool2d(%x, pool_size=[2, 2], layout=\"HWCN\")"},
+       true},
+      {"nn.avg_pool2d",
+       {"nn.avg_pool2d(%x, pool_size=[3, 3], count_include_pad=True, padding=[1, 1])",
+        "nn.avg_pool2d(%x, pool_size=[3, 3], padding=[1, 1])"},
+       {"nn.avg_pool2d(%x, pool_size=[2, 2], strides=[2, 2], ceil_mode=True)"},
+       true},
+      {"nn.global_avg_pool2d", {"nn.global_avg_pool2d(%x)"}, {}, true},
+      {"nn.global_max_pool2d", {"nn.global_max_pool2d(%x, layout=\"NHWC\")"}, {}, true},
+      {"nn.softmax", {"nn.softmax(%x, axis=1)", "nn.softmax(%x)"}, {}, true},
+      {"nn.log_softmax", {"nn.log_softmax(%x)"}, {}, true},
+      {"nn.layer_norm",
+       {"nn.layer_norm(%x, %l, %l)", "nn.layer_norm(%x, %l, %l, axis=3, epsilon=0.1f)"},
+       {"nn.layer_norm(%x, %v, %v, axis=1)"},
+       false},
+      {"nn.batch_norm",
+       {"nn.batch_norm(%x, %v, %v, %v, %v).0", "nn.batch_norm(%x, %l, %l, %l, %l, axis=-1).0"},
+       {"nn.batch_norm(%x, %l, %l, %l, %l, axis=2).0"},
+       false},
+      {"nn.lrn",
+       {"nn.lrn(%x, size=5)"},
+       {"nn.lrn(%x, size=5, axis=3)", "nn.lrn(%x, size=4)"},
+       false},
+      {"nn.prelu", {"nn.prelu(%x, %v)"}, {}, true},
+      {"sum",
+       {"sum(%x)", "sum(%x, axis=[1, -1])", "sum(%x, axis=2, keepdims=True)"},
+       {"sum(%x, axis=[1], exclude=True)"},
+       false},
+      {"mean", {"mean(%x, axis=[2, 3])"}, {}, false},
+      {"max", {"max(%x, axis=1)"}, {}, false},
+      {"min", {"min(%x, axis=1)"}, {}, false},
+      {"prod", {"prod(%x, axis=1)"}, {}, false},
+      {"image.resize2d",
+       {"image.resize2d(%x, size=[18, 18])", "image.resize2d(%x, size=[18, 18], layout=\"NHWC\")"},
+       {"image.resize2d(%x, size=[18, 18], method=\"cubic\")",
+        "image.resize2d(%x, size=[18, 18], coordinate_transformation_mode=\"align_corners\")"},
+       false},
+      {"concatenate", {"concatenate((%x, %x), axis=1)"}, {}, true},
+      {"add", {"add(%x, %y)", "add(%y, %x)", "add(%x, %x)", "add(%x, %l)"}, {}, true},
+      {"subtract", {"subtract(%x, %y)", "subtract(%y, %x)"}, {}, true},
+      {"multiply", {"multiply(%x, %y)"}, {}, true},
+      {"divide", {"divide(%x, %y)"}, {}, true},
+      {"maximum", {"maximum(%x, %y)"}, {}, true},
+      {"minimum", {"minimum(%x, %y)"}, {}, true},
+      {"abs", {"abs(%x)"}, {}, true},
+      {"clip", {"clip(%x, a_min=0f, a_max=6f)"}, {}, true},
+      {"exp", {"exp(%x)"}, {}, true},
+      {"log", {"log(%x)"}, {}, true},
+      {"sqrt", {"sqrt(%x)"}, {}, true},
+      {"rsqrt", {"rsqrt(%x)"}, {}, true},
+      {"negative", {"negative(%x)"}, {}, true},
+      {"round_even", {"round_even(%x)"}, {"round(%x)"}, true},
+      {"tanh", {"tanh(%x)"}, {}, true},
+      {"sigmoid", {"sigmoid(%x)"}, {}, true},
+      {"nn.relu", {"nn.relu(%x)"}, {}, true},
+      {"nn.leaky_relu", {"nn.leaky_relu(%x, alpha=0.5f)"}, {}, true},
+  };
+  for (const auto& c : kCases) {
+    for (const std::string& call : c.runs) {
+      CAPTURE(call);
+      CHECK(OfFour(call) == c.name);
+      CHECK(OfFour(call, "bfloat16") == (c.has_bf16 ? c.name : ""));
+      CHECK(OfFour(call, "float64").empty());
+    }
+    for (const std::string& call : c.others) {
+      CAPTURE(call);
+      CHECK(OfFour(call).empty());
+    }
+  }
+  for (const char* call : {"add(%x, %y)", "max(%x)", "concatenate((%x, %x), axis=1)",
+                           "nn.max_pool2d(%x, pool_size=[2, 2])", "clip(%x, a_min=0f, a_max=6f)"}) {
+    CAPTURE(std::string(call));
+    CHECK(OfFour(call, "int64").empty());
+    CHECK(OfFour(call, "int32").empty());
+  }
+  CHECK(Found("def @main(%x: Tensor[(4, 1), float32], %y: Tensor[(5), float32]) { add(%x, %y) }")
+            .empty());  // neither has the result's shape
+  CHECK(Found("def @main(%x: float32) { exp(%x) }").empty());
+  CHECK(OfFour("nn.relu(nn.max_pool2d(%x, pool_size=[2, 2]))") == "nn.max_pool2d_relu");
+  CHECK(OfFour("nn.relu(add(%x, %y))") == "add_relu");
+  CHECK(OfFour("tanh(exp(%x))") == "exp_tanh");
+}
+
+TEST_CASE("convolutions and products near those that run there") {
+  const auto conv = [](const std::string& attrs, const std::string& dtype = "float32",
+                       const std::string& out = "") {
+    return Found(
+        fmt::format("def @main(%x: Tensor[(8, 8, 8, 8), {0}], %w: Tensor[(8, 8, 3, 3), "
+                    "{0}]) {{ nn.conv2d(%x, %w, {1}{2}) }}",
+                    dtype, attrs, out.empty() ? "" : ", out_dtype=\"" + out + "\""));
+  };
+  CHECK(conv("padding=[1, 1], dilation=[2, 1]") == "conv2d");
+  CHECK(conv("out_layout=\"NCHW\"") == "conv2d");
+  CHECK(conv("data_layout=\"NHWC\", out_layout=\"NHWC\"") == "conv2d");
+  CHECK(conv("out_layout=\"NHWC\"").empty());
+  CHECK(conv("data_layout=\"CHWN\"").empty());
+  CHECK(conv("padding=[1]", "float64").empty());
+  CHECK(conv("padding=[1]", "int64").empty());
+  CHECK(conv("padding=[1]", "int8", "int32").empty());
+  CHECK(conv("padding=[1]", "bfloat16") == "conv2d");
+  CHECK(conv("padding=[1]", "bfloat16", "float32").empty());
+  const auto product = [](const std::string& x, const std::string& w, const std::string& call,
+                          const std::string& dtype = "float32") {
+    return Found(fmt::format("def @main(%x: Tensor[{0}, {2}], %w: Tensor[{1}, {2}]) {{ {3} }}", x,
+                             w, dtype, call));
+  };
+  CHECK(product("(2, 3, 8)", "(4, 8)", "nn.dense(%x, %w, units=None)") == "dense");
+  CHECK(product("(3, 8)", "(4, 8)", "nn.dense(%x, %w, units=None)", "float64").empty());
+  CHECK(product("(3, 8)", "(4, 8)", "nn.dense(%x, %w, units=None)", "int32").empty());
+  CHECK(product("(8, 3)", "(8, 4)", "nn.matmul(%x, %w, transpose_a=True)") == "matmul");
+  CHECK(product("(2, 8, 3)", "(8, 4)", "nn.matmul(%x, %w, transpose_a=True)").empty());
+  CHECK(product("(2, 3, 8)", "(2, 8, 4)",
+                "nn.batch_matmul(%x, %w, transpose_a=False, transpose_b=False)") == "batch_matmul");
+}
+
+// --- Of 8 bits ---
+
+TEST_CASE("quantised convolutions and products with what makes them 8 bits again") {
+  const std::string params =
+      "def @main(%x: Tensor[(1, 8, 6, 6), uint8], %d: Tensor[(?, 8), uint8], %o: Tensor[(1, 16, 6, "
+      "6), int8]) { let %w = ones(shape=[16, 8, 1, 1], dtype=\"int8\"); let %k = ones(shape=[4, "
+      "8], "
+      "dtype=\"int8\"); let %b = ones(shape=[16], dtype=\"int32\"); let %e = ones(shape=[4], "
+      "dtype=\"int32\"); let %s = ones(shape=[16], dtype=\"float32\"); "
+      "let %c = nn.bias_add(qnn.conv2d(%x, %w, 3, 0, 0.5f, %s, padding=[0], out_dtype=\"int32\", "
+      "channels=16, kernel_size=[1, 1]), %b); let %m = qnn.dense(%d, %k, 3, 0, 0.5f, 0.25f, "
+      "units=4, out_dtype=\"int32\"); ";
+  const auto found = [&](const std::string& result, std::string* operands = nullptr) {
+    std::vector<rules::Match> matches;
+    ir::Module m;
+    const std::string names = Found(params + result + " }", &matches, &m);
+    if (operands != nullptr && !matches.empty()) *operands = Operands(matches[0], m);
+    return names;
+  };
+  const std::string rq = "qnn.requantize(%c, %s, 0, 0.1f, 5, axis=1, out_dtype=\"int32\")";
+  std::string operands;
+  CHECK(found("qnn.requantize(%m, 0.125f, 0, 0.1f, 5, out_dtype=\"int8\")") ==
+        "qnn.dense_requantize");
+  CHECK(found("qnn.requantize(nn.bias_add(%m, %e), 0.125f, 0, 0.1f, 5, out_dtype=\"int8\")") ==
+        "qnn.dense_bias_requantize");
+  CHECK(found("qnn.requantize(add(%e, %m), 0.125f, 0, 0.1f, 5, out_dtype=\"uint8\")") ==
+        "qnn.dense_bias_requantize");
+  CHECK(found("cast(clip(" + rq + ", a_min=-128f, a_max=127f), dtype=\"int8\")", &operands) ==
+        "qnn.conv2d_bias_requantize_clip_cast");
+  CHECK(operands ==
+        "bias Tensor[(16), int32]; requantize Tensor[(16), float32] int32 float32 "
+        "int32; clip max=127 min=-128; cast");
+  CHECK(found("clip(qnn.add(cast(clip(" + rq +
+                  ", a_min=-128f, a_max=127f), dtype=\"int8\"), %o, "
+                  "0.1f, 5, 0.2f, 6, 0.3f, 7), a_min=0f, a_max=99f)",
+              &operands) == "qnn.conv2d_bias_requantize_clip_cast_sum_clip");
+  CHECK(
+      operands.ends_with("cast; sum Tensor[(1, 16, 6, 6), int8] float32 int32 float32 int32 "
+                         "float32 int32; clip max=99 min=0"));
+  std::string swapped;
+  found("qnn.add(%o, cast(" + rq + ", dtype=\"int8\"), 0.2f, 6, 0.1f, 5, 0.3f, 7)", &swapped);
+  CHECK(
+      swapped.ends_with("cast; sum Tensor[(1, 16, 6, 6), int8] float32 int32 float32 int32 "
+                        "float32 int32"));
+  // Without its requantisation it is no composite.
+  CHECK(found("%c").empty());
+  CHECK(found("%m").empty());
+}
+
+TEST_CASE("engines are found by name") {
+  CHECK(EngineNames() == std::vector<std::string_view>{"dnnl"});
+  REQUIRE(FindEngine("dnnl") != nullptr);
+  CHECK(FindEngine("tensorrt") == nullptr);
+  const auto one = EnginePatterns("dnnl"), other = EnginePatterns("dnnl");
+  REQUIRE(one.ok());
+  CHECK(*one == *other);
+  CHECK(EnginePatterns("tensorrt").status().message() ==
+        "there is no engine tensorrt: expected dnnl");
+}
+
 }  // namespace
 }  // namespace relayvm::regions
