@@ -60,7 +60,6 @@ Result<ValueRef> ReadRef(const JsonTree& tree) {
   if (triple == nullptr || triple->empty() || triple->size() > 3) {
     return InvalidInput("a place is not [node, output, version]");
   }
-  ValueRef ref;
   RELAYVM_ASSIGN_OR_RETURN(const int64_t node, IntegerOf((*triple)[0]));
   int64_t output = 0;
   if (triple->size() > 1) {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "vm/engines/dnnl/onednn.h"
+#include "vm/engines/dnnl/threads.h"
 
 // The loops for each width of vectors, where the compiler and the linker choose among functions.
 #if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__SANITIZE_ADDRESS__) && \

@@ -12,7 +12,6 @@
 #include <oneapi/dnnl/dnnl_types.h>
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -30,19 +29,6 @@ using Dims = std::vector<int64_t>;
 // Gives its version, "2.6.3". kUnsupported: not there, another major version, functions missing.
 // REQUIRED before all that follows.
 Result<const char*> OpenLibrary();
-
-// The most threads that the library takes on this thread. Restores the former number at its end.
-class ThreadLimit {
- public:
-  explicit ThreadLimit(int threads);
-  ~ThreadLimit();
-  ThreadLimit(const ThreadLimit&) = delete;
-  ThreadLimit& operator=(const ThreadLimit&) = delete;
-
- private:
-  int former_ = 0, threads_;
-};
-int MaxThreads();
 
 // --- Memory ---
 
@@ -236,9 +222,5 @@ class Stream {
 bool HasBFloat16();
 // Whether it has products of bytes that are summed to int32 without loss.
 bool HasByteProducts();
-
-// Calls f(begin, end) for parts of 0 .. count-1, on the threads that there are where count * size
-// elements are worth it.
-void ForEachPart(int64_t count, int64_t size, const std::function<void(int64_t, int64_t)>& f);
 
 }  // namespace relayvm::onednn

@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include "vm/engines/dnnl/onednn.h"
+#include "vm/engines/dnnl/threads.h"
 
 namespace relayvm::onednn {
 namespace {
@@ -71,12 +72,6 @@ struct Library {
 #define ONEDNN_V2_DECLARE(name) decltype(&::name) name = nullptr;
   ONEDNN_V2_FUNCTIONS(ONEDNN_V2_DECLARE)
 #undef ONEDNN_V2_DECLARE
-  // Of OpenMP, where the library has its threads from there.
-  void (*omp_set_num_threads)(int) = nullptr;
-  int (*omp_get_max_threads)() = nullptr;
-  int (*omp_get_thread_num)() = nullptr;
-  int (*omp_get_num_threads)() = nullptr;
-  void (*GOMP_parallel)(void (*)(void*), void*, unsigned, unsigned) = nullptr;
   dnnl_engine_t engine = nullptr;  // for good
   std::string version;
 };
@@ -130,13 +125,7 @@ Result<std::unique_ptr<Library>> Load() {
   }
   ONEDNN_V2_FUNCTIONS(ONEDNN_V2_FIND)
 #undef ONEDNN_V2_FIND
-  library->omp_set_num_threads =
-      reinterpret_cast<void (*)(int)>(dlsym(handle, "omp_set_num_threads"));
-  library->omp_get_max_threads = reinterpret_cast<int (*)()>(dlsym(handle, "omp_get_max_threads"));
-  library->omp_get_thread_num = reinterpret_cast<int (*)()>(dlsym(handle, "omp_get_thread_num"));
-  library->omp_get_num_threads = reinterpret_cast<int (*)()>(dlsym(handle, "omp_get_num_threads"));
-  library->GOMP_parallel = reinterpret_cast<void (*)(void (*)(void*), void*, unsigned, unsigned)>(
-      dlsym(handle, "GOMP_parallel"));
+  FindOpenMp(handle);
   RELAYVM_RETURN_IF_ERROR(
       FromLibrary(library->dnnl_engine_create(&library->engine, dnnl_cpu, 0), "engine"));
   return library;
@@ -253,18 +242,6 @@ Result<const char*> OpenLibrary() {
     opened = library.release();
   }
   return opened->version.c_str();
-}
-
-ThreadLimit::ThreadLimit(int threads) : threads_(threads) {
-  if (Lib().omp_get_max_threads == nullptr || Lib().omp_set_num_threads == nullptr) return;
-  former_ = Lib().omp_get_max_threads();
-  if (former_ != threads_) Lib().omp_set_num_threads(threads_);
-}
-ThreadLimit::~ThreadLimit() {
-  if (former_ != 0 && former_ != threads_) Lib().omp_set_num_threads(former_);
-}
-int MaxThreads() {
-  return Lib().omp_get_max_threads == nullptr ? 1 : std::max(Lib().omp_get_max_threads(), 1);
 }
 
 // --- Memory ---
@@ -586,32 +563,6 @@ bool HasByteProducts() {
   const dnnl_cpu_isa_t isa = Lib().dnnl_get_effective_cpu_isa();
   return (isa & dnnl_cpu_isa_avx512_core_vnni) == dnnl_cpu_isa_avx512_core_vnni ||
          (isa & dnnl_cpu_isa_avx2_vnni) == dnnl_cpu_isa_avx2_vnni;
-}
-
-void ForEachPart(int64_t count, int64_t size, const std::function<void(int64_t, int64_t)>& f) {
-  struct Parts {
-    int64_t count;
-    const std::function<void(int64_t, int64_t)>* f;
-  };
-  constexpr int64_t kWorth = 16384;  // elements of a thread
-  const Library& lib = Lib();
-  const bool has_threads = lib.GOMP_parallel != nullptr && lib.omp_get_thread_num != nullptr &&
-                           lib.omp_get_num_threads != nullptr;
-  const int64_t threads =
-      has_threads ? std::min<int64_t>(MaxThreads(), count * std::max<int64_t>(size, 1) / kWorth)
-                  : 1;
-  if (threads <= 1) {
-    f(0, count);
-    return;
-  }
-  Parts parts{count, &f};
-  lib.GOMP_parallel(
-      [](void* data) {
-        const Parts& p = *static_cast<const Parts*>(data);
-        const int64_t n = Lib().omp_get_num_threads(), at = Lib().omp_get_thread_num();
-        (*p.f)(p.count* at / n, p.count * (at + 1) / n);
-      },
-      &parts, static_cast<unsigned>(threads), 0);
 }
 
 }  // namespace relayvm::onednn

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <utility>
 
+#include "vm/engines/dnnl/threads.h"
+
 namespace relayvm::onednn {
 namespace {
 
@@ -438,8 +440,9 @@ Status PlanBuilder::PlaceScratch() {
   std::vector<uint64_t> offsets(buffers_.size());
   std::vector<size_t> order(buffers_.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return buffers_[a].first < buffers_[b].first; });
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return std::pair(buffers_[a].first, a) < std::pair(buffers_[b].first, b);
+  });
   for (const size_t b : order) {
     const Buffer& buffer = buffers_[b];
     if (buffer.first < 0) continue;

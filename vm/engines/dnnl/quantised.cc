@@ -1,6 +1,6 @@
 // Quantised products: qnn.conv1d, 2d and 3d, and qnn.dense, with constant weights. oneDNN sums
-// bytes to int32; what comes after is done by plain loops (integer_steps.h), to the same bits as the
-// native definitions.
+// bytes to int32; what comes after is done by plain loops (integer_steps.h), to the same bits as
+// the native definitions.
 //
 // oneDNN brings sums to float32 on their way, which holds integers to 2^24: weights whose sums may
 // be larger are refused, and machines without products of bytes in int32 (VNNI), where it saturates

@@ -43,7 +43,7 @@ float Clamped(int64_t v, DType dtype) {
                                                      : v);
 }
 
-struct Case {
+struct Quantised {
   const char* what;
   DType data = DType::kInt8;
   int zero = 0;
@@ -54,7 +54,7 @@ struct Case {
 };
 
 // x: N C H W, w: O I H W; exact.
-Tensor Conv(const Tensor& x, const Tensor& w, const Case& c) {
+Tensor SumsOf(const Tensor& x, const Tensor& w, const Quantised& c) {
   const auto out_extent = [&](int64_t n) { return (n + 2 * c.padding - c.window) / c.stride + 1; };
   Tensor y{{x.dims[0], c.out, out_extent(x.dims[2]), out_extent(x.dims[3])}, {}};
   const int64_t group_in = c.in / c.groups, group_out = c.out / c.groups;
@@ -81,7 +81,7 @@ Tensor Conv(const Tensor& x, const Tensor& w, const Case& c) {
 
 Tensor Scalar(float v) { return {{}, {v}}; }
 
-Net::Attributes AttributesOf(const Case& c) {
+Net::Attributes AttributesOf(const Quantised& c) {
   return {{"strides", Texts({c.stride, c.stride})},
           {"padding", Texts({c.padding, c.padding})},
           {"groups", Texts({c.groups})},
@@ -100,7 +100,7 @@ bool CanRun(const Net& net) {
   return true;
 }
 
-void CheckConv(const Case& c) {
+void CheckQuantised(const Quantised& c) {
   CAPTURE(std::string(c.what));
   const bool is_signed = c.data == DType::kInt8;
   const Tensor w = Integers({c.out, c.in / c.groups, c.window, c.window}, 2, -c.size_of_weight,
@@ -142,7 +142,7 @@ void CheckConv(const Case& c) {
     const TestRegion region(net);
     for (const auto& [n, h] : {std::pair<int64_t, int64_t>{2, 6}, {1, 9}, {0, 6}}) {
       const Tensor data = Integers({n, c.in, h, 7}, 1, is_signed ? -128 : 0, is_signed ? 127 : 255);
-      Tensor y = Conv(data, w, c);
+      Tensor y = SumsOf(data, w, c);
       const int64_t area = y.dims[2] * y.dims[3];
       for (size_t i = 0; form != 0 && i < y.data.size(); ++i) {
         const size_t channel = i / static_cast<size_t>(area) % static_cast<size_t>(c.out);
@@ -164,7 +164,7 @@ void CheckConv(const Case& c) {
 
 TEST_CASE("qnn.conv2d, its sums and what is made of them, bit by bit") {
   if (Provider() == nullptr) return;
-  const Case kCases[] = {
+  const Quantised kCases[] = {
       {"signed"},
       {"signed, zero point", DType::kInt8, -3},
       {"unsigned", DType::kUInt8},
@@ -179,7 +179,7 @@ TEST_CASE("qnn.conv2d, its sums and what is made of them, bit by bit") {
       {"one result", DType::kInt8, 1, false, 16, 1},
       {"as large as sums may be", DType::kInt8, -128, false, 48, 8, 1, 3, 1, 1, 127},
   };
-  for (const Case& c : kCases) CheckConv(c);
+  for (const Quantised& c : kCases) CheckQuantised(c);
 }
 
 TEST_CASE("qnn.dense to int8 and to float32") {
@@ -229,7 +229,7 @@ TEST_CASE("qnn.dense to int8 and to float32") {
 // Two convolutions, and the sum of the second and of the first's input.
 TEST_CASE("a chain of quantised convolutions with a sum") {
   if (Provider() == nullptr) return;
-  const Case c{"", DType::kInt8, 3, false, 16, 16};
+  const Quantised c{"", DType::kInt8, 3, false, 16, 16};
   const Tensor w = Integers({16, 16, 3, 3}, 2, -90, 90);
   const Shape shape = {"n", 16, "h", 7};
   const float own = 0.9F, others = 0.31F, to = 0.6F;
@@ -252,12 +252,12 @@ TEST_CASE("a chain of quantised convolutions with a sum") {
   const TestRegion region(net);
   for (const auto& [n, h] : {std::pair<int64_t, int64_t>{1, 6}, {3, 4}}) {
     const Tensor data = Integers({n, 16, h, 7}, 1, -128, 127);
-    Tensor y = Conv(data, w, c);
+    Tensor y = SumsOf(data, w, c);
     const auto requantized = [&](float v) {
       return Clamped(Scale(static_cast<int64_t>(v), {0.003F, own}, false) + 3, DType::kInt8);
     };
     y = Map(y, [&](float v) { return std::max(requantized(v), 3.0F); });
-    y = Map(Conv(y, w, c), requantized);
+    y = Map(SumsOf(y, w, c), requantized);
     y = Broadcast2(y, data, [&](float v, float o) {
       const int64_t sum = Scale(static_cast<int64_t>(v) - 3, {own, to}, false) +
                           Scale(static_cast<int64_t>(o), {others, to}, false) + 3;

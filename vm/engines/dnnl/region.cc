@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "vm/engines/dnnl/threads.h"
+
 namespace relayvm::onednn {
 namespace {
 
