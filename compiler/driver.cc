@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "bytecode/base/check_stop.h"
 #include "bytecode/base/file_mapping.h"
@@ -19,6 +20,7 @@
 #include "compiler/ir/signature_attrs.h"
 #include "compiler/ir/stop_scope.h"
 #include "compiler/lowering/lower.h"
+#include "compiler/regions/region_options.h"
 #include "compiler/transforms/loops/name_states.h"
 #include "compiler/transforms/products/pack_weights.h"
 
@@ -337,10 +339,12 @@ Result<lower::LoweredProgram> CompileFor(const Machine& machine, const ir::Modul
   return lowered;
 }
 
-// Where kernels use nothing of what a processor has more than its level, that is there already.
-void AddMachine(Program program, Compiled& compiled) {
+// Where kernels use nothing of what a processor has more than its level, that is there already: with
+// the same engines.
+void AddProgram(Program program, Compiled& compiled) {
   const auto needs = [](const Program& p) {
-    return p.images.empty() ? std::string() : p.images[0].cpu_features;
+    return std::pair(p.images.empty() ? std::string() : p.images[0].cpu_features,
+                     p.regions.empty());
   };
   const auto is_same = [&](const Program& p) { return needs(p) == needs(program); };
   if (is_same(compiled.program) || std::ranges::any_of(compiled.others, is_same)) return;
@@ -355,23 +359,32 @@ Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options)
   RELAYVM_RETURN_IF_ERROR(CheckTargets(options, module, machines, placement));
   PipelineOptions pipeline = options.pipeline;
   pipeline.stop = options.stop;
-  RELAYVM_ASSIGN_OR_RETURN(std::vector<ir::Module> ready,
-                           RunPipelines(std::move(module), pipeline, machines));
-  if (options.for_graph) RELAYVM_RETURN_IF_ERROR(graph::CheckStatic(ready[0]));
+  RELAYVM_ASSIGN_OR_RETURN(Pipelined ready, RunPipelines(std::move(module), pipeline, machines));
+  if (options.for_graph) RELAYVM_RETURN_IF_ERROR(graph::CheckStatic(ready.native[0]));
   Compiled compiled;
-  for (size_t i = 0; i < ready.size(); ++i) {
-    RELAYVM_ASSIGN_OR_RETURN(lower::LoweredProgram lowered,
-                             CompileFor(machines[i], ready[i], options, placement, &compiled));
-    if (i > 0) {
-      AddMachine(std::move(lowered.program), compiled);
-      continue;
+  const bool has_regions = !ready.with_regions.empty();
+  const bool only = has_regions && regions::ByocOnlyOption().In(pipeline.options);
+  bool is_first = true;
+  for (size_t i = 0; i < machines.size(); ++i) {
+    std::vector<const ir::Module*> twins;  // for one processor, the native one first
+    if (!only) twins.push_back(&ready.native[i]);
+    if (has_regions) twins.push_back(&ready.with_regions[i]);
+    bool depends_on_machine = false;
+    for (const ir::Module* twin : twins) {
+      RELAYVM_ASSIGN_OR_RETURN(lower::LoweredProgram lowered,
+                               CompileFor(machines[i], *twin, options, placement, &compiled));
+      depends_on_machine = depends_on_machine || !lowered.program.images.empty();
+      if (!std::exchange(is_first, false)) {
+        AddProgram(std::move(lowered.program), compiled);
+        continue;
+      }
+      compiled.program = std::move(lowered.program);
+      compiled.llvm_ir = std::move(lowered.llvm_ir);
+      compiled.assembly = std::move(lowered.assembly);
     }
-    compiled.program = std::move(lowered.program);
-    compiled.llvm_ir = std::move(lowered.llvm_ir);
-    compiled.assembly = std::move(lowered.assembly);
-    if (compiled.program.images.empty()) break;
+    if (!depends_on_machine) break;
   }
-  compiled.module = std::move(ready[0]);
+  compiled.module = has_regions ? ready.with_regions[0] : std::move(ready.native[0]);
   return compiled;
 }
 

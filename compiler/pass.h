@@ -92,6 +92,9 @@ struct Pass {
   // program is compiled for several, it and what follows run for each that it changes something
   // for.
   bool is_for_machine = false;
+  // The pass makes regions for other engines: it runs for the program that has them, and not for
+  // its native twin.
+  bool is_for_regions = false;
 };
 
 }  // namespace relayvm

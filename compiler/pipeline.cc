@@ -1,6 +1,7 @@
 #include "compiler/pipeline.h"
 
 #include "compiler/lowering/place.h"
+#include "compiler/regions/region_passes.h"
 #include "compiler/rules/fuse_attention.h"
 #include "compiler/rules/own_rules.h"
 #include "compiler/rules/rule_pass.h"
@@ -98,8 +99,15 @@ const std::vector<Pass>& CompilerPasses() {
        .run = Pure(ir::EliminateDeadCode),
        .drops = {},
        .description = "what nobody uses goes"},
+      regions::PrepareRegionsPass(),
+      regions::MergeCompositePass(),
+      regions::AnnotateTargetPass(),
+      regions::MergeCompilerRegionsPass(),
+      regions::PartitionGraphPass(),
+      regions::PruneRegionsPass(),
+      regions::LowerRegionsPass(),
       {.name = "SimplifyInference",
-       .run = Pure(ir::SimplifyInference),
+       .run = Pure([](const ir::Module& m) { return ir::SimplifyInference(m); }),
        .refuses = {kFused, kFinalTypes},
        .description = "operators become simpler ones (batch_norm, dropout, einsum ...)"},
       {.name = "SpaceToDepthConvolutions",
@@ -147,7 +155,7 @@ const std::vector<Pass>& CompilerPasses() {
        .description = "algebra that keeps every bit: the rules of compiler/rules/simplify.relay",
        .options = {&rules::ExplainRulesOption().row()}},
       {.name = "WidenScatters",
-       .run = Pure(ir::SimplifyInference),
+       .run = Pure([](const ir::Module& m) { return ir::SimplifyInference(m); }),
        .refuses = {kFused, kFinalTypes},
        .description = "operators become simpler ones by what is constant now (scatters of slices)"},
       {.name = "IntegerProducts",
@@ -248,6 +256,8 @@ constexpr PipelineStep kSteps[] = {
     {"CheckTypes", 0},
     // By the names and types that the program has.
     {"NameStates", 0},
+    // Those that the program has itself, before its functions are inlined.
+    {"LowerRegions", 0},
     // Both copy or specialise code, which then gets types of its own.
     {"Inline", 1},
     {"PropagateConstants", 1},
@@ -255,6 +265,14 @@ constexpr PipelineStep kSteps[] = {
     // No kernel computes a shape from here on.
     {"ResolveShapes", 0},
     {"EliminateDeadCode", 0},
+    // Other engines' first: what follows takes their operators apart.
+    {"PrepareRegions", 0},
+    {"MergeComposite", 0},
+    {"AnnotateTarget", 0},
+    {"MergeCompilerRegions", 0},
+    {"PartitionGraph", 0},
+    {"PruneRegions", 0},
+    {"LowerRegions", 0},
     {"SimplifyInference", 1},
     {"SpaceToDepthConvolutions", 1},
     {"ConvertLayout", 0},

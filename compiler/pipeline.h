@@ -60,12 +60,16 @@ inline constexpr std::string_view kRetypePass = "Retype";
 // it is needed. An error names the pass whose needs are not met, or the place that does not exist.
 Result<std::vector<PlannedPass>> PlanPasses(const PipelineOptions& options);
 
-// Before: as parsed, parameters bound. After: ready for lower::LowerModule.
+// Before: as parsed, parameters bound. After: ready for lower::LowerModule. Without regions.
 Result<ir::Module> RunPipeline(ir::Module module, const PipelineOptions& options);
-// The same for several machines: a module for each, in place of options.machine. What does not
-// depend on them runs once, so that the modules share their constants.
-Result<std::vector<ir::Module>> RunPipelines(ir::Module module, const PipelineOptions& options,
-                                             const std::vector<Machine>& machines);
+// The same for several machines: a module for each, in place of options.machine; and the same with
+// regions for the engines of --byoc, where there are any. What does not depend on them runs once,
+// so that the modules share their constants.
+struct Pipelined {
+  std::vector<ir::Module> native, with_regions;  // for each machine
+};
+Result<Pipelined> RunPipelines(ir::Module module, const PipelineOptions& options,
+                               const std::vector<Machine>& machines);
 
 // The compiler's own passes, and which of them run, in order; PlanPasses puts in the user's.
 const std::vector<Pass>& CompilerPasses();

@@ -15,6 +15,8 @@
 #include "compiler/ir/stop_scope.h"
 #include "compiler/ir/verify.h"
 #include "compiler/pipeline.h"
+#include "compiler/regions/lower_regions.h"
+#include "compiler/regions/region_options.h"
 
 namespace relayvm {
 namespace {
@@ -338,6 +340,7 @@ void KeepDeclaredDims(ir::Module* module) {
 struct Branch {
   ir::Module module;
   std::vector<Machine> machines;
+  bool has_regions = false;  // for other engines; else their native twin
 };
 
 // After a step that is for one machine: those that it changes nothing for go on together.
@@ -345,14 +348,14 @@ Result<std::vector<Branch>> Part(const std::vector<Branch>& branches, Steps step
                                  const PipelineOptions& options, Printer& printer) {
   std::vector<Branch> parted;
   for (const Branch& branch : branches) {
-    Branch same{branch.module, {}};
+    Branch same{branch.module, {}, branch.has_regions};
     for (const Machine& machine : branch.machines) {
       RELAYVM_ASSIGN_OR_RETURN(ir::Module own,
                                RunSteps(branch.module, step, options, machine, printer));
       if (own.functions == branch.module.functions) {
         same.machines.push_back(machine);
       } else {
-        parted.push_back({std::move(own), {machine}});
+        parted.push_back({std::move(own), {machine}, branch.has_regions});
       }
     }
     if (!same.machines.empty()) parted.push_back(std::move(same));
@@ -360,47 +363,73 @@ Result<std::vector<Branch>> Part(const std::vector<Branch>& branches, Steps step
   return parted;
 }
 
-Result<std::vector<ir::Module>> RunAll(ir::Module module, const PipelineOptions& options,
-                                       const std::vector<Machine>& machines) {
-  RELAYVM_ASSIGN_OR_RETURN(Plan plan, PlanPasses(options));
-  Printer printer(options);
-  KeepDeclaredDims(&module);
-  module = ir::ShareConstants(module);
-  std::vector<Branch> branches = {{std::move(module), machines}};
-  for (Steps rest = plan; !rest.empty();) {
-    const auto own = std::ranges::find_if(rest, &Pass::is_for_machine, &PlannedPass::pass);
-    const auto common = static_cast<size_t>(own - rest.begin());
+// The steps of a branch up to one that is for one machine, or that only one of the twins has.
+Result<std::vector<Branch>> RunBranches(std::vector<Branch> branches, Steps rest,
+                                        const PipelineOptions& options, Printer& printer) {
+  const auto is_own = [](const PlannedPass& p) {
+    return p.pass.is_for_machine || p.pass.is_for_regions;
+  };
+  while (!rest.empty()) {
+    const auto common = static_cast<size_t>(std::ranges::find_if(rest, is_own) - rest.begin());
     for (Branch& branch : branches) {
       RELAYVM_ASSIGN_OR_RETURN(branch.module, RunSteps(std::move(branch.module), rest.first(common),
                                                        options, branch.machines[0], printer));
     }
     rest = rest.subspan(common);
     if (rest.empty()) break;
-    RELAYVM_ASSIGN_OR_RETURN(branches, Part(branches, rest.first(1), options, printer));
+    const Steps own = rest.first(1);
     rest = rest.subspan(1);
+    if (own[0].pass.is_for_machine) {
+      RELAYVM_ASSIGN_OR_RETURN(branches, Part(branches, own, options, printer));
+      continue;
+    }
+    for (Branch& branch : branches) {
+      if (!branch.has_regions) continue;
+      RELAYVM_ASSIGN_OR_RETURN(branch.module, RunSteps(std::move(branch.module), own, options,
+                                                       branch.machines[0], printer));
+    }
   }
-  std::vector<ir::Module> modules;
-  for (const Machine& machine : machines) {
-    const auto has = [&](const Branch& branch) {
-      return std::ranges::count(branch.machines, machine.target, &Machine::target) > 0;
-    };
-    modules.push_back(std::ranges::find_if(branches, has)->module);
-  }
+  return branches;
+}
+
+Result<Pipelined> RunAll(ir::Module module, const PipelineOptions& options,
+                         const std::vector<Machine>& machines) {
+  RELAYVM_ASSIGN_OR_RETURN(Plan plan, PlanPasses(options));
+  Printer printer(options);
+  KeepDeclaredDims(&module);
+  module = ir::ShareConstants(module);
+  const bool has_engines = !regions::ByocOption().In(options.options).empty();
+  std::vector<Branch> branches = {{module, machines, false}};
+  if (has_engines) branches.push_back({std::move(module), machines, true});
+  RELAYVM_ASSIGN_OR_RETURN(branches, RunBranches(std::move(branches), plan, options, printer));
+  Pipelined done;
+  const auto collect = [&](bool with_regions, std::vector<ir::Module>& out) {
+    for (const Machine& machine : machines) {
+      const auto has = [&](const Branch& branch) {
+        return branch.has_regions == with_regions &&
+               std::ranges::count(branch.machines, machine.target, &Machine::target) > 0;
+      };
+      out.push_back(std::ranges::find_if(branches, has)->module);
+    }
+  };
+  collect(false, done.native);
+  if (has_engines) collect(true, done.with_regions);
+  if (has_engines && !regions::HasRegions(done.with_regions[0])) done.with_regions.clear();
   RELAYVM_RETURN_IF_ERROR(printer.Finish());
-  return modules;
+  return done;
 }
 
 }  // namespace
 
-Result<std::vector<ir::Module>> RunPipelines(ir::Module module, const PipelineOptions& options,
-                                             const std::vector<Machine>& machines) {
+Result<Pipelined> RunPipelines(ir::Module module, const PipelineOptions& options,
+                               const std::vector<Machine>& machines) {
   return ir::WithLargeStack([&] { return RunAll(std::move(module), options, machines); });
 }
 
 Result<ir::Module> RunPipeline(ir::Module module, const PipelineOptions& options) {
-  RELAYVM_ASSIGN_OR_RETURN(std::vector<ir::Module> modules,
+  RELAYVM_ASSIGN_OR_RETURN(Pipelined done,
                            RunPipelines(std::move(module), options, {options.machine}));
-  return std::move(modules[0]);
+  return std::move(done.native[0]);
 }
 
 Result<PassedModule> RunPasses(const PassedModule& from, const std::vector<std::string>& names,

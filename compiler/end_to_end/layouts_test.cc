@@ -518,12 +518,12 @@ TEST_CASE("each machine of a file has the layouts that it has alone") {
   const std::string chain = Chain('l', 4, "%x", "a");
   auto together = RunPipelines(parse(chain), {.opt_level = 3, .verify = true}, machines);
   REQUIRE_MESSAGE(together.ok(), together.status().ToString());
-  REQUIRE(together->size() == machines.size());
+  REQUIRE(together->native.size() == machines.size());
   for (size_t i = 0; i < machines.size(); ++i) {
     auto alone = RunPipeline(parse(chain), {.opt_level = 3, .machine = machines[i]});
     REQUIRE_MESSAGE(alone.ok(), alone.status().ToString());
-    CHECK(ir::PrintModule((*together)[i]) == ir::PrintModule(*alone));
-    CHECK(ir::CountLayoutTransforms((*together)[i]).count == (i == 0 ? 0 : 2));
+    CHECK(ir::PrintModule(together->native[i]) == ir::PrintModule(*alone));
+    CHECK(ir::CountLayoutTransforms(together->native[i]).count == (i == 0 ? 0 : 2));
   }
 }
 

@@ -27,6 +27,10 @@
 #include "compiler/lowering/mir.h"
 #include "compiler/lowering/module_lowering.h"
 
+namespace relayvm::ir {
+struct Region;
+}
+
 namespace relayvm::lower {
 
 struct Value;
@@ -162,6 +166,15 @@ class FunctionLowering {
 
   // --- Kernels (lower_kernel.cc) ---
   Status LowerView(const ir::Var* var, const Value& source);
+  // What a call passes to a builtin: kernels/runtime/builtin.h.
+  struct BuiltinArgs {
+    KernelInfo info;
+    std::vector<uint32_t> scalars;
+    std::vector<MBuffer> buffers;
+  };
+  // A tensor's dtype, rank and dims, and its buffer but for where it is.
+  void Describe(const TensorType& t, bool written, BuiltinArgs& args);
+  Status LowerRegion(const ir::Var* var, const ir::PrimitiveCall& call, const ir::Region& region);
   Status LowerBuiltin(const ir::Var* var, const ir::OpCall& call, const BuiltinCall& builtin,
                       const std::vector<Value>& inputs);
   void BindCounts(const ir::Var* var, const std::vector<TensorType>& outputs,

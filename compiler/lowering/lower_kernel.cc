@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "bytecode/base/arithmetic.h"
+#include "compiler/ir/region.h"
 #include "compiler/lowering/function_lowering.h"
 #include "compiler/lowering/operands.h"
 #include "kernels/codegen/batching.h"
@@ -254,6 +255,7 @@ Result<Value> FunctionLowering::CopyOf(const Value& value) {
 }
 
 Status FunctionLowering::Lower(const ir::Var* var, const ir::PrimitiveCall& call) {
+  if (const auto region = ir::RegionOf(*call.function)) return LowerRegion(var, call, *region);
   KernelGroup group;
   std::vector<std::string_view> names;
   for (const ir::Binding& b : call.function->body->bindings) {

@@ -1,5 +1,7 @@
 #include "compiler/lowering/module_lowering.h"
 
+#include "compiler/ir/region.h"
+
 #include <cstring>
 #include <utility>
 
@@ -132,11 +134,23 @@ uint32_t ModuleLowering::BuiltinIndex(KernelInfo info) {
   return AddKernel(key, 0, std::move(info));
 }
 
+uint32_t ModuleLowering::RegionIndex(const ir::Region& region, std::vector<uint32_t> constants) {
+  const auto [at, inserted] =
+      region_index_.emplace(std::tuple(region.name, region.json, constants),
+                            static_cast<uint32_t>(program_.regions.size()));
+  if (inserted) {
+    program_.regions.push_back({region.name, region.engine, region.json, std::move(constants),
+                                static_cast<uint32_t>(region.symbols.size())});
+  }
+  return at->second;
+}
+
 void ModuleLowering::Finish(Program& program, KernelImage image) {
   program.bytecode_version = LeastBytecodeVersion(program.code);
   program.messages = std::move(program_.messages);
   program.tensor_types = std::move(program_.tensor_types);
   program.kernels = std::move(program_.kernels);
+  program.regions = std::move(program_.regions);
   bool compiled[2] = {false, false};  // of the host, of the device
   for (const KernelInfo& kernel : program.kernels)
     if (!kernel.builtin) compiled[kernel.device] = true;

@@ -18,6 +18,10 @@
 #include "compiler/lowering/place.h"
 #include "kernels/codegen/kernel_compiler.h"
 
+namespace relayvm::ir {
+struct Region;
+}
+
 namespace relayvm::lower {
 
 // How a function is called: the bank of each parameter, and of the result.
@@ -88,6 +92,8 @@ class ModuleLowering {
   uint32_t ConstantOnDevice(uint32_t constant, uint8_t device);
   uint32_t TypeOnDevice(uint32_t type, uint8_t device);
   uint32_t BuiltinIndex(KernelInfo info);
+  // Of another engine's region with these constants of the program.
+  uint32_t RegionIndex(const ir::Region& region, std::vector<uint32_t> constants);
   const std::vector<KernelInfo>& kernel_infos() const { return program_.kernels; }
 
   // Moves tables into the program; `image` gives the entries of compiled kernels.
@@ -112,6 +118,7 @@ class ModuleLowering {
   std::unordered_map<std::string, uint32_t> message_index_;
   std::map<std::tuple<DType, std::vector<int64_t>, uint8_t>, uint32_t> tensor_type_index_;
   std::map<std::string, uint32_t> kernel_index_;
+  std::map<std::tuple<std::string, std::string, std::vector<uint32_t>>, uint32_t> region_index_;
   std::vector<uint32_t> compiled_ids_;  // parallel to program_.kernels
   Program program_;
 };

@@ -21,8 +21,8 @@ struct Engine {
 const Engine* FindEngine(std::string_view name);
 std::vector<std::string_view> EngineNames();
 
-// Read when they are first asked for, and kept. Thread-safe. An error of code kInvalidArgument where
-// there is no engine of that name.
+// Read when they are first asked for, and kept. Thread-safe. An error of code kInvalidArgument
+// where there is no engine of that name.
 Result<std::shared_ptr<const rules::RuleSet>> EnginePatterns(std::string_view name);
 
 }  // namespace relayvm::regions

@@ -2,9 +2,14 @@
 // cost nothing.
 #include "kernels/op/define.h"
 #include "kernels/op/op_helpers.h"
+#include "kernels/op/region_markers.h"
 
 namespace relayvm {
 namespace {
+
+constexpr const char* kRegionBegin = "annotation.compiler_begin";
+constexpr const char* kRegionEnd = "annotation.compiler_end";
+constexpr const char* kEngine = "compiler";
 
 OpDef Marker(std::string name, std::vector<AttrField> attrs = {}, std::string attrs_class = "") {
   OpDef def;
@@ -62,16 +67,30 @@ OpDef SimulatedQuantize() {
 
 }  // namespace
 
+RegionMarker RegionMarkerOf(const OpDef& op) {
+  if (!op.is_identity) return RegionMarker::kNone;
+  return op.name == kRegionBegin ? RegionMarker::kBegin
+         : op.name == kRegionEnd ? RegionMarker::kEnd
+                                 : RegionMarker::kNone;
+}
+
+const std::string& MarkedEngine(const Attrs& attrs) { return attrs.String(kEngine); }
+
+NamedCall RegionMarkerCall(RegionMarker marker, const std::string& engine) {
+  NamedCall call;
+  call.op = marker == RegionMarker::kBegin ? kRegionBegin : kRegionEnd;
+  call.attrs.Set(kEngine, engine);
+  return call;
+}
+
 void DefineAnnotation(OpTable& table) {
   table.Add(Marker("annotation.bitpack_end"));
   table.Add(Marker("annotation.bitpack_start"));
   table.Add(
       Marker("annotation.cast_hint", {Optional("dtype", AttrKind::kDType, "")}, "CastHintAttrs"));
   table.Add(Marker("annotation.checkpoint"));
-  table.Add(Marker("annotation.compiler_begin", {Optional("compiler", AttrKind::kString, "")},
-                   "CompilerAttrs"));
-  table.Add(Marker("annotation.compiler_end", {Optional("compiler", AttrKind::kString, "")},
-                   "CompilerAttrs"));
+  for (const char* name : {kRegionBegin, kRegionEnd})
+    table.Add(Marker(name, {Optional(kEngine, AttrKind::kString, "")}, "CompilerAttrs"));
   table.Add(Barrier("annotation.stop_fusion"));
   table.Add(Marker("annotation.with_funcid"));
   table.Add(Marker("on_device", {Optional("virtual_device", AttrKind::kAny),

@@ -75,11 +75,12 @@ class Writer final : public CallWriter {
 
 class Simplifier {
  public:
-  explicit Simplifier(const Module& m) : module_(m) {}
+  Simplifier(const Module& m, const WantedFn& wanted) : module_(m), wanted_(wanted) {}
 
   void Rewrite(const Binding& b, std::vector<Binding>& out) {
     if (const auto* call = b.value->As<OpCall>(); call != nullptr && call->op->decompose) {
-      if (Decompose(b, *call, out)) return;
+      const bool is_wanted = !wanted_ || wanted_(*call, b.var->type);
+      if (is_wanted && Decompose(b, *call, out)) return;
     }
     // Each use of a field sees what it stands for.
     if (const auto* get = b.value->As<TupleGet>()) {
@@ -115,13 +116,14 @@ class Simplifier {
   }
 
   const Module& module_;
+  const WantedFn& wanted_;
   std::unordered_map<uint32_t, std::vector<Atom>> fields_;  // by the tuple's Var::id
 };
 
 }  // namespace
 
-Module SimplifyInference(const Module& m) {
-  Simplifier simplifier(m);
+Module SimplifyInference(const Module& m, const WantedFn& wanted) {
+  Simplifier simplifier(m, wanted);
   return RewriteModule(
       m, [&](const Binding& b, std::vector<Binding>& out) { simplifier.Rewrite(b, out); });
 }

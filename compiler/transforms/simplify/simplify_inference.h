@@ -7,10 +7,14 @@
 // simplify_inference_test.cc and scattered_slices_test.cc.
 #pragma once
 
+#include <functional>
+
 #include "compiler/ir/ir.h"
 
 namespace relayvm::ir {
 
-Module SimplifyInference(const Module& m);
+// `wanted`: of a call with a result of that type; null: all.
+using WantedFn = std::function<bool(const OpCall& call, const Type& result)>;
+Module SimplifyInference(const Module& m, const WantedFn& wanted = nullptr);
 
 }  // namespace relayvm::ir

@@ -1,5 +1,5 @@
-// The threads of OpenMP, which oneDNN has where Debian builds it: found in the library that is opened.
-// Where there are none, all is done by the thread that calls. Tested by dnnl_test.cc.
+// The threads of OpenMP, which oneDNN has where Debian builds it: found in the library that is
+// opened. Where there are none, all is done by the thread that calls. Tested by dnnl_test.cc.
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,90 @@
+#include "compiler/regions/region_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "bytecode/base/file_mapping.h"
+#include "bytecode/base/suggestion.h"
+#include "compiler/regions/engine_rules.h"
+
+namespace relayvm::regions {
+
+const OptionOf<std::vector<std::string>>& ByocOption() {
+  static const OptionOf<std::vector<std::string>> option(
+      {.name = "byoc",
+       .help = "what this engine (dnnl: oneDNN) runs becomes regions for it, which the file holds "
+               "beside the native program",
+       .form = "ENGINE",
+       .repeats = true},
+      [](std::string_view text, std::vector<std::string>* engines) -> Status {
+        const auto is_word = [](char c) {
+          return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                 c == '_';
+        };
+        if (text.empty() || !std::ranges::all_of(text, is_word))
+          return {StatusCode::kInvalidArgument, "expected the name of an engine"};
+        if (std::ranges::count(*engines, text) == 0) engines->emplace_back(text);
+        return OkStatus();
+      });
+  return option;
+}
+
+const OptionOf<std::vector<std::string>>& ByocRulesOption() {
+  static const OptionOf<std::vector<std::string>> option(
+      {.name = "byoc-rules",
+       .help = "what the engine that the file is named for runs: patterns (compiler/rules)",
+       .form = "ENGINE.relay",
+       .repeats = true},
+      [](std::string_view text, std::vector<std::string>* files) -> Status {
+        files->emplace_back(text);
+        return OkStatus();
+      });
+  return option;
+}
+
+const OptionOf<bool>& ByocOnlyOption() {
+  static const OptionOf<bool> option = FlagOption(
+      {.name = "byoc-only",
+       .help =
+           "the file holds no native program beside the one with regions, and needs the engine"});
+  return option;
+}
+
+std::string EngineOfFile(const std::string& path) {
+  return std::filesystem::path(path).stem().string();
+}
+
+Result<std::vector<EnginePattern>> EnginesOf(const PassOptionValues& options) {
+  std::vector<EnginePattern> engines;
+  const std::vector<std::string> files = ByocRulesOption().In(options);
+  for (const std::string& name : ByocOption().In(options)) {
+    const auto file = std::ranges::find(files, name, EngineOfFile);
+    if (file != files.end()) {
+      RELAYVM_ASSIGN_OR_RETURN(const auto mapping, FileMapping::Open(*file));
+      const auto bytes = mapping->bytes();
+      RELAYVM_ASSIGN_OR_RETURN(auto patterns,
+                               rules::ReadPatterns(*file, std::string(bytes.begin(), bytes.end())));
+      engines.push_back({name, std::move(patterns)});
+      continue;
+    }
+    if (FindEngine(name) == nullptr) {
+      const std::vector<std::string_view> names = EngineNames();
+      return Status(StatusCode::kInvalidArgument,
+                    fmt::format("--byoc {}: there is no such engine{}; there are {}. Of your own, "
+                                "--byoc-rules {}.relay says what it runs",
+                                name, DidYouMean(name, names), fmt::join(names, ", "), name));
+    }
+    RELAYVM_ASSIGN_OR_RETURN(auto patterns, EnginePatterns(name));
+    engines.push_back({name, std::move(patterns)});
+  }
+  return engines;
+}
+
+bool PrunesLightRegions(const PassOptionValues& options, const std::string& engine) {
+  return FindEngine(engine) != nullptr &&
+         std::ranges::count(ByocRulesOption().In(options), engine, EngineOfFile) == 0;
+}
+
+}  // namespace relayvm::regions

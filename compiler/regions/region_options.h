@@ -1,0 +1,32 @@
+// --byoc and its kin: the engines that a compilation cuts regions for. Tested by regions_test.cc and
+// tests/byoc.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bytecode/base/status.h"
+#include "compiler/regions/annotate_target.h"
+#include "compiler/transforms/pass_option.h"
+
+namespace relayvm::regions {
+
+// --byoc ENGINE, of the compiler's own engines (engine_rules.h) or of --byoc-rules; the first that
+// has an operator gets it.
+const OptionOf<std::vector<std::string>>& ByocOption();
+// --byoc-rules ENGINE.relay: what another engine runs, or one of the compiler's own in place of that.
+const OptionOf<std::vector<std::string>>& ByocRulesOption();
+// --byoc-only: no native program beside the one with regions.
+const OptionOf<bool>& ByocOnlyOption();
+
+// "mine" of "a/mine.relay".
+std::string EngineOfFile(const std::string& path);
+
+// Those of --byoc with their patterns. Rule files are read once for as long as they do not change.
+// kInvalidArgument where there is no such engine, or as ReadPatterns says.
+Result<std::vector<EnginePattern>> EnginesOf(const PassOptionValues& options);
+// Whether light regions of an engine are put back: of the compiler's own; a user's rules say what is
+// worth it.
+bool PrunesLightRegions(const PassOptionValues& options, const std::string& engine);
+
+}  // namespace relayvm::regions

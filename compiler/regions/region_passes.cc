@@ -1,0 +1,133 @@
+#include "compiler/regions/region_passes.h"
+
+#include <set>
+#include <utility>
+
+#include "compiler/regions/annotate_target.h"
+#include "compiler/regions/lower_regions.h"
+#include "compiler/regions/merge_composite.h"
+#include "compiler/regions/merge_regions.h"
+#include "compiler/regions/partition_graph.h"
+#include "compiler/regions/region_options.h"
+#include "compiler/rules/own_rules.h"
+#include "compiler/rules/rule_pass.h"
+#include "compiler/transforms/simplify/fold_constants.h"
+#include "compiler/transforms/simplify/simplify_inference.h"
+#include "compiler/typing/infer.h"
+#include "kernels/op/region_markers.h"
+
+namespace relayvm::regions {
+namespace {
+
+using enum Fact;
+
+bool HasEngines(const PassContext& context) { return !ByocOption().In(context.options).empty(); }
+
+Pass RegionPass(std::string name, std::string description,
+                std::function<Result<ir::Module>(const ir::Module&, const PassContext&)> run) {
+  Pass pass;
+  pass.name = std::move(name);
+  pass.run = std::move(run);
+  pass.refuses = {kFused, kFinalTypes, kLifted};
+  pass.drops = {};
+  pass.description = std::move(description);
+  pass.options = {&ByocOption().row(), &ByocRulesOption().row()};
+  pass.applies = HasEngines;
+  pass.is_for_regions = true;
+  return pass;
+}
+
+// Operators that take apart: those that no pattern starts with, and those of several results, of
+// which one is read (normalisations).
+Result<ir::Module> Prepare(const ir::Module& m, const PassContext& context) {
+  RELAYVM_ASSIGN_OR_RETURN(const std::vector<EnginePattern> engines, EnginesOf(context.options));
+  std::set<const OpDef*> known;
+  for (const EnginePattern& engine : engines) {
+    for (const auto& [op, rules] : engine.patterns->by_root) known.insert(op);
+  }
+  const ir::Module simpler =
+      ir::SimplifyInference(m, [&](const ir::OpCall& call, const ir::Type& t) {
+        if (RegionMarkerOf(*call.op) != RegionMarker::kNone) return false;
+        return !known.contains(call.op) || t->As<ir::TupleType>() != nullptr;
+      });
+  RELAYVM_ASSIGN_OR_RETURN(const ir::Module typed, Retype(simpler));
+  const ir::Module folded = ir::FoldConstants(typed, context.machine, context.stop);
+  return rules::ApplyRulesIn(folded, rules::SimplifyRules(), context);
+}
+
+Result<ir::Module> Merge(const ir::Module& m, const PassContext& context) {
+  RELAYVM_ASSIGN_OR_RETURN(const std::vector<EnginePattern> engines, EnginesOf(context.options));
+  return rules::Explained(context, [&](rules::Report* report) {
+    ir::Module merged = m;
+    for (const EnginePattern& engine : engines)
+      merged = MergeComposite(merged, engine.engine, *engine.patterns, report);
+    return Result<ir::Module>(std::move(merged));
+  });
+}
+
+}  // namespace
+
+Pass PrepareRegionsPass() {
+  return RegionPass("PrepareRegions",
+                    "operators that no engine has become simpler ones, and constants are computed",
+                    Prepare);
+}
+
+Pass MergeCompositePass() {
+  Pass pass =
+      RegionPass("MergeComposite",
+                 "operators that an engine runs as one become a function of that name", Merge);
+  pass.options.push_back(&rules::ExplainRulesOption().row());
+  return pass;
+}
+
+Pass AnnotateTargetPass() {
+  return RegionPass("AnnotateTarget", "what engines run stands between their markers",
+                    [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
+                      RELAYVM_ASSIGN_OR_RETURN(const std::vector<EnginePattern> engines,
+                                               EnginesOf(context.options));
+                      return AnnotateTarget(m, engines);
+                    });
+}
+
+Pass MergeCompilerRegionsPass() {
+  Pass pass = RegionPass("MergeCompilerRegions", "neighbours of one engine become one region",
+                         [](const ir::Module& m, const PassContext&) -> Result<ir::Module> {
+                           return MergeCompilerRegions(m);
+                         });
+  pass.options.clear();
+  return pass;
+}
+
+Pass PartitionGraphPass() {
+  Pass pass = RegionPass("PartitionGraph", "regions become functions of the module",
+                         [](const ir::Module& m, const PassContext&) -> Result<ir::Module> {
+                           return PartitionGraph(m);
+                         });
+  pass.options.clear();
+  pass.drops = {kTyped};
+  return pass;
+}
+
+Pass PruneRegionsPass() {
+  return RegionPass("PruneRegions", "regions without heavy work are no regions",
+                    [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
+                      return PruneRegions(m, [&](const std::string& engine) {
+                        return PrunesLightRegions(context.options, engine);
+                      });
+                    });
+}
+
+Pass LowerRegionsPass() {
+  Pass pass = RegionPass("LowerRegions", "calls of regions become calls of their engine",
+                         [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
+                           RELAYVM_ASSIGN_OR_RETURN(const std::vector<EnginePattern> engines,
+                                                    EnginesOf(context.options));
+                           return LowerRegions(m, engines);
+                         });
+  pass.drops = {kTyped};
+  pass.options.push_back(&ByocOnlyOption().row());
+  return pass;
+}
+
+}  // namespace relayvm::regions

@@ -1,0 +1,193 @@
+// The passes from composites to calls of regions.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "compiler/ir/region.h"
+#include "compiler/ir/verify.h"
+#include "compiler/pipeline.h"
+#include "compiler/regions/annotate_target.h"
+#include "compiler/regions/engine_rules.h"
+#include "compiler/regions/lower_regions.h"
+#include "compiler/regions/merge_composite.h"
+#include "compiler/regions/merge_regions.h"
+#include "compiler/regions/partition_graph.h"
+#include "compiler/transforms/simplify/dead_code.h"
+#include "compiler/transforms/testing.h"
+
+namespace relayvm::regions {
+namespace {
+
+using ir::Module;
+using ir::Outline;
+
+std::vector<EnginePattern> Dnnl() {
+  auto patterns = EnginePatterns("dnnl");
+  REQUIRE_MESSAGE(patterns.ok(), patterns.status().message());
+  return {{"dnnl", *patterns}};
+}
+
+Module Partitioned(const Module& m) {
+  const auto engines = Dnnl();
+  Module out = MergeComposite(m, "dnnl", *engines[0].patterns);
+  CHECK(ir::VerifyModule(out, {.typed = true}).ok());
+  out = AnnotateTarget(out, engines);
+  CHECK(ir::VerifyModule(out, {.typed = true}).ok());
+  out = MergeCompilerRegions(out);
+  CHECK(ir::VerifyModule(out, {.typed = true}).ok());
+  return ir::Retyped(PartitionGraph(out));
+}
+
+Module Lowered(const Module& m) {
+  auto lowered = LowerRegions(m, Dnnl());
+  REQUIRE_MESSAGE(lowered.ok(), lowered.status().message());
+  return ir::Retyped(*lowered);
+}
+
+nlohmann::json JsonOf(const Module& m, const std::string& name) {
+  auto all = RegionJsons(m, Dnnl());
+  REQUIRE_MESSAGE(all.ok(), all.status().message());
+  for (const auto& [region, text] : *all) {
+    if (region == name) return nlohmann::json::parse(text);
+  }
+  FAIL("there is no region " << name);
+  return {};
+}
+
+constexpr const char* kRegion = "tvmgen_default_dnnl_main_0";
+
+// A convolution of 4 channels that keeps its size.
+std::string Conv(const std::string& x, const std::string& w = "%w") {
+  return "nn.conv2d(" + x + ", " + w + ", padding=[1, 1, 1, 1], channels=4, kernel_size=[3, 3])";
+}
+std::string Main(const std::string& body, const std::string& n = "?") {
+  return "def @main(%x: Tensor[(" + n +
+         ", 4, 8, 8), float32], %w: Tensor[(4, 4, 3, 3), float32], "
+         "%b: Tensor[(4), float32], %y: Tensor[(" +
+         n + ", 4, 8, 8), float32]) {\n" + body + "}";
+}
+
+TEST_CASE("a chain is one composite, one region, one node") {
+  const Module m = Partitioned(ir::Typed(Main("nn.relu(nn.bias_add(" + Conv("%x") + ", %b))")));
+  CHECK(Outline(m) == "call tvmgen_default_dnnl_main_0");
+  const ir::Function& region = *m.functions.at(kRegion);
+  CHECK(ir::TextAttr(region, ir::kCompilerAttr) == "dnnl");
+  CHECK(ir::TextAttr(region, ir::kGlobalSymbolAttr) == kRegion);
+  CHECK(Outline(m, kRegion) == "fn{nn.conv2d nn.bias_add nn.relu} call");
+  const auto json = JsonOf(m, kRegion);
+  CHECK(json["arg_nodes"] == nlohmann::json({0, 1, 2}));
+  CHECK(json["heads"] == nlohmann::json::parse("[[3, 0, 0]]"));
+  CHECK(json["node_row_ptr"] == nlohmann::json({0, 1, 2, 3, 4}));
+  CHECK(json["symbols"] == nlohmann::json({"n0"}));
+  const auto& node = json["nodes"][3];
+  CHECK(node["name"] == "dnnl.conv2d_bias_relu");
+  CHECK(node["inputs"] == nlohmann::json::parse("[[0, 0, 0], [1, 0, 0], [2, 0, 0]]"));
+  const auto& attrs = node["attrs"];
+  CHECK(attrs["operator"] == nlohmann::json::parse(R"([["nn.conv2d"]])"));
+  CHECK(attrs["post_ops"] == nlohmann::json::parse(R"([["bias input=2", "relu"]])"));
+  CHECK(attrs["padding"] == nlohmann::json::parse(R"([["1", "1", "1", "1"]])"));
+  CHECK(attrs["data_layout"] == nlohmann::json::parse(R"([["NCHW"]])"));
+  CHECK(attrs["num_inputs"] == "3");
+  CHECK(attrs["shape"] == nlohmann::json::parse(R"([[["n0", 4, 8, 8]]])"));
+  CHECK(attrs["dtype"] == nlohmann::json::parse(R"([["float32"]])"));
+  CHECK(Outline(Lowered(m)) == "fused{trap}");
+}
+
+TEST_CASE("regions end where a value would leave and come back") {
+  // The first convolution feeds the second, and what only the host computes feeds the sum.
+  const Module m =
+      Partitioned(ir::Typed(Main("%0 = " + Conv("%x") + "; %1 = erf(%0); %2 = " + Conv("%0") +
+                                 "; add(%2, " + Conv("%1") + ")")));
+  CHECK(Outline(m) == "call tvmgen_default_dnnl_main_0 erf call tvmgen_default_dnnl_main_1");
+  CHECK(m.functions.size() == 3);
+}
+
+TEST_CASE("what can wait is computed where its users are") {
+  // The second convolution needs %x alone, and the sum comes after the host's work.
+  const Module m = Partitioned(ir::Typed(
+      Main("%0 = " + Conv("erf(%y)") + "; %1 = " + Conv("%x") + "; nn.softmax(add(%0, %1))", "2")));
+  CHECK(Outline(m) == "erf call tvmgen_default_dnnl_main_0");
+}
+
+TEST_CASE("several results, constants inside, tuples made inside") {
+  const Module m = Partitioned(
+      ir::Typed(Main("%0 = " + Conv("%x") +
+                     "; %1 = nn.relu(%0); %2 = concatenate((%0, %1, %y), axis=1); (%0, %2)")));
+  CHECK(Outline(m) == "call tvmgen_default_dnnl_main_0 .0 .1 tuple");
+  const auto json = JsonOf(m, kRegion);
+  CHECK(json["heads"].size() == 2);
+  CHECK(json["nodes"].back()["inputs"].size() == 3);
+  CHECK(Outline(Lowered(m)) == "guard fused{trap} .0 .1 tuple");  // as many pictures
+}
+
+TEST_CASE("guards of what is inside stand before the call") {
+  const Module typed = ir::Typed(
+      "def @main(%x: Tensor[(?, 4, 8, 8), float32], %w: Tensor[(4, 4, 3, 3), float32], "
+      "%y: Tensor[(?, ?, 8, 8), float32]) { " +
+      Conv("nn.relu(multiply(%x, %y))") + " }");
+  const Module lowered = Lowered(Partitioned(typed));
+  std::string before = Outline(typed), after = Outline(lowered);
+  const auto guards = [](std::string text) {
+    size_t count = 0;
+    for (size_t at = 0; (at = text.find("guard", at)) != std::string::npos; ++at) ++count;
+    return count;
+  };
+  REQUIRE(guards(before) > 0);
+  CHECK(guards(after) == guards(before));
+}
+
+TEST_CASE("a region without heavy work is put back") {
+  const Module m = Partitioned(ir::Typed(Main("nn.softmax(nn.relu(add(%x, %y)))", "2")));
+  REQUIRE(Outline(m) == "call tvmgen_default_dnnl_main_0");
+  const Module pruned = PruneRegions(m, [](const std::string&) { return true; });
+  CHECK(Outline(ir::EliminateDeadCode(Lowered(pruned))) == "add nn.relu = nn.softmax =");
+  CHECK(!HasRegions(Lowered(pruned)));
+  CHECK(HasRegions(Lowered(m)));
+}
+
+TEST_CASE("branches are places of their own") {
+  const Module m = Partitioned(
+      ir::Typed("def @main(%c: bool, %x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 3, 3), "
+                "float32]) {\n"
+                "  let %a = " +
+                Conv("%x") + ";\n  if (%c) { " + Conv("%a") + " } else { nn.relu(%a) } }"));
+  CHECK(Outline(m) ==
+        "call tvmgen_default_dnnl_main_2 if{call tvmgen_default_dnnl_main_0}"
+        "{call tvmgen_default_dnnl_main_1}");
+}
+
+std::string Begin(const std::string& x) {
+  return "annotation.compiler_begin(" + x + ", compiler=\"dnnl\")";
+}
+std::string End(const std::string& x) {
+  return "annotation.compiler_end(" + x + ", compiler=\"dnnl\")";
+}
+
+TEST_CASE("markers by hand") {
+  const std::string inside = "nn.relu(add(" + Begin("%x") + ", " + Begin("%y") + "))";
+  const Module m = ir::Retyped(PartitionGraph(ir::Typed(Main(End(inside), "2"))));
+  CHECK(Outline(m) == "call tvmgen_default_dnnl_main_0");
+  CHECK(Outline(m, kRegion) == "add nn.relu");
+}
+
+TEST_CASE("regions by hand that need each other are taken apart") {
+  // One region would need erf of its own first value.
+  const std::string text = "%0 = nn.relu(" + Begin("%x") + "); %1 = erf(" + End("%0") + "); " +
+                           End("add(%0, " + Begin("%1") + ")");
+  const Module typed = ir::Typed(Main(text, "2"));
+  const Module m = ir::Retyped(PartitionGraph(MergeCompilerRegions(typed)));
+  CHECK(Outline(m) == "nn.relu erf add");
+}
+
+TEST_CASE("functions of a program that are regions already") {
+  const Module m = ir::Typed(
+      "def @f(%x: Tensor[(?, 4), float32], Compiler=\"dnnl\", global_symbol=\"f\") { nn.relu(%x) "
+      "}\n"
+      "def @main(%x: Tensor[(?, 4), float32]) { @f(@f(%x)) }");
+  const Module lowered = Lowered(m);
+  CHECK(Outline(lowered) == "fused{trap} fused{trap}");
+  CHECK(!lowered.functions.contains("f"));
+}
+
+}  // namespace
+}  // namespace relayvm::regions
