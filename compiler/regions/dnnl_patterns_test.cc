@@ -312,6 +312,7 @@ TEST_CASE("operators alone, and those near them that do not run there") {
         "nn.max_pool2d(%x, pool_size=[2, 2], layout=\"NHWC\", out_layout=\"NHWC\")"},
        {"nn.max_pool2d(%x, pool_size=[2, 2], strides=[2, 2], ceil_mode=True)",
         "nn.max_pool2d(%x, pool_size=[2, 2], dilation=[2, 2])",
+        "nn.max_pool2d(%x, pool_size=[2, 2], padding=[0, 0, 0, 2])",  // nothing but padding
         "nn.max_pool2d(%x, pool_size=[2, 2], out_layout=\"NHWC\")",
         "nn.max_pool2d(%x, pool_size=[2, 2], layout=\"HWCN\")"},
        true},
@@ -346,8 +347,15 @@ TEST_CASE("operators alone, and those near them that do not run there") {
       {"min", {"min(%x, axis=1)"}, {}, false},
       {"prod", {"prod(%x, axis=1)"}, {}, false},
       {"image.resize2d",
-       {"image.resize2d(%x, size=[18, 18])", "image.resize2d(%x, size=[18, 18], layout=\"NHWC\")"},
+       {"image.resize2d(%x, size=[18, 18])",
+        "image.resize2d(%x, size=[18, 27], method=\"nearest_neighbor\")",
+        "image.resize2d(%x, size=[18, 18], layout=\"NHWC\", method=\"nearest_neighbor\", "
+        "coordinate_transformation_mode=\"asymmetric\", rounding_method=\"floor\")",
+        "image.resize2d(%x, size=[18, 18], layout=\"NHWC\")"},
        {"image.resize2d(%x, size=[18, 18], method=\"cubic\")",
+        "image.resize2d(%x, size=[12, 18], method=\"nearest_neighbor\")",
+        "image.resize2d(%x, size=[18, 18], method=\"nearest_neighbor\", "
+        "coordinate_transformation_mode=\"asymmetric\", rounding_method=\"ceil\")",
         "image.resize2d(%x, size=[18, 18], coordinate_transformation_mode=\"align_corners\")"},
        false},
       {"concatenate", {"concatenate((%x, %x), axis=1)"}, {}, true},
@@ -472,9 +480,41 @@ TEST_CASE("quantised convolutions and products with what makes them 8 bits again
   CHECK(
       swapped.ends_with("cast; sum Tensor[(1, 16, 6, 6), int8] float32 int32 float32 int32 "
                         "float32 int32"));
+  CHECK(found("qnn.dequantize(%m, 0.125f, 0)") == "qnn.dense_dequantize");
+  CHECK(found("nn.relu(qnn.requantize(%m, 0.125f, 0, 0.1f, 5))") == "qnn.dense_requantize_relu");
   // Without its requantisation it is no composite.
   CHECK(found("%c").empty());
   CHECK(found("%m").empty());
+}
+
+TEST_CASE("quantised products near those that run there") {
+  const auto dense = [](const std::string& result, const std::string& weight_zero = "0",
+                        const std::string& units = "4, 8", const std::string& x = "uint8") {
+    return Found("def @main(%x: Tensor[(2, 8), " + x +
+                 "], %b: Tensor[(4), int32]) { let %m = "
+                 "qnn.dense(%x, full(7i8, shape=[" +
+                 units + "], dtype=\"int8\"), 3, " + weight_zero +
+                 ", 0.5f, 0.25f, units=None, out_dtype=\"int32\"); " + result + " }");
+  };
+  const std::string rq = "qnn.requantize(%m, 0.125f, 0, 0.1f, 5)";
+  CHECK(dense(rq) == "qnn.dense_requantize");
+  CHECK(dense(rq, "1").empty());
+  CHECK(dense("qnn.requantize(%m, 0.125f, 0, 0.1f, 5, compute_dtype=\"float32\")").empty());
+  CHECK(
+      dense("qnn.requantize(%m, ones(shape=[2], dtype=\"float32\"), 0, 0.1f, 5, axis=0)").empty());
+  CHECK(dense("qnn.requantize(add(%m, %b), 0.125f, 0, 0.1f, 5)").empty());  // no constant
+  CHECK(dense("clip(" + rq + ", a_min=-300f, a_max=99f)") == "qnn.dense_requantize");
+  CHECK(dense(rq, "0", "4, 8", "int8") == "qnn.dense_requantize");
+  // Sums that may leave 24 bits.
+  const auto deep = [](int depth) {
+    return Found(
+        fmt::format("def @main(%x: Tensor[(2, {0}), uint8]) {{ qnn.requantize(qnn.dense(%x, "
+                    "full(-100i8, shape=[4, {0}], dtype=\"int8\"), 3, 0, 0.5f, 0.25f, "
+                    "units=None, out_dtype=\"int32\"), 0.125f, 0, 0.1f, 5) }}",
+                    depth));
+  };
+  CHECK(deep(657) == "qnn.dense_requantize");
+  CHECK(deep(658).empty());
 }
 
 TEST_CASE("engines are found by name") {

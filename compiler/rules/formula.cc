@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <span>
 #include <vector>
@@ -137,6 +138,22 @@ Values Shape(Arguments a) {
   return t == nullptr ? std::nullopt
                       : Values(AttrValue(AttrList(t->shape.begin(), t->shape.end())));
 }
+// The least and the greatest number of a list, or of one number.
+Values Outermost(const AttrValue& v, bool greatest) {
+  if (NumberOf(v)) return v;
+  const AttrList* list = ListOf(v);
+  const AttrValue* found = nullptr;
+  if (list == nullptr) return std::nullopt;
+  for (const AttrValue& e : *list) {
+    if (!NumberOf(e)) return std::nullopt;
+    if (found == nullptr ||
+        (greatest ? *NumberOf(e) > *NumberOf(*found) : *NumberOf(e) < *NumberOf(*found)))
+      found = &e;
+  }
+  return found == nullptr ? std::nullopt : Values(*found);
+}
+Values LeastOf(Arguments a) { return Outermost(a[0].value, false); }
+Values GreatestOf(Arguments a) { return Outermost(a[0].value, true); }
 // is_in(v, list).
 Values IsIn(Arguments a) {
   const AttrList* list = ListOf(a[1].value);
@@ -213,6 +230,28 @@ Values BroadcastAxes(Arguments a) {
   return ListFrom(axes);
 }
 
+// magnitude(%w, axis): of a constant of bytes, the largest sum of the magnitudes of the elements at
+// one place of the axis.
+Values Magnitude(Arguments a) {
+  const auto* constant = std::get_if<const ir::Constant*>(a[0].atom);
+  if (constant == nullptr) return std::nullopt;
+  const HostTensor& t = (*constant)->value;
+  const auto axis = AxisOf(a[1].value, static_cast<int64_t>(t.shape.size()));
+  if (!axis || (t.dtype != DType::kInt8 && t.dtype != DType::kUInt8)) return std::nullopt;
+  const auto extent = static_cast<size_t>(t.shape[static_cast<size_t>(*axis)]);
+  size_t inner = 1;  // elements at one place of all axes up to this one
+  for (size_t i = static_cast<size_t>(*axis) + 1; i < t.shape.size(); ++i)
+    inner *= static_cast<size_t>(t.shape[i]);
+  const SharedBytes bytes = t.data.Loaded();
+  std::vector<int64_t> sums(extent, 0);
+  for (size_t i = 0; i < static_cast<size_t>(t.size()); ++i) {
+    const auto byte = static_cast<uint8_t>(bytes.data()[i]);
+    sums[i / inner % extent] +=
+        t.dtype == DType::kUInt8 ? byte : std::abs(int64_t{static_cast<int8_t>(byte)});
+  }
+  return AttrValue(sums.empty() ? int64_t{0} : *std::ranges::max_element(sums));
+}
+
 // holds(wide, narrow): each value of dtype `narrow` is one of `wide`.
 bool HoldsAll(DType wide, DType narrow) {
   if (wide == narrow || narrow == DType::kBool) return true;
@@ -260,10 +299,13 @@ constexpr Function kFunctions[] = {
     {"broadcast_axes", 2, 3, BroadcastAxes},
     {"dim", 2, 1, DimAt},
     {"dtype", 1, 1, DTypeText},
+    {"greatest", 1, 0, GreatestOf},
     {"holds", 2, 0, Holds},
     {"is_constant", 1, 1, IsConstant},
     {"is_identity", 1, 0, IsIdentity},
     {"is_in", 2, 0, IsIn},
+    {"least", 1, 0, LeastOf},
+    {"magnitude", 2, 1, Magnitude},
     {"max", 2, 0, Most},
     {"min", 2, 0, Least},
     {"order", 2, 2, Order},

@@ -5,6 +5,7 @@
 #include "compiler/rules/formula.h"
 #include "compiler/rules/rules.h"
 #include "compiler/transforms/simplify/dead_code.h"
+#include "compiler/transforms/simplify/fold_constants.h"
 #include "compiler/transforms/testing.h"
 
 namespace relayvm::rules {
@@ -72,6 +73,8 @@ TEST_CASE("functions of attributes and types") {
                                 "is_constant(%x) == False",
                                 "axis(-1, %x) == 2",
                                 "broadcast_axes(%x, %x) == [0, 1, 2]",
+                                "least($p) == 0 and greatest($p) == 2",
+                                "least(3) == 3",
                                 "is_in($p, [[0, 1, 2], [2, 0, 1]])",
                                 "is_in(dtype(%x), [\"bfloat16\", \"float32\"])",
                                 "order($p, %x) == $p",
@@ -98,6 +101,9 @@ TEST_CASE("formulas without a value say which part has none") {
   CHECK(Under("$p + 1 == 0") == "$p + 1 has no value here");
   CHECK(Under("$p + [1] == 0") == "$p + [1] has no value here");
   CHECK(Under("size(rank(%x)) == 1") == "size(rank(%x)) has no value here");
+  CHECK(Under("least([]) == 0") == "least([]) has no value here");
+  CHECK(Under("greatest([1, \"a\"]) == 1") == "greatest([1, \"a\"]) has no value here");
+  CHECK(Under("magnitude(%x, 0) == 1") == "magnitude(%x, 0) has no value here");
   CHECK(Under("is_in(3, rank(%x))") == "is_in(3, rank(%x)) has no value here");
   CHECK(Under("axis(3, %x) == 3") == "axis(3, %x) has no value here");
   CHECK(Under("holds(\"float65\", dtype(%x))") ==
@@ -119,6 +125,29 @@ TEST_CASE("axes along which a value has other elements than where it is broadcas
   CHECK_FALSE(along("(4, 6)", "[1]"));
   CHECK_FALSE(along("(1, 2, 4, 6)", "[1]"));  // it is not broadcast to the other's shape
   CHECK_FALSE(along("(?, 4, 1)", "[1]"));     // whose first dim is another one
+}
+
+TEST_CASE("the magnitude of a constant's elements at a place of an axis") {
+  const auto of = [](const std::string& dtype, const std::string& condition) {
+    const auto rules = ReadRules("test.rules", "rule @r(%x, %w) { left_shift(%x, %w) if " +
+                                                   condition + " => right_shift(%x, %w) }");
+    REQUIRE_MESSAGE(rules.ok(), rules.status().message());
+    const ir::Module m = ir::EliminateDeadCode(ir::FoldConstants(
+        ir::Typed("def @main(%x: Tensor[(2, 3), " + dtype +
+                  "]) { left_shift(%x, cast(reshape("
+                  "arange(0, 6, 1, start=0, stop=6, step=1, dtype=\"int32\"), newshape=[2, 3]) - "
+                  "3, dtype=\"" +
+                  dtype + "\")) }")));
+    Report report;
+    CHECK(ApplyRules(m, **rules, {}, &report).ok());
+    return !report.applied.empty();
+  };
+  // -3 -2 -1 / 0 1 2
+  CHECK(of("int8", "magnitude(%w, 0) == 6"));
+  CHECK(of("int8", "magnitude(%w, 1) == 3"));
+  CHECK(of("int8", "magnitude(%w, -1) == 3"));
+  CHECK(of("uint8", "magnitude(%w, 1) == 257"));  // 253 254 255 0 1 2
+  CHECK_FALSE(of("int32", "magnitude(%w, 0) == 6"));
 }
 
 TEST_CASE("the same name twice is the same value") {
@@ -157,7 +186,7 @@ TEST_CASE("what is wrong is said at its place when a file is read") {
        "if $name == $a + 1");
   says("abs(%x) if rnak(%x) == 1 => %x",
        "there is no function rnak of attributes: expected one of axis, broadcast_axes, dim, dtype, "
-       "holds");
+       "greatest, holds");
   says("abs(%x) if rank(%x, 1) == 1 => %x", "rank: expected 1 arguments, found 2");
   says("abs(%x) if rank(3) == 1 => %x", "rank: expected a hole of each pattern, found 3");
   says("abs(%x) if rank(%y) == 1 => %x", "rank: expected a hole of each pattern, found %y");
