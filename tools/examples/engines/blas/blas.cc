@@ -1,6 +1,6 @@
 // The engine blas: products of matrices by a library's cblas_sgemm, which is opened at run time
 // (RELAYVM_BLAS_LIBRARY, or OpenBLAS, or what the system has as BLAS). What it runs says
-// blas.relay. Tested by engines_test.cc.
+// blas.relay. Tested by tools/examples/engines/engines_test.cc.
 #include <dlfcn.h>
 
 #include <climits>
