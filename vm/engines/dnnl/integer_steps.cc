@@ -20,160 +20,214 @@ namespace {
 
 constexpr int64_t kBlock = 256;
 
-ONEDNN_VECTOR_CLONES void Requantize(int64_t* v, int64_t n, const IntegerStep& step,
-                                     const FixedPoint& r, int64_t zero_in, int64_t zero_out) {
-  const int64_t away = step.to_nearest ? 1 : 0;
-  for (int64_t i = 0; i < n; ++i) {
-    const int64_t clamped = std::min(std::max(v[i] - zero_in, -r.limit), r.limit);
-    int64_t product = clamped * r.factor;
-    product -= product < 0 ? away : 0;
-    const int64_t result = ((product + r.half) >> r.shift) + zero_out;
-    v[i] = std::min(std::max(result, step.low), step.high);
-  }
-}
+// --- Of 32 bits ---
 
-// Each element has numbers of its own: the channels are innermost.
-struct ByElement {
-  int64_t factor[kBlock], limit[kBlock], half[kBlock], shift[kBlock];
-  int64_t zero_in[kBlock], zero_out[kBlock];
+// What a value is requantised by.
+struct ByNumbers {
+  int32_t factor, lowest, highest;
+  int64_t half, shift, zero;
 };
-ONEDNN_VECTOR_CLONES void RequantizeEach(int64_t* v, int64_t n, const IntegerStep& step,
-                                         const ByElement& e) {
-  const int64_t away = step.to_nearest ? 1 : 0;
+inline __attribute__((always_inline)) int32_t Requantized(int32_t v, const ByNumbers& by,
+                                                          int64_t away, int64_t low, int64_t high) {
+  const int32_t clamped = std::min(std::max(v, by.lowest), by.highest);
+  int64_t product = static_cast<int64_t>(clamped) * static_cast<int64_t>(by.factor);
+  product -= product < 0 ? away : 0;
+  const int64_t result = ((product + by.half) >> by.shift) + by.zero;
+  return static_cast<int32_t>(std::min(std::max(result, low), high));
+}
+ONEDNN_VECTOR_CLONES void RequantizeOne(int32_t* __restrict v, int64_t n, const IntegerStep& step,
+                                        int64_t first) {
+  const auto k = static_cast<size_t>(first);
+  const ByNumbers by = {step.factors[k], step.lowest[k], step.highest[k],
+                        step.halves[k],  step.shifts[k], step.zeros[k]};
+  const int64_t away = step.to_nearest ? 1 : 0, low = step.low, high = step.high;
+  for (int64_t i = 0; i < n; ++i) v[i] = Requantized(v[i], by, away, low, high);
+}
+ONEDNN_VECTOR_CLONES void RequantizeEach(int32_t* __restrict v, int64_t n, const IntegerStep& step,
+                                         int64_t first) {
+  const int32_t* __restrict const factor = step.factors.data() + first;
+  const int32_t* __restrict const lowest = step.lowest.data() + first;
+  const int32_t* __restrict const highest = step.highest.data() + first;
+  const int64_t* __restrict const half = step.halves.data() + first;
+  const int64_t* __restrict const shift = step.shifts.data() + first;
+  const int64_t* __restrict const zero = step.zeros.data() + first;
+  const int64_t away = step.to_nearest ? 1 : 0, low = step.low, high = step.high;
   for (int64_t i = 0; i < n; ++i) {
-    const int64_t clamped = std::min(std::max(v[i] - e.zero_in[i], -e.limit[i]), e.limit[i]);
-    int64_t product = clamped * e.factor[i];
-    product -= product < 0 ? away : 0;
-    const int64_t result = ((product + e.half[i]) >> e.shift[i]) + e.zero_out[i];
-    v[i] = std::min(std::max(result, step.low), step.high);
+    v[i] = Requantized(v[i], {factor[i], lowest[i], highest[i], half[i], shift[i], zero[i]}, away,
+                       low, high);
   }
 }
-
-ONEDNN_VECTOR_CLONES void Widen(const int32_t* from, int64_t* to, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) to[i] = from[i];
+ONEDNN_VECTOR_CLONES void AddOne(int32_t* v, int64_t n, uint32_t addend) {
+  for (int64_t i = 0; i < n; ++i) v[i] = static_cast<int32_t>(static_cast<uint32_t>(v[i]) + addend);
 }
-ONEDNN_VECTOR_CLONES void Clip(int64_t* v, int64_t n, int64_t low, int64_t high) {
+ONEDNN_VECTOR_CLONES void AddEach(int32_t* v, int64_t n, const int32_t* addends) {
+  for (int64_t i = 0; i < n; ++i) {
+    v[i] = static_cast<int32_t>(static_cast<uint32_t>(v[i]) + static_cast<uint32_t>(addends[i]));
+  }
+}
+ONEDNN_VECTOR_CLONES void Clip(int32_t* v, int64_t n, int32_t low, int32_t high) {
   for (int64_t i = 0; i < n; ++i) v[i] = std::min(std::max(v[i], low), high);
 }
-int64_t Scaled(int64_t v, const FixedPoint& r) {
-  return (std::min(std::max(v, -r.limit), r.limit) * r.factor + r.half) >> r.shift;
-}
-ONEDNN_VECTOR_CLONES void Sum(int64_t* v, const int64_t* other, int64_t n, const IntegerStep& step,
-                              const FixedPoint& r, int64_t zero_in, int64_t zero_out) {
-  for (int64_t i = 0; i < n; ++i) {
-    const int64_t result =
-        Scaled(v[i] - zero_in, r) + Scaled(other[i] - step.other_zero, step.other_ratio) + zero_out;
-    v[i] = std::min(std::max(result, step.low), step.high);
-  }
-}
-// Elements `at` .. at + n - 1 of bytes.
-void WidenBytes(const void* from, DType dtype, int64_t at, int64_t* to, int64_t n) {
-  const auto* bytes = static_cast<const uint8_t*>(from) + at;
-  for (int64_t i = 0; i < n; ++i) {
-    to[i] = dtype == DType::kInt8 ? int64_t{static_cast<int8_t>(bytes[i])} : int64_t{bytes[i]};
-  }
-}
-void Cast(int64_t* v, int64_t n, DType dtype) {
-  for (int64_t i = 0; i < n; ++i) {
-    v[i] = dtype == DType::kInt8    ? int64_t{static_cast<int8_t>(v[i])}
-           : dtype == DType::kUInt8 ? int64_t{static_cast<uint8_t>(v[i])}
-                                    : int64_t{static_cast<int32_t>(v[i])};
-  }
-}
 template <typename T>
-void Narrow(const int64_t* from, T* to, int64_t n) {
+void Narrow(const int32_t* from, T* to, int64_t n) {
   for (int64_t i = 0; i < n; ++i) to[i] = static_cast<T>(from[i]);
 }
+void Cast(int32_t* v, int64_t n, DType dtype) {
+  if (dtype == DType::kInt32) return;
+  for (int64_t i = 0; i < n; ++i) {
+    v[i] = dtype == DType::kInt8 ? int32_t{static_cast<int8_t>(v[i])}
+                                 : int32_t{static_cast<uint8_t>(v[i])};
+  }
+}
+
+// --- Of any numbers ---
 
 template <typename T>
 const T& Of(const std::vector<T>& numbers, int64_t channel) {
   return numbers.size() == 1 ? numbers[0] : numbers[static_cast<size_t>(channel)];
 }
-
-// `n` elements, of channel `first` and, where `advances`, the channels after it.
-void RequantizeBlock(const IntegerStep& step, int64_t* v, int64_t n, int64_t first, bool advances) {
-  const bool is_one = !advances || (step.ratio.size() == 1 && step.zero_in.size() == 1 &&
-                                    step.zero_out.size() == 1);
-  if (is_one) {
-    Requantize(v, n, step, Of(step.ratio, first), Of(step.zero_in, first),
-               Of(step.zero_out, first));
-    return;
-  }
-  ByElement e;
-  for (int64_t i = 0; i < n; ++i) {
-    const FixedPoint& r = Of(step.ratio, first + i);
-    e.factor[i] = r.factor;
-    e.limit[i] = r.limit;
-    e.half[i] = r.half;
-    e.shift[i] = r.shift;
-    e.zero_in[i] = Of(step.zero_in, first + i);
-    e.zero_out[i] = Of(step.zero_out, first + i);
-  }
-  RequantizeEach(v, n, step, e);
+int64_t Scaled(int64_t v, const FixedPoint& r, bool to_nearest) {
+  int64_t product = std::min(std::max(v, -r.limit), r.limit) * r.factor;
+  if (to_nearest && product < 0) --product;
+  return (product + r.half) >> r.shift;
 }
 
-void Dequantize(const IntegerStep& step, const int64_t* v, float* to, int64_t n, int64_t first,
-                bool advances) {
-  for (int64_t i = 0; i < n; ++i) {
-    const int64_t c = first + (advances ? i : 0);
+// Elements of a block: `at` is the place of the first, `first` its channel.
+struct Block {
+  int64_t at, n, first;
+  bool advances;  // each is of the next channel
+
+  int64_t channel(int64_t i) const { return first + (advances ? i : 0); }
+};
+
+void Requantize(const IntegerStep& step, const Block& b, int32_t* v) {
+  if (!step.factors.empty()) {
+    if (step.is_one) {
+      RequantizeEach(v, b.n, step, 0);
+    } else if (b.advances) {
+      RequantizeEach(v, b.n, step, b.first);
+    } else {
+      RequantizeOne(v, b.n, step, b.first);
+    }
+    return;
+  }
+  for (int64_t i = 0; i < b.n; ++i) {
+    const int64_t c = b.channel(i);
+    const int64_t result =
+        Scaled(int64_t{v[i]} - Of(step.zero_in, c), Of(step.ratio, c), step.to_nearest) +
+        Of(step.zero_out, c);
+    v[i] = static_cast<int32_t>(std::min(std::max(result, step.low), step.high));
+  }
+}
+
+void Sum(const IntegerStep& step, const Block& b, const void* other, int32_t* v) {
+  const auto* bytes = static_cast<const uint8_t*>(other) + b.at;
+  const bool is_signed = step.dtype == DType::kInt8;
+  for (int64_t i = 0; i < b.n; ++i) {
+    const int64_t o = is_signed ? int64_t{static_cast<int8_t>(bytes[i])} : int64_t{bytes[i]};
+    const int64_t result = Scaled(v[i] - step.zero_in[0], step.ratio[0], false) +
+                           Scaled(o - step.other_zero, step.other_ratio, false) + step.zero_out[0];
+    v[i] = static_cast<int32_t>(std::min(std::max(result, step.low), step.high));
+  }
+}
+
+void Dequantize(const IntegerStep& step, const Block& b, const int32_t* v, float* to) {
+  for (int64_t i = 0; i < b.n; ++i) {
+    const int64_t c = b.channel(i);
     // The difference is exact in float64.
     to[i] = static_cast<float>(static_cast<double>(v[i] - Of(step.zero_in, c))) * Of(step.scale, c);
   }
 }
 
-struct Block {
-  int64_t at, n;  // elements
-  int64_t first;  // channel of the first
-  bool advances;  // each is of the next channel
-};
-
 void RunBlock(const IntegerSteps& steps, const int32_t* from, const void* other, void* out,
-              const Block& block) {
-  const auto [at, n, first, advances] = block;
-  char* const to = static_cast<char*>(out) + at * DTypeBytes(steps.out);
-  int64_t v[kBlock], o[kBlock];
-  Widen(from + at, v, n);
+              const Block& b) {
+  char* const to = static_cast<char*>(out) + b.at * DTypeBytes(steps.out);
+  int32_t v[kBlock];
+  std::copy_n(from + b.at, b.n, v);
   for (const IntegerStep& step : steps.steps) {
     switch (step.kind) {
       case IntegerStep::Kind::kAdd:
-        for (int64_t i = 0; i < n; ++i) {  // wraps, as int32 does
-          const auto sum = static_cast<uint32_t>(v[i]) +
-                           static_cast<uint32_t>(Of(step.addend, first + (advances ? i : 0)));
-          v[i] = static_cast<int32_t>(sum);
+        if (step.addend.size() == 1 || !b.advances) {
+          AddOne(v, b.n, static_cast<uint32_t>(Of(step.addend, b.first)));
+        } else {
+          AddEach(v, b.n, step.addend.data() + b.first);
         }
         break;
       case IntegerStep::Kind::kRequantize:
-        RequantizeBlock(step, v, n, first, advances);
+        Requantize(step, b, v);
         break;
       case IntegerStep::Kind::kClip:
-        Clip(v, n, step.low, step.high);
+        Clip(v, b.n, static_cast<int32_t>(step.low), static_cast<int32_t>(step.high));
         break;
       case IntegerStep::Kind::kCast:
-        Cast(v, n, step.dtype);
+        Cast(v, b.n, step.dtype);
         break;
       case IntegerStep::Kind::kSum:
-        WidenBytes(other, step.dtype, at, o, n);
-        Sum(v, o, n, step, step.ratio[0], step.zero_in[0], step.zero_out[0]);
+        Sum(step, b, other, v);
         break;
       case IntegerStep::Kind::kDequantize:
-        Dequantize(step, v, reinterpret_cast<float*>(to), n, first, advances);
+        Dequantize(step, b, v, reinterpret_cast<float*>(to));
         return;
     }
   }
   switch (steps.out) {
     case DType::kInt8:
-      Narrow(v, reinterpret_cast<int8_t*>(to), n);
+      Narrow(v, reinterpret_cast<int8_t*>(to), b.n);
       break;
     case DType::kUInt8:
-      Narrow(v, reinterpret_cast<uint8_t*>(to), n);
+      Narrow(v, reinterpret_cast<uint8_t*>(to), b.n);
       break;
     default:
-      Narrow(v, reinterpret_cast<int32_t*>(to), n);
+      std::copy_n(v, b.n, reinterpret_cast<int32_t*>(to));
       break;
   }
 }
 
 }  // namespace
+
+namespace {
+
+template <typename T>
+void Repeat(std::vector<T>* numbers, int64_t times) {
+  const size_t n = numbers->size();
+  if (n == 1) return;
+  numbers->reserve(n * static_cast<size_t>(times));
+  for (size_t i = n; i < n * static_cast<size_t>(times); ++i) numbers->push_back((*numbers)[i - n]);
+}
+
+void AddFastForm(IntegerStep* step) {
+  for (const int64_t zero : step->zero_in) {
+    if (zero != 0) return;
+  }
+  for (const FixedPoint& r : step->ratio) {
+    if (r.factor < INT32_MIN || r.factor > INT32_MAX) return;
+  }
+  const size_t n = std::max(step->ratio.size(), step->zero_out.size());
+  step->is_one = n == 1;
+  for (size_t i = 0; i < (step->is_one ? size_t{kBlock} : n); ++i) {
+    const FixedPoint& r = Of(step->ratio, static_cast<int64_t>(i));
+    step->factors.push_back(static_cast<int32_t>(r.factor));
+    step->lowest.push_back(static_cast<int32_t>(std::max<int64_t>(-r.limit, INT32_MIN)));
+    step->highest.push_back(static_cast<int32_t>(std::min<int64_t>(r.limit, INT32_MAX)));
+    step->halves.push_back(r.half);
+    step->shifts.push_back(r.shift);
+    step->zeros.push_back(Of(step->zero_out, static_cast<int64_t>(i)));
+  }
+}
+
+}  // namespace
+
+void Complete(IntegerSteps* steps, int64_t channels) {
+  steps->times = channels > 0 ? std::max<int64_t>(kBlock / channels, 1) : 1;
+  for (IntegerStep& step : steps->steps) {
+    Repeat(&step.addend, steps->times);
+    Repeat(&step.ratio, steps->times);
+    Repeat(&step.zero_in, steps->times);
+    Repeat(&step.zero_out, steps->times);
+    Repeat(&step.scale, steps->times);
+    if (step.kind == IntegerStep::Kind::kRequantize) AddFastForm(&step);
+  }
+}
 
 // As frexp of the ratio in float64: a significand of 31 bits, and an exponent. Where the ratio is 0
 // or next to it, nothing is left; where it is infinite, all but 0 saturates.
@@ -204,14 +258,16 @@ FixedPoint FixedPointOf(float numerator, float denominator, DType out) {
 void RunIntegerSteps(const IntegerSteps& steps, const ChannelLayout& layout, const int32_t* from,
                      const void* other, void* to) {
   const bool advances = layout.inner == 1;
-  const int64_t row = advances ? layout.channels : layout.inner;
-  const int64_t rows = advances ? layout.outer : layout.outer * layout.channels;
+  const int64_t count = layout.outer * layout.channels * layout.inner;
+  const int64_t row = advances ? layout.channels * steps.times : layout.inner;
+  const int64_t rows = (count + row - 1) / row;  // the last one may be shorter
   ForEachPart(rows, row, [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
-      for (int64_t i = 0; i < row; i += kBlock) {
+      const int64_t first = r * row, n = std::min(row, count - first);
+      for (int64_t i = 0; i < n; i += kBlock) {
         RunBlock(
             steps, from, other, to,
-            {r * row + i, std::min(kBlock, row - i), advances ? i : r % layout.channels, advances});
+            {first + i, std::min(kBlock, n - i), advances ? i : r % layout.channels, advances});
       }
     }
   });

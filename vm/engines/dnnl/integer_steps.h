@@ -23,8 +23,12 @@ struct IntegerStep {
   enum class Kind : uint8_t { kAdd, kRequantize, kClip, kCast, kSum, kDequantize };
   Kind kind = Kind::kAdd;
   // Of one element, or of as many as there are channels; of kSum of one.
-  std::vector<int32_t> addend;             // kAdd
-  std::vector<FixedPoint> ratio;           // kRequantize, kSum
+  std::vector<int32_t> addend;    // kAdd
+  std::vector<FixedPoint> ratio;  // kRequantize, kSum
+  // Of kRequantize without zero_in, where each fits: a fast form of the same (Complete).
+  std::vector<int32_t> factors, lowest, highest;
+  std::vector<int64_t> halves, shifts, zeros;
+  bool is_one = false;                     // they are one number, many times
   std::vector<int64_t> zero_in, zero_out;  // kRequantize, kSum; kDequantize has zero_in
   std::vector<float> scale;                // kDequantize
   bool to_nearest = false;                 // kRequantize: halves away from zero, else up
@@ -37,7 +41,11 @@ struct IntegerStep {
 struct IntegerSteps {
   std::vector<IntegerStep> steps;  // kDequantize is the last; kSum is there once at most
   DType out = DType::kInt32;       // of what they give
+  int64_t times = 1;               // that vectors have the channels' numbers, one after the other
 };
+
+// Repeats the numbers of few channels, and fills in fast forms. `channels`: of the vectors.
+void Complete(IntegerSteps* steps, int64_t channels);
 
 // Elements lie as [outer][channels][inner], in both.
 struct ChannelLayout {

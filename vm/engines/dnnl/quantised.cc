@@ -153,6 +153,7 @@ class StepReader {
                                       DTypeName(node_.outputs[0].dtype)));
     }
     steps_.out = dtype_;
+    Complete(&steps_, channels());
     return steps_;
   }
   const std::optional<ValueRef>& other() const { return other_; }
