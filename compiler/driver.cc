@@ -339,8 +339,8 @@ Result<lower::LoweredProgram> CompileFor(const Machine& machine, const ir::Modul
   return lowered;
 }
 
-// Where kernels use nothing of what a processor has more than its level, that is there already: with
-// the same engines.
+// Where kernels use nothing of what a processor has more than its level, that is there already:
+// with the same engines.
 void AddProgram(Program program, Compiled& compiled) {
   const auto needs = [](const Program& p) {
     return std::pair(p.images.empty() ? std::string() : p.images[0].cpu_features,

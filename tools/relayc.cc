@@ -54,6 +54,19 @@ Status WriteProgram(const std::string& path, const Compiled& compiled) {
   return OkStatus();
 }
 
+// An object of the regions' JSON, by name.
+std::string RegionsText(const Compiled& compiled) {
+  std::vector<const Program*> programs = {&compiled.program};
+  for (const Program& other : compiled.others) programs.push_back(&other);
+  const auto with = std::ranges::find_if(programs, [](auto* p) { return !p->regions.empty(); });
+  std::string text;
+  if (with != programs.end()) {
+    for (const RegionInfo& region : (*with)->regions)
+      text += fmt::format("{}\"{}\": {}", text.empty() ? "\n" : ",\n", region.name, region.json);
+  }
+  return "{" + text + "\n}\n";
+}
+
 Status WriteGraph(const std::string& folder, const Compiled& compiled) {
   RELAYVM_ASSIGN_OR_RETURN(const graph::GraphProgram graph, graph::BuildGraph(compiled.program));
   return graph::SaveGraph(graph, folder);
@@ -289,8 +302,10 @@ Status Relayc::AddTo(CLI::App& app, const std::vector<std::string>& args) {
          "--emit", emit_,
          "what to write: vmx, relay (the program as it was read, with its weights), "
          "bytecode, llvm or asm; with --kernel also time, a line on how long it takes; with "
-         "--executor aot also exe, a program that takes --input as vmrun does")
-      ->check(CLI::IsMember({"vmx", "relay", "bytecode", "llvm", "asm", "time", "exe"}));
+         "--executor aot also exe, a program that takes --input as vmrun does; with --byoc also "
+         "region-json, an object of the regions by name, in TVM's JSON")
+      ->check(
+          CLI::IsMember({"vmx", "relay", "bytecode", "llvm", "asm", "time", "exe", "region-json"}));
   kernel_.AddTo(app);
   tune_.AddTo(app);
   app.add_option(
@@ -336,6 +351,8 @@ Status Relayc::Finish() {
     return Invalid("standard input has no name to derive the output's from: give --output");
   }
   RELAYVM_RETURN_IF_ERROR(flags_.Finish());
+  if (emit_ == "region-json" && !flags_.options.pipeline.options.contains("byoc"))
+    return Invalid("--emit region-json: only with --byoc");
   RELAYVM_RETURN_IF_ERROR(tune_.Finish(compiles(), &flags_));
   RELAYVM_RETURN_IF_ERROR(kernel_.TakeDims(emit_, &flags_));
   // What a C program calls takes all that is declared.
@@ -397,6 +414,7 @@ Status Relayc::Write(const Compiled& compiled) const {
     return WriteText(output_, line);
   }
   if (emit_ == "exe") return WriteExecutable(compiled);
+  if (emit_ == "region-json") return WriteText(output_, RegionsText(compiled));
   if (emit_ == "bytecode")
     return WriteText(output_, DisassembleProgram(compiled.program, {.data = data_}));
   if (emit_ != "vmx")

@@ -305,7 +305,7 @@ ir::Module PruneRegions(const ir::Module& m,
     const std::string engine = ir::TextAttr(*f, ir::kCompilerAttr);
     if (engine.empty() || !is_pruned(engine) || HasHeavyWork(*f)) continue;
     ir::Function plain = *f;
-    plain.attrs.clear();
+    plain.attrs = {{kPrunedAttr, engine}};
     f = m.arena->New<ir::Function>(std::move(plain));
   }
   return out;

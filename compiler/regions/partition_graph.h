@@ -20,6 +20,8 @@
 namespace relayvm::regions {
 
 ir::Module PartitionGraph(const ir::Module& m);
+// The attribute of functions that PruneRegions made plain: the engine.
+inline constexpr const char* kPrunedAttr = "PrunedCompiler";
 // `is_pruned`: of an engine, whether its light regions go.
 ir::Module PruneRegions(const ir::Module& m,
                         const std::function<bool(const std::string& engine)>& is_pruned);

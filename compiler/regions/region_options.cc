@@ -52,6 +52,14 @@ const OptionOf<bool>& ByocOnlyOption() {
   return option;
 }
 
+const OptionOf<bool>& ExplainOption() {
+  static const OptionOf<bool> option = FlagOption(
+      {.name = "explain",
+       .help = "print, on standard error, the region that each operator runs in, or what keeps it "
+               "native (with --byoc)"});
+  return option;
+}
+
 std::string EngineOfFile(const std::string& path) {
   return std::filesystem::path(path).stem().string();
 }

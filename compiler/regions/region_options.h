@@ -19,6 +19,9 @@ const OptionOf<std::vector<std::string>>& ByocRulesOption();
 // --byoc-only: no native program beside the one with regions.
 const OptionOf<bool>& ByocOnlyOption();
 
+// --explain: where each operator runs, and why not elsewhere, is printed.
+const OptionOf<bool>& ExplainOption();
+
 // "mine" of "a/mine.relay".
 std::string EngineOfFile(const std::string& path);
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compiler/regions/annotate_target.h"
+#include "compiler/regions/explain.h"
 #include "compiler/regions/lower_regions.h"
 #include "compiler/regions/merge_composite.h"
 #include "compiler/regions/merge_regions.h"
@@ -110,12 +111,20 @@ Pass PartitionGraphPass() {
 }
 
 Pass PruneRegionsPass() {
-  return RegionPass("PruneRegions", "regions without heavy work are no regions",
-                    [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
-                      return PruneRegions(m, [&](const std::string& engine) {
-                        return PrunesLightRegions(context.options, engine);
-                      });
-                    });
+  Pass pass = RegionPass("PruneRegions", "regions without heavy work are no regions",
+                         [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
+                           ir::Module pruned = PruneRegions(m, [&](const std::string& engine) {
+                             return PrunesLightRegions(context.options, engine);
+                           });
+                           if (context.print && ExplainOption().In(context.options)) {
+                             RELAYVM_ASSIGN_OR_RETURN(const std::vector<EnginePattern> engines,
+                                                      EnginesOf(context.options));
+                             context.print(ExplainRegions(pruned, engines));
+                           }
+                           return pruned;
+                         });
+  pass.options.push_back(&ExplainOption().row());
+  return pass;
 }
 
 Pass LowerRegionsPass() {

@@ -1,0 +1,20 @@
+// --explain: where each operator of a program runs, and why not elsewhere.
+//
+// Tested by explain_test.cc.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/ir/ir.h"
+#include "compiler/regions/annotate_target.h"
+
+namespace relayvm::regions {
+
+// A line for each operator of the program: its name, its place in the source, and the region with
+// the node that it is part of; or what keeps it native (no pattern starts with it, a pattern's
+// condition with what was expected and found, a region without heavy work), and the count of each.
+// Of a module after PruneRegions. Before: typed.
+std::string ExplainRegions(const ir::Module& m, const std::vector<EnginePattern>& engines);
+
+}  // namespace relayvm::regions
