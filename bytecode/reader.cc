@@ -4,7 +4,6 @@
 
 #include <cassert>
 #include <cstring>
-#include <set>
 #include <utility>
 
 #include "bytecode/base/file_kind.h"
@@ -363,11 +362,8 @@ ProgramNeeds NeedsOf(const fbs::Program& first) {
   const auto* images = first.images();
   if (images != nullptr && images->size() > 0)
     needs.cpu_features = TextOf(images->Get(0)->cpu_features());
-  std::set<std::string> engines;
-  if (first.regions() != nullptr) {
-    for (const fbs::Region* region : *first.regions()) engines.insert(TextOf(region->engine()));
-  }
-  needs.engines.assign(engines.begin(), engines.end());
+  for (uint32_t i = 0; first.regions() != nullptr && i < first.regions()->size(); ++i)
+    AddEngine(TextOf(first.regions()->Get(i)->engine()), &needs.engines);
   return needs;
 }
 

@@ -20,11 +20,16 @@ bool IsEngineName(std::string_view name) {
              name, [&](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_'; });
 }
 
+void AddEngine(std::string_view name, std::vector<std::string>* engines) {
+  size_t at = 0;
+  while (at < engines->size() && (*engines)[at] < name) ++at;
+  if (at == engines->size() || (*engines)[at] != name)
+    engines->emplace(engines->begin() + static_cast<ptrdiff_t>(at), name);
+}
+
 std::vector<std::string> EnginesOf(const Program& program) {
   std::vector<std::string> engines;
-  for (const RegionInfo& region : program.regions) engines.push_back(region.engine);
-  std::ranges::sort(engines);
-  engines.erase(std::ranges::unique(engines).begin(), engines.end());
+  for (const RegionInfo& region : program.regions) AddEngine(region.engine, &engines);
   return engines;
 }
 
@@ -55,61 +60,49 @@ std::string TargetName(const ProgramNeeds& needs) {
 
 namespace {
 
-struct Choice {
-  std::span<const ProgramNeeds> programs;
-  std::span<const std::string> engines;
+bool Contains(std::span<const std::string> all, const std::vector<std::string>& some) {
+  return std::ranges::all_of(
+      some, [&](const std::string& engine) { return std::ranges::find(all, engine) != all.end(); });
+}
 
-  bool HasEngines(const ProgramNeeds& needs) const {
-    return std::ranges::all_of(needs.engines, [&](const std::string& engine) {
-      return std::ranges::find(engines, engine) != engines.end();
-    });
+// Of those marked, or programs.size().
+size_t BestOf(std::span<const ProgramNeeds> programs, const std::vector<bool>& marked) {
+  size_t best = programs.size();
+  std::pair<size_t, size_t> best_rank;
+  for (size_t i = 0; i < programs.size(); ++i) {
+    if (!marked[i]) continue;
+    const ProgramNeeds& needs = programs[i];
+    const bool any = needs.cpu_features.empty() && !needs.engines.empty();
+    const std::pair<size_t, size_t> rank = {
+        any ? SIZE_MAX : ExpandFeatures(needs.cpu_features).size(), needs.engines.size()};
+    if (best < programs.size() && rank <= best_rank) continue;
+    best = i;
+    best_rank = rank;
   }
-
-  // programs.size() where no program that `may` be chosen has what it needs.
-  template <typename May>
-  size_t Best(May may) const {
-    size_t best = programs.size();
-    std::pair<size_t, size_t> best_rank;
-    for (size_t i = 0; i < programs.size(); ++i) {
-      if (!may(programs[i])) continue;
-      const ProgramNeeds& needs = programs[i];
-      const bool any = needs.cpu_features.empty() && !needs.engines.empty();
-      const std::pair<size_t, size_t> rank = {
-          any ? SIZE_MAX : ExpandFeatures(needs.cpu_features).size(), needs.engines.size()};
-      if (best < programs.size() && rank <= best_rank) continue;
-      best = i;
-      best_rank = rank;
-    }
-    return best;
-  }
-};
+  return best;
+}
 
 }  // namespace
 
 Result<size_t> ChooseProgram(std::span<const ProgramNeeds> programs, const std::string& target,
                              std::span<const std::string> engines) {
-  const Choice choice{programs, engines};
-  if (!target.empty()) {
-    std::vector<std::string> names;
-    for (size_t i = 0; i < programs.size(); ++i) {
-      names.push_back(TargetName(programs[i]));
-      if (names.back() == target) {
-        // "x86-64-v4" may be the one without regions, or any of that processor.
-        if (!programs[i].engines.empty()) return i;
-      }
-    }
-    const auto is_its = [&](const ProgramNeeds& n) { return n.cpu_features == target; };
-    size_t best = choice.Best([&](const auto& n) { return is_its(n) && choice.HasEngines(n); });
-    if (best == programs.size()) best = choice.Best(is_its);
-    if (best < programs.size()) return best;
-    return Status(StatusCode::kNotFound,
-                  fmt::format("the file has no program for {}, it has {}", target, Joined(names)));
-  }
   const CpuFeatures cpu = CpuFeatures::OfThisMachine();
-  const auto runs = [&](const ProgramNeeds& n) { return cpu.Missing(n.cpu_features).empty(); };
-  size_t best = choice.Best([&](const auto& n) { return runs(n) && choice.HasEngines(n); });
-  if (best == programs.size()) best = choice.Best(runs);
-  return best == programs.size() ? 0 : best;
+  std::vector<std::string> names;
+  std::vector<bool> runs, runs_with;
+  for (const ProgramNeeds& needs : programs) {
+    names.push_back(TargetName(needs));
+    // "x86-64-v4" may be the one without regions, or any of that processor.
+    if (names.back() == target && !needs.engines.empty()) return names.size() - 1;
+    runs.push_back(target.empty() ? cpu.Missing(needs.cpu_features).empty()
+                                  : needs.cpu_features == target);
+    runs_with.push_back(runs.back() && Contains(engines, needs.engines));
+  }
+  size_t best = BestOf(programs, runs_with);
+  if (best == programs.size()) best = BestOf(programs, runs);
+  if (best < programs.size()) return best;
+  if (target.empty()) return 0;
+  return Status(StatusCode::kNotFound,
+                fmt::format("the file has no program for {}, it has {}", target, Joined(names)));
 }
 
 // --- Verification ---

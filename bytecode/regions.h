@@ -23,6 +23,8 @@ inline constexpr size_t kMaxRegionSymbols = 4096;
 // Lower-case letters, digits and '_', a letter first.
 bool IsEngineName(std::string_view name);
 
+// Puts it where it belongs among sorted ones, unless it is there.
+void AddEngine(std::string_view name, std::vector<std::string>* engines);
 // The engines of its regions, sorted, each once.
 std::vector<std::string> EnginesOf(const Program& program);
 std::vector<std::string> SplitEngines(std::string_view list);  // "blas,dnnl"

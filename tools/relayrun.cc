@@ -13,6 +13,7 @@
 #include "tools/cli/command_line.h"
 #include "tools/lib/progress.h"
 #include "tools/lib/reference_executor.h"
+#include "tools/values/engine_flags.h"
 #include "tools/values/graph_executor.h"
 #include "tools/values/run.h"
 #ifdef RELAYVM_TEST_DEVICES  // tests/device
@@ -23,7 +24,8 @@ namespace relayvm::tools {
 namespace {
 
 Result<std::unique_ptr<Executor>> MakeExecutor(const std::string& kind, CompileFlags& compile,
-                                               const RunFlags& run, size_t trace_values) {
+                                               const RunFlags& run, const LoadOptions& load,
+                                               size_t trace_values) {
   if (kind == "debug" || kind == "reference") {
     RELAYVM_ASSIGN_OR_RETURN(ir::Module module, LoadModule(compile.input, compile.options));
     RELAYVM_ASSIGN_OR_RETURN(ir::Module typed, RunFrontendPipeline(std::move(module)));
@@ -34,10 +36,10 @@ Result<std::unique_ptr<Executor>> MakeExecutor(const std::string& kind, CompileF
   if (kind == "graph") {
     RELAYVM_ASSIGN_OR_RETURN(const graph::GraphProgram graph,
                              graph::BuildGraph(compiled.program()));
-    RELAYVM_ASSIGN_OR_RETURN(graph::LoadedGraph linked, graph::LinkGraph(graph));
+    RELAYVM_ASSIGN_OR_RETURN(graph::LoadedGraph linked, graph::LinkGraph(graph, load));
     return MakeGraphExecutor(std::move(linked), run);
   }
-  RELAYVM_ASSIGN_OR_RETURN(auto executable, compiled.Load());
+  RELAYVM_ASSIGN_OR_RETURN(auto executable, compiled.Load(load));
   return MakeVmExecutor(std::move(executable), run);
 }
 
@@ -48,6 +50,8 @@ Exit Main(int argc, char** argv) {
   std::string executor = "vm";
   compile.AddTo(app);
   run.AddTo(app, /*with_function=*/false);
+  EngineFlags engines;
+  engines.AddTo(app);
   size_t trace_values = 0;
   app.add_option("--executor", executor,
                  "what runs the program: vm; graph, for static programs without control flow; or "
@@ -76,18 +80,21 @@ Exit Main(int argc, char** argv) {
              "--trace-values: compiled values have no names any more; use --executor debug"};
   }
   if (flags.ok()) flags = run.Finish();
+  if (flags.ok()) flags = engines.Finish();
   if (!flags.ok()) return Report("relayrun", flags, ExitForStatus(flags));
   run.function = compile.compiler.entry;
 #ifdef RELAYVM_TEST_DEVICES
   run.devices = testing::TestDevices();
 #endif
 
+  LoadOptions load;
+  engines.Use("relayrun", &load);
   auto start = std::chrono::steady_clock::now();
-  auto made = MakeExecutor(executor, compile, run, trace_values);
+  auto made = MakeExecutor(executor, compile, run, load, trace_values);
   compile.PrintTimings();
   if (!made.ok()) return Report("relayrun", made.status(), ExitForStatus(made.status()));
-  std::chrono::duration<double, std::milli> load = std::chrono::steady_clock::now() - start;
-  return RunFunction("relayrun", **made, run, load.count());
+  std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+  return RunFunction("relayrun", **made, run, took.count());
 }
 
 }  // namespace

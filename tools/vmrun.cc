@@ -5,7 +5,7 @@
 //         [--repeat N] [--json] [--profile [FILE.json]] [--profile-interval N]
 //         [--trace [FILE.json]] [--memory-limit SIZE]
 //         [--stack-limit SIZE] [--timeout SECONDS] [--stats] [--verify] [--clear-memory] [--target LEVEL]
-//         [--plugin LIBRARY]
+//         [--plugin LIBRARY] [--engine NAME[=LIBRARY]] [--no-byoc]
 //
 // MODEL and a value may be -, which is standard input. MODEL may be a folder with a graph (relayc
 // --executor graph), which takes the options that make sense for one.
@@ -20,6 +20,7 @@
 
 #include "kernels/runtime/operator_library.h"
 #include "tools/cli/command_line.h"
+#include "tools/values/engine_flags.h"
 #include "tools/values/graph_executor.h"
 #include "tools/values/run.h"
 #ifdef RELAYVM_TEST_DEVICES  // tests/device
@@ -46,6 +47,8 @@ Exit Main(int argc, char** argv) {
       "--target", load.target,
       "of a file for several processors, the one to run as: x86-64-v3 (default: the best "
       "that this machine is)");
+  EngineFlags engines;
+  engines.AddTo(app);
   std::vector<std::string> plugins;
   app.add_option("--plugin", plugins,
                  "a shared library of operators that the program was compiled with");
@@ -54,6 +57,8 @@ Exit Main(int argc, char** argv) {
   if (auto done = ParseCommandLine(app, std::move(args), HintInput))
     return static_cast<Exit>(*done);
   if (Status s = flags.Finish(); !s.ok()) return Report("vmrun", s, Exit::kUsage);
+  if (Status s = engines.Finish(); !s.ok()) return Report("vmrun", s, Exit::kUsage);
+  engines.Use("vmrun", &load);
 #ifdef RELAYVM_TEST_DEVICES
   flags.devices = testing::TestDevices();
 #endif

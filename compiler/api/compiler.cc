@@ -70,11 +70,9 @@ Result<std::shared_ptr<const Executable>> CompiledModel::Load(const LoadOptions&
     const std::span<const Builtin> own = impl_->operators.kernels();
     kernels.insert(kernels.end(), own.begin(), own.end());
     load.kernels = kernels;
-    if (impl_->others.empty()) return Executable::FromProgram(impl_->program, load);
-    // The loader chooses among the parts of a file.
-    RELAYVM_ASSIGN_OR_RETURN(const SharedBytes bytes, Bytes());
-    return Executable::FromMemory({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()},
-                                  std::make_shared<const SharedBytes>(bytes), load);
+    std::vector<Program> programs = {impl_->program};
+    programs.insert(programs.end(), impl_->others.begin(), impl_->others.end());
+    return Executable::FromPrograms(std::move(programs), load);
   });
 }
 

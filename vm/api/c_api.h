@@ -289,6 +289,7 @@ typedef struct relayvm_host_kernel { /* found by its name before those of the li
   RelayvmKernelFn fn;
 } relayvm_host_kernel;
 typedef struct relayvm_host_function relayvm_host_function; /* c_api_host.h */
+typedef struct relayvm_engines relayvm_engines;             /* c_api_host.h */
 typedef struct relayvm_load_options {
   uint32_t struct_size;
   uint32_t perf_map; /* not 0: lists kernels in /tmp/perf-PID.map for `perf report` */
@@ -314,6 +315,7 @@ typedef struct relayvm_load_options {
    * verifier has proved. */
   uint32_t no_images;
   uint32_t private_constants; /* not 0: those that are made at load are not shared (vm/README.md) */
+  const relayvm_engines* engines; /* that regions of the program may run on; NULL: none */
 } relayvm_load_options;
 relayvm_status* relayvm_executable_load(const char* path, const relayvm_load_options* options,
                                         relayvm_executable** out);

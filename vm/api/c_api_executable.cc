@@ -1,6 +1,7 @@
 // The C API: executables, and what they say of themselves.
 #include "bytecode/program.h"
 #include "kernels/runtime/operator_library.h"
+#include "vm/api/c_api_host.h"
 #include "vm/api/c_api_internal.h"
 
 using relayvm::DataTypeInfo;
@@ -21,6 +22,30 @@ static_assert(RELAYVM_TYPE_ADT == static_cast<int>(TypeInfo::Kind::kAdt));
 static_assert(RELAYVM_TYPE_VAR == static_cast<int>(TypeInfo::Kind::kTypeVar));
 
 namespace relayvm::c_api {
+
+namespace {
+
+Status ReadEngines(const relayvm_engines& from, OwnedLoadOptions* to) {
+  constexpr size_t kFirstSize = 32;
+  static_assert(sizeof(relayvm_engines) >= kFirstSize);
+  RELAYVM_ASSIGN_OR_RETURN(relayvm_engines read,
+                           RELAYVM_READ_OPTIONS(&from, relayvm_engines, kFirstSize));
+  for (uint32_t i = 0; i < read.num_engines; ++i) {
+    if (read.engines == nullptr || read.engines[i].name == nullptr) {
+      return {StatusCode::kInvalidArgument,
+              "relayvm_engines: engine " + std::to_string(i) + " has no name"};
+    }
+    const char* path = read.engines[i].path;
+    to->engines.push_back({read.engines[i].name, path == nullptr ? "" : path});
+  }
+  to->options.engines = to->engines;
+  if (read.notice == nullptr) return OkStatus();
+  to->options.notice = [call = read.notice, context = read.notice_context](
+                           const std::string& text) { call(context, text.c_str()); };
+  return OkStatus();
+}
+
+}  // namespace
 
 Status ReadLoadOptions(const relayvm_load_options* from, OwnedLoadOptions* to) {
   constexpr size_t kFirstSize = 32;
@@ -56,7 +81,7 @@ Status ReadLoadOptions(const relayvm_load_options* from, OwnedLoadOptions* to) {
     to->kernels.insert(to->kernels.end(), kernels.begin(), kernels.end());
   }
   to->options.kernels = to->kernels;
-  return OkStatus();
+  return read.engines == nullptr ? OkStatus() : ReadEngines(*read.engines, to);
 }
 
 }  // namespace relayvm::c_api

@@ -21,6 +21,21 @@ typedef struct relayvm_waker relayvm_waker;
  * status, which is taken over: of relayvm_status_create, or of a function of this API. */
 typedef relayvm_status* (*relayvm_host_fn)(relayvm_host_call* call, void* context,
                                            relayvm_value** result);
+/* Of relayvm_load_options: what regions of a program may run on (bytecode/region_abi.h). No others
+ * are loaded, whatever a file says. Where one is not here, or does not take a region, the form of
+ * the program without it is loaded, where there is one, and `notice` is told why. */
+typedef struct relayvm_engine {
+  const char* name; /* "dnnl" */
+  const char* path; /* of its library; NULL: the one that comes with relayvm (vm/README.md) */
+} relayvm_engine;
+struct relayvm_engines {
+  uint32_t struct_size;
+  uint32_t num_engines;
+  const relayvm_engine* engines;
+  void (*notice)(void* context, const char* text); /* one line; NULL: nobody asks */
+  void* notice_context;
+};
+
 struct relayvm_host_function { /* of relayvm_load_options */
   uint32_t struct_size;        /* the same in all of an array */
   const char* name;

@@ -148,6 +148,7 @@ struct OwnedLoadOptions {
   LoadOptions options;
   std::vector<Builtin> kernels;
   std::vector<HostFunction> host_functions;
+  std::vector<EngineLibrary> engines;
 };
 // Takes over the functions' contexts, whatever comes of it; in c_api_executable.cc.
 Status ReadLoadOptions(const relayvm_load_options* from, OwnedLoadOptions* to);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <map>
 #include <utility>
 
 #include "bytecode/base/guarded.h"
@@ -147,9 +146,33 @@ int32_t RunRegion(const RelayvmKernelEnv* env, const RelayvmKernelArgs* args, ui
   }
 }
 
+namespace {
+
+// The host's library for an engine, opened.
+Result<Engine> OpenAllowed(const Program& program, const LoadOptions& options,
+                           const std::string& name) {
+  if (!options.allow_images || !program.devices.empty()) {
+    return Status(StatusCode::kUnsupported,
+                  "the program has regions for engine " + name + ", which is native code: " +
+                      (program.devices.empty() ? "it is loaded without (LoadOptions::allow_images)"
+                                               : "expected none beside devices"));
+  }
+  for (const EngineLibrary& library : options.engines) {
+    if (library.name != name) continue;
+    Result<Engine> opened = OpenEngine(library);
+    return opened.ok() ? std::move(opened) : opened.status().WithContext("engine " + name);
+  }
+  return Status(StatusCode::kUnsupported,
+                "the program has regions for engine " + name +
+                    ", which this host does not allow (LoadOptions::engines, vmrun --engine " +
+                    name + "), and no form without: allow it, or compile without --byoc-only");
+}
+
+}  // namespace
+
 Status LinkedRegions::Create(const Program& program, const LoadOptions& options,
                              std::string* lacking) {
-  std::map<std::string, Engine> engines;
+  std::vector<Engine> engines;
   regions_.resize(program.regions.size());
   for (const KernelInfo& kernel : program.kernels) {
     if (!kernel.region) continue;
@@ -157,34 +180,17 @@ Status LinkedRegions::Create(const Program& program, const LoadOptions& options,
     region.info = &program.regions[*kernel.region];
     for (const KernelBuffer& buffer : kernel.buffers)
       ++(buffer.written ? region.num_outputs : region.num_inputs);
-    const std::string& name = region.info->engine;
-    auto found = engines.find(name);
-    if (found == engines.end()) {
-      *lacking = name;
-      if (!options.allow_images || !program.devices.empty()) {
-        return {
-            StatusCode::kUnsupported,
-            fmt::format("the program has regions for engine {}, which is native code: {}", name,
-                        program.devices.empty() ? "it is loaded without (LoadOptions::allow_images)"
-                                                : "expected none beside devices")};
-      }
-      const auto allowed = std::ranges::find(options.engines, name, &EngineLibrary::name);
-      if (allowed == options.engines.end()) {
-        return {StatusCode::kUnsupported,
-                fmt::format("the program has regions for engine {}, which this host does not "
-                            "allow (LoadOptions::engines, vmrun --engine {}), and there is no form "
-                            "of it without: allow it, or compile without --byoc-only",
-                            name, name)};
-      }
-      Result<Engine> opened = OpenEngine(*allowed);
-      if (!opened.ok()) return opened.status().WithContext("engine " + name);
-      found = engines.emplace(name, *std::move(opened)).first;
+    *lacking = region.info->engine;
+    size_t at = 0;
+    while (at < engines.size() && engines[at].provider->engine != *lacking) ++at;
+    if (at == engines.size()) {
+      RELAYVM_ASSIGN_OR_RETURN(Engine opened, OpenAllowed(program, options, *lacking));
+      engines.push_back(std::move(opened));
     }
-    region.provider = found->second.provider;
+    region.provider = engines[at].provider;
     if (const Status s = CreateRegion(program, &region); !s.ok()) {
-      *lacking = name;
-      return s.WithContext(fmt::format("engine {} ({} {})", name, found->second.path,
-                                       Printable(found->second.version)));
+      return s.WithContext("engine " + *lacking + " (" + engines[at].path + " " +
+                           Printable(engines[at].version) + ")");
     }
   }
   lacking->clear();

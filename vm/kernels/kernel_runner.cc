@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <memory>
 #include <utility>
 
 #include "bytecode/base/guarded.h"
@@ -181,8 +182,9 @@ int32_t KernelRunner::Call(const KernelCall& call) {
 }
 
 void KernelRunner::NoteEngineFailure(Status status) {
-  const std::lock_guard lock(engine_mutex_);
-  if (engine_failure_.ok()) engine_failure_ = std::move(status);
+  auto* noted = new Status(std::move(status));
+  Status* none = nullptr;
+  if (!engine_failure_.compare_exchange_strong(none, noted)) delete noted;
 }
 
 KernelRunner::RegionScratch::RegionScratch(const RelayvmKernelEnv* env, uint64_t bytes) {
@@ -204,8 +206,8 @@ Failure KernelRunner::FailureOf(const std::string& kernel, int32_t code, const K
   if (std::exchange(refused_, false))
     return CallFailure(*has_.heap, kernel, call->units, ScratchOf(*call), WorkersOf(*call));
   if (code == RELAYVM_KERNEL_ENGINE_FAILED) {
-    const Status failed = std::exchange(engine_failure_, {});
-    if (!failed.ok()) return {failed.code(), failed.message(), {.subject = kernel}};
+    const std::unique_ptr<Status> failed(engine_failure_.exchange(nullptr));
+    if (failed != nullptr) return {failed->code(), failed->message(), {.subject = kernel}};
   }
   const StatusCode reason =
       code == RELAYVM_KERNEL_STOPPED ? interrupted_(run_, /*may_yield=*/false) : StatusCode::kOk;

@@ -17,7 +17,6 @@
 
 #include "bytecode/base/status.h"
 #include "bytecode/base/string_table.h"
-#include "bytecode/base/threads.h"
 #include "bytecode/kernel_abi.h"
 #include "vm/kernels/failure.h"
 #include "vm/kernels/kernel_call.h"
@@ -74,6 +73,7 @@ class KernelRunner {
   KernelRunner(const KernelResources&&, Interrupted, void*) = delete;
   KernelRunner(const KernelRunner&) = delete;
   KernelRunner& operator=(const KernelRunner&) = delete;
+  ~KernelRunner() { delete engine_failure_.load(std::memory_order_relaxed); }
 
   // For a kernel that the run's own thread calls by itself; FailureOf says what its code means.
   const RelayvmKernelEnv* env() const { return &env_; }
@@ -145,10 +145,9 @@ class KernelRunner {
   void* const run_;
   Env env_, worker_env_;  // of the run's thread, and of the pool's
   RelayvmKernelFault fault_{};
-  Mutex engine_mutex_;
-  Status engine_failure_;  // under it
-  bool refused_ = false;   // the latest Call, without the kernel
-  size_t charged_ = 0;     // of scratch
+  std::atomic<Status*> engine_failure_{nullptr};  // owned
+  bool refused_ = false;                          // the latest Call, without the kernel
+  size_t charged_ = 0;                            // of scratch
 };
 
 }  // namespace relayvm::vm

@@ -150,8 +150,11 @@ class Executable : public std::enable_shared_from_this<Executable> {
                                                         std::shared_ptr<const FileMapping> file,
                                                         const LoadOptions& options,
                                                         std::string* lacking);
-  template <typename Read>
-  static Result<std::shared_ptr<const Executable>> LinkBest(const Read& read,
+  // A form of a program for the engines that may be used, and the file that it is mapped from, or
+  // null. kNotFound: it was given before.
+  using ReadForm = std::function<Result<Program>(std::span<const std::string> engines,
+                                                 std::shared_ptr<const FileMapping>* file)>;
+  static Result<std::shared_ptr<const Executable>> LinkBest(const ReadForm& read,
                                                             const LoadOptions& options);
   Status LinkKernels(const LoadOptions& options);
   Status LinkHostFunctions(std::span<const HostFunction> functions);

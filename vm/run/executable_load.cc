@@ -122,25 +122,23 @@ class BuiltinCheck {
 
 }  // namespace
 
-// The best form of a program, as `read` gives it for the engines that may be used: without those
-// that turn out not to be here, where there is such a form. `read` gives it with the file that it
-// is mapped from, or null.
-template <typename Read>
-Result<std::shared_ptr<const Executable>> Executable::LinkBest(const Read& read,
+// Without those engines that turn out not to be here, where there is such a form.
+Result<std::shared_ptr<const Executable>> Executable::LinkBest(const ReadForm& read,
                                                                const LoadOptions& options) {
   std::vector<std::string> engines;
-  if (options.allow_images) {
-    for (const EngineLibrary& engine : options.engines) engines.push_back(engine.name);
+  for (const EngineLibrary& engine : options.engines) {
+    if (options.allow_images) engines.push_back(engine.name);
   }
+  const auto is_here = [&](const std::string& e) {
+    return std::ranges::find(engines, e) != engines.end();
+  };
   Status first;  // why there is no better form
   for (;;) {
     std::shared_ptr<const FileMapping> file;
     Result<Program> program = read(engines, &file);
-    if (!program.ok()) return program.status();
-    const std::vector<std::string> needed = EnginesOf(*program);
-    const auto is_here = [&](const std::string& e) { return std::ranges::count(engines, e) > 0; };
-    // There is no form without what is lacking.
-    if (!first.ok() && !std::ranges::all_of(needed, is_here)) {
+    if (!program.ok() && (first.ok() || program.status().code() != StatusCode::kNotFound))
+      return program.status();
+    if (!first.ok() && (!program.ok() || !std::ranges::all_of(EnginesOf(*program), is_here))) {
       return first.WithContext(
           "there is no form of the program without regions that runs here: give the engine, or "
           "compile without --byoc-only");
@@ -149,7 +147,7 @@ Result<std::shared_ptr<const Executable>> Executable::LinkBest(const Read& read,
     auto linked = Link(*std::move(program), std::move(file), options, &lacking);
     if (linked.ok() && !first.ok() && options.notice != nullptr)
       options.notice("loaded without regions: " + first.message());
-    if (linked.ok() || lacking.empty() || !is_here(lacking)) return linked;
+    if (linked.ok() || !is_here(lacking)) return linked;
     first = linked.status();
     std::erase(engines, lacking);
   }
@@ -205,6 +203,7 @@ Result<std::shared_ptr<const Executable>> Executable::FromPrograms(std::vector<P
   return Guarded([&]() -> Result<std::shared_ptr<const Executable>> {
     std::vector<ProgramNeeds> needs;
     std::vector<std::string> targets;
+    std::vector<bool> taken(programs.size());
     for (const Program& program : programs) {
       needs.push_back(NeedsOf(program));
       if (programs.size() > 1) targets.push_back(TargetName(needs.back()));
@@ -215,11 +214,11 @@ Result<std::shared_ptr<const Executable>> Executable::FromPrograms(std::vector<P
       if (programs.size() > 1) {
         RELAYVM_ASSIGN_OR_RETURN(chosen, ChooseProgram(needs, options.target, engines));
       }
+      if (taken[chosen]) return Status(StatusCode::kNotFound, "taken");
+      taken[chosen] = true;
       RELAYVM_RETURN_IF_ERROR(VerifyProgram(programs[chosen]));
-      Program program = programs.size() == 1 && programs[0].regions.empty() ? std::move(programs[0])
-                                                                            : programs[chosen];
-      program.targets = targets;
-      return program;
+      programs[chosen].targets = targets;
+      return std::move(programs[chosen]);
     };
     return LinkBest(read, options);
   });

@@ -258,8 +258,17 @@ def _flatten(value, flat):
         flat.append(value)
 
 
+def _engines(engines):
+    """Names and paths ("": the provider that comes with relayvm) of `load`'s engines."""
+    if isinstance(engines, str):
+        raise TypeError(f"engines: expected names or a dict of names and files, found the text '{engines}'")
+    if not isinstance(engines, dict):
+        return {str(name): "" for name in engines}
+    return {str(name): os.fspath(path) if path else "" for name, path in engines.items()}
+
+
 def load(source, *, runtime=None, host_functions=(), target="", perf_map=False, verify=False, clear_memory=False,
-         allow_images=True):
+         allow_images=True, engines=("dnnl",)):
     """Loads a .vmx file, or its bytes. FileNotFound (a FileNotFoundError) where there is none.
 
     runtime: a `Runtime`, else the one of all. host_functions: what the program declares without a body,
@@ -268,9 +277,13 @@ def load(source, *, runtime=None, host_functions=(), target="", perf_map=False, 
     weights too, which reads all of them. clear_memory: memory of runs is zero when the program gets it, else
     what other runs of the process have left there: for files that are not trusted. allow_images: False refuses a
     program that has kernels of its own, which are native code (Unsupported); builtins are left.
+    engines: those that regions of the program may run on, by name, or a dict of names and their providers' files;
+    () for none. Where one is not here, the program's own kernels run instead, where the file has them, and a
+    RuntimeWarning says why.
     """
     named = _by_name(host_functions)
-    options = {"target": target, "perf_map": perf_map, "verify": verify, "clear_memory": clear_memory, "allow_images": allow_images}
+    options = {"target": target, "perf_map": perf_map, "verify": verify, "clear_memory": clear_memory,
+               "allow_images": allow_images, "engines": _engines(engines)}
     if isinstance(source, (bytes, bytearray, memoryview)):
         program = _native.load_bytes(bytes(source), named, options)
     else:

@@ -23,6 +23,7 @@
 #include "compiler/rules/rule_pass.h"
 #include "tools/python/src/arrays.h"
 #include "tools/python/src/debug_executor.h"
+#include "tools/python/src/engines.h"
 #include "tools/python/src/errors.h"
 #include "tools/python/src/graph_compiler.h"
 #include "tools/python/src/interruptible.h"
@@ -381,15 +382,20 @@ PYBIND11_MODULE(_native, m) {
                times.append(py::make_tuple(t.pass, t.milliseconds, t.is_part));
              return times;
            })
-      .def("load", [](const PyCompiled& p, const py::dict& host_functions) {
-        std::vector<HostFunction> functions;
-        for (const auto& [name, function] : host_functions)
-          functions.push_back(
-              {name.cast<std::string>(), function.attr("type").cast<std::string>(), CallPython});
-        LoadOptions options;
-        options.host_functions = functions;
-        return PyProgram{ValueOrThrow(p.model.Load(options))};
-      });
+      .def("load",
+           [](const PyCompiled& p, const py::dict& host_functions, const py::dict& engines) {
+             std::vector<HostFunction> functions;
+             for (const auto& [name, function] : host_functions)
+               functions.push_back({name.cast<std::string>(),
+                                    function.attr("type").cast<std::string>(), CallPython});
+             LoadOptions options;
+             options.host_functions = functions;
+             Engines read(engines);
+             read.Use(&options);
+             PyProgram program{ValueOrThrow(p.model.Load(options))};
+             read.Warn();
+             return program;
+           });
 }
 
 }  // namespace relayvm::python

@@ -12,6 +12,7 @@
 
 #include "bytecode/memory_report.h"
 #include "tools/python/src/arrays.h"
+#include "tools/python/src/engines.h"
 #include "tools/python/src/errors.h"
 #include "tools/python/src/graph.h"
 #include "tools/python/src/numbers.h"
@@ -32,8 +33,10 @@ namespace {
 struct ReadLoadOptions {
   std::vector<HostFunction> functions;
   LoadOptions options;
+  Engines engines;
 
-  ReadLoadOptions(const py::dict& host_functions, const py::dict& keywords) {
+  ReadLoadOptions(const py::dict& host_functions, const py::dict& keywords)
+      : engines(keywords["engines"]) {
     for (const auto& [name, function] : host_functions) {
       const std::string type =
           py::hasattr(function, "type") ? function.attr("type").cast<std::string>() : std::string();
@@ -45,6 +48,7 @@ struct ReadLoadOptions {
     options.verify = py::bool_(keywords["verify"]);
     options.clear_memory = py::bool_(keywords["clear_memory"]);
     options.allow_images = py::bool_(keywords["allow_images"]);
+    engines.Use(&options);
   }
 };
 
@@ -58,22 +62,26 @@ struct PyChromeTrace final : ChromeTrace, HeldByPointer {
 };
 
 PyProgram Load(const std::string& path, const py::dict& host_functions, const py::dict& keywords) {
-  const ReadLoadOptions read(host_functions, keywords);
+  ReadLoadOptions read(host_functions, keywords);
   Result<std::shared_ptr<const Executable>> executable = Status(StatusCode::kInternal, "");
   {
     const py::gil_scoped_release no_gil;
     executable = Executable::Load(path, read.options);
   }
-  return {ValueOrThrow(std::move(executable))};
+  PyProgram program{ValueOrThrow(std::move(executable))};
+  read.engines.Warn();
+  return program;
 }
 
 PyProgram LoadBytes(const py::bytes& bytes, const py::dict& host_functions,
                     const py::dict& keywords) {
-  const ReadLoadOptions read(host_functions, keywords);
+  ReadLoadOptions read(host_functions, keywords);
   const auto text = static_cast<std::string_view>(bytes);
   // bytes of Python are not aligned: a copy.
-  return {ValueOrThrow(Executable::FromMemory(
+  PyProgram program{ValueOrThrow(Executable::FromMemory(
       {reinterpret_cast<const uint8_t*>(text.data()), text.size()}, nullptr, read.options))};
+  read.engines.Warn();
+  return program;
 }
 
 // A tensor from whatever has DLPack or the buffer protocol.

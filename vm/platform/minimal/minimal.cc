@@ -12,11 +12,13 @@
 #include "bytecode/base/file_mapping.h"
 #include "bytecode/base/machine_limits.h"
 #include "bytecode/image_loader.h"
+#include "vm/engines/regions.h"
 #include "vm/platform/address_space.h"
 #include "vm/platform/idle_timer.h"
 #include "vm/platform/process_mutex.h"
 #include "vm/platform/system_pages.h"
 #include "vm/platform/thread_pool.h"
+#include "vm/run/executable.h"
 #include "vm/run/shared_constants.h"
 
 namespace relayvm {
@@ -155,6 +157,11 @@ MachineLimits ReadMachineLimits(const std::string& /*root*/) {
 // --- Kernels' own code: none ---
 
 CpuFeatures CpuFeatures::OfThisMachine() { return CpuFeatures({}); }
+std::vector<std::string> CpuFeatures::Missing(std::string_view required) const {
+  return required.empty() ? std::vector<std::string>()
+                          : std::vector<std::string>{std::string(required)};
+}
+std::vector<std::string> ExpandFeatures(std::string_view /*list*/) { return {}; }
 
 Result<size_t> ChooseImage(std::span<const ImageInfo> /*images*/, const CpuFeatures& /*cpu*/) {
   return Status(StatusCode::kUnsupported,
@@ -168,5 +175,21 @@ Result<std::unique_ptr<MappedImage>> MappedImage::Map(std::span<const uint8_t> /
 MappedImage::~MappedImage() = default;
 RelayvmKernelFn MappedImage::Entry(uint64_t /*address*/) const { return nullptr; }
 void WritePerfMap(const MappedImage& /*image*/, std::span<const uint8_t> /*elf*/) {}
+
+// --- Engines: none ---
+
+Status vm::LinkedRegions::Create(const Program& program, const LoadOptions& /*options*/,
+                                 std::string* lacking) {
+  if (program.regions.empty()) return OkStatus();
+  *lacking = program.regions[0].engine;
+  return {StatusCode::kUnsupported,
+          fmt::format("the program has regions for engine {}, which this build of the runtime "
+                      "(RELAYVM_MINIMAL) cannot load: it runs bytecode and builtins",
+                      *lacking)};
+}
+int32_t vm::RunRegion(const RelayvmKernelEnv* /*env*/, const RelayvmKernelArgs* /*args*/,
+                      uint32_t /*begin*/, uint32_t /*end*/) {
+  return RELAYVM_KERNEL_ENGINE_FAILED;
+}
 
 }  // namespace relayvm

@@ -6,7 +6,7 @@ import warnings
 from .. import _native as _runtime
 from ..errors import InvalidInput
 from ..host import _by_name
-from ..model import Model
+from ..model import Model, _engines
 from . import _native, inspection, relay
 from .relay import ExprFunctor, ExprMutator, ExprVisitor, post_order_visit
 
@@ -226,10 +226,10 @@ class Executable:
         """What `save` writes."""
         return self._native.bytes()
 
-    def load(self, *, runtime=None, host_functions=()):
-        """The program as a `Model`, on a runtime of its own choice."""
+    def load(self, *, runtime=None, host_functions=(), engines=("dnnl",)):
+        """The program as a `Model`, on a runtime of its own choice. engines: as `relayvm.load` takes them."""
         named = _by_name(host_functions)
-        return Model(self._native.load(named), runtime, named.values())
+        return Model(self._native.load(named, _engines(engines)), runtime, named.values())
 
     @property
     def model(self):

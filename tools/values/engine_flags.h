@@ -1,0 +1,28 @@
+// The engines that a tool lets regions of programs run on: --engine and --no-byoc. Tested by
+// engine_flags_test.cc.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "bytecode/base/status.h"
+#include "vm/run/executable.h"
+
+namespace relayvm::tools {
+
+class EngineFlags {
+ public:
+  void AddTo(CLI::App& app);
+  // After parsing. kInvalidArgument for a malformed one.
+  Status Finish();
+  // Notices go to standard error, as "TOOL: note: ...". REQUIRES: this lives as long as the options.
+  void Use(const std::string& tool, LoadOptions* options) const;
+
+ private:
+  std::vector<std::string> given_;  // "NAME" or "NAME=PATH"
+  bool none_ = false;
+  std::vector<EngineLibrary> engines_;
+};
+
+}  // namespace relayvm::tools
