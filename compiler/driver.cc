@@ -351,6 +351,34 @@ void AddProgram(Program program, Compiled& compiled) {
   compiled.others.push_back(std::move(program));
 }
 
+// Compiles a region by itself, both ways, for this machine alone.
+std::shared_ptr<const regions::RegionMeasure> MeasureOf(const CompileOptions& options) {
+  auto measure = std::make_shared<regions::RegionMeasure>();
+  measure->samples = options.tune.samples;
+  measure->time = [&options](const ir::Module& m, const std::vector<regions::ShapeSample>& samples)
+      -> Result<std::vector<regions::RegionTime>> {
+    RELAYVM_RETURN_IF_ERROR(tuner::CheckMachine(options.kernels));
+    CompileOptions alone;
+    alone.operators = options.operators;
+    alone.kernels = options.kernels;
+    alone.stop = options.stop;
+    alone.pipeline.opt_level = options.pipeline.opt_level;
+    alone.pipeline.machine = options.pipeline.machine;
+    alone.pipeline.options = options.pipeline.options;
+    for (const char* name : {"state", "device", "explain", "byoc-only"})
+      alone.pipeline.options.erase(name);
+    std::vector<std::string>& engines = alone.pipeline.options["byoc"];
+    RELAYVM_ASSIGN_OR_RETURN(const auto known, regions::EnginesOf(options.pipeline.options));
+    engines.clear();
+    for (const regions::EnginePattern& engine : known) engines.push_back(engine.engine);
+    RELAYVM_ASSIGN_OR_RETURN(const Compiled compiled, CompileModule(m, alone));
+    if (compiled.others.size() != 1)
+      return Status(StatusCode::kInternal, "a region by itself did not become one");
+    return options.time_forms(compiled.program, compiled.others[0], samples);
+  };
+  return measure;
+}
+
 }  // namespace
 
 Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options) {
@@ -359,6 +387,7 @@ Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options)
   RELAYVM_RETURN_IF_ERROR(CheckTargets(options, module, machines, placement));
   PipelineOptions pipeline = options.pipeline;
   pipeline.stop = options.stop;
+  if (options.time_forms) pipeline.measure = MeasureOf(options);
   RELAYVM_ASSIGN_OR_RETURN(Pipelined ready, RunPipelines(std::move(module), pipeline, machines));
   if (options.for_graph) RELAYVM_RETURN_IF_ERROR(graph::CheckStatic(ready.native[0]));
   Compiled compiled;

@@ -15,6 +15,7 @@
 #include "compiler/frontend/params.h"
 #include "compiler/import/user_operators.h"
 #include "compiler/pipeline.h"
+#include "compiler/regions/choose_regions.h"
 #include "compiler/tuner/tuner.h"
 #include "kernels/codegen/kernel_compiler.h"
 #include "kernels/op/custom_ops.h"
@@ -51,7 +52,13 @@ struct CompileOptions {
   // says what is in the way.
   bool for_graph = false;
   bool count_poor_kernels = false;  // Compiled::poor_kernels
-  std::stop_token stop;             // asked to: fails with kCancelled, soon. For all stages
+  // For --byoc auto: runs the two forms of a program, native and with regions, in turns
+  // (api/time_forms.h). Null: the compilation runs nothing.
+  std::function<Result<std::vector<regions::RegionTime>>(
+      const Program& native, const Program& with_regions,
+      const std::vector<regions::ShapeSample>& samples)>
+      time_forms;
+  std::stop_token stop;  // asked to: fails with kCancelled, soon. For all stages
 };
 
 struct Compiled {

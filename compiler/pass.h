@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <memory>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -28,6 +29,9 @@
 namespace relayvm {
 
 struct WeightForm;  // kernels/op/weight_forms.h
+namespace regions {
+struct RegionMeasure;  // compiler/regions/choose_regions.h
+}
 
 // What may hold of a module between two passes.
 enum class Fact : uint8_t {
@@ -69,6 +73,8 @@ struct PassContext {
   // The compilation is cancelled: a pass that takes long fails with kCancelled.
   std::stop_token stop;
   Facts holds;  // of the module
+  // For --byoc auto; null: there is nothing here that runs programs.
+  std::shared_ptr<const regions::RegionMeasure> measure = nullptr;
 };
 
 struct Pass {

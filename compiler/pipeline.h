@@ -39,6 +39,7 @@ struct PipelineOptions {
   std::vector<PassTiming>* timings = nullptr;
   std::function<void(std::string_view pass)> on_pass;  // called before each pass
   std::stop_token stop;  // asked to: fails with kCancelled, between passes and inside long ones
+  std::shared_ptr<const regions::RegionMeasure> measure;  // PassContext::measure
 #ifdef NDEBUG
   bool verify = false;  // checks the IR after every pass (ir/verify.h)
 #else

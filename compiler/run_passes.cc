@@ -214,7 +214,8 @@ std::string Facts::ToString() const {
 }
 
 static PassContext ContextOf(const PipelineOptions& options, const Machine& machine) {
-  return {options.opt_level, machine, options.print, options.options, options.stop, {}};
+  return {options.opt_level, machine, options.print,  options.options,
+          options.stop,      {},      options.measure};
 }
 
 std::vector<DeclaredOption> PassOptions(std::span<const Pass> more) {

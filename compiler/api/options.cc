@@ -9,6 +9,7 @@
 
 #include "bytecode/base/string_table.h"
 #include "bytecode/base/suggestion.h"
+#include "compiler/api/time_forms.h"
 #include "compiler/frontend/params.h"
 #include "compiler/pass_plugin.h"
 #include "compiler/rules/rule_pass.h"
@@ -302,6 +303,7 @@ Result<std::vector<Pass>> LoadPasses(const std::vector<std::string>& libraries) 
 
 Result<CompileOptions> ReadCompilerOptions(const CompilerOptions& o) {
   CompileOptions options;
+  options.time_forms = TimeForms;
   if (o.opt_level < 0 || o.opt_level > 3)
     return Wrong(fmt::format("opt_level {}: expected 0 to 3", o.opt_level));
   PipelineOptions& pipeline = options.pipeline;

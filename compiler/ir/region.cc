@@ -51,8 +51,10 @@ const Function* MakeRegionFunction(const Module& m, const Region& region,
   return m.arena->New<Function>(std::move(f));
 }
 
+bool IsRegion(const Function& f) { return f.attrs.contains(kJson); }
+
 std::optional<Region> RegionOf(const Function& f) {
-  if (!f.attrs.contains(kJson)) return std::nullopt;
+  if (!IsRegion(f)) return std::nullopt;
   Region region;
   region.engine = TextAttr(f, kCompilerAttr);
   region.name = TextAttr(f, kGlobalSymbolAttr);
@@ -65,22 +67,42 @@ std::optional<Region> RegionOf(const Function& f) {
   return region;
 }
 
-std::vector<Dim> SymbolsOfCall(const Region& region, const std::vector<TensorType>& args) {
-  std::map<uint32_t, Dim> values;
-  for (size_t a = 0; a < args.size(); ++a) {
-    for (size_t i = 0; i < args[a].shape.size(); ++i) {
-      const Dim& own = region.argument_dims[a][i];
-      if (own.is_symbol()) values.try_emplace(own.symbol_id(), args[a].shape[i]);
+namespace {
+
+// What the symbols of a region stand for in a call.
+class CallDims {
+ public:
+  CallDims(const Region& region, const std::vector<TensorType>& args) {
+    for (size_t a = 0; a < args.size(); ++a) {
+      for (size_t i = 0; i < args[a].shape.size(); ++i) {
+        const Dim& own = region.argument_dims[a][i];
+        if (own.is_symbol()) values_.try_emplace(own.symbol_id(), args[a].shape[i]);
+      }
     }
   }
-  std::vector<Dim> symbols;
-  for (const Dim& d : region.symbols) {
-    symbols.push_back(d.Substitute([&](const Dim& s) -> std::optional<Dim> {
-      const auto at = values.find(s.symbol_id());
-      return at == values.end() ? std::nullopt : std::optional(at->second);
-    }));
+  Dim Of(const Dim& d) const {
+    return d.Substitute([&](const Dim& s) -> std::optional<Dim> {
+      const auto at = values_.find(s.symbol_id());
+      return at == values_.end() ? std::nullopt : std::optional(at->second);
+    });
   }
+
+ private:
+  std::map<uint32_t, Dim> values_;
+};
+
+}  // namespace
+
+std::vector<Dim> SymbolsOfCall(const Region& region, const std::vector<TensorType>& args) {
+  const CallDims dims(region, args);
+  std::vector<Dim> symbols;
+  for (const Dim& d : region.symbols) symbols.push_back(dims.Of(d));
   return symbols;
+}
+
+Type ResultOfCall(const Function& region, const std::vector<TensorType>& args) {
+  const CallDims dims(*RegionOf(region), args);
+  return MapDims(region.result_type, [&](const Dim& d) { return dims.Of(d); });
 }
 
 }  // namespace relayvm::ir

@@ -39,9 +39,12 @@ struct Region {
 // A function for a PrimitiveCall. `result`: over the same symbols as well.
 const Function* MakeRegionFunction(const Module& m, const Region& region,
                                    const std::vector<Type>& params, const Type& result, Span span);
+bool IsRegion(const Function& f);
 // Nullopt: it is none.
 std::optional<Region> RegionOf(const Function& f);
 // The numbers of the JSON's symbols in a call with arguments of these types.
 std::vector<Dim> SymbolsOfCall(const Region& region, const std::vector<TensorType>& args);
+// The type of such a call.
+Type ResultOfCall(const Function& region, const std::vector<TensorType>& args);
 
 }  // namespace relayvm::ir

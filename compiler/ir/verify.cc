@@ -279,7 +279,7 @@ class Verifier {
   Status Check(const PrimitiveCall& call, const Type&, Span span) {
     RELAYVM_RETURN_IF_ERROR(
         ExpectCount(call.args.size(), call.function->params.size(), span, "a fused group"));
-    if (RegionOf(*call.function)) return OkStatus();  // another engine's: its symbols are its own
+    if (IsRegion(*call.function)) return OkStatus();  // another engine's: its symbols are its own
     // The group sees its parameters alone; its symbols are those of the place where it runs.
     std::unordered_map<uint32_t, const Var*> outer;
     std::swap(outer, in_scope_);

@@ -122,7 +122,7 @@ bool HasRegions(const ir::Module& m) {
   for (const auto& [name, f] : m.functions) {
     ir::ForEachBinding(*f->body, [&](const Binding& b) {
       const auto* call = b.value->As<ir::PrimitiveCall>();
-      found = found || (call != nullptr && ir::RegionOf(*call->function));
+      found = found || (call != nullptr && ir::IsRegion(*call->function));
     });
   }
   return found;

@@ -15,7 +15,7 @@ const OptionOf<std::vector<std::string>>& ByocOption() {
   static const OptionOf<std::vector<std::string>> option(
       {.name = "byoc",
        .help = "what this engine (dnnl: oneDNN) runs becomes regions for it, which the file holds "
-               "beside the native program",
+               "beside the native program; auto: where they are measured to be faster",
        .form = "ENGINE",
        .repeats = true},
       [](std::string_view text, std::vector<std::string>* engines) -> Status {
@@ -67,7 +67,13 @@ std::string EngineOfFile(const std::string& path) {
 Result<std::vector<EnginePattern>> EnginesOf(const PassOptionValues& options) {
   std::vector<EnginePattern> engines;
   const std::vector<std::string> files = ByocRulesOption().In(options);
-  for (const std::string& name : ByocOption().In(options)) {
+  std::vector<std::string> names = ByocOption().In(options);
+  if (std::erase(names, kAutoEngine) > 0) {
+    for (const std::string_view own : EngineNames()) {
+      if (std::ranges::count(names, own) == 0) names.emplace_back(own);
+    }
+  }
+  for (const std::string& name : names) {
     const auto file = std::ranges::find(files, name, EngineOfFile);
     if (file != files.end()) {
       RELAYVM_ASSIGN_OR_RETURN(const auto mapping, FileMapping::Open(*file));
@@ -78,11 +84,12 @@ Result<std::vector<EnginePattern>> EnginesOf(const PassOptionValues& options) {
       continue;
     }
     if (FindEngine(name) == nullptr) {
-      const std::vector<std::string_view> names = EngineNames();
+      std::vector<std::string_view> known = EngineNames();
+      known.emplace_back(kAutoEngine);
       return Status(StatusCode::kInvalidArgument,
                     fmt::format("--byoc {}: there is no such engine{}; there are {}. Of your own, "
                                 "--byoc-rules {}.relay says what it runs",
-                                name, DidYouMean(name, names), fmt::join(names, ", "), name));
+                                name, DidYouMean(name, known), fmt::join(known, ", "), name));
     }
     RELAYVM_ASSIGN_OR_RETURN(auto patterns, EnginePatterns(name));
     engines.push_back({name, std::move(patterns)});

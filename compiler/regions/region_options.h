@@ -11,6 +11,10 @@
 
 namespace relayvm::regions {
 
+// Of --byoc: all of the compiler's own engines, and of their regions, and those of others that are
+// named, those alone that are measured to be faster.
+inline constexpr const char* kAutoEngine = "auto";
+
 // --byoc ENGINE, of the compiler's own engines (engine_rules.h) or of --byoc-rules; the first that
 // has an operator gets it.
 const OptionOf<std::vector<std::string>>& ByocOption();

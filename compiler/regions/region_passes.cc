@@ -1,9 +1,11 @@
 #include "compiler/regions/region_passes.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
 #include "compiler/regions/annotate_target.h"
+#include "compiler/regions/choose_regions.h"
 #include "compiler/regions/explain.h"
 #include "compiler/regions/lower_regions.h"
 #include "compiler/regions/merge_composite.h"
@@ -124,6 +126,25 @@ Pass PruneRegionsPass() {
                            return pruned;
                          });
   pass.options.push_back(&ExplainOption().row());
+  return pass;
+}
+
+Pass ChooseRegionsPass() {
+  Pass pass = RegionPass(
+      "ChooseRegions", "regions that their engine is slower on than native kernels are no regions",
+      [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
+        if (context.measure == nullptr) {
+          return Status(StatusCode::kUnsupported,
+                        "--byoc auto: what compiles here runs no programs, so nothing is measured");
+        }
+        std::string table;
+        RELAYVM_ASSIGN_OR_RETURN(ir::Module chosen, ChooseRegions(m, *context.measure, &table));
+        if (context.print) context.print(table);
+        return chosen;
+      });
+  pass.applies = [](const PassContext& context) {
+    return std::ranges::count(ByocOption().In(context.options), kAutoEngine) > 0;
+  };
   return pass;
 }
 

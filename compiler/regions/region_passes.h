@@ -14,6 +14,7 @@ Pass AnnotateTargetPass();
 Pass MergeCompilerRegionsPass();
 Pass PartitionGraphPass();
 Pass PruneRegionsPass();
+Pass ChooseRegionsPass();  // --byoc auto
 Pass LowerRegionsPass();
 
 }  // namespace relayvm::regions

@@ -133,6 +133,9 @@ TEST_CASE("guards of what is inside stand before the call") {
     return count;
   };
   REQUIRE(guards(before) > 0);
+  // Sizes are those of the place of the call.
+  CHECK(ir::TypeToString(lowered.functions.at("main")->result_type) ==
+        ir::TypeToString(typed.functions.at("main")->result_type));
   CHECK(guards(after) == guards(before));
 }
 

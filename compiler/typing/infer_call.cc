@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "compiler/ir/host_type.h"
+#include "compiler/ir/region.h"
 #include "compiler/typing/inference.h"
 
 namespace relayvm::typing {
@@ -85,7 +86,28 @@ Result<Inference::MaybeType> Inference::Infer(Item&, const ir::HostCall& call) {
   return MaybeType(open(type->result));
 }
 
+Result<Inference::MaybeType> Inference::InferRegion(Item& item, const ir::PrimitiveCall& call) {
+  std::vector<TensorType> args;
+  for (const ir::Atom& a : call.args) {
+    RELAYVM_ASSIGN_OR_RETURN(Type type, TypeOf(a));
+    type = solver_.Zonk(type);
+    if (const auto* unknown = type->As<InferVar>()) {
+      item.blocked_on = unknown->id;
+      return MaybeType();
+    }
+    const size_t i = args.size();
+    const auto* tensor = type->As<TensorType>();
+    const auto* param = call.function->params.at(i)->type->As<TensorType>();
+    if (tensor == nullptr || tensor->dtype != param->dtype || tensor->rank() != param->rank())
+      return InvalidInput(fmt::format("argument {} of region {} has type {}", i,
+                                      call.function->name, ir::TypeToString(type)));
+    args.push_back(*tensor);
+  }
+  return MaybeType(ir::ResultOfCall(*call.function, args));
+}
+
 Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::PrimitiveCall& call) {
+  if (ir::IsRegion(*call.function)) return InferRegion(item, call);
   auto it = by_function_.find(call.function);
   if (it == by_function_.end() || !it->second->done) {
     FunctionState& state = NewFunctionState(call.function, "a primitive function", item.place);

@@ -234,6 +234,7 @@ class Inference {
   Result<MaybeType> Infer(Item& item, const ir::OpCall& call);
   Result<MaybeType> Infer(Item& item, const ir::CallExpr& call);
   Result<MaybeType> Infer(Item& item, const ir::PrimitiveCall& call);
+  Result<MaybeType> InferRegion(Item& item, const ir::PrimitiveCall& call);
   Result<MaybeType> Infer(Item& item, const ir::ShapeValue& shape);
   Result<MaybeType> Infer(Item& item, const ir::MakeTuple& e);
   Result<MaybeType> Infer(Item& item, const ir::TupleGet& get);

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "compiler/ir/region.h"
 #include "compiler/ir/stop_scope.h"
 #include "compiler/ir/walk.h"
 
@@ -119,7 +120,7 @@ class Rebuilder {
     for (const ir::Var*& p : out.params) p = MapVar(p);
     out.result_type = inference_.FinalResult(&f);
     // A primitive function is a kernel: its dims are values of the place where it runs.
-    bool primitive = f.attrs.contains("Primitive");
+    bool primitive = f.attrs.contains("Primitive") && !f.attrs.contains(ir::kCompilerAttr);
     out.body = RebuildBlock(*f.body, primitive ? std::vector<const ir::Var*>() : f.params);
     return functions_[&f] = in_.arena->New<ir::Function>(std::move(out));
   }
@@ -287,7 +288,7 @@ class Rebuilder {
     }
   }
   void Rebuild(ir::PrimitiveCall& n, const ir::Var*) {
-    n.function = RebuildFunction(*n.function);
+    if (!ir::IsRegion(*n.function)) n.function = RebuildFunction(*n.function);
     n.args = Map(n.args);
   }
   void Rebuild(ir::ShapeValue& n, const ir::Var* var) {

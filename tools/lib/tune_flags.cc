@@ -8,6 +8,7 @@
 
 #include "bytecode/base/file_mapping.h"
 #include "bytecode/base/file_replacement.h"
+#include "compiler/regions/region_options.h"
 
 namespace relayvm::tools {
 namespace {
@@ -58,7 +59,8 @@ void TuneFlags::AddTo(CLI::App& app) {
                  "with --tune: the file that what was measured is added to, for --schedules");
   app.add_option(
       "--shape-samples", samples,
-      "with --tune: n=1,16,128: the sizes of an open dimension that is measured with "
+      "with --tune or --byoc auto: n=1,16,128: the sizes of an open dimension that is measured "
+      "with "
       "(default: 1,16,128; of images 64,224, of a batch of them 1,8; of a batch before other "
       "open dimensions 1)");
 }
@@ -69,7 +71,13 @@ Status TuneFlags::Finish(bool compiles, CompileFlags* flags) {
   };
   if (budget.empty()) {
     if (!log.empty()) return wrong("--tune-log: only with --tune");
-    if (!samples.empty()) return wrong("--shape-samples: only with --tune");
+    const auto byoc = flags->options.pipeline.options.find("byoc");
+    const bool measures = byoc != flags->options.pipeline.options.end() &&
+                          std::ranges::count(byoc->second, regions::kAutoEngine) > 0;
+    if (!samples.empty() && !measures)
+      return wrong("--shape-samples: only with --tune or --byoc auto");
+    for (const std::string& s : samples)
+      RELAYVM_RETURN_IF_ERROR(tuner::ParseSampleSizes(s, &flags->options.tune.samples));
     return OkStatus();
   }
   CompileOptions& options = flags->options;
