@@ -214,14 +214,17 @@ class StepReader {
   Status ReadRequantize(const Step& step) {
     RELAYVM_RETURN_IF_ERROR(RequireInputs(step, 4));
     const std::string compute = step.Text("compute_dtype", "None");
-    const std::string rounding = step.Text("rounding", "None");
+    const std::string rounding = step.Text("rounding", "");
     if (compute != "None" && !compute.empty() && compute != "int64") {
       return {StatusCode::kUnsupported, fmt::format("compute_dtype {}", compute.substr(0, 40))};
     }
     IntegerStep s{.kind = IntegerStep::Kind::kRequantize};
     s.to_nearest = rounding == "TONEAREST";
-    if (!s.to_nearest && rounding != "UPWARD" && rounding != "None" && !rounding.empty()) {
-      return InvalidInput(fmt::format("rounding is {}", rounding.substr(0, 40)));
+    if (!s.to_nearest && rounding != "UPWARD" && rounding != "None") {
+      return InvalidInput(
+          fmt::format("the step requantize has rounding \"{}\", expected None, UPWARD "
+                      "or TONEAREST",
+                      rounding.substr(0, 40)));
     }
     RELAYVM_ASSIGN_OR_RETURN(const DType dtype, NamedType(step));
     RELAYVM_ASSIGN_OR_RETURN(const Limits limits, LimitsOf(dtype));
@@ -249,13 +252,13 @@ class StepReader {
     return OkStatus();
   }
 
-  // "dtype=int8"; the result's without.
+  // "dtype=int8".
   Result<DType> NamedType(const Step& step) const {
     const std::string named = step.Text("dtype", step.Text("out_dtype", ""));
-    if (named.empty()) return node_.outputs[0].dtype;
     const std::optional<DType> dtype = ParseDType(named);
     if (dtype) return *dtype;
-    return InvalidInput(fmt::format("dtype is {}", named.substr(0, 40)));
+    return InvalidInput(
+        fmt::format("the step {} has dtype \"{}\"", step.label, named.substr(0, 40)));
   }
 
   Status ReadCast(const Step& step) {

@@ -198,8 +198,12 @@ TEST_CASE("qnn.dense to int8 and to float32") {
         const int to = net.Const(Scalar(0.7F));
         std::vector<int> inputs = {x, k, xz, wz, s, s, s, wz};
         if (!is_float) inputs.insert(inputs.end(), {to, xz});
-        const std::string step = is_float ? "dequantize input=6 input=7 axis=2"
-                                          : "requantize input=6 input=7 input=8 input=9 axis=-1";
+        const std::string step =
+            is_float
+                ? std::string("dequantize input=6 input=7 axis=2")
+                : fmt::format(
+                      "requantize input=6 input=7 input=8 input=9 axis=-1 rounding=None dtype={}",
+                      DTypeName(data));
         net.Head(net.Kernel("qnn.dense", inputs, {2, "n", kUnits}, {{"out_dtype", {"int32"}}},
                             {step}, is_float ? DType::kFloat32 : data));
         if (!CanRun(net)) return;
@@ -275,8 +279,10 @@ TEST_CASE("quantised products that oneDNN would not compute to the bit are refus
     const int k = net.Const(Integers({4, depth}, 1, weight, weight), DType::kInt8);
     const int xz = net.Const(Scalar(1), DType::kInt32), s = net.Const(Scalar(0.5F));
     const int wz = net.Const(Scalar(static_cast<float>(weight_zero)), DType::kInt32);
-    net.Head(net.Kernel("qnn.dense", {x, k, xz, wz, s, s, s, xz, s, xz}, {"n", 4}, {},
-                        {"requantize input=6 input=7 input=8 input=9", step}, DType::kInt8));
+    net.Head(
+        net.Kernel("qnn.dense", {x, k, xz, wz, s, s, s, xz, s, xz}, {"n", 4}, {},
+                   {"requantize input=6 input=7 input=8 input=9 rounding=UPWARD dtype=int8", step},
+                   DType::kInt8));
     const std::string said = Refusal(net);
     return said.ends_with(kNoVnni) ? std::string() : said;
   };
@@ -289,6 +295,11 @@ TEST_CASE("quantised products that oneDNN would not compute to the bit are refus
   CHECK(refusal(16, 1, 2, "relu") == "1: dnnl.qnn.dense: a weight's zero point that is not 0");
   CHECK(refusal(16, 1, 0, "tanh") == "1: dnnl.qnn.dense: a quantised product has no step \"tanh\"");
   CHECK(refusal(16, 1, 0, "clip min=-300 max=1") == "1: dnnl.qnn.dense: clip to -300 .. 1 of int8");
+  CHECK(refusal(16, 1, 0, "requantize input=6 input=7 input=8 input=9 dtype=int8") ==
+        "2: dnnl.qnn.dense: the step requantize has rounding \"\", expected None, UPWARD or "
+        "TONEAREST");
+  CHECK(refusal(16, 1, 0, "requantize input=6 input=7 input=8 input=9 rounding=None") ==
+        "2: dnnl.qnn.dense: the step requantize has dtype \"\"");
   CHECK(refusal(16, 1, 0, "add input=9") == "1: dnnl.qnn.dense: an addition of int8");
   CHECK(refusal(16, 1, 0, "requantize input=6 input=7 input=8 input=9 compute_dtype=float32") ==
         "1: dnnl.qnn.dense: compute_dtype float32");
