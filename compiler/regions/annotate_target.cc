@@ -24,7 +24,7 @@ EngineOfVar SingleOperators(const ir::Module& m, const std::vector<EnginePattern
   for (const EnginePattern& engine : engines) {
     rules::ReplacePatterns(m, *engine.patterns,
                            [&](const rules::Place& place, std::vector<Binding>&, std::string*) {
-                             if (place.match.steps.size() == 1)
+                             if (place.match.OwnSteps().size() == 1)
                                found.try_emplace(place.root.var->id, engine.engine);
                              return false;
                            });

@@ -99,15 +99,16 @@ class CompositeWriter {
 
 std::string CompositeName(const rules::Match& match) {
   std::string name;
-  for (auto step = match.steps.rbegin(); step != match.steps.rend(); ++step)
-    name += (name.empty() ? "" : "_") + step->way->label;
+  const std::vector<const rules::Step*> steps = match.OwnSteps();
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step)
+    name += (name.empty() ? "" : "_") + (*step)->way->label;
   return name;
 }
 
 ir::Module MergeComposite(const ir::Module& m, const std::string& engine,
                           const rules::RuleSet& patterns, rules::Report* report) {
   const auto make = [&](const rules::Place& place, std::vector<Binding>& out, std::string*) {
-    if (place.match.steps.size() < 2) return false;
+    if (place.match.OwnSteps().size() < 2) return false;
     CompositeWriter(place).Write(engine + "." + CompositeName(place.match), out);
     return true;
   };

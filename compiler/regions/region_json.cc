@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -227,22 +228,26 @@ class Writer {
     const auto& call = *b.value->As<ir::CallExpr>();
     const std::string name = ir::TextAttr(composite, ir::kCompositeAttr);
     NoteGuards(composite, call.args);
+    if (const auto found = StepsOf(composite, call.args)) {
+      Json extra;
+      extra["operator"] = Texts({found->at_heart->op->name});
+      extra["post_ops"] = Texts(found->post_ops);
+      AddKernel(b, name, found->inputs, *found->at_heart, std::move(extra));
+      return OkStatus();
+    }
     const ir::OpCall* at_heart = nullptr;
     for (const ir::Binding& inner : composite.body->bindings) {
       const auto* op = inner.value->As<ir::OpCall>();
-      const bool is_heavy = op != nullptr && (op->op->conv || op->op->product);
-      if (op != nullptr && (at_heart == nullptr || is_heavy)) at_heart = op;
-      if (is_heavy) break;
+      if (op == nullptr) continue;
+      if (at_heart != nullptr && patterns_ != nullptr)
+        return Fail(b, fmt::format("composite {} is none of the engine's rules", name));
+      const bool is_heavy = op->op->conv || op->op->product;
+      if (at_heart == nullptr || is_heavy) at_heart = op;
+      if (is_heavy && patterns_ == nullptr) break;
     }
     if (at_heart == nullptr) return Fail(b, fmt::format("composite {} has no operator", name));
     Json extra;
-    if (const auto found = StepsOf(composite)) {
-      at_heart = found->at_heart;
-      extra["operator"] = Texts({at_heart->op->name});
-      extra["post_ops"] = Texts(found->post_ops);
-    } else {
-      extra["operator"] = Texts({at_heart->op->name});
-    }
+    extra["operator"] = Texts({at_heart->op->name});
     AddKernel(b, name, call.args, *at_heart, std::move(extra));
     return OkStatus();
   }
@@ -275,47 +280,78 @@ class Writer {
 
   struct Steps {
     const ir::OpCall* at_heart;
+    std::vector<Atom> inputs;  // its arguments, then what the steps take
     std::vector<std::string> post_ops;
   };
-  // What the engine's rules say of the composite, where one matches all of it.
-  std::optional<Steps> StepsOf(const ir::Function& composite) const {
+  // What the engine's rules say of the composite, called with `args`, where one matches all of it.
+  std::optional<Steps> StepsOf(const ir::Function& composite, const std::vector<Atom>& args) {
     if (patterns_ == nullptr) return std::nullopt;
-    ir::Module alone = m_;
-    alone.functions = {{"main", &composite}};
+    // With its constants, which rules may ask for.
+    ir::Block body;
+    ir::Function f = composite;
+    f.params.clear();
+    for (size_t i = 0; i < args.size(); ++i) {
+      if (std::holds_alternative<const ir::Constant*>(args[i])) {
+        body.bindings.push_back({composite.params[i], ir::MakeExpr(m_, ir::AtomExpr{args[i]}, {})});
+      } else {
+        f.params.push_back(composite.params[i]);
+      }
+    }
     size_t operators = 0;
-    for (const ir::Binding& b : composite.body->bindings)
+    for (const ir::Binding& b : composite.body->bindings) {
       operators += b.value->As<ir::OpCall>() != nullptr;
+      body.bindings.push_back(b);
+    }
+    body.result = composite.body->result;
+    f.body = m_.arena->New<ir::Block>(std::move(body));
+    ir::Module alone = m_;
+    alone.functions = {{"main", &f}};
     std::optional<Steps> found;
     rules::ReplacePatterns(
         alone, *patterns_, [&](const rules::Place& place, std::vector<ir::Binding>&, std::string*) {
           const bool is_all =
               Atom(place.root.var) == composite.body->result && place.Calls().size() == operators;
-          if (is_all && !found) found = StepsIn(place.match, composite, place);
+          if (is_all && !found) found = StepsIn(place, composite, args);
           return false;
         });
     return found;
   }
 
-  static Steps StepsIn(const rules::Match& match, const ir::Function& composite,
-                       const rules::Place& place) {
-    Steps steps{match.steps.back().value->As<ir::OpCall>(), {}};
-    const auto add = [&](const rules::Step& step) {
-      std::string text = step.way->label;
-      for (const Atom& operand : step.Operands()) {
-        const Atom from = rules::Follow(place.around, operand, /*through_statements=*/true);
-        for (size_t i = 0; i < composite.params.size(); ++i) {
-          if (Atom(composite.params[i]) == from) text += fmt::format(" input={}", i);
+  // What stands for it where the composite is called.
+  static Atom Outside(const rules::Place& place, const Atom& a, const ir::Function& composite,
+                      const std::vector<Atom>& args) {
+    const Atom from = rules::Follow(place.around, a, /*through_statements=*/true);
+    for (size_t i = 0; i < composite.params.size(); ++i) {
+      if (Atom(composite.params[i]) == from) return args[i];
+    }
+    return from;
+  }
+
+  Steps StepsIn(const rules::Place& place, const ir::Function& composite,
+                const std::vector<Atom>& args) {
+    const std::vector<const rules::Step*> own = place.match.OwnSteps();
+    Steps steps{own.back()->value->As<ir::OpCall>(), {}, {}};
+    size_t num_inputs = 0;  // fields of tuples are several
+    for (const Atom& a : steps.at_heart->args) {
+      steps.inputs.push_back(Outside(place, a, composite, args));
+      num_inputs += Values(steps.inputs.back()).size();
+    }
+    std::vector<std::pair<Atom, size_t>> operands;
+    for (auto step = own.rbegin() + 1; step != own.rend(); ++step) {
+      std::string text = (*step)->way->label;
+      for (const Atom& a : (*step)->Operands()) {
+        const Atom from = Outside(place, a, composite, args);
+        auto at = std::ranges::find(operands, from, &std::pair<Atom, size_t>::first);
+        if (at == operands.end()) {
+          steps.inputs.push_back(from);
+          at = operands.insert(at, {from, num_inputs++});
         }
+        text += fmt::format(" input={}", at->second);
       }
-      for (const auto& [name, value] : step.variables) {
-        if (const auto* number = std::get_if<double>(&value.value))
-          text += fmt::format(" {}={}", name, *number);
-        const auto* d = std::get_if<Dim>(&value.value);
-        if (d != nullptr && d->is_const()) text += fmt::format(" {}={}", name, d->value());
-      }
+      for (const auto& [name, value] : (*step)->variables)
+        text += fmt::format(" {}={}", name, Text(value));
       steps.post_ops.push_back(std::move(text));
-    };
-    for (auto step = match.steps.rbegin() + 1; step != match.steps.rend(); ++step) add(*step);
+    }
     return steps;
   }
 
