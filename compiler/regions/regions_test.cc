@@ -93,6 +93,14 @@ TEST_CASE("a chain is one composite, one region, one node") {
   CHECK(Outline(Lowered(m)) == "fused{trap}");
 }
 
+TEST_CASE("results have the sizes that parameters have, however often types are inferred") {
+  const Module m =
+      ir::Retyped(Lowered(Partitioned(ir::Typed(Main("nn.relu(" + Conv("%x") + ")")))));
+  const ir::Function& main = *m.functions.at("main");
+  CHECK(Outline(m) == "fused{trap}");
+  CHECK(ir::TypeEquals(main.result_type, main.params[0]->type));
+}
+
 TEST_CASE("regions end where a value would leave and come back") {
   // The first convolution feeds the second, and what only the host computes feeds the sum.
   const Module m =
