@@ -50,9 +50,8 @@ Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::FunctionExpr
 Result<Inference::MaybeType> Inference::Infer(Item& item, const ir::Trap&) {
   const ir::Var* var = item.binding->var;
   if (var->type == nullptr) return MaybeType(NewSlot(item));
-  RELAYVM_RETURN_IF_ERROR(PrepareDeclared(var->type, item.place, var->span).status());
-  // A region's results are over its parameters' symbols (ir/region.h).
-  return MaybeType(solver_.Restrict(var->type, item.place));
+  RELAYVM_ASSIGN_OR_RETURN(Type type, PrepareDeclared(var->type, item.place, var->span));
+  return MaybeType(type);
 }
 
 // Guards are made anew, or kept as they are (rebuild.cc).
