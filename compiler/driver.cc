@@ -297,7 +297,9 @@ Status CheckTargets(const CompileOptions& options, const ir::Module& module,
                            : options.for_graph        ? "--executor graph has no devices"
                            : options.kernels.batching ? "--batching is for the host's kernels"
                            : machines.size() > 1      ? "expected one --target"
-                                                      : nullptr;
+                           : !regions::ByocOption().In(options.pipeline.options).empty()
+                               ? "--byoc is for the host's programs"
+                               : nullptr;
   if (what == nullptr) return OkStatus();
   return Status(StatusCode::kUnsupported, fmt::format("--device {}: {}", placement.device, what));
 }
@@ -394,6 +396,7 @@ Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options)
   const bool has_regions = !ready.with_regions.empty();
   const bool only = has_regions && regions::ByocOnlyOption().In(pipeline.options);
   bool is_first = true;
+  CompileOptions each = options;
   for (size_t i = 0; i < machines.size(); ++i) {
     std::vector<const ir::Module*> twins;  // for one processor, the native one first
     if (!only) twins.push_back(&ready.native[i]);
@@ -401,7 +404,12 @@ Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options)
     bool depends_on_machine = false;
     for (const ir::Module* twin : twins) {
       RELAYVM_ASSIGN_OR_RETURN(lower::LoweredProgram lowered,
-                               CompileFor(machines[i], *twin, options, placement, &compiled));
+                               CompileFor(machines[i], *twin, each, placement, &compiled));
+      if (std::exchange(each.tune.budget, {}).count() > 0) {
+        // The twin has what was measured.
+        each.schedules.insert(each.schedules.end(), compiled.tuning.measured.begin(),
+                              compiled.tuning.measured.end());
+      }
       depends_on_machine = depends_on_machine || !lowered.program.images.empty();
       if (!std::exchange(is_first, false)) {
         AddProgram(std::move(lowered.program), compiled);
@@ -413,7 +421,7 @@ Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options)
     }
     if (!depends_on_machine) break;
   }
-  compiled.module = has_regions ? ready.with_regions[0] : std::move(ready.native[0]);
+  compiled.module = only ? std::move(ready.with_regions[0]) : std::move(ready.native[0]);
   return compiled;
 }
 

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <span>
 #include <utility>
@@ -54,16 +55,32 @@ Status WriteProgram(const std::string& path, const Compiled& compiled) {
   return OkStatus();
 }
 
+// Of the program with regions.
+std::vector<RegionInfo> RegionsOf(const Compiled& compiled) {
+  if (!compiled.program.regions.empty()) return compiled.program.regions;
+  const auto with =
+      std::ranges::find_if(compiled.others, [](const Program& p) { return !p.regions.empty(); });
+  return with == compiled.others.end() ? std::vector<RegionInfo>() : with->regions;
+}
+
+// A line, or none.
+std::string RegionsSummary(const Compiled& compiled) {
+  const std::vector<RegionInfo> regions = RegionsOf(compiled);
+  std::map<std::string, size_t> counts;
+  for (const RegionInfo& region : regions) ++counts[region.engine];
+  std::string text;
+  for (const auto& [engine, count] : counts)
+    text += fmt::format("{}{} for {}", text.empty() ? "  regions: " : ", ", count, engine);
+  if (text.empty()) return text;
+  return text + (compiled.program.regions.empty() ? "; beside them the native program\n"
+                                                  : "; no native program\n");
+}
+
 // An object of the regions' JSON, by name.
 std::string RegionsText(const Compiled& compiled) {
-  std::vector<const Program*> programs = {&compiled.program};
-  for (const Program& other : compiled.others) programs.push_back(&other);
-  const auto with = std::ranges::find_if(programs, [](auto* p) { return !p->regions.empty(); });
   std::string text;
-  if (with != programs.end()) {
-    for (const RegionInfo& region : (*with)->regions)
-      text += fmt::format("{}\"{}\": {}", text.empty() ? "\n" : ",\n", region.name, region.json);
-  }
+  for (const RegionInfo& region : RegionsOf(compiled))
+    text += fmt::format("{}\"{}\": {}", text.empty() ? "\n" : ",\n", region.name, region.json);
   return "{" + text + "\n}\n";
 }
 
@@ -504,6 +521,7 @@ void Relayc::PrintSummary(const Compiled& compiled) const {
              program.kernels.size(), Size(weights), program.constants.size(),
              !is_file || error ? std::string() : fmt::format("{}: {}; ", output_, Size(written)),
              took.count());
+  fmt::print(stderr, "{}", PrintableLines(RegionsSummary(compiled)));
   if (flags_.compiler.batching) fmt::print(stderr, "  {}\n", BatchingText(program));
   const ir::LayoutTransforms left = ir::CountLayoutTransforms(compiled.module);
   if (!flags_.compiler.pass_options.contains("layout") && left.count == 0) return;

@@ -86,7 +86,7 @@ TEST_CASE("one file gives each processor its program") {
   const std::vector<float> expected = Run(*best);
   for (const std::string& level : kLevels) {
     CAPTURE(level);
-    auto program = ReadProgram(file, level);
+    auto program = ReadProgram(file, {.target = level});
     REQUIRE_MESSAGE(program.ok(), program.status().ToString());
     REQUIRE(program->images.size() == 1);
     CHECK(program->images[0].cpu_features == level);
