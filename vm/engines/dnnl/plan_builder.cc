@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <string>
 #include <utility>
 
 #include "vm/engines/dnnl/threads.h"
@@ -49,6 +50,16 @@ bool HasOtherNumbers(const Attributes& attributes, const PostOp& op) {
            return o.kind == op.kind && o.algorithm == op.algorithm &&
                   (o.alpha != op.alpha || o.beta != op.beta);
          });
+}
+
+// By plain loops, or with functions of two tensors that a product by GEMM has by plain loops.
+bool IsSlow(const PrimitiveDesc& desc, const Attributes& attributes) {
+  const std::string name = desc.implementation();
+  const bool has_binary =
+      std::any_of(attributes.post_ops.begin(), attributes.post_ops.end(),
+                  [](const PostOp& op) { return op.kind == PostOp::Kind::kBinary; });
+  return desc.is_reference() || (has_binary && name.find("gemm:") != std::string::npos &&
+                                 name.find("brgemm:") == std::string::npos);
 }
 
 bool HasEmptySource(const Root& root) {
@@ -261,7 +272,7 @@ Result<PlanBuilder::Chosen> PlanBuilder::Choose(uint32_t node, const Root& root,
         continue;
       }
       chosen.desc = *std::move(desc);
-      if (!chosen.desc.is_reference()) return chosen;
+      if (!IsSlow(chosen.desc, chosen.attributes)) return chosen;
       if (!slow.desc) slow = std::move(chosen);
     }
   }
@@ -284,7 +295,9 @@ Status PlanBuilder::FitOperands(const Root& root, std::span<const Post> posts, C
   }
   if (!changes) return OkStatus();
   Result<PrimitiveDesc> desc = root.describe(fitted);
-  if (!desc.ok() || (desc->is_reference() && !chosen->desc.is_reference())) return OkStatus();
+  if (!desc.ok() || (IsSlow(*desc, fitted) && !IsSlow(chosen->desc, chosen->attributes))) {
+    return OkStatus();
+  }
   chosen->desc = *std::move(desc);
   chosen->attributes = std::move(fitted);
   return OkStatus();
