@@ -422,7 +422,15 @@ Status PlanBuilder::EmitPosts(uint32_t node, const Value& value, std::span<const
                       value.desc, is_whole ? value.desc.WithType(DTypeOf(first.operand)) : *view,
                       value.desc};
   root.sources.push_back({DNNL_ARG_SRC_1, *view, operand.place, {}, dnnl_query_src_md, 1});
-  root.describe = [binary](const Attributes& a) { return Describe(binary, a); };
+  Binary liked = binary;  // a broadcast operand blocked as the value is
+  RELAYVM_ASSIGN_OR_RETURN(liked.b, MemoryDesc::Any(view->dims(), DTypeOf(first.operand)));
+  root.describe = [binary, liked](const Attributes& a) -> Result<PrimitiveDesc> {
+    Result<PrimitiveDesc> desc = Describe(binary, a);
+    if (desc.ok() && !desc->is_reference()) return desc;
+    Result<PrimitiveDesc> other = Describe(liked, a);
+    return other.ok() && (!desc.ok() || !other->is_reference()) ? std::move(other)
+                                                                : std::move(desc);
+  };
   return Emit(node, root, posts.subspan(1));
 }
 

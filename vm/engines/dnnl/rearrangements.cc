@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -92,6 +93,28 @@ Result<BuildFn> MakeReduction(const Graph& graph, uint32_t node) {
 
 // --- concatenate ---
 
+// The order in which the axes of a layout lie in memory, where they lie in some order.
+std::vector<int> MemoryOrder(const MemoryDesc& desc) {
+  std::vector<int> order(static_cast<size_t>(desc.rank()));
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](int a, int b) {
+    return desc.Stride(a) != desc.Stride(b) ? desc.Stride(a) > desc.Stride(b) : a < b;
+  });
+  return order;
+}
+
+// The operands' layout: of the first one that is not row-major, where axes lie in some order (as
+// convolutions like theirs); row-major where there is none. That of each operand would have the
+// concatenation by plain loops.
+Result<MemoryDesc> LaidOutAs(const MemoryDesc& like, const Dims& dims, DType dtype) {
+  const std::vector<int> order = MemoryOrder(like);
+  RELAYVM_ASSIGN_OR_RETURN(const MemoryDesc plain, MemoryDesc::Plain(Ordered(dims, order), dtype));
+  std::vector<int> back(order.size());
+  for (size_t i = 0; i < order.size(); ++i)
+    back[static_cast<size_t>(order[i])] = static_cast<int>(i);
+  return plain.Permuted(back);
+}
+
 Status BuildConcat(PlanBuilder& b, uint32_t node, int axis) {
   const Node& n = b.graph().nodes[node];
   RELAYVM_ASSIGN_OR_RETURN(const Dims result, b.DimsOf({node, 0}));
@@ -99,6 +122,12 @@ Status BuildConcat(PlanBuilder& b, uint32_t node, int axis) {
   Root root;
   int64_t extent = 0;
   const auto at = static_cast<size_t>(axis);
+  MemoryDesc like;  // none: as they are
+  for (const ValueRef& input : n.inputs) {
+    const MemoryDesc& desc = b.Get(input).desc;
+    const bool is_other = !desc.is_empty() && !desc.is_plain();
+    if (is_other && desc.is_strided() && like.is_none()) like = desc;
+  }
   for (const ValueRef& input : n.inputs) {
     const Value value = b.Get(input);
     Dims dims = value.desc.dims();
@@ -108,12 +137,19 @@ Status BuildConcat(PlanBuilder& b, uint32_t node, int axis) {
     if (dims != result) return InvalidInput("the operands' extents differ along other axes");
     if (is_empty) continue;
     const int arg = DNNL_ARG_MULTIPLE_SRC + static_cast<int>(root.sources.size());
-    root.sources.push_back({arg, value.desc, value.place, value.desc});
-    concat.srcs.push_back(value.desc);
+    MemoryDesc wanted = value.desc;
+    if (!like.is_none()) {
+      RELAYVM_ASSIGN_OR_RETURN(wanted, LaidOutAs(like, wanted.dims(), b.DTypeOf(input)));
+    }
+    root.sources.push_back({arg, value.desc, value.place, wanted});
+    concat.srcs.push_back(wanted);
   }
   if (extent != result[at]) {
     return InvalidInput(
         fmt::format("the operands have {} along axis {}, the result {}", extent, axis, result[at]));
+  }
+  if (!like.is_none()) {
+    RELAYVM_ASSIGN_OR_RETURN(concat.dst, LaidOutAs(like, result, b.DTypeOf({node, 0})));
   }
   root.describe = [concat](const Attributes& a) -> Result<PrimitiveDesc> {
     if (!a.post_ops.empty()) return Status(StatusCode::kUnsupported, "a concatenation takes none");

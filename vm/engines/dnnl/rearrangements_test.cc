@@ -148,6 +148,35 @@ TEST_CASE("concatenate, with operands of no elements and after convolutions") {
   CheckClose(y[0], joined, 0);
 }
 
+TEST_CASE("concatenate, of values in several layouts, and a number times one of them") {
+  if (Provider() == nullptr) return;
+  for (const int64_t channels : {8, 16}) {
+    const Shape shape = {1, channels, 4, "w"};
+    Net net;
+    const int x = net.Input(shape), y = net.Input({1, 3, 4, "w"});
+    const int w = net.Const(Random({channels, channels, 1, 1}, 1)),
+              two = net.Const({{1, 1, 1, 1}, {2}});
+    const int conv = net.Kernel("nn.conv2d", {x, w}, shape);
+    const int back = net.Kernel("nn.conv2d_transpose", {x, w}, shape);
+    const int twice = net.Kernel("multiply", {back, two}, shape);
+    const Net::Attributes axis = {{"axis", {"1"}}};
+    for (const int h :
+         {net.Kernel("concatenate", {y, conv, twice}, {1, 3 + 2 * channels, 4, "w"}, axis), conv,
+          twice, back}) {
+      net.Head(h);
+    }
+    const Tensor first = Random({1, channels, 4, 5}, 2), second = Random({1, 3, 4, 5}, 3);
+    const std::vector<Tensor> out = TestRegion(net).Run({5}, {first, second});
+    Tensor joined = second;
+    joined.dims[1] = 3 + 2 * channels;
+    for (const size_t k : {1, 2}) {
+      joined.data.insert(joined.data.end(), out[k].data.begin(), out[k].data.end());
+    }
+    CheckClose(out[0], joined, 0);
+    CheckClose(out[2], Map(out[3], [](float v) { return v * 2; }), 0);
+  }
+}
+
 // One axis, the last, of `from` to `size` positions.
 Tensor ResizeLast(const Tensor& x, int64_t size, bool is_linear) {
   Tensor y{x.dims, {}};
