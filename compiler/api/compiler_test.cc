@@ -195,7 +195,7 @@ TEST_CASE("options are relayc's, by name") {
     const char *name, *value, *message;
   } kWrong[] = {
       {"Target", "native",
-       "there is no option Target; did you mean target? there are O, batching, device,"},
+       "there is no option Target; did you mean target? there are O, batching, byoc,"},
       {"O", "4", "-O 4: expected 0 to 3"},
       {"shape", "x", "--shape x: write NAME=1x?x300"},
       {"dim", "n=-1", "--dim n=-1: write NAME=8"},

@@ -23,6 +23,8 @@ std::string ValueFor(const PassOption& option) {
   if (option.form == "N") return option.initial;
   if (option.form == "NAME") return "npu:0";
   if (option.form == "IN=OUT") return "x=output_0";
+  if (option.form == "ENGINE") return "dnnl";
+  if (option.form == "ENGINE.relay") return "mine.relay";
   return option.form.empty() ? option.values[0] : "nn.conv2d=NHWC:default";
 }
 
@@ -88,7 +90,7 @@ TEST_CASE("each option that a pass declares is taken, and a wrong value refused,
   CHECK(CompileModel(ModelSource::Text(kText), misspelt)
             .status()
             .message()
-            .starts_with("no pass has an option wieghts; did you mean weights? there are device,"));
+            .starts_with("no pass has an option wieghts; did you mean weights? there are byoc,"));
 }
 
 TEST_CASE("an option of a library's pass is one of the compiler's, once the library is named") {

@@ -24,7 +24,7 @@ const OptionOf<std::vector<std::string>>& ByocOption() {
                  c == '_';
         };
         if (text.empty() || !std::ranges::all_of(text, is_word))
-          return {StatusCode::kInvalidArgument, "expected the name of an engine"};
+          return {StatusCode::kInvalidArgument, "write ENGINE, the name of one"};
         if (std::ranges::count(*engines, text) == 0) engines->emplace_back(text);
         return OkStatus();
       });
@@ -38,6 +38,9 @@ const OptionOf<std::vector<std::string>>& ByocRulesOption() {
        .form = "ENGINE.relay",
        .repeats = true},
       [](std::string_view text, std::vector<std::string>* files) -> Status {
+        constexpr std::string_view kEnding = ".relay";
+        if (!text.ends_with(kEnding) || text.size() == kEnding.size())
+          return {StatusCode::kInvalidArgument, "write ENGINE.relay, a file of patterns"};
         files->emplace_back(text);
         return OkStatus();
       });

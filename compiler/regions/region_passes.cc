@@ -26,6 +26,10 @@ using enum Fact;
 
 bool HasEngines(const PassContext& context) { return !ByocOption().In(context.options).empty(); }
 
+bool MeasuresRegions(const PassContext& context) {
+  return std::ranges::count(ByocOption().In(context.options), kAutoEngine) > 0;
+}
+
 Pass RegionPass(std::string name, std::string description,
                 std::function<Result<ir::Module>(const ir::Module&, const PassContext&)> run) {
   Pass pass;
@@ -133,6 +137,7 @@ Pass ChooseRegionsPass() {
   Pass pass = RegionPass(
       "ChooseRegions", "regions that their engine is slower on than native kernels are no regions",
       [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
+        if (!MeasuresRegions(context)) return m;
         if (context.measure == nullptr) {
           return Status(StatusCode::kUnsupported,
                         "--byoc auto: what compiles here runs no programs, so nothing is measured");
@@ -142,9 +147,7 @@ Pass ChooseRegionsPass() {
         if (context.print) context.print(table);
         return chosen;
       });
-  pass.applies = [](const PassContext& context) {
-    return std::ranges::count(ByocOption().In(context.options), kAutoEngine) > 0;
-  };
+  pass.applies = MeasuresRegions;
   return pass;
 }
 

@@ -1,5 +1,5 @@
-// TVM's markers of what an engine runs: annotation.compiler_begin and annotation.compiler_end, which
-// give their argument back.
+// TVM's markers of what an engine runs: annotation.compiler_begin and annotation.compiler_end,
+// which give their argument back.
 #pragma once
 
 #include <string>

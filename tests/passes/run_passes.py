@@ -53,9 +53,11 @@ check("list with one inserted", run("relayc", "--list-passes", *SQUARE), 0, "you
       "-     CountOperators", "power(x, 2) becomes multiply(x, x)")
 check("left out", compile("--disable-pass", "FoldConstants", "--time-passes"), 0)
 # Options: each that a row declares is taken, and a wrong value is refused with what is expected.
-EXAMPLE_OF = {"": "true", "N": "2", "OPERATOR=DATA:KERNEL": "nn.conv2d=NHWC:default", "IN=OUT": "x=output_0"}
+EXAMPLE_OF = {"": "true", "N": "2", "OPERATOR=DATA:KERNEL": "nn.conv2d=NHWC:default", "IN=OUT": "x=output_0", "ENGINE": "dnnl",
+              "ENGINE.relay": "mine.relay"}
 OPTIONS = options_of(*EXAMPLES)
-checks.count({o for o, _ in OPTIONS} == {"--device", "--device-seed", "--exact", "--explain-rules", "--layout", "--least", "--precision",
+checks.count({o for o, _ in OPTIONS} == {"--byoc", "--byoc-only", "--byoc-rules", "--device", "--device-seed", "--exact", "--explain",
+                                             "--explain-rules", "--layout", "--least", "--precision",
                                              "--state", "--weights"}, f"options: {OPTIONS}")
 checks.count("--least" not in {o for o, _ in options_of()}, "an option of a library that is not loaded")
 for option, form in OPTIONS:

@@ -16,7 +16,8 @@ class EngineFlags {
   void AddTo(CLI::App& app);
   // After parsing. kInvalidArgument for a malformed one.
   Status Finish();
-  // Notices go to standard error, as "TOOL: note: ...". REQUIRES: this lives as long as the options.
+  // Notices go to standard error, as "TOOL: note: ...". REQUIRES: this lives as long as the
+  // options.
   void Use(const std::string& tool, LoadOptions* options) const;
 
  private:

@@ -286,7 +286,8 @@ def test_print_ir(capsys):
     assert "folded:\n" in capsys.readouterr().out
 
 
-GOOD = {"N": 2, "NAME": "fenced", "OPERATOR=DATA:KERNEL": {"nn.conv2d": ["NHWC", "default"]}, "IN=OUT": {"x": "output_0"}}
+GOOD = {"N": 2, "NAME": "fenced", "OPERATOR=DATA:KERNEL": {"nn.conv2d": ["NHWC", "default"]}, "IN=OUT": {"x": "output_0"},
+        "ENGINE": "dnnl", "ENGINE.relay": "mine.relay"}
 STREAM = HEADER + "def @main(%x: Tensor[(?, 4), float32]) { nn.relu(%x) }"
 
 
@@ -307,7 +308,7 @@ def test_each_option_that_a_pass_declares_is_a_keyword_and_a_setting(row):
                  lambda: transform.FoldConstants(**{name: "?!"})(mod)):
         with pytest.raises(rvm.InvalidArgument, match=expected):
             door()
-    with pytest.raises(ValueError, match=f"there are no settings {name}x; .*options of passes are device, device_seed, exact, explain_rules"):
+    with pytest.raises(ValueError, match=f"there are no settings {name}x; .*options of passes are byoc, byoc_only, byoc_rules, device, "):
         rvm.PassContext(config={name + "x": good})
 
 
