@@ -105,6 +105,14 @@ Result<size_t> ChooseProgram(std::span<const ProgramNeeds> programs, const std::
                 fmt::format("the file has no program for {}, it has {}", target, Joined(names)));
 }
 
+std::vector<bool> ConstantsOfRegions(const Program& program) {
+  std::vector<bool> used(program.constants.size());
+  for (const RegionInfo& region : program.regions) {
+    for (const uint32_t constant : region.constants) used[constant] = true;
+  }
+  return used;
+}
+
 // --- Verification ---
 
 namespace {

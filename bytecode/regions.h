@@ -47,6 +47,9 @@ std::string TargetName(const ProgramNeeds& needs);
 Result<size_t> ChooseProgram(std::span<const ProgramNeeds> programs, const std::string& target,
                              std::span<const std::string> engines);
 
+// By constant: whether a region of the program has it.
+std::vector<bool> ConstantsOfRegions(const Program& program);
+
 // The scalars that say what the first `tensors` buffers of a kernel are, from scalar `first` on, as
 // builtins get them (kernels/runtime/builtin.h): for each its dtype and its rank, which are fixed,
 // then its dims, which are its shape. Gives the scalar after them.

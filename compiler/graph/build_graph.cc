@@ -280,8 +280,12 @@ class Tracer {
       if (node.kind != Node::Kind::kKernel) continue;
       const auto [at, fresh] =
           number.emplace(node.kernel, static_cast<uint32_t>(kernels.kernels.size()));
-      if (fresh) kernels.kernels.push_back(program_.kernels[node.kernel]);
+      if (fresh) {
+        kernels.kernels.push_back(program_.kernels[node.kernel]);
+        if (kernels.kernels.back().region) TakeRegion(&kernels.kernels.back());
+      }
       node.kernel = at->second;
+      if (const auto region = kernels.kernels[node.kernel].region) node.scalars[0] = *region;
     }
     bool is_compiled = false;
     for (KernelInfo& kernel : kernels.kernels) {
@@ -295,6 +299,18 @@ class Tracer {
     }
     kernels.owners.insert(kernels.owners.end(), program_.owners.begin(), program_.owners.end());
     return OkStatus();
+  }
+
+  // The region of a kernel, with constants of its own.
+  void TakeRegion(KernelInfo* kernel) {
+    Program& kernels = made_.kernels;
+    RegionInfo& region = kernels.regions.emplace_back(program_.regions[*kernel->region]);
+    for (uint32_t& constant : region.constants) {
+      kernels.constants.push_back(program_.constants[constant]);
+      constant = static_cast<uint32_t>(kernels.constants.size() - 1);
+    }
+    kernel->region = static_cast<uint32_t>(kernels.regions.size() - 1);
+    kernel->fixed[0].value = *kernel->region;
   }
 
   void SetResultShapes(ValueType& type, size_t& head) {

@@ -16,8 +16,7 @@ class EngineFlags {
   void AddTo(CLI::App& app);
   // After parsing. kInvalidArgument for a malformed one.
   Status Finish();
-  // Notices go to standard error, as "TOOL: note: ...". REQUIRES: this lives as long as the
-  // options.
+  // Notices go to standard error, as "TOOL: note: ...". REQUIRES: this lives as long as `options`.
   void Use(const std::string& tool, LoadOptions* options) const;
 
  private:

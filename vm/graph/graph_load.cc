@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "bytecode/base/guarded.h"
+#include "bytecode/regions.h"
 #include "vm/graph/format/verify.h"
 #include "vm/graph/graph_folder.h"
 #include "vm/graph/graph_module_impl.h"
@@ -77,7 +78,11 @@ Status GraphModule::Impl::PlaceHeads() {
 // Weights that the kernels' file holds, or makes, are where it has them.
 Status GraphModule::Impl::BorrowConstants() {
   std::unordered_map<std::string_view, const ConstantInfo*> constants;
-  for (const ConstantInfo& c : kernels->program().constants) constants.emplace(c.name, &c);
+  const std::vector<bool> of_regions = ConstantsOfRegions(kernels->program());
+  for (const ConstantInfo& c : kernels->program().constants) {
+    if (!of_regions[static_cast<size_t>(&c - kernels->program().constants.data())])
+      constants.emplace(c.name, &c);
+  }
   for (size_t i = num_parameters; i < inputs.size() && !constants.empty(); ++i) {
     const auto found = constants.find(graph.nodes[inputs[i].node].name);
     if (found == constants.end()) continue;
@@ -193,6 +198,7 @@ Status GraphModule::Impl::TakeWorkspace(const GraphOptions& options) {
   TaskPool* const pool = workspace->pool;
   resources = {workspace->heap.get(), &workspace->scratch, pool, pool->num_threads(),
                workspace->injected_pool};
+  resources.regions = &kernels->linked().regions;
   runner.emplace(
       resources,
       [](void* of, bool own_thread) { return Interrupted(*static_cast<Polled*>(of), own_thread); },

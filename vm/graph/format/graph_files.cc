@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -10,6 +11,7 @@
 
 #include "bytecode/base/file_replacement.h"
 #include "bytecode/base/guarded.h"
+#include "bytecode/regions.h"
 #include "bytecode/verifier.h"
 #include "bytecode/writer.h"
 #include "vm/graph/format/graph_json.h"
@@ -44,7 +46,9 @@ Status CheckSignature(const Graph& graph, const Program& kernels, const TensorsB
   const ExportInfo& signature = kernels.exports[0];
   std::unordered_map<std::string_view, const Node*> inputs;
   for (const uint32_t n : graph.inputs) inputs.emplace(graph.nodes[n].name, &graph.nodes[n]);
-  const size_t weights = params.size() + kernels.constants.size();
+  // Those of regions are nobody's weights.
+  const std::vector<bool> of_regions = ConstantsOfRegions(kernels);
+  const size_t weights = params.size() + static_cast<size_t>(std::ranges::count(of_regions, false));
   if (signature.params.size() + weights != inputs.size())
     return InvalidInput(
         fmt::format("the graph has {} inputs; expected {} parameters and {} weights", inputs.size(),
@@ -77,8 +81,10 @@ Status CheckSignature(const Graph& graph, const Program& kernels, const TensorsB
       return InvalidInput(fmt::format("weight {}: expected {} bytes, found {}", name,
                                       BytesOf(entry), tensor.data.size()));
   }
-  for (const ConstantInfo& c : kernels.constants)
-    RELAYVM_RETURN_IF_ERROR(check_weight(c.name, c.dtype, c.dims));
+  for (size_t i = 0; i < kernels.constants.size(); ++i) {
+    const ConstantInfo& c = kernels.constants[i];
+    if (!of_regions[i]) RELAYVM_RETURN_IF_ERROR(check_weight(c.name, c.dtype, c.dims));
+  }
   std::vector<const ValueType*> results;
   CollectTensors(signature.result, results);
   if (results.size() != graph.heads.size())
