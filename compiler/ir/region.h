@@ -7,7 +7,7 @@
 //                                                         module
 //
 // LowerRegions (compiler/regions) makes a PrimitiveCall of each call of a region. Tested by
-// compiler/regions/partition_test.cc.
+// compiler/regions/regions_test.cc.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // A region as the JSON that its provider gets: TVM's, with names for open sizes and with what
 // follows a composite's operator (tools/examples/engines/README.md has all of it).
 //
-// Tested by region_json_test.cc.
+// Tested by regions_test.cc.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// --byoc and its kin: the engines that a compilation cuts regions for. Tested by regions_test.cc and
-// tests/byoc.
+// --byoc and its kin: the engines that a compilation cuts regions for. Tested by regions_test.cc
+// and tests/byoc.
 #pragma once
 
 #include <string>
@@ -18,7 +18,8 @@ inline constexpr const char* kAutoEngine = "auto";
 // --byoc ENGINE, of the compiler's own engines (engine_rules.h) or of --byoc-rules; the first that
 // has an operator gets it.
 const OptionOf<std::vector<std::string>>& ByocOption();
-// --byoc-rules ENGINE.relay: what another engine runs, or one of the compiler's own in place of that.
+// --byoc-rules ENGINE.relay: what another engine runs, or one of the compiler's own in place of
+// that.
 const OptionOf<std::vector<std::string>>& ByocRulesOption();
 // --byoc-only: no native program beside the one with regions.
 const OptionOf<bool>& ByocOnlyOption();
@@ -32,8 +33,8 @@ std::string EngineOfFile(const std::string& path);
 // Those of --byoc with their patterns. Rule files are read once for as long as they do not change.
 // kInvalidArgument where there is no such engine, or as ReadPatterns says.
 Result<std::vector<EnginePattern>> EnginesOf(const PassOptionValues& options);
-// Whether light regions of an engine are put back: of the compiler's own; a user's rules say what is
-// worth it.
+// Whether light regions of an engine are put back: of the compiler's own; a user's rules say what
+// is worth it.
 bool PrunesLightRegions(const PassOptionValues& options, const std::string& engine);
 
 }  // namespace relayvm::regions

@@ -10,7 +10,8 @@
 //     }
 //   }
 //
-// Nothing of the JSON stands in the C but numbers that were read. Tested by tools/examples/engines/engines_test.cc.
+// Nothing of the JSON stands in the C but numbers that were read. Tested by
+// tools/examples/engines/engines_test.cc.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <spawn.h>
