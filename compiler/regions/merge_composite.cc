@@ -21,6 +21,13 @@ class CompositeWriter {
  public:
   explicit CompositeWriter(const rules::Place& place) : place_(place), m_(place.module) {
     for (const ir::Var* v : place.match.inside) inside_.insert(v->id);
+    const auto note = [&](const Atom& a) {
+      const Atom from = rules::Follow(place.around, a, /*through_statements=*/true);
+      if (const auto* c = std::get_if<const ir::Constant*>(&from)) operands_.insert(*c);
+    };
+    const std::vector<const rules::Step*> steps = place.match.OwnSteps();
+    ir::ForEachAtom(*steps.back()->value, note);
+    for (const rules::Step* step : steps) std::ranges::for_each(step->Operands(), note);
   }
 
   void Write(const std::string& name, std::vector<Binding>& out) {
@@ -28,9 +35,10 @@ class CompositeWriter {
     const Atom result = Copy(place_.root.var, *place_.root.value);
     body_.result = result;
     ir::Function f;
+    const AttrList steps = Steps();
     f.params = std::move(params_);
     f.result_type = place_.root.var->type;
-    f.attrs = {{ir::kCompositeAttr, name}, {"PartitionedFromPattern", name}};
+    f.attrs = {{ir::kCompositeAttr, name}, {"PartitionedFromPattern", name}, {kStepsAttr, steps}};
     f.span = span;
     f.body = m_.arena->New<ir::Block>(std::move(body_));
     const ir::Function* literal = m_.arena->New<ir::Function>(std::move(f));
@@ -55,13 +63,38 @@ class CompositeWriter {
     return copy;
   }
 
+  // Of each step upon the innermost one.
+  AttrList Steps() const {
+    AttrList all;
+    const std::vector<const rules::Step*> steps = place_.match.OwnSteps();
+    for (auto step = steps.rbegin() + 1; step != steps.rend(); ++step) {
+      AttrList inputs, numbers;
+      for (const Atom& a : (*step)->Operands()) {
+        const Atom from = rules::Follow(place_.around, a, /*through_statements=*/true);
+        const ir::Var* v = ir::AsVar(from);
+        const Atom param = v == nullptr ? Atom(constants_.at(std::get<const ir::Constant*>(from)))
+                                        : map_.at(v->id);
+        inputs.emplace_back(
+            static_cast<int64_t>(std::ranges::find(params_, ir::AsVar(param)) - params_.begin()));
+      }
+      for (const auto& [name, value] : (*step)->variables) {
+        numbers.emplace_back(name);
+        numbers.push_back(value);
+      }
+      all.emplace_back(AttrList{(*step)->way->label, std::move(inputs), std::move(numbers)});
+    }
+    return all;
+  }
+
   // MapAtoms may ask twice.
   Atom Operand(const Atom& a) {
     const Atom from = rules::Follow(place_.around, a, /*through_statements=*/true);
     const ir::Var* v = ir::AsVar(from);
     if (v == nullptr) {
       const auto* constant = std::get_if<const ir::Constant*>(&from);
-      if (constant == nullptr || (*constant)->value.shape.empty()) return from;
+      if (constant == nullptr ||
+          ((*constant)->value.shape.empty() && !operands_.contains(*constant)))
+        return from;
       const auto [at, inserted] = constants_.try_emplace(*constant);
       if (inserted) at->second = Parameter(from);
       return at->second;
@@ -88,6 +121,7 @@ class CompositeWriter {
   const rules::Place& place_;
   const ir::Module& m_;
   std::unordered_set<uint32_t> inside_;
+  std::unordered_set<const ir::Constant*> operands_;  // parameters, of numbers too
   std::unordered_map<uint32_t, Atom> map_;
   std::unordered_map<const ir::Constant*, const ir::Var*> constants_;
   std::vector<const ir::Var*> params_;

@@ -16,6 +16,10 @@
 
 namespace relayvm::regions {
 
+// Of a composite's literal: for each step upon the innermost operator, which is the first of the
+// body, a list of its label, its operands (numbers of parameters), and its $names with values.
+inline constexpr const char* kStepsAttr = "composite_steps";
+
 ir::Module MergeComposite(const ir::Module& m, const std::string& engine,
                           const rules::RuleSet& patterns, rules::Report* report = nullptr);
 

@@ -228,7 +228,9 @@ class Writer {
     const auto& call = *b.value->As<ir::CallExpr>();
     const std::string name = ir::TextAttr(composite, ir::kCompositeAttr);
     NoteGuards(composite, call.args);
-    if (const auto found = StepsOf(composite, call.args)) {
+    auto found = StepsSaid(composite, call.args);
+    if (!found) found = StepsOf(composite, call.args);
+    if (found) {
       Json extra;
       extra["operator"] = Texts({found->at_heart->op->name});
       extra["post_ops"] = Texts(found->post_ops);
@@ -283,6 +285,44 @@ class Writer {
     std::vector<Atom> inputs;  // its arguments, then what the steps take
     std::vector<std::string> post_ops;
   };
+  // What MergeComposite has noted: sizes that are equal may not be known to be here.
+  std::optional<Steps> StepsSaid(const ir::Function& composite, const std::vector<Atom>& args) {
+    const auto said = composite.attrs.find(kStepsAttr);
+    if (said == composite.attrs.end()) return std::nullopt;
+    const auto at_heart = std::ranges::find_if(composite.body->bindings, [](const ir::Binding& b) {
+      return b.value->As<ir::OpCall>() != nullptr;
+    });
+    if (at_heart == composite.body->bindings.end()) return std::nullopt;
+    Steps steps{at_heart->value->As<ir::OpCall>(), {}, {}};
+    size_t num_inputs = 0;  // fields of tuples are several
+    for (const Atom& a : steps.at_heart->args) {
+      const auto param = std::ranges::find(composite.params, ir::AsVar(a));
+      const bool is_param = param != composite.params.end();
+      if (!is_param && ir::AsVar(a) != nullptr) return std::nullopt;
+      steps.inputs.push_back(is_param ? args[static_cast<size_t>(param - composite.params.begin())]
+                                      : a);
+      num_inputs += Values(steps.inputs.back()).size();
+    }
+    std::map<int64_t, size_t> places;  // of parameters
+    for (const AttrValue& one : std::get<AttrList>(said->second.value)) {
+      const AttrList& parts = std::get<AttrList>(one.value);
+      std::string text = Text(parts.at(0));
+      for (const AttrValue& input : std::get<AttrList>(parts.at(1).value)) {
+        const int64_t param = std::get<Dim>(input.value).value();
+        if (places.try_emplace(param, num_inputs).second) {
+          steps.inputs.push_back(args.at(static_cast<size_t>(param)));
+          ++num_inputs;
+        }
+        text += fmt::format(" input={}", places.at(param));
+      }
+      const AttrList& numbers = std::get<AttrList>(parts.at(2).value);
+      for (size_t i = 0; i + 1 < numbers.size(); i += 2)
+        text += fmt::format(" {}={}", Text(numbers[i]), Text(numbers[i + 1]));
+      steps.post_ops.push_back(std::move(text));
+    }
+    return steps;
+  }
+
   // What the engine's rules say of the composite, called with `args`, where one matches all of it.
   std::optional<Steps> StepsOf(const ir::Function& composite, const std::vector<Atom>& args) {
     if (patterns_ == nullptr) return std::nullopt;

@@ -101,6 +101,18 @@ TEST_CASE("results have the sizes that parameters have, however often types are 
   CHECK(ir::TypeEquals(main.result_type, main.params[0]->type));
 }
 
+TEST_CASE("steps are as their rules matched, numbers and sizes that only the program knows too") {
+  // In the region nothing says that both inputs have as many pictures.
+  const Module m = Partitioned(ir::Typed(
+      Main("%0 = erf(%x); clip(multiply(add(" + Conv("%x") + ", %0), 2f), a_min=0f, a_max=3f)")));
+  const auto json = JsonOf(m, kRegion);
+  const auto& node = json["nodes"].back();
+  CHECK(node["name"] == "dnnl.conv2d_sum_multiply_clip");
+  CHECK(node["inputs"].size() == 4);
+  CHECK(node["attrs"]["post_ops"] ==
+        nlohmann::json::parse(R"([["sum input=2", "multiply input=3", "clip max=3 min=0"]])"));
+}
+
 TEST_CASE("regions end where a value would leave and come back") {
   // The first convolution feeds the second, and what only the host computes feeds the sum.
   const Module m =
