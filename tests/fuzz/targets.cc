@@ -87,6 +87,23 @@ constexpr const char* kBuiltinSamples[] = {
 };
 
 // A constant that is made when the program is loaded.
+constexpr const char* kRegionSample = R"(
+.version 1
+.region "net_0" engine "dnnl" constants (c0) symbols 1 json "{\"nodes\": []}"
+.kernel "dnnl:net_0" scalars 8 s0=0 s1=11 s2=1 s4=11 s5=1 buffers (float32[s3], out float32[s6]) units 1 builtin region 0
+.constant float32[1] "w"
+  .hex 00000040
+.export "main" f0 ("x": float32[?"n"]) -> float32[?"n"]
+.function "main" scalars 0 objects 1 captured 0 registers 4 2 returns object arena 0
+  const.i16 i0, 0
+  const.i16 i1, 11
+  const.i16 i2, 1
+  tensor.dim i3, r0, #0
+  tensor.alloc r1, float32, [i3]
+  kernel.1 k0, [i0, i1, i2, i3, i1, i2, i3, i3], [r0, r1]
+  ret.r r1!
+.end
+)";
 constexpr const char* kRecipeSample = R"(.version 1
 .constant float32[1, 16, 1, 1, 2] "w" recipe "winograd_weights_2" ()
   .input float16[2, 1, 3, 3]
@@ -286,6 +303,10 @@ Result<std::vector<Target>> MakeTargets(const std::string& only,
     RELAYVM_ASSIGN_OR_RETURN(std::vector<uint8_t> file, SerializeProgram(recipes));
     vmx.seeds.emplace_back(file.begin(), file.end());
     assembly.seeds.emplace_back(kRecipeSample);
+    RELAYVM_ASSIGN_OR_RETURN(const Program regions, Assemble(kRegionSample));
+    RELAYVM_ASSIGN_OR_RETURN(file, SerializeProgram(regions, {&recipes, 1}));
+    vmx.seeds.emplace_back(file.begin(), file.end());
+    assembly.seeds.emplace_back(kRegionSample);
   }
   std::vector<std::pair<std::string, HostTensor>> tensors = {
       {"weight", Counting(DType::kFloat32, {3, 4})},

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "bytecode/writer.h"
+#include "vm/api/c_api_host.h"
 #include "vm/engines/regions.h"
 #include "vm/testing.h"
 
@@ -399,6 +400,46 @@ TEST_CASE("engines: an engine that fails to open or to take a region makes the t
   // Who asks for the form with regions by name gets no other.
   twins.options.target = "any + scale";
   CHECK(!twins.FromFile().ok());
+}
+
+TEST_CASE("engines: of the C API") {
+  const std::vector<Program> programs = Twins::Programs();
+  const auto file = SerializeProgram(programs[0], std::span(programs).subspan(1));
+  REQUIRE(file.ok());
+  std::vector<std::string> notices;
+  const relayvm_engine scale = {"scale", RELAYVM_TEST_ENGINE};
+  relayvm_engines engines{sizeof(engines), 1, &scale,
+                          [](void* context, const char* text) {
+                            static_cast<std::vector<std::string>*>(context)->emplace_back(text);
+                          },
+                          &notices};
+  relayvm_load_options options{sizeof(options)};
+  const auto load = [&] {
+    relayvm_executable* executable = nullptr;
+    relayvm_status* status =
+        relayvm_executable_load_memory(file->data(), file->size(), &options, &executable);
+    std::string message = status == nullptr ? "" : relayvm_status_message(status);
+    relayvm_status_free(status);
+    relayvm_executable_free(executable);
+    return message;
+  };
+  const int64_t before = LiveOfEngine();
+  CHECK(load().empty());  // none is allowed: the twin, and nothing to say
+  options.engines = &engines;
+  CHECK(load().empty());
+  CHECK(notices.empty());
+  {
+    const EngineDoes does("fail create");
+    CHECK(load().empty());
+  }
+  REQUIRE(notices.size() == 1);
+  CHECK(Contains(notices[0], std::string("no factors today")));
+  CHECK(LiveOfEngine() == before);
+  engines.struct_size = 4;
+  CHECK(Contains(load(), std::string("relayvm_engines")));
+  engines.struct_size = sizeof(engines);
+  engines.engines = nullptr;
+  CHECK(load() == "relayvm_engines: engine 0 has no name");
 }
 
 }  // namespace
