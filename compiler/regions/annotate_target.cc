@@ -8,6 +8,7 @@
 #include "compiler/regions/annotations.h"
 #include "compiler/rules/replace.h"
 #include "compiler/transforms/simplify/dead_code.h"
+#include "compiler/transforms/simplify/propagate_constants.h"
 #include "kernels/op/region_markers.h"
 
 namespace relayvm::regions {
@@ -132,7 +133,9 @@ class Annotator {
 
 }  // namespace
 
-ir::Module AnnotateTarget(const ir::Module& m, const std::vector<EnginePattern>& engines) {
+ir::Module AnnotateTarget(const ir::Module& given, const std::vector<EnginePattern>& engines) {
+  // Another name for a value would end a region.
+  const ir::Module m = ir::ResolveAliases(given);
   const EngineOfVar single = SingleOperators(m, engines);
   // Tuples that were made inside anew stand there still.
   return ir::EliminateDeadCode(MapEachBlock(m, [&](const std::string&, const ir::Block& block) {

@@ -113,6 +113,13 @@ TEST_CASE("steps are as their rules matched, numbers and sizes that only the pro
         nlohmann::json::parse(R"([["sum input=2", "multiply input=3", "clip max=3 min=0"]])"));
 }
 
+TEST_CASE("another name for a value ends no region") {
+  const Module m = Partitioned(
+      ir::Typed(Main("let %a = " + Conv("%x") +
+                     "; let %b = %a; let %c = nn.relu(%b); let %d = %c; " + Conv("%d"))));
+  CHECK(Outline(m) == "call tvmgen_default_dnnl_main_0");
+}
+
 TEST_CASE("regions end where a value would leave and come back") {
   // The first convolution feeds the second, and what only the host computes feeds the sum.
   const Module m =
