@@ -399,7 +399,7 @@ Result<Pipelined> RunAll(ir::Module module, const PipelineOptions& options,
   Printer printer(options);
   KeepDeclaredDims(&module);
   module = ir::ShareConstants(module);
-  const bool has_engines = !regions::ByocOption().In(options.options).empty();
+  const bool has_engines = regions::HasEngines(options.options);
   std::vector<Branch> branches = {{module, machines, false}};
   if (has_engines) branches.push_back({std::move(module), machines, true});
   RELAYVM_ASSIGN_OR_RETURN(branches, RunBranches(std::move(branches), plan, options, printer));

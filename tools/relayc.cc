@@ -23,6 +23,7 @@
 #include "compiler/import/importers.h"
 #include "compiler/ir/printer.h"
 #include "compiler/ir/walk.h"
+#include "compiler/regions/region_options.h"
 #include "compiler/transforms/layouts/convert_layout.h"
 #include "kernels/codegen/link.h"
 #include "tools/cli/command_line.h"
@@ -368,7 +369,7 @@ Status Relayc::Finish() {
     return Invalid("standard input has no name to derive the output's from: give --output");
   }
   RELAYVM_RETURN_IF_ERROR(flags_.Finish());
-  if (emit_ == "region-json" && !flags_.options.pipeline.options.contains("byoc"))
+  if (emit_ == "region-json" && !regions::HasEngines(flags_.options.pipeline.options))
     return Invalid("--emit region-json: only with --byoc");
   RELAYVM_RETURN_IF_ERROR(tune_.Finish(compiles(), &flags_));
   RELAYVM_RETURN_IF_ERROR(kernel_.TakeDims(emit_, &flags_));

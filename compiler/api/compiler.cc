@@ -1,11 +1,14 @@
 #include "compiler/api/compiler.h"
 
+#include <algorithm>
 #include <iterator>
+#include <map>
 #include <mutex>
 #include <utility>
 
 #include "bytecode/base/guarded.h"
 #include "bytecode/disassembler.h"
+#include "bytecode/program.h"
 #include "bytecode/writer.h"
 #include "compiler/api/module.h"
 #include "compiler/api/options.h"
@@ -48,6 +51,19 @@ const Program& CompiledModel::program() const { return impl_->program; }
 const std::vector<Status>& CompiledModel::warnings() const { return impl_->warnings; }
 const std::vector<PassTime>& CompiledModel::times() const { return impl_->times; }
 std::string CompiledModel::Bytecode() const { return DisassembleProgram(impl_->program, {}); }
+
+std::vector<CompiledRegion> CompiledModel::Regions() const {
+  std::map<std::string, CompiledRegion> regions;
+  const auto add = [&](const Program& program) {
+    for (const RegionInfo& r : program.regions)
+      regions.try_emplace(r.name, CompiledRegion{r.name, r.engine, r.json});
+  };
+  add(impl_->program);
+  std::ranges::for_each(impl_->others, add);
+  std::vector<CompiledRegion> listed;
+  for (auto& [name, region] : regions) listed.push_back(std::move(region));
+  return listed;
+}
 
 Result<SharedBytes> CompiledModel::Bytes() const {
   return Guarded([&]() -> Result<SharedBytes> {

@@ -120,6 +120,11 @@ struct PassTime {
   bool is_part;  // of the one before: a share of its work, summed over threads
 };
 
+// A part of a program that an engine runs, and the JSON that the engine's provider gets.
+struct CompiledRegion {
+  std::string name, engine, json;
+};
+
 // What came of a compilation. Copies share it; immutable, thread-safe.
 class CompiledModel {
  public:
@@ -143,6 +148,9 @@ class CompiledModel {
   // Ready to run in this process, without Bytes(). Kernels of the model's plugins are found. Of
   // several targets, the best that runs here, unless options.target says.
   Result<std::shared_ptr<const Executable>> Load(const LoadOptions& options = {}) const;
+
+  // Those that engines run, each once, by name.
+  std::vector<CompiledRegion> Regions() const;
 
   // For tools of this tree (bytecode/program.h). Of several targets, the least.
   const Program& program() const;

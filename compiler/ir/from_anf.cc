@@ -1,11 +1,13 @@
 #include "compiler/ir/from_anf.h"
 
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "compiler/ir/region.h"
 #include "compiler/ir/walk.h"
 
 namespace relayvm::ir {
@@ -42,7 +44,7 @@ class Plan {
     if (!b.var->name.empty() || use.is_recursive || symbol_values_.contains(b.var->id))
       return Form::kLet;
     if (is_result && use.count == 1) return Form::kNode;
-    return use.here == 0 || effects_.HasEffect(*b.value) ? Form::kLet : Form::kNode;
+    return use.here == 0 || HasEffect(*b.value) ? Form::kLet : Form::kNode;
   }
 
  private:
@@ -54,6 +56,20 @@ class Plan {
     bool is_recursive = false;
     bool is_hidden = false;
   };
+
+  // A composite's call (region.h) has what is inside.
+  bool HasEffect(const Expr& e) const {
+    const auto* call = e.As<CallExpr>();
+    const Var* callee = call == nullptr ? nullptr : AsVar(call->callee);
+    return !(callee != nullptr && composites_.contains(callee->id)) && effects_.HasEffect(e);
+  }
+  void NoteComposite(const Binding& b) {
+    const auto* literal = b.value->As<FunctionExpr>();
+    if (literal == nullptr || TextAttr(*literal->function, kCompositeAttr).empty()) return;
+    const auto has_effect = [&](const Binding& inner) { return effects_.HasEffect(*inner.value); };
+    if (std::ranges::none_of(literal->function->body->bindings, has_effect))
+      composites_.insert(b.var->id);
+  }
 
   static bool IsMade(const Expr& e) {
     return e.As<DimOf>() != nullptr || e.As<ElementOf>() != nullptr ||
@@ -93,6 +109,7 @@ class Plan {
       } else if (b.value->As<Guard>() == nullptr) {
         ForEachAtom(*b.value, [&](const Atom& a) { Mention(a, owner); });
         NoteDims(*b.value);
+        NoteComposite(b);
         const auto* literal = b.value->As<FunctionExpr>();
         ForEachBlock(*b.value, [&](const Block& inner) {
           Walk(inner, literal == nullptr ? owner : literal->function);
@@ -107,6 +124,7 @@ class Plan {
   const Effects& effects_;
   std::unordered_map<uint32_t, Use> uses_;      // by Var::id
   std::vector<Binding> made_;                   // by type inference
+  std::unordered_set<uint32_t> composites_;     // without effects, by Var::id
   std::unordered_set<uint32_t> symbols_;        // that visible expressions mention
   std::unordered_set<uint32_t> symbol_values_;  // the variables that these stand for
 };

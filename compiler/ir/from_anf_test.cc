@@ -58,6 +58,10 @@ TEST_CASE("a function becomes a DAG, and the same function again") {
        0},
       {"calls of functions without effects",
        "def @f(%x: int32) -> int32 { add(%x, 1) } def @main(%x: int32) { @f(@f(%x)) }", 0},
+      {"calls of composites",
+       "def @main(%x: int32) { %0 = fn (%y: int32, Composite=\"a.b\") { add(%y, 1) }; "
+       "(%0(%x), %0(1)) }",
+       0},
       {"calls of functions with effects",
        "def @f(%r: ref(int32)) -> int32 { let %_ = ref_write(%r, 1); 2 } "
        "def @main(%r: ref(int32)) { (@f(%r), @f(%r)) }",

@@ -1,6 +1,7 @@
 #include "compiler/regions/annotate_target.h"
 
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "compiler/ir/region.h"
@@ -64,10 +65,25 @@ class Annotator {
     return at == single_.end() ? "" : at->second;
   }
 
+  // Markers, and what reads through them, are as the program has them.
+  bool IsMarked(const Binding& b) {
+    const auto* call = b.value->As<ir::OpCall>();
+    if (call != nullptr && RegionMarkerOf(*call->op) != RegionMarker::kNone) {
+      if (RegionMarkerOf(*call->op) == RegionMarker::kBegin) begun_.insert(b.var->id);
+      return true;
+    }
+    bool is_marked = false;
+    ir::ForEachAtom(*b.value, [&](const Atom& a) {
+      const ir::Var* v = ir::AsVar(a);
+      is_marked = is_marked || (v != nullptr && begun_.contains(v->id));
+    });
+    return is_marked;
+  }
+
   void Add(const Binding& b) {
     composites_.Note(b);
     if (const auto* tuple = b.value->As<ir::MakeTuple>()) tuples_.emplace(b.var->id, tuple);
-    const std::string engine = EngineOf(b);
+    const std::string engine = IsMarked(b) ? "" : EngineOf(b);
     if (engine.empty()) {
       out_.bindings.push_back(b);
       return;
@@ -127,6 +143,7 @@ class Annotator {
   Composites composites_;
   std::unordered_map<uint32_t, const ir::MakeTuple*> tuples_;  // of the block, by Var::id
   EngineOfVar marked_;
+  std::unordered_set<uint32_t> begun_;  // by Var::id: markers of the program's own
   ir::Block out_;
   bool changed_ = false;
 };

@@ -2,8 +2,8 @@
 //
 // That are the composites of an engine (MergeComposite) and the single operators that a pattern of
 // the engine's rule file matches alone; fields of their tuples, and tuples that are made for them.
-// Of several engines the first that has an operator gets it. Before: typed. After: typed. Tested by
-// regions_test.cc.
+// Of several engines the first that has an operator gets it; what is marked already stays. Before:
+// typed. After: typed. Tested by regions_test.cc.
 #pragma once
 
 #include <memory>

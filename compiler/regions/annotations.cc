@@ -20,6 +20,12 @@ const ir::OpCall* MarkerCall(const ir::Expr& e) {
   return call != nullptr && RegionMarkerOf(*call->op) != RegionMarker::kNone ? call : nullptr;
 }
 
+// Empty for "default", with which TVM marks what stays where it is.
+std::string EngineMarked(const ir::OpCall& marker) {
+  const std::string& engine = MarkedEngine(marker.attrs);
+  return engine == "default" ? "" : engine;
+}
+
 const ir::Block* MapBlock(const ir::Module& m, const std::string& function, const ir::Block& block,
                           const BlockFn& fn) {
   ir::Block out;
@@ -122,7 +128,7 @@ void RegionGraph::FindEngines() {
       const size_t of = IndexOf(marker.args[0]);
       const bool ends = RegionMarkerOf(*marker.op) == RegionMarker::kEnd;
       if (ends && of != kNone && !markers_[of] && MayBelong(*block_.bindings[of].value))
-        engines_[of] = MarkedEngine(marker.attrs);
+        engines_[of] = EngineMarked(marker);
       continue;
     }
     if (!MayBelong(e)) continue;
@@ -133,7 +139,7 @@ void RegionGraph::FindEngines() {
       if (marker == nullptr) {
         engines_[i] = engines_[of];
       } else if (RegionMarkerOf(*marker->op) == RegionMarker::kBegin) {
-        engines_[i] = MarkedEngine(marker->attrs);
+        engines_[i] = EngineMarked(*marker);
       }
     });
   }

@@ -11,6 +11,26 @@
 
 namespace relayvm::regions {
 
+namespace {
+
+Status AddEngine(std::string_view text, std::vector<std::string>* engines) {
+  const auto is_word = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  if (text.empty() || !std::ranges::all_of(text, is_word))
+    return {StatusCode::kInvalidArgument, "write ENGINE, the name of one"};
+  if (std::ranges::count(*engines, text) == 0) engines->emplace_back(text);
+  return OkStatus();
+}
+
+Result<std::shared_ptr<const rules::RuleSet>> PatternsOfFile(const std::string& path) {
+  RELAYVM_ASSIGN_OR_RETURN(const auto mapping, FileMapping::Open(path));
+  const auto bytes = mapping->bytes();
+  return rules::ReadPatterns(path, std::string(bytes.begin(), bytes.end()));
+}
+
+}  // namespace
+
 const OptionOf<std::vector<std::string>>& ByocOption() {
   static const OptionOf<std::vector<std::string>> option(
       {.name = "byoc",
@@ -18,16 +38,18 @@ const OptionOf<std::vector<std::string>>& ByocOption() {
                "beside the native program; auto: where they are measured to be faster",
        .form = "ENGINE",
        .repeats = true},
-      [](std::string_view text, std::vector<std::string>* engines) -> Status {
-        const auto is_word = [](char c) {
-          return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                 c == '_';
-        };
-        if (text.empty() || !std::ranges::all_of(text, is_word))
-          return {StatusCode::kInvalidArgument, "write ENGINE, the name of one"};
-        if (std::ranges::count(*engines, text) == 0) engines->emplace_back(text);
-        return OkStatus();
-      });
+      AddEngine);
+  return option;
+}
+
+const OptionOf<std::vector<std::string>>& ByocRegionsOption() {
+  static const OptionOf<std::vector<std::string>> option(
+      {.name = "byoc-regions",
+       .help = "regions that the program has for this engine already (functions with the attribute "
+               "Compiler) run on it",
+       .form = "ENGINE",
+       .repeats = true},
+      AddEngine);
   return option;
 }
 
@@ -79,10 +101,7 @@ Result<std::vector<EnginePattern>> EnginesOf(const PassOptionValues& options) {
   for (const std::string& name : names) {
     const auto file = std::ranges::find(files, name, EngineOfFile);
     if (file != files.end()) {
-      RELAYVM_ASSIGN_OR_RETURN(const auto mapping, FileMapping::Open(*file));
-      const auto bytes = mapping->bytes();
-      RELAYVM_ASSIGN_OR_RETURN(auto patterns,
-                               rules::ReadPatterns(*file, std::string(bytes.begin(), bytes.end())));
+      RELAYVM_ASSIGN_OR_RETURN(auto patterns, PatternsOfFile(*file));
       engines.push_back({name, std::move(patterns)});
       continue;
     }
@@ -98,6 +117,26 @@ Result<std::vector<EnginePattern>> EnginesOf(const PassOptionValues& options) {
     engines.push_back({name, std::move(patterns)});
   }
   return engines;
+}
+
+Result<std::vector<EnginePattern>> EnginesOfRegions(const PassOptionValues& options) {
+  RELAYVM_ASSIGN_OR_RETURN(std::vector<EnginePattern> engines, EnginesOf(options));
+  const std::vector<std::string> files = ByocRulesOption().In(options);
+  for (const std::string& name : ByocRegionsOption().In(options)) {
+    if (std::ranges::count(engines, name, &EnginePattern::engine) > 0) continue;
+    EnginePattern engine{name, nullptr};
+    if (const auto file = std::ranges::find(files, name, EngineOfFile); file != files.end()) {
+      RELAYVM_ASSIGN_OR_RETURN(engine.patterns, PatternsOfFile(*file));
+    } else if (FindEngine(name) != nullptr) {
+      RELAYVM_ASSIGN_OR_RETURN(engine.patterns, EnginePatterns(name));
+    }
+    engines.push_back(std::move(engine));
+  }
+  return engines;
+}
+
+bool HasEngines(const PassOptionValues& options) {
+  return !ByocOption().In(options).empty() || !ByocRegionsOption().In(options).empty();
 }
 
 bool PrunesLightRegions(const PassOptionValues& options, const std::string& engine) {

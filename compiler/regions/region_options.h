@@ -21,6 +21,8 @@ const OptionOf<std::vector<std::string>>& ByocOption();
 // --byoc-rules ENGINE.relay: what another engine runs, or one of the compiler's own in place of
 // that.
 const OptionOf<std::vector<std::string>>& ByocRulesOption();
+// --byoc-regions ENGINE: the regions that the program has for it already are its own; none is cut.
+const OptionOf<std::vector<std::string>>& ByocRegionsOption();
 // --byoc-only: no native program beside the one with regions.
 const OptionOf<bool>& ByocOnlyOption();
 
@@ -33,6 +35,10 @@ std::string EngineOfFile(const std::string& path);
 // Those of --byoc with their patterns. Rule files are read once for as long as they do not change.
 // kInvalidArgument where there is no such engine, or as ReadPatterns says.
 Result<std::vector<EnginePattern>> EnginesOf(const PassOptionValues& options);
+// Those and the ones of --byoc-regions, which need no patterns (null): what LowerRegions lowers.
+Result<std::vector<EnginePattern>> EnginesOfRegions(const PassOptionValues& options);
+// Whether a compilation has regions to look for.
+bool HasEngines(const PassOptionValues& options);
 // Whether light regions of an engine are put back: of the compiler's own; a user's rules say what
 // is worth it.
 bool PrunesLightRegions(const PassOptionValues& options, const std::string& engine);

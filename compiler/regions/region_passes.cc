@@ -24,7 +24,7 @@ namespace {
 
 using enum Fact;
 
-bool HasEngines(const PassContext& context) { return !ByocOption().In(context.options).empty(); }
+bool CutsRegions(const PassContext& context) { return !ByocOption().In(context.options).empty(); }
 
 bool MeasuresRegions(const PassContext& context) {
   return std::ranges::count(ByocOption().In(context.options), kAutoEngine) > 0;
@@ -39,7 +39,7 @@ Pass RegionPass(std::string name, std::string description,
   pass.drops = {};
   pass.description = std::move(description);
   pass.options = {&ByocOption().row(), &ByocRulesOption().row()};
-  pass.applies = HasEngines;
+  pass.applies = CutsRegions;
   pass.is_for_regions = true;
   return pass;
 }
@@ -155,11 +155,13 @@ Pass LowerRegionsPass() {
   Pass pass = RegionPass("LowerRegions", "calls of regions become calls of their engine",
                          [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
                            RELAYVM_ASSIGN_OR_RETURN(const std::vector<EnginePattern> engines,
-                                                    EnginesOf(context.options));
+                                                    EnginesOfRegions(context.options));
                            return LowerRegions(m, engines);
                          });
   pass.drops = {kTyped};
+  pass.options.push_back(&ByocRegionsOption().row());
   pass.options.push_back(&ByocOnlyOption().row());
+  pass.applies = [](const PassContext& context) { return HasEngines(context.options); };
   return pass;
 }
 

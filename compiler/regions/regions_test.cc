@@ -12,6 +12,7 @@
 #include "compiler/regions/merge_composite.h"
 #include "compiler/regions/merge_regions.h"
 #include "compiler/regions/partition_graph.h"
+#include "compiler/regions/region_options.h"
 #include "compiler/transforms/simplify/dead_code.h"
 #include "compiler/transforms/testing.h"
 
@@ -207,6 +208,35 @@ TEST_CASE("regions by hand that need each other are taken apart") {
   const Module typed = ir::Typed(Main(text, "2"));
   const Module m = ir::Retyped(PartitionGraph(MergeCompilerRegions(typed)));
   CHECK(Outline(m) == "nn.relu erf add");
+}
+
+TEST_CASE("what TVM marks as the host's own is no region") {
+  const std::string text =
+      "nn.relu(annotation.compiler_end(tanh(annotation.compiler_begin(%x, compiler=\"default\")), "
+      "compiler=\"default\"))";
+  CHECK(Outline(ir::Retyped(PartitionGraph(ir::Typed(Main(text))))) == "tanh nn.relu");
+}
+
+TEST_CASE("what is marked already stays") {
+  const std::string text = Main(
+      "nn.relu(annotation.compiler_end(nn.relu(annotation.compiler_begin(%x, "
+      "compiler=\"mine\")), compiler=\"mine\"))");
+  const Module m = ir::Retyped(PartitionGraph(AnnotateTarget(ir::Typed(text), Dnnl())));
+  CHECK(Outline(m) == "call tvmgen_default_mine_main_0 call tvmgen_default_dnnl_main_0");
+}
+
+TEST_CASE("engines of a program's own regions need no patterns") {
+  PassOptionValues options;
+  CHECK(!HasEngines(options));
+  options["byoc-regions"] = {"mine", "dnnl"};
+  CHECK(HasEngines(options));
+  CHECK(EnginesOf(options)->empty());
+  const auto engines = EnginesOfRegions(options);
+  REQUIRE_MESSAGE(engines.ok(), engines.status().message());
+  REQUIRE(engines->size() == 2);
+  CHECK(engines->at(0).engine == "mine");
+  CHECK(engines->at(0).patterns == nullptr);
+  CHECK(engines->at(1).patterns != nullptr);
 }
 
 TEST_CASE("functions of a program that are regions already") {

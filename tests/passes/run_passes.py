@@ -56,7 +56,7 @@ check("left out", compile("--disable-pass", "FoldConstants", "--time-passes"), 0
 EXAMPLE_OF = {"": "true", "N": "2", "OPERATOR=DATA:KERNEL": "nn.conv2d=NHWC:default", "IN=OUT": "x=output_0", "ENGINE": "dnnl",
               "ENGINE.relay": "mine.relay"}
 OPTIONS = options_of(*EXAMPLES)
-checks.count({o for o, _ in OPTIONS} == {"--byoc", "--byoc-only", "--byoc-rules", "--device", "--device-seed", "--exact", "--explain",
+checks.count({o for o, _ in OPTIONS} == {"--byoc", "--byoc-only", "--byoc-regions", "--byoc-rules", "--device", "--device-seed", "--exact", "--explain",
                                              "--explain-rules", "--layout", "--least", "--precision",
                                              "--state", "--weights"}, f"options: {OPTIONS}")
 checks.count("--least" not in {o for o, _ in options_of()}, "an option of a library that is not loaded")

@@ -308,7 +308,7 @@ def test_each_option_that_a_pass_declares_is_a_keyword_and_a_setting(row):
                  lambda: transform.FoldConstants(**{name: "?!"})(mod)):
         with pytest.raises(rvm.InvalidArgument, match=expected):
             door()
-    with pytest.raises(ValueError, match=f"there are no settings {name}x; .*options of passes are byoc, byoc_only, byoc_rules, device, "):
+    with pytest.raises(ValueError, match=f"there are no settings {name}x; .*options of passes are byoc, byoc_only, byoc_regions, byoc_rules, device, "):
         rvm.PassContext(config={name + "x": good})
 
 

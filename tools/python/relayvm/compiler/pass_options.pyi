@@ -3,9 +3,14 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, TypedDict
 
 class OfPasses(TypedDict, total=False):
+    byoc: str | Sequence[str]
+    byoc_only: bool
+    byoc_regions: str | Sequence[str]
+    byoc_rules: str | Sequence[str]
     device: str
     device_seed: int
     exact: bool
+    explain: bool
     explain_rules: bool
     layouts: str | Sequence[str] | Mapping[str, str | Sequence[str]]
     precision: Literal["fp32", "bf16"]
