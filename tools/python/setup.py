@@ -3,6 +3,7 @@
 usage: python3 setup.py PART VERSION bdist_wheel ...     PART: relayvm or relayvm-compiler; in the folder of the package
 CMake's target `wheels` calls it.
 """
+import os
 import sys
 
 from setuptools import setup
@@ -23,7 +24,12 @@ if part == "relayvm":
     setup(name=part, description="Runs compiled Relay programs and ONNX models", packages=["relayvm"],
           package_data={"relayvm": ["*.so*", "py.typed", "*.pyi"]}, install_requires=["numpy"], **common)
 elif part == "relayvm-compiler":
-    setup(name=part, description="Compiles Relay programs and ONNX models for relayvm", packages=["relayvm.compiler", "relayvm.tvm", "relayvm.tvm.contrib", "relayvm.tvm.relay", "relayvm.tvm.runtime"],
-          package_data={"relayvm.compiler": ["*.so*", "*.pyi"]}, install_requires=[f"relayvm=={version}"], **common)
+    packages = ["relayvm.compiler", "relayvm.tvm", "relayvm.tvm.contrib", "relayvm.tvm.relay", "relayvm.tvm.relay.op",
+                "relayvm.tvm.relay.op.contrib", "relayvm.tvm.runtime"]
+    # Providers of engines, which files with regions run on.
+    packages += ["relayvm.engines"] if os.path.isdir("relayvm/engines") else []
+    setup(name=part, description="Compiles Relay programs and ONNX models for relayvm", packages=packages,
+          package_data={"relayvm.compiler": ["*.so*", "*.pyi"], "relayvm.engines": ["*.so"]}, install_requires=[f"relayvm=={version}"],
+          **common)
 else:
     sys.exit(__doc__)

@@ -46,7 +46,7 @@ _GRAPH = ("GraphModule", "NodeTime", "load_graph")
 _COMPILER = ("Drawing", "Executable", "ExprFunctor", "ExprMutator", "ExprVisitor", "IRModule", "Module", "PassContext", "RelayFunction",
              "TracedValue", "bind_params_by_name", "build", "compile", "compile_model", "create_executor", "draw", "from_keras", "from_mxnet",
              "from_onnx", "from_pytorch", "from_tensorflow", "from_tflite", "list_operators", "load_params", "parse",
-             "post_order_visit", "relay", "rewrite", "transform")
+             "post_order_visit", "region_jsons", "relay", "rewrite", "transform")
 
 __all__ = ["Adt", "Argument", "Cancelled", "ChromeTrace", "DeadlineExceeded", "Device", "Error", "FailedPrecondition", "FileNotFound", "Function", "GraphModule", "HostFunction",
            "InternalError", "InvalidArgument", "InvalidInput", "Latencies", "Model", "NodeTime", "NotFound", "OutOfRange", "Place", "Profile",

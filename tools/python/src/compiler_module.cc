@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,7 +20,11 @@
 #include "compiler/import/importers.h"
 #include "compiler/ir/dot.h"
 #include "compiler/ir/printer.h"
+#include "compiler/ir/region.h"
 #include "compiler/pipeline.h"
+#include "compiler/regions/engine_rules.h"
+#include "compiler/regions/lower_regions.h"
+#include "compiler/regions/region_options.h"
 #include "compiler/rules/rule_pass.h"
 #include "tools/python/src/arrays.h"
 #include "tools/python/src/debug_executor.h"
@@ -138,6 +143,17 @@ py::tuple Rewrite(const PyModule& module, const std::string& name, const py::obj
       });
   return py::make_tuple(PyModule{{std::move(passed.module), module.model.operators}, passed.holds},
                         rules::ReportText(report));
+}
+
+// The JSON of each region, by name. `engines`: --byoc and its kin.
+py::dict RegionJsons(const PyModule& module, const Options& options) {
+  const CompileOptions read = ValueOrThrow(ReadCompilerOptions(OptionsOf(options)));
+  const std::vector<regions::EnginePattern> engines =
+      ValueOrThrow(regions::EnginesOfRegions(read.pipeline.options));
+  py::dict result;
+  for (const auto& [name, json] : ValueOrThrow(regions::RegionJsons(module.model.module, engines)))
+    result[name.c_str()] = json;
+  return result;
 }
 
 PyModule Bind(const PyModule& module, const py::dict& params, const std::string& function) {
@@ -266,6 +282,16 @@ PYBIND11_MODULE(_native, m) {
       .def("bind", Bind)
       .def("transform", Transform)
       .def("rewrite", Rewrite)
+      .def("region_jsons", RegionJsons)
+      .def("region_engines",  // of functions that are regions
+           [](const PyModule& p) {
+             std::set<std::string> engines;
+             for (const auto& [name, function] : p.model.module.functions) {
+               const std::string engine = ir::TextAttr(*function, ir::kCompilerAttr);
+               if (!engine.empty()) engines.insert(engine);
+             }
+             return std::vector<std::string>(engines.begin(), engines.end());
+           })
       .def("facts", [](const PyModule& p) { return p.holds.ToString(); })
       .def("compile", Compile)
       .def("kernel_texts", TextsOfKernels);
@@ -328,6 +354,10 @@ PYBIND11_MODULE(_native, m) {
     }
     return rows;
   });
+  m.def("engines", [] {  // that the compiler knows
+    const std::vector<std::string_view> names = regions::EngineNames();
+    return std::vector<std::string>(names.begin(), names.end());
+  });
   m.def("check_options", [](const Options& options) { OptionsOf(options); });
   m.def("option_names", [] {
     std::vector<std::string> names;
@@ -362,6 +392,13 @@ PYBIND11_MODULE(_native, m) {
              std::vector<std::string> names;
              for (const KernelInfo& k : p.model.program().kernels) names.push_back(k.name);
              return names;
+           })
+      .def("regions",
+           [](const PyCompiled& p) {
+             py::list regions;
+             for (const CompiledRegion& r : p.model.Regions())
+               regions.append(py::make_tuple(r.name, r.engine, r.json));
+             return regions;
            })
       .def("num_batched_kernels",
            [](const PyCompiled& p) {

@@ -265,6 +265,11 @@ class Executable:
         text = self._native.bytecode()
         return text if function is None else inspection.function_of_bytecode(text, function)
 
+    @property
+    def regions(self):
+        """What engines run of it: {name of the region: its JSON, which the engine's provider gets}."""
+        return {name: json for name, _, json in self._native.regions()}
+
     def _kernel_texts(self):
         if self._texts is None:
             module, options, passes = self._source
@@ -471,6 +476,15 @@ def rewrite(mod, rules, *, explain=None):
     return Module(native)
 
 
+def region_jsons(mod, *, byoc_rules=None):
+    """{name: JSON} of a module's regions, functions with the attribute Compiler: what their engines' providers get.
+
+    byoc_rules: as `compile` takes it, for the composites of engines of yours.
+    """
+    typed = mod._typed
+    return typed.region_jsons(_options(byoc_regions=typed.region_engines(), byoc_rules=byoc_rules))
+
+
 def compile(mod, target=None, *, params=None, opt_level=None, shape=None, progress=None, **options):
     """Compiles a `Module`, Relay text, an ONNX model (onnx.ModelProto), or a model's path or bytes in a format of `list_operators`, to
     an `Executable`.
@@ -478,7 +492,9 @@ def compile(mod, target=None, *, params=None, opt_level=None, shape=None, progre
     target: "native" (the default), "x86-64-v2", "-v3", "-v4", or several. params: weights by the names of
     main's parameters, or a file for `load_params`. opt_level: 0 to 3. shape: sizes of main's parameters, for text and paths. progress:
     called with (what, done, total). passes: passes of Python and where they run, `transform.insert`. options: relayc's, with _ for -: precision="bf16", weights="q8",
-    batching=True, exact=True, disabled_passes=[...], num_threads=2, ...
+    batching=True, exact=True, disabled_passes=[...], num_threads=2, byoc="dnnl", ...
+
+    Regions that the module has already (`transform.PartitionGraph`) run on their engines; byoc_regions=() leaves them to the compiler.
 
     Other Python threads go on meanwhile, and KeyboardInterrupt ends it.
     """
@@ -503,6 +519,8 @@ def compile(mod, target=None, *, params=None, opt_level=None, shape=None, progre
         params = load_params(params)
     if params:
         mod = bind_params_by_name(mod, params, options.get("entry", "main"))
+    if "byoc_regions" not in options and (engines := mod._native.region_engines()):
+        options["byoc_regions"] = engines
     given = _options(shape, target=target, **options)
     return Executable(mod._native.compile(given, progress, passes), (mod._native, given, passes))
 

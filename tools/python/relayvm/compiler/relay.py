@@ -914,6 +914,9 @@ def _elsewhere(name):
             return SimpleNamespace(all_vars=_all_vars, free_vars=_free_vars, post_order_visit=post_order_visit)
         case "expr_functor":
             return SimpleNamespace(ExprFunctor=ExprFunctor, ExprMutator=ExprMutator, ExprVisitor=ExprVisitor)
+        case "dataflow_pattern":
+            from . import dataflow_pattern  # which needs what is above
+            return dataflow_pattern
         case "expr":
             return sys.modules[__name__]
         case "build" | "transform":
@@ -934,7 +937,6 @@ _FRONTENDS = ("keras", "mxnet", "onnx", "pytorch", "tensorflow", "tflite")
 _INSTEAD = {
     "Prelude": "programs write the types that they use: type List[A] { Cons(A, List[A]), Nil }",
     "build_module": "rvm.compile, rvm.build",
-    "dataflow_pattern": "rules in Relay's syntax, rvm.rewrite",
     "load_param_dict": "rvm.load_params",
     "prelude": "programs write the types that they use: type List[A] { Cons(A, List[A]), Nil }",
     "save_param_dict": "numpy.savez, whose .npz `params` takes",

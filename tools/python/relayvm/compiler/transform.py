@@ -284,6 +284,9 @@ def ConvertLayout(desired_layouts=None, **options):  # noqa: N802 (TVM's name)
     return Pass("ConvertLayout", layouts=desired_layouts, **options) if desired_layouts else Pass("ConvertLayout", **options)
 
 
+from .regions import AnnotateTarget, MergeComposite, PartitionGraph  # noqa: E402 (their passes are those above)
+
+
 def passes():
     """Names of all passes, and what each does."""
     return _native.passes()

@@ -14,9 +14,9 @@
 
 A thin layer over relayvm: each name is what does the same there. It needs the package relayvm-compiler.
 """
-from .. import IRModule
-from . import contrib, nd, relay, runtime, target, te, transform
+from . import contrib, ir, nd, relay, runtime, target, te, transform
+from .ir import IRModule
 from .nd import Device, cpu, cuda, device
 from .target import Target
 
-__all__ = ["Device", "IRModule", "Target", "contrib", "cpu", "cuda", "device", "nd", "relay", "runtime", "target", "te", "transform"]
+__all__ = ["Device", "IRModule", "Target", "contrib", "cpu", "cuda", "device", "ir", "nd", "relay", "runtime", "target", "te", "transform"]

@@ -88,6 +88,11 @@ class GraphModule:
         return benchmark(self.run, repeat, number, min_repeat_ms)
 
 
+def create(graph_json_str, libmod, device):
+    """A `GraphModule` of what relay.build gave: graph_json, lib, params = relay.build(...)."""
+    return GraphModule(libmod["default"](*device if isinstance(device, (list, tuple)) else [device]))
+
+
 def _copied(value, out):
     if out is None:
         return value

@@ -1,0 +1,260 @@
+"""Regions for other engines, with TVM's names (BYOC): the passes that mark, merge and cut them, where users say what an engine runs.
+
+    mod = rvm.transform.MergeComposite("dnnl")(mod)          # the compiler's own rules for an engine, or a table of patterns
+    mod = rvm.transform.AnnotateTarget(["dnnl"])(mod)
+    mod = rvm.transform.MergeCompilerRegions()(mod)
+    mod = rvm.transform.PartitionGraph()(mod)
+    print(rvm.region_jsons(mod))
+
+What engines of yours run, predicates of Python say: `register_op_attr`.
+"""
+import inspect
+import os
+import warnings
+
+from . import Module, _native, dataflow_pattern, relay
+from .relay import Call, Constant, ExprMutator, Function, Op, Tuple, TupleGetItem
+
+_PREDICATES = {}  # (operator, "target.ENGINE"): (level, predicate)
+_TABLES = {}
+
+
+def register_op_attr(op_name, attr_key, value=None, level=10):
+    """Says what an engine of yours runs, as TVM's tvm.ir.register_op_attr:
+
+        @register_op_attr("nn.relu", "target.mine")
+        def relu(call):
+            return call.args[0].checked_type.dtype == "float32"
+
+    Keys are "target.ENGINE"; the predicate gets the call, or its attributes and operands where it takes two. Of several the one of the
+    highest level counts, and of those the last.
+    """
+    if not attr_key.startswith("target."):
+        raise ValueError(f"register_op_attr: expected a key target.ENGINE, found {attr_key!r}")
+    if _native.operator_arguments(op_name) is None:
+        warnings.warn(f"register_op_attr: there is no operator {op_name}{_native.did_you_mean(op_name, _native.operator_names())}", stacklevel=2)
+
+    def register(predicate):
+        if level >= _PREDICATES.get((op_name, attr_key), (level,))[0]:
+            _PREDICATES[op_name, attr_key] = level, predicate
+        return predicate
+    return register if value is None else register(value)
+
+
+def _is_supported(predicate, call):
+    number = sum(p.default is p.empty for p in inspect.signature(predicate).parameters.values())
+    return bool(predicate(call.attrs, call.args) if number == 2 else predicate(call))
+
+
+# --- Tables of patterns ---
+
+
+class PatternTable(list):
+    """What an engine merges: (name, pattern) or (name, pattern, predicate). The compiler's own engines have rules that say more:
+    MergeComposite applies those for the table itself, and patterns for a list of some of its rows."""
+
+    def __init__(self, rows, engine):
+        super().__init__(rows)
+        self.engine = engine
+
+
+def register_pattern_table(compiler, table=None):
+    """A function that gives the table of an engine, or a decorator for one; `get_pattern_table` finds it."""
+    def register(function):
+        _TABLES[compiler] = function() if callable(function) else function
+        return function
+    return register if table is None else register(table)
+
+
+def get_pattern_table(compiler):
+    """The table of an engine; None where there is none."""
+    if compiler == "dnnl" and compiler not in _TABLES:
+        from . import dnnl_patterns
+        _TABLES[compiler] = dnnl_patterns.pattern_table()
+    return _TABLES.get(compiler)
+
+
+# --- Passes ---
+
+
+def _names(targets):
+    return [targets] if isinstance(targets, str) else list(targets)
+
+
+def _known(options):
+    """Engines that have rules."""
+    files = options.get("byoc_rules") or ()
+    files = [files] if isinstance(files, (str, os.PathLike)) else files
+    return [*_native.engines(), *(os.path.splitext(os.path.basename(os.fspath(f)))[0] for f in files)]
+
+
+def _changed(mod, change, who):
+    """The module with change(fn) in place of functions that are no regions."""
+    made = {}
+    for name in mod.functions:
+        fn = mod[name]
+        if not {"host", "Primitive", "Compiler"} & set(fn.attrs):
+            result = change(fn)
+            if result is not fn:
+                made[name] = result
+    return Module(mod._made_with(made, f"pass {who}")) if made else mod
+
+
+def MergeComposite(pattern_table=None, **options):  # noqa: N802 (TVM's name)
+    """A pass that makes a function, with the attribute Composite, of what an engine runs as one.
+
+    pattern_table: (name, pattern) or (name, pattern, predicate), patterns of `relay.dataflow_pattern`, those first that go first. Or the
+    name of an engine that the compiler has rules for, or several; without, all of them. options: byoc_rules, files of rules for engines of
+    yours (compiler/rules/README.md), and those of other passes.
+    """
+    from .transform import Pass, PythonPass
+    engine = getattr(pattern_table, "engine", None)
+    if engine is not None and len(pattern_table) == len(get_pattern_table(engine) or ()):
+        pattern_table = engine
+    if pattern_table is None or isinstance(pattern_table, str) or all(isinstance(row, str) for row in pattern_table) and len(pattern_table) > 0:
+        return Pass("MergeComposite", byoc=_known(options) if pattern_table is None else _names(pattern_table), **options)
+    table = [tuple(row) for row in pattern_table]
+    return PythonPass("MergeComposite", lambda mod, _: _changed(mod, lambda fn: dataflow_pattern._merge_composites(table, fn), "MergeComposite"))
+
+
+class _Annotator(ExprMutator):
+    """compiler_begin and compiler_end around what predicates say that an engine runs, and its composites."""
+
+    def __init__(self, target, with_tuples):
+        super().__init__()
+        self._target, self._with_tuples, self._marked = target, with_tuples, set()
+
+    def _runs(self, call):
+        if any(_marker_of(part) == "annotation.compiler_begin" for part in call.args) or _marker_of(call):
+            return False
+        if isinstance(call.op, Function):
+            return str(call.op.attrs.get("Composite", "")).startswith(self._target + ".")
+        found = _PREDICATES.get((call.op.name, "target." + self._target)) if isinstance(call.op, Op) else None
+        return found is not None and _is_supported(found[1], call)
+
+    def _begin(self, node):
+        if isinstance(node, Constant):
+            return node
+        if isinstance(node, Tuple) and self._with_tuples:  # made inside
+            return Tuple([self._begin(field) for field in node.fields], node.span)
+        return relay.Call("annotation.compiler_begin", [self.visit(node)], {"compiler": self._target})
+
+    def _end(self, old, new):
+        self._marked.add(old)
+        return relay.Call("annotation.compiler_end", [new], {"compiler": self._target})
+
+    def visit_function(self, fn):
+        return fn if "Composite" in fn.attrs else super().visit_function(fn)
+
+    def visit_call(self, call):
+        if not self._runs(call):
+            return super().visit_call(call)
+        begun = {}
+        for arg in call.args:
+            if arg not in begun:
+                begun[arg] = self._begin(arg)
+        args = tuple(begun[arg] for arg in call.args)
+        new = object.__new__(Call)
+        new._init(call.span, op=call.op, args=args, _attrs=call._attrs)
+        return self._end(call, new)
+
+    def visit_tuple_getitem(self, expr):
+        value = self.visit(expr.tuple_value)  # which says whether it is marked
+        if expr.tuple_value not in self._marked or not self._with_tuples:
+            return super().visit_tuple_getitem(expr)
+        begun = relay.Call("annotation.compiler_begin", [value], {"compiler": self._target})
+        return self._end(expr, TupleGetItem(begun, expr.index, expr.span))
+
+
+def _marker_of(node):
+    name = node.op.name if isinstance(node, Call) and isinstance(node.op, Op) else ""
+    return name if name in ("annotation.compiler_begin", "annotation.compiler_end") else ""
+
+
+def AnnotateTarget(targets, include_non_call_ops=True, **options):  # noqa: N802 (TVM's name)
+    """A pass that puts what engines run between compiler_begin and compiler_end: their composites and single operators.
+
+    targets: names of engines; of several, the first that runs an operator gets it, and what is marked already stays. Those of engines that
+    the compiler has rules for (dnnl), or that options (byoc_rules) has, are what the rules say; and of all what predicates say
+    (`register_op_attr`). include_non_call_ops: whether predicates' operators take tuples, and fields of theirs, along.
+    """
+    from .transform import Pass, PythonPass
+    targets, known = _names(targets), _known(options)
+
+    def run(mod, _):
+        for target in targets:
+            if target in known:
+                mod = Pass("AnnotateTarget", byoc=[target], **options)(mod)
+            if target not in known or any(key == "target." + target for _, key in _PREDICATES):
+                mod = _changed(mod, lambda fn: _Annotator(target, include_non_call_ops).visit(fn), "AnnotateTarget")
+        return mod
+
+    return PythonPass("AnnotateTarget", run)
+
+
+class _Calls(ExprMutator):
+    """Calls of regions by other names, or with further arguments: {name: (new name, arguments)}."""
+
+    def __init__(self, changes):
+        super().__init__()
+        self._changes = changes
+
+    def visit_call(self, call):
+        if not isinstance(call.op, relay.GlobalVar) or call.op.name_hint not in self._changes:
+            return super().visit_call(call)
+        name, more = self._changes[call.op.name_hint]
+        return Call(relay.GlobalVar(name), [*map(self.visit, call.args), *more], span=call.span)
+
+
+class _Lifted(ExprMutator):
+    """Constants that become parameters."""
+
+    def __init__(self):
+        super().__init__()
+        self.params = []
+
+    def visit_constant(self, expr):
+        if not expr.checked_type.shape:
+            return expr
+        self.params.append((relay.Var(f"c{len(self.params)}", expr.checked_type), expr))
+        return self.params[-1][0]
+
+    def visit_function(self, fn):
+        return fn  # of a composite, its own
+
+
+def _renamed(mod, before, mod_name, bind_constants):
+    """The module with regions that are not in `before` as `PartitionGraph` wants them."""
+    changes, made = {}, {}
+    for name in set(mod.functions) - set(before):
+        fn, new_name, more = mod[name], name.replace("tvmgen_default_", f"tvmgen_{mod_name}_", 1), []
+        if not bind_constants:
+            lift = _Lifted()
+            body = lift.visit(fn.body)
+            more = [constant for _, constant in lift.params]
+            fn = Function([*fn.params, *(param for param, _ in lift.params)], body, attrs=fn.attrs)
+        changes[name] = new_name, more
+        made.update({name: None, new_name: fn.with_attr("global_symbol", new_name)})
+    calls = _Calls(changes)
+    for name in before:
+        result = calls.visit(mod[name])
+        if result is not mod[name]:
+            made[name] = result
+    return Module(mod._made_with(made, "pass PartitionGraph"))
+
+
+def PartitionGraph(mod_name="default", bind_constants=True, **options):  # noqa: N802 (TVM's name)
+    """A pass that makes a function of each region, with the attributes Compiler and global_symbol, and a call of it.
+
+    mod_name: regions are tvmgen_NAME_ENGINE_FUNCTION_NUMBER. bind_constants: whether constants are inside; else they are arguments.
+    """
+    from .transform import Pass, PythonPass
+    cut = Pass("PartitionGraph", **options)
+    if mod_name == "default" and bind_constants:
+        return cut
+
+    def run(mod, _):
+        after = cut(mod)
+        return _renamed(after, mod.functions, mod_name or "default", bind_constants) if len(after.functions) > len(mod.functions) else after
+
+    return PythonPass("PartitionGraph", run)
