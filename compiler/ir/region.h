@@ -1,5 +1,5 @@
-// What functions are to other engines (BYOC): attributes by TVM's names, and a region as the lowering
-// takes it.
+// What functions are to other engines (BYOC): attributes by TVM's names, and a region as the
+// lowering takes it.
 //
 //   fn (%x, %w) { nn.relu(nn.conv2d(%x, %w)) }            Composite="dnnl.conv2d_relu": a literal that
 //                                                         is called where it stands: one node
@@ -26,8 +26,8 @@ inline constexpr const char* kGlobalSymbolAttr = "global_symbol";
 // Empty where the attribute is not there, or no text.
 std::string TextAttr(const Function& f, const char* name);
 
-// A region that is ready to run. Its arguments are tensors: inputs, then constants. What it computes
-// is the JSON's to say; the body is none (a Trap).
+// A region that is ready to run. Its arguments are tensors: inputs, then constants. What it
+// computes is the JSON's to say; the body is none (a Trap).
 struct Region {
   std::string engine, name, json;
   uint32_t num_constants = 0;

@@ -1,5 +1,6 @@
-// --byoc auto: a region stays where its engine is found to be faster than the compiler's own kernels,
-// measured in this process, one thread each, in turns, on random data, at samples of sizes.
+// --byoc auto: a region stays where its engine is found to be faster than the compiler's own
+// kernels, measured in this process, one thread each, in turns, on random data, at samples of
+// sizes.
 //
 // Sizes are those of the entry's open dims (tuner/samples.h), followed to each call of a region;
 // where they cannot be, those of the region's own parameters. Tested by choose_regions_test.cc.

@@ -1,6 +1,6 @@
-// LowerRegions: calls of regions (functions with the attribute Compiler, of PartitionGraph or of the
-// program) become calls of a kernel that a provider runs, with the region's JSON and its constants
-// (ir/region.h). What composites and other functions are left is inlined.
+// LowerRegions: calls of regions (functions with the attribute Compiler, of PartitionGraph or of
+// the program) become calls of a kernel that a provider runs, with the region's JSON and its
+// constants (ir/region.h). What composites and other functions are left is inlined.
 //
 // Guards that type inference made for what is inside stand before the call. A region that is used
 // otherwise than by a call stays a function of the program. Before: typed. After: typed but for

@@ -88,7 +88,6 @@ class Merger {
       if (!graph_.is_marker(i)) continue;
       const ir::Var* v = block_.bindings[i].var;
       const Atom value = graph_.Through(v);
-      // A value behind its end marker comes to itself through that; who reads it, by a begin marker.
       const auto* marker = block_.bindings[i].value->As<ir::OpCall>();
       if (RegionMarkerOf(*marker->op) == RegionMarker::kBegin) inner.emplace(v->id, value);
     }

@@ -2,9 +2,9 @@
 // @tvmgen_default_ENGINE_FUNCTION_NUMBER with the attributes Compiler and global_symbol, and a call
 // of it. Markers go.
 //
-// Its parameters are tensors: what the region reads, each value once; constants are inside. It gives
-// a tensor, or a tuple of those that are read outside. Regions that need each other (of markers by
-// hand) are taken apart to their operators.
+// Its parameters are tensors: what the region reads, each value once; constants are inside. It
+// gives a tensor, or a tuple of those that are read outside. Regions that need each other (of
+// markers by hand) are taken apart to their operators.
 // PruneRegions: regions of an engine without heavy work (convolutions, products) are no regions any
 // more: calling the engine costs more than it brings.
 //
