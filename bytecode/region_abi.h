@@ -81,11 +81,12 @@ typedef struct RelayvmRegionProvider {
   int32_t (*create)(const char* json, uint64_t bytes, const RelayvmRegionTensor* constants,
                     uint32_t num_constants, RelayvmRegion** region, RelayvmRegionError* error);
 
-  /* `dims`: of the JSON's "symbols", in their order, each at least 0. `*scratch_bytes`: that each
+  /* `dims`: of the JSON's "symbols", in their order, each at least 0. `num_threads`: the env's of
+   * the plan's runs. `*scratch_bytes`: that each
    * run of the plan gets, counted toward its limit. A plan is used until it is released, also when
    * the provider has given it up meanwhile. */
   int32_t (*prepare)(RelayvmRegion* region, const int64_t* dims, uint32_t num_dims,
-                     RelayvmPlan** plan, uint64_t* scratch_bytes, RelayvmRegionError* error);
+                     uint32_t num_threads, RelayvmPlan** plan, uint64_t* scratch_bytes, RelayvmRegionError* error);
 
   /* `inputs`: of the nodes "input", in their order; `outputs`: of "heads". `scratch`: 64-byte
    * aligned, NULL where it is 0 bytes. */

@@ -39,7 +39,7 @@ TEST_CASE("a product with its steps") {
   REQUIRE_MESSAGE(p->create(json.data(), json.size(), &w, 1, &region, &error) == RELAYVM_REGION_OK, error.message);
   RelayvmPlan* plan = nullptr;
   uint64_t bytes = 0;
-  REQUIRE(p->prepare(region, &n0, 1, &plan, &bytes, &error) == RELAYVM_REGION_OK);
+  REQUIRE(p->prepare(region, &n0, 1, 1, &plan, &bytes, &error) == RELAYVM_REGION_OK);
   void* scratch = bytes == 0 ? nullptr : std::aligned_alloc(64, bytes);
   const RelayvmRegionEnv env = {sizeof(RelayvmRegionEnv), 1, [](const RelayvmRegionEnv*) { return int32_t{0}; }};
   CHECK(p->run(region, plan, &env, &in, 1, &out, 1, scratch, &error) == RELAYVM_REGION_OK);

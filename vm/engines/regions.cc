@@ -100,8 +100,8 @@ int32_t RunPrepared(KernelRunner& runner, const LinkedRegion& region, const Rela
     return RELAYVM_KERNEL_INVALID_ARGUMENT;
   RelayvmPlan* plan = nullptr;
   uint64_t scratch_bytes = 0;
-  int32_t status = provider.prepare(region.region, symbols, region.info->num_symbols, &plan,
-                                    &scratch_bytes, &error);
+  int32_t status = provider.prepare(region.region, symbols, region.info->num_symbols,
+                                    env->num_threads, &plan, &scratch_bytes, &error);
   if (status != RELAYVM_REGION_OK) return Failed(runner, region, status, error);
   struct Held {
     const LinkedRegion& region;

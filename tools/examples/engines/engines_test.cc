@@ -103,7 +103,7 @@ class Loaded {
     REQUIRE_MESSAGE(region_ != nullptr, message());
     RelayvmPlan* plan = nullptr;
     uint64_t scratch_bytes = 0;
-    status_ = provider_.prepare(region_, symbols.data(), static_cast<uint32_t>(symbols.size()),
+    status_ = provider_.prepare(region_, symbols.data(), static_cast<uint32_t>(symbols.size()), 1,
                                 &plan, &scratch_bytes, &error_);
     if (status_ != RELAYVM_REGION_OK) return {};
     std::vector<Tensor> outputs;

@@ -297,7 +297,8 @@ const RelayvmRegionProvider* ProviderOf(const char* name) {
     });
   };
   provider.prepare = [](RelayvmRegion* region, const int64_t* dims, uint32_t num_dims,
-                        RelayvmPlan** made, uint64_t* scratch_bytes, RelayvmRegionError* error) {
+                        uint32_t /*num_threads*/, RelayvmPlan** made, uint64_t* scratch_bytes,
+                        RelayvmRegionError* error) {
     return Guarded(error, [&] {
       const State& state = *reinterpret_cast<State*>(region);
       auto plan = std::make_unique<Plan>(MakePlan(state.region, dims, num_dims));

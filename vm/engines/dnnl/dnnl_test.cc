@@ -139,7 +139,7 @@ TEST_CASE("a plan that is held outlives its place among the last ones") {
   const int64_t two = 2;
   RelayvmPlan* plan = nullptr;
   uint64_t scratch = 0;
-  REQUIRE(Provider()->prepare(region.get(), &two, 1, &plan, &scratch, &error) == 0);
+  REQUIRE(Provider()->prepare(region.get(), &two, 1, 1, &plan, &scratch, &error) == 0);
   for (int64_t n = 3; n < 200; ++n) region.Run({n}, {Random({n}, 1)});
   const Buffer in({{2}, {-1, 2}}, DType::kFloat32), out({{2}, {7, 7}}, DType::kFloat32);
   const RelayvmRegionTensor from = in.tensor(), to = out.tensor();
@@ -159,7 +159,7 @@ TEST_CASE("a run stops between primitives where it is told to") {
   RelayvmRegionError error = {};
   RelayvmPlan* plan = nullptr;
   uint64_t scratch = 0;
-  REQUIRE(Provider()->prepare(region.get(), nullptr, 0, &plan, &scratch, &error) == 0);
+  REQUIRE(Provider()->prepare(region.get(), nullptr, 0, 1, &plan, &scratch, &error) == 0);
   const Buffer in({{4}, {1, 2, 3, 4}}, DType::kFloat32), out({{4}, {7, 7, 7, 7}}, DType::kFloat32);
   const Buffer memory(Tensor{{64}, std::vector<float>(64)}, DType::kFloat32);
   REQUIRE(scratch <= 256);
@@ -337,7 +337,7 @@ TEST_CASE("no JSON ends the process") {
       const int64_t dims[] = {n, 5};
       RelayvmPlan* plan = nullptr;
       uint64_t scratch = 0;
-      if (Provider()->prepare(region, dims, 2, &plan, &scratch, &error) == RELAYVM_REGION_OK) {
+      if (Provider()->prepare(region, dims, 2, 1, &plan, &scratch, &error) == RELAYVM_REGION_OK) {
         Provider()->release(region, plan);
       }
     }

@@ -294,7 +294,7 @@ std::vector<Tensor> TestRegion::Run(const Dims& symbols, const std::vector<Tenso
     return code == RELAYVM_REGION_OK;
   };
   if (!said(Provider()->prepare(region_, symbols.data(), static_cast<uint32_t>(symbols.size()),
-                                &plan, &scratch_bytes, &error))) {
+                                threads, &plan, &scratch_bytes, &error))) {
     return {};
   }
   std::vector<Buffer> in, out;

@@ -78,10 +78,10 @@ int32_t Create(const char* json, uint64_t bytes, const RelayvmRegionTensor* cons
   });
 }
 
-int32_t Prepare(RelayvmRegion* region, const int64_t* dims, uint32_t num_dims, RelayvmPlan** plan,
-                uint64_t* scratch_bytes, RelayvmRegionError* error) {
+int32_t Prepare(RelayvmRegion* region, const int64_t* dims, uint32_t num_dims, uint32_t num_threads,
+                RelayvmPlan** plan, uint64_t* scratch_bytes, RelayvmRegionError* error) {
   return Guarded(error, [&]() -> Status {
-    RELAYVM_ASSIGN_OR_RETURN(HeldPlan held, Of(region)->Prepare({dims, num_dims}));
+    RELAYVM_ASSIGN_OR_RETURN(HeldPlan held, Of(region)->Prepare({dims, num_dims}, num_threads));
     *scratch_bytes = held->scratch_bytes;
     *plan = reinterpret_cast<RelayvmPlan*>(held.release());
     return OkStatus();

@@ -10,6 +10,8 @@
 namespace relayvm::onednn {
 namespace {
 
+constexpr uint32_t kMostThreads = 1024;
+
 Status CheckConstants(const Graph& graph, std::span<const RelayvmRegionTensor> constants) {
   if (constants.size() != graph.constants.size()) {
     return InvalidInput(
@@ -63,9 +65,8 @@ Result<std::unique_ptr<Region>> Region::Create(std::string_view json,
     }
     region->operators_.push_back(std::move(build));
   }
-  region->threads_ = MaxThreads();
   if (g.symbols.empty()) {
-    const Result<HeldPlan> plan = region->Prepare({});
+    const Result<HeldPlan> plan = region->Prepare({}, static_cast<uint32_t>(MaxThreads()));
     if (!plan.ok()) return plan.status();
   }
   return region;
@@ -84,6 +85,7 @@ Result<HeldPlan> Region::Build(std::span<const int64_t> dims, int threads) {
     builder.Done(i);
   }
   RELAYVM_ASSIGN_OR_RETURN(std::unique_ptr<Plan> plan, builder.Finish());
+  plan->threads = threads;
   const auto type_of = [&](ValueRef v, std::vector<Plan::Type>* types) -> Status {
     RELAYVM_ASSIGN_OR_RETURN(Dims resolved, ResolveDims(graph_.TypeOf(v), plan->symbols));
     types->push_back({std::move(resolved), graph_.TypeOf(v).dtype});
@@ -124,7 +126,7 @@ Result<HeldPlan> Region::Find(std::span<const int64_t> dims, int threads) {
   return result;
 }
 
-Result<HeldPlan> Region::Prepare(std::span<const int64_t> dims) {
+Result<HeldPlan> Region::Prepare(std::span<const int64_t> dims, uint32_t num_threads) {
   if (dims.size() != graph_.symbols.size()) {
     return InvalidInput(fmt::format("{} dims for {} symbols", dims.size(), graph_.symbols.size()));
   }
@@ -133,29 +135,13 @@ Result<HeldPlan> Region::Prepare(std::span<const int64_t> dims) {
       return InvalidInput(fmt::format("{} is {}", graph_.symbols[i].substr(0, 40), dims[i]));
     }
   }
-  return Find(dims, threads_.load(std::memory_order_relaxed));
+  // Primitives divide their work when they are made.
+  return Find(dims, static_cast<int>(std::clamp<uint32_t>(num_threads, 1, kMostThreads)));
 }
 
 Status Region::Run(Plan* plan, const RunData& data) {
-  const int threads = static_cast<int>(std::clamp<uint32_t>(data.env->num_threads, 1, 1024));
-  if (plan->threads != threads) return RunWithOtherThreads(*plan, threads, data);
-  const ThreadLimit limit(threads);
+  const ThreadLimit limit(plan->threads);
   return plan->Run(data);
-}
-
-// Primitives divide their work when they are made: a run with another number of threads takes a
-// plan of its own, and the next plan is made for that number.
-Status Region::RunWithOtherThreads(const Plan& plan, int threads, const RunData& data) {
-  threads_.store(threads, std::memory_order_relaxed);
-  RELAYVM_ASSIGN_OR_RETURN(const HeldPlan other, Find(plan.symbols, threads));
-  RunData moved = data;
-  AlignedBytes scratch;
-  if (other->scratch_bytes > plan.scratch_bytes) {
-    RELAYVM_ASSIGN_OR_RETURN(scratch, AlignedBytes::Make(other->scratch_bytes));
-    moved.scratch = scratch.data();
-  }
-  const ThreadLimit limit(threads);
-  return other->Run(moved);
 }
 
 }  // namespace relayvm::onednn

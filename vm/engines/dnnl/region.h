@@ -2,7 +2,6 @@
 // but Create may be called by several threads at once. Tested by dnnl_test.cc.
 #pragma once
 
-#include <atomic>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -27,8 +26,8 @@ class Region {
   static Result<std::unique_ptr<Region>> Create(std::string_view json,
                                                 std::span<const RelayvmRegionTensor> constants);
 
-  // The plan of these sizes, held for the caller.
-  Result<HeldPlan> Prepare(std::span<const int64_t> dims);
+  // The plan of these sizes for runs on so many threads, held for the caller.
+  Result<HeldPlan> Prepare(std::span<const int64_t> dims, uint32_t num_threads);
   Status Run(Plan* plan, const RunData& data);
 
  private:
@@ -38,12 +37,10 @@ class Region {
   Result<HeldPlan> Build(std::span<const int64_t> dims, int threads);
   // The plan of these, held for the caller.
   Result<HeldPlan> Find(std::span<const int64_t> dims, int threads);
-  Status RunWithOtherThreads(const Plan& plan, int threads, const RunData& data);
 
   const Graph graph_;
   Constants constants_;
   std::vector<BuildFn> operators_;  // of each node; null of inputs and constants
-  std::atomic<int> threads_ = 0;    // of the last run, which plans are made for
   std::mutex mutex_;
   std::list<HeldPlan> plans_;  // the last used first
 };

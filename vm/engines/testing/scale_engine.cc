@@ -69,8 +69,9 @@ int32_t Create(const char* json, uint64_t bytes, const RelayvmRegionTensor* cons
   return RELAYVM_REGION_OK;
 }
 
-int32_t Prepare(RelayvmRegion* region, const int64_t* dims, uint32_t num_dims, RelayvmPlan** plan,
-                uint64_t* scratch_bytes, RelayvmRegionError* error) {
+int32_t Prepare(RelayvmRegion* region, const int64_t* dims, uint32_t num_dims,
+                uint32_t /*num_threads*/, RelayvmPlan** plan, uint64_t* scratch_bytes,
+                RelayvmRegionError* error) {
   if (Does("fail prepare")) return Fail(error, RELAYVM_REGION_FAILED, "no plan for these sizes");
   if (Does("no memory in prepare")) return RELAYVM_REGION_OUT_OF_MEMORY;
   const int64_t rows = num_dims > 0 ? dims[0] : -1;
