@@ -189,7 +189,16 @@ class RegionWriter {
 
 class Partitioner {
  public:
-  explicit Partitioner(const ir::Module& m) : m_(m), effects_(m, ir::Effects::Of::kMoving) {}
+  explicit Partitioner(const ir::Module& m) : m_(m), effects_(m, ir::Effects::Of::kMoving) {
+    for (const auto& [name, f] : m.functions) {
+      taken_.insert(name);
+      ir::ForEachBinding(*f->body, [&](const Binding& b) {
+        const auto* call = b.value->As<ir::PrimitiveCall>();
+        if (call == nullptr) return;
+        if (const auto region = ir::RegionOf(*call->function)) taken_.insert(region->name);
+      });
+    }
+  }
 
   ir::Module Run() {
     ir::Module rewritten =
@@ -274,12 +283,13 @@ class Partitioner {
     do {
       name =
           fmt::format("tvmgen_default_{}_{}_{}", engine, function, numbers_[engine + function]++);
-    } while (m_.functions.contains(name));
+    } while (taken_.contains(name));
     made_.emplace(name, RegionWriter(m_, block, graph).Write(name, members, outputs, out));
   }
 
   const ir::Module& m_;
   const ir::Effects effects_;
+  std::unordered_set<std::string> taken_;  // names, also of regions that are lowered already
   std::map<std::string, const ir::Function*> made_;
   std::map<std::string, int> numbers_;
   std::vector<std::vector<size_t>> readers_;  // of the block, by binding

@@ -239,6 +239,15 @@ TEST_CASE("engines of a program's own regions need no patterns") {
   CHECK(engines->at(1).patterns != nullptr);
 }
 
+TEST_CASE("a region does not take the name of one that is lowered already") {
+  const Module m = Lowered(
+      ir::Typed("def @tvmgen_default_dnnl_main_0(%x: Tensor[(2, 4), float32], Compiler=\"dnnl\") { "
+                "nn.relu(%x) }\n"
+                "def @main(%x: Tensor[(2, 4), float32]) { "
+                "nn.dense(tanh(@tvmgen_default_dnnl_main_0(%x)), %x, units=2) }"));
+  CHECK(Outline(Partitioned(m)) == "fused{trap} call tvmgen_default_dnnl_main_1");
+}
+
 TEST_CASE("functions of a program that are regions already") {
   const Module m = ir::Typed(
       "def @f(%x: Tensor[(?, 4), float32], Compiler=\"dnnl\", global_symbol=\"f\") { nn.relu(%x) "

@@ -360,6 +360,33 @@ def test_executors_run_modules_with_regions(kind):
     np.testing.assert_allclose(result, rvm.compile(mod)(X), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_module_with_regions_and_more_for_the_same_engine():
+    x, a = relay.var("x", shape=("n", 4, 8, 8)), relay.var("a", shape=("n", 4, 8, 8))
+    region = relay.Function([a], conv(a, relay.const(WEIGHT * 2)), attrs={"Compiler": "dnnl", "global_symbol": REGION})
+    mod = tvm.IRModule({REGION: region, "main": relay.Function([x], conv(relay.erf(relay.GlobalVar(REGION)(x))))})
+    assert list(rvm.compile(mod).regions) == [REGION]
+    exe = rvm.compile(mod, byoc="dnnl")
+    assert list(exe.regions) == [REGION, "tvmgen_default_dnnl_main_1"]
+    np.testing.assert_allclose(exe(X), rvm.compile(mod, byoc_regions=())(X), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_in_one_sequence_as_in_tvm():
+    x, w = relay.var("x", shape=(1, 4, 8, 8)), relay.var("w", shape=(4, 4, 3, 3))
+    mod = tvm.IRModule()
+    mod["main"] = relay.build_module.bind_params_by_name(relay.Function([x, w], relay.nn.relu(conv(x, w))), {"w": WEIGHT})
+    mod["main"] = relay.build_module.bind_params_by_name(mod["main"], {})
+    seq = tvm.transform.Sequential([transform.InferType(), transform.MergeComposite(relay.op.contrib.get_pattern_table("dnnl")),
+                                    transform.AnnotateTarget("dnnl"), transform.MergeCompilerRegions(), transform.PartitionGraph()])
+    with tvm.transform.PassContext(opt_level=3):
+        after = seq(mod)
+    assert [node["op"] for node in json.loads(rvm.region_jsons(after)[REGION])["nodes"]] == ["input", "const", "kernel"]
+    for kind in ("debug", "graph", "vm"):
+        y = relay.create_executor(kind, mod=after, device=tvm.cpu()).evaluate()(X[:1])
+        np.testing.assert_allclose(y.numpy(), rvm.compile(mod)(X[:1]), rtol=1e-4, atol=1e-4)
+
+
 # --- Patterns ---
 
 A, B, S = relay.var("a", shape=(2, 3)), relay.var("b", shape=(2, 3)), relay.const(2.0)
