@@ -171,15 +171,16 @@ def _marker_of(node):
     return name if name in ("annotation.compiler_begin", "annotation.compiler_end") else ""
 
 
-def AnnotateTarget(targets, include_non_call_ops=True, **options):  # noqa: N802 (TVM's name)
+def AnnotateTarget(targets=None, include_non_call_ops=True, **options):  # noqa: N802 (TVM's name)
     """A pass that puts what engines run between compiler_begin and compiler_end: their composites and single operators.
 
-    targets: names of engines; of several, the first that runs an operator gets it, and what is marked already stays. Those of engines that
-    the compiler has rules for (dnnl), or that options (byoc_rules) has, are what the rules say; and of all what predicates say
-    (`register_op_attr`). include_non_call_ops: whether predicates' operators take tuples, and fields of theirs, along.
+    targets: names of engines (without: all that there are rules for); of several, the first that runs an operator gets it, and what is
+    marked already stays. Of engines that the compiler has rules for (dnnl), or options (byoc_rules), it is what the rules say; and of all
+    what predicates say (`register_op_attr`). include_non_call_ops: whether predicates' operators take tuples, and fields of theirs, along.
     """
     from .transform import Pass, PythonPass
-    targets, known = _names(targets), _known(options)
+    known = _known(options)
+    targets = known if targets is None else _names(targets)
 
     def run(mod, _):
         for target in targets:
