@@ -1,5 +1,6 @@
 #include "compiler/ir/walk.h"
 
+#include "compiler/ir/region.h"
 #include "compiler/ir/stop_scope.h"
 
 namespace relayvm::ir {
@@ -82,6 +83,7 @@ void ForEachSymbol(const Binding& binding, const std::function<void(const Dim&)>
   if (const auto* x = e.As<OpCall>()) operands(x->args);
   if (const auto* x = e.As<PrimitiveCall>()) {
     operands(x->args);
+    if (IsRegion(*x->function)) return;  // its symbols are its own
     for (const Binding& b : x->function->body->bindings) {
       ForEachSizeSymbol(b.var->type, fn);
       if (const auto* shape = b.value->As<ShapeValue>()) {
