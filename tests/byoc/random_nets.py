@@ -7,8 +7,8 @@ A net has convolutions (groups, strides, dilations, images or channels first), p
 sums of branches, concatenations, products and activations, spelled out or not, between operators that
 no engine has, ifs, closures, tuples and references; results are several values. Each is compiled with
 open sizes and with fixed ones, and run at two extents: floats are as near as 2e-4 of the largest
-element. Its IR is verified after each pass. What fails is printed with its seed, and kept in FOLDER. The tests run a short one; exit status 1 where one
-fails. Needs Debian's python3-numpy.
+element. Its IR is verified after each pass. What fails is printed with its seed, and kept
+in FOLDER. The tests run a short one; exit status 1 where one fails. Needs Debian's python3-numpy.
 """
 import argparse
 import json
