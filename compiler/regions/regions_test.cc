@@ -121,6 +121,15 @@ TEST_CASE("another name for a value ends no region") {
   CHECK(Outline(m) == "call tvmgen_default_dnnl_main_0");
 }
 
+TEST_CASE("a region's symbols are no one's around it") {
+  const Module m = Lowered(Partitioned(
+      ir::Typed("def @main(%x: Tensor[(?, 4, ?, ?), float32], %w: Tensor[(4, 4, 3, 3), float32]) { "
+                "let %y = erf(nn.max_pool2d(erf(%x), pool_size=[2, 2], strides=[2, 2])); " +
+                Conv("%y") + " }")));
+  const Status valid = ir::VerifyModule(m, {.typed = true});
+  CHECK_MESSAGE(valid.ok(), valid.message());
+}
+
 TEST_CASE("regions end where a value would leave and come back") {
   // The first convolution feeds the second, and what only the host computes feeds the sum.
   const Module m =
