@@ -4,11 +4,13 @@
 //
 //   PROGRAM [--function main] --input ARG ... [--output OUT] [--expect FILE] [--repeat N] [--json]
 //           [--memory-limit SIZE] [--stack-limit SIZE] [--timeout SECONDS] [--stats]
+//           [--engine NAME=LIBRARY]   where it has regions that engines run
 //
 // Values, output, errors and exit statuses are those of vmrun. Tested by tests/aot.
 #include <filesystem>
 
 #include "tools/cli/command_line.h"
+#include "tools/values/engine_flags.h"
 #include "tools/values/run.h"
 #include "vm/aot/native_program.h"
 
@@ -43,10 +45,13 @@ Exit Main(const std::string& name, int argc, char** argv) {
   RunFlags flags;
   flags.stack_limit = vm::NativeOptions::kStackBytes;
   flags.AddNativeTo(app);
+  EngineFlags engines;
+  if (relayvm_aot_program.regions.size > 0) engines.AddNativeTo(app);
   if (auto done = ParseCommandLine(app, {argv + 1, argv + argc}, HintInput))
     return static_cast<Exit>(*done);
   if (Status s = flags.Finish(); !s.ok()) return Report(name, s, Exit::kUsage);
-  auto native = vm::NativeProgram::Of(&relayvm_aot_program);
+  if (Status s = engines.Finish(); !s.ok()) return Report(name, s, Exit::kUsage);
+  auto native = vm::NativeProgram::Of(&relayvm_aot_program, engines.engines());
   if (!native.ok()) return Report(name, native.status(), Exit::kBadInput);
   NativeExecutor executor(*native, {.memory_limit = flags.memory_limit,
                                     .stack_bytes = flags.stack_limit,

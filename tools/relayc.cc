@@ -56,37 +56,38 @@ Status WriteProgram(const std::string& path, const Compiled& compiled) {
   return OkStatus();
 }
 
-// Of the program with regions.
-std::vector<RegionInfo> RegionsOf(const Compiled& compiled) {
-  if (!compiled.program.regions.empty()) return compiled.program.regions;
+// The form with regions, where there is one: what is written where there is room for one form.
+const Program& OneProgram(const Compiled& compiled) {
+  if (!compiled.program.regions.empty()) return compiled.program;
   const auto with =
       std::ranges::find_if(compiled.others, [](const Program& p) { return !p.regions.empty(); });
-  return with == compiled.others.end() ? std::vector<RegionInfo>() : with->regions;
+  return with == compiled.others.end() ? compiled.program : *with;
 }
 
-// A line, or none.
-std::string RegionsSummary(const Compiled& compiled) {
-  const std::vector<RegionInfo> regions = RegionsOf(compiled);
+// A line, or none. `is_one`: the program is written in one form.
+std::string RegionsSummary(const Compiled& compiled, bool is_one) {
+  const std::vector<RegionInfo>& regions = OneProgram(compiled).regions;
   std::map<std::string, size_t> counts;
   for (const RegionInfo& region : regions) ++counts[region.engine];
   std::string text;
   for (const auto& [engine, count] : counts)
     text += fmt::format("{}{} for {}", text.empty() ? "  regions: " : ", ", count, engine);
   if (text.empty()) return text;
-  return text + (compiled.program.regions.empty() ? "; beside them the native program\n"
-                                                  : "; no native program\n");
+  return text + (compiled.program.regions.empty() && !is_one ? "; beside them the native program\n"
+                                                             : "; no native program\n");
 }
 
 // An object of the regions' JSON, by name.
 std::string RegionsText(const Compiled& compiled) {
   std::string text;
-  for (const RegionInfo& region : RegionsOf(compiled))
+  for (const RegionInfo& region : OneProgram(compiled).regions)
     text += fmt::format("{}\"{}\": {}", text.empty() ? "\n" : ",\n", region.name, region.json);
   return "{" + text + "\n}\n";
 }
 
 Status WriteGraph(const std::string& folder, const Compiled& compiled) {
-  RELAYVM_ASSIGN_OR_RETURN(const graph::GraphProgram graph, graph::BuildGraph(compiled.program));
+  RELAYVM_ASSIGN_OR_RETURN(const graph::GraphProgram graph,
+                           graph::BuildGraph(OneProgram(compiled)));
   return graph::SaveGraph(graph, folder);
 }
 
@@ -448,10 +449,13 @@ Status Relayc::Write(const Compiled& compiled) const {
 Status Relayc::WriteAhead(const Compiled& compiled) const {
   const std::string name = std::filesystem::path(output_).filename().string();
   RELAYVM_ASSIGN_OR_RETURN(const aot::AotObject object,
-                           aot::CompileAhead(compiled.program, {name, flags_.options.kernels}));
+                           aot::CompileAhead(OneProgram(compiled), {name, flags_.options.kernels}));
   RELAYVM_RETURN_IF_ERROR(WriteFile(output_ + ".o", {object.object.data(), object.object.size()}));
   RELAYVM_RETURN_IF_ERROR(WriteFile(output_ + ".h", object.header));
-  if (!quiet_) fmt::print(stderr, "  {0}.o: {1}; {0}.h\n", output_, Size(object.object.size()));
+  if (!quiet_) {
+    fmt::print(stderr, "  {0}.o: {1}; {0}.h\n{2}", output_, Size(object.object.size()),
+               RegionsSummary(compiled, /*is_one=*/true));
+  }
   return OkStatus();
 }
 
@@ -459,7 +463,7 @@ Status Relayc::WriteAhead(const Compiled& compiled) const {
 Status Relayc::WriteExecutable(const Compiled& compiled) const {
   RELAYVM_ASSIGN_OR_RETURN(
       aot::AotObject object,
-      aot::CompileAhead(compiled.program,
+      aot::CompileAhead(OneProgram(compiled),
                         {.kernels = flags_.options.kernels, .descriptor = aot::kDescriptorSymbol}));
   RELAYVM_ASSIGN_OR_RETURN(const std::filesystem::path folder, OwnFolder());
   std::vector<std::vector<char>> objects;
@@ -484,14 +488,18 @@ Status Relayc::WriteExecutable(const Compiled& compiled) const {
     return {StatusCode::kInvalidInput,
             fmt::format("{}: cannot be made executable: {}", output_, error.message())};
   }
-  if (!quiet_) fmt::print(stderr, "  {}: {}\n", output_, Size(program.size()));
+  if (!quiet_) {
+    fmt::print(stderr, "  {}: {}\n{}", output_, Size(program.size()),
+               RegionsSummary(compiled, /*is_one=*/true));
+  }
   return OkStatus();
 }
 
 // What came of the program, on standard error.
 void Relayc::PrintSummary(const Compiled& compiled) const {
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start_;
-  const Program& program = compiled.program;
+  const bool is_one = flags_.options.for_graph;
+  const Program& program = is_one ? OneProgram(compiled) : compiled.program;
   for (const ExportInfo& e : program.exports) {
     for (size_t i = 0; i < e.params.size(); ++i) {
       fmt::print(stderr, "  input  {}: {}\n", Printable(e.param_names[i]),
@@ -522,7 +530,7 @@ void Relayc::PrintSummary(const Compiled& compiled) const {
              program.kernels.size(), Size(weights), program.constants.size(),
              !is_file || error ? std::string() : fmt::format("{}: {}; ", output_, Size(written)),
              took.count());
-  fmt::print(stderr, "{}", PrintableLines(RegionsSummary(compiled)));
+  fmt::print(stderr, "{}", PrintableLines(RegionsSummary(compiled, is_one)));
   if (flags_.compiler.batching) fmt::print(stderr, "  {}\n", BatchingText(program));
   const ir::LayoutTransforms left = ir::CountLayoutTransforms(compiled.module);
   if (!flags_.compiler.pass_options.contains("layout") && left.count == 0) return;

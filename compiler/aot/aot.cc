@@ -403,13 +403,6 @@ Result<AotObject> CompileAhead(const Program& program, const AotOptions& options
     return {StatusCode::kUnsupported,
             "--state: --executor aot keeps nothing between runs; the VM does"};
   }
-  if (!program.regions.empty()) {
-    return {
-        StatusCode::kUnsupported,
-        fmt::format("--executor aot: region {} is for engine {}; compile without --byoc, or run "
-                    "the program in the VM",
-                    program.regions[0].name, program.regions[0].engine)};
-  }
   if (!program.devices.empty()) {
     return {StatusCode::kUnsupported,
             fmt::format("--executor aot: the program runs on device '{}'; run it in the VM",

@@ -5,7 +5,8 @@
 // and passes values (vm/api/c_api.h). Either way there is neither bytecode nor an interpreter in
 // what comes out, and tables and constants are data of the object file. Constants that have recipes
 // are made at the first use: by the runtime, in one copy for all processes, or by code of the
-// object, in memory of the process. Thread-safe. Tested by tests/aot.
+// object, in memory of the process. Regions of other engines are made by the runtime, which opens
+// the engines then. Thread-safe. Tested by tests/aot.
 #pragma once
 
 #include <string>

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "bytecode/blake2b.h"
@@ -23,7 +24,7 @@ class DescriptorEmitter {
   llvm::GlobalVariable* Emit(const DescriptorParts& parts, const std::string& symbol) {
     const Program& program = object_.program;
     const bool has_builtin =
-        std::ranges::any_of(program.kernels, [](const KernelInfo& k) { return k.builtin; });
+        std::ranges::any_of(program.kernels, [](const KernelInfo& k) { return IsOfRuntime(k); });
     const std::string features =
         program.images.empty() ? std::string() : program.images[0].cpu_features;
     llvm::FunctionCallee find =
@@ -48,6 +49,13 @@ class DescriptorEmitter {
     }
     fields.push_back(OrNull(llvm::cast_or_null<Constant>(make.getCallee())));
     fields.push_back(OrNull(nullptr));
+    Append(&fields, Regions());
+    llvm::FunctionCallee regions;
+    if (!program.regions.empty()) {
+      regions = object_.Runtime("relayvm_aot_make_regions", b_.getVoidTy(),
+                                {b_.getPtrTy(), b_.getPtrTy(), b_.getPtrTy(), b_.getPtrTy()});
+    }
+    fields.push_back(OrNull(llvm::cast_or_null<Constant>(regions.getCallee())));
     Constant* value = llvm::ConstantStruct::getAnon(fields);
     return new llvm::GlobalVariable(
         object_.module, value->getType(), false,
@@ -56,6 +64,8 @@ class DescriptorEmitter {
   }
 
  private:
+  // Found by its name.
+  static bool IsOfRuntime(const KernelInfo& kernel) { return kernel.builtin && !kernel.region; }
   Constant* Number(uint64_t value) { return b_.getInt64(value); }
   Constant* OrNull(Constant* pointer) {
     return pointer != nullptr ? pointer : llvm::ConstantPointerNull::get(b_.getPtrTy());
@@ -174,7 +184,7 @@ class DescriptorEmitter {
   Array Kernels() {
     std::vector<Constant*> elements;
     for (const KernelInfo& k : object_.program.kernels)
-      elements.push_back(Struct({Text(k.name), Number(k.builtin ? 1 : 0)}));
+      elements.push_back(Struct({Text(k.name), Number(IsOfRuntime(k) ? 1 : 0)}));
     return ArrayOf(elements);
   }
 
@@ -213,6 +223,42 @@ class DescriptorEmitter {
       Append(&fields, Numbers(c.recipe->params));
       Append(&fields, Inputs(*c.recipe));
       fields.push_back(object_.places[i]);
+      elements.push_back(Struct(fields));
+    }
+    return ArrayOf(elements);
+  }
+
+  Array RegionConstants(const RegionInfo& region) {
+    std::vector<Constant*> elements;
+    for (const uint32_t i : region.constants) {
+      const ConstantInfo& c = object_.program.constants[i];
+      std::vector<Constant*> fields = {Number(static_cast<uint64_t>(c.dtype))};
+      Append(&fields, Numbers(c.dims));
+      Append(&fields, {OrNull(object_.constants[i]), Number(c.data.size())});
+      fields.push_back(OrNull(object_.places[i]));
+      elements.push_back(Struct(fields));
+    }
+    return ArrayOf(elements);
+  }
+  Array Regions() {
+    const std::vector<KernelInfo>& kernels = object_.program.kernels;
+    std::vector<Constant*> elements;
+    for (uint32_t i = 0; i < object_.program.regions.size(); ++i) {
+      const RegionInfo& region = object_.program.regions[i];
+      std::vector<Constant*> fields = {Text(region.name), Text(region.engine)};
+      Append(&fields, {Text(region.json), Number(region.json.size())});
+      Append(&fields, RegionConstants(region));
+      fields.push_back(Number(region.num_symbols));
+      const auto kernel = std::ranges::find(kernels, std::optional(i), &KernelInfo::region);
+      if (kernel == kernels.end()) {
+        fields.insert(fields.end(), {Number(vm::NativeRegion::kNoKernel), Number(0), Number(0)});
+      } else {
+        const auto outputs = std::ranges::count_if(kernel->buffers, &KernelBuffer::written);
+        fields.insert(fields.end(),
+                      {Number(static_cast<uint64_t>(kernel - kernels.begin())),
+                       Number(kernel->buffers.size() - static_cast<uint64_t>(outputs)),
+                       Number(static_cast<uint64_t>(outputs))});
+      }
       elements.push_back(Struct(fields));
     }
     return ArrayOf(elements);

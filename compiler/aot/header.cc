@@ -184,6 +184,9 @@ typedef struct relayvm_aot_options {
   int64_t timeout_ns;
   const volatile uint32_t* cancel; /* a run ends soon after it is set, by any thread, to what is not 0 */
   const relayvm_runtime* runtime;  /* whose threads and memory it takes, and which counts it; NULL: the program's own */
+  /* Of the first run, in programs of relayc --byoc: libraries of engines (relayvm/c_api_host.h).
+   * NULL, and for others than those: what comes with relayvm; RELAYVM_ENGINES names its folder. */
+  const relayvm_engines* engines;
 } relayvm_aot_options;
 #endif
 

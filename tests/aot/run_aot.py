@@ -2,6 +2,7 @@
 
 Usage: run_aot.py BIN EXAMPLES CC [OPTION OF CC]..."""
 import array
+import ctypes
 import json
 import os
 import pathlib
@@ -17,8 +18,8 @@ RUNTIME = [BUILD / "lib" / "librelayvm_aot.a", "-lboost_context", "-lfmt", "-lst
 VERSION = '#[version = "0.0.5"]\n'
 
 
-def run(args, cwd, expected=0):
-    done = subprocess.run([str(a) for a in args], cwd=cwd, capture_output=True, text=True)
+def run(args, cwd, expected=0, env=None):
+    done = subprocess.run([str(a) for a in args], cwd=cwd, capture_output=True, text=True, env=env)
     assert done.returncode == expected, f"{args}: {done.returncode}, expected {expected}\n{done.stdout}{done.stderr}"
     return done.stdout + (done.stderr if expected else "")
 
@@ -137,7 +138,7 @@ def lstm(w):
         near(numbers(run([program, *words], w.folder)),
              vm(w, EXAMPLES / "lstm.relay", [f"[{', '.join(words)}]"], params))
     symbols = run(["nm", "-C", program], w.folder)
-    for absent in ("relayvm::vm::Interpreter", "relayvm::ReadProgram", "relayvm::VerifyProgram", "relayvm::FindBuiltin"):
+    for absent in ("relayvm::vm::Interpreter", "relayvm::ReadProgram", "relayvm::VerifyProgram", "relayvm::FindBuiltin", "relayvm::vm::OpenEngine"):
         assert absent not in symbols, absent
 
 
@@ -696,9 +697,117 @@ int main(int argc, char** argv) {
     assert len(of_vm) >= 7 and of_native == of_vm, (of_native, of_vm)
 
 
-TESTS = [counter, cnn, tuples, lstm, trees, recursion, closures, optionals, ranks, limits, runtimes, traces, recipes, recipes_alone, refused]
+ENGINES = BUILD / "engines"
+
+
+def has_dnnl():
+    """Whether oneDNN and its provider are here."""
+    try:
+        ctypes.CDLL("libdnnl.so.2")
+    except OSError:
+        return False
+    return (ENGINES / "librelayvm_dnnl.so").exists()
+
+
+def elsewhere(folder):
+    """An environment in which the engines that come with relayvm are looked for in a folder."""
+    return dict(os.environ, RELAYVM_ENGINES=str(folder))
+
+
+# Runs on the floats of a file, as pictures, with the engines of relayvm; where that fails says why, and runs with a library that is given.
+REGIONS_MAIN = """
+#include "NAME.h"
+#include <relayvm/c_api_host.h>
+#include <stdio.h>
+static int Run(const relayvm_aot_options* options, relayvm_value* x) {
+  relayvm_value* y = NULL;
+  relayvm_status* status = NAME_main_with(options, &x, 1, &y);
+  if (status != NULL) {
+    printf("%d %s\\n", (int)relayvm_status_code(status), relayvm_status_message(status));
+    relayvm_status_free(status);
+    return 1;
+  }
+  for (int64_t i = 0; i < relayvm_value_num_elements(y); ++i) printf("%.6f\\n", ((const float*)relayvm_value_data(y))[i]);
+  relayvm_value_free(y);
+  return 0;
+}
+int main(int argc, char** argv) {
+  static float data[2 * 3 * 29 * 37];
+  const int64_t dims[] = {2, 3, 29, 37};
+  const relayvm_engine dnnl = {"dnnl", argc > 2 ? argv[2] : NULL};
+  const relayvm_engines engines = {.struct_size = sizeof engines, .num_engines = 1, .engines = &dnnl};
+  const relayvm_aot_options options = {.struct_size = sizeof options, .engines = &engines};
+  relayvm_value* x = NULL;
+  FILE* file = fopen(argv[1], "rb");
+  if (file == NULL || fseek(file, -(long)sizeof data, SEEK_END) != 0 || fread(data, sizeof data, 1, file) != 1) return 1;
+  fclose(file);
+  if (relayvm_value_tensor(RELAYVM_FLOAT32, dims, 4, data, &x) != NULL) return 2;
+  int failed = Run(NULL, x);
+  if (failed && argc > 2) failed = Run(&options, x);
+  if (!failed) failed = Run(NULL, x);
+  relayvm_value_free(x);
+  return failed ? 3 : 0;
+}
+"""
+CNN = [EXAMPLES / "cnn.relay", "-q", "--params", EXAMPLES / "cnn.npz"]
+STATIC = ["--shape", "x=2x3x29x37"]
+BYOC = ["--byoc", "dnnl"]
+MISSING = "with regions for engine dnnl, and has no form without them: .*there is no librelayvm_dnnl.so in "
+
+
+def without_regions(w):
+    """What a program's own kernels give, a number a line."""
+    run([BIN / "relayc", *CNN, *BYOC, "-o", "cnn.vmx"], w.folder)
+    run([BIN / "vmrun", "cnn.vmx", "--no-byoc", "--input", EXAMPLES / "cnn_pictures.npy", "--output", "cnn.npy"], w.folder)
+    return numbers(run([BIN / "vmrun", "cnn.vmx", "--no-byoc", "--input", EXAMPLES / "cnn_pictures.npy", "--json"], w.folder))
+
+
+def as_expected(found, expected):
+    assert len(found) == len(expected) > 0 and all(abs(a - b) < 1e-4 for a, b in zip(found, expected)), (found, expected)
+
+
+def regions(w):
+    """Regions run on oneDNN in C programs, for sizes that are open and that are not, and in graphs; an engine that is missing is named."""
+    if not has_dnnl():
+        return print("regions: no oneDNN here")
+    expected = without_regions(w)
+    pictures, none = EXAMPLES / "cnn_pictures.npy", w.folder
+    for name, options in (("sizes", BYOC), ("fixed", [*BYOC, *STATIC, "--byoc-only"])):
+        run([BIN / "relayc", *CNN, "--executor", "aot", *options, "-o", name], w.folder)
+        main = w.write(f"{name}_main.c", REGIONS_MAIN.replace("NAME", name))
+        program = w.link([main, f"{name}.o"], f"{name}_program", RUNTIME)
+        found = numbers(run([program, pictures], w.folder, env=elsewhere(ENGINES)))
+        as_expected(found, expected * 2)
+        error = run([program, pictures], w.folder, expected=3, env=elsewhere(none))
+        assert re.search(MISSING + re.escape(str(none)), error), error
+        given = run([program, pictures, ENGINES / "librelayvm_dnnl.so"], w.folder, env=elsewhere(none)).split("\n", 1)
+        assert re.search(MISSING, given[0]), given
+        as_expected(numbers(given[1]), expected * 2)
+    run([BIN / "relayc", *CNN, *STATIC, *BYOC, "--executor", "graph", "-o", "graph"], w.folder)
+    args = [BIN / "vmrun", "graph", "--input", pictures, "--expect", "cnn.npy", "--atol", "1e-4"]
+    run(args, w.folder, env=elsewhere(ENGINES))
+    error = run(args, w.folder, expected=2, env=elsewhere(none))
+    assert "engine dnnl: there is no librelayvm_dnnl.so in " in error, error
+
+
+def regions_of_executables(w):
+    """The same of programs of their own."""
+    if not has_dnnl():
+        return print("regions_of_executables: no oneDNN here")
+    without_regions(w)
+    for name, options in (("sizes", BYOC), ("fixed", [*BYOC, *STATIC, "--byoc-only"])):
+        run([BIN / "relayc", *CNN, "--executor", "aot", "--emit", "exe", *options, "-o", name], w.folder)
+        args = [w.folder / name, "--input", EXAMPLES / "cnn_pictures.npy", "--expect", "cnn.npy", "--atol", "1e-4"]
+        run(args, w.folder, env=elsewhere(ENGINES))
+        run([*args, "--engine", f"dnnl={ENGINES / 'librelayvm_dnnl.so'}"], w.folder, env=elsewhere(w.folder))
+        error = run(args, w.folder, expected=2, env=elsewhere(w.folder))
+        assert re.search(MISSING, error), error
+        run([*args, "--stack-limit", "1"], w.folder, env=elsewhere(ENGINES))  # engines have what they need of it
+
+
+TESTS = [counter, cnn, tuples, lstm, trees, recursion, closures, optionals, ranks, limits, runtimes, traces, recipes, recipes_alone, regions, refused]
 if not any(option.startswith("-fsanitize") for option in CC):
-    TESTS += [executables, executable_errors, recipes_of_executables]  # they hold no sanitizer's library
+    TESTS += [executables, executable_errors, recipes_of_executables, regions_of_executables]  # they hold no sanitizer's library
 
 with tempfile.TemporaryDirectory() as folder:
     for test in TESTS:

@@ -17,6 +17,13 @@ void EngineFlags::AddTo(CLI::App& app) {
   app.add_flag("--no-byoc", none_, "the program's own kernels run all of it, and no engine");
 }
 
+void EngineFlags::AddNativeTo(CLI::App& app) {
+  app.add_option(
+      "--engine", given_,
+      "NAME=LIBRARY: a provider's file for an engine that the program's regions run on; "
+      "without, the one that comes with relayvm, in the folder that RELAYVM_ENGINES names");
+}
+
 Status EngineFlags::Finish() {
   if (none_ && !given_.empty())
     return {StatusCode::kInvalidArgument, "--no-byoc: expected no --engine beside it"};

@@ -14,6 +14,7 @@
 #include "bytecode/opcode.h"
 #include "bytecode/scalar_ops.h"
 #include "vm/aot/native_program.h"
+#include "vm/api/c_api_engines.h"
 #include "vm/api/c_api_internal.h"
 #include "vm/border/border.h"
 #include "vm/kernels/kernel_runner.h"
@@ -34,6 +35,8 @@ namespace {
 
 // Of the native stack, what kernels and the runtime need.
 constexpr size_t kStackReserve = 256 << 10;
+// The same where engines run regions (oneDNN plans its primitives on it).
+constexpr size_t kEngineStackReserve = 1 << 20;
 
 struct AotRun : AotContext, Interrupts {
   explicit AotRun(const KernelResources& given)
@@ -161,15 +164,16 @@ Result<Value> NativeProgram::RunWithHeap(Workspace& workspace, const NativeExpor
                                          std::span<const Value> inputs,
                                          const NativeOptions& options, const TracedRun& traced,
                                          InvocationStats* stats) {
-  RELAYVM_RETURN_IF_ERROR(workspace.stacks.Reserve(std::max(options.stack_bytes, 2 * kStackReserve),
-                                                   kPageBytes,
-                                                   /*least_native=*/2 * kStackReserve));
+  const size_t reserve = regions_.linked == nullptr ? kStackReserve : kEngineStackReserve;
+  RELAYVM_RETURN_IF_ERROR(workspace.stacks.Reserve(std::max(options.stack_bytes, 2 * reserve),
+                                                   kPageBytes, /*least_native=*/2 * reserve));
   std::vector<Object*> args;
   for (const Value& value : inputs) args.push_back(value.object());
   Heap& heap = *workspace.heap;
   TaskPool* const pool = workspace.pool;
-  AotRun run({&heap, &workspace.scratch, pool, pool->num_threads(), workspace.injected_pool});
-  run.stack_limit = workspace.stacks.native_bottom() + kStackReserve;
+  AotRun run({&heap, &workspace.scratch, pool, pool->num_threads(), workspace.injected_pool,
+              /*strings=*/nullptr, regions_.linked.get()});
+  run.stack_limit = workspace.stacks.native_bottom() + reserve;
   run.stack_bytes = workspace.stacks.native_bytes();
   run.stack_advice = workspace.stacks.advice();
   run.deepest = workspace.stacks.split();
@@ -474,11 +478,16 @@ relayvm_status* relayvm_aot_run(RelayvmAotProgram* program, uint32_t function,
   return relayvm::c_api::Guarded([&]() -> relayvm_status* {
     std::vector<relayvm::Value> values;
     for (size_t i = 0; i < num_inputs; ++i) values.push_back(*relayvm::c_api::ValueOf(inputs[i]));
-    const auto native = relayvm::vm::NativeProgram::Of(program);
-    if (!native.ok()) return relayvm::c_api::Fail(native.status());
     const auto read = relayvm::c_api::ReadOptions<RelayvmAotOptions>(
         options, offsetof(RelayvmAotOptions, runtime), "relayvm_aot_options");
     if (!read.ok()) return relayvm::c_api::Fail(read.status());
+    std::vector<relayvm::EngineLibrary> engines;
+    if (read->engines != nullptr) {
+      const auto given = relayvm::c_api::ReadEngines(*read->engines, &engines);
+      if (!given.ok()) return relayvm::c_api::Fail(given.status());
+    }
+    const auto native = relayvm::vm::NativeProgram::Of(program, engines);
+    if (!native.ok()) return relayvm::c_api::Fail(native.status());
     relayvm::vm::NativeOptions native_options;
     if (read->memory_limit != 0) native_options.memory_limit = read->memory_limit;
     if (read->stack_bytes != 0) native_options.stack_bytes = read->stack_bytes;

@@ -8,13 +8,19 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "bytecode/kernel_abi.h"
 #include "bytecode/program.h"
 #include "vm/api/c_api.h"
 
+namespace relayvm {
+struct EngineLibrary;  // vm/run/executable.h
+}
+
 namespace relayvm::vm {
 
+struct NativeRegions;  // native_program.h
 struct Object;
 
 // What native code reads of its run; AotRun, behind it, is the runtime's own.
@@ -83,6 +89,25 @@ struct NativeMade {
   NativeArray<NativeRecipeInput> inputs;
   const void** place;  // where code finds the address of its elements
 };
+// A constant of a region.
+struct NativeRegionConstant {
+  uint64_t dtype;
+  NativeArray<int64_t> dims;
+  NativeArray<std::byte> data;  // at null: made by the runtime
+  const void* const* place;     // of such a one: NativeMade::place; else null
+};
+// A region that another engine runs (RegionInfo).
+struct NativeRegion {
+  static constexpr uint64_t kNoKernel = UINT64_MAX;
+
+  const char* name;
+  const char* engine;
+  NativeArray<char> json;
+  NativeArray<NativeRegionConstant> constants;  // of the JSON's, in their order
+  uint64_t num_symbols;
+  uint64_t kernel;  // that calls it, of the descriptor's: no builtin there; or kNoKernel
+  uint64_t num_inputs, num_outputs;
+};
 struct NativeExport {
   const char* name;
   uint64_t num_type_params;
@@ -98,7 +123,7 @@ struct NativeExport {
 
 extern "C" {
 struct RelayvmAotProgram {
-  static constexpr uint64_t kVersion = 3;
+  static constexpr uint64_t kVersion = 4;
 
   uint64_t version;
   const char* cpu_features;  // what the code needs of the machine (KernelImage::cpu_features)
@@ -117,6 +142,11 @@ struct RelayvmAotProgram {
   // Null where there are none, as above. Gives the constants of a program their data, and a Status.
   void (*make_constants)(relayvm::Program* program, relayvm::Status* status);
   void* made_state;  // null while nobody uses them
+  relayvm::vm::NativeArray<relayvm::vm::NativeRegion> regions;
+  // Null where there are none, as above. Makes the regions of a program (NativeProgram::Make).
+  void (*make_regions)(const relayvm::Program* program,
+                       const std::vector<relayvm::EngineLibrary>* engines,
+                       relayvm::vm::NativeRegions* regions, relayvm::Status* status);
 };
 
 // Limits of a run, as the headers of native programs declare them: relayvm_aot_options. 0: none.
@@ -129,6 +159,9 @@ struct RelayvmAotOptions {
   const volatile uint32_t* cancel;  // where not null: a run ends soon after it is not 0
   const relayvm_runtime*
       runtime;  // whose threads and memory the run takes; null: one of the program's own
+  // Of the first run, which loads the program: the libraries of engines that its regions are for.
+  // Null, and for engines that are not among them: those that come with relayvm (OpenEngine).
+  const relayvm_engines* engines;
 };
 
 // Runs an export; `options` may be null. NULL, and *result; else what failed, as the functions of
@@ -140,4 +173,8 @@ relayvm_status* relayvm_aot_run(RelayvmAotProgram* program, uint32_t function,
 RelayvmKernelFn relayvm_aot_find_builtin(const char* name);
 // RelayvmAotProgram::make_constants.
 void relayvm_aot_make_constants(relayvm::Program* program, relayvm::Status* status);
+// RelayvmAotProgram::make_regions.
+void relayvm_aot_make_regions(const relayvm::Program* program,
+                              const std::vector<relayvm::EngineLibrary>* engines,
+                              relayvm::vm::NativeRegions* regions, relayvm::Status* status);
 }

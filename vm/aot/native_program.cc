@@ -49,6 +49,35 @@ ValueType TypeOf(const NativeType& native) {
   return type;
 }
 
+// Regions, what their kernels take and give, and their constants, which have been made.
+void AddRegions(const RelayvmAotProgram& native, Program* program) {
+  for (const NativeRegion& from : native.regions) {
+    const auto index = static_cast<uint32_t>(program->regions.size());
+    RegionInfo& region = program->regions.emplace_back();
+    region.name = from.name;
+    region.engine = from.engine;
+    region.json.assign(from.json.begin(), from.json.end());
+    region.num_symbols = static_cast<uint32_t>(from.num_symbols);
+    for (const NativeRegionConstant& c : from.constants) {
+      region.constants.push_back(static_cast<uint32_t>(program->constants.size()));
+      const void* data = c.place != nullptr ? *c.place : c.data.data;
+      program->constants.push_back(
+          {static_cast<DType>(c.dtype),
+           {c.dims.begin(), c.dims.end()},
+           "",
+           SharedBytes({static_cast<const std::byte*>(data), c.data.size}, nullptr),
+           nullptr});
+    }
+    if (from.kernel == NativeRegion::kNoKernel) continue;
+    KernelInfo& kernel = program->kernels[from.kernel];
+    kernel.builtin = true;
+    kernel.region = index;
+    kernel.buffers.resize(from.num_inputs + from.num_outputs);
+    for (size_t i = from.num_inputs; i < kernel.buffers.size(); ++i)
+      kernel.buffers[i].written = true;
+  }
+}
+
 // What the runtime asks of a program's tables; types of constants and kernels, and code, are
 // native.
 Program ProgramOf(const RelayvmAotProgram& native) {
@@ -80,6 +109,7 @@ Program ProgramOf(const RelayvmAotProgram& native) {
   }
   program.messages = Texts(native.messages);
   program.source_files = Texts(native.source_files);
+  AddRegions(native, &program);
   return program;
 }
 
@@ -198,13 +228,14 @@ NativeProgram::~NativeProgram() {
   if (latest_ != nullptr) own_runtime_->Release(std::move(latest_), NowNanoseconds());
 }
 
-Result<NativeProgram*> NativeProgram::Of(RelayvmAotProgram* descriptor) {
+Result<NativeProgram*> NativeProgram::Of(RelayvmAotProgram* descriptor,
+                                         const std::vector<EngineLibrary>& engines) {
   using Made = std::shared_ptr<NativeProgram>;
   const std::atomic_ref<void*> state(descriptor->state);
   auto* made = static_cast<Made*>(state.load(std::memory_order_acquire));
   if (made != nullptr) return made->get();
   return Guarded([&]() -> Result<NativeProgram*> {
-    RELAYVM_ASSIGN_OR_RETURN(Made program, Make(descriptor, nullptr));
+    RELAYVM_ASSIGN_OR_RETURN(Made program, Make(descriptor, nullptr, engines));
     auto mine = std::make_unique<Made>(std::move(program));
     void* other = nullptr;  // of a thread that came first
     if (!state.compare_exchange_strong(other, mine.get(), std::memory_order_acq_rel))
@@ -213,13 +244,15 @@ Result<NativeProgram*> NativeProgram::Of(RelayvmAotProgram* descriptor) {
   });
 }
 
-Result<std::shared_ptr<NativeProgram>> NativeProgram::Make(RelayvmAotProgram* descriptor,
-                                                           std::shared_ptr<const void> owner) {
-  return Guarded([&] { return MakeOf(descriptor, std::move(owner)); });
+Result<std::shared_ptr<NativeProgram>> NativeProgram::Make(
+    RelayvmAotProgram* descriptor, std::shared_ptr<const void> owner,
+    const std::vector<EngineLibrary>& engines) {
+  return Guarded([&] { return MakeOf(descriptor, std::move(owner), engines); });
 }
 
-Result<std::shared_ptr<NativeProgram>> NativeProgram::MakeOf(RelayvmAotProgram* descriptor,
-                                                             std::shared_ptr<const void> owner) {
+Result<std::shared_ptr<NativeProgram>> NativeProgram::MakeOf(
+    RelayvmAotProgram* descriptor, std::shared_ptr<const void> owner,
+    const std::vector<EngineLibrary>& engines) {
   if (descriptor->version != RelayvmAotProgram::kVersion) {
     return {
         StatusCode::kUnsupported,
@@ -240,19 +273,31 @@ Result<std::shared_ptr<NativeProgram>> NativeProgram::MakeOf(RelayvmAotProgram* 
   // Without a timer, whose thread a child of fork() would not have.
   RELAYVM_ASSIGN_OR_RETURN(state->own_runtime_,
                            Runtime::Create({.keep_idle = std::chrono::nanoseconds::max()}));
-  for (const NativeKernel& kernel : descriptor->kernels) {
+  RELAYVM_RETURN_IF_ERROR(state->Link(engines));
+  return state;
+}
+
+Status NativeProgram::Link(const std::vector<EngineLibrary>& engines) {
+  for (const NativeKernel& kernel : descriptor_.kernels) {
     RelayvmKernelFn fn = nullptr;
     if (kernel.is_builtin != 0) {
-      fn = descriptor->find_builtin(kernel.name);
+      fn = descriptor_.find_builtin(kernel.name);
       if (fn == nullptr) {
         return {
             StatusCode::kUnsupported,
             fmt::format("the program needs kernel '{}', which this runtime has not", kernel.name)};
       }
     }
-    state->builtins_.push_back(fn);
+    builtins_.push_back(fn);
   }
-  return state;
+  if (descriptor_.make_regions == nullptr) return OkStatus();
+  Status status;
+  descriptor_.make_regions(&program(), &engines, &regions_, &status);
+  RELAYVM_RETURN_IF_ERROR(std::move(status));
+  for (const NativeRegion& region : descriptor_.regions) {
+    if (region.kernel != NativeRegion::kNoKernel) builtins_[region.kernel] = regions_.run;
+  }
+  return OkStatus();
 }
 
 Result<Value> NativeProgram::Run(uint32_t index, std::span<const Value> inputs,

@@ -1,6 +1,7 @@
 // The C API: executables, and what they say of themselves.
 #include "bytecode/program.h"
 #include "kernels/runtime/operator_library.h"
+#include "vm/api/c_api_engines.h"
 #include "vm/api/c_api_host.h"
 #include "vm/api/c_api_internal.h"
 
@@ -25,19 +26,8 @@ namespace relayvm::c_api {
 
 namespace {
 
-Status ReadEngines(const relayvm_engines& from, OwnedLoadOptions* to) {
-  constexpr size_t kFirstSize = 32;
-  static_assert(sizeof(relayvm_engines) >= kFirstSize);
-  RELAYVM_ASSIGN_OR_RETURN(relayvm_engines read,
-                           RELAYVM_READ_OPTIONS(&from, relayvm_engines, kFirstSize));
-  for (uint32_t i = 0; i < read.num_engines; ++i) {
-    if (read.engines == nullptr || read.engines[i].name == nullptr) {
-      return {StatusCode::kInvalidArgument,
-              "relayvm_engines: engine " + std::to_string(i) + " has no name"};
-    }
-    const char* path = read.engines[i].path;
-    to->engines.push_back({read.engines[i].name, path == nullptr ? "" : path});
-  }
+Status TakeEngines(const relayvm_engines& from, OwnedLoadOptions* to) {
+  RELAYVM_ASSIGN_OR_RETURN(const relayvm_engines read, ReadEngines(from, &to->engines));
   to->options.engines = to->engines;
   if (read.notice == nullptr) return OkStatus();
   to->options.notice = [call = read.notice, context = read.notice_context](
@@ -81,7 +71,7 @@ Status ReadLoadOptions(const relayvm_load_options* from, OwnedLoadOptions* to) {
     to->kernels.insert(to->kernels.end(), kernels.begin(), kernels.end());
   }
   to->options.kernels = to->kernels;
-  return read.engines == nullptr ? OkStatus() : ReadEngines(*read.engines, to);
+  return read.engines == nullptr ? OkStatus() : TakeEngines(*read.engines, to);
 }
 
 }  // namespace relayvm::c_api
