@@ -7,8 +7,10 @@
 // `graph` runs static programs without control flow, all memory planned before. `debug` (also:
 // `reference`) runs the typed program with plain loops, slow and obviously right, and shows each
 // value on its way with --trace-values. Exit status: as vmrun's. Tested by tools_test.cc.
+#include <algorithm>
 #include <chrono>
 
+#include "bytecode/regions.h"
 #include "compiler/graph/build_graph.h"
 #include "tools/cli/command_line.h"
 #include "tools/lib/progress.h"
@@ -23,6 +25,23 @@
 namespace relayvm::tools {
 namespace {
 
+// Of the form with regions, where its engines are here and take them; else of the native one.
+Result<graph::LoadedGraph> LinkBestGraph(const CompiledModel& compiled, const LoadOptions& load) {
+  const auto link = [&](const Program& program) -> Result<graph::LoadedGraph> {
+    RELAYVM_ASSIGN_OR_RETURN(const graph::GraphProgram graph, graph::BuildGraph(program));
+    return graph::LinkGraph(graph, load);
+  };
+  const Program& with_regions = compiled.program_with_regions();
+  const bool is_allowed = std::ranges::all_of(EnginesOf(with_regions), [&](const auto& name) {
+    return std::ranges::find(load.engines, name, &EngineLibrary::name) != load.engines.end();
+  });
+  if (&with_regions == &compiled.program() || !is_allowed) return link(compiled.program());
+  Result<graph::LoadedGraph> linked = link(with_regions);
+  if (linked.ok() || linked.status().code() != StatusCode::kUnsupported) return linked;
+  load.notice("loaded without regions: " + linked.status().message());
+  return link(compiled.program());
+}
+
 Result<std::unique_ptr<Executor>> MakeExecutor(const std::string& kind, CompileFlags& compile,
                                                const RunFlags& run, const LoadOptions& load,
                                                size_t trace_values) {
@@ -34,9 +53,7 @@ Result<std::unique_ptr<Executor>> MakeExecutor(const std::string& kind, CompileF
   RELAYVM_ASSIGN_OR_RETURN(const CompiledModel compiled,
                            CompileModelWithProgress("relayrun", &compile));
   if (kind == "graph") {
-    RELAYVM_ASSIGN_OR_RETURN(const graph::GraphProgram graph,
-                             graph::BuildGraph(compiled.program()));
-    RELAYVM_ASSIGN_OR_RETURN(graph::LoadedGraph linked, graph::LinkGraph(graph, load));
+    RELAYVM_ASSIGN_OR_RETURN(graph::LoadedGraph linked, LinkBestGraph(compiled, load));
     return MakeGraphExecutor(std::move(linked), run);
   }
   RELAYVM_ASSIGN_OR_RETURN(auto executable, compiled.Load(load));

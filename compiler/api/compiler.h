@@ -154,6 +154,8 @@ class CompiledModel {
 
   // For tools of this tree (bytecode/program.h). Of several targets, the least.
   const Program& program() const;
+  // Where there are forms with regions, the first of those; else program().
+  const Program& program_with_regions() const;
 
  private:
   friend class ModelCompiler;
