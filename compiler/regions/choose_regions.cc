@@ -176,7 +176,7 @@ class Chooser {
     bool is_slower = samples.empty();
     for (const RegionTime& t : *times) {
       logs += std::log(t.engine_us / t.native_us);
-      is_slower = is_slower || t.engine_us * kFaster > t.native_us;
+      is_slower = is_slower || t.engine_us > t.native_us;
     }
     const bool stays = !is_slower && std::exp(logs / static_cast<double>(times->size())) <= kFaster;
     for (size_t i = 0; i < times->size(); ++i) {

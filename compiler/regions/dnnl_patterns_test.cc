@@ -136,6 +136,11 @@ TEST_CASE("every root, with a bias or without, with every function upon it") {
               "def @main({}, %b: Tensor[{}, {}]) {{ let %p = {}; let %y = {}; {} }}", root.params,
               bias.shape, dtype, root.call, bias.value, WithNumbers(form, is_bf16));
           CAPTURE(program);
+          if (is_bf16) {
+            // Each operator rounds by itself.
+            CHECK((", " + Found(program) + ",").find(", " + root.label + ",") != std::string::npos);
+            continue;
+          }
           CHECK(Found(program) == name);
           names.insert(name);
           ++num_patterns;
