@@ -788,6 +788,77 @@ def regions(w):
     run(args, w.folder, env=elsewhere(ENGINES))
     error = run(args, w.folder, expected=2, env=elsewhere(none))
     assert "engine dnnl: there is no librelayvm_dnnl.so in " in error, error
+    args = [BIN / "relayrun", *CNN[:1], *CNN[2:], *STATIC, *BYOC, "--executor", "graph", *args[2:]]
+    for folder in (ENGINES, none):
+        done = subprocess.run([str(a) for a in args], cwd=w.folder, capture_output=True, text=True, env=elsewhere(folder))
+        assert done.returncode == 0 and ("note: loaded without regions: " in done.stderr) == (folder == none), done
+
+
+# An engine that takes each region, and does with it what FAILING says.
+FAILING = """
+#include "bytecode/region_abi.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static int32_t Does(const char* what, int32_t status, RelayvmRegionError* error) {
+  const char* mode = getenv("FAILING");
+  if (mode == NULL || strcmp(mode, what) != 0) return RELAYVM_REGION_OK;
+  snprintf(error->message, sizeof error->message, "it fails in %s", what);
+  return status;
+}
+static int32_t Open(const char** version, RelayvmRegionError* error) {
+  *version = "1.2";
+  return Does("open", RELAYVM_REGION_UNSUPPORTED, error);
+}
+static int32_t Create(const char* json, uint64_t bytes, const RelayvmRegionTensor* constants, uint32_t num_constants,
+                      RelayvmRegion** region, RelayvmRegionError* error) {
+  *region = (RelayvmRegion*)"region";
+  for (uint32_t i = 0; i < num_constants; ++i)
+    if (constants[i].data == NULL || constants[i].rank > 4) return RELAYVM_REGION_INVALID;
+  return bytes != strlen(json) ? RELAYVM_REGION_INVALID : Does("create", RELAYVM_REGION_INVALID, error);
+}
+static int32_t Prepare(RelayvmRegion* region, const int64_t* dims, uint32_t num_dims, RelayvmPlan** plan, uint64_t* scratch_bytes,
+                       RelayvmRegionError* error) {
+  (void)region, (void)dims, (void)num_dims;
+  *plan = (RelayvmPlan*)"plan";
+  *scratch_bytes = Does("scratch", 1, error) != 0 ? UINT64_C(1) << 60 : 64;
+  return Does("prepare", RELAYVM_REGION_INVALID, error);
+}
+static int32_t Run(RelayvmRegion* region, RelayvmPlan* plan, const RelayvmRegionEnv* env, const RelayvmRegionTensor* inputs,
+                   uint32_t num_inputs, const RelayvmRegionTensor* outputs, uint32_t num_outputs, void* scratch,
+                   RelayvmRegionError* error) {
+  (void)region, (void)plan, (void)env, (void)inputs, (void)scratch;
+  for (uint32_t i = 0; i < num_outputs; ++i) {
+    size_t bytes = sizeof(float);
+    for (uint32_t d = 0; d < outputs[i].rank; ++d) bytes *= (size_t)outputs[i].dims[d];
+    memset(outputs[i].data, 0, bytes);
+  }
+  return num_inputs < 1 || num_outputs < 1 ? RELAYVM_REGION_INVALID : Does("run", RELAYVM_REGION_FAILED, error);
+}
+static void Release(RelayvmRegion* region, RelayvmPlan* plan) { (void)region, (void)plan; }
+static void Destroy(RelayvmRegion* region) { (void)region; }
+const RelayvmRegionProvider* relayvm_region_provider(void) {
+  static const RelayvmRegionProvider provider = {RELAYVM_REGION_ABI, sizeof provider, "dnnl", Open, Create, Prepare, Run, Release, Destroy};
+  return &provider;
+}
+"""
+
+
+def regions_that_fail(w):
+    """What an engine refuses when the program is loaded is an error that names it; what fails in a run, one with the region and its place."""
+    engine = w.link([w.write("failing.c", FAILING), "-shared", "-fPIC", f"-I{EXAMPLES.parents[1]}"], "failing.so")
+    w.compile(CNN[0], "failing", [*CNN[1:], *BYOC])
+    main = w.write("failing_main.c", REGIONS_MAIN.replace("NAME", "failing"))
+    program = [w.link([main, "failing.o"], "failing_program", RUNTIME), EXAMPLES / "cnn_pictures.npy", engine]
+    place = r"main \(\S*cnn.relay:\d+:\d+\): "
+    for where, status, message in (
+            ("", 0, r"^(0\.0+\n){40}$"), ("open", 3, "has no form without them: .*failing.so: it fails in open"),
+            ("create", 3, r"failing.so 1.2\): region tvmgen_\w+: it fails in create"), ("scratch", 3, f"{place}.*no memory for "),
+            ("prepare", 3, f"{place}region tvmgen_\\w+ on engine dnnl: it fails in prepare"),
+            ("run", 3, f"{place}region tvmgen_\\w+ on engine dnnl: it fails in run")):
+        out = run(program, w.folder, expected=status, env=dict(elsewhere(w.folder), FAILING=where))
+        assert re.search(MISSING, out.split("\n", 1)[0]), out
+        assert re.search(message, out.split("\n", 1)[1]), (where, out)
 
 
 def regions_of_executables(w):
@@ -805,7 +876,8 @@ def regions_of_executables(w):
         run([*args, "--stack-limit", "1"], w.folder, env=elsewhere(ENGINES))  # engines have what they need of it
 
 
-TESTS = [counter, cnn, tuples, lstm, trees, recursion, closures, optionals, ranks, limits, runtimes, traces, recipes, recipes_alone, regions, refused]
+TESTS = [counter, cnn, tuples, lstm, trees, recursion, closures, optionals, ranks, limits, runtimes, traces, recipes, recipes_alone, regions,
+         regions_that_fail, refused]
 if not any(option.startswith("-fsanitize") for option in CC):
     TESTS += [executables, executable_errors, recipes_of_executables, regions_of_executables]  # they hold no sanitizer's library
 

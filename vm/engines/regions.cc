@@ -162,10 +162,12 @@ Result<Engine> OpenAllowed(const Program& program, const LoadOptions& options,
     Result<Engine> opened = OpenEngine(library);
     return opened.ok() ? std::move(opened) : opened.status().WithContext("engine " + name);
   }
-  return Status(StatusCode::kUnsupported,
-                "the program has regions for engine " + name +
-                    ", which this host does not allow (LoadOptions::engines, vmrun --engine " +
-                    name + "), and no form without: allow it, or compile without --byoc-only");
+  return Status(
+      StatusCode::kUnsupported,
+      "the program has regions for engine " + name +
+          ", which this host does not allow (LoadOptions::engines, vmrun --engine " + name +
+          "), and no form without: allow it, or compile without --byoc-only (a graph: without "
+          "--byoc)");
 }
 
 }  // namespace

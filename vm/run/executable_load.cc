@@ -141,7 +141,7 @@ Result<std::shared_ptr<const Executable>> Executable::LinkBest(const ReadForm& r
     if (!first.ok() && (!program.ok() || !std::ranges::all_of(EnginesOf(*program), is_here))) {
       return first.WithContext(
           "there is no form of the program without regions that runs here: give the engine, or "
-          "compile without --byoc-only");
+          "compile without --byoc-only (a graph: without --byoc)");
     }
     std::string lacking;
     auto linked = Link(*std::move(program), std::move(file), options, &lacking);
