@@ -12,7 +12,7 @@ fi
 # Small letters are symbols that stay inside.
 exported=$(nm -DC --defined-only "$library" | sed -n 's/\[abi:cxx11\]//; s/^[0-9a-f]* [A-Z] //p')
 echo "exported: $(echo "$exported" | wc -l)"
-if echo "$exported" | grep -vE '^(relayvm_compile[a-z_]*$|relayvm::CompileModel[(]|relayvm::(CompiledModel|CompilerOptions)::[A-Za-z]+[(])'; then
+if echo "$exported" | grep -vE '^(relayvm_compile[a-z_]*$|relayvm::CompileModel[(]|relayvm::(CompiledModel|CompilerOptions)::[A-Za-z_]+[(])'; then
   echo "these are exported and are not the API"
   exit 1
 fi

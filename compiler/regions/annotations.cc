@@ -172,8 +172,10 @@ void RegionGraph::FindNeeds(const ir::Module& m, const ir::Effects& effects) {
     if (barrier != kNone) needs.push_back(barrier);
     std::ranges::sort(needs);
     needs.erase(std::ranges::unique(needs).begin(), needs.end());
-    if (b.value->As<ir::Guard>() != nullptr || b.value->As<ir::Stated>() != nullptr ||
-        effects.HasEffect(*b.value))
+    // Composites are operators, whatever is not known of calls.
+    const bool has_effect =
+        composites_.BindingOf(*b.value) == nullptr && effects.HasEffect(*b.value);
+    if (b.value->As<ir::Guard>() != nullptr || b.value->As<ir::Stated>() != nullptr || has_effect)
       barrier = i;
   }
 }

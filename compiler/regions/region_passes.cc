@@ -14,6 +14,7 @@
 #include "compiler/regions/region_options.h"
 #include "compiler/rules/own_rules.h"
 #include "compiler/rules/rule_pass.h"
+#include "compiler/transforms/simplify/dead_code.h"
 #include "compiler/transforms/simplify/fold_constants.h"
 #include "compiler/transforms/simplify/simplify_inference.h"
 #include "compiler/typing/infer.h"
@@ -59,7 +60,10 @@ Result<ir::Module> Prepare(const ir::Module& m, const PassContext& context) {
       });
   RELAYVM_ASSIGN_OR_RETURN(const ir::Module typed, Retype(simpler));
   const ir::Module folded = ir::FoldConstants(typed, context.machine, context.stop);
-  return rules::ApplyRulesIn(folded, rules::SimplifyRules(), context);
+  RELAYVM_ASSIGN_OR_RETURN(const ir::Module ruled,
+                           rules::ApplyRulesIn(folded, rules::SimplifyRules(), context));
+  // Values that nothing reads any more would have a use, and be results of regions.
+  return ir::EliminateDeadCode(ruled);
 }
 
 Result<ir::Module> Merge(const ir::Module& m, const PassContext& context) {

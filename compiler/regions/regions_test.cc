@@ -146,6 +146,17 @@ TEST_CASE("what can wait is computed where its users are") {
   CHECK(Outline(m) == "erf call tvmgen_default_dnnl_main_0");
 }
 
+TEST_CASE("guards between composites part no region") {
+  const std::string conv = "nn.relu(" + Conv("%x") + ")";
+  const Module typed = ir::Typed(
+      "def @main(%x: Tensor[(1, 4, ?, ?), float32], %w: Tensor[(4, 4, 3, 3), float32]) { "
+      "nn.relu(" +
+      Conv("nn.max_pool2d(" + conv + ", pool_size=[3, 3])") + ") }");
+  const Module m = Partitioned(typed);
+  REQUIRE(Outline(typed).find("guard") != std::string::npos);
+  CHECK(m.functions.size() == 2);
+}
+
 TEST_CASE("several results, constants inside, tuples made inside") {
   const Module m = Partitioned(
       ir::Typed(Main("%0 = " + Conv("%x") +
