@@ -817,9 +817,9 @@ static int32_t Create(const char* json, uint64_t bytes, const RelayvmRegionTenso
     if (constants[i].data == NULL || constants[i].rank > 4) return RELAYVM_REGION_INVALID;
   return bytes != strlen(json) ? RELAYVM_REGION_INVALID : Does("create", RELAYVM_REGION_INVALID, error);
 }
-static int32_t Prepare(RelayvmRegion* region, const int64_t* dims, uint32_t num_dims, RelayvmPlan** plan, uint64_t* scratch_bytes,
+static int32_t Prepare(RelayvmRegion* region, const int64_t* dims, uint32_t num_dims, uint32_t threads, RelayvmPlan** plan, uint64_t* scratch_bytes,
                        RelayvmRegionError* error) {
-  (void)region, (void)dims, (void)num_dims;
+  (void)region, (void)dims, (void)num_dims, (void)threads;
   *plan = (RelayvmPlan*)"plan";
   *scratch_bytes = Does("scratch", 1, error) != 0 ? UINT64_C(1) << 60 : 64;
   return Does("prepare", RELAYVM_REGION_INVALID, error);
