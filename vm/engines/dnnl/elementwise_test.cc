@@ -161,6 +161,58 @@ TEST_CASE("functions of two tensors, broadcast either way") {
   }
 }
 
+// oneDNN blocks channels by how many a group has: 4, 8, 16, or not at all.
+TEST_CASE("functions of two tensors in the layouts that convolutions leave") {
+  if (Provider() == nullptr) return;
+  const std::vector<std::pair<const char*, std::function<float(float, float)>>> kFunctions = {
+      {"subtract", std::minus<>()},
+      {"multiply", std::multiplies<>()},
+      {"maximum", [](float a, float b) { return std::max(a, b); }}};
+  const Dims kGroups[] = {{8, 2},  {4, 1}, {12, 3}, {16, 2}, {32, 2},
+                          {16, 1}, {8, 8}, {6, 2},  {24, 2}, {20, 5}};
+  const std::vector<std::string> kSteps[] = {{}, {"relu"}, {"tanh", "relu"}, {"sum input=2"}};
+  for (const Dims& g : kGroups) {
+    const int64_t channels = g[0], in_group = g[0] / g[1];
+    CAPTURE(fmt::format("{} channels in {} groups", channels, g[1]));
+    // Kernels of the identity.
+    Tensor one = {{channels, in_group, 3, 3}, {}};
+    one.data.assign(static_cast<size_t>(Count(one.dims)), 0);
+    for (int64_t c = 0; c < channels; ++c)
+      one.data[static_cast<size_t>((c * in_group + c % in_group) * 9 + 4)] = 1;
+    const Dims dims = {2, channels, 9, 7};
+    const Tensor x = Random(dims, 1), z = Random(dims, 3);
+    for (const Dims& other : {dims, Dims{1, channels, 1, 1}, Dims{2, 1, 9, 7}, Dims{7}}) {
+      const Tensor y = Random(other, 2);
+      for (const auto& [op, f] : kFunctions) {
+        for (const std::vector<std::string>& steps : kSteps) {
+          CAPTURE(fmt::format("{}, {} steps, {} elements", op, steps.size(), Count(other)));
+          Net net;
+          const int i = net.Input(ShapeOf(dims)), k = net.Const(one);
+          const int v =
+              net.Kernel("nn.conv2d", {i, k}, ShapeOf(dims),
+                         {{"groups", {std::to_string(g[1])}}, {"padding", {"1", "1", "1", "1"}}});
+          std::vector<int> inputs = {v, net.Input(ShapeOf(other))};
+          const bool sums = !steps.empty() && steps[0].starts_with("sum");
+          if (sums) inputs.push_back(net.Input(ShapeOf(dims)));
+          net.Head(net.Kernel(op, inputs, ShapeOf(dims), {}, steps));
+          net.Head(v);
+          std::vector<Tensor> given = {x, y};
+          if (sums) given.push_back(z);
+          const std::vector<Tensor> found = RunOnce(net, {}, given);
+          Tensor expected = Broadcast2(x, y, f);
+          for (const std::string& step : steps) {
+            if (step == "tanh") expected = Map(expected, [](float a) { return std::tanh(a); });
+            if (step == "relu") expected = Map(expected, [](float a) { return std::max(a, 0.0F); });
+          }
+          if (sums) expected = Broadcast2(expected, z, std::plus<>());
+          CheckClose(found[0], expected);
+          CheckClose(found[1], x);
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("nn.bias_add along any axis") {
   if (Provider() == nullptr) return;
   for (const int axis : {0, 1, -1}) {

@@ -48,6 +48,8 @@ class MemoryDesc {
   MemoryDesc Permuted(const std::vector<int>& order) const;
   // kUnsupported where the layout does not allow it. REQUIRES: as many elements.
   Result<MemoryDesc> Reshaped(const Dims& dims) const;
+  // The same extents and type, row-major.
+  Result<MemoryDesc> AsPlain() const;
   // The same layout and extents with elements of another type.
   MemoryDesc WithType(DType dtype) const;
 
@@ -59,6 +61,8 @@ class MemoryDesc {
   bool is_plain() const;
   // Not blocked: some order of the axes.
   bool is_strided() const;
+  // Blocked by fewer elements than 8, as convolutions in groups of few channels leave them.
+  bool has_narrow_blocks() const;
   uint64_t bytes() const;          // padding included
   int64_t Stride(int axis) const;  // in elements. REQUIRES: is_strided()
   // Elements lie at the same places; extents and types are equal.

@@ -307,6 +307,12 @@ Result<MemoryDesc> MemoryDesc::Reshaped(const Dims& dims) const {
   return result;
 }
 
+Result<MemoryDesc> MemoryDesc::AsPlain() const {
+  RELAYVM_ASSIGN_OR_RETURN(MemoryDesc plain, Plain(dims(), DType::kFloat32));
+  plain.desc_.data_type = desc_.data_type;
+  return plain;
+}
+
 MemoryDesc MemoryDesc::WithType(DType dtype) const {
   MemoryDesc result = *this;
   const Result<dnnl_data_type_t> type = TypeOf(dtype);
@@ -325,6 +331,14 @@ bool MemoryDesc::is_strided() const {
          desc_.offset0 == 0 &&
          std::equal(desc_.dims, desc_.dims + desc_.ndims, desc_.padded_dims) &&
          desc_.extra.flags == dnnl_memory_extra_flag_none;
+}
+
+bool MemoryDesc::has_narrow_blocks() const {
+  constexpr dnnl_dim_t kNarrow = 8;
+  if (desc_.format_kind != dnnl_blocked) return false;
+  const dnnl_blocking_desc_t& blocking = desc_.format_desc.blocking;
+  return std::any_of(blocking.inner_blks, blocking.inner_blks + blocking.inner_nblks,
+                     [](dnnl_dim_t block) { return block < kNarrow; });
 }
 
 bool MemoryDesc::is_plain() const {

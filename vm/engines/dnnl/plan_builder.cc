@@ -401,8 +401,21 @@ Status PlanBuilder::FinishEmit(uint32_t node, const Root& root, const Chosen& ch
   return rest.empty() ? OkStatus() : EmitPosts(node, value, rest);
 }
 
-Status PlanBuilder::EmitPosts(uint32_t node, const Value& value, std::span<const Post> posts) {
+// oneDNN 2.6.3 computes functions of two tensors wrongly, and writes past their end, where blocks
+// are narrower than its vectors and more than the function itself is asked for: these are plain.
+Result<Value> PlanBuilder::ForSteps(const Value& value, std::span<const Post> posts) {
+  const bool is_whole = posts[0].dims == value.desc.dims();
+  const bool is_alone = posts.size() == 1 && is_whole;
+  if (posts[0].kind == PostOp::Kind::kEltwise || is_alone || !value.desc.has_narrow_blocks())
+    return value;
+  RELAYVM_ASSIGN_OR_RETURN(const MemoryDesc plain, value.desc.AsPlain());
+  RELAYVM_ASSIGN_OR_RETURN(const Place place, Convert(value.desc, value.place, plain));
+  return Value{plain, place};
+}
+
+Status PlanBuilder::EmitPosts(uint32_t node, const Value& given, std::span<const Post> posts) {
   const Post& first = posts[0];
+  RELAYVM_ASSIGN_OR_RETURN(const Value value, ForSteps(given, posts));
   Root root;
   root.sources.push_back({DNNL_ARG_SRC_0, value.desc, value.place, {}, dnnl_query_src_md, 0});
   if (first.kind == PostOp::Kind::kEltwise) {

@@ -74,6 +74,8 @@ class PlanBuilder {
 
   // Adds what computes `root` and then `posts`, as output 0 of node `node`.
   Status Emit(uint32_t node, const Root& root, std::span<const Post> posts);
+  // `value` in a layout that `posts` may be computed in.
+  Result<Value> ForSteps(const Value& value, std::span<const Post> posts);
   // The same of `value` and `posts` alone. REQUIRES: posts are not empty.
   Status EmitPosts(uint32_t node, const Value& value, std::span<const Post> posts);
 
