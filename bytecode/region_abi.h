@@ -10,7 +10,8 @@
  * `create`, plans each new set of sizes in `prepare`, and keeps a bounded number of plans.
  *
  * Tensors are compact and row-major, at least 64-byte aligned (those of at most 8 bytes 16-byte),
- * with the dtypes and dims that the JSON says. An output overlaps no input. Constants stay where
+ * with the dtypes and dims that the JSON says: in a file that a stranger has made they may differ,
+ * so a provider compares them before it reads or writes. An output overlaps no input. Constants stay where
  * they are until `destroy`.
  *
  * Threads: `open` and `create` are called when a program is loaded. All others may be called by

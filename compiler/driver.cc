@@ -367,9 +367,11 @@ std::shared_ptr<const regions::RegionMeasure> MeasureOf(const CompileOptions& op
     alone.pipeline.opt_level = options.pipeline.opt_level;
     alone.pipeline.machine = options.pipeline.machine;
     alone.pipeline.options = options.pipeline.options;
-    for (const char* name : {"state", "device", "explain", "byoc-only"})
-      alone.pipeline.options.erase(name);
-    std::vector<std::string>& engines = alone.pipeline.options["byoc"];
+    for (const PassOption* option :
+         {&ir::StateOption().row(), &lower::DeviceOption().row(), &regions::ExplainOption().row(),
+          &regions::ByocOnlyOption().row()})
+      alone.pipeline.options.erase(option->name);
+    std::vector<std::string>& engines = alone.pipeline.options[regions::ByocOption().row().name];
     RELAYVM_ASSIGN_OR_RETURN(const auto known, regions::EnginesOf(options.pipeline.options));
     engines.clear();
     for (const regions::EnginePattern& engine : known) engines.push_back(engine.engine);

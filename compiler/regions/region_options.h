@@ -32,7 +32,7 @@ const OptionOf<bool>& ExplainOption();
 // "mine" of "a/mine.relay".
 std::string EngineOfFile(const std::string& path);
 
-// Those of --byoc with their patterns. Rule files are read once for as long as they do not change.
+// Those of --byoc with their patterns. Files of --byoc-rules are read anew.
 // kInvalidArgument where there is no such engine, or as ReadPatterns says.
 Result<std::vector<EnginePattern>> EnginesOf(const PassOptionValues& options);
 // Those and the ones of --byoc-regions, which need no patterns (null): what LowerRegions lowers.

@@ -233,6 +233,31 @@ TEST_CASE("ccompiler: loops with broadcast operands, of sizes that are known lat
   CHECK(loops.message() == "an operand of another size");
 }
 
+TEST_CASE("tensors that are not the JSON's are neither read nor written") {
+  for (const auto& [path, name] :
+       {std::pair{RELAYVM_BLAS_ENGINE, "blas"}, std::pair{RELAYVM_CCOMPILER_ENGINE, "ccompiler"}}) {
+    const RelayvmRegionProvider* p = Opened(path, name);
+    if (p == nullptr) continue;
+    const bool is_blas = std::string(name) == "blas";
+    Loaded one(*p, Region({Node("input", R"("n0", 3)"), Node("input", "3, 3"),
+                           is_blas ? Kernel("nn.dense", R"("n0", 3)", "[0, 0, 0], [1, 0, 0]")
+                                   : Kernel("add", R"("n0", 3)", "[0, 0, 0], [0, 0, 0]")},
+                          "[2, 0, 0]", R"("n0")"));
+    const Tensor x = Numbered({2, 3}, 1), w = Numbered({3, 3}, 2), small = Numbered({1}, 3);
+    one.Run({2}, {x, w}, {{2, 3}});
+    CHECK_MESSAGE(one.status() == RELAYVM_REGION_OK, one.message());
+    for (const std::vector<int64_t>& dims : {std::vector<int64_t>{1}, {2, 2}, {1, 2, 3}, {}}) {
+      const auto out = one.Run({2}, {x, w}, {dims});
+      CHECK(one.status() == RELAYVM_REGION_INVALID);
+      CHECK(out[0].data == Numbered(dims, 99).data);
+    }
+    one.Run({1000}, {x, w}, {{1000, 3}});
+    CHECK(one.status() == RELAYVM_REGION_INVALID);
+    one.Run({2}, {x, small}, {{2, 3}});
+    CHECK(one.status() == RELAYVM_REGION_INVALID);
+  }
+}
+
 TEST_CASE("ccompiler: its folder is gone") {
   const RelayvmRegionProvider* p = Opened(RELAYVM_CCOMPILER_ENGINE, "ccompiler");
   if (p == nullptr) return;

@@ -186,6 +186,13 @@ inline int64_t Product(const Dims& dims, size_t first, size_t last) {
 }
 inline int64_t Elements(const Dims& dims) { return Product(dims, 0, dims.size()); }
 
+// A file that somebody has made may say other sizes than its JSON.
+inline void CheckTensor(const RelayvmRegionTensor& t, const Dims& dims) {
+  constexpr int32_t kFloat32 = 11;
+  if (t.dtype != kFloat32 || t.rank != dims.size() || !std::equal(dims.begin(), dims.end(), t.dims))
+    Invalid("a tensor of another type than the JSON's");
+}
+
 inline Plan MakePlan(const Region& region, const int64_t* symbols, uint32_t num_symbols) {
   if (num_symbols != region.num_symbols) Invalid("another number of symbols than the JSON's");
   Plan plan;
@@ -316,6 +323,11 @@ const RelayvmRegionProvider* ProviderOf(const char* name) {
       const State& state = *reinterpret_cast<State*>(region);
       if (num_inputs != state.region.inputs.size() || num_outputs != state.region.heads.size())
         Invalid("another number of tensors than the JSON's");
+      const Plan& its = *reinterpret_cast<Plan*>(plan);
+      for (uint32_t i = 0; i < num_inputs; ++i)
+        CheckTensor(inputs[i], its.dims[state.region.inputs[i]]);
+      for (uint32_t i = 0; i < num_outputs; ++i)
+        CheckTensor(outputs[i], its.dims[state.region.heads[i]]);
       return Run(state, *reinterpret_cast<Plan*>(plan), env, inputs, outputs, scratch);
     });
   };
