@@ -72,4 +72,19 @@ Result<Steps> ReadSteps(const Graph& graph, uint32_t node, int channel_axis, boo
 // do not fit.
 Result<Dims> BroadcastDims(const Dims& operand, const Dims& result);
 
+// By Describe of `form`, with a weight as it is in plans before where that is fast.
+template <typename Form>
+std::function<Result<PrimitiveDesc>(const Attributes&)> WithWeights(Form form,
+                                                                    const MemoryDesc& preferred) {
+  return [form, preferred](const Attributes& a) -> Result<PrimitiveDesc> {
+    if (!preferred.is_none()) {
+      Form packed = form;
+      packed.weights = preferred;
+      Result<PrimitiveDesc> desc = Describe(packed, a);
+      if (desc.ok() && !desc->is_reference()) return desc;
+    }
+    return Describe(form, a);
+  };
+}
+
 }  // namespace relayvm::onednn

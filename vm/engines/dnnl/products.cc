@@ -36,21 +36,6 @@ MemoryDesc LastTwo(const MemoryDesc& desc, bool transposes) {
   return desc.Permuted(order);
 }
 
-// By Describe of `form`, with a weight as it is in plans before where that is fast.
-template <typename Form>
-std::function<Result<PrimitiveDesc>(const Attributes&)> WithWeights(Form form,
-                                                                    const MemoryDesc& preferred) {
-  return [form, preferred](const Attributes& a) -> Result<PrimitiveDesc> {
-    if (!preferred.is_none()) {
-      Form packed = form;
-      packed.weights = preferred;
-      Result<PrimitiveDesc> desc = Describe(packed, a);
-      if (desc.ok() && !desc->is_reference()) return desc;
-    }
-    return Describe(form, a);
-  };
-}
-
 // Of data of any rank, whose leading extents are rows.
 Status BuildDense(PlanBuilder& b, uint32_t node, const ProductForm& f) {
   const Node& n = b.graph().nodes[node];

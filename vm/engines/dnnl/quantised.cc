@@ -472,16 +472,8 @@ Status BuildQuantisedDense(PlanBuilder& b, uint32_t node, const QuantisedForm& f
   root.is_flat = true;
   root.sources = {{DNNL_ARG_SRC, product.src, x.place, product.src},
                   {DNNL_ARG_WEIGHTS, weights, w.place, {}, dnnl_query_weights_md, 0}};
-  root.describe = [product, preferred = b.Preferred(n.inputs[1], weights),
-                   zero = WithZeroPoint(f)](const Attributes& /*none*/) -> Result<PrimitiveDesc> {
-    if (!preferred.is_none()) {
-      MatMul packed = product;
-      packed.weights = preferred;
-      Result<PrimitiveDesc> desc = Describe(packed, zero);
-      if (desc.ok() && !desc->is_reference()) return desc;
-    }
-    return Describe(product, zero);
-  };
+  root.describe = [describe = WithWeights(product, b.Preferred(n.inputs[1], weights)),
+                   zero = WithZeroPoint(f)](const Attributes& /*none*/) { return describe(zero); };
   if (f.steps.steps.empty()) return b.Emit(node, root, {});
   RELAYVM_ASSIGN_OR_RETURN(const Value sums, b.EmitScratch(node, root, DType::kInt32));
   return FinishQuantised(b, node, f, sums, static_cast<int>(result.size()) - 1);
