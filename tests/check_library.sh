@@ -19,7 +19,7 @@ fi
 exported=$(nm -DC --defined-only "$library" | sed 's/^[0-9a-f]* . //; s/\[abi:cxx11\]//')
 api='^(relayvm_[a-z_]+$|relayvm::(Builtins|DTypeName|FindBuiltin|FromDLPack|LoadOperatorLibrary|MakeHostDevice|ParseDType)[(]'
 api="$api|relayvm::(StatusCodeName|ToDLPack|ToLegacyDLPack)[(]|relayvm::(ChromeTrace|Executable|FunctionSignature|HostCall|Invocation|ModelInfo|OperatorLibrary|Profile|Runtime|Scheduler|Scheduler::Awaitable|Scheduler::Handle|SharedBytes|State|Status|Value|Waker)::[~A-Za-z_0-9]+[(]"
-api="$api|typeinfo for relayvm::(ChromeTrace|Profile)$|relayvm::Value::operator=|relayvm::c_api::(CheckStructSize|Fail|NullArgument|ReadLoadOptions|ReadStruct)[(]|relayvm::vm::Heap::kClassBytes$|relayvm::vm::(MakeByRecipes|(ArenaStack|Heap|ScratchBuffers|StackRegion|Workspace)::[~A-Za-z_0-9]+)[(])"
+api="$api|typeinfo for relayvm::(ChromeTrace|Profile)$|relayvm::Value::operator=|relayvm::c_api::(CheckStructSize|Fail|NullArgument|ReadLoadOptions|ReadStruct)[(]|relayvm::vm::Heap::kClassBytes$|relayvm::vm::(MakeByRecipes|OpenEngine|(ArenaStack|Heap|ScratchBuffers|StackRegion|Workspace)::[~A-Za-z_0-9]+)[(])"
 echo "exported: $(echo "$exported" | wc -l)"
 if echo "$exported" | grep -vE "$api"; then
   echo "these are exported and are not the API"

@@ -3,8 +3,10 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "compiler/graph/build_graph.h"
+#include "tools/python/src/best_form.h"
 #include "tools/python/src/errors.h"
 #include "tools/python/src/graph.h"
 #include "tools/python/src/runtime.h"
@@ -20,6 +22,7 @@ namespace {
 
 struct CompiledGraph {
   std::shared_ptr<const graph::GraphProgram> program;
+  std::vector<EngineLibrary> engines;  // that it needs
 };
 
 void Save(const CompiledGraph& g, const std::string& folder) {
@@ -36,15 +39,19 @@ PyGraph Load(const CompiledGraph& g, uint32_t num_threads,
   GraphOptions options;
   if (runtime != nullptr) options.runtime = runtime->runtime();
   options.num_threads = num_threads;
-  return {DestroyedWithoutGil(
-      ValueOrThrow(GraphModule::Create(ValueOrThrow(graph::LinkGraph(*g.program)), options)))};
+  LoadOptions load;
+  load.engines = g.engines;
+  return {DestroyedWithoutGil(ValueOrThrow(
+      GraphModule::Create(ValueOrThrow(graph::LinkGraph(*g.program, load)), options)))};
 }
 
 }  // namespace
 
 py::object MakeGraph(const CompiledModel& model) {
+  BestForm form = BestFormOf(model);
   return py::cast(CompiledGraph{
-      std::make_shared<graph::GraphProgram>(ValueOrThrow(graph::BuildGraph(model.program())))});
+      std::make_shared<graph::GraphProgram>(ValueOrThrow(graph::BuildGraph(*form.program))),
+      std::move(form.engines)});
 }
 
 void AddGraphCompiler(py::module_& m) {

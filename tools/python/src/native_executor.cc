@@ -15,6 +15,7 @@
 #include "bytecode/base/file_replacement.h"
 #include "compiler/aot/aot.h"
 #include "kernels/codegen/link.h"
+#include "tools/python/src/best_form.h"
 #include "tools/python/src/errors.h"
 #include "tools/python/src/interruptible.h"
 #include "tools/python/src/program.h"
@@ -72,7 +73,8 @@ Result<std::string> RuntimePath() {
   return std::string(info.dli_fname);
 }
 
-Result<std::shared_ptr<vm::NativeProgram>> LoadNative(const std::vector<uint8_t>& library) {
+Result<std::shared_ptr<vm::NativeProgram>> LoadNative(const std::vector<uint8_t>& library,
+                                                      const std::vector<EngineLibrary>& engines) {
   RELAYVM_ASSIGN_OR_RETURN(const auto file, TemporaryFile::Make());
   RELAYVM_RETURN_IF_ERROR(
       WriteFile(file->path(), {reinterpret_cast<const char*>(library.data()), library.size()}));
@@ -86,27 +88,28 @@ Result<std::shared_ptr<vm::NativeProgram>> LoadNative(const std::vector<uint8_t>
   std::shared_ptr<const void> owner(handle, dlclose);
   auto* descriptor = static_cast<RelayvmAotProgram*>(dlsym(handle, aot::kDescriptorSymbol));
   if (descriptor == nullptr) return {StatusCode::kInternal, "native code without a descriptor"};
-  return vm::NativeProgram::Make(descriptor, std::move(owner));
+  return vm::NativeProgram::Make(descriptor, std::move(owner), engines);
 }
 
-Result<std::shared_ptr<vm::NativeProgram>> CompileNative(const CompiledModel& model,
+Result<std::shared_ptr<vm::NativeProgram>> CompileNative(const BestForm& form,
                                                          const std::stop_token& stop) {
+  const Program& program = *form.program;
   aot::AotOptions options;
   options.descriptor = aot::kDescriptorSymbol;
   options.kernels.stop = stop;
   // For the processor that the kernels are for: its level is the first of what they need.
-  if (!model.program().images.empty()) {
-    const std::string& features = model.program().images[0].cpu_features;
+  if (!program.images.empty()) {
+    const std::string& features = program.images[0].cpu_features;
     RELAYVM_ASSIGN_OR_RETURN(options.kernels.machine,
                              MachineFor(features.substr(0, features.find(','))));
   }
-  RELAYVM_ASSIGN_OR_RETURN(aot::AotObject object, aot::CompileAhead(model.program(), options));
+  RELAYVM_ASSIGN_OR_RETURN(aot::AotObject object, aot::CompileAhead(program, options));
   RELAYVM_ASSIGN_OR_RETURN(const std::string runtime, RuntimePath());
   std::vector<std::vector<char>> objects;
   objects.push_back(std::move(object.object));
   RELAYVM_ASSIGN_OR_RETURN(const std::vector<uint8_t> library,
                            codegen::LinkLibrary(objects, runtime, stop));
-  return LoadNative(library);
+  return LoadNative(library, form.engines);
 }
 
 // `args` is no py::args, after which pybind11 lets nothing come by position.
@@ -128,9 +131,10 @@ py::object Run(const NativeFunction& self, const py::tuple& args, const py::dict
 
 py::object MakeNative(const CompiledModel& model, const std::string& function,
                       std::shared_ptr<PyRuntime> runtime) {
+  const BestForm form = BestFormOf(model);
   const auto program = Interruptible<std::shared_ptr<vm::NativeProgram>>(
-      [&](const std::stop_token& stop) { return CompileNative(model, stop); });
-  const auto tables = ValueOrThrow(model.Load());
+      [&](const std::stop_token& stop) { return CompileNative(form, stop); });
+  const auto tables = form.tables != nullptr ? form.tables : ValueOrThrow(model.Load());
   const std::vector<ExportInfo>& exports = program->program().exports;
   for (uint32_t i = 0; i < exports.size(); ++i) {
     if (exports[i].name == function)

@@ -455,3 +455,17 @@ def test_regions_run_on_onednn():
         pytest.skip(str(error))
     for n in (2, 1):
         np.testing.assert_allclose(model(X[:n]), rvm.compile(mod)(X[:n]), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["aot", "graph", "vm"])
+def test_each_executor_runs_regions_on_onednn(kind):
+    mod = chain(n=2)
+    try:
+        rvm.compile(mod, byoc="dnnl", byoc_only=True)(X)
+    except rvm.Unsupported as error:
+        pytest.skip(str(error))
+    # No native form that could stand in for them.
+    run = rvm.create_executor(kind, mod, byoc="dnnl", byoc_only=True).evaluate()
+    np.testing.assert_allclose(run(X), rvm.compile(mod)(X), rtol=1e-4, atol=1e-4)
+    beside = rvm.create_executor(kind, mod, byoc="dnnl").evaluate()
+    np.testing.assert_array_equal(beside(X), run(X))

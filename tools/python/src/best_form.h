@@ -1,0 +1,46 @@
+// The form of a program that graphs and native code of this process are made of: each holds one.
+// Tested by tests/test_regions.py.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "bytecode/program.h"
+#include "compiler/api/compiler.h"
+#include "tools/python/src/errors.h"
+#include "vm/engines/engine.h"
+#include "vm/run/executable.h"
+
+namespace relayvm::python {
+
+// Those that come with relayvm, for the regions of a program.
+inline std::vector<EngineLibrary> EnginesOf(const Program& program) {
+  std::vector<EngineLibrary> engines;
+  for (const RegionInfo& region : program.regions) {
+    if (std::ranges::count(engines, region.engine, &EngineLibrary::name) == 0)
+      engines.push_back({region.engine, ""});
+  }
+  return engines;
+}
+
+struct BestForm {
+  const Program* program;                    // the model's
+  std::vector<EngineLibrary> engines;        // that it needs
+  std::shared_ptr<const Executable> tables;  // loaded, where there are regions; else null
+};
+// With regions where their engines are here and take them, else native. Throws where neither loads.
+inline BestForm BestFormOf(const CompiledModel& model) {
+  BestForm best{&model.program_with_regions(), EnginesOf(model.program_with_regions()), nullptr};
+  if (best.engines.empty()) return best;
+  LoadOptions load;
+  load.engines = best.engines;
+  best.tables = ValueOrThrow(model.Load(load));
+  if (best.tables->program().regions.empty()) best = {&model.program(), {}, best.tables};
+  // By their files: native code's runtime is in another folder than this one.
+  for (EngineLibrary& engine : best.engines)
+    engine.path = ValueOrThrow(vm::OpenEngine(engine)).path;
+  return best;
+}
+
+}  // namespace relayvm::python
