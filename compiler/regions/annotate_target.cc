@@ -24,12 +24,14 @@ using EngineOfVar = std::unordered_map<uint32_t, std::string>;
 EngineOfVar SingleOperators(const ir::Module& m, const std::vector<EnginePattern>& engines) {
   EngineOfVar found;
   for (const EnginePattern& engine : engines) {
-    rules::ReplacePatterns(m, *engine.patterns,
-                           [&](const rules::Place& place, std::vector<Binding>&, std::string*) {
-                             if (place.match.OwnSteps().size() == 1)
-                               found.try_emplace(place.root.var->id, engine.engine);
-                             return false;
-                           });
+    rules::ReplacePatterns(
+        m, *engine.patterns,
+        [&](const rules::Place& place, std::vector<Binding>&, std::string*) {
+          if (place.match.OwnSteps().size() == 1)
+            found.try_emplace(place.root.var->id, engine.engine);
+          return false;
+        },
+        /*report=*/nullptr, rules::Extent::kShortest);
   }
   return found;
 }

@@ -245,6 +245,14 @@ TEST_CASE("what is marked already stays") {
   CHECK(Outline(m) == "call tvmgen_default_mine_main_0 call tvmgen_default_dnnl_main_0");
 }
 
+TEST_CASE("operators by themselves, where nobody merged composites") {
+  const std::string text = Main("tanh(nn.relu(nn.bias_add(" + Conv("%x") + ", %b)))");
+  const Module m = ir::Typed(text);
+  CHECK(Outline(ir::Retyped(PartitionGraph(AnnotateTarget(m, Dnnl())))) ==
+        "call tvmgen_default_dnnl_main_0 call tvmgen_default_dnnl_main_1 "
+        "call tvmgen_default_dnnl_main_2 call tvmgen_default_dnnl_main_3");
+}
+
 TEST_CASE("engines of a program's own regions need no patterns") {
   PassOptionValues options;
   CHECK(!HasEngines(options));

@@ -90,8 +90,8 @@ struct Frame {
 class Matcher {
  public:
   Matcher(const ir::Module& m, const Rule& rule, const Definition& root, Surroundings& around,
-          Miss* miss)
-      : m_(m), rule_(rule), root_(root), around_(around), miss_(miss) {}
+          Miss* miss, Extent extent)
+      : m_(m), rule_(rule), root_(root), around_(around), miss_(miss), extent_(extent) {}
 
   std::optional<Match> Run() {
     Push(open_, {.is_end = true});
@@ -227,7 +227,9 @@ class Matcher {
     // A step's own use of the value that it goes on to is to come.
     const bool is_shared =
         d != nullptr && goal.steps > 0 && rule_.computes() && OtherUses(goal.found) > 1;
-    if (goal.steps < use.most && use.part->roots.ops.contains(op) && !is_shared &&
+    const bool is_left_out =
+        extent_ == Extent::kShortest && goal.scope == 0 && goal.steps >= use.least;
+    if (goal.steps < use.most && use.part->roots.ops.contains(op) && !is_shared && !is_left_out &&
         Spend(use.part->ways.size() / 16)) {
       for (const Rule& way : use.part->ways) {
         if (way.roots.ops.contains(op)) choices.push_back(&way);
@@ -523,6 +525,7 @@ class Matcher {
   const Definition& root_;
   Surroundings& around_;
   Miss* miss_;
+  Extent extent_;
   Match match_;
   std::vector<Frame> frames_;                  // of the match's steps
   std::vector<Goal> goals_;                    // in lists
@@ -536,23 +539,6 @@ class Matcher {
 };
 
 }  // namespace
-
-void AddRoots(const Rule& rule, const Atom& a, Roots& roots) {
-  const ir::Var* v = ir::AsVar(Resolve(rule, a));
-  const auto node = v == nullptr ? rule.graph->nodes.end() : rule.graph->nodes.find(v->id);
-  const auto* call = node == rule.graph->nodes.end() ? nullptr : node->second->As<ir::OpCall>();
-  if (call != nullptr) {
-    roots.ops.insert(call->op);
-  } else if (const auto use =
-                 v == nullptr ? rule.graph->parts.end() : rule.graph->parts.find(v->id);
-             use != rule.graph->parts.end()) {
-    const Roots& all = use->second.part->roots;
-    roots.ops.insert(all.ops.begin(), all.ops.end());
-    if (use->second.least == 0) AddRoots(rule, use->second.args[0], roots);
-  } else {
-    roots.any = true;
-  }
-}
 
 ir::Atom Follow(const Surroundings& around, ir::Atom a, bool through_statements) {
   while (const ir::Var* v = ir::AsVar(a)) {
@@ -577,8 +563,8 @@ void NoteMiss(const ir::Module& m, const Rule& rule, const ir::Binding& at, cons
 }
 
 std::optional<Match> MatchRule(const ir::Module& m, const Rule& rule, const Definition& root,
-                               Surroundings& around, Miss* miss) {
-  return Matcher(m, rule, root, around, miss).Run();
+                               Surroundings& around, Miss* miss, Extent extent) {
+  return Matcher(m, rule, root, around, miss, extent).Run();
 }
 
 }  // namespace relayvm::rules

@@ -2,6 +2,7 @@
 // Tested by rules_test.cc and chains_test.cc.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -66,12 +67,17 @@ struct Miss {
 void NoteMiss(const ir::Module& m, const Rule& rule, const ir::Binding& at, const Miss& miss,
               Report* report);
 
+// Of the pattern's own parts that may be left out: as many steps as there are, or as few as may be.
+enum class Extent : uint8_t { kLongest, kShortest };
+
 // `miss` may be null. Takes from around.goals_left.
 std::optional<Match> MatchRule(const ir::Module& m, const Rule& rule, const Definition& root,
-                               Surroundings& around, Miss* miss);
+                               Surroundings& around, Miss* miss, Extent extent = Extent::kLongest);
 
 // The operators that a part of a pattern may be.
 void AddRoots(const Rule& rule, const ir::Atom& a, Roots& roots);
+// Of each set, what the pattern matches has one operator.
+void AddNeeds(const Rule& rule, const ir::Atom& a, std::vector<std::set<const OpDef*>>& needs);
 // What a part of a rule is, where it is a variable bound to another one.
 ir::Atom Resolve(const Rule& rule, ir::Atom a);
 // Follows `%x = %y` (and statements of types).

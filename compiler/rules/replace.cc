@@ -1,8 +1,10 @@
 #include "compiler/rules/replace.h"
 
+#include <algorithm>
 #include <unordered_set>
 #include <utility>
 
+#include "compiler/ir/region.h"
 #include "compiler/ir/walk.h"
 
 namespace relayvm::rules {
@@ -12,8 +14,9 @@ using ir::Binding;
 
 class Replacer {
  public:
-  Replacer(const ir::Module& m, const RuleSet& patterns, const MakeFn& make, Report* report)
-      : m_(m), patterns_(patterns), make_(make), report_(report) {}
+  Replacer(const ir::Module& m, const RuleSet& patterns, const MakeFn& make, Report* report,
+           Extent extent)
+      : m_(m), patterns_(patterns), make_(make), report_(report), extent_(extent) {}
 
   const ir::Block* Run(const ir::Block& body) {
     around_.definitions.clear();
@@ -37,10 +40,11 @@ class Replacer {
       around_.definitions.insert_or_assign(b.var->id, Definition{b.var, b.value, number});
     taken_.clear();
     notes_.clear();
+    const std::vector<bool> may_match = MayMatch(block);
     std::unordered_map<size_t, std::vector<Binding>> made;
     for (size_t i = block.bindings.size(); i-- > 0;) {
       const Binding& b = block.bindings[i];
-      if (std::vector<Binding> out; !taken_.contains(b.var) && Try(b, number, out))
+      if (std::vector<Binding> out; !taken_.contains(b.var) && Try(b, number, may_match, out))
         made[i] = std::move(out);
     }
     for (auto note = notes_.rbegin(); note != notes_.rend(); ++note)
@@ -54,15 +58,36 @@ class Replacer {
         out.bindings.insert(out.bindings.end(), at->second.begin(), at->second.end());
         continue;
       }
+      const auto* literal = b.value->As<ir::FunctionExpr>();
+      const bool is_whole =
+          literal != nullptr && !ir::TextAttr(*literal->function, ir::kCompositeAttr).empty();
       const ir::Expr* e =
-          ir::MapBlocks(m_, b.value, [&](const ir::Block& inner) { return Rewrite(inner); });
+          is_whole
+              ? b.value
+              : ir::MapBlocks(m_, b.value, [&](const ir::Block& inner) { return Rewrite(inner); });
       changed = changed || e != b.value;
       out.bindings.push_back({b.var, e});
     }
     return changed ? m_.arena->New<ir::Block>(std::move(out)) : &block;
   }
 
-  bool Try(const Binding& b, uint32_t number, std::vector<Binding>& out) {
+  // For each pattern, whether the block has the operators that it needs.
+  std::vector<bool> MayMatch(const ir::Block& block) const {
+    std::unordered_set<const OpDef*> present;
+    for (const Binding& b : block.bindings) {
+      if (const auto* call = b.value->As<ir::OpCall>()) present.insert(call->op);
+    }
+    const auto is_present = [&](const OpDef* op) { return present.contains(op); };
+    std::vector<bool> may_match;
+    for (const Rule& pattern : patterns_.rules) {
+      may_match.push_back(std::ranges::all_of(
+          pattern.needs, [&](const auto& ops) { return std::ranges::any_of(ops, is_present); }));
+    }
+    return may_match;
+  }
+
+  bool Try(const Binding& b, uint32_t number, const std::vector<bool>& may_match,
+           std::vector<Binding>& out) {
     const auto* call = b.value->As<ir::OpCall>();
     if (call == nullptr) return false;
     const auto candidates = patterns_.by_root.find(call->op);
@@ -70,9 +95,10 @@ class Replacer {
     const Definition root{b.var, b.value, number};
     for (const size_t i : candidates->second) {
       const Rule& pattern = patterns_.rules[i];
+      if (report_ == nullptr && !may_match[i]) continue;
       Miss miss;
       const auto match =
-          MatchRule(m_, pattern, root, around_, report_ == nullptr ? nullptr : &miss);
+          MatchRule(m_, pattern, root, around_, report_ == nullptr ? nullptr : &miss, extent_);
       if (match) {
         std::string reason;
         if (make_({m_, patterns_, pattern, *match, root, around_}, out, &reason)) {
@@ -101,6 +127,7 @@ class Replacer {
   const RuleSet& patterns_;
   const MakeFn& make_;
   Report* report_;
+  Extent extent_;
   Surroundings around_;
   uint32_t num_blocks_ = 0;
   std::unordered_set<const ir::Var*> taken_;  // of the block, by matches
@@ -148,9 +175,9 @@ const ir::OpCall* Place::CallOf(const ir::Atom& a, const std::string& part) cons
 }
 
 ir::Module ReplacePatterns(const ir::Module& m, const RuleSet& patterns, const MakeFn& make,
-                           Report* report) {
+                           Report* report, Extent extent) {
   ir::Module out = m;
-  Replacer replacer(m, patterns, make, report);
+  Replacer replacer(m, patterns, make, report, extent);
   for (auto& [name, f] : out.functions) {
     const ir::Block* body = replacer.Run(*f->body);
     if (body != f->body) f = ir::WithBody(m, *f, body);

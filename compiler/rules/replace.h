@@ -37,9 +37,10 @@ using MakeFn =
 
 // In each block from the last root to the first, so that of matches inside one another the largest
 // counts; a value has a place in one at most. Patterns match within a block. Misses of the report
-// are of patterns of whose parts that must be there two matched. Before: typed. After: typed, but
-// for what `make` left open; what nothing uses is left to EliminateDeadCode.
+// are of patterns of whose parts that must be there two matched. Composites stay whole. Before:
+// typed. After: typed, but for what `make` left open; what nothing uses is left to
+// EliminateDeadCode.
 ir::Module ReplacePatterns(const ir::Module& m, const RuleSet& patterns, const MakeFn& make,
-                           Report* report = nullptr);
+                           Report* report = nullptr, Extent extent = Extent::kLongest);
 
 }  // namespace relayvm::rules

@@ -98,5 +98,28 @@ TEST_CASE("near misses are of patterns of whose required parts two matched") {
   CHECK(report.misses[0].ends_with("%s (subtract) has 1 other use"));
 }
 
+TEST_CASE("composites stay whole") {
+  std::string labels;
+  CHECK(Replaced("let %f = fn (%a: Tensor[(4, 4), float32], %v: Tensor[(4, 4), float32], "
+                 "Composite=\"other.dense\") { nn.dense(%a, %v, units=4) }; "
+                 "nn.relu(nn.dense(%f(%x, %w), %w, units=4))",
+                 &labels) == "fn{nn.dense} call erf");
+  CHECK(labels == "nn.relu dense");
+}
+
+TEST_CASE("which operators a pattern cannot do without") {
+  const auto patterns = ReadPatterns("test.rules", kComposites);
+  REQUIRE_MESSAGE(patterns.ok(), patterns.status().message());
+  std::map<std::string, std::string> needs;
+  for (const Rule& pattern : (*patterns)->rules) {
+    for (const auto& ops : pattern.needs) {
+      for (const OpDef* op : ops) needs[pattern.name] += op->name + " ";
+      needs[pattern.name] += "/ ";
+    }
+  }
+  CHECK(needs["composite"].size() == std::string("nn.dense nn.matmul / ").size());
+  CHECK(needs["both"] == "nn.relu / subtract / ");
+}
+
 }  // namespace
 }  // namespace relayvm::rules

@@ -485,6 +485,7 @@ Result<std::vector<Rule>> MakeRules(const ir::Module& m, const frontend::ParsedR
     Rule& one = rules.emplace_back(rule);
     one.pattern = Resolve(rule, sides->fields[i]);
     AddRoots(one, one.pattern, one.roots);
+    AddNeeds(one, one.pattern, one.needs);
     if (one.roots.any) {
       return Wrong(m, parsed.sides[i],
                    fmt::format("rule @{}: expected a pattern that is an operator call", rule.name));

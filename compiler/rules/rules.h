@@ -98,7 +98,9 @@ struct Rule {
   std::string place;  // file:line:column
   int64_t benefit = 0;
   std::shared_ptr<const Graph> graph;
-  Roots roots;        // of the pattern
+  Roots roots;  // of the pattern
+  // Of each set, what the pattern matches has one operator.
+  std::vector<std::set<const OpDef*>> needs;
   std::string label;  // `as`, or the root's operator
   bool is_pattern = false;
   ir::Atom pattern, replacement;
