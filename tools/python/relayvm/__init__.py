@@ -44,9 +44,10 @@ _os.register_at_fork(after_in_child=_forked)
 _GRAPH = ("GraphModule", "NodeTime", "load_graph")
 # Of the package relayvm-compiler.
 _COMPILER = ("Drawing", "Executable", "ExprFunctor", "ExprMutator", "ExprVisitor", "IRModule", "Module", "PassContext", "RelayFunction",
-             "TracedValue", "bind_params_by_name", "build", "compile", "compile_model", "create_executor", "draw", "from_keras", "from_mxnet",
+             "TracedValue", "analysis", "assert_structural_equal", "bind_params_by_name", "build", "compile", "compile_model", "create_executor", "draw", "from_keras", "from_mxnet",
              "from_onnx", "from_pytorch", "from_tensorflow", "from_tflite", "list_operators", "load_params", "parse",
-             "post_order_visit", "region_jsons", "relay", "rewrite", "transform")
+             "post_order_visit", "region_jsons", "relay", "rewrite", "structural_equal", "structural_hash",
+             "transform")
 
 __all__ = ["Adt", "Argument", "Cancelled", "ChromeTrace", "DeadlineExceeded", "Device", "Error", "FailedPrecondition", "FileNotFound", "Function", "GraphModule", "HostFunction",
            "InternalError", "InvalidArgument", "InvalidInput", "Latencies", "Model", "NodeTime", "NotFound", "OutOfRange", "Place", "Profile",

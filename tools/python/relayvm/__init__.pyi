@@ -4,10 +4,12 @@ from typing_extensions import Unpack
 
 import numpy as np
 
-from .compiler import relay as relay, transform as transform
+from .compiler import analysis as analysis, relay as relay, transform as transform
 from .compiler.pass_options import OfPasses
 from .compiler.relay import (ExprFunctor as ExprFunctor, ExprMutator as ExprMutator, ExprVisitor as ExprVisitor,
                              Function as RelayFunction, post_order_visit as post_order_visit)
+from .compiler.structural import (assert_structural_equal as assert_structural_equal, structural_equal as structural_equal,
+                                  structural_hash as structural_hash)
 from .errors import (Cancelled as Cancelled, DeadlineExceeded as DeadlineExceeded, Error as Error,
                      FailedPrecondition as FailedPrecondition, FileNotFound as FileNotFound, InternalError as InternalError,
                      InvalidArgument as InvalidArgument, InvalidInput as InvalidInput, NotFound as NotFound,

@@ -287,6 +287,30 @@ PyType AdtTypeOf(const std::string& name, const py::sequence& args) {
   return {std::move(type), home.Take()};
 }
 
+// Of dims and numbers: a dim.
+template <typename F>
+auto DimFunction(const F& compute) {
+  return [compute](const py::object& a, const py::object& b) {
+    HomeOf home;
+    const auto read = [&](const py::object& o) {
+      return py::isinstance<py::int_>(o) ? Dim(o.cast<int64_t>()) : DimOf(o, &home);
+    };
+    const Dim x = read(a), y = read(b);
+    return ObjectOfDim(compute(x, y), home.Take());
+  };
+}
+void AddDimArithmetic(py::module_& m) {
+  m.def("dim_symbol",
+        [](const std::string& name) { return PyDim{Dim::Symbol(NewPythonId(), name), nullptr}; });
+  m.def("dim_add", DimFunction([](const Dim& a, const Dim& b) { return a + b; }));
+  m.def("dim_subtract", DimFunction([](const Dim& a, const Dim& b) { return a - b; }));
+  m.def("dim_multiply", DimFunction([](const Dim& a, const Dim& b) { return a * b; }));
+  m.def("dim_floor_divide", DimFunction(Dim::FloorDiv));
+  m.def("dim_floor_mod", DimFunction(Dim::FloorMod));
+  m.def("dim_min", DimFunction(Dim::Min));
+  m.def("dim_max", DimFunction(Dim::Max));
+}
+
 // What Python's class of the type has: its kind and its parts.
 py::tuple PartsOf(const PyType& t) {
   const auto types = [&](const std::vector<ir::Type>& parts) {
@@ -487,6 +511,7 @@ void AddNodes(py::module_& m) {
       .def("__eq__", [](const PyDim& a, const PyDim& b) { return a.dim == b.dim; })
       .def("__eq__", [](const PyDim&, const py::object&) { return false; })
       .def("__hash__", [](const PyDim& d) { return d.dim.Hash(); });
+  AddDimArithmetic(m);
   py::class_<PyConstant>(m, "Constant", py::buffer_protocol())
       .def_buffer(BufferOf)
       .def_property_readonly("name", [](const PyConstant& c) { return c.constant->name; })

@@ -7,8 +7,9 @@ from .. import _native as _runtime
 from ..errors import InvalidInput
 from ..host import _by_name
 from ..model import Model, _engines
-from . import _native, inspection, relay
+from . import _native, analysis, inspection, relay
 from .relay import ExprFunctor, ExprMutator, ExprVisitor, post_order_visit
+from .structural import assert_structural_equal, structural_equal, structural_hash
 
 RelayFunction = relay.Function  # a function of a module
 _TARGETS = {"llvm": "native", "cpu": "native"}  # what TVM's users write
@@ -89,13 +90,13 @@ class Module:
 
     @classmethod
     def from_expr(cls, expr):
-        """A module whose main is a `relay.Function`; another expression is its body, without parameters."""
-        return cls({"main": expr if isinstance(expr, relay.Function) else relay.Function([], expr)})
+        """A module whose main is a `relay.Function`; another expression is its body, and the variables that it reads are the parameters."""
+        return cls({"main": expr if isinstance(expr, relay.Function) else relay.Function(relay._free_vars(expr), expr)})
 
     def _made_with(self, functions, who=""):
         """The native module with further functions, None for those that go."""
-        native = self._typed if self.functions else self._native
-        all_of = {name: self[name] for name in self.functions}
+        native = self._typed if self._names else self._native
+        all_of = {name: self[name] for name in self._names}
         for name, function in functions.items():
             name = _name_of(name)
             if function is None:
@@ -106,16 +107,15 @@ class Module:
         for name, function in all_of.items():
             handle = getattr(function, "_handle", None)
             is_same = handle is not None and native.own_function(name, handle)
-            old = self[name].span if name in self.functions else None
+            old = self[name].span if name in self._names else None
             taken[name] = handle if is_same else relay._function_records(function, old)
-        if taken.keys() == set(self.functions) and all(isinstance(f, _native.Function) for f in taken.values()):
+        if taken.keys() == set(self._names) and all(isinstance(f, _native.Function) for f in taken.values()):
             return native
         return native.with_functions(taken, who)
 
     def with_functions(self, functions):
         """The module with other functions: {name: relay.Function}, None for one that goes. Types are inferred."""
-        made = self._made_with(functions)
-        return self if made is self._with_types else Module(made)
+        return self._like(self._made_with(functions))
 
     @property
     def _typed(self):
@@ -127,34 +127,46 @@ class Module:
     @property
     def functions(self):
         """Names of its functions."""
+        return self._names
+
+    @property
+    def _names(self):
         return self._native.functions()
+
+    def _like(self, native):
+        """A module of this kind."""
+        return self if native is self._with_types else type(self)(native)
+
+    def _inferred(self):
+        """The module, the nodes of whose functions know their types."""
+        return self if self._native.is_typed() else self._like(self._typed)
 
     def __getitem__(self, name):
         name = _name_of(name)
         if name not in self._nodes:
-            if name not in self.functions:
-                raise KeyError(f"there is no function {name}; there are {', '.join(self.functions)}")
+            if name not in self._names:
+                raise KeyError(f"there is no function {name}; there are {', '.join(self._names)}")
             self._nodes[name] = relay._function_node(self, name)
         return self._nodes[name]
 
     def __contains__(self, name):
-        return _name_of(name) in self.functions
+        return _name_of(name) in self._names
 
     def items(self):
         """Pairs of `relay.GlobalVar` and `relay.Function`."""
-        return [(self.get_global_var(name), self[name]) for name in self.functions]
+        return [(self.get_global_var(name), self[name]) for name in self._names]
 
     @property
     def _definitions(self):
         if self._defined is None:
             globals_of, types, constructors = {}, {}, {}
             for name, type_vars, made in _native.type_definitions(self._typed):
-                for constructor, _, kind in made:
-                    node = relay.Constructor(constructor, name)
+                header = relay.GlobalTypeVar(name)
+                for constructor, fields, kind in made:
+                    node = relay.Constructor(constructor, relay._types(fields), header)
                     object.__setattr__(node, "_type", kind)
                     constructors[name, constructor] = node
-                types[name] = relay.TypeData(name, relay._types(type_vars), tuple(constructors[name, c] for c, _, _ in made),
-                                             {c: relay._types(fields) for c, fields, _ in made})
+                types[name] = relay.TypeData(header, relay._types(type_vars), tuple(constructors[name, c] for c, _, _ in made))
             self._defined = globals_of, types, constructors
         return self._defined
 
@@ -162,15 +174,15 @@ class Module:
         """The `relay.GlobalVar` of a function: the same object each time."""
         known = self._definitions[0]
         if name not in known:
-            if name not in self.functions:
-                raise KeyError(f"there is no function {name}; there are {', '.join(self.functions)}")
+            if name not in self._names:
+                raise KeyError(f"there is no function {name}; there are {', '.join(self._names)}")
             known[name] = relay.GlobalVar(name)
             object.__setattr__(known[name], "_type", self._typed.function_type(name))
         return known[name]
 
     def get_global_vars(self):
         """Those of all functions."""
-        return [self.get_global_var(name) for name in self.functions]
+        return [self.get_global_var(name) for name in self._names]
 
     @property
     def type_definitions(self):
@@ -190,13 +202,13 @@ class Module:
 
     def infer_types(self):
         """The module with the types of all variables. Raises InvalidInput, with the place, when they are wrong."""
-        return Module(self._native.infer_types())
+        return type(self)(self._native.infer_types())
 
     def __str__(self):
         return self.astext(show_meta_data=False)
 
     def __repr__(self):
-        return f"<relayvm.Module: {', '.join('@' + name for name in self.functions)}>"
+        return f"<relayvm.Module: {', '.join('@' + name for name in self._names)}>"
 
     def _repr_html_(self):
         import html

@@ -351,7 +351,7 @@ class _Composites(ExprMutator):
                 is_number = isinstance(child, Constant) and not child.checked_type.shape
                 if child in inside or child in body.memo_map or is_number:
                     continue
-                param = Var(f"FunctionVar_{number}_{len(params)}", child.checked_type)
+                param = Var(f"FunctionVar_{number}_{len(params)}", child.checked_type if child._type is not None else None)
                 body.memo_map[child] = param
                 params.append(param)
                 args.append(self.visit(child))

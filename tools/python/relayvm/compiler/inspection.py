@@ -68,8 +68,8 @@ def draw(mod, function="main"):
 
     Graphviz's program `dot` makes it: apt-get install graphviz.
     """
-    if function not in mod.functions:
-        raise _missing("function", function, mod.functions)
+    if function not in mod._names:
+        raise _missing("function", function, mod._names)
     try:
         made = subprocess.run(["dot", "-Tsvg"], input=mod._native.dot(function), capture_output=True, text=True, check=True)
     except FileNotFoundError:

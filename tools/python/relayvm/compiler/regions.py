@@ -15,7 +15,7 @@ import warnings
 from . import Module, _native, dataflow_pattern, relay
 from .relay import Call, Constant, ExprMutator, Function, Op, Tuple, TupleGetItem
 
-_PREDICATES = {}  # (operator, "target.ENGINE"): (level, predicate)
+_PREDICATES = Op._attributes  # (operator, "target.ENGINE"): (level, predicate)
 _TABLES = {}
 
 
@@ -26,11 +26,9 @@ def register_op_attr(op_name, attr_key, value=None, level=10):
         def relu(call):
             return call.args[0].checked_type.dtype == "float32"
 
-    Keys are "target.ENGINE"; the predicate gets the call, or its attributes and operands where it takes two. Of several the one of the
-    highest level counts, and of those the last.
+    Of keys "target.ENGINE" the predicate gets the call, or its attributes and operands where it takes two. Others are for passes
+    that read them (`Op.get_attr`). Of several the one of the highest level counts, and of those the last.
     """
-    if not attr_key.startswith("target."):
-        raise ValueError(f"register_op_attr: expected a key target.ENGINE, found {attr_key!r}")
     if _native.operator_arguments(op_name) is None:
         warnings.warn(f"register_op_attr: there is no operator {op_name}{_native.did_you_mean(op_name, _native.operator_names())}", stacklevel=2)
 
@@ -91,13 +89,14 @@ def _known(options):
 def _changed(mod, change, who):
     """The module with change(fn) in place of functions that are no regions."""
     made = {}
-    for name in mod.functions:
+    mod = mod._inferred()
+    for name in mod._names:
         fn = mod[name]
         if not {"host", "Primitive", "Compiler"} & set(fn.attrs):
             result = change(fn)
             if result is not fn:
                 made[name] = result
-    return Module(mod._made_with(made, f"pass {who}")) if made else mod
+    return mod._like(mod._made_with(made, f"pass {who}")) if made else mod
 
 
 def MergeComposite(pattern_table=None, **options):  # noqa: N802 (TVM's name)
@@ -227,7 +226,7 @@ class _Lifted(ExprMutator):
 def _renamed(mod, before, mod_name, bind_constants):
     """The module with regions that are not in `before` as `PartitionGraph` wants them."""
     changes, made = {}, {}
-    for name in set(mod.functions) - set(before):
+    for name in set(mod._names) - set(before):
         fn, new_name, more = mod[name], name.replace("tvmgen_default_", f"tvmgen_{mod_name}_", 1), []
         if not bind_constants:
             lift = _Lifted()
@@ -241,7 +240,7 @@ def _renamed(mod, before, mod_name, bind_constants):
         result = calls.visit(mod[name])
         if result is not mod[name]:
             made[name] = result
-    return Module(mod._made_with(made, "pass PartitionGraph"))
+    return mod._like(mod._made_with(made, "pass PartitionGraph"))
 
 
 def PartitionGraph(mod_name="default", bind_constants=True, **options):  # noqa: N802 (TVM's name)
@@ -256,6 +255,6 @@ def PartitionGraph(mod_name="default", bind_constants=True, **options):  # noqa:
 
     def run(mod, _):
         after = cut(mod)
-        return _renamed(after, mod.functions, mod_name or "default", bind_constants) if len(after.functions) > len(mod.functions) else after
+        return _renamed(after, mod._names, mod_name or "default", bind_constants) if len(after._names) > len(mod._names) else after
 
     return PythonPass("PartitionGraph", run)

@@ -62,6 +62,14 @@ class TensorType(Type):
         return self._handle.parts()[1]
 
     @property
+    def concrete_shape(self):
+        """The dims, which all are numbers."""
+        shape = self.shape
+        if not all(isinstance(dim, int) for dim in shape):
+            raise TypeError(f"{self}: some of its dims are known only when the program runs")
+        return shape
+
+    @property
     def dtype(self):
         """The type of the elements."""
         return self._handle.parts()[2]
@@ -122,6 +130,21 @@ class RefType(Type):
         return _type(self._handle.parts()[1])
 
 
+class GlobalTypeVar(str):
+    """The name of a type definition. Called with types, the type: GlobalTypeVar("List")(a)."""
+
+    def __new__(cls, name_hint, kind=None):
+        return super().__new__(cls, name_hint)
+
+    @property
+    def name_hint(self):
+        """It as text."""
+        return str(self)
+
+    def __call__(self, *args):
+        return TypeCall(self, args)
+
+
 class TypeCall(Type):
     """The type of an ADT's values: List[int32] is TypeCall("List", [int32])."""
 
@@ -134,7 +157,7 @@ class TypeCall(Type):
     @property
     def func(self):
         """Name of the type definition."""
-        return self._handle.parts()[1]
+        return GlobalTypeVar(self._handle.parts()[1])
 
     @property
     def args(self):
@@ -148,7 +171,7 @@ class TypeVar(Type):
     __slots__ = ()
     __match_args__ = ("name_hint",)
 
-    def __init__(self, name_hint):
+    def __init__(self, name_hint, kind=None):
         super().__init__(_native.type_var(name_hint))
 
     @property
@@ -159,6 +182,30 @@ class TypeVar(Type):
 
 Dim = _native.Dim  # a dim that is known when the program runs: an expression over symbols
 Span = _native.Span
+
+
+def _dim_arithmetic():
+    def method(compute, is_reflected=False):
+        def run(self, other):
+            if not isinstance(other, (int, Dim)):
+                return NotImplemented
+            if compute in (_native.dim_floor_divide, _native.dim_floor_mod) and (self if is_reflected else other) == 0:
+                raise ZeroDivisionError("a dim by zero")
+            return compute(other, self) if is_reflected else compute(self, other)
+        return run
+    for name, compute in {"add": _native.dim_add, "sub": _native.dim_subtract, "mul": _native.dim_multiply,
+                          "floordiv": _native.dim_floor_divide, "mod": _native.dim_floor_mod}.items():
+        setattr(Dim, f"__{name}__", method(compute))
+        setattr(Dim, f"__r{name}__", method(compute, is_reflected=True))
+
+
+_dim_arithmetic()
+
+
+def size_var(name):
+    """A dim that is known when the program runs, another one than all others of that name. +, -, *, //, % of such and ints are dims too."""
+    return _native.dim_symbol(name)
+
 
 _TYPES = {"tensor": TensorType, "tuple": TupleType, "function": FuncType, "ref": RefType, "adt": TypeCall, "var": TypeVar}
 
@@ -275,6 +322,11 @@ class Expr:
     def _children(self):
         return ()
 
+    def astext(self, show_meta_data=True):
+        """Relay text of a module whose main it is."""
+        from . import Module
+        return Module.from_expr(self).astext(show_meta_data)
+
     def __repr__(self):
         return _text(self)
 
@@ -332,13 +384,13 @@ class GlobalVar(Expr):
 
 
 class Constructor(Expr):
-    """A constructor of a type definition: mod.get_constructor("List", "Cons")."""
+    """A constructor of a type definition: mod.get_constructor("List", "Cons"). inputs: the types of its fields. belong_to: what it makes."""
 
-    __slots__ = ("name_hint", "belong_to")
-    __match_args__ = ("name_hint", "belong_to")
+    __slots__ = ("name_hint", "inputs", "belong_to")
+    __match_args__ = ("name_hint", "inputs", "belong_to")
 
-    def __init__(self, name_hint, belong_to):
-        self._init(None, name_hint=name_hint, belong_to=belong_to)
+    def __init__(self, name_hint, inputs, belong_to):
+        self._init(None, name_hint=name_hint, inputs=tuple(inputs), belong_to=GlobalTypeVar(belong_to))
 
 
 class Op(Expr):
@@ -364,6 +416,36 @@ class Op(Expr):
     @property
     def __signature__(self):
         return _operators().signature_of(self.name)
+
+    @staticmethod
+    def get(name):
+        """The operator of that name."""
+        return _get_op(name)
+
+    # What Python knows of it besides, as in TVM: passes of Python read it.
+    _attributes = {}  # (operator, name): (level, value)
+
+    def get_attr(self, name):
+        """An attribute that was set, or None."""
+        return self._attributes.get((self.name, name), (0, None))[1]
+
+    def has_attr(self, name):
+        """Whether it was set."""
+        return (self.name, name) in self._attributes
+
+    def set_attr(self, name, value, plevel=10):
+        """Sets an attribute; one of a higher level stays."""
+        if plevel >= self._attributes.get((self.name, name), (plevel,))[0]:
+            self._attributes[self.name, name] = plevel, value
+
+    def reset_attr(self, name):
+        """Takes an attribute away."""
+        self._attributes.pop((self.name, name), None)
+
+    @staticmethod
+    def list_op_names():
+        """Names of all operators."""
+        return sorted(_native.operator_names())
 
 
 class Attrs(Mapping):
@@ -701,13 +783,24 @@ class Internal(Expr):
 
 
 class TypeData:
-    """A type definition: header (its name), type_vars, constructors; fields: their types, by the constructors' names."""
+    """A type definition: header (its name), type_vars, constructors."""
 
-    __slots__ = ("header", "type_vars", "constructors", "fields")
+    __slots__ = ("header", "type_vars", "constructors")
     __match_args__ = ("header", "type_vars", "constructors")
 
-    def __init__(self, header, type_vars, constructors, fields):
-        self.header, self.type_vars, self.constructors, self.fields = header, type_vars, constructors, fields
+    def __init__(self, header, type_vars, constructors):
+        self.header, self.type_vars, self.constructors = GlobalTypeVar(header), tuple(type_vars), tuple(constructors)
+
+    @property
+    def fields(self):
+        """The types of the constructors' fields, by the constructors' names."""
+        return {c.name_hint: c.inputs for c in self.constructors}
+
+    def _text(self):
+        """The definition, as a program has it."""
+        type_vars = f"[{', '.join(map(str, self.type_vars))}]" if self.type_vars else ""
+        constructors = (c.name_hint + (f"({', '.join(map(str, c.inputs))})" if c.inputs else "") for c in self.constructors)
+        return f"type {self.header}{type_vars} {{ {', '.join(constructors)} }}"
 
     def __repr__(self):
         return f"TypeData({self.header}: {', '.join(c.name_hint for c in self.constructors)})"
@@ -911,7 +1004,7 @@ def _elsewhere(name):
     import relayvm
     match name:
         case "analysis":
-            return SimpleNamespace(all_vars=_all_vars, free_vars=_free_vars, post_order_visit=post_order_visit)
+            return relayvm.analysis
         case "expr_functor":
             return SimpleNamespace(ExprFunctor=ExprFunctor, ExprMutator=ExprMutator, ExprVisitor=ExprVisitor)
         case "dataflow_pattern":
@@ -1207,7 +1300,7 @@ def _function_records(function, span=None):
 
 def post_order_visit(expr, callback):
     """Calls callback(node) for each distinct node of an expression or of all functions of a module: operands first."""
-    roots = [expr] if isinstance(expr, Expr) else [expr[name] for name in expr.functions]
+    roots = [expr] if isinstance(expr, Expr) else [expr[name] for name in expr._names]
     for root in roots:
         for node in _post_order(root, lambda e: e._children()):
             callback(node)

@@ -85,7 +85,7 @@ class Pass:
         names = [p.name for p in passes if p.name not in context.disabled_pass]
         told = {name: value for name, value in context.options.items() if name in _pass_options()}
         options = {"opt_level": context.opt_level, **told, **self.options, **passes[0].options}
-        return Module(mod._native.transform(names, _options(**options), self.verify or any(p.verify for p in passes)))
+        return mod._like(mod._native.transform(names, _options(**options), self.verify or any(p.verify for p in passes)))
 
     def __repr__(self):
         return f"transform.{self.name}()"
@@ -109,7 +109,7 @@ class PythonPass(Pass):
         _check_module(self, mod)
         for required in self.required:
             mod = (required if isinstance(required, Pass) else __getattr__(required)())(mod)
-        mod = Module(mod._typed) if not mod._native.is_typed() else mod
+        mod = mod._inferred()
         result = self.transform_module(mod, PassContext.current())
         if not isinstance(result, Module):
             raise TypeError(f"pass {self.name}: expected it to give a Module, found {type(result).__name__}")
@@ -163,7 +163,7 @@ def function_pass(function=None, opt_level=0, name=None, required=()):
     def wrap(name, run):
         def run_on_all(mod, context):
             made = {}
-            for of in mod.functions:
+            for of in mod._names:
                 fn = mod[of]
                 if "host" in fn.attrs or "Primitive" in fn.attrs:
                     continue
@@ -172,7 +172,7 @@ def function_pass(function=None, opt_level=0, name=None, required=()):
                     raise TypeError(f"pass {name}: expected it to give a relay.Function for @{of}, found {type(result).__name__}")
                 if result is not fn:
                     made[of] = result
-            return Module(mod._made_with(made, f"pass {name}")) if made else mod
+            return mod._like(mod._made_with(made, f"pass {name}")) if made else mod
         return run_on_all
 
     def decorate(thing):

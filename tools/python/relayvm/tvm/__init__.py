@@ -14,9 +14,50 @@
 
 A thin layer over relayvm: each name is what does the same there. It needs the package relayvm-compiler.
 """
-from . import contrib, ir, nd, relay, runtime, target, te, transform
-from .ir import IRModule
+from importlib import import_module as _import_module
+
+from . import contrib, error, ir, nd, parser, relay, runtime, target, te, transform
+from .error import TVMError
+from .functions import get_global_func, register_func
+from .ir import IRModule, register_op_attr
 from .nd import Device, cpu, cuda, device
 from .target import Target
 
-__all__ = ["Device", "IRModule", "Target", "contrib", "cpu", "cuda", "device", "ir", "nd", "relay", "runtime", "target", "te", "transform"]
+# What TVM has that has no place here, and what to use.
+_INSTEAD = {
+    "auto_scheduler": "relayc --tune, or compile(tune=\"60s\"), measures schedules of kernels",
+    "autotvm": "relayc --tune, or compile(tune=\"60s\"), measures schedules of kernels",
+    "meta_schedule": "relayc --tune, or compile(tune=\"60s\"), measures schedules of kernels",
+    "micro": "relayc --executor aot makes native code without dependencies",
+    "relax": "programs are Relay here, with dynamic shapes",
+    "rpc": "vmserve serves models",
+    "script": "programs are Relay text (parse)",
+    "tir": "kernels are made by the compiler; operators of your own are plugins (relayc --plugin)",
+    "topi": "kernels are made by the compiler; operators of your own are plugins (relayc --plugin)",
+}
+
+
+
+class _Elsewhere:
+    """A part of TVM's that there is not: it can be imported, and says what to use."""
+
+    def __init__(self, name):
+        self._name = name
+
+    def __getattr__(self, name):
+        raise AttributeError(f"tvm.{self._name}.{name} is not there; instead: {_INSTEAD[self._name]}")
+
+    def __repr__(self):
+        return f"<tvm.{self._name}: not there; instead: {_INSTEAD[self._name]}>"
+
+
+__all__ = ["Device", "IRModule", "TVMError", "Target", "contrib", "cpu", "cuda", "device", "error", "get_global_func", "ir", "nd", "parser",
+           "register_func", "register_op_attr", "relay", "runtime", "target", "te", "transform"]
+
+
+def __getattr__(name):
+    if name in ("testing", "_ffi"):
+        return _import_module("." + name, __name__)
+    if name in _INSTEAD:
+        return _Elsewhere(name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)

@@ -1,0 +1,4 @@
+"""tvm._ffi.base."""
+from ..error import TVMError
+
+__all__ = ["TVMError"]

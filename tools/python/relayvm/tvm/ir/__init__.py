@@ -1,0 +1,14 @@
+"""tvm.ir: modules, types, operators; whether two programs are the same."""
+from ...compiler import assert_structural_equal, structural_equal, structural_hash
+from ...compiler.regions import register_op_attr
+from ...compiler.relay import (Attrs, Constructor, FuncType, GlobalTypeVar, GlobalVar, Op, Span, TensorType, TupleType, Type, TypeCall, TypeData,
+                               TypeVar)
+from ...compiler.relay import Expr as RelayExpr
+from ..transform import PassContext
+from .module import IRModule
+
+BaseFunc = RelayExpr
+
+__all__ = ["Attrs", "BaseFunc", "Constructor", "FuncType", "GlobalTypeVar", "GlobalVar", "IRModule", "Op", "PassContext", "RelayExpr", "Span", "TensorType",
+           "TupleType", "Type", "TypeCall", "TypeData", "TypeVar", "assert_structural_equal", "register_op_attr", "structural_equal",
+           "structural_hash"]

@@ -1,0 +1,209 @@
+"""tvm.ir.IRModule: a module whose functions can be set."""
+from ...compiler import Module, _name_of, parse
+from ...compiler import relay as _relay
+
+
+class _Functions(dict):
+    """Functions by GlobalVar; by name too."""
+
+    def __missing__(self, name):
+        for var, function in self.items():
+            if var.name_hint == _name_of(name):
+                return function
+        raise KeyError(name)
+
+
+class IRModule(Module):
+    """A module whose functions can be set, as in TVM: mod["main"] = function. What is set stays as it is until a pass or a compilation
+    takes the module: then it is made a program, and what is wrong with it is said.
+
+    functions: by `relay.GlobalVar` or name. type_definitions: `relay.TypeData` by `relay.GlobalTypeVar`, or a Module that has those that
+    the functions use.
+    """
+
+    def __init__(self, functions=None, type_definitions=None, attrs=None):
+        self._set, self._types_set, self._vars, self._attrs = {}, {}, {}, dict(attrs or {})
+        self._made = self._base = None
+        if isinstance(type_definitions, Module):
+            super().__init__(None, type_definitions)
+            type_definitions = None
+        else:
+            super().__init__(functions if not hasattr(functions, "items") else None)
+        for var, data in (type_definitions or {}).items():
+            self[var] = data
+        if hasattr(functions, "items"):
+            for var, function in functions.items():
+                self[var] = function
+
+    # What Module keeps: made of what was set, when it is asked for.
+
+    @property
+    def _native(self):
+        if self._made is None:
+            base = self._base
+            if self._types_set:
+                definitions = [data._text() for data in {**base.type_definitions, **self._types_set}.values()]
+                base = Module(None, parse("#[version = \"0.0.5\"]\n" + "\n".join(definitions) + "\ndef @main() { () }"))
+            self._made = base._made_with(self._all_set(base))
+            self._with_types = self._defined = None
+        return self._made
+
+    @_native.setter
+    def _native(self, native):
+        self._made, self._base = native, Module(native)
+
+    def _all_set(self, base):
+        if base is self._base:
+            return self._set
+        return {**{name: self._base[name] for name in self._base._names}, **self._set}
+
+    @property
+    def _names(self):
+        gone = {name for name, function in self._set.items() if function is None}
+        return [n for n in dict.fromkeys([*self._base._names, *self._set]) if n not in gone]
+
+    def _changed(self):
+        self._made = None
+        self._with_types, self._defined, self._nodes = None, None, {}
+
+    # TVM's ways to read and set.
+
+    def __setitem__(self, var, value):
+        if isinstance(value, _relay.TypeData):
+            self._types_set[str(var)] = value
+        else:
+            name = _name_of(var)
+            if not isinstance(value, _relay.Function):
+                value = _relay.Function(_relay._free_vars(value), value)
+            self._set[name] = value
+            if isinstance(var, _relay.GlobalVar):
+                self._vars.setdefault(name, var)
+        self._changed()
+
+    def __getitem__(self, var):
+        if isinstance(var, _relay.GlobalTypeVar):
+            return self.type_definitions[str(var)]
+        name = _name_of(var)
+        if self._set.get(name) is not None:
+            return self._set[name]
+        if name not in self._names:
+            raise KeyError(f"there is no function {name}; there are {', '.join(self._names)}")
+        return self._base[name] if name in self._base._names else super().__getitem__(name)
+
+    def __delitem__(self, var):
+        self.remove(var)
+
+    def remove(self, var):
+        """Takes a function away."""
+        self[var]
+        self._set[_name_of(var)] = None
+        self._changed()
+
+    def __len__(self):
+        return len(self._names)
+
+    def __iter__(self):
+        return iter(self.get_global_vars())
+
+    @property
+    def functions(self):
+        """Functions by their `relay.GlobalVar`s."""
+        return _Functions((self.get_global_var(name), self[name]) for name in self._names)
+
+    def items(self):
+        """Pairs of `relay.GlobalVar` and `relay.Function`."""
+        return list(self.functions.items())
+
+    def update_func(self, var, func):
+        """mod[var] = func"""
+        self[var] = func
+
+    def update(self, other):
+        """Takes another module's functions and types."""
+        for name, data in other.type_definitions.items():
+            if name not in self.type_definitions:
+                self._types_set[name] = data
+        for name in other._names:
+            self._set[name] = other[name]
+        self._changed()
+
+    def get_global_var(self, name):
+        if name not in self._names:
+            raise ValueError(f"there is no function {name}; there are {', '.join(self._names)}")
+        if name not in self._vars:
+            self._vars[name] = _relay.GlobalVar(name)
+        return self._vars[name]
+
+    def contains_global_var(self, name):
+        """Whether it has a function of that name."""
+        return name in self._names
+
+    @property
+    def type_definitions(self):
+        return {**self._base.type_definitions, **self._types_set}
+
+    def get_global_type_var(self, name):
+        """The `relay.GlobalTypeVar` of a type."""
+        if name not in self.type_definitions:
+            raise ValueError(f"there is no type {name}; there are {', '.join(self.type_definitions)}")
+        return self.type_definitions[name].header
+
+    def get_global_type_vars(self):
+        """Those of all types."""
+        return [data.header for data in self.type_definitions.values()]
+
+    def get_type(self, name):
+        """(the type's `relay.GlobalTypeVar`, its constructors ...)."""
+        data = self.type_definitions[self.get_global_type_var(name)]
+        return (data.header, *data.constructors)
+
+    def get_constructor(self, adt, name):
+        for constructor in self.type_definitions[str(adt)].constructors if str(adt) in self.type_definitions else ():
+            if constructor.name_hint == name:
+                return constructor
+        raise KeyError(f"there is no constructor {name} of a type {adt}")
+
+    @property
+    def attrs(self):
+        """Attributes of the module, None where it has none."""
+        return _relay.Attrs(self._attrs) if self._attrs else None
+
+    def get_attr(self, key):
+        """An attribute, or None."""
+        return self._attrs.get(key)
+
+    def with_attr(self, key, value):
+        """The module with an attribute."""
+        new = type(self)(self._native)
+        new._attrs = {**self._attrs, key: value}
+        return new
+
+    def _like(self, native):
+        new = type(self)(native)
+        new._attrs = dict(self._attrs)
+        return new
+
+    def _inferred(self):
+        return self._like(self._typed) if self._set or not self._native.is_typed() else self
+
+    def _with_main(self, function):
+        self["main"] = function
+        return self
+
+    @classmethod
+    def from_expr(cls, expr, functions=None, type_defs=None):
+        """A module whose main is a function; another expression is its body, and the variables that it reads are the parameters."""
+        if isinstance(type_defs, dict) or type_defs is None:
+            new = cls(functions, type_defs)
+        else:
+            new = cls(None, type_defs)
+        new["main"] = expr
+        return new
+
+    def script(self):
+        """Relay text for people."""
+        return str(self)
+
+
+def _as_ir_module(mod):
+    return mod if isinstance(mod, IRModule) or not isinstance(mod, Module) else IRModule(mod._native)

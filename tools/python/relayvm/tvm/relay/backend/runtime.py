@@ -1,0 +1,4 @@
+"""tvm.relay.backend.runtime."""
+from .executor import Runtime
+
+__all__ = ["Runtime"]

@@ -1,0 +1,4 @@
+"""tvm.relay.function: functions."""
+from ...compiler.relay import Function
+
+__all__ = ["Function"]

@@ -1,0 +1,63 @@
+"""tvm.relay.testing: what tests of TVM's users call, and small networks."""
+import numpy
+
+from ... import ir as _ir
+from .. import Function, GlobalVar, TensorType, TupleType, analysis, const, create_executor, transform, var
+from ...transform import Sequential
+from .init import create_workload
+from .temp_op_attr import TempOpAttr
+
+
+def run_opt_pass(expr, opt_pass, import_prelude=False):
+    """What a pass makes of an expression; of one that is no function, the body."""
+    mod = _ir.IRModule.from_expr(expr)
+    mod = opt_pass(mod)
+    entry = mod["main"]
+    return entry if isinstance(expr, Function) else entry.body
+
+
+def run_infer_type(expr):
+    """The expression with types."""
+    return run_opt_pass(expr, transform.InferType())
+
+
+def enabled_targets():
+    """[(target, device)]."""
+    from ... import testing
+    return testing.enabled_targets()
+
+
+def check_grad(func, inputs=None, test_inputs=None, eps=1e-6, atol=1e-5, rtol=1e-3, scale=None, mean=0, mode="higher_order", target_devices=None,
+               executor_kind="debug"):
+    """Compares a function's gradients (`transform.gradient`) with differences, in float64. inputs: random ones of its parameters' types."""
+    func = run_infer_type(func)
+    backward = run_infer_type(transform.gradient(func, mode=mode))
+    if inputs is None:
+        rng = numpy.random.default_rng(0)
+        kinds = [p.checked_type for p in func.params]
+        inputs = [(rng.standard_normal(kind.concrete_shape) * (1 if scale is None else scale) + mean).astype(kind.dtype) for kind in kinds]
+    test_inputs = inputs if test_inputs is None else test_inputs
+    run = create_executor(executor_kind).evaluate(func)
+    _, gradients = create_executor(executor_kind).evaluate(backward)(*inputs)
+    places = [i for i, x in enumerate(inputs) if any(x is t for t in test_inputs)]
+    for i in places:
+        expected = numpy.zeros(inputs[i].shape)
+        for index in numpy.ndindex(*inputs[i].shape):
+            def value(delta, index=index):
+                moved = [numpy.array(x) for x in inputs]
+                moved[i][index] += delta
+                return run(*moved).numpy().astype("float64").sum()
+            expected[index] = (value(eps) - value(-eps)) / (2 * eps)
+        numpy.testing.assert_allclose(gradients[i].numpy(), expected, atol=atol, rtol=rtol)
+
+
+def count(value):
+    """The number that a value of type Nat is."""
+    number = 0
+    while value.fields:
+        number, value = number + 1, value.fields[0]
+    return number
+
+
+__all__ = ["Sequential", "TempOpAttr", "analysis", "check_grad", "const", "count", "create_executor", "create_workload", "enabled_targets", "run_infer_type",
+           "run_opt_pass", "var", "GlobalVar", "TensorType", "TupleType"]
