@@ -6,7 +6,7 @@
 Counted are lines of LLVM IR and of bytecode, which do not depend on the machine's load. Each row is a
 program that once took two to the power of its length, or the fourth power of it. A second table states
 how much memory loops over sequences may take while they run. A third one counts processor time, where
-what grew faster than the program left no trace in the code: at four times the length, with room for a
+what grew faster than the program left no trace in the code (also of what cuts regions, --byoc): at four times the length, with room for a
 machine that does other things; and the bytes of the executable.
 """
 import os
@@ -216,6 +216,30 @@ ROWS = [
     ("row of mixed ranks and inputs, all results", mixed_inputs("sum({a})", "({all})", "(?)"), 100),
 ]
 
+
+# --- Regions of another engine ---
+
+WEIGHTS = "%w: Tensor[(4, 4, 3, 3), float32]"
+IMAGES = f"%x: Tensor[(1, 4, 8, 8), float32], {WEIGHTS}"
+CONVOLUTION = "nn.conv2d({y}, %w, padding=[1, 1, 1, 1], channels=4, kernel_size=[3, 3])"
+
+
+def one_region(n):
+    """A convolution whose value n operators of the region read, each for a result of its own."""
+    lines = [f"  let %c = {CONVOLUTION.format(y='%x')};"] + [f"  let %y{i} = multiply(%c, {i + 2}f);" for i in range(n)]
+    return f"def @main({IMAGES}) {{\n" + "\n".join(lines) + f"\n  ({', '.join(f'%y{i}' for i in range(n))})\n}}\n"
+
+
+REGIONS = ["--byoc", "dnnl"]
+REGION_ROWS = [
+    ("functions of an element", chain("%x: Tensor[(1, 4, 8, 8), float32]", "let {z} = tanh({y});")),
+    ("sums of elements", chain("%x: Tensor[(1, 4, 8, 8), float32]", "let {z} = add(sigmoid({y}), %x);")),
+    ("convolutions with relu", chain(IMAGES, f"let {{z}} = nn.relu({CONVOLUTION});")),
+    ("many regions", chain(IMAGES, f"let {{z}} = sin(nn.relu({CONVOLUTION}));")),
+    ("a region of many results", one_region),
+]
+
+
 def functions(n):
     head = "(%x: Tensor[(4), float32]) -> Tensor[(4), float32]"
     text = f"def @f0{head} {{ exp(%x) }}\n"
@@ -232,6 +256,7 @@ TIMES = [
     ("time of functions", functions, 1000),
     ("time of a sum of vectors", row_of("add({y}, %x{i})"), 16),
     ("time of a sum of matrices", row_of("add({y}, %x{i})", "(?, ?)"), 16),
+    *((f"time of {name}, --byoc dnnl", program, 250, REGIONS) for name, program in REGION_ROWS),
 ]
 MOST_TIME = 1.5 * MOST ** 2
 
@@ -268,14 +293,14 @@ def lines_of(relayc, path):
     return total
 
 
-def cost_of(relayc, path, text):
+def cost_of(relayc, path, text, flags=()):
     """The least time of some runs, and the bytes of the executable; None where one fails."""
     with open(path, "w") as f:
         f.write(text)
     least = None
     for _ in range(4):
         before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-        run = subprocess.run([relayc, path, "-q", "-o", path + ".vmx"], capture_output=True, timeout=SECONDS)
+        run = subprocess.run([relayc, path, "-q", "-o", path + ".vmx", *flags], capture_output=True, timeout=SECONDS)
         took = round(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, 3)
         if run.returncode != 0:
             return None
@@ -304,10 +329,10 @@ def main():
                 ok, said = False, str(error)
             print(f"{'ok' if ok else 'FAILED'}: {name}: {said}", flush=True)
             failed += not ok
-        for name, program, n in TIMES:
+        for name, program, n, *flags in TIMES:
             if words and not any(w in name for w in words):
                 continue
-            costs = [cost_of(relayc, path, HEAD + program(length)) for length in (n, 4 * n)]
+            costs = [cost_of(relayc, path, HEAD + program(length), *flags) for length in (n, 4 * n)]
             ok = (None not in costs and costs[1][0] <= MOST_TIME * costs[0][0]
                   and costs[1][1] <= MOST ** 2 * costs[0][1])
             print(f"{'ok' if ok else 'FAILED'}: {name}: seconds and bytes {costs[0]} for {n}, {costs[1]} for {4 * n}",
