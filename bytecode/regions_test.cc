@@ -19,33 +19,15 @@
 namespace relayvm {
 namespace {
 
+using testing::Parse;
 using testing::ReplaceAll;
 using Bytes = std::vector<uint8_t>;
 
-// f(x) of a region with a constant and a symbol, the rows of x.
-constexpr const char* kText = R"(
-.version 1
-.region "main_0" engine "dnnl" constants (c0) symbols 1 json "{\"nodes\": []}"
-.kernel "dnnl:main_0" scalars 10 s0=0 s1=11 s2=2 s5=11 s6=2 buffers (float32[s3, s4], out float32[s7, s8]) units 1 builtin region 0
-.constant float32[2] "w"
-  .hex 0000803f00000040
-.export "main" f0 ("x": float32[?"n", 2]) -> float32[?"n", 2]
-.function "main" scalars 0 objects 1 captured 0 registers 4 2 returns object arena 0
-  const.i16 i0, 0
-  const.i16 i1, 11
-  const.i16 i2, 2
-  tensor.dim i3, r0, #0
-  tensor.alloc r1, float32, [i3, i2]
-  kernel.1 k0, [i0, i1, i2, i3, i2, i1, i2, i3, i2, i3], [r0, r1]
-  ret.r r1!
-.end
-)";
-
-Program Parse(const std::string& text) {
-  Result<Program> program = Assemble(text);
-  REQUIRE_MESSAGE(program.ok(), program.status().message());
-  return *std::move(program);
+// With a constant and a symbol, the rows of x.
+std::string RegionsText() {
+  return testing::RegionText("dnnl", R"({\"nodes\": []})", "0000803f00000040");
 }
+
 std::string ErrorOf(const std::string& text) {
   const Status status = VerifyProgram(Parse(text));
   CHECK(!status.ok());
@@ -53,7 +35,7 @@ std::string ErrorOf(const std::string& text) {
 }
 
 TEST_CASE("regions: text and files give back what went in") {
-  const Program program = Parse(kText);
+  const Program program = Parse(RegionsText());
   const std::string text = DisassembleProgram(program, {.data = true});
   CHECK(text.find("engine \"dnnl\" constants (c0) symbols 1 json \"{\\\"nodes\\\": []}\"") !=
         std::string::npos);
@@ -74,7 +56,7 @@ TEST_CASE("regions: text and files give back what went in") {
 }
 
 TEST_CASE("regions: what does not fit is refused") {
-  CHECK(VerifyProgram(Parse(kText)).ok());
+  CHECK(VerifyProgram(Parse(RegionsText())).ok());
   const std::string two = "s5=11 s6=2 buffers (float32[s3, s4], out float32[s7, s8])";
   const std::pair<std::pair<std::string, std::string>, std::string> kCases[] = {
       {{"engine \"dnnl\"", "engine \"dnnl,x\""}, "its engine is no name"},
@@ -101,7 +83,7 @@ TEST_CASE("regions: what does not fit is refused") {
       {{"units 1", "units 1 scratch 8"}, "expected one unit of work, and no scratch"},
   };
   for (const auto& [change, message] : kCases) {
-    const std::string text = ReplaceAll(kText, change.first, change.second);
+    const std::string text = ReplaceAll(RegionsText(), change.first, change.second);
     CAPTURE(text);
     const Result<Program> program = Assemble(text);
     const Status status = program.ok() ? VerifyProgram(*program) : program.status();
@@ -113,22 +95,22 @@ TEST_CASE("regions: what does not fit is refused") {
     CHECK_MESSAGE(status.message().find(message) != std::string::npos, status.message());
   }
   // Two kernels of one region.
-  Program program = Parse(kText);
+  Program program = Parse(RegionsText());
   program.kernels.push_back(program.kernels[0]);
-  CHECK(VerifyProgram(program).message() == "kernel 'dnnl:main_0': region 0 is another kernel's");
-  program = Parse(kText);
+  CHECK(VerifyProgram(program).message() == "kernel 'dnnl:net_0': region 0 is another kernel's");
+  program = Parse(RegionsText());
   program.constants[0].dtype = DType::kString;
   program.constants[0].dims = {1};
   CHECK(VerifyProgram(program).message() ==
-        "region 0 'main_0': constant c0: expected numbers on the host");
-  program = Parse(kText);
+        "region 0 'net_0': constant c0: expected numbers on the host");
+  program = Parse(RegionsText());
   program.kernels[0].builtin = false;
   CHECK(!VerifyProgram(program).ok());
 }
 
 TEST_CASE("regions: a call that is not its kernel's is refused") {
-  CHECK(ErrorOf(ReplaceAll(kText, "kernel.1 k0, [i0,", "kernel.1 k0, [i1,")) != "");
-  CHECK(ErrorOf(ReplaceAll(kText, "[r0, r1]", "[r0]")) != "");
+  CHECK(ErrorOf(ReplaceAll(RegionsText(), "kernel.1 k0, [i0,", "kernel.1 k0, [i1,")) != "");
+  CHECK(ErrorOf(ReplaceAll(RegionsText(), "[r0, r1]", "[r0]")) != "");
 }
 
 // --- The choice ---
@@ -168,7 +150,7 @@ TEST_CASE("regions: the best program of a file") {
 
 // The program with its region, without it, and for a processor that there is not.
 struct Twins {
-  Program native = Parse(testing::SampleText()), regions = Parse(kText), none = native;
+  Program native = Parse(testing::SampleText()), regions = Parse(RegionsText()), none = native;
   Bytes file;
   Twins() {
     native.images[0].cpu_features = none.images[0].cpu_features = "sse2";
@@ -217,7 +199,7 @@ TEST_CASE("regions: a file with a twin, with and without its engine") {
 }
 
 TEST_CASE("regions: damage of a file is found, and hostile bytes load and verify, or are errors") {
-  const Result<Bytes> good = SerializeProgram(Parse(kText));
+  const Result<Bytes> good = SerializeProgram(Parse(RegionsText()));
   REQUIRE(good.ok());
   FileHeader header{};
   std::memcpy(&header, good->data(), sizeof(header));

@@ -2,6 +2,7 @@
 // operand, and a tiny image.
 #pragma once
 
+#include <doctest/doctest.h>
 #include <elf.h>
 #include <fmt/format.h>
 
@@ -162,12 +163,44 @@ inline std::string ReplaceAll(std::string text, const std::string& from, const s
   return text;
 }
 
+// f(x), of n rows of 2, is what an engine's region makes of it. `constant`: the region's, of two
+// floats, in hexadecimal; `json`: with its quotes escaped.
+inline std::string RegionText(const std::string& engine, const std::string& json,
+                              const std::string& constant) {
+  return fmt::format(R"(
+.version 1
+.source "net.relay"
+.region "net_0" engine "{0}" constants (c0) symbols 1 json "{1}"
+.kernel "{0}:net_0" scalars 10 s0=0 s1=11 s2=2 s5=11 s6=2 buffers (float32[s3, s4], out float32[s7, s8]) units 1 builtin region 0
+.constant float32[2] "w"
+  .hex {2}
+.export "main" f0 ("x": float32[?"n", 2]) -> float32[?"n", 2]
+.function "main" scalars 0 objects 1 captured 0 registers 4 2 returns object arena 0
+  const.i16 i0, 0
+  const.i16 i1, 11
+  const.i16 i2, 2
+  tensor.dim i3, r0, #0
+  tensor.alloc r1, float32, [i3, i2]
+  .at 0 7 3
+  kernel.1 k0, [i0, i1, i2, i3, i2, i1, i2, i3, i2, i3], [r0, r1]
+  ret.r r1!
+.end
+)",
+                     engine, json, constant);
+}
+
 // The sample with another body of "main".
 inline std::string SampleText(const std::string& body = kSampleBody) {
   std::string hex;
   for (uint8_t byte : MakeTinyImage().Bytes()) hex += fmt::format("{:02x}", byte);
   return ReplaceAll(kSampleTables, "%IMAGE%", hex) + ReplaceAll(kSampleMain, "%BODY%", body) +
          kSampleFunctions;
+}
+
+inline Program Parse(const std::string& text) {
+  Result<Program> program = Assemble(text);
+  REQUIRE_MESSAGE(program.ok(), program.status().message());
+  return *std::move(program);
 }
 
 }  // namespace relayvm::testing

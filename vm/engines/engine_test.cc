@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "bytecode/test_programs.h"
 #include "bytecode/writer.h"
 #include "vm/api/c_api_host.h"
 #include "vm/engines/regions.h"
@@ -24,6 +25,7 @@ using std::chrono::milliseconds;
 using testing::Contains;
 using testing::Floats;
 using testing::NewInvocation;
+using testing::Parse;
 
 // Makes the engine do otherwise while it lives.
 class EngineDoes {
@@ -42,26 +44,7 @@ int64_t LiveOfEngine() {
 
 // f(x), of n rows of 2, is x times the factor times the constant, 3.
 std::string Text(const std::string& json = R"({\"factor\": 2})") {
-  return R"(
-.version 1
-.source "net.relay"
-.region "net_0" engine "scale" constants (c0) symbols 1 json ")" +
-         json + R"("
-.kernel "scale:net_0" scalars 10 s0=0 s1=11 s2=2 s5=11 s6=2 buffers (float32[s3, s4], out float32[s7, s8]) units 1 builtin region 0
-.constant float32[2] "w"
-  .hex 0000404000000000
-.export "main" f0 ("x": float32[?"n", 2]) -> float32[?"n", 2]
-.function "main" scalars 0 objects 1 captured 0 registers 4 2 returns object arena 0
-  const.i16 i0, 0
-  const.i16 i1, 11
-  const.i16 i2, 2
-  tensor.dim i3, r0, #0
-  tensor.alloc r1, float32, [i3, i2]
-  .at 0 7 3
-  kernel.1 k0, [i0, i1, i2, i3, i2, i1, i2, i3, i2, i3], [r0, r1]
-  ret.r r1!
-.end
-)";
+  return testing::RegionText("scale", json, "0000404000000000");
 }
 // The twin: gives what it gets.
 constexpr const char* kTwin = R"(
@@ -71,12 +54,6 @@ constexpr const char* kTwin = R"(
   ret.r r0!
 .end
 )";
-
-Program Parse(const std::string& text) {
-  Result<Program> program = Assemble(text);
-  REQUIRE_MESSAGE(program.ok(), program.status().message());
-  return *std::move(program);
-}
 
 using Loaded = Result<std::shared_ptr<const Executable>>;
 Loaded LoadRegions(const std::string& text, std::span<const EngineLibrary> engines = kScale) {
