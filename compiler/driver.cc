@@ -354,10 +354,12 @@ void AddProgram(Program program, Compiled& compiled) {
 }
 
 // Compiles a region by itself, both ways, for this machine alone.
-std::shared_ptr<const regions::RegionMeasure> MeasureOf(const CompileOptions& options) {
+std::shared_ptr<const regions::RegionMeasure> MeasureOf(
+    const CompileOptions& options, const std::shared_ptr<regions::RuleFiles>& rule_files) {
   auto measure = std::make_shared<regions::RegionMeasure>();
   measure->samples = options.tune.samples;
-  measure->time = [&options](const ir::Module& m, const std::vector<regions::ShapeSample>& samples)
+  measure->time = [&options, rule_files](const ir::Module& m,
+                                         const std::vector<regions::ShapeSample>& samples)
       -> Result<std::vector<regions::RegionTime>> {
     RELAYVM_RETURN_IF_ERROR(tuner::CheckMachine(options.kernels));
     CompileOptions alone;
@@ -367,12 +369,14 @@ std::shared_ptr<const regions::RegionMeasure> MeasureOf(const CompileOptions& op
     alone.pipeline.opt_level = options.pipeline.opt_level;
     alone.pipeline.machine = options.pipeline.machine;
     alone.pipeline.options = options.pipeline.options;
+    alone.pipeline.rule_files = rule_files;
     for (const PassOption* option :
          {&ir::StateOption().row(), &lower::DeviceOption().row(), &regions::ExplainOption().row(),
           &regions::ByocOnlyOption().row()})
       alone.pipeline.options.erase(option->name);
     std::vector<std::string>& engines = alone.pipeline.options[regions::ByocOption().row().name];
-    RELAYVM_ASSIGN_OR_RETURN(const auto known, regions::EnginesOf(options.pipeline.options));
+    RELAYVM_ASSIGN_OR_RETURN(const auto known,
+                             regions::EnginesOf(options.pipeline.options, *rule_files));
     engines.clear();
     for (const regions::EnginePattern& engine : known) engines.push_back(engine.engine);
     RELAYVM_ASSIGN_OR_RETURN(const Compiled compiled, CompileModule(m, alone));
@@ -391,7 +395,8 @@ Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options)
   RELAYVM_RETURN_IF_ERROR(CheckTargets(options, module, machines, placement));
   PipelineOptions pipeline = options.pipeline;
   pipeline.stop = options.stop;
-  if (options.time_forms) pipeline.measure = MeasureOf(options);
+  if (pipeline.rule_files == nullptr) pipeline.rule_files = std::make_shared<regions::RuleFiles>();
+  if (options.time_forms) pipeline.measure = MeasureOf(options, pipeline.rule_files);
   RELAYVM_ASSIGN_OR_RETURN(Pipelined ready, RunPipelines(std::move(module), pipeline, machines));
   if (options.for_graph) RELAYVM_RETURN_IF_ERROR(graph::CheckStatic(ready.native[0]));
   Compiled compiled;

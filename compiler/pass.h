@@ -31,7 +31,8 @@ namespace relayvm {
 struct WeightForm;  // kernels/op/weight_forms.h
 namespace regions {
 struct RegionMeasure;  // compiler/regions/choose_regions.h
-}
+class RuleFiles;       // compiler/regions/region_options.h
+}  // namespace regions
 
 // What may hold of a module between two passes.
 enum class Fact : uint8_t {
@@ -75,6 +76,8 @@ struct PassContext {
   Facts holds;  // of the module
   // For --byoc auto; null: there is nothing here that runs programs.
   std::shared_ptr<const regions::RegionMeasure> measure = nullptr;
+  // Of --byoc-rules, as the compilation has read them; null: none yet.
+  std::shared_ptr<regions::RuleFiles> rule_files = nullptr;
 };
 
 struct Pass {

@@ -3,10 +3,13 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "compiler/frontend/parser.h"
 #include "compiler/ir/printer.h"
+#include "tests/temp_folder.h"
 
 namespace relayvm {
 namespace {
@@ -204,6 +207,30 @@ TEST_CASE("the frontend's pipeline types, and changes nothing else") {
   REQUIRE(typed.ok());
   CHECK(typed->functions.size() == 2);
   CHECK(ir::TypeToString(typed->functions.at("main")->result_type) == "Tensor[(x.0), float32]");
+}
+
+// A file of rules that is gone once the passes have begun.
+TEST_CASE("a compilation reads a file of rules once") {
+  const testing::TempFolder folder;
+  const std::string path = folder / "mine.relay";
+  std::ofstream(path) << "part @one(%x) { tanh(%x) }\npattern @any(%x) { @one(%x) }\n";
+  PipelineOptions options;
+  options.options["byoc"] = {"mine"};
+  options.options["byoc-rules"] = {path};
+  Pass removes;
+  removes.name = "RemovesTheFile";
+  removes.run = [&](const ir::Module& m, const PassContext&) -> Result<ir::Module> {
+    std::filesystem::remove(path);
+    return m;
+  };
+  options.passes.push_back({removes, "after:PrepareRegions"});
+  const ir::Module m =
+      Parsed("#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(2, 4), float32]) { tanh(%x) }");
+  auto compiled = RunPipelines(m, options, {options.machine});
+  REQUIRE_MESSAGE(compiled.ok(), compiled.status().message());
+  CHECK(compiled->with_regions.size() == 1);
+  // The next one reads it anew.
+  CHECK(!RunPipelines(m, options, {options.machine}).ok());
 }
 
 }  // namespace

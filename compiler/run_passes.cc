@@ -214,8 +214,13 @@ std::string Facts::ToString() const {
 }
 
 static PassContext ContextOf(const PipelineOptions& options, const Machine& machine) {
-  return {options.opt_level, machine, options.print,  options.options,
-          options.stop,      {},      options.measure};
+  return {options.opt_level, machine, options.print,   options.options,
+          options.stop,      {},      options.measure, options.rule_files};
+}
+
+static PipelineOptions WithRuleFiles(PipelineOptions options) {
+  if (options.rule_files == nullptr) options.rule_files = std::make_shared<regions::RuleFiles>();
+  return options;
 }
 
 std::vector<DeclaredOption> PassOptions(std::span<const Pass> more) {
@@ -424,7 +429,8 @@ Result<Pipelined> RunAll(ir::Module module, const PipelineOptions& options,
 
 Result<Pipelined> RunPipelines(ir::Module module, const PipelineOptions& options,
                                const std::vector<Machine>& machines) {
-  return ir::WithLargeStack([&] { return RunAll(std::move(module), options, machines); });
+  const PipelineOptions own = WithRuleFiles(options);
+  return ir::WithLargeStack([&] { return RunAll(std::move(module), own, machines); });
 }
 
 Result<ir::Module> RunPipeline(ir::Module module, const PipelineOptions& options) {
@@ -434,7 +440,8 @@ Result<ir::Module> RunPipeline(ir::Module module, const PipelineOptions& options
 }
 
 Result<PassedModule> RunPasses(const PassedModule& from, const std::vector<std::string>& names,
-                               const PipelineOptions& options) {
+                               const PipelineOptions& given) {
+  const PipelineOptions options = WithRuleFiles(given);
   RELAYVM_RETURN_IF_ERROR(CheckPassOptions(options));
   Checker checker(from.holds);
   for (const std::string& name : names) {

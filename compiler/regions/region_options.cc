@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "bytecode/base/file_mapping.h"
 #include "bytecode/base/suggestion.h"
@@ -21,12 +22,6 @@ Status AddEngine(std::string_view text, std::vector<std::string>* engines) {
     return {StatusCode::kInvalidArgument, "write ENGINE, the name of one"};
   if (std::ranges::count(*engines, text) == 0) engines->emplace_back(text);
   return OkStatus();
-}
-
-Result<std::shared_ptr<const rules::RuleSet>> PatternsOfFile(const std::string& path) {
-  RELAYVM_ASSIGN_OR_RETURN(const auto mapping, FileMapping::Open(path));
-  const auto bytes = mapping->bytes();
-  return rules::ReadPatterns(path, std::string(bytes.begin(), bytes.end()));
 }
 
 }  // namespace
@@ -89,9 +84,18 @@ std::string EngineOfFile(const std::string& path) {
   return std::filesystem::path(path).stem().string();
 }
 
-Result<std::vector<EnginePattern>> EnginesOf(const PassOptionValues& options) {
+Result<std::shared_ptr<const rules::RuleSet>> RuleFiles::PatternsOf(const std::string& path) {
+  if (const auto at = read_.find(path); at != read_.end()) return at->second;
+  RELAYVM_ASSIGN_OR_RETURN(const auto mapping, FileMapping::Open(path));
+  const auto bytes = mapping->bytes();
+  RELAYVM_ASSIGN_OR_RETURN(auto patterns,
+                           rules::ReadPatterns(path, std::string(bytes.begin(), bytes.end())));
+  return read_.emplace(path, std::move(patterns)).first->second;
+}
+
+Result<std::vector<EnginePattern>> EnginesOf(const PassOptionValues& options, RuleFiles& files) {
   std::vector<EnginePattern> engines;
-  const std::vector<std::string> files = ByocRulesOption().In(options);
+  const std::vector<std::string> paths = ByocRulesOption().In(options);
   std::vector<std::string> names = ByocOption().In(options);
   if (std::erase(names, kAutoEngine) > 0) {
     for (const std::string_view own : EngineNames()) {
@@ -99,9 +103,9 @@ Result<std::vector<EnginePattern>> EnginesOf(const PassOptionValues& options) {
     }
   }
   for (const std::string& name : names) {
-    const auto file = std::ranges::find(files, name, EngineOfFile);
-    if (file != files.end()) {
-      RELAYVM_ASSIGN_OR_RETURN(auto patterns, PatternsOfFile(*file));
+    const auto file = std::ranges::find(paths, name, EngineOfFile);
+    if (file != paths.end()) {
+      RELAYVM_ASSIGN_OR_RETURN(auto patterns, files.PatternsOf(*file));
       engines.push_back({name, std::move(patterns)});
       continue;
     }
@@ -119,14 +123,15 @@ Result<std::vector<EnginePattern>> EnginesOf(const PassOptionValues& options) {
   return engines;
 }
 
-Result<std::vector<EnginePattern>> EnginesOfRegions(const PassOptionValues& options) {
-  RELAYVM_ASSIGN_OR_RETURN(std::vector<EnginePattern> engines, EnginesOf(options));
-  const std::vector<std::string> files = ByocRulesOption().In(options);
+Result<std::vector<EnginePattern>> EnginesOfRegions(const PassOptionValues& options,
+                                                    RuleFiles& files) {
+  RELAYVM_ASSIGN_OR_RETURN(std::vector<EnginePattern> engines, EnginesOf(options, files));
+  const std::vector<std::string> paths = ByocRulesOption().In(options);
   for (const std::string& name : ByocRegionsOption().In(options)) {
     if (std::ranges::count(engines, name, &EnginePattern::engine) > 0) continue;
     EnginePattern engine{name, nullptr};
-    if (const auto file = std::ranges::find(files, name, EngineOfFile); file != files.end()) {
-      RELAYVM_ASSIGN_OR_RETURN(engine.patterns, PatternsOfFile(*file));
+    if (const auto file = std::ranges::find(paths, name, EngineOfFile); file != paths.end()) {
+      RELAYVM_ASSIGN_OR_RETURN(engine.patterns, files.PatternsOf(*file));
     } else if (FindEngine(name) != nullptr) {
       RELAYVM_ASSIGN_OR_RETURN(engine.patterns, EnginePatterns(name));
     }

@@ -2,6 +2,8 @@
 // and tests/byoc.
 #pragma once
 
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -32,11 +34,24 @@ const OptionOf<bool>& ExplainOption();
 // "mine" of "a/mine.relay".
 std::string EngineOfFile(const std::string& path);
 
-// Those of --byoc with their patterns. Files of --byoc-rules are read anew.
-// kInvalidArgument where there is no such engine, or as ReadPatterns says.
-Result<std::vector<EnginePattern>> EnginesOf(const PassOptionValues& options);
+// Files of --byoc-rules, each of which is read when it is first asked for, and kept: passes of one
+// compilation share them (PassContext::rule_files). Not thread-safe. Tested by
+// compiler/pipeline_test.cc.
+class RuleFiles {
+ public:
+  // As ReadPatterns, or the error of reading the file, which is not kept.
+  Result<std::shared_ptr<const rules::RuleSet>> PatternsOf(const std::string& path);
+
+ private:
+  std::map<std::string, std::shared_ptr<const rules::RuleSet>> read_;  // by path
+};
+
+// Those of --byoc with their patterns. kInvalidArgument where there is no such engine, or as
+// RuleFiles says.
+Result<std::vector<EnginePattern>> EnginesOf(const PassOptionValues& options, RuleFiles& files);
 // Those and the ones of --byoc-regions, which need no patterns (null): what LowerRegions lowers.
-Result<std::vector<EnginePattern>> EnginesOfRegions(const PassOptionValues& options);
+Result<std::vector<EnginePattern>> EnginesOfRegions(const PassOptionValues& options,
+                                                    RuleFiles& files);
 // Whether a compilation has regions to look for.
 bool HasEngines(const PassOptionValues& options);
 // Whether light regions of an engine are put back: of the compiler's own; a user's rules say what

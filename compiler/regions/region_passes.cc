@@ -31,6 +31,12 @@ bool MeasuresRegions(const PassContext& context) {
   return std::ranges::count(ByocOption().In(context.options), kAutoEngine) > 0;
 }
 
+// Whoever calls one pass by itself may have no files.
+Result<std::vector<EnginePattern>> EnginesIn(const PassContext& context) {
+  RuleFiles own;
+  return EnginesOf(context.options, context.rule_files ? *context.rule_files : own);
+}
+
 Pass RegionPass(std::string name, std::string description,
                 std::function<Result<ir::Module>(const ir::Module&, const PassContext&)> run) {
   Pass pass;
@@ -48,7 +54,7 @@ Pass RegionPass(std::string name, std::string description,
 // Operators that take apart: those that no pattern starts with, and those of several results, of
 // which one is read (normalisations).
 Result<ir::Module> Prepare(const ir::Module& m, const PassContext& context) {
-  RELAYVM_ASSIGN_OR_RETURN(const std::vector<EnginePattern> engines, EnginesOf(context.options));
+  RELAYVM_ASSIGN_OR_RETURN(const std::vector<EnginePattern> engines, EnginesIn(context));
   std::set<const OpDef*> known;
   for (const EnginePattern& engine : engines) {
     for (const auto& [op, rules] : engine.patterns->by_root) known.insert(op);
@@ -67,7 +73,7 @@ Result<ir::Module> Prepare(const ir::Module& m, const PassContext& context) {
 }
 
 Result<ir::Module> Merge(const ir::Module& m, const PassContext& context) {
-  RELAYVM_ASSIGN_OR_RETURN(const std::vector<EnginePattern> engines, EnginesOf(context.options));
+  RELAYVM_ASSIGN_OR_RETURN(const std::vector<EnginePattern> engines, EnginesIn(context));
   return rules::Explained(context, [&](rules::Report* report) {
     ir::Module merged = m;
     for (const EnginePattern& engine : engines)
@@ -96,7 +102,7 @@ Pass AnnotateTargetPass() {
   return RegionPass("AnnotateTarget", "what engines run stands between their markers",
                     [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
                       RELAYVM_ASSIGN_OR_RETURN(const std::vector<EnginePattern> engines,
-                                               EnginesOf(context.options));
+                                               EnginesIn(context));
                       return AnnotateTarget(m, engines);
                     });
 }
@@ -128,7 +134,7 @@ Pass PruneRegionsPass() {
                            });
                            if (context.print && ExplainOption().In(context.options)) {
                              RELAYVM_ASSIGN_OR_RETURN(const std::vector<EnginePattern> engines,
-                                                      EnginesOf(context.options));
+                                                      EnginesIn(context));
                              context.print(ExplainRegions(pruned, engines));
                            }
                            return pruned;
@@ -156,12 +162,15 @@ Pass ChooseRegionsPass() {
 }
 
 Pass LowerRegionsPass() {
-  Pass pass = RegionPass("LowerRegions", "calls of regions become calls of their engine",
-                         [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
-                           RELAYVM_ASSIGN_OR_RETURN(const std::vector<EnginePattern> engines,
-                                                    EnginesOfRegions(context.options));
-                           return LowerRegions(m, engines);
-                         });
+  Pass pass = RegionPass(
+      "LowerRegions", "calls of regions become calls of their engine",
+      [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
+        RuleFiles own;
+        RELAYVM_ASSIGN_OR_RETURN(
+            const std::vector<EnginePattern> engines,
+            EnginesOfRegions(context.options, context.rule_files ? *context.rule_files : own));
+        return LowerRegions(m, engines);
+      });
   pass.drops = {kTyped};
   pass.options.push_back(&ByocRegionsOption().row());
   pass.options.push_back(&ByocOnlyOption().row());

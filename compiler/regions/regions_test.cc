@@ -258,8 +258,9 @@ TEST_CASE("engines of a program's own regions need no patterns") {
   CHECK(!HasEngines(options));
   options["byoc-regions"] = {"mine", "dnnl"};
   CHECK(HasEngines(options));
-  CHECK(EnginesOf(options)->empty());
-  const auto engines = EnginesOfRegions(options);
+  RuleFiles files;
+  CHECK(EnginesOf(options, files)->empty());
+  const auto engines = EnginesOfRegions(options, files);
   REQUIRE_MESSAGE(engines.ok(), engines.status().message());
   REQUIRE(engines->size() == 2);
   CHECK(engines->at(0).engine == "mine");

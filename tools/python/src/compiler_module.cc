@@ -148,8 +148,9 @@ py::tuple Rewrite(const PyModule& module, const std::string& name, const py::obj
 // The JSON of each region, by name. `engines`: --byoc and its kin.
 py::dict RegionJsons(const PyModule& module, const Options& options) {
   const CompileOptions read = ValueOrThrow(ReadCompilerOptions(OptionsOf(options)));
+  regions::RuleFiles files;
   const std::vector<regions::EnginePattern> engines =
-      ValueOrThrow(regions::EnginesOfRegions(read.pipeline.options));
+      ValueOrThrow(regions::EnginesOfRegions(read.pipeline.options, files));
   py::dict result;
   for (const auto& [name, json] : ValueOrThrow(regions::RegionJsons(module.model.module, engines)))
     result[name.c_str()] = json;
