@@ -39,10 +39,11 @@ class Chooser {
     for (auto& [name, f] : out.functions) {
       const std::string engine = ir::TextAttr(*f, ir::kCompilerAttr);
       if (engine.empty()) continue;
-      RELAYVM_ASSIGN_OR_RETURN(const bool stays, Measure(name, *f, engine, table));
+      std::string measured;
+      RELAYVM_ASSIGN_OR_RETURN(const bool stays, Measure(name, *f, engine, table, &measured));
       if (stays) continue;
       ir::Function plain = *f;
-      plain.attrs = {{kPrunedAttr, engine}};
+      plain.attrs = {{kPrunedAttr, engine}, {kMeasuredAttr, measured}};
       f = m_.arena->New<ir::Function>(std::move(plain));
     }
     return out;
@@ -163,13 +164,14 @@ class Chooser {
   }
 
   Result<bool> Measure(const std::string& name, const ir::Function& f, const std::string& engine,
-                       std::string* table) const {
+                       std::string* table, std::string* measured) const {
     const std::vector<ShapeSample> samples = SamplesOf(name, f);
     auto times = measure_.time(Alone(name, f), samples);
     if (!times.ok()) {
       if (times.status().code() == StatusCode::kCancelled) return times.status();
       *table +=
           fmt::format("{:<36} not measured, runs native: {}\n", name, times.status().message());
+      *measured = "and could not be measured: " + times.status().message();
       return false;
     }
     double logs = 0;
@@ -184,7 +186,11 @@ class Chooser {
       *table += fmt::format("{:<36} {:<20} {:>12.2f} {:>12.2f} {:>7.2f}  {}\n", name,
                             samples[i].name.empty() ? "-" : samples[i].name, t.native_us,
                             t.engine_us, t.native_us / t.engine_us, stays ? engine : "native");
+      *measured +=
+          fmt::format("{}{:.2f} us, natively {:.2f}{}{}", i == 0 ? "in " : "; ", t.engine_us,
+                      t.native_us, samples[i].name.empty() ? "" : " at ", samples[i].name);
     }
+    if (samples.empty()) *measured = "and has no sizes to measure it at";
     return stays;
   }
 

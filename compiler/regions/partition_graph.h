@@ -22,6 +22,8 @@ namespace relayvm::regions {
 ir::Module PartitionGraph(const ir::Module& m);
 // The attribute of functions that PruneRegions made plain: the engine.
 inline constexpr const char* kPrunedAttr = "PrunedCompiler";
+// And of those that ChooseRegions did: what was measured, for people.
+inline constexpr const char* kMeasuredAttr = "PrunedMeasured";
 // `is_pruned`: of an engine, whether its light regions go.
 ir::Module PruneRegions(const ir::Module& m,
                         const std::function<bool(const std::string& engine)>& is_pruned);

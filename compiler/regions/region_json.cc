@@ -241,8 +241,7 @@ class Writer {
     for (const ir::Binding& inner : composite.body->bindings) {
       const auto* op = inner.value->As<ir::OpCall>();
       if (op == nullptr) continue;
-      if (at_heart != nullptr && patterns_ != nullptr)
-        return Fail(b, fmt::format("composite {} is none of the engine's rules", name));
+      if (at_heart != nullptr && patterns_ != nullptr) return Fail(b, NoRuleFor(composite, name));
       const bool is_heavy = op->op->conv || op->op->product;
       if (at_heart == nullptr || is_heavy) at_heart = op;
       if (is_heavy && patterns_ == nullptr) break;
@@ -252,6 +251,21 @@ class Writer {
     extra["operator"] = Texts({at_heart->op->name});
     AddKernel(b, name, call.args, *at_heart, std::move(extra));
     return OkStatus();
+  }
+
+  // What to do about a composite of the program's own.
+  std::string NoRuleFor(const ir::Function& composite, const std::string& name) const {
+    std::string operators;
+    for (const ir::Binding& b : composite.body->bindings) {
+      const auto* op = b.value->As<ir::OpCall>();
+      if (op != nullptr) operators += (operators.empty() ? "" : ", ") + op->op->name;
+    }
+    const std::string engine = ir::TextAttr(region_, ir::kCompilerAttr);
+    return fmt::format(
+        "composite {0} ({1}): no rule of {2} matches all of it. Leave its attribute Composite out, "
+        "and its operators are matched one by one; or give a rule for it (--byoc-rules {2}.relay) "
+        "whose steps the engine's provider knows",
+        name, operators, engine);
   }
 
   // Those of what is inside, over the region's symbols.

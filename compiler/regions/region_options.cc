@@ -76,7 +76,7 @@ const OptionOf<bool>& ExplainOption() {
   static const OptionOf<bool> option = FlagOption(
       {.name = "explain",
        .help = "print, on standard error, the region that each operator runs in, or what keeps it "
-               "native (with --byoc)"});
+               "native and what would change that (with --byoc)"});
   return option;
 }
 

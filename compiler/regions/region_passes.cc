@@ -37,6 +37,14 @@ Result<std::vector<EnginePattern>> EnginesIn(const PassContext& context) {
   return EnginesOf(context.options, context.rule_files ? *context.rule_files : own);
 }
 
+// --explain: of what is left of regions.
+Status Explain(const ir::Module& m, const PassContext& context) {
+  if (!context.print || !ExplainOption().In(context.options)) return OkStatus();
+  RELAYVM_ASSIGN_OR_RETURN(const std::vector<EnginePattern> engines, EnginesIn(context));
+  context.print(ExplainRegions(m, engines));
+  return OkStatus();
+}
+
 Pass RegionPass(std::string name, std::string description,
                 std::function<Result<ir::Module>(const ir::Module&, const PassContext&)> run) {
   Pass pass;
@@ -132,11 +140,8 @@ Pass PruneRegionsPass() {
                            ir::Module pruned = PruneRegions(m, [&](const std::string& engine) {
                              return PrunesLightRegions(context.options, engine);
                            });
-                           if (context.print && ExplainOption().In(context.options)) {
-                             RELAYVM_ASSIGN_OR_RETURN(const std::vector<EnginePattern> engines,
-                                                      EnginesIn(context));
-                             context.print(ExplainRegions(pruned, engines));
-                           }
+                           if (!MeasuresRegions(context))
+                             RELAYVM_RETURN_IF_ERROR(Explain(pruned, context));
                            return pruned;
                          });
   pass.options.push_back(&ExplainOption().row());
@@ -155,8 +160,10 @@ Pass ChooseRegionsPass() {
         std::string table;
         RELAYVM_ASSIGN_OR_RETURN(ir::Module chosen, ChooseRegions(m, *context.measure, &table));
         if (context.print) context.print(table);
+        RELAYVM_RETURN_IF_ERROR(Explain(chosen, context));
         return chosen;
       });
+  pass.options.push_back(&ExplainOption().row());
   pass.applies = MeasuresRegions;
   return pass;
 }

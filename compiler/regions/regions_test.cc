@@ -287,5 +287,20 @@ TEST_CASE("functions of a program that are regions already") {
   CHECK(!lowered.functions.contains("f"));
 }
 
+TEST_CASE("a composite that no rule matches is an error at its place, with what to do") {
+  const Module m = ir::Typed(
+      "def @f(%x: Tensor[(2, 4), float32], Compiler=\"dnnl\", global_symbol=\"f\") {\n"
+      "  let %g = fn (%a: Tensor[(2, 4), float32], Composite=\"dnnl.mine\") -> "
+      "Tensor[(2, 2), float32] { erf(nn.dense(%a, %a, units=2)) };\n"
+      "  %g(%x) }\n"
+      "def @main(%x: Tensor[(2, 4), float32]) { @f(%x) }");
+  const auto lowered = LowerRegions(m, Dnnl());
+  REQUIRE(!lowered.ok());
+  CHECK(lowered.status().message().starts_with(
+      "test.relay:4:3: region f: composite dnnl.mine (nn.dense, erf): no rule of dnnl matches all "
+      "of it. Leave its attribute Composite out, and its operators are matched one by one; or give "
+      "a rule for it (--byoc-rules dnnl.relay) whose steps the engine's provider knows\n"));
+}
+
 }  // namespace
 }  // namespace relayvm::regions

@@ -281,37 +281,45 @@ Values Holds(Arguments a) {
   return wide && narrow ? Values(AttrValue(HoldsAll(*wide, *narrow))) : std::nullopt;
 }
 
-// Which arguments are holes, a bit each.
 struct Function {
   std::string_view name;
   size_t arguments;
-  unsigned holes;
+  unsigned holes;  // which arguments are, a bit each
   Values (*compute)(Arguments a);
+  Words words;
 };
 constexpr size_t kAny = std::numeric_limits<size_t>::max();
 constexpr Function kFunctions[] = {
-    {"+", 2, 0, Add},
-    {"-", 2, 0, Subtract},
-    {"*", 2, 0, Multiply},
-    {"[]", 2, 0, Element},
-    {"list", kAny, 0, List},
-    {"axis", 2, 2, Axis},
-    {"broadcast_axes", 2, 3, BroadcastAxes},
-    {"dim", 2, 1, DimAt},
-    {"dtype", 1, 1, DTypeText},
-    {"greatest", 1, 0, GreatestOf},
-    {"holds", 2, 0, Holds},
-    {"is_constant", 1, 1, IsConstant},
-    {"is_identity", 1, 0, IsIdentity},
-    {"is_in", 2, 0, IsIn},
-    {"least", 1, 0, LeastOf},
-    {"magnitude", 2, 1, Magnitude},
-    {"max", 2, 0, Most},
-    {"min", 2, 0, Least},
-    {"order", 2, 2, Order},
-    {"rank", 1, 1, Rank},
-    {"shape", 1, 1, Shape},
-    {"size", 1, 0, Size},
+    {"+", 2, 0, Add, {"{0} + {1}", About::kNothing}},
+    {"-", 2, 0, Subtract, {"{0} - {1}", About::kNothing}},
+    {"*", 2, 0, Multiply, {"{0} * {1}", About::kNothing}},
+    {"[]", 2, 0, Element, {"element {1} of {0}", About::kNothing}},
+    {"list", kAny, 0, List, {"", About::kNothing}},
+    {"axis", 2, 2, Axis, {"{0} (counted from 0)", About::kAttribute}},
+    {"broadcast_axes",
+     2,
+     3,
+     BroadcastAxes,
+     {"the axes along which {0} has more than one element", About::kShape}},
+    {"dim", 2, 1, DimAt, {"axis {1} of {0}", About::kShape}},
+    {"dtype", 1, 1, DTypeText, {"the dtype of {0}", About::kDType}},
+    {"greatest", 1, 0, GreatestOf, {"the greatest of {0}", About::kNothing}},
+    {"holds", 2, 0, Holds, {"{0} a dtype that holds each value of {1}", About::kDType}},
+    {"is_constant", 1, 1, IsConstant, {"{0} a constant", About::kConstant}},
+    {"is_identity", 1, 0, IsIdentity, {"{0} count from 0", About::kNothing}},
+    {"is_in", 2, 0, IsIn, {"{0} one of {1}", About::kNothing}},
+    {"least", 1, 0, LeastOf, {"the least of {0}", About::kNothing}},
+    {"magnitude",
+     2,
+     1,
+     Magnitude,
+     {"the greatest sum of magnitudes of {0} along axis {1}", About::kConstant}},
+    {"max", 2, 0, Most, {"the greater of {0} and {1}", About::kNothing}},
+    {"min", 2, 0, Least, {"the lesser of {0} and {1}", About::kNothing}},
+    {"order", 2, 2, Order, {"the order {0} of the axes of {1}", About::kNothing}},
+    {"rank", 1, 1, Rank, {"the rank of {0}", About::kShape}},
+    {"shape", 1, 1, Shape, {"the shape of {0}", About::kShape}},
+    {"size", 1, 0, Size, {"the length of {0}", About::kNothing}},
 };
 
 const Function* Find(std::string_view name) {
@@ -432,6 +440,11 @@ Status CheckFormula(const ir::Module& m, const Rule& rule, const Formula& f,
     }
   }
   return OkStatus();
+}
+
+Words WordsOf(std::string_view function) {
+  const Function* found = Find(function);
+  return found == nullptr ? Words{} : found->words;
 }
 
 const AttrList& SaidOf(const ir::OpCall& call, const char* name) {

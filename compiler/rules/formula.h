@@ -2,10 +2,12 @@
 // Private to compiler/rules. Pure functions. Tested by formulas_test.cc.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "compiler/rules/rules.h"
 
@@ -27,6 +29,14 @@ std::optional<AttrValue> Evaluate(const frontend::Formula& f, const FormulaScope
 std::string WhyNot(const frontend::Formula& condition, const FormulaScope& scope);
 // `found COMPARISON expected`; of a list and a number: of each element.
 bool Compare(const AttrValue& found, const std::string& comparison, const AttrValue& expected);
+
+// What a formula's function tells of, for people: as in "make WORDS 3".
+enum class About : uint8_t { kNothing, kAttribute, kDType, kShape, kConstant };
+struct Words {
+  std::string_view text;  // {0}, {1}: its arguments
+  About about = About::kNothing;
+};
+Words WordsOf(std::string_view function);
 
 // An error at its place of what no function, variable or hole is.
 Status CheckFormula(const ir::Module& m, const Rule& rule, const frontend::Formula& f,

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <utility>
 
 #include "compiler/ir/walk.h"
 #include "compiler/rules/formula.h"
+#include "compiler/rules/miss.h"
 
 namespace relayvm::rules {
 namespace {
@@ -47,21 +49,6 @@ bool Takes(const ir::Type& hole, const ir::Type& type) {
     if (!Takes(tuple->fields[i], found->fields[i])) return false;
   }
   return true;
-}
-
-std::string NameOf(const Atom& a) {
-  const ir::Var* v = ir::AsVar(a);
-  if (v == nullptr) return "the operand";
-  return v->name.empty() ? "a value" : "%" + v->name;
-}
-
-std::string WhatIs(const ir::Expr* e) {
-  if (e == nullptr) return "a parameter or a constant";
-  if (const auto* call = e->As<ir::OpCall>()) return call->op->name;
-  if (e->As<ir::MakeTuple>() != nullptr) return "a tuple";
-  if (e->As<ir::TupleGet>() != nullptr) return "a tuple's field";
-  if (e->As<ir::CallExpr>() != nullptr) return "a part";
-  return "another expression";
 }
 
 // What is to be matched with a value: a part of a rule, or of a way of a part. Its scope: 0 is the
@@ -117,10 +104,36 @@ class Matcher {
 
   template <typename F>
   bool Fail(const F& reason) {
+    if (miss_ == nullptr) return false;
     const size_t reached = match_.values.size();
-    if (miss_ != nullptr && (miss_->reason.empty() || reached > miss_->reached))
-      *miss_ = {reached, required_, reason(), reached == 0 ? nullptr : match_.values.back()};
+    if (!miss_->prefers_conditions && !miss_->reason.empty() && reached <= miss_->reached)
+      return false;
+    Why why = reason();
+    Miss miss{reached,
+              required_,
+              std::move(why.reason),
+              reached == 0 ? nullptr : match_.values.back(),
+              std::move(why.recipe),
+              why.is_condition,
+              miss_->prefers_conditions && IsWhole(),
+              miss_->prefers_conditions};
+    if (miss.IsNearerThan(*miss_)) *miss_ = std::move(miss);
     return false;
+  }
+
+  // Whether no operator is left to be found.
+  bool IsWhole() const {
+    const auto has_values_alone = [&](size_t list) {
+      for (size_t at = list; at != 0; at = goals_[at - 1].next) {
+        const Goal& goal = goals_[at - 1];
+        const Rule& rule = RuleOf(goal.scope);
+        const ir::Var* v = goal.is_end ? nullptr : ir::AsVar(Resolve(rule, goal.pattern));
+        if (v != nullptr && !rule.graph->holes.contains(v->id)) return false;
+      }
+      return true;
+    };
+    return has_values_alone(open_) &&
+           std::ranges::all_of(frames_, has_values_alone, &Frame::pending);
   }
 
   const Rule& RuleOf(uint32_t scope) const {
@@ -196,7 +209,10 @@ class Matcher {
     is_over_ = is_over_ || num_goals_ > kMaxGoals || num_open_ > kMaxOpen ||
                (num_goals_ > before && around_.goals_left < 0);
     if (!is_over_) return true;
-    if (miss_ != nullptr) miss_->reason = "it may match in too many ways: make its parts narrower";
+    if (miss_ != nullptr) {
+      miss_->reason = "it may match in too many ways: make its parts narrower";
+      miss_->recipe = "make the rule's parts narrower";
+    }
     return false;
   }
 
@@ -238,16 +254,17 @@ class Matcher {
     if (goal.steps >= use.least && MayStart(RuleOf(goal.scope), use.args[0], op))
       choices.push_back(nullptr);
     if (!choices.empty() || is_over_) return choices;
-    Fail([&] {
-      if (is_shared) return UsesText(goal.found, 1);
+    Fail([&]() -> Why {
+      if (is_shared) return UsesMiss(goal.found, 1);
       if (call != nullptr && goal.steps == use.most && use.most > 1)
-        return fmt::format("@{}: more than {} steps", use.part->name, use.most);
+        return {fmt::format("@{}: more than {} steps", use.part->name, use.most),
+                "let something else read a value in the middle of the chain: that parts it"};
       Roots expected = use.part->roots;
       if (goal.steps >= use.least) AddRoots(RuleOf(goal.scope), use.args[0], expected);
       std::set<std::string> names;
       for (const OpDef* one : expected.ops) names.insert(one->name);
-      return fmt::format("{}: expected {}, found {}", NameOf(goal.found), fmt::join(names, " or "),
-                         WhatIs(d == nullptr ? nullptr : d->value));
+      return OperatorMiss(goal.found, fmt::format("{}", fmt::join(names, " or ")),
+                          d == nullptr ? nullptr : d->value);
     });
     return choices;
   }
@@ -319,8 +336,10 @@ class Matcher {
       if (!is_hole ||
           (goal.scope > 0 && ArgumentOf(*v, goal.scope) < frames_[goal.scope - 1].use->args.size()))
         CountOwn(goal.found);
-      return Same(known->second, goal.found) ||
-             Fail([&] { return fmt::format("%{} stands for two different values", v->name); });
+      return Same(known->second, goal.found) || Fail([&] {
+               return Why{fmt::format("%{} stands for two different values", v->name),
+                          "read one value at both places"};
+             });
     }
     if (is_hole) return Hole(*hole->second, goal.found, goal.scope);
     // Along the definitions, each of which only this use may have.
@@ -330,13 +349,14 @@ class Matcher {
       const Definition* d = DefinitionOf(at);
       const ir::Expr& wanted = *rule.graph->nodes.at(v->id);
       if (d == nullptr) {
-        return Fail([&] {
-          return fmt::format("{}: expected {}, found {}", NameOf(at), WhatIs(&wanted),
-                             WhatIs(nullptr));
-        });
+        return Fail([&] { return OperatorMiss(at, WhatIs(&wanted), nullptr); });
       }
       if (d->function != root_.function && rule_.computes()) {
-        return Fail([&] { return NameOf(at) + " is computed outside of this function"; });
+        return Fail([&] {
+          return Why{NameOf(at) + " is computed outside of this function",
+                     fmt::format("compute {} where it is read: patterns do not cross branches",
+                                 NameOf(at))};
+        });
       }
       if (d != &root_) {
         match_.inside.push_back(var);
@@ -369,10 +389,8 @@ class Matcher {
   bool Number(const ir::Constant& number, const Atom& found) {
     const Atom at = Follow(around_, found, true);
     const auto* constant = std::get_if<const ir::Constant*>(&at);
-    return (constant != nullptr && IsMadeOf((*constant)->value, number.value)) || Fail([&] {
-             return NameOf(found) +
-                    (constant == nullptr ? " is not a constant" : " is not the pattern's number");
-           });
+    return (constant != nullptr && IsMadeOf((*constant)->value, number.value)) ||
+           Fail([&] { return NumberMiss(number.value, found, constant != nullptr); });
   }
 
   bool Same(const Atom& a, const Atom& b) const {
@@ -388,13 +406,10 @@ class Matcher {
     const Atom at = Follow(around_, found, false);
     if (RuleOf(scope).graph->constants.contains(&hole) &&
         !std::holds_alternative<const ir::Constant*>(at))
-      return Fail([&] { return fmt::format("%{} is not a constant", hole.name); });
+      return Fail([&] { return ConstantMiss("%" + hole.name, at, around_); });
     const ir::Type type = hole.type == nullptr ? nullptr : ir::AtomType(m_, at);
     if (hole.type != nullptr && !Takes(hole.type, type)) {
-      return Fail([&] {
-        return fmt::format("%{}: expected {}, found {}", hole.name, ir::TypeToString(hole.type),
-                           ir::TypeToString(type));
-      });
+      return Fail([&] { return TypeMiss("%" + hole.name, hole.type, type); });
     }
     SetImage(scope, hole, at);
     if (scope > 0) AddArgument(hole, found, scope);
@@ -403,8 +418,10 @@ class Matcher {
 
   bool Value(const ir::Expr& wanted, const ir::Expr& found, uint32_t scope) {
     const auto differs = [&] {
-      return Fail(
-          [&] { return fmt::format("expected {}, found {}", WhatIs(&wanted), WhatIs(&found)); });
+      return Fail([&] {
+        return Why{fmt::format("expected {}, found {}", WhatIs(&wanted), WhatIs(&found)),
+                   fmt::format("compute it by {}: the pattern goes on there", WhatIs(&wanted))};
+      });
     };
     std::vector<Atom> operands, others;
     if (const auto* call = wanted.As<ir::OpCall>()) {
@@ -421,8 +438,9 @@ class Matcher {
     ir::ForEachAtom(found, [&](const Atom& a) { others.push_back(a); });
     if (operands.size() != others.size()) {
       return Fail([&] {
-        return fmt::format("{}: expected {} operands, found {}", WhatIs(&found), operands.size(),
-                           others.size());
+        return Why{fmt::format("{}: expected {} operands, found {}", WhatIs(&found),
+                               operands.size(), others.size()),
+                   fmt::format("give {} {} operands", WhatIs(&found), operands.size())};
       });
     }
     if (num_goals_ > 0 && !Spend(operands.size() / 4)) return false;
@@ -439,9 +457,7 @@ class Matcher {
     const auto fails = [&](const std::string& name, const std::string& comparison,
                            const AttrValue& value) {
       return Fail([&] {
-        const AttrValue* at = found.attrs.Find(name);
-        return fmt::format("{}: attribute {}: expected {} {}, found {}", found.op->name, name,
-                           comparison, ToText(value), at == nullptr ? "none" : ToText(*at));
+        return AttributeMiss(found.op->name, name, comparison, value, found.attrs.Find(name));
       });
     };
     for (const AttrValue& n : SaidOf(wanted, frontend::kWrittenAttr)) {
@@ -478,10 +494,11 @@ class Matcher {
       const auto value = Evaluate(condition, names, miss_ == nullptr ? nullptr : &reason);
       const bool* result = value ? std::get_if<bool>(&value->value) : nullptr;
       return (result != nullptr && *result) || Fail([&] {
-               if (reason.empty()) reason = WhyNot(condition, names);
-               if (scope == 0) return reason;
+               Why why = ConditionMiss(condition, names, around_, reason);
+               if (scope == 0) return why;
                const Atom& at = Images(scope).at(ir::AsVar(rule.pattern)->id);
-               return fmt::format("{} (@{}): {}", NameOf(at), rule.name, reason);
+               why.reason = fmt::format("{} (@{}): {}", NameOf(at), rule.name, why.reason);
+               return why;
              });
     };
     if (num_goals_ > 0 && !Spend(rule.num_formulas / 4)) return false;
@@ -501,7 +518,7 @@ class Matcher {
     }
     for (const ir::Var* v : match_.inside) {
       if (OtherUses(Atom(v)) <= 0 || kept.contains(v)) continue;
-      return Fail([&] { return UsesText(Atom(v)); });
+      return Fail([&] { return UsesMiss(Atom(v)); });
     }
     return true;
   }
@@ -514,10 +531,12 @@ class Matcher {
     const auto own = own_.find(v->id);
     return uses->second - (own == own_.end() ? 0 : own->second);
   }
-  std::string UsesText(const Atom& a, int64_t own = 0) const {
+  Why UsesMiss(const Atom& a, int64_t own = 0) const {
     const int64_t others = OtherUses(a) - own;
-    return fmt::format("{} ({}) has {} other use{}", NameOf(a), WhatIs(DefinitionOf(a)->value),
-                       others, others == 1 ? "" : "s");
+    return {fmt::format("{} ({}) has {} other use{}", NameOf(a), WhatIs(DefinitionOf(a)->value),
+                        others, others == 1 ? "" : "s"),
+            fmt::format("compute {} once more for its other readers: the pattern would not keep it",
+                        NameOf(a))};
   }
 
   const ir::Module& m_;
@@ -550,16 +569,6 @@ ir::Atom Follow(const Surroundings& around, ir::Atom a, bool through_statements)
     a = alias != nullptr ? alias->atom : stated->value;
   }
   return a;
-}
-
-void NoteMiss(const ir::Module& m, const Rule& rule, const ir::Binding& at, const Miss& miss,
-              Report* report) {
-  constexpr size_t kMaxMisses = 1000;
-  if (report->misses.size() >= kMaxMisses) return;
-  const std::string place = m.sources->Place(at.value->span);
-  report->misses.push_back(fmt::format(
-      "{}: {} @{} ({}) is not applied: {}", place.empty() ? "a call made by a rewrite" : place,
-      rule.is_pattern ? "pattern" : "rule", rule.name, rule.place, miss.reason));
 }
 
 std::optional<Match> MatchRule(const ir::Module& m, const Rule& rule, const Definition& root,

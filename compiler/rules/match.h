@@ -61,6 +61,16 @@ struct Miss {
   size_t required = 0;  // those of them that the pattern cannot do without
   std::string reason;
   const ir::Expr* at = nullptr;  // the last of those nodes
+  // What would change it, for people.
+  std::string recipe;
+  // It is a condition on an operand or an attribute of what stands there, not what stands where.
+  bool is_condition = false;
+  bool is_whole = false;  // no operator is left to be found; told where conditions are preferred
+  // Given: conditions count before all others, and of those the ones of whole patterns, and of
+  // those the ones behind a node that the pattern cannot do without.
+  bool prefers_conditions = false;
+
+  bool IsNearerThan(const Miss& other) const;
 };
 
 // Adds the near miss to the report, unless there are many.
