@@ -1,6 +1,7 @@
 #include "bytecode/disassembler.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
@@ -10,6 +11,7 @@
 #include "bytecode/base/printable.h"
 #include "bytecode/base/shape_rule.h"
 #include "bytecode/instruction.h"
+#include "bytecode/regions.h"
 
 namespace relayvm {
 namespace {
@@ -424,6 +426,16 @@ class Disassembler {
 
 std::string DisassembleProgram(const Program& program, const DisassembleOptions& options) {
   return Disassembler(program, options).All();
+}
+
+std::string DisassembleFile(const Program& first, std::span<const Program> others,
+                            const DisassembleOptions& options) {
+  const Program& shown = FormWithRegions(first, others);
+  std::string text = DisassembleProgram(shown, options);
+  if (&shown == &first) return text;
+  return fmt::format("; the form with regions for {}; the file has a native one beside it\n",
+                     fmt::join(EnginesOf(shown), ", ")) +
+         text;
 }
 
 std::string DisassembleFunction(const Program& program, uint32_t function,

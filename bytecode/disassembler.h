@@ -6,7 +6,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "bytecode/program.h"
 
@@ -22,6 +24,10 @@ struct DisassembleOptions {
 std::string DisassembleProgram(const Program& program, const DisassembleOptions& options = {});
 std::string DisassembleFunction(const Program& program, uint32_t function,
                                 const DisassembleOptions& options = {});
+// Of a file's programs the one with regions, where there is one, behind a comment that says of its
+// native twin, where that is there; else the first.
+std::string DisassembleFile(const Program& first, std::span<const Program> others,
+                            const DisassembleOptions& options = {});
 
 // For people, as Relay writes types: "List[Tensor[(n, 3), float32]]", "(int32, fn)"; type
 // parameters are A, B, ...

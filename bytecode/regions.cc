@@ -43,6 +43,13 @@ std::vector<std::string> SplitEngines(std::string_view list) {
   return engines;
 }
 
+const Program& FormWithRegions(const Program& first, std::span<const Program> others) {
+  if (!first.regions.empty()) return first;
+  const auto with =
+      std::ranges::find_if(others, [](const Program& p) { return !p.regions.empty(); });
+  return with == others.end() ? first : *with;
+}
+
 std::string FeaturesOf(const Program& program) {
   return program.images.empty() ? "" : program.images[0].cpu_features;
 }

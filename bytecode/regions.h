@@ -29,6 +29,10 @@ void AddEngine(std::string_view name, std::vector<std::string>* engines);
 std::vector<std::string> EnginesOf(const Program& program);
 std::vector<std::string> SplitEngines(std::string_view list);  // "blas,dnnl"
 
+// Of a file's programs the first with regions, where there is one, else `first`: what is shown and
+// written where there is room for one form. It lives as long as they do.
+const Program& FormWithRegions(const Program& first, std::span<const Program> others);
+
 // What a program of a file needs: its image's processor ("" without an image), and engines, sorted.
 struct ProgramNeeds {
   std::string cpu_features;

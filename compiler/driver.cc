@@ -418,13 +418,15 @@ Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options)
                               compiled.tuning.measured.end());
       }
       depends_on_machine = depends_on_machine || !lowered.program.images.empty();
-      if (!std::exchange(is_first, false)) {
-        AddProgram(std::move(lowered.program), compiled);
-        continue;
+      if (i == 0) {
+        compiled.llvm_ir = std::move(lowered.llvm_ir);
+        compiled.assembly = std::move(lowered.assembly);
       }
-      compiled.program = std::move(lowered.program);
-      compiled.llvm_ir = std::move(lowered.llvm_ir);
-      compiled.assembly = std::move(lowered.assembly);
+      if (std::exchange(is_first, false)) {
+        compiled.program = std::move(lowered.program);
+      } else {
+        AddProgram(std::move(lowered.program), compiled);
+      }
     }
     if (!depends_on_machine) break;
   }

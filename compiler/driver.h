@@ -67,9 +67,10 @@ struct Compiled {
   // The same for the others, each of which asks for more than the one before: with `program`, what
   // WriteProgramFile takes. Empty where nothing in the program depends on the processor.
   std::vector<Program> others;
-  std::string llvm_ir, assembly;  // when CompileOptions::kernels asked for them
-  tuner::TuneReport tuning;       // when CompileOptions::tune asked for it
-  size_t poor_kernels = 0;        // that tuning would pay for (tuner::CountPoorKernels)
+  // When CompileOptions::kernels asked for them: of the form with regions, where there is one.
+  std::string llvm_ir, assembly;
+  tuner::TuneReport tuning;  // when CompileOptions::tune asked for it
+  size_t poor_kernels = 0;   // that tuning would pay for (tuner::CountPoorKernels)
 };
 
 // Reads INPUT (of a format of import/importers.h, or a folder that holds one; "-": standard input)

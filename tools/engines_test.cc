@@ -60,5 +60,50 @@ TEST_CASE("vmrun and vmdump: a program with regions") {
   CHECK(Has(o.out, "\"engines\""));
 }
 
+TEST_CASE("relayc --byoc: texts and --check are of the form with regions, and say so") {
+  const Shell shell;
+  shell.Write("dense.relay",
+              "#[version = \"0.0.5\"]\n"
+              "def @main(%x: Tensor[(?, 3), float32]) {\n"
+              "  let %w = full(0.5f, shape=[4, 3], dtype=\"float32\");\n"
+              "  nn.relu(nn.dense(%x, %w, units=4))\n"
+              "}\n");
+  const std::string head =
+      "; the form with regions for dnnl; the file has a native one beside it\n";
+  const auto text = [&](const std::string& flags) {
+    const Outcome o = shell.Run("relayc dense.relay -q -o - --emit " + flags);
+    CHECK_MESSAGE(o.status == 0, o.err);
+    return o.out;
+  };
+  const std::string native = text("bytecode"), both = text("bytecode --byoc dnnl");
+  CHECK(!Has(native, ".region"));
+  CHECK(both.starts_with(head));
+  CHECK(Has(both, ".region"));
+  CHECK(text("bytecode --byoc dnnl --byoc-only") == both.substr(head.size()));
+  CHECK(Has(text("llvm"), "@fused"));
+  CHECK(!Has(text("llvm --byoc dnnl"), "@fused"));
+  // What is shown is a program.
+  shell.Write("dense.txt", text("bytecode --byoc dnnl --data"));
+  Outcome o = shell.Run("vmasm dense.txt -o dense.vmx && vmdump dense.vmx");
+  CHECK_MESSAGE(o.status == 0, o.err);
+  CHECK(Has(o.out, "1 regions for dnnl\n"));
+
+  const std::string check = "relayc dense.relay -q -o x.vmx --check '[[2,2,2],[0,0,0]]' ";
+  o = shell.Run(check);
+  CHECK_MESSAGE(o.out.starts_with("against -O0:\n"), o.out);
+  CHECK(!Has(o.out, "regions"));
+  o = shell.Run(check + "--byoc dnnl");
+  CHECK_MESSAGE(o.status == 0, o.err);
+  CHECK(o.out.starts_with("natively, against -O0:\n"));
+  CHECK(Has(o.out, "\nwith regions for dnnl, "));  // or why it was not run
+  // The engine is not here.
+  o = shell.Run("RELAYVM_ENGINES=$PWD " + check + "--byoc dnnl");
+  CHECK_MESSAGE(o.status == 0, o.err);
+  CHECK(Has(o.out, "with regions for dnnl, not run: "));
+  o = shell.Run("RELAYVM_ENGINES=$PWD " + check + "--byoc dnnl --byoc-only");
+  CHECK(o.status == 2);
+  CHECK(Has(o.err, "--check: the compiled program: "));
+}
+
 }  // namespace
 }  // namespace relayvm::tools

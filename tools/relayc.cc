@@ -17,6 +17,7 @@
 #include "bytecode/base/printable.h"
 #include "bytecode/disassembler.h"
 #include "bytecode/instruction.h"
+#include "bytecode/regions.h"
 #include "bytecode/writer.h"
 #include "compiler/aot/aot.h"
 #include "compiler/graph/build_graph.h"
@@ -56,12 +57,9 @@ Status WriteProgram(const std::string& path, const Compiled& compiled) {
   return OkStatus();
 }
 
-// The form with regions, where there is one: what is written where there is room for one form.
+// What is written where there is room for one form.
 const Program& OneProgram(const Compiled& compiled) {
-  if (!compiled.program.regions.empty()) return compiled.program;
-  const auto with =
-      std::ranges::find_if(compiled.others, [](const Program& p) { return !p.regions.empty(); });
-  return with == compiled.others.end() ? compiled.program : *with;
+  return FormWithRegions(compiled.program, compiled.others);
 }
 
 // A line, or none. `is_one`: the program is written in one form.
@@ -322,7 +320,8 @@ Status Relayc::AddTo(CLI::App& app, const std::vector<std::string>& args) {
          "what to write: vmx, relay (the program as it was read, with its weights), "
          "bytecode, llvm or asm; with --kernel also time, a line on how long it takes; with "
          "--executor aot also exe, a program that takes --input as vmrun does; with --byoc also "
-         "region-json, an object of the regions by name, in TVM's JSON")
+         "region-json, an object of the regions by name, in TVM's JSON, and what shows one form "
+         "(bytecode, llvm, asm) shows the one with regions")
       ->check(
           CLI::IsMember({"vmx", "relay", "bytecode", "llvm", "asm", "time", "exe", "region-json"}));
   kernel_.AddTo(app);
@@ -354,7 +353,8 @@ Status Relayc::AddTo(CLI::App& app, const std::vector<std::string>& args) {
   app.add_option("--check", check_,
                  "a parameter's value as vmrun's --input takes it, once for each: runs the program "
                  "on them and prints how far its results are from those with float32 weights, or "
-                 "from those of -O0 where --precision is fp32");
+                 "from those of -O0 where --precision is fp32; with --byoc both forms, each where "
+                 "its engines are here");
   app.add_flag("-q,--quiet", quiet_, "no summary on standard error");
   return flags_.AddPassOptions(app, args);
 }
@@ -435,7 +435,7 @@ Status Relayc::Write(const Compiled& compiled) const {
   if (emit_ == "exe") return WriteExecutable(compiled);
   if (emit_ == "region-json") return WriteText(output_, RegionsText(compiled));
   if (emit_ == "bytecode")
-    return WriteText(output_, DisassembleProgram(compiled.program, {.data = data_}));
+    return WriteText(output_, DisassembleFile(compiled.program, compiled.others, {.data = data_}));
   if (emit_ != "vmx")
     return WriteText(output_, emit_ == "llvm" ? compiled.llvm_ir : compiled.assembly);
   if (ahead_) return WriteAhead(compiled);
@@ -541,7 +541,7 @@ void Relayc::PrintSummary(const Compiled& compiled) const {
 
 // --check.
 int Relayc::CheckResults(const Compiled& compiled) const {
-  const Check checked = CheckPrecision(flags_, compiled.program, check_);
+  const Check checked = CheckPrecision(flags_, compiled, check_);
   if (!checked.status.ok()) return static_cast<int>(Report("relayc", checked.status, checked.exit));
   // Standard output may be the program.
   const bool is_program = output_ == "-" || (output_.empty() && !makes_program());

@@ -9,6 +9,7 @@
 #include "bytecode/base/guarded.h"
 #include "bytecode/disassembler.h"
 #include "bytecode/program.h"
+#include "bytecode/regions.h"
 #include "bytecode/writer.h"
 #include "compiler/api/module.h"
 #include "compiler/api/options.h"
@@ -49,14 +50,13 @@ struct CompiledModel::Impl {
 const ModelInfo& CompiledModel::info() const { return impl_->info; }
 const Program& CompiledModel::program() const { return impl_->program; }
 const Program& CompiledModel::program_with_regions() const {
-  if (!impl_->program.regions.empty()) return impl_->program;
-  const auto with =
-      std::ranges::find_if_not(impl_->others, &std::vector<RegionInfo>::empty, &Program::regions);
-  return with == impl_->others.end() ? impl_->program : *with;
+  return FormWithRegions(impl_->program, impl_->others);
 }
 const std::vector<Status>& CompiledModel::warnings() const { return impl_->warnings; }
 const std::vector<PassTime>& CompiledModel::times() const { return impl_->times; }
-std::string CompiledModel::Bytecode() const { return DisassembleProgram(impl_->program, {}); }
+std::string CompiledModel::Bytecode() const {
+  return DisassembleFile(impl_->program, impl_->others);
+}
 
 std::vector<CompiledRegion> CompiledModel::Regions() const {
   std::map<std::string, CompiledRegion> regions;

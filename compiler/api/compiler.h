@@ -135,7 +135,8 @@ class CompiledModel {
   // tuning may gain (one target, which this machine runs).
   const std::vector<Status>& warnings() const;
   const std::vector<PassTime>& times() const;
-  // The executable's bytecode as text, as relayc --emit bytecode prints it.
+  // The executable's bytecode as text, as relayc --emit bytecode prints it: of the form with
+  // regions, where there is one.
   std::string Bytecode() const;
 
   // The bytes of the .vmx file, 64-byte aligned, made once: for Executable::FromMemory(bytes,

@@ -209,7 +209,8 @@ class Matcher {
     is_over_ = is_over_ || num_goals_ > kMaxGoals || num_open_ > kMaxOpen ||
                (num_goals_ > before && around_.goals_left < 0);
     if (!is_over_) return true;
-    if (miss_ != nullptr) {
+    // A condition that is known to be amiss says more.
+    if (miss_ != nullptr && !(miss_->prefers_conditions && miss_->is_condition)) {
       miss_->reason = "it may match in too many ways: make its parts narrower";
       miss_->recipe = "make the rule's parts narrower";
     }

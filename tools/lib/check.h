@@ -17,9 +17,10 @@ struct Check {
   Exit exit = Exit::kDone;
 };
 
-// Compiles flags.input once more, without reduced precision; where there is none, with -O0. Runs
-// both with `inputs`, as vmrun's --input.
-Check CheckPrecision(const CompileFlags& flags, const Program& program,
+// Compiles flags.input once more, without regions and reduced precision; where there is none, with
+// -O0. Runs both with `inputs`, as vmrun's --input: of what was made both forms, where one has
+// regions; the one that needs an engine which is not here is not run, and the report says so.
+Check CheckPrecision(const CompileFlags& flags, const Compiled& made,
                      const std::vector<std::string>& inputs);
 
 }  // namespace relayvm::tools
