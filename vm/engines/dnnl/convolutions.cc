@@ -44,11 +44,12 @@ Result<MemoryDesc> KernelView(const ConvForm& f, const MemoryDesc& kernel, int64
   return reshaped.Permuted(order);
 }
 
-bool IsChannelsLast(const MemoryDesc& view) {
+Result<bool> IsChannelsLast(const MemoryDesc& view) {
   std::vector<int> order = {0};
   for (int i = 2; i < view.rank(); ++i) order.push_back(i);
   order.push_back(1);
-  return view.Permuted(order).is_plain();
+  RELAYVM_ASSIGN_OR_RETURN(const MemoryDesc last, view.Permuted(order));
+  return last.is_plain();
 }
 
 }  // namespace
@@ -125,7 +126,7 @@ Result<std::vector<Convolution>> ConvolutionForms(PlanBuilder& b, uint32_t node,
   RELAYVM_ASSIGN_OR_RETURN(const Dims result, b.DimsOf({node, 0}));
   const Value data = b.Get(n.inputs[0]);
   RELAYVM_ASSIGN_OR_RETURN(const Value kernel, b.Plain(n.inputs[1]));
-  const MemoryDesc src = data.desc.Permuted(f.data);
+  RELAYVM_ASSIGN_OR_RETURN(const MemoryDesc src, data.desc.Permuted(f.data));
   RELAYVM_ASSIGN_OR_RETURN(const MemoryDesc weights, KernelView(f, kernel.desc, src.dims()[1]));
   Convolution c{.is_transposed = f.is_transposed,
                 .strides = f.strides,
@@ -150,7 +151,8 @@ Result<std::vector<Convolution>> ConvolutionForms(PlanBuilder& b, uint32_t node,
     }
     forms.push_back(std::move(form));
   };
-  if (IsChannelsLast(src) && !f.is_transposed) {
+  RELAYVM_ASSIGN_OR_RETURN(const bool is_last, IsChannelsLast(src));
+  if (is_last && !f.is_transposed) {
     Convolution last = c;
     last.src = src;
     RELAYVM_ASSIGN_OR_RETURN(last.dst, ChannelsLast(c.dst.dims(), dst_type));

@@ -1,12 +1,10 @@
 // The provider as a whole: regions of several nodes, sizes in turn and at once, plans that are
 // given up, and JSON, constants and libraries that are not what they should be.
-#include <dlfcn.h>
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include <atomic>
 #include <cstdlib>
-#include <filesystem>
 #include <random>
 #include <string>
 #include <thread>
@@ -347,16 +345,7 @@ TEST_CASE("no JSON ends the process") {
 
 TEST_CASE("a library that is not there, or not oneDNN, is told, and later another may do") {
   if (Provider() == nullptr) return;
-  // A copy of the provider has a state of its own.
-  const std::filesystem::path copy =
-      std::filesystem::temp_directory_path() / fmt::format("relayvm_dnnl_{}.so", getpid());
-  std::filesystem::copy_file(RELAYVM_DNNL_PROVIDER, copy,
-                             std::filesystem::copy_options::overwrite_existing);
-  void* library = dlopen(copy.c_str(), RTLD_NOW | RTLD_LOCAL);
-  std::filesystem::remove(copy);
-  REQUIRE(library != nullptr);
-  const RelayvmRegionProvider* other =
-      reinterpret_cast<RelayvmRegionProviderFn>(dlsym(library, RELAYVM_REGION_PROVIDER_SYMBOL))();
+  const RelayvmRegionProvider* other = CopyOfProvider();
   const char* version = nullptr;
   RelayvmRegionError error = {};
   const auto open_as = [&](const char* path) {

@@ -4,10 +4,13 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <random>
 
 namespace relayvm::onednn_testing {
@@ -251,7 +254,22 @@ const RelayvmRegionProvider* Provider() {
   return provider;
 }
 
-TestRegion::TestRegion(const Net& net, int32_t* status, std::string* message) : net_(net) {
+const RelayvmRegionProvider* CopyOfProvider() {
+  static std::atomic<int> number = 0;
+  const std::filesystem::path copy = std::filesystem::temp_directory_path() /
+                                     fmt::format("relayvm_dnnl_{}_{}.so", getpid(), ++number);
+  std::filesystem::copy_file(RELAYVM_DNNL_PROVIDER, copy,
+                             std::filesystem::copy_options::overwrite_existing);
+  void* library = dlopen(copy.c_str(), RTLD_NOW | RTLD_LOCAL);
+  std::filesystem::remove(copy);
+  REQUIRE_MESSAGE(library != nullptr, dlerror());
+  return reinterpret_cast<RelayvmRegionProviderFn>(
+      dlsym(library, RELAYVM_REGION_PROVIDER_SYMBOL))();
+}
+
+TestRegion::TestRegion(const Net& net, int32_t* status, std::string* message,
+                       const RelayvmRegionProvider* provider)
+    : provider_(provider), net_(net) {
   std::vector<RelayvmRegionTensor> tensors;
   constants_.reserve(net.constants().size());
   for (const auto& [value, dtype] : net.constants()) {
@@ -260,15 +278,15 @@ TestRegion::TestRegion(const Net& net, int32_t* status, std::string* message) : 
   }
   const std::string json = net.Json();
   RelayvmRegionError error = {};
-  const int32_t code = Provider()->create(json.data(), json.size(), tensors.data(),
-                                          static_cast<uint32_t>(tensors.size()), &region_, &error);
+  const int32_t code = provider_->create(json.data(), json.size(), tensors.data(),
+                                         static_cast<uint32_t>(tensors.size()), &region_, &error);
   if (status == nullptr) REQUIRE_MESSAGE(code == RELAYVM_REGION_OK, error.message, "\n", json);
   if (status != nullptr) *status = code;
   if (message != nullptr) *message = error.message;
 }
 
 TestRegion::~TestRegion() {
-  if (region_ != nullptr) Provider()->destroy(region_);
+  if (region_ != nullptr) provider_->destroy(region_);
 }
 
 Dims TestRegion::Resolve(const Shape& shape, const Dims& symbols) const {
@@ -293,8 +311,8 @@ std::vector<Tensor> TestRegion::Run(const Dims& symbols, const std::vector<Tenso
     if (message != nullptr) *message = error.message;
     return code == RELAYVM_REGION_OK;
   };
-  if (!said(Provider()->prepare(region_, symbols.data(), static_cast<uint32_t>(symbols.size()),
-                                threads, &plan, &scratch_bytes, &error))) {
+  if (!said(provider_->prepare(region_, symbols.data(), static_cast<uint32_t>(symbols.size()),
+                               threads, &plan, &scratch_bytes, &error))) {
     return {};
   }
   std::vector<Buffer> in, out;
@@ -318,10 +336,10 @@ std::vector<Tensor> TestRegion::Run(const Dims& symbols, const std::vector<Tenso
   const RelayvmRegionEnv env = {sizeof(RelayvmRegionEnv), threads,
                                 [](const RelayvmRegionEnv*) -> int32_t { return 0; }};
   const int32_t code =
-      Provider()->run(region_, plan, &env, in_tensors.data(), static_cast<uint32_t>(in.size()),
-                      out_tensors.data(), static_cast<uint32_t>(out.size()),
-                      scratch_bytes == 0 ? nullptr : scratch.tensor().data, &error);
-  Provider()->release(region_, plan);
+      provider_->run(region_, plan, &env, in_tensors.data(), static_cast<uint32_t>(in.size()),
+                     out_tensors.data(), static_cast<uint32_t>(out.size()),
+                     scratch_bytes == 0 ? nullptr : scratch.tensor().data, &error);
+  provider_->release(region_, plan);
   if (!said(code)) return {};
   std::vector<Tensor> results;
   results.reserve(out.size());

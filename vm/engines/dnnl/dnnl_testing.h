@@ -97,13 +97,16 @@ class Buffer {
 
 // The provider of this build; null where oneDNN is not here (which is said once).
 const RelayvmRegionProvider* Provider();
+// A further one, from a copy of its file, with a state of its own; not opened yet.
+const RelayvmRegionProvider* CopyOfProvider();
 
 // A region that is created, for as many runs as one likes, by several threads too.
 class TestRegion {
  public:
   // Fails the test where it is not created, unless `status` is given: that holds what `create`
-  // gave.
-  explicit TestRegion(const Net& net, int32_t* status = nullptr, std::string* message = nullptr);
+  // gave. All functions of it are `provider`'s.
+  explicit TestRegion(const Net& net, int32_t* status = nullptr, std::string* message = nullptr,
+                      const RelayvmRegionProvider* provider = Provider());
   ~TestRegion();
   TestRegion(const TestRegion&) = delete;
   TestRegion& operator=(const TestRegion&) = delete;
@@ -116,6 +119,7 @@ class TestRegion {
   RelayvmRegion* get() const { return region_; }
 
  private:
+  const RelayvmRegionProvider* provider_;
   Net net_;
   std::vector<Buffer> constants_;
   RelayvmRegion* region_ = nullptr;

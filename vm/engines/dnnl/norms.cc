@@ -85,7 +85,7 @@ Status BuildNorm(PlanBuilder& b, uint32_t node, const NormForm& f) {
   const int rank = data.desc.rank();
   Root root;
   root.order = MovedAxis(rank, f.axis, f.is_batch ? 1 : rank - 1);
-  const MemoryDesc view = data.desc.Permuted(root.order);
+  RELAYVM_ASSIGN_OR_RETURN(const MemoryDesc view, data.desc.Permuted(root.order));
   const int64_t channels = data.desc.dims()[static_cast<size_t>(f.axis)];
   root.sources = {{DNNL_ARG_SRC, view, data.place, view}};
   const auto add = [&](bool has, size_t input, int arg) -> Status {
@@ -155,7 +155,7 @@ Result<BuildFn> MakeLrn(const Graph& graph, uint32_t node) {
     Root root;
     root.order = MovedAxis(data.desc.rank(), axis, 1);
     Lrn lrn = form;
-    lrn.data = data.desc.Permuted(root.order);
+    RELAYVM_ASSIGN_OR_RETURN(lrn.data, data.desc.Permuted(root.order));
     root.sources = {{DNNL_ARG_SRC, lrn.data, data.place, lrn.data}};
     root.describe = [lrn](const Attributes& a) { return Describe(lrn, a); };
     RELAYVM_ASSIGN_OR_RETURN(const std::vector<Post> posts, steps.Resolve(b, node));
@@ -181,7 +181,8 @@ Result<BuildFn> MakePrelu(const Graph& graph, uint32_t node) {
     RELAYVM_ASSIGN_OR_RETURN(const Value slope, b.Plain(prelu_node.inputs[1]));
     Root root;
     root.order = MovedAxis(data.desc.rank(), axis, 1);
-    Prelu prelu{data.desc.Permuted(root.order), {}};
+    Prelu prelu;
+    RELAYVM_ASSIGN_OR_RETURN(prelu.data, data.desc.Permuted(root.order));
     Dims dims(static_cast<size_t>(data.desc.rank()), 1);
     dims[1] = prelu.data.dims()[1];
     if (slope.desc.dims() != Dims{dims[1]}) return InvalidInput("the slopes are not the channels'");

@@ -45,7 +45,7 @@ class MemoryDesc {
   static MemoryDesc Of(const dnnl_memory_desc_t& desc);
 
   // Axis i of the result is axis order[i] of this. REQUIRES: a permutation of the rank.
-  MemoryDesc Permuted(const std::vector<int>& order) const;
+  Result<MemoryDesc> Permuted(const std::vector<int>& order) const;
   // kUnsupported where the layout does not allow it. REQUIRES: as many elements.
   Result<MemoryDesc> Reshaped(const Dims& dims) const;
   // The same extents and type, row-major.

@@ -12,61 +12,13 @@
 #include <type_traits>
 
 #include "vm/engines/dnnl/onednn.h"
+#include "vm/engines/dnnl/onednn_v2_functions.h"
 #include "vm/engines/dnnl/threads.h"
 
 namespace relayvm::onednn {
 namespace {
 
 // --- The library ---
-
-#define ONEDNN_V2_FUNCTIONS(F)                    \
-  F(dnnl_engine_create)                           \
-  F(dnnl_stream_create)                           \
-  F(dnnl_stream_destroy)                          \
-  F(dnnl_memory_create)                           \
-  F(dnnl_memory_destroy)                          \
-  F(dnnl_memory_set_data_handle)                  \
-  F(dnnl_memory_desc_init_by_strides)             \
-  F(dnnl_memory_desc_init_by_tag)                 \
-  F(dnnl_memory_desc_reshape)                     \
-  F(dnnl_memory_desc_permute_axes)                \
-  F(dnnl_memory_desc_equal)                       \
-  F(dnnl_memory_desc_get_size)                    \
-  F(dnnl_data_type_size)                          \
-  F(dnnl_primitive_attr_create)                   \
-  F(dnnl_primitive_attr_destroy)                  \
-  F(dnnl_primitive_attr_set_scratchpad_mode)      \
-  F(dnnl_primitive_attr_set_zero_points)          \
-  F(dnnl_primitive_attr_set_post_ops)             \
-  F(dnnl_post_ops_create)                         \
-  F(dnnl_post_ops_destroy)                        \
-  F(dnnl_post_ops_append_sum)                     \
-  F(dnnl_post_ops_append_eltwise)                 \
-  F(dnnl_post_ops_append_binary)                  \
-  F(dnnl_primitive_desc_create)                   \
-  F(dnnl_primitive_desc_destroy)                  \
-  F(dnnl_primitive_desc_query)                    \
-  F(dnnl_primitive_desc_query_md)                 \
-  F(dnnl_primitive_create)                        \
-  F(dnnl_primitive_destroy)                       \
-  F(dnnl_primitive_execute)                       \
-  F(dnnl_dilated_convolution_forward_desc_init)   \
-  F(dnnl_dilated_deconvolution_forward_desc_init) \
-  F(dnnl_inner_product_forward_desc_init)         \
-  F(dnnl_matmul_desc_init)                        \
-  F(dnnl_pooling_v2_forward_desc_init)            \
-  F(dnnl_eltwise_forward_desc_init)               \
-  F(dnnl_binary_desc_init)                        \
-  F(dnnl_softmax_v2_forward_desc_init)            \
-  F(dnnl_batch_normalization_forward_desc_init)   \
-  F(dnnl_layer_normalization_forward_desc_init)   \
-  F(dnnl_lrn_forward_desc_init)                   \
-  F(dnnl_prelu_forward_desc_init)                 \
-  F(dnnl_reduction_desc_init)                     \
-  F(dnnl_resampling_forward_desc_init)            \
-  F(dnnl_concat_primitive_desc_create)            \
-  F(dnnl_reorder_primitive_desc_create)           \
-  F(dnnl_get_effective_cpu_isa)
 
 struct Library {
 #define ONEDNN_V2_DECLARE(name) decltype(&::name) name = nullptr;
@@ -125,9 +77,12 @@ Result<std::unique_ptr<Library>> Load() {
   }
   ONEDNN_V2_FUNCTIONS(ONEDNN_V2_FIND)
 #undef ONEDNN_V2_FIND
+  Status status = FromLibrary(library->dnnl_engine_create(&library->engine, dnnl_cpu, 0), "engine");
+  if (!status.ok()) {
+    dlclose(handle);
+    return status;
+  }
   FindOpenMp(handle);
-  RELAYVM_RETURN_IF_ERROR(
-      FromLibrary(library->dnnl_engine_create(&library->engine, dnnl_cpu, 0), "engine"));
   return library;
 }
 
@@ -285,12 +240,13 @@ MemoryDesc MemoryDesc::Of(const dnnl_memory_desc_t& desc) {
   return result;
 }
 
-MemoryDesc MemoryDesc::Permuted(const std::vector<int>& order) const {
+Result<MemoryDesc> MemoryDesc::Permuted(const std::vector<int>& order) const {
   std::array<int, DNNL_MAX_NDIMS> place = {};
   for (size_t i = 0; i < order.size(); ++i)
     place[static_cast<size_t>(order[i])] = static_cast<int>(i);
   MemoryDesc result = *this;
-  Lib().dnnl_memory_desc_permute_axes(&result.desc_, &desc_, place.data());
+  RELAYVM_RETURN_IF_ERROR(FromLibrary(
+      Lib().dnnl_memory_desc_permute_axes(&result.desc_, &desc_, place.data()), "order of axes"));
   return result;
 }
 
@@ -385,8 +341,10 @@ Result<Memory> Memory::Over(const MemoryDesc& desc, void* data) {
 
 Status Memory::SetData(void* data) {
   if (data == data_) return OkStatus();
+  RELAYVM_RETURN_IF_ERROR(
+      FromLibrary(Lib().dnnl_memory_set_data_handle(memory_.get(), data), "memory"));
   data_ = data;
-  return FromLibrary(Lib().dnnl_memory_set_data_handle(memory_.get(), data), "memory");
+  return OkStatus();
 }
 
 // --- Primitives ---

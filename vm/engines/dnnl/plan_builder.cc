@@ -211,7 +211,8 @@ Result<MemoryDesc> PlanBuilder::OperandView(const Root& root, const Dims& result
     dims = {rows, dims.back()};
   }
   RELAYVM_ASSIGN_OR_RETURN(MemoryDesc view, Get(post.operand).desc.Reshaped(dims));
-  return root.order.empty() ? view : view.Permuted(root.order);
+  if (root.order.empty()) return view;
+  return view.Permuted(root.order);
 }
 
 // Its last use is the node's, and it is in memory of its own.
@@ -305,7 +306,10 @@ Status PlanBuilder::FitOperands(const Root& root, std::span<const Post> posts, C
 
 Result<MemoryDesc> PlanBuilder::ResultDesc(const Root& root, const Dims& result,
                                            const MemoryDesc& dst) const {
-  MemoryDesc desc = root.order.empty() ? dst : dst.Permuted(Inverse(root.order));
+  MemoryDesc desc = dst;
+  if (!root.order.empty()) {
+    RELAYVM_ASSIGN_OR_RETURN(desc, dst.Permuted(Inverse(root.order)));
+  }
   return desc.Reshaped(Ranked(result));
 }
 
@@ -441,8 +445,8 @@ Status PlanBuilder::EmitPosts(uint32_t node, const Value& given, std::span<const
     Result<PrimitiveDesc> desc = Describe(binary, a);
     if (desc.ok() && !desc->is_reference()) return desc;
     Result<PrimitiveDesc> other = Describe(liked, a);
-    return other.ok() && (!desc.ok() || !other->is_reference()) ? std::move(other)
-                                                                : std::move(desc);
+    // By plain loops it asks for no layout.
+    return other.ok() && !other->is_reference() ? std::move(other) : std::move(desc);
   };
   return Emit(node, root, posts.subspan(1));
 }

@@ -87,7 +87,8 @@ Status BuildPool(PlanBuilder& b, uint32_t node, const PoolForm& f) {
   const Node& n = b.graph().nodes[node];
   RELAYVM_ASSIGN_OR_RETURN(const Dims result, b.DimsOf({node, 0}));
   const Value data = b.Get(n.inputs[0]);
-  Pool pool{.algorithm = f.algorithm, .src = data.desc.Permuted(f.in)};
+  Pool pool{.algorithm = f.algorithm};
+  RELAYVM_ASSIGN_OR_RETURN(pool.src, data.desc.Permuted(f.in));
   const Dims in = pool.src.dims(), out = Ordered(result, f.out);
   pool.window = f.window;
   pool.strides = f.strides;

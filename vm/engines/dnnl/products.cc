@@ -28,7 +28,7 @@ Result<ProductForm> ReadProductForm(const Graph& graph, uint32_t node, bool tran
 }
 
 // With the last two axes exchanged where `transposes`.
-MemoryDesc LastTwo(const MemoryDesc& desc, bool transposes) {
+Result<MemoryDesc> LastTwo(const MemoryDesc& desc, bool transposes) {
   if (!transposes) return desc;
   std::vector<int> order(static_cast<size_t>(desc.rank()));
   std::iota(order.begin(), order.end(), 0);
@@ -47,7 +47,7 @@ Status BuildDense(PlanBuilder& b, uint32_t node, const ProductForm& f) {
   const int64_t rows =
       std::accumulate(result.begin(), result.end() - 1, int64_t{1}, std::multiplies<>());
   const int64_t columns = result.back();
-  MemoryDesc src = LastTwo(x.desc, f.transpose_a);
+  RELAYVM_ASSIGN_OR_RETURN(MemoryDesc src, LastTwo(x.desc, f.transpose_a));
   const int64_t depth = src.dims().back();
   if (!f.transpose_a) {
     if (!std::equal(result.begin(), result.end() - 1, data.begin(), data.end() - 1)) {
@@ -55,7 +55,8 @@ Status BuildDense(PlanBuilder& b, uint32_t node, const ProductForm& f) {
     }
     RELAYVM_ASSIGN_OR_RETURN(src, src.Reshaped({rows, depth}));
   }
-  const MemoryDesc weights = LastTwo(w.desc, f.transpose_b);  // [depth, columns]
+  // [depth, columns]
+  RELAYVM_ASSIGN_OR_RETURN(const MemoryDesc weights, LastTwo(w.desc, f.transpose_b));
   if (weights.dims() != Dims{depth, columns} || src.dims() != Dims{rows, depth}) {
     return InvalidInput("the extents of data, weight and result do not fit");
   }
@@ -73,7 +74,7 @@ Status BuildDense(PlanBuilder& b, uint32_t node, const ProductForm& f) {
     root.describe = [product](const Attributes& a) { return Describe(product, a); };
     return b.Emit(node, root, posts);
   }
-  const MemoryDesc by_column = weights.Permuted({1, 0});
+  RELAYVM_ASSIGN_OR_RETURN(const MemoryDesc by_column, weights.Permuted({1, 0}));
   root.sources.push_back({DNNL_ARG_WEIGHTS, by_column, w.place, {}, dnnl_query_weights_md, 0});
   InnerProduct product{.src = src, .dst = dst};
   RELAYVM_ASSIGN_OR_RETURN(product.weights, MemoryDesc::Any({columns, depth}, dtype));
@@ -88,8 +89,9 @@ Status BuildBatched(PlanBuilder& b, uint32_t node, const ProductForm& f) {
   RELAYVM_ASSIGN_OR_RETURN(const Dims result, b.DimsOf({node, 0}));
   RELAYVM_ASSIGN_OR_RETURN(const Value x, b.Plain(n.inputs[0]));
   RELAYVM_ASSIGN_OR_RETURN(const Value w, b.Plain(n.inputs[1]));
-  MatMul product{.src = LastTwo(x.desc, f.transpose_a)};
-  const MemoryDesc weights = LastTwo(w.desc, f.transpose_b);
+  MatMul product;
+  RELAYVM_ASSIGN_OR_RETURN(product.src, LastTwo(x.desc, f.transpose_a));
+  RELAYVM_ASSIGN_OR_RETURN(const MemoryDesc weights, LastTwo(w.desc, f.transpose_b));
   product.weights = weights;
   RELAYVM_ASSIGN_OR_RETURN(product.dst, MemoryDesc::Plain(result, dtype));
   if (b.IsConstant(n.inputs[1])) {

@@ -466,7 +466,7 @@ Status BuildQuantisedDense(PlanBuilder& b, uint32_t node, const QuantisedForm& f
   RELAYVM_ASSIGN_OR_RETURN(product.src, x.desc.Reshaped({rows, depth}));
   RELAYVM_ASSIGN_OR_RETURN(product.weights, MemoryDesc::Any({depth, columns}, DType::kInt8));
   RELAYVM_ASSIGN_OR_RETURN(product.dst, MemoryDesc::Plain({rows, columns}, DType::kInt32));
-  const MemoryDesc weights = w.desc.Permuted({1, 0});
+  RELAYVM_ASSIGN_OR_RETURN(const MemoryDesc weights, w.desc.Permuted({1, 0}));
   Root root;
   root.of_nothing = 0;
   root.is_flat = true;

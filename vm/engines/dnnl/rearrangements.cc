@@ -229,7 +229,8 @@ Result<BuildFn> MakeResize(const Graph& graph, uint32_t node) {
     const Node& resize = b.graph().nodes[node];
     const Value data = b.Get(resize.inputs[0]);
     RELAYVM_ASSIGN_OR_RETURN(const Dims result, b.DimsOf({node, 0}));
-    Resampling resampling{algorithm, data.desc.Permuted(order), {}};
+    Resampling resampling{.algorithm = algorithm};
+    RELAYVM_ASSIGN_OR_RETURN(resampling.src, data.desc.Permuted(order));
     RELAYVM_ASSIGN_OR_RETURN(resampling.dst,
                              MemoryDesc::Any(Ordered(result, order), resize.outputs[0].dtype));
     Root root;
