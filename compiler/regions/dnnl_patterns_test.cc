@@ -211,6 +211,9 @@ TEST_CASE("functions that are spelled out, in every order") {
       {"abs", {"abs(%y)"}},
       {"negative", {"negative(%y)"}},
       {"round_even", {"round_even(%y)"}},
+      {"elu",
+       {"where(greater(%y, 0f), %y, subtract(exp(%y), 1f))",
+        "where(less_equal(%y, 0f), add(exp(%y), -1f), %y)"}},
   };
   for (const auto& c : kCases) {
     for (const std::string& form : c.forms) {
@@ -230,11 +233,6 @@ TEST_CASE("functions that are spelled out, in every order") {
   CHECK(AfterDense(softplus + "multiply(%y, tanh(%s))") == "dense_mish");
 }
 
-TEST_CASE("other numbers are other functions") {
-  CHECK(AfterDense("multiply(%y, sigmoid(multiply(%y, 1.702f)))") ==
-        "multiply_sigmoid_multiply, dense");
-}
-
 // The types of what the steps take besides the value, inner to outer, and their numbers.
 std::string Operands(const rules::Match& match, const ir::Module& m) {
   std::string text;
@@ -250,6 +248,39 @@ std::string Operands(const rules::Match& match, const ir::Module& m) {
     }
   }
   return text;
+}
+
+TEST_CASE("numbers of functions are operands, where they are constants") {
+  const struct {
+    std::string expected;
+    std::vector<std::string> forms;
+  } kCases[] = {
+      {"dense_swish: swish float32",
+       {"multiply(%y, sigmoid(multiply(%y, 1.702f)))", "multiply(sigmoid(multiply(2f, %y)), %y)"}},
+      {"dense_elu: elu float32",
+       {"where(greater(%y, 0f), %y, multiply(subtract(exp(%y), 1f), 0.5f))",
+        "where(greater_equal(%y, 0f), %y, multiply(0.5f, subtract(exp(%y), 1f)))",
+        "where(less(%y, 0f), multiply(subtract(exp(%y), 1f), 0.5f), %y)"}},
+      {"dense_elu_multiply: elu float32; multiply float32",  // selu
+       {"multiply(where(greater(%y, 0f), %y, multiply(subtract(exp(%y), 1f), 1.67326f)), "
+        "1.0507f)"}},
+      {"dense_elu_of_negated: elu_of_negated float32",  // as TVM's importers write it
+       {"add(multiply(-0.5f, nn.relu(subtract(1f, exp(%y)))), nn.relu(%y))"}},
+      // Of other values than the condition's, and of a number that the run says.
+      {"subtract_multiply, exp, dense: multiply float32",
+       {"where(greater(%y, 1f), %y, multiply(subtract(exp(%y), 1f), 0.5f))"}},
+      {"multiply_sigmoid_multiply, dense: sigmoid; multiply Tensor[(x.0, 16), float32]",
+       {"multiply(%y, sigmoid(multiply(%y, %a)))"}},
+  };
+  for (const auto& c : kCases) {
+    for (const std::string& form : c.forms) {
+      CAPTURE(form);
+      std::vector<rules::Match> matches;
+      ir::Module m;
+      const std::string name = AfterDense(form, ", %a: float32", &matches, &m);
+      CHECK(name + ": " + Operands(matches.at(0), m) == c.expected);
+    }
+  }
 }
 
 TEST_CASE("a sum has the value's shape; other operands are broadcast to it") {

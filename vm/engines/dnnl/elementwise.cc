@@ -32,7 +32,6 @@ constexpr Function kFunctions[] = {
     {"negative", "negative", dnnl_eltwise_linear, -1, 0},
     {"gelu", "", dnnl_eltwise_gelu_erf},
     {"gelu_tanh", "", dnnl_eltwise_gelu_tanh},
-    {"swish", "", dnnl_eltwise_swish, 1},
     {"hardswish", "", dnnl_eltwise_hardswish},
     {"mish", "", dnnl_eltwise_mish},
     {"round_even", "round_even", dnnl_eltwise_round},
@@ -216,10 +215,13 @@ Result<std::vector<Post>> FunctionOf(const Step& step) {
     RELAYVM_ASSIGN_OR_RETURN(const double max, step.Number("max"));
     return std::vector{EltwisePost(dnnl_eltwise_clip, min, max)};
   }
-  if (step.label == "leaky_relu" || step.label == "elu") {
+  if (step.label == "leaky_relu") {
     RELAYVM_ASSIGN_OR_RETURN(const double alpha, step.Number("alpha"));
-    return std::vector{
-        EltwisePost(step.label == "elu" ? dnnl_eltwise_elu : dnnl_eltwise_relu, alpha, 0)};
+    return std::vector{EltwisePost(dnnl_eltwise_relu, alpha, 0)};
+  }
+  if (step.label == "elu" || step.label == "swish") {
+    return std::vector{EltwisePost(step.label == "elu" ? dnnl_eltwise_elu : dnnl_eltwise_swish,
+                                   step.NumberOr("alpha", 1), 0)};
   }
   if (step.label == "hardsigmoid") {  // clip(x / 6 + 1 / 2, 0, 1)
     return std::vector{EltwisePost(dnnl_eltwise_linear, 1.0 / 6, 0.5),

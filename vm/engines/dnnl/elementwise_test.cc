@@ -52,9 +52,11 @@ const std::vector<Function>& Functions() {
          return 0.5F * x * (1 + std::tanh(0.7978845608F * (x + 0.044715F * x * x * x)));
        }},
       {"", "swish", {}, [](float x) { return x * Sigmoid(x); }},
+      {"", "swish alpha=1.702", {}, [](float x) { return x * Sigmoid(1.702F * x); }},
       {"", "hardswish", {}, [](float x) { return x * std::clamp(x + 3, 0.0F, 6.0F) / 6; }},
       {"", "hardsigmoid", {}, [](float x) { return std::clamp(x / 6 + 0.5F, 0.0F, 1.0F); }},
       {"", "mish", {}, [](float x) { return x * std::tanh(std::log1p(std::exp(x))); }},
+      {"", "elu", {}, [](float x) { return x < 0 ? std::expm1(x) : x; }},
       {"", "elu alpha=0.5", {}, [](float x) { return x < 0 ? 0.5F * std::expm1(x) : x; }},
   };
   return functions;
@@ -85,6 +87,26 @@ TEST_CASE("functions: as operators, and as steps after a sum") {
         Map(Map(Broadcast2(x, y, std::plus<>()), f.f), [](float v) { return std::max(v, 0.0F); });
     CheckClose(RunOnce(net, {}, {x, y})[0], expected);
   }
+}
+
+TEST_CASE("the number of a function may be an operand, where it is a constant") {
+  if (Provider() == nullptr) return;
+  const Tensor x = Samples(false), half = {{}, {0.5F}}, less = {{}, {-0.5F}};
+  const auto run = [&](const std::string& step, const Tensor& number) {
+    Net net;
+    const int a = net.Input({"n", 3, 5, 7}), b = net.Const(number);
+    net.Head(net.Kernel("abs", {net.Kernel("negative", {a, b}, {"n", 3, 5, 7}, {}, {step})},
+                        {"n", 3, 5, 7}));
+    return net;
+  };
+  const auto elu = [](float v) { return std::abs(v > 0 ? 0.5F * std::expm1(-v) : -v); };
+  CheckClose(RunOnce(run("elu input=1", half), {2}, {x})[0], Map(x, elu));
+  CheckClose(RunOnce(run("elu_of_negated input=1", less), {2}, {x})[0], Map(x, elu));
+  CheckClose(RunOnce(run("swish input=1", half), {2}, {x})[0],
+             Map(x, [](float v) { return std::abs(v * Sigmoid(-0.5F * v)); }));
+  CHECK(Refusal(run("elu input=1", {{1}, {0.5F}})) ==
+        "1: dnnl.negative: the step elu has an operand that is no constant number of float32");
+  CHECK(Refusal(run("relu input=1", half)) == "2: dnnl.negative: the step relu takes no input");
 }
 
 TEST_CASE("functions are steps of convolutions, products and sums, in their order") {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "vm/engines/dnnl/functions.h"
 
@@ -125,6 +126,30 @@ Dims Ordered(const Dims& dims, const std::vector<int>& order) {
 
 // --- Steps ---
 
+namespace {
+
+// Functions whose number is an operand, a constant: the same with the number "alpha".
+Result<Step> WithAlpha(const Graph& graph, const Node& n, const Step& step) {
+  const bool is_negated = step.label == "elu_of_negated";
+  if (step.inputs.size() != 1 || !(is_negated || step.label == "elu" || step.label == "swish")) {
+    return step;
+  }
+  const Node& operand = graph.nodes[n.inputs[step.inputs[0]].node];
+  if (operand.kind != Node::Kind::kConst || operand.outputs[0].rank() != 0 ||
+      operand.outputs[0].dtype != DType::kFloat32) {
+    return Status(StatusCode::kUnsupported,
+                  fmt::format("the step {} has an operand that is no constant number of float32",
+                              step.label));
+  }
+  float alpha = 0;
+  std::memcpy(&alpha, graph.constant_data[operand.position], sizeof(alpha));
+  Step named{.label = is_negated ? "elu" : step.label};
+  named.numbers.emplace_back("alpha", is_negated ? -alpha : alpha);
+  return named;
+}
+
+}  // namespace
+
 Result<Steps> ReadSteps(const Graph& graph, uint32_t node, int channel_axis, bool takes_bias) {
   const Node& n = graph.nodes[node];
   Steps steps;
@@ -157,7 +182,8 @@ Result<Steps> ReadSteps(const Graph& graph, uint32_t node, int channel_axis, boo
       steps.is_along_channel.push_back(is_bias);
       continue;
     }
-    RELAYVM_ASSIGN_OR_RETURN(const std::vector<Post> functions, FunctionOf(step));
+    RELAYVM_ASSIGN_OR_RETURN(const Step named, WithAlpha(graph, n, step));
+    RELAYVM_ASSIGN_OR_RETURN(const std::vector<Post> functions, FunctionOf(named));
     steps.posts.insert(steps.posts.end(), functions.begin(), functions.end());
     steps.is_along_channel.resize(steps.posts.size(), false);
   }
