@@ -195,9 +195,10 @@ NodeId Parser::ParsePostfix() {
       node = ParseCall(node);
     } else if (PeekIs(".")) {
       const Token dot = Take();
-      auto index = lexer_.ProjectionIndex();
+      const auto index = in_rules_ ? ParseRuleField() : lexer_.ProjectionIndex();
       if (!index) {
-        Fail(dot, "expected the number of a tuple's field after '.'");
+        Fail(dot, in_rules_ ? "expected the number of a tuple's field or its $name after '.'"
+                            : "expected the number of a tuple's field after '.'");
         return kNoNode;
       }
       node = FinishOperator(node);

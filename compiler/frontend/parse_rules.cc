@@ -135,6 +135,17 @@ bool Parser::ParseRuleAttr(ParsedAttr* attr) {
   return true;
 }
 
+// Right behind a '.': the number, or that of what holds the number's name.
+std::optional<uint32_t> Parser::ParseRuleField() {
+  if (const auto index = lexer_.ProjectionIndex())
+    return *index < kOpenField ? index : std::nullopt;
+  if (Peek().kind != TokenKind::kVariable) return std::nullopt;
+  const Token name = Take();
+  const auto position = static_cast<uint32_t>(formulas_->size());
+  formulas_->push_back({Formula::Kind::kVariable, {}, name.text, {}, SpanOf(name)});
+  return kOpenField + position;
+}
+
 // What names the way in which a part matches.
 bool Parser::ParseLabel(std::string* label) {
   if (!AcceptWord("as")) return true;

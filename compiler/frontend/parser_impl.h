@@ -174,6 +174,7 @@ class Parser {
   // --- parse_rules.cc
   bool ParseRule(const Definition& definition, ParsedRules* rules);
   bool ParseLabel(std::string* label);
+  std::optional<uint32_t> ParseRuleField();
   NodeId ParsePart();
   void NoteWritten(const std::vector<ParsedAttr>& written, Attrs* attrs);
   // The value of an attribute, which may be a formula.

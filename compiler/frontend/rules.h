@@ -9,6 +9,7 @@
 //   part @bounds(%x) { nn.relu(%x) or clip(%x) as bounded } if dtype(%x) == "float32"
 //   rule @dense(%x, %w) { @bounds*(nn.dense(%x, %w)) => ... }
 //   pattern @wide(%x, %w) { @bounds?(nn.dense(%x, %w)) if rank(@wide) == 2 }
+//   part @sorted(%x) { %0 = split(%x, axis=0); (multiply(%0.$a, tanh(%0.$b)), %0) }
 //
 //   file        := {definition}
 //   definition  := "rule" NAME params "{" ways "=>" expression "}" [conditions]
@@ -23,6 +24,7 @@
 // compiler/rules/rules_test.cc and compiler/rules/chains_test.cc.
 #pragma once
 
+#include <cstdint>
 #include <set>
 #include <string>
 #include <vector>
@@ -39,6 +41,9 @@ namespace relayvm::frontend {
 inline constexpr const char* kWrittenAttr = "rule.written";
 inline constexpr const char* kConditionsAttr = "rule.conditions";
 inline constexpr const char* kFormulasAttr = "rule.formulas";
+// Fields of tuples that a pattern leaves open, %t.$name, have this and a position in
+// ParsedRule::formulas as their number.
+inline constexpr uint32_t kOpenField = uint32_t{1} << 31U;
 
 // What an attribute or a condition of a rule is computed from: $a + 2 * size($p), dim(%x, 0) == 4.
 struct Formula {

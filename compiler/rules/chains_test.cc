@@ -305,11 +305,14 @@ TEST_CASE("parts that are wrong say where") {
       "@a* expected one argument, what the chain leads to, found 2");
   has("part @a(%x) { tanh(%x) } rule @r(%x) { @a*(%x) => %x }", "an operator call");
   has("part @a(%x, %y) { tanh(%y) or abs(%x) } rule @r(%x) { exp(@a(%x)) => %x }",
-      "test.rules:1:59: rule @r: @a: each way must have parameter %x, which has an argument here: "
-      "that of tanh may not");
+      "test.rules:1:59: rule @r: @a: each way must have parameter %x, whose argument is more than "
+      "a "
+      "hole here: that of tanh may not");
+  has("part @a(%x, %y) { tanh(%x) or add(%x, %y) } rule @r(%x, %y) { exp(@a(%x, abs(%y))) => %x }",
+      "must have parameter %y");
   has("part @b(%x, %y) { add(%x, %y) } part @a(%x, %y) { tanh(@b?(%x, %y)) } rule @r(%x, %y) { "
       "exp(@a(%x, %y)) => %y }",
-      "must have parameter %y");
+      "hole %y is in the replacement and not in each pattern");
   has("part @a(%x) { tanh(%x) } rule @r(%x) { exp(%x) => @a(%x) }", "a part stands in patterns");
   has("part @a(%x, %y) { add(%x, %y) } rule @r(%x, %y) { exp(@a?(%x, %y)) => %y }",
       "hole %y is in the replacement and not in each pattern");

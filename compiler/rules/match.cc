@@ -29,28 +29,6 @@ bool IsMadeOf(const HostTensor& tensor, const HostTensor& number) {
          std::memcmp(elements.data(), elements.data() + bytes, others) == 0;
 }
 
-// The type of a hole takes the type: `?` any dim.
-bool Takes(const ir::Type& hole, const ir::Type& type) {
-  if (const auto* tensor = hole->As<TensorType>()) {
-    const auto* found = type->As<TensorType>();
-    if (found == nullptr || found->dtype != tensor->dtype ||
-        found->shape.size() != tensor->shape.size())
-      return false;
-    for (size_t i = 0; i < found->shape.size(); ++i) {
-      if (tensor->shape[i].is_const() && !(tensor->shape[i] == found->shape[i])) return false;
-    }
-    return true;
-  }
-  const auto* tuple = hole->As<ir::TupleType>();
-  const auto* found = type->As<ir::TupleType>();
-  if (tuple == nullptr || found == nullptr || tuple->fields.size() != found->fields.size())
-    return tuple == nullptr && found == nullptr && ir::TypeEquals(hole, type);
-  for (size_t i = 0; i < tuple->fields.size(); ++i) {
-    if (!Takes(tuple->fields[i], found->fields[i])) return false;
-  }
-  return true;
-}
-
 // What is to be matched with a value: a part of a rule, or of a way of a part. Its scope: 0 is the
 // rule, n the n-th step.
 struct Goal {
@@ -84,6 +62,7 @@ class Matcher {
     Push(open_, {.is_end = true});
     Push(open_, {rule_.pattern, Atom(root_.var)});
     if (!Solve()) return std::nullopt;
+    match_.results = Results();
     return std::move(match_);
   }
 
@@ -433,7 +412,18 @@ class Matcher {
       if (found.As<ir::MakeTuple>() == nullptr) return differs();
     } else {
       const auto* field = found.As<ir::TupleGet>();
-      if (field == nullptr || field->index != wanted.As<ir::TupleGet>()->index) return differs();
+      if (field == nullptr) return differs();
+      if (const auto* open = OpenField(RuleOf(scope), wanted)) {
+        if (!Name(*open, static_cast<int64_t>(field->index), scope)) {
+          return Fail([&] {
+            return Why{fmt::format("expected field {} of a tuple, found {}",
+                                   ToText(Variables(scope).at(open->name)), field->index),
+                       "read the same field of each tuple"};
+          });
+        }
+      } else if (field->index != wanted.As<ir::TupleGet>()->index) {
+        return differs();
+      }
     }
     ir::ForEachAtom(wanted, [&](const Atom& a) { operands.push_back(a); });
     ir::ForEachAtom(found, [&](const Atom& a) { others.push_back(a); });
@@ -480,10 +470,15 @@ class Matcher {
       const auto& [name, formula] = FormulaOf(RuleOf(scope), v);
       const AttrValue* other = found.attrs.Find(name);
       const AttrValue value = other == nullptr ? AttrValue() : *other;
-      const auto [known, is_new] = Variables(scope).emplace(formula.name, value);
-      if (!is_new && !(known->second == value)) return fails(name, "=", known->second);
-      if (is_new) OnUndo([this, scope, known = &formula.name] { Variables(scope).erase(*known); });
+      if (!Name(formula, value, scope)) return fails(name, "=", Variables(scope).at(formula.name));
     }
+    return true;
+  }
+  // False where the $name stands for another value already.
+  bool Name(const frontend::Formula& formula, const AttrValue& value, uint32_t scope) {
+    const auto [known, is_new] = Variables(scope).emplace(formula.name, value);
+    if (!is_new) return known->second == value;
+    OnUndo([this, scope, name = &formula.name] { Variables(scope).erase(*name); });
     return true;
   }
 
@@ -517,11 +512,27 @@ class Matcher {
       if (const auto image = match_.images.find(id); image != match_.images.end())
         kept.insert(ir::AsVar(image->second));
     }
+    for (const ir::Var* v : Results()) kept.insert(v);
     for (const ir::Var* v : match_.inside) {
       if (OtherUses(Atom(v)) <= 0 || kept.contains(v)) continue;
       return Fail([&] { return UsesMiss(Atom(v)); });
     }
     return true;
+  }
+
+  // Of a pattern and its steps: what may be read elsewhere.
+  std::vector<const ir::Var*> Results() {
+    std::vector<const ir::Var*> found;
+    if (!rule_.is_pattern) return found;
+    for (uint32_t scope = 0; scope <= match_.steps.size(); ++scope) {
+      for (const Atom& a : RuleOf(scope).results) {
+        const auto image = Images(scope).find(ir::AsVar(a)->id);
+        const ir::Var* v = image == Images(scope).end() ? nullptr : ir::AsVar(image->second);
+        const bool is_inside = std::ranges::find(match_.inside, v) != match_.inside.end();
+        if (is_inside && std::ranges::find(found, v) == found.end()) found.push_back(v);
+      }
+    }
+    return found;
   }
 
   // Of a value, but for the pattern's own so far.

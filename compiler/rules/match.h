@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "compiler/rules/pattern.h"
 #include "compiler/rules/rules.h"
 
 namespace relayvm::rules {
@@ -50,6 +51,8 @@ struct Match {
   std::vector<Step> steps;                     // the outermost first
   std::vector<const ir::Expr*> values;         // that were matched, the root first
   std::vector<const ir::Var*> inside;          // what the root is made of and the pattern computes
+  // Those of them that a pattern has as further results (rules.h), in its order.
+  std::vector<const ir::Var*> results;
 
   // The steps that the pattern itself uses, the outermost first: others are pieces of them.
   std::vector<const Step*> OwnSteps() const;
@@ -84,12 +87,6 @@ enum class Extent : uint8_t { kLongest, kShortest };
 std::optional<Match> MatchRule(const ir::Module& m, const Rule& rule, const Definition& root,
                                Surroundings& around, Miss* miss, Extent extent = Extent::kLongest);
 
-// The operators that a part of a pattern may be.
-void AddRoots(const Rule& rule, const ir::Atom& a, Roots& roots);
-// Of each set, what the pattern matches has one operator.
-void AddNeeds(const Rule& rule, const ir::Atom& a, std::vector<std::set<const OpDef*>>& needs);
-// What a part of a rule is, where it is a variable bound to another one.
-ir::Atom Resolve(const Rule& rule, ir::Atom a);
 // Follows `%x = %y` (and statements of types).
 ir::Atom Follow(const Surroundings& around, ir::Atom a, bool through_statements);
 

@@ -1,6 +1,6 @@
 // A pass puts something in the place of what patterns match: one operator for attention that is
 // spelled out, or one call for the operators of an engine's composite. Private to compiler/rules
-// and passes. Tested by replace_test.cc.
+// and passes. Tested by replace_test.cc and results_test.cc.
 #pragma once
 
 #include <functional>
@@ -30,16 +30,17 @@ struct Place {
   const ir::OpCall* CallOf(const ir::Atom& a, const std::string& part) const;
 };
 
-// Appends bindings that compute the root's value, the last of which binds its variable. False, and
-// nothing is replaced, where the pass declines: then *reason says why.
+// Appends bindings that compute the root's value and the match's results, and bind their variables.
+// False, and nothing is replaced, where the pass declines: then *reason says why.
 using MakeFn =
     std::function<bool(const Place& place, std::vector<ir::Binding>& out, std::string* reason)>;
 
 // In each block from the last root to the first, so that of matches inside one another the largest
-// counts; a value has a place in one at most. Patterns match within a block. Misses of the report
-// are of patterns of whose parts that must be there two matched. Composites stay whole. Before:
-// typed. After: typed, but for what `make` left open; what nothing uses is left to
-// EliminateDeadCode.
+// counts; first patterns of the highest benefit, and then the others in what those left. A value
+// has a place in one match at most. What further results (rules.h) are read by stands behind the
+// root, or there is no match. Patterns match within a block, and not in composites. Misses of the
+// report are of patterns of whose parts that must be there two matched. Before: typed. After:
+// typed, but for what `make` left open; what nothing uses is left to EliminateDeadCode.
 ir::Module ReplacePatterns(const ir::Module& m, const RuleSet& patterns, const MakeFn& make,
                            Report* report = nullptr, Extent extent = Extent::kLongest);
 

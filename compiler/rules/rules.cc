@@ -9,7 +9,7 @@
 #include "compiler/ir/large_stack.h"
 #include "compiler/ir/walk.h"
 #include "compiler/rules/formula.h"
-#include "compiler/rules/match.h"
+#include "compiler/rules/pattern.h"
 #include "compiler/typing/infer.h"
 
 namespace relayvm::rules {
@@ -19,39 +19,6 @@ using ir::Atom;
 
 Status Wrong(const ir::Module& m, ir::Span span, const std::string& message) {
   return m.sources->Error(StatusCode::kInvalidInput, span, message);
-}
-
-// The operands of a node that match whenever it does: not those of steps that may be left out.
-void ForEachOperand(const Rule& rule, const ir::Var& node,
-                    const std::function<void(const Atom&)>& fn) {
-  const auto use = rule.graph->parts.find(node.id);
-  if (use != rule.graph->parts.end() && use->second.least == 0) {
-    fn(use->second.args[0]);
-  } else {
-    ir::ForEachAtom(*rule.graph->nodes.at(node.id), fn);
-  }
-}
-
-// Ids of what `a` is made of wherever it matches, itself included.
-std::set<uint32_t> Parts(const Rule& rule, const Atom& a) {
-  std::set<uint32_t> found;
-  std::vector<Atom> open = {a};
-  while (!open.empty()) {
-    const ir::Var* v = ir::AsVar(Resolve(rule, open.back()));
-    open.pop_back();
-    if (v == nullptr || !found.insert(v->id).second) continue;
-    const auto at = rule.graph->nodes.find(v->id);
-    if (at == rule.graph->nodes.end()) continue;
-    ForEachOperand(rule, *v, [&](const Atom& part) { open.push_back(part); });
-  }
-  return found;
-}
-
-// Of a call of the replacement: AttrsLike of what the pattern says.
-Attrs AttrsOf(const Rule& rule, const ir::OpCall& call, uint32_t id) {
-  const auto like = rule.like.find(id);
-  if (like == rule.like.end()) return OperatorAttrs(call, nullptr);
-  return OperatorAttrs(call, &rule.graph->nodes.at(like->second->id)->As<ir::OpCall>()->attrs);
 }
 
 void FindLike(Rule& rule) {
@@ -164,6 +131,7 @@ class Checker {
   static bool IsStated(const Rule& of, const Atom& side) {
     return std::ranges::all_of(Parts(of, side), [&](uint32_t id) {
       const auto node = of.graph->nodes.find(id);
+      if (node != of.graph->nodes.end() && OpenField(of, *node->second) != nullptr) return false;
       const auto* call = node == of.graph->nodes.end() ? nullptr : node->second->As<ir::OpCall>();
       return call == nullptr || (SaidOf(*call, frontend::kFormulasAttr).empty() &&
                                  CompleteAttrs(*call->op, AttrsOf(of, *call, id)).ok());
@@ -276,6 +244,12 @@ Status CheckReplacement(const ir::Module& m, const Rule& rule,
                                "where it is the pattern's own value: %0 = @part(...); ... => %0",
                                rule.name));
     }
+    if (const auto* open = OpenField(rule, *node->second)) {
+      return Wrong(m, open->span,
+                   fmt::format("rule @{}: a replacement states its fields: expected a number, "
+                               "found ${}",
+                               rule.name, open->name));
+    }
     const auto* call = node->second->As<ir::OpCall>();
     if (call == nullptr) continue;
     for (const AttrValue& c : SaidOf(*call, frontend::kConditionsAttr)) {
@@ -307,6 +281,9 @@ Status CheckFormulas(const ir::Module& m, const Rule& rule, const std::set<uint3
   std::set<uint32_t> holes;
   for (const uint32_t id : pattern) {
     if (rule.graph->holes.contains(id)) holes.insert(id);
+    const auto node = rule.graph->nodes.find(id);
+    const auto* open = node == rule.graph->nodes.end() ? nullptr : OpenField(rule, *node->second);
+    if (open != nullptr) variables.insert(open->name);
   }
   RELAYVM_RETURN_IF_ERROR(each(pattern, [&](uint32_t, const frontend::Formula& f) -> Status {
     if (f.kind == frontend::Formula::Kind::kVariable) {
@@ -354,13 +331,16 @@ Result<PartUse> UseOf(const ir::Module& m, const Rule& rule, const ir::Expr& e,
                                    "found {}",
                                    rule.name, marked, params.size(), least, most, use.args.size()));
   }
-  const auto& lacking = use.part->lacking;
-  if (lacking.empty() || lacking.begin()->first >= use.args.size()) return use;
-  const auto& [position, label] = *lacking.begin();
-  return Wrong(m, e.span,
-               fmt::format("rule @{}: @{}: each way must have parameter %{}, which has an argument "
-                           "here: that of {} may not",
-                           rule.name, marked, params[position]->name, label));
+  for (const auto& [position, label] : use.part->lacking) {
+    if (position >= use.args.size()) break;
+    const ir::Var* hole = ir::AsVar(Resolve(rule, use.args[position]));
+    if (position > 0 && hole != nullptr && rule.graph->holes.contains(hole->id)) continue;
+    return Wrong(m, e.span,
+                 fmt::format("rule @{}: @{}: each way must have parameter %{}, whose argument is "
+                             "more than a hole here: that of {} may not",
+                             rule.name, marked, params[position]->name, label));
+  }
+  return use;
 }
 
 std::shared_ptr<const Part> MakePart(const std::string& name, std::vector<Rule> ways) {
@@ -428,6 +408,32 @@ size_t SizeOf(const Rule& rule, const std::set<uint32_t>& nodes) {
   return size;
 }
 
+// Of a pattern that is a tuple: its first value, and further results.
+Status FindResults(const ir::Module& m, const frontend::ParsedRule& parsed, size_t position,
+                   Rule& rule) {
+  const ir::Var* v = ir::AsVar(rule.pattern);
+  const auto node = v == nullptr ? rule.graph->nodes.end() : rule.graph->nodes.find(v->id);
+  const auto* tuple = node == rule.graph->nodes.end() ? nullptr : node->second->As<ir::MakeTuple>();
+  if (tuple == nullptr || tuple->fields.size() < 2 ||
+      parsed.kind == frontend::ParsedRule::Kind::kRule)
+    return OkStatus();
+  rule.pattern = Resolve(rule, tuple->fields[0]);
+  const std::set<uint32_t> parts = Parts(rule, rule.pattern);
+  for (size_t i = 1; i < tuple->fields.size(); ++i) {
+    const ir::Var* result = ir::AsVar(Resolve(rule, tuple->fields[i]));
+    const bool is_inside =
+        result != nullptr && rule.graph->nodes.contains(result->id) && parts.contains(result->id);
+    if (!is_inside || Atom(result) == rule.pattern) {
+      return Wrong(m, parsed.sides[position],
+                   fmt::format("rule @{}: result {} of a pattern is no value inside of the first "
+                               "one: expected %0 of (..., %0)",
+                               rule.name, i));
+    }
+    rule.results.emplace_back(result);
+  }
+  return OkStatus();
+}
+
 Status TooLarge(const ir::Module& m, const frontend::ParsedRule& parsed, size_t position,
                 size_t size) {
   return Wrong(m, parsed.sides[position],
@@ -484,6 +490,7 @@ Result<std::vector<Rule>> MakeRules(const ir::Module& m, const frontend::ParsedR
   for (size_t i = 0; i < parsed.conditions.size(); ++i) {
     Rule& one = rules.emplace_back(rule);
     one.pattern = Resolve(rule, sides->fields[i]);
+    RELAYVM_RETURN_IF_ERROR(FindResults(m, parsed, i, one));
     AddRoots(one, one.pattern, one.roots);
     AddNeeds(one, one.pattern, one.needs);
     if (one.roots.any) {
@@ -547,17 +554,6 @@ Result<std::shared_ptr<const RuleSet>> ReadDefinitions(const frontend::ParsedRul
 }
 
 }  // namespace
-
-Atom Resolve(const Rule& rule, Atom a) {
-  while (const ir::Var* v = ir::AsVar(a)) {
-    const auto at = rule.graph->nodes.find(v->id);
-    if (at == rule.graph->nodes.end()) break;
-    const auto* alias = at->second->As<ir::AtomExpr>();
-    if (alias == nullptr) break;
-    a = alias->atom;
-  }
-  return a;
-}
 
 Result<std::shared_ptr<const RuleSet>> ReadRules(const std::string& name, std::string text,
                                                  const CustomOperators& operators,

@@ -9,8 +9,9 @@
 // value; one with a type, values of that type, where `?` is any dim; `const` ones, constants. The
 // same hole twice is the same value. A number matches a constant of its dtype that is made of it
 // alone. An attribute that is written must be equal, one with a comparison must hold, all others
-// are free; axis=$a gives it a name, and the same name twice is the same value. What follows `if`
-// must hold: formulas over names, numbers and the types of holes (formula.cc lists the functions).
+// are free; axis=$a gives it a name, and the same name twice is the same value; %t.$i does so for
+// the number of a tuple's field. What follows `if` must hold: formulas over names, numbers and the
+// types of holes (formula.cc lists the functions).
 //
 //   part @bound(%x, %b) { nn.relu(%x) or clip(%x) or minimum(%x, %b) as least }
 //   pattern @dense(%x, const %w) { @bound*(nn.dense(%x, %w)) }
@@ -20,14 +21,17 @@
 // one of its ways, with A where it has its first parameter; @bound?(A) is that or A alone;
 // @bound*(A) and @bound+(A) are a chain: any number of steps, from 0 or 1 to kMaxSteps, one upon
 // the other, down to A. Parameters without an argument are each step's own operands, and so are
-// $names. As many steps as there are go first, then the ways in order; if the rest of the pattern
-// does not match, fewer and others do. A part uses only parts above itself, so none is endless.
+// $names. A way may lack a parameter whose argument is a hole, which then stands for nothing. As
+// many steps as there are go first, then the ways in order; if the rest of the pattern does not
+// match, fewer and others do. A part uses only parts above itself, so none is endless.
 //
 // What a file may ask for is bounded: a rule, part or pattern has kMaxNodes nodes and holes, and
 // kMaxSize of all that its alternatives are made of. A place where a rule may match in too many
 // ways is left as it is; a program's places share a number of such ways (match.h).
 //
-// A pattern has no replacement: passes look for it and say what stands in its place.
+// A pattern has no replacement: passes look for it and say what stands in its place. A tuple of
+// several values, as a pattern or a way of a part, is its first value, which the others are inside
+// of: these may be used elsewhere too, as further results.
 //
 // In a replacement an attribute may be a formula; those that are not written are those of the
 // pattern's outermost call of that operator; where it has none, the defaults.
@@ -44,7 +48,7 @@
 // wherever a rule is about to be applied, which it is only if the replacement has the very type
 // that was there, proved, not guarded.
 //
-// Tested by rules_test.cc, formulas_test.cc and chains_test.cc.
+// Tested by rules_test.cc, formulas_test.cc, chains_test.cc and results_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -104,6 +108,7 @@ struct Rule {
   std::string label;  // `as`, or the root's operator
   bool is_pattern = false;
   ir::Atom pattern, replacement;
+  std::vector<ir::Atom> results;              // nodes of the pattern that may be read elsewhere
   std::vector<frontend::Formula> conditions;  // of its own, before the graph's
   size_t num_formulas = 0;                    // of all conditions
   std::vector<const ir::Var*> new_nodes;      // of the replacement alone, operands first
