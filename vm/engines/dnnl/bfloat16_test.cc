@@ -23,7 +23,7 @@ struct Operator {
 
 Net NetOf(const Operator& o, DType dtype) {
   Net net;
-  std::vector<int> inputs = {net.Input(ShapeOf(o.x), dtype)};
+  std::vector<From> inputs = {net.Input(ShapeOf(o.x), dtype)};
   for (const Dims& dims : o.constants) {
     // Variances are among them.
     const Tensor value = Map(Random(dims, static_cast<uint32_t>(inputs.size())),

@@ -43,7 +43,11 @@ Result<AlignedBytes> AlignedBytes::Make(uint64_t bytes) {
   return result;
 }
 
-std::optional<MemoryDesc> Constants::Preferred(uint32_t index, const MemoryDesc& view) const {
+namespace {
+constexpr uint64_t kWritten = uint64_t{1} << 63U;
+}  // namespace
+
+std::optional<MemoryDesc> Constants::PreferredOf(uint64_t index, const MemoryDesc& view) const {
   const std::lock_guard lock(mutex_);
   for (const Entry& e : entries_) {
     if (e.kept != nullptr && e.index == index && e.view.SameLayout(view)) return e.layout;
@@ -51,8 +55,33 @@ std::optional<MemoryDesc> Constants::Preferred(uint32_t index, const MemoryDesc&
   return std::nullopt;
 }
 
+std::optional<MemoryDesc> Constants::Preferred(uint32_t index, const MemoryDesc& view) const {
+  return PreferredOf(index, view);
+}
+
+std::optional<MemoryDesc> Constants::Preferred(const Written& written,
+                                               const MemoryDesc& view) const {
+  return PreferredOf(kWritten | written.key, view);
+}
+
 Result<std::shared_ptr<const Packed>> Constants::Pack(uint32_t index, const MemoryDesc& view,
                                                       const MemoryDesc& wanted) {
+  return Find(index, view, wanted, [&] { return PackNow(data_[index], view, wanted); });
+}
+
+Result<std::shared_ptr<const Packed>> Constants::Pack(const Written& written,
+                                                      const MemoryDesc& view,
+                                                      const MemoryDesc& wanted) {
+  return Find(kWritten | written.key, view, wanted, [&]() -> Result<std::shared_ptr<const Packed>> {
+    RELAYVM_ASSIGN_OR_RETURN(const AlignedBytes bytes, AlignedBytes::Make(view.bytes()));
+    written.write(bytes.data());
+    return PackNow(bytes.data(), view, wanted);
+  });
+}
+
+Result<std::shared_ptr<const Packed>> Constants::Find(uint64_t index, const MemoryDesc& view,
+                                                      const MemoryDesc& wanted,
+                                                      const MakeFn& make) {
   const auto find = [&]() -> std::shared_ptr<const Packed> {
     for (const Entry& e : entries_) {
       if (e.index != index || !e.view.SameLayout(view) || !e.layout.SameLayout(wanted)) continue;
@@ -64,8 +93,7 @@ Result<std::shared_ptr<const Packed>> Constants::Pack(uint32_t index, const Memo
     const std::lock_guard lock(mutex_);
     if (auto packed = find()) return packed;
   }
-  RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<const Packed> packed,
-                           PackNow(data_[index], view, wanted));
+  RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<const Packed> packed, make());
   const std::lock_guard lock(mutex_);
   if (auto other = find()) return other;  // another thread was faster
   entries_.remove_if([](const Entry& e) { return e.packed.expired(); });

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -33,6 +34,13 @@ struct Packed {
   Memory memory;
 };
 
+// What is written anew of constants, such as rows of weights in another order. `key` tells it among
+// those of a region; `write` fills the bytes of a row-major tensor.
+struct Written {
+  uint64_t key;
+  std::function<void(void*)> write;
+};
+
 class Constants {
  public:
   explicit Constants(std::vector<const void*> data) : data_(std::move(data)) {}
@@ -42,10 +50,19 @@ class Constants {
   // The constant in layout `wanted`.
   Result<std::shared_ptr<const Packed>> Pack(uint32_t index, const MemoryDesc& view,
                                              const MemoryDesc& wanted);
+  // The same of what is written.
+  std::optional<MemoryDesc> Preferred(const Written& written, const MemoryDesc& view) const;
+  Result<std::shared_ptr<const Packed>> Pack(const Written& written, const MemoryDesc& view,
+                                             const MemoryDesc& wanted);
 
  private:
+  using MakeFn = std::function<Result<std::shared_ptr<const Packed>>()>;
+  std::optional<MemoryDesc> PreferredOf(uint64_t index, const MemoryDesc& view) const;
+  Result<std::shared_ptr<const Packed>> Find(uint64_t index, const MemoryDesc& view,
+                                             const MemoryDesc& wanted, const MakeFn& make);
+
   struct Entry {
-    uint32_t index;
+    uint64_t index;  // of a constant, or kWritten and a key
     MemoryDesc view, layout;
     std::shared_ptr<const Packed> kept;  // the first of this index and view
     std::weak_ptr<const Packed> packed;

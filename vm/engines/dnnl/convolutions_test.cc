@@ -163,7 +163,7 @@ void Check(const Conv& c, bool is_transposed) {
   for (const bool has_steps : {false, true}) {
     Net net;
     const int x = net.Input(ShapeOf(fixed.data.dims)), w = net.Const(fixed.kernel);
-    std::vector<int> inputs = {x, w};
+    std::vector<From> inputs = {x, w};
     if (has_steps) inputs.push_back(net.Const(bias));
     net.Head(net.Kernel(
         op, inputs, ShapeOf(fixed.result.dims), AttributesOf(c, is_transposed),

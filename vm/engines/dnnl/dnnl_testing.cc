@@ -137,7 +137,7 @@ int Net::Add(std::string text, Shape shape, DType dtype) {
       symbols_.push_back(d.symbol);
     }
   }
-  nodes_.push_back({std::move(text), std::move(shape), dtype});
+  nodes_.push_back({std::move(text), std::move(shape), dtype, {}});
   return static_cast<int>(nodes_.size()) - 1;
 }
 
@@ -156,14 +156,14 @@ int Net::Const(Tensor value, DType dtype) {
   return Add(std::move(text), std::move(shape), dtype);
 }
 
-int Net::Kernel(const std::string& op, const std::vector<int>& inputs, Shape shape,
+int Net::Kernel(const std::string& op, const std::vector<From>& inputs, Shape shape,
                 const Attributes& attributes, const std::vector<std::string>& post_ops, DType dtype,
                 const std::vector<Shape>& more_outputs) {
   std::vector<Shape> shapes = more_outputs;
   shapes.insert(shapes.begin(), shape);
   std::vector<std::string> refs;
   refs.reserve(inputs.size());
-  for (const int i : inputs) refs.push_back(fmt::format("[{}, 0, 0]", i));
+  for (const From& v : inputs) refs.push_back(fmt::format("[{}, {}, 0]", v.node, v.output));
   std::string attrs = TypeText(shapes, dtype);
   for (const auto& [name, values] : attributes) {
     attrs += fmt::format(R"(, "{}": {})", name, TextsOf(values));
@@ -173,13 +173,15 @@ int Net::Kernel(const std::string& op, const std::vector<int>& inputs, Shape sha
       R"({{"op": "kernel", "name": "dnnl.{}", "inputs": [{}], "attrs": {{"num_inputs": "{}", )"
       R"("num_outputs": "1", "operator": [["{}"]], {}}}}})",
       op, fmt::join(refs, ", "), inputs.size(), op, attrs);
-  return Add(std::move(text), std::move(shape), dtype);
+  const int added = Add(std::move(text), std::move(shape), dtype);
+  nodes_.back().more_outputs = more_outputs;
+  return added;
 }
 
 std::string Net::Json() const {
   std::vector<std::string> texts, heads, symbols;
   for (const Node& n : nodes_) texts.push_back(n.text);
-  for (const int h : heads_) heads.push_back(fmt::format("[{}, 0, 0]", h));
+  for (const From& h : heads_) heads.push_back(fmt::format("[{}, {}, 0]", h.node, h.output));
   for (const std::string& s : symbols_) symbols.push_back("\"" + s + "\"");
   return fmt::format(R"({{"nodes": [{}], "heads": [{}], "symbols": [{}]}})",
                      fmt::join(texts, ",\n"), fmt::join(heads, ", "), fmt::join(symbols, ", "));
@@ -321,9 +323,11 @@ std::vector<Tensor> TestRegion::Run(const Dims& symbols, const std::vector<Tenso
     const DType dtype = net_.nodes()[static_cast<size_t>(net_.inputs()[i])].dtype;
     in.emplace_back(inputs[i], dtype);
   }
-  for (const int h : net_.heads()) {
-    const Net::Node& node = net_.nodes()[static_cast<size_t>(h)];
-    Tensor t{Resolve(node.shape, symbols), {}};
+  for (const From& h : net_.heads()) {
+    const Net::Node& node = net_.nodes()[static_cast<size_t>(h.node)];
+    const Shape& shape =
+        h.output == 0 ? node.shape : node.more_outputs[static_cast<size_t>(h.output) - 1];
+    Tensor t{Resolve(shape, symbols), {}};
     t.data.assign(static_cast<size_t>(Count(t.dims)), 77.0F);  // not what memory had before
     out.emplace_back(t, node.dtype);
   }

@@ -47,6 +47,12 @@ Shape ShapeOf(const Dims& dims);
 // As attributes are written.
 std::vector<std::string> Texts(const Dims& numbers);
 
+// An output of a node.
+struct From {
+  int node, output;
+  From(int n, int o = 0) : node(n), output(o) {}  // NOLINT(google-explicit-constructor)
+};
+
 class Net {
  public:
   using Attributes = std::map<std::string, std::vector<std::string>>;
@@ -54,10 +60,10 @@ class Net {
   // These give the node's number.
   int Input(Shape shape, DType dtype = DType::kFloat32);
   int Const(Tensor value, DType dtype = DType::kFloat32);
-  int Kernel(const std::string& op, const std::vector<int>& inputs, Shape shape,
+  int Kernel(const std::string& op, const std::vector<From>& inputs, Shape shape,
              const Attributes& attributes = {}, const std::vector<std::string>& post_ops = {},
              DType dtype = DType::kFloat32, const std::vector<Shape>& more_outputs = {});
-  void Head(int node) { heads_.push_back(node); }
+  void Head(From value) { heads_.push_back(value); }
 
   std::string Json() const;
 
@@ -65,10 +71,11 @@ class Net {
     std::string text;  // in the JSON
     Shape shape;
     DType dtype;
+    std::vector<Shape> more_outputs;
   };
   const std::vector<Node>& nodes() const { return nodes_; }
   const std::vector<int>& inputs() const { return inputs_; }
-  const std::vector<int>& heads() const { return heads_; }
+  const std::vector<From>& heads() const { return heads_; }
   const std::vector<std::pair<Tensor, DType>>& constants() const { return constants_; }
   const std::vector<std::string>& symbols() const { return symbols_; }
 
@@ -76,7 +83,8 @@ class Net {
   int Add(std::string text, Shape shape, DType dtype);
 
   std::vector<Node> nodes_;
-  std::vector<int> inputs_, heads_;
+  std::vector<int> inputs_;
+  std::vector<From> heads_;
   std::vector<std::pair<Tensor, DType>> constants_;
   std::vector<std::string> symbols_;
 };

@@ -213,7 +213,7 @@ TEST_CASE("functions of two tensors in the layouts that convolutions leave") {
           const int v =
               net.Kernel("nn.conv2d", {i, k}, ShapeOf(dims),
                          {{"groups", {std::to_string(g[1])}}, {"padding", {"1", "1", "1", "1"}}});
-          std::vector<int> inputs = {v, net.Input(ShapeOf(other))};
+          std::vector<From> inputs = {v, net.Input(ShapeOf(other))};
           const bool sums = !steps.empty() && steps[0].starts_with("sum");
           if (sums) inputs.push_back(net.Input(ShapeOf(dims)));
           net.Head(net.Kernel(op, inputs, ShapeOf(dims), {}, steps));

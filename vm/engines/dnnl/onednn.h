@@ -103,7 +103,8 @@ class PrimitiveDesc {
  public:
   PrimitiveDesc() = default;
   explicit PrimitiveDesc(dnnl_primitive_desc_t desc);
-  // Layouts: of sources, weights (bias is the second) and destinations.
+  // Layouts: of sources, weights (bias is the second) and destinations; of an argument of the
+  // execution by dnnl_query_exec_arg_md.
   MemoryDesc Query(dnnl_query_t what, int index = 0) const;
   MemoryDesc scratchpad() const { return Query(dnnl_query_scratchpad_md); }
   // "brgconv:avx512_core"
@@ -182,6 +183,16 @@ struct Concat {
 struct Reorder {
   MemoryDesc src, dst;
 };
+// One layer from the first turn to the last. Data is (turns, rows, features), states are (1, 1,
+// rows, hidden), weights (1, 1, features, gates, hidden), the bias (1, 1, gates, hidden) with one
+// gate more for kResetAfter. Gates: input, forget, new, output of an LSTM; update, reset, new, and
+// the state's part of new. memory is an LSTM's.
+struct Recurrent {
+  enum class Kind : uint8_t { kPlain, kLstm, kGru, kResetAfter };
+  Kind kind;
+  dnnl_alg_kind_t activation;  // kPlain
+  MemoryDesc data, state, memory, weights, state_weights, bias, dst;
+};
 Result<PrimitiveDesc> Describe(const Convolution& c, const Attributes& a);
 Result<PrimitiveDesc> Describe(const InnerProduct& p, const Attributes& a);
 Result<PrimitiveDesc> Describe(const MatMul& p, const Attributes& a);
@@ -197,6 +208,7 @@ Result<PrimitiveDesc> Describe(const Reduction& r, const Attributes& a);
 Result<PrimitiveDesc> Describe(const Resampling& r, const Attributes& a);
 Result<PrimitiveDesc> Describe(const Concat& c, const Attributes& a);
 Result<PrimitiveDesc> Describe(const Reorder& r, const Attributes& a);
+Result<PrimitiveDesc> Describe(const Recurrent& r, const Attributes& a);
 
 // --- Execution ---
 

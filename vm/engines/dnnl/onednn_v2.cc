@@ -88,6 +88,8 @@ Result<std::unique_ptr<Library>> Load() {
 
 // --- Helpers ---
 
+bool Has(dnnl_cpu_isa_t isa) { return (Lib().dnnl_get_effective_cpu_isa() & isa) == isa; }
+
 Result<dnnl_data_type_t> TypeOf(DType dtype) {
   switch (dtype) {
     case DType::kFloat32:
@@ -507,6 +509,25 @@ Result<PrimitiveDesc> Describe(const Reorder& r, const Attributes& a) {
   return PrimitiveDesc(desc);
 }
 
+Result<PrimitiveDesc> Describe(const Recurrent& r, const Attributes& a) {
+  constexpr auto kMode = dnnl_forward_inference;
+  constexpr auto kWay = dnnl_unidirectional_left2right;
+  const Library& lib = Lib();
+  const auto *x = &r.data.get(), *h = &r.state.get(), *y = &r.dst.get(), *w = &r.weights.get(),
+             *own = &r.state_weights.get(), *b = OrNull(r.bias), *c = OrNull(r.memory);
+  dnnl_rnn_desc_t op;
+  const dnnl_status_t status =
+      r.kind == Recurrent::Kind::kLstm
+          ? lib.dnnl_lstm_forward_desc_init(&op, kMode, kWay, x, h, c, w, own, b, y, h, c, 0)
+      : r.kind == Recurrent::Kind::kGru
+          ? lib.dnnl_gru_forward_desc_init(&op, kMode, kWay, x, h, w, own, b, y, nullptr, 0)
+      : r.kind == Recurrent::Kind::kResetAfter
+          ? lib.dnnl_lbr_gru_forward_desc_init(&op, kMode, kWay, x, h, w, own, b, y, nullptr, 0)
+          : lib.dnnl_vanilla_rnn_forward_desc_init(&op, kMode, r.activation, kWay, x, h, w, own, b,
+                                                   y, nullptr, 0, 0.0F, 0.0F);
+  return Finish(status, op, a, "recurrent cell");
+}
+
 // --- Execution ---
 
 Result<Stream> Stream::Create() {
@@ -526,15 +547,8 @@ Status Stream::Execute(const Primitive& primitive, std::span<const dnnl_exec_arg
   return FromLibrary(status, "run");
 }
 
-bool HasBFloat16() {
-  const dnnl_cpu_isa_t isa = Lib().dnnl_get_effective_cpu_isa();
-  return (isa & dnnl_cpu_isa_avx512_core) == dnnl_cpu_isa_avx512_core;
-}
+bool HasBFloat16() { return Has(dnnl_cpu_isa_avx512_core); }
 
-bool HasByteProducts() {
-  const dnnl_cpu_isa_t isa = Lib().dnnl_get_effective_cpu_isa();
-  return (isa & dnnl_cpu_isa_avx512_core_vnni) == dnnl_cpu_isa_avx512_core_vnni ||
-         (isa & dnnl_cpu_isa_avx2_vnni) == dnnl_cpu_isa_avx2_vnni;
-}
+bool HasByteProducts() { return Has(dnnl_cpu_isa_avx512_core_vnni) || Has(dnnl_cpu_isa_avx2_vnni); }
 
 }  // namespace relayvm::onednn

@@ -49,4 +49,8 @@
   F(dnnl_resampling_forward_desc_init)            \
   F(dnnl_concat_primitive_desc_create)            \
   F(dnnl_reorder_primitive_desc_create)           \
+  F(dnnl_vanilla_rnn_forward_desc_init)           \
+  F(dnnl_lstm_forward_desc_init)                  \
+  F(dnnl_gru_forward_desc_init)                   \
+  F(dnnl_lbr_gru_forward_desc_init)               \
   F(dnnl_get_effective_cpu_isa)

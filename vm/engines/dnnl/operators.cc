@@ -12,7 +12,7 @@ namespace relayvm::onednn {
 Result<BuildFn> MakeOperator(const Graph& graph, uint32_t node) {
   const Node& n = graph.nodes[node];
   for (const auto find : {FindConvolution, FindProduct, FindElementwise, FindPool, FindNorm,
-                          FindRearrangement, FindQuantised}) {
+                          FindRearrangement, FindQuantised, FindRecurrent}) {
     if (const MakeFn make = find(n.op)) {
       Result<BuildFn> made = make(graph, node);
       return made.ok() ? std::move(made) : Result<BuildFn>(n.Located(made.status()));

@@ -32,6 +32,7 @@ MakeFn FindPool(std::string_view op);
 MakeFn FindNorm(std::string_view op);
 MakeFn FindRearrangement(std::string_view op);
 MakeFn FindQuantised(std::string_view op);
+MakeFn FindRecurrent(std::string_view op);
 
 // --- What the files share ---
 

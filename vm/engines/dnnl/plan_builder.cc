@@ -112,6 +112,10 @@ MemoryDesc PlanBuilder::Preferred(ValueRef v, const MemoryDesc& view) const {
   return constants_.Preferred(graph_.nodes[v.node].position, view).value_or(MemoryDesc());
 }
 
+MemoryDesc PlanBuilder::Preferred(const Written& written, const MemoryDesc& view) const {
+  return constants_.Preferred(written, view).value_or(MemoryDesc());
+}
+
 // --- Steps ---
 
 Place PlanBuilder::NewBuffer(uint64_t bytes) {
@@ -178,10 +182,10 @@ Result<Place> PlanBuilder::Convert(const MemoryDesc& view, const Place& place,
   return to;
 }
 
-Value PlanBuilder::SetResult(uint32_t node, const MemoryDesc& desc) {
-  Value& value = values_[node][0];
+Value PlanBuilder::SetResult(uint32_t node, const MemoryDesc& desc, uint32_t output) {
+  Value& value = values_[node][output];
   value.desc = desc;
-  const auto head = std::find(graph_.heads.begin(), graph_.heads.end(), ValueRef{node, 0});
+  const auto head = std::find(graph_.heads.begin(), graph_.heads.end(), ValueRef{node, output});
   if (head != graph_.heads.end() && desc.is_plain()) {
     value.place = {Place::Kind::kOutput, static_cast<uint64_t>(head - graph_.heads.begin())};
   } else {
@@ -337,6 +341,13 @@ Result<std::vector<std::pair<int, Value>>> PlanBuilder::SourcesOf(const Root& ro
   std::vector<std::pair<int, Value>> args;
   for (const Source& s : root.sources) {
     const MemoryDesc wanted = s.wanted.is_none() ? desc.Query(s.query, s.index) : s.wanted;
+    if (s.written) {
+      RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<const Packed> packed,
+                               constants_.Pack(*s.written, s.view, wanted));
+      plan_->packed.push_back(std::move(packed));
+      args.push_back({s.arg, {wanted, {Place::Kind::kPacked, plan_->packed.size() - 1}}});
+      continue;
+    }
     RELAYVM_ASSIGN_OR_RETURN(const Place place, Convert(s.view, s.place, wanted));
     args.push_back({s.arg, {wanted, place}});
   }
@@ -367,6 +378,21 @@ Result<Value> PlanBuilder::EmitScratch(uint32_t node, const Root& root, DType dt
   args.push_back({DNNL_ARG_DST, {dst, value.place}});
   RELAYVM_RETURN_IF_ERROR(AddPrimitive(desc, std::move(args)));
   return value;
+}
+
+Status PlanBuilder::AddFurther(uint32_t node, const Root& root, const PrimitiveDesc& desc,
+                               std::vector<std::pair<int, Value>>* args) {
+  for (const Further& f : root.further) {
+    const MemoryDesc own = desc.Query(dnnl_query_exec_arg_md, f.arg);
+    if (!f.output) {
+      args->push_back({f.arg, {own, NewBuffer(own.bytes())}});
+      continue;
+    }
+    RELAYVM_ASSIGN_OR_RETURN(const Dims dims, DimsOf({node, *f.output}));
+    RELAYVM_ASSIGN_OR_RETURN(const MemoryDesc result, own.Reshaped(dims));
+    args->push_back({f.arg, {own, SetResult(node, result, *f.output).place}});
+  }
+  return OkStatus();
 }
 
 Status PlanBuilder::FinishEmit(uint32_t node, const Root& root, const Chosen& chosen,
@@ -401,6 +427,7 @@ Status PlanBuilder::FinishEmit(uint32_t node, const Root& root, const Chosen& ch
     value.place = rest.empty() ? SetResult(node, value.desc).place : NewBuffer(value.desc.bytes());
   }
   args.push_back({DNNL_ARG_DST, {dst, value.place}});
+  RELAYVM_RETURN_IF_ERROR(AddFurther(node, root, chosen.desc, &args));
   RELAYVM_RETURN_IF_ERROR(AddPrimitive(chosen.desc, std::move(args)));
   return rest.empty() ? OkStatus() : EmitPosts(node, value, rest);
 }

@@ -43,6 +43,13 @@ struct Source {
   MemoryDesc wanted;  // none: what the primitive says to be the query's
   dnnl_query_t query = dnnl_query_undef;
   int index = 0;
+  // What has no place yet, and is packed as it is wanted.
+  std::optional<Written> written = std::nullopt;
+};
+// What a primitive gives besides its result: a further output of the node, or nothing that is read.
+struct Further {
+  int arg;
+  std::optional<uint32_t> output;
 };
 
 struct Root {
@@ -55,6 +62,7 @@ struct Root {
   // Some extents of the result are joined in the primitive (its axes are rows and columns).
   bool is_flat = false;
   bool is_reshaped = false;  // the result has other extents than the primitive's
+  std::vector<Further> further;
 };
 
 class PlanBuilder {
@@ -70,6 +78,7 @@ class PlanBuilder {
   Result<Value> Plain(ValueRef v);
   // The layout that plans before have packed the value in; none where it is no constant.
   MemoryDesc Preferred(ValueRef v, const MemoryDesc& view) const;
+  MemoryDesc Preferred(const Written& written, const MemoryDesc& view) const;
   bool IsConstant(ValueRef v) const { return graph_.nodes[v.node].kind == Node::Kind::kConst; }
 
   // Adds what computes `root` and then `posts`, as output 0 of node `node`.
@@ -94,8 +103,8 @@ class PlanBuilder {
   // A buffer in the scratch memory.
   Place NewBuffer(uint64_t bytes);
   void AddNative(NativeStep step, const std::vector<Value>& places);
-  // Where output 0 of the node is to be in this layout, and its value from now on.
-  Value SetResult(uint32_t node, const MemoryDesc& desc);
+  // Where the output of the node is to be in this layout, and its value from now on.
+  Value SetResult(uint32_t node, const MemoryDesc& desc, uint32_t output = 0);
 
  private:
   struct Buffer {
@@ -126,6 +135,8 @@ class PlanBuilder {
                         std::span<const Post> posts);
   Status FitOperands(const Root& root, std::span<const Post> posts, Chosen* chosen);
   Result<MemoryDesc> ResultDesc(const Root& root, const Dims& result, const MemoryDesc& dst) const;
+  Status AddFurther(uint32_t node, const Root& root, const PrimitiveDesc& desc,
+                    std::vector<std::pair<int, Value>>* args);
   Status FinishEmit(uint32_t node, const Root& root, const Chosen& chosen, const Dims& result,
                     std::span<const Post> posts);
 

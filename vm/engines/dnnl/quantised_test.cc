@@ -120,7 +120,7 @@ void CheckQuantised(const Quantised& c) {
     const int k = net.Const(c.is_last ? Transpose(w, {2, 3, 1, 0}) : w, DType::kInt8);
     const int xz = net.Const(Scalar(static_cast<float>(c.zero)), DType::kInt32);
     const int wz = net.Const(Scalar(0), DType::kInt32), s = net.Const(Scalar(0.5F));
-    std::vector<int> inputs = {x, k, xz, wz, s, s};
+    std::vector<From> inputs = {x, k, xz, wz, s, s};
     std::vector<std::string> steps;
     const float to_scale = 0.9F;
     const int to_zero = form == 2 ? 117 : -5;
@@ -196,7 +196,7 @@ TEST_CASE("qnn.dense to int8 and to float32") {
         const int xz = net.Const(Scalar(static_cast<float>(zero)), DType::kInt32);
         const int wz = net.Const(Scalar(0), DType::kInt32), s = net.Const(scales);
         const int to = net.Const(Scalar(0.7F));
-        std::vector<int> inputs = {x, k, xz, wz, s, s, s, wz};
+        std::vector<From> inputs = {x, k, xz, wz, s, s, s, wz};
         if (!is_float) inputs.insert(inputs.end(), {to, xz});
         const std::string step =
             is_float

@@ -33,10 +33,11 @@ Status CheckConstants(const Graph& graph, std::span<const RelayvmRegionTensor> c
   return OkStatus();
 }
 
-// Further outputs of a kernel (a batch normalisation has its statistics there) are not made.
+// Further outputs of a kernel (a batch normalisation has its statistics there) are not made, but by
+// cells.
 Status CheckFirstOutputs(const Graph& graph) {
   const auto check = [&](ValueRef v) -> Status {
-    if (v.output == 0) return OkStatus();
+    if (v.output == 0 || FindRecurrent(graph.nodes[v.node].op) != nullptr) return OkStatus();
     return graph.nodes[v.node].Unsupported(fmt::format("output {} is used", v.output));
   };
   for (const Node& node : graph.nodes) {
