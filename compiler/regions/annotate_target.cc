@@ -7,6 +7,7 @@
 #include "compiler/ir/region.h"
 #include "compiler/ir/walk.h"
 #include "compiler/regions/annotations.h"
+#include "compiler/regions/merge_composite.h"
 #include "compiler/rules/replace.h"
 #include "compiler/transforms/simplify/dead_code.h"
 #include "compiler/transforms/simplify/propagate_constants.h"
@@ -27,8 +28,7 @@ EngineOfVar SingleOperators(const ir::Module& m, const std::vector<EnginePattern
     rules::ReplacePatterns(
         m, *engine.patterns,
         [&](const rules::Place& place, std::vector<Binding>&, std::string*) {
-          if (place.match.OwnSteps().size() == 1)
-            found.try_emplace(place.root.var->id, engine.engine);
+          if (!IsComposite(place.match)) found.try_emplace(place.root.var->id, engine.engine);
           return false;
         },
         /*report=*/nullptr, rules::Extent::kShortest);

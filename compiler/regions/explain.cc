@@ -169,9 +169,13 @@ class Explainer {
         miss.prefers_conditions = true;
         if (rules::MatchRule(m_, engine.patterns->rules[i], root, around_, &miss))
           return Marked(engine.engine);
-        if (nearest && !miss.IsNearerThan(*nearest)) continue;
+        // Of several that are as near the plainest, where that is told by benefits.
+        const rules::Rule& pattern = engine.patterns->rules[i];
+        if (nearest && !miss.IsNearerThan(*nearest) &&
+            (nearest->IsNearerThan(miss) || pattern.benefit >= rule->benefit))
+          continue;
         nearest = std::move(miss);
-        rule = &engine.patterns->rules[i];
+        rule = &pattern;
         who = fmt::format("{} (@{})", engine.engine, rule->name);
       }
     }

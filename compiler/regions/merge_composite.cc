@@ -9,6 +9,7 @@
 #include "compiler/ir/walk.h"
 #include "compiler/rules/replace.h"
 #include "compiler/transforms/simplify/dead_code.h"
+#include "compiler/transforms/simplify/propagate_constants.h"
 
 namespace relayvm::regions {
 namespace {
@@ -19,13 +20,18 @@ using ir::Binding;
 // Makes the literal and its call, of one match.
 class CompositeWriter {
  public:
-  explicit CompositeWriter(const rules::Place& place) : place_(place), m_(place.module) {
+  explicit CompositeWriter(const rules::Place& place)
+      : place_(place), m_(place.module), whole_(WholeStep(place.match)) {
     for (const ir::Var* v : place.match.inside) inside_.insert(v->id);
     const auto note = [&](const Atom& a) {
       const Atom from = rules::Follow(place.around, a, /*through_statements=*/true);
       if (const auto* c = std::get_if<const ir::Constant*>(&from)) operands_.insert(*c);
     };
     const std::vector<const rules::Step*> steps = place.match.OwnSteps();
+    if (whole_ != nullptr) {
+      std::ranges::for_each(whole_->Operands(0), note);
+      return;
+    }
     ir::ForEachAtom(*steps.back()->value, note);
     for (const rules::Step* step : steps) std::ranges::for_each(step->Operands(), note);
   }
@@ -33,22 +39,52 @@ class CompositeWriter {
   void Write(const std::string& name, std::vector<Binding>& out) {
     const ir::Span span = place_.root.value->span;
     const Atom result = Copy(place_.root.var, *place_.root.value);
-    body_.result = result;
+    const std::vector<const ir::Var*> results = Results(result);
     ir::Function f;
-    const AttrList steps = Steps();
+    f.attrs = {{ir::kCompositeAttr, name}, {"PartitionedFromPattern", name}};
+    if (whole_ == nullptr) {
+      f.attrs[kStepsAttr] = Steps();
+    } else {
+      f.attrs[kWholeAttr] = Whole();
+    }
     f.params = std::move(params_);
-    f.result_type = place_.root.var->type;
-    f.attrs = {{ir::kCompositeAttr, name}, {"PartitionedFromPattern", name}, {kStepsAttr, steps}};
+    f.result_type = ir::AtomType(m_, body_.result);
     f.span = span;
     f.body = m_.arena->New<ir::Block>(std::move(body_));
     const ir::Function* literal = m_.arena->New<ir::Function>(std::move(f));
     const ir::Var* callee = ir::MakeVar(m_, "", ir::FunctionTypeOf(*literal), span);
     out.push_back({callee, ir::MakeExpr(m_, ir::FunctionExpr{literal}, span)});
-    out.push_back(
-        {place_.root.var, ir::MakeExpr(m_, ir::CallExpr{callee, std::move(args_), {}}, span)});
+    const ir::Expr* call = ir::MakeExpr(m_, ir::CallExpr{callee, std::move(args_), {}}, span);
+    if (results.size() == 1) {
+      out.push_back({place_.root.var, call});
+      return;
+    }
+    const ir::Var* all = ir::MakeVar(m_, "", literal->result_type, span);
+    out.push_back({all, call});
+    for (uint32_t i = 0; i < results.size(); ++i)
+      out.push_back({results[i], ir::MakeExpr(m_, ir::TupleGet{all, i}, span)});
   }
 
  private:
+  // What the composite gives, of the copy of the root: sets the body's result.
+  std::vector<const ir::Var*> Results(const Atom& root) {
+    std::vector<const ir::Var*> results = {place_.root.var};
+    body_.result = root;
+    if (place_.match.results.empty()) return results;
+    ir::MakeTuple tuple{{root}};
+    ir::TupleType type{{place_.root.var->type}};
+    for (const ir::Var* v : place_.match.results) {
+      results.push_back(v);
+      tuple.fields.push_back(Operand(v));
+      type.fields.push_back(v->type);
+    }
+    const ir::Var* all =
+        ir::MakeVar(m_, "", ir::MakeType(std::move(type)), place_.root.value->span);
+    body_.bindings.push_back({all, ir::MakeExpr(m_, std::move(tuple), all->span)});
+    body_.result = all;
+    return results;
+  }
+
   // What is inside first, so that parameters are in the order of the steps. Recurses with the depth
   // of the pattern.
   Atom Copy(const ir::Var* var, const ir::Expr& value) {
@@ -69,21 +105,34 @@ class CompositeWriter {
     const std::vector<const rules::Step*> steps = place_.match.OwnSteps();
     for (auto step = steps.rbegin() + 1; step != steps.rend(); ++step) {
       AttrList inputs, numbers;
-      for (const Atom& a : (*step)->Operands()) {
-        const Atom from = rules::Follow(place_.around, a, /*through_statements=*/true);
-        const ir::Var* v = ir::AsVar(from);
-        const Atom param = v == nullptr ? Atom(constants_.at(std::get<const ir::Constant*>(from)))
-                                        : map_.at(v->id);
-        inputs.emplace_back(
-            static_cast<int64_t>(std::ranges::find(params_, ir::AsVar(param)) - params_.begin()));
-      }
-      for (const auto& [name, value] : (*step)->variables) {
-        numbers.emplace_back(name);
-        numbers.push_back(value);
-      }
-      all.emplace_back(AttrList{(*step)->way->label, std::move(inputs), std::move(numbers)});
+      for (const Atom& a : (*step)->Operands()) inputs.push_back(NumberOf(a));
+      all.emplace_back(AttrList{(*step)->way->label, std::move(inputs), Numbers(**step)});
     }
     return all;
+  }
+  AttrList Whole() const {
+    AttrList names, inputs;
+    for (const auto& [name, a] : NamedOperands(*whole_)) {
+      names.emplace_back(name);
+      inputs.push_back(NumberOf(a));
+    }
+    return {whole_->way->label, std::move(names), std::move(inputs), Numbers(*whole_)};
+  }
+  // Of the parameter that stands for it.
+  AttrValue NumberOf(const Atom& a) const {
+    const Atom from = rules::Follow(place_.around, a, /*through_statements=*/true);
+    const ir::Var* v = ir::AsVar(from);
+    const Atom param =
+        v == nullptr ? Atom(constants_.at(std::get<const ir::Constant*>(from))) : map_.at(v->id);
+    return static_cast<int64_t>(std::ranges::find(params_, ir::AsVar(param)) - params_.begin());
+  }
+  static AttrList Numbers(const rules::Step& step) {
+    AttrList numbers;
+    for (const auto& [name, value] : step.variables) {
+      numbers.emplace_back(name);
+      numbers.push_back(value);
+    }
+    return numbers;
   }
 
   // MapAtoms may ask twice.
@@ -120,6 +169,7 @@ class CompositeWriter {
 
   const rules::Place& place_;
   const ir::Module& m_;
+  const rules::Step* whole_;
   std::unordered_set<uint32_t> inside_;
   std::unordered_set<const ir::Constant*> operands_;  // parameters, of numbers too
   std::unordered_map<uint32_t, Atom> map_;
@@ -130,6 +180,26 @@ class CompositeWriter {
 };
 
 }  // namespace
+
+bool IsComposite(const rules::Match& match) {
+  return match.OwnSteps().size() > 1 || WholeStep(match) != nullptr;
+}
+
+const rules::Step* WholeStep(const rules::Match& match) {
+  const std::vector<const rules::Step*> steps = match.OwnSteps();
+  const auto operators = std::ranges::count_if(
+      match.values, [](const ir::Expr* e) { return e->As<ir::OpCall>() != nullptr; });
+  return steps.size() == 1 && operators > 1 ? steps[0] : nullptr;
+}
+
+std::vector<std::pair<std::string, ir::Atom>> NamedOperands(const rules::Step& step) {
+  std::vector<std::pair<std::string, ir::Atom>> named;
+  for (const ir::Var* p : step.way->graph->params) {
+    if (const auto image = step.images.find(p->id); image != step.images.end())
+      named.emplace_back(p->name, image->second);
+  }
+  return named;
+}
 
 std::string CompositeName(const rules::Match& match) {
   std::string name;
@@ -142,12 +212,13 @@ std::string CompositeName(const rules::Match& match) {
 ir::Module MergeComposite(const ir::Module& m, const std::string& engine,
                           const rules::RuleSet& patterns, rules::Report* report) {
   const auto make = [&](const rules::Place& place, std::vector<Binding>& out, std::string*) {
-    if (place.match.OwnSteps().size() < 2) return false;
+    if (!IsComposite(place.match)) return false;
     CompositeWriter(place).Write(engine + "." + CompositeName(place.match), out);
     return true;
   };
-  // What composites compute stands there still.
-  return ir::EliminateDeadCode(rules::ReplacePatterns(m, patterns, make, report));
+  // What composites compute stands there still. Another name of a result may be read before it.
+  return ir::EliminateDeadCode(
+      rules::ReplacePatterns(ir::ResolveAliases(m), patterns, make, report));
 }
 
 }  // namespace relayvm::regions

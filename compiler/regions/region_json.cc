@@ -169,12 +169,12 @@ class Writer {
     if (call == nullptr) return Fail(b, "it holds more than operators and composites");
     Json extra;
     extra["operator"] = Texts({call->op->name});
-    AddKernel(b, call->op->name, call->args, *call, std::move(extra));
+    AddKernel(b, call->op->name, call->args, call->attrs, std::move(extra));
     return OkStatus();
   }
 
   void AddKernel(const ir::Binding& b, const std::string& name, const std::vector<Atom>& args,
-                 const ir::OpCall& at_heart, Json extra) {
+                 const Attrs& own, Json extra) {
     std::vector<Entry> inputs;
     for (const Atom& a : args) {
       for (const Entry& e : Values(a)) inputs.push_back(e);
@@ -183,7 +183,7 @@ class Writer {
     Json attrs;
     attrs["num_outputs"] = std::to_string(types.size());
     attrs["num_inputs"] = std::to_string(inputs.size());
-    for (const auto& [key, value] : at_heart.attrs.values()) attrs[key] = Attribute(value);
+    for (const auto& [key, value] : own.values()) attrs[key] = Attribute(value);
     attrs.update(extra);
     attrs.update(Types(types));
     Json node;
@@ -228,13 +228,21 @@ class Writer {
     const auto& call = *b.value->As<ir::CallExpr>();
     const std::string name = ir::TextAttr(composite, ir::kCompositeAttr);
     NoteGuards(composite, call.args);
+    auto whole = WholeSaid(composite, call.args);
     auto found = StepsSaid(composite, call.args);
-    if (!found) found = StepsOf(composite, call.args);
+    if (!found && !whole) FindSteps(composite, call.args, &found, &whole);
+    if (whole) {
+      Json extra;
+      extra["operator"] = Texts({whole->label});
+      extra["operands"] = Texts(whole->names);
+      AddKernel(b, name, whole->inputs, whole->numbers, std::move(extra));
+      return OkStatus();
+    }
     if (found) {
       Json extra;
       extra["operator"] = Texts({found->at_heart->op->name});
       extra["post_ops"] = Texts(found->post_ops);
-      AddKernel(b, name, found->inputs, *found->at_heart, std::move(extra));
+      AddKernel(b, name, found->inputs, found->at_heart->attrs, std::move(extra));
       return OkStatus();
     }
     const ir::OpCall* at_heart = nullptr;
@@ -249,7 +257,7 @@ class Writer {
     if (at_heart == nullptr) return Fail(b, fmt::format("composite {} has no operator", name));
     Json extra;
     extra["operator"] = Texts({at_heart->op->name});
-    AddKernel(b, name, call.args, *at_heart, std::move(extra));
+    AddKernel(b, name, call.args, at_heart->attrs, std::move(extra));
     return OkStatus();
   }
 
@@ -337,9 +345,49 @@ class Writer {
     return steps;
   }
 
+  // A composite that is a single step.
+  struct Whole {
+    std::string label;
+    std::vector<std::string> names;  // of inputs
+    std::vector<Atom> inputs;
+    Attrs numbers;
+  };
+  static std::optional<Whole> WholeSaid(const ir::Function& composite,
+                                        const std::vector<Atom>& args) {
+    const auto said = composite.attrs.find(kWholeAttr);
+    if (said == composite.attrs.end()) return std::nullopt;
+    const auto list = [](const AttrValue* v) -> const AttrList& {
+      static const AttrList kNone;
+      const auto* found = v == nullptr ? nullptr : std::get_if<AttrList>(&v->value);
+      return found == nullptr ? kNone : *found;
+    };
+    const AttrList& parts = list(&said->second);
+    const auto* label = parts.size() == 4 ? std::get_if<std::string>(&parts[0].value) : nullptr;
+    if (label == nullptr || list(&parts[1]).empty() ||
+        list(&parts[1]).size() != list(&parts[2]).size())
+      return std::nullopt;
+    Whole whole{*label, {}, {}, {}};
+    for (size_t i = 0; i < list(&parts[1]).size(); ++i) {
+      const auto* name = std::get_if<std::string>(&list(&parts[1])[i].value);
+      const auto* input = std::get_if<Dim>(&list(&parts[2])[i].value);
+      const bool is_there = input != nullptr && input->is_const() && input->value() >= 0 &&
+                            static_cast<size_t>(input->value()) < args.size();
+      if (name == nullptr || !is_there) return std::nullopt;
+      whole.names.push_back(*name);
+      whole.inputs.push_back(args[static_cast<size_t>(input->value())]);
+    }
+    const AttrList& numbers = list(&parts[3]);
+    for (size_t i = 0; i + 1 < numbers.size(); i += 2) {
+      if (const auto* name = std::get_if<std::string>(&numbers[i].value))
+        whole.numbers.Set(*name, numbers[i + 1]);
+    }
+    return whole;
+  }
+
   // What the engine's rules say of the composite, called with `args`, where one matches all of it.
-  std::optional<Steps> StepsOf(const ir::Function& composite, const std::vector<Atom>& args) {
-    if (patterns_ == nullptr) return std::nullopt;
+  void FindSteps(const ir::Function& composite, const std::vector<Atom>& args,
+                 std::optional<Steps>* steps, std::optional<Whole>* whole) {
+    if (patterns_ == nullptr) return;
     // With its constants, which rules may ask for.
     ir::Block body;
     ir::Function f = composite;
@@ -360,15 +408,41 @@ class Writer {
     f.body = m_.arena->New<ir::Block>(std::move(body));
     ir::Module alone = m_;
     alone.functions = {{"main", &f}};
-    std::optional<Steps> found;
     rules::ReplacePatterns(
         alone, *patterns_, [&](const rules::Place& place, std::vector<ir::Binding>&, std::string*) {
-          const bool is_all =
-              Atom(place.root.var) == composite.body->result && place.Calls().size() == operators;
-          if (is_all && !found) found = StepsIn(place, composite, args);
+          const bool is_all = IsResult(place, *composite.body) && place.Calls().size() == operators;
+          if (!is_all || *steps || *whole) return false;
+          if (const rules::Step* step = WholeStep(place.match)) {
+            *whole = WholeIn(place, *step, composite, args);
+          } else {
+            *steps = StepsIn(place, composite, args);
+          }
           return false;
         });
-    return found;
+  }
+
+  // Whether the body gives what the match computes, in its order.
+  static bool IsResult(const rules::Place& place, const ir::Block& body) {
+    std::vector<Atom> results = {place.root.var};
+    results.insert(results.end(), place.match.results.begin(), place.match.results.end());
+    if (results.size() == 1) return results[0] == body.result;
+    const ir::Var* v = ir::AsVar(body.result);
+    const auto at =
+        v == nullptr ? place.around.definitions.end() : place.around.definitions.find(v->id);
+    const auto* tuple =
+        at == place.around.definitions.end() ? nullptr : at->second.value->As<ir::MakeTuple>();
+    return tuple != nullptr && tuple->fields == results;
+  }
+
+  static Whole WholeIn(const rules::Place& place, const rules::Step& step,
+                       const ir::Function& composite, const std::vector<Atom>& args) {
+    Whole whole{step.way->label, {}, {}, {}};
+    for (const auto& [name, a] : NamedOperands(step)) {
+      whole.names.push_back(name);
+      whole.inputs.push_back(Outside(place, a, composite, args));
+    }
+    for (const auto& [name, value] : step.variables) whole.numbers.Set(name, value);
+    return whole;
   }
 
   // What stands for it where the composite is called.
