@@ -9,6 +9,8 @@
 #include <tuple>
 #include <vector>
 
+#include "compiler/rules/pattern.h"
+
 namespace relayvm::rules {
 namespace {
 
@@ -23,7 +25,8 @@ const ir::OpCall* RootOf(const Rule& rule) {
   return node == rule.graph->nodes.end() ? nullptr : node->second->As<ir::OpCall>();
 }
 
-// "data_layout of nn.conv2d": the attribute that a name stands for, of the root's before others.
+// "data_layout of nn.conv2d": the attribute that a name stands for, of the root's before others; or
+// the field of a tuple.
 std::string AttributeNamed(const Rule& rule, const std::string& variable) {
   const auto in = [&](const ir::OpCall& call) -> std::string {
     for (const AttrValue& v : SaidOf(call, frontend::kFormulasAttr)) {
@@ -39,7 +42,13 @@ std::string AttributeNamed(const Rule& rule, const std::string& variable) {
     const auto* call = node->As<ir::OpCall>();
     if (found.empty() && call != nullptr) found = in(*call);
   }
-  return found.empty() ? "$" + variable : found;
+  if (!found.empty()) return found;
+  for (const auto& [id, node] : rule.graph->nodes) {
+    const Formula* field = OpenField(rule, *node);
+    if (field != nullptr && field->name == variable)
+      return fmt::format("the tuple's field that is {}", variable);
+  }
+  return "$" + variable;
 }
 
 class ConditionText {
