@@ -32,6 +32,27 @@ class AliasResolver final : public Substitution {
   }
 };
 
+// Each tuple is made before its fields are read.
+class FieldResolver final : public Substitution {
+ public:
+  using Substitution::Substitution;
+
+ private:
+  bool Consume(const Var* var, const Expr& value, Block&) override {
+    if (const auto* tuple = value.As<MakeTuple>()) fields_[var->id] = tuple->fields;
+    const auto* get = value.As<TupleGet>();
+    const Var* of = get == nullptr ? nullptr : AsVar(get->tuple);
+    const auto at = of == nullptr ? fields_.end() : fields_.find(of->id);
+    if (at == fields_.end()) return false;
+    const Atom& field = at->second.at(get->index);
+    if (var->type == nullptr || !TypeEquals(var->type, AtomType(m_, field))) return false;
+    Map(var, field);
+    return true;
+  }
+
+  std::unordered_map<uint32_t, std::vector<Atom>> fields_;  // by Var::id
+};
+
 // What is known of a parameter: nothing yet, one constant, or several values.
 struct Knowledge {
   const Constant* constant = nullptr;
@@ -176,6 +197,8 @@ class Propagator {
 };
 
 }  // namespace
+
+Module ResolveFields(const Module& m) { return FieldResolver(m).Run(); }
 
 Module ResolveAliases(const Module& m) { return AliasResolver(m).Run(); }
 

@@ -14,6 +14,8 @@ namespace relayvm::ir {
 
 // Replaces every use of an alias by what it stands for, where the alias states no type of its own.
 Module ResolveAliases(const Module& m);
+// The same of fields of tuples that are made in the same function. Before and after: typed.
+Module ResolveFields(const Module& m);
 Module PropagateConstants(const Module& m);
 
 }  // namespace relayvm::ir

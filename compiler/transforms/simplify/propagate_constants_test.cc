@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/transforms/simplify/dead_code.h"
 #include "compiler/transforms/testing.h"
 
 namespace relayvm::ir {
@@ -53,6 +54,18 @@ def @main(%xs: List[int32]) -> int32 {
   m = PropagateConstants(m);
   CHECK(m.functions.at("fold")->params.size() == 3);
   Retyped(m);
+}
+
+TEST_CASE("fields of tuples that are made before are what the tuples are made of") {
+  const auto resolved = [](const std::string& body) {
+    return Outline(EliminateDeadCode(
+        ResolveFields(Typed("def @main(%x: Tensor[(2), float32], %c: bool) { " + body + " }"))));
+  };
+  CHECK(resolved("let %t = (tanh(%x), (%x, exp(%x))); let %u = %t.1; add(%u.1, %t.0)") ==
+        "tanh exp add");
+  CHECK(resolved("let %t = (tanh(%x), %x); if (%c) { %t.0 } else { %t.1 }") == "tanh if{}{}");
+  CHECK(resolved("let %t = (tanh(%x), %x); (%t, %t.0)") == "tanh tuple tuple");
+  CHECK(resolved("split(%x, indices_or_sections=2).1") == "split .1");
 }
 
 TEST_CASE("a function used as a value keeps its signature") {
