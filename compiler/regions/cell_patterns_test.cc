@@ -107,6 +107,23 @@ TEST_CASE("lstm_cell: where biases and the products may stand") {
   }
 }
 
+TEST_CASE("cells: gates are parts of one size") {
+  const auto lstm = [](const std::string& cuts) {
+    std::string text = Lstm(kBoth);
+    const std::string four = "sections=4";
+    return Found(text.replace(text.find(four), four.size(), "sections=" + cuts));
+  };
+  CHECK(lstm("[4, 8, 12]") == "lstm_cell(x h c w r)" + kNumbers);
+  const std::string uneven =
+      "def @main(%x: Tensor[(2, 3), float32], %h: Tensor[(2, 4), float32], "
+      "%c: Tensor[(2, 4), float32]) { let %g = split(" +
+      kBoth +
+      ", indices_or_sections=[4, 8, 12, 12], axis=1); let %c1 = "
+      "add(multiply(sigmoid(%g.1), %c), multiply(sigmoid(%g.0), "
+      "tanh(%g.2))); multiply(sigmoid(%g.4), tanh(%c1)) }";
+  CHECK(Found(uneven).empty());
+}
+
 TEST_CASE("lstm_cell: operands and gates in any order, states read elsewhere") {
   CHECK(Found(Lstm(kBoth, "(%h1, %c1)",
                    "let %c1 = add(multiply(tanh(%g.0), sigmoid(%g.3)), multiply(%c, "
@@ -225,6 +242,11 @@ TEST_CASE("rnn_tanh_cell and rnn_relu_cell") {
   const std::string gates = "add(nn.bias_add(" + Dense("%x", T(4, 3)) + ", " + V(4) + "), add(" +
                             V(4) + ", " + Dense("%h", T(4, 4)) + "))";
   CHECK(Found(Main("tanh(" + gates + ")")) == "rnn_tanh_cell(x h w r b bh)");
+  for (const char* relu : {"maximum(0f, ", "maximum("}) {
+    const std::string last = relu[8] == '0' ? ")" : ", 0f)";
+    CHECK(Found(Main(relu + gates + last)) == "rnn_relu_cell(x h w r b bh)");
+  }
+  CHECK(Found(Main("maximum(0.5f, " + gates + ")")).empty());
   CHECK(Found(Main("nn.relu(" + gates + ")")) == "rnn_relu_cell(x h w r b bh)");
   CHECK(Found(Main("abs(tanh(" + gates + "))")) == "rnn_tanh_cell(x h w r b bh)");
   CHECK(Found(Main("sigmoid(" + gates + ")")).empty());

@@ -16,6 +16,7 @@
 #include "compiler/rules/rule_pass.h"
 #include "compiler/transforms/simplify/dead_code.h"
 #include "compiler/transforms/simplify/fold_constants.h"
+#include "compiler/transforms/simplify/propagate_constants.h"
 #include "compiler/transforms/simplify/simplify_inference.h"
 #include "compiler/typing/infer.h"
 #include "kernels/op/region_markers.h"
@@ -76,8 +77,9 @@ Result<ir::Module> Prepare(const ir::Module& m, const PassContext& context) {
   const ir::Module folded = ir::FoldConstants(typed, context.machine, context.stop);
   RELAYVM_ASSIGN_OR_RETURN(const ir::Module ruled,
                            rules::ApplyRulesIn(folded, rules::SimplifyRules(), context));
-  // Values that nothing reads any more would have a use, and be results of regions.
-  return ir::EliminateDeadCode(ruled);
+  // Tuples between operators would end regions. Values that nothing reads any more would have a
+  // use, and be results of regions.
+  return ir::EliminateDeadCode(ir::ResolveFields(ruled));
 }
 
 Result<ir::Module> Merge(const ir::Module& m, const PassContext& context) {
