@@ -4,8 +4,9 @@
     random_nets.py BIN [--count N] [--seed N] [--keep FOLDER] [--engine NAME]
 
 A net has convolutions (groups, strides, dilations, images or channels first), pools, normalisations,
-sums of branches, concatenations, products and activations, spelled out or not, between operators that
-no engine has, ifs, closures, tuples and references; results are several values. Each is compiled with
+sums of branches, concatenations, products and activations, cells of recurrent networks, spelled out or
+not, between operators that no engine has, ifs, closures, recursion, tuples and references; results are
+several values. Each is compiled with
 open sizes and with fixed ones, and run at two extents: floats are as near as 2e-4 of the largest
 element. Its IR is verified after each pass. What fails is printed with its seed, and kept
 in FOLDER. The tests run a short one; exit status 1 where one fails. Needs Debian's python3-numpy.
@@ -51,7 +52,8 @@ class Net:
         self.arrays = np.random.default_rng(seed)
         # (name, channels, height and width at each of the extents)
         self.images = [("%x", 8, tuple(e[1:] for e in EXTENTS))]
-        self.vectors = []  # (name, features)
+        self.vectors = []  # names
+        self.functions = []  # definitions before @main, where ROWS is the number of pictures
         for _ in range(steps):
             self.step()
         self.close()
@@ -74,6 +76,9 @@ class Net:
             self.params.append((name, f"Tensor[({', '.join(map(str, dims))}), float32]",
                                 (self.arrays.standard_normal(dims) * scale).astype(np.float32)))
             return f"%{name}"
+        return self.constant(dims, scale)
+
+    def constant(self, dims, scale):
         size = int(np.prod(dims))
         start = self.random.randrange(100)
         return (f'multiply(reshape(sin(arange({start}f, {start + size}f, 1f, dtype="float32")), '
@@ -130,7 +135,7 @@ class Net:
         kinds = [self.s_conv] * 6 + [self.s_activation] * 3 + [
             self.s_sum, self.s_sum, self.s_foreign, self.s_foreign, self.s_pool, self.s_norm, self.s_concat,
             self.s_squeeze, self.s_scale, self.s_if, self.s_closure, self.s_tuple, self.s_reference, self.s_vector,
-            self.s_attention, self.s_transposed, self.s_softmax, self.s_resize, self.s_pad, self.s_alias]
+            self.s_attention, self.s_cell, self.s_recursion, self.s_transposed, self.s_softmax, self.s_resize, self.s_pad, self.s_alias]
         made = self.random.choice(kinds)(self.pick())
         if made is not None and all(min(s) >= 1 for s in made[2]):
             self.images.append(made)
@@ -235,6 +240,80 @@ class Net:
         self.vectors.append(at)
         return None
 
+    # --- Cells: LSTMs, GRUs, plain ones ---
+
+    def both(self, op, a, b):
+        return f"{op}({a}, {b})" if self.random.random() < 0.5 else f"{op}({b}, {a})"
+
+    def gates(self, x, features, units, bias):
+        """A product with constants, of x that is (pictures, features)."""
+        value = f"nn.dense({x}, {self.constant([units, features], features ** -0.5)}, units={units})"
+        return f"add({value}, {self.constant([units], 0.3)})" if bias else value
+
+    def cell(self, x, features, h, c, size, into):
+        """The next h and c."""
+        kind = self.random.choice(["lstm", "lstm", "lbr", "gru", "plain"])
+        flag = lambda: self.random.random() < 0.5  # noqa: E731
+        if kind == "plain":
+            gates = self.let(self.both("add", self.gates(x, features, size, flag()), self.gates(h, size, size, flag())), into)
+            return self.let(f"{self.random.choice(['tanh', 'nn.relu', 'sigmoid'])}({gates})", into), c
+        if kind == "lstm":
+            gates = self.both("add", self.gates(x, features, 4 * size, flag()), self.gates(h, size, 4 * size, flag()))
+            if self.random.random() < 0.3:
+                gates = self.gates(self.let(f"concatenate(({x}, {h}), axis=1)", into), features + size, 4 * size, flag())
+            gates = self.let(f"split({gates}, indices_or_sections=4, axis={self.random.choice([1, -1])})", into)
+            i, f, g, o = self.random.sample(range(4), 4)
+            made = self.both("multiply", f"sigmoid({gates}.{i})", f"tanh({gates}.{g})")
+            memory = self.let(self.both("add", self.both("multiply", f"sigmoid({gates}.{f})", c), made), into)
+            if self.random.random() < 0.1:
+                memory = self.let(f"clip({memory}, a_min=-0.5f, a_max=0.5f)", into)
+            return self.let(self.both("multiply", f"sigmoid({gates}.{o})", f"tanh({memory})"), into), memory
+        u, r, n = self.random.sample(range(3), 3)
+        data = self.let(f"split({self.gates(x, features, 3 * size, flag())}, indices_or_sections=3, axis=1)", into)
+        if kind == "lbr":
+            own = self.let(f"split({self.gates(h, size, 3 * size, flag())}, indices_or_sections=3, axis=1)", into)
+            places = (u, r)
+        else:
+            own = self.let(f"split({self.gates(h, size, 2 * size, flag())}, indices_or_sections=2, axis=1)", into)
+            places = self.random.sample(range(2), 2)
+        z = self.let("sigmoid({})".format(self.both("add", f"{data}.{u}", f"{own}.{places[0]}")), into)
+        reset = self.let("sigmoid({})".format(self.both("add", f"{data}.{r}", f"{own}.{places[1]}")), into)
+        if kind == "lbr":
+            part = self.both("multiply", reset, f"{own}.{n}")
+        else:
+            part = self.gates(self.let(self.both("multiply", reset, h), into), size, size, flag())
+        new = self.let("tanh({})".format(self.both("add", f"{data}.{n}", part)), into)
+        old, new = self.random.choice([(h, new), (new, h)])
+        if self.random.random() < 0.5:
+            return self.let(f"add(multiply(subtract({old}, {new}), {z}), {new})", into), c
+        return self.let(self.both("add", self.both("multiply", z, old), self.both("multiply", f"subtract(1f, {z})", new)), into), c
+
+    def means(self, x):
+        return self.let(f"mean({x[0]}, axis=[{'1, 2' if self.last else '2, 3'}])"), x[1]
+
+    def s_cell(self, x):
+        data, features = self.means(x)
+        size = self.random.choice([4, 8, 16])
+        h, c = [self.let(f"tanh({self.gates(data, features, size, True)})") for _ in range(2)]
+        for _ in range(self.random.randrange(1, 4)):
+            h, c = self.cell(data, features, h, c, size, None)
+            if self.random.random() < 0.3:
+                self.vectors.append(self.let(self.activation(c)))
+        self.vectors += [c, self.let(self.activation(h)) if self.random.random() < 0.5 else h]
+
+    def s_recursion(self, x):
+        data, features = self.means(x)
+        size, name = self.random.choice([4, 8]), f"@turns{len(self.functions)}"
+        state, inner = f"Tensor[(ROWS, {size}), float32]", []
+        h, c = self.cell("%a", features, "%h", "%m", size, inner)
+        self.functions.append(
+            f"def {name}(%n: int32, %a: Tensor[(ROWS, {features}), float32], %h: {state}, %m: {state}) -> ({state}, {state}) {{\n"
+            "  if (less(%n, 1)) {\n  (%h, %m)\n  } else {\n" + "\n".join(inner) +
+            f"\n  {name}(subtract(%n, 1), %a, {h}, {c})\n  }}\n}}\n")
+        first, second = [self.let(f"tanh({self.gates(data, features, size, True)})") for _ in range(2)]
+        last = self.let(f"{name}({self.random.randrange(1, 5)}, {data}, {first}, {second})")
+        self.vectors += [self.let(f"{last}.0"), self.let(f"{last}.1")]
+
     def s_attention(self, x):
         flat = self.let(f"reshape({x[0]}, newshape=[0, -1, {x[1]}])" if self.last else f"reshape({x[0]}, newshape=[0, {x[1]}, -1])")
         if self.last:
@@ -276,7 +355,8 @@ class Net:
     def text(self, dims):
         shape = [dims[0], dims[1], dims[2], 8] if self.last else [dims[0], 8, dims[1], dims[2]]
         params = [f"%x: Tensor[({', '.join(map(str, shape))}), float32]"] + [f"%{n}: {t}" for n, t, _ in self.params]
-        return HEAD + f"def @main({', '.join(params)}) {{\n" + "\n".join(self.lines) + f"\n  {self.result}\n}}\n"
+        functions = "".join(self.functions).replace("ROWS", str(dims[0]))
+        return HEAD + functions + f"def @main({', '.join(params)}) {{\n" + "\n".join(self.lines) + f"\n  {self.result}\n}}\n"
 
     def inputs(self, extent, folder, flag):
         n, h, w = extent

@@ -91,6 +91,50 @@ CASES = [
 ]
 
 
+# --- Cells of recurrent networks: of 3 features, a state of 4 ---
+
+def table(rows, columns, start):
+    return (f'multiply(reshape(sin(arange({start}f, {start + rows * columns}f, 1f, dtype="float32")), '
+            f"newshape=[{rows}, {columns}]), 0.5f)")
+
+
+def lstm(x, h, c, result="(%h1, %c1)"):
+    gates = f"add(nn.dense({x}, {table(16, 3, 5)}, units=16), nn.dense({h}, {table(16, 4, 9)}, units=16))"
+    return (f"let %g = split({gates}, indices_or_sections=4, axis=1); let %c1 = add(multiply(sigmoid(%g.1), {c}), "
+            f"multiply(sigmoid(%g.0), tanh(%g.2))); let %h1 = multiply(sigmoid(%g.3), tanh(%c1)); {result}")
+
+
+def states(n):
+    return ", ".join(f"%{name}: Tensor[({n}, {width}), float32]" for name, width in (("x", 3), ("h", 4), ("c", 4)))
+
+
+PAIR = "(Tensor[(2, 4), float32], Tensor[(2, 4), float32])"
+TWO = ["2x3xf32=0.3", "2x4xf32=0.5", "2x4xf32=-1"]
+CASES += [
+    ("a cell", main_of(lstm("%x", "%h", "%c"), params=states(2)), TWO, 1, None),
+    ("a cell of rows that are open", main_of("let %p = split(%a, indices_or_sections=[3, 7], axis=1); " + lstm("%p.0", "%p.1", "%p.2"),
+                                             params="%a: Tensor[(?, 11), float32]"),
+     ["3x11xf32=0.3"], 1, None),
+    ("a cell of no rows", main_of("let %p = split(%a, indices_or_sections=[3, 7], axis=1); " + lstm("%p.0", "%p.1", "%p.2"),
+                                  params="%a: Tensor[(?, 11), float32]"),
+     ["0x11xf32=0.3"], 1, None),
+    ("a cell's memory in a branch", main_of(lstm("%x", "%h", "%c", "if (%b) { add(%c1, %h1) } else { reverse(%c1, axis=1) }"),
+                                            ", %b: bool", states(2)),
+     [*TWO, "True"], 1, None),
+    ("a cell's memory before its state", main_of(lstm("%x", "%h", "%c", "(%h1, %d)").replace("let %h1", "let %d = sin(%c1); let %h1"),
+                                                 params=states(2)),
+     TWO, 1, None),
+    ("a cell by recursion", f"def @turn(%n: int32, {states(2)}) -> {PAIR} {{ if (less(%n, 1)) {{ (%h, %c) }} else {{ "
+     + lstm("%x", "%h", "%c", "@turn(subtract(%n, 1), %x, %h1, %c1)") + " } }\n" + main_of("@turn(%n, %x, %h, %c)", ", %n: int32", states(2)),
+     [*TWO, "5"], 1, None),
+    ("a cell in a closure", main_of(f"let %f = fn ({states(2)}) {{ {lstm('%x', '%h', '%c')} }}; let %s = %f(%x, %h, %c); %f(%x, %s.1, %s.0)",
+                                    params=states(2)),
+     TWO, 1, None),
+    ("a cell and what reads both of its results", main_of(lstm("%x", "%h", "%c", "nn.relu(add(%h1, tanh(%c1)))"), params=states(2)),
+     TWO, 1, None),
+]
+
+
 def chain(steps, n):
     lines, y = [], "%x"
     for i in range(n):
