@@ -1,5 +1,5 @@
 // Cells of recurrent networks: lstm_cell, gru_cell and lbr_gru_cell (reset before and after the
-// product with the state), rnn_tanh_cell and rnn_relu_cell. oneDNN's layers of one turn, of float32.
+// product with the state), rnn_tanh_cell and rnn_relu_cell. oneDNN's layers of one turn, float32.
 //
 // Operands have the names of the parameters in dnnl.relay: x, h and c; the weights w and r, whose
 // rows are the gates in the order that the node's numbers say; biases, which start with b. Weights
