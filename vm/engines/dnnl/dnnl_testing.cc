@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <random>
@@ -241,6 +242,7 @@ Tensor Buffer::value() const {
 
 const RelayvmRegionProvider* Provider() {
   static const RelayvmRegionProvider* const provider = []() -> const RelayvmRegionProvider* {
+    setenv("OMP_WAIT_POLICY", "passive", 0);  // spinning takes the processors from other tests
     void* library = dlopen(RELAYVM_DNNL_PROVIDER, RTLD_NOW | RTLD_LOCAL);
     REQUIRE_MESSAGE(library != nullptr, dlerror());
     const auto get =

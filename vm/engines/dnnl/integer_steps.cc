@@ -8,8 +8,7 @@
 #include "vm/engines/dnnl/threads.h"
 
 // The loops for each width of vectors, where the compiler and the linker choose among functions.
-#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)
+#if defined(__x86_64__) && defined(__gnu_linux__)
 #define ONEDNN_VECTOR_CLONES __attribute__((target_clones("default", "avx2", "avx512f")))
 #else
 #define ONEDNN_VECTOR_CLONES
@@ -139,10 +138,51 @@ void Dequantize(const IntegerStep& step, const Block& b, const int32_t* v, float
   }
 }
 
+// --- Of float32 ---
+
+template <typename T>
+void AddBytes(const IntegerStep& step, const T* other, int64_t n, float* v) {
+  const float scale = step.scale[0];
+  for (int64_t i = 0; i < n; ++i) v[i] += scale * static_cast<float>(other[i]);
+}
+void RunFloatStep(const IntegerStep& step, const Block& b, const void* other, float* v) {
+  switch (step.kind) {
+    case IntegerStep::Kind::kAddFloats:
+      for (int64_t i = 0; i < b.n; ++i) v[i] += Of(step.scale, b.channel(i));
+      break;
+    case IntegerStep::Kind::kMultiplyFloats:
+      for (int64_t i = 0; i < b.n; ++i) v[i] *= Of(step.scale, b.channel(i));
+      break;
+    case IntegerStep::Kind::kClipFloats:  // as kernels/op/unary.cc, NaN too
+      for (int64_t i = 0; i < b.n; ++i) {
+        const float below = v[i] < step.greatest ? v[i] : step.greatest;
+        v[i] = below > step.least ? below : step.least;
+      }
+      break;
+    default:  // kSumFloats
+      if (step.dtype == DType::kInt8) {
+        AddBytes(step, static_cast<const int8_t*>(other) + b.at, b.n, v);
+      } else {
+        AddBytes(step, static_cast<const uint8_t*>(other) + b.at, b.n, v);
+      }
+  }
+}
+// Toward zero, and what is beyond the type's values to its ends; 0 of NaN.
+void ToIntegers(DType dtype, const float* from, int64_t n, int32_t* to) {
+  const bool is_wide = dtype == DType::kInt32, is_signed = dtype != DType::kUInt8;
+  const double low = is_wide ? INT32_MIN : is_signed ? -128 : 0;
+  const double high = is_wide ? INT32_MAX : is_signed ? 127 : 255;
+  for (int64_t i = 0; i < n; ++i) {
+    const double v = std::isnan(from[i]) ? 0 : double{from[i]};
+    to[i] = static_cast<int32_t>(std::min(std::max(v, low), high));
+  }
+}
+
 void RunBlock(const IntegerSteps& steps, const int32_t* from, const void* other, void* out,
               const Block& b) {
   char* const to = static_cast<char*>(out) + b.at * DTypeBytes(steps.out);
   int32_t v[kBlock];
+  float floats[kBlock];
   std::copy_n(from + b.at, b.n, v);
   for (const IntegerStep& step : steps.steps) {
     switch (step.kind) {
@@ -168,6 +208,14 @@ void RunBlock(const IntegerSteps& steps, const int32_t* from, const void* other,
       case IntegerStep::Kind::kDequantize:
         Dequantize(step, b, v, reinterpret_cast<float*>(to));
         return;
+      case IntegerStep::Kind::kToFloats:
+        for (int64_t i = 0; i < b.n; ++i) floats[i] = static_cast<float>(v[i]);
+        break;
+      case IntegerStep::Kind::kToIntegers:
+        ToIntegers(step.dtype, floats, b.n, v);
+        break;
+      default:
+        RunFloatStep(step, b, other, floats);
     }
   }
   switch (steps.out) {
@@ -176,6 +224,9 @@ void RunBlock(const IntegerSteps& steps, const int32_t* from, const void* other,
       break;
     case DType::kUInt8:
       Narrow(v, reinterpret_cast<uint8_t*>(to), b.n);
+      break;
+    case DType::kFloat32:
+      std::copy_n(floats, b.n, reinterpret_cast<float*>(to));
       break;
     default:
       std::copy_n(v, b.n, reinterpret_cast<int32_t*>(to));

@@ -20,7 +20,21 @@ struct FixedPoint {
 FixedPoint FixedPointOf(float numerator, float denominator, DType out);
 
 struct IntegerStep {
-  enum class Kind : uint8_t { kAdd, kRequantize, kClip, kCast, kSum, kDequantize };
+  // From kToFloats on values are of float32, until kToIntegers; each operation rounds.
+  enum class Kind : uint8_t {
+    kAdd,
+    kRequantize,
+    kClip,
+    kCast,
+    kSum,
+    kDequantize,
+    kToFloats,
+    kAddFloats,
+    kMultiplyFloats,
+    kClipFloats,
+    kSumFloats,
+    kToIntegers
+  };
   Kind kind = Kind::kAdd;
   // Of one element, or of as many as there are channels; of kSum of one.
   std::vector<int32_t> addend;    // kAdd
@@ -30,16 +44,17 @@ struct IntegerStep {
   std::vector<int64_t> halves, shifts, zeros;
   bool is_one = false;                     // they are one number, many times
   std::vector<int64_t> zero_in, zero_out;  // kRequantize, kSum; kDequantize has zero_in
-  std::vector<float> scale;                // kDequantize
+  std::vector<float> scale;                // kDequantize; operands of floats
+  float least = 0, greatest = 0;           // kClipFloats
   bool to_nearest = false;                 // kRequantize: halves away from zero, else up
   int64_t low = 0, high = 0;               // kClip; what a requantised value saturates to
-  DType dtype = DType::kInt32;             // kCast: to it; kSum: of the other tensor
-  FixedPoint other_ratio;                  // kSum, of the other tensor
+  DType dtype = DType::kInt32;  // kCast, kToIntegers: to it; kSum, kSumFloats: of the other tensor
+  FixedPoint other_ratio;       // kSum, of the other tensor
   int64_t other_zero = 0;
 };
 
 struct IntegerSteps {
-  std::vector<IntegerStep> steps;  // kDequantize is the last; kSum is there once at most
+  std::vector<IntegerStep> steps;  // kDequantize is the last; one takes the other tensor at most
   DType out = DType::kInt32;       // of what they give
   int64_t times = 1;               // that vectors have the channels' numbers, one after the other
 };
@@ -51,7 +66,7 @@ void Complete(IntegerSteps* steps, int64_t channels);
 struct ChannelLayout {
   int64_t outer = 1, channels = 1, inner = 1;
 };
-// `other`: of kSum, lying as they do; null without.
+// `other`: of kSum and kSumFloats, lying as they do; null without.
 void RunIntegerSteps(const IntegerSteps& steps, const ChannelLayout& layout, const int32_t* from,
                      const void* other, void* to);
 

@@ -1,9 +1,9 @@
-// Quantised products: qnn.conv1d, 2d and 3d, and qnn.dense, with constant weights. oneDNN sums
-// bytes to int32; what comes after is done by plain loops (integer_steps.h), to the same bits as
+// Quantised products: qnn.conv1d, 2d and 3d, qnn.conv2d_transpose and qnn.dense with constant
+// weights, and qnn.batch_matmul of two tensors. oneDNN sums bytes to int32; what comes after is done by plain loops (integer_steps.h), to the same bits as
 // the native definitions.
 //
 // oneDNN brings sums to float32 on their way, which holds integers to 2^24: weights whose sums may
-// be larger are refused, and machines without products of bytes in int32 (VNNI), where it saturates
+// be larger are refused, products of two tensors of more than kMostTerms terms, and machines without products of bytes in int32 (VNNI), where it saturates
 // sums of two.
 #include <fmt/format.h>
 
@@ -15,43 +15,15 @@
 #include <utility>
 
 #include "vm/engines/dnnl/conv_form.h"
-#include "vm/engines/dnnl/integer_steps.h"
 #include "vm/engines/dnnl/operators.h"
+#include "vm/engines/dnnl/quantised_steps.h"
 
 namespace relayvm::onednn {
 namespace {
 
 constexpr int64_t kMostOfByte = 255;  // signed bytes are summed with 128 more
 constexpr int64_t kMostSum = int64_t{1} << 24;
-
-// --- Constants, read when the region is created ---
-
-template <typename T>
-std::vector<T> Elements(const void* data, int64_t count) {
-  std::vector<T> elements(static_cast<size_t>(count));
-  if (count != 0) std::memcpy(elements.data(), data, elements.size() * sizeof(T));
-  return elements;
-}
-
-// The numbers of a constant that is a scalar, or a vector of `channels` (-1: a scalar).
-template <typename T>
-Result<std::vector<T>> ReadConstant(const Graph& graph, ValueRef v, DType dtype, int64_t channels,
-                                    const char* what) {
-  const Node& n = graph.nodes[v.node];
-  if (n.kind != Node::Kind::kConst) {
-    return Status(StatusCode::kUnsupported, fmt::format("{} is no constant", what));
-  }
-  RELAYVM_ASSIGN_OR_RETURN(const Dims dims, ResolveDims(n.outputs[0], {}));
-  const int64_t count = std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
-  const bool fits = count == 1 || (count == channels && dims.size() == 1);
-  if (n.outputs[0].dtype != dtype || !fits) {
-    return Status(StatusCode::kUnsupported,
-                  fmt::format("{} is {} of {} elements, expected {} of 1{}", what,
-                              DTypeName(n.outputs[0].dtype), count, DTypeName(dtype),
-                              channels < 0 ? "" : fmt::format(" or {}", channels)));
-  }
-  return Elements<T>(graph.constant_data[n.position], count);
-}
+constexpr int64_t kMostTerms = kMostSum / (kMostOfByte * 128);
 
 struct QuantisedForm {
   int32_t zero_point = 0;  // of the data
@@ -99,254 +71,6 @@ Status CheckSums(const Graph& graph, ValueRef weight, const std::vector<int>& ou
                   most)};
 }
 
-// --- Steps ---
-
-struct Limits {
-  int64_t low, high;
-};
-Result<Limits> LimitsOf(DType dtype) {
-  switch (dtype) {
-    case DType::kInt8:
-      return Limits{-128, 127};
-    case DType::kUInt8:
-      return Limits{0, 255};
-    case DType::kInt32:
-      return Limits{INT32_MIN, INT32_MAX};
-    default:
-      return Status(StatusCode::kUnsupported, fmt::format("integers of {}", DTypeName(dtype)));
-  }
-}
-
-class StepReader {
- public:
-  StepReader(const Graph& graph, const Node& node, int channel_axis)
-      : graph_(graph),
-        node_(node),
-        axis_(channel_axis),
-        channels_(node.outputs[0].shape[static_cast<size_t>(channel_axis)]) {}
-
-  Result<IntegerSteps> Read() {
-    for (const Step& step : node_.steps) {
-      if (dtype_ == DType::kFloat32) {
-        return Status(StatusCode::kUnsupported, "steps after the step dequantize");
-      }
-      if (step.label == "bias" || step.label == "add") {
-        RELAYVM_RETURN_IF_ERROR(ReadAdd(step));
-      } else if (step.label == "requantize") {
-        RELAYVM_RETURN_IF_ERROR(ReadRequantize(step));
-      } else if (step.label == "clip" || step.label == "relu") {
-        RELAYVM_RETURN_IF_ERROR(ReadClip(step));
-      } else if (step.label == "cast") {
-        RELAYVM_RETURN_IF_ERROR(ReadCast(step));
-      } else if (step.label == "sum") {
-        RELAYVM_RETURN_IF_ERROR(ReadSum(step));
-      } else if (step.label == "dequantize") {
-        RELAYVM_RETURN_IF_ERROR(ReadDequantize(step));
-      } else {
-        return Status(
-            StatusCode::kUnsupported,
-            fmt::format("a quantised product has no step \"{}\"", step.label.substr(0, 40)));
-      }
-    }
-    if (dtype_ != node_.outputs[0].dtype) {
-      return InvalidInput(fmt::format("the steps give {}, the result is {}", DTypeName(dtype_),
-                                      DTypeName(node_.outputs[0].dtype)));
-    }
-    steps_.out = dtype_;
-    Complete(&steps_, channels());
-    return steps_;
-  }
-  const std::optional<ValueRef>& other() const { return other_; }
-
- private:
-  int64_t channels() const { return channels_.is_known() ? channels_.value : -1; }
-
-  Status RequireInputs(const Step& step, size_t count) const {
-    if (step.inputs.size() == count) return OkStatus();
-    return InvalidInput(fmt::format("the step {} has {} inputs, expected {}", step.label,
-                                    step.inputs.size(), count));
-  }
-  ValueRef Operand(const Step& step, size_t i) const { return node_.inputs[step.inputs[i]]; }
-
-  // [C], or [C, 1, 1] as it is broadcast.
-  Status ReadAdd(const Step& step) {
-    RELAYVM_RETURN_IF_ERROR(RequireInputs(step, 1));
-    if (dtype_ != DType::kInt32) {
-      return {StatusCode::kUnsupported, fmt::format("an addition of {}", DTypeName(dtype_))};
-    }
-    const ValueRef v = Operand(step, 0);
-    const Node& n = graph_.nodes[v.node];
-    if (n.kind != Node::Kind::kConst || n.outputs[0].dtype != DType::kInt32) {
-      return {StatusCode::kUnsupported, "a bias that is no constant of int32"};
-    }
-    RELAYVM_ASSIGN_OR_RETURN(const Dims dims, ResolveDims(n.outputs[0], {}));
-    const auto rank = static_cast<size_t>(node_.outputs[0].rank());
-    int64_t count = 1;
-    for (size_t i = 0; i < dims.size(); ++i) {
-      count *= dims[i];
-      const bool is_channel = i + rank - dims.size() == static_cast<size_t>(axis_);
-      if (dims[i] != 1 && !is_channel && (dims.size() != 1 || step.label != "bias")) {
-        return {StatusCode::kUnsupported, "an addition along another axis than the channels"};
-      }
-    }
-    if (count != 1 && count != channels()) {
-      return InvalidInput(fmt::format("a bias of {} for {} channels", count, channels()));
-    }
-    IntegerStep s{.kind = IntegerStep::Kind::kAdd};
-    s.addend = Elements<int32_t>(graph_.constant_data[n.position], count);
-    steps_.steps.push_back(std::move(s));
-    return OkStatus();
-  }
-
-  // Vectors are along `axis` of the step, which must be that of the channels.
-  int64_t Vectors(const Step& step) const {
-    const double axis = step.NumberOr("axis", axis_);
-    const int rank = node_.outputs[0].rank();
-    return axis == axis_ || axis + rank == axis_ ? channels() : -1;
-  }
-  Result<std::vector<int64_t>> ZeroPoints(const Step& step, size_t i, int64_t vectors) const {
-    RELAYVM_ASSIGN_OR_RETURN(
-        const std::vector<int32_t> zeros,
-        ReadConstant<int32_t>(graph_, Operand(step, i), DType::kInt32, vectors, "a zero point"));
-    return std::vector<int64_t>(zeros.begin(), zeros.end());
-  }
-
-  Status ReadRequantize(const Step& step) {
-    RELAYVM_RETURN_IF_ERROR(RequireInputs(step, 4));
-    const std::string compute = step.Text("compute_dtype", "None");
-    const std::string rounding = step.Text("rounding", "");
-    if (compute != "None" && !compute.empty() && compute != "int64") {
-      return {StatusCode::kUnsupported, fmt::format("compute_dtype {}", compute.substr(0, 40))};
-    }
-    IntegerStep s{.kind = IntegerStep::Kind::kRequantize};
-    s.to_nearest = rounding == "TONEAREST";
-    if (!s.to_nearest && rounding != "UPWARD" && rounding != "None") {
-      return InvalidInput(
-          fmt::format("the step requantize has rounding \"{}\", expected None, UPWARD "
-                      "or TONEAREST",
-                      rounding.substr(0, 40)));
-    }
-    RELAYVM_ASSIGN_OR_RETURN(const DType dtype, NamedType(step));
-    RELAYVM_ASSIGN_OR_RETURN(const Limits limits, LimitsOf(dtype));
-    s.low = limits.low;
-    s.high = limits.high;
-    const int64_t vectors = Vectors(step);
-    const auto scales = [&](size_t i) {
-      return ReadConstant<float>(graph_, Operand(step, i), DType::kFloat32, vectors, "a scale");
-    };
-    RELAYVM_ASSIGN_OR_RETURN(const std::vector<float> in, scales(0));
-    RELAYVM_ASSIGN_OR_RETURN(const std::vector<float> out, scales(2));
-    RELAYVM_ASSIGN_OR_RETURN(s.zero_in, ZeroPoints(step, 1, vectors));
-    RELAYVM_ASSIGN_OR_RETURN(s.zero_out, ZeroPoints(step, 3, vectors));
-    if (DTypeBits(dtype) <= 16) {  // as far as such a result needs them
-      for (int64_t& zero : s.zero_out) {
-        zero = std::clamp<int64_t>(zero, -(int64_t{1} << 28), int64_t{1} << 28);
-      }
-    }
-    for (size_t i = 0; i < std::max(in.size(), out.size()); ++i) {
-      s.ratio.push_back(
-          FixedPointOf(in.size() == 1 ? in[0] : in[i], out.size() == 1 ? out[0] : out[i], dtype));
-    }
-    dtype_ = dtype;
-    steps_.steps.push_back(std::move(s));
-    return OkStatus();
-  }
-
-  // "dtype=int8".
-  Result<DType> NamedType(const Step& step) const {
-    const std::string named = step.Text("dtype", step.Text("out_dtype", ""));
-    const std::optional<DType> dtype = ParseDType(named);
-    if (dtype) return *dtype;
-    return InvalidInput(
-        fmt::format("the step {} has dtype \"{}\"", step.label, named.substr(0, 40)));
-  }
-
-  Status ReadCast(const Step& step) {
-    RELAYVM_RETURN_IF_ERROR(RequireInputs(step, 0));
-    IntegerStep s{.kind = IntegerStep::Kind::kCast};
-    RELAYVM_ASSIGN_OR_RETURN(s.dtype, NamedType(step));
-    RELAYVM_RETURN_IF_ERROR(LimitsOf(s.dtype).status());
-    dtype_ = s.dtype;
-    steps_.steps.push_back(std::move(s));
-    return OkStatus();
-  }
-
-  // qnn.add: the other tensor, then scale and zero point of the value, of the other, of the result.
-  Status ReadSum(const Step& step) {
-    RELAYVM_RETURN_IF_ERROR(RequireInputs(step, 7));
-    if (other_) return {StatusCode::kUnsupported, "a second step sum"};
-    if (DTypeBits(dtype_) != 8) {
-      return {StatusCode::kUnsupported, fmt::format("a sum of {}", DTypeName(dtype_))};
-    }
-    other_ = Operand(step, 0);
-    const TensorType& other = graph_.TypeOf(*other_);
-    if (other.dtype != dtype_ || other.shape != node_.outputs[0].shape) {
-      return InvalidInput("a sum with a tensor of another type");
-    }
-    IntegerStep s{.kind = IntegerStep::Kind::kSum, .dtype = dtype_};
-    const auto scale = [&](size_t i) {
-      return ReadConstant<float>(graph_, Operand(step, i), DType::kFloat32, -1, "a scale");
-    };
-    RELAYVM_ASSIGN_OR_RETURN(const std::vector<float> own, scale(1));
-    RELAYVM_ASSIGN_OR_RETURN(const std::vector<float> others, scale(3));
-    RELAYVM_ASSIGN_OR_RETURN(const std::vector<float> out, scale(5));
-    RELAYVM_ASSIGN_OR_RETURN(s.zero_in, ZeroPoints(step, 2, -1));
-    RELAYVM_ASSIGN_OR_RETURN(const std::vector<int64_t> other_zero, ZeroPoints(step, 4, -1));
-    RELAYVM_ASSIGN_OR_RETURN(s.zero_out, ZeroPoints(step, 6, -1));
-    s.zero_out[0] = std::clamp<int64_t>(s.zero_out[0], -(int64_t{1} << 28), int64_t{1} << 28);
-    s.other_zero = other_zero[0];
-    s.ratio = {FixedPointOf(own[0], out[0], dtype_)};
-    s.other_ratio = FixedPointOf(others[0], out[0], dtype_);
-    RELAYVM_ASSIGN_OR_RETURN(const Limits limits, LimitsOf(dtype_));
-    s.low = limits.low;
-    s.high = limits.high;
-    steps_.steps.push_back(std::move(s));
-    return OkStatus();
-  }
-
-  Status ReadClip(const Step& step) {
-    RELAYVM_RETURN_IF_ERROR(RequireInputs(step, 0));
-    RELAYVM_ASSIGN_OR_RETURN(const Limits limits, LimitsOf(dtype_));
-    IntegerStep s{.kind = IntegerStep::Kind::kClip, .low = 0, .high = limits.high};
-    if (step.label == "clip") {
-      RELAYVM_ASSIGN_OR_RETURN(const double min, step.Number("min"));
-      RELAYVM_ASSIGN_OR_RETURN(const double max, step.Number("max"));
-      const auto is_fine = [&](double v) {
-        return v == std::floor(v) && v >= static_cast<double>(limits.low) &&
-               v <= static_cast<double>(limits.high);
-      };
-      if (!is_fine(min) || !is_fine(max) || min > max) {
-        return {StatusCode::kUnsupported,
-                fmt::format("clip to {} .. {} of {}", min, max, DTypeName(dtype_))};
-      }
-      s.low = static_cast<int64_t>(min);
-      s.high = static_cast<int64_t>(max);
-    }
-    steps_.steps.push_back(std::move(s));
-    return OkStatus();
-  }
-
-  Status ReadDequantize(const Step& step) {
-    RELAYVM_RETURN_IF_ERROR(RequireInputs(step, 2));
-    IntegerStep s{.kind = IntegerStep::Kind::kDequantize};
-    const int64_t vectors = Vectors(step);
-    RELAYVM_ASSIGN_OR_RETURN(s.scale, ReadConstant<float>(graph_, Operand(step, 0), DType::kFloat32,
-                                                          vectors, "a scale"));
-    RELAYVM_ASSIGN_OR_RETURN(s.zero_in, ZeroPoints(step, 1, vectors));
-    dtype_ = DType::kFloat32;
-    steps_.steps.push_back(std::move(s));
-    return OkStatus();
-  }
-
-  const Graph& graph_;
-  const Node& node_;
-  int axis_;
-  Extent channels_;
-  DType dtype_ = DType::kInt32;
-  IntegerSteps steps_;
-  std::optional<ValueRef> other_;
-};
-
 // Of data, weight, their zero points, their scales (which do not change the integers), then the
 // steps' operands.
 Result<QuantisedForm> ReadQuantisedForm(const Graph& graph, const Node& n, int channel_axis) {
@@ -377,9 +101,9 @@ Result<QuantisedForm> ReadQuantisedForm(const Graph& graph, const Node& n, int c
   if (f.zero_point < limits.low || f.zero_point > limits.high) {
     return Status(StatusCode::kUnsupported, fmt::format("a zero point of {}", f.zero_point));
   }
-  StepReader reader(graph, n, channel_axis);
-  RELAYVM_ASSIGN_OR_RETURN(f.steps, reader.Read());
-  f.other = reader.other();
+  RELAYVM_ASSIGN_OR_RETURN(QuantisedSteps steps, ReadQuantisedSteps(graph, n, channel_axis));
+  f.steps = std::move(steps.steps);
+  f.other = steps.other;
   return f;
 }
 
@@ -432,16 +156,17 @@ Status BuildQuantisedConv(PlanBuilder& b, uint32_t node, const ConvForm& c,
   return FinishQuantised(b, node, f, sums, c.out[1]);
 }
 
-template <int kSpatial>
+template <int kSpatial, bool kTransposed>
 Result<BuildFn> MakeQuantisedConv(const Graph& graph, uint32_t node) {
   const Node& n = graph.nodes[node];
   RELAYVM_RETURN_IF_ERROR(RequireInputs(n, 6));
-  RELAYVM_ASSIGN_OR_RETURN(const ConvForm c, ReadConvForm(graph, node, kSpatial, false));
+  RELAYVM_ASSIGN_OR_RETURN(const ConvForm c, ReadConvForm(graph, node, kSpatial, kTransposed));
   // The places of O; where each channel has several results, those of I too.
   const TensorType& kernel = graph.TypeOf(n.inputs[1]);
   const Extent channels = graph.TypeOf(n.inputs[0]).shape[static_cast<size_t>(c.data[1])];
   std::vector<int> outputs = {c.kernel[0]};
-  const bool has_multiplier = c.groups > 1 && channels.is_known() && channels.value == c.groups &&
+  const bool has_multiplier = !kTransposed && c.groups > 1 && channels.is_known() &&
+                              channels.value == c.groups &&
                               kernel.shape[static_cast<size_t>(c.kernel[0])].value == c.groups;
   if (has_multiplier) outputs.push_back(c.kernel[1]);
   RELAYVM_RETURN_IF_ERROR(CheckSums(graph, n.inputs[1], outputs));
@@ -491,14 +216,79 @@ Result<BuildFn> MakeQuantisedDense(const Graph& graph, uint32_t node) {
   return BuildFn([node, f](PlanBuilder& b) { return BuildQuantisedDense(b, node, f); });
 }
 
+// A product's last two axes, of which the last is summed over where it `is_last`.
+Result<MemoryDesc> SummedLast(const MemoryDesc& desc, bool is_last) {
+  if (is_last) return desc;
+  return desc.Permuted({0, 2, 1});
+}
+
+Status BuildQuantisedBatches(PlanBuilder& b, uint32_t node, bool transpose_a, bool transpose_b,
+                             const QuantisedForm& f) {
+  const Node& n = b.graph().nodes[node];
+  RELAYVM_ASSIGN_OR_RETURN(const Dims result, b.DimsOf({node, 0}));
+  RELAYVM_ASSIGN_OR_RETURN(const Value x, b.Plain(n.inputs[0]));
+  RELAYVM_ASSIGN_OR_RETURN(const Value y, b.Plain(n.inputs[1]));
+  MatMul product;
+  RELAYVM_ASSIGN_OR_RETURN(product.src, SummedLast(x.desc, !transpose_a));
+  RELAYVM_ASSIGN_OR_RETURN(const MemoryDesc weights, SummedLast(y.desc, !transpose_b));
+  product.weights = weights;
+  if (b.IsConstant(n.inputs[1])) {
+    RELAYVM_ASSIGN_OR_RETURN(product.weights, MemoryDesc::Any(weights.dims(), DType::kInt8));
+  }
+  RELAYVM_ASSIGN_OR_RETURN(product.dst, MemoryDesc::Plain(result, DType::kInt32));
+  const Dims a = product.src.dims(), w = weights.dims();
+  const auto fits = [&](int64_t batch) { return batch == result[0] || batch == 1; };
+  if (!fits(a[0]) || !fits(w[0]) || a[1] != result[1] || w[2] != result[2] || a[2] != w[1]) {
+    return InvalidInput("the extents of the matrices and of the result do not fit");
+  }
+  Root root;
+  root.of_nothing = 0;
+  root.sources = {{DNNL_ARG_SRC, product.src, x.place, product.src},
+                  {DNNL_ARG_WEIGHTS, weights, y.place, {}, dnnl_query_weights_md, 0}};
+  root.describe = [describe = WithWeights(product, b.Preferred(n.inputs[1], weights)),
+                   zero = WithZeroPoint(f)](const Attributes& /*none*/) { return describe(zero); };
+  if (f.steps.steps.empty()) return b.Emit(node, root, {});
+  RELAYVM_ASSIGN_OR_RETURN(const Value sums, b.EmitScratch(node, root, DType::kInt32));
+  return FinishQuantised(b, node, f, sums, 2);
+}
+
+Result<BuildFn> MakeQuantisedBatches(const Graph& graph, uint32_t node) {
+  const Node& n = graph.nodes[node];
+  RELAYVM_RETURN_IF_ERROR(RequireInputs(n, 6));
+  for (const TensorType& t : {graph.TypeOf(n.inputs[0]), graph.TypeOf(n.inputs[1]), n.outputs[0]}) {
+    if (t.rank() != 3) return InvalidInput("an operand or the result is not of rank 3");
+  }
+  RELAYVM_ASSIGN_OR_RETURN(const bool transpose_a, n.Flag("transpose_a", false));
+  RELAYVM_ASSIGN_OR_RETURN(const bool transpose_b, n.Flag("transpose_b", false));
+  const TensorType& y = graph.TypeOf(n.inputs[1]);
+  const Extent terms = y.shape[transpose_b ? 2 : 1];
+  if (!terms.is_known() || terms.value > kMostTerms) {
+    return Status(
+        StatusCode::kUnsupported,
+        fmt::format("sums of {} products, expected at most {}: they may leave the 24 bits "
+                    "that oneDNN keeps",
+                    terms.is_known() ? std::to_string(terms.value) : "any number of", kMostTerms));
+  }
+  if (y.dtype != DType::kInt8) {
+    return Status(StatusCode::kUnsupported,
+                  fmt::format("a second tensor of {}, expected int8", DTypeName(y.dtype)));
+  }
+  RELAYVM_ASSIGN_OR_RETURN(const QuantisedForm f, ReadQuantisedForm(graph, n, 2));
+  return BuildFn([node, transpose_a, transpose_b, f](PlanBuilder& b) {
+    return BuildQuantisedBatches(b, node, transpose_a, transpose_b, f);
+  });
+}
+
 }  // namespace
 
 MakeFn FindQuantised(std::string_view op) {
   constexpr std::pair<std::string_view, MakeFn> kProducts[] = {
-      {"qnn.conv1d", MakeQuantisedConv<1>},
-      {"qnn.conv2d", MakeQuantisedConv<2>},
-      {"qnn.conv3d", MakeQuantisedConv<3>},
+      {"qnn.conv1d", MakeQuantisedConv<1, false>},
+      {"qnn.conv2d", MakeQuantisedConv<2, false>},
+      {"qnn.conv3d", MakeQuantisedConv<3, false>},
+      {"qnn.conv2d_transpose", MakeQuantisedConv<2, true>},
       {"qnn.dense", MakeQuantisedDense},
+      {"qnn.batch_matmul", MakeQuantisedBatches},
   };
   for (const auto& [name, make] : kProducts) {
     if (name == op) return make;

@@ -271,6 +271,180 @@ TEST_CASE("a chain of quantised convolutions with a sum") {
   }
 }
 
+// x: N C H W, w: I O H W; exact. Data is 0 where there is none, whatever its zero point.
+Tensor TransposedSums(const Tensor& x, const Tensor& w, const Quantised& c, int64_t more) {
+  const auto out_extent = [&](int64_t n) {
+    return (n - 1) * c.stride + c.window - 2 * c.padding + more;
+  };
+  Tensor y{{x.dims[0], c.out, out_extent(x.dims[2]), out_extent(x.dims[3])}, {}};
+  y.data.assign(static_cast<size_t>(Count(y.dims)), 0);
+  const int64_t group_in = c.in / c.groups, group_out = c.out / c.groups;
+  const auto at = [](const Dims& d, int64_t i, int64_t j, int64_t k, int64_t l) {
+    return static_cast<size_t>(((i * d[1] + j) * d[2] + k) * d[3] + l);
+  };
+  for (int64_t n = 0; n < x.dims[0]; ++n)
+    for (int64_t i = 0; i < c.in; ++i)
+      for (int64_t h = 0; h < x.dims[2]; ++h)
+        for (int64_t v = 0; v < x.dims[3]; ++v)
+          for (int64_t o = 0; o < group_out; ++o)
+            for (int64_t a = 0; a < c.window; ++a)
+              for (int64_t b = 0; b < c.window; ++b) {
+                const int64_t p = h * c.stride + a - c.padding, q = v * c.stride + b - c.padding;
+                if (p < 0 || q < 0 || p >= y.dims[2] || q >= y.dims[3]) continue;
+                y.data[at(y.dims, n, i / group_in * group_out + o, p, q)] +=
+                    (x.data[at(x.dims, n, i, h, v)] - static_cast<float>(c.zero)) *
+                    w.data[at(w.dims, i, o, a, b)];
+              }
+  return y;
+}
+
+TEST_CASE("quantised transposed convolutions, exactly") {
+  if (Provider() == nullptr) return;
+  const Quantised kCases[] = {
+      {"plain", DType::kUInt8},
+      {"signed, with a zero point", DType::kInt8, -7},
+      {"unsigned, with a zero point", DType::kUInt8, 131},
+      {"strides", DType::kUInt8, 3, false, 16, 24, 1, 2, 2, 0},
+      {"strides, padding, channels last", DType::kInt8, 5, true, 16, 24, 1, 3, 2, 1},
+      {"a window above the strides", DType::kUInt8, 100, true, 32, 16, 1, 4, 2, 1},
+      {"groups", DType::kInt8, 2, false, 32, 32, 2, 3, 1, 1},
+      {"few channels", DType::kUInt8, 9, true, 3, 5, 1, 3, 2, 1},
+  };
+  for (const Quantised& c : kCases) {
+    CAPTURE(std::string(c.what));
+    const int64_t more = c.stride - 1;
+    const Tensor w = Integers({c.in, c.out / c.groups, c.window, c.window}, 2, -127, 127);
+    const std::vector<int> order = c.is_last ? std::vector{0, 2, 3, 1} : std::vector{0, 1, 2, 3};
+    const int64_t width = 6 * c.stride + c.window - 2 * c.padding + more;
+    Net::Attributes attributes = AttributesOf(c);
+    attributes["kernel_layout"] = {c.is_last ? "HWIO" : "IOHW"};
+    attributes["output_padding"] = Texts({more, more});
+    for (const bool is_requantized : {false, true}) {
+      Net net;
+      const int x =
+          net.Input(c.is_last ? Shape{"n", "h", 7, c.in} : Shape{"n", c.in, "h", 7}, c.data);
+      const int k = net.Const(c.is_last ? Transpose(w, {2, 3, 0, 1}) : w, DType::kInt8);
+      const int xz = net.Const(Scalar(static_cast<float>(c.zero)), DType::kInt32);
+      const int wz = net.Const(Scalar(0), DType::kInt32), s = net.Const(Scalar(0.0037F));
+      const int to = net.Const(Scalar(0.9F));
+      const DType dtype = is_requantized ? DType::kInt8 : DType::kInt32;
+      std::vector<std::string> steps;
+      if (is_requantized)
+        steps = {"requantize input=6 input=7 input=8 input=9 axis=1 rounding=UPWARD dtype=int8"};
+      std::vector<int> inputs = {x, k, xz, wz, s, s};
+      if (is_requantized) inputs.insert(inputs.end(), {s, wz, to, wz});
+      const Shape out = c.is_last ? Shape{"n", "oh", width, c.out} : Shape{"n", c.out, "oh", width};
+      net.Head(net.Kernel("qnn.conv2d_transpose", inputs, out, attributes, steps, dtype));
+      if (!CanRun(net)) return;
+      const TestRegion region(net);
+      for (const auto& [n, h] : {std::pair<int64_t, int64_t>{2, 5}, {1, 3}}) {
+        const bool is_signed = c.data == DType::kInt8;
+        const Tensor data =
+            Integers({n, c.in, h, 7}, 1, is_signed ? -128 : 0, is_signed ? 127 : 255);
+        Tensor y = TransposedSums(data, w, c, more);
+        if (is_requantized) {
+          y = Map(y, [](float v) {
+            return Clamped(Scale(static_cast<int64_t>(v), {0.0037F, 0.9F}, false), DType::kInt8);
+          });
+        }
+        Dims symbols;
+        for (const std::string& name : net.symbols())
+          symbols.push_back(name == "n" ? n : name == "h" ? h : y.dims[2]);
+        CheckClose(region.Run(symbols, {Transpose(data, order)}, n == 2 ? 2 : 1)[0],
+                   Transpose(y, order), 0);
+      }
+    }
+  }
+}
+
+TEST_CASE("quantised products of two tensors, in batches") {
+  if (Provider() == nullptr) return;
+  for (const int64_t depth : {33, 514}) {
+    for (const unsigned form : {0U, 1U, 2U, 3U, 4U, 7U, 8U, 15U}) {
+      const bool transpose_a = (form & 1U) != 0, transpose_b = (form & 2U) != 0;
+      const bool is_constant = (form & 4U) != 0, is_signed = (form & 8U) == 0;
+      CAPTURE(depth);
+      CAPTURE(form);
+      const int zero = is_signed ? -3 : 140;
+      const Tensor w = Integers(
+          {is_constant ? 1 : 3, transpose_b ? 20 : depth, transpose_b ? depth : 20}, 2, -128, 127);
+      Net net;
+      const int x = net.Input(transpose_a ? Shape{3, depth, "m"} : Shape{3, "m", depth},
+                              is_signed ? DType::kInt8 : DType::kUInt8);
+      const int k =
+          is_constant ? net.Const(w, DType::kInt8) : net.Input(ShapeOf(w.dims), DType::kInt8);
+      const int xz = net.Const(Scalar(static_cast<float>(zero)), DType::kInt32);
+      const int wz = net.Const(Scalar(0), DType::kInt32), s = net.Const(Scalar(0.01F));
+      net.Head(net.Kernel(
+          "qnn.batch_matmul", {x, k, xz, wz, s, s, s, wz}, {3, "m", 20},
+          {{"transpose_a", {transpose_a ? "1" : "0"}}, {"transpose_b", {transpose_b ? "1" : "0"}}},
+          {"dequantize input=6 input=7"}));
+      if (!CanRun(net)) return;
+      const TestRegion region(net);
+      for (const int64_t m : {5, 1, 0}) {
+        const Tensor data = Integers(transpose_a ? Dims{3, depth, m} : Dims{3, m, depth}, 1,
+                                     is_signed ? -128 : 0, is_signed ? 127 : 255);
+        const Tensor a = transpose_a ? Transpose(data, {0, 2, 1}) : data;
+        const Tensor b = transpose_b ? Transpose(w, {0, 2, 1}) : w;
+        Tensor y{{3, m, 20}, {}};
+        for (int64_t i = 0; i < 3 * m; ++i) {
+          for (int64_t j = 0; j < 20; ++j) {
+            int64_t sum = 0;
+            for (int64_t d = 0; d < depth; ++d) {
+              const int64_t row = (is_constant ? 0 : i / m) * depth + d;
+              sum += (static_cast<int64_t>(a.data[static_cast<size_t>(i * depth + d)]) - zero) *
+                     static_cast<int64_t>(b.data[static_cast<size_t>(row * 20 + j)]);
+            }
+            y.data.push_back(static_cast<float>(sum) * 0.01F);
+          }
+        }
+        std::vector<Tensor> inputs = {data};
+        if (!is_constant) inputs.push_back(w);
+        CheckClose(region.Run({m}, inputs, 1)[0], y, 0);
+      }
+    }
+  }
+}
+
+// As TVM's legalize_qnn_for_dnnl writes them.
+TEST_CASE("quantised products that go on in float32: each operation rounds") {
+  if (Provider() == nullptr) return;
+  const Quantised c{"", DType::kUInt8, 0, false, 16, 16};
+  const Tensor w = Integers({16, 16, 3, 3}, 2, -90, 90), b = Random({16, 1, 1}, 3);
+  const Tensor scales = Map(Random({16, 1, 1}, 4), [](float v) { return (v + 1.5F) * 0.0011F; });
+  const Shape shape = {"n", 16, "h", 7};
+  for (const DType to : {DType::kUInt8, DType::kInt8, DType::kInt32, DType::kFloat32}) {
+    CAPTURE(DTypeName(to));
+    Net net;
+    const int x = net.Input(shape, DType::kUInt8), k = net.Const(w, DType::kInt8);
+    const int z = net.Const(Scalar(0), DType::kInt32), s = net.Const(Scalar(1));
+    const int bias = net.Const(b), scale = net.Const(scales), act = net.Const(Scalar(0.7F));
+    const int others = net.Const(Scalar(0.31F)), zero = net.Const(Scalar(-11.3F));
+    std::vector<std::string> steps = {"cast dtype=float32", "add input=6",
+                                      "multiply input=7",   "clip min=0 max=255",
+                                      "multiply input=8",   "scaled_sum input=9 input=10",
+                                      "add input=11"};
+    if (to != DType::kFloat32) steps.push_back(fmt::format("cast dtype={}", DTypeName(to)));
+    net.Head(net.Kernel("qnn.conv2d", {x, k, z, z, s, s, bias, scale, act, x, others, zero}, shape,
+                        AttributesOf(c), steps, to));
+    if (!CanRun(net)) return;
+    const TestRegion region(net);
+    for (const auto& [n, h] : {std::pair<int64_t, int64_t>{1, 6}, {3, 4}}) {
+      const Tensor data = Integers({n, 16, h, 7}, 1, 0, 255);
+      Tensor y = Broadcast2(SumsOf(data, w, c), b, std::plus<>());
+      y = Map(Broadcast2(y, scales, std::multiplies<>()),
+              [](float v) { return std::clamp(v, 0.0F, 255.0F); });
+      y = Map(y, [](float v) { return v * 0.7F; });
+      y = Broadcast2(y, Map(data, [](float v) { return v * 0.31F; }), std::plus<>());
+      y = Map(y, [to](float v) {
+        v += -11.3F;
+        return to == DType::kFloat32 ? v : Clamped(static_cast<int64_t>(v), to);
+      });
+      CheckClose(region.Run({n, h}, {data}, n == 3 ? 2 : 1)[0], y, 0);
+    }
+  }
+}
+
 TEST_CASE("quantised products that oneDNN would not compute to the bit are refused") {
   if (Provider() == nullptr) return;
   const auto refusal = [](int64_t depth, int weight, int weight_zero, const std::string& step) {
