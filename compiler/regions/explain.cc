@@ -181,6 +181,10 @@ class Explainer {
     }
     if (!nearest) return NoPattern(call);
     const std::string turned = Turned(*rule, root, *nearest);
+    if (nearest->is_condition && !nearest->is_whole) {
+      nearest->recipe += fmt::format("; and what @{} ({}) has before it must stand there",
+                                     rule->name, rule->place);
+    }
     return {nearest->is_condition ? "a condition" : "a pattern's shape",
             fmt::format("{}: {}", who, nearest->reason), turned.empty() ? nearest->recipe : turned};
   }

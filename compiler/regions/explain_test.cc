@@ -115,6 +115,10 @@ TEST_CASE("what a rule asks for is said of the operand or the attribute that lac
        "qnn.requantize",
        "make operand 2 of qnn.conv2d (%w), which negative computes, a constant: what depends on "
        "constants alone is folded"},
+      // steps alone
+      {"%x: Tensor[(2, 3), int32]", "cast(%x, dtype=\"float32\")", "cast",
+       "make dtype of cast \"int8\" or \"uint8\" or \"int32\" in the model; and what "
+       "@quantised_first (dnnl.relay:"},
       // a piece of patterns, and none
       {image, "erf(%x)", "erf", "write what it is a piece of: @normal (dnnl.relay:"},
       {image, "sin(%x)", "sin",
