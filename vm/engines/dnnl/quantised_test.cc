@@ -331,7 +331,7 @@ TEST_CASE("quantised transposed convolutions, exactly") {
       std::vector<std::string> steps;
       if (is_requantized)
         steps = {"requantize input=6 input=7 input=8 input=9 axis=1 rounding=UPWARD dtype=int8"};
-      std::vector<int> inputs = {x, k, xz, wz, s, s};
+      std::vector<From> inputs = {x, k, xz, wz, s, s};
       if (is_requantized) inputs.insert(inputs.end(), {s, wz, to, wz});
       const Shape out = c.is_last ? Shape{"n", "oh", width, c.out} : Shape{"n", c.out, "oh", width};
       net.Head(net.Kernel("qnn.conv2d_transpose", inputs, out, attributes, steps, dtype));
