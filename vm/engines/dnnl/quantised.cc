@@ -1,10 +1,10 @@
 // Quantised products: qnn.conv1d, 2d and 3d, qnn.conv2d_transpose and qnn.dense with constant
-// weights, and qnn.batch_matmul of two tensors. oneDNN sums bytes to int32; what comes after is done by plain loops (integer_steps.h), to the same bits as
-// the native definitions.
+// weights, and qnn.batch_matmul of two tensors. oneDNN sums bytes to int32; what comes after is
+// done by plain loops (integer_steps.h), to the same bits as the native definitions.
 //
-// oneDNN brings sums to float32 on their way, which holds integers to 2^24: weights whose sums may
-// be larger are refused, products of two tensors of more than kMostTerms terms, and machines without products of bytes in int32 (VNNI), where it saturates
-// sums of two.
+// oneDNN brings sums to float32 on their way, which holds integers to 2^24. Refused are weights
+// whose sums may be larger, products of two tensors of more than kMostTerms terms, and machines
+// without products of bytes in int32 (VNNI), where it saturates sums of two.
 #include <fmt/format.h>
 
 #include <algorithm>
