@@ -191,11 +191,11 @@ Why ConditionMiss(const Formula& condition, const FormulaScope& scope, const Sur
 
 Why AttributeMiss(const std::string& op, const std::string& name, const std::string& comparison,
                   const AttrValue& value, const AttrValue* found) {
-  const std::string_view each = comparison == "=" || comparison == "==" ? "" : comparison;
+  const bool is_equal = comparison == "=" || comparison == "==";
   return {fmt::format("{}: attribute {}: expected {} {}, found {}", op, name, comparison,
                       ToText(value), found == nullptr ? "none" : ToText(*found)),
-          fmt::format("make {} of {} {}{}{} in the model", name, op, each, each.empty() ? "" : " ",
-                      ToText(value)),
+          fmt::format("make {} of {} {}{} in the model", name, op,
+                      is_equal ? std::string() : comparison + " ", ToText(value)),
           true};
 }
 
