@@ -1,4 +1,26 @@
 """Values of Relay's algebraic data types."""
+from zlib import crc32
+
+
+def tag_of(constructor):
+    """The number of a constructor: one of its name."""
+    return crc32(constructor.encode()) & 0x7FFFFFFF
+
+
+class ConstructorName(str):
+    """The name of a constructor; name_hint and tag as `relay.Constructor` has them."""
+
+    __slots__ = ()
+
+    @property
+    def name_hint(self):
+        """It as text."""
+        return str(self)
+
+    @property
+    def tag(self):
+        """Its number."""
+        return tag_of(self)
 
 
 class Adt:
@@ -18,14 +40,19 @@ class Adt:
     __match_args__ = ("constructor", "fields")
 
     def __init__(self, constructor, *fields):
-        self.constructor = constructor
+        self.constructor = ConstructorName(constructor)
         self.fields = fields
 
     @classmethod
     def _make(cls, constructor, fields):
         adt = cls.__new__(cls)
-        adt.constructor, adt.fields = constructor, fields
+        adt.constructor, adt.fields = ConstructorName(constructor), fields
         return adt
+
+    @property
+    def tag(self):
+        """The number of its constructor, as of `relay.Constructor`."""
+        return tag_of(self.constructor)
 
     def __len__(self):
         return len(self.fields)

@@ -1,5 +1,6 @@
 """The compiler: Relay text and ONNX models to programs that run. Everything here is in `relayvm` too."""
 import os
+import re
 import threading
 import warnings
 
@@ -11,6 +12,7 @@ from . import _native, analysis, inspection, relay
 from .relay import ExprFunctor, ExprMutator, ExprVisitor, post_order_visit
 from .structural import assert_structural_equal, structural_equal, structural_hash
 
+_DEFINED = re.compile(r"(?:^|[\s}])def @(\w+)")
 RelayFunction = relay.Function  # a function of a module
 _TARGETS = {"llvm": "native", "cpu": "native"}  # what TVM's users write
 _CPUS = {"native": ("native",), "x86-64-v2": ("x86-64-v2", "nehalem", "westmere", "sandybridge", "ivybridge"),
@@ -396,10 +398,16 @@ def _options(shape=None, dims=None, **options):
     return pairs
 
 
+def _entry_of(text):
+    """The first function of a text without main, which may be as good as another."""
+    first = _DEFINED.search(text)
+    return first[1] if first is not None and "@main" not in text else None
+
+
 def parse(text, *, name="<text>", plugins=None):
     """A `Module` of Relay text. Raises InvalidInput with file, line, column and source line."""
     try:
-        module = _native.read(name, text.encode(), _options(plugins=plugins), {})
+        module = _native.read(name, text.encode(), _options(plugins=plugins, entry=_entry_of(text)), {})
         module.infer_types()  # what is wrong is said here, as in TVM
     except InvalidInput as error:
         if "#[metadata]" not in text and "meta[" in text:

@@ -253,8 +253,8 @@ def number_of_fields(call):
 
 def _dtype_of(value):
     """Where it is known without inference."""
-    kind = getattr(value, "_type", None)
-    return value.checked_type.dtype if kind is not None and isinstance(value.checked_type, relay.TensorType) else None
+    is_known = isinstance(value, relay.Constant) or getattr(value, "_type", None) is not None
+    return value.checked_type.dtype if is_known and isinstance(value.checked_type, relay.TensorType) else None
 
 
 def _is_number(value):

@@ -16,14 +16,61 @@ change; `ExprMutator` makes others of them. Those of a `Module` know their type 
 new ones get them when a module is made of them: IRModule, mod.with_functions, a pass (`transform.function_pass`).
 """
 import contextlib
+import enum
 import functools
 import gc
 import sys
 from collections.abc import Mapping
 
+from ..adt import tag_of
 from . import _native
+from .spans import SequentialSpan, SourceName, Span  # noqa: F401 (names of TVM's relay)
+
+class _Sequence(tuple):
+    """Nodes or types in their order: a tuple that is equal to a list of the same."""
+
+    __slots__ = ()
+
+    def __eq__(self, other):
+        return tuple.__eq__(self, tuple(other) if type(other) is list else other)
+
+    def __ne__(self, other):
+        return not self == other
+
+    __hash__ = tuple.__hash__
+
 
 # --- Types ---
+
+
+class TypeKind(enum.IntEnum):
+    """What a type variable stands for."""
+
+    Type, ShapeVar, BaseType, Constraint, AdtHandle, TypeData = 0, 1, 2, 4, 5, 6
+
+
+class _Parts:
+    """In place of the compiler's form of a type, of one that it has none of: kind and parts, as its parts() gives them."""
+
+    __slots__ = ("_parts",)
+
+    def __init__(self, *parts):
+        self._parts = parts
+
+    def parts(self):
+        return self._parts
+
+    def __str__(self):
+        from .text import text_of  # which needs the nodes
+        return text_of(_type(self), is_whole=False)
+
+
+def _composed(native, kind, *parts):
+    """A type's handle of handles of others; where one of them is no form of the compiler's, `_Parts`."""
+    flat = [h for part in parts for h in (part if isinstance(part, list) else [part])]
+    if any(isinstance(h, _Parts) for h in flat):
+        return _Parts(kind, *parts)
+    return native(*parts)
 
 
 class Type:
@@ -41,10 +88,21 @@ class Type:
         return f"{type(self).__name__}({self})"
 
     def __eq__(self, other):
-        return self._handle == other._handle if isinstance(other, Type) else NotImplemented
+        if not isinstance(other, Type):
+            return NotImplemented
+        is_native = not isinstance(self._handle, _Parts) and not isinstance(other._handle, _Parts)
+        if is_native and (self._handle != other._handle or not _KINDS_OF_VARS):
+            return self._handle == other._handle
+        from .structural import structural_equal  # which needs the nodes
+        return structural_equal(self, other)
 
     def __hash__(self):
-        return hash(self._handle)
+        return hash(type(self)) if isinstance(self._handle, _Parts) else hash(self._handle)
+
+    def astext(self, show_meta_data=True, annotate=None):
+        """Relay text, with the version and the metadata."""
+        from .text import text_of  # which needs the nodes
+        return text_of(self, show_meta_data)
 
 
 class TensorType(Type):
@@ -82,7 +140,7 @@ class TupleType(Type):
     __match_args__ = ("fields",)
 
     def __init__(self, fields):
-        super().__init__(_native.tuple_type(_handles(fields)))
+        super().__init__(_composed(_native.tuple_type, "tuple", _handles(fields)))
 
     @property
     def fields(self):
@@ -91,13 +149,22 @@ class TupleType(Type):
 
 
 class FuncType(Type):
-    """The type of functions."""
+    """The type of functions. type_constraints: `TypeRelation`s, which the compiler does not read."""
 
     __slots__ = ()
     __match_args__ = ("arg_types", "ret_type")
 
-    def __init__(self, arg_types, ret_type, type_params=()):
-        super().__init__(_native.function_type(_handles(type_params), _handles(arg_types), ret_type._handle))
+    def __init__(self, arg_types, ret_type, type_params=None, type_constraints=None):
+        parts = _handles(type_params or ()), _handles(arg_types), ret_type._handle
+        if type_constraints:
+            super().__init__(_Parts("function", *parts, _handles(type_constraints)))
+        else:
+            super().__init__(_composed(_native.function_type, "function", *parts))
+
+    @property
+    def type_constraints(self):
+        """What holds between its types."""
+        return _types(self._handle.parts()[4:] and self._handle.parts()[4])
 
     @property
     def type_params(self):
@@ -122,7 +189,7 @@ class RefType(Type):
     __match_args__ = ("value",)
 
     def __init__(self, value):
-        super().__init__(_native.ref_type(value._handle))
+        super().__init__(_composed(_native.ref_type, "ref", value._handle))
 
     @property
     def value(self):
@@ -133,8 +200,10 @@ class RefType(Type):
 class GlobalTypeVar(str):
     """The name of a type definition. Called with types, the type: GlobalTypeVar("List")(a)."""
 
-    def __new__(cls, name_hint, kind=None):
-        return super().__new__(cls, name_hint)
+    def __new__(cls, name_hint, kind=TypeKind.AdtHandle):
+        made = super().__new__(cls, name_hint)
+        made.kind = kind
+        return made
 
     @property
     def name_hint(self):
@@ -152,12 +221,17 @@ class TypeCall(Type):
     __match_args__ = ("func", "args")
 
     def __init__(self, func, args=()):
-        super().__init__(_native.adt_type(str(func), _handles(args)))
+        args = _handles(args)
+        if getattr(func, "kind", TypeKind.AdtHandle) != TypeKind.AdtHandle or any(isinstance(h, _Parts) for h in args):
+            super().__init__(_Parts("adt", func, args))
+        else:
+            super().__init__(_native.adt_type(str(func), args))
 
     @property
     def func(self):
         """Name of the type definition."""
-        return GlobalTypeVar(self._handle.parts()[1])
+        func = self._handle.parts()[1]
+        return func if isinstance(func, GlobalTypeVar) else GlobalTypeVar(func)
 
     @property
     def args(self):
@@ -166,13 +240,23 @@ class TypeCall(Type):
 
 
 class TypeVar(Type):
-    """A type parameter of a function or of a type definition."""
+    """A type parameter of a function or of a type definition. Those that the compiler knows are of the kind `TypeKind.Type`."""
 
     __slots__ = ()
     __match_args__ = ("name_hint",)
 
-    def __init__(self, name_hint, kind=None):
+    def __init__(self, name_hint, kind=TypeKind.Type):
         super().__init__(_native.type_var(name_hint))
+        if kind != TypeKind.Type:
+            _KINDS_OF_VARS[self._handle.parts()[2]] = TypeKind(kind)
+
+    @property
+    def kind(self):
+        """What it stands for."""
+        return _KINDS_OF_VARS.get(self._handle.parts()[2], TypeKind.Type)
+
+    def __call__(self, *args):
+        return TypeCall(self, args)
 
     @property
     def name_hint(self):
@@ -180,8 +264,81 @@ class TypeVar(Type):
         return self._handle.parts()[1]
 
 
+_KINDS_OF_VARS = {}  # of type variables by number, of those that are of another kind than Type
+
+
+class IncompleteType(Type):
+    """A type that is not known yet, another one than all others. Of a variable: it is inferred."""
+
+    __slots__ = ()
+
+    def __init__(self, kind=TypeKind.Type):
+        super().__init__(_Parts("incomplete", TypeKind(kind)))
+
+    @property
+    def kind(self):
+        """What it stands for."""
+        parts = self._handle.parts()
+        return parts[1] if len(parts) > 1 else TypeKind.Type
+
+
+class TypeConstraint(Type):
+    """What must hold between types."""
+
+    __slots__ = ()
+
+
+class TypeRelation(TypeConstraint):
+    """That a function (`EnvFunc`) relates types: the first num_inputs of `args` and the rest. The compiler has relations of its own."""
+
+    __slots__ = ()
+    __match_args__ = ("func", "args")
+
+    def __init__(self, func, args, num_inputs, attrs=None):
+        super().__init__(_Parts("relation", func, _handles(args), num_inputs, attrs))
+
+    @property
+    def func(self):
+        """What relates them."""
+        return self._handle.parts()[1]
+
+    @property
+    def args(self):
+        """The types."""
+        return _types(self._handle.parts()[2])
+
+    @property
+    def num_inputs(self):
+        """How many of them are given."""
+        return self._handle.parts()[3]
+
+    @property
+    def attrs(self):
+        """What else the function reads."""
+        return self._handle.parts()[4]
+
+
+class EnvFunc:
+    """A function by its name, as types mention it: `EnvFunc.get`."""
+
+    _all = {}
+
+    def __init__(self, name):
+        self.name = name
+
+    @classmethod
+    def get(cls, name):
+        """The one of a name."""
+        return cls._all.setdefault(name, cls(name))
+
+    def __call__(self, *args):
+        raise NotImplementedError(f"{self.name} is a name here: the compiler's relations are its own, and InferType applies them")
+
+    def __repr__(self):
+        return f"EnvFunc({self.name})"
+
+
 Dim = _native.Dim  # a dim that is known when the program runs: an expression over symbols
-Span = _native.Span
 
 
 def _dim_arithmetic():
@@ -207,7 +364,8 @@ def size_var(name):
     return _native.dim_symbol(name)
 
 
-_TYPES = {"tensor": TensorType, "tuple": TupleType, "function": FuncType, "ref": RefType, "adt": TypeCall, "var": TypeVar}
+_TYPES = {"tensor": TensorType, "tuple": TupleType, "function": FuncType, "ref": RefType, "adt": TypeCall, "var": TypeVar, "incomplete": IncompleteType,
+          "relation": TypeRelation}
 
 
 def _type(handle):
@@ -217,7 +375,7 @@ def _type(handle):
 
 
 def _types(handles):
-    return tuple(_type(handle) for handle in handles)
+    return _Sequence(_type(handle) for handle in handles)
 
 
 def _handles(types):
@@ -322,17 +480,21 @@ class Expr:
     def _children(self):
         return ()
 
-    def astext(self, show_meta_data=True):
-        """Relay text of a module whose main it is."""
-        from . import Module
-        return Module.from_expr(self).astext(show_meta_data)
+    def astext(self, show_meta_data=True, annotate=None):
+        """Relay text, with the version and the metadata. annotate: a function that gives the text behind an expression, a comment."""
+        from .text import text_of  # which needs the nodes
+        return text_of(self, show_meta_data, annotate)
+
+    def __str__(self):
+        from .text import text_of  # which needs the nodes
+        return text_of(self, is_whole=False)
 
     def __repr__(self):
         return _text(self)
 
 
 def _check(what, values, kind):
-    values = tuple(values)
+    values = _Sequence(values)
     for value in values:
         if not isinstance(value, kind):
             raise TypeError(f"{what}: expected {kind.__name__}, found {type(value).__name__}")
@@ -350,6 +512,35 @@ class Var(Expr):
         _set(self, "_type", type_annotation)
 
 
+    @property
+    def vid(self):
+        """What tells it from others of its name."""
+        return Id(self)
+
+
+class Id:
+    """What a variable is: two are equal that are of one variable."""
+
+    __slots__ = ("variable",)
+
+    def __init__(self, variable):
+        self.variable = variable
+
+    @property
+    def name_hint(self):
+        """The variable's name."""
+        return self.variable.name_hint
+
+    def __eq__(self, other):
+        return isinstance(other, Id) and self.variable is other.variable
+
+    def __hash__(self):
+        return hash(self.variable)
+
+    def __repr__(self):
+        return f"Id({self.name_hint})"
+
+
 class Constant(Expr):
     """A tensor of the program."""
 
@@ -358,7 +549,13 @@ class Constant(Expr):
 
     def __init__(self, data, span=None, *, name=""):
         self._init(span, _handle=data if isinstance(data, _native.Constant) else _native.constant(data, name))
-        _set(self, "_type", self._handle.type)
+
+    @property
+    def checked_type(self):
+        """Its type, which is known always."""
+        if self._type is None:
+            return _type(self._handle.type)
+        return super().checked_type
 
     @property
     def data(self):
@@ -390,7 +587,12 @@ class Constructor(Expr):
     __match_args__ = ("name_hint", "inputs", "belong_to")
 
     def __init__(self, name_hint, inputs, belong_to):
-        self._init(None, name_hint=name_hint, inputs=tuple(inputs), belong_to=GlobalTypeVar(belong_to))
+        self._init(None, name_hint=name_hint, inputs=_Sequence(inputs), belong_to=GlobalTypeVar(belong_to))
+
+    @property
+    def tag(self):
+        """Its number, which values of it have."""
+        return tag_of(self.name_hint)
 
 
 class Op(Expr):
@@ -449,17 +651,31 @@ class Op(Expr):
 
 
 class Attrs(Mapping):
-    """Attributes of a call, complete: attrs["units"] or attrs.units."""
+    """Attributes of a call, complete: attrs["units"] or attrs.units. type_key: of those that `make_node` makes."""
 
-    __slots__ = ("_values",)
+    __slots__ = ("_values", "type_key")
 
-    def __init__(self, values):
-        self._values = dict(values)
+    def __init__(self, values, type_key=None):
+        self._values, self.type_key = dict(values), type_key
+
+    def get_int(self, key):
+        """A number."""
+        return int(self[key])
+
+    def get_int_tuple(self, key):
+        """Numbers."""
+        return tuple(map(int, self[key]))
+
+    def get_str(self, key):
+        """Text."""
+        return str(self[key])
 
     def __getitem__(self, name):
         return self._values[name]
 
     def __getattr__(self, name):
+        if name in Attrs.__slots__:  # a copy that is not filled yet
+            raise AttributeError(name)
         try:
             return self._values[name]
         except KeyError:
@@ -476,9 +692,10 @@ class Attrs(Mapping):
 
 
 class Call(Expr):
-    """A call: of an operator (`Op`, or its name) with attributes, or of a function."""
+    """A call: of an operator (`Op`, or its name) with attributes, or of a function. type_args: what the type parameters of a function stand
+    for, which the compiler infers; attributes of a function's call are kept until it is compiled."""
 
-    __slots__ = ("op", "args", "_attrs")
+    __slots__ = ("op", "args", "_attrs", "_type_args")
     __match_args__ = ("op", "args", "attrs")
 
     def __init__(self, op, args, attrs=None, type_args=None, span=None):
@@ -491,15 +708,22 @@ class Call(Expr):
         elif not isinstance(op, Expr):
             raise TypeError(f"a call is of an operator or an expression, found {type(op).__name__}")
         elif attrs:
-            raise TypeError("a call of a function has no attributes")
-        self._init(span, op=op, args=args, _attrs=made)
+            made = attrs if isinstance(attrs, Attrs) else Attrs(attrs)
+        self._init(span, op=op, args=args, _attrs=made, _type_args=_Sequence(type_args or ()))
 
     @property
     def attrs(self):
         """The operator's attributes, also those that have their defaults; None for calls of functions."""
         if isinstance(self._attrs, _native.Call):
             return Attrs(self._attrs.attrs)
-        return None
+        return self._attrs
+
+    @property
+    def type_args(self):
+        """The types that it was made with; of an operator, those of its operands."""
+        if not self._type_args and isinstance(self.op, Op) and self._type is not None:
+            return _Sequence(arg.checked_type for arg in self.args)
+        return self._type_args
 
     # Of a call that gives a tuple, as TVM's TupleWrapper: its fields.
     def __len__(self):
@@ -601,7 +825,7 @@ class Function(Expr):
 
     def __init__(self, params, body, ret_type=None, type_params=None, attrs=None, span=None, *, name=""):
         _check("the body of a function", [body], Expr)
-        self._init(span, params=_check("parameters", params, Var), body=body, _ret_type=ret_type, type_params=tuple(type_params or ()),
+        self._init(span, params=_check("parameters", params, Var), body=body, _ret_type=ret_type, type_params=_Sequence(type_params or ()),
                    _attrs=dict(attrs or {}), name=name, module=None, _handle=None)
 
     @property
@@ -622,11 +846,6 @@ class Function(Expr):
         """The function with further attributes: a name and a value, or a dict."""
         more = key if isinstance(key, Mapping) else {key: value}
         return Function(self.params, self.body, self.ret_type, self.type_params, {**self.attrs, **more}, self.span, name=self.name)
-
-    def __str__(self):
-        if self.module is not None:
-            return self.module._typed.function_text(self.name)
-        return repr(self)
 
     def _children(self):
         return (*self.params, self.body)
@@ -789,7 +1008,8 @@ class TypeData:
     __match_args__ = ("header", "type_vars", "constructors")
 
     def __init__(self, header, type_vars, constructors):
-        self.header, self.type_vars, self.constructors = GlobalTypeVar(header), tuple(type_vars), tuple(constructors)
+        self.header, self.type_vars = header if isinstance(header, GlobalTypeVar) else GlobalTypeVar(header), _Sequence(type_vars)
+        self.constructors = _Sequence(constructors)
 
     @property
     def fields(self):
@@ -1156,20 +1376,22 @@ def _op_of(call):
     return Op._all.get(call.op) or Op._make(call.op, call.num_args, call.op if _native.operator_arguments(call.op) is not None else call)
 
 
+_NO_TYPES = _Sequence()
+
 # Of a record and its operands (and the module): the node.
 _MAKERS = {
     "constant": lambda r, o, m: _of_record(Constant, r, _handle=r[2]),
     "global": lambda r, o, m: m.get_global_var(r[2]),
     "constructor": lambda r, o, m: m.get_constructor(*r[2]),
-    "op_call": lambda r, o, m: _of_record(Call, r, op=_op_of(r[2]), args=tuple(o), _attrs=r[2]),
-    "call": lambda r, o, m: _of_record(Call, r, op=o[0], args=tuple(o[1:]), _attrs=None),
-    "tuple": lambda r, o, m: _of_record(Tuple, r, fields=tuple(o)),
+    "op_call": lambda r, o, m: _of_record(Call, r, op=_op_of(r[2]), args=_Sequence(o), _attrs=r[2], _type_args=_NO_TYPES),
+    "call": lambda r, o, m: _of_record(Call, r, op=o[0], args=_Sequence(o[1:]), _attrs=None, _type_args=_NO_TYPES),
+    "tuple": lambda r, o, m: _of_record(Tuple, r, fields=_Sequence(o)),
     "get": lambda r, o, m: _of_record(TupleGetItem, r, tuple_value=o[0], index=r[2]),
     "let": lambda r, o, m: _of_record(Let, r, var=o[0], value=o[1], body=o[2]),
-    "function": lambda r, o, m: _of_record(Function, r, params=tuple(o[:-1]), body=o[-1], _ret_type=None, type_params=_types(r[2].type_params),
+    "function": lambda r, o, m: _of_record(Function, r, params=_Sequence(o[:-1]), body=o[-1], _ret_type=None, type_params=_types(r[2].type_params),
                                            _attrs=None, name=r[2].name, module=None, _handle=r[2]),
     "if": lambda r, o, m: _of_record(If, r, cond=o[0], true_branch=o[1], false_branch=o[2]),
-    "match": lambda r, o, m: _of_record(Match, r, data=o[0], clauses=tuple(o[1:]), complete=r[2]),
+    "match": lambda r, o, m: _of_record(Match, r, data=o[0], clauses=_Sequence(o[1:]), complete=r[2]),
     "clause": lambda r, o, m: Clause(*o),
     "pattern_any": lambda r, o, m: PatternWildcard(r[4]),
     "pattern_var": lambda r, o, m: PatternVar(o[0], r[4]),
@@ -1178,7 +1400,7 @@ _MAKERS = {
     "ref_create": lambda r, o, m: _of_record(RefCreate, r, value=o[0]),
     "ref_read": lambda r, o, m: _of_record(RefRead, r, ref=o[0]),
     "ref_write": lambda r, o, m: _of_record(RefWrite, r, ref=o[0], value=o[1]),
-    "internal": lambda r, o, m: _of_record(Internal, r, args=tuple(o), _handle=r[2]),
+    "internal": lambda r, o, m: _of_record(Internal, r, args=_Sequence(o), _handle=r[2]),
 }
 
 
@@ -1195,9 +1417,13 @@ _MAKERS["var"] = _make_var
 @_all_stays
 def _function_node(module, name):
     """The nodes of a function of a `Module`."""
-    nodes = []
-    for record in module._typed.records(name):
-        nodes.append(_MAKERS[record[0]](record, [nodes[i] for i in record[1]], module))
+    from . import calls_in_place  # which needs the nodes
+    nodes, records = [], module._typed.records(name)
+    is_wanted = getattr(module, "_has_calls_in_place", False) and calls_in_place.may_apply(records)
+    builder = calls_in_place.Builder(records) if is_wanted else None
+    for record in records:
+        node = _MAKERS[record[0]](record, [nodes[i] for i in record[1]], module)
+        nodes.append(node if builder is None else builder.add(node, record))
     _set(nodes[-1], "module", module)
     _set(nodes[-1], "name", name)
     return nodes[-1]
@@ -1217,7 +1443,11 @@ def _parts(node):
 
 
 def _optional(kind):
-    return None if kind is None else kind._handle
+    if kind is None or isinstance(kind, IncompleteType):
+        return None
+    if isinstance(kind._handle, _Parts):
+        raise TypeError(f"{kind}: the compiler has no types with parts that are not known; leave the type out, and it is inferred")
+    return kind._handle
 
 
 def _payload(node):
@@ -1231,7 +1461,7 @@ def _payload(node):
         case Constructor():
             return (node.belong_to, node.name_hint)
         case Call():
-            return node._attrs
+            return node._attrs if isinstance(node._attrs, _native.Call) else None
         case TupleGetItem():
             return node.index
         case Function():
@@ -1290,6 +1520,7 @@ def _function_records(function, span=None):
         if kind == "call" and isinstance(node.op, Op):
             kind = "op_call"
         span = node.span if isinstance(node, Pattern) else spans[id(node)]
+        span = span if isinstance(span, _native.Span) else None
         records.append((kind, tuple(positions[id(p)] for p in _parts(node)), _payload(node), None, span,
                         getattr(node, "_bound", None)))
     return records
@@ -1351,6 +1582,17 @@ class ExprFunctor:
         return result
 
 
+def _not_visited(name):
+    def method(self, expr):
+        raise NotImplementedError(f"{type(self).__name__} has no {name}, which {type(expr).__name__} needs")
+    method.__name__, method.__doc__ = name, f"Of a {name.removeprefix('visit_')}: to override."
+    return method
+
+
+for _name in _METHODS.values():
+    setattr(ExprFunctor, _name, _not_visited(_name))
+
+
 class ExprVisitor(ExprFunctor):
     """Visits what each node is made of. Override the methods for the kinds that are of interest, and call super()'s to go on."""
 
@@ -1394,9 +1636,9 @@ class ExprMutator(ExprFunctor):
             return call
         if op is call.op and len(args) == len(call.args):  # the attributes are complete
             new = object.__new__(Call)
-            new._init(call._span, op=op, args=_check("arguments of a call", args, Expr), _attrs=call._attrs)
+            new._init(call._span, op=op, args=_check("arguments of a call", args, Expr), _attrs=call._attrs, _type_args=call._type_args)
             return new
-        return Call(op, args, call.attrs if isinstance(op, Op) else None, span=call.span)
+        return Call(op, args, call.attrs, call._type_args, span=call.span)
 
     def visit_tuple(self, expr):
         changed, fields = self._visit_all(expr.fields)

@@ -2,8 +2,10 @@
 
 They take modules, functions, expressions, types, and lists, tuples and dicts of them. Bound variables and type parameters correspond
 by where they are bound; what several nodes share must be shared on both sides. Sizes that are no numbers correspond as their
-names do; one that has no name ("?") is any of these. As TVM's tvm.ir.structural_equal.
+names do; one that has no name ("?") is any of these. Types that inference found are those of variables and functions that have none.
+As TVM's tvm.ir.structural_equal.
 """
+import hashlib
 from collections.abc import Mapping
 
 from . import _native, relay
@@ -78,6 +80,8 @@ class _Comparison:
         self.add(zip(left, right))
 
     def mappings(self, left, right):
+        if any(isinstance(key, (relay.Var, relay.Id)) for key in left):
+            left, right = _by_variable(left), {self.of_right.get(k, k): value for k, value in _by_variable(right).items()}
         if set(left) != set(right):
             self.fail(left, right, f"the names {', '.join(map(str, set(left) ^ set(right)))}")
         self.add((left[k], right[k]) for k in left)
@@ -115,21 +119,34 @@ class _Comparison:
             case relay.FuncType():
                 if len(left.type_params) != len(right.type_params):
                     self.fail(left, right)
-                for a, b in zip(left.type_params, right.type_params):
-                    self.bind(a, b, a, b)
+                self.type_params(left, right)
                 self.sequences([*left.arg_types, left.ret_type], [*right.arg_types, right.ret_type])
+                self.add([(left.type_constraints, right.type_constraints)])
             case relay.RefType():
                 self.add([(left.value, right.value)])
             case relay.TypeCall():
                 if str(left.func) != str(right.func):
                     self.fail(left, right)
                 self.sequences(left.args, right.args)
-            case _:
-                known = self.known(left, right, left, right)
-                if known is False or known is None and left != right and not self.map_free_vars:
+            case relay.TypeRelation():
+                if left.func is not right.func or left.num_inputs != right.num_inputs:
+                    self.fail(left, right)
+                self.add([(left.args, right.args), (left.attrs, right.attrs)])
+            case relay.TypeVar():
+                known = self.known(left, right, left._handle, right._handle)
+                if known is False or known is None and left._handle != right._handle and not self.map_free_vars or left.kind != right.kind:
                     self.fail(left, right)
                 if known is None:
-                    self.bind(left, right, left, right)
+                    self.bind(left, right, left._handle, right._handle)
+            case _:
+                if left._handle != right._handle:
+                    self.fail(left, right)
+
+    def type_params(self, left, right):
+        for a, b in zip(left.type_params, right.type_params):
+            if a.kind != b.kind:
+                self.fail(a, b, "they are of other kinds")
+            self.bind(a, b, a._handle, b._handle)
 
     # --- Expressions ---
 
@@ -139,10 +156,14 @@ class _Comparison:
             self.fail(left, right, "they are other variables")
         if known is None:
             self.bind(left, right, id(left), id(right))
-            if left.type_annotation is not None and right.type_annotation is not None:
-                self.add([(left.type_annotation, right.type_annotation)])
-            elif is_bound and (left.type_annotation is None) != (right.type_annotation is None):
-                pass  # a type that is written, and one that is inferred
+            self.written_types(left, right, left.type_annotation, right.type_annotation)
+
+    def written_types(self, left, right, type_of_left, type_of_right):
+        """Types of variables and functions, which may be left out; those that the compiler knows are inferred."""
+        if type_of_left is not None and type_of_right is not None:
+            self.add([(type_of_left, type_of_right)])
+        elif type_of_left is not type_of_right and left._handle is None and right._handle is None:
+            self.fail(left, right, "one of them has no type")
 
     def expressions(self, left, right):
         if isinstance(left, relay.Var) and isinstance(right, relay.Var):
@@ -183,6 +204,8 @@ class _Comparison:
                 if left.attrs is not None:
                     self.add([(left.attrs, right.attrs)])
                 self.add([(left.op, right.op), (left.args, right.args)])
+                if not isinstance(left.op, relay.Op) and left._type is None and right._type is None:
+                    self.add([(left.type_args, right.type_args)])
             case relay.Function():
                 self.functions(left, right)
             case relay.Let():
@@ -208,11 +231,9 @@ class _Comparison:
     def functions(self, left, right):
         if len(left.params) != len(right.params) or len(left.type_params) != len(right.type_params):
             self.fail(left, right, "their parameters")
-        for a, b in zip(left.type_params, right.type_params):
-            self.bind(a, b, a, b)
+        self.type_params(left, right)
         self.add([(dict(left.attrs), dict(right.attrs)), (left.body, right.body)])
-        if left.ret_type is not None and right.ret_type is not None:
-            self.add([(left.ret_type, right.ret_type)])
+        self.written_types(left, right, left.ret_type, right.ret_type)
         for a, b in zip(left.params, right.params):
             self.variable(a, b, is_bound=True)
 
@@ -248,73 +269,136 @@ def structural_equal(lhs, rhs, map_free_vars=False):
     return True
 
 
+def _by_variable(mapping):
+    """A dict whose keys are variables, by their ids."""
+    return {id(k.variable if isinstance(k, relay.Id) else k) if isinstance(k, (relay.Var, relay.Id)) else k: v for k, v in mapping.items()}
+
+
 def structural_hash(node, map_free_vars=False):
     """A number that is the same for what is structurally equal."""
-    numbers, seen = {}, {}  # of variables and nodes, in the order in which they are met
-    sequence = []
-    todo = [node]
-    while todo:
-        x = todo.pop()
-        if isinstance(x, _native.Dim):
-            sequence.append("dim")
-        elif isinstance(x, (relay.Var, relay.TypeVar)):
-            key = x if isinstance(x, relay.TypeVar) else id(x)
-            is_new = key not in numbers
-            sequence.append(("var", numbers.setdefault(key, len(numbers))))
-            if is_new and isinstance(x, relay.Var) and x.type_annotation is not None:
-                todo.append(x.type_annotation)
-        elif isinstance(x, relay.Constant):
-            sequence.append((str(x.checked_type), x.data.tobytes()))
-        elif isinstance(x, (relay.Op, relay.GlobalVar, relay.Constructor)):
-            sequence.append((type(x).__name__, x.name if isinstance(x, relay.Op) else x.name_hint))
-        elif isinstance(x, relay.Expr):
-            if id(x) in seen:
-                sequence.append(("node", seen[id(x)]))
-                continue
-            seen[id(x)] = len(seen)
-            sequence.append(type(x).__name__)
-            todo.extend(reversed(_parts_of(x)))
-        elif isinstance(x, relay.Type):
-            sequence.append(type(x).__name__)
-            todo.extend(_parts_of_type(x))
-        elif isinstance(x, relay.Pattern):
-            sequence.append(type(x).__name__)
-            todo.extend(x._patterns() if not isinstance(x, relay.PatternVar) else [x.var])
-        elif isinstance(x, Mapping):
-            todo.extend(part for name in sorted(x, key=str) for part in (str(name), x[name]))
-        elif hasattr(x, "_names"):
-            todo.extend(part for name in sorted(x._names) for part in (name, x[name]))
-        elif isinstance(x, (list, tuple)):
-            sequence.append(len(x))
-            todo.extend(x)
-        else:
-            sequence.append(x if isinstance(x, _LEAVES) else str(x))
-    return hash(tuple(sequence))
+    written = _Hash(map_free_vars).run(node)
+    return int.from_bytes(hashlib.blake2b(repr(written).encode(), digest_size=8).digest(), "little", signed=True)
 
 
-def _parts_of(x):
-    match x:
-        case relay.Call():
-            return [x.op, list(x.args), dict(x.attrs or {})]
-        case relay.Function():
-            return [*x.params, x.body, dict(x.attrs)]
-        case relay.Match():
-            return [x.data, *(part for clause in x.clauses for part in (clause.lhs, clause.rhs))]
-        case relay.TupleGetItem():
-            return [x.tuple_value, x.index]
-    return list(x._children())
+class _Hash:
+    """What is there of a program but names, in an order in which what binds a variable comes first."""
 
+    def __init__(self, map_free_vars):
+        self.map_free_vars = map_free_vars
+        self.numbers, self.seen = {}, {}  # of bound variables and of nodes, in the order in which they are met
+        self.written, self.todo = [], []
+        self.kept = []  # whose ids are keys
 
-def _parts_of_type(x):
-    match x:
-        case relay.TensorType():
-            return [*x.shape, x.dtype]
-        case relay.TupleType():
-            return list(x.fields)
-        case relay.FuncType():
-            return [*x.type_params, *x.arg_types, x.ret_type]
-        case relay.RefType():
-            return [x.value]
-        case relay.TypeCall():
-            return [str(x.func), *x.args]
-    return []
+    def run(self, node):
+        self.todo.append(node)
+        while self.todo:
+            self.write(self.todo.pop())
+        return self.written
+
+    def add(self, *parts):
+        """What comes next, in its order."""
+        self.todo.extend(reversed(parts))
+
+    def bind(self, key):
+        self.numbers.setdefault(key, len(self.numbers))
+
+    def write(self, x):
+        match x:
+            case relay.Var():
+                self.variable(x)
+            case relay.Constant():
+                self.written.append((str(x.checked_type), hashlib.blake2b(x.data.tobytes(), digest_size=8).digest()))
+            case relay.Op():
+                self.written.append(("Op", x.name))
+            case relay.GlobalVar() | relay.Constructor():
+                self.written.append((type(x).__name__, x.name_hint, str(getattr(x, "belong_to", ""))))
+            case relay.Expr():
+                self.expression(x)
+            case relay.Type():
+                self.type(x)
+            case relay.PatternVar():
+                self.bind(id(x.var))
+                self.add("PatternVar", x.var)
+            case relay.Pattern():
+                self.add(type(x).__name__, *x._patterns())
+                if isinstance(x, relay.PatternConstructor):
+                    self.add(x.constructor)
+            case relay.TypeData():
+                self.add(x.header, list(x.type_vars), list(x.constructors))
+            case _native.Dim():
+                self.written.append("dim")
+            case Mapping():
+                keys = {self.numbers.get(k, k): v for k, v in _by_variable(x).items()}
+                self.add(len(keys), *(part for k in sorted(keys, key=str) for part in (str(k), keys[k])))
+            case list() | tuple():
+                self.add(len(x), *x)
+            case _ if hasattr(x, "_names"):
+                self.add(*(part for name in sorted(x._names) for part in (name, x[name])))
+            case _:
+                self.written.append(x if isinstance(x, _LEAVES) else str(x))
+
+    def variable(self, v):
+        if id(v) not in self.numbers and not self.map_free_vars:
+            self.written.append(("free", id(v)))
+            return
+        is_new = ("typed", id(v)) not in self.seen
+        self.seen["typed", id(v)] = True
+        self.bind(id(v))
+        self.written.append(("var", self.numbers[id(v)]))
+        if is_new and v.type_annotation is not None and v._handle is None:
+            self.add(v.type_annotation)
+
+    def expression(self, x):
+        if id(x) in self.seen:
+            self.written.append(("node", self.seen[id(x)]))
+            return
+        self.seen[id(x)] = len(self.seen)
+        self.kept.append(x)
+        match x:
+            case relay.Call():
+                self.add("Call", x.op, list(x.args), dict(x.attrs or {}), [] if isinstance(x.op, relay.Op) or x._type is not None else x.type_args)
+            case relay.Function():
+                self.function(x)
+            case relay.Let():
+                self.bind(id(x.var))
+                self.add("Let", x.var, x.value, x.body)
+            case relay.Match():
+                self.add("Match", x.complete, x.data, *(part for clause in x.clauses for part in (clause.lhs, clause.rhs)))
+            case relay.TupleGetItem():
+                self.add("TupleGetItem", x.tuple_value, x.index)
+            case _:
+                self.add(type(x).__name__, len(x._children()), *x._children())
+
+    def function(self, f):
+        for v in f.type_params:
+            self.bind(v._handle)
+        for v in f.params:
+            self.bind(id(v))
+            self.seen["typed", id(v)] = True
+        types = [p.type_annotation for p in f.params]  # which are said mostly, and inference does not change
+        self.add("Function", [int(v.kind) for v in f.type_params], list(f.params), types, f.ret_type if f._handle is None else None, f.body, dict(f.attrs))
+
+    def type(self, x):
+        match x:
+            case relay.TensorType():
+                self.add("Tensor", list(x.shape), x.dtype)
+            case relay.TupleType():
+                self.add("Tuple", list(x.fields))
+            case relay.FuncType():
+                for v in x.type_params:
+                    self.bind(v._handle)
+                self.add("Func", [int(v.kind) for v in x.type_params], list(x.arg_types), x.ret_type, list(x.type_constraints))
+            case relay.RefType():
+                self.add("Ref", x.value)
+            case relay.TypeCall():
+                self.add("Adt", str(x.func), list(x.args))
+            case relay.TypeVar():
+                if x._handle not in self.numbers and not self.map_free_vars:
+                    self.written.append(("free", hash(x._handle)))
+                else:
+                    self.bind(x._handle)
+                    self.written.append(("type", self.numbers[x._handle], int(x.kind)))
+            case relay.TypeRelation():
+                self.add("Relation", str(x.func), x.num_inputs, list(x.args), x.attrs)
+            case _:
+                self.written.append(("type", id(x._handle)))

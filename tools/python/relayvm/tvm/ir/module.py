@@ -1,6 +1,8 @@
 """tvm.ir.IRModule: a module whose functions can be set."""
 from ...compiler import Module, _name_of, parse
 from ...compiler import relay as _relay
+from ...compiler.std import definitions_of_std
+from ...compiler.text import VERSION, text_of
 
 
 class _Functions(dict):
@@ -21,7 +23,10 @@ class IRModule(Module):
     the functions use.
     """
 
+    _has_calls_in_place = True
+
     def __init__(self, functions=None, type_definitions=None, attrs=None):
+        self._std = None  # what the base is made of, where that is standard definitions alone
         self._set, self._types_set, self._vars, self._attrs = {}, {}, {}, dict(attrs or {})
         self._made = self._base = None
         if isinstance(type_definitions, Module):
@@ -50,7 +55,8 @@ class IRModule(Module):
 
     @_native.setter
     def _native(self, native):
-        self._made, self._base = native, Module(native)
+        self._made, self._base, self._std = native, Module(native), None
+        self._base._has_calls_in_place = True
 
     def _all_set(self, base):
         if base is self._base:
@@ -127,6 +133,25 @@ class IRModule(Module):
             self._set[name] = other[name]
         self._changed()
 
+    def import_from_std(self, file_to_import):
+        """Adds the standard definitions of a file: "prelude.rly", "nat.rly", "gradient.rly"."""
+        self._define(definitions_of_std(file_to_import))
+
+    def _define(self, definitions):
+        """Adds definitions of Relay text, by name, that it has not."""
+        if self._std is None and (self._base._names or self._base.type_definitions):
+            more = Module(parse(VERSION + "".join(definitions.values()))._native)
+            self._types_set.update((name, data) for name, data in more.type_definitions.items() if name not in self.type_definitions)
+            self._set.update((name, more[name]) for name in more._names if name not in self._names)
+            self._changed()
+            return
+        if self._std is not None and definitions.keys() <= self._std.keys():
+            return
+        std = {**(self._std or {}), **definitions}
+        self._native = parse(VERSION + "".join(std.values()))._native
+        self._std = std
+        self._changed()
+
     def get_global_var(self, name):
         if name not in self._names:
             raise ValueError(f"there is no function {name}; there are {', '.join(self._names)}")
@@ -199,6 +224,14 @@ class IRModule(Module):
             new = cls(None, type_defs)
         new["main"] = expr
         return new
+
+    def astext(self, show_meta_data=True, annotate=None):
+        """Relay text, of the functions as they were set, with the version and the metadata. annotate: a function that gives the text
+        behind an expression, a comment."""
+        return text_of(self, show_meta_data, annotate)
+
+    def __str__(self):
+        return text_of(self, is_whole=False)
 
     def script(self):
         """Relay text for people."""

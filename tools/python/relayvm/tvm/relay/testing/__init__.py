@@ -51,12 +51,7 @@ def check_grad(func, inputs=None, test_inputs=None, eps=1e-6, atol=1e-5, rtol=1e
         numpy.testing.assert_allclose(gradients[i].numpy(), expected, atol=atol, rtol=rtol)
 
 
-def count(value):
-    """The number that a value of type Nat is."""
-    number = 0
-    while value.fields:
-        number, value = number + 1, value.fields[0]
-    return number
+from .nat import count, make_nat_expr, make_nat_value  # noqa: E402 (with what is above)
 
 
 __all__ = ["Sequential", "TempOpAttr", "analysis", "check_grad", "const", "count", "create_executor", "create_workload", "enabled_targets", "run_infer_type",

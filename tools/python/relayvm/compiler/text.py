@@ -1,0 +1,497 @@
+"""Relay text of any part of a program, as TVM writes it: `expr.astext()`, `str(expr)`, `print(mod)` of tvm.IRModule.
+
+What several nodes use is written once, %0 = ...; a node that one node uses stands inside of that where it ends a scope. Variables that
+nothing binds are declared, free_var %x: ...; where they are met first. Tensors are meta[relay.Constant][0], whose elements stand in a
+section of metadata, and sizes that are no numbers meta[tir.SizeVar][0]. Types that are inferred are comments: /* ty=... */.
+"""
+import ast
+import base64
+import json
+import re
+import struct
+import sys
+
+from . import _native, relay
+
+VERSION = '#[version = "0.0.5"]\n'
+_SIMPLE = {"bool": "", "int16": "i16", "int32": "", "int64": "i64", "float16": "f16", "float32": "f", "float64": "f64"}
+_INLINE = (relay.Var, relay.GlobalVar, relay.Constant, relay.Op, relay.Constructor)
+_NOTED = (relay.Var, relay.Constant, relay.Call, relay.Function, relay.Tuple, relay.TupleGetItem)
+_FLOW = (relay.Call, relay.Tuple, relay.TupleGetItem)
+_DTYPE_CODES = {"int": 0, "uint": 1, "float": 2, "bfloat": 4, "bool": 1}
+
+
+# --- Metadata ---
+
+
+class _Meta:
+    """What the text refers to by number: nodes by their kind."""
+
+    def __init__(self):
+        self.kinds = {}  # kind -> {key: number}
+        self.nodes = {}  # kind -> [node]
+
+    def reference(self, kind, key, node):
+        numbers = self.kinds.setdefault(kind, {})
+        if key not in numbers:
+            numbers[key] = len(numbers)
+            self.nodes.setdefault(kind, []).append(node)
+        return f"meta[{kind}][{numbers[key]}]"
+
+    def section(self):
+        """The section of metadata: TVM's JSON of an object graph."""
+        if not self.nodes:
+            return ""
+        nodes = [{"type_key": ""}, {"type_key": "Map", "keys": sorted(self.nodes), "data": []}]
+        arrays = []
+
+        def add(node):
+            nodes.append(node)
+            return len(nodes) - 1
+
+        device = add({"type_key": "VirtualDevice", "attrs": {"device_type_int": "-1", "memory_scope": str(add({"type_key": "runtime.String"})),
+                                                             "target": "0", "virtual_device_id": "-1"}})
+        whole = add({"type_key": "PrimType", "attrs": {"dtype": "int32"}})
+        for kind in nodes[1]["keys"]:
+            members = []
+            for member in self.nodes[kind]:
+                if kind == "relay.Constant":
+                    arrays.append(_array_text(member))
+                    members.append(add({"type_key": kind, "attrs": {"_checked_type_": "0", "data": str(len(arrays) - 1), "span": "0",
+                                                                    "virtual_device_": str(device)}}))
+                else:
+                    members.append(_add_dim(add, member, str(whole)))
+            nodes[1]["data"].append(add({"type_key": "Array", "data": members}))
+        graph = {"root": 1, "nodes": nodes, "b64ndarrays": arrays, "attrs": {"tvm_version": "0.14.0"}}
+        return "\n#[metadata]\n" + json.dumps(graph, indent=2)
+
+
+def _array_text(constant):
+    """A tensor as TVM's files have it."""
+    dtype = constant.checked_type.dtype
+    name = dtype.rstrip("0123456789")
+    bits = int(dtype[len(name):] or 1)
+    shape, data = constant.checked_type.shape, constant.data.tobytes()
+    head = struct.pack("<QQiiiBBH", 0xDD5E40F096B4A13F, 0, 1, 0, len(shape), _DTYPE_CODES[name], bits, 1)
+    return base64.b64encode(head + struct.pack(f"<{len(shape)}qq", *shape, len(data)) + data).decode()
+
+
+_DIM_KINDS = {ast.Name: "tir.SizeVar", ast.Constant: "IntImm", ast.Add: "tir.Add", ast.Sub: "tir.Sub", ast.Mult: "tir.Mul",
+              ast.FloorDiv: "tir.FloorDiv", ast.Mod: "tir.FloorMod", "min": "tir.Min", "max": "tir.Max"}
+
+
+def _dim_kind(tree):
+    key = type(tree.op) if isinstance(tree, ast.BinOp) else tree.func.id if isinstance(tree, ast.Call) else type(tree)
+    return _DIM_KINDS[key]
+
+
+def _dim_tree(text):
+    """What a size's text says; None of one that only the program knows."""
+    try:
+        tree = ast.parse(text, mode="eval").body
+    except SyntaxError:
+        return None
+    known = (ast.BinOp, ast.operator, ast.Call, ast.Name, ast.Constant, ast.expr_context)
+    return tree if all(isinstance(part, known) for part in ast.walk(tree)) else None
+
+
+def _add_dim(add, tree, whole):
+    """The objects of a size; the number of the last."""
+    if isinstance(tree, ast.Constant):
+        return add({"type_key": "IntImm", "attrs": {"dtype": "int32", "span": "0", "value": str(tree.value)}})
+    if isinstance(tree, ast.Name):
+        name = str(add({"type_key": "runtime.String", "repr_str": tree.id}))
+        return add({"type_key": "tir.SizeVar", "attrs": {"dtype": "int32", "name": name, "span": "0", "type_annotation": whole}})
+    a, b = (str(_add_dim(add, part, whole)) for part in ([tree.left, tree.right] if isinstance(tree, ast.BinOp) else tree.args))
+    return add({"type_key": _dim_kind(tree), "attrs": {"a": a, "b": b, "dtype": "int32", "span": "0"}})
+
+
+# --- Values ---
+
+
+def _string(text):
+    return json.dumps(str(text), ensure_ascii=False)
+
+
+def _number(value):
+    """A float in as few digits as give it again."""
+    text = repr(float(value))
+    return text[:-2] if text.endswith(".0") else text
+
+
+def scalar_text(constant):
+    """A number as text; None of a constant that is no number that text can have."""
+    kind = constant.checked_type
+    if kind.shape or kind.dtype not in _SIMPLE:
+        return None
+    value = constant.data[()]
+    if kind.dtype.startswith(("bool", "int")):
+        return f"{value}{_SIMPLE[kind.dtype]}"
+    if value != value:
+        return None  # there are many of them
+    text = str(value)
+    return (text[:-2] if text.endswith(".0") else text) + _SIMPLE[kind.dtype]
+
+
+def _indented(text):
+    return text.replace("\n", "\n  ")
+
+
+class _Printer:
+    def __init__(self, annotate=None):
+        self.annotate = annotate
+        self.meta = _Meta()
+        self.type_texts = {}
+        self.begin()
+
+    def begin(self, root=None):
+        """Forgets the names of another program or function."""
+        self.names = {}  # name -> how many of it have got a number
+        self.memo, self.declared = {}, {}  # id of a node -> its text; of a free variable, its declaration
+        self.placed, self.noted = set(), set()  # ids of nodes that have a line of their own, and of those whose comment is written
+        self.scopes, self.num_temps = [[]], 0
+        self.kept = []  # whose ids are keys
+        self.uses = {}  # id of a node -> how many nodes use it, where it is more than one
+        if root is not None:
+            for node in relay._post_order(root, lambda e: e._children()):
+                for child in node._children():
+                    self.uses[id(child)] = self.uses.get(id(child), 0) + 1
+
+    # --- Types ---
+
+    def type_text(self, kind):
+        handle = kind._handle
+        known = self.type_texts.get(handle)
+        if known is None:
+            known = self.type_texts[handle] = self._type_text(kind)
+        return known
+
+    def _type_text(self, kind):
+        match kind:
+            case relay.TensorType():
+                shape = kind.shape
+                if not shape:
+                    return kind.dtype
+                return f"Tensor[({', '.join(map(self.dim_text, shape))}), {kind.dtype}]"
+            case relay.TupleType():
+                fields = kind.fields
+                return f"({', '.join(map(self.type_text, fields))}{',' if len(fields) == 1 else ''})"
+            case relay.FuncType():
+                params = f" [{', '.join(map(self.type_text, kind.type_params))}]" if kind.type_params else ""
+                return f"fn{params} ({', '.join(map(self.type_text, kind.arg_types))}) -> {self.type_text(kind.ret_type)}"
+            case relay.RefType():
+                return f"ref({self.type_text(kind.value)})"
+            case relay.TypeCall():
+                args = kind.args
+                return str(kind.func) + (f"[{', '.join(map(self.type_text, args))}]" if args else "")
+            case relay.TypeVar():
+                return kind.name_hint
+        return str(kind)
+
+    def dim_text(self, dim):
+        if isinstance(dim, int):
+            return str(dim)
+        tree = _dim_tree(str(dim))
+        return "?" if tree is None else self.meta.reference(_dim_kind(tree), dim, tree)
+
+    # --- Names and notes ---
+
+    def unique(self, name):
+        if name in self.names:
+            number = self.names[name] + 1
+            while f"{name}{number}" in self.names:
+                number += 1
+            self.names[name] = number
+            name = f"{name}{number}"
+        self.names[name] = 0
+        return name
+
+    def bind(self, v, is_param=False):
+        """A variable where it is bound or declared."""
+        if id(v) in self.memo:
+            return self.memo[id(v)] + "-malformed-ir"
+        name = v.name_hint
+        if not name[:1].isalpha():
+            name = "v" + name
+        name = self.unique("%" + name)
+        self.memo[id(v)] = name
+        self.kept.append(v)
+        text = name
+        if v.type_annotation is not None and (is_param or v._handle is None):  # what a let binds has the type that is inferred
+            text += f": {self.type_text(v.type_annotation)}"
+        return text + self.note(v)
+
+    def note(self, node):
+        """What stands behind a node as a comment."""
+        if id(node) in self.noted:
+            return ""
+        self.noted.add(id(node))
+        if self.annotate is not None:
+            return self.annotate(node)
+        if not isinstance(node, _NOTED):
+            return ""
+        kind = node._type if type(node) is not relay.Var or node._handle is not None else None
+        span = node._span if type(node._span) in (relay.Span, relay.SequentialSpan) else None
+        if kind is None and span is None:
+            return ""
+        text = f" ty={self.type_text(node.checked_type)}" if kind is not None else ""
+        return f" /*{text}{f' span={span}' if span is not None else ''} */"
+
+    # --- Expressions ---
+
+    def scope(self, node):
+        """The lines of a scope that a node ends, which stands in the last."""
+        self.scopes.append([])
+        last = self.print(node, at_end=True)
+        return "".join(self.scopes.pop()) + last
+
+    def block(self, node):
+        return "{" + _indented("\n" + self.scope(node)) + "\n}"
+
+    def print(self, node, at_end=False):
+        """The node where it is used: its text, or the name of the line that has it."""
+        inline = isinstance(node, _INLINE) or at_end and self.uses.get(id(node), 0) <= 1
+        if id(node) in self.placed:
+            return self.memo[id(node)]
+        if type(node) is relay.Let and not inline:
+            text = "(" + _indented("\n" + self.visit(node)) + "\n)"
+        else:
+            text = self.visit(node)
+        if type(node) is relay.Var:
+            if id(node) in self.declared:
+                self.scopes[-1].append(f"free_var {self.declared.pop(id(node))};\n")
+            return self.memo[id(node)]
+        text += self.note(node)
+        if inline:
+            self.memo[id(node)] = text
+            return text
+        name = f"%{self.num_temps}"
+        self.num_temps += 1
+        self.placed.add(id(node))
+        self.memo[id(node)] = name
+        self.scopes[-1].append(f"{name} = {text};\n")
+        return name
+
+    def visit(self, root):
+        """The text of a node. Those that it is made of come before it, without recursion where no scope begins."""
+        memo = self.memo
+        if id(root) in memo:
+            return memo[id(root)]
+        stack = [(root, False)]
+        while stack:
+            node, is_ready = stack.pop()
+            if id(node) in memo:
+                continue
+            if not is_ready and isinstance(node, _FLOW):
+                stack.append((node, True))
+                stack.extend((part, False) for part in reversed(node._children()) if id(part) not in memo)
+                continue
+            text = self.leaf(node)
+            if id(node) in memo:
+                self.declared[id(node)] = text  # a free variable
+            else:
+                memo[id(node)] = text
+                self.kept.append(node)
+        return memo[id(root)]
+
+    def leaf(self, node):
+        return _PRINT[type(node)](self, node)
+
+    def constant(self, node):
+        return scalar_text(node) or self.meta.reference("relay.Constant", node._handle, node)
+
+    def call(self, call):
+        args = [self.print(arg) for arg in call.args]
+        args += [f"{name}={self.value_text(value)}" for name, value in written_attrs(call)]
+        if isinstance(call.op, relay.Constructor):
+            name = call.op.name_hint
+            if not call.op.inputs:
+                return name
+        else:
+            name = self.print(call.op)
+        return f"{name}({', '.join(args)})"
+
+    def value_text(self, value):
+        """An attribute."""
+        if isinstance(value, str):
+            return _string(value)
+        if isinstance(value, float):
+            return _number(value) + "f"
+        if isinstance(value, (tuple, list)):
+            return f"[{', '.join(map(self.value_text, value))}]"
+        if isinstance(value, _native.Dim):
+            return self.dim_text(value)
+        if isinstance(value, dict):
+            return f"{{{', '.join(f'{self.value_text(k)}={self.value_text(v)}' for k, v in value.items())}}}"
+        return str(value)
+
+    def tuple(self, node):
+        return f"({', '.join([self.print(f) for f in node.fields])}{',' if len(node.fields) == 1 else ''})"
+
+    def field(self, node):
+        return f"{self.print(node.tuple_value)}.{node.index}"
+
+    def conditional(self, node):
+        return f"if ({self.print(node.cond)}) {self.block(node.true_branch)} else {self.block(node.false_branch)}"
+
+    def let(self, node):
+        first = len(self.scopes)
+        while type(node) is relay.Let:
+            variable = self.bind(node.var)
+            line = f"let {variable} = {self.print(node.value, at_end=True)};\n"
+            self.scopes.append([line])
+            node = node.body
+        last = self.scope(node)
+        text = "".join(line for lines in self.scopes[first:] for line in lines) + last
+        del self.scopes[first:]
+        return text
+
+    def function(self, node, prefix="fn "):
+        type_params = f"[{', '.join(v.name_hint for v in node.type_params)}]" if node.type_params else ""
+        params = [self.bind(p, is_param=True) for p in node.params]
+        params += [f"{name}={self.value_text(value)}" for name, value in sorted(node.attrs.items())]
+        result = f"-> {self.type_text(node.ret_type)} " if node.ret_type is not None else ""
+        return f"{prefix}{type_params}({', '.join(params)}) {result}{self.block(node.body)}"
+
+    def match(self, node):
+        data = self.print(node.data)
+        clauses = []
+        for clause in node.clauses:
+            pattern = self.pattern(clause.lhs)
+            clauses.append(_indented(f"\n{pattern} => {self.block(clause.rhs)},"))
+        return f"match{'' if node.complete else '?'} ({data}) {{{''.join(clauses)}\n}}"
+
+    def pattern(self, pattern):
+        match pattern:
+            case relay.PatternVar():
+                return self.bind(pattern.var)
+            case relay.PatternConstructor():
+                fields = ", ".join(map(self.pattern, pattern.patterns))
+                return pattern.constructor.name_hint + (f"({fields})" if fields else "")
+            case relay.PatternTuple():
+                return f"({', '.join(map(self.pattern, pattern.patterns))}{',' if len(pattern.patterns) == 1 else ''})"
+        return "_"
+
+    def internal(self, node):
+        return f"{node.kind}({', '.join([self.print(a) for a in node.args])})"
+
+    # --- Programs ---
+
+    def definition(self, data):
+        type_vars = f"[{', '.join(map(self.type_text, data.type_vars))}]" if data.type_vars else ""
+        lines = (c.name_hint + (f"({', '.join(map(self.type_text, c.inputs))})" if c.inputs else "") for c in data.constructors)
+        if not data.constructors:
+            return f"extern type {data.header}{type_vars}"
+        return f"type {data.header}{type_vars} {{\n" + "".join(f"  {line},\n" for line in lines) + "}"
+
+    def module(self, mod):
+        parts = [self.definition(data) for _, data in sorted(mod.type_definitions.items())]
+        for name in sorted(mod._names):
+            function = mod[name]
+            self.begin(function)
+            parts.append(self.function(function, f"def @{name}"))
+        return "\n\n".join(parts) + "\n"
+
+
+_PRINT = {relay.Var: _Printer.bind, relay.Constant: _Printer.constant, relay.GlobalVar: lambda _, g: "@" + g.name_hint,
+          relay.Constructor: lambda _, c: c.name_hint, relay.Op: lambda _, op: op.name, relay.Call: _Printer.call, relay.Tuple: _Printer.tuple,
+          relay.TupleGetItem: _Printer.field, relay.If: _Printer.conditional, relay.Let: _Printer.let, relay.Function: _Printer.function,
+          relay.Match: _Printer.match, relay.Internal: _Printer.internal,
+          relay.RefCreate: lambda p, r: f"ref({p.print(r.value)})", relay.RefRead: lambda p, r: f"ref_read({p.print(r.ref)})",
+          relay.RefWrite: lambda p, r: f"ref_write({p.print(r.ref)}, {p.print(r.value)})"}
+
+_SCHEMAS = {}
+
+
+def _schema(op):
+    """(name, whether it must be given, default) of each attribute of an operator."""
+    found = _SCHEMAS.get(op.name)
+    if found is None:
+        known = _native.operator_schema(op.name)
+        found = _SCHEMAS[op.name] = known[1] if known is not None else None
+    return found
+
+
+def written_attrs(call):
+    """(name, value) of the attributes of a call that have not their defaults, in the operator's order."""
+    if not isinstance(call.op, relay.Op):
+        return list(call.attrs.items()) if call.attrs else []
+    schema = _schema(call.op)
+    if schema == []:
+        return []
+    attrs = call.attrs
+    if schema is None:
+        return [(name, value) for name, value in attrs.items() if value is not None]
+    return [(name, attrs[name]) for name, is_required, fallback in schema
+            if name in attrs and (is_required or attrs[name] != fallback) and attrs[name] is not None]
+
+
+def _text_of(node, printer):
+    match node:
+        case relay.Expr():
+            printer.begin(node)
+            return printer.scope(node)
+        case relay.Type():
+            return printer.type_text(node)
+        case relay.Pattern():
+            return printer.pattern(node)
+        case relay.TypeData():
+            return printer.definition(node)
+    return printer.module(node)
+
+
+def text_of(node, show_meta_data=True, annotate=None, is_whole=True):
+    """Relay text of a node, a type, a pattern or a module. is_whole: with the version, and the metadata if they are wanted, so that it
+    can be parsed. annotate: a function that gives what stands behind an expression, such as " /* a comment */"."""
+    printer = _Printer(annotate)
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, 200_000))
+    try:
+        text = _text_of(node, printer)
+    finally:
+        sys.setrecursionlimit(limit)
+    if not is_whole:
+        return text
+    return VERSION + text + (printer.meta.section() if show_meta_data else "")
+
+
+# --- Back ---
+
+_FREE = re.compile(r'"(?:[^"\\]|\\.)*"|/\*.*?\*/|//[^\n]*|\bfree_var\s[^;]*;', re.DOTALL)
+_NONE = 'free_var %"no variable": int32;'
+
+
+class _Untyped:
+    """What nodes are made of: functions of a text as it stands."""
+
+    _has_calls_in_place = True
+
+    def __init__(self, native):
+        self._typed, self._globals = native, {}
+
+    def get_global_var(self, name):
+        return self._globals.setdefault(name, relay.GlobalVar(name))
+
+
+def parse_expr(text, name="from_string"):
+    """The expression of a text that has one, and no definitions. Types are not inferred; variables are free that free_var declares."""
+    declared = [_NONE]  # so that a function is the expression, too
+
+    def declare(found):
+        if not found[0].startswith("free_var"):
+            return found[0]
+        declared.append(found[0])
+        return " " * len(found[0])
+    body = _FREE.sub(declare, text.replace(VERSION.strip(), "", 1))
+    native = _native.read(name, (VERSION + " ".join(declared) + body).encode(), [], {})
+    body = relay._function_node(_Untyped(native), "main").body
+    relay.post_order_visit(body, _forget)
+    return body
+
+
+def _forget(node):
+    """Of a node of a text: what is not inferred is not known."""
+    if isinstance(node, relay.Constant):
+        relay._set(node, "_type", None)
+    elif isinstance(node, relay.Var):
+        relay._set(node, "_handle", None)
