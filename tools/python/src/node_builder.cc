@@ -42,14 +42,15 @@ struct Record {
 // --- Types of elsewhere ---
 
 // Types and dims as those of one module: symbols and type variables that are not its own become new
-// ones, the same for the same in all types that one importer is given.
+// ones, the same for the same in all types that one importer is given. Symbols that Python made stay
+// what they are, no module has others of their number: types are compared with what Python wrote.
 class TypeImporter {
  public:
   explicit TypeImporter(const ir::Module& m) : m_(m) {}
 
   Dim Import(const Dim& d, const Home& home) {
     return d.Substitute([&](const Dim& s) -> std::optional<Dim> {
-      if (IsOwn(s.symbol_id(), home)) return std::nullopt;
+      if (s.symbol_id() >= kFirstPythonId || IsOwn(s.symbol_id(), home)) return std::nullopt;
       auto [at, is_new] = symbols_.try_emplace({home.get(), s.symbol_id()});
       if (is_new) at->second = Dim::Symbol(m_.ids->Next(), s.symbol_name(), s.symbol_nonnegative());
       return at->second;
