@@ -311,6 +311,28 @@ void AddDimArithmetic(py::module_& m) {
   m.def("dim_max", DimFunction(Dim::Max));
 }
 
+// A dim that no program names: ?, and what inference has found for one.
+bool IsUnnamed(const Dim& d) {
+  bool is_unnamed = d.ContainsAny();
+  d.ForEachSymbol(
+      [&](const Dim& s) { is_unnamed = is_unnamed || s.symbol_id() < kFirstPythonId; });
+  return is_unnamed;
+}
+ir::Type WithoutFound(const ir::Type& t) {
+  if (!t->has_open_dim) return t;
+  return ir::MapDims(t, [](const Dim& d) { return IsUnnamed(d) ? Dim::Any() : d; });
+}
+bool HasAny(const ir::Type& t) {
+  bool has_any = false;
+  if (t->has_open_dim) ir::ForEachDim(t, [&](const Dim& d) { has_any = has_any || d.ContainsAny(); });
+  return has_any;
+}
+// Where one of them says ?, the other may say what was found for it.
+bool AlikeTypes(const ir::Type& a, const ir::Type& b) {
+  if (ir::TypeEquals(a, b)) return true;
+  return (HasAny(a) || HasAny(b)) && ir::TypeEquals(WithoutFound(a), WithoutFound(b));
+}
+
 // What Python's class of the type has: its kind and its parts.
 py::tuple PartsOf(const PyType& t) {
   const auto types = [&](const std::vector<ir::Type>& parts) {
@@ -503,14 +525,16 @@ void AddNodes(py::module_& m) {
       .def("parts", PartsOf)
       .def("__str__", [](const PyType& t) { return ir::TypeToString(t.type); })
       .def("__eq__",
-           [](const PyType& a, const PyType& b) { return ir::TypeEquals(a.type, b.type); })
-      .def("__hash__", [](const PyType& t) { return t.type->hash; });
+           [](const PyType& a, const PyType& b) { return AlikeTypes(a.type, b.type); })
+      .def("__hash__", [](const PyType& t) { return WithoutFound(t.type)->hash; });
   py::class_<PyDim>(m, "Dim")
       .def("__str__", [](const PyDim& d) { return d.dim.ToString(); })
       .def("__repr__", [](const PyDim& d) { return "Dim(" + d.dim.ToString() + ")"; })
       .def("__eq__", [](const PyDim& a, const PyDim& b) { return a.dim == b.dim; })
       .def("__eq__", [](const PyDim&, const py::object&) { return false; })
-      .def("__hash__", [](const PyDim& d) { return d.dim.Hash(); });
+      .def("__hash__", [](const PyDim& d) { return d.dim.Hash(); })
+      .def_property_readonly("is_symbol", [](const PyDim& d) { return d.dim.is_symbol(); })
+      .def_property_readonly("is_unnamed", [](const PyDim& d) { return IsUnnamed(d.dim); });
   AddDimArithmetic(m);
   py::class_<PyConstant>(m, "Constant", py::buffer_protocol())
       .def_buffer(BufferOf)

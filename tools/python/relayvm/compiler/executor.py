@@ -3,7 +3,7 @@ import os
 
 from ..errors import Place
 from ..model import Argument
-from . import Module, RelayFunction, _as_module, _native, bind_params_by_name, compile, load_params
+from . import Module, RelayFunction, _as_module, _native, bind_params_by_name, compile, load_params, relay
 
 
 class TracedValue:
@@ -32,25 +32,52 @@ class _Executor:
     _overridable = None  # of an ONNX model, as `from_onnx` takes it
 
     def __init__(self, mod, params, target, *, runtime=None, **options):
-        self._mod, self._runtime = _as_module(mod, overridable=self._overridable), runtime
+        self._mod, self._runtime = None if mod is None else _as_module(mod, overridable=self._overridable), runtime
         self._params = load_params(params) if isinstance(params, (str, os.PathLike)) else dict(params or {})
         self._target, self._options = target, options
 
-    def evaluate(self, expr=None):
-        """A callable for a function of the module: main, one by its name, or a `RelayFunction` (mod["f"]).
+    def evaluate(self, expr=None, binds=None):
+        """A callable for a function of the module: main, one by its name or `relay.GlobalVar`, a `RelayFunction` (mod["f"]), or a new
+        `relay.Function`, which may call functions of the module. Of another expression: its value; of one that gives a function, a callable.
 
-        It takes inputs by position and name, and gives what a `Model` gives: arrays, tuples, `Adt`.
+        It takes inputs by position and name, and gives what a `Model` gives: arrays, tuples, `Adt`. binds: expressions, arrays or numbers
+        for variables of `expr`.
         """
-        mod, name = self._mod, "main" if expr is None else expr
+        if binds:
+            expr = relay.bind(expr, {v: e if isinstance(e, relay.Expr) else relay.const(e) for v, e in binds.items()})
+        if isinstance(expr, relay.Expr) and not isinstance(expr, relay.GlobalVar) and getattr(expr, "module", None) is None:
+            return self._evaluate(expr)
+        mod, name = self._mod, "main" if expr is None else getattr(expr, "name_hint", expr)
         if isinstance(name, RelayFunction):
             mod, name = name.module, name.name
+        if mod is None:
+            raise TypeError("evaluate: which module? create_executor takes one, mod=; or give the expression to evaluate")
         if not isinstance(name, str):
-            raise TypeError(f"evaluate: expected a function's name or a RelayFunction, found {type(expr).__name__}")
-        name = name.removeprefix("@")
+            raise TypeError(f"evaluate: expected a function's name or a relay expression, found {type(expr).__name__}")
+        return self._named(mod, name.removeprefix("@"))
+
+    def _named(self, mod, name):
         mod[name]  # KeyError, which names what there is
         if self._params:
             mod = bind_params_by_name(mod, self._params, name)
         return self._function(mod, name)
+
+    def _evaluate(self, expr):
+        is_function = isinstance(expr, RelayFunction)
+        free = relay._free_vars(expr)
+        if free:
+            raise ValueError(f"evaluate: {', '.join('%' + v.name_hint for v in free)}: variables without a value: give them by binds=, or evaluate a "
+                             "relay.Function of them")
+        mod = Module() if self._mod is None else Module(self._mod._native)
+        name = "main" if self._mod is None or is_function else "evaluated"
+        made = mod.with_functions({name: expr if is_function else relay.Function([], expr)})
+        kind = relay._type(made._typed.function_type(name).parts()[3])
+        if is_function:
+            return self._named(made, name)
+        if not isinstance(kind, relay.FuncType):
+            return self._named(made, name)()
+        params = [relay.var(f"p{i}", t) for i, t in enumerate(kind.arg_types)]
+        return self._named(mod.with_functions({name: relay.Function(params, relay.Call(expr, params))}), name)
 
 
 class _VmExecutor(_Executor):
@@ -131,7 +158,8 @@ _EXECUTORS = {
 
 
 def create_executor(kind="vm", mod=None, params=None, target=None, *, device=None, runtime=None, **options):
-    """An executor of a `Module` (or of Relay text, or a file): `create_executor(kind, mod).evaluate()(x)`.
+    """An executor of a `Module` (or of Relay text, or a file): `create_executor(kind, mod).evaluate()(x)`. Without a module, `evaluate`
+    takes the expression.
 
     kind: "vm": compiled to bytecode and kernels, runs everything; options are those of `compile`. "debug":
     the reference interpreter, slow and obviously right, runs everything; on_value=f calls f with each value
@@ -144,8 +172,6 @@ def create_executor(kind="vm", mod=None, params=None, target=None, *, device=Non
     """
     if kind not in _EXECUTORS:
         raise ValueError(f"there is no executor {kind!r}; executors: {', '.join(sorted(_EXECUTORS))}")
-    if mod is None:
-        raise TypeError("create_executor: which module? give mod=")
     if runtime is not None:
         options["runtime"] = runtime
     return _EXECUTORS[kind](mod, params, target, **options)

@@ -24,7 +24,9 @@ from collections.abc import Mapping
 
 from ..adt import tag_of
 from . import _native
+from .dims import Any, sizes
 from .spans import SequentialSpan, SourceName, Span  # noqa: F401 (names of TVM's relay)
+
 
 class _Sequence(tuple):
     """Nodes or types in their order: a tuple that is equal to a list of the same."""
@@ -117,7 +119,7 @@ class TensorType(Type):
     @property
     def shape(self):
         """The dims: ints and `Dim`s."""
-        return self._handle.parts()[1]
+        return sizes(self._handle.parts()[1])
 
     @property
     def concrete_shape(self):
@@ -1108,11 +1110,6 @@ def _operators():
 def TupleWrapper(tuple_value, size):
     """A tuple expression whose fields can be taken by [i]: as TVM's, here a `Tuple` of its fields."""
     return tuple_value if isinstance(tuple_value, Tuple) else Tuple([TupleGetItem(tuple_value, i) for i in range(size)])
-
-
-def Any():
-    """A dim of any size, in a shape: var("x", shape=(Any(), 4))."""
-    return "?"
 
 
 def bind(expr, binds):

@@ -16,11 +16,12 @@ A thin layer over relayvm: each name is what does the same there. It needs the p
 """
 from importlib import import_module as _import_module
 
-from . import contrib, error, ir, nd, parser, relay, runtime, target, te, transform
+from . import contrib, error, ir, nd, parser, relay, runtime, target, te, tir, transform
 from .error import TVMError
 from .functions import get_global_func, register_func
-from .ir import IRModule, register_op_attr
-from .nd import Device, cpu, cuda, device
+from .ir import IRModule, container, register_op_attr
+from .nd import Device, cpu, cuda, device, gpu
+from .runtime.object import convert
 from .target import Target
 
 # What TVM has that has no place here, and what to use.
@@ -32,7 +33,6 @@ _INSTEAD = {
     "relax": "programs are Relay here, with dynamic shapes",
     "rpc": "vmserve serves models",
     "script": "programs are Relay text (parse)",
-    "tir": "kernels are made by the compiler; operators of your own are plugins (relayc --plugin)",
     "topi": "kernels are made by the compiler; operators of your own are plugins (relayc --plugin)",
 }
 
@@ -51,8 +51,8 @@ class _Elsewhere:
         return f"<tvm.{self._name}: not there; instead: {_INSTEAD[self._name]}>"
 
 
-__all__ = ["Device", "IRModule", "TVMError", "Target", "contrib", "cpu", "cuda", "device", "error", "get_global_func", "ir", "nd", "parser",
-           "register_func", "register_op_attr", "relay", "runtime", "target", "te", "transform"]
+__all__ = ["Device", "IRModule", "TVMError", "Target", "container", "contrib", "convert", "cpu", "cuda", "device", "error", "get_global_func", "gpu",
+           "ir", "nd", "parser", "register_func", "register_op_attr", "relay", "runtime", "target", "te", "tir", "transform"]
 
 
 def __getattr__(name):

@@ -5,8 +5,10 @@ import numpy
 class Device:
     """A place for arrays; there is the processor alone."""
 
+    _NUMBERS = {1: "cpu", 2: "cuda"}
+
     def __init__(self, device_type, device_id=0):
-        self.device_type, self.device_id = device_type, device_id
+        self.device_type, self.device_id = self._NUMBERS.get(device_type, device_type), device_id
 
     @property
     def exist(self):
@@ -59,18 +61,36 @@ class NDArray(numpy.ndarray):
     def device(self):
         return cpu()
 
-    def copyfrom(self, source):
-        """Takes another's elements."""
+    ctx = device
+
+    @property
+    def handle(self):
+        """Where its elements are."""
+        return self.ctypes.data
+
+    def same_as(self, other):
+        """Whether it is the same array."""
+        return self is other
+
+    def copyfrom(self, source_array):
+        """Takes another's elements, which are as many in each dim."""
+        source = numpy.asarray(source_array, self.dtype)
+        if source.shape != self.shape:
+            raise ValueError(f"array shape do not match the shape of NDArray {source.shape} vs {self.shape}")
         self[...] = source
         return self
 
-    def copyto(self, target):
+    def copyto(self, target, mem_scope=None):
         """An array of that device, or `target` itself, with its elements."""
         if isinstance(target, Device):
             _check(target)
             return array(self)
         target[...] = self
         return target
+
+    def to_dlpack(self):
+        """A DLPack capsule."""
+        return self.numpy().__dlpack__()
 
 
 def array(arr, device=None, mem_scope=None):
@@ -85,11 +105,19 @@ def empty(shape, dtype="float32", device=None, mem_scope=None):
     return numpy.empty(shape, dtype).view(NDArray)
 
 
-def _wrapped(value):
-    """A result, as TVM gives it: tuples have arrays inside."""
-    if isinstance(value, numpy.ndarray):
-        return value.view(NDArray)
-    return tuple(map(_wrapped, value)) if isinstance(value, tuple) else value
+def numpyasarray(np_data):
+    """An array of numpy's, in its memory."""
+    return numpy.ascontiguousarray(np_data).view(NDArray)
 
 
-__all__ = ["Device", "NDArray", "array", "cpu", "cuda", "device", "empty"]
+def from_dlpack(tensor):
+    """An array of a tensor with DLPack, in its memory."""
+    return numpy.from_dlpack(tensor).view(NDArray)
+
+
+def gpu(dev_id=0):
+    """A device that is not there: exist is False."""
+    return cuda(dev_id)
+
+
+__all__ = ["Device", "NDArray", "array", "cpu", "cuda", "device", "empty", "from_dlpack", "gpu", "numpyasarray"]

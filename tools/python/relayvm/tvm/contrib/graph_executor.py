@@ -1,37 +1,6 @@
 """tvm.contrib.graph_executor: set inputs, run, get outputs."""
-import time
-
-import numpy
-
-from ...model import _flatten
-from ..nd import _wrapped
-
-
-class BenchmarkResult:
-    """Seconds of each repetition: results, and their mean, median, max, min, std."""
-
-    def __init__(self, results):
-        self.results = tuple(results)
-        self.mean, self.median, self.std = (float(f(results)) for f in (numpy.mean, numpy.median, numpy.std))
-        self.max, self.min = max(results), min(results)
-
-    def __str__(self):
-        names = ("mean", "median", "max", "min", "std")
-        return "Execution time summary:\n" + " ".join(f"{name + ' (ms)':^13}" for name in names) + "\n" \
-            + " ".join(f"{getattr(self, name) * 1e3:^13.4f}" for name in names)
-
-
-def benchmark(run, repeat=5, number=5, min_repeat_ms=None):
-    """The times of `repeat` times `number` calls; more calls where `min_repeat_ms` asks for more."""
-    run()
-    results = []
-    for _ in range(repeat):
-        count, begin = 0, time.perf_counter()
-        while count < number or min_repeat_ms and time.perf_counter() - begin < min_repeat_ms / 1e3:
-            run()
-            count += 1
-        results.append((time.perf_counter() - begin) / count)
-    return BenchmarkResult(results)
+from ..runtime.graph import GraphRun
+from ..runtime.module import benchmark
 
 
 class GraphModule:
@@ -41,51 +10,75 @@ class GraphModule:
     """
 
     def __init__(self, module):
-        self._model, self._inputs, self._outputs = module.model, {}, None
+        if not isinstance(module, GraphRun):
+            raise TypeError(f"GraphModule: expected what lib[\"default\"](device) gives, found {type(module).__name__}")
         self.module = module
-
-    def _name(self, key):
-        names = [a.name for a in self._model.inputs]
-        if isinstance(key, int):
-            return names[key]
-        if key not in names:
-            raise KeyError(f"there is no input {key}; inputs: {', '.join(names)}")
-        return key
 
     def set_input(self, key=None, value=None, **params):
         """A copy of a value for an input, by its number or name; several by name. Weights of `params` are in the program already."""
         if key is not None:
-            self._inputs[self._name(key)] = numpy.array(value)
+            self.module.set_input(key, value)
         for name, array in params.items():
-            if any(a.name == name for a in self._model.inputs):
-                self._inputs[name] = numpy.array(array)
+            if self.module.get_input_index(name) >= 0:
+                self.module.set_input(name, array)
 
-    def run(self, **inputs):
-        """Runs it, after setting `inputs`."""
-        self.set_input(**inputs)
-        flat = []
-        _flatten(self._model(**self._inputs), flat)
-        self._outputs = [_wrapped(one) for one in flat]
+    def set_input_zero_copy(self, key=None, value=None, **params):
+        """Arrays that runs read."""
+        for name, array in {**({} if key is None else {key: value}), **params}.items():
+            self.module.set_input_zero_copy(name, array)
 
-    def get_num_inputs(self):
-        return len(self._model.inputs)
+    def run(self, **input_dict):
+        """Runs it, after setting `input_dict`."""
+        self.set_input(**input_dict)
+        self.module.run()
 
     def get_num_outputs(self):
-        return len(self._model.outputs)
+        """How many tensors it gives."""
+        return self.module.get_num_outputs()
+
+    def get_num_inputs(self):
+        """How many inputs there are; weights are in the program."""
+        return self.module.get_num_inputs()
 
     def get_input(self, index, out=None):
-        """What an input is set to."""
-        return _copied(_wrapped(self._inputs[self._name(index)]), out)
+        """What an input is set to, by its number or name; into `out`, where that is given."""
+        value = self.module.get_input(index)
+        return value if out is None else out.copyfrom(value)
+
+    def get_input_index(self, name):
+        """The number of an input, -1 where there is none."""
+        return self.module.get_input_index(name)
+
+    def get_input_info(self):
+        """Shapes and dtypes of the inputs, by name."""
+        return self.module.get_input_info()
 
     def get_output(self, index, out=None):
         """An output of the last run, counted depth first through tuples; into `out`, where that is given."""
-        if self._outputs is None:
-            raise ValueError("get_output: nothing has run yet")
-        return _copied(self._outputs[index], out)
+        return self.module.get_output(index, out)
 
-    def benchmark(self, device=None, func_name="run", repeat=5, number=5, min_repeat_ms=None, end_to_end=False, **kwargs):
-        """The times of runs."""
-        return benchmark(self.run, repeat, number, min_repeat_ms)
+    def load_params(self, params_bytes):
+        """Sets the inputs that bytes of `save_param_dict` have."""
+        self.module.load_params(params_bytes)
+
+    def share_params(self, other, params_bytes):
+        """Sets what `params_bytes` names to what another program's inputs are."""
+        self.module.share_params(other.module, params_bytes)
+
+    def benchmark(self, device, func_name="run", repeat=5, number=5, min_repeat_ms=None, limit_zero_time_iterations=100, end_to_end=False,
+                  cooldown_interval_ms=0, repeats_to_cooldown=1, **kwargs):
+        """The times of runs, a `BenchmarkResult`. end_to_end: with setting inputs and copying outputs."""
+        self.set_input(**kwargs)
+        if end_to_end:
+            def run():
+                self.run(**kwargs)
+                return [self.get_output(i) for i in range(self.get_num_outputs())]
+            return benchmark(run, repeat, number, min_repeat_ms)
+        return self.module.time_evaluator(func_name, device, repeat=repeat, number=number, min_repeat_ms=min_repeat_ms or 0)()
+
+    def __getitem__(self, key):
+        """A function of the module."""
+        return self.module[key]
 
 
 def create(graph_json_str, libmod, device):
@@ -93,8 +86,4 @@ def create(graph_json_str, libmod, device):
     return GraphModule(libmod["default"](*device if isinstance(device, (list, tuple)) else [device]))
 
 
-def _copied(value, out):
-    if out is None:
-        return value
-    out[...] = value
-    return out
+__all__ = ["GraphModule", "create"]

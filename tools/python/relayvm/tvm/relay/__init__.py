@@ -3,7 +3,9 @@ from importlib import import_module
 
 from ...compiler import relay as _relay
 from .. import parser as _parser
-from .build_module import ExecutorFactory, bind_params_by_name, build, create_executor
+from ..runtime.params import load_param_dict, save_param_dict
+from .build_module import ExecutorFactory, bind_params_by_name, build, build_config, create_executor, optimize
+from .debugger import debug
 
 
 def fromtext(data, source_name="from_string"):
@@ -20,7 +22,7 @@ def __getattr__(name):
     return getattr(_relay, name)
 
 
-_PARTS = ("adt", "analysis", "backend", "dataflow_pattern", "expr", "expr_functor", "function", "loops", "op", "prelude", "qnn",
+_PARTS = ("adt", "analysis", "backend", "dataflow_pattern", "expr", "expr_functor", "function", "loops", "op", "param_dict", "prelude", "qnn",
           "scope_builder", "transform", "ty", "vm")
 for _part in _PARTS:  # which need what is above
     import_module("." + _part, __name__)

@@ -8,37 +8,39 @@ from ...compiler import bind_params_by_name as _bind
 from ...compiler import compile as _compile
 from ...compiler import create_executor as _create_executor
 from ...compiler import relay as _relay
+from ...compiler import transform as _transform
 from ..ir.module import IRModule
-from ..nd import _check, _wrapped
+from ..nd import _check
+from ..runtime.module import Library
+from ..transform import PassContext
+from ..values import as_expression, given, wrapped
+from . import debugger
 
 
-class ExecutorFactory:
+class ExecutorFactory(Library):
     """What `build` gives: lib["default"](device) is for graph_executor.GraphModule."""
 
-    def __init__(self, executable):
-        self.executable = executable
+    def __init__(self, executable, name="default"):
+        super().__init__(executable)
+        self.libmod_name = name
+
+    def _functions(self):
+        return {**super()._functions(), self.libmod_name: self._default}
 
     @property
-    def model(self):
-        return self.executable.model
-
-    def __getitem__(self, name):
-        if name != "default":
-            raise KeyError(f"there is 'default' alone, found {name!r}")
-        return self._on
-
-    def _on(self, *devices):
-        for device in devices:
-            _check(device)
+    def module(self):
+        """It as a module."""
         return self
 
     def get_params(self):
         """Weights are in the program: none."""
         return {}
 
+    params = property(get_params)
+
     def get_lib(self):
         """The program's code, whose `imported_modules` are its regions."""
-        return Library(self.executable)
+        return self
 
     lib = property(get_lib)
 
@@ -63,73 +65,76 @@ class ExecutorFactory:
         return iter((self.get_graph_json(), self, self.get_params()))
 
 
-class Library:
-    """What `get_lib` gives."""
-
-    def __init__(self, executable):
-        self.executable, self.type_key = executable, "relayvm"
-        self.imported_modules = [RegionModule(name, engine, text) for name, engine, text in executable._native.regions()]
-
-    def get_source(self, fmt=""):
-        """The program's instructions, as text."""
-        return self.executable.bytecode()
-
-
-class RegionModule:
-    """A part of the program that an engine runs: symbol (its name), compiler (the engine)."""
-
-    def __init__(self, symbol, compiler, text):
-        self.symbol, self.compiler, self._text = symbol, compiler, text
-        self.type_key, self.imported_modules = f"{compiler}_json", []
-
-    def get_source(self, fmt="json"):
-        """The JSON that the engine's provider gets."""
-        return self._text
-
-
 def build(ir_mod, target=None, target_host=None, executor=None, runtime=None, workspace_memory_pools=None, constant_memory_pools=None,
           params=None, mod_name="default"):
     """An `ExecutorFactory` of a module or function."""
-    return ExecutorFactory(_compile(ir_mod, target or "llvm", params=params))
+    return ExecutorFactory(_compile(_with_main(ir_mod), _target_of(target), params=params), mod_name)
+
+
+def optimize(mod, target=None, params=None):
+    """(the module after the compiler's passes that leave it Relay, its weights)."""
+    mod = _with_main(mod)
+    if params:
+        mod = IRModule(_bind(mod, params)._native)
+    return _transform.Sequential([_transform.SimplifyInference(), _transform.FoldConstants(), _transform.SimplifyExpr(),
+                                  _transform.EliminateCommonSubexpressions()])(_transform.InferType()(mod)), dict(params or {})
+
+
+def build_config(opt_level=2, required_pass=None, disabled_pass=None, trace=None):
+    """As tvm.transform.PassContext, an older name."""
+    return PassContext(opt_level, required_pass, disabled_pass)
+
+
+def _with_main(mod):
+    return mod if isinstance(mod, Module) else IRModule.from_expr(mod)
+
+
+def _target_of(target):
+    if isinstance(target, dict):
+        target = next(iter(target.values()))
+    if isinstance(target, (list, tuple)):
+        target = target[0]
+    return target or "llvm"
 
 
 class Executor:
     """What `create_executor` gives."""
 
-    def __init__(self, kind, mod, target, params):
-        self.mod, self._kind, self._target, self._params = mod, kind, target, params
-
-    def _of_module(self, mod):
-        function = _create_executor("vm" if self._kind == "graph" else self._kind, mod, self._params, self._target).evaluate()
-        return lambda *args, **kwargs: _wrapped(function(*map(_given, args), **{name: _given(value) for name, value in kwargs.items()}))
+    def __init__(self, kind, mod, device, target, params=None):
+        self.kind, self.mod, self.device, self.target, self._params = kind, mod, device, target, params
 
     def evaluate(self, expr=None, binds=None):
-        """Of a function, or the name of one of the module: a callable. Of another expression without free variables: its value.
+        """Of a function, or the `relay.GlobalVar` of one of the module: a callable. Of another expression: its value.
 
-        binds: expressions for variables of `expr`. Without `expr`: the module's main.
+        binds: expressions or arrays for variables of `expr`. Without `expr`: the module's main.
         """
-        if expr is None:
-            return self._of_module(self.mod)
-        if binds:
-            expr = _relay.bind(expr, {v: e if isinstance(e, _relay.Expr) else _relay.const(e) for v, e in binds.items()})
-        mod = self.mod if self.mod is not None else Module()
-        if isinstance(expr, _relay.GlobalVar):
-            expr = mod[expr]
-        if isinstance(expr, _relay.Function):
-            return self._of_module(IRModule(mod._native)._with_main(expr))
-        return self._of_module(IRModule(mod._native)._with_main(_relay.Function([], expr)))()
+        kind = "vm" if self.kind == "graph" else self.kind  # which runs what the graph executor does, and more
+        if kind == "debug":
+            return debugger.evaluate(self, expr, binds)
+        return self._wrapped(_create_executor(kind, self.mod, self._params, self.target).evaluate(expr, binds), expr)
 
+    def _wrapped(self, result, expr):
+        if not callable(result):
+            return wrapped(result)
 
-def _given(value):
-    return value.data if isinstance(value, _relay.Constant) else value
+        def run(*args, **kwargs):
+            if any(isinstance(a, _relay.Expr) and not isinstance(a, _relay.Constant) for a in args):
+                return self.evaluate(_relay.Call(self.mod.get_global_var("main") if expr is None else expr, [*map(as_expression, args)]))
+            return wrapped(result(*map(given, args), **{name: given(value) for name, value in kwargs.items()}))
+        return run
 
 
 def create_executor(kind="debug", mod=None, device=None, target="llvm", params=None):
-    """An executor, whose evaluate() gives a callable. mod: an IRModule, or None where `evaluate` gets what is to run."""
+    """An executor, whose evaluate() gives a callable. mod: an IRModule, or None where `evaluate` gets what is to run.
+
+    kind: "debug", "graph", "vm", "aot". "graph" runs programs with control flow and open dims too.
+    """
+    if kind not in ("debug", "graph", "vm", "aot"):
+        raise RuntimeError(f"unknown execution strategy: {kind}")
     _check(device)
-    if isinstance(mod, _relay.Function):
+    if isinstance(mod, _relay.Expr):
         mod = IRModule.from_expr(mod)
-    return Executor(kind, mod, target, params)
+    return Executor(kind, mod, device, _target_of(target), params)
 
 
 def bind_params_by_name(func, params):
@@ -138,4 +143,4 @@ def bind_params_by_name(func, params):
     return _bind(module, params, name)[name]
 
 
-__all__ = ["ExecutorFactory", "bind_params_by_name", "build", "create_executor"]
+__all__ = ["ExecutorFactory", "bind_params_by_name", "build", "build_config", "create_executor", "optimize"]

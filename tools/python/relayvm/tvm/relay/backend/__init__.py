@@ -1,5 +1,5 @@
 """tvm.relay.backend: executors and runtimes."""
-from . import interpreter, vm
+from . import executor_factory, interpreter, te_compiler, vm
 from .executor import Executor, Runtime
 
-__all__ = ["Executor", "Runtime", "interpreter", "vm"]
+__all__ = ["Executor", "Runtime", "executor_factory", "interpreter", "te_compiler", "vm"]

@@ -1,16 +1,32 @@
 """What will run a program, as TVM's build names it."""
+from ...error import TVMError
+
+_TYPES = {str: "runtime.String", bool: "IntImm", int: "IntImm"}
 
 
 class _Named:
-    _kinds = ()
+    """A kind by its name, with options that it knows."""
+
+    _kinds = {}  # name: {option: (type, default or None)}
 
     def __init__(self, name, options=None):
-        if name not in self._kinds:
-            raise ValueError(f"{type(self).__name__}: expected one of {', '.join(self._kinds)}, found {name}")
-        self.name, self.attrs = name, dict(options or {})
+        known = self.list_registered_options(name)
+        self.name, self.attrs = name, {key: default for key, (_, default) in self._kinds[name].items() if default is not None}
+        for key, value in dict(options or {}).items():
+            if key not in known:
+                raise TVMError(f'Attribute "{key}" is not available on this {type(self).__name__}; there are {", ".join(known) or "none"}')
+            found = _TYPES.get(type(value), type(value).__name__)
+            if found != known[key]:
+                raise TVMError(f'Attribute "{key}" should have type "{known[key]}" but instead found "{found}"')
+            self.attrs[key] = value
+
+    def __contains__(self, name):
+        return name in self.attrs
 
     def __getitem__(self, name):
-        return self.attrs[name]
+        if name not in self._kinds[self.name]:
+            raise KeyError(name)
+        return self.attrs.get(name)
 
     def __eq__(self, other):
         return type(self) is type(other) and (self.name, self.attrs) == (other.name, other.attrs)
@@ -22,6 +38,13 @@ class _Named:
         """Names of all."""
         return list(cls._kinds)
 
+    @classmethod
+    def list_registered_options(cls, name):
+        """Types of the options of a kind, by their names."""
+        if name not in cls._kinds:
+            raise TVMError(f'{cls.__name__} "{name}" is not defined; there are {", ".join(cls._kinds)}')
+        return {key: kind for key, (kind, _) in cls._kinds[name].items()}
+
     def __str__(self):
         return " ".join([self.name, *(f"-{key}={int(value) if isinstance(value, bool) else value}" for key, value in self.attrs.items())])
 
@@ -29,15 +52,19 @@ class _Named:
 
 
 class Executor(_Named):
-    """Executor("graph"), Executor("aot")."""
+    """Executor("graph"), Executor("aot", {"interface-api": "c"}). Programs of relay.build run either way."""
 
-    _kinds = ("aot", "graph")
+    _kinds = {
+        "aot": {"link-params": ("IntImm", True), "unpacked-api": ("IntImm", None), "interface-api": ("runtime.String", None),
+                "workspace-byte-alignment": ("IntImm", None), "constant-byte-alignment": ("IntImm", None)},
+        "graph": {"link-params": ("IntImm", False)},
+    }
 
 
 class Runtime(_Named):
     """Runtime("cpp"), Runtime("crt")."""
 
-    _kinds = ("cpp", "crt")
+    _kinds = {"cpp": {"system-lib": ("IntImm", None)}, "crt": {"system-lib": ("IntImm", None)}}
 
 
 __all__ = ["Executor", "Runtime"]

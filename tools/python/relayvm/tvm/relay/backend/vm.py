@@ -1,4 +1,4 @@
-"""tvm.relay.backend.vm: compiles for the VM."""
-from ..vm import compile
+"""tvm.relay.backend.vm: compiles for the virtual machine."""
+from ..vm import VMCompiler, VMExecutor, compile
 
-__all__ = ["compile"]
+__all__ = ["VMCompiler", "VMExecutor", "compile"]

@@ -1,0 +1,99 @@
+"""Sizes and numbers as TVM's tir has them: what types and attributes of Relay are written with. Kernels are the compiler's own here."""
+from ..compiler import _native
+from ..compiler.dims import Any, IntImm
+from ..compiler.relay import size_var
+
+_Dim = _native.Dim
+
+
+class _Sizes(type):
+    def __instancecheck__(cls, value):
+        return isinstance(value, _Dim) and value.is_symbol
+
+    def __call__(cls, name="v", dtype="int32", span=None):
+        return size_var(str(name))
+
+
+class Var(metaclass=_Sizes):
+    """A size that is known when the program runs: a dim of shapes."""
+
+
+SizeVar = Var
+
+
+class _Numbers(type):
+    def __instancecheck__(cls, value):
+        return isinstance(value, (_Dim, int, float))
+
+
+class PrimExpr(metaclass=_Numbers):
+    """A number, or a size."""
+
+
+class FloatImm(float):
+    """A number with a dtype."""
+
+    def __new__(cls, dtype, value, span=None):
+        made = super().__new__(cls, value)
+        made.dtype = dtype
+        return made
+
+    @property
+    def value(self):
+        """The float."""
+        return float(self)
+
+
+class StringImm(str):
+    """A text."""
+
+    @property
+    def value(self):
+        """The str."""
+        return str(self)
+
+
+def const(value, dtype=None, span=None):
+    """A number with a dtype."""
+    if dtype is None:
+        dtype = "bool" if isinstance(value, bool) else "int32" if isinstance(value, int) else "float32"
+    return FloatImm(dtype, value) if str(dtype).startswith(("float", "bfloat")) else IntImm(str(dtype), int(value))
+
+
+def Cast(dtype, value, span=None):
+    """A size with another dtype: sizes have none here."""
+    return const(value, dtype) if isinstance(value, (int, float)) else value
+
+
+def indexdiv(a, b, span=None):
+    """a // b of sizes, which are no less than 0."""
+    return a // b
+
+
+def indexmod(a, b, span=None):
+    """a % b of sizes."""
+    return a % b
+
+
+floordiv = truncdiv = div = indexdiv
+floormod = truncmod = indexmod
+
+
+def min(a, b, span=None):
+    """The smaller of two sizes."""
+    return _native.dim_min(a, b)
+
+
+def max(a, b, span=None):
+    """The greater of two sizes."""
+    return _native.dim_max(a, b)
+
+
+def __getattr__(name):
+    if name.startswith("__"):
+        raise AttributeError(name)
+    raise AttributeError(f"tvm.tir.{name} is not there: kernels are made by the compiler; operators of your own are plugins (relayc --plugin)")
+
+
+__all__ = ["Any", "Cast", "FloatImm", "IntImm", "PrimExpr", "SizeVar", "StringImm", "Var", "const", "div", "floordiv", "floormod", "indexdiv",
+           "indexmod", "max", "min", "truncdiv", "truncmod"]
