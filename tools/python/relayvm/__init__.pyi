@@ -259,13 +259,17 @@ class _PassOptions(_SequentialOptions, total=False):
 class PassContext:
     opt_level: int
     disabled_pass: list[str]
+    required_pass: list[str]
+    instruments: list[Any]
     config: dict[str, Any]
+    tvm_config: dict[str, Any]
     options: dict[str, Any]
     def __init__(self, opt_level: int = 3, required_pass: Sequence[str] | None = None,
-                 disabled_pass: Sequence[str] | None = None, config: Mapping[str, Any] | None = None,
-                 **options: Unpack[_CompileOptions]) -> None: ...
+                 disabled_pass: Sequence[str] | None = None, config: Mapping[str, Any] | None = None, *,
+                 instruments: Iterable[Any] | None = None, **options: Unpack[_CompileOptions]) -> None: ...
     def __enter__(self) -> PassContext: ...
     def __exit__(self, *_: Any) -> None: ...
+    def override_instruments(self, instruments: Iterable[Any] | None) -> None: ...
     @classmethod
     def current(cls) -> PassContext: ...
     @staticmethod

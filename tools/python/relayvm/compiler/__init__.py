@@ -9,6 +9,7 @@ from ..errors import InvalidInput
 from ..host import _by_name
 from ..model import Model, _engines
 from . import _native, analysis, inspection, relay
+from .instruments import _of_compilation
 from .relay import ExprFunctor, ExprMutator, ExprVisitor, post_order_visit
 from .structural import assert_structural_equal, structural_equal, structural_hash
 
@@ -19,6 +20,14 @@ _CPUS = {"native": ("native",), "x86-64-v2": ("x86-64-v2", "nehalem", "westmere"
          "x86-64-v3": ("x86-64-v3", "core-avx2", "haswell", "broadwell", "skylake", "alderlake", "znver1", "znver2", "znver3"),
          "x86-64-v4": ("x86-64-v4", "skylake-avx512", "cascadelake", "cooperlake", "icelake-client", "icelake-server", "tigerlake", "znver4"),
          "sapphirerapids": ("sapphirerapids", "emeraldrapids", "graniterapids")}
+
+
+# TVM's settings that passes of Python read: {name: (type, what it is)}.
+_TVM_CONFIGS = {
+    "relay.FuseOps.link_params": ("IntImm", "FuseOps: constants stay inside of what is fused"),
+    "relay.FuseOps.max_depth": ("IntImm", "FuseOps: the most operators in one function"),
+    "relay.ToMixedPrecision.keep_orig_output_dtype": ("IntImm", "ToMixedPrecision: results keep their dtypes"),
+}
 
 
 class PassContext:
@@ -32,11 +41,13 @@ class PassContext:
 
     _of_thread = threading.local()
 
-    def __init__(self, opt_level=3, required_pass=None, disabled_pass=None, config=None, **options):
+    def __init__(self, opt_level=3, required_pass=None, disabled_pass=None, config=None, *, instruments=None, **options):
         config = dict(config or {})
+        self.tvm_config = {name: value for name, value in config.items() if name in _TVM_CONFIGS}
         of_tvm = [name for name in config if name.startswith(("relay.", "tir.", "te."))]
-        if of_tvm:
-            warnings.warn(f"PassContext: TVM's settings have no effect here: {', '.join(of_tvm)}", stacklevel=2)
+        without = [name for name in of_tvm if name not in _TVM_CONFIGS]
+        if without:
+            warnings.warn(f"PassContext: TVM's settings have no effect here: {', '.join(without)}", stacklevel=2)
         self.config = {name: value for name, value in config.items() if name not in of_tvm}
         rows = _pass_options(options.get("load_pass")) if self.config else {}
         others = [name for name in self.config if name not in rows]
@@ -44,15 +55,59 @@ class PassContext:
             raise ValueError(f"PassContext: there are no settings {', '.join(others)}{_native.did_you_mean(others[0], sorted(rows))}; "
                              f"options of passes are {', '.join(sorted(rows))}; those of compile are keywords")
         self.opt_level, self.disabled_pass, self.options = opt_level, list(disabled_pass or ()), {**self.config, **options}
+        self.required_pass, self.instruments = list(required_pass or ()), list(instruments or ())
         if self.config:
             _native.check_options(_options(load_pass=options.get("load_pass"), **self.config))
 
     def __enter__(self):
         PassContext._stack().append(self)
+        try:
+            self._enter_instruments()
+        except BaseException:
+            PassContext._stack().pop()
+            raise
         return self
 
     def __exit__(self, *_):
         PassContext._stack().pop()
+        self._exit_instruments()
+
+    def _enter_instruments(self):
+        entered = []
+        try:
+            for instrument in self.instruments:
+                instrument.enter_pass_ctx()
+                entered.append(instrument)
+        except BaseException:
+            self.instruments = []
+            for instrument in entered:
+                instrument.exit_pass_ctx()
+            raise
+
+    def _exit_instruments(self):
+        try:
+            for instrument in self.instruments:
+                instrument.exit_pass_ctx()
+        except BaseException:
+            self.instruments = []
+            raise
+
+    def override_instruments(self, instruments):
+        """Other instruments from here on: those that are there end, and these begin."""
+        self._exit_instruments()
+        self.instruments = list(instruments or ())
+        self._enter_instruments()
+
+    def _instrumented(self, info, mod, run):
+        """run(mod) between what the instruments do before and after a pass; `mod` where one of them says no."""
+        if not all([instrument.should_run(mod, info) is not False for instrument in self.instruments]):
+            return mod
+        for instrument in self.instruments:
+            instrument.run_before_pass(mod, info)
+        result = run(mod)
+        for instrument in self.instruments:
+            instrument.run_after_pass(result, info)
+        return result
 
     @classmethod
     def _stack(cls):
@@ -63,7 +118,11 @@ class PassContext:
     @classmethod
     def current(cls):
         """The innermost of this thread, or one with the defaults."""
-        return cls._stack()[-1] if cls._stack() else cls()
+        if cls._stack():
+            return cls._stack()[-1]
+        if not hasattr(cls._of_thread, "default"):
+            cls._of_thread.default = PassContext()
+        return cls._of_thread.default
 
     @staticmethod
     def list_configs():
@@ -138,6 +197,10 @@ class Module:
     def _like(self, native):
         """A module of this kind."""
         return self if native is self._with_types else type(self)(native)
+
+    def _changed_to(self, functions, who=""):
+        """The module with other functions, whose nodes know their types. who: what errors name."""
+        return self._like(self._made_with(functions, who))
 
     def _inferred(self):
         """The module, the nodes of whose functions know their types."""
@@ -505,6 +568,14 @@ def region_jsons(mod, *, byoc_rules=None):
     return typed.region_jsons(_options(byoc_regions=typed.region_engines(), byoc_rules=byoc_rules))
 
 
+def _compiler_pass(name):
+    """The compiler's name of a pass; None of one that is Python's alone."""
+    from . import transform
+    known = _native.passes()
+    name = name if name in known else transform._TVM.get(name, name)
+    return None if name not in known and transform._in_python(name) is not None else name
+
+
 def compile(mod, target=None, *, params=None, opt_level=None, shape=None, progress=None, **options):
     """Compiles a `Module`, Relay text, an ONNX model (onnx.ModelProto), or a model's path or bytes in a format of `list_operators`, to
     an `Executable`.
@@ -526,8 +597,9 @@ def compile(mod, target=None, *, params=None, opt_level=None, shape=None, progre
         options["opt_level"] = opt_level
     told = PassContext(disabled_pass=context.disabled_pass, **options)
     passes = [one._native(told) for one in inserted]
-    if context.disabled_pass:
-        options.setdefault("disabled_passes", context.disabled_pass)
+    disabled = [name for name in map(_compiler_pass, context.disabled_pass) if name is not None]
+    if disabled:
+        options.setdefault("disabled_passes", disabled)
     plugins = options.pop("plugins", None)
     if not isinstance(mod, Module):
         mod = _as_module(mod, shape=shape, dims=options.pop("dims", None), plugins=plugins,
@@ -541,8 +613,13 @@ def compile(mod, target=None, *, params=None, opt_level=None, shape=None, progre
         mod = bind_params_by_name(mod, params, options.get("entry", "main"))
     if "byoc_regions" not in options and (engines := mod._native.region_engines()):
         options["byoc_regions"] = engines
-    given = _options(shape, target=target, **options)
-    return Executable(mod._native.compile(given, progress, passes), (mod._native, given, passes))
+    given, end = _options(shape, target=target, **options), None
+    if context.instruments:
+        progress, end = _of_compilation(context.instruments, mod, progress)
+    compiled = mod._native.compile(given, progress, passes)
+    if end is not None:
+        end()
+    return Executable(compiled, (mod._native, given, passes))
 
 
 def build(mod, target=None, *, params=None, mod_name=None, **options):

@@ -2,6 +2,7 @@
 
 All functions take expressions, and where it is said modules too.
 """
+from ..errors import InvalidInput
 from . import relay
 from .relay import _all_vars as all_vars
 from .relay import _free_vars as free_vars
@@ -151,9 +152,18 @@ def _is_in_scope(root):
     return all(v in free for v, i in numbers.items() if left >> i & 1)
 
 
+def check_basic_block_normal_form(expr):
+    """Raises InvalidInput, which names a node, unless a let says where what several branches, clauses or functions read is evaluated."""
+    from .passes.normal_forms import not_in_basic_blocks
+    found = not_in_basic_blocks(expr)
+    if found:
+        raise InvalidInput(f"not in basic block normal form: {found[0]!r} is read in several scopes; a let outside of them "
+                           "(ToBasicBlockNormalForm makes it) says where it is evaluated")
+
+
 def __getattr__(name):
     raise AttributeError(f"there is no analysis {name}; there are {', '.join(__all__)}")
 
 
-__all__ = ["all_type_vars", "all_vars", "alpha_equal", "bound_type_vars", "bound_vars", "free_type_vars", "free_vars", "list_op_freqs",
-           "post_order_visit", "well_formed"]
+__all__ = ["all_type_vars", "all_vars", "alpha_equal", "bound_type_vars", "bound_vars", "check_basic_block_normal_form", "free_type_vars", "free_vars",
+           "list_op_freqs", "post_order_visit", "well_formed"]

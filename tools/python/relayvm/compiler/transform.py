@@ -64,6 +64,17 @@ def _check_module(who, mod):
         raise TypeError(f"{who!r} takes a Module, found {type(mod).__name__}")
 
 
+class PassInfo:
+    """What a pass is: name, opt_level, required (names of passes that run before it)."""
+
+    def __init__(self, opt_level, name, required=(), traceable=False):
+        self.opt_level, self.name, self.traceable = opt_level, name, traceable
+        self.required = [r.name if isinstance(r, Pass) else r for r in required or ()]
+
+    def __repr__(self):
+        return f"PassInfo(name={self.name!r}, opt_level={self.opt_level}, required={self.required})"
+
+
 class Pass:
     """A pass of the compiler. Call it with a `Module` for a new one.
 
@@ -71,20 +82,39 @@ class Pass:
     """
 
     opt_level = 0
+    required = ()
 
     def __init__(self, name, *, verify=False, **options):
         self.name, self.verify, self.options = name, verify, options
 
+    @property
+    def info(self):
+        """Its name, opt_level and what it requires (`PassInfo`)."""
+        return PassInfo(self.opt_level, getattr(self, "shown_name", self.name), self.required)
+
     def __call__(self, mod):
         _check_module(self, mod)
+        context = PassContext.current()
+        if not context.instruments:
+            return self._run_on(mod)
+        return context._instrumented(self.info, mod, self._run_on)
+
+    def _run_on(self, mod):
         return self._run_all([self], mod)
+
+    def _is_enabled(self, context):
+        """Whether a Sequential runs it."""
+        names = {self.name, self.info.name}
+        if names & set(context.disabled_pass):
+            return False
+        return bool(names & set(context.required_pass)) or self.opt_level <= context.opt_level
 
     def _run_all(self, passes, mod):
         """Passes of the compiler with the same options, in one go."""
         context = PassContext.current()
-        names = [p.name for p in passes if p.name not in context.disabled_pass]
+        names = [p.name for p in passes if not {p.name, p.info.name} & set(context.disabled_pass)]
         told = {name: value for name, value in context.options.items() if name in _pass_options()}
-        options = {"opt_level": context.opt_level, **told, **self.options, **passes[0].options}
+        options = {"opt_level": min(context.opt_level, 3), **told, **self.options, **passes[0].options}
         return mod._like(mod._native.transform(names, _options(**options), self.verify or any(p.verify for p in passes)))
 
     def __repr__(self):
@@ -105,12 +135,10 @@ class PythonPass(Pass):
         """What the pass makes of a `Module`."""
         return self._run(mod, context)
 
-    def __call__(self, mod):
-        _check_module(self, mod)
+    def _run_on(self, mod):
         for required in self.required:
             mod = (required if isinstance(required, Pass) else __getattr__(required)())(mod)
-        mod = mod._inferred()
-        result = self.transform_module(mod, PassContext.current())
+        result = self.transform_module(mod._inferred(), PassContext.current())
         if not isinstance(result, Module):
             raise TypeError(f"pass {self.name}: expected it to give a Module, found {type(result).__name__}")
         return result
@@ -119,19 +147,27 @@ class PythonPass(Pass):
         return f"<pass {self.name}>"
 
 
-def _made_pass(thing, method, wrap, opt_level, name, required):
+class ModulePass(PythonPass):
+    """A pass that was made with `module_pass`."""
+
+
+class FunctionPass(PythonPass):
+    """A pass that was made with `function_pass`."""
+
+
+def _made_pass(kind, thing, method, wrap, opt_level, name, required):
     """A pass of a function; of a class, a class whose objects are passes."""
     if not isinstance(thing, type):
         name = name or thing.__name__
-        made = PythonPass(name, wrap(name, thing), opt_level=opt_level, required=required)
+        made = kind(name, wrap(name, thing), opt_level=opt_level, required=required or ())
         functools.update_wrapper(made, thing, updated=())
         return made
     name = name or thing.__name__
 
-    class Made(PythonPass):
+    class Made(kind):
         def __init__(self, *args, **kwargs):
             self._object = thing(*args, **kwargs)
-            super().__init__(name, wrap(name, getattr(self._object, method)), opt_level=opt_level, required=required)
+            super().__init__(name, wrap(name, getattr(self._object, method)), opt_level=opt_level, required=required or ())
 
         def __getattr__(self, attribute):
             if attribute == "_object":
@@ -142,7 +178,7 @@ def _made_pass(thing, method, wrap, opt_level, name, required):
     return Made
 
 
-def module_pass(function=None, opt_level=0, name=None, required=()):
+def module_pass(function=None, opt_level=0, name=None, required=(), traceable=False):
     """A pass of a function (mod, context) that gives a `Module`, or of a class with a method transform_module(mod, context).
 
     opt_level: of a compilation, from which on it runs where it is inserted or in a `Sequential`. required: passes that run first where
@@ -152,11 +188,11 @@ def module_pass(function=None, opt_level=0, name=None, required=()):
         return run
 
     def decorate(thing):
-        return _made_pass(thing, "transform_module", wrap, opt_level, name, required)
+        return _made_pass(ModulePass, thing, "transform_module", wrap, opt_level, name, required)
     return decorate if function is None else decorate(function)
 
 
-def function_pass(function=None, opt_level=0, name=None, required=()):
+def function_pass(function=None, opt_level=0, name=None, required=(), traceable=False):
     """A pass of a function (fn, mod, context) that gives a `relay.Function` for each function of the module, or of a class with a method
     transform_function(fn, mod, context). Kernels and functions of the host stay. The rest as of `module_pass`.
     """
@@ -172,11 +208,11 @@ def function_pass(function=None, opt_level=0, name=None, required=()):
                     raise TypeError(f"pass {name}: expected it to give a relay.Function for @{of}, found {type(result).__name__}")
                 if result is not fn:
                     made[of] = result
-            return mod._like(mod._made_with(made, f"pass {name}")) if made else mod
+            return mod._changed_to(made, f"pass {name}") if made else mod
         return run_on_all
 
     def decorate(thing):
-        return _made_pass(thing, "transform_function", wrap, opt_level, name, required)
+        return _made_pass(FunctionPass, thing, "transform_function", wrap, opt_level, name, required)
     return decorate if function is None else decorate(function)
 
 
@@ -186,14 +222,21 @@ class Sequential(Pass):
     options: of all of them; a pass's own count before these.
     """
 
-    def __init__(self, passes, opt_level=3, name="Sequential", *, verify=False, **options):
+    def __init__(self, passes=None, opt_level=3, name="Sequential", required=None, traceable=False, *, verify=False, **options):
+        passes = passes if passes is not None else []
+        if not isinstance(passes, (list, tuple)):
+            raise TypeError(f"Sequential: expected a list of passes, found {type(passes).__name__}")
         super().__init__(name, verify=verify, **{"opt_level": opt_level, **options})
-        self.opt_level = 0
+        self.opt_level, self.required = 0, list(required or ())
         self.passes = list(passes)
 
-    def __call__(self, mod):
-        _check_module(self, mod)
+    def _run_on(self, mod):
         context = PassContext.current()
+        if context.instruments:
+            for p in self._flat():
+                if p._is_enabled(context):
+                    mod = p(mod)
+            return mod
         waiting = []  # passes of the compiler, which run in one go
 
         def run_waiting():
@@ -204,7 +247,7 @@ class Sequential(Pass):
 
         for p in self._flat():
             if isinstance(p, PythonPass):
-                if p.opt_level <= context.opt_level and p.name not in context.disabled_pass:
+                if p._is_enabled(context):
                     run_waiting()
                     mod = p(mod)
             else:
@@ -292,17 +335,36 @@ def passes():
     return _native.passes()
 
 
+def _names_in_python():
+    from .passes import names  # whose passes are those above
+    return names()
+
+
+def _in_python(name):
+    """A pass, or function, of the folder passes, or None."""
+    if name.startswith("_"):
+        return None
+    from .passes import find  # whose passes are those above
+    return find(name)
+
+
 def __getattr__(name):
-    name = _TVM.get(name, name)
+    given, name = name, _TVM.get(name, name)
     known = passes()
+    if name not in known:
+        found = _in_python(given)
+        if found is not None:
+            return found
     if name.startswith("_") or name not in known:
         raise AttributeError(f"there is no pass {name}{_native.did_you_mean(name, list(known))}; there are {', '.join(known)}")
 
     def make(**options):
-        return Pass(name, **options)
+        made = Pass(name, **options)
+        made.shown_name = given
+        return made
     make.__name__, make.__doc__ = name, known[name]
     return make
 
 
 def __dir__():
-    return sorted([*passes(), *_TVM, "Option", "Pass", "PrintIR", "PythonPass", "Sequential", "function_pass", "insert", "module_pass", "passes", "places"])
+    return sorted([*passes(), *_TVM, *_names_in_python(), "Option", "Pass", "PrintIR", "PythonPass", "Sequential", "function_pass", "insert", "module_pass", "passes", "places"])

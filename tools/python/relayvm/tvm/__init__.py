@@ -16,7 +16,7 @@ A thin layer over relayvm: each name is what does the same there. It needs the p
 """
 from importlib import import_module as _import_module
 
-from . import contrib, error, ir, nd, parser, relay, runtime, target, te, tir, transform
+from . import contrib, error, instrument, ir, nd, parser, relay, runtime, target, te, tir, transform
 from .error import TVMError
 from .functions import get_global_func, register_func
 from .ir import IRModule, container, register_op_attr
@@ -51,8 +51,8 @@ class _Elsewhere:
         return f"<tvm.{self._name}: not there; instead: {_INSTEAD[self._name]}>"
 
 
-__all__ = ["Device", "IRModule", "TVMError", "Target", "container", "contrib", "convert", "cpu", "cuda", "device", "error", "get_global_func", "gpu",
-           "ir", "nd", "parser", "register_func", "register_op_attr", "relay", "runtime", "target", "te", "tir", "transform"]
+__all__ = ["Device", "IRModule", "TVMError", "Target", "container", "contrib", "convert", "cpu", "cuda", "device", "error", "get_global_func",
+           "gpu", "instrument", "ir", "nd", "parser", "register_func", "register_op_attr", "relay", "runtime", "target", "te", "tir", "transform"]
 
 
 def __getattr__(name):

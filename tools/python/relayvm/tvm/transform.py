@@ -1,20 +1,37 @@
 """Passes: relayvm.transform's, and PassContext."""
 import warnings
 
+from ..compiler import _TVM_CONFIGS
 from ..compiler import PassContext as _PassContext
 from ..compiler import _native
 from ..compiler import transform as _transform
+
+
+_WITHOUT_EFFECT = {name: ("IntImm", "has no effect here") for name in ("relay.backend.use_auto_scheduler", "relay.backend.use_meta_schedule")}
 
 
 class PassContext(_PassContext):
     """Options for what is built inside of a `with`. Passes of TVM's that have no counterpart of the name here are disabled already."""
 
     def __init__(self, opt_level=2, required_pass=None, disabled_pass=None, instruments=None, config=None, **options):
-        known = _native.passes()
+        known = set(_native.passes()) | set(_transform._TVM) | set(_transform._names_in_python())
         others = [name for name in disabled_pass or () if name not in known]
         if others:
             warnings.warn(f"PassContext: there are no passes {', '.join(others)} here", stacklevel=2)
-        super().__init__(opt_level, required_pass, [name for name in disabled_pass or () if name in known], config, **options)
+        super().__init__(opt_level, required_pass, [name for name in disabled_pass or () if name in known], config, instruments=instruments, **options)
+
+    @staticmethod
+    def list_configs():
+        """{name: {"type"}}: TVM's settings that passes read here, and those of relayvm's passes."""
+        told = {name: {"type": kind, "help": text} for name, (kind, text) in {**_TVM_CONFIGS, **_WITHOUT_EFFECT}.items()}
+        return {**told, **{name: {"type": "runtime.String", **row} for name, row in _PassContext.list_configs().items()}}
+
+
+class Sequential(_transform.Sequential):
+    """Passes one after the other; those above the opt_level of the PassContext are left out."""
+
+    def __init__(self, passes=None, opt_level=0, name="sequential", required=None, traceable=False, **options):
+        super().__init__(passes, max(opt_level, 3), name, required, traceable, **options)
 
 
 def __getattr__(name):

@@ -6,11 +6,11 @@ from ...compiler.relay import (Attrs, Constructor, EnvFunc, FuncType, GlobalType
                                Span, TensorType, TupleType, Type, TypeCall, TypeConstraint, TypeData, TypeKind, TypeRelation, TypeVar)
 from ...compiler.relay import Expr as RelayExpr
 from ..transform import PassContext
-from . import container
+from . import container, instrument, transform
 from .module import IRModule
 
 BaseFunc = RelayExpr
 
-__all__ = ["Attrs", "BaseFunc", "Constructor", "FuncType", "GlobalTypeVar", "GlobalVar", "IRModule", "Op", "PassContext", "RelayExpr", "Span", "TensorType",
-           "TupleType", "Type", "TypeCall", "TypeData", "TypeVar", "assert_structural_equal", "container", "register_op_attr", "structural_equal",
-           "structural_hash"]
+__all__ = ["Attrs", "BaseFunc", "Constructor", "FuncType", "GlobalTypeVar", "GlobalVar", "IRModule", "Op", "PassContext", "RelayExpr", "Span",
+           "TensorType", "TupleType", "Type", "TypeCall", "TypeData", "TypeVar", "assert_structural_equal", "container", "instrument",
+           "register_op_attr", "structural_equal", "structural_hash", "transform"]

@@ -3,6 +3,7 @@ from ...compiler import Module, _name_of, parse
 from ...compiler import relay as _relay
 from ...compiler.std import definitions_of_std
 from ...compiler.text import VERSION, text_of
+from ...compiler.typed import infer
 
 
 class _Functions(dict):
@@ -47,11 +48,15 @@ class IRModule(Module):
         if self._made is None:
             base = self._base
             if self._types_set:
-                definitions = [data._text() for data in {**base.type_definitions, **self._types_set}.values()]
-                base = Module(None, parse("#[version = \"0.0.5\"]\n" + "\n".join(definitions) + "\ndef @main() { () }"))
+                base = self._base_with_types()
             self._made = base._made_with(self._all_set(base))
             self._with_types = self._defined = None
         return self._made
+
+    def _base_with_types(self):
+        """A module without functions that has the types of the base and those that were set."""
+        definitions = [data._text() for data in {**self._base.type_definitions, **self._types_set}.values()]
+        return Module(None, parse("#[version = \"0.0.5\"]\n" + "\n".join(definitions) + "\ndef @main() { () }"))
 
     @_native.setter
     def _native(self, native):
@@ -208,8 +213,19 @@ class IRModule(Module):
         new._attrs = dict(self._attrs)
         return new
 
-    def _inferred(self):
-        return self._like(self._typed) if self._set or not self._native.is_typed() else self
+    def _inferred(self, who=""):
+        """The module, its functions in the form in which they are, the nodes of which know their types."""
+        functions = infer(self, self._base, self._set, who)
+        return self if functions is self._set else self._with_set(functions)
+
+    def _changed_to(self, functions, who=""):
+        return self._with_set({**self._set, **{_name_of(name): function for name, function in functions.items()}})._inferred(who)
+
+    def _with_set(self, functions):
+        new = type(self)(self._base._typed if self._base._names else self._base._native)
+        new._set, new._types_set, new._vars, new._attrs = functions, dict(self._types_set), dict(self._vars), dict(self._attrs)
+        new._changed()
+        return new
 
     def _with_main(self, function):
         self["main"] = function

@@ -1,6 +1,7 @@
-"""tvm.relay.transform: relayvm.transform's passes."""
+"""tvm.relay.transform: TVM's passes over the nodes, and relayvm.transform's."""
 from ...compiler import transform as _transform
 
 
 def __getattr__(name):
-    return getattr(_transform, name)
+    found = _transform._in_python(name)
+    return found if found is not None else getattr(_transform, name)

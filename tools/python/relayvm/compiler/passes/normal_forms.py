@@ -1,0 +1,81 @@
+"""ToANormalForm, ToBasicBlockNormalForm, ToGraphNormalForm, and the check of the second."""
+from .. import relay
+from ..relay import ExprMutator, Function, Let, Var
+from ._make import expression_pass
+from .blocks import Binder, Order, Scope
+
+__all__ = ["ToANormalForm", "ToANormalFormExpr", "ToBasicBlockNormalForm", "ToBasicBlockNormalFormExpr", "ToGraphNormalForm"]
+
+
+class _ANormal(Binder):
+    """Each value has a variable."""
+
+    def names(self, node):
+        return Var("x")
+
+
+class _BasicBlocks(Binder):
+    """What several scopes read has a variable in theirs."""
+
+    lets_in_place = True
+
+    def names(self, node):
+        return Var("x") if self.order.is_lifted(node) and not isinstance(node, Function | Let) else None
+
+
+def _on_body(binder):
+    """Of a function, its body in the form; of another expression, it."""
+    def change(expr):
+        if isinstance(expr, Function):
+            if "Primitive" in expr.attrs:
+                return expr
+            body = binder(expr.body).run()
+            return Function(expr.params, body, expr.ret_type, expr.type_params, expr.attrs, expr.span, name=expr.name)
+        return binder(expr).run()
+    return change
+
+
+ToANormalFormExpr = _on_body(_ANormal)
+ToBasicBlockNormalFormExpr = _on_body(_BasicBlocks)
+
+
+class _Graph(ExprMutator):
+    """Values of lets stand where their variables stood; functions that call themselves keep theirs."""
+
+    def __init__(self):
+        super().__init__()
+        self._values = {}
+
+    def visit_var(self, expr):
+        return self._values.get(expr, expr)
+
+    def visit_let(self, let):
+        value = self.visit(let.value)
+        if let.var in relay._all_vars(let.value):
+            return Let(let.var, value, self.visit(let.body), let.span)
+        self._values[let.var] = value
+        return self.visit(let.body)
+
+
+def ToANormalForm():  # noqa: N802 (TVM's name)
+    """A pass that gives each value a variable, in the order in which they are computed."""
+    return expression_pass("ToANormalForm", ToANormalFormExpr, 1)
+
+
+def ToBasicBlockNormalForm():  # noqa: N802 (TVM's name)
+    """A pass that gives a variable to what several branches, clauses or functions read, outside of all of them."""
+    return expression_pass("ToBasicBlockNormalForm", ToBasicBlockNormalFormExpr, 1)
+
+
+def ToGraphNormalForm():  # noqa: N802 (TVM's name)
+    """A pass that puts values in the place of their variables: a value that is read twice is one node."""
+    return expression_pass("ToGraphNormalForm", lambda fn: _Graph().visit(fn), 1)
+
+
+def not_in_basic_blocks(expr):
+    """Nodes that are read in several scopes without a let that says where they are evaluated."""
+    order = Order(expr, Scope())
+    bound = {id(v) for v in relay._all_vars(expr)} - {id(v) for v in relay._free_vars(expr)}
+    return [node for node in order.nodes if order.is_lifted(node) and id(node) not in bound and not isinstance(node, relay.GlobalVar)]
+
+
