@@ -24,7 +24,7 @@ if part == "relayvm":
     setup(name=part, description="Runs compiled Relay programs and ONNX models", packages=["relayvm"],
           package_data={"relayvm": ["*.so*", "py.typed", "*.pyi"]}, install_requires=["numpy"], **common)
 elif part == "relayvm-compiler":
-    packages = ["relayvm.compiler", "relayvm.tvm", "relayvm.tvm.contrib", "relayvm.tvm.relay", "relayvm.tvm.relay.op",
+    packages = ["relayvm.compiler", "relayvm.compiler.passes", "relayvm.tvm", "relayvm.tvm.contrib", "relayvm.tvm.relay", "relayvm.tvm.relay.op",
                 "relayvm.tvm.relay.op.contrib", "relayvm.tvm.runtime"]
     # Providers of engines, which files with regions run on.
     packages += ["relayvm.engines"] if os.path.isdir("relayvm/engines") else []

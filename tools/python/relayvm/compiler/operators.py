@@ -219,6 +219,10 @@ _FIELDS = {
     "vision.multibox_transform_loc": 2, "vision.non_max_suppression": lambda attrs, _: 2 if attrs["return_indices"] else None,
     "vision.regular_non_max_suppression": 4,
 }
+# Functions of windows, which give strides, sizes and padding for each axis and side, and how many axes those have.
+_WINDOWS = {name: int(digit) for digit in "123" for name in f"""nn.conv{digit}d nn.conv{digit}d_transpose nn.max_pool{digit}d nn.avg_pool{digit}d
+nn.deformable_conv{digit}d nn.contrib_conv{digit}d_NCHWc nn.contrib_depthwise_conv{digit}d_NCHWc qnn.conv{digit}d
+qnn.conv{digit}d_transpose""".split() if name != "nn.conv1d_transpose"}
 # Codes of dtypes in operands of the simulated quantisation.
 _DTYPE_CODES = {"disable": 0, "int8": 1, "uint8": 2, "int32": 3}
 
@@ -288,6 +292,18 @@ def _attribute(name, param, value):
         import numpy
         return numpy.dtype(value).name
     return value.tolist() if hasattr(value, "tolist") else value  # numpy's numbers and arrays
+
+
+def _for_each_axis(name, values):
+    """A window's sizes for each axis, and its padding for each side, of fewer numbers."""
+    rank = _WINDOWS[name]
+    for param in ("kernel_size", "pool_size", "strides", "dilation"):
+        if isinstance(values.get(param), int):
+            values[param] = (values[param],) * rank
+    padding = values["padding"]
+    padding = [padding] if isinstance(padding, int) else list(_attribute(name, "padding", padding))
+    if len(padding) in (1, rank):
+        values["padding"] = (padding * rank)[:rank] * 2
 
 
 def _make(op_name, operands, attrs):
@@ -520,6 +536,8 @@ def call(name, op, args, kwargs):
     if signature is None:
         return _call_by_schema(name, op, args, dict(kwargs))
     values, more = _bind(name, signature, args, kwargs)
+    if name in _WINDOWS:
+        _for_each_axis(name, values)
     special = _SPECIAL.get(name)
     if special is not None:
         for param in ("data", "tensor_a", "tensor_b", "body"):

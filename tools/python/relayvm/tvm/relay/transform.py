@@ -1,5 +1,10 @@
 """tvm.relay.transform: TVM's passes over the nodes, and relayvm.transform's."""
 from ...compiler import transform as _transform
+from ...compiler.passes.alter_layout import ConvertOpLayout as ConvertLayout
+from ...compiler.passes.alter_layout import LayoutConfig
+from ...compiler.passes.norms import SimplifyNormalization as SimplifyInference
+
+__all__ = ["ConvertLayout", "LayoutConfig", "SimplifyInference"]
 
 
 def __getattr__(name):
