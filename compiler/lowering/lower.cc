@@ -220,7 +220,8 @@ Result<FunctionInfo> LowerFunction(ModuleLowering& module, const FunctionTask& t
   return info;
 }
 
-// Text files keep their numbers. A node of a model is a file of its own, without lines.
+// Text files keep their numbers. A node of a model is a file of its own, without lines; so is what has
+// no place, where a check of it needs one.
 void AddSources(const ir::SourceMap& sources, Program& program) {
   for (uint32_t f = 0; f < sources.num_files(); ++f) {
     program.source_files.push_back(sources.name(f));
@@ -228,6 +229,12 @@ void AddSources(const ir::SourceMap& sources, Program& program) {
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> nodes;
   for (FunctionInfo& function : program.functions) {
     for (SourceLocation& at : function.locations) {
+      if (at.file >= sources.num_files()) {  // of a module that was made without a source
+        auto [unknown, fresh] = nodes.try_emplace({at.file, 0}, program.source_files.size());
+        if (fresh) program.source_files.push_back("?");
+        at = {at.pc, unknown->second, 0, 0};
+        continue;
+      }
       if (!sources.IsModel(at.file)) continue;
       auto [node, fresh] = nodes.try_emplace({at.file, at.line}, program.source_files.size());
       if (fresh) program.source_files.push_back(sources.Place({at.file, at.line}));

@@ -1,17 +1,16 @@
 """tvm.relay.op: operators by name, tables of engines in `contrib`, and functions that passes ask for operators."""
 from ....compiler.passes.alter_layout import register_alter_op_layout, register_convert_op_layout
 from ....compiler.passes.legalize import register_legalize
+from ....compiler.relay import const
 from ....compiler.relay import op as _op
-from . import contrib
-
-
-def get(op_name):
-    """The operator of that name."""
-    return _op.get(op_name)
+from . import algorithm, annotation, contrib, image, nn, op, random, reduce, tensor, transform, vision
+from .op import *  # noqa: F403
+from .op import __all__ as _of_op
 
 
 def __getattr__(name):
     return getattr(_op, name)
 
 
-__all__ = ["contrib", "get", "register_alter_op_layout", "register_convert_op_layout", "register_legalize"]
+__all__ = [*_of_op, "algorithm", "annotation", "const", "contrib", "image", "nn", "op", "random", "reduce", "register_alter_op_layout",
+           "register_convert_op_layout", "register_legalize", "tensor", "transform", "vision"]
