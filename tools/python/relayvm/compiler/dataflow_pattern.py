@@ -7,19 +7,29 @@
     pattern.match(mod["main"].body)
     mod = rvm.transform.MergeComposite([("mine.conv2d_bias", pattern)])(mod)
 
-A pattern object that stands twice in a pattern is the same value both times. add and multiply take their operands in either order.
+    class Halve(DFPatternCallback):
+        def __init__(self):
+            super().__init__()
+            self.x = wildcard()
+            self.pattern = is_op("divide")(self.x, is_expr(relay.const(2.0)))
+
+        def callback(self, pre, post, node_map):
+            return node_map[self.x][0] * relay.const(0.5)
+    body = rewrite(Halve(), mod["main"].body)
+
+A pattern object that stands twice in a pattern is the same value both times. add and multiply take their operands in either order, and
+products and quotients in a row in either order too. How matches are found and taken: dataflow_groups.py.
 Rules in Relay's syntax (`rvm.rewrite`) are the other way to say such things, which the compiler itself uses.
 """
-from . import relay
-from .relay import Call, Constant, Expr, ExprMutator, Function, Op, Tuple, TupleGetItem, Var, _post_order
+from . import dataflow_groups, relay
+from .relay import Call, Constant, Function, If, Let, Op, Tuple, TupleGetItem, Var
+from .structural import structural_equal
 
 _COMMUTATIVE = ("add", "multiply")
 
 
 class DFPattern:
     """What all patterns have."""
-
-    _is_inside = False  # whether what it matches is part of a match; else it is an operand of it
 
     def __call__(self, *args):
         """A call of what this matches; without operands named, `pattern(None)`, of any."""
@@ -41,7 +51,7 @@ class DFPattern:
         return is_op("divide")(self, other)
 
     def has_attr(self, attrs):
-        """This, with attributes of the call or the function that have these values: {"groups": 1}."""
+        """This, with attributes of the operator, the call or the function that have these values: {"groups": 1}."""
         return AttrPattern(self, attrs)
 
     def has_type(self, ttype):
@@ -60,6 +70,10 @@ class DFPattern:
         """This, or what the function makes of it."""
         return self | option_constructor(self)
 
+    def dominates(self, parent, path=None):
+        """This, where all that it is made of comes over `path` from `parent`."""
+        return DominatorPattern(parent, wildcard() if path is None else path, self)
+
     def match(self, expr):
         """Whether an expression is one of these."""
         return match(self, expr)
@@ -68,38 +82,66 @@ class DFPattern:
         """The expression with calls of functions in place of matches: `partition`."""
         return partition(self, expr, attrs, check)
 
+    def _parts(self):
+        """Patterns that it is made of."""
+        return ()
+
     def _matches(self, matcher, expr):
         raise NotImplementedError
 
+    def __repr__(self):
+        return dataflow_groups.text(self)
+
+    def _text(self, inner):
+        return f"{type(self).__name__}({', '.join(map(inner, self._parts()))})"
+
 
 class WildcardPattern(DFPattern):
-    """Anything."""
+    """Anything, or what it was redirected to."""
+
+    pattern = None
+
+    def redirect_to(self, pat):
+        """From here on this matches what another pattern does, which may contain this one."""
+        _check_pattern(pat)
+        self.pattern = pat
+
+    def _parts(self):
+        return () if self.pattern is None else (self.pattern,)
 
     def _matches(self, matcher, expr):
-        return True
+        return self.pattern is None or matcher.match(self.pattern, expr)
+
+    def _text(self, inner):
+        return "*" if self.pattern is None else inner(self.pattern)
 
 
 class ExprPattern(DFPattern):
-    """This expression: an operator (`is_op`), or a constant of the same elements."""
+    """This expression: an operator (`is_op`), or another of the same structure."""
 
     def __init__(self, expr):
         self.expr = expr
 
     def _matches(self, matcher, expr):
-        if isinstance(self.expr, Constant) and isinstance(expr, Constant):
-            mine, other = self.expr, expr
-            return mine.checked_type == other.checked_type and bool((mine.data == other.data).all())
-        return expr is self.expr
+        if expr is self.expr:
+            return True
+        return type(expr) is type(self.expr) and not isinstance(expr, Op) and structural_equal(self.expr, expr)
+
+    def _text(self, inner):
+        return repr(self.expr)
 
 
 class VarPattern(DFPattern):
     """A variable; of a name, where one is given."""
 
     def __init__(self, name_hint=""):
-        self.name_hint = name_hint
+        self.name_hint = self.name = name_hint
 
     def _matches(self, matcher, expr):
         return isinstance(expr, Var) and self.name_hint in ("", expr.name_hint)
+
+    def _text(self, inner):
+        return f"VarPattern({self.name})"
 
 
 class ConstantPattern(DFPattern):
@@ -112,27 +154,86 @@ class ConstantPattern(DFPattern):
 class CallPattern(DFPattern):
     """A call; args: None for any."""
 
-    _is_inside = True
-
     def __init__(self, op, args):
         self.op, self.args = op, None if args is None else tuple(args)
+        self._others = None
+
+    def _parts(self):
+        return (self.op, *(self.args or ()))
 
     def _matches(self, matcher, expr):
-        if not isinstance(expr, Call) or not matcher.match(self.op, expr.op):
+        if not isinstance(expr, Call):
             return False
+        if not matcher.match(self.op, expr.op):
+            return isinstance(expr.op, Op) and self._matches_in_another_order(matcher, expr)
         if self.args is None or matcher.match_all(self.args, expr.args):
             return True
-        is_commutative = isinstance(expr.op, Op) and expr.op.name in _COMMUTATIVE
-        return is_commutative and matcher.match_all(self.args[::-1], expr.args)
+        return _operator_of(self) in _COMMUTATIVE and matcher.match_all(self.args[::-1], expr.args)
+
+    def _matches_in_another_order(self, matcher, expr):
+        """a * b / c as a * (b / c), and the other way round."""
+        mine, other = _operator_of(self), expr.op.name
+        if {mine, other} != {"multiply", "divide"} or self.args is None or len(self.args) != 2:
+            return False
+        if not any(isinstance(arg, Call) and isinstance(arg.op, Op) and arg.op.name == mine for arg in expr.args):
+            return False
+        if self._others is None:
+            self._others = _in_another_order(self, mine, other)
+        for pattern in self._others:
+            if matcher.match(pattern, expr):
+                return True
+        return False
+
+    def _text(self, inner):
+        return f"{inner(self.op)}({'*' if self.args is None else ', '.join(map(inner, self.args))})"
+
+
+def _operator_of(pattern):
+    """The name of the operator that a pattern of a call names."""
+    if isinstance(pattern, CallPattern) and isinstance(pattern.op, ExprPattern) and isinstance(pattern.op.expr, Op):
+        return pattern.op.expr.name
+    return None
+
+
+def _in_another_order(pattern, mine, other):
+    """Patterns of calls of `other` that have the same value as the pattern, a call of `mine`."""
+    a, b = pattern.args
+    if mine == "divide":
+        if _operator_of(a) != other:
+            return []
+        return [CallPattern(a.op, [a.args[1 - i], CallPattern(pattern.op, [a.args[i], b])]) for i in range(2)]
+    return [CallPattern(x.op, [CallPattern(pattern.op, [x.args[0], y]), x.args[1]]) for x, y in ((a, b), (b, a)) if _operator_of(x) == other]
+
+
+class FunctionPattern(DFPattern):
+    """A function; params: None for any."""
+
+    def __init__(self, params, body):
+        self.params, self.body = None if params is None else tuple(params), body
+
+    def _parts(self):
+        return (*(self.params or ()), self.body)
+
+    def _matches(self, matcher, expr):
+        if not isinstance(expr, Function) or self.params is not None and not matcher.match_all(self.params, expr.params):
+            return False
+        return matcher.match(self.body, expr.body)
 
 
 class TuplePattern(DFPattern):
     """A tuple; fields: None for any."""
 
-    _is_inside = True
-
     def __init__(self, fields):
         self.fields = None if fields is None else tuple(fields)
+
+    def __getitem__(self, index):
+        return self.fields[index]
+
+    def __len__(self):
+        return len(self.fields)
+
+    def _parts(self):
+        return self.fields or ()
 
     def _matches(self, matcher, expr):
         return isinstance(expr, Tuple) and (self.fields is None or matcher.match_all(self.fields, expr.fields))
@@ -141,13 +242,43 @@ class TuplePattern(DFPattern):
 class TupleGetItemPattern(DFPattern):
     """A field of a tuple; index: None for any."""
 
-    _is_inside = True
-
     def __init__(self, tuple_value, index=None):
         self.tuple, self.index = tuple_value, index
 
+    def _parts(self):
+        return (self.tuple,)
+
     def _matches(self, matcher, expr):
         return isinstance(expr, TupleGetItem) and self.index in (None, expr.index) and matcher.match(self.tuple, expr.tuple_value)
+
+    def _text(self, inner):
+        return f"{inner(self.tuple)}.{'*' if self.index is None else self.index}"
+
+
+class IfPattern(DFPattern):
+    """An if."""
+
+    def __init__(self, cond, true_branch, false_branch):
+        self.cond, self.true_branch, self.false_branch = cond, true_branch, false_branch
+
+    def _parts(self):
+        return (self.cond, self.true_branch, self.false_branch)
+
+    def _matches(self, matcher, expr):
+        return isinstance(expr, If) and matcher.match_all(self._parts(), (expr.cond, expr.true_branch, expr.false_branch))
+
+
+class LetPattern(DFPattern):
+    """A let."""
+
+    def __init__(self, var, value, body):
+        self.var, self.value, self.body = var, value, body
+
+    def _parts(self):
+        return (self.var, self.value, self.body)
+
+    def _matches(self, matcher, expr):
+        return isinstance(expr, Let) and matcher.match_all(self._parts(), (expr.var, expr.value, expr.body))
 
 
 class AltPattern(DFPattern):
@@ -156,53 +287,89 @@ class AltPattern(DFPattern):
     def __init__(self, left, right):
         self.left, self.right = left, right
 
+    def _parts(self):
+        return (self.left, self.right)
+
     def _matches(self, matcher, expr):
         return matcher.match(self.left, expr) or matcher.match(self.right, expr)
 
+    def _text(self, inner):
+        return f"({inner(self.left)} | {inner(self.right)})"
 
-class _Narrowed(DFPattern):
-    def __init__(self, pattern, wanted):
-        self.pattern, self.wanted = pattern, wanted
+
+class DominatorPattern(DFPattern):
+    """`child`, to which every way leads from `parent` over nodes that are `path`, and none of its operands come from elsewhere."""
+
+    def __init__(self, parent, path, child):
+        self.parent, self.path, self.child = parent, path, child
+
+    def _parts(self):
+        return (self.parent, self.path, self.child)
 
     def _matches(self, matcher, expr):
-        return matcher.match(self.pattern, expr) and self._fits(expr)
+        return matcher.match(self.child, expr) and matcher.comes_over_path(self, expr) and matcher.dominates(self.parent, expr)
+
+
+class _Narrowed(DFPattern):
+    def _parts(self):
+        return (self.pattern,)
 
 
 def _plain(value):
-    return tuple(map(_plain, value)) if isinstance(value, (list, tuple)) else value
+    if isinstance(value, (list, tuple)):
+        return tuple(map(_plain, value))
+    return value.value if type(value).__name__ in ("IntImm", "FloatImm", "StringImm") else value
 
 
 class AttrPattern(_Narrowed):
     """A pattern, and attributes."""
 
-    def _fits(self, expr):
-        if isinstance(expr, Call):
-            attrs = expr.attrs if isinstance(expr.op, Op) else getattr(expr.op, "attrs", None)
-        else:
-            attrs = expr.attrs if isinstance(expr, Function) else None
-        return attrs is not None and all(name in attrs and _plain(attrs[name]) == _plain(value) for name, value in dict(self.wanted).items())
+    def __init__(self, pattern, attrs):
+        self.pattern, self.attrs = pattern, relay.Attrs(attrs)
+
+    def _matches(self, matcher, expr):
+        if not matcher.match(self.pattern, expr):
+            return False
+        if isinstance(expr, Op):
+            return all(expr.has_attr(name) and _plain(expr.get_attr(name)) == _plain(value) for name, value in self.attrs.items())
+        if not isinstance(expr, (Call, Function)):
+            return False
+        attrs = expr.attrs if expr.attrs is not None else {}
+        return all(name in attrs and _plain(attrs[name]) == _plain(value) for name, value in self.attrs.items())
 
 
 class TypePattern(_Narrowed):
     """A pattern, and a type."""
 
-    def _fits(self, expr):
-        return expr.checked_type == self.wanted
+    def __init__(self, pattern, ttype):
+        self.pattern, self.type = pattern, ttype
+
+    def _matches(self, matcher, expr):
+        kind = matcher.type_of(expr)
+        return kind is not None and structural_equal(kind, self.type) and matcher.match(self.pattern, expr)
 
 
 class DataTypePattern(_Narrowed):
     """A pattern, and a dtype."""
 
-    def _fits(self, expr):
-        return getattr(expr.checked_type, "dtype", None) == str(self.wanted)
+    def __init__(self, pattern, dtype):
+        self.pattern, self.dtype = pattern, str(dtype)
+
+    def _matches(self, matcher, expr):
+        return getattr(matcher.type_of(expr), "dtype", None) == self.dtype and matcher.match(self.pattern, expr)
 
 
 class ShapePattern(_Narrowed):
     """A pattern, and a shape."""
 
-    def _fits(self, expr):
-        shape = getattr(expr.checked_type, "shape", None)
-        return shape is not None and len(shape) == len(self.wanted) and all(w is None or w == d for w, d in zip(self.wanted, shape))
+    def __init__(self, pattern, shape):
+        self.pattern, self.shape = pattern, list(shape)
+
+    def _matches(self, matcher, expr):
+        shape = getattr(matcher.type_of(expr), "shape", None)
+        if shape is None or len(shape) != len(self.shape):
+            return False
+        return all(w is None or structural_equal(w, d) for w, d in zip(self.shape, shape)) and matcher.match(self.pattern, expr)
 
 
 def wildcard():
@@ -216,7 +383,7 @@ def is_op(op_name):
 
 
 def is_expr(expr):
-    """This node; a constant of the same elements is one too."""
+    """This node; what has the same structure is one too, such as a constant of the same elements."""
     return ExprPattern(expr)
 
 
@@ -240,56 +407,39 @@ def is_tuple_get_item(tuple_value, index=None):
     return TupleGetItemPattern(tuple_value, index)
 
 
+def is_if(cond, true_branch, false_branch):
+    """An if of these parts."""
+    return IfPattern(cond, true_branch, false_branch)
+
+
+def is_let(var, value, body):
+    """A let of these parts."""
+    return LetPattern(var, value, body)
+
+
 def has_attr(attrs, pattern=None):
     """A pattern (any), with attributes."""
-    return (pattern or wildcard()).has_attr(attrs)
+    return (wildcard() if pattern is None else pattern).has_attr(attrs)
 
 
 def has_type(ttype, pattern=None):
     """A pattern (any), of a type."""
-    return (pattern or wildcard()).has_type(ttype)
+    return (wildcard() if pattern is None else pattern).has_type(ttype)
 
 
 def has_dtype(dtype, pattern=None):
     """A pattern (any), of a dtype."""
-    return (pattern or wildcard()).has_dtype(dtype)
+    return (wildcard() if pattern is None else pattern).has_dtype(dtype)
 
 
 def has_shape(shape, pattern=None):
     """A pattern (any), of a shape."""
-    return (pattern or wildcard()).has_shape(shape)
+    return (wildcard() if pattern is None else pattern).has_shape(shape)
 
 
-class _Matcher:
-    """What each pattern stands for, of one match."""
-
-    def __init__(self):
-        self.found = {}
-
-    def match(self, pattern, expr):
-        if pattern in self.found:
-            return self.found[pattern] is expr
-        before = len(self.found)
-        if pattern._matches(self, expr):
-            self.found[pattern] = expr
-            return True
-        self._forget(before)
-        return False
-
-    def match_all(self, patterns, exprs):
-        before = len(self.found)
-        if len(patterns) == len(exprs) and all(map(self.match, patterns, exprs)):
-            return True
-        self._forget(before)
-        return False
-
-    def _forget(self, size):
-        while len(self.found) > size:
-            self.found.popitem()
-
-    def inside(self):
-        """Nodes that are part of the match."""
-        return {expr for pattern, expr in self.found.items() if pattern._is_inside}
+def dominates(parent, path, child):
+    """`child`, all of whose operands come from `parent` over nodes that are `path`."""
+    return DominatorPattern(parent, path, child)
 
 
 def _check_pattern(pattern):
@@ -300,142 +450,58 @@ def _check_pattern(pattern):
 def match(pattern, expr):
     """Whether an expression is what a pattern describes."""
     _check_pattern(pattern)
-    return _Matcher().match(pattern, expr)
+    return dataflow_groups.Matcher(expr, pattern).matches(expr)
 
 
-# --- Functions in place of matches ---
+class DFPatternCallback:
+    """A rewriting: subclasses set `pattern`, and give what stands in place of a match by `callback`.
+
+    require_type: whether nodes know their types in `callback`. rewrite_once: whether it is over when something was rewritten.
+    """
+
+    def __init__(self, require_type=False, rewrite_once=False):
+        self.pattern, self.require_type, self.rewrite_once = None, require_type, rewrite_once
+
+    def rewrite(self, expr):
+        """The expression, rewritten: `rewrite`."""
+        return rewrite(self, expr)
+
+    def callback(self, pre, post, node_map):
+        """What stands in place of a match. pre: the match; post: the same of rewritten operands; node_map: {pattern: [expressions that it
+        stood for, of rewritten operands]}."""
+        raise NotImplementedError("DFPatternCallback: subclasses define callback(pre, post, node_map)")
 
 
-def _parts(node):
-    """What a node is made of; composites are done."""
-    return () if isinstance(node, Function) and "Composite" in node.attrs else node._children()
-
-
-class _Composites(ExprMutator):
-    """Calls of functions in place of the roots of groups, {root: nodes inside}. All keeps its type."""
-
-    def __init__(self, groups, attrs):
-        super().__init__()
-        self._groups, self._attrs = groups, attrs
-        self._numbers = {root: i for i, root in enumerate(groups)}
-
-    def visit(self, expr):
-        result = super().visit(expr)
-        if result is not expr and isinstance(result, Expr) and result._type is None:
-            relay._set(result, "_type", expr._type)
-        return result
-
-    def visit_function(self, fn):
-        return fn if "Composite" in fn.attrs else super().visit_function(fn)
-
-    def visit_call(self, call):
-        return self._made(call) if call in self._groups else super().visit_call(call)
-
-    def visit_tuple(self, expr):
-        return self._made(expr) if expr in self._groups else super().visit_tuple(expr)
-
-    def visit_tuple_getitem(self, expr):
-        return self._made(expr) if expr in self._groups else super().visit_tuple_getitem(expr)
-
-    def _made(self, root):
-        inside, number = self._groups[root], self._numbers[root]
-        body, params, args, seen = _Body(), [], [], set()
-
-        def take(node):  # what the innermost reads comes first
-            seen.add(node)
-            children = [child for child in node._children() if not isinstance(child, Op)]
-            for child in children:
-                if child in inside and child not in seen:
-                    take(child)
-            for child in children:
-                is_number = isinstance(child, Constant) and not child.checked_type.shape
-                if child in inside or child in body.memo_map or is_number:
-                    continue
-                param = Var(f"FunctionVar_{number}_{len(params)}", child.checked_type if child._type is not None else None)
-                body.memo_map[child] = param
-                params.append(param)
-                args.append(self.visit(child))
-
-        take(root)
-        names = [node.op.name + "_" for node in _post_order(root, lambda e: e._children() if e in inside else ())
-                 if node in inside and isinstance(node, Call) and isinstance(node.op, Op)]
-        attrs = {"PartitionedFromPattern": "".join(names), **self._attrs}
-        return Call(Function(params, body.visit(root), attrs=attrs), args, span=root.span)
-
-
-class _Body(ExprMutator):
-    """A copy of what is inside; parameters are in its memo_map."""
-
-
-class _WithoutLets(ExprMutator):
-    """Values without effects stand where they are read."""
-
-    def visit_let(self, let):
-        chain = []
-        while isinstance(let, relay.Let):
-            value = self.visit(let.value)
-            if isinstance(value, (Constant, Tuple, TupleGetItem, Var)) or isinstance(value, Call) and isinstance(value.op, Op):
-                self.memo_map[let.var] = value
-            else:
-                chain.append((let, value))
-            let = let.body
-        body = self.visit(let)
-        for old, value in reversed(chain):
-            body = relay.Let(old.var, value, body, old.span)
-        return body
-
-    def visit(self, expr):
-        result = super().visit(expr)
-        if result is not expr and isinstance(result, Expr) and result._type is None:
-            relay._set(result, "_type", expr._type)
-        return result
-
-
-def _groups_of(pattern, expr, check):
-    """{root: nodes} of matches that have no node in common, the outermost first, whose nodes nobody else reads."""
-    order = _post_order(expr, _parts)
-    users, groups, taken = {}, {}, set()
-    for node in order:
-        for part in _parts(node):
-            users.setdefault(part, set()).add(node)
-    for node in reversed(order):
-        if node in taken or not isinstance(node, (Call, Tuple, TupleGetItem)):
-            continue
-        matcher = _Matcher()
-        if not matcher.match(pattern, node):
-            continue
-        inside = matcher.inside()
-        is_free = node in inside and not inside & taken
-        if is_free and all(users.get(part, set()) <= inside for part in inside if part is not node) and check(node):
-            groups[node] = inside
-            taken |= inside
-    return groups
+def rewrite(callbacks, expr, mod=None):
+    """The expression after rewriting by a `DFPatternCallback`, or several, until nothing changes any more. mod: a module that has the functions
+    and types which the expression names."""
+    callbacks = [callbacks] if isinstance(callbacks, DFPatternCallback) else list(callbacks)
+    for callback in callbacks:
+        if callback.pattern is None:
+            raise ValueError(f"rewrite: {type(callback).__name__} has no pattern")
+        _check_pattern(callback.pattern)
+    return dataflow_groups.rewrite(callbacks, expr, mod)
 
 
 def partition(pattern, expr, attrs=None, check=lambda expr: True):
     """The expression with a call of a function in place of each match.
 
-    The function has the attribute PartitionedFromPattern (its operators) and `attrs`; its parameters are what the match reads, tensors
-    that are constant too. What others read of a match, beside its result, is no match. check: called with the matched expression, says
-    whether it is one.
+    The function has the attribute PartitionedFromPattern (its operators) and `attrs`; its parameters are what the pattern leaves open. What
+    others read of a match, beside its result, is no match, unless all of it comes back to the match. check: called with the matched
+    expression, says whether it is taken.
     """
     _check_pattern(pattern)
-    groups = _groups_of(pattern, expr, check)
-    return _Composites(groups, dict(attrs or {})).visit(expr) if groups else expr
+    return dataflow_groups.partition(pattern, expr, dict(attrs or {}), check)
 
 
 def _merge_composites(table, fn):
     """A function after the (name, pattern[, predicate]) of a table, in their order."""
-    result = fn
-    if any(isinstance(node, relay.Let) for node in _post_order(fn, _parts)):
-        result = _WithoutLets().visit(fn)
-    merged = result
-    for name, pattern, *check in table:
+    for _, pattern, *_ in table:
         _check_pattern(pattern)
-        merged = partition(pattern, merged, {"Composite": name}, *check)
-    return fn if merged is result else merged
+    return dataflow_groups.merge_composites(table, fn)
 
 
-__all__ = ["AltPattern", "AttrPattern", "CallPattern", "ConstantPattern", "DFPattern", "DataTypePattern", "ExprPattern", "ShapePattern",
-           "TupleGetItemPattern", "TuplePattern", "TypePattern", "VarPattern", "WildcardPattern", "has_attr", "has_dtype", "has_shape",
-           "has_type", "is_constant", "is_expr", "is_op", "is_tuple", "is_tuple_get_item", "is_var", "match", "partition", "wildcard"]
+__all__ = ["AltPattern", "AttrPattern", "CallPattern", "ConstantPattern", "DFPattern", "DFPatternCallback", "DataTypePattern", "DominatorPattern",
+           "ExprPattern", "FunctionPattern", "IfPattern", "LetPattern", "ShapePattern", "TupleGetItemPattern", "TuplePattern", "TypePattern",
+           "VarPattern", "WildcardPattern", "dominates", "has_attr", "has_dtype", "has_shape", "has_type", "is_constant", "is_expr", "is_if",
+           "is_let", "is_op", "is_tuple", "is_tuple_get_item", "is_var", "match", "partition", "rewrite", "wildcard"]

@@ -9,7 +9,7 @@ import ast
 import functools
 import inspect
 
-from . import _native, relay
+from . import _native, op_patterns, relay
 
 _UNARY = """log log2 log10 tan cos cosh sin sinh acos acosh asin asinh atan atanh exp erf sqrt rsqrt sigmoid floor ceil trunc round abs
 sign tanh negative logical_not bitwise_not zeros_like ones_like copy isnan isfinite isinf invert_permutation nn.batch_flatten nn.relu
@@ -244,6 +244,11 @@ def _table():
 def signature_of(name):
     """The parameters of TVM's Python function of that name (nn.conv2d; qnn.add for relay.qnn.op.add); None where it has none."""
     return _table().get(name)
+
+
+def attribute_of(name, attribute):
+    """What TVM's operator of that name has as an attribute without anyone setting it; None where it has none."""
+    return op_patterns.KINDS.get(name) if attribute == "TOpPattern" else None
 
 
 def number_of_fields(call):

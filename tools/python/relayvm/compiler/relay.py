@@ -631,11 +631,12 @@ class Op(Expr):
 
     def get_attr(self, name):
         """An attribute that was set, or None."""
-        return self._attributes.get((self.name, name), (0, None))[1]
+        found = self._attributes.get((self.name, name))
+        return found[1] if found is not None else _operators().attribute_of(self.name, name)
 
     def has_attr(self, name):
         """Whether it was set."""
-        return (self.name, name) in self._attributes
+        return (self.name, name) in self._attributes or _operators().attribute_of(self.name, name) is not None
 
     def set_attr(self, name, value, plevel=10):
         """Sets an attribute; one of a higher level stays."""
@@ -715,10 +716,9 @@ class Call(Expr):
 
     @property
     def attrs(self):
-        """The operator's attributes, also those that have their defaults; None for calls of functions."""
-        if isinstance(self._attrs, _native.Call):
-            return Attrs(self._attrs.attrs)
-        return self._attrs
+        """The operator's attributes, also those that have their defaults. Of calls of functions, those that they were made with, or None: they
+        are for passes of Python and no part of a module."""
+        return Attrs(self._attrs.attrs) if isinstance(self._attrs, _native.Call) else self._attrs
 
     @property
     def type_args(self):
