@@ -118,6 +118,12 @@ def _count(node, counts):
         counts[node.op.name] = counts.get(node.op.name, 0) + 1
 
 
+def list_fake_quantized_op_freqs(mod):
+    """{operator: how many calls of it} between qnn.dequantize and qnn.quantize in main, what FakeQuantizationToInteger could take."""
+    from .passes import fake_quantization
+    return fake_quantization.list_fake_quantized_op_freqs(mod)
+
+
 def well_formed(expr):
     """Whether each variable is bound at most once, and read only where it is bound."""
     roots = _roots(expr)
@@ -165,5 +171,5 @@ def __getattr__(name):
     raise AttributeError(f"there is no analysis {name}; there are {', '.join(__all__)}")
 
 
-__all__ = ["all_type_vars", "all_vars", "alpha_equal", "bound_type_vars", "bound_vars", "check_basic_block_normal_form", "free_type_vars", "free_vars",
-           "list_op_freqs", "post_order_visit", "well_formed"]
+__all__ = ["all_type_vars", "all_vars", "alpha_equal", "bound_type_vars", "bound_vars", "check_basic_block_normal_form", "free_type_vars",
+           "free_vars", "list_fake_quantized_op_freqs", "list_op_freqs", "post_order_visit", "well_formed"]

@@ -327,6 +327,7 @@ def ConvertLayout(desired_layouts=None, **options):  # noqa: N802 (TVM's name)
     return Pass("ConvertLayout", layouts=desired_layouts, **options) if desired_layouts else Pass("ConvertLayout", **options)
 
 
+from .passes.fake_quantization import FakeQuantizationToInteger  # noqa: E402 (it needs what is above)
 from .regions import AnnotateTarget, MergeComposite, PartitionGraph  # noqa: E402 (their passes are those above)
 
 

@@ -1,5 +1,6 @@
 """tvm.ir: modules, types, operators; whether two programs are the same."""
 from ...compiler import assert_structural_equal, structural_equal, structural_hash
+from ...compiler.affine_types import AffineType, TensorAffineType, TupleAffineType
 from ...compiler.regions import register_op_attr
 from ...compiler.json_graph import load_json, make_node, save_json
 from ...compiler.relay import (Attrs, Constructor, EnvFunc, FuncType, GlobalTypeVar, GlobalVar, IncompleteType, Op, RefType, SequentialSpan, SourceName,
@@ -11,6 +12,7 @@ from .module import IRModule
 
 BaseFunc = RelayExpr
 
-__all__ = ["Attrs", "BaseFunc", "Constructor", "FuncType", "GlobalTypeVar", "GlobalVar", "IRModule", "Op", "PassContext", "RelayExpr", "Span",
-           "TensorType", "TupleType", "Type", "TypeCall", "TypeData", "TypeVar", "assert_structural_equal", "container", "instrument",
-           "register_op_attr", "structural_equal", "structural_hash", "transform"]
+__all__ = ["AffineType", "Attrs", "BaseFunc", "Constructor", "EnvFunc", "FuncType", "GlobalTypeVar", "GlobalVar", "IRModule", "IncompleteType",
+           "Op", "PassContext", "RefType", "RelayExpr", "SequentialSpan", "SourceName", "Span", "TensorAffineType", "TensorType", "TupleAffineType",
+           "TupleType", "Type", "TypeCall", "TypeConstraint", "TypeData", "TypeKind", "TypeRelation", "TypeVar", "assert_structural_equal",
+           "container", "instrument", "load_json", "make_node", "register_op_attr", "save_json", "structural_equal", "structural_hash", "transform"]
