@@ -1091,6 +1091,8 @@ class _Operators:
                 return function
             if full == "qnn.op":  # where TVM has them
                 return self
+            if full in ("nn.Constant", "nn.const"):
+                return {"nn.Constant": Constant, "nn.const": const}[full]
             if any(n.startswith(full + ".") for n in _native.operator_names()):
                 return _Operators(full + ".")
         raise AttributeError(f"there is no operator {full}{_native.did_you_mean(full, _native.operator_names())}")
