@@ -9,7 +9,7 @@ import ast
 import functools
 import inspect
 
-from . import _native, op_patterns, relay
+from . import _native, inference, op_patterns, relay
 
 _UNARY = """log log2 log10 tan cos cosh sin sinh acos acosh asin asinh atan atanh exp erf sqrt rsqrt sigmoid floor ceil trunc round abs
 sign tanh negative logical_not bitwise_not zeros_like ones_like copy isnan isfinite isinf invert_permutation nn.batch_flatten nn.relu
@@ -258,12 +258,6 @@ def number_of_fields(call):
 
 
 # --- Operands and attributes ---
-
-
-def _dtype_of(value):
-    """Where it is known without inference."""
-    is_known = isinstance(value, relay.Constant) or getattr(value, "_type", None) is not None
-    return value.checked_type.dtype if is_known and isinstance(value.checked_type, relay.TensorType) else None
 
 
 def _is_number(value):
@@ -592,7 +586,7 @@ def _number_like(name, param, value, other):
     """A number that has the dtype of another operand."""
     if not isinstance(other, relay.Expr):
         return _operand(name, param, value)
-    dtype = _dtype_of(other)
+    dtype = inference.dtype_at_hand(other)
     if dtype is None:
         return relay.Call(relay._get_op("cast_like"), [relay.const(value), other])
     if isinstance(value, float) and not dtype.startswith(("float", "bfloat")):
