@@ -392,6 +392,7 @@ def scalar_type(dtype):
 # --- Expressions ---
 
 _set = object.__setattr__
+_array_type = None  # a class of arrays for `Constant.data`: relayvm.tvm has one, with methods that TVM's have
 
 
 class Expr:
@@ -563,7 +564,8 @@ class Constant(Expr):
     def data(self):
         """The tensor as an array, not to be written: a view of its memory. Of bfloat16, the bits as uint16."""
         import numpy
-        return numpy.asarray(self._handle)
+        data = numpy.asarray(self._handle)
+        return data if _array_type is None else data.view(_array_type)
 
     @property
     def name(self):

@@ -71,6 +71,9 @@ class _Comparison:
             self.modules(left, right)
         elif isinstance(left, relay.TypeData) and isinstance(right, relay.TypeData):
             self.sequences([left.header, *left.constructors], [right.header, *right.constructors])
+        elif isinstance(left, float) and isinstance(right, float):
+            if abs(left - right) >= 1e-9 and left != right:  # as in TVM
+                self.fail(left, right)
         elif type(left) is not type(right) and not (isinstance(left, _LEAVES) and isinstance(right, _LEAVES)) or left != right:
             self.fail(left, right)
 

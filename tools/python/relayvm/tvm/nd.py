@@ -1,6 +1,8 @@
 """Arrays and devices: `tvm.nd`. An `NDArray` is numpy's, with TVM's methods."""
 import numpy
 
+from ..compiler import relay as _relay
+
 
 class Device:
     """A place for arrays; there is the processor alone."""
@@ -91,6 +93,9 @@ class NDArray(numpy.ndarray):
     def to_dlpack(self):
         """A DLPack capsule."""
         return self.numpy().__dlpack__()
+
+
+_relay._array_type = NDArray
 
 
 def array(arr, device=None, mem_scope=None):

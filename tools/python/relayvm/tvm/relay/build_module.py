@@ -139,6 +139,9 @@ def create_executor(kind="debug", mod=None, device=None, target="llvm", params=N
 
 def bind_params_by_name(func, params):
     """The function with constants for the parameters that `params` names."""
+    constants = {p: _relay.Constant(params[p.name_hint]) for p in func.params if p.name_hint in params}
+    if any(p.type_annotation not in (None, constant.checked_type) for p, constant in constants.items()):
+        return _relay.bind(func, constants)  # as in TVM; what takes the function says that it is wrong
     module, name = (Module.from_expr(func), "main") if func.module is None else (func.module, func.name)
     return _bind(module, params, name)[name]
 
