@@ -1,0 +1,14 @@
+"""tvm.relay.op.random: operators by name."""
+import sys
+
+from ....compiler.relay import const
+from ....compiler.relay import op as _op
+
+random = sys.modules[__name__]  # TVM has a module of the name in it
+
+
+def __getattr__(name):
+    return getattr(_op.random, name)
+
+
+__all__ = ["const"]
