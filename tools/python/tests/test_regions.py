@@ -84,7 +84,7 @@ def test_the_tutorial(capsys):
     graph = json.loads(printed.removeprefix("Graph json:"))
     assert [node["name"] for node in graph["nodes"]] == ["dnnl_0_i0", "dnnl_0_i1", "nn.conv2d", "nn.relu"]
     assert graph["arg_nodes"] == [0, 1] and graph["heads"] == [[3, 0, 0]] and graph["node_row_ptr"] == [0, 1, 2, 3, 4]
-    assert graph["nodes"][2]["attrs"]["padding"] == [["1", "1"]]
+    assert graph["nodes"][2]["attrs"]["padding"] == [["1", "1", "1", "1"]]
     y = rvm.compile(rvm.parse(PLAIN))(X[:1], WEIGHT)
     np.testing.assert_allclose(scope["result"], y, rtol=1e-4, atol=1e-5)
 

@@ -152,10 +152,7 @@ class _Annotator(ExprMutator):
         for arg in call.args:
             if arg not in begun:
                 begun[arg] = self._begin(arg)
-        args = tuple(begun[arg] for arg in call.args)
-        new = object.__new__(Call)
-        new._init(call.span, op=call.op, args=args, _attrs=call._attrs)
-        return self._end(call, new)
+        return self._end(call, relay.same_call(call, call.op, [begun[arg] for arg in call.args]))
 
     def visit_tuple_getitem(self, expr):
         value = self.visit(expr.tuple_value)  # which says whether it is marked

@@ -755,6 +755,16 @@ class Call(Expr):
         return (self.op, *self.args)
 
 
+def same_call(call, op, args):
+    """A call of `op` with the attributes of another call."""
+    if op is not call.op or len(args) != len(call.args):
+        attrs = call.attrs if isinstance(op, Op) or not isinstance(call.op, Op) else None
+        return Call(op, args, attrs, call._type_args, span=call.span)
+    new = object.__new__(Call)  # the attributes are complete
+    new._init(call._span, op=op, args=_check("arguments of a call", args, Expr), _attrs=call._attrs, _type_args=call._type_args)
+    return new
+
+
 class Tuple(Expr):
     """A tuple."""
 
@@ -1633,13 +1643,7 @@ class ExprMutator(ExprFunctor):
 
     def visit_call(self, call):
         changed, (op, *args) = self._visit_all(call._children())
-        if not changed:
-            return call
-        if op is call.op and len(args) == len(call.args):  # the attributes are complete
-            new = object.__new__(Call)
-            new._init(call._span, op=op, args=_check("arguments of a call", args, Expr), _attrs=call._attrs, _type_args=call._type_args)
-            return new
-        return Call(op, args, call.attrs, call._type_args, span=call.span)
+        return same_call(call, op, args) if changed else call
 
     def visit_tuple(self, expr):
         changed, fields = self._visit_all(expr.fields)

@@ -4,7 +4,7 @@ A scope is the body of a function, a branch of an If, what a clause of a Match g
 in the innermost scope that all of them are in.
 """
 from .. import relay
-from ..relay import Call, Clause, Constant, Constructor, Function, GlobalVar, If, Internal, Let, Match, Op, Tuple, Var
+from ..relay import Call, Clause, Constant, Constructor, Function, GlobalVar, If, Internal, Let, Match, Op, Tuple, Var, same_call
 
 __all__ = []
 
@@ -228,15 +228,6 @@ class Binder:
             case Constant():
                 return node
         return with_children(node, [self._of(c) for c in node._children()])
-
-
-def same_call(call, op, args):
-    """A call with the attributes of another."""
-    if isinstance(op, Op) and op is call.op and len(args) == len(call.args):
-        new = object.__new__(Call)
-        new._init(call.span, op=op, args=tuple(args), _attrs=call._attrs)
-        return new
-    return Call(op, args, call.attrs if isinstance(op, Op) else None, span=call.span)
 
 
 def pattern_with(pattern, variable):
