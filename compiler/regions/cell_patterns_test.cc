@@ -172,6 +172,10 @@ TEST_CASE("lstm_cell: what is near one and none") {
       "def @main(%x: Tensor[(?, 3), float32], %h: Tensor[(?, 4), float32], %c: Tensor[(?, 4), "
       "float32]) { let %g = split(" +
       kBoth + ", indices_or_sections=4, axis=1); let %c1 = " + c1 + "; " + h1 + " }");
+  none(
+      "def @main(%x: Tensor[(1, 3), float32], %h: Tensor[(2, 4), float32], %c: Tensor[(2, 4), "
+      "float32]) { let %g = split(" +
+      kBoth + ", indices_or_sections=4, axis=1); let %c1 = " + c1 + "; " + h1 + " }");
   // The memory is used before the state is computed.
   none(Lstm(kBoth, "add(%d, %h1)",
             "let %c1 = " + c1 + "; let %d = nn.relu(%c1); let %h1 = " + h1 + "; "));

@@ -122,6 +122,8 @@ class CellReader {
       }
     }
     form_.hidden = node_.outputs[0].shape[1].value;
+    constexpr int64_t kMostHidden = int64_t{1} << 40;
+    if (form_.hidden > kMostHidden) return InvalidInput(fmt::format("a state of {}", form_.hidden));
     RELAYVM_ASSIGN_OR_RETURN(form_.x, Take("x", 2, 3));
     RELAYVM_ASSIGN_OR_RETURN(form_.h, Take("h", 2, 2));
     if (is_lstm) {

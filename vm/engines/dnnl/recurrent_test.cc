@@ -349,6 +349,11 @@ TEST_CASE("cells that are none are refused with what is wrong") {
         "2: dnnl.lstm_cell: operand w has 12 rows, expected those of 4 gates of 12");
   CHECK(refusal([](Cell& c) { c.constants[1].second = Random({4 * kHidden, 7}, 1); }) ==
         "2: dnnl.lstm_cell: operand r has 7 columns for a state of 12");
+  Net large;
+  const Shape wide = {"n", int64_t{1} << 62};
+  large.Head(large.Kernel("rnn_tanh_cell", {large.Input(wide), large.Input(wide), large.Const(w)},
+                          wide, {{"operands", {"x", "h", "w"}}}));
+  CHECK(Refusal(large) == "2: dnnl.rnn_tanh_cell: a state of 4611686018427387904");
   // Weights that a run brings.
   Net net;
   const Shape state = {"n", kHidden};
