@@ -7,42 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "compiler/regions/dnnl_patterns_testing.h"
 #include "compiler/regions/engine_rules.h"
-#include "compiler/rules/replace.h"
-#include "compiler/transforms/simplify/dead_code.h"
-#include "compiler/transforms/simplify/fold_constants.h"
-#include "compiler/transforms/testing.h"
 
 namespace relayvm::regions {
 namespace {
-
-// The pattern's own steps, inner to outer, as a composite is named.
-std::string NameOf(const rules::Match& match) {
-  std::string name;
-  const auto steps = match.OwnSteps();
-  for (auto step = steps.rbegin(); step != steps.rend(); ++step)
-    name += (name.empty() ? "" : "_") + (*step)->way->label;
-  return name;
-}
-
-// The names of what matches in the program, the last first. The matches themselves, where wanted:
-// they point into the program, which lives as long as `keep`.
-std::string Found(const std::string& program, std::vector<rules::Match>* matches = nullptr,
-                  ir::Module* keep = nullptr) {
-  const auto patterns = EnginePatterns("dnnl");
-  REQUIRE_MESSAGE(patterns.ok(), patterns.status().message());
-  const ir::Module m = ir::EliminateDeadCode(ir::FoldConstants(ir::Typed(program)));
-  std::string found;
-  rules::ReplacePatterns(
-      m, **patterns, [&](const rules::Place& place, std::vector<ir::Binding>& out, std::string*) {
-        found += (found.empty() ? "" : ", ") + NameOf(place.match);
-        if (matches != nullptr) matches->push_back(place.match);
-        out.push_back({place.root.var, place.root.value});
-        return true;
-      });
-  if (keep != nullptr) *keep = m;
-  return found;
-}
 
 // --- Composites ---
 
@@ -231,23 +200,6 @@ TEST_CASE("functions that are spelled out, in every order") {
       "%z); let %s = add(maximum(%y, 0f), multiply(multiply(%z, " +
       series + "), 2f)); ";
   CHECK(AfterDense(softplus + "multiply(%y, tanh(%s))") == "dense_mish");
-}
-
-// The types of what the steps take besides the value, inner to outer, and their numbers.
-std::string Operands(const rules::Match& match, const ir::Module& m) {
-  std::string text;
-  const auto steps = match.OwnSteps();
-  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
-    if (step == steps.rbegin()) continue;
-    text += (text.empty() ? "" : "; ") + (*step)->way->label;
-    for (const ir::Atom& a : (*step)->Operands())
-      text += " " + ir::TypeToString(ir::AtomType(m, a));
-    for (const auto& [name, value] : (*step)->variables) {
-      if (const auto* number = std::get_if<double>(&value.value))
-        text += fmt::format(" {}={}", name, *number);
-    }
-  }
-  return text;
 }
 
 TEST_CASE("numbers of functions are operands, where they are constants") {
@@ -470,87 +422,6 @@ TEST_CASE("convolutions and products near those that run there") {
   CHECK(product("(2, 8, 3)", "(8, 4)", "nn.matmul(%x, %w, transpose_a=True)").empty());
   CHECK(product("(2, 3, 8)", "(2, 8, 4)",
                 "nn.batch_matmul(%x, %w, transpose_a=False, transpose_b=False)") == "batch_matmul");
-}
-
-// --- Of 8 bits ---
-
-TEST_CASE("quantised convolutions and products with what makes them 8 bits again") {
-  const std::string params =
-      "def @main(%x: Tensor[(1, 8, 6, 6), uint8], %d: Tensor[(?, 8), uint8], %o: Tensor[(1, 16, 6, "
-      "6), int8]) { let %w = ones(shape=[16, 8, 1, 1], dtype=\"int8\"); let %k = ones(shape=[4, "
-      "8], "
-      "dtype=\"int8\"); let %b = ones(shape=[16], dtype=\"int32\"); let %e = ones(shape=[4], "
-      "dtype=\"int32\"); let %s = ones(shape=[16], dtype=\"float32\"); "
-      "let %c = nn.bias_add(qnn.conv2d(%x, %w, 3, 0, 0.5f, %s, padding=[0], out_dtype=\"int32\", "
-      "channels=16, kernel_size=[1, 1]), %b); let %m = qnn.dense(%d, %k, 3, 0, 0.5f, 0.25f, "
-      "units=4, out_dtype=\"int32\"); ";
-  const auto found = [&](const std::string& result, std::string* operands = nullptr) {
-    std::vector<rules::Match> matches;
-    ir::Module m;
-    const std::string names = Found(params + result + " }", &matches, &m);
-    if (operands != nullptr && !matches.empty()) *operands = Operands(matches[0], m);
-    return names;
-  };
-  const std::string rq = "qnn.requantize(%c, %s, 0, 0.1f, 5, axis=1, out_dtype=\"int32\")";
-  std::string operands;
-  CHECK(found("qnn.requantize(%m, 0.125f, 0, 0.1f, 5, out_dtype=\"int8\")") ==
-        "qnn.dense_requantize");
-  CHECK(found("qnn.requantize(nn.bias_add(%m, %e), 0.125f, 0, 0.1f, 5, out_dtype=\"int8\")") ==
-        "qnn.dense_bias_requantize");
-  CHECK(found("qnn.requantize(add(%e, %m), 0.125f, 0, 0.1f, 5, out_dtype=\"uint8\")") ==
-        "qnn.dense_bias_requantize");
-  CHECK(found("cast(clip(" + rq + ", a_min=-128f, a_max=127f), dtype=\"int8\")", &operands) ==
-        "qnn.conv2d_bias_requantize_clip_cast");
-  CHECK(operands ==
-        "bias Tensor[(16), int32]; requantize Tensor[(16), float32] int32 float32 "
-        "int32; clip max=127 min=-128; cast");
-  CHECK(found("clip(qnn.add(cast(clip(" + rq +
-                  ", a_min=-128f, a_max=127f), dtype=\"int8\"), %o, "
-                  "0.1f, 5, 0.2f, 6, 0.3f, 7), a_min=0f, a_max=99f)",
-              &operands) == "qnn.conv2d_bias_requantize_clip_cast_sum_clip");
-  CHECK(
-      operands.ends_with("cast; sum Tensor[(1, 16, 6, 6), int8] float32 int32 float32 int32 "
-                         "float32 int32; clip max=99 min=0"));
-  std::string swapped;
-  found("qnn.add(%o, cast(" + rq + ", dtype=\"int8\"), 0.2f, 6, 0.1f, 5, 0.3f, 7)", &swapped);
-  CHECK(
-      swapped.ends_with("cast; sum Tensor[(1, 16, 6, 6), int8] float32 int32 float32 int32 "
-                        "float32 int32"));
-  CHECK(found("qnn.dequantize(%m, 0.125f, 0)") == "qnn.dense_dequantize");
-  CHECK(found("nn.relu(qnn.requantize(%m, 0.125f, 0, 0.1f, 5))") == "qnn.dense_requantize_relu");
-  // Without its requantisation it is no composite.
-  CHECK(found("%c").empty());
-  CHECK(found("%m").empty());
-}
-
-TEST_CASE("quantised products near those that run there") {
-  const auto dense = [](const std::string& result, const std::string& weight_zero = "0",
-                        const std::string& units = "4, 8", const std::string& x = "uint8") {
-    return Found("def @main(%x: Tensor[(2, 8), " + x +
-                 "], %b: Tensor[(4), int32]) { let %m = "
-                 "qnn.dense(%x, full(7i8, shape=[" +
-                 units + "], dtype=\"int8\"), 3, " + weight_zero +
-                 ", 0.5f, 0.25f, units=None, out_dtype=\"int32\"); " + result + " }");
-  };
-  const std::string rq = "qnn.requantize(%m, 0.125f, 0, 0.1f, 5)";
-  CHECK(dense(rq) == "qnn.dense_requantize");
-  CHECK(dense(rq, "1").empty());
-  CHECK(dense("qnn.requantize(%m, 0.125f, 0, 0.1f, 5, compute_dtype=\"float32\")").empty());
-  CHECK(
-      dense("qnn.requantize(%m, ones(shape=[2], dtype=\"float32\"), 0, 0.1f, 5, axis=0)").empty());
-  CHECK(dense("qnn.requantize(add(%m, %b), 0.125f, 0, 0.1f, 5)").empty());  // no constant
-  CHECK(dense("clip(" + rq + ", a_min=-300f, a_max=99f)") == "qnn.dense_requantize");
-  CHECK(dense(rq, "0", "4, 8", "int8") == "qnn.dense_requantize");
-  // Sums that may leave 24 bits.
-  const auto deep = [](int depth) {
-    return Found(
-        fmt::format("def @main(%x: Tensor[(2, {0}), uint8]) {{ qnn.requantize(qnn.dense(%x, "
-                    "full(-100i8, shape=[4, {0}], dtype=\"int8\"), 3, 0, 0.5f, 0.25f, "
-                    "units=None, out_dtype=\"int32\"), 0.125f, 0, 0.1f, 5) }}",
-                    depth));
-  };
-  CHECK(deep(657) == "qnn.dense_requantize");
-  CHECK(deep(658).empty());
 }
 
 TEST_CASE("engines are found by name") {

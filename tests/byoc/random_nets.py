@@ -34,6 +34,7 @@ ACTIVATIONS = [
     "multiply({x}, divide(clip(add({x}, 3f), a_min=0f, a_max=6f), 6f))",
     "multiply({x}, tanh(log(add(exp({x}), 1f))))",
     "multiply(multiply(0.5f, {x}), add(1f, tanh(multiply(0.7978845608f, add({x}, multiply(0.044715f, power({x}, 3f)))))))",
+    "where(greater({x}, 0f), {x}, multiply(subtract(exp({x}), 1f), 0.75f))", "multiply({x}, sigmoid(multiply({x}, 1.702f)))",
     "maximum({x}, 0.1f)", "minimum(0.4f, {x})", "multiply({x}, {x})", "subtract(1f, {x})", "divide({x}, 1.5f)",
 ]
 # Of no engine, or not of oneDNN.

@@ -167,15 +167,14 @@ void RunFloatStep(const IntegerStep& step, const Block& b, const void* other, fl
       }
   }
 }
-// Toward zero, and what is beyond the type's values to its ends; 0 of NaN.
+// Toward zero, as native code does: to int32, whose ends are what is beyond them, 0 of NaN, and as
+// many bits of it as the type has.
 void ToIntegers(DType dtype, const float* from, int64_t n, int32_t* to) {
-  const bool is_wide = dtype == DType::kInt32, is_signed = dtype != DType::kUInt8;
-  const double low = is_wide ? INT32_MIN : is_signed ? -128 : 0;
-  const double high = is_wide ? INT32_MAX : is_signed ? 127 : 255;
   for (int64_t i = 0; i < n; ++i) {
     const double v = std::isnan(from[i]) ? 0 : double{from[i]};
-    to[i] = static_cast<int32_t>(std::min(std::max(v, low), high));
+    to[i] = static_cast<int32_t>(std::min(std::max(v, double{INT32_MIN}), double{INT32_MAX}));
   }
+  Cast(to, n, dtype);
 }
 
 void RunBlock(const IntegerSteps& steps, const int32_t* from, const void* other, void* out,
