@@ -18,13 +18,17 @@ struct ConvForm {
 // Of inputs 0 (data) and 1 (kernel), of any dtypes.
 Result<ConvForm> ReadConvForm(const Graph& graph, uint32_t node, int spatial, bool is_transposed);
 
-// The ways to describe it, the best first: with data whose channels are last as they are, with the
-// kernel as plans before have it, and as oneDNN likes it. Without bias. Sets the root's order and
-// its sources, data and kernel.
-Result<std::vector<Convolution>> ConvolutionForms(PlanBuilder& b, uint32_t node, const ConvForm& f,
-                                                  DType kernel_type, DType dst_type, Root* root);
-// The first of these that is fast; else the first that there is.
-Result<PrimitiveDesc> FirstFast(const std::vector<Convolution>& forms, const Attributes& a);
+struct ConvolutionForms {
+  std::vector<Convolution> forms;  // the best first
+  MemoryDesc packed;               // the kernel as plans before have it; none: there is none
+
+  // The first form that is fast, with that kernel where it may be; else the first that there is.
+  Result<PrimitiveDesc> Describe(const Attributes& a) const;
+};
+// With data whose channels are last as they are, and as oneDNN likes it. Without bias. Sets the
+// root's order and its sources, data and kernel.
+Result<ConvolutionForms> FormsOf(PlanBuilder& b, uint32_t node, const ConvForm& f,
+                                 DType kernel_type, DType dst_type, Root* root);
 // N C and spatial axes, with the channels last in memory.
 Result<MemoryDesc> ChannelsLast(const Dims& dims, DType dtype);
 

@@ -101,27 +101,28 @@ Result<MemoryDesc> ChannelsLast(const Dims& dims, DType dtype) {
   return plain.Permuted(order);
 }
 
-Result<PrimitiveDesc> FirstFast(const std::vector<Convolution>& forms, const Attributes& a) {
+Result<PrimitiveDesc> ConvolutionForms::Describe(const Attributes& a) const {
+  const auto is_fast = [](const PrimitiveDesc& desc) {
+    return !desc.is_reference() && desc.implementation().find("gemm") == std::string::npos;
+  };
   PrimitiveDesc slow;
   Status failure;
   for (const Convolution& c : forms) {
-    Result<PrimitiveDesc> desc = Describe(c, a);
+    Result<PrimitiveDesc> desc = DescribePacked(c, packed, a, is_fast);
     if (!desc.ok()) {
       failure = desc.status();
       if (failure.code() == StatusCode::kResourceExhausted) return failure;
       continue;
     }
-    const bool is_slow =
-        desc->is_reference() || desc->implementation().find("gemm") != std::string::npos;
-    if (!is_slow) return desc;
+    if (is_fast(*desc)) return desc;
     if (!slow || (slow.is_reference() && !desc->is_reference())) slow = *std::move(desc);
   }
   if (!slow) return failure;
   return slow;
 }
 
-Result<std::vector<Convolution>> ConvolutionForms(PlanBuilder& b, uint32_t node, const ConvForm& f,
-                                                  DType kernel_type, DType dst_type, Root* root) {
+Result<ConvolutionForms> FormsOf(PlanBuilder& b, uint32_t node, const ConvForm& f,
+                                 DType kernel_type, DType dst_type, Root* root) {
   const Node& n = b.graph().nodes[node];
   RELAYVM_ASSIGN_OR_RETURN(const Dims result, b.DimsOf({node, 0}));
   const Value data = b.Get(n.inputs[0]);
@@ -141,25 +142,16 @@ Result<std::vector<Convolution>> ConvolutionForms(PlanBuilder& b, uint32_t node,
   root->of_nothing = 0;
   root->sources = {{DNNL_ARG_SRC, src, data.place, {}, dnnl_query_src_md, 0},
                    {DNNL_ARG_WEIGHTS, weights, kernel.place, {}, dnnl_query_weights_md, 0}};
-  std::vector<Convolution> forms;
-  const MemoryDesc preferred = b.Preferred(n.inputs[1], weights);
-  const auto add = [&](Convolution form) {
-    if (!preferred.is_none()) {
-      Convolution packed = form;
-      packed.weights = preferred;
-      forms.push_back(std::move(packed));
-    }
-    forms.push_back(std::move(form));
-  };
+  ConvolutionForms all{.packed = b.Preferred(n.inputs[1], weights)};
   RELAYVM_ASSIGN_OR_RETURN(const bool is_last, IsChannelsLast(src));
   if (is_last && !f.is_transposed) {
     Convolution last = c;
     last.src = src;
     RELAYVM_ASSIGN_OR_RETURN(last.dst, ChannelsLast(c.dst.dims(), dst_type));
-    add(std::move(last));
+    all.forms.push_back(std::move(last));
   }
-  add(std::move(c));
-  return forms;
+  all.forms.push_back(std::move(c));
+  return all;
 }
 
 namespace {
@@ -167,15 +159,14 @@ namespace {
 Status BuildConvolution(PlanBuilder& b, uint32_t node, const ConvForm& f, const Steps& steps) {
   Root root;
   const DType dtype = b.DTypeOf({node, 0});
-  RELAYVM_ASSIGN_OR_RETURN(std::vector<Convolution> forms,
-                           ConvolutionForms(b, node, f, dtype, dtype, &root));
+  RELAYVM_ASSIGN_OR_RETURN(ConvolutionForms all, FormsOf(b, node, f, dtype, dtype, &root));
   RELAYVM_ASSIGN_OR_RETURN(const Dims result, b.DimsOf({node, 0}));
   RELAYVM_ASSIGN_OR_RETURN(const std::vector<Post> posts, steps.Resolve(b, node));
   MemoryDesc bias;
   RELAYVM_RETURN_IF_ERROR(
       steps.AddBias(b, result, {result[static_cast<size_t>(f.out[1])]}, &root, &bias));
-  for (Convolution& form : forms) form.bias = bias;
-  root.describe = [forms](const Attributes& a) { return FirstFast(forms, a); };
+  for (Convolution& form : all.forms) form.bias = bias;
+  root.describe = [all](const Attributes& a) { return all.Describe(a); };
   return b.Emit(node, root, posts);
 }
 

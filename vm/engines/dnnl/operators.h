@@ -73,18 +73,24 @@ Result<Steps> ReadSteps(const Graph& graph, uint32_t node, int channel_axis, boo
 // do not fit.
 Result<Dims> BroadcastDims(const Dims& operand, const Dims& result);
 
-// By Describe of `form`, with a weight as it is in plans before where that is fast.
+// `form`, with the weight `packed` as plans before have it where that is fast; none: there is none.
+template <typename Form, typename IsFast>
+Result<PrimitiveDesc> DescribePacked(const Form& form, const MemoryDesc& packed,
+                                     const Attributes& a, const IsFast& is_fast) {
+  if (!packed.is_none()) {
+    Form with_packed = form;
+    with_packed.weights = packed;
+    Result<PrimitiveDesc> desc = Describe(with_packed, a);
+    if (desc.ok() && is_fast(*desc)) return desc;
+  }
+  return Describe(form, a);
+}
 template <typename Form>
 std::function<Result<PrimitiveDesc>(const Attributes&)> WithWeights(Form form,
-                                                                    const MemoryDesc& preferred) {
-  return [form, preferred](const Attributes& a) -> Result<PrimitiveDesc> {
-    if (!preferred.is_none()) {
-      Form packed = form;
-      packed.weights = preferred;
-      Result<PrimitiveDesc> desc = Describe(packed, a);
-      if (desc.ok() && !desc->is_reference()) return desc;
-    }
-    return Describe(form, a);
+                                                                    const MemoryDesc& packed) {
+  return [form, packed](const Attributes& a) {
+    return DescribePacked(form, packed, a,
+                          [](const PrimitiveDesc& desc) { return !desc.is_reference(); });
   };
 }
 

@@ -144,12 +144,13 @@ Status FinishQuantised(PlanBuilder& b, uint32_t node, const QuantisedForm& f, co
 Status BuildQuantisedConv(PlanBuilder& b, uint32_t node, const ConvForm& c,
                           const QuantisedForm& f) {
   Root root;
-  RELAYVM_ASSIGN_OR_RETURN(std::vector<Convolution> forms,
-                           ConvolutionForms(b, node, c, DType::kInt8, DType::kInt32, &root));
-  RELAYVM_ASSIGN_OR_RETURN(const MemoryDesc last, ChannelsLast(forms[0].dst.dims(), DType::kInt32));
-  for (Convolution& form : forms) form.dst = last;
-  root.describe = [forms, zero = WithZeroPoint(f)](const Attributes& /*none*/) {
-    return FirstFast(forms, zero);
+  RELAYVM_ASSIGN_OR_RETURN(ConvolutionForms all,
+                           FormsOf(b, node, c, DType::kInt8, DType::kInt32, &root));
+  RELAYVM_ASSIGN_OR_RETURN(const MemoryDesc last,
+                           ChannelsLast(all.forms[0].dst.dims(), DType::kInt32));
+  for (Convolution& form : all.forms) form.dst = last;
+  root.describe = [all, zero = WithZeroPoint(f)](const Attributes& /*none*/) {
+    return all.Describe(zero);
   };
   if (f.steps.steps.empty()) return b.Emit(node, root, {});
   RELAYVM_ASSIGN_OR_RETURN(const Value sums, b.EmitScratch(node, root, DType::kInt32));
