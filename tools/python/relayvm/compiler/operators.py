@@ -79,7 +79,7 @@ argmax argmin (data, axis=None, keepdims=False, exclude=False, select_last_index
 sum all any max min mean prod mean_std (data, axis=None, keepdims=False, exclude=False)
 variance (data, axis=None, keepdims=False, exclude=False, unbiased=False, with_mean=None)
 std mean_variance (data, axis=None, keepdims=False, exclude=False, unbiased=False)
-logsumexp (data, axis=None, keepdims=False)
+logsumexp (data, axis=None, keepdims=False, exclude=False)
 sort (data, axis=-1, is_ascend=1)
 argsort (data, axis=-1, is_ascend=1, dtype="int32")
 topk (data, k=1, axis=-1, ret_type="both", is_ascend=False, dtype="int32")
@@ -411,10 +411,10 @@ def _mean_and(name, data, axis, keepdims, exclude, unbiased=False):
 
 
 @_special("logsumexp")
-def _logsumexp(name, data, axis, keepdims):
-    greatest = relay.max(data, axis, True)
-    total = relay.log(relay.sum(relay.exp(data - greatest), axis, True)) + greatest
-    return total if keepdims else relay.squeeze(total, axis)
+def _logsumexp(name, data, axis, keepdims, exclude):
+    greatest = relay.max(data, axis, True, exclude)
+    total = relay.log(relay.sum(relay.exp(data - greatest), axis, True, exclude)) + greatest
+    return total if keepdims else relay.sum(total, axis, False, exclude)  # of dims that are 1
 
 
 @_special("nn.matmul")

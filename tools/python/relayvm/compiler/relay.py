@@ -346,6 +346,8 @@ Dim = _native.Dim  # a dim that is known when the program runs: an expression ov
 def _dim_arithmetic():
     def method(compute, is_reflected=False):
         def run(self, other):
+            if isinstance(other, float) and other.is_integer():
+                other = int(other)
             if not isinstance(other, (int, Dim)):
                 return NotImplemented
             if compute in (_native.dim_floor_divide, _native.dim_floor_mod) and (self if is_reflected else other) == 0:

@@ -1,6 +1,6 @@
 """Tensor expressions, which scripts import and few call: kernels are the compiler's own here. Sizes are there."""
 from ..compiler.relay import size_var as _size_var
-from .tir import Any, const, floordiv, floormod, indexdiv, indexmod, max, min, truncdiv, truncmod
+from .tir import Any, const, floordiv, floormod, indexdiv, indexmod, infinity, max, max_value, min, min_value, round, truncdiv, truncmod
 
 
 def size_var(name="size", dtype="int32", span=None):
@@ -19,4 +19,5 @@ def __getattr__(name):
     raise AttributeError(f"te.{name} is not there: kernels are made by the compiler; operators of your own are plugins (relayc --plugin)")
 
 
-__all__ = ["Any", "const", "floordiv", "floormod", "indexdiv", "indexmod", "max", "min", "size_var", "truncdiv", "truncmod", "var"]
+__all__ = ["Any", "const", "floordiv", "floormod", "indexdiv", "indexmod", "infinity", "max", "max_value", "min",
+           "min_value", "round", "size_var", "truncdiv", "truncmod", "var"]

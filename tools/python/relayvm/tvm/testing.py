@@ -1,5 +1,6 @@
 """tvm.testing: what test files of TVM's users call. It needs pytest."""
 import functools
+import inspect
 import itertools
 import sys
 
@@ -76,8 +77,10 @@ def fixture(func=None, *, cache_return_value=False):
 def parametrize_targets(*targets):
     """Of a test that takes target and dev: the targets that it runs on."""
     def decorate(function):
-        here = [pytest.param(t, _device(t), id=str(t)) for t in targets if device_enabled(t)] if not callable(targets[0]) else []
-        return pytest.mark.parametrize(("target", "dev"), here)(function)
+        here = [t for t in targets if device_enabled(t)] if not callable(targets[0]) else []
+        if "dev" not in inspect.signature(function).parameters:  # or of fixtures that it takes
+            return pytest.mark.parametrize("target", here, ids=str)(function)
+        return pytest.mark.parametrize(("target", "dev"), [pytest.param(t, _device(t), id=str(t)) for t in here])(function)
     return targets[0] if len(targets) == 1 and callable(targets[0]) else decorate
 
 

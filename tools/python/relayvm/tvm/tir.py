@@ -1,4 +1,8 @@
 """Sizes and numbers as TVM's tir has them: what types and attributes of Relay are written with. Kernels are the compiler's own here."""
+import builtins
+
+import numpy
+
 from ..compiler import _native
 from ..compiler.dims import Any, IntImm
 from ..compiler.relay import size_var
@@ -75,6 +79,26 @@ def indexmod(a, b, span=None):
     return a % b
 
 
+def round(a, span=None):
+    """A size, or a number, as the nearest whole one."""
+    return a if isinstance(a, (int, _Dim)) else float(builtins.round(a))
+
+
+def min_value(dtype, span=None):
+    """The least number of a dtype."""
+    return const(numpy.finfo(dtype).min.item() if str(dtype).startswith("float") else 0 if dtype == "bool" else int(numpy.iinfo(dtype).min), dtype)
+
+
+def max_value(dtype, span=None):
+    """The greatest number of a dtype."""
+    return const(numpy.finfo(dtype).max.item() if str(dtype).startswith("float") else 1 if dtype == "bool" else int(numpy.iinfo(dtype).max), dtype)
+
+
+def infinity(dtype, span=None):
+    """Infinity."""
+    return const(float("inf"), dtype)
+
+
 floordiv = truncdiv = div = indexdiv
 floormod = truncmod = indexmod
 
@@ -96,4 +120,4 @@ def __getattr__(name):
 
 
 __all__ = ["Any", "Cast", "FloatImm", "IntImm", "PrimExpr", "SizeVar", "StringImm", "Var", "const", "div", "floordiv", "floormod", "indexdiv",
-           "indexmod", "max", "min", "truncdiv", "truncmod"]
+           "indexmod", "infinity", "max", "max_value", "min", "min_value", "round", "truncdiv", "truncmod"]
