@@ -311,12 +311,9 @@ void AddDimArithmetic(py::module_& m) {
   m.def("dim_max", DimFunction(Dim::Max));
 }
 
-// A dim that no program names: ?, and what inference has found for one.
+// A dim that no program names: ?, and what inference has found for one or computed.
 bool IsUnnamed(const Dim& d) {
-  bool is_unnamed = d.ContainsAny();
-  d.ForEachSymbol(
-      [&](const Dim& s) { is_unnamed = is_unnamed || s.symbol_id() < kFirstPythonId; });
-  return is_unnamed;
+  return !d.is_const() && (!d.is_symbol() || d.symbol_id() < kFirstPythonId);
 }
 ir::Type WithoutFound(const ir::Type& t) {
   if (!t->has_open_dim) return t;

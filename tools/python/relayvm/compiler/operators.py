@@ -79,7 +79,7 @@ argmax argmin (data, axis=None, keepdims=False, exclude=False, select_last_index
 sum all any max min mean prod mean_std (data, axis=None, keepdims=False, exclude=False)
 variance (data, axis=None, keepdims=False, exclude=False, unbiased=False, with_mean=None)
 std mean_variance (data, axis=None, keepdims=False, exclude=False, unbiased=False)
-logsumexp (data, axis=None, keepdims=False, exclude=False)
+logsumexp (data, axis=None, keepdims=False)
 sort (data, axis=-1, is_ascend=1)
 argsort (data, axis=-1, is_ascend=1, dtype="int32")
 topk (data, k=1, axis=-1, ret_type="both", is_ascend=False, dtype="int32")
@@ -344,6 +344,16 @@ def _strided_slice(name, data, begin, end, strides, axes, slice_mode):
     return _make("dyn.strided_slice", [data, begin, end, strides], {"slice_mode": slice_mode})
 
 
+@_special("sparse_to_dense")
+def _sparse_to_dense(name, sparse_indices, output_shape, sparse_values, default_value):
+    indices, values = (_operand(name, param, x) for param, x in (("sparse_indices", sparse_indices), ("sparse_values", sparse_values)))
+    if not isinstance(default_value, relay.Expr):
+        default_value = _number_like(name, "default_value", 0 if default_value is None else default_value, values)
+    if isinstance(output_shape, relay.Expr) and not isinstance(output_shape, relay.Constant):
+        return _make("dyn.sparse_to_dense", [indices, values, default_value, output_shape], {})
+    return _make(name, [indices, values, default_value], {"output_shape": _attribute(name, "output_shape", output_shape)})
+
+
 @_special("strided_set")
 def _strided_set(name, data, v, begin, end, strides):
     return _make(name, [data, v, *(_operand(name, "begin, end, strides", b) for b in (begin, end, [1] if strides is None else strides))], {})
@@ -411,10 +421,10 @@ def _mean_and(name, data, axis, keepdims, exclude, unbiased=False):
 
 
 @_special("logsumexp")
-def _logsumexp(name, data, axis, keepdims, exclude):
-    greatest = relay.max(data, axis, True, exclude)
-    total = relay.log(relay.sum(relay.exp(data - greatest), axis, True, exclude)) + greatest
-    return total if keepdims else relay.sum(total, axis, False, exclude)  # of dims that are 1
+def _logsumexp(name, data, axis, keepdims):
+    greatest = relay.max(data, axis, True)
+    total = relay.log(relay.sum(relay.exp(data - greatest), axis, True)) + greatest
+    return total if keepdims else relay.squeeze(total, axis)
 
 
 @_special("nn.matmul")
@@ -594,6 +604,7 @@ def _number_like(name, param, value, other):
     return relay.const(value, dtype) if dtype != "bfloat16" else relay.cast(relay.const(value, "float32"), dtype=dtype)
 
 
+@functools.cache
 def function_of(name):
     """What there is under a name that is no operator's: a function of TVM's that makes several calls, or None."""
     if name not in _SPECIAL:

@@ -782,6 +782,10 @@ class Tuple(Expr):
     def __len__(self):
         return len(self.fields)
 
+    def astuple(self):
+        """It itself, as TVM's TupleWrapper gives it."""
+        return self
+
     def _children(self):
         return self.fields
 
@@ -795,6 +799,13 @@ class TupleGetItem(Expr):
     def __init__(self, tuple_value, index, span=None):
         _check("a tuple", [tuple_value], Expr)
         self._init(span, tuple_value=tuple_value, index=int(index))
+
+    @property
+    def checked_type(self):
+        """The type: that of the tuple's field, where the tuple's is known."""
+        if self._type is None and self.tuple_value._type is not None:
+            return self.tuple_value.checked_type.fields[self.index]
+        return super().checked_type
 
     def _children(self):
         return (self.tuple_value,)
