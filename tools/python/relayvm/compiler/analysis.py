@@ -167,9 +167,19 @@ def check_basic_block_normal_form(expr):
                            "(ToBasicBlockNormalForm makes it) says where it is evaluated")
 
 
+from .call_graph import CallGraph  # noqa: E402 (with what is above)
+from .extracts import (all_dtypes, check_constant, count_layers, extract_fused_functions,  # noqa: E402
+                       extract_intermdeiate_expr, get_calibration_data, get_total_mac_number)
+from .features import Feature, detect_feature  # noqa: E402
+from .kinds import check_kind  # noqa: E402
+from .matches import unmatched_cases  # noqa: E402
+
+
 def __getattr__(name):
     raise AttributeError(f"there is no analysis {name}; there are {', '.join(__all__)}")
 
 
-__all__ = ["all_type_vars", "all_vars", "alpha_equal", "bound_type_vars", "bound_vars", "check_basic_block_normal_form", "free_type_vars",
-           "free_vars", "list_fake_quantized_op_freqs", "list_op_freqs", "post_order_visit", "well_formed"]
+__all__ = ["CallGraph", "Feature", "all_dtypes", "all_type_vars", "all_vars", "alpha_equal", "bound_type_vars", "bound_vars",
+           "check_basic_block_normal_form", "check_constant", "check_kind", "count_layers", "detect_feature", "extract_fused_functions",
+           "extract_intermdeiate_expr", "free_type_vars", "free_vars", "get_calibration_data", "get_total_mac_number",
+           "list_fake_quantized_op_freqs", "list_op_freqs", "post_order_visit", "unmatched_cases", "well_formed"]

@@ -22,10 +22,8 @@ import gc
 import sys
 from collections.abc import Mapping
 
-from ..adt import tag_of
 from . import _native
 from .dims import Any, sizes
-from .spans import SequentialSpan, SourceName, Span  # noqa: F401 (names of TVM's relay)
 
 
 class _Sequence(tuple):
@@ -383,6 +381,10 @@ def _types(handles):
 
 
 def _handles(types):
+    types = list(types)
+    for t in types:
+        if not isinstance(t, Type):
+            raise InvalidArgument(f"expected a type, found {type(t).__name__}")
     return [t._handle for t in types]
 
 
@@ -392,6 +394,10 @@ def scalar_type(dtype):
 
 
 # --- Expressions ---
+
+from ..adt import tag_of  # noqa: E402
+from ..errors import InvalidArgument  # noqa: E402
+from .spans import SequentialSpan, SourceName, Span  # noqa: E402 F401 (names of TVM's relay)
 
 _set = object.__setattr__
 _array_type = None  # a class of arrays for `Constant.data`: relayvm.tvm has one, with methods that TVM's have
@@ -585,6 +591,16 @@ class GlobalVar(Expr):
         self._init(None, name_hint=name_hint.removeprefix("@"))
         _set(self, "_type", type_annotation)
 
+    def __eq__(self, other):
+        return isinstance(other, GlobalVar) and self.name_hint == other.name_hint
+
+    def __hash__(self):
+        return hash(self.name_hint)
+
+
+def _name_of(name):
+    return name.name_hint if isinstance(name, GlobalVar) else name
+
 
 class Constructor(Expr):
     """A constructor of a type definition: mod.get_constructor("List", "Cons"). inputs: the types of its fields. belong_to: what it makes."""
@@ -594,6 +610,12 @@ class Constructor(Expr):
 
     def __init__(self, name_hint, inputs, belong_to):
         self._init(None, name_hint=name_hint, inputs=_Sequence(inputs), belong_to=GlobalTypeVar(belong_to))
+
+    def __eq__(self, other):
+        return isinstance(other, Constructor) and (self.belong_to, self.name_hint) == (other.belong_to, other.name_hint)
+
+    def __hash__(self):
+        return hash(self.name_hint)
 
     @property
     def tag(self):

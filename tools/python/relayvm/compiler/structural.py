@@ -397,7 +397,7 @@ class _Hash:
                 self.add("Adt", str(x.func), list(x.args))
             case relay.TypeVar():
                 if x._handle not in self.numbers and not self.map_free_vars:
-                    self.written.append(("free", hash(x._handle)))
+                    self.written.append(("free", x._handle.parts()[2]))
                 else:
                     self.bind(x._handle)
                     self.written.append(("type", self.numbers[x._handle], int(x.kind)))

@@ -186,7 +186,11 @@ class _Printer:
                 return str(kind.func) + (f"[{', '.join(map(self.type_text, args))}]" if args else "")
             case relay.TypeVar():
                 return kind.name_hint
-        return str(kind)
+            case relay.TypeRelation():
+                return f"{getattr(kind.func, 'name', kind.func)}({', '.join(map(self.type_text, kind.args))})"
+            case relay.IncompleteType():
+                return "?"
+        return str(kind._handle)
 
     def dim_text(self, dim):
         if isinstance(dim, int):

@@ -22,7 +22,7 @@ def __getattr__(name):
     return getattr(_relay, name)
 
 
-_PARTS = ("adt", "analysis", "backend", "data_dep_optimization", "dataflow_pattern", "expr", "expr_functor", "function", "loops", "op",
+_PARTS = ("adt", "analysis", "backend", "data_dep_optimization", "dataflow_pattern", "expr", "expr_functor", "frontend", "function", "loops", "op",
           "param_dict", "prelude", "qnn", "scope_builder", "transform", "ty", "vm")
 for _part in _PARTS:  # which need what is above
     import_module("." + _part, __name__)

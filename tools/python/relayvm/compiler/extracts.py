@@ -1,0 +1,127 @@
+"""Parts and numbers of programs, as TVM's relay.analysis has them."""
+import math
+
+from ..errors import InvalidInput
+from . import relay
+
+
+def _roots(of):
+    return [of] if isinstance(of, relay.Expr) else [of[name] for name in of._names]
+
+
+def _nodes(of):
+    return [node for root in _roots(of) for node in relay._post_order(root, lambda e: e._children())]
+
+
+def all_dtypes(expr):
+    """The dtypes of all tensors in an expression with types."""
+    found, left = set(), [node.checked_type for node in _nodes(expr) if not isinstance(node, (relay.Op, relay.Constructor))]
+    while left:
+        match left.pop():
+            case relay.TensorType() as kind:
+                found.add(kind.dtype)
+            case relay.TupleType() as kind:
+                left.extend(kind.fields)
+            case relay.RefType() as kind:
+                left.append(kind.value)
+            case relay.FuncType() as kind:
+                left.extend([*kind.arg_types, kind.ret_type])
+            case relay.TypeCall() as kind:
+                left.extend(kind.args)
+    return found
+
+
+def check_constant(expr):
+    """Whether it is a constant, or a tuple of such."""
+    return isinstance(expr, relay.Constant) or isinstance(expr, relay.Tuple) and all(map(check_constant, expr.fields))
+
+
+def extract_fused_functions(mod):
+    """{GlobalVar: function} of the kernels that FuseOps made."""
+    kernels = [node for node in _nodes(mod) if isinstance(node, relay.Function) and node.attrs.get("Primitive")]
+    return {relay.GlobalVar(f"fused_{i}"): kernel for i, kernel in enumerate(kernels)}
+
+
+def extract_intermdeiate_expr(mod, expr_id):
+    """A module of an expression inside of main, and of what it needs: the one of a number, counted from 0, operands first. Calls, tuples and
+    their fields count."""
+    nodes = [node for node in relay._post_order(mod["main"], lambda e: e._children())
+             if isinstance(node, (relay.Call, relay.Tuple, relay.TupleGetItem, relay.If))]
+    if not 0 <= expr_id < len(nodes):
+        raise ValueError(f"extract_intermdeiate_expr: expected a number below {len(nodes)}, found {expr_id}")
+    return type(mod).from_expr(nodes[expr_id])
+
+
+def get_total_mac_number(expr):
+    """How many multiplications (with an addition each) its convolutions, products of matrices and dense layers do; of an expression with types."""
+    return sum(_multiplications(node) for node in _nodes(expr) if isinstance(node, relay.Call))
+
+
+def _multiplications(call):
+    name = _name(call) or ""
+    if not name.startswith(("nn.conv", "nn.contrib_conv", "nn.dense", "nn.matmul", "nn.batch_matmul", "nn.contrib_dense")):
+        return 0
+    result = call.checked_type
+    if not isinstance(result, relay.TensorType):
+        return 0
+    first, second = (arg.checked_type.concrete_shape for arg in call.args[:2])
+    outputs = math.prod(result.concrete_shape)
+    if "conv" not in name:
+        return outputs * (first[-2] if call.attrs.get("transpose_a") else first[-1])
+    channels = math.prod(n for letter, n in zip(_letters(call.attrs.kernel_layout), second) if letter in "Oo")
+    each = math.prod(second) // channels
+    return outputs * each // (call.attrs.groups if "transpose" in name else 1)
+
+
+def _letters(layout):
+    return [c for c in layout if c.isalpha()]
+
+
+def count_layers(expr, valid_ops):
+    """The most calls of these operators on a way through an expression or a module."""
+    depth = {}
+    for node in _nodes(expr):
+        below = max((depth[id(part)] for part in node._children()), default=0)
+        depth[id(node)] = below + (isinstance(node, relay.Call) and _name(node) in valid_ops)
+    return max(depth.values(), default=0)
+
+
+# --- Blocks ---
+
+
+def get_calibration_data(mod, data):
+    """What goes in and comes out of each function for an engine (with the attribute Compiler) when main runs: {GlobalVar: {"inputs": [...],
+    "outputs": [...]}}. data: the values of main's parameters, by name."""
+    from . import executor  # which needs this package
+    main = mod["main"]
+    calls = [node for node in relay._post_order(main, lambda e: e._children())
+             if isinstance(node, relay.Call) and isinstance(node.op, relay.GlobalVar) and mod[node.op].attrs.get("Compiler")]
+    outputs = [_fields(call, mod[call.op]) for call in calls]
+    watched = relay.Function(main.params, relay.Tuple([part for call, out in zip(calls, outputs) for part in [*call.args, *out]]))
+    plain = {name: _without_compiler(mod[name]) for name in mod._names if name != "main"}
+    run = executor.create_executor("vm", type(mod)({**plain, "main": watched}, mod)).evaluate()
+    values = list(run(**{p.name_hint: _array(data[p.name_hint]) for p in main.params}))
+    found = {}
+    for call, out in zip(calls, outputs):
+        found[mod.get_global_var(relay._name_of(call.op))] = {"inputs": _taken(values, len(call.args)), "outputs": _taken(values, len(out))}
+    return found
+
+
+def _fields(call, function):
+    if isinstance(function.body, relay.Tuple):
+        return [relay.TupleGetItem(call, i) for i in range(len(function.body.fields))]
+    return [call]
+
+
+def _without_compiler(function):
+    kept = {name: value for name, value in function.attrs.items() if name not in ("Compiler", "Primitive", "Inline", "global_symbol")}
+    return relay.Function(function.params, function.body, function.ret_type, function.type_params, kept)
+
+
+def _array(value):
+    return value.numpy() if hasattr(value, "numpy") else value
+
+
+def _taken(values, count):
+    taken, values[:count] = values[:count], []
+    return taken

@@ -1,0 +1,33 @@
+"""MobileNet (Howard and others, "Efficient convolutional neural networks for mobile vision applications")."""
+from .. import Function, analysis, nn, var
+from . import layers
+from .init import create_workload
+
+# Channels and stride of each block: a convolution of each channel, and one of 1x1.
+_BLOCKS = [(64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), *[(512, 1)] * 5, (1024, 2), (1024, 1)]
+
+
+def _separable(data, name, inputs, channels, stride, layout):
+    x = layers.conv_norm_relu(data, f"{name}_depthwise", inputs, (3, 3), strides=(stride, stride), padding=(1, 1), groups=inputs, data_layout=layout,
+                              kernel_layout=layers.conv_kernel_layout(layout, True))
+    return layers.conv_norm_relu(x, f"{name}_pointwise", channels, (1, 1), data_layout=layout, kernel_layout=layers.conv_kernel_layout(layout))
+
+
+def mobile_net(num_classes=1000, data_shape=(1, 3, 224, 224), dtype="float32", alpha=1.0, is_shallow=False, layout="NCHW"):
+    """The network as a function. alpha: of the channels. is_shallow: without the five blocks that are alike."""
+    x = var("data", shape=data_shape, dtype=dtype)
+    channels = int(32 * alpha)
+    x = layers.conv_norm_relu(x, "conv_block_1", channels, (3, 3), strides=(2, 2), padding=(1, 1), data_layout=layout,
+                              kernel_layout=layers.conv_kernel_layout(layout))
+    blocks = _BLOCKS[:6] + _BLOCKS[11:] if is_shallow else _BLOCKS
+    for number, (width, stride) in enumerate(blocks, start=1):
+        x = _separable(x, f"separable_conv_block_{number}", channels, int(width * alpha), stride, layout)
+        channels = int(width * alpha)
+    x = nn.batch_flatten(nn.global_avg_pool2d(x, layout=layout))
+    x = nn.softmax(nn.bias_add(nn.dense(x, var("fc_weight", shape=(num_classes, channels), dtype=dtype)), var("fc_bias")))
+    return Function(analysis.free_vars(x), x)
+
+
+def get_workload(batch_size=1, num_classes=1000, image_shape=(3, 224, 224), dtype="float32", layout="NCHW"):
+    """(module, weights)."""
+    return create_workload(mobile_net(num_classes, (batch_size, *image_shape), dtype, layout=layout))
