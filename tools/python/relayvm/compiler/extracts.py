@@ -52,6 +52,13 @@ def extract_intermdeiate_expr(mod, expr_id):
     return type(mod).from_expr(nodes[expr_id])
 
 
+# --- Multiplications ---
+
+
+def _name(call):
+    return getattr(call.op, "name", None) if isinstance(call.op, relay.Op) else None
+
+
 def get_total_mac_number(expr):
     """How many multiplications (with an addition each) its convolutions, products of matrices and dense layers do; of an expression with types."""
     return sum(_multiplications(node) for node in _nodes(expr) if isinstance(node, relay.Call))

@@ -189,6 +189,8 @@ class Binder:
         var = self.names(node)
         if var is None:
             return made
+        if var._type is None:
+            relay._set(var, "_type", node._type)
         self.order.scope[id(node)].lets.append((var, made, node.span))
         return var
 
@@ -208,6 +210,12 @@ class Binder:
         return self.variable(node) if isinstance(node, Var) else self.atoms[id(node)]
 
     def _made(self, node):
+        new = self._built(node)
+        if new is not node and new._type is None:  # which stays what it was
+            relay._set(new, "_type", node._type)
+        return new
+
+    def _built(self, node):
         match node:
             case Call():
                 args = [self._of(a) for a in node.args]

@@ -1,6 +1,7 @@
 """tvm.relay.op: operators by name, tables of engines in `contrib`, and functions that passes ask for operators."""
 from ....compiler.passes.alter_layout import register_alter_op_layout, register_convert_op_layout
 from ....compiler.passes.fake_quantization import register_fake_quantization_to_integer, register_optional_fake_quantization_to_integer
+from ....compiler.passes.gradients import register_gradient
 from ....compiler.passes.legalize import register_legalize
 from ....compiler.relay import const
 from ....compiler.relay import op as _op
@@ -14,5 +15,5 @@ def __getattr__(name):
 
 
 __all__ = [*_of_op, "algorithm", "annotation", "const", "contrib", "image", "nn", "op", "random", "reduce", "register_alter_op_layout",
-           "register_convert_op_layout", "register_fake_quantization_to_integer", "register_legalize",
+           "register_convert_op_layout", "register_fake_quantization_to_integer", "register_gradient", "register_legalize",
            "register_optional_fake_quantization_to_integer", "tensor", "transform", "vision"]

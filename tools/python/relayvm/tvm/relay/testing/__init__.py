@@ -27,15 +27,19 @@ def enabled_targets():
     return testing.enabled_targets()
 
 
+def _np_randn_from_type(t, scale=1, mean=0):
+    """An array of a type, normally distributed."""
+    return numpy.asarray(mean + scale * numpy.random.randn(*t.concrete_shape)).astype(t.dtype)
+
+
 def check_grad(func, inputs=None, test_inputs=None, eps=1e-6, atol=1e-5, rtol=1e-3, scale=None, mean=0, mode="higher_order", target_devices=None,
                executor_kind="debug"):
-    """Compares a function's gradients (`transform.gradient`) with differences, in float64. inputs: random ones of its parameters' types."""
+    """Compares a function's gradients (`transform.gradient`) with differences, in float64. inputs: random ones of its parameters' types, as
+    small as `scale` says: by default so that differences of eps are seen."""
     func = run_infer_type(func)
     backward = run_infer_type(transform.gradient(func, mode=mode))
     if inputs is None:
-        rng = numpy.random.default_rng(0)
-        kinds = [p.checked_type for p in func.params]
-        inputs = [(rng.standard_normal(kind.concrete_shape) * (1 if scale is None else scale) + mean).astype(kind.dtype) for kind in kinds]
+        inputs = [_np_randn_from_type(p.checked_type, 10 * eps if scale is None else scale, mean) for p in func.params]
     test_inputs = inputs if test_inputs is None else test_inputs
     run = create_executor(executor_kind).evaluate(func)
     _, gradients = create_executor(executor_kind).evaluate(backward)(*inputs)
