@@ -19,6 +19,13 @@ TEST_CASE("weights that an operator implies") {
        "Tensor[(3, 5, 6, 4), float32]"},
       {"%x: Tensor[(1, 2, 9, 9, 9), float32]",
        "nn.conv3d(%x, %w, channels=4, kernel_size=[3, 3, 1])", "Tensor[(4, 2, 3, 3, 1), float32]"},
+      {"%x: Tensor[(1, 2, 9, 9, 16), float32]",
+       "nn.conv2d(%x, %w, channels=8, kernel_size=[3, 3], data_layout=\"NCHW16c\")",
+       "Tensor[(8, 32, 3, 3), float32]"},
+      {"%x: Tensor[(1, 2, 9, 9, 16), float32]",
+       "nn.conv2d(%x, %w, channels=8, kernel_size=[3, 3], data_layout=\"NCHW16c\", "
+       "kernel_layout=\"OIHW4i2o\")",
+       "Tensor[(4, 8, 3, 3, 4, 2), float32]"},
       {"%x: Tensor[(1, 6, 9, 9), float32]",
        "nn.conv2d_transpose(%x, %w, channels=4, kernel_size=[3, 3])",
        "Tensor[(6, 4, 3, 3), float32]"},

@@ -91,6 +91,12 @@ TEST_CASE("convolutions that take blocked layouts only") {
   CheckOp("nn.contrib_conv2d_NCHWc", blocked,
           {F32({1, 2, 1, 1, 2}, {1, 2, 3, 4}), F32({1, 2, 1, 1, 2, 2}, {1, 0, 0, 1, 1, 1, 0, 2})},
           {F32({1, 1, 1, 1, 2}, {4, 13})}, {.static_args = {1}});
+  // Blocks of the kernel that its layout does not say are those of its shape.
+  AttrMap unsaid = blocked;
+  unsaid["kernel_layout"] = "OIHW";
+  CheckOp("nn.contrib_conv2d_NCHWc", unsaid,
+          {F32({1, 2, 1, 1, 2}, {1, 2, 3, 4}), F32({1, 2, 1, 1, 2, 2}, {1, 0, 0, 1, 1, 1, 0, 2})},
+          {F32({1, 1, 1, 1, 2}, {4, 13})}, {.static_args = {1}});
   AttrMap depthwise = blocked;
   depthwise["kernel_layout"] = "OIHW1i2o";
   depthwise["groups"] = 4;

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "kernels/op/layouts.h"
+
 namespace relayvm::implied {
 namespace {
 
@@ -12,37 +14,30 @@ std::optional<Dim> ExtentOf(const TensorType& type, const std::string& layout, c
   return type.shape[at];
 }
 
-// A kernel whose letters have these extents. Nullopt where the layout has other letters (packed
-// layouts).
+// A kernel whose axes have these extents, in its layout. Nullopt where that is none of a kernel.
 MaybeType KernelType(const Attrs& attrs, const TensorType& data, const Dim& out, const Dim& in) {
   std::vector<int64_t> size = attrs.Ints("kernel_size");
-  const std::string& layout = attrs.String("kernel_layout");
-  if (layout.size() != size.size() + 2) return std::nullopt;
   const std::string spatial = std::string("DHW").substr(3 - size.size());
-  TensorType type{{}, data.dtype};
-  for (char letter : layout) {
-    size_t axis = spatial.find(letter);
-    if (letter == 'O') {
-      type.shape.push_back(out);
-    } else if (letter == 'I') {
-      type.shape.push_back(in);
-    } else if (axis != std::string::npos) {
-      type.shape.push_back(size[axis]);
-    } else {
-      return std::nullopt;
-    }
-  }
-  return type;
+  auto layout = Layout::Parse(attrs.String("kernel_layout"), "OI" + spatial, "kernel_layout");
+  if (!layout.ok()) return std::nullopt;
+  return TensorType{layout->Shape([&](char axis) {
+                      if (axis == 'O') return out;
+                      if (axis == 'I') return in;
+                      return Dim(size[spatial.find(axis)]);
+                    }),
+                    data.dtype};
 }
 
 MaybeType ConvKernel(const Attrs& attrs, const TensorType& data, bool transpose) {
   auto channels = attrs.OptionalInt("channels");
   size_t spatial = attrs.Has("kernel_size") ? attrs.Ints("kernel_size").size() : 0;
-  auto in = ExtentOf(data, attrs.String("data_layout"), 'C');
+  auto layout = Layout::Parse(attrs.String("data_layout"));
   int64_t groups = attrs.Int("groups");
-  if (!channels || !in || groups < 1 || spatial < 1 || spatial > 3) return std::nullopt;
-  if (transpose) return KernelType(attrs, data, *channels / groups, *in);
-  return KernelType(attrs, data, *channels, Dim::FloorDiv(*in, groups));
+  if (!channels || !layout.ok() || groups < 1 || spatial < 1 || spatial > 3) return std::nullopt;
+  if (layout->rank() != data.rank() || !layout->Has('C')) return std::nullopt;
+  const Dim in = layout->Extent('C', data.shape);
+  if (transpose) return KernelType(attrs, data, *channels / groups, in);
+  return KernelType(attrs, data, *channels, Dim::FloorDiv(in, groups));
 }
 
 // Offsets of the sampling positions: two numbers for each tap, at each position of the output.

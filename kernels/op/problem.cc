@@ -13,6 +13,21 @@ bool AllAre(const std::vector<int64_t>& values, int64_t value) {
   return std::ranges::count(values, value) == std::ssize(values);
 }
 
+// The kernel's layout. Of data in blocks, a kernel with two dims more than its layout has blocks
+// of I and O behind it, as TVM's nn.contrib_conv2d_NCHWc takes them.
+Result<Layout> KernelLayout(const Attrs& attrs, const std::string& letters, const Layout& data,
+                            const TensorType& kernel) {
+  const std::string& text = attrs.String("kernel_layout");
+  const size_t axes = letters.size() + 2;
+  if (text.size() == axes && data.Factor('C') > 1 && kernel.shape.size() == axes + 2 &&
+      kernel.shape[axes].is_const() && kernel.shape[axes + 1].is_const()) {
+    return Layout::Parse(fmt::format("{}{}i{}o", text, kernel.shape[axes].value(),
+                                     kernel.shape[axes + 1].value()),
+                         "IO" + letters, "kernel_layout");
+  }
+  return Layout::Parse(text, "IO" + letters, "kernel_layout");
+}
+
 }  // namespace
 
 std::string ConvForm::UsualKernel() const {
@@ -35,8 +50,7 @@ Result<ConvProblem> ReadConv(ConvClass kind, const Attrs& attrs, const TensorTyp
   const std::string letters(p.letters());
   const std::string& data_layout = attrs.String("data_layout");
   RELAYVM_ASSIGN_OR_RETURN(p.data, Layout::Parse(data_layout, "NC" + letters, "data_layout"));
-  RELAYVM_ASSIGN_OR_RETURN(
-      p.kernel, Layout::Parse(attrs.String("kernel_layout"), "IO" + letters, "kernel_layout"));
+  RELAYVM_ASSIGN_OR_RETURN(p.kernel, KernelLayout(attrs, letters, p.data, kernel));
   const std::string& out_layout = attrs.String("out_layout");
   RELAYVM_ASSIGN_OR_RETURN(p.out, Layout::Parse(out_layout.empty() ? data_layout : out_layout,
                                                 "NC" + letters, "out_layout"));
