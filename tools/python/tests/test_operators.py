@@ -84,6 +84,10 @@ def test_every_function_by_position_and_by_name(name):
             continue
         fallback = {a[0]: a[2] for a in _native.operator_schema(name)[1]}[attribute]
         expected = plain(value) if value is not None else fallback
+        if param.name == "padding" and name in operators._WINDOWS:  # of each side
+            expected = (expected * 6 if isinstance(expected, tuple) else (expected,) * 6)[:2 * operators._WINDOWS[name]]
+        elif name in operators._WINDOWS and isinstance(expected, int) and param.name in ("kernel_size", "pool_size", "strides", "dilation"):
+            expected = (expected,) * operators._WINDOWS[name]
         found = by_name.attrs[attribute]
         if attribute == "padding" and len(found) == 2 * len(expected):  # before and behind are said apart, as in TVM
             expected = expected * 2
@@ -97,6 +101,18 @@ def test_every_operator_is_there():
         assert name in FUNCTIONS or operators.signature_of(name) is None
     missing = {name for name in FUNCTIONS if _native.operator_arguments(name) is None and name not in operators._SPECIAL}
     assert not missing
+
+
+def test_windows_have_sizes_for_each_axis_and_side():
+    x, w = relay.var("x", shape=(1, 4, 8, 8)), relay.var("w")
+    attrs = relay.nn.conv2d(x, w, strides=2, padding=(1, 2), dilation=1, kernel_size=3, channels=4).attrs
+    assert (attrs.strides, attrs.padding, attrs.dilation, attrs.kernel_size) == ((2, 2), (1, 2, 1, 2), (1, 1), (3, 3))
+    assert relay.nn.conv2d(x, w, padding=(1, 2, 3, 4)).attrs.padding == (1, 2, 3, 4)
+    assert relay.nn.conv2d(x, w, padding=3).attrs.padding == (3, 3, 3, 3)
+    assert relay.nn.max_pool2d(x, 2, padding=relay.const(1).data).attrs.padding == (1, 1, 1, 1)
+    assert relay.nn.avg_pool1d(x, 2, padding=(1,)).attrs.padding == (1, 1)
+    assert relay.nn.conv3d(x, w, padding=(1, 2, 3)).attrs.padding == (1, 2, 3, 1, 2, 3)
+    assert relay.qnn.op.conv2d(x, w, x, x, x, x, (3, 3), 4, padding=(1, 1)).attrs.padding == (1, 1, 1, 1)
 
 
 # In TVM's text and in relay.Call an attribute has the default of TVM's C++ class; in Python, that of the function.

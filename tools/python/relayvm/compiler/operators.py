@@ -206,7 +206,7 @@ _DTYPES = {
 # Operands that the relation reads too, by the same name.
 _OPERANDS = {"vision.get_valid_counts": {"score_threshold"}}
 # Numbers have the dtype of another operand.
-_LIKE = {**{name: {"lhs": "rhs", "rhs": "lhs"} for name in _BINARY.split()}, "where": {"x": "y", "y": "x"}, "nn.pad": {"pad_value": "data"},
+_LIKE = {**{name: {"lhs": "rhs", "rhs": "lhs"} for name in _BINARY.split()}, "where": {"x": "y", "y": "x"},
          "full_like": {"fill_value": "data"}, "sparse_to_dense": {"default_value": "sparse_values"}}
 # Of operators whose result is a tuple: how many fields it has.
 _FIELDS = {
@@ -299,8 +299,8 @@ def _for_each_axis(name, values):
     for param in ("kernel_size", "pool_size", "strides", "dilation"):
         if isinstance(values.get(param), int):
             values[param] = (values[param],) * rank
-    padding = values["padding"]
-    padding = [padding] if isinstance(padding, int) else list(_attribute(name, "padding", padding))
+    padding = _attribute(name, "padding", values["padding"])
+    padding = [padding] if isinstance(padding, int) else list(padding)
     if len(padding) in (1, rank):
         values["padding"] = (padding * rank)[:rank] * 2
 

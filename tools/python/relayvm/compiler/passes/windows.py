@@ -49,8 +49,8 @@ def _with_padding(call, layout):
     return {**call.attrs, "padding": [a + b for a, b in zip(own, more)]}
 
 
-def _folded(call):
-    """The attributes of a call whose data come from a nn.pad, without that; None where they say something else."""
+def _folded(call, dtype):
+    """The attributes of a call whose data, of a dtype, come from a nn.pad, without that; None where they say something else."""
     pad, name = call.args[0], call.op.name
     value = _number(pad.args[1])
     if value is None:
@@ -60,8 +60,7 @@ def _folded(call):
     if name in _CONVOLUTIONS:
         return _with_padding(call, call.attrs["data_layout"]) if value == 0 else None
     if _POOLS[name] == "max":
-        dtype = pad.args[1].data.dtype
-        least = (numpy.finfo if dtype.kind == "f" else numpy.iinfo)(dtype).min
+        least = (numpy.finfo if dtype.startswith("float") else numpy.iinfo)(dtype).min
         return _with_padding(call, call.attrs["layout"]) if value == least else None
     if value != 0 or not call.attrs["count_include_pad"] and any(call.attrs["padding"]):
         return None
@@ -75,7 +74,7 @@ def FoldExplicitPadding():  # noqa: N802 (TVM's name)
     """
     def rewrite(call, new):
         if is_call(new, "qnn.conv2d", *_CONVOLUTIONS, *_POOLS) and is_call(new.args[0], "nn.pad") and new.args[0].attrs["pad_mode"] == "constant":
-            attrs = _folded(new)
+            attrs = _folded(new, call.args[0].checked_type.dtype)
             if attrs is not None:
                 return _same(new, attrs, new.args[0].args[0], *new.args[1:])
         return new
