@@ -6,7 +6,7 @@ CMake's target `wheels` calls it.
 import os
 import sys
 
-from setuptools import setup
+from setuptools import find_packages, setup
 from setuptools.dist import Distribution
 
 part, version = sys.argv[1:3]
@@ -24,8 +24,7 @@ if part == "relayvm":
     setup(name=part, description="Runs compiled Relay programs and ONNX models", packages=["relayvm"],
           package_data={"relayvm": ["*.so*", "py.typed", "*.pyi"]}, install_requires=["numpy"], **common)
 elif part == "relayvm-compiler":
-    packages = ["relayvm.compiler", "relayvm.compiler.passes", "relayvm.tvm", "relayvm.tvm.contrib", "relayvm.tvm.relay", "relayvm.tvm.relay.op",
-                "relayvm.tvm.relay.op.contrib", "relayvm.tvm.runtime"]
+    packages = find_packages(include=["relayvm.compiler*", "relayvm.tvm*"])
     # Providers of engines, which files with regions run on.
     packages += ["relayvm.engines"] if os.path.isdir("relayvm/engines") else []
     setup(name=part, description="Compiles Relay programs and ONNX models for relayvm", packages=packages,

@@ -1,6 +1,8 @@
 """Targets: names of machines, as TVM writes them."""
 from types import SimpleNamespace
 
+from ..compiler.passes.quantised import current_target, for_target
+
 codegen = SimpleNamespace(llvm_version_major=lambda allow_none=False: 19)  # which the compiler is built with
 
 
@@ -20,7 +22,16 @@ class Target(str):
         return SimpleNamespace(name=self.split()[0])
 
     def __enter__(self):
+        self._entered = [*getattr(self, "_entered", ()), for_target(self)]
+        self._entered[-1].__enter__()
         return self
 
     def __exit__(self, *_):
-        pass
+        self._entered.pop().__exit__(None, None, None)
+
+    @staticmethod
+    def current(allow_none=True):
+        """The target of the innermost `with`, or None."""
+        if current_target() is None and not allow_none:
+            raise ValueError("Target.current: there is no `with` of a target")
+        return current_target()

@@ -1,6 +1,5 @@
 """tvm.relay.qnn.transform: passes over quantised operators."""
-from ....compiler import transform as _transform
+from ....compiler.passes.quantised import QnnCanonicalizeOps as CanonicalizeOps
+from ....compiler.passes.quantised import QnnLegalize as Legalize
 
-
-def __getattr__(name):
-    return getattr(_transform, name)
+__all__ = ["CanonicalizeOps", "Legalize"]
