@@ -357,10 +357,6 @@ def __getattr__(name):
         if found is not None:
             return found
     if name.startswith("_") or name not in known:
-        from .passes import find  # whose passes are those above
-        found = None if name.startswith("_") else find(name)
-        if found is not None:
-            return found
         raise AttributeError(f"there is no pass {name}{_native.did_you_mean(name, list(known))}; there are {', '.join(known)}")
 
     def make(**options):
