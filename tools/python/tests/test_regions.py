@@ -208,7 +208,9 @@ def test_predicates_say_what_an_engine_runs():
     i = relay.var("i", shape=("n", 3), dtype="int32")
     mod = tvm.IRModule.from_expr(relay.Function([x, i], relay.tanh(relay.erf(relay.nn.relu(x))) + relay.nn.relu(i).astype("float32")))
     after = transform.AnnotateTarget("floats")(mod)
-    assert operators_of(after["main"]).count("annotation.compiler_end") == 2 and len(asked) == 2
+    ends = []
+    rvm.post_order_visit(after["main"], lambda node: ends.append(node.attrs.compiler) if repr(node).startswith("annotation.compiler_end") else None)
+    assert ends == ["floats"] * 2 + ["default"] * 4 and len(asked) == 2
     after = transform.PartitionGraph()(transform.MergeCompilerRegions()(after))
     assert attrs_of(after)["tvmgen_default_floats_main_0"]["Compiler"] == "floats"
     assert operators_of(after["tvmgen_default_floats_main_0"]) == ["nn.relu", "erf"]
@@ -284,7 +286,7 @@ def test_a_table_of_patterns():
     after = transform.PartitionGraph()(transform.AnnotateTarget("mine")(merged))
     graph = json.loads(rvm.region_jsons(after)["tvmgen_default_mine_main_0"])
     assert [(node["op"], node["name"]) for node in graph["nodes"]][-1] == ("kernel", "mine.conv2d_bias_relu")
-    assert list(rvm.compile(after).regions) == ["tvmgen_default_mine_main_0", "tvmgen_default_mine_main_1"]
+    assert list(rvm.compile(after).regions) == ["tvmgen_default_mine_main_0", "tvmgen_default_mine_main_3"]  # numbers count marks, as in TVM
     check_same(after, mod, X)
     assert composites_of(transform.MergeComposite([(*table[0][:2], lambda _: False), table[1]])(mod)) == ["mine.conv2d_bias"] * 2
 

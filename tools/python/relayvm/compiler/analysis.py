@@ -124,6 +124,25 @@ def list_fake_quantized_op_freqs(mod):
     return fake_quantization.list_fake_quantized_op_freqs(mod)
 
 
+class AnnotatedRegionSet:
+    """The regions of an expression between marks: operators, or their names."""
+
+    def __init__(self, expr, region_begin_op, region_end_op):
+        from .region_markers import Regions
+        begin, end = (op.name if isinstance(op, relay.Op) else op for op in (region_begin_op, region_end_op))
+        self._regions = Regions(expr, begin=begin, end=end)
+
+    def get_region(self, expr):
+        """The region of a node (args: its begins; rets: its ends; nodes, target), or None."""
+        return self._regions.of(expr)
+
+    def __iter__(self):
+        return iter(self._regions.all())
+
+    def __len__(self):
+        return len(self._regions.all())
+
+
 def well_formed(expr):
     """Whether each variable is bound at most once, and read only where it is bound."""
     roots = _roots(expr)
@@ -179,7 +198,7 @@ def __getattr__(name):
     raise AttributeError(f"there is no analysis {name}; there are {', '.join(__all__)}")
 
 
-__all__ = ["CallGraph", "Feature", "all_dtypes", "all_type_vars", "all_vars", "alpha_equal", "bound_type_vars", "bound_vars",
+__all__ = ["AnnotatedRegionSet", "CallGraph", "Feature", "all_dtypes", "all_type_vars", "all_vars", "alpha_equal", "bound_type_vars", "bound_vars",
            "check_basic_block_normal_form", "check_constant", "check_kind", "count_layers", "detect_feature", "extract_fused_functions",
            "extract_intermdeiate_expr", "free_type_vars", "free_vars", "get_calibration_data", "get_total_mac_number",
            "list_fake_quantized_op_freqs", "list_op_freqs", "post_order_visit", "unmatched_cases", "well_formed"]

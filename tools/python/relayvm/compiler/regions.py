@@ -12,8 +12,8 @@ import inspect
 import os
 import warnings
 
-from . import Module, _native, dataflow_pattern, relay
-from .relay import Call, Constant, ExprMutator, Function, Op, Tuple, TupleGetItem
+from . import Module, _native, dataflow_pattern, named_functions, region_markers, relay
+from .relay import Call, ExprMutator, Function, Op
 
 _PREDICATES = Op._attributes  # (operator, "target.ENGINE"): (level, predicate)
 _TABLES = {}
@@ -116,55 +116,38 @@ def MergeComposite(pattern_table=None, **options):  # noqa: N802 (TVM's name)
     return PythonPass("MergeComposite", lambda mod, _: _changed(mod, lambda fn: dataflow_pattern._merge_composites(table, fn), "MergeComposite"))
 
 
-class _Annotator(ExprMutator):
-    """compiler_begin and compiler_end around what predicates say that an engine runs, and its composites."""
-
-    def __init__(self, target, with_tuples):
-        super().__init__()
-        self._target, self._with_tuples, self._marked = target, with_tuples, set()
-
-    def _runs(self, call):
-        if any(_marker_of(part) == "annotation.compiler_begin" for part in call.args) or _marker_of(call):
-            return False
-        if isinstance(call.op, Function):
-            return str(call.op.attrs.get("Composite", "")).startswith(self._target + ".")
-        found = _PREDICATES.get((call.op.name, "target." + self._target)) if isinstance(call.op, Op) else None
-        return found is not None and _is_supported(found[1], call)
-
-    def _begin(self, node):
-        if isinstance(node, Constant):
-            return node
-        if isinstance(node, Tuple) and self._with_tuples:  # made inside
-            return Tuple([self._begin(field) for field in node.fields], node.span)
-        return relay.Call("annotation.compiler_begin", [self.visit(node)], {"compiler": self._target})
-
-    def _end(self, old, new):
-        self._marked.add(old)
-        return relay.Call("annotation.compiler_end", [new], {"compiler": self._target})
-
-    def visit_function(self, fn):
-        return fn if "Composite" in fn.attrs else super().visit_function(fn)
-
-    def visit_call(self, call):
-        if not self._runs(call):
-            return super().visit_call(call)
-        begun = {}
-        for arg in call.args:
-            if arg not in begun:
-                begun[arg] = self._begin(arg)
-        return self._end(call, relay.same_call(call, call.op, [begun[arg] for arg in call.args]))
-
-    def visit_tuple_getitem(self, expr):
-        value = self.visit(expr.tuple_value)  # which says whether it is marked
-        if expr.tuple_value not in self._marked or not self._with_tuples:
-            return super().visit_tuple_getitem(expr)
-        begun = relay.Call("annotation.compiler_begin", [value], {"compiler": self._target})
-        return self._end(expr, TupleGetItem(begun, expr.index, expr.span))
+def _runs(engine, call):
+    """Whether predicates, or the name of a composite, say that an engine runs a call."""
+    if isinstance(call.op, Function):
+        return str(call.op.attrs.get("Composite", "")).startswith(engine + ".")
+    found = _PREDICATES.get((call.op.name, "target." + engine)) if isinstance(call.op, Op) else None
+    return found is not None and _is_supported(found[1], call)
 
 
-def _marker_of(node):
-    name = node.op.name if isinstance(node, Call) and isinstance(node.op, Op) else ""
-    return name if name in ("annotation.compiler_begin", "annotation.compiler_end") else ""
+def _functions(mod):
+    """Those that are no regions or kernels."""
+    functions = (mod[name] for name in mod._names)
+    return [fn for fn in functions if not {"host", "Primitive", "Compiler"} & set(fn.attrs)]
+
+
+def _is_for_python(mod, options):
+    """Whether the passes of Python take a module's marks: where they name engines that the compiler has no rules for, and stand around
+    operators of graphs."""
+    mod = mod._inferred()
+    functions = _functions(mod)
+    engines = {engine for fn in functions for engine in region_markers.marks(fn)}
+    if engines <= set(_known(options)) or any(isinstance(node, relay.Internal) for fn in functions for node in relay._post_order(fn, _children)):
+        return False
+    try:
+        for fn in functions:
+            region_markers.Regions(fn)
+    except ValueError:  # marks across lets
+        return False
+    return True
+
+
+def _children(node):
+    return node._children()
 
 
 def AnnotateTarget(targets=None, include_non_call_ops=True, **options):  # noqa: N802 (TVM's name)
@@ -172,21 +155,43 @@ def AnnotateTarget(targets=None, include_non_call_ops=True, **options):  # noqa:
 
     targets: names of engines (without: all that there are rules for); of several, the first that runs an operator gets it, and what is
     marked already stays. Of engines that the compiler has rules for (dnnl), or options (byoc_rules), it is what the rules say; and of all
-    what predicates say (`register_op_attr`). include_non_call_ops: whether predicates' operators take tuples, and fields of theirs, along.
+    what predicates say (`register_op_attr`). Where there are predicates, operators that no engine runs are marked for "default", as in TVM.
+    include_non_call_ops: whether tuples, fields of theirs and references are marked too: for the engine of all their operands.
     """
     from .transform import Pass, PythonPass
     known = _known(options)
     targets = known if targets is None else _names(targets)
 
+    def by_predicates(mod, engines):
+        return _changed(mod, lambda fn: region_markers.Annotator(engines, _runs, include_non_call_ops).run(fn), "AnnotateTarget")
+
     def run(mod, _):
+        waiting = []  # engines of predicates, which go together
         for target in targets:
             if target in known:
-                mod = Pass("AnnotateTarget", byoc=[target], **options)(mod)
+                mod = _without_default(by_predicates(mod, waiting), "AnnotateTarget") if waiting else mod
+                mod, waiting = Pass("AnnotateTarget", byoc=[target], **options)(mod), []
             if target not in known or any(key == "target." + target for _, key in _PREDICATES):
-                mod = _changed(mod, lambda fn: _Annotator(target, include_non_call_ops).visit(fn), "AnnotateTarget")
-        return mod
+                waiting.append(target)
+        return by_predicates(mod, waiting) if waiting else mod
 
     return PythonPass("AnnotateTarget", run)
+
+
+def _without_default(mod, who):
+    return _changed(mod, region_markers.without_default, who)
+
+
+def MergeCompilerRegions(**options):  # noqa: N802 (TVM's name)
+    """A pass that joins regions of one engine which feed one another: the marks between them go."""
+    from .transform import Pass, PythonPass
+
+    def run(mod, _):
+        if _is_for_python(mod, options):
+            return _changed(mod, region_markers.merge_regions, "MergeCompilerRegions")
+        return Pass("MergeCompilerRegions", **options)(_without_default(mod, "MergeCompilerRegions"))
+
+    return PythonPass("MergeCompilerRegions", run)
 
 
 class _Calls(ExprMutator):
@@ -240,6 +245,28 @@ def _renamed(mod, before, mod_name, bind_constants):
     return mod._like(mod._made_with(made, "pass PartitionGraph"))
 
 
+def _optimized(mod):
+    """What "relay.ext.ENGINE.optimize" makes of the function of a region."""
+    def optimize(engine, fn):
+        function = named_functions.get_global_func(f"relay.ext.{engine}.optimize", allow_missing=True)
+        return fn if function is None else function(mod._like(Module.from_expr(fn)._native)._inferred())["main"]
+    return optimize
+
+
+def _partitioned(mod, mod_name, bind_constants):
+    """The module with a function for each region, by the passes of Python."""
+    mod, made = mod._inferred(), {}
+    for name in mod._names:
+        fn = mod[name]
+        if {"host", "Primitive", "Compiler"} & set(fn.attrs):
+            continue
+        partitioner = region_markers.Partitioner(name, f"tvmgen_{mod_name}_", bind_constants, _optimized(mod))
+        result = partitioner.run(fn)
+        if result is not fn:
+            made.update({name: result, **partitioner.made})
+    return mod._like(mod._made_with(made, "pass PartitionGraph")) if made else mod
+
+
 def PartitionGraph(mod_name="default", bind_constants=True, **options):  # noqa: N802 (TVM's name)
     """A pass that makes a function of each region, with the attributes Compiler and global_symbol, and a call of it.
 
@@ -247,11 +274,14 @@ def PartitionGraph(mod_name="default", bind_constants=True, **options):  # noqa:
     """
     from .transform import Pass, PythonPass
     cut = Pass("PartitionGraph", **options)
-    if mod_name == "default" and bind_constants:
-        return cut
 
     def run(mod, _):
+        if _is_for_python(mod, options):
+            return _partitioned(mod, mod_name or "default", bind_constants)
+        mod = _without_default(mod, "PartitionGraph")
         after = cut(mod)
-        return _renamed(after, mod._names, mod_name or "default", bind_constants) if len(after._names) > len(mod._names) else after
+        if mod_name == "default" and bind_constants or len(after._names) == len(mod._names):
+            return after
+        return _renamed(after, mod._names, mod_name or "default", bind_constants)
 
     return PythonPass("PartitionGraph", run)

@@ -328,7 +328,7 @@ def ConvertLayout(desired_layouts=None, **options):  # noqa: N802 (TVM's name)
 
 
 from .passes.fake_quantization import FakeQuantizationToInteger  # noqa: E402 (it needs what is above)
-from .regions import AnnotateTarget, MergeComposite, PartitionGraph  # noqa: E402 (their passes are those above)
+from .regions import AnnotateTarget, MergeCompilerRegions, MergeComposite, PartitionGraph  # noqa: E402 (their passes are those above)
 
 
 def passes():
