@@ -209,7 +209,7 @@ def test_predicates_say_what_an_engine_runs():
     mod = tvm.IRModule.from_expr(relay.Function([x, i], relay.tanh(relay.erf(relay.nn.relu(x))) + relay.nn.relu(i).astype("float32")))
     after = transform.AnnotateTarget("floats")(mod)
     ends = []
-    rvm.post_order_visit(after["main"], lambda node: ends.append(node.attrs.compiler) if repr(node).startswith("annotation.compiler_end") else None)
+    rvm.post_order_visit(after["main"], lambda node: ends.append(node.attrs.compiler) if repr(node).startswith("annotation.compiler_end(") else None)
     assert ends == ["floats"] * 2 + ["default"] * 4 and len(asked) == 2
     after = transform.PartitionGraph()(transform.MergeCompilerRegions()(after))
     assert attrs_of(after)["tvmgen_default_floats_main_0"]["Compiler"] == "floats"
