@@ -581,6 +581,8 @@ def call(name, op, args, kwargs):
 
 
 def _tuple(name, param, value):
+    if isinstance(value, relay.Call) and number_of_fields(value):
+        return relay.Tuple(list(value))  # as TVM takes its TupleWrapper
     if isinstance(value, relay.Expr):
         return value
     try:

@@ -139,6 +139,8 @@ def create_executor(kind="debug", mod=None, device=None, target="llvm", params=N
 
 def bind_params_by_name(func, params):
     """The function with constants for the parameters that `params` names."""
+    names = {p.name_hint for p in func.params}
+    params = {name: value for name, value in params.items() if name in names}
     constants = {p: _relay.Constant(params[p.name_hint]) for p in func.params if p.name_hint in params}
     if any(p.type_annotation not in (None, constant.checked_type) for p, constant in constants.items()):
         return _relay.bind(func, constants)  # as in TVM; what takes the function says that it is wrong
