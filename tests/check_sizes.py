@@ -19,7 +19,6 @@ LONG = {
     "compiler/pipeline.cc CompilerPasses",
     "kernels/op/custom_ops.cc Fill",
     "tools/python/src/compiler_module.cc PYBIND11_MODULE",
-    "tools/python/src/nodes.cc AddNodes",
     "tools/python/src/runtime_module.cc PYBIND11_MODULE",
     # The loop of the virtual machine: an opcode's code stands where it is dispatched.
     "vm/run/interpreter.cc Interpreter::Loop",

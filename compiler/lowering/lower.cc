@@ -220,8 +220,8 @@ Result<FunctionInfo> LowerFunction(ModuleLowering& module, const FunctionTask& t
   return info;
 }
 
-// Text files keep their numbers. A node of a model is a file of its own, without lines; so is what has
-// no place, where a check of it needs one.
+// Text files keep their numbers. A node of a model is a file of its own, without lines; so is what
+// has no place, where a check of it needs one.
 void AddSources(const ir::SourceMap& sources, Program& program) {
   for (uint32_t f = 0; f < sources.num_files(); ++f) {
     program.source_files.push_back(sources.name(f));

@@ -42,8 +42,9 @@ struct Record {
 // --- Types of elsewhere ---
 
 // Types and dims as those of one module: symbols and type variables that are not its own become new
-// ones, the same for the same in all types that one importer is given. Symbols that Python made stay
-// what they are, no module has others of their number: types are compared with what Python wrote.
+// ones, the same for the same in all types that one importer is given. Symbols that Python made
+// stay what they are, no module has others of their number: types are compared with what Python
+// wrote.
 class TypeImporter {
  public:
   explicit TypeImporter(const ir::Module& m) : m_(m) {}
