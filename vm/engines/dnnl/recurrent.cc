@@ -19,7 +19,7 @@ namespace relayvm::onednn {
 namespace {
 
 // Hidden rows of a constant matrix, from `row` and `column` on.
-struct Block {
+struct GateRows {
   const float* data = nullptr;
   int64_t columns = 0, row = 0, column = 0;
 };
@@ -30,7 +30,7 @@ struct CellForm {
   bool negates_update = false;
   ValueRef x, h, c;  // c of an LSTM
   int64_t features = 0, hidden = 0;
-  std::vector<Block> w, r;                        // of each gate
+  std::vector<GateRows> w, r;                     // of each gate
   std::vector<std::vector<const float*>> biases;  // of each gate, that are added
 
   float SignOf(size_t gate) const { return negates_update && gate == 0 ? -1.0F : 1.0F; }
@@ -142,10 +142,10 @@ class CellReader {
   }
 
   // A matrix with rows of so many gates.
-  Result<Block> Matrix(std::string_view name, int64_t gates) {
+  Result<GateRows> Matrix(std::string_view name, int64_t gates) {
     RELAYVM_ASSIGN_OR_RETURN(const ValueRef v, Take(name, 2, 2));
     Dims dims;
-    Block block;
+    GateRows block;
     RELAYVM_ASSIGN_OR_RETURN(block.data, Constant(v, name, &dims));
     if (dims[0] != gates * form_.hidden) {
       return InvalidInput(fmt::format("operand {} has {} rows, expected those of {} gates of {}",
@@ -154,20 +154,20 @@ class CellReader {
     block.columns = dims[1];
     return block;
   }
-  Result<Block> StateMatrix(std::string_view name, int64_t gates) {
-    RELAYVM_ASSIGN_OR_RETURN(const Block block, Matrix(name, gates));
+  Result<GateRows> StateMatrix(std::string_view name, int64_t gates) {
+    RELAYVM_ASSIGN_OR_RETURN(const GateRows block, Matrix(name, gates));
     if (block.columns == form_.hidden) return block;
     return InvalidInput(fmt::format("operand {} has {} columns for a state of {}", name,
                                     block.columns, form_.hidden));
   }
   // The data's matrix, of which the last columns may be the state's.
-  Result<Block> DataMatrix(int64_t gates, int64_t of_state) {
-    RELAYVM_ASSIGN_OR_RETURN(const Block block, Matrix("w", gates));
+  Result<GateRows> DataMatrix(int64_t gates, int64_t of_state) {
+    RELAYVM_ASSIGN_OR_RETURN(const GateRows block, Matrix("w", gates));
     form_.features = block.columns - of_state;
     if (form_.features >= 1) return block;
     return Status(StatusCode::kUnsupported, "data without features");
   }
-  Block Gate(Block matrix, int64_t field, int64_t column = 0) const {
+  GateRows Gate(GateRows matrix, int64_t field, int64_t column = 0) const {
     matrix.row = field * form_.hidden;
     matrix.column = column;
     return matrix;
@@ -220,8 +220,8 @@ class CellReader {
     const auto gates = static_cast<int64_t>(fields.size());
     const bool is_apart = std::any_of(names_.begin(), names_.end(),
                                       [](const auto& named) { return named.first == "r"; });
-    RELAYVM_ASSIGN_OR_RETURN(const Block w, DataMatrix(gates, is_apart ? 0 : form_.hidden));
-    Block r = w;
+    RELAYVM_ASSIGN_OR_RETURN(const GateRows w, DataMatrix(gates, is_apart ? 0 : form_.hidden));
+    GateRows r = w;
     if (is_apart) {
       RELAYVM_ASSIGN_OR_RETURN(r, StateMatrix("r", gates));
     }
@@ -239,7 +239,7 @@ class CellReader {
 
   Result<std::vector<int64_t>> ReadData() {
     RELAYVM_ASSIGN_OR_RETURN(std::vector<int64_t> fields, Fields({"update", "reset", "new"}));
-    RELAYVM_ASSIGN_OR_RETURN(const Block w, DataMatrix(3, 0));
+    RELAYVM_ASSIGN_OR_RETURN(const GateRows w, DataMatrix(3, 0));
     for (const int64_t field : fields) form_.w.push_back(Gate(w, field));
     form_.biases.resize(form_.kind == Recurrent::Kind::kResetAfter ? 4 : 3);
     RELAYVM_RETURN_IF_ERROR(Bias("b", 3, {{0, fields[0]}, {1, fields[1]}, {2, fields[2]}}));
@@ -248,7 +248,7 @@ class CellReader {
 
   Status ReadResetAfter() {
     RELAYVM_ASSIGN_OR_RETURN(const std::vector<int64_t> fields, ReadData());
-    RELAYVM_ASSIGN_OR_RETURN(const Block r, StateMatrix("r", 3));
+    RELAYVM_ASSIGN_OR_RETURN(const GateRows r, StateMatrix("r", 3));
     for (const int64_t field : fields) form_.r.push_back(Gate(r, field));
     return Bias("bh", 3, {{0, fields[0]}, {1, fields[1]}, {3, fields[2]}});
   }
@@ -259,16 +259,16 @@ class CellReader {
                                       [](const auto& named) { return named.first == "ru"; });
     if (is_apart) {
       for (const char* name : {"ru", "rr"}) {
-        RELAYVM_ASSIGN_OR_RETURN(const Block r, StateMatrix(name, 1));
+        RELAYVM_ASSIGN_OR_RETURN(const GateRows r, StateMatrix(name, 1));
         form_.r.push_back(r);
       }
     } else {
       RELAYVM_ASSIGN_OR_RETURN(const std::vector<int64_t> own, Fields({"own_update", "own_reset"}));
-      RELAYVM_ASSIGN_OR_RETURN(const Block r, StateMatrix("r", 2));
+      RELAYVM_ASSIGN_OR_RETURN(const GateRows r, StateMatrix("r", 2));
       for (const int64_t field : own) form_.r.push_back(Gate(r, field));
       RELAYVM_RETURN_IF_ERROR(Bias("bh", 2, {{0, own[0]}, {1, own[1]}}));
     }
-    RELAYVM_ASSIGN_OR_RETURN(const Block rn, StateMatrix("rn", 1));
+    RELAYVM_ASSIGN_OR_RETURN(const GateRows rn, StateMatrix("rn", 1));
     form_.r.push_back(rn);
     const std::pair<const char*, size_t> kOfGates[] = {{"bu", 0},  {"but", 0}, {"br", 1},
                                                        {"brt", 1}, {"bn", 2},  {"bnt", 2}};
@@ -285,9 +285,10 @@ class CellReader {
 // --- Constants in oneDNN's order ---
 
 // (gates, hidden, columns)
-void WriteWeights(const CellForm& f, const std::vector<Block>& gates, int64_t columns, float* to) {
+void WriteWeights(const CellForm& f, const std::vector<GateRows>& gates, int64_t columns,
+                  float* to) {
   for (size_t g = 0; g < gates.size(); ++g) {
-    const Block& block = gates[g];
+    const GateRows& block = gates[g];
     const float sign = f.SignOf(g);
     for (int64_t i = 0; i < f.hidden; ++i, to += columns) {
       const float* from = block.data + (block.row + i) * block.columns + block.column;
