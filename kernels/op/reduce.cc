@@ -1,7 +1,8 @@
 // Reductions: sum mean variance max min prod all any argmax argmin.
 // Axes: None is all of them, [] none; `exclude` takes the others. Accumulation is in the input's
 // dtype, so an integer sum wraps and a float16 sum rounds at every step; but mean and variance of
-// integers are made in 64 bits, then truncated. Stateless. Tested by reduce_test.cc.
+// integers are made in 64 bits, then truncated, those of floats of 16 bits in 32, as TVM and numpy do.
+// Stateless. Tested by reduce_test.cc.
 #include <utility>
 
 #include "kernels/op/define.h"
@@ -133,6 +134,12 @@ OpDef ArgReduceOp(const char* name, ReduceKind kind) {
   return op;
 }
 
+// In which mean and variance add.
+DType SumDType(DType dtype) {
+  const bool half = dtype == DType::kFloat16 || dtype == DType::kBFloat16;
+  return half ? DType::kFloat32 : nn::AverageDType(dtype);
+}
+
 OpDef MeanOp() {
   OpDef op = ReduceOp("mean", ReduceKind::kSum);
   op.compute = [](const ComputeContext& c) -> std::vector<Tensor> {
@@ -140,7 +147,7 @@ OpDef MeanOp() {
     return {Reduction(
         "mean", c, ReduceKind::kSum,
         [&](const Indices& at) {
-          return te::Cast(te::Load(c.inputs[0], at), nn::AverageDType(dtype));
+          return te::Cast(te::Load(c.inputs[0], at), SumDType(dtype));
         },
         [&](Expr sum) { return nn::Average(std::move(sum), ReducedCount(c), dtype); })};
   };
@@ -168,7 +175,7 @@ OpDef VarianceOp() {
     const DType dtype = c.outputs[0].dtype;
     const Tensor squares =
         te::Compute("variance_squares", c.inputs[0]->shape, [&](const Indices& at) {
-          const DType wide = nn::AverageDType(dtype);
+          const DType wide = SumDType(dtype);
           return te::Cast(te::Load(c.inputs[0], at), wide) -
                  te::Cast(nn::LoadOnes(c.inputs[1], at), wide);
         });

@@ -49,6 +49,9 @@ TEST_CASE("mean divides in the input's dtype") {
   few[0] = 3500;
   CheckOp("mean", {}, {Host(DType::kFloat16, {70000}, few)},
           {Host(DType::kFloat16, {}, {3500.0 / 70000})});
+  // A float16 sum ends at 2048 where halves are added.
+  CheckOp("mean", {}, {Host(DType::kFloat16, {20000}, std::vector<double>(20000, 0.5))},
+          {Host(DType::kFloat16, {}, {0.5})});
   std::vector<double> spread(256, 101);
   std::fill_n(spread.begin(), 128, 99.0);
   CheckOp("variance", {}, {Host(DType::kInt8, {256}, spread), Host(DType::kInt8, {1}, {100})},

@@ -67,8 +67,8 @@ class Executable:
 
     @property
     def globals(self):
-        """Names of its functions."""
-        return list(self.model.functions)
+        """Names of its functions; of those of its source, where it was compiled here."""
+        return list(self.model.functions) if self.executable is None else self.executable._source[0].functions()
 
     @property
     def primitive_ops(self):
@@ -140,8 +140,8 @@ class VirtualMachine:
         if len(args) > len(names) or other:
             found = f"an input {other[0]}" if other else f"{len(args)}"
             raise ValueError(f"{name} takes {', '.join(names) or 'nothing'}; found {found}")
-        return {**{i: _given(value, self._model) for i, value in enumerate(args)},
-                **{names.index(key): _given(value, self._model) for key, value in kwargs.items()}}
+        placed = {**dict(enumerate(args)), **{names.index(key): value for key, value in kwargs.items()}}
+        return {i: _given(_only(value) if inputs[i].dtype is not None else value, self._model) for i, value in placed.items()}
 
     def set_input(self, func_name, *args, **kwargs):
         """What the next call of a function takes, by position and name."""
@@ -204,6 +204,11 @@ class VirtualMachine:
         """The times of calls, a `BenchmarkResult`."""
         self.set_input(func_name, *args, **kwargs)
         return self.module.time_evaluator("invoke", device, repeat=repeat, number=number, min_repeat_ms=min_repeat_ms or 0)(func_name)
+
+
+def _only(value):
+    """The array of a list that has one array, as TVM takes it for a tensor."""
+    return value[0] if isinstance(value, list) and len(value) == 1 and hasattr(value[0], "dtype") else value
 
 
 class _Machine(Module):

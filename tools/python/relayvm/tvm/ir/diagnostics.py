@@ -1,0 +1,58 @@
+"""tvm.ir.diagnostics: what is wrong with a program, as text. An error of ours has it: str(error) with the place and the source line."""
+
+
+class DiagnosticRenderer:
+    """A function of a `DiagnosticContext` that shows it."""
+
+    def __init__(self, render_func):
+        self.render_func = render_func
+
+    def render(self, ctx):
+        """Shows it."""
+        self.render_func(ctx)
+
+
+class Diagnostic:
+    """A message and its place."""
+
+    def __init__(self, level, span, message):
+        self.level, self.span, self.message = level, span, message
+
+
+class DiagnosticContext:
+    """The messages of a module."""
+
+    def __init__(self, module, renderer=None):
+        self.module, self.renderer, self.diagnostics = module, renderer or get_renderer(), []
+
+    def emit(self, diagnostic):
+        """Adds one."""
+        self.diagnostics.append(diagnostic)
+
+    def render(self):
+        """Shows them, and raises DiagnosticError where there are any."""
+        from ..error import DiagnosticError
+        self.renderer.render(self)
+        if self.diagnostics:
+            raise DiagnosticError("; ".join(d.message for d in self.diagnostics))
+
+
+def _print(ctx):
+    for diagnostic in ctx.diagnostics:
+        print(diagnostic.message)
+
+
+_RENDERER = [DiagnosticRenderer(_print)]
+
+
+def get_renderer():
+    """The one that shows messages."""
+    return _RENDERER[0]
+
+
+def override_renderer(render_func):
+    """Shows messages by a function from here on; None: prints them."""
+    _RENDERER[0] = DiagnosticRenderer(render_func or _print)
+
+
+__all__ = ["Diagnostic", "DiagnosticContext", "DiagnosticRenderer", "get_renderer", "override_renderer"]
