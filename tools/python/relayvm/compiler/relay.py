@@ -1452,7 +1452,7 @@ _MAKERS = {
 
 def _make_var(record, operands, module):
     node = _of_record(Var, record, name_hint=record[2].name, type_annotation=None, _handle=record[2])
-    if record[3] is not None:
+    if record[3] is not None and not isinstance(node.checked_type, IncompleteType):
         _set(node, "type_annotation", node.checked_type)
     return node
 

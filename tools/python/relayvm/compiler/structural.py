@@ -185,6 +185,8 @@ class _Comparison:
             if (str(left.belong_to), left.name_hint) != (str(right.belong_to), right.name_hint):
                 self.fail(left, right)
             return
+        if isinstance(left, relay.Tuple) and not left.fields and not right.fields:
+            return  # it is as a constant
         known = self.known(left, right, id(left), id(right))
         if known is not None:
             if not known:
@@ -352,6 +354,9 @@ class _Hash:
             self.add(v.type_annotation)
 
     def expression(self, x):
+        if isinstance(x, relay.Tuple) and not x.fields:
+            self.written.append("()")
+            return
         if id(x) in self.seen:
             self.written.append(("node", self.seen[id(x)]))
             return

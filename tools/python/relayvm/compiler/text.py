@@ -459,6 +459,15 @@ def text_of(node, show_meta_data=True, annotate=None, is_whole=True):
     return VERSION + text + (printer.meta.section() if show_meta_data else "")
 
 
+def metadata_of(nodes):
+    """A section of metadata: of {"relay.Constant": [...]}."""
+    meta = _Meta()
+    for kind, members in nodes.items():
+        for number, member in enumerate(members):
+            meta.reference(kind, number, member)
+    return meta.section()
+
+
 # --- Back ---
 
 _FREE = re.compile(r'"(?:[^"\\]|\\.)*"|/\*.*?\*/|//[^\n]*|\bfree_var\s[^;]*;', re.DOTALL)

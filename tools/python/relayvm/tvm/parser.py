@@ -1,15 +1,40 @@
 """tvm.parser: Relay text."""
+import re
+
+from ..compiler import Module
 from ..compiler import parse as _parse
-from ..compiler.text import VERSION, parse_expr
+from ..compiler import text as _text
+from ..compiler.text import VERSION
 from .ir.module import IRModule
+
+_WORD = re.compile(r'"(?:[^"\\]|\\.)*"|/\*.*?\*/|//[^\n]*|[%@][\w./:-]+|[A-Za-z_][\w.]*', re.DOTALL)
+_SHORT = {"float": "float32", "int": "int32", "uint": "uint32"}  # dtypes without their bits
+
+
+def _written_out(source):
+    return _WORD.sub(lambda word: _SHORT.get(word[0], word[0]), source)
+
+
+def _whole(source, init_module, init_meta_table):
+    """The text with the version, with what is there already, and with tensors that were given as objects."""
+    source = source.replace(VERSION.strip(), "", 1) if source.lstrip().startswith("#[version") else source
+    if init_module is not None:
+        source = str(init_module) + source
+    return VERSION + source + (_text.metadata_of(init_meta_table) if init_meta_table else "")
 
 
 def parse(source, source_name="from_string", init_module=None, init_meta_table=None):
-    """An IRModule of text with definitions."""
-    mod = IRModule(_parse(source if source.lstrip().startswith("#[version") else VERSION + source, name=source_name)._native)
-    if init_module is not None:
-        mod.update(init_module)
-    return mod
+    """An IRModule of text with definitions. init_module: which has what the text refers to besides. init_meta_table: {"relay.Constant": [...]},
+    what meta[relay.Constant][0] of the text is."""
+    text = _written_out(_whole(source, init_module, init_meta_table))
+    if re.search(r"\bdef @", text):
+        return IRModule(_parse(text, name=source_name)._native)
+    return IRModule(None, Module(_parse(text + "\ndef @main() { () }", name=source_name)._native))
+
+
+def parse_expr(source):
+    """The expression of a text that has one, and no definitions. Types are not inferred."""
+    return _text.parse_expr(_written_out(source))
 
 
 def fromtext(source, source_name="from_string"):
