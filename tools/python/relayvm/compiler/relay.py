@@ -417,6 +417,8 @@ class Expr:
             _set(self, name, value)
 
     def __setattr__(self, name, value):
+        if name == "virtual_device_" and str(getattr(value, "device_type", "cpu")) == "cpu":
+            return  # there is the processor alone
         raise AttributeError(f"nodes do not change: make a new {type(self).__name__}")
 
     @property
