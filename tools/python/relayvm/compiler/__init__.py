@@ -592,7 +592,7 @@ def compile(mod, target=None, *, params=None, opt_level=None, shape=None, progre
     context = PassContext.current()
     options = {**context.options, **options}
     inserted = options.pop("passes", None) or ()
-    options.setdefault("opt_level", context.opt_level if opt_level is None else opt_level)
+    options.setdefault("opt_level", min(context.opt_level, 3) if opt_level is None else opt_level)
     if opt_level is not None:
         options["opt_level"] = opt_level
     told = PassContext(disabled_pass=context.disabled_pass, **options)

@@ -207,7 +207,7 @@ def _is_symbolic(kind):
 
 def _is_open(kind):
     """Whether a part of it is yet to be inferred."""
-    return any(type(t) is relay.Type for t in _parts_of_type(kind))
+    return any(type(t) is relay.Type or isinstance(t, relay.IncompleteType) for t in _parts_of_type(kind))
 
 
 # --- Modules ---

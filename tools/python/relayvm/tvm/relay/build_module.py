@@ -73,7 +73,7 @@ class ExecutorFactory(Library):
 def build(ir_mod, target=None, target_host=None, executor=None, runtime=None, workspace_memory_pools=None, constant_memory_pools=None,
           params=None, mod_name="default"):
     """An `ExecutorFactory` of a module or function."""
-    return ExecutorFactory(_compile(_with_main(ir_mod), _target_of(target), params=params), mod_name)
+    return ExecutorFactory(_compile(_as_told(_with_main(ir_mod)), _target_of(target), params=params), mod_name)
 
 
 def optimize(mod, target=None, params=None):
@@ -81,8 +81,24 @@ def optimize(mod, target=None, params=None):
     mod = _with_main(mod)
     if params:
         mod = IRModule(_bind(mod, params)._native)
-    return _transform.Sequential([_transform.SimplifyInference(), _transform.FoldConstants(), _transform.SimplifyExpr(),
-                                  _transform.EliminateCommonSubexpressions()])(_transform.InferType()(mod)), dict(params or {})
+    mod = _transform.Sequential([_transform.SimplifyInference(), _transform.FoldConstants(), _transform.SimplifyExpr(),
+                                 _transform.EliminateCommonSubexpressions()])(_transform.InferType()(mod))
+    return _as_told(mod), dict(params or {})
+
+
+def _as_told(mod):
+    """A module after passes that are Python's alone: those that the PassContext requires, and those that registered functions are for."""
+    context = PassContext.current()
+    names = [name for name in context.required_pass if _transform._in_python(name) is not None]
+    told = {key for (_, key), (level, _) in _relay.Op._attributes.items() if level > 0}
+    if "FTVMLegalize" in told:
+        names.append("Legalize")
+    if "FTVMAlterOpLayout" in told and context.opt_level >= 3:
+        names += ["CanonicalizeOps", "AlterOpLayout"]
+    for name in ["FlattenAtrousConv", *names]:
+        if name not in context.disabled_pass:
+            mod = _transform._in_python(name)()(mod)
+    return mod
 
 
 def build_config(opt_level=2, required_pass=None, disabled_pass=None, trace=None):
