@@ -24,6 +24,9 @@ void omp_set_num_threads(int count);
 int omp_get_max_threads();
 int omp_get_thread_num();
 int omp_get_num_threads();
+int omp_get_thread_limit();
+int omp_get_dynamic();
+int omp_in_parallel();
 void GOMP_parallel(void (*f)(void*), void* data, unsigned threads, unsigned flags);
 }
 #define FAULTY_OTHER_FUNCTIONS(F) \
@@ -32,6 +35,9 @@ void GOMP_parallel(void (*f)(void*), void* data, unsigned threads, unsigned flag
   F(omp_get_max_threads)          \
   F(omp_get_thread_num)           \
   F(omp_get_num_threads)          \
+  F(omp_get_thread_limit)         \
+  F(omp_get_dynamic)              \
+  F(omp_in_parallel)              \
   F(GOMP_parallel)
 
 namespace relayvm::onednn_testing {

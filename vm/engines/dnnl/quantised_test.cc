@@ -1,8 +1,10 @@
 // Quantised products and what comes after them, bit by bit, against integers of 128 bits.
+#include <dlfcn.h>
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <functional>
 #include <string>
@@ -448,6 +450,42 @@ TEST_CASE("quantised products that go on in float32: each operation rounds") {
       CheckClose(region.Run({n, h}, {data}, n == 3 ? 2 : 1)[0], y, 0);
     }
   }
+}
+
+// OpenMP gives no threads inside of its own.
+TEST_CASE("a region that a host's OpenMP threads run is computed by each of them alone") {
+  if (Provider() == nullptr) return;
+  const Quantised c{"", DType::kUInt8, 5, false, 16, 64};
+  Net net;
+  const int x = net.Input({"n", 16, "h", 7}, DType::kUInt8);
+  const int w = net.Const(Integers({64, 16, 3, 3}, 2, -90, 90), DType::kInt8);
+  const int z = net.Const(Scalar(5), DType::kInt32), none = net.Const(Scalar(0), DType::kInt32);
+  const int s = net.Const(Scalar(0.5F));
+  net.Head(net.Kernel("qnn.conv2d", {x, w, z, none, s, s}, {"n", 64, "h", 7}, AttributesOf(c), {},
+                      DType::kInt32));
+  void* library = dlopen("libgomp.so.1", RTLD_NOW | RTLD_NOLOAD);
+  if (library == nullptr || !CanRun(net)) return;  // this oneDNN has other threads
+  using Parallel = void (*)(void (*)(void*), void*, unsigned, unsigned);
+  const auto parallel = reinterpret_cast<Parallel>(dlsym(library, "GOMP_parallel"));
+  REQUIRE((parallel != nullptr));
+  struct Work {
+    TestRegion region;
+    Tensor x = Integers({2, 16, 20, 7}, 1, 0, 255);
+    std::vector<Tensor> expected;
+    std::atomic<int> runs = 0, good = 0;
+  } work{TestRegion(net)};
+  work.expected = TestRegion(net).Run({2, 20}, {work.x}, 2);
+  const auto run = [](void* data) {
+    Work& here = *static_cast<Work*>(data);
+    int32_t status = 0;
+    const std::vector<Tensor> y = here.region.Run({2, 20}, {here.x}, 2, &status);
+    ++here.runs;
+    here.good += status == RELAYVM_REGION_OK && y[0].data == here.expected[0].data ? 1 : 0;
+  };
+  parallel(run, &work, 2, 0);
+  run(&work);
+  CHECK(work.runs >= 2);
+  CHECK(work.good == work.runs);
 }
 
 TEST_CASE("quantised products that oneDNN would not compute to the bit are refused") {

@@ -137,7 +137,8 @@ Result<HeldPlan> Region::Prepare(std::span<const int64_t> dims, uint32_t num_thr
     }
   }
   // Primitives divide their work when they are made.
-  return Find(dims, static_cast<int>(std::clamp<uint32_t>(num_threads, 1, kMostThreads)));
+  return Find(dims,
+              GivenThreads(static_cast<int>(std::clamp<uint32_t>(num_threads, 1, kMostThreads))));
 }
 
 Status Region::Run(Plan* plan, const RunData& data) {

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <climits>
 
 namespace relayvm::onednn {
 namespace {
@@ -12,6 +13,9 @@ struct OpenMp {
   int (*max_threads)() = nullptr;
   int (*thread_num)() = nullptr;
   int (*num_threads)() = nullptr;
+  int (*thread_limit)() = nullptr;
+  int (*dynamic)() = nullptr;
+  int (*in_parallel)() = nullptr;
   void (*parallel)(void (*)(void*), void*, unsigned, unsigned) = nullptr;  // of GCC's
 };
 OpenMp open_mp;
@@ -28,6 +32,9 @@ void FindOpenMp(void* library) {
   Find(library, "omp_get_max_threads", &open_mp.max_threads);
   Find(library, "omp_get_thread_num", &open_mp.thread_num);
   Find(library, "omp_get_num_threads", &open_mp.num_threads);
+  Find(library, "omp_get_thread_limit", &open_mp.thread_limit);
+  Find(library, "omp_get_dynamic", &open_mp.dynamic);
+  Find(library, "omp_in_parallel", &open_mp.in_parallel);
   Find(library, "GOMP_parallel", &open_mp.parallel);
 }
 
@@ -38,6 +45,13 @@ ThreadLimit::ThreadLimit(int threads) : threads_(threads) {
 }
 ThreadLimit::~ThreadLimit() {
   if (former_ != 0 && former_ != threads_) open_mp.set_num_threads(former_);
+}
+int GivenThreads(int wanted) {
+  const OpenMp& mp = open_mp;
+  const bool is_limited = mp.thread_limit != nullptr && mp.thread_limit() != INT_MAX;
+  const bool is_nested = mp.in_parallel != nullptr && mp.in_parallel() != 0;
+  const bool is_dynamic = mp.dynamic != nullptr && mp.dynamic() != 0;
+  return is_limited || is_dynamic || is_nested ? 1 : wanted;
 }
 int MaxThreads() { return open_mp.max_threads == nullptr ? 1 : std::max(open_mp.max_threads(), 1); }
 

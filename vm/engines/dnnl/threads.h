@@ -22,6 +22,10 @@ class ThreadLimit {
   int former_ = 0, threads_;
 };
 int MaxThreads();
+// So many of `wanted` as OpenMP is sure to give this thread: 1 within a parallel region of the
+// caller, with OMP_THREAD_LIMIT and with OMP_DYNAMIC. Primitives that were made for more than they
+// are given leave a part of their result out.
+int GivenThreads(int wanted);
 
 // Calls f(begin, end) for parts of 0 .. count-1, on the threads that there are where count * size
 // elements are worth it.
