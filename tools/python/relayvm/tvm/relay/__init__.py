@@ -6,6 +6,7 @@ from .. import parser as _parser
 from ..runtime.params import load_param_dict, save_param_dict
 from .build_module import ExecutorFactory, bind_params_by_name, build, build_config, create_executor, optimize
 from .debugger import debug
+from .span_check import SpanCheck
 
 
 def fromtext(data, source_name="from_string"):

@@ -53,12 +53,15 @@ class ExecutorFactory(Library):
             return next(iter(regions.values()))
         if regions:
             return json.dumps({name: json.loads(text) for name, text in regions.items()}, indent=1)
-        module, options, passes = self.executable._source
         try:
-            graph = module.compile([*options, ("executor", "graph")], None, passes).graph()
+            return self._graph()
         except Error:
             inputs = [{"op": "null", "name": a.name, "inputs": []} for a in self.model.inputs]
             return json.dumps({"nodes": inputs, "arg_nodes": list(range(len(inputs))), "heads": [], "attrs": {}, "node_row_ptr": []})
+
+    def _graph(self):
+        module, options, passes = self.executable._source
+        graph = module.compile([*options, ("executor", "graph")], None, passes).graph()
         with tempfile.TemporaryDirectory() as folder:
             graph.save(folder)
             with open(os.path.join(folder, "graph.json")) as f:
