@@ -539,8 +539,20 @@ def _call_by_schema(name, op, args, kwargs):
     return relay.Call(op, [_operand(name, f"operand {i}", value) for i, value in enumerate(args[:count])], given)
 
 
+@functools.cache
+def _plain_attrs(name, count):
+    """The attributes of a call of an operator that has none, and whose function does no more than to make the call; else None."""
+    signature = signature_of(name)
+    is_plain = signature is not None and name not in _SPECIAL and name not in _DYNAMIC and _native.operator_schema(name) == ([], [])
+    return relay.Call(relay._get_op(name), [relay.const(0)] * count)._attrs if is_plain and len(signature.parameters) == count else None
+
+
 def call(name, op, args, kwargs):
     """What TVM's function gives for these arguments."""
+    if not kwargs and all([isinstance(arg, relay.Expr) for arg in args]):
+        attrs = _plain_attrs(name, len(args))
+        if attrs is not None:
+            return relay._plain_call(op, args, attrs)
     signature = signature_of(name)
     if signature is None:
         return _call_by_schema(name, op, args, dict(kwargs))

@@ -380,6 +380,24 @@ def _types(handles):
     return _Sequence(_type(handle) for handle in handles)
 
 
+def _match_types(pattern, kind, found):
+    """Adds to `found` what the type variables of a type stand for, where it is another."""
+    left = [(pattern, kind)]
+    while left:
+        pattern, kind = left.pop()
+        match pattern:
+            case TypeVar():
+                found.setdefault(pattern, kind)
+            case TupleType() if isinstance(kind, TupleType):
+                left.extend(zip(pattern.fields, kind.fields))
+            case FuncType() if isinstance(kind, FuncType):
+                left.extend(zip([*pattern.arg_types, pattern.ret_type], [*kind.arg_types, kind.ret_type]))
+            case RefType() if isinstance(kind, RefType):
+                left.append((pattern.value, kind.value))
+            case TypeCall() if isinstance(kind, TypeCall):
+                left.extend(zip(pattern.args, kind.args))
+
+
 def _handles(types):
     types = list(types)
     for t in types:
@@ -504,6 +522,9 @@ class Expr:
 
     def __repr__(self):
         return _text(self)
+
+
+_NO_TYPES = _Sequence()
 
 
 def _check(what, values, kind):
@@ -750,10 +771,18 @@ class Call(Expr):
 
     @property
     def type_args(self):
-        """The types that it was made with; of an operator, those of its operands."""
-        if not self._type_args and isinstance(self.op, Op) and self._type is not None:
-            return _Sequence(arg.checked_type for arg in self.args)
-        return self._type_args
+        """What the type parameters of the callee stand for: the types that it was made with, or that are inferred; of an operator, the types
+        of its operands."""
+        if self._type_args or self._type is None:
+            return self._type_args
+        given = [arg.checked_type for arg in self.args]
+        if isinstance(self.op, Op):
+            return _Sequence(given)
+        callee = self.op.checked_type
+        found = {}
+        for param, kind in zip([*callee.arg_types, callee.ret_type], [*given, self.checked_type]):
+            _match_types(param, kind, found)
+        return _Sequence(found.get(v, v) for v in callee.type_params)
 
     # Of a call that gives a tuple, as TVM's TupleWrapper: its fields.
     def __len__(self):
@@ -788,6 +817,13 @@ def same_call(call, op, args):
         return Call(op, args, attrs, call._type_args, span=call.span)
     new = object.__new__(Call)  # the attributes are complete
     new._init(call._span, op=op, args=_check("arguments of a call", args, Expr), _attrs=call._attrs, _type_args=call._type_args)
+    return new
+
+
+def _plain_call(op, args, attrs):
+    """A call of what was checked."""
+    new = object.__new__(Call)
+    new._init(op=op, args=_Sequence(args), _attrs=attrs, _type_args=_NO_TYPES)
     return new
 
 
@@ -1280,6 +1316,9 @@ def _elsewhere(name):
             return dataflow_pattern
         case "expr":
             return sys.modules[__name__]
+        case "TypeFunctor" | "TypeMutator" | "TypeVisitor":
+            from . import type_functors  # which needs what is above
+            return getattr(type_functors, name)
         case "build" | "transform":
             return getattr(relayvm, name)
         case "fromtext":
@@ -1309,6 +1348,8 @@ _INSTEAD = {
 def __getattr__(name):  # relay.add, relay.nn.dense
     if name.startswith("__"):
         raise AttributeError(name)
+    if name in Op._all and "." not in name:  # as often
+        return Op._all[name]
     found = _elsewhere(name)
     if found is not None:
         return found
@@ -1423,8 +1464,6 @@ def _of_record(cls, record, **fields):
 def _op_of(call):
     return Op._all.get(call.op) or Op._make(call.op, call.num_args, call.op if _native.operator_arguments(call.op) is not None else call)
 
-
-_NO_TYPES = _Sequence()
 
 # Of a record and its operands (and the module): the node.
 _MAKERS = {

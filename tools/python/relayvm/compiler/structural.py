@@ -55,8 +55,12 @@ class _Comparison:
         return self.of_left.get(left_key) == right_key and self.of_right.get(right_key) == left_key
 
     def compare(self, left, right):
+        if left is right and isinstance(left, _LEAVES):
+            return
         if isinstance(left, relay.Expr) and isinstance(right, relay.Expr):
             self.expressions(left, right)
+        elif isinstance(left, (list, tuple)) and isinstance(right, (list, tuple)):
+            self.sequences(left, right)
         elif isinstance(left, relay.Type) and isinstance(right, relay.Type):
             self.types(left, right)
         elif isinstance(left, _native.Dim) or isinstance(right, _native.Dim):
@@ -65,17 +69,24 @@ class _Comparison:
             self.patterns(left, right)
         elif isinstance(left, Mapping) and isinstance(right, Mapping):
             self.mappings(left, right)
-        elif isinstance(left, (list, tuple)) and isinstance(right, (list, tuple)):
-            self.sequences(left, right)
         elif hasattr(left, "_names") and hasattr(right, "_names"):
             self.modules(left, right)
         elif isinstance(left, relay.TypeData) and isinstance(right, relay.TypeData):
-            self.sequences([left.header, *left.constructors], [right.header, *right.constructors])
+            self.type_data(left, right)
         elif isinstance(left, float) and isinstance(right, float):
             if abs(left - right) >= 1e-9 and left != right:  # as in TVM
                 self.fail(left, right)
         elif type(left) is not type(right) and not (isinstance(left, _LEAVES) and isinstance(right, _LEAVES)) or left != right:
             self.fail(left, right)
+
+    def type_data(self, left, right):
+        if len(left.type_vars) != len(right.type_vars) or len(left.constructors) != len(right.constructors):
+            self.fail(left, right)
+        for a, b in zip(left.type_vars, right.type_vars):
+            self.bind(a, b, a._handle, b._handle)
+        self.add([(str(left.header), str(right.header))])
+        for a, b in zip(left.constructors, right.constructors):
+            self.add([(a.name_hint, b.name_hint), (a.inputs, b.inputs)])
 
     def sequences(self, left, right):
         if len(left) != len(right):
@@ -204,11 +215,14 @@ class _Comparison:
     def parts(self, left, right):
         match left:
             case relay.Call():
-                if (left.attrs is None) != (right.attrs is None):
-                    self.fail(left, right)
-                if left.attrs is not None:
-                    self.add([(left.attrs, right.attrs)])
-                self.add([(left.op, right.op), (left.args, right.args)])
+                if left._attrs is not right._attrs:
+                    if (left.attrs is None) != (right.attrs is None):
+                        self.fail(left, right)
+                    if left.attrs:
+                        self.add([(left.attrs, right.attrs)])
+                if len(left.args) != len(right.args):
+                    self.fail(left, right, f"{len(left.args)} arguments, and {len(right.args)}")
+                self.add([(left.op, right.op), *zip(left.args, right.args)])
                 if not isinstance(left.op, relay.Op) and left._type is None and right._type is None:
                     self.add([(left.type_args, right.type_args)])
             case relay.Function():
@@ -308,13 +322,16 @@ class _Hash:
         self.numbers.setdefault(key, len(self.numbers))
 
     def write(self, x):
+        if isinstance(x, _LEAVES):
+            self.written.append(x)
+            return
         match x:
             case relay.Var():
                 self.variable(x)
             case relay.Constant():
                 self.written.append((str(x.checked_type), hashlib.blake2b(x.data.tobytes(), digest_size=8).digest()))
             case relay.Op():
-                self.written.append(("Op", x.name))
+                self.written.append(x.name)
             case relay.GlobalVar() | relay.Constructor():
                 self.written.append((type(x).__name__, x.name_hint, str(getattr(x, "belong_to", ""))))
             case relay.Expr():
@@ -340,7 +357,7 @@ class _Hash:
             case _ if hasattr(x, "_names"):
                 self.add(*(part for name in sorted(x._names) for part in (name, x[name])))
             case _:
-                self.written.append(x if isinstance(x, _LEAVES) else str(x))
+                self.written.append(str(x))
 
     def variable(self, v):
         if id(v) not in self.numbers and not self.map_free_vars:
@@ -364,7 +381,12 @@ class _Hash:
         self.kept.append(x)
         match x:
             case relay.Call():
-                self.add("Call", x.op, list(x.args), dict(x.attrs or {}), [] if isinstance(x.op, relay.Op) or x._type is not None else x.type_args)
+                self.written.append(("Call", len(x.args)))
+                if x.attrs:
+                    self.todo.append(x.attrs)
+                if x._type_args and not isinstance(x.op, relay.Op):
+                    self.todo.append(x._type_args)
+                self.add(x.op, *x.args)
             case relay.Function():
                 self.function(x)
             case relay.Let():

@@ -24,6 +24,6 @@ def __getattr__(name):
 
 
 _PARTS = ("adt", "analysis", "backend", "data_dep_optimization", "dataflow_pattern", "expr", "expr_functor", "frontend", "function", "loops", "op",
-          "param_dict", "prelude", "qnn", "scope_builder", "transform", "ty", "vm")
+          "param_dict", "prelude", "qnn", "scope_builder", "transform", "ty", "type_functor", "vm")
 for _part in _PARTS:  # which need what is above
     import_module("." + _part, __name__)
