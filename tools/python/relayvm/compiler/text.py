@@ -17,6 +17,7 @@ VERSION = '#[version = "0.0.5"]\n'
 _SIMPLE = {"bool": "", "int16": "i16", "int32": "", "int64": "i64", "float16": "f16", "float32": "f", "float64": "f64"}
 _INLINE = (relay.Var, relay.GlobalVar, relay.Constant, relay.Op, relay.Constructor)
 _NOTED = (relay.Var, relay.Constant, relay.Call, relay.Function, relay.Tuple, relay.TupleGetItem)
+_TYPED = (relay.Call, relay.Function, relay.Tuple, relay.TupleGetItem, relay.If, relay.Match)  # which inference alone gives types
 _FLOW = (relay.Call, relay.Tuple, relay.TupleGetItem)
 _DTYPE_CODES = {"int": 0, "uint": 1, "float": 2, "bfloat": 4, "bool": 1}
 
@@ -152,8 +153,10 @@ class _Printer:
         self.scopes, self.num_temps = [[]], 0
         self.kept = []  # whose ids are keys
         self.uses = {}  # id of a node -> how many nodes use it, where it is more than one
+        self.is_typed = False  # whether types are inferred: variables and constants know theirs before
         if root is not None:
             for node in relay._post_order(root, lambda e: e._children()):
+                self.is_typed = self.is_typed or node._type is not None and isinstance(node, _TYPED)
                 for child in node._children():
                     self.uses[id(child)] = self.uses.get(id(child), 0) + 1
 
@@ -234,11 +237,11 @@ class _Printer:
             return self.annotate(node)
         if not isinstance(node, _NOTED):
             return ""
-        kind = node._type if type(node) is not relay.Var or node._handle is not None else None
+        is_known = self.is_typed and (node._type is not None or isinstance(node, relay.Constant))
         span = node._span if type(node._span) in (relay.Span, relay.SequentialSpan) else None
-        if kind is None and span is None:
+        if not is_known and span is None:
             return ""
-        text = f" ty={self.type_text(node.checked_type)}" if kind is not None else ""
+        text = f" ty={self.type_text(node.checked_type)}" if is_known else ""
         return f" /*{text}{f' span={span}' if span is not None else ''} */"
 
     # --- Expressions ---
