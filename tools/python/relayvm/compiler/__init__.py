@@ -198,8 +198,9 @@ class Module:
         """A module of this kind."""
         return self if native is self._with_types else type(self)(native)
 
-    def _changed_to(self, functions, who=""):
-        """The module with other functions, whose nodes know their types. who: what errors name."""
+    def _changed_to(self, functions, who="", infers=True):
+        """The module with other functions, whose nodes know their types. who: what errors name. infers: False where types are not needed;
+        those of a module that does not change have theirs all the same."""
         return self._like(self._made_with(functions, who))
 
     def _inferred(self):

@@ -124,12 +124,13 @@ class Pass:
 class PythonPass(Pass):
     """A pass of yours: `module_pass` and `function_pass` make them. Call it with a `Module` for a new one, or `insert` it.
 
-    run: called with (mod, context), gives a Module. A subclass may override `transform_module` instead.
+    run: called with (mod, context), gives a Module. A subclass may override `transform_module` instead. needs_types: whether types are
+    inferred before.
     """
 
-    def __init__(self, name, run=None, *, opt_level=0, required=()):
+    def __init__(self, name, run=None, *, opt_level=0, required=(), needs_types=True):
         super().__init__(name)
-        self._run, self.opt_level, self.required = run, opt_level, list(required)
+        self._run, self.opt_level, self.required, self._needs_types = run, opt_level, list(required), needs_types
 
     def transform_module(self, mod, context):
         """What the pass makes of a `Module`."""
@@ -138,7 +139,7 @@ class PythonPass(Pass):
     def _run_on(self, mod):
         for required in self.required:
             mod = (required if isinstance(required, Pass) else __getattr__(required)())(mod)
-        result = self.transform_module(mod._inferred(), PassContext.current())
+        result = self.transform_module(mod._inferred() if self._needs_types else mod, PassContext.current())
         if not isinstance(result, Module):
             raise TypeError(f"pass {self.name}: expected it to give a Module, found {type(result).__name__}")
         return result

@@ -127,18 +127,10 @@ class _Annotator:
         if kind is None or var.type_annotation is not None and (var.type_annotation == kind or not _is_open(var.type_annotation)):
             self._vars[var] = var
             return var
-        if var._type is not None and var.checked_type == kind:
-            self._vars[var] = var
-            return var
-        new = Var(var.name_hint, kind if var in self._params() and not _is_symbolic(kind) else var.type_annotation, var._span)
+        new = Var(var.name_hint, kind, var._span)
         _set(new, "_type", kind)
         self._vars[var] = new
         return new
-
-    def _params(self):
-        if not hasattr(self, "_all_params"):
-            self._all_params = {p for node in self._order.nodes if isinstance(node, Function) for p in node.params}
-        return self._all_params
 
     def _made(self, node, must=False):
         new = self._new
@@ -178,7 +170,7 @@ class _Annotator:
 
 
 def _take_result(fn, kind):
-    if fn._ret_type is None and isinstance(kind, relay.FuncType) and not _is_symbolic(kind.ret_type):
+    if fn._ret_type is None and isinstance(kind, relay.FuncType):
         _set(fn, "_ret_type", kind.ret_type)
 
 
@@ -199,15 +191,9 @@ def _parts_of_type(kind):
     return parts
 
 
-def _is_symbolic(kind):
-    """Whether it has dims that are no numbers, or type variables."""
-    return any(isinstance(t, relay.TensorType) and not all(isinstance(d, int) for d in t.shape) or type(t) is relay.Type
-               for t in _parts_of_type(kind))
-
-
 def _is_open(kind):
     """Whether a part of it is yet to be inferred."""
-    return any(type(t) is relay.Type or isinstance(t, relay.IncompleteType) for t in _parts_of_type(kind))
+    return any(type(t) in (relay.Type, relay.IncompleteType) for t in _parts_of_type(kind))
 
 
 # --- Modules ---

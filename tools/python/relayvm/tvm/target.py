@@ -35,3 +35,13 @@ class Target(str):
         if current_target() is None and not allow_none:
             raise ValueError("Target.current: there is no `with` of a target")
         return current_target()
+
+
+class VirtualDevice:
+    """A device, the target that programs for it are made for, and a place in its memory; there is the processor alone."""
+
+    def __init__(self, device=None, target=None, memory_scope=""):
+        self.device, self.target, self.memory_scope = device, target, memory_scope
+
+    def __repr__(self):
+        return f"VirtualDevice({self.device!r}, {self.target!r})"

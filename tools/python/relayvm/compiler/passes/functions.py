@@ -60,7 +60,7 @@ def _inlined(mod):
         if done[name] is not fn:
             made[name] = done[name]
     made.update({name: None for name in wanted & called})
-    return mod._changed_to(made, "pass Inline") if made else mod
+    return mod._changed_to(made, "pass Inline", False) if made else mod
 
 
 def _callees_first(calls):
@@ -80,7 +80,7 @@ def _callees_first(calls):
 def Inline():  # noqa: N802 (TVM's name)
     """A pass that puts the bodies of functions with the attribute Inline where they are called; those that call themselves stay."""
     from ..transform import ModulePass
-    return ModulePass("Inline", lambda mod, _: _inlined(mod), opt_level=1)
+    return ModulePass("Inline", lambda mod, _: _inlined(mod), opt_level=1, needs_types=False)
 
 
 def RemoveUnusedFunctions(entry_functions=None):  # noqa: N802 (TVM's name)
@@ -91,8 +91,8 @@ def RemoveUnusedFunctions(entry_functions=None):  # noqa: N802 (TVM's name)
     def run(mod, _):
         kept = reachable(mod, entries)
         gone = {name: None for name in mod._names if name not in kept}
-        return mod._changed_to(gone, "pass RemoveUnusedFunctions") if gone else mod
-    return ModulePass("RemoveUnusedFunctions", run, opt_level=1)
+        return mod._changed_to(gone, "pass RemoveUnusedFunctions", False) if gone else mod
+    return ModulePass("RemoveUnusedFunctions", run, opt_level=1, needs_types=False)
 
 
 # --- LambdaLift ---

@@ -59,17 +59,17 @@ class _Graph(ExprMutator):
 
 def ToANormalForm():  # noqa: N802 (TVM's name)
     """A pass that gives each value a variable, in the order in which they are computed."""
-    return expression_pass("ToANormalForm", ToANormalFormExpr, 1)
+    return expression_pass("ToANormalForm", ToANormalFormExpr, 1, needs_types=False)
 
 
 def ToBasicBlockNormalForm():  # noqa: N802 (TVM's name)
     """A pass that gives a variable to what several branches, clauses or functions read, outside of all of them."""
-    return expression_pass("ToBasicBlockNormalForm", ToBasicBlockNormalFormExpr, 1)
+    return expression_pass("ToBasicBlockNormalForm", ToBasicBlockNormalFormExpr, 1, needs_types=False)
 
 
 def ToGraphNormalForm():  # noqa: N802 (TVM's name)
     """A pass that puts values in the place of their variables: a value that is read twice is one node."""
-    return expression_pass("ToGraphNormalForm", lambda fn: _Graph().visit(fn), 1)
+    return expression_pass("ToGraphNormalForm", lambda fn: _Graph().visit(fn), 1, needs_types=False)
 
 
 def not_in_basic_blocks(expr):

@@ -218,11 +218,12 @@ class IRModule(Module):
         functions = infer(self, self._base, self._set, who)
         return self if functions is self._set else self._with_set(functions)
 
-    def _changed_to(self, functions, who=""):
-        return self._with_set({**self._set, **{_name_of(name): function for name, function in functions.items()}})._inferred(who)
+    def _changed_to(self, functions, who="", infers=True):
+        changed = self._with_set({**self._set, **{_name_of(name): function for name, function in functions.items()}}, infers)
+        return changed._inferred(who) if infers else changed
 
-    def _with_set(self, functions):
-        new = type(self)(self._base._typed if self._base._names else self._base._native)
+    def _with_set(self, functions, is_typed=True):
+        new = type(self)(self._base._typed if is_typed and self._base._names else self._base._native)
         new._set, new._types_set, new._vars, new._attrs = functions, dict(self._types_set), dict(self._vars), dict(self._attrs)
         new._changed()
         return new

@@ -2,7 +2,9 @@
 import numpy
 
 from ... import ir as _ir
+from ... import nd
 from .. import Function, GlobalVar, TensorType, TupleType, analysis, const, create_executor, transform, var
+from ..prelude import Prelude
 from ...transform import Sequential
 from .init import create_workload
 from .temp_op_attr import TempOpAttr
@@ -25,6 +27,16 @@ def enabled_targets():
     """[(target, device)]."""
     from ... import testing
     return testing.enabled_targets()
+
+
+def rand(dtype="float32", *shape):
+    """An array of numbers between 0 and 1."""
+    return nd.array(numpy.random.rand(*shape).astype(dtype))
+
+
+def count_ops(expr):
+    """{operator: how many calls of it an expression has}."""
+    return analysis.list_op_freqs(expr)
 
 
 def _np_randn_from_type(t, scale=1, mean=0):
@@ -60,5 +72,5 @@ from .py_converter import run_as_python, to_python  # noqa: E402
 from .nat import count, make_nat_expr, make_nat_value  # noqa: E402 (with what is above)
 
 
-__all__ = ["Sequential", "TempOpAttr", "analysis", "check_grad", "const", "count", "create_executor", "create_workload", "enabled_targets", "run_infer_type",
-           "run_opt_pass", "var", "GlobalVar", "TensorType", "TupleType"]
+__all__ = ["Sequential", "TempOpAttr", "analysis", "check_grad", "const", "count", "count_ops", "create_executor", "create_workload",
+           "enabled_targets", "rand", "run_infer_type", "run_opt_pass", "var", "GlobalVar", "Prelude", "TensorType", "TupleType"]
