@@ -1194,9 +1194,11 @@ def _operators():
     return operators
 
 
-def TupleWrapper(tuple_value, size):
-    """A tuple expression whose fields can be taken by [i]: as TVM's, here a `Tuple` of its fields."""
-    return tuple_value if isinstance(tuple_value, Tuple) else Tuple([TupleGetItem(tuple_value, i) for i in range(size)])
+class TupleWrapper:
+    """A tuple expression whose fields can be taken by [i]: as TVM's, here a `Tuple` of its fields. Calls that give tuples need none."""
+
+    def __new__(cls, tuple_value, size):
+        return tuple_value if isinstance(tuple_value, Tuple) else Tuple([TupleGetItem(tuple_value, i) for i in range(size)])
 
 
 def bind(expr, binds):

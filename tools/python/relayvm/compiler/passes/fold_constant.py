@@ -88,8 +88,10 @@ class _Folder(ExprMutator):
 
     def _size(self, call, new):
         """Of a tensor whose sizes are numbers: these."""
-        kind = call.args[0]._type and call.args[0].checked_type
+        kind = next((a.checked_type for a in (call.args[0], new.args[0]) if a._type is not None), None)
         if not isinstance(kind, TensorType) or not all(isinstance(d, int) for d in kind.shape):
+            if self._is_known(new.args[0]):
+                self.pending.add(new)
             return new
         import numpy
         shape = numpy.array(kind.shape, "int64")

@@ -97,6 +97,16 @@ def _has_dtype(kind, dtype):
     return not isinstance(kind, TupleType) or all(_has_dtype(k, dtype) for k in kind.fields)
 
 
+def _same_dtypes(a, b):
+    if isinstance(a, TensorType) and isinstance(b, TensorType):
+        return a.dtype == b.dtype
+    if isinstance(a, TupleType) and isinstance(b, TupleType):
+        return all(map(_same_dtypes, a.fields, b.fields))
+    if isinstance(a, relay.FuncType) and isinstance(b, relay.FuncType):
+        return _same_dtypes(a.ret_type, b.ret_type)
+    return True
+
+
 class _Converter(ExprMutator):
     """New nodes have types: those that they will have."""
 
@@ -126,7 +136,7 @@ class _Converter(ExprMutator):
         """With the dtypes of a type."""
         if isinstance(kind, TensorType):
             return self._cast(x, kind.dtype) if _is_float(kind.dtype) else x
-        if isinstance(kind, TupleType) and str(kind) != str(x.checked_type):
+        if isinstance(kind, TupleType) and not _same_dtypes(kind, x.checked_type):
             fields = x.fields if isinstance(x, Tuple) else [self._typed(TupleGetItem(x, i), k) for i, k in enumerate(x.checked_type.fields)]
             return self._typed(Tuple([self._as(f, k) for f, k in zip(fields, kind.fields)]), kind)
         return x
@@ -167,7 +177,7 @@ class _Converter(ExprMutator):
     def _made(self, call, args, attrs, dtype):
         told = attrs.get("out_dtype") or attrs.get("dtype")
         kind = _with_dtype(call.checked_type, told if told and _is_float(told) else dtype)
-        if all(a is b for a, b in zip(args, call.args)) and attrs == call.attrs:
+        if all(a is b for a, b in zip(args, call.args)) and dict(attrs) == dict(call.attrs):
             return call
         return self._typed(Call(call.op, args, attrs, span=call.span), kind)
 
@@ -207,7 +217,7 @@ class _Converter(ExprMutator):
             value = self._kept(let.value) if isinstance(let.value, Function) else self.visit(let.value)
             kind = value.checked_type
             var = let.var
-            if str(kind) != str(var.checked_type):
+            if not _same_dtypes(kind, var.checked_type):
                 var = Var(var.name_hint, kind if var.type_annotation is not None else None, var.span)
                 _set(var, "_type", kind)
             self.memo_map[let.var] = var

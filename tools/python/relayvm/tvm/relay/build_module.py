@@ -2,6 +2,7 @@
 import json
 import os
 import tempfile
+import warnings
 
 from ...compiler import Module
 from ...compiler import bind_params_by_name as _bind
@@ -144,8 +145,17 @@ class Executor:
         def run(*args, **kwargs):
             if any(isinstance(a, _relay.Expr) and not isinstance(a, _relay.Constant) for a in args):
                 return self.evaluate(_relay.Call(self.mod.get_global_var("main") if expr is None else expr, [*map(as_expression, args)]))
-            return wrapped(result(*map(given, args), **{name: given(value) for name, value in kwargs.items()}))
+            return wrapped(result(*map(given, args), **{name: given(value) for name, value in kwargs.items() if name in _inputs_of(result, kwargs)}))
         return run
+
+
+def _inputs_of(function, names):
+    """Names of a function's inputs; as TVM does, calls leave out what has another one, with a warning."""
+    known = {i.name for i in function.inputs} if names and hasattr(function, "inputs") else set(names)
+    others = [name for name in names if name not in known]
+    if others:
+        warnings.warn(f"there are no inputs {', '.join(others)}; there are {', '.join(sorted(known))}", stacklevel=3)
+    return known
 
 
 def create_executor(kind="debug", mod=None, device=None, target="llvm", params=None):
@@ -164,7 +174,7 @@ def create_executor(kind="debug", mod=None, device=None, target="llvm", params=N
 def bind_params_by_name(func, params):
     """The function with constants for the parameters that `params` names."""
     names = {p.name_hint for p in func.params}
-    params = {name: value for name, value in params.items() if name in names}
+    params = {name: _relay.const(value).data if isinstance(value, (list, tuple)) else value for name, value in params.items() if name in names}
     constants = {p: _relay.Constant(params[p.name_hint]) for p in func.params if p.name_hint in params}
     if any(p.type_annotation not in (None, constant.checked_type) for p, constant in constants.items()):
         return _relay.bind(func, constants)  # as in TVM; what takes the function says that it is wrong
