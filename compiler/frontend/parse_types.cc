@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <optional>
 #include <unordered_set>
 
 #include "bytecode/verifier.h"
@@ -20,11 +21,19 @@ bool StartsLikeDType(std::string_view word) {
   return word == "handle" || word == "e4m3_float8" || word == "e5m2_float8";
 }
 
+// The dtype of a name; without bits, as in TVM, it has 32.
+std::optional<DType> DTypeOf(std::string_view word) {
+  if (word == "int") return DType::kInt32;
+  if (word == "uint") return DType::kUInt32;
+  if (word == "float") return DType::kFloat32;
+  return ParseDType(word);
+}
+
 }  // namespace
 
 bool Parser::NamesType(std::string_view word) const {
   return word == "Tensor" || word == "fn" || word == "ref" || word == "_" ||
-         ParseDType(word).has_value() || StartsLikeDType(word) ||
+         DTypeOf(word).has_value() || StartsLikeDType(word) ||
          type_params_.Find(word) != nullptr || module_.types.contains(std::string(word));
 }
 
@@ -77,11 +86,12 @@ bool Parser::ParseNamedType(const Token& name, ir::Type* type) {
     *type = *param;
     return true;
   }
-  if (auto dtype = ParseDType(name.text)) {
+  auto it = module_.types.find(name.text);
+  const auto dtype = DTypeOf(name.text);
+  if (dtype && it == module_.types.end()) {
     *type = ir::MakeScalarType(*dtype);
     return true;
   }
-  auto it = module_.types.find(name.text);
   if (it == module_.types.end()) {
     if (StartsLikeDType(name.text)) {
       Fail(StatusCode::kUnsupported, SpanOf(name),
@@ -145,7 +155,7 @@ bool Parser::ParseTensorType(ir::Type* type) {
     FailExpected("a dtype");
     return false;
   }
-  auto dtype = ParseDType(name.text);
+  auto dtype = DTypeOf(name.text);
   if (!dtype) {
     const bool known = StartsLikeDType(name.text);
     Suggestion suggestion(name.text);

@@ -195,6 +195,12 @@ TEST_CASE("definitions") {
         "@\"a b\"(%l)\n}\n");
 }
 
+TEST_CASE("dtypes without bits have 32") {
+  auto m = ParseRelay("test", kVersion + "def @main(%x: int, %y: Tensor[(2), float], %z: uint) { %y }");
+  REQUIRE(m.ok());
+  CHECK(PeopleText(*m).find("%x: int32, %y: Tensor[(2), float32], %z: uint32") != std::string::npos);
+}
+
 TEST_CASE("an expression becomes @main") {
   const struct {
     const char* text;

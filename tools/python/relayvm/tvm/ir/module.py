@@ -144,6 +144,8 @@ class IRModule(Module):
 
     def _define(self, definitions):
         """Adds definitions of Relay text, by name, that it has not."""
+        if not definitions:
+            return
         if self._std is None and (self._base._names or self._base.type_definitions):
             more = Module(parse(VERSION + "".join(definitions.values()))._native)
             self._types_set.update((name, data) for name, data in more.type_definitions.items() if name not in self.type_definitions)
