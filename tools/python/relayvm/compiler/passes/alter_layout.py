@@ -17,7 +17,7 @@ from .layout import Layout
 from .layout_rules import RULES
 from .rewriter import ForwardRewriter, Pending, function_pass
 
-__all__ = ["AlterOpLayout", "ConvertOpLayout"]
+__all__ = ["AlterOpLayout", "ConvertLayout"]
 
 
 class _Altered(Pending):
@@ -163,9 +163,9 @@ def AlterOpLayout():  # noqa: N802 (TVM's name)
     return function_pass("AlterOpLayout", lambda f: ForwardRewriter(_LayoutRewriter("FTVMAlterOpLayout", change).rewrite).run(f), opt_level=3)
 
 
-def ConvertOpLayout(desired_layouts):  # noqa: N802 (TVM's name)
+def ConvertLayout(desired_layouts):  # noqa: N802 (TVM's name)
     """A pass that computes chosen operators in chosen layouts: {"nn.conv2d": ["NHWC", "OHWI"]}, "default" for the kernel that goes with the
-    data's. Functions of FTVMConvertOpLayout (`register_convert_op_layout`) say how. In `relayvm.tvm` it is ConvertLayout.
+    data's. Functions of FTVMConvertOpLayout (`register_convert_op_layout`) say how.
     """
     desired = {name: [layouts] if isinstance(layouts, str) else list(map(str, layouts)) for name, layouts in dict(desired_layouts).items()}
 

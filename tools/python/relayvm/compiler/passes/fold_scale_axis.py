@@ -38,12 +38,12 @@ def _shape(expr):
 def _fits(shape, other, axes):
     """Whether a tensor of the shape `other`, broadcast to `shape`, has one number for each place along some axes, and 1 elsewhere."""
     base = len(shape) - len(other)
-    return base <= min(axes, default=0) and all(other[i - base] == (dim if i in axes else 1) for i, dim in enumerate(shape) if i >= base)
+    return 0 <= base <= min(axes) and all(other[i - base] == (dim if i in axes else 1) for i, dim in enumerate(shape) if i >= base)
 
 
 def _scale_along(shape, other, axes, value):
     """A value that `_fits` without its axes of 1, or of one number as often as there are places; None where it does not fit."""
-    if not other:
+    if not other and shape:
         sizes = [shape[a] for a in axes]
         if not all(isinstance(size, int) for size in sizes):
             return None

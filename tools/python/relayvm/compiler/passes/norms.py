@@ -6,7 +6,7 @@ from .. import relay
 from .legalize import at_axis
 from .rewriter import function_pass, is_call
 
-__all__ = ["SimplifyNormalization"]
+__all__ = ["SimplifyInference"]
 
 
 def _axis(call, data):
@@ -87,6 +87,6 @@ class _Simplifier(relay.ExprMutator):
         return new.tuple_value.args[0] if new.index == 0 and is_call(new.tuple_value, "nn.dropout") else new
 
 
-def SimplifyNormalization():  # noqa: N802 (as TVM's names)
-    """A pass that makes operators of normalisation those that they are made of, and leaves out nn.dropout. TVM's SimplifyInference."""
+def SimplifyInference():  # noqa: N802 (TVM's name)
+    """A pass that makes operators of normalisation those that they are made of, and leaves out nn.dropout."""
     return function_pass("SimplifyInference", lambda f: _Simplifier().visit(f))
