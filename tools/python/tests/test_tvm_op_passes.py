@@ -379,3 +379,56 @@ def test_clips_that_a_requantize_does_anyway():
     y = relay.qnn.op.requantize(x, relay.const(1.0), relay.const(0), relay.const(2.0), relay.const(1), out_dtype="int8")
     check(relay.clip(y, -128, 127), transform.Legalize(), ["qnn.requantize"])
     stays(relay.clip(y, -127, 127), transform.Legalize())
+
+
+# --- Channels of fixed values ---
+
+def weights(*shape, zeros=()):
+    """Bytes; the channels `zeros` of the last axis are zero."""
+    data = rng.integers(-9, 10, shape).astype("int8")
+    data[..., list(zeros)] = 0
+    return relay.const(data, "int8")
+
+
+def quantised_conv(x, weight, scale_in, scale_out, kernel_layout="HWIO", **attrs):
+    channels = weight.data.shape[3] if kernel_layout == "HWIO" else weight.data.shape[2]
+    y = relay.qnn.op.conv2d(x, weight, relay.const(-3), relay.const(0), relay.const(scale_in), scale(channels), tuple(weight.data.shape[:2]),
+                            channels, data_layout="NHWC", kernel_layout=kernel_layout, **attrs)
+    y = relay.nn.bias_add(y, relay.const(rng.integers(-500, 500, channels).astype("int32")), axis=3)
+    return relay.qnn.op.requantize(y, scale(channels), relay.const(0), relay.const(scale_out), relay.const(-3), axis=3, out_dtype="int8")
+
+
+def shape_of_product(fn):
+    return fn.body.args[0].args[0].checked_type.shape
+
+
+@pytest.mark.parametrize("between", ["nothing", "relu", "depthwise", "pool"])
+def test_channels_of_fixed_values_go(between):
+    x = relay.var("x", shape=(1, 6, 6, 3), dtype="int8")
+    y = quantised_conv(x, weights(1, 1, 3, 5, zeros=[0, 3]), 0.5, 2.0)
+    if between == "relu":
+        y = relay.clip(relay.nn.relu(y), 0, 90)
+    if between == "depthwise":
+        w = rng.integers(-3, 4, (3, 3, 5, 1)).astype("int8")
+        w[1, 1], w[0], w[2] = 1, 0, 0  # rows alone, so that borders matter little
+        w[1, 0], w[1, 2] = 0, 0
+        y = quantised_conv(y, relay.const(w, "int8"), 0.5, 9.0, "HWOI", groups=5, padding=1)
+    if between == "pool":
+        y = relay.cast(relay.nn.avg_pool2d(relay.cast(y, "int32"), 6, strides=6, layout="NHWC"), "int8")
+        y = relay.qnn.op.dense(relay.reshape(y, [-1, 5]), weights(4, 5), relay.const(-3), relay.const(0), relay.const(0.5), relay.const(0.5), 4)
+        y = relay.nn.bias_add(y, relay.const([1, 2, 3, 4]), axis=1)
+    else:
+        y = relay.qnn.op.conv2d(y, weights(1, 1, 5, 4), relay.const(-3), relay.const(0), relay.const(0.5), scale(4), (1, 1), 4,
+                                data_layout="NHWC", kernel_layout="HWIO")
+        y = relay.nn.bias_add(y, relay.const([1, 2, 3, 4]), axis=3)
+    after = check(y, transform.StripChannels(), rtol=0)
+    assert shape_of_product(after)[-1] == 3
+
+
+def test_channels_that_stay():
+    x = relay.var("x", shape=(1, 6, 6, 3), dtype="int8")
+    y = quantised_conv(x, weights(1, 1, 3, 5, zeros=[0]), 0.5, 2.0)
+    padded = relay.qnn.op.conv2d(y, weights(3, 3, 5, 4), relay.const(7), relay.const(0), relay.const(0.5), scale(4), (3, 3), 4, padding=1,
+                                 data_layout="NHWC", kernel_layout="HWIO")
+    stays(relay.nn.bias_add(padded, relay.const([1, 2, 3, 4]), axis=3), transform.StripChannels())
+    stays(relay.nn.bias_add(relay.cast(x, "int32"), relay.const([1, 2, 3]), axis=3), transform.StripChannels())

@@ -7,8 +7,8 @@ import sys
 import numpy
 import pytest
 
-from .nd import cpu
-from .nd import device as _device
+from ..nd import cpu
+from ..nd import device as _device
 
 
 def assert_allclose(actual, desired, rtol=1e-7, atol=1e-7):
