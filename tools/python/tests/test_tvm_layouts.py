@@ -156,7 +156,8 @@ def converted(layouts):
     return lambda f: run_opt_pass(f, relay.transform.ConvertLayout(layouts))
 
 
-@pytest.mark.parametrize("layouts,data,kernel", [(["NHWC", "default"], "NHWC", "HWIO"), (["NHWC", "OHWI"], "NHWC", "OHWI"), (["HWNC", "default"], "HWNC", "HWOI")])
+@pytest.mark.parametrize("layouts,data,kernel", [(["NHWC", "default"], "NHWC", "HWIO"), (["NHWC", "OHWI"], "NHWC", "OHWI"),
+                                                 (["HWNC", "default"], "HWNC", "HWOI")])
 def test_convert_convolutions(layouts, data, kernel):
     body = relay.nn.softmax(relay.nn.bias_add(conv(relay.nn.relu(conv())), relay.var("b", shape=(8,))), 1)
     after = check_same_numbers(body, converted({"nn.conv2d": layouts}))
@@ -184,14 +185,16 @@ def test_convert_back():
 
 
 CONVERTED = {
-    "nn.conv2d_transpose": (lambda x: relay.nn.conv2d_transpose(x, relay.var("w", shape=(8, 4, 3, 3)), channels=4, kernel_size=3), ["NHWC", "default"]),
-    "nn.conv3d": (lambda x: relay.nn.conv3d(relay.reshape(x, [1, 8, 1, 6, 6]), relay.var("w", shape=(4, 8, 1, 3, 3)), channels=4, kernel_size=(1, 3, 3)),
-                  ["NDHWC", "default"]),
+    "nn.conv2d_transpose": (lambda x: relay.nn.conv2d_transpose(x, relay.var("w", shape=(8, 4, 3, 3)), channels=4, kernel_size=3),
+                            ["NHWC", "default"]),
+    "nn.conv3d": (lambda x: relay.nn.conv3d(relay.reshape(x, [1, 8, 1, 6, 6]), relay.var("w", shape=(4, 8, 1, 3, 3)), channels=4,
+                                            kernel_size=(1, 3, 3)), ["NDHWC", "default"]),
     "nn.max_pool2d": (lambda x: relay.nn.max_pool2d(x, 2), ["NHWC"]),
     "nn.avg_pool2d": (lambda x: relay.nn.avg_pool2d(x, 2, padding=1), ["NHWC"]),
     "nn.global_avg_pool2d": (lambda x: relay.nn.global_avg_pool2d(x), ["NHWC"]),
     "image.resize2d": (lambda x: relay.image.resize2d(x, (9, 7)), ["NHWC"]),
-    "vision.roi_align": (lambda x: relay.vision.roi_align(x, relay.const(np.array([[0, 1, 1, 4, 4.0]], "float32")), (2, 2), 1.0), ["NHWC", "default"]),
+    "vision.roi_align": (lambda x: relay.vision.roi_align(x, relay.const(np.array([[0, 1, 1, 4, 4.0]], "float32")), (2, 2), 1.0),
+                         ["NHWC", "default"]),
 }
 
 
@@ -238,3 +241,18 @@ def test_layouts_of_broadcast_operands():
     assert changed_like(Layout("NCHW"), Layout("NCHW4c"), Layout("NCHW")) is None
     assert with_blocks_of_one(Layout("NCHW4c"), Layout("HW"), (6, 6)).name == "NCHW1c"
     assert with_blocks_of_one(Layout("NCHW4c"), Layout("NCHW"), (1, 8, 1, 1)).name == "NCHW4c"
+
+
+def test_rules_that_are_registered():
+    """nn.softmax follows any layout that keeps its axis whole."""
+    def follow(attrs, new, old, types):
+        if old[0] is None:
+            return relay.transform.InferCorrectLayoutOutput([None], [None], attrs)
+        letter = old[0].name[attrs["axis"]]
+        layout = old[0] if new is None or new[0].factor_of(letter) > 0 else new[0]
+        return relay.transform.InferCorrectLayoutOutput([layout.name], [layout], {**attrs, "axis": layout.index_of(letter)})
+    with TempOpAttr("nn.softmax", "FInferCorrectLayout", follow):
+        after = check_same_numbers(relay.nn.relu(relay.nn.softmax(conv(), 2)), altered)
+        assert isinstance(after.body.args[0].op, tvm.ir.Op) and after.body.op.name == "layout_transform"  # behind it all
+        after = check_same_numbers(relay.nn.relu(relay.nn.softmax(conv(), 1)), altered)
+        assert after.body.op.name == "nn.relu"

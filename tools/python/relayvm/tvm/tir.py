@@ -5,6 +5,7 @@ import numpy
 
 from ..compiler import _native
 from ..compiler.dims import Any, IntImm
+from ..compiler.passes.layout import Layout
 from ..compiler.relay import size_var
 
 _Dim = _native.Dim
@@ -23,6 +24,9 @@ class Var(metaclass=_Sizes):
 
 
 SizeVar = Var
+
+
+layout = Layout  # layout("NCHW16c").index_of("C")
 
 
 class _Numbers(type):
@@ -119,5 +123,6 @@ def __getattr__(name):
     raise AttributeError(f"tvm.tir.{name} is not there: kernels are made by the compiler; operators of your own are plugins (relayc --plugin)")
 
 
-__all__ = ["Any", "Cast", "FloatImm", "IntImm", "PrimExpr", "SizeVar", "StringImm", "Var", "const", "div", "floordiv", "floormod", "indexdiv",
+__all__ = ["Any", "Cast", "FloatImm", "IntImm", "Layout", "PrimExpr", "SizeVar", "StringImm", "Var", "const", "div", "floordiv", "floormod",
+           "indexdiv", "layout",
            "indexmod", "infinity", "max", "max_value", "min", "min_value", "round", "truncdiv", "truncmod"]

@@ -6,7 +6,8 @@
 
     mod = rvm.transform.AlterOpLayout()(mod)
 
-Where a value is wanted in the layout that the program gave it, a layout_transform stands. What layouts operators take: layout_rules.py.
+Where a value is wanted in the layout that the program gave it, a layout_transform stands. What layouts operators take: layout_rules.py, and
+functions that are registered as FInferCorrectLayout (`tvm.ir.register_op_attr`).
 """
 import re
 import warnings
@@ -69,9 +70,30 @@ class _Transforms:
         return relay.layout_transform(value, source.name, target.name)
 
 
+class InferCorrectLayoutOutput:
+    """What functions of FInferCorrectLayout give: layouts of operands and results (`Layout`s, their names, None for what is not known), and
+    the attributes that go with them."""
+
+    def __init__(self, input_layouts, output_layouts, new_attrs):
+        self.input_layouts, self.output_layouts, self.new_attrs = list(input_layouts), list(output_layouts), new_attrs
+
+
+def _rule_of(op):
+    """How an operator's layouts follow each other: a function that was registered for it, or the rule of its name; None where there is none."""
+    function = op.get_attr("FInferCorrectLayout")
+    if function is None:
+        return RULES.get(op.name)
+
+    def rule(attrs, new, old, types):
+        told = function(relay.Attrs(attrs), new, old, types)
+        layouts = [[Layout(x) if isinstance(x, str) else x for x in side] for side in (told.input_layouts, told.output_layouts)]
+        return *layouts, dict(told.new_attrs)
+    return rule
+
+
 def _infer(call, new, old, types):
     """What a rule says; None where it does not know."""
-    rule = RULES.get(call.op.name) if isinstance(call.op, relay.Op) else None
+    rule = _rule_of(call.op) if isinstance(call.op, relay.Op) else None
     if rule is None:
         return None
     inputs, outputs, attrs = rule(dict(call.attrs), new, old, types)
@@ -109,7 +131,7 @@ class _LayoutRewriter:
                 operands.append(relay.Tuple([plain(f, t) for f, t in zip(arg.fields, kind.fields)], arg.span))
             else:
                 operands.append(plain(arg, kind))
-        if call.op.name not in RULES:
+        if _rule_of(call.op) is None:
             return self._changed(call, dict(call.attrs), operands) if call.op.has_attr(self.key) else None
         return self._with_layouts(call, operands, states)
 

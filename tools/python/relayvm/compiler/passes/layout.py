@@ -60,6 +60,14 @@ class Layout:
                 product = (product or 1) * factor
         return product
 
+    def index_of(self, axis):
+        """As `index`, by TVM's name."""
+        return self.index(axis)
+
+    def factor_of(self, axis):
+        """As `factor`, by TVM's name; -1 where the axis has no blocks."""
+        return self.factor(axis) or -1
+
     def part(self, start, length):
         """Some of its axes."""
         return Layout.of(self.axes[start:start + length])

@@ -144,7 +144,8 @@ def _resize(attrs, new, old, types):
 @_rule("nn.upsampling", "nn.upsampling3d", "dyn.nn.upsampling", "dyn.nn.upsampling3d")
 def _upsampling(attrs, new, old, types):
     written = Layout(attrs["layout"])
-    if new is not None and all(new[0].index(c) == written.index(c) and new[0].index(c.lower()) < 0 for c in "WHD" if c != "D" or "D" in new[0].letters):
+    space = [c for c in "WHD" if c != "D" or new is not None and "D" in new[0].letters]
+    if new is not None and all(new[0].index(c) == written.index(c) and new[0].index(c.lower()) < 0 for c in space):
         attrs = {**attrs, "layout": new[0].name}
     layout = Layout(attrs["layout"])
     return [layout] + [Layout("1")] * (len(old) - 1), [layout], attrs
@@ -284,8 +285,8 @@ def _squeeze(attrs, new, old, types):
     if layout is None or old[0] is None:
         return [None], [None], attrs
     shape = _shapes(types)[0]
-    axes = attrs["axis"]
-    axes = [i for i, dim in enumerate(shape) if dim == 1] if axes is None else [_axis(a, len(shape)) for a in ([axes] if isinstance(axes, int) else axes)]
+    axes = [i for i, dim in enumerate(shape) if dim == 1] if attrs["axis"] is None else attrs["axis"]
+    axes = [_axis(a, len(shape)) for a in ([axes] if isinstance(axes, int) else axes)]
     if new is not None:
         axes = [layout.index(_letter(old[0], a)) for a in axes]
         attrs = {**attrs, "axis": axes}

@@ -54,7 +54,9 @@ class requantize_config:
     """with requantize_config(rounding="TONEAREST", compute_dtype="int64"): what QnnCanonicalizeOps gives a qnn.requantize that does not say."""
 
     def __init__(self, rounding="UPWARD", compute_dtype="int64"):
-        for name, value, values in (("rounding", rounding, ("UPWARD", "TONEAREST")), ("compute_dtype", compute_dtype, ("int64", "float32", "float64"))):
+        known = {"rounding": ("UPWARD", "TONEAREST"), "compute_dtype": ("int64", "float32", "float64")}
+        for name, value in (("rounding", rounding), ("compute_dtype", compute_dtype)):
+            values = known[name]
             if value not in values:
                 raise ValueError(f"requantize_config: {name} is one of {', '.join(values)}, found {value}")
         self.rounding, self.compute_dtype = rounding, compute_dtype

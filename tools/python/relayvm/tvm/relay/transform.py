@@ -1,9 +1,9 @@
 """tvm.relay.transform: TVM's passes over the nodes, and relayvm.transform's."""
 from ...compiler import transform as _transform
 from ...compiler.passes import fake_quantization as fake_quantization_to_integer  # noqa: F401 (its rules)
-from ...compiler.passes.alter_layout import LayoutConfig
+from ...compiler.passes.alter_layout import InferCorrectLayoutOutput, LayoutConfig
 
-__all__ = ["LayoutConfig"]
+__all__ = ["InferCorrectLayoutOutput", "LayoutConfig"]
 
 
 def __getattr__(name):
