@@ -153,6 +153,7 @@ class Matcher:
         self.root, self.pattern, self.patterns, self._mod = root, pattern, _patterns_of(pattern), mod
         self._flow = None
         self._failed = set()  # (pattern, expression) that never match, whatever else is bound
+        self._astray = set()  # (dominator, expression) that are on no path
         has_cycle = any(getattr(p, "pattern", None) is not None and not p._parts() == () for p in self.patterns if type(p).__name__ == "WildcardPattern")
         self._frames = 20 * len(self.patterns) * (len(self.flow.order) if has_cycle else 1)
         self._start()
@@ -218,29 +219,39 @@ class Matcher:
 
     def comes_over_path(self, pattern, expr):
         """Whether all operands of an expression come from one node that is pattern.parent over nodes that are pattern.path."""
-        seen, stack = set(), [self._operands(expr)]
+        conflicts, way = self._conflicts, [expr]
         try:
-            while stack:
-                operands = stack[-1]
-                if operands is None:
-                    return False
-                for operand in operands:
-                    self._remembers = True
-                    if self.match(pattern.parent, operand):
-                        continue
-                    self._remembers = False
-                    if operand in seen:
-                        continue
-                    if not self.match(pattern.path, operand):
-                        return False
-                    seen.add(operand)
-                    stack.append(self._operands(operand))
-                    break
-                else:
-                    stack.pop()
-            return True
+            if self._is_path(pattern, way):
+                return True
         finally:
             self._remembers = True
+        if conflicts == self._conflicts:  # then no way from these leads to a parent, whatever is bound
+            self._astray.update((pattern, node) for node in way)
+        return False
+
+    def _is_path(self, pattern, way):
+        """The same of the one node of a list, which has the nodes on the way to where it fails in the end."""
+        seen, stack = set(), [self._operands(way[0])]
+        while stack:
+            if stack[-1] is None or (pattern, way[-1]) in self._astray:
+                return False
+            for operand in stack[-1]:
+                self._remembers = True
+                if self.match(pattern.parent, operand):
+                    continue
+                self._remembers = False
+                if operand in seen:
+                    continue
+                if not self.match(pattern.path, operand):
+                    return False
+                seen.add(operand)
+                way.append(operand)
+                stack.append(self._operands(operand))
+                break
+            else:
+                stack.pop()
+                way.pop()
+        return True
 
     def _operands(self, expr):
         callee = expr.op if isinstance(expr, Call) else None

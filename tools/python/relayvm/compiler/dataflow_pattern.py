@@ -1,6 +1,6 @@
 """Patterns of programs as expressions of Python, with TVM's names: `relay.dataflow_pattern`.
 
-    from relayvm.relay.dataflow_pattern import is_op, wildcard
+    from relayvm.tvm.relay.dataflow_pattern import DFPatternCallback, is_expr, is_op, rewrite, wildcard
 
     conv = is_op("nn.conv2d")(wildcard(), wildcard())
     pattern = is_op("nn.bias_add")(conv, wildcard()).optional(lambda y: is_op("nn.relu")(y))

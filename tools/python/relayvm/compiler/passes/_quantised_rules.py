@@ -379,7 +379,11 @@ def _binary_types(expr, type_map):
                 raise ValueError(f"{expr.op.name}: expected operand {i} to be a constant, or dequantised")
             operands[i] = relay.qnn.op.quantize(operands[i], other.scale, other.zero_point, out_dtype=other.dtype)
             types[i] = other
-    return *operands, *types, out if out.dtype == types[0].dtype else types[0]
+    if out.dtype != types[0].dtype:
+        if not all({t.dtype, out.dtype} <= {"int8", "uint8"} and _number(t.zero_point) is not None for t in types):
+            return *operands, *types, types[0]
+        operands, types = zip(*(_of_dtype(x, t, out.dtype) for x, t in zip(operands, types)))
+    return *operands, *types, out
 
 
 def _binary(make, name):
