@@ -90,7 +90,8 @@ class Annotator:
     def _call(self, old, new):
         mark = mark_of(old)
         if mark == END:
-            self._engine_of.setdefault(new.args[0], new.attrs.compiler)
+            engine = self._engine_of.setdefault(new.args[0], new.attrs.compiler)
+            return _mark(END, new.args[0], engine) if new.attrs.compiler == DEFAULT != engine else new
         first = old.args[0] if old.args else None
         if mark or mark_of(first) == BEGIN and first.attrs.compiler != DEFAULT:
             return new
