@@ -159,6 +159,7 @@ def test_functions_of_regions():
     assert name == "tvmgen_default_marks_main_0" and dict(fn.attrs) == {"Compiler": "marks", "Inline": 1, "Primitive": 1, "global_symbol": name}
     assert [p.name_hint for p in fn.params] == ["marks_0_i0"] and fn.body.args[0] is fn.body.args[1]
     assert list(functions_of(transform.PartitionGraph("net")(mod))) == ["tvmgen_net_marks_main_0"]
+    assert list(functions_of(transform.PartitionGraph(None)(mod))) == ["tvmgen_marks_main_0"]
     odd = transform.PartitionGraph()(module(end(relay.abs(begin(x, "a-b+"), ), "a-b+")))
     assert list(functions_of(odd)) == ["tvmgen_default_a_b__main_0"]
     same(made, module(relay.exp((x + x) * y)), *np.ones((2, 4, 4), "float32"))

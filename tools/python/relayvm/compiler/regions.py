@@ -225,11 +225,11 @@ class _Lifted(ExprMutator):
         return fn  # of a composite, its own
 
 
-def _renamed(mod, before, mod_name, bind_constants):
+def _renamed(mod, before, prefix, bind_constants):
     """The module with regions that are not in `before` as `PartitionGraph` wants them."""
     changes, made = {}, {}
     for name in set(mod._names) - set(before):
-        fn, new_name, more = mod[name], name.replace("tvmgen_default_", f"tvmgen_{mod_name}_", 1), []
+        fn, new_name, more = mod[name], name.replace("tvmgen_default_", prefix, 1), []
         if not bind_constants:
             lift = _Lifted()
             body = lift.visit(fn.body)
@@ -253,14 +253,14 @@ def _optimized(mod):
     return optimize
 
 
-def _partitioned(mod, mod_name, bind_constants):
+def _partitioned(mod, prefix, bind_constants):
     """The module with a function for each region, by the passes of Python."""
     mod, made = mod._inferred(), {}
     for name in mod._names:
         fn = mod[name]
         if {"host", "Primitive", "Compiler"} & set(fn.attrs):
             continue
-        partitioner = region_markers.Partitioner(name, f"tvmgen_{mod_name}_", bind_constants, _optimized(mod))
+        partitioner = region_markers.Partitioner(name, prefix, bind_constants, _optimized(mod))
         result = partitioner.run(fn)
         if result is not fn:
             made.update({name: result, **partitioner.made})
@@ -270,18 +270,19 @@ def _partitioned(mod, mod_name, bind_constants):
 def PartitionGraph(mod_name="default", bind_constants=True, **options):  # noqa: N802 (TVM's name)
     """A pass that makes a function of each region, with the attributes Compiler and global_symbol, and a call of it.
 
-    mod_name: regions are tvmgen_NAME_ENGINE_FUNCTION_NUMBER. bind_constants: whether constants are inside; else they are arguments.
+    mod_name: regions are tvmgen_NAME_ENGINE_FUNCTION_NUMBER; without, tvmgen_ENGINE_FUNCTION_NUMBER. bind_constants: whether
+    constants are inside; else they are arguments.
     """
     from .transform import Pass, PythonPass
-    cut = Pass("PartitionGraph", **options)
+    cut, prefix = Pass("PartitionGraph", **options), f"tvmgen_{mod_name}_" if mod_name else "tvmgen_"
 
     def run(mod, _):
         if _is_for_python(mod, options):
-            return _partitioned(mod, mod_name or "default", bind_constants)
+            return _partitioned(mod, prefix, bind_constants)
         mod = _without_default(mod, "PartitionGraph")
         after = cut(mod)
         if mod_name == "default" and bind_constants or len(after._names) == len(mod._names):
             return after
-        return _renamed(after, mod._names, mod_name or "default", bind_constants)
+        return _renamed(after, mod._names, prefix, bind_constants)
 
     return PythonPass("PartitionGraph", run)
