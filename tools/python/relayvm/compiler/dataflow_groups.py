@@ -388,8 +388,8 @@ def _replaced(root, groups, keeps_types, replace):
     return rebuilt.memo_map[root]
 
 
-def partition(pattern, root, attrs, check):
-    """`dataflow_pattern.partition`."""
+def partition(pattern, root, attrs, check, with_types=False):
+    """`dataflow_pattern.partition`. with_types: whether parameters have the types that arguments are known to have."""
     if type(pattern).__name__ == "FunctionPattern":
         warnings.warn(f"partition: a function that is not called makes no function: {pattern!r}; add (...) for a call of it", stacklevel=3)
         return root
@@ -400,8 +400,8 @@ def partition(pattern, root, attrs, check):
         if not check(node):
             return new
         group = groups[node]
-        params = {arg: Var(f"FunctionVar_{numbers[node]}_{i}", arg.checked_type if arg._type is not None else None)
-                  for i, arg in enumerate(group.args)}
+        kinds = [arg.checked_type if with_types and arg._type is not None else None for arg in group.args]
+        params = {arg: Var(f"FunctionVar_{numbers[node]}_{i}", kind) for i, (arg, kind) in enumerate(zip(group.args, kinds))}
         body = _Rebuilt(True, params)
         for part in group.inside:
             body.visit(part)
@@ -477,5 +477,5 @@ def merge_composites(table, fn):
     start = _WithoutLets().visit(fn) if any(isinstance(node, Let) for node in _post_order(fn, lambda e: e._children())) else fn
     merged = start
     for name, pattern, *check in table:
-        merged = partition(pattern, merged, {"Composite": name}, check[0] if check else lambda expr: True)
+        merged = partition(pattern, merged, {"Composite": name}, check[0] if check else lambda expr: True, with_types=True)
     return fn if merged is start else merged
