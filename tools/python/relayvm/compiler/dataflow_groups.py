@@ -400,7 +400,7 @@ def partition(pattern, root, attrs, check, with_types=False):
         if not check(node):
             return new
         group = groups[node]
-        kinds = [arg.checked_type if with_types and arg._type is not None else None for arg in group.args]
+        kinds = [arg.checked_type if with_types and (arg._type is not None or isinstance(arg, Constant)) else None for arg in group.args]
         params = {arg: Var(f"FunctionVar_{numbers[node]}_{i}", kind) for i, (arg, kind) in enumerate(zip(group.args, kinds))}
         body = _Rebuilt(True, params)
         for part in group.inside:
@@ -472,9 +472,14 @@ class _WithoutLets(ExprMutator):
         return result
 
 
+def without_lets(fn):
+    """The function, where values without effects stand where they are read."""
+    return _WithoutLets().visit(fn) if any(isinstance(node, Let) for node in _post_order(fn, lambda e: e._children())) else fn
+
+
 def merge_composites(table, fn):
     """A function after the (name, pattern[, predicate]) of a table, in their order."""
-    start = _WithoutLets().visit(fn) if any(isinstance(node, Let) for node in _post_order(fn, lambda e: e._children())) else fn
+    start = without_lets(fn)
     merged = start
     for name, pattern, *check in table:
         merged = partition(pattern, merged, {"Composite": name}, check[0] if check else lambda expr: True, with_types=True)

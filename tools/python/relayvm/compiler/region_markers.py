@@ -154,9 +154,7 @@ def _like(node, *parts):
     parts = [list(p) if not isinstance(p, Expr) else p for p in parts]
     match node:
         case Call():
-            made = object.__new__(Call)
-            made._init(node.span, op=node.op, args=relay._check("arguments", parts[0], Expr), _attrs=node._attrs)
-            return made
+            return relay.same_call(node, node.op, parts[0])
         case Function():
             return Function(parts[0], parts[1], node.ret_type, node.type_params, node.attrs, node.span, name=node.name)
         case Tuple():
@@ -164,6 +162,17 @@ def _like(node, *parts):
         case TupleGetItem():
             return TupleGetItem(parts[0][0], node.index, node.span)
     return type(node)(*parts[0], node.span)
+
+
+def in_graph_form(fn):
+    """The function without lets of values, where each compiler_begin has the compiler_end before it to itself."""
+    from .dataflow_groups import without_lets
+
+    def rewrite(old, new):
+        if mark_of(new) == BEGIN and mark_of(new.args[0]) == END:
+            return _like(new, [_like(new.args[0], new.args[0].args)])
+        return new
+    return _rewritten(without_lets(fn), rewrite)
 
 
 # --- Regions ---

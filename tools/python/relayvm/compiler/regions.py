@@ -96,7 +96,15 @@ def _changed(mod, change, who):
             result = change(fn)
             if result is not fn:
                 made[name] = result
-    return mod._like(mod._made_with(made, f"pass {who}")) if made else mod
+    return _with(mod, made, f"pass {who}") if made else mod
+
+
+def _with(mod, made, who):
+    """The module with other functions, whose types are inferred anew."""
+    for fn in made.values():
+        if fn is not None:
+            relay._set(fn, "_type", None)
+    return mod._changed_to(made, who)
 
 
 def MergeComposite(pattern_table=None, **options):  # noqa: N802 (TVM's name)
@@ -150,6 +158,15 @@ def _children(node):
     return node._children()
 
 
+def _by_rules(mod, engine, options):
+    """AnnotateTarget by an engine's rules. Where a program has no lets the result has none either, and each use has its own end, as in TVM."""
+    from .transform import Pass
+    mod = mod._inferred()
+    graphs = {name for name in mod._names if not any(isinstance(n, (relay.Let, relay.Internal)) for n in relay._post_order(mod[name], _children))}
+    after = Pass("AnnotateTarget", byoc=[engine], **options)(mod)
+    return _changed(after, lambda fn: region_markers.in_graph_form(fn) if fn.name in graphs else fn, "AnnotateTarget")
+
+
 def AnnotateTarget(targets=None, include_non_call_ops=True, **options):  # noqa: N802 (TVM's name)
     """A pass that puts what engines run between compiler_begin and compiler_end: their composites and single operators.
 
@@ -158,7 +175,7 @@ def AnnotateTarget(targets=None, include_non_call_ops=True, **options):  # noqa:
     what predicates say (`register_op_attr`). Where there are predicates, operators that no engine runs are marked for "default", as in TVM.
     include_non_call_ops: whether tuples, fields of theirs and references are marked too: for the engine of all their operands.
     """
-    from .transform import Pass, PythonPass
+    from .transform import PythonPass
     known = _known(options)
     targets = known if targets is None else _names(targets)
 
@@ -170,7 +187,7 @@ def AnnotateTarget(targets=None, include_non_call_ops=True, **options):  # noqa:
         for target in targets:
             if target in known:
                 mod = _without_default(by_predicates(mod, waiting), "AnnotateTarget") if waiting else mod
-                mod, waiting = Pass("AnnotateTarget", byoc=[target], **options)(mod), []
+                mod, waiting = _by_rules(mod, target, options), []
             if target not in known or any(key == "target." + target for _, key in _PREDICATES):
                 waiting.append(target)
         return by_predicates(mod, waiting) if waiting else mod
@@ -242,7 +259,7 @@ def _renamed(mod, before, prefix, bind_constants):
         result = calls.visit(mod[name])
         if result is not mod[name]:
             made[name] = result
-    return mod._like(mod._made_with(made, "pass PartitionGraph"))
+    return _with(mod, made, "pass PartitionGraph")
 
 
 def _optimized(mod):
@@ -264,7 +281,7 @@ def _partitioned(mod, prefix, bind_constants):
         result = partitioner.run(fn)
         if result is not fn:
             made.update({name: result, **partitioner.made})
-    return mod._like(mod._made_with(made, "pass PartitionGraph")) if made else mod
+    return _with(mod, made, "pass PartitionGraph") if made else mod
 
 
 def PartitionGraph(mod_name="default", bind_constants=True, **options):  # noqa: N802 (TVM's name)
