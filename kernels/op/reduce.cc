@@ -1,7 +1,8 @@
 // Reductions: sum mean variance max min prod all any argmax argmin.
 // Axes: None is all of them, [] none; `exclude` takes the others. Accumulation is in the input's
 // dtype, so an integer sum wraps and a float16 sum rounds at every step; but mean and variance of
-// integers are made in 64 bits, then truncated, those of floats of 16 bits in 32, as TVM and numpy do.
+// integers are made in 64 bits, then truncated, those of floats of 16 bits in 32, as TVM and numpy
+// do.
 // Stateless. Tested by reduce_test.cc.
 #include <utility>
 

@@ -7,15 +7,25 @@ from .. import Module
 _R = _TypeVar("_R")
 _Dim = int | str | None | Dim
 
-class Dim: ...
+class Dim:
+    @property
+    def is_symbol(self) -> bool: ...
+    @property
+    def is_unnamed(self) -> bool: ...
+
+class SourceName:
+    name: str
+    def __init__(self, name: str) -> None: ...
 
 class Span:
+    source_name: SourceName | None
+    line: int
+    end_line: int
+    column: int
+    end_column: int
+    def __init__(self, source_name: SourceName | str | None, line: int, end_line: int, column: int, end_column: int) -> None: ...
     @property
     def file(self) -> str: ...
-    @property
-    def line(self) -> int: ...
-    @property
-    def column(self) -> int: ...
     @property
     def length(self) -> int: ...
 

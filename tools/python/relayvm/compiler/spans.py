@@ -46,6 +46,11 @@ class Span(abc.ABC):
         """The source's name."""
         return self.source_name.name if self.source_name is not None else ""
 
+    @property
+    def length(self):
+        """How many columns, within its first line."""
+        return max(self.end_column - self.column, 0) if self.line == self.end_line else 0
+
     def __str__(self):
         return f"{self.file}:{self.line}:{self.column}"
 
