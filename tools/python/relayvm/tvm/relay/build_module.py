@@ -133,8 +133,8 @@ class Executor:
 
         binds: expressions or arrays for variables of `expr`. Without `expr`: the module's main.
         """
-        kind = "vm" if self.kind == "graph" else self.kind  # which runs what the graph executor does, and more
-        if kind == "debug":
+        kind = "aot" if self.kind == "aot" else "vm"  # which runs what the others do: relayvm.create_executor has them as they are
+        if self.kind == "debug" and debugger.is_in(expr if expr is not None else self.mod):
             return debugger.evaluate(self, expr, binds)
         return self._wrapped(_create_executor(kind, self.mod, self._params, self.target).evaluate(expr, binds), expr)
 
@@ -161,7 +161,8 @@ def _inputs_of(function, names):
 def create_executor(kind="debug", mod=None, device=None, target="llvm", params=None):
     """An executor, whose evaluate() gives a callable. mod: an IRModule, or None where `evaluate` gets what is to run.
 
-    kind: "debug", "graph", "vm", "aot". "graph" runs programs with control flow and open dims too.
+    kind: "debug", "graph", "vm", "aot". All but the last run on the virtual machine, programs with control flow and open dims too; "debug"
+    calls the functions of `relay.op.debug`.
     """
     if kind not in ("debug", "graph", "vm", "aot"):
         raise RuntimeError(f"unknown execution strategy: {kind}")

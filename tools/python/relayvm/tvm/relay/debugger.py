@@ -27,8 +27,15 @@ def _call(event):
         function(value if isinstance(value, NDArray) or not isinstance(value, tuple) else list(value))
 
 
+def is_in(program):
+    """Whether an expression or a module has calls of `debug`."""
+    found = []
+    if _FUNCTIONS:
+        _relay.post_order_visit(program, lambda e: found.append(e) if isinstance(e, _relay.Var) and e.name_hint in _FUNCTIONS else None)
+    return bool(found)
+
+
 def evaluate(executor, expr, binds):
     """What executor.evaluate gives for the kind "debug"."""
-    options = {"on_value": _call} if _FUNCTIONS else {}
-    result = create_executor("debug", executor.mod, executor._params, executor.target, **options).evaluate(expr, binds)
+    result = create_executor("debug", executor.mod, executor._params, executor.target, on_value=_call).evaluate(expr, binds)
     return executor._wrapped(result, expr)

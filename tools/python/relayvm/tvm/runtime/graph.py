@@ -1,6 +1,7 @@
 """Programs with inputs that stay set: what lib["default"](device) gives, and contrib.graph_executor wraps."""
 import numpy
 
+from ...compiler import Module as Program
 from ...model import _flatten
 from ..ir.container import Map
 from ..nd import array
@@ -63,11 +64,19 @@ class GraphRun(Module):
 
     def _value(self, number):
         if self._inputs[number] is None:
-            argument = self._arguments[number]
-            if argument.dtype is None or not all(isinstance(d, int) for d in argument.shape):
+            argument, shape = self._arguments[number], self._shape(number)
+            if shape is None:
                 raise ValueError(f"{argument.name} is not set")
-            self._inputs[number] = numpy.zeros(argument.shape, argument.dtype)
+            self._inputs[number] = numpy.zeros(shape, argument.dtype)
         return self._inputs[number]
+
+    def _shape(self, number):
+        """Of an input: as the source says it, since programs take any size for what they do not read; None where it is open."""
+        argument, executable = self._arguments[number], self.library.executable
+        shape = argument.shape
+        if executable is not None and argument.dtype is not None and not all(isinstance(d, int) for d in shape):
+            shape = Program(executable._source[0])["main"].params[number].checked_type.shape
+        return shape if argument.dtype is not None and all(isinstance(d, int) for d in shape) else None
 
     def get_input_info(self):
         """Shapes and dtypes of the inputs, by name."""
