@@ -57,7 +57,7 @@ def _type_vars(of, bound):
                     found.setdefault(t)
                 case relay.FuncType():
                     bound.update(dict.fromkeys(t.type_params))
-                    stack.extend([*reversed(t.arg_types), t.ret_type, *reversed(t.type_params)])
+                    stack.extend([t.ret_type, *reversed(t.arg_types), *reversed(t.type_params)])
                 case relay.TupleType():
                     stack.extend(reversed(t.fields))
                 case relay.RefType():

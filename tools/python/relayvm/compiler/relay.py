@@ -202,7 +202,7 @@ class GlobalTypeVar(str):
 
     def __new__(cls, name_hint, kind=TypeKind.AdtHandle):
         made = super().__new__(cls, name_hint)
-        made.kind = kind
+        made.kind = TypeKind(kind)
         return made
 
     @property
@@ -1299,9 +1299,12 @@ def _free_vars(expr):
 
 
 def _all_vars(expr):
-    found = []
-    post_order_visit(expr, lambda node: found.append(node) if isinstance(node, Var) else None)
-    return found
+    """All variables of an expression, in the order in which they are met: those that something binds where it does."""
+    found = {}
+    for node in _post_order(expr, _parts):
+        if isinstance(node, Var):
+            found.setdefault(node)
+    return list(found)
 
 
 def _elsewhere(name):
