@@ -1,6 +1,7 @@
 """tvm.relay.build_module: what makes programs of modules, and what runs them."""
 import json
 import os
+import re
 import tempfile
 import warnings
 
@@ -66,7 +67,8 @@ class ExecutorFactory(Library):
         with tempfile.TemporaryDirectory() as folder:
             graph.save(folder)
             with open(os.path.join(folder, "graph.json")) as f:
-                return f.read()
+                text = f.read()
+        return re.sub(r'("func_name": ?")(?!__)', rf"\1tvmgen_{self.libmod_name}_fused_", text)  # as TVM names kernels
 
     graph_json = property(get_graph_json)
 
