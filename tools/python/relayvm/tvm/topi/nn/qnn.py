@@ -1,8 +1,0 @@
-"""tvm.topi.nn.qnn: numbers of dtypes, as operands of qnn.simulated_quantize and qnn.simulated_dequantize."""
-from ....compiler.operators import _DTYPE_CODES
-
-SQNN_DTYPE_TO_CODE = dict(_DTYPE_CODES)
-SQNN_CODE_TO_DTYPE = {code: dtype for dtype, code in _DTYPE_CODES.items()}
-SQNN_DISABLE, SQNN_INT8, SQNN_UINT8, SQNN_INT32 = (_DTYPE_CODES[name] for name in ("disable", "int8", "uint8", "int32"))
-
-__all__ = ["SQNN_CODE_TO_DTYPE", "SQNN_DISABLE", "SQNN_DTYPE_TO_CODE", "SQNN_INT32", "SQNN_INT8", "SQNN_UINT8"]
