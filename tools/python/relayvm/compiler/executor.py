@@ -26,6 +26,13 @@ class TracedValue:
         return f"<TracedValue {self.name + ' = ' if self.name else ''}{self.operator}  {self.summary}>"
 
 
+class RefValue:
+    """What an expression gives that is a reference: `value` is what it refers to."""
+
+    def __init__(self, value):
+        self.value = value
+
+
 class _Executor:
     """What all kinds share. A subclass makes a callable of a module in `_function(mod, entry)`."""
 
@@ -74,6 +81,8 @@ class _Executor:
         kind = relay._type(made._typed.function_type(name).parts()[3])
         if is_function:
             return self._named(made, name)
+        if isinstance(kind, relay.RefType):
+            return RefValue(self._evaluate(relay.RefRead(expr)))
         if not isinstance(kind, relay.FuncType):
             return self._named(made, name)()
         params = [relay.var(f"p{i}", t) for i, t in enumerate(kind.arg_types)]

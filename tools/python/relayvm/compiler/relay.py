@@ -806,6 +806,16 @@ class Call(Expr):
         """The call itself, as TVM's TupleWrapper gives it."""
         return self
 
+    @property
+    def tuple_value(self):
+        """The same."""
+        return self
+
+    @property
+    def size(self):
+        """How many fields the tuple has."""
+        return len(self)
+
     def _children(self):
         return (self.op, *self.args)
 
@@ -845,6 +855,16 @@ class Tuple(Expr):
     def astuple(self):
         """It itself, as TVM's TupleWrapper gives it."""
         return self
+
+    @property
+    def tuple_value(self):
+        """The same."""
+        return self
+
+    @property
+    def size(self):
+        """How many fields it has."""
+        return len(self)
 
     def _children(self):
         return self.fields

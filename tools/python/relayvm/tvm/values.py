@@ -3,6 +3,7 @@ import numpy
 
 from ..adt import Adt, tag_of
 from ..compiler import relay
+from ..compiler.executor import RefValue
 from .nd import NDArray
 
 
@@ -32,6 +33,8 @@ def wrapped(value):
         return value.view(NDArray)
     if isinstance(value, tuple):
         return ADT(0, map(wrapped, value))
+    if isinstance(value, RefValue):
+        return RefValue(wrapped(value.value))
     stack = [value] if isinstance(value, Adt) else []
     while stack:  # lists are deep
         one = stack.pop()
@@ -59,8 +62,30 @@ def _constructor(tag, model):
     raise ValueError(f"there is no constructor of tag {tag}; constructors: {', '.join(names) or 'none'}")
 
 
-def as_expression(value):
-    """An expression of an argument."""
+class ConstructorValue(Adt, metaclass=_Fields):
+    """A value of a data type, as the executor "debug" has it: ConstructorValue(cons.tag, [x, rest], cons). Results are `relayvm.Adt`, which
+    counts as one."""
+
+    __slots__ = ()
+
+    def __new__(cls, tag, fields, constructor):
+        return Adt(constructor.name_hint, *fields)
+
+
+def is_plain(value):
+    """Whether programs take an argument as it is."""
+    if isinstance(value, (relay.Expr, RefValue)):
+        return isinstance(value, relay.Constant)
+    return all(map(is_plain, value)) if isinstance(value, tuple) else not isinstance(value, Adt) or all(map(is_plain, value.fields))
+
+
+def as_expression(value, mod=None):
+    """An expression of an argument. mod: which has the constructors."""
     if isinstance(value, relay.Expr):
         return value
-    return relay.Tuple([as_expression(field) for field in value]) if isinstance(value, tuple) else relay.const(value)
+    if isinstance(value, RefValue):
+        return relay.RefCreate(as_expression(value.value, mod))
+    if isinstance(value, Adt):
+        constructors = [c for data in mod.type_definitions.values() for c in data.constructors if c.name_hint == value.constructor]
+        return relay.Call(constructors[0], [as_expression(field, mod) for field in value.fields])
+    return relay.Tuple([as_expression(field, mod) for field in value]) if isinstance(value, tuple) else relay.const(value)

@@ -16,7 +16,7 @@ from ..ir.module import IRModule
 from ..nd import _check
 from ..runtime.module import Library
 from ..transform import PassContext
-from ..values import as_expression, given, wrapped
+from ..values import as_expression, given, is_plain, wrapped
 from . import debugger
 
 
@@ -135,18 +135,27 @@ class Executor:
 
         binds: expressions or arrays for variables of `expr`. Without `expr`: the module's main.
         """
+        if getattr(self._function(expr), "type_params", None):  # whose types are those of the arguments
+            return lambda *args: self._called(expr, args)
         kind = "aot" if self.kind == "aot" else "vm"  # which runs what the others do: relayvm.create_executor has them as they are
         if self.kind == "debug" and debugger.is_in(expr if expr is not None else self.mod):
             return debugger.evaluate(self, expr, binds)
         return self._wrapped(_create_executor(kind, self.mod, self._params, self.target).evaluate(expr, binds), expr)
+
+    def _function(self, expr):
+        return self.mod[expr] if isinstance(expr, _relay.GlobalVar) and self.mod is not None else expr
+
+    def _called(self, expr, args):
+        function = self.mod.get_global_var("main") if expr is None else expr
+        return self.evaluate(_relay.Call(function, [as_expression(a, self.mod) for a in args]))
 
     def _wrapped(self, result, expr):
         if not callable(result):
             return wrapped(result)
 
         def run(*args, **kwargs):
-            if any(isinstance(a, _relay.Expr) and not isinstance(a, _relay.Constant) for a in args):
-                return self.evaluate(_relay.Call(self.mod.get_global_var("main") if expr is None else expr, [*map(as_expression, args)]))
+            if not all(map(is_plain, args)):
+                return self._called(expr, args)
             return wrapped(result(*map(given, args), **{name: given(value) for name, value in kwargs.items() if name in _inputs_of(result, kwargs)}))
         return run
 

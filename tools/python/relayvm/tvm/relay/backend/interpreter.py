@@ -1,13 +1,6 @@
 """tvm.relay.backend.interpreter: values of the executor "debug"."""
-from ....adt import Adt as ConstructorValue
+from ...values import ConstructorValue, RefValue
 from ..build_module import Executor
-
-
-class RefValue:
-    """A reference, as an argument: what it refers to is `value`."""
-
-    def __init__(self, value):
-        self.value = value
 
 
 class Interpreter(Executor):
