@@ -79,7 +79,8 @@ def test_inferred_types_spans_and_comments():
 def test_attributes_that_are_not_defaults():
     assert "nn.softmax(%x)" in str(relay.nn.softmax(X)) and "nn.softmax(%x, axis=1)" in str(relay.nn.softmax(X, 1))
     assert "alpha=0.5f" in str(relay.nn.leaky_relu(X, 0.5)) and 'layout="NHWC"' in str(relay.nn.max_pool2d(X, layout="NHWC"))
-    assert 'fn (%x: Tensor[(3, 2), float32], Compiler="a", n=1, none=None)' in str(relay.Function([X], X, attrs={"n": 1, "Compiler": "a", "none": None}))
+    function = relay.Function([X], X, attrs={"n": 1, "Compiler": "a", "none": None})
+    assert 'fn (%x: Tensor[(3, 2), float32], Compiler="a", n=1, none=None)' in str(function)
 
 
 def test_programs_with_types_of_data():
@@ -129,7 +130,8 @@ def test_kinds():
     kind = relay.analysis.check_kind
     assert kind(relay.TupleType([a])) == relay.TypeKind.Type and kind(relay.GlobalTypeVar("T")) == relay.TypeKind.AdtHandle
     assert kind(relay.TypeRelation(None, [a, a], 1, None)) == relay.TypeKind.Constraint
-    for wrong in (relay.TupleType([shape]), relay.RefType(shape), relay.FuncType([a], shape, [a, shape]), relay.TypeCall(relay.GlobalTypeVar("T", 0), [])):
+    no_data = relay.TypeCall(relay.GlobalTypeVar("T", relay.TypeKind.Type), [])
+    for wrong in (relay.TupleType([shape]), relay.RefType(shape), relay.FuncType([a], shape, [a, shape]), no_data):
         with pytest.raises(tvm.TVMError, match="kind"):
             kind(wrong)
     mod = relay.parse("type T[A] { One(A) }")
@@ -329,7 +331,8 @@ def test_tensor_arrays(shape):
 
 @pytest.mark.parametrize("name, args, weights, result", [
     ("mlp", (1,), 109_386, (1, 10)), ("dqn", (1,), 1_693_362, (1, 18)), ("squeezenet", (), 1_248_424, (1, 1000)),
-    ("resnet", (), 11_699_892, (1, 1000)), ("mobilenet", (), 4_253_864, (1, 1000)), ("lstm", (4, 4), 160, (1, 4)), ("synthetic", (), 225, (1, 3, 24, 12))])
+    ("resnet", (), 11_699_892, (1, 1000)), ("mobilenet", (), 4_253_864, (1, 1000)), ("lstm", (4, 4), 160, (1, 4)),
+    ("synthetic", (), 225, (1, 3, 24, 12))])
 def test_networks(name, args, weights, result):
     mod, params = getattr(testing, name).get_workload(*args)
     assert sum(p.size for p in params.values()) == weights and mod["main"].body.checked_type.concrete_shape == result
@@ -360,7 +363,8 @@ def @length[A](%x: List[A]) -> int { match (%x) { Cons(_, %t) => add(1, @length(
     length = mod.get_global_var("length")
     assert testing.run_as_python(length(cons(relay.const(7), cons(relay.const(8), nil()))), mod).item() == 2
     r = relay.Var("r")
-    counted = relay.Let(r, relay.RefCreate(relay.const(1)), relay.Let(relay.Var("_"), relay.RefWrite(r, relay.const(5)), relay.Tuple([relay.RefRead(r), relay.const(2)])))
+    written = relay.Let(relay.Var("_"), relay.RefWrite(r, relay.const(5)), relay.Tuple([relay.RefRead(r), relay.const(2)]))
+    counted = relay.Let(r, relay.RefCreate(relay.const(1)), written)
     assert [v.item() for v in testing.run_as_python(counted)] == [5, 2]
     branch = relay.If(relay.const(False), relay.const(1), relay.add(relay.const(2), relay.const(3)))
     assert testing.run_as_python(branch).item() == 5
@@ -384,3 +388,12 @@ def test_variables_in_their_order():
     assert relay.analysis.all_vars(match) == [x, y, z] and relay.analysis.bound_vars(match) == [x] and relay.analysis.free_vars(match) == [y, z]
     a, b, c = map(relay.TypeVar, "abc")
     assert relay.analysis.all_type_vars(relay.FuncType([a, b, c], b)) == [a, b, c]
+
+
+def test_nodes_with_other_fields():
+    call = X + X
+    assert relay.expr.CallWithFields(call) is call and relay.expr.CallWithFields(call, args=list(call.args)) is call
+    assert relay.expr.CallWithFields(call, op=relay.op.get("subtract")).op.name == "subtract"
+    f = relay.Function([X], X)
+    assert relay.function.FunctionWithFields(f, body=call).body is call and relay.function.FunctionWithFields(f, [X], X) is f
+    assert relay.expr.TupleWithFields(relay.Tuple([X]), [Y]).fields == [Y] and relay.expr.LetWithFields(relay.Let(Y, X, Y), body=X).body is X

@@ -406,7 +406,8 @@ class _Hash:
             self.bind(id(v))
             self.seen["typed", id(v)] = True
         types = [p.type_annotation for p in f.params]  # which are said mostly, and inference does not change
-        self.add("Function", [int(v.kind) for v in f.type_params], list(f.params), types, f.ret_type if f._handle is None else None, f.body, dict(f.attrs))
+        result = f.ret_type if f._handle is None else None
+        self.add("Function", [int(v.kind) for v in f.type_params], list(f.params), types, result, f.body, dict(f.attrs))
 
     def type(self, x):
         match x:

@@ -51,7 +51,8 @@ def @tensor_array_scatter_from_{name}(%array: List[{tensor}], %indices: Tensor[(
 def @tensor_array_scatter_{name}(%array: List[{tensor}], %indices: Tensor[(?), int32], %values: List[{tensor}]) -> List[{tensor}] {{
   @tensor_array_scatter_from_{name}(%array, %indices, %values, 0)
 }}
-def @tensor_array_split_from_{name}(%array: List[{result}], %value: {tensor}, %lengths: Tensor[(?), int32], %i: int32, %begin: int32) -> List[{result}] {{
+def @tensor_array_split_from_{name}(%array: List[{result}], %value: {tensor}, %lengths: Tensor[(?), int32], %i: int32, %begin: int32)
+    -> List[{result}] {{
   if (less(%i, take(shape_of(%lengths, dtype="int32"), 0))) {{
     let %end = add(%begin, take(%lengths, %i));
     let %written = @update(%array, %i, @tensor_take_{name}(%value, %begin, %end));

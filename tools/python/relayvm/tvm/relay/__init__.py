@@ -20,10 +20,14 @@ parse, parse_expr = _parser.parse, _parser.parse_expr
 def __getattr__(name):
     if name == "testing":
         return import_module(".testing", __name__)
+    if name == "Prelude":
+        return import_module(".prelude", __name__).Prelude
+    if name in ("ExprWithOp", "RelayExpr"):
+        return _relay.Expr
     return getattr(_relay, name)
 
 
-_PARTS = ("adt", "analysis", "backend", "data_dep_optimization", "dataflow_pattern", "expr", "expr_functor", "frontend", "function", "loops", "op",
-          "param_dict", "prelude", "qnn", "scope_builder", "transform", "ty", "type_functor", "vm")
+_PARTS = ("adt", "analysis", "backend", "base", "data_dep_optimization", "dataflow_pattern", "expr", "expr_functor", "frontend", "function", "loops",
+          "op", "param_dict", "prelude", "qnn", "scope_builder", "transform", "ty", "type_functor", "vm")
 for _part in _PARTS:  # which need what is above
     import_module("." + _part, __name__)

@@ -1,4 +1,5 @@
 """tvm.relay.function: functions."""
 from ...compiler.relay import Function
+from ...compiler.with_fields import FunctionWithFields
 
-__all__ = ["Function"]
+__all__ = ["Function", "FunctionWithFields"]

@@ -10,8 +10,8 @@ class _Network:
         self.layout, self.kernel_layout, self.axis = layout, layers.conv_kernel_layout(layout), layout.index("C")
 
     def conv(self, data, name, channels, kernel, stride=(1, 1, 1)):
-        return layers.conv3d(data, channels=channels, kernel_size=kernel, strides=stride, padding=tuple(k // 2 for k in kernel), data_layout=self.layout,
-                             kernel_layout=self.kernel_layout, name=name)
+        return layers.conv3d(data, channels=channels, kernel_size=kernel, strides=stride, padding=tuple(k // 2 for k in kernel),
+                             data_layout=self.layout, kernel_layout=self.kernel_layout, name=name)
 
     def norm(self, data, name, **options):
         return layers.batch_norm_infer(data, axis=self.axis, epsilon=2e-5, name=name, **options)
