@@ -83,15 +83,38 @@ def with_types(function, typed, nodes, global_types):
     for node in relay._post_order(function, lambda e: e._children()):
         if isinstance(node, Let) and isinstance(node.value, Function) and id(node.var) in types:
             types.setdefault(id(node.value), types[id(node.var)])
-    return _Annotator(function, types, typed.checked_type, global_types).run()
+    types[id(function)] = typed.checked_type
+    type_vars = {}  # of functions here, by those of the typed one
+    for node in relay._post_order(function, lambda e: e._children()):
+        if isinstance(node, Function) and node.type_params and isinstance(types.get(id(node)), relay.FuncType):
+            type_vars.update(zip(types[id(node)].type_params, node.type_params))
+    if type_vars:
+        types = {key: _with_vars(kind, type_vars) for key, kind in types.items()}
+    return _Annotator(function, types, global_types).run()
+
+
+def _with_vars(kind, type_vars):
+    """The type with other type variables."""
+    match kind:
+        case relay.TypeVar():
+            return type_vars.get(kind, kind)
+        case relay.TupleType():
+            return relay.TupleType([_with_vars(k, type_vars) for k in kind.fields])
+        case relay.FuncType():
+            return relay.FuncType([_with_vars(k, type_vars) for k in kind.arg_types], _with_vars(kind.ret_type, type_vars),
+                                  [type_vars.get(v, v) for v in kind.type_params])
+        case relay.RefType():
+            return relay.RefType(_with_vars(kind.value, type_vars))
+        case relay.TypeCall():
+            return relay.TypeCall(kind.func, [_with_vars(k, type_vars) for k in kind.args])
+    return kind
 
 
 class _Annotator:
     """Makes nodes with types; those that have theirs already stay the same."""
 
-    def __init__(self, function, types, function_type, global_types):
+    def __init__(self, function, types, global_types):
         self._function, self._types, self._global_types = function, types, global_types
-        self._types[id(function)] = function_type
         self._order = Order(function, Scope(), is_opaque=_Numbered.is_opaque)
         self._new, self._vars = {}, {}
 
