@@ -94,8 +94,10 @@ def with_types(function, typed, nodes, global_types):
 
 
 def _with_vars(kind, type_vars):
-    """The type with other type variables."""
+    """The type with other type variables, made anew of parts that belong to no module."""
     match kind:
+        case relay.TensorType() if all(isinstance(d, int) for d in kind.shape):
+            return relay.TensorType(kind.shape, kind.dtype)
         case relay.TypeVar():
             return type_vars.get(kind, kind)
         case relay.TupleType():

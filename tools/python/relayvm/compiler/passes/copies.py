@@ -1,4 +1,5 @@
 """Expressions with others in place of their variables, and with new variables of their own."""
+from ..analysis import all_type_vars
 from ..relay import Clause, ExprMutator, Function, Let, Match, Var
 from .blocks import pattern_vars, pattern_with
 
@@ -42,6 +43,27 @@ class Copy(ExprMutator):
                 self.fresh(var)
             clauses.append(Clause(pattern_with(clause.lhs, lambda v: self.binds[v]), self.visit(clause.rhs)))
         return Match(data, clauses, expr.complete, expr.span)
+
+
+class WithoutTypeVars(Copy):
+    """Leaves out types that mention type variables: they are inferred."""
+
+    def __init__(self, type_vars):
+        super().__init__()
+        self._type_vars = set(type_vars)
+
+    def _open(self, kind):
+        return kind is None or bool(self._type_vars & set(all_type_vars(kind)))
+
+    def fresh(self, var):
+        self.binds[var] = Var(var.name_hint, None if self._open(var.type_annotation) else var.type_annotation, var.span)
+        return self.binds[var]
+
+    def visit_function(self, fn):
+        new = super().visit_function(fn)
+        if fn.ret_type is None or not self._open(fn.ret_type):
+            return new
+        return Function(new.params, new.body, None, fn.type_params, fn.attrs, fn.span, name=fn.name)
 
 
 def applied(fn, args):

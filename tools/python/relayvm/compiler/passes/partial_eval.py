@@ -9,9 +9,8 @@ import sys
 from .. import relay
 from ..relay import (Call, Clause, Constant, Constructor, Function, GlobalVar, If, Let, Match, Op, RefCreate, RefRead, RefWrite, Tuple,
                      TupleGetItem, Var)
-from ..analysis import all_type_vars
 from .blocks import is_opaque, pattern_vars, pattern_with, same_call
-from .copies import Copy
+from .copies import WithoutTypeVars
 from .fold_constant import _STAY, evaluated
 from .normal_forms import ToANormalFormExpr
 
@@ -72,27 +71,6 @@ def _size(value, depth=0):
         sizes = [_size(p, depth + 1) for p in value.parts] if depth < 10_000 else []
         return sum(s for s in sizes if s is not None) + 1
     return None
-
-
-class _WithoutTypeVars(Copy):
-    """Leaves out types that mention type variables: they are inferred."""
-
-    def __init__(self, type_vars):
-        super().__init__()
-        self._type_vars = set(type_vars)
-
-    def _open(self, kind):
-        return kind is None or bool(self._type_vars & set(all_type_vars(kind)))
-
-    def fresh(self, var):
-        self.binds[var] = Var(var.name_hint, None if self._open(var.type_annotation) else var.type_annotation, var.span)
-        return self.binds[var]
-
-    def visit_function(self, fn):
-        new = super().visit_function(fn)
-        if fn.ret_type is None or not self._open(fn.ret_type):
-            return new
-        return Function(new.params, new.body, None, fn.type_params, fn.attrs, fn.span, name=fn.name)
 
 
 class _Evaluator:
@@ -158,7 +136,7 @@ class _Evaluator:
         key = fn, is_followed and bool(fn.type_params)
         if key not in self._bodies:
             body = ToANormalFormExpr(fn.body)
-            self._bodies[key] = _WithoutTypeVars(fn.type_params).visit(body) if key[1] else body
+            self._bodies[key] = WithoutTypeVars(fn.type_params).visit(body) if key[1] else body
         return self._bodies[key]
 
     # --- Evaluation ---
