@@ -203,6 +203,14 @@ class Module:
         those of a module that does not change have theirs all the same."""
         return self._like(self._made_with(functions, who))
 
+    def _for_pass(self, needs_types):
+        """The module as a pass of Python gets it."""
+        return self._inferred()
+
+    def same_as(self, other):
+        """Whether it is the same object."""
+        return self is other
+
     def _inferred(self):
         """The module, the nodes of whose functions know their types."""
         return self if self._native.is_typed() else self._like(self._typed)

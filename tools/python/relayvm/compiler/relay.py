@@ -456,6 +456,10 @@ class Expr:
         """Where it stands in the source, None where that is not known: file, line, column, length."""
         return self._span
 
+    def same_as(self, other):
+        """Whether it is the same node."""
+        return self is other
+
     def astype(self, dtype):
         """The value with another dtype: relay.cast."""
         return _get_op("cast")(self, dtype)

@@ -90,7 +90,7 @@ class Pass:
     @property
     def info(self):
         """Its name, opt_level and what it requires (`PassInfo`)."""
-        return PassInfo(self.opt_level, getattr(self, "shown_name", self.name), self.required)
+        return PassInfo(getattr(self, "shown_level", self.opt_level), getattr(self, "shown_name", self.name), self.required)
 
     def __call__(self, mod):
         _check_module(self, mod)
@@ -139,7 +139,7 @@ class PythonPass(Pass):
     def _run_on(self, mod):
         for required in self.required:
             mod = (required if isinstance(required, Pass) else __getattr__(required)())(mod)
-        result = self.transform_module(mod._inferred() if self._needs_types else mod, PassContext.current())
+        result = self.transform_module(mod._for_pass(self._needs_types), PassContext.current())
         if not isinstance(result, Module):
             raise TypeError(f"pass {self.name}: expected it to give a Module, found {type(result).__name__}")
         return result
@@ -150,6 +150,9 @@ class PythonPass(Pass):
 
 class ModulePass(PythonPass):
     """A pass that was made with `module_pass`."""
+
+    def __init__(self, name, run=None, *, opt_level=0, required=(), needs_types=False):
+        super().__init__(name, run, opt_level=opt_level, required=required, needs_types=needs_types)
 
 
 class FunctionPass(PythonPass):

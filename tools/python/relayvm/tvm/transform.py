@@ -32,6 +32,7 @@ class Sequential(_transform.Sequential):
 
     def __init__(self, passes=None, opt_level=0, name="sequential", required=None, traceable=False, **options):
         super().__init__(passes, max(opt_level, 3), name, required, traceable, **options)
+        self.shown_level = opt_level
 
 
 def __getattr__(name):

@@ -190,7 +190,7 @@ class Binder:
         if var is None:
             return made
         if var._type is None:
-            relay._set(var, "_type", node._type)
+            relay._set(var, "_type", node.checked_type if isinstance(node, Constant) else node._type)
         self.order.scope[id(node)].lets.append((var, made, node.span))
         return var
 

@@ -6,9 +6,9 @@ from ._make import expression_pass
 __all__ = ["FoldConstant", "FoldConstantExpr"]
 
 # Whose results are only large, differ from run to run, or are marks.
-_STAY = {"zeros", "ones", "full", "zeros_like", "ones_like", "full_like", "nn.dropout", "device_copy", "on_device", "annotation.stop_fusion",
-         "annotation.compiler_begin", "annotation.compiler_end", "annotation.checkpoint", "annotation.with_funcid", "annotation.bitpack_start",
-         "annotation.bitpack_end", "annotation.cast_hint"}
+_STAY = {"zeros", "ones", "full", "dyn.zeros", "dyn.ones", "dyn.full", "zeros_like", "ones_like", "full_like", "nn.dropout", "device_copy",
+         "on_device", "annotation.stop_fusion", "annotation.compiler_begin", "annotation.compiler_end", "annotation.checkpoint",
+         "annotation.with_funcid", "annotation.bitpack_start", "annotation.bitpack_end", "annotation.cast_hint"}
 _SIZES = ("shape_of", "vm.shape_of", "ndarray_size")
 
 

@@ -159,7 +159,7 @@ def _lifted(mod):
 def LambdaLift():  # noqa: N802 (TVM's name)
     """A pass that makes functions of the module of function literals."""
     from ..transform import ModulePass
-    return ModulePass("LambdaLift", lambda mod, _: _lifted(mod), opt_level=1)
+    return ModulePass("LambdaLift", lambda mod, _: _lifted(mod), opt_level=1, needs_types=True)
 
 
 # --- EtaExpand ---
@@ -204,4 +204,4 @@ def EtaExpand(expand_constructor=False, expand_global_var=False):  # noqa: N802 
         def change(fn):
             return _Expander(mod, expand_constructor, expand_global_var).visit(fn)
         return expression_pass("EtaExpand", change).transform_module(mod, None)
-    return ModulePass("EtaExpand", run, opt_level=1)
+    return ModulePass("EtaExpand", run, opt_level=1, needs_types=True)

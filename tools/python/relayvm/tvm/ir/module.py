@@ -215,6 +215,9 @@ class IRModule(Module):
         new._attrs = dict(self._attrs)
         return new
 
+    def _for_pass(self, needs_types):
+        return self._inferred() if needs_types else self
+
     def _inferred(self, who=""):
         """The module, its functions in the form in which they are, the nodes of which know their types."""
         functions = infer(self, self._base, self._set, who)

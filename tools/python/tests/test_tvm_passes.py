@@ -1,0 +1,424 @@
+"""TVM's passes on the language: normal forms, clean-up, gradients, partial evaluation, precision, instruments."""
+import numpy as np
+import pytest
+
+pytest.importorskip("relayvm.compiler")
+
+import relayvm.tvm as tvm  # noqa: E402 (it needs the compiler)
+from relayvm.tvm import relay  # noqa: E402
+from relayvm.tvm.relay import transform  # noqa: E402
+
+RNG = np.random.default_rng(7)
+
+
+def after(expr, *passes, **context):
+    """What passes make of main."""
+    mod = tvm.IRModule.from_expr(expr)
+    with tvm.transform.PassContext(opt_level=3, **context):
+        for p in passes:
+            mod = p(mod)
+    return mod["main"]
+
+
+def run(function, *args):
+    return relay.create_executor().evaluate(function)(*args)
+
+
+def operators(expr):
+    return relay.analysis.list_op_freqs(expr)
+
+
+def kinds(expr):
+    found = []
+    relay.analysis.post_order_visit(expr, lambda node: found.append(type(node).__name__))
+    return found
+
+
+def var(name, shape=(2, 3), dtype="float32"):
+    return relay.var(name, shape=shape, dtype=dtype)
+
+
+def data(shape=(2, 3), dtype="float32"):
+    return RNG.standard_normal(shape).astype(dtype)
+
+
+# --- Types and forms ---
+
+
+def test_inferring_types_keeps_the_form():
+    x, y, c = var("x"), relay.var("y"), relay.var("c", shape=(), dtype="bool")
+    shared = x + x
+    for body in (relay.Let(y, shared, y * y) + x, relay.If(c, shared * shared, shared), relay.Tuple([shared, relay.Function([], shared)])):
+        written = relay.Function([c, x], body)
+        typed = after(written, transform.InferType())
+        assert kinds(typed) == kinds(written)
+        relay.analysis.post_order_visit(typed, lambda node: isinstance(node, relay.Op) or node.checked_type)
+        assert after(typed, transform.InferType()) is typed
+
+
+def test_types_of_generic_functions_have_their_own_variables():
+    a = relay.TypeVar("a")
+    x = relay.Var("x", a)
+    typed = after(relay.Function([x], relay.Tuple([x, x]), None, [a]), transform.InferType())
+    assert typed.checked_type == relay.FuncType([a], relay.TupleType([a, a]), [a]) and typed.ret_type == relay.TupleType([a, a])
+
+
+def programs():
+    x, c = var("x"), relay.var("c", shape=(), dtype="bool")
+    shared = relay.exp(x)
+    yield "branches", relay.Function([c, x], relay.If(c, shared * shared, relay.negative(shared)) + shared), (np.array(True), data())
+    f, n = relay.var("f"), relay.var("n", shape=(), dtype="int32")
+    count = relay.Function([n], relay.If(relay.less(n, relay.const(1)), relay.const(0), n + f(n - relay.const(1))), relay.scalar_type("int32"))
+    m = relay.var("m", shape=(), dtype="int32")
+    yield "recursion", relay.Function([m], relay.Let(f, count, f(m) + f(m))), (np.array(5, "int32"),)
+    r, u = relay.var("r"), relay.var("u")
+    body = relay.Let(r, relay.RefCreate(x), relay.Let(u, relay.RefWrite(r, relay.RefRead(r) * x), relay.RefRead(r) + x))
+    yield "references", relay.Function([x], body), (data(),)
+    y = var("y")
+    yield "closures", relay.Function([x], relay.Function([y], shared * y)(x) - shared), (data(),)
+
+
+@pytest.mark.parametrize("name, fn, args", list(programs()), ids=[p[0] for p in programs()])
+@pytest.mark.parametrize("change", ["ToANormalForm", "ToBasicBlockNormalForm", "PartialEvaluate", "EliminateCommonSubexpr", "LambdaLift",
+                                    "DeadCodeElimination", "FoldConstant", "FuseOps", "DefuseOps"])
+def test_results_stay(name, fn, args, change):
+    expected = run(fn, *args)
+    mod = getattr(transform, change)()(tvm.IRModule.from_expr(fn))
+    np.testing.assert_allclose(relay.create_executor("debug", mod).evaluate()(*args).numpy(), expected.numpy(), rtol=1e-5)
+
+
+def test_normal_forms():
+    x, c = var("x"), relay.var("c", shape=(), dtype="bool")
+    shared = relay.exp(x)
+    fn = relay.Function([c, x], relay.If(c, shared * shared, shared))
+    with pytest.raises(tvm.TVMError, match="exp.* is read in several scopes"):
+        relay.analysis.check_basic_block_normal_form(fn)
+    blocks = after(fn, transform.ToBasicBlockNormalForm())
+    relay.analysis.check_basic_block_normal_form(blocks)
+    assert isinstance(blocks.body, relay.Let) and isinstance(blocks.body.body, relay.If) and isinstance(blocks.body.body.true_branch, relay.Call)
+    normal = after(fn, transform.ToANormalForm())
+    lets = [node for node in kinds(normal) if node == "Let"]
+    assert len(lets) == 3  # exp, the If, the product; what a branch gives besides is a variable
+    graph = after(normal, transform.ToGraphNormalForm())
+    assert "Let" not in kinds(graph) and operators(graph) == {"exp": 1, "multiply": 1}
+
+
+# --- Clean-up ---
+
+
+def test_dead_code_has_no_effects():
+    x, r, u, v, w = var("x"), *(relay.var(n) for n in "ruvw")
+    read = relay.Let(w, relay.RefRead(r), w)
+    body = relay.Let(r, relay.RefCreate(x), relay.Let(u, relay.RefWrite(r, x * x), relay.Let(v, relay.exp(x), read)))
+    kept = after(relay.Function([x], body), transform.DeadCodeElimination())
+    assert operators(kept) == {"multiply": 1} and "RefWrite" in kinds(kept)
+    gone = after(relay.Function([x], relay.Let(v, relay.exp(x), relay.Let(u, relay.RefCreate(x), x))),
+                 transform.DeadCodeElimination(ignore_impurity=True))
+    assert gone.body is gone.params[0]
+
+
+def test_values_that_are_read_once_are_put_in_place():
+    x, y, f, z = var("x"), relay.var("y"), relay.var("f"), var("z")
+    fn = relay.Function([x], relay.Let(y, relay.exp(x), relay.Let(f, relay.Function([z], z + y), f(f(x)))))
+    made = after(fn, transform.DeadCodeElimination(inline_once=True))
+    assert kinds(made).count("Let") == 2  # y stays outside of the function, which is called twice
+
+
+def test_common_subexpressions():
+    x = var("x")
+    fn = relay.Function([x], relay.exp(x + relay.const(1.0)) * relay.exp(x + relay.const(1.0)))
+    assert operators(after(fn, transform.EliminateCommonSubexpr())) == {"add": 1, "exp": 1, "multiply": 1}
+    skip = transform.EliminateCommonSubexpr(lambda node: isinstance(node, relay.Call) and node.op.name == "exp")
+    assert operators(after(fn, skip)) == {"add": 1, "exp": 2, "multiply": 1}
+
+
+def test_constants():
+    x = var("x", (3,))
+    c = relay.const(np.array([1, 2, 3], "float32"))
+    fn = relay.Function([x], x * (c + c) + relay.If(relay.const(True), c, x) + relay.cast(relay.shape_of(x), "float32"))
+    folded = after(fn, transform.FoldConstant())
+    assert operators(folded) == {"multiply": 1, "add": 2}
+    np.testing.assert_allclose(run(folded, np.ones(3, "float32")).numpy(), [2 + 1 + 3, 4 + 2 + 3, 6 + 3 + 3])
+
+
+def test_inlining():
+    mod = tvm.IRModule()
+    x, y = var("x"), var("y")
+    mod["twice"] = relay.Function([x], x + x).with_attr("Inline", 1)
+    mod["main"] = relay.Function([y], relay.GlobalVar("twice")(relay.GlobalVar("twice")(y)))
+    mod["other"] = relay.Function([x], x)
+    mod = transform.RemoveUnusedFunctions()(transform.Inline()(mod))
+    assert mod._names == ["main"] and operators(mod["main"]) == {"add": 2}
+
+
+def test_closures_become_functions():
+    x, y = var("x"), var("y")
+    mod = transform.LambdaLift()(tvm.IRModule.from_expr(relay.Function([x], relay.Function([y], x * y)(relay.exp(x)))))
+    assert len(mod._names) == 2 and "Function" not in kinds(mod["main"].body)
+
+
+def test_constructors_and_functions_as_values():
+    mod = tvm.relay.fromtext("""#[version = "0.0.5"]
+type Box { Box(float32) }
+def @use(%f: fn (float32) -> Box) -> Box { %f(1f) }
+def @one(%x: float32) -> Box { Box(%x) }
+def @main() -> (Box, Box) { (@use(Box), @use(@one)) }
+""")
+    made = transform.EtaExpand(expand_constructor=True, expand_global_var=True)(mod)
+    assert kinds(made["main"]).count("Function") == 3
+    assert kinds(transform.EtaExpand(expand_constructor=True)(mod)["main"]).count("Function") == 2
+
+
+# --- Fusion ---
+
+
+def test_fusion_and_back():
+    x, w = var("x", (1, 4, 8, 8)), var("w", (4, 4, 3, 3))
+    y = relay.nn.relu(relay.nn.conv2d(x, w, padding=(1, 1)) + relay.const(1.0))
+    fn = after(relay.Function([x, w], relay.nn.softmax(y) + relay.nn.max_pool2d(y, (3, 3), padding=(1, 1))), transform.InferType())
+    fused = after(fn, transform.FuseOps(2))
+    calls = []
+    relay.analysis.post_order_visit(fused, lambda n: calls.append(n.op) if isinstance(n, relay.Call) and isinstance(n.op, relay.Function) else None)
+    assert [sorted(operators(f)) for f in calls] == [["add", "nn.conv2d", "nn.relu"], ["nn.max_pool2d"], ["add", "nn.softmax"]] or \
+        [sorted(operators(f)) for f in calls] == [["add", "nn.conv2d", "nn.relu"], ["nn.softmax"], ["add", "nn.max_pool2d"]]
+    assert all(f.attrs.Primitive == 1 for f in calls)
+    assert tvm.ir.structural_equal(after(fused, transform.DefuseOps()), fn)
+    each = after(fn, transform.FuseOps(0))
+    assert kinds(each).count("Function") == 1 + sum(operators(fn).values())
+
+
+def test_fusion_has_a_depth():
+    x = var("x")
+    y = x
+    for _ in range(6):
+        y = relay.exp(y)
+    fused = after(relay.Function([x], y), transform.FuseOps(), config={"relay.FuseOps.max_depth": 2})
+    assert kinds(fused).count("Function") == 1 + 3
+
+
+# --- Gradients ---
+
+
+GRADIENTS = {
+    "products": (lambda x, y: relay.tanh(x * y) / (relay.exp(y) + relay.const(1.0, "float64")), [(2, 3), (3,)]),
+    "dense": (lambda x, w: relay.sigmoid(relay.nn.dense(x, w)), [(2, 3), (4, 3)]),
+    "batch_matmul": (lambda a, b: relay.sin(relay.nn.batch_matmul(a, b, transpose_b=False)), [(2, 3, 4), (2, 4, 2)]),
+    "conv2d": (lambda x, w: relay.tanh(relay.nn.conv2d(x, w, strides=(2, 2), padding=(1, 0, 2, 1), groups=2)), [(1, 4, 6, 7), (6, 2, 3, 3)]),
+    "pools": (lambda x: relay.nn.max_pool2d(x, (2, 2), (2, 2)) * relay.nn.avg_pool2d(x, (3, 3), (2, 2), padding=(1, 1)), [(1, 2, 4, 4)]),
+    "softmax": (lambda x: relay.nn.softmax(x) * relay.nn.log_softmax(x), [(3, 4)]),
+    "reductions": (lambda x: relay.max(x, 1) * relay.mean(x, 1) + relay.sum(x, 0, exclude=True) + relay.variance(x, 1), [(3, 4)]),
+    "views": (lambda x: relay.sin(relay.concatenate([relay.transpose(x), relay.reverse(relay.transpose(x), 0)], 1)), [(2, 3)]),
+    "takes": (lambda x: relay.exp(relay.take(x, relay.const([[1, 0], [1, 1]]), 1)), [(2, 3)]),
+    "split": (lambda x: relay.split(x, 3, 1)[0] * relay.split(x, 3, 1)[2], [(2, 6)]),
+    "where": (lambda x, y: relay.where(relay.less(x, y), x * x, y), [(2, 3), (2, 3)]),
+}
+
+
+@pytest.mark.parametrize("mode", ["first_order", "higher_order"])
+@pytest.mark.parametrize("name", GRADIENTS)
+def test_gradients_are_as_differences(name, mode):
+    make, shapes = GRADIENTS[name]
+    params = [var(f"x{i}", shape, "float64") for i, shape in enumerate(shapes)]
+    fn = after(relay.Function(params, make(*params)), transform.InferType())
+    inputs = [data(shape, "float64") for shape in shapes]
+    relay.testing.check_grad(fn, inputs=inputs, eps=1e-5, rtol=1e-3, atol=1e-4, mode=mode)
+
+
+def test_gradient_of_control_flow_and_references():
+    x, c, r, u = var("x", (2,), "float64"), relay.var("c", shape=(), dtype="bool"), relay.var("r"), relay.var("u")
+    body = relay.Let(r, relay.RefCreate(x), relay.Let(u, relay.RefWrite(r, relay.RefRead(r) * x), relay.If(c, relay.exp(relay.RefRead(r)), x)))
+    fn = after(relay.Function([c, x], body), transform.InferType())
+    backward = transform.gradient(fn)
+    at = np.array([0.5, -1.0])
+    for taken, expected in ((True, 2 * at * np.exp(at * at)), (False, np.ones(2))):
+        _, (_, got) = run(backward, np.array(taken), at)
+        np.testing.assert_allclose(got.numpy(), expected)
+
+
+def test_gradients_that_users_say():
+    x = var("x", (3,), "float64")
+    fn = after(relay.Function([x], relay.erf(x)), transform.InferType())
+    with relay.testing.TempOpAttr("erf", "FPrimalGradient", lambda call, g: [g * relay.const(5.0, "float64")]):
+        _, (got,) = run(transform.gradient(fn, mode="first_order"), np.zeros(3))
+    np.testing.assert_allclose(got.numpy(), 5)
+    bare = after(relay.Function([x], relay.sort(x)), transform.InferType())
+    with pytest.raises(ValueError, match="operator sort has no gradient"):
+        transform.gradient(bare)
+
+
+def test_zeros_of_gradients_go():
+    x = var("x")
+    fn = relay.Function([x], relay.zeros_like(x) + x * relay.ones_like(x))
+    assert operators(after(fn, transform.LazyGradientInit())) == {}
+
+
+# --- Partial evaluation, continuations ---
+
+
+def test_what_is_known_is_computed():
+    n, f, x = relay.var("n", shape=(), dtype="int32"), relay.var("f"), var("x")
+    power = relay.Function([n, x], relay.If(relay.equal(n, relay.const(0)), relay.ones_like(x), x * f(n - relay.const(1), x)),
+                           relay.TensorType((2, 3)))
+    y = var("y")
+    fn = relay.Function([y], relay.Let(f, power, f(relay.const(3), y)))
+    made = after(fn, transform.PartialEvaluate(), transform.DeadCodeElimination(inline_once=True))
+    assert operators(made) == {"multiply": 3, "ones_like": 1}
+
+
+def test_recursion_without_end_stays():
+    mod = tvm.IRModule()
+    x = var("x")
+    loop = relay.GlobalVar("loop")
+    mod[loop] = relay.Function([x], loop(x * x), relay.TensorType((2, 3)))
+    mod["main"] = relay.Function([x], loop(x))
+    made = transform.PartialEvaluate()(mod)
+    assert "loop" in made._names and "GlobalVar" in kinds(made["main"])
+
+
+def test_gradients_lose_their_references():
+    x = var("x")
+    fn = after(relay.Function([x], relay.exp(x) * x), transform.InferType())
+    made = after(transform.gradient(fn), transform.PartialEvaluate(), transform.DeadCodeElimination(True, True))
+    assert not {"RefCreate", "RefRead", "RefWrite", "Function"} & set(kinds(made.body))
+
+
+def test_continuations():
+    x, y, c = var("x"), var("y"), relay.var("c", shape=(), dtype="bool")
+    square = relay.Function([y], y * y)
+    f = relay.var("f")
+    fn = after(relay.Function([c, x], relay.Let(f, square, relay.If(c, f(f(x)), x) + x)), transform.InferType())
+    given = after(transform.to_cps(fn), transform.InferType())
+    assert isinstance(given.params[-1].checked_type, relay.FuncType) and len(given.params) == 3
+    back = transform.un_cps(given)
+    for taken in (True, False):
+        args = np.array(taken), data()
+        np.testing.assert_allclose(run(back, *args).numpy(), run(fn, *args).numpy(), rtol=1e-6)
+
+
+# --- Precision, sizes ---
+
+
+def test_mixed_precision():
+    x, w = var("x", (2, 4)), var("w", (3, 4))
+    fn = relay.Function([x, w], relay.nn.softmax(relay.nn.relu(relay.nn.dense(x, w))))
+    made = after(fn, transform.ToMixedPrecision("float16"))
+    dtypes = {}
+    relay.analysis.post_order_visit(made, lambda n: dtypes.update({n.op.name: n.checked_type.dtype})
+                                    if isinstance(n, relay.Call) and n.op.name != "cast" else None)
+    assert dtypes == {"nn.dense": "float16", "nn.relu": "float16", "nn.softmax": "float32"}
+    args = data((2, 4)), data((3, 4))
+    np.testing.assert_allclose(run(made, *args).numpy(), run(fn, *args).numpy(), rtol=1e-2, atol=1e-2)
+    kept = after(relay.Function([x, w], relay.nn.dense(x, w)), transform.ToMixedPrecision("float16"),
+                 config={"relay.ToMixedPrecision.keep_orig_output_dtype": True})
+    assert kept.checked_type.ret_type.dtype == "float32"
+
+
+def test_what_is_said_of_an_operator_counts():
+    x = var("x")
+    fn = relay.Function([x], relay.nn.relu(x))
+    with relay.testing.TempOpAttr("nn.relu", "FTVMMixedPrecisionConversionType", lambda call, dtype: [2, dtype, dtype]):
+        assert operators(after(fn, transform.ToMixedPrecision())) == {"nn.relu": 1}
+    with pytest.raises(ValueError, match="nothing is said of sort"):
+        after(relay.Function([x], relay.sort(x)), transform.ToMixedPrecision(missing_op_mode=0))
+
+
+def test_recast():
+    x, w = var("x", (1, 4, 5, 5)), var("w", (4, 4, 3, 3))
+    fn = relay.Function([x, w], relay.nn.conv2d(relay.nn.conv2d(x, w, padding=(1, 1)), w))
+    made = transform.recast(fn, "int8", "int32", skip_layers=[-1])
+    outputs = []
+    relay.analysis.post_order_visit(made, lambda n: outputs.append(n.attrs.out_dtype) if isinstance(n, relay.Call) and n.op.name == "nn.conv2d" else None)
+    assert outputs == ["int32", ""]
+
+
+def test_sizes_that_can_be_computed():
+    x, y = var("x", (2, 6)), var("y", (3, 4))
+    sizes = relay.shape_of(y) * relay.const([1, 1])
+    fn = relay.Function([x, y], relay.tile(relay.reshape(x, sizes), relay.const([2, 1])) + relay.zeros(relay.shape_of(relay.concatenate([y, y], 0)), "float32"))
+    made = after(fn, transform.DynamicToStatic())
+    assert operators(made) == {"reshape": 1, "tile": 1, "add": 1, "zeros": 1}
+    args = data((2, 6)), data((3, 4))
+    np.testing.assert_allclose(run(made, *args).numpy(), np.tile(args[0].reshape(3, 4), (2, 1)))
+
+
+# --- Passes and contexts ---
+
+
+class Events(tvm.ir.instrument.PassInstrument):
+    def __init__(self, left_out=""):
+        self.events, self.left_out = [], left_out
+
+    def enter_pass_ctx(self):
+        self.events.append("enter")
+
+    def exit_pass_ctx(self):
+        self.events.append("exit")
+
+    def should_run(self, mod, info):
+        return info.name != self.left_out
+
+    def run_before_pass(self, mod, info):
+        self.events.append("before " + info.name)
+
+    def run_after_pass(self, mod, info):
+        self.events.append("after " + info.name)
+
+
+def test_instruments_see_passes():
+    x = var("x")
+    events = Events(left_out="FoldConstant")
+    after(relay.Function([x], x), transform.InferType(), transform.FoldConstant(), instruments=[events])
+    assert events.events == ["enter", "before InferType", "after InferType", "exit"]
+
+
+def test_instruments_see_compilations():
+    x = var("x")
+    events = Events()
+    with tvm.transform.PassContext(instruments=[events]):
+        relay.build(tvm.IRModule.from_expr(relay.exp(x)), "llvm")
+        assert events.events.count("before FuseOps") == 1
+        assert len([e for e in events.events if e.startswith("before")]) == len([e for e in events.events if e.startswith("after")])
+
+
+def test_what_an_instrument_raises_ends_the_others():
+    class Broken(Events):
+        def enter_pass_ctx(self):
+            raise RuntimeError("no")
+
+    first, third = Events(), Events()
+    with pytest.raises(RuntimeError, match="no"):
+        with tvm.transform.PassContext(instruments=[first, Broken(), third]):
+            pass
+    assert first.events == ["enter", "exit"] and third.events == [] and not tvm.transform.PassContext.current().instruments
+
+
+def test_times_of_passes():
+    times = tvm.ir.instrument.PassTimingInstrument()
+    x = var("x")
+    with tvm.transform.PassContext(instruments=[times]):
+        tvm.transform.Sequential([transform.InferType(), transform.FoldConstant()])(tvm.IRModule.from_expr(x * x))
+        lines = times.render().splitlines()
+    assert [line.split(":")[0] for line in lines] == ["sequential", "  InferType", "  FoldConstant"] and times.render() == ""
+
+
+def test_passes_tell_what_they_are():
+    @tvm.transform.module_pass(opt_level=2, required=["InferType"])
+    def mine(mod, ctx):
+        return mod
+
+    assert isinstance(mine, tvm.transform.ModulePass) and (mine.info.name, mine.info.opt_level, mine.info.required) == ("mine", 2, ["InferType"])
+    assert transform.FoldConstant().info.name == "FoldConstant" and transform.EliminateCommonSubexpr().info.opt_level == 3
+    x = var("x")
+    mod = tvm.IRModule.from_expr(relay.exp(relay.const(1.0)) + x)
+    with tvm.transform.PassContext(opt_level=1):
+        assert operators(tvm.transform.Sequential([transform.FoldConstant()])(mod)["main"]) == {"exp": 1, "add": 1}
+    with tvm.transform.PassContext(opt_level=1, required_pass=["FoldConstant"]):
+        assert operators(tvm.transform.Sequential([transform.FoldConstant()])(mod)["main"]) == {"add": 1}
+    with tvm.transform.PassContext(opt_level=3, disabled_pass=["FoldConstant"]):
+        assert operators(tvm.transform.Sequential([transform.FoldConstant()])(mod)["main"]) == {"exp": 1, "add": 1}
+
+
+def test_a_module_pass_gets_the_module_as_it_is():
+    x = var("x")
+    mod = tvm.IRModule.from_expr(x)
+    assert tvm.transform.module_pass(lambda m, ctx: m, name="same")(mod).same_as(mod)
