@@ -327,14 +327,16 @@ def test_recast():
     fn = relay.Function([x, w], relay.nn.conv2d(relay.nn.conv2d(x, w, padding=(1, 1)), w))
     made = transform.recast(fn, "int8", "int32", skip_layers=[-1])
     outputs = []
-    relay.analysis.post_order_visit(made, lambda n: outputs.append(n.attrs.out_dtype) if isinstance(n, relay.Call) and n.op.name == "nn.conv2d" else None)
+    relay.analysis.post_order_visit(made, lambda n: outputs.append(n.attrs.out_dtype)
+                                    if isinstance(n, relay.Call) and n.op.name == "nn.conv2d" else None)
     assert outputs == ["int32", ""]
 
 
 def test_sizes_that_can_be_computed():
     x, y = var("x", (2, 6)), var("y", (3, 4))
     sizes = relay.shape_of(y) * relay.const([1, 1])
-    fn = relay.Function([x, y], relay.tile(relay.reshape(x, sizes), relay.const([2, 1])) + relay.zeros(relay.shape_of(relay.concatenate([y, y], 0)), "float32"))
+    zeros = relay.zeros(relay.shape_of(relay.concatenate([y, y], 0)), "float32")
+    fn = relay.Function([x, y], relay.tile(relay.reshape(x, sizes), relay.const([2, 1])) + zeros)
     made = after(fn, transform.DynamicToStatic())
     assert operators(made) == {"reshape": 1, "tile": 1, "add": 1, "zeros": 1}
     args = data((2, 6)), data((3, 4))

@@ -1,6 +1,7 @@
 """to_cps and un_cps: programs in which functions give their results to a continuation, another function that they get."""
 from .. import relay
-from ..relay import Call, Clause, Constructor, Function, FuncType, GlobalVar, If, Let, Match, Op, RefType, TensorType, TupleType, TypeCall, TypeVar, Var
+from ..relay import (Call, Clause, Constructor, Function, FuncType, GlobalVar, If, Let, Match, Op, RefType, TensorType, TupleType, TypeCall,
+                     TypeVar, Var)
 from .blocks import is_opaque, pattern_vars, pattern_with
 from .copies import WithoutTypeVars
 from .normal_forms import ToANormalFormExpr

@@ -81,7 +81,8 @@ class _Folder(ExprMutator):
             return new
         if new.op.name in _SIZES:
             return self._size(call, new)
-        is_left = new.op.name in _STAY or new.op.name.startswith(("random.", "memory.", "vm.")) or new.op.name.startswith("qnn.") and not self._fold_qnn
+        left_out = ("random.", "memory.", "vm.") if self._fold_qnn else ("random.", "memory.", "vm.", "qnn.")
+        is_left = new.op.name in _STAY or new.op.name.startswith(left_out)
         if not is_left and new.args and all(map(self._is_known, new.args)):
             self.pending.add(new)
         return new

@@ -4,9 +4,18 @@ from ..relay import Call, Constant, ExprMutator, Function, Op, TensorType, Tuple
 from ._make import changed_functions, expression_pass
 from .blocks import same_call
 from .copies import applied
-from .op_patterns import BROADCAST, COMM_REDUCE, ELEMWISE, INJECTIVE, OPAQUE, OUT_FUSABLE, RESHAPES, TUPLE, pattern_of
 
 __all__ = ["DefuseOps", "FuseOps"]
+
+# How operators go with others into one loop: TVM's TOpPattern.
+ELEMWISE, BROADCAST, INJECTIVE, COMM_REDUCE, OUT_FUSABLE, TUPLE, OPAQUE = 0, 1, 2, 3, 4, 7, 8
+RESHAPES = {"reshape", "dyn.reshape", "expand_dims", "squeeze", "nn.batch_flatten", "contrib_reverse_reshape", "reshape_like"}
+
+
+def pattern_of(op):
+    """That of an operator; OPAQUE where it goes with none."""
+    pattern = op.get_attr("TOpPattern")
+    return OPAQUE if pattern is None else int(pattern)
 
 
 class _Defuser(ExprMutator):
@@ -200,7 +209,8 @@ class _Partition:
                 self._merge(node, end)
         elif kind <= BROADCAST:
             ends = (COMM_REDUCE, INJECTIVE, OUT_FUSABLE)
-            if node.path <= COMM_REDUCE and self._fits(node, end, lambda k, is_end: k <= (BROADCAST if is_end else INJECTIVE) or is_end and k in ends):
+            if node.path <= COMM_REDUCE and \
+                    self._fits(node, end, lambda k, is_end: k <= (BROADCAST if is_end else INJECTIVE) or is_end and k in ends):
                 self._merge(node, end)
         elif kind in (INJECTIVE, TUPLE) and phase == 1 and self._fits(node, end, lambda k, is_end: k <= INJECTIVE):
             self._merge(node, end)

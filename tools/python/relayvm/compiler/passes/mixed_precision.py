@@ -18,12 +18,12 @@ MIXED_PRECISION_ALWAYS, MIXED_PRECISION_FOLLOW, MIXED_PRECISION_NEVER = 0, 1, 2
 
 DEFAULT_ALWAYS_LIST = """nn.batch_matmul nn.conv1d nn.conv1d_transpose nn.conv2d nn.conv2d_transpose nn.conv3d nn.conv3d_transpose nn.dense
     nn.matmul""".split()
-DEFAULT_FOLLOW_LIST = """add argmax argmin argwhere broadcast_to_like cast cast_like concatenate copy divide dyn.broadcast_to dyn.full dyn.reshape
-    dyn.strided_slice dyn.tile expand_dims fast_erf fast_exp fast_tanh full greater greater_equal image.resize2d less less_equal max maximum min minimum
-    multiply nn.adaptive_max_pool1d nn.adaptive_max_pool2d nn.adaptive_max_pool3d nn.avg_pool1d nn.avg_pool2d nn.avg_pool3d nn.batch_flatten
-    nn.batch_norm nn.bias_add nn.depth_to_space nn.dropout nn.global_max_pool2d nn.leaky_relu nn.max_pool1d nn.max_pool2d nn.max_pool3d nn.pad nn.prelu
-    nn.relu nn.space_to_depth reshape scatter_elements scatter_nd shape_of sigmoid split sqrt squeeze strided_slice subtract take tanh tile transpose
-    where zeros""".split()
+DEFAULT_FOLLOW_LIST = """add argmax argmin argwhere broadcast_to_like cast cast_like concatenate copy divide dyn.broadcast_to dyn.full
+    dyn.reshape dyn.strided_slice dyn.tile expand_dims fast_erf fast_exp fast_tanh full greater greater_equal image.resize2d less less_equal max
+    maximum min minimum multiply nn.adaptive_max_pool1d nn.adaptive_max_pool2d nn.adaptive_max_pool3d nn.avg_pool1d nn.avg_pool2d nn.avg_pool3d
+    nn.batch_flatten nn.batch_norm nn.bias_add nn.depth_to_space nn.dropout nn.global_max_pool2d nn.leaky_relu nn.max_pool1d nn.max_pool2d
+    nn.max_pool3d nn.pad nn.prelu nn.relu nn.space_to_depth reshape scatter_elements scatter_nd shape_of sigmoid split sqrt squeeze strided_slice
+    subtract take tanh tile transpose where zeros""".split()
 # Whose results may be far greater than their operands, or that add many numbers up.
 DEFAULT_NEVER_LIST = """arange erf exp mean nn.adaptive_avg_pool1d nn.adaptive_avg_pool2d nn.adaptive_avg_pool3d nn.cross_entropy
     nn.cross_entropy_with_logits nn.global_avg_pool2d nn.l2_normalize nn.layer_norm nn.softmax power sum variance""".split()

@@ -316,8 +316,8 @@ class _Evaluator:
         return [s if b is None else b if s is None else min(s, b) for s, b in zip(sizes, before)]
 
     def _operator(self, call, args, lets):
-        known = args and all(map(self._is_constant, args)) and call.op.name not in _STAY and not call.op.name.startswith(("random.", "memory.", "vm."))
-        if known:
+        stays = call.op.name in _STAY or call.op.name.startswith(("random.", "memory.", "vm."))
+        if args and not stays and all(map(self._is_constant, args)):
             return self._of_constant(evaluated([same_call(call, call.op, [self._constant(a) for a in args])])[0])
         return self._unknown(same_call(call, call.op, [self.atom(a, lets) for a in args]), lets)
 
