@@ -295,6 +295,29 @@ def test_continuations():
         np.testing.assert_allclose(run(back, *args).numpy(), run(fn, *args).numpy(), rtol=1e-6)
 
 
+def test_functions_that_are_passed_on_become_values():
+    mod = tvm.relay.fromtext("""#[version = "0.0.5"]
+type List[A] { Cons(A, List[A]), Nil }
+def @map[A, B](%f: fn (A) -> B, %l: List[A]) -> List[B] { match (%l) { Cons(%h, %t) => Cons(%f(%h), @map(%f, %t)), Nil => Nil } }
+def @fold[A](%f: fn (A, A) -> A, %x: A, %l: List[A]) -> A { match (%l) { Cons(%h, %t) => @fold(%f, %f(%x, %h), %t), Nil => %x } }
+def @compose[A, B, C](%f: fn (B) -> C, %g: fn (A) -> B) -> fn (A) -> C { fn (%x: A) -> C { %f(%g(%x)) } }
+def @id[A](%x: A) -> A { %x }
+def @main(%x: float32, %y: float32) -> float32 {
+  let %scale = fn (%v: float32) -> float32 { %v * %y };
+  let %twice = @compose(%scale, @compose(@id, %scale));
+  @fold(fn (%a: float32, %b: float32) -> float32 { %a + %b }, 0f, @map(%twice, Cons(%x, Cons(%y, Nil))))
+}
+""")
+    expected = relay.create_executor("debug", mod).evaluate()(np.float32(3), np.float32(2))
+    mod = transform.InferType()(mod)
+    mod["main"] = transform.Defunctionalization(mod["main"], mod)
+    mod = transform.InferType()(transform.RemoveUnusedFunctions()(mod))
+    for name in mod._names:
+        assert not [p for p in mod[name].params if isinstance(p.checked_type, relay.FuncType)], name
+    got = relay.create_executor("debug", mod).evaluate()(np.float32(3), np.float32(2))
+    assert float(got.numpy()) == float(expected.numpy()) == 20
+
+
 # --- Precision, sizes ---
 
 

@@ -168,7 +168,7 @@ def _clip(call, g):
 
 @_for("floor", "ceil", "round", "trunc", "sign", "zeros_like", "ones_like", "shape_of", "ndarray_size", "equal", "not_equal", "less",
       "less_equal", "greater", "greater_equal", "logical_and", "logical_or", "logical_xor", "logical_not", "isnan", "isfinite", "isinf", "argmax",
-      "argmin", "argsort", "zeros", "ones", "full_like", "one_hot", "arange", "dyn.zeros", "dyn.ones", "floor_divide", "trunc_divide", "all", "any",
+      "argmin", "argsort", "zeros", "ones", "full_like", "one_hot", "dyn.zeros", "dyn.ones", "floor_divide", "trunc_divide", "all", "any",
       "round_even")
 def _nothing(call, g):
     return [_zero(x) for x in call.args]
@@ -192,6 +192,13 @@ def _cast_like(call, g):
 @_for("full", "dyn.full")
 def _full(call, g):
     return [relay.sum(g), *map(_zero, call.args[1:])]
+
+
+@_for("arange")
+def _arange(call, g):
+    start, stop, step = call.args
+    places = (call - relay.cast_like(start, g)) / relay.cast_like(step, g)
+    return [relay.cast_like(relay.sum(g), start), _zero(stop), relay.cast_like(relay.sum(g * places), step)]
 
 
 @_for("add")

@@ -7,6 +7,7 @@ import sys
 import warnings
 
 from .. import relay
+from ..extracts import count_layers
 from ..relay import Call, Constant, ExprMutator, Function, If, Let, Match, Op, TensorType, Tuple, TupleGetItem, TupleType, Var, _set
 from ._make import expression_pass
 
@@ -289,16 +290,6 @@ def ToMixedPrecision(mixed_precision_type="float16", missing_op_mode=1):  # noqa
 # --- recast ---
 
 
-def count_layers(expr, ops):
-    """How many calls of these operators stand one behind the other at most."""
-    depths = {}
-    root = expr if isinstance(expr, relay.Expr) else expr["main"]
-    for node in relay._post_order(root, lambda e: e._children()):
-        below = max((depths[id(c)] for c in node._children()), default=0)
-        depths[id(node)] = below + (isinstance(node, Call) and isinstance(node.op, Op) and node.op.name in ops)
-    return depths[id(root)]
-
-
 class _Recaster(ExprMutator):
     def __init__(self, dtype, out_dtype, ops, count, skip):
         super().__init__()
@@ -341,5 +332,5 @@ def recast(expr, dtype, out_dtype, ops=("nn.conv2d",), skip_layers=()):
     negative from the output.
     """
     body = expr["main"] if not isinstance(expr, relay.Expr) else expr
-    made = _Recaster(dtype, out_dtype, set(ops), count_layers(body, ops), skip_layers).visit(body)
+    made = _Recaster(dtype, out_dtype, set(ops), count_layers(body, list(ops)), skip_layers).visit(body)
     return made if isinstance(expr, relay.Expr) else expr._changed_to({"main": made}, "recast")
