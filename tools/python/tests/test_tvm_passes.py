@@ -196,6 +196,18 @@ def test_fusion_has_a_depth():
     assert kinds(fused).count("Function") == 1 + 3
 
 
+def test_concatenations_of_many_are_taken_apart():
+    xs = [var(f"x{i}", (1, 3)) for i in range(9)]
+    fn = relay.Function(xs, relay.concatenate(xs, 1))
+    made = after(fn, transform.SplitArgs(5))
+    sizes = []
+    relay.analysis.post_order_visit(made, lambda n: sizes.append(len(n.fields)) if isinstance(n, relay.Tuple) else None)
+    assert max(sizes) == 4 and operators(made)["concatenate"] == len(sizes) == operators(made)["annotation.stop_fusion"]
+    args = [data((1, 3)) for _ in xs]
+    np.testing.assert_array_equal(run(made, *args).numpy(), np.concatenate(args, 1))
+    assert operators(after(fn, transform.SplitArgs(0))) == {"concatenate": 1}
+
+
 # --- Gradients ---
 
 

@@ -21,6 +21,11 @@ class Target(str):
         """Its first word, as `name` of it."""
         return SimpleNamespace(name=self.split()[0])
 
+    @property
+    def max_function_args(self):
+        """The most arguments that a kernel has; 0: any number."""
+        return 0
+
     def __enter__(self):
         self._entered = [*getattr(self, "_entered", ()), for_target(self)]
         self._entered[-1].__enter__()

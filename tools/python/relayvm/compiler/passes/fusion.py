@@ -5,7 +5,7 @@ from ._make import changed_functions, expression_pass
 from .blocks import same_call
 from .copies import applied
 
-__all__ = ["DefuseOps", "FuseOps"]
+__all__ = ["DefuseOps", "FuseOps", "SplitArgs"]
 
 # How operators go with others into one loop: TVM's TOpPattern.
 ELEMWISE, BROADCAST, INJECTIVE, COMM_REDUCE, OUT_FUSABLE, TUPLE, OPAQUE = 0, 1, 2, 3, 4, 7, 8
@@ -28,6 +28,49 @@ class _Defuser(ExprMutator):
 def DefuseOps():  # noqa: N802 (TVM's name)
     """A pass that puts the bodies of function literals that are called where they are called: the inverse of FuseOps."""
     return expression_pass("DefuseOps", lambda fn: _Defuser().visit(fn), 3)
+
+
+class _Splitter(ExprMutator):
+    def __init__(self, limit):
+        super().__init__()
+        self._limit = limit
+
+    def visit_call(self, call):
+        new = super().visit_call(call)
+        if _name(call) != "concatenate" or not isinstance(new.args[0], Tuple):
+            return new
+        kinds = [f._type and f.checked_type for f in call.args[0].fields]
+        room = self._limit - _arguments(call._type and call.checked_type)
+        if sum(map(_arguments, kinds)) < room:
+            return new
+        fields, taken = [], 0
+        for field, size in zip(new.args[0].fields, map(_arguments, kinds)):
+            if fields and taken + size > room:
+                fields, taken = [self._part(call, fields)], size
+            fields.append(field)
+            taken += size
+        return self._part(call, fields)
+
+    @staticmethod
+    def _part(call, fields):
+        return same_call(call, call.op, [Call("annotation.stop_fusion", [Tuple(fields)])])
+
+
+def _name(call):
+    return call.op.name if isinstance(call.op, Op) else ""
+
+
+def _arguments(kind):
+    """How many arguments of a kernel a tensor takes: where sizes are known only when the program runs, each of these is one too."""
+    if not isinstance(kind, TensorType):
+        return 1
+    unknown = sum(not isinstance(d, int) for d in kind.shape)
+    return 1 + unknown + (len(kind.shape) if unknown else 0)
+
+
+def SplitArgs(max_function_args):  # noqa: N802 (TVM's name)
+    """A pass that takes concatenations apart which would be kernels of more arguments. 0: any number."""
+    return expression_pass("SplitArgs", lambda fn: _Splitter(max_function_args).visit(fn) if max_function_args else fn, 1)
 
 
 # --- Which nodes stand together ---

@@ -14,7 +14,7 @@ from .blocks import pattern_vars, pattern_with, same_call
 from .gradients import gradient_of
 from .normal_forms import ToANormalFormExpr, _Graph
 
-__all__ = ["LazyGradientInit", "gradient"]
+__all__ = ["FirstOrderGradient", "LazyGradientInit", "gradient"]
 
 
 def gradient(expr, mod=None, mode="higher_order"):
@@ -384,6 +384,11 @@ def _higher_order(fn, mod):
         for name, function in made.items():
             mod[GlobalVar(name + "_grad")] = function
     return whole
+
+
+def FirstOrderGradient():  # noqa: N802 (TVM's name)
+    """A pass that puts the gradients in first order in the place of functions."""
+    return expression_pass("FirstOrderGradient", lambda fn: _FirstOrder(fn).run())
 
 
 # --- LazyGradientInit ---

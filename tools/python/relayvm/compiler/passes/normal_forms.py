@@ -1,6 +1,6 @@
 """ToANormalForm, ToBasicBlockNormalForm, ToGraphNormalForm, and the check of the second."""
 from .. import relay
-from ..relay import ExprMutator, Function, Let, Var
+from ..relay import Call, Constant, ExprMutator, Function, Let, Var
 from ._make import expression_pass
 from .blocks import Binder, Order, Scope
 
@@ -8,10 +8,30 @@ __all__ = ["ToANormalForm", "ToANormalFormExpr", "ToBasicBlockNormalForm", "ToBa
 
 
 class _ANormal(Binder):
-    """Each value has a variable."""
+    """Each value has a variable. What stands in an on_device is marked too where it gets one of its own."""
+
+    def __init__(self, root):
+        super().__init__(root)
+        self._mark = {}  # of nodes inside of such a mark, it
+        for node in reversed(self.order.nodes):
+            mark = node if _is_mark(node) else self._mark.get(id(node))
+            if mark is not None:
+                for part in self.order.parts(node):
+                    self._mark.setdefault(id(part), mark)
 
     def names(self, node):
-        return Var("x")
+        mark = self._mark.get(id(node))
+        return None if mark is not None and node is mark.args[0] and not isinstance(node, Constant) else Var("x")
+
+    def _named(self, node, made):
+        mark = self._mark.get(id(node))
+        if mark is not None and node is not mark.args[0] and not _is_mark(node):
+            made = relay.same_call(mark, mark.op, [made])
+        return super()._named(node, made)
+
+
+def _is_mark(node):
+    return isinstance(node, Call) and isinstance(node.op, relay.Op) and node.op.name == "on_device"
 
 
 class _BasicBlocks(Binder):
