@@ -224,6 +224,7 @@ def _is_open(kind):
 # --- Modules ---
 
 
+@relay._all_stays
 def infer(mod, base, functions, who=""):
     """Those functions that were set in a module, with types: `functions` itself where they have them already.
 

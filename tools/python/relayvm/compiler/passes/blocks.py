@@ -146,6 +146,7 @@ class Binder:
             var = self.of_vars[var]
         return var
 
+    @relay._all_stays
     def run(self):
         """The expression, and what is evaluated before it in `top`."""
         for node in self.order.nodes:
