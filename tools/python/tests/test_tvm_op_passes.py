@@ -438,3 +438,47 @@ def test_channels_that_stay():
                                  data_layout="NHWC", kernel_layout="HWIO")
     stays(relay.nn.bias_add(padded, relay.const([1, 2, 3, 4]), axis=3), transform.StripChannels())
     stays(relay.nn.bias_add(relay.cast(x, "int32"), relay.const([1, 2, 3]), axis=3), transform.StripChannels())
+
+
+# --- Sparse weights ---
+
+def mostly_zero(*shape):
+    data = np.zeros(shape, "float32")
+    data[:4, :2] = rng.standard_normal((4, 2))
+    data[-4:, -1:] = 1
+    return data
+
+
+def test_sparse_weights_of_dense():
+    from relayvm.tvm.relay.data_dep_optimization import bsr_dense
+    x, w = f32(3, 16), f32(8, 16, name="w")
+    fn = relay.Function([x, w], relay.nn.relu(relay.nn.dense(x, w)))
+    params = {"w": tvm.nd.array(mostly_zero(8, 16))}
+    dense, data = params["w"].numpy(), rng.standard_normal((3, 16)).astype("float32")
+    kept, _ = bsr_dense.convert(fn, dict(params), (4, 1), 0.95)
+    assert operators(kept) == ["nn.dense", "nn.relu"]
+    new, parts = bsr_dense.convert(fn, dict(params), (4, 1), 0.8)
+    assert operators(new) == ["nn.sparse_dense", "nn.relu"] and [p.name_hint for p in new.params] == ["x", "w.data", "w.indices", "w.indptr"]
+    got, = evaluated(new, [data, *(np.asarray(parts[p.name_hint]) for p in new.params[1:])])
+    np.testing.assert_allclose(got, np.maximum(data @ dense.T, 0), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("layout", ["NHWC", "NCHW"])
+@pytest.mark.parametrize("size", [1, 3])
+def test_sparse_weights_of_convolutions(layout, size):
+    from relayvm.tvm.relay.data_dep_optimization import bsr_conv2d
+    kernel_layout = "HWIO" if layout == "NHWC" else "OIHW"
+    matrix = mostly_zero(8, 16 * size * size)
+    weight = matrix.T.reshape(size, size, 16, 8) if layout == "NHWC" else matrix.reshape(8, 16, size, size)
+    x, w = f32(*((2, 5, 5, 16) if layout == "NHWC" else (2, 16, 5, 5))), f32(*weight.shape, name="w")
+
+    def body(kernel):
+        return relay.nn.conv2d(x, kernel, padding=size // 2, channels=8, kernel_size=size, data_layout=layout, kernel_layout=kernel_layout)
+    data = rng.standard_normal(x.type_annotation.shape).astype("float32")
+    expected, = evaluated(function(body(relay.const(weight))), [data])
+    new, parts = bsr_conv2d.convert(relay.Function([x, w], body(w)), {"w": weight}, (4, 1), 0.8, layout, size)
+    assert operators(new) == ["nn.sparse_conv2d"]
+    np.testing.assert_allclose(evaluated(new, [data, *(parts[p.name_hint] for p in new.params[1:])])[0], expected, rtol=1e-4, atol=1e-5)
+    new, _ = bsr_conv2d.convert2(function(body(relay.const(weight))), {}, (4, 1), 0.8, layout, size)
+    assert operators(new) == ["nn.sparse_conv2d"]
+    np.testing.assert_allclose(evaluated(new, [data])[0], expected, rtol=1e-4, atol=1e-5)

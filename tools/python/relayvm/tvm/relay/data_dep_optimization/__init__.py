@@ -1,4 +1,4 @@
 """tvm.relay.data_dep_optimization: rewrites of a function together with its parameters."""
-from . import simplify_fc_transpose
+from . import bsr_conv2d, bsr_dense, simplify_fc_transpose
 
-__all__ = ["simplify_fc_transpose"]
+__all__ = ["bsr_conv2d", "bsr_dense", "simplify_fc_transpose"]
