@@ -17,6 +17,23 @@ using te::Tensor;
 constexpr std::pair<int64_t, DType> kCodes[] = {
     {1, DType::kInt8}, {2, DType::kUInt8}, {3, DType::kInt32}};
 
+// Checks a scale or zero point: one number, or a vector along the axis. One of an open length may be
+// either when the program runs.
+Status RequireSimulated(TypeContext& tc, size_t i, const std::vector<Dim>& shape, int64_t axis,
+                        std::string_view what) {
+  const TensorType& t = tc.tensor(i);
+  if (t.rank() != 1 || t.shape[0].is_const()) {
+    return qnn::RequireParameter(tc, i, shape, axis, what);
+  }
+  RELAYVM_ASSIGN_OR_RETURN(int at, NormalizeAxis(axis, static_cast<int>(shape.size())));
+  return BroadcastShapes(tc, t.shape, {shape[at]}, what).status();
+}
+
+Expr SimulatedParameter(const Tensor& t, const Tensor& data, const ExprList& at, int axis) {
+  if (t->rank() != 1 || t->shape[0].is_const()) return qnn::Parameter(t, at, axis);
+  return te::Load(t, BroadcastIndices(t->shape, {data->shape[axis]}, {at[axis]}));
+}
+
 // Arguments: data, code, scale, zero point.
 Result<OpResult> InferSimulated(TypeContext& tc) {
   const TensorType& data = tc.tensor(0);
@@ -24,8 +41,8 @@ Result<OpResult> InferSimulated(TypeContext& tc) {
   RELAYVM_RETURN_IF_ERROR(RequireFloat(data));
   RELAYVM_RETURN_IF_ERROR(RequireRank(tc.tensor(1), 0, "the code of the dtype"));
   RELAYVM_RETURN_IF_ERROR(RequireNumber(tc.tensor(1), "the code of the dtype"));
-  RELAYVM_RETURN_IF_ERROR(qnn::RequireParameter(tc, 2, data.shape, axis, "scale"));
-  RELAYVM_RETURN_IF_ERROR(qnn::RequireParameter(tc, 3, data.shape, axis, "zero_point"));
+  RELAYVM_RETURN_IF_ERROR(RequireSimulated(tc, 2, data.shape, axis, "scale"));
+  RELAYVM_RETURN_IF_ERROR(RequireSimulated(tc, 3, data.shape, axis, "zero_point"));
   return OpResult(data);
 }
 
@@ -59,8 +76,10 @@ OpDef SimulatedOp(std::string name, std::vector<AttrField> attrs, Simulation sim
         data->shape.empty() ? 0 : qnn::ParameterAxis(c.attrs.Int("axis"), data->shape.size());
     return {te::Compute("simulated", data->shape, [&](const ExprList& i) {
       const Expr value = te::Load(data, i);
-      const Expr scale = te::Cast(qnn::Parameter(c.inputs[2], i, axis), value->dtype);
-      const Expr zero_point = te::Cast(qnn::Parameter(c.inputs[3], i, axis), value->dtype);
+      const auto parameter = [&](size_t k) {
+        return te::Cast(SimulatedParameter(c.inputs[k], data, i, axis), value->dtype);
+      };
+      const Expr scale = parameter(2), zero_point = parameter(3);
       const Expr code = te::Cast(Scalar(c.inputs[1]), DType::kInt64);
       Expr result = value;
       for (const auto& [number, dtype] : kCodes) {
