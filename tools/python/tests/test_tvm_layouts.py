@@ -256,3 +256,26 @@ def test_rules_that_are_registered():
         assert isinstance(after.body.args[0].op, tvm.ir.Op) and after.body.op.name == "layout_transform"  # behind it all
         after = check_same_numbers(relay.nn.relu(relay.nn.softmax(conv(), 1)), altered)
         assert after.body.op.name == "nn.relu"
+
+
+def test_quantised_networks_convert():
+    x = relay.var("x", shape=(1, 6, 6, 4), dtype="int8")
+
+    def quantised_conv(data, name, axis):
+        y = relay.qnn.op.conv2d(data, relay.var(name, shape=(3, 3, 4, 4), dtype="int8"), relay.const(3), relay.const(0), relay.const(0.5),
+                                relay.const([0.5, 0.25, 1.0, 2.0]), (3, 3), 4, padding=1, data_layout="NHWC", kernel_layout="HWIO")
+        y = relay.nn.bias_add(y, relay.var(name + "b", shape=(4,), dtype="int32"), axis=3)
+        return relay.qnn.op.requantize(y, relay.const([0.5, 0.25, 1.0, 2.0]), relay.const(0), relay.const(9.0), relay.const(1), axis=axis,
+                                       out_dtype="int8")
+    a = quantised_conv(x, "a", 3)
+    b = quantised_conv(relay.nn.max_pool2d(a, 3, padding=1, layout="NHWC"), "b", -1)
+    both = relay.qnn.op.add(a, b, *(relay.const(v) for v in (0.5, 1, 0.25, 2, 0.5, 3)))
+    joined = relay.qnn.op.concatenate([both, a], [relay.const(0.5), relay.const(0.25)], [relay.const(3), relay.const(1)], relay.const(0.5),
+                                      relay.const(0), axis=3)
+    before = run_opt_pass(relay.Function(relay.analysis.free_vars(joined), joined), relay.transform.InferType())
+    after = converted({"qnn.conv2d": ["NCHW", "default"]})(before)
+    inputs = [rng.integers(-50, 50, p.checked_type.shape).astype(p.checked_type.dtype) for p in before.params]
+    for x, y in zip(evaluated(before, inputs), evaluated(after, inputs), strict=True):
+        np.testing.assert_array_equal(x, y)
+    # The data, two kernels, two biases and the result.
+    assert count(after, "layout_transform") == 6 and after.astext().count('data_layout="NHWC"') == 0

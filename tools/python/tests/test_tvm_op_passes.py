@@ -376,6 +376,11 @@ def test_rounding_that_is_told():
         after = run_opt_pass(function(body), relay.qnn.transform.CanonicalizeOps())
     result, = evaluated(after, [np.arange(0, -32, -1).astype("int32")])
     np.testing.assert_array_equal(result, np.repeat([0, -1, -2], [8, 16, 8]))
+    with relay.qnn.op.requantize_config(rounding="TONEAREST"):
+        lib = relay.build(relay.Function([x], body), "llvm")
+    run = tvm.contrib.graph_executor.GraphModule(lib["default"](tvm.cpu()))
+    run.run(x=np.arange(0, -32, -1).astype("int32"))
+    np.testing.assert_array_equal(run.get_output(0).numpy(), result)
     with pytest.raises(ValueError, match="rounding is one of UPWARD, TONEAREST, found DOWN"):
         relay.qnn.op.requantize_config(rounding="DOWN")
 
@@ -482,3 +487,75 @@ def test_sparse_weights_of_convolutions(layout, size):
     new, _ = bsr_conv2d.convert2(function(body(relay.const(weight))), {}, (4, 1), 0.8, layout, size)
     assert operators(new) == ["nn.sparse_conv2d"]
     np.testing.assert_allclose(evaluated(new, [data])[0], expected, rtol=1e-4, atol=1e-5)
+
+
+# --- What quantised operators mean ---
+
+def integers(dtype, *shape, name="x"):
+    return relay.var(name, shape=shape, dtype=dtype)
+
+
+def consts(*numbers):
+    return [relay.const(n) for n in numbers]
+
+
+VECTOR = [0.5, 0.03, 1.7, 4.0]
+MEANINGS = {
+    "quantize": lambda: relay.qnn.op.quantize(f32(3, 4), *consts(0.03, 7), out_dtype="uint8"),
+    "quantize channels": lambda: relay.qnn.op.quantize(f32(4, 3), relay.const(VECTOR), relay.const([1, 2, 3, 4]), axis=0),
+    "dequantize": lambda: relay.qnn.op.dequantize(integers("int8", 3, 4), relay.const(VECTOR), relay.const(-3)),
+    "dequantize int32": lambda: relay.qnn.op.dequantize(integers("int32", 3, 4), *consts(0.1, 5)),
+    "requantize": lambda: relay.qnn.op.requantize(integers("int32", 3, 4), *consts(0.7, 3, 1.9, -4)),
+    "requantize to int32": lambda: relay.qnn.op.requantize(integers("int32", 3, 4), *consts(700.0, 3, 1.9, -4), out_dtype="int32"),
+    "requantize up": lambda: relay.qnn.op.requantize(integers("int8", 3, 4), *consts(0.7, 3, 0.1, -4), out_dtype="uint8"),
+    "requantize channels": lambda: relay.qnn.op.requantize(integers("int32", 4, 3), relay.const(VECTOR), *consts(0, 1.9, 0), axis=0,
+                                                           rounding="TONEAREST"),
+    "requantize in floats": lambda: relay.qnn.op.requantize(integers("int32", 3, 4), *consts(0.7, 3, 1.9, -4), compute_dtype="float32"),
+    "add": lambda: relay.qnn.op.add(integers("int8", 3, 4), integers("int8", 4, name="y"), *consts(0.5, 3, 0.2, 4, 0.6, -7)),
+    "subtract": lambda: relay.qnn.op.subtract(integers("uint8", 3, 4), integers("uint8", 3, 1, name="y"), *consts(0.5, 3, 0.2, 4, 0.6, 90)),
+    "mul": lambda: relay.qnn.op.mul(integers("int8", 3, 4), integers("int8", 3, 4, name="y"), *consts(0.5, 3, 0.2, 4, 2.6, -7)),
+    "concatenate": lambda: relay.qnn.op.concatenate([integers("int8", 3, 4), integers("int8", 3, 2, name="y")], consts(0.5, 0.2), consts(3, 4),
+                                                    *consts(0.6, -7), 1),
+    "dense": lambda: relay.qnn.op.dense(integers("uint8", 3, 4), integers("int8", 5, 4, name="y"), *consts(3, 0, 0.5, 0.2), 5),
+    "dense without zero points": lambda: relay.qnn.op.dense(integers("int8", 3, 4), integers("int8", 5, 4, name="y"), *consts(0, 0, 0.5, 0.2), 5),
+    "batch_matmul": lambda: relay.qnn.op.batch_matmul(integers("int8", 2, 3, 4), integers("int8", 2, 5, 4, name="y"), *consts(3, 1, 0.5, 0.2)),
+    "conv2d": lambda: relay.qnn.op.conv2d(integers("int8", 1, 5, 5, 4), integers("int8", 3, 3, 4, 4, name="y"), relay.const(3),
+                                          relay.const([1, 2, 0, -1]), relay.const(0.5), relay.const(VECTOR), (3, 3), 4, padding=1,
+                                          data_layout="NHWC", kernel_layout="HWIO"),
+    "conv2d_transpose": lambda: relay.qnn.op.conv2d_transpose(integers("int8", 1, 4, 5, 5), integers("int8", 4, 2, 3, 3, name="y"),
+                                                              *consts(3, 1, 0.5, 0.2), strides=(2, 2), channels=2, kernel_size=(3, 3)),
+}
+
+
+@pytest.mark.parametrize("name", MEANINGS)
+def test_quantised_operators_mean_others(name):
+    before = function(MEANINGS[name]())
+    after = run_opt_pass(before, relay.qnn.transform.CanonicalizeOps())
+    assert not any(op.startswith("qnn.") for op in operators(after))
+    for least, most in ((-100, 100), (-2**31, 2**31 - 1)):
+        inputs = []
+        for p in before.params:
+            kind = p.checked_type
+            if kind.dtype == "float32":
+                inputs.append((rng.standard_normal(kind.shape) * most / 50).astype("float32"))
+            else:
+                info = np.iinfo(kind.dtype)
+                inputs.append(rng.integers(max(least, info.min), min(most, info.max), kind.shape, endpoint=True).astype(kind.dtype))
+        a, b = evaluated(before, inputs)[0], evaluated(after, inputs)[0]
+        assert a.dtype == b.dtype
+        np.testing.assert_array_equal(a, b)
+
+
+def test_scales_of_open_length_may_be_one_number():
+    x, s, z = f32(2, 3), relay.var("s", shape=(relay.Any(),)), relay.var("z", shape=(relay.Any(),), dtype="int32")
+    body = relay.qnn.op.simulated_quantize(x, s, z, axis=1, out_dtype="int8")
+    run = relay.create_executor("vm", tvm.IRModule.from_expr(relay.Function([x, s, z], body))).evaluate()
+    data = rng.standard_normal((2, 3)).astype("float32")
+    for scales in ([0.5], [0.5, 0.25, 0.125]):
+        scales = np.array(scales, "float32")
+        got = run(data, scales, np.full(scales.shape, 3, "int32"))
+        np.testing.assert_array_equal(np.asarray(got), np.round(data / scales) + 3)
+
+
+def test_scales_that_are_not_constant_leave_a_requantize():
+    stays(relay.qnn.op.requantize(integers("int32", 3), f32(name="s"), *consts(0, 1.0, 0)), relay.qnn.transform.CanonicalizeOps())

@@ -12,8 +12,9 @@ from .. import relay
 from ..regions import register_op_attr
 from .alter_layout import is_depthwise
 from .legalize import Legalize
+from .rewriter import PostOrderRewriter, function_pass, is_call
 
-__all__ = ["QnnCanonicalizeOps", "QnnLegalize"]
+__all__ = ["QnnCanonicalizeOps", "QnnLegalize", "RequantizeAsTold"]
 
 _of_thread = threading.local()
 
@@ -39,7 +40,10 @@ def QnnLegalize():  # noqa: N802 (as TVM's names)
 
 
 def QnnCanonicalizeOps():  # noqa: N802 (as TVM's names)
-    """A pass that asks functions of FTVMQnnCanonicalize for operators that take the place of quantised ones."""
+    """A pass that asks functions of FTVMQnnCanonicalize for operators that take the place of quantised ones: of those with constant scales
+    there are some (quantised_meaning.py).
+    """
+    from . import quantised_meaning  # noqa: F401 (it registers them)
     return Legalize("FTVMQnnCanonicalize")
 
 
@@ -51,7 +55,8 @@ def register_qnn_legalize(op_name, legal_op=None, level=10):
 # --- How qnn.requantize rounds ---
 
 class requantize_config:
-    """with requantize_config(rounding="TONEAREST", compute_dtype="int64"): what QnnCanonicalizeOps gives a qnn.requantize that does not say."""
+    """with requantize_config(rounding="TONEAREST", compute_dtype="int64"): what QnnCanonicalizeOps and tvm.relay.build
+    take where a qnn.requantize does not say."""
 
     def __init__(self, rounding="UPWARD", compute_dtype="int64"):
         known = {"rounding": ("UPWARD", "TONEAREST"), "compute_dtype": ("int64", "float32", "float64")}
@@ -74,12 +79,15 @@ def current_requantize_config():
     return getattr(_of_thread, "requantize", None)
 
 
-def _rounded_as_told(attrs, inputs, types):
-    config = current_requantize_config()
-    if config is None or "None" not in (attrs["rounding"], attrs["compute_dtype"]):
-        return None
-    told = {name: getattr(config, name) for name in ("rounding", "compute_dtype") if attrs[name] == "None"}
-    return relay.Call("qnn.requantize", inputs, {**attrs, **told})
+def RequantizeAsTold():  # noqa: N802 (as TVM's names)
+    """A pass after which each qnn.requantize says what the `requantize_config` of the moment does, where it did not say."""
+    def rewrite(call, new):
+        config = current_requantize_config()
+        if config is None or not is_call(new, "qnn.requantize") or "None" not in (new.attrs["rounding"], new.attrs["compute_dtype"]):
+            return new
+        told = {name: getattr(config, name) for name in ("rounding", "compute_dtype") if new.attrs[name] == "None"}
+        return relay.Call(new.op, new.args, {**new.attrs, **told}, span=new.span)
+    return function_pass("RequantizeAsTold", lambda f: PostOrderRewriter(rewrite).visit(f))
 
 
 # --- Tables of functions of one byte ---
@@ -221,7 +229,6 @@ def _legalize_conv2d_transpose(attrs, inputs, types):
 
 
 def _register():
-    register_op_attr("qnn.requantize", "FTVMQnnCanonicalize", _rounded_as_told, 0)
     for name, function in _UNARY.items():
         register_qnn_legalize(name, _as_table(function), level=0)
     for name, function in {"qnn.conv2d": _legalize_conv2d, "qnn.dense": _legalize_dense, "qnn.conv2d_transpose": _legalize_conv2d_transpose}.items():

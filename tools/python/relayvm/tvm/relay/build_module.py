@@ -11,6 +11,7 @@ from ...compiler import compile as _compile
 from ...compiler import create_executor as _create_executor
 from ...compiler import relay as _relay
 from ...compiler import transform as _transform
+from ...compiler.passes.quantised import current_requantize_config
 from ...errors import Error
 from ..ir.module import IRModule
 from ..nd import _check
@@ -101,6 +102,8 @@ def _as_told(mod):
         names.append("Legalize")
     if "FTVMAlterOpLayout" in told and context.opt_level >= 3:
         names += ["CanonicalizeOps", "AlterOpLayout"]
+    if current_requantize_config() is not None:
+        names.append("RequantizeAsTold")
     for name in ["FlattenAtrousConv", *names]:
         if name not in context.disabled_pass:
             mod = _transform._in_python(name)()(mod)
