@@ -324,6 +324,19 @@ def test_sizes_in_buckets():
                 np.testing.assert_allclose(np.asarray(got), wanted, rtol=1e-5)
 
 
+def test_another_batch():
+    x, w = f32(2, 4), f32(3, 4, name="w")
+    after = run_opt_pass(relay.Function([x, w], relay.nn.relu(relay.nn.dense(x, w))), transform.ChangeBatch({x: 0}, batch_size=7))
+    assert after.params[0].checked_type.shape == (7, 4) and after.body.checked_type.shape == (7, 3)
+
+
+def test_division_by_constants():
+    x = f32(2, 3)
+    check(x / relay.const([3.0, 0.5, -7.0]), transform.DivToMul(), ["multiply"])
+    stays(x / relay.const([3.0, 0.0, -7.0]), transform.DivToMul())
+    stays(relay.var("i", shape=(3,), dtype="int32") / relay.const(3), transform.DivToMul())
+
+
 def test_weights_are_transposed_once():
     from relayvm.tvm.relay.data_dep_optimization import simplify_fc_transpose
     x, w = f32(2, 4), f32(4, 3, name="w")

@@ -8,7 +8,7 @@ from .. import relay
 from .layout_rules import ELEMENTWISE
 from .rewriter import function_pass, is_call
 
-__all__ = ["CombineParallelBatchMatmul", "CombineParallelConv2D", "CombineParallelDense", "CombineParallelOpBatch"]
+__all__ = ["BatchingOps", "CombineParallelBatchMatmul", "CombineParallelConv2D", "CombineParallelDense", "CombineParallelOpBatch"]
 
 
 def _type(expr):
@@ -325,3 +325,9 @@ def CombineParallelDense(min_num_branches=3, to_batch=True):  # noqa: N802 (TVM'
 def CombineParallelOpBatch(op_name, batch_op_name, min_num_branches=3):  # noqa: N802 (TVM's name)
     """A pass that computes calls of an operator with the same data as one of another operator, over a batch."""
     return function_pass("CombineParallelOpBatch", lambda f: _Batch(op_name, batch_op_name, min_num_branches).run(f), opt_level=4)
+
+
+def BatchingOps():  # noqa: N802 (TVM's name)
+    """The passes that join convolutions, nn.dense and nn.batch_matmul of the same data."""
+    from ..transform import Sequential
+    return Sequential([CombineParallelConv2D(), CombineParallelDense(), CombineParallelBatchMatmul()], name="BatchingOps")

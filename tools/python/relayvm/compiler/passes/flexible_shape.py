@@ -1,7 +1,8 @@
 """FlexibleShapeDispatch: a program of fixed sizes takes others, with a function of its own for each size that is named."""
 from .. import relay
+from .rewriter import function_pass
 
-__all__ = ["FlexibleShapeDispatch"]
+__all__ = ["ChangeBatch", "FlexibleShapeDispatch"]
 
 
 def _with_dim(kind, axis, dim):
@@ -95,3 +96,17 @@ class _Settable:
 
     def __setitem__(self, name, function):
         self.functions[name] = function
+
+
+def ChangeBatch(data, batch_size=16):  # noqa: N802 (TVM's name)
+    """A pass that gives parameters another batch. data: {variable, or its name: the axis of its batch}; types are inferred anew."""
+    axes = {var if isinstance(var, str) else var.name_hint: axis for var, axis in data.items()}
+
+    def change(function):
+        params = [relay.Var(p.name_hint, _with_dim(p.checked_type, axes[p.name_hint], batch_size)) if p.name_hint in axes else p
+                  for p in function.params]
+        changed = {old: new for old, new in zip(function.params, params) if old is not new}
+        if not changed:
+            return function
+        return relay.Function(params, relay.bind(function.body, changed), None, function.type_params, function.attrs, name=function.name)
+    return function_pass("ChangeBatch", change, opt_level=1)
