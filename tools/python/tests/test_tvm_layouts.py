@@ -279,3 +279,21 @@ def test_quantised_networks_convert():
         np.testing.assert_array_equal(x, y)
     # The data, two kernels, two biases and the result.
     assert count(after, "layout_transform") == 6 and after.astext().count('data_layout="NHWC"') == 0
+
+
+@pytest.mark.parametrize("opt_level", [2, 3, 4])
+def test_build_asks_functions_that_are_registered(opt_level):
+    asked = []
+
+    def alter(attrs, inputs, tinfos, out_type):
+        asked.append(attrs["data_layout"])
+        return in_blocks(4)(attrs, inputs, tinfos, out_type)
+    body = relay.nn.relu(conv())
+    function = run_opt_pass(relay.Function(relay.analysis.free_vars(body), body), relay.transform.InferType())
+    inputs = values(function)
+    with TempOpAttr("nn.conv2d", "FTVMAlterOpLayout", alter), tvm.transform.PassContext(opt_level=opt_level):
+        lib = relay.build(function, "llvm")
+    assert asked == (["NCHW"] if opt_level >= 3 else [])
+    run = tvm.contrib.graph_executor.GraphModule(lib["default"](tvm.cpu()))
+    run.run(**{p.name_hint: value for p, value in zip(function.params, inputs)})
+    np.testing.assert_allclose(run.get_output(0).numpy(), evaluated(function, inputs)[0], rtol=1e-4, atol=1e-4)
