@@ -189,9 +189,12 @@ class Net {
         break;
       }
       default: {  // squeeze and excite
-        const std::string mean =
-            Let(fmt::format("mean({}, axis=[{}], keepdims=True)", x, last_ ? "1, 2" : "-2, -1"));
-        y = Let(fmt::format("multiply({}, sigmoid({}))", x, mean));
+        const std::string axes = last_ ? "1, 2" : "-2, -1";
+        std::string gate = Let(fmt::format("mean({}, axis=[{}], keepdims=True)", x, axes));
+        if (random_() % 2 == 0) {  // which reads what has the data's axes beside them
+          gate = Let(fmt::format("variance({}, {}, axis=[{}], keepdims=True)", x, gate, axes));
+        }
+        y = Let(fmt::format("multiply({}, sigmoid({}))", x, gate));
         break;
       }
     }

@@ -252,6 +252,11 @@ class Converter {
     std::vector<Atom> args = call.args;
     for (Atom& a : data) a = In(a, order, b);
     args[0] = joins ? b.Tuple(data) : data[0];
+    // What has the data's axes beside them: the mean of a variance.
+    for (size_t i = 1; i < args.size(); ++i) {
+      const std::optional<TensorType> type = TensorOf(args[i]);
+      if (type && type->rank() == rank) args[i] = In(args[i], order, b);
+    }
     const Atom made = b.Call(call.op->name, std::move(args), attrs);
     if (var->type->As<TensorType>() == nullptr) {
       // The parts of a split: those that somebody reads as they are come from the original.
