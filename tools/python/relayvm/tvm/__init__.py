@@ -56,7 +56,7 @@ __all__ = ["Device", "IRModule", "TVMError", "Target", "container", "contrib", "
 
 
 def __getattr__(name):
-    if name in ("testing", "_ffi"):
+    if name in ("support", "testing", "_ffi"):
         return _import_module("." + name, __name__)
     if name in _INSTEAD:
         return _Elsewhere(name)

@@ -80,7 +80,8 @@ class ExecutorFactory(Library):
 def build(ir_mod, target=None, target_host=None, executor=None, runtime=None, workspace_memory_pools=None, constant_memory_pools=None,
           params=None, mod_name="default"):
     """An `ExecutorFactory` of a module or function."""
-    return ExecutorFactory(_compile(_as_told(_with_main(ir_mod)), _target_of(target), params=params), mod_name)
+    mod = _with_main(ir_mod)
+    return ExecutorFactory(_compile(_as_told(mod), _target_of(target), params=_of_main(mod, params)), mod_name)
 
 
 def optimize(mod, target=None, params=None):
@@ -117,6 +118,12 @@ def build_config(opt_level=2, required_pass=None, disabled_pass=None, trace=None
 
 def _with_main(mod):
     return mod if isinstance(mod, Module) else IRModule.from_expr(mod)
+
+
+def _of_main(mod, params):
+    """Weights of main's parameters; others are left out, as in TVM."""
+    names = {p.name_hint for p in mod["main"].params} if params and "main" in mod else ()
+    return {name: value for name, value in params.items() if name in names} if hasattr(params, "items") else params
 
 
 def _target_of(target):

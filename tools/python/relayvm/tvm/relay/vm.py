@@ -1,12 +1,13 @@
 """tvm.relay.vm: programs for the virtual machine."""
 from ...compiler import compile as _compile
 from ..runtime.vm import Executable
-from .build_module import Executor, _target_of, _with_main, optimize
+from .build_module import Executor, _of_main, _target_of, _with_main, optimize
 
 
 def compile(mod, target=None, target_host=None, params=None):
     """An `Executable` of a module or function, for `tvm.runtime.vm.VirtualMachine`."""
-    return Executable(_compile(_with_main(mod), _target_of(target), params=params))
+    mod = _with_main(mod)
+    return Executable(_compile(mod, _target_of(target), params=_of_main(mod, params)))
 
 
 class VMCompiler:

@@ -1,0 +1,15 @@
+"""tvm.support: what this build of the compiler has."""
+from ..compiler import _native
+
+_WITHOUT = ("USE_CUDA", "USE_CUDNN", "USE_CUBLAS", "USE_ROCM", "USE_OPENCL", "USE_VULKAN", "USE_METAL", "USE_RPC", "USE_MICRO",
+            "USE_ETHOSU", "USE_ETHOSN", "USE_CMSISNN", "USE_HEXAGON", "USE_TENSORRT_CODEGEN", "USE_TENSORRT_RUNTIME", "USE_CUTLASS", "USE_MKL",
+            "USE_MKLDNN", "USE_BNNS", "USE_COREML", "USE_ARM_COMPUTE_LIB")
+
+
+def libinfo():
+    """TVM's options of builds: "ON" or "OFF"; of what is no option here, nothing."""
+    return {**dict.fromkeys(_WITHOUT, "OFF"), "USE_LLVM": "ON", "USE_GRAPH_EXECUTOR": "ON", "USE_AOT_EXECUTOR": "ON", "USE_PROFILER": "ON",
+            "USE_DNNL": "ON" if "dnnl" in _native.engines() else "OFF"}
+
+
+__all__ = ["libinfo"]
