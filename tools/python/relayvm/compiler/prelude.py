@@ -19,6 +19,14 @@ class Prelude:
         for name in names_of_std("prelude.rly"):
             setattr(self, name, self.mod.get_global_var(name))
 
+        self.mod._later = self._define_later
+
+    def _define_later(self, name):
+        """Definitions of tensor arrays, where a name is one of theirs."""
+        dtype = next((dtype for dtype in DTYPES if name.startswith("tensor_") and name.endswith("_" + dtype)), None)
+        if dtype is not None:
+            self._dynamic(dtype)
+
     def _dynamic(self, dtype):
         TensorArrayOps(self, dtype).register()
 

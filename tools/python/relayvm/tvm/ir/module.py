@@ -91,12 +91,16 @@ class IRModule(Module):
                 self._vars.setdefault(name, var)
         self._changed()
 
+    _later = None  # defines functions that are asked for by name: a Prelude
+
     def __getitem__(self, var):
         if isinstance(var, _relay.GlobalTypeVar):
             return self.type_definitions[str(var)]
         name = _name_of(var)
         if self._set.get(name) is not None:
             return self._set[name]
+        if name not in self._names and self._later is not None:
+            self._later(name)
         if name not in self._names:
             raise KeyError(f"there is no function {name}; there are {', '.join(self._names)}")
         return self._base[name] if name in self._base._names else super().__getitem__(name)
