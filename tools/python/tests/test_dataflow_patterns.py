@@ -7,9 +7,9 @@ pytest.importorskip("relayvm.compiler")
 
 import relayvm.tvm as tvm
 from relayvm.tvm import relay
-from relayvm.tvm.relay.dataflow_pattern import (AltPattern, CallPattern, DFPatternCallback, FunctionPattern, dominates, has_attr, has_dtype, has_shape,
-                                                has_type, is_constant, is_expr, is_if, is_let, is_op, is_tuple, is_tuple_get_item, is_var, match,
-                                                partition, rewrite, wildcard)
+from relayvm.tvm.relay.dataflow_pattern import (AltPattern, CallPattern, DFPatternCallback, FunctionPattern, dominates, has_attr, has_dtype,
+                                                has_shape, has_type, is_constant, is_expr, is_if, is_let, is_op, is_tuple, is_tuple_get_item,
+                                                is_var, match, partition, rewrite, wildcard)
 
 X, Y = relay.var("x", shape=(2, 3)), relay.var("y", shape=(2, 3))
 ELEMENTWISE = wildcard().has_attr({"TOpPattern": 0})(wildcard())

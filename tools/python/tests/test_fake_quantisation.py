@@ -124,11 +124,12 @@ def test_operators_of_several_tensors():
 
 def test_what_is_no_region_stays():
     plain = relay.var("f", shape=(2, 8))
-    for expr in (quantized(dequantized("x", (2, 8)) + plain), quantized(relay.cosh(dequantized("x", (2, 8)))), relay.nn.relu(dequantized("x", (2, 8)))):
+    x = dequantized("x", (2, 8))
+    for expr in (quantized(x + plain), quantized(relay.cosh(x)), relay.nn.relu(x)):
         mod = tvm.IRModule.from_expr(expr)
         assert names_of(FakeQuantizationToInteger()(mod)) == names_of(mod)
     with pytest.raises(ValueError, match="there is no rule for cosh"):
-        FakeQuantizationToInteger(hard_fail=True)(tvm.IRModule.from_expr(quantized(relay.cosh(dequantized("x", (2, 8))))))
+        FakeQuantizationToInteger(hard_fail=True)(tvm.IRModule.from_expr(quantized(relay.cosh(x))))
 
 
 def test_optional_operators():

@@ -1,4 +1,5 @@
 """Marks of regions in TVM's forms: where AnnotateTarget puts them, what MergeCompilerRegions leaves, what PartitionGraph makes of them."""
+import json
 import warnings
 
 import numpy as np
@@ -10,6 +11,7 @@ import relayvm as rvm
 import relayvm.tvm as tvm
 from relayvm.tvm import relay
 from relayvm.tvm.relay import transform
+from relayvm.tvm.relay.dataflow_pattern import is_constant, is_op, wildcard
 
 BEGIN, END = relay.op.get("annotation.compiler_begin"), relay.op.get("annotation.compiler_end")
 
@@ -197,6 +199,20 @@ def test_constants_inside_or_as_arguments():
     (bound,), (free,) = functions_of(inside).values(), functions_of(outside).values()
     assert len(bound.params) == 1 and isinstance(bound.body.args[1], relay.Constant) and len(free.params) == 2
     assert isinstance(outside["main"].body.args[1], relay.Constant)
+
+
+def test_weights_inside_of_composites_are_their_arguments():
+    weight = relay.const(np.arange(16, dtype="float32").reshape(4, 4))
+    pattern = is_op("add")(is_op("nn.dense")(wildcard(), is_constant()), is_constant())
+    mod = module(relay.nn.dense(var("x"), weight) + relay.const(2.0))
+    made = transform.MergeComposite([("mine.dense_add", pattern)])(mod)
+    assert len(made["main"].body.args) == 1  # as the pattern says
+    made = transform.PartitionGraph()(transform.AnnotateTarget("mine")(made))
+    (name, fn), = functions_of(made).items()
+    assert len(fn.params) == 1 and isinstance(fn.body.args[1], relay.Constant) and isinstance(fn.body.op.body.args[1], relay.Constant)
+    nodes = json.loads(rvm.region_jsons(made)[name])["nodes"]
+    assert [(node["op"], node["name"]) for node in nodes][-1] == ("kernel", "mine.dense_add") and "const" in [node["op"] for node in nodes]
+    same(made, mod, np.ones((4, 4), "float32"))
 
 
 def test_functions_of_users_see_regions():

@@ -154,7 +154,7 @@ class Matcher:
         self._flow = None
         self._failed = set()  # (pattern, expression) that never match, whatever else is bound
         self._astray = set()  # (dominator, expression) that are on no path
-        has_cycle = any(getattr(p, "pattern", None) is not None and not p._parts() == () for p in self.patterns if type(p).__name__ == "WildcardPattern")
+        has_cycle = any(type(p).__name__ == "WildcardPattern" and p._parts() for p in self.patterns)
         self._frames = 20 * len(self.patterns) * (len(self.flow.order) if has_cycle else 1)
         self._start()
 

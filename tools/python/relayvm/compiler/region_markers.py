@@ -341,6 +341,24 @@ def _is_constant(expr):
     return isinstance(expr, Constant) or isinstance(expr, Tuple) and all(isinstance(field, Constant) for field in expr.fields)
 
 
+def _weights_as_arguments(body):
+    """The expression, where composites take tensors that are constant as arguments: there providers look for them."""
+    def rewrite(old, new):
+        if not (isinstance(new, Call) and isinstance(new.op, Function) and "Composite" in new.op.attrs):
+            return new
+        weights = [node for node in _post_order(new.op.body, lambda e: e._children()) if isinstance(node, Constant) and node.checked_type.shape]
+        if not weights:
+            return new
+        params = [Var(f"weight_{i}", weight.checked_type) for i, weight in enumerate(weights)]
+        inside = _Rebuilt()
+        inside.memo_map.update(zip(weights, params))
+        for node in _post_order(new.op.body, lambda e: e._children()):
+            inside.visit(node)
+        fn = Function([*new.op.params, *params], inside.memo_map[new.op.body], attrs=new.op.attrs, span=new.op.span)
+        return Call(fn, [*new.args, *weights], span=new.span)
+    return _rewritten(body, rewrite)
+
+
 class Partitioner:
     """A function with calls in place of its regions; `made` are their functions, by name."""
 
@@ -408,9 +426,10 @@ class Partitioner:
                 args.append(arg)
         if bound:
             body = relay.bind(body, bound)
-        fn = self._optimize(region.engine, Function(params, body))
+        fn = self._optimize(region.engine, Function(params, _weights_as_arguments(body)))
         name = re.sub(r"\W", "_", f"{self._prefix}{region.engine}_{region.func_name}_{region.number}", flags=re.ASCII)
         while name in self.made:
             name += "_"
-        self.made[name] = Function(fn.params, fn.body, attrs={**fn.attrs, "global_symbol": name, "Primitive": 1, "Compiler": region.engine, "Inline": 1})
+        attrs = {**fn.attrs, "global_symbol": name, "Primitive": 1, "Compiler": region.engine, "Inline": 1}
+        self.made[name] = Function(fn.params, fn.body, attrs=attrs)
         return Call(GlobalVar(name), args)

@@ -169,7 +169,8 @@ def FakeQuantizationToInteger(hard_fail=False, use_qat=False, optional_qnn_ops=N
     """A pass that computes what stands between qnn.dequantize and qnn.quantize with integers.
 
     hard_fail: what cannot be is an error, which says why; else it stays as it is. use_qat: operators whose operands are all dequantised
-    are computed with integers even where no qnn.quantize follows. optional_qnn_ops: operators to take along whose integers are less exact: nn.softmax.
+    are computed with integers even where no qnn.quantize follows. optional_qnn_ops: operators to take along whose integers are less exact:
+    nn.softmax.
     """
     from ..regions import _changed
     from ..transform import PythonPass
