@@ -17,6 +17,12 @@ Result<ir::Module> ParseRelay(std::string name, std::string text,
       [&] { return Parser(std::move(name), std::move(text), operators).Run(); });
 }
 
+Result<WrittenProgram> ParseRelayAsWritten(std::string name, std::string text,
+                                           const CustomOperators& operators) {
+  return ir::WithLargeStack(
+      [&] { return Parser(std::move(name), std::move(text), operators).RunAsWritten(); });
+}
+
 Parser::Parser(std::string name, std::string text, const CustomOperators& operators)
     : text_(std::move(text)), operators_(operators), lexer_(text_) {
   file_ = module_.sources->AddFile(std::move(name), text_);
@@ -95,6 +101,22 @@ void Parser::FailExpected(std::string_view what) {
 // --- The file ---
 
 Result<ir::Module> Parser::Run() {
+  if (ParseFile()) LowerFunctions();
+  if (failed()) return status_;
+  return std::move(module_);
+}
+
+Result<WrittenProgram> Parser::RunAsWritten() {
+  if (!ParseFile()) return status_;
+  if (!graph_.status().ok()) return graph_.status();
+  WrittenProgram program{.graph = graph_.graph()};
+  for (const NodeId f : functions_)
+    program.functions.emplace_back(graph_.function(f).name, f);
+  program.module = std::move(module_);
+  return program;
+}
+
+bool Parser::ParseFile() {
   const bool versioned = PeekIs("#[");
   bool ok = ReadVersion() && FindDefinitions() && ReadMetadata();
   if (ok && definitions_.empty() && !PeekIs("#[") && Peek().kind != TokenKind::kEnd) {
@@ -106,9 +128,7 @@ Result<ir::Module> Parser::Run() {
     }
     ok = !failed() && ParseDefinitions();
   }
-  if (ok) LowerFunctions();
-  if (failed()) return status_;
-  return std::move(module_);
+  return ok && !failed();
 }
 
 bool Parser::ReadVersion() {

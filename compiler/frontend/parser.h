@@ -7,8 +7,11 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "bytecode/base/status.h"
+#include "compiler/ir/graph.h"
 #include "compiler/ir/ir.h"
 #include "kernels/op/custom_ops.h"
 
@@ -24,5 +27,15 @@ inline constexpr int kMaxTypeNesting = 1'000;
 // @main. `operators` are those that the text may use besides the compiler's own.
 Result<ir::Module> ParseRelay(std::string name, std::string text,
                               const CustomOperators& operators = {});
+
+// A text as it stands: the nodes of its functions, before they are in A-normal form. The module has
+// its type definitions, and no functions. Tested by tools/python/tests/test_tvm_ir.py.
+struct WrittenProgram {
+  ir::Module module;
+  ir::Graph graph;
+  std::vector<std::pair<std::string, ir::NodeId>> functions;  // by name, in the text's order
+};
+Result<WrittenProgram> ParseRelayAsWritten(std::string name, std::string text,
+                                           const CustomOperators& operators = {});
 
 }  // namespace relayvm::frontend

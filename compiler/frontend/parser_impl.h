@@ -52,6 +52,7 @@ class Parser {
   // Borrows `operators`.
   Parser(std::string name, std::string text, const CustomOperators& operators);
   Result<ir::Module> Run();
+  Result<WrittenProgram> RunAsWritten();
   Result<ParsedRules> RunRules();
 
  private:
@@ -93,6 +94,7 @@ class Parser {
   void FailExpected(std::string_view what);
   bool failed() const { return !status_.ok(); }
 
+  bool ParseFile();
   bool ReadVersion();
   bool FindDefinitions();
   void SkipDefinition(bool is_function);

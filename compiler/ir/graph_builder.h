@@ -76,6 +76,9 @@ class GraphBuilder {
   // The operator that the node calls; null when it is no such call.
   const OpDef* AsOpCall(NodeId node) const;
   const Node& node(NodeId id) const { return graph_.nodes[id]; }
+  const Graph& graph() const { return graph_; }
+  // REQUIRES: the node is a function.
+  const Function& function(NodeId id) const { return graph_.functions[graph_.nodes[id].payload]; }
   Span span(NodeId id) const { return graph_.nodes[id].span; }
   // The variable that the node's value is bound to, where no let binds it to another one. Once for
   // each variable.

@@ -2,9 +2,19 @@
 from zlib import crc32
 
 
+_TAGS = {}  # of constructors of the types that were defined, by name
+
+
+def define_tags(adt, constructors):
+    """Numbers the constructors of a type one after the other, from one of the type's name."""
+    first = (crc32(adt.encode()) & 0x7F or 1) << 24
+    _TAGS.update((name, first + i) for i, name in enumerate(constructors))
+
+
 def tag_of(constructor):
-    """The number of a constructor: one of its name."""
-    return crc32(constructor.encode()) & 0x7FFFFFFF
+    """The number of a constructor; of one whose type is not defined, one of its name."""
+    tag = _TAGS.get(str(constructor))
+    return crc32(constructor.encode()) & 0x7FFFFFFF if tag is None else tag
 
 
 class ConstructorName(str):

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <unordered_map>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "bytecode/base/suggestion.h"
+#include "compiler/frontend/parser.h"
 #include "compiler/ir/from_anf.h"
 #include "compiler/ir/large_stack.h"
 #include "compiler/ir/printer.h"
@@ -65,9 +67,12 @@ class RecordWriter {
       : m_(m), graph_(graph), positions_(graph.nodes.size()) {}
 
   py::list Write() {
-    for (ir::NodeId i = 0; i < graph_.nodes.size(); ++i) positions_[i] = Record(graph_.nodes[i]);
+    for (ir::NodeId i = 0; i < graph_.nodes.size(); ++i) {
+      if (graph_.nodes[i].kind != ir::NodeKind::kOperator) positions_[i] = Record(graph_.nodes[i]);
+    }
     return std::move(records_);
   }
+  size_t position(ir::NodeId node) const { return positions_[node]; }
 
  private:
   size_t Add(const char* kind, const std::vector<size_t>& operands, py::object payload,
@@ -131,6 +136,15 @@ class RecordWriter {
     return 0;
   }
 
+  // One for each variable, the last first.
+  size_t Let(const std::vector<const ir::Var*>& vars, const std::vector<size_t>& operands,
+             ir::Span span) {
+    size_t body = operands.back();
+    for (size_t i = vars.size(); i-- > 0;)
+      body = Add("let", {Var(vars[i]), operands[i], body}, py::none(), py::none(), span);
+    return body;
+  }
+
   size_t Record(const ir::Node& n) {
     if (n.kind == ir::NodeKind::kAtom) return Atom(n.atom, n.span);
     std::vector<size_t> operands;
@@ -147,8 +161,7 @@ class RecordWriter {
         payload = py::int_(n.payload);
         break;
       case ir::NodeKind::kLet:
-        operands.insert(operands.begin(), Var(graph_.lets[n.payload][0]));
-        break;
+        return Let(graph_.lets[n.payload], operands, n.span);
       case ir::NodeKind::kFunction: {
         const ir::Function& f = graph_.functions[n.payload];
         const size_t body = operands[0];
@@ -156,7 +169,9 @@ class RecordWriter {
         for (const ir::Var* p : f.params) operands.push_back(Var(p));
         operands.push_back(body);
         payload = py::cast(PyFunction{std::make_shared<const ir::Function>(f), m_.arena});
-        if (f.result_type != nullptr) type = TypeOf(ir::FunctionTypeOf(f));
+        const bool is_typed =
+            std::ranges::all_of(f.params, [](const ir::Var* p) { return p->type != nullptr; });
+        if (f.result_type != nullptr && is_typed) type = TypeOf(ir::FunctionTypeOf(f));
         break;
       }
       case ir::NodeKind::kMatch: {
@@ -315,6 +330,20 @@ py::list FunctionRecords(const PyModule& p, const std::string& name) {
   return records;
 }
 
+py::tuple WrittenRecords(const std::string& name, const std::string& text) {
+  Result<frontend::WrittenProgram> parsed = [&] {
+    const py::gil_scoped_release no_gil;
+    return frontend::ParseRelayAsWritten(name, text);
+  }();
+  const frontend::WrittenProgram program = ValueOrThrow(std::move(parsed));
+  RecordWriter writer(program.module, program.graph);
+  py::list records = writer.Write();
+  py::list functions;
+  for (const auto& [function, node] : program.functions)
+    functions.append(py::make_tuple(function, writer.position(node)));
+  return py::make_tuple(records, functions);
+}
+
 AttrValue AttrOf(py::handle object) {
   if (object.is_none()) return {};
   if (py::isinstance<py::bool_>(object)) return object.cast<bool>();
@@ -413,6 +442,7 @@ void AddNodes(py::module_& m) {
       });
   m.def("constant", ConstantOf);
   m.def("type_definitions", TypeDefinitions);
+  m.def("written_records", WrittenRecords);
   m.def("operator_names", [] {
     std::vector<std::string> names;
     for (const std::string_view name : OpTable::Get().Names()) names.emplace_back(name);

@@ -89,6 +89,10 @@ inline constexpr uint32_t kFirstPythonId = 1U << 31;
 // The records of a function of a typed module; the last is it.
 pybind11::list FunctionRecords(const PyModule& module, const std::string& name);
 
+// The records of a text as it stands, and where in them its functions are: ([record], [(name,
+// position)]). Types are those that were written.
+pybind11::tuple WrittenRecords(const std::string& name, const std::string& text);
+
 // The module whose functions are those of `functions`: name -> Function, for one that stays as it
 // is, or the records of one that is made anew. Typed and verified, as far as passes after
 // `module.holds` need it. `who` is named in errors. Where `module` is not typed, the result is a

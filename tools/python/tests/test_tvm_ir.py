@@ -58,6 +58,14 @@ def test_calls_of_functions_in_their_order():
         "%0 = fn (%y) {\n  %y\n};\n%1 = %0(1);\n%2 = fn (%x: Tensor[(3, 2), float32]) {\n  %x\n};\n%2(%1)")
 
 
+def test_a_let_inside_of_an_expression_stays_there():
+    bound = relay.Let(Y, X, Y)
+    text = assert_reads_back(relay.add(bound, bound))
+    assert text.endswith("%0 = (\n  let %y = %x;\n  %y\n);\nadd(%0, %0)")
+    pair = relay.Tuple([relay.const(0), relay.const(0)])
+    assert assert_reads_back(relay.Let(Y, pair, pair)) == VERSION + "%0 = (0, 0);\nlet %y = %0;\n%0"
+
+
 def test_tensors_and_sizes_stand_in_the_metadata():
     n = relay.size_var("n")
     x = relay.var("x", shape=(n * 2 + 1, n), dtype="int8")
@@ -397,3 +405,13 @@ def test_nodes_with_other_fields():
     f = relay.Function([X], X)
     assert relay.function.FunctionWithFields(f, body=call).body is call and relay.function.FunctionWithFields(f, [X], X) is f
     assert relay.expr.TupleWithFields(relay.Tuple([X]), [Y]).fields == [Y] and relay.expr.LetWithFields(relay.Let(Y, X, Y), body=X).body is X
+
+
+def test_tags_of_constructors():
+    p = Prelude()
+    _, cons, nil = p.mod.get_type("List")
+    other = Prelude().mod.get_constructor("List", "Nil")
+    assert nil.tag - cons.tag == 1 and cons.tag >= 1 << 24 and other.tag == nil.tag and p.mod.get_constructor(nil.tag) == nil
+    assert run(p.mod, nil()).tag == nil.tag
+    with pytest.raises(ValueError, match="there is no constructor with the tag 7"):
+        p.mod.get_constructor(7)

@@ -413,7 +413,7 @@ def scalar_type(dtype):
 
 # --- Expressions ---
 
-from ..adt import tag_of  # noqa: E402
+from ..adt import define_tags, tag_of  # noqa: E402
 from ..errors import InvalidArgument  # noqa: E402
 from .spans import SequentialSpan, SourceName, Span  # noqa: E402 F401 (names of TVM's relay)
 
@@ -1121,6 +1121,7 @@ class TypeData:
     def __init__(self, header, type_vars, constructors):
         self.header, self.type_vars = header if isinstance(header, GlobalTypeVar) else GlobalTypeVar(header), _Sequence(type_vars)
         self.constructors = _Sequence(constructors)
+        define_tags(str(self.header), [c.name_hint for c in self.constructors])
 
     @property
     def fields(self):

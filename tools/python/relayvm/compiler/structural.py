@@ -13,8 +13,15 @@ from . import _native, relay
 _LEAVES = (int, float, str, bool, bytes, type(None))
 
 
+def _is_inferred(node):
+    """Whether the type of a variable's or of a function's result may be one that inference found."""
+    return node._handle is not None or isinstance(node, relay.Function) and node._type is not None
+
+
 class _Differs(Exception):
-    pass
+    def __str__(self):  # which takes long of large parts, and is rarely asked for
+        left, right, why = self.args
+        return f"{_at_end(left)}\nand\n{_at_end(right)}\ndiffer{': ' + why if why else ''}"
 
 
 def _at_end(text, limit=120):
@@ -37,7 +44,7 @@ class _Comparison:
             self.compare(*self.todo.pop())
 
     def fail(self, left, right, why=""):
-        raise _Differs(f"{_at_end(left)}\nand\n{_at_end(right)}\ndiffer{': ' + why if why else ''}")
+        raise _Differs(left, right, why)
 
     def add(self, pairs):
         """Pairs that come before all that is left, in their order."""
@@ -176,7 +183,7 @@ class _Comparison:
         """Types of variables and functions, which may be left out; those that the compiler knows are inferred."""
         if type_of_left is not None and type_of_right is not None:
             self.add([(type_of_left, type_of_right)])
-        elif type_of_left is not type_of_right and left._handle is None and right._handle is None:
+        elif type_of_left is not type_of_right and not _is_inferred(left) and not _is_inferred(right):
             self.fail(left, right, "one of them has no type")
 
     def expressions(self, left, right):
@@ -406,7 +413,7 @@ class _Hash:
             self.bind(id(v))
             self.seen["typed", id(v)] = True
         types = [p.type_annotation for p in f.params]  # which are said mostly, and inference does not change
-        result = f.ret_type if f._handle is None else None
+        result = None if _is_inferred(f) else f.ret_type
         self.add("Function", [int(v.kind) for v in f.type_params], list(f.params), types, result, f.body, dict(f.attrs))
 
     def type(self, x):

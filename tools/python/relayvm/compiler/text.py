@@ -192,7 +192,7 @@ class _Printer:
             case relay.TypeRelation():
                 return f"{getattr(kind.func, 'name', kind.func)}({', '.join(map(self.type_text, kind.args))})"
             case relay.IncompleteType():
-                return "?"
+                return "_"
         return str(kind._handle)
 
     def dim_text(self, dim):
@@ -477,16 +477,44 @@ _FREE = re.compile(r'"(?:[^"\\]|\\.)*"|/\*.*?\*/|//[^\n]*|\bfree_var\s[^;]*;', r
 _NONE = 'free_var %"no variable": int32;'
 
 
-class _Untyped:
-    """What nodes are made of: functions of a text as it stands."""
+class _Names:
+    """What nodes of a text are made with: GlobalVars by name, constructors of a module's types."""
 
-    _has_calls_in_place = True
-
-    def __init__(self, native):
-        self._typed, self._globals = native, {}
+    def __init__(self, module=None):
+        self._module, self._globals = module, {}
 
     def get_global_var(self, name):
         return self._globals.setdefault(name, relay.GlobalVar(name))
+
+    def get_constructor(self, adt, name):
+        return self._module.get_constructor(adt, name)
+
+
+@relay._all_stays
+def functions_as_written(text, name="from_string", module=None):
+    """{name: function} of a text, whose nodes are as it has them, without types that are inferred. A text that is an expression: of main.
+    module: which has its types."""
+    names, nodes = _Names(module), []
+    records, functions = _native.written_records(name, text)
+    for record in records:
+        nodes.append(relay._MAKERS[record[0]](record, [nodes[i] for i in record[1]], names))
+    for node in nodes:
+        _forget(node)
+    return {function: nodes[i] for function, i in functions}
+
+
+def _forget(node):
+    """Of a node of a text: what is not inferred is not known."""
+    match node:
+        case relay.Constant():
+            relay._set(node, "_type", None)
+        case relay.Var():
+            relay._set(node, "_handle", None)
+        case relay.Function():
+            relay._set(node, "_ret_type", None if isinstance(node.ret_type, relay.IncompleteType) else node.ret_type)
+            relay._set(node, "_attrs", dict(node.attrs))
+            relay._set(node, "_type", None)
+            relay._set(node, "_handle", None)
 
 
 def parse_expr(text, name="from_string"):
@@ -499,15 +527,4 @@ def parse_expr(text, name="from_string"):
         declared.append(found[0])
         return " " * len(found[0])
     body = _FREE.sub(declare, text.replace(VERSION.strip(), "", 1))
-    native = _native.read(name, (VERSION + " ".join(declared) + body).encode(), [], {})
-    body = relay._function_node(_Untyped(native), "main").body
-    relay.post_order_visit(body, _forget)
-    return body
-
-
-def _forget(node):
-    """Of a node of a text: what is not inferred is not known."""
-    if isinstance(node, relay.Constant):
-        relay._set(node, "_type", None)
-    elif isinstance(node, relay.Var):
-        relay._set(node, "_handle", None)
+    return functions_as_written(VERSION + " ".join(declared) + body, name)["main"].body

@@ -8,6 +8,7 @@ from ..compiler.text import VERSION
 from .ir.module import IRModule
 
 _WORD = re.compile(r'"(?:[^"\\]|\\.)*"|/\*.*?\*/|//[^\n]*|[%@][\w./:-]+|[A-Za-z_][\w.]*', re.DOTALL)
+_HOST = re.compile(r"\bhost\s*=")
 _SHORT = {"float": "float32", "int": "int32", "uint": "uint32"}  # dtypes without their bits
 
 
@@ -27,9 +28,15 @@ def parse(source, source_name="from_string", init_module=None, init_meta_table=N
     """An IRModule of text with definitions. init_module: which has what the text refers to besides. init_meta_table: {"relay.Constant": [...]},
     what meta[relay.Constant][0] of the text is."""
     text = _written_out(_whole(source, init_module, init_meta_table))
-    if re.search(r"\bdef @", text):
-        return IRModule(_parse(text, name=source_name)._native)
-    return IRModule(None, Module(_parse(text + "\ndef @main() { () }", name=source_name)._native))
+    if not re.search(r"\bdef @", text):
+        return IRModule(None, Module(_parse(text + "\ndef @main() { () }", name=source_name)._native))
+    typed = Module(_parse(text, name=source_name)._native)  # what is wrong is said here
+    if _HOST.search(text):  # whose functions have no body
+        return IRModule(typed._native)
+    mod = IRModule(None, typed)
+    for name, function in _text.functions_as_written(text, source_name, typed).items():
+        mod[name] = function
+    return mod._inferred()
 
 
 def parse_expr(source):

@@ -193,7 +193,13 @@ class IRModule(Module):
         data = self.type_definitions[self.get_global_type_var(name)]
         return (data.header, *data.constructors)
 
-    def get_constructor(self, adt, name):
+    def get_constructor(self, adt, name=None):
+        """A `relay.Constructor`, by the names of its type and its own, or by its tag."""
+        if name is None:
+            found = [c for data in self.type_definitions.values() for c in data.constructors if c.tag == adt]
+            if not found:
+                raise ValueError(f"there is no constructor with the tag {adt}")
+            return found[0]
         for constructor in self.type_definitions[str(adt)].constructors if str(adt) in self.type_definitions else ():
             if constructor.name_hint == name:
                 return constructor
