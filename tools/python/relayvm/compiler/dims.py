@@ -36,3 +36,8 @@ class IntImm(int):
 def sizes(dims):
     """Dims of a shape: ints as `IntImm`."""
     return tuple([IntImm("int32", dim) if type(dim) is int else dim for dim in dims])
+
+
+# As TVM's variables of sizes have them.
+_native.Dim.name = property(str, doc="It as text.")
+_native.Dim.dtype = property(lambda self: "int32", doc="Sizes have one dtype.")

@@ -16,7 +16,7 @@ A thin layer over relayvm: each name is what does the same there. It needs the p
 """
 from importlib import import_module as _import_module
 
-from . import contrib, error, instrument, ir, nd, parser, relay, runtime, target, te, tir, transform
+from . import contrib, error, instrument, ir, nd, parser, relay, runtime, target, te, tir, topi, transform
 from .error import TVMError
 from .functions import get_global_func, register_func
 from .ir import IRModule, container, register_op_attr
@@ -33,7 +33,6 @@ _INSTEAD = {
     "relax": "programs are Relay here, with dynamic shapes",
     "rpc": "vmserve serves models",
     "script": "programs are Relay text (parse)",
-    "topi": "kernels are made by the compiler; operators of your own are plugins (relayc --plugin)",
 }
 
 
@@ -52,7 +51,7 @@ class _Elsewhere:
 
 
 __all__ = ["Device", "IRModule", "TVMError", "Target", "container", "contrib", "convert", "cpu", "cuda", "device", "error", "get_global_func",
-           "gpu", "instrument", "ir", "nd", "parser", "register_func", "register_op_attr", "relay", "runtime", "target", "te", "tir", "transform"]
+           "gpu", "instrument", "ir", "nd", "parser", "register_func", "register_op_attr", "relay", "runtime", "target", "te", "tir", "topi", "transform"]
 
 
 def __getattr__(name):
