@@ -253,13 +253,18 @@ Outputs CategoryMapper(NodeContext& n) {
 
 // x (rows, features) times the coefficients of each target, a row each, and its intercept.
 std::optional<Term> Linear(NodeContext& n, const Term& x, int64_t targets) {
-  const std::vector<double> weights = n.Floats("coefficients");
+  std::vector<double> weights = n.Floats("coefficients");
   std::vector<double> intercepts = n.Floats("intercepts");
   const int64_t features = x.value().dim(1).value();
-  if (targets < 1 || static_cast<int64_t>(weights.size()) / targets != features ||
-      static_cast<int64_t>(weights.size()) % targets != 0) {
+  const auto needed = static_cast<size_t>(features * std::max<int64_t>(targets, 0));
+  if (targets < 1 || weights.size() < needed) {
     return n.Fail("coefficients: expected {} for each of {} targets, found {}", features, targets,
                   weights.size());
+  }
+  if (weights.size() > needed) {  // as ONNX Runtime, whose example logreg_iris.onnx is so
+    n.Warn(fmt::format("has {} coefficients, of which {} inputs and {} targets use the first {}",
+                       weights.size(), features, targets, needed));
+    weights.resize(needed);
   }
   const Term w = Table(n.b(), weights, {targets, features});
   Term y(n.b(), MatMulOf(n, x, w.Transpose({1, 0})));
@@ -283,8 +288,10 @@ Outputs LinearClassifier(NodeContext& n) {
   const Labels labels = ClassLabels(n, "classlabels_ints", "classlabels_strings");
   if (!x || !n.b().status().ok()) return {};
   const auto features = x->value().dim(1).value();
-  const auto rows = static_cast<int64_t>(n.Floats("coefficients").size());
-  const auto scores = Linear(n, *x, features > 0 ? rows / features : 0);
+  const auto numbers = static_cast<int64_t>(n.Floats("coefficients").size());
+  const auto intercepts = static_cast<int64_t>(n.Floats("intercepts").size());
+  const int64_t rows = intercepts > 0 ? intercepts : features > 0 ? numbers / features : 0;
+  const auto scores = Linear(n, *x, rows);
   if (!scores) return {};
   const int64_t targets = scores->value().dim(1).value();
   const std::string how = n.String("post_transform", "NONE");

@@ -9,7 +9,7 @@ import numpy as np
 from .. import model as _models
 from ..errors import Error
 from . import maps
-from .elements import ONNX_NUMBERS, dtype_of, name_of
+from .elements import dtype_of, name_of
 from .errors import InvalidArgument, InvalidProtobuf, NoSuchFile, NotImplemented, translated
 from .proto import Damaged, Initializer, ModelProto, message, tensor_proto
 
@@ -97,6 +97,10 @@ class Programs:
         self.overridable = [self._argument(one) for one in model.overridable]
         self.late = [one.name for one in model.inputs if _is_open(one.type)]
         self._edit()
+
+    def declared_outputs(self):
+        """Types of the outputs, as the model says them."""
+        return [one.type for one in self.model.outputs] if self.model is not None else []
 
     def _find_dims(self):
         """Sizes by the model's names of dims, and shapes of inputs with dims that have a denotation and no name."""
@@ -245,8 +249,3 @@ def _type_text(argument):
         return argument.type
     text = re.sub(r"Tensor\[\([^)]*\), (\w+)\]", lambda m: f"tensor({m[1] if m[1] == 'string' else name_of(m[1])})", argument.relay_type)
     return text.replace("List[", "seq(").replace("Optional[", "optional(").replace("]", ")")
-
-
-def number_of(text):
-    """onnx.TensorProto's number of "tensor(float)"."""
-    return ONNX_NUMBERS.get(text[text.find("(") + 1:-1], 0)

@@ -17,6 +17,10 @@ from .programs import ModelMetadata, Programs
 from .values import OrtMemoryInfo, OrtValue, SparseTensor, need_host
 
 CPU, DNNL = "CPUExecutionProvider", "DnnlExecutionProvider"
+# Others that ONNX Runtime knows: they warn; a name that nobody knows is an error.
+_ELSEWHERE = {f"{name}ExecutionProvider" for name in (
+    "ACL", "ArmNN", "Azure", "CANN", "CUDA", "CoreML", "Dml", "JS", "Js", "MIGraphX", "Nnapi", "NvTensorRTRTX", "OpenVINO", "QNN", "ROCM",
+    "Rknpu", "SNPE", "Tensorrt", "Tvm", "VSINPU", "VitisAI", "WebGpu", "WebNN", "Xnnpack")}
 _WRONG = (Error, TypeError, ValueError)  # what the runtime raises of an argument
 _runtimes = weakref.WeakValueDictionary()  # by threads, of sessions without profiling
 _global_threads = 0
@@ -362,7 +366,10 @@ class InferenceSession(Session):
     def _load(self, providers, provider_options, disabled):
         if providers is None and self._sess_options.has_providers():
             providers = self._sess_options._providers
-        names, options = check_and_normalize_provider_args(providers, provider_options, get_available_providers())
+        names, options = check_and_normalize_provider_args(providers, provider_options, [CPU, DNNL])
+        for name in names:
+            if name not in (CPU, DNNL) and name not in _ELSEWHERE:
+                raise RuntimeError(f"Unknown Provider Type: {name}: there are {CPU} and {DNNL}")
         self._provider_options = {name: o for name, o in zip(names, options) if name in (CPU, DNNL)} | {CPU: {}}
         self._providers = list(self._provider_options)
         self._programs = Programs(self._given, self._sess_options, "dnnl" if DNNL in self._providers else None, _passes(disabled))
@@ -389,6 +396,9 @@ class InferenceSession(Session):
         if not programs.late:
             self._call = self._bound(programs.model_for(self._runtime))
         self._inputs_meta, self._outputs_meta = programs.inputs, programs.outputs
+        for one, declared, made in zip(self._outputs_meta, programs.declared_outputs(), self._model.outputs if self._call else ()):
+            if declared.kind == "tensor" and declared.dims is None and made.shape is not None:
+                one.shape = made.shape
         self._names = {one.name: one for one in self._inputs_meta}
         self._overridable = {one.name for one in programs.overridable}
         self._places = {one.name: i for i, one in enumerate(self._outputs_meta)}
