@@ -298,3 +298,10 @@ def test_sparse_to_dense_takes_shapes_that_are_computed():
     z = relay.sparse_to_dense(indices, shape, relay.const([3.0, 4.0]))
     run = relay.create_executor("vm").evaluate(relay.Function([indices, shape], z))
     np.testing.assert_array_equal(run(np.array([0, 3]), np.array([5])).numpy(), [3, 0, 0, 4, 0])
+
+
+def test_dtypes_may_be_without_bits_and_dilation_takes_four_numbers():
+    assert relay.TensorType((2,), "int") == relay.TensorType((2,), "int32") != relay.TensorType((2,), "uint")
+    x, w = relay.var("x", shape=(1, 2, 8, 8)), relay.var("w", shape=(2, 3, 3))
+    y = relay.image.dilation2d(x, w, strides=[1, 1, 1, 1], dilations=[2, 2, 1, 1], padding=[0, 0, 0, 0])
+    assert run_infer_type(y).checked_type == relay.TensorType((1, 2, 4, 4))

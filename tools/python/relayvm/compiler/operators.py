@@ -344,6 +344,14 @@ def _strided_slice(name, data, begin, end, strides, axes, slice_mode):
     return _make("dyn.strided_slice", [data, begin, end, strides], {"slice_mode": slice_mode})
 
 
+@_special("image.dilation2d")
+def _dilation2d(name, data, weight, strides, padding, dilations, data_layout, kernel_layout, out_dtype):
+    strides, dilations = (_attribute(name, "strides, dilations", x)[:2] for x in (strides, dilations))  # TVM reads two of them
+    return _make(name, [data, _operand(name, "weight", weight)],
+                 {"strides": strides, "padding": _attribute(name, "padding", padding), "dilations": dilations, "data_layout": data_layout,
+                  "kernel_layout": kernel_layout, "out_dtype": _attribute(name, "out_dtype", out_dtype)})
+
+
 @_special("sparse_to_dense")
 def _sparse_to_dense(name, sparse_indices, output_shape, sparse_values, default_value):
     indices, values = (_operand(name, param, x) for param, x in (("sparse_indices", sparse_indices), ("sparse_values", sparse_values)))

@@ -105,6 +105,9 @@ class Type:
         return text_of(self, show_meta_data)
 
 
+_WITHOUT_BITS = {"int": "int32", "uint": "uint32", "float": "float32"}
+
+
 class TensorType(Type):
     """shape: of ints, and of dims that are known when the program runs (`Dim`). dtype: "float32" ..."""
 
@@ -112,7 +115,7 @@ class TensorType(Type):
     __match_args__ = ("shape", "dtype")
 
     def __init__(self, shape, dtype="float32"):
-        super().__init__(_native.tensor_type(shape, dtype))
+        super().__init__(_native.tensor_type(shape, _WITHOUT_BITS.get(dtype, dtype)))
 
     @property
     def shape(self):
