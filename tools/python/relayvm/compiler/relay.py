@@ -70,7 +70,12 @@ def _composed(native, kind, *parts):
     flat = [h for part in parts for h in (part if isinstance(part, list) else [part])]
     if any(isinstance(h, _Parts) for h in flat):
         return _Parts(kind, *parts)
-    return native(*parts)
+    try:
+        return native(*parts)
+    except ValueError:  # parts of two modules, of which closed ones may do without
+        from .own_types import OwnTypes  # which needs what is here
+        own = OwnTypes(is_open=True)
+        return native(*([own.type(_type(h))._handle for h in part] if isinstance(part, list) else own.type(_type(part))._handle for part in parts))
 
 
 class Type:
@@ -228,7 +233,7 @@ class TypeCall(Type):
         if getattr(func, "kind", TypeKind.AdtHandle) != TypeKind.AdtHandle or any(isinstance(h, _Parts) for h in args):
             super().__init__(_Parts("adt", func, args))
         else:
-            super().__init__(_native.adt_type(str(func), args))
+            super().__init__(_composed(functools.partial(_native.adt_type, str(func)), "adt", args))
 
     @property
     def func(self):

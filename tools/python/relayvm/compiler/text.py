@@ -12,6 +12,7 @@ import struct
 import sys
 
 from . import _native, relay
+from .own_types import OwnTypes
 
 VERSION = '#[version = "0.0.5"]\n'
 _SIMPLE = {"bool": "", "int16": "i16", "int32": "", "int64": "i64", "float16": "f16", "float32": "f", "float64": "f64"}
@@ -19,6 +20,7 @@ _INLINE = (relay.Var, relay.GlobalVar, relay.Constant, relay.Op, relay.Construct
 _NOTED = (relay.Var, relay.Constant, relay.Call, relay.Function, relay.Tuple, relay.TupleGetItem)
 _TYPED = (relay.Call, relay.Function, relay.Tuple, relay.TupleGetItem, relay.If, relay.Match)  # which inference alone gives types
 _FLOW = (relay.Call, relay.Tuple, relay.TupleGetItem)
+_DEVICES = {"cpu": 1, "cuda": 2}
 _DTYPE_CODES = {"int": 0, "uint": 1, "float": 2, "bfloat": 4, "bool": 1}
 
 
@@ -60,11 +62,22 @@ class _Meta:
                     arrays.append(_array_text(member))
                     members.append(add({"type_key": kind, "attrs": {"_checked_type_": "0", "data": str(len(arrays) - 1), "span": "0",
                                                                     "virtual_device_": str(device)}}))
+                elif kind == "VirtualDevice":
+                    members.append(add(_virtual_device(member, add)))
                 else:
                     members.append(_add_dim(add, member, str(whole)))
             nodes[1]["data"].append(add({"type_key": "Array", "data": members}))
         graph = {"root": 1, "nodes": nodes, "b64ndarrays": arrays, "attrs": {"tvm_version": "0.14.0"}}
         return "\n#[metadata]\n" + json.dumps(graph, indent=2)
+
+
+def _virtual_device(place, add):
+    """Where values are (tvm.target.VirtualDevice)."""
+    scope = add({"type_key": "runtime.String", **({"repr_str": place.memory_scope} if place.memory_scope else {})})
+    number = -1 if place.device is None else _DEVICES.get(place.device.device_type, -1)
+    which = -1 if place.device is None else place.device.device_id
+    return {"type_key": "VirtualDevice", "attrs": {"device_type_int": str(number), "memory_scope": str(scope), "target": "0",
+                                                   "virtual_device_id": str(which)}}
 
 
 def _array_text(constant):
@@ -498,20 +511,26 @@ def functions_as_written(text, name="from_string", module=None):
     records, functions = _native.written_records(name, text)
     for record in records:
         nodes.append(relay._MAKERS[record[0]](record, [nodes[i] for i in record[1]], names))
+    own = OwnTypes()
     for node in nodes:
-        _forget(node)
+        _forget(node, own)
     return {function: nodes[i] for function, i in functions}
 
 
-def _forget(node):
-    """Of a node of a text: what is not inferred is not known."""
+def _forget(node, own):
+    """Of a node of a text: what is not inferred is not known. Types become Python's."""
     match node:
         case relay.Constant():
             relay._set(node, "_type", None)
         case relay.Var():
+            annotation = None if node.type_annotation is None else own.type(node.type_annotation)
+            relay._set(node, "type_annotation", annotation)
+            relay._set(node, "_type", annotation)
             relay._set(node, "_handle", None)
         case relay.Function():
-            relay._set(node, "_ret_type", None if isinstance(node.ret_type, relay.IncompleteType) else node.ret_type)
+            has_result = node.ret_type is not None and not isinstance(node.ret_type, relay.IncompleteType)
+            relay._set(node, "_ret_type", own.type(node.ret_type) if has_result else None)
+            relay._set(node, "type_params", relay._Sequence(map(own.type, node.type_params)))
             relay._set(node, "_attrs", dict(node.attrs))
             relay._set(node, "_type", None)
             relay._set(node, "_handle", None)

@@ -245,6 +245,9 @@ def infer(mod, base, functions, who=""):
     from . import Module
     typed = Module(Module(start._made_with(given, who))._typed)
     kinds = {name: relay._type(typed._native.function_type(name)) for name in typed._names}
+    for name, function in there.items():  # whose type variables are the functions' own
+        if function.type_params:
+            kinds[name] = _with_vars(kinds[name], dict(zip(kinds[name].type_params, function.type_params)))
     return {name: None if function is None else with_types(function, typed[name], nodes[name], kinds) for name, function in functions.items()}
 
 
