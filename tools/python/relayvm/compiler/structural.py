@@ -171,19 +171,20 @@ class _Comparison:
 
     # --- Expressions ---
 
-    def variable(self, left, right, is_bound):
+    def variable(self, left, right, is_bound, is_inferred=False):
+        """is_inferred: types may be those that inference found."""
         known = self.known(left, right, id(left), id(right))
         if known is False or known is None and not is_bound and left is not right and not self.map_free_vars:
             self.fail(left, right, "they are other variables")
         if known is None:
             self.bind(left, right, id(left), id(right))
-            self.written_types(left, right, left.type_annotation, right.type_annotation)
+            self.written_types(left, right, left.type_annotation, right.type_annotation, is_inferred)
 
-    def written_types(self, left, right, type_of_left, type_of_right):
+    def written_types(self, left, right, type_of_left, type_of_right, is_inferred=False):
         """Types of variables and functions, which may be left out; those that the compiler knows are inferred."""
         if type_of_left is not None and type_of_right is not None:
             self.add([(type_of_left, type_of_right)])
-        elif type_of_left is not type_of_right and not _is_inferred(left) and not _is_inferred(right):
+        elif type_of_left is not type_of_right and not is_inferred and not _is_inferred(left) and not _is_inferred(right):
             self.fail(left, right, "one of them has no type")
 
     def expressions(self, left, right):
@@ -261,7 +262,7 @@ class _Comparison:
         self.add([(dict(left.attrs), dict(right.attrs)), (left.body, right.body)])
         self.written_types(left, right, left.ret_type, right.ret_type)
         for a, b in zip(left.params, right.params):
-            self.variable(a, b, is_bound=True)
+            self.variable(a, b, is_bound=True, is_inferred=_is_inferred(left) or _is_inferred(right))
 
     def lets(self, left, right):
         self.variable(left.var, right.var, is_bound=True)
@@ -412,7 +413,7 @@ class _Hash:
         for v in f.params:
             self.bind(id(v))
             self.seen["typed", id(v)] = True
-        types = [p.type_annotation for p in f.params]  # which are said mostly, and inference does not change
+        types = list(f.checked_type.arg_types) if f._type is not None else [p.type_annotation for p in f.params]
         result = None if _is_inferred(f) else f.ret_type
         self.add("Function", [int(v.kind) for v in f.type_params], list(f.params), types, result, f.body, dict(f.attrs))
 
