@@ -138,7 +138,7 @@ class PythonPass(Pass):
 
     def _run_on(self, mod):
         for required in self.required:
-            mod = (required if isinstance(required, Pass) else __getattr__(required)())(mod)
+            mod = (required if isinstance(required, Pass) else (_in_python(required) or __getattr__(required))())(mod)
         result = self.transform_module(mod._for_pass(self._needs_types), PassContext.current())
         if not isinstance(result, Module):
             raise TypeError(f"pass {self.name}: expected it to give a Module, found {type(result).__name__}")

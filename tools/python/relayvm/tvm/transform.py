@@ -1,4 +1,5 @@
 """Passes: relayvm.transform's, and PassContext."""
+import sys
 import warnings
 
 from ..compiler import _TVM_CONFIGS
@@ -33,6 +34,14 @@ class Sequential(_transform.Sequential):
     def __init__(self, passes=None, opt_level=0, name="sequential", required=None, traceable=False, **options):
         super().__init__(passes, max(opt_level, 3), name, required, traceable, **options)
         self.shown_level = opt_level
+
+
+def PrintIR(header="", show_meta_data=False):  # noqa: N802 (TVM's name)
+    """A pass that prints the program to stderr."""
+    def run(mod, _):
+        print(f"PrintIR({header}):", mod.astext(show_meta_data), sep="\n", file=sys.stderr)
+        return mod
+    return _transform.ModulePass("PrintIR", run)
 
 
 def __getattr__(name):

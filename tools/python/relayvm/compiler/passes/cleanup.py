@@ -157,7 +157,7 @@ def DeadCodeElimination(inline_once=False, ignore_impurity=False):  # noqa: N802
 
     def run(mod, _):
         return changed_functions(mod, lambda fn: eliminate(fn, mod, inline_once, ignore_impurity), "DeadCodeElimination")
-    return FunctionPass("DeadCodeElimination", run, opt_level=1)
+    return FunctionPass("DeadCodeElimination", run, opt_level=1, required=["InferType"])
 
 
 # --- Common subexpressions ---
@@ -197,4 +197,4 @@ class _Common(ExprMutator):
 
 def EliminateCommonSubexpr(fskip=None):  # noqa: N802 (TVM's name)
     """A pass that computes what is computed alike once. fskip(node): True for nodes that stay by themselves."""
-    return expression_pass("EliminateCommonSubexpr", lambda fn: _Common(fskip).visit(fn), 3)
+    return expression_pass("EliminateCommonSubexpr", lambda fn: _Common(fskip).visit(fn), 3, ["InferType"])

@@ -27,7 +27,7 @@ class _Defuser(ExprMutator):
 
 def DefuseOps():  # noqa: N802 (TVM's name)
     """A pass that puts the bodies of function literals that are called where they are called: the inverse of FuseOps."""
-    return expression_pass("DefuseOps", lambda fn: _Defuser().visit(fn), 3)
+    return expression_pass("DefuseOps", lambda fn: _Defuser().visit(fn), 3, ["InferType"])
 
 
 class _Splitter(ExprMutator):
@@ -368,4 +368,4 @@ def FuseOps(fuse_opt_level=-1):  # noqa: N802 (TVM's name)
         depth = int(context.tvm_config.get("relay.FuseOps.max_depth", 256)) or 256
         link = bool(context.tvm_config.get("relay.FuseOps.link_params", False))
         return changed_functions(mod, lambda fn: _fused(fn, level, depth, link), "FuseOps")
-    return FunctionPass("FuseOps", run, opt_level=0)
+    return FunctionPass("FuseOps", run, opt_level=0, required=["InferType"])

@@ -7,5 +7,8 @@ __all__ = ["InferCorrectLayoutOutput", "LayoutConfig"]
 
 
 def __getattr__(name):
+    if name == "build_config":
+        from .build_module import build_config  # which needs this module
+        return build_config
     found = _transform._in_python(name)
     return found if found is not None else getattr(_transform, name)
