@@ -63,6 +63,13 @@ def test_types_of_generic_functions_have_their_own_variables():
     assert typed.checked_type == relay.FuncType([a], relay.TupleType([a, a]), [a]) and typed.ret_type == relay.TupleType([a, a])
 
 
+def test_what_is_wrong_is_told_with_names():
+    x, y, wide = var("x"), var("y", (4, 5)), relay.var("wide")
+    with pytest.raises(tvm.TVMError, match="add") as told:
+        after(relay.Function([x, y], relay.Let(wide, relay.exp(x), wide + y)), transform.InferType())
+    assert "#" not in str(told.value)
+
+
 def programs():
     x, c = var("x"), relay.var("c", shape=(), dtype="bool")
     shared = relay.exp(x)

@@ -3,6 +3,7 @@
 The compiler infers types of programs in which each value has a variable. Functions are given to it as such, with a number in the name of
 each variable; the types of these are those of the nodes.
 """
+from ..errors import Error
 from . import relay
 from .passes.blocks import ATOMS, Binder, LetMark, Order, Scope, pattern_vars, pattern_with, same_call, with_children
 from .relay import Call, Clause, Constant, Function, GlobalVar, If, Let, Match, Op, Var, _set
@@ -243,7 +244,11 @@ def infer(mod, base, functions, who=""):
     given = {**({name: base[name] for name in base._names if functions.get(name, name) is not None} if start is not base else {}),
              **{name: made.get(name) for name in functions}}
     from . import Module
-    typed = Module(Module(start._made_with(given, who))._typed)
+    try:
+        typed = Module(Module(start._made_with(given, who))._typed)
+    except Error:
+        start._made_with({**given, **there}, who)  # which names variables as they are
+        raise
     kinds = {name: relay._type(typed._native.function_type(name)) for name in typed._names}
     for name, function in there.items():  # whose type variables are the functions' own
         if function.type_params:
