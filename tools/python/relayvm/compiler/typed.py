@@ -256,6 +256,16 @@ def infer(mod, base, functions, who=""):
     return {name: None if function is None else with_types(function, typed[name], nodes[name], kinds) for name, function in functions.items()}
 
 
+def typed_function(function, mod=None):
+    """A function with types. mod: whose functions it may call."""
+    from . import Module
+    base, name = Module() if mod is None else Module(mod._native), "typed"
+    while name in base._names:
+        name += "_"
+    new, nodes = numbered(function)
+    typed = Module(Module(base._made_with({name: new}))._typed)
+    return with_types(function, typed[name], nodes, {n: relay._type(typed._native.function_type(n)) for n in typed._names})
+
 
 class _View:
     """A module whose native one is given."""

@@ -2,6 +2,7 @@
 from .. import relay
 from ..relay import (Call, Clause, Constructor, Function, FuncType, GlobalVar, If, Let, Match, Op, RefType, TensorType, TupleType, TypeCall,
                      TypeVar, Var)
+from ..typed import typed_function
 from .blocks import is_opaque, pattern_vars, pattern_with
 from .copies import WithoutTypeVars
 from .normal_forms import ToANormalFormExpr
@@ -109,9 +110,8 @@ class _Cps:
 def to_cps(func, mod=None):
     """The function, with types, that gives its result to one more parameter, a function; its type has one more type parameter, that of
     what comes of it. Functions of `mod` that it calls get further ones of this form, with the name NAME_cps."""
-    from .gradient import _typed
     if func._type is None:
-        func = _typed(func, mod)
+        func = typed_function(func, mod)
     typed = mod._inferred() if mod is not None else None
     made = {}
 

@@ -8,7 +8,7 @@ from .. import relay
 from ..analysis import all_type_vars
 from ..relay import (Call, Clause, Constant, Constructor, Function, FuncType, GlobalTypeVar, GlobalVar, If, Let, Match, Op, PatternConstructor,
                      PatternVar, RefType, Tuple, TupleType, TypeCall, TypeData, TypeVar, Var)
-from ..typed import _with_vars
+from ..typed import _with_vars, typed_function
 from .blocks import is_opaque, pattern_vars, pattern_with, same_call, with_children
 
 __all__ = ["Defunctionalization"]
@@ -248,8 +248,7 @@ def Defunctionalization(func, mod):  # noqa: N802 (TVM's name)
     functions that stand for them."""
     typed = mod._inferred()
     if func._type is None:
-        from .gradient import _typed
-        func = _typed(func, mod)
+        func = typed_function(func, mod)
     if func.type_params:
         raise ValueError("Defunctionalization: of a function without type parameters")
     of = _Defunctionalizer(typed)

@@ -9,6 +9,7 @@ typed lambda calculus with references", Pearlmutter and Siskind 2008; Wang and o
 from .. import relay
 from ..relay import (Call, Clause, Constant, Constructor, ExprMutator, Function, FuncType, GlobalVar, If, Let, Match, Op, RefCreate, RefRead,
                      RefType, RefWrite, TensorType, Tuple, TupleGetItem, TupleType, TypeCall, Var, _set)
+from ..typed import typed_function
 from ._make import expression_pass
 from .blocks import pattern_vars, pattern_with, same_call
 from .gradients import gradient_of
@@ -32,21 +33,12 @@ def gradient(expr, mod=None, mode="higher_order"):
     if not isinstance(expr, Function):
         raise TypeError(f"gradient: expected a relay.Function, found {type(expr).__name__}")
     if expr._type is None:
-        expr = _typed(expr, mod)
+        expr = typed_function(expr, mod)
     if mode == "first_order":
         return _FirstOrder(expr).run()
     if mode == "higher_order":
         return _higher_order(expr, mod)
     raise ValueError(f'gradient: mode is "first_order" or "higher_order", found {mode!r}')
-
-
-def _typed(fn, mod):
-    from ...tvm.ir.module import IRModule
-    named = IRModule({}, mod)
-    if mod is not None:
-        named.update(mod)
-    named["gradient_of"] = fn
-    return named._inferred()["gradient_of"]
 
 
 def _operands_gradients(call, g):
@@ -68,7 +60,7 @@ class _FirstOrder:
         self.fn = fn
         body = fn.body
         if any(isinstance(n, Let) for n in relay._post_order(body, lambda e: e._children())):
-            body = _typed(Function(fn.params, _Graph().visit(body), fn.ret_type, fn.type_params, fn.attrs), None)
+            body = typed_function(Function(fn.params, _Graph().visit(body), fn.ret_type, fn.type_params, fn.attrs))
             self.fn, body = body, body.body
         self.body, self.got = body, {}
 

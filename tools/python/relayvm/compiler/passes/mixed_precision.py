@@ -9,6 +9,7 @@ import warnings
 from .. import relay
 from ..extracts import count_layers
 from ..relay import Call, Constant, ExprMutator, Function, If, Let, Match, Op, TensorType, Tuple, TupleGetItem, TupleType, Var, _set
+from ..typed import typed_function
 from ._make import expression_pass
 
 __all__ = ["ToMixedPrecision", "mixed_precision", "recast"]
@@ -320,8 +321,7 @@ class _Recaster(ExprMutator):
 
 def _dtype_of(call):
     if call._type is None:
-        from ...tvm.ir.module import IRModule
-        call = IRModule.from_expr(call)._inferred()["main"].body
+        call = typed_function(Function(relay._free_vars(call), call)).body
     return call.checked_type.dtype
 
 
