@@ -2,26 +2,21 @@
 import numpy
 
 from .. import inference, relay
-from ..relay import Call, Constant, ExprMutator, Op
+from ..relay import Call, Constant
+from .rewriter import PostOrderRewriter, function_pass, is_call
 
 
-class _DivToMul(ExprMutator):
-    def visit_call(self, call):
-        new = super().visit_call(call)
-        if not (isinstance(new.op, Op) and new.op.name == "divide" and isinstance(new.args[1], Constant)):
+def DivToMul():  # noqa: N802 (TVM's name)
+    """A pass that multiplies by the inverse of constants that are divided by: floats, none of them zero. The last bit may differ."""
+    def rewrite(_, new):
+        if not is_call(new, "divide") or not isinstance(new.args[1], Constant):
             return new
         divisor = new.args[1]
         if divisor.checked_type.dtype not in ("float16", "float32", "float64") or not numpy.all(divisor.data):
             return new
         inverse = (1 / divisor.data.astype("float64")).astype(divisor.checked_type.dtype)
-        return Call("multiply", [new.args[0], Constant(inverse)], span=call.span)
-
-
-def DivToMul():  # noqa: N802 (TVM's name)
-    """A pass that multiplies by the inverse of constants that are divided by: floats, none of them zero."""
-    from ..regions import _changed
-    from ..transform import PythonPass
-    return PythonPass("DivToMul", lambda mod, _: _changed(mod, lambda fn: _DivToMul().visit(fn), "DivToMul"))
+        return Call("multiply", [new.args[0], Constant(inverse)], span=new.span)
+    return function_pass("DivToMul", lambda f: PostOrderRewriter(rewrite).visit(f), required=["FoldConstant"])
 
 
 def InferTypeLocal(expr):  # noqa: N802 (TVM's name)

@@ -12,7 +12,7 @@ from ..operators import _BINARY
 from .layout import Layout
 from .rewriter import PostOrderRewriter, function_pass, is_call
 
-__all__ = ["DivToMul", "SimplifyExpr", "SimplifyExprPostAlterOp"]
+__all__ = ["SimplifyExpr", "SimplifyExprPostAlterOp"]
 
 _BINARY = _BINARY.split()
 _COMMUTATIVE = ("add", "multiply")
@@ -372,16 +372,3 @@ def SimplifyExprPostAlterOp():  # noqa: N802 (TVM's name)
     """Of `SimplifyExpr`, what tidies up after AlterOpLayout."""
     from ..transform import PythonPass
     return PythonPass("SimplifyExprPostAlterOp", _simplify(_AFTER_LAYOUTS))
-
-
-def DivToMul():  # noqa: N802 (TVM's name)
-    """A pass that multiplies by 1 / constant where the program divides by a constant of floats that are not zero. The last bit may differ."""
-    def rewrite(call, new):
-        if not is_call(new, "divide") or not isinstance(new.args[1], relay.Constant):
-            return new
-        divisor = new.args[1]
-        if divisor.checked_type.dtype not in ("float16", "float32", "float64") or not divisor.data.all():
-            return new
-        inverse = (1 / numpy.asarray(divisor.data)).astype(divisor.data.dtype)
-        return relay.multiply(new.args[0], relay.const(inverse, divisor.checked_type.dtype))
-    return function_pass("DivToMul", lambda f: PostOrderRewriter(rewrite).visit(f), required=["FoldConstant"])
