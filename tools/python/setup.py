@@ -21,8 +21,8 @@ class Native(Distribution):
 common = dict(version=version, license="Apache-2.0", python_requires=">=3.11", distclass=Native, zip_safe=False,
               include_package_data=False)
 if part == "relayvm":
-    setup(name=part, description="Runs compiled Relay programs and ONNX models", packages=["relayvm"],
-          package_data={"relayvm": ["*.so*", "py.typed", "*.pyi"]}, install_requires=["numpy"], **common)
+    setup(name=part, description="Runs compiled Relay programs and ONNX models", packages=["relayvm", *find_packages(include=["relayvm.onnx*"])],
+          package_data={"relayvm": ["*.so*", "py.typed", "*.pyi"], "relayvm.onnx": ["*.pyi"]}, install_requires=["numpy"], **common)
 elif part == "relayvm-compiler":
     packages = find_packages(include=["relayvm.compiler*", "relayvm.tvm*"])
     # Providers of engines, which files with regions run on.

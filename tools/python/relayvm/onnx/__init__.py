@@ -9,6 +9,7 @@ What is different, and what has no effect, is in relayvm/onnx/README.md. What ha
 use. Needs relayvm-compiler, but for .vmx files.
 """
 import sys as _sys
+from importlib import import_module as _import_module
 
 from .. import __version__ as _version
 from . import absent as _absent
@@ -16,11 +17,16 @@ from .binding import IOBinding
 from .options import ExecutionMode, ExecutionOrder, GraphOptimizationLevel, RunOptions, SessionOptions
 from .programs import ModelMetadata, NodeArg
 from .session import InferenceSession, Session, get_available_providers, set_global_thread_pool_sizes
-from .values import (OrtAllocatorType, OrtArenaCfg, OrtDevice, OrtDeviceVendorId, OrtMemoryInfo, OrtMemType, OrtSparseFormat, OrtValue,
+from .values import (OrtAllocatorType, OrtArenaCfg, OrtDevice, OrtDeviceMemoryType, OrtDeviceVendorId, OrtMemoryInfo,
+                     OrtMemoryInfoDeviceType, OrtMemType, OrtSparseFormat, OrtValue,
                      OrtValueVector, SparseTensor, copy_tensors)
 
 __version__ = version = "1.23.0"  # of ONNX Runtime, whose API this is
 package_name = "relayvm"
+
+# Imported when it is first needed: {name: module}.
+_LAZY = {"backend": ".backend", "capi": ".capi", "datasets": ".datasets", "ModelCompiler": ".model_compiler",
+         "SessionIOBinding": ".capi.onnxruntime_pybind11_state"}
 
 get_all_providers = get_available_providers
 
@@ -85,10 +91,8 @@ def print_debug_info():
 
 
 def __getattr__(name):
-    if name in ("SessionIOBinding",):
-        from .capi import onnxruntime_pybind11_state
-        return getattr(onnxruntime_pybind11_state, name)
-    if name == "ModelCompiler":
-        from .model_compiler import ModelCompiler
-        return ModelCompiler
+    if name in _LAZY:
+        value = _import_module(_LAZY[name], __name__)
+        globals()[name] = value = value if _LAZY[name].endswith("." + name) else getattr(value, name)
+        return value
     return _absent.of(name, __name__, globals())

@@ -14,6 +14,7 @@ from .errors import InvalidArgument, InvalidProtobuf, NoSuchFile, NotImplemented
 from .proto import Damaged, Initializer, ModelProto, message, tensor_proto
 
 _log = logging.getLogger("relayvm.onnx")
+_SHAPE = "relayvm.shape."  # entries of the configuration that say the shape of an input
 _PROGRAM, _ORT_FORMAT = b"RVMX", b"ORTM"  # what files begin with; the second after four bytes
 
 
@@ -159,7 +160,8 @@ class Programs:
         import relayvm as rvm  # which says it where the compiler is not installed
         compiler = rvm.compile and rvm.compiler
         path, content = self._source.path, self._source.content
-        read = {"shape": {**self._shapes, **dict(shapes)} or None, "dims": self._dims or None, "overridable": list(overridden) or "none"}
+        given = {key.removeprefix(_SHAPE): shape for key, shape in self._options._config.items() if key.startswith(_SHAPE)}
+        read = {"shape": {**self._shapes, **dict(shapes), **given} or None, "dims": self._dims or None, "overridable": list(overridden) or "none"}
         native = compiler._native.read(path or "<model>.onnx", content, compiler._options(**read), {})
         return rvm.compile(compiler.Module(native), **self._compile_options())
 
@@ -170,7 +172,7 @@ class Programs:
         if self._disabled:
             options["disabled_passes"] = self._disabled
         for key, value in self._options._config.items():
-            if key.startswith("relayvm."):
+            if key.startswith("relayvm.") and not key.startswith(_SHAPE):
                 options[key.removeprefix("relayvm.")] = {"true": True, "false": False}.get(value, value)
         return options
 

@@ -60,9 +60,9 @@ def check_and_normalize_provider_args(providers, provider_options, available_pro
         if not isinstance(name, str) or not isinstance(options, dict):
             raise ValueError(f"providers: expected a name or (name, options), found {one!r}")
         if name not in available_provider_names:
-            warnings.warn(f"providers: there is no {name} here; there are {', '.join(available_provider_names)}", UserWarning, 3)
+            warnings.warn(f"providers: there is no {name} here; there are {', '.join(available_provider_names)}", UserWarning, 4)
         if name in found:
-            warnings.warn(f"providers: {name} is given twice; the first counts", UserWarning, 3)
+            warnings.warn(f"providers: {name} is given twice; the first counts", UserWarning, 4)
             continue
         found[name] = {str(key): str(value) for key, value in options.items()}
     return list(found), list(found.values())
@@ -109,6 +109,10 @@ class Session:
     def get_output_memory_infos(self):
         """Where outputs are: the host."""
         return [OrtMemoryInfo() for _ in self._outputs_meta]
+
+    def get_input_epdevices(self):
+        """None for each input: no provider has devices."""
+        return [None] * len(self._inputs_meta)
 
     def get_providers(self):
         """Names of its execution providers."""
@@ -290,7 +294,9 @@ class Session:
     def run_with_ort_values(self, output_names, input_dict_ort_values, run_options=None):
         """As `run`, of `OrtValue`s; gives a list of them."""
         names = list(output_names or self._places)
-        results = self.run(names, input_dict_ort_values, run_options)
+        feed = {name: value._value if isinstance(value, OrtValue) and not value.is_sparse_tensor() else value
+                for name, value in input_dict_ort_values.items()}
+        results = self.run(names, feed, run_options)
         return [OrtValue(value, self._outputs_meta[self._places[name]].type) for name, value in zip(names, results)]
 
     def run_with_iobinding(self, iobinding, run_options=None):
@@ -325,8 +331,10 @@ class Session:
         trace, self._trace = self._trace, None
         path = f"{self._sess_options.profile_file_prefix}_{time.strftime('%Y-%m-%d_%H-%M-%S')}_{time.time_ns() // 1000 % 1000000:06}.json"
         keys = ("cat", "pid", "tid", "dur", "ts", "ph", "name", "args")
+        loaded = {"cat": "Session", "pid": 1, "dur": self._loading_us, "ts": -self._loading_us, "ph": "X", "name": "session_initialization"}
         initial = {"cat": "Node", "args": {}, "dur": 0}
-        events = [{key: {**initial, **event}.get(key, 0) for key in keys} for event in trace.events() if event.get("ph") == "X"]
+        events = [{key: {**initial, **event}.get(key, 0) for key in keys} for event in [loaded, *trace.events()]
+                  if event.get("ph") == "X"]
         with open(path, "w", encoding="utf-8") as file:
             file.write("[\n" + ",\n".join(json.dumps(event) for event in events) + "\n]\n")
         return path
@@ -366,10 +374,10 @@ class InferenceSession(Session):
     def _load(self, providers, provider_options, disabled):
         if providers is None and self._sess_options.has_providers():
             providers = self._sess_options._providers
-        names, options = check_and_normalize_provider_args(providers, provider_options, [CPU, DNNL])
-        for name in names:
-            if name not in (CPU, DNNL) and name not in _ELSEWHERE:
+        for name in (one[0] if isinstance(one, tuple) and one else one for one in providers or () if not isinstance(providers, str)):
+            if isinstance(name, str) and name not in (CPU, DNNL) and name not in _ELSEWHERE:
                 raise RuntimeError(f"Unknown Provider Type: {name}: there are {CPU} and {DNNL}")
+        names, options = check_and_normalize_provider_args(providers, provider_options, [CPU, DNNL])
         self._provider_options = {name: o for name, o in zip(names, options) if name in (CPU, DNNL)} | {CPU: {}}
         self._providers = list(self._provider_options)
         self._programs = Programs(self._given, self._sess_options, "dnnl" if DNNL in self._providers else None, _passes(disabled))
@@ -405,6 +413,7 @@ class InferenceSession(Session):
         self._converts = [i for i, one in enumerate(self._outputs_meta) if not one.type.startswith("tensor")]
         are_tensors = self._call is not None and all(one.type.startswith("tensor") for one in self._inputs_meta)
         self._plain_names = frozenset(self._names) if are_tensors else None  # of feeds that go to the runtime as they are
+        self._loading_us = (time.monotonic_ns() - self._started_ns) // 1000
         if options.optimized_model_filepath:
             programs.save(options.optimized_model_filepath)
 

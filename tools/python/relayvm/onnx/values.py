@@ -25,6 +25,9 @@ class OrtDeviceVendorId(IntEnum):
     INTEL = 0x8086
 
 
+_VENDORS = {"cuda": OrtDeviceVendorId.NVIDIA, "dml": OrtDeviceVendorId.MICROSOFT, "cann": OrtDeviceVendorId.HUAWEI}
+
+
 class OrtDevice:
     """Where a tensor is: make("cpu", 0). Sessions run on the host; others have a name only."""
 
@@ -39,7 +42,8 @@ class OrtDevice:
         """The device of a name: "cpu", "cuda", ..."""
         if ort_device_name not in _DEVICES:
             raise ValueError(f"OrtDevice.make: expected one of {', '.join(_DEVICES)}, found {ort_device_name!r}")
-        return OrtDevice(_DEVICES[ort_device_name], 0, max(int(vendor_id), 0), device_id)
+        vendor = vendor_id if vendor_id >= 0 else _VENDORS.get(ort_device_name, OrtDeviceVendorId.NONE)
+        return OrtDevice(_DEVICES[ort_device_name], 0, int(vendor), device_id)
 
     def device_id(self):
         """Its number among those of its type."""
@@ -202,10 +206,10 @@ class OrtValue:
             self._array("__dlpack__")
             return value.__dlpack__(stream=stream)
         element = self._element
-        if element not in ("bool", "bfloat16"):
+        if element != "bfloat16":
             try:
                 return value.__dlpack__(stream=stream)
-            except BufferError:  # it is read-only
+            except BufferError:  # it is read-only, or of bools, which older numpy does not give
                 pass
         return _native.tensor(value, element if element == "bfloat16" else value.dtype.name).__dlpack__()
 
@@ -402,6 +406,9 @@ class SparseTensor:
             dense[tuple(indices.reshape(len(self._values), -1).T)] = self._values
         return dense
 
+    def __array__(self, dtype=None, copy=None):
+        raise TypeError("sessions take dense tensors: give SparseTensor.to_dense()")
+
     def to_cuda(self, ort_device):
         """There is no other device here."""
         need_host(ort_device, "to_cuda")
@@ -441,11 +448,35 @@ class OrtAllocatorType(IntEnum):
     ORT_ARENA_ALLOCATOR = 1
 
 
+class OrtDeviceMemoryType(IntEnum):
+    """A device's own memory, or such as the host reaches too."""
+
+    DEFAULT = 0
+    HOST_ACCESSIBLE = 5
+
+
+class OrtMemoryInfoDeviceType(IntEnum):
+    """Kinds of devices."""
+
+    CPU = 0
+    GPU = 1
+    FPGA = 2
+    NPU = 3
+
+
 class OrtMemoryInfo:
-    """Where memory is: name, allocator_type, device_id, mem_type."""
+    """Where memory is: name, allocator_type, device_id, mem_type, device_mem_type, device_vendor_id."""
 
     def __init__(self, name="Cpu", allocator_type=OrtAllocatorType.ORT_DEVICE_ALLOCATOR, device_id=0, mem_type=OrtMemType.DEFAULT):
         self.name, self.allocator_type, self.device_id, self.mem_type = name, allocator_type, device_id, mem_type
+        self.device_mem_type, self.device_vendor_id = OrtDeviceMemoryType.DEFAULT, 0
+
+    @classmethod
+    def create_v2(cls, name, device_type, vendor_id, device_id, device_mem_type, alignment, allocator_type):
+        """With the maker of the device, and what kind of memory it is."""
+        info = cls(name, allocator_type, device_id)
+        info.device_mem_type, info.device_vendor_id = device_mem_type, vendor_id
+        return info
 
 
 class OrtArenaCfg:

@@ -7,7 +7,8 @@ from ..options import ExecutionMode, ExecutionOrder, GraphOptimizationLevel, Run
 from ..programs import ModelMetadata, NodeArg
 from ..session import InferenceSession as _Session
 from ..session import get_available_providers, set_global_thread_pool_sizes
-from ..values import (OrtAllocatorType, OrtArenaCfg, OrtDevice, OrtDeviceVendorId, OrtMemoryInfo, OrtMemType, OrtSparseFormat, OrtValue,
+from ..values import (OrtAllocatorType, OrtArenaCfg, OrtDevice, OrtDeviceMemoryType, OrtDeviceVendorId, OrtMemoryInfo,
+                      OrtMemoryInfoDeviceType, OrtMemType, OrtSparseFormat, OrtValue,
                       OrtValueVector, SparseTensor, copy_tensors)
 
 get_all_providers = get_available_providers
