@@ -1,0 +1,59 @@
+"""Tensors of PyTorch's as what programs take, and back: the same memory, whenever it is contiguous and aligned.
+
+numpy's arrays are the quickest way between the two for the dtypes that numpy has; the rest go by DLPack.
+"""
+import torch
+
+# What numpy has no dtype of.
+_BY_DLPACK = {torch.bfloat16}
+
+
+def _plain(tensor):
+    """Without gradients, and with what conj() and neg views put off done."""
+    return tensor.detach().resolve_conj().resolve_neg()
+
+
+def _array(tensor):
+    try:
+        return tensor.numpy()
+    except RuntimeError:  # it requires gradients, or is a lazy conjugate or negative
+        return _plain(tensor).numpy()
+
+
+def _complex(tensor):
+    return torch.view_as_real(_plain(tensor)).numpy()
+
+
+def _number(value):
+    return value
+
+
+def into(example):
+    """The function that takes an argument like this one (a fake tensor, a number) to what a program takes."""
+    if not isinstance(example, torch.Tensor):
+        return _number
+    if example.dtype.is_complex:
+        return _complex
+    return _plain if example.dtype in _BY_DLPACK else _array
+
+
+def _tensor(array):
+    # What is not writable has other users: a constant of the program, or another result that is the same.
+    return torch.from_numpy(array if array.flags.writeable else array.copy())
+
+
+def _complex_tensor(array):
+    return torch.view_as_complex(_tensor(array))
+
+
+def _number_of(result):
+    return result.item()
+
+
+def out_of(example):
+    """The function that makes a result like this one of what a program gives."""
+    if not isinstance(example, torch.Tensor):
+        return _number_of
+    if example.dtype.is_complex:
+        return _complex_tensor
+    return torch.from_dlpack if example.dtype in _BY_DLPACK else _tensor
