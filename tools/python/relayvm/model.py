@@ -1,7 +1,7 @@
 """Loading and running programs."""
 import os
 
-from . import _native
+from . import _native, pages
 from .host import _by_name, _call_async
 from .runtime import default_runtime
 
@@ -108,6 +108,12 @@ class Function:
     def outputs(self):
         """The parts of its result, depth first through tuples, as `Argument`."""
         return [Argument(*a) for a in self._call.outputs()]
+
+    def _html(self):
+        return pages.arguments(self.inputs, self.outputs)
+
+    def _repr_html_(self):
+        return pages.page(f"Function {self._call.name}", self._html())
 
     def __repr__(self):
         inputs = ", ".join(f"{a.name}: {a.relay_type}" for a in self.inputs)
@@ -245,6 +251,16 @@ class Model:
     def trim(self):
         """Gives back memory that is kept for the next call."""
         self._session.trim()
+
+    def _repr_html_(self):
+        parts = []
+        for i, name in enumerate(sorted(self.functions, key=lambda name: name != "main")):
+            inside = self._function(name)._html() + pages.note(f"memory at most: {self.memory_formula(name)} bytes")
+            parts.append(pages.details(name, inside, is_open=i == 0))
+        types = [(name, ", ".join(f"{c}({', '.join(map(str, fields))})" for c, fields in made.items())) for name, made in self.types.items()]
+        if types:
+            parts.append(pages.details(f"{len(types)} types", pages.table(("type", "constructors"), types)))
+        return pages.page(f"Model: {len(self.functions)} function{'s'[:len(self.functions) != 1]}", *parts[:pages._ROWS])
 
     def __repr__(self):
         return "\n".join(f"{name}{repr(self._function(name))[len('<relayvm function '):-1]}" for name in self.functions)

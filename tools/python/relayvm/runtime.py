@@ -2,7 +2,7 @@
 import operator
 import weakref
 
-from . import _native
+from . import _native, pages
 
 _NO_BOUND = (1 << 63) - 1
 
@@ -139,6 +139,21 @@ class Runtime:
     @property
     def num_threads(self):
         return self._native.num_threads
+
+    def __repr__(self):
+        stats = self.stats()
+        threads = self.num_threads
+        return f"<relayvm.Runtime: {threads} thread{'s'[:threads != 1]}, {stats['started']:,} runs, {pages.num_bytes(stats['resident_bytes'])}>"
+
+    def _repr_html_(self):
+        stats = self.stats()
+        ended = {status: count for status, count in stats.pop("ended").items() if count}
+        shown = {"num_threads": self.num_threads, "ended": ended, **stats}
+        scheduler = {**self.scheduler_stats()}
+        scheduler["ended"] = {status: count for status, count in scheduler["ended"].items() if count}
+        trace = self.trace._repr_html_() if self.trace is not None else ""
+        return pages.page(repr(self)[1:-1], pages.table(("", ""), [(name, value) for name, value in shown.items()]),
+                          pages.details("run_async", pages.table(("", ""), scheduler.items())), trace)
 
     def trim(self):
         """Gives back memory that is kept for the next calls of models, what is above 8 MiB of each; by itself it goes 2 s after the last."""

@@ -8,6 +8,7 @@ from .. import _native as _runtime
 from ..errors import InvalidInput
 from ..host import _by_name
 from ..model import Model, _engines
+from ..trace import Profile
 from . import _native, analysis, inspection, relay
 from .instruments import _of_compilation
 from .relay import ExprFunctor, ExprMutator, ExprVisitor, post_order_visit
@@ -285,8 +286,8 @@ class Module:
         return f"<relayvm.Module: {', '.join('@' + name for name in self._names)}>"
 
     def _repr_html_(self):
-        import html
-        return f"<pre>{html.escape(self.astext(show_meta_data=False))}</pre>"
+        from . import notebook  # which needs what is here
+        return notebook.of_module(self)
 
 
 IRModule = Module
@@ -302,7 +303,7 @@ class Executable:
     def __init__(self, native, source=None):
         self._native = native
         self._source = source  # the native module, and the options that it was compiled with
-        self._texts = self._model = None
+        self._texts = self._model = self._work = None
 
     def save(self, path):
         """Writes the .vmx file, which `load` reads; it appears whole or not at all."""
@@ -315,7 +316,10 @@ class Executable:
     def load(self, *, runtime=None, host_functions=(), engines=("dnnl",)):
         """The program as a `Model`, on a runtime of its own choice. engines: as `relayvm.load` takes them."""
         named = _by_name(host_functions)
-        return Model(self._native.load(named, _engines(engines)), runtime, named.values())
+        model = Model(self._native.load(named, _engines(engines)), runtime, named.values())
+        if isinstance(model._runtime.trace, Profile):
+            model._runtime.trace._programs.append(self)
+        return model
 
     @property
     def model(self):
@@ -338,8 +342,23 @@ class Executable:
         return self.model.outputs
 
     def __repr__(self):
+        inputs, outputs = (", ".join(f"{a.name}: {a.relay_type}" if a.name else a.relay_type for a in all_of) for all_of in (self.inputs, self.outputs))
         count = len(self.kernels)
-        return f"<relayvm.Executable: {count} kernel{'' if count == 1 else 's'}>"
+        return f"<relayvm.Executable ({inputs}) -> ({outputs}): {count} kernel{'' if count == 1 else 's'}>"
+
+    def _repr_html_(self):
+        from . import notebook  # which needs what is here
+        return notebook.of_executable(self)
+
+    def work(self):
+        """{kernel: `Work`}: operations on numbers and bytes of a call, where the sizes are in the program. `Profile` shows its rates by it.
+
+        Runs the passes once more, the first time.
+        """
+        if self._work is None:
+            from . import work  # which needs what is here
+            self._work = work.work_of(self.bytecode(), self._source)
+        return self._work
 
     @property
     def kernels(self):

@@ -1,6 +1,5 @@
 """Parts of a program's text, by name: of its bytecode, of LLVM's representation, of assembly."""
 import re
-import subprocess
 
 
 def _missing(kind, name, names):
@@ -64,16 +63,14 @@ class Drawing:
 
 
 def draw(mod, function="main"):
-    """The graph of a function as a `Drawing`, with the types of values where they are known (mod.infer_types()).
+    """The graph of a function as a `Drawing`: calls with their attributes, types, constants and names in the source, colours by the class of
+    the operator, branches and loops as boxes. mod: a `Module`, or a `relay.Function`.
 
-    Graphviz's program `dot` makes it: apt-get install graphviz.
+    All of it is drawn; a notebook shows modules with what is large folded.
     """
+    from . import pictures, program_graphs, relay  # which need the nodes
+    if isinstance(mod, relay.Function):
+        return Drawing(pictures.svg_of(program_graphs.graph_of(mod)[0]))
     if function not in mod._names:
         raise _missing("function", function, mod._names)
-    try:
-        made = subprocess.run(["dot", "-Tsvg"], input=mod._native.dot(function), capture_output=True, text=True, check=True)
-    except FileNotFoundError:
-        raise RuntimeError("draw: Graphviz's program dot is not there: apt-get install graphviz") from None
-    except subprocess.CalledProcessError as e:
-        raise RuntimeError(f"draw: dot failed: {e.stderr.strip()}") from None
-    return Drawing(made.stdout)
+    return Drawing(pictures.svg_of(program_graphs.graph_of(mod[function])[0]))

@@ -246,6 +246,16 @@ def signature_of(name):
     return _table().get(name)
 
 
+def operand_names(name):
+    """Names of an operator's operands, as far as TVM's function has them."""
+    signature, schema = signature_of(name), _native.operator_schema(name)
+    if signature is None or schema is None:
+        return []
+    attributes = {a[0] for a in schema[1]} - _OPERANDS.get(name, set())
+    renamed = _RENAMED.get(name, {})
+    return [param for param in signature.parameters if renamed.get(param, param) not in attributes]
+
+
 def attribute_of(name, attribute):
     """What TVM's operator of that name has as an attribute without anyone setting it; None where it has none."""
     return op_patterns.KINDS.get(name) if attribute == "TOpPattern" else None

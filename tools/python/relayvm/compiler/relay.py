@@ -535,6 +535,10 @@ class Expr:
     def __repr__(self):
         return _text(self)
 
+    def _repr_html_(self):
+        from . import notebook  # which needs the nodes
+        return notebook.of_function(self) if isinstance(self, Function) else notebook.of_expression(self)
+
 
 _NO_TYPES = _Sequence()
 
