@@ -353,7 +353,7 @@ void AddProgram(Program program, Compiled& compiled) {
   compiled.others.push_back(std::move(program));
 }
 
-// Compiles a region by itself, both ways, for this machine alone.
+// Compiles a program whose regions are functions, both ways, for this machine alone.
 std::shared_ptr<const regions::RegionMeasure> MeasureOf(
     const CompileOptions& options, const std::shared_ptr<regions::RuleFiles>& rule_files) {
   auto measure = std::make_shared<regions::RegionMeasure>();
@@ -372,16 +372,17 @@ std::shared_ptr<const regions::RegionMeasure> MeasureOf(
     alone.pipeline.rule_files = rule_files;
     for (const PassOption* option :
          {&ir::StateOption().row(), &lower::DeviceOption().row(), &regions::ExplainOption().row(),
-          &regions::ByocOnlyOption().row()})
+          &regions::ByocOption().row(), &regions::ByocOnlyOption().row()})
       alone.pipeline.options.erase(option->name);
-    std::vector<std::string>& engines = alone.pipeline.options[regions::ByocOption().row().name];
+    std::vector<std::string>& engines =
+        alone.pipeline.options[regions::ByocRegionsOption().row().name];
     RELAYVM_ASSIGN_OR_RETURN(const auto known,
                              regions::EnginesOf(options.pipeline.options, *rule_files));
     engines.clear();
     for (const regions::EnginePattern& engine : known) engines.push_back(engine.engine);
     RELAYVM_ASSIGN_OR_RETURN(const Compiled compiled, CompileModule(m, alone));
     if (compiled.others.size() != 1)
-      return Status(StatusCode::kInternal, "a region by itself did not become one");
+      return Status(StatusCode::kInternal, "a program of regions did not get two forms");
     return options.time_forms(compiled.program, compiled.others[0], samples);
   };
   return measure;

@@ -41,15 +41,56 @@ class Chooser {
       if (engine.empty()) continue;
       std::string measured;
       RELAYVM_ASSIGN_OR_RETURN(const bool stays, Measure(name, *f, engine, table, &measured));
-      if (stays) continue;
-      ir::Function plain = *f;
-      plain.attrs = {{kPrunedAttr, engine}, {kMeasuredAttr, measured}};
-      f = m_.arena->New<ir::Function>(std::move(plain));
+      if (!stays) f = Plain(*f, engine, measured);
     }
+    RELAYVM_RETURN_IF_ERROR(CheckWhole(&out, table));
     return out;
   }
 
  private:
+  const ir::Function* Plain(const ir::Function& f, const std::string& engine,
+                            const std::string& measured) const {
+    ir::Function plain = f;
+    plain.attrs = {{kPrunedAttr, engine}, {kMeasuredAttr, measured}};
+    return m_.arena->New<ir::Function>(std::move(plain));
+  }
+
+  // What a region's neighbours lose by it shows in the whole program: where that is not faster with
+  // those that stay, none does. A program that cannot be run on random data is not measured.
+  Status CheckWhole(ir::Module* out, std::string* table) const {
+    const auto& params = m_.functions.at(m_.entry)->params;
+    const bool has_regions = std::ranges::any_of(out->functions, [](const auto& f) {
+      return !ir::TextAttr(*f.second, ir::kCompilerAttr).empty();
+    });
+    if (!has_regions || entry_.size() != params.size()) return OkStatus();
+    const std::vector<ShapeSample> samples = Samples(entry_, defaults_, /*only_entry=*/true);
+    const auto times = measure_.time(*out, samples);
+    if (!times.ok()) {
+      if (times.status().code() == StatusCode::kCancelled) return times.status();
+      *table += fmt::format("{:<36} not measured: {}\n", "the program", times.status().message());
+      return OkStatus();
+    }
+    const bool is_faster = std::ranges::all_of(
+        *times, [](const auto& t) { return t.engine_us <= kWholeFaster * t.native_us; });
+    AddRows("the program", samples, *times, is_faster ? "with these" : "native", table);
+    if (is_faster) return OkStatus();
+    for (auto& [name, f] : out->functions) {
+      const std::string engine = ir::TextAttr(*f, ir::kCompilerAttr);
+      if (!engine.empty()) f = Plain(*f, engine, "faster by itself, and the whole program slower");
+    }
+    return OkStatus();
+  }
+
+  static void AddRows(const std::string& name, const std::vector<ShapeSample>& samples,
+                      const std::vector<RegionTime>& times, const std::string& runs,
+                      std::string* table) {
+    for (size_t i = 0; i < times.size(); ++i) {
+      *table += fmt::format("{:<36} {:<20} {:>12.2f} {:>12.2f} {:>7.2f}  {}\n", name,
+                            samples[i].name.empty() ? "-" : samples[i].name, times[i].native_us,
+                            times[i].engine_us, times[i].native_us / times[i].engine_us, runs);
+    }
+  }
+
   // The first call of each region.
   void FindCalls() {
     for (const auto& [name, f] : m_.functions) {
@@ -122,6 +163,11 @@ class Chooser {
         only_entry = true;
       }
     }
+    return Samples(shapes, defaults, only_entry);
+  }
+
+  std::vector<ShapeSample> Samples(const std::vector<std::vector<Dim>>& shapes,
+                                   const tuner::SampleSizes& defaults, bool only_entry) const {
     constexpr size_t kMostSamples = 8;
     std::vector<ShapeSample> samples;
     for (size_t i = 0; i < kMostSamples; ++i) {
@@ -181,11 +227,9 @@ class Chooser {
       is_slower = is_slower || t.engine_us > t.native_us;
     }
     const bool stays = !is_slower && std::exp(logs / static_cast<double>(times->size())) <= kFaster;
+    AddRows(name, samples, *times, stays ? engine : "native", table);
     for (size_t i = 0; i < times->size(); ++i) {
       const RegionTime& t = (*times)[i];
-      *table += fmt::format("{:<36} {:<20} {:>12.2f} {:>12.2f} {:>7.2f}  {}\n", name,
-                            samples[i].name.empty() ? "-" : samples[i].name, t.native_us,
-                            t.engine_us, t.native_us / t.engine_us, stays ? engine : "native");
       *measured +=
           fmt::format("{}{:.2f} us, natively {:.2f}{}{}", i == 0 ? "in " : "; ", t.engine_us,
                       t.native_us, samples[i].name.empty() ? "" : " at ", samples[i].name);

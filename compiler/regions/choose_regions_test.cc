@@ -29,16 +29,22 @@ struct Chosen {
   std::vector<ShapeSample> samples;  // of the first region
 };
 
-// `engine_us`: of the region with so many columns of its last operand, native time being 10.
+// `engine_us`: of the region with so many columns of its last operand, native time being 10; of the
+// program `whole_us`.
 Chosen Choose(const ir::Module& m, const std::function<double(int64_t columns)>& engine_us,
-              const tuner::SampleSizes& given = {}) {
+              const tuner::SampleSizes& given = {}, double whole_us = 9) {
   Chosen chosen;
   RegionMeasure measure;
   measure.samples = given;
   measure.time = [&](const ir::Module& alone,
                      const std::vector<ShapeSample>& samples) -> Result<std::vector<RegionTime>> {
-    CHECK(alone.functions.size() == 2);
     std::vector<RegionTime> times;
+    if (alone.functions.size() == 3) {
+      CHECK(samples.front().shapes.size() == alone.functions.at("main")->params.size());
+      times.resize(samples.size(), {10, whole_us});
+      return times;
+    }
+    CHECK(alone.functions.size() == 2);
     for (const ShapeSample& s : samples) times.push_back({10, engine_us(s.shapes.back()[1])});
     if (chosen.samples.empty()) chosen.samples = samples;
     return times;
@@ -62,6 +68,17 @@ TEST_CASE("regions stay where their engine is faster") {
   const Chosen one = Choose(m, [](int64_t columns) { return columns == 8 ? 5 : 20; });
   CHECK(one.outline == "dnnl native ");
   CHECK(one.table.find("2.00") != std::string::npos);
+}
+
+TEST_CASE("no region stays where the whole program is slower with them") {
+  const ir::Module m = Cut(kTwo);
+  CHECK(Choose(m, [](int64_t) { return 5; }, {}, 9.7).outline == "native native ");
+  const Chosen chosen = Choose(m, [](int64_t) { return 5; }, {}, 11);
+  CHECK(chosen.outline == "native native ");
+  CHECK(chosen.table.find("the program") != std::string::npos);
+  // What is native anyway is not measured again.
+  const Chosen none = Choose(m, [](int64_t) { return 20; }, {}, 11);
+  CHECK(none.table.find("the program") == std::string::npos);
 }
 
 TEST_CASE("sizes are those of the entry's dims") {
