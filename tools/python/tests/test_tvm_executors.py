@@ -230,7 +230,8 @@ def test_executors_and_runtimes_know_their_options():
     assert "interface-api" in Executor("aot", {"interface-api": "c"}) and "interface-api" not in Executor("aot")
     assert Executor.list_registered_options("aot")["interface-api"] == "runtime.String"
     assert set(Runtime.list_registered()) == {"cpp", "crt"}
-    for wrong, message in ((("tree",), "is not defined"), (("aot", {"tree": 1}), "not available"), (("aot", {"interface-api": True}), "should have type")):
+    for wrong, message in ((("tree",), "is not defined"), (("aot", {"tree": 1}), "not available"),
+                           (("aot", {"interface-api": True}), "should have type")):
         with pytest.raises(tvm.TVMError, match=message):
             Executor(*wrong)
 

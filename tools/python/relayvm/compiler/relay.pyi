@@ -9,6 +9,8 @@ _R = _TypeVar("_R")
 _Dim = int | str | None | Dim
 
 class Dim:
+    name: str
+    dtype: str
     @property
     def is_symbol(self) -> bool: ...
     @property

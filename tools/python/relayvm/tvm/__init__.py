@@ -51,7 +51,8 @@ class _Elsewhere:
 
 
 __all__ = ["Device", "IRModule", "TVMError", "Target", "container", "contrib", "convert", "cpu", "cuda", "device", "error", "get_global_func",
-           "gpu", "instrument", "ir", "nd", "parser", "register_func", "register_op_attr", "relay", "runtime", "target", "te", "tir", "topi", "transform"]
+           "gpu", "instrument", "ir", "nd", "parser", "register_func", "register_op_attr", "relay", "runtime", "target", "te", "tir",
+           "topi", "transform"]
 
 
 def __getattr__(name):
