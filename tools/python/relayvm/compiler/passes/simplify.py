@@ -10,7 +10,7 @@ import numpy
 from .. import relay
 from ..operators import _BINARY
 from .layout import Layout
-from .rewriter import PostOrderRewriter, function_pass, is_call
+from .rewriter import function_pass, is_call
 
 __all__ = ["SimplifyExpr", "SimplifyExprPostAlterOp"]
 
