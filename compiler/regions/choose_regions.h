@@ -27,8 +27,9 @@ struct RegionTime {
 };
 struct RegionMeasure {
   tuner::SampleSizes samples;
-  // Of a module whose functions with an engine are its regions: for each sample, how long the native form of the
-  // program takes and the one with the region. kUnsupported where the engine is not here.
+  // Of a module whose functions with an engine are its regions: for each sample, how long the
+  // native form of the program takes and the one with them. kUnsupported where the engine is not
+  // here.
   std::function<Result<std::vector<RegionTime>>(const ir::Module&, const std::vector<ShapeSample>&)>
       time;
 };

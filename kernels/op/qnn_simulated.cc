@@ -17,8 +17,8 @@ using te::Tensor;
 constexpr std::pair<int64_t, DType> kCodes[] = {
     {1, DType::kInt8}, {2, DType::kUInt8}, {3, DType::kInt32}};
 
-// Checks a scale or zero point: one number, or a vector along the axis. One of an open length may be
-// either when the program runs.
+// Checks a scale or zero point: one number, or a vector along the axis. One of an open length may
+// be either when the program runs.
 Status RequireSimulated(TypeContext& tc, size_t i, const std::vector<Dim>& shape, int64_t axis,
                         std::string_view what) {
   const TensorType& t = tc.tensor(i);
