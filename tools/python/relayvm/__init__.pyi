@@ -1,11 +1,11 @@
 from os import PathLike
-from typing import Any, Callable, Iterable, Literal, Mapping, Sequence, TypedDict
+from typing import Any, Callable, Iterable, Iterator, Literal, Mapping, Sequence, TypedDict
 from typing_extensions import Unpack
 
 import numpy as np
 
 from .compiler import analysis as analysis, relay as relay, transform as transform
-from .compiler.pass_options import OfPasses
+from .compiler.pass_options import OfPasses, OfPassesButDevice
 from .compiler.work import Work
 from .compiler.relay import (ExprFunctor as ExprFunctor, ExprMutator as ExprMutator, ExprVisitor as ExprVisitor,
                              Function as RelayFunction, post_order_visit as post_order_visit)
@@ -224,7 +224,7 @@ class Module:
 IRModule = Module
 
 # What relayc's options are called here, so that a misspelt one is found: tests hold it against relayc's.
-class _Options(OfPasses, total=False):
+class _OwnOptions(TypedDict, total=False):
     batching: bool
     disabled_passes: Sequence[str]
     entry: str
@@ -239,17 +239,22 @@ class _Options(OfPasses, total=False):
     schedules: _Path | Sequence[_Path]
     verify_ir: bool
 
-class _CompileOptions(_Options, total=False):
+class _OwnCompileOptions(_OwnOptions, total=False):
     dims: Mapping[str, int]
     input_names: Sequence[str]
     output_nodes: Sequence[str]
     signature: str
     passes: Sequence[transform.InsertedPass]
 
-class _BuildOptions(_CompileOptions, total=False):
+class _OwnBuildOptions(_OwnCompileOptions, total=False):
     opt_level: int
     shape: Mapping[str, _Shape]
     progress: Callable[[str, int, int], Any]
+
+class _Options(OfPasses, _OwnOptions, total=False): ...
+class _CompileOptions(OfPasses, _OwnCompileOptions, total=False): ...
+class _BuildOptions(OfPasses, _OwnBuildOptions, total=False): ...
+class _ExecutorOptions(OfPassesButDevice, _OwnBuildOptions, total=False): ...
 
 class _ModelOptions(_BuildOptions, total=False):
     target: str | Sequence[str]
@@ -348,6 +353,7 @@ class TracedValue:
     value: Any
     summary: str
 
-def create_executor(kind: str = "vm", mod: Module | _Path | None = None, params: Mapping[str, Any] | _Path | None = None,
+def create_executor(kind: str = "vm", mod: Module | _Path | None = None,
+                    params: Mapping[str, Any] | _Path | None = None,
                     target: str | None = None, *, device: Any = None, runtime: Runtime | None = None,
-                    **options: Unpack[_BuildOptions]) -> Any: ...
+                    **options: Unpack[_ExecutorOptions]) -> Any: ...

@@ -3,14 +3,23 @@ import ast
 import inspect
 import json
 import os
+import sys
 
 import pytest
 
 import relayvm as rvm
+from relayvm.compiler import operator_docs, operators
 
 
 def parameters(function):
     return [p.name for p in inspect.signature(function).parameters.values()]
+
+
+def exported_by(path):
+    """The names in __all__ of a stub."""
+    with open(path) as f:
+        [listed] = [n.value for n in ast.parse(f.read()).body if isinstance(n, ast.Assign) and n.targets[0].id == "__all__"]
+    return set(ast.literal_eval(listed))
 
 
 def told_by(module):
@@ -19,7 +28,11 @@ def told_by(module):
         tree = ast.parse(f.read())
     told = set()
     for node in tree.body:
-        if isinstance(node, ast.ImportFrom) and node.level > 0:
+        if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+            names = exported_by(os.path.join(os.path.dirname(module.__file__), f"{node.module}.pyi"))
+            assert all(getattr(module, name) is not None for name in names)
+            told |= names
+        elif isinstance(node, ast.ImportFrom) and node.level > 0:
             told |= {alias.asname for alias in node.names if alias.asname is not None}
         elif isinstance(node, ast.AnnAssign):
             told.add(node.target.id)
@@ -52,11 +65,12 @@ def test_stubs_agree_with_what_is_there():
     assert told_by(rvm) == set(rvm.__all__) | set(rvm._COMPILER) | {"__version__"}
 
 
-@pytest.mark.parametrize("module", [rvm.relay, rvm.transform])
+@pytest.mark.parametrize("module", [rvm.relay, rvm.transform, rvm.analysis])
 def test_stubs_of_parts(module):
     there = {name for name, value in vars(module).items()
              if not name.startswith("_") and getattr(value, "__module__", None) == module.__name__ and callable(value)}
     told = told_by(module)
+    there |= set(getattr(module, "__all__", ()))
     assert there <= told, there - told
     for name in there:
         assert getattr(module, name).__doc__, name
@@ -84,7 +98,9 @@ def stub_of_pass_options():
     return "".join(["# Made by tools/python/tests/test_stubs.py, of the rows of the compiler's passes.\n"
                     "from collections.abc import Mapping, Sequence\n"
                     "from typing import Literal, TypedDict\n\n"
-                    "class OfPasses(TypedDict, total=False):\n", *(f"    {row['keyword']}: {type_of(row)}\n" for row in rows)])
+                    "class OfPassesButDevice(TypedDict, total=False):\n",  # create_executor has a parameter of that name
+                    *(f"    {row['keyword']}: {type_of(row)}\n" for row in rows if row["keyword"] != "device"),
+                    "\nclass OfPasses(OfPassesButDevice, total=False):\n    device: str\n"])
 
 
 def test_the_stub_of_pass_options_is_that_of_their_rows():
@@ -100,7 +116,7 @@ def options_of(name):
         with open(os.path.join(folder, stub)) as f:
             nodes += ast.parse(f.read()).body
     node = next(n for n in nodes if isinstance(n, ast.ClassDef) and n.name == name)
-    keys = {member.target.id for member in node.body}
+    keys = {member.target.id for member in node.body if isinstance(member, ast.AnnAssign)}
     return keys.union(*(options_of(base.id) for base in node.bases if base.id != "TypedDict"))
 
 
@@ -140,15 +156,142 @@ rvm.PassContext(weigths="q4")
 
 
 def test_misspelt_options_are_found(tmp_path):
-    api = pytest.importorskip("mypy.api")
-    program = tmp_path / "program.py"
-    program.write_text(MISSPELT)
-    os.environ["MYPYPATH"] = os.path.dirname(os.path.dirname(rvm.__file__))
-    out, _, _ = api.run([str(program), "--cache-dir", str(tmp_path / "cache"), "--follow-imports=silent"])
     first = MISSPELT[: MISSPELT.index("rvm.compile(mod, precison")].count("\n") + 1
-    wrong = {int(line.split(":")[1]) for line in out.splitlines() if ": error:" in line and "program.py" in line}
+    wrong, out = lines_that_are_wrong(MISSPELT, tmp_path)
     assert wrong == set(range(first, first + 9)), out
 
 
+def lines_that_are_wrong(text, tmp_path):
+    """Numbers of lines where mypy finds something, and all that it says."""
+    api = pytest.importorskip("mypy.api", reason="pip install mypy")
+    program = tmp_path / "program.py"
+    program.write_text(text)
+    os.environ["MYPYPATH"] = os.path.dirname(os.path.dirname(rvm.__file__))
+    out, err, _ = api.run([str(program), "--cache-dir", str(tmp_path / "cache"), "--follow-imports=silent"])
+    assert not err
+    wrong = [line for line in out.splitlines() if ": error:" in line]
+    assert all("program.py" in line for line in wrong), out  # the stubs themselves are right
+    return {int(line.split(":")[1]) for line in wrong}, out
+
+
+OF_OPERATORS = """
+import numpy as np
+from relayvm import analysis, relay
+x = relay.var("x", shape=(1, 3, 8, 8))
+w = relay.const(np.zeros((4, 3, 3, 3), "float32"))
+y = relay.nn.conv2d(x, w, strides=(2, 2), padding=1, channels=4, kernel_size=3)
+relay.nn.relu(y) + 1.0
+relay.split(y, 2, axis=1)[0]
+relay.reshape(y, (-1, 4))
+relay.op.nn.dense(y, w, units=3)
+relay.qnn.op.quantize(y, 1.0, 0)
+relay.op.get("nn.relu")(y)
+relay.concatenate([y, y], 0)
+relay.Call(relay.nn.relu, [y])
+relay.zeros((2, 3), "float32")
+relay.zeros((2, 3), dtype=np.float32)
+relay.sum(y, axis=[0], keepdims=True)
+relay.topk(y, relay.const(3))
+relay.dyn.reshape(y, y, allowzero=True)
+relay.contrib_reverse_reshape(y, [2, -1], allowzero=False)
+relay.std(y, 1)
+analysis.free_vars(y)
+relay.nn.conv2d(x, w, stride=(2, 2))
+relay.nn.conv2d(x, w, kernel_layout=3)
+relay.nn.relu(x, 3)
+relay.sum(x, keep_dims=True)
+relay.sum(x, keepdims="yes")
+relay.nn.conv3(x, w)
+relay.rehsape(x, (1,))
+relay.reshape(x, (1,), alowzero=True)
+relay.nn.dense(x)
+relay.op.nn.dense(x, w, unit=3)
+relay.qnn.op.add(x, w)
+relay.dyn.reshape(x, x, alowzero=True)
+relay.std(y, axes=1)
+analysis.free_var(y)
+"""
+
+
+def test_misspelt_attributes_of_operators_are_found(tmp_path):
+    first = OF_OPERATORS[: OF_OPERATORS.index("relay.nn.conv2d(x, w, stride=")].count("\n") + 1
+    wrong, out = lines_that_are_wrong(OF_OPERATORS, tmp_path)
+    assert wrong == set(range(first, OF_OPERATORS.count("\n") + 1)), out
+
+
+# --- Operators ---
+
+
+def type_of_attribute(default):
+    """What an attribute takes that has this default."""
+    for kind, text in ((bool, "bool"), (str, "_Text"), ((int, tuple), "_Numbers | _relay.Expr | None"), (float, "_Operand")):
+        if isinstance(default, kind):
+            return text
+    return "Any"
+
+
+def parameters_of_operator(name):
+    """The parameters in a stub, those of all attributes among them."""
+    params, texts = list(operator_docs.signature_of(name).parameters.values()), []
+    operands = set(operators.operand_names(name)) - set(operator_docs.attributes_of(name))
+    kinds = [p.kind for p in params]
+    for i, p in enumerate(params):
+        if p.kind == p.KEYWORD_ONLY and p.VAR_POSITIONAL not in kinds and kinds.index(p.KEYWORD_ONLY) == i:
+            texts.append("*")
+        is_operand = p.name in operands or p.kind in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL)
+        if p.default is p.empty:
+            texts.append(f"{'*' * (p.kind == p.VAR_POSITIONAL)}{p.name}: {'_Operand' if is_operand else 'Any'}")
+        else:
+            texts.append(f"{p.name}: {'_Operand | None' if is_operand else type_of_attribute(p.default)} = {p.default!r}")
+        if p.kind == p.POSITIONAL_ONLY and kinds[i + 1:i + 2] != [p.kind]:
+            texts.append("/")
+    if not {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.KEYWORD_ONLY} & set(kinds):
+        texts.append("*")
+    texts += [f"{attr}: {type_of_attribute(default)} = ..." for attr, (_, default) in operator_docs.more_attributes_of(name).items()]
+    return ", ".join(["self", *texts, "span: Any = None"])
+
+
+OTHER_RESULTS = {"nn.dropout", "nn.dropout_raw", "annotation.function_on_device", "random.threefry_key"}  # no call, or not always
+HEAD = """# Made by tools/python/tests/test_stubs.py, of the table of operators.
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from . import relay as _relay
+
+_Operand = _relay.Expr | np.ndarray[Any, Any] | np.generic | complex | Sequence[Any]
+_Numbers = int | Sequence[Any] | np.ndarray[Any, Any] | np.generic
+_Text = str | type[Any] | np.dtype[Any]
+
+"""
+
+
+def stub_of_operators():
+    """The stub that the table of operators makes: `python3 test_stubs.py operators > .../compiler/relay_operators.pyi`."""
+    there, spaces, out = set(rvm.compiler._native.operator_names()), {"": {}, "qnn": {"op": "_in_qnn"}}, [HEAD]
+    for name in sorted(there | set(operators._SPECIAL)):
+        space, _, last = name.rpartition(".")
+        spaces.setdefault(space, {})[last] = kind = "_op_" + name.replace(".", "_")
+        result = "_relay.Call" if name in there and name not in OTHER_RESULTS else "Any"
+        out.append(f"class {kind}(_relay.Op):\n    def __call__({parameters_of_operator(name)}) -> {result}: ...  # type: ignore[override]\n")
+    for space in sorted(spaces, key=lambda s: -s.count(".")):
+        parent, dot, last = space.rpartition(".")
+        while space:
+            spaces.setdefault(parent, {})[last] = "_in_" + space.replace(".", "_")
+            space, (parent, dot, last) = parent, parent.rpartition(".")
+    for space, members in sorted(spaces.items(), reverse=True):
+        out.append(f"\nclass _in_{space.replace('.', '_')}:\n    def get(self, name: str) -> _relay.Op: ...\n"
+                   "    def __call__(self, name: str) -> _relay.Op: ...\n" + "".join(f"    {last}: {kind}\n" for last, kind in sorted(members.items())))
+    top = {name: kind for name, kind in sorted(spaces[""].items()) if name not in rvm.relay._INSTEAD}
+    names = ", ".join(map(json.dumps, ["op", *top]))
+    return "".join([*out, f"\n__all__ = [{names}]\n\nop: _in_\n", *(f"{name}: {kind}\n" for name, kind in top.items())])
+
+
+def test_the_stub_of_operators_is_that_of_their_table():
+    with open(os.path.join(os.path.dirname(rvm.__file__), "compiler", "relay_operators.pyi")) as f:
+        assert f.read() == stub_of_operators()
+
+
 if __name__ == "__main__":
-    print(stub_of_pass_options(), end="")
+    print(stub_of_operators() if sys.argv[1:] == ["operators"] else stub_of_pass_options(), end="")

@@ -61,10 +61,11 @@ def _name(call):
 
 def get_total_mac_number(expr):
     """How many multiplications (with an addition each) its convolutions, products of matrices and dense layers do; of an expression with types."""
-    return sum(_multiplications(node) for node in _nodes(expr) if isinstance(node, relay.Call))
+    return sum(multiplications_of(node) for node in _nodes(expr) if isinstance(node, relay.Call))
 
 
-def _multiplications(call):
+def multiplications_of(call):
+    """Those of a call with sizes that are known; 0 of what is no convolution or product."""
     name = _name(call) or ""
     if not name.startswith(("nn.conv", "nn.contrib_conv", "nn.dense", "nn.matmul", "nn.batch_matmul", "nn.contrib_dense")):
         return 0

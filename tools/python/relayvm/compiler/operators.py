@@ -246,6 +246,18 @@ def signature_of(name):
     return _table().get(name)
 
 
+def whole_signature_of(name):
+    """The parameters of an operator: where TVM has no function of it, operands and then attributes."""
+    from . import operator_docs  # which needs what is here
+    return operator_docs.signature_of(name)
+
+
+def doc_of(name):
+    """What help() says of an operator."""
+    from . import operator_docs  # which needs what is here
+    return operator_docs.doc_of(name)
+
+
 def operand_names(name):
     """Names of an operator's operands, as far as TVM's function has them."""
     signature, schema = signature_of(name), _native.operator_schema(name)
@@ -646,5 +658,5 @@ def function_of(name):
         return call(name, None, args, kwargs)
     function.__name__ = function.__qualname__ = name.rpartition(".")[2]
     function.__signature__ = signature_of(name)
-    function.__doc__ = f"As relay.{name} of TVM."
+    function.__doc__ = doc_of(name)
     return function

@@ -2,12 +2,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypedDict
 
-class OfPasses(TypedDict, total=False):
+class OfPassesButDevice(TypedDict, total=False):
     byoc: str | Sequence[str]
     byoc_only: bool
     byoc_regions: str | Sequence[str]
     byoc_rules: str | Sequence[str]
-    device: str
     device_seed: int
     exact: bool
     explain: bool
@@ -16,3 +15,6 @@ class OfPasses(TypedDict, total=False):
     precision: Literal["fp32", "bf16"]
     states: str | Sequence[str] | Mapping[str, str | Sequence[str]]
     weights: Literal["q8", "q4", "q6"]
+
+class OfPasses(OfPassesButDevice, total=False):
+    device: str

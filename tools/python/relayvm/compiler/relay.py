@@ -662,9 +662,19 @@ class Constructor(Expr):
         return tag_of(self.name_hint)
 
 
+class _DocOfOp:
+    """The __doc__ of the class, and of each operator its own."""
+
+    def __init__(self, text):
+        self.text = text
+
+    def __get__(self, op, owner):
+        return self.text if op is None else _operators().doc_of(op.name)
+
+
 class Op(Expr):
-    """An operator: `op.get`. There is one object for each. Called, it takes what TVM's Python function of that name takes, with the
-    defaults of that; `Call` takes operands and attributes with the defaults that they have in text."""
+    __doc__ = _DocOfOp("""An operator: `op.get`. There is one object for each. Called, it takes what TVM's Python function of that name takes, with
+    the defaults of that; `Call` takes operands and attributes with the defaults that they have in text. help(relay.nn.conv2d) has them.""")
 
     __slots__ = ("name", "num_inputs", "_key")
     __match_args__ = ("name",)
@@ -684,7 +694,7 @@ class Op(Expr):
 
     @property
     def __signature__(self):
-        return _operators().signature_of(self.name)
+        return _operators().whole_signature_of(self.name)
 
     @staticmethod
     def get(name):
@@ -1714,24 +1724,33 @@ class ExprFunctor:
 def _not_visited(name):
     def method(self, expr):
         raise NotImplementedError(f"{type(self).__name__} has no {name}, which {type(expr).__name__} needs")
-    method.__name__, method.__doc__ = name, f"Of a {name.removeprefix('visit_')}: to override."
     return method
 
 
-for _name in _METHODS.values():
-    setattr(ExprFunctor, _name, _not_visited(_name))
+def _set_methods(functor, make, doc, names=tuple(_METHODS.values())):
+    """Gives a class a method for each kind of node, with a docstring."""
+    kinds = {name: kind.__name__ for kind, name in _METHODS.items()}
+    for name in names:
+        method = make(name)
+        method.__name__, method.__qualname__, method.__doc__ = name, f"{functor.__name__}.{name}", doc.format(kinds[name])
+        setattr(functor, name, method)
+
+
+_set_methods(ExprFunctor, _not_visited, "Of a `{}`: override it. What it gives is what `visit` gives. Without it, NotImplementedError.")
 
 
 class ExprVisitor(ExprFunctor):
     """Visits what each node is made of. Override the methods for the kinds that are of interest, and call super()'s to go on."""
 
-    def _visit_parts(self, expr):
+
+def _visits_parts(name):
+    def method(self, expr):
         for part in expr._children():
             self.visit(part)
+    return method
 
-    visit_var = visit_constant = visit_global_var = visit_constructor = visit_op = visit_call = visit_tuple = visit_tuple_getitem = \
-        visit_let = visit_function = visit_if = visit_match = visit_ref_create = visit_ref_read = visit_ref_write = visit_internal = \
-        _visit_parts
+
+_set_methods(ExprVisitor, _visits_parts, "Of a `{}`: visits what it is made of. Override it, and call super()'s to go on inside.")
 
 
 class ExprMutator(ExprFunctor):
@@ -1741,6 +1760,7 @@ class ExprMutator(ExprFunctor):
     """
 
     def visit(self, expr):
+        """What becomes of an expression: of each node once, however many use it."""
         result = super().visit(expr)
         if result is not expr and isinstance(result, Expr) and result._span is None:
             _set(result, "_span", expr._span)
@@ -1754,36 +1774,38 @@ class ExprMutator(ExprFunctor):
             results.append(result)
         return changed, results
 
-    def visit_var(self, expr):
-        return expr
-
-    visit_constant = visit_global_var = visit_constructor = visit_op = visit_var
-
     def visit_call(self, call):
+        """Of a `Call`: one of the same attributes, of what its op and args become."""
         changed, (op, *args) = self._visit_all(call._children())
         return same_call(call, op, args) if changed else call
 
     def visit_tuple(self, expr):
+        """Of a `Tuple`: one of what its fields become."""
         changed, fields = self._visit_all(expr.fields)
         return Tuple(fields, expr.span) if changed else expr
 
     def visit_tuple_getitem(self, expr):
+        """Of a `TupleGetItem`: the same field of what the tuple becomes."""
         changed, (value,) = self._visit_all([expr.tuple_value])
         return TupleGetItem(value, expr.index, expr.span) if changed else expr
 
     def visit_let(self, let):
+        """Of a `Let`: one of what its variable, value and body become, in that order."""
         changed, (variable, value, body) = self._visit_all([let.var, let.value, let.body])
         return Let(variable, value, body, let.span) if changed else let
 
     def visit_function(self, fn):
+        """Of a `Function`: one of what its params and body become, with its attributes; ret_type stays: give another where it changes."""
         changed, (*params, body) = self._visit_all([*fn.params, fn.body])
         return Function(params, body, fn.ret_type, fn.type_params, fn.attrs, fn.span, name=fn.name) if changed else fn
 
     def visit_if(self, expr):
+        """Of an `If`: one of what its condition and branches become."""
         changed, (cond, yes, no) = self._visit_all([expr.cond, expr.true_branch, expr.false_branch])
         return If(cond, yes, no, expr.span) if changed else expr
 
     def visit_match(self, expr):
+        """Of a `Match`: one of what its data, patterns (visit_pattern) and results become."""
         data = self.visit(expr.data)
         changed, clauses = data is not expr.data, []
         for clause in expr.clauses:
@@ -1806,17 +1828,31 @@ class ExprMutator(ExprFunctor):
         return PatternTuple(parts, pattern.span)
 
     def visit_ref_create(self, expr):
+        """Of a `RefCreate`: one of what its value becomes."""
         changed, (value,) = self._visit_all([expr.value])
         return RefCreate(value, expr.span) if changed else expr
 
     def visit_ref_read(self, expr):
+        """Of a `RefRead`: one of what the reference becomes."""
         changed, (ref,) = self._visit_all([expr.ref])
         return RefRead(ref, expr.span) if changed else expr
 
     def visit_ref_write(self, expr):
+        """Of a `RefWrite`: one of what the reference and the value become."""
         changed, (ref, value) = self._visit_all([expr.ref, expr.value])
         return RefWrite(ref, value, expr.span) if changed else expr
 
     def visit_internal(self, expr):
+        """Of an `Internal`: one of the same kind, of what its args become."""
         changed, args = self._visit_all(expr.args)
         return Internal(expr, args, expr.span) if changed else expr
+
+
+def _stays(name):
+    def method(self, expr):
+        return expr
+    return method
+
+
+_set_methods(ExprMutator, _stays, "Of a `{}`: it stays. Override it to put another expression in its place.",
+             ("visit_var", "visit_constant", "visit_global_var", "visit_constructor", "visit_op"))

@@ -7,7 +7,7 @@ are known only when the program runs, or an operator is none of these, they are 
 import math
 import re
 
-from . import operators, relay
+from . import extracts, operators, relay
 from .program_graphs import class_of
 
 _KERNEL = re.compile(r'^\.kernel "((?:[^"\\]|\\.)*)" .*?buffers \((.*?)\) units (.*)', re.M)
@@ -49,32 +49,28 @@ def _count(expr):
     return math.prod(kind.shape)
 
 
-def _sum_of(call):
-    """How many products make an element of what a convolution or a product of matrices gives."""
-    name, (data, weight), attrs = call.op.name.split(".")[-1], call.args[:2], call.attrs
-    shape = data.checked_type.shape
-    if name in ("dense", "contrib_dense_pack", "matmul", "batch_matmul"):
-        return shape[-2 if attrs.get("transpose_a") else -1]
-    layout = attrs.get("kernel_layout") or ""
-    if re.fullmatch(r"(contrib_)?(depthwise_)?conv\d?d?(_NCHWc|_transpose)?", name) and layout and layout[0].isalpha():
-        weights, blocks = weight.checked_type.shape, re.findall(r"\d*[A-Za-z]", layout)
-        per_output = [size for size, axis in zip(weights, blocks) if axis[-1] not in "Oo"]
-        if len(blocks) == len(weights) and not name.endswith("transpose"):
-            return math.prod(per_output)
-        if len(blocks) == len(weights):
-            return math.prod(size for size, axis in zip(weights, blocks) if axis[-1] not in "Ii")
-    if name == "contrib_conv2d_winograd":  # as of the convolution that it stands for
-        _, tiles, *inside, _ = weight.checked_type.shape
-        return math.prod(inside) * (math.isqrt(tiles) - attrs["tile_size"] + 1) ** 2
-    raise _Unknown(f"of {call.op.name} operations are not counted")
+def _multiplications(call):
+    """Of a convolution or a product of matrices."""
+    name, made = call.op.name.removeprefix("nn.").removeprefix("contrib_"), _count(call)
+    _count(call.args[0])
+    weights = call.args[1].checked_type.shape if len(call.args) > 1 else ()
+    if name == "conv2d_winograd":  # as of the convolution that it stands for
+        _, tiles, *inside, _ = weights
+        return made * math.prod(inside) * (math.isqrt(tiles) - call.attrs["tile_size"] + 1) ** 2
+    if name.endswith("transpose"):  # each element of the data is spread
+        axes = [c for c in call.attrs["kernel_layout"] if c.isalpha()]
+        return _count(call.args[0]) * math.prod(size for size, axis in zip(weights, axes) if axis not in "Ii")
+    found = extracts.multiplications_of(call)
+    if not found:
+        raise _Unknown(f"of {call.op.name} operations are not counted")
+    return found
 
 
 def operations_of(call):
     """Operations of a call of an operator. Raises _Unknown."""
     kind, name = class_of(call.op.name), call.op.name
     if kind == "product":
-        by = call.args[0] if name.endswith("transpose") else call  # of a transposed convolution: each element of the input is spread
-        return 2 * _count(by) * _sum_of(call)
+        return 2 * _multiplications(call)
     if kind in ("elementwise", "activation", "quantisation"):
         return _count(call) if operators.number_of_fields(call) is None else _count(call.args[0])
     if kind == "reduction":
