@@ -4,6 +4,9 @@ from typing import Any as _Any, Callable, Generic, Iterable, Iterator, Mapping, 
 import numpy as np
 
 from .. import Module
+from .. import transform as transform
+from . import analysis as analysis
+from .relay_operators import *
 
 _R = _TypeVar("_R")
 _Dim = int | str | None | Dim
@@ -347,9 +350,6 @@ class ScopeBuilder:
     def else_scope(self) -> _Any: ...
     def get(self) -> Expr: ...
 
-op: _Any
-
-def __getattr__(name: str) -> _Any: ...
 def post_order_visit(expr: Expr | Module, callback: Callable[[Expr], _Any]) -> None: ...
 
 class ExprFunctor(Generic[_R]):
