@@ -220,6 +220,8 @@ Value StringsFrom(const py::handle object, const std::string& what) {
 }
 
 Value TensorFrom(py::handle given, const ValueType& type, const std::string& what) {
+  if (given.is_none())  // numpy would make a float of it, which is no number
+    throw py::type_error(fmt::format("{}: expected a tensor, found None", what));
   if (type.kind == ValueType::Kind::kTensor && type.dtype == DType::kString)
     return StringsFrom(given, what);
   const py::object object = WithBuffer(given);

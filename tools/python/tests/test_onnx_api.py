@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 onnx = pytest.importorskip("onnx")
-from onnx import TensorProto, helper  # noqa: E402
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
 import relayvm as rvm  # noqa: E402
 import relayvm.onnx as ort  # noqa: E402
@@ -105,6 +105,8 @@ CASES = {
                 {"x": X}),
     "no shape of the output": (model_of([helper.make_node("Neg", ["x"], ["y"])], [info("x", FLOAT, [3, 2])],
                                         [info("y", FLOAT, None)]).SerializeToString(), {"x": X}),
+    "dims that are computed": (model_of([helper.make_node("Concat", ["x", "x"], ["y"], axis=1)], [info("x", FLOAT, ["n", 2])],
+                                        [info("y", FLOAT, ["n", "m"])]).SerializeToString(), {"x": X}),
     "strings": (model_of([helper.make_node("Identity", ["x"], ["y"])], [info("x", TensorProto.STRING, [2])],
                          [info("y", TensorProto.STRING, [2])]).SerializeToString(), {"x": np.array(["a", "é漢"], object)}),
     "a sequence in": (model_of([helper.make_node("SequenceLength", ["x"], ["y"])], [sequence("x", FLOAT, [2])],
@@ -186,6 +188,10 @@ def test_wrong_inputs_are_named(session):
         session.run(None, {"x": X[:2]})
     with pytest.raises(state.InvalidArgument, match="x: expected a tensor of float32, found str"):
         session.run(None, {"x": "text"})
+    scalar = ort.InferenceSession(model_of([helper.make_node("Neg", ["x"], ["y"])], [info("x", FLOAT, [])], [info("y", FLOAT, [])]))
+    assert scalar.run(None, {"x": 2})[0] == -2
+    with pytest.raises(state.InvalidArgument, match="x: expected a tensor, found None"):
+        scalar.run(None, {"x": None})
     with pytest.raises(rvm.InvalidArgument):  # it is that too
         session.run(None, {"x": X[:2]})
     with pytest.raises(state.InvalidArgument, match=r"dim 0 \(n\) is 3, b's dim 0 \(n\) is 2"):
@@ -355,7 +361,7 @@ def test_providers():
     if os.path.isdir(os.path.join(os.path.dirname(rvm.__file__), "engines")):
         nodes = [helper.make_node("MatMul", ["x", "w"], ["p"]), helper.make_node("Relu", ["p"], ["y"])]
         w = np.random.default_rng(0).random((64, 64), np.float32)
-        model = model_of(nodes, [info("x", FLOAT, [64, 64])], [info("y", FLOAT, [64, 64])], [onnx.numpy_helper.from_array(w, "w")])
+        model = model_of(nodes, [info("x", FLOAT, [64, 64])], [info("y", FLOAT, [64, 64])], [numpy_helper.from_array(w, "w")])
         one = ort.InferenceSession(model.SerializeToString(), providers=["DnnlExecutionProvider", "CPUExecutionProvider"])
         assert one.get_providers() == ["DnnlExecutionProvider", "CPUExecutionProvider"] and one._programs.executable().regions
         np.testing.assert_allclose(one.run(None, {"x": w})[0], w @ w, rtol=1e-4)

@@ -88,9 +88,9 @@ class Programs:
         try:
             self.model = model = ModelProto(data)
             self.maps_in, self.maps_out = maps.map_inputs(model), maps.zipped_outputs(model)
-        except (Damaged, ValueError, AttributeError, TypeError) as error:
-            if isinstance(error, Error):
-                raise
+        except Error:
+            raise
+        except (Damaged, ValueError, AttributeError, TypeError, RecursionError) as error:
             raise InvalidProtobuf(f"{self._source.path or '<model>'}: expected an ONNX model: {error}") from error
         self._find_dims()
         self.inputs = [self._argument(one) for one in model.inputs]
@@ -98,6 +98,7 @@ class Programs:
         self.overridable = [self._argument(one) for one in model.overridable]
         self.late = [one.name for one in model.inputs if _is_open(one.type)]
         self._edit()
+        self.model.data = self.model.graph_data = None  # the file may change from here on
 
     def declared_outputs(self):
         """Types of the outputs, as the model says them."""

@@ -215,7 +215,7 @@ class ModelProto:
         self.data = data
         self.ir_version = 0
         self.producer_name = self.domain = self.description = ""
-        self.version, self.metadata, self.graph_data, self.has_opset = _UNSET_VERSION, {}, None, False
+        self.version, self.metadata, self.graph_data = _UNSET_VERSION, {}, None
         for number, value, _, _ in fields(data):
             if number == 1:
                 self.ir_version = value

@@ -405,8 +405,9 @@ class InferenceSession(Session):
             self._call = self._bound(programs.model_for(self._runtime))
         self._inputs_meta, self._outputs_meta = programs.inputs, programs.outputs
         for one, declared, made in zip(self._outputs_meta, programs.declared_outputs(), self._model.outputs if self._call else ()):
-            if declared.kind == "tensor" and declared.dims is None and made.shape is not None:
-                one.shape = made.shape
+            if declared.kind == "tensor" and made.shape is not None:
+                is_told = declared.dims is not None and len(declared.dims) == len(made.shape)
+                one.shape = [m if isinstance(m, int) else d for d, m in zip(one.shape, made.shape)] if is_told else made.shape
         self._names = {one.name: one for one in self._inputs_meta}
         self._overridable = {one.name for one in programs.overridable}
         self._places = {one.name: i for i, one in enumerate(self._outputs_meta)}
