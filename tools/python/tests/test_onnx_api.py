@@ -487,7 +487,7 @@ def test_outputs_are_memory_of_their_own(count):
 def test_values_of_every_dtype(dtype):
     x = np.array([0, 1, 1], dtype)
     value = ort.OrtValue.ortvalue_from_numpy(x)
-    element = helper.np_dtype_to_tensor_dtype(x.dtype) if hasattr(helper, "np_dtype_to_tensor_dtype") else onnx.mapping.NP_TYPE_TO_TENSOR_TYPE[x.dtype]
+    element = numpy_helper.from_array(x).data_type
     assert value.element_type() == element and value.shape() == [3] and value.device_name() == "cpu"
     assert value.is_tensor() and value.has_value() and not value.is_sparse_tensor() and not value.is_tensor_sequence()
     assert value.tensor_size_in_bytes() == x.nbytes and value.data_ptr() == x.ctypes.data

@@ -2,7 +2,8 @@
 import difflib
 
 _DEVICES = "sessions run on the CPU. For a device of yours: rvm.compile(model, device=NAME) and rvm.Runtime(devices=[rvm.Device(...)])"
-_PROVIDERS = "providers of ONNX Runtime are its own libraries. Engines of yours: rvm.compile(model, byoc=NAME) and rvm.load(file, engines={NAME: library})"
+_PROVIDERS = ("providers of ONNX Runtime are its own libraries. Engines of yours: rvm.compile(model, byoc=NAME) and "
+              "rvm.load(file, engines={NAME: library})")
 _LORA = "give the adapter's weights as inputs, or as initializers: SessionOptions.add_initializer"
 _PACKAGES = "keep what was compiled as a .vmx file: SessionOptions.optimized_model_filepath, which InferenceSession loads"
 _REASONS = {

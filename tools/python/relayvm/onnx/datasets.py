@@ -8,5 +8,6 @@ def get_example(name):
     spec = importlib.util.find_spec("onnxruntime")
     path = os.path.join(os.path.dirname(spec.origin), "datasets", name) if spec is not None and spec.origin else ""
     if not os.path.isfile(path):
-        raise FileNotFoundError(f"get_example: {name} is a file of the package onnxruntime, {'which has none of that name' if path else 'which is not here'}")
+        why = "has none of that name" if path else "is not here"
+        raise FileNotFoundError(f"get_example: {name} is a file of the package onnxruntime, which {why}")
     return path
