@@ -2,8 +2,6 @@
 
 Names come from whoever wrote a program: all text goes through `escaped`. Tables and texts have bounds, and say what is left out.
 """
-import html
-
 _ROWS = 200  # of a table
 _CHARS = 20_000  # of a text
 _LONGEST = 200  # of a cell
@@ -14,6 +12,7 @@ _CELL = 'style="text-align:{};padding:1px 8px;white-space:nowrap"'
 
 def escaped(text):
     """Text in HTML and SVG; characters that neither has a place for are shown as codes."""
+    import html  # slow to import, and few need it
     shown = "".join(c if c.isprintable() or c in "\n\t" else repr(c)[1:-1] for c in str(text))
     return html.escape(shown)
 

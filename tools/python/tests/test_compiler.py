@@ -24,7 +24,7 @@ def test_modules_print_and_parse_back():
     again = rvm.parse(mod.astext())
     assert str(again) == str(mod) and "nn.dense" in str(mod)
     assert mod.functions == ["main"] and "main" in mod and [p.name_hint for p in mod["main"].params] == ["x", "w"]
-    assert "nn.dense" in str(mod["main"]) and "<pre>" in mod._repr_html_()
+    assert "nn.dense" in str(mod["main"]) and "<pre" in mod._repr_html_()
     with pytest.raises(KeyError, match="no function other"):
         mod["other"]
 

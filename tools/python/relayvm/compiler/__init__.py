@@ -50,7 +50,8 @@ class PassContext:
         if without:
             warnings.warn(f"PassContext: TVM's settings have no effect here: {', '.join(without)}", stacklevel=2)
         self.config = {name: value for name, value in config.items() if name not in of_tvm}
-        rows = _pass_options(options.get("load_pass")) if self.config else {}
+        rows = _pass_options(options.get("load_pass")) if self.config or options else {}
+        _check_keywords(options, rows)
         others = [name for name in self.config if name not in rows]
         if others:
             raise ValueError(f"PassContext: there are no settings {', '.join(others)}{_native.did_you_mean(others[0], sorted(rows))}; "
@@ -436,6 +437,15 @@ def _keywords(rows):
     """All keywords of `compile`."""
     documented = {native: name for name, native in _NAMES.items()} | {row["name"]: keyword for keyword, row in rows.items()}
     return sorted({documented.get(n, n.replace("-", "_")) for n in _native.option_names()} | {"params", "progress", "passes", *rows})
+
+
+def _check_keywords(options, rows, more=()):
+    """Raises TypeError for one that `compile` does not have, and that is none of `more`."""
+    if options:
+        known = {*_keywords(rows), *more}
+        for name in options:
+            if name not in known:
+                raise _no_option(name, rows)
 
 
 def _no_option(name, rows):

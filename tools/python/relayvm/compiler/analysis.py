@@ -195,7 +195,7 @@ from .matches import unmatched_cases  # noqa: E402
 
 
 def __getattr__(name):
-    raise AttributeError(f"there is no analysis {name}; there are {', '.join(__all__)}")
+    raise AttributeError(f"there is no analysis {name}{relay._native.did_you_mean(name, __all__)}; there are {', '.join(__all__)}")
 
 
 __all__ = ["AnnotatedRegionSet", "CallGraph", "Feature", "all_dtypes", "all_type_vars", "all_vars", "alpha_equal", "bound_type_vars", "bound_vars",

@@ -1,9 +1,10 @@
 """Ways to run a program: `rvm.create_executor`."""
+import inspect
 import os
 
 from ..errors import Place
 from ..model import Argument
-from . import Module, RelayFunction, _as_module, _native, bind_params_by_name, compile, load_params, relay
+from . import Module, RelayFunction, _as_module, _check_keywords, _native, _pass_options, bind_params_by_name, compile, load_params, relay
 
 
 class TracedValue:
@@ -181,6 +182,7 @@ def create_executor(kind="vm", mod=None, params=None, target=None, *, device=Non
     """
     if kind not in _EXECUTORS:
         raise ValueError(f"there is no executor {kind!r}; executors: {', '.join(sorted(_EXECUTORS))}")
+    _check_keywords(options, _pass_options(options.get("load_pass")), inspect.signature(_EXECUTORS[kind]).parameters)
     if runtime is not None:
         options["runtime"] = runtime
     return _EXECUTORS[kind](mod, params, target, **options)

@@ -10,14 +10,19 @@ _KEYWORD, _POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Paramet
 _EMPTY = inspect.Parameter.empty
 
 
+def _num_operands(name):
+    """-1: any number; None of what is no operator."""
+    count = _native.operator_arguments(name)
+    return count[0] if isinstance(count, tuple) else count
+
+
 def signature_of(name):
     """The parameters of an operator: TVM's where it has a function of that name, else operands, then attributes in their order."""
     signature = operators.signature_of(name)
     if signature is not None:
         return signature
     _, attrs = _native.operator_schema(name)
-    count = _native.operator_arguments(name)
-    count = count[0] if isinstance(count, tuple) else count
+    count = _num_operands(name)
     if count < 0:
         params = [inspect.Parameter("operands", inspect.Parameter.VAR_POSITIONAL)]
     else:
@@ -43,8 +48,7 @@ def more_attributes_of(name):
 
 
 def _operands(name):
-    count = _native.operator_arguments(name)
-    count = count[0] if isinstance(count, tuple) else count
+    count = _num_operands(name)
     names = operators.operand_names(name)
     if count < 0:
         return "any number of operands"

@@ -542,17 +542,17 @@ def _bind(name, signature, args, kwargs):
     params = signature.parameters
     known = {key: value for key, value in kwargs.items() if key in params}
     more = {key: value for key, value in kwargs.items() if key not in params and key != "span"}
-    try:
-        bound = signature.bind(*args, **known)
-    except TypeError as error:
-        raise TypeError(f"{name}: {error}; it takes {signature}") from None
-    bound.apply_defaults()
-    if more:
+    if more:  # a misspelt one is said before that the right one is missing
         schema = _native.operator_schema(name)
         there = [a[0] for a in schema[1]] if schema is not None else []
         for key in more:
             if key not in there:
                 raise TypeError(f"{name}: there is no parameter {key}{_native.did_you_mean(key, [*params, *there])}; it takes {signature}")
+    try:
+        bound = signature.bind(*args, **known)
+    except TypeError as error:
+        raise TypeError(f"{name}: {error}; it takes {signature}") from None
+    bound.apply_defaults()
     return dict(bound.arguments), more
 
 

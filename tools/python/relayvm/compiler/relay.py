@@ -1407,7 +1407,11 @@ def __getattr__(name):  # relay.add, relay.nn.dense
         return found
     if name in _INSTEAD:
         raise AttributeError(f"relay.{name} is not there; instead: {_INSTEAD[name]}")
-    return getattr(op, name)
+    try:
+        return getattr(op, name)
+    except AttributeError:
+        names = [n for n in globals() if not n.startswith("_")] + _native.operator_names() + list(_FRONTENDS)
+        raise AttributeError(f"there is no operator {name}, and nothing else of that name{_native.did_you_mean(name, names)}") from None
 
 
 # --- Text ---

@@ -361,7 +361,7 @@ def __getattr__(name):
         if found is not None:
             return found
     if name.startswith("_") or name not in known:
-        raise AttributeError(f"there is no pass {name}{_native.did_you_mean(name, list(known))}; there are {', '.join(known)}")
+        raise AttributeError(f"there is no pass {name}{_native.did_you_mean(name, __dir__())}; there are {', '.join(known)}")
 
     def make(**options):
         made = Pass(name, **options)
