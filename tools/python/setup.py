@@ -24,11 +24,11 @@ if part == "relayvm":
     setup(name=part, description="Runs compiled Relay programs and ONNX models", packages=["relayvm", *find_packages(include=["relayvm.onnx*"])],
           package_data={"relayvm": ["*.so*", "py.typed", "*.pyi"], "relayvm.onnx": ["*.pyi"]}, install_requires=["numpy"], **common)
 elif part == "relayvm-compiler":
-    packages = find_packages(include=["relayvm.compiler*", "relayvm.tvm*"])
+    packages = find_packages(include=["relayvm.compiler*", "relayvm.torch*", "relayvm.tvm*"])
     # Providers of engines, which files with regions run on.
     packages += ["relayvm.engines"] if os.path.isdir("relayvm/engines") else []
     setup(name=part, description="Compiles Relay programs and ONNX models for relayvm", packages=packages,
-          package_data={"relayvm.compiler": ["*.so*", "*.pyi"], "relayvm.engines": ["*.so"]}, install_requires=[f"relayvm=={version}"],
-          **common)
+          package_data={"relayvm.compiler": ["*.so*", "*.pyi"], "relayvm.engines": ["*.so"], "relayvm.torch": ["*.pyi"]},
+          entry_points={"torch_dynamo_backends": ["relayvm = relayvm.torch:backend"]}, install_requires=[f"relayvm=={version}"], **common)
 else:
     sys.exit(__doc__)

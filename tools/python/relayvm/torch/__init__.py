@@ -36,9 +36,8 @@ from .dynamo import Backend, backend  # noqa: E402
 
 def register():
     """Makes torch.compile(model, backend="relayvm") know the backend where the package is not installed (an entry point says so where it is)."""
-    from torch._dynamo import register_backend
-    from torch._dynamo.backends import registry
-    if "relayvm" not in registry._COMPILER_FNS:
+    from torch._dynamo import list_backends, register_backend
+    if "relayvm" not in list_backends(exclude_tags=()):
         register_backend(backend, "relayvm")
 
 

@@ -1,6 +1,7 @@
 """A graph of TorchDynamo's, through AOTAutograd, which makes it one of ATen's operators without effects: what it does to inputs and
 buffers, and results that are views of inputs, are done outside of the program, as PyTorch does them."""
 import contextlib
+import operator
 
 import torch
 
@@ -36,24 +37,24 @@ class _Compiled:
         self._compile(frozen)
 
     def _compile(self, frozen):
+        versions = [tensor._version for tensor in frozen.values()]  # before they are read: a change meanwhile is seen later
         self._program = Program(self._graph_module, frozen, self._options)
-        self._frozen = [(i, tensor, tensor._version) for i, tensor in frozen.items()]
+        self._positions, self._tensors, self._versions = tuple(frozen), [*frozen.values()], versions
         self._record.compiled, self._record.inputs, self._record.frozen = True, self._program.inputs, len(frozen)
         self._record.compilations += 1
 
     def _anew(self, arguments):
         kept = {}
-        for i, tensor, version in self._frozen:
-            self._changes[i] += arguments[i] is not tensor or arguments[i]._version != version
+        for i, tensor, version in zip(self._positions, self._tensors, self._versions):
+            self._changes[i] += arguments[i] is not tensor or tensor._version != version
             if self._changes[i] < _CHANGES_UNTIL_INPUT and not arguments[i].is_inference():
                 kept[i] = arguments[i]
         self._compile(kept)
 
     def __call__(self, arguments):
-        for i, tensor, version in self._frozen:
-            if arguments[i] is not tensor or tensor._version != version:
-                self._anew(arguments)
-                break
+        given = [arguments[i] for i in self._positions]
+        if any(map(operator.is_not, given, self._tensors)) or [tensor._version for tensor in given] != self._versions:
+            self._anew(arguments)
         results = self._program(arguments)
         self._record.calls += 1
         arguments.clear()
@@ -97,24 +98,22 @@ def compiled(graph_module, example_inputs, record, options, freeze):
     from torch._dynamo.exc import TorchDynamoException
     _check_gradients(example_inputs)
     _check_inputs(example_inputs)
-    refused = []
+    ours = []
 
     def compile_graph(aten, fake_inputs):
         del fake_inputs
         try:
             return _Compiled(aten, _frozen(aten, example_inputs, freeze), record, options)
-        except Refused as error:
-            refused.append(error)
+        except Exception as error:
+            ours.append(error)
             raise
 
     try:
         with _keeping(graph_module):
             return aot_autograd(fw_compiler=compile_graph, inference_compiler=compile_graph)(graph_module, example_inputs)
-    except (TypeError, ValueError):  # options
-        raise
     except Exception as error:
-        if refused:
-            raise refused[0] from refused[0].__cause__
+        if ours:  # what is wrong with the options too
+            raise ours[0] from ours[0].__cause__
         if isinstance(error, TorchDynamoException):
             raise
         raise Refused(f"AOTAutograd: {type(error).__name__}: {error}") from error

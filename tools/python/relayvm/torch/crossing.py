@@ -57,3 +57,19 @@ def out_of(example):
     if example.dtype.is_complex:
         return _complex_tensor
     return torch.from_dlpack if example.dtype in _BY_DLPACK else _tensor
+
+
+def may_share(examples):
+    """Whether two of these results may be one tensor of the program, and not say so: arrays do, what comes by DLPack does not."""
+    return sum(isinstance(example, torch.Tensor) and example.dtype in _BY_DLPACK for example in examples) > 1
+
+
+def unshare(results):
+    """Copies tensors whose memory an earlier one has, in place."""
+    seen = set()
+    for i, result in enumerate(results):
+        if isinstance(result, torch.Tensor):
+            place = result.data_ptr()
+            if place in seen:
+                results[i] = result.clone()
+            seen.add(place)

@@ -28,7 +28,7 @@ class Backend:
         self.__name__ = "relayvm"
         self._settings = {"freeze": freeze, "fallback": fallback, "warn": warn, **options}
         self.graphs = collections.deque(maxlen=1000)
-        self._said = set()
+        self._count, self._said = 0, set()
         self._lock = threading.Lock()
 
     def __call__(self, graph_module, example_inputs, *, options=None, mode=None, name=None):
@@ -47,7 +47,7 @@ class Backend:
             if not fallback:
                 raise
         except Exception:  # TorchDynamo begins anew, or ends
-            self.graphs.remove(graph)
+            self._forget(graph)
             raise
         if warn:
             self._warn(graph)
@@ -56,9 +56,15 @@ class Backend:
     def _graph(self, graph_module):
         calls = sum(node.op.startswith("call") for node in graph_module.graph.nodes)
         with self._lock:
-            graph = Graph(f"graph{len(self.graphs)}", calls)
+            graph = Graph(f"graph{self._count}", calls)
             self.graphs.append(graph)
+            self._count += 1
         return graph
+
+    def _forget(self, graph):
+        with self._lock:
+            self.graphs.remove(graph)
+            self._count -= 1
 
     def _warn(self, graph):
         with self._lock:

@@ -16,7 +16,7 @@ from torch.export.graph_signature import (ConstantArgument, ExportGraphSignature
                                           SymFloatArgument, SymIntArgument, TensorArgument)
 from torch.utils._python_dispatch import _disable_current_modes
 
-from ..errors import Error
+from ..errors import Error, InvalidArgument
 from . import crossing
 
 _NUMBERS = {torch.SymInt: SymIntArgument, torch.SymFloat: SymFloatArgument, torch.SymBool: SymBoolArgument}
@@ -124,17 +124,19 @@ class _Results:
 
     def __init__(self, graph, position):
         self.graph, self.position = graph, position  # of placeholders among the arguments
-        self.nodes, self.recipes, self._known = [], [], {}
+        self.nodes, self.make = [], []  # the program's results, and the functions that make tensors of them
+        self.recipes, self._known = [], {}
 
     def add(self, result):
         if not isinstance(result, fx.Node):
-            self.recipes.append(("constant", result, None))
+            self.recipes.append(("constant", result))
         elif result in self.position:
-            self.recipes.append(("input", self.position[result], None))
+            self.recipes.append(("input", self.position[result]))
         else:
             if result not in self._known:
-                self._known[result] = len(self.nodes), self._finish(result)
-            self.recipes.append(("result", *self._known[result]))
+                self._known[result] = len(self.nodes)
+                self.make.append(self._finish(result))
+            self.recipes.append(("result", self._known[result]))
 
     def _finish(self, node):
         """Adds the program's result that this one is made of; the function that makes it."""
@@ -222,13 +224,20 @@ def _compiled(export, options):
     from ..compiler.frontends import from_pytorch
     try:
         module, _ = from_pytorch(export())
-        return compile_program(module, **options)
     except Error as error:
-        raise Refused(str(error).removeprefix("<model>.pt2: ")) from error
-    except (TypeError, ValueError):  # options of compile
-        raise
+        raise Refused(_text(error)) from error
     except Exception as error:  # classes of torch's own, which differ by version
         raise Refused(f"torch.export does not write it: {error}") from error
+    try:
+        return compile_program(module, **options)
+    except InvalidArgument:  # an option's
+        raise
+    except Error as error:
+        raise Refused(_text(error)) from error
+
+
+def _text(error):
+    return str(error).removeprefix("<model>.pt2: ")
 
 
 class Program:
@@ -271,7 +280,9 @@ class Program:
         if not results.nodes:
             raise Refused("it computes nothing")
         output.args = (tuple(results.nodes),)
-        self._recipes, self._single = results.recipes, len(results.nodes) == 1
+        self._recipes, self._make, self._single = results.recipes, results.make, len(results.nodes) == 1
+        self._may_share = crossing.may_share([node.meta.get("val") for node in results.nodes])
+        self._plain = results.recipes == [("result", i) for i in range(len(results.nodes))]
 
     def takes(self, position):
         """Whether the program has an input for this argument."""
@@ -281,4 +292,9 @@ class Program:
         found = self._call(*[into(arguments[i]) for i, into in self._inputs])
         if self._single:
             found = (found,)
-        return [make(found[what]) if kind == "result" else arguments[what] if kind == "input" else what for kind, what, make in self._recipes]
+        found = [make(one) for make, one in zip(self._make, found)]
+        if self._may_share:
+            crossing.unshare(found)
+        if self._plain:
+            return found
+        return [found[what] if kind == "result" else arguments[what] if kind == "input" else what for kind, what in self._recipes]

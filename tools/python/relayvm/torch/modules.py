@@ -41,7 +41,7 @@ class CompiledModule:
 
     def _check(self, flat):
         for i, expected in self._constants:
-            if flat[i] != expected:
+            if isinstance(flat[i], torch.Tensor) or flat[i] != expected:
                 raise ValueError(f"argument {i}: the module is compiled for {expected!r}, found {flat[i]!r}")
         if torch.is_grad_enabled():
             for i, x in enumerate(flat):

@@ -51,7 +51,7 @@ def _changed(flat, module, tensors):
     flat(*copies)
     names = [f"the input {i}" for i, (x, old) in enumerate(zip(copies, before)) if x._version != old]
     for name, x in module.named_buffers():
-        if x._version != versions[name]:
+        if x._version != versions[name] or not torch.equal(x, saved[name]):  # some operators count no version
             names.append(f"the buffer {name}")
             x.copy_(saved[name])
     return names
