@@ -307,6 +307,25 @@ def test_sizes_and_numbers_are_results_and_inputs():
 
 
 @needs_dynamo
+def test_floats_that_change_are_inputs():
+    fast = torch.compile(lambda x, scale: x * scale + scale, backend=relayvm.torch.Backend(fallback=False))
+    x = torch.rand(3, 4)
+    for scale in (2.5, 3.5, -1.25):
+        same(fast(x, scale), x * scale + scale)
+
+
+@needs_dynamo
+def test_tensors_that_are_the_same():
+    def f(x, y):
+        x.add_(1)
+        return y * 2
+
+    x = torch.rand(4)
+    expected = (x + 1) * 2
+    same(torch.compile(f, backend=relayvm.torch.Backend(fallback=False))(x, x), expected)
+
+
+@needs_dynamo
 def test_results_are_laid_out_as_pytorch_has_them():
     def f(x):
         y = x + 1
@@ -653,7 +672,7 @@ def test_what_a_trace_refuses():
     same(dict(module.named_buffers()), before)
     with pytest.raises(rvm.Unsupported, match="the module changes the input 0"):
         relayvm.torch.compile_module(InPlace(), torch.rand(2, 3))
-    with pytest.raises(ValueError, match="dynamic_shapes: forward has no parameter y; it has x"):
+    with pytest.raises(ValueError, match="dynamic_shapes: forward has no parameter y; it has input"):
         relayvm.torch.compile_module(nn.Identity(), torch.rand(5, 3), {"y": {0: "n"}})
 
 

@@ -66,10 +66,19 @@ def check(graph):
 # --- The graph as torch.export has it ---
 
 
+def _as_aten(node):
+    """A conversion of PyTorch's own graph passes as the operator that models use."""
+    if node.op == "call_function" and node.target is torch.ops.prims.convert_element_type.default:
+        node.target, (value, dtype) = torch.ops.aten._to_copy.default, node.args
+        node.args, node.kwargs = (value,), {"dtype": dtype}
+
+
 def _copied(graph):
     copy = fx.Graph()
     output = copy.graph_copy(graph, {})
     copy.output(output)
+    for node in copy.nodes:
+        _as_aten(node)
     for node in copy.nodes:  # modules by the names of their classes, as torch.export writes them
         stack = node.meta.get("nn_module_stack")
         if stack:
@@ -201,7 +210,7 @@ def _exported(graph_module, graph, frozen, constants):
             inputs.append(InputSpec(InputKind.USER_INPUT, _argument(node), None))
         else:
             inputs.append(InputSpec(InputKind.BUFFER, _argument(node), node.name, True))
-            state[node.name] = tensor.detach()
+            state[node.name] = tensor.detach().contiguous()
     output = next(node for node in graph.nodes if node.op == "output")
     outputs = [OutputSpec(OutputKind.USER_OUTPUT, _argument(node), None) for node in output.args[0]]
     taken = tuple(node.meta["val"] for node, spec in zip(_placeholders(graph), inputs) if spec.kind == InputKind.USER_INPUT)
