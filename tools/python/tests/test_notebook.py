@@ -185,6 +185,13 @@ def test_work_of_kernels(exe):
     assert next(work for name, work in works.items() if "softmax" in name).bytes == 2 * 4 * 10
 
 
+def test_kernels_of_one_name_and_result_have_their_own_work():
+    x, y = relay.var("x", shape=(4, 64)), relay.var("y", shape=(4, 16))
+    both = relay.nn.dense(x, weights(8, 64), units=8), relay.nn.dense(y, weights(8, 16), units=8)
+    works = rvm.compile(rvm.IRModule({"main": relay.Function([x, y], relay.Tuple(both))}), opt_level=1).work()
+    assert sorted(work.flops for work in works.values()) == [2 * 4 * 8 * 16, 2 * 4 * 8 * 64]
+
+
 def test_work_that_is_not_known_says_why():
     x = relay.var("x", shape=("n", 4))
     [work] = rvm.compile(rvm.IRModule({"main": relay.Function([x], relay.exp(x))})).work().values()

@@ -12,6 +12,7 @@ from .program_graphs import class_of
 
 _KERNEL = re.compile(r'^\.kernel "((?:[^"\\]|\\.)*)" .*?buffers \((.*?)\) units (.*)', re.M)
 _BUFFER = re.compile(r"(out )?(\w+)\[([^\]]*)\]( over [\d ]+)?")
+_WITHOUT = {"copy", "full", "full_like", "ones", "ones_like", "zeros", "zeros_like"}  # operations
 _BITS = {"bool": 8, "int4": 4, "uint4": 4}
 
 
@@ -69,6 +70,8 @@ def _multiplications(call):
 def operations_of(call):
     """Operations of a call of an operator. Raises _Unknown."""
     kind, name = class_of(call.op.name), call.op.name
+    if name in _WITHOUT:
+        return 0
     if kind == "product":
         return 2 * _multiplications(call)
     if kind in ("elementwise", "activation", "quantisation"):
@@ -94,9 +97,22 @@ def _products(function):
     return sum(map(operations_of, calls))
 
 
-def _key(name, types):
-    """What tells kernels apart: their operators, and types of what they make."""
-    return re.sub(r"(?<=.)_\d+$", "", name), tuple(types)
+def _keys(name, made, read):
+    """What tells kernels apart: their operators, types of what they make and, in the first key, of what they read."""
+    name = re.sub(r"(?<=.)_\d+$", "", name)
+    return (name, tuple(made), frozenset(read)), (name, tuple(made), None)
+
+
+def _tensors(exprs):
+    """(dtype, dims) of all tensors that expressions give."""
+    left, found = [expr.checked_type for expr in exprs], []
+    while left:
+        kind = left.pop(0)
+        if isinstance(kind, relay.TupleType):
+            left[:0] = kind.fields
+        elif isinstance(kind, relay.TensorType):
+            found.append((kind.dtype, tuple(kind.shape)))
+    return found
 
 
 def _operations(module):
@@ -119,10 +135,8 @@ def _operations(module):
             done = _products(node.op.body) if is_kernel else operations_of(node)
         except _Unknown as unknown:
             done = str(unknown)
-        results = node.checked_type
-        results = results.fields if isinstance(results, relay.TupleType) else [results]
-        key = _key(name, [(t.dtype, tuple(t.shape)) for t in results if isinstance(t, relay.TensorType)])
-        found[key] = done if found.setdefault(key, done) == done else "several calls of it do different work"
+        for key in _keys(name, _tensors([node]), _tensors(node.args)):
+            found[key] = done if found.setdefault(key, done) == done else "several calls of it do different work"
 
     for name in module._names:
         inside = set()
@@ -170,6 +184,7 @@ def work_of(bytecode, source=None):
         if operations is None:
             works[name] = Work(None, size, "the program that it was compiled from is not here")
             continue
-        done = operations.get(_key(name, [(dtype, dims) for is_out, dtype, dims in buffers if is_out]), "not found in the program")
+        exact, near = _keys(name, *([(dtype, dims) for is_out, dtype, dims in buffers if is_out == of_outs] for of_outs in (True, False)))
+        done = operations.get(exact, operations.get(near, "not found in the program"))
         works[name] = Work(done, size) if isinstance(done, int) else Work(None, size, done)
     return works
