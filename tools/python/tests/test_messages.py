@@ -161,8 +161,8 @@ def test_tuning_is_advised_where_products_take_long():
 
 def test_executables_say_what_they_are():
     exe = rvm.compile(ADD)
-    assert [a.name for a in exe.inputs] == ["x", "y"] and len(exe.outputs) == 1 and \
-        repr(exe) == "<relayvm.Executable (x: Tensor[(2), float32], y: Tensor[(2), float32]) -> (output_0: Tensor[(2), float32]): 1 kernel>"
+    assert [a.name for a in exe.inputs] == ["x", "y"] and len(exe.outputs) == 1 and len(exe.kernels) == 1
+    assert repr(exe) == "<relayvm.Executable (x: Tensor[(2), float32], y: Tensor[(2), float32]) -> (output_0: Tensor[(2), float32]): 1 kernel>"
 
 
 def test_formats_are_the_compilers_own():

@@ -175,6 +175,15 @@ def test_an_executable(exe):
     assert {"x", "probabilities", exe.memory_formula(), *exe.kernels, "nn.conv2d"} <= set(texts)
 
 
+def test_a_program_that_cannot_be_loaded_here():
+    made = rvm.compile("""#[version = "0.0.5"]
+def @host(%x: Tensor[(2), float32], host=1) -> Tensor[(2), float32];
+def @main(%x: Tensor[(2), float32]) -> Tensor[(2), float32] { tanh(@host(%x)) }
+""")
+    assert repr(made) == "<relayvm.Executable: 1 kernel>"
+    assert any("cannot be loaded here by itself" in text for text in shown(made))
+
+
 def test_work_of_kernels(exe):
     works = {re.sub(r"_\d+$", "", name): work for name, work in exe.work().items()}
     conv = next(work for name, work in works.items() if "conv2d" in name)

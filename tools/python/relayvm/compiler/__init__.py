@@ -5,7 +5,7 @@ import threading
 import warnings
 
 from .. import _native as _runtime
-from ..errors import InvalidInput
+from ..errors import Error, InvalidInput
 from ..host import _by_name
 from ..model import Model, _engines
 from ..trace import Profile
@@ -343,9 +343,13 @@ class Executable:
         return self.model.outputs
 
     def __repr__(self):
-        inputs, outputs = (", ".join(f"{a.name}: {a.relay_type}" if a.name else a.relay_type for a in all_of) for all_of in (self.inputs, self.outputs))
         count = len(self.kernels)
-        return f"<relayvm.Executable ({inputs}) -> ({outputs}): {count} kernel{'' if count == 1 else 's'}>"
+        kernels = f"{count} kernel{'' if count == 1 else 's'}"
+        try:
+            inputs, outputs = (", ".join(f"{a.name}: {a.relay_type}" if a.name else a.relay_type for a in all_of) for all_of in (self.inputs, self.outputs))
+        except Error:  # a program of another machine, or one that needs functions of a host
+            return f"<relayvm.Executable: {kernels}>"
+        return f"<relayvm.Executable ({inputs}) -> ({outputs}): {kernels}>"
 
     def _repr_html_(self):
         from . import notebook  # which needs what is here

@@ -3,6 +3,7 @@
 A picture is of at most some 60 nodes; what is folded in it follows below it, closed. All of a page has at most _MOST_NODES nodes drawn,
 and says what it leaves out.
 """
+from ..errors import Error
 from ..pages import arguments, details, note, num_bytes, page, source, table
 from . import Module, relay
 from .pictures import COLOURS, svg_of
@@ -101,15 +102,23 @@ def of_module(mod):
                 details("Relay text", source(str(mod))))
 
 
+def _of_loaded(exe):
+    """What a program says of itself when it is loaded, or why it cannot be."""
+    try:
+        functions = exe.model.functions
+    except Error as error:
+        return note(f"it cannot be loaded here by itself: {error}")
+    memory = table(("function", "memory at most, bytes"), [(name, exe.memory_formula(name)) for name in functions])
+    return arguments(exe.inputs, exe.outputs) + memory
+
+
 def of_executable(exe):
     """An `Executable`."""
     size = len(exe.to_bytes())
-    functions = exe.model.functions
-    memory = table(("function", "memory at most, bytes"), [(name, exe.memory_formula(name)) for name in functions])
     times = [(name, f"{ms:.2f}", "part of the one before" if is_part else "") for name, ms, is_part in exe.pass_times]
     kernels = [(name, work.flops, work.bytes, work.why) for name, work in exe.work().items()]
     title = f"Executable: {num_bytes(size)}, {len(kernels)} kernel{'s'[:len(kernels) != 1]}"
-    parts = [arguments(exe.inputs, exe.outputs), memory, *(note(f"warning: {text}") for text in exe.warnings),
+    parts = [_of_loaded(exe), *(note(f"warning: {text}") for text in exe.warnings),
              details(f"{len(kernels)} kernels", table(("kernel", "operations a call", "bytes a call", "not known"), kernels))]
     if exe.regions:
         parts.append(details(f"{len(exe.regions)} regions of other engines", table(("region", "JSON"), exe.regions.items())))
