@@ -1226,7 +1226,8 @@ class _Operators:
             if full in ("nn.Constant", "nn.const"):
                 return {"nn.Constant": Constant, "nn.const": const}[full]
             if any(n.startswith(full + ".") for n in _native.operator_names()):
-                return _Operators(full + ".")
+                made = self.__dict__[name] = _Operators(full + ".")  # it is asked for often
+                return made
         raise AttributeError(f"there is no operator {full}{_native.did_you_mean(full, _native.operator_names())}")
 
     def __dir__(self):
