@@ -21,14 +21,15 @@ class Native(Distribution):
 common = dict(version=version, license="Apache-2.0", python_requires=">=3.11", distclass=Native, zip_safe=False,
               include_package_data=False)
 if part == "relayvm":
-    setup(name=part, description="Runs compiled Relay programs and ONNX models", packages=["relayvm", *find_packages(include=["relayvm.onnx*"])],
-          package_data={"relayvm": ["*.so*", "py.typed", "*.pyi"], "relayvm.onnx": ["*.pyi"]}, install_requires=["numpy"], **common)
+    setup(name=part, description="Runs compiled Relay programs and ONNX models", packages=["relayvm"],
+          package_data={"relayvm": ["*.so*", "py.typed", "*.pyi"]}, install_requires=["numpy"], **common)
 elif part == "relayvm-compiler":
-    packages = find_packages(include=["relayvm.compiler*", "relayvm.torch*", "relayvm.tvm*"])
+    packages = find_packages(include=["relayvm.compiler*", "relayvm.onnx*", "relayvm.torch*", "relayvm.tvm*"])
     # Providers of engines, which files with regions run on.
     packages += ["relayvm.engines"] if os.path.isdir("relayvm/engines") else []
     setup(name=part, description="Compiles Relay programs and ONNX models for relayvm", packages=packages,
-          package_data={"relayvm.compiler": ["*.so*", "*.pyi"], "relayvm.engines": ["*.so"], "relayvm.torch": ["*.pyi"]},
+          package_data={"relayvm.compiler": ["*.so*", "*.pyi"], "relayvm.engines": ["*.so"], "relayvm.onnx": ["*.pyi"],
+                        "relayvm.torch": ["*.pyi"]},
           entry_points={"torch_dynamo_backends": ["relayvm = relayvm.torch:backend"]}, install_requires=[f"relayvm=={version}"], **common)
 else:
     sys.exit(__doc__)

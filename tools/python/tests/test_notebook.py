@@ -1,7 +1,9 @@
 """What a notebook shows: of everything its types, of programs the graph, of profiles the rates. Names are strangers', and sizes have bounds."""
 import html.parser
+import json
 import os
 import re
+import sys
 import xml.etree.ElementTree
 
 import numpy as np
@@ -248,13 +250,18 @@ def test_models_runtimes_and_traces(exe):
 NOTEBOOK = os.path.join(os.path.dirname(__file__), "..", "examples", "looking_at_programs.ipynb")
 
 
-def test_the_notebook_runs(tmp_path):
+def test_the_notebook_runs(tmp_path, monkeypatch):
     nbclient = pytest.importorskip("nbclient", reason="apt-get install python3-nbclient python3-ipykernel")
     pytest.importorskip("ipykernel", reason="apt-get install python3-nbclient python3-ipykernel")
     nbformat = pytest.importorskip("nbformat")
     notebook = nbformat.read(NOTEBOOK, as_version=4)
     assert not any(cell.get("outputs") for cell in notebook.cells)
-    nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()
+    kernel = tmp_path / "kernels" / "this_python"  # the system's would not find what this environment has
+    kernel.mkdir(parents=True)
+    argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    (kernel / "kernel.json").write_text(json.dumps({"argv": argv, "display_name": "this_python", "language": "python"}))
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
+    nbclient.NotebookClient(notebook, timeout=120, kernel_name="this_python", resources={"metadata": {"path": str(tmp_path)}}).execute()
     pages = [output["data"]["text/html"] for cell in notebook.cells for output in cell.get("outputs", ()) if "text/html" in output.get("data", {})]
     assert len(pages) >= 5
     for page in pages:
