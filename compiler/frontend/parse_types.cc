@@ -33,8 +33,8 @@ std::optional<DType> DTypeOf(std::string_view word) {
 
 bool Parser::NamesType(std::string_view word) const {
   return word == "Tensor" || word == "fn" || word == "ref" || word == "_" ||
-         DTypeOf(word).has_value() || StartsLikeDType(word) ||
-         type_params_.Find(word) != nullptr || module_.types.contains(std::string(word));
+         DTypeOf(word).has_value() || StartsLikeDType(word) || type_params_.Find(word) != nullptr ||
+         module_.types.contains(std::string(word));
 }
 
 bool Parser::ParseType(ir::Type* type) {

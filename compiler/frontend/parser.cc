@@ -110,8 +110,7 @@ Result<WrittenProgram> Parser::RunAsWritten() {
   if (!ParseFile()) return status_;
   if (!graph_.status().ok()) return graph_.status();
   WrittenProgram program{.graph = graph_.graph()};
-  for (const NodeId f : functions_)
-    program.functions.emplace_back(graph_.function(f).name, f);
+  for (const NodeId f : functions_) program.functions.emplace_back(graph_.function(f).name, f);
   program.module = std::move(module_);
   return program;
 }

@@ -196,9 +196,11 @@ TEST_CASE("definitions") {
 }
 
 TEST_CASE("dtypes without bits have 32") {
-  auto m = ParseRelay("test", kVersion + "def @main(%x: int, %y: Tensor[(2), float], %z: uint) { %y }");
+  auto m =
+      ParseRelay("test", kVersion + "def @main(%x: int, %y: Tensor[(2), float], %z: uint) { %y }");
   REQUIRE(m.ok());
-  CHECK(PeopleText(*m).find("%x: int32, %y: Tensor[(2), float32], %z: uint32") != std::string::npos);
+  CHECK(PeopleText(*m).find("%x: int32, %y: Tensor[(2), float32], %z: uint32") !=
+        std::string::npos);
 }
 
 TEST_CASE("an expression becomes @main") {

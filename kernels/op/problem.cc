@@ -21,9 +21,9 @@ Result<Layout> KernelLayout(const Attrs& attrs, const std::string& letters, cons
   const size_t axes = letters.size() + 2;
   if (text.size() == axes && data.Factor('C') > 1 && kernel.shape.size() == axes + 2 &&
       kernel.shape[axes].is_const() && kernel.shape[axes + 1].is_const()) {
-    return Layout::Parse(fmt::format("{}{}i{}o", text, kernel.shape[axes].value(),
-                                     kernel.shape[axes + 1].value()),
-                         "IO" + letters, "kernel_layout");
+    return Layout::Parse(
+        fmt::format("{}{}i{}o", text, kernel.shape[axes].value(), kernel.shape[axes + 1].value()),
+        "IO" + letters, "kernel_layout");
   }
   return Layout::Parse(text, "IO" + letters, "kernel_layout");
 }

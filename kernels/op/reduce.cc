@@ -147,9 +147,7 @@ OpDef MeanOp() {
     const DType dtype = c.outputs[0].dtype;
     return {Reduction(
         "mean", c, ReduceKind::kSum,
-        [&](const Indices& at) {
-          return te::Cast(te::Load(c.inputs[0], at), SumDType(dtype));
-        },
+        [&](const Indices& at) { return te::Cast(te::Load(c.inputs[0], at), SumDType(dtype)); },
         [&](Expr sum) { return nn::Average(std::move(sum), ReducedCount(c), dtype); })};
   };
   return op;
