@@ -11,7 +11,7 @@ PACKAGES="
   clang-19 libclang-rt-19-dev
   g++-i686-linux-gnu
   doctest-dev python3 python3-numpy binutils pkg-config
-  python3-dev pybind11-dev python3-setuptools python3-wheel python3-venv python3-pytest python3-onnx graphviz
+  python3-dev pybind11-dev python3-setuptools python3-wheel python3-venv python3-pytest python3-onnx
 "
 missing=""
 for package in $PACKAGES; do

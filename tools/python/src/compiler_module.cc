@@ -18,7 +18,6 @@
 #include "compiler/api/options.h"
 #include "compiler/frontend/params.h"
 #include "compiler/import/importers.h"
-#include "compiler/ir/dot.h"
 #include "compiler/ir/printer.h"
 #include "compiler/ir/region.h"
 #include "compiler/pipeline.h"
@@ -262,12 +261,6 @@ PYBIND11_MODULE(_native, m) {
              const auto found = p.model.module.functions.find(name);
              if (found == p.model.module.functions.end()) throw py::key_error(name);
              return ir::PrintFunction(p.model.module, *found->second);
-           })
-      .def("dot",
-           [](const PyModule& p, const std::string& name) {
-             const auto found = p.model.module.functions.find(name);
-             if (found == p.model.module.functions.end()) throw py::key_error(name);
-             return ir::FunctionDot(p.model.module, *found->second);
            })
       .def("params",
            [](const PyModule& p, const std::string& name) {
