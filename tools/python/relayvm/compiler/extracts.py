@@ -1,7 +1,6 @@
 """Parts and numbers of programs, as TVM's relay.analysis has them."""
 import math
 
-from ..errors import InvalidInput
 from . import relay
 
 

@@ -23,7 +23,7 @@ import sys
 from collections.abc import Mapping
 
 from . import _native
-from .dims import Any, sizes
+from .dims import Any, sizes  # noqa: F401 (Any is a name of TVM's relay)
 
 
 class _Sequence(tuple):
@@ -769,7 +769,27 @@ class Attrs(Mapping):
         return f"Attrs({self._values})"
 
 
-class Call(Expr):
+class _WithFields:
+    """What TVM's TupleWrapper has besides fields."""
+
+    __slots__ = ()
+
+    def astuple(self):
+        """It itself."""
+        return self
+
+    @property
+    def tuple_value(self):
+        """The same."""
+        return self
+
+    @property
+    def size(self):
+        """How many fields it has."""
+        return len(self)
+
+
+class Call(_WithFields, Expr):
     """A call: of an operator (`Op`, or its name) with attributes, or of a function. type_args: what the type parameters of a function stand
     for, which the compiler infers; attributes of a function's call are kept until it is compiled."""
 
@@ -828,20 +848,6 @@ class Call(Expr):
     def __iter__(self):
         return (TupleGetItem(self, i, self._span) for i in range(len(self)))
 
-    def astuple(self):
-        """The call itself, as TVM's TupleWrapper gives it."""
-        return self
-
-    @property
-    def tuple_value(self):
-        """The same."""
-        return self
-
-    @property
-    def size(self):
-        """How many fields the tuple has."""
-        return len(self)
-
     def _children(self):
         return (self.op, *self.args)
 
@@ -863,7 +869,7 @@ def _plain_call(op, args, attrs):
     return new
 
 
-class Tuple(Expr):
+class Tuple(_WithFields, Expr):
     """A tuple."""
 
     __slots__ = ("fields",)
@@ -877,20 +883,6 @@ class Tuple(Expr):
 
     def __len__(self):
         return len(self.fields)
-
-    def astuple(self):
-        """It itself, as TVM's TupleWrapper gives it."""
-        return self
-
-    @property
-    def tuple_value(self):
-        """The same."""
-        return self
-
-    @property
-    def size(self):
-        """How many fields it has."""
-        return len(self)
 
     def _children(self):
         return self.fields

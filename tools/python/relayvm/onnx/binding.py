@@ -2,7 +2,7 @@
 import numpy as np
 
 from .elements import dtype_of
-from .errors import translated, InvalidArgument
+from .errors import translated
 from .values import OrtValue, OrtValueVector, at_address, need_host
 from ..errors import Error
 

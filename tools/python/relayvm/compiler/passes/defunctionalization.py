@@ -7,7 +7,7 @@ they are called with.
 from .. import relay
 from ..analysis import all_type_vars
 from ..relay import (Call, Clause, Constant, Constructor, Function, FuncType, GlobalTypeVar, GlobalVar, If, Let, Match, Op, PatternConstructor,
-                     PatternVar, RefType, Tuple, TupleType, TypeCall, TypeData, TypeVar, Var)
+                     PatternVar, RefType, TupleType, TypeCall, TypeData, TypeVar, Var)
 from ..typed import _with_vars, typed_function
 from .blocks import is_opaque, pattern_vars, pattern_with, same_call, with_children
 

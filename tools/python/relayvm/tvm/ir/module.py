@@ -268,7 +268,3 @@ class IRModule(Module):
     def script(self):
         """Relay text for people."""
         return str(self)
-
-
-def _as_ir_module(mod):
-    return mod if isinstance(mod, IRModule) or not isinstance(mod, Module) else IRModule(mod._native)

@@ -1,5 +1,5 @@
 """Marks of regions for tests."""
-from ....compiler.relay import Call, ExprMutator, Function, Op, Var, var
+from ....compiler.relay import Call, ExprMutator, Op, Var
 from ..op.annotation import compiler_begin, compiler_end
 
 
