@@ -1,6 +1,6 @@
 // Functions of the compiler's IR as Python's nodes, and back. The classes that users see are in
-// relayvm/compiler/relay.py: they come from lists of records, operands before their users, and go
-// as such. A record is a tuple of
+// relayvm/compiler/nodes.py; records.py there makes them of lists of records, operands before their
+// users, and such lists of them. A record is a tuple of
 //
 //   kind      a string, as below
 //   operands  positions of other records

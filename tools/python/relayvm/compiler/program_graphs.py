@@ -9,6 +9,8 @@ import re
 
 from ..pages import shortened
 from . import _native, op_patterns, operators, relay
+from .node_text import attr_text
+from .node_text import text as node_text
 from .pictures import Graph, Node
 
 MOST = 60  # nodes of one graph
@@ -60,8 +62,8 @@ def _attr_lines(call):
     schema = _native.operator_schema(call.op.name)
     defaults = {name: fallback for name, _, fallback in schema[1]} if schema is not None else {}
     values = dict(call.attrs or {})
-    different = [f"{k}={relay._attr_text(v)}" for k, v in values.items() if k not in defaults or v != defaults[k]]
-    return different, [f"{k}={relay._attr_text(v)}" for k, v in values.items() if v is not None]
+    different = [f"{k}={attr_text(v)}" for k, v in values.items() if k not in defaults or v != defaults[k]]
+    return different, [f"{k}={attr_text(v)}" for k, v in values.items() if v is not None]
 
 
 def _packed(texts, width=46):
@@ -162,7 +164,7 @@ class _Scope:
     def _from_outside(self, expr):
         node = self.outside.get(expr)
         if node is None:
-            text, kind = self.labels.get(expr) or relay._text(expr, 1), shortened(type_text(expr), 40)
+            text, kind = self.labels.get(expr) or node_text(expr, 1), shortened(type_text(expr), 40)
             node = self.outside[expr] = Node(shortened(text, 40), "outer", [kind] if kind else [], tip="from outside of this box")
         return node
 
@@ -213,7 +215,7 @@ class _Scope:
                 node.title = expr.kind
                 self._read(node, expr.args)
             case _:
-                node.title = {relay.RefCreate: "ref", relay.RefRead: "ref_read", relay.RefWrite: "ref_write"}.get(type(expr)) or relay._text(expr, 1)
+                node.title = {relay.RefCreate: "ref", relay.RefRead: "ref_read", relay.RefWrite: "ref_write"}.get(type(expr)) or node_text(expr, 1)
                 self._read(node, expr._children())
         if not isinstance(expr, relay.Function) and kind:
             node.lines.append(f"-> {kind}")
@@ -236,7 +238,7 @@ class _Scope:
             self._read(node, call.args, [p.name_hint for p in op.params])
             self._enter(node, [("", op.body, op.params)])
         else:
-            node.title = relay._text(op, 1) if isinstance(op, (relay.GlobalVar, relay.Constructor)) else f"call of {relay._text(op, 1)}"
+            node.title = node_text(op, 1) if isinstance(op, (relay.GlobalVar, relay.Constructor)) else f"call of {node_text(op, 1)}"
             node.kind = "other" if isinstance(op, relay.Constructor) else "control"
             self._read(node, call.args)
             if not isinstance(op, (relay.GlobalVar, relay.Constructor)):
@@ -249,7 +251,7 @@ class _Scope:
                 case relay.Constant() as value:
                     node.lines.append(f"{name}<{value.name + ' ' if value.name else ''}{_constant_text(value)}>")
                 case relay.GlobalVar() | relay.Constructor() as value:
-                    node.lines.append(f"{name}{relay._text(value)}")
+                    node.lines.append(f"{name}{node_text(value)}")
                 case _:
                     node.inputs.append(self._source(expr))
 

@@ -13,6 +13,7 @@ import sys
 
 from . import _native, relay
 from .own_types import OwnTypes
+from .records import _MAKERS
 
 VERSION = '#[version = "0.0.5"]\n'
 _SIMPLE = {"bool": "", "int16": "i16", "int32": "", "int64": "i64", "float16": "f16", "float32": "f", "float64": "f64"}
@@ -510,7 +511,7 @@ def functions_as_written(text, name="from_string", module=None):
     names, nodes = _Names(module), []
     records, functions = _native.written_records(name, text)
     for record in records:
-        nodes.append(relay._MAKERS[record[0]](record, [nodes[i] for i in record[1]], names))
+        nodes.append(_MAKERS[record[0]](record, [nodes[i] for i in record[1]], names))
     own = OwnTypes()
     for node in nodes:
         _forget(node, own)

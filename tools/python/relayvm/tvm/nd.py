@@ -95,7 +95,7 @@ class NDArray(numpy.ndarray):
         return self.numpy().__dlpack__()
 
 
-_relay._array_type = NDArray
+_relay.Constant._array_type = NDArray
 
 
 def array(arr, device=None, mem_scope=None):
