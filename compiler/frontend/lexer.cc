@@ -278,6 +278,7 @@ Token Lexer::Meta() {
 }
 
 std::optional<uint32_t> Lexer::ProjectionIndex() {
+  if (!SkipBlank()) return std::nullopt;
   size_t end = position_;
   uint64_t index = 0;
   for (; IsDigit(At(end)) && index <= UINT32_MAX; ++end)

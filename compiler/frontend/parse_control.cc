@@ -26,11 +26,12 @@ NodeId Parser::ParseIf() {
   std::vector<Link> links;
   do {
     Link link{SpanOf(Take()), kNoNode, kNoNode};
+    const size_t begin = Peek().begin;
     if (!Expect("(", "after if")) return kNoNode;
     link.condition = ParseExpr();
-    if (link.condition == kNoNode || !Expect(")", "after the condition") ||
-        !ParseBlock("of a branch", &link.then_value))
-      return kNoNode;
+    if (link.condition == kNoNode || !Expect(")", "after the condition")) return kNoNode;
+    Placed(begin, link.condition);
+    if (!ParseBlock("of a branch", &link.then_value)) return kNoNode;
     links.push_back(link);
     if (!AcceptWord("else")) {
       FailExpected("else");
@@ -156,7 +157,9 @@ NodeId Parser::ParseFunction(std::string name, ir::Span span) {
   const uint32_t outer = current_function_;
   current_function_ = ++num_functions_;
   NodeId body = kNoNode;
-  if (!ParseTypeParams(&function.type_params) || !ParseParams(&function)) return kNoNode;
+  std::vector<std::string> attr_names;
+  if (!ParseTypeParams(&function.type_params) || !ParseParams(&function, &attr_names))
+    return kNoNode;
   if (Accept("->") && !ParseType(&function.result_type)) return kNoNode;
   const bool is_host = ir::IsHostFunction(function);
   if (is_host ? !ParseHostBody(function, &body) : !ParseBlock("of a function", &body))
@@ -170,7 +173,9 @@ NodeId Parser::ParseFunction(std::string name, ir::Span span) {
     graph_vars_[number] = binding;
   }
   current_function_ = outer;
-  return graph_.MakeFunction(std::move(function), body);
+  const NodeId literal = graph_.MakeFunction(std::move(function), body);
+  if (is_written()) written_->attr_orders[literal] = std::move(attr_names);
+  return literal;
 }
 
 bool Parser::ParseHostBody(const ir::Function& function, NodeId* body) {
@@ -203,7 +208,7 @@ bool Parser::ParseHostBody(const ir::Function& function, NodeId* body) {
   return true;
 }
 
-bool Parser::ParseParams(ir::Function* function) {
+bool Parser::ParseParams(ir::Function* function, std::vector<std::string>* attr_names) {
   if (!Expect("(", "before the parameters")) return false;
   std::unordered_set<std::string> names;
   while (!Accept(")")) {
@@ -211,7 +216,11 @@ bool Parser::ParseParams(ir::Function* function) {
     if (StartsAttr()) {
       if (!ParseAttrList(&attrs)) return false;
       for (ParsedAttr& a : attrs) {
-        if (!a.is_expression) function->attrs[a.name] = std::move(a.value);
+        if (a.is_expression) continue;
+        const auto* truth = std::get_if<bool>(&a.value.value);
+        if (is_written() && truth != nullptr) a.value = AttrValue(int64_t{*truth});
+        function->attrs[a.name] = std::move(a.value);
+        attr_names->push_back(a.name);
       }
     } else {
       std::string name;
@@ -229,8 +238,7 @@ bool Parser::ParseParams(ir::Function* function) {
         Fail(StatusCode::kInvalidInput, span, fmt::format("parameter %{} is declared twice", name));
         return false;
       }
-      if (shared == nullptr)
-        shared = ir::MakeVar(module_, IsTemporaryName(name) ? "" : name, std::move(type), span);
+      if (shared == nullptr) shared = ir::MakeVar(module_, NameOfVar(name), std::move(type), span);
       locals_.Bind(name, shared);
       params_by_name_[name] = shared;
       function->params.push_back(shared);
@@ -264,7 +272,7 @@ NodeId Parser::MakeOpCall(const OpDef* op, std::vector<NodeId> args, Attrs attrs
 // A bare operator is the function that calls it.
 NodeId Parser::FinishOperator(NodeId id) {
   const OpDef* op = graph_.AsBareOperator(id);
-  if (op == nullptr) return id;
+  if (op == nullptr || is_written()) return id;
   const ir::Span span = graph_.span(id);
   Attrs attrs;
   if (op->num_args < 0) {
@@ -319,7 +327,9 @@ void Parser::UseExactOperands(const OpDef& op, const std::vector<ParsedAttr>& at
     if (field.kind != AttrKind::kAny) continue;
     for (const ParsedAttr& a : attrs) {
       if (a.name == field.name && a.constant != nullptr && position < args->size()) {
-        (*args)[position] = graph_.Use(a.constant, a.span);
+        const NodeId exact = graph_.Use(a.constant, a.span);
+        if (is_written()) SetPlace(exact, PlaceOf((*args)[position]));
+        (*args)[position] = exact;
       }
     }
     ++position;

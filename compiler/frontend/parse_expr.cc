@@ -26,11 +26,18 @@ constexpr Infix kInfix[] = {
 
 NodeId Parser::ParseExpr(bool is_value) {
   const ir::Span span = SpanOf(Peek());
+  const size_t begin = Peek().begin;
   const size_t mark = locals_.Mark();
   std::vector<const ir::Var*> vars;
   std::vector<NodeId> values;
+  std::vector<WrittenPlace> places;  // of the words `let`, or of the values of e1; e2
   for (;;) {
+    if (is_written() && PeekIsWord("free_var")) {
+      if (!ParseFreeVar()) return kNoNode;
+      continue;
+    }
     if (PeekIsWord("let")) {
+      if (is_written()) places.push_back(token_places_->Of(Peek().begin, Peek().end));
       const ir::Var* var = nullptr;
       NodeId value = kNoNode;
       if (!ParseLet(&var, &value)) return kNoNode;
@@ -47,12 +54,33 @@ NodeId Parser::ParseExpr(bool is_value) {
     values.push_back(value);
     if (is_value || !Accept(";")) break;
     vars.push_back(ir::MakeVar(module_, "", nullptr, graph_.span(value)));  // e1; e2
+    if (is_written()) places.push_back(PlaceOf(value));
   }
   locals_.Release(mark);
   const NodeId result = values.back();
   values.pop_back();
-  if (vars.empty()) return result;
-  return graph_.Let(std::move(vars), std::move(values), result, span);
+  if (vars.empty()) return Placed(begin, result);
+  const NodeId let = graph_.Let(std::move(vars), std::move(values), result, span);
+  if (!is_written()) return let;
+  WrittenPlace inner = PlaceOf(result);  // each let reaches to the end
+  for (size_t i = places.size(); i-- > 1;) places[i] = inner = Merge(inner, places[i]);
+  places[0] = PlaceFrom(begin);
+  written_->let_places[let] = std::move(places);
+  return Placed(begin, let);
+}
+
+// What nothing binds, for all that follows; the first of a name stays.
+bool Parser::ParseFreeVar() {
+  Take();
+  std::string name;
+  ir::Span span;
+  ir::Type type;
+  if (!ParseNewLocal(&name, &span) || (Accept(":") && !ParseType(&type)) ||
+      !Expect(";", "after free_var"))
+    return false;
+  free_vars_.emplace(name, ir::MakeVar(module_, NameOfVar(name), std::move(type), span));
+  max_free_length_ = std::max(max_free_length_, name.size());
+  return true;
 }
 
 bool Parser::ParseLet(const ir::Var** var, NodeId* value) {
@@ -123,9 +151,12 @@ bool Parser::ParseNewLocal(std::string* name, ir::Span* span) {
   return true;
 }
 
+std::string Parser::NameOfVar(const std::string& name) const {
+  return !is_written() && IsTemporaryName(name) ? "" : name;
+}
+
 const ir::Var* Parser::BindLocal(const std::string& name, ir::Type type, ir::Span span) {
-  const ir::Var* var =
-      ir::MakeVar(module_, IsTemporaryName(name) ? "" : name, std::move(type), span);
+  const ir::Var* var = ir::MakeVar(module_, NameOfVar(name), std::move(type), span);
   locals_.Bind(name, var);
   return var;
 }
@@ -137,8 +168,9 @@ NodeId Parser::ParseValue() {
   if (!nesting.ok()) return kNoNode;
   if (PeekIsWord("let") || StartsGraphBinding()) return ParseExpr(/*is_value=*/true);
   if (PeekIs("{")) {
+    const size_t begin = Peek().begin;
     NodeId body = kNoNode;
-    return ParseBlock("of a block", &body) ? body : kNoNode;
+    return ParseBlock("of a block", &body) ? Placed(begin, body) : kNoNode;
   }
   if (PeekIsWord("free_var")) {
     Fail(Peek(), "free_var stands only at the start of a file that is one expression");
@@ -149,6 +181,7 @@ NodeId Parser::ParseValue() {
 
 // Operators of one text level are a loop over two stacks (shunting yard).
 NodeId Parser::ParseOperators() {
+  const size_t begin = Peek().begin;
   NodeId first = ParsePostfix();
   if (first == kNoNode) return kNoNode;
   std::vector<NodeId> operands = {first};
@@ -164,9 +197,12 @@ NodeId Parser::ParseOperators() {
            fmt::format("unsupported operator \"{}\"", infix->op));
       return false;
     }
-    ir::Span span = Join(graph_.span(operands.back()), graph_.span(right));
-    operands.back() = MakeOpCall(op, {operands.back(), right}, Attrs(), span);
-    return operands.back() != kNoNode;
+    const NodeId left = operands.back();
+    ir::Span span = Join(graph_.span(left), graph_.span(right));
+    operands.back() = MakeOpCall(op, {left, right}, Attrs(), span);
+    if (operands.back() == kNoNode) return false;
+    if (is_written()) SetPlace(operands.back(), Merge(PlaceOf(left), PlaceOf(right)));
+    return true;
   };
   for (;;) {
     const Token& t = Peek();
@@ -180,7 +216,7 @@ NodeId Parser::ParseOperators() {
            (infix == nullptr || pending.back().first->precedence >= infix->precedence)) {
       if (!reduce()) return kNoNode;
     }
-    if (infix == nullptr) return operands[0];
+    if (infix == nullptr) return Placed(begin, operands[0]);
     pending.emplace_back(infix, Take());
     NodeId operand = ParsePostfix();
     if (operand == kNoNode) return kNoNode;
@@ -189,6 +225,7 @@ NodeId Parser::ParseOperators() {
 }
 
 NodeId Parser::ParsePostfix() {
+  const size_t begin = Peek().begin;
   NodeId node = ParsePrimary();
   while (node != kNoNode) {
     if (PeekIs("(")) {
@@ -204,15 +241,20 @@ NodeId Parser::ParsePostfix() {
       node = FinishOperator(node);
       if (node == kNoNode) return kNoNode;
       ir::Span span = Join(graph_.span(node), SpanOf(dot.begin, lexer_.position()));
-      node = graph_.Field(node, *index, span);
+      node = Placed(begin, graph_.Field(node, *index, span));
     } else {
-      return FinishOperator(node);
+      return Placed(begin, FinishOperator(node));
     }
   }
   return kNoNode;
 }
 
 NodeId Parser::ParsePrimary() {
+  const size_t begin = Peek().begin;
+  return Placed(begin, ParseAtom());
+}
+
+NodeId Parser::ParseAtom() {
   const Token& t = Peek();
   switch (t.kind) {
     case TokenKind::kLocal:
@@ -283,7 +325,13 @@ NodeId Parser::ParseLocal() {
   const Token t = Take();
   size_t length = 0;
   auto* var = FindLongest(
-      t, locals_.max_length(), [&](std::string_view name) { return locals_.Find(name); }, &length);
+      t, std::max(locals_.max_length(), max_free_length_),
+      [&](std::string_view name) -> const ir::Var* const* {
+        if (const auto* local = locals_.Find(name)) return local;
+        const auto free = free_vars_.find(name);
+        return free == free_vars_.end() ? nullptr : &free->second;
+      },
+      &length);
   if (var == nullptr) {
     Suggestion suggestion(t.text);
     locals_.ForEachName([&](const std::string& n) { suggestion.Consider(n); });
@@ -306,9 +354,22 @@ NodeId Parser::ParseGraphVar() {
   return it->second.node;
 }
 
+// A function that may be elsewhere, unless a part of the name is known.
+void Parser::DeclareGlobal(const Token& t) {
+  const size_t end =
+      t.quoted ? t.text.size() : std::min(t.text.find_first_of(".:-"), t.text.size());
+  const std::string name = t.text.substr(0, end);
+  for (size_t i = t.text.size(); i > end; --i) {
+    if (globals_.contains(std::string_view(t.text).substr(0, i))) return;
+  }
+  globals_.emplace(name, module_.arena->New(ir::GlobalVar{name}));
+  max_global_length_ = std::max(max_global_length_, name.size());
+}
+
 NodeId Parser::ParseGlobal() {
   const Token t = Take();
   size_t length = 0;
+  if (is_written()) DeclareGlobal(t);
   auto* global = FindLongest(
       t, max_global_length_,
       [&](std::string_view name) {

@@ -51,7 +51,8 @@ bool Parser::ParseRule(const Definition& definition, ParsedRules* rules) {
   std::vector<NodeId> sides;
   const bool has_replacement = rule.kind == ParsedRule::Kind::kRule;
   bool is_replacement = false;
-  bool ok = ParseParams(&function) && Expect("{", "at the start of a rule");
+  std::vector<std::string> attr_names;
+  bool ok = ParseParams(&function, &attr_names) && Expect("{", "at the start of a rule");
   while (ok) {
     const Token first = Peek();
     const NodeId side = ParseExpr();

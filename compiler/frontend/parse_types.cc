@@ -92,6 +92,12 @@ bool Parser::ParseNamedType(const Token& name, ir::Type* type) {
     *type = ir::MakeScalarType(*dtype);
     return true;
   }
+  if (is_expression_ && it == module_.types.end() && !StartsLikeDType(name.text)) {
+    ir::AdtType elsewhere{name.text, {}};
+    if (Accept("[") && !ParseTypeList("]", &elsewhere.args)) return false;
+    *type = ir::MakeType(std::move(elsewhere));
+    return true;
+  }
   if (it == module_.types.end()) {
     if (StartsLikeDType(name.text)) {
       Fail(StatusCode::kUnsupported, SpanOf(name),

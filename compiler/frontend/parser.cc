@@ -17,10 +17,9 @@ Result<ir::Module> ParseRelay(std::string name, std::string text,
       [&] { return Parser(std::move(name), std::move(text), operators).Run(); });
 }
 
-Result<WrittenProgram> ParseRelayAsWritten(std::string name, std::string text,
-                                           const CustomOperators& operators) {
+Result<WrittenProgram> ParseRelayAsWritten(WrittenText text, const CustomOperators& operators) {
   return ir::WithLargeStack(
-      [&] { return Parser(std::move(name), std::move(text), operators).RunAsWritten(); });
+      [&] { return Parser(text.name, std::move(text.text), operators).RunAsWritten(text); });
 }
 
 Parser::Parser(std::string name, std::string text, const CustomOperators& operators)
@@ -106,20 +105,66 @@ Result<ir::Module> Parser::Run() {
   return std::move(module_);
 }
 
-Result<WrittenProgram> Parser::RunAsWritten() {
-  if (!ParseFile()) return status_;
+Result<WrittenProgram> Parser::RunAsWritten(const WrittenText& text) {
+  written_ = std::make_unique<WrittenProgram>();
+  token_places_.emplace(text_, text.skipped);
+  is_expression_ = text.is_expression;
+  if (!(is_expression_ ? ParseWrittenExpression() : ParseFile())) return status_;
   if (!graph_.status().ok()) return graph_.status();
-  WrittenProgram program{.graph = graph_.graph()};
-  for (const NodeId f : functions_) program.functions.emplace_back(graph_.function(f).name, f);
-  program.module = std::move(module_);
-  return program;
+  for (const NodeId f : functions_)
+    written_->functions.emplace_back(is_expression_ ? "" : graph_.function(f).name, f);
+  written_->graph = graph_.graph();
+  written_->places.resize(written_->graph.nodes.size());
+  written_->module = std::move(module_);
+  return std::move(*written_);
+}
+
+bool Parser::ParseWrittenExpression() {
+  if (!ReadVersion() || !FindDefinitions() || !ReadMetadata()) return false;
+  if (!definitions_.empty()) {
+    FailExpected("an expression");
+    return false;
+  }
+  const NodeId node = ParseExpr();
+  if (node == kNoNode) return false;
+  if (!PeekIs("#[") && Peek().kind != TokenKind::kEnd) FailExpected("the end of the expression");
+  functions_.push_back(node);
+  return !failed();
+}
+
+// --- Places ---
+
+NodeId Parser::Placed(size_t begin, NodeId node) {
+  if (is_written() && node != kNoNode) SetPlace(node, PlaceFrom(begin));
+  return node;
+}
+
+WrittenPlace Parser::PlaceFrom(size_t begin) { return token_places_->Of(begin, Peek().begin); }
+
+void Parser::SetPlace(NodeId node, const WrittenPlace& place) {
+  const ir::Node& n = graph_.node(node);
+  if (n.kind == ir::NodeKind::kAtom) {
+    written_->atom_places[KeyOf(n.atom)] = place;
+    return;
+  }
+  if (written_->places.size() <= node) written_->places.resize(node + 1);
+  written_->places[node] = place;
+}
+
+WrittenPlace Parser::PlaceOf(NodeId node) const {
+  const ir::Node& n = graph_.node(node);
+  if (n.kind != ir::NodeKind::kAtom)
+    return node < written_->places.size() ? written_->places[node] : WrittenPlace();
+  const auto at = written_->atom_places.find(KeyOf(n.atom));
+  return at == written_->atom_places.end() ? WrittenPlace() : at->second;
 }
 
 bool Parser::ParseFile() {
   const bool versioned = PeekIs("#[");
   bool ok = ReadVersion() && FindDefinitions() && ReadMetadata();
   if (ok && definitions_.empty() && !PeekIs("#[") && Peek().kind != TokenKind::kEnd) {
-    ok = ParseExpressionFile();
+    if (is_written()) FailExpected("a definition (def, type, extern type)");
+    ok = !failed() && ParseExpressionFile();
   } else if (ok) {
     if (!versioned) {
       MoveTo(0);
@@ -336,7 +381,8 @@ bool Parser::ParseDefinitions() {
     MoveTo(d.begin);
     Take();
     const Token name = Take();
-    NodeId function = ParseFunction(name.text, SpanOf(name));
+    const size_t begin = Peek().begin;
+    NodeId function = Placed(begin, ParseFunction(name.text, SpanOf(name)));
     if (function == kNoNode) return false;
     functions_.push_back(function);
   }

@@ -7,6 +7,7 @@
 // parser_error_test.cc.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -52,7 +53,7 @@ class Parser {
   // Borrows `operators`.
   Parser(std::string name, std::string text, const CustomOperators& operators);
   Result<ir::Module> Run();
-  Result<WrittenProgram> RunAsWritten();
+  Result<WrittenProgram> RunAsWritten(const WrittenText& text);
   Result<ParsedRules> RunRules();
 
  private:
@@ -95,6 +96,13 @@ class Parser {
   bool failed() const { return !status_.ok(); }
 
   bool ParseFile();
+  bool ParseWrittenExpression();
+  bool is_written() const { return written_ != nullptr; }
+  // Notes that the node stands from `begin` to the last token that was read; gives it.
+  NodeId Placed(size_t begin, NodeId node);
+  void SetPlace(NodeId node, const WrittenPlace& place);
+  WrittenPlace PlaceOf(NodeId node) const;
+  WrittenPlace PlaceFrom(size_t begin);
   bool ReadVersion();
   bool FindDefinitions();
   void SkipDefinition(bool is_function);
@@ -124,10 +132,13 @@ class Parser {
   NodeId ParseOperators();
   NodeId ParsePostfix();
   NodeId ParsePrimary();
+  NodeId ParseAtom();
+  bool ParseFreeVar();
   NodeId ParseParenthesised();
   NodeId ParseNumber();
   NodeId ParseLocal();
   NodeId ParseGraphVar();
+  void DeclareGlobal(const Token& t);
   NodeId ParseGlobal();
   NodeId ParseName();
   NodeId ParseFunctionLiteral();
@@ -143,6 +154,8 @@ class Parser {
   bool StartsGraphBinding();
   // The name of a new local: how far it reaches is decided by what follows.
   bool ParseNewLocal(std::string* name, ir::Span* span);
+  // What a variable of that name in the text is called.
+  std::string NameOfVar(const std::string& name) const;
   const ir::Var* BindLocal(const std::string& name, ir::Type type, ir::Span span);
   void FailUnknownName(const Token& t, const std::string& name);
 
@@ -155,7 +168,7 @@ class Parser {
                     const Token* meta);
   NodeId ParseFunction(std::string name, ir::Span span);
   bool ParseBlock(std::string_view where, NodeId* body);
-  bool ParseParams(ir::Function* function);
+  bool ParseParams(ir::Function* function, std::vector<std::string>* attr_names);
   // The end of the declaration of a function that the host provides, and the body that calls it.
   bool ParseHostBody(const ir::Function& function, NodeId* body);
   const ir::Var* TakeSharedVariable(std::string* name);
@@ -219,6 +232,13 @@ class Parser {
       shadowed_graph_vars_;        // by those of an inner function
   uint32_t current_function_ = 0;  // function literals are numbered
   uint32_t num_functions_ = 0;
+
+  // Of a text as it was written.
+  std::optional<TokenPlaces> token_places_;
+  std::unique_ptr<WrittenProgram> written_;
+  bool is_expression_ = false;
+  NameMap<const ir::Var*> free_vars_;
+  size_t max_free_length_ = 0;
 
   ir::GraphBuilder graph_{module_};
   std::vector<NodeId> functions_;  // of the definitions, in the file's order

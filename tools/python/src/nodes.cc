@@ -63,24 +63,48 @@ const char* KindName(ir::NodeKind kind) {
 
 class RecordWriter {
  public:
-  RecordWriter(const ir::Module& m, const ir::Graph& graph)
-      : m_(m), graph_(graph), positions_(graph.nodes.size()) {}
+  // `written`: the graph is its.
+  RecordWriter(const ir::Module& m, const ir::Graph& graph,
+               const frontend::WrittenProgram* written = nullptr)
+      : m_(m), graph_(graph), written_(written), positions_(graph.nodes.size()) {}
 
   py::list Write() {
     for (ir::NodeId i = 0; i < graph_.nodes.size(); ++i) {
-      if (graph_.nodes[i].kind != ir::NodeKind::kOperator) positions_[i] = Record(graph_.nodes[i]);
+      if (graph_.nodes[i].kind != ir::NodeKind::kOperator) positions_[i] = Record(i);
     }
-    return std::move(records_);
+    return records_;
   }
-  size_t position(ir::NodeId node) const { return positions_[node]; }
+  size_t position(ir::NodeId id) {
+    const ir::Node& n = graph_.nodes[id];
+    if (n.kind != ir::NodeKind::kOperator) return positions_[id];
+    const std::string name(graph_.ops[n.payload].op->name);
+    return Add("op", {}, py::str(name), py::none(), PlaceOf(id));
+  }
 
  private:
+  // Of a place in the module's sources.
+  py::object SpanOf(ir::Span span) {
+    if (span.line == 0 || written_ != nullptr) return py::none();
+    return py::cast(PySpan{span, m_.sources});
+  }
+  py::object SpanOf(const frontend::WrittenPlace& place, ir::Span span) {
+    if (place.line == 0) return py::none();
+    return py::cast(PySpan{span, m_.sources, place});
+  }
+  py::object PlaceOf(ir::NodeId id) {
+    const ir::Span span = graph_.nodes[id].span;
+    return written_ == nullptr ? SpanOf(span) : SpanOf(written_->places[id], span);
+  }
+  py::object PlaceOf(const ir::Atom& a, ir::Span span) {
+    if (written_ == nullptr) return SpanOf(span);
+    const auto at = written_->atom_places.find(frontend::KeyOf(a));
+    return at == written_->atom_places.end() ? py::none() : SpanOf(at->second, span);
+  }
+
   size_t Add(const char* kind, const std::vector<size_t>& operands, py::object payload,
-             py::object type, ir::Span span, py::object bound = py::none()) {
+             py::object type, py::object place, py::object bound = py::none()) {
     py::tuple positions(operands.size());
     for (size_t i = 0; i < operands.size(); ++i) positions[i] = operands[i];
-    py::object place = py::none();
-    if (span.line != 0) place = py::cast(PySpan{span, m_.sources});
     records_.append(py::make_tuple(Name(kind), positions, payload, type, place, bound));
     return records_.size() - 1;
   }
@@ -98,22 +122,25 @@ class RecordWriter {
 
   size_t Var(const ir::Var* v) {
     auto [at, is_new] = vars_.try_emplace(v, 0);
-    if (is_new) at->second = Add("var", {}, py::cast(PyVar{v, m_.arena}), TypeOf(v->type), v->span);
+    if (is_new)
+      at->second = Add("var", {}, py::cast(PyVar{v, m_.arena}), TypeOf(v->type),
+                       PlaceOf(ir::Atom(v), v->span));
     return at->second;
   }
   size_t Atom(const ir::Atom& a, ir::Span span) {
     if (const ir::Var* v = ir::AsVar(a)) return Var(v);
-    const void* node = std::visit([](const auto* p) -> const void* { return p; }, a);
+    const void* node = frontend::KeyOf(a);
+    const py::object place = PlaceOf(a, span);
     if (const auto at = atoms_.find(node); at != atoms_.end()) return at->second;
     const py::object type = TypeOf(ir::AtomType(m_, a));
     size_t position = 0;
     if (const auto* c = std::get_if<const ir::Constant*>(&a)) {
       const std::shared_ptr<const ir::Constant> shared(m_.arena, *c);
-      position = Add("constant", {}, py::cast(PyConstant{shared, m_.arena}), type, span);
+      position = Add("constant", {}, py::cast(PyConstant{shared, m_.arena}), type, place);
     } else if (const auto* g = std::get_if<const ir::GlobalVar*>(&a)) {
-      position = Add("global", {}, py::str((*g)->name), type, span);
+      position = Add("global", {}, py::str((*g)->name), type, place);
     } else {
-      position = Add("constructor", {}, Path(*std::get<const ir::Constructor*>(a)), type, span);
+      position = Add("constructor", {}, Path(*std::get<const ir::Constructor*>(a)), type, place);
     }
     atoms_.emplace(node, position);
     return position;
@@ -125,30 +152,37 @@ class RecordWriter {
     for (const ir::Pattern& f : p.fields) fields.push_back(Pattern(f));
     switch (p.kind) {
       case ir::Pattern::Kind::kWildcard:
-        return Add("pattern_any", {}, py::none(), py::none(), p.span);
+        return Add("pattern_any", {}, py::none(), py::none(), SpanOf(p.span));
       case ir::Pattern::Kind::kVar:
-        return Add("pattern_var", {Var(p.var)}, py::none(), py::none(), p.span);
+        return Add("pattern_var", {Var(p.var)}, py::none(), py::none(), SpanOf(p.span));
       case ir::Pattern::Kind::kConstructor:
-        return Add("pattern_constructor", fields, Path(*p.constructor), py::none(), p.span);
+        return Add("pattern_constructor", fields, Path(*p.constructor), py::none(), SpanOf(p.span));
       case ir::Pattern::Kind::kTuple:
-        return Add("pattern_tuple", fields, py::none(), py::none(), p.span);
+        return Add("pattern_tuple", fields, py::none(), py::none(), SpanOf(p.span));
     }
     return 0;
   }
 
   // One for each variable, the last first.
   size_t Let(const std::vector<const ir::Var*>& vars, const std::vector<size_t>& operands,
-             ir::Span span) {
+             ir::NodeId id) {
+    const std::vector<frontend::WrittenPlace>* places = nullptr;
+    if (written_ != nullptr) places = &written_->let_places.at(id);
     size_t body = operands.back();
-    for (size_t i = vars.size(); i-- > 0;)
-      body = Add("let", {Var(vars[i]), operands[i], body}, py::none(), py::none(), span);
+    for (size_t i = vars.size(); i-- > 0;) {
+      py::object place =
+          places == nullptr || i == 0 ? PlaceOf(id) : SpanOf((*places)[i], graph_.nodes[id].span);
+      body =
+          Add("let", {Var(vars[i]), operands[i], body}, py::none(), py::none(), std::move(place));
+    }
     return body;
   }
 
-  size_t Record(const ir::Node& n) {
+  size_t Record(ir::NodeId id) {
+    const ir::Node& n = graph_.nodes[id];
     if (n.kind == ir::NodeKind::kAtom) return Atom(n.atom, n.span);
     std::vector<size_t> operands;
-    for (const ir::NodeId id : n.operands) operands.push_back(positions_[id]);
+    for (const ir::NodeId operand : n.operands) operands.push_back(position(operand));
     py::object payload = py::none();
     py::object type = n.bind == nullptr ? py::none() : TypeOf(n.bind->type);
     switch (n.kind) {
@@ -161,14 +195,19 @@ class RecordWriter {
         payload = py::int_(n.payload);
         break;
       case ir::NodeKind::kLet:
-        return Let(graph_.lets[n.payload], operands, n.span);
+        return Let(graph_.lets[n.payload], operands, id);
       case ir::NodeKind::kFunction: {
         const ir::Function& f = graph_.functions[n.payload];
         const size_t body = operands[0];
         operands.clear();
         for (const ir::Var* p : f.params) operands.push_back(Var(p));
         operands.push_back(body);
-        payload = py::cast(PyFunction{std::make_shared<const ir::Function>(f), m_.arena});
+        PyFunction made{std::make_shared<const ir::Function>(f), m_.arena};
+        if (written_ != nullptr) {
+          const auto order = written_->attr_orders.find(id);
+          if (order != written_->attr_orders.end()) made.attr_order = order->second;
+        }
+        payload = py::cast(std::move(made));
         const bool is_typed =
             std::ranges::all_of(f.params, [](const ir::Var* p) { return p->type != nullptr; });
         if (f.result_type != nullptr && is_typed) type = TypeOf(ir::FunctionTypeOf(f));
@@ -179,7 +218,7 @@ class RecordWriter {
         for (size_t i = 0; i < match.patterns.size(); ++i) {
           const size_t pattern = Pattern(match.patterns[i]);
           operands[i + 1] = Add("clause", {pattern, operands[i + 1]}, py::none(), py::none(),
-                                match.patterns[i].span);
+                                SpanOf(match.patterns[i].span));
         }
         payload = py::bool_(match.complete);
         break;
@@ -192,12 +231,13 @@ class RecordWriter {
     }
     py::object bound = py::none();
     if (n.bind != nullptr) bound = py::cast(PyVar{n.bind, m_.arena});
-    return Add(KindName(n.kind), operands, std::move(payload), std::move(type), n.span,
+    return Add(KindName(n.kind), operands, std::move(payload), std::move(type), PlaceOf(id),
                std::move(bound));
   }
 
   const ir::Module& m_;
   const ir::Graph& graph_;
+  const frontend::WrittenProgram* written_;
   py::list records_;
   std::vector<size_t> positions_;  // of the records, by node
   std::unordered_map<const ir::Var*, size_t> vars_;
@@ -330,18 +370,19 @@ py::list FunctionRecords(const PyModule& p, const std::string& name) {
   return records;
 }
 
-py::tuple WrittenRecords(const std::string& name, const std::string& text) {
+py::tuple WrittenRecords(const std::string& name, const std::string& text, bool is_expression,
+                         size_t skipped) {
   Result<frontend::WrittenProgram> parsed = [&] {
     const py::gil_scoped_release no_gil;
-    return frontend::ParseRelayAsWritten(name, text);
+    return frontend::ParseRelayAsWritten({name, text, is_expression, skipped});
   }();
-  const frontend::WrittenProgram program = ValueOrThrow(std::move(parsed));
-  RecordWriter writer(program.module, program.graph);
+  frontend::WrittenProgram program = ValueOrThrow(std::move(parsed));
+  RecordWriter writer(program.module, program.graph, &program);
   py::list records = writer.Write();
   py::list functions;
   for (const auto& [function, node] : program.functions)
     functions.append(py::make_tuple(function, writer.position(node)));
-  return py::make_tuple(records, functions);
+  return py::make_tuple(records, functions, PyModule{{std::move(program.module), {}}, {}});
 }
 
 AttrValue AttrOf(py::handle object) {
@@ -381,6 +422,47 @@ py::object ObjectOf(const AttrValue& value, const Home& home) {
   return result;
 }
 
+namespace {
+
+void AddSpans(py::module_& m) {
+  py::class_<PySpan>(m, "Span")
+      .def_property_readonly("file", [](const PySpan& s) { return s.sources->name(s.span.file); })
+      .def_property_readonly("line",
+                             [](const PySpan& s) {
+                               if (s.written.line != 0) return s.written.line;
+                               return s.sources->IsModel(s.span.file) ? 0 : s.span.line;
+                             })
+      .def_property_readonly(
+          "column",
+          [](const PySpan& s) { return s.written.line != 0 ? s.written.column : s.span.column; })
+      .def_property_readonly(
+          "end_line",
+          [](const PySpan& s) { return s.written.line != 0 ? s.written.end_line : s.span.line; })
+      .def_property_readonly("end_column",
+                             [](const PySpan& s) {
+                               return s.written.line != 0 ? s.written.end_column
+                                                          : s.span.column + s.span.length;
+                             })
+      .def_property_readonly("is_written",  // by the text's tokens
+                             [](const PySpan& s) { return s.written.line != 0; })
+      .def_property_readonly("length", [](const PySpan& s) { return s.span.length; })
+      .def("__str__",
+           [](const PySpan& s) {
+             if (s.written.line == 0) return s.sources->Place(s.span);
+             return fmt::format("{}:{}:{}", s.sources->name(s.span.file), s.written.line,
+                                s.written.column);
+           })
+      .def("__repr__", [](const PySpan& s) { return "Span(" + s.sources->Place(s.span) + ")"; })
+      .def("__eq__", [](const PySpan& a, const PySpan& b) {
+        return a.sources == b.sources && a.span.file == b.span.file && a.span.line == b.span.line &&
+               a.span.column == b.span.column && a.span.length == b.span.length &&
+               a.written.line == b.written.line && a.written.end_line == b.written.end_line &&
+               a.written.column == b.written.column && a.written.end_column == b.written.end_column;
+      });
+}
+
+}  // namespace
+
 void AddNodes(py::module_& m) {
   py::class_<PyVar>(m, "Var").def_property_readonly("name",
                                                     [](const PyVar& v) { return v.var->name; });
@@ -409,6 +491,8 @@ void AddNodes(py::module_& m) {
                              })
       .def_property_readonly("attrs", [](const PyFunction& f) {
         py::dict attrs;
+        for (const std::string& name : f.attr_order)
+          attrs[name.c_str()] = ObjectOf(f.function->attrs.at(name), f.home);
         for (const auto& [name, value] : f.function->attrs)
           attrs[name.c_str()] = ObjectOf(value, f.home);
         return attrs;
@@ -428,21 +512,11 @@ void AddNodes(py::module_& m) {
           attrs[name.c_str()] = ObjectOf(value, c.home);
         return attrs;
       });
-  py::class_<PySpan>(m, "Span")
-      .def_property_readonly("file", [](const PySpan& s) { return s.sources->name(s.span.file); })
-      .def_property_readonly(
-          "line", [](const PySpan& s) { return s.sources->IsModel(s.span.file) ? 0 : s.span.line; })
-      .def_property_readonly("column", [](const PySpan& s) { return s.span.column; })
-      .def_property_readonly("length", [](const PySpan& s) { return s.span.length; })
-      .def("__str__", [](const PySpan& s) { return s.sources->Place(s.span); })
-      .def("__repr__", [](const PySpan& s) { return "Span(" + s.sources->Place(s.span) + ")"; })
-      .def("__eq__", [](const PySpan& a, const PySpan& b) {
-        return a.sources == b.sources && a.span.file == b.span.file && a.span.line == b.span.line &&
-               a.span.column == b.span.column && a.span.length == b.span.length;
-      });
+  AddSpans(m);
   m.def("constant", ConstantOf);
   m.def("type_definitions", TypeDefinitions);
-  m.def("written_records", WrittenRecords);
+  m.def("written_records", WrittenRecords, py::arg("name"), py::arg("text"),
+        py::arg("is_expression") = false, py::arg("skipped") = 0);
   m.def("operator_names", [] {
     std::vector<std::string> names;
     for (const std::string_view name : OpTable::Get().Names()) names.emplace_back(name);

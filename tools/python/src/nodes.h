@@ -14,6 +14,7 @@
 //   constant                            Constant
 //   global                              name
 //   constructor                         (type definition, name)
+//   op                                  name; of a text as it was written, where no call has it
 //   op_call      args                   Call: operator and attributes
 //   call         callee, args
 //   tuple        fields
@@ -39,7 +40,9 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "compiler/frontend/token_places.h"
 #include "compiler/ir/ir.h"
 #include "tools/python/src/module.h"
 
@@ -67,6 +70,7 @@ struct PyConstant {
 struct PyFunction {
   std::shared_ptr<const ir::Function> function;  // the module's own node, or a literal's
   Home home;
+  std::vector<std::string> attr_order = {};  // of a text as it was written
 };
 struct PyExpr {
   const ir::Expr* expr;
@@ -81,6 +85,7 @@ struct PyCall {
 struct PySpan {
   ir::Span span;
   std::shared_ptr<ir::SourceMap> sources;
+  frontend::WrittenPlace written = {};  // of a node of a text as it was written; line 0: none
 };
 
 // Symbols and type variables that Python makes have ids from here on.
@@ -89,9 +94,11 @@ inline constexpr uint32_t kFirstPythonId = 1U << 31;
 // The records of a function of a typed module; the last is it.
 pybind11::list FunctionRecords(const PyModule& module, const std::string& name);
 
-// The records of a text as it stands, and where in them its functions are: ([record], [(name,
-// position)]). Types are those that were written.
-pybind11::tuple WrittenRecords(const std::string& name, const std::string& text);
+// The records of a text as it stands, where in them its functions are, and a module of its types:
+// ([record], [(name, position)], Module). Types are those that were written. Of an expression: it
+// alone, without a name. The first `skipped` bytes come before line 1.
+pybind11::tuple WrittenRecords(const std::string& name, const std::string& text, bool is_expression,
+                               size_t skipped);
 
 // The module whose functions are those of `functions`: name -> Function, for one that stays as it
 // is, or the records of one that is made anew. Typed and verified, as far as passes after
@@ -99,6 +106,11 @@ pybind11::tuple WrittenRecords(const std::string& name, const std::string& text)
 // program as written: its types are checked, and left to be inferred.
 PyModule WithFunctions(const PyModule& module, const pybind11::dict& functions,
                        const std::string& who);
+
+// The same module, typed, and the types of the functions that are made anew: name -> [Type of each
+// record, None of what has none]. What variables are called is not kept, nor what values are bound
+// to; errors may name them otherwise.
+pybind11::tuple InferFunctions(const PyModule& module, const pybind11::dict& functions);
 
 // AttrValue of an object, and back: None, bool, int, Dim, float, str, tuples of them.
 AttrValue AttrOf(pybind11::handle object);

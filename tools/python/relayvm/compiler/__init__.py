@@ -158,6 +158,13 @@ class Module:
 
     def _made_with(self, functions, who=""):
         """The native module with further functions, None for those that go."""
+        native, taken = self._taken_with(functions)
+        if taken.keys() == set(self._names) and all(isinstance(f, _native.Function) for f in taken.values()):
+            return native
+        return native.with_functions(taken, who)
+
+    def _taken_with(self, functions):
+        """(the native module, what it is to take as its functions), with further ones."""
         native = self._typed if self._names else self._native
         all_of = {name: self[name] for name in self._names}
         for name, function in functions.items():
@@ -172,9 +179,7 @@ class Module:
             is_same = handle is not None and native.own_function(name, handle)
             old = self[name].span if name in self._names else None
             taken[name] = handle if is_same else relay._function_records(function, old)
-        if taken.keys() == set(self._names) and all(isinstance(f, _native.Function) for f in taken.values()):
-            return native
-        return native.with_functions(taken, who)
+        return native, taken
 
     def with_functions(self, functions):
         """The module with other functions: {name: relay.Function}, None for one that goes. Types are inferred."""

@@ -10,12 +10,12 @@ from .nodes import (Call, Clause, Constant, Constructor, Expr, Function, GlobalV
 def _all_stays(function):
     """Of a function that makes many objects and drops few: garbage is not looked for meanwhile."""
     @functools.wraps(function)
-    def run(*args):
+    def run(*args, **named):
         if not gc.isenabled():
-            return function(*args)
+            return function(*args, **named)
         gc.disable()
         try:
-            return function(*args)
+            return function(*args, **named)
         finally:
             gc.enable()
     return run

@@ -370,6 +370,9 @@ class _WithFields:
         return len(self)
 
 
+_SINGLE = {"topk": "k"}  # attributes that are lists of one element to the compiler, and that element to TVM
+
+
 class Call(_WithFields, Expr):
     """A call: of an operator (`Op`, or its name) with attributes, or of a function. type_args: what the type parameters of a function stand
     for, which the compiler infers; attributes of a function's call are kept until it is compiled."""
@@ -394,7 +397,13 @@ class Call(_WithFields, Expr):
     def attrs(self):
         """The operator's attributes, also those that have their defaults. Of calls of functions, those that they were made with, or None: they
         are for passes of Python and no part of a module."""
-        return Attrs(self._attrs.attrs) if isinstance(self._attrs, _native.Call) else self._attrs
+        if not isinstance(self._attrs, _native.Call):
+            return self._attrs
+        attrs = self._attrs.attrs
+        single = _SINGLE.get(self._attrs.op)
+        if single is not None and isinstance(attrs[single], tuple):
+            attrs[single] = attrs[single][0]
+        return Attrs(attrs)
 
     @property
     def type_args(self):

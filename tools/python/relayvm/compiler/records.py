@@ -1,7 +1,7 @@
 """Nodes of the compiler's records of a function, and records of nodes (tools/python/src/nodes.h)."""
 from . import _native
 from .functors import _all_stays, _parts, _post_order
-from .nodes import (Call, Clause, Constant, Constructor, Function, GlobalVar, If, Internal, Let, Match, _NO_TYPES, Op, Pattern, PatternConstructor,
+from .nodes import (Call, Clause, Constant, Constructor, Function, _get_op, GlobalVar, If, Internal, Let, Match, _NO_TYPES, Op, Pattern, PatternConstructor,
                     PatternTuple, PatternVar, PatternWildcard, RefCreate, RefRead, RefWrite, _set, Tuple, TupleGetItem, Var)
 from .types import _handles, IncompleteType, _Parts, _Sequence, _types
 
@@ -25,6 +25,7 @@ _MAKERS = {
     "constant": lambda r, o, m: _of_record(Constant, r, _handle=r[2]),
     "global": lambda r, o, m: m.get_global_var(r[2]),
     "constructor": lambda r, o, m: m.get_constructor(*r[2]),
+    "op": lambda r, o, m: _get_op(r[2]),
     "op_call": lambda r, o, m: _of_record(Call, r, op=_op_of(r[2]), args=_Sequence(o), _attrs=r[2], _type_args=_NO_TYPES),
     "call": lambda r, o, m: _of_record(Call, r, op=o[0], args=_Sequence(o[1:]), _attrs=None, _type_args=_NO_TYPES),
     "tuple": lambda r, o, m: _of_record(Tuple, r, fields=_Sequence(o)),
@@ -107,6 +108,43 @@ _KINDS = {Var: "var", Constant: "constant", GlobalVar: "global", Constructor: "c
           TupleGetItem: "get", Let: "let", Function: "function", If: "if", Match: "match", Clause: "clause",
           PatternWildcard: "pattern_any", PatternVar: "pattern_var", PatternConstructor: "pattern_constructor",
           PatternTuple: "pattern_tuple", RefCreate: "ref_create", RefRead: "ref_read", RefWrite: "ref_write", Internal: "internal"}
+
+
+def _argument_positions(call, at):
+    return tuple([at[id(arg)] for arg in call.args])
+
+
+def _open_record(kind, parts=lambda node: node._children(), payload=lambda node: None):
+    return lambda node, at: (kind, tuple([at[id(part)] for part in parts(node)]), payload(node), None, None, None)
+
+
+def _open_call(call, at):
+    if type(call.op) is Op:
+        return "op_call", _argument_positions(call, at), call._attrs, None, None, None
+    return "call", (at[id(call.op)], *_argument_positions(call, at)), None, None, None, None
+
+
+_OPEN_RECORDS = {
+    **{kind: _open_record(name, _parts, _payload) for kind, name in _KINDS.items()},
+    Call: _open_call,
+    Constant: lambda node, at: ("constant", (), node._handle, None, None, None),
+    Function: _open_record("function", payload=lambda f: (_handles(f.type_params), _optional(f.ret_type), dict(f.attrs))),
+    Op: lambda op, at: ("op", (), op.name, None, None, None),
+    Tuple: _open_record("tuple"),
+    TupleGetItem: _open_record("get", payload=lambda node: node.index),
+    Var: lambda var, at: ("var", (), (var.name_hint, _optional(var.type_annotation)), None, None, None),
+}
+
+
+@_all_stays
+def _open_records(function):
+    """(the nodes of a function, records of them), to find their types: as they were written, without places."""
+    order = _post_order(function, _parts)
+    at = {id(node): i for i, node in enumerate(order)}
+    try:
+        return order, [_OPEN_RECORDS[type(node)](node, at) for node in order]
+    except KeyError as e:
+        raise TypeError(f"a {e.args[0].__name__} stands for no value") from None
 
 
 @_all_stays

@@ -25,7 +25,7 @@ from .functors import _parts, _post_order, post_order_visit  # noqa: F401
 from .nodes import (Attrs, Call, Clause, Constant, Constructor, Expr, Function, _get_op, GlobalVar, Id, If, Internal, Let, Match,  # noqa: F401
                     _name_of, Op, _operators, Pattern, PatternConstructor, PatternTuple, PatternVar, PatternWildcard, _plain_call, RefCreate,
                     RefRead, RefWrite, same_call, _set, Tuple, TupleGetItem, TypeData, Var)
-from .records import _function_node, _function_records  # noqa: F401
+from .records import _function_node, _function_records, _MAKERS  # noqa: F401
 from .types import (Dim, EnvFunc, FuncType, GlobalTypeVar, IncompleteType, RefType, scalar_type, _Sequence, size_var, TensorType,  # noqa: F401
                     TupleType, Type, _type, TypeCall, TypeConstraint, TypeKind, TypeRelation, _types, TypeVar)
 from .spans import SequentialSpan, SourceName, Span  # noqa: F401

@@ -78,5 +78,4 @@ class SequentialSpan(Span):
 # What the compiler's spans have besides.
 Span.register(_native.Span)
 _native.Span.source_name = property(lambda span: SourceName(span.file), doc="The name of the source.")
-_native.Span.end_line = property(lambda span: span.line, doc="The line where it ends.")
-_native.Span.end_column = property(lambda span: span.column + span.length, doc="The column behind it.")
+

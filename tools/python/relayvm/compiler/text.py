@@ -12,10 +12,12 @@ import struct
 import sys
 
 from . import _native, relay
+from .attribute_text import written_attrs
 from .own_types import OwnTypes
 from .records import _MAKERS
 
 VERSION = '#[version = "0.0.5"]\n'
+_WITHOUT_METADATA = "\n/* The section of metadata is left out: astext(show_meta_data=True) has it. */\n"
 _SIMPLE = {"bool": "", "int16": "i16", "int32": "", "int64": "i64", "float16": "f16", "float32": "f", "float64": "f64"}
 _INLINE = (relay.Var, relay.GlobalVar, relay.Constant, relay.Op, relay.Constructor)
 _NOTED = (relay.Var, relay.Constant, relay.Call, relay.Function, relay.Tuple, relay.TupleGetItem)
@@ -129,8 +131,10 @@ def _string(text):
 
 
 def _number(value):
-    """A float in as few digits as give it again."""
-    text = repr(float(value))
+    """A float in as few digits as give it again: in six, as TVM writes them, where these do."""
+    text = f"{value:g}"
+    if float(text) != value:
+        text = repr(float(value))
     return text[:-2] if text.endswith(".0") else text
 
 
@@ -144,8 +148,15 @@ def scalar_text(constant):
         return f"{value}{_SIMPLE[kind.dtype]}"
     if value != value:
         return None  # there are many of them
-    text = str(value)
+    text = f"{value:g}"
+    if type(value)(text) != value:
+        text = str(value)
     return (text[:-2] if text.endswith(".0") else text) + _SIMPLE[kind.dtype]
+
+
+def _is_written(span):
+    """Whether a span is of a text as it was written, or was given in Python: others are the compiler's own."""
+    return span is not None and (span.is_written if type(span) is _native.Span else type(span) in (relay.Span, relay.SequentialSpan))
 
 
 def _indented(text):
@@ -157,10 +168,7 @@ class _Printer:
         self.annotate = annotate
         self.meta = _Meta()
         self.type_texts = {}
-        self.begin()
 
-    def begin(self, root=None):
-        """Forgets the names of another program or function."""
         self.names = {}  # name -> how many of it have got a number
         self.memo, self.declared = {}, {}  # id of a node -> its text; of a free variable, its declaration
         self.placed, self.noted = set(), set()  # ids of nodes that have a line of their own, and of those whose comment is written
@@ -168,11 +176,15 @@ class _Printer:
         self.kept = []  # whose ids are keys
         self.uses = {}  # id of a node -> how many nodes use it, where it is more than one
         self.is_typed = False  # whether types are inferred: variables and constants know theirs before
-        if root is not None:
-            for node in relay._post_order(root, lambda e: e._children()):
-                self.is_typed = self.is_typed or node._type is not None and isinstance(node, _TYPED)
-                for child in node._children():
-                    self.uses[id(child)] = self.uses.get(id(child), 0) + 1
+
+    def begin(self, root):
+        """Of an expression that comes next: names go on."""
+        self.uses, self.is_typed = {}, False
+        self.kept.append(root)
+        for node in relay._post_order(root, lambda e: e._children()):
+            self.is_typed = self.is_typed or node._type is not None and isinstance(node, _TYPED)
+            for child in node._children():
+                self.uses[id(child)] = self.uses.get(id(child), 0) + 1
 
     # --- Types ---
 
@@ -194,13 +206,12 @@ class _Printer:
                 fields = kind.fields
                 return f"({', '.join(map(self.type_text, fields))}{',' if len(fields) == 1 else ''})"
             case relay.FuncType():
-                params = f" [{', '.join(map(self.type_text, kind.type_params))}]" if kind.type_params else ""
-                return f"fn{params} ({', '.join(map(self.type_text, kind.arg_types))}) -> {self.type_text(kind.ret_type)}"
+                params = f"[{', '.join(map(self.type_text, kind.type_params))}]" if kind.type_params else ""
+                return f"fn {params}({', '.join(map(self.type_text, kind.arg_types))}) -> {self.type_text(kind.ret_type)}"
             case relay.RefType():
                 return f"ref({self.type_text(kind.value)})"
             case relay.TypeCall():
-                args = kind.args
-                return str(kind.func) + (f"[{', '.join(map(self.type_text, args))}]" if args else "")
+                return f"{kind.func}[{', '.join(map(self.type_text, kind.args))}]"
             case relay.TypeVar():
                 return kind.name_hint
             case relay.TypeRelation():
@@ -252,7 +263,7 @@ class _Printer:
         if not isinstance(node, _NOTED):
             return ""
         is_known = self.is_typed and (node._type is not None or isinstance(node, relay.Constant))
-        span = node._span if type(node._span) in (relay.Span, relay.SequentialSpan) else None
+        span = node._span if _is_written(node._span) else None
         if not is_known and span is None:
             return ""
         text = f" ty={self.type_text(node.checked_type)}" if is_known else ""
@@ -342,6 +353,8 @@ class _Printer:
             return f"[{', '.join(map(self.value_text, value))}]"
         if isinstance(value, _native.Dim):
             return self.dim_text(value)
+        if isinstance(value, relay.Constant):
+            return self.meta.reference("relay.Constant", value._handle, value)
         if isinstance(value, dict):
             return f"{{{', '.join(f'{self.value_text(k)}={self.value_text(v)}' for k, v in value.items())}}}"
         return str(value)
@@ -370,7 +383,7 @@ class _Printer:
     def function(self, node, prefix="fn "):
         type_params = f"[{', '.join(v.name_hint for v in node.type_params)}]" if node.type_params else ""
         params = [self.bind(p, is_param=True) for p in node.params]
-        params += [f"{name}={self.value_text(value)}" for name, value in sorted(node.attrs.items())]
+        params += [f"{name}={self.value_text(value)}" for name, value in node.attrs.items()]
         result = f"-> {self.type_text(node.ret_type)} " if node.ret_type is not None else ""
         return f"{prefix}{type_params}({', '.join(params)}) {result}{self.block(node.body)}"
 
@@ -401,9 +414,7 @@ class _Printer:
     def definition(self, data):
         type_vars = f"[{', '.join(map(self.type_text, data.type_vars))}]" if data.type_vars else ""
         lines = (c.name_hint + (f"({', '.join(map(self.type_text, c.inputs))})" if c.inputs else "") for c in data.constructors)
-        if not data.constructors:
-            return f"extern type {data.header}{type_vars}"
-        return f"type {data.header}{type_vars} {{\n" + "".join(f"  {line},\n" for line in lines) + "}"
+        return f"type {data.header}{type_vars} {{\n" + ("".join(f"  {line},\n" for line in lines) or "  \n") + "}"
 
     def module(self, mod):
         parts = [self.definition(data) for _, data in sorted(mod.type_definitions.items())]
@@ -411,7 +422,7 @@ class _Printer:
             function = mod[name]
             self.begin(function)
             parts.append(self.function(function, f"def @{name}"))
-        return "\n\n".join(parts) + "\n"
+        return "\n".join(part + "\n" for part in parts)
 
 
 _PRINT = {relay.Var: _Printer.bind, relay.Constant: _Printer.constant, relay.GlobalVar: lambda _, g: "@" + g.name_hint,
@@ -420,32 +431,6 @@ _PRINT = {relay.Var: _Printer.bind, relay.Constant: _Printer.constant, relay.Glo
           relay.Match: _Printer.match, relay.Internal: _Printer.internal,
           relay.RefCreate: lambda p, r: f"ref({p.print(r.value)})", relay.RefRead: lambda p, r: f"ref_read({p.print(r.ref)})",
           relay.RefWrite: lambda p, r: f"ref_write({p.print(r.ref)}, {p.print(r.value)})"}
-
-_SCHEMAS = {}
-
-
-def _schema(op):
-    """(name, whether it must be given, default) of each attribute of an operator."""
-    found = _SCHEMAS.get(op.name)
-    if found is None:
-        known = _native.operator_schema(op.name)
-        found = _SCHEMAS[op.name] = known[1] if known is not None else None
-    return found
-
-
-def written_attrs(call):
-    """(name, value) of the attributes of a call that have not their defaults, in the operator's order."""
-    if not isinstance(call.op, relay.Op):
-        return list(call.attrs.items()) if call.attrs else []
-    schema = _schema(call.op)
-    if schema == []:
-        return []
-    attrs = call.attrs
-    if schema is None:
-        return [(name, value) for name, value in attrs.items() if value is not None]
-    return [(name, attrs[name]) for name, is_required, fallback in schema
-            if name in attrs and (is_required or attrs[name] != fallback) and attrs[name] is not None]
-
 
 def _text_of(node, printer):
     match node:
@@ -473,7 +458,7 @@ def text_of(node, show_meta_data=True, annotate=None, is_whole=True):
         sys.setrecursionlimit(limit)
     if not is_whole:
         return text
-    return VERSION + text + (printer.meta.section() if show_meta_data else "")
+    return VERSION + text + (printer.meta.section() if show_meta_data else _WITHOUT_METADATA if printer.meta.nodes else "")
 
 
 def metadata_of(nodes):
@@ -487,64 +472,61 @@ def metadata_of(nodes):
 
 # --- Back ---
 
-_FREE = re.compile(r'"(?:[^"\\]|\\.)*"|/\*.*?\*/|//[^\n]*|\bfree_var\s[^;]*;', re.DOTALL)
-_NONE = 'free_var %"no variable": int32;'
-
 
 class _Names:
     """What nodes of a text are made with: GlobalVars by name, constructors of a module's types."""
 
-    def __init__(self, module=None):
-        self._module, self._globals = module, {}
+    def __init__(self, module):
+        self._module, self.globals = module, {}
 
     def get_global_var(self, name):
-        return self._globals.setdefault(name, relay.GlobalVar(name))
+        if name not in self.globals:
+            self.globals[name] = relay.GlobalVar(name)
+        return self.globals[name]
 
     def get_constructor(self, adt, name):
         return self._module.get_constructor(adt, name)
 
 
 @relay._all_stays
-def functions_as_written(text, name="from_string", module=None):
-    """{name: function} of a text, whose nodes are as it has them, without types that are inferred. A text that is an expression: of main.
-    module: which has its types."""
-    names, nodes = _Names(module), []
-    records, functions = _native.written_records(name, text)
+def as_written(text, name="from_string", is_expression=False, skipped=0):
+    """(functions of a text by name, its `GlobalVar`s by name, a Module of its types). The nodes are as the text has them, without types
+    that are inferred. is_expression: it has none, and the one "function" is it; skipped: how many bytes come before the first line."""
+    from . import Module  # which needs the nodes
+    nodes = []
+    records, functions, native = _native.written_records(name, text, is_expression, skipped)
+    module = Module(native)
+    names, own = _Names(module), OwnTypes()
     for record in records:
-        nodes.append(_MAKERS[record[0]](record, [nodes[i] for i in record[1]], names))
-    own = OwnTypes()
-    for node in nodes:
-        _forget(node, own)
-    return {function: nodes[i] for function, i in functions}
+        node = relay._MAKERS[record[0]](record, [nodes[i] for i in record[1]], names)
+        if record[0] in _FORGETS:
+            _FORGETS[record[0]](node, own)
+        nodes.append(node)
+    return {function: nodes[i] for function, i in functions}, names.globals, module
 
 
-def _forget(node, own):
-    """Of a node of a text: what is not inferred is not known. Types become Python's."""
-    match node:
-        case relay.Constant():
-            relay._set(node, "_type", None)
-        case relay.Var():
-            annotation = None if node.type_annotation is None else own.type(node.type_annotation)
-            relay._set(node, "type_annotation", annotation)
-            relay._set(node, "_type", annotation)
-            relay._set(node, "_handle", None)
-        case relay.Function():
-            has_result = node.ret_type is not None and not isinstance(node.ret_type, relay.IncompleteType)
-            relay._set(node, "_ret_type", own.type(node.ret_type) if has_result else None)
-            relay._set(node, "type_params", relay._Sequence(map(own.type, node.type_params)))
-            relay._set(node, "_attrs", dict(node.attrs))
-            relay._set(node, "_type", None)
-            relay._set(node, "_handle", None)
+# Of a node of a text: what is not inferred is not known. Types become Python's.
 
 
-def parse_expr(text, name="from_string"):
+def _forget_function(node, own):
+    has_result = node.ret_type is not None and not isinstance(node.ret_type, relay.IncompleteType)
+    relay._set(node, "_ret_type", own.type(node.ret_type) if has_result else None)
+    relay._set(node, "type_params", relay._Sequence(map(own.type, node.type_params)))
+    relay._set(node, "_attrs", dict(node.attrs))
+    relay._set(node, "_type", None)
+    relay._set(node, "_handle", None)
+
+
+def _forget_variable(node, own):
+    annotation = None if node.type_annotation is None else own.type(node.type_annotation)
+    relay._set(node, "type_annotation", annotation)
+    relay._set(node, "_type", annotation)
+    relay._set(node, "_handle", None)
+
+
+_FORGETS = {"constant": lambda node, own: relay._set(node, "_type", None), "function": _forget_function, "var": _forget_variable}
+
+
+def parse_expr(text, name="string"):
     """The expression of a text that has one, and no definitions. Types are not inferred; variables are free that free_var declares."""
-    declared = [_NONE]  # so that a function is the expression, too
-
-    def declare(found):
-        if not found[0].startswith("free_var"):
-            return found[0]
-        declared.append(found[0])
-        return " " * len(found[0])
-    body = _FREE.sub(declare, text.replace(VERSION.strip(), "", 1))
-    return functions_as_written(VERSION + " ".join(declared) + body, name)["main"].body
+    return as_written(text, name, is_expression=True)[0][""]

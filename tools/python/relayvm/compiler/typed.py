@@ -1,97 +1,72 @@
 """Types for functions in the form in which they were written.
 
-The compiler infers types of programs in which each value has a variable. Functions are given to it as such, with a number in the name of
-each variable; the types of these are those of the nodes.
+The compiler infers types of programs in which each value has a variable. Functions are given to it as they are; it numbers the variables,
+and says the types of all nodes.
 """
 from ..errors import Error
 from . import relay
-from .passes.blocks import ATOMS, Binder, LetMark, Order, Scope, pattern_vars, pattern_with, same_call, with_children
-from .relay import Call, Clause, Constant, Function, GlobalVar, If, Let, Match, Op, Var, _set
-
-
-class _Numbered(Binder):
-    """Each value of a function, and each of its own variables, has a variable with a number of its own."""
-
-    renames = False
-    is_opaque = staticmethod(lambda function: False)
-
-    def __init__(self, function):
-        self.nodes = {}  # by the name of a variable: what has its type
-        self.new_vars = {}
-        super().__init__(function)
-        for node in self.order.nodes:
-            for var in _binds(node):
-                self.new_vars[var] = self._number(var, var.type_annotation)
-
-    def _number(self, node, annotation=None):
-        var = Var(f"#{len(self.nodes)}", annotation)
-        self.nodes[var.name_hint] = node
-        return var
-
-    def variable(self, var):
-        return self.new_vars.get(var, var)
-
-    def names(self, node):
-        return None if isinstance(node, (Constant, Let)) else self._number(node)
-
-    def _let_values(self):  # functions, which may call themselves
-        if self._values is None:
-            functions = {id(node) for node in self.order.nodes if isinstance(node, Function)}
-            self._values = super()._let_values() & functions
-        return self._values
-
-
-def _binds(node):
-    match node:
-        case Function():
-            return node.params
-        case LetMark():
-            return [node.let.var]
-        case Match():
-            return [v for clause in node.clauses for v in pattern_vars(clause.lhs)]
-    return ()
+from .functors import _post_order
+from .passes.blocks import pattern_vars, pattern_with, same_call, with_children
+from .records import _open_records
+from .relay import Call, Clause, Constant, Constructor, Function, GlobalVar, If, Let, Match, Op, Pattern, Var, _set
 
 
 def _has_internal(function):
-    return any(isinstance(n, relay.Internal) for n in relay._post_order(function, lambda e: e._children()))
+    return any(isinstance(n, relay.Internal) for n in _post_order(function, lambda e: e._children()))
 
 
-def numbered(function):
-    """(the function with numbered variables, {name: node})."""
-    binder = _Numbered(function)
-    body = binder.order.inner[id(function)][0]
-    for node in binder.order.nodes[:-1]:
-        if isinstance(node, LetMark):
-            binder._bind_let(node.let)
-        else:
-            binder.atoms[id(node)] = binder._atom(node)
-    new = Function([binder.variable(p) for p in function.params], body.close(binder._of(function.body)), function.ret_type, function.type_params,
-                   function.attrs, function.span, name=function.name)
-    return new, binder.nodes
+class _Functions:
+    """Functions of a module, whose types are to be found.
 
+    functions: by name. start: a module that has the others, and the types of data; given: what is to be added to it besides.
+    """
 
-def _types_by_name(function):
-    found = {}
-    for node in relay._post_order(function, lambda e: e._children()):
-        variables = [node] if isinstance(node, Var) else [node.var] if isinstance(node, Let) else _binds(node)
-        found.update((var.name_hint, var.checked_type) for var in variables if var._type is not None)
-    return found
+    def __init__(self, start, given, functions):
+        native, taken = start._taken_with({**given, **dict.fromkeys(functions)})
+        self.orders = {}
+        for name, function in functions.items():
+            self.orders[name], taken[name] = _open_records(function)
+        typed, self._types = native.infer_functions(taken)
+        self._made = {}  # types by their handles
+        self.global_types = {name: relay._type(typed.function_type(name)) for name in typed.functions()}
+        for name, function in functions.items():
+            if function.type_params:  # whose type variables are the function's own
+                kind = self.global_types[name]
+                self.global_types[name] = _with_vars(kind, dict(zip(kind.type_params, function.type_params)))
 
+    def types(self, name):
+        """The type of each node of a function, None where it has none."""
+        types, made = [], self._made
+        for handle in self._types[name]:
+            kind = made.get(id(handle)) if handle is not None else None
+            if kind is None and handle is not None:
+                kind = made[id(handle)] = relay._type(handle)
+            types.append(kind)
+        type_vars = {}  # of functions here, by those of the compiler
+        for node, kind in zip(self.orders[name], types):
+            if type(node) is Function and node.type_params and isinstance(kind, relay.FuncType):
+                type_vars.update(zip(kind.type_params, node.type_params))
+        return [kind and _with_vars(kind, type_vars) for kind in types] if type_vars else types
 
-def with_types(function, typed, nodes, global_types):
-    """The function, its nodes with types: those of the numbered variables in `typed`."""
-    types = {id(nodes[name]): kind for name, kind in _types_by_name(typed).items() if name in nodes}
-    for node in relay._post_order(function, lambda e: e._children()):
-        if isinstance(node, Let) and isinstance(node.value, Function) and id(node.var) in types:
-            types.setdefault(id(node.value), types[id(node.var)])
-    types[id(function)] = typed.checked_type
-    type_vars = {}  # of functions here, by those of the typed one
-    for node in relay._post_order(function, lambda e: e._children()):
-        if isinstance(node, Function) and node.type_params and isinstance(types.get(id(node)), relay.FuncType):
-            type_vars.update(zip(types[id(node)].type_params, node.type_params))
-    if type_vars:
-        types = {key: _with_vars(kind, type_vars) for key, kind in types.items()}
-    return _Annotator(function, types, global_types).run()
+    @relay._all_stays
+    def with_types(self, name):
+        """The function, its nodes with types."""
+        return _Annotator(self.orders[name], self.types(name), self.global_types).run()
+
+    def set_types(self, name):
+        """Gives the nodes of a function, which nobody else has yet, their types."""
+        for node, kind in zip(self.orders[name], self.types(name)):
+            if type(node) is GlobalVar:
+                kind = self.global_types.get(node.name_hint)
+            if kind is None or isinstance(node, (Let, Constant, Constructor, Clause, Pattern)):
+                continue
+            if type(node) is not Var:
+                _set(node, "_type", kind)
+                if type(node) is Function:
+                    _take_result(node, kind)
+            elif node.type_annotation is None or node.type_annotation != kind and _is_open(node.type_annotation):
+                _set(node, "type_annotation", kind)
+                _set(node, "_type", kind)
 
 
 def _with_vars(kind, type_vars):
@@ -116,83 +91,102 @@ def _with_vars(kind, type_vars):
 class _Annotator:
     """Makes nodes with types; those that have theirs already stay the same."""
 
-    def __init__(self, function, types, global_types):
-        self._function, self._types, self._global_types = function, types, global_types
-        self._order = Order(function, Scope(), is_opaque=_Numbered.is_opaque)
-        self._new, self._vars = {}, {}
+    def __init__(self, order, types, global_types):
+        self._order, self._types, self._global_types = order, types, global_types
+        self._new = {}  # by id
 
     def run(self):
-        for node in self._order.nodes:
-            if not isinstance(node, LetMark):
-                self._new[id(node)] = self._typed(node)
-        return self._new[id(self._function)]
+        new = self._new
+        for node, kind in zip(self._order, self._types):
+            made = _TYPED.get(type(node), _Annotator._other)(self, node, kind)
+            new[id(node)] = made
+        return made
 
-    def _typed(self, node):
-        if isinstance(node, Var):
-            return self._var(node)
-        if isinstance(node, GlobalVar):
-            if node._type is None and node.name_hint in self._global_types:
-                _set(node, "_type", self._global_types[node.name_hint])
-            return node
-        if isinstance(node, (Constant, *ATOMS)):
-            return node
-        kind = self._types.get(id(node))
-        new = self._made(node)
-        if new is node and (node._type is None or kind is None or node.checked_type != kind):
-            new = self._made(node, must=True)
-        if new._type is None and kind is not None:
-            _set(new, "_type", kind)
-            if isinstance(new, Function):
-                _take_result(new, kind)
-        return new
-
-    def _var(self, var):
-        if var in self._vars:
-            return self._vars[var]
-        kind = self._types.get(id(var))
+    def _var(self, var, kind):
         if kind is None or var.type_annotation is not None and (var.type_annotation == kind or not _is_open(var.type_annotation)):
-            self._vars[var] = var
             return var
         new = Var(var.name_hint, kind, var._span)
         _set(new, "_type", kind)
-        self._vars[var] = new
         return new
 
-    def _made(self, node, must=False):
-        new = self._new
-        match node:
-            case Call():
-                op = node.op if isinstance(node.op, Op) else new[id(node.op)]
-                args = [new[id(a)] for a in node.args]
-                if not must and op is node.op and all(a is b for a, b in zip(args, node.args)):
-                    return node
-                return same_call(node, op, args)
-            case Function():
-                params, body = [self._var(p) for p in node.params], new[id(node.body)]
-                if not must and body is node.body and all(a is b for a, b in zip(params, node.params)):
-                    return node
-                return Function(params, body, node.ret_type, node.type_params, node.attrs, node.span, name=node.name)
-            case Let():
-                parts = self._var(node.var), new[id(node.value)], new[id(node.body)]
-                same = not must and all(a is b for a, b in zip(parts, node._children()))
-                return node if same else Let(*parts, node.span)
-            case If():
-                parts = [new[id(p)] for p in node._children()]
-                same = not must and all(a is b for a, b in zip(parts, node._children()))
-                return node if same else If(*parts, node.span)
-            case Match():
-                return self._match(node, must)
-        parts = [new[id(p)] for p in node._children()]
-        if not must and all(a is b for a, b in zip(parts, node._children())):
-            return node
-        return with_children(node, parts)
+    def _global(self, node, kind):
+        if node._type is None and node.name_hint in self._global_types:
+            _set(node, "_type", self._global_types[node.name_hint])
+        return node
 
-    def _match(self, node, must):
-        data, rhs = self._new[id(node.data)], [self._new[id(c.rhs)] for c in node.clauses]
-        patterns = [pattern_with(c.lhs, self._var) for c in node.clauses]
-        same = not must and data is node.data and all(a is c.rhs for a, c in zip(rhs, node.clauses)) and \
-            all(self._var(v) is v for c in node.clauses for v in pattern_vars(c.lhs))
-        return node if same else Match(data, [Clause(p, r) for p, r in zip(patterns, rhs)], node.complete, node.span)
+    def _stays(self, node, kind):
+        return node
+
+    def _call(self, call, kind):
+        new = self._new
+        op = call.op if type(call.op) is Op else new[id(call.op)]
+        args, is_same = [], op is call.op and call._type is not None and kind is not None
+        for arg in call.args:
+            made = new[id(arg)]
+            args.append(made)
+            is_same = is_same and made is arg
+        if is_same and call.checked_type == kind:
+            return call
+        made = same_call(call, op, args)
+        if kind is not None:
+            _set(made, "_type", kind)
+        return made
+
+    def _function(self, fn, kind):
+        new = self._new
+        params, body = [new[id(p)] for p in fn.params], new[id(fn.body)]
+        if body is fn.body and all(a is b for a, b in zip(params, fn.params)) and self._knows(fn, kind):
+            return fn
+        made = Function(params, body, fn.ret_type, fn.type_params, fn.attrs, fn.span, name=fn.name)
+        if kind is not None:
+            _set(made, "_type", kind)
+            _take_result(made, kind)
+        return made
+
+    def _let(self, let, kind):
+        parts = [self._new[id(p)] for p in let._children()]
+        return let if all(a is b for a, b in zip(parts, let._children())) else Let(*parts, let.span)
+
+    def _match(self, node, kind):
+        new = self._new
+        data, clauses = new[id(node.data)], [new[id(c)] for c in node.clauses]
+        if data is node.data and all(a is b for a, b in zip(clauses, node.clauses)) and self._knows(node, kind):
+            return node
+        return self._with(Match(data, clauses, node.complete, node.span), kind)
+
+    def _clause(self, clause, kind):
+        variables, rhs = list(pattern_vars(clause.lhs)), self._new[id(clause.rhs)]
+        if rhs is clause.rhs and all(self._new[id(v)] is v for v in variables):
+            return clause
+        return Clause(pattern_with(clause.lhs, lambda v: self._new[id(v)]), rhs)
+
+    def _if(self, node, kind):
+        parts = [self._new[id(p)] for p in node._children()]
+        if all(a is b for a, b in zip(parts, node._children())) and self._knows(node, kind):
+            return node
+        return self._with(If(*parts, node.span), kind)
+
+    def _other(self, node, kind):
+        parts = [self._new[id(p)] for p in node._children()]
+        if all(a is b for a, b in zip(parts, node._children())) and self._knows(node, kind):
+            return node
+        return self._with(with_children(node, parts), kind)
+
+    @staticmethod
+    def _knows(node, kind):
+        return node._type is not None and kind is not None and node.checked_type == kind
+
+    @staticmethod
+    def _with(node, kind):
+        if kind is not None:
+            _set(node, "_type", kind)
+        return node
+
+
+_TYPED = {Var: _Annotator._var, GlobalVar: _Annotator._global, Call: _Annotator._call, Function: _Annotator._function, Let: _Annotator._let,
+          Match: _Annotator._match, Clause: _Annotator._clause, If: _Annotator._if,
+          **dict.fromkeys([Constant, Constructor, Op, relay.PatternConstructor, relay.PatternTuple, relay.PatternVar, relay.PatternWildcard],
+                          _Annotator._stays)}
 
 
 def _take_result(fn, kind):
@@ -225,7 +219,6 @@ def _is_open(kind):
 # --- Modules ---
 
 
-@relay._all_stays
 def infer(mod, base, functions, who=""):
     """Those functions that were set in a module, with types: `functions` itself where they have them already.
 
@@ -237,23 +230,26 @@ def infer(mod, base, functions, who=""):
     if any(map(_has_internal, there.values())):
         typed = mod._typed
         return {name: relay._function_node(_View(mod, typed), name) if function is not None else None for name, function in functions.items()}
-    made, nodes = {}, {}
-    for name, function in there.items():
-        made[name], nodes[name] = numbered(function)
+    found = _found(mod, base, functions, there, who)
+    return {name: None if function is None else found.with_types(name) for name, function in functions.items()}
+
+
+def set_types(mod, base, functions):
+    """The same of functions that nobody has yet, whose nodes get their types."""
+    found = _found(mod, base, functions, functions, "")
+    for name in functions:
+        found.set_types(name)
+
+
+def _found(mod, base, functions, there, who):
     start = mod._base_with_types() if mod._types_set else base
     given = {**({name: base[name] for name in base._names if functions.get(name, name) is not None} if start is not base else {}),
-             **{name: made.get(name) for name in functions}}
-    from . import Module
+             **{name: None for name in functions}}
     try:
-        typed = Module(Module(start._made_with(given, who))._typed)
+        return _Functions(start, given, there)
     except Error:
         start._made_with({**given, **there}, who)  # which names variables as they are
         raise
-    kinds = {name: relay._type(typed._native.function_type(name)) for name in typed._names}
-    for name, function in there.items():  # whose type variables are the functions' own
-        if function.type_params:
-            kinds[name] = _with_vars(kinds[name], dict(zip(kinds[name].type_params, function.type_params)))
-    return {name: None if function is None else with_types(function, typed[name], nodes[name], kinds) for name, function in functions.items()}
 
 
 def typed_function(function, mod=None):
@@ -262,9 +258,7 @@ def typed_function(function, mod=None):
     base, name = Module() if mod is None else Module(mod._native), "typed"
     while name in base._names:
         name += "_"
-    new, nodes = numbered(function)
-    typed = Module(Module(base._made_with({name: new}))._typed)
-    return with_types(function, typed[name], nodes, {n: relay._type(typed._native.function_type(n)) for n in typed._names})
+    return _Functions(base, {}, {name: function}).with_types(name)
 
 
 class _View:

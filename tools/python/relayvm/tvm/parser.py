@@ -1,53 +1,81 @@
 """tvm.parser: Relay text."""
+import contextlib
 import re
 
 from ..compiler import Module
 from ..compiler import parse as _parse
 from ..compiler import text as _text
 from ..compiler.text import VERSION
+from ..compiler.typed import set_types
+from ..errors import Error, InvalidInput
 from .ir.module import IRModule
 
-_WORD = re.compile(r'"(?:[^"\\]|\\.)*"|/\*.*?\*/|//[^\n]*|[%@][\w./:-]+|[A-Za-z_][\w.]*', re.DOTALL)
 _HOST = re.compile(r"\bhost\s*=")
-_SHORT = {"float": "float32", "int": "int32", "uint": "uint32"}  # dtypes without their bits
+_BEFORE = re.compile(r"(?:\s|//[^\n]*\n|/\*.*?\*/)*", re.DOTALL)
+_VERSION = re.compile(r"#\[\s*version[^\]]*\]")
 
 
-def _written_out(source):
-    return _WORD.sub(lambda word: _SHORT.get(word[0], word[0]), source)
+def _with_version(source, types):
+    """(the text with the version and definitions of types before it, how many bytes are not its own)."""
+    version = _VERSION.match(source, _BEFORE.match(source).end())
+    if version is None:
+        before = VERSION + types
+    elif not types:
+        return source, 0
+    else:
+        before = version[0] + "\n" + types
+        source = source[:version.start()] + " " * len(version[0]) + source[version.end():]
+    return before + source, len(before.encode())
 
 
-def _whole(source, init_module, init_meta_table):
-    """The text with the version, with what is there already, and with tensors that were given as objects."""
-    source = source.replace(VERSION.strip(), "", 1) if source.lstrip().startswith("#[version") else source
-    if init_module is not None:
-        source = str(init_module) + source
-    return VERSION + source + (_text.metadata_of(init_meta_table) if init_meta_table else "")
+@contextlib.contextmanager
+def _diagnosed():
+    """All that is wrong with a text is one kind of error, as in TVM."""
+    try:
+        yield
+    except InvalidInput:
+        raise
+    except Error as e:
+        raise InvalidInput(str(e)) from e
 
 
+@_diagnosed()
 def parse(source, source_name="from_string", init_module=None, init_meta_table=None):
-    """An IRModule of text with definitions. init_module: which has what the text refers to besides. init_meta_table: {"relay.Constant": [...]},
-    what meta[relay.Constant][0] of the text is."""
-    text = _written_out(_whole(source, init_module, init_meta_table))
-    if not re.search(r"\bdef @", text):
-        return IRModule(None, Module(_parse(text + "\ndef @main() { () }", name=source_name)._native))
-    typed = Module(_parse(text, name=source_name)._native)  # what is wrong is said here
+    """An IRModule of text with definitions. init_module: which has what the text refers to besides, and which the result has, too.
+    init_meta_table: {"relay.Constant": [...]}, what meta[relay.Constant][0] of the text is."""
+    types = "\n".join(data._text() for data in init_module.type_definitions.values()) + "\n" if init_module is not None else ""
+    text, skipped = _with_version(source, types)
+    text += _text.metadata_of(init_meta_table) if init_meta_table else ""
     if _HOST.search(text):  # whose functions have no body
-        return IRModule(typed._native)
-    mod = IRModule(None, typed)
-    for name, function in _text.functions_as_written(text, source_name, typed).items():
-        mod[name] = function
-    return mod._inferred()
+        return IRModule(Module(_parse(text, name=source_name)._native)._native)
+    functions, global_vars, module = _text.as_written(text, source_name, skipped=skipped)
+    mod = IRModule(None, module)
+    if init_module is not None:
+        mod.update(init_module)
+        for name, function in functions.items():
+            mod[name] = function
+        return mod._inferred()
+    mod._define_as(functions, {name: var for name, var in global_vars.items() if name in functions})
+    try:
+        set_types(mod, mod._base, functions)
+    except Error:
+        _parse(text + ("" if "main" in functions else "\ndef @main() { () }"), name=source_name)  # which names lines
+        raise
+    return mod
 
 
+@_diagnosed()
 def parse_expr(source):
     """The expression of a text that has one, and no definitions. Types are not inferred."""
-    return _text.parse_expr(_written_out(source))
+    return _text.parse_expr(source)
 
 
 def fromtext(source, source_name="from_string"):
     """An IRModule of text with definitions, an expression of one without."""
-    bare = source.replace(VERSION.strip(), "", 1).lstrip()
-    return parse(source, source_name) if bare.startswith(("def ", "type ", "extern ")) or not bare else parse_expr(source)
+    at = _BEFORE.match(source).end()
+    version = _VERSION.match(source, at)
+    rest = source[_BEFORE.match(source, version.end() if version else at).end():]
+    return parse(source, source_name) if rest.startswith(("def ", "type ", "extern ")) or not rest else parse_expr(source)
 
 
 __all__ = ["fromtext", "parse", "parse_expr"]

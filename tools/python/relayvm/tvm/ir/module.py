@@ -91,6 +91,12 @@ class IRModule(Module):
                 self._vars.setdefault(name, var)
         self._changed()
 
+    def _define_as(self, functions, variables):
+        """Sets functions by name; variables: the GlobalVars of them that are there already."""
+        self._set.update(functions)
+        self._vars.update(variables)
+        self._changed()
+
     _later = None  # defines functions that are asked for by name: a Prelude
 
     def __getitem__(self, var):

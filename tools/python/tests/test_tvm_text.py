@@ -1,0 +1,141 @@
+"""Relay text as TVM reads and writes it: what a text may have, where its nodes stand, and the text of them."""
+import pytest
+
+import relayvm.tvm as tvm
+from relayvm.tvm import relay
+
+VERSION = '#[version = "0.0.5"]\n'
+
+
+def places(text):
+    """(line, column, end_line, end_column) of each node of an expression that knows its place."""
+    found = []
+    relay.analysis.post_order_visit(relay.parse_expr(text), lambda n: found.append(n) if n.span is not None else None)
+    return [(n.span.line, n.span.column, n.span.end_line, n.span.end_column) for n in found if not isinstance(n, relay.GlobalVar)]
+
+
+# --- Reading ---
+
+
+@pytest.mark.parametrize("text, printed", [
+    ("1 + 2 * 3", "%0 = multiply(2, 3);\nadd(1, %0)"),
+    ("( 1 , 2 ) . 0", "%0 = (1, 2);\n%0.0"),
+    ("--1", "1"),
+    ("2147483648", "2147483648i64"),
+    ("add", "add"),
+    ("(add)(1, 2)", "add(1, 2)"),
+    ("let %f = add; %f(1, 2)", "let %f = add;\n%f(1, 2)"),
+    ("@anywhere(1)", "@anywhere(1)"),
+    ("fn (%x: Elsewhere[int32]) { 1 }", "fn (%x: Elsewhere[int32]) {\n  1\n}"),
+    ("let %_1 = 1; %_1", "let %v_1 = 1;\n%v_1"),
+    ("fn (%x: int32, b=1, a=\"t\", c=True) { %x }", "fn (%x: int32, b=1, a=\"t\", c=1) {\n  %x\n}"),
+    ("/* a /* b */ c */ 1 // d", "1"),
+    ("free_var %x: int32; let %y = %x; free_var %z; add(%y, %z)", "free_var %x: int32;\nlet %y = %x;\nfree_var %z;\nadd(%y, %z)"),
+])
+def test_expressions(text, printed):
+    expr = relay.parse_expr(text)
+    lines = [line for line in _without_places(str(expr)).splitlines()]
+    assert "\n".join(lines) == printed
+
+
+def _without_places(text):
+    import re
+    return re.sub(r" /\* (ty=[^*]* )?(span=[^*]*)?\*/", "", text)
+
+
+def test_a_free_variable_is_one_wherever_it_is_read():
+    expr = relay.parse_expr("free_var %x: int32; fn (%y: int32) { add(%x, %y) }")
+    assert isinstance(expr, relay.Function) and [v.name_hint for v in relay.analysis.free_vars(expr)] == ["x"]
+
+
+@pytest.mark.parametrize("text", ["%x", "1 +", "(1", "foo(1)", "if (True) { 1 }", "def @main() { 1 }", "nn.softmax(1f, foo=1)", '#[version = "0.0.4"]\n1'])
+def test_what_is_no_expression_is_refused(text):
+    with pytest.raises(tvm.error.DiagnosticError):
+        relay.parse_expr(text)
+
+
+@pytest.mark.parametrize("text", ["def @main() { %x }", "def @main() { @nothing() }", "def @main() -> int32 { 1f }", "1 + 2", "type T { A }\ntype U { A }",
+                                  "def @f(%x: Tensor[(2), float32], %y: Tensor[(3), float32]) { add(%x, %y) }"])
+def test_what_is_no_program_is_refused(text):
+    with pytest.raises(tvm.error.DiagnosticError):
+        relay.parse(VERSION + text)
+
+
+def test_an_error_of_types_shows_the_line():
+    with pytest.raises(tvm.error.DiagnosticError, match="(?s)a.rly:3:.*add"):
+        relay.parse(VERSION + "def @f(%x: Tensor[(2), float32], %y: Tensor[(3), float32]) {\nadd(%x, %y) }", "a.rly")
+
+
+def test_texts_refer_to_what_a_module_has():
+    first = relay.parse(VERSION + "type List[A] { Cons(A, List[A]), Nil }\ndef @one() -> int32 { 1 }")
+    both = relay.parse(VERSION + "def @main() -> List[int32] { Cons(@one(), Nil) }", init_module=first)
+    assert sorted(v.name_hint for v in both.get_global_vars()) == ["main", "one"]
+    assert both["main"].body.span.line == 2
+    assert both["main"].checked_type.ret_type == relay.TypeCall(both.get_global_type_var("List"), [relay.scalar_type("int32")])
+
+
+# --- Places ---
+
+
+@pytest.mark.parametrize("text, found", [
+    ("1", [(1, 2, 1, 3)]),  # behind it
+    ("-12f", [(1, 5, 1, 6)]),
+    ("(1, 2)", [(1, 3, 1, 4), (1, 6, 1, 7), (1, 1, 1, 7)]),
+    ("let %x = 1; %x", [(1, 13, 1, 14), (1, 11, 1, 12), (1, 1, 1, 14)]),  # the variable where it is read; its `%`
+    ("add(\n  1,\n  2)", [(2, 4, 2, 5), (3, 4, 3, 5), (1, 1, 3, 5)]),
+])
+def test_places_of_nodes(text, found):
+    assert places(text) == found
+
+
+def test_places_are_of_the_source():
+    mod = relay.parse(VERSION + "def @main(%x: float32) {\n  %0 = exp(%x);\n  multiply(%0, %0)\n}", "model.rly")
+    body = mod["main"].body
+    assert body.span.source_name == relay.SourceName("model.rly") and (body.span.line, body.span.column) == (3, 3)
+    assert body.args[0].span.line == 4  # where it was read last
+    assert "span=model.rly:4:" in mod.astext() and "/* ty=float32 span=" in mod.astext()
+
+
+def test_annotated_places_are_of_the_text():
+    x = relay.var("x", shape=(2,))
+    mod = relay.transform.AnnotateSpans()(tvm.IRModule.from_expr(relay.nn.relu(relay.exp(x))))
+    assert mod["main"].body.span.source_name.name == "GeneratedSource"
+
+
+# --- Writing ---
+
+
+def test_names_and_numbers_go_on_from_function_to_function():
+    text = str(relay.parse(VERSION + "def @a(%x: int32) { %0 = %x + 1; %0 * %0 }\ndef @b(%x: int32) { %0 = %x + 1; %0 * %0 }"))
+    assert "%0 = add(%x, 1" in text and "%1 = add(%x1, 1" in text
+
+
+def test_types_as_text():
+    a = relay.TypeVar("A")
+    assert str(relay.Function([], relay.Tuple([]), relay.FuncType([a], a, [a]))).startswith("fn () -> fn [A](A) -> A {")
+    mod = relay.parse(VERSION + "extern type E\ntype N { Z, S(N) }\ndef @f(%e: E) -> N { S(Z) }")
+    assert "type E {\n  \n}\n" in str(mod) and "  S(N[]),\n" in str(mod) and "-> N[] {" in str(mod)
+    tvm.ir.assert_structural_equal(relay.parse(mod.astext()), mod)
+
+
+def test_an_empty_module_has_no_text():
+    assert tvm.IRModule().astext() == VERSION
+
+
+def test_attributes_without_defaults_are_written():
+    x, w = relay.var("x", shape=(2, 3)), relay.var("w", shape=(4, 3))
+    assert "units=None)" in str(relay.nn.dense(x, w)) and "axes=None)" in str(relay.transpose(x))
+    assert "topk(%x, k=2, axis=0, dtype=" in str(relay.topk(x, 2, 0)) and relay.topk(x, 2).attrs.k == 2
+    assert str(relay.arange(relay.const(3))).endswith("start=meta[relay.Constant][0], stop=meta[relay.Constant][1], "
+                                                      "step=meta[relay.Constant][2], dtype=\"float32\")")
+
+
+@pytest.mark.parametrize("value, text", [(0.5, "0.5f"), (1e6, "1e+06f"), (1e-5, "1e-05f"), (1 / 3, "0.3333333333333333f"), (2.0, "2f")])
+def test_floats_have_six_digits_or_as_many_as_they_need(value, text):
+    assert f"alpha={text})" in str(relay.nn.leaky_relu(relay.var("x", shape=(1,)), value))
+
+
+def test_metadata_left_out_is_said():
+    constant = relay.const([1.0, 2.0])
+    assert "metadata is left out" in constant.astext(show_meta_data=False) and "metadata is left out" not in constant.astext()
+    assert "#[metadata]" not in str(constant)
