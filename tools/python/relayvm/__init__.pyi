@@ -9,8 +9,8 @@ from .compiler.pass_options import OfPasses, OfPassesButDevice
 from .compiler.work import Work
 from .compiler.relay import (ExprFunctor as ExprFunctor, ExprMutator as ExprMutator, ExprVisitor as ExprVisitor,
                              Function as RelayFunction, post_order_visit as post_order_visit)
-from .compiler.structural import (assert_structural_equal as assert_structural_equal, structural_equal as structural_equal,
-                                  structural_hash as structural_hash)
+from .compiler.hashes import structural_hash as structural_hash
+from .compiler.structural import assert_structural_equal as assert_structural_equal, structural_equal as structural_equal
 from .errors import (Cancelled as Cancelled, DeadlineExceeded as DeadlineExceeded, Error as Error,
                      FailedPrecondition as FailedPrecondition, FileNotFound as FileNotFound, InternalError as InternalError,
                      InvalidArgument as InvalidArgument, InvalidInput as InvalidInput, NotFound as NotFound,

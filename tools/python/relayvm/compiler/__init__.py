@@ -10,9 +10,10 @@ from ..host import _by_name
 from ..model import Model, _engines
 from ..trace import Profile
 from . import _native, analysis, inspection, relay
+from .hashes import structural_hash
 from .instruments import _of_compilation
 from .relay import ExprFunctor, ExprMutator, ExprVisitor, post_order_visit
-from .structural import assert_structural_equal, structural_equal, structural_hash
+from .structural import assert_structural_equal, structural_equal
 
 _DEFINED = re.compile(r"(?:^|[\s}])def @(\w+)")
 RelayFunction = relay.Function  # a function of a module

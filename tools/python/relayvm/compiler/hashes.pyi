@@ -1,0 +1,3 @@
+from typing import Any
+
+def structural_hash(node: Any, map_free_vars: bool = False) -> int: ...
