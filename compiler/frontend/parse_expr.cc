@@ -212,14 +212,19 @@ NodeId Parser::ParseOperators() {
         if (candidate.token == t.text) infix = &candidate;
       }
     }
+    std::optional<Token> token;
+    NodeId operand = kNoNode;
+    if (infix != nullptr) {
+      token = Take();
+      operand = ParsePostfix();
+      if (operand == kNoNode) return kNoNode;
+    }
     while (!pending.empty() &&
            (infix == nullptr || pending.back().first->precedence >= infix->precedence)) {
       if (!reduce()) return kNoNode;
     }
     if (infix == nullptr) return Placed(begin, operands[0]);
-    pending.emplace_back(infix, Take());
-    NodeId operand = ParsePostfix();
-    if (operand == kNoNode) return kNoNode;
+    pending.emplace_back(infix, *std::move(token));
     operands.push_back(operand);
   }
 }

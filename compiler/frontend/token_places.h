@@ -1,6 +1,7 @@
-// Where the tokens of a text stand as TVM's parser counts it, for nodes of a text as it was written: lines and columns from 1, and
-// what its lexer adds. Numbers, strings and `-` stand behind their last character, a variable where its `%` is, and a line's columns
-// go on where letters were tried in vain ("inff" at each `i`, "meta[" at each `m`). Tested by token_places_test.cc.
+// Where the tokens of a text stand as TVM's parser counts it, for nodes of a text as it was
+// written: lines and columns from 1, and what its lexer adds. Numbers, strings and `-` stand behind
+// their last character, a variable where its `%` is, and a line's columns go on where letters were
+// tried in vain ("inff" at each `i`, "meta[" at each `m`). Tested by token_places_test.cc.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// One function of the compiler's IR of Python's records (nodes.h). Tested by tools/python/tests/test_relay.py.
+// One function of the compiler's IR of Python's records (nodes.h). Tested by
+// tools/python/tests/test_relay.py.
 #pragma once
 
 #include <pybind11/pybind11.h>

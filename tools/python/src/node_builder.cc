@@ -177,12 +177,22 @@ void FindTypes(const ir::Function& f, const Numbering& numbering, std::vector<ir
   });
 }
 
-// What a let binds and its value have one type, where the program knows only one of them.
-void ShareTypes(const std::vector<std::pair<Position, Position>>& lets,
-                std::vector<ir::Type>* types) {
-  for (const auto& [var, value] : lets) {
-    if ((*types)[value] == nullptr) (*types)[value] = (*types)[var];
-    if ((*types)[var] == nullptr) (*types)[var] = (*types)[value];
+// What a let binds and its value have one type, a let and its body too, where the program knows
+// only one of them.
+struct LetTypes {
+  Position let, var, value, body;
+};
+void ShareTypes(const std::vector<LetTypes>& lets, std::vector<ir::Type>* types) {
+  const auto take = [&](Position to, Position from) {
+    if ((*types)[to] == nullptr) (*types)[to] = (*types)[from];
+  };
+  for (size_t i = lets.size(); i-- > 0;) {
+    take(lets[i].value, lets[i].var);
+    take(lets[i].body, lets[i].let);
+  }
+  for (const LetTypes& l : lets) {
+    take(l.let, l.body);
+    take(l.var, l.value);
   }
 }
 
@@ -204,12 +214,13 @@ py::tuple InferFunctions(const PyModule& from, const py::dict& functions) {
     std::vector<ir::Type> types(records.size());
     const ir::Function& function = *m.functions.at(key.cast<std::string>());
     FindTypes(function, numbering, &types);
-    std::vector<std::pair<Position, Position>> lets;
-    for (const py::handle record : records) {
-      const auto fields = py::reinterpret_borrow<py::tuple>(record);
+    std::vector<LetTypes> lets;
+    for (Position i = 0; i < records.size(); ++i) {
+      const auto fields = records[i].cast<py::tuple>();
       if (fields[0].cast<std::string_view>() != "let") continue;
       const auto operands = fields[1].cast<py::tuple>();
-      lets.emplace_back(operands[0].cast<Position>(), operands[1].cast<Position>());
+      lets.push_back({i, operands[0].cast<Position>(), operands[1].cast<Position>(),
+                      operands[2].cast<Position>()});
     }
     ShareTypes(lets, &types);
     types.back() = ir::FunctionTypeOf(function);
