@@ -5,7 +5,7 @@ import threading
 import warnings
 
 from .. import _native as _runtime
-from ..errors import Error, InvalidInput
+from ..errors import Error, InvalidArgument, InvalidInput
 from ..host import _by_name
 from ..model import Model, _engines
 from ..trace import Profile
@@ -22,6 +22,7 @@ _CPUS = {"native": ("native",), "x86-64-v2": ("x86-64-v2", "nehalem", "westmere"
          "x86-64-v3": ("x86-64-v3", "core-avx2", "haswell", "broadwell", "skylake", "alderlake", "znver1", "znver2", "znver3"),
          "x86-64-v4": ("x86-64-v4", "skylake-avx512", "cascadelake", "cooperlake", "icelake-client", "icelake-server", "tigerlake", "znver4"),
          "sapphirerapids": ("sapphirerapids", "emeraldrapids", "graniterapids")}
+_OTHER_MACHINES = ("cuda", "ethos-u", "hexagon", "metal", "mrvl", "nvptx", "opencl", "rocm", "stackvm", "vulkan", "webgpu")  # of TVM's targets
 
 
 # TVM's settings that passes of Python read: {name: (type, what it is)}.
@@ -49,18 +50,18 @@ class PassContext:
         of_tvm = [name for name in config if name.startswith(("relay.", "tir.", "te."))]
         without = [name for name in of_tvm if name not in _TVM_CONFIGS]
         if without:
-            warnings.warn(f"PassContext: TVM's settings have no effect here: {', '.join(without)}", stacklevel=2)
-        self.config = {name: value for name, value in config.items() if name not in of_tvm}
-        rows = _pass_options(options.get("load_pass")) if self.config or options else {}
+            warnings.warn(f"PassContext: TVM's settings have no effect here: {', '.join(without)}", stacklevel=2 + (type(self) is not PassContext))
+        self.config, own = config, {name: value for name, value in config.items() if name not in of_tvm}
+        rows = _pass_options(options.get("load_pass")) if own or options else {}
         _check_keywords(options, rows)
-        others = [name for name in self.config if name not in rows]
+        others = [name for name in own if name not in rows]
         if others:
             raise ValueError(f"PassContext: there are no settings {', '.join(others)}{_native.did_you_mean(others[0], sorted(rows))}; "
                              f"options of passes are {', '.join(sorted(rows))}; those of compile are keywords")
-        self.opt_level, self.disabled_pass, self.options = opt_level, list(disabled_pass or ()), {**self.config, **options}
+        self.opt_level, self.disabled_pass, self.options = opt_level, list(disabled_pass or ()), {**own, **options}
         self.required_pass, self.instruments = list(required_pass or ()), list(instruments or ())
-        if self.config:
-            _native.check_options(_options(load_pass=options.get("load_pass"), **self.config))
+        if own:
+            _native.check_options(_options(load_pass=options.get("load_pass"), **own))
 
     def __enter__(self):
         PassContext._stack().append(self)
@@ -468,6 +469,8 @@ def _target(text):
     if not isinstance(text, str):
         text = str(text)
     kind, *flags = text.split() or [""]
+    if kind in _OTHER_MACHINES:
+        raise InvalidArgument(f"target {text}: there is the processor alone here; write \"llvm\", or one of {', '.join(_CPUS)}, aarch64")
     cpu = next((f.removeprefix("-mcpu=") for f in flags if f.startswith("-mcpu=")), None)
     triple = next((f.split("=", 1)[1] for f in flags if f.startswith(("-mtriple=", "-target="))), "x86_64")
     architecture = triple.split("-")[0]

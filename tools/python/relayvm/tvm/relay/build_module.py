@@ -29,7 +29,12 @@ class ExecutorFactory(Library):
         self.libmod_name = name
 
     def _functions(self):
-        return {**super()._functions(), self.libmod_name: self._default}
+        return {**super()._functions(), self.libmod_name: self._default, "debug_create": self._debug_create}
+
+    def _debug_create(self, name, *devices):
+        if name != self.libmod_name:
+            raise ValueError(f"debug_create: the program is {self.libmod_name}, not {name}")
+        return self._default(*devices)
 
     @property
     def module(self):
