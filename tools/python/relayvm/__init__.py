@@ -49,6 +49,10 @@ _COMPILER = ("Drawing", "Executable", "ExprFunctor", "ExprMutator", "ExprVisitor
              "post_order_visit", "region_jsons", "relay", "rewrite", "structural_equal", "structural_hash",
              "transform")
 
+# What other packages' users look for.
+_ELSEWHERE = {**{name: f"relayvm.onnx.{name}" for name in ("InferenceSession", "OrtValue", "RunOptions", "SessionOptions", "get_available_providers")},
+              **{name: f"relayvm.tvm.{name}" for name in ("cpu", "ir", "nd", "runtime", "target")}}
+
 __all__ = ["Adt", "Argument", "Cancelled", "ChromeTrace", "DeadlineExceeded", "Device", "Error", "FailedPrecondition", "FileNotFound", "Function", "GraphModule", "HostFunction",
            "InternalError", "InvalidArgument", "InvalidInput", "Latencies", "Model", "NodeTime", "NotFound", "OutOfRange", "Place", "Profile",
            "ResourceExhausted", "RunGroup", "Runtime", "State", "Unsupported", "Value", "default_runtime", "host_function", "load", "load_graph", "tensor"]
@@ -59,6 +63,8 @@ def __getattr__(name):
         globals()[name] = getattr(_import_module("relayvm.graph"), name)
         return globals()[name]
     if name not in _COMPILER:
+        if name in _ELSEWHERE:
+            raise AttributeError(f"module 'relayvm' has no attribute {name!r}; it is {_ELSEWHERE[name]}", name=name)
         import difflib
         near = difflib.get_close_matches(name, __dir__(), 1)
         raise AttributeError(f"module 'relayvm' has no attribute {name!r}{f'; did you mean {near[0]}?' if near else ''}", name=name)

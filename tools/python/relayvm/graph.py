@@ -2,6 +2,7 @@
 import os
 
 from . import _native
+from .keywords import spelt
 from .model import Argument
 
 
@@ -133,6 +134,7 @@ class GraphModule:
         return f"<relayvm.GraphModule: {', '.join(repr(a) for a in self.inputs)}>"
 
 
+@spelt
 def load_graph(folder, *, num_threads=1, memory_limit=None, runtime=None):
     """Loads the folder that relayc --executor graph has written. It is verified before it is used.
 

@@ -1,4 +1,6 @@
 """Functions of the host: what a program declares without a body, and Python provides."""
+from .keywords import spelt
+
 
 class HostFunction:
     """A Python function that programs call by name. Made by `host_function`."""
@@ -14,6 +16,7 @@ class HostFunction:
         return f"<host function {self.name}{': ' + self.type if self.type else ''}>"
 
 
+@spelt
 def host_function(function=None, *, name=None, type=""):
     """Makes a function known to programs that declare one of its name.
 

@@ -3,6 +3,7 @@ import os
 
 from . import _native, pages
 from .host import _by_name, _call_async
+from .keywords import spelt
 from .runtime import default_runtime
 
 # As ONNX Runtime names them.
@@ -283,6 +284,7 @@ def _engines(engines):
     return {str(name): os.fspath(path) if path else "" for name, path in engines.items()}
 
 
+@spelt
 def load(source, *, runtime=None, host_functions=(), target="", perf_map=False, verify=False, clear_memory=False,
          allow_images=True, engines=("dnnl",)):
     """Loads a .vmx file, or its bytes. FileNotFound (a FileNotFoundError) where there is none.
@@ -307,6 +309,7 @@ def load(source, *, runtime=None, host_functions=(), target="", perf_map=False, 
     return Model(program, runtime, named.values())
 
 
+@spelt
 def tensor(data, dtype="float32"):
     """A tensor of the runtime: takes DLPack, buffers and nested lists, and has DLPack.
 

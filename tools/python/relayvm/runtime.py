@@ -3,6 +3,7 @@ import operator
 import weakref
 
 from . import _native, pages
+from .keywords import spelt
 
 _NO_BOUND = (1 << 63) - 1
 
@@ -76,6 +77,7 @@ class Runtime:
     Thread-safe. A process that was forked cannot use its parent's runtime where that has threads.
     """
 
+    @spelt
     def __init__(self, num_threads=1, *, scheduler_threads=1, max_batch=0, max_wait=0.001, memory_limit=None, trace=None,
                  devices=(), device_memory_limit=None):
         num_threads = _number("num_threads", num_threads, 1024)

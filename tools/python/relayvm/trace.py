@@ -3,6 +3,7 @@ import os
 import re
 
 from . import _native, pages
+from .keywords import spelt
 
 
 class Row:
@@ -54,6 +55,7 @@ class Profile:
     Prints as a table.
     """
 
+    @spelt
     def __init__(self, interval=1):
         self._native = _native.Profile(interval)
         self._programs = []  # Executables that were loaded on its runtime: they know what kernels do
@@ -94,6 +96,10 @@ class Profile:
                  f"{100 * row.total_ns / total:.1f}") for row in rows]
 
     _COLUMNS = ("kernel", "calls", "total ms", "us a call", "%")
+
+    def __repr__(self):
+        kernels, totals = self.by_kernel(), self.totals
+        return f"<relayvm.Profile: {totals['runs']} runs, {len(kernels)} kernels, {totals['kernel_ns'] / 1e6:.3f} ms in kernels; print() shows them>"
 
     def __str__(self):
         table = [self._COLUMNS, *self._table()]
@@ -149,6 +155,7 @@ class ChromeTrace:
     max_events: later ones are dropped. interval: of kernels, as of `Profile`.
     """
 
+    @spelt
     def __init__(self, max_events=1_000_000, interval=1):
         self._native = _native.ChromeTrace(max_events, interval)
 

@@ -87,6 +87,23 @@ def test_options(option):
         assert f"did you mean {option}" in said(lambda: rvm.PassContext(config=wrong))
 
 
+@pytest.mark.parametrize("function", [
+    rvm.ChromeTrace, rvm.Profile, rvm.Runtime, rvm.bind_params_by_name, rvm.from_keras, rvm.from_mxnet, rvm.from_onnx, rvm.from_pytorch, rvm.from_tensorflow,
+    rvm.from_tflite, rvm.host_function, rvm.load, rvm.load_graph, rvm.load_params, rvm.parse, rvm.region_jsons, rvm.rewrite, rvm.tensor], ids=lambda f: f.__name__)
+def test_parameters_of_functions(function):
+    for name in inspect.signature(function).parameters:
+        wrong = misspelt(name)
+        if wrong not in inspect.signature(function).parameters:
+            assert f"there is no parameter {wrong}; did you mean " in said(lambda: function(**{wrong: 1}))
+
+
+def test_names_that_are_elsewhere():
+    assert "it is relayvm.onnx.InferenceSession" in said(lambda: rvm.InferenceSession)
+    assert "it is relayvm.tvm.nd" in said(lambda: rvm.nd)
+    assert "did you mean create_executor?" in said(lambda: relay.create_executer)
+    assert "instead: relayvm.tvm.relay.testing" in said(lambda: relay.testing)
+
+
 @pytest.mark.parametrize("functor", [rvm.ExprFunctor, rvm.ExprVisitor, rvm.ExprMutator])
 def test_methods_of_visitors_are_documented(functor):
     names = {name for name in dir(functor) if name.startswith("visit")}

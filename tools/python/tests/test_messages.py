@@ -165,6 +165,15 @@ def test_executables_say_what_they_are():
     assert repr(exe) == "<relayvm.Executable (x: Tensor[(2), float32], y: Tensor[(2), float32]) -> (output_0: Tensor[(2), float32]): 1 kernel>"
 
 
+def test_weights_of_a_file_are_said_to_be_its(tmp_path):
+    path = tmp_path / "wrong.npz"
+    np.savez(path, nope=np.zeros(2, "f4"))
+    with pytest.raises(rvm.InvalidInput, match=r'wrong.npz: parameter "nope" matches no parameter of @main; it has %x'):
+        rvm.compile(ADD, params=path)
+    with pytest.raises(rvm.InvalidInput, match='^parameter "nope" matches no parameter'):
+        rvm.compile(ADD, params={"nope": np.zeros(2, "f4")})
+
+
 def test_formats_are_the_compilers_own():
     for name in ("onnx", "relay"):
         assert f"--list-operators {name}" in rvm.list_operators(name)

@@ -42,6 +42,13 @@ def test_chrome_trace(tmp_path):
     assert few.dropped > 20
 
 
+def test_a_profile_shows_itself():
+    profile = rvm.Profile()
+    assert repr(profile) == "<relayvm.Profile: 0 runs, 0 kernels, 0.000 ms in kernels; print() shows them>"
+    rvm.compile(PROGRAM).load(runtime=rvm.Runtime(trace=profile))(3, np.zeros((4, 4), "f4"))
+    assert repr(profile).startswith("<relayvm.Profile: 1 runs, ")
+
+
 def test_stats():
     runtime = rvm.Runtime()
     m = rvm.compile(PROGRAM).load(runtime=runtime)

@@ -7,6 +7,7 @@ import warnings
 from .. import _native as _runtime
 from ..errors import Error, InvalidArgument, InvalidInput
 from ..host import _by_name
+from ..keywords import spelt
 from ..model import Model, _engines
 from ..trace import Profile
 from . import _native, analysis, inspection, relay
@@ -518,6 +519,7 @@ def _entry_of(text):
     return first[1] if first is not None and "@main" not in text else None
 
 
+@spelt
 def parse(text, *, name="<text>", plugins=None):
     """A `Module` of Relay text. Raises InvalidInput with file, line, column and source line."""
     try:
@@ -530,6 +532,7 @@ def parse(text, *, name="<text>", plugins=None):
     return Module(module)
 
 
+@spelt
 def from_onnx(model, shape=None, *, dims=None, overridable="none", plugins=None):
     """(Module, params) of an ONNX model: a path, its bytes, or an onnx.ModelProto.
 
@@ -552,6 +555,7 @@ def _read_onnx(model, **read):
     return Module(_native.read(name, content, _options(**read), {}))
 
 
+@spelt
 def list_operators(format):
     """The operators of a model format ("onnx", "relay") that are supported, as a table in Markdown (relayc --list-operators)."""
     table = _native.list_operators(format)
@@ -560,11 +564,13 @@ def list_operators(format):
     return table
 
 
+@spelt
 def load_params(path):
     """Weights by name, as arrays: of an .npz or of TVM's parameter file (relay.save_param_dict)."""
     return _native.read_params(os.fspath(path))
 
 
+@spelt
 def bind_params_by_name(mod, params, function="main"):
     """The module with constants for the parameters of a function that `params` names.
 
@@ -593,6 +599,7 @@ def _as_module(mod, **read):
     return Module(_native.read("<text>" if is_text else os.fspath(mod), mod.encode() if is_text else None, _options(**read), {}))
 
 
+@spelt
 def rewrite(mod, rules, *, explain=None):
     """The `Module` after rewrite rules, applied until none matches.
 
@@ -610,6 +617,7 @@ def rewrite(mod, rules, *, explain=None):
     return Module(native)
 
 
+@spelt
 def region_jsons(mod, *, byoc_rules=None):
     """{name: JSON} of a module's regions, functions with the attribute Compiler: what their engines' providers get.
 
@@ -625,6 +633,16 @@ def _compiler_pass(name):
     known = _native.passes()
     name = name if name in known else transform._TVM.get(name, name)
     return None if name not in known and transform._in_python(name) is not None else name
+
+
+def _bound(mod, params, function, file):
+    """`bind_params_by_name`, whose errors say the file that the weights are of."""
+    try:
+        return bind_params_by_name(mod, params, function)
+    except InvalidInput as error:
+        if file is not None:
+            raise InvalidInput(f"{os.fspath(file)}: {error}") from None
+        raise
 
 
 def compile(mod, target=None, *, params=None, opt_level=None, shape=None, progress=None, **options):
@@ -658,10 +676,11 @@ def compile(mod, target=None, *, params=None, opt_level=None, shape=None, progre
         shape = None
     elif shape is not None and not any("<=" in _shape_text(s) for s in shape.values()):
         raise TypeError("shape: of a Module that is read already; give it to from_onnx, or the text to compile")
-    if isinstance(params, (str, os.PathLike)):
-        params = load_params(params)
+    file = params if isinstance(params, (str, os.PathLike)) else None
+    if file is not None:
+        params = load_params(file)
     if params:
-        mod = bind_params_by_name(mod, params, options.get("entry", "main"))
+        mod = _bound(mod, params, options.get("entry", "main"), file)
     if "byoc_regions" not in options and (engines := mod._native.region_engines()):
         options["byoc_regions"] = engines
     given, end = _options(shape, target=target, **options), None

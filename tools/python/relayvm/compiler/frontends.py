@@ -11,6 +11,7 @@ import sys
 import tempfile
 
 from ..errors import InvalidArgument, Unsupported
+from ..keywords import spelt
 from . import _native
 from .relay import Constant, Expr, Function, TensorType, Tuple, Type, Var, _function_records, _type
 
@@ -168,6 +169,7 @@ def _converters(custom_convert_map):
             for full in [name if "::" in name else f"aten::{name}"]}
 
 
+@spelt
 def from_pytorch(script_module, input_infos=None, custom_convert_map=None, default_dtype="float32", use_parser_friendly_name=False,
                  keep_quantized_weight=False, export_renamed_c_graph_path=None, *, dims=None, signature=None):
     """(Module, params) of a TorchScript module, or of what torch.export gives: the object, a path, or bytes.
@@ -198,6 +200,7 @@ def from_pytorch(script_module, input_infos=None, custom_convert_map=None, defau
         raise
 
 
+@spelt
 def from_tensorflow(graph, layout="NHWC", shape=None, outputs=None, convert_config=None, *, signature=None):
     """(Module, params) of a GraphDef (a message, a path, bytes, what has as_graph_def), or the folder of a SavedModel.
 
@@ -224,6 +227,7 @@ def _of_names(shape, dtypes):
     return said
 
 
+@spelt
 def from_tflite(model, shape_dict=None, dtype_dict=None, op_converter=None, *, signature=None):
     """(Module, params) of a TensorFlow Lite model: tflite.Model, a path, or bytes. shape_dict: dims of inputs, where they are other than
     the file's (the model must allow it, as ResizeInputTensor does)."""
@@ -240,6 +244,7 @@ def _array(value):
     return value.asnumpy() if hasattr(value, "asnumpy") else value
 
 
+@spelt
 def from_mxnet(symbol, shape=None, dtype="float32", arg_params=None, aux_params=None):
     """(Module, params) of an MXNet symbol (or a hybrid block), the path of a -symbol.json, or its text.
 
@@ -317,6 +322,7 @@ def _channels_first(mod, rank):
     return Module(mod.with_functions({"main": Function(params, body, None, main.type_params, main.attrs, main.span)})._native)
 
 
+@spelt
 def from_keras(model, shape=None, layout="NCHW"):
     """(Module, params) of a Keras model: its object, the path of a .keras or .h5 file, or bytes.
 

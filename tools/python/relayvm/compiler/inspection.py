@@ -1,6 +1,8 @@
 """Parts of a program's text, by name: of its bytecode, of LLVM's representation, of assembly."""
 import re
 
+from ..keywords import spelt
+
 
 def _missing(kind, name, names):
     return KeyError(f"there is no {kind} {name}; there are {', '.join(names)}")
@@ -62,6 +64,7 @@ class Drawing:
             f.write(self.svg)
 
 
+@spelt
 def draw(mod, function="main"):
     """The graph of a function as a `Drawing`: calls with their attributes, types, constants and names in the source, colours by the class of
     the operator, branches and loops as boxes. mod: a `Module`, or a `relay.Function`.

@@ -198,15 +198,17 @@ def _elsewhere(name):
     return None
 
 
+_ELSEWHERE = ("TypeFunctor", "TypeMutator", "TypeVisitor", "analysis", "build", "create_executor", "dataflow_pattern", "expr", "expr_functor", "fromtext",
+              "frontend", "transform")
 _FRONTENDS = ("keras", "mxnet", "onnx", "pytorch", "tensorflow", "tflite")
 _INSTEAD = {
-    "Prelude": "programs write the types that they use: type List[A] { Cons(A, List[A]), Nil }",
-    "build_module": "rvm.compile, rvm.build",
-    "load_param_dict": "rvm.load_params",
-    "prelude": "programs write the types that they use: type List[A] { Cons(A, List[A]), Nil }",
-    "save_param_dict": "numpy.savez, whose .npz `params` takes",
-    "testing": "models come as text (rvm.parse) or as ONNX (rvm.from_onnx)",
-    "vm": "rvm.compile makes programs for the VM",
+    "Prelude": "relayvm.tvm.relay.Prelude; programs may write the types that they use: type List[A] { Cons(A, List[A]), Nil }",
+    "build_module": "rvm.compile, rvm.build; relayvm.tvm.relay.build_module",
+    "load_param_dict": "rvm.load_params; relayvm.tvm.relay.load_param_dict of bytes",
+    "prelude": "relayvm.tvm.relay.prelude; programs may write the types that they use: type List[A] { Cons(A, List[A]), Nil }",
+    "save_param_dict": "numpy.savez, whose .npz `params` takes; relayvm.tvm.relay.save_param_dict",
+    "testing": "relayvm.tvm.relay.testing; models come as text (rvm.parse) or as ONNX (rvm.from_onnx)",
+    "vm": "rvm.compile makes programs for the VM; relayvm.tvm.relay.vm",
 }
 
 
@@ -223,5 +225,5 @@ def __getattr__(name):  # relay.add, relay.nn.dense
     try:
         return getattr(op, name)
     except AttributeError:
-        names = [n for n in globals() if not n.startswith("_")] + _native.operator_names() + list(_FRONTENDS)
+        names = [n for n in globals() if not n.startswith("_")] + _native.operator_names() + list(_FRONTENDS) + list(_ELSEWHERE) + list(_INSTEAD)
         raise AttributeError(f"there is no operator {name}, and nothing else of that name{_native.did_you_mean(name, names)}") from None

@@ -26,9 +26,9 @@ from .target import Target
 
 # What TVM has that has no place here, and what to use.
 _INSTEAD = {
-    "auto_scheduler": "relayc --tune, or compile(tune=\"60s\"), measures schedules of kernels",
-    "autotvm": "relayc --tune, or compile(tune=\"60s\"), measures schedules of kernels",
-    "meta_schedule": "relayc --tune, or compile(tune=\"60s\"), measures schedules of kernels",
+    "auto_scheduler": "relayc --tune 60s --tune-log FILE measures schedules of kernels, and compile(schedules=FILE) takes them",
+    "autotvm": "relayc --tune 60s --tune-log FILE measures schedules of kernels, and compile(schedules=FILE) takes them",
+    "meta_schedule": "relayc --tune 60s --tune-log FILE measures schedules of kernels, and compile(schedules=FILE) takes them",
     "micro": "relayc --executor aot makes native code without dependencies",
     "relax": "programs are Relay here, with dynamic shapes",
     "rpc": "vmserve serves models",
