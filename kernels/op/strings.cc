@@ -181,6 +181,63 @@ OpDef FullMatchOp() {
   return op;
 }
 
+// Arguments: data, programs in one table, the row at which each begins. Of each text the number of
+// its tokens: what matches the program, or what is left between the matches of each in turn.
+Status InferTokens(TypeContext& tc) {
+  RELAYVM_RETURN_IF_ERROR(RequireStrings(tc.tensor(0)));
+  RELAYVM_RETURN_IF_ERROR(RequireInt64(tc.tensor(1), "the programs"));
+  if (tc.tensor(1).rank() != 2 || !tc.tensor(1).shape[1].is_const(3))
+    return Invalid("expected programs of rows of 3");
+  RELAYVM_RETURN_IF_ERROR(RequireInt64(tc.tensor(2), "the programs' starts"));
+  RELAYVM_RETURN_IF_ERROR(RequireRank(tc.tensor(2), 1, "the programs' starts"));
+  const int64_t least = tc.attrs().Int("least");
+  if (least < 1) return Invalid("least is {}, expected 1 or more characters", least);
+  return OkStatus();
+}
+OpDef CountTokensOp() {
+  OpDef op;
+  op.name = "string.count_tokens";
+  op.takes_strings = true;
+  op.num_args = 3;
+  op.attrs = {Optional("are_matches", AttrKind::kBool, false),
+              Optional("least", AttrKind::kInt, 1)};
+  op.infer = [](TypeContext& tc) -> Result<OpResult> {
+    RELAYVM_RETURN_IF_ERROR(InferTokens(tc));
+    return OpResult(TensorType{tc.tensor(0).shape, DType::kInt64});
+  };
+  op.builtin = [](const ComputeContext& c) -> BuiltinCall {
+    return {"string_count_tokens", {c.attrs.Bool("are_matches") ? 1 : 0, c.attrs.Int("least")}};
+  };
+  return op;
+}
+// Two more arguments: texts (3) before, after and in the places of none; int64 (1): how many tokens
+// there is room for, with those before and after where `mark` says that they are written.
+OpDef TokensOp() {
+  OpDef op = CountTokensOp();
+  op.name = "string.tokens";
+  op.num_args = 5;
+  op.attrs.push_back(Optional("mark", AttrKind::kBool, false));
+  op.infer = [](TypeContext& tc) -> Result<OpResult> {
+    RELAYVM_RETURN_IF_ERROR(InferTokens(tc));
+    RELAYVM_RETURN_IF_ERROR(RequireStrings(tc.tensor(3), "around"));
+    if (tc.tensor(3).rank() != 1 || !tc.tensor(3).shape[0].is_const(3))
+      return Invalid("around: expected 3 texts: before, after and in the places of none");
+    RELAYVM_RETURN_IF_ERROR(RequireRank(tc.tensor(4), 1, "the number of tokens"));
+    RELAYVM_RETURN_IF_ERROR(RequireInt64(tc.tensor(4), "the number of tokens"));
+    RELAYVM_ASSIGN_OR_RETURN(const Dim tokens, tc.Element(4, 0));
+    RELAYVM_RETURN_IF_ERROR(tc.RequireAtLeast(tokens, 0, "the number of tokens"));
+    std::vector<Dim> shape = tc.tensor(0).shape;
+    shape.push_back(tokens);
+    return OpResult(TensorType{std::move(shape), DType::kString});
+  };
+  op.builtin = [](const ComputeContext& c) -> BuiltinCall {
+    return {
+        "string_tokens",
+        {c.attrs.Bool("are_matches") ? 1 : 0, c.attrs.Int("least"), c.attrs.Bool("mark") ? 1 : 0}};
+  };
+  return op;
+}
+
 // Arguments: data (rows, n), n-grams (k, length) in order, the column of each (k); all int64. How
 // often each stands in a row, with up to `skips` numbers left out between two of its numbers.
 OpDef CountGramsOp() {
@@ -223,6 +280,8 @@ void DefineStrings(OpTable& table) {
   table.Add(SplitOp());
   table.Add(NormalizeOp());
   table.Add(FullMatchOp());
+  table.Add(CountTokensOp());
+  table.Add(TokensOp());
   table.Add(CountGramsOp());
 }
 

@@ -53,6 +53,23 @@ TEST_CASE("string.normalize gives one text at least") {
                     "0 to 2");
 }
 
+TEST_CASE("tokens") {
+  const Dim n = Symbol(1), m = Symbol(2);
+  CheckBuiltin("string.count_tokens", {{"are_matches", true}, {"least", 2}},
+               {Strings({n, m}), Int64({7, 3}), Int64({1})}, {Int64({n, m})}, "string_count_tokens",
+               {1, 2});
+  CheckBuiltinFails("string.count_tokens", {{"least", 0}},
+                    {Strings({n}), Int64({7, 3}), Int64({1})}, "1 or more");
+  CheckBuiltinFails("string.count_tokens", {}, {Strings({n}), Int64({7, 2}), Int64({1})},
+                    "rows of 3");
+  const auto plan = PlanBuiltin("string.tokens", {{"mark", true}},
+                                {Strings({n}), Int64({7, 3}), Int64({2}), Strings({3}), Int64({1})},
+                                {{4, {Symbol(3)}}});
+  REQUIRE(plan.ok());
+  CHECK((plan->results == std::vector<TensorType>{Strings({n, Symbol(3)})}));
+  CHECK((plan->call.params == std::vector<Dim>{0, 1, 1}));
+}
+
 TEST_CASE("string.full_match, count_grams") {
   const Dim n = Symbol(1), m = Symbol(2);
   CheckBuiltin("string.full_match", {}, {Strings({n}), Int64({7, 3})},

@@ -206,6 +206,7 @@ constexpr Builtin kBuiltins[] = {
     Make<SparseToDenseZero, "int[*] T[*] -> T[*]">("sparse_to_dense_zero"),
     Make<SparseTranspose, "T[n] int[n] int[p] -> T[n] int[n] int[p]">("sparse_transpose"),
     Make<StringConcat, "str[*] str[*] -> str[*]">("string_concat"),
+    Make<StringCountTokens, "str[*s] i64[_,3] i64[_] -> i64[*s]; bool int">("string_count_tokens"),
     Make<StringFromNumber, "any[*s] -> str[*s]">("string_from_number"),
     Make<StringFullMatch, "str[*s] i64[_,3] -> bool[*s]">("string_full_match"),
     Make<StringNormalize, "str[n] str[_] -> str[#]; 0..2 bool">("string_normalize"),
@@ -213,6 +214,8 @@ constexpr Builtin kBuiltins[] = {
     Make<StringSplit, "str[*s] str[1] any[+] -> str[*s,_]; int">("string_split"),
     Make<StringSplitCount, "str[*s] str[1] -> i64[*s]; int">("string_split_count"),
     Make<StringToNumber, "str[*s] -> any[*s]">("string_to_number"),
+    Make<StringTokens, "str[*s] i64[_,3] i64[_] str[3] any[+] -> str[*s,_]; bool int bool">(
+        "string_tokens"),
     Make<ThreefryGenerate, "u64[10] -> u64[10] u64[*]">("threefry_generate"),
     Make<ThreefrySplit, "u64[10] -> u64[10] u64[10]">("threefry_split"),
     Make<TopK, "T[*] -> T[*k] any[*k]; axis bool">("topk"),

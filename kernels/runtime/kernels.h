@@ -102,6 +102,11 @@ char32_t NextCharacter(std::string_view& text);
 
 // string_match.cc
 int32_t StringFullMatch(const CallArgs& args);  // texts, program -> whether they match
+// texts, programs, where each begins -> numbers of tokens; whether they are what matches, how many
+// characters at least. With texts before, after and in the places of none, and room for how many:
+// -> tokens; whether those before and after are written too
+int32_t StringCountTokens(const CallArgs& args);
+int32_t StringTokens(const CallArgs& args);
 // rows, n-grams, columns -> how often each stands in each row; numbers left out
 int32_t CountGrams(const CallArgs& args);
 

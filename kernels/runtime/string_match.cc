@@ -1,6 +1,6 @@
-// Texts against a regular expression that the compiler has made a program of (regex_program.h), in
-// time that grows with the text times the program: all ways to match are followed at once (Thompson
-// 1968, Pike's machine without captures). Tested by strings_test.cc.
+// Texts against regular expressions that the compiler has made programs of (regex_program.h): a
+// match in time that grows with the text times the program, as all ways to match are followed at
+// once (Thompson 1968, Pike's machine that knows where each began). Tested by strings_test.cc.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -52,33 +52,64 @@ class Matcher {
       : args_(args),
         steps_(steps),
         seen_(args.NewVector<int64_t>(n)),
-        now_(args.NewVector<int64_t>()),
-        next_(args.NewVector<int64_t>()),
+        now_(args.NewVector<Way>()),
+        next_(args.NewVector<Way>()),
         stack_(args.NewVector<int64_t>()) {}
 
-  bool Matches(std::string_view text) {
-    char32_t before = kNoCharacter;
-    now_.clear();
-    char32_t c = text.empty() ? kNoCharacter : NextCharacter(text);
-    NewPosition();
-    Add(0, before, c, now_);
-    while (c != kNoCharacter && !now_.empty()) {
-      const char32_t after = text.empty() ? kNoCharacter : NextCharacter(text);
-      next_.clear();
-      NewPosition();
-      for (const int64_t at : now_) {
-        if (Takes(steps_[at], c)) Add(at + 1, c, after, next_);
-      }
-      now_.swap(next_);
-      before = c;
-      c = after;
-    }
-    if (c != kNoCharacter) return false;
-    return std::ranges::any_of(
-        now_, [&](int64_t at) { return static_cast<RegexOp>(steps_[at].op) == RegexOp::kMatch; });
+  // Whether all of a text matches the program whose first row is `start`.
+  bool Matches(int64_t start, std::string_view text) {
+    size_t begin = 0, end = 0;
+    return Run(start, text, 0, true, &begin, &end) && end == text.size();
+  }
+  // Where the first match at `from` or behind it lies: of those that begin there the longest.
+  bool Find(int64_t start, std::string_view text, size_t from, size_t* begin, size_t* end) {
+    return Run(start, text, from, false, begin, end);
   }
 
  private:
+  // A way to match: the row that it is at, and where in the text it began. Those of a position are
+  // in the order in which they began.
+  struct Way {
+    int64_t at;
+    size_t begin;
+  };
+
+  bool Run(int64_t start, std::string_view text, size_t from, bool anchored, size_t* begin,
+           size_t* end) {
+    std::string_view rest = text.substr(from);
+    const auto next = [&] { return rest.empty() ? kNoCharacter : NextCharacter(rest); };
+    // Of what is before only its last byte counts: no byte of a longer character is special.
+    char32_t before = from == 0 ? kNoCharacter : static_cast<unsigned char>(text[from - 1]);
+    bool found = false;
+    now_.clear();
+    NewPosition();
+    for (size_t at = from;;) {
+      const char32_t c = next();
+      // Ways that came here saw the same characters on both sides.
+      if (!found && (!anchored || at == from)) Add({start, at}, before, c, now_);
+      size_t kept = 0;
+      for (; kept < now_.size() && !(found && now_[kept].begin > *begin); ++kept) {
+        const Way& way = now_[kept];
+        if (static_cast<RegexOp>(steps_[way.at].op) != RegexOp::kMatch) continue;
+        found = true;
+        *begin = way.begin;
+        *end = at;
+      }
+      if (c == kNoCharacter || (kept == 0 && (found || anchored))) return found;
+      const size_t after_at = text.size() - rest.size();
+      std::string_view ahead = rest;
+      const char32_t after = ahead.empty() ? kNoCharacter : NextCharacter(ahead);
+      next_.clear();
+      NewPosition();
+      for (size_t i = 0; i < kept; ++i) {
+        if (Takes(steps_[now_[i].at], c)) Add({now_[i].at + 1, now_[i].begin}, c, after, next_);
+      }
+      now_.swap(next_);
+      before = c;
+      at = after_at;
+    }
+  }
+
   void NewPosition() {
     ++position_;
     args_.Work(static_cast<int64_t>(now_.size()) + 1);
@@ -114,10 +145,10 @@ class Matcher {
     return false;
   }
 
-  // The steps that take a character, or match, that are reached from `start` without one.
-  void Add(int64_t start, char32_t before, char32_t after, KernelVector<int64_t>& to) {
+  // The steps that take a character, or match, that are reached from `way` without one.
+  void Add(Way way, char32_t before, char32_t after, KernelVector<Way>& to) {
     stack_.clear();
-    args_.Push(stack_, start);
+    args_.Push(stack_, way.at);
     while (!stack_.empty()) {
       const int64_t at = stack_.back();
       stack_.pop_back();
@@ -134,7 +165,7 @@ class Matcher {
           if (Holds(s.a, before, after)) args_.Push(stack_, at + 1);
           break;
         default:
-          args_.Push(to, at);
+          args_.Push(to, Way{at, way.begin});
       }
     }
   }
@@ -142,7 +173,8 @@ class Matcher {
   const CallArgs& args_;
   const RegexStep* steps_;
   KernelVector<int64_t> seen_;  // by step: the last position that reached it
-  KernelVector<int64_t> now_, next_, stack_;
+  KernelVector<Way> now_, next_;
+  KernelVector<int64_t> stack_;
   int64_t position_ = 0;  // of all texts
 };
 
@@ -156,7 +188,115 @@ int32_t StringFullMatch(const CallArgs& args) {
   if (!IsProgram(steps, n)) return RELAYVM_KERNEL_INVALID_ARGUMENT;
   Matcher matcher(args, steps, n);
   for (int64_t i = 0, count = x.size(); i < count; ++i)
-    out.as<Bool>()[i] = Bool(matcher.Matches(args.Text(x.as<const int64_t>()[i])));
+    out.as<Bool>()[i] = Bool(matcher.Matches(0, args.Text(x.as<const int64_t>()[i])));
+  return RELAYVM_KERNEL_OK;
+}
+
+// --- Tokens ---
+
+namespace {
+
+int64_t NumCharacters(std::string_view text) {
+  return std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; });
+}
+
+// The tokens of texts: what matches the one program, or what is left between the matches of each in
+// turn. Those of fewer than `least` characters are left out.
+class Tokens {
+ public:
+  // REQUIRES: the rows are programs.
+  Tokens(const CallArgs& args, const TensorView& rows, const TensorView& starts, bool keeps,
+         int64_t least)
+      : args_(args),
+        starts_(starts),
+        keeps_(keeps),
+        least_(least),
+        matcher_(args, rows.as<const RegexStep>(), rows.dims[0]),
+        tokens_(args.NewVector<std::string_view>()),
+        whole_(args.NewVector<std::string_view>()) {}
+
+  // They stay until the next call.
+  const KernelVector<std::string_view>& Of(std::string_view text) {
+    tokens_.clear();
+    args_.Push(tokens_, text);
+    for (int64_t i = 0; i < starts_.dims[0]; ++i) {
+      whole_.swap(tokens_);
+      tokens_.clear();
+      for (const std::string_view part : whole_) Split(starts_.as<const int64_t>()[i], part);
+    }
+    return tokens_;
+  }
+
+ private:
+  void Split(int64_t start, std::string_view text) {
+    size_t from = 0, begin = 0, end = 0;
+    while (from < text.size() && matcher_.Find(start, text, from, &begin, &end)) {
+      Keep(keeps_ ? text.substr(begin, end - begin) : text.substr(from, begin - from));
+      from = end;
+      if (begin < end || end == text.size()) continue;
+      // Nothing that matched takes a character with it, as in ONNX Runtime.
+      std::string_view rest = text.substr(end);
+      NextCharacter(rest);
+      from = text.size() - rest.size();
+    }
+    if (!keeps_ && from < text.size()) Keep(text.substr(from));
+  }
+  void Keep(std::string_view token) {
+    args_.Work(static_cast<int64_t>(token.size()));
+    if (!token.empty() && NumCharacters(token) >= least_) args_.Push(tokens_, token);
+  }
+
+  const CallArgs& args_;
+  const TensorView& starts_;
+  bool keeps_;
+  int64_t least_;
+  Matcher matcher_;
+  KernelVector<std::string_view> tokens_, whole_;
+};
+
+bool ArePrograms(const CallArgs& args, const TensorView& rows, const TensorView& starts) {
+  const int64_t n = rows.dims[0];
+  args.Work(n);
+  return IsProgram(rows.as<const RegexStep>(), n) && !args.AnyOf(
+                                                         starts.dims[0],
+                                                         [&](int64_t i) {
+                                                           const int64_t start =
+                                                               starts.as<const int64_t>()[i];
+                                                           return start < 0 || start >= n;
+                                                         },
+                                                         1);
+}
+
+}  // namespace
+
+int32_t StringCountTokens(const CallArgs& args) {
+  const TensorView &x = args[0], &rows = args[1], &starts = args[2], &out = args[3];
+  if (!ArePrograms(args, rows, starts)) return RELAYVM_KERNEL_INVALID_ARGUMENT;
+  Tokens tokens(args, rows, starts, args.param(0) != 0, args.param(1));
+  for (int64_t i = 0, n = x.size(); i < n; ++i) {
+    out.as<int64_t>()[i] =
+        static_cast<int64_t>(tokens.Of(args.Text(x.as<const int64_t>()[i])).size());
+  }
+  return RELAYVM_KERNEL_OK;
+}
+
+int32_t StringTokens(const CallArgs& args) {
+  const TensorView &x = args[0], &rows = args[1], &starts = args[2], &around = args[3],
+                   &out = args[5];
+  if (!ArePrograms(args, rows, starts)) return RELAYVM_KERNEL_INVALID_ARGUMENT;
+  const auto* const text = around.as<const int64_t>();  // before, after, in the places of none
+  const int64_t width = out.dims[out.rank - 1], marks = args.param(2) != 0 ? 1 : 0;
+  Tokens tokens(args, rows, starts, args.param(0) != 0, args.param(1));
+  for (int64_t i = 0, n = width == 0 ? 0 : x.size(); i < n; ++i) {
+    const auto& found = tokens.Of(args.Text(x.as<const int64_t>()[i]));
+    const auto count = static_cast<int64_t>(found.size());
+    if (count > width - 2 * marks) return RELAYVM_KERNEL_INVALID_ARGUMENT;
+    int64_t* to = out.as<int64_t>() + i * width;
+    if (marks != 0) *to++ = text[0];
+    for (const std::string_view token : found) *to++ = args.Intern(token);
+    if (marks != 0) *to++ = text[1];
+    args.Fill(to, width - 2 * marks - count, text[2]);
+  }
   return RELAYVM_KERNEL_OK;
 }
 

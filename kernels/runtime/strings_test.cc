@@ -209,6 +209,75 @@ TEST_CASE("n-grams counted, with gaps") {
             .error == RELAYVM_KERNEL_INVALID_ARGUMENT);
 }
 
+// Rows of regex_program.h: a range; a range as often as there is one; nothing at all.
+constexpr int64_t kRange = 1, kSplit = 3;
+Array Rows(std::vector<int64_t> rows) {
+  const auto count = static_cast<int64_t>(rows.size() / 3);
+  return Make<int64_t>({count, 3}, std::move(rows));
+}
+Array OneOf(char low, char high) { return Rows({kRange, low, high, 0, 0, 0}); }
+Array SomeOf(char low, char high) { return Rows({kRange, low, high, kSplit, 0, 2, 0, 0, 0}); }
+Array AnyOf(char low, char high) {
+  return Rows({kSplit, 1, 3, kRange, low, high, kSplit, 1, 3, 0, 0, 0});
+}
+
+struct TokenCase {
+  Texts texts;
+  Array program;
+  bool are_matches;
+  int64_t least;
+  bool mark;
+  int64_t width;  // of the most tokens, and marks
+  Texts tokens;
+};
+TEST_CASE("tokens: what matches, or what is left between; marked, and as many in each row") {
+  const TokenCase kCases[] = {
+      {{"ab cd", "", " "}, OneOf(' ', ' '), false, 1, false, 2, {"ab", "cd", "#", "#", "#", "#"}},
+      {{"ab  c"}, OneOf(' ', ' '), false, 2, false, 1, {"ab"}},
+      {{"ab1cd", "é"}, SomeOf('a', 'z'), true, 1, false, 2, {"ab", "cd", "#", "#"}},
+      {{"ab1c"}, SomeOf('a', 'z'), true, 2, false, 1, {"ab"}},
+      {{"a b", "c"}, OneOf(' ', ' '), false, 1, true, 4, {"<", "a", "b", ">", "<", "c", ">", "#"}},
+      {{"é b"}, OneOf(' ', ' '), false, 2, false, 0, {}},
+      // Of what begins first the longest; nothing that matches takes a character with it.
+      {{"xaab"}, AnyOf('a', 'a'), true, 1, false, 1, {"aa"}},
+      {{"xaab"}, AnyOf('a', 'a'), false, 1, false, 0, {}},
+  };
+  for (const TokenCase& c : kCases) {
+    CAPTURE(c.tokens);
+    StringTable table;
+    const auto n = static_cast<int64_t>(c.texts.size());
+    const Array x = Vector(table, c.texts), starts = Make<int64_t>({1}, {0}),
+                around = Vector(table, {"<", ">", "#"});
+    const int64_t are_matches = c.are_matches ? 1 : 0, mark = c.mark ? 1 : 0;
+    const CallResult counts = Call("string_count_tokens", {x, c.program, starts},
+                                   {Empty<int64_t>({n})}, {are_matches, c.least}, 0, &table);
+    REQUIRE(counts.error == 0);
+    CHECK(std::ranges::max(counts.outputs[0].as<int64_t>()) == c.width - 2 * mark);
+    const auto tokens = [&](int64_t width) {
+      return Call("string_tokens", {x, c.program, starts, around, Make<int64_t>({1}, {width})},
+                  {EmptyTexts({n, width})}, {are_matches, c.least, mark}, 0, &table);
+    };
+    const CallResult found = tokens(c.width);
+    REQUIRE(found.error == 0);
+    CHECK(TextsOf(table, found.outputs[0]) == c.tokens);
+    if (c.width > 1) CHECK(tokens(c.width - 1).error == RELAYVM_KERNEL_INVALID_ARGUMENT);
+  }
+}
+
+TEST_CASE("tokens between the matches of one program after the other") {
+  StringTable table;
+  const Array x = Vector(table, {"a,b c"}), starts = Make<int64_t>({2}, {0, 2});
+  const Array programs = Rows({kRange, ',', ',', 0, 0, 0, kRange, ' ', ' ', 0, 0, 0});
+  const CallResult found = Call(
+      "string_tokens", {x, programs, starts, Vector(table, {"", "", ""}), Make<int64_t>({1}, {3})},
+      {EmptyTexts({1, 3})}, {0, 1, 0}, 0, &table);
+  REQUIRE(found.error == 0);
+  CHECK(TextsOf(table, found.outputs[0]) == Texts{"a", "b", "c"});
+  CHECK(Call("string_count_tokens", {x, programs, Make<int64_t>({1}, {4})}, {Empty<int64_t>({1})},
+             {0, 1}, 0, &table)
+            .error == RELAYVM_KERNEL_INVALID_ARGUMENT);
+}
+
 TEST_CASE("ids that have no text, programs that are none, and no texts at all are errors") {
   StringTable table;
   Array x = Make<int64_t>({1}, {77});

@@ -59,6 +59,7 @@ constexpr std::string_view kFromData = R"(
 %x: Tensor[(?, ?), float64] | string.from_number(%x)
 %x: Tensor[(?), int16] | string.concat(string.from_number(%x), string.from_number(%x))
 %x: Tensor[(?), string], %p: Tensor[(?, 3), int64] | string.full_match(%x, %p)
+%x: Tensor[(?), string], %p: Tensor[(?, 3), int64], %s: Tensor[(?), int64], %a: Tensor[(3), string], %k: Tensor[(1), int64] | (string.count_tokens(%x, %p, %s, are_matches=True), string.tokens(%x, %p, %s, %a, %k, least=2, mark=True))
 %x: Tensor[(?, ?), int64], %g: Tensor[(?, ?), int64], %c: Tensor[(?), int64] | count_grams(%x, %g, %c, width=5, skips=2)
 # Sparse matrices and random numbers.
 %i: Tensor[(?, 2), int64], %v: Tensor[(?), int32] | sparse_to_dense(%i, %v, output_shape=[4, 5])

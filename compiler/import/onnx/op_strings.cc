@@ -1,4 +1,4 @@
-// Operators on strings: StringConcat, StringNormalizer, StringSplit, RegexFullMatch; and
+// Operators on strings: StringConcat, StringNormalizer, StringSplit, RegexFullMatch, Tokenizer; and
 // TfIdfVectorizer, whose n-grams are strings or whole numbers.
 #include <fmt/format.h>
 
@@ -122,18 +122,78 @@ Outputs StringSplit(NodeContext& n) {
   return {b.Op("string.split", {x, delimiter, parts}, most), counts};
 }
 
-Outputs RegexFullMatch(NodeContext& n) {
-  TypedBuilder& b = n.b();
-  const std::string pattern = n.String("pattern", "");
-  const auto program = CompileRegex(pattern);
-  if (!program.ok()) {
-    const std::string text = fmt::format("pattern '{}': {}", pattern, program.status().message());
-    return program.status().code() == StatusCode::kUnsupported ? n.Unsupported(text) : n.Fail(text);
+// The rows of a pattern's program; none with an error. `name` is the attribute that it stands in.
+std::vector<RegexStep> ProgramOf(NodeContext& n, std::string_view name,
+                                 const std::string& pattern) {
+  auto program = CompileRegex(pattern);
+  if (program.ok()) return *std::move(program);
+  const std::string text = fmt::format("{} '{}': {}", name, pattern, program.status().message());
+  if (program.status().code() == StatusCode::kUnsupported) {
+    n.Unsupported(text);
+  } else {
+    n.Fail(text);
   }
-  const std::span<const int64_t> rows(reinterpret_cast<const int64_t*>(program->data()),
-                                      3 * program->size());
-  return {b.Op("string.full_match",
-               {n.Input(0), Int64s(b, rows, {static_cast<int64_t>(program->size()), 3})})};
+  return {};
+}
+Value Program(TypedBuilder& b, const std::vector<RegexStep>& steps) {
+  const std::span<const int64_t> rows(reinterpret_cast<const int64_t*>(steps.data()),
+                                      3 * steps.size());
+  return Int64s(b, rows, {static_cast<int64_t>(steps.size()), 3});
+}
+
+Outputs RegexFullMatch(NodeContext& n) {
+  const auto program = ProgramOf(n, "pattern", n.String("pattern", ""));
+  if (program.empty()) return {};
+  return {n.b().Op("string.full_match", {n.Input(0), Program(n.b(), program)})};
+}
+
+// Programs one behind the other.
+void Append(std::vector<RegexStep>& all, std::vector<RegexStep> program) {
+  const auto start = static_cast<int64_t>(all.size());
+  for (RegexStep& step : program) {
+    const auto op = static_cast<RegexOp>(step.op);
+    if (op == RegexOp::kSplit || op == RegexOp::kSet) step.a += start;
+    if (op == RegexOp::kSplit) step.b += start;
+    all.push_back(step);
+  }
+}
+
+// Of com.microsoft. What its regular expressions find is the longest of the first, as in RE2 with
+// longest_match.
+Outputs Tokenizer(NodeContext& n) {
+  TypedBuilder& b = n.b();
+  const Term x(n, 0);
+  if (x.rank() != 1 && x.rank() != 2) return n.Fail("expected a vector or a matrix of strings");
+  const int64_t least = n.Int("mincharnum", 0);
+  if (least < 1) return n.Fail("mincharnum: expected 1 or more characters, found {}", least);
+  std::vector<std::string> patterns = n.Strings("separators");
+  const bool of_matches = patterns.empty();
+  if (of_matches) patterns = {n.String("tokenexp", "")};
+  // Either is all characters, new lines too.
+  const bool of_characters = patterns.size() == 1 && patterns[0] == (of_matches ? "." : "");
+  if (of_matches && patterns[0].empty()) return n.Fail("expected separators, or tokenexp");
+  if (of_characters) patterns = {"(?s)."};
+  if (of_characters && least > 1)
+    return n.Fail("mincharnum: tokens of one character have no {}", least);
+  std::vector<RegexStep> all;
+  std::vector<int64_t> starts;
+  for (const std::string& pattern : patterns) {
+    starts.push_back(static_cast<int64_t>(all.size()));
+    Append(all, ProgramOf(n, of_matches ? "tokenexp" : "separators", pattern));
+    if (!b.status().ok()) return {};
+    if (all.size() > kMostRegexSteps)
+      return n.Unsupported("separators: they need more than {} steps", kMostRegexSteps);
+  }
+  const Value programs = Program(b, all), begins = b.Ints(starts);
+  const bool are_matches = of_matches || of_characters, mark = n.Int("mark", 0) != 0;
+  const Value counts = b.Op("string.count_tokens", {x, programs, begins},
+                            {{"are_matches", are_matches}, {"least", least}});
+  // The most tokens that a text has, and marks where there is any.
+  const Term most = Term(b, b.Concat({b.Reshape(counts, {-1}), b.Ints({0})}, 0)).Over("max", {0});
+  const Term room = mark ? Select(most > 0, most + 2, most) : most;
+  const Value around = Texts(b, {"\x02", "\x03", n.String("pad_value", "")});
+  return {b.Op("string.tokens", {x, programs, begins, around, room},
+               {{"are_matches", are_matches}, {"least", least}, {"mark", mark}})};
 }
 
 // --- n-grams ---
@@ -237,6 +297,7 @@ constexpr OperatorDef kStringOperators[] = {
     {"StringNormalizer", 1, 1, StringNormalizer, 10},
     {"StringSplit", 1, 1, StringSplit, 20},
     {"TfIdfVectorizer", 1, 1, TfIdfVectorizer, 9},
+    {"Tokenizer", 1, 1, Tokenizer, 1, kMicrosoft},
 };
 
 }  // namespace

@@ -227,6 +227,49 @@ TEST_CASE("joined, split, normalised, matched") {
         std::string::npos);
 }
 
+std::string Tokens(const std::string& attributes, int mark = 0, int least = 1) {
+  return fmt::format(
+      "node {{ op_type: 'Tokenizer' domain: 'com.microsoft' input: 'x' output: 'y' "
+      "{} {} {} {} }} ",
+      import::testing::Int("mark", mark), import::testing::Int("mincharnum", least),
+      import::testing::Text("pad_value", "#"), attributes);
+}
+
+TEST_CASE("tokens: between separators, what matches, characters") {
+  const auto tokens = [](const Texts& texts, const std::string& node) {
+    auto y = Outputs(node + kX + kY, {StringsOf({static_cast<int64_t>(texts.size())}, texts)});
+    REQUIRE_MESSAGE(y.ok(), y.status().ToString());
+    return (*y)[0];
+  };
+  const auto by = [](const Texts& separators) { return StringAttr("separators", separators); };
+  const auto expression = [](const char* text) { return import::testing::Text("tokenexp", text); };
+  const Texts x = {"ab cd,e", "x", ""};
+  CHECK(tokens(x, Tokens(by({" "}))) == "(3, 2) ab|cd,e|x|#|#|#");
+  CHECK(tokens(x, Tokens(by({" ", ","}))) == "(3, 3) ab|cd|e|x|#|#|#|#|#");
+  CHECK(tokens(x, Tokens(by({" "}), 1)) == "(3, 4) \x02|ab|cd,e|\x03|\x02|x|\x03|#|\x02|\x03|#|#");
+  CHECK(tokens({"", ""}, Tokens(by({" "}), 1)) == "(2, 0) ");
+  CHECK(tokens({"日本 語"}, Tokens(by({""}))) == "(1, 4) 日|本| |語");
+  CHECK(tokens({"a\nb"}, Tokens(expression("."))) == "(1, 3) a|\n|b");
+  CHECK(tokens(x, Tokens(expression("[a-z]+"))) == "(3, 3) ab|cd|e|x|#|#|#|#|#");
+  CHECK(tokens(x, Tokens(expression("a|ab"), 0, 2)) == "(3, 1) ab|#|#");
+  CHECK(tokens({"aéb c"}, Tokens(expression("[^ ]+"), 0, 3)) == "(1, 1) aéb");
+  CHECK(tokens({"ab ba"}, Tokens(expression("\\\\ba"))) == "(1, 1) a");
+  CHECK(tokens({"aé b"}, Tokens(by({"\\\\b"}))) == "(1, 1)  ");
+  CHECK(tokens({"b,b;c"}, Tokens(by({";", ",", "^b"}))) == "(1, 1) c");
+  CHECK(tokens(x, Tokens(by({"", " "}))) == "(3, 0) ");
+  // Two dims; separators count where both are given.
+  CHECK(*Outputs(Tokens(by({" "}) + expression("a")) + kMatrix + kY,
+                 {StringsOf({1, 2}, {"a b", "c"})}) == Texts{"(1, 2, 2) a|b|c|#"});
+  const auto error = [](const std::string& node) {
+    const auto y = Outputs(node + kX + kY, {StringsOf({1}, {"a"})});
+    return y.ok() ? "" : y.status().message();
+  };
+  CHECK(error(Tokens("")).find("expected separators, or tokenexp") != std::string::npos);
+  CHECK(error(Tokens(by({" "}), 0, 0)).find("mincharnum: expected 1 or more") != std::string::npos);
+  CHECK(error(Tokens(by({""}), 0, 2)).find("one character have no 2") != std::string::npos);
+  CHECK(error(Tokens(expression("("))).find("tokenexp '(': at byte 1") != std::string::npos);
+}
+
 TEST_CASE("labels from strings, to strings, and of classes") {
   const Value x = StringsOf({4}, {"cat", "", "dog", "fox"});
   CHECK(*Outputs(Learning("LabelEncoder", StringAttr("keys_strings", {"dog", "cat", "dog"}) +

@@ -556,6 +556,8 @@ class _op_strided_slice(_relay.Op):
     def __call__(self, data: _Operand, begin: Any, end: Any, strides: Any = None, axes: Any = None, slice_mode: _Text = 'end', *, span: Any = None) -> _relay.Call: ...  # type: ignore[override]
 class _op_string_concat(_relay.Op):
     def __call__(self, operand_0: _Operand, operand_1: _Operand, /, *, span: Any = None) -> _relay.Call: ...  # type: ignore[override]
+class _op_string_count_tokens(_relay.Op):
+    def __call__(self, operand_0: _Operand, operand_1: _Operand, operand_2: _Operand, /, are_matches: bool = False, least: _Numbers | _relay.Expr | None = 1, *, span: Any = None) -> _relay.Call: ...  # type: ignore[override]
 class _op_string_from_number(_relay.Op):
     def __call__(self, operand_0: _Operand, /, *, span: Any = None) -> _relay.Call: ...  # type: ignore[override]
 class _op_string_full_match(_relay.Op):
@@ -572,6 +574,8 @@ class _op_string_split_count(_relay.Op):
     def __call__(self, operand_0: _Operand, operand_1: _Operand, /, maxsplit: _Numbers | _relay.Expr | None = -1, *, span: Any = None) -> _relay.Call: ...  # type: ignore[override]
 class _op_string_to_number(_relay.Op):
     def __call__(self, operand_0: _Operand, /, dtype: Any, *, span: Any = None) -> _relay.Call: ...  # type: ignore[override]
+class _op_string_tokens(_relay.Op):
+    def __call__(self, operand_0: _Operand, operand_1: _Operand, operand_2: _Operand, operand_3: _Operand, operand_4: _Operand, /, are_matches: bool = False, least: _Numbers | _relay.Expr | None = 1, mark: bool = False, *, span: Any = None) -> _relay.Call: ...  # type: ignore[override]
 class _op_subtract(_relay.Op):
     def __call__(self, lhs: _Operand, rhs: _Operand, *, span: Any = None) -> _relay.Call: ...  # type: ignore[override]
 class _op_sum(_relay.Op):
@@ -656,6 +660,7 @@ class _in_string:
     def get(self, name: str) -> _relay.Op: ...
     def __call__(self, name: str) -> _relay.Op: ...
     concat: _op_string_concat
+    count_tokens: _op_string_count_tokens
     from_number: _op_string_from_number
     full_match: _op_string_full_match
     id: _op_string_id
@@ -664,6 +669,7 @@ class _in_string:
     split: _op_string_split
     split_count: _op_string_split_count
     to_number: _op_string_to_number
+    tokens: _op_string_tokens
 
 class _in_relay_op_annotation:
     def get(self, name: str) -> _relay.Op: ...
