@@ -10,6 +10,9 @@ from .runtime import default_runtime
 _ORT_TYPES = {"float32": "float", "float64": "double", "float16": "float16", "bfloat16": "bfloat16"}
 
 
+_NO_OPTIONS = {}
+
+
 class Argument:
     """An input or output of a function.
 
@@ -32,7 +35,7 @@ class Argument:
         return f"Argument({self.name}: {self.relay_type})"
 
 
-class Function:
+class Function(_native.Callable):
     """A function of a model: `model.main`. Call it with inputs by position or name.
 
     Inputs are numpy arrays, tensors with DLPack (PyTorch's), objects with the buffer protocol, numbers
@@ -55,17 +58,15 @@ class Function:
     """
 
     def __init__(self, native, session, host_functions):
+        self._bind(native)
         self._call, self._session, self._host_functions = native, session, host_functions
         self.__name__ = ""
-
-    def __call__(self, *args, **kwargs):
-        return self._call(*args, **kwargs)
 
     async def run_async(self, *args, **kwargs):
         """The same on the runtime's scheduler, for `await`: thousands of runs share its threads.
 
-        Cancelling the task cancels the run. Takes no `out`, and besides: priority: "high", "normal" or "low"; group: a
-        `RunGroup` of the runtime, or a tuple of two, in whose limits it runs.
+        Cancelling the task cancels the run, which may still write to buffers of `out` until it has ended. Takes besides: priority:
+        "high", "normal" or "low"; group: a `RunGroup` of the runtime, or a tuple of two, in whose limits it runs.
         """
         import asyncio  # slow to import, and few need it
         loop = asyncio.get_running_loop()
@@ -121,7 +122,7 @@ class Function:
         return f"<relayvm function ({inputs}) -> {', '.join(a.relay_type for a in self.outputs)}>"
 
 
-class Model:
+class Model(_native.Callable):
     """A program that is ready to run: `load`, `compile_model`.
 
         model = rvm.load("model.vmx")
@@ -140,6 +141,9 @@ class Model:
         self.functions = program.functions()
         main = "main" if "main" in self.functions else self.functions[0] if self.functions else None
         self._main = self._function(main) if main is not None else None
+        self._places = None  # of outputs, by name
+        if main is not None:
+            self._bind(self._main._call)
 
     def _function(self, name):
         return Function(self._session.function(name), self._session, self._host_functions)
@@ -155,9 +159,6 @@ class Model:
         function = self._function(name)
         setattr(self, name, function)
         return function
-
-    def __call__(self, *args, **kwargs):
-        return self._main._call(*args, **kwargs)
 
     def state(self):
         """What main keeps between calls: one stream's, where an input is what an output of the call before was.
@@ -176,41 +177,33 @@ class Model:
 
     def run(self, output_names, inputs, *, out=None, timeout=None, memory_limit=None, state=None):
         """A list of the named outputs (None: all) for a dict of inputs by name, or a list of them in order. See `Function`."""
-        options = {}
-        if out is not None:
-            options["out"] = out
-        if timeout is not None:
-            options["timeout"] = timeout
-        if memory_limit is not None:
-            options["memory_limit"] = memory_limit
-        if state is not None:
-            options["state"] = state
         if isinstance(output_names, str):
             raise TypeError(f"run: expected a list of names of outputs, or None for all, found {output_names!r}")
-        if output_names is not None:
-            self._check_outputs(output_names)
-        if isinstance(inputs, (list, tuple)):
-            result = self._main._call(*inputs, **options)
-        elif hasattr(inputs, "keys"):
-            result = self._main._call(**inputs, **options)
+        places = None if output_names is None else self._places_of(output_names)
+        if out is timeout is memory_limit is state is None:
+            options = _NO_OPTIONS
+        else:
+            given = {"out": out, "timeout": timeout, "memory_limit": memory_limit, "state": state}
+            options = {name: value for name, value in given.items() if value is not None}
+        if hasattr(inputs, "keys"):
+            result = self._main(**inputs, **options) if options else self._main(**inputs)
+        elif isinstance(inputs, (list, tuple)):
+            result = self._main(*inputs, **options)
         else:
             raise TypeError(f"run: expected a dict of inputs by name, or a list of them in the order of {[a.name for a in self.inputs]}, "
                             f"found {type(inputs).__name__}")
-        flat = []
-        if isinstance(result, tuple):
-            _flatten(result, flat)
-        else:
-            flat.append(result)
-        if output_names is None:
-            return flat
-        names = [o.name for o in self.outputs]
-        return [flat[names.index(name)] for name in output_names]
+        flat = _flat(result) if isinstance(result, tuple) else [result]
+        return flat if places is None else [flat[place] for place in places]
 
-    def _check_outputs(self, output_names):
-        names = [o.name for o in self.outputs]
-        missing = [name for name in output_names if name not in names]
-        if missing:
-            raise ValueError(f"there is no output {', '.join(map(str, missing))}; outputs: {', '.join(names)}")
+    def _places_of(self, output_names):
+        if self._places is None:
+            names = [o.name for o in self.outputs]
+            self._places = {name: names.index(name) for name in names}
+        try:
+            return [self._places[name] for name in output_names]
+        except KeyError:
+            missing = [name for name in output_names if name not in self._places]
+            raise ValueError(f"there is no output {', '.join(map(str, missing))}; outputs: {', '.join(self._places)}") from None
 
     async def run_async(self, *args, **kwargs):
         """`await` the result of main; see `Function.run_async`."""
@@ -267,12 +260,14 @@ class Model:
         return "\n".join(f"{name}{repr(self._function(name))[len('<relayvm function '):-1]}" for name in self.functions)
 
 
-def _flatten(value, flat):
-    if isinstance(value, tuple):
-        for field in value:
-            _flatten(field, flat)
-    else:
-        flat.append(value)
+def _flat(result):
+    flat = []
+    for field in result:
+        if isinstance(field, tuple):
+            flat += _flat(field)
+        else:
+            flat.append(field)
+    return flat
 
 
 def _engines(engines):

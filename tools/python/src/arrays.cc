@@ -60,6 +60,22 @@ void ReleaseArray(void* array) {
   Py_DECREF(static_cast<PyObject*>(array));
 }
 
+// In the memory of `spare`, or else there from now on, where it is small.
+Value CopyOf(DType dtype, std::span<const int64_t> dims, const void* data, size_t bytes,
+             Value* spare) {
+  if (spare == nullptr || bytes >= kLeastShared)
+    return ValueOrThrow(Value::CopyTensor(dtype, dims, data));
+  void* memory = nullptr;
+  if (*spare && spare->dtype() == dtype && std::ranges::equal(spare->dims(), dims))
+    memory = spare->mutable_data();
+  if (memory == nullptr) {
+    *spare = ValueOrThrow(Value::CopyTensor(dtype, dims, data));
+  } else if (bytes > 0) {
+    std::memcpy(memory, data, bytes);
+  }
+  return *spare;
+}
+
 // Of str objects.
 py::object ArrayOfStrings(const Value& value) {
   const std::span<const int64_t> dims = value.dims();
@@ -106,15 +122,20 @@ bool IsShared(const void* data, size_t bytes) {
   return bytes >= kLeastShared && reinterpret_cast<uintptr_t>(data) % kAlignment == 0;
 }
 
-std::optional<Value> FromArray(py::handle object, DType dtype) {
+bool HasArrays(DType dtype) { return dtype != DType::kString && dtype != DType::kBFloat16; }
+
+py::object EmptyArray(DType dtype, std::span<const int64_t> dims) {
+  return NewArray(dtype, dims, nullptr, 0);
+}
+
+std::optional<Value> FromArray(py::handle object, DType dtype, Value* spare) {
   if (dtype == DType::kString || !IsPlainArray(object)) return std::nullopt;
   const auto* array = py::detail::array_proxy(object.ptr());
   if (!IsCompact(*array) || TypeNumber(*array) != TypeNumber(dtype)) return std::nullopt;
   const std::span<const int64_t> dims(array->dimensions, static_cast<size_t>(array->nd));
   size_t bytes = static_cast<size_t>(DTypeBytes(dtype));
   for (const int64_t d : dims) bytes *= static_cast<size_t>(d);
-  if (!IsShared(array->data, bytes))
-    return ValueOrThrow(Value::CopyTensor(dtype, dims, array->data));
+  if (!IsShared(array->data, bytes)) return CopyOf(dtype, dims, array->data, bytes, spare);
   Py_INCREF(object.ptr());
   return ValueOrThrow(Value::WrapTensor(dtype, dims, array->data, ReleaseArray, object.ptr()));
 }

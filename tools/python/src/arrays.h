@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "bytecode/base/dtype.h"
 #include "vm/border/value.h"
@@ -19,11 +20,18 @@ namespace relayvm::python {
 bool IsShared(const void* data, size_t bytes);
 
 // A compact array whose elements are those of `dtype` (of bfloat16, its bits as uint16), its memory
-// shared or copied. Nothing where `object` is anything else, which may be an error or not.
-std::optional<Value> FromArray(pybind11::handle object, DType dtype);
+// shared or copied. Nothing where `object` is anything else, which may be an error or not. `spare`,
+// if not null: a tensor or none; a small copy takes its memory where it fits and nobody else has
+// it, and is left there.
+std::optional<Value> FromArray(pybind11::handle object, DType dtype, Value* spare = nullptr);
 
 // Whether `object` is a compact array that may be written, whose memory *buffer becomes.
 bool IsOutputArray(pybind11::handle object, OutputBuffer* buffer);
+
+// Whether arrays have elements of `dtype` as they are.
+bool HasArrays(DType dtype);
+// One that is new. REQUIRES: HasArrays(dtype).
+pybind11::object EmptyArray(DType dtype, std::span<const int64_t> dims);
 
 // A tensor as an array; of bfloat16, its bits as uint16. Arrays may be written when nobody else has
 // the memory.

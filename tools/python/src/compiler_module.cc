@@ -38,6 +38,7 @@
 #include "tools/python/src/python_converter.h"
 #include "tools/python/src/python_pass.h"
 #include "tools/python/src/values.h"
+#include "tools/python/src/without_gil.h"
 
 namespace py = pybind11;
 
@@ -205,7 +206,7 @@ PyCompiled Compile(const PyModule& module, const Options& options, const py::obj
   const PythonPasses passes = ReadPythonPasses(inserted, model.operators);
   if (!progress.is_none()) {
     compile.on_progress = [&](std::string_view what, size_t done, size_t total) {
-      const py::gil_scoped_acquire gil;
+      const GilAcquire gil;
       try {
         progress(std::string(what), done, total);
       } catch (py::error_already_set& e) {
@@ -364,7 +365,7 @@ PYBIND11_MODULE(_native, m) {
            [](const PyCompiled& p, const std::string& path) {
              Status saved;
              {
-               const py::gil_scoped_release no_gil;
+               const GilRelease no_gil;
                saved = p.model.Save(path);
              }
              ThrowIfError(saved);

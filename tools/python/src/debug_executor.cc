@@ -16,6 +16,7 @@
 #include "tools/python/src/module.h"
 #include "tools/python/src/program.h"
 #include "tools/python/src/values.h"
+#include "tools/python/src/without_gil.h"
 
 namespace relayvm::python {
 
@@ -100,7 +101,7 @@ py::object Run(const DebugProgram& self, const py::tuple& args, const py::dict& 
   reference::Options options;
   if (!on_value.is_none()) {
     options.observe = [&](const reference::ValueEvent& event) -> Status {
-      const py::gil_scoped_acquire gil;
+      const GilAcquire gil;
       try {
         on_value(EventOf(event, self));
         return OkStatus();

@@ -14,6 +14,7 @@
 #include "compiler/ir/graph_builder.h"
 #include "compiler/ir/walk.h"
 #include "tools/python/src/errors.h"
+#include "tools/python/src/without_gil.h"
 
 namespace py = pybind11;
 
@@ -92,7 +93,7 @@ class FunctionMaker {
     FindChanged();
     for (Position i = 0; i < records_.size(); ++i) MakeNode(i);
     const NodeId function = nodes_.back();
-    const py::gil_scoped_release no_gil;
+    const GilRelease no_gil;
     return builder_.Lower(function);
   }
 

@@ -28,7 +28,7 @@ struct CompiledGraph {
 void Save(const CompiledGraph& g, const std::string& folder) {
   Status saved;
   {
-    const py::gil_scoped_release no_gil;
+    const GilRelease no_gil;
     saved = graph::SaveGraph(*g.program, folder);
   }
   ThrowIfError(saved);

@@ -31,7 +31,7 @@ PyGraph Load(const std::string& folder, uint32_t num_threads, std::optional<size
   options.memory_limit = memory_limit.value_or(options.memory_limit);
   Result<std::unique_ptr<GraphModule>> module = Status(StatusCode::kInternal, "not loaded");
   {
-    const py::gil_scoped_release no_gil;
+    const GilRelease no_gil;
     module = GraphModule::Load(folder, options);
   }
   return {DestroyedWithoutGil(ValueOrThrow(std::move(module)))};
@@ -72,7 +72,7 @@ struct Signals {
   static bool Poll(void* self) {
     auto& signals = *static_cast<Signals*>(self);
     if (std::chrono::steady_clock::now() < signals.next) return false;
-    const py::gil_scoped_acquire gil;
+    const GilAcquire gil;
     if (PyErr_CheckSignals() != 0) signals.raised = py::error_already_set().value();
     signals.next = std::chrono::steady_clock::now() + kSignalSlice;
     return static_cast<bool>(signals.raised);
@@ -88,7 +88,7 @@ void Run(const PyGraph& g, const py::object& timeout) {
   g.is_running = true;
   Status ran;
   {
-    const py::gil_scoped_release no_gil;
+    const GilRelease no_gil;
     ran = module.Run();
   }
   g.is_running = false;

@@ -16,6 +16,7 @@
 
 #include "bytecode/base/guarded.h"
 #include "tools/python/src/errors.h"
+#include "tools/python/src/without_gil.h"
 
 namespace relayvm::python {
 
@@ -48,7 +49,7 @@ Result<T> InterruptibleResult(const std::function<Result<T>(std::stop_token)>& w
   while (true) {
     bool ended = false;
     {
-      const pybind11::gil_scoped_release no_gil;
+      const GilRelease no_gil;
       std::unique_lock lock(mutex);
       ended = changed.wait_for(lock, kCompilerSignalSlice, [&] { return done; });
     }
@@ -60,7 +61,7 @@ Result<T> InterruptibleResult(const std::function<Result<T>(std::stop_token)>& w
     }
   }
   {
-    const pybind11::gil_scoped_release no_gil;
+    const GilRelease no_gil;
     worker.join();
   }
   if (raised) {

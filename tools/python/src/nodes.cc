@@ -19,6 +19,7 @@
 #include "tools/python/src/errors.h"
 #include "tools/python/src/types.h"
 #include "tools/python/src/values.h"
+#include "tools/python/src/without_gil.h"
 
 namespace py = pybind11;
 
@@ -355,7 +356,7 @@ py::list FunctionRecords(const PyModule& p, const std::string& name) {
   if (found == m.functions.end()) throw py::key_error(name);
   ir::Graph graph;
   {
-    const py::gil_scoped_release no_gil;
+    const GilRelease no_gil;
     graph = ir::WithLargeStack([&] {
       ir::Graph made;
       ir::SurfaceBuilder(m).Add(*found->second, &made);
@@ -373,7 +374,7 @@ py::list FunctionRecords(const PyModule& p, const std::string& name) {
 py::tuple WrittenRecords(const std::string& name, const std::string& text, bool is_expression,
                          size_t skipped) {
   Result<frontend::WrittenProgram> parsed = [&] {
-    const py::gil_scoped_release no_gil;
+    const GilRelease no_gil;
     return frontend::ParseRelayAsWritten({name, text, is_expression, skipped});
   }();
   frontend::WrittenProgram program = ValueOrThrow(std::move(parsed));

@@ -12,6 +12,7 @@
 #include "compiler/import/composite/loops.h"
 #include "compiler/import/user_call.h"
 #include "tools/python/src/nodes.h"
+#include "tools/python/src/without_gil.h"
 
 namespace py = pybind11;
 
@@ -192,7 +193,7 @@ UserArgument FromPython(TypedBuilder& b, const py::handle& given,
 
 UserArgument Run(const py::object& run, TypedBuilder& b, const import::UserCall& call,
                  const std::stop_token& stop, RaisedException& raised) {
-  const py::gil_scoped_acquire gil;
+  const GilAcquire gil;
   const auto thread = PyThread_get_thread_ident();
   // Asked for by the thread that handles signals, which holds the GIL.
   const std::stop_callback interrupt(

@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "tools/python/src/without_gil.h"
+
 namespace py = pybind11;
 
 namespace relayvm::python {
@@ -17,7 +19,7 @@ namespace {
 Result<ir::Module> Run(const py::object& run, const ir::Module& module,
                        const CustomOperators& operators, const PassContext& context,
                        RaisedException& raised) {
-  const py::gil_scoped_acquire gil;
+  const GilAcquire gil;
   const auto thread = PyThread_get_thread_ident();
   // Asked for by the thread that handles signals, which holds the GIL.
   const std::stop_callback interrupt(

@@ -46,7 +46,7 @@ void Forget(std::shared_ptr<Scheduler> scheduler) {
 
 void WaitForSchedulers() {
   constexpr std::chrono::milliseconds kStep(1), kMost(10'000);
-  const py::gil_scoped_release no_gil;
+  const GilRelease no_gil;
   const auto end = Clock::now() + kMost;
   while (g_schedulers.load() > 0 && Clock::now() < end) std::this_thread::sleep_for(kStep);
 }
@@ -82,6 +82,7 @@ std::shared_ptr<PyRuntime> PyRuntime::Create(uint32_t num_threads, uint32_t sche
   std::vector<std::shared_ptr<Device>> all;
   for (const PyDevice& device : devices) all.push_back(device.device);
   options.devices = all;
+  runtime->has_devices_ = !all.empty();
   options.device_memory_limit = device_memory_limit.value_or(SIZE_MAX);
   runtime->trace_ = std::move(trace);
   runtime->runtime_ = ValueOrThrow(Runtime::Create(options));
@@ -170,7 +171,7 @@ void PyRuntime::Drain(std::optional<std::chrono::nanoseconds> timeout) {
         closed_ = true;
         return;
       }
-      const py::gil_scoped_release no_gil;
+      const GilRelease no_gil;
       slice = std::min(end, Clock::now() + kSignalSlice);
       status = scheduler->Drain(slice);
       scheduler.reset();
@@ -189,7 +190,7 @@ void PyRuntime::Close() {
   }
   if (generation_ != Forks()) return Forget(std::move(scheduler));
   if (scheduler == nullptr) return;
-  const py::gil_scoped_release no_gil;  // completions take it
+  const GilRelease no_gil;  // completions take it
   // Who has it gives it back soon, and nobody else gets it.
   while (scheduler.use_count() > 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   scheduler.reset();

@@ -45,6 +45,7 @@ class PyRuntime : public HeldByPointer {
 
   const std::shared_ptr<Runtime>& runtime() const { return runtime_; }
   uint32_t num_threads() const { return runtime_->num_threads(); }
+  bool has_devices() const { return has_devices_; }
   // Made when it is first asked for. Not to be kept: Close waits until nobody has it.
   std::shared_ptr<Scheduler> scheduler();
   // Null before the first run of run_async, and after Close.
@@ -63,7 +64,7 @@ class PyRuntime : public HeldByPointer {
   SchedulerOptions options_;
   std::mutex mutex_;
   std::shared_ptr<Scheduler> scheduler_;
-  bool closed_ = false;
+  bool closed_ = false, has_devices_ = false;
   uint64_t generation_ = 0;  // of forks
 };
 

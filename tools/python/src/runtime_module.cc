@@ -12,6 +12,7 @@
 
 #include "bytecode/memory_report.h"
 #include "tools/python/src/arrays.h"
+#include "tools/python/src/callable.h"
 #include "tools/python/src/engines.h"
 #include "tools/python/src/errors.h"
 #include "tools/python/src/graph.h"
@@ -20,6 +21,7 @@
 #include "tools/python/src/session.h"
 #include "tools/python/src/state.h"
 #include "tools/python/src/values.h"
+#include "tools/python/src/without_gil.h"
 #include "vm/device/host_device.h"
 #include "vm/trace/chrome_trace.h"
 #include "vm/trace/profile.h"
@@ -65,7 +67,7 @@ PyProgram Load(const std::string& path, const py::dict& host_functions, const py
   ReadLoadOptions read(host_functions, keywords);
   Result<std::shared_ptr<const Executable>> executable = Status(StatusCode::kInternal, "");
   {
-    const py::gil_scoped_release no_gil;
+    const GilRelease no_gil;
     executable = Executable::Load(path, read.options);
   }
   PyProgram program{ValueOrThrow(std::move(executable))};
@@ -107,7 +109,7 @@ py::object CopyTo(const PyRuntime& runtime, const py::object& tensor, const py::
   const Device* const to = device.is_none() ? nullptr : device.cast<const PyDevice&>().device.get();
   Result<Value> copy = Value();
   {
-    const py::gil_scoped_release no_gil;
+    const GilRelease no_gil;
     copy = runtime.runtime()->CopyTo(value, to);
     value = Value();
   }
@@ -193,7 +195,7 @@ py::dict TotalsOf(const RunTotals& totals) {
 py::dict SchedulerStatsOf(PyRuntime& runtime) {
   SchedulerStats stats;
   if (std::shared_ptr<Scheduler> scheduler = runtime.scheduler_if_any()) {
-    const py::gil_scoped_release no_gil;
+    const GilRelease no_gil;
     stats = scheduler->stats();
     scheduler.reset();
   }
@@ -214,7 +216,7 @@ PyRunGroup MakeGroup(const std::shared_ptr<PyRuntime>& runtime, size_t max_activ
 py::dict GroupStatsOf(const PyRunGroup& group) {
   RunGroupStats stats;
   if (std::shared_ptr<Scheduler> scheduler = group.runtime->scheduler_if_any()) {
-    const py::gil_scoped_release no_gil;
+    const GilRelease no_gil;
     stats = scheduler->stats(group.group);
     scheduler.reset();
   }
@@ -236,21 +238,9 @@ std::string MemoryFormula(const PyProgram& p, const std::string& function) {
 
 // Function.__call__, without what pybind11 does to find an overload.
 PyObject* CallFunction(PyObject* self, PyObject* args, PyObject* kwargs) {
-  static const PyTypeObject* const type =
-      reinterpret_cast<PyTypeObject*>(py::type::of<BoundFunction>().release().ptr());
   try {
-    const auto* f =
-        Py_TYPE(self) == type
-            ? static_cast<const BoundFunction*>(
-                  reinterpret_cast<py::detail::instance*>(self)->get_value_and_holder().value_ptr())
-            : py::handle(self).cast<const BoundFunction*>();
-    if (f == nullptr) throw py::type_error("a Function that was not made");
-    const std::shared_ptr<Session> session = f->session;  // also when the call ends the function
-    return session
-        ->Run(*f->info, py::reinterpret_borrow<py::tuple>(args),
-              py::reinterpret_borrow<py::dict>(kwargs))
-        .release()
-        .ptr();
+    return Call(BoundFunctionOf(self), ArgumentsOf(py::reinterpret_borrow<py::tuple>(args),
+                                                   py::reinterpret_borrow<py::dict>(kwargs)));
   } catch (...) {
     py::detail::translate_exception(std::current_exception());
     return nullptr;
@@ -338,7 +328,7 @@ of vm/api/c_api_device.h, which is copied.)")
            [](const PyRuntime& r) {
              RuntimeStats stats;
              {
-               const py::gil_scoped_release no_gil;
+               const GilRelease no_gil;
                stats = r.runtime()->stats();
              }
              return StatsOf(stats);
@@ -348,7 +338,7 @@ of vm/api/c_api_device.h, which is copied.)")
       .def("from_dlpack", FromDLPackOf)
       .def("trim",
            [](const PyRuntime& r) {
-             const py::gil_scoped_release no_gil;
+             const GilRelease no_gil;
              r.runtime()->Trim();
            })
       .def("scheduler_stats", SchedulerStatsOf)
@@ -359,7 +349,7 @@ of vm/api/c_api_device.h, which is copied.)")
   py::class_<PyRunGroup>(m, "RunGroup").def("stats", GroupStatsOf);
 
   py::class_<Scheduler::Handle>(m, "Handle")
-      .def("cancel", &Scheduler::Handle::Cancel, py::call_guard<py::gil_scoped_release>())
+      .def("cancel", &Scheduler::Handle::Cancel, py::call_guard<GilRelease>())
       .def_property_readonly("id", &Scheduler::Handle::id);
 
   py::class_<Session, std::shared_ptr<Session>>(m, "Session")
@@ -382,13 +372,15 @@ of vm/api/c_api_device.h, which is copied.)")
       .def("start",
            [](const BoundFunction& f, const py::object& done, const py::object& host_call,
               const py::args& args, const py::kwargs& kwargs) {
-             return f.session->Start(*f.info, args, kwargs, done, host_call);
+             return f.session->Start(*f.info, ArgumentsOf(args, kwargs), done, host_call);
            })
       .def_property_readonly("name", [](const BoundFunction& f) { return f.info->name; })
       .def("inputs", [](const BoundFunction& f) { return Describe(f.signature().inputs); })
       .def("outputs", [](const BoundFunction& f) { return Describe(f.signature().outputs); })
       .def("result_is_tuple",
            [](const BoundFunction& f) { return f.info->result.kind == ValueType::Kind::kTuple; });
+
+  DefineCallable(m);
 
   py::class_<PendingCall, std::shared_ptr<PendingCall>>(m, "PendingCall")
       .def_property_readonly("name",

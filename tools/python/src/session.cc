@@ -7,19 +7,17 @@
 #include <chrono>
 #include <condition_variable>
 #include <iterator>
-#include <list>
+#include <new>
 #include <string_view>
 #include <utility>
 
-#include "bytecode/disassembler.h"
 #include "bytecode/variables.h"
 #include "tools/python/src/arrays.h"
 #include "tools/python/src/errors.h"
-#include "tools/python/src/numbers.h"
+#include "tools/python/src/instances.h"
 #include "tools/python/src/state.h"
 #include "tools/python/src/values.h"
 #include "tools/python/src/without_gil.h"
-#include "vm/border/optional_inputs.h"
 
 namespace relayvm::python {
 
@@ -30,78 +28,58 @@ namespace {
 
 constexpr size_t kMostIdle = 64;
 
-// Names of arguments that are no inputs.
-struct Arguments {
-  py::object out = py::none(), priority = py::none(), group = py::none(), state = py::none();
-  std::optional<std::chrono::nanoseconds> timeout;
-  std::optional<size_t> memory_limit;
-  uint64_t tag = 0;
-};
-
-// A str that stays.
-PyObject* Interned(const char* text) {
-  PyObject* str = PyUnicode_InternFromString(text);
-  if (str == nullptr) throw py::error_already_set();
-  return str;
-}
-
-// What `kwargs` (may be null) has of them is taken out, of a copy: the dict may be the caller's.
-// `is_scheduled`: those of the scheduler too.
-Arguments ReadOptions(const ExportInfo& function, py::dict& kwargs, bool is_scheduled) {
-  Arguments a;
-  if (!kwargs || kwargs.empty()) return a;
-  bool is_copy = false;
-  auto take = [&](PyObject* key, const char* name) -> py::object {
-    PyObject* found = PyDict_GetItemWithError(kwargs.ptr(), key);
-    if (found == nullptr && PyErr_Occurred() != nullptr) throw py::error_already_set();
-    if (found == nullptr ||
-        (name != nullptr && std::ranges::find(function.param_names, std::string_view(name)) !=
-                                function.param_names.end()))
-      return py::none();
-    py::object value = py::reinterpret_borrow<py::object>(found);
-    if (!std::exchange(is_copy, true)) {
-      kwargs = py::reinterpret_steal<py::dict>(PyDict_Copy(kwargs.ptr()));
-      if (!kwargs) throw py::error_already_set();
-    }
-    if (PyDict_DelItem(kwargs.ptr(), key) != 0) throw py::error_already_set();
-    return value;
-  };
-  static PyObject* const out = Interned("out");
-  static PyObject* const timeout = Interned("timeout");
-  static PyObject* const memory_limit = Interned("memory_limit");
-  static PyObject* const tag = Interned("tag");
-  static PyObject* const state = Interned("state");
-  a.out = take(out, "out");
-  // What keeps a state is no input, whatever inputs are called.
-  PyObject* const given = PyDict_GetItemWithError(kwargs.ptr(), state);
-  const bool keeps = given != nullptr && py::isinstance<PyState>(py::handle(given));
-  a.state = take(state, keeps ? nullptr : "state");
-  a.timeout = Seconds(take(timeout, "timeout"), "timeout");
-  a.memory_limit = Count(take(memory_limit, "memory_limit"), "memory_limit");
-  a.tag = Count(take(tag, "tag"), "tag").value_or(0);
-  if (is_scheduled) {
-    a.priority = take(Interned("priority"), "priority");
-    a.group = take(Interned("group"), "group");
-  }
-  return a;
-}
-
 // The state of a call, or null where it has none: variables have one of their own then. What is
 // kept is put in the places of inputs that are none.
-PyState* StateOf(Arguments& arguments, const std::shared_ptr<const Executable>& executable,
+PyState* StateOf(CallOptions& options, const std::shared_ptr<const Executable>& executable,
                  const ExportInfo& function) {
-  if (arguments.state.is_none() && NumVariables(function) > 0) {
-    arguments.state = py::cast(
+  if (options.state.is_none() && NumVariables(function) > 0) {
+    options.state = py::cast(
         PyState{executable, &function, ValueOrThrow(State::Create(executable, function.name))});
   }
-  if (arguments.state.is_none()) return nullptr;
-  if (!py::isinstance<PyState>(arguments.state))
+  if (options.state.is_none()) return nullptr;
+  if (!IsInstance<PyState>(options.state))
     throw py::type_error(fmt::format("state: expected what Model.state() gives, found {}",
-                                     py::repr(arguments.state).cast<std::string>()));
-  auto* state = arguments.state.cast<PyState*>();
+                                     py::repr(options.state).cast<std::string>()));
+  auto* state = options.state.cast<PyState*>();
   if (state->executable != executable || state->info != &function)
     throw py::value_error("state: it is of another program or function");
   return state;
+}
+
+// Empty where results are not all small tensors whose types say their sizes.
+std::vector<SmallResult> SmallResultsOf(const Program& program, const ExportInfo& function) {
+  if (!program.devices.empty() || !function.states.empty()) return {};
+  constexpr int64_t kMostBytes = 4096;
+  const ValueType& result = function.result;
+  const bool is_tuple = result.kind == ValueType::Kind::kTuple;
+  std::vector<SmallResult> all;
+  for (const ValueType& type : is_tuple ? std::span(result.args) : std::span(&result, 1)) {
+    if (type.kind != ValueType::Kind::kTensor || !HasArrays(type.dtype)) return {};
+    int64_t bytes = DTypeBytes(type.dtype);
+    for (const int64_t d : type.dims) {
+      if (d < 1 || d > kMostBytes) return {};
+      bytes *= d;
+      if (bytes > kMostBytes) return {};
+    }
+    all.push_back({type.dtype, type.dims});
+  }
+  return all;
+}
+
+// Whether the result is these: tensors, or a tuple of them, that all went to buffers.
+bool AreAll(const ExportInfo& function, std::span<const py::object> arrays) {
+  const ValueType& result = function.result;
+  const auto is_tensor = [](const ValueType& t) { return t.kind == ValueType::Kind::kTensor; };
+  if (arrays.empty() || std::ranges::any_of(arrays, &py::object::is_none)) return false;
+  if (is_tensor(result)) return true;
+  return result.kind == ValueType::Kind::kTuple && result.args.size() == arrays.size() &&
+         std::ranges::all_of(result.args, is_tensor);
+}
+py::object ResultOf(const ExportInfo& function, std::span<const py::object> arrays) {
+  if (function.result.kind == ValueType::Kind::kTensor) return arrays[0];
+  py::tuple all(arrays.size());
+  for (size_t i = 0; i < arrays.size(); ++i) all[i] = arrays[i];
+  return all;
 }
 
 // A run of a state (or of none), which ends with this at the latest.
@@ -151,67 +129,6 @@ void SetGroups(const py::object& group, RunRequest& request) {
   }
 }
 
-// Buffers of `out`, which keeps them: for a result that is a tensor one buffer will do; by name or
-// in order.
-struct Outputs {
-  std::vector<OutputBuffer> buffers;
-  std::vector<py::object> objects;
-  std::vector<std::shared_ptr<Device>> devices;  // as long as the run
-  std::list<Py_buffer> views;                    // where they are: a shape may lie in them
-
-  Outputs() = default;
-  Outputs(const Outputs&) = delete;
-  Outputs& operator=(const Outputs&) = delete;
-  ~Outputs() {
-    for (Py_buffer& view : views) PyBuffer_Release(&view);
-  }
-
-  void Add(const py::object& object, size_t index) {
-    const bool is_device = py::isinstance<PyDevice>(object);
-    objects.push_back(is_device ? py::none() : object);  // what is left there is in the result
-    OutputBuffer& buffer = buffers.emplace_back();
-    if (is_device) {
-      devices.push_back(object.cast<const PyDevice&>().device);
-      buffer.device = devices.back().get();
-      return;
-    }
-    if (object.is_none() || IsOutputArray(object, &buffer)) return;
-    Py_buffer& view = views.emplace_back();
-    if (PyObject_GetBuffer(object.ptr(), &view,
-                           PyBUF_WRITABLE | PyBUF_FORMAT | PyBUF_C_CONTIGUOUS) != 0) {
-      views.pop_back();
-      throw py::error_already_set();
-    }
-    if (!DTypeOfFormat(view.format, view.itemsize, &buffer.dtype))
-      throw py::type_error(fmt::format("out: buffer {} has elements that Relay has not", index));
-    buffer.dims = {view.shape, static_cast<size_t>(view.ndim)};
-    buffer.data = view.buf;
-  }
-
-  void Read(const ExportInfo& function, const py::object& out) {
-    if (out.is_none()) return;
-    if (PyDict_Check(out.ptr())) {
-      const auto dict = out.cast<py::dict>();
-      std::vector<py::object> all(function.output_names.size(), py::none());
-      for (const auto& [name, buffer] : dict) {
-        const auto found = std::ranges::find(function.output_names, name.cast<std::string>());
-        if (found == function.output_names.end())
-          throw py::value_error(fmt::format("out: there is no output {}; outputs: {}",
-                                            name.cast<std::string>(),
-                                            fmt::join(function.output_names, ", ")));
-        all[static_cast<size_t>(found - function.output_names.begin())] =
-            py::reinterpret_borrow<py::object>(buffer);
-      }
-      for (size_t i = 0; i < all.size(); ++i) Add(all[i], i);
-    } else if (PyTuple_Check(out.ptr()) || PyList_Check(out.ptr())) {
-      size_t i = 0;
-      for (const py::handle one : out) Add(py::reinterpret_borrow<py::object>(one), i++);
-    } else {
-      Add(out, 0);
-    }
-  }
-};
-
 // Runs on the calling thread: calls of host functions queue up for it.
 class LocalContext final : public HostContext {
  public:
@@ -252,7 +169,7 @@ class RemoteContext final : public HostContext {
   RemoteContext(py::object done, py::object host_call)
       : done_(std::move(done)), host_call_(std::move(host_call)) {}
   void Call(std::shared_ptr<PendingCall> call) override {
-    const py::gil_scoped_acquire gil;
+    const GilAcquire gil;
     try {
       host_call_(py::cast(call));
     } catch (py::error_already_set& e) {
@@ -271,6 +188,12 @@ class RemoteContext final : public HostContext {
 
  private:
   py::object done_, host_call_;
+};
+
+// What a run of the scheduler has of Python's, until it ends.
+struct Held {
+  Outputs outputs;
+  py::object state;
 };
 
 // The object that a host function gives, or what it raises (kept in `raised`).
@@ -342,69 +265,65 @@ const ExportInfo& Session::Export(const std::string& name) const {
          fmt::format("the program has no function {}; it has {}", name, fmt::join(names, ", "))});
 }
 
-std::vector<Value> InputsOf(const Program& program, const ExportInfo& function,
-                            const py::tuple& args, const py::dict& kwargs, bool without_states) {
-  const size_t count = function.params.size(), given = args.size();
-  if (given > count)
-    throw py::type_error(fmt::format("{} takes {} inputs, found {}", function.name, count, given));
-  std::vector<Value> inputs(count);
-  for (size_t i = 0; i < given; ++i)
-    inputs[i] = ToValue(PyTuple_GET_ITEM(args.ptr(), i), function.params[i], program,
-                        function.param_names[i]);
-  for (const auto& [key, value] : kwargs ? kwargs : py::dict()) {
-    Py_ssize_t size = 0;
-    const char* text = PyUnicode_AsUTF8AndSize(key.ptr(), &size);
-    if (text == nullptr) throw py::error_already_set();
-    const std::string_view name(text, static_cast<size_t>(size));
-    const auto found = std::ranges::find(function.param_names, name);
-    if (found == function.param_names.end())
-      throw py::type_error(fmt::format("{} has no input {}; inputs: {}", function.name, name,
-                                       fmt::join(function.param_names, ", ")));
-    const auto i = static_cast<size_t>(found - function.param_names.begin());
-    if (inputs[i]) throw py::type_error(fmt::format("input {} is given twice", name));
-    inputs[i] = ToValue(value, function.params[i], program, *found);
-  }
-  const auto is_state = [&](size_t i) {
-    return std::ranges::find(function.states, i, &StateInfo::input) != function.states.end();
-  };
-  for (size_t i = 0; i < count; ++i) {
-    if (without_states && is_state(i)) continue;
-    if (!inputs[i] && !vm::OptionalFormOf(program, function.params[i]))
-      throw py::type_error(fmt::format("{}: input {} ({}) is missing", function.name,
-                                       function.param_names[i],
-                                       TypeToString(program, function.params[i])));
-  }
-  return inputs;
+Session::Session(std::shared_ptr<const Executable> executable, std::shared_ptr<PyRuntime> runtime,
+                 py::dict host_functions)
+    : executable_(std::move(executable)),
+      runtime_(std::move(runtime)),
+      host_functions_(std::move(host_functions)) {
+  for (const ExportInfo& e : executable_->program().exports)
+    small_results_.push_back(SmallResultsOf(executable_->program(), e));
 }
 
 Session::~Session() { Trim(); }
 
-std::unique_ptr<Invocation> Session::Acquire() {
+// What a call has of a session, for as long as it lives.
+class Session::Lease {
+ public:
+  explicit Lease(Session& session) : session_(session), idle_(session.Acquire()) {}
+  ~Lease() {
+    if (idle_.invocation->running()) return;  // memory is short
+    session_.Release(std::move(idle_));
+  }
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
+
+  Invocation& invocation() { return *idle_.invocation; }
+  std::vector<Value>& spares() { return idle_.spares; }
+
+ private:
+  Session& session_;
+  Idle idle_;
+};
+
+Session::Idle Session::Acquire() {
   runtime_->CheckFork();
   {
     const std::lock_guard lock(mutex_);
     if (!idle_.empty()) {
-      auto invocation = std::move(idle_.back());
+      Idle idle = std::move(idle_.back());
       idle_.pop_back();
-      return invocation;
+      return idle;
     }
   }
   // Where the program has devices it waits for its constants to be there.
   Result<std::unique_ptr<Invocation>> made = [&] {
-    const py::gil_scoped_release no_gil;
+    const GilRelease no_gil;
     return Invocation::Create(runtime_->runtime(), executable_);
   }();
-  return ValueOrThrow(std::move(made));
+  return {ValueOrThrow(std::move(made)), {}};
 }
 
-void Session::Release(std::unique_ptr<Invocation> invocation) {
-  const std::lock_guard lock(mutex_);
-  if (idle_.size() < kMostIdle) idle_.push_back(std::move(invocation));
+void Session::Release(Idle idle) noexcept {
+  try {
+    const std::lock_guard lock(mutex_);
+    if (idle_.size() < kMostIdle) idle_.push_back(std::move(idle));
+  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): it is not kept then
+  }
 }
 
 void Session::Trim() {
   // Their memory goes back to the system without the GIL and the lock: whoever wants both goes on.
-  std::vector<std::unique_ptr<Invocation>> idle;
+  std::vector<Idle> idle;
   const WithoutGil no_gil;
   {
     const std::lock_guard lock(mutex_);
@@ -413,54 +332,74 @@ void Session::Trim() {
   idle.clear();
 }
 
-py::object Session::Run(const ExportInfo& function, const py::tuple& args, py::dict kwargs) {
-  Arguments arguments = ReadOptions(function, kwargs, false);
-  PyState* const kept = StateOf(arguments, executable_, function);
-  std::vector<Value> inputs =
-      InputsOf(executable_->program(), function, args, kwargs, kept != nullptr);
+py::object Session::Run(const ExportInfo& function, const CallArguments& given) {
+  const Program& program = executable_->program();
+  Lease lease(*this);
+  CallOptions options(/*with_scheduler=*/false);
+  std::vector<Value> inputs = ReadInputs(program, function, given, &options, &lease.spares());
+  PyState* const kept = StateOf(options, executable_, function);
+  CheckMissing(program, function, inputs, kept != nullptr);
   // What is the caller's goes back with the GIL, which the run has not: taking it may take long.
   std::vector<Value> borrowed;
   std::ranges::copy_if(inputs, std::back_inserter(borrowed), &Value::is_borrowed);
   Outputs outputs;
-  outputs.Read(function, arguments.out);
+  outputs.Read(*executable_, function, options.out);
+  const std::vector<SmallResult>& small =
+      small_results_[static_cast<size_t>(&function - program.exports.data())];
+  if (kept == nullptr && outputs.buffers().empty()) {
+    for (const SmallResult& one : small) outputs.Add(EmptyArray(one.dtype, one.dims));
+  }
 
-  RunOfState in_run(kept, &inputs, outputs.buffers, runtime_->runtime().get());
-  LocalContext context;  // outlives the run
-  std::unique_ptr<Invocation> invocation = Acquire();
-  invocation->set_timeout(arguments.timeout.value_or(std::chrono::nanoseconds(0)));
-  invocation->set_memory_limit(arguments.memory_limit.value_or(SIZE_MAX));
-  invocation->set_tag(arguments.tag);
-  const bool waits = !executable_->program().host_functions.empty();
-  if (waits) {
-    invocation->set_host_context(&context);
-    ThrowIfError(invocation->set_on_ready([&context] { context.Notify(); }));
+  RunOfState in_run(kept, &inputs, outputs.buffers(), runtime_->runtime().get());
+  Invocation& invocation = lease.invocation();
+  invocation.set_timeout(options.timeout.value_or(std::chrono::nanoseconds(0)));
+  invocation.set_memory_limit(options.memory_limit.value_or(SIZE_MAX));
+  invocation.set_tag(options.tag);
+  Result<Value> result = Drive(invocation, function, std::move(inputs), outputs.TakeBuffers());
+  DropShared(lease.spares());
+  ThrowIfError(result.status());
+  ThrowIfError(in_run.End(result));
+  if (kept == nullptr && AreAll(function, outputs.objects()))
+    return ResultOf(function, outputs.objects());
+  if (NumVariables(function) > 0)
+    return FromValue(WithoutVariables(*result, function), WithoutVariables(function).result,
+                     executable_, outputs.objects());
+  return FromValue(*std::move(result), function.result, executable_, outputs.objects());
+}
+
+Result<Value> Session::Drive(Invocation& invocation, const ExportInfo& function,
+                             std::vector<Value> inputs, std::vector<OutputBuffer> outputs) {
+  std::optional<LocalContext> context;
+  if (!executable_->program().host_functions.empty() || runtime_->has_devices()) {  // it may wait
+    context.emplace();
+    invocation.set_host_context(&*context);
+    ThrowIfError(invocation.set_on_ready([&context] { context->Notify(); }));
   }
   const bool is_main = IsMainThread();
   py::object raised;  // by a host function or the handler of a signal
   Result<Value> result = Value();
   {
-    std::optional<py::gil_scoped_release> no_gil(std::in_place);
+    std::optional<GilRelease> no_gil(std::in_place);
     auto with_gil = [&](auto&& f) {
       no_gil.reset();
       f();
       no_gil.emplace();
     };
-    const Status started =
-        invocation->Start(function.name, std::move(inputs), std::move(outputs.buffers));
+    const Status started = invocation.Start(function.name, std::move(inputs), std::move(outputs));
     if (!started.ok()) {
       result = started;
     } else {
       while (true) {
         const RunState state =
-            invocation->Poll(is_main ? kSignalSlice : std::chrono::nanoseconds(0));
+            invocation.Poll(is_main ? kSignalSlice : std::chrono::nanoseconds(0));
         if (state == RunState::kDone) break;
         if (state == RunState::kWaiting) {
-          if (auto call = context.Next()) {
+          if (auto call = context ? context->Next() : nullptr) {
             with_gil([&] { RunHere(*this, call, &raised); });
           } else {
-            Clock::time_point until = invocation->next_deadline();
+            Clock::time_point until = invocation.next_deadline();
             if (is_main) until = std::min(until, Clock::now() + kSignalSlice);
-            context.Wait(until);
+            context->Wait(until);
           }
         }
         if (!is_main) continue;
@@ -468,63 +407,61 @@ py::object Session::Run(const ExportInfo& function, const py::tuple& args, py::d
           if (PyErr_CheckSignals() == 0) return;
           const py::error_already_set e;
           raised = e.value();
-          invocation->Cancel();
+          invocation.Cancel();
         });
       }
-      result = invocation->TakeResult();
+      result = invocation.TakeResult();
     }
-    if (waits) {
-      static_cast<void>(invocation->set_on_ready({}));  // of nothing, which cannot fail
-      invocation->set_host_context(nullptr);
+    if (context) {
+      static_cast<void>(invocation.set_on_ready({}));  // of nothing, which cannot fail
+      invocation.set_host_context(nullptr);
     }
-    if (!result.ok()) invocation->ForgetCancel();
+    if (!result.ok()) invocation.ForgetCancel();
   }
-  Release(std::move(invocation));
   if (raised) {
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(raised.ptr())), raised.ptr());
     throw py::error_already_set();
   }
-  ThrowIfError(result.status());
-  ThrowIfError(in_run.End(result));
-  if (NumVariables(function) > 0)
-    return FromValue(WithoutVariables(*result, function), WithoutVariables(function).result,
-                     executable_, outputs.objects);
-  return FromValue(*std::move(result), function.result, executable_, outputs.objects);
+  return result;
 }
 
-Scheduler::Handle Session::Start(const ExportInfo& function, const py::tuple& args, py::dict kwargs,
+Scheduler::Handle Session::Start(const ExportInfo& function, const CallArguments& given,
                                  const py::object& done, const py::object& host_call) {
-  Arguments arguments = ReadOptions(function, kwargs, true);
-  if (!arguments.out.is_none()) throw py::type_error("run_async takes no out");
+  const Program& program = executable_->program();
+  CallOptions options(/*with_scheduler=*/true);
   RunRequest request;
   request.executable = executable_;
   request.function = function.name;
-  PyState* const kept = StateOf(arguments, executable_, function);
-  request.inputs = InputsOf(executable_->program(), function, args, kwargs, kept != nullptr);
+  request.inputs = ReadInputs(program, function, given, &options, nullptr);
+  PyState* const kept = StateOf(options, executable_, function);
+  CheckMissing(program, function, request.inputs, kept != nullptr);
   // What is wrong with other arguments is said below.
-  RunOfState in_run(kept, &request.inputs, {}, runtime_->runtime().get());
-  if (arguments.memory_limit) request.options.memory_limit = *arguments.memory_limit;
-  request.options.tag = arguments.tag;
-  request.priority = PriorityOf(arguments.priority);
-  SetGroups(arguments.group, request);
-  if (arguments.timeout) request.deadline = Clock::now() + *arguments.timeout;
+  auto held = std::make_unique<Held>();
+  held->outputs.Read(*executable_, function, options.out);
+  held->state = options.state;
+  RunOfState in_run(kept, &request.inputs, held->outputs.buffers(), runtime_->runtime().get());
+  request.outputs = held->outputs.TakeBuffers();
+  if (options.memory_limit) request.options.memory_limit = *options.memory_limit;
+  request.options.tag = options.tag;
+  request.priority = PriorityOf(options.priority);
+  SetGroups(options.group, request);
+  if (options.timeout) request.deadline = Clock::now() + *options.timeout;
   auto context = std::make_shared<RemoteContext>(done, host_call);
   request.options.host_context = context.get();
   const ExportInfo* info = &function;
-  // Held by its object, which goes with the GIL.
-  auto holder = std::make_shared<py::object>(arguments.state);
+  auto holder = std::make_shared<std::unique_ptr<Held>>(std::move(held));
   auto completion = [context, info, holder, kept,
                      executable = executable_](Result<Value> result) mutable {
-    const py::gil_scoped_acquire gil;
+    const GilAcquire gil;
     py::object value = py::none(), error = py::none();
-    const py::object state = std::exchange(*holder, py::none());
+    std::unique_ptr<Held> held = std::move(*holder);
     try {
       if (kept != nullptr) {
         if (Status s = kept->state.End(result); !s.ok()) result = s;
       }
       if (result.ok()) {
-        value =
-            FromValue(WithoutVariables(*result, *info), WithoutVariables(*info).result, executable);
+        value = FromValue(WithoutVariables(*result, *info), WithoutVariables(*info).result,
+                          executable, held->outputs.objects());
       } else {
         error = ErrorOf(result.status());
       }
@@ -535,13 +472,14 @@ Scheduler::Handle Session::Start(const ExportInfo& function, const py::tuple& ar
       if (!error) error = py::reinterpret_borrow<py::object>(PyExc_MemoryError);
       PyErr_Clear();
     }
+    held.reset();  // what is told has its buffers
     context->Done(value, error);
     context.reset();  // with the GIL
   };
   std::shared_ptr<Scheduler> scheduler = runtime_->scheduler();
   Result<Scheduler::Handle> handle = Status(StatusCode::kInternal, "not started");
   {
-    const py::gil_scoped_release no_gil;
+    const GilRelease no_gil;
     handle = scheduler->RunAsync(std::move(request), completion);
     scheduler.reset();
   }

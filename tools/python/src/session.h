@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/python/src/arguments.h"
 #include "tools/python/src/runtime.h"
 #include "vm/api/relayvm.h"
 #include "vm/schedule/scheduler.h"
@@ -42,20 +43,18 @@ class HostContext {
   virtual void Call(std::shared_ptr<PendingCall> call) = 0;
 };
 
-// A function's inputs by position and name (a dict that may be null). `without_states`: those of
-// states need not be given.
-std::vector<Value> InputsOf(const Program& program, const ExportInfo& function,
-                            const pybind11::tuple& args, const pybind11::dict& kwargs,
-                            bool without_states = false);
+// A tensor of a result that is known before a run: it goes to an array that is made for it, which
+// takes less than to bring it out of the run.
+struct SmallResult {
+  DType dtype;
+  std::vector<int64_t> dims;
+};
 
 // rvm.Model's native part. Thread-safe.
 class Session : public HeldByPointer {
  public:
   Session(std::shared_ptr<const Executable> executable, std::shared_ptr<PyRuntime> runtime,
-          pybind11::dict host_functions)
-      : executable_(std::move(executable)),
-        runtime_(std::move(runtime)),
-        host_functions_(std::move(host_functions)) {}
+          pybind11::dict host_functions);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -65,28 +64,36 @@ class Session : public HeldByPointer {
   const ExportInfo& Export(const std::string& name) const;
 
   // A run to its end on this thread. The GIL is given away meanwhile; on the main thread a signal's
-  // handler runs within 50 ms, and its exception cancels the run. `out`: None or a buffer an
-  // output. `kwargs` may be null.
-  pybind11::object Run(const ExportInfo& function, const pybind11::tuple& args,
-                       pybind11::dict kwargs);
+  // handler runs within 50 ms, and its exception cancels the run.
+  pybind11::object Run(const ExportInfo& function, const CallArguments& given);
   // On the scheduler. `done(result, None)` or `done(None, exception)` is called once, from any
   // thread; `host_call(pending)` for each call of a host function.
-  Scheduler::Handle Start(const ExportInfo& function, const pybind11::tuple& args,
-                          pybind11::dict kwargs, const pybind11::object& done,
-                          const pybind11::object& host_call);
+  Scheduler::Handle Start(const ExportInfo& function, const CallArguments& given,
+                          const pybind11::object& done, const pybind11::object& host_call);
 
   pybind11::object HostFunctionOf(const PendingCall& call) const;
   void Trim();
 
  private:
-  std::unique_ptr<Invocation> Acquire();
-  void Release(std::unique_ptr<Invocation> invocation);
+  class Lease;
+  // What is kept for the next call.
+  struct Idle {
+    std::unique_ptr<Invocation> invocation;
+    std::vector<Value> spares;  // memory of small inputs; nobody else has it
+  };
+
+  Idle Acquire();
+  void Release(Idle idle) noexcept;
+  // What a host function or the handler of a signal raises is thrown.
+  Result<Value> Drive(Invocation& invocation, const ExportInfo& function, std::vector<Value> inputs,
+                      std::vector<OutputBuffer> outputs);
 
   std::shared_ptr<const Executable> executable_;
   std::shared_ptr<PyRuntime> runtime_;
   pybind11::dict host_functions_;
+  std::vector<std::vector<SmallResult>> small_results_;  // by export; empty: there are others
   std::mutex mutex_;
-  std::vector<std::unique_ptr<Invocation>> idle_;
+  std::vector<Idle> idle_;
 };
 
 // The body of a host function that Python has.

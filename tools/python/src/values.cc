@@ -12,6 +12,7 @@
 
 #include "tools/python/src/arrays.h"
 #include "tools/python/src/errors.h"
+#include "tools/python/src/instances.h"
 #include "tools/python/src/without_gil.h"
 
 namespace relayvm::python {
@@ -301,7 +302,7 @@ class Builder {
  private:
   // The value, where it has no fields to make; else it is on the stack.
   std::optional<Value> Begin(py::handle object, const ValueType& type) {
-    if (py::isinstance<Opaque>(object)) return object.cast<const Opaque&>().value;
+    if (IsInstance<Opaque>(object)) return object.cast<const Opaque&>().value;
     switch (type.kind) {
       case ValueType::Kind::kTensor:
         if (auto array = FromArray(object, type.dtype)) return array;
@@ -533,10 +534,10 @@ bool DTypeOfFormat(const char* format, py::ssize_t item_bytes, DType* dtype) {
 }
 
 Value ToValue(py::handle object, const ValueType& type, const Program& program,
-              const std::string& what) {
+              const std::string& what, Value* spare) {
   if (type.kind == ValueType::Kind::kTensor) {
-    if (auto array = FromArray(object, type.dtype)) return *std::move(array);
-    if (!py::isinstance<Opaque>(object)) return TensorFrom(object, type, what);
+    if (auto array = FromArray(object, type.dtype, spare)) return *std::move(array);
+    if (!IsInstance<Opaque>(object)) return TensorFrom(object, type, what);
   }
   return Builder(program, what).Make(object, type);
 }

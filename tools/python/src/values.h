@@ -30,9 +30,9 @@ struct Opaque {
 
 // `type` of `program` says what numbers and tuples become. `what` names the argument in errors
 // (TypeError, ValueError and those of errors.h). Memory is shared where it is compact and 64-byte
-// aligned, and then kept until the value is dropped, from any thread.
+// aligned, and then kept until the value is dropped, from any thread. `spare`: as in arrays.h.
 Value ToValue(pybind11::handle object, const ValueType& type, const Program& program,
-              const std::string& what);
+              const std::string& what, Value* spare = nullptr);
 
 // The object for a value of `type`. Memory of an argument is copied, so that results stay what they
 // are when the caller fills its arrays anew. Arrays may be written when nobody else has the memory.

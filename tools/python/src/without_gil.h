@@ -3,7 +3,9 @@
 // ours does. And the reverse.
 #pragma once
 
+#include <cxxabi.h>
 #include <pybind11/pybind11.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdint>
@@ -11,6 +13,43 @@
 #include <optional>
 
 namespace relayvm::python {
+
+// Runs `take`, which takes the GIL. While Python ends, that ends any thread but the main one:
+// before CPython 3.14 by unwinding its stack, which ends the process where a frame or destructor of
+// ours is not to be left so. Such a thread sleeps instead until the process is gone.
+template <typename F>
+auto TakeGil(F&& take) {
+  try {
+    return take();
+  } catch (const abi::__forced_unwind&) {
+    while (true) pause();
+  }
+}
+
+// Gives the GIL away for as long as it lives. REQUIRES: this thread has it.
+class GilRelease {
+ public:
+  GilRelease() : state_(PyEval_SaveThread()) {}
+  ~GilRelease() {
+    TakeGil([this] { PyEval_RestoreThread(state_); });
+  }
+  GilRelease(const GilRelease&) = delete;
+  GilRelease& operator=(const GilRelease&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
+// Takes the GIL for as long as it lives.
+class GilAcquire {
+ public:
+  GilAcquire() : taken_(TakeGil([] { return pybind11::gil_scoped_acquire(); })) {}
+  GilAcquire(const GilAcquire&) = delete;
+  GilAcquire& operator=(const GilAcquire&) = delete;
+
+ private:
+  pybind11::gil_scoped_acquire taken_;
+};
 
 // Whether this thread has the GIL. PyGILState_Check says so of all threads once there is a second
 // interpreter.
@@ -36,7 +75,7 @@ class WithoutGil {
   }
 
  private:
-  std::optional<pybind11::gil_scoped_release> released_;
+  std::optional<GilRelease> released_;
 };
 
 // Takes the GIL for as long as it lives, unless this thread has it.
@@ -47,7 +86,7 @@ class WithGil {
   }
 
  private:
-  std::optional<pybind11::gil_scoped_acquire> taken_;
+  std::optional<GilAcquire> taken_;
 };
 
 // The same object, which is destroyed without the GIL.

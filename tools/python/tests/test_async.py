@@ -3,6 +3,7 @@ import asyncio
 import subprocess
 import sys
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -119,6 +120,71 @@ def test_run_async():
             await m.run_async()
         with pytest.raises(rvm.ResourceExhausted):
             await m.run_async(np.zeros(1 << 20, "f4"), memory_limit=1000)
+    asyncio.run(run())
+
+
+def test_run_async_into_buffers():
+    m = rvm.compile(HEADER + "def @main(%x: Tensor[(?), float32]) { (add(%x, 1f), negative(%x)) }").load()
+    one = rvm.compile(HEADER + "def @main(%x: Tensor[(4), float32]) { add(%x, 1f) }").load()
+
+    async def run():
+        x = np.arange(4, dtype="f4")
+        y, z = np.zeros(4, "f4"), np.zeros(4, "f4")
+        assert await one.run_async(x, out=y) is y
+        np.testing.assert_array_equal(y, x + 1)
+        first, second = await m.run_async(x, out=[None, z])
+        assert second is z
+        np.testing.assert_array_equal(first, x + 1)
+        np.testing.assert_array_equal(z, -x)
+        names = [o.name for o in m.outputs]
+        results = await asyncio.gather(*[m.run_async(np.full(i, i, "f4"), out={names[1]: np.empty(i, "f4")}) for i in range(1, 40)])
+        for i, (more, less) in enumerate(results, 1):
+            assert (more == i + 1).all() and (less == -i).all() and len(less) == i
+        text = bytearray(16)
+        await one.run_async(x, out=memoryview(text).cast("f"))
+        np.testing.assert_array_equal(np.frombuffer(text, "f4"), x + 1)
+        for _ in range(500):  # the thread that told of it may hold it for a moment
+            try:
+                text += b"free again"
+                break
+            except BufferError:
+                await asyncio.sleep(0.01)
+        assert len(text) > 16
+        frozen = np.zeros(4, "f4")
+        frozen.flags.writeable = False
+        for wrong in (np.empty(5, "f4"), np.empty(4, "i4"), [y, z], frozen, np.empty(8, "f4")[::2], x.tolist()):
+            with pytest.raises((rvm.InvalidArgument, ValueError, BufferError, TypeError)):
+                await one.run_async(x, out=wrong)
+        with pytest.raises(rvm.InvalidArgument, match="overlap"):
+            await m.run_async(x, out=[y, y])
+        # A buffer that is an input is written at the end.
+        assert await one.run_async(y, out=y) is y
+        np.testing.assert_array_equal(y, x + 2)
+    asyncio.run(run())
+
+
+def test_buffers_outlive_a_run_that_is_cancelled():
+    m = rvm.compile(HEADER + """
+def @loop(%i: int64) -> int64 { if (less(%i, 0i64)) { %i } else { @loop(bitwise_and(add(%i, 1i64), 1023i64)) } }
+def @main(%i: int64) -> int64 { @loop(%i) }
+""").load()
+
+    async def run():
+        out = np.zeros((), "i8")
+        gone = weakref.ref(out)
+        task = asyncio.create_task(m.run_async(0, out=out))
+        del out
+        await asyncio.sleep(0.05)
+        assert gone() is not None
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        del task
+        for _ in range(500):
+            if gone() is None:
+                break
+            await asyncio.sleep(0.01)
+        assert gone() is None
     asyncio.run(run())
 
 

@@ -224,6 +224,83 @@ def test_keywords_of_the_caller_stay(add_one):
         add_one.main._call.__class__.__new__(add_one.main._call.__class__)(1)
 
 
+def test_a_call_of_ones_own_is_called(monkeypatch):
+    m = model("def @main(%x: Tensor[(3), float32], %timeout: float32) { add(%x, %timeout) }")
+    x = np.ones(3, "f4")
+
+    class Doubled(rvm.Model):
+        def __call__(self, *args, **kwargs):
+            return 2 * super().__call__(*args, **kwargs)
+
+    doubled = Doubled(m._program)
+    for given, named in (((x, 1), {}), ((x,), {"timeout": 1}), ((), {"timeout": 1, "x": x})):
+        np.testing.assert_array_equal(m(*given, **named), [2, 2, 2])
+        np.testing.assert_array_equal(m.__call__(*given, **named), [2, 2, 2])
+        np.testing.assert_array_equal(m.main(*given, **named), [2, 2, 2])
+        np.testing.assert_array_equal(doubled(*given, **named), [4, 4, 4])
+    np.testing.assert_array_equal(doubled.main(x, 1), [2, 2, 2])
+    monkeypatch.setattr(rvm.Model, "__call__", lambda self, *args, **kwargs: (args, kwargs))
+    assert m(1, 2, z=3) == ((1, 2), {"z": 3})
+    monkeypatch.undo()
+    np.testing.assert_array_equal(m(x, 1), [2, 2, 2])
+    with pytest.raises(TypeError, match="no function"):
+        rvm.Model.__new__(rvm.Model)(x)
+    with pytest.raises(TypeError, match="bound already"):
+        m._bind(m._main._call)
+
+
+@pytest.mark.parametrize("body", ["%x", "reshape(%x, newshape=[4, 2])", "(%x, %x)", "(%x, add(%x, %x))", "strided_slice(%x, begin=[1], end=[2])",
+                                  "(let %y = %x; %y, zeros(shape=[2], dtype=\"float32\"))"])
+@pytest.mark.parametrize("rows", ["2", "?"])
+def test_results_stay_when_inputs_memory_is_used_again(body, rows):
+    m = model(f"def @main(%x: Tensor[({rows}, 4), float32]) {{ {body} }}")
+    seen = []
+    for i in range(4):
+        x = np.full((2, 4), i, "f4")
+        result = m(x)
+        results = result if isinstance(result, tuple) else (result,)
+        x[:] = -1
+        seen.append((results, [r.copy() for r in results]))
+        for one in results:
+            assert not np.shares_memory(one, x)
+            assert one.flags.writeable or one.base is not None  # what stands in a result twice is one array's memory, and read-only
+    for results, copies in seen:
+        for one, copy in zip(results, copies):
+            np.testing.assert_array_equal(one, copy)
+    firsts = [results[0] for results, _ in seen]
+    assert not any(np.shares_memory(a, b) for i, a in enumerate(firsts) for b in firsts[:i])
+
+
+def test_what_host_functions_keep_stays():
+    kept = []
+    m = rvm.compile(HEADER + """
+def @keep(%x: Tensor[(4), float32], host=1) -> int64;
+def @main(%x: Tensor[(4), float32]) -> int64 { @keep(%x) }
+""").load(host_functions=[rvm.host_function(lambda x: kept.append(x) or len(kept), name="keep")])
+    assert [int(m(np.full(4, i, "f4"))) for i in range(5)] == [1, 2, 3, 4, 5]
+    np.testing.assert_array_equal(kept, [[i] * 4 for i in range(5)])
+
+
+def test_run_takes_lists_and_gives_what_is_named(tmp_path):
+    m = model("def @main(%x: Tensor[(2), float32]) { ((negative(%x), abs(%x)), exp(%x)) }")
+    names = [o.name for o in m.outputs]
+    x, y = np.float32([1, -2]), np.empty(2, "f4")
+    expected = dict(zip(names, (-x, np.abs(x), np.exp(x))))
+    for inputs in ({"x": x}, [x], (x,)):
+        for wanted in (None, names, names[::-1], names[1:2], [names[0]] * 2, ()):
+            got = m.run(wanted, inputs, timeout=10, memory_limit=1 << 30)
+            assert len(got) == len(names if wanted is None else wanted)
+            for name, one in zip(names if wanted is None else wanted, got):
+                np.testing.assert_allclose(one, expected[name], rtol=1e-6)
+    assert m.run(names[2:], [x], out=[None, None, y])[0] is y
+    with pytest.raises(ValueError, match="there is no output z; outputs: "):
+        m.run(["z"], [x])
+    with pytest.raises(TypeError, match="expected a list of names"):
+        m.run(names[0], [x])
+    with pytest.raises(TypeError, match="a dict of inputs by name"):
+        m.run(None, 3)
+
+
 def test_constants_may_not_be_written():
     m = model("def @main() -> Tensor[(3000), float32] { zeros(shape=[3000], dtype=\"float32\") }")
     with pytest.raises(ValueError):

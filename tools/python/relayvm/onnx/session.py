@@ -209,7 +209,7 @@ class Session:
     def _bound(self, model):
         self._is_tuple = model._main._call.result_is_tuple()
         self._model = model
-        return model._main._call
+        return model._main
 
     def _run(self, feed, run_options, out=None):
         """The result of a run, any inputs and options given. out: {output: array}, which the result is written to."""
@@ -249,7 +249,7 @@ class Session:
             results.append((result, error))
             ended.set()
 
-        handle = call.start(done, None, **values)
+        handle = call._call.start(done, None, **values)
         with run_options._lock:
             run_options._runs.add(handle)
         try:
@@ -284,7 +284,7 @@ class Session:
             callback([results[self._places[name]] for name in names], user_data, "")
 
         try:
-            handle = call.start(done, None, **values)
+            handle = call._call.start(done, None, **values)
         except _WRONG as error:
             callback([], user_data, str(error))
             return

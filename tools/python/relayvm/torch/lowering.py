@@ -259,7 +259,7 @@ class Program:
         with _disable_current_modes():  # of what traces
             self._lower(graph_module, frozen, options)
         model = self.executable.model
-        self._call = model._main._call
+        self._call = model._main
         self.inputs = tuple(f"{one.name}: {one.relay_type}" for one in model.inputs)
 
     def _lower(self, graph_module, frozen, options):

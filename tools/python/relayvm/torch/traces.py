@@ -34,7 +34,7 @@ class _Traced:
         self._into = [(i, crossing.into(x)) for i, x in enumerate(leaves) if isinstance(x, torch.Tensor)]
         self._out = [crossing.out_of(x) if isinstance(x, torch.Tensor) else None for x in out_leaves]
         self._leaves = out_leaves
-        self._call = executable.model._main._call
+        self._call = executable.model._main
 
     def __call__(self, arguments):
         found = self._call(*[into(arguments[i]) for i, into in self._into])
