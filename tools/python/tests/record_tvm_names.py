@@ -17,7 +17,7 @@ import types
 
 WHOLE = ["tvm.ir", "tvm.relay", "tvm.runtime", "tvm.target", "tvm.testing"]
 SINGLE = ["tvm", "tvm.error", "tvm.parser", "tvm.support", "tvm.generic", "tvm.te", "tvm.tir", "tvm.arith", "tvm.driver", "tvm.driver.build_module", "tvm.topi",
-          "tvm.topi.nn", "tvm._ffi", "tvm._ffi.base", "tvm._ffi.registry", "tvm._ffi.runtime_ctypes", "tvm.contrib", "tvm.contrib.graph_executor",
+          "tvm._ffi", "tvm._ffi.base", "tvm._ffi.registry", "tvm._ffi.runtime_ctypes", "tvm.contrib", "tvm.contrib.graph_executor",
           "tvm.contrib.graph_runtime", "tvm.contrib.debugger", "tvm.contrib.debugger.debug_executor", "tvm.contrib.debugger.debug_result",
           "tvm.contrib.utils", "tvm.contrib.cc", "tvm.contrib.dlpack", "tvm.contrib.download", "tvm.contrib.pickle_memoize", "tvm.contrib.tar", "tvm.contrib.ndk",
           "tvm.contrib.nvcc", "tvm.contrib.clang", "tvm.contrib.pipeline_executor", "tvm.contrib.pipeline_executor_build", "tvm.contrib.random",
@@ -29,6 +29,8 @@ SINGLE = ["tvm", "tvm.error", "tvm.parser", "tvm.support", "tvm.generic", "tvm.t
 LEFT_OUT = ("tvm.relay.backend.contrib", "tvm.relay.op.contrib.", "tvm.relay.frontend.", "tvm.testing.plugin", "tvm.testing._ffi",
             "tvm.relay.op.strategy.", "tvm.relay.qnn.strategy.", "tvm.runtime.disco", "tvm.runtime.relax_vm", "tvm.relay.collage.")
 KEPT = ("tvm.relay.frontend.common", "tvm.relay.op.contrib.register", "tvm.relay.op.contrib.dnnl", "tvm.relay.op.strategy.generic")
+# Members of all objects that are of C++, or of Relax.
+OF_C = ("handle", "legacy_repr", "struct_info", "struct_info_")
 INSTANCES = {
     "tvm.relay.var('x', shape=(2, 3))": None, "tvm.relay.const(1.0)": None, "tvm.relay.nn.relu(tvm.relay.var('x', shape=(2, 3)))": None,
     "tvm.relay.Tuple([tvm.relay.var('x')])": None, "tvm.relay.TupleGetItem(tvm.relay.Tuple([tvm.relay.var('x')]), 0)": None,
@@ -75,7 +77,7 @@ def members(kind):
         if base.__module__.split(".")[0] != "tvm" or base.__module__ == "tvm._ffi":
             continue
         for name, value in vars(base).items():
-            if name.startswith("_"):
+            if name.startswith("_") or name in OF_C:
                 continue
             value = value.__func__ if isinstance(value, (staticmethod, classmethod)) else value
             found[name] = (parameters(value) or "") if callable(value) and not isinstance(value, type) else None
@@ -104,8 +106,15 @@ def is_of_tvm(what):
 
 
 def names_of(module):
+    """Of a file that is no package, without the modules that it imports."""
+    is_package = hasattr(module, "__path__")
     return {name: entry(module.__name__, name, what) for name, what in sorted(vars(module).items())
-            if not name.startswith("_") and is_of_tvm(what)}
+            if not name.startswith("_") and is_of_tvm(what) and what.__class__ is not types.ModuleType or is_package and is_part(module, name, what)}
+
+
+def is_part(module, name, what):
+    """Whether a module is a part of a package, or one that TVM's users reach by it."""
+    return isinstance(what, types.ModuleType) and not name.startswith("_") and what.__name__.startswith("tvm.")
 
 
 def modules():
@@ -173,7 +182,7 @@ def main():
     space = {"tvm": tvm}
     for text in INSTANCES:
         try:
-            INSTANCES[text] = sorted({name for name in dir(eval(text, space)) if not name.startswith("_")})
+            INSTANCES[text] = sorted({name for name in dir(eval(text, space)) if not name.startswith("_") and name not in OF_C})
         except Exception as error:
             failed.append(f"{text}: {type(error).__name__} {str(error)[:100]}")
     table["instances"] = INSTANCES

@@ -13,6 +13,7 @@ from ..trace import Profile
 from . import _native, analysis, inspection, relay
 from .hashes import structural_hash
 from .instruments import _of_compilation
+from .objects import Node, Object
 from .relay import ExprFunctor, ExprMutator, ExprVisitor, post_order_visit
 from .structural import assert_structural_equal, structural_equal
 
@@ -34,7 +35,7 @@ _TVM_CONFIGS = {
 }
 
 
-class PassContext:
+class PassContext(Object):
     """Options for compilations inside of a `with`, as TVM's users write them.
 
         with rvm.PassContext(opt_level=2, disabled_pass=["FuseOps"]):
@@ -136,7 +137,7 @@ class PassContext:
                        "passes": row["passes"]} for name, row in _pass_options().items()}
 
 
-class Module:
+class Module(Node):
     """A program in the compiler's representation: `parse`, `from_onnx`, or of functions. Immutable. IRModule is another name for it.
 
         mod = rvm.IRModule({"main": relay.Function([x], y)})
@@ -216,10 +217,6 @@ class Module:
     def _for_pass(self, needs_types):
         """The module as a pass of Python gets it."""
         return self._inferred()
-
-    def same_as(self, other):
-        """Whether it is the same object."""
-        return self is other
 
     def _inferred(self):
         """The module, the nodes of whose functions know their types."""

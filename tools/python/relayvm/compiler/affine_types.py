@@ -1,8 +1,9 @@
 """What integers stand for: real = (integer - zero_point) * scale. As TVM's tvm.ir.TensorAffineType and TupleAffineType."""
+from .objects import Node
 from .structural import structural_equal
 
 
-class AffineType:
+class AffineType(Node):
     """An affine type."""
 
     def __hash__(self):

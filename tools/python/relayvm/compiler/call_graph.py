@@ -1,8 +1,9 @@
 """Which functions of a module refer to which: `analysis.CallGraph`."""
 from . import relay
+from .objects import Object
 
 
-class CallGraph:
+class CallGraph(Object):
     """Of a module: who refers to whom. Functions by `relay.GlobalVar` or name."""
 
     def __init__(self, module):

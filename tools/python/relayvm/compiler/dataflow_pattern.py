@@ -22,13 +22,14 @@ products and quotients in a row in either order too. How matches are found and t
 Rules in Relay's syntax (`rvm.rewrite`) are the other way to say such things, which the compiler itself uses.
 """
 from . import dataflow_groups, relay
+from .objects import Node
 from .relay import Call, Constant, Function, If, Let, Op, Tuple, TupleGetItem, Var
 from .structural import structural_equal
 
 _COMMUTATIVE = ("add", "multiply")
 
 
-class DFPattern:
+class DFPattern(Node):
     """What all patterns have."""
 
     def __call__(self, *args):

@@ -93,6 +93,17 @@ def count_layers(expr, valid_ops):
     return max(depth.values(), default=0)
 
 
+class LayerCounter:
+    """Counts calls of operators on the longest way through what it visits: count."""
+
+    def __init__(self, valid_ops):
+        self.valid_ops, self.count = list(valid_ops), 0
+
+    def visit(self, expr):
+        """Counts those of an expression."""
+        self.count = count_layers(expr, self.valid_ops)
+
+
 # --- Blocks ---
 
 

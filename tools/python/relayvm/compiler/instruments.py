@@ -13,8 +13,10 @@ Of a compilation they hear of its passes too (run_before_pass and run_after_pass
 import functools
 import time
 
+from .objects import Object
 
-class PassInstrument:
+
+class PassInstrument(Object):
     """Methods that a context calls; override those that are of interest.
 
     enter_pass_ctx(), exit_pass_ctx(): where the `with` begins and ends. should_run(mod, info): False where a pass is to be left out.

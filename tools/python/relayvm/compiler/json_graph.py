@@ -6,6 +6,7 @@ import sys
 import numpy
 
 from . import _native, relay
+from .dims import FloatImm, IntImm
 
 # Of each kind of node what its constructor takes, in order.
 _FIELDS = {
@@ -129,7 +130,9 @@ def make_node(type_key, **kwargs):
     if "attrs." in type_key or type_key.endswith("Attrs"):
         return relay.Attrs({name: tuple(value) if isinstance(value, list) else value for name, value in kwargs.items()}, type_key)
     if type_key == "IntImm":
-        return int(kwargs["value"])
+        return IntImm(kwargs.get("dtype", "int32"), kwargs["value"])
+    if type_key == "FloatImm":
+        return FloatImm(kwargs.get("dtype", "float32"), kwargs["value"])
     name = next((type_key.removeprefix(prefix) for prefix in _PREFIXES if type_key.startswith(prefix)), type_key)
     kind = relay.Constant if name == "Constant" else _BY_NAME.get(name)
     if kind is None:

@@ -26,3 +26,8 @@ def get_global_func(name, allow_missing=False):
 def remove_global_func(name):
     """Takes a name away."""
     _FUNCTIONS.pop(name, None)
+
+
+def list_global_func_names():
+    """The names of all."""
+    return list(_FUNCTIONS)

@@ -1,14 +1,16 @@
 """The nodes of programs and their patterns: what `rvm.relay` makes programs of."""
 from collections.abc import Mapping
 
-from . import _native
+from . import _native, operator_facts
 from ..adt import define_tags, tag_of
-from .types import GlobalTypeVar, TupleType, Type, _match_types, _Sequence, _type
+from ..errors import Unsupported
+from .objects import Node, Object
+from .types import FuncType, GlobalTypeVar, TupleType, Type, TypeVar, _match_types, _Sequence, _type
 
 _set = object.__setattr__
 
 
-class Expr:
+class Expr(Node):
     """What gives a value. Nodes are equal when they are the same object."""
 
     __slots__ = ("_type", "_span", "_bound", "__weakref__")
@@ -22,7 +24,7 @@ class Expr:
             _set(self, name, value)
 
     def __setattr__(self, name, value):
-        if name == "virtual_device_" and str(getattr(value, "device_type", "cpu")) == "cpu":
+        if name == "virtual_device_" and getattr(value, "device_type", 1) in (1, "cpu"):
             return  # there is the processor alone
         raise AttributeError(f"nodes do not change: make a new {type(self).__name__}")
 
@@ -42,10 +44,6 @@ class Expr:
     def span(self):
         """Where it stands in the source, None where that is not known: file, line, column, length."""
         return self._span
-
-    def same_as(self, other):
-        """Whether it is the same node."""
-        return self is other
 
     def astype(self, dtype):
         """The value with another dtype: relay.cast."""
@@ -278,30 +276,81 @@ class Op(Expr):
         return _operators().whole_signature_of(self.name)
 
     @staticmethod
-    def get(name):
+    def get(op_name):
         """The operator of that name."""
-        return _get_op(name)
+        return _get_op(op_name)
+
+    @property
+    def arguments(self):
+        """Its operands: name, type_info ("Tensor") and description of each."""
+        return operator_facts.arguments_of(self.name)
+
+    @property
+    def description(self):
+        """What help() says of it."""
+        return _operators().doc_of(self.name)
+
+    @property
+    def attrs_type_key(self):
+        """The type_key of attributes of its calls: "relay.attrs.Conv2DAttrs", "" where TVM's operator has none."""
+        return operator_facts.attributes_key(self.name)
+
+    @property
+    def support_level(self):
+        """How common TVM has it: 1 (of every program) to 11."""
+        return operator_facts.level_of(self.name)
+
+    @property
+    def op_type(self):
+        """Its type, as far as TVM tells it: of so many types a type."""
+        kinds = [TypeVar(f"in{i}") for i in range(max(self.num_inputs, 0))]
+        result = TypeVar("out")
+        return FuncType(kinds, result, [*kinds, result])
 
     # What Python knows of it besides, as in TVM: passes of Python read it.
     _attributes = {}  # (operator, name): (level, value)
 
-    def get_attr(self, name):
+    def get_attr(self, attr_name):
         """An attribute that was set, or None."""
-        found = self._attributes.get((self.name, name))
-        return found[1] if found is not None else _operators().attribute_of(self.name, name)
+        found = self._attributes.get((self.name, attr_name))
+        return found[1] if found is not None else _operators().attribute_of(self.name, attr_name)
 
-    def has_attr(self, name):
+    def has_attr(self, attr_name):
         """Whether it was set."""
-        return (self.name, name) in self._attributes or _operators().attribute_of(self.name, name) is not None
+        return (self.name, attr_name) in self._attributes or _operators().attribute_of(self.name, attr_name) is not None
 
-    def set_attr(self, name, value, plevel=10):
+    def set_attr(self, attr_name, value, plevel=10):
         """Sets an attribute; one of a higher level stays."""
-        if plevel >= self._attributes.get((self.name, name), (plevel,))[0]:
-            self._attributes[self.name, name] = plevel, value
+        if plevel >= self._attributes.get((self.name, attr_name), (plevel,))[0]:
+            self._attributes[self.name, attr_name] = plevel, value
 
-    def reset_attr(self, name):
+    def reset_attr(self, attr_name):
         """Takes an attribute away."""
-        self._attributes.pop((self.name, name), None)
+        self._attributes.pop((self.name, attr_name), None)
+
+    def _refuse(self):
+        raise Unsupported(f"{self.name}: operators have their types from the compiler; operators of your own are functions of others, or plugins "
+                          "(relayc --plugin)")
+
+    def add_type_rel(self, rel_name, type_rel_func=None):
+        """Of an operator of yours: refused, it is made of others, or a plugin."""
+        self._refuse()
+
+    def add_argument(self, name, type, description):
+        """As `add_type_rel`."""
+        self._refuse()
+
+    def set_num_inputs(self, n):
+        """As `add_type_rel`."""
+        self._refuse()
+
+    def set_support_level(self, level):
+        """As `add_type_rel`."""
+        self._refuse()
+
+    def set_attrs_type_key(self, key):
+        """As `add_type_rel`."""
+        self._refuse()
 
     @staticmethod
     def list_op_names():
@@ -309,8 +358,8 @@ class Op(Expr):
         return sorted(_native.operator_names())
 
 
-class Attrs(Mapping):
-    """Attributes of a call, complete: attrs["units"] or attrs.units. type_key: of those that `make_node` makes."""
+class Attrs(Object, Mapping):
+    """Attributes of a call, complete: attrs["units"] or attrs.units. type_key: TVM's name of their class, or None."""
 
     __slots__ = ("_values", "type_key")
 
@@ -328,6 +377,10 @@ class Attrs(Mapping):
     def get_str(self, key):
         """Text."""
         return str(self[key])
+
+    def list_field_info(self):
+        """name and type_info (of the value that it has here) of each."""
+        return [operator_facts.Operand(name, type(value).__name__) for name, value in self._values.items()]
 
     def __getitem__(self, name):
         return self._values[name]
@@ -403,7 +456,7 @@ class Call(_WithFields, Expr):
         single = _SINGLE.get(self._attrs.op)
         if single is not None and isinstance(attrs[single], tuple):
             attrs[single] = attrs[single][0]
-        return Attrs(attrs)
+        return Attrs(attrs, self.op.attrs_type_key or None)
 
     @property
     def type_args(self):
@@ -557,16 +610,27 @@ class Function(Expr):
             _set(self, "_attrs", self._handle.attrs)
         return Attrs(self._attrs)
 
-    def with_attr(self, key, value=None):
+    def with_attr(self, attr_key_or_dict, attr_value=None):
         """The function with further attributes: a name and a value, or a dict."""
-        more = key if isinstance(key, Mapping) else {key: value}
-        return Function(self.params, self.body, self.ret_type, self.type_params, {**self.attrs, **more}, self.span, name=self.name)
+        more = attr_key_or_dict if isinstance(attr_key_or_dict, Mapping) else {attr_key_or_dict: attr_value}
+        return self._with_attrs({**self.attrs, **more})
+
+    def with_attrs(self, attr_map):
+        """The function with the attributes of a dict besides."""
+        return self.with_attr(attr_map)
+
+    def without_attr(self, attr_key):
+        """The function without an attribute."""
+        return self._with_attrs({key: value for key, value in self.attrs.items() if key != attr_key})
+
+    def _with_attrs(self, attrs):
+        return Function(self.params, self.body, self.ret_type, self.type_params, attrs, self.span, name=self.name)
 
     def _children(self):
         return (*self.params, self.body)
 
 
-class Pattern:
+class Pattern(Node):
     """What a clause of a match takes."""
 
     __slots__ = ("span",)
@@ -624,7 +688,7 @@ class PatternTuple(Pattern):
         return self.patterns
 
 
-class Clause:
+class Clause(Node):
     """A clause of a match: pattern (lhs) and what it gives (rhs)."""
 
     __slots__ = ("lhs", "rhs")
@@ -717,7 +781,7 @@ class Internal(Expr):
         return self.args
 
 
-class TypeData:
+class TypeData(Node):
     """A type definition: header (its name), type_vars, constructors."""
 
     __slots__ = ("header", "type_vars", "constructors")

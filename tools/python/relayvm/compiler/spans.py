@@ -3,9 +3,10 @@ is made of the nodes."""
 import abc
 
 from . import _native
+from .objects import Object
 
 
-class SourceName:
+class SourceName(Object):
     """The name of a source."""
 
     __slots__ = ("name",)
@@ -23,7 +24,7 @@ class SourceName:
         return f"SourceName({self.name})"
 
 
-class Span(abc.ABC):
+class Span(Object, abc.ABC):
     """A place in a source: from a line and column to others."""
 
     __slots__ = ("source_name", "line", "end_line", "column", "end_column")
@@ -77,5 +78,6 @@ class SequentialSpan(Span):
 
 # What the compiler's spans have besides.
 Span.register(_native.Span)
+_native.Span.same_as = Object.same_as
 _native.Span.source_name = property(lambda span: SourceName(span.file), doc="The name of the source.")
 

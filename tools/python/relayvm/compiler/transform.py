@@ -18,6 +18,7 @@ with types. Where it may run: `places()`.
 import functools
 
 from . import _OF_PYTHON, Module, PassContext, _keywords, _native, _options, _pass_options, relay
+from .objects import Object
 
 # TVM's names of passes that go by another one here.
 _TVM = {"InferType": "CheckTypes", "FoldConstant": "FoldConstants", "EliminateCommonSubexpr": "EliminateCommonSubexpressions",
@@ -64,10 +65,10 @@ def _check_module(who, mod):
         raise TypeError(f"{who!r} takes a Module, found {type(mod).__name__}")
 
 
-class PassInfo:
+class PassInfo(Object):
     """What a pass is: name, opt_level, required (names of passes that run before it)."""
 
-    def __init__(self, opt_level, name, required=(), traceable=False):
+    def __init__(self, opt_level, name, required=None, traceable=False):
         self.opt_level, self.name, self.traceable = opt_level, name, traceable
         self.required = [r.name if isinstance(r, Pass) else r for r in required or ()]
 
@@ -75,7 +76,7 @@ class PassInfo:
         return f"PassInfo(name={self.name!r}, opt_level={self.opt_level}, required={self.required})"
 
 
-class Pass:
+class Pass(Object):
     """A pass of the compiler. Call it with a `Module` for a new one.
 
     verify: checks the result's form. options: of `compile`, that passes read: target, and those of `PassContext.list_configs`.

@@ -5,6 +5,8 @@ import functools
 from . import _native
 from ..errors import InvalidArgument
 from .dims import sizes
+from .named_functions import get_global_func
+from .objects import Node, Object
 
 
 class _Sequence(tuple):
@@ -56,7 +58,7 @@ def _composed(native, kind, *parts):
         return native(*([own.type(_type(h))._handle for h in part] if isinstance(part, list) else own.type(_type(part))._handle for part in parts))
 
 
-class Type:
+class Type(Node):
     """A type. str() gives it as Relay writes it; types are equal by structure."""
 
     __slots__ = ("_handle",)
@@ -81,6 +83,11 @@ class Type:
 
     def __hash__(self):
         return hash(type(self)) if isinstance(self._handle, _Parts) else hash(self._handle)
+
+    @property
+    def span(self):
+        """Where it stands in the source: not known of types."""
+        return None
 
     def astext(self, show_meta_data=True, annotate=None):
         """Relay text, with the version and the metadata."""
@@ -183,7 +190,7 @@ class RefType(Type):
         return _type(self._handle.parts()[1])
 
 
-class GlobalTypeVar(str):
+class GlobalTypeVar(Node, str):
     """The name of a type definition. Called with types, the type: GlobalTypeVar("List")(a)."""
 
     def __new__(cls, name_hint, kind=TypeKind.AdtHandle):
@@ -304,7 +311,7 @@ class TypeRelation(TypeConstraint):
         return self._handle.parts()[4]
 
 
-class EnvFunc:
+class EnvFunc(Object):
     """A function by its name, as types mention it: `EnvFunc.get`."""
 
     _all = {}
@@ -317,7 +324,14 @@ class EnvFunc:
         """The one of a name."""
         return cls._all.setdefault(name, cls(name))
 
+    @property
+    def func(self):
+        """The function that Python registered by the name, or None."""
+        return get_global_func(self.name, allow_missing=True)
+
     def __call__(self, *args):
+        if self.func is not None:
+            return self.func(*args)
         raise NotImplementedError(f"{self.name} is a name here: the compiler's relations are its own, and InferType applies them")
 
     def __repr__(self):
@@ -352,7 +366,54 @@ def size_var(name):
     return _native.dim_symbol(name)
 
 
-_TYPES = {"tensor": TensorType, "tuple": TupleType, "function": FuncType, "ref": RefType, "adt": TypeCall, "var": TypeVar, "incomplete": IncompleteType,
+class PrimType(Type):
+    """The type of a number, which kernels of TVM's have and programs do not."""
+
+    __slots__ = ()
+    __match_args__ = ("dtype",)
+
+    def __init__(self, dtype):
+        super().__init__(_Parts("number", dtype))
+
+    @property
+    def dtype(self):
+        """Its dtype."""
+        return self._handle.parts()[1]
+
+    def __eq__(self, other):
+        return type(other) is type(self) and self._handle.parts()[1:] == other._handle.parts()[1:]
+
+    __hash__ = Type.__hash__
+
+    def __str__(self):
+        return self.dtype
+
+
+class PointerType(PrimType):
+    """The type of an address, which kernels of TVM's have and programs do not."""
+
+    __slots__ = ()
+    __match_args__ = ("element_type", "storage_scope")
+    dtype = "handle"
+
+    def __init__(self, element_type, storage_scope=""):
+        Type.__init__(self, _Parts("address", element_type, storage_scope))
+
+    @property
+    def element_type(self):
+        """The type of what is there."""
+        return self._handle.parts()[1]
+
+    @property
+    def storage_scope(self):
+        """The memory that it is in."""
+        return self._handle.parts()[2]
+
+    def __str__(self):
+        return f"handle({self.element_type}, {self.storage_scope!r})"
+
+
+_TYPES = {"number": PrimType, "address": PointerType, "tensor": TensorType, "tuple": TupleType, "function": FuncType, "ref": RefType, "adt": TypeCall, "var": TypeVar, "incomplete": IncompleteType,
           "relation": TypeRelation}
 
 

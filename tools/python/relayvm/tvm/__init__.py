@@ -16,48 +16,37 @@ A thin layer over relayvm: each name is what does the same there. It needs the p
 """
 from importlib import import_module as _import_module
 
-from . import contrib, error, instrument, ir, nd, parser, relay, runtime, target, te, tir, topi, transform
+from .. import __version__
+from . import contrib, error, ir, nd, parser, relay, runtime, target, te, tir, topi, transform
+from . import tree as _tree
 from .error import TVMError
-from .functions import get_global_func, register_func
+from .functions import get_global_func, register_extension, register_func, register_object
 from .ir import IRModule, container, register_op_attr
-from .nd import Device, cpu, cuda, device, gpu
-from .runtime.object import convert
+from .nd import Device, cl, cpu, cuda, device, ext_dev, gpu, hexagon, metal, mtl, opencl, rocm, vpi, vulkan
+from .runtime.object import Object, convert
 from .target import Target
 
-# What TVM has that has no place here, and what to use.
-_INSTEAD = {
-    "auto_scheduler": "relayc --tune 60s --tune-log FILE measures schedules of kernels, and compile(schedules=FILE) takes them",
-    "autotvm": "relayc --tune 60s --tune-log FILE measures schedules of kernels, and compile(schedules=FILE) takes them",
-    "meta_schedule": "relayc --tune 60s --tune-log FILE measures schedules of kernels, and compile(schedules=FILE) takes them",
-    "micro": "relayc --executor aot makes native code without dependencies",
-    "relax": "programs are Relay here, with dynamic shapes",
-    "rpc": "vmserve serves models",
-    "script": "programs are Relay text (parse)",
-}
+_tree.plant()
+
+_POOLS = ("ConstantMemoryPools", "ConstantPoolInfo", "PoolInfo", "PoolInfoProperties", "WorkspaceMemoryPools", "WorkspacePoolInfo")
 
 
-
-class _Elsewhere:
-    """A part of TVM's that there is not: it can be imported, and says what to use."""
-
-    def __init__(self, name):
-        self._name = name
-
-    def __getattr__(self, name):
-        raise AttributeError(f"tvm.{self._name}.{name} is not there; instead: {_INSTEAD[self._name]}")
-
-    def __repr__(self):
-        return f"<tvm.{self._name}: not there; instead: {_INSTEAD[self._name]}>"
-
-
-__all__ = ["Device", "IRModule", "TVMError", "Target", "container", "contrib", "convert", "cpu", "cuda", "device", "error", "get_global_func",
-           "gpu", "instrument", "ir", "nd", "parser", "register_func", "register_op_attr", "relay", "runtime", "target", "te", "tir",
-           "topi", "transform"]
+def tvm_wrap_excepthook(exception_hook):
+    """The hook: nothing is to be ended here when Python fails."""
+    return exception_hook
 
 
 def __getattr__(name):
     if name in ("support", "testing", "_ffi"):
         return _import_module("." + name, __name__)
-    if name in _INSTEAD:
-        return _Elsewhere(name)
+    if name in ("DataType", "DataTypeCode"):
+        return getattr(_import_module("._ffi.runtime_ctypes", __name__), name)
+    if name in _POOLS:
+        return getattr(ir, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
+
+
+__all__ = ["Device", "IRModule", "Object", "TVMError", "Target", "__version__", "cl", "container", "contrib", "convert", "cpu", "cuda", "device", "error",
+           "ext_dev", "get_global_func", "gpu", "hexagon", "instrument", "ir", "metal", "mtl", "nd", "opencl", "parser", "register_extension",
+           "register_func", "register_object", "register_op_attr", "relay", "rocm", "runtime", "target", "te", "tir", "topi", "transform",
+           "tvm_wrap_excepthook", "vpi", "vulkan"]

@@ -1,23 +1,49 @@
 """Arrays and devices: `tvm.nd`. An `NDArray` is numpy's, with TVM's methods."""
 import numpy
 
-from ..compiler import relay as _relay
+from ..compiler import nodes as _nodes
+from ..compiler.objects import Object
+from ..errors import Unsupported
 
 
-class Device:
-    """A place for arrays; there is the processor alone."""
+# Numbers of kinds of devices, as DLPack has them, and their names; the first of each number is how it is written.
+_NAMES = {1: "cpu", 2: "cuda", 3: "cuda_host", 4: "opencl", 5: "aocl", 6: "sdaccel", 7: "vulkan", 8: "metal", 9: "vpi", 10: "rocm", 11: "rocm_host",
+          12: "ext_dev", 13: "cuda_managed", 14: "oneapi", 15: "webgpu", 16: "hexagon", 17: "microdev"}
+_NUMBERS = {name: number for number, name in _NAMES.items()} | {
+    "llvm": 1, "stackvm": 1, "c": 1, "hybrid": 1, "composite": 1, "test": 1, "nvptx": 2, "cl": 4, "gpu": 2, "mtl": 8, "native": 1}
 
-    _NUMBERS = {1: "cpu", 2: "cuda"}
+
+class Device(Object):
+    """A place for arrays; there is the processor alone. device_type: its kind by number, or by name where it is made."""
+
+    kDLCPU, kDLCUDA, kDLCUDAHost, kDLOpenCL, kDLAOCL, kDLSDAccel, kDLVulkan, kDLMetal, kDLVPI, kDLROCM, kDLROCMHost, kDLExtDev, kDLCUDAManaged, \
+        kDLOneAPI, kDLWebGPU, kDLHexagon, kDLMicroDev = range(1, 18)
+    kOpenGL = 11
+    MASK2STR, STR2MASK = _NAMES, _NUMBERS
+    # What is known of graphics cards alone.
+    max_threads_per_block = warp_size = max_shared_memory_per_block = compute_version = device_name = max_clock_rate = multi_processor_count = \
+        max_thread_dimensions = api_version = driver_version = l2_cache_size_bytes = total_global_memory = available_global_memory = None
 
     def __init__(self, device_type, device_id=0):
-        self.device_type, self.device_id = self._NUMBERS.get(device_type, device_type), device_id
+        self.device_type, self.device_id = _NUMBERS[device_type] if isinstance(device_type, str) else int(device_type), device_id
 
     @property
     def exist(self):
-        return self.device_type == "cpu"
+        """Whether programs run there."""
+        return self.device_type == self.kDLCPU
 
     def sync(self, stream=None):
         """Runs end before they give their results."""
+
+    def texture_spatial_limit(self):
+        """Of graphics cards: none."""
+
+    def create_raw_stream(self):
+        """Refused: there are no streams."""
+        raise Unsupported("Device.create_raw_stream: there is the processor alone, and runs end before they give their results; "
+                          "relayvm.Runtime(num_threads) and asyncio run several")
+
+    free_raw_stream = set_raw_stream = lambda self, stream: self.create_raw_stream()  # noqa: E731
 
     def __eq__(self, other):
         return isinstance(other, Device) and (self.device_type, self.device_id) == (other.device_type, other.device_id)
@@ -26,13 +52,17 @@ class Device:
         return hash((self.device_type, self.device_id))
 
     def __repr__(self):
-        return f"{self.device_type}({self.device_id})"
+        return f"{_NAMES.get(self.device_type, self.device_type)}({self.device_id})"
 
 
 def device(dev_type, dev_id=0):
-    """The device of a target."""
+    """The device of a kind, or of a target: "cpu", "llvm -mcpu=core-avx2"."""
+    if isinstance(dev_type, int):
+        return Device(dev_type, dev_id)
     kind = str(dev_type).split()[0]
-    return Device("cpu" if kind in ("llvm", "cpu", "c") else kind, dev_id)
+    if kind not in _NUMBERS:
+        raise ValueError(f"Unknown device type: {kind}; there are {', '.join(_NUMBERS)}")
+    return Device(kind, dev_id)
 
 
 def cpu(dev_id=0):
@@ -40,9 +70,17 @@ def cpu(dev_id=0):
     return Device("cpu", dev_id)
 
 
-def cuda(dev_id=0):
-    """A device that is not there: exist is False."""
-    return Device("cuda", dev_id)
+def _elsewhere(kind):
+    def make(dev_id=0):
+        return Device(kind, dev_id)
+    make.__name__ = make.__qualname__ = kind
+    make.__doc__ = "A device that is not there: exist is False."
+    return make
+
+
+cuda, opencl, vulkan, metal, vpi, rocm, ext_dev, hexagon, webgpu = map(
+    _elsewhere, ("cuda", "opencl", "vulkan", "metal", "vpi", "rocm", "ext_dev", "hexagon", "webgpu"))
+cl, mtl, gpu = opencl, metal, cuda
 
 
 def _check(where):
@@ -64,6 +102,8 @@ class NDArray(numpy.ndarray):
         return cpu()
 
     ctx = device
+
+    is_view = False
 
     @property
     def handle(self):
@@ -95,7 +135,7 @@ class NDArray(numpy.ndarray):
         return self.numpy().__dlpack__()
 
 
-_relay.Constant._array_type = NDArray
+_nodes.Constant._array_type = NDArray
 
 
 def array(arr, device=None, mem_scope=None):
@@ -115,14 +155,23 @@ def numpyasarray(np_data):
     return numpy.ascontiguousarray(np_data).view(NDArray)
 
 
-def from_dlpack(tensor):
-    """An array of a tensor with DLPack, in its memory."""
-    return numpy.from_dlpack(tensor).view(NDArray)
+class _Capsule:
+    """A DLPack capsule, as numpy takes it."""
+
+    def __init__(self, capsule):
+        self._capsule = capsule
+
+    def __dlpack__(self, **_):
+        return self._capsule
+
+    def __dlpack_device__(self):
+        return Device.kDLCPU, 0
 
 
-def gpu(dev_id=0):
-    """A device that is not there: exist is False."""
-    return cuda(dev_id)
+def from_dlpack(dltensor):
+    """An array of a tensor with DLPack, or of a capsule, in its memory."""
+    return numpy.from_dlpack(dltensor if hasattr(dltensor, "__dlpack__") else _Capsule(dltensor)).view(NDArray)
 
 
-__all__ = ["Device", "NDArray", "array", "cpu", "cuda", "device", "empty", "from_dlpack", "gpu", "numpyasarray"]
+__all__ = ["Device", "NDArray", "array", "cl", "cpu", "cuda", "device", "empty", "ext_dev", "from_dlpack", "gpu", "hexagon", "metal", "mtl", "numpyasarray",
+           "opencl", "rocm", "vpi", "vulkan", "webgpu"]

@@ -4,9 +4,11 @@ import builtins
 import numpy
 
 from ..compiler import _native
-from ..compiler.dims import Any, IntImm
+from ..compiler.dims import Any, FloatImm, IntImm, StringImm
+from ..compiler.objects import Node
 from ..compiler.passes.layout import Layout
 from ..compiler.relay import size_var
+from .elsewhere import elsewhere
 
 _Dim = _native.Dim
 
@@ -31,34 +33,11 @@ layout = Layout  # layout("NCHW16c").index_of("C")
 
 class _Numbers(type):
     def __instancecheck__(cls, value):
-        return isinstance(value, (_Dim, int, float))
+        return isinstance(value, (_Dim, int, float, Any, StringImm))
 
 
-class PrimExpr(metaclass=_Numbers):
+class PrimExpr(Node, metaclass=_Numbers):
     """A number, or a size."""
-
-
-class FloatImm(float):
-    """A number with a dtype."""
-
-    def __new__(cls, dtype, value, span=None):
-        made = super().__new__(cls, value)
-        made.dtype = dtype
-        return made
-
-    @property
-    def value(self):
-        """The float."""
-        return float(self)
-
-
-class StringImm(str):
-    """A text."""
-
-    @property
-    def value(self):
-        """The str."""
-        return str(self)
 
 
 def const(value, dtype=None, span=None):
@@ -120,7 +99,7 @@ def max(a, b, span=None):
 def __getattr__(name):
     if name.startswith("__"):
         raise AttributeError(name)
-    raise AttributeError(f"tvm.tir.{name} is not there: kernels are made by the compiler; operators of your own are plugins (relayc --plugin)")
+    return elsewhere(f"tir.{name}", "kernels are made by the compiler; operators of your own are plugins (relayc --plugin)")
 
 
 __all__ = ["Any", "Cast", "FloatImm", "IntImm", "Layout", "PrimExpr", "SizeVar", "StringImm", "Var", "const", "div", "floordiv", "floormod",

@@ -13,13 +13,13 @@ __all__ = []
 _KEY = "FPrimalGradient"
 
 
-def register_gradient(op_name, fgrad=None, level=10):
+def register_gradient(op_name, fgradient=None, level=10):
     """Says what the gradient of an operator is, or a decorator for a function (call, gradient of the result) that says it: it gives a list
     of those of the operands. Of several for one operator, the one of the highest level counts."""
     def register(function):
         Op.get(op_name).set_attr(_KEY, function, level)
         return function
-    return register if fgrad is None else register(fgrad)
+    return register if fgradient is None else register(fgradient)
 
 
 def gradient_of(op):

@@ -325,12 +325,13 @@ def _dtype_of(call):
     return call.checked_type.dtype
 
 
-def recast(expr, dtype, out_dtype, ops=("nn.conv2d",), skip_layers=()):
+def recast(expr, dtype, out_dtype, ops=None, skip_layers=None):
     """An expression, or module, in which these operators compute in another dtype: what they read and give is cast, whatever becomes of it.
 
-    out_dtype: that in which they add up, where they say so. skip_layers: which of them stay: the number of a layer, 0 that of the input,
+    ops: names of operators, nn.conv2d alone if left out. out_dtype: that in which they add up, where they say so. skip_layers: which of them stay: the number of a layer, 0 that of the input,
     negative from the output.
     """
+    ops, skip_layers = ops or ("nn.conv2d",), skip_layers or ()
     body = expr["main"] if not isinstance(expr, relay.Expr) else expr
     made = _Recaster(dtype, out_dtype, set(ops), count_layers(body, list(ops)), skip_layers).visit(body)
     return made if isinstance(expr, relay.Expr) else expr._changed_to({"main": made}, "recast")

@@ -52,6 +52,11 @@ def register_qnn_legalize(op_name, legal_op=None, level=10):
     return register_op_attr(op_name, "FTVMQnnLegalize", legal_op, level)
 
 
+def register_qnn_canonicalize(op_name, legal_op=None, level=10):
+    """A function that QnnCanonicalizeOps asks, or a decorator for one."""
+    return register_op_attr(op_name, "FTVMQnnCanonicalize", legal_op, level)
+
+
 # --- How qnn.requantize rounds ---
 
 class requantize_config:
@@ -145,6 +150,11 @@ def _as_table(function):
         with numpy.errstate(all="ignore"):
             return create_integer_lookup_op(inputs[0], function, *inputs[1:], in_dtype=types[0].dtype, out_dtype=types[0].dtype)
     return legalize
+
+
+def register_qnn_unary_op_legalize(op_name, floating_point_func):
+    """Makes QnnLegalize put a table in place of a quantised function of one operand. floating_point_func: of arrays of numpy's."""
+    return register_qnn_legalize(op_name, _as_table(floating_point_func))
 
 
 # --- dtypes that machines multiply ---

@@ -25,9 +25,9 @@ def search_fc_transpose(expr):
     return list(found)
 
 
-def SimplifyFCTranspose(target_weight_names):  # noqa: N802 (TVM's name)
+def SimplifyFCTranspose(target_weight_name):  # noqa: N802 (TVM's name)
     """A pass that reads a variable NAME.T, which is transposed already, where a nn.dense reads the transpose of NAME."""
-    names = set(map(str, target_weight_names))
+    names = set(map(str, target_weight_name))
 
     def change(function):
         made = {}

@@ -1,17 +1,8 @@
 """tvm._ffi: what scripts take of it."""
-from . import base
+from ..functions import get_global_func, register_extension, register_func, register_object
+from . import base, libinfo, registry, runtime_ctypes
+from .base import register_error
+from .registry import get_object_type_index
 
-
-def register_func(*args, **kwargs):
-    """As tvm.register_func."""
-    from .. import register_func as register
-    return register(*args, **kwargs)
-
-
-def get_global_func(*args, **kwargs):
-    """As tvm.get_global_func."""
-    from .. import get_global_func as get
-    return get(*args, **kwargs)
-
-
-__all__ = ["base", "get_global_func", "register_func"]
+__all__ = ["base", "get_global_func", "get_object_type_index", "libinfo", "register_error", "register_extension", "register_func", "register_object",
+           "registry", "runtime_ctypes"]

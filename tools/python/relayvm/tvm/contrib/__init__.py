@@ -1,16 +1,18 @@
 """tvm.contrib: what runs graphs, and what tests use. Libraries of other vendors are not there: their `exists()` is False."""
-from types import SimpleNamespace
-
-from . import debugger, graph_executor, utils
-
-_LIBRARIES = ("cblas", "clml", "cublas", "cudnn", "cutlass", "mkl", "nvcc", "rocblas", "thrust")
-graph_runtime = graph_executor
+from ..elsewhere import Elsewhere, reason
+from . import cc, debugger, dlpack, download, graph_executor, pickle_memoize, tar, utils
 
 
-def __getattr__(name):
-    if name in _LIBRARIES:
-        return SimpleNamespace(exists=lambda: False)
-    raise AttributeError(f"tvm.contrib.{name} is not there")
+class _Library(Elsewhere):
+    """A library that is not there."""
+
+    def exists(self):
+        """Whether it is there."""
+        return False
 
 
-__all__ = ["debugger", "graph_executor", "graph_runtime", "utils"]
+for _name in ("cblas", "clml", "cublas", "cudnn", "cutlass", "hexagon", "miopen", "mkl", "nnpack", "nvcc", "rocblas", "rocm", "thrust"):
+    globals()[_name] = _Library(f"contrib.{_name}", reason(f"contrib.{_name}") or reason("contrib.cblas"))
+
+
+__all__ = ["cc", "debugger", "dlpack", "download", "graph_executor", "pickle_memoize", "tar", "utils"]

@@ -1,4 +1,13 @@
 """tvm.ir.diagnostics: what is wrong with a program, as text. An error of ours has it: str(error) with the place and the source line."""
+import enum
+
+from ..functions import get_global_func, register_func
+
+
+class DiagnosticLevel(enum.IntEnum):
+    """How much is wrong."""
+
+    BUG, ERROR, WARNING, NOTE, HELP = 10, 20, 30, 40, 50
 
 
 class DiagnosticRenderer:
@@ -13,7 +22,7 @@ class DiagnosticRenderer:
 
 
 class Diagnostic:
-    """A message and its place."""
+    """A message (how much is wrong: `DiagnosticLevel`) and its place."""
 
     def __init__(self, level, span, message):
         self.level, self.span, self.message = level, span, message
@@ -30,11 +39,12 @@ class DiagnosticContext:
         self.diagnostics.append(diagnostic)
 
     def render(self):
-        """Shows them, and raises DiagnosticError where there are any."""
+        """Shows them, and raises DiagnosticError where there is an error among them."""
         from ..error import DiagnosticError
         self.renderer.render(self)
-        if self.diagnostics:
-            raise DiagnosticError("; ".join(d.message for d in self.diagnostics))
+        wrong = [d.message for d in self.diagnostics if d.level <= DiagnosticLevel.ERROR]
+        if wrong:
+            raise DiagnosticError("; ".join(wrong))
 
 
 def _print(ctx):
@@ -55,4 +65,5 @@ def override_renderer(render_func):
     _RENDERER[0] = DiagnosticRenderer(render_func or _print)
 
 
-__all__ = ["Diagnostic", "DiagnosticContext", "DiagnosticRenderer", "get_renderer", "override_renderer"]
+__all__ = ["Diagnostic", "DiagnosticContext", "DiagnosticLevel", "DiagnosticRenderer", "get_global_func",
+           "get_renderer", "override_renderer", "register_func"]

@@ -4,6 +4,7 @@ from ...compiler import relay as _relay
 from ...compiler.std import definitions_of_std
 from ...compiler.text import VERSION, text_of
 from ...compiler.typed import infer
+from ...errors import Unsupported
 
 
 class _Functions(dict):
@@ -26,7 +27,7 @@ class IRModule(Module):
 
     _has_calls_in_place = True
 
-    def __init__(self, functions=None, type_definitions=None, attrs=None):
+    def __init__(self, functions=None, type_definitions=None, attrs=None, global_infos=None):
         self._std = None  # what the base is made of, where that is standard definitions alone
         self._set, self._types_set, self._vars, self._attrs = {}, {}, {}, dict(attrs or {})
         self._made = self._base = None
@@ -199,32 +200,59 @@ class IRModule(Module):
         data = self.type_definitions[self.get_global_type_var(name)]
         return (data.header, *data.constructors)
 
-    def get_constructor(self, adt, name=None):
-        """A `relay.Constructor`, by the names of its type and its own, or by its tag."""
+    def get_constructor(self, tag, name=None):
+        """A `relay.Constructor`, by its tag, or by the names of its type and its own."""
         if name is None:
-            found = [c for data in self.type_definitions.values() for c in data.constructors if c.tag == adt]
+            found = [c for data in self.type_definitions.values() for c in data.constructors if c.tag == tag]
             if not found:
-                raise ValueError(f"there is no constructor with the tag {adt}")
+                raise ValueError(f"there is no constructor with the tag {tag}")
             return found[0]
-        for constructor in self.type_definitions[str(adt)].constructors if str(adt) in self.type_definitions else ():
+        for constructor in self.type_definitions[str(tag)].constructors if str(tag) in self.type_definitions else ():
             if constructor.name_hint == name:
                 return constructor
-        raise KeyError(f"there is no constructor {name} of a type {adt}")
+        raise KeyError(f"there is no constructor {name} of a type {tag}")
 
     @property
     def attrs(self):
         """Attributes of the module, None where it has none."""
         return _relay.Attrs(self._attrs) if self._attrs else None
 
-    def get_attr(self, key):
+    def get_attr(self, attr_key):
         """An attribute, or None."""
-        return self._attrs.get(key)
+        return self._attrs.get(attr_key)
 
-    def with_attr(self, key, value):
+    def with_attr(self, attr_key, attr_value):
         """The module with an attribute."""
+        return self._with_attrs({**self._attrs, attr_key: attr_value})
+
+    def with_attrs(self, attr_map):
+        """The module with the attributes of a dict besides."""
+        return self._with_attrs({**self._attrs, **attr_map})
+
+    def without_attr(self, attr_key):
+        """The module without an attribute."""
+        return self._with_attrs({key: value for key, value in self._attrs.items() if key != attr_key})
+
+    def _with_attrs(self, attrs):
         new = type(self)(self._native)
-        new._attrs = {**self._attrs, key: value}
+        new._attrs = attrs
         return new
+
+    global_infos = property(lambda self: {}, doc="What all functions know: programs are Relay here, which has none.")
+
+    def update_global_info(self, name, global_info):
+        """Refused: programs are Relay here, which has none."""
+        raise Unsupported("update_global_info: programs are Relay here, which has no such infos")
+
+    @property
+    def source_map(self):
+        """Texts by their names: of what is not kept, none."""
+        from . import SourceMap  # which needs this class
+        return SourceMap()
+
+    def functions_items(self):
+        """Pairs of `relay.GlobalVar` and `relay.Function`, by name."""
+        return sorted(self.items(), key=lambda pair: pair[0].name_hint)
 
     def _like(self, native):
         new = type(self)(native)
@@ -271,6 +299,3 @@ class IRModule(Module):
     def __str__(self):
         return text_of(self, is_whole=False)
 
-    def script(self):
-        """Relay text for people."""
-        return str(self)

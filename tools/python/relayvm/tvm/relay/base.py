@@ -1,5 +1,7 @@
 """tvm.relay.base: text of nodes."""
-from ...compiler.relay import Expr as RelayNode
+from ...compiler.objects import Node as RelayNode
+from ...compiler.objects import Object
+from ...compiler.relay import Id, SequentialSpan, SourceName, Span
 from ...compiler.text import text_of as _text_of
 
 
@@ -13,4 +15,4 @@ def astext(obj, show_meta_data=True, annotate=None):
     return _text_of(obj, show_meta_data, annotate)
 
 
-__all__ = ["RelayNode", "astext", "pretty_print"]
+__all__ = ["Id", "Object", "RelayNode", "SequentialSpan", "SourceName", "Span", "astext", "pretty_print"]

@@ -15,6 +15,7 @@ from ...compiler.passes.quantised import current_requantize_config
 from ...errors import Error
 from ..ir.module import IRModule
 from ..nd import _check
+from ..runtime.module import load_module  # noqa: F401 (TVM's users find it here)
 from ..runtime.module import Library
 from ..transform import PassContext
 from ..values import as_expression, given, is_plain, wrapped
@@ -87,6 +88,58 @@ def build(ir_mod, target=None, target_host=None, executor=None, runtime=None, wo
     """An `ExecutorFactory` of a module or function."""
     mod = _with_main(ir_mod)
     return ExecutorFactory(_compile(_as_told(mod), _target_of(target), params=_of_main(mod, params)), mod_name)
+
+
+class BuildModule:
+    """The steps of `build`: build(mod, target, params=...), then get_module() and the rest."""
+
+    def __init__(self):
+        self._factory, self._params = None, {}
+
+    def build(self, mod, target=None, target_host=None, executor=None, runtime=None, workspace_memory_pools=None, constant_memory_pools=None,
+              params=None, mod_name=None):
+        """(graph_json, lib, params) of a module or function."""
+        self._factory = build(mod, target, target_host, executor, runtime, params={**self._params, **(params or {})}, mod_name=mod_name or "default")
+        return tuple(self._factory)
+
+    def optimize(self, mod, target=None, target_host=None, params=None):
+        """(the module after the compiler's passes that leave it Relay, its weights)"""
+        return optimize(mod, target, {**self._params, **(params or {})})
+
+    def set_params(self, params):
+        """Weights for the parameters of main."""
+        self._params = dict(params)
+
+    def _built(self, what):
+        if self._factory is None:
+            raise ValueError(f"BuildModule.{what}: build comes before")
+        return self._factory
+
+    def get_graph_json(self):
+        """The program's graph."""
+        return self._built("get_graph_json").get_graph_json()
+
+    get_json = get_graph_json
+
+    def get_module(self):
+        """The program."""
+        return self._built("get_module").get_lib()
+
+    def get_params(self):
+        """Weights: none, they are in the program."""
+        return self._built("get_params").get_params()
+
+    def get_irmodule(self):
+        """The module as it was compiled."""
+        return IRModule(self._built("get_irmodule").executable._source[0])
+
+    def get_function_metadata(self):
+        """What is known of its functions: nothing, `relayvm.Executable` has sizes and kernels."""
+        return {}
+
+    def get_devices(self):
+        """Names of devices: none."""
+        return []
 
 
 def optimize(mod, target=None, params=None):
@@ -175,6 +228,20 @@ class Executor:
         return run
 
 
+class GraphExecutor(Executor):
+    """create_executor("graph")."""
+
+    def __init__(self, mod, device, target):
+        super().__init__("graph", mod, device, _target_of(target))
+
+
+class AotExecutor(Executor):
+    """create_executor("aot")."""
+
+    def __init__(self, mod, device, target):
+        super().__init__("aot", mod, device, _target_of(target))
+
+
 def _inputs_of(function, names):
     """Names of a function's inputs; as TVM does, calls leave out what has another one, with a warning."""
     known = {i.name for i in function.inputs} if names and hasattr(function, "inputs") else set(names)
@@ -209,4 +276,14 @@ def bind_params_by_name(func, params):
     return _bind(module, params, name)[name]
 
 
-__all__ = ["ExecutorFactory", "bind_params_by_name", "build", "build_config", "create_executor", "optimize"]
+def __getattr__(name):
+    if name == "VMExecutor":
+        from .vm import VMExecutor  # which needs what is above
+        return VMExecutor
+    if name == "mangle_module_name":
+        from .backend.names import mangle_module_name
+        return mangle_module_name
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+__all__ = ["AotExecutor", "BuildModule", "ExecutorFactory", "GraphExecutor", "bind_params_by_name", "build", "build_config", "create_executor", "optimize"]

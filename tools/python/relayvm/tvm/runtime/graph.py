@@ -19,10 +19,12 @@ class GraphRun(Module):
         self.library, self._model, self._outputs = library, library.model, None
         self._arguments = self._model.inputs
         self._inputs = [None] * len(self._arguments)
+        self._outs = {}  # arrays that runs write to, by the output's number
 
     def _functions(self):
         names = ("set_input", "set_input_zero_copy", "get_input", "get_input_index", "get_input_info", "get_num_inputs", "get_num_outputs",
-                 "get_output", "load_params", "run", "share_params")
+                 "get_output", "load_params", "run", "set_output_zero_copy",
+                 "share_params")
         return {name: getattr(self, name) for name in names}
 
     def get_num_inputs(self):
@@ -57,6 +59,13 @@ class GraphRun(Module):
         """An array that runs read."""
         self._inputs[self._number(key)] = value
 
+    def set_output_zero_copy(self, key, value):
+        """An array that runs write an output to, by its number or name."""
+        names = [a.name for a in self._model.outputs]
+        if isinstance(key, str) and key not in names:
+            raise ValueError(f"there is no output {key}; there are {', '.join(names)}")
+        self._outs[names.index(key) if isinstance(key, str) else int(key)] = value
+
     def get_input(self, key):
         """What an input is set to, zeros before that; None where there is no such input."""
         number = self.get_input_index(key) if isinstance(key, str) else self._number(key)
@@ -88,6 +97,8 @@ class GraphRun(Module):
         flat = []
         _flatten(self._model(*map(self._value, range(len(self._inputs)))), flat)
         self._outputs = [wrapped(one) for one in flat]
+        for number, out in self._outs.items():
+            self._outputs[number] = copied(self._outputs[number], out)
 
     def get_output(self, index, out=None):
         """An output of the last run, counted depth first through tuples; into `out`, where that is given."""

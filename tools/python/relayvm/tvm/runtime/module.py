@@ -5,6 +5,8 @@ import time
 import numpy
 
 from ... import model as _model
+from ...compiler.objects import Object
+from ...errors import Unsupported
 from ..nd import _check
 
 
@@ -37,14 +39,47 @@ def benchmark(run, repeat=5, number=5, min_repeat_ms=None):
     return BenchmarkResult(results)
 
 
-class Module:
+class ModulePropertyMask:
+    """What can be done with a module, as TVM numbers it."""
+
+    BINARY_SERIALIZABLE, RUNNABLE, DSO_EXPORTABLE = 1, 2, 4
+
+
+class Module(Object):
     """Functions by name: module["main"]."""
 
     type_key = "relayvm"
     imported_modules = ()
+    entry_name = "main"
+    format = ""
+    is_binary_serializable = is_dso_exportable = False
+    is_runnable = True
+
+    def __init__(self, handle=None):
+        self.handle = handle
 
     def _functions(self):
         return {}
+
+    def get_property_mask(self):
+        """What can be done with it: a sum of `ModulePropertyMask`."""
+        return (ModulePropertyMask.BINARY_SERIALIZABLE * self.is_binary_serializable + ModulePropertyMask.RUNNABLE * self.is_runnable
+                + ModulePropertyMask.DSO_EXPORTABLE * self.is_dso_exportable)
+
+    def import_module(self, module):
+        """Refused: programs are whole."""
+        raise Unsupported("import_module: programs are whole here; relay.transform.PartitionGraph gives parts of them to engines")
+
+    def clear_imports(self):
+        """Takes imported modules away: there are none."""
+
+    def save(self, file_name, fmt=""):
+        """Writes a program; other modules have no form as files."""
+        raise Unsupported(f"save: a {type(self).__name__} has no form as a file; relay.build(...).export_library(path) writes a program")
+
+    def export_library(self, file_name, fcompile=None, fpack_imports=None, addons=None, workspace_dir=None, **kwargs):
+        """As `save`."""
+        self.save(file_name)
 
     def implements_function(self, name, query_imports=False):
         """Whether it has a function of that name."""
@@ -86,6 +121,9 @@ class Library(Module):
     What `export_library` writes is relayvm's file, whatever its ending; `relayvm.load` and vmrun read it too.
     """
 
+    format = "vmx"
+    is_binary_serializable = True
+
     def __init__(self, executable=None, model=None):
         self.executable, self._model = executable, model
         regions = executable._native.regions() if executable is not None else ()
@@ -123,7 +161,7 @@ class Library(Module):
             raise ValueError("this program was loaded: copy its file")
         return self.executable.to_bytes()
 
-    def export_library(self, file_name, *, fcompile=None, fpack_imports=None, addons=None, workspace_dir=None, **kwargs):
+    def export_library(self, file_name, fcompile=None, fpack_imports=None, addons=None, workspace_dir=None, **kwargs):
         """Writes the program."""
         content = self.to_bytes() if self._late is None else self._late.to_bytes()
         with open(os.fspath(file_name), "wb") as file:
@@ -163,9 +201,20 @@ def enabled(target):
     return str(target).split()[0] in ("llvm", "cpu", "c")
 
 
+def num_threads():
+    """How many threads kernels use, where Runtime(num_threads=...) says nothing."""
+    return os.cpu_count()
+
+
+def load_static_library(path, func_names):
+    """Refused: programs are files."""
+    raise Unsupported("load_static_library: programs are files here: load_module; relayc --executor aot makes objects to link")
+
+
 def system_lib(symbol_prefix=""):
     """Programs that are linked into the process: there are none."""
     raise AttributeError("system_lib: programs are files here: load_module; relayc --executor aot makes objects to link")
 
 
-__all__ = ["BenchmarkResult", "Library", "Module", "RegionModule", "benchmark", "enabled", "load_module", "system_lib"]
+__all__ = ["BenchmarkResult", "Library", "Module", "ModulePropertyMask", "RegionModule", "benchmark", "enabled", "load_module",
+           "load_static_library", "num_threads", "system_lib"]

@@ -1,5 +1,6 @@
 """tvm.runtime.vm: the virtual machine, and the programs that it runs."""
 from ...compiler import Executable as _Executable
+from ...compiler.objects import Object
 from ..nd import _check, array
 from ..values import given as _given
 from ..values import wrapped
@@ -8,7 +9,7 @@ from .module import Library, Module
 from .params import save_param_dict_to_file
 
 
-class Executable:
+class Executable(Object):
     """A program for `VirtualMachine`: of relay.vm.compile, or of a loaded Module."""
 
     def __init__(self, mod):
@@ -76,6 +77,18 @@ class Executable:
         return self._compiled("primitive_ops").kernels
 
     @property
+    def stats(self):
+        """What it has, in words."""
+        program = self._compiled("stats")
+        return f"Relay VM executable statistics:\n  Functions: {', '.join(self.globals)}\n  Kernels (#{len(program.kernels)}): " \
+               f"[{', '.join(program.kernels)}]\n"
+
+    @property
+    def primitives(self):
+        """Its kernels, as text."""
+        return "\n".join(f"VM PackedFunc[{i}]: {name}" for i, name in enumerate(self._compiled("primitives").kernels))
+
+    @property
     def virtual_devices(self):
         """Where its values are."""
         return "VirtualDevice[0]: device type 1, id 0"
@@ -99,9 +112,9 @@ class Executable:
         """Brings back what `move_late_bound_consts` wrote."""
         self.mod._load_late(path)
 
-    def load_late_bound_consts_from_map(self, constants):
+    def load_late_bound_consts_from_map(self, map):
         """Brings back what `get_late_bound_consts` gave."""
-        self.mod._load_late(constants)
+        self.mod._load_late(map)
 
     def __getattr__(self, name):  # what relayvm's has: save to a path is to_bytes, kernels, assembly, warnings ...
         if name.startswith("_") or self.mod.executable is None:
@@ -109,7 +122,7 @@ class Executable:
         return getattr(self.mod.executable, name)
 
 
-class VirtualMachine:
+class VirtualMachine(Object):
     """Runs a program of relay.vm.compile, or one that was loaded."""
 
     NAIVE_ALLOCATOR, POOLED_ALLOCATOR, PAGED_ALLOCATOR = 1, 2, 3

@@ -7,6 +7,8 @@ from ....runtime import Runtime
 from ....trace import ChromeTrace, Profile
 from ...nd import Device
 from ...runtime.params import save_param_dict_to_file
+from ...runtime.module import BenchmarkResult
+from ...runtime.profiling import Report
 from ...values import wrapped
 from ..graph_executor import GraphModule
 
@@ -38,14 +40,19 @@ class GraphModuleDebug(GraphModule):
         return self._traced(Profile(), count)
 
     def profile(self, collectors=None, **input_dict):
-        """The times of kernels in a run, a `relayvm.Profile`, which prints as a table."""
+        """The times of kernels in a run, a `Report`, which prints as a table."""
         self.set_input(**input_dict)
-        return self._profiled(1)
+        return Report.of_profile(self._profiled(1), "Graph")
 
     def run_individual(self, number, repeat=1, min_repeat_ms=0, limit_zero_time_iterations=100, cooldown_interval_ms=0, repeats_to_cooldown=1):
         """Milliseconds that each kernel takes in a run, the longest first."""
         count = number * repeat
         return [row.total_ns / 1e6 / count for row in self._profiled(count).by_kernel()]
+
+    def run_individual_node(self, index, number=10, repeat=1, min_repeat_ms=0, limit_zero_time_iterations=100, cooldown_interval_ms=0,
+                            repeats_to_cooldown=1):
+        """The times of one kernel, by its number in `run_individual`, a `BenchmarkResult`."""
+        return BenchmarkResult([self._profiled(number).by_kernel()[index].total_ns / 1e9 / number for _ in range(repeat)])
 
     def run(self, number=10, repeat=1, min_repeat_ms=1, limit_zero_time_iterations=100, cooldown_interval_ms=0, repeats_to_cooldown=1,
             sort_by_time=True, **input_dict):

@@ -1,12 +1,14 @@
 """What will run a program, as TVM's build names it."""
+from ....compiler.objects import Object
 from ...error import TVMError
 
 _TYPES = {str: "runtime.String", bool: "IntImm", int: "IntImm"}
 
 
-class _Named:
+class _Named(Object):
     """A kind by its name, with options that it knows."""
 
+    flag_registry_name = ""
     _kinds = {}  # name: {option: (type, default or None)}
 
     def __init__(self, name, options=None):
@@ -54,6 +56,8 @@ class _Named:
 class Executor(_Named):
     """Executor("graph"), Executor("aot", {"interface-api": "c"}). Programs of relay.build run either way."""
 
+    flag_registry_name = "executor"
+
     _kinds = {
         "aot": {"link-params": ("IntImm", True), "unpacked-api": ("IntImm", None), "interface-api": ("runtime.String", None),
                 "workspace-byte-alignment": ("IntImm", None), "constant-byte-alignment": ("IntImm", None)},
@@ -63,6 +67,8 @@ class Executor(_Named):
 
 class Runtime(_Named):
     """Runtime("cpp"), Runtime("crt")."""
+
+    flag_registry_name = "runtime"
 
     _kinds = {"cpp": {"system-lib": ("IntImm", None)}, "crt": {"system-lib": ("IntImm", None)}}
 

@@ -1,4 +1,5 @@
 """tvm.relay.backend.interpreter: values of the executor "debug"."""
+from ....compiler.relay import Call, Constant, Function, GlobalVar, RefCreate, ScopeBuilder, Tuple, const
 from ...values import ConstructorValue, RefValue
 from ..build_module import Executor
 
@@ -10,4 +11,5 @@ class Interpreter(Executor):
         super().__init__("debug", mod, device, target)
 
 
-__all__ = ["ConstructorValue", "Executor", "Interpreter", "RefValue"]
+__all__ = ["Call", "Constant", "ConstructorValue", "Executor", "Function", "GlobalVar", "Interpreter", "RefCreate", "RefValue",
+           "ScopeBuilder", "Tuple", "const"]

@@ -1,6 +1,8 @@
 """tvm.relay.frontend.common: what importers of one's own call."""
 from ....compiler import relay as _relay
 from ....compiler import transform as _transform
+from ....compiler.importing import *  # noqa: F403
+from ....compiler.importing import __all__ as _of_importing
 from ...ir.module import IRModule
 from ..build_module import create_executor
 
@@ -44,4 +46,22 @@ def new_var(name_hint, type_annotation=None, shape=None, dtype="float32"):
     return _relay.var(name_hint, type_annotation, shape, dtype)
 
 
-__all__ = ["fold_constant", "infer_channels", "infer_shape", "infer_type", "infer_value", "new_var"]
+def get_const_tuple(in_tuple):
+    """Dims as ints, where they are known."""
+    return tuple(int(dim) if isinstance(dim, int) else dim for dim in in_tuple)
+
+
+class DuplicateFilter:
+    """Of logging: takes each message once."""
+
+    def __init__(self):
+        self._seen = set()
+
+    def filter(self, record):
+        """Whether it is new."""
+        is_new = record.msg not in self._seen
+        self._seen.add(record.msg)
+        return is_new
+
+
+__all__ = [*_of_importing, "DuplicateFilter", "fold_constant", "get_const_tuple", "infer_channels", "infer_shape", "infer_type", "infer_value", "new_var"]

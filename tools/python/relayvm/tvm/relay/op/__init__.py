@@ -1,20 +1,21 @@
 """tvm.relay.op: operators by name, tables of engines in `contrib`, and functions that passes ask for operators."""
-from ....compiler.passes.alter_layout import register_alter_op_layout, register_convert_op_layout
-from ....compiler.passes.fake_quantization import register_fake_quantization_to_integer, register_optional_fake_quantization_to_integer
-from ....compiler.passes.gradients import register_gradient
-from ....compiler.passes.legalize import register_legalize
-from ....compiler.passes.mixed_precision import register_mixed_precision_conversion
-from ....compiler.relay import const
+from ....compiler import op_attrs
+from ....compiler.relay import Call, Constant, Expr, Tuple, TupleWrapper, const
 from ....compiler.relay import op as _op
-from . import algorithm, annotation, contrib, image, nn, op, random, reduce, tensor, transform, vision
+from ...elsewhere import elsewhere
+from . import contrib, op
 from .op import *  # noqa: F403
 from .op import __all__ as _of_op
 
+reg = op
+
 
 def __getattr__(name):
+    if name in ("OpImplementation", "OpSpecialization", "OpStrategy", "strategy", "copy_shape_func"):
+        return elsewhere(f"relay.op.{name}", "kernels are made by the compiler; operators of your own are plugins (relayc --plugin)")
+    if name in ("algorithm", "annotation", "dyn", "image", "memory", "nn", "random", "reduce", "tensor", "transform", "vision", "vm"):
+        raise AttributeError(name)  # which are modules, made later
     return getattr(_op, name)
 
 
-__all__ = [*_of_op, "algorithm", "annotation", "const", "contrib", "get", "image", "nn", "op", "random", "reduce", "register_alter_op_layout",
-           "register_convert_op_layout", "register_fake_quantization_to_integer", "register_gradient", "register_legalize",
-           "register_mixed_precision_conversion", "register_optional_fake_quantization_to_integer", "tensor", "transform", "vision"]
+__all__ = [*_of_op, "Call", "Constant", "Expr", "Tuple", "TupleWrapper", "const", "contrib", "op", "op_attrs", "reg"]

@@ -1,4 +1,0 @@
-"""tvm.relay.backend.runtime."""
-from .executor import Runtime
-
-__all__ = ["Runtime"]

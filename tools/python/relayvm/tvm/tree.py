@@ -1,0 +1,158 @@
+"""Modules of TVM's that hold no more than names which are elsewhere here: tvm.relay.ty, tvm.ir.base ... They are made when relayvm.tvm is."""
+import importlib
+import sys
+import types
+
+from .elsewhere import INSTEAD, elsewhere
+
+# TVM's module: where its names are, in relayvm; behind a colon, a part of that which has them.
+PLACES = {
+    "contrib.graph_runtime": ("tvm.contrib.graph_executor",),
+    "instrument": ("compiler.instruments",),
+    "ir.adt": ("tvm.ir",),
+    "ir.affine_type": ("tvm.ir",),
+    "ir.attrs": ("tvm.ir",),
+    "ir.base": ("tvm.ir",),
+    "ir.expr": ("tvm.ir",),
+    "ir.function": ("tvm.ir",),
+    "ir.global_info": ("tvm.ir",),
+    "ir.instrument": ("compiler.instruments",),
+    "ir.op": ("tvm.ir",),
+    "ir.tensor_type": ("tvm.ir",),
+    "ir.transform": ("tvm.transform",),
+    "ir.type": ("tvm.ir",),
+    "ir.type_relation": ("tvm.ir",),
+    "relay.adt": ("compiler.relay",),
+    "relay.analysis.analysis": ("tvm.relay.analysis",),
+    "relay.analysis.annotated_regions": ("tvm.relay.analysis",),
+    "relay.analysis.call_graph": ("tvm.relay.analysis",),
+    "relay.analysis.count_layers": ("tvm.relay.analysis",),
+    "relay.analysis.feature": ("tvm.relay.analysis",),
+    "relay.analysis.sparse_conv2d": ("tvm.relay.data_dep_optimization.bsr_conv2d",),
+    "relay.analysis.sparse_dense": ("tvm.relay.data_dep_optimization.bsr_dense",),
+    "relay.backend.name_transforms": ("tvm.relay.backend.names",),
+    "relay.backend.runtime": ("tvm.relay.backend.executor",),
+    "relay.backend.utils": ("tvm.relay.backend.names",),
+    "relay.dataflow_pattern": ("compiler.dataflow_pattern",),
+    "relay.debug": ("tvm.relay.debugger",),
+    "relay.expr": ("tvm.relay.expressions",),
+    "relay.expr_functor": ("compiler.functors",),
+    "relay.function": ("tvm.relay.expressions",),
+    "relay.op.algorithm": ("compiler.relay:op",),
+    "relay.op.annotation": ("compiler.relay:op.annotation",),
+    "relay.op.annotation.annotation": ("compiler.relay:op.annotation",),
+    "relay.op.dyn": ("compiler.relay:op.dyn",),
+    "relay.op.dyn.image": ("compiler.relay:op.dyn.image",),
+    "relay.op.dyn.nn": ("compiler.relay:op.dyn.nn",),
+    "relay.op.image": ("compiler.relay:op.image",),
+    "relay.op.image.image": ("compiler.relay:op.image",),
+    "relay.op.nn": ("compiler.relay:op.nn", "tvm.relay.op.nn_utils"),
+    "relay.op.nn.nn": ("compiler.relay:op.nn", "tvm.relay.op.nn_utils"),
+    "relay.op.nn.utils": ("tvm.relay.op.nn_utils",),
+    "relay.op.random": ("compiler.relay:op.random",),
+    "relay.op.random.kernel": ("compiler.relay:op.random",),
+    "relay.op.reduce": ("compiler.relay:op",),
+    "relay.op.tensor": ("compiler.relay:op",),
+    "relay.op.transform": ("compiler.relay:op",),
+    "relay.op.vision": ("compiler.relay:op.vision",),
+    "relay.op.vision.multibox": ("compiler.relay:op.vision",),
+    "relay.op.vision.nms": ("compiler.relay:op.vision",),
+    "relay.op.vision.rcnn": ("compiler.relay:op.vision",),
+    "relay.op.vision.yolo": ("compiler.relay:op.vision",),
+    "relay.op.vm": ("tvm.relay.op.vm_memory",),
+    "relay.op.vm.vm": ("tvm.relay.op.vm_memory",),
+    "relay.op.memory": ("tvm.relay.op.vm_memory",),
+    "relay.op.memory.memory": ("tvm.relay.op.vm_memory",),
+    "relay.param_dict": ("tvm.runtime.params",),
+    "relay.parser": ("tvm.parser",),
+    "relay.qnn.op.op": ("tvm.relay.qnn.op",),
+    "relay.qnn.op.qnn": ("tvm.relay.qnn.op",),
+    "relay.scope_builder": ("compiler.relay",),
+    "relay.transform.fake_quantization_to_integer": ("compiler.passes.fake_quantization",),
+    "relay.transform.flexible_shape": ("tvm.relay.transform",),
+    "relay.transform.infer_layout_utils": ("tvm.relay.transform",),
+    "relay.transform.mixed_precision": ("tvm.relay.op", "compiler.passes.mixed_precision"),
+    "relay.transform.recast": ("tvm.relay.transform",),
+    "relay.transform.suffixes": ("tvm.relay.transform",),
+    "relay.transform.transform": ("tvm.relay.transform",),
+    "relay.ty": ("compiler.relay",),
+    "relay.type_functor": ("compiler.type_functors",),
+    "runtime.executor.aot_executor": ("tvm.runtime.executor",),
+    "runtime.name_transforms": ("tvm.relay.backend.names",),
+    "runtime.ndarray": ("tvm.nd", "tvm.runtime"),
+    "runtime.object_generic": ("tvm.runtime.object",),
+    "runtime.packed_func": ("tvm.functions",),
+    "target.compilation_config": ("tvm.target",),
+    "target.detect_target": ("tvm.target",),
+    "target.tag": ("tvm.target",),
+    "target.target": ("tvm.target",),
+    "target.virtual_device": ("tvm.target",),
+    "target.x86": ("tvm.target",),
+    "testing.utils": ("tvm.testing",),
+}
+_ROOT = __package__.rpartition(".")[0]
+# Where classes and a few functions are that TVM's files import from each other.
+_COMMON = ("tvm.relay", "tvm.ir", "tvm.runtime", "tvm.target")
+_OFTEN = ("const", "convert", "cpu", "deprecated", "device", "get_global_func", "register_func", "register_object")
+
+
+def _part(source):
+    module, _, path = source.partition(":")
+    found = importlib.import_module(f"{_ROOT}.{module}")
+    for name in path.split(".") if path else ():
+        found = getattr(found, name)
+    return found
+
+
+class Place(types.ModuleType):
+    """A module whose names are those of others."""
+
+    def __init__(self, name, sources):
+        super().__init__(f"{__package__}.{name}", f"tvm.{name}: names that are in relayvm.{', relayvm.'.join(sources)}.")
+        self._sources = sources
+        self.__path__ = []
+
+    def __getattr__(self, name):
+        if name == "__all__":
+            return sorted({found for source in self._sources for found in _names_of(_part(source))})
+        if name.startswith("__"):
+            raise AttributeError(name)
+        error = None
+        for source in self._sources:
+            try:
+                return getattr(_part(source), name)
+            except AttributeError as failed:
+                error = error or failed
+        if name[0].isupper() or name in _OFTEN:
+            for source in _COMMON:
+                try:
+                    return getattr(_part(source), name)
+                except AttributeError:
+                    pass
+        raise error
+
+    def __dir__(self):
+        return self.__all__
+
+
+def _names_of(source):
+    return getattr(source, "__all__", None) or [name for name in dir(source) if not name.startswith("_")]
+
+
+def _is_function(found):
+    """Whether TVM has a function by the name of the module that it is in: relay.transform.recast."""
+    return callable(found) and not isinstance(found, types.ModuleType)
+
+
+def plant():
+    """Makes the modules, where a parent is there."""
+    for name, sources in PLACES.items():
+        outer, _, last = name.rpartition(".")
+        place = sys.modules[f"{__package__}.{name}"] = Place(name, sources)
+        parent = sys.modules.get(f"{__package__}.{outer}")
+        if parent is not None and last not in vars(parent) and not _is_function(getattr(parent, last, None)):
+            setattr(parent, last, place)
+    for name in INSTEAD:
+        outer, _, last = f"{__package__}.{name}".rpartition(".")
+        if outer in sys.modules and last not in vars(sys.modules[outer]):
+            setattr(sys.modules[outer], last, elsewhere(name))
