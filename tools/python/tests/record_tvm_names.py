@@ -131,12 +131,11 @@ class Sources:
     """What TVM's own sources have."""
 
     def __init__(self, folder):
-        self.words, self.signatures, self.modules = set(), {}, {"instances"}
+        self.signatures, self.words = {}, {"instances": set()}  # of functions: parameters; of modules: words
         for path in pathlib.Path(folder).rglob("*.py"):
             text = path.read_text()
-            self.words.update(re.findall(r"\w+", text))
             module = ".".join(path.relative_to(folder).with_suffix("").parts).replace(".__init__", "")
-            self.modules.add(module)
+            self.words[module] = set(re.findall(r"\w+", text))
             for node in ast.parse(text).body:
                 self._add(module + "." + getattr(node, "name", ""), node)
 
@@ -155,13 +154,20 @@ class Sources:
         parts = re.findall(r"(?:[^,(\[]|\([^)]*\)|\[[^\]]*\])+", text)
         return ", ".join(p.strip() for p in parts if p.strip().startswith("*") or re.match(r"\s*\w+", p)[0].strip() in known)
 
+    def has(self, module, name, told):
+        """Whether a name is TVM's own: a function or class of the module, or what the module that it is of has."""
+        if isinstance(told, str):
+            module, _, name = told[1:].rpartition(".")
+            return module + "." + name in self.words or name in self.words.get(module, ())
+        return name in self.words[module] or told[0] == "module"
+
     def filtered(self, module, names):
-        found = {name: entry for name, entry in names.items() if name in self.words}
+        found = {name: told for name, told in names.items() if self.has(module, name, told)}
         for name, entry in found.items():
             if entry[0] in ("function", "class"):
                 entry[1] = self.own(f"{module}.{name}" + (".__init__" if entry[0] == "class" else ""), entry[1])
             if entry[0] == "class":
-                entry[2] = {key: self.own(f"{module}.{name}.{key}", value) for key, value in entry[2].items() if key in self.words}
+                entry[2] = {key: self.own(f"{module}.{name}.{key}", value) for key, value in entry[2].items()}
         return found
 
 
@@ -171,7 +177,7 @@ def main():
     import tvm.relay.testing
     table, failed = {}, []
     for name in modules():
-        if name not in sources.modules:
+        if name not in sources.words:
             continue
         try:
             module = importlib.import_module(name)

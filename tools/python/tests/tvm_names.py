@@ -109,7 +109,7 @@ def difference(text, what):
     names = [name for name, _ in ours]
     takes_all = "*" in "".join(name[:1] for name in names)
     for i, (name, default) in enumerate(theirs):
-        if name.startswith("*") or takes_all and name not in names:
+        if name == "_" or name.startswith("*") or takes_all and name not in names:
             continue
         if name not in names:
             return f"no {name}"
@@ -147,13 +147,23 @@ def lacking_members(all_states):
         if entry[0] != "class":
             continue
         for name, text in entry[2].items():
+            if text is None and isinstance(what, type) and is_set(what, name):
+                continue
             mine = inspect.getattr_static(what, name, _ABSENT) if isinstance(what, type) else getattr(what, name, _ABSENT)
             if mine is _ABSENT:
                 yield f"{home}.{name}", text, "lacking"
             elif text and (isinstance(what, type) and callable(getattr(what, name))):
                 reason = difference(text, getattr(what, name))
-                if reason:
+                if reason and not name.startswith("visit_"):  # which are called by position
                     yield f"{home}.{name}", text, reason
+
+
+def is_set(kind, name):
+    """Whether objects of a class get an attribute when they are made."""
+    try:
+        return any(re.search(rf"\b(self|made)\.(\w+, (self|made)\.)*{name}\b", inspect.getsource(base)) for base in kind.__mro__ if base is not object)
+    except (OSError, TypeError):
+        return False
 
 
 def lacking_attributes():

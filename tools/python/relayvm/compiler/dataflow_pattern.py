@@ -51,6 +51,10 @@ class DFPattern(Node):
     def __truediv__(self, other):
         return is_op("divide")(self, other)
 
+    def astext(self, show_meta_data=True, annotate=None):
+        """It as text."""
+        return str(self)
+
     def has_attr(self, attrs):
         """This, with attributes of the operator, the call or the function that have these values: {"groups": 1}."""
         return AttrPattern(self, attrs)

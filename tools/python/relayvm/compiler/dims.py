@@ -3,24 +3,6 @@ from . import _native
 from .objects import Node
 
 
-class _IsOpen(type):
-    def __instancecheck__(cls, value):
-        return isinstance(value, str) and value == "?" or isinstance(value, _native.Dim) and value.is_unnamed
-
-
-class Any(Node, str, metaclass=_IsOpen):
-    """A dim of any size, in a shape: var("x", shape=(Any(), 4)).
-
-    isinstance(dim, Any) holds for those of inferred types too that no program names. A type with such a dim equals one that says what it is.
-    """
-
-    __slots__ = ()
-    dtype, span = "int32", None
-
-    def __new__(cls):
-        return super().__new__(cls, "?")
-
-
 class _Number(Node):
     """What numbers with a dtype have."""
 
@@ -34,6 +16,24 @@ class _Number(Node):
     def equal(self, other, span=None):
         """Whether it is the same number."""
         return self == other
+
+
+class _IsOpen(type):
+    def __instancecheck__(cls, value):
+        return isinstance(value, str) and value == "?" or isinstance(value, _native.Dim) and value.is_unnamed
+
+
+class Any(_Number, str, metaclass=_IsOpen):
+    """A dim of any size, in a shape: var("x", shape=(Any(), 4)).
+
+    isinstance(dim, Any) holds for those of inferred types too that no program names. A type with such a dim equals one that says what it is.
+    """
+
+    __slots__ = ()
+    dtype, span = "int32", None
+
+    def __new__(cls):
+        return super().__new__(cls, "?")
 
 
 def _folded(name):

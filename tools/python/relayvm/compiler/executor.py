@@ -5,6 +5,7 @@ import os
 from ..errors import Place
 from ..model import Argument
 from . import Module, RelayFunction, _as_module, _check_keywords, _native, _pass_options, bind_params_by_name, compile, load_params, relay
+from .objects import Object
 
 
 class TracedValue:
@@ -27,7 +28,7 @@ class TracedValue:
         return f"<TracedValue {self.name + ' = ' if self.name else ''}{self.operator}  {self.summary}>"
 
 
-class RefValue:
+class RefValue(Object):
     """What an expression gives that is a reference: `value` is what it refers to."""
 
     def __init__(self, value):

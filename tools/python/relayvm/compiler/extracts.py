@@ -93,15 +93,20 @@ def count_layers(expr, valid_ops):
     return max(depth.values(), default=0)
 
 
-class LayerCounter:
-    """Counts calls of operators on the longest way through what it visits: count."""
+class LayerCounter(relay.ExprVisitor):
+    """Counts calls of operators on the longest way through what it visits: count()."""
 
     def __init__(self, valid_ops):
-        self.valid_ops, self.count = list(valid_ops), 0
+        super().__init__()
+        self.valid_ops, self._count = list(valid_ops), 0
 
     def visit(self, expr):
         """Counts those of an expression."""
-        self.count = count_layers(expr, self.valid_ops)
+        self._count = max(self._count, count_layers(expr, self.valid_ops))
+
+    def count(self):
+        """How many they are."""
+        return self._count
 
 
 # --- Blocks ---

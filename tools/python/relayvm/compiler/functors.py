@@ -51,12 +51,12 @@ def _post_order(root, parts):
     return order
 
 
-def post_order_visit(expr, callback):
-    """Calls callback(node) for each distinct node of an expression or of all functions of a module: operands first."""
+def post_order_visit(expr, fvisit):
+    """Calls fvisit(node) for each distinct node of an expression or of all functions of a module: operands first."""
     roots = [expr] if isinstance(expr, Expr) else [expr[name] for name in expr._names]
     for root in roots:
         for node in _post_order(root, lambda e: e._children()):
-            callback(node)
+            fvisit(node)
 
 
 _METHODS = {Var: "visit_var", Constant: "visit_constant", GlobalVar: "visit_global_var", Constructor: "visit_constructor", Op: "visit_op",
@@ -88,6 +88,10 @@ class ExprFunctor:
         result = getattr(self, method)(expr)
         self.memo_map[expr] = result
         return result
+
+    def visit_type(self, typ):
+        """Of a type: itself. Nothing calls it: types are no parts of walks over expressions."""
+        return typ
 
     def _visit_first(self, expr, method):
         limit = sys.getrecursionlimit()

@@ -81,11 +81,11 @@ class _Printing(PassInstrument):
         if names is None or info.name in names:
             print(f"-- {when} {info.name}:", mod, sep="\n")
 
-    def run_before_pass(self, mod, info):
-        self._print(self._before, "before", mod, info)
+    def run_before_pass(self, mod, pass_info):
+        self._print(self._before, "before", mod, pass_info)
 
-    def run_after_pass(self, mod, info):
-        self._print(self._after, "after", mod, info)
+    def run_after_pass(self, mod, pass_info):
+        self._print(self._after, "after", mod, pass_info)
 
 
 class PassPrintingInstrument(_Printing):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from . import _native, operator_facts
 from ..adt import define_tags, tag_of
 from ..errors import Unsupported
-from .objects import Node, Object
+from .objects import ANYWHERE, Node, Object
 from .types import FuncType, GlobalTypeVar, TupleType, Type, TypeVar, _match_types, _Sequence, _type
 
 _set = object.__setattr__
@@ -24,7 +24,7 @@ class Expr(Node):
             _set(self, name, value)
 
     def __setattr__(self, name, value):
-        if name == "virtual_device_" and getattr(value, "device_type", 1) in (1, "cpu"):
+        if name == "virtual_device_" and getattr(value, "device_type", 1) in (-1, 1, "cpu"):
             return  # there is the processor alone
         raise AttributeError(f"nodes do not change: make a new {type(self).__name__}")
 
@@ -39,6 +39,11 @@ class Expr(Node):
         if not isinstance(node._type, Type):
             _set(node, "_type", _type(node._type))
         return node._type
+
+    @property
+    def virtual_device_(self):
+        """Where its value is: there is the processor alone, and nothing says so."""
+        return ANYWHERE
 
     @property
     def span(self):
@@ -146,7 +151,7 @@ class Var(Expr):
         return Id(self)
 
 
-class Id:
+class Id(Object):
     """What a variable is: two are equal that are of one variable."""
 
     __slots__ = ("variable",)
@@ -205,9 +210,9 @@ class GlobalVar(Expr):
     __slots__ = ("name_hint",)
     __match_args__ = ("name_hint",)
 
-    def __init__(self, name_hint, type_annotation=None):
+    def __init__(self, name_hint, type_annot=None):
         self._init(None, name_hint=name_hint.removeprefix("@"))
-        _set(self, "_type", type_annotation)
+        _set(self, "_type", type_annot)
 
     def __eq__(self, other):
         return isinstance(other, GlobalVar) and self.name_hint == other.name_hint
@@ -658,8 +663,8 @@ class PatternVar(Pattern):
     __slots__ = ("var",)
     __match_args__ = ("var",)
 
-    def __init__(self, variable, span=None):
-        self.var, self.span = _check("a pattern", [variable], Var)[0], span
+    def __init__(self, var, span=None):
+        self.var, self.span = _check("a pattern", [var], Var)[0], span
 
 
 class PatternConstructor(Pattern):
@@ -668,8 +673,8 @@ class PatternConstructor(Pattern):
     __slots__ = ("constructor", "patterns")
     __match_args__ = ("constructor", "patterns")
 
-    def __init__(self, constructor, patterns=(), span=None):
-        self.constructor, self.patterns, self.span = constructor, _check("a pattern", patterns, Pattern), span
+    def __init__(self, constructor, patterns=None, span=None):
+        self.constructor, self.patterns, self.span = constructor, _check("a pattern", patterns or (), Pattern), span
 
     def _patterns(self):
         return self.patterns
@@ -681,8 +686,8 @@ class PatternTuple(Pattern):
     __slots__ = ("patterns",)
     __match_args__ = ("patterns",)
 
-    def __init__(self, patterns=(), span=None):
-        self.patterns, self.span = _check("a pattern", patterns, Pattern), span
+    def __init__(self, patterns=None, span=None):
+        self.patterns, self.span = _check("a pattern", patterns or (), Pattern), span
 
     def _patterns(self):
         return self.patterns

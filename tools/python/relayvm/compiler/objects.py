@@ -11,6 +11,31 @@ class Object:
         return self is other
 
 
+class VirtualDevice(Object):
+    """A device, the target that programs for it are made for, and a place in its memory; there is the processor alone."""
+
+    def __init__(self, device=None, target=None, memory_scope=""):
+        self.device, self.target, self.memory_scope = device, target, memory_scope
+
+    @property
+    def device_type(self):
+        """The number of the device's kind, -1 where it has none."""
+        return -1 if self.device is None else self.device.device_type
+
+    device_type_int = device_type
+
+    @property
+    def virtual_device_id(self):
+        """The device's number, -1 where it has none."""
+        return -1 if self.device is None else self.device.device_id
+
+    def __repr__(self):
+        return f"VirtualDevice({self.device!r}, {self.target!r})"
+
+
+ANYWHERE = VirtualDevice()
+
+
 class Node(Object):
     """A part of a program, which has text."""
 

@@ -1,5 +1,7 @@
 """Classes of attributes by TVM's names: isinstance(call.attrs, op_attrs.Conv2DAttrs). Attributes are `relay.Attrs`, whose type_key says which they
 are of."""
+import abc
+
 from . import operator_facts
 from .nodes import Attrs
 
@@ -9,14 +11,14 @@ Conv2DWinogradNNPACKWeightTransformAttrs Conv3DWinogradAttrs ConvWinogradWeightT
 QuantizeAttrs RequantizeAttrs SimulatedQuantizeAttrs DequantizeAttrs VarianceAttrs""".split()
 
 
-class _OfKind(type):
+class _OfKind(abc.ABCMeta):
     def __instancecheck__(cls, value):
         return isinstance(value, Attrs) and value.type_key is not None and value.type_key.rpartition(".")[2] == cls.__name__
 
 
 def _made(name):
     operators = operator_facts.ATTRIBUTES.get(name)
-    return _OfKind(name, (), {"__doc__": f"Attributes of {', '.join(operators.split())}." if operators else "Attributes of no operator here.",
+    return _OfKind(name, (Attrs,), {"__slots__": (), "__doc__": f"Attributes of {', '.join(operators.split())}." if operators else "Attributes of no operator here.",
                               "__module__": __name__})
 
 

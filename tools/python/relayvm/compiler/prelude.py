@@ -53,7 +53,10 @@ class Prelude:
         """As `get_tensor_ctor`."""
         return self.get_tensor_ctor(canonical, dtype)
 
-    get_ctor = get_var
+    def get_ctor(self, ty_name, canonical, dtype):
+        """A constructor of a type by both names."""
+        self._dynamic(dtype)
+        return self.mod.get_constructor(get_name(ty_name, dtype), get_name(canonical, dtype))
 
     def get_name_static(self, canonical, dtype, shape, batch_dim=None):
         """The name of a definition for tensors of a shape."""
@@ -67,9 +70,9 @@ class Prelude:
         """The type of the tensors of a shape."""
         return self.mod.get_global_type_var(get_name_static(canonical, dtype, shape))
 
-    def get_tensor_ctor_static(self, canonical, dtype, shape):
+    def get_tensor_ctor_static(self, name, dtype, shape):
         """A constructor of it: "tensor_nil" or "tensor_constructor"."""
-        return self.mod.get_constructor(get_name_static("tensor_t", dtype, shape), get_name_static(canonical, dtype, shape))
+        return self.mod.get_constructor(get_name_static("tensor_t", dtype, shape), get_name_static(name, dtype, shape))
 
     def get_ctor_static(self, ty_name, name, dtype, shape):
         """A constructor of a type by both names."""

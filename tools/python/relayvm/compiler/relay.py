@@ -102,6 +102,9 @@ class TupleWrapper:
         return tuple_value if isinstance(tuple_value, Tuple) else Tuple([TupleGetItem(tuple_value, i) for i in range(size)])
 
 
+_new_var = var
+
+
 class ScopeBuilder:
     """Lets and ifs in the order in which they are written.
 
@@ -118,12 +121,16 @@ class ScopeBuilder:
         self._scopes = [[]]
         self._results = [None]
 
-    def let(self, variable, value):
+    def let(self, var, value):
         """Binds a value to a variable, or to a new one of that name; gives the variable."""
-        if isinstance(variable, (str, tuple)):
-            variable = var(*((variable,) if isinstance(variable, str) else variable))
-        self._scopes[-1].append((variable, value))
-        return variable
+        if isinstance(var, (str, tuple)):
+            var = _new_var(*((var,) if isinstance(var, str) else var))
+        self._scopes[-1].append((var, value))
+        return var
+
+    def type_of(self, expr):
+        """The type of an expression, as far as it is known; of a variable, that which is written."""
+        return expr.type_annotation if isinstance(expr, Var) else expr.checked_type
 
     def ret(self, value):
         """What the scope gives: its last line."""

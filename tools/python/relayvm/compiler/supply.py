@@ -17,12 +17,12 @@ class NameSupply(Object):
         name = f"{self._prefix}_{name}" if add_prefix and self._prefix else name
         return _NOT_PLAIN.sub("_", name)
 
-    def fresh_name(self, name, add_prefix=True):
-        """The name, with a number where it is taken; it is taken from here on."""
+    def fresh_name(self, name, add_prefix=True, add_underscore=True):
+        """The name, with a number where it is taken (behind a _, unless that is not wanted); it is taken from here on."""
         whole = given = self._whole(name, add_prefix)
         while given in self._numbers:
             self._numbers[whole] += 1
-            given = f"{whole}_{self._numbers[whole]}"
+            given = f"{whole}{'_' if add_underscore else ''}{self._numbers[whole]}"
         self._numbers[given] = 0
         return given
 

@@ -89,6 +89,11 @@ class Pass(Object):
         self.name, self.verify, self.options = name, verify, options
 
     @property
+    def pass_info(self):
+        """The same as `info`."""
+        return self.info
+
+    @property
     def info(self):
         """Its name, opt_level and what it requires (`PassInfo`)."""
         return PassInfo(getattr(self, "shown_level", self.opt_level), getattr(self, "shown_name", self.name), self.required)
@@ -183,7 +188,7 @@ def _made_pass(kind, thing, method, wrap, opt_level, name, required):
     return Made
 
 
-def module_pass(function=None, opt_level=0, name=None, required=(), traceable=False):
+def module_pass(pass_func=None, opt_level=None, name=None, required=None, traceable=False):
     """A pass of a function (mod, context) that gives a `Module`, or of a class with a method transform_module(mod, context).
 
     opt_level: of a compilation, from which on it runs where it is inserted or in a `Sequential`. required: passes that run first where
@@ -193,11 +198,11 @@ def module_pass(function=None, opt_level=0, name=None, required=(), traceable=Fa
         return run
 
     def decorate(thing):
-        return _made_pass(ModulePass, thing, "transform_module", wrap, opt_level, name, required)
-    return decorate if function is None else decorate(function)
+        return _made_pass(ModulePass, thing, "transform_module", wrap, opt_level or 0, name, required or ())
+    return decorate if pass_func is None else decorate(pass_func)
 
 
-def function_pass(function=None, opt_level=0, name=None, required=(), traceable=False):
+def function_pass(pass_func=None, opt_level=None, name=None, required=None, traceable=False):
     """A pass of a function (fn, mod, context) that gives a `relay.Function` for each function of the module, or of a class with a method
     transform_function(fn, mod, context). Kernels and functions of the host stay. The rest as of `module_pass`.
     """
@@ -217,8 +222,8 @@ def function_pass(function=None, opt_level=0, name=None, required=(), traceable=
         return run_on_all
 
     def decorate(thing):
-        return _made_pass(FunctionPass, thing, "transform_function", wrap, opt_level, name, required)
-    return decorate if function is None else decorate(function)
+        return _made_pass(FunctionPass, thing, "transform_function", wrap, opt_level or 0, name, required or ())
+    return decorate if pass_func is None else decorate(pass_func)
 
 
 class Sequential(Pass):

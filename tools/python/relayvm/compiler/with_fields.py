@@ -48,6 +48,33 @@ def LetWithFields(let, let_var=None, value=None, body=None, virtual_device=None,
     return _with(_let, let, {"var": let_var, "value": value, "body": body}, span)
 
 
+def ConstantWithFields(constant, data=None, virtual_device=None, span=None):  # noqa: N802 (TVM's name)
+    """The constant with another tensor."""
+    return constant if data is None and span in (None, constant.span) else relay.Constant(constant.data if data is None else data, span or constant.span)
+
+
+def VarWithFields(variable, vid=None, type_annotation=None, virtual_device=None, span=None):  # noqa: N802
+    """The variable, or another one: of another name, with another type. vid: `relay.Id`."""
+    if vid in (None, variable.vid) and type_annotation in (None, variable.type_annotation) and span in (None, variable.span):
+        return variable
+    return relay.Var((vid or variable).name_hint, type_annotation or variable.type_annotation, span or variable.span)
+
+
+def RefCreateWithFields(ref_create, value=None, virtual_device=None, span=None):  # noqa: N802
+    """The reference to another value."""
+    return _with(relay.RefCreate, ref_create, {"value": value}, span)
+
+
+def RefReadWithFields(ref_read, ref=None, virtual_device=None, span=None):  # noqa: N802
+    """The read of another reference."""
+    return _with(relay.RefRead, ref_read, {"ref": ref}, span)
+
+
+def RefWriteWithFields(ref_write, ref=None, value=None, virtual_device=None, span=None):  # noqa: N802
+    """The write to another reference, or of another value."""
+    return _with(relay.RefWrite, ref_write, {"ref": ref, "value": value}, span)
+
+
 def IfWithFields(if_node, cond=None, true_branch=None, false_branch=None, virtual_device=None, span=None):  # noqa: N802
     """The if with another condition or other branches."""
     return _with(relay.If, if_node, {"cond": cond, "true_branch": true_branch, "false_branch": false_branch}, span)

@@ -1,4 +1,6 @@
 """tvm.support: what this build of the compiler has."""
+import os
+
 from ..compiler import _native
 
 _WITHOUT = ("USE_CUDA", "USE_CUDNN", "USE_CUBLAS", "USE_ROCM", "USE_OPENCL", "USE_VULKAN", "USE_METAL", "USE_RPC", "USE_MICRO",
@@ -12,4 +14,15 @@ def libinfo():
             "USE_DNNL": "ON" if "dnnl" in _native.engines() else "OFF"}
 
 
-__all__ = ["libinfo"]
+GetLibInfo = libinfo
+
+
+def describe():
+    """Prints what a report of a defect should say of the machine."""
+    import platform
+    import sys
+    from .. import __version__
+    print(f"Python: {sys.version.split()[0]}\nOS: {platform.platform()}\nrelayvm: {__version__}\nCPU: {platform.machine()}, {os.cpu_count()} cores")
+
+
+__all__ = ["GetLibInfo", "describe", "libinfo"]

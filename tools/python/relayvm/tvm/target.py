@@ -3,7 +3,7 @@ import platform
 import shlex
 from types import SimpleNamespace
 
-from ..compiler.objects import Object
+from ..compiler.objects import Object, VirtualDevice
 from ..compiler.passes.quantised import current_target, for_target
 from .elsewhere import elsewhere
 from .ir.container import Array, Map
@@ -130,6 +130,7 @@ class Target(Object, str):
     supports_integer_dot_product = property(lambda self: bool(self._option("supports_integer_dot_product", 0)), doc="Of graphics cards.")
     supports_cooperative_matrix = property(lambda self: bool(self._option("supports_cooperative_matrix", 0)), doc="Of graphics cards.")
     vlen = property(lambda self: int(self._option("vlen", 0)), doc="Of RISC-V.")
+    rlen = property(lambda self: int(self._option("rlen", 0)), doc="Of RISC-V.")
     features = property(TargetFeatures, doc="Whether the processor has a feature: features.has_avx2.")
 
     @property
@@ -223,24 +224,6 @@ class Target(Object, str):
         if current_target() is None and not allow_none:
             raise ValueError("Target.current: there is no `with` of a target")
         return current_target()
-
-
-class VirtualDevice(Object):
-    """A device, the target that programs for it are made for, and a place in its memory; there is the processor alone."""
-
-    def __init__(self, device=None, target=None, memory_scope=""):
-        self.device, self.target, self.memory_scope = device, target, memory_scope
-
-    @property
-    def device_type(self):
-        """The number of the device's kind, -1 where it has none."""
-        return -1 if self.device is None else self.device.device_type
-
-    device_type_int = device_type
-    virtual_device_id = property(lambda self: -1 if self.device is None else self.device.device_id, doc="The device's number.")
-
-    def __repr__(self):
-        return f"VirtualDevice({self.device!r}, {self.target!r})"
 
 
 def make_compilation_config(ctxt, target, target_host=None):
@@ -337,6 +320,8 @@ def detect_target_from_device(dev):
     return Target.from_device(dev)
 
 
+SUPPORT_DEVICE = {"cpu"}
+
 codegen = SimpleNamespace(
     llvm_version_major=lambda allow_none=False: 19,  # which the compiler is built with
     llvm_get_cpu_features=llvm_get_cpu_features, llvm_cpu_has_features=target_has_features, target_has_features=target_has_features,
@@ -347,7 +332,7 @@ codegen = SimpleNamespace(
 
 
 def __getattr__(name):
-    if name in ("GenericFunc", "generic_func", "get_native_generic_func", "override_native_generic_func"):
+    if name in ("MICRO_SUPPORTED_MODELS", "STM32_SUPPORTED_SERIES", "GenericFunc", "generic_func", "get_native_generic_func", "override_native_generic_func"):
         return elsewhere(f"target.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -37,6 +37,12 @@ PLACES = {
     "relay.debug": ("tvm.relay.debugger",),
     "relay.expr": ("tvm.relay.expressions",),
     "relay.expr_functor": ("compiler.functors",),
+    "relay.frontend.keras": ("tvm.relay.frontend",),
+    "relay.frontend.mxnet": ("tvm.relay.frontend",),
+    "relay.frontend.onnx": ("tvm.relay.frontend",),
+    "relay.frontend.pytorch": ("tvm.relay.frontend",),
+    "relay.frontend.tensorflow": ("tvm.relay.frontend",),
+    "relay.frontend.tflite": ("tvm.relay.frontend",),
     "relay.function": ("tvm.relay.expressions",),
     "relay.op.algorithm": ("compiler.relay:op",),
     "relay.op.annotation": ("compiler.relay:op.annotation",),
@@ -67,7 +73,7 @@ PLACES = {
     "relay.parser": ("tvm.parser",),
     "relay.qnn.op.op": ("tvm.relay.qnn.op",),
     "relay.qnn.op.qnn": ("tvm.relay.qnn.op",),
-    "relay.scope_builder": ("compiler.relay",),
+    "relay.scope_builder": ("compiler.relay", "tvm.relay.type_facts"),
     "relay.transform.fake_quantization_to_integer": ("compiler.passes.fake_quantization",),
     "relay.transform.flexible_shape": ("tvm.relay.transform",),
     "relay.transform.infer_layout_utils": ("tvm.relay.transform",),
@@ -75,7 +81,7 @@ PLACES = {
     "relay.transform.recast": ("tvm.relay.transform",),
     "relay.transform.suffixes": ("tvm.relay.transform",),
     "relay.transform.transform": ("tvm.relay.transform",),
-    "relay.ty": ("compiler.relay",),
+    "relay.ty": ("compiler.relay", "tvm.relay.type_facts"),
     "relay.type_functor": ("compiler.type_functors",),
     "runtime.executor.aot_executor": ("tvm.runtime.executor",),
     "runtime.name_transforms": ("tvm.relay.backend.names",),
@@ -91,9 +97,17 @@ PLACES = {
     "testing.utils": ("tvm.testing",),
 }
 _ROOT = __package__.rpartition(".")[0]
-# Where classes and a few functions are that TVM's files import from each other.
-_COMMON = ("tvm.relay", "tvm.ir", "tvm.runtime", "tvm.target")
-_OFTEN = ("const", "convert", "cpu", "deprecated", "device", "get_global_func", "register_func", "register_object")
+# Where classes and a few functions are that TVM's files import from each other, so that users find them in any of them.
+_COMMON = ("tvm.relay", "tvm.ir", "tvm.runtime", "tvm.target", "tvm.functions", "tvm._ffi.base", "tvm._ffi.runtime_ctypes", "tvm.relay.op.nn_utils")
+_OFTEN = ("add", "astext", "c_array", "c_str", "check_call", "const", "convert", "cpu", "deprecated", "device", "equal", "find_include_path", "free_vars",
+          "get_global_func", "get_pad_tuple1d", "get_pad_tuple2d", "make_node", "pretty_print", "py_str", "register_func", "register_object", "scalar_type",
+          "string_types", "subtract", "target_has_features")
+# Files of ours whose counterparts import such, and that have no __getattr__ of their own.
+_WITH_IMPORTS = ("contrib.cc", "contrib.debugger.debug_executor", "contrib.graph_executor", "contrib.pickle_memoize", "contrib.tar", "ir.diagnostics",
+                 "ir.module", "ir.supply", "parser", "relay.backend.executor", "relay.backend.executor_factory", "relay.backend.interpreter",
+                 "relay.backend.vm", "relay.frontend.common", "relay.loops", "relay.prelude", "relay.qnn.op.canonicalizations",
+                 "relay.qnn.op.legalizations", "runtime.container", "runtime.module", "runtime.object", "runtime.object_path", "runtime.params",
+                 "runtime.script_printer", "runtime.vm", "support")
 
 
 def _part(source):
@@ -102,6 +116,26 @@ def _part(source):
     for name in path.split(".") if path else ():
         found = getattr(found, name)
     return found
+
+
+def _imported(name):
+    """What TVM's files import from each other by a name, or None."""
+    for source in _COMMON if name[0].isupper() or name in _OFTEN else ():
+        try:
+            return getattr(_part(source), name)
+        except AttributeError:
+            pass
+    return None
+
+
+def _with_imports(module):
+    """Lets a module of ours have what TVM's imports."""
+    def find(name):
+        found = None if name.startswith("_") else _imported(name)
+        if found is None:
+            raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
+        return found
+    module.__getattr__ = find
 
 
 class Place(types.ModuleType):
@@ -123,12 +157,11 @@ class Place(types.ModuleType):
                 return getattr(_part(source), name)
             except AttributeError as failed:
                 error = error or failed
-        if name[0].isupper() or name in _OFTEN:
-            for source in _COMMON:
-                try:
-                    return getattr(_part(source), name)
-                except AttributeError:
-                    pass
+        found = _imported(name)
+        if found is not None:
+            return found
+        if self.__name__.removeprefix(__package__ + ".") in INSTEAD:
+            return elsewhere(f"{self.__name__.removeprefix(__package__ + '.')}.{name}")
         raise error
 
     def __dir__(self):
@@ -152,6 +185,9 @@ def plant():
         parent = sys.modules.get(f"{__package__}.{outer}")
         if parent is not None and last not in vars(parent) and not _is_function(getattr(parent, last, None)):
             setattr(parent, last, place)
+    for name in _WITH_IMPORTS:
+        if f"{__package__}.{name}" in sys.modules:
+            _with_imports(sys.modules[f"{__package__}.{name}"])
     for name in INSTEAD:
         outer, _, last = f"{__package__}.{name}".rpartition(".")
         if outer in sys.modules and last not in vars(sys.modules[outer]):

@@ -7,7 +7,7 @@ from ...compiler.affine_types import AffineType, TensorAffineType, TupleAffineTy
 from ...compiler.dims import Range
 from ...compiler.json_graph import load_json, make_node, save_json
 from ...compiler.mismatch import get_first_structural_mismatch
-from ...compiler.objects import Node
+from ...compiler.objects import Node, Object
 from ...compiler.regions import register_op_attr
 from ...compiler.relay import (Attrs, Constructor, EnvFunc, FuncType, Function, GlobalTypeVar, GlobalVar, IncompleteType, Op, RefType, SequentialSpan,
                                SourceName, Span, TensorType, TupleType, Type, TypeCall, TypeConstraint, TypeData, TypeKind, TypeRelation, TypeVar)
@@ -40,7 +40,7 @@ class BaseExpr(Node, metaclass=_Values):
     """An expression, a number or a size."""
 
 
-class SourceMap:
+class SourceMap(Object):
     """Texts by their names."""
 
     def __init__(self):

@@ -1,6 +1,7 @@
 """tvm.ir.diagnostics: what is wrong with a program, as text. An error of ours has it: str(error) with the place and the source line."""
 import enum
 
+from ...compiler.objects import Object
 from ..functions import get_global_func, register_func
 
 
@@ -10,7 +11,7 @@ class DiagnosticLevel(enum.IntEnum):
     BUG, ERROR, WARNING, NOTE, HELP = 10, 20, 30, 40, 50
 
 
-class DiagnosticRenderer:
+class DiagnosticRenderer(Object):
     """A function of a `DiagnosticContext` that shows it."""
 
     def __init__(self, render_func):
@@ -21,14 +22,14 @@ class DiagnosticRenderer:
         self.render_func(ctx)
 
 
-class Diagnostic:
+class Diagnostic(Object):
     """A message (how much is wrong: `DiagnosticLevel`) and its place."""
 
     def __init__(self, level, span, message):
         self.level, self.span, self.message = level, span, message
 
 
-class DiagnosticContext:
+class DiagnosticContext(Object):
     """The messages of a module."""
 
     def __init__(self, module, renderer=None):

@@ -238,6 +238,16 @@ class IRModule(Module):
         new._attrs = attrs
         return new
 
+    @property
+    def global_var_map_(self):
+        """Its `relay.GlobalVar`s, by name."""
+        return {var.name_hint: var for var in self.get_global_vars()}
+
+    @property
+    def global_type_var_map_(self):
+        """Its `relay.GlobalTypeVar`s, by name."""
+        return {var.name_hint: var for var in self.get_global_type_vars()}
+
     global_infos = property(lambda self: {}, doc="What all functions know: programs are Relay here, which has none.")
 
     def update_global_info(self, name, global_info):

@@ -46,6 +46,18 @@ class ExecutorFactory(Library):
         """Weights are in the program: none."""
         return {}
 
+    def get_executor_config(self):
+        """The program's graph, as JSON."""
+        return self.get_graph_json()
+
+    def get_devices(self):
+        """Names of devices: none."""
+        return []
+
+    def export_library(self, file_name, fcompile=None, addons=None, **kwargs):
+        """Writes the program."""
+        return super().export_library(file_name, fcompile, addons=addons, **kwargs)
+
     params = property(get_params)
 
     def get_lib(self):
@@ -136,6 +148,10 @@ class BuildModule:
     def get_function_metadata(self):
         """What is known of its functions: nothing, `relayvm.Executable` has sizes and kernels."""
         return {}
+
+    def get_executor_codegen_metadata(self):
+        """What is known of the code besides: nothing."""
+        return None
 
     def get_devices(self):
         """Names of devices: none."""

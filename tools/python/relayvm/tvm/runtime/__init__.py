@@ -17,9 +17,9 @@ def __getattr__(name):
     if name in ("DataType", "DataTypeCode"):
         from .._ffi import runtime_ctypes  # which needs the devices
         return getattr(runtime_ctypes, name)
-    if name == "executor":
+    if name in ("executor", "profiler_vm"):
         from importlib import import_module
-        return import_module(".executor", __name__)
+        return import_module("." + name, __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -23,6 +23,11 @@ class VirtualMachineProfiler(vm.VirtualMachine):
         return Report.of_profile(profile, "VM")
 
 
+    def get_stat(self, sort_by_time=True):
+        """Refused: `profile` gives a report, which prints as a table."""
+        raise NotImplementedError("VirtualMachineProfiler.get_stat: profile(*args, func_name=...) gives a report, which prints as a table")
+
+
 def enabled():
     """Whether there is one."""
     return True

@@ -107,9 +107,9 @@ def requires_package(*names):
 
 def __getattr__(name):
     if name.startswith("requires_"):
-        def requires(*args, support_required=None, **kwargs):
+        def requires(func=None, support_required="compile-and-run", **kwargs):
             mark = pytest.mark.skipif(True, reason=f"needs {name[len('requires_'):]}, which there is not")
-            return mark(args[0]) if len(args) == 1 and callable(args[0]) else lambda function: mark(function)
+            return mark(func) if callable(func) else mark
         return requires
     raise AttributeError(f"tvm.testing.{name} is not there")
 

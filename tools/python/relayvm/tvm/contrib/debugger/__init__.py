@@ -1,5 +1,5 @@
 """tvm.contrib.debugger: runs that show what is inside."""
-from . import debug_executor
+from . import debug_executor, debug_result
 
 debug_runtime = debug_executor
 

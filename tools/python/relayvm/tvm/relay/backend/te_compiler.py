@@ -1,9 +1,10 @@
 """tvm.relay.backend.te_compiler: TVM's store of kernels. Here each program has its own, and there is nothing to forget."""
+from ....compiler.objects import Object
 from ...elsewhere import elsewhere
 from .names import mangle_module_name
 
 
-class TECompiler:
+class TECompiler(Object):
     """What `get` gives."""
 
     def clear(self):

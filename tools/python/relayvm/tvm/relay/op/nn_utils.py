@@ -1,4 +1,5 @@
-"""The names of tvm.relay.op.nn.utils: padding written out."""
+"""The names of tvm.relay.op.nn.utils: padding written out; and those of tvm.relay.op.nn that are no operators here."""
+from ...elsewhere import elsewhere
 
 
 def _whole(padding, rank):
@@ -22,6 +23,17 @@ def get_pad_tuple2d(padding):
 def get_pad_tuple3d(padding):
     """(front, top, left, back, bottom, right)"""
     return _whole(padding, 3)
+
+
+_OF_KERNELS = """bitpack bitserial_conv2d bitserial_dense contrib_conv2d_gemm_weight_transform contrib_conv2d_gemm_without_weight_transform
+contrib_conv2d_winograd_nnpack_weight_transform contrib_conv2d_winograd_weight_transform contrib_conv2d_winograd_without_weight_transform
+contrib_conv3d_winograd_weight_transform contrib_conv3d_winograd_without_weight_transform conv2d_backward_weight""".split()
+
+
+def __getattr__(name):
+    if name in _OF_KERNELS:
+        return elsewhere(f"relay.op.nn.{name}", "the compiler chooses how a convolution or product is computed: write nn.conv2d, nn.conv3d, nn.dense")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 __all__ = ["get_pad_tuple1d", "get_pad_tuple2d", "get_pad_tuple3d"]
