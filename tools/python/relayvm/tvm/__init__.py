@@ -37,7 +37,7 @@ def tvm_wrap_excepthook(exception_hook):
 
 
 def __getattr__(name):
-    if name in ("support", "testing", "_ffi"):
+    if name in ("driver", "support", "testing", "_ffi"):
         return _import_module("." + name, __name__)
     if name in ("DataType", "DataTypeCode"):
         return getattr(_import_module("._ffi.runtime_ctypes", __name__), name)
