@@ -9,6 +9,7 @@
 #include "bytecode/disassembler.h"
 #include "tools/python/src/arrays.h"
 #include "tools/python/src/errors.h"
+#include "tools/python/src/exchange.h"
 #include "tools/python/src/instances.h"
 #include "tools/python/src/numbers.h"
 #include "tools/python/src/runtime.h"
@@ -73,17 +74,18 @@ bool CallOptions::Take(std::string_view name, py::handle value, bool is_input) {
 
 std::vector<Value> ReadInputs(const Program& program, const ExportInfo& function,
                               const CallArguments& given, CallOptions* options,
-                              std::vector<Value>* spares) {
+                              const ReadingInputs& how) {
   const std::vector<std::string>& names = function.param_names;
   const size_t count = function.params.size();
   if (given.positional.size() > count)
     throw py::type_error(
         fmt::format("{} takes {} inputs, found {}", function.name, count, given.positional.size()));
+  std::vector<Value>* const spares = how.spares;
   if (spares != nullptr && spares->size() < count) spares->resize(count);
   std::vector<Value> inputs(count);
   const auto set = [&](size_t i, PyObject* object) {
     inputs[i] = ToValue(object, function.params[i], program, names[i],
-                        spares != nullptr ? &(*spares)[i] : nullptr);
+                        spares != nullptr ? &(*spares)[i] : nullptr, how.with_gradients);
   };
   for (size_t i = 0; i < given.positional.size(); ++i) set(i, given.positional[i]);
   for (size_t k = 0; k < given.names.size(); ++k) {
@@ -122,8 +124,7 @@ void CheckMissing(const Program& program, const ExportInfo& function,
 
 std::vector<Value> InputsOf(const Program& program, const ExportInfo& function,
                             const py::tuple& args, const py::dict& kwargs) {
-  std::vector<Value> inputs =
-      ReadInputs(program, function, ArgumentsOf(args, kwargs), nullptr, nullptr);
+  std::vector<Value> inputs = ReadInputs(program, function, ArgumentsOf(args, kwargs), nullptr, {});
   CheckMissing(program, function, inputs, false);
   return inputs;
 }
@@ -165,7 +166,8 @@ void Outputs::Add(py::object object) {
     devices_.push_back(object.cast<const PyDevice&>().device);
     buffer.device = devices_.back().get();
     object = py::none();  // what is left there is in the result
-  } else if (!object.is_none() && !IsOutputArray(object, &buffer)) {
+  } else if (!object.is_none() && !IsOutputArray(object, &buffer) &&
+             !IsOutputTensor(object, &buffer)) {
     Py_buffer& view = views_.emplace_back();
     if (PyObject_GetBuffer(object.ptr(), &view,
                            PyBUF_WRITABLE | PyBUF_FORMAT | PyBUF_C_CONTIGUOUS) != 0) {

@@ -58,12 +58,17 @@ struct CallOptions {
   uint64_t tag = 0;
 };
 
+struct ReadingInputs {
+  // Memory of small tensors of earlier calls, which new ones take; to be dropped where others have
+  // it too (DropShared). Null: none.
+  std::vector<Value>* spares = nullptr;
+  bool with_gradients = false;  // tensors that want them are taken
+};
 // A function's inputs, in order; those that are not given are none. `options`, if not null: names
-// that are no inputs. `spares`, if not null: memory of small tensors of earlier calls, which new
-// ones take; they are to be dropped where others have them too (DropShared).
+// that are no inputs.
 std::vector<Value> ReadInputs(const Program& program, const ExportInfo& function,
                               const CallArguments& given, CallOptions* options,
-                              std::vector<Value>* spares);
+                              const ReadingInputs& how);
 void DropShared(std::vector<Value>& spares);
 // TypeError where one is missing that may not be. `without_states`: those of states may be.
 void CheckMissing(const Program& program, const ExportInfo& function,

@@ -24,7 +24,6 @@ namespace {
 using Api = py::detail::npy_api;
 
 constexpr size_t kAlignment = 64;
-constexpr size_t kLeastShared = 4096;  // bytes
 
 static_assert(std::is_same_v<py::ssize_t, int64_t> && std::is_same_v<Py_intptr_t, int64_t>);
 
@@ -54,26 +53,16 @@ int TypeNumber(const py::detail::PyArray_Proxy& array) {
   return py::detail::array_descriptor_proxy(array.descr)->type_num;
 }
 
-void ReleaseArray(void* array) {
-  if (Py_IsInitialized() == 0) return;  // the process ends
-  const WithGil gil;
-  Py_DECREF(static_cast<PyObject*>(array));
+size_t BytesOf(DType dtype, std::span<const int64_t> dims) {
+  size_t bytes = static_cast<size_t>(DTypeBytes(dtype));
+  for (const int64_t d : dims) bytes *= static_cast<size_t>(d);
+  return bytes;
 }
 
-// In the memory of `spare`, or else there from now on, where it is small.
-Value CopyOf(DType dtype, std::span<const int64_t> dims, const void* data, size_t bytes,
-             Value* spare) {
-  if (spare == nullptr || bytes >= kLeastShared)
-    return ValueOrThrow(Value::CopyTensor(dtype, dims, data));
-  void* memory = nullptr;
-  if (*spare && spare->dtype() == dtype && std::ranges::equal(spare->dims(), dims))
-    memory = spare->mutable_data();
-  if (memory == nullptr) {
-    *spare = ValueOrThrow(Value::CopyTensor(dtype, dims, data));
-  } else if (bytes > 0) {
-    std::memcpy(memory, data, bytes);
-  }
-  return *spare;
+void ReleaseOwner(void* owner) {
+  if (Py_IsInitialized() == 0) return;  // the process ends
+  const WithGil gil;
+  Py_DECREF(static_cast<PyObject*>(owner));
 }
 
 // Of str objects.
@@ -106,6 +95,44 @@ py::object NewArray(DType dtype, std::span<const int64_t> dims, void* data, int 
 
 }  // namespace
 
+bool DTypeOfFormat(const char* format, py::ssize_t item_bytes, DType* dtype) {
+  std::string_view f = format != nullptr ? format : "B";
+  if (!f.empty() && (f[0] == '@' || f[0] == '=' || f[0] == '<' || (f[0] == '>' && item_bytes == 1)))
+    f.remove_prefix(1);
+  if (f.size() != 1) return false;
+  auto pick = [&](DType one, DType two, DType four, DType eight) {
+    if (item_bytes != 1 && item_bytes != 2 && item_bytes != 4 && item_bytes != 8) return false;
+    *dtype = item_bytes == 1 ? one : item_bytes == 2 ? two : item_bytes == 4 ? four : eight;
+    return true;
+  };
+  switch (f[0]) {
+    case '?':
+      *dtype = DType::kBool;
+      return item_bytes == 1;
+    case 'b':
+    case 'h':
+    case 'i':
+    case 'l':
+    case 'q':
+    case 'n':
+      return pick(DType::kInt8, DType::kInt16, DType::kInt32, DType::kInt64);
+    case 'B':
+    case 'H':
+    case 'I':
+    case 'L':
+    case 'Q':
+    case 'N':
+      return pick(DType::kUInt8, DType::kUInt16, DType::kUInt32, DType::kUInt64);
+    case 'e':
+    case 'f':
+    case 'd':
+      return item_bytes != 1 &&
+             pick(DType::kFloat16, DType::kFloat16, DType::kFloat32, DType::kFloat64);
+    default:
+      return false;
+  }
+}
+
 bool IsOutputArray(py::handle object, OutputBuffer* buffer) {
   if (!IsPlainArray(object)) return false;
   const auto* array = py::detail::array_proxy(object.ptr());
@@ -128,16 +155,41 @@ py::object EmptyArray(DType dtype, std::span<const int64_t> dims) {
   return NewArray(dtype, dims, nullptr, 0);
 }
 
+Value CopyOf(DType dtype, std::span<const int64_t> dims, const void* data, Value* spare) {
+  const size_t bytes = BytesOf(dtype, dims);
+  if (spare == nullptr || bytes >= kLeastShared) {
+    const std::vector<int64_t> held(dims.begin(), dims.end());  // an array's shape may be set
+    Result<Value> copy = Value();
+    {
+      const GilReleaseFor no_gil(bytes);
+      copy = Value::CopyTensor(dtype, held, data);
+    }
+    return ValueOrThrow(std::move(copy));
+  }
+  void* memory = nullptr;
+  if (*spare && spare->dtype() == dtype && std::ranges::equal(spare->dims(), dims))
+    memory = spare->mutable_data();
+  if (memory == nullptr) {
+    *spare = ValueOrThrow(Value::CopyTensor(dtype, dims, data));
+  } else if (bytes > 0) {
+    std::memcpy(memory, data, bytes);
+  }
+  return *spare;
+}
+
 std::optional<Value> FromArray(py::handle object, DType dtype, Value* spare) {
   if (dtype == DType::kString || !IsPlainArray(object)) return std::nullopt;
   const auto* array = py::detail::array_proxy(object.ptr());
   if (!IsCompact(*array) || TypeNumber(*array) != TypeNumber(dtype)) return std::nullopt;
-  const std::span<const int64_t> dims(array->dimensions, static_cast<size_t>(array->nd));
-  size_t bytes = static_cast<size_t>(DTypeBytes(dtype));
-  for (const int64_t d : dims) bytes *= static_cast<size_t>(d);
-  if (!IsShared(array->data, bytes)) return CopyOf(dtype, dims, array->data, bytes, spare);
-  Py_INCREF(object.ptr());
-  return ValueOrThrow(Value::WrapTensor(dtype, dims, array->data, ReleaseArray, object.ptr()));
+  return FromMemory(object, dtype, {array->dimensions, static_cast<size_t>(array->nd)}, array->data,
+                    spare);
+}
+
+Value FromMemory(py::handle owner, DType dtype, std::span<const int64_t> dims, void* data,
+                 Value* spare) {
+  if (!IsShared(data, BytesOf(dtype, dims))) return CopyOf(dtype, dims, data, spare);
+  Py_INCREF(owner.ptr());
+  return ValueOrThrow(Value::WrapTensor(dtype, dims, data, ReleaseOwner, owner.ptr()));
 }
 
 py::object ArrayOf(Value value) {

@@ -15,15 +15,25 @@
 
 namespace relayvm::python {
 
-// Whether to share `bytes` of a caller's memory at `data`, not to copy them: it is aligned, and so
-// much that a copy takes longer than to keep a buffer and give it back.
+// From so much on a copy takes longer than to keep a caller's memory and give it back.
+inline constexpr size_t kLeastShared = 4096;  // bytes
+// Whether to share `bytes` of a caller's memory at `data`, not to copy them: it is aligned too.
 bool IsShared(const void* data, size_t bytes);
+// A copy of compact memory; `spare`: as FromArray.
+Value CopyOf(DType dtype, std::span<const int64_t> dims, const void* data, Value* spare = nullptr);
 
 // A compact array whose elements are those of `dtype` (of bfloat16, its bits as uint16), its memory
 // shared or copied. Nothing where `object` is anything else, which may be an error or not. `spare`,
 // if not null: a tensor or none; a small copy takes its memory where it fits and nobody else has
 // it, and is left there.
 std::optional<Value> FromArray(pybind11::handle object, DType dtype, Value* spare = nullptr);
+
+// The same of compact memory that `owner` has, and keeps as long as it lives.
+Value FromMemory(pybind11::handle owner, DType dtype, std::span<const int64_t> dims, void* data,
+                 Value* spare);
+
+// A Relay dtype of a format of the buffer protocol ("<f", "?", "l"): false where there is none.
+bool DTypeOfFormat(const char* format, pybind11::ssize_t item_bytes, DType* dtype);
 
 // Whether `object` is a compact array that may be written, whose memory *buffer becomes.
 bool IsOutputArray(pybind11::handle object, OutputBuffer* buffer);

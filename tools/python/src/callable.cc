@@ -124,7 +124,7 @@ const BoundFunction& BoundFunctionOf(py::handle function) {
 PyObject* Call(const BoundFunction& function, const CallArguments& given) {
   try {
     const std::shared_ptr<Session> session = function.session;  // also when the call ends it
-    return session->Run(*function.info, given).release().ptr();
+    return session->Run(*function.info, given, function.library).release().ptr();
   } catch (...) {
     py::detail::translate_exception(std::current_exception());
     return nullptr;

@@ -19,6 +19,9 @@ struct PyProgram {
 struct BoundFunction {
   std::shared_ptr<Session> session;
   const ExportInfo* info;  // of the session's program
+  // Results are tensors of this library's, where they are tensors; null: arrays of numpy. Inputs
+  // that want gradients are taken then too.
+  const ExchangeFunctions* library = nullptr;
   const FunctionSignature& signature() const {
     return *session->executable()->info().FindFunction(info->name).value();
   }

@@ -360,7 +360,7 @@ of vm/api/c_api_device.h, which is copied.)")
       }))
       .def("function",
            [](const std::shared_ptr<Session>& session, const std::string& name) {
-             return BoundFunction{session, &session->Export(name)};
+             return BoundFunction{session, &session->Export(name), nullptr};
            })
       .def("state", &PyState::Of)
       .def("trim", &Session::Trim);
@@ -374,6 +374,14 @@ of vm/api/c_api_device.h, which is copied.)")
               const py::args& args, const py::kwargs& kwargs) {
              return f.session->Start(*f.info, ArgumentsOf(args, kwargs), done, host_call);
            })
+      .def(
+          "giving",
+          [](const BoundFunction& f, const py::type& type) -> py::object {
+            BoundFunction made = f;
+            made.library = ExchangeOf(reinterpret_cast<PyTypeObject*>(type.ptr()));
+            return made.library != nullptr ? py::cast(std::move(made)) : py::none();
+          },
+          "The same with tensors of a class as results; None where it has not the functions.")
       .def_property_readonly("name", [](const BoundFunction& f) { return f.info->name; })
       .def("inputs", [](const BoundFunction& f) { return Describe(f.signature().inputs); })
       .def("outputs", [](const BoundFunction& f) { return Describe(f.signature().outputs); })
@@ -464,6 +472,12 @@ of vm/api/c_api_device.h, which is copied.)")
                                                                    : "<relayvm.Value: reference>");
       });
   m.def("tensor", TensorOf);
+  m.def(
+      "exchanges",
+      [](const py::type& type) {
+        return ExchangeOf(reinterpret_cast<PyTypeObject*>(type.ptr())) != nullptr;
+      },
+      "Whether tensors of a class come and go by DLPack's functions of C.");
   AddGraph(m);
 }
 

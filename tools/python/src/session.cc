@@ -332,11 +332,13 @@ void Session::Trim() {
   idle.clear();
 }
 
-py::object Session::Run(const ExportInfo& function, const CallArguments& given) {
+py::object Session::Run(const ExportInfo& function, const CallArguments& given,
+                        const ExchangeFunctions* library) {
   const Program& program = executable_->program();
   Lease lease(*this);
   CallOptions options(/*with_scheduler=*/false);
-  std::vector<Value> inputs = ReadInputs(program, function, given, &options, &lease.spares());
+  std::vector<Value> inputs =
+      ReadInputs(program, function, given, &options, {&lease.spares(), library != nullptr});
   PyState* const kept = StateOf(options, executable_, function);
   CheckMissing(program, function, inputs, kept != nullptr);
   // What is the caller's goes back with the GIL, which the run has not: taking it may take long.
@@ -346,7 +348,7 @@ py::object Session::Run(const ExportInfo& function, const CallArguments& given) 
   outputs.Read(*executable_, function, options.out);
   const std::vector<SmallResult>& small =
       small_results_[static_cast<size_t>(&function - program.exports.data())];
-  if (kept == nullptr && outputs.buffers().empty()) {
+  if (kept == nullptr && library == nullptr && outputs.buffers().empty()) {
     for (const SmallResult& one : small) outputs.Add(EmptyArray(one.dtype, one.dims));
   }
 
@@ -363,8 +365,8 @@ py::object Session::Run(const ExportInfo& function, const CallArguments& given) 
     return ResultOf(function, outputs.objects());
   if (NumVariables(function) > 0)
     return FromValue(WithoutVariables(*result, function), WithoutVariables(function).result,
-                     executable_, outputs.objects());
-  return FromValue(*std::move(result), function.result, executable_, outputs.objects());
+                     executable_, outputs.objects(), library);
+  return FromValue(*std::move(result), function.result, executable_, outputs.objects(), library);
 }
 
 Result<Value> Session::Drive(Invocation& invocation, const ExportInfo& function,
@@ -432,7 +434,7 @@ Scheduler::Handle Session::Start(const ExportInfo& function, const CallArguments
   RunRequest request;
   request.executable = executable_;
   request.function = function.name;
-  request.inputs = ReadInputs(program, function, given, &options, nullptr);
+  request.inputs = ReadInputs(program, function, given, &options, {});
   PyState* const kept = StateOf(options, executable_, function);
   CheckMissing(program, function, request.inputs, kept != nullptr);
   // What is wrong with other arguments is said below.

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "tools/python/src/arguments.h"
+#include "tools/python/src/exchange.h"
 #include "tools/python/src/runtime.h"
 #include "vm/api/relayvm.h"
 #include "vm/schedule/scheduler.h"
@@ -65,7 +66,9 @@ class Session : public HeldByPointer {
 
   // A run to its end on this thread. The GIL is given away meanwhile; on the main thread a signal's
   // handler runs within 50 ms, and its exception cancels the run.
-  pybind11::object Run(const ExportInfo& function, const CallArguments& given);
+  // `library`: as BoundFunction has it.
+  pybind11::object Run(const ExportInfo& function, const CallArguments& given,
+                       const ExchangeFunctions* library);
   // On the scheduler. `done(result, None)` or `done(None, exception)` is called once, from any
   // thread; `host_call(pending)` for each call of a host function.
   Scheduler::Handle Start(const ExportInfo& function, const CallArguments& given,

@@ -102,13 +102,14 @@ Value FromBuffer(py::handle object, const ValueType& type, const std::string& wh
     Py_buffer* kept = view.release();
     return ValueOrThrow(Value::WrapTensor(dtype, shape, kept->buf, ReleaseBuffer, kept));
   }
-  Value value = ValueOrThrow(Value::NewTensor(dtype, shape));
-  if (bytes == 0) return value;
-  if (compact) {
-    std::memcpy(value.mutable_data(), view->buf, bytes);
-  } else if (PyBuffer_ToContiguous(value.mutable_data(), view.get(), view->len, 'C') != 0) {
-    throw py::error_already_set();
+  if (compact) return CopyOf(dtype, shape, view->buf);
+  if (view->suboffsets == nullptr) {
+    const std::span<const int64_t> strides(view->strides, shape.size());
+    if (auto copy = CopyStrided(dtype, shape, strides, view->buf)) return *std::move(copy);
   }
+  Value value = ValueOrThrow(Value::NewTensor(dtype, shape));
+  if (bytes > 0 && PyBuffer_ToContiguous(value.mutable_data(), view.get(), view->len, 'C') != 0)
+    throw py::error_already_set();
   return value;
 }
 
@@ -230,7 +231,10 @@ Value TensorFrom(py::handle given, const ValueType& type, const std::string& wha
   if (PyObject_CheckBuffer(object.ptr()) != 0 && PyBytes_Check(object.ptr()) == 0)
     return FromBufferOf(object, type, what);
   if (py::hasattr(object, "__dlpack__")) {
-    const py::object capsule = object.attr("__dlpack__")();
+    // PyTorch's lazy negation, of which DLPack knows nothing.
+    const py::object plain =
+        py::hasattr(object, "resolve_neg") ? object.attr("resolve_neg")() : object;
+    const py::object capsule = plain.attr("__dlpack__")();
     Value value = FromCapsule(capsule);
     if (value.dtype() == type.dtype || value.dtype() == DType::kBFloat16 ||
         type.dtype == DType::kBFloat16)
@@ -474,12 +478,15 @@ class Builder {
 
 // --- Out ---
 
-py::object LeafOf(Value value, const std::shared_ptr<const Executable>& executable) {
+py::object LeafOf(Value value, const std::shared_ptr<const Executable>& executable,
+                  const ExchangeFunctions* library) {
   // An argument that was passed through: its memory is that of an array, which may be filled anew.
   if (value.is_borrowed() && value.bytes() > 0)
-    value = ValueOrThrow(Value::CopyTensor(value.dtype(), value.dims(), value.data()));
-  if (value.is_tensor() && value.dtype() != DType::kBFloat16 && value.device() == nullptr)
-    return ArrayOf(std::move(value));
+    value = CopyOf(value.dtype(), value.dims(), value.data());
+  const bool is_plain = value.is_tensor() && value.device() == nullptr;
+  if (library != nullptr && is_plain && value.dtype() != DType::kString)
+    return ToExchange(std::move(value), *library);
+  if (is_plain && value.dtype() != DType::kBFloat16) return ArrayOf(std::move(value));
   return py::cast(Opaque{std::move(value), executable});
 }
 
@@ -495,48 +502,12 @@ struct Reading {
 
 }  // namespace
 
-bool DTypeOfFormat(const char* format, py::ssize_t item_bytes, DType* dtype) {
-  std::string_view f = format != nullptr ? format : "B";
-  if (!f.empty() && (f[0] == '@' || f[0] == '=' || f[0] == '<' || (f[0] == '>' && item_bytes == 1)))
-    f.remove_prefix(1);
-  if (f.size() != 1) return false;
-  auto pick = [&](DType one, DType two, DType four, DType eight) {
-    if (item_bytes != 1 && item_bytes != 2 && item_bytes != 4 && item_bytes != 8) return false;
-    *dtype = item_bytes == 1 ? one : item_bytes == 2 ? two : item_bytes == 4 ? four : eight;
-    return true;
-  };
-  switch (f[0]) {
-    case '?':
-      *dtype = DType::kBool;
-      return item_bytes == 1;
-    case 'b':
-    case 'h':
-    case 'i':
-    case 'l':
-    case 'q':
-    case 'n':
-      return pick(DType::kInt8, DType::kInt16, DType::kInt32, DType::kInt64);
-    case 'B':
-    case 'H':
-    case 'I':
-    case 'L':
-    case 'Q':
-    case 'N':
-      return pick(DType::kUInt8, DType::kUInt16, DType::kUInt32, DType::kUInt64);
-    case 'e':
-    case 'f':
-    case 'd':
-      return item_bytes != 1 &&
-             pick(DType::kFloat16, DType::kFloat16, DType::kFloat32, DType::kFloat64);
-    default:
-      return false;
-  }
-}
-
 Value ToValue(py::handle object, const ValueType& type, const Program& program,
-              const std::string& what, Value* spare) {
+              const std::string& what, Value* spare, bool with_gradients) {
   if (type.kind == ValueType::Kind::kTensor) {
     if (auto array = FromArray(object, type.dtype, spare)) return *std::move(array);
+    if (auto tensor = FromExchange(object, type.dtype, spare, with_gradients))
+      return *std::move(tensor);
     if (!IsInstance<Opaque>(object)) return TensorFrom(object, type, what);
   }
   return Builder(program, what).Make(object, type);
@@ -544,7 +515,7 @@ Value ToValue(py::handle object, const ValueType& type, const Program& program,
 
 py::object FromValue(Value value, const ValueType& type,
                      const std::shared_ptr<const Executable>& executable,
-                     std::span<const py::object> given) {
+                     std::span<const py::object> given, const ExchangeFunctions* library) {
   const Program& program = executable->program();
   static const ValueType open;
   std::vector<Reading> stack;
@@ -557,7 +528,7 @@ py::object FromValue(Value value, const ValueType& type,
       return;
     }
     if (v.kind() != Value::Kind::kAdt) {
-      done = LeafOf(std::move(v), executable);
+      done = LeafOf(std::move(v), executable, library);
       return;
     }
     Reading reading;

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "bytecode/program.h"
+#include "tools/python/src/exchange.h"
 #include "vm/border/value.h"
 #include "vm/run/executable.h"
 
@@ -31,19 +32,18 @@ struct Opaque {
 // `type` of `program` says what numbers and tuples become. `what` names the argument in errors
 // (TypeError, ValueError and those of errors.h). Memory is shared where it is compact and 64-byte
 // aligned, and then kept until the value is dropped, from any thread. `spare`: as in arrays.h.
+// `with_gradients`: as in exchange.h.
 Value ToValue(pybind11::handle object, const ValueType& type, const Program& program,
-              const std::string& what, Value* spare = nullptr);
+              const std::string& what, Value* spare = nullptr, bool with_gradients = false);
 
 // The object for a value of `type`. Memory of an argument is copied, so that results stay what they
 // are when the caller fills its arrays anew. Arrays may be written when nobody else has the memory.
 // Where the value has none, tensors went to the caller's buffers: those of `given` that are not
-// None, in order.
+// None, in order. `library`: whose tensors become; null: arrays of numpy.
 pybind11::object FromValue(Value value, const ValueType& type,
                            const std::shared_ptr<const Executable>& executable,
-                           std::span<const pybind11::object> given = {});
-
-// A Relay dtype of a format of the buffer protocol ("<f", "?", "l"): false where there is none.
-bool DTypeOfFormat(const char* format, pybind11::ssize_t item_bytes, DType* dtype);
+                           std::span<const pybind11::object> given = {},
+                           const ExchangeFunctions* library = nullptr);
 
 // "dltensor" capsules; versioned ones ("dltensor_versioned") where the consumer takes them.
 pybind11::object ToCapsule(const Value& value, bool versioned);

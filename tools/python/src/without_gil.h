@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -38,6 +39,19 @@ class GilRelease {
 
  private:
   PyThreadState* state_;
+};
+
+// The same for work on so many bytes that it takes a microsecond or more. REQUIRES: as GilRelease;
+// nothing throws an exception of Python's meanwhile.
+class GilReleaseFor {
+ public:
+  explicit GilReleaseFor(size_t bytes) {
+    if (bytes >= kLongBytes) released_.emplace();
+  }
+
+ private:
+  static constexpr size_t kLongBytes = 16 << 10;
+  std::optional<GilRelease> released_;
 };
 
 // Takes the GIL for as long as it lives.

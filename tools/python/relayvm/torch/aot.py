@@ -51,9 +51,12 @@ class _Compiled:
                 kept[i] = arguments[i]
         self._compile(kept)
 
-    def __call__(self, arguments):
+    def _has_changed(self, arguments):
         given = [arguments[i] for i in self._positions]
-        if any(map(operator.is_not, given, self._tensors)) or [tensor._version for tensor in given] != self._versions:
+        return any(map(operator.is_not, given, self._tensors)) or [tensor._version for tensor in given] != self._versions
+
+    def __call__(self, arguments):
+        if self._positions and self._has_changed(arguments):
             self._anew(arguments)
         results = self._program(arguments)
         self._record.calls += 1

@@ -159,7 +159,7 @@ class _Results:
         permuted.meta["val"] = value.permute(order)
         self.nodes.append(permuted)
         back = [order.index(axis) for axis in range(len(order))]
-        return lambda result: make(result).permute(back)
+        return lambda result: (make(result) if make else result).permute(back)
 
 
 def _argument(node):
@@ -259,7 +259,7 @@ class Program:
         with _disable_current_modes():  # of what traces
             self._lower(graph_module, frozen, options)
         model = self.executable.model
-        self._call = model._main
+        self._call = crossing.caller(model._main)
         self.inputs = tuple(f"{one.name}: {one.relay_type}" for one in model.inputs)
 
     def _lower(self, graph_module, frozen, options):
@@ -278,7 +278,8 @@ class Program:
                 graph.erase_node(node)
                 kept.pop(node, None)
         used = [node for node in placeholders if node.users and node not in kept]
-        self._inputs = tuple((position[node], crossing.into(node.meta.get("val"))) for node in used)
+        self._positions = frozenset(position[node] for node in used)
+        self._take = crossing.taker([(position[node], crossing.into(node.meta.get("val"))) for node in used])
         self.executable = _compiled(lambda: _exported(graph_module, graph, kept, constants), options)
 
     def _take_results(self, graph, position):
@@ -289,19 +290,20 @@ class Program:
         if not results.nodes:
             raise Refused("it computes nothing")
         output.args = (tuple(results.nodes),)
-        self._recipes, self._make, self._single = results.recipes, results.make, len(results.nodes) == 1
+        self._recipes, self._single = results.recipes, len(results.nodes) == 1
+        self._make = [(i, make) for i, make in enumerate(results.make) if make]
         self._may_share = crossing.may_share([node.meta.get("val") for node in results.nodes])
         self._plain = results.recipes == [("result", i) for i in range(len(results.nodes))]
 
     def takes(self, position):
         """Whether the program has an input for this argument."""
-        return any(i == position for i, _ in self._inputs)
+        return position in self._positions
 
     def __call__(self, arguments):
-        found = self._call(*[into(arguments[i]) for i, into in self._inputs])
-        if self._single:
-            found = (found,)
-        found = [make(one) for make, one in zip(self._make, found)]
+        found = self._call(*self._take(arguments))
+        found = [found] if self._single else list(found)
+        for i, make in self._make:
+            found[i] = make(found[i])
         if self._may_share:
             crossing.unshare(found)
         if self._plain:

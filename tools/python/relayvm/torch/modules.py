@@ -19,6 +19,8 @@ class CompiledModule:
         self._plain = in_spec == pytree.tree_flatten((((0,) * len(user_inputs)), {}))[1]
         self._single = out_spec == pytree.tree_flatten(0)[1]
         self._size = max([*user_inputs, *self._held], default=-1) + 1
+        # Whether tensors in their order are the program's arguments.
+        self._direct = self._plain and not self._held and not written and not constants and list(user_inputs) == list(range(self._size))
 
     @property
     def executable(self):
@@ -50,6 +52,12 @@ class CompiledModule:
                                      "torch.no_grad()")
 
     def __call__(self, *args, **kwargs):
+        if self._direct and not kwargs and not torch.is_grad_enabled() and len(args) == self._size:
+            for x in args:
+                if type(x) is not torch.Tensor:
+                    break
+            else:
+                return self._structured(self._program(args))
         flat = self._flat(args, kwargs)
         self._check(flat)
         arguments = [None] * self._size
@@ -63,6 +71,9 @@ class CompiledModule:
                 for result, argument in self._written:
                     arguments[argument].copy_(results[result])
             results = results[len(self._written):]
+        return self._structured(results)
+
+    def _structured(self, results):
         return results[0] if self._single else pytree.tree_unflatten(results, self._out_spec)
 
     def __repr__(self):

@@ -25,19 +25,23 @@ class _Flat(torch.nn.Module):
         return tuple(x for x in self.out_leaves if isinstance(x, torch.Tensor))
 
 
+def _same(result):
+    return result
+
+
 class _Traced:
     """The program with the interface of `lowering.Program`."""
 
     def __init__(self, executable, leaves, out_leaves):
         self.executable = executable
         self.inputs = tuple(f"{one.name}: {one.relay_type}" for one in executable.model.inputs)
-        self._into = [(i, crossing.into(x)) for i, x in enumerate(leaves) if isinstance(x, torch.Tensor)]
-        self._out = [crossing.out_of(x) if isinstance(x, torch.Tensor) else None for x in out_leaves]
+        self._take = crossing.taker([(i, crossing.into(x)) for i, x in enumerate(leaves) if isinstance(x, torch.Tensor)])
+        self._out = [isinstance(x, torch.Tensor) and (crossing.out_of(x) or _same) for x in out_leaves]
         self._leaves = out_leaves
-        self._call = executable.model._main
+        self._call = crossing.caller(executable.model._main)
 
     def __call__(self, arguments):
-        found = self._call(*[into(arguments[i]) for i, into in self._into])
+        found = self._call(*self._take(arguments))
         found = iter(found if isinstance(found, tuple) else (found,))
         return [make(next(found)) if make else leaf for make, leaf in zip(self._out, self._leaves)]
 

@@ -1,0 +1,214 @@
+#include "tools/python/src/exchange.h"
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "tools/python/src/arrays.h"
+#include "tools/python/src/errors.h"
+#include "tools/python/src/without_gil.h"
+#include "vm/api/dlpack_exchange.h"
+
+namespace relayvm::python {
+
+namespace py = pybind11;
+
+// The layout of DLPack 1.2's DLPackExchangeAPI.
+struct ExchangeFunctions {
+  DLPackVersion version;
+  ExchangeFunctions* older;
+  void* allocate;
+  int (*own)(void* object, DLManagedTensorVersioned** out);
+  int (*give)(DLManagedTensorVersioned* tensor, void** out_object);
+  int (*look)(void* object, DLTensor* out);
+  void* stream_of;
+};
+
+namespace {
+
+PyObject* Interned(const char* text) {
+  PyObject* str = PyUnicode_InternFromString(text);
+  if (str == nullptr) throw py::error_already_set();
+  return str;
+}
+
+// An attribute, or null.
+py::object Attribute(PyObject* object, PyObject* name) {
+  auto found = py::reinterpret_steal<py::object>(PyObject_GetAttr(object, name));
+  if (!found) PyErr_Clear();
+  return found;
+}
+
+const ExchangeFunctions* FunctionsOf(const py::object& capsule) {
+  constexpr const char* kName = "dlpack_exchange_api";
+  if (!capsule || PyCapsule_IsValid(capsule.ptr(), kName) == 0) return nullptr;
+  const auto* found =
+      static_cast<const ExchangeFunctions*>(PyCapsule_GetPointer(capsule.ptr(), kName));
+  while (found != nullptr && found->version.major != DLPACK_MAJOR_VERSION) found = found->older;
+  return found != nullptr && found->look != nullptr ? found : nullptr;
+}
+
+// The class that has the functions, of which `type` is or comes from.
+PyTypeObject* OwnerOf(PyTypeObject* type, PyObject* name) {
+  PyObject* order = type->tp_mro;
+  for (Py_ssize_t i = 0; order != nullptr && i < PyTuple_GET_SIZE(order); ++i) {
+    auto* base = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(order, i));
+    if (base->tp_dict != nullptr && PyDict_GetItemWithError(base->tp_dict, name) != nullptr)
+      return base;
+    PyErr_Clear();
+  }
+  return nullptr;
+}
+
+const ExchangeFunctions* Find(PyTypeObject* type) {
+  static PyObject* const name = Interned("__dlpack_c_exchange_api__");
+  static PyObject* const dispatch = Interned("__torch_dispatch__");
+  PyTypeObject* owner = OwnerOf(type, name);
+  if (owner == nullptr) return nullptr;
+  auto* const asked = reinterpret_cast<PyObject*>(type);
+  auto* const own = reinterpret_cast<PyObject*>(owner);
+  if (!Attribute(asked, dispatch).is(Attribute(own, dispatch))) return nullptr;
+  return FunctionsOf(Attribute(asked, name));
+}
+
+bool IsTrue(PyObject* object, PyObject* name) { return Attribute(object, name).ptr() == Py_True; }
+
+// Whether numbers are to be read with the other sign (PyTorch's lazy negation), of which DLPack
+// knows nothing.
+bool IsNegated(PyObject* object) {
+  static PyObject* const name = Interned("is_neg");
+  const auto answer = py::reinterpret_steal<py::object>(PyObject_CallMethodNoArgs(object, name));
+  if (!answer) PyErr_Clear();
+  return answer.ptr() == Py_True;
+}
+bool WantsGradients(PyObject* object) {
+  static PyObject* const name = Interned("requires_grad");
+  return IsTrue(object, name);
+}
+
+uint8_t CodeOf(DType dtype) {
+  if (dtype == DType::kBool) return kDLBool;
+  if (dtype == DType::kBFloat16) return kDLBfloat;
+  if (IsFloat(dtype)) return kDLFloat;
+  return IsSignedInt(dtype) ? kDLInt : kDLUInt;
+}
+bool IsOf(const DLDataType& type, DType dtype) {
+  return type.lanes == 1 && type.bits == DTypeBytes(dtype) * 8 && type.code == CodeOf(dtype);
+}
+
+bool IsCompact(const DLTensor& t) {
+  if (t.strides == nullptr) return true;
+  int64_t expected = 1;
+  for (int i = t.ndim; i-- > 0;) {
+    if (t.shape[i] == 0) return true;
+    if (t.shape[i] != 1 && t.strides[i] != expected) return false;
+    expected *= t.shape[i];
+  }
+  return true;
+}
+
+// Of a tensor on the host, compact; else false.
+bool Look(PyObject* object, DLTensor* tensor) {
+  const ExchangeFunctions* functions = ExchangeOf(Py_TYPE(object));
+  if (functions == nullptr) return false;
+  if (functions->look(object, tensor) != 0) {
+    PyErr_Clear();
+    return false;
+  }
+  return tensor->device.device_type == kDLCPU && tensor->ndim >= 0 && IsCompact(*tensor);
+}
+
+std::span<const int64_t> DimsOf(const DLTensor& t) {
+  return {t.shape, static_cast<size_t>(t.ndim)};
+}
+void* DataOf(const DLTensor& t) {
+  return t.data == nullptr ? nullptr : static_cast<char*>(t.data) + t.byte_offset;
+}
+
+}  // namespace
+
+const ExchangeFunctions* ExchangeOf(PyTypeObject* type) {
+  static PyTypeObject* last = nullptr;
+  static const ExchangeFunctions* last_functions = nullptr;
+  if (type == last) return last_functions;
+  // Of classes that have them, which are kept.
+  static auto* const known = new std::unordered_map<PyTypeObject*, const ExchangeFunctions*>();
+  auto found = known->find(type);
+  if (found == known->end()) {
+    const ExchangeFunctions* functions = Find(type);
+    if (functions == nullptr) return nullptr;
+    Py_INCREF(type);
+    found = known->emplace(type, functions).first;
+  }
+  last = type;
+  return last_functions = found->second;
+}
+
+std::optional<Value> FromExchange(py::handle object, DType dtype, Value* spare,
+                                  bool with_gradients) {
+  DLTensor tensor;
+  if (dtype == DType::kString || !Look(object.ptr(), &tensor) || !IsOf(tensor.dtype, dtype))
+    return std::nullopt;
+  if (!with_gradients && WantsGradients(object.ptr())) return std::nullopt;
+  if (IsNegated(object.ptr())) {
+    const py::object plain = object.attr("resolve_neg")();
+    return FromExchange(plain, dtype, spare, with_gradients);
+  }
+  return FromMemory(object, dtype, DimsOf(tensor), DataOf(tensor), spare);
+}
+
+std::optional<Value> CopyStrided(DType dtype, std::span<const int64_t> dims,
+                                 std::span<const int64_t> strides, void* data) {
+  const int64_t each = DTypeBytes(dtype);
+  std::vector<int64_t> shape(dims.begin(), dims.end()), elements(strides.begin(), strides.end());
+  for (int64_t& stride : elements) {
+    if (stride % each != 0) return std::nullopt;
+    stride /= each;
+  }
+  int64_t bytes = each;
+  for (const int64_t d : shape) bytes *= d;
+  DLManagedTensor tensor{};
+  tensor.dl_tensor.data = data;
+  tensor.dl_tensor.device = {kDLCPU, 0};
+  tensor.dl_tensor.ndim = static_cast<int32_t>(shape.size());
+  tensor.dl_tensor.dtype = {CodeOf(dtype), static_cast<uint8_t>(each * 8), 1};
+  tensor.dl_tensor.shape = shape.data();
+  tensor.dl_tensor.strides = elements.data();
+  Result<Value> copy = Value();
+  {
+    const GilReleaseFor no_gil(static_cast<size_t>(bytes));
+    copy = FromDLPack(&tensor);
+  }
+  Value made = ValueOrThrow(std::move(copy));
+  if (made.is_borrowed()) return std::nullopt;  // it was compact
+  return made;
+}
+
+bool IsOutputTensor(py::handle object, OutputBuffer* buffer) {
+  DLTensor tensor;
+  if (!Look(object.ptr(), &tensor)) return false;
+  if (WantsGradients(object.ptr()) || IsNegated(object.ptr())) return false;
+  for (int i = 0; i < kNumDTypes; ++i) {
+    const auto dtype = static_cast<DType>(i);
+    if (!IsOf(tensor.dtype, dtype)) continue;
+    buffer->dtype = dtype;
+    buffer->dims = DimsOf(tensor);
+    buffer->data = DataOf(tensor);
+    return buffer->data != nullptr;
+  }
+  return false;
+}
+
+py::object ToExchange(Value value, const ExchangeFunctions& functions) {
+  if (value.mutable_data() == nullptr && value.bytes() > 0)
+    value = CopyOf(value.dtype(), value.dims(), value.data());
+  DLManagedTensorVersioned* tensor = ValueOrThrow(ToDLPack(value));
+  tensor->flags = 0;  // nobody else has it
+  void* object = nullptr;
+  if (functions.give(tensor, &object) != 0) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(static_cast<PyObject*>(object));
+}
+
+}  // namespace relayvm::python
