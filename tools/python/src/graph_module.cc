@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tools/python/src/arrays.h"
 #include "tools/python/src/errors.h"
 #include "tools/python/src/graph.h"
 #include "tools/python/src/numbers.h"

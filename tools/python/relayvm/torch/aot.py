@@ -27,9 +27,7 @@ def _check_inputs(example_inputs):
 
 
 class _Compiled:
-    """What AOTAutograd calls: the program, compiled anew where a constant of it has changed."""
-
-    _boxed_call = True  # it takes a list, which it may clear
+    """The program that AOTAutograd calls, compiled anew where a constant of it has changed."""
 
     def __init__(self, graph_module, frozen, record, options):
         self._graph_module, self._record, self._options = graph_module, record, options
@@ -42,6 +40,7 @@ class _Compiled:
         self._positions, self._tensors, self._versions = tuple(frozen), [*frozen.values()], versions
         self._record.compiled, self._record.inputs, self._record.frozen = True, self._program.inputs, len(frozen)
         self._record.compilations += 1
+        self._run = self._program.runner()
 
     def _anew(self, arguments):
         kept = {}
@@ -55,13 +54,20 @@ class _Compiled:
         given = [arguments[i] for i in self._positions]
         return any(map(operator.is_not, given, self._tensors)) or [tensor._version for tensor in given] != self._versions
 
-    def __call__(self, arguments):
-        if self._positions and self._has_changed(arguments):
-            self._anew(arguments)
-        results = self._program(arguments)
-        self._record.calls += 1
-        arguments.clear()
-        return results
+    def function(self):
+        """What AOTAutograd calls."""
+        record = self._record
+
+        def run(arguments):
+            if self._positions and self._has_changed(arguments):
+                self._anew(arguments)
+            results = self._run(arguments)
+            record.calls += 1
+            arguments.clear()
+            return results
+
+        run._boxed_call = True  # it takes a list, which it may clear
+        return run
 
 
 def _frozen(graph_module, example_inputs, freeze):
@@ -106,7 +112,7 @@ def compiled(graph_module, example_inputs, record, options, freeze):
     def compile_graph(aten, fake_inputs):
         del fake_inputs
         try:
-            return _Compiled(aten, _frozen(aten, example_inputs, freeze), record, options)
+            return _Compiled(aten, _frozen(aten, example_inputs, freeze), record, options).function()
         except Exception as error:
             ours.append(error)
             raise

@@ -299,6 +299,15 @@ class Program:
         """Whether the program has an input for this argument."""
         return position in self._positions
 
+    def runner(self):
+        """The same as a call of this, with less between where results are just what the program gives."""
+        if self._make or self._may_share or not self._plain:
+            return self.__call__
+        call, take = self._call, self._take
+        if self._single:
+            return lambda arguments: [call(*take(arguments))]
+        return lambda arguments: list(call(*take(arguments)))
+
     def __call__(self, arguments):
         found = self._call(*self._take(arguments))
         found = [found] if self._single else list(found)

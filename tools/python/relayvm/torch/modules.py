@@ -13,6 +13,7 @@ class CompiledModule:
 
     def __init__(self, program, in_spec, out_spec, *, user_inputs, held=None, written=(), constants=()):
         self._program, self._in_spec, self._out_spec = program, in_spec, out_spec
+        self._run = program.runner()
         self._user_inputs, self._held = user_inputs, held or {}  # positions among the program's arguments: of the call's, {position: buffer}
         self._written = written  # [(of results, of arguments)]: what changes, and is written back
         self._constants = constants  # [(of the call's, value)]
@@ -57,7 +58,8 @@ class CompiledModule:
                 if type(x) is not torch.Tensor:
                     break
             else:
-                return self._structured(self._program(args))
+                results = self._run(args)
+                return results[0] if self._single else self._structured(results)
         flat = self._flat(args, kwargs)
         self._check(flat)
         arguments = [None] * self._size
@@ -65,7 +67,7 @@ class CompiledModule:
             arguments[i] = value
         for i, value in self._held.items():
             arguments[i] = value
-        results = self._program(arguments)
+        results = self._run(arguments)
         if self._written:
             with torch.no_grad():
                 for result, argument in self._written:

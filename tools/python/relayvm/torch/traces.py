@@ -40,6 +40,9 @@ class _Traced:
         self._leaves = out_leaves
         self._call = crossing.caller(executable.model._main)
 
+    def runner(self):
+        return self.__call__
+
     def __call__(self, arguments):
         found = self._call(*self._take(arguments))
         found = iter(found if isinstance(found, tuple) else (found,))
