@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
+#include "bytecode/base/status.h"
 #include "bytecode/program.h"
 #include "compiler/api/compiler.h"
-#include "tools/python/src/errors.h"
 #include "vm/engines/engine.h"
 #include "vm/run/executable.h"
 
@@ -29,17 +29,19 @@ struct BestForm {
   std::vector<EngineLibrary> engines;        // that it needs
   std::shared_ptr<const Executable> tables;  // loaded, where there are regions; else null
 };
-// With regions where their engines are here and take them, else native. Throws where neither loads.
-inline BestForm BestFormOf(const CompiledModel& model) {
+// With regions where their engines are here and take them, else native. Fails where neither loads.
+inline Result<BestForm> BestFormOf(const CompiledModel& model) {
   BestForm best{&model.program_with_regions(), EnginesOf(model.program_with_regions()), nullptr};
   if (best.engines.empty()) return best;
   LoadOptions load;
   load.engines = best.engines;
-  best.tables = ValueOrThrow(model.Load(load));
+  RELAYVM_ASSIGN_OR_RETURN(best.tables, model.Load(load));
   if (best.tables->program().regions.empty()) best = {&model.program(), {}, best.tables};
   // By their files: native code's runtime is in another folder than this one.
-  for (EngineLibrary& engine : best.engines)
-    engine.path = ValueOrThrow(vm::OpenEngine(engine)).path;
+  for (EngineLibrary& engine : best.engines) {
+    RELAYVM_ASSIGN_OR_RETURN(const auto opened, vm::OpenEngine(engine));
+    engine.path = opened.path;
+  }
   return best;
 }
 

@@ -82,7 +82,8 @@ PyModule Read(const std::string& name, const py::object& content, const Options&
   if (!content.is_none()) {
     const py::bytes bytes = content;
     const auto text = static_cast<std::string_view>(bytes);
-    source.content = SharedBytes::Copy(std::as_bytes(std::span(text)));
+    source.content =
+        WithoutTheGil([&] { return SharedBytes::Copy(std::as_bytes(std::span(text))); });
   }
   CompilerOptions read = OptionsOf(options);
   read.params = Weights(params);
@@ -108,7 +109,9 @@ PyModule InferTypes(const PyModule& module) {
 
 PyModule Transform(const PyModule& module, const std::vector<std::string>& passes,
                    const Options& options, bool verify) {
-  const CompileOptions compile = ValueOrThrow(ReadCompilerOptions(OptionsOf(options)));
+  const CompilerOptions given = OptionsOf(options);
+  const CompileOptions compile =
+      ValueOrThrow(WithoutTheGil([&] { return ReadCompilerOptions(given); }));
   PassedModule passed = Interruptible<PassedModule>([&](const std::stop_token& stop) {
     PipelineOptions pipeline = compile.pipeline;
     pipeline.verify = verify;
@@ -147,13 +150,16 @@ py::tuple Rewrite(const PyModule& module, const std::string& name, const py::obj
 
 // The JSON of each region, by name. `engines`: --byoc and its kin.
 py::dict RegionJsons(const PyModule& module, const Options& options) {
-  const CompileOptions read = ValueOrThrow(ReadCompilerOptions(OptionsOf(options)));
-  regions::RuleFiles files;
-  const std::vector<regions::EnginePattern> engines =
-      ValueOrThrow(regions::EnginesOfRegions(read.pipeline.options, files));
+  const CompilerOptions given = OptionsOf(options);
+  const auto jsons = ValueOrThrow(WithoutTheGil([&]() -> decltype(regions::RegionJsons({}, {})) {
+    RELAYVM_ASSIGN_OR_RETURN(const CompileOptions read, ReadCompilerOptions(given));
+    regions::RuleFiles files;
+    RELAYVM_ASSIGN_OR_RETURN(const std::vector<regions::EnginePattern> engines,
+                             regions::EnginesOfRegions(read.pipeline.options, files));
+    return regions::RegionJsons(module.model.module, engines);
+  }));
   py::dict result;
-  for (const auto& [name, json] : ValueOrThrow(regions::RegionJsons(module.model.module, engines)))
-    result[name.c_str()] = json;
+  for (const auto& [name, json] : jsons) result[name.c_str()] = json;
   return result;
 }
 
@@ -180,7 +186,7 @@ PyModule Bind(const PyModule& module, const py::dict& params, const std::string&
   if (!m.functions.contains(function))
     Throw({StatusCode::kNotFound, fmt::format("there is no function @{}", function)});
   m.entry = function;
-  m = ValueOrThrow(frontend::BindParams(m, bound));
+  m = ValueOrThrow(WithoutTheGil([&] { return frontend::BindParams(m, bound); }));
   m.entry = entry;
   return {{std::move(m), module.model.operators}, {}};
 }
@@ -249,7 +255,8 @@ PYBIND11_MODULE(_native, m) {
   module.def(py::init([] { return PyModule{{ir::MakeModule(), {}}, {}}; }))
       .def("text",
            [](const PyModule& p, bool for_people) {
-             return ir::PrintModule(p.model.module, {.for_people = for_people});
+             return WithoutTheGil(
+                 [&] { return ir::PrintModule(p.model.module, {.for_people = for_people}); });
            })
       .def("functions",
            [](const PyModule& p) {
@@ -257,12 +264,13 @@ PYBIND11_MODULE(_native, m) {
              for (const auto& [name, function] : p.model.module.functions) names.push_back(name);
              return names;
            })
-      .def("function_text",
-           [](const PyModule& p, const std::string& name) {
-             const auto found = p.model.module.functions.find(name);
-             if (found == p.model.module.functions.end()) throw py::key_error(name);
-             return ir::PrintFunction(p.model.module, *found->second);
-           })
+      .def(
+          "function_text",
+          [](const PyModule& p, const std::string& name) {
+            const auto found = p.model.module.functions.find(name);
+            if (found == p.model.module.functions.end()) throw py::key_error(name);
+            return WithoutTheGil([&] { return ir::PrintFunction(p.model.module, *found->second); });
+          })
       .def("params",
            [](const PyModule& p, const std::string& name) {
              const auto found = p.model.module.functions.find(name);
@@ -308,10 +316,11 @@ PYBIND11_MODULE(_native, m) {
     return passes;
   });
   m.def("read_params", [](const std::string& path) {
-    const frontend::Params params = ValueOrThrow(frontend::ReadParams(path));
+    const frontend::Params params =
+        ValueOrThrow(WithoutTheGil([&] { return frontend::ReadParams(path); }));
     py::dict result;
     for (const auto& [name, tensor] : params) {
-      const SharedBytes bytes = tensor.data.Loaded();
+      const SharedBytes bytes = WithoutTheGil([&] { return tensor.data.Loaded(); });
       if (tensor.dtype == DType::kString) {
         const PackedStrings packed(bytes.data(), tensor.size());
         std::vector<std::string_view> texts;
@@ -319,7 +328,7 @@ PYBIND11_MODULE(_native, m) {
         result[name.c_str()] = ArrayOf(ValueOrThrow(Value::CopyStrings(tensor.shape, texts)));
         continue;
       }
-      Value value = ValueOrThrow(Value::CopyTensor(tensor.dtype, tensor.shape, bytes.data()));
+      Value value = CopyOf(tensor.dtype, tensor.shape, bytes.data());
       result[name.c_str()] = tensor.dtype == DType::kBFloat16 ? py::cast(Opaque{value, nullptr})
                                                               : ArrayOf(std::move(value));
     }
@@ -337,7 +346,8 @@ PYBIND11_MODULE(_native, m) {
   // Those that the compiler's passes and passes of libraries declare.
   m.def("pass_options", [](const std::vector<std::string>& libraries) {
     py::list rows;
-    const std::vector<Pass> loaded = ValueOrThrow(LoadPasses(libraries));
+    const std::vector<Pass> loaded =
+        ValueOrThrow(WithoutTheGil([&] { return LoadPasses(libraries); }));
     for (const DeclaredOption& d : PassOptions(loaded)) {
       const PassOption& o = *d.option;
       std::string keyword = o.keyword.empty() ? o.name : o.keyword;
@@ -372,7 +382,7 @@ PYBIND11_MODULE(_native, m) {
            })
       .def("bytes",
            [](const PyCompiled& p) {
-             const SharedBytes bytes = ValueOrThrow(p.model.Bytes());
+             const SharedBytes bytes = ValueOrThrow(WithoutTheGil([&] { return p.model.Bytes(); }));
              return py::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size());
            })
       .def("graph", [](const PyCompiled& p) { return MakeGraph(p.model); })
@@ -381,7 +391,8 @@ PYBIND11_MODULE(_native, m) {
           [](const PyCompiled& p, const std::string& function, std::shared_ptr<PyRuntime> runtime) {
             return MakeNative(p.model, function, std::move(runtime));
           })
-      .def("bytecode", [](const PyCompiled& p) { return p.model.Bytecode(); })
+      .def("bytecode",
+           [](const PyCompiled& p) { return WithoutTheGil([&] { return p.model.Bytecode(); }); })
       .def("kernels",
            [](const PyCompiled& p) {
              std::vector<std::string> names;
@@ -391,7 +402,7 @@ PYBIND11_MODULE(_native, m) {
       .def("regions",
            [](const PyCompiled& p) {
              py::list regions;
-             for (const CompiledRegion& r : p.model.Regions())
+             for (const CompiledRegion& r : WithoutTheGil([&] { return p.model.Regions(); }))
                regions.append(py::make_tuple(r.name, r.engine, r.json));
              return regions;
            })
@@ -424,7 +435,7 @@ PYBIND11_MODULE(_native, m) {
              options.host_functions = functions;
              Engines read(engines);
              read.Use(&options);
-             PyProgram program{ValueOrThrow(p.model.Load(options))};
+             PyProgram program{ValueOrThrow(WithoutTheGil([&] { return p.model.Load(options); }))};
              read.Warn();
              return program;
            });

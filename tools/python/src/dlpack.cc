@@ -1,5 +1,6 @@
 #include "tools/python/src/errors.h"
 #include "tools/python/src/values.h"
+#include "tools/python/src/without_gil.h"
 #include "vm/api/dlpack_exchange.h"
 
 namespace relayvm::python {
@@ -25,7 +26,8 @@ Value Take(PyObject* capsule, const char* name, const char* used, const Runtime*
   if (tensor == nullptr) throw py::error_already_set();
   // From here on it is ours to delete.
   if (PyCapsule_SetName(capsule, used) != 0) throw py::error_already_set();
-  return ValueOrThrow(FromDLPack(tensor, runtime));
+  // It may have to be copied. Nothing is read of it here: it may be of another version.
+  return ValueOrThrow(WithoutTheGil([&] { return FromDLPack(tensor, runtime); }));
 }
 
 }  // namespace

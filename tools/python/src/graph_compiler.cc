@@ -41,17 +41,22 @@ PyGraph Load(const CompiledGraph& g, uint32_t num_threads,
   options.num_threads = num_threads;
   LoadOptions load;
   load.engines = g.engines;
-  return {DestroyedWithoutGil(ValueOrThrow(
-      GraphModule::Create(ValueOrThrow(graph::LinkGraph(*g.program, load)), options)))};
+  return {
+      DestroyedWithoutGil(ValueOrThrow(WithoutTheGil([&]() -> Result<std::unique_ptr<GraphModule>> {
+        RELAYVM_ASSIGN_OR_RETURN(auto linked, graph::LinkGraph(*g.program, load));
+        return GraphModule::Create(std::move(linked), options);
+      })))};
 }
 
 }  // namespace
 
 py::object MakeGraph(const CompiledModel& model) {
-  BestForm form = BestFormOf(model);
-  return py::cast(CompiledGraph{
-      std::make_shared<graph::GraphProgram>(ValueOrThrow(graph::BuildGraph(*form.program))),
-      std::move(form.engines)});
+  return py::cast(ValueOrThrow(WithoutTheGil([&]() -> Result<CompiledGraph> {
+    RELAYVM_ASSIGN_OR_RETURN(BestForm form, BestFormOf(model));
+    RELAYVM_ASSIGN_OR_RETURN(auto graph, graph::BuildGraph(*form.program));
+    return CompiledGraph{std::make_shared<graph::GraphProgram>(std::move(graph)),
+                         std::move(form.engines)};
+  })));
 }
 
 void AddGraphCompiler(py::module_& m) {

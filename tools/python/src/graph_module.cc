@@ -65,6 +65,24 @@ GraphModule& Idle(const PyGraph& g) {
   return *g.module;
 }
 
+// The same for work without the GIL, in which others are told that it is not idle.
+class Busy {
+ public:
+  explicit Busy(const PyGraph& g) : graph_(g), module_(Idle(g)) { graph_.is_running = true; }
+  ~Busy() { graph_.is_running = false; }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+
+  template <typename F>
+  void Do(F&& work) {
+    ThrowIfError(WithoutTheGil([&] { return work(module_); }));
+  }
+
+ private:
+  const PyGraph& graph_;
+  GraphModule& module_;
+};
+
 // Handlers of signals run now and then; what one raises ends the run.
 struct Signals {
   std::chrono::steady_clock::time_point next = std::chrono::steady_clock::now() + kSignalSlice;
@@ -132,14 +150,15 @@ py::object Call(const PyGraph& g, const py::args& args, py::kwargs kwargs) {
 }
 
 py::object GetOutput(const PyGraph& g, size_t index) {
-  Value value = ValueOrThrow(g.module->GetOutput(index));
+  Value value = ValueOrThrow(WithoutTheGil([&] { return g.module->GetOutput(index); }));
   ValueType type;
   type.dtype = value.dtype();
   return FromValue(std::move(value), type, g.module->kernels());
 }
 
 py::object GetInput(const PyGraph& g, const py::object& key) {
-  Value value = ValueOrThrow(g.module->GetInput(IndexOf(*g.module, key)));
+  const size_t index = IndexOf(*g.module, key);
+  Value value = ValueOrThrow(WithoutTheGil([&] { return g.module->GetInput(index); }));
   ValueType type;
   type.dtype = value.dtype();
   return FromValue(std::move(value), type, g.module->kernels());
@@ -154,7 +173,8 @@ void CopyOutput(const PyGraph& g, size_t index, const py::object& out) {
   const bool is_known = DTypeOfFormat(view.format, view.itemsize, &buffer.dtype);
   buffer.dims = {view.shape, static_cast<size_t>(view.ndim)};
   buffer.data = view.buf;
-  const Status copied = is_known ? g.module->CopyOutput(index, buffer) : OkStatus();
+  const Status copied =
+      is_known ? WithoutTheGil([&] { return g.module->CopyOutput(index, buffer); }) : OkStatus();
   PyBuffer_Release(&view);
   if (!is_known) throw py::type_error("out: a buffer with elements that Relay has not");
   ThrowIfError(copied);
@@ -162,7 +182,8 @@ void CopyOutput(const PyGraph& g, size_t index, const py::object& out) {
 
 void LoadParams(const PyGraph& g, const py::bytes& bytes) {
   const auto text = static_cast<std::string_view>(bytes);
-  ThrowIfError(Idle(g).LoadParams(std::as_bytes(std::span(text))));
+  Busy(g).Do(
+      [&](GraphModule& module) { return module.LoadParams(std::as_bytes(std::span(text))); });
 }
 
 py::list NodeTimes(const PyGraph& g) {
@@ -180,7 +201,8 @@ void AddGraph(py::module_& m) {
       .def("set_input",
            [](const PyGraph& g, const py::object& key, const py::object& value) {
              const size_t index = IndexOf(*g.module, key);
-             ThrowIfError(Idle(g).SetInput(index, InputValue(*g.module, index, value)));
+             const Value input = InputValue(*g.module, index, value);
+             Busy(g).Do([&](GraphModule& module) { return module.SetInput(index, input); });
            })
       .def("set_input_zero_copy",
            [](const PyGraph& g, const py::object& key, const py::object& value) {

@@ -20,6 +20,7 @@
 #include "tools/python/src/interruptible.h"
 #include "tools/python/src/program.h"
 #include "tools/python/src/values.h"
+#include "tools/python/src/without_gil.h"
 #include "vm/aot/native_program.h"
 
 namespace relayvm::python {
@@ -131,10 +132,12 @@ py::object Run(const NativeFunction& self, const py::tuple& args, const py::dict
 
 py::object MakeNative(const CompiledModel& model, const std::string& function,
                       std::shared_ptr<PyRuntime> runtime) {
-  const BestForm form = BestFormOf(model);
+  const BestForm form = ValueOrThrow(WithoutTheGil([&] { return BestFormOf(model); }));
   const auto program = Interruptible<std::shared_ptr<vm::NativeProgram>>(
       [&](const std::stop_token& stop) { return CompileNative(form, stop); });
-  const auto tables = form.tables != nullptr ? form.tables : ValueOrThrow(model.Load());
+  const auto tables = form.tables != nullptr
+                          ? form.tables
+                          : ValueOrThrow(WithoutTheGil([&] { return model.Load(); }));
   const std::vector<ExportInfo>& exports = program->program().exports;
   for (uint32_t i = 0; i < exports.size(); ++i) {
     if (exports[i].name == function)

@@ -130,7 +130,7 @@ PyModule Make(const PyModule& from, const py::dict& functions, const std::string
   if (made.empty() && kept.functions.size() == m.functions.size()) return from;
   if (from.holds.Has(Fact::kFinalTypes)) Throw(IsFinal(from, who));
   Status first;
-  const std::set<std::string> recursive = RecursiveFunctions(m);
+  const std::set<std::string> recursive = WithoutTheGil([&] { return RecursiveFunctions(m); });
   for (const KeptTypes keep : {KeptTypes::kOfRecursive, KeptTypes::kOfUnchanged, KeptTypes::kAll}) {
     ir::Module module = kept;
     Status status;

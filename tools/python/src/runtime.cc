@@ -85,7 +85,7 @@ std::shared_ptr<PyRuntime> PyRuntime::Create(uint32_t num_threads, uint32_t sche
   runtime->has_devices_ = !all.empty();
   options.device_memory_limit = device_memory_limit.value_or(SIZE_MAX);
   runtime->trace_ = std::move(trace);
-  runtime->runtime_ = ValueOrThrow(Runtime::Create(options));
+  runtime->runtime_ = ValueOrThrow(WithoutTheGil([&] { return Runtime::Create(options); }));
   runtime->options_.num_threads = scheduler_threads;
   runtime->options_.batching.max_batch = max_batch;
   if (const auto wait = Seconds(py::float_(max_wait), "max_wait"))
@@ -133,14 +133,17 @@ PyRuntime::~PyRuntime() {
 }
 
 std::shared_ptr<Scheduler> PyRuntime::scheduler() {
-  CheckFork();
-  const std::lock_guard lock(mutex_);
-  if (closed_) ThrowIfError({StatusCode::kFailedPrecondition, "the runtime is closed"});
-  if (scheduler_ == nullptr) {
-    scheduler_ = ValueOrThrow(Scheduler::Create(runtime_, options_));
-    g_schedulers.fetch_add(1);
-  }
-  return scheduler_;
+  if (std::shared_ptr<Scheduler> made = scheduler_if_any()) return made;
+  // It starts threads. Who has the GIL and wants the lock waits for them.
+  return ValueOrThrow(WithoutTheGil([&]() -> Result<std::shared_ptr<Scheduler>> {
+    const std::lock_guard lock(mutex_);
+    if (closed_) return Status(StatusCode::kFailedPrecondition, "the runtime is closed");
+    if (scheduler_ == nullptr) {
+      RELAYVM_ASSIGN_OR_RETURN(scheduler_, Scheduler::Create(runtime_, options_));
+      g_schedulers.fetch_add(1);
+    }
+    return scheduler_;
+  }));
 }
 
 std::shared_ptr<Scheduler> PyRuntime::scheduler_if_any() {

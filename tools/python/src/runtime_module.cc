@@ -80,8 +80,10 @@ PyProgram LoadBytes(const py::bytes& bytes, const py::dict& host_functions,
   ReadLoadOptions read(host_functions, keywords);
   const auto text = static_cast<std::string_view>(bytes);
   // bytes of Python are not aligned: a copy.
-  PyProgram program{ValueOrThrow(Executable::FromMemory(
-      {reinterpret_cast<const uint8_t*>(text.data()), text.size()}, nullptr, read.options))};
+  PyProgram program{ValueOrThrow(WithoutTheGil([&] {
+    return Executable::FromMemory({reinterpret_cast<const uint8_t*>(text.data()), text.size()},
+                                  nullptr, read.options);
+  }))};
   read.engines.Warn();
   return program;
 }
@@ -231,7 +233,8 @@ py::dict GroupStatsOf(const PyRunGroup& group) {
 std::string MemoryFormula(const PyProgram& p, const std::string& function) {
   const Program& program = p.executable->program();
   for (const ExportInfo& e : program.exports) {
-    if (e.name == function) return ReportMemory(program, e.function).total_bytes;
+    if (e.name == function)
+      return WithoutTheGil([&] { return ReportMemory(program, e.function).total_bytes; });
   }
   throw py::key_error(function);
 }
@@ -253,7 +256,7 @@ PYBIND11_MODULE(_native, m) {
   m.doc() = "The native part of relayvm's runtime.";
   m.attr("__version__") = RELAYVM_VERSION;
 
-  py::class_<PyProgram>(m, "Program")
+  py::class_<PyProgram, std::unique_ptr<PyProgram, DeleteWithoutGil>>(m, "Program")
       .def("functions",
            [](const PyProgram& p) {
              std::vector<std::string> names;
@@ -287,23 +290,25 @@ PYBIND11_MODULE(_native, m) {
       .def(py::init([](uint32_t interval) {
         return std::make_shared<PyProfile>(Profile::Options{.kernel_interval = interval});
       }))
-      .def("by_kernel", [](const PyProfile& p) { return RowsOf(p.ByKernel()); })
-      .def("by_place", [](const PyProfile& p) { return RowsOf(p.ByPlace()); })
+      .def("by_kernel",
+           [](const PyProfile& p) { return RowsOf(WithoutTheGil([&] { return p.ByKernel(); })); })
+      .def("by_place",
+           [](const PyProfile& p) { return RowsOf(WithoutTheGil([&] { return p.ByPlace(); })); })
       .def("totals",
            [](const PyProfile& p) {
-             const Profile::Totals t = p.totals();
+             const Profile::Totals t = WithoutTheGil([&] { return p.totals(); });
              return py::make_tuple(t.runs, t.run_ns, t.wait_ns, t.kernel_ns);
            })
-      .def("clear", &Profile::Clear);
+      .def("clear", &Profile::Clear, py::call_guard<GilRelease>());
   py::class_<PyChromeTrace, TraceSink, std::shared_ptr<PyChromeTrace>>(m, "ChromeTrace")
       .def(py::init([](size_t max_events, uint32_t interval) {
         return std::make_shared<PyChromeTrace>(
             ChromeTrace::Options{.max_events = max_events, .kernel_interval = interval});
       }))
-      .def("json", &ChromeTrace::Json)
+      .def("json", [](const PyChromeTrace& t) { return WithoutTheGil([&] { return t.Json(); }); })
       .def("num_events", &ChromeTrace::num_events)
       .def("dropped", &ChromeTrace::dropped)
-      .def("clear", &ChromeTrace::Clear);
+      .def("clear", &ChromeTrace::Clear, py::call_guard<GilRelease>());
 
   py::class_<PyDevice>(m, "Device", R"(A processor with memory of its own: Runtime(devices=[...]).
 

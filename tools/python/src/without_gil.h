@@ -41,6 +41,13 @@ class GilRelease {
   PyThreadState* state_;
 };
 
+// What `work` gives, which has not the GIL and throws no exception of Python's.
+template <typename F>
+auto WithoutTheGil(F&& work) {
+  const GilRelease no_gil;
+  return work();
+}
+
 // The same for work on so many bytes that it takes a microsecond or more. REQUIRES: as GilRelease;
 // nothing throws an exception of Python's meanwhile.
 class GilReleaseFor {
@@ -101,6 +108,15 @@ class WithGil {
 
  private:
   std::optional<GilAcquire> taken_;
+};
+
+// Deletes without the GIL, for pybind11. REQUIRES: the object has none of Python's.
+struct DeleteWithoutGil {
+  template <typename T>
+  void operator()(T* object) const {
+    const WithoutGil no_gil;
+    delete object;
+  }
 };
 
 // The same object, which is destroyed without the GIL.
