@@ -11,6 +11,7 @@
 """
 import atexit as _atexit
 import os as _os
+import sys as _sys
 from importlib import import_module as _import_module
 
 
@@ -26,6 +27,13 @@ def _refuse_sub_interpreters():
         return
 
 
+def _refuse_without_gil():
+    # After the native part is loaded, which turns the GIL on where a free-threaded Python leaves that to modules.
+    if not getattr(_sys, "_is_gil_enabled", lambda: True)():
+        raise ImportError("relayvm: it needs Python's GIL, which -X gil=0 or PYTHON_GIL=0 has switched off: leave that to Python, which turns "
+                          "it on for relayvm")
+
+
 _refuse_sub_interpreters()
 
 from .adt import Adt
@@ -37,6 +45,7 @@ from .runtime import Latencies, RunGroup, Runtime, _close_all, _forked, default_
 from .trace import ChromeTrace, Profile
 from ._native import Device, State, Value, __version__
 
+_refuse_without_gil()
 _atexit.register(_close_all)
 _os.register_at_fork(after_in_child=_forked)
 

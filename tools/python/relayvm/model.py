@@ -11,6 +11,7 @@ _ORT_TYPES = {"float32": "float", "float64": "double", "float16": "float16", "bf
 
 
 _NO_OPTIONS = {}
+_NO_PICKLE = ("a model cannot be pickled, nor go to another process: send its file's name or bytes (compile(...).to_bytes()), and load it there")
 
 
 class Argument:
@@ -62,6 +63,12 @@ class Function(_native.Callable):
         self._call, self._session, self._host_functions = native, session, host_functions
         self.__name__ = ""
 
+    def __copy__(self):
+        return Function(self._call, self._session, self._host_functions)
+
+    def __reduce__(self):
+        raise TypeError(_NO_PICKLE)
+
     async def run_async(self, *args, **kwargs):
         """The same on the runtime's scheduler, for `await`: thousands of runs share its threads.
 
@@ -93,7 +100,7 @@ class Function(_native.Callable):
         handle = self._call.start(done, host_call, *args, **kwargs)
         try:
             return await future
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, GeneratorExit):
             handle.cancel()
             raise
 
@@ -144,6 +151,16 @@ class Model(_native.Callable):
         self._places = None  # of outputs, by name
         if main is not None:
             self._bind(self._main._call)
+
+    def __copy__(self):
+        made = type(self).__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        if self._main is not None:
+            made._bind(self._main._call)
+        return made
+
+    def __reduce__(self):
+        raise TypeError(_NO_PICKLE)
 
     def _function(self, name):
         return Function(self._session.function(name), self._session, self._host_functions)

@@ -151,13 +151,14 @@ py::tuple Rewrite(const PyModule& module, const std::string& name, const py::obj
 // The JSON of each region, by name. `engines`: --byoc and its kin.
 py::dict RegionJsons(const PyModule& module, const Options& options) {
   const CompilerOptions given = OptionsOf(options);
-  const auto jsons = ValueOrThrow(WithoutTheGil([&]() -> decltype(regions::RegionJsons({}, {})) {
-    RELAYVM_ASSIGN_OR_RETURN(const CompileOptions read, ReadCompilerOptions(given));
-    regions::RuleFiles files;
-    RELAYVM_ASSIGN_OR_RETURN(const std::vector<regions::EnginePattern> engines,
-                             regions::EnginesOfRegions(read.pipeline.options, files));
-    return regions::RegionJsons(module.model.module, engines);
-  }));
+  const auto jsons =
+      ValueOrThrow(WithoutTheGil([&]() -> Result<std::vector<std::pair<std::string, std::string>>> {
+        RELAYVM_ASSIGN_OR_RETURN(const CompileOptions read, ReadCompilerOptions(given));
+        regions::RuleFiles files;
+        RELAYVM_ASSIGN_OR_RETURN(const std::vector<regions::EnginePattern> engines,
+                                 regions::EnginesOfRegions(read.pipeline.options, files));
+        return regions::RegionJsons(module.model.module, engines);
+      }));
   py::dict result;
   for (const auto& [name, json] : jsons) result[name.c_str()] = json;
   return result;
@@ -363,6 +364,7 @@ PYBIND11_MODULE(_native, m) {
     const std::vector<std::string_view> names = regions::EngineNames();
     return std::vector<std::string>(names.begin(), names.end());
   });
+  m.def("stop_work", StopWork);
   m.def("check_options", [](const Options& options) { OptionsOf(options); });
   m.def("option_names", [] {
     std::vector<std::string> names;

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <functional>
+#include <list>
 #include <mutex>
 #include <stop_token>
 #include <string>
@@ -22,6 +23,22 @@ namespace relayvm::python {
 
 // How long a signal waits at most.
 inline constexpr std::chrono::milliseconds kCompilerSignalSlice(20);
+
+// Work that runs, of any thread. Once Python ends, that of others than the main thread is stopped
+// at once.
+class Work {
+ public:
+  explicit Work(std::stop_source stop);
+  ~Work();
+  Work(const Work&) = delete;
+  Work& operator=(const Work&) = delete;
+
+ private:
+  std::list<std::stop_source>::iterator at_;
+};
+// When Python ends: stops all, and waits for it, some seconds at most: what it needs is destroyed
+// with the process, LLVM before all.
+void StopWork();
 
 // Runs `work` on a thread of its own while signals are handled here: what a handler raises stops
 // it, and is raised.
@@ -45,6 +62,7 @@ Result<T> InterruptibleResult(const std::function<Result<T>(std::stop_token)>& w
   } catch (const std::system_error& e) {
     return Status(StatusCode::kResourceExhausted, std::string("no thread: ") + e.what());
   }
+  const Work running(worker.get_stop_source());
   pybind11::object raised;
   while (true) {
     bool ended = false;

@@ -1,4 +1,5 @@
 """The compiler: Relay text and ONNX models to programs that run. Everything here is in `relayvm` too."""
+import atexit
 import os
 import re
 import threading
@@ -16,6 +17,8 @@ from .instruments import _of_compilation
 from .objects import Node, Object
 from .relay import ExprFunctor, ExprMutator, ExprVisitor, post_order_visit
 from .structural import assert_structural_equal, structural_equal
+
+atexit.register(_native.stop_work)
 
 _DEFINED = re.compile(r"(?:^|[\s}])def @(\w+)")
 RelayFunction = relay.Function  # a function of a module
