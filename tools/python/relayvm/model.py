@@ -47,7 +47,7 @@ class Function(_native.Callable):
     the runtime's, without a copy; tuples; `Adt`; tensors of bfloat16 are `Value`, which has DLPack.
 
     Besides inputs (unless an input has that name):
-      out: a writable C-contiguous array for the result, or a list of them (None: no buffer) or dict by
+      out: a writable C-contiguous array (or tensor of PyTorch's) for the result, or a list of them (None: no buffer) or dict by
         name, one for each tensor of the result; results are then these. A `Device` of the runtime in the place of an array: the
         tensor is left there, and the result a `Value`.
       timeout: seconds; DeadlineExceeded when it takes longer.
