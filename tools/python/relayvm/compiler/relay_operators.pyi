@@ -250,6 +250,8 @@ class _op_mod(_relay.Op):
     def __call__(self, lhs: _Operand, rhs: _Operand, *, span: Any = None) -> _relay.Call: ...  # type: ignore[override]
 class _op_multiply(_relay.Op):
     def __call__(self, lhs: _Operand, rhs: _Operand, *, span: Any = None) -> _relay.Call: ...  # type: ignore[override]
+class _op_murmur3(_relay.Op):
+    def __call__(self, operand_0: _Operand, /, *, seed: _Numbers | _relay.Expr | None = 0, dtype: Any, span: Any = None) -> _relay.Call: ...  # type: ignore[override]
 class _op_ndarray_size(_relay.Op):
     def __call__(self, data: _Operand, dtype: _Text = 'int32', *, span: Any = None) -> _relay.Call: ...  # type: ignore[override]
 class _op_negative(_relay.Op):
@@ -953,6 +955,7 @@ class _in_:
     minimum: _op_minimum
     mod: _op_mod
     multiply: _op_multiply
+    murmur3: _op_murmur3
     ndarray_size: _op_ndarray_size
     negative: _op_negative
     nn: _in_nn
@@ -1025,7 +1028,7 @@ class _in_:
     zeros: _op_zeros
     zeros_like: _op_zeros_like
 
-__all__ = ["op", "abs", "acos", "acosh", "add", "adv_index", "all", "annotation", "any", "arange", "argmax", "argmin", "argsort", "argwhere", "asin", "asinh", "atan", "atanh", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "broadcast_to", "broadcast_to_like", "cast", "cast_like", "ceil", "check_range", "clip", "collapse_sum_like", "collapse_sum_to", "concatenate", "contrib_byte_table", "contrib_reverse_reshape", "copy", "cos", "cosh", "count_grams", "cumprod", "cumsum", "device_copy", "dft", "divide", "dyn", "einsum", "equal", "erf", "exp", "expand_dims", "fast_erf", "fast_exp", "fast_tanh", "fixed_point_multiply", "fixed_point_multiply_per_axis", "floor", "floor_divide", "floor_mod", "full", "full_like", "gather", "gather_nd", "greater", "greater_equal", "image", "invert_permutation", "isfinite", "isinf", "isnan", "layout_transform", "left_shift", "less", "less_equal", "log", "log10", "log2", "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "matrix_set_diag", "max", "maximum", "mean", "mean_std", "mean_variance", "meshgrid", "min", "minimum", "mod", "multiply", "ndarray_size", "negative", "nn", "not_equal", "on_device", "one_hot", "ones", "ones_like", "power", "prod", "qnn", "random", "range_checked", "reinterpret", "relay", "repeat", "reshape", "reshape_like", "reverse", "reverse_reshape", "reverse_sequence", "right_shift", "round", "round_even", "rsqrt", "scatter_elements", "scatter_nd", "searchsorted", "segment_sum", "sequence_mask", "shape_of", "sigmoid", "sign", "sin", "sinh", "slice_like", "sliding_window", "sort", "sparse_fill_empty_rows", "sparse_reshape", "sparse_to_dense", "split", "sqrt", "squeeze", "stack", "std", "stft", "strided_set", "strided_slice", "string", "subtract", "sum", "take", "tan", "tanh", "tile", "topk", "transpose", "trilu", "trunc", "trunc_divide", "trunc_mod", "unique", "unique_rows", "unravel_index", "variance", "vision", "where", "zeros", "zeros_like"]
+__all__ = ["op", "abs", "acos", "acosh", "add", "adv_index", "all", "annotation", "any", "arange", "argmax", "argmin", "argsort", "argwhere", "asin", "asinh", "atan", "atanh", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "broadcast_to", "broadcast_to_like", "cast", "cast_like", "ceil", "check_range", "clip", "collapse_sum_like", "collapse_sum_to", "concatenate", "contrib_byte_table", "contrib_reverse_reshape", "copy", "cos", "cosh", "count_grams", "cumprod", "cumsum", "device_copy", "dft", "divide", "dyn", "einsum", "equal", "erf", "exp", "expand_dims", "fast_erf", "fast_exp", "fast_tanh", "fixed_point_multiply", "fixed_point_multiply_per_axis", "floor", "floor_divide", "floor_mod", "full", "full_like", "gather", "gather_nd", "greater", "greater_equal", "image", "invert_permutation", "isfinite", "isinf", "isnan", "layout_transform", "left_shift", "less", "less_equal", "log", "log10", "log2", "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "matrix_set_diag", "max", "maximum", "mean", "mean_std", "mean_variance", "meshgrid", "min", "minimum", "mod", "multiply", "murmur3", "ndarray_size", "negative", "nn", "not_equal", "on_device", "one_hot", "ones", "ones_like", "power", "prod", "qnn", "random", "range_checked", "reinterpret", "relay", "repeat", "reshape", "reshape_like", "reverse", "reverse_reshape", "reverse_sequence", "right_shift", "round", "round_even", "rsqrt", "scatter_elements", "scatter_nd", "searchsorted", "segment_sum", "sequence_mask", "shape_of", "sigmoid", "sign", "sin", "sinh", "slice_like", "sliding_window", "sort", "sparse_fill_empty_rows", "sparse_reshape", "sparse_to_dense", "split", "sqrt", "squeeze", "stack", "std", "stft", "strided_set", "strided_slice", "string", "subtract", "sum", "take", "tan", "tanh", "tile", "topk", "transpose", "trilu", "trunc", "trunc_divide", "trunc_mod", "unique", "unique_rows", "unravel_index", "variance", "vision", "where", "zeros", "zeros_like"]
 
 op: _in_
 abs: _op_abs
@@ -1118,6 +1121,7 @@ min: _op_min
 minimum: _op_minimum
 mod: _op_mod
 multiply: _op_multiply
+murmur3: _op_murmur3
 ndarray_size: _op_ndarray_size
 negative: _op_negative
 nn: _in_nn

@@ -21,12 +21,13 @@ from .values import (OrtAllocatorType, OrtArenaCfg, OrtDevice, OrtDeviceMemoryTy
                      OrtMemoryInfoDeviceType, OrtMemType, OrtSparseFormat, OrtValue,
                      OrtValueVector, SparseTensor, copy_tensors)
 
-__version__ = version = "1.23.0"  # of ONNX Runtime, whose API this is
-package_name = "relayvm"
+__version__ = version = "1.32.0"  # of ONNX Runtime, whose API this is
+package_name, cuda_version = "relayvm", None
 
 # Imported when it is first needed: {name: module}.
 _LAZY = {"backend": ".backend", "capi": ".capi", "datasets": ".datasets", "ModelCompiler": ".model_compiler",
-         "SessionIOBinding": ".capi.onnxruntime_pybind11_state"}
+         "SessionIOBinding": ".capi.onnxruntime_pybind11_state", "onnxruntime_validation": ".capi.onnxruntime_validation",
+         **{name: "." + name for name in _absent.PACKAGES}}
 
 get_all_providers = get_available_providers
 

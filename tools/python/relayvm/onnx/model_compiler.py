@@ -21,6 +21,15 @@ class ModelCompiler:
         self._programs = Programs(input_model_path_or_bytes, options, None, [])
         self._path = self._programs._source.path
 
+    def _no_contexts(self, *_, **__):
+        """There are no files of execution providers here."""
+        raise NotImplementedError("ModelCompiler: what is compiled is one .vmx file: compile_to_file(path), compile_to_bytes()")
+
+    set_ep_context_binary_information = set_ep_context_data_write_func = _no_contexts
+
+    def clear_ep_context_data_write_func(self):
+        """Nothing: there is no such function."""
+
     def compile_to_file(self, output_model_path=None):
         """Writes the .vmx file; without a path beside the model, by its name."""
         path = output_model_path or (os.path.splitext(self._path)[0] + ".vmx" if self._path else None)

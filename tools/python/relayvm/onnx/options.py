@@ -162,6 +162,13 @@ class SessionOptions(_Options):
         if cancel:
             raise NotImplementedError("set_load_cancellation_flag: KeyboardInterrupt ends a compilation")
 
+    def set_ep_context_data_read_func(self, read_func, max_data_size=0):
+        """There are no files of execution providers here."""
+        raise NotImplementedError("set_ep_context_data_read_func: what was compiled is in one .vmx file: SessionOptions.optimized_model_filepath")
+
+    def clear_ep_context_data_read_func(self):
+        """Nothing: there is no such function."""
+
     @property
     def _opt_level(self):
         return min(int(self.graph_optimization_level), 3)

@@ -126,6 +126,10 @@ class Session:
         """Other execution providers; the model is compiled again where that matters."""
         self._load(providers, provider_options, ())
 
+    def get_provider_graph_assignment_info(self):
+        """[]: nodes are compiled as one, of which `end_profiling` says what ran."""
+        return []
+
     def disable_fallback(self):
         """Nothing: what a provider cannot run the CPU does."""
 
@@ -154,7 +158,12 @@ class Session:
         """
         if run_options is None and input_feed.keys() == self._plain_names:
             try:
-                result = self._call(**input_feed)
+                for value in input_feed.values():
+                    if value.__class__ is OrtValue:
+                        result = self._call(**{name: one._value if one.__class__ is OrtValue else one for name, one in input_feed.items()})
+                        break
+                else:
+                    result = self._call(**input_feed)
             except _WRONG as error:
                 raise translated(error) from error
         else:
@@ -404,10 +413,12 @@ class InferenceSession(Session):
         if not programs.late:
             self._call = self._bound(programs.model_for(self._runtime))
         self._inputs_meta, self._outputs_meta = programs.inputs, programs.outputs
+        named = {dim for one in self._inputs_meta for dim in one.shape}  # others are the compiler's own
         for one, declared, made in zip(self._outputs_meta, programs.declared_outputs(), self._model.outputs if self._call else ()):
             if declared.kind == "tensor" and made.shape is not None:
                 is_told = declared.dims is not None and len(declared.dims) == len(made.shape)
-                one.shape = [m if isinstance(m, int) else d for d, m in zip(one.shape, made.shape)] if is_told else made.shape
+                told = one.shape if is_told else [dim if dim in named else None for dim in made.shape]
+                one.shape = [m if isinstance(m, int) else d for d, m in zip(told, made.shape)]
         self._names = {one.name: one for one in self._inputs_meta}
         self._overridable = {one.name for one in programs.overridable}
         self._places = {one.name: i for i, one in enumerate(self._outputs_meta)}

@@ -149,14 +149,21 @@ class OrtValue:
         return cls(np.ascontiguousarray(data), f"tensor({ONNX_NAMES[onnx_element_type]})")
 
     @classmethod
-    def ortvalue_from_shape_and_type(cls, shape, element_type=np.float32, device_type="cpu", device_id=0, vendor_id=-1):
+    def ortvalue_from_shape_and_type(cls, shape, element_type=np.float32, device_type="cpu", device_id=0, vendor_id=-1, memory_info=None):
         """A tensor whose elements are not set. element_type: numpy's dtype, or the number of onnx.TensorProto."""
-        need_host(device_type, "ortvalue_from_shape_and_type")
+        need_host(device_type if memory_info is None else memory_info.name, "ortvalue_from_shape_and_type")
         if element_type in (16, "bfloat16"):
             return cls(empty(shape, np.uint16), "tensor(bfloat16)")
         return cls(empty(shape, dtype_of(element_type)))
 
     ortvalue_from_shape_and_onnx_type = ortvalue_from_shape_and_type
+
+    @classmethod
+    def ortvalue_from_shape_and_type_for_memory_info(cls, shape, element_type, memory_info):
+        """As ortvalue_from_shape_and_type, where an `OrtMemoryInfo` says."""
+        return cls.ortvalue_from_shape_and_type(shape, element_type, memory_info=memory_info)
+
+    ortvalue_from_shape_and_onnx_type_for_memory_info = ortvalue_from_shape_and_type_for_memory_info
 
     @classmethod
     def ort_value_from_sparse_tensor(cls, sparse_tensor):
@@ -306,9 +313,9 @@ class OrtValueVector(list):
     def shrink_to_fit(self):
         """Nothing."""
 
-    def element_type_at(self, index):
+    def element_type_at(self, idx):
         """The number of onnx.TensorProto of a tensor's elements."""
-        return self[index].element_type()
+        return self[idx].element_type()
 
     def dlpack_at(self, index):
         """A tensor as a capsule of DLPack."""
@@ -340,10 +347,34 @@ def _frozen(array, dtype=None):
     return view
 
 
-class _SparseView:
-    def __init__(self, **arrays):
-        for name, array in arrays.items():
-            setattr(self, name, lambda array=array: array)
+class SparseCooView:
+    """Places of the values of a tensor in this form."""
+
+    def __init__(self, indices):
+        self._indices = indices
+
+    def indices(self):
+        """Of each value the place in the flat tensor, or one for each dim."""
+        return self._indices
+
+
+class SparseCsrView:
+    """Places of the values of a tensor in this form."""
+
+    def __init__(self, inner, outer):
+        self._inner, self._outer = inner, outer
+
+    def inner(self):
+        """The column of each value."""
+        return self._inner
+
+    def outer(self):
+        """Where each row begins among the values, and the end."""
+        return self._outer
+
+
+class SparseBlockSparseView(SparseCooView):
+    """Places of the blocks of a tensor in this form."""
 
 
 class SparseTensor:
@@ -371,6 +402,12 @@ class SparseTensor:
                                f"{len(inner_indices)} and {len(outer_indices)}")
         return cls(dense_shape, values, OrtSparseFormat.ORT_SPARSE_CSRC, inner=inner_indices, outer=outer_indices)
 
+    @classmethod
+    def blocksparse_from_numpy(cls, dense_shape, values, block_indices, ort_device):
+        """By the places of blocks of values."""
+        need_host(ort_device, "blocksparse_from_numpy")
+        return cls(dense_shape, values, OrtSparseFormat.ORT_SPARSE_BLOCK_SPARSE, indices=block_indices)
+
     def values(self):
         """The values, which cannot be written."""
         return self._values
@@ -378,7 +415,8 @@ class SparseTensor:
     def _view(self, form, what):
         if self._format != form:
             raise RuntimeError(f"{what}: the tensor's form is {self._format.name}")
-        return _SparseView(**self._indices)
+        kind = {OrtSparseFormat.ORT_SPARSE_COO: SparseCooView, OrtSparseFormat.ORT_SPARSE_CSRC: SparseCsrView}.get(form, SparseBlockSparseView)
+        return kind(**self._indices)
 
     def as_coo_view(self):
         """indices()"""
@@ -396,6 +434,8 @@ class SparseTensor:
 
     def to_dense(self):
         """The tensor as an array, which a session takes."""
+        if self._format == OrtSparseFormat.ORT_SPARSE_BLOCK_SPARSE:
+            raise NotImplementedError("to_dense: of a tensor of blocks; give one by places: sparse_coo_from_numpy, or by rows: sparse_csr_from_numpy")
         dense = np.zeros(self._shape, self._values.dtype)
         if self._format == OrtSparseFormat.ORT_SPARSE_CSRC:
             rows = np.repeat(np.arange(self._shape[0]), np.diff(self._indices["outer"]))
@@ -446,6 +486,13 @@ class OrtAllocatorType(IntEnum):
     INVALID = -1
     ORT_DEVICE_ALLOCATOR = 0
     ORT_ARENA_ALLOCATOR = 1
+
+
+class ArenaExtendStrategy(IntEnum):
+    """How an arena grows; the runtime's own says that itself."""
+
+    kNextPowerOfTwo = 0  # noqa: N815 (ONNX Runtime's names)
+    kSameAsRequested = 1  # noqa: N815
 
 
 class OrtDeviceMemoryType(IntEnum):

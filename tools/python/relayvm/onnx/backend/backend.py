@@ -51,4 +51,4 @@ class OnnxRuntimeBackend:
 
 is_compatible, prepare, run_model, run_node = (OnnxRuntimeBackend.is_compatible, OnnxRuntimeBackend.prepare, OnnxRuntimeBackend.run_model,
                                                OnnxRuntimeBackend.run_node)
-supports_device = OnnxRuntimeBackend.supports_device
+run, supports_device = run_model, OnnxRuntimeBackend.supports_device

@@ -7,11 +7,12 @@ from ..options import ExecutionMode, ExecutionOrder, GraphOptimizationLevel, Run
 from ..programs import ModelMetadata, NodeArg
 from ..session import InferenceSession as _Session
 from ..session import get_available_providers, set_global_thread_pool_sizes
-from ..values import (OrtAllocatorType, OrtArenaCfg, OrtDevice, OrtDeviceMemoryType, OrtDeviceVendorId, OrtMemoryInfo,
+from ..values import (ArenaExtendStrategy, OrtAllocatorType, OrtArenaCfg, OrtDevice, OrtDeviceMemoryType, OrtDeviceVendorId, OrtMemoryInfo,
                       OrtMemoryInfoDeviceType, OrtMemType, OrtSparseFormat, OrtValue,
-                      OrtValueVector, SparseTensor, copy_tensors)
+                      OrtValueVector, SparseBlockSparseView, SparseCooView, SparseCsrView, SparseTensor, copy_tensors, need_host)
 
 get_all_providers = get_available_providers
+kNextPowerOfTwo, kSameAsRequested = ArenaExtendStrategy  # noqa: N816 (ONNX Runtime's names)
 
 
 def get_default_session_options():
@@ -106,6 +107,49 @@ class InferenceSession:
     def get_provider_options(self):
         """As a session's."""
         return self._session.get_provider_options()
+
+    def get_provider_graph_assignment_info(self):
+        """As a session's."""
+        return self._session.get_provider_graph_assignment_info()
+
+    def get_tuning_results(self):
+        """As a session's."""
+        return self._session.get_tuning_results()
+
+    def set_tuning_results(self, results, error_on_invalid=False):
+        """As a session's."""
+        self._session.set_tuning_results(results, error_on_invalid=error_on_invalid)
+
+    def set_ep_dynamic_options(self, options):
+        """As a session's."""
+        self._session.set_ep_dynamic_options(options)
+
+    def release_captured_graph(self, graph_annotation_id=0):
+        """As a session's."""
+
+    def create_ortvalue_from_shape_and_type(self, shape, element_type, device):
+        """A tensor whose elements are not set."""
+        need_host(device, "create_ortvalue_from_shape_and_type")
+        return OrtValue.ortvalue_from_shape_and_type(shape, element_type)
+
+    create_ortvalue_from_shape_and_onnx_type = create_ortvalue_from_shape_and_type
+
+    is_webgpu_graph_capture_enabled, webgpu_context_id = False, -1
+
+    @property
+    def input_meminfos(self):
+        """As a session's get_input_memory_infos()."""
+        return self._session.get_input_memory_infos()
+
+    @property
+    def output_meminfos(self):
+        """As a session's get_output_memory_infos()."""
+        return self._session.get_output_memory_infos()
+
+    @property
+    def input_epdevices(self):
+        """As a session's get_input_epdevices()."""
+        return self._session.get_input_epdevices()
 
     @property
     def inputs_meta(self):
