@@ -238,6 +238,24 @@ OpDef TokensOp() {
   return op;
 }
 
+// The hash of 32 bits of each element's bytes, or of each text's.
+OpDef Murmur3Op() {
+  OpDef op;
+  op.name = "murmur3";
+  op.takes_strings = true;
+  op.attrs = {Optional("seed", AttrKind::kInt, 0), Required("dtype", AttrKind::kDType)};
+  op.infer = [](TypeContext& tc) -> Result<OpResult> {
+    const DType dtype = DTypeOr(tc.attrs(), "dtype", DType::kUInt32);
+    if (dtype != DType::kUInt32 && dtype != DType::kInt32)
+      return Invalid("dtype is {}, expected uint32 or int32", DTypeName(dtype));
+    return OpResult(TensorType{tc.tensor(0).shape, dtype});
+  };
+  op.builtin = [](const ComputeContext& c) -> BuiltinCall {
+    return {"murmur3", {c.attrs.Int("seed")}};
+  };
+  return op;
+}
+
 // Arguments: data (rows, n), n-grams (k, length) in order, the column of each (k); all int64. How
 // often each stands in a row, with up to `skips` numbers left out between two of its numbers.
 OpDef CountGramsOp() {
@@ -281,6 +299,7 @@ void DefineStrings(OpTable& table) {
   table.Add(NormalizeOp());
   table.Add(FullMatchOp());
   table.Add(CountTokensOp());
+  table.Add(Murmur3Op());
   table.Add(TokensOp());
   table.Add(CountGramsOp());
 }

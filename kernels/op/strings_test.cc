@@ -53,8 +53,11 @@ TEST_CASE("string.normalize gives one text at least") {
                     "0 to 2");
 }
 
-TEST_CASE("tokens") {
+TEST_CASE("hashes; tokens") {
   const Dim n = Symbol(1), m = Symbol(2);
+  CheckBuiltin("murmur3", {{"seed", 7}, {"dtype", "int32"}}, {Strings({n, m})},
+               {TensorType{{n, m}, DType::kInt32}}, "murmur3", {7});
+  CheckBuiltinFails("murmur3", {{"dtype", "int64"}}, {Int64({n})}, "expected uint32 or int32");
   CheckBuiltin("string.count_tokens", {{"are_matches", true}, {"least", 2}},
                {Strings({n, m}), Int64({7, 3}), Int64({1})}, {Int64({n, m})}, "string_count_tokens",
                {1, 2});

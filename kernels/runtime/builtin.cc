@@ -175,6 +175,7 @@ constexpr Builtin kBuiltins[] = {
     Make<MultiboxTransformLoc,
          "F[b,c,n] F[b,_] F[1,n,4] -> F[b,n,6] int[b]; bool real bool real real real real">(
         "multibox_transform_loc"),
+    Make<Murmur3, "any[*s] -> any[*s]; int">("murmur3"),
     Make<NonMaxSuppression,
          "F[b,n,w] int[b] any[*] any[+] any[+] -> F[b,n,w]; bool int int int int 0..0 bool">(
         "non_max_suppression"),

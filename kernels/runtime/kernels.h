@@ -94,6 +94,8 @@ int32_t StringConcat(const CallArgs& args);      // texts, texts -> texts; shape
 // how much: -> parts
 int32_t StringSplitCount(const CallArgs& args);
 int32_t StringSplit(const CallArgs& args);
+// elements, or texts -> hashes of their bytes, 32 bits; seed
+int32_t Murmur3(const CallArgs& args);
 // texts, words -> texts but those words; to lower (1) or upper case (2), whether words are compared
 // as they are; count
 int32_t StringNormalize(const CallArgs& args);

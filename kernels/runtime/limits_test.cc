@@ -339,6 +339,7 @@ std::vector<LongCall> LongCalls() {
        0,
        false,
        4 * n},
+      {"murmur3", {Full<double>({n}, 1.5), Empty<uint32_t>({n})}, {0}, 0, false, 4 * n},
       {"string_concat", {Texts({n}), Texts({1}), Texts({n})}, {}, 0, true, 8 * n},
       {"string_count_tokens",
        {Texts({n}), Make<int64_t>({2, 3}, {3, 1, 1, 0, 0, 0}), Make<int64_t>({1}, {0}),

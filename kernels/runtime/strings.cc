@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -277,6 +278,48 @@ int32_t StringSplit(const CallArgs& args) {
                 });
     if (count > width) return RELAYVM_KERNEL_INVALID_ARGUMENT;
     args.Fill(to + count, width - count, empty);
+  }
+  return RELAYVM_KERNEL_OK;
+}
+
+// --- Hashes ---
+
+namespace {
+
+// MurmurHash3_x86_32 (Appleby, github.com/aappleby/smhasher).
+uint32_t HashOf(const CallArgs& args, const char* data, size_t size, uint32_t seed) {
+  const auto mixed = [](uint32_t k) { return std::rotl(k * 0xcc9e2d51u, 15) * 0x1b873593u; };
+  const auto at = [&](size_t i) { return uint32_t{static_cast<unsigned char>(data[i])}; };
+  uint32_t hash = seed;
+  args.InBlocks(static_cast<int64_t>(size / 4), [&](int64_t begin, int64_t end) {
+    for (auto i = static_cast<size_t>(begin) * 4; i < static_cast<size_t>(end) * 4; i += 4) {
+      const uint32_t k = at(i) | at(i + 1) << 8 | at(i + 2) << 16 | at(i + 3) << 24;
+      hash = std::rotl(hash ^ mixed(k), 13) * 5 + 0xe6546b64u;
+    }
+  });
+  uint32_t rest = 0;
+  for (size_t i = size; i-- > size / 4 * 4;) rest = rest << 8 | at(i);
+  hash ^= mixed(rest) ^ static_cast<uint32_t>(size);
+  hash = (hash ^ hash >> 16) * 0x85ebca6bu;
+  hash = (hash ^ hash >> 13) * 0xc2b2ae35u;
+  return hash ^ hash >> 16;
+}
+
+}  // namespace
+
+int32_t Murmur3(const CallArgs& args) {
+  const TensorView &x = args[0], &out = args[1];
+  if (out.dtype != DType::kUInt32 && out.dtype != DType::kInt32)
+    return RELAYVM_KERNEL_INVALID_ARGUMENT;
+  const auto bytes = static_cast<size_t>(DTypeBytes(x.dtype));
+  for (int64_t i = 0, n = x.size(); i < n; ++i) {
+    args.Work(CallArgs::kScattered);
+    const std::string_view data =
+        x.dtype == DType::kString
+            ? args.Text(x.as<const int64_t>()[i])
+            : std::string_view(x.as<const char>() + static_cast<size_t>(i) * bytes, bytes);
+    out.as<uint32_t>()[i] =
+        HashOf(args, data.data(), data.size(), static_cast<uint32_t>(args.param(0)));
   }
   return RELAYVM_KERNEL_OK;
 }

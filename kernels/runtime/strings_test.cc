@@ -209,6 +209,22 @@ TEST_CASE("n-grams counted, with gaps") {
             .error == RELAYVM_KERNEL_INVALID_ARGUMENT);
 }
 
+TEST_CASE("hashes of texts and of numbers") {  // as MurmurHash3_x86_32 gives them
+  StringTable table;
+  const CallResult texts = Call("murmur3", {Vector(table, {"foo", "bar", "", "héllo", "abcdefgh"})},
+                                {Empty<uint32_t>({5})}, {0}, 0, &table);
+  REQUIRE(texts.error == 0);
+  CHECK(texts.outputs[0].as<uint32_t>() ==
+        std::vector<uint32_t>{4138058784u, 1158584717u, 0, 3164577896u, 1239272644u});
+  const CallResult numbers =
+      Call("murmur3", {Make<int64_t>({2}, {3, 4})}, {Empty<uint32_t>({2})}, {0});
+  REQUIRE(numbers.error == 0);
+  CHECK(numbers.outputs[0].as<uint32_t>() == std::vector<uint32_t>{2738575283u, 3491892518u});
+  const CallResult seeded =
+      Call("murmur3", {Make<int32_t>({2}, {3, 4})}, {Empty<int32_t>({2})}, {7});
+  CHECK(seeded.outputs[0].as<int32_t>() == std::vector<int32_t>{-823678547, -348581481});
+}
+
 // Rows of regex_program.h: a range; a range as often as there is one; nothing at all.
 constexpr int64_t kRange = 1, kSplit = 3;
 Array Rows(std::vector<int64_t> rows) {

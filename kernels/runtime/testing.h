@@ -22,6 +22,7 @@ constexpr DType DTypeOf() {
   if constexpr (std::is_same_v<T, int64_t>) return DType::kInt64;
   if constexpr (std::is_same_v<T, uint8_t>) return DType::kUInt8;
   if constexpr (std::is_same_v<T, uint64_t>) return DType::kUInt64;
+  if constexpr (std::is_same_v<T, uint32_t>) return DType::kUInt32;
   if constexpr (std::is_same_v<T, Float16>) return DType::kFloat16;
   if constexpr (std::is_same_v<T, float>) return DType::kFloat32;
   return DType::kFloat64;

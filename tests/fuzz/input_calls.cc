@@ -55,6 +55,7 @@ constexpr std::string_view kFromData = R"(
 %x: Tensor[(?), string], %w: Tensor[(?), string] | (string.rank(%x), string.normalize(%x, %w, change_case=2), string.normalize(%x, %w, change_case=1, case_sensitive=True), string.id(%x))
 %x: Tensor[(?), string], %d: Tensor[(1), string], %k: Tensor[(1), int64] | (string.split_count(%x, %d, maxsplit=2), string.split(%x, %d, %k, maxsplit=-1))
 %x: Tensor[(?, ?), string] | string.to_number(%x, dtype="float32")
+%x: Tensor[(?), string], %y: Tensor[(?, ?), int16] | (murmur3(%x, seed=3, dtype="int32"), murmur3(%y, dtype="uint32"))
 %x: Tensor[(?), string] | string.to_number(%x, dtype="uint8")
 %x: Tensor[(?, ?), float64] | string.from_number(%x)
 %x: Tensor[(?), int16] | string.concat(string.from_number(%x), string.from_number(%x))

@@ -1,5 +1,5 @@
-// Operators on strings: StringConcat, StringNormalizer, StringSplit, RegexFullMatch, Tokenizer; and
-// TfIdfVectorizer, whose n-grams are strings or whole numbers.
+// Operators on strings: StringConcat, StringNormalizer, StringSplit, RegexFullMatch, Tokenizer,
+// MurmurHash3; and TfIdfVectorizer, whose n-grams are strings or whole numbers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -196,6 +196,12 @@ Outputs Tokenizer(NodeContext& n) {
                {{"are_matches", are_matches}, {"least", least}, {"mark", mark}})};
 }
 
+// Of com.microsoft: of the bytes of each text, or of each number.
+Outputs MurmurHash3(NodeContext& n) {
+  const std::string dtype = n.Int("positive", 1) != 0 ? "uint32" : "int32";
+  return {n.b().Op("murmur3", {n.Input(0)}, {{"seed", n.Int("seed", 0)}, {"dtype", dtype}})};
+}
+
 // --- n-grams ---
 
 // n-grams of one length in order, each once, and the columns that they count in.
@@ -292,6 +298,7 @@ Outputs TfIdfVectorizer(NodeContext& n) {
 }
 
 constexpr OperatorDef kStringOperators[] = {
+    {"MurmurHash3", 1, 1, MurmurHash3, 1, kMicrosoft},
     {"RegexFullMatch", 1, 1, RegexFullMatch, 20},
     {"StringConcat", 2, 2, Same<"string.concat">, 20},
     {"StringNormalizer", 1, 1, StringNormalizer, 10},

@@ -270,6 +270,23 @@ TEST_CASE("tokens: between separators, what matches, characters") {
   CHECK(error(Tokens(expression("("))).find("tokenexp '(': at byte 1") != std::string::npos);
 }
 
+TEST_CASE("hashes of strings, without and with a sign") {
+  const auto hashes = [](int positive, int type, const char* name) {
+    const std::string node = fmt::format(
+        "node {{ op_type: 'MurmurHash3' domain: 'com.microsoft' input: 'x' output: 'h' "
+        "{} {} }} ",
+        import::testing::Int("positive", positive), import::testing::Int("seed", 42));
+    CAPTURE(name);
+    const auto y =
+        Outputs(node + Node("Cast", "h", "y", import::testing::Int("to", type)) + kX + kY,
+                {StringsOf({1}, {"foo"})});
+    REQUIRE_MESSAGE(y.ok(), y.status().ToString());
+    return (*y)[0];
+  };
+  CHECK(hashes(1, kInts, "uint32") == "(1) 2972666014");
+  CHECK(hashes(0, kInts, "int32") == "(1) -1322301282");
+}
+
 TEST_CASE("labels from strings, to strings, and of classes") {
   const Value x = StringsOf({4}, {"cat", "", "dog", "fox"});
   CHECK(*Outputs(Learning("LabelEncoder", StringAttr("keys_strings", {"dog", "cat", "dog"}) +

@@ -446,9 +446,13 @@ std::optional<Term> Joined(NodeContext& n, const Walked& walked, int64_t targets
                       : least ? std::numeric_limits<double>::infinity()
                               : -std::numeric_limits<double>::infinity();
   std::vector<double> weights(f.nodes.size() * static_cast<size_t>(targets), none);
+  std::vector<bool> has_weight(f.nodes.size());
   for (const Forest::Weight& w : f.weights) {
     if (w.target < 0 || w.target >= targets)
       return n.Fail("a leaf's target: expected 0 to {}, found {}", targets - 1, w.target);
+    // Of one target a leaf has one weight: as in ONNX Runtime the first, where a file has more.
+    if (targets == 1 && has_weight[w.node]) continue;
+    has_weight[w.node] = true;
     double& weight = weights[w.node * static_cast<size_t>(targets) + static_cast<size_t>(w.target)];
     weight = sums    ? weight + w.value
              : least ? std::min(weight, w.value)

@@ -209,7 +209,7 @@ const ValueCase kCases[] = {
      {5.23000002, 0, -12.2299995, 0, 0, 7.21000004, 5.23000002, 0, 0, 12.1199999, 0,
       12.1199999, 5.23000002, 0, 0, 7.21000004, -12.2299995, 0},
      0.0001, 17, 5},
-    {"TreeEnsembleRegressor of open features",
+    {"TreeEnsembleRegressor of open features; the first weight of a leaf for one target counts",
      R"(graph { node { input: "x" output: "y" op_type: "TreeEnsembleRegressor" attribute {
        name: "n_targets" i: 1 type: INT } attribute { name: "nodes_falsenodeids" ints: [2, 0,
        0] type: INTS } attribute { name: "nodes_featureids" ints: [2, 0, 0] type: INTS }
@@ -217,10 +217,10 @@ const ValueCase kCases[] = {
        type: STRINGS } attribute { name: "nodes_nodeids" ints: [0, 1, 2] type: INTS }
        attribute { name: "nodes_treeids" ints: [0, 0, 0] type: INTS } attribute { name:
        "nodes_truenodeids" ints: [1, 0, 0] type: INTS } attribute { name: "nodes_values"
-       floats: [0.25, 0.0, 0.0] type: FLOATS } attribute { name: "target_ids" ints: [0, 0]
-       type: INTS } attribute { name: "target_nodeids" ints: [1, 2] type: INTS } attribute {
-       name: "target_treeids" ints: [0, 0] type: INTS } attribute { name: "target_weights"
-       floats: [1.5, -2.0] type: FLOATS } domain: "ai.onnx.ml" } name: "g" input { name: "x"
+       floats: [0.25, 0.0, 0.0] type: FLOATS } attribute { name: "target_ids" ints: [0, 0, 0]
+       type: INTS } attribute { name: "target_nodeids" ints: [1, 1, 2] type: INTS } attribute {
+       name: "target_treeids" ints: [0, 0, 0] type: INTS } attribute { name: "target_weights"
+       floats: [1.5, 7.0, -2.0] type: FLOATS } domain: "ai.onnx.ml" } name: "g" input { name: "x"
        type { tensor_type { elem_type: 1 shape { dim { dim_param: "d0" } dim { dim_param:
        "d1" } } } } } output { name: "y" } })",
      DType::kFloat32, {5, 4},
