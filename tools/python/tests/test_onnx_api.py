@@ -393,7 +393,8 @@ def test_profiling(tmp_path):
     session.run(None, {"x": X})
     path = session.end_profiling()
     events = json.loads(open(path).read())
-    assert path.startswith(options.profile_file_prefix) and any("multiply" in event["name"] for event in events)
+    assert path.startswith(options.profile_file_prefix) and any("multiply" in event["args"].get("kernel", "") for event in events)
+    assert {(event["cat"], event["args"].get("op_name")) for event in events} == {("Session", None), ("Node", "Mul")}
     assert all(event["ph"] == "X" and {"pid", "tid", "ts", "dur", "args"} <= event.keys() for event in events)
     assert session.end_profiling() == "" and ort.InferenceSession(product()).end_profiling() == ""
     same([X * W], session.run(None, {"x": X}))

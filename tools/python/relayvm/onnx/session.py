@@ -13,6 +13,7 @@ from ..trace import ChromeTrace
 from .binding import IOBinding
 from .errors import Fail, InvalidArgument, translated
 from .options import ExecutionMode, GraphOptimizationLevel, RunOptions, SessionOptions
+from .profiles import converted
 from .programs import ModelMetadata, Programs
 from .values import OrtMemoryInfo, OrtValue, SparseTensor, need_host
 
@@ -339,11 +340,7 @@ class Session:
             return ""
         trace, self._trace = self._trace, None
         path = f"{self._sess_options.profile_file_prefix}_{time.strftime('%Y-%m-%d_%H-%M-%S')}_{time.time_ns() // 1000 % 1000000:06}.json"
-        keys = ("cat", "pid", "tid", "dur", "ts", "ph", "name", "args")
-        loaded = {"cat": "Session", "pid": 1, "dur": self._loading_us, "ts": -self._loading_us, "ph": "X", "name": "session_initialization"}
-        initial = {"cat": "Node", "args": {}, "dur": 0}
-        events = [{key: {**initial, **event}.get(key, 0) for key in keys} for event in [loaded, *trace.events()]
-                  if event.get("ph") == "X"]
+        events = converted(trace.events(), self._loading_us)
         with open(path, "w", encoding="utf-8") as file:
             file.write("[\n" + ",\n".join(json.dumps(event) for event in events) + "\n]\n")
         return path
