@@ -1,5 +1,5 @@
 // A regular expression as the rows of a table, which the compiler makes (compiler/import/regex.h)
-// and the builtin string_full_match runs: (op, a, b), int64 each.
+// and the builtins string_full_match and string_tokens run: (op, a, b), int64 each.
 //
 //   kMatch            the text matches, where it ends here
 //   kRange   low high a character of low..high, then the next row
@@ -28,5 +28,8 @@ struct RegexStep {
   int64_t op, a, b;
 };
 static_assert(sizeof(RegexStep) == 24);
+
+// Programs that texts are split by in turn: each is a call inside the one before.
+inline constexpr int64_t kMostTokenPrograms = 100;
 
 }  // namespace relayvm

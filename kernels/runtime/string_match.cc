@@ -204,34 +204,33 @@ int64_t NumCharacters(std::string_view text) {
 // turn. Those of fewer than `least` characters are left out.
 class Tokens {
  public:
-  // REQUIRES: the rows are programs.
+  // REQUIRES: the rows are programs, kMostTokenPrograms at most.
   Tokens(const CallArgs& args, const TensorView& rows, const TensorView& starts, bool keeps,
          int64_t least)
       : args_(args),
         starts_(starts),
         keeps_(keeps),
         least_(least),
-        matcher_(args, rows.as<const RegexStep>(), rows.dims[0]),
-        tokens_(args.NewVector<std::string_view>()),
-        whole_(args.NewVector<std::string_view>()) {}
+        matcher_(args, rows.as<const RegexStep>(), rows.dims[0]) {}
 
-  // They stay until the next call.
-  const KernelVector<std::string_view>& Of(std::string_view text) {
-    tokens_.clear();
-    args_.Push(tokens_, text);
-    for (int64_t i = 0; i < starts_.dims[0]; ++i) {
-      whole_.swap(tokens_);
-      tokens_.clear();
-      for (const std::string_view part : whole_) Split(starts_.as<const int64_t>()[i], part);
-    }
-    return tokens_;
+  // How many there are in a text; the first `room` are written.
+  int64_t Find(int64_t text, int64_t* to = nullptr, int64_t room = 0) {
+    to_ = to;
+    room_ = room;
+    count_ = 0;
+    Split(0, args_.Text(text));
+    return count_;
   }
 
  private:
-  void Split(int64_t start, std::string_view text) {
+  void Split(int64_t program, std::string_view text) {
+    if (text.empty()) return;
+    if (program == starts_.dims[0]) return Keep(text);
     size_t from = 0, begin = 0, end = 0;
+    const int64_t start = starts_.as<const int64_t>()[program];
     while (from < text.size() && matcher_.Find(start, text, from, &begin, &end)) {
-      Keep(keeps_ ? text.substr(begin, end - begin) : text.substr(from, begin - from));
+      Split(program + 1,
+            keeps_ ? text.substr(begin, end - begin) : text.substr(from, begin - from));
       from = end;
       if (begin < end || end == text.size()) continue;
       // Nothing that matched takes a character with it, as in ONNX Runtime.
@@ -239,11 +238,13 @@ class Tokens {
       NextCharacter(rest);
       from = text.size() - rest.size();
     }
-    if (!keeps_ && from < text.size()) Keep(text.substr(from));
+    if (!keeps_) Split(program + 1, text.substr(from));
   }
   void Keep(std::string_view token) {
     args_.Work(static_cast<int64_t>(token.size()));
-    if (!token.empty() && NumCharacters(token) >= least_) args_.Push(tokens_, token);
+    if (NumCharacters(token) < least_) return;
+    if (count_ < room_) to_[count_] = args_.Intern(token);
+    ++count_;
   }
 
   const CallArgs& args_;
@@ -251,20 +252,16 @@ class Tokens {
   bool keeps_;
   int64_t least_;
   Matcher matcher_;
-  KernelVector<std::string_view> tokens_, whole_;
+  int64_t* to_ = nullptr;
+  int64_t room_ = 0, count_ = 0;
 };
 
 bool ArePrograms(const CallArgs& args, const TensorView& rows, const TensorView& starts) {
-  const int64_t n = rows.dims[0];
+  const int64_t n = rows.dims[0], count = starts.dims[0];
   args.Work(n);
-  return IsProgram(rows.as<const RegexStep>(), n) && !args.AnyOf(
-                                                         starts.dims[0],
-                                                         [&](int64_t i) {
-                                                           const int64_t start =
-                                                               starts.as<const int64_t>()[i];
-                                                           return start < 0 || start >= n;
-                                                         },
-                                                         1);
+  if (count > kMostTokenPrograms || !IsProgram(rows.as<const RegexStep>(), n)) return false;
+  const auto* const start = starts.as<const int64_t>();
+  return std::all_of(start, start + count, [n](int64_t at) { return at >= 0 && at < n; });
 }
 
 }  // namespace
@@ -273,10 +270,8 @@ int32_t StringCountTokens(const CallArgs& args) {
   const TensorView &x = args[0], &rows = args[1], &starts = args[2], &out = args[3];
   if (!ArePrograms(args, rows, starts)) return RELAYVM_KERNEL_INVALID_ARGUMENT;
   Tokens tokens(args, rows, starts, args.param(0) != 0, args.param(1));
-  for (int64_t i = 0, n = x.size(); i < n; ++i) {
-    out.as<int64_t>()[i] =
-        static_cast<int64_t>(tokens.Of(args.Text(x.as<const int64_t>()[i])).size());
-  }
+  for (int64_t i = 0, n = x.size(); i < n; ++i)
+    out.as<int64_t>()[i] = tokens.Find(x.as<const int64_t>()[i]);
   return RELAYVM_KERNEL_OK;
 }
 
@@ -286,15 +281,17 @@ int32_t StringTokens(const CallArgs& args) {
   if (!ArePrograms(args, rows, starts)) return RELAYVM_KERNEL_INVALID_ARGUMENT;
   const auto* const text = around.as<const int64_t>();  // before, after, in the places of none
   const int64_t width = out.dims[out.rank - 1], marks = args.param(2) != 0 ? 1 : 0;
+  if (width > 0 && width < 2 * marks) return RELAYVM_KERNEL_INVALID_ARGUMENT;
   Tokens tokens(args, rows, starts, args.param(0) != 0, args.param(1));
   for (int64_t i = 0, n = width == 0 ? 0 : x.size(); i < n; ++i) {
-    const auto& found = tokens.Of(args.Text(x.as<const int64_t>()[i]));
-    const auto count = static_cast<int64_t>(found.size());
-    if (count > width - 2 * marks) return RELAYVM_KERNEL_INVALID_ARGUMENT;
     int64_t* to = out.as<int64_t>() + i * width;
-    if (marks != 0) *to++ = text[0];
-    for (const std::string_view token : found) *to++ = args.Intern(token);
-    if (marks != 0) *to++ = text[1];
+    if (marks != 0) *to = text[0];
+    to += marks;
+    const int64_t count = tokens.Find(x.as<const int64_t>()[i], to, width - 2 * marks);
+    if (count > width - 2 * marks) return RELAYVM_KERNEL_INVALID_ARGUMENT;
+    to += count;
+    if (marks != 0) *to = text[1];
+    to += marks;
     args.Fill(to, width - 2 * marks - count, text[2]);
   }
   return RELAYVM_KERNEL_OK;

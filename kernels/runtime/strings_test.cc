@@ -289,9 +289,13 @@ TEST_CASE("tokens between the matches of one program after the other") {
       {EmptyTexts({1, 3})}, {0, 1, 0}, 0, &table);
   REQUIRE(found.error == 0);
   CHECK(TextsOf(table, found.outputs[0]) == Texts{"a", "b", "c"});
-  CHECK(Call("string_count_tokens", {x, programs, Make<int64_t>({1}, {4})}, {Empty<int64_t>({1})},
-             {0, 1}, 0, &table)
-            .error == RELAYVM_KERNEL_INVALID_ARGUMENT);
+  for (const std::vector<int64_t>& wrong :
+       {std::vector<int64_t>{4}, {-1}, std::vector<int64_t>(101)}) {
+    const auto count = static_cast<int64_t>(wrong.size());
+    CHECK(Call("string_count_tokens", {x, programs, Make<int64_t>({count}, wrong)},
+               {Empty<int64_t>({1})}, {0, 1}, 0, &table)
+              .error == RELAYVM_KERNEL_INVALID_ARGUMENT);
+  }
 }
 
 TEST_CASE("ids that have no text, programs that are none, and no texts at all are errors") {

@@ -175,6 +175,8 @@ Outputs Tokenizer(NodeContext& n) {
   if (of_characters) patterns = {"(?s)."};
   if (of_characters && least > 1)
     return n.Fail("mincharnum: tokens of one character have no {}", least);
+  if (patterns.size() > static_cast<size_t>(kMostTokenPrograms))
+    return n.Unsupported("separators: more than {}", kMostTokenPrograms);
   std::vector<RegexStep> all;
   std::vector<int64_t> starts;
   for (const std::string& pattern : patterns) {

@@ -267,6 +267,7 @@ TEST_CASE("tokens: between separators, what matches, characters") {
   CHECK(error(Tokens("")).find("expected separators, or tokenexp") != std::string::npos);
   CHECK(error(Tokens(by({" "}), 0, 0)).find("mincharnum: expected 1 or more") != std::string::npos);
   CHECK(error(Tokens(by({""}), 0, 2)).find("one character have no 2") != std::string::npos);
+  CHECK(error(Tokens(by(Texts(101, ",")))).find("separators: more than 100") != std::string::npos);
   CHECK(error(Tokens(expression("("))).find("tokenexp '(': at byte 1") != std::string::npos);
 }
 

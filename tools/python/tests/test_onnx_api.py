@@ -115,6 +115,11 @@ CASES = {
                                 [sequence("y", FLOAT, [2])]).SerializeToString(), {"x": np.ones(2, np.float32)}),
     "maps from int64": (zipped(classlabels_int64s=[5, 7]).SerializeToString(), {"x": X}),
     "maps from strings": (zipped(classlabels_strings=["a", "b"]).SerializeToString(), {"x": X}),
+    **{f"a map cast to {to}, {form}": (
+        model_of([helper.make_node("CastMap", ["x"], ["y"], domain="ai.onnx.ml", cast_to=to, map_form=form, max_map=5)],
+                 [mapped("x", TensorProto.INT64, FLOAT)], [info("y", element, [1, 5 if form == "SPARSE" else None])],
+                 learning=True).SerializeToString(), {"x": {3: 1.5, 1: 2.5}})
+       for to, element in (("TO_FLOAT", FLOAT), ("TO_INT64", TensorProto.INT64), ("TO_STRING", TensorProto.STRING)) for form in ("DENSE", "SPARSE")},
     "a map in": (model_of([helper.make_node("DictVectorizer", ["x"], ["v"], domain="ai.onnx.ml", int64_vocabulary=[3, 1, 2]),
                            helper.make_node("Neg", ["v"], ["y"])], [mapped("x", TensorProto.INT64, FLOAT)], [info("y", FLOAT, [1, 3])],
                           learning=True).SerializeToString(), {"x": {1: 2.5, 3: 1.0}}),
@@ -144,6 +149,9 @@ EXPECTED = {
                         [[{5: 0.0, 7: 1.0}, {5: 2.0, 7: 3.0}, {5: 4.0, 7: 5.0}]]),
     "maps from strings": ([("x", "tensor(float)", ["n", 2]), ("z", "seq(map(string,tensor(float)))", [])],
                           [[{"a": 0.0, "b": 1.0}, {"a": 2.0, "b": 3.0}, {"a": 4.0, "b": 5.0}]]),
+    "a map cast to TO_STRING, SPARSE": ([("x", "map(int64,tensor(float))", []), ("y", "tensor(string)", [1, 5])],
+                                        [np.array([["0.f", "2.500000", "0.f", "1.500000", "0.f"]], object)]),
+    "a map cast to TO_INT64, DENSE": ([("x", "map(int64,tensor(float))", []), ("y", "tensor(int64)", [1, None])], [np.array([[2, 1]])]),
     "a map in": ([("x", "map(int64,tensor(float))", []), ("y", "tensor(float)", [1, 3])], [np.float32([[-1, -2.5, 0]])]),
     "a map of strings in": ([("x", "map(string,tensor(float))", []), ("y", "tensor(float)", [1, 2])], [np.float32([[0, -2.5]])]),
 }

@@ -38,18 +38,18 @@ def zipped_outputs(model):
 
 
 class MapInput:
-    """A row of a tensor of a dict: the values of known keys (DictVectorizer), or of all in the keys' order (CastMap)."""
+    """A row of a tensor of a dict: the values of known keys (DictVectorizer), of all in the keys' order, or each in its column (CastMap)."""
 
     def __init__(self, info, node):
         self.name, self.key = info.name, info.type.key
-        self.output, self.element = node.outputs[0], info.type.element.element
+        self.output, self.element, self.is_cast = node.outputs[0], info.type.element.element, False
         if node.operator == "DictVectorizer":
             self.keys = node.attributes.get("int64_vocabulary") or node.attributes.get("string_vocabulary") or []
         else:
-            self.keys, (self.element,) = None, node.attributes.get("cast_to", ["TO_FLOAT"])
+            self.is_cast, self.keys, (self.element,) = True, None, node.attributes.get("cast_to", ["TO_FLOAT"])
             self.element = {"TO_FLOAT": "float", "TO_INT64": "int64", "TO_STRING": "string"}[self.element]
             if node.attributes.get("map_form", ["DENSE"]) != ["DENSE"]:
-                raise NotImplemented(f"input '{info.name}': CastMap of a sparse map; give a tensor to the operators after it")
+                self.keys = range(node.attributes.get("max_map", [1])[0])
 
     @property
     def declared(self):
@@ -61,14 +61,16 @@ class MapInput:
         if not hasattr(value, "items"):
             raise InvalidArgument(f"{self.name}: expected a dict, found {type(value).__name__}")
         given = {self._checked(key): one for key, one in value.items()}
+        if not given:
+            raise InvalidArgument(f"{self.name}: expected a dict of one or more entries, found an empty one")
         row = [given[key] for key in sorted(given)] if self.keys is None else [given.get(key, self._zero) for key in self.keys]
         if self.element == "string":
-            return np.array([[str(one) for one in row]], object).reshape(1, -1)
+            return np.array([[one if isinstance(one, str) else f"{one:.6f}" for one in row]], object).reshape(1, -1)
         return np.asarray([row], dtype_of(self.element)).reshape(1, -1)
 
     @property
     def _zero(self):
-        return "" if self.element == "string" else 0
+        return "0.f" if self.is_cast and self.element == "string" else "" if self.element == "string" else 0
 
     def _checked(self, key):
         if self.key == "string" and isinstance(key, str):
