@@ -196,7 +196,8 @@ def test_wrong_inputs_are_named(session):
         session.run(None, {"x": X[:2]})
     with pytest.raises(state.InvalidArgument, match="x: expected a tensor of float32, found str"):
         session.run(None, {"x": "text"})
-    scalar = ort.InferenceSession(model_of([helper.make_node("Neg", ["x"], ["y"])], [info("x", FLOAT, [])], [info("y", FLOAT, [])]))
+    scalar = ort.InferenceSession(model_of([helper.make_node("Neg", ["x"], ["y"])], [info("x", FLOAT, [])],
+                                           [info("y", FLOAT, [])]).SerializeToString())
     assert scalar.run(None, {"x": 2})[0] == -2
     with pytest.raises(state.InvalidArgument, match="x: expected a tensor, found None"):
         scalar.run(None, {"x": None})
@@ -219,7 +220,8 @@ def test_models_that_do_not_load(tmp_path):
     with pytest.raises(state.InvalidProtobuf):
         ort.InferenceSession(b"")
     with pytest.raises(state.NotImplemented, match="Nonsense"):
-        ort.InferenceSession(model_of([helper.make_node("Nonsense", ["x"], ["y"])], [info("x", FLOAT, [1])], [info("y", FLOAT, [1])]))
+        ort.InferenceSession(model_of([helper.make_node("Nonsense", ["x"], ["y"])], [info("x", FLOAT, [1])],
+                                      [info("y", FLOAT, [1])]).SerializeToString())
     with pytest.raises(state.NotImplemented, match="own format"):
         ort.InferenceSession(b"\0\0\0\0ORTM" + bytes(64))
     with pytest.raises(TypeError, match="expected the path of a model or its bytes, found int"):
@@ -385,7 +387,7 @@ def test_what_was_compiled_is_kept_in_a_file(tmp_path, session):
     arguments, results = told(ort, (tmp_path / "product.vmx").read_bytes(), {"x": X})
     same([X * W], results)
     with pytest.raises(state.NotImplemented, match="zipmap"):
-        ort.InferenceSession(zipped(classlabels_int64s=[5, 7]), options)
+        ort.InferenceSession(zipped(classlabels_int64s=[5, 7]).SerializeToString(), options)
     compiler = ort.ModelCompiler(None, CASES["a sequence out"][0])
     compiler.compile_to_file(tmp_path / "sequence.vmx")
     assert told(ort, tmp_path / "sequence.vmx", CASES["a sequence out"][1])[0] == EXPECTED["a sequence out"][0]
@@ -646,6 +648,14 @@ def test_native_names(session):
         assert issubclass(getattr(_pybind_state, name), rvm.Error)
 
 
+def test_a_model_of_the_package_onnx_is_given_as_bytes():
+    model = onnx.load_from_string(product())
+    with pytest.raises(TypeError, match=r"found ModelProto: give model.SerializeToString\(\)"):
+        ort.InferenceSession(model)
+    same([X * W], ort.InferenceSession(model.SerializeToString()).run(None, {"x": X}))
+    same([X * W], ort.backend.prepare(model).run([X]))
+
+
 def test_what_there_is_not_says_what_to_use():
     with pytest.raises(NotImplementedError, match="add_initializer"):
         ort.LoraAdapter()
@@ -675,8 +685,8 @@ def test_backend(session):
 def test_a_linear_classifier_with_more_coefficients_than_it_uses():
     node = helper.make_node("LinearClassifier", ["x"], ["label", "scores"], domain="ai.onnx.ml", classlabels_ints=[4, 5, 6],
                             coefficients=[float(i) for i in range(12)], intercepts=[0.0, 1.0, 2.0], post_transform="NONE")
-    session = ort.InferenceSession(model_of([node], [info("x", FLOAT, [None, 2])], [info("label", TensorProto.INT64, [None]),
-                                                                                      info("scores", FLOAT, [None, 3])], learning=True))
+    outputs = [info("label", TensorProto.INT64, [None]), info("scores", FLOAT, [None, 3])]
+    session = ort.InferenceSession(model_of([node], [info("x", FLOAT, [None, 2])], outputs, learning=True).SerializeToString())
     label, scores = session.run(None, {"x": X})
     np.testing.assert_allclose(scores, X @ np.arange(6).reshape(3, 2).T + [0, 1, 2])
     assert label.tolist() == [6, 6, 6]

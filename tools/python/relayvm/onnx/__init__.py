@@ -59,6 +59,10 @@ def set_default_logger_verbosity(verbosity):
     """Nothing: there is one kind of remark."""
 
 
+def set_seed(seed):
+    """Nothing: RandomNormal and its kin give the same numbers each time, those of their attribute seed."""
+
+
 def enable_telemetry_events():
     """Nothing: there is no telemetry."""
 

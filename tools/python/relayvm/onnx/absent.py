@@ -20,7 +20,6 @@ _REASONS = {
     "OrtEpDevice": _DEVICES, "OrtExecutionProviderDevicePolicy": _DEVICES, "OrtHardwareDevice": _DEVICES,
     "OrtHardwareDeviceType": _DEVICES, "OrtSyncStream": _DEVICES, "get_ep_devices": _DEVICES,
     "set_default_logger_callback": "remarks go to Python's logger: logging.getLogger(\"relayvm.onnx\").addHandler(...)",
-    "set_seed": "the numbers of RandomNormal and its kin are those of the model's attribute seed",
     "OrtModule": _TRAINING, "get_all_operator_schema": _TABLES, "get_all_opkernel_def": _TABLES, "get_registered_ep_kernel_defs": _TABLES,
     "opkernel": _TABLES, "schemadef": _TABLES,
     "OrtCompiledModelCompatibility": _PACKAGES, "get_compatibility_info_from_model": _PACKAGES,

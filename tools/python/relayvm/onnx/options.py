@@ -58,6 +58,8 @@ class _Options:
                 pass
         elif isinstance(value, kind):
             return value
+        elif kind is bool and value in (0, 1):
+            return bool(value)
         elif kind is str and hasattr(value, "__fspath__"):
             return value.__fspath__()
         raise TypeError(f"{type(self).__name__}.{name}: expected {kind.__name__}, found {value!r}")

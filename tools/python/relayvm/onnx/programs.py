@@ -44,13 +44,14 @@ class ModelMetadata:
 
 
 class Source:
-    """A model as it was given: a path, bytes, or what has SerializeToString. path: None of bytes; content: None where the file is read."""
+    """A model as it was given: a path or bytes. path: None of bytes; content: None where the file is read."""
 
     def __init__(self, given):
         self.path = self.content = None
         if hasattr(given, "SerializeToString"):
-            self.content = given.SerializeToString()
-        elif isinstance(given, (bytes, bytearray, memoryview)):
+            raise TypeError(f"InferenceSession: expected the path of a model or its bytes, found {type(given).__name__}: give "
+                            "model.SerializeToString()")
+        if isinstance(given, (bytes, bytearray, memoryview)):
             self.content = bytes(given)
         elif isinstance(given, (str, os.PathLike)):
             self.path = os.fspath(given)

@@ -36,7 +36,8 @@ class OnnxRuntimeBackend:
         providers, options = kwargs.pop("providers", get_available_providers()), SessionOptions()
         for name, value in kwargs.items():
             setattr(options, name, value)
-        return OnnxRuntimeBackendRep(InferenceSession(model, options, providers))
+        given = model.SerializeToString() if hasattr(model, "SerializeToString") else model
+        return OnnxRuntimeBackendRep(InferenceSession(given, options, providers))
 
     @classmethod
     def run_model(cls, model, inputs, device=None, **kwargs):
