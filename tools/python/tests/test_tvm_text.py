@@ -1,4 +1,6 @@
 """Relay text as TVM reads and writes it: what a text may have, where its nodes stand, and the text of them."""
+import json
+
 import pytest
 
 import relayvm.tvm as tvm
@@ -139,3 +141,66 @@ def test_metadata_left_out_is_said():
     constant = relay.const([1.0, 2.0])
     assert "metadata is left out" in constant.astext(show_meta_data=False) and "metadata is left out" not in constant.astext()
     assert "#[metadata]" not in str(constant)
+
+
+# --- JSON ---
+
+
+_CLIPPED = """{"root": 1, "nodes": [{"type_key": ""},
+  {"type_key": "relay.Call", "attrs": {"_checked_type_": "0", "args": "3", "attrs": "11", "op": "2", "span": "0", "type_args": "12",
+                                       "virtual_device_": "10"}},
+  {"type_key": "Op", "repr_str": "clip"}, {"type_key": "Array", "data": [4]},
+  {"type_key": "relay.Var", "attrs": {"_checked_type_": "0", "span": "0", "type_annotation": "7", "vid": "5", "virtual_device_": "10"}},
+  {"type_key": "relay.Id", "attrs": {"name_hint": "6"}}, {"type_key": "runtime.String", "repr_str": "y"},
+  {"type_key": "relay.TensorType", "attrs": {"dtype": "int8", "shape": "8", "span": "0"}}, {"type_key": "Array", "data": [9]},
+  {"type_key": "IntImm", "attrs": {"dtype": "int32", "span": "0", "value": "2"}},
+  {"type_key": "VirtualDevice", "attrs": {"device_type_int": "-1", "memory_scope": "13", "target": "0", "virtual_device_id": "-1"}},
+  {"type_key": "relay.attrs.ClipAttrs", "attrs": {"a_max": "0.33333333333333331", "a_min": "0"}}, {"type_key": "Array"},
+  {"type_key": "runtime.String"}], "b64ndarrays": [], "attrs": {"tvm_version": "0.16.dev0"}}"""
+
+
+def test_json_of_tvm_is_read():
+    call = tvm.ir.load_json(_CLIPPED)
+    tvm.ir.assert_structural_equal(call, relay.clip(relay.var("y", shape=(2,), dtype="int8"), 0.0, 1 / 3), map_free_vars=True)
+
+
+def test_json_is_as_tvm_writes_it():
+    graph = json.loads(tvm.ir.save_json(relay.clip(relay.var("y", shape=(2,), dtype="int8"), 0.0, 1 / 3)))
+    expected = json.loads(_CLIPPED)
+    kinds = sorted(node["type_key"] for node in expected["nodes"])
+    assert sorted(node["type_key"] for node in graph["nodes"]) == kinds
+    assert next(n for n in graph["nodes"] if n["type_key"] == "relay.attrs.ClipAttrs") in expected["nodes"]
+    assert graph["nodes"][1]["attrs"].keys() == expected["nodes"][1]["attrs"].keys()
+
+
+@pytest.mark.parametrize("text", [
+    "type L[A] { Cons(A, L[A]), Nil }\ndef @f[A](%l: L[A]) -> int32 { match? (%l) { Cons(_, %t) => { @f(%t) }, Nil => { 0 } } }",
+    "def @f(%x: Tensor[(?, 3), float32], Inline=1, name=\"n\") { let %r = ref(%x); let %u = ref_write(%r, nn.relu(%x)); (ref_read(%r), 1f, True).0 }",
+    "def @f(%x: Tensor[(2, 3), float32]) { nn.dilate(nn.pad(%x, 0f, pad_width=[[1, 1], [0, 0]]), strides=[2, 2], dilation_value=1.5f) }",
+    "def @f() { arange(0, 10, 2, dtype=\"int32\") }\ndef @g() { @f() }",
+    "def @f(%b: bool) { if (%b) { fn (%x: int32) { %x } } else { fn (%x: int32) { %x + 1 } } }",
+])
+def test_json_gives_programs_again(text):
+    mod = relay.parse(VERSION + text)
+    again = tvm.ir.load_json(tvm.ir.save_json(mod))
+    tvm.ir.assert_structural_equal(again, mod)
+    assert str(again) == str(mod)  # types and places, too
+    tvm.ir.assert_structural_equal(relay.parse(mod.astext()), mod)
+
+
+def test_json_of_long_chains():
+    expr = relay.var("x", shape=(2,))
+    for _ in range(20_000):
+        expr = relay.exp(expr)
+    assert tvm.ir.structural_hash(tvm.ir.load_json(tvm.ir.save_json(expr)), True) == tvm.ir.structural_hash(expr, True)
+
+
+def test_attributes_that_text_has_not_are_objects_of_the_metadata():
+    call = relay.nn.dilate(relay.var("x", shape=(2,)), [3])
+    assert "nn.dilate(%x, meta[relay.attrs.DilateAttrs][0])" in call.astext() and "nn.dilate(%x, strides=[3])" in str(call)
+    tvm.ir.assert_structural_equal(relay.parse_expr(call.astext()), call, map_free_vars=True)
+
+
+def test_metadata_has_the_form_of_tvm():
+    section = relay.add(relay.const([1.0]), relay.const([2], "int8")).astext().split("#[metadata]\n")[1]
+    assert '"data": [3, 6]\n    }, \n' in section and '"type_key": "relay.Constant", \n' in section and '"attrs": {"tvm_version"' in section

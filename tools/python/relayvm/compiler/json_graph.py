@@ -1,128 +1,191 @@
-"""Nodes as JSON and back: `tvm.ir.save_json`, `load_json`, `make_node`. An object graph, so that what is shared stays shared."""
-import base64
+"""Nodes as TVM's JSON and back: `tvm.ir.save_json`, `load_json`, `make_node`. An object graph, so that what is shared stays shared."""
 import json
-import sys
-
-import numpy
 
 from . import _native, relay
 from .dims import FloatImm, IntImm
+from .attribute_classes import FIELDS
+from .attribute_text import _IN_PLACE_OF_NONE, schema_of
+from .node_graph import FIELDS_OF, Writer, constant_of_text, json_text
 
 # Of each kind of node what its constructor takes, in order.
-_FIELDS = {
-    relay.Var: ("name_hint", "type_annotation"), relay.GlobalVar: ("name_hint",), relay.Constructor: ("name_hint", "inputs", "belong_to"),
-    relay.Tuple: ("fields",), relay.TupleGetItem: ("tuple_value", "index"), relay.Let: ("var", "value", "body"),
-    relay.If: ("cond", "true_branch", "false_branch"), relay.Match: ("data", "clauses", "complete"), relay.Clause: ("lhs", "rhs"),
+_TAKES = {
+    relay.Var: ("vid", "type_annotation"), relay.GlobalVar: ("name_hint",), relay.Constructor: ("name_hint", "inputs", "belong_to"),
+    relay.Tuple: ("fields",), relay.TupleGetItem: ("tuple_value", "=index"), relay.Let: ("var", "value", "body"),
+    relay.If: ("cond", "true_branch", "false_branch"), relay.Match: ("data", "clauses", "=complete"), relay.Clause: ("lhs", "rhs"),
     relay.RefCreate: ("value",), relay.RefRead: ("ref",), relay.RefWrite: ("ref", "value"), relay.PatternWildcard: (), relay.PatternVar: ("var",),
     relay.PatternConstructor: ("constructor", "patterns"), relay.PatternTuple: ("patterns",), relay.TypeData: ("header", "type_vars", "constructors"),
-    relay.TensorType: ("shape", "dtype"), relay.TupleType: ("fields",), relay.FuncType: ("arg_types", "ret_type", "type_params", "type_constraints"),
-    relay.RefType: ("value",), relay.TypeCall: ("func", "args"), relay.TypeRelation: ("func", "args", "num_inputs", "attrs"),
-    relay.IncompleteType: ("kind",), relay.TypeVar: ("name_hint", "kind"), relay.GlobalTypeVar: ("name_hint", "kind"), relay.EnvFunc: ("name",),
-    relay.Op: ("name",), relay.Call: ("op", "args", "attrs", "type_args"), relay.Function: ("params", "body", "ret_type", "type_params", "attrs"),
+    relay.TensorType: ("shape", "=dtype"), relay.TupleType: ("fields",), relay.FuncType: ("arg_types", "ret_type", "type_params", "type_constraints"),
+    relay.RefType: ("value",), relay.TypeCall: ("func", "args"), relay.TypeRelation: ("func", "args", "=num_inputs", "attrs"),
+    relay.IncompleteType: ("=kind",), relay.TypeVar: ("name_hint", "=kind"), relay.GlobalTypeVar: ("name_hint", "=kind"),
+    relay.Function: ("params", "body", "ret_type", "type_params", "attrs"),
 }
-_BY_NAME = {kind.__name__: kind for kind in _FIELDS}
+_KINDS = {key: kind for kind, (key, _) in FIELDS_OF.items()}
+_BY_NAME = {kind.__name__: kind for kind in (*FIELDS_OF, relay.EnvFunc, relay.Op)}
 _MAKERS = {relay.Op: relay.Op.get, relay.EnvFunc: relay.EnvFunc.get}
 _PREFIXES = ("relay.ir.", "relay.", "ir.")
+_SKIPPED = frozenset(["virtual_device_", "struct_info_"])
+_DIMS = {"tir.Add": lambda a, b: a + b, "tir.Sub": lambda a, b: a - b, "tir.Mul": lambda a, b: a * b, "tir.FloorDiv": lambda a, b: a // b,
+         "tir.FloorMod": lambda a, b: a % b}
+_OBJECTS = {"relay.Id": ("name_hint",), "DictAttrs": ("__dict__",), "Span": ("source_name",), "tir.SizeVar": ("name",), "tir.Var": ("name",),
+            "IRModule": ("functions", "type_definitions", "attrs"), **dict.fromkeys(_DIMS, ("a", "b"))}
+_NO_PARTS = frozenset(["IntImm", "FloatImm", "runtime.String", "Op", "EnvFunc", "SourceName", "VirtualDevice", "tir.Any", "PrimType", "SourceMap"])
 
 
-class _Writer:
-    def __init__(self):
-        self.nodes, self.known, self.kept = [], {}, []
+class _Program:
+    """A module's parts."""
 
-    def number(self, x):
-        """Of what is written once: its number."""
-        key = x._handle if isinstance(x, relay.TypeVar) else x if isinstance(x, _native.Dim) else id(x)
-        if key not in self.known:
-            self.kept.append(x)
-            record = self.record(x)
-            self.known[key] = len(self.nodes)
-            self.nodes.append(record)
-        return self.known[key]
-
-    def record(self, x):
-        if isinstance(x, relay.Constant):
-            kind = x.checked_type
-            return {"type_key": "Constant", "dtype": kind.dtype, "shape": list(kind.shape), "data": base64.b64encode(x.data.tobytes()).decode()}
-        if isinstance(x, relay.Attrs):
-            return {"type_key": x.type_key or "Attrs", "attrs": {k: self.value(v) for k, v in x.items()}}
-        if isinstance(x, _native.Dim):
-            return {"type_key": "Dim", "name": str(x)}
-        if hasattr(x, "_names"):
-            return {"type_key": "IRModule", "functions": {name: self.value(x[name]) for name in x._names},
-                    "types": [self.value(data) for data in x.type_definitions.values()]}
-        kind = next((kind for kind in type(x).__mro__ if kind in _FIELDS), None)
-        if kind is None:
-            raise TypeError(f"save_json: expected nodes, types, numbers, strings, lists and dicts of them, found {type(x).__name__}")
-        return {"type_key": kind.__name__, "fields": [self.value(getattr(x, name)) for name in _FIELDS[kind]]}
-
-    def value(self, x):
-        if x is None or isinstance(x, (bool, int, float)) or type(x) is str:
-            return x
-        if isinstance(x, (list, tuple)):
-            return [self.value(part) for part in x]
-        if isinstance(x, dict):
-            return {"dict": {str(k): self.value(v) for k, v in x.items()}}
-        if isinstance(x, relay.Attrs) and x.type_key is None:
-            return {"dict": {k: self.value(v) for k, v in x.items()}}
-        return {"node": self.number(x)}
+    def __init__(self, functions, types, attrs):
+        self.functions, self.types, self.attrs = functions, types, attrs
 
 
 class _Reader:
+    """Makes objects of a graph, those that they are made of first, without recursion."""
+
     def __init__(self, graph):
-        self.nodes = []
-        for record in graph["nodes"]:
-            self.nodes.append(self.node(record))
+        self._records, self._tensors = graph["nodes"], graph.get("b64ndarrays", [])
+        self._made = {0: None}
 
-    def value(self, x):
-        if isinstance(x, list):
-            return [self.value(part) for part in x]
-        if isinstance(x, dict):
-            return self.nodes[x["node"]] if "node" in x else {k: self.value(v) for k, v in x["dict"].items()}
-        return x
+    def read(self, root):
+        stack = [root]
+        while stack:
+            number = stack[-1]
+            missing = [part for part in self._parts(self._records[number]) if part not in self._made]
+            if number in self._made or not missing:
+                if number not in self._made:
+                    self._made[number] = self._object(self._records[number])
+                stack.pop()
+            else:
+                stack.extend(reversed(missing))
+        return self._made[root]
 
-    def node(self, record):
+    def _parts(self, record):
+        key, attrs = record["type_key"], record.get("attrs", {})
+        if key in _NO_PARTS:
+            return ()
+        if key in ("Array", "Map"):
+            return record.get("data", ())
+        if key in _KINDS:
+            names = [name for name in FIELDS_OF[_KINDS[key]][1].split() if name[0] != "=" and name not in _SKIPPED]
+        elif key in FIELDS:
+            names = [field.name for field in FIELDS[key] if field.kind == "o"]
+        else:
+            names = _OBJECTS.get(key, attrs)
+        return [int(attrs[name]) for name in names if name in attrs]
+
+    def _of(self, record, name):
+        """A field, as an object or a plain value."""
+        attrs = record.get("attrs", {})
+        if name[0] == "=":
+            return attrs[name[1:]] if name == "=dtype" else int(attrs[name[1:]])
+        return self._made[int(attrs.get(name, 0))]
+
+    def _object(self, record):
         key = record["type_key"]
-        if key == "Constant":
-            dtype = "uint16" if record["dtype"] == "bfloat16" else record["dtype"]
-            data = numpy.frombuffer(base64.b64decode(record["data"]), dtype).reshape(record["shape"])
-            return relay.const(data, record["dtype"])
-        if key == "Dim":
-            return relay.size_var(record["name"]) if record["name"].isidentifier() else relay.Any()
-        if key == "IRModule":
-            return {self.value(data).header: self.value(data) for data in record["types"]}, {k: self.value(v) for k, v in record["functions"].items()}
-        if "attrs" in record:
-            return relay.Attrs({k: self.value(v) for k, v in record["attrs"].items()}, key)
-        kind = _BY_NAME[key]
-        return _MAKERS.get(kind, kind)(*map(self.value, record["fields"]))
+        if key in _KINDS:
+            return self._node(_KINDS[key], record)
+        match key:
+            case "Array":
+                return [self._made[i] for i in record.get("data", ())]
+            case "Map":
+                values = [self._made[i] for i in record.get("data", ())]
+                return dict(zip(record["keys"], values)) if "keys" in record else dict(zip(values[::2], values[1::2]))
+            case "IntImm":
+                value = self._of(record, "=value")
+                return bool(value) if record["attrs"]["dtype"] == "bool" else value
+            case "FloatImm":
+                return float(record["attrs"]["value"])
+            case "runtime.String" | "SourceName":
+                return record.get("repr_str", "")
+            case "Op" | "EnvFunc":
+                return _MAKERS[_BY_NAME[key]](record["repr_str"])
+            case "relay.Id":
+                return self._of(record, "name_hint")
+            case "Span":
+                return relay.Span(self._of(record, "source_name"), *(self._of(record, f"={n}") for n in ("line", "end_line", "column", "end_column")))
+            case "DictAttrs":
+                return self._of(record, "__dict__") or {}
+            case "IRModule":
+                return _Program(*(self._of(record, name) for name in ("functions", "type_definitions", "attrs")))
+            case "VirtualDevice" | "PrimType" | "SourceMap":
+                return None
+        return self._size(key, record) if key.startswith("tir.") else self._attrs(key, record)
+
+    def _size(self, key, record):
+        if key in ("tir.SizeVar", "tir.Var"):
+            return relay.size_var(self._of(record, "name"))
+        if key in _DIMS:
+            return _DIMS[key](self._of(record, "a"), self._of(record, "b"))
+        return relay.Any()
+
+    def _attrs(self, key, record):
+        kinds = {field.name: field.kind for field in FIELDS.get(key, ())}
+        values = {}
+        for name, text in record.get("attrs", {}).items():
+            match kinds.get(name, "o"):
+                case "i":
+                    values[name] = int(text)
+                case "d":
+                    values[name] = float(text)
+                case "b":
+                    values[name] = text == "1"
+                case "o":
+                    values[name] = _tuples(self._made[int(text)])
+                case _:
+                    values[name] = text
+        return relay.Attrs(values, key)
+
+    def _node(self, kind, record):
+        span = self._of(record, "span") if "span" in FIELDS_OF[kind][1] else None
+        if kind is relay.Constant:
+            node = constant_of_text(self._tensors[self._of(record, "=data")])
+        elif kind is relay.Call:
+            node = self._call(record)
+        else:
+            node = kind(*(self._of(record, name) for name in _TAKES[kind]))
+        if isinstance(node, relay.Expr):
+            relay._set(node, "_span", span)
+            checked = self._of(record, "_checked_type_")
+            if checked is not None and kind not in (relay.Constant, relay.Constructor):
+                relay._set(node, "_type", checked)
+        elif isinstance(node, relay.Pattern):
+            node.span = span
+        return node
+
+    def _call(self, record):
+        op, args, attrs, type_args = (self._of(record, name) for name in ("op", "args", "attrs", "type_args"))
+        if not isinstance(op, relay.Op):
+            return relay.Call(op, args, attrs, type_args)
+        attrs = attrs or relay.Attrs({})
+        known = {name: fallback for name, _, fallback in schema_of(op.name) or ()}
+        fill = _IN_PLACE_OF_NONE.get(op.name, {})
+        open_dtypes = {field.name for field in FIELDS.get(attrs.type_key, ()) if field.kind == "t" and attrs[field.name] == ""}
+        given = {name: value for name, value in attrs.items()
+                 if name in known and not isinstance(value, relay.Expr) and (value is not None or known[name] is None)
+                 and name not in open_dtypes and not (name in fill and value == fill[name])}
+        return relay.Call(op, args, given)
 
 
-def _deep(function, *args):
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit, 1_000_000))
-    try:
-        return function(*args)
-    finally:
-        sys.setrecursionlimit(limit)
+def _tuples(value):
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 def save_json(node):
-    """Text that `load_json` makes the same of: of a node, a type, attributes, a module, or lists and dicts of them."""
-    writer = _Writer()
-    root = _deep(writer.value, node)
-    return json.dumps({"root": root, "nodes": writer.nodes, "attrs": {"tvm_version": "0.14.0"}}, indent=1)
+    """Text that `load_json`, and TVM's, make the same of: of a node, a type, attributes, a module, or lists and dicts of them."""
+    return json_text(Writer().graph(node))
 
 
 def load_json(json_str, make_module=None):
-    """What `save_json` wrote. make_module(functions, type definitions): the module of one; relayvm's own where it is not given."""
+    """What `save_json`, or TVM's, wrote. make_module(functions, type definitions): the module of one; tvm.ir's where it is not given."""
     graph = json.loads(json_str)
     if not isinstance(graph, dict) or "nodes" not in graph or "root" not in graph:
         raise ValueError("load_json: expected what save_json wrote")
-    read = _Reader(graph).value(graph["root"])
-    if isinstance(read, tuple):
-        if make_module is None:
-            from ..tvm.ir.module import IRModule as make_module  # which needs this package
-        return make_module(read[1], read[0])
-    return read
+    read = _Reader(graph).read(graph["root"])
+    if not isinstance(read, _Program):
+        return read
+    if make_module is not None:
+        return make_module(read.functions, read.types)
+    from ..tvm.ir.module import IRModule  # which needs this package
+    return IRModule(read.functions, read.types, read.attrs)
 
 
 def make_node(type_key, **kwargs):

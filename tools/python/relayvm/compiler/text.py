@@ -5,16 +5,13 @@ nothing binds are declared, free_var %x: ...; where they are met first. Tensors 
 section of metadata, and sizes that are no numbers meta[tir.SizeVar][0]. Types that are inferred are comments: /* ty=... */.
 """
 import ast
-import base64
 import json
-import re
-import struct
 import sys
 
 from . import _native, relay
-from .attribute_text import written_attrs
+from .attribute_text import object_class, written_attrs
+from .node_graph import attributes_object, dim_kind, dim_tree, FIELDS_OF, json_text, Writer
 from .own_types import OwnTypes
-from .records import _MAKERS
 
 VERSION = '#[version = "0.0.5"]\n'
 _WITHOUT_METADATA = "\n/* The section of metadata is left out: astext(show_meta_data=True) has it. */\n"
@@ -23,8 +20,6 @@ _INLINE = (relay.Var, relay.GlobalVar, relay.Constant, relay.Op, relay.Construct
 _NOTED = (relay.Var, relay.Constant, relay.Call, relay.Function, relay.Tuple, relay.TupleGetItem)
 _TYPED = (relay.Call, relay.Function, relay.Tuple, relay.TupleGetItem, relay.If, relay.Match)  # which inference alone gives types
 _FLOW = (relay.Call, relay.Tuple, relay.TupleGetItem)
-_DEVICES = {"cpu": 1, "cuda": 2}
-_DTYPE_CODES = {"int": 0, "uint": 1, "float": 2, "bfloat": 4, "bool": 1}
 
 
 # --- Metadata ---
@@ -44,83 +39,14 @@ class _Meta:
             self.nodes.setdefault(kind, []).append(node)
         return f"meta[{kind}][{numbers[key]}]"
 
-    def section(self):
-        """The section of metadata: TVM's JSON of an object graph."""
+    def section(self, is_typed):
+        """The section of metadata: TVM's JSON of an object graph. is_typed: whether constants say their types."""
         if not self.nodes:
             return ""
-        nodes = [{"type_key": ""}, {"type_key": "Map", "keys": sorted(self.nodes), "data": []}]
-        arrays = []
-
-        def add(node):
-            nodes.append(node)
-            return len(nodes) - 1
-
-        device = add({"type_key": "VirtualDevice", "attrs": {"device_type_int": "-1", "memory_scope": str(add({"type_key": "runtime.String"})),
-                                                             "target": "0", "virtual_device_id": "-1"}})
-        whole = add({"type_key": "PrimType", "attrs": {"dtype": "int32"}})
-        for kind in nodes[1]["keys"]:
-            members = []
-            for member in self.nodes[kind]:
-                if kind == "relay.Constant":
-                    arrays.append(_array_text(member))
-                    members.append(add({"type_key": kind, "attrs": {"_checked_type_": "0", "data": str(len(arrays) - 1), "span": "0",
-                                                                    "virtual_device_": str(device)}}))
-                elif kind == "VirtualDevice":
-                    members.append(add(_virtual_device(member, add)))
-                else:
-                    members.append(_add_dim(add, member, str(whole)))
-            nodes[1]["data"].append(add({"type_key": "Array", "data": members}))
-        graph = {"root": 1, "nodes": nodes, "b64ndarrays": arrays, "attrs": {"tvm_version": "0.14.0"}}
-        return "\n#[metadata]\n" + json.dumps(graph, indent=2)
-
-
-def _virtual_device(place, add):
-    """Where values are (tvm.target.VirtualDevice)."""
-    scope = add({"type_key": "runtime.String", **({"repr_str": place.memory_scope} if place.memory_scope else {})})
-    number = -1 if place.device is None else _DEVICES.get(place.device.device_type, -1)
-    which = -1 if place.device is None else place.device.device_id
-    return {"type_key": "VirtualDevice", "attrs": {"device_type_int": str(number), "memory_scope": str(scope), "target": "0",
-                                                   "virtual_device_id": str(which)}}
-
-
-def _array_text(constant):
-    """A tensor as TVM's files have it."""
-    dtype = constant.checked_type.dtype
-    name = dtype.rstrip("0123456789")
-    bits = int(dtype[len(name):] or 1)
-    shape, data = constant.checked_type.shape, constant.data.tobytes()
-    head = struct.pack("<QQiiiBBH", 0xDD5E40F096B4A13F, 0, 1, 0, len(shape), _DTYPE_CODES[name], bits, 1)
-    return base64.b64encode(head + struct.pack(f"<{len(shape)}qq", *shape, len(data)) + data).decode()
-
-
-_DIM_KINDS = {ast.Name: "tir.SizeVar", ast.Constant: "IntImm", ast.Add: "tir.Add", ast.Sub: "tir.Sub", ast.Mult: "tir.Mul",
-              ast.FloorDiv: "tir.FloorDiv", ast.Mod: "tir.FloorMod", "min": "tir.Min", "max": "tir.Max"}
-
-
-def _dim_kind(tree):
-    key = type(tree.op) if isinstance(tree, ast.BinOp) else tree.func.id if isinstance(tree, ast.Call) else type(tree)
-    return _DIM_KINDS[key]
-
-
-def _dim_tree(text):
-    """What a size's text says; None of one that only the program knows."""
-    try:
-        tree = ast.parse(text, mode="eval").body
-    except SyntaxError:
-        return None
-    known = (ast.BinOp, ast.operator, ast.Call, ast.Name, ast.Constant, ast.expr_context)
-    return tree if all(isinstance(part, known) for part in ast.walk(tree)) else None
-
-
-def _add_dim(add, tree, whole):
-    """The objects of a size; the number of the last."""
-    if isinstance(tree, ast.Constant):
-        return add({"type_key": "IntImm", "attrs": {"dtype": "int32", "span": "0", "value": str(tree.value)}})
-    if isinstance(tree, ast.Name):
-        name = str(add({"type_key": "runtime.String", "repr_str": tree.id}))
-        return add({"type_key": "tir.SizeVar", "attrs": {"dtype": "int32", "name": name, "span": "0", "type_annotation": whole}})
-    a, b = (str(_add_dim(add, part, whole)) for part in ([tree.left, tree.right] if isinstance(tree, ast.BinOp) else tree.args))
-    return add({"type_key": _dim_kind(tree), "attrs": {"a": a, "b": b, "dtype": "int32", "span": "0"}})
+        writer = Writer(is_typed)
+        members = {kind: [writer.size_object(node) if isinstance(node, ast.AST) else node for node in nodes]
+                   for kind, nodes in sorted(self.nodes.items())}
+        return "\n#[metadata]\n" + json_text(writer.graph(members))
 
 
 # --- Values ---
@@ -164,8 +90,8 @@ def _indented(text):
 
 
 class _Printer:
-    def __init__(self, annotate=None):
-        self.annotate = annotate
+    def __init__(self, annotate=None, has_metadata=False):
+        self.annotate, self.has_metadata = annotate, has_metadata
         self.meta = _Meta()
         self.type_texts = {}
 
@@ -223,8 +149,8 @@ class _Printer:
     def dim_text(self, dim):
         if isinstance(dim, int):
             return str(dim)
-        tree = _dim_tree(str(dim))
-        return "?" if tree is None else self.meta.reference(_dim_kind(tree), dim, tree)
+        tree = dim_tree(str(dim))
+        return "?" if tree is None else self.meta.reference(dim_kind(tree), dim, tree)
 
     # --- Names and notes ---
 
@@ -334,7 +260,7 @@ class _Printer:
 
     def call(self, call):
         args = [self.print(arg) for arg in call.args]
-        args += [f"{name}={self.value_text(value)}" for name, value in written_attrs(call)]
+        args += self.attributes(call)
         if isinstance(call.op, relay.Constructor):
             name = call.op.name_hint
             if not call.op.inputs:
@@ -342,6 +268,14 @@ class _Printer:
         else:
             name = self.print(call.op)
         return f"{name}({', '.join(args)})"
+
+    def attributes(self, call):
+        """What stands for the attributes of a call: an object of the metadata, where TVM reads no others."""
+        type_key = object_class(call) if self.has_metadata else None
+        if type_key is not None:
+            self.kept.append(call)
+            return [self.meta.reference(type_key, id(call), attributes_object(call))]
+        return [f"{name}={self.value_text(value)}" for name, value in written_attrs(call)]
 
     def value_text(self, value):
         """An attribute."""
@@ -353,8 +287,9 @@ class _Printer:
             return f"[{', '.join(map(self.value_text, value))}]"
         if isinstance(value, _native.Dim):
             return self.dim_text(value)
-        if isinstance(value, relay.Constant):
-            return self.meta.reference("relay.Constant", value._handle, value)
+        if isinstance(value, relay.Expr):
+            key = value._handle if isinstance(value, relay.Constant) else id(value)
+            return self.meta.reference(FIELDS_OF[type(value)][0], key, value)
         if isinstance(value, dict):
             return f"{{{', '.join(f'{self.value_text(k)}={self.value_text(v)}' for k, v in value.items())}}}"
         return str(value)
@@ -449,7 +384,7 @@ def _text_of(node, printer):
 def text_of(node, show_meta_data=True, annotate=None, is_whole=True):
     """Relay text of a node, a type, a pattern or a module. is_whole: with the version, and the metadata if they are wanted, so that it
     can be parsed. annotate: a function that gives what stands behind an expression, such as " /* a comment */"."""
-    printer = _Printer(annotate)
+    printer = _Printer(annotate, has_metadata=is_whole and show_meta_data)
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, 200_000))
     try:
@@ -458,7 +393,7 @@ def text_of(node, show_meta_data=True, annotate=None, is_whole=True):
         sys.setrecursionlimit(limit)
     if not is_whole:
         return text
-    return VERSION + text + (printer.meta.section() if show_meta_data else _WITHOUT_METADATA if printer.meta.nodes else "")
+    return VERSION + text + (printer.meta.section(printer.is_typed) if show_meta_data else _WITHOUT_METADATA if printer.meta.nodes else "")
 
 
 def metadata_of(nodes):
@@ -467,7 +402,7 @@ def metadata_of(nodes):
     for kind, members in nodes.items():
         for number, member in enumerate(members):
             meta.reference(kind, number, member)
-    return meta.section()
+    return meta.section(False)
 
 
 # --- Back ---
