@@ -204,3 +204,14 @@ def test_attributes_that_text_has_not_are_objects_of_the_metadata():
 def test_metadata_has_the_form_of_tvm():
     section = relay.add(relay.const([1.0]), relay.const([2], "int8")).astext().split("#[metadata]\n")[1]
     assert '"data": [3, 6]\n    }, \n' in section and '"type_key": "relay.Constant", \n' in section and '"attrs": {"tvm_version"' in section
+
+
+def test_what_a_branch_and_its_outside_use_stands_outside():
+    x, b = relay.var("x", shape=(2,)), relay.var("b", "bool")
+    shared = relay.exp(x)
+    inner = relay.Function([], relay.If(b, relay.negative(shared), x))
+    for expr in (relay.Tuple([relay.If(b, relay.negative(shared), x), relay.multiply(shared, shared)]),
+                 relay.Tuple([relay.Call(inner, []), relay.add(relay.multiply(shared, x), shared)])):
+        text = expr.astext()
+        assert text.index("= exp(%x)") < text.index("multiply(%") and text.count("exp(%x)") == 1
+        tvm.ir.assert_structural_equal(relay.parse_expr(text), expr, map_free_vars=True)

@@ -88,6 +88,8 @@ def _payload(node):
             return node._handle
         case GlobalVar():
             return node.name_hint
+        case Op():
+            return node.name
         case Constructor():
             return (node.belong_to, node.name_hint)
         case Call():
@@ -107,7 +109,7 @@ def _payload(node):
 _KINDS = {Var: "var", Constant: "constant", GlobalVar: "global", Constructor: "constructor", Call: "call", Tuple: "tuple",
           TupleGetItem: "get", Let: "let", Function: "function", If: "if", Match: "match", Clause: "clause",
           PatternWildcard: "pattern_any", PatternVar: "pattern_var", PatternConstructor: "pattern_constructor",
-          PatternTuple: "pattern_tuple", RefCreate: "ref_create", RefRead: "ref_read", RefWrite: "ref_write", Internal: "internal"}
+          PatternTuple: "pattern_tuple", RefCreate: "ref_create", RefRead: "ref_read", RefWrite: "ref_write", Op: "op", Internal: "internal"}
 
 
 def _argument_positions(call, at):
@@ -129,7 +131,6 @@ _OPEN_RECORDS = {
     Call: _open_call,
     Constant: lambda node, at: ("constant", (), node._handle, None, None, None),
     Function: _open_record("function", payload=lambda f: (_handles(f.type_params), _optional(f.ret_type), dict(f.attrs))),
-    Op: lambda op, at: ("op", (), op.name, None, None, None),
     Tuple: _open_record("tuple"),
     TupleGetItem: _open_record("get", payload=lambda node: node.index),
     Var: lambda var, at: ("var", (), (var.name_hint, _optional(var.type_annotation)), None, None, None),

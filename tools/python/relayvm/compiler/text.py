@@ -89,16 +89,31 @@ def _indented(text):
     return text.replace("\n", "\n  ")
 
 
+class _Scope:
+    """Lines that stand together. owner: the node whose text they are a part of; parent: the scope in which it stands."""
+
+    __slots__ = ("lines", "owner", "parent")
+
+    def __init__(self, owner=None, parent=None):
+        self.lines, self.owner, self.parent = [], owner, parent
+
+
+class _NotYet(Exception):
+    """A line stands behind a use of it: (the node's id, the depth of the scope where it must stand)."""
+
+
 class _Printer:
-    def __init__(self, annotate=None, has_metadata=False):
+    def __init__(self, annotate=None, has_metadata=False, hoisted=None):
         self.annotate, self.has_metadata = annotate, has_metadata
         self.meta = _Meta()
         self.type_texts = {}
 
         self.names = {}  # name -> how many of it have got a number
         self.memo, self.declared = {}, {}  # id of a node -> its text; of a free variable, its declaration
-        self.placed, self.noted = set(), set()  # ids of nodes that have a line of their own, and of those whose comment is written
-        self.scopes, self.num_temps = [[]], 0
+        self.placed, self.noted = {}, set()  # ids of nodes that have a line of their own: its scope; of those whose comment is written
+        self.scopes, self.num_temps = [_Scope()], 0
+        self.owner = None  # the node whose text is being made
+        self.hoisted = hoisted or {}
         self.kept = []  # whose ids are keys
         self.uses = {}  # id of a node -> how many nodes use it, where it is more than one
         self.is_typed = False  # whether types are inferred: variables and constants know theirs before
@@ -199,9 +214,25 @@ class _Printer:
 
     def scope(self, node):
         """The lines of a scope that a node ends, which stands in the last."""
-        self.scopes.append([])
+        self.open_scope()
         last = self.print(node, at_end=True)
-        return "".join(self.scopes.pop()) + last
+        return "".join(self.scopes.pop().lines) + last
+
+    def open_scope(self):
+        self.scopes.append(_Scope(self.owner, self.scopes[-1]))
+        return self.scopes[-1]
+
+    def check_place(self, node):
+        """That the line of a node comes before what is written now. A line of a branch is a part of the node that has the branch, and where
+        that is not written yet, no other scope may use it: the line must stand in one that is around both."""
+        scope = self.placed[id(node)]
+        while scope not in self.scopes and scope.owner is not None:
+            if id(scope.owner) in self.placed:
+                scope = self.placed[id(scope.owner)]
+            elif scope.parent in self.scopes:
+                raise _NotYet(id(node), self.scopes.index(scope.parent))
+            else:
+                scope = scope.parent
 
     def block(self, node):
         return "{" + _indented("\n" + self.scope(node)) + "\n}"
@@ -209,15 +240,22 @@ class _Printer:
     def print(self, node, at_end=False):
         """The node where it is used: its text, or the name of the line that has it."""
         inline = isinstance(node, _INLINE) or at_end and self.uses.get(id(node), 0) <= 1
-        if id(node) in self.placed:
+        if id(node) in self.placed and not inline:
+            self.check_place(node)
             return self.memo[id(node)]
+        if self.is_hoisted(node):
+            depth = self.hoisted[id(node)]
+            self.scopes, inner = self.scopes[:depth + 1], self.scopes[depth + 1:]
+            name = self.print(node)
+            self.scopes += inner
+            return name
         if type(node) is relay.Let and not inline:
             text = "(" + _indented("\n" + self.visit(node)) + "\n)"
         else:
             text = self.visit(node)
         if type(node) is relay.Var:
             if id(node) in self.declared:
-                self.scopes[-1].append(f"free_var {self.declared.pop(id(node))};\n")
+                self.scopes[-1].lines.append(f"free_var {self.declared.pop(id(node))};\n")
             return self.memo[id(node)]
         text += self.note(node)
         if inline:
@@ -225,10 +263,14 @@ class _Printer:
             return text
         name = f"%{self.num_temps}"
         self.num_temps += 1
-        self.placed.add(id(node))
+        self.placed[id(node)] = self.scopes[-1]
         self.memo[id(node)] = name
-        self.scopes[-1].append(f"{name} = {text};\n")
+        self.scopes[-1].lines.append(f"{name} = {text};\n")
         return name
+
+    def is_hoisted(self, node):
+        """Whether the line of a node is to stand further outside, and is not there yet."""
+        return self.hoisted.get(id(node), len(self.scopes)) < len(self.scopes) - 1 and id(node) not in self.placed
 
     def visit(self, root):
         """The text of a node. Those that it is made of come before it, without recursion where no scope begins."""
@@ -239,6 +281,9 @@ class _Printer:
         while stack:
             node, is_ready = stack.pop()
             if id(node) in memo:
+                continue
+            if self.hoisted and self.is_hoisted(node):
+                self.print(node)
                 continue
             if not is_ready and isinstance(node, _FLOW):
                 stack.append((node, True))
@@ -253,7 +298,10 @@ class _Printer:
         return memo[id(root)]
 
     def leaf(self, node):
-        return _PRINT[type(node)](self, node)
+        outer, self.owner = self.owner, node
+        text = _PRINT[type(node)](self, node)
+        self.owner = outer
+        return text
 
     def constant(self, node):
         return scalar_text(node) or self.meta.reference("relay.Constant", node._handle, node)
@@ -308,10 +356,12 @@ class _Printer:
         while type(node) is relay.Let:
             variable = self.bind(node.var)
             line = f"let {variable} = {self.print(node.value, at_end=True)};\n"
-            self.scopes.append([line])
+            scope = self.open_scope()
+            scope.lines.append(line)
+            self.placed.setdefault(id(node.value), scope)  # what it is made of stands in this line
             node = node.body
         last = self.scope(node)
-        text = "".join(line for lines in self.scopes[first:] for line in lines) + last
+        text = "".join(line for scope in self.scopes[first:] for line in scope.lines) + last
         del self.scopes[first:]
         return text
 
@@ -384,11 +434,18 @@ def _text_of(node, printer):
 def text_of(node, show_meta_data=True, annotate=None, is_whole=True):
     """Relay text of a node, a type, a pattern or a module. is_whole: with the version, and the metadata if they are wanted, so that it
     can be parsed. annotate: a function that gives what stands behind an expression, such as " /* a comment */"."""
-    printer = _Printer(annotate, has_metadata=is_whole and show_meta_data)
-    limit = sys.getrecursionlimit()
+    limit, hoisted = sys.getrecursionlimit(), {}
     sys.setrecursionlimit(max(limit, 200_000))
     try:
-        text = _text_of(node, printer)
+        while True:
+            printer = _Printer(annotate, is_whole and show_meta_data, hoisted)
+            try:
+                text = _text_of(node, printer)
+                break
+            except _NotYet as e:
+                if e.args[0] in hoisted and hoisted[e.args[0]] <= e.args[1]:
+                    raise
+                hoisted[e.args[0]] = e.args[1]
     finally:
         sys.setrecursionlimit(limit)
     if not is_whole:
