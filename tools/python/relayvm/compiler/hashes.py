@@ -21,6 +21,13 @@ def _is_plain(value):
     return kind in _PLAIN or kind is tuple and all(map(_is_plain, value))
 
 
+def _written_constant(x):
+    view = memoryview(x._handle)
+    data = view.tobytes()
+    kind = x.checked_type.dtype if view.format == "H" else view.format  # bits of bfloat16 are those, too
+    return kind, view.shape, data if len(data) <= 64 else hashlib.blake2b(data, digest_size=16).digest()
+
+
 class _Hash:
     """What is there of a program but names, in an order in which what binds a variable comes first."""
 
@@ -80,7 +87,7 @@ class _Hash:
     def constant(self, x):
         known = self.constants.get(id(x))
         if known is None:
-            known = self.constants[id(x)] = str(x.checked_type), hashlib.blake2b(x.data.tobytes(), digest_size=8).digest()
+            known = self.constants[id(x)] = _written_constant(x)
         self.written += known
 
     def operator(self, op):

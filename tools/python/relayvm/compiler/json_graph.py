@@ -169,11 +169,13 @@ def _tuples(value):
     return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
+@relay._all_stays
 def save_json(node):
     """Text that `load_json`, and TVM's, make the same of: of a node, a type, attributes, a module, or lists and dicts of them."""
     return json_text(Writer().graph(node))
 
 
+@relay._all_stays
 def load_json(json_str, make_module=None):
     """What `save_json`, or TVM's, wrote. make_module(functions, type definitions): the module of one; tvm.ir's where it is not given."""
     graph = json.loads(json_str)

@@ -38,6 +38,7 @@ FIELDS_OF = {
 _DEVICES = {"cpu": 1, "cuda": 2}
 _DTYPE_CODES = {"int": 0, "uint": 1, "float": 2, "bfloat": 4, "bool": 1}
 _HEAD = "<QQiiiBBH"
+_EACH_ITS_OWN = frozenset([int, float, bool, str])  # values that are written each time
 _MAGIC = 0xDD5E40F096B4A13F
 DIM_KINDS = {ast.Name: "tir.SizeVar", ast.Constant: "IntImm", ast.Add: "tir.Add", ast.Sub: "tir.Sub", ast.Mult: "tir.Mul",
              ast.FloorDiv: "tir.FloorDiv", ast.Mod: "tir.FloorMod", "min": "tir.Min", "max": "tir.Max"}
@@ -64,7 +65,7 @@ def dim_tree(text):
 def tensor_text(constant):
     """A tensor in base64."""
     kind = constant.checked_type
-    dtype, shape, data = kind.dtype, kind.shape, constant.data.tobytes()
+    dtype, shape, data = kind.dtype, kind.shape, memoryview(constant._handle).tobytes()
     name = dtype.rstrip("0123456789")
     head = struct.pack(_HEAD, _MAGIC, 0, 1, 0, len(shape), _DTYPE_CODES[name], int(dtype[len(name):] or 1), 1)
     return base64.b64encode(head + struct.pack(f"<{len(shape)}qq", *shape, len(data)) + data).decode()
@@ -153,19 +154,23 @@ class Writer:
         """(the number of an object, its parts where it is new)."""
         if x is None:
             return 0, ()
-        key = x._handle if isinstance(x, relay.Type) else (x if isinstance(x, relay.GlobalTypeVar) else id(x))
-        if type(x) in (int, float, bool, str) and not isinstance(x, relay.GlobalTypeVar):
-            key = object()  # each time another
-        if key in self._numbers:
-            return self._numbers[key], ()
-        number = self._numbers[key] = len(self.nodes)
-        self._kept.append((x, key))
+        number = len(self.nodes)
+        if type(x) not in _EACH_ITS_OWN:
+            key = x._handle if isinstance(x, relay.Type) else (x if type(x) is relay.GlobalTypeVar else id(x))
+            known = self._numbers.setdefault(key, number)
+            if known != number:
+                return known, ()
+            self._kept.append(x)
         node = {}
         self.nodes.append(node)
         return number, self._describe(node, x)
 
     def _describe(self, node, x):
         """Fills in the plain part of a node; the rest are its parts: (name, or None of a list's element, object)."""
+        if type(x) is int:
+            dtype = "int32" if -1 << 31 <= x < 1 << 31 else "int64"
+            node.update(type_key="IntImm", attrs={"dtype": dtype, "span": "0", "value": str(x)})
+            return ()
         if isinstance(x, _Object):
             return self._fill(node, x)
         if isinstance(x, (bool, int)):
@@ -334,21 +339,28 @@ def _of_class(type_key, fields, attrs):
 
 def json_text(graph):
     """A graph as TVM's writer lays it out."""
-    return _Layout().text(graph, 0)
+    nodes = ", \n    ".join([_node_text(node) for node in graph["nodes"]])
+    tensors = ", \n    ".join(f'"{text}"' for text in graph["b64ndarrays"])
+    tensors = f"[\n    {tensors}\n  ]" if tensors else "[]"
+    return (f'{{\n  "root": {graph["root"]}, \n  "nodes": [\n    {nodes}\n  ], \n  "b64ndarrays": {tensors}, \n'
+            f'  "attrs": {{"tvm_version": "{graph["attrs"]["tvm_version"]}"}}\n}}')
 
 
-class _Layout:
-    def text(self, x, depth):
-        if isinstance(x, dict):
-            parts = [f"{json.dumps(k)}: {self.text(v, depth + 1)}" for k, v in x.items() if v not in ([], {}) or k == "b64ndarrays"]
-            return self.block("{", parts, "}", depth, len(x) > 1 or "type_key" in x)
-        if isinstance(x, list):
-            return self.block("[", [self.text(v, depth + 1) for v in x], "]", depth, len(x) > 10 or not all(isinstance(v, int) for v in x))
-        return json.dumps(x)
+_quoted = json.encoder.encode_basestring
 
-    @staticmethod
-    def block(start, parts, end, depth, is_long):
-        if not is_long or not parts:
-            return start + ", ".join(parts) + end
-        space = "\n" + "  " * depth
-        return start + space + "  " + f", {space}  ".join(parts) + space + end
+
+def _node_text(node):
+    parts = [f'"type_key": "{node["type_key"]}"']
+    if "repr_str" in node:
+        parts.append(f'"repr_str": {_quoted(node["repr_str"])}')
+    attrs = node.get("attrs")
+    if attrs:
+        inner = [f'"{name}": {_quoted(value)}' for name, value in attrs.items()]
+        parts.append(f'"attrs": {{{inner[0]}}}' if len(inner) == 1 else '"attrs": {\n        ' + ", \n        ".join(inner) + "\n      }")
+    if node.get("keys"):
+        parts.append('"keys": [\n        ' + ", \n        ".join(map(_quoted, node["keys"])) + "\n      ]")
+    data = node.get("data")
+    if data:
+        numbers = ", \n        ".join(map(str, data)) if len(data) > 10 else None
+        parts.append(f'"data": [\n        {numbers}\n      ]' if numbers else f'"data": [{", ".join(map(str, data))}]')
+    return "{\n      " + ", \n      ".join(parts) + "\n    }"

@@ -92,10 +92,10 @@ def _indented(text):
 class _Scope:
     """Lines that stand together. owner: the node whose text they are a part of; parent: the scope in which it stands."""
 
-    __slots__ = ("lines", "owner", "parent")
+    __slots__ = ("lines", "owner", "parent", "is_open")
 
     def __init__(self, owner=None, parent=None):
-        self.lines, self.owner, self.parent = [], owner, parent
+        self.lines, self.owner, self.parent, self.is_open = [], owner, parent, True
 
 
 class _NotYet(Exception):
@@ -216,7 +216,15 @@ class _Printer:
         """The lines of a scope that a node ends, which stands in the last."""
         self.open_scope()
         last = self.print(node, at_end=True)
-        return "".join(self.scopes.pop().lines) + last
+        return self.close_scopes(len(self.scopes) - 1) + last
+
+    def close_scopes(self, first):
+        """The lines of scopes that end."""
+        ended = self.scopes[first:]
+        del self.scopes[first:]
+        for scope in ended:
+            scope.is_open = False
+        return "".join(line for scope in ended for line in scope.lines)
 
     def open_scope(self):
         self.scopes.append(_Scope(self.owner, self.scopes[-1]))
@@ -226,10 +234,10 @@ class _Printer:
         """That the line of a node comes before what is written now. A line of a branch is a part of the node that has the branch, and where
         that is not written yet, no other scope may use it: the line must stand in one that is around both."""
         scope = self.placed[id(node)]
-        while scope not in self.scopes and scope.owner is not None:
+        while not scope.is_open and scope.owner is not None:
             if id(scope.owner) in self.placed:
                 scope = self.placed[id(scope.owner)]
-            elif scope.parent in self.scopes:
+            elif scope.parent.is_open:
                 raise _NotYet(id(node), self.scopes.index(scope.parent))
             else:
                 scope = scope.parent
@@ -361,9 +369,7 @@ class _Printer:
             self.placed.setdefault(id(node.value), scope)  # what it is made of stands in this line
             node = node.body
         last = self.scope(node)
-        text = "".join(line for scope in self.scopes[first:] for line in scope.lines) + last
-        del self.scopes[first:]
-        return text
+        return self.close_scopes(first) + last
 
     def function(self, node, prefix="fn "):
         type_params = f"[{', '.join(v.name_hint for v in node.type_params)}]" if node.type_params else ""
