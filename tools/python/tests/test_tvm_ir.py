@@ -381,10 +381,12 @@ def @length[A](%x: List[A]) -> int { match (%x) { Cons(_, %t) => add(1, @length(
 
 
 def test_places_in_the_programs_own_text():
-    mod = relay.transform.AnnotateSpans()(tvm.IRModule.from_expr(relay.Function([X], relay.nn.relu(X + X))))
-    relu = mod["main"].body
-    line = mod.astext().splitlines()[relu.span.line - 1]
-    assert relu.span.source_name.name == "GeneratedSource" and line[relu.span.column - 1:].startswith("nn.relu")
+    mod = tvm.IRModule.from_expr(relay.Function([X], relay.nn.relu(X + X)))
+    relu = relay.transform.AnnotateSpans()(mod)["main"].body
+    lines = mod.astext().splitlines()
+    assert relu.span.source_name.name == "GeneratedSource" and lines[relu.span.line - 1][relu.span.column - 1:].startswith("%0 = add")
+    place = relu.args[0].span  # where it is read
+    assert lines[place.line - 1][place.column - 1:].startswith("%0)")
 
 
 def test_variables_in_their_order():

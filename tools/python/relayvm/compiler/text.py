@@ -113,6 +113,7 @@ class _Printer:
         self.placed, self.noted = {}, set()  # ids of nodes that have a line of their own: its scope; of those whose comment is written
         self.scopes, self.num_temps = [_Scope()], 0
         self.owner = None  # the node whose text is being made
+        self.doubtful = {}  # id of a node -> nodes that its text mentions, whose lines may come later
         self.hoisted = hoisted or {}
         self.kept = []  # whose ids are keys
         self.uses = {}  # id of a node -> how many nodes use it, where it is more than one
@@ -216,6 +217,7 @@ class _Printer:
         """The lines of a scope that a node ends, which stands in the last."""
         self.open_scope()
         last = self.print(node, at_end=True)
+        self.settle(node)
         return self.close_scopes(len(self.scopes) - 1) + last
 
     def close_scopes(self, first):
@@ -230,17 +232,25 @@ class _Printer:
         self.scopes.append(_Scope(self.owner, self.scopes[-1]))
         return self.scopes[-1]
 
-    def check_place(self, node):
-        """That the line of a node comes before what is written now. A line of a branch is a part of the node that has the branch, and where
-        that is not written yet, no other scope may use it: the line must stand in one that is around both."""
+    def comes_later(self, node):
+        """Whether the line of a node is not written yet: a line of a branch is a part of the node that has the branch. If so, the depth of
+        the scope that is around both it and what is written now."""
         scope = self.placed[id(node)]
         while not scope.is_open and scope.owner is not None:
             if id(scope.owner) in self.placed:
                 scope = self.placed[id(scope.owner)]
             elif scope.parent.is_open:
-                raise _NotYet(id(node), self.scopes.index(scope.parent))
+                return self.scopes.index(scope.parent)
             else:
                 scope = scope.parent
+        return None
+
+    def settle(self, node):
+        """Before the text of a node is written: all that it mentions must be."""
+        for mentioned in self.doubtful.pop(id(node), ()):
+            depth = self.comes_later(mentioned)
+            if depth is not None:
+                raise _NotYet(id(mentioned), depth)
 
     def block(self, node):
         return "{" + _indented("\n" + self.scope(node)) + "\n}"
@@ -249,7 +259,8 @@ class _Printer:
         """The node where it is used: its text, or the name of the line that has it."""
         inline = isinstance(node, _INLINE) or at_end and self.uses.get(id(node), 0) <= 1
         if id(node) in self.placed and not inline:
-            self.check_place(node)
+            if self.comes_later(node) is not None:
+                self.doubtful.setdefault(id(self.owner), []).append(node)
             return self.memo[id(node)]
         if self.is_hoisted(node):
             depth = self.hoisted[id(node)]
@@ -271,6 +282,7 @@ class _Printer:
             return text
         name = f"%{self.num_temps}"
         self.num_temps += 1
+        self.settle(node)
         self.placed[id(node)] = self.scopes[-1]
         self.memo[id(node)] = name
         self.scopes[-1].lines.append(f"{name} = {text};\n")
@@ -364,6 +376,7 @@ class _Printer:
         while type(node) is relay.Let:
             variable = self.bind(node.var)
             line = f"let {variable} = {self.print(node.value, at_end=True)};\n"
+            self.settle(node.value)
             scope = self.open_scope()
             scope.lines.append(line)
             self.placed.setdefault(id(node.value), scope)  # what it is made of stands in this line

@@ -241,6 +241,21 @@ def set_types(mod, base, functions):
         found.set_types(name)
 
 
+def module_as_written(cls, text, name, skipped=0):
+    """A module, of tvm.IRModule's class, of a text with definitions: its nodes are as the text has them, and know their types and places."""
+    from . import parse
+    from .text import as_written
+    functions, variables, types = as_written(text, name, skipped=skipped)
+    mod = cls(None, types)
+    mod._define_as(functions, {var: node for var, node in variables.items() if var in functions})
+    try:
+        set_types(mod, mod._base, functions)
+    except Error:
+        parse(text + ("" if "main" in functions else "\ndef @main() { () }"), name=name)  # which names lines
+        raise
+    return mod
+
+
 def _found(mod, base, functions, there, who):
     start = mod._base_with_types() if mod._types_set else base
     given = {**({name: base[name] for name in base._names if functions.get(name, name) is not None} if start is not base else {}),

@@ -6,7 +6,7 @@ from ..compiler import Module
 from ..compiler import parse as _parse
 from ..compiler import text as _text
 from ..compiler.text import VERSION
-from ..compiler.typed import set_types
+from ..compiler.typed import module_as_written
 from ..errors import Error, InvalidInput
 from .ir.module import IRModule
 
@@ -48,20 +48,14 @@ def parse(source, source_name="from_string", init_module=None, init_meta_table=N
     text += _text.metadata_of(init_meta_table) if init_meta_table else ""
     if _HOST.search(text):  # whose functions have no body
         return IRModule(Module(_parse(text, name=source_name)._native)._native)
-    functions, global_vars, module = _text.as_written(text, source_name, skipped=skipped)
-    mod = IRModule(None, module)
-    if init_module is not None:
-        mod.update(init_module)
-        for name, function in functions.items():
-            mod[name] = function
-        return mod._inferred()
-    mod._define_as(functions, {name: var for name, var in global_vars.items() if name in functions})
-    try:
-        set_types(mod, mod._base, functions)
-    except Error:
-        _parse(text + ("" if "main" in functions else "\ndef @main() { () }"), name=source_name)  # which names lines
-        raise
-    return mod
+    if init_module is None:
+        return module_as_written(IRModule, text, source_name, skipped)
+    functions, _, types = _text.as_written(text, source_name, skipped=skipped)
+    mod = IRModule(None, types)
+    mod.update(init_module)
+    for name, function in functions.items():
+        mod[name] = function
+    return mod._inferred()
 
 
 @_diagnosed()
