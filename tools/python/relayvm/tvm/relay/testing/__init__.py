@@ -67,7 +67,8 @@ def check_grad(func, inputs=None, test_inputs=None, eps=1e-6, atol=1e-5, rtol=1e
         numpy.testing.assert_allclose(gradients[i].numpy(), expected, atol=atol, rtol=rtol)
 
 
-from . import (densenet, dcgan, dqn, inception_v3, layers, lstm, mlp, mobilenet, resnet, resnet_3d, squeezenet, synthetic, vgg)  # noqa: E402
+from . import (densenet, dcgan, dqn, inception_v3, layers, lstm, mlp, mobilenet, resnet, resnet_3d, squeezenet, synthetic, vgg,  # noqa: E402
+               yolo_detection)
 from .py_converter import run_as_python, to_python  # noqa: E402
 from .nat import count, make_nat_expr, make_nat_value  # noqa: E402 (with what is above)
 

@@ -11,6 +11,22 @@ def _deconv2d(data, name, channels, layout):
                                    kernel_layout=kernel_layout, name=f"{name}_deconv")
 
 
+def deconv2d(data, ishape, oshape, kshape, layout, name, stride=(2, 2)):
+    """A transposed convolution that makes `oshape` (channels, height, width) of `ishape`."""
+    (in_height, in_width), (height, width) = (s[-2:] if layout == "NCHW" else s[:2] for s in (ishape, oshape))
+    before = [(step * (i - 1) + k - o) // 2 for step, i, k, o in zip(stride, (in_height, in_width), kshape, (height, width))]
+    more = [o - (step * (i - 1) + k - 2 * pad) for step, i, k, o, pad in zip(stride, (in_height, in_width), kshape, (height, width), before)]
+    channels = oshape[0] if layout == "NCHW" else oshape[-1]
+    return layers.conv2d_transpose(data, kernel_size=kshape, strides=stride, channels=channels, padding=tuple(before), output_padding=tuple(more),
+                                   data_layout=layout, kernel_layout="IOHW" if layout == "NCHW" else "HWOI", name=name)
+
+
+def deconv2d_bn_relu(data, prefix, **kwargs):
+    """`deconv2d`, a norm and a relu."""
+    x = deconv2d(data, name=f"{prefix}_deconv", **kwargs)
+    return nn.relu(layers.batch_norm_infer(x, axis=kwargs["layout"].index("C"), epsilon=1e-5, scale=False, name=f"{prefix}_batch_norm"))
+
+
 def get_net(batch_size, random_len=100, oshape=(3, 64, 64), ngf=128, code=None, layout="NCHW", dtype="float32"):
     """The network as a function of a random vector."""
     if layout not in ("NCHW", "NHWC"):

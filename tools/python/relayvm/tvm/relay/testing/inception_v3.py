@@ -40,19 +40,45 @@ def _column(channels, length):
     return channels, (length, 1), 1, (length // 2, 0)
 
 
-def _small(data, name, projected):
-    three = (96, (3, 3), 1, (1, 1))
-    return _mixed(data, name, [[(64,)], [(48,), (64, (5, 5), 1, (2, 2))], [(64,), three, three]], projected=projected)
+def Conv(data, num_filter, kernel=(1, 1), stride=(1, 1), pad=(0, 0), name=None, suffix=""):  # noqa: N802 (TVM's name)
+    """A convolution, a norm and a relu."""
+    return layers.conv_norm_relu(data, f"{name}{suffix}", num_filter, tuple(kernel), epsilon=2e-5, strides=tuple(stride), padding=tuple(pad))
 
 
-def _seven(data, name, width):
-    return _mixed(data, name, [[(192,)], [(width,), _row(width, 7), _column(192, 7)],
-                               [(width,), _column(width, 7), _row(width, 7), _column(width, 7), _row(192, 7)]], projected=192)
+def Pooling(data, kernel, stride, pad, pool_type, name):  # noqa: N802
+    """A pool of a kind: "max" or "avg"."""
+    pool = {"max": nn.max_pool2d, "avg": nn.avg_pool2d}[pool_type]
+    return pool(data, pool_size=kernel, strides=stride, padding=pad)
 
 
-def _fork(data, name, kind):
-    fork = [_row(384, 3), _column(384, 3)]
-    return _mixed(data, name, [[(320,)], [(384,), fork], [(448,), (384, (3, 3), 1, (1, 1)), fork]], kind, projected=192)
+def Inception7A(data, num_1x1, num_3x3_red, num_3x3_1, num_3x3_2, num_5x5_red, num_5x5, pool, proj, name):  # noqa: N802
+    """Branches of 1x1, 5x5, 3x3 twice, and a pool. Numbers are of channels."""
+    same = (1, 1)
+    return _mixed(data, name, [[(num_1x1,)], [(num_5x5_red,), (num_5x5, (5, 5), 1, (2, 2))],
+                               [(num_3x3_red,), (num_3x3_1, (3, 3), 1, same), (num_3x3_2, (3, 3), 1, same)]], pool, proj)
+
+
+def Inception7B(data, num_3x3, num_d3x3_red, num_d3x3_1, num_d3x3_2, pool, name):  # noqa: N802
+    """Branches of 3x3, 3x3 twice, and a pool, which halve height and width."""
+    return _mixed(data, name, [[(num_3x3, (3, 3), 2)], [(num_d3x3_red,), (num_d3x3_1, (3, 3), 1, (1, 1)), (num_d3x3_2, (3, 3), 2)]], pool, stride=2)
+
+
+def Inception7C(data, num_1x1, num_d7_red, num_d7_1, num_d7_2, num_q7_red, num_q7_1, num_q7_2, num_q7_3, num_q7_4, pool, proj, name):  # noqa: N802
+    """Branches of 1x1, 7 once and twice, and a pool."""
+    return _mixed(data, name, [[(num_1x1,)], [(num_d7_red,), _row(num_d7_1, 7), _column(num_d7_2, 7)],
+                               [(num_q7_red,), _column(num_q7_1, 7), _row(num_q7_2, 7), _column(num_q7_3, 7), _row(num_q7_4, 7)]], pool, proj)
+
+
+def Inception7D(data, num_3x3_red, num_3x3, num_d7_3x3_red, num_d7_1, num_d7_2, num_d7_3x3, pool, name):  # noqa: N802
+    """Branches of 3x3, 7 and 3x3, and a pool, which halve height and width."""
+    return _mixed(data, name, [[(num_3x3_red,), (num_3x3, (3, 3), 2)],
+                               [(num_d7_3x3_red,), _row(num_d7_1, 7), _column(num_d7_2, 7), (num_d7_3x3, (3, 3), 2)]], pool, stride=2)
+
+
+def Inception7E(data, num_1x1, num_d3_red, num_d3_1, num_d3_2, num_3x3_d3_red, num_3x3, num_3x3_d3_1, num_3x3_d3_2, pool, proj, name):  # noqa: N802
+    """Branches of 1x1, forks of 3 after 1x1 and after 3x3, and a pool."""
+    return _mixed(data, name, [[(num_1x1,)], [(num_d3_red,), [_row(num_d3_1, 3), _column(num_d3_2, 3)]],
+                               [(num_3x3_d3_red,), (num_3x3, (3, 3), 1, (1, 1)), [_row(num_3x3_d3_1, 3), _column(num_3x3_d3_2, 3)]]], pool, proj)
 
 
 def get_net(batch_size, num_classes, image_shape, dtype):
@@ -63,12 +89,13 @@ def get_net(batch_size, num_classes, image_shape, dtype):
     x = _chain(x, "stem2", [(80,), (192, (3, 3))])
     x = _pool(x, "max", 2)
     for number, projected in enumerate((32, 64, 64)):
-        x = _small(x, f"mixed{number}", projected)
-    x = _mixed(x, "mixed3", [[(384, (3, 3), 2)], [(64,), (96, (3, 3), 1, (1, 1)), (96, (3, 3), 2)]], "max", stride=2)
+        x = Inception7A(x, 64, 64, 96, 96, 48, 64, "avg", projected, f"mixed{number}")
+    x = Inception7B(x, 384, 64, 96, 96, "max", "mixed3")
     for number, width in enumerate((128, 160, 160, 192), start=4):
-        x = _seven(x, f"mixed{number}", width)
-    x = _mixed(x, "mixed8", [[(192,), (320, (3, 3), 2)], [(192,), _row(192, 7), _column(192, 7), (192, (3, 3), 2)]], "max", stride=2)
-    x = _fork(_fork(x, "mixed9", "avg"), "mixed10", "max")
+        x = Inception7C(x, 192, width, width, 192, width, width, width, width, 192, "avg", 192, f"mixed{number}")
+    x = Inception7D(x, 192, 320, 192, 192, 192, 192, "max", "mixed8")
+    for name, pool in (("mixed9", "avg"), ("mixed10", "max")):
+        x = Inception7E(x, 320, 384, 384, 384, 448, 384, 384, 384, pool, 192, name)
     x = nn.batch_flatten(nn.avg_pool2d(x, pool_size=(8, 8), strides=(1, 1)))
     x = nn.softmax(layers.dense_add_bias(x, units=num_classes, name="fc1"))
     return Function(analysis.free_vars(x), x)

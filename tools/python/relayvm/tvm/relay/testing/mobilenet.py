@@ -7,6 +7,21 @@ from .init import create_workload
 _BLOCKS = [(64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), *[(512, 1)] * 5, (1024, 2), (1024, 1)]
 
 
+def conv_block(data, name, channels, kernel_size=(3, 3), strides=(1, 1), padding=(1, 1), epsilon=1e-5, layout="NCHW"):
+    """A convolution, a norm and a relu."""
+    return layers.conv_norm_relu(data, name, channels, kernel_size, epsilon=epsilon, strides=strides, padding=padding, data_layout=layout,
+                                 kernel_layout=layers.conv_kernel_layout(layout))
+
+
+def separable_conv_block(data, name, depthwise_channels, pointwise_channels, kernel_size=(3, 3), downsample=False, padding=(1, 1), epsilon=1e-5,
+                         layout="NCHW", dtype="float32"):
+    """A convolution of each channel and one of 1x1, each with a norm and a relu."""
+    strides = (2, 2) if downsample else (1, 1)
+    x = layers.conv_norm_relu(data, f"{name}_depthwise", depthwise_channels, kernel_size, epsilon=epsilon, strides=strides, padding=padding,
+                              groups=depthwise_channels, data_layout=layout, kernel_layout=layers.conv_kernel_layout(layout, True))
+    return conv_block(x, f"{name}_pointwise", pointwise_channels, (1, 1), (1, 1), (0, 0), epsilon, layout)
+
+
 def _separable(data, name, inputs, channels, stride, layout):
     x = layers.conv_norm_relu(data, f"{name}_depthwise", inputs, (3, 3), strides=(stride, stride), padding=(1, 1), groups=inputs, data_layout=layout,
                               kernel_layout=layers.conv_kernel_layout(layout, True))

@@ -2,6 +2,11 @@
 from ....adt import Adt
 
 
+def get_type(prelude, name):
+    """(the type's GlobalTypeVar, its constructors ...)."""
+    return prelude.mod.get_type(name)
+
+
 def count(prelude, n):
     """The number that a value or an expression of nat is."""
     number = 0

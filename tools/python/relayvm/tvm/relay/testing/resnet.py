@@ -33,6 +33,12 @@ class _Network:
         return add(x, shortcut)
 
 
+def residual_unit(data, num_filter, stride, dim_match, name, bottle_neck=True, data_layout="NCHW", kernel_layout="IOHW"):
+    """A residual unit. stride: of height and width. dim_match: whether channels and size stay. Kernels have the layout that goes with the data's."""
+    stride = stride[0] if isinstance(stride, (list, tuple)) else stride
+    return _Network(data_layout).unit(data, name, num_filter, stride, not dim_match, bottle_neck)
+
+
 def resnet(units, num_stages, filter_list, num_classes, data_shape, bottle_neck=True, layout="NCHW", dtype="float32"):
     """The network as a function. filter_list: the channels of the first convolution and of each stage."""
     net = _Network(layout)

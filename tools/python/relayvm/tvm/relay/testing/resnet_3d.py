@@ -30,18 +30,29 @@ class _Network:
         return add(x, shortcut)
 
 
+def residual_unit(data, num_filter, stride, dim_match, name, bottle_neck=True, data_layout="NCDHW", kernel_layout="OIDHW"):
+    """A residual unit. stride: of depth, height and width. dim_match: whether channels and size stay."""
+    return _Network(data_layout).unit(data, name, num_filter, tuple(stride), not dim_match, bottle_neck)
+
+
 def get_net(batch_size, num_classes, num_layers=50, image_shape=(3, 16, 112, 112), layout="NCDHW", dtype="float32", **kwargs):
     """The network with a number of layers, as a function."""
     if num_layers not in _UNITS:
         raise ValueError(f"resnet_3d: expected one of {', '.join(map(str, _UNITS))} layers, found {num_layers}")
-    net, is_wide = _Network(layout), num_layers >= 50
+    units, is_wide = _UNITS[num_layers], num_layers >= 50
     filters = [64, 256, 512, 1024, 2048] if is_wide else [64, 64, 128, 256, 512]
-    x = net.norm(var("data", shape=(batch_size, *image_shape), dtype=dtype), "bn_data", scale=False)
-    x = nn.relu(net.norm(net.conv(x, "conv0", filters[0], (3, 7, 7), (1, 2, 2)), "bn0"))
-    for stage, count in enumerate(_UNITS[num_layers]):
-        for number in range(count):
+    return resnet(units, len(units), filters, num_classes, (batch_size, *image_shape), is_wide, layout, dtype)
+
+
+def resnet(units, num_stages, filter_list, num_classes, data_shape, bottle_neck=True, layout="NCDHW", dtype="float32"):
+    """The network as a function. filter_list: the channels of the first convolution and of each stage."""
+    net = _Network(layout)
+    x = net.norm(var("data", shape=data_shape, dtype=dtype), "bn_data", scale=False)
+    x = nn.relu(net.norm(net.conv(x, "conv0", filter_list[0], (3, 7, 7), (1, 2, 2)), "bn0"))
+    for stage in range(num_stages):
+        for number in range(units[stage]):
             stride = (2, 2, 2) if number == 0 and stage > 0 else (1, 1, 1)
-            x = net.unit(x, f"stage{stage + 1}_unit{number + 1}", filters[stage + 1], stride, number == 0, is_wide)
+            x = net.unit(x, f"stage{stage + 1}_unit{number + 1}", filter_list[stage + 1], stride, number == 0, bottle_neck)
     x = nn.relu(net.norm(x, "bn1"))
     x = nn.batch_flatten(nn.global_avg_pool3d(x, layout=layout))
     x = nn.softmax(layers.dense_add_bias(x, units=num_classes, name="fc1"))
