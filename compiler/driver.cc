@@ -273,6 +273,10 @@ void AddTimes(const KernelTimes& t, double milliseconds, std::vector<PassTiming>
   timings->push_back({"LLVM: optimisation", t.optimisation, true});
   timings->push_back({"LLVM: code generation", t.code_generation, true});
   timings->push_back({"LLVM: linking", t.linking, true});
+  if (t.found > 0) {
+    timings->push_back(
+        {fmt::format("LLVM: {} of {} objects were there already", t.found, t.objects), 0, true});
+  }
 }
 
 // What cannot be made, or not together.

@@ -433,10 +433,8 @@ Result<AotObject> CompileAhead(const Program& program, const AotOptions& options
       result.needs_runtime = plan.obstacle;
       RELAYVM_RETURN_IF_ERROR(EmitWithHeap(options, name, &object, &result.header));
     }
-    RELAYVM_RETURN_IF_ERROR(codegen::Optimise(work->module, *work->machine, options.kernels.machine,
-                                              options.kernels.opt_level, options.kernels.stop));
-    RELAYVM_ASSIGN_OR_RETURN(
-        result.object, codegen::EmitObject(work->module, *work->machine, options.kernels.stop));
+    RELAYVM_ASSIGN_OR_RETURN(result.object,
+                             codegen::MakeObject(work->module, *work->machine, options.kernels));
     return OkStatus();
   }));
   return result;

@@ -89,6 +89,10 @@ Status SetLevel(std::string_view option, std::string_view value, CompilerOptions
   if (ReadNumber(value, 0, 3, &o->opt_level)) return OkStatus();
   return Wrong(fmt::format("-{} {}: expected 0 to 3", option, value));
 }
+Status SetCache(std::string_view /*option*/, std::string_view value, CompilerOptions* o) {
+  o->cache = value == "true" ? "auto" : value == "false" ? "off" : value;
+  return OkStatus();
+}
 Status SetThreads(std::string_view option, std::string_view value, CompilerOptions* o) {
   if (ReadNumber<uint32_t>(value, 0, 1024, &o->num_threads)) return OkStatus();
   return Wrong(fmt::format("{} {}: expected 0 to 1024", option, value));
@@ -120,6 +124,7 @@ using O = CompilerOptions;
 constexpr Setter kSetters[] = {
     {"O", SetLevel},
     {"batching", SetFlag<&O::batching>},
+    {"cache", SetCache},
     {"dim", AddDim},
     {"disable-pass", AddText<&O::disabled_passes>},
     {"entry", SetText<&O::entry>},
@@ -301,6 +306,21 @@ Result<std::vector<Pass>> LoadPasses(const std::vector<std::string>& libraries) 
   return loaded;
 }
 
+namespace {
+
+// Null: none.
+Result<std::shared_ptr<ObjectCache>> OpenCache(const std::string& cache) {
+  const std::string folder = cache == "off"    ? ""
+                             : cache == "auto" ? ObjectCache::DefaultFolder()
+                                               : cache;
+  if (folder.empty()) return std::shared_ptr<ObjectCache>();
+  auto opened = ObjectCache::Open(folder);
+  if (!opened.ok() && cache == "auto") return std::shared_ptr<ObjectCache>();
+  return opened;
+}
+
+}  // namespace
+
 Result<CompileOptions> ReadCompilerOptions(const CompilerOptions& o) {
   CompileOptions options;
   options.time_forms = TimeForms;
@@ -318,6 +338,7 @@ Result<CompileOptions> ReadCompilerOptions(const CompilerOptions& o) {
   pipeline.print_ir_after = o.print_ir_after;
   pipeline.print = o.on_text;
   options.kernels.num_threads = o.num_threads;
+  RELAYVM_ASSIGN_OR_RETURN(options.kernels.cache, OpenCache(o.cache));
   options.entry = o.entry;
   options.shapes = o.shapes;
   options.signature = o.signature;

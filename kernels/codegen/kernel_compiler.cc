@@ -204,6 +204,8 @@ Result<KernelImage> KernelCompiler::Finish() {
     image.times.emission += code->times.emission;
     image.times.optimisation += code->times.optimisation;
     image.times.code_generation += code->times.code_generation;
+    image.times.objects += code->times.objects;
+    image.times.found += code->times.found;
   }
   std::set<std::string> features;
   for (const KernelPlan& plan : impl.plans) {

@@ -20,6 +20,7 @@
 #include "bytecode/base/dim.h"
 #include "bytecode/base/status.h"
 #include "kernels/codegen/machine.h"
+#include "kernels/codegen/object_cache.h"
 #include "kernels/codegen/tile_schedule.h"
 #include "kernels/te/te.h"
 
@@ -50,6 +51,8 @@ struct KernelOptions {
   uint32_t num_threads = 0;
   // Asked to: Add() and Finish() fail with kCancelled, soon.
   std::stop_token stop;
+  // What was compiled before is taken from it, except where text is kept; null: nothing is.
+  std::shared_ptr<ObjectCache> cache;
 };
 
 // The order in which a contraction sums products: how a kernel gives the bits of another one.
@@ -92,6 +95,7 @@ struct KernelTimes {
   double optimisation = 0;     // LLVM's passes
   double code_generation = 0;  // LLVM's back end
   double linking = 0;          // LLD
+  size_t objects = 0, found = 0;  // of these, in KernelOptions::cache
 };
 
 struct KernelImage {

@@ -9,6 +9,7 @@
 #include <array>
 #include <chrono>
 #include <memory>
+#include <optional>
 
 #include "bytecode/base/check_stop.h"
 #include "kernels/codegen/link.h"
@@ -67,6 +68,17 @@ Status CompileInLlvm(std::span<KernelPlan> plans, const KernelOptions& options, 
     Timer timer(&code->times.emission);
     RELAYVM_RETURN_IF_ERROR(EmitKernel(plan, options.machine, module));
   }
+  code->times.objects = 1;
+  const bool is_text = options.keep_llvm_ir || options.keep_assembly;
+  std::optional<ObjectCache::Key> key;
+  if (options.cache != nullptr && !is_text) {
+    key = KeyOf(module, options.machine, options.opt_level);
+    if (auto found = options.cache->Find(*key)) {
+      code->object = *std::move(found);
+      code->times.found = 1;
+      return OkStatus();
+    }
+  }
   {
     Timer timer(&code->times.optimisation);
     RELAYVM_RETURN_IF_ERROR(
@@ -81,6 +93,7 @@ Status CompileInLlvm(std::span<KernelPlan> plans, const KernelOptions& options, 
   }
   Timer timer(&code->times.code_generation);
   RELAYVM_ASSIGN_OR_RETURN(code->object, EmitObject(module, machine, options.stop));
+  if (key) options.cache->Store(*key, code->object);
   return OkStatus();
 }
 

@@ -1,8 +1,10 @@
 #include "kernels/codegen/target.h"
 
 #include <fmt/format.h>
+#include <llvm-c/Core.h>
 #include <llvm/Analysis/CGSCCPassManager.h>
 #include <llvm/Analysis/LoopAnalysisManager.h>
+#include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/IR/BasicBlock.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/LegacyPassManager.h>
@@ -27,10 +29,12 @@
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include <optional>
 #include <string>
 
 #include "bytecode/base/check_stop.h"
 #include "bytecode/image_loader.h"
+#include "kernels/codegen/kernel_compiler.h"
 #include "kernels/codegen/llvm_guard.h"
 #include "kernels/codegen/stack_alignment.h"
 
@@ -190,6 +194,33 @@ Result<std::vector<char>> EmitObject(llvm::Module& module, llvm::TargetMachine& 
   RELAYVM_RETURN_IF_ERROR(EmitFile(module, machine, llvm::CodeGenFileType::ObjectFile, stop, out));
   RELAYVM_RETURN_IF_ERROR(CheckStop(stop));
   return std::vector<char>(out.begin(), out.end());
+}
+
+ObjectCache::Key KeyOf(const llvm::Module& module, const Machine& machine, int opt_level) {
+  unsigned major = 0, minor = 0, patch = 0;
+  LLVMGetVersion(&major, &minor, &patch);  // of the library that is loaded
+  llvm::SmallVector<char, 0> content;
+  llvm::raw_svector_ostream stream(content);
+  // RELAYVM_TRANSLATION is a hash of what stands between the module and the object: this file.
+  stream << RELAYVM_TRANSLATION << ' ' << major << '.' << minor << '.' << patch << ' '
+         << machine.target << ' ' << machine.cpu << ' ' << machine.tune << ' ' << machine.features
+         << ' ' << machine.vector_bytes << ' ' << opt_level << '\n';
+  llvm::WriteBitcodeToFile(module, stream);
+  return ObjectCache::KeyOf({content.data(), content.size()});
+}
+
+Result<std::vector<char>> MakeObject(llvm::Module& module, llvm::TargetMachine& machine,
+                                     const KernelOptions& options) {
+  std::optional<ObjectCache::Key> key;
+  if (options.cache != nullptr) {
+    key = KeyOf(module, options.machine, options.opt_level);
+    if (auto found = options.cache->Find(*key)) return *std::move(found);
+  }
+  RELAYVM_RETURN_IF_ERROR(
+      Optimise(module, machine, options.machine, options.opt_level, options.stop));
+  RELAYVM_ASSIGN_OR_RETURN(std::vector<char> object, EmitObject(module, machine, options.stop));
+  if (key) options.cache->Store(*key, object);
+  return object;
 }
 
 Result<std::string> EmitAssembly(const llvm::Module& module, llvm::TargetMachine& machine) {

@@ -10,6 +10,7 @@
 
 #include "bytecode/base/status.h"
 #include "kernels/codegen/machine.h"
+#include "kernels/codegen/object_cache.h"
 
 namespace llvm {
 class Function;
@@ -17,6 +18,10 @@ class LLVMContext;
 class Module;
 class TargetMachine;
 }  // namespace llvm
+
+namespace relayvm {
+struct KernelOptions;
+}
 
 namespace relayvm::codegen {
 
@@ -35,6 +40,12 @@ Status Optimise(llvm::Module& module, llvm::TargetMachine& translator, const Mac
                 int opt_level, const std::stop_token& stop = {});
 Result<std::vector<char>> EmitObject(llvm::Module& module, llvm::TargetMachine& machine,
                                      const std::stop_token& stop = {});
+// Of all that the object is made of: the module, as it is before it is optimised, with what is done
+// to it.
+ObjectCache::Key KeyOf(const llvm::Module& module, const Machine& machine, int opt_level);
+// All of it: from options.cache, where it is there. In GuardLlvm.
+Result<std::vector<char>> MakeObject(llvm::Module& module, llvm::TargetMachine& machine,
+                                     const KernelOptions& options);
 Result<std::string> EmitAssembly(const llvm::Module& module, llvm::TargetMachine& machine);
 
 }  // namespace relayvm::codegen

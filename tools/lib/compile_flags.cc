@@ -93,6 +93,11 @@ void CompileFlags::AddTo(CLI::App& app) {
                  "a pass's name, or all: print the program after it, on standard error");
   app.add_flag("--time-passes", time_passes, "print the time of each pass, on standard error");
   passes.AddTo(app, input_option, &compiler);
+  compiler.cache = "auto";
+  app.add_option("--cache", compiler.cache,
+                 "where kernels that were compiled before are found, and new ones are left: a "
+                 "folder; off; or auto: RELAYVM_CACHE, or relayvm in XDG_CACHE_HOME or ~/.cache")
+      ->capture_default_str();
   app.add_flag("--verify-ir", compiler.verify_ir, "check the program after each pass");
   for (int level = 0; level <= 3; ++level) {
     app.add_flag_callback(
@@ -127,6 +132,7 @@ constexpr ShownOption kShownOptions[] = {
     {"--quiet", kOutput},
     {"--target", kTargetGroup},
     {"--batching", kTargetGroup},
+    {"--cache", kTargetGroup, "FOLDER"},
     {"--O0", kTargetGroup},
     {"--check", kLook, "VALUE"},
     {"--print-ir-after", kLook, "PASS"},

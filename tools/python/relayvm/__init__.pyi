@@ -226,6 +226,7 @@ IRModule = Module
 # What relayc's options are called here, so that a misspelt one is found: tests hold it against relayc's.
 class _OwnOptions(TypedDict, total=False):
     batching: bool
+    cache: _Path | bool
     disabled_passes: Sequence[str]
     entry: str
     executor: Literal["vm", "graph"]

@@ -55,6 +55,7 @@ struct PyCompiled {
 
 CompilerOptions OptionsOf(const Options& options) {
   CompilerOptions result;
+  result.cache = "auto";
   for (const auto& [name, value] : options) ThrowIfError(result.Set(name, value));
   return result;
 }

@@ -1,0 +1,136 @@
+#include "kernels/codegen/object_cache.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <llvm/Support/BLAKE3.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include "bytecode/base/file_mapping.h"
+#include "bytecode/base/file_replacement.h"
+
+namespace relayvm {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kMagic = "relayvm object 1";
+constexpr std::string_view kEnding = ".kernels";
+
+std::string EnvironmentValue(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
+  return value == nullptr ? "" : value;
+}
+
+}  // namespace
+
+ObjectCache::Key ObjectCache::KeyOf(std::span<const char> content) {
+  llvm::BLAKE3 hash;
+  hash.update(llvm::StringRef(content.data(), content.size()));
+  return hash.final<std::tuple_size_v<Key>>();
+}
+
+Result<std::shared_ptr<ObjectCache>> ObjectCache::Open(const std::string& folder,
+                                                       uint64_t max_bytes) {
+  auto failed = [&](const std::string& why) {
+    return Status(StatusCode::kInvalidInput,
+                  fmt::format("the folder {} for compiled kernels: {}", folder, why));
+  };
+  std::error_code error;
+  const fs::path parent = fs::path(folder).parent_path();
+  if (!parent.empty()) fs::create_directories(parent, error);
+  if (!error && mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
+    error = {errno, std::generic_category()};
+  struct stat info = {};
+  if (!error && stat(folder.c_str(), &info) != 0) error = {errno, std::generic_category()};
+  if (error) return failed(error.message());
+  if (!S_ISDIR(info.st_mode)) return failed("it is no folder");
+  if (info.st_uid != geteuid() || (info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    return Status(StatusCode::kFailedPrecondition,
+                  fmt::format("the folder {} for compiled kernels: it must be this user's, and no "
+                              "one else's to write to (chmod go-w), as what is in it will run",
+                              folder));
+  }
+  return std::shared_ptr<ObjectCache>(new ObjectCache(folder, max_bytes));
+}
+
+std::string ObjectCache::DefaultFolder() {
+  std::string folder = EnvironmentValue("RELAYVM_CACHE");
+  if (folder == "off") return "";
+  if (!folder.empty()) return folder;
+  // Relative ones count as none, as the XDG Base Directory Specification has it.
+  folder = EnvironmentValue("XDG_CACHE_HOME");
+  if (folder.starts_with('/')) return folder + "/relayvm";
+  folder = EnvironmentValue("HOME");
+  return folder.starts_with('/') ? folder + "/.cache/relayvm" : "";
+}
+
+std::string ObjectCache::PathOf(const Key& key) const {
+  return fmt::format("{}/{:02x}{}", folder_, fmt::join(key, ""), kEnding);
+}
+
+std::optional<std::vector<char>> ObjectCache::Find(const Key& key) const {
+  const std::string path = PathOf(key);
+  auto file = FileMapping::Open(path, FileMapping::Kind::kRead);
+  if (!file.ok()) return std::nullopt;
+  const std::span<const char> bytes(reinterpret_cast<const char*>((*file)->bytes().data()),
+                                    (*file)->bytes().size());
+  const size_t start = kMagic.size() + key.size();
+  if (bytes.size() < start || std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0)
+    return std::nullopt;
+  const std::span<const char> object = bytes.subspan(start);
+  const Key hash = KeyOf(object);
+  if (std::memcmp(bytes.data() + kMagic.size(), hash.data(), hash.size()) != 0) return std::nullopt;
+  utimensat(AT_FDCWD, path.c_str(), nullptr, 0);  // it was asked for
+  return std::vector<char>(object.begin(), object.end());
+}
+
+void ObjectCache::Store(const Key& key, std::span<const char> object) {
+  const Key hash = KeyOf(object);
+  auto file = FileReplacement::Create(PathOf(key));
+  const bool is_written = file.ok() && file->Write(kMagic.data(), kMagic.size()).ok() &&
+                          file->Write(hash.data(), hash.size()).ok() &&
+                          file->Write(object.data(), object.size()).ok();
+  if (!is_written || !file->Commit().ok()) return;
+  // The folder is walked at first, and whenever a sixteenth of what it may hold has come since.
+  const uint64_t size = kMagic.size() + hash.size() + object.size();
+  if (unchecked_.fetch_add(size) + size <= max_bytes_ / 16) return;
+  unchecked_ = 0;
+  DropOldest();
+}
+
+// Down to three quarters of the bound.
+void ObjectCache::DropOldest() const {
+  struct Found {
+    fs::file_time_type time;
+    uint64_t size;
+    fs::path path;
+  };
+  std::vector<Found> found;
+  uint64_t sum = 0;
+  std::error_code error;
+  for (fs::directory_iterator i(folder_, error), end; !error && i != end; i.increment(error)) {
+    if (!i->path().native().ends_with(kEnding)) continue;
+    std::error_code gone;  // another process may be at it
+    Found f{i->last_write_time(gone), i->file_size(gone), i->path()};
+    if (gone) continue;
+    sum += f.size;
+    found.push_back(std::move(f));
+  }
+  if (sum <= max_bytes_) return;
+  std::ranges::sort(found, {}, &Found::time);
+  for (const Found& f : found) {
+    if (sum <= max_bytes_ / 4 * 3) return;
+    fs::remove(f.path, error);
+    sum -= f.size;
+  }
+}
+
+}  // namespace relayvm
