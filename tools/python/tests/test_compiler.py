@@ -195,3 +195,21 @@ def @main(%x: Tensor[(?, 8), float32]) { @step(0, %x) }
     assert not errors
     assert len(results) == 10 and len(set(results)) == 1
     assert str(mod) == text
+
+
+def test_kernels_are_found_again(tmp_path):
+    text = '#[version = "0.0.5"]\ndef @main(%x: Tensor[(?, 5), float32]) { tanh(%x) * 3f }\n'
+    cache = tmp_path / "kept"
+    first = rvm.compile(text, cache=cache)
+    files = list(cache.iterdir())
+    assert len(files) == 1
+    for one in files:
+        os.utime(one, (1000, 1000))
+    assert rvm.compile(text, cache=cache).to_bytes() == first.to_bytes()
+    assert files[0].stat().st_mtime > 1000  # it was asked for
+    assert rvm.compile(text, cache=False).to_bytes() == first.to_bytes()
+    files[0].write_bytes(b"damaged")
+    x = np.ones((2, 5), "float32")
+    np.testing.assert_allclose(rvm.compile(text, cache=cache).load()(x), np.tanh(x) * 3, rtol=1e-6)
+    with pytest.raises(rvm.InvalidInput, match="it is no folder"):
+        rvm.compile(text, cache=files[0])
