@@ -1,5 +1,6 @@
-// What makes kernels for a kind of machine, in three steps: a plan for each, code for several
-// plans, an image of all code. KernelCompiler takes them; a backend keeps nothing between them.
+// What makes kernels for a kind of machine, in four steps: a plan for each, the text of several
+// plans, the code of each text, an image of all code. KernelCompiler takes them; a backend keeps
+// nothing between them.
 // Thread-safe. Tested through kernel_compiler_test.cc and machine_test.cc.
 #pragma once
 
@@ -12,6 +13,20 @@
 #include "kernels/codegen/kernel_function.h"
 
 namespace relayvm::codegen {
+
+// A function that kernels call: those of one name and the same features are one function.
+struct Helper {
+  std::string name, features;
+};
+
+// What code is made of.
+struct KernelText {
+  std::vector<char> bitcode;
+  std::vector<Helper> helpers;  // that it defines
+  // Of these: what another text defines for this one, and what this one defines for others too.
+  std::vector<std::string> elsewhere, shared;
+  KernelTimes times;
+};
 
 struct KernelCode {
   std::vector<char> object;       // what Link takes
@@ -32,9 +47,11 @@ class KernelBackend {
   // `target` is of one of the machines.
   virtual Result<KernelPlan> Plan(KernelSpec spec, std::string name, std::vector<Dim> symbols,
                                   const ContractionTarget& target) const = 0;
-  // Fails with kCancelled, soon, where options.stop is asked to.
-  virtual Result<KernelCode> Compile(std::span<KernelPlan> plans,
-                                     const KernelOptions& options) const = 0;
+  // Both fail with kCancelled, soon, where options.stop is asked to.
+  virtual Result<KernelText> Emit(std::span<KernelPlan> plans,
+                                  const KernelOptions& options) const = 0;
+  virtual Result<KernelCode> Translate(const KernelText& text,
+                                       const KernelOptions& options) const = 0;
   // Sets `elf` and, by `names`, `entry_offsets`.
   virtual Status Link(const std::vector<std::vector<char>>& objects, const std::stop_token& stop,
                       KernelImage* image) const = 0;

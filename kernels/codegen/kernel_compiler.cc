@@ -168,33 +168,85 @@ std::unique_ptr<codegen::BatchedKernel> KernelCompiler::Batched(const KernelSpec
   return codegen::BatchKernel(spec, b, impl_->TargetFor(impl_->ScheduleFor(spec)));
 }
 
+namespace {
+
+// Of helpers that several texts define, the first one does.
+void ShareHelpers(std::span<Result<codegen::KernelText>> texts) {
+  struct Definition {
+    std::string features;
+    size_t first;
+    bool is_shared = false, differs = false;
+  };
+  std::unordered_map<std::string, Definition> all;
+  for (size_t t = 0; t < texts.size(); ++t) {
+    for (const codegen::Helper& h : texts[t]->helpers) {
+      auto [at, is_new] = all.try_emplace(h.name, h.features, t);
+      at->second.is_shared |= !is_new;
+      at->second.differs |= at->second.features != h.features;
+    }
+  }
+  for (size_t t = 0; t < texts.size(); ++t) {
+    for (const codegen::Helper& h : texts[t]->helpers) {
+      const Definition& d = all.at(h.name);
+      if (!d.is_shared || d.differs) continue;
+      (d.first == t ? texts[t]->shared : texts[t]->elsewhere).push_back(h.name);
+    }
+  }
+}
+
+}  // namespace
+
 Result<KernelImage> KernelCompiler::Finish() {
   Impl& impl = *impl_;
-  size_t num_modules = (impl.plans.size() + kKernelsInModule - 1) / kKernelsInModule;
-  std::vector<Result<codegen::KernelCode>> outputs(num_modules, codegen::KernelCode());
-  std::atomic<size_t> next{0}, done{0};
-  auto work = [&] {
-    for (size_t m = next++; m < num_modules; m = next++) {
-      size_t first = m * kKernelsInModule;
-      size_t last = std::min(first + kKernelsInModule, impl.plans.size());
-      outputs[m] =
-          impl.backend.Compile(std::span(impl.plans).subspan(first, last - first), impl.options);
-      const size_t all = done += last - first;
-      // What the host throws would leave a thread.
-      Status told = Guarded([&] {
-        if (impl.options.on_kernels) impl.options.on_kernels(all, impl.plans.size());
-        return OkStatus();
-      });
-      if (outputs[m].ok() && !told.ok()) outputs[m] = std::move(told);
-      if (!outputs[m].ok()) next = num_modules;
-    }
+  const KernelOptions& options = impl.options;
+  const size_t num_texts = (impl.plans.size() + kKernelsInModule - 1) / kKernelsInModule;
+  auto kernels_of = [&](size_t t) {
+    const size_t first = t * kKernelsInModule;
+    return std::span(impl.plans)
+        .subspan(first, std::min(kKernelsInModule, impl.plans.size() - first));
   };
   const size_t wanted =
-      impl.options.num_threads > 0 ? impl.options.num_threads : std::thread::hardware_concurrency();
-  RunOnThreads(std::min(std::max<size_t>(wanted, 1), num_modules), work);
+      options.num_threads > 0 ? options.num_threads : std::thread::hardware_concurrency();
+  const size_t num_threads = std::min(std::max<size_t>(wanted, 1), num_texts);
+  // For each text, `make` gives whether to go on.
+  auto for_each = [&](const std::function<bool(size_t t)>& make) {
+    std::atomic<size_t> next{0};
+    RunOnThreads(num_threads, [&] {
+      for (size_t t = next++; t < num_texts; t = next++) {
+        if (!make(t)) next = num_texts;
+      }
+    });
+  };
+
+  std::vector<Result<codegen::KernelText>> texts(num_texts, codegen::KernelText());
+  for_each([&](size_t t) {
+    texts[t] = impl.backend.Emit(kernels_of(t), options);
+    return texts[t].ok();
+  });
+  for (const Result<codegen::KernelText>& text : texts) {
+    if (!text.ok()) return text.status();
+  }
+  ShareHelpers(texts);
+
+  std::vector<Result<codegen::KernelCode>> outputs(num_texts, codegen::KernelCode());
+  std::atomic<size_t> done{0};
+  for_each([&](size_t t) {
+    outputs[t] = impl.backend.Translate(*texts[t], options);
+    const size_t count = kernels_of(t).size();
+    const size_t all = done += count;
+    // What the host throws would leave a thread.
+    Status told = Guarded([&] {
+      if (options.on_kernels) options.on_kernels(all, impl.plans.size());
+      return OkStatus();
+    });
+    if (outputs[t].ok() && !told.ok()) outputs[t] = std::move(told);
+    return outputs[t].ok();
+  });
 
   KernelImage image;
   image.cpu_features = impl.options.machine.level;
+  for (const Result<codegen::KernelText>& text : texts)
+    image.times.emission += text->times.emission;
   std::vector<std::vector<char>> objects;
   for (Result<codegen::KernelCode>& code : outputs) {
     if (!code.ok()) return code.status();

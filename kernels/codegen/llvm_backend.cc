@@ -1,8 +1,13 @@
 #include "kernels/codegen/llvm_backend.h"
 
+#include <fmt/format.h>
+#include <llvm/ADT/STLExtras.h>
+#include <llvm/Bitcode/BitcodeReader.h>
+#include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/OptBisect.h>
+#include <llvm/Support/MemoryBufferRef.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
 
@@ -46,55 +51,95 @@ struct StopGate final : llvm::OptPassGate {
 // What LLVM works on.
 struct LlvmWork {
   explicit LlvmWork(const KernelOptions& options)
-      : gate(options.stop),
-        machine(MakeTargetMachine(options.machine, options.opt_level)),
-        module("kernels", context) {
+      : gate(options.stop), machine(MakeTargetMachine(options.machine, options.opt_level)) {
     context.setOptPassGate(gate);
     GuardDiagnoses(context);
   }
   StopGate gate;
   std::unique_ptr<llvm::TargetMachine> machine;
   llvm::LLVMContext context;
-  llvm::Module module;
+  std::unique_ptr<llvm::Module> module;
 };
 
-Status CompileInLlvm(std::span<KernelPlan> plans, const KernelOptions& options, KernelCode* code) {
+Status EmitText(std::span<KernelPlan> plans, const KernelOptions& options, KernelText* text) {
+  const Timer timer(&text->times.emission);
   const Leakable<LlvmWork> work(options);
-  llvm::TargetMachine& machine = *work->machine;
-  llvm::Module& module = work->module;
-  PrepareModule(module, machine);
+  work->module = std::make_unique<llvm::Module>("kernels", work->context);
+  llvm::Module& module = *work->module;
+  PrepareModule(module, *work->machine);
   for (KernelPlan& plan : plans) {
     RELAYVM_RETURN_IF_ERROR(CheckStop(options.stop));
-    Timer timer(&code->times.emission);
     RELAYVM_RETURN_IF_ERROR(EmitKernel(plan, options.machine, module));
   }
-  code->times.objects = 1;
-  const bool is_text = options.keep_llvm_ir || options.keep_assembly;
-  std::optional<ObjectCache::Key> key;
-  if (options.cache != nullptr && !is_text) {
-    key = KeyOf(module, options.machine, options.opt_level);
-    if (auto found = options.cache->Find(*key)) {
-      code->object = *std::move(found);
-      code->times.found = 1;
-      return OkStatus();
-    }
+  for (const llvm::Function& f : module) {
+    if (!f.hasInternalLinkage()) continue;
+    text->helpers.push_back(
+        {f.getName().str(), f.getFnAttribute("target-features").getValueAsString().str()});
   }
+  llvm::SmallVector<char, 0> bitcode;
+  llvm::raw_svector_ostream stream(bitcode);
+  llvm::WriteBitcodeToFile(module, stream);
+  text->bitcode.assign(bitcode.begin(), bitcode.end());
+  return OkStatus();
+}
+
+// Helpers that are elsewhere lose their bodies, with the tables that only these read.
+void Share(const KernelText& text, llvm::Module& module) {
+  auto publish = [&](const std::string& name) {
+    llvm::Function& helper = *module.getFunction(name);
+    helper.setLinkage(llvm::GlobalValue::ExternalLinkage);
+    helper.setVisibility(llvm::GlobalValue::HiddenVisibility);
+    return &helper;
+  };
+  for (const std::string& name : text.shared) publish(name);
+  for (const std::string& name : text.elsewhere) {
+    llvm::Function* helper = publish(name);
+    helper->deleteBody();
+    helper->setVisibility(llvm::GlobalValue::HiddenVisibility);
+  }
+  for (llvm::GlobalVariable& table : llvm::make_early_inc_range(module.globals())) {
+    if (table.hasPrivateLinkage() && table.use_empty()) table.eraseFromParent();
+  }
+}
+
+Status TranslateText(const KernelText& text, const KernelOptions& options, KernelCode* code) {
+  const Leakable<LlvmWork> work(options);
   {
-    Timer timer(&code->times.optimisation);
+    const Timer timer(&code->times.emission);
+    const llvm::StringRef bitcode(text.bitcode.data(), text.bitcode.size());
+    auto module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(bitcode, "kernels"), work->context);
+    if (!module) {
+      return {StatusCode::kInternal, fmt::format("LLVM does not read its own text: {}",
+                                                 llvm::toString(module.takeError()))};
+    }
+    work->module = std::move(*module);
+    Share(text, *work->module);
+  }
+  llvm::Module& module = *work->module;
+  {
+    const Timer timer(&code->times.optimisation);
     RELAYVM_RETURN_IF_ERROR(
-        Optimise(module, machine, options.machine, options.opt_level, options.stop));
+        Optimise(module, *work->machine, options.machine, options.opt_level, options.stop));
   }
   if (options.keep_llvm_ir) {
     llvm::raw_string_ostream stream(code->llvm_ir);
     module.print(stream, nullptr);
   }
   if (options.keep_assembly) {
-    RELAYVM_ASSIGN_OR_RETURN(code->assembly, EmitAssembly(module, machine));
+    RELAYVM_ASSIGN_OR_RETURN(code->assembly, EmitAssembly(module, *work->machine));
   }
-  Timer timer(&code->times.code_generation);
-  RELAYVM_ASSIGN_OR_RETURN(code->object, EmitObject(module, machine, options.stop));
-  if (key) options.cache->Store(*key, code->object);
+  const Timer timer(&code->times.code_generation);
+  RELAYVM_ASSIGN_OR_RETURN(code->object, EmitObject(module, *work->machine, options.stop));
   return OkStatus();
+}
+
+ObjectCache::Key KeyOfText(const KernelText& text, const KernelOptions& options) {
+  std::string rest;
+  for (const std::vector<std::string>* names : {&text.elsewhere, &text.shared}) {
+    for (const std::string& name : *names) rest += name + ' ';
+    rest += '\n';
+  }
+  return KeyOf(text.bitcode, rest, options);
 }
 
 }  // namespace
@@ -110,12 +155,31 @@ Result<KernelPlan> LlvmBackend::Plan(KernelSpec spec, std::string name, std::vec
   return PlanKernel(std::move(spec), std::move(name), std::move(symbols), target);
 }
 
-Result<KernelCode> LlvmBackend::Compile(std::span<KernelPlan> plans,
-                                        const KernelOptions& options) const {
-  KernelCode code;
-  RELAYVM_RETURN_IF_ERROR(
-      GuardLlvm(options.stop, [&] { return CompileInLlvm(plans, options, &code); }));
+Result<KernelText> LlvmBackend::Emit(std::span<KernelPlan> plans,
+                                     const KernelOptions& options) const {
+  KernelText text;
+  RELAYVM_RETURN_IF_ERROR(GuardLlvm(options.stop, [&] { return EmitText(plans, options, &text); }));
   RELAYVM_RETURN_IF_ERROR(CheckStop(options.stop));
+  return text;
+}
+
+Result<KernelCode> LlvmBackend::Translate(const KernelText& text,
+                                          const KernelOptions& options) const {
+  KernelCode code;
+  code.times.objects = 1;
+  std::optional<ObjectCache::Key> key;
+  if (options.cache != nullptr && !options.keep_llvm_ir && !options.keep_assembly) {
+    key = KeyOfText(text, options);
+    if (auto found = options.cache->Find(*key)) {
+      code.object = *std::move(found);
+      code.times.found = 1;
+      return code;
+    }
+  }
+  RELAYVM_RETURN_IF_ERROR(
+      GuardLlvm(options.stop, [&] { return TranslateText(text, options, &code); }));
+  RELAYVM_RETURN_IF_ERROR(CheckStop(options.stop));
+  if (key) options.cache->Store(*key, code.object);
   return code;
 }
 

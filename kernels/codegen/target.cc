@@ -196,24 +196,27 @@ Result<std::vector<char>> EmitObject(llvm::Module& module, llvm::TargetMachine& 
   return std::vector<char>(out.begin(), out.end());
 }
 
-ObjectCache::Key KeyOf(const llvm::Module& module, const Machine& machine, int opt_level) {
+ObjectCache::Key KeyOf(std::span<const char> bitcode, std::string_view rest,
+                       const KernelOptions& options) {
   unsigned major = 0, minor = 0, patch = 0;
   LLVMGetVersion(&major, &minor, &patch);  // of the library that is loaded
-  llvm::SmallVector<char, 0> content;
-  llvm::raw_svector_ostream stream(content);
+  const Machine& m = options.machine;
   // RELAYVM_TRANSLATION is a hash of what stands between the module and the object: this file.
-  stream << RELAYVM_TRANSLATION << ' ' << major << '.' << minor << '.' << patch << ' '
-         << machine.target << ' ' << machine.cpu << ' ' << machine.tune << ' ' << machine.features
-         << ' ' << machine.vector_bytes << ' ' << opt_level << '\n';
-  llvm::WriteBitcodeToFile(module, stream);
-  return ObjectCache::KeyOf({content.data(), content.size()});
+  std::string content =
+      fmt::format("{} {}.{}.{} {} {} {} {} {} {}\n{}\n", RELAYVM_TRANSLATION, major, minor, patch,
+                  m.target, m.cpu, m.tune, m.features, m.vector_bytes, options.opt_level, rest);
+  content.append(bitcode.data(), bitcode.size());
+  return ObjectCache::KeyOf(content);
 }
 
 Result<std::vector<char>> MakeObject(llvm::Module& module, llvm::TargetMachine& machine,
                                      const KernelOptions& options) {
   std::optional<ObjectCache::Key> key;
   if (options.cache != nullptr) {
-    key = KeyOf(module, options.machine, options.opt_level);
+    llvm::SmallVector<char, 0> bitcode;
+    llvm::raw_svector_ostream stream(bitcode);
+    llvm::WriteBitcodeToFile(module, stream);
+    key = KeyOf({bitcode.data(), bitcode.size()}, "", options);
     if (auto found = options.cache->Find(*key)) return *std::move(found);
   }
   RELAYVM_RETURN_IF_ERROR(

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -40,9 +41,10 @@ Status Optimise(llvm::Module& module, llvm::TargetMachine& translator, const Mac
                 int opt_level, const std::stop_token& stop = {});
 Result<std::vector<char>> EmitObject(llvm::Module& module, llvm::TargetMachine& machine,
                                      const std::stop_token& stop = {});
-// Of all that the object is made of: the module, as it is before it is optimised, with what is done
-// to it.
-ObjectCache::Key KeyOf(const llvm::Module& module, const Machine& machine, int opt_level);
+// Of all that an object is made of: the module, as it is before it is optimised, what else is done
+// to it (`rest`), and how it is translated.
+ObjectCache::Key KeyOf(std::span<const char> bitcode, std::string_view rest,
+                       const KernelOptions& options);
 // All of it: from options.cache, where it is there. In GuardLlvm.
 Result<std::vector<char>> MakeObject(llvm::Module& module, llvm::TargetMachine& machine,
                                      const KernelOptions& options);
