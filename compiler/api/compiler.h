@@ -101,9 +101,9 @@ struct CompilerOptions {
   // Threads that generate code, the calling one included; 0: as many as the machine has. The bytes
   // do not depend on it.
   uint32_t num_threads = 0;
-  // Where kernels that were compiled before are found, and those that come are left: a folder, up to
-  // 1 GiB; "off"; or "auto": the user's (RELAYVM_CACHE, or relayvm in XDG_CACHE_HOME or ~/.cache),
-  // and none where that cannot be used.
+  // Where kernels that were compiled before are found, and those that come are left: a folder, up
+  // to 1 GiB; "off"; or "auto": the user's (RELAYVM_CACHE, or relayvm in XDG_CACHE_HOME or
+  // ~/.cache), and none where that cannot be used.
   std::string cache = "off";
   // What the compilation is at: a pass, or kernels with their number (total > 0). From any thread,
   // not at once.
