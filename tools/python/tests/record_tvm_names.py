@@ -159,7 +159,7 @@ class Sources:
         if isinstance(told, str):
             module, _, name = told[1:].rpartition(".")
             return module + "." + name in self.words or name in self.words.get(module, ())
-        return name in self.words[module] or told[0] == "module"
+        return name in self.words[module] and (told[0] != "module" or f"{module}.{name}" in self.words)
 
     def filtered(self, module, names):
         found = {name: told for name, told in names.items() if self.has(module, name, told)}

@@ -73,6 +73,7 @@ INSTEAD = {
     "relay.transform.fake_quantization_to_integer": "its rules are the compiler's own; relay.op.register_fake_quantization_to_integer adds one",
     "relay.transform.suffixes": "nodes keep their places: relay.Span",
     "relay.transform.CapturePostDfsIndexInSpans": "nodes keep their places: relay.Span",
+    "runtime.disco": "vmserve runs programs in processes of their own",
     "relay.frontend.ChangeDatatype": "compile(precision=...) and relay.transform.ToMixedPrecision change dtypes",
     **{f"relay.frontend.{name}": _CONVERTER for name in (
         "caffe caffe2 coreml darknet from_caffe from_caffe2 from_coreml from_darknet from_oneflow from_paddle mxnet_qnn_op_utils nnvm_common oneflow "
@@ -150,7 +151,10 @@ class Elsewhere(types.ModuleType):
 
 def elsewhere(name, instead=None):
     """The one of a name; instead: what to use, where the table has it not."""
-    return Elsewhere(name, instead or reason(name))
+    instead = instead or reason(name)
+    if instead is None:
+        raise ValueError(f"elsewhere: say what to use in place of tvm.{name}")
+    return Elsewhere(name, instead)
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):

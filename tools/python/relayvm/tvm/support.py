@@ -2,6 +2,7 @@
 import os
 
 from ..compiler import _native
+from .elsewhere import elsewhere
 
 _WITHOUT = ("USE_CUDA", "USE_CUDNN", "USE_CUBLAS", "USE_ROCM", "USE_OPENCL", "USE_VULKAN", "USE_METAL", "USE_RPC", "USE_MICRO",
             "USE_ETHOSU", "USE_ETHOSN", "USE_CMSISNN", "USE_HEXAGON", "USE_TENSORRT_CODEGEN", "USE_TENSORRT_RUNTIME", "USE_CUTLASS", "USE_MKL",
@@ -24,5 +25,7 @@ def describe():
     from .. import __version__
     print(f"Python: {sys.version.split()[0]}\nOS: {platform.platform()}\nrelayvm: {__version__}\nCPU: {platform.machine()}, {os.cpu_count()} cores")
 
+
+FrontendTestModule = elsewhere("support.FrontendTestModule")
 
 __all__ = ["GetLibInfo", "describe", "libinfo"]

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 from ..compiler.objects import Object, VirtualDevice
 from ..compiler.passes.quantised import current_target, for_target
-from .elsewhere import elsewhere
+from .elsewhere import elsewhere, reason
 from .ir.container import Array, Map
 from .nd import Device, _NAMES, _NUMBERS
 from .runtime.container import String
@@ -333,7 +333,7 @@ codegen = SimpleNamespace(
 
 def __getattr__(name):
     if name in ("MICRO_SUPPORTED_MODELS", "STM32_SUPPORTED_SERIES", "GenericFunc", "generic_func", "get_native_generic_func", "override_native_generic_func"):
-        return elsewhere(f"target.{name}")
+        return elsewhere(f"target.{name}", reason(f"target.{name}") or reason("target.generic_func"))
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

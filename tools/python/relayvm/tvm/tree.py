@@ -33,6 +33,7 @@ PLACES = {
     "relay.backend.name_transforms": ("tvm.relay.backend.names",),
     "relay.backend.runtime": ("tvm.relay.backend.executor",),
     "relay.backend.utils": ("tvm.relay.backend.names",),
+    "relay.data_dep_optimization.utils": ("tvm.relay.data_dep_optimization",),
     "relay.dataflow_pattern": ("compiler.dataflow_pattern",),
     "relay.debug": ("tvm.relay.debugger",),
     "relay.expr": ("tvm.relay.expressions",),
@@ -58,7 +59,7 @@ PLACES = {
     "relay.op.random": ("compiler.relay:op.random",),
     "relay.op.random.kernel": ("compiler.relay:op.random",),
     "relay.op.reduce": ("compiler.relay:op",),
-    "relay.op.tensor": ("compiler.relay:op",),
+    "relay.op.tensor": ("compiler.relay:op", "tvm.relay.op"),
     "relay.op.transform": ("compiler.relay:op",),
     "relay.op.vision": ("compiler.relay:op.vision",),
     "relay.op.vision.multibox": ("compiler.relay:op.vision",),
@@ -94,12 +95,12 @@ PLACES = {
     "target.target": ("tvm.target",),
     "target.virtual_device": ("tvm.target",),
     "target.x86": ("tvm.target",),
-    "testing.utils": ("tvm.testing",),
 }
 _ROOT = __package__.rpartition(".")[0]
 # Where classes and a few functions are that TVM's files import from each other, so that users find them in any of them.
-_COMMON = ("tvm.relay", "tvm.ir", "tvm.runtime", "tvm.target", "tvm.functions", "tvm._ffi.base", "tvm._ffi.runtime_ctypes", "tvm.relay.op.nn_utils")
-_OFTEN = ("add", "astext", "c_array", "c_str", "check_call", "const", "convert", "cpu", "deprecated", "device", "equal", "find_include_path", "free_vars",
+_COMMON = ("tvm.relay", "tvm.ir", "tvm.runtime", "tvm.target", "tvm.functions", "tvm._ffi.base", "tvm._ffi.runtime_ctypes", "tvm.relay.op.nn_utils",
+           "compiler.analysis", "tvm.relay.base", "tvm.relay.transform")
+_OFTEN = ("add", "astext", "c_array", "c_str", "check_call", "const", "count_layers", "convert", "cpu", "deprecated", "device", "equal", "find_include_path", "free_vars",
           "get_global_func", "get_pad_tuple1d", "get_pad_tuple2d", "make_node", "pretty_print", "py_str", "register_func", "register_object", "scalar_type",
           "string_types", "subtract", "target_has_features")
 # Files of ours whose counterparts import such, and that have no __getattr__ of their own.
@@ -107,7 +108,7 @@ _WITH_IMPORTS = ("contrib.cc", "contrib.debugger.debug_executor", "contrib.graph
                  "ir.module", "ir.supply", "parser", "relay.backend.executor", "relay.backend.executor_factory", "relay.backend.interpreter",
                  "relay.backend.vm", "relay.frontend.common", "relay.loops", "relay.prelude", "relay.qnn.op.canonicalizations",
                  "relay.qnn.op.legalizations", "runtime.container", "runtime.module", "runtime.object", "runtime.object_path", "runtime.params",
-                 "runtime.script_printer", "runtime.vm", "support")
+                 "relay.testing.nat", "relay.testing.py_converter", "relay.testing.synthetic", "runtime.script_printer", "runtime.vm", "support")
 
 
 def _part(source):
@@ -172,6 +173,13 @@ def _names_of(source):
     return getattr(source, "__all__", None) or [name for name in dir(source) if not name.startswith("_")]
 
 
+def let_import(package):
+    """Lets our files that are in a package have what TVM's import."""
+    for name in _WITH_IMPORTS:
+        if name.startswith(package) and f"{__package__}.{name}" in sys.modules:
+            _with_imports(sys.modules[f"{__package__}.{name}"])
+
+
 def _is_function(found):
     """Whether TVM has a function by the name of the module that it is in: relay.transform.recast."""
     return callable(found) and not isinstance(found, types.ModuleType)
@@ -180,14 +188,12 @@ def _is_function(found):
 def plant():
     """Makes the modules, where a parent is there."""
     for name, sources in PLACES.items():
-        outer, _, last = name.rpartition(".")
+        outer, _, last = f"{__package__}.{name}".rpartition(".")
         place = sys.modules[f"{__package__}.{name}"] = Place(name, sources)
-        parent = sys.modules.get(f"{__package__}.{outer}")
+        parent = sys.modules.get(outer)
         if parent is not None and last not in vars(parent) and not _is_function(getattr(parent, last, None)):
             setattr(parent, last, place)
-    for name in _WITH_IMPORTS:
-        if f"{__package__}.{name}" in sys.modules:
-            _with_imports(sys.modules[f"{__package__}.{name}"])
+    let_import("")
     for name in INSTEAD:
         outer, _, last = f"{__package__}.{name}".rpartition(".")
         if outer in sys.modules and last not in vars(sys.modules[outer]):

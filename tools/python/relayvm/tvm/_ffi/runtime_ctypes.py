@@ -65,7 +65,8 @@ class DataType:
 
 
 def __getattr__(name):
-    if name in ("ObjectRValueRef", "TVMArray", "TVMArrayHandle", "TVMByteArray", "check_call", "tvm_shape_index_t"):
+    if name in ("ObjectRValueRef", "TVMArray", "TVMArrayHandle", "TVMByteArray", "PackedFuncHandle", "check_call",
+                "tvm_shape_index_t"):
         return elsewhere(f"_ffi.runtime_ctypes.{name}", "arrays go to C and C++ by DLPack: tvm.nd.array(x).to_dlpack()")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

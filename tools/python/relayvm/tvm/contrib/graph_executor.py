@@ -89,6 +89,12 @@ class GraphModule:
         return self.module[key]
 
 
+def get_device(libmod, device):
+    """([devices], [their kinds by number], [their numbers]) of a device or several."""
+    devices = list(device) if isinstance(device, (list, tuple)) else [device]
+    return devices, [d.device_type for d in devices], [d.device_id for d in devices]
+
+
 def create(graph_json_str, libmod, device):
     """A `GraphModule` of what relay.build gave: graph_json, lib, params = relay.build(...)."""
     return GraphModule(libmod["default"](*device if isinstance(device, (list, tuple)) else [device]))

@@ -7,8 +7,13 @@ import sys
 import numpy
 import pytest
 
+from .. import contrib
+from ..elsewhere import elsewhere, reason
+from ..error import TVMError  # noqa: F401 (TVM's users find it here)
 from ..nd import cpu
 from ..nd import device as _device
+from ..target import codegen
+from .cases import *  # noqa: F403
 
 
 def assert_allclose(actual, desired, rtol=1e-7, atol=1e-7):
@@ -90,7 +95,7 @@ def _mark_all(*args):
     return args[0] if len(args) == 1 and callable(args[0]) else decorate
 
 
-uses_gpu = known_failing_targets = exclude_targets = skip_if_wheel_test = slow = _mark_all
+uses_gpu = uses_multi_gpu = known_failing_targets = exclude_targets = skip_if_wheel_test = slow = _mark_all
 requires_llvm = _mark_all
 
 
@@ -105,13 +110,32 @@ def requires_package(*names):
     return pytest.mark.skipif(any(map(is_missing, names)), reason=f"needs {', '.join(names)}")
 
 
+_OF_C = ("ErrorTest", "FrontendTestModule", "call_cpp_ffi", "call_cpp_py_ffi", "call_py_ffi", "device_test", "echo", "identity_cpp", "nop",
+         "object_use_count", "register_ffi", "run_check_signal", "test_check_eq_callback", "test_raise_error_callback", "test_wrap_callback")
+_PROCESSES = ("after_initializer", "fast_summation", "identity_after", "initializer", "slow_summation", "terminate_self", "timeout_job")
+_INSTEAD = {
+    **dict.fromkeys(_OF_C, "they test TVM's C++ interface to Python; this package has one of its own"),
+    **dict.fromkeys(_PROCESSES, "multiprocessing, or concurrent.futures"),
+    **dict.fromkeys(("check_bool_expr_is_true", "check_int_constraints_trans_consistency"), "sizes are simplified as they are made"),
+    **dict.fromkeys(("disable_span_filling", "enable_span_filling"), "importers keep the places of what they read always"),
+    **dict.fromkeys(("fetch_model_from_url", "install_request_hook", "load_model"), "contrib.download fetches files, relay.frontend reads them"),
+    **dict.fromkeys(("local_run", "rpc_run"), "module.time_evaluator(\"run\", tvm.cpu()) measures programs"),
+    **dict.fromkeys(("skip_parameterizations", "xfail_parameterizations"), "pytest.param(value, marks=pytest.mark.skip) marks one case"),
+}
+
+
 def __getattr__(name):
     if name.startswith("requires_"):
         def requires(func=None, support_required="compile-and-run", **kwargs):
             mark = pytest.mark.skipif(True, reason=f"needs {name[len('requires_'):]}, which there is not")
             return mark(func) if callable(func) else mark
         return requires
-    raise AttributeError(f"tvm.testing.{name} is not there")
+    if name in _INSTEAD or reason(f"testing.{name}"):
+        return elsewhere(f"testing.{name}", _INSTEAD.get(name))
+    found = getattr(contrib, name, None) if name in ("cudnn", "hexagon", "nvcc", "rocm") else codegen if name == "codegen" else None
+    if found is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return found
 
 
 def strtobool(text):
@@ -137,3 +161,6 @@ def check_numerical_grads(function, input_values, grad_values, function_value=No
             expected[index] = (above - value()) / (2 * delta)
             at[n][index] = before
         numpy.testing.assert_allclose(grad_values[n], expected, atol=atol, rtol=rtol)
+
+
+utils = sys.modules[__name__]  # where TVM defines most of it

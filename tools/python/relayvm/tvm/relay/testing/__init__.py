@@ -67,11 +67,20 @@ def check_grad(func, inputs=None, test_inputs=None, eps=1e-6, atol=1e-5, rtol=1e
         numpy.testing.assert_allclose(gradients[i].numpy(), expected, atol=atol, rtol=rtol)
 
 
+from ...tree import let_import as _let_import  # noqa: E402
 from . import (densenet, dcgan, dqn, inception_v3, layers, lstm, mlp, mobilenet, resnet, resnet_3d, squeezenet, synthetic, vgg,  # noqa: E402
                yolo_detection)
 from .py_converter import run_as_python, to_python  # noqa: E402
 from .nat import count, make_nat_expr, make_nat_value  # noqa: E402 (with what is above)
 
 
+_let_import("relay.testing.")
+
 __all__ = ["Sequential", "TempOpAttr", "analysis", "check_grad", "const", "count", "count_ops", "create_executor", "create_workload",
            "enabled_targets", "rand", "run_infer_type", "run_opt_pass", "var", "GlobalVar", "Prelude", "TensorType", "TupleType"]
+
+
+def __getattr__(name):
+    if name == "gradient":
+        return transform.gradient
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

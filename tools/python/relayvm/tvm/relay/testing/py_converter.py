@@ -4,6 +4,7 @@ import ast
 from ....adt import Adt
 from ....compiler import create_executor, relay, transform
 from ....compiler.python_code import python_code
+from ...elsewhere import elsewhere
 from ...ir.module import IRModule
 from ...nd import array
 
@@ -66,5 +67,7 @@ def run_as_python(expr, mod=None, target=None):
                                  lambda value: bool(value.item()))
     return functions[name]()
 
+
+PythonConverter = elsewhere("relay.testing.py_converter.PythonConverter", "to_python gives the code, run_as_python runs it")
 
 __all__ = ["run_as_python", "to_python"]
