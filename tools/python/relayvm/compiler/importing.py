@@ -280,10 +280,11 @@ def autopad(data, strides, kernel_shape, dilations=(1, 1), pad_type="constant", 
         raise Unsupported(f'Value {mode} in attribute "mode" is invalid.')
     spans = [(k - 1) * d + 1 for k, d in zip(kernel_shape, [*dilations, *[1] * rank])]
     if not _is_known(dims[-rank:]):
-        return _autopad_any(data, len(dims), strides, spans, pad_type, deconv, mode, pad_value)
+        return _autopad_any(data, len(dims), strides, spans, pad_type, kernel_shape if deconv else None, mode, pad_value)
     pairs = [(0, 0)] * (len(dims) - rank)
-    for size, stride, span in zip(dims[-rank:], strides, spans):
-        whole = span - 1 if deconv else max(span - (size % stride or stride), 0)
+    for size, stride, span, kernel in zip(dims[-rank:], strides, spans, kernel_shape):
+        whole = max(span - (size % stride or stride), 0)
+        whole = kernel - 1 - whole if deconv else whole
         pairs.append((whole // 2, whole - whole // 2) if mode == "SAME_UPPER" else (whole - whole // 2, whole // 2))
     return relay.op.nn.pad(data, pairs, _pad_value(data, pad_value), pad_type)
 
@@ -292,16 +293,15 @@ def _pad_value(data, pad_value):
     return relay.const(pad_value, infer(data).checked_type.dtype)
 
 
-def _autopad_any(data, rank, strides, spans, pad_type, deconv, mode, pad_value):
+def _autopad_any(data, rank, strides, spans, pad_type, of_transposed, mode, pad_value):
     count = len(spans)
     shape = relay.op.strided_slice(relay.op.shape_of(data, "int64"), [rank - count], [rank])
     stride, span = (relay.const(numpy.array(x, "int64"), "int64") for x in (strides, spans))
-    if deconv:
-        whole = span - relay.const(1, "int64")
-    else:
-        rest = relay.op.mod(shape, stride)
-        used = relay.op.where(relay.op.equal(rest, relay.const(0, "int64")), stride, rest)
-        whole = relay.op.maximum(span - used, relay.const(0, "int64"))
+    rest = relay.op.mod(shape, stride)
+    used = relay.op.where(relay.op.equal(rest, relay.const(0, "int64")), stride, rest)
+    whole = relay.op.maximum(span - used, relay.const(0, "int64"))
+    if of_transposed is not None:
+        whole = relay.const(numpy.array(of_transposed, "int64") - 1, "int64") - whole
     half = relay.op.floor_divide(whole, relay.const(2, "int64"))
     parts = [half, whole - half] if mode == "SAME_UPPER" else [whole - half, half]
     pairs = relay.op.stack(parts, axis=1)

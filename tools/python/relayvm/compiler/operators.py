@@ -10,6 +10,7 @@ import functools
 import inspect
 
 from . import _native, inference, op_patterns, relay
+from .types import dtype_name, is_dtype
 
 _UNARY = """log log2 log10 tan cos cosh sin sinh acos acosh asin asinh atan atanh exp erf sqrt rsqrt sigmoid floor ceil trunc round abs
 sign tanh negative logical_not bitwise_not zeros_like ones_like copy isnan isfinite isinf invert_permutation nn.batch_flatten nn.relu
@@ -309,9 +310,8 @@ def _attribute(name, param, value):
                         f"found {value!r}")
     if isinstance(value, (list, tuple, range)):
         return [_attribute(name, param, v) for v in value]
-    if isinstance(value, type) or type(value).__name__.endswith("DType"):  # numpy's dtypes
-        import numpy
-        return numpy.dtype(value).name
+    if is_dtype(value):
+        return dtype_name(value)
     return value.tolist() if hasattr(value, "tolist") else value  # numpy's numbers and arrays
 
 

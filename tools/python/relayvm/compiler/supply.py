@@ -37,15 +37,22 @@ class NameSupply(Object):
         return self._whole(name, add_prefix) in self._numbers
 
 
+def _prefix_of(module):
+    """What names of a module's functions begin with, as TVM has it."""
+    name = (getattr(module, "attrs", None) or {}).get("mod_name", "default")
+    return f"tvmgen_{name}"
+
+
 class GlobalVarSupply(Object):
     """`relay.GlobalVar`s by name, each name once.
 
-    value: a `NameSupply` that gives the names, a module or several whose functions are known, or None.
+    value: a `NameSupply` that gives the names, or None; a module or several, whose functions keep their names: new ones begin with the
+    first module's.
     """
 
     def __init__(self, value=None):
         modules = [] if value is None or isinstance(value, NameSupply) else value if isinstance(value, (list, tuple)) else [value]
-        self._names = value if isinstance(value, NameSupply) else NameSupply()
+        self._names = value if isinstance(value, NameSupply) else NameSupply(_prefix_of(modules[0]) if modules else "")
         self._vars = {}
         for module in modules:
             for var in module.get_global_vars():

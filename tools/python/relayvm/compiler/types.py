@@ -1,6 +1,7 @@
 """Types of programs: those of `rvm.relay`, over the compiler's own, and dims."""
 import enum
 import functools
+import sys
 
 from . import _native
 from ..errors import InvalidArgument
@@ -98,6 +99,20 @@ class Type(Node):
 _WITHOUT_BITS = {"int": "int32", "uint": "uint32", "float": "float32"}
 
 
+def dtype_name(dtype):
+    """The name of a dtype: of text, of numpy's, or of Python's types, as numpy has them."""
+    if isinstance(dtype, str):
+        return _WITHOUT_BITS.get(dtype, dtype)
+    import numpy
+    return numpy.dtype(dtype).name
+
+
+def is_dtype(value):
+    """Whether it is numpy's or Python's name of a dtype."""
+    numpy = sys.modules.get("numpy")
+    return isinstance(value, type) or numpy is not None and isinstance(value, numpy.dtype)
+
+
 class TensorType(Type):
     """shape: of ints, and of dims that are known when the program runs (`Dim`). dtype: "float32" ..."""
 
@@ -105,7 +120,7 @@ class TensorType(Type):
     __match_args__ = ("shape", "dtype")
 
     def __init__(self, shape, dtype="float32"):
-        super().__init__(_native.tensor_type(shape, _WITHOUT_BITS.get(dtype, dtype)))
+        super().__init__(_native.tensor_type(shape, dtype_name(dtype)))
 
     @property
     def shape(self):

@@ -110,6 +110,12 @@ class NDArray(numpy.ndarray):
         """Where its elements are."""
         return self.ctypes.data
 
+    def __repr__(self):
+        return f"<tvm.nd.NDArray shape={self.shape}, {self.device}>\n{self.numpy()!r}"
+
+    def __str__(self):
+        return str(self.numpy())
+
     def same_as(self, other):
         """Whether it is the same array."""
         return self is other

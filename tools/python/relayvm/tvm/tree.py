@@ -197,4 +197,4 @@ def plant():
     for name in INSTEAD:
         outer, _, last = f"{__package__}.{name}".rpartition(".")
         if outer in sys.modules and last not in vars(sys.modules[outer]):
-            setattr(sys.modules[outer], last, elsewhere(name))
+            setattr(sys.modules[outer], last, sys.modules.setdefault(f"{outer}.{last}", elsewhere(name)))

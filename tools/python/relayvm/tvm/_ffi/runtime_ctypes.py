@@ -28,36 +28,29 @@ _KINDS = {"int": DataTypeCode.INT, "uint": DataTypeCode.UINT, "float": DataTypeC
 _BITS = {"int": 32, "uint": 32, "float": 32, "handle": 64, "bfloat": 16, "e4m3_float": 8, "e5m2_float": 8}
 
 
-class DataType:
-    """A dtype, by its name: type_code, bits, lanes."""
+class DataType(str):
+    """A dtype, by its name, which it is as a text: type_code, bits, lanes."""
 
     CODE2STR = {code: name for name, code in _KINDS.items()}
     NUMPY2STR = {numpy.dtype(name): name for name in ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
                                                        "float32", "float64")}
 
-    def __init__(self, type_str):
-        text = self.NUMPY2STR.get(type_str, type_str) if not isinstance(type_str, str) else type_str
+    def __new__(cls, type_str):
+        text = cls.NUMPY2STR.get(type_str, type_str) if not isinstance(type_str, str) else type_str
         if text == "bool":
-            self.type_code, self.bits, self.lanes = DataTypeCode.UINT, 1, 1
-            return
-        found = re.fullmatch(r"(e4m3_float|e5m2_float|bfloat|float|uint|int|handle)(\d*)(?:x(\d+))?", str(text) or "handle")
-        if found is None:
-            raise ValueError(f"there is no dtype {text}")
-        self.type_code, self.lanes = _KINDS[found[1]], int(found[3] or 1)
-        self.bits = int(found[2] or _BITS[found[1]])
+            kind, bits, lanes = DataTypeCode.UINT, 1, 1
+        else:
+            found = re.fullmatch(r"(e4m3_float|e5m2_float|bfloat|float|uint|int|handle)(\d*)(?:x(\d+))?", str(text) or "handle")
+            if found is None:
+                raise ValueError(f"there is no dtype {text}")
+            kind, bits, lanes = _KINDS[found[1]], int(found[2] or _BITS[found[1]]), int(found[3] or 1)
+        name = "bool" if (kind, bits) == (DataTypeCode.UINT, 1) else f"{cls.CODE2STR[kind]}{bits}"
+        made = super().__new__(cls, name + (f"x{lanes}" if lanes != 1 else ""))
+        made.type_code, made.bits, made.lanes = kind, bits, lanes
+        return made
 
-    def __str__(self):
-        if (self.type_code, self.bits) == (DataTypeCode.UINT, 1):
-            return "bool" if self.lanes == 1 else f"boolx{self.lanes}"
-        return f"{self.CODE2STR[self.type_code]}{self.bits}" + (f"x{self.lanes}" if self.lanes != 1 else "")
-
-    __repr__ = __str__
-
-    def __eq__(self, other):
-        return str(self) == str(other)
-
-    def __hash__(self):
-        return hash(str(self))
+    def __repr__(self):
+        return str(self)
 
     def itemsize(self):
         """Bytes of one."""
