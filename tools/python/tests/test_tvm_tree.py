@@ -110,7 +110,7 @@ def test_the_first_difference_has_a_way_to_it():
 
     def at(left, right):
         found = get_first_structural_mismatch(left, right)
-        return None if found is None else (str(found.lhs_path), str(found.rhs_path))
+        return None if found is None else tuple(map(str, found))
     assert at(x, x) is None and at(f([x], relay.sqrt(x)), f([y], relay.sqrt(y))) is None
     assert at(relay.nn.relu(x), relay.sqrt(x)) == ("<root>.op",) * 2
     assert at(relay.Tuple([x, relay.const(1)]), relay.Tuple([x, relay.const(2)])) == ("<root>.fields[1].data",) * 2
@@ -118,6 +118,9 @@ def test_the_first_difference_has_a_way_to_it():
     assert at(f([x], relay.sqrt(x)), f([y], relay.sqrt(relay.sqrt(y)))) == ("<root>.body.args[0]",) * 2
     assert at(f([x], x), f([z], z)) == ("<root>.params[0].type_annotation.shape[0].value",) * 2
     assert at(relay.nn.softmax(x, axis=0), relay.nn.softmax(x, axis=1)) == ("<root>.attrs.axis",) * 2
+    assert at([1, 2, 3], [1, 4, 3]) == ("<root>[1].value",) * 2 and at({"a": 3}, {"a": 3, "c": 5}) == ("<root>[<missing entry>]", '<root>["c"]')
+    way = tvm.runtime.ObjectPath.root().attr("body").array_index(5)
+    assert way.get_prefix(2) == way.parent and way.parent.is_prefix_of(way) and len(way) == 3
 
 
 def test_operators_know_what_tvm_tells_of_them():
@@ -157,8 +160,36 @@ def test_targets_are_read():
     assert tvm.target.Target.canon_target_and_host("llvm") == ("llvm", None) and tvm.target.Target.canon_multi_target("llvm") == ["llvm"]
     with tvm.target.Target("llvm -mcpu=skylake-avx512") as current:
         assert tvm.target.Target.target_or_current(None) is current and tvm.target.get_simd_32bit_lanes() == 16
+    told = tvm.target.Target("cuda --host llvm -libs=cublas,cudnn -fast=true")
+    assert (str(told.host), told.libs, told.keys, told.attrs["fast"]) == ("llvm", ["cublas", "cudnn"], ["cuda", "gpu"], True)
+    assert tvm.target.Target('{"kind": "llvm", "mattr": ["+neon", "-avx512f"]}').mattr == ["+neon", "-avx512f"]
+    assert tvm.target.Target("vulkan -device_name='A card'").attrs["device_name"] == "A card"
     with pytest.raises(ValueError, match="Target is not set"):
         tvm.target.Target.target_or_current(None)
+
+
+def test_functions_have_forms_for_targets():
+    @tvm.target.generic_func
+    def rows(x):
+        return x + 1
+
+    @rows.register(["cuda", "gpu"])
+    def _(x):
+        return x + 2
+    rows.register("arm_cpu", lambda x: x + 3)
+    with tvm.target.Target("metal"):
+        assert rows(1) == 3
+    with tvm.target.arm_cpu():
+        assert rows(1) == 4 == rows.get_packed_func()(1)
+    assert rows(1) == 2
+    with pytest.raises(ValueError, match="already"):
+        rows.register("gpu", len)
+
+
+def test_lists_and_arrays_go_through_json():
+    read = tvm.ir.load_json(tvm.ir.save_json([1, "a", 2.5, {"k": tvm.nd.array([1.0, 2.0])}]))
+    assert (read[0].value, read[0].dtype, read[1], read[2].value) == (1, "int32", "a", 2.5)
+    assert tvm.ir.structural_equal(read[3]["k"], tvm.nd.array([1.0, 2.0])) and not tvm.ir.structural_equal(read[3]["k"], tvm.nd.array([1.0, 3.0]))
 
 
 # --- Programs ---
@@ -183,6 +214,9 @@ def test_a_profile_is_a_report():
     assert report.csv().startswith("Name,Count,") and "Configuration" in str(report) and report.configuration == {"Executor": "VM"}
     again = profiling.Report.from_json(report.json())
     assert again.calls[0]["Name"] == report.calls[0]["Name"] and again.table() == report.table()
+    code, lib = exe.save()
+    loaded = profiler_vm.VirtualMachineProfiler(tvm.runtime.vm.Executable.load_exec(code, lib), tvm.cpu())
+    assert loaded.profile(np.ones(4, "float32")).calls[0]["Name"] == report.calls[0]["Name"]
 
 
 def model():

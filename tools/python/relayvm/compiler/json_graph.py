@@ -192,8 +192,10 @@ def load_json(json_str, make_module=None):
 
 def make_node(type_key, **kwargs):
     """A node by TVM's name of its kind ("relay.Constant", "IntImm"), or attributes ("relay.attrs.Conv2DAttrs", "attrs.TestAttrs")."""
+    if type_key == "DictAttrs":
+        return relay.Attrs({name: _with_numbers(list(value) if isinstance(value, tuple) else value) for name, value in kwargs.items()}, type_key)
     if "attrs." in type_key or type_key.endswith("Attrs"):
-        return relay.Attrs({name: tuple(value) if isinstance(value, list) else value for name, value in kwargs.items()}, type_key)
+        return relay.Attrs({name: sizes(value) if isinstance(value, (list, tuple)) else value for name, value in kwargs.items()}, type_key)
     if type_key == "IntImm":
         return IntImm(kwargs.get("dtype", "int32"), kwargs["value"])
     if type_key == "FloatImm":

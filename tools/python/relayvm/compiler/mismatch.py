@@ -3,7 +3,7 @@ from collections.abc import Mapping
 
 from . import relay
 from .dims import IntImm
-from .object_path import ObjectPath, ObjectPathPair
+from .object_path import ObjectPath
 from .structural import _Comparison, _Differs
 
 _PARTS = {
@@ -57,14 +57,18 @@ def _step(comparison, left, right):
     found = _bound_by(comparison, left, right)
     if found is not None:
         return found
-    for (how, key, a), (_, other, b) in zip(_parts_of(left), _parts_of(right)):
+    others = _parts_of(right)
+    if isinstance(left, dict):  # in any order
+        others = [("map_value", key, right[key]) if key in right else ("", None, None) for key in left]
+    for (how, key, a), (_, other, b) in zip(_parts_of(left), others):
         if key == other and not _is_same(comparison, a, b):
-            return [(how, key)], a, b
+            is_number = how != "attr" and all(type(x) in (int, float) for x in (a, b))  # which TVM has as an object
+            return [(how, key)] + [("attr", "value")] * is_number, a, b
     return None
 
 
 def get_first_structural_mismatch(lhs, rhs, map_free_vars=False):
-    """Ways to the first parts that differ (`ObjectPathPair`), None where the two are structurally equal."""
+    """A pair of ways to the first parts that differ (`ObjectPath`), None where the two are structurally equal."""
     if _is_same(_Comparison(map_free_vars), lhs, rhs):
         return None
     left, right = ObjectPath.root(), ObjectPath.root()
@@ -80,4 +84,7 @@ def get_first_structural_mismatch(lhs, rhs, map_free_vars=False):
         at = min(len(lhs), len(rhs))
         left = left.array_index(at) if at < len(lhs) else left.missing_array_element(at)
         right = right.array_index(at) if at < len(rhs) else right.missing_array_element(at)
-    return ObjectPathPair(left, right)
+    if isinstance(lhs, dict) and isinstance(rhs, dict) and set(lhs) != set(rhs):
+        left, right = (way.map_value(min(set(own) - set(other), key=str)) if set(own) - set(other) else way.missing_map_entry()
+                       for way, own, other in ((left, lhs, rhs), (right, rhs, lhs)))
+    return left, right

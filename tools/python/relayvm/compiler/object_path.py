@@ -1,4 +1,6 @@
 """The way from a thing to a part of it: `ObjectPath.root().attr("body").attr("args").array_index(0)`."""
+import json
+
 from .objects import Object
 
 
@@ -40,6 +42,8 @@ class ObjectPath(Object):
 
     def get_prefix(self, length):
         """The first steps of it."""
+        if not 1 <= length <= len(self):
+            raise IndexError("Prefix length must be at least 1" if length < 1 else "Attempted to get a prefix longer than the path itself")
         path = self
         while len(path) > length:
             path = path.parent
@@ -110,7 +114,7 @@ class MapValuePath(ObjectPath):
     key = property(lambda self: self._key, doc="Its key.")
 
     def _text(self):
-        return f"[{self._key!r}]"
+        return f"[{json.dumps(self._key)}]" if isinstance(self._key, str) else f"[{self._key!r}]"
 
 
 class MissingMapEntryPath(ObjectPath):

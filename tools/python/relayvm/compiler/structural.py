@@ -79,6 +79,9 @@ class _Comparison:
             self.modules(left, right)
         elif isinstance(left, relay.TypeData) and isinstance(right, relay.TypeData):
             self.type_data(left, right)
+        elif hasattr(left, "tobytes") and hasattr(right, "tobytes"):  # arrays
+            if (left.shape, left.dtype, left.tobytes()) != (right.shape, right.dtype, right.tobytes()):
+                self.fail(left, right)
         elif isinstance(left, float) and isinstance(right, float):
             if abs(left - right) >= 1e-9 and left != right:  # as in TVM
                 self.fail(left, right)

@@ -16,7 +16,7 @@ class _Sequence(tuple):
     __slots__ = ()
 
     def __eq__(self, other):
-        return tuple.__eq__(self, tuple(other) if type(other) is list else other)
+        return tuple.__eq__(self, tuple(other) if isinstance(other, list) else other)
 
     def __ne__(self, other):
         return not self == other
@@ -125,7 +125,7 @@ class TensorType(Type):
     @property
     def shape(self):
         """The dims: ints and `Dim`s."""
-        return sizes(self._handle.parts()[1])
+        return _Sequence(sizes(self._handle.parts()[1]))
 
     @property
     def concrete_shape(self):
@@ -163,6 +163,7 @@ class FuncType(Type):
     __match_args__ = ("arg_types", "ret_type")
 
     def __init__(self, arg_types, ret_type, type_params=None, type_constraints=None):
+        ret_type = IncompleteType() if ret_type is None else ret_type
         parts = _handles(type_params or ()), _handles(arg_types), ret_type._handle
         if type_constraints:
             super().__init__(_Parts("function", *parts, _handles(type_constraints)))

@@ -40,6 +40,8 @@ INSTEAD = {
     "contrib.mkl": _ENGINES,
     "contrib.ndk": _LINK,
     "contrib.nvcc": "there is the processor alone",
+    "contrib.cuda_graph": "there is the processor alone",
+    "utils": "vmrun --benchmark measures programs, relayvm's Profile has GFLOP/s of each kernel",
     "contrib.peak": "vmrun --benchmark measures programs, relayvm's Profile has GFLOP/s of each kernel",
     "contrib.pipeline_executor": "vmserve runs several requests at once",
     "contrib.pipeline_executor_build": "vmserve runs several requests at once",
@@ -94,7 +96,6 @@ INSTEAD = {
     "target.MICRO_SUPPORTED_MODELS": _NATIVE,
     "target.STM32_SUPPORTED_SERIES": _NATIVE,
     "target.datatype": "dtypes are those of numpy and ml_dtypes here",
-    "target.generic_func": _KERNELS,
     "target.intrin": _KERNELS,
     "testing.aot": _NATIVE,
     "testing.auto_scheduler": _TUNING,
@@ -109,6 +110,8 @@ INSTEAD = {
 
 def reason(name):
     """What to use in place of a name, or None."""
+    if set(name.split(".")) & {"_ffi_api", "_make"}:
+        return "these are C++'s functions behind TVM's Python; the names of Python do the same"
     while name:
         if name in INSTEAD:
             return INSTEAD[name]

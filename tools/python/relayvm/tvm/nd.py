@@ -174,9 +174,20 @@ class _Capsule:
         return Device.kDLCPU, 0
 
 
+class _Writable:
+    """The memory of an array, to be written too."""
+
+    def __init__(self, array):
+        address, _ = array.__array_interface__["data"]
+        self._array, self.__array_interface__ = array, {**array.__array_interface__, "data": (address, False)}
+
+
 def from_dlpack(dltensor):
     """An array of a tensor with DLPack, or of a capsule, in its memory."""
-    return numpy.from_dlpack(dltensor if hasattr(dltensor, "__dlpack__") else _Capsule(dltensor)).view(NDArray)
+    made = numpy.from_dlpack(dltensor if hasattr(dltensor, "__dlpack__") else _Capsule(dltensor))
+    if not made.flags.writeable and not isinstance(dltensor, numpy.ndarray):  # as numpy marks what is others'
+        made = numpy.asarray(_Writable(made))
+    return made.view(NDArray)
 
 
 __all__ = ["Device", "NDArray", "array", "cl", "cpu", "cuda", "device", "empty", "ext_dev", "from_dlpack", "gpu", "hexagon", "metal", "mtl", "numpyasarray",

@@ -1,18 +1,22 @@
 """Targets: names of machines, as TVM writes them."""
+import json
 import platform
 import shlex
 from types import SimpleNamespace
 
 from ..compiler.objects import Object, VirtualDevice
 from ..compiler.passes.quantised import current_target, for_target
-from .elsewhere import elsewhere, reason
+from .elsewhere import elsewhere
+from .generic_func import GenericFunc, generic_func, get_native_generic_func, override_native_generic_func
 from .ir.container import Array, Map
 from .nd import Device, _NAMES, _NUMBERS
 from .runtime.container import String
 
 _KINDS = ("llvm", "c", "cuda", "rocm", "opencl", "vulkan", "metal", "hexagon", "webgpu", "nvptx", "ext_dev", "hybrid", "composite", "stackvm")
+_KEYS = {"llvm": "cpu", "c": "cpu", "stackvm": "cpu", "hexagon": "hexagon cpu", "cuda": "cuda gpu", "metal": "metal gpu", "nvptx": "cuda gpu",
+         "rocm": "rocm gpu", "webgpu": "webgpu gpu", "vulkan": "vulkan gpu", "opencl": "opencl gpu"}
 _NO_OPTIONS = ("kind", "host", "keys", "tag")
-_LISTS = ("keys", "libs", "mattr")
+_LISTS = ("cl-opt", "devices", "keys", "libs", "mattr")
 
 
 class TargetKind(Object):
@@ -24,7 +28,7 @@ class TargetKind(Object):
     @property
     def default_keys(self):
         """Keys of its targets."""
-        return ["cpu"] if self.name in ("llvm", "c") else []
+        return _KEYS.get(self.name, "").split()
 
     @property
     def options(self):
@@ -64,18 +68,41 @@ class TargetFeatures:
 def _text_of(config):
     words = [config.get("kind", "llvm")]
     for key, value in config.items():
+        if isinstance(value, dict) and key != "host":
+            raise ValueError(f"Target: {key} is a text, a number or a list, found a dict")
         if key not in ("kind", "host", "tag") and value not in (None, "", []):
-            words.append(f"-{key}={','.join(map(str, value)) if isinstance(value, (list, tuple)) else value}")
+            words.append(shlex.quote(f"-{key}={','.join(map(str, value)) if isinstance(value, (list, tuple)) else value}"))
     return " ".join(words)
+
+
+def _value_of(text):
+    return int(text) if text.isdigit() else text.lower() == "true" if text.lower() in ("true", "false") else text
+
+
+def _options_of(text):
+    """[(key, value)] of what stands behind the kind."""
+    found, words = [], iter(shlex.split(text)[1:])
+    for word in words:
+        key, sign, value = word.lstrip("-").partition("=")
+        found.append((key, value if sign else next(words, "")))
+    return found
 
 
 class Target(Object, str):
     """"llvm", "llvm -mcpu=skylake-avx512", or a target of relayvm's; a dict of its options. host is the same machine here."""
 
     def __new__(cls, target="llvm", host=None):
+        if str(target).lstrip().startswith("{") and isinstance(target, str):
+            target = json.loads(target)
         if isinstance(target, dict):
             host = host if host is not None else target.get("host")
             target = _text_of(target)
+        elif host is None:
+            host = getattr(target, "host", None)
+        told = dict(_options_of(target)).get("host")
+        if told is not None:
+            host = told if host is None else host
+            target = _text_of({"kind": target.split()[0], **{key: value for key, value in _options_of(target) if key != "host"}})
         made = super().__new__(cls, str(target).strip())
         if not made:
             raise ValueError("Target: expected a name such as \"llvm\", found an empty text")
@@ -93,13 +120,9 @@ class Target(Object, str):
     @property
     def attrs(self):
         """Its options, by name."""
-        found = {}
-        words = iter(shlex.split(self)[1:])
-        for word in words:
-            key, sign, value = word.lstrip("-").partition("=")
-            value = value if sign else next(words, "")
-            if key not in _NO_OPTIONS:
-                found[key] = value.split(",") if key in _LISTS else int(value) if value.isdigit() else value
+        found = {key: value.split(",") if key in _LISTS else _value_of(value) for key, value in _options_of(self) if key not in _NO_OPTIONS}
+        if "devices" in found:
+            found["devices"] = [Target(one) for one in found["devices"]]
         return Map(found)
 
     def _option(self, name, default=None):
@@ -108,7 +131,7 @@ class Target(Object, str):
     @property
     def keys(self):
         """Names of what it is like: "cpu"."""
-        given = [word.partition("=")[2].split(",") for word in self.split() if word.startswith("-keys=")]
+        given = [value.split(",") for key, value in _options_of(self) if key == "keys"]
         found = [*(given[0] if given else self.kind.default_keys), *([self._option("device")] if self._option("device") else [])]
         return list(dict.fromkeys(found))
 
@@ -176,7 +199,9 @@ class Target(Object, str):
         """(target with the host, host)"""
         host = Target.canon_target(target_host)
         if target is None:
-            return None, host
+            if host is not None:
+                raise AssertionError("Target host is not empty when target is empty.")
+            return None, None
         target = Target.canon_target(target)
         target = target.with_host(host) if host is not None else target
         return target, target.host
@@ -193,6 +218,8 @@ class Target(Object, str):
     @staticmethod
     def canon_multi_target_and_host(target, target_host=None):
         """The same, each with the host."""
+        if target is None:
+            raise AssertionError("canon_multi_target_and_host: there is no target")
         host = Target.canon_target(target_host)
         return Array(t if host is None else t.with_host(host) for t in Target.canon_multi_target(target))
 
@@ -332,11 +359,11 @@ codegen = SimpleNamespace(
 
 
 def __getattr__(name):
-    if name in ("MICRO_SUPPORTED_MODELS", "STM32_SUPPORTED_SERIES", "GenericFunc", "generic_func", "get_native_generic_func", "override_native_generic_func"):
-        return elsewhere(f"target.{name}", reason(f"target.{name}") or reason("target.generic_func"))
+    if name in ("MICRO_SUPPORTED_MODELS", "STM32_SUPPORTED_SERIES"):
+        return elsewhere(f"target.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-__all__ = ["Device", "String", "Target", "TargetFeatures", "TargetKind", "VirtualDevice", "adreno", "arm_cpu", "bifrost", "codegen", "create", "cuda",
-           "detect_target_from_device", "get_simd_32bit_lanes", "hexagon", "intel_graphics", "list_tags", "llvm_get_cpu_features",
-           "make_compilation_config", "mali", "micro", "rasp", "register_tag", "riscv_cpu", "rocm", "stm32", "target_has_features", "vta"]
+__all__ = ["Device", "GenericFunc", "String", "Target", "TargetFeatures", "TargetKind", "VirtualDevice", "adreno", "arm_cpu", "bifrost", "codegen", "create", "cuda",
+           "detect_target_from_device", "generic_func", "get_native_generic_func", "get_simd_32bit_lanes", "hexagon", "intel_graphics", "list_tags", "llvm_get_cpu_features",
+           "make_compilation_config", "mali", "micro", "override_native_generic_func", "rasp", "register_tag", "riscv_cpu", "rocm", "stm32", "target_has_features", "vta"]

@@ -91,6 +91,7 @@ PLACES = {
     "runtime.packed_func": ("tvm.functions",),
     "target.compilation_config": ("tvm.target",),
     "target.detect_target": ("tvm.target",),
+    "target.generic_func": ("tvm.generic_func",),
     "target.tag": ("tvm.target",),
     "target.target": ("tvm.target",),
     "target.virtual_device": ("tvm.target",),

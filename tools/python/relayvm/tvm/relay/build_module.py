@@ -30,7 +30,8 @@ class ExecutorFactory(Library):
         self.libmod_name = name
 
     def _functions(self):
-        return {**super()._functions(), self.libmod_name: self._default, "debug_create": self._debug_create}
+        return {**super()._functions(), self.libmod_name: self._default, "debug_create": self._debug_create, "get_graph_json": self.get_graph_json,
+                "get_graph_params": self.get_params, "remove_params": lambda: self}
 
     def _debug_create(self, name, *devices):
         if name != self.libmod_name:

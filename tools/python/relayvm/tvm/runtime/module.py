@@ -124,8 +124,8 @@ class Library(Module):
     format = "vmx"
     is_binary_serializable = True
 
-    def __init__(self, executable=None, model=None):
-        self.executable, self._model = executable, model
+    def __init__(self, executable=None, model=None, content=None):
+        self.executable, self._model, self._content = executable, model, content  # content: of a program that was loaded, its bytes
         regions = executable._native.regions() if executable is not None else ()
         self.imported_modules = [RegionModule(name, engine, text) for name, engine, text in regions]
         self._late = None  # `late_constants.LateConstants` of a program whose weights are elsewhere
@@ -137,6 +137,7 @@ class Library(Module):
     def _functions(self):
         functions = {name: getattr(self.model, name) for name in self.model.functions}
         functions["default"] = self._default
+        functions["debug_create"] = lambda name, *devices: self._default(*devices)
         functions["load_late_bound_consts"] = self._load_late
         functions["load_late_bound_consts_from_map"] = self._load_late
         return functions
@@ -157,9 +158,13 @@ class Library(Module):
 
     def to_bytes(self):
         """What `export_library` writes."""
-        if self.executable is None:
+        if self.executable is None and self._content is None:
             raise ValueError("this program was loaded: copy its file")
-        return self.executable.to_bytes()
+        return self._content if self.executable is None else self.executable.to_bytes()
+
+    def loaded_for(self, runtime):
+        """Its model on a `relayvm.Runtime`."""
+        return _model.load(self.to_bytes(), runtime=runtime) if self.executable is None else self.executable.load(runtime=runtime)
 
     def export_library(self, file_name, fcompile=None, fpack_imports=None, addons=None, workspace_dir=None, **kwargs):
         """Writes the program."""
@@ -191,7 +196,8 @@ def load_module(path, fmt=""):
     with open(os.fspath(path), "rb") as file:
         content = file.read()
     late = late_constants.of_bytes(content)
-    library = Library(model=_model.load(content if late is None else late.program))
+    program = content if late is None else late.program
+    library = Library(model=_model.load(program), content=bytes(program))
     library._late = late
     return library
 
@@ -202,8 +208,8 @@ def enabled(target):
 
 
 def num_threads():
-    """How many threads kernels use, where Runtime(num_threads=...) says nothing."""
-    return os.cpu_count()
+    """How many threads kernels may use: as TVM_NUM_THREADS or OMP_NUM_THREADS says, or one for each core."""
+    return int(os.environ.get("TVM_NUM_THREADS") or os.environ.get("OMP_NUM_THREADS") or os.cpu_count())
 
 
 def load_static_library(path, func_names):

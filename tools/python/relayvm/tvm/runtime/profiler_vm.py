@@ -6,16 +6,12 @@ from .profiling import Report
 
 
 class VirtualMachineProfiler(vm.VirtualMachine):
-    """A `VirtualMachine` with `profile`. exe: of relay.vm.compile, not loaded."""
-
-    def __init__(self, exe, device=None, memory_cfg=None):
-        super().__init__(exe, device, memory_cfg)
-        self._program = self._exec._compiled("VirtualMachineProfiler")
+    """A `VirtualMachine` with `profile`."""
 
     def profile(self, *args, func_name="main", collectors=None, **kwargs):
         """The times of kernels in a call, a `Report`."""
         profile = Profile()
-        given, self._model = self._model, self._program.load(runtime=Runtime(trace=profile))
+        given, self._model = self._model, self._exec.mod.loaded_for(Runtime(trace=profile))
         try:
             self.invoke(func_name, *args, **kwargs)
         finally:

@@ -45,7 +45,7 @@ class Executable(Object):
             raise TypeError(f"bytecode is expected to be the type of bytearray, but received {type(bytecode).__name__}")
         if lib is not None and not isinstance(lib, Module):
             raise TypeError(f"lib is expected to be the type of tvm.runtime.Module, but received {type(lib).__name__}")
-        return Executable(Library(model=load(bytes(bytecode))))
+        return Executable(Library(model=load(bytes(bytecode)), content=bytes(bytecode)))
 
     @property
     def lib(self):

@@ -29,9 +29,7 @@ class GraphModuleDebug(GraphModule):
             self._folder = os.path.join(os.fspath(dump_root), f"_tvmdbg_device_{one.device_type.upper()}_{one.device_id}")
 
     def _traced(self, trace, count=1):
-        if self._executable is None:
-            raise ValueError("profile: of a program that was compiled here, not loaded")
-        model = self._executable.load(runtime=Runtime(trace=trace))
+        model = self.module.library.loaded_for(Runtime(trace=trace))
         for _ in range(count):
             model(*map(self.module._value, range(self.get_num_inputs())))
         return trace

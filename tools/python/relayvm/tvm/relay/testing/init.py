@@ -35,13 +35,13 @@ class Xavier(Initializer):
 
 
 class Constant(Initializer):
-    """One number everywhere."""
+    """One number everywhere: so that an array sums up to 1, unless it is given."""
 
-    def __init__(self, value):
+    def __init__(self, value=None):
         self.value = value
 
     def _init_weight(self, name, arr):
-        arr[:] = self.value
+        arr[:] = 1 / arr.size if self.value is None else self.value
 
 
 def create_workload(net, initializer=None, seed=0):
