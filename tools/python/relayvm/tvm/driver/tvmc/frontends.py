@@ -2,7 +2,7 @@
 import os
 
 from ....compiler import _as_module, _native
-from ...ir.module import IRModule
+from ...relay.frontend import _as_tvm
 from .model import TVMCException, TVMCModel
 
 # TVM's names of formats.
@@ -19,7 +19,7 @@ def load_model(path, model_format=None, shape_dict=None, **kwargs):
     if model_format is not None and model_format not in _FORMATS:
         raise TVMCException(f"model_format: expected one of {', '.join(_FORMATS)}, found {model_format}{_native.did_you_mean(model_format, list(_FORMATS))}")
     shapes = {name: tuple(None if d in (-1, "?") else d for d in shape) for name, shape in (shape_dict or {}).items()}
-    return TVMCModel(IRModule(_as_module(os.fspath(path), shape=shapes or None, **kwargs)._native), {})
+    return TVMCModel(_as_tvm(_as_module(os.fspath(path), shape=shapes or None, **kwargs)), {})
 
 
 __all__ = ["get_frontend_names", "load_model"]
