@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "bytecode/base/file_replacement.h"
+#include "bytecode/base/guarded.h"
 #include "compiler/aot/aot.h"
 #include "kernels/codegen/link.h"
 #include "tools/python/src/best_form.h"
@@ -31,9 +33,10 @@ namespace {
 
 struct NativeFunction {
   std::shared_ptr<vm::NativeProgram> program;
-  std::shared_ptr<const Executable> tables;  // for results
-  uint32_t index;                            // of the export
-  std::shared_ptr<PyRuntime> runtime;        // or null
+  std::shared_ptr<const Executable> tables;                                   // for results
+  uint32_t index;                                                             // of the export
+  std::shared_ptr<PyRuntime> runtime;                                         // or null
+  mutable std::chrono::nanoseconds latest = std::chrono::nanoseconds::max();  // run, under the GIL
   const ExportInfo& info() const { return program->program().exports[index]; }
   const FunctionSignature& signature() const {
     return *tables->info().FindFunction(info().name).value();
@@ -113,6 +116,14 @@ Result<std::shared_ptr<vm::NativeProgram>> CompileNative(const BestForm& form,
   return LoadNative(library, form.engines);
 }
 
+// Whether a run needs no thread of its own, beside which handlers of signals run: that takes some
+// 25 us. Without a heap nothing in a program depends on values: a run takes as long as the one
+// before.
+bool IsDirect(const NativeFunction& self) {
+  constexpr std::chrono::milliseconds kShort(2);
+  return !IsMainThread() || (!self.program->has_heap() && self.latest < kShort);
+}
+
 // `args` is no py::args, after which pybind11 lets nothing come by position.
 py::object Run(const NativeFunction& self, const py::tuple& args, const py::dict& kwargs) {
   const std::vector<Value> inputs = InputsOf(self.program->program(), self.info(), args, kwargs);
@@ -120,11 +131,17 @@ py::object Run(const NativeFunction& self, const py::tuple& args, const py::dict
   if (self.runtime != nullptr) options.runtime = self.runtime->runtime();
   uint32_t stopped = 0;
   if (self.program->has_heap()) options.stop = &stopped;
-  Value result = Interruptible<Value>([&](const std::stop_token& stop) {
-    const std::stop_callback on_stop(stop,
-                                     [&] { __atomic_store_n(&stopped, 1, __ATOMIC_RELEASE); });
-    return self.program->Run(self.index, inputs, options, nullptr);
-  });
+  const auto run = [&] { return self.program->Run(self.index, inputs, options, nullptr); };
+  const auto begin = std::chrono::steady_clock::now();
+  Result<Value> ran = IsDirect(self) ? WithoutTheGil([&] { return Guarded(run); })
+                                     : InterruptibleResult<Value>([&](const std::stop_token& stop) {
+                                         const std::stop_callback on_stop(stop, [&] {
+                                           __atomic_store_n(&stopped, 1, __ATOMIC_RELEASE);
+                                         });
+                                         return run();
+                                       });
+  self.latest = std::chrono::steady_clock::now() - begin;
+  Value result = ValueOrThrow(std::move(ran));
   return FromValue(std::move(result), self.info().result, self.tables);
 }
 
