@@ -209,7 +209,11 @@ class Model(_native.Callable):
         else:
             raise TypeError(f"run: expected a dict of inputs by name, or a list of them in the order of {[a.name for a in self.inputs]}, "
                             f"found {type(inputs).__name__}")
-        flat = _flat(result) if isinstance(result, tuple) else [result]
+        flat = []
+        if isinstance(result, tuple):
+            _flatten(result, flat)
+        else:
+            flat.append(result)
         return flat if places is None else [flat[place] for place in places]
 
     def _places_of(self, output_names):
@@ -277,14 +281,12 @@ class Model(_native.Callable):
         return "\n".join(f"{name}{repr(self._function(name))[len('<relayvm function '):-1]}" for name in self.functions)
 
 
-def _flat(result):
-    flat = []
-    for field in result:
-        if isinstance(field, tuple):
-            flat += _flat(field)
-        else:
-            flat.append(field)
-    return flat
+def _flatten(value, flat):
+    if isinstance(value, tuple):
+        for field in value:
+            _flatten(field, flat)
+    else:
+        flat.append(value)
 
 
 def _engines(engines):
