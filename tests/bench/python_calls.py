@@ -1,0 +1,131 @@
+"""What a call of next to nothing costs from Python, over the C API and beside other libraries that are installed: microseconds, the least of
+some rounds, one thread.
+
+usage: python_calls.py LIBRELAYVM.SO      (with the package in PYTHONPATH; cc compiles c/calls.c)
+"""
+import asyncio
+import ctypes
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+import relayvm as rvm
+
+HEADER = '#[version = "0.0.5"]\n'
+ROWS = "%x: Tensor[(2, 8), float32]"
+
+
+def best(call, calls=5000, rounds=15):
+    least = float("inf")
+    for _ in range(rounds):
+        begin = time.perf_counter()
+        for _ in range(calls):
+            call()
+        least = min(least, (time.perf_counter() - begin) / calls)
+    return least * 1e6
+
+
+def show(name, microseconds):
+    print(f"{name:52} {microseconds:7.2f}", flush=True)
+
+
+def load(text):
+    return rvm.compile(HEADER + text).load()
+
+
+def c_api(library, folder):
+    here = os.path.dirname(os.path.abspath(__file__))
+    helper, program = os.path.join(folder, "calls.so"), os.path.join(folder, "relu.vmx")
+    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-I", os.path.join(here, "../.."), os.path.join(here, "c/calls.c"), "-o", helper,
+                    os.path.abspath(library)], check=True)
+    measure = ctypes.CDLL(helper).Measure
+    measure.restype = ctypes.c_double
+    rvm.compile(HEADER + f"def @main({ROWS}) {{ nn.relu(%x) }}").save(program)
+    for makes_value, what in ((0, "a value that is there"), (1, "a value made of memory")):
+        for into, where in ((0, "result read"), (1, "into a buffer")):
+            show(f"C API: {what}, {where}", measure(program.encode(), makes_value, into, 5000, 15))
+
+
+def arrays():
+    x, y, z = np.ones((2, 8), "f4"), np.empty((2, 8), "f4"), np.empty((2, 8), "f4")
+    relu, open_dims = load(f"def @main({ROWS}) {{ nn.relu(%x) }}"), load("def @main(%x: Tensor[(?, 8), float32]) { nn.relu(%x) }")
+    pair = load(f"def @main({ROWS}) {{ (nn.relu(%x), negative(%x)) }}")
+    four = load("def @main(%a: float32, %b: float32, %c: float32, %d: float32) { add(add(%a, %b), add(%c, %d)) }")
+    number, feed = np.ones((), "f4"), {"x": x}
+    for name, call in (("model(x)", lambda: relu(x)), ("model(x, out=y)", lambda: relu(x, out=y)), ("model(x=x)", lambda: relu(x=x)),
+                       ("model.main(x)", lambda: relu.main(x)), ("model(x, timeout=1)", lambda: relu(x, timeout=1)),
+                       ("model.run(None, {x})", lambda: relu.run(None, feed)), ("model(x), open dims", lambda: open_dims(x)),
+                       ("model(x, out=y), open dims", lambda: open_dims(x, out=y)), ("model(a, b, c, d)", lambda: four(number, number, number, number)),
+                       ("model(x), two results", lambda: pair(x)), ("model(x, out=(y, z))", lambda: pair(x, out=(y, z)))):
+        show(name, best(call))
+    mod = rvm.parse(HEADER + f"def @main({ROWS}) {{ nn.relu(%x) }}")
+    for kind in ("aot", "graph"):
+        function = rvm.create_executor(kind, mod).evaluate()
+        show(f'create_executor("{kind}")', best(lambda function=function: function(x)))
+
+    async def one_by_one(count):
+        begin = time.perf_counter()
+        for _ in range(count):
+            await relu.run_async(x)
+        return (time.perf_counter() - begin) / count * 1e6
+
+    show("await model.run_async(x)", min(asyncio.run(one_by_one(1000)) for _ in range(5)))
+
+
+def onnx_runtime():
+    try:
+        import onnx
+        import onnxruntime
+    except ImportError:
+        return
+    from onnx import TensorProto, helper
+    x = {"x": np.ones((2, 8), "f4")}
+    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, 8]) for name in "xy"]
+    model = helper.make_model(helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", values[:1], values[1:]),
+                              opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    content = model.SerializeToString()
+    import relayvm.onnx
+    for library in (relayvm.onnx, onnxruntime):
+        options = library.SessionOptions()
+        options.intra_op_num_threads = 1
+        session = library.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+        show(f"{library.__name__}: session.run(None, {{x}})", best(lambda session=session: session.run(None, x)))
+
+
+def pytorch():
+    try:
+        import torch
+    except ImportError:
+        return
+    import relayvm.torch
+    torch.set_num_threads(1)
+    x, module = torch.ones(2, 8), torch.nn.ReLU()
+    with torch.no_grad():
+        show(f"PyTorch {torch.__version__}: eager", best(lambda: module(x)))
+        run = relayvm.torch.compile_module(module, (x,))
+        show("relayvm.torch.compile_module", best(lambda: run(x)))
+        if not hasattr(torch, "compile"):
+            return
+        for name, backend in (("relayvm", relayvm.torch.backend), ("inductor", "inductor")):
+            try:
+                compiled = torch.compile(module, backend=backend)
+                compiled(x)
+            except Exception as error:  # no compiler of C++
+                print(f"torch.compile({name}): {type(error).__name__}")
+                continue
+            show(f"torch.compile({name})", best(lambda compiled=compiled: compiled(x)))
+            torch._dynamo.reset()
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    with tempfile.TemporaryDirectory() as temporary:
+        c_api(sys.argv[1], temporary)
+    arrays()
+    onnx_runtime()
+    pytorch()
