@@ -2,7 +2,7 @@
 import json
 
 from . import _native, relay
-from .dims import FloatImm, IntImm
+from .dims import FloatImm, IntImm, sizes
 from .attribute_classes import FIELDS
 from .attribute_text import _IN_PLACE_OF_NONE, schema_of
 from .node_graph import FIELDS_OF, Writer, constant_of_text, json_text
@@ -188,6 +188,13 @@ def load_json(json_str, make_module=None):
         return make_module(read.functions, read.types)
     from ..tvm.ir.module import IRModule  # which needs this package
     return IRModule(read.functions, read.types, read.attrs)
+
+
+def _with_numbers(x):
+    """Numbers of lists and dicts as those that have a dtype."""
+    if isinstance(x, (list, dict)):
+        return [_with_numbers(part) for part in x] if isinstance(x, list) else {key: _with_numbers(part) for key, part in x.items()}
+    return IntImm("int32", x) if type(x) is int else FloatImm("float32", x) if type(x) is float else x
 
 
 def make_node(type_key, **kwargs):
