@@ -103,6 +103,13 @@ PyRuntime::~PyRuntime() {
     Forget(std::move(scheduler_));
     return;
   }
+  if (scheduler_ != nullptr && IsPythonEnding()) {
+    // Its threads would wait for the GIL for ever. They go with the process, and what they use.
+    [[maybe_unused]] auto* used = new (std::nothrow) auto(std::move(runtime_));
+    [[maybe_unused]] auto* told = new (std::nothrow) auto(std::move(trace_));
+    Forget(std::move(scheduler_));
+    return;
+  }
   // The threads that are waited for take the GIL when a run ends.
   const WithoutGil no_gil;
   if (scheduler_ != nullptr && scheduler_->IsOwnThread()) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "tools/python/src/arrays.h"
 #include "tools/python/src/errors.h"
 #include "tools/python/src/values.h"
 
@@ -41,9 +42,7 @@ py::dict All(const PyState& s) {
 }
 
 // bfloat16, which files of numpy do not have, as its bits.
-Value InDType(const Value& value, DType dtype) {
-  return ValueOrThrow(Value::CopyTensor(dtype, value.dims(), value.data()));
-}
+Value InDType(const Value& value, DType dtype) { return CopyOf(dtype, value.dims(), value.data()); }
 
 // What a file holds: by name, without what is none.
 py::dict ForFile(const PyState& s) {

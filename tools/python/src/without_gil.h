@@ -15,6 +15,15 @@
 
 namespace relayvm::python {
 
+// Whether no other thread than the main one gets the GIL any more.
+inline bool IsPythonEnding() {
+#if PY_VERSION_HEX >= 0x030D0000
+  return Py_IsFinalizing() != 0;
+#else
+  return _Py_IsFinalizing() != 0;
+#endif
+}
+
 // Runs `take`, which takes the GIL. While Python ends, that ends any thread but the main one:
 // before CPython 3.14 by unwinding its stack, which ends the process where a frame or destructor of
 // ours is not to be left so. Such a thread sleeps instead until the process is gone.
