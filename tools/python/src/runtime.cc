@@ -141,16 +141,24 @@ PyRuntime::~PyRuntime() {
 
 std::shared_ptr<Scheduler> PyRuntime::scheduler() {
   if (std::shared_ptr<Scheduler> made = scheduler_if_any()) return made;
-  // It starts threads. Who has the GIL and wants the lock waits for them.
-  return ValueOrThrow(WithoutTheGil([&]() -> Result<std::shared_ptr<Scheduler>> {
+  const auto check_open = [this] {
+    if (closed_) ThrowIfError({StatusCode::kFailedPrecondition, "the runtime is closed"});
+  };
+  check_open();
+  // It starts threads. Without the lock: one that is held without the GIL may be when the process
+  // is forked, and is held for ever in the child.
+  std::shared_ptr<Scheduler> made =
+      ValueOrThrow(WithoutTheGil([&] { return Scheduler::Create(runtime_, options_); }));
+  {
     const std::lock_guard lock(mutex_);
-    if (closed_) return Status(StatusCode::kFailedPrecondition, "the runtime is closed");
-    if (scheduler_ == nullptr) {
-      RELAYVM_ASSIGN_OR_RETURN(scheduler_, Scheduler::Create(runtime_, options_));
+    if (scheduler_ == nullptr && !closed_) {
+      scheduler_ = made;
       g_schedulers.fetch_add(1);
     }
-    return scheduler_;
-  }));
+  }
+  if (made != scheduler_) WithoutTheGil([&] { made.reset(); });  // another thread was first
+  check_open();
+  return scheduler_;
 }
 
 std::shared_ptr<Scheduler> PyRuntime::scheduler_if_any() {

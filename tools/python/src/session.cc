@@ -323,12 +323,13 @@ void Session::Release(Idle idle) noexcept {
 
 void Session::Trim() {
   // Their memory goes back to the system without the GIL and the lock: whoever wants both goes on.
+  // The lock is held with the GIL alone, and so by nobody when the process is forked.
   std::vector<Idle> idle;
-  const WithoutGil no_gil;
   {
     const std::lock_guard lock(mutex_);
     idle.swap(idle_);
   }
+  const WithoutGil no_gil;
   idle.clear();
 }
 
