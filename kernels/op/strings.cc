@@ -143,8 +143,10 @@ OpDef NormalizeOp() {
   op.num_args = 2;
   op.num_counts = 1;
   // To lower case (1), upper case (2), or as it is (0).
-  op.attrs = {Optional("change_case", AttrKind::kInt, 0),
-              Optional("case_sensitive", AttrKind::kBool, false)};
+  op.attrs = {
+      Optional("change_case", AttrKind::kInt, 0),
+      Optional("case_sensitive", AttrKind::kBool, false),
+      Optional("ascii", AttrKind::kBool, false)};  // letters of other alphabets have no case
   op.infer = [](TypeContext& tc) -> Result<OpResult> {
     for (size_t i = 0; i < 2; ++i) {
       RELAYVM_RETURN_IF_ERROR(RequireStrings(tc.tensor(i)));
@@ -159,7 +161,8 @@ OpDef NormalizeOp() {
   };
   op.builtin = [](const ComputeContext& c) -> BuiltinCall {
     return {"string_normalize",
-            {c.attrs.Int("change_case"), c.attrs.Bool("case_sensitive") ? 1 : 0}};
+            {c.attrs.Int("change_case") + (c.attrs.Bool("ascii") ? 3 : 0),
+             c.attrs.Bool("case_sensitive") ? 1 : 0}};
   };
   return op;
 }

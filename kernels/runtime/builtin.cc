@@ -210,7 +210,7 @@ constexpr Builtin kBuiltins[] = {
     Make<StringCountTokens, "str[*s] i64[_,3] i64[_] -> i64[*s]; bool int">("string_count_tokens"),
     Make<StringFromNumber, "any[*s] -> str[*s]">("string_from_number"),
     Make<StringFullMatch, "str[*s] i64[_,3] -> bool[*s]">("string_full_match"),
-    Make<StringNormalize, "str[n] str[_] -> str[#]; 0..2 bool">("string_normalize"),
+    Make<StringNormalize, "str[n] str[_] -> str[#]; 0..5 bool">("string_normalize"),
     Make<StringRank, "str[n] -> i64[n]">("string_rank"),
     Make<StringSplit, "str[*s] str[1] any[+] -> str[*s,_]; int">("string_split"),
     Make<StringSplitCount, "str[*s] str[1] -> i64[*s]; int">("string_split_count"),

@@ -96,8 +96,8 @@ int32_t StringSplitCount(const CallArgs& args);
 int32_t StringSplit(const CallArgs& args);
 // elements, or texts -> hashes of their bytes, 32 bits; seed
 int32_t Murmur3(const CallArgs& args);
-// texts, words -> texts but those words; to lower (1) or upper case (2), whether words are compared
-// as they are; count
+// texts, words -> texts but those words; to lower (1) or upper case (2), 3 more where only ASCII's
+// letters have cases, whether words are compared as they are; count
 int32_t StringNormalize(const CallArgs& args);
 // The first character of UTF-8 that is not empty, which is taken off.
 char32_t NextCharacter(std::string_view& text);

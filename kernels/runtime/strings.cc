@@ -334,8 +334,8 @@ locale_t Utf8Locale() {
   return locale;
 }
 
-char32_t Folded(char32_t c, bool upper) {
-  if (c < 0x80) {
+char32_t Folded(char32_t c, bool upper, bool ascii) {
+  if (c < 0x80 || ascii) {
     if (upper) return c >= 'a' && c <= 'z' ? c - 32 : c;
     return c >= 'A' && c <= 'Z' ? c + 32 : c;
   }
@@ -365,13 +365,14 @@ void Append(KernelVector<char>& out, char32_t c) {
   put(0x80 | (c & 0x3F));
 }
 
-// The id of a text in upper (2) or lower case (1); as it is (0).
-int64_t InCase(const CallArgs& args, int64_t id, int64_t change, KernelVector<char>& room) {
+// The id of a text in upper (2) or lower case (1); as it is (0). `ascii`: of its letters alone.
+int64_t InCase(const CallArgs& args, int64_t id, int64_t change, bool ascii,
+               KernelVector<char>& room) {
   if (change == 0) return id;
   std::string_view text = args.Text(id);
   args.Work(static_cast<int64_t>(text.size()) * CallArgs::kScattered);
   room.clear();
-  while (!text.empty()) Append(room, Folded(NextCharacter(text), change == 2));
+  while (!text.empty()) Append(room, Folded(NextCharacter(text), change == 2, ascii));
   return args.Intern({room.data(), room.size()});
 }
 
@@ -391,8 +392,8 @@ char32_t NextCharacter(std::string_view& text) {
 
 int32_t StringNormalize(const CallArgs& args) {
   const TensorView &x = args[0], &stop = args[1], &out = args[2];
-  const int64_t change = args.param(0);
-  const bool case_sensitive = args.param(1) != 0;
+  const int64_t change = args.param(0) % 3;
+  const bool case_sensitive = args.param(1) != 0, ascii = args.param(0) > 2;
   const int64_t n = x.size();
   if (out.dims[0] < n + 1) return RELAYVM_KERNEL_INVALID_ARGUMENT;
   KernelVector<char> room = args.NewVector<char>();
@@ -400,7 +401,7 @@ int32_t StringNormalize(const CallArgs& args) {
   auto words = args.NewVector<int64_t>(stop.size());
   for (int64_t i = 0; i < stop.size(); ++i) {
     words[static_cast<size_t>(i)] =
-        InCase(args, stop.as<const int64_t>()[i], case_sensitive ? 0 : 1, room);
+        InCase(args, stop.as<const int64_t>()[i], case_sensitive ? 0 : 1, ascii, room);
   }
   // Few, and less code than a quicksort's.
   args.Work(stop.size() * 4 * CallArgs::kScattered);
@@ -410,10 +411,10 @@ int32_t StringNormalize(const CallArgs& args) {
   for (int64_t i = 0; i < n; ++i) {
     const int64_t id = x.as<const int64_t>()[i];
     if (!words.empty() && std::binary_search(words.begin(), words.end(),
-                                             InCase(args, id, case_sensitive ? 0 : 1, room)))
+                                             InCase(args, id, case_sensitive ? 0 : 1, ascii, room)))
       continue;
     args.Work(CallArgs::kScattered);
-    out.as<int64_t>()[kept++] = InCase(args, id, change, room);
+    out.as<int64_t>()[kept++] = InCase(args, id, change, ascii, room);
   }
   if (kept == 0) out.as<int64_t>()[kept++] = args.Intern("");
   args.count(0) = kept;

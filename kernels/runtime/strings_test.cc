@@ -171,11 +171,12 @@ TEST_CASE("texts in parts") {
   }
 }
 
-Texts Normalized(const Texts& texts, const Texts& words, int64_t change, bool case_sensitive) {
+Texts Normalized(const Texts& texts, const Texts& words, int64_t change, bool case_sensitive,
+                 bool ascii = false) {
   StringTable table;
   const CallResult r = Call("string_normalize", {Vector(table, texts), Vector(table, words)},
                             {EmptyTexts({static_cast<int64_t>(texts.size()) + 1})},
-                            {change, case_sensitive ? 1 : 0}, 1, &table);
+                            {change + (ascii ? 3 : 0), case_sensitive ? 1 : 0}, 1, &table);
   REQUIRE(r.error == 0);
   return TextsOf(table, r.outputs[0], r.counts[0]);
 }
@@ -190,6 +191,8 @@ TEST_CASE("texts in one case, without some words") {
   CHECK(Normalized({}, {}, 0, false) == Texts{""});
   CHECK(Normalized({"Äé漢😀ß"}, {}, 1, false) == Texts{"äé漢😀ß"});
   CHECK(Normalized({"äЖя"}, {}, 2, false) == Texts{"ÄЖЯ"});
+  CHECK(Normalized({"äЖяb"}, {}, 2, false, true) == Texts{"äЖяB"});
+  CHECK(Normalized({"AÄ", "aä", "b"}, {"aÄ"}, 0, false, true) == Texts{"aä", "b"});
 }
 
 TEST_CASE("n-grams counted, with gaps") {

@@ -52,7 +52,7 @@ constexpr std::string_view kFromData = R"(
 %x: Tensor[(?, ?), int32], %k: int64 | dyn.topk(%x, %k, axis=1, ret_type="indices", dtype="int64")
 # Texts.
 %x: Tensor[(?, ?), string], %y: Tensor[(?), string], %i: Tensor[(?), int64] | (string.concat(%x, %y), take(%x, %i, axis=0), equal(%x, %y), where(equal(%x, %y), %x, %y))
-%x: Tensor[(?), string], %w: Tensor[(?), string] | (string.rank(%x), string.normalize(%x, %w, change_case=2), string.normalize(%x, %w, change_case=1, case_sensitive=True), string.id(%x))
+%x: Tensor[(?), string], %w: Tensor[(?), string] | (string.rank(%x), string.normalize(%x, %w, change_case=2), string.normalize(%x, %w, change_case=1, case_sensitive=True, ascii=True), string.id(%x))
 %x: Tensor[(?), string], %d: Tensor[(1), string], %k: Tensor[(1), int64] | (string.split_count(%x, %d, maxsplit=2), string.split(%x, %d, %k, maxsplit=-1))
 %x: Tensor[(?, ?), string] | string.to_number(%x, dtype="float32")
 %x: Tensor[(?), string], %y: Tensor[(?, ?), int16] | (murmur3(%x, seed=3, dtype="int32"), murmur3(%y, dtype="uint32"))

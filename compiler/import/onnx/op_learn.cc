@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <map>
 
 #include "compiler/import/control_flow.h"
 #include "compiler/import/onnx/checked.h"
@@ -139,14 +140,15 @@ Outputs FeatureVectorizer(NodeContext& n) {
 
 // --- Categories ---
 
-// For each element of `x` the place of the key that it is (NaN is NaN), and whether there is one.
+// For each element of `x` the place of the key that it is (with_nan: NaN is NaN), and whether there
+// is one.
 struct Found {
   Term place, any;
 };
-Found Find(const Term& x, const Term& keys) {
+Found Find(const Term& x, const Term& keys, bool with_nan) {
   const Term wide = x.Expand(x.rank());
   Term same = Equal(wide, keys);
-  if (IsFloat(x.dtype())) same = Or(same, And(wide.Call("isnan"), keys.Call("isnan")));
+  if (with_nan && IsFloat(x.dtype())) same = Or(same, And(wide.Call("isnan"), keys.Call("isnan")));
   const std::vector<int64_t> last = {x.rank()};
   const Term hit = same.As(DType::kInt32);
   return {hit.Call("argmax", {{"axis", AttrList{x.rank()}}}), hit.Over("max", last, false) > 0};
@@ -166,11 +168,15 @@ Outputs OneHotEncoder(NodeContext& n) {
   Term place = PlaceAmong(of_texts ? Ids(x) : x.As(DType::kInt64), categories);
   if (n.Int("zeros", 1) == 0)
     place = Checked({n, 0, "place among the categories"}, place, 0, b.Ints({count}));
-  // Categories that are the same have a column each.
-  std::vector<int64_t> firsts;
-  for (const int64_t c : categories)
-    firsts.push_back(std::ranges::find(categories, c) - categories.begin());
-  return {Equal(place.Expand(place.rank()), Term(b, b.Ints(firsts))).As(DType::kFloat32)};
+  // Of categories that are the same the last has the column, as in ONNX Runtime.
+  std::map<int64_t, int64_t> firsts, lasts;
+  for (int64_t i = 0; i < count; ++i) {
+    firsts.emplace(categories[static_cast<size_t>(i)], i);
+    lasts[categories[static_cast<size_t>(i)]] = i;
+  }
+  std::vector<int64_t> places(static_cast<size_t>(count), -1);
+  for (const auto& [category, last] : lasts) places[static_cast<size_t>(last)] = firsts[category];
+  return {Equal(place.Expand(place.rank()), Term(b, b.Ints(places))).As(DType::kFloat32)};
 }
 
 // Keys or values of a LabelEncoder: keys_tensor, keys_int64s, keys_floats, keys_strings. No value
@@ -211,7 +217,8 @@ Outputs Encoded(NodeContext& n, const Value& keys, const Value& values) {
   if (fallback.dtype() != values.dtype())
     return n.Fail("default_tensor: expected an element of the values' type");
   if (IsFloat(keys.dtype()) || keys.constant == nullptr) {
-    const Found found = Find(x.As(keys.dtype()), {b, keys});
+    // NaN is a key from version 4 on.
+    const Found found = Find(x.As(keys.dtype()), {b, keys}, n.opset() >= 4);
     return {Select(found.any, Term(b, values).Take(found.place, 0), fallback)};
   }
   std::vector<int64_t> numbers(static_cast<size_t>(keys.dim(0).value()));
@@ -243,8 +250,12 @@ Outputs LabelEncoder(NodeContext& n) {
 // The first form of a LabelEncoder, with numbers of the model's own.
 Outputs CategoryMapper(NodeContext& n) {
   TypedBuilder& b = n.b();
-  const Value texts = Texts(b, n.Strings("cats_strings"));
-  const Value numbers = b.Ints(n.Ints("cats_int64s"));
+  std::vector<std::string> categories = n.Strings("cats_strings");
+  std::vector<int64_t> ints = n.Ints("cats_int64s");
+  // Of the same ones the last counts, as in ONNX Runtime.
+  std::ranges::reverse(categories);
+  std::ranges::reverse(ints);
+  const Value texts = Texts(b, categories), numbers = b.Ints(ints);
   return n.Input(0).dtype() == DType::kString ? Encoded(n, texts, numbers)
                                               : Encoded(n, numbers, texts);
 }

@@ -102,11 +102,15 @@ Outputs StringNormalizer(NodeContext& n) {
   if (action < 0)
     return n.Fail("case_change_action: expected NONE, LOWER or UPPER, found '{}'", change);
   const bool case_sensitive = n.Int("is_case_sensitive", 0) != 0;
+  // Of other locales the alphabets are the same here: Unicode's.
+  const std::string locale = n.String("locale", "");
+  const bool ascii = locale == "C" || locale == "POSIX";
   // A row of which there is not one is told when it runs.
   if (rows) x = Term(b, b.Squeeze(x, {0}));
   const Value words = Texts(b, n.Strings("stopwords"));
-  const Value y = b.Op("string.normalize", {x, words},
-                       {{"change_case", action}, {"case_sensitive", case_sensitive}});
+  const Value y =
+      b.Op("string.normalize", {x, words},
+           {{"change_case", action}, {"case_sensitive", case_sensitive}, {"ascii", ascii}});
   return {rows ? b.ExpandDims(y, 0) : y};
 }
 

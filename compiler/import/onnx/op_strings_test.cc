@@ -271,6 +271,35 @@ TEST_CASE("tokens: between separators, what matches, characters") {
   CHECK(error(Tokens(expression("("))).find("tokenexp '(': at byte 1") != std::string::npos);
 }
 
+TEST_CASE("categories that are the same: the last counts; cases of a locale") {
+  const Value x = StringsOf({3}, {"a", "b", "c"});
+  CHECK(*Outputs(Learning("OneHotEncoder", StringAttr("cats_strings", {"a", "b", "a"})) + kX + kY,
+                 {x}) == Texts{"(3, 3) 0|0|1|0|1|0|0|0|0"});
+  CHECK(*Outputs(Learning("CategoryMapper", StringAttr("cats_strings", {"a", "b", "a"}) +
+                                                IntAttr("cats_int64s", {1, 2, 7})) +
+                     kX + kY,
+                 {x}) == Texts{"(3) 7|2|-1"});
+  const auto upper = [](const char* locale) {
+    const std::string node = Node("StringNormalizer", "x", "y",
+                                  import::testing::Text("case_change_action", "UPPER") +
+                                      import::testing::Text("locale", locale));
+    return (*Outputs(node + kX + kY, {StringsOf({1}, {"aé"})}))[0];
+  };
+  CHECK(upper("C") == "(1) Aé");
+  CHECK(upper("en_US.UTF-8") == "(1) AÉ");
+}
+
+TEST_CASE("keys that are NaN count from version 4 on") {
+  const std::string graph =
+      Learning("LabelEncoder", "attribute { name: 'keys_floats' type: FLOATS floats: [1, nan] } " +
+                                   IntAttr("values_int64s", {7, 8})) +
+      Tensor("input", "x", {"n"}, kFloats) + kY;
+  const float numbers[] = {NAN, 1};
+  const Value x = *Value::CopyTensor(DType::kFloat32, {{2}}, numbers);
+  CHECK(*Outputs(graph, {x}, 3) == Texts{"(2) -1|7"});
+  CHECK(*Outputs(graph, {x}, 4) == Texts{"(2) 8|7"});
+}
+
 TEST_CASE("hashes of strings, without and with a sign") {
   const auto hashes = [](int positive, int type, const char* name) {
     const std::string node = fmt::format(

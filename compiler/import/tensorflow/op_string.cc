@@ -86,22 +86,14 @@ Outputs Changed(NodeContext& n, const std::function<std::string(std::string)>& c
   return {Texts(n, *texts, StaticShape(n.Input(0)))};
 }
 
-// Without an encoding only ASCII's letters change, which the runtime has no operator for.
+// Without an encoding only ASCII's letters change.
 Outputs CaseChanged(NodeContext& n, int64_t change) {
   TypedBuilder& b = n.b();
   if (!IsText(n, 0)) return {};
-  if (n.String("encoding", "") == "utf-8") {
-    return {Term(b, b.Op("string.normalize", {b.Reshape(n.Input(0), {-1}), Texts(b, {})},
-                         {{"change_case", change}, {"case_sensitive", false}}))
-                .Call("reshape_like", n.Input(0))};
-  }
-  return Changed(n, [&](std::string text) {
-    for (char& c : text) {
-      if (change == 1 && c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-      if (change == 2 && c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-    }
-    return text;
-  });
+  const bool ascii = n.String("encoding", "") != "utf-8";
+  return {Term(b, b.Op("string.normalize", {b.Reshape(n.Input(0), {-1}), Texts(b, {})},
+                       {{"change_case", change}, {"case_sensitive", false}, {"ascii", ascii}}))
+              .Call("reshape_like", n.Input(0))};
 }
 Outputs Lower(NodeContext& n) { return CaseChanged(n, 1); }
 Outputs Upper(NodeContext& n) { return CaseChanged(n, 2); }

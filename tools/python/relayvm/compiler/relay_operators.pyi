@@ -567,7 +567,7 @@ class _op_string_full_match(_relay.Op):
 class _op_string_id(_relay.Op):
     def __call__(self, operand_0: _Operand, /, *, span: Any = None) -> _relay.Call: ...  # type: ignore[override]
 class _op_string_normalize(_relay.Op):
-    def __call__(self, operand_0: _Operand, operand_1: _Operand, /, change_case: _Numbers | _relay.Expr | None = 0, case_sensitive: bool = False, *, span: Any = None) -> _relay.Call: ...  # type: ignore[override]
+    def __call__(self, operand_0: _Operand, operand_1: _Operand, /, change_case: _Numbers | _relay.Expr | None = 0, case_sensitive: bool = False, ascii: bool = False, *, span: Any = None) -> _relay.Call: ...  # type: ignore[override]
 class _op_string_rank(_relay.Op):
     def __call__(self, operand_0: _Operand, /, *, span: Any = None) -> _relay.Call: ...  # type: ignore[override]
 class _op_string_split(_relay.Op):
