@@ -297,6 +297,26 @@ TEST_CASE("lists: rows of a tensor") {
       "before an element is there"));
 }
 
+TEST_CASE("letters of texts that only a run tells: ASCII's, or those of an encoding") {
+  const auto matches = [](const char* encoding, const char* pattern) {
+    const std::string graph =
+        Input("i", "DT_INT32", "2") + Int("zero", 0) +
+        Node("texts", "Const", "",
+             Attr("value",
+                  "tensor { dtype: DT_STRING tensor_shape { dim { size: 2 } } string_val: "
+                  "'a\303\251' "
+                  "string_val: 'B' }")) +
+        Node("t", "GatherV2", "texts i zero") +
+        Node("u", "StringUpper", "t", Attr("encoding", "s: '" + std::string(encoding) + "'")) +
+        Node("m", "StaticRegexFullMatch", "u",
+             Attr("pattern", "s: '" + std::string(pattern) + "'")) +
+        Node("y", "Cast", "m", Attr("DstT", "type: DT_FLOAT"));
+    return RunGraph(graph, {{{2}, {1, 0}, DType::kInt32}});
+  };
+  CheckNear(matches("", "A\303\251|b"), {0, 1});
+  CheckNear(matches("utf-8", "A\303\211|B"), {1, 1});
+}
+
 TEST_CASE("tables of constants") {
   const std::string table =
       Input("x", "DT_INT64", "-1") +

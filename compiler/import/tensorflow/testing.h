@@ -118,7 +118,8 @@ inline std::vector<double> RunGraph(const std::string& text, const std::vector<G
   REQUIRE_MESSAGE(typed.ok(), typed.status().message());
   std::vector<reference::Value> values;
   for (const Given& given : inputs) values.push_back(reference::MakeTensor(TensorOf(given)));
-  auto result = reference::Run(*typed, "main", values);
+  StringTable strings(typed->strings.get());
+  auto result = reference::Run(*typed, "main", values, {.strings = &strings});
   REQUIRE_MESSAGE(result.ok(), result.status().message());
   std::vector<reference::Value> outputs = {*result};
   if (const auto* tuple = (*result)->As<reference::Data>()) outputs = tuple->fields;
