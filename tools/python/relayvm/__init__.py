@@ -53,7 +53,7 @@ _os.register_at_fork(after_in_child=_forked)
 _GRAPH = ("GraphModule", "NodeTime", "load_graph")
 # Of the package relayvm-compiler.
 _COMPILER = ("Drawing", "Executable", "ExprFunctor", "ExprMutator", "ExprVisitor", "IRModule", "Module", "PassContext", "RelayFunction",
-             "TracedValue", "analysis", "assert_structural_equal", "bind_params_by_name", "build", "compile", "compile_model", "create_executor", "draw", "from_keras", "from_mxnet",
+             "TracedValue", "analysis", "assert_structural_equal", "bind_params_by_name", "build", "compile", "compile_model", "create_executor", "describe_operators", "draw", "from_keras", "from_mxnet",
              "from_onnx", "from_pytorch", "from_tensorflow", "from_tflite", "list_operators", "load_params", "parse",
              "post_order_visit", "region_jsons", "relay", "rewrite", "structural_equal", "structural_hash",
              "transform")

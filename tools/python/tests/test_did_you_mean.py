@@ -60,9 +60,9 @@ def test_help_says_parameters_attributes_and_defaults(name):
 def test_help_of_a_convolution():
     text = relay.nn.conv2d.__doc__
     assert text.startswith("nn.conv2d(data, weight, strides=(1, 1), padding=(0, 0), ")
-    assert "Operands: data, weight." in text and "    groups = 1\n" in text and "    kernel_layout = 'OIHW'\n" in text
-    assert "alpha = 1e-05; in text and in relay.Call: 0.0001" in relay.nn.lrn.__doc__  # where the two differ
-    assert "    newshape (to be given)" in relay.reshape.__doc__ and "makes a call of dyn.reshape" in relay.reshape.__doc__
+    assert "    data: Tensor [N, C, H, W] of " in text and "    groups = 1 (an integer)\n" in text and "    kernel_layout = 'OIHW' (any order of OIHW)\n" in text
+    assert "alpha = 1e-05 (a number; in text and in relay.Call: 0.0001)" in relay.nn.lrn.__doc__  # where the two differ
+    assert "    newshape, to be given" in relay.reshape.__doc__ and "makes a call of dyn.reshape" in relay.reshape.__doc__
     assert relay.Op.__doc__.startswith("An operator")
 
 

@@ -3,7 +3,10 @@ import ast
 import inspect
 import json
 import os
+import shutil
+import subprocess
 import sys
+import textwrap
 
 import pytest
 
@@ -33,7 +36,7 @@ def told_by(module):
             assert all(getattr(module, name) is not None for name in names)
             told |= names
         elif isinstance(node, ast.ImportFrom) and node.level > 0:
-            told |= {alias.asname for alias in node.names if alias.asname is not None}
+            told |= {alias.asname for alias in node.names if alias.asname is not None and not alias.asname.startswith("_")}
         elif isinstance(node, ast.AnnAssign):
             told.add(node.target.id)
         elif isinstance(node, ast.Assign):
@@ -155,23 +158,43 @@ rvm.PassContext(weigths="q4")
 """
 
 
-def test_misspelt_options_are_found(tmp_path):
-    first = MISSPELT[: MISSPELT.index("rvm.compile(mod, precison")].count("\n") + 1
-    wrong, out = lines_that_are_wrong(MISSPELT, tmp_path)
-    assert wrong == set(range(first, first + 9)), out
+def test_misspelt_options_are_found(assert_wrong):
+    assert_wrong(MISSPELT, "rvm.compile(mod, precison")
 
 
-def lines_that_are_wrong(text, tmp_path):
+def found_by_mypy(program):
     """Numbers of lines where mypy finds something, and all that it says."""
     api = pytest.importorskip("mypy.api", reason="pip install mypy")
-    program = tmp_path / "program.py"
-    program.write_text(text)
     os.environ["MYPYPATH"] = os.path.dirname(os.path.dirname(rvm.__file__))
-    out, err, _ = api.run([str(program), "--cache-dir", str(tmp_path / "cache"), "--follow-imports=silent"])
+    out, err, _ = api.run([str(program), "--cache-dir", str(program.parent / "cache"), "--follow-imports=silent"])
     assert not err
     wrong = [line for line in out.splitlines() if ": error:" in line]
-    assert all("program.py" in line for line in wrong), out  # the stubs themselves are right
+    assert all(program.name in line for line in wrong), out  # the stubs themselves are right
     return {int(line.split(":")[1]) for line in wrong}, out
+
+
+def found_by_pyright(program):
+    """The same of pyright."""
+    pyright = shutil.which("basedpyright") or shutil.which("pyright")
+    if pyright is None:
+        pytest.skip("pip install basedpyright")
+    paths = [os.path.dirname(os.path.dirname(rvm.__file__))]
+    (program.parent / "pyrightconfig.json").write_text(json.dumps({"extraPaths": paths, "typeCheckingMode": "standard"}))
+    ran = subprocess.run([pyright, "--outputjson", "--pythonpath", sys.executable, program.name], cwd=program.parent, capture_output=True, text=True)
+    said = [d for d in json.loads(ran.stdout)["generalDiagnostics"] if d["severity"] == "error"]
+    return {d["range"]["start"]["line"] + 1 for d in said}, ran.stdout
+
+
+@pytest.fixture(params=[found_by_mypy, found_by_pyright], ids=["mypy", "pyright"])
+def assert_wrong(request, tmp_path):
+    """What asserts that a checker finds something in all lines of a program from one on that begins with this, and in no others."""
+    def check(text, begins_with):
+        program = tmp_path / "program.py"
+        program.write_text(text)
+        wrong, out = request.param(program)
+        first = text[: text.index("\n" + begins_with) + 1].count("\n") + 1
+        assert wrong == set(range(first, text.count("\n") + 1)), out
+    return check
 
 
 OF_OPERATORS = """
@@ -195,8 +218,17 @@ relay.topk(y, relay.const(3))
 relay.dyn.reshape(y, y, allowzero=True)
 relay.contrib_reverse_reshape(y, [2, -1], allowzero=False)
 relay.std(y, 1)
+relay.nn.pad(y, ((0, 0), (0, 0), (1, 1), (1, 1)), pad_mode="edge")
+relay.image.resize2d(y, (4, 4), method="nearest_neighbor", coordinate_transformation_mode="asymmetric", rounding_method="floor")
+relay.nn.conv2d.arguments[0].dtypes, relay.nn.conv2d.description.split()
 analysis.free_vars(y)
 relay.nn.conv2d(x, w, stride=(2, 2))
+relay.nn.pad(y, ((0, 0), (0, 0), (1, 1), (1, 1)), pad_mode="egde")
+relay.topk(y, 3, ret_type="value")
+relay.image.resize2d(y, (4, 4), method="bilinear")
+relay.scatter_elements(x, x, x, reduction="sum")
+relay.nn.conv2d.argument
+relay.nn.conv2d.arguments[0].dtype
 relay.nn.conv2d(x, w, kernel_layout=3)
 relay.nn.relu(x, 3)
 relay.sum(x, keep_dims=True)
@@ -213,17 +245,58 @@ analysis.free_var(y)
 """
 
 
-def test_misspelt_attributes_of_operators_are_found(tmp_path):
-    first = OF_OPERATORS[: OF_OPERATORS.index("relay.nn.conv2d(x, w, stride=")].count("\n") + 1
-    wrong, out = lines_that_are_wrong(OF_OPERATORS, tmp_path)
-    assert wrong == set(range(first, OF_OPERATORS.count("\n") + 1)), out
+def test_misspelt_attributes_of_operators_are_found(assert_wrong):
+    assert_wrong(OF_OPERATORS, "relay.nn.conv2d(x, w, stride=")
+
+
+OF_METHODS = """
+import numpy as np
+import relayvm as rvm
+from relayvm import onnx, relay, transform
+mod = rvm.parse("main.relay")
+exe = rvm.compile(mod)
+exe.save("model.vmx")
+model = exe.load()
+model.run(None, {"x": np.zeros(3)})
+[argument.dtype for argument in model.inputs]
+mod["main"].params[0].name_hint
+mod.get_global_vars()
+transform.FoldConstant()(mod)
+class Names(relay.ExprVisitor):
+    def visit_var(self, expr):
+        print(expr.name_hint)
+Names().visit(mod["main"])
+session = onnx.InferenceSession("model.onnx")
+session.run(None, {"x": np.zeros(3)})
+session.get_inputs()[0].name
+rvm.describe_operators()[0].operands[0].ranks
+mod["main"].params[0].nam_hint
+mod.get_global_var()
+mod.astexts()
+exe.saved("model.vmx")
+exe.load(runtimes=None)
+[argument.dtypes for argument in model.inputs]
+Names().visits(mod["main"])
+session.get_input()
+session.runs(None, {})
+session.get_inputs()[0].nam
+rvm.describe_operators()[0].operand
+rvm.descibe_operators()
+rvm.Runtime(thread=2)
+"""
+
+
+def test_wrong_methods_are_found(assert_wrong):
+    assert_wrong(OF_METHODS, "mod[\"main\"].params[0].nam_hint")
 
 
 # --- Operators ---
 
 
-def type_of_attribute(default):
-    """What an attribute takes that has this default."""
+def type_of_attribute(default, values=()):
+    """What an attribute takes that has this default, and only these values where there are any."""
+    if values and not any(" " in value for value in values):
+        return f"Literal[{', '.join(map(repr, dict.fromkeys([*values, *([default] if default is not None else [])])))}]" + " | None" * (default is None)
     for kind, text in ((bool, "bool"), (str, "_Text"), ((int, tuple), "_Numbers | _relay.Expr | None"), (float, "_Operand")):
         if isinstance(default, kind):
             return text
@@ -234,6 +307,7 @@ def parameters_of_operator(name):
     """The parameters in a stub, those of all attributes among them."""
     params, texts = list(operator_docs.signature_of(name).parameters.values()), []
     operands = set(operators.operand_names(name)) - set(operator_docs.attributes_of(name))
+    values = {attr.parameter or attr.name: attr.values for attr in operator_docs.row_of(name).attributes}
     kinds = [p.kind for p in params]
     for i, p in enumerate(params):
         if p.kind == p.KEYWORD_ONLY and p.VAR_POSITIONAL not in kinds and kinds.index(p.KEYWORD_ONLY) == i:
@@ -242,19 +316,25 @@ def parameters_of_operator(name):
         if p.default is p.empty:
             texts.append(f"{'*' * (p.kind == p.VAR_POSITIONAL)}{p.name}: {'_Operand' if is_operand else 'Any'}")
         else:
-            texts.append(f"{p.name}: {'_Operand | None' if is_operand else type_of_attribute(p.default)} = {p.default!r}")
+            texts.append(f"{p.name}: {'_Operand | None' if is_operand else type_of_attribute(p.default, values.get(p.name))} = {p.default!r}")
         if p.kind == p.POSITIONAL_ONLY and kinds[i + 1:i + 2] != [p.kind]:
             texts.append("/")
     if not {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.KEYWORD_ONLY} & set(kinds):
         texts.append("*")
-    texts += [f"{attr}: {type_of_attribute(default)} = ..." for attr, (_, default) in operator_docs.more_attributes_of(name).items()]
+    texts += [f"{attr}: {type_of_attribute(default, values.get(attr))} = ..." for attr, (_, default) in operator_docs.more_attributes_of(name).items()]
     return ", ".join(["self", *texts, "span: Any = None"])
+
+
+def docstring_of_operator(name):
+    """What help() says behind the signature."""
+    text = operator_docs.doc_of(name).partition("\n\n")[2].replace("\\", "\\\\")
+    return textwrap.indent(f'"""{text}\n"""', " " * 8, lambda line: line.strip())
 
 
 OTHER_RESULTS = {"nn.dropout", "nn.dropout_raw", "annotation.function_on_device", "random.threefry_key"}  # no call, or not always
 HEAD = """# Made by tools/python/tests/test_stubs.py, of the table of operators.
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -274,7 +354,8 @@ def stub_of_operators():
         space, _, last = name.rpartition(".")
         spaces.setdefault(space, {})[last] = kind = "_op_" + name.replace(".", "_")
         result = "_relay.Call" if name in there and name not in OTHER_RESULTS else "Any"
-        out.append(f"class {kind}(_relay.Op):\n    def __call__({parameters_of_operator(name)}) -> {result}: ...  # type: ignore[override]\n")
+        out.append(f"class {kind}(_relay.Op):\n    def __call__({parameters_of_operator(name)}) -> {result}:  # type: ignore[override]\n"
+                   f"{docstring_of_operator(name)}\n")
     for space in sorted(spaces, key=lambda s: -s.count(".")):
         parent, dot, last = space.rpartition(".")
         while space:

@@ -564,6 +564,13 @@ def list_operators(format):
     return table
 
 
+def describe_operators():
+    """All that there is to say of Relay's operators, in rows: name, summary, formula (in NumPy's terms), operands with their shapes, dtypes and ranks,
+    results, attributes with their defaults and values, signature. help(relay.nn.conv2d) shows one of them."""
+    from . import operator_docs  # which only those need who read it
+    return operator_docs.describe_operators()
+
+
 @spelt
 def load_params(path):
     """Weights by name, as arrays: of an .npz or of TVM's parameter file (relay.save_param_dict)."""

@@ -280,6 +280,16 @@ class Op(Expr):
     def __signature__(self):
         return _operators().whole_signature_of(self.name)
 
+    @property
+    def description(self):
+        """What it computes, in a sentence or more."""
+        return _operators().description_of(self.name)
+
+    @property
+    def arguments(self):
+        """Its operands: rows with name, type_info and description, and more (`describe_operators`)."""
+        return _operators().arguments_of(self.name)
+
     @staticmethod
     def get(op_name):
         """The operator of that name."""
@@ -603,6 +613,7 @@ class Function(Expr):
 
     @property
     def ret_type(self):
+        """The type of the result, as far as it is written."""
         if self._ret_type is None and self._handle is not None:
             handle = self._handle.result_type
             _set(self, "_ret_type", None if handle is None else _type(handle))

@@ -259,6 +259,20 @@ def doc_of(name):
     return operator_docs.doc_of(name)
 
 
+def description_of(name):
+    """What an operator computes."""
+    from . import operator_docs  # which needs what is here
+    row = operator_docs.row_of(name)
+    return row.summary if row is not None else ""
+
+
+def arguments_of(name):
+    """Rows of an operator's operands."""
+    from . import operator_docs  # which needs what is here
+    row = operator_docs.row_of(name)
+    return row.operands if row is not None else ()
+
+
 def operand_names(name):
     """Names of an operator's operands, as far as TVM's function has them."""
     signature, schema = signature_of(name), _native.operator_schema(name)

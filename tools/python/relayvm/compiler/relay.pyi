@@ -6,6 +6,7 @@ import numpy as np
 from .. import Module
 from .. import transform as transform
 from . import analysis as analysis
+from .operator_docs import Operand as _Operand
 from .relay_operators import *
 
 _R = _TypeVar("_R")
@@ -213,6 +214,10 @@ class Constructor(Expr):
 class Op(Expr):
     name: str
     num_inputs: int
+    @property
+    def description(self) -> str: ...
+    @property
+    def arguments(self) -> tuple[_Operand, ...]: ...
     def __call__(self, *args: _Any, **attrs: _Any) -> _Any: ...
     @staticmethod
     def get(op_name: str) -> Op: ...
