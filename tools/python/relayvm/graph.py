@@ -78,6 +78,7 @@ class GraphModule:
         return self._native.num_inputs()
 
     def get_num_outputs(self):
+        """How many results the program has."""
         return self._native.num_outputs()
 
     def get_input_names(self):

@@ -30,6 +30,7 @@ class Argument:
 
     @property
     def type(self):
+        """Its type as ONNX Runtime writes it: "tensor(float)"."""
         return f"tensor({_ORT_TYPES.get(self.dtype, self.dtype)})" if self.dtype else self.relay_type
 
     def __repr__(self):
@@ -232,10 +233,12 @@ class Model(_native.Callable):
 
     @property
     def inputs(self):
+        """The parameters of main, as `Argument`."""
         return self._main.inputs
 
     @property
     def outputs(self):
+        """The parts of main's result, as `Argument`."""
         return self._main.outputs
 
     def get_inputs(self):

@@ -140,6 +140,7 @@ class Runtime:
 
     @property
     def num_threads(self):
+        """How many threads compute."""
         return self._native.num_threads
 
     def __repr__(self):

@@ -317,8 +317,9 @@ run where there is no other. Device(capsule): of a capsule "relayvm_device_funct
 of vm/api/c_api_device.h, which is copied.)")
       .def(py::init([](const std::string& name) { return PyDevice{MakeHostDevice(name)}; }))
       .def(py::init(&DeviceOfCapsule))
-      .def_property_readonly("name",
-                             [](const PyDevice& d) { return std::string(d.device->name()); })
+      .def_property_readonly(
+          "name", [](const PyDevice& d) { return std::string(d.device->name()); },
+          "What programs name it by.")
       .def("__eq__", [](const PyDevice& a, const PyDevice& b) { return a.device == b.device; })
       .def("__hash__",
            [](const PyDevice& d) {
@@ -421,14 +422,17 @@ of vm/api/c_api_device.h, which is copied.)")
   py::class_<Opaque>(m, "Value",
                      "A value that is no array: a tensor of bfloat16 or on a device, a closure.")
       .def_property_readonly(
-          "dtype", [](const Opaque& o) { return std::string(DTypeName(Tensor(o).dtype())); })
-      .def_property_readonly("shape",
-                             [](const Opaque& o) {
-                               const auto dims = Tensor(o).dims();
-                               py::tuple shape(dims.size());
-                               for (size_t i = 0; i < dims.size(); ++i) shape[i] = dims[i];
-                               return shape;
-                             })
+          "dtype", [](const Opaque& o) { return std::string(DTypeName(Tensor(o).dtype())); },
+          "The dtype of its elements: \"bfloat16\".")
+      .def_property_readonly(
+          "shape",
+          [](const Opaque& o) {
+            const auto dims = Tensor(o).dims();
+            py::tuple shape(dims.size());
+            for (size_t i = 0; i < dims.size(); ++i) shape[i] = dims[i];
+            return shape;
+          },
+          "Its dims.")
       .def(
           "numpy",
           [](const Opaque& o) {

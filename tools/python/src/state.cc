@@ -124,7 +124,9 @@ void DefineState(py::module_& m) {
       .def("items", [](const PyState& s) { return All(s).attr("items")(); })
       .def_property(
           "in_place", [](const PyState& s) { return s.state.in_place(); },
-          [](PyState& s, bool in_place) { s.state.set_in_place(in_place); })
+          [](PyState& s, bool in_place) { s.state.set_in_place(in_place); },
+          "Whether a run writes what it changes where it lies, and not a copy: one that fails\n"
+          "leaves the state as before the first run then.")
       .def("reset", [](PyState& s) { s.state.Reset(); })
       .def("copy", [](const PyState& s) { return s; })
       .def(

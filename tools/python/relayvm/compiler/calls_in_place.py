@@ -37,6 +37,7 @@ class Builder:
         return node
 
     def read_first(self, node):
+        """[(variable, node)]: variables without a name that a node reads before anything else."""
         found = []
         for part in _evaluated(node):
             if type(part) is relay.Var:

@@ -165,6 +165,7 @@ class Matcher:
 
     @property
     def flow(self):
+        """Who reads what in the expression that patterns are looked for in."""
         if self._flow is None:
             self._flow = Flow(self.root)
         return self._flow
@@ -176,6 +177,7 @@ class Matcher:
             return self.match(self.pattern, expr)
 
     def match(self, pattern, expr):
+        """Whether an expression is what a pattern describes; what that and its parts stand for is remembered."""
         if self._remembers:
             known = self.found.get(pattern)
             if known:
@@ -196,6 +198,7 @@ class Matcher:
         return False
 
     def match_all(self, patterns, exprs):
+        """The same of as many patterns and expressions; nothing is remembered where one of them fails."""
         if len(patterns) != len(exprs):
             return False
         before = len(self._trail)
@@ -213,6 +216,7 @@ class Matcher:
                 del self.found[pattern]
 
     def type_of(self, expr):
+        """The type of an expression; None where it does not follow."""
         return inference.type_of(expr, self._mod)
 
     # Of dominators.

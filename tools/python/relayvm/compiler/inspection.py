@@ -29,6 +29,7 @@ def _with_callees(functions, name, calls):
 
 
 def function_of_llvm(text, kernel, kernels):
+    """A kernel in LLVM's text, with the functions that it calls."""
     functions = {m.group(1).strip('"'): m.group(0) for m in
                  re.finditer(r'^define [^@]*@("[^"]+"|[^(\s]+)\(.*?^}\n', text, re.M | re.S)}
     if kernel not in functions:
@@ -38,6 +39,7 @@ def function_of_llvm(text, kernel, kernels):
 
 
 def function_of_assembly(text, kernel, kernels):
+    """A kernel in assembly, with the functions that it calls."""
     functions = {m.group(1): m.group(0) for m in
                  re.finditer(r"^\t\.type\t(\S+),@function\n.*?^\t\.size\t\1,[^\n]*\n", text, re.M | re.S)}
     if kernel not in functions:

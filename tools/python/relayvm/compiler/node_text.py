@@ -6,6 +6,7 @@ _DEPTH = 4  # of the text of a node
 
 
 def pattern_text(p):
+    """A pattern of a match, as Relay text has it."""
     if isinstance(p, PatternVar):
         return "%" + p.var.name_hint
     fields = ", ".join(map(pattern_text, p._patterns()))
@@ -15,6 +16,7 @@ def pattern_text(p):
 
 
 def attr_text(value):
+    """A value of an attribute, as Relay text has it."""
     if isinstance(value, str):
         return f'"{value}"'
     if isinstance(value, tuple):
@@ -23,6 +25,7 @@ def attr_text(value):
 
 
 def constant_text(c):
+    """A constant for people: its value where it is one number, else its type."""
     kind = c.checked_type
     if kind.shape:
         return f"const {kind}"

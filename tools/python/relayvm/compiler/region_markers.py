@@ -70,6 +70,7 @@ class Annotator:
         self._engine_of = {}  # new nodes
 
     def run(self, fn):
+        """The function with marks."""
         return _rewritten(fn, self._rewrite)
 
     def _rewrite(self, old, new):
@@ -195,8 +196,10 @@ class Region:
         return region
 
     # TVM's names.
-    args, rets = property(lambda self: list(self.ins)), property(lambda self: list(self.outs))
-    target, id = property(lambda self: self.engine), property(lambda self: self.number)
+    args = property(lambda self: list(self.ins), doc="The calls of compiler_begin through which it reads.")
+    rets = property(lambda self: list(self.outs), doc="The calls of compiler_end through which it gives.")
+    target = property(lambda self: self.engine, doc="The engine that runs it.")
+    id = property(lambda self: self.number, doc="Its number in the function.")
 
 
 class Regions:
@@ -367,6 +370,7 @@ class Partitioner:
         self.made = {}
 
     def run(self, fn):
+        """The function with calls."""
         fn = without_default(_rewritten(fn, _ends_of_tuples))
         self._regions, self._rebuilt = Regions(fn.body, self._name), _Rebuilt()
         # Of each region: {variable: argument}, {what is read: what stands for it inside}, {what is given: expression}.

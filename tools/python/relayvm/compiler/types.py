@@ -354,7 +354,8 @@ class EnvFunc(Object):
         return f"EnvFunc({self.name})"
 
 
-Dim = _native.Dim  # a dim that is known when the program runs: an expression over symbols
+Dim = _native.Dim
+Dim.__doc__ = "A dim that is known when the program runs: an expression over symbols."
 
 
 def _dim_arithmetic():

@@ -154,6 +154,7 @@ class SessionOptions(_Options):
         return bool(self._providers)
 
     def _no_devices(self, *_):
+        """Refused: relayvm.onnx runs on the CPU."""
         raise NotImplementedError("relayvm.onnx runs on the CPU; for another device give rvm.compile(model, device=NAME) and "
                                   "rvm.Runtime(devices=[rvm.Device(...)])")
 

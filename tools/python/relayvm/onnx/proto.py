@@ -255,6 +255,7 @@ class ModelProto:
         self.overridable = [one for one in self.graph_inputs if one.name in self.initializers] if self.ir_version >= 4 else []
 
     def nodes(self):
+        """The nodes of the model's graph."""
         return [Node(value) for number, value, _, _ in fields(self.graph_data) if number == 1]
 
     def with_graph(self, change):

@@ -77,6 +77,7 @@ class OrtDevice:
 
 for _name, _number in _DEVICES.items():
     setattr(OrtDevice, _name, staticmethod(lambda number=_number: number))
+    getattr(OrtDevice, _name).__doc__ = f"The number of the device type {_name}."
 
 
 def need_host(device, what):
@@ -208,6 +209,7 @@ class OrtValue:
         return np.array(array, dtype, copy=True) if copy else array if dtype is None else array.astype(dtype, copy=False)
 
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        """The tensor as a capsule of DLPack."""
         value = self._value
         if not isinstance(value, np.ndarray):
             self._array("__dlpack__")

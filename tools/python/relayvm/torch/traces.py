@@ -102,6 +102,7 @@ def _shape(tensor, said):
 
 
 def of_trace(module, args, kwargs, dynamic_shapes, options):
+    """A compiled module of a trace (torch.jit.trace), for versions of PyTorch without torch.export."""
     from .. import compile as compile_program
     from ..compiler.frontends import from_pytorch
     leaves, spec = pytree.tree_flatten((args, kwargs))

@@ -138,6 +138,7 @@ class Binder:
         self._values = None
 
     def names(self, node):
+        """Whether a node gets a variable."""
         raise NotImplementedError
 
     def variable(self, var):

@@ -29,6 +29,7 @@ class Layout:
 
     @property
     def letters(self):
+        """Its letters in their order: "NCHWc"."""
         return "".join(letter for letter, _ in self.axes)
 
     @property

@@ -58,6 +58,7 @@ def get_generic_out_dtypes(call_node, mixed_precision_type):
 
 def _way(category):
     def say(call_node, mixed_precision_type):
+        """[the category, the dtype to add up in, the dtype of the result] of a call."""
         return [category, *get_generic_out_dtypes(call_node, mixed_precision_type)]
     return say
 

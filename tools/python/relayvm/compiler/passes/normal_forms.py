@@ -46,6 +46,7 @@ class _BasicBlocks(Binder):
 def _on_body(binder):
     """Of a function, its body in the form; of another expression, it."""
     def change(expr):
+        """A function whose body has the form; of another expression, what has it."""
         if isinstance(expr, Function):
             if "Primitive" in expr.attrs:
                 return expr

@@ -8,6 +8,7 @@ class Pending(relay.Expr):
     __slots__ = ()
 
     def realised(self):
+        """The expression that this stands for."""
         raise NotImplementedError
 
 
@@ -31,6 +32,7 @@ class ForwardRewriter(relay.ExprMutator):
         self._realizer = _Realizer()
 
     def run(self, function):
+        """The function, rewritten; what is pending at the end is made."""
         return self._realizer.visit(self.visit(function))
 
     def _operand(self, expr):
