@@ -156,7 +156,8 @@ class Place(types.ModuleType):
         error = None
         for source in self._sources:
             try:
-                return getattr(_part(source), name)
+                found = vars(self)[name] = getattr(_part(source), name)
+                return found
             except AttributeError as failed:
                 error = error or failed
         found = _imported(name)
@@ -194,6 +195,9 @@ def plant():
         parent = sys.modules.get(outer)
         if parent is not None and last not in vars(parent) and not _is_function(getattr(parent, last, None)):
             setattr(parent, last, place)
+    relay = sys.modules[f"{__package__}.relay"]
+    for name in ("annotation", "dyn", "image", "nn", "random", "vision"):
+        setattr(relay, name, sys.modules[f"{__package__}.relay.op.{name}"])
     let_import("")
     for name in INSTEAD:
         outer, _, last = f"{__package__}.{name}".rpartition(".")

@@ -76,16 +76,16 @@ class TermPlotter(Plotter):
     """Prints trees, or writes them to a file."""
 
     def __init__(self):
-        self._graphs = {}
+        self._name_to_graph = {}
 
     def create_graph(self, name):
         """A new `TermGraph`."""
-        self._graphs[name] = TermGraph(name)
-        return self._graphs[name]
+        self._name_to_graph[name] = TermGraph(name)
+        return self._name_to_graph[name]
 
     def render(self, filename):
         """Prints them; writes them where a file is named."""
-        text = "\n".join(graph.render() for graph in self._graphs.values())
+        text = "\n".join(graph.render() for graph in self._name_to_graph.values())
         if filename is None:
             print(text)
         else:
