@@ -5,6 +5,7 @@ prints says {call: result} of one call each, or {"absent": why}. Runs under Pyth
 """
 import json
 import os
+import statistics
 import sys
 import time
 
@@ -143,13 +144,14 @@ def torch_calls(folder, model):
 
 
 def measured(call):
-    """Microseconds of a call, of a round of some 10 ms."""
-    begin, count = time.perf_counter(), 0
-    while time.perf_counter() - begin < 0.01:
-        for _ in range(50):
+    """Microseconds of a call: the median of some 10 ms of batches of 20, so that who else uses the machine counts little."""
+    end, batches = time.perf_counter() + 0.01, []
+    while not batches or time.perf_counter() < end:
+        begin = time.perf_counter()
+        for _ in range(20):
             call()
-        count += 50
-    return (time.perf_counter() - begin) / count * 1e6
+        batches.append((time.perf_counter() - begin) / 20)
+    return statistics.median(batches) * 1e6
 
 
 def main():
