@@ -1,5 +1,5 @@
 // Convolutions: nn.conv1d nn.conv2d nn.conv3d in every layout, with groups, and the transposed ones
-// (conv_transpose.cc).
+// (conv_transpose.cc) and their gradients (conv_gradient.cc).
 //
 // The kernel's O and I are those of its layout. Where groups == C == O and I > 1 the convolution is
 // depthwise with a multiplier: output channel o reads input channel o / I (so Relay writes the
@@ -145,9 +145,10 @@ AttrList Repeat(int64_t value, int n) { return AttrList(static_cast<size_t>(n), 
 
 std::vector<AttrField> ConvFields(int spatial, bool transpose) {
   const std::string letters(nn::SpatialLetters(spatial));
+  const int sides = spatial == 1 && !transpose ? 2 : spatial;  // as in TVM
   std::vector<AttrField> fields = {
       {"strides", AttrKind::kInts, false, Repeat(1, spatial)},
-      {"padding", AttrKind::kInts, false, Repeat(0, spatial)},
+      {"padding", AttrKind::kInts, false, Repeat(0, sides)},
       {"dilation", AttrKind::kInts, false, Repeat(1, spatial)},
       {"groups", AttrKind::kInt, false, 1},
       {"channels", AttrKind::kInt},
@@ -187,6 +188,7 @@ void DefineConv(OpTable& table) {
   table.Add(ConvOp("nn.contrib_conv2d_NCHWc", 2));
   table.Add(ConvOp("nn.contrib_depthwise_conv2d_NCHWc", 2));
   DefineConvTranspose(table);
+  DefineConvGradient(table);
 }
 
 }  // namespace relayvm

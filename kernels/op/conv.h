@@ -23,5 +23,6 @@ std::vector<Dim> ConvShape(const ConvProblem& p);
 Result<OpResult> InferConvTranspose(TypeContext& tc, int spatial);
 std::vector<te::Tensor> ComputeConvTranspose(const ComputeContext& c, int spatial);
 void DefineConvTranspose(OpTable& table);
+void DefineConvGradient(OpTable& table);  // conv_gradient.cc
 
 }  // namespace relayvm

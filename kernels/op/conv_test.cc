@@ -63,6 +63,32 @@ struct Conv2d {
   }
 };
 
+// The gradient by the kernel, where the result's is `grad`.
+std::vector<double> KernelGradient(const Conv2d& c, const std::vector<double>& grad) {
+  const std::vector<double> x = c.data();
+  std::vector<double> out;
+  for (int64_t f = 0; f < c.o; ++f) {
+    for (int64_t i = 0; i < c.ic(); ++i) {
+      for (int64_t p = 0; p < c.kh; ++p) {
+        for (int64_t q = 0; q < c.kw; ++q) {
+          double sum = 0;
+          for (int64_t g = 0; g < c.n * c.oh() * c.ow(); ++g) {
+            const int64_t b = g / (c.oh() * c.ow()), y = g / c.ow() % c.oh(), z = g % c.ow();
+            const int64_t yy = y * c.stride[0] + p * c.dilation[0] - c.before[0];
+            const int64_t zz = z * c.stride[1] + q * c.dilation[1] - c.before[1];
+            if (yy < 0 || yy >= c.h || zz < 0 || zz >= c.w) continue;
+            const int64_t channel = f / (c.o / c.groups) * c.ic() + i;
+            sum += x[((b * c.c + channel) * c.h + yy) * c.w + zz] *
+                   grad[((b * c.o + f) * c.oh() + y) * c.ow() + z];
+          }
+          out.push_back(sum);
+        }
+      }
+    }
+  }
+  return out;
+}
+
 // The values of a tensor of shape `dims` in the order of axes `order`.
 std::vector<double> Permute(const std::vector<double>& v, const std::vector<int64_t>& dims,
                             const std::vector<int>& order) {
@@ -274,6 +300,23 @@ TEST_CASE("nn.conv1d_transpose and nn.conv3d_transpose") {
           {F32({1, 1, 2, 2, 1}, {1, 10, 2, 20})});
   CheckFails("nn.conv1d_transpose", {}, {F32({1, 1, 2}, {1, 10}), F32({2, 1, 1}, {1, 2})},
              "1 and 2 differ");
+}
+
+TEST_CASE("nn.conv2d_backward_weight, with everything that a convolution has") {
+  Conv2d c;
+  c.n = 2, c.c = 4, c.groups = 2, c.stride[0] = 2, c.dilation[1] = 2;
+  c.before[0] = 1, c.after[0] = 2, c.before[1] = 1;
+  AttrMap attrs = c.Attributes();
+  attrs["kernel_layout"] = "NCHW";
+  attrs["out_layout"] = "OIHW";
+  const std::vector<double> grad = Mixed(c.n * c.o * c.oh() * c.ow(), 1);
+  CheckOp("nn.conv2d_backward_weight", attrs,
+          {F32({c.n, c.o, c.oh(), c.ow()}, grad), F32({c.n, c.c, c.h, c.w}, c.data())},
+          {F32({c.o, c.ic(), c.kh, c.kw}, KernelGradient(c, grad))});
+  CheckFails(
+      "nn.conv2d_backward_weight", attrs,
+      {F32({c.n, c.o, 1, c.ow()}, Mixed(c.n * c.o * c.ow())), F32({c.n, c.c, c.h, c.w}, c.data())},
+      "the gradient and the convolution's result");
 }
 
 }  // namespace

@@ -28,6 +28,7 @@ void DefineSort(OpTable& table);       // sort.cc
 void DefineDense(OpTable& table);      // dense.cc
 void DefineAttention(OpTable& table);  // attention.cc
 void DefineConv(OpTable& table);       // conv.cc
+void DefineBits(OpTable& table);       // bits.cc: words of bits, products of few bits
 void DefineWinograd(OpTable& table);   // winograd.cc: convolutions with fewer products
 void DefinePool(OpTable& table);       // pool.cc
 void DefineNorm(OpTable& table);       // norm.cc

@@ -171,6 +171,7 @@ OpDef GeneralMatmulOp() {
   OpDef op = MatmulOp("nn.matmul", {{"units", AttrKind::kInt},
                                     {"transpose_a", AttrKind::kBool, false, false},
                                     {"transpose_b", AttrKind::kBool, false, false}});
+  op.implied_args = implied::Matmul;
   op.product = ProductClass{};
   op.infer = [](TypeContext& tc) {
     return InferMatmul(tc, tc.attrs().Bool("transpose_a"), tc.attrs().Bool("transpose_b"));

@@ -87,16 +87,24 @@ MaybeType AlongAxis(const Attrs& attrs, const TensorType& data) {
   return TensorType{{data.shape[static_cast<size_t>(axis)]}, data.dtype};
 }
 
-MaybeType DenseWeight(const Attrs& attrs, const TensorType& data) {
+// A matrix that makes `units` of the data's axis `reduced`, counted from behind.
+MaybeType ProductWeight(const Attrs& attrs, const TensorType& data, int reduced, bool transpose) {
   auto units = attrs.OptionalInt("units");
-  if (!units || data.rank() < 1) return std::nullopt;
-  return TensorType{{*units, data.shape.back()}, data.dtype};
+  if (!units || data.rank() < reduced) return std::nullopt;
+  const Dim& in = data.shape[static_cast<size_t>(data.rank() - reduced)];
+  return TensorType{transpose ? std::vector<Dim>{*units, in} : std::vector<Dim>{in, *units},
+                    data.dtype};
 }
 
 }  // namespace
 
 MaybeTypes Dense(const Attrs& attrs, const TensorType& data, size_t num_args) {
-  return AllOthers(num_args, DenseWeight(attrs, data));
+  return AllOthers(num_args, ProductWeight(attrs, data, 1, true));
+}
+
+MaybeTypes Matmul(const Attrs& attrs, const TensorType& data, size_t num_args) {
+  return AllOthers(num_args, ProductWeight(attrs, data, attrs.Bool("transpose_a") ? 2 : 1,
+                                           attrs.Bool("transpose_b")));
 }
 
 MaybeTypes Conv(const Attrs& attrs, const TensorType& data, size_t num_args) {

@@ -13,8 +13,9 @@ namespace relayvm::implied {
 using MaybeType = std::optional<TensorType>;
 using MaybeTypes = std::vector<MaybeType>;
 
-// The second argument of nn.dense.
+// The second argument of nn.dense, and of nn.matmul.
 MaybeTypes Dense(const Attrs& attrs, const TensorType& data, size_t num_args);
+MaybeTypes Matmul(const Attrs& attrs, const TensorType& data, size_t num_args);
 // The kernel of a convolution, and the offsets of a deformable one.
 MaybeTypes Conv(const Attrs& attrs, const TensorType& data, size_t num_args);
 MaybeTypes ConvTranspose(const Attrs& attrs, const TensorType& data, size_t num_args);

@@ -235,8 +235,6 @@ OpDef DepthToSpaceOp() {
     RELAYVM_ASSIGN_OR_RETURN(DepthPlan p, PlanDepth(tc.attrs()));
     const Dim& channels = data.shape[p.channel()];
     const int64_t area = p.block * p.block;
-    RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(Dim::FloorMod(channels, area), 0,
-                                            "the channels modulo block_size squared"));
     return OpResult(
         TensorType{p.Pack<Dim>(data.shape[0], Dim::FloorDiv(channels, area),
                                data.shape[p.y()] * p.block, data.shape[p.x()] * p.block),
@@ -268,10 +266,6 @@ OpDef SpaceToDepthOp() {
     const TensorType& data = tc.tensor(0);
     RELAYVM_RETURN_IF_ERROR(RequireRank(data, 4, "data"));
     RELAYVM_ASSIGN_OR_RETURN(DepthPlan p, PlanDepth(tc.attrs()));
-    for (int d : {p.y(), p.x()}) {
-      RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(Dim::FloorMod(data.shape[d], p.block), 0,
-                                              "the height and width modulo block_size"));
-    }
     return OpResult(
         TensorType{p.Pack<Dim>(data.shape[0], data.shape[p.channel()] * (p.block * p.block),
                                Dim::FloorDiv(data.shape[p.y()], p.block),
@@ -336,8 +330,6 @@ OpDef SpaceToBatchOp() {
     for (size_t s = 0; s < p.block.size(); ++s) {
       Dim& extent = result.shape[s + 1];
       extent = extent + (p.widths[s][0] + p.widths[s][1]);
-      RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(Dim::FloorMod(extent, p.block[s]), 0,
-                                              "a padded extent modulo block_shape"));
       extent = Dim::FloorDiv(extent, p.block[s]);
     }
     return OpResult(std::move(result));
@@ -374,8 +366,6 @@ OpDef BatchToSpaceOp() {
   op.infer = [](TypeContext& tc) -> Result<OpResult> {
     TensorType result = tc.tensor(0);
     RELAYVM_ASSIGN_OR_RETURN(BatchPlan p, PlanBatch(tc.attrs(), "crops", result.rank()));
-    RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(Dim::FloorMod(result.shape[0], p.blocks), 0,
-                                            "the batch modulo the product of block_shape"));
     result.shape[0] = Dim::FloorDiv(result.shape[0], p.blocks);
     for (size_t s = 0; s < p.block.size(); ++s) {
       Dim& extent = result.shape[s + 1];

@@ -60,7 +60,21 @@ TEST_CASE("depth and space") {
           {F32({1, 1, 1, 4}, Iota(4))}, {F32({1, 2, 2, 1}, Iota(4))});
   CheckOp("nn.space_to_depth", {{"block_size", 2}}, {F32({1, 2, 2, 2}, {0, 2, 4, 6, 1, 3, 5, 7})},
           {depth});
-  CheckFails("nn.depth_to_space", {{"block_size", 3}}, {depth}, "block_size");
+  CheckFails("nn.depth_to_space", {{"block_size", 0}}, {depth}, "block_size");
+}
+
+TEST_CASE("what is behind the last whole block is left out") {
+  CheckOp("nn.depth_to_space", {{"block_size", 2}}, {F32({1, 6, 1, 1}, Iota(6))},
+          {F32({1, 1, 2, 2}, Iota(4))});
+  CheckOp("nn.depth_to_space", {{"block_size", 3}}, {F32({1, 8, 1, 1}, Iota(8))},
+          {F32({1, 0, 3, 3}, {})});
+  CheckOp("nn.space_to_depth", {{"block_size", 2}}, {F32({1, 1, 3, 2}, Iota(6))},
+          {F32({1, 4, 1, 1}, Iota(4))});
+  const AttrValue block = List({2}), none = Pairs({{0, 0}});
+  CheckOp("nn.space_to_batch_nd", {{"block_shape", block}, {"paddings", none}},
+          {F32({1, 5}, Iota(5))}, {F32({2, 2}, {0, 2, 1, 3})});
+  CheckOp("nn.batch_to_space_nd", {{"block_shape", block}, {"crops", none}}, {F32({3, 2}, Iota(6))},
+          {F32({1, 4}, {0, 2, 1, 3})});
 }
 
 TEST_CASE("space to batch and back") {
@@ -70,8 +84,8 @@ TEST_CASE("space to batch and back") {
   const HostTensor split = F32({4, 2}, {0, 2, 0, 5, 1, 3, 4, 6});
   CheckOp("nn.space_to_batch_nd", {{"block_shape", block}, {"paddings", widths}}, {x}, {split});
   CheckOp("nn.batch_to_space_nd", {{"block_shape", block}, {"crops", widths}}, {split}, {x});
-  CheckFails("nn.space_to_batch_nd", {{"block_shape", block}, {"paddings", Pairs({{0, 0}})}}, {x},
-             "block_shape");
+  CheckFails("nn.space_to_batch_nd", {{"block_shape", block}, {"paddings", Pairs({})}}, {x},
+             "paddings has 0 pairs");
 }
 
 TEST_CASE("nn.upsampling") {

@@ -90,6 +90,7 @@ OpTable OpTable::Make() {
   DefineDense(table);
   DefineAttention(table);
   DefineConv(table);
+  DefineBits(table);
   DefineWinograd(table);
   DefinePool(table);
   DefineNorm(table);

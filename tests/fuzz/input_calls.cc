@@ -198,6 +198,10 @@ constexpr std::string_view kOfOpenDims = R"(
 %x: Tensor[(?, 16, ?, ?), float32], %w: Tensor[(16, 16, 3, 3), float32] | nn.conv2d(%x, %w, padding=[1, 1], channels=16, kernel_size=[3, 3])
 %x: Tensor[(?, ?, ?, ?), float32], %w: Tensor[(?, ?, ?), float32] | image.dilation2d(%x, %w, padding=[1, 1], dilations=[2, 1])
 %x: Tensor[(?, ?, ?, ?), float32], %y: Tensor[(?, ?, ?, ?), float32] | nn.correlation(%x, %y, kernel_size=3, max_displacement=2, stride1=2, stride2=1, padding=[2, 2])
+%g: Tensor[(?, 4, ?, ?), float32], %x: Tensor[(?, 3, ?, ?), float32] | nn.conv2d_backward_weight(%g, %x, padding=[1, 1], kernel_size=[3, 3], channels=4, kernel_layout="NCHW", out_layout="OIHW")
+%x: Tensor[(?, ?), int32] | nn.bitpack(%x, bits=2, bit_axis=2, pack_type="uint8")
+%x: Tensor[(?, ?), int16], %w: Tensor[(?, ?), int16] | nn.bitserial_dense(%x, %w, units=None, data_bits=2, pack_dtype="uint8", out_dtype="int16")
+%x: Tensor[(?, ?, ?, ?), int16], %w: Tensor[(?, ?, 3, 3), int16] | nn.bitserial_conv2d(%x, %w, padding=[1, 1], activation_bits=2, weight_bits=2, pack_dtype="uint8", out_dtype="int16", unipolar=False)
 # Pools.
 %x: Tensor[(?, ?, ?), float32] | (nn.max_pool1d(%x, pool_size=[3], strides=[2], padding=[1], ceil_mode=True), nn.avg_pool1d(%x, pool_size=[3], strides=[2], padding=[1], dilation=[2]), nn.adaptive_avg_pool1d(%x, output_size=[3]), nn.adaptive_max_pool1d(%x, output_size=[2]))
 %x: Tensor[(?, ?, ?, ?), float32] | (nn.avg_pool2d(%x, pool_size=[3, 2], strides=[2, 3], padding=[1, 0], ceil_mode=True, count_include_pad=True), nn.adaptive_max_pool2d(%x, output_size=[3, 2]), nn.global_avg_pool2d(%x), nn.global_max_pool2d(%x))

@@ -130,6 +130,13 @@ void AddDimArithmetic(py::module_& m) {
 bool IsUnnamed(const Dim& d) {
   return !d.is_const() && (!d.is_symbol() || d.symbol_id() < kFirstPythonId);
 }
+// A dim that a program has no names for: ?, and what is computed of such.
+bool IsOpen(const Dim& d) {
+  bool is_open = d.ContainsAny();
+  d.ForEachSymbol(
+      [&](const Dim& symbol) { is_open = is_open || symbol.symbol_id() < kFirstPythonId; });
+  return is_open;
+}
 ir::Type WithoutFound(const ir::Type& t) {
   if (!t->has_open_dim) return t;
   return ir::MapDims(t, [](const Dim& d) { return IsUnnamed(d) ? Dim::Any() : d; });
@@ -190,7 +197,7 @@ void AddTypes(py::module_& m) {
       .def("__eq__", [](const PyDim&, const py::object&) { return false; })
       .def("__hash__", [](const PyDim& d) { return d.dim.Hash(); })
       .def_property_readonly("is_symbol", [](const PyDim& d) { return d.dim.is_symbol(); })
-      .def_property_readonly("is_unnamed", [](const PyDim& d) { return IsUnnamed(d.dim); });
+      .def_property_readonly("is_unnamed", [](const PyDim& d) { return IsOpen(d.dim); });
   AddDimArithmetic(m);
   m.def("tensor_type", TensorTypeOf);
   m.def("tuple_type", TupleTypeOf);

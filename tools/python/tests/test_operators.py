@@ -6,7 +6,7 @@ import pytest
 
 import relayvm as rvm
 from relayvm import relay
-from relayvm.compiler import _native, operators
+from relayvm.compiler import _native, operators, structural, text
 
 FUNCTIONS = operators._table()
 RNG = np.random.default_rng(7)
@@ -88,6 +88,8 @@ def test_every_function_by_position_and_by_name(name):
             expected = (expected * 6 if isinstance(expected, tuple) else (expected,) * 6)[:2 * operators._WINDOWS[name]]
         elif name in operators._WINDOWS and isinstance(expected, int) and param.name in ("kernel_size", "pool_size", "strides", "dilation"):
             expected = (expected,) * operators._WINDOWS[name]
+        if param.name == "roi":
+            expected = (0.0,) * (2 * operators._IMAGE_AXES[name])
         found = by_name.attrs[attribute]
         if attribute == "padding" and len(found) == 2 * len(expected):  # before and behind are said apart, as in TVM
             expected = expected * 2
@@ -129,6 +131,38 @@ def test_defaults_that_differ_from_those_of_text(name, operands, attribute, in_p
     python = relay.op.get(name)(*args, **given)
     assert python.attrs[attribute] == in_python
     assert relay.Call(relay.op.get(name), args, given).attrs[attribute] == in_text
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_text_of_a_call_says_the_call(name):
+    made = function(name)(**required(name))
+    if isinstance(made, relay.Call):
+        assert structural.structural_equal(made, text.parse_expr(made.astext()), map_free_vars=True)
+
+
+# As TVM writes them: what has no default there always, also where it is None; the rest where it is not the default.
+@pytest.mark.parametrize("make, expected", [
+    (lambda x: relay.nn.dense(x, x), "nn.dense(%x, %x, units=None)"), (lambda x: relay.nn.dense(x, x, 4), "nn.dense(%x, %x, units=4)"),
+    (lambda x: relay.transpose(x), "transpose(%x, axes=None)"),
+    (lambda x: relay.nn.l2_normalize(x, 1e-5), "nn.l2_normalize(%x, eps=1e-05f, axis=None)"),
+    (lambda x: relay.strided_slice(x, [0], [2]), "strided_slice(%x, begin=[0], end=[2], strides=[1], axes=None)"),
+    (lambda x: relay.strided_slice(x, [0], [None]), "strided_slice(%x, begin=[0], end=[2147483647], strides=[1], axes=None)"),
+    (lambda x: relay.slice_like(x, x), "slice_like(%x, %x, axes=None)"), (lambda x: relay.cumsum(x, 1), "cumsum(%x, axis=1, exclusive=None)"),
+    (lambda x: relay.full(relay.const(1.0)), "full(1f, shape=[])"), (lambda x: relay.topk(x, 2), "topk(%x, k=2, dtype=\"int32\")"),
+    (lambda x: relay.reshape(x, x), "dyn.reshape(%x, %x, newshape=[])"),
+    (lambda x: relay.zeros(x, "int8"), "dyn.zeros(%x, shape=None, dtype=\"int8\")"),
+    (lambda x: relay.tile(x, x), "dyn.tile(%x, %x, reps=[])"),
+    (lambda x: relay.one_hot(x, x, x, x, -1, "int8"), "dyn.one_hot(%x, %x, %x, %x, depth=0, dtype=\"int8\")"),
+    (lambda x: relay.image.resize1d(x, (4,)), "image.resize1d(%x, size=[4], roi=[0f, 0f], rounding_method=\"\")"),
+    (lambda x: relay.nn.batch_matmul(x, x, "int32"), "nn.batch_matmul(%x, %x, out_dtype=\"int32\", transpose_b=True)"),
+    (lambda x: relay.nn.conv1d_transpose(x, x, channels=3, padding=(1,)), "nn.conv1d_transpose(%x, %x, channels=3, padding=[1])"),
+    (lambda x: relay.nn.upsampling3d(x), "nn.upsampling3d(%x, scale_d=1f, scale_h=1f, scale_w=1f)"),
+    (lambda x: relay.nn.adaptive_avg_pool2d(x), "nn.adaptive_avg_pool2d(%x, output_size=None)"),
+    (lambda x: relay.qnn.op.dequantize(x, x, x), "qnn.dequantize(%x, %x, %x, out_dtype=\"float32\")"),
+    (lambda x: relay.qnn.op.dense(x, x, x, x, x, x, None), "qnn.dense(%x, %x, %x, %x, %x, %x, units=None, out_dtype=\"int32\")"),
+    (lambda x: relay.sum(x, []), "sum(%x)"), (lambda x: relay.cast(x, "float"), "cast(%x, dtype=\"float32\")")])
+def test_attributes_that_text_has(make, expected):
+    assert str(make(relay.var("x"))).split("\n")[-1] == expected
 
 
 def run(f, *arrays):

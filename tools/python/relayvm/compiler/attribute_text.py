@@ -14,6 +14,9 @@ _IN_PLACE_OF_NONE = {
     "dyn.strided_slice": {"begin": (), "end": (), "strides": ()},
     **{f"image.resize{n}d": {"roi": (0.0,) * (2 * n)} for n in (1, 2, 3)},
 }
+# The same of values that are kept as nothing: () and False.
+_NONE_IN_PLACE = {**{f"nn.adaptive_{kind}_pool{rank}d": "output_size" for kind in ("avg", "max") for rank in (1, 2, 3)},
+                  "cumprod": "exclusive", "cumsum": "exclusive"}
 _OPERANDS = {"arange": ("start", "stop", "step")}  # which are attributes, too
 _schemas = {}
 
@@ -43,6 +46,9 @@ def complete_attrs(call):
     for name, value in _IN_PLACE_OF_NONE.get(call.op.name, {}).items():
         if name in attrs and attrs[name] is None:
             attrs[name] = value
+    none = _NONE_IN_PLACE.get(call.op.name)
+    if none is not None:
+        attrs[none] = attrs[none] or None
     attrs.update(zip(_OPERANDS.get(call.op.name, ()), call.args))
     return attrs
 

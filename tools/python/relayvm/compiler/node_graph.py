@@ -41,7 +41,8 @@ _HEAD = "<QQiiiBBH"
 _EACH_ITS_OWN = frozenset([int, float, bool, str])  # values that are written each time
 _MAGIC = 0xDD5E40F096B4A13F
 DIM_KINDS = {ast.Name: "tir.SizeVar", ast.Constant: "IntImm", ast.Add: "tir.Add", ast.Sub: "tir.Sub", ast.Mult: "tir.Mul",
-             ast.FloorDiv: "tir.FloorDiv", ast.Mod: "tir.FloorMod", "min": "tir.Min", "max": "tir.Max"}
+             ast.FloorDiv: "tir.FloorDiv", ast.Mod: "tir.FloorMod", "floordiv": "tir.FloorDiv", "floormod": "tir.FloorMod", "min": "tir.Min",
+             "max": "tir.Max"}
 
 
 # --- Sizes and tensors ---
@@ -59,7 +60,19 @@ def dim_tree(text):
     except SyntaxError:
         return None
     known = (ast.BinOp, ast.operator, ast.Call, ast.Name, ast.Constant, ast.expr_context)
-    return tree if all(isinstance(part, known) for part in ast.walk(tree)) else None
+    is_known = all(isinstance(part, known) and (not isinstance(part, ast.Call) or part.func.id in DIM_KINDS) for part in ast.walk(tree))
+    return _in_pairs(tree) if is_known else None
+
+
+def _in_pairs(tree):
+    """The least and the greatest of more than two sizes: of two, one after the other."""
+    if isinstance(tree, ast.BinOp):
+        tree.left, tree.right = _in_pairs(tree.left), _in_pairs(tree.right)
+    if isinstance(tree, ast.Call):
+        tree.args = [_in_pairs(part) for part in tree.args]
+        while len(tree.args) > 2:
+            tree.args = [ast.Call(tree.func, tree.args[:2], []), *tree.args[2:]]
+    return tree
 
 
 def tensor_text(constant):

@@ -87,6 +87,10 @@ topk (data, k=1, axis=-1, ret_type="both", is_ascend=False, dtype="int32")
 searchsorted (sorted_sequence, values, right=False, dtype="int32")
 nn.conv1d (data, weight, strides=1, padding=0, dilation=1, groups=1, channels=None, kernel_size=None, data_layout="NCW", kernel_layout="OIW", out_layout="", out_dtype="")
 nn.conv2d (data, weight, strides=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1, channels=None, kernel_size=None, data_layout="NCHW", kernel_layout="OIHW", out_layout="", out_dtype="")
+nn.conv2d_backward_weight (grad, data, strides=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1, channels=None, kernel_size=None, grad_layout="NCHW", data_layout="NCHW", kernel_layout="OIHW", out_dtype="")
+nn.bitpack (data, bits=1, pack_axis=1, bit_axis=2, pack_type="uint32", name="BitPack")
+nn.bitserial_conv2d (data, weight, strides=(1, 1), padding=(0, 0), channels=None, kernel_size=(3, 3), activation_bits=1, weight_bits=1, data_layout="NCHW", kernel_layout="OIHW", pack_dtype="uint32", out_dtype="int16", unipolar=True)
+nn.bitserial_dense (data, weight, units=None, data_bits=1, weight_bits=1, pack_dtype="uint32", out_dtype="int16", unipolar=True)
 nn.conv3d (data, weight, strides=(1, 1, 1), padding=(0, 0, 0), dilation=(1, 1, 1), groups=1, channels=None, kernel_size=None, data_layout="NCDHW", kernel_layout="OIDHW", out_layout="", out_dtype="")
 nn.conv3d_transpose (data, weight, strides=(1, 1, 1), padding=(0, 0, 0), dilation=(1, 1, 1), groups=1, channels=None, kernel_size=None, data_layout="NCDHW", kernel_layout="IODHW", out_layout="", output_padding=(0, 0, 0), out_dtype="")
 nn.conv2d_transpose (data, weight, strides=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1, channels=None, kernel_size=None, data_layout="NCHW", kernel_layout="IOHW", out_layout="", output_padding=(0, 0), out_dtype="")
@@ -182,6 +186,7 @@ qnn.avg_pool2d (data, input_scale, input_zero_point, output_scale, output_zero_p
 
 # Parameters that have another name as an attribute.
 _RENAMED = {
+    "nn.conv2d_backward_weight": {"grad_layout": "data_layout", "data_layout": "kernel_layout", "kernel_layout": "out_layout"},
     "unique": {"is_sorted": "sorted"},
     "random.threefry_generate": {"shape": "out_shape"},
     "random.uniform": {"shape": "out_shape", "dtype": "out_dtype"},
@@ -194,6 +199,12 @@ _DYNAMIC = {
     "reshape": ["newshape"], "sparse_to_dense": ["output_shape"], "squeeze": ["axis"], "strided_slice": ["begin", "end", "strides"],
     "tile": ["reps"], "topk": ["k"], "zeros": ["shape"],
 }
+# What those and other calls have in place of attributes that are not read, where that is not their default.
+_NOT_READ = {
+    "dyn.image.resize2d": {"size": [], "roi": []}, "dyn.nn.pad": {"pad_width": []}, "dyn.nn.upsampling": {"scale_h": 0.0, "scale_w": 0.0},
+    "dyn.nn.upsampling3d": {"scale_d": 0.0, "scale_h": 0.0, "scale_w": 0.0}, "dyn.one_hot": {"depth": 0}, "dyn.reshape": {"newshape": []},
+    "dyn.squeeze": {"axis": []}, "dyn.tile": {"reps": []}, "nn.space_to_depth": {"mode": ""},
+}
 # dtypes of what may be a number where an operand is wanted; else float32 and int32.
 _DTYPES = {
     "dyn.image.resize2d": {"size": "int64", "roi": "float32"},
@@ -202,7 +213,7 @@ _DTYPES = {
     "vision.all_class_non_max_suppression": {"max_output_boxes_per_class": "int32", "iou_threshold": "float32", "score_threshold": "float32"},
     "vision.get_valid_counts": {"score_threshold": "float32"},
     "vision.non_max_suppression": {"max_output_size": "int32", "iou_threshold": "float32"},
-    "trilu": {"k": "int32"},
+    "collapse_sum_to": {"shape": "int32"}, "trilu": {"k": "int32"},
 }
 # Operands that the relation reads too, by the same name.
 _OPERANDS = {"vision.get_valid_counts": {"score_threshold"}}
@@ -222,8 +233,12 @@ _FIELDS = {
 }
 # Functions of windows, which give strides, sizes and padding for each axis and side, and how many axes those have.
 _WINDOWS = {name: int(digit) for digit in "123" for name in f"""nn.conv{digit}d nn.conv{digit}d_transpose nn.max_pool{digit}d nn.avg_pool{digit}d
-nn.deformable_conv{digit}d nn.contrib_conv{digit}d_NCHWc nn.contrib_depthwise_conv{digit}d_NCHWc qnn.conv{digit}d
-qnn.conv{digit}d_transpose""".split() if name != "nn.conv1d_transpose"}
+nn.conv{digit}d_backward_weight nn.bitserial_conv{digit}d nn.deformable_conv{digit}d nn.contrib_conv{digit}d_NCHWc
+nn.contrib_depthwise_conv{digit}d_NCHWc qnn.conv{digit}d qnn.conv{digit}d_transpose""".split() if name != "nn.conv1d_transpose"}
+# Functions of pictures, which take a region of interest: how many axes that has.
+_IMAGE_AXES = {"image.resize1d": 1, "image.resize2d": 2, "image.resize3d": 3}
+# Functions for which no axes are all axes.
+_REDUCTIONS = frozenset("""sum all any max min mean prod argmax argmin variance std mean_variance mean_std logsumexp""".split())
 # Codes of dtypes in operands of the simulated quantisation.
 _DTYPE_CODES = {"disable": 0, "int8": 1, "uint8": 2, "int32": 3}
 
@@ -306,7 +321,8 @@ def _operand(name, param, value, dtype=None):
         return value
     if isinstance(value, (list, tuple)) and any(isinstance(v, relay.Expr) for v in value):
         return relay.Tuple([_operand(name, param, v) for v in value])
-    if _is_number(value) or hasattr(value, "__array__") or hasattr(value, "__dlpack__") or isinstance(value, (list, tuple, range)) and len(value):
+    if _is_number(value) or hasattr(value, "__array__") or hasattr(value, "__dlpack__") or \
+            isinstance(value, (list, tuple, range)) and (len(value) or dtype is not None):
         try:
             return relay.const(value if not isinstance(value, range) else list(value), dtype)
         except (TypeError, ValueError) as error:
@@ -324,7 +340,7 @@ def _attribute(name, param, value):
                         f"found {value!r}")
     if isinstance(value, (list, tuple, range)):
         return [_attribute(name, param, v) for v in value]
-    if is_dtype(value):
+    if is_dtype(value) or isinstance(value, str) and param.endswith("dtype"):
         return dtype_name(value)
     return value.tolist() if hasattr(value, "tolist") else value  # numpy's numbers and arrays
 
@@ -370,6 +386,10 @@ def _arange(name, start, stop, step, dtype):
 @_special("strided_slice")
 def _strided_slice(name, data, begin, end, strides, axes, slice_mode):
     strides = [1] if strides is None or isinstance(strides, (list, tuple)) and not strides else strides
+    if isinstance(end, (list, tuple)):  # None is where the axis ends
+        steps = strides if isinstance(strides, (list, tuple)) else []
+        ends = {True: -1 << 31, False: (1 << 31) - 1}
+        end = [ends[i < len(steps) and isinstance(steps[i], int) and steps[i] < 0] if e is None else e for i, e in enumerate(end)]
     bounds = [b if isinstance(b, relay.Expr) and not isinstance(b, relay.Constant) else _attribute(name, "begin", b) for b in (begin, end, strides)]
     if not any(isinstance(b, relay.Expr) for b in bounds):
         begin, end, strides = bounds
@@ -461,7 +481,9 @@ def _std(name, data, axis, keepdims, exclude, unbiased):
 def _mean_and(name, data, axis, keepdims, exclude, unbiased=False):
     mean = relay.mean(data, axis, True, exclude)
     spread = relay.variance(data, axis, keepdims, exclude, unbiased, mean)
-    return relay.Tuple([mean if keepdims else relay.mean(data, axis, False, exclude), relay.sqrt(spread) if name == "mean_std" else spread])
+    if not keepdims:
+        mean = relay.mean(data, axis, False, exclude) if exclude else relay.squeeze(mean, axis)
+    return relay.Tuple([mean, relay.sqrt(spread) if name == "mean_std" else spread])
 
 
 @_special("logsumexp")
@@ -538,7 +560,7 @@ def _simulated(name, data, scale, zero_point, axis, dtype):
             raise ValueError(f"{name}: expected one of {', '.join(_DTYPE_CODES)}, found {dtype}")
         dtype = relay.const(_DTYPE_CODES[dtype], "int32")
     flat = [relay.reshape(_operand(name, "a scale or zero point", x), [-1]) for x in (scale, zero_point)]
-    return _make(name, [data, dtype, *flat], {"axis": axis})
+    return _make(name, [data, dtype, *flat], {"axis": axis, **({"out_dtype": ""} if name == "qnn.simulated_dequantize" else {})})
 
 
 @_special("qnn.batch_matmul")
@@ -603,6 +625,12 @@ def call(name, op, args, kwargs):
     values, more = _bind(name, signature, args, kwargs)
     if name in _WINDOWS:
         _for_each_axis(name, values)
+    if name in _REDUCTIONS and isinstance(values["axis"], (list, tuple)) and not values["axis"]:
+        values["axis"] = None
+    if name == "nn.correlation" and isinstance(values["padding"], int):
+        values["padding"] = (values["padding"],) * 2
+    if name in _IMAGE_AXES and values["roi"] is None:
+        values["roi"] = [0.0] * (2 * _IMAGE_AXES[name])
     special = _SPECIAL.get(name)
     if special is not None:
         for param in ("data", "tensor_a", "tensor_b", "body"):
@@ -618,20 +646,16 @@ def call(name, op, args, kwargs):
     if changing:
         attributes -= set(_DYNAMIC[name])
     renamed, like, dtypes = _RENAMED.get(name, {}), _LIKE.get(name, {}), _DTYPES.get(target, {})
-    operands, attrs = [], dict(more)
+    operands, attrs = [], {**_NOT_READ.get(target, {}), **more}
     for param, value in values.items():
         attribute = renamed.get(param, param)
         if attribute in attributes:
-            if attribute == "roi" and value is None:
-                continue
             attrs[attribute] = _attribute(name, param, value)
         elif len(operands) in tuples:
             operands.append(_tuple(name, param, value))
         elif param in like and _is_number(value):
             operands.append(_number_like(name, param, value, values[like[param]]))
         else:
-            if param == "roi" and value is None:
-                value = [0.0] * 4
             operands.append(_operand(name, param, value, dtypes.get(param)))
     return _make(target, operands, attrs)
 

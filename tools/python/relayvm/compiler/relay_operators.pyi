@@ -2844,26 +2844,13 @@ class _op_nn_batch_to_space_nd(_relay.Op):
         In kernels it moves elements.
         """
 class _op_nn_bias_add(_relay.Op):
-    def __call__(self, data: _Operand, bias: _Operand, axis: _Numbers | _relay.Expr | None = 1, *, span: Any = None) -> _relay.Call:  # type: ignore[override]
-        """A vector added along an axis.
-
-        In NumPy: data + bias.reshape(-1, 1)
-
-        Operands (numbers and arrays become constants):
-            data: Tensor [...] (rank 1 or more) of any dtype but string
-                the input
-            bias: Tensor [C] of data's dtype (any dtype but string)
-                what is added, one number for each place along axis
-
-        Gives:
-            as data; data's dtype
-
-        Attributes, call.attrs.NAME:
-            axis = 1 (an integer)
-                along which axis; below 0 from the end
-
-        In kernels it makes one element of one after broadcasting.
-        """
+    def __call__(self, data: _Operand, bias: _Operand, axis: _Numbers | _relay.Expr | None = 1, *, span: Any = None) -> _relay.Call: ...  # type: ignore[override]
+class _op_nn_bitpack(_relay.Op):
+    def __call__(self, data: _Operand, bits: _Numbers | _relay.Expr | None = 1, pack_axis: _Numbers | _relay.Expr | None = 1, bit_axis: _Numbers | _relay.Expr | None = 2, pack_type: _Text = 'uint32', name: _Text = 'BitPack', *, span: Any = None) -> _relay.Call: ...  # type: ignore[override]
+class _op_nn_bitserial_conv2d(_relay.Op):
+    def __call__(self, data: _Operand, weight: _Operand, strides: _Numbers | _relay.Expr | None = (1, 1), padding: _Numbers | _relay.Expr | None = (0, 0), channels: Any = None, kernel_size: _Numbers | _relay.Expr | None = (3, 3), activation_bits: _Numbers | _relay.Expr | None = 1, weight_bits: _Numbers | _relay.Expr | None = 1, data_layout: _Text = 'NCHW', kernel_layout: _Text = 'OIHW', pack_dtype: _Text = 'uint32', out_dtype: _Text = 'int16', unipolar: bool = True, *, span: Any = None) -> _relay.Call: ...  # type: ignore[override]
+class _op_nn_bitserial_dense(_relay.Op):
+    def __call__(self, data: _Operand, weight: _Operand, units: Any = None, data_bits: _Numbers | _relay.Expr | None = 1, weight_bits: _Numbers | _relay.Expr | None = 1, pack_dtype: _Text = 'uint32', out_dtype: _Text = 'int16', unipolar: bool = True, *, span: Any = None) -> _relay.Call: ...  # type: ignore[override]
 class _op_nn_contrib_conv2d_NCHWc(_relay.Op):
     def __call__(self, data: _Operand, kernel: _Operand, strides: _Numbers | _relay.Expr | None = (1, 1), padding: _Numbers | _relay.Expr | None = (0, 0), dilation: _Numbers | _relay.Expr | None = (1, 1), groups: _Numbers | _relay.Expr | None = 1, channels: Any = None, kernel_size: Any = None, data_layout: _Text = 'NCHW8c', kernel_layout: _Text = 'OIHW', out_layout: _Text = '', out_dtype: _Text = '', *, span: Any = None) -> _relay.Call:  # type: ignore[override]
         """The convolution of nn.conv2d, of channels in blocks of c.
@@ -3211,49 +3198,9 @@ class _op_nn_conv1d_transpose(_relay.Op):
         In kernels it sums products and the like, and takes what makes one element of one into its kernel.
         """
 class _op_nn_conv2d(_relay.Op):
-    def __call__(self, data: _Operand, weight: _Operand, strides: _Numbers | _relay.Expr | None = (1, 1), padding: _Numbers | _relay.Expr | None = (0, 0), dilation: _Numbers | _relay.Expr | None = (1, 1), groups: _Numbers | _relay.Expr | None = 1, channels: Any = None, kernel_size: Any = None, data_layout: _Text = 'NCHW', kernel_layout: _Text = 'OIHW', out_layout: _Text = '', out_dtype: _Text = '', *, span: Any = None) -> _relay.Call:  # type: ignore[override]
-        """A convolution over rows and columns: each result is the sum of the products of a window of the data, over all channels
-        of its group, and of a kernel. Each axis of the result has (size + padding - dilation * (kernel - 1) - 1) // stride + 1
-        elements.
-
-        In NumPy with default attributes: np.einsum("nihwYX,oiYX->nohw", np.lib.stride_tricks.sliding_window_view(data, weight.shape[2:], (2, 3)), weight)
-
-        Operands (numbers and arrays become constants):
-            data: Tensor [N, C, H, W] of any dtype but string
-                the input
-            weight: Tensor [O, I, KH, KW] of data's dtype (any dtype but string); of float32 also float16 or float32; of any
-            integer also any integer
-                the kernels; O is the result's channels, I is C / groups. Where groups, C and O are the same and I is larger, O
-                * I channels come out
-
-        Gives:
-            [N, O, H', W']; data's dtype, or out_dtype
-
-        Attributes, call.attrs.NAME:
-            strides = (1, 1) (a list of integers)
-                how far places of the window are apart, for each axis; one number for all
-            padding = (0, 0) (a list of integers)
-                how many rows are put around the data: one number, one for each axis, or those before each axis and then those
-                behind
-            dilation = (1, 1) (a list of integers)
-                how far the window's elements are apart, for each axis; one number for all
-            groups = 1 (an integer)
-                in how many groups channels are divided, each with a kernel of its own
-            channels = None (an integer)
-                how many channels the result has; None: as the weight says
-            kernel_size = None (a list of integers)
-                the sizes of the kernel; None: as the weight says
-            data_layout = 'NCHW' (any order of NCHW)
-                the order of the data's dims, a letter for each
-            kernel_layout = 'OIHW' (any order of OIHW)
-                the order of the weight's dims, a letter for each
-            out_layout = '' (a string)
-                the order of the result's dims; "" is that of the data
-            out_dtype = '' (the name of a dtype)
-                the dtype of the result; "": as without it
-
-        In kernels it sums products and the like, and takes what makes one element of one into its kernel.
-        """
+    def __call__(self, data: _Operand, weight: _Operand, strides: _Numbers | _relay.Expr | None = (1, 1), padding: _Numbers | _relay.Expr | None = (0, 0), dilation: _Numbers | _relay.Expr | None = (1, 1), groups: _Numbers | _relay.Expr | None = 1, channels: Any = None, kernel_size: Any = None, data_layout: _Text = 'NCHW', kernel_layout: _Text = 'OIHW', out_layout: _Text = '', out_dtype: _Text = '', *, span: Any = None) -> _relay.Call: ...  # type: ignore[override]
+class _op_nn_conv2d_backward_weight(_relay.Op):
+    def __call__(self, grad: _Operand, data: _Operand, strides: _Numbers | _relay.Expr | None = (1, 1), padding: _Numbers | _relay.Expr | None = (0, 0), dilation: _Numbers | _relay.Expr | None = (1, 1), groups: _Numbers | _relay.Expr | None = 1, channels: Any = None, kernel_size: Any = None, grad_layout: _Text = 'NCHW', data_layout: _Text = 'NCHW', kernel_layout: _Text = 'OIHW', out_dtype: _Text = '', *, span: Any = None) -> _relay.Call: ...  # type: ignore[override]
 class _op_nn_conv2d_transpose(_relay.Op):
     def __call__(self, data: _Operand, weight: _Operand, strides: _Numbers | _relay.Expr | None = (1, 1), padding: _Numbers | _relay.Expr | None = (0, 0), dilation: _Numbers | _relay.Expr | None = (1, 1), groups: _Numbers | _relay.Expr | None = 1, channels: Any = None, kernel_size: Any = None, data_layout: _Text = 'NCHW', kernel_layout: _Text = 'IOHW', out_layout: _Text = '', output_padding: _Numbers | _relay.Expr | None = (0, 0), out_dtype: _Text = '', *, span: Any = None) -> _relay.Call:  # type: ignore[override]
         """A transposed convolution over rows and columns: each element of the data adds its product with the kernel to a window of
@@ -7074,6 +7021,9 @@ class _in_nn:
     batch_norm: _op_nn_batch_norm
     batch_to_space_nd: _op_nn_batch_to_space_nd
     bias_add: _op_nn_bias_add
+    bitpack: _op_nn_bitpack
+    bitserial_conv2d: _op_nn_bitserial_conv2d
+    bitserial_dense: _op_nn_bitserial_dense
     contrib_conv2d_NCHWc: _op_nn_contrib_conv2d_NCHWc
     contrib_conv2d_nchwc: _op_nn_contrib_conv2d_nchwc
     contrib_conv2d_winograd: _op_nn_contrib_conv2d_winograd
@@ -7085,6 +7035,7 @@ class _in_nn:
     conv1d: _op_nn_conv1d
     conv1d_transpose: _op_nn_conv1d_transpose
     conv2d: _op_nn_conv2d
+    conv2d_backward_weight: _op_nn_conv2d_backward_weight
     conv2d_transpose: _op_nn_conv2d_transpose
     conv3d: _op_nn_conv3d
     conv3d_transpose: _op_nn_conv3d_transpose

@@ -12,6 +12,7 @@ from . import _native, relay
 from .attribute_text import object_class, written_attrs
 from .node_graph import attributes_object, dim_kind, dim_tree, FIELDS_OF, json_text, Writer
 from .own_types import OwnTypes
+from .records import _MAKERS
 
 VERSION = '#[version = "0.0.5"]\n'
 _WITHOUT_METADATA = "\n/* The section of metadata is left out: astext(show_meta_data=True) has it. */\n"
@@ -470,6 +471,13 @@ def text_of(node, show_meta_data=True, annotate=None, is_whole=True):
     if not is_whole:
         return text
     return VERSION + text + (printer.meta.section(printer.is_typed) if show_meta_data else _WITHOUT_METADATA if printer.meta.nodes else "")
+
+
+def type_without_numbers(kind):
+    """Text of a type of a function whose variables had numbers for inference: its sizes that no program names are ?."""
+    printer = _Printer()
+    printer.dim_text = lambda dim: "?" if dim_tree(str(dim)) is None else str(dim)
+    return printer.type_text(kind)
 
 
 def metadata_of(nodes):

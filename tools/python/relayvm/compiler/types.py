@@ -68,7 +68,11 @@ class Type(Node):
         self._handle = handle
 
     def __str__(self):
-        return str(self._handle)
+        text = str(self._handle)
+        if "#" not in text:
+            return text
+        from .text import type_without_numbers  # which needs the nodes
+        return type_without_numbers(self)
 
     def __repr__(self):
         return f"{type(self).__name__}({self})"
