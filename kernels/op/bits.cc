@@ -109,7 +109,7 @@ Status CheckBits(const Attrs& attrs, const BitNames& names) {
   return OkStatus();
 }
 
-// The lowest `bits` of argument `arg` as a number of `dtype`. As signs, each bit says plus or minus.
+// The lowest `bits` of argument `arg` as a number of `dtype`; as signs, each bit is plus or minus.
 Value Lowest(CallWriter& w, size_t arg, int64_t bits, bool as_signs, DType dtype) {
   const DType from = w.tensor(arg).dtype;
   const int64_t mask = (int64_t{1} << bits) - 1;

@@ -1,7 +1,7 @@
-// nn.conv2d_backward_weight: the gradient of a two-dimensional convolution by its kernel. Arguments:
-// the gradient of the convolution's result, the convolution's data. As in TVM, data_layout is that of
-// the first, kernel_layout that of the second, and out_layout the kernel's. Stateless. Tested by
-// conv_test.cc.
+// nn.conv2d_backward_weight: the gradient of a two-dimensional convolution by its kernel.
+// Arguments: the gradient of the convolution's result, the convolution's data. As in TVM,
+// data_layout is that of the first, kernel_layout that of the second, and out_layout the kernel's.
+// Stateless. Tested by conv_test.cc.
 #include <utility>
 
 #include "kernels/op/conv.h"
