@@ -2,7 +2,6 @@
 import os
 import pathlib
 import tempfile
-import urllib.request
 
 
 def download(url, path, overwrite=False, size_compare=False, retries=3):
@@ -11,7 +10,8 @@ def download(url, path, overwrite=False, size_compare=False, retries=3):
     if path.is_file() and not overwrite:
         if not size_compare:
             return
-        with urllib.request.urlopen(urllib.request.Request(url, method="HEAD")) as answer:
+        from urllib import request  # which takes long
+        with request.urlopen(request.Request(url, method="HEAD")) as answer:
             if int(answer.headers.get("Content-Length", -1)) == path.stat().st_size:
                 return
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -26,9 +26,10 @@ def download(url, path, overwrite=False, size_compare=False, retries=3):
 
 def _fetch(url, path):
     """Into a file beside it first, so that half of one is never found."""
+    from urllib import request  # which takes long
     handle, part = tempfile.mkstemp(dir=path.parent)
     try:
-        with os.fdopen(handle, "wb") as file, urllib.request.urlopen(url) as answer:
+        with os.fdopen(handle, "wb") as file, request.urlopen(url) as answer:
             while block := answer.read(1 << 20):
                 file.write(block)
         os.replace(part, path)
