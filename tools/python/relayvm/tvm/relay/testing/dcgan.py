@@ -32,13 +32,13 @@ def get_net(batch_size, random_len=100, oshape=(3, 64, 64), ngf=128, code=None, 
     if layout not in ("NCHW", "NHWC"):
         raise ValueError(f"dcgan: expected the layout NCHW or NHWC, found {layout}")
     code = var("data", dtype=dtype, shape=(batch_size, random_len)) if code is None else code
-    x = nn.relu(layers.dense_add_bias(code, units=4 * 4 * ngf * 8, name="dense"))
+    x = nn.relu(nn.dense(code, var("dense_weight"), units=4 * 4 * ngf * 8))
     x = reshape(x, newshape=(-1, ngf * 8, 4, 4) if layout == "NCHW" else (-1, 4, 4, ngf * 8))
     axis = layout.index("C")
     for number, factor in enumerate((4, 2, 1), start=2):
         x = _deconv2d(x, f"g{number}", ngf * factor, layout)
         x = nn.relu(layers.batch_norm_infer(x, axis=axis, epsilon=1e-5, scale=False, name=f"g{number}_batch_norm"))
-    x = tanh(_deconv2d(x, "g5", oshape[0 if layout == "NCHW" else -1], layout))
+    x = tanh(_deconv2d(x, "g5", oshape[0], layout))
     return Function(analysis.free_vars(x), x)
 
 

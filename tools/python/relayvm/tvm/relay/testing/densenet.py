@@ -1,4 +1,5 @@
-"""DenseNet (Huang and others, "Densely connected convolutional networks")."""
+"""DenseNet (after Huang and others, "Densely connected convolutional networks"), as TVM has it: a layer reads the one before it alone, and a
+block gives what all of its layers gave."""
 from .. import Function, analysis, concatenate, nn, var
 from . import layers
 from .init import create_workload
@@ -8,16 +9,18 @@ _SIZES = {121: (64, 32, (6, 12, 24, 16)), 161: (96, 48, (6, 12, 36, 24)), 169: (
 _BOTTLENECK = 4
 
 
-def _norm_relu_conv(data, name, channels, kernel):
-    x = nn.relu(layers.batch_norm_infer(data, name=f"{name}_bn"))
-    return layers.conv2d(x, channels=channels, kernel_size=(kernel, kernel), padding=(kernel // 2, kernel // 2), name=f"{name}_conv")
+def _norm_relu_conv(data, norm, conv, channels, kernel):
+    x = nn.relu(layers.batch_norm_infer(data, name=norm))
+    return layers.conv2d(x, channels=channels, kernel_size=(kernel, kernel), padding=(kernel // 2, kernel // 2), name=conv)
 
 
-def _block(data, name, count, growth):
-    for number in range(1, count + 1):
-        x = _norm_relu_conv(data, f"{name}_layer{number}_1", _BOTTLENECK * growth, 1)
-        data = concatenate([data, _norm_relu_conv(x, f"{name}_layer{number}_2", growth, 3)], axis=1)
-    return data
+def _block(data, block, count, growth):
+    given = []
+    for layer in range(count):
+        x = _norm_relu_conv(data, f"batch_1_{block}_{layer}", f"conv2d_1_{block}_{layer}", _BOTTLENECK * growth, 1)
+        data = _norm_relu_conv(x, f"batch_2_{block}_{layer}", f"conv2d_2_{block}_{layer}", growth, 3)
+        given.append(data)
+    return concatenate(given, axis=1)
 
 
 def _get_net(batch_size, size, classes, image_shape, dtype):
@@ -26,15 +29,15 @@ def _get_net(batch_size, size, classes, image_shape, dtype):
     channels, growth, blocks = _SIZES[size]
     x = var("data", shape=(batch_size, *image_shape), dtype=dtype)
     x = layers.conv2d(x, channels=channels, kernel_size=(7, 7), strides=(2, 2), padding=(3, 3), name="conv1")
-    x = nn.max_pool2d(nn.relu(layers.batch_norm_infer(x, name="bn1")), pool_size=(3, 3), strides=(2, 2), padding=(1, 1))
-    for number, count in enumerate(blocks, start=1):
-        x = _block(x, f"block{number}", count, growth)
+    x = nn.max_pool2d(nn.relu(layers.batch_norm_infer(x, name="batch1")), pool_size=(3, 3), strides=(2, 2), padding=(1, 1))
+    for number, count in enumerate(blocks):
+        x = _block(x, number, count, growth)
         channels += count * growth
-        if number < len(blocks):
+        if number < len(blocks) - 1:
             channels //= 2
-            x = nn.avg_pool2d(_norm_relu_conv(x, f"transition{number}", channels, 1), pool_size=(2, 2), strides=(2, 2))
-    x = nn.relu(layers.batch_norm_infer(x, name="bn_last"))
-    x = layers.dense_add_bias(nn.batch_flatten(nn.global_avg_pool2d(x)), units=classes, name="fc")
+            x = nn.avg_pool2d(_norm_relu_conv(x, f"batch_t_{number}", f"conv_t_{number}", channels, 1), pool_size=(2, 2), strides=(2, 2))
+    x = nn.relu(layers.batch_norm_infer(x, name="batch2"))
+    x = layers.dense_add_bias(nn.batch_flatten(nn.avg_pool2d(x, pool_size=(7, 7))), units=classes, name="dense")
     return Function(analysis.free_vars(x), x)
 
 

@@ -49,10 +49,10 @@ def conv_bias_relu(data, name, channels, kernel, **kwargs):
     return nn.relu(nn.bias_add(conv, var(f"{name}_bias"), axis=axis))
 
 
-def conv_norm_relu(data, name, channels, kernel, epsilon=1e-5, **kwargs):
-    """A convolution, nn.batch_norm and nn.relu."""
-    conv = conv2d(data, channels=channels, kernel_size=kernel, name=f"{name}_conv", **kwargs)
-    return nn.relu(batch_norm_infer(conv, axis=kwargs.get("data_layout", "NCHW").index("C"), epsilon=epsilon, name=f"{name}_bn"))
+def conv_norm_relu(data, conv, norm, channels, kernel, norm_kwargs=None, **kwargs):
+    """A convolution, nn.batch_norm and nn.relu. conv, norm: their names."""
+    x = conv2d(data, channels=channels, kernel_size=kernel, name=conv, **kwargs)
+    return nn.relu(batch_norm_infer(x, axis=kwargs.get("data_layout", "NCHW").index("C"), name=norm, **(norm_kwargs or {"epsilon": 1e-5})))
 
 
 __all__ = ["batch_norm_infer", "conv2d", "conv2d_transpose", "conv3d", "conv_bias_relu", "conv_kernel_layout", "conv_norm_relu", "dense_add_bias"]

@@ -23,7 +23,7 @@ class _Network:
     def unit(self, data, name, channels, stride, is_first, is_bottleneck):
         """A residual unit. Only the first of a stage changes channels and size."""
         inner = channels // 4
-        parts = [(inner, 1, 1), (inner, 3, stride), (channels, 1, 1)] if is_bottleneck else [(channels, 3, stride), (channels, 3, 1)]
+        parts = [(inner, 1, stride), (inner, 3, 1), (channels, 1, 1)] if is_bottleneck else [(channels, 3, stride), (channels, 3, 1)]
         x = shortcut = data
         for number, (width, kernel, by) in enumerate(parts, start=1):
             x = nn.relu(self.norm(x, f"{name}_bn{number}"))
