@@ -517,7 +517,7 @@ def as_written(text, name="from_string", is_expression=False, skipped=0):
     module = Module(native)
     names, own = _Names(module), OwnTypes()
     for record in records:
-        node = relay._MAKERS[record[0]](record, [nodes[i] for i in record[1]], names)
+        node = _MAKERS[record[0]](record, [nodes[i] for i in record[1]], names)
         if record[0] in _FORGETS:
             _FORGETS[record[0]](node, own)
         nodes.append(node)
