@@ -1,5 +1,7 @@
 """Relay text as TVM reads and writes it: what a text may have, where its nodes stand, and the text of them."""
+import copy
 import json
+import pickle
 
 import pytest
 
@@ -215,3 +217,19 @@ def test_what_a_branch_and_its_outside_use_stands_outside():
         text = expr.astext()
         assert text.index("= exp(%x)") < text.index("multiply(%") and text.count("exp(%x)") == 1
         tvm.ir.assert_structural_equal(relay.parse_expr(text), expr, map_free_vars=True)
+
+
+def test_nodes_are_copied_and_pickled_as_json():
+    expr = relay.parse_expr("fn (%x: Tensor[(2, ?), float32]) { nn.softmax(add(%x, 1f), axis=0) }")
+    for made in (copy.deepcopy(expr), pickle.loads(pickle.dumps(expr))):
+        assert made is not expr and str(made) == str(expr)
+        tvm.ir.assert_structural_equal(made, expr)
+    mod = relay.parse(VERSION + "type B { Y, N }\ndef @f(%b: B) { match (%b) { Y => 1, N => 0 } }")
+    tvm.ir.assert_structural_equal(pickle.loads(pickle.dumps(mod)), mod)
+    assert pickle.loads(pickle.dumps(relay.TensorType((1, 2), "int8"))) == relay.TensorType((1, 2), "int8")
+    assert copy.deepcopy(relay.op.get("add")) is relay.op.get("add")
+
+
+def test_names_of_the_parser():
+    assert relay.parser.parse is relay.parse and relay.parser.fromtext("1").data.numpy() == 1
+    relay.parser.SpanCheck().visit(relay.parse_expr("1 + 2"))

@@ -114,6 +114,10 @@ class Expr(Node):
         from .text import text_of  # which needs the nodes
         return text_of(self, is_whole=False)
 
+    def __reduce__(self):  # copy.deepcopy and pickle, as in TVM
+        from .json_graph import load_json, save_json  # which need the nodes
+        return load_json, (save_json(self),)
+
     def __repr__(self):
         from .node_text import text  # which needs the nodes
         return text(self)

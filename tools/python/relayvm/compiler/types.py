@@ -94,6 +94,10 @@ class Type(Node):
         """Where it stands in the source: not known of types."""
         return None
 
+    def __reduce__(self):  # copy.deepcopy and pickle, as in TVM
+        from .json_graph import load_json, save_json  # which need the nodes
+        return load_json, (save_json(self),)
+
     def astext(self, show_meta_data=True, annotate=None):
         """Relay text, with the version and the metadata."""
         from .text import text_of  # which needs the nodes

@@ -1,6 +1,7 @@
 """tvm.ir.IRModule: a module whose functions can be set."""
 from ...compiler import Module, _name_of, parse
 from ...compiler import relay as _relay
+from ...compiler.json_graph import load_json, save_json
 from ...compiler.std import definitions_of_std
 from ...compiler.text import VERSION, text_of
 from ...compiler.typed import infer
@@ -309,3 +310,5 @@ class IRModule(Module):
     def __str__(self):
         return text_of(self, is_whole=False)
 
+    def __reduce__(self):
+        return load_json, (save_json(self),)

@@ -8,7 +8,8 @@ class SpanCheck(ExprVisitor):
     def _visit_parts(self, expr):
         if expr.span is None:
             raise AssertionError(f"{expr!r} has no span")
-        super()._visit_parts(expr)
+        for part in expr._children():
+            self.visit(part)
 
     visit_var = visit_constant = visit_call = visit_tuple = visit_tuple_getitem = visit_let = visit_function = visit_if = visit_match = \
         visit_ref_create = visit_ref_read = visit_ref_write = _visit_parts
