@@ -233,3 +233,8 @@ def test_nodes_are_copied_and_pickled_as_json():
 def test_names_of_the_parser():
     assert relay.parser.parse is relay.parse and relay.parser.fromtext("1").data.numpy() == 1
     relay.parser.SpanCheck().visit(relay.parse_expr("1 + 2"))
+
+
+def test_a_let_has_the_type_of_its_body():
+    mod = relay.parse(VERSION + "def @f(%x: int32) { let %y = exp(1f); let %z = %y; 2f }")
+    assert mod["f"].body.checked_type == relay.scalar_type("float32")

@@ -34,6 +34,8 @@ class Expr(Node):
         node = self
         while type(node) is Let and node._type is None:
             node = node.body
+        if node is not self:
+            return node.checked_type
         if node._type is None:
             raise ValueError(f"{node!r} has no type yet: types are those of the nodes of a Module (mod[name])")
         if not isinstance(node._type, Type):
