@@ -238,3 +238,11 @@ def test_names_of_the_parser():
 def test_a_let_has_the_type_of_its_body():
     mod = relay.parse(VERSION + "def @f(%x: int32) { let %y = exp(1f); let %z = %y; 2f }")
     assert mod["f"].body.checked_type == relay.scalar_type("float32")
+
+
+def test_modules_keep_their_sources():
+    text = VERSION + "def @f(%x: int32) { add(%x, 1) }"
+    mod = relay.transform.InferType()(relay.parse(text, "a.rly")).with_attr("key", 1)
+    (name, source), = mod.source_map.source_map.items()
+    assert name == relay.SourceName("a.rly") and source.source == text and source.source_name == name
+    assert mod["f"].body.span.line == 2 and mod.get_attr("key") == 1

@@ -247,6 +247,7 @@ def module_as_written(cls, text, name, skipped=0):
     from .text import as_written
     functions, variables, types = as_written(text, name, skipped=skipped)
     mod = cls(None, types)
+    mod._sources[name] = text[skipped:]
     mod._define_as(functions, {var: node for var, node in variables.items() if var in functions})
     try:
         set_types(mod, mod._base, functions)

@@ -55,6 +55,7 @@ def parse(source, source_name="from_string", init_module=None, init_meta_table=N
     mod.update(init_module)
     for name, function in functions.items():
         mod[name] = function
+    mod._sources.update({**init_module._sources, source_name: source})
     return mod._inferred()
 
 

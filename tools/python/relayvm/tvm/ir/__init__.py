@@ -40,16 +40,24 @@ class BaseExpr(Node, metaclass=_Values):
     """An expression, a number or a size."""
 
 
+class Source(Object):
+    """A text and its name."""
+
+    def __init__(self, source_name, source):
+        self.source_name, self.source = source_name, source
+
+
 class SourceMap(Object):
-    """Texts by their names."""
+    """Texts (`Source`) by their names."""
 
     def __init__(self):
         self.source_map = {}
 
     def add(self, name, content):
         """Adds one."""
-        self.source_map[SourceName(name)] = content
-        return SourceName(name)
+        name = SourceName(name)
+        self.source_map[name] = Source(name, content)
+        return name
 
 
 def deprecated(method_name, new_method_name):

@@ -30,6 +30,7 @@ class IRModule(Module):
 
     def __init__(self, functions=None, type_definitions=None, attrs=None, global_infos=None):
         self._std = None  # what the base is made of, where that is standard definitions alone
+        self._sources = {}  # texts that it was read of, by name
         self._set, self._types_set, self._vars, self._attrs = {}, {}, {}, dict(attrs or {})
         self._made = self._base = None
         if isinstance(type_definitions, Module):
@@ -235,7 +236,7 @@ class IRModule(Module):
         return self._with_attrs({key: value for key, value in self._attrs.items() if key != attr_key})
 
     def _with_attrs(self, attrs):
-        new = type(self)(self._native)
+        new = self._with_set(dict(self._set), is_typed=False)
         new._attrs = attrs
         return new
 
@@ -257,9 +258,12 @@ class IRModule(Module):
 
     @property
     def source_map(self):
-        """Texts by their names: of what is not kept, none."""
+        """The texts that it was read of, by their names."""
         from . import SourceMap  # which needs this class
-        return SourceMap()
+        sources = SourceMap()
+        for name, text in self._sources.items():
+            sources.add(name, text)
+        return sources
 
     def functions_items(self):
         """Pairs of `relay.GlobalVar` and `relay.Function`, by name."""
@@ -285,6 +289,7 @@ class IRModule(Module):
     def _with_set(self, functions, is_typed=True):
         new = type(self)(self._base._typed if is_typed and self._base._names else self._base._native)
         new._set, new._types_set, new._vars, new._attrs = functions, dict(self._types_set), dict(self._vars), dict(self._attrs)
+        new._sources = dict(self._sources)
         new._changed()
         return new
 
