@@ -2,7 +2,7 @@
 import numpy
 
 from ...compiler import Module as Program
-from ...model import _flat
+from ...model import _flatten
 from ..ir.container import Map
 from ..nd import array
 from ..values import wrapped
@@ -94,8 +94,9 @@ class GraphRun(Module):
 
     def run(self):
         """Runs it."""
-        result = self._model(*map(self._value, range(len(self._inputs))))
-        self._outputs = [wrapped(one) for one in _flat(result if isinstance(result, tuple) else (result,))]
+        flat = []
+        _flatten(self._model(*map(self._value, range(len(self._inputs)))), flat)
+        self._outputs = [wrapped(one) for one in flat]
         for number, out in self._outs.items():
             self._outputs[number] = copied(self._outputs[number], out)
 
