@@ -2,8 +2,8 @@
 SOURCES: the folder python/ of TVM's own sources: names and parameters that they have not are a vendor's, and left out.
 
 {module: {name: entry}}; an entry is "=tvm.x.name" (it is that one), ["value"], ["function", parameters] or ["class", parameters, {member: parameters,
-"" where it has none, or null of what is no method}]. Parameters are text: "data, axis=-1, *rest". TVM v0.16 with Relay. "instances" has expressions and
-the attributes of what they give.
+"" where it has none, or null of what is no method}]. Parameters are text: "data, axis=-1, *rest". TVM v0.16 with Relay. "instances" has
+expressions and the attributes of what they give.
 """
 import ast
 import importlib
@@ -16,13 +16,16 @@ import sys
 import types
 
 WHOLE = ["tvm.ir", "tvm.relay", "tvm.runtime", "tvm.target", "tvm.testing"]
-SINGLE = ["tvm", "tvm.error", "tvm.parser", "tvm.support", "tvm.generic", "tvm.te", "tvm.tir", "tvm.arith", "tvm.driver", "tvm.driver.build_module", "tvm.topi",
+SINGLE = ["tvm", "tvm.error", "tvm.parser", "tvm.support", "tvm.generic", "tvm.te", "tvm.tir", "tvm.arith", "tvm.driver", "tvm.driver.build_module",
+          "tvm.topi",
           "tvm._ffi", "tvm._ffi.base", "tvm._ffi.registry", "tvm._ffi.runtime_ctypes", "tvm.contrib", "tvm.contrib.graph_executor",
           "tvm.contrib.graph_runtime", "tvm.contrib.debugger", "tvm.contrib.debugger.debug_executor", "tvm.contrib.debugger.debug_result",
-          "tvm.contrib.utils", "tvm.contrib.cc", "tvm.contrib.dlpack", "tvm.contrib.download", "tvm.contrib.pickle_memoize", "tvm.contrib.tar", "tvm.contrib.ndk",
+          "tvm.contrib.utils", "tvm.contrib.cc", "tvm.contrib.dlpack", "tvm.contrib.download", "tvm.contrib.pickle_memoize", "tvm.contrib.tar",
+          "tvm.contrib.ndk",
           "tvm.contrib.nvcc", "tvm.contrib.clang", "tvm.contrib.pipeline_executor", "tvm.contrib.pipeline_executor_build", "tvm.contrib.random",
           "tvm.contrib.cblas", "tvm.contrib.mkl", "tvm.contrib.cudnn", "tvm.contrib.cublas", "tvm.contrib.sparse", "tvm.contrib.emcc",
-          "tvm.contrib.peak", "tvm.contrib.relay_viz", "tvm.contrib.relay_viz.interface", "tvm.contrib.relay_viz.terminal", "tvm.contrib.relay_viz.dot",
+          "tvm.contrib.peak", "tvm.contrib.relay_viz", "tvm.contrib.relay_viz.interface", "tvm.contrib.relay_viz.terminal",
+          "tvm.contrib.relay_viz.dot",
           "tvm.contrib.relay_viz.plotter", "tvm.contrib.tflite_runtime", "tvm.contrib.coreml_runtime", "tvm.contrib.thrust",
           "tvm.rpc", "tvm.autotvm", "tvm.auto_scheduler", "tvm.meta_schedule", "tvm.micro", "tvm.script"]
 # Parts of these that are for other machines, or converters' own insides.
@@ -61,7 +64,8 @@ def parameters(what):
         found = inspect.signature(what).parameters.values()
     except (TypeError, ValueError):
         return None
-    return ", ".join(str(p.replace(annotation=p.empty, default=p.default if p.default is p.empty or is_plain(p.default) else Ellipsis)) for p in found)
+    return ", ".join(str(p.replace(annotation=p.empty, default=p.default if p.default is p.empty or is_plain(p.default) else Ellipsis))
+                     for p in found)
 
 
 def is_plain(value):

@@ -90,7 +90,8 @@ def parameters(what):
     except (TypeError, ValueError):
         return None
     marks = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
-    return [(marks.get(p.kind, "") + p.name, None if p.default is p.empty else str(p).partition("=")[2].strip()) for p in signature.parameters.values()]
+    return [(marks.get(p.kind, "") + p.name, None if p.default is p.empty else str(p).partition("=")[2].strip())
+            for p in signature.parameters.values()]
 
 
 def recorded(text):
@@ -161,7 +162,8 @@ def lacking_members(all_states):
 def is_set(kind, name):
     """Whether objects of a class get an attribute when they are made."""
     try:
-        return any(re.search(rf"\b(self|made)\.(\w+, (self|made)\.)*{name}\b", inspect.getsource(base)) for base in kind.__mro__ if base is not object)
+        sources = [inspect.getsource(base) for base in kind.__mro__ if base is not object]
+        return any(re.search(rf"\b(self|made)\.(\w+, (self|made)\.)*{name}\b", text) for text in sources)
     except (OSError, TypeError):
         return False
 

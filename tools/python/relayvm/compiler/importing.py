@@ -374,6 +374,6 @@ def lstm_cell(input_seqs, hidden_state, cell_state, w_inp, w_hid, b_inp=None, b_
     return outputs, hidden_state, cell_state
 
 
-__all__ = ["AttrCvt", "ExprTable", "Renamer", "RequiredAttr", "StrAttrsDict", "autopad", "ensure_scalar_shape", "get_name", "get_relay_op", "gru_cell",
-           "infer_value_simulated", "lstm_cell", "rnn_cell", "set_span", "shape_of", "to_int_list", "try_infer_value", "try_resolve_var_to_const",
+__all__ = ["AttrCvt", "ExprTable", "Renamer", "RequiredAttr", "StrAttrsDict", "autopad", "ensure_scalar_shape", "get_name", "get_relay_op",
+           "gru_cell", "infer_value_simulated", "lstm_cell", "rnn_cell", "set_span", "shape_of", "to_int_list", "try_infer_value", "try_resolve_var_to_const",
            "unbind"]

@@ -28,7 +28,8 @@ _DIMS = {"tir.Add": lambda a, b: a + b, "tir.Sub": lambda a, b: a - b, "tir.Mul"
          "tir.FloorMod": lambda a, b: a % b}
 _OBJECTS = {"relay.Id": ("name_hint",), "DictAttrs": ("__dict__",), "Span": ("source_name",), "tir.SizeVar": ("name",), "tir.Var": ("name",),
             "IRModule": ("functions", "type_definitions", "attrs"), **dict.fromkeys(_DIMS, ("a", "b"))}
-_NO_PARTS = frozenset(["IntImm", "FloatImm", "runtime.String", "Op", "EnvFunc", "SourceName", "VirtualDevice", "tir.Any", "PrimType", "SourceMap"])
+_NO_PARTS = frozenset(["IntImm", "FloatImm", "runtime.NDArray", "runtime.String", "Op", "EnvFunc", "SourceName", "VirtualDevice",
+                       "tir.Any", "PrimType", "SourceMap"])
 
 
 class _Program:
@@ -96,6 +97,8 @@ class _Reader:
                 return float(record["attrs"]["value"])
             case "runtime.String" | "SourceName":
                 return record.get("repr_str", "")
+            case "runtime.NDArray":
+                return constant_of_text(record["repr_str"]).data
             case "Op" | "EnvFunc":
                 return _MAKERS[_BY_NAME[key]](record["repr_str"])
             case "relay.Id":
@@ -183,7 +186,7 @@ def load_json(json_str, make_module=None):
         raise ValueError("load_json: expected what save_json wrote")
     read = _Reader(graph).read(graph["root"])
     if not isinstance(read, _Program):
-        return read
+        return _with_numbers(read) if isinstance(read, (list, dict)) else read
     if make_module is not None:
         return make_module(read.functions, read.types)
     from ..tvm.ir.module import IRModule  # which needs this package

@@ -225,6 +225,8 @@ class Writer:
             return self._dim(dim_tree(str(x)))
         if isinstance(x, relay.Attrs):
             return _of_class(x.type_key, FIELDS.get(x.type_key), x) if x.type_key else _Object("DictAttrs", (("__dict__", dict(x)),))
+        if hasattr(x, "tobytes"):  # an array
+            return _Object("runtime.NDArray", text=tensor_text(relay.Constant(x)))
         if isinstance(x, relay.Span):
             return _Object("Span", (("source_name", self._source(x.source_name.name)),
                                     *((f"={name}", str(getattr(x, name))) for name in ("line", "column", "end_line", "end_column"))))

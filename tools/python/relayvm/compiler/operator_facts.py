@@ -1,115 +1,6 @@
-"""What TVM tells of its operators besides: the class of a call's attributes, and how common an operator is (1: of every program, to 11)."""
-import functools
-
+"""What TVM tells of its operators besides: their operands, and how common an operator is (1: of every program, to 11)."""
 from . import _native
-
-# Operators by the class of their attributes; others have none.
-ATTRIBUTES = {
-    "AdaptivePool1DAttrs": "nn.adaptive_avg_pool1d nn.adaptive_max_pool1d",
-    "AdaptivePool2DAttrs": "nn.adaptive_avg_pool2d nn.adaptive_max_pool2d",
-    "AdaptivePool3DAttrs": "nn.adaptive_avg_pool3d nn.adaptive_max_pool3d",
-    "AffineGridAttrs": "image.affine_grid",
-    "ArangeAttrs": "arange",
-    "ArgReduceAttrs": "argmax argmin",
-    "ArgsortAttrs": "argsort sort",
-    "AvgPool1DAttrs": "nn.avg_pool1d",
-    "AvgPool2DAttrs": "nn.avg_pool2d qnn.avg_pool2d",
-    "AvgPool3DAttrs": "nn.avg_pool3d",
-    "BatchMatmulAttrs": "nn.batch_matmul qnn.batch_matmul",
-    "BatchNormAttrs": "nn.batch_norm",
-    "BatchToSpaceNDAttrs": "nn.batch_to_space_nd",
-    "BiasAddAttrs": "nn.bias_add",
-    "BroadcastAttrs": "qnn.add qnn.mul qnn.subtract",
-    "CastAttrs": "cast reinterpret",
-    "ClipAttrs": "clip",
-    "ConcatenateAttrs": "concatenate qnn.concatenate",
-    "Conv1DAttrs": "nn.conv1d",
-    "Conv1DTransposeAttrs": "nn.conv1d_transpose",
-    "Conv2DAttrs": "nn.contrib_conv2d_NCHWc nn.contrib_depthwise_conv2d_NCHWc nn.conv2d qnn.conv2d",
-    "Conv2DTransposeAttrs": "nn.conv2d_transpose qnn.conv2d_transpose",
-    "Conv3DAttrs": "nn.conv3d",
-    "Conv3DTransposeAttrs": "nn.conv3d_transpose",
-    "CorrelationAttrs": "nn.correlation",
-    "CropAndResizeAttrs": "image.crop_and_resize",
-    "DeformableConv2DAttrs": "nn.deformable_conv2d",
-    "DenseAttrs": "nn.contrib_dense_pack nn.dense qnn.dense",
-    "DequantizeAttrs": "qnn.dequantize qnn.simulated_dequantize",
-    "DeviceCopyAttrs": "device_copy",
-    "Dilation2DAttrs": "image.dilation2d",
-    "DropoutAttrs": "nn.dropout",
-    "EinsumAttrs": "einsum",
-    "ExpandDimsAttrs": "expand_dims",
-    "FIFOBufferAttrs": "nn.fifo_buffer",
-    "FixedPointMultiplyAttrs": "fixed_point_multiply",
-    "FixedPointMultiplyPerAxisAttrs": "fixed_point_multiply_per_axis",
-    "GatherAttrs": "gather",
-    "GatherNDAttrs": "gather_nd",
-    "GlobalPool2DAttrs": "nn.global_avg_pool2d nn.global_max_pool2d",
-    "GridSampleAttrs": "image.grid_sample",
-    "GroupNormAttrs": "nn.group_norm",
-    "InitOpAttrs": "broadcast_to dyn.broadcast_to dyn.full dyn.ones dyn.zeros full ones zeros",
-    "InstanceNormAttrs": "nn.instance_norm",
-    "L2NormalizeAttrs": "nn.l2_normalize",
-    "LRNAttrs": "nn.lrn",
-    "LayerNormAttrs": "nn.layer_norm",
-    "LayoutTransformAttrs": "layout_transform",
-    "LeakyReluAttrs": "nn.leaky_relu qnn.leaky_relu",
-    "MatmulAttrs": "nn.matmul",
-    "MatrixSetDiagAttrs": "matrix_set_diag",
-    "MaxPool1DAttrs": "nn.max_pool1d",
-    "MaxPool2DAttrs": "nn.avg_pool2d_grad nn.max_pool2d nn.max_pool2d_grad",
-    "MaxPool3DAttrs": "nn.max_pool3d",
-    "MeshgridAttrs": "meshgrid",
-    "MirrorPadAttrs": "nn.mirror_pad",
-    "MultiBoxPriorAttrs": "vision.multibox_prior",
-    "MultiBoxTransformLocAttrs": "vision.multibox_transform_loc",
-    "MultinomialAttrs": "random.multinomial",
-    "NLLLossAttrs": "nn.nll_loss",
-    "NdarraySizeAttrs": "ndarray_size",
-    "NormalAttrs": "random.normal",
-    "OnDeviceAttrs": "on_device",
-    "OneHotAttrs": "dyn.one_hot one_hot",
-    "PReluAttrs": "nn.prelu",
-    "PadAttrs": "dyn.nn.pad nn.pad",
-    "QuantizeAttrs": "qnn.quantize",
-    "ReduceAttrs": "all any max mean min prod sum",
-    "RepeatAttrs": "repeat",
-    "RequantizeAttrs": "qnn.requantize",
-    "ReshapeAttrs": "contrib_reverse_reshape dyn.reshape reshape",
-    "ReshapeLikeAttrs": "reshape_like",
-    "Resize1DAttrs": "image.resize1d",
-    "Resize2DAttrs": "dyn.image.resize2d image.resize2d",
-    "Resize3DAttrs": "image.resize3d",
-    "ReverseAttrs": "reverse",
-    "ReverseSequenceAttrs": "reverse_sequence",
-    "SearchSortedAttrs": "searchsorted",
-    "SequenceMaskAttrs": "sequence_mask",
-    "ShapeOfAttrs": "shape_of vm.shape_of",
-    "SimulatedQuantizeAttrs": "qnn.simulated_quantize relay.op.annotation.simulated_quantize",
-    "SliceLikeAttrs": "slice_like",
-    "SlidingWindowAttrs": "sliding_window",
-    "SoftmaxAttrs": "nn.fast_softmax nn.log_softmax nn.softmax qnn.softmax",
-    "SpaceToBatchNDAttrs": "nn.space_to_batch_nd",
-    "SparseConv2DAttrs": "nn.sparse_conv2d",
-    "SparseDenseAttrs": "nn.sparse_dense",
-    "SparseToDenseAttrs": "sparse_to_dense",
-    "SparseTransposeAttrs": "nn.sparse_transpose",
-    "SplitAttrs": "split",
-    "SqueezeAttrs": "dyn.squeeze squeeze",
-    "StackAttrs": "stack",
-    "StridedSliceAttrs": "dyn.strided_slice strided_slice",
-    "SubPixelAttrs": "nn.depth_to_space nn.space_to_depth",
-    "TakeAttrs": "take",
-    "ThreefryGenerateAttrs": "random.threefry_generate",
-    "TileAttrs": "dyn.tile tile",
-    "TopkAttrs": "dyn.topk topk",
-    "TransposeAttrs": "transpose",
-    "UniformAttrs": "random.uniform",
-    "UpSampling3DAttrs": "dyn.nn.upsampling3d nn.upsampling3d",
-    "UpSamplingAttrs": "dyn.nn.upsampling nn.upsampling",
-    "VarianceAttrs": "variance",
-    "YoloReorgAttrs": "vision.yolo_reorg",
-}
+from .attribute_classes import OF_OPERATORS
 
 # Operators by level; of those that are not here it is 10.
 LEVELS = {
@@ -174,10 +65,10 @@ def arguments_of(name):
     return [Operand(n, "Tuple of Tensors" if i in tuples else "Tensor") for i, n in enumerate(names[:count] if count >= 0 else names)]
 
 
-@functools.cache
 def attributes_key(name):
     """TVM's name of the class of its calls' attributes, "" where it has none."""
-    return next((f"relay.attrs.{key}" for key, names in ATTRIBUTES.items() if name in names.split()), "")
+    known = OF_OPERATORS.get(name)
+    return "" if known is None else known.type_key
 
 
 def level_of(name):

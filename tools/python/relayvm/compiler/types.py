@@ -438,7 +438,8 @@ class PointerType(PrimType):
         return f"handle({self.element_type}, {self.storage_scope!r})"
 
 
-_TYPES = {"number": PrimType, "address": PointerType, "tensor": TensorType, "tuple": TupleType, "function": FuncType, "ref": RefType, "adt": TypeCall, "var": TypeVar, "incomplete": IncompleteType,
+_TYPES = {"number": PrimType, "address": PointerType, "tensor": TensorType, "tuple": TupleType, "function": FuncType, "ref": RefType,
+          "adt": TypeCall, "var": TypeVar, "incomplete": IncompleteType,
           "relation": TypeRelation}
 
 

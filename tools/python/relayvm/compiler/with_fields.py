@@ -50,7 +50,9 @@ def LetWithFields(let, let_var=None, value=None, body=None, virtual_device=None,
 
 def ConstantWithFields(constant, data=None, virtual_device=None, span=None):  # noqa: N802 (TVM's name)
     """The constant with another tensor."""
-    return constant if data is None and span in (None, constant.span) else relay.Constant(constant.data if data is None else data, span or constant.span)
+    if data is None and span in (None, constant.span):
+        return constant
+    return relay.Constant(constant.data if data is None else data, span or constant.span)
 
 
 def VarWithFields(variable, vid=None, type_annotation=None, virtual_device=None, span=None):  # noqa: N802

@@ -46,7 +46,7 @@ def __getattr__(name):
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
 
 
-__all__ = ["Device", "IRModule", "Object", "TVMError", "Target", "__version__", "cl", "container", "contrib", "convert", "cpu", "cuda", "device", "error",
-           "ext_dev", "get_global_func", "gpu", "hexagon", "instrument", "ir", "metal", "mtl", "nd", "opencl", "parser", "register_extension",
-           "register_func", "register_object", "register_op_attr", "relay", "rocm", "runtime", "target", "te", "tir", "topi", "transform",
-           "tvm_wrap_excepthook", "vpi", "vulkan"]
+__all__ = ["Device", "IRModule", "Object", "TVMError", "Target", "__version__", "cl", "container", "contrib", "convert", "cpu", "cuda", "device",
+           "error", "ext_dev", "get_global_func", "gpu", "hexagon", "instrument", "ir", "metal", "mtl", "nd", "opencl", "parser",
+           "register_extension", "register_func", "register_object", "register_op_attr", "relay", "rocm", "runtime", "target", "te", "tir",
+           "topi", "transform", "tvm_wrap_excepthook", "vpi", "vulkan"]

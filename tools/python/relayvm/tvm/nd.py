@@ -190,5 +190,5 @@ def from_dlpack(dltensor):
     return made.view(NDArray)
 
 
-__all__ = ["Device", "NDArray", "array", "cl", "cpu", "cuda", "device", "empty", "ext_dev", "from_dlpack", "gpu", "hexagon", "metal", "mtl", "numpyasarray",
-           "opencl", "rocm", "vpi", "vulkan", "webgpu"]
+__all__ = ["Device", "NDArray", "array", "cl", "cpu", "cuda", "device", "empty", "ext_dev", "from_dlpack", "gpu", "hexagon", "metal", "mtl",
+           "numpyasarray", "opencl", "rocm", "vpi", "vulkan", "webgpu"]

@@ -284,7 +284,8 @@ def _of_kind(kind, model=None):
 
 
 adreno, mali, bifrost, intel_graphics = (_of_kind(f"opencl -device={name}", "unknown") for name in ("adreno", "mali", "bifrost", "intel_graphics"))
-arm_cpu, riscv_cpu = _of_kind("llvm -keys=arm_cpu,cpu -device=arm_cpu", "unknown"), _of_kind("llvm -keys=riscv_cpu,cpu -device=riscv_cpu", "sifive-u54")
+arm_cpu = _of_kind("llvm -keys=arm_cpu,cpu -device=arm_cpu", "unknown")
+riscv_cpu = _of_kind("llvm -keys=riscv_cpu,cpu -device=riscv_cpu", "sifive-u54")
 rocm, vta, micro, stm32 = (_of_kind(kind, "unknown") for kind in ("rocm", "ext_dev -device=vta", "c", "c"))
 
 
@@ -364,6 +365,7 @@ def __getattr__(name):
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-__all__ = ["Device", "GenericFunc", "String", "Target", "TargetFeatures", "TargetKind", "VirtualDevice", "adreno", "arm_cpu", "bifrost", "codegen", "create", "cuda",
-           "detect_target_from_device", "generic_func", "get_native_generic_func", "get_simd_32bit_lanes", "hexagon", "intel_graphics", "list_tags", "llvm_get_cpu_features",
-           "make_compilation_config", "mali", "micro", "override_native_generic_func", "rasp", "register_tag", "riscv_cpu", "rocm", "stm32", "target_has_features", "vta"]
+__all__ = ["Device", "GenericFunc", "String", "Target", "TargetFeatures", "TargetKind", "VirtualDevice", "adreno", "arm_cpu", "bifrost",
+           "codegen", "create", "cuda", "detect_target_from_device", "generic_func", "get_native_generic_func", "get_simd_32bit_lanes", "hexagon",
+           "intel_graphics", "list_tags", "llvm_get_cpu_features", "make_compilation_config", "mali", "micro", "override_native_generic_func",
+           "rasp", "register_tag", "riscv_cpu", "rocm", "stm32", "target_has_features", "vta"]

@@ -101,9 +101,9 @@ _ROOT = __package__.rpartition(".")[0]
 # Where classes and a few functions are that TVM's files import from each other, so that users find them in any of them.
 _COMMON = ("tvm.relay", "tvm.ir", "tvm.runtime", "tvm.target", "tvm.functions", "tvm._ffi.base", "tvm._ffi.runtime_ctypes", "tvm.relay.op.nn_utils",
            "compiler.analysis", "tvm.relay.base", "tvm.relay.transform")
-_OFTEN = ("add", "astext", "c_array", "c_str", "check_call", "const", "count_layers", "convert", "cpu", "deprecated", "device", "equal", "find_include_path", "free_vars",
-          "get_global_func", "get_pad_tuple1d", "get_pad_tuple2d", "make_node", "pretty_print", "py_str", "register_func", "register_object", "scalar_type",
-          "string_types", "subtract", "target_has_features")
+_OFTEN = ("add", "astext", "c_array", "c_str", "check_call", "const", "count_layers", "convert", "cpu", "deprecated", "device", "equal",
+          "find_include_path", "free_vars", "get_global_func", "get_pad_tuple1d", "get_pad_tuple2d", "make_node", "pretty_print", "py_str",
+          "register_func", "register_object", "scalar_type", "string_types", "subtract", "target_has_features")
 # Files of ours whose counterparts import such, and that have no __getattr__ of their own.
 _WITH_IMPORTS = ("contrib.cc", "contrib.debugger.debug_executor", "contrib.graph_executor", "contrib.pickle_memoize", "contrib.tar", "ir.diagnostics",
                  "ir.module", "ir.supply", "parser", "relay.backend.executor", "relay.backend.executor_factory", "relay.backend.interpreter",

@@ -23,7 +23,8 @@ class ArgTypeCode:
     EXT_BEGIN = 15
 
 
-_KINDS = {"int": DataTypeCode.INT, "uint": DataTypeCode.UINT, "float": DataTypeCode.FLOAT, "handle": DataTypeCode.HANDLE, "bfloat": DataTypeCode.BFLOAT,
+_KINDS = {"int": DataTypeCode.INT, "uint": DataTypeCode.UINT, "float": DataTypeCode.FLOAT, "handle": DataTypeCode.HANDLE,
+          "bfloat": DataTypeCode.BFLOAT,
           "e4m3_float": DataTypeCode.E4M3Float, "e5m2_float": DataTypeCode.E5M2Float}
 _BITS = {"int": 32, "uint": 32, "float": 32, "handle": 64, "bfloat": 16, "e4m3_float": 8, "e5m2_float": 8}
 

@@ -303,4 +303,5 @@ def __getattr__(name):
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-__all__ = ["AotExecutor", "BuildModule", "ExecutorFactory", "GraphExecutor", "bind_params_by_name", "build", "build_config", "create_executor", "optimize"]
+__all__ = ["AotExecutor", "BuildModule", "ExecutorFactory", "GraphExecutor", "bind_params_by_name", "build", "build_config", "create_executor",
+           "optimize"]

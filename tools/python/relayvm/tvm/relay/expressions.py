@@ -17,7 +17,7 @@ def __getattr__(name):
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-__all__ = ["Call", "CallWithFields", "Constant", "ConstantWithFields", "ConstructorValue", "Expr", "ExprWithOp", "Function", "FunctionWithFields", "GlobalVar", "If",
-           "IfWithFields", "Let", "LetWithFields", "RefCreate", "RefCreateWithFields", "RefRead", "RefReadWithFields", "RefWrite",
-           "RefWriteWithFields", "RelayExpr", "Tuple", "TupleGetItem", "TupleGetItemWithFields", "TupleWithFields", "TupleWrapper", "Var", "VarWithFields",
-           "VirtualDevice", "bind", "const", "var"]
+__all__ = ["Call", "CallWithFields", "Constant", "ConstantWithFields", "ConstructorValue", "Expr", "ExprWithOp", "Function", "FunctionWithFields",
+           "GlobalVar", "If", "IfWithFields", "Let", "LetWithFields", "RefCreate", "RefCreateWithFields", "RefRead", "RefReadWithFields",
+           "RefWrite", "RefWriteWithFields", "RelayExpr", "Tuple", "TupleGetItem", "TupleGetItemWithFields", "TupleWithFields", "TupleWrapper",
+           "Var", "VarWithFields", "VirtualDevice", "bind", "const", "var"]

@@ -37,14 +37,14 @@ def kind2str(kind):
     return names[kind]
 
 
-_STEPS = ("QuantizeContext", "annotate", "calibrate", "partition", "partition_conversions", "quantize_context", "realize", "register_annotate_function",
-          "register_partition_function", "ir", "kl_divergence", "optimization", "quantization")
+_STEPS = ("QuantizeContext", "annotate", "calibrate", "partition", "partition_conversions", "quantize_context", "realize",
+          "register_annotate_function", "register_partition_function", "ir", "kl_divergence", "optimization", "quantization")
 
 
 def __getattr__(name):
     if name in _STEPS:
-        return elsewhere(f"relay.quantize.{name}", "relay.quantize.quantize does it in one step; relay.transform.FakeQuantizationToInteger takes programs "
-                         "with qnn.quantize and qnn.dequantize in them")
+        return elsewhere(f"relay.quantize.{name}", "relay.quantize.quantize does it in one step; relay.transform.FakeQuantizationToInteger takes "
+                         "programs with qnn.quantize and qnn.dequantize in them")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

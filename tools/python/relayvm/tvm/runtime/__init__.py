@@ -23,8 +23,8 @@ def __getattr__(name):
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-__all__ = ["ADT", "Array", "Device", "Map", "Module", "NDArray", "Object", "ObjectGeneric", "ObjectPath", "ObjectPathPair", "ObjectTypes", "PackedFunc",
-           "Report", "Scriptable", "ShapeTuple", "String", "cl", "const", "container", "convert", "convert_to_object", "cpu", "cuda", "device", "enabled",
-           "ext_dev", "gpu", "load_module", "load_param_dict", "load_param_dict_from_file", "load_static_library", "metal", "module", "mtl", "ndarray",
-           "num_threads", "object_path", "opencl", "profiling", "rocm", "save_param_dict", "save_param_dict_to_file", "script_printer", "system_lib", "vm",
-           "vpi", "vulkan"]
+__all__ = ["ADT", "Array", "Device", "Map", "Module", "NDArray", "Object", "ObjectGeneric", "ObjectPath", "ObjectPathPair", "ObjectTypes",
+           "PackedFunc", "Report", "Scriptable", "ShapeTuple", "String", "cl", "const", "container", "convert", "convert_to_object", "cpu",
+           "cuda", "device", "enabled", "ext_dev", "gpu", "load_module", "load_param_dict", "load_param_dict_from_file", "load_static_library",
+           "metal", "module", "mtl", "ndarray", "num_threads", "object_path", "opencl", "profiling", "rocm", "save_param_dict",
+           "save_param_dict_to_file", "script_printer", "system_lib", "vm", "vpi", "vulkan"]

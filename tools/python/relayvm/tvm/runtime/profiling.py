@@ -117,7 +117,8 @@ class Report(Object):
 
     def json(self):
         """It as JSON, which `from_json` reads."""
-        return json.dumps({"calls": list(map(_plain, self.calls)), "device_metrics": {key: _plain(value) for key, value in self.device_metrics.items()},
+        return json.dumps({"calls": list(map(_plain, self.calls)),
+                           "device_metrics": {key: _plain(value) for key, value in self.device_metrics.items()},
                            "configuration": self.configuration})
 
     @classmethod
@@ -138,7 +139,7 @@ class MetricCollector(Object):
 
 def __getattr__(name):
     if name in ("PAPIMetricCollector", "profile_function"):
-        return elsewhere(f"runtime.profiling.{name}", "relayvm.Runtime(trace=relayvm.Profile()) measures programs, and has GFLOP/s and GB/s of kernels")
+        return elsewhere(f"runtime.profiling.{name}", "relayvm.Runtime(trace=relayvm.Profile()) measures programs and knows GFLOP/s of kernels")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

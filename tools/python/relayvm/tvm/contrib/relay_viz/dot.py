@@ -3,7 +3,7 @@ from ...elsewhere import elsewhere
 from .interface import DefaultVizParser, Plotter, VizEdge, VizGraph, VizNode
 
 DotVizParser = DefaultVizParser
-DotGraph, DotPlotter = (elsewhere(f"contrib.relay_viz.dot.{name}", "relayvm.draw(mod) draws programs, notebooks show them, and TermPlotter prints them")
-                        for name in ("DotGraph", "DotPlotter"))
+_INSTEAD = "relayvm.draw(mod) draws programs, notebooks show them, and TermPlotter prints them"
+DotGraph, DotPlotter = (elsewhere(f"contrib.relay_viz.dot.{name}", _INSTEAD) for name in ("DotGraph", "DotPlotter"))
 
 __all__ = ["DefaultVizParser", "DotGraph", "DotPlotter", "DotVizParser", "Plotter", "VizEdge", "VizGraph", "VizNode"]

@@ -1,4 +1,4 @@
-"""tvm.contrib.relay_viz.interface: what shows programs as graphs is made of: a parser makes nodes and edges of expressions, a plotter graphs of these."""
+"""tvm.contrib.relay_viz.interface: a parser makes nodes and edges of expressions, a plotter shows graphs of these."""
 import abc
 
 from ....compiler import relay as _relay

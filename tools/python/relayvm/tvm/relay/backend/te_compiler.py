@@ -42,10 +42,10 @@ def get_shape(shape):
     return list(shape)
 
 
-_NAMES = ("CCacheKey", "CCacheValue", "LoweredOutput", "get_valid_implementations", "is_auto_scheduler_enabled", "is_meta_schedule_enabled", "lower_call",
-          "lower_to_primfunc", "select_implementation")
-_ABSENT = {name: elsewhere(f"relay.backend.te_compiler.{name}", "kernels are made by the compiler; operators of your own are plugins (relayc --plugin)")
-           for name in _NAMES}
+_NAMES = ("CCacheKey", "CCacheValue", "LoweredOutput", "get_valid_implementations", "is_auto_scheduler_enabled", "is_meta_schedule_enabled",
+          "lower_call", "lower_to_primfunc", "select_implementation")
+_INSTEAD = "kernels are made by the compiler; operators of your own are plugins (relayc --plugin)"
+_ABSENT = {name: elsewhere(f"relay.backend.te_compiler.{name}", _INSTEAD) for name in _NAMES}
 
 
 def __getattr__(name):

@@ -64,4 +64,5 @@ class DuplicateFilter:
         return is_new
 
 
-__all__ = [*_of_importing, "DuplicateFilter", "fold_constant", "get_const_tuple", "infer_channels", "infer_shape", "infer_type", "infer_value", "new_var"]
+__all__ = [*_of_importing, "DuplicateFilter", "fold_constant", "get_const_tuple", "infer_channels", "infer_shape", "infer_type", "infer_value",
+           "new_var"]

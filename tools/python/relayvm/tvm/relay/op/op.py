@@ -83,5 +83,5 @@ def __getattr__(name):
 __all__ = ["Op", "OpPattern", "debug", "get", "register", "register_alter_op_layout", "register_broadcast_schedule", "register_compute",
            "register_convert_op_layout", "register_external_compiler", "register_fake_quantization_to_integer", "register_gradient",
            "register_injective_schedule", "register_legalize", "register_mixed_precision_conversion", "register_op_attr",
-           "register_optional_fake_quantization_to_integer", "register_pattern", "register_reduce_schedule", "register_schedule", "register_shape_func",
-           "register_stateful", "register_strategy"]
+           "register_optional_fake_quantization_to_integer", "register_pattern", "register_reduce_schedule", "register_schedule",
+           "register_shape_func", "register_stateful", "register_strategy"]

@@ -67,7 +67,8 @@ def _of_region(layer, thresh):
 
 
 def fill_network_boxes(net_shape, im_shape, thresh, relative, tvm_out):
-    """What layers found: dicts of bbox, prob (of each class) and objectness. Shapes are of (width, height). relative: boxes in parts of the picture."""
+    """What layers found: dicts of bbox, prob (of each class) and objectness. Shapes are of (width, height).
+    relative: boxes in parts of the picture."""
     found = []
     for layer in tvm_out:
         if layer["type"] in ("Yolo", "Region"):
