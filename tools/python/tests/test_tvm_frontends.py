@@ -112,5 +112,5 @@ def test_weights_as_parameters():
 
 def test_formats_without_an_importer():
     for name in ("from_caffe", "from_paddle"):
-        with pytest.raises(AttributeError, match="programs are imported from ONNX, PyTorch.*write the model as ONNX"):
-            getattr(relay.frontend, name)
+        with pytest.raises(NotImplementedError, match="programs are imported from ONNX, PyTorch.*write the model as ONNX"):
+            getattr(relay.frontend, name)("model")

@@ -11,7 +11,7 @@ _TUNING = "relayc --tune, or compile(tune=\"60s\"), measures schedules of kernel
 _ENGINES = "the compiler's own kernels, and engines by relay.transform.PartitionGraph and tvm.register_func(\"relay.ext.NAME.optimize\", ...)"
 _NATIVE = "relayc --executor aot makes native code without dependencies"
 _PLANNED = "the compiler plans memory of every program (vmdump --memory shows it)"
-_CONVERTER = "from_onnx, from_pytorch, from_keras, from_mxnet, from_tensorflow and from_tflite read models; others go through ONNX"
+_CONVERTER = "programs are imported from ONNX, PyTorch, TensorFlow, TensorFlow Lite, MXNet and Keras; write the model as ONNX"
 _LINK = "lib.export_library(path) writes a program, relayc --executor aot makes a native library"
 
 # What to use, by TVM's names; what is in it is elsewhere too.
@@ -20,7 +20,7 @@ INSTEAD = {
     "auto_scheduler": _TUNING,
     "autotvm": _TUNING,
     "build": "relay.build(mod, target, params=...) builds programs; " + _KERNELS,
-    "driver": "relay.build builds programs, relayc from the shell",
+    **dict.fromkeys(("driver.build", "driver.build_module", "driver.lower"), "relay.build builds programs, relayc from the shell"),
     "exec": "vmserve serves models, relayc compiles them",
     "generic": "operators of Python work on expressions: x + y",
     "lower": "relay.build builds programs; " + _KERNELS,
@@ -99,7 +99,6 @@ INSTEAD = {
     "target.STM32_SUPPORTED_SERIES": _NATIVE,
     "target.datatype": "dtypes are those of numpy and ml_dtypes here",
     "target.intrin": _KERNELS,
-    "testing.aot": _NATIVE,
     "testing.auto_scheduler": _TUNING,
     "testing.autotvm": _TUNING,
     "testing.micro": _NATIVE,

@@ -8,8 +8,6 @@ from ...ir.module import IRModule
 from . import common
 from ._weights import lifted as _lifted
 
-_HAS = "programs are imported from ONNX, PyTorch, TensorFlow, TensorFlow Lite, MXNet and Keras"
-
 
 def _as_tvm(mod):
     return IRModule(_transform.RecognizeOperators()(mod)._native)
@@ -33,12 +31,6 @@ def from_onnx(model, shape=None, dtype="float32", opset=None, freeze_params=True
     mod, params = _compiler.from_onnx(model, shape, **options)
     mod = _as_tvm(mod)
     return (mod, params) if freeze_params else _lifted(mod)
-
-
-def __getattr__(name):
-    if name in ("from_caffe", "from_caffe2", "from_coreml", "from_darknet", "from_oneflow", "from_paddle"):
-        raise AttributeError(f"relay.frontend.{name} is not there: {_HAS}; write the model as ONNX")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 __all__ = ["common", "from_keras", "from_mxnet", "from_onnx", "from_pytorch", "from_tensorflow", "from_tflite"]
