@@ -347,3 +347,10 @@ class TestFolding(tvm.testing.CompareBeforeAfter):
         return relay.Function([], relay.const(1.0) + relay.const(2.0))
 
     expected = relay.Function([], relay.const(3.0))
+
+
+def test_contexts_say_what_they_are():
+    assert repr(tvm.transform.PassContext(opt_level=2)) == "PassContext(opt_level=2)"
+    context = tvm.transform.PassContext(opt_level=3, disabled_pass=["FoldConstant"], config={"relay.FuseOps.max_depth": 4})
+    assert repr(context) == "PassContext(opt_level=3, disabled_pass=['FoldConstant'], config={'relay.FuseOps.max_depth': 4})"
+    assert tvm.relay.transform.InferType().pass_info.name == "InferType"

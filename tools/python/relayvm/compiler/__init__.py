@@ -68,6 +68,11 @@ class PassContext(Object):
         if own:
             _native.check_options(_options(load_pass=options.get("load_pass"), **own))
 
+    def __repr__(self):
+        told = {"required_pass": self.required_pass, "disabled_pass": self.disabled_pass, "instruments": self.instruments, "config": self.config}
+        more = "".join(f", {name}={value!r}" for name, value in {**told, **self.options}.items() if value and name not in self.config)
+        return f"PassContext(opt_level={self.opt_level}{more})"
+
     def __enter__(self):
         PassContext._stack().append(self)
         try:
