@@ -348,7 +348,7 @@ NodeId Parser::FinishCall(NodeId callee, std::vector<NodeId> args,
     return MakeOpCall(op, std::move(args), std::move(complete), span);
   }
   for (const ParsedAttr& a : attrs) {
-    if (a.name == "attrs_type_key") continue;
+    if (a.name == "attrs_type_key" || is_written()) continue;
     Fail(StatusCode::kInvalidInput, a.span,
          fmt::format("attribute {}: only calls of operators have attributes", a.name));
     return kNoNode;
@@ -362,7 +362,12 @@ NodeId Parser::FinishCall(NodeId callee, std::vector<NodeId> args,
                      wanted == 1 ? "" : "s", args.size()));
     return kNoNode;
   }
-  return graph_.Call(callee, std::move(args), span);
+  const NodeId call = graph_.Call(callee, std::move(args), span);
+  if (!is_written()) return call;
+  for (const ParsedAttr& a : attrs) {
+    if (!a.is_expression) written_->call_attrs[call].emplace_back(a.name, a.value);
+  }
+  return call;
 }
 
 }  // namespace relayvm::frontend

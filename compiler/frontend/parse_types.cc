@@ -92,7 +92,7 @@ bool Parser::ParseNamedType(const Token& name, ir::Type* type) {
     *type = ir::MakeScalarType(*dtype);
     return true;
   }
-  if (is_expression_ && it == module_.types.end() && !StartsLikeDType(name.text)) {
+  if (is_expression_ && it == module_.types.end()) {
     ir::AdtType elsewhere{name.text, {}};
     if (Accept("[") && !ParseTypeList("]", &elsewhere.args)) return false;
     *type = ir::MakeType(std::move(elsewhere));

@@ -44,6 +44,8 @@ struct WrittenProgram {
   std::unordered_map<const void*, WrittenPlace> atom_places;
   std::unordered_map<ir::NodeId, std::vector<WrittenPlace>> let_places;
   std::unordered_map<ir::NodeId, std::vector<std::string>> attr_orders;  // of functions
+  // Of calls of functions, which are for whoever reads the text.
+  std::unordered_map<ir::NodeId, std::vector<std::pair<std::string, AttrValue>>> call_attrs;
 };
 struct WrittenText {
   std::string name, text;

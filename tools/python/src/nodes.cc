@@ -192,6 +192,16 @@ class RecordWriter {
         payload = py::cast(PyCall{call.op, call.attrs, m_.arena});
         break;
       }
+      case ir::NodeKind::kCall: {
+        if (written_ == nullptr) break;
+        const auto attrs = written_->call_attrs.find(id);
+        if (attrs == written_->call_attrs.end()) break;
+        py::dict kept;
+        for (const auto& [name, value] : attrs->second)
+          kept[name.c_str()] = ObjectOf(value, m_.arena);
+        payload = kept;
+        break;
+      }
       case ir::NodeKind::kTupleGet:
         payload = py::int_(n.payload);
         break;

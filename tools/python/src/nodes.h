@@ -16,7 +16,7 @@
 //   constructor                         (type definition, name)
 //   op                                  name; of a text as it was written, where no call has it
 //   op_call      args                   Call: operator and attributes
-//   call         callee, args
+//   call         callee, args           None, or {attributes} of a text as it was written
 //   tuple        fields
 //   get          tuple                  index
 //   let          var, value, body

@@ -246,3 +246,31 @@ def test_modules_keep_their_sources():
     (name, source), = mod.source_map.source_map.items()
     assert name == relay.SourceName("a.rly") and source.source == text and source.source_name == name
     assert mod["f"].body.span.line == 2 and mod.get_attr("key") == 1
+
+
+@pytest.mark.parametrize("dtype", ["int4", "float32x4", "uint1x4"])
+def test_dtypes_that_the_compiler_has_not(dtype):
+    param = relay.parse_expr(f"fn (%x: {dtype}) {{ %x }}").params[0]
+    assert param.type_annotation == relay.TensorType((), dtype) and str(param.type_annotation) == dtype
+    assert param.type_annotation != relay.TensorType((), "float32")
+    with pytest.raises(tvm.error.DiagnosticError, match="unsupported dtype"):
+        relay.parse(VERSION + f"def @f(%x: {dtype}) {{ %x }}")
+
+
+def test_attributes_of_calls_of_functions():
+    attrs = tvm.ir.make_node("attrs.TestAttrs", name="n")
+    p = relay.var("p", shape=(2,))
+    x = relay.var("x", shape=(2,))
+    mod = relay.transform.InferType()(tvm.IRModule.from_expr(relay.Function([p], relay.Call(relay.Function([x], relay.exp(x)), [p], attrs))))
+    text = mod.astext()
+    assert '(%p, name="n", attrs_type_key="attrs.TestAttrs")' in text
+    again = relay.parse(text)
+    tvm.ir.assert_structural_equal(again, mod)
+    assert again["main"].body.attrs.name == "n" and again["main"].body.attrs.type_key == "attrs.TestAttrs"
+
+
+def test_type_definitions_are_by_their_variables():
+    mod = relay.parse(VERSION + "type Own { Made(Tensor[(?, 1), uint16]) }")
+    (header, data), = mod.type_definitions.items()
+    assert header.name_hint == "Own" and isinstance(header, relay.GlobalTypeVar) and mod.type_definitions["Own"] is data
+    assert isinstance(data.constructors[0].inputs[0].shape[0], relay.Any) and data.constructors[0].inputs[0].shape[1] == 1

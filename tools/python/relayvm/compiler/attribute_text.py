@@ -56,7 +56,9 @@ def complete_attrs(call):
 def written_attrs(call):
     """(name, value) of the attributes of a call that the text has, in its order: those that have not their defaults."""
     if not isinstance(call.op, relay.Op):
-        return list(call.attrs.items()) if call.attrs else []
+        attrs = call.attrs
+        key = [("attrs_type_key", attrs.type_key)] if attrs is not None and attrs.type_key else []
+        return [*attrs.items(), *key] if attrs else key
     schema = schema_of(call.op.name)
     if schema == []:
         return []

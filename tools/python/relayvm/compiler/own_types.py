@@ -3,6 +3,7 @@
 Types of a module know it, for its symbols and type variables, and a type is made of parts of one module. What has neither may go anywhere.
 """
 from . import _native, relay
+from .types import is_strange_dtype
 
 
 class OwnTypes:
@@ -25,6 +26,8 @@ class OwnTypes:
                                       kind.type_constraints)
             case relay.RefType():
                 return relay.RefType(self.type(kind.value))
+            case relay.TypeCall() if is_strange_dtype(str(kind.func)) and not kind.args:
+                return relay.TensorType((), str(kind.func))
             case relay.TypeCall():
                 return relay.TypeCall(kind.func, [self.type(arg) for arg in kind.args])
             case relay.TypeVar() if not self._is_open:

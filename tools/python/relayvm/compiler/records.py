@@ -1,8 +1,8 @@
 """Nodes of the compiler's records of a function, and records of nodes (tools/python/src/nodes.h)."""
 from . import _native
 from .functors import _all_stays, _parts, _post_order
-from .nodes import (Call, Clause, Constant, Constructor, Function, _get_op, GlobalVar, If, Internal, Let, Match, _NO_TYPES, Op, Pattern, PatternConstructor,
-                    PatternTuple, PatternVar, PatternWildcard, RefCreate, RefRead, RefWrite, _set, Tuple, TupleGetItem, Var)
+from .nodes import (Attrs, Call, Clause, Constant, Constructor, Function, _get_op, GlobalVar, If, Internal, Let, Match, _NO_TYPES, Op, Pattern,
+                    PatternConstructor, PatternTuple, PatternVar, PatternWildcard, RefCreate, RefRead, RefWrite, _set, Tuple, TupleGetItem, Var)
 from .types import _handles, IncompleteType, _Parts, _Sequence, _types
 
 
@@ -20,6 +20,11 @@ def _op_of(call):
     return Op._all.get(call.op) or Op._make(call.op, call.num_args, call.op if _native.operator_arguments(call.op) is not None else call)
 
 
+def _attrs_of(written):
+    values = dict(written)
+    return Attrs(values, values.pop("attrs_type_key", None))
+
+
 # Of a record and its operands (and the module): the node.
 _MAKERS = {
     "constant": lambda r, o, m: _of_record(Constant, r, _handle=r[2]),
@@ -27,7 +32,7 @@ _MAKERS = {
     "constructor": lambda r, o, m: m.get_constructor(*r[2]),
     "op": lambda r, o, m: _get_op(r[2]),
     "op_call": lambda r, o, m: _of_record(Call, r, op=_op_of(r[2]), args=_Sequence(o), _attrs=r[2], _type_args=_NO_TYPES),
-    "call": lambda r, o, m: _of_record(Call, r, op=o[0], args=_Sequence(o[1:]), _attrs=None, _type_args=_NO_TYPES),
+    "call": lambda r, o, m: _of_record(Call, r, op=o[0], args=_Sequence(o[1:]), _attrs=r[2] and _attrs_of(r[2]), _type_args=_NO_TYPES),
     "tuple": lambda r, o, m: _of_record(Tuple, r, fields=_Sequence(o)),
     "get": lambda r, o, m: _of_record(TupleGetItem, r, tuple_value=o[0], index=r[2]),
     "let": lambda r, o, m: _of_record(Let, r, var=o[0], value=o[1], body=o[2]),

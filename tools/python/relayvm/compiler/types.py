@@ -1,6 +1,7 @@
 """Types of programs: those of `rvm.relay`, over the compiler's own, and dims."""
 import enum
 import functools
+import re
 import sys
 
 from . import _native
@@ -121,6 +122,11 @@ def is_dtype(value):
     return isinstance(value, type) or numpy is not None and isinstance(value, numpy.dtype)
 
 
+def is_strange_dtype(name):
+    """Whether it is a dtype of TVM's that the compiler does not have: "int4", "float32x4"."""
+    return isinstance(name, str) and re.fullmatch(r"(u?int|b?float)\d+(x\d+)?", name) is not None
+
+
 class TensorType(Type):
     """shape: of ints, and of dims that are known when the program runs (`Dim`). dtype: "float32" ..."""
 
@@ -128,7 +134,13 @@ class TensorType(Type):
     __match_args__ = ("shape", "dtype")
 
     def __init__(self, shape, dtype="float32"):
-        super().__init__(_native.tensor_type(shape, dtype_name(dtype)))
+        try:
+            handle = _native.tensor_type(shape, dtype_name(dtype))
+        except TypeError:
+            if not is_strange_dtype(dtype):
+                raise
+            handle = _Parts("tensor", tuple(shape), dtype)
+        super().__init__(handle)
 
     @property
     def shape(self):

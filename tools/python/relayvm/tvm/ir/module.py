@@ -185,7 +185,7 @@ class IRModule(Module):
 
     @property
     def type_definitions(self):
-        return {**self._base.type_definitions, **self._types_set}
+        return {data.header: data for data in {**self._base.type_definitions, **self._types_set}.values()}
 
     def get_global_type_var(self, name):
         """The `relay.GlobalTypeVar` of a type."""
