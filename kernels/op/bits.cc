@@ -109,14 +109,33 @@ Status CheckBits(const Attrs& attrs, const BitNames& names) {
   return OkStatus();
 }
 
-// The lowest `bits` of argument `arg` as a number of `dtype`; as signs, each bit is plus or minus.
-Value Lowest(CallWriter& w, size_t arg, int64_t bits, bool as_signs, DType dtype) {
-  const DType from = w.tensor(arg).dtype;
+// The lowest `bits` of an integer as a number of `dtype`; as signs, each bit is plus or minus.
+Expr LowestOf(const Expr& element, int64_t bits, bool as_signs, DType dtype) {
   const int64_t mask = (int64_t{1} << bits) - 1;
-  Value value = w.Call("bitwise_and", {w.Arg(arg), w.Scalar(static_cast<double>(mask), from)});
-  Attrs to;
-  to.Set("dtype", std::string(DTypeName(dtype)));
-  value = w.Call("cast", {value}, to);
+  const Expr value =
+      te::Cast(te::Binary(te::BinaryOp::kAnd, te::Cast(element, DType::kInt64), Int(mask)), dtype);
+  if (!as_signs) return value;
+  return value * te::Const(2, dtype) - te::Const(static_cast<double>(mask), dtype);
+}
+
+// A term of the sum that is a product's element.
+Expr Term(const ComputeContext& c, const BitNames& names, const Expr& data, const Expr& weight) {
+  const DType sum = c.outputs[0].dtype;
+  return LowestOf(data, c.attrs.Int(names.data), false, sum) *
+         LowestOf(weight, c.attrs.Int(names.weight), c.attrs.Bool("unipolar"), sum);
+}
+
+// The same in operators.
+Value Lowest(CallWriter& w, size_t arg, int64_t bits, bool as_signs, DType dtype) {
+  const auto cast = [&](Value value, DType to) {
+    Attrs attrs;
+    attrs.Set("dtype", std::string(DTypeName(to)));
+    return w.Call("cast", {value}, attrs);
+  };
+  const int64_t mask = (int64_t{1} << bits) - 1;
+  const Value low = w.Call("bitwise_and", {cast(w.Arg(arg), DType::kInt64),
+                                           w.Scalar(static_cast<double>(mask), DType::kInt64)});
+  const Value value = cast(low, dtype);
   if (!as_signs) return value;
   const Value twice = w.Call("multiply", {value, w.Scalar(2, dtype)});
   return w.Call("subtract", {twice, w.Scalar(static_cast<double>(mask), dtype)});
@@ -145,7 +164,10 @@ Status CheckOperands(TypeContext& tc, const BitNames& names) {
   RELAYVM_RETURN_IF_ERROR(RequireInteger(tc.tensor(0), "data"));
   RELAYVM_RETURN_IF_ERROR(RequireInteger(tc.tensor(1), "weight"));
   RELAYVM_ASSIGN_OR_RETURN(const DType sum, Given(tc.attrs(), "out_dtype"));
-  return IsInt(sum) ? OkStatus() : Invalid("out_dtype is {}, expected an integer", DTypeName(sum));
+  const bool is_wide = IsInt(sum) && DTypeBits(sum) > kMostBits;
+  return is_wide
+             ? OkStatus()
+             : Invalid("out_dtype is {}, expected an integer of 16 bits or more", DTypeName(sum));
 }
 
 OpDef BitserialDenseOp() {
@@ -170,6 +192,17 @@ OpDef BitserialDenseOp() {
     shape.back() = weight.shape[0];
     return OpResult(TensorType{std::move(shape), *tc.attrs().OptionalDType("out_dtype")});
   };
+  op.compute = [](const ComputeContext& c) -> std::vector<Tensor> {
+    const TensorType& result = c.outputs[0];
+    return {te::Compute("bitserial_dense", result.shape, [&](const Indices& i) {
+      const te::Axis k = te::MakeAxis("k", c.inputs[1]->shape[1]);
+      Indices at = i;
+      at.back() = te::AxisValue(k);
+      const Expr weight = te::Load(c.inputs[1], {i.back(), te::AxisValue(k)});
+      return te::Reduce(te::ReduceKind::kSum,
+                        Term(c, kDenseBits, te::Load(c.inputs[0], at), weight), {k}, result.dtype);
+    })};
+  };
   op.decompose = [](CallWriter& w) -> std::optional<std::vector<Value>> {
     return {{w.Call("nn.dense", Operands(w, kDenseBits))}};
   };
@@ -184,6 +217,45 @@ Attrs ConvAttrs(const Attrs& attrs) {
   }
   conv.Set("kernel_layout", attrs.String("kernel_layout"));
   return conv;
+}
+
+Result<ConvProblem> ProblemOf(const Attrs& attrs, const TensorType& data,
+                              const TensorType& kernel) {
+  RELAYVM_ASSIGN_OR_RETURN(Attrs conv,
+                           CompleteAttrs(*OpTable::Get().Find("nn.conv2d"), ConvAttrs(attrs)));
+  return ReadConv({2}, conv, data, kernel);
+}
+
+std::vector<Tensor> ComputeBitserialConv(const ComputeContext& c) {
+  constexpr std::string_view kSpatial = "HW";
+  const Tensor& data = c.inputs[0];
+  const Tensor& kernel = c.inputs[1];
+  const ConvProblem p =
+      *ProblemOf(c.attrs, {data->shape, data->dtype}, {kernel->shape, kernel->dtype});
+  const DType sum = c.outputs[0].dtype;
+  return {te::Compute("bitserial_conv2d", c.outputs[0].shape, [&](const Indices& i) {
+    std::vector<te::Axis> axes = {te::MakeAxis("ic", p.kernel_in)};
+    const Expr channel = te::AxisValue(axes[0]);
+    std::vector<Expr> tap, position, inside;
+    for (size_t s = 0; s < kSpatial.size(); ++s) {
+      axes.push_back(te::MakeAxis(s == 0 ? "ky" : "kx", p.kernel_extent[s]));
+      tap.push_back(te::AxisValue(axes.back()));
+      position.push_back(p.out.Logical(kSpatial[s], i) * Int(p.strides[s]) + tap[s] -
+                         Int(p.padding.before[s]));
+      inside.push_back(nn::InRange(position[s], te::DimValue(p.in_extent[s])));
+    }
+    const Expr x = te::Load(data, p.data.Physical([&](char axis) {
+      if (axis == 'N') return p.out.Logical('N', i);
+      return axis == 'C' ? channel : position[kSpatial.find(axis)];
+    }));
+    const Expr w = te::Load(kernel, p.kernel.Physical([&](char axis) {
+      if (axis == 'O') return p.out.Logical('C', i);
+      return axis == 'I' ? channel : tap[kSpatial.find(axis)];
+    }));
+    return te::Reduce(te::ReduceKind::kSum,
+                      nn::SelectIf(nn::AndAll(inside), Term(c, kConvBits, x, w), te::Const(0, sum)),
+                      axes, sum);
+  })};
 }
 
 OpDef BitserialConvOp() {
@@ -201,14 +273,13 @@ OpDef BitserialConvOp() {
   op.attrs.insert(op.attrs.end(), fields.begin() + 2, fields.end());
   op.infer = [](TypeContext& tc) -> Result<OpResult> {
     RELAYVM_RETURN_IF_ERROR(CheckOperands(tc, kConvBits));
-    RELAYVM_ASSIGN_OR_RETURN(
-        Attrs conv, CompleteAttrs(*OpTable::Get().Find("nn.conv2d"), ConvAttrs(tc.attrs())));
-    RELAYVM_ASSIGN_OR_RETURN(ConvProblem p, ReadConv({2}, conv, tc.tensor(0), tc.tensor(1)));
+    RELAYVM_ASSIGN_OR_RETURN(ConvProblem p, ProblemOf(tc.attrs(), tc.tensor(0), tc.tensor(1)));
     RELAYVM_RETURN_IF_ERROR(
         tc.RequireEqual(p.in_channels, p.kernel_in, "the channels of data and of the kernel"));
     RELAYVM_RETURN_IF_ERROR(CheckConvAttrs(tc, p.out_channels, p.kernel_extent));
     return OpResult(TensorType{ConvShape(p), *tc.attrs().OptionalDType("out_dtype")});
   };
+  op.compute = ComputeBitserialConv;
   op.decompose = [](CallWriter& w) -> std::optional<std::vector<Value>> {
     return {{w.Call("nn.conv2d", Operands(w, kConvBits), ConvAttrs(w.attrs()))}};
   };

@@ -266,6 +266,10 @@ OpDef SpaceToDepthOp() {
     const TensorType& data = tc.tensor(0);
     RELAYVM_RETURN_IF_ERROR(RequireRank(data, 4, "data"));
     RELAYVM_ASSIGN_OR_RETURN(DepthPlan p, PlanDepth(tc.attrs()));
+    for (int d : {p.y(), p.x()}) {
+      RELAYVM_RETURN_IF_ERROR(tc.RequireEqual(Dim::FloorMod(data.shape[d], p.block), 0,
+                                              "the height and width modulo block_size"));
+    }
     return OpResult(
         TensorType{p.Pack<Dim>(data.shape[0], data.shape[p.channel()] * (p.block * p.block),
                                Dim::FloorDiv(data.shape[p.y()], p.block),

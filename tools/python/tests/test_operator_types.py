@@ -77,12 +77,12 @@ def test_no_axes_are_all_axes():
         assert str(typed(op(x(2, 3), axis=[])).ret_type) in ("float32", "int32")
 
 
-@pytest.mark.parametrize("make, shape", [(lambda v: nn.depth_to_space(v, 2), (1, 6, 2, 3)), (lambda v: nn.space_to_depth(v, 2), (1, 2, 5, 4)),
+@pytest.mark.parametrize("make, shape", [(lambda v: nn.depth_to_space(v, 2), (1, 6, 2, 3)),
                                          (lambda v: nn.batch_to_space_nd(v, [2], [[0, 0]]), (5, 2, 3)),
                                          (lambda v: nn.space_to_batch_nd(v, [2], [[0, 0]]), (2, 5, 3))])
 def test_what_is_behind_the_last_whole_block_is_left_out(make, shape):
     data = np.arange(np.prod(shape), dtype="float32").reshape(shape)
-    whole = {"(1, 6, 2, 3)": data[:, :4], "(1, 2, 5, 4)": data[:, :, :4], "(5, 2, 3)": data[:4], "(2, 5, 3)": data[:, :4]}[str(shape)]
+    whole = {"(1, 6, 2, 3)": data[:, :4], "(5, 2, 3)": data[:4], "(2, 5, 3)": data[:, :4]}[str(shape)]
     found, expected = (relay.create_executor("vm", tvm.IRModule.from_expr(make(x(*a.shape)))).evaluate()(a).numpy() for a in (data, whole))
     np.testing.assert_array_equal(found, expected)
 
