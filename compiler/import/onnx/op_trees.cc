@@ -446,13 +446,9 @@ std::optional<Term> Joined(NodeContext& n, const Walked& walked, int64_t targets
                       : least ? std::numeric_limits<double>::infinity()
                               : -std::numeric_limits<double>::infinity();
   std::vector<double> weights(f.nodes.size() * static_cast<size_t>(targets), none);
-  std::vector<bool> has_weight(f.nodes.size());
   for (const Forest::Weight& w : f.weights) {
     if (w.target < 0 || w.target >= targets)
       return n.Fail("a leaf's target: expected 0 to {}, found {}", targets - 1, w.target);
-    // Of one target a leaf has one weight: as in ONNX Runtime the first, where a file has more.
-    if (targets == 1 && has_weight[w.node]) continue;
-    has_weight[w.node] = true;
     double& weight = weights[w.node * static_cast<size_t>(targets) + static_cast<size_t>(w.target)];
     weight = sums    ? weight + w.value
              : least ? std::min(weight, w.value)
@@ -476,11 +472,22 @@ std::optional<Term> WithBase(NodeContext& n, const Term& y, int64_t targets) {
   return y + Table(n.b(), base, {static_cast<int64_t>(base.size())}, y.dtype());
 }
 
+// As in ONNX Runtime, where a file has several for a leaf of one target.
+void KeepFirstWeights(Forest& f) {
+  std::vector<bool> has_weight(f.nodes.size());
+  std::erase_if(f.weights, [&](const Forest::Weight& w) {
+    const bool is_first = !has_weight[w.node];
+    has_weight[w.node] = true;
+    return !is_first;
+  });
+}
+
 Outputs TreeEnsembleRegressor(NodeContext& n) {
-  const auto forest = ReadTrees(n, "target");
+  auto forest = ReadTrees(n, "target");
   if (!forest || !n.b().status().ok()) return {};
   const int64_t targets = n.Count("n_targets", 1);
   if (targets < 1) return n.Fail("n_targets: expected 1 or more");
+  if (targets == 1) KeepFirstWeights(*forest);
   const auto walked = Walk(n, *forest);
   if (!walked) return {};
   const auto sum = Joined(n, *walked, targets, n.String("aggregate_function", "SUM"));
