@@ -160,8 +160,7 @@ void Outputs::AddNamed(const FunctionSignature& function, const py::dict& out) {
 }
 
 void Outputs::Add(py::object object) {
-  const size_t index = buffers_.size();
-  OutputBuffer& buffer = buffers_.emplace_back();
+  OutputBuffer buffer;
   if (IsInstance<PyDevice>(object)) {
     devices_.push_back(object.cast<const PyDevice&>().device);
     buffer.device = devices_.back().get();
@@ -175,10 +174,17 @@ void Outputs::Add(py::object object) {
       throw py::error_already_set();
     }
     if (!DTypeOfFormat(view.format, view.itemsize, &buffer.dtype))
-      throw py::type_error(fmt::format("out: buffer {} has elements that Relay has not", index));
+      throw py::type_error(
+          fmt::format("out: buffer {} has elements that Relay has not", buffers_.size()));
     buffer.dims = {view.shape, static_cast<size_t>(view.ndim)};
     buffer.data = view.buf;
   }
+  Add(std::move(object), buffer);
+}
+
+void Outputs::Add(py::object object, const OutputBuffer& buffer) {
+  const size_t index = buffers_.size();
+  buffers_.push_back(buffer);
   if (index == 0) {
     only_ = std::move(object);
     return;

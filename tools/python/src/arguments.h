@@ -92,6 +92,8 @@ class Outputs {
   void Read(const Executable& executable, const ExportInfo& function, const pybind11::object& out);
   // One buffer more.
   void Add(pybind11::object object);
+  // The same of one whose memory is known.
+  void Add(pybind11::object object, const OutputBuffer& buffer);
   // Once.
   std::vector<OutputBuffer> TakeBuffers() { return std::move(buffers_); }
   const std::vector<OutputBuffer>& buffers() const { return buffers_; }

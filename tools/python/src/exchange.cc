@@ -1,5 +1,7 @@
 #include "tools/python/src/exchange.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <unordered_map>
@@ -127,6 +129,47 @@ void* DataOf(const DLTensor& t) {
   return t.data == nullptr ? nullptr : static_cast<char*>(t.data) + t.byte_offset;
 }
 
+// A tensor of the library's that has the memory of a value which nobody else has. ToDLPack's are
+// not to be written, and take three allocations.
+py::object Give(Value value, const ExchangeFunctions& functions) {
+  constexpr size_t kMostDims = 8;
+  struct Given {
+    Value value;
+    std::array<int64_t, kMostDims> shape, strides;
+    DLManagedTensorVersioned tensor;
+  };
+  DLManagedTensorVersioned* tensor = nullptr;
+  const std::span<const int64_t> dims = value.dims();
+  if (dims.size() > kMostDims) {
+    tensor = ValueOrThrow(ToDLPack(value));
+  } else {
+    auto* given = new Given{};
+    tensor = &given->tensor;
+    std::ranges::copy(dims, given->shape.begin());
+    int64_t stride = 1;
+    for (size_t i = dims.size(); i-- > 0; stride *= std::max<int64_t>(dims[i], 1))
+      given->strides[i] = stride;
+    tensor->version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
+    tensor->manager_ctx = given;
+    tensor->deleter = [](DLManagedTensorVersioned* self) {
+      delete static_cast<Given*>(self->manager_ctx);
+    };
+    const auto bits = static_cast<uint8_t>(DTypeBytes(value.dtype()) * 8);
+    tensor->dl_tensor = {const_cast<void*>(value.data()),
+                         {kDLCPU, 0},
+                         static_cast<int32_t>(dims.size()),
+                         {CodeOf(value.dtype()), bits, 1},
+                         given->shape.data(),
+                         given->strides.data(),
+                         0};
+    given->value = std::move(value);
+  }
+  tensor->flags = 0;
+  void* object = nullptr;
+  if (functions.give(tensor, &object) != 0) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(static_cast<PyObject*>(object));
+}
+
 }  // namespace
 
 const ExchangeFunctions* ExchangeOf(PyTypeObject* type) {
@@ -201,14 +244,16 @@ bool IsOutputTensor(py::handle object, OutputBuffer* buffer) {
   return false;
 }
 
+py::object EmptyTensor(const ExchangeFunctions& functions, OutputBuffer* buffer) {
+  Value value = ValueOrThrow(Value::NewTensor(buffer->dtype, buffer->dims));
+  buffer->data = value.mutable_data();
+  return Give(std::move(value), functions);
+}
+
 py::object ToExchange(Value value, const ExchangeFunctions& functions) {
   if (value.mutable_data() == nullptr && value.bytes() > 0)
     value = CopyOf(value.dtype(), value.dims(), value.data());
-  DLManagedTensorVersioned* tensor = ValueOrThrow(ToDLPack(value));
-  tensor->flags = 0;  // nobody else has it
-  void* object = nullptr;
-  if (functions.give(tensor, &object) != 0) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(static_cast<PyObject*>(object));
+  return Give(std::move(value), functions);
 }
 
 }  // namespace relayvm::python

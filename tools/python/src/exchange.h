@@ -34,6 +34,9 @@ bool IsOutputTensor(pybind11::handle object, OutputBuffer* buffer);
 std::optional<Value> CopyStrided(DType dtype, std::span<const int64_t> dims,
                                  std::span<const int64_t> strides, void* data);
 
+// A new tensor of the library's, of the dtype and dims that `buffer` has, which gets its memory.
+pybind11::object EmptyTensor(const ExchangeFunctions& functions, OutputBuffer* buffer);
+
 // A tensor of the library's that has the value's memory, or a copy where others have it too.
 // REQUIRES: it is a tensor of numbers.
 pybind11::object ToExchange(Value value, const ExchangeFunctions& functions);

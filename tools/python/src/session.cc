@@ -349,8 +349,15 @@ py::object Session::Run(const ExportInfo& function, const CallArguments& given,
   outputs.Read(*executable_, function, options.out);
   const std::vector<SmallResult>& small =
       small_results_[static_cast<size_t>(&function - program.exports.data())];
-  if (kept == nullptr && library == nullptr && outputs.buffers().empty()) {
-    for (const SmallResult& one : small) outputs.Add(EmptyArray(one.dtype, one.dims));
+  if (kept == nullptr && outputs.buffers().empty()) {
+    for (const SmallResult& one : small) {
+      if (library == nullptr) {
+        outputs.Add(EmptyArray(one.dtype, one.dims));
+      } else {
+        OutputBuffer buffer{one.dtype, one.dims};
+        outputs.Add(EmptyTensor(*library, &buffer), buffer);
+      }
+    }
   }
 
   RunOfState in_run(kept, &inputs, outputs.buffers(), runtime_->runtime().get());

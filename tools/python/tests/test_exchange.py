@@ -51,6 +51,25 @@ def test_each_dtype_and_size_comes_back(dtype):
             assert bool(again.all()) and (x.numel() == 0 or same.data_ptr() != again.data_ptr() != x.data_ptr())
 
 
+@needs_exchange
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3), (1, 2, 1, 3, 1, 2, 1, 1, 2)])
+def test_small_results_of_known_sizes(shape):
+    dims = ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "")
+    m = model(f"def @main(%x: Tensor[({dims}), int32]) {{ (%x, negative(%x), cast(%x, dtype=\"bool\")) }}")
+    one = giving(model(f"def @main(%x: Tensor[({dims}), float32]) {{ tanh(%x) }}").main)
+    seen = []
+    for k in range(4):
+        x = torch.randint(0, 5, shape, dtype=torch.int32)
+        same, less, some = giving(m.main)(x)
+        assert torch.equal(same, x) and torch.equal(less, -x) and torch.equal(some, x.bool()) and same.is_contiguous()
+        seen.append((same, x.clone()))
+        x.fill_(9)
+        torch.testing.assert_close(one(seen[-1][1].float()), seen[-1][1].float().tanh())
+        less += 1
+    assert all(torch.equal(a, b) for a, b in seen)
+    assert len({a.data_ptr() for a, _ in seen}) == 4
+
+
 def test_what_is_no_plain_memory(add_one):
     x = torch.arange(8.0)
     for given in (x, x[::2], x.flip(0), x.expand(3, 8)[1], torch.tensor([1 + 2j, 3 - 4j]).conj().imag, torch._neg_view(x),

@@ -56,16 +56,24 @@ class _Compiled:
 
     def function(self):
         """What AOTAutograd calls."""
-        record = self._record
+        record, program = self._record, self._run
 
         def run(arguments):
-            if self._positions and self._has_changed(arguments):
+            if self._has_changed(arguments):
                 self._anew(arguments)
             results = self._run(arguments)
             record.calls += 1
             arguments.clear()
             return results
 
+        def run_unchanging(arguments):
+            results = program(arguments)
+            record.calls += 1
+            arguments.clear()
+            return results
+
+        if not self._positions:
+            run = run_unchanging
         run._boxed_call = True  # it takes a list, which it may clear
         return run
 
