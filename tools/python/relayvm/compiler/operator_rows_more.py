@@ -150,6 +150,7 @@ string.normalize (data[n], stop_words[m]) -> [words]
     - stop_words: texts that are left out
     .change_case: 1: to lower case, 2: to upper case, 0: as they are
     .case_sensitive: whether a stop word is left out only in its own case
+    .ascii: whether the letters of other alphabets stay as they are
     try text("A", "b"), text("b"), change_case=1
 string.split_count (data[...], delimiter[1]) -> [...]
     How many parts each text has.
@@ -169,6 +170,25 @@ string.full_match (data[...], program[n, 3]) -> [...]
     - data: texts
     - program: the expression, compiled: importers write it
     try text("a", "b"), k([[0, 0, 0]])
+string.count_tokens (data[...], programs[n, 3], starts[k]) -> [...]
+    How many tokens each text has: what matches a regular expression, or what is left between the matches of each of several in turn.
+    - data: texts
+    - programs: the expressions, compiled, one behind the other: importers write them
+    - starts: the row at which each expression begins
+    .are_matches: whether tokens are what matches
+    .least: how many characters a token has at least
+    try text("a", "b"), k([[1, 97, 98], [0, 0, 0]]), k([0]), are_matches=True
+string.tokens (data[...], programs[n, 3], starts[k], around[3], count[1]) -> [..., tokens]
+    The tokens of each text, as string.count_tokens counts them.
+    - data: texts
+    - programs: the expressions, compiled, one behind the other: importers write them
+    - starts: the row at which each expression begins
+    - around: texts before the tokens, after them, and in the places of those that a text has fewer than there is room for
+    - count: how many tokens there is room for, those before and after with them
+    .are_matches: whether tokens are what matches
+    .least: how many characters a token has at least
+    .mark: whether the texts before and after are written
+    try text("a", "b"), k([[1, 97, 98], [0, 0, 0]]), k([0]), text("<", ">", ""), k([3]), are_matches=True, mark=True
 string.to_number (data[...]) -> [...]
     The number that each text is.
     - data: texts
@@ -178,6 +198,12 @@ string.from_number (data[...]) -> [...]
     Each number as text.
     - data: numbers
     try f(2, 3)
+murmur3 (data[...]) -> [...]
+    The hash MurmurHash3 of 32 bits of each number's bytes, or of each text's.
+    - data: numbers or texts
+    .seed: what the hash begins with
+    .dtype: uint32 or int32
+    try f(2, 3), dtype="uint32"
 count_grams (data[rows, n], grams[k, length], columns[k]) -> [rows, width]
     How often each of some sequences of numbers stands in a row.
     - grams: the sequences, in order

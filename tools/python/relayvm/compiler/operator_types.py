@@ -350,6 +350,8 @@ TYPES = {
         ((('float bfloat int uint', '0-6'), ('float bfloat int uint', '0-6', 'lhs')), ('as lhs',), {}),
     'multiply':
         ((('float bfloat int uint', '0-6'), ('float bfloat int uint', '0-6', 'lhs')), ('as lhs',), {}),
+    'murmur3':
+        ((('float bfloat int uint bool string', '0-6'),), ('uint32',), {'dtype': ('the name of a dtype',), 'seed': ('an integer',)}),
     'ndarray_size':
         ((('float bfloat int uint bool string', '0-6'),), ('int32 | dtype',), {'dtype': ('the name of a dtype',)}),
     'negative':
@@ -1020,6 +1022,8 @@ TYPES = {
           'strides': ('a list of integers',)}),
     'string.concat':
         ((('string', '0-6'), ('string', '0-6')), ('string',), {}),
+    'string.count_tokens':
+        ((('string', '0-6'), ('int64', '2'), ('int64', '1')), ('int64',), {'are_matches': ('True or False',), 'least': ('an integer',)}),
     'string.from_number':
         ((('float bfloat int uint bool', '0-6'),), ('string',), {}),
     'string.full_match':
@@ -1027,7 +1031,8 @@ TYPES = {
     'string.id':
         ((('string', '0-6'),), ('int64',), {}),
     'string.normalize':
-        ((('string', '1'), ('string', '1')), ('string',), {'case_sensitive': ('True or False',), 'change_case': ('an integer',)}),
+        ((('string', '1'), ('string', '1')), ('string',),
+         {'ascii': ('True or False',), 'case_sensitive': ('True or False',), 'change_case': ('an integer',)}),
     'string.rank':
         ((('string', '1'),), ('int64',), {}),
     'string.split':
@@ -1036,6 +1041,9 @@ TYPES = {
         ((('string', '0-6'), ('string', '1')), ('int64',), {'maxsplit': ('an integer',)}),
     'string.to_number':
         ((('string', '0-6'),), ('dtype',), {'dtype': ('the name of a dtype',)}),
+    'string.tokens':
+        ((('string', '0-6'), ('int64', '2'), ('int64', '1'), ('string', '1'), ('int64', '1')), ('string',),
+         {'are_matches': ('True or False',), 'least': ('an integer',), 'mark': ('True or False',)}),
     'subtract':
         ((('float bfloat int uint', '0-6'), ('float bfloat int uint', '0-6', 'lhs')), ('as lhs',), {}),
     'sum':
