@@ -190,6 +190,10 @@ def test_keras():
     first = np.ascontiguousarray(x.transpose(0, 3, 1, 2))
     for model in (content, KerasModel(content)):
         check(rvm.from_keras(model), (x @ W + bias).transpose(0, 3, 1, 2), first)
+    [name] = params(mod)
+    sized = check(rvm.from_keras(content, {name: first.shape}), (x @ W + bias).transpose(0, 3, 1, 2), first)
+    assert params(sized) == {name: "Tensor[(2, 3, 4, 5), float32]"}
+    check(rvm.from_keras(content, {name: x.shape}, layout="NHWC"), x @ W + bias, x)
 
 
 def test_channels_first():

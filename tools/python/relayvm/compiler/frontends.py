@@ -326,7 +326,7 @@ def _channels_first(mod, rank):
 def from_keras(model, shape=None, layout="NCHW"):
     """(Module, params) of a Keras model: its object, the path of a .keras or .h5 file, or bytes.
 
-    shape: dims of inputs by name, as the model has them. layout: as TVM has it: with "NCHW" (or "NCDHW", "NCW") inputs and outputs of that rank have
+    shape: dims of inputs by name, in that layout. layout: as TVM has it: with "NCHW" (or "NCDHW", "NCW") inputs and outputs of that rank have
     their channels before the rest; with "NHWC" ("NDHWC", "NWC") they are as the model has them.
     """
     if layout not in _CHANNELS_FIRST and layout not in ("NHWC", "NDHWC", "NWC"):
@@ -336,5 +336,8 @@ def from_keras(model, shape=None, layout="NCHW"):
         file = _keras_bytes(model)
     if file is None:
         raise TypeError(f"model: expected a Keras model, a path or bytes; found {type(model).__name__}")
+    rank = _CHANNELS_FIRST.get(layout)
+    if rank is not None and hasattr(shape, "items"):  # the model has channels last
+        shape = {name: (dims[0], *dims[2:], dims[1]) if len(dims) == rank and not isinstance(dims, str) else dims for name, dims in shape.items()}
     mod, params = _read(*file, shape=_of_names(shape, None))
-    return (_channels_first(mod, _CHANNELS_FIRST[layout]) if layout in _CHANNELS_FIRST else mod), params
+    return (mod if rank is None else _channels_first(mod, rank)), params

@@ -7,7 +7,7 @@ import types
 from ..errors import Unsupported
 
 _KERNELS = "kernels are made by the compiler; operators of your own are plugins (relayc --plugin)"
-_TUNING = "relayc --tune, or compile(tune=\"60s\"), measures schedules of kernels"
+_TUNING = "relayc --tune 60s --tune-log FILE measures schedules of kernels, and compile(schedules=FILE) takes them"
 _ENGINES = "the compiler's own kernels, and engines by relay.transform.PartitionGraph and tvm.register_func(\"relay.ext.NAME.optimize\", ...)"
 _NATIVE = "relayc --executor aot makes native code without dependencies"
 _PLANNED = "the compiler plans memory of every program (vmdump --memory shows it)"
@@ -20,7 +20,7 @@ INSTEAD = {
     "auto_scheduler": _TUNING,
     "autotvm": _TUNING,
     "build": "relay.build(mod, target, params=...) builds programs; " + _KERNELS,
-    **dict.fromkeys(("driver.build", "driver.build_module", "driver.lower"), "relay.build builds programs, relayc from the shell"),
+    **dict.fromkeys(("driver.build", "driver.build_module", "driver.lower"), "relay.build builds programs, relayvm.tvm.driver.tvmc and relayc from the shell"),
     "exec": "vmserve serves models, relayc compiles them",
     "generic": "operators of Python work on expressions: x + y",
     "lower": "relay.build builds programs; " + _KERNELS,

@@ -6,8 +6,8 @@ from ....compiler import Module, create_executor
 from ....runtime import Runtime
 from ....trace import ChromeTrace, Profile
 from ...nd import Device
-from ...runtime.params import save_param_dict_to_file
 from ...runtime.module import BenchmarkResult
+from ...runtime.params import save_param_dict_to_file
 from ...runtime.profiling import Report
 from ...values import wrapped
 from ..graph_executor import GraphModule
@@ -26,7 +26,7 @@ class GraphModuleDebug(GraphModule):
         self._seen, self._folder = None, None
         if dump_root is not None:
             one = device[0] if isinstance(device, (list, tuple)) else device or Device("cpu")
-            self._folder = os.path.join(os.fspath(dump_root), f"_tvmdbg_device_{one.device_type.upper()}_{one.device_id}")
+            self._folder = os.path.join(os.fspath(dump_root), f"_tvmdbg_device_{str(one).partition('(')[0].upper()}_{one.device_id}")
 
     def _traced(self, trace, count=1):
         model = self.module.library.loaded_for(Runtime(trace=trace))
