@@ -306,3 +306,14 @@ def test_dtypes_may_be_without_bits_and_dilation_takes_four_numbers():
     x, w = relay.var("x", shape=(1, 2, 8, 8)), relay.var("w", shape=(2, 3, 3))
     y = relay.image.dilation2d(x, w, strides=[1, 1, 1, 1], dilations=[2, 2, 1, 1], padding=[0, 0, 0, 0])
     assert run_infer_type(y).checked_type == relay.TensorType((1, 2, 4, 4))
+
+
+def test_inputs_of_one_name_get_its_value():
+    first, second, scale = relay.var("data", shape=(2,)), relay.var("data", shape=(2,)), relay.var("scale", shape=(2,))
+    mod = tvm.IRModule.from_expr(relay.Function([first, second, scale], relay.subtract(relay.multiply(first, scale), second)))
+    run = relay.create_executor("vm", mod).evaluate()
+    data, scale = np.array([1, 2], "float32"), np.array([3, 4], "float32")
+    assert run(data=data, scale=scale).numpy().tolist() == [2, 6]
+    assert run(scale, data=data, scale=data).numpy().tolist() == [2, 6]
+    with pytest.raises(TypeError, match="scale"):
+        run(data=data)

@@ -241,7 +241,9 @@ class Executor:
         def run(*args, **kwargs):
             if not all(map(is_plain, args)):
                 return self._called(expr, args)
-            return wrapped(result(*map(given, args), **{name: given(value) for name, value in kwargs.items() if name in _inputs_of(result, kwargs)}))
+            known = _inputs_of(result, kwargs)
+            places, named = _by_places(result, len(args), {name: given(value) for name, value in kwargs.items() if name in known})
+            return wrapped(result(*map(given, args), *places, **named))
         return run
 
 
@@ -266,6 +268,18 @@ def _inputs_of(function, names):
     if others:
         warnings.warn(f"there are no inputs {', '.join(others)}; there are {', '.join(sorted(known))}", stacklevel=3)
     return known
+
+
+def _by_places(function, first, named):
+    """Named arguments as (those from the place `first` on, those by name): where several inputs have one name, each gets its value, as in TVM."""
+    names = [i.name for i in function.inputs] if named and hasattr(function, "inputs") else []
+    rest = names[first:]
+    if len(set(names)) == len(names):
+        return [], named
+    missing = [name for name in rest if name not in named]
+    if missing:
+        raise TypeError(f"input {missing[0]} is missing")
+    return [named[name] for name in rest], {name: value for name, value in named.items() if name not in rest}
 
 
 def create_executor(kind="debug", mod=None, device=None, target="llvm", params=None):
