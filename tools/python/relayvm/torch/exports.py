@@ -46,6 +46,7 @@ def _check_results(signature):
 
 
 def of_export(module, args, kwargs, dynamic_shapes, options):
+    """A compiled module of what torch.export makes of it."""
     exported = torch.export.export(module, args, kwargs, dynamic_shapes=_dims(dynamic_shapes))
     exported = exported.run_decompositions({})  # without effects
     signature = exported.graph_signature

@@ -137,6 +137,7 @@ class _Results:
         self.recipes, self._known = [], {}
 
     def add(self, result):
+        """One result more: of the program, an argument, or a constant."""
         if not isinstance(result, fx.Node):
             self.recipes.append(("constant", result))
         elif result in self.position:
