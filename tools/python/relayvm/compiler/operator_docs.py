@@ -152,7 +152,8 @@ def signature_of(name):
         params = [inspect.Parameter("operands", inspect.Parameter.VAR_POSITIONAL)]
     else:
         taken = {attr for attr, _, _ in attrs}
-        names = [part.name for part in operator_table.rows()[name].operands]
+        row = operator_table.rows().get(name)
+        names = [part.name for part in row.operands] if row is not None else [f"operand_{i}" for i in range(count)]
         params = [inspect.Parameter(f"{n}_operand" if n in taken else n, _POSITIONAL) for n in names]
     required = [is_required for _, is_required, _ in attrs]
     in_order = count >= 0 and sorted(required, reverse=True) == required
@@ -269,7 +270,7 @@ def doc_of(name):
     """What there is to say of an operator."""
     row = row_of(name)
     if row is None:
-        return f"{name}: an operator of a library."
+        return f"{name}{signature_of(name)}\n\nAn operator of a library."
     lines = [f"{name}{row.signature}", "", *_wrapped(row.summary)]
     if row.formula is not None:
         lines += ["", f"In NumPy{' ' + row.formula_holds if row.formula_holds else ''}: {row.formula}"]
