@@ -1,4 +1,6 @@
 """TVM's passes over operators: what they make computes the same, in the form that they promise."""
+import functools
+
 import numpy as np
 import pytest
 
@@ -532,12 +534,36 @@ MEANINGS = {
     "dense": lambda: relay.qnn.op.dense(integers("uint8", 3, 4), integers("int8", 5, 4, name="y"), *consts(3, 0, 0.5, 0.2), 5),
     "dense without zero points": lambda: relay.qnn.op.dense(integers("int8", 3, 4), integers("int8", 5, 4, name="y"), *consts(0, 0, 0.5, 0.2), 5),
     "batch_matmul": lambda: relay.qnn.op.batch_matmul(integers("int8", 2, 3, 4), integers("int8", 2, 5, 4, name="y"), *consts(3, 1, 0.5, 0.2)),
+    "conv2d of bytes": lambda: product_of_windows("NCHW", "OIHW", (4, 4, 3, 3)),
+    "conv2d of channels at the end": lambda: product_of_windows("NHWC", "HWIO", (3, 3, 4, 5), padding=(0, 0)),
+    "conv2d of each channel": lambda: product_of_windows("NCHW", "OIHW", (4, 1, 3, 3), groups=4),
+    "conv2d of one place": lambda: product_of_windows("NHWC", "HWIO", (1, 1, 4, 5), strides=(2, 2)),
+    "conv2d of padding": lambda: product_of_windows("NCHW", "OIHW", (5, 4, 3, 3), zeros=(0, 2)),
+    "conv2d whose weights are right": lambda: product_of_windows("NCHW", "OIHW", (5, 4, 3, 3), zeros=(3, 0)),
+    "tanh": lambda: relay.qnn.op.tanh(integers("int8", 3, 4), *consts(0.05, 3, 0.01, 1)),
     "conv2d": lambda: relay.qnn.op.conv2d(integers("int8", 1, 5, 5, 4), integers("int8", 3, 3, 4, 4, name="y"), relay.const(3),
                                           relay.const([1, 2, 0, -1]), relay.const(0.5), relay.const(VECTOR), (3, 3), 4, padding=1,
                                           data_layout="NHWC", kernel_layout="HWIO"),
     "conv2d_transpose": lambda: relay.qnn.op.conv2d_transpose(integers("int8", 1, 4, 5, 5), integers("int8", 4, 2, 3, 3, name="y"),
                                                               *consts(3, 1, 0.5, 0.2), strides=(2, 2), channels=2, kernel_size=(3, 3)),
 }
+
+
+def product_of_windows(data_layout, kernel_layout, kernel, zeros=(3, 2), padding=(1, 1), **attrs):
+    data = integers("uint8", *{"NCHW": (1, 4, 5, 5), "NHWC": (1, 5, 5, 4)}[data_layout])
+    sizes = dict(zip(kernel_layout, kernel))
+    return relay.qnn.op.conv2d(data, integers("int8", *kernel, name="y"), *consts(*zeros, 0.5, 0.25), (sizes["H"], sizes["W"]), sizes["O"],
+                               padding=padding, data_layout=data_layout, kernel_layout=kernel_layout, **attrs)
+
+
+def test_zero_points_are_taken_off_products():
+    mean = functools.partial(run_opt_pass, opt_pass=relay.qnn.transform.CanonicalizeOps())
+    after = mean(function(product_of_windows("NCHW", "OIHW", (4, 4, 3, 3))))
+    assert "avg_pool2d" in str(after) and operators(after).count("nn.conv2d") == 1 and "nn.pad" in operators(after)
+    without = mean(function(product_of_windows("NCHW", "OIHW", (4, 4, 3, 3), zeros=(0, 0))))
+    assert operators(without) == ["nn.conv2d"] and dict(without.body.attrs)["out_dtype"] == "int32"
+    sums = mean(function(relay.qnn.op.requantize(integers("int32", 3), *consts(0.5, 0, 1.0, 0), out_dtype="int8")))
+    assert operators(sums) == ["cast", "fixed_point_multiply", "clip", "cast"]
 
 
 @pytest.mark.parametrize("name", MEANINGS)

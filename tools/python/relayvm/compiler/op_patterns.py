@@ -9,7 +9,7 @@ _NAMES = {
         fast_erf fast_exp fast_tanh fixed_point_multiply floor full full_like isfinite isinf isnan log log10 log2 logical_not negative
         nn.leaky_relu nn.relu ones ones_like qnn.dequantize qnn.quantize qnn.requantize qnn.simulated_dequantize qnn.simulated_quantize
         qnn.tanh reinterpret round rsqrt sigmoid sign sin sinh sqrt tan tanh trilu trunc zeros zeros_like""",
-    1: """add bitwise_and bitwise_or bitwise_xor broadcast_to broadcast_to_like divide dyn.broadcast_to equal expand_dims
+    1: """qnn.add qnn.mul qnn.subtract add bitwise_and bitwise_or bitwise_xor broadcast_to broadcast_to_like divide dyn.broadcast_to equal expand_dims
         fixed_point_multiply_per_axis floor_divide floor_mod greater greater_equal left_shift less less_equal logical_and logical_or
         logical_xor maximum minimum mod multiply nn.bias_add nn.prelu not_equal power repeat right_shift subtract tile trunc_divide
         trunc_mod where""",

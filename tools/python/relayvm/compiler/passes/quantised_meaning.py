@@ -1,11 +1,13 @@
-"""What quantised operators mean in others, for QnnCanonicalizeOps: integers with fixed-point multiplication, saturated at the end.
+"""What quantised operators mean in others, for QnnCanonicalizeOps: int32 with fixed-point multiplication, saturated at the end.
 
 The numbers are those that the operators themselves give (kernels/op/qnn_arithmetic.cc). Scales are constants; others leave the operator.
+Products (quantised_products.py) multiply the integers as they are; what zero points add to the sums is taken off.
 """
 import numpy
 
 from .. import relay
 from ..regions import register_op_attr
+from .quantised_products import PRODUCTS
 
 __all__ = []
 
@@ -18,7 +20,7 @@ def _along(parameter, axis, rank):
     """A scale or zero point as it is broadcast along an axis; of one number, a scalar."""
     if isinstance(parameter, relay.Constant) and parameter.data.size == 1:
         return relay.const(parameter.data.reshape(()), parameter.checked_type.dtype)
-    kind = parameter._type and parameter.checked_type
+    kind = getattr(parameter, "_type", None) and parameter.checked_type
     if kind is not None and not kind.shape:
         return parameter
     axis = axis + rank if axis < 0 else axis
@@ -34,6 +36,19 @@ def _saturated(value, value_dtype, dtype):
     return value if value_dtype == dtype else relay.cast(relay.clip(value, *_bounds(dtype)), dtype)
 
 
+def _int32(value):
+    return relay.cast(value, "int32")
+
+
+def _flat(parameter, axis, rank):
+    """A zero point as it is broadcast along an axis, of one number as a vector."""
+    return _along(relay.reshape(parameter, [-1]), axis, rank) if rank else parameter
+
+
+def _same_constant(a, b):
+    return a is b or _constants(a, b) and a.data.shape == b.data.shape and bool(numpy.all(a.data == b.data))
+
+
 def _constants(*parameters):
     return all(isinstance(p, relay.Constant) for p in parameters)
 
@@ -41,36 +56,71 @@ def _constants(*parameters):
 # --- Fixed-point multiplication ---
 
 def _multiplier(numerator, denominator):
-    """(factor, limit, half, shift) of a ratio of scales: round(v * ratio) is (clip(v, -limit, limit) * factor + half) >> shift."""
+    """(factors of 31 bits, shifts to the left) of a ratio of scales."""
     significand, exponent = numpy.frexp(numpy.float64(numerator) / numpy.float64(denominator))
-    significand = numpy.copysign(numpy.floor(numpy.abs(significand) * 2.0 ** 31 + 0.5), significand).astype("int64")
-    exponent = exponent.astype("int64")
-    overflows = numpy.abs(significand) == 1 << 31
-    significand, exponent = numpy.where(overflows, significand // 2, significand), exponent + overflows
-    significand = numpy.where(exponent < 31 - 62, 0, significand)
+    significand = numpy.floor(numpy.abs(significand) * 2.0 ** 31 + 0.5).astype("int64")
+    overflows = significand == 1 << 31
+    return numpy.where(overflows, significand // 2, significand), exponent.astype("int64") + overflows
+
+
+def _multiplied(value, numerator, denominator, axis, shape, rounding):
+    """A value of int32 times a ratio of constant scales, rounded."""
+    factor, shift = _multiplier(numerator, denominator)
+    if factor.size > 1:
+        return _multiplied_per_axis(value, factor, shift, axis % len(shape))
+    factor, shift = factor.item(), shift.item()
+    return _to_nearest(value, factor, shift, shape) if rounding == "TONEAREST" else relay.fixed_point_multiply(value, factor, shift)
+
+
+def _multiplied_per_axis(value, factor, shift, axis):
+    parts = [relay.const(numpy.ravel(part).astype("int32")) for part in (factor, numpy.maximum(shift, 0), numpy.maximum(-shift, 0))]
+    return relay.Call("fixed_point_multiply_per_axis", [value, *parts], {
+        "is_lshift_required": bool((shift > 0).any()), "is_rshift_required": bool((shift < 0).any()), "axes": [axis]})
+
+
+def _to_nearest(value, factor, shift, shape):
+    """Halves go away from zero."""
+    product = relay.cast(value, "int64")
+    if shift > 0:
+        product = relay.left_shift(product, relay.const(shift, "int64"))
+    product = product * relay.const(factor, "int64")
+    right = 31 - min(shift, 0)
+    half = 1 << (right - 1)
+    above, below = (relay.full(relay.const(x, "int64"), shape, "int64") for x in (half, half - 1))
+    rounder = relay.where(relay.greater_equal(product, relay.zeros(shape, "int64")), above, below)
+    return _int32(relay.right_shift(product + rounder, relay.const(right, "int64")))
+
+
+def _rescaled(data, shape, scale_in, zero_in, scale_out, zero_out, axis, rounding="UPWARD"):
+    """A tensor under one scale and zero point brought to others, as int32 that is not saturated."""
+    steps = _int32(data)
+    if not _is_zero(zero_in):
+        steps = steps - _int32(_flat(zero_in, axis, len(shape)))
+    if not _same_constant(scale_in, scale_out):
+        steps = _multiplied(steps, scale_in.data, scale_out.data, axis, shape, rounding)
+    return steps if _is_zero(zero_out) else _int32(zero_out) + steps
+
+
+def _rescaled_widely(data, rank, scale_in, zero_in, scale_out, zero_out, axis, rounding):
+    """The same as int64, which no int32 takes beyond its bounds."""
+    factor, exponent = _multiplier(scale_in.data, scale_out.data)
+    factor = numpy.where(exponent < 31 - 62, 0, factor)
     left, shift = numpy.clip(exponent, 0, 32), numpy.minimum(31 + numpy.maximum(-exponent, 0), 62)
     limit = numpy.minimum((numpy.int64(1 << 32) >> left) << numpy.clip(-exponent, 0, 8), 3 << 30)
-    return significand << left, limit, numpy.int64(1) << (shift - 1), shift
-
-
-def _multiplied(value, numerator, denominator, axis, rank, rounding):
-    """A value of int64 times a ratio of constant scales, rounded, as int64."""
-    def place(array):
-        return _along(relay.const(numpy.asarray(array), "int64"), axis, rank)
-    factor, limit, half, shift = map(place, _multiplier(numerator, denominator))
-    product = relay.maximum(relay.minimum(value, limit), relay.negative(limit)) * factor
+    factor, limit, half, shift = (_along(relay.const(numpy.asarray(array), "int64"), axis, rank)
+                                  for array in (factor << left, limit, numpy.int64(1) << (shift - 1), shift))
+    steps = relay.cast(data, "int64") - relay.cast(_along(zero_in, axis, rank), "int64")
+    product = relay.maximum(relay.minimum(steps, limit), relay.negative(limit)) * factor
     if rounding == "TONEAREST":
         product = product - relay.cast(relay.less(product, relay.const(0, "int64")), "int64")
-    return relay.right_shift(product + half, shift)
+    return relay.right_shift(product + half, shift) + relay.cast(_along(zero_out, axis, rank), "int64")
 
 
-def _rescaled(data, rank, scale_in, zero_in, scale_out, zero_out, axis, rounding="UPWARD"):
-    """A tensor under one scale and zero point brought to others, as int64 that is not saturated."""
-    steps = relay.cast(data, "int64")
-    if not _is_zero(zero_in):
-        steps = steps - relay.cast(_along(zero_in, axis, rank), "int64")
-    steps = _multiplied(steps, scale_in.data, scale_out.data, axis, rank, rounding)
-    return steps if _is_zero(zero_out) else steps + relay.cast(_along(zero_out, axis, rank), "int64")
+def _as_rescaled(data, shape, scale_in, zero_in, scale_out, zero_out, axis):
+    """The same, where data that are so already only become int32."""
+    if _same_constant(scale_in, scale_out) and _same_constant(zero_in, zero_out):
+        return _int32(data)
+    return _rescaled(data, shape, scale_in, zero_in, scale_out, zero_out, axis)
 
 
 # --- Operators ---
@@ -78,22 +128,19 @@ def _rescaled(data, rank, scale_in, zero_in, scale_out, zero_out, axis, rounding
 def _quantize(attrs, inputs, types):
     data, scale, zero = inputs
     rank, dtype = len(types[0].shape), types[0].dtype
-    steps = relay.round(data / relay.cast(_along(scale, attrs["axis"], rank), dtype))
-    if not _is_zero(zero):
-        steps = steps + relay.cast(_along(zero, attrs["axis"], rank), dtype)
+    steps = relay.round(data / _along(scale, attrs["axis"], rank)) + relay.cast(_along(zero, attrs["axis"], rank), dtype)
     return _saturated(steps, dtype, types[-1].dtype)
 
 
 def _dequantize(attrs, inputs, types):
     data, scale, zero = inputs
     rank = len(types[0].shape)
-    exact = "float32" if numpy.iinfo(types[0].dtype).bits <= 16 else "float64"
-    steps = relay.cast(data, exact)
-    if not _is_zero(zero):
-        steps = steps - relay.cast(_along(zero, attrs["axis"], rank), exact)
-    steps = steps if exact == "float32" else relay.cast(steps, "float32")
-    real = steps * _along(scale, attrs["axis"], rank)
-    return real if types[-1].dtype == "float32" else relay.cast(real, types[-1].dtype)
+    steps = _int32(data) - _along(zero, attrs["axis"], rank)
+    return relay.cast(steps, types[-1].dtype) * _in_dtype(_along(scale, attrs["axis"], rank), types[-1].dtype)
+
+
+def _in_dtype(value, dtype):
+    return value if dtype == "float32" else relay.cast(value, dtype)
 
 
 def _requantize(attrs, inputs, types):
@@ -110,7 +157,9 @@ def _requantize(attrs, inputs, types):
         value = value + relay.cast(_along(zero_out, axis, rank), compute)
         value = relay.round(value) if rounding == "TONEAREST" else relay.floor(value + relay.const(0.5, compute))
         return _saturated(value, compute, dtype)
-    return _saturated(_rescaled(data, rank, scale_in, zero_in, scale_out, zero_out, axis, rounding), "int64", dtype)
+    if dtype == "int32" or rounding == "TONEAREST" and scale_in.data.size * scale_out.data.size > 1:
+        return _saturated(_rescaled_widely(data, rank, scale_in, zero_in, scale_out, zero_out, axis, rounding), "int64", dtype)
+    return _saturated(_rescaled(data, types[0].shape, scale_in, zero_in, scale_out, zero_out, axis, rounding), "int32", dtype)
 
 
 def _sum(compute, back):
@@ -119,12 +168,10 @@ def _sum(compute, back):
         lhs, rhs, scale_a, zero_a, scale_b, zero_b, scale, zero = inputs
         if not _constants(scale_a, scale_b, scale) or scale.data.size != 1:
             return None
-        a = _rescaled(lhs, len(types[0].shape), scale_a, zero_a, scale, zero, attrs["lhs_axis"])
-        b = _rescaled(rhs, len(types[1].shape), scale_b, zero_b, scale, zero, attrs["rhs_axis"])
+        a = _as_rescaled(lhs, types[0].shape, scale_a, zero_a, scale, zero, attrs["lhs_axis"])
+        b = _as_rescaled(rhs, types[1].shape, scale_b, zero_b, scale, zero, attrs["rhs_axis"])
         total = compute(a, b)
-        if not _is_zero(zero):
-            total = back(total, relay.cast(_along(zero, -1, 1), "int64"))
-        return _saturated(total, "int64", types[-1].dtype)
+        return _saturated(total if _is_zero(zero) else back(total, zero), "int32", types[-1].dtype)
     return lower
 
 
@@ -133,50 +180,44 @@ def _product_of_steps(attrs, inputs, types):
     is_plain = _constants(scale_a, scale_b, scale) and all(s.data.size == 1 for s in (scale_a, scale_b, scale))
     if not is_plain or numpy.iinfo(types[0].dtype).bits > 8:
         return None
-    a = relay.cast(lhs, "int64") - relay.cast(_along(zero_a, attrs["lhs_axis"], len(types[0].shape)), "int64")
-    b = relay.cast(rhs, "int64") - relay.cast(_along(zero_b, attrs["rhs_axis"], len(types[1].shape)), "int64")
-    scales = (scale_a.data * scale_b.data).astype("float32")
-    out = _multiplied(a * b, scales, scale.data, -1, 1, "UPWARD") + relay.cast(_along(zero, -1, 1), "int64")
-    return _saturated(out, "int64", types[-1].dtype)
+    a, b = (_int32(x) if _is_zero(z) else _int32(x) - _along(z, axis, len(kind.shape)) for x, z, axis, kind in
+            ((lhs, zero_a, attrs["lhs_axis"], types[0]), (rhs, zero_b, attrs["rhs_axis"], types[1])))
+    scales = relay.const((scale_a.data * scale_b.data).astype("float32"))
+    return _saturated(_rescaled(a * b, types[-1].shape, scales, relay.const(0), scale, zero, -1), "int32", types[-1].dtype)
 
 
 def _concatenate(attrs, inputs, types):
     data, scales, zeros, scale, zero = inputs
     if not all(isinstance(t, relay.Tuple) for t in (data, scales, zeros)) or not _constants(*scales.fields, scale):
         return None
-    rank = len(types[-1].shape)
-    parts = [_saturated(_rescaled(x, rank, s, z, scale, zero, 0), "int64", types[-1].dtype)
-             for x, s, z in zip(data.fields, scales.fields, zeros.fields)]
-    return relay.concatenate(parts, attrs["axis"])
+
+    def part(x, s, z):
+        if _same_constant(s, scale) and _same_constant(z, zero):
+            return x
+        return _saturated(_rescaled(x, types[-1].shape, s, z, scale, zero, -1), "int32", types[-1].dtype)
+    return relay.concatenate([part(*each) for each in zip(data.fields, scales.fields, zeros.fields)], attrs["axis"])
 
 
-def _steps(data, zero, axis, rank):
-    """Data less their zero point."""
-    return data if _is_zero(zero) else relay.cast(data, "int32") - relay.cast(_along(zero, axis, rank), "int32")
-
-
-def _product(name, kernel_axis):
-    """Of products: the plain operator on data and weights less their zero points. kernel_axis(attrs): of the weights' output channels."""
+def _as_float(function):
+    """Of functions of one operand: of the real numbers, quantised again."""
     def lower(attrs, inputs, types):
-        data, weight, zero_data, zero_weight, *_ = inputs
-        rank, axis = len(types[0].shape), kernel_axis(attrs)
-        data, weight = _steps(data, zero_data, -1, rank), _steps(weight, zero_weight, axis, len(types[1].shape))
-        if _is_zero(zero_data) != _is_zero(zero_weight) or types[0].dtype != types[1].dtype:
-            data, weight = relay.cast(data, "int32"), relay.cast(weight, "int32")
-        return relay.Call(name, [data, weight], {**attrs, "out_dtype": types[-1].dtype})
+        data, scale_in, zero_in, scale_out, zero_out = inputs
+        real = _dequantize({"axis": -1}, [data, scale_in, zero_in], [types[0], relay.TensorType(types[0].shape, "float32")])
+        kinds = [relay.TensorType(types[0].shape, "float32"), types[-1]]
+        return _quantize({"axis": -1}, [function(real), scale_out, zero_out], kinds)
     return lower
 
 
-def _kernel_axis(attrs):
-    return attrs["kernel_layout"].index("O")
+def _hardswish(x):
+    return x * relay.clip(x + relay.const(3.0), 0, 6) / relay.const(6.0)
 
 
+_FUNCTIONS = ["abs", "erf", "exp", "log", "rsqrt", "sigmoid", "sqrt", "tanh"]
 _MEANINGS = {
     "qnn.quantize": _quantize, "qnn.dequantize": _dequantize, "qnn.requantize": _requantize, "qnn.add": _sum(relay.add, relay.subtract),
     "qnn.subtract": _sum(relay.subtract, relay.add), "qnn.mul": _product_of_steps, "qnn.concatenate": _concatenate,
-    "qnn.dense": _product("nn.dense", lambda attrs: 0), "qnn.batch_matmul": _product("nn.batch_matmul", lambda attrs: 0),
-    "qnn.conv1d": _product("nn.conv1d", _kernel_axis), "qnn.conv2d": _product("nn.conv2d", _kernel_axis),
-    "qnn.conv3d": _product("nn.conv3d", _kernel_axis), "qnn.conv2d_transpose": _product("nn.conv2d_transpose", _kernel_axis),
+    **{f"qnn.{name}": _as_float(getattr(relay, name)) for name in _FUNCTIONS},
+    "qnn.hardswish": _as_float(_hardswish), **PRODUCTS,
 }
 for _name, _meaning in _MEANINGS.items():
     register_op_attr(_name, "FTVMQnnCanonicalize", _meaning, 0)
