@@ -82,8 +82,9 @@ def test_function_and_module_passes():
                 return call.args[0] if call.op is mod.get_global_var("scale") else call
         return mod.with_functions({"main": Drop().visit(mod["main"]), "scale": None})
 
-    dropped = drop_scale(mod)
+    dropped = transform.Sequential([drop_scale])(mod)
     assert dropped.functions == ["main"] and names_of(dropped) == ["nn.dense", "clip"]
+    assert names_of(drop_scale(mod)) == ["nn.dense", "nn.relu"]  # what it requires runs in a Sequential alone
     both = transform.Sequential([transform.FoldConstants(), relu_to_clip, transform.Sequential([negate]), transform.EliminateDeadCode()])
     assert sorted(names_of(both(mod))) == ["clip", "multiply", "negative", "negative", "negative", "nn.dense"]
     with rvm.PassContext(disabled_pass=["relu_to_clip"]):

@@ -153,7 +153,7 @@ def test_what_is_no_call_is_refused():
 
 
 def converted(layouts):
-    return lambda f: run_opt_pass(f, relay.transform.ConvertLayout(layouts))
+    return lambda f: run_opt_pass(f, tvm.transform.Sequential([relay.transform.ConvertLayout(layouts)]))
 
 
 @pytest.mark.parametrize("layouts,data,kernel", [(["NHWC", "default"], "NHWC", "HWIO"), (["NHWC", "OHWI"], "NHWC", "OHWI"),
@@ -163,6 +163,8 @@ def test_convert_convolutions(layouts, data, kernel):
     after = check_same_numbers(body, converted({"nn.conv2d": layouts}))
     assert after.astext().count(f'data_layout="{data}"') == 2 and f'kernel_layout="{kernel}"' in after.astext()
     assert count(after, "layout_transform") == 2 + 2 + 1  # data, kernels, bias
+    alone = run_opt_pass(relay.Function(relay.analysis.free_vars(body), body), relay.transform.ConvertLayout({"nn.conv2d": layouts}))  # without CanonicalizeOps, which it requires
+    assert count(alone, "layout_transform") == 2 + 2 and "nn.bias_add" in alone.astext()
 
 
 @pytest.mark.parametrize("name", FOLLOWING)

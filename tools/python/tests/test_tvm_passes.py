@@ -172,8 +172,65 @@ def @one(%x: float32) -> Box { Box(%x) }
 def @main() -> (Box, Box) { (@use(Box), @use(@one)) }
 """)
     made = transform.EtaExpand(expand_constructor=True, expand_global_var=True)(mod)
-    assert kinds(made["main"]).count("Function") == 3
+    assert kinds(made["main"]).count("Function") == 4  # @use, where it is called, @one, Box, and main
     assert kinds(transform.EtaExpand(expand_constructor=True)(mod)["main"]).count("Function") == 2
+    with pytest.raises(ValueError, match="expand_constructor, expand_global_var or both"):
+        transform.EtaExpand()
+    with pytest.raises(ValueError, match="there is no function other; there are"):
+        transform.RemoveUnusedFunctions(["other"])(mod)
+
+
+def test_what_needs_no_defunctionalization_stays():
+    mod = tvm.relay.fromtext("""#[version = "0.0.5"]
+def @loop(%i: int32) -> int32 { if (equal(%i, 0)) { 0 } else { @loop(subtract(%i, 1)) } }
+def @twice(%f: fn (int32) -> int32, %i: int32) -> int32 { %f(%f(%i)) }
+def @main(%i: int32) -> int32 { @twice(@loop, @loop(%i)) }
+""")
+    fn = transform.Defunctionalization(transform.InferType()(mod)["main"], mod)
+    assert "@loop(%i)" in str(fn) and not any(name.startswith("loop_") for name in mod._names)
+
+
+def test_lets_of_lets_have_a_name_for_what_they_give():
+    x, a, f = var("x"), relay.var("a"), relay.var("f")
+    y = relay.var("y", shape=(2, 3))
+    inner = relay.Function([y], relay.Let(a, y, a + a))
+    normal = transform.ToANormalFormExpr(relay.Function([x], relay.Let(f, inner, f(x))))
+    body = normal.body.value.body  # let a = y; let s = a + a; let t = s; t
+    assert body.var is a and body.value is normal.body.value.params[0] and list(body.body.value.args) == [a, a]
+    assert body.body.body.value is body.body.var and body.body.body.body is body.body.body.var
+
+
+def test_numbers_of_programs():
+    x, w = var("x", (1, 4, 6, 6)), [var(f"w{i}", (4, 4, 3, 3)) for i in range(3)]
+    a, b = (relay.nn.conv2d(x, v, padding=(1, 1)) for v in w[:2])
+    mod = tvm.IRModule.from_expr(relay.nn.conv2d(relay.concatenate([a, relay.nn.relu(b)], 0), w[2]))
+    assert relay.analysis.count_layers(mod, ["nn.conv2d"]) == 3  # fields of tuples stand behind each other
+    assert relay.analysis.list_op_freqs(mod) == {"nn.conv2d": 3, "nn.relu": 1, "concatenate": 1}
+    assert len(relay.analysis.extract_fused_functions(mod)) == 4
+    mod["other"] = relay.Function([], relay.nn.relu(relay.const([1.0])))
+    assert relay.analysis.list_op_freqs(mod)["nn.relu"] == 1  # of main
+    calls = tvm.relay.fromtext("""#[version = "0.0.5"]
+def @f(%x: int32) -> int32 { %x }
+def @main(%x: int32) -> int32 { add(@f(%x), @f(%x)) }
+""")
+    graph = relay.analysis.CallGraph(calls)
+    assert graph.ref_count("f") == 1 and graph.global_call_count("main") == 1  # functions, not calls
+
+
+def test_what_is_shared_is_not_simplified_away():
+    x = relay.var("x", shape=(2, 3), dtype="int8")
+    wide = relay.cast(x, "int32")
+    alone = transform.SimplifyExpr()(transform.InferType()(tvm.IRModule.from_expr(relay.cast(wide, "float32"))))["main"].body
+    assert alone.args[0].name_hint == "x"
+    both = transform.SimplifyExpr()(transform.InferType()(tvm.IRModule.from_expr(relay.Tuple([relay.cast(wide, "float32"), wide + wide]))))["main"].body
+    assert kinds(both).count("Call") == 3
+
+
+def test_kernels_without_calls():
+    t = relay.var("t", relay.TupleType([relay.TensorType((2, 3), "float32")] * 2))
+    swapped = relay.Tuple([relay.TupleGetItem(t, 1), relay.TupleGetItem(t, 0)])
+    fused = transform.FuseOps(2)(tvm.IRModule.from_expr(relay.Function([t], relay.TupleGetItem(swapped, 0))))["main"].body
+    assert fused.op.attrs["Primitive"] == 0
 
 
 # --- Fusion ---

@@ -106,10 +106,9 @@ def alpha_equal(lhs, rhs):
 
 
 def list_op_freqs(mod):
-    """{operator: how many calls} of a module."""
+    """{operator: how many calls} of a module's main, or of an expression."""
     counts = {}
-    for root in _roots(mod):
-        post_order_visit(root, lambda node: _count(node, counts))
+    post_order_visit(mod if isinstance(mod, relay.Expr) else mod["main"], lambda node: _count(node, counts))
     return counts
 
 
@@ -178,12 +177,13 @@ def _is_in_scope(root):
 
 
 def check_basic_block_normal_form(expr):
-    """Raises InvalidInput, which names a node, unless a let says where what several branches, clauses or functions read is evaluated."""
+    """True where a let says where what several branches, clauses or functions read is evaluated; else raises InvalidInput, which names a node."""
     from .passes.normal_forms import not_in_basic_blocks
     found = not_in_basic_blocks(expr)
     if found:
         raise InvalidInput(f"not in basic block normal form: {found[0]!r} is read in several scopes; a let outside of them "
                            "(ToBasicBlockNormalForm makes it) says where it is evaluated")
+    return True
 
 
 from .call_graph import CallGraph  # noqa: E402 (with what is above)

@@ -8,14 +8,14 @@ class CallGraph(Object):
 
     def __init__(self, module):
         self.module = module
-        self._refers = {}  # name -> names in it, once for each node that uses one
+        self._refers = {}  # name -> names in it, each once
         for name in module._names:
-            uses = []
+            uses = {}
 
             def see(node, uses=uses):
-                uses.extend(part.name_hint for part in node._children() if isinstance(part, relay.GlobalVar))
+                uses.update((part.name_hint, None) for part in node._children() if isinstance(part, relay.GlobalVar))
             relay.post_order_visit(module[name], see)
-            self._refers[name] = uses
+            self._refers[name] = list(uses)
 
     def _uses(self, var):
         name = relay._name_of(var)
@@ -24,12 +24,12 @@ class CallGraph(Object):
         return self._refers[name]
 
     def ref_count(self, var):
-        """How often functions refer to it, itself too."""
+        """How many functions refer to it, itself too."""
         self._uses(var)
         return sum(uses.count(relay._name_of(var)) for uses in self._refers.values())
 
     def global_call_count(self, var):
-        """How often it refers to functions."""
+        """How many functions it refers to."""
         return len(self._uses(var))
 
     def is_recursive(self, var):

@@ -36,7 +36,10 @@ def check_constant(expr):
 
 
 def extract_fused_functions(mod):
-    """{GlobalVar: function} of the kernels that FuseOps made."""
+    """{GlobalVar: function} of the kernels that SimplifyInference and FuseOps make."""
+    from .passes.fusion import FuseOps  # which needs this package
+    from .passes.norms import SimplifyInference
+    mod = FuseOps(3)(SimplifyInference()(mod))
     kernels = [node for node in _nodes(mod) if isinstance(node, relay.Function) and node.attrs.get("Primitive")]
     return {relay.GlobalVar(f"fused_{i}"): kernel for i, kernel in enumerate(kernels)}
 
@@ -45,7 +48,7 @@ def extract_intermdeiate_expr(mod, expr_id):
     """A module of an expression inside of main, and of what it needs: the one of a number, counted from 0, operands first. Calls, tuples and
     their fields count."""
     nodes = [node for node in relay._post_order(mod["main"], lambda e: e._children())
-             if isinstance(node, (relay.Call, relay.Tuple, relay.TupleGetItem, relay.If))]
+             if isinstance(node, (relay.Call, relay.Tuple, relay.TupleGetItem))]
     if not 0 <= expr_id < len(nodes):
         raise ValueError(f"extract_intermdeiate_expr: expected a number below {len(nodes)}, found {expr_id}")
     return type(mod).from_expr(nodes[expr_id])
@@ -84,13 +87,27 @@ def _letters(layout):
     return [c for c in layout if c.isalpha()]
 
 
+class _LayerCounter(relay.ExprVisitor):
+    """Goes from the result to what it is made of, each node once."""
+
+    def __init__(self, names):
+        super().__init__()
+        self._names, self._layers, self.deepest = set(names), 0, 0
+
+    def visit_call(self, call):
+        self._layers += _name(call) in self._names
+        here = self._layers
+        self.deepest = max(self.deepest, here)
+        for arg in call.args:
+            self.visit(arg)
+            self._layers = here
+
+
 def count_layers(expr, valid_ops):
-    """The most calls of these operators on a way through an expression or a module."""
-    depth = {}
-    for node in _nodes(expr):
-        below = max((depth[id(part)] for part in node._children()), default=0)
-        depth[id(node)] = below + (isinstance(node, relay.Call) and _name(node) in valid_ops)
-    return max(depth.values(), default=0)
+    """How many layers of calls of these operators an expression, or a module's main, has; those in fields of a tuple stand behind each other."""
+    counter = _LayerCounter(valid_ops)
+    counter.visit(expr if isinstance(expr, relay.Expr) else expr["main"])
+    return counter.deepest
 
 
 class LayerCounter(relay.ExprVisitor):

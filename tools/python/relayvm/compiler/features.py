@@ -27,12 +27,14 @@ def detect_feature(a, b=None):
 
 def _detect(root, found):
     used = set()
-    for node in relay._post_order(root, lambda e: e._children()):
+    for node in relay._post_order(root, lambda e: () if isinstance(e, relay.Function) and "Primitive" in e.attrs else e._children()):
         name = f"f{type(node).__name__}"
         if name in Feature.__members__:
             found.add(Feature[name])
         if isinstance(node, relay.Let) and isinstance(node.value, relay.Function) and node.var in relay._free_vars(node.value):
             found.add(Feature.fLetRec)
+        if name == "fFunction" and "Primitive" in node.attrs:
+            continue
         for part in node._children():
             if not isinstance(part, _ATOMS):
                 if id(part) in used:

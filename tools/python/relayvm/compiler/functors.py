@@ -55,7 +55,7 @@ def post_order_visit(expr, fvisit):
     """Calls fvisit(node) for each distinct node of an expression or of all functions of a module: operands first."""
     roots = [expr] if isinstance(expr, Expr) else [expr[name] for name in expr._names]
     for root in roots:
-        for node in _post_order(root, lambda e: e._children()):
+        for node in _post_order(root, lambda e: (e.value, e.var, e.body) if isinstance(e, Let) else e._children()):
             fvisit(node)
 
 

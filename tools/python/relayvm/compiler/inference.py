@@ -37,7 +37,8 @@ def infer(expr, mod=None):
         return expr
     order = relay._post_order(expr, lambda e: e._children() if _is_open(e) else ())
     known = {node: relay.Var(f"known{i}", node.checked_type) for i, node in enumerate(order)
-             if not _is_open(node) and not isinstance(node, (relay.Op, relay.Constant, relay.GlobalVar, relay.Constructor))}
+             if not _is_open(node) and not isinstance(node, (relay.Op, relay.Constant, relay.Constructor))
+             and not (isinstance(node, relay.GlobalVar) and (mod is not None or node._type is None))}
     copy = _Copy(known)
     made = {copy.visit(node): node for node in order if _is_open(node)}
     body = copy.memo_map[expr]

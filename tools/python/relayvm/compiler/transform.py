@@ -66,7 +66,7 @@ def _check_module(who, mod):
 
 
 class PassInfo(Object):
-    """What a pass is: name, opt_level, required (names of passes that run before it)."""
+    """What a pass is: name, opt_level, required (names of passes that run before it in a `Sequential`)."""
 
     def __init__(self, opt_level, name, required=None, traceable=False):
         self.opt_level, self.name, self.traceable = opt_level, name, traceable
@@ -108,6 +108,12 @@ class Pass(Object):
     def _run_on(self, mod):
         return self._run_all([self], mod)
 
+    def _run_after_required(self, mod):
+        """As a Sequential runs it: what it requires goes first."""
+        for required in self.required:
+            mod = (required if isinstance(required, Pass) else (_in_python(required) or __getattr__(required))())(mod)
+        return self(mod)
+
     def _is_enabled(self, context):
         """Whether a Sequential runs it."""
         names = {self.name, self.info.name}
@@ -143,8 +149,6 @@ class PythonPass(Pass):
         return self._run(mod, context)
 
     def _run_on(self, mod):
-        for required in self.required:
-            mod = (required if isinstance(required, Pass) else (_in_python(required) or __getattr__(required))())(mod)
         result = self.transform_module(mod._for_pass(self._needs_types), PassContext.current())
         if not isinstance(result, Module):
             raise TypeError(f"pass {self.name}: expected it to give a Module, found {type(result).__name__}")
@@ -191,8 +195,8 @@ def _made_pass(kind, thing, method, wrap, opt_level, name, required):
 def module_pass(pass_func=None, opt_level=None, name=None, required=None, traceable=False):
     """A pass of a function (mod, context) that gives a `Module`, or of a class with a method transform_module(mod, context).
 
-    opt_level: of a compilation, from which on it runs where it is inserted or in a `Sequential`. required: passes that run first where
-    it is called.
+    opt_level: of a compilation, from which on it runs where it is inserted or in a `Sequential`. required: passes that run first
+    there.
     """
     def wrap(name, run):
         return run
@@ -245,7 +249,7 @@ class Sequential(Pass):
         if context.instruments:
             for p in self._flat():
                 if p._is_enabled(context):
-                    mod = p(mod)
+                    mod = p._run_after_required(mod)
             return mod
         waiting = []  # passes of the compiler, which run in one go
 
@@ -259,7 +263,7 @@ class Sequential(Pass):
             if isinstance(p, PythonPass):
                 if p._is_enabled(context):
                     run_waiting()
-                    mod = p(mod)
+                    mod = p._run_after_required(mod)
             else:
                 if waiting and p.options != waiting[0].options:
                     run_waiting()
@@ -287,7 +291,7 @@ class InsertedPass:
     def _native(self, context):
         def call(native):
             with context:
-                return self.run(Module(native))._native
+                return self.run._run_after_required(Module(native))._native
         return self.run.name, self.run.opt_level, self.place, call
 
     def __repr__(self):

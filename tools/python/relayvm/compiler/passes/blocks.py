@@ -127,6 +127,7 @@ class Binder:
     """
 
     lets_in_place = False
+    names_results = False  # what a let gives has a variable too
     renames = True  # after let y = x, x is y
     is_opaque = staticmethod(is_opaque)
 
@@ -140,6 +141,10 @@ class Binder:
     def names(self, node):
         """Whether a node gets a variable."""
         raise NotImplementedError
+
+    def binder(self, var):
+        """What is bound in place of a variable."""
+        return var
 
     def variable(self, var):
         """What stands for a variable from here on."""
@@ -160,7 +165,7 @@ class Binder:
     def _bind_let(self, let):
         value = let.value
         scope = self.order.scope[id(self.order._marks[id(let)])]
-        new = self.variable(let.var)
+        new = self.binder(let.var)
         atom = self._of(value)
         if atom is None:  # this let is the first that reads it
             scope.lets.append((new, self._made(value), let.span))
@@ -180,7 +185,7 @@ class Binder:
                 if inner is not None:
                     return inner[0].close(self._of(node.body))
                 atom = self._of(node.body)
-                return self._named(node, atom) if id(node) not in self.order.tails else atom
+                return self._named(node, atom) if self.names_results or id(node) not in self.order.tails else atom
         if isinstance(node, ATOMS):
             return node
         if id(node) in self._let_values():
@@ -225,14 +230,14 @@ class Binder:
             case Function():
                 if self.order.is_opaque(node):
                     return node
-                params = [self.variable(p) for p in node.params]
+                params = [self.binder(p) for p in node.params]
                 body = self.order.inner[id(node)][0].close(self._of(node.body))
                 return Function(params, body, node.ret_type, node.type_params, node.attrs, node.span, name=node.name)
             case If():
                 yes, no = self.order.inner[id(node)]
                 return If(self._of(node.cond), yes.close(self._of(node.true_branch)), no.close(self._of(node.false_branch)), node.span)
             case Match():
-                clauses = [Clause(pattern_with(c.lhs, self.variable), scope.close(self._of(c.rhs)))
+                clauses = [Clause(pattern_with(c.lhs, self.binder), scope.close(self._of(c.rhs)))
                            for c, scope in zip(node.clauses, self.order.inner[id(node)])]
                 return Match(self._of(node.data), clauses, node.complete, node.span)
             case Constant():

@@ -10,6 +10,7 @@ from ..relay import (Call, Clause, Constant, Constructor, Function, FuncType, Gl
                      PatternVar, RefType, TupleType, TypeCall, TypeData, TypeVar, Var)
 from ..typed import _with_vars, typed_function
 from .blocks import is_opaque, pattern_vars, pattern_with, same_call, with_children
+from .functions import reachable
 
 __all__ = ["Defunctionalization"]
 
@@ -40,9 +41,42 @@ def _unify(pattern, kind, found):
                 _unify(a, b, found)
 
 
+def _has_functions(kind):
+    match kind:
+        case FuncType():
+            return True
+        case TupleType():
+            return any(map(_has_functions, kind.fields))
+        case RefType():
+            return _has_functions(kind.value)
+        case TypeCall():
+            return any(map(_has_functions, kind.args))
+    return False
+
+
+def _is_first_order(fn):
+    """Whether a function of the module has neither type parameters nor functions that are values."""
+    values = []
+    for node in relay._post_order(fn.body, lambda e: () if is_opaque(e) else e._children()):
+        if isinstance(node, Var):
+            values.append(node)
+        elif isinstance(node, Function) and not is_opaque(node):
+            return False
+        else:
+            callee = node.op if isinstance(node, Call) else None
+            values += [part for part in node._children() if part is not callee and isinstance(part, (GlobalVar, Constructor, Call))]
+    return not fn.type_params and not any(_has_functions(v.checked_type) for v in [*fn.params, *values] if not _is_plain(v))
+
+
+def _is_plain(node):
+    """Whether it is a constructor without fields, which is a value of its own."""
+    return isinstance(node, Constructor) and not node.inputs
+
+
 class _Defunctionalizer:
     def __init__(self, mod):
         self.mod, self.kinds, self.made, self._special, self._known = mod, {}, {}, {}, {}
+        self._first_order = {}
 
     # --- Types ---
 
@@ -71,8 +105,12 @@ class _Defunctionalizer:
     # --- Functions of the module ---
 
     def special(self, name, types):
-        """The `GlobalVar` of a function for some types of its type parameters."""
+        """The `GlobalVar` of a function for some types of its type parameters: its own where all that it needs is of the first order."""
         fn = self.mod[name]
+        if name not in self._first_order:
+            self._first_order[name] = all(_is_first_order(self.mod[n]) for n in reachable(self.mod, [name]))
+        if self._first_order[name]:
+            return GlobalVar(name)
         key = name, *(str(types[v]) for v in fn.type_params)
         if key not in self._special:
             self._special[key] = GlobalVar(f"{name}_first_order{len(self._special)}")

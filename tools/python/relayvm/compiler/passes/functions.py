@@ -89,6 +89,9 @@ def RemoveUnusedFunctions(entry_functions=None):  # noqa: N802 (TVM's name)
     entries = ["main"] if entry_functions is None else list(entry_functions)
 
     def run(mod, _):
+        for name in entries:
+            if name not in mod._names:
+                raise ValueError(f"RemoveUnusedFunctions: there is no function {name}; there are {', '.join(mod._names)}")
         kept = reachable(mod, entries)
         gone = {name: None for name in mod._names if name not in kept}
         return mod._changed_to(gone, "pass RemoveUnusedFunctions", False) if gone else mod
@@ -125,8 +128,7 @@ class _Lifter(ExprMutator):
         fn = Function(fn.params, self.visit(body), fn.ret_type, fn.type_params, fn.attrs, fn.span)
         name = var.name_hint
         if captured:
-            inner = Function(fn.params, fn.body, fn.ret_type, fn.type_params, {**fn.attrs, "Closure": 1}, fn.span)
-            fn = Function(captured, inner)
+            fn = Function(captured, fn, attrs={"Closure": 1})
         self.made[name] = Copy().visit(fn)
         return closure
 
@@ -147,7 +149,7 @@ def _lifted(mod):
         if {"Primitive", "Compiler", "host"} & set(fn.attrs):
             continue
         lifter = _Lifter(name, taken)
-        if "Closure" in fn.attrs or isinstance(fn.body, Function) and "Closure" in fn.body.attrs:
+        if "Closure" in fn.attrs:
             continue
         body = lifter.visit(fn.body)
         if lifter.made:
@@ -166,7 +168,7 @@ def LambdaLift():  # noqa: N802 (TVM's name)
 
 
 class _Expander(ExprMutator):
-    """Constructors and global functions that are values become function literals that call them."""
+    """Constructors that are values, and global functions, become function literals that call them."""
 
     def __init__(self, mod, constructors, global_vars):
         super().__init__()
@@ -174,7 +176,7 @@ class _Expander(ExprMutator):
 
     def visit_call(self, call):
         args = [self.visit(a) for a in call.args]
-        op = call.op if isinstance(call.op, (Constructor, GlobalVar)) else self.visit(call.op)
+        op = call.op if isinstance(call.op, Constructor) else self.visit(call.op)
         if op is call.op and all(a is b for a, b in zip(args, call.args)):
             return call
         return Call(op, args, call.attrs if isinstance(op, relay.Op) else None, span=call.span)
@@ -196,9 +198,11 @@ class _Expander(ExprMutator):
 
 
 def EtaExpand(expand_constructor=False, expand_global_var=False):  # noqa: N802 (TVM's name)
-    """A pass that makes function literals of constructors, and of global functions, that are not called but passed on."""
+    """A pass that makes function literals of constructors that are not called but passed on, and of global functions."""
     from ._make import expression_pass
     from ..transform import ModulePass
+    if not (expand_constructor or expand_global_var):
+        raise ValueError("EtaExpand: expected expand_constructor, expand_global_var or both, found neither")
 
     def run(mod, _):
         def change(fn):

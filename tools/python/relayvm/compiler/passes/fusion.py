@@ -313,13 +313,15 @@ class _Fuser(ExprMutator):
         if call.op.name == "annotation.stop_fusion":
             return self.visit(call.args[0])
         group = self._partition.group(call)
+        for arg in call.args:  # what stands in the group has its parameters first
+            self.visit(arg)
         return self._finish(call, same_call(call, call.op, [self._operand(a, group) for a in call.args]), group)
 
     def _finish(self, expr, new, group):
         if group.root is not expr:
             return new
         pairs = list(self._inputs.get(id(group), {}).values())
-        attrs = {"Primitive": 1, **({"relay.reshape_only": 1} if _only_reshapes(new) else {})}
+        attrs = {"Primitive": int(_has_call(new)), **({"relay.reshape_only": 1} if _only_reshapes(new) else {})}
         fn = Function([p for p, _ in pairs], new, expr.checked_type if expr._type is not None else None, attrs=attrs)
         return Call(fn, [value for _, value in pairs], span=expr.span)
 
@@ -337,6 +339,10 @@ class _Fuser(ExprMutator):
 
     def visit_function(self, fn):
         return fn if "Primitive" in fn.attrs else super().visit_function(fn)
+
+
+def _has_call(expr):
+    return any(isinstance(node, Call) for node in relay._post_order(expr, lambda e: () if isinstance(e, Call) else e._children()))
 
 
 def _only_reshapes(expr):

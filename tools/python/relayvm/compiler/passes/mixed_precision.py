@@ -302,12 +302,12 @@ class _Recaster(ExprMutator):
     def visit_call(self, call):
         layer = self._count - self._of - 1
         is_one = isinstance(call.op, Op) and call.op.name in self._ops
+        here, args = self._of, []
         self._of += is_one
-        try:
-            callee = self.visit(call.op)
-            args = [self.visit(a) for a in call.args]
-        finally:
-            self._of -= is_one
+        callee = self.visit(call.op)
+        for arg in call.args:
+            args.append(self.visit(arg))
+            self._of = here  # as count_layers counts
         if not is_one or layer in self._skip:
             return Call(callee, args, call.attrs if isinstance(callee, Op) else None, span=call.span)
         attrs = dict(call.attrs)
@@ -329,10 +329,10 @@ def _dtype_of(call):
 def recast(expr, dtype, out_dtype, ops=None, skip_layers=None):
     """An expression, or module, in which these operators compute in another dtype: what they read and give is cast, whatever becomes of it.
 
-    ops: names of operators, nn.conv2d alone if left out. out_dtype: that in which they add up, where they say so. skip_layers: which of them stay: the number of a layer, 0 that of the input,
+    out_dtype: that in which they add up, where they say so. ops: their names; None for nn.conv2d. skip_layers: which of them stay: the number of a layer, 0 that of the input,
     negative from the output.
     """
-    ops, skip_layers = ops or ("nn.conv2d",), skip_layers or ()
     body = expr["main"] if not isinstance(expr, relay.Expr) else expr
-    made = _Recaster(dtype, out_dtype, set(ops), count_layers(body, list(ops)), skip_layers).visit(body)
+    ops = ["nn.conv2d"] if ops is None else list(ops)
+    made = _Recaster(dtype, out_dtype, set(ops), count_layers(body, ops), skip_layers or ()).visit(body)
     return made if isinstance(expr, relay.Expr) else expr._changed_to({"main": made}, "recast")

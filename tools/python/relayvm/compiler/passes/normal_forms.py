@@ -10,6 +10,8 @@ __all__ = ["ToANormalForm", "ToANormalFormExpr", "ToBasicBlockNormalForm", "ToBa
 class _ANormal(Binder):
     """Each value has a variable. What stands in an on_device is marked too where it gets one of its own."""
 
+    names_results = True
+
     def __init__(self, root):
         super().__init__(root)
         self._mark = {}  # of nodes inside of such a mark, it

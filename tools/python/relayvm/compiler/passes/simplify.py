@@ -10,7 +10,7 @@ import numpy
 from .. import relay
 from ..operators import _BINARY
 from .layout import Layout
-from .rewriter import function_pass, is_call
+from .rewriter import function_pass, is_call, uses_of
 
 __all__ = ["SimplifyExpr", "SimplifyExprPostAlterOp"]
 
@@ -331,15 +331,28 @@ _AFTER_LAYOUTS = [row for row in _REWRITES if row[1] in (_identity, _reshapes, _
 
 
 class _Rewriter(relay.ExprMutator):
-    def __init__(self, names, rewrite):
+    """Rewrites calls. An operand that something else reads too stays: the rewrite sees a variable in its place."""
+
+    def __init__(self, names, rewrite, uses):
         super().__init__()
-        self._names, self._rewrite = names, rewrite
+        self._names, self._rewrite, self._uses = names, rewrite, uses
 
     def visit_call(self, call):
         new = super().visit_call(call)
         if not is_call(call, *self._names) or _type(call) is None:
             return new
-        return self._rewrite(call, new, call.checked_type) or new
+        shared = {arg: self._stand_in(old) for arg, old in zip(new.args, call.args) if isinstance(arg, relay.Call) and self._is_shared(old, call)}
+        if not shared:
+            return self._rewrite(call, new, call.checked_type) or new
+        result = self._rewrite(call, relay.same_call(new, new.op, [shared.get(arg, arg) for arg in new.args]), call.checked_type)
+        return relay.bind(result, {var: arg for arg, var in shared.items()}) if result else new
+
+    def _is_shared(self, node, call):
+        return self._uses[node] > sum(arg is node for arg in call.args)
+
+    @staticmethod
+    def _stand_in(node):
+        return relay.Var("shared", _type(node))
 
 
 def _simplify(rewrites):
@@ -349,7 +362,7 @@ def _simplify(rewrites):
             changed = False
             for operators, rewrite in rewrites:
                 if not names.isdisjoint(operators):
-                    after = function_pass("SimplifyExpr", lambda f, r=_Rewriter(operators, rewrite): r.visit(f))(mod)
+                    after = function_pass("SimplifyExpr", lambda f, o=operators, r=rewrite: _Rewriter(o, r, uses_of(f)).visit(f))(mod)
                     if after is not mod:
                         mod, names, changed = after, _operators_of(after), True
         return mod
