@@ -34,7 +34,6 @@ def __getattr__(name):
     return getattr(_relay, name)
 
 
-_PARTS = ("adt", "analysis", "backend", "base", "data_dep_optimization", "dataflow_pattern", "expr", "expr_functor", "frontend", "function",
-          "loops", "op", "param_dict", "parser", "prelude", "qnn", "quantize", "scope_builder", "transform", "ty", "type_functor", "vm")
+_PARTS = ("analysis", "backend", "base", "data_dep_optimization", "frontend", "loops", "op", "prelude", "qnn", "quantize", "transform", "vm")
 for _part in _PARTS:  # which need what is above
     import_module("." + _part, __name__)
