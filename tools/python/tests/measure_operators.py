@@ -182,7 +182,7 @@ def with_attributes(probe, rows, named):
     is_required = {name: needed for name, needed, _ in (_native.operator_schema(probe.name) or ((), ()))[1]}
     for name in named:
         found = {}
-        for dtype in ("float64", "int64", "float32", "int32", "uint8"):
+        for dtype in ("float64", "int64", "float32", "int32", "uint32", "uint8"):
             given = probe.result(attrs={**probe.attrs, parameter_of(probe, name): dtype})
             if given is not None:
                 found[dtype] = [field.dtype for field in fields_of(given)]

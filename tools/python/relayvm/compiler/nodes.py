@@ -293,23 +293,13 @@ class Op(Expr):
 
     @property
     def arguments(self):
-        """Its operands: rows with name, type_info and description, and more (`describe_operators`)."""
-        return _operators().arguments_of(self.name)
+        """Its operands: rows with name, type_info ("Tensor") and description, and more (`describe_operators`)."""
+        return list(_operators().arguments_of(self.name))
 
     @staticmethod
     def get(op_name):
         """The operator of that name."""
         return _get_op(op_name)
-
-    @property
-    def arguments(self):
-        """Its operands: name, type_info ("Tensor") and description of each."""
-        return operator_facts.arguments_of(self.name)
-
-    @property
-    def description(self):
-        """What help() says of it."""
-        return _operators().doc_of(self.name)
 
     @property
     def attrs_type_key(self):

@@ -39,7 +39,12 @@ class Operand:
 
     @property
     def type_info(self):
-        """Its type in words."""
+        """What TVM has there: "Tensor", or "Tuple of Tensors"."""
+        return "Tuple of Tensors" if self.is_tuple else "Tensor"
+
+    @property
+    def type_text(self):
+        """Its type in words, with shape and dtypes."""
         return f"{'Tuple of tensors' if self.is_tuple else 'Tensor'} {self.shape}{self._rank_text()}{self._dtype_text()}"
 
     def _rank_text(self):
@@ -276,7 +281,7 @@ def doc_of(name):
         lines += ["", f"In NumPy{' ' + row.formula_holds if row.formula_holds else ''}: {row.formula}"]
     lines += ["", "Operands (numbers and arrays become constants):" if row.operands else "It has no operands."]
     for operand in row.operands:
-        lines += _wrapped(f"{operand.name}: {operand.type_info}{', may be left out' if operand.is_optional else ''}", "    ")
+        lines += _wrapped(f"{operand.name}: {operand.type_text}{', may be left out' if operand.is_optional else ''}", "    ")
         lines += _wrapped(operand.description, "        ")
     lines += ["", *_result_lines(row)]
     if row.attributes:

@@ -1,5 +1,5 @@
 """What TVM tells of its operators besides: their operands, and how common an operator is (1: of every program, to 11)."""
-from . import _native
+
 from .attribute_classes import OF_OPERATORS
 
 # Operators by level; of those that are not here it is 10.
@@ -43,7 +43,7 @@ LEVELS = {
 
 
 class Operand:
-    """What there is to know of an operand, or of an attribute: name, type_info, description."""
+    """What there is to know of an attribute: name, type_info, description."""
 
     __slots__ = ("name", "type_info", "description")
 
@@ -52,17 +52,6 @@ class Operand:
 
     def __repr__(self):
         return f"{self.name}: {self.type_info}"
-
-
-def arguments_of(name):
-    """The operands of an operator, as far as they have names."""
-    from . import operators  # which needs the nodes
-    schema, names = _native.operator_schema(name), operators.operand_names(name)
-    count = _native.operator_arguments(name)
-    count = count[0] if isinstance(count, tuple) else count
-    names += [f"operand_{i}" for i in range(len(names), count)]
-    tuples = schema[0] if schema is not None else ()
-    return [Operand(n, "Tuple of Tensors" if i in tuples else "Tensor") for i, n in enumerate(names[:count] if count >= 0 else names)]
 
 
 def attributes_key(name):

@@ -206,6 +206,40 @@ nn.contrib_conv2d_winograd (data[N, C, H, W], weight[panels, window, blocks, C, 
     .tile_size: the edge of the results that are computed together, 2 or 4
     .channels: how many channels the result has
     try f(1, 2, 6, 6), f(1, 16, 1, 2, 4), tile_size=2, channels=4
+nn.conv2d_backward_weight (grad[N, O, H', W'], data[N, C, H, W]) -> [O, C / groups, KH, KW]
+    The gradient of the weight of nn.conv2d: for each element of the kernel the sum of the products of the result's gradient and of the data.
+    - grad: the gradient of the result
+    .data_layout: the order of grad's dims (the parameter grad_layout)
+    .kernel_layout: the order of data's dims (the parameter data_layout)
+    .out_layout: the order of the result's dims (the parameter kernel_layout)
+    numpy with default strides, padding, dilation and groups: np.einsum("nohw,nchwyx->ocyx", grad, np.lib.stride_tricks.sliding_window_view(data,
+        grad.shape[2:], (2, 3)).transpose(0, 1, 4, 5, 2, 3))
+    try f(1, 3, 2, 3), f(1, 2, 4, 5), kernel_size=(3, 3), channels=3
+nn.bitpack (data[...]) -> "as data, with bits in front of bit_axis, and pack_axis divided by the bits of a word"
+    The lowest bits of integers, each bit in a place of its own, as many elements to a word as it has bits.
+    .bits: how many bits of an element are kept
+    .pack_axis: the axis along which elements go to a word
+    .bit_axis: where in the result the axis of the bits is
+    .pack_type: the dtype of the words, an unsigned integer
+    .name: of TVM's text
+    try i(2, 2, 32), bits=1, pack_axis=1, bit_axis=2, pack_type="uint32"
+nn.bitserial_dense (data[..., K], weight[units, K]) -> [..., units]
+    nn.dense of integers of a few bits. Where unipolar, a bit of the weight stands for 1 or -1; else for 1 or 0.
+    - weight: a row for each column of the result
+    .data_bits: how many bits of the data count
+    .weight_bits: how many bits of the weight count
+    .pack_dtype: of TVM's text: words that its kernels pack bits in
+    .unipolar: whether a bit of the weight is 1 or -1, rather than 1 or 0
+    numpy with unipolar=False: data @ weight.T
+    try i(2, 2, 32), i(2, 3, 32), unipolar=False
+nn.bitserial_conv2d (data[N, C, H, W], weight[O, C, KH, KW]) -> [N, O, H', W']
+    nn.conv2d of integers of a few bits. Where unipolar, a bit of the weight stands for 1 or -1; else for 1 or 0.
+    - weight: the kernels
+    .activation_bits: how many bits of the data count
+    .weight_bits: how many bits of the weight count
+    .pack_dtype: of TVM's text: words that its kernels pack bits in
+    .unipolar: whether a bit of the weight is 1 or -1, rather than 1 or 0
+    try i(2, 1, 2, 5, 5), i(2, 3, 2, 3, 3), unipolar=False
 nn.deformable_conv2d (data[N, C, H, W], offset[N, G * KH * KW * 2, H', W'], weight[O, I, KH, KW]) -> [N, O, H', W']
     A convolution whose windows read the data where an offset moves each of their elements to, between elements by bilinear interpolation.
     - offset: rows, then columns, for each element of the window, for each group of channels

@@ -351,7 +351,7 @@ TYPES = {
     'multiply':
         ((('float bfloat int uint', '0-6'), ('float bfloat int uint', '0-6', 'lhs')), ('as lhs',), {}),
     'murmur3':
-        ((('float bfloat int uint bool string', '0-6'),), ('uint32',), {'dtype': ('the name of a dtype',), 'seed': ('an integer',)}),
+        ((('float bfloat int uint bool string', '0-6'),), ('dtype',), {'dtype': ('the name of a dtype',), 'seed': ('an integer',)}),
     'ndarray_size':
         ((('float bfloat int uint bool string', '0-6'),), ('int32 | dtype',), {'dtype': ('the name of a dtype',)}),
     'negative':
@@ -437,6 +437,34 @@ TYPES = {
          {'block_shape': ('a list of integers',), 'crops': ('a list of lists of integers',)}),
     'nn.bias_add':
         ((('float bfloat int uint bool', '1-6'), ('float bfloat int uint bool', '1', 'data')), ('as data',), {'axis': ('an integer',)}),
+    'nn.bitpack':
+        ((('int uint', '2-6'),), ('uint32 | pack_type',),
+         {'bit_axis': ('an integer',),
+          'bits': ('an integer',),
+          'name': ('a string',),
+          'pack_axis': ('an integer',),
+          'pack_type': ('the name of a dtype',)}),
+    'nn.bitserial_conv2d':
+        ((('int uint', '4'), ('int uint', '4')), ('int16 | out_dtype',),
+         {'activation_bits': ('an integer',),
+          'channels': ('an integer',),
+          'data_layout': ('a string', 'any order of NCHW'),
+          'kernel_layout': ('a string', 'any order of OIHW'),
+          'kernel_size': ('a list of integers',),
+          'out_dtype': ('the name of a dtype',),
+          'pack_dtype': ('the name of a dtype',),
+          'padding': ('a list of integers',),
+          'strides': ('a list of integers',),
+          'unipolar': ('True or False',),
+          'weight_bits': ('an integer',)}),
+    'nn.bitserial_dense':
+        ((('int uint', '1-6'), ('int uint', '2')), ('int16 | out_dtype',),
+         {'data_bits': ('an integer',),
+          'out_dtype': ('the name of a dtype',),
+          'pack_dtype': ('the name of a dtype',),
+          'unipolar': ('True or False',),
+          'units': ('an integer',),
+          'weight_bits': ('an integer',)}),
     'nn.contrib_conv2d_NCHWc':
         ((('float bfloat int uint bool', '5'),
           ('float bfloat int uint bool', '6', 'data', ('float32', 'float16 float32'), ('int uint', 'int uint'))),
@@ -523,6 +551,18 @@ TYPES = {
           'dilation': ('a list of integers',),
           'groups': ('an integer',),
           'kernel_layout': ('a string', 'any order of OIHW'),
+          'kernel_size': ('a list of integers',),
+          'out_dtype': ('the name of a dtype',),
+          'out_layout': ('a string',),
+          'padding': ('a list of integers',),
+          'strides': ('a list of integers',)}),
+    'nn.conv2d_backward_weight':
+        ((('float bfloat int uint bool', '4'), ('float bfloat int uint bool', '4', 'grad')), ('as grad | out_dtype',),
+         {'channels': ('an integer',),
+          'data_layout': ('a string', 'any order of NCHW'),
+          'dilation': ('a list of integers',),
+          'groups': ('an integer',),
+          'kernel_layout': ('a string',),
           'kernel_size': ('a list of integers',),
           'out_dtype': ('the name of a dtype',),
           'out_layout': ('a string',),
