@@ -4725,6 +4725,8 @@ class _op_qnn_add(_relay.Op):
                 the axis of lhs along which its scales lie
             rhs_axis = -1 (an integer)
                 the axis of rhs along which its scales lie
+
+        In kernels it makes one element of one after broadcasting.
         """
 class _op_qnn_avg_pool2d(_relay.Op):
     def __call__(self, data: _Operand, input_scale: _Operand, input_zero_point: _Operand, output_scale: _Operand, output_zero_point: _Operand, pool_size: Any, strides: Any, padding: Any, dilation: Any, ceil_mode: bool = False, count_include_pad: bool = True, layout: _Text = 'NHWC', out_layout: _Text = '', *, span: Any = None) -> _relay.Call:  # type: ignore[override]
@@ -5203,6 +5205,8 @@ class _op_qnn_mul(_relay.Op):
                 the axis of lhs along which its scales lie
             rhs_axis = -1 (an integer)
                 the axis of rhs along which its scales lie
+
+        In kernels it makes one element of one after broadcasting.
         """
 class _op_qnn_quantize(_relay.Op):
     def __call__(self, data: _Operand, output_scale: _Operand, output_zero_point: _Operand, axis: _Numbers | _relay.Expr | None = -1, out_dtype: _Text = 'int8', *, span: Any = None) -> _relay.Call:  # type: ignore[override]
@@ -5421,6 +5425,8 @@ class _op_qnn_subtract(_relay.Op):
                 the axis of lhs along which its scales lie
             rhs_axis = -1 (an integer)
                 the axis of rhs along which its scales lie
+
+        In kernels it makes one element of one after broadcasting.
         """
 class _op_qnn_tanh(_relay.Op):
     def __call__(self, x: _Operand, scale: _Operand, zero_point: _Operand, output_scale: _Operand, output_zero_point: _Operand, *, span: Any = None) -> _relay.Call:  # type: ignore[override]
