@@ -6,7 +6,7 @@ import threading
 import warnings
 
 from .. import _native as _runtime
-from ..errors import Error, InvalidArgument, InvalidInput
+from ..errors import Error, InternalError, InvalidArgument, InvalidInput
 from ..host import _by_name
 from ..keywords import spelt
 from ..model import Model, _engines
@@ -20,6 +20,7 @@ from .structural import assert_structural_equal, structural_equal
 
 atexit.register(_native.stop_work)
 
+_BOUND_TWICE = re.compile(r"the IR of @(\S+) is broken: %(\S+) \(number \d+\) is bound twice")
 _DEFINED = re.compile(r"(?:^|[\s}])def @(\w+)")
 RelayFunction = relay.Function  # a function of a module
 _TARGETS = {"llvm": "native", "cpu": "native"}  # what TVM's users write
@@ -173,7 +174,13 @@ class Module(Node):
         native, taken = self._taken_with(functions)
         if taken.keys() == set(self._names) and all(isinstance(f, _native.Function) for f in taken.values()):
             return native
-        return native.with_functions(taken, who)
+        try:
+            return native.with_functions(taken, who)
+        except InternalError as error:
+            twice = _BOUND_TWICE.search(str(error))
+            if twice is None or who:
+                raise
+            raise InvalidArgument(f"@{twice[1]}: %{twice[2]} is bound twice, by functions, lets or patterns: each takes a relay.var of its own") from None
 
     def _taken_with(self, functions):
         """(the native module, what it is to take as its functions), with further ones."""

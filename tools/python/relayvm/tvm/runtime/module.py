@@ -7,7 +7,7 @@ import numpy
 from ... import model as _model
 from ...compiler.objects import Object
 from ...errors import Unsupported
-from ..nd import _check
+from ..nd import Device, _check
 
 
 class BenchmarkResult:
@@ -133,6 +133,18 @@ class Library(Module):
     @property
     def model(self):
         return self.executable.model if self._model is None else self._model
+
+    def get_function(self, name, query_imports=False):
+        """The function of that name. Of a program that was loaded, any other name, with devices, is that of its module (`build(mod_name=...)`), which
+        files do not keep."""
+        if self.executable is not None or name in self._functions():
+            return super().get_function(name, query_imports)
+
+        def of_module(*devices):
+            if not all(isinstance(device, Device) for device in devices):
+                super(Library, self).get_function(name)  # which says what there is
+            return self._default(*devices)
+        return of_module
 
     def _functions(self):
         functions = {name: getattr(self.model, name) for name in self.model.functions}
