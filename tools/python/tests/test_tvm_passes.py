@@ -523,3 +523,32 @@ def test_a_module_pass_gets_the_module_as_it_is():
     x = var("x")
     mod = tvm.IRModule.from_expr(x)
     assert tvm.transform.module_pass(lambda m, ctx: m, name="same")(mod).same_as(mod)
+
+
+def test_contexts_refuse_what_they_do_not_know():
+    with pytest.raises(AttributeError, match="there are no settings no.such"):
+        tvm.transform.PassContext(config={"no.such": 1})
+    with pytest.raises(AttributeError, match="max_depth is a number or a bool, found 'many'"):
+        tvm.transform.PassContext(config={"relay.FuseOps.max_depth": "many"})
+    with tvm.transform.PassContext(opt_level=1, config={"relay.FuseOps.max_depth": 10}) as context:
+        assert dict(context.config) == {"relay.FuseOps.max_depth": 10} and tvm.transform.PassContext.current() is context
+
+
+def test_what_passes_require():
+    required = {p.info.name: (p.info.opt_level, p.info.required) for p in (
+        transform.FastMath(), transform.ConvertLayout({}), transform.DivToMul(), transform.FakeQuantizationToInteger(), transform.Legalize(),
+        transform.DynamicToStatic(), transform.FoldConstant())}
+    assert required == {"FastMath": (4, ["InferType"]), "ConvertLayout": (3, ["InferType", "CanonicalizeOps"]),
+                        "DivToMul": (0, ["InferType", "FoldConstant"]), "FakeQuantizationToInteger": (0, ["InferType", "DivToMul"]),
+                        "Legalize": (1, ["InferType"]), "DynamicToStatic": (2, []), "FoldConstant": (2, [])}
+
+
+def test_names_of_analyses():
+    from relayvm.tvm.relay.analysis import call_graph, feature, sparse_conv2d, sparse_dense
+    x, w = var("x", (4, 8)), var("w", (8, 6))
+    assert relay.analysis.search_fc_transpose(relay.nn.dense(x, relay.transpose(w, [1, 0]))) == ["w"]
+    assert call_graph.CallGraph is relay.analysis.CallGraph and feature.Feature is relay.analysis.Feature
+    params = {"w": np.zeros((16, 16), "float32")}
+    found = sparse_dense.process_params(relay.nn.dense(x, w), params, (4, 4), 0.5)
+    assert found.weight_name == ["w"] and sorted(params) == ["w.data", "w.indices", "w.indptr"]
+    assert sparse_conv2d.process_params(relay.nn.dense(x, w), {}, (4, 4), 0.5, "NHWC", 1).weight_name == []

@@ -70,7 +70,7 @@ class PassTimingInstrument(PassInstrument):
 
     def render(self):
         """A line for each pass that ran since the context began: name and microseconds, those inside of others indented."""
-        return "\n".join(f"{'  ' * depth}{name}: {taken * 1e6:.0f}us" for depth, name, taken in self._rows if taken is not None)
+        return "".join(f"{'  ' * depth}{name}: {taken * 1e6:.0f}us\n" for depth, name, taken in self._rows if taken is not None)
 
 
 class _Printing(PassInstrument):

@@ -11,6 +11,14 @@ from ..compiler import transform as _transform
 _WITHOUT_EFFECT = {name: ("IntImm", "has no effect here") for name in ("relay.backend.use_auto_scheduler", "relay.backend.use_meta_schedule")}
 
 
+def _check_types(config):
+    """Raises AttributeError where a setting that is a number is given something else."""
+    for name, value in dict(config).items():
+        kind, _ = {**_TVM_CONFIGS, **_WITHOUT_EFFECT}.get(name, ("", ""))
+        if kind == "IntImm" and not isinstance(getattr(value, "value", value), int):
+            raise AttributeError(f"PassContext: {name} is a number or a bool, found {value!r}")
+
+
 class PassContext(_PassContext):
     """Options for what is built inside of a `with`. Passes of TVM's that have no counterpart of the name here are disabled already."""
 
@@ -19,7 +27,13 @@ class PassContext(_PassContext):
         others = [name for name in disabled_pass or () if name not in known]
         if others:
             warnings.warn(f"PassContext: there are no passes {', '.join(others)} here", stacklevel=2)
-        super().__init__(opt_level, required_pass, [name for name in disabled_pass or () if name in known], config, instruments=instruments, **options)
+        _check_types(config or {})
+        try:
+            super().__init__(opt_level, required_pass, [name for name in disabled_pass or () if name in known], config, instruments=instruments,
+                             **options)
+        except ValueError as error:
+            raise AttributeError(str(error)) from error  # as TVM has it
+        self.config = {**self.config, **self.tvm_config}
 
     @staticmethod
     def list_configs():

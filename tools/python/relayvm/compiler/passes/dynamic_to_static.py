@@ -74,4 +74,4 @@ def DynamicToStatic():  # noqa: N802 (TVM's name)
                 return made
             mod = changed_functions(mod, change, "DynamicToStatic")
         return mod
-    return FunctionPass("DynamicToStatic", run, opt_level=3, needs_types=False)
+    return FunctionPass("DynamicToStatic", run, opt_level=2, needs_types=False)

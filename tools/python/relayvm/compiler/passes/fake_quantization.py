@@ -180,7 +180,8 @@ def FakeQuantizationToInteger(hard_fail=False, use_qat=False, optional_qnn_ops=N
         fn = _rewritten(fn, rewriting.quantized)
         return _rewritten(fn, rewriting.by_itself) if use_qat else fn
 
-    return PythonPass("FakeQuantizationToInteger", lambda mod, _: _changed(mod, change, "FakeQuantizationToInteger"))
+    return PythonPass("FakeQuantizationToInteger", lambda mod, _: _changed(mod, change, "FakeQuantizationToInteger"),
+                      required=["InferType", "DivToMul"])
 
 
 def list_fake_quantized_op_freqs(mod):

@@ -24,7 +24,7 @@ def Legalize(legalize_map_attr_name="FTVMLegalize"):  # noqa: N802 (TVM's name)
         if not isinstance(result, relay.Call):
             raise TypeError(f"{legalize_map_attr_name} of {call.op.name}: expected a call in place of a call, found {type(result).__name__}")
         return result
-    return function_pass("Legalize", lambda f: PostOrderRewriter(rewrite).visit(f))
+    return function_pass("Legalize", lambda f: PostOrderRewriter(rewrite).visit(f), opt_level=1)
 
 
 def register_legalize(op_name, legal_op=None, level=10):

@@ -86,9 +86,9 @@ def uses_of(function):
 
 
 def function_pass(name, change, opt_level=0, required=()):
-    """A pass object of change(function)."""
+    """A pass object of change(function), which requires InferType and `required`."""
     from ..transform import function_pass as make
-    return make(lambda function, mod, context: change(function), opt_level=opt_level, name=name, required=required)
+    return make(lambda function, mod, context: change(function), opt_level=opt_level, name=name, required=["InferType", *required])
 
 
 def is_call(expr, *names):
