@@ -552,3 +552,18 @@ def test_names_of_analyses():
     found = sparse_dense.process_params(relay.nn.dense(x, w), params, (4, 4), 0.5)
     assert found.weight_name == ["w"] and sorted(params) == ["w.data", "w.indices", "w.indptr"]
     assert sparse_conv2d.process_params(relay.nn.dense(x, w), {}, (4, 4), 0.5, "NHWC", 1).weight_name == []
+
+
+def test_parameters_of_kernels_stand_as_they_are_read():
+    x, y = var("x"), var("y")
+    fused = transform.FuseOps(2)(tvm.IRModule.from_expr(relay.Function([x, y], x + relay.exp(y))))["main"].body
+    assert [a.name_hint for a in fused.args] == ["y", "x"]  # what an operand inside reads comes first
+    once = relay.Tuple([relay.nn.dense(x, relay.var(f"w{i}", shape=(4, 3))) for i in range(3)])
+    assert len(relay.analysis.extract_fused_functions(tvm.IRModule.from_expr(once))) == 1
+
+
+def test_fold_scale_axis_computes_constants_as_fold_constant_does():
+    x = var("x")
+    body = relay.TupleGetItem(relay.Tuple([relay.exp(x), x]), 0) * relay.ones((2, 3), "float32")
+    folded = transform.FoldScaleAxis()(transform.InferType()(tvm.IRModule.from_expr(body)))
+    assert "Tuple" not in kinds(folded["main"]) and operators(folded) == {"exp": 1, "ones": 1, "multiply": 1}

@@ -2,6 +2,7 @@
 import math
 
 from . import relay
+from .structural import structural_hash
 
 
 def _roots(of):
@@ -36,12 +37,15 @@ def check_constant(expr):
 
 
 def extract_fused_functions(mod):
-    """{GlobalVar: function} of the kernels that SimplifyInference and FuseOps make."""
+    """{GlobalVar: function} of the kernels that SimplifyInference and FuseOps make, of those that are alike one."""
     from .passes.fusion import FuseOps  # which needs this package
     from .passes.norms import SimplifyInference
     mod = FuseOps(3)(SimplifyInference()(mod))
     kernels = [node for node in _nodes(mod) if isinstance(node, relay.Function) and node.attrs.get("Primitive")]
-    return {relay.GlobalVar(f"fused_{i}"): kernel for i, kernel in enumerate(kernels)}
+    alike = {}
+    for kernel in kernels:
+        alike.setdefault(structural_hash(kernel), kernel)
+    return {relay.GlobalVar(f"fused_{i}"): kernel for i, kernel in enumerate(alike.values())}
 
 
 def extract_intermdeiate_expr(mod, expr_id):

@@ -307,4 +307,5 @@ def BackwardFoldScaleAxis():  # noqa: N802 (TVM's name)
 def FoldScaleAxis():  # noqa: N802 (TVM's name)
     """Both, then what is constant is computed."""
     from .. import transform
-    return transform.Sequential([BackwardFoldScaleAxis(), ForwardFoldScaleAxis(), transform.FoldConstant()], name="FoldScaleAxis")
+    from .fold_constant import FoldConstant
+    return transform.Sequential([BackwardFoldScaleAxis(), ForwardFoldScaleAxis(), FoldConstant()], name="FoldScaleAxis")

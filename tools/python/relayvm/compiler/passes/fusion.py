@@ -9,7 +9,7 @@ __all__ = ["DefuseOps", "FuseOps", "SplitArgs"]
 
 # How operators go with others into one loop: TVM's TOpPattern.
 ELEMWISE, BROADCAST, INJECTIVE, COMM_REDUCE, OUT_FUSABLE, TUPLE, OPAQUE = 0, 1, 2, 3, 4, 7, 8
-RESHAPES = {"reshape", "dyn.reshape", "expand_dims", "squeeze", "nn.batch_flatten", "contrib_reverse_reshape", "reshape_like"}
+RESHAPES = {"reshape", "dyn.reshape", "expand_dims", "squeeze", "nn.batch_flatten", "contrib_reverse_reshape"}
 
 
 def pattern_of(op):
@@ -329,6 +329,8 @@ class _Fuser(ExprMutator):
         group = self._partition.group(expr)
         if group.root is expr:
             return super().visit_tuple(expr)
+        for field in expr.fields:
+            self.visit(field)
         return Tuple([self._operand(f, group) for f in expr.fields], expr.span)
 
     def visit_tuple_getitem(self, expr):
