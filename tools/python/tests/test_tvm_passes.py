@@ -567,3 +567,9 @@ def test_fold_scale_axis_computes_constants_as_fold_constant_does():
     body = relay.TupleGetItem(relay.Tuple([relay.exp(x), x]), 0) * relay.ones((2, 3), "float32")
     folded = transform.FoldScaleAxis()(transform.InferType()(tvm.IRModule.from_expr(body)))
     assert "Tuple" not in kinds(folded["main"]) and operators(folded) == {"exp": 1, "ones": 1, "multiply": 1}
+
+
+def test_calls_of_functions_of_inner_lets_are_known():
+    x, y, f, v = var("x"), var("y"), relay.var("f"), relay.var("v")
+    inner = relay.Let(f, relay.Function([y], relay.exp(y)), relay.Call(f, [x]) + x)
+    assert kinds(after(relay.Function([x], relay.Let(v, inner, x * x)), transform.InferType(), transform.DeadCodeElimination())).count("Let") == 0

@@ -23,8 +23,11 @@ class Purity:
 
     def is_pure(self, expr):
         """Of an expression that is evaluated."""
-        pure = {}
-        for node in relay._post_order(expr, self._parts):
+        pure, nodes = {}, relay._post_order(expr, self._parts)
+        for node in nodes:  # what is read stands before the let that says what it is
+            if isinstance(node, Let):
+                self._values[node.var] = node.value
+        for node in nodes:
             pure[id(node)] = all(pure[id(p)] for p in self._parts(node)) and self._is_step_pure(node)
         return pure[id(expr)]
 
@@ -33,8 +36,6 @@ class Purity:
         return () if isinstance(node, Function) else node._children()
 
     def _is_step_pure(self, node):
-        if isinstance(node, Let):
-            self._values[node.var] = node.value
         if isinstance(node, (RefCreate, RefRead, RefWrite)):
             return False
         return not isinstance(node, Call) or self.is_call_pure(node.op)
