@@ -2,7 +2,7 @@
 import math
 
 from . import relay
-from .structural import structural_hash
+from .hashes import structural_hash
 
 
 def _roots(of):

@@ -4,12 +4,9 @@ from ...compiler.extracts import LayerCounter
 from ...compiler.passes.transposed_weights import search_fc_transpose
 from ..elsewhere import elsewhere
 from ..ir.module import IRModule
-from ..nd import array as _array, cpu
+from ..nd import array as _array
+from ..nd import cpu
 from ..target import Target
-from ....compiler import analysis as _analysis
-from ....compiler.passes.transposed_weights import search_fc_transpose
-from ...nd import array as _array
-from . import annotated_regions, call_graph, feature, sparse_conv2d, sparse_dense
 
 
 def get_calibration_data(mod, data):
@@ -24,5 +21,4 @@ def __getattr__(name):
     return getattr(_analysis, name)
 
 
-__all__ = [*_analysis, "IRModule", "LayerCounter", "Target", "annotated_regions", "call_graph", "cpu", "feature", "get_calibration_data",
-           "search_fc_transpose", "sparse_conv2d", "sparse_dense"]
+__all__ = [*_analysis.__all__, "IRModule", "LayerCounter", "Target", "cpu", "get_calibration_data", "search_fc_transpose"]
