@@ -49,10 +49,11 @@ def conv_bias_relu(data, name, channels, kernel, **kwargs):
     return nn.relu(nn.bias_add(conv, var(f"{name}_bias"), axis=axis))
 
 
-def conv_norm_relu(data, conv, norm, channels, kernel, norm_kwargs=None, **kwargs):
-    """A convolution, nn.batch_norm and nn.relu. conv, norm: their names."""
-    x = conv2d(data, channels=channels, kernel_size=kernel, name=conv, **kwargs)
-    return nn.relu(batch_norm_infer(x, axis=kwargs.get("data_layout", "NCHW").index("C"), name=norm, **(norm_kwargs or {"epsilon": 1e-5})))
+def conv_norm_relu(data, name, channels, kernel, epsilon=1e-5, suffixes=("_conv", "_bn"), scale=True, **kwargs):
+    """A convolution, nn.batch_norm and nn.relu. suffixes: of the name, for the convolution and the norm."""
+    conv = conv2d(data, channels=channels, kernel_size=kernel, name=name + suffixes[0], **kwargs)
+    axis = kwargs.get("data_layout", "NCHW").index("C")
+    return nn.relu(batch_norm_infer(conv, axis=axis, epsilon=epsilon, scale=scale, name=name + suffixes[1]))
 
 
 __all__ = ["batch_norm_infer", "conv2d", "conv2d_transpose", "conv3d", "conv_bias_relu", "conv_kernel_layout", "conv_norm_relu", "dense_add_bias"]

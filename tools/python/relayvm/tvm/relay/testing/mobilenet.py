@@ -17,26 +17,20 @@ def separable_conv_block(data, name, depthwise_channels, pointwise_channels, ker
                          layout="NCHW", dtype="float32"):
     """A convolution of each channel and one of 1x1, each with a norm and a relu."""
     strides = (2, 2) if downsample else (1, 1)
-    x = layers.conv_norm_relu(data, f"{name}_depthwise", depthwise_channels, kernel_size, epsilon=epsilon, strides=strides, padding=padding,
+    x = layers.conv_norm_relu(data, name, depthwise_channels, kernel_size, epsilon, ("", "_bn1"), strides=strides, padding=padding,
                               groups=depthwise_channels, data_layout=layout, kernel_layout=layers.conv_kernel_layout(layout, True))
-    return conv_block(x, f"{name}_pointwise", pointwise_channels, (1, 1), (1, 1), (0, 0), epsilon, layout)
-
-
-def _separable(data, name, inputs, channels, stride, layout):
-    x = layers.conv_norm_relu(data, name, f"{name}_bn1", inputs, (3, 3), strides=(stride, stride), padding=(1, 1), groups=inputs, data_layout=layout,
-                              kernel_layout=layers.conv_kernel_layout(layout, True))
-    return layers.conv_norm_relu(x, f"{name}_conv2", f"{name}_bn2", channels, (1, 1), data_layout=layout, kernel_layout=layers.conv_kernel_layout(layout))
+    return layers.conv_norm_relu(x, name, pointwise_channels, (1, 1), epsilon, ("_conv2", "_bn2"), data_layout=layout,
+                                 kernel_layout=layers.conv_kernel_layout(layout))
 
 
 def mobile_net(num_classes=1000, data_shape=(1, 3, 224, 224), dtype="float32", alpha=1.0, is_shallow=False, layout="NCHW"):
     """The network as a function. alpha: of the channels. is_shallow: without the five blocks that are alike."""
     x = var("data", shape=data_shape, dtype=dtype)
     channels = int(32 * alpha)
-    x = layers.conv_norm_relu(x, "conv_block_1_conv", "conv_block_1_bn", channels, (3, 3), strides=(2, 2), padding=(1, 1), data_layout=layout,
-                              kernel_layout=layers.conv_kernel_layout(layout))
+    x = conv_block(x, "conv_block_1", channels, strides=(2, 2), layout=layout)
     blocks = _BLOCKS[:6] + _BLOCKS[11:] if is_shallow else _BLOCKS
     for number, (width, stride) in enumerate(blocks, start=1):
-        x = _separable(x, f"separable_conv_block_{number}", channels, int(width * alpha), stride, layout)
+        x = separable_conv_block(x, f"separable_conv_block_{number}", channels, int(width * alpha), downsample=stride == 2, layout=layout)
         channels = int(width * alpha)
     x = nn.batch_flatten(nn.global_avg_pool2d(x, layout=layout))
     x = nn.softmax(nn.bias_add(nn.dense(x, var("fc_weight", shape=(num_classes, channels), dtype=dtype), units=num_classes), var("fc_bias")))
