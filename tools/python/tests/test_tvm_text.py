@@ -85,7 +85,7 @@ def test_texts_refer_to_what_a_module_has():
     ("1", [(1, 2, 1, 3)]),  # behind it
     ("-12f", [(1, 5, 1, 6)]),
     ("(1, 2)", [(1, 3, 1, 4), (1, 6, 1, 7), (1, 1, 1, 7)]),
-    ("let %x = 1; %x", [(1, 13, 1, 14), (1, 11, 1, 12), (1, 1, 1, 14)]),  # the variable where it is read; its `%`
+    ("let %x = 1; %x", [(1, 11, 1, 12), (1, 13, 1, 14), (1, 1, 1, 14)]),  # the variable where it is read; its `%`
     ("add(\n  1,\n  2)", [(2, 4, 2, 5), (3, 4, 3, 5), (1, 1, 3, 5)]),
 ])
 def test_places_of_nodes(text, found):

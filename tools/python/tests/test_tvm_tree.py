@@ -127,7 +127,7 @@ def test_the_first_difference_has_a_way_to_it():
 def test_operators_know_what_tvm_tells_of_them():
     op = relay.op.get("nn.conv2d")
     assert [a.name for a in op.arguments] == ["data", "weight"] and (op.num_inputs, op.support_level) == (2, 2)
-    assert op.attrs_type_key == "relay.attrs.Conv2DAttrs" and relay.op.get("add").attrs_type_key == "" and "nn.conv2d" in op.description
+    assert op.attrs_type_key == "relay.attrs.Conv2DAttrs" and relay.op.get("add").attrs_type_key == "" and "convolution" in op.description
     attrs = relay.nn.conv2d(var("x", 1, 3, 4, 4), var("w", 2, 3, 1, 1)).attrs
     assert isinstance(attrs, op_attrs.Conv2DAttrs) and not isinstance(attrs, op_attrs.DenseAttrs)
     assert {"padding", "groups"} <= {field.name for field in attrs.list_field_info()}
