@@ -573,3 +573,13 @@ def test_calls_of_functions_of_inner_lets_are_known():
     x, y, f, v = var("x"), var("y"), relay.var("f"), relay.var("v")
     inner = relay.Let(f, relay.Function([y], relay.exp(y)), relay.Call(f, [x]) + x)
     assert kinds(after(relay.Function([x], relay.Let(v, inner, x * x)), transform.InferType(), transform.DeadCodeElimination())).count("Let") == 0
+
+
+def test_type_variables_of_constructors():
+    mod = tvm.relay.fromtext("""#[version = "0.0.5"]
+type Opt[A] { Some(A), None }
+def @main(%x: int32) -> Opt[int32] { Some(%x) }
+""")
+    for names in (relay.analysis.all_type_vars, relay.analysis.bound_type_vars):
+        assert [v.name_hint for v in names(transform.InferType()(mod)["main"], mod)] == ["A"]
+    assert relay.analysis.free_type_vars(mod["main"], mod) == []

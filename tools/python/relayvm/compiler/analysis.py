@@ -73,6 +73,10 @@ def _type_vars(of, bound):
                 see(node.ret_type, False)
         elif isinstance(node, relay.Var) and node.type_annotation is not None:
             see(node.type_annotation, False)
+        elif isinstance(node, relay.Constructor):  # for any type
+            own = _type_vars(relay.TupleType(node.inputs), {})
+            found.update(dict.fromkeys(own))
+            bound.update(dict.fromkeys(own))
 
     if isinstance(of, relay.Type):
         see(of, False)
