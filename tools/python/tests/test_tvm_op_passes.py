@@ -540,6 +540,7 @@ MEANINGS = {
     "conv2d of one place": lambda: product_of_windows("NHWC", "HWIO", (1, 1, 4, 5), strides=(2, 2)),
     "conv2d of padding": lambda: product_of_windows("NCHW", "OIHW", (5, 4, 3, 3), zeros=(0, 2)),
     "conv2d whose weights are right": lambda: product_of_windows("NCHW", "OIHW", (5, 4, 3, 3), zeros=(3, 0)),
+    "quantize half": lambda: relay.qnn.op.quantize(relay.cast(f32(3, 4), "float16"), *consts(0.5, 3), out_dtype="int8"),
     "tanh": lambda: relay.qnn.op.tanh(integers("int8", 3, 4), *consts(0.05, 3, 0.01, 1)),
     "conv2d": lambda: relay.qnn.op.conv2d(integers("int8", 1, 5, 5, 4), integers("int8", 3, 3, 4, 4, name="y"), relay.const(3),
                                           relay.const([1, 2, 0, -1]), relay.const(0.5), relay.const(VECTOR), (3, 3), 4, padding=1,

@@ -128,7 +128,7 @@ def _as_rescaled(data, shape, scale_in, zero_in, scale_out, zero_out, axis):
 def _quantize(attrs, inputs, types):
     data, scale, zero = inputs
     rank, dtype = len(types[0].shape), types[0].dtype
-    steps = relay.round(data / _along(scale, attrs["axis"], rank)) + relay.cast(_along(zero, attrs["axis"], rank), dtype)
+    steps = relay.round(data / _in_dtype(_along(scale, attrs["axis"], rank), dtype)) + relay.cast(_along(zero, attrs["axis"], rank), dtype)
     return _saturated(steps, dtype, types[-1].dtype)
 
 
