@@ -49,6 +49,9 @@ PyState* StateOf(CallOptions& options, const std::shared_ptr<const Executable>& 
 // Empty where results are not all small tensors whose types say their sizes.
 std::vector<SmallResult> SmallResultsOf(const Program& program, const ExportInfo& function) {
   if (!program.devices.empty() || !function.states.empty()) return {};
+  // Sizes inside of other values are not compared with their types, and results may be such parts.
+  const auto is_tensor = [](const ValueType& t) { return t.kind == ValueType::Kind::kTensor; };
+  if (!std::ranges::all_of(function.params, is_tensor)) return {};
   constexpr int64_t kMostBytes = 4096;
   const ValueType& result = function.result;
   const bool is_tuple = result.kind == ValueType::Kind::kTuple;

@@ -703,3 +703,8 @@ def test_memory_that_is_kept_goes_back(tmp_path):
         runtime.trim()
         assert runtime.stats()["resident_bytes"] <= 8 << 20
         assert model(x[:3])[1].tolist() == [0, 2, 4]
+
+
+def test_results_are_parts_of_inputs():
+    model = rvm.load(rvm.compile('#[version = "0.0.5"]\ndef @main(%x: (Tensor[(1), float32], int32)) { %x.0 }\n').to_bytes())
+    np.testing.assert_array_equal(model((np.arange(41, dtype="float32"), 1)), np.arange(41, dtype="float32"))  # as TVM's, which compares no sizes there
