@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "compiler/import/torch/export_json.h"
 #include "compiler/import/torch/export_testing.h"
 #include "compiler/ir/printer.h"
 #include "compiler/ir/signature_attrs.h"
@@ -109,6 +110,17 @@ TEST_CASE("operators that are missing are named at once, with the user's lines")
         "unsupported: m.pt2: operators that are not supported:\n"
         "  torch.ops.acme.blur.default (2 times, first at model.py:7)\n"
         "  torch.ops.acme.sharpen.default (1 time, first at model.py:7)");
+}
+
+TEST_CASE("numbers that Python writes and JSON has not") {
+  for (const char* number : {"-Infinity", "Infinity", "NaN"}) {
+    const auto plain =
+        ParseJson("t", fmt::format("{{\"a\": [{0}, \"x {0}\", {0}], \"b\": 1}}", number));
+    REQUIRE(plain.ok());
+    CHECK(*plain == Json({{"a", {number, fmt::format("x {}", number), number}}, {"b", 1}}));
+  }
+  CHECK_FALSE(ParseJson("t", "[-Infinityx]").ok());
+  CHECK_FALSE(ParseJson("t", "[Inf]").ok());
 }
 
 TEST_CASE("archives that are none, or would run something") {

@@ -87,7 +87,8 @@ def _frozen(graph_module, example_inputs, freeze):
     count = sum(node.op == "placeholder" for node in graph_module.graph.nodes)
     if not freeze or metadata is None or len(given) != count or len(metadata.input_info) != count:
         return {}
-    return {i: given[i] for i in metadata.static_input_indices
+    weights = range(len(context.params_flat or ()))  # what older versions of PyTorch tell
+    return {i: given[i] for i in getattr(metadata, "static_input_indices", weights)
             if isinstance(given[i], torch.Tensor) and not metadata.input_info[i].mutates_data and not given[i].is_inference()}
 
 

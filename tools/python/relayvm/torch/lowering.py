@@ -12,14 +12,16 @@ import operator
 import torch
 from torch import fx
 from torch.export import ExportedProgram
-from torch.export.graph_signature import (ConstantArgument, ExportGraphSignature, InputKind, InputSpec, OutputKind, OutputSpec, SymBoolArgument,
-                                          SymFloatArgument, SymIntArgument, TensorArgument)
+from torch.export import graph_signature
+from torch.export.graph_signature import ConstantArgument, ExportGraphSignature, InputKind, InputSpec, OutputKind, OutputSpec, TensorArgument
 from torch.utils._python_dispatch import _disable_current_modes
 
 from ..errors import Error, InvalidArgument
 from . import crossing
 
-_NUMBERS = {torch.SymInt: SymIntArgument, torch.SymFloat: SymFloatArgument, torch.SymBool: SymBoolArgument}
+# Older versions of PyTorch have no SymFloatArgument and SymBoolArgument.
+_NUMBERS = {kind: getattr(graph_signature, f"{kind.__name__}Argument") for kind in (torch.SymInt, torch.SymFloat, torch.SymBool)
+            if hasattr(graph_signature, f"{kind.__name__}Argument")}
 
 
 class Refused(Exception):
