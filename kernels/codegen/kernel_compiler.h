@@ -91,10 +91,10 @@ struct KernelInterface {
 
 // Where Finish() spends its time: milliseconds, summed over its threads.
 struct KernelTimes {
-  double emission = 0;         // ours: loops to LLVM's IR
-  double optimisation = 0;     // LLVM's passes
-  double code_generation = 0;  // LLVM's back end
-  double linking = 0;          // LLD
+  double emission = 0;            // ours: loops to LLVM's IR
+  double optimisation = 0;        // LLVM's passes
+  double code_generation = 0;     // LLVM's back end
+  double linking = 0;             // LLD
   size_t objects = 0, found = 0;  // of these, in KernelOptions::cache
 };
 
