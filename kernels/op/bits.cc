@@ -74,7 +74,7 @@ OpDef BitPackOp() {
     const Tensor& x = c.inputs[0];
     const PackPlan p = *PlanPack(c.attrs, x->rank());
     return {te::Compute("bitpack", c.outputs[0].shape, [&](const Indices& i) {
-      const Expr bit = i[p.bit_axis];
+      const Expr& bit = i[p.bit_axis];
       Indices at = i;
       at.erase(at.begin() + static_cast<int64_t>(p.bit_axis));
       // The first element is the highest bit of its word.
@@ -112,7 +112,7 @@ Status CheckBits(const Attrs& attrs, const BitNames& names) {
 // The lowest `bits` of an integer as a number of `dtype`; as signs, each bit is plus or minus.
 Expr LowestOf(const Expr& element, int64_t bits, bool as_signs, DType dtype) {
   const int64_t mask = (int64_t{1} << bits) - 1;
-  const Expr value =
+  Expr value =
       te::Cast(te::Binary(te::BinaryOp::kAnd, te::Cast(element, DType::kInt64), Int(mask)), dtype);
   if (!as_signs) return value;
   return value * te::Const(2, dtype) - te::Const(static_cast<double>(mask), dtype);

@@ -70,7 +70,7 @@ struct PyConstant {
 struct PyFunction {
   std::shared_ptr<const ir::Function> function;  // the module's own node, or a literal's
   Home home;
-  std::vector<std::string> attr_order = {};  // of a text as it was written
+  std::vector<std::string> attr_order;  // of a text as it was written
 };
 struct PyExpr {
   const ir::Expr* expr;
