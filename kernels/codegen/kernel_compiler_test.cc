@@ -2,6 +2,9 @@
 
 #include <elf.h>
 
+#include <map>
+#include <sstream>
+
 #include "kernels/codegen/kernel_harness.h"
 
 namespace relayvm {
@@ -112,6 +115,43 @@ TEST_CASE("elementwise, broadcast and scalars by value") {
     }
   }
   CHECK(harness.interface(two).in_place == std::vector<std::pair<int, int>>{{0, 0}, {0, 1}});
+}
+
+TEST_CASE("what kernels of several modules call is compiled once") {
+  KernelOptions options;
+  options.keep_llvm_ir = true;
+  KernelHarness harness(options);
+  std::vector<size_t> kernels;
+  for (int64_t depth = 33; depth < 53; ++depth) {  // three modules
+    const Tensor x = Input({kN, depth}, 0), w = Input({48, depth}, 1);
+    const Tensor product = Compute("dense", {kN, 48}, [&](const Indices& i) {
+      const te::Axis k = te::MakeAxis("k", depth);
+      return te::Reduce(ReduceKind::kSum,
+                        Load(x, {i[0], te::AxisValue(k)}) * Load(w, {i[1], te::AxisValue(k)}), {k},
+                        DType::kFloat32);
+    });
+    kernels.push_back(harness.Add(Spec("dense", {x, w}, {product})));
+  }
+  harness.Finish();
+  std::map<std::string, int> definitions;
+  size_t declared = 0;
+  std::istringstream text(harness.image().llvm_ir);
+  for (std::string line; std::getline(text, line);) {
+    const size_t name = line.find('@');
+    if (line.starts_with("define "))
+      ++definitions[line.substr(name, line.find('(', name) - name)];
+    else if (line.starts_with("declare hidden "))
+      ++declared;
+  }
+  CHECK(definitions.size() > kernels.size());
+  CHECK(declared > 0);
+  for (const auto& [name, count] : definitions) {
+    CAPTURE(name);
+    CHECK(count == 1);
+  }
+  for (int64_t n : {0, 1, 5, 13, 40}) {
+    for (size_t k : kernels) harness.Check(k, {{1, n}}, 1e-4);
+  }
 }
 
 TEST_CASE("reductions over any axes") {

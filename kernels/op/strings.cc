@@ -113,6 +113,17 @@ OpDef SplitCountOp() {
   };
   return op;
 }
+// Texts of data's shape and one dim more, which argument `i`, int64 (1), says.
+Result<OpResult> WithRoom(TypeContext& tc, size_t i, std::string_view what) {
+  RELAYVM_RETURN_IF_ERROR(RequireRank(tc.tensor(i), 1, what));
+  RELAYVM_RETURN_IF_ERROR(RequireInt64(tc.tensor(i), what));
+  RELAYVM_ASSIGN_OR_RETURN(const Dim room, tc.Element(i, 0));
+  RELAYVM_RETURN_IF_ERROR(tc.RequireAtLeast(room, 0, what));
+  std::vector<Dim> shape = tc.tensor(0).shape;
+  shape.push_back(room);
+  return OpResult(TensorType{std::move(shape), DType::kString});
+}
+
 // A third argument, int64 (1): how many parts there is room for. Texts with fewer end in empty
 // ones.
 OpDef SplitOp() {
@@ -121,13 +132,7 @@ OpDef SplitOp() {
   op.num_args = 3;
   op.infer = [](TypeContext& tc) -> Result<OpResult> {
     RELAYVM_RETURN_IF_ERROR(InferSplit(tc));
-    RELAYVM_RETURN_IF_ERROR(RequireRank(tc.tensor(2), 1, "the number of parts"));
-    RELAYVM_RETURN_IF_ERROR(RequireInt64(tc.tensor(2), "the number of parts"));
-    RELAYVM_ASSIGN_OR_RETURN(const Dim parts, tc.Element(2, 0));
-    RELAYVM_RETURN_IF_ERROR(tc.RequireAtLeast(parts, 0, "the number of parts"));
-    std::vector<Dim> shape = tc.tensor(0).shape;
-    shape.push_back(parts);
-    return OpResult(TensorType{std::move(shape), DType::kString});
+    return WithRoom(tc, 2, "the number of parts");
   };
   op.builtin = [](const ComputeContext& c) -> BuiltinCall {
     return {"string_split", {c.attrs.Int("maxsplit")}};
@@ -225,13 +230,7 @@ OpDef TokensOp() {
     RELAYVM_RETURN_IF_ERROR(RequireStrings(tc.tensor(3), "around"));
     if (tc.tensor(3).rank() != 1 || !tc.tensor(3).shape[0].is_const(3))
       return Invalid("around: expected 3 texts: before, after and in the places of none");
-    RELAYVM_RETURN_IF_ERROR(RequireRank(tc.tensor(4), 1, "the number of tokens"));
-    RELAYVM_RETURN_IF_ERROR(RequireInt64(tc.tensor(4), "the number of tokens"));
-    RELAYVM_ASSIGN_OR_RETURN(const Dim tokens, tc.Element(4, 0));
-    RELAYVM_RETURN_IF_ERROR(tc.RequireAtLeast(tokens, 0, "the number of tokens"));
-    std::vector<Dim> shape = tc.tensor(0).shape;
-    shape.push_back(tokens);
-    return OpResult(TensorType{std::move(shape), DType::kString});
+    return WithRoom(tc, 4, "the number of tokens");
   };
   op.builtin = [](const ComputeContext& c) -> BuiltinCall {
     return {

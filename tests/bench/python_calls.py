@@ -1,14 +1,9 @@
-"""What a call of next to nothing costs from Python, over the C API and beside other libraries that are installed: microseconds, the least of
-some rounds, one thread.
+"""What calls of next to nothing cost from Python, in each of their forms: microseconds, the least of some rounds, one thread. With PyTorch
+installed, its tensors too. python_overheads.py has the C API and other libraries beside them.
 
-usage: python_calls.py LIBRELAYVM.SO      (with the package in PYTHONPATH; cc compiles c/calls.c)
+usage: python_calls.py      (with the package in PYTHONPATH)
 """
 import asyncio
-import ctypes
-import os
-import subprocess
-import sys
-import tempfile
 import time
 
 import numpy as np
@@ -37,19 +32,6 @@ def load(text):
     return rvm.compile(HEADER + text).load()
 
 
-def c_api(library, folder):
-    here = os.path.dirname(os.path.abspath(__file__))
-    helper, program = os.path.join(folder, "calls.so"), os.path.join(folder, "relu.vmx")
-    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-I", os.path.join(here, "../.."), os.path.join(here, "c/calls.c"), "-o", helper,
-                    os.path.abspath(library)], check=True)
-    measure = ctypes.CDLL(helper).Measure
-    measure.restype = ctypes.c_double
-    rvm.compile(HEADER + f"def @main({ROWS}) {{ nn.relu(%x) }}").save(program)
-    for makes_value, what in ((0, "a value that is there"), (1, "a value made of memory")):
-        for into, where in ((0, "result read"), (1, "into a buffer")):
-            show(f"C API: {what}, {where}", measure(program.encode(), makes_value, into, 5000, 15))
-
-
 def arrays():
     x, y, z = np.ones((2, 8), "f4"), np.empty((2, 8), "f4"), np.empty((2, 8), "f4")
     relu, open_dims = load(f"def @main({ROWS}) {{ nn.relu(%x) }}"), load("def @main(%x: Tensor[(?, 8), float32]) { nn.relu(%x) }")
@@ -74,26 +56,6 @@ def arrays():
         return (time.perf_counter() - begin) / count * 1e6
 
     show("await model.run_async(x)", min(asyncio.run(one_by_one(1000)) for _ in range(5)))
-
-
-def onnx_runtime():
-    try:
-        import onnx
-        import onnxruntime
-    except ImportError:
-        return
-    from onnx import TensorProto, helper
-    x = {"x": np.ones((2, 8), "f4")}
-    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, 8]) for name in "xy"]
-    model = helper.make_model(helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", values[:1], values[1:]),
-                              opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    content = model.SerializeToString()
-    import relayvm.onnx
-    for library in (relayvm.onnx, onnxruntime):
-        options = library.SessionOptions()
-        options.intra_op_num_threads = 1
-        session = library.InferenceSession(content, options, providers=["CPUExecutionProvider"])
-        show(f"{library.__name__}: session.run(None, {{x}})", best(lambda session=session: session.run(None, x)))
 
 
 def pytorch():
@@ -122,10 +84,5 @@ def pytorch():
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    with tempfile.TemporaryDirectory() as temporary:
-        c_api(sys.argv[1], temporary)
     arrays()
-    onnx_runtime()
     pytorch()

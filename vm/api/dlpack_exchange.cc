@@ -68,28 +68,6 @@ std::optional<DType> FromDLDataType(DLDataType t) {
   }
 }
 
-// REQUIRES: not of strings.
-DLDataType ToDLDataType(DType t) {
-  auto bits = static_cast<uint8_t>(DTypeBytes(t) * 8);
-  if (t == DType::kBool) return {kDLBool, bits, 1};
-  if (t == DType::kBFloat16) return {kDLBfloat, bits, 1};
-  if (IsFloat(t)) return {kDLFloat, bits, 1};
-  if (IsSignedInt(t)) return {kDLInt, bits, 1};
-  return {kDLUInt, bits, 1};
-}
-
-// REQUIRES: the shape's size has been checked.
-bool IsCompact(const DLTensor& t) {
-  if (t.strides == nullptr) return true;
-  int64_t expected = 1;
-  for (int i = t.ndim; i-- > 0;) {
-    if (t.shape[i] == 0) return true;
-    if (t.shape[i] != 1 && t.strides[i] != expected) return false;
-    expected *= t.shape[i];
-  }
-  return true;
-}
-
 // Where no address can be, counted in bytes from the tensor's own.
 constexpr int64_t kAddressSpace = int64_t{1} << 47;
 

@@ -2,6 +2,9 @@
 // Thread-safe. Tested by dlpack_exchange_test.cc.
 #pragma once
 
+#include <cstdint>
+
+#include "bytecode/base/dtype.h"
 #include "bytecode/base/status.h"
 #include "vm/api/dlpack.h"
 #include "vm/border/value.h"
@@ -9,6 +12,28 @@
 namespace relayvm {
 
 class Runtime;
+
+// The dtype as DLPack has it. REQUIRES: not of strings.
+inline DLDataType ToDLDataType(DType t) {
+  auto bits = static_cast<uint8_t>(DTypeBytes(t) * 8);
+  if (t == DType::kBool) return {kDLBool, bits, 1};
+  if (t == DType::kBFloat16) return {kDLBfloat, bits, 1};
+  if (IsFloat(t)) return {kDLFloat, bits, 1};
+  if (IsSignedInt(t)) return {kDLInt, bits, 1};
+  return {kDLUInt, bits, 1};
+}
+
+// Whether elements lie one after the other. REQUIRES: the shape's size has been checked.
+inline bool IsCompact(const DLTensor& t) {
+  if (t.strides == nullptr) return true;
+  int64_t expected = 1;
+  for (int i = t.ndim; i-- > 0;) {
+    if (t.shape[i] == 0) return true;
+    if (t.shape[i] != 1 && t.strides[i] != expected) return false;
+    expected *= t.shape[i];
+  }
+  return true;
+}
 
 // Takes over `tensor`: its deleter is called when the value dies, or at once when the elements had
 // to be copied (memory that is not 64-byte aligned, or not compact) and on failure. The elements

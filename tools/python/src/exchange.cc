@@ -90,25 +90,9 @@ bool WantsGradients(PyObject* object) {
   return IsTrue(object, name);
 }
 
-uint8_t CodeOf(DType dtype) {
-  if (dtype == DType::kBool) return kDLBool;
-  if (dtype == DType::kBFloat16) return kDLBfloat;
-  if (IsFloat(dtype)) return kDLFloat;
-  return IsSignedInt(dtype) ? kDLInt : kDLUInt;
-}
 bool IsOf(const DLDataType& type, DType dtype) {
-  return type.lanes == 1 && type.bits == DTypeBytes(dtype) * 8 && type.code == CodeOf(dtype);
-}
-
-bool IsCompact(const DLTensor& t) {
-  if (t.strides == nullptr) return true;
-  int64_t expected = 1;
-  for (int i = t.ndim; i-- > 0;) {
-    if (t.shape[i] == 0) return true;
-    if (t.shape[i] != 1 && t.strides[i] != expected) return false;
-    expected *= t.shape[i];
-  }
-  return true;
+  const DLDataType expected = ToDLDataType(dtype);
+  return type.lanes == 1 && type.bits == expected.bits && type.code == expected.code;
 }
 
 // Of a tensor on the host, compact; else false.
@@ -154,11 +138,10 @@ py::object Give(Value value, const ExchangeFunctions& functions) {
     tensor->deleter = [](DLManagedTensorVersioned* self) {
       delete static_cast<Given*>(self->manager_ctx);
     };
-    const auto bits = static_cast<uint8_t>(DTypeBytes(value.dtype()) * 8);
     tensor->dl_tensor = {const_cast<void*>(value.data()),
                          {kDLCPU, 0},
                          static_cast<int32_t>(dims.size()),
-                         {CodeOf(value.dtype()), bits, 1},
+                         ToDLDataType(value.dtype()),
                          given->shape.data(),
                          given->strides.data(),
                          0};
@@ -216,7 +199,7 @@ std::optional<Value> CopyStrided(DType dtype, std::span<const int64_t> dims,
   tensor.dl_tensor.data = data;
   tensor.dl_tensor.device = {kDLCPU, 0};
   tensor.dl_tensor.ndim = static_cast<int32_t>(shape.size());
-  tensor.dl_tensor.dtype = {CodeOf(dtype), static_cast<uint8_t>(each * 8), 1};
+  tensor.dl_tensor.dtype = ToDLDataType(dtype);
   tensor.dl_tensor.shape = shape.data();
   tensor.dl_tensor.strides = elements.data();
   Result<Value> copy = Value();

@@ -45,13 +45,15 @@ def _folded(name):
     return run
 
 
-class IntImm(_Number, int):
-    """A size that is known, as TVM has it: an int with `value` and `dtype`, which what is computed of it with +, -, *, // and % has too."""
-
+class _Typed(_Number):
     def __new__(cls, dtype, value, span=None):
         made = super().__new__(cls, value)
         made.dtype = dtype
         return made
+
+
+class IntImm(_Typed, int):
+    """A size that is known, as TVM has it: an int with `value` and `dtype`, which what is computed of it with +, -, *, // and % has too."""
 
     @property
     def value(self):
@@ -64,13 +66,8 @@ for _name in ("add", "sub", "mul", "floordiv", "mod"):
     setattr(IntImm, f"__r{_name}__", _folded(f"__r{_name}__"))
 
 
-class FloatImm(_Number, float):
+class FloatImm(_Typed, float):
     """A number with a dtype."""
-
-    def __new__(cls, dtype, value, span=None):
-        made = super().__new__(cls, value)
-        made.dtype = dtype
-        return made
 
     @property
     def value(self):
