@@ -110,7 +110,7 @@ class TileSums {
         word_(WordTypeOf(b, config.dtype, config.form, config.widened)),
         words_(VectorOf(word_, config.lanes)),
         widened_(config.form == PanelForm::kWidened ? config.widened : nullptr),
-        a_row_stride_(Stride(config.a_row_stride, call.a_row_stride)),
+        a_row_stride_(RowStride()),
         a_k_stride_(Stride(config.a_k_stride, call.a_k_stride)),
         b_k_stride_(Stride(config.b_k_stride, call.b_k_stride)),
         block_of_b_(call.b),
@@ -136,6 +136,17 @@ class TileSums {
  private:
   Value* Stride(int64_t value, Value* given) const {
     return value == TileConfig::kDynamic ? given : static_cast<Value*>(I64(b_, value));
+  }
+  // Opaque while it may become a parameter (function_merging.h): its multiples are then made of it,
+  // as those of a constant would be many constants. LLVM folds what stays a constant.
+  Value* RowStride() const {
+    Value* stride = Stride(config_.a_row_stride, call_.a_row_stride);
+    return HasOpenRowStride(config_) ? b_.CreateFreeze(stride) : stride;
+  }
+  // Row `row` of A at a step: of each three, two are at once and twice the stride from the first.
+  Value* RowOfA(Value* a_k, unsigned row) const {
+    Value* first = At(b_, element_, a_k, Mul(b_, a_row_stride_, static_cast<int64_t>(row / 3 * 3)));
+    return At(b_, element_, first, Mul(b_, a_row_stride_, static_cast<int64_t>(row % 3)));
   }
   size_t FirstExtra() const { return size_t{accumulators_} * config_.sets; }
   std::vector<Value*> Zeros() const {
@@ -229,8 +240,7 @@ class TileSums {
     Value* a_k = At(b_, element_, call_.a, Mul(b_, k, a_k_stride_));
     llvm::Type* read = config_.form == PanelForm::kPairs ? b_.getInt32Ty() : element_;
     for (unsigned row = 0; row < config_.rows; ++row) {
-      Value* scalar = b_.CreateLoad(
-          read, At(b_, element_, a_k, Mul(b_, a_row_stride_, static_cast<int64_t>(row))));
+      Value* scalar = b_.CreateLoad(read, RowOfA(a_k, row));
       Value* broadcast = b_.CreateVectorSplat(config_.lanes, scalar);
       for (unsigned v = 0; v < config_.vectors; ++v) {
         Value*& sum = sums[set * accumulators_ + row * config_.vectors + v];
@@ -394,6 +404,12 @@ llvm::Type* WordTypeOf(Builder& builder, DType dtype, PanelForm form, const Weig
 unsigned TileSets(const TileConfig& config, int64_t all_rows) {
   if (config.rounds) return 1;
   return SetsFor(std::min<int64_t>(all_rows, config.rows) * config.vectors);
+}
+
+bool HasOpenRowStride(const TileConfig& config) {
+  constexpr unsigned kMostRows = 6;
+  return config.a_row_stride > 1 && config.rows > 1 && config.rows <= kMostRows &&
+         config.form == PanelForm::kElements;
 }
 
 void EmitTileCall(Builder& builder, const TileConfig& config, const TileCall& call) {

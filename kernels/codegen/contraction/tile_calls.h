@@ -59,9 +59,14 @@ class TileCalls {
   }
 
   // `columns`: of the panel from here on; null when it is whole.
-  void CallTile(Value* rows, const TileCall& call, Value* columns = nullptr) {
-    if (d_.amx) return CallAmxTile(rows, call, columns);
+  void CallTile(Value* rows, const TileCall& given, Value* columns = nullptr) {
+    if (d_.amx) return CallAmxTile(rows, given, columns);
+    TileCall call = given;
     TileConfig config = ConfigOf(call.b_k_stride != nullptr);
+    if (HasOpenRowStride(config)) {
+      call.a_row_stride = I64(b_, config.a_row_stride);
+      config.a_row_stride = TileConfig::kDynamic;
+    }
     if (d_.order.form == SumOrder::Form::kTiles) {
       config.sets = d_.order.sets;
       return EmitTileDispatchOfSets(b_, config, call, rows);
