@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <utility>
 
 #include "kernels/codegen/contraction/amx.h"
 #include "kernels/codegen/contraction/attention.h"
@@ -194,10 +195,15 @@ class ProductEmitter : TileCalls {
     } else {
       a = c_.PlainRow(d_.a, batch, I64(b_, 0));
     }
-    if (d_.streamed_panels == 0) return EmitPanels(batch, row, count, a, from, to);
+    if (d_.streamed_panels == 0) {
+      if (d_.step_words > 1 && d_.packed_width > 0 && d_.b.buffer)
+        return EmitQuadPanels(batch, row, count, a, from, to);
+      return EmitPanels(batch, row, count, a, from, to);
+    }
     If(
         b_, b_.CreateICmpSLE(c_.rows, I64(b_, d_.tile_rows)),
         [&] {
+          const bool splits = std::exchange(c_.splits_b, false);
           // Panels that reach past the last column are packed.
           Value* whole = Div(b_, c_.columns, I64(b_, d_.panel));
           Value* last = Max(b_, from, Min(b_, to, whole));
@@ -214,8 +220,21 @@ class ProductEmitter : TileCalls {
             EmitPackPanel(c_, batch, column, b_scratch_);
             EmitStreamedPanels(batch, a, column, I64(b_, 1), b_scratch_, I64(b_, d_.panel));
           });
+          c_.splits_b = splits;
         },
         [&] { EmitPanels(batch, row, count, a, from, to); });
+  }
+
+  // Packed weights that are split: in registers for one tile of rows, in scratch for more.
+  void EmitQuadPanels(Value* batch, Value* row, Value* count, Value* a, Value* from, Value* to) {
+    const auto few = [&] {
+      c_.splits_b = false;
+      EmitPanels(batch, row, count, a, from, to);
+      c_.splits_b = true;
+    };
+    const auto many = [&] { EmitPanels(batch, row, count, a, from, to); };
+    if (d_.rows.is_const()) return d_.rows.value() <= d_.tile_rows ? few() : many();
+    If(b_, b_.CreateICmpSLE(c_.rows, I64(b_, d_.tile_rows)), few, many);
   }
 
   // All rows (one tile of them) times `count` panels of b from `column` on, whose rows are `stride`
@@ -242,10 +261,10 @@ class ProductEmitter : TileCalls {
 
   // Of element k in the first tile of packed rows.
   Value* AOffset(Value* k) {
-    if (d_.k_block == 0) return Mul(b_, k, d_.a_k_stride);
+    if (d_.k_block == 0) return Mul(b_, k, d_.step_words * d_.a_k_stride);
     Value* block = Div(b_, k, I64(b_, d_.k_block));
     return Add(b_, Mul(b_, block, int64_t{d_.tile_rows} * d_.a_row_stride),
-               Rem(b_, k, I64(b_, d_.k_block)));
+               Mul(b_, Rem(b_, k, I64(b_, d_.k_block)), d_.step_words));
   }
 
   // Packs, or reads packed, one panel after the other.
@@ -298,12 +317,13 @@ class ProductEmitter : TileCalls {
           Value* end = Min(b_, Add(b_, channel, d_.channel_block), I64(b_, channels));
           EmitPackPixelPanels(c_, batch, column_of(I64(b_, 0)), group, channel, end, b_scratch_);
           Value* extent = Mul(b_, Sub(b_, end, channel), taps);
+          Value* steps = TileDepth(extent);
           Value* a_at = At(b_, AElement(), a, Mul(b_, channel, taps * d_.a_k_stride));
           For(b_, I64(b_, 0), count, d_.tile_rows, "tile", [&](Value* tile) {
             Poll([&] { return Work(I64(b_, d_.tile_rows), d_.panel_group); });
             Value* rows = Min(b_, Sub(b_, count, tile), I64(b_, d_.tile_rows));
             Value* rows_of_a =
-                d_.a.halves ? WidenedRows(a_at, tile, rows, extent) : RowsOfA(a_at, tile);
+                WidensRows(d_) ? WidenedRows(a_at, tile, rows, extent) : RowsOfA(a_at, tile);
             For(b_, I64(b_, 0), group, 1, "panel", [&](Value* q) {
               Value* column = column_of(q);
               Value* sums = c_scratch_;
@@ -313,16 +333,15 @@ class ProductEmitter : TileCalls {
                 sums = At(b_, c_.element, sums, Mul(b_, index, d_.panel));
               }
               auto in_memory = [&] {
-                CallTile(
-                    rows,
-                    {rows_of_a, packed(q), sums, extent, b_.CreateICmpSGT(channel, I64(b_, 0))},
-                    Sub(b_, c_.columns, column));
+                CallTile(rows,
+                         {rows_of_a, packed(q), sums, steps, b_.CreateICmpSGT(channel, I64(b_, 0))},
+                         Sub(b_, c_.columns, column));
                 If(b_, b_.CreateICmpEQ(end, I64(b_, channels)),
                    [&] { epilogue_.EmitTile(batch, Add(b_, row, tile), rows, column, sums); });
               };
               Value* fits = keeps_sums ? nullptr : TakesRegisters(rows, column);
               InRegisters(fits, batch, Add(b_, row, tile), column,
-                          {rows_of_a, packed(q), nullptr, extent, nullptr}, in_memory);
+                          {rows_of_a, packed(q), nullptr, steps, nullptr}, in_memory);
             });
           });
         });
@@ -397,10 +416,16 @@ class ProductEmitter : TileCalls {
 
   // The panel at `column`: packed, or as the weights are packed.
   Panel PanelOfB(Value* batch, Value* column) {
-    if (!HasPackedWeights()) {
+    if (d_.packed_width == 0 || !d_.b.buffer) {
       EmitPackPanel(c_, batch, column, b_scratch_);
       return {b_scratch_};
     }
+    const Panel panel = PackedPanel(batch, column);
+    if (!c_.splits_b) return panel;
+    EmitSplitPanel(c_, panel.b, d_.packed_width, b_scratch_);
+    return {b_scratch_};
+  }
+  Panel PackedPanel(Value* batch, Value* column) {
     Value* width = I64(b_, d_.packed_width);
     Value* index = Div(b_, column, width);
     Value* in_panel = Rem(b_, column, width);
@@ -436,6 +461,7 @@ class ProductEmitter : TileCalls {
     Value* k_blocks = c_.emitter.EmitDim(d_.k_blocks);
     const int64_t rows_of_b = d_.panel_form == PanelForm::kWidened ? Widened()->Rows(d_.k_block)
                               : d_.panel_form == PanelForm::kPairs ? d_.k_block / 2
+                              : c_.splits_b                        ? d_.k_block * d_.step_words
                                                                    : d_.k_block;
     auto sums_of = [&](Value* tile) {
       return At(b_, c_.element, c_scratch_, Mul(b_, tile, d_.panel));
@@ -475,11 +501,15 @@ class ProductEmitter : TileCalls {
   // Where the tile that begins with row `tile` of a block is, without blocks of k.
   // What plain memory of a is of.
   llvm::Type* AElement() const { return c_.ElementOf(d_.a); }
-  // `count` rows of a from `row` on, whose float16 becomes float32 in scratch. Rows that are packed
-  // as tiles read them are one run.
+  // `count` rows of a from `row` on, whose float16 becomes float32, or whose quads are split, in
+  // scratch. Rows that are packed as tiles read them are one run.
   Value* WidenedRows(Value* a, Value* row, Value* count, Value* extent) {
     Value* stride = c_.emitter.EmitDim(d_.a.stride);
     Value* from = At(b_, AElement(), a, Mul(b_, row, stride));
+    if (d_.step_words > 1) {
+      EmitSplitRows(c_, from, stride, count, extent, a_scratch_);
+      return a_scratch_;
+    }
     Value* next_tile = Mul(b_, stride, int64_t{d_.tile_rows});
     if (d_.a.k_contiguous) {
       EmitWidenRows(c_, from, stride, count, extent, a_scratch_, next_tile);

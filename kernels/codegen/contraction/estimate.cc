@@ -88,7 +88,7 @@ class Model {
     const double cycles = std::max(compute, Memory(s_.batch * BytesOfB() * RowBlocks()));
     const double lanes = static_cast<double>(target_.vector_bytes) / bytes_;
     const double products = s_.batch * s_.rows * s_.columns * s_.depth;
-    double arithmetic = products / lanes / MultiplyAdds(target_);
+    double arithmetic = products * Step() / lanes / MultiplyAdds(target_);
     if (d_.amx) arithmetic = s_.batch * s_.rows * s_.columns * Words() / kAmxWords * kAmxProduct;
     const double least = std::max(arithmetic, Memory(LeastBytes()));
     return {std::max(cycles, least), least};
@@ -97,6 +97,9 @@ class Model {
  private:
   // What one product of registers multiplies and adds.
   static constexpr double kAmxWords = kAmxTile * kAmxTile * kAmxTile;
+
+  // The products that a step of k is.
+  double Step() const { return static_cast<double>(d_.step_words); }
 
   // Along k, of a product by AMX.
   double Words() const {
@@ -136,7 +139,7 @@ class Model {
     const double step =
         std::max({sums / MultiplyAdds(target_), (rows + d_.vectors) / kLoads, kLatency / sets});
     const double calls = d_.k_block > 0 ? std::ceil(s_.depth / static_cast<double>(d_.k_block)) : 1;
-    return s_.depth * step + calls * (kCall + 2 * sums / kLoads);
+    return s_.depth * Step() * step + calls * (kCall + 2 * sums / kLoads);
   }
 
   double PackedA() const {

@@ -23,7 +23,7 @@ int64_t PixelOperand::taps() const {
 // others and for the weights that stream past. Returns the elements of those panels.
 int64_t FitPixelPanels(ContractionDetail& d) {
   const PixelOperand& p = d.pixels;
-  const int64_t taps = std::max<int64_t>(p.taps(), 1);
+  const int64_t taps = std::max<int64_t>(p.taps(), 1) * d.step_words;
   const int64_t channels = std::max<int64_t>(p.group_channels, 1);
   const int64_t room = d.target.l2_bytes / 2 / (d.panel * DTypeBytes(d.dtype));
   constexpr int64_t kMostPanels = 8;
@@ -38,7 +38,7 @@ int64_t FitPixelPanels(ContractionDetail& d) {
                        ? 1
                        : RoundUp(channels * taps, kBlockedPixelDepth) / kBlockedPixelDepth;
   fit(blocks);
-  if (d.a.halves) {
+  if (WidensRows(d)) {
     // Each group of panels widens the weights again: as few groups as there can be.
     const int64_t panels =
         d.columns.is_const() ? (d.columns.value() + d.panel - 1) / d.panel : kMostPanels;

@@ -30,6 +30,8 @@ struct ContractionContext {
   llvm::FixedVectorType* vector;  // of d.lanes
   unsigned element_bytes;
   llvm::Value *batch, *rows, *columns, *depth;  // extents
+  // Whether panels of b are split (integer.h): what is packed of them, and what tiles then read.
+  bool splits_b;
 
   llvm::Value* Scratch(const Dim& byte_offset);
   // The elements of view at (i, j, k + lane) or, with vector_dim 1, (i, j + lane, k): loads of
@@ -59,6 +61,9 @@ struct ContractionContext {
 // words of two: strides and blocks of k are then half as many words, the last one filled up with 0.
 void EmitPackRows(ContractionContext& c, llvm::Value* batch, llvm::Value* row, llvm::Value* count,
                   llvm::Value* destination);
+// Stores the lanes of packed memory that the mask turns on; null: all.
+void StoreMasked(ContractionContext& c, llvm::Value* values, llvm::Value* pointer,
+                 llvm::Value* mask);
 // `count` rows of float16, `extent` elements of each and `stride` from one to the next, as float32
 // at `destination`, d.a_row_stride from one to the next. What is `ahead` elements from there is
 // fetched.

@@ -40,19 +40,6 @@ Value* InRange(Builder& b, Value* x, Value* extent) { return b.CreateICmpULT(x, 
 // Masked loads and stores cost what others do.
 bool HasMasks(const ContractionContext& c) { return c.d.target.masks; }
 
-// Stores the lanes that the mask turns on; null: all. The others are packed memory, which may be
-// read and written back.
-void StoreFrom(ContractionContext& c, Value* values, Value* pointer, Value* mask) {
-  Builder& b = c.b;
-  const llvm::Align align(c.element_bytes);
-  if (mask && HasMasks(c)) {
-    b.CreateMaskedStore(values, pointer, align, mask);
-    return;
-  }
-  if (mask) values = b.CreateSelect(mask, values, b.CreateAlignedLoad(c.vector, pointer, align));
-  b.CreateAlignedStore(values, pointer, align);
-}
-
 // Calls body(positions, tap, inside) for every tap but its last axis; positions are input
 // coordinates of all spatial axes but the last, `inside` says that they are in range.
 void ForOuterTaps(ContractionContext& c, const std::vector<Value*>& output_position, size_t axis,
@@ -89,6 +76,18 @@ Value* LinesInside(ContractionContext& c, const std::vector<Value*>& output_posi
 }
 
 }  // namespace
+
+// Memory whose lanes are off is packed memory too, which may be read and written back.
+void StoreMasked(ContractionContext& c, Value* values, Value* pointer, Value* mask) {
+  Builder& b = c.b;
+  const llvm::Align align(c.element_bytes);
+  if (mask && HasMasks(c)) {
+    b.CreateMaskedStore(values, pointer, align, mask);
+    return;
+  }
+  if (mask) values = b.CreateSelect(mask, values, b.CreateAlignedLoad(c.vector, pointer, align));
+  b.CreateAlignedStore(values, pointer, align);
+}
 
 namespace {
 
@@ -336,8 +335,9 @@ class PanelPacker {
   }
 
   void Store(Value* values, Value* row, Value* mask) {
+    if (p_.bytes) return StoreQuads(c_, values, destination_, row, vector_at_, mask);
     Value* offset = Add(b_, Mul(b_, row, d_.panel), vector_at_);
-    StoreFrom(c_, values, At(b_, c_.element, destination_, offset), mask);
+    StoreMasked(c_, values, At(b_, c_.element, destination_, offset), mask);
   }
 
   ContractionContext& c_;
@@ -355,7 +355,7 @@ class PanelPacker {
 }  // namespace
 
 int64_t PixelPanelElements(const ContractionDetail& d) {
-  return d.channel_block * d.pixels.taps() * d.panel;
+  return d.channel_block * d.pixels.taps() * d.step_words * d.panel;
 }
 
 void EmitPackPixelPanels(ContractionContext& c, Value* group, Value* column, Value* count,
@@ -382,12 +382,13 @@ void EmitPackPixelPanels(ContractionContext& c, Value* group, Value* column, Val
     Value* left = Sub(b, pixels, first);
     Value* whole = Min(b, Div(b, left, I64(b, c.d.panel)), count);
     For(b, channel, end, 1, "pack.channel", [&](Value* at) {
-      Value* row = Mul(b, Sub(b, at, channel), c.d.panel);
+      Value* row = Sub(b, at, channel);
       Value* source = Add(b, Mul(b, group, p.group_channels), at);
       auto vector = [&](Value* q, int64_t v, Value* mask) {
         Value* x = Add(b, first, Add(b, Mul(b, q, c.d.panel), v));
-        c.StoreLanes(loader.Load({image, source, x}, mask),
-                     At(b, c.element, panel(q), Add(b, row, v)));
+        Value* values = loader.Load({image, source, x}, mask);
+        if (p.bytes) return StoreQuads(c, values, panel(q), row, I64(b, v), nullptr);
+        c.StoreLanes(values, At(b, c.element, panel(q), Add(b, Mul(b, row, c.d.panel), v)));
       };
       For(b, I64(b, 0), whole, 1, "pack.panel", [&](Value* q) {
         for (unsigned v = 0; v < c.d.vectors; ++v) vector(q, v * c.d.lanes, nullptr);

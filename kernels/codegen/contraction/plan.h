@@ -95,6 +95,8 @@ struct ContractionDetail {
   bool rounds = false;
   Dim batch = 1, rows, columns, depth;
   Dim byte_depth;  // kMatrix with kQuads, where depth is in words
+  // Words of packed operands that a step of k is: 2 where quads are split (integer.h).
+  int64_t step_words = 1;
   // kPixelColumns: columns are `images` times so many pixels. Images share panels, so that small
   // ones fill vectors and all of them read the weights once.
   Dim images = 1, image_pixels;
@@ -188,6 +190,12 @@ inline bool HasDots(const ContractionDetail& d) {
 
 // The same for constant sizes and any rows: whether dot kernels serve them.
 bool IsServedByDots(const ContractionDetail& d, int64_t rows);
+
+// kPixelColumns: whether the rows of weights that tiles read are made of those in memory, in
+// scratch.
+inline bool WidensRows(const ContractionDetail& d) {
+  return d.a.halves || (d.step_words > 1 && d.form == ContractionForm::kPixelColumns);
+}
 
 // --- Sizes (contraction/fit.cc) ---
 

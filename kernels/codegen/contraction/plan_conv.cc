@@ -241,7 +241,7 @@ bool ContractionPlanner::TileConv(const Convolution& c) {
   // Channels last, tiles widen packed panels only.
   if (c.halves && c.is_usual && !p.channels_last) w.buffer = d.contraction->hint_inputs[1];
   w.halves = c.halves && w.buffer && !p.channels_last;
-  const int64_t depth = d.depth.value();
+  const int64_t depth = d.depth.value() * d.step_words;
   d.pack_a = !w.buffer || p.channels_last;
   if (d.pack_a) {
     d.a_row_stride = RoundUp(depth, 16);
@@ -250,21 +250,25 @@ bool ContractionPlanner::TileConv(const Convolution& c) {
   } else {
     d.a_row_stride = w.k_contiguous ? depth : 1;
   }
-  Dim b_elements = RoundUp(Dim(depth), d.lanes) * d.panel;
+  Dim b_elements = RoundUp(d.depth, d.lanes) * (d.panel * d.step_words);
   if (!p.channels_last) {
     b_elements = FitPixelPanels(d);
     d.epilogue_in_registers = TakesRegisters();
   }
   int64_t scratch_rows = d.pack_a ? d.row_block : 0;
   int64_t row_elements = d.a_row_stride;
-  if (w.halves) {  // what a tile reads, of a block of channels; of all where pixels are read in place
-    const int64_t block = d.channel_block * p.taps();
+  // What a tile reads, of a block of channels; of all where pixels are read in place.
+  if (WidensRows(d)) {
+    const int64_t block = d.channel_block * p.taps() * d.step_words;
     if (w.k_contiguous) d.a_row_stride = RoundUp(block, 16) + 16;
     row_elements = w.k_contiguous ? d.a_row_stride : block;
-    const bool may_be_in_place = d.pixels_in_place && d.rows.value() <= kMostRowsInPlace;
+    const bool may_be_in_place =
+        w.halves && d.pixels_in_place && d.rows.value() <= kMostRowsInPlace;
     scratch_rows = may_be_in_place ? RoundUp(d.rows.value(), d.tile_rows) : d.tile_rows;
   }
-  Finish(scratch_rows > 0 ? Dim(scratch_rows * row_elements + d.lanes) : Dim(0), b_elements);
+  // A run that is packed may reach past the last row.
+  const int64_t run = d.lanes * d.step_words;
+  Finish(scratch_rows > 0 ? Dim(scratch_rows * row_elements + run) : Dim(0), b_elements);
   return true;
 }
 

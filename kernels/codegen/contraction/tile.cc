@@ -185,6 +185,7 @@ class TileSums {
   Value* MultiplyAndAdd(Value* x, Value* y, Value* sum) const {  // x of A, y of B
     if (config_.form == PanelForm::kPairs) return b_.machine().dots.pairs->add(b_, x, y, sum);
     if (config_.form != PanelForm::kQuads) return MultiplyAdd(b_, x, y, sum, config_.rounds);
+    if (config_.split != QuadSplit::kNone) return AddPairProducts(b_, x, y, sum);
     return config_.a_is_unsigned ? AddQuadProducts(b_, x, y, sum) : AddQuadProducts(b_, y, x, sum);
   }
 
@@ -229,16 +230,9 @@ class TileSums {
     return has_blocks_ && !scales_sums_ ? b_.CreateFMul(numbers, scales_[v]) : numbers;
   }
 
-  // One step, `at` past `from`, into set `set` of the accumulators. from is a multiple of `align`.
-  void Step(Value* from, unsigned at, int64_t align, unsigned set,
-            std::vector<Value*>& sums) const {
-    Value* k = Add(b_, from, at);
-    Value* row_of_b = At(b_, word_, call_.b, Mul(b_, k, b_k_stride_));
-    std::vector<Value*> numbers;
-    for (unsigned v = 0; v < config_.vectors; ++v)
-      numbers.push_back(Numbers(from, at, align, row_of_b, v));
-    Value* a_k = At(b_, element_, call_.a, Mul(b_, k, a_k_stride_));
-    llvm::Type* read = config_.form == PanelForm::kPairs ? b_.getInt32Ty() : element_;
+  // The products of A's column at a_k, of elements `read`, and a row of B.
+  void AddRows(Value* a_k, llvm::Type* read, const std::vector<Value*>& numbers, unsigned set,
+               std::vector<Value*>& sums) const {
     for (unsigned row = 0; row < config_.rows; ++row) {
       Value* scalar = b_.CreateLoad(read, RowOfA(a_k, row));
       Value* broadcast = b_.CreateVectorSplat(config_.lanes, scalar);
@@ -247,6 +241,36 @@ class TileSums {
         sum = MultiplyAndAdd(broadcast, numbers[v], sum);
       }
     }
+  }
+
+  // A step of quads, split in A already.
+  void SplitStep(Value* k, const std::vector<Value*>& quads, unsigned set,
+                 std::vector<Value*>& sums) const {
+    std::vector<Value*> halves[2];
+    for (Value* quad : quads) {
+      const QuadHalves of = SplitQuads(b_, quad, /*is_signed=*/config_.a_is_unsigned);
+      halves[0].push_back(of.even);
+      halves[1].push_back(of.odd);
+    }
+    for (int64_t half = 0; half < 2; ++half) {
+      Value* word = Add(b_, Mul(b_, k, int64_t{2}), half);
+      AddRows(At(b_, element_, call_.a, Mul(b_, word, a_k_stride_)), element_, halves[half], set,
+              sums);
+    }
+  }
+
+  // One step, `at` past `from`, into set `set` of the accumulators. from is a multiple of `align`.
+  void Step(Value* from, unsigned at, int64_t align, unsigned set,
+            std::vector<Value*>& sums) const {
+    Value* k = Add(b_, from, at);
+    Value* row_of_b = At(b_, word_, call_.b, Mul(b_, k, b_k_stride_));
+    std::vector<Value*> numbers;
+    for (unsigned v = 0; v < config_.vectors; ++v)
+      numbers.push_back(Numbers(from, at, align, row_of_b, v));
+    if (config_.split == QuadSplit::kA) return SplitStep(k, numbers, set, sums);
+    Value* a_k = At(b_, element_, call_.a, Mul(b_, k, a_k_stride_));
+    llvm::Type* read = config_.form == PanelForm::kPairs ? b_.getInt32Ty() : element_;
+    AddRows(a_k, read, numbers, set, sums);
     if (config_.extra == 0) return;
     Value* rows = LoadVector(b_, column_, a_k, align_);
     for (unsigned e = 0; e < config_.extra; ++e) {
@@ -356,6 +380,7 @@ std::string TileName(const TileConfig& config) {
   std::string form = kForms[static_cast<size_t>(config.form)];
   if (config.form == PanelForm::kWidened) form += config.widened->name;
   if (config.form == PanelForm::kQuads) form += config.a_is_unsigned ? "_us" : "_su";
+  if (config.split != QuadSplit::kNone) form += config.split == QuadSplit::kA ? "_a" : "_ab";
   if (config.block > 0) {
     form += fmt::format("_{}x{}{}", config.block, config.block_stride,
                         config.has_zero_points ? "z" : "");
