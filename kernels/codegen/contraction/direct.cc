@@ -137,7 +137,9 @@ class DirectEmitter {
     Block wide = block;
     wide.masked = false;
     wide.lines_inside = true;
-    wide.vectors = std::clamp<int64_t>(8 / (outputs * block.lines), 1, 4);
+    // Each weight is a load of its own, which several vectors share where registers hold the sums.
+    const int64_t sums = !SharesLines() && d_.target.vector_registers == 32 ? 16 : 8;
+    wide.vectors = std::clamp<int64_t>(sums / (outputs * block.lines), 1, 4);
     if (p_.output[w].is_const()) {
       const int64_t needed = (p_.output[w].value() + d_.lanes - 1) / d_.lanes;
       wide.vectors = std::clamp<int64_t>(needed, 1, wide.vectors);

@@ -55,14 +55,22 @@ void DirectWeights::Bind(Value* group, Value* widened) {
   rows_.clear();
   if (c_.d.a.halves && widened == nullptr) widened = Widen(group, c_.scratch);
   for (int64_t m = 0; c_.d.a.buffer && m < c_.d.rows.value(); ++m) {
-    rows_.push_back(widened != nullptr ? At(c_.b, c_.element, widened, m * c_.d.depth.value())
-                                       : c_.PlainRow(c_.d.a, group, I64(c_.b, m)));
+    if (widened != nullptr) {
+      rows_.push_back(At(c_.b, c_.element, widened, m * c_.d.depth.value()));
+      continue;
+    }
+    // Of packed ones, a_k_stride rows stand side by side.
+    const int64_t in_block = m % c_.d.a_k_stride;
+    Value* block = c_.PlainRow(c_.d.a, group, I64(c_.b, m - in_block));
+    rows_.push_back(At(c_.b, c_.element, block, in_block));
   }
 }
 
 Value* DirectWeights::Load(int64_t output, Value* k) {
   if (!rows_.empty()) {
-    return c_.b.CreateLoad(c_.element, At(c_.b, c_.element, rows_[static_cast<size_t>(output)], k));
+    Value* at = Mul(c_.b, k, c_.d.a_k_stride);
+    return c_.b.CreateLoad(c_.element,
+                           At(c_.b, c_.element, rows_[static_cast<size_t>(output)], at));
   }
   Value* const positions[3] = {group_, I64(c_.b, output), k};
   for (size_t dim = 0; dim < 3; ++dim) {

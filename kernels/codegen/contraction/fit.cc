@@ -123,7 +123,12 @@ bool PlanesAreBetter(const ContractionDetail& d) {
     return false;
   }
   const Dim& width = p.output[1];
-  return width.is_const() && width.value() <= d.lanes * (p.taps() > 9 ? 2 : 1);
+  if (!width.is_const()) return false;
+  // Several outputs share what lines load, while planes are stored and read again for each.
+  if (const int64_t outputs = d.rows.value(); outputs > 1 && p.stride[1] == 1) {
+    if (d.lanes < 16 || outputs >= 8 || width.value() > d.lanes) return false;
+  }
+  return width.value() <= d.lanes * (p.taps() > 9 ? 2 : 1);
 }
 
 Dim FitPlanes(ContractionDetail& d) {
@@ -132,7 +137,8 @@ Dim FitPlanes(ContractionDetail& d) {
   d.plane_rows = Dim::Min(p.output[0], kDirectLines) + p.reach(0);
   d.plane_pitch = p.output[1] + p.reach(1);
   // Whatever number of vectors leaves the least over.
-  const int64_t most = std::max<int64_t>(8 / outputs, 1);
+  const int64_t sums = outputs > 1 && d.target.vector_registers == 32 ? 16 : 8;
+  const int64_t most = std::max<int64_t>(sums / outputs, 1);
   const int64_t least = (most + 1) / 2;
   d.plane_vectors = least;
   const Dim flat = Dim::Min(p.output[0], kDirectLines) * d.plane_pitch;

@@ -377,6 +377,10 @@ void ContractionPlanner::PlanDirect(const Convolution& c) {
   if (c.halves && c.is_usual && !p.channels_last) {
     w.buffer = d.contraction->hint_inputs[1];
     w.halves = true;
+  } else if (!c.halves && c.load && c.packed_rows > 0 && c.group_outputs % c.packed_rows == 0) {
+    w.buffer = c.load->tensor;
+    w.k_contiguous = false;
+    d.a_k_stride = c.packed_rows;
   }
   d.form = ContractionForm::kDirect;
   if (d.target.schedule != TileSchedule()) plan_.refused = "its outputs are summed one by one";
