@@ -339,7 +339,7 @@ class ProductEmitter : TileCalls {
                 If(b_, b_.CreateICmpEQ(end, I64(b_, channels)),
                    [&] { epilogue_.EmitTile(batch, Add(b_, row, tile), rows, column, sums); });
               };
-              Value* fits = keeps_sums ? nullptr : TakesRegisters(rows, column);
+              Value* fits = keeps_sums || IsDeep() ? nullptr : TakesRegisters(rows, column);
               InRegisters(fits, batch, Add(b_, row, tile), column,
                           {rows_of_a, packed(q), nullptr, steps, nullptr}, in_memory);
             });
@@ -379,6 +379,14 @@ class ProductEmitter : TileCalls {
                                 EmitTileSums(b_, ConfigOf(true), call));
       });
     });
+  }
+
+  // Whether a tile's products take so long that storing its sums and loading them once more is
+  // nothing beside them: what is computed of them is then written once, in a loop, and not for each
+  // register. A store of 64 bytes takes as long as two of half.
+  bool IsDeep() const {
+    constexpr int64_t kStepsPerByte = 4;
+    return d_.depth.is_const() && d_.depth.value() >= kStepsPerByte * d_.target.vector_bytes;
   }
 
   // Whether the sums of a tile stay in registers until they are stored: whole ones do, with what is
@@ -533,8 +541,8 @@ class ProductEmitter : TileCalls {
                Sub(b_, c_.columns, column));
       epilogue_.EmitTile(batch, Add(b_, row, tile), rows, column, c_scratch_);
     };
-    InRegisters(TakesRegisters(rows, column), batch, Add(b_, row, tile), column,
-                {rows_of_a, panel.b, nullptr, c_.depth, nullptr}, in_memory);
+    InRegisters(IsDeep() ? nullptr : TakesRegisters(rows, column), batch, Add(b_, row, tile),
+                column, {rows_of_a, panel.b, nullptr, c_.depth, nullptr}, in_memory);
   }
 
   TileCall CallOf(Value* a, const Panel& panel, Value* c, Value* k, Value* accumulate) {

@@ -77,7 +77,7 @@ void EmitCopyRows(ContractionContext& c, llvm::Value* batch, llvm::Value* first,
 void EmitPackPanel(ContractionContext& c, llvm::Value* batch, llvm::Value* column,
                    llvm::Value* destination);
 
-// --- Convolutions (contraction/pixels.cc, pixel_loader.cc) ---
+// --- Convolutions (contraction/pixels.cc, pixel_loader.cc, pack_plain.cc) ---
 
 // Loads vectors of a convolution's data, whose last index runs along the lanes.
 class PixelLoader {
@@ -112,6 +112,10 @@ class PixelLoader {
 
 // Channels channel..end-1 (of the group) of `count` panels from `column` on: b of kPixelColumns.
 void EmitPackPixelPanels(ContractionContext& c, llvm::Value* group, llvm::Value* column,
+                         llvm::Value* count, llvm::Value* channel, llvm::Value* end,
+                         llvm::Value* destination);
+// The same of pixels as they are (pixels_in_place), not of bytes.
+void EmitPackPlainPixels(ContractionContext& c, llvm::Value* group, llvm::Value* column,
                          llvm::Value* count, llvm::Value* channel, llvm::Value* end,
                          llvm::Value* destination);
 // How far apart those panels are.

@@ -370,6 +370,9 @@ void EmitPackPixelPanels(ContractionContext& c, Value* group, Value* column, Val
     });
   };
   if (!c.d.pixels_in_place) return each();
+  if (!c.d.pixels.bytes) {
+    return EmitPackPlainPixels(c, group, column, count, channel, end, destination);
+  }
   // Pixels as they are: a channel's, of all panels, since memory is best read in long runs.
   const PixelOperand& p = c.d.pixels;
   Value* pixels = c.emitter.EmitDim(p.input[0]);

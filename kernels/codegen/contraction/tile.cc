@@ -141,7 +141,7 @@ class TileSums {
   // as those of a constant would be many constants. LLVM folds what stays a constant.
   Value* RowStride() const {
     Value* stride = Stride(config_.a_row_stride, call_.a_row_stride);
-    return HasOpenRowStride(config_) ? b_.CreateFreeze(stride) : stride;
+    return config_.a_row_stride > 1 && config_.rows > 1 ? b_.CreateFreeze(stride) : stride;
   }
   // Row `row` of A at a step: of each three, two are at once and twice the stride from the first.
   Value* RowOfA(Value* a_k, unsigned row) const {
@@ -281,22 +281,33 @@ class TileSums {
     }
   }
 
+  // How many steps a turn takes at least: one is code for one, and a loop's own few instructions
+  // are nothing beside many products. Fetching takes a whole line, of a step or of two.
+  unsigned LeastSteps() const {
+    const int64_t row_bytes = int64_t{config_.vectors} * config_.lanes * word_bytes_;
+    const bool has_whole_lines =
+        !config_.streams_a && (!config_.streams_b || row_bytes >= kLineBytes);
+    return accumulators_ >= kLeastToFetch && has_whole_lines ? 1 : 2;
+  }
+
   // Steps from..to-1; `from` is the block's begin, or 0.
   std::vector<Value*> Steps(Value* from, Value* to, const std::vector<Value*>& before) const {
     // With few sums, those of a block are scaled as a whole; with many, each number is.
     const unsigned least = has_blocks_ ? (scales_sums_ ? 8U : 4U) : 1U;
-    const unsigned unroll = std::max({2U, config_.sets, static_cast<unsigned>(word_steps_), least});
+    const unsigned unroll =
+        std::max({LeastSteps(), config_.sets, static_cast<unsigned>(word_steps_), least});
     const auto loop = [&](Value* first, Value* end, unsigned steps, const char* name,
                           const std::vector<Value*>& sums) {
       return ForCarried(b_, first, end, steps, name, sums,
                         [&](Value* k, const std::vector<Value*>& carried) {
                           std::vector<Value*> next = carried;
-                          if (steps > 1) Fetch(k, steps);
+                          if (steps == unroll) Fetch(k, steps);
                           for (unsigned u = 0; u < steps; ++u)
                             Step(k, u, steps, u % config_.sets, next);
                           return next;
                         });
     };
+    if (unroll == 1) return loop(from, to, 1, "k", before);
     Value* whole =
         Add(b_, from, b_.CreateAnd(Sub(b_, to, from), I64(b_, -static_cast<int64_t>(unroll))));
     return loop(whole, to, 1, "k.rest", loop(from, whole, unroll, "k", before));
@@ -429,12 +440,6 @@ llvm::Type* WordTypeOf(Builder& builder, DType dtype, PanelForm form, const Weig
 unsigned TileSets(const TileConfig& config, int64_t all_rows) {
   if (config.rounds) return 1;
   return SetsFor(std::min<int64_t>(all_rows, config.rows) * config.vectors);
-}
-
-bool HasOpenRowStride(const TileConfig& config) {
-  constexpr unsigned kMostRows = 6;
-  return config.a_row_stride > 1 && config.rows > 1 && config.rows <= kMostRows &&
-         config.form == PanelForm::kElements;
 }
 
 void EmitTileCall(Builder& builder, const TileConfig& config, const TileCall& call) {

@@ -88,9 +88,6 @@ struct TileCall {
 };
 // What a panel of B is an array of. REQUIRES: a kernel is being emitted.
 llvm::Type* WordTypeOf(Builder& builder, DType dtype, PanelForm form, const WeightForm* widened);
-// Whether tiles take a constant a_row_stride as any other at no cost: one does for all depths then.
-// With more rows LLVM keeps too many of their broadcasts in registers.
-bool HasOpenRowStride(const TileConfig& config);
 void EmitTileCall(Builder& builder, const TileConfig& config, const TileCall& call);
 // The sums instead, of each row the vectors, computed here and kept in registers. REQUIRES: no
 // extra columns; call.c and call.accumulate are null.

@@ -62,11 +62,11 @@ class TileCalls {
   }
 
   // `columns`: of the panel from here on; null when it is whole.
-  void CallTile(Value* rows, const TileCall& given, Value* columns = nullptr) {
-    if (d_.amx) return CallAmxTile(rows, given, columns);
-    TileCall call = given;
+  void CallTile(Value* rows, TileCall call, Value* columns = nullptr) {
+    if (d_.amx) return CallAmxTile(rows, call, columns);
     TileConfig config = ConfigOf(call.b_k_stride != nullptr);
-    if (HasOpenRowStride(config)) {
+    // Products that differ in depth alone have the same tiles.
+    if (config.a_k_stride == 1) {
       call.a_row_stride = I64(b_, config.a_row_stride);
       config.a_row_stride = TileConfig::kDynamic;
     }
