@@ -23,6 +23,8 @@ constexpr double kPackedNumbers = 0.5;  // for a number of one that is not
 // Of pixels that are packed: a run of channels and each vector of it, channels last; a line of a
 // tap, channels first, where masks are vectors themselves.
 constexpr double kPackedRun = 2.8, kVectorOfRun = 2.3, kPackedLine = 14;
+// A vector of words that four channels of pixels become, channels first.
+constexpr double kPackedQuads = 5;
 // Of direct convolutions, measured, by vectors of 16, 32 and 64 bytes.
 struct DirectCosts {
   // What a vector of a tap takes in loads, channels first and last, of all pixels and of every
@@ -158,10 +160,16 @@ class Model {
     if (d_.pixels_in_place && s_.rows <= kMostRowsInPlace) return 0;
     const double numbers = s_.depth * panels_ * static_cast<double>(d_.panel) * RowBlocks();
     const double vectors = numbers / d_.lanes;
+    const PixelOperand& p = d_.pixels;
+    // As a product of matrices, weights are packed already, if quads need not be split.
+    if (p.bytes && d_.form == ContractionForm::kPixelRows && p.taps() == 1 &&
+        s_.rows == s_.pixels && d_.step_words == 1) {
+      return 0;
+    }
     if (d_.form == ContractionForm::kPixelColumns) {
       const bool has_lines = !d_.pixels_in_place && !target_.masks && s_.line > 0;
       const double lines = has_lines ? s_.depth * s_.columns / s_.line * RowBlocks() : 0;
-      return vectors * kPackedVector + lines * kPackedLine;
+      return vectors * (p.bytes ? kPackedQuads : kPackedVector) + lines * kPackedLine;
     }
     return d_.b.k_contiguous ? numbers * kPackedNumbers : vectors * kPackedVector;
   }
