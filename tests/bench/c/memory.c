@@ -1,5 +1,5 @@
-/* What the machine's memory allows: microseconds to copy, read and write so many bytes, the least of
- * many turns, a line each.   memory BYTES...
+/* What the machine's memory allows: microseconds to copy, read and write so many bytes, the least
+ * of many turns, a line each.   memory BYTES...
  * Compile with -O3 -march=native. */
 #include <stdint.h>
 #include <stdio.h>
