@@ -19,9 +19,11 @@
 #include "kernels/codegen/contraction/attention.h"
 #include "kernels/codegen/contraction/direct.h"
 #include "kernels/codegen/contraction/epilogue.h"
+#include "kernels/codegen/contraction/few_pixels.h"
 #include "kernels/codegen/contraction/integer.h"
 #include "kernels/codegen/contraction/pack.h"
 #include "kernels/codegen/contraction/plan.h"
+#include "kernels/codegen/contraction/taps.h"
 #include "kernels/codegen/contraction/tile.h"
 #include "kernels/codegen/contraction/tile_calls.h"
 #include "kernels/codegen/contraction/winograd.h"
@@ -311,19 +313,30 @@ class ProductEmitter : TileCalls {
     auto packed = [&](Value* q) {
       return At(b_, c_.element, b_scratch_, Mul(b_, q, PixelPanelElements(d_)));
     };
+    const TapBounds bounds = EmitTapBounds(c_);
+    Value* is_few = d_.few_pixels > 0 ? TakesFewPixels(c_) : nullptr;
     // At least one turn, so that an empty sum is stored.
     For(b_, I64(b_, 0), I64(b_, std::max<int64_t>(channels, 1)), d_.channel_block, "channels",
         [&](Value* channel) {
           Value* end = Min(b_, Add(b_, channel, d_.channel_block), I64(b_, channels));
-          EmitPackPixelPanels(c_, batch, column_of(I64(b_, 0)), group, channel, end, b_scratch_);
-          Value* extent = Mul(b_, Sub(b_, end, channel), taps);
+          auto pack = [&] {
+            EmitPackPixelPanels(c_, bounds, batch, column_of(I64(b_, 0)), group, channel, end,
+                                b_scratch_);
+          };
+          if (is_few) {
+            If(b_, is_few, [&] { EmitFewPixels(c_, batch); }, pack);
+          } else {
+            pack();
+          }
+          Value* extent = Mul(b_, Sub(b_, end, channel), bounds.taps);
           Value* steps = TileDepth(extent);
           Value* a_at = At(b_, AElement(), a, Mul(b_, channel, taps * d_.a_k_stride));
           For(b_, I64(b_, 0), count, d_.tile_rows, "tile", [&](Value* tile) {
             Poll([&] { return Work(I64(b_, d_.tile_rows), d_.panel_group); });
             Value* rows = Min(b_, Sub(b_, count, tile), I64(b_, d_.tile_rows));
             Value* rows_of_a =
-                WidensRows(d_) ? WidenedRows(a_at, tile, rows, extent) : RowsOfA(a_at, tile);
+                WidensRows(d_) ? WidenedRows(a_at, tile, rows, extent)
+                               : CutRows(bounds, RowsOfA(a_at, tile), rows, Sub(b_, end, channel));
             For(b_, I64(b_, 0), group, 1, "panel", [&](Value* q) {
               Value* column = column_of(q);
               Value* sums = c_scratch_;
@@ -332,10 +345,17 @@ class ProductEmitter : TileCalls {
                     Add(b_, Mul(b_, tile, d_.panel_group), Mul(b_, q, int64_t{d_.tile_rows}));
                 sums = At(b_, c_.element, sums, Mul(b_, index, d_.panel));
               }
-              auto in_memory = [&] {
+              auto sum = [&] {
                 CallTile(rows,
                          {rows_of_a, packed(q), sums, steps, b_.CreateICmpSGT(channel, I64(b_, 0))},
                          Sub(b_, c_.columns, column));
+              };
+              auto in_memory = [&] {
+                if (is_few) {
+                  If(b_, is_few, [&] { EmitFewPixelSums(c_, rows_of_a, rows, sums); }, sum);
+                } else {
+                  sum();
+                }
                 If(b_, b_.CreateICmpEQ(end, I64(b_, channels)),
                    [&] { epilogue_.EmitTile(batch, Add(b_, row, tile), rows, column, sums); });
               };
@@ -504,6 +524,13 @@ class ProductEmitter : TileCalls {
                          Min(b_, Sub(b_, count, tile), I64(b_, d_.tile_rows)), column,
                          sums_of(tile));
     });
+  }
+
+  // `count` rows of a, without the taps that are left out.
+  Value* CutRows(const TapBounds& bounds, Value* rows, Value* count, Value* channels) {
+    if (!d_.cuts_taps) return rows;
+    If(b_, bounds.is_cut, [&] { EmitCutRows(c_, bounds, rows, count, channels, a_scratch_); });
+    return b_.CreateSelect(bounds.is_cut, a_scratch_, rows);
   }
 
   // Where the tile that begins with row `tile` of a block is, without blocks of k.

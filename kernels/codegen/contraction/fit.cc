@@ -56,6 +56,45 @@ int64_t FitPixelPanels(ContractionDetail& d) {
   return d.channel_block * taps * d.panel * d.panel_group;
 }
 
+bool MayCutTaps(const ContractionDetail& d) {
+  const PixelOperand& p = d.pixels;
+  // Taps that are left are gathered.
+  if (!p.plain || p.bytes || d.a.halves || !d.a.buffer || d.pixels_in_place ||
+      d.target.vector_bytes == 16 || d.lanes < 8) {
+    return false;
+  }
+  bool may = false;
+  for (size_t s = 0; s < p.spatial(); ++s) {
+    // An image that is no larger leaves a tap out.
+    const int64_t most = (p.kernel[s] - 1) * p.dilation[s] - p.padding[s];
+    if (p.padding[s] == 0 || most < 1) continue;
+    if (p.input[s].is_const()) {
+      may = may || p.input[s].value() <= most;
+    } else {
+      // Those of one pixel alone are too seldom to write code for, of images that have two axes.
+      may = may || p.spatial() == 1 || most > 1;
+    }
+  }
+  return may;
+}
+
+int64_t FewPixelsOf(const ContractionDetail& d) {
+  constexpr int64_t kFewPixels = 4;
+  const PixelOperand& p = d.pixels;
+  if (!p.plain || d.dtype != DType::kFloat32 || d.rounds || d.panel_form != PanelForm::kElements ||
+      d.a.halves || !d.a.buffer || d.target.schedule != TileSchedule() ||
+      d.order.form != SumOrder::Form::kAny || d.channel_block < p.group_channels ||
+      p.group_channels < 1 || d.panel < kFewPixels) {
+    return 0;
+  }
+  if (!d.a.k_contiguous && (d.a_k_stride != d.tile_rows || d.a_k_stride != 8)) return 0;
+  if (d.columns.is_const()) return d.columns.value() <= kFewPixels ? kFewPixels : 0;
+  // Of images with two open axes few have so few pixels.
+  return p.spatial() == 1 || d.pixels_in_place ? kFewPixels : 0;
+}
+
+int64_t FewPixelStride(const ContractionDetail& d) { return RoundUp(d.depth.value(), 16) + 16; }
+
 // Elements of the sums that a unit keeps.
 int64_t SumElements(const ContractionDetail& d) {
   const int64_t tile = d.tile_rows * d.panel;
@@ -89,6 +128,28 @@ bool MayBeFlat(const ContractionDetail& d) {
     return !extent.is_const() || extent.value() <= most;
   };
   return fits(p.output[1], kFlatWidth) && fits(d.image_pixels, kFlatPixels);
+}
+
+bool HasDirectDots(const ContractionDetail& d) {
+  constexpr int64_t kLeastTaps = 8;
+  const PixelOperand& p = d.pixels;
+  return !p.channels_last && p.plain && p.spatial() == 1 && p.group_channels == 1 &&
+         p.kernel[0] >= kLeastTaps && p.dilation[0] == 1 && d.dtype == DType::kFloat32 &&
+         !d.rounds && d.a.buffer && !d.a.halves && d.a_k_stride == 1 &&
+         d.target.vector_bytes >= 32 &&
+         !(p.output[0].is_const() && p.output[0].value() > kFewDirectPixels);
+}
+
+bool MayTurn(const ContractionDetail& d) {
+  const PixelOperand& p = d.pixels;
+  if (p.channels_last || !p.plain || p.spatial() != 2 || !d.a.buffer || d.a.halves ||
+      p.input[1].is_const() || p.output[1].is_const()) {
+    return false;
+  }
+  for (const std::vector<int64_t>* both : {&p.kernel, &p.stride, &p.dilation, &p.padding}) {
+    if ((*both)[0] != (*both)[1]) return false;
+  }
+  return true;
 }
 
 int64_t SmallLines(const ContractionDetail& d) { return d.lanes / d.pixels.output[1].value(); }

@@ -94,6 +94,9 @@ class PixelLoader {
   llvm::Value* Line(const std::vector<llvm::Value*>& indices);
   // The data, where it is a plain buffer.
   llvm::Value* base() const { return base_; }
+  // From here on the last two indices of a plain buffer count along each other's axes where
+  // `is_turned`, whose extents are then 1 and another.
+  void Turn(llvm::Value* is_turned);
 
  private:
   llvm::Value* Compute(const std::vector<llvm::Value*>& indices, llvm::Value* mask);
@@ -110,10 +113,12 @@ class PixelLoader {
   te::Expr element_;
 };
 
+struct TapBounds;  // taps.h
+
 // Channels channel..end-1 (of the group) of `count` panels from `column` on: b of kPixelColumns.
-void EmitPackPixelPanels(ContractionContext& c, llvm::Value* group, llvm::Value* column,
-                         llvm::Value* count, llvm::Value* channel, llvm::Value* end,
-                         llvm::Value* destination);
+void EmitPackPixelPanels(ContractionContext& c, const TapBounds& bounds, llvm::Value* group,
+                         llvm::Value* column, llvm::Value* count, llvm::Value* channel,
+                         llvm::Value* end, llvm::Value* destination);
 // The same of pixels as they are (pixels_in_place), not of bytes.
 void EmitPackPlainPixels(ContractionContext& c, llvm::Value* group, llvm::Value* column,
                          llvm::Value* count, llvm::Value* channel, llvm::Value* end,

@@ -9,6 +9,7 @@
 
 #include "kernels/codegen/contraction/integer.h"
 #include "kernels/codegen/contraction/pack.h"
+#include "kernels/codegen/contraction/taps.h"
 
 namespace relayvm::codegen {
 
@@ -99,11 +100,13 @@ constexpr int64_t kOutside = int64_t{1} << 30;
 // Packs a panel of pixels, some channels of it.
 class PanelPacker {
  public:
-  PanelPacker(ContractionContext& c, Value* group, Value* channel, Value* end, Value* destination)
+  PanelPacker(ContractionContext& c, const TapBounds& bounds, Value* group, Value* channel,
+              Value* end, Value* destination)
       : c_(c),
         b_(c.b),
         d_(c.d),
         p_(c.d.pixels),
+        bounds_(bounds),
         w_(c.d.pixels.spatial() - 1),
         loader_(c, c.d.pixels.stride.back()),
         first_channel_(Mul(c.b, group, c.d.pixels.group_channels)),
@@ -150,7 +153,9 @@ class PanelPacker {
     Value* elements = ImageElements();
     const int64_t runs = p_.stride[w_] > 2 ? 1 : kRunsOfGather;  // strided runs are gathered too
     Value* is_short = b_.CreateICmpSLT(out_width_, I64(b_, d_.lanes / runs));
-    return b_.CreateAnd(is_short, b_.CreateICmpSLT(elements, I64(b_, (1 << 30) / d_.lanes)));
+    Value* is_scattered =
+        b_.CreateAnd(is_short, b_.CreateICmpSLT(elements, I64(b_, (1 << 30) / d_.lanes)));
+    return b_.CreateOr(is_scattered, bounds_.is_cut);
   }
 
   Value* ImageElements() {
@@ -206,7 +211,7 @@ class PanelPacker {
                [&](Value* tap, Value* tap_distance, Value* inside) {
                  auto for_channels = [&](const std::function<Value*(Value*)>& load) {
                    For(b_, channel_, end_, 1, "pack.channel", [&](Value* channel) {
-                     Value* row = Add(b_, Mul(b_, Sub(b_, channel, channel_), p_.taps()), tap);
+                     Value* row = Add(b_, Mul(b_, Sub(b_, channel, channel_), bounds_.taps), tap);
                      Store(load(channel), row, nullptr);
                    });
                  };
@@ -233,16 +238,17 @@ class PanelPacker {
     return elements;
   }
 
-  // Calls body(tap, its distance from the window's first element, lanes inside) for every tap.
+  // Calls body(tap, its distance from the window's first element, lanes inside) for every tap that
+  // is left, which are counted.
   void GatherTaps(size_t axis, const std::vector<Value*>& windows, Value* tap, Value* distance,
                   Value* inside, const std::function<void(Value*, Value*, Value*)>& body) {
     if (axis == p_.spatial()) return body(tap, distance, inside);
     Value* extent = c_.emitter.EmitDim(p_.input[axis]);
-    For(b_, I64(b_, 0), I64(b_, p_.kernel[axis]), 1, "tap", [&](Value* k) {
-      Value* offset = Mul(b_, k, p_.dilation[axis]);
+    For(b_, I64(b_, 0), bounds_.count[axis], 1, "tap", [&](Value* k) {
+      Value* offset = Mul(b_, Add(b_, bounds_.first[axis], k), p_.dilation[axis]);
       Value* position = b_.CreateAdd(windows[axis], Splat(offset));
       Value* in_range = b_.CreateICmpULT(position, Splat(extent));
-      GatherTaps(axis + 1, windows, Add(b_, Mul(b_, tap, p_.kernel[axis]), k),
+      GatherTaps(axis + 1, windows, Add(b_, Mul(b_, tap, bounds_.count[axis]), k),
                  Add(b_, Mul(b_, distance, extent), offset),
                  inside ? b_.CreateAnd(inside, in_range) : in_range, body);
     });
@@ -344,6 +350,7 @@ class PanelPacker {
   Builder& b_;
   const ContractionDetail& d_;
   const PixelOperand& p_;
+  const TapBounds& bounds_;
   const size_t w_;  // the last spatial axis
   PixelLoader loader_;
   Value *first_channel_, *channel_, *end_, *destination_;
@@ -358,15 +365,17 @@ int64_t PixelPanelElements(const ContractionDetail& d) {
   return d.channel_block * d.pixels.taps() * d.step_words * d.panel;
 }
 
-void EmitPackPixelPanels(ContractionContext& c, Value* group, Value* column, Value* count,
-                         Value* channel, Value* end, Value* destination) {
+void EmitPackPixelPanels(ContractionContext& c, const TapBounds& bounds, Value* group,
+                         Value* column, Value* count, Value* channel, Value* end,
+                         Value* destination) {
   Builder& b = c.b;
   auto panel = [&](Value* q) {
     return At(b, c.element, destination, Mul(b, q, PixelPanelElements(c.d)));
   };
   auto each = [&] {
     For(b, I64(b, 0), count, 1, "pack", [&](Value* q) {
-      PanelPacker(c, group, channel, end, panel(q)).Pack(Add(b, column, Mul(b, q, c.d.panel)));
+      PanelPacker(c, bounds, group, channel, end, panel(q))
+          .Pack(Add(b, column, Mul(b, q, c.d.panel)));
     });
   };
   if (!c.d.pixels_in_place) return each();
