@@ -111,15 +111,14 @@ struct KernelRunner::Tasks {
     const KernelCall& call = *item->call;
     RelayvmKernelArgs args = call.args;
     args.scratch = scratch->of(worker);
-    const auto units = static_cast<uint64_t>(call.units);
-    const uint64_t of_call = index - item->first_task;
-    auto begin = static_cast<uint32_t>(units * of_call / item->num_tasks);
-    auto end = static_cast<uint32_t>(units * (of_call + 1) / item->num_tasks);
+    const auto first_unit = [&](uint32_t task) {
+      return FirstUnit(call.units, task - item->first_task, item->num_tasks, env->num_threads);
+    };
     // With a place of its own for what the kernel says of its data.
     RelayvmKernelFault own_fault{};
     Env own = worker == 0 ? *env : *worker_env;
     own.fault = &own_fault;
-    const int32_t own_code = RunUnits(own, call, args, begin, end);
+    const int32_t own_code = RunUnits(own, call, args, first_unit(index), first_unit(index + 1));
     if (own_code != RELAYVM_KERNEL_OK) Note(index, own_code, own_fault);
   }
 };

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "vm/platform/thread_pool.h"
 #include "vm/testing.h"
 
 namespace relayvm {
@@ -150,8 +151,7 @@ TEST_CASE("kernels: each unit of a range runs once, in no more tasks than the gr
         counts.pop_back();
         CHECK(counts == std::vector<int64_t>(static_cast<size_t>(units), 1));
         int64_t effective = std::max<int64_t>(grain, 1);
-        int64_t tasks = std::min((units + effective - 1) / effective, int64_t{4} * threads);
-        if (tasks > threads) tasks -= tasks % threads;  // as many for each
+        int64_t tasks = units == 0 ? 0 : vm::CountTasks(units, grain, threads);
 #ifndef NDEBUG
         if (threads == 1 || tasks == 1)
           tasks = std::min<int64_t>(units, 3);  // debug builds split what runs at once
