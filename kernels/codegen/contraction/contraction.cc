@@ -57,11 +57,13 @@ class ProductEmitter : TileCalls {
       llvm::BasicBlock& entry = b_.GetInsertBlock()->getParent()->getEntryBlock();
       counter_ = llvm::IRBuilder<>(&entry, entry.begin()).CreateAlloca(b_.getInt64Ty());
       b_.CreateStore(I64(b_, kMaxWork), counter_);
+      if (PacksA()) kept_ = KeptWord(b_);
       if (d_.amx) EmitAmxConfigure(b_);
       For(b_, first_block, last, 1, "block", [&](Value* block) {
         Value* first_unit = Mul(b_, block, panels);
         Value* from = Max(b_, Sub(b_, begin, first_unit), I64(b_, 0));
         Value* to = Min(b_, Sub(b_, end, first_unit), panels);
+        block_ = block;
         EmitBlock(Div(b_, block, row_blocks), Rem(b_, block, row_blocks), from, to);
       });
       if (d_.amx) EmitAmxRelease(b_);
@@ -81,6 +83,8 @@ class ProductEmitter : TileCalls {
     return WorkOf(b_, WorkOf(b_, work, c_.depth),
                   I64(b_, panels * std::max<int64_t>(1, d_.panel / 8)));
   }
+
+  bool PacksA() const { return d_.form == ContractionForm::kPixelRows || d_.pack_a; }
 
   // Panels from..to-1 of one block of rows.
   void EmitBlock(Value* batch, Value* row_block, Value* from, Value* to) {
@@ -190,10 +194,12 @@ class ProductEmitter : TileCalls {
     Value* row = d_.row_block ? Mul(b_, row_block, d_.row_block) : I64(b_, 0);
     Value* count = d_.row_block ? Min(b_, Sub(b_, c_.rows, row), I64(b_, d_.row_block)) : c_.rows;
     Value* a = a_scratch_;
-    if (d_.form == ContractionForm::kPixelRows) {
-      EmitPackPixelRows(c_, batch, row, count, a);
-    } else if (d_.pack_a) {
-      EmitPackRows(c_, batch, row, count, a);
+    if (PacksA()) {
+      UnlessKept(b_, kept_, block_, [&] {
+        if (d_.form == ContractionForm::kPixelRows)
+          return EmitPackPixelRows(c_, batch, row, count, a);
+        EmitPackRows(c_, batch, row, count, a);
+      });
     } else {
       a = c_.PlainRow(d_.a, batch, I64(b_, 0));
     }
@@ -587,6 +593,7 @@ class ProductEmitter : TileCalls {
 
   EpilogueEmitter epilogue_;
   Value *a_scratch_, *b_scratch_, *c_scratch_;
+  Value *kept_ = nullptr, *block_ = nullptr;       // KeptWord; the number of the (batch, row block)
   Value *is_long_ = nullptr, *counter_ = nullptr;  // for PollAfter
 };
 

@@ -52,6 +52,7 @@ class WinogradEmitter {
         c_.StoreLanes(llvm::Constant::getNullValue(c_.vector),
                       At(b_, c_.element, zeros_, v * lanes()));
       }
+      Value* kept = KeptWord(b_);
       Value* groups = I64(b_, w_.groups);
       Value* last = Add(b_, Div(b_, Add(b_, end, -1), groups), 1);
       For(b_, Div(b_, begin, groups), last, 1, "block", [&](Value* block) {
@@ -62,7 +63,8 @@ class WinogradEmitter {
         first_ = Mul(b_, block, most);
         count_ = Min(b_, Sub(b_, tiles_, first_), I64(b_, most));
         panels_ = CeilDiv(b_, count_, w_.panel);
-        ForRuns([&](const Run& run) { TransformWindows(run); });
+        UnlessKept(b_, kept, block,
+                   [&] { ForRuns([&](const Run& run) { TransformWindows(run); }); });
         For(b_, from, to, 1, "group", [&](Value* group) {
           Value* first = Mul(b_, group, w_.group_blocks);
           Value* blocks = Min(b_, Sub(b_, I64(b_, w_.row_blocks), first), I64(b_, w_.group_blocks));
