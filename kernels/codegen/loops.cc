@@ -303,7 +303,7 @@ class LoopEmitter {
     bool reduces = false;
     for (const LoopStore& store : nest.stores) {
       lanes = std::min(lanes, emitter_.LanesFor(store.value));
-      cost += store.value->cost;
+      cost += CostAlong(store.value, axis);
       ForEachNode({store.value},
                   [&](const Node* n) { reduces = reduces || n->kind == NodeKind::kReduce; });
     }
@@ -362,13 +362,20 @@ class LoopEmitter {
   Value* carry_ = nullptr;
 };
 
+Value* AllocateNumber(Emitter& emitter, Builder& builder, DType dtype) {
+  llvm::BasicBlock& entry = builder.GetInsertBlock()->getParent()->getEntryBlock();
+  return llvm::IRBuilder<>(&entry, entry.begin()).CreateAlloca(emitter.MemoryType(dtype));
+}
+
 }  // namespace
 
 void EmitLoops(LoopPlan& plan, Emitter& emitter, Builder& builder, Value* begin, Value* end,
                Value* scratch) {
   for (const LoopPlan::Scratch& s : plan.scratch) {
-    emitter.BindBuffer(s.tensor,
-                       At(builder, builder.getInt8Ty(), scratch, emitter.EmitDim(s.offset)));
+    // A single number becomes a register, so that what is made of it alone leaves the loops.
+    emitter.BindBuffer(s.tensor, s.is_number ? AllocateNumber(emitter, builder, s.tensor->dtype)
+                                             : At(builder, builder.getInt8Ty(), scratch,
+                                                  emitter.EmitDim(s.offset)));
   }
   if (plan.sections.size() == 1) {
     LoopEmitter(plan.graph, plan.sections[0], emitter, builder).Run(begin, end);
