@@ -9,6 +9,8 @@ measured here, and the two language models against plain C programs (c/*.c, -O3 
 g2p/ and stories260K/ (see tools/examples/*.py). Peers run in turn with ours: oneDNN (libdnnl-dev) on each product, PyTorch
 (python3-torch) on norms, resizes and pools, ONNX Runtime (ORT_LIBRARY names its shared library) on each model; results are compared before they are timed. What is not there its row
 says. A shared machine is noisy: repeat, compare ratios.
+
+RELAYVM_MAX_CPU_LEVEL limits our kernels, and the peak is then that level's; DNNL_MAX_CPU_ISA=AVX2 limits oneDNN.
 """
 import argparse
 import json
@@ -25,6 +27,8 @@ from report import Report
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 EXAMPLES = os.path.join(HERE, "..", "..", "tools", "examples")
+# What gcc is told for a level of kernels; x86-64-v2 has no FMA and multiplies and adds apart.
+FLAGS_OF_LEVELS = {"": "-march=native", "x86-64-v2": "-march=x86-64-v2", "x86-64-v3": "-march=x86-64-v3", "x86-64-v4": "-march=x86-64-v4"}
 VERSION = '#[version = "0.0.5"]\n'
 COUNTER = VERSION + """
 def @loop(%i: int32, %n: int32, %acc: int32) -> int32 {
@@ -130,10 +134,17 @@ class Bench:
         out = json.loads(self.run(*command, "--repeat", str(runs), "--json", "--stats"))
         return out["times"]["median_ms"] * 1e3, out["stats"]["process_peak_resident_bytes"]
 
-    def c(self, name):
+    def c(self, name, flags="-march=native"):
         program = os.path.join(self.folder, name)
-        self.run("gcc", "-O3", "-march=native", "-o", program, os.path.join(HERE, "c", name + ".c"), "-lm")
+        self.run("gcc", "-O3", *flags.split(), "-o", program, os.path.join(HERE, "c", name + ".c"), "-lm")
         return program
+
+    def peak(self):
+        """The FMA peak of one core in GFLOP/s, at the level that kernels are limited to."""
+        level = os.environ.get("RELAYVM_MAX_CPU_LEVEL", "")
+        if level not in FLAGS_OF_LEVELS:
+            raise SystemExit(f"RELAYVM_MAX_CPU_LEVEL={level}: expected one of {', '.join(filter(None, FLAGS_OF_LEVELS))}")
+        return float(self.run(self.c("peak", FLAGS_OF_LEVELS[level])).split()[0])
 
     def row(self, what, value, bar):
         self.report.row("promises", what, value, bar)
@@ -186,7 +197,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         b = Bench(args, folder)
         rng = np.random.default_rng(0)
-        peak = float(b.run(b.c("peak")).split()[0])
+        peak = b.peak()
         b.row("measured fp32 FMA peak of one core", f"{peak:.1f} GFLOP/s", "")
         if b.wants("counter"):
             us, rss = b.time(b.compile(COUNTER), ["10000000"], 3)
