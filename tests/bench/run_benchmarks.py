@@ -2,7 +2,7 @@
 """Measures what this project promises, its kernels against oneDNN and ONNX models against ONNX Runtime; prints tables.
 
 usage: run_benchmarks.py BIN_FOLDER [--models FOLDER] [--onnx MODEL.onnx[:DIM=N,...]]... [--threads 1,2] [--only TEXT]
-                         [--relayc-args=ARGS] [--tolerance X] [--json FILE] [--svg FILE]
+                         [--relayc-args=ARGS] [--tolerance X] [--every] [--json FILE] [--svg FILE]
 
 Needs gcc and NumPy. Each figure is the median of many runs after a warm-up; figures per GFLOP/s are set against the FMA peak
 measured here, and the two language models against plain C programs (c/*.c, -O3 -march=native) run beside them. MODELS holds
@@ -23,6 +23,7 @@ import kernels
 import memory_bound
 import models
 import numpy as np
+import products
 from report import Report
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -191,6 +192,7 @@ def main():
     ap.add_argument("--threads", default="1", type=lambda text: [int(n) for n in text.split(",")])
     ap.add_argument("--rounds", default=5, type=int)
     ap.add_argument("--only", default="", help="only rows whose name holds this text")
+    ap.add_argument("--every", action="store_true", help="products of the whole grid: 1331 of dense layers")
     ap.add_argument("--json")
     ap.add_argument("--svg")
     args = ap.parse_args()
@@ -239,6 +241,7 @@ def main():
         if b.wants("models"):
             language_models(b)
         kernels.run(b, peak, VERSION)
+        products.run(b, peak, VERSION)
         memory_bound.run(b, VERSION)
         models.run(b, args.onnx, args.threads)
         if args.json:
