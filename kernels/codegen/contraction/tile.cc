@@ -73,17 +73,16 @@ constexpr int64_t kLineBytes = 64;
 // With fewer accumulators a step takes no longer than its loads, which fetching would only add to.
 constexpr unsigned kLeastToFetch = 8;
 
-// Fetches the cache lines of `bytes` bytes from kBytesAhead after `pointer` on.
-void FetchAhead(Builder& b, Value* pointer, int64_t bytes) {
-  for (int64_t at = 0; at < bytes; at += kLineBytes) {
-    Value* ahead =
-        b.CreateConstGEP1_64(b.getInt8Ty(), pointer, static_cast<uint64_t>(kBytesAhead + at));
-    FetchLine(b, ahead);
-  }
+// Fetches the cache lines of `bytes` bytes from `pointer` on.
+void FetchLines(Builder& b, Value* pointer, int64_t bytes) {
+  for (int64_t at = 0; at < bytes; at += kLineBytes)
+    FetchLine(b, b.CreateConstGEP1_64(b.getInt8Ty(), pointer, static_cast<uint64_t>(at)));
 }
 
-// Parameters of tiles, in order: a, b, c, k, accumulate, three strides; with blocks, these.
+// Parameters of tiles, in order: a, b, c, k, accumulate, three strides; with blocks, scales and zero
+// points; with streams_b, what is fetched.
 constexpr unsigned kScalesArg = 8, kZeroPointsArg = 9;
+unsigned FetchedArg(const TileConfig& config) { return config.block > 0 ? 10 : 8; }
 
 // Where accumulator i of a set goes.
 Value* SumAt(Builder& b, const TileConfig& config, Value* c, unsigned i) {
@@ -190,7 +189,7 @@ class TileSums {
   void Fetch(Value* k, int64_t steps) const {
     if (accumulators_ < kLeastToFetch && !has_blocks_) return;
     if (config_.streams_a) {
-      FetchAhead(b_, At(b_, element_, call_.a, Mul(b_, k, a_k_stride_)),
+      FetchLines(b_, FetchedAhead(b_, At(b_, element_, call_.a, Mul(b_, k, a_k_stride_))),
                  static_cast<int64_t>(align_) * config_.a_k_stride * steps);
     }
     if (!config_.streams_b) return;
@@ -198,8 +197,9 @@ class TileSums {
     const int64_t row_words = int64_t{config_.vectors} * config_.lanes;
     const int64_t rows = widened_ ? widened_->Rows(steps) : steps;
     const int64_t at_once = config_.b_k_stride == row_words ? rows : 1;
+    Value* from = call_.fetched ? call_.fetched : FetchedAhead(b_, call_.b);
     for (int64_t i = 0; i < rows; i += at_once) {
-      FetchAhead(b_, At(b_, word_, call_.b, Mul(b_, Add(b_, WordOf(k), i), b_k_stride_)),
+      FetchLines(b_, At(b_, word_, from, Mul(b_, Add(b_, WordOf(k), i), b_k_stride_)),
                  word_bytes_ * row_words * at_once);
     }
   }
@@ -324,6 +324,7 @@ void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) 
     call.scales = arg(kScalesArg);
     call.zero_points = arg(kZeroPointsArg);
   }
+  if (config.streams_b) call.fetched = arg(FetchedArg(config));
   const std::vector<Value*> sums = TileSums(b, config, call).Emit();
   const unsigned accumulators = config.rows * config.vectors;
   const llvm::Align align(static_cast<uint64_t>(DTypeBytes(config.dtype)) * config.lanes);
@@ -363,6 +364,7 @@ std::vector<llvm::Type*> TileParams(Builder& b, const TileConfig& config) {
   llvm::Type* i64 = b.getInt64Ty();
   std::vector<llvm::Type*> params = {ptr, ptr, ptr, i64, b.getInt1Ty(), i64, i64, i64};
   if (config.block > 0) params.insert(params.end(), 2, ptr);
+  if (config.streams_b) params.push_back(ptr);
   return params;
 }
 
@@ -380,6 +382,7 @@ std::vector<Value*> TileArgs(Builder& b, const TileConfig& config, const TileCal
     args.push_back(call.scales);
     args.push_back(call.zero_points ? call.zero_points : call.scales);
   }
+  if (config.streams_b) args.push_back(call.fetched ? call.fetched : FetchedAhead(b, call.b));
   return args;
 }
 
@@ -389,6 +392,10 @@ llvm::Type* WordTypeOf(Builder& builder, DType dtype, PanelForm form, const Weig
   if (form == PanelForm::kElements) return AccumulatorType(builder.getContext(), dtype);
   if (form != PanelForm::kWidened || widened->in_words()) return builder.getInt32Ty();
   return builder.getIntNTy(static_cast<unsigned>(DTypeBits(widened->stored)));
+}
+
+Value* FetchedAhead(Builder& builder, Value* b) {
+  return builder.CreateConstGEP1_64(builder.getInt8Ty(), b, uint64_t{kBytesAhead});
 }
 
 unsigned TileSets(const TileConfig& config, int64_t all_rows) {
@@ -425,6 +432,7 @@ void DispatchRows(Builder& builder, const std::string& name, const TileConfig& c
           inner.scales = arg(kScalesArg);
           inner.zero_points = arg(kZeroPointsArg);
         }
+        if (config.streams_b) inner.fetched = arg(FetchedArg(config));
         llvm::LLVMContext& context = b.getContext();
         auto* done = llvm::BasicBlock::Create(context, "done", function);
         llvm::SwitchInst* cases =
