@@ -79,8 +79,8 @@ void FetchLines(Builder& b, Value* pointer, int64_t bytes) {
     FetchLine(b, b.CreateConstGEP1_64(b.getInt8Ty(), pointer, static_cast<uint64_t>(at)));
 }
 
-// Parameters of tiles, in order: a, b, c, k, accumulate, three strides; with blocks, scales and zero
-// points; with streams_b, what is fetched.
+// Parameters of tiles, in order: a, b, c, k, accumulate, three strides; with blocks, scales and
+// zero points; with streams_b, what is fetched.
 constexpr unsigned kScalesArg = 8, kZeroPointsArg = 9;
 unsigned FetchedArg(const TileConfig& config) { return config.block > 0 ? 10 : 8; }
 

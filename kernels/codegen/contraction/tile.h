@@ -77,7 +77,8 @@ struct TileCall {
   // float32, of the block that k begins with.
   llvm::Value *scales = nullptr, *zero_points = nullptr;
   llvm::Value* tail = nullptr;  // of AMX's tiles: see amx.h
-  // With streams_b: what is fetched as b is read, as long as b; null: what follows b a little later.
+  // With streams_b: what is fetched as b is read, as long as b; null: what follows b a little
+  // later.
   llvm::Value* fetched = nullptr;
 };
 // What a panel of B is an array of. REQUIRES: a kernel is being emitted.
