@@ -223,6 +223,18 @@ TEST_CASE("each level has its own blocks") {
   CHECK(DetailOf(codegen::PlanContraction(PackedSpec(128, 3072, 768, 16), target)).k_block == 384);
 }
 
+TEST_CASE("the last columns, where it is known how many, are no whole panel") {
+  for (const auto& [cpu, tile] : {std::pair("x86-64-v3", "tile_float32_6x1x2x1"),
+                                  std::pair("x86-64-v4", "tile_float32_12x1x4x1")}) {
+    KernelCompiler compiler({.machine = MachineNamed(cpu), .keep_llvm_ir = true});
+    const int64_t width = codegen::PreferredPanelWidth(MachineNamed(cpu));
+    REQUIRE(compiler.Add(PackedSpec(36, 300, 4 * width + 2, width)).ok());
+    const auto image = compiler.Finish();
+    REQUIRE_MESSAGE(image.ok(), image.status().ToString());
+    CHECK_MESSAGE(image->llvm_ir.find(tile) != std::string::npos, cpu);
+  }
+}
+
 TEST_CASE("few rows are tiles that leave no rest which waits for its sums") {
   const codegen::ContractionTarget target{MachineNamed("x86-64-v3")};
   const auto rows_of_tile = [&](int64_t rows) {

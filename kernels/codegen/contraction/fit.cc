@@ -71,7 +71,8 @@ int64_t MostRows(const ContractionDetail& d) {
 }
 
 // One panel after the other, all of k, where the packed rows stay in the second cache. Else their
-// blocks do in turn, each for a group of panels. Panels that are packed are read in runs of several.
+// blocks do in turn, each for a group of panels. Panels that are packed are read in runs of
+// several.
 void FitPanelGroup(ContractionDetail& d, bool packs_b) {
   d.panel_group = 1;
   d.panel_pitch = 0;

@@ -69,7 +69,8 @@ void EmitWidenRows(ContractionContext& c, llvm::Value* from, llvm::Value* stride
 // A few rows of a for dot kernels: row r at destination + r * stride.
 void EmitCopyRows(ContractionContext& c, llvm::Value* batch, llvm::Value* first, llvm::Value* count,
                   llvm::Value* destination, llvm::Value* stride);
-// `count` panels of b from `column` on, rows from..to-1 of them, d.panel_pitch from one to the next.
+// `count` panels of b from `column` on, rows from..to-1 of them, d.panel_pitch from one to the
+// next.
 // REQUIRES: all rows of one panel where d.panel_form is kQuads.
 struct PanelRows {
   llvm::Value *column, *count, *from, *to;

@@ -126,7 +126,7 @@ struct ContractionDetail {
   bool epilogue_in_registers = false;
   // kMatrix: all panels of b take a tile's rows before the next tile: outputs are written in order.
   bool panels_inside = false;
-  // Panels of b that are worked on together: of one block of k after the other, whose sums are kept;
+  // Panels of b that are worked on together: one block of k after the other, whose sums are kept;
   // kPixelColumns: packed together, of so many channels at a time.
   int64_t panel_group = 1, channel_block = 1;
   // kMatrix: from a panel that is packed to the next, in elements; 0: there is one.
@@ -201,7 +201,7 @@ inline int64_t RoundUp(int64_t d, int64_t to) { return (d + to - 1) / to * to; }
 int64_t FitPixelPanels(ContractionDetail& d);
 // From a tile of packed rows whose k runs along rows to the next, in elements: not a power of two.
 inline Dim TilePitch(const ContractionDetail& d) { return d.depth * d.a_k_stride + 16; }
-// kMatrix: the block of k of tiles that serve so much of it (nullopt: any); 0: it is no more than one.
+// kMatrix: the block of k of tiles that serve so much of it (nullopt: any); 0: it is one at most.
 int64_t FitDepth(const ContractionDetail& d, std::optional<int64_t> depth);
 // kMatrix: the rows of tiles that take so many rows in the least time; d.tile_rows at most.
 unsigned FitTileRows(const ContractionDetail& d, int64_t rows, int64_t depth);
