@@ -1,6 +1,6 @@
 // What the compiler left in a kernel image about its kernels (NoteSchedule of
-// kernels/codegen/kernel_function.cc): strings "name: text", each with a zero before and after, in a
-// section that is not loaded. Files of before have none. Tested by tools_test.cc.
+// kernels/codegen/kernel_function.cc): strings "name: text", each with a zero before and after, in
+// a section that is not loaded. Files of before have none. Tested by tools_test.cc.
 #pragma once
 
 #include <elf.h>

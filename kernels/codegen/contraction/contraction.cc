@@ -13,15 +13,18 @@
 
 #include <algorithm>
 #include <deque>
+#include <utility>
 
 #include "kernels/codegen/contraction/amx.h"
 #include "kernels/codegen/contraction/attention.h"
 #include "kernels/codegen/contraction/direct.h"
 #include "kernels/codegen/contraction/epilogue.h"
+#include "kernels/codegen/contraction/few_pixels.h"
 #include "kernels/codegen/contraction/few_rows.h"
 #include "kernels/codegen/contraction/integer.h"
 #include "kernels/codegen/contraction/pack.h"
 #include "kernels/codegen/contraction/plan.h"
+#include "kernels/codegen/contraction/taps.h"
 #include "kernels/codegen/contraction/tile.h"
 #include "kernels/codegen/contraction/tile_calls.h"
 #include "kernels/codegen/contraction/winograd.h"
@@ -90,10 +93,15 @@ class ProductEmitter : FewRows {
     } else {
       a = c_.PlainRow(d_.a, batch, I64(b_, 0));
     }
-    if (d_.streamed_panels == 0) return EmitPanels(batch, row, count, a, from, to);
+    if (d_.streamed_panels == 0) {
+      if (d_.step_words > 1 && d_.packed_width > 0 && d_.b.buffer)
+        return EmitQuadPanels(batch, row, count, a, from, to);
+      return EmitPanels(batch, row, count, a, from, to);
+    }
     If(
         b_, b_.CreateICmpSLE(c_.rows, I64(b_, d_.tile_rows)),
         [&] {
+          const bool splits = std::exchange(c_.splits_b, false);
           // Panels that reach past the last column are packed.
           Value* whole = Div(b_, c_.columns, I64(b_, d_.panel));
           Value* last = Max(b_, from, Min(b_, to, whole));
@@ -110,8 +118,21 @@ class ProductEmitter : FewRows {
             EmitPackPanels(c_, batch, {column, I64(b_, 1), I64(b_, 0), c_.depth}, b_scratch_);
             EmitStreamedPanels(batch, a, column, I64(b_, 1), b_scratch_, I64(b_, d_.panel));
           });
+          c_.splits_b = splits;
         },
         [&] { EmitPanels(batch, row, count, a, from, to); });
+  }
+
+  // Packed weights that are split: in registers for one tile of rows, in scratch for more.
+  void EmitQuadPanels(Value* batch, Value* row, Value* count, Value* a, Value* from, Value* to) {
+    const auto few = [&] {
+      c_.splits_b = false;
+      EmitPanels(batch, row, count, a, from, to);
+      c_.splits_b = true;
+    };
+    const auto many = [&] { EmitPanels(batch, row, count, a, from, to); };
+    if (d_.rows.is_const()) return d_.rows.value() <= d_.tile_rows ? few() : many();
+    If(b_, b_.CreateICmpSLE(c_.rows, I64(b_, d_.tile_rows)), few, many);
   }
 
   // All rows (one tile of them) times `count` panels of b from `column` on, whose rows are `stride`
@@ -138,10 +159,10 @@ class ProductEmitter : FewRows {
 
   // Of element k in the first tile of packed rows.
   Value* AOffset(Value* k) {
-    if (d_.k_block == 0 || !d_.a.k_contiguous) return Mul(b_, k, d_.a_k_stride);
+    if (d_.k_block == 0 || !d_.a.k_contiguous) return Mul(b_, k, d_.step_words * d_.a_k_stride);
     Value* block = Div(b_, k, I64(b_, d_.k_block));
     return Add(b_, Mul(b_, block, int64_t{d_.tile_rows} * d_.a_row_stride),
-               Rem(b_, k, I64(b_, d_.k_block)));
+               Mul(b_, Rem(b_, k, I64(b_, d_.k_block)), d_.step_words));
   }
 
   // Packs, or reads packed, one panel after the other.
@@ -189,18 +210,30 @@ class ProductEmitter : FewRows {
     auto packed = [&](Value* q) {
       return At(b_, c_.element, b_scratch_, Mul(b_, q, PixelPanelElements(d_)));
     };
+    const TapBounds bounds = EmitTapBounds(c_);
+    Value* is_few = d_.few_pixels > 0 ? TakesFewPixels(c_) : nullptr;
     // At least one turn, so that an empty sum is stored.
     For(b_, I64(b_, 0), I64(b_, std::max<int64_t>(channels, 1)), d_.channel_block, "channels",
         [&](Value* channel) {
           Value* end = Min(b_, Add(b_, channel, d_.channel_block), I64(b_, channels));
-          EmitPackPixelPanels(c_, batch, column_of(I64(b_, 0)), group, channel, end, b_scratch_);
-          Value* extent = Mul(b_, Sub(b_, end, channel), taps);
+          auto pack = [&] {
+            EmitPackPixelPanels(c_, bounds, batch, column_of(I64(b_, 0)), group, channel, end,
+                                b_scratch_);
+          };
+          if (is_few) {
+            If(b_, is_few, [&] { EmitFewPixels(c_, batch); }, pack);
+          } else {
+            pack();
+          }
+          Value* extent = Mul(b_, Sub(b_, end, channel), bounds.taps);
+          Value* steps = TileDepth(extent);
           Value* a_at = At(b_, AElement(), a, Mul(b_, channel, taps * d_.a_k_stride));
           For(b_, I64(b_, 0), count, d_.tile_rows, "tile", [&](Value* tile) {
             Poll([&] { return Work(I64(b_, d_.tile_rows), d_.panel_group); });
             Value* rows = Min(b_, Sub(b_, count, tile), I64(b_, d_.tile_rows));
             Value* rows_of_a =
-                d_.a.halves ? WidenedRows(a_at, tile, rows, extent) : RowsOfA(a_at, tile);
+                WidensRows(d_) ? WidenedRows(a_at, tile, rows, extent)
+                               : CutRows(bounds, RowsOfA(a_at, tile), rows, Sub(b_, end, channel));
             For(b_, I64(b_, 0), group, 1, "panel", [&](Value* q) {
               Value* column = column_of(q);
               Value* sums = c_scratch_;
@@ -209,17 +242,23 @@ class ProductEmitter : FewRows {
                     Add(b_, Mul(b_, tile, d_.panel_group), Mul(b_, q, int64_t{d_.tile_rows}));
                 sums = At(b_, c_.element, sums, Mul(b_, index, d_.panel));
               }
+              auto sum = [&] {
+                CallTile(rows,
+                         {rows_of_a, packed(q), sums, steps, b_.CreateICmpSGT(channel, I64(b_, 0))},
+                         Sub(b_, c_.columns, column));
+              };
               auto in_memory = [&] {
-                CallTile(
-                    rows,
-                    {rows_of_a, packed(q), sums, extent, b_.CreateICmpSGT(channel, I64(b_, 0))},
-                    Sub(b_, c_.columns, column));
+                if (is_few) {
+                  If(b_, is_few, [&] { EmitFewPixelSums(c_, rows_of_a, rows, sums); }, sum);
+                } else {
+                  sum();
+                }
                 If(b_, b_.CreateICmpEQ(end, I64(b_, channels)),
                    [&] { epilogue_.EmitTile(batch, Add(b_, row, tile), rows, column, sums); });
               };
-              Value* fits = keeps_sums ? nullptr : TakesRegisters(rows, column);
+              Value* fits = keeps_sums || IsDeep() ? nullptr : TakesRegisters(rows, column);
               InRegisters(fits, batch, Add(b_, row, tile), column,
-                          {rows_of_a, packed(q), nullptr, extent, nullptr}, in_memory);
+                          {rows_of_a, packed(q), nullptr, steps, nullptr}, in_memory);
             });
           });
         });
@@ -259,6 +298,14 @@ class ProductEmitter : FewRows {
     });
   }
 
+  // Whether a tile's products take so long that storing its sums and loading them once more is
+  // nothing beside them: what is computed of them is then written once, in a loop, and not for each
+  // register. A store of 64 bytes takes as long as two of half.
+  bool IsDeep() const {
+    constexpr int64_t kStepsPerByte = 4;
+    return d_.depth.is_const() && d_.depth.value() >= kStepsPerByte * d_.target.vector_bytes;
+  }
+
   // Whether the sums of a tile stay in registers until they are stored: whole ones do, with what is
   // computed of them written once for each register.
   Value* TakesRegisters(Value* rows, Value* column) {
@@ -294,6 +341,12 @@ class ProductEmitter : FewRows {
 
   // The panel at `column` as the weights are packed.
   Panel PanelOfB(Value* batch, Value* column) {
+    const Panel panel = PackedPanel(batch, column);
+    if (!c_.splits_b) return panel;
+    EmitSplitPanel(c_, panel.b, d_.packed_width, b_scratch_);
+    return {b_scratch_};
+  }
+  Panel PackedPanel(Value* batch, Value* column) {
     Value* width = I64(b_, d_.packed_width);
     Value* index = Div(b_, column, width);
     Value* in_panel = Rem(b_, column, width);
@@ -324,12 +377,13 @@ class ProductEmitter : FewRows {
   // `group` panels from `first` on, one block of k after the other.
   void EmitGroup(const Block& rows, Value* first, Value* group) {
     const auto column_of = [&](Value* q) { return Mul(b_, Add(b_, first, q), d_.panel); };
+    const bool is_packed = d_.packed_width > 0 && d_.b.buffer;  // perhaps in words to be split
     const auto pack = [&](Value* from, Value* to) {
-      if (HasPackedWeights()) return;
+      if (is_packed) return;
       EmitPackPanels(c_, rows.batch, {column_of(I64(b_, 0)), group, from, to}, b_scratch_);
     };
     const auto panel_of = [&](Value* q, Value* column) {
-      if (HasPackedWeights()) return PanelOfB(rows.batch, column);
+      if (is_packed) return PanelOfB(rows.batch, column);
       return Panel{At(b_, c_.element, b_scratch_, Mul(b_, q, d_.panel_pitch))};
     };
     if (d_.k_block == 0) {
@@ -340,21 +394,25 @@ class ProductEmitter : FewRows {
       });
       return;
     }
-    // Words are packed whole.
+    // Words are packed, or split, whole: there is one panel of them.
     const bool packs_blocks = d_.panel_form == PanelForm::kElements;
-    if (!packs_blocks) pack(I64(b_, 0), c_.depth);
+    Panel whole{};
+    if (!packs_blocks) {
+      pack(I64(b_, 0), c_.depth);
+      whole = panel_of(I64(b_, 0), column_of(I64(b_, 0)));
+    }
     For(b_, I64(b_, 0), c_.emitter.EmitDim(d_.k_blocks), 1, "k.block", [&](Value* block) {
       Value* k = Mul(b_, block, d_.k_block);
       Value* extent = Min(b_, Sub(b_, c_.depth, k), I64(b_, d_.k_block));
       if (packs_blocks) pack(k, Add(b_, k, extent));
-      const bool is_block = packs_blocks && !HasPackedWeights();
+      const bool is_block = packs_blocks && !is_packed;
       For(b_, I64(b_, 0), group, 1, "panel", [&](Value* q) {
         Poll([&] {
           return WorkOf(b_, WorkOf(b_, I64(b_, d_.k_block), rows.count),
                         I64(b_, std::max<int64_t>(1, d_.panel / 8)));
         });
         Value* column = column_of(q);
-        Panel panel = panel_of(q, column);
+        Panel panel = packs_blocks ? panel_of(q, column) : whole;
         if (!is_block) panel = BlockOf(panel, block);
         EmitBlockOfPanel(rows, block, TileDepth(extent), column, panel,
                          NextInGroup(panel.b, extent, q, group),
@@ -376,6 +434,7 @@ class ProductEmitter : FewRows {
   Panel BlockOf(const Panel& panel, Value* block) {
     const int64_t rows_of_b = d_.panel_form == PanelForm::kWidened ? Widened()->Rows(d_.k_block)
                               : d_.panel_form == PanelForm::kPairs ? d_.k_block / 2
+                              : c_.splits_b                        ? d_.k_block * d_.step_words
                                                                    : d_.k_block;
     const auto at_block = [&](Value* pointer, llvm::Type* type, int64_t rows) {
       return pointer ? At(b_, type, pointer, Mul(b_, block, rows * BStride())) : nullptr;
@@ -430,13 +489,24 @@ class ProductEmitter : FewRows {
     return At(b_, c_.element, a, Mul(b_, of_block, int64_t{d_.tile_rows} * ARowStride()));
   }
 
+  // `count` rows of a, without the taps that are left out.
+  Value* CutRows(const TapBounds& bounds, Value* rows, Value* count, Value* channels) {
+    if (!d_.cuts_taps) return rows;
+    If(b_, bounds.is_cut, [&] { EmitCutRows(c_, bounds, rows, count, channels, a_scratch_); });
+    return b_.CreateSelect(bounds.is_cut, a_scratch_, rows);
+  }
+
   // What plain memory of a is of.
   llvm::Type* AElement() const { return c_.ElementOf(d_.a); }
-  // `count` rows of a from `row` on, whose float16 becomes float32 in scratch. Rows that are packed
-  // as tiles read them are one run.
+  // `count` rows of a from `row` on, whose float16 becomes float32, or whose quads are split, in
+  // scratch. Rows that are packed as tiles read them are one run.
   Value* WidenedRows(Value* a, Value* row, Value* count, Value* extent) {
     Value* stride = c_.emitter.EmitDim(d_.a.stride);
     Value* from = At(b_, AElement(), a, Mul(b_, row, stride));
+    if (d_.step_words > 1) {
+      EmitSplitRows(c_, from, stride, count, extent, a_scratch_);
+      return a_scratch_;
+    }
     Value* next_tile = Mul(b_, stride, int64_t{d_.tile_rows});
     if (d_.a.k_contiguous) {
       EmitWidenRows(c_, from, stride, count, extent, a_scratch_, next_tile);
@@ -469,8 +539,8 @@ class ProductEmitter : FewRows {
     };
     TileCall in_registers{rows_of_a, panel.b, nullptr, c_.depth, nullptr};
     in_registers.fetched = fetched;
-    InRegisters(TakesRegisters(rows, column), batch, Add(b_, row, tile), column, in_registers,
-                in_memory);
+    InRegisters(IsDeep() ? nullptr : TakesRegisters(rows, column), batch, Add(b_, row, tile),
+                column, in_registers, in_memory);
   }
 
   TileCall CallOf(Value* a, const Panel& panel, Value* c, Value* k, Value* accumulate) {

@@ -21,6 +21,7 @@ ContractionContext::ContractionContext(const ContractionDetail& detail, Emitter&
   rows = emitter.EmitDim(d.rows);
   columns = emitter.EmitDim(d.columns);
   depth = emitter.EmitDim(d.depth);
+  splits_b = d.step_words > 1;
 }
 
 Value* ContractionContext::Scratch(const Dim& byte_offset) {

@@ -31,6 +31,8 @@ struct ContractionContext {
   llvm::FixedVectorType* vector;  // of d.lanes
   unsigned element_bytes;
   llvm::Value *batch, *rows, *columns, *depth;  // extents
+  // Whether panels of b are split (integer.h): what is packed of them, and what tiles then read.
+  bool splits_b;
 
   llvm::Value* Scratch(const Dim& byte_offset);
   // The elements of view at (i, j, k + lane) or, with vector_dim 1, (i, j + lane, k): loads of
@@ -60,6 +62,9 @@ struct ContractionContext {
 // words of two: strides and blocks of k are then half as many words, the last one filled up with 0.
 void EmitPackRows(ContractionContext& c, llvm::Value* batch, llvm::Value* row, llvm::Value* count,
                   llvm::Value* destination);
+// Stores the lanes of packed memory that the mask turns on; null: all.
+void StoreMasked(ContractionContext& c, llvm::Value* values, llvm::Value* pointer,
+                 llvm::Value* mask);
 // `count` rows of float16, `extent` elements of each and `stride` from one to the next, as float32
 // at `destination`, d.a_row_stride from one to the next. What is `ahead` elements from there is
 // fetched.
@@ -78,7 +83,7 @@ struct PanelRows {
 void EmitPackPanels(ContractionContext& c, llvm::Value* batch, const PanelRows& rows,
                     llvm::Value* destination);
 
-// --- Convolutions (contraction/pixels.cc, pixel_loader.cc) ---
+// --- Convolutions (contraction/pixels.cc, pixel_loader.cc, pack_plain.cc) ---
 
 // Loads vectors of a convolution's data, whose last index runs along the lanes.
 class PixelLoader {
@@ -95,6 +100,9 @@ class PixelLoader {
   llvm::Value* Line(const std::vector<llvm::Value*>& indices);
   // The data, where it is a plain buffer.
   llvm::Value* base() const { return base_; }
+  // From here on the last two indices of a plain buffer count along each other's axes where
+  // `is_turned`, whose extents are then 1 and another.
+  void Turn(llvm::Value* is_turned);
 
  private:
   llvm::Value* Compute(const std::vector<llvm::Value*>& indices, llvm::Value* mask);
@@ -111,8 +119,14 @@ class PixelLoader {
   te::Expr element_;
 };
 
+struct TapBounds;  // taps.h
+
 // Channels channel..end-1 (of the group) of `count` panels from `column` on: b of kPixelColumns.
-void EmitPackPixelPanels(ContractionContext& c, llvm::Value* group, llvm::Value* column,
+void EmitPackPixelPanels(ContractionContext& c, const TapBounds& bounds, llvm::Value* group,
+                         llvm::Value* column, llvm::Value* count, llvm::Value* channel,
+                         llvm::Value* end, llvm::Value* destination);
+// The same of pixels as they are (pixels_in_place), not of bytes.
+void EmitPackPlainPixels(ContractionContext& c, llvm::Value* group, llvm::Value* column,
                          llvm::Value* count, llvm::Value* channel, llvm::Value* end,
                          llvm::Value* destination);
 // How far apart those panels are.

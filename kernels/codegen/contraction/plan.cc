@@ -9,6 +9,7 @@
 #include "kernels/codegen/contraction/amx.h"
 #include "kernels/codegen/contraction/attention.h"
 #include "kernels/codegen/contraction/coordinates.h"
+#include "kernels/codegen/contraction/integer.h"
 #include "kernels/codegen/contraction/planner.h"
 #include "kernels/codegen/contraction/winograd_plan.h"
 #include "kernels/codegen/instructions.h"
@@ -181,7 +182,8 @@ void ContractionPlanner::TileMatrix() {
   // Packed a, its rows at a few distances only, so that kernels share tile functions.
   const std::optional<int64_t> depth = ConstDepth();
   d.k_block = FitDepth(d, depth);
-  const int64_t of_block = d.k_block > 0 ? d.k_block : depth.value_or(kDepthOfWeights);
+  const int64_t of_block =
+      (d.k_block > 0 ? d.k_block : depth.value_or(kDepthOfWeights)) * d.step_words;
   const bool is_free = d.target.schedule.rows == 0 && d.order.form == SumOrder::Form::kAny;
   if (is_free && d.panel_form == PanelForm::kElements && d.rows.is_const() &&
       d.rows.value() > d.tile_rows) {
@@ -198,7 +200,7 @@ void ContractionPlanner::TileMatrix() {
   if (d.panel_form == PanelForm::kElements) {
     TakeRowBlock(MostRows(d), depth.value_or(1024));
   } else {
-    ChooseRowBlock(depth.value_or(1024));
+    ChooseRowBlock(depth ? *depth * d.step_words : 1024);
   }
   FinishMatrix();
 }
@@ -207,7 +209,7 @@ void ContractionPlanner::FinishMatrix() {
   ContractionDetail& d = *detail_;
   const bool packs_b = d.packed_width == 0 || !d.b.buffer;
   FitPanelGroup(d, packs_b);
-  const Dim whole = RoundUp(d.depth, d.lanes) * d.panel;
+  const Dim whole = RoundUp(d.depth, d.lanes) * (d.panel * d.step_words);
   Dim panels = d.panel_pitch > 0 ? Dim(d.panel_pitch * d.panel_group) : whole;
   // The last panel of a stream is packed, all of it.
   if (d.panel_pitch > 0 && StreamsB(d)) panels = Dim::Max(panels, whole);
@@ -274,6 +276,7 @@ void ContractionPlanner::ChooseTile() {
   ContractionDetail& d = *detail_;
   d.lanes = d.target.vector_bytes / DTypeBytes(d.dtype);
   d.vectors = 2;
+  if (d.panel_form == PanelForm::kQuads && d.target.dots.quads == nullptr) d.step_words = 2;
   if (d.packed_width > 0) {
     while (d.packed_width % d.lanes != 0) d.lanes /= 2;
     const bool is_thin = d.columns.is_const() && d.columns.value() <= d.lanes;
@@ -389,11 +392,12 @@ void ContractionPlanner::Finish(const Dim& a_elements, const Dim& b_elements) {
     d.epilogue_in_registers = d.k_block == 0 && d.depth.is_const() &&
                               d.depth.value() <= kRegisterDepth && TakesRegisters();
   }
-  d.panels_inside = !d.amx && d.form == ContractionForm::kMatrix && d.packed_width > 0 &&
-                    d.b.buffer && d.k_block == 0 && d.depth.is_const() && d.columns.is_const() &&
+  d.panels_inside = !d.amx && d.step_words == 1 && d.form == ContractionForm::kMatrix &&
+                    d.packed_width > 0 && d.b.buffer && d.k_block == 0 && d.depth.is_const() &&
+                    d.columns.is_const() &&
                     d.depth.value() * d.columns.value() * bytes <= kInsideBytes;
   const bool packs_b = !only_dots && (d.form == ContractionForm::kPixelColumns ||
-                                      d.packed_width == 0 || !d.b.buffer);
+                                      d.packed_width == 0 || !d.b.buffer || d.step_words > 1);
   d.b_offset = reserve(packs_b ? b_elements : Dim(0));
   // Rows that are computed are brought to memory for dot kernels; others they read in place.
   const int64_t dot_rows = d.rows.is_const() ? std::min(d.rows.value(), kMaxDotRows) : kMaxDotRows;

@@ -109,7 +109,7 @@ class TileSums {
         word_(WordTypeOf(b, config.dtype, config.form, config.widened)),
         words_(VectorOf(word_, config.lanes)),
         widened_(config.form == PanelForm::kWidened ? config.widened : nullptr),
-        a_row_stride_(Stride(config.a_row_stride, call.a_row_stride)),
+        a_row_stride_(RowStride()),
         a_k_stride_(Stride(config.a_k_stride, call.a_k_stride)),
         b_k_stride_(Stride(config.b_k_stride, call.b_k_stride)),
         block_of_b_(call.b),
@@ -135,6 +135,17 @@ class TileSums {
  private:
   Value* Stride(int64_t value, Value* given) const {
     return value == TileConfig::kDynamic ? given : static_cast<Value*>(I64(b_, value));
+  }
+  // Opaque while it may become a parameter (function_merging.h): its multiples are then made of it,
+  // as those of a constant would be many constants. LLVM folds what stays a constant.
+  Value* RowStride() const {
+    Value* stride = Stride(config_.a_row_stride, call_.a_row_stride);
+    return config_.a_row_stride > 1 && config_.rows > 1 ? b_.CreateFreeze(stride) : stride;
+  }
+  // Row `row` of A at a step: of each three, two are at once and twice the stride from the first.
+  Value* RowOfA(Value* a_k, unsigned row) const {
+    Value* first = At(b_, element_, a_k, Mul(b_, a_row_stride_, static_cast<int64_t>(row / 3 * 3)));
+    return At(b_, element_, first, Mul(b_, a_row_stride_, static_cast<int64_t>(row % 3)));
   }
   size_t FirstExtra() const { return size_t{accumulators_} * config_.sets; }
   std::vector<Value*> Zeros() const {
@@ -173,6 +184,7 @@ class TileSums {
   Value* MultiplyAndAdd(Value* x, Value* y, Value* sum) const {  // x of A, y of B
     if (config_.form == PanelForm::kPairs) return b_.machine().dots.pairs->add(b_, x, y, sum);
     if (config_.form != PanelForm::kQuads) return MultiplyAdd(b_, x, y, sum, config_.rounds);
+    if (config_.split != QuadSplit::kNone) return AddPairProducts(b_, x, y, sum);
     return config_.a_is_unsigned ? AddQuadProducts(b_, x, y, sum) : AddQuadProducts(b_, y, x, sum);
   }
 
@@ -218,6 +230,35 @@ class TileSums {
     return has_blocks_ && !scales_sums_ ? b_.CreateFMul(numbers, scales_[v]) : numbers;
   }
 
+  // The products of A's column at a_k, of elements `read`, and a row of B.
+  void AddRows(Value* a_k, llvm::Type* read, const std::vector<Value*>& numbers, unsigned set,
+               std::vector<Value*>& sums) const {
+    for (unsigned row = 0; row < config_.rows; ++row) {
+      Value* scalar = b_.CreateLoad(read, RowOfA(a_k, row));
+      Value* broadcast = b_.CreateVectorSplat(config_.lanes, scalar);
+      for (unsigned v = 0; v < config_.vectors; ++v) {
+        Value*& sum = sums[set * accumulators_ + row * config_.vectors + v];
+        sum = MultiplyAndAdd(broadcast, numbers[v], sum);
+      }
+    }
+  }
+
+  // A step of quads, split in A already.
+  void SplitStep(Value* k, const std::vector<Value*>& quads, unsigned set,
+                 std::vector<Value*>& sums) const {
+    std::vector<Value*> halves[2];
+    for (Value* quad : quads) {
+      const QuadHalves of = SplitQuads(b_, quad, /*is_signed=*/config_.a_is_unsigned);
+      halves[0].push_back(of.even);
+      halves[1].push_back(of.odd);
+    }
+    for (int64_t half = 0; half < 2; ++half) {
+      Value* word = Add(b_, Mul(b_, k, int64_t{2}), half);
+      AddRows(At(b_, element_, call_.a, Mul(b_, word, a_k_stride_)), element_, halves[half], set,
+              sums);
+    }
+  }
+
   // One step, `at` past `from`, into set `set` of the accumulators. from is a multiple of `align`.
   void Step(Value* from, unsigned at, int64_t align, unsigned set,
             std::vector<Value*>& sums) const {
@@ -226,17 +267,10 @@ class TileSums {
     std::vector<Value*> numbers;
     for (unsigned v = 0; v < config_.vectors; ++v)
       numbers.push_back(Numbers(from, at, align, row_of_b, v));
+    if (config_.split == QuadSplit::kA) return SplitStep(k, numbers, set, sums);
     Value* a_k = At(b_, element_, call_.a, Mul(b_, k, a_k_stride_));
     llvm::Type* read = config_.form == PanelForm::kPairs ? b_.getInt32Ty() : element_;
-    for (unsigned row = 0; row < config_.rows; ++row) {
-      Value* scalar = b_.CreateLoad(
-          read, At(b_, element_, a_k, Mul(b_, a_row_stride_, static_cast<int64_t>(row))));
-      Value* broadcast = b_.CreateVectorSplat(config_.lanes, scalar);
-      for (unsigned v = 0; v < config_.vectors; ++v) {
-        Value*& sum = sums[set * accumulators_ + row * config_.vectors + v];
-        sum = MultiplyAndAdd(broadcast, numbers[v], sum);
-      }
-    }
+    AddRows(a_k, read, numbers, set, sums);
     if (config_.extra == 0) return;
     Value* rows = LoadVector(b_, column_, a_k, align_);
     for (unsigned e = 0; e < config_.extra; ++e) {
@@ -247,22 +281,33 @@ class TileSums {
     }
   }
 
+  // How many steps a turn takes at least: one is code for one, and a loop's own few instructions
+  // are nothing beside many products. Fetching takes a whole line, of a step or of two.
+  unsigned LeastSteps() const {
+    const int64_t row_bytes = int64_t{config_.vectors} * config_.lanes * word_bytes_;
+    const bool has_whole_lines =
+        !config_.streams_a && (!config_.streams_b || row_bytes >= kLineBytes);
+    return accumulators_ >= kLeastToFetch && has_whole_lines ? 1 : 2;
+  }
+
   // Steps from..to-1; `from` is the block's begin, or 0.
   std::vector<Value*> Steps(Value* from, Value* to, const std::vector<Value*>& before) const {
     // With few sums, those of a block are scaled as a whole; with many, each number is.
     const unsigned least = has_blocks_ ? (scales_sums_ ? 8U : 4U) : 1U;
-    const unsigned unroll = std::max({2U, config_.sets, static_cast<unsigned>(word_steps_), least});
+    const unsigned unroll =
+        std::max({LeastSteps(), config_.sets, static_cast<unsigned>(word_steps_), least});
     const auto loop = [&](Value* first, Value* end, unsigned steps, const char* name,
                           const std::vector<Value*>& sums) {
       return ForCarried(b_, first, end, steps, name, sums,
                         [&](Value* k, const std::vector<Value*>& carried) {
                           std::vector<Value*> next = carried;
-                          if (steps > 1) Fetch(k, steps);
+                          if (steps == unroll) Fetch(k, steps);
                           for (unsigned u = 0; u < steps; ++u)
                             Step(k, u, steps, u % config_.sets, next);
                           return next;
                         });
     };
+    if (unroll == 1) return loop(from, to, 1, "k", before);
     Value* whole =
         Add(b_, from, b_.CreateAnd(Sub(b_, to, from), I64(b_, -static_cast<int64_t>(unroll))));
     return loop(whole, to, 1, "k.rest", loop(from, whole, unroll, "k", before));
@@ -347,6 +392,7 @@ std::string TileName(const TileConfig& config) {
   std::string form = kForms[static_cast<size_t>(config.form)];
   if (config.form == PanelForm::kWidened) form += config.widened->name;
   if (config.form == PanelForm::kQuads) form += config.a_is_unsigned ? "_us" : "_su";
+  if (config.split != QuadSplit::kNone) form += config.split == QuadSplit::kA ? "_a" : "_ab";
   if (config.block > 0) {
     form += fmt::format("_{}x{}{}", config.block, config.block_stride,
                         config.has_zero_points ? "z" : "");

@@ -21,13 +21,15 @@ class TileCalls {
   llvm::Type* BElement() { return WordTypeOf(b_, d_.dtype, d_.panel_form, Widened()); }
   const WeightForm* Widened() const { return d_.widened; }
 
-  bool HasPackedWeights() const { return d_.packed_width > 0 && d_.b.buffer; }
+  // Whether tiles read packed weights where they are.
+  bool HasPackedWeights() const { return d_.packed_width > 0 && d_.b.buffer && !c_.splits_b; }
   // Of a in memory or packed, in elements or words.
   int64_t ARowStride() const {
     return d_.panel_form == PanelForm::kPairs ? d_.a_row_stride / 2 : d_.a_row_stride;
   }
   // The steps of a tile for `extent` of k.
   Value* TileDepth(Value* extent) {
+    if (c_.splits_b) return Mul(b_, extent, d_.step_words);
     return d_.panel_form == PanelForm::kPairs ? CeilDiv(b_, extent, 2) : extent;
   }
   int64_t BStride() const { return HasPackedWeights() ? d_.packed_width : d_.panel; }
@@ -53,18 +55,24 @@ class TileCalls {
     config.form = d_.panel_form;
     config.widened = Widened();
     config.a_is_unsigned = d_.form != ContractionForm::kPixelColumns;
+    if (d_.step_words > 1) config.split = c_.splits_b ? QuadSplit::kBoth : QuadSplit::kA;
     config.block = d_.weight_block;
     config.block_stride = BStride();
     config.has_zero_points = d_.zero_points != nullptr;
-    config.streams_a = !d_.pack_a && d_.a.buffer && !d_.a.k_contiguous && !d_.a.halves;
+    config.streams_a = !d_.pack_a && d_.a.buffer && !d_.a.k_contiguous && !WidensRows(d_);
     config.streams_b = HasPackedWeights();
     return config;
   }
 
   // `columns`: of the panel from here on; null when it is whole.
-  void CallTile(Value* rows, const TileCall& call, Value* columns = nullptr) {
+  void CallTile(Value* rows, TileCall call, Value* columns = nullptr) {
     if (d_.amx) return CallAmxTile(rows, call, columns);
     TileConfig config = ConfigOf(call.b_k_stride != nullptr);
+    // Products that differ in depth alone have the same tiles.
+    if (config.a_k_stride == 1) {
+      call.a_row_stride = I64(b_, config.a_row_stride);
+      config.a_row_stride = TileConfig::kDynamic;
+    }
     if (d_.order.form == SumOrder::Form::kTiles) {
       config.sets = d_.order.sets;
       return EmitTileDispatchOfSets(b_, config, call, rows);
