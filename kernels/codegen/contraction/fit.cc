@@ -16,7 +16,7 @@ constexpr int64_t kLeastHalfDepth = 256;
 constexpr int64_t kDepthOfWords = 512, kLeastDepth = 256, kMostDepth = 512;
 // The most rows of a that are packed together, and how many times the second cache all of their k
 // may be.
-constexpr int64_t kMostRows = 240, kMostPackedRows = 4;
+constexpr int64_t kMostBlockRows = 240, kMostPackedRows = 4;
 // The most panels of b that are packed together, or whose sums are kept.
 constexpr int64_t kMostPanelGroup = 8;
 
@@ -67,7 +67,7 @@ int64_t MostRows(const ContractionDetail& d) {
     const int64_t all_bytes = std::max<int64_t>(d.depth.value(), 1) * bytes;
     fit = std::min(fit, kMostPackedRows * l2_bytes / all_bytes);
   }
-  return RoundUp(std::clamp<int64_t>(fit, 4 * d.tile_rows, kMostRows), d.tile_rows);
+  return RoundUp(std::clamp<int64_t>(fit, 4 * d.tile_rows, kMostBlockRows), d.tile_rows);
 }
 
 // One panel after the other, all of k, where the packed rows stay in the second cache. Else their
