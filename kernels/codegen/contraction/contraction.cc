@@ -94,14 +94,14 @@ class ProductEmitter : FewRows {
       a = c_.PlainRow(d_.a, batch, I64(b_, 0));
     }
     if (d_.streamed_panels == 0) {
-      if (d_.step_words > 1 && d_.packed_width > 0 && d_.b.buffer)
-        return EmitQuadPanels(batch, row, count, a, from, to);
+      if (UnpacksPanels(d_) && d_.order.form != SumOrder::Form::kTiles)
+        return EmitUnpackedPanels(batch, row, count, a, from, to);
       return EmitPanels(batch, row, count, a, from, to);
     }
     If(
         b_, b_.CreateICmpSLE(c_.rows, I64(b_, d_.tile_rows)),
         [&] {
-          const bool splits = std::exchange(c_.splits_b, false);
+          const bool splits = std::exchange(c_.unpacks_b, false);
           // Panels that reach past the last column are packed.
           Value* whole = Div(b_, c_.columns, I64(b_, d_.panel));
           Value* last = Max(b_, from, Min(b_, to, whole));
@@ -118,21 +118,22 @@ class ProductEmitter : FewRows {
             EmitPackPanels(c_, batch, {column, I64(b_, 1), I64(b_, 0), c_.depth}, b_scratch_);
             EmitStreamedPanels(batch, a, column, I64(b_, 1), b_scratch_, I64(b_, d_.panel));
           });
-          c_.splits_b = splits;
+          c_.unpacks_b = splits;
         },
         [&] { EmitPanels(batch, row, count, a, from, to); });
   }
 
-  // Packed weights that are split: in registers for one tile of rows, in scratch for more.
-  void EmitQuadPanels(Value* batch, Value* row, Value* count, Value* a, Value* from, Value* to) {
-    const auto few = [&] {
-      c_.splits_b = false;
+  // Packed weights: tiles of few rows unpack them in registers, those of many in scratch.
+  void EmitUnpackedPanels(Value* batch, Value* row, Value* count, Value* a, Value* from,
+                          Value* to) {
+    const auto panels = [&](bool unpacks) {
+      const bool before = std::exchange(c_.unpacks_b, unpacks);
       EmitPanels(batch, row, count, a, from, to);
-      c_.splits_b = true;
+      c_.unpacks_b = before;
     };
-    const auto many = [&] { EmitPanels(batch, row, count, a, from, to); };
-    if (d_.rows.is_const()) return d_.rows.value() <= d_.tile_rows ? few() : many();
-    If(b_, b_.CreateICmpSLE(c_.rows, I64(b_, d_.tile_rows)), few, many);
+    const int64_t few = kFewTiles * d_.tile_rows;
+    if (d_.rows.is_const()) return panels(d_.rows.value() > few);
+    If(b_, b_.CreateICmpSLE(c_.rows, I64(b_, few)), [&] { panels(false); }, [&] { panels(true); });
   }
 
   // All rows (one tile of them) times `count` panels of b from `column` on, whose rows are `stride`
@@ -170,7 +171,7 @@ class ProductEmitter : FewRows {
     if (d_.form == ContractionForm::kPixelColumns) {
       return EmitPixelPanels(batch, row, count, a, from, to);
     }
-    if (d_.panels_inside) {
+    if (d_.panels_inside && !c_.unpacks_b) {
       For(b_, I64(b_, 0), count, d_.tile_rows, "tile", [&](Value* tile) {
         For(b_, from, to, 1, "panel", [&](Value* panel) {
           Poll([&] { return Work(I64(b_, d_.tile_rows), 1); });
@@ -311,7 +312,7 @@ class ProductEmitter : FewRows {
   Value* TakesRegisters(Value* rows, Value* column) {
     const int64_t all_rows = d_.rows.is_const() ? d_.rows.value() : d_.tile_rows;
     const bool has_elements =
-        d_.panel_form == PanelForm::kElements ||
+        Form() == PanelForm::kElements ||
         (d_.panel_form == PanelForm::kWidened && d_.weight_block == 0 && !Widened()->in_words());
     if (!d_.epilogue_in_registers || !has_elements || all_rows < d_.tile_rows ||
         TileSets(ConfigOf(false), all_rows) != 1) {
@@ -333,20 +334,8 @@ class ProductEmitter : FewRows {
         in_memory);
   }
 
-  // A panel that tiles can read, and the scales and zero points of its columns.
-  struct Panel {
-    Value* b;
-    Value *scales = nullptr, *zero_points = nullptr;
-  };
-
   // The panel at `column` as the weights are packed.
   Panel PanelOfB(Value* batch, Value* column) {
-    const Panel panel = PackedPanel(batch, column);
-    if (!c_.splits_b) return panel;
-    EmitSplitPanel(c_, panel.b, d_.packed_width, b_scratch_);
-    return {b_scratch_};
-  }
-  Panel PackedPanel(Value* batch, Value* column) {
     Value* width = I64(b_, d_.packed_width);
     Value* index = Div(b_, column, width);
     Value* in_panel = Rem(b_, column, width);
@@ -363,8 +352,9 @@ class ProductEmitter : FewRows {
       return At(b_, element, base, Add(b_, Mul(b_, row, width), in_panel));
     };
     c_.emitter.BindAxis(d_.b.batch.get(), batch);
+    llvm::Type* word = WordTypeOf(b_, d_.dtype, d_.panel_form, Widened());
     Value* of_matrix =
-        At(b_, BElement(), at(d_.b.buffer, BElement(), d_.panel_words), c_.emitter.Emit(d_.b.base));
+        At(b_, word, at(d_.b.buffer, word, d_.panel_words), c_.emitter.Emit(d_.b.base));
     return {of_matrix, at(d_.scales, c_.element, d_.weight_blocks),
             at(d_.zero_points, c_.element, d_.weight_blocks)};
   }
@@ -390,17 +380,13 @@ class ProductEmitter : FewRows {
       pack(I64(b_, 0), c_.depth);
       For(b_, I64(b_, 0), group, 1, "panel", [&](Value* q) {
         Value* column = column_of(q);
-        EmitPanel(rows, column, panel_of(q, column));
+        EmitPanel(rows, column, Unpacked(panel_of(q, column), c_.depth));
       });
       return;
     }
-    // Words are packed, or split, whole: there is one panel of them.
+    // Words are packed whole: there is one panel of them.
     const bool packs_blocks = d_.panel_form == PanelForm::kElements;
-    Panel whole{};
-    if (!packs_blocks) {
-      pack(I64(b_, 0), c_.depth);
-      whole = panel_of(I64(b_, 0), column_of(I64(b_, 0)));
-    }
+    if (!packs_blocks) pack(I64(b_, 0), c_.depth);
     For(b_, I64(b_, 0), c_.emitter.EmitDim(d_.k_blocks), 1, "k.block", [&](Value* block) {
       Value* k = Mul(b_, block, d_.k_block);
       Value* extent = Min(b_, Sub(b_, c_.depth, k), I64(b_, d_.k_block));
@@ -412,8 +398,8 @@ class ProductEmitter : FewRows {
                         I64(b_, std::max<int64_t>(1, d_.panel / 8)));
         });
         Value* column = column_of(q);
-        Panel panel = packs_blocks ? panel_of(q, column) : whole;
-        if (!is_block) panel = BlockOf(panel, block);
+        Panel panel = panel_of(q, column);
+        if (!is_block) panel = Unpacked(BlockOf(panel, block), extent);
         EmitBlockOfPanel(rows, block, TileDepth(extent), column, panel,
                          NextInGroup(panel.b, extent, q, group),
                          At(b_, c_.element, c_scratch_, Mul(b_, q, d_.row_block * d_.panel)));
@@ -430,17 +416,27 @@ class ProductEmitter : FewRows {
     });
   }
 
+  // Whether packed weights are read unpacked, from scratch: one panel, or a block of its k.
+  bool Unpacks() const { return c_.unpacks_b && UnpacksPanels(d_); }
+  Panel Unpacked(const Panel& panel, Value* steps) {
+    if (!Unpacks()) return panel;
+    EmitUnpackPanel(c_, panel, steps, b_scratch_);
+    return {b_scratch_};
+  }
+
   // What of a panel belongs to a block of k.
   Panel BlockOf(const Panel& panel, Value* block) {
     const int64_t rows_of_b = d_.panel_form == PanelForm::kWidened ? Widened()->Rows(d_.k_block)
                               : d_.panel_form == PanelForm::kPairs ? d_.k_block / 2
-                              : c_.splits_b                        ? d_.k_block * d_.step_words
+                              : c_.unpacks_b && !Unpacks()         ? d_.k_block * d_.step_words
                                                                    : d_.k_block;
+    const int64_t stride = Unpacks() ? d_.packed_width : BStride();
     const auto at_block = [&](Value* pointer, llvm::Type* type, int64_t rows) {
-      return pointer ? At(b_, type, pointer, Mul(b_, block, rows * BStride())) : nullptr;
+      return pointer ? At(b_, type, pointer, Mul(b_, block, rows * stride)) : nullptr;
     };
+    llvm::Type* word = WordTypeOf(b_, d_.dtype, d_.panel_form, Widened());
     const int64_t scales = d_.weight_block > 0 ? d_.k_block / d_.weight_block : 0;
-    return {at_block(panel.b, BElement(), rows_of_b), at_block(panel.scales, c_.element, scales),
+    return {at_block(panel.b, word, rows_of_b), at_block(panel.scales, c_.element, scales),
             at_block(panel.zero_points, c_.element, scales)};
   }
 

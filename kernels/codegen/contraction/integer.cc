@@ -190,7 +190,7 @@ void StoreQuads(ContractionContext& c, Value* words, Value* panel, Value* row, V
     Value* offset = Add(b, Mul(b, at, c.d.panel), column);
     StoreMasked(c, values, At(b, c.element, panel, offset), mask);
   };
-  if (!c.splits_b) return store(words, row);
+  if (!c.unpacks_b) return store(words, row);
   const bool is_signed = c.d.form != ContractionForm::kPixelColumns;
   const QuadHalves halves = SplitQuads(b, words, is_signed);
   row = Mul(b, row, c.d.step_words);
@@ -230,10 +230,10 @@ void EmitSplitRows(ContractionContext& c, Value* from, Value* stride, Value* cou
   });
 }
 
-void EmitSplitPanel(ContractionContext& c, Value* panel, int64_t width, Value* destination) {
+void EmitSplitPanel(ContractionContext& c, Value* panel, Value* extent, Value* destination) {
   Builder& b = c.b;
-  For(b, I64(b, 0), c.depth, 1, "split.k", [&](Value* k) {
-    Value* row = At(b, c.element, panel, Mul(b, k, width));
+  For(b, I64(b, 0), extent, 1, "split.k", [&](Value* k) {
+    Value* row = At(b, c.element, panel, Mul(b, k, c.d.packed_width));
     for (unsigned v = 0; v < c.d.vectors; ++v) {
       const int64_t at = v * c.d.lanes;
       Value* words = b.CreateAlignedLoad(c.vector, At(b, c.element, row, at), llvm::Align(1));

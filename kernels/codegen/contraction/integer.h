@@ -4,8 +4,8 @@
 // multiply pairs of 16 bits). Sums wrap as int32 does and are exact whatever the numbers are.
 //
 // A machine without that instruction splits quads when it packs: into a word of the bytes at even
-// places and one of those at odd ones, each a pair of int16 (ContractionDetail::step_words), so that
-// nothing but products and sums is left to tiles. Weights in memory stay bytes.
+// places and one of those at odd ones, each a pair of int16 (ContractionDetail::step_words), so
+// that nothing but products and sums is left to tiles. Weights in memory stay bytes.
 //
 // Everything but packing counts K in words. Other pairs of signs are brought to this one by whoever
 // writes the product (compiler/transforms/products/integer_products.h). Tested by integer_test.cc.
@@ -39,8 +39,8 @@ void StoreQuads(ContractionContext& c, llvm::Value* words, llvm::Value* panel, l
 // them (k not contiguous) are those of one tile.
 void EmitSplitRows(ContractionContext& c, llvm::Value* from, llvm::Value* stride,
                    llvm::Value* count, llvm::Value* extent, llvm::Value* destination);
-// A panel that is packed as quads, `width` words from row to row, split at `destination`.
-void EmitSplitPanel(ContractionContext& c, llvm::Value* panel, int64_t width,
+// `extent` rows of a panel that is packed as quads, split at `destination`.
+void EmitSplitPanel(ContractionContext& c, llvm::Value* panel, llvm::Value* extent,
                     llvm::Value* destination);
 
 // As the functions of pack.h, for operands that are bytes and become words.

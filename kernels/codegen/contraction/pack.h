@@ -31,8 +31,9 @@ struct ContractionContext {
   llvm::FixedVectorType* vector;  // of d.lanes
   unsigned element_bytes;
   llvm::Value *batch, *rows, *columns, *depth;  // extents
-  // Whether panels of b are split (integer.h): what is packed of them, and what tiles then read.
-  bool splits_b;
+  // Whether tiles read panels of b as they multiply them, from scratch: split (integer.h), or of
+  // float32 where weights have another form.
+  bool unpacks_b;
 
   llvm::Value* Scratch(const Dim& byte_offset);
   // The elements of view at (i, j, k + lane) or, with vector_dim 1, (i, j + lane, k): loads of
@@ -71,6 +72,15 @@ void StoreMasked(ContractionContext& c, llvm::Value* values, llvm::Value* pointe
 void EmitWidenRows(ContractionContext& c, llvm::Value* from, llvm::Value* stride,
                    llvm::Value* count, llvm::Value* extent, llvm::Value* destination,
                    llvm::Value* ahead);
+// A panel of packed weights as tiles read it in memory, with its columns' scales and zero points.
+struct Panel {
+  llvm::Value* b;
+  llvm::Value *scales = nullptr, *zero_points = nullptr;
+};
+// `extent` steps of such a panel from the begin of a block on, unpacked at `destination`. Rows that
+// a whole block of weights has more are written too.
+void EmitUnpackPanel(ContractionContext& c, const Panel& panel, llvm::Value* extent,
+                     llvm::Value* destination);
 // A few rows of a for dot kernels: row r at destination + r * stride.
 void EmitCopyRows(ContractionContext& c, llvm::Value* batch, llvm::Value* first, llvm::Value* count,
                   llvm::Value* destination, llvm::Value* stride);

@@ -209,7 +209,11 @@ void ContractionPlanner::FinishMatrix() {
   ContractionDetail& d = *detail_;
   const bool packs_b = d.packed_width == 0 || !d.b.buffer;
   FitPanelGroup(d, packs_b);
-  const Dim whole = RoundUp(d.depth, d.lanes) * (d.panel * d.step_words);
+  // Blocks of weights are unpacked whole.
+  const Dim b_depth = UnpacksPanels(d) && d.k_block > 0
+                          ? Dim(d.k_block)
+                          : RoundUp(d.depth, std::max<int64_t>(d.lanes, d.weight_block));
+  const Dim whole = b_depth * (d.panel * d.step_words);
   Dim panels = d.panel_pitch > 0 ? Dim(d.panel_pitch * d.panel_group) : whole;
   // The last panel of a stream is packed, all of it.
   if (d.panel_pitch > 0 && StreamsB(d)) panels = Dim::Max(panels, whole);
@@ -288,13 +292,14 @@ void ContractionPlanner::ChooseTile() {
   }
   // Accumulators leave registers for a row of b and a broadcast, and for the product where that
   // is an instruction of its own.
+  const bool has_many_rows = d.rows.is_const() && d.rows.value() > kFewTiles * kTileRows;
   if (d.target.vector_registers == 32 && d.weight_block > 0 &&
-      d.contraction->weight_form->in_words()) {
+      d.contraction->weight_form->in_words() && !has_many_rows) {
     // Measured: small tiles, whose sums stay beside what words of numbers become.
     d.vectors = 1;
-    d.tile_rows = 6;
+    d.tile_rows = kSmallTileRows;
   } else if (d.target.vector_registers == 32) {
-    d.tile_rows = 12;
+    d.tile_rows = kTileRows;
   } else {
     d.tile_rows = (d.target.fma ? 12 : 10) / d.vectors;
   }
@@ -392,12 +397,11 @@ void ContractionPlanner::Finish(const Dim& a_elements, const Dim& b_elements) {
     d.epilogue_in_registers = d.k_block == 0 && d.depth.is_const() &&
                               d.depth.value() <= kRegisterDepth && TakesRegisters();
   }
-  d.panels_inside = !d.amx && d.step_words == 1 && d.form == ContractionForm::kMatrix &&
-                    d.packed_width > 0 && d.b.buffer && d.k_block == 0 && d.depth.is_const() &&
-                    d.columns.is_const() &&
+  d.panels_inside = !d.amx && d.form == ContractionForm::kMatrix && d.packed_width > 0 &&
+                    d.b.buffer && d.k_block == 0 && d.depth.is_const() && d.columns.is_const() &&
                     d.depth.value() * d.columns.value() * bytes <= kInsideBytes;
   const bool packs_b = !only_dots && (d.form == ContractionForm::kPixelColumns ||
-                                      d.packed_width == 0 || !d.b.buffer || d.step_words > 1);
+                                      d.packed_width == 0 || !d.b.buffer || UnpacksPanels(d));
   d.b_offset = reserve(packs_b ? b_elements : Dim(0));
   // Rows that are computed are brought to memory for dot kernels; others they read in place.
   const int64_t dot_rows = d.rows.is_const() ? std::min(d.rows.value(), kMaxDotRows) : kMaxDotRows;

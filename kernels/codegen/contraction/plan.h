@@ -211,6 +211,17 @@ inline bool WidensRows(const ContractionDetail& d) {
   return d.a.halves || (d.step_words > 1 && d.form == ContractionForm::kPixelColumns);
 }
 
+inline constexpr unsigned kTileRows = 12, kSmallTileRows = 6;  // with 32 registers
+inline constexpr int64_t kFewTiles = 2;
+
+// Whether more than kFewTiles tiles of rows read panels of packed weights unpacked, in scratch.
+inline bool UnpacksPanels(const ContractionDetail& d) {
+  // Small tiles are those of words that become numbers in registers.
+  if (d.target.vector_registers == 32 && d.tile_rows <= kSmallTileRows) return false;
+  return (d.step_words > 1 || d.panel_form == PanelForm::kWidened) && !d.amx &&
+         d.form == ContractionForm::kMatrix && d.packed_width > 0 && d.b.buffer != nullptr;
+}
+
 // --- Sizes (contraction/fit.cc) ---
 
 inline Dim RoundUp(const Dim& d, int64_t to) { return Dim::CeilDiv(d, to) * to; }
