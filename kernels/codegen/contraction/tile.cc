@@ -74,7 +74,6 @@ constexpr int64_t kLineBytes = 64;
 // With fewer accumulators a step takes no longer than its loads, which fetching would only add to.
 constexpr unsigned kLeastToFetch = 8;
 
-// Fetches the cache lines of `bytes` bytes from `pointer` on.
 void FetchLines(Builder& b, Value* pointer, int64_t bytes) {
   for (int64_t at = 0; at < bytes; at += kLineBytes)
     FetchLine(b, b.CreateConstGEP1_64(b.getInt8Ty(), pointer, static_cast<uint64_t>(at)));
@@ -83,11 +82,9 @@ void FetchLines(Builder& b, Value* pointer, int64_t bytes) {
 // Lanes of which a table makes numbers of few bits (widen.cc).
 constexpr unsigned kTableLanes = 16;
 
-// Parameters of tiles, in order: a, b, c, k, accumulate, three strides; with blocks, scales and
-// zero points; with streams_b, what is fetched.
+// After a, b, c, k, accumulate and three strides: with blocks, these; with streams_b, another.
 constexpr unsigned kScalesArg = 8, kZeroPointsArg = 9;
 unsigned FetchedArg(const TileConfig& config) { return config.block > 0 ? 10 : 8; }
-
 // Where accumulator i of a set goes.
 Value* SumAt(Builder& b, const TileConfig& config, Value* c, unsigned i) {
   return At(b, AccumulatorType(b.getContext(), config.dtype), c,
