@@ -14,7 +14,7 @@ namespace relayvm::codegen {
 //   channels first, tile=12x32,block=64; 1e+05 cycles with 128 for what is open, 80 % of the best
 //   attention, 2x8 of 64 queries; direct, channels first; Winograd 4x4, 6x16
 //
-// Tested by schedule_space_test.cc and tools/vmdump_test.cc.
+// Tested by tools/tools_test.cc.
 std::string DescribePlan(const ContractionPlan& plan);
 
 }  // namespace relayvm::codegen
