@@ -203,10 +203,20 @@ TEST_CASE("a file for several processors, and an operator alone") {
   // Without products there is nothing in which the first two differ.
   REQUIRE(shell.Run("relayc -q add.relay --target sapphirerapids,x86-64-v4,x86-64-v2 -o three.vmx")
               .status == 0);
+  REQUIRE(shell
+              .Run("relayc -q --kernel 'nn.dense[(n, 1024), (768, 1024)]' "
+                   "--target x86-64-v3,x86-64-v2 -o dense.vmx")
+              .status == 0);
   const std::pair<const char*, const char*> commands[] = {
       {"vmdump both.vmx", "for x86-64-v2, x86-64-v3"},
       {"vmdump three.vmx", "for x86-64-v2, x86-64-v4\n"},
       {"vmdump both.vmx --target x86-64-v3 --kernels", "image x86-64-v3"},
+      {"vmdump both.vmx --target x86-64-v3 --kernels", "\n       x86-64-v3: loops"},
+      {"vmdump dense.vmx --target x86-64-v2 --kernels",
+       "\n       x86-64-v2: tile=5x8,block=100 of 512 deep, 8 panels; "},
+      {"vmdump dense.vmx --target x86-64-v3 --kernels",
+       "\n       x86-64-v3: tile=6x16,block=192 of 256 deep, 6 panels; "},
+      {"vmdump dense.vmx --target x86-64-v3 --kernels", " cycles with 128 for what is open, "},
       {"vmrun both.vmx --target x86-64-v2 --input [[1,2]] --input [3,4]", "[[4., 6.]]"},
       {"relayc --kernel 'add[(n), (n)]' --emit relay --dim n=5 -o -", "Tensor[(5), float32]"},
       {"relayc --kernel 'add[(n), (n)]' --emit time --dim n=5", "add n=5: "},

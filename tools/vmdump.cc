@@ -10,8 +10,10 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "bytecode/base/file_mapping.h"
 #include "bytecode/base/printable.h"
@@ -23,6 +25,7 @@
 #include "bytecode/regions.h"
 #include "bytecode/writer.h"
 #include "tools/cli/command_line.h"
+#include "tools/kernel_notes.h"
 
 namespace relayvm {
 namespace {
@@ -127,13 +130,22 @@ Json Kernels(const Program& program) {
                       {"bytes", image.elf.size()},
                       {"segments", std::move(segments)}});
   }
+  std::vector<std::map<std::string, std::string>> notes;
+  for (const ImageInfo& image : program.images) notes.push_back(KernelNotes(image.elf));
   Json kernels = Json::array();
   for (const KernelInfo& kernel : program.kernels) {
+    // One an image; empty where it says none.
+    Json schedules = Json::array();
+    for (const auto& of_image : notes) {
+      const auto found = of_image.find(kernel.name);
+      schedules.push_back(found == of_image.end() || kernel.builtin ? "" : found->second);
+    }
     kernels.push_back({{"name", kernel.name},
                        {"builtin", kernel.builtin},
                        {"scalars", kernel.num_scalars},
                        {"buffers", kernel.buffers.size()},
-                       {"entries", kernel.entries}});
+                       {"entries", kernel.entries},
+                       {"schedules", std::move(schedules)}});
   }
   return {{"images", std::move(images)}, {"kernels", std::move(kernels)}};
 }
@@ -261,6 +273,11 @@ void PrintKernels(const Json& all) {
     fmt::print("k{:<5} {:<48} {:>2} scalars {:>2} buffers{}\n", index++, Text(kernel["name"]),
                kernel["scalars"].get<int>(), kernel["buffers"].get<int>(),
                kernel["builtin"].get<bool>() ? " builtin" : entries);
+    for (size_t i = 0; i < all["images"].size(); ++i) {
+      const std::string schedule = Text(kernel["schedules"][i]);
+      if (schedule.empty()) continue;
+      fmt::print("       {}: {}\n", Text(all["images"][i]["cpu_features"]), schedule);
+    }
   }
 }
 

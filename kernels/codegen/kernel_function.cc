@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <llvm/IR/Module.h>
 
+#include "kernels/codegen/contraction/describe.h"
 #include "kernels/codegen/contraction/ir.h"
 #include "kernels/codegen/emitter.h"
 #include "kernels/codegen/loops.h"
@@ -90,6 +91,16 @@ llvm::Function* DeclareKernel(llvm::Module& module, const KernelPlan& plan,
   PrepareFunction(*function, machine, plan.features);
   for (unsigned i = 0; i < 2; ++i) function->addParamAttr(i, llvm::Attribute::NoAlias);
   return function;
+}
+
+// Keeps what the kernel is beside its code, where `vmdump --kernels` reads it: LLVM makes strings
+// in a section that is not loaded of it.
+void NoteSchedule(llvm::Module& module, const KernelPlan& plan) {
+  llvm::LLVMContext& context = module.getContext();
+  const std::string text = fmt::format(
+      "{}: {}", plan.name, plan.contraction ? DescribePlan(*plan.contraction) : "loops");
+  module.getOrInsertNamedMetadata("llvm.commandline")
+      ->addOperand(llvm::MDNode::get(context, llvm::MDString::get(context, text)));
 }
 
 }  // namespace
@@ -180,6 +191,7 @@ Status EmitKernel(KernelPlan& plan, const Machine& machine, llvm::Module& module
     EmitLoops(*plan.loops, emitter, b, begin, end, scratch);
   }
   b.CreateRet(b.getInt32(0));
+  NoteSchedule(module, plan);
   return OkStatus();
 }
 

@@ -36,7 +36,9 @@ struct Machine {
 
   unsigned vector_bytes = 16;
   unsigned vector_registers = 16;
-  int64_t l2_bytes = 512 << 10;
+  // Data caches of a core: of a level, the smallest that its machines usually have; of "native",
+  // what this machine has.
+  int64_t l1_bytes = 32 << 10, l2_bytes = 512 << 10;
   bool masks = false;  // masked loads and stores of any width are cheap
   bool fma = false;
   bool half = false;           // converts float16; without it integer arithmetic does

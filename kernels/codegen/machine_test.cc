@@ -1,6 +1,7 @@
 #include "kernels/codegen/machine.h"
 
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <string>
 
@@ -42,6 +43,10 @@ TEST_CASE("this machine is a level, with what it has besides") {
   CHECK(native.is_native());
   CHECK(CpuFeatures::OfThisMachine().Missing(FeaturesOf(native)).empty());
   CHECK(MachineNamed(native.level).vector_bytes == native.vector_bytes);
+  // Its own caches.
+  if (const int64_t l2 = ::sysconf(_SC_LEVEL2_CACHE_SIZE); l2 >= 256 << 10 && l2 <= 4 << 20)
+    CHECK(native.l2_bytes == l2);
+  CHECK(native.l1_bytes >= 16 << 10);
   CHECK(Machine::Native().level == native.level);
 }
 

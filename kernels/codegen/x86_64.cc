@@ -3,6 +3,9 @@
 #include <llvm/IR/IntrinsicsX86.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/TargetParser/Host.h>
+#include <unistd.h>
+
+#include <algorithm>
 
 #include "bytecode/image_loader.h"
 #include "kernels/codegen/contraction/ir.h"
@@ -221,6 +224,16 @@ std::vector<Machine> Machines() {
   return machines;
 }
 
+// A level's, where the system says none, or what no processor has.
+void TakeCaches(Machine* m) {
+  const auto take = [](int name, int64_t least, int64_t most, int64_t* bytes) {
+    const int64_t found = ::sysconf(name);
+    if (found >= least && found <= most) *bytes = found;
+  };
+  take(_SC_LEVEL1_DCACHE_SIZE, 16 << 10, 128 << 10, &m->l1_bytes);
+  take(_SC_LEVEL2_CACHE_SIZE, 256 << 10, 4 << 20, &m->l2_bytes);
+}
+
 // The highest level that this processor has. AMX is part of it where Linux permits it.
 Result<Machine> HostOf(std::span<const Machine> machines) {
   const CpuFeatures host = CpuFeatures::OfThisMachine();
@@ -234,6 +247,7 @@ Result<Machine> HostOf(std::span<const Machine> machines) {
   m.target = "native";
   m.tune = llvm::sys::getHostCPUName();
   TakeExtensions(host, &m);
+  TakeCaches(&m);
   return m;
 }
 

@@ -1,6 +1,7 @@
 #include "kernels/codegen/contraction/attention.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 #include "kernels/codegen/contraction/attention_unit.h"
@@ -18,7 +19,7 @@ class AttentionEmitter : private AttentionRows {
       : AttentionRows(detail, emitter, builder, scratch) {}
 
   void Emit(Value* begin, Value* end) {
-    Value* panels = emitter_.EmitDim(d_.panels);
+    Value* units = emitter_.EmitDim(d_.units);
     Value* heads = emitter_.EmitDim(d_.heads);
     Value* work = WorkOf(b_, BlockWork(keys_), Sub(b_, end, begin));
     is_long_ = b_.CreateICmpSGE(work, I64(b_, kMaxWork));
@@ -31,52 +32,100 @@ class AttentionEmitter : private AttentionRows {
     const int64_t rows = TileRows(2);
     block_ = Max(b_, Mul(b_, CeilDiv(b_, even, rows), rows), I64(b_, rows));
     For(b_, begin, end, 1, "unit", [&](Value* unit) {
-      Value* head = Div(b_, unit, panels);
+      Value* head = Div(b_, unit, units);
       batch_ = Div(b_, head, heads);
       head_ = Rem(b_, head, heads);
-      first_ = Mul(b_, Rem(b_, unit, panels), d_.panel);
-      count_ = Min(b_, Sub(b_, queries_, first_), I64(b_, d_.panel));
+      const int64_t unit_queries = d_.panel * d_.unit_panels;
+      Value* first = Mul(b_, Rem(b_, unit, units), unit_queries);
+      Value* count = Min(b_, Sub(b_, queries_, first), I64(b_, unit_queries));
       k_ = HeadOf(d_.keys, d_.group);
       v_ = HeadOf(d_.values, d_.group);
-      out_ = At(b_, element_, HeadOf(d_.result, 1), Mul(b_, first_, Stride(d_.result, 2)));
-      const auto panel = [&] {
-        If(
-            b_, b_.CreateICmpSGT(count_, I64(b_, d_.lanes)), [&] { EmitUnit(2); },
-            [&] { EmitUnit(1); });
-      };
-      if (d_.row_vectors == 0) return panel();
+      out_of_head_ = HeadOf(d_.result, 1);
+      const auto panels = [&] { EmitUnit(first, count); };
+      if (d_.row_vectors == 0) return panels();
       // A unit by rows is all queries: no more than a panel, which with short vectors is fewer.
       Value* few = I64(b_, std::min(kFewQueries, d_.panel));
-      If(b_, b_.CreateICmpSLE(queries_, few), [&] { EmitRows(); }, panel);
+      const auto rows = [&] {
+        out_ = out_of_head_;
+        UsePanel(I64(b_, 0));
+        EmitRows();
+      };
+      If(b_, b_.CreateICmpSLE(queries_, few), rows, panels);
     });
   }
 
  private:
   // --- A unit ---
 
-  void EmitUnit(unsigned vectors) {
-    vectors_ = vectors;
+  // `count` queries from `first` on.
+  void EmitUnit(Value* first, Value* count) {
+    Value* panels = CeilDiv(b_, count, d_.panel);
+    // Calls fn with one vector of queries or two, as the panel has.
+    const auto of_each = [&](const std::function<void()>& fn) {
+      For(b_, I64(b_, 0), panels, 1, "panel", [&](Value* panel) {
+        Value* at = Mul(b_, panel, d_.panel);
+        UsePanel(panel);
+        first_ = Add(b_, first, at);
+        count_ = Min(b_, Sub(b_, count, at), I64(b_, d_.panel));
+        const auto with = [&](unsigned vectors) {
+          vectors_ = vectors;
+          fn();
+        };
+        If(b_, b_.CreateICmpSGT(count_, I64(b_, d_.lanes)), [&] { with(2); }, [&] { with(1); });
+      });
+    };
+    of_each([&] { BeginPanel(); });
+    ForNext(b_, I64(b_, 0), keys_, "keys", [&](Value* key) {
+      Value* some = Min(b_, Sub(b_, keys_, key), block_);
+      if (d_.copies_values) CopyValues(key, some);
+      of_each([&] {
+        PollAfter(b_, is_long_, counter_, [&] { return BlockWork(some); });
+        EmitBlock(key, some);
+      });
+      return Add(b_, key, block_);
+    });
+    of_each([&] { StoreResult(); });
+  }
+
+  void BeginPanel() {
     PackQueries();
-    for (unsigned v = 0; v < vectors; ++v) {
+    for (unsigned v = 0; v < vectors_; ++v) {
       StoreRow(Splat(-std::numeric_limits<double>::infinity()), max_, I64(b_, 0), v);
       StoreRow(Splat(0), sum_, I64(b_, 0), v);
     }
     If(b_, b_.CreateICmpEQ(keys_, I64(b_, 0)), [&] {
       For(b_, I64(b_, 0), value_size_, 1, "zero", [&](Value* i) {
-        for (unsigned v = 0; v < vectors; ++v) StoreRow(Splat(0), o_, i, v);
+        for (unsigned v = 0; v < vectors_; ++v) StoreRow(Splat(0), o_, i, v);
       });
     });
-    ForNext(b_, I64(b_, 0), keys_, "keys", [&](Value* key) {
-      Value* count = Min(b_, Sub(b_, keys_, key), block_);
-      PollAfter(b_, is_long_, counter_, [&] { return BlockWork(count); });
-      EmitProducts(key, count);
-      for (const AttentionDetail::Table& table : d_.tables) FillTable(table, key, count);
-      EmitMaxima(key, count);
-      EmitWeights(key, count);
-      EmitValues(key, count);
-      return Add(b_, key, block_);
+  }
+
+  // `count` keys from `key` on.
+  void EmitBlock(Value* key, Value* count) {
+    EmitProducts(key, count);
+    for (const AttentionDetail::Table& table : d_.tables) FillTable(table, key, count);
+    EmitMaxima(key, count);
+    EmitWeights(count);
+    EmitValues(key, count);
+  }
+
+  // [key][element], one after the other.
+  void CopyValues(Value* key, Value* count) {
+    Value* stride = Stride(d_.values, 2);
+    For(b_, I64(b_, 0), count, 1, "copy", [&](Value* i) {
+      Value* from = At(b_, element_, v_, Mul(b_, Add(b_, key, i), stride));
+      Value* to = At(b_, element_, copied_, Mul(b_, i, value_size_));
+      ForVectors(value_size_, "copy.vector", [&](Value* at, Value* mask) {
+        Value* pointer = At(b_, element_, from, at);
+        const llvm::Align align(sizeof(float));
+        Value* values =
+            mask ? static_cast<Value*>(b_.CreateMaskedLoad(vector_, pointer, align, mask,
+                                                           llvm::Constant::getNullValue(vector_)))
+                 : b_.CreateAlignedLoad(vector_, pointer, align);
+        // What the last vector has more, the next row overwrites.
+        b_.CreateAlignedStore(values, At(b_, element_, to, at), align);
+      });
     });
-    StoreResult();
   }
 
   // Rows of tiles of so many vectors, which with them fill the registers.
@@ -240,8 +289,7 @@ class AttentionEmitter : private AttentionRows {
   }
 
   // Weights in the place of scores, and their sums.
-  void EmitWeights(Value* key, Value* count) {
-    (void)key;
+  void EmitWeights(Value* count) {
     std::vector<Value*> reference, initial;
     for (unsigned v = 0; v < vectors_; ++v) {
       reference.push_back(Reference(LoadRow(max_, I64(b_, 0), v)));
@@ -274,14 +322,18 @@ class AttentionEmitter : private AttentionRows {
         }
       });
     });
-    Value* values = At(b_, element_, v_, Mul(b_, key, Stride(d_.values, 2)));
-    EmitTiles({values, d_.values.strides[3], d_.values.strides[2]}, s_, o_, value_size_, count,
-              is_later);
+    Operand values{copied_, 1, d_.value_size};
+    if (!d_.copies_values) {
+      values = {At(b_, element_, v_, Mul(b_, key, Stride(d_.values, 2))), d_.values.strides[3],
+                d_.values.strides[2]};
+    }
+    EmitTiles(values, s_, o_, value_size_, count, is_later);
   }
 
   // Divides by the sums, and turns squares.
   void StoreResult() {
     Value* row_stride = Stride(d_.result, 2);
+    Value* out = At(b_, element_, out_of_head_, Mul(b_, first_, row_stride));
     Value* has_keys = b_.CreateICmpSGT(keys_, I64(b_, 0));
     for (unsigned v = 0; v < vectors_; ++v) {
       Value* inverse = b_.CreateSelect(
@@ -295,7 +347,7 @@ class AttentionEmitter : private AttentionRows {
         Transpose(b_, rows);
         const auto store = [&](unsigned i) {
           Value* query = Mul(b_, I64(b_, v * d_.lanes + i), row_stride);
-          emitter_.StoreVector(rows[i], DType::kFloat32, At(b_, element_, out_, Add(b_, query, at)),
+          emitter_.StoreVector(rows[i], DType::kFloat32, At(b_, element_, out, Add(b_, query, at)),
                                mask);
         };
         const auto store_all = [&] {
@@ -311,6 +363,7 @@ class AttentionEmitter : private AttentionRows {
   }
 
   unsigned vectors_ = 2;  // of queries
+  Value* out_of_head_ = nullptr;
 };
 
 }  // namespace

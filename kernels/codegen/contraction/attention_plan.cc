@@ -160,7 +160,12 @@ std::optional<ContractionPlan> PlanAttention(const KernelSpec& spec,
   SetTensors(spec, d);
   d.lanes = static_cast<unsigned>(target.vector_bytes / sizeof(float));
   d.panel = 2 * int64_t{d.lanes};
-  d.panels = Dim::CeilDiv(d.num_queries, d.panel);
+  d.unit_panels = std::max<int64_t>(kUnitQueries / d.panel, 1);
+  if (d.num_queries.is_const()) {
+    const int64_t panels = (d.num_queries.value() + d.panel - 1) / d.panel;
+    d.unit_panels = std::clamp<int64_t>(panels, 1, d.unit_panels);
+  }
+  d.units = Dim::CeilDiv(d.num_queries, d.panel * d.unit_panels);
 
   const auto whole = [&](const Dim& rows) {
     return Dim::CeilDiv(rows, d.lanes) * int64_t{d.lanes};
@@ -169,19 +174,26 @@ std::optional<ContractionPlan> PlanAttention(const KernelSpec& spec,
   // All of a block, and what squares reach past it.
   const int64_t rows = kKeyBlock + 16;
   Scratch scratch(d.panel);
-  d.q_offset = scratch.Reserve(whole(d.key_size), kFloat);
+  d.q_pitch = whole(d.key_size) * d.panel;
+  d.o_pitch = whole(d.value_size) * d.panel;
+  d.row_pitch = 3 * d.panel;
+  d.q_offset = scratch.Reserve(whole(d.key_size) * d.unit_panels, kFloat);
   d.s_offset = scratch.Reserve(rows, kFloat);
-  d.o_offset = scratch.Reserve(whole(d.value_size), kFloat);
-  d.row_offset = scratch.Reserve(3, kFloat);
+  d.o_offset = scratch.Reserve(whole(d.value_size) * d.unit_panels, kFloat);
+  d.row_offset = scratch.Reserve(3 * d.unit_panels, kFloat);
+  const bool are_rows = d.values.strides[3].is_const(1) && d.values.strides[2] != d.value_size;
+  d.copies_values = are_rows && d.unit_panels > 1;
+  if (d.copies_values)
+    d.v_offset = scratch.Reserve(Dim::CeilDiv(whole(d.value_size) * rows, d.panel), kFloat);
   SetScore(*spec.outputs[0], rows, d, scratch);
   FitRows(d);
 
   ContractionPlan plan;
   plan.scratch_bytes = scratch.size();
-  plan.parallel_extent = d.batch * d.heads * d.panels;
+  plan.parallel_extent = d.batch * d.heads * d.units;
   // Work of a unit in multiply-adds, with what reading keys and values costs.
-  const Dim work = Dim::Max(
-      1, (Dim::Min(d.num_queries, d.panel) + 8) * d.num_keys * (d.key_size + d.value_size + 16));
+  const Dim work = Dim::Max(1, (Dim::Min(d.num_queries, d.panel * d.unit_panels) + 8) * d.num_keys *
+                                   (d.key_size + d.value_size + 16));
   plan.grain = Dim::Max(1, Dim::CeilDiv(kTaskWork, work));
   plan.attention = std::move(detail);
   return plan;

@@ -39,19 +39,28 @@ struct AttentionDetail {
   te::Expr row_score;  // the same score with everything where it is
 
   unsigned lanes = 1;
-  int64_t panel = 1;  // queries of a unit: two vectors
-  Dim panels;
+  int64_t panel = 1;        // queries that are worked on at a time: two vectors
+  int64_t unit_panels = 1;  // that share each block of keys and values, which are near then
+  Dim units;                // of a head
+  // Rows of values are far apart, mostly a multiple of what sets of the first cache are: a block of
+  // them is copied for the panels of a unit.
+  bool copies_values = false;
   // Few queries: rows of scores that follow the keys; values in so many vectors of so many lanes. 0
   // vectors: keys or values are not as these read them.
   unsigned row_vectors = 0, row_lanes = 0;
   int64_t row_keys = 0;  // of a block
-  // Bytes into scratch: queries, scores, sums of values; maxima, sums and factors of rows.
-  Dim q_offset, s_offset, o_offset, row_offset;
+  // Bytes into scratch: queries, scores, sums of values; maxima, sums and factors of rows; copied
+  // values. Of queries, sums and rows there are as many as panels, so many elements apart.
+  Dim q_offset, s_offset, o_offset, row_offset, v_offset;
+  Dim q_pitch, o_pitch;
+  int64_t row_pitch = 0;
 };
 
 // Keys whose scores are in scratch at a time: they and what they are computed with stay in the
 // first cache. A multiple of all lanes and of most tiles.
 inline constexpr int64_t kKeyBlock = 144;
+// Queries of a unit.
+inline constexpr int64_t kUnitQueries = 64;
 // Queries that vectors along them would mostly leave empty: each is a row, with vectors along the
 // keys and along the elements of values. So many rows are worked on together.
 inline constexpr int64_t kFewQueries = 10;

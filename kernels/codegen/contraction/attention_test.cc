@@ -89,6 +89,20 @@ TEST_CASE("every length") {
   cases.Check();
 }
 
+TEST_CASE("several panels of queries share a block of keys, on every level") {
+  for (const std::string& cpu : Targets()) {
+    ContractionCases cases(cpu);
+    for (const char* layout : {"BHSD", "BSHD", "BHDS"}) {
+      const Shapes s{1, kM, kN, 2, 2, 20, 12, "BSHD", layout, layout, "BSHD"};
+      std::vector<SymbolValues> values;
+      for (int m : {16, 17, 63, 65, 150}) values.push_back({{2, m}, {3, 150}});
+      cases.Add(AttentionSpec(s), values);
+      cases.Add(AttentionSpec({1, 70, 300, 2, 2, 16, 13, "BSHD", layout, layout, "BSHD"}));
+    }
+    cases.Check();
+  }
+}
+
 TEST_CASE("extents that no memory has are left to loops") {
   for (const int64_t large : {int64_t{1} << 45, int64_t{1} << 60, INT64_MAX}) {
     for (const Shapes& s : {Shapes{large, 5, 7}, Shapes{1, large, 7}, Shapes{1, 5, large},

@@ -23,12 +23,12 @@ class AttentionUnit {
     const auto at = [&](const Dim& offset) {
       return At(b_, b_.getInt8Ty(), scratch, emitter_.EmitDim(offset));
     };
-    q_ = at(d_.q_offset);
+    all_q_ = at(d_.q_offset);
     s_ = at(d_.s_offset);
-    o_ = at(d_.o_offset);
-    max_ = at(d_.row_offset);
-    sum_ = At(b_, element_, max_, d_.panel);
-    factor_ = At(b_, element_, max_, 2 * d_.panel);
+    all_o_ = at(d_.o_offset);
+    all_rows_ = at(d_.row_offset);
+    if (d_.copies_values) copied_ = at(d_.v_offset);
+    UsePanel(I64(b_, 0));
     for (const AttentionDetail::Table& table : d_.tables) {
       emitter_.BindBuffer(table.local.get(), at(table.offset));
     }
@@ -48,6 +48,14 @@ class AttentionUnit {
 
   // --- Memory ---
 
+  // What scratch holds of a unit's panel.
+  void UsePanel(Value* panel) {
+    q_ = At(b_, element_, all_q_, Mul(b_, panel, emitter_.EmitDim(d_.q_pitch)));
+    o_ = At(b_, element_, all_o_, Mul(b_, panel, emitter_.EmitDim(d_.o_pitch)));
+    max_ = At(b_, element_, all_rows_, Mul(b_, panel, d_.row_pitch));
+    sum_ = At(b_, element_, max_, d_.panel);
+    factor_ = At(b_, element_, max_, 2 * d_.panel);
+  }
   Value* Stride(const HeadTensor& t, size_t i) { return emitter_.EmitDim(t.strides[i]); }
   // Where the current head begins.
   Value* HeadOf(const HeadTensor& t, int64_t group) {
@@ -103,7 +111,8 @@ class AttentionUnit {
   Builder& b_;
   llvm::Type* element_;
   llvm::FixedVectorType* vector_;
-  Value *q_, *s_, *o_, *max_, *sum_, *factor_;  // scratch
+  Value *all_q_, *all_o_, *all_rows_, *copied_ = nullptr;  // scratch of a unit
+  Value *q_, *s_, *o_, *max_, *sum_, *factor_;             // of a panel
   Value *queries_, *keys_, *key_size_, *value_size_;
   std::vector<te::Axis> q_axes_;  // batch, head, position, element of `query_`
   te::Expr query_;

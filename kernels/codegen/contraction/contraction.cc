@@ -4,7 +4,7 @@
 //     pack the block of a
 //     for each group of panels:
 //       for each block of k: pack the panels of b, unless they are memory that tiles can read
-//         for each tile of rows, panel: tile kernel into scratch; with the last block: epilogue
+//         for each panel, tile of rows: tile kernel into scratch; with the last block: epilogue
 //         into the outputs
 //
 // Few rows do without packing b: dot kernels where its k is contiguous, and streamed panels where
@@ -20,6 +20,7 @@
 #include "kernels/codegen/contraction/direct.h"
 #include "kernels/codegen/contraction/epilogue.h"
 #include "kernels/codegen/contraction/few_pixels.h"
+#include "kernels/codegen/contraction/few_rows.h"
 #include "kernels/codegen/contraction/integer.h"
 #include "kernels/codegen/contraction/pack.h"
 #include "kernels/codegen/contraction/plan.h"
@@ -35,14 +36,10 @@ using llvm::Value;
 
 // --- Product ---
 
-class ProductEmitter : TileCalls {
+class ProductEmitter : FewRows {
  public:
   explicit ProductEmitter(ContractionContext& c)
-      : TileCalls(c),
-        epilogue_(c),
-        a_scratch_(c.Scratch(d_.a_offset)),
-        b_scratch_(c.Scratch(d_.b_offset)),
-        c_scratch_(c.Scratch(d_.c_offset)) {}
+      : FewRows(c), a_scratch_(c.Scratch(d_.a_offset)), b_scratch_(c.Scratch(d_.b_offset)) {}
 
   void Emit(Value* begin, Value* end) {
     If(b_, b_.CreateICmpSLT(begin, end), [&] {
@@ -71,21 +68,7 @@ class ProductEmitter : TileCalls {
   }
 
  private:
-  void Poll(const std::function<Value*()>& work) {
-    if (!d_.amx) return PollAfter(b_, is_long_, counter_, work);
-    PollAfter(
-        b_, is_long_, counter_, work, [&] { EmitAmxRelease(b_); }, [&] { EmitAmxConfigure(b_); });
-  }
-
-  // What `rows` times some panels are as work (ir.h), in vector instructions.
-  Value* Work(Value* rows, int64_t panels) {
-    Value* work = WorkOf(b_, I64(b_, 1), rows);
-    return WorkOf(b_, WorkOf(b_, work, c_.depth),
-                  I64(b_, panels * std::max<int64_t>(1, d_.panel / 8)));
-  }
-
   bool PacksA() const { return d_.form == ContractionForm::kPixelRows || d_.pack_a; }
-
   // Panels from..to-1 of one block of rows.
   void EmitBlock(Value* batch, Value* row_block, Value* from, Value* to) {
     if (d_.order.form == SumOrder::Form::kDots) return EmitDotRows(batch, row_block, from, to);
@@ -98,94 +81,6 @@ class ProductEmitter : TileCalls {
               b_, DotsSkipPacking(), [&] { EmitDotRows(batch, row_block, from, to); },
               [&] { EmitTiledBlock(batch, row_block, from, to); });
         });
-  }
-
-  // --- Few rows, weights as they are ---
-
-  // IsServedByDots, for more rows than kMaxDotRows.
-  Value* DotsSkipPacking() {
-    if (d_.target.schedule != TileSchedule()) return b_.getFalse();
-    Value* few_rows = b_.CreateAnd(b_.CreateICmpSLE(c_.rows, I64(b_, kMostDotRows)),
-                                   b_.CreateICmpSLE(Mul(b_, c_.rows, kDotDepthOfRow), c_.depth));
-    Value* few_columns = b_.CreateAnd(b_.CreateICmpSLE(c_.columns, I64(b_, kMostDotColumns)),
-                                      b_.CreateICmpSGE(c_.depth, I64(b_, kLeastDotDepth)));
-    return b_.CreateOr(few_rows, few_columns);
-  }
-
-  void EmitDotBlock(Value* batch, Value* from, Value* to) {
-    Value* a = nullptr;
-    Value* a_stride = nullptr;
-    if (d_.a.buffer) {
-      a = c_.PlainRow(d_.a, batch, I64(b_, 0));
-      a_stride = c_.emitter.EmitDim(d_.a.stride);
-    } else {
-      a = c_.Scratch(d_.dot_offset);
-      a_stride = Mul(b_, CeilDiv(b_, c_.depth, d_.lanes), int64_t{d_.lanes});
-      EmitCopyRows(c_, batch, I64(b_, 0), c_.rows, a, a_stride);
-    }
-    For(b_, from, to, 1, "panel", [&](Value* panel) {
-      Poll([&] { return Work(c_.rows, 1); });
-      Value* column = Mul(b_, panel, d_.panel);
-      Value* count = Min(b_, Sub(b_, c_.columns, column), I64(b_, d_.panel));
-      for (int64_t rows = 1; rows <= kMaxDotRows; ++rows) {
-        if (d_.rows.is_const() && d_.rows.value() != rows) continue;
-        If(b_, b_.CreateICmpEQ(c_.rows, I64(b_, rows)),
-           [&] { EmitDots(static_cast<unsigned>(rows), 0, batch, column, count, a, a_stride); });
-      }
-      epilogue_.EmitTile(batch, I64(b_, 0), c_.rows, column, c_scratch_);
-    });
-  }
-
-  // The same for any number of rows, in the order of a product of few.
-  void EmitDotRows(Value* batch, Value* row_block, Value* from, Value* to) {
-    Value* first_row = Mul(b_, row_block, d_.row_block);
-    Value* last_row = d_.row_block ? Min(b_, c_.rows, Add(b_, first_row, d_.row_block)) : c_.rows;
-    Value* a_stride = d_.a.buffer ? c_.emitter.EmitDim(d_.a.stride)
-                                  : Mul(b_, CeilDiv(b_, c_.depth, d_.lanes), int64_t{d_.lanes});
-    For(b_, from, to, 1, "panel", [&](Value* panel) {
-      Value* column = Mul(b_, panel, d_.panel);
-      Value* count = Min(b_, Sub(b_, c_.columns, column), I64(b_, d_.panel));
-      For(b_, first_row, last_row, kMaxDotRows, "row", [&](Value* row) {
-        Poll([&] { return Work(I64(b_, kMaxDotRows), 1); });
-        Value* num_rows = Min(b_, Sub(b_, last_row, row), I64(b_, kMaxDotRows));
-        Value* a = d_.a.buffer ? c_.PlainRow(d_.a, batch, row) : c_.Scratch(d_.dot_offset);
-        if (!d_.a.buffer) EmitCopyRows(c_, batch, row, num_rows, a, a_stride);
-        for (unsigned rows = 1; rows <= kMaxDotRows; ++rows) {
-          If(b_, b_.CreateICmpEQ(num_rows, I64(b_, rows)),
-             [&] { EmitDots(rows, d_.order.sets, batch, column, count, a, a_stride); });
-        }
-        epilogue_.EmitTile(batch, row, num_rows, column, c_scratch_);
-      });
-    });
-  }
-
-  // sets: of accumulators; 0: as many as are best for so many rows.
-  void EmitDots(unsigned rows, unsigned sets, Value* batch, Value* column, Value* count, Value* a,
-                Value* a_stride) {
-    Value* weights = c_.PlainRow(d_.b, batch, column);
-    Value* stride = c_.emitter.EmitDim(d_.b.stride);
-    const unsigned registers = d_.target.vector_registers;
-    // As many groups of columns as there are of each size, from `shape.units` down.
-    auto dots = [&](DotShape shape) {
-      Value* next = I64(b_, 0);
-      for (auto units = static_cast<unsigned>(std::min<int64_t>(shape.units, d_.panel)); units > 0;
-           units /= 2) {
-        Value* last = Add(b_, next, b_.CreateAnd(Sub(b_, count, next), I64(b_, -int64_t{units})));
-        For(b_, next, last, units, "unit", [&](Value* unit) {
-          EmitDotCall(
-              b_, {d_.dtype, rows, units, d_.target.vector_bytes / c_.element_bytes, shape.sets},
-              {a, At(b_, c_.element, weights, Mul(b_, unit, stride)),
-               At(b_, c_.element, c_scratch_, unit), c_.depth, a_stride, stride, d_.panel});
-        });
-        next = last;
-      }
-    };
-    if (sets > 0) return dots(DotShapeOfSets(rows, sets, registers));
-    const auto form = [&](DotForm f) { return [=] { dots(DotShapeOf(rows, f, registers)); }; };
-    If(b_, b_.CreateICmpSLT(c_.columns, I64(b_, kFewDotColumns)), form(DotForm::kFewColumns), [&] {
-      If(b_, b_.CreateICmpSLT(c_.depth, I64(b_, kLongDotDepth)), form(DotForm::kShort),
-         form(DotForm::kLong));
-    });
   }
 
   // --- Tiles ---
@@ -225,7 +120,7 @@ class ProductEmitter : TileCalls {
           });
           For(b_, last, to, 1, "panel", [&](Value* panel) {
             Value* column = Mul(b_, panel, d_.panel);
-            EmitPackPanel(c_, batch, column, b_scratch_);
+            EmitPackPanels(c_, batch, {column, I64(b_, 1), I64(b_, 0), c_.depth}, b_scratch_);
             EmitStreamedPanels(batch, a, column, I64(b_, 1), b_scratch_, I64(b_, d_.panel));
           });
           c_.unpacks_b = splits;
@@ -270,7 +165,7 @@ class ProductEmitter : TileCalls {
 
   // Of element k in the first tile of packed rows.
   Value* AOffset(Value* k) {
-    if (d_.k_block == 0) return Mul(b_, k, d_.step_words * d_.a_k_stride);
+    if (d_.k_block == 0 || !d_.a.k_contiguous) return Mul(b_, k, d_.step_words * d_.a_k_stride);
     Value* block = Div(b_, k, I64(b_, d_.k_block));
     return Add(b_, Mul(b_, block, int64_t{d_.tile_rows} * d_.a_row_stride),
                Mul(b_, Rem(b_, k, I64(b_, d_.k_block)), d_.step_words));
@@ -291,9 +186,10 @@ class ProductEmitter : TileCalls {
       });
       return;
     }
-    For(b_, from, to, 1, "panel", [&](Value* panel) {
-      Value* column = Mul(b_, panel, d_.panel);
-      EmitPanel(batch, row, count, a, column, PanelOfB(batch, column));
+    For(b_, from, to, d_.panel_group, "group", [&](Value* first) {
+      Value* group = d_.panel_group == 1 ? static_cast<Value*>(I64(b_, 1))
+                                         : Min(b_, Sub(b_, to, first), I64(b_, d_.panel_group));
+      EmitGroup({batch, row, count, a}, first, group);
     });
   }
 
@@ -443,12 +339,8 @@ class ProductEmitter : TileCalls {
         in_memory);
   }
 
-  // The panel at `column`: packed, or as the weights are packed.
+  // The panel at `column` as the weights are packed.
   Panel PanelOfB(Value* batch, Value* column) {
-    if (d_.packed_width == 0 || !d_.b.buffer) {
-      EmitPackPanel(c_, batch, column, b_scratch_);
-      return {b_scratch_};
-    }
     Value* width = I64(b_, d_.packed_width);
     Value* index = Div(b_, column, width);
     Value* in_panel = Rem(b_, column, width);
@@ -472,65 +364,130 @@ class ProductEmitter : TileCalls {
             at(d_.zero_points, c_.element, d_.weight_blocks)};
   }
 
-  void EmitPanel(Value* batch, Value* row, Value* count, Value* a, Value* column, Panel panel) {
-    const bool unpacks = c_.unpacks_b && UnpacksPanels(d_);
+  // Rows of a, packed.
+  struct Block {
+    Value *batch, *row, *count, *a;
+  };
+
+  // `group` panels from `first` on, one block of k after the other.
+  void EmitGroup(const Block& rows, Value* first, Value* group) {
+    const auto column_of = [&](Value* q) { return Mul(b_, Add(b_, first, q), d_.panel); };
+    const bool is_packed = d_.packed_width > 0 && d_.b.buffer;  // perhaps in words to be split
+    const auto pack = [&](Value* from, Value* to) {
+      if (is_packed) return;
+      EmitPackPanels(c_, rows.batch, {column_of(I64(b_, 0)), group, from, to}, b_scratch_);
+    };
+    const auto panel_of = [&](Value* q, Value* column) {
+      if (is_packed) return PanelOfB(rows.batch, column);
+      return Panel{At(b_, c_.element, b_scratch_, Mul(b_, q, d_.panel_pitch))};
+    };
     if (d_.k_block == 0) {
-      if (unpacks) {
-        EmitUnpackPanel(c_, panel, c_.depth, b_scratch_);
-        panel = {b_scratch_};
-      }
-      EmitTailOf(panel.b, TileDepth(c_.depth));
-      For(b_, I64(b_, 0), count, d_.tile_rows, "tile", [&](Value* tile) {
-        Poll([&] { return Work(I64(b_, d_.tile_rows), 1); });
-        EmitTileAndEpilogue(batch, row, tile, count, a, column, panel);
+      pack(I64(b_, 0), c_.depth);
+      For(b_, I64(b_, 0), group, 1, "panel", [&](Value* q) {
+        Value* column = column_of(q);
+        EmitPanel(rows, column, Unpacked(panel_of(q, column), c_.depth));
       });
       return;
     }
-    Value* k_blocks = c_.emitter.EmitDim(d_.k_blocks);
+    // Words are packed whole: there is one panel of them.
+    const bool packs_blocks = d_.panel_form == PanelForm::kElements;
+    if (!packs_blocks) pack(I64(b_, 0), c_.depth);
+    For(b_, I64(b_, 0), c_.emitter.EmitDim(d_.k_blocks), 1, "k.block", [&](Value* block) {
+      Value* k = Mul(b_, block, d_.k_block);
+      Value* extent = Min(b_, Sub(b_, c_.depth, k), I64(b_, d_.k_block));
+      if (packs_blocks) pack(k, Add(b_, k, extent));
+      const bool is_block = packs_blocks && !is_packed;
+      For(b_, I64(b_, 0), group, 1, "panel", [&](Value* q) {
+        Poll([&] {
+          return WorkOf(b_, WorkOf(b_, I64(b_, d_.k_block), rows.count),
+                        I64(b_, std::max<int64_t>(1, d_.panel / 8)));
+        });
+        Value* column = column_of(q);
+        Panel panel = panel_of(q, column);
+        if (!is_block) panel = Unpacked(BlockOf(panel, block), extent);
+        EmitBlockOfPanel(rows, block, TileDepth(extent), column, panel,
+                         NextInGroup(panel.b, extent, q, group),
+                         At(b_, c_.element, c_scratch_, Mul(b_, q, d_.row_block * d_.panel)));
+      });
+    });
+  }
+
+  // Without blocks of k.
+  void EmitPanel(const Block& rows, Value* column, const Panel& panel) {
+    EmitTailOf(panel.b, TileDepth(c_.depth));
+    For(b_, I64(b_, 0), rows.count, d_.tile_rows, "tile", [&](Value* tile) {
+      Poll([&] { return Work(I64(b_, d_.tile_rows), 1); });
+      EmitTileAndEpilogue(rows.batch, rows.row, tile, rows.count, rows.a, column, panel);
+    });
+  }
+
+  // Whether packed weights are read unpacked, from scratch: one panel, or a block of its k.
+  bool Unpacks() const { return c_.unpacks_b && UnpacksPanels(d_); }
+  Panel Unpacked(const Panel& panel, Value* steps) {
+    if (!Unpacks()) return panel;
+    EmitUnpackPanel(c_, panel, steps, b_scratch_);
+    return {b_scratch_};
+  }
+
+  // What of a panel belongs to a block of k.
+  Panel BlockOf(const Panel& panel, Value* block) {
     const int64_t rows_of_b = d_.panel_form == PanelForm::kWidened ? Widened()->Rows(d_.k_block)
                               : d_.panel_form == PanelForm::kPairs ? d_.k_block / 2
-                              : c_.unpacks_b && !unpacks           ? d_.k_block * d_.step_words
+                              : c_.unpacks_b && !Unpacks()         ? d_.k_block * d_.step_words
                                                                    : d_.k_block;
-    llvm::Type* word = WordTypeOf(b_, d_.dtype, d_.panel_form, Widened());
-    auto sums_of = [&](Value* tile) {
-      return At(b_, c_.element, c_scratch_, Mul(b_, tile, d_.panel));
+    const int64_t stride = Unpacks() ? d_.packed_width : BStride();
+    const auto at_block = [&](Value* pointer, llvm::Type* type, int64_t rows) {
+      return pointer ? At(b_, type, pointer, Mul(b_, block, rows * stride)) : nullptr;
     };
-    For(b_, I64(b_, 0), k_blocks, 1, "k.block", [&](Value* block) {
-      Poll([&] {
-        return WorkOf(b_, WorkOf(b_, I64(b_, d_.k_block), count),
-                      I64(b_, std::max<int64_t>(1, d_.panel / 8)));
-      });
-      Value* k = Mul(b_, block, d_.k_block);
-      Value* steps = Min(b_, Sub(b_, c_.depth, k), I64(b_, d_.k_block));
-      const int64_t stride = unpacks ? d_.packed_width : BStride();
-      auto at_block = [&](Value* pointer, llvm::Type* type, int64_t rows) {
-        return pointer ? At(b_, type, pointer, Mul(b_, block, rows * stride)) : nullptr;
-      };
-      const int64_t scales = d_.weight_block > 0 ? d_.k_block / d_.weight_block : 0;
-      Panel of_block = {at_block(panel.b, word, rows_of_b),
-                        at_block(panel.scales, c_.element, scales),
-                        at_block(panel.zero_points, c_.element, scales)};
-      if (unpacks) {
-        EmitUnpackPanel(c_, of_block, steps, b_scratch_);
-        of_block = {b_scratch_};
-      }
-      Value* extent = TileDepth(steps);
-      EmitTailOf(of_block.b, extent);
-      For(b_, I64(b_, 0), count, d_.tile_rows, "tile", [&](Value* tile) {
-        Value* index = Add(b_, Mul(b_, Div(b_, tile, I64(b_, d_.tile_rows)), k_blocks), block);
-        Value* rows_of_a =
-            At(b_, c_.element, a, Mul(b_, index, int64_t{d_.tile_rows} * ARowStride()));
-        CallTile(
-            Min(b_, Sub(b_, count, tile), I64(b_, d_.tile_rows)),
-            CallOf(rows_of_a, of_block, sums_of(tile), extent, b_.CreateICmpNE(block, I64(b_, 0))),
-            Sub(b_, c_.columns, column));
+    llvm::Type* word = WordTypeOf(b_, d_.dtype, d_.panel_form, Widened());
+    const int64_t scales = d_.weight_block > 0 ? d_.k_block / d_.weight_block : 0;
+    return {at_block(panel.b, word, rows_of_b), at_block(panel.scales, c_.element, scales),
+            at_block(panel.zero_points, c_.element, scales)};
+  }
+
+  // What a tile fetches as it reads a panel of packed weights: the first one what follows; later
+  // ones, which would fetch it again, what they read themselves.
+  Value* FetchedBy(Value* tile, Value* panel, Value* next) {
+    if (!HasPackedWeights() || d_.amx) return nullptr;
+    return b_.CreateSelect(b_.CreateICmpEQ(tile, I64(b_, 0)), next, panel);
+  }
+  // After panel q of a group, `extent` of its k: the next panel's, or the next block of the first.
+  Value* NextInGroup(Value* panel, Value* extent, Value* q, Value* group) {
+    if (d_.panel_group == 1) return FetchedAhead(b_, panel);
+    Value* of_panel = Mul(b_, c_.depth, d_.packed_width);
+    Value* back = Sub(b_, Mul(b_, extent, d_.packed_width), Mul(b_, of_panel, Add(b_, group, -1)));
+    Value* is_last = b_.CreateICmpEQ(Add(b_, q, 1), group);
+    return b_.CreateGEP(BElement(), panel, b_.CreateSelect(is_last, back, of_panel));
+  }
+
+  // Adds a block of k to the sums of a panel; the last one makes results of them.
+  void EmitBlockOfPanel(const Block& rows, Value* block, Value* extent, Value* column,
+                        const Panel& panel, Value* next, Value* sums) {
+    EmitTailOf(panel.b, extent);
+    Value* is_later = b_.CreateICmpNE(block, I64(b_, 0));
+    Value* is_last = b_.CreateICmpEQ(Add(b_, block, 1), c_.emitter.EmitDim(d_.k_blocks));
+    For(b_, I64(b_, 0), rows.count, d_.tile_rows, "tile", [&](Value* tile) {
+      Value* tile_rows = Min(b_, Sub(b_, rows.count, tile), I64(b_, d_.tile_rows));
+      Value* tile_sums = At(b_, c_.element, sums, Mul(b_, tile, d_.panel));
+      TileCall call = CallOf(RowsOfBlock(rows.a, tile, block), panel, tile_sums, extent, is_later);
+      call.fetched = FetchedBy(tile, panel.b, next);
+      CallTile(tile_rows, call, Sub(b_, c_.columns, column));
+      If(b_, is_last, [&] {
+        epilogue_.EmitTile(rows.batch, Add(b_, rows.row, tile), tile_rows, column, tile_sums);
       });
     });
-    For(b_, I64(b_, 0), count, d_.tile_rows, "tile", [&](Value* tile) {
-      epilogue_.EmitTile(batch, Add(b_, row, tile),
-                         Min(b_, Sub(b_, count, tile), I64(b_, d_.tile_rows)), column,
-                         sums_of(tile));
-    });
+  }
+
+  // Of a block of k, in packed a.
+  Value* RowsOfBlock(Value* a, Value* tile, Value* block) {
+    Value* index = Div(b_, tile, I64(b_, d_.tile_rows));
+    if (!d_.a.k_contiguous) {
+      Value* k = Mul(b_, block, d_.k_block * d_.a_k_stride);
+      Value* of_tile = Mul(b_, index, c_.emitter.EmitDim(TilePitch(d_)));
+      return At(b_, c_.element, a, Add(b_, of_tile, k));
+    }
+    Value* of_block = Add(b_, Mul(b_, index, c_.emitter.EmitDim(d_.k_blocks)), block);
+    return At(b_, c_.element, a, Mul(b_, of_block, int64_t{d_.tile_rows} * ARowStride()));
   }
 
   // `count` rows of a, without the taps that are left out.
@@ -540,7 +497,6 @@ class ProductEmitter : TileCalls {
     return b_.CreateSelect(bounds.is_cut, a_scratch_, rows);
   }
 
-  // Where the tile that begins with row `tile` of a block is, without blocks of k.
   // What plain memory of a is of.
   llvm::Type* AElement() const { return c_.ElementOf(d_.a); }
   // `count` rows of a from `row` on, whose float16 becomes float32, or whose quads are split, in
@@ -560,23 +516,32 @@ class ProductEmitter : TileCalls {
     }
     return a_scratch_;
   }
+  // Where the tile that begins with row `tile` of a block is, without blocks of k.
   Value* RowsOfA(Value* a, Value* tile) {
     if (d_.a.k_contiguous) return At(b_, c_.element, a, Mul(b_, tile, ARowStride()));
     Value* index = Div(b_, tile, I64(b_, d_.tile_rows));
-    return At(b_, c_.element, a, Mul(b_, Mul(b_, index, c_.depth), d_.a_k_stride));
+    Value* pitch = d_.form == ContractionForm::kMatrix ? c_.emitter.EmitDim(TilePitch(d_))
+                                                       : Mul(b_, c_.depth, d_.a_k_stride);
+    return At(b_, c_.element, a, Mul(b_, index, pitch));
   }
 
   void EmitTileAndEpilogue(Value* batch, Value* row, Value* tile, Value* count, Value* a,
                            Value* column, const Panel& panel) {
     Value* rows = Min(b_, Sub(b_, count, tile), I64(b_, d_.tile_rows));
     Value* rows_of_a = RowsOfA(a, tile);
+    // Small weights are near, and read again for each tile.
+    Value* fetched =
+        FetchedBy(tile, panel.b, d_.panels_inside ? panel.b : FetchedAhead(b_, panel.b));
     auto in_memory = [&] {
-      CallTile(rows, CallOf(rows_of_a, panel, c_scratch_, TileDepth(c_.depth), b_.getFalse()),
-               Sub(b_, c_.columns, column));
+      TileCall call = CallOf(rows_of_a, panel, c_scratch_, TileDepth(c_.depth), b_.getFalse());
+      call.fetched = fetched;
+      CallTile(rows, call, Sub(b_, c_.columns, column));
       epilogue_.EmitTile(batch, Add(b_, row, tile), rows, column, c_scratch_);
     };
+    TileCall in_registers{rows_of_a, panel.b, nullptr, c_.depth, nullptr};
+    in_registers.fetched = fetched;
     InRegisters(IsDeep() ? nullptr : TakesRegisters(rows, column), batch, Add(b_, row, tile),
-                column, {rows_of_a, panel.b, nullptr, c_.depth, nullptr}, in_memory);
+                column, in_registers, in_memory);
   }
 
   TileCall CallOf(Value* a, const Panel& panel, Value* c, Value* k, Value* accumulate) {
@@ -591,10 +556,8 @@ class ProductEmitter : TileCalls {
     if (d_.amx) EmitAmxTail(c_, panel, words, BStride(), c_.Scratch(d_.tail_offset));
   }
 
-  EpilogueEmitter epilogue_;
-  Value *a_scratch_, *b_scratch_, *c_scratch_;
-  Value *kept_ = nullptr, *block_ = nullptr;       // KeptWord; the number of the (batch, row block)
-  Value *is_long_ = nullptr, *counter_ = nullptr;  // for PollAfter
+  Value *a_scratch_, *b_scratch_;
+  Value *kept_ = nullptr, *block_ = nullptr;  // KeptWord; the number of the (batch, row block)
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "kernels/codegen/contraction/contraction.h"
 
 #include "kernels/codegen/contraction/harness.h"
+#include "kernels/codegen/contraction/plan.h"
 
 namespace relayvm {
 namespace {
@@ -155,6 +156,96 @@ TEST_CASE("packed weights of any panel width") {
     }
   }
   cases.Check();
+}
+
+// relu(a . w + bias) of packed weights.
+KernelSpec PackedSpec(const Dim& m, int64_t k, int64_t units, int64_t width) {
+  const std::vector<Tensor> in = {
+      Input({m, k}, 0), Input({(units + width - 1) / width, k, width}, 1), Input({units}, 2)};
+  Attrs attrs;
+  attrs.Set("units", units);
+  const Tensor t = Apply("nn.contrib_dense_pack", attrs, {in[0], in[1]}, {m, units}, kFloat);
+  return Spec(fmt::format("packed_{}x{}x{}", m.ToString(), k, units), in,
+              {Relu(AddBias(t, in[2], 1))});
+}
+
+TEST_CASE("blocks of k, each for a group of panels, on every level") {
+  for (const std::string& cpu : Targets()) {
+    CAPTURE(cpu);
+    ContractionCases cases(cpu);
+    const int64_t width = codegen::PreferredPanelWidth(MachineNamed(cpu));
+    for (bool ta : kBool) {
+      for (bool tb : kBool) {
+        // Nine panels and a part of one.
+        cases.Add(MatmulWithEpilogue({13, 530, 9 * width + 5, ta, tb}));
+        cases.Add(MatmulWithEpilogue({kM, kK, kN, ta, tb}),
+                  {{{1, 26}, {2, 300}, {3, 9 * static_cast<int>(width) + 5}}});
+      }
+    }
+    cases.Add(PackedSpec(kM, 1100, 9 * width + 5, width), {{{1, 1}}, {{1, 13}}, {{1, 40}}});
+    cases.Add(PackedSpec(70, 1100, 9 * width + 5, width));
+    cases.Check();
+  }
+}
+
+const codegen::ContractionDetail& DetailOf(const std::optional<codegen::ContractionPlan>& plan) {
+  REQUIRE(plan);
+  REQUIRE(plan->detail);
+  return *plan->detail;
+}
+
+TEST_CASE("each level has its own blocks") {
+  struct Row {
+    const char* cpu;
+    int64_t depth, width;  // of a block of k, and of a panel
+  };
+  for (const Row& row :
+       {Row{"x86-64-v2", 512, 8}, {"x86-64-v3", 256, 16}, {"x86-64-v4", 256, 32}}) {
+    CAPTURE(row.cpu);
+    const codegen::ContractionTarget target{MachineNamed(row.cpu)};
+    const auto plan = codegen::PlanContraction(PackedSpec(128, 3072, 768, row.width), target);
+    const codegen::ContractionDetail& d = DetailOf(plan);
+    CHECK(d.panel == row.width);
+    CHECK(d.k_block == row.depth);
+    // What tiles of rows read again and again stays in the first cache but for the widest panels;
+    // rows, panels and sums of a block stay in the second.
+    const int64_t row_bytes = d.k_block * 4, sums = d.row_block * d.panel * d.panel_group * 4;
+    if (row.width < 32) CHECK(row_bytes * (d.panel + d.tile_rows) <= target.l1_bytes * 7 / 8);
+    CHECK(row_bytes * (d.row_block + d.panel) + sums <= target.l2_bytes);
+    CHECK(d.panel_group > 1);
+    // Few rows stay in it anyway: one panel after the other.
+    const auto few = codegen::PlanContraction(PackedSpec(16, 3072, 768, row.width), target);
+    CHECK(DetailOf(few).panel_group == 1);
+  }
+  // A larger first cache takes more.
+  codegen::ContractionTarget target{MachineNamed("x86-64-v3")};
+  target.l1_bytes = 48 << 10;
+  CHECK(DetailOf(codegen::PlanContraction(PackedSpec(128, 3072, 768, 16), target)).k_block == 384);
+}
+
+TEST_CASE("the last columns, where it is known how many, are no whole panel") {
+  for (const auto& [cpu, tile] : {std::pair("x86-64-v3", "tile_float32_6x1x2x1"),
+                                  std::pair("x86-64-v4", "tile_float32_12x1x4x1")}) {
+    KernelCompiler compiler({.machine = MachineNamed(cpu), .keep_llvm_ir = true});
+    const int64_t width = codegen::PreferredPanelWidth(MachineNamed(cpu));
+    REQUIRE(compiler.Add(PackedSpec(36, 300, 4 * width + 2, width)).ok());
+    const auto image = compiler.Finish();
+    REQUIRE_MESSAGE(image.ok(), image.status().ToString());
+    CHECK_MESSAGE(image->llvm_ir.find(tile) != std::string::npos, cpu);
+  }
+}
+
+TEST_CASE("few rows are tiles that leave no rest which waits for its sums") {
+  const codegen::ContractionTarget target{MachineNamed("x86-64-v3")};
+  const auto rows_of_tile = [&](int64_t rows) {
+    return DetailOf(codegen::PlanContraction(PackedSpec(rows, 768, 768, 16), target)).tile_rows;
+  };
+  CHECK(rows_of_tile(6) == 6);
+  CHECK(rows_of_tile(8) == 4);
+  CHECK(rows_of_tile(9) == 5);
+  CHECK(rows_of_tile(12) == 6);
+  CHECK(rows_of_tile(32) == 4);
+  CHECK(rows_of_tile(768) == 6);
 }
 
 TEST_CASE("dense of any rank") {

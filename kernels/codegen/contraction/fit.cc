@@ -11,7 +11,84 @@ constexpr int64_t kBlockedPixelDepth = 1024;
 // The least that it is where blocks save widening.
 constexpr int64_t kLeastHalfDepth = 256;
 
+// A block of k, of matrices: of words that tiles widen or multiply in groups, one for all, so that
+// blocks of weights are whole in it; of elements, at least and at most.
+constexpr int64_t kDepthOfWords = 512, kLeastDepth = 256, kMostDepth = 512;
+// The most rows of a that are packed together, and how many times the second cache all of their k
+// may be.
+constexpr int64_t kMostBlockRows = 240, kMostPackedRows = 4;
+// The most panels of b that are packed together, or whose sums are kept.
+constexpr int64_t kMostPanelGroup = 8;
+
 }  // namespace
+
+// A panel of b, of a block of k, takes half of the first cache, where all tiles of rows read it. It
+// depends on the machine alone, so that products of any number of rows have the same order of sums.
+int64_t FitDepth(const ContractionDetail& d, std::optional<int64_t> depth) {
+  if (d.panel_form != PanelForm::kElements) {
+    const bool is_short = depth && *depth * d.step_words <= kDepthOfWords;
+    return is_short || !d.a.k_contiguous ? 0 : kDepthOfWords / d.step_words;
+  }
+  const int64_t row_bytes = 2 * int64_t{d.target.vector_bytes};
+  const int64_t most =
+      std::clamp(d.target.l1_bytes / 2 / row_bytes / 16 * 16, kLeastDepth, kMostDepth);
+  if (!depth) return most;
+  if (*depth <= most) return 0;
+  const int64_t blocks = (*depth + most - 1) / most;
+  return RoundUp((*depth + blocks - 1) / blocks, 16);
+}
+
+// A tile of few rows waits for its sums, and one of most rows may leave such a rest.
+unsigned FitTileRows(const ContractionDetail& d, int64_t rows, int64_t depth) {
+  constexpr double kLatency = 4, kMultiplyAdds = 2, kLoads = 2, kCall = 30, kLeastGain = 1.02;
+  const auto step = [&](int64_t n) {
+    const auto sums = static_cast<double>(n * d.vectors);
+    if (n == 0) return 0.0;
+    const double loads = static_cast<double>(n + d.vectors) / kLoads;
+    const double call = (kCall + sums) / static_cast<double>(std::max<int64_t>(depth, 16));
+    return std::max({sums / kMultiplyAdds, loads, kLatency}) + call;
+  };
+  const auto cycles = [&](int64_t n) {
+    return static_cast<double>(rows / n) * step(n) + step(rows % n);
+  };
+  int64_t best = d.tile_rows;
+  const int64_t least = std::max<int64_t>(8 / d.vectors, 1);  // that sums in one set are enough for
+  for (int64_t n = best - 1; n >= least; --n) {
+    if (cycles(n) * kLeastGain < cycles(best)) best = n;
+  }
+  return static_cast<unsigned>(best);
+}
+
+int64_t MostRows(const ContractionDetail& d) {
+  const int64_t depth = d.k_block > 0 ? d.k_block : std::max<int64_t>(d.depth.value(), 64);
+  const int64_t bytes = DTypeBytes(d.dtype), l2_bytes = d.target.l2_bytes;
+  int64_t fit = l2_bytes * 3 / 8 / (depth * bytes);
+  if (d.depth.is_const()) {
+    const int64_t all_bytes = std::max<int64_t>(d.depth.value(), 1) * bytes;
+    fit = std::min(fit, kMostPackedRows * l2_bytes / all_bytes);
+  }
+  return RoundUp(std::clamp<int64_t>(fit, 4 * d.tile_rows, kMostBlockRows), d.tile_rows);
+}
+
+// One panel after the other, all of k, where the packed rows stay in the second cache. Else their
+// blocks do in turn, each for a group of panels. Panels that are packed are read in runs of
+// several.
+void FitPanelGroup(ContractionDetail& d, bool packs_b) {
+  d.panel_group = 1;
+  d.panel_pitch = 0;
+  if (d.panel_form != PanelForm::kElements) return;
+  const int64_t bytes = DTypeBytes(d.dtype);
+  const int64_t depth = d.k_block > 0 ? d.k_block : d.depth.value();
+  const bool stays =
+      d.depth.is_const() && d.row_block * d.depth.value() * bytes <= d.target.l2_bytes / 2;
+  if (stays && !packs_b) return;
+  const int64_t sums = d.k_block > 0 ? d.row_block : 0;
+  const int64_t panel_bytes = d.panel * bytes * (sums + (packs_b ? depth : 0));
+  if (panel_bytes == 0) return;
+  d.panel_group = std::clamp<int64_t>(d.target.l2_bytes * 3 / 8 / panel_bytes, 1, kMostPanelGroup);
+  // A line of a cache more, so that panels begin in other sets of it.
+  if (packs_b) d.panel_pitch = RoundUp(depth, d.lanes) * d.panel + 64 / bytes;
+}
 
 int64_t PixelOperand::taps() const {
   int64_t n = 1;
@@ -103,7 +180,8 @@ int64_t SumElements(const ContractionDetail& d) {
     const int64_t rows = d.row_block ? d.row_block : RoundUp(d.rows.value(), d.tile_rows);
     return rows * d.panel * d.panel_group;
   }
-  return std::max({tile, d.streamed_panels * tile, d.k_block ? d.row_block * d.panel : 0});
+  return std::max(
+      {tile, d.streamed_panels * tile, d.k_block ? d.row_block * d.panel * d.panel_group : 0});
 }
 
 void FitChannelBlocks(ContractionDetail& d) {

@@ -83,16 +83,17 @@ void ForVectors(ContractionContext& c, Value* from, Value* to, std::string_view 
 }
 
 // b is (column, k) with k contiguous: squares of lanes x lanes are turned in registers.
-void PackTransposed(ContractionContext& c, Value* batch, Value* column, Value* destination) {
+void PackTransposed(ContractionContext& c, Value* batch, const PanelRows& rows,
+                    Value* destination) {
   Builder& b = c.b;
   const unsigned lanes = c.d.lanes;
   Value* last = Add(b, c.columns, -1);
   For(b, I64(b, 0), I64(b, c.d.panel), lanes, "pack.vector", [&](Value* v) {
-    ForVectors(c, I64(b, 0), c.depth, "pack.k", [&](Value* k, Value* mask) {
+    ForVectors(c, rows.from, rows.to, "pack.k", [&](Value* k, Value* mask) {
       std::vector<Value*> square;
       for (unsigned i = 0; i < lanes; ++i) {
         // Columns past the end repeat the last one; what comes of them is not stored.
-        Value* at = Min(b, Add(b, Add(b, column, v), int64_t{i}), last);
+        Value* at = Min(b, Add(b, Add(b, rows.column, v), int64_t{i}), last);
         if (c.d.b.buffer) {
           Value* pointer = At(b, c.element, c.PlainRow(c.d.b, batch, at), k);
           const llvm::Align align(c.element_bytes);
@@ -107,10 +108,72 @@ void PackTransposed(ContractionContext& c, Value* batch, Value* column, Value* d
       }
       Transpose(b, square);
       for (unsigned i = 0; i < lanes; ++i) {
-        Value* row = Mul(b, Add(b, k, int64_t{i}), c.d.panel);
+        Value* row = Mul(b, Add(b, Sub(b, k, rows.from), int64_t{i}), c.d.panel);
         c.StoreLanes(square[i], At(b, c.element, destination, Add(b, row, v)));
       }
     });
+  });
+}
+
+// How many rows of b ahead are fetched: where rows are pages apart, hardware does not.
+constexpr int64_t kRowsAhead = 8;
+constexpr int64_t kFetched = 64;  // bytes at a time
+
+// b is (k, column), or panels of another width: runs of several panels are copied row by row.
+void PackRowsOfPanels(ContractionContext& c, Value* batch, const PanelRows& rows, bool whole,
+                      Value* destination) {
+  Builder& b = c.b;
+  const ContractionDetail& d = c.d;
+  const bool fetches = d.panel_group > 1 && d.packed_width == 0 && d.b.buffer;
+  For(b, rows.from, rows.to, 1, "pack.k", [&](Value* k) {
+    Value* row = At(b, c.element, destination, Mul(b, Sub(b, k, rows.from), d.panel));
+    Value* ahead = fetches ? c.PlainRow(d.b, batch, Add(b, k, kRowsAhead)) : nullptr;
+    For(b, I64(b, 0), rows.count, 1, "pack.panel", [&](Value* q) {
+      Value* column = Add(b, rows.column, Mul(b, q, d.panel));
+      Value* row_of_panel = At(b, c.element, row, Mul(b, q, d.panel_pitch));
+      for (int64_t at = 0; fetches && at < d.panel * c.element_bytes; at += kFetched)
+        FetchLine(b, At(b, c.element, ahead, Add(b, column, at / c.element_bytes)));
+      for (unsigned v = 0; v < d.vectors; ++v) {
+        Value* at = Add(b, column, int64_t{v * d.lanes});
+        Value* values;
+        if (d.packed_width > 0) {
+          values = c.LoadView(d.b.view, Div(b, at, I64(b, d.packed_width)), k,
+                              Rem(b, at, I64(b, d.packed_width)), 2);
+        } else {
+          Value* mask = whole ? nullptr : MaskBelow(b, Sub(b, c.columns, at), d.lanes);
+          values = c.LoadView(d.b.view, batch, k, at, 2, mask);
+        }
+        c.StoreLanes(values, At(b, c.element, row_of_panel, v * d.lanes));
+      }
+    });
+  });
+}
+
+// a is (k, row): rows of several tiles are copied for one k after the other.
+void PackRowsOfTiles(ContractionContext& c, Value* batch, Value* row, Value* count,
+                     Value* destination) {
+  Builder& b = c.b;
+  const ContractionDetail& d = c.d;
+  Value* pitch = c.emitter.EmitDim(TilePitch(d));
+  // What tiles load past their rows belongs to the next one: the last are masked.
+  Value* whole = Max(b, Add(b, count, -d.a_k_stride), I64(b, 0));
+  whole = Mul(b, Div(b, whole, I64(b, d.tile_rows)), int64_t{d.tile_rows});
+  For(b, I64(b, 0), c.depth, 1, "pack.k", [&](Value* k) {
+    const auto tiles = [&](Value* from, Value* to, bool masked) {
+      For(b, from, to, d.tile_rows, "pack.tile", [&](Value* first) {
+        Value* tile =
+            At(b, c.element, destination,
+               Add(b, Mul(b, Div(b, first, I64(b, d.tile_rows)), pitch), Mul(b, k, d.a_k_stride)));
+        for (int64_t at = 0; at < d.tile_rows; at += d.lanes) {
+          Value* in_block = Add(b, first, at);
+          Value* mask = masked ? MaskBelow(b, Sub(b, count, in_block), d.lanes) : nullptr;
+          Value* values = c.LoadView(d.a.view, batch, Add(b, row, in_block), k, 1, mask);
+          c.StoreLanes(values, At(b, c.element, tile, at));
+        }
+      });
+    };
+    tiles(I64(b, 0), whole, false);
+    tiles(whole, count, true);
   });
 }
 
@@ -123,19 +186,7 @@ void EmitPackRows(ContractionContext& c, Value* batch, Value* row, Value* count,
   if (d.panel_form == PanelForm::kQuads) return EmitPackByteRows(c, batch, row, count, destination);
   const int64_t tile_rows = d.tile_rows;
   if (!d.a.k_contiguous) {
-    const int64_t width = (d.tile_rows + d.lanes - 1) / d.lanes * d.lanes;
-    For(b, I64(b, 0), count, tile_rows, "pack.tile", [&](Value* first) {
-      Value* tile = At(b, c.element, destination,
-                       Mul(b, Mul(b, Div(b, first, I64(b, tile_rows)), c.depth), width));
-      For(b, I64(b, 0), c.depth, 1, "pack.k", [&](Value* k) {
-        for (int64_t at = 0; at < tile_rows; at += d.lanes) {
-          Value* from = Add(b, first, at);
-          Value* mask = MaskBelow(b, Sub(b, count, from), d.lanes);
-          Value* values = c.LoadView(d.a.view, batch, Add(b, row, from), k, 1, mask);
-          c.StoreLanes(values, At(b, c.element, tile, Add(b, Mul(b, k, width), at)));
-        }
-      });
-    });
+    PackRowsOfTiles(c, batch, row, count, destination);
     return;
   }
   const bool in_pairs = d.panel_form == PanelForm::kPairs;
@@ -276,32 +327,24 @@ void EmitCopyRows(ContractionContext& c, Value* batch, Value* first, Value* coun
   });
 }
 
-void EmitPackPanel(ContractionContext& c, Value* batch, Value* column, Value* destination) {
+void EmitPackPanels(ContractionContext& c, Value* batch, const PanelRows& rows,
+                    Value* destination) {
   Builder& b = c.b;
   const ContractionDetail& d = c.d;
-  if (d.panel_form == PanelForm::kQuads) return EmitPackBytePanel(c, batch, column, destination);
-  if (d.b.k_contiguous) return PackTransposed(c, batch, column, destination);
-  auto pack = [&](bool whole) {
-    For(b, I64(b, 0), c.depth, 1, "pack.k", [&](Value* k) {
-      Value* row = At(b, c.element, destination, Mul(b, k, d.panel));
-      for (unsigned v = 0; v < d.vectors; ++v) {
-        Value* at = Add(b, column, int64_t{v * d.lanes});
-        Value* values;
-        if (d.packed_width > 0) {
-          values = c.LoadView(d.b.view, Div(b, at, I64(b, d.packed_width)), k,
-                              Rem(b, at, I64(b, d.packed_width)), 2);
-        } else {
-          Value* mask = whole ? nullptr : MaskBelow(b, Sub(b, c.columns, at), d.lanes);
-          values = c.LoadView(d.b.view, batch, k, at, 2, mask);
-        }
-        c.StoreLanes(values, At(b, c.element, row, v * d.lanes));
-      }
+  if (d.panel_form == PanelForm::kQuads)
+    return EmitPackBytePanel(c, batch, rows.column, destination);
+  if (d.b.k_contiguous) {
+    For(b, I64(b, 0), rows.count, 1, "pack.panel", [&](Value* q) {
+      PanelRows one = rows;
+      one.column = Add(b, rows.column, Mul(b, q, d.panel));
+      PackTransposed(c, batch, one, At(b, c.element, destination, Mul(b, q, d.panel_pitch)));
     });
-  };
+    return;
+  }
+  const auto pack = [&](bool whole) { PackRowsOfPanels(c, batch, rows, whole, destination); };
   if (d.packed_width > 0) return pack(true);
-  If(
-      b, b.CreateICmpSLE(Add(b, column, d.panel), c.columns), [&] { pack(true); },
-      [&] { pack(false); });
+  Value* end = Add(b, rows.column, Mul(b, rows.count, d.panel));
+  If(b, b.CreateICmpSLE(end, c.columns), [&] { pack(true); }, [&] { pack(false); });
 }
 
 }  // namespace relayvm::codegen

@@ -2,7 +2,8 @@
 //
 //   packed a, rows along k    [tile][k block][row of tile][a_row_stride]        a_k_stride 1
 //   packed a, k along rows    [tile][k][tile_rows rounded up to lanes]          a_row_stride 1
-//   packed b                  [k rounded up to lanes][panel], columns past the end arbitrary
+//   packed b                  [panel][k of a block, rounded up to lanes][columns of a panel],
+//                             columns past the end arbitrary
 //
 // What is packed is emitted by the Emitter (MatrixOperand::view), so that casts and other prologues
 // cost no pass of their own. Tested through kernels/codegen/contraction/contraction_test.cc.
@@ -83,9 +84,14 @@ void EmitUnpackPanel(ContractionContext& c, const Panel& panel, llvm::Value* ext
 // A few rows of a for dot kernels: row r at destination + r * stride.
 void EmitCopyRows(ContractionContext& c, llvm::Value* batch, llvm::Value* first, llvm::Value* count,
                   llvm::Value* destination, llvm::Value* stride);
-// The panel of b that starts at `column`.
-void EmitPackPanel(ContractionContext& c, llvm::Value* batch, llvm::Value* column,
-                   llvm::Value* destination);
+// `count` panels of b from `column` on, rows from..to-1 of them, d.panel_pitch from one to the
+// next.
+// REQUIRES: all rows of one panel where d.panel_form is kQuads.
+struct PanelRows {
+  llvm::Value *column, *count, *from, *to;
+};
+void EmitPackPanels(ContractionContext& c, llvm::Value* batch, const PanelRows& rows,
+                    llvm::Value* destination);
 
 // --- Convolutions (contraction/pixels.cc, pixel_loader.cc, pack_plain.cc) ---
 

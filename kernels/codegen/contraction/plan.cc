@@ -9,6 +9,7 @@
 #include "kernels/codegen/contraction/amx.h"
 #include "kernels/codegen/contraction/attention.h"
 #include "kernels/codegen/contraction/coordinates.h"
+#include "kernels/codegen/contraction/integer.h"
 #include "kernels/codegen/contraction/planner.h"
 #include "kernels/codegen/contraction/winograd_plan.h"
 #include "kernels/codegen/instructions.h"
@@ -27,8 +28,8 @@ namespace {
 constexpr int64_t kStreamedColumns = 1024;
 // The rows that somebody asks to be packed take at most so many times the second cache.
 constexpr int64_t kMostPackedCaches = 16;
-// A block of k, of matrices.
-constexpr int64_t kDepthOfTile = 512;
+// What all blocks of k are a multiple of, or a block of weights is.
+constexpr int64_t kDepthOfWeights = 512;
 
 // The most operations that are written for each of a tile's registers.
 constexpr int64_t kMostRegisterCost = 40;
@@ -179,27 +180,44 @@ void ContractionPlanner::TileMatrix() {
   ContractionDetail& d = *detail_;
   ChooseTile();
   // Packed a, its rows at a few distances only, so that kernels share tile functions.
-  std::optional<int64_t> depth = ConstDepth();
-  if (depth) *depth *= d.step_words;
+  const std::optional<int64_t> depth = ConstDepth();
+  d.k_block = FitDepth(d, depth);
+  const int64_t of_block =
+      (d.k_block > 0 ? d.k_block : depth.value_or(kDepthOfWeights)) * d.step_words;
+  const bool is_free = d.target.schedule.rows == 0 && d.order.form == SumOrder::Form::kAny;
+  if (is_free && d.panel_form == PanelForm::kElements && d.rows.is_const() &&
+      d.rows.value() > d.tile_rows) {
+    d.tile_rows = FitTileRows(d, d.rows.value(), of_block);
+  }
   if (!d.a.k_contiguous) {
     d.a_row_stride = 1;
     d.a_k_stride = RoundUp(d.tile_rows, d.lanes);
-  } else if (depth && *depth <= 64) {
-    d.a_row_stride = 80;
-  } else if (depth && *depth <= 256) {
-    d.a_row_stride = 272;
   } else {
-    d.a_row_stride = 528;
-    if (!depth || *depth > kDepthOfTile) d.k_block = kDepthOfTile / d.step_words;
+    d.a_row_stride = of_block <= 64 ? 80 : of_block <= 256 ? 272 : 528;
   }
   if (d.k_block) d.k_blocks = Dim::Max(1, Dim::CeilDiv(d.depth, d.k_block));
-  ChooseRowBlock(depth.value_or(1024));
   if (d.panel_form == PanelForm::kPairs) Need(d.target.dots.pairs);
+  if (d.panel_form == PanelForm::kElements) {
+    TakeRowBlock(MostRows(d), depth.value_or(1024));
+  } else {
+    ChooseRowBlock(depth ? *depth * d.step_words : 1024);
+  }
+  FinishMatrix();
+}
+
+void ContractionPlanner::FinishMatrix() {
+  ContractionDetail& d = *detail_;
+  const bool packs_b = d.packed_width == 0 || !d.b.buffer;
+  FitPanelGroup(d, packs_b);
   // Blocks of weights are unpacked whole.
   const Dim b_depth = UnpacksPanels(d) && d.k_block > 0
                           ? Dim(d.k_block)
                           : RoundUp(d.depth, std::max<int64_t>(d.lanes, d.weight_block));
-  Finish(ScratchOfPackedA(), b_depth * (d.panel * d.step_words));
+  const Dim whole = b_depth * (d.panel * d.step_words);
+  Dim panels = d.panel_pitch > 0 ? Dim(d.panel_pitch * d.panel_group) : whole;
+  // The last panel of a stream is packed, all of it.
+  if (d.panel_pitch > 0 && StreamsB(d)) panels = Dim::Max(panels, whole);
+  Finish(ScratchOfPackedA(), panels);
 }
 
 void ContractionPlanner::UsePlainMemory(MatrixOperand& operand, const Expr& e,
@@ -303,7 +321,12 @@ void ContractionPlanner::ChooseRowBlock(int64_t depth) {
   ContractionDetail& d = *detail_;
   const int64_t row_bytes = std::max<int64_t>(depth, 64) * DTypeBytes(d.dtype);
   const int64_t fit = d.target.l2_bytes * 3 / 4 / row_bytes;
-  const int64_t most = RoundUp(std::clamp<int64_t>(fit, 4 * d.tile_rows, 240), d.tile_rows);
+  TakeRowBlock(RoundUp(std::clamp<int64_t>(fit, 4 * d.tile_rows, 240), d.tile_rows), depth);
+}
+
+void ContractionPlanner::TakeRowBlock(int64_t most, int64_t depth) {
+  ContractionDetail& d = *detail_;
+  const int64_t row_bytes = std::max<int64_t>(depth, 64) * DTypeBytes(d.dtype);
   d.row_block = most;
   if (const int64_t block = d.target.schedule.block; block > 0) {
     d.row_block = RoundUp(block, d.tile_rows);
@@ -320,7 +343,7 @@ void ContractionPlanner::ChooseRowBlock(int64_t depth) {
 Dim ContractionPlanner::ScratchOfPackedA() const {
   const ContractionDetail& d = *detail_;
   if (d.a.k_contiguous) return d.k_blocks * (d.row_block * d.a_row_stride);
-  return d.depth * (d.row_block / d.tile_rows * RoundUp(d.tile_rows, d.lanes));
+  return TilePitch(d) * (d.row_block / d.tile_rows);
 }
 
 // --- AMX ---
@@ -338,8 +361,11 @@ void ContractionPlanner::PlanAmx() {
   // cache.
   if (d.panel_form == PanelForm::kPairs) d.a_row_stride += kAmxTile;
   ChooseRowBlock(ConstDepth().value_or(1024));
-  Finish(is_matrix ? ScratchOfPackedA() : Dim(d.row_block * d.a_row_stride + d.lanes),
-         RoundUp(d.depth, d.lanes) * d.panel);
+  if (is_matrix) {
+    FinishMatrix();
+  } else {
+    Finish(d.row_block * d.a_row_stride + d.lanes, RoundUp(d.depth, d.lanes) * d.panel);
+  }
   Need(TilesOf(d));
   plan_.scratch_bytes = Dim::Max(plan_.scratch_bytes, scratch_of_vectors);
   plan_.amx = detail_;
@@ -396,7 +422,7 @@ bool ContractionPlanner::TakesRegisters() const {
 // --- What is asked of plans ---
 
 bool TakesWeightBlock(int64_t block) {
-  return block > 0 && block % 8 == 0 && kDepthOfTile % block == 0;
+  return block > 0 && block % 8 == 0 && kDepthOfWeights % block == 0;
 }
 
 bool IsServedByDots(const ContractionDetail& d, int64_t rows) {

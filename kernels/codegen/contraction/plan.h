@@ -128,8 +128,11 @@ struct ContractionDetail {
   bool epilogue_in_registers = false;
   // kMatrix: all panels of b take a tile's rows before the next tile: outputs are written in order.
   bool panels_inside = false;
-  // kPixelColumns: panels of b that are packed together, of so many channels at a time.
+  // Panels of b that are worked on together: one block of k after the other, whose sums are kept;
+  // kPixelColumns: packed together, of so many channels at a time.
   int64_t panel_group = 1, channel_block = 1;
+  // kMatrix: from a panel that is packed to the next, in elements; 0: there is one.
+  int64_t panel_pitch = 0;
   // kPixelColumns: taps that bring no pixel inside are left out (taps.h), of weights in the scratch
   // of a.
   bool cuts_taps = false;
@@ -226,6 +229,16 @@ inline int64_t RoundUp(int64_t d, int64_t to) { return (d + to - 1) / to * to; }
 
 // kPixelColumns: sets channel_block and panel_group; returns the elements of such panels.
 int64_t FitPixelPanels(ContractionDetail& d);
+// From a tile of packed rows whose k runs along rows to the next, in elements: not a power of two.
+inline Dim TilePitch(const ContractionDetail& d) { return d.depth * d.a_k_stride + 16; }
+// kMatrix: the block of k of tiles that serve so much of it (nullopt: any); 0: it is one at most.
+int64_t FitDepth(const ContractionDetail& d, std::optional<int64_t> depth);
+// kMatrix: the rows of tiles that take so many rows in the least time; d.tile_rows at most.
+unsigned FitTileRows(const ContractionDetail& d, int64_t rows, int64_t depth);
+// kMatrix: the most rows that are packed together, and sets panel_group and panel_pitch for as many
+// or fewer.
+int64_t MostRows(const ContractionDetail& d);
+void FitPanelGroup(ContractionDetail& d, bool packs_b);
 // kPixelColumns: whether an image may be smaller than its windows, so that cutting taps pays.
 bool MayCutTaps(const ContractionDetail& d);
 // kPixelColumns: few_pixels, once channel_block is known, and the distance of their rows.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "kernels/codegen/contraction/coordinates.h"
+#include "kernels/codegen/contraction/integer.h"
 #include "kernels/codegen/contraction/planner.h"
 
 namespace relayvm::codegen {

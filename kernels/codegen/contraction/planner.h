@@ -31,6 +31,10 @@ class ContractionPlanner {
   // Rows of a that are packed at a time: what leaves room in L2 for b, in blocks of equal size
   // where the extent is known.
   void ChooseRowBlock(int64_t depth);
+  // Rows of about equal blocks, `most` at most.
+  void TakeRowBlock(int64_t most, int64_t depth);
+  // Scratch and the parallel range of a product of matrices, blocks of rows and of panels.
+  void FinishMatrix();
   Dim ScratchOfPackedA() const;
   bool TakesRegisters() const;
   // Blocks of rows and scratch for the product by AMX's tiles.

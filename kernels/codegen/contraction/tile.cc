@@ -76,23 +76,22 @@ constexpr int64_t kLineBytes = 64;
 // without fetching and 117 into the first; from memory 41, 30 and 42.
 constexpr unsigned kLeastFromSecond = 8;
 
-// Fetches the cache lines of `bytes` bytes from kBytesAhead after `pointer` on.
-void FetchAhead(Builder& b, Value* pointer, int64_t bytes, bool into_first = false) {
+// Fetches the cache lines of `bytes` bytes from `pointer` on.
+void FetchLines(Builder& b, Value* pointer, int64_t bytes, bool into_first = false) {
   const uint32_t reads = 0, locality = into_first ? 3 : 2, data = 1;
   for (int64_t at = 0; at < bytes; at += kLineBytes) {
-    Value* ahead =
-        b.CreateConstGEP1_64(b.getInt8Ty(), pointer, static_cast<uint64_t>(kBytesAhead + at));
+    Value* line = b.CreateConstGEP1_64(b.getInt8Ty(), pointer, static_cast<uint64_t>(at));
     b.CreateIntrinsic(llvm::Intrinsic::prefetch, {b.getPtrTy()},
-                      {ahead, b.getInt32(reads), b.getInt32(locality), b.getInt32(data)});
+                      {line, b.getInt32(reads), b.getInt32(locality), b.getInt32(data)});
   }
 }
 
 // Lanes of which a table makes numbers of few bits (widen.cc).
 constexpr unsigned kTableLanes = 16;
 
-// Parameters of tiles, in order: a, b, c, k, accumulate, three strides; with blocks, these.
+// After a, b, c, k, accumulate and three strides: with blocks, these; with streams_b, another.
 constexpr unsigned kScalesArg = 8, kZeroPointsArg = 9;
-
+unsigned FetchedArg(const TileConfig& config) { return config.block > 0 ? 10 : 8; }
 // Where accumulator i of a set goes.
 Value* SumAt(Builder& b, const TileConfig& config, Value* c, unsigned i) {
   return At(b, AccumulatorType(b.getContext(), config.dtype), c,
@@ -151,11 +150,6 @@ class TileSums {
     Value* stride = Stride(config_.a_row_stride, call_.a_row_stride);
     return config_.a_row_stride > 1 && config_.rows > 1 ? b_.CreateFreeze(stride) : stride;
   }
-  // Row `row` of A at a step: of each three, two are at once and twice the stride from the first.
-  Value* RowOfA(Value* a_k, unsigned row) const {
-    Value* first = At(b_, element_, a_k, Mul(b_, a_row_stride_, static_cast<int64_t>(row / 3 * 3)));
-    return At(b_, element_, first, Mul(b_, a_row_stride_, static_cast<int64_t>(row % 3)));
-  }
   size_t FirstExtra() const { return size_t{accumulators_} * config_.sets; }
   std::vector<Value*> Zeros() const {
     return std::vector<Value*>(FirstExtra(), llvm::Constant::getNullValue(vector_));
@@ -210,7 +204,7 @@ class TileSums {
   void Fetch(Value* k, int64_t steps) const {
     const bool is_small = accumulators_ < kLeastFromSecond && !has_blocks_;
     if (config_.streams_a && !is_small) {
-      FetchAhead(b_, At(b_, element_, call_.a, Mul(b_, k, a_k_stride_)),
+      FetchLines(b_, FetchedAhead(b_, At(b_, element_, call_.a, Mul(b_, k, a_k_stride_))),
                  static_cast<int64_t>(align_) * config_.a_k_stride * steps);
     }
     if (!config_.streams_b) return;
@@ -218,8 +212,9 @@ class TileSums {
     const int64_t row_words = int64_t{config_.vectors} * config_.lanes;
     const int64_t rows = widened_ ? widened_->Rows(steps) : steps;
     const int64_t at_once = config_.b_k_stride == row_words ? rows : 1;
+    Value* from = call_.fetched ? call_.fetched : FetchedAhead(b_, call_.b);
     for (int64_t i = 0; i < rows; i += at_once) {
-      FetchAhead(b_, At(b_, word_, call_.b, Mul(b_, Add(b_, WordOf(k), i), b_k_stride_)),
+      FetchLines(b_, At(b_, word_, from, Mul(b_, Add(b_, WordOf(k), i), b_k_stride_)),
                  word_bytes_ * row_words * at_once, /*into_first=*/is_small);
     }
   }
@@ -307,7 +302,8 @@ class TileSums {
   void AddRows(Value* a_k, llvm::Type* read, const std::vector<Value*>& numbers, unsigned set,
                std::vector<Value*>& sums) const {
     for (unsigned row = 0; row < config_.rows; ++row) {
-      Value* scalar = b_.CreateLoad(read, RowOfA(a_k, row));
+      Value* scalar =
+          b_.CreateLoad(read, At(b_, element_, a_k, Mul(b_, a_row_stride_, int64_t{row})));
       Value* broadcast = b_.CreateVectorSplat(config_.lanes, scalar);
       for (unsigned v = 0; v < config_.vectors; ++v) {
         Value*& sum = sums[set * accumulators_ + row * config_.vectors + v];
@@ -364,7 +360,7 @@ class TileSums {
     const int64_t row_bytes = int64_t{config_.vectors} * config_.lanes * word_bytes_;
     const bool has_whole_lines =
         !config_.streams_a && (!config_.streams_b || row_bytes >= kLineBytes);
-    return accumulators_ >= kLeastToFetch && has_whole_lines ? 1 : 2;
+    return accumulators_ >= kLeastFromSecond && has_whole_lines ? 1 : 2;
   }
 
   // Steps from..to-1; `from` is the block's begin, or 0.
@@ -450,6 +446,7 @@ void DefineTile(Builder& b, llvm::Function* function, const TileConfig& config) 
     call.scales = arg(kScalesArg);
     call.zero_points = arg(kZeroPointsArg);
   }
+  if (config.streams_b) call.fetched = arg(FetchedArg(config));
   const std::vector<Value*> sums = TileSums(b, config, call).Emit();
   const unsigned accumulators = config.rows * config.vectors;
   const llvm::Align align(static_cast<uint64_t>(DTypeBytes(config.dtype)) * config.lanes);
@@ -490,6 +487,7 @@ std::vector<llvm::Type*> TileParams(Builder& b, const TileConfig& config) {
   llvm::Type* i64 = b.getInt64Ty();
   std::vector<llvm::Type*> params = {ptr, ptr, ptr, i64, b.getInt1Ty(), i64, i64, i64};
   if (config.block > 0) params.insert(params.end(), 2, ptr);
+  if (config.streams_b) params.push_back(ptr);
   return params;
 }
 
@@ -507,6 +505,7 @@ std::vector<Value*> TileArgs(Builder& b, const TileConfig& config, const TileCal
     args.push_back(call.scales);
     args.push_back(call.zero_points ? call.zero_points : call.scales);
   }
+  if (config.streams_b) args.push_back(call.fetched ? call.fetched : FetchedAhead(b, call.b));
   return args;
 }
 
@@ -516,6 +515,10 @@ llvm::Type* WordTypeOf(Builder& builder, DType dtype, PanelForm form, const Weig
   if (form == PanelForm::kElements) return AccumulatorType(builder.getContext(), dtype);
   if (form != PanelForm::kWidened || widened->in_words()) return builder.getInt32Ty();
   return builder.getIntNTy(static_cast<unsigned>(DTypeBits(widened->stored)));
+}
+
+Value* FetchedAhead(Builder& builder, Value* b) {
+  return builder.CreateConstGEP1_64(builder.getInt8Ty(), b, uint64_t{kBytesAhead});
 }
 
 unsigned TileSets(const TileConfig& config, int64_t all_rows) {
@@ -552,6 +555,7 @@ void DispatchRows(Builder& builder, const std::string& name, const TileConfig& c
           inner.scales = arg(kScalesArg);
           inner.zero_points = arg(kZeroPointsArg);
         }
+        if (config.streams_b) inner.fetched = arg(FetchedArg(config));
         llvm::LLVMContext& context = b.getContext();
         auto* done = llvm::BasicBlock::Create(context, "done", function);
         llvm::SwitchInst* cases =

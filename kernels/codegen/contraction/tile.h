@@ -85,6 +85,9 @@ struct TileCall {
   // float32, of the block that k begins with.
   llvm::Value *scales = nullptr, *zero_points = nullptr;
   llvm::Value* tail = nullptr;  // of AMX's tiles: see amx.h
+  // With streams_b: what is fetched as b is read, as long as b; null: what follows b a little
+  // later.
+  llvm::Value* fetched = nullptr;
 };
 // What a panel of B is an array of. REQUIRES: a kernel is being emitted.
 llvm::Type* WordTypeOf(Builder& builder, DType dtype, PanelForm form, const WeightForm* widened);
@@ -103,6 +106,9 @@ void EmitTileDispatchOfSets(Builder& builder, const TileConfig& config, const Ti
                             llvm::Value* rows);
 // The sets of accumulators of every tile in a product of that many rows.
 unsigned TileSets(const TileConfig& config, int64_t all_rows);
+
+// TileCall::fetched of a tile alone, which reads `b` once.
+llvm::Value* FetchedAhead(Builder& builder, llvm::Value* b);
 
 struct DotConfig {
   DType dtype;

@@ -39,8 +39,11 @@ class TileCalls {
   // Whether tiles take the last panel no wider than needed: shorter vectors take less time or as
   // much.
   bool HasNarrowTiles() const {
-    return d_.rows.is_const() && d_.target.vector_bytes == 64 &&
-           d_.lanes * c_.element_bytes == 64 &&
+    const unsigned bytes = d_.target.vector_bytes;
+    // Of 32 bytes, where it is known how many columns are left over.
+    const bool may = bytes == 64 ||
+                     (bytes == 32 && d_.columns.is_const() && d_.form == ContractionForm::kMatrix);
+    return may && d_.rows.is_const() && d_.lanes * c_.element_bytes == bytes &&
            !(d_.columns.is_const() && d_.columns.value() % d_.panel == 0);
   }
 

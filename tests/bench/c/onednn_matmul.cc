@@ -2,8 +2,8 @@
 //
 //   onednn_matmul BATCH M K N TRANSPOSE_A TRANSPOSE_B CONSTANT RUNS
 //
-// BATCH times M x K by K x N, float32, either side stored transposed where it says 1. CONSTANT: B is
-// packed as oneDNN likes it before the clock starts; else both are read as they are. Prints the
+// BATCH times M x K by K x N, float32, either side stored transposed where it says 1. CONSTANT: B
+// is packed as oneDNN likes it before the clock starts; else both are read as they are. Prints the
 // median and the least microseconds of a run.
 #include <algorithm>
 #include <chrono>
