@@ -35,6 +35,7 @@ class DirectEmitter {
 
   void Emit(Value* begin, Value* end) {
     const int64_t lines = p_.channels_last ? 1 : kDirectLines;
+    if (HasZeroLine()) FillZeroLine();
     Value* work = WorkOf(b_, WorkOf(b_, I64(b_, lines), output_.back()), c_.depth);
     ForPolled(b_, begin, end, 1, work, "unit", [&](Value* unit) {
       // (n, group, line..., block of lines) or (n, line...)
@@ -114,6 +115,15 @@ class DirectEmitter {
            width * height * d_.rows.value() <= 50;
   }
 
+  // Lines that are not there are those of a line of zeros, rather than masked.
+  bool HasZeroLine() const { return !p_.channels_last && SharesLines() && p_.stride.back() <= 2; }
+  void FillZeroLine() {
+    zero_line_ = At(b_, b_.getInt8Ty(), c_.scratch, c_.emitter.EmitDim(d_.c_offset));
+    For(b_, I64(b_, 0), input_.back(), d_.lanes, "zero", [&](Value* x) {
+      c_.StoreLanes(llvm::Constant::getNullValue(c_.vector), At(b_, c_.element, zero_line_, x));
+    });
+  }
+
   // `at`: (n, group, position of the outer axes..., block of lines)
   void EmitLines(const std::vector<Value*>& at) {
     const size_t w = p_.spatial() - 1;
@@ -136,7 +146,7 @@ class DirectEmitter {
     }
     Block wide = block;
     wide.masked = false;
-    wide.lines_inside = true;
+    wide.lines_inside = !HasZeroLine();
     wide.vectors = std::clamp<int64_t>(8 / (outputs * block.lines), 1, 4);
     if (p_.output[w].is_const()) {
       const int64_t needed = (p_.output[w].value() + d_.lanes - 1) / d_.lanes;
@@ -162,7 +172,22 @@ class DirectEmitter {
             b_.CreateAnd(b_.CreateICmpSGE(from, I64(b_, 0)), b_.CreateICmpSLE(reach, input_[w]));
         inside = b_.CreateAnd(inside, b_.CreateICmpSLE(Add(b_, x, chunk), output_[w]));
         inside = b_.CreateAnd(inside, lines_inside);
-        If(b_, inside, [&] { EmitBlock(wide); }, [&] { EmitNarrow(block, lines_inside); });
+        If(
+            b_, inside, [&] { EmitBlock(wide); },
+            [&] {
+              if (!HasZeroLine() || d_.target.masks || wide.vectors == 1)
+                return EmitNarrow(block, lines_inside);
+              // Masks are slow: one vector that needs none may be left.
+              Block one = wide;
+              one.vectors = 1;
+              Value* fits = b_.CreateICmpSLE(
+                  Add(b_, from, (p_.kernel[w] - 1) * p_.dilation[w] + d_.lanes * p_.stride[w]),
+                  input_[w]);
+              fits = b_.CreateAnd(fits, b_.CreateICmpSGE(from, I64(b_, 0)));
+              fits =
+                  b_.CreateAnd(fits, b_.CreateICmpSLE(Add(b_, x, int64_t{d_.lanes}), output_[w]));
+              If(b_, fits, [&] { EmitBlock(one); }, [&] { EmitNarrow(block, lines_inside); });
+            });
         return Add(b_, x,
                    b_.CreateSelect(inside, I64(b_, chunk), I64(b_, block.vectors * d_.lanes)));
       });
@@ -170,7 +195,7 @@ class DirectEmitter {
   }
 
   void EmitNarrow(Block block, Value* lines_inside) {
-    if (!SharesLines()) return EmitBlock(block);
+    if (!SharesLines() || HasZeroLine()) return EmitBlock(block);
     auto emit = [&](bool inside) {
       block.lines_inside = inside;
       EmitBlock(block);
@@ -180,7 +205,7 @@ class DirectEmitter {
 
   // Whether all taps of the block's lines are inside, for lines that share inputs.
   Value* LinesInside(const Block& block) {
-    if (!SharesLines()) return b_.getTrue();
+    if (!SharesLines() || HasZeroLine()) return b_.getTrue();
     const size_t h = p_.spatial() - 2;
     Value* from = Add(b_, Mul(b_, block.line, p_.stride[h]), -p_.padding[h]);
     Value* reach =
@@ -324,8 +349,9 @@ class DirectEmitter {
       std::vector<Value*> positions = outer_positions;
       positions.push_back(Add(b_, Mul(b_, block.line, p_.stride[h]), input - p_.padding[h]));
       Value* is_inside = nullptr;
-      if (!block.lines_inside) {
-        is_inside = b_.CreateVectorSplat(d_.lanes, b_.CreateICmpULT(positions.back(), input_[h]));
+      Value* is_line = b_.CreateICmpULT(positions.back(), input_[h]);
+      if (!block.lines_inside && !HasZeroLine()) {
+        is_inside = b_.CreateVectorSplat(d_.lanes, is_line);
       }
       if (p_.stride.back() > 2) {
         for (int64_t k = 0; k < p_.kernel.back(); ++k) {
@@ -337,6 +363,7 @@ class DirectEmitter {
                                    Add(b_, Mul(b_, block.group, p_.group_channels), channel)};
       index.insert(index.end(), positions.begin(), positions.end());
       Value* line = loader_.Line(index);
+      if (HasZeroLine()) line = b_.CreateSelect(is_line, line, zero_line_);
       std::map<int64_t, Value*> loaded;
       for (int64_t k = 0; k < p_.kernel.back(); ++k) {
         AddProducts(block, channel, I64(b_, k), LoadTap(block, masks, line, k, is_inside, loaded),
@@ -470,6 +497,7 @@ class DirectEmitter {
   DirectWeights weights_;
   PixelLoader loader_;
   std::vector<Value*> input_, output_;
+  Value* zero_line_ = nullptr;  // where HasZeroLine
 };
 
 }  // namespace
