@@ -194,6 +194,13 @@ void ShareHelpers(std::span<Result<codegen::KernelText>> texts) {
   }
 }
 
+void ShareKernelBodies(std::span<Result<codegen::KernelText>> texts) {
+  std::vector<const std::vector<codegen::FunctionForm>*> modules;
+  for (const Result<codegen::KernelText>& text : texts) modules.push_back(&text->kernels);
+  std::vector<std::vector<codegen::SharedBody>> bodies = codegen::ShareBodies(modules);
+  for (size_t t = 0; t < texts.size(); ++t) texts[t]->bodies = std::move(bodies[t]);
+}
+
 }  // namespace
 
 Result<KernelImage> KernelCompiler::Finish() {
@@ -227,6 +234,7 @@ Result<KernelImage> KernelCompiler::Finish() {
     if (!text.ok()) return text.status();
   }
   ShareHelpers(texts);
+  if (options.opt_level > 0) ShareKernelBodies(texts);
 
   std::vector<Result<codegen::KernelCode>> outputs(num_texts, codegen::KernelCode());
   std::atomic<size_t> done{0};

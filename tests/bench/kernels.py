@@ -186,9 +186,9 @@ class Kernels:
                           share=share, mean_ratio=mean)
 
 
-def build_peer(b):
-    path = os.path.join(b.folder, "onednn")
-    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "c", "onednn.cc")
+def build_peer(b, name="onednn"):
+    path = os.path.join(b.folder, name)
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "c", name + ".cc")
     made = subprocess.run(["g++", "-O2", source, "-o", path, "-ldnnl"], capture_output=True, text=True)
     return path if made.returncode == 0 else None
 
