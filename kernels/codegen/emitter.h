@@ -139,8 +139,11 @@ class Emitter {
   const Node* IrregularTerm(const Node* index, const Node*& rest, Dim& coefficient);
   llvm::Value* Choose(llvm::Value* condition, const std::function<llvm::Value*(bool)>& emit);
   llvm::Value* LoadStrided(const Node* n, llvm::Value* first, unsigned stride, llvm::Value* mask);
+  llvm::Value* LoadStridedParts(const Node* n, llvm::Value* first, unsigned stride);
   llvm::Value* ScalarSelect(const Node* n, bool vector_sides, bool may_compute_both = true);
   llvm::Value* VectorSelect(const Node* n);
+  llvm::Value* SelectLanes(const Node* n);
+  llvm::Value* HoldsForAll(const Node* condition);
   const Node* WithUniformFirst(const Node* n);
   std::vector<const te::AxisNode*> AxesOfMasksFirst(const Node* n);
   void EmitShared(const Node* a, const Node* b, bool vector);

@@ -220,6 +220,47 @@ Value* Emitter::VectorSelect(const Node* n) {
   // What is inside is guarded by both parts of the condition: alone, neither makes it safe.
   if (const Node* parted = WithUniformFirst(n); parted != n)
     return ScalarSelect(parted, /*vector_sides=*/true, /*may_compute_both=*/false);
+  if (!b_.machine().masks && !n->operands[1]->safe && n->operands[2]->safe &&
+      MaskFor(false) == nullptr) {
+    if (Value* all = HoldsForAll(n->operands[0])) {
+      return Choose(all, [&](bool on) { return on ? Vector(n->operands[1]) : SelectLanes(n); });
+    }
+  }
+  return SelectLanes(n);
+}
+
+// Whether inequalities hold for all lanes: what is affine along the vector's axis does where it
+// does for the first one and the last. Null: the condition is of something else.
+Value* Emitter::HoldsForAll(const Node* condition) {
+  std::vector<const Node*> conjuncts;
+  AppendConjuncts(condition, conjuncts);
+  Value* all = nullptr;
+  for (const Node* c : conjuncts) {
+    const bool is_order = c->kind == NodeKind::kBinary && te::BinaryOp::kLess <= c->binary &&
+                          c->binary <= te::BinaryOp::kGreaterEqual;
+    if (!is_order || c->operands[0]->dtype != DType::kInt64) return nullptr;
+    for (const unsigned lane : {0U, vector_.lanes - 1}) {
+      Value* sides[2];
+      for (int i = 0; i < 2; ++i) {
+        const Node* side = c->operands[i];
+        if (!Varies(side)) {
+          sides[i] = Scalar(side);
+          continue;
+        }
+        const Address address = AddressOf(side);
+        if (!address.affine) return nullptr;
+        sides[i] = Add(b_, Scalar(address.uniform),
+                       Mul(b_, Add(b_, vector_.base, int64_t{lane}), EmitDim(address.stride)));
+      }
+      Value* holds = ops_->Binary(c->binary, DType::kInt64, sides[0], sides[1]);
+      all = all == nullptr ? holds : b_.CreateAnd(all, holds);
+    }
+  }
+  return all;
+}
+
+// By masks.
+Value* Emitter::SelectLanes(const Node* n) {
   Value* condition = Vector(n->operands[0]);
   Value* outer = select_mask_;
   Value* values[2];
@@ -289,7 +330,7 @@ Value* Emitter::LoadVectorAt(const Node* n, const Node* index, Value* mask) {
     return b_.CreateVectorReverse(LoadRun(n, first, vector_.lanes, mask));
   }
   if (address.affine && address.stride.is_const() && address.stride.value() >= 2 &&
-      address.stride.value() <= 4 && b_.machine().masks) {
+      address.stride.value() <= 4 && (mask == nullptr || b_.machine().masks)) {
     int64_t stride = address.stride.value();
     Value* first = Add(b_, Scalar(address.uniform), Mul(b_, vector_.base, stride));
     return LoadStrided(n, first, static_cast<unsigned>(stride), mask);
@@ -507,67 +548,6 @@ Value* Emitter::Choose(Value* condition, const std::function<Value*(bool)>& emit
   llvm::PHINode* phi = b_.CreatePHI(values[0]->getType(), 2);
   for (int i = 0; i < 2; ++i) phi->addIncoming(values[i], sides[i]);
   return phi;
-}
-
-// Loads everything from the first to the last lane's element, with what lies between masked off,
-// and picks.
-Value* Emitter::LoadStrided(const Node* n, Value* first, unsigned stride, Value* mask) {
-  unsigned lanes = vector_.lanes;
-  llvm::Type* type = VectorOf(MemoryType(n->dtype), lanes * stride);
-  std::vector<int> spread;
-  std::vector<int> pick;
-  for (unsigned i = 0; i < lanes * stride; ++i)
-    spread.push_back(static_cast<int>(i % stride == 0 ? i / stride : lanes));
-  for (unsigned i = 0; i < lanes; ++i) pick.push_back(static_cast<int>(i * stride));
-  llvm::Type* mask_type = VectorOf(b_.getInt1Ty(), lanes);
-  if (mask == nullptr) mask = llvm::Constant::getAllOnesValue(mask_type);
-  Value* wide_mask = b_.CreateShuffleVector(mask, llvm::Constant::getNullValue(mask_type), spread);
-  llvm::Align align(static_cast<uint64_t>(DTypeBytes(n->dtype)));
-  Value* wide = b_.CreateMaskedLoad(type, Pointer(n->tensor, first), align, wide_mask,
-                                    llvm::Constant::getNullValue(type));
-  return b_.CreateShuffleVector(wide, pick);
-}
-
-std::vector<Value*> Emitter::LoadTransposed(const Node* load, const te::AxisNode* along,
-                                            Value* first, const VectorAxis& axis, Value* count) {
-  UseVectorAxis(axis);
-  Address address = AddressOf(load->operands[0]);
-  assert(address.affine);
-  OpenScope();
-  BindAxis(along, first);
-  Value* start = Scalar(address.uniform);
-  CloseScope();
-  unsigned lanes = axis.lanes;
-  llvm::Type* type = VectorOf(MemoryType(load->dtype), lanes);
-  llvm::Align align(static_cast<uint64_t>(DTypeBytes(load->dtype)));
-  Value* stride = EmitDim(address.stride);
-  std::vector<Value*> rows;
-  for (unsigned r = 0; r < lanes; ++r) {
-    // The last row there is, again: a masked load would take a processor hundreds of cycles where
-    // there is no page.
-    Value* row = count == nullptr ? I64(b_, r) : Min(b_, I64(b_, r), Add(b_, count, -1));
-    Value* index = Add(b_, start, Mul(b_, Add(b_, axis.base, row), stride));
-    rows.push_back(b_.CreateAlignedLoad(type, Pointer(load->tensor, index), align));
-  }
-  // Exchanges the off-diagonal halves of blocks of 2, 4, ... rows.
-  for (unsigned step = 1; step < lanes; step *= 2) {
-    for (unsigned i = 0; i < lanes; ++i) {
-      if ((i & step) != 0) continue;
-      std::vector<int> low;
-      std::vector<int> high;
-      for (unsigned k = 0; k < lanes; ++k) {
-        bool upper = (k & step) != 0;
-        low.push_back(static_cast<int>(upper ? lanes + k - step : k));
-        high.push_back(static_cast<int>(upper ? lanes + k : k + step));
-      }
-      Value* a = rows[i];
-      Value* b = rows[i + step];
-      rows[i] = b_.CreateShuffleVector(a, b, low);
-      rows[i + step] = b_.CreateShuffleVector(a, b, high);
-    }
-  }
-  for (Value*& row : rows) row = ops_->FromMemory(row, load->dtype);
-  return rows;
 }
 
 }  // namespace relayvm::codegen

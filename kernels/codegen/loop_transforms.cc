@@ -529,6 +529,29 @@ bool IsAskedOnce(const Node* root, const Node* value, const te::AxisNode* axis) 
   return asked.size() == 1 && asked.begin()->second - asked.begin()->first == 1;
 }
 
+bool IsReadByWindows(const te::TensorNode& t, const std::vector<const te::AxisNode*>& loops) {
+  constexpr int64_t kMostOfWindow = 1 << 20;  // elements
+  int64_t read = 1, held = 1;
+  std::vector<Dim> extents(t.shape);
+  for (const te::AxisNode* axis : loops) {
+    const auto same = std::ranges::find(extents, axis->extent);
+    if (same != extents.end()) {
+      extents.erase(same);
+    } else if (axis->extent.is_const() && axis->extent.value() <= kMostOfWindow) {
+      read *= axis->extent.value();
+    } else {
+      return false;
+    }
+    if (read > kMostOfWindow) return true;
+  }
+  for (const Dim& extent : extents) {
+    if (!extent.is_const() || extent.value() > kMostOfWindow) return false;
+    held *= std::max<int64_t>(extent.value(), 1);
+    if (held > kMostOfWindow) return false;
+  }
+  return read >= 2 * held;
+}
+
 bool ReadsOwnUnit(Graph& graph, const Node* read, const Node* written, const AxisList& unit_axes) {
   // written = sum over unit axes + inner, and inner covers [0, size of a unit). The read is within
   // the unit when it has the same unit part and the rest stays in that range.

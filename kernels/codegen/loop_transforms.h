@@ -39,6 +39,10 @@ std::vector<LoopNest> PartsOf(Graph& graph, const LoopNest& nest);
 // for a part of one element along it.
 bool IsAskedOnce(const Node* root, const Node* value, const te::AxisNode* axis);
 
+// Whether loops that each depend on an axis of `t` read its elements twice or more, as windows that
+// overlap do: by their extents, where those that both have go.
+bool IsReadByWindows(const te::TensorNode& t, const std::vector<const te::AxisNode*>& loops);
+
 // True when reading at flat index `read`, in any iteration of a unit, stays within what the unit
 // writes at `written`, for a unit whose elements are one contiguous range.
 bool ReadsOwnUnit(Graph& graph, const Node* read, const Node* written,

@@ -17,8 +17,12 @@ namespace {
 
 class LoopEmitter {
  public:
-  LoopEmitter(Graph& graph, const LoopSection& section, Emitter& emitter, Builder& builder)
-      : graph_(graph), section_(section), emitter_(emitter), b_(builder) {}
+  LoopEmitter(LoopPlan& plan, const LoopSection& section, Emitter& emitter, Builder& builder)
+      : graph_(plan.graph),
+        section_(section),
+        may_repeat_(plan.in_place.empty()),
+        emitter_(emitter),
+        b_(builder) {}
 
   void Run(Value* begin, Value* end) {
     emitter_.OpenScope();
@@ -300,12 +304,14 @@ class LoopEmitter {
   void EmitVectors(const LoopNest& nest, const te::AxisNode* axis, Value* first, Value* end) {
     unsigned lanes = 64;
     uint64_t cost = 0;
-    bool reduces = false;
+    bool reduces = false, guards = false;
     for (const LoopStore& store : nest.stores) {
       lanes = std::min(lanes, emitter_.LanesFor(store.value));
       cost += CostAlong(store.value, axis);
-      ForEachNode({store.value},
-                  [&](const Node* n) { reduces = reduces || n->kind == NodeKind::kReduce; });
+      ForEachNode({store.value}, [&](const Node* n) {
+        reduces = reduces || n->kind == NodeKind::kReduce;
+        guards = guards || (n->kind == NodeKind::kSelect && n->operands[0]->DependsOn(axis));
+      });
     }
     bool masks = b_.machine().masks;
     bool is_const = axis->extent.is_const();
@@ -317,7 +323,8 @@ class LoopEmitter {
     }
     // Several vectors at once: for a reduction independent chains of additions, for cheap bodies
     // fewer turns.
-    unsigned wide = reduces ? 4 : (cost <= 8 ? 2 : 1);
+    // Without masks a vector with lanes outside is slow, and the longer the more of them there are.
+    unsigned wide = guards && !masks ? 1 : reduces ? 4 : (cost <= 8 ? 2 : 1);
     while (is_const && wide > 1 && int64_t{wide} * lanes > extent) wide /= 2;
 
     auto whole = [&](unsigned unit) {
@@ -347,6 +354,13 @@ class LoopEmitter {
       });
       return;
     }
+    // The last vector has some of the one before once more.
+    const std::optional<int64_t> from = ConstantOf(first), to = ConstantOf(end);
+    if (reduces && may_repeat_ && from && to && *to - *from >= int64_t{lanes}) {
+      if ((*to - *from) % lanes != 0)
+        EmitVector(nest, {axis, I64(b_, *to - lanes), lanes, nullptr});
+      return;
+    }
     For(b_, done, end, 1, axis->name, [&](Value* i) {
       emitter_.OpenScope();
       emitter_.BindAxis(axis, i);
@@ -357,6 +371,7 @@ class LoopEmitter {
 
   Graph& graph_;
   const LoopSection& section_;
+  const bool may_repeat_;  // an element may be computed and stored twice
   Emitter& emitter_;
   Builder& b_;
   Value* carry_ = nullptr;
@@ -378,7 +393,7 @@ void EmitLoops(LoopPlan& plan, Emitter& emitter, Builder& builder, Value* begin,
                                                   emitter.EmitDim(s.offset)));
   }
   if (plan.sections.size() == 1) {
-    LoopEmitter(plan.graph, plan.sections[0], emitter, builder).Run(begin, end);
+    LoopEmitter(plan, plan.sections[0], emitter, builder).Run(begin, end);
     return;
   }
   Value* start = I64(builder, 0);
@@ -387,7 +402,7 @@ void EmitLoops(LoopPlan& plan, Emitter& emitter, Builder& builder, Value* begin,
     const auto within = [&](Value* unit) {
       return Max(builder, Min(builder, builder.CreateSub(unit, start), units), I64(builder, 0));
     };
-    LoopEmitter(plan.graph, section, emitter, builder).Run(within(begin), within(end));
+    LoopEmitter(plan, section, emitter, builder).Run(within(begin), within(end));
     start = Add(builder, start, units);
   }
 }

@@ -323,6 +323,28 @@ TEST_CASE("windows: strides, padding, dilation") {
   CheckSpecs(specs, {{5, 5}, {9, 40}});
 }
 
+TEST_CASE("windows of known lines: inner vectors without masks, a last one over the one before") {
+  for (const int64_t extent : {3, 7, 8, 13, 28, 65}) {
+    Tensor x = Input({2, 6, extent}, 0);
+    std::vector<KernelSpec> specs;
+    for (const int64_t stride : {1, 2, 3, 4, 5}) {
+      for (const ReduceKind kind : {ReduceKind::kMax, ReduceKind::kSum}) {
+        const int64_t width = (extent + 2 - 3) / stride + 1;
+        specs.push_back(Spec("line", {x}, {Compute("pool", {2, 6, width}, [&](const Indices& i) {
+                               te::Axis k = te::MakeAxis("k", 3);
+                               Expr z =
+                                   i[2] * te::IntImm(stride) + te::AxisValue(k) - te::IntImm(1);
+                               Expr inside = (z >= te::IntImm(0)) && (z < te::IntImm(extent));
+                               Expr value = te::Select(inside, Load(x, {i[0], i[1], z}),
+                                                       te::FloatImm(-2, DType::kFloat32));
+                               return te::Reduce(kind, value, {k}, DType::kFloat32);
+                             })}));
+      }
+    }
+    CheckSpecs(specs, {{5, 5}});
+  }
+}
+
 TEST_CASE("deep graphs: long chains, shared doubling, many-armed selects") {
   Tensor x = Input({kN}, 0);
   Tensor chain = x;

@@ -194,6 +194,7 @@ const te::TensorNode* Planner::FindRecomputed(bool is_partial) {
       if (axis->extent.is_const(1) || value->DependsOn(axis)) continue;
       if (!IsAskedOnce(s.value, value, axis)) return t;
     }
+    if (value->kind == NodeKind::kReduce && IsReadByWindows(*t, loops)) return t;
   }
   return nullptr;
 }

@@ -172,6 +172,35 @@ Expr AverageCount(const PoolPlan& p, const Attrs& attrs, const Indices& out,
   return whole ? count : MaxExpr(count, Int(1));
 }
 
+// Whether the largest of each line's windows, and then the largest of these, are fewer steps than
+// the largest of whole windows: where lines lie along the last axis of the data, and several
+// windows share one.
+bool LinesPay(const PoolPlan& p, size_t rank) {
+  if (p.axes.back() + 1 != static_cast<int>(rank)) return false;
+  int64_t lines = 1, strides = 1;  // of a window; between two of them
+  for (size_t s = 0; s + 1 < p.axes.size(); ++s) {
+    lines *= p.size[s];
+    strides *= p.strides[s];
+  }
+  // A line's largest is stored and loaded too.
+  return 4 * (strides * (p.size.back() + 1) + lines) < 3 * lines * p.size.back();
+}
+
+// The largest of the windows along spatial axis s alone.
+Tensor MaxAlong(const PoolPlan& p, const Attrs& attrs, size_t s, const Tensor& data) {
+  const int axis = p.axes[s];
+  std::vector<Dim> shape = data->shape;
+  shape[axis] = p.out_shape[axis];
+  return te::Compute("max_pool_lines", shape, [&](const Indices& i) {
+    const te::Axis k = te::MakeAxis(fmt::format("k{}", s), p.size[s]);
+    Indices at = i;
+    at[axis] = TapPosition(p, s, i[axis], te::AxisValue(k));
+    const Expr inside = nn::AndAll(InsideChecks(p, attrs, s, at[axis], data->shape[axis]));
+    const Expr tap = nn::SelectIf(inside, te::Load(data, at), nn::LowestValue(data->dtype));
+    return te::Reduce(ReduceKind::kMax, tap, {k}, data->dtype);
+  });
+}
+
 }  // namespace
 
 std::vector<Tensor> ComputePool(const ComputeContext& c, int spatial, bool is_max) {
@@ -181,12 +210,15 @@ std::vector<Tensor> ComputePool(const ComputeContext& c, int spatial, bool is_ma
   const DType dtype = data->dtype;
   const DType sum = is_max ? dtype : nn::AverageDType(dtype);
   const Expr identity = is_max ? nn::LowestValue(dtype) : te::Const(0, sum);
+  size_t axes_left = p.axes.size();
+  Tensor taken = data;
+  if (is_max && LinesPay(p, data->shape.size())) taken = MaxAlong(p, c.attrs, --axes_left, data);
   const Tensor out =
       te::Compute(is_max ? "max_pool" : "avg_pool", p.out_shape, [&](const Indices& i) {
         std::vector<te::Axis> axes;
         std::vector<Expr> inside;
         Indices at = i;
-        for (size_t s = 0; s < p.axes.size(); ++s) {
+        for (size_t s = 0; s < axes_left; ++s) {
           axes.push_back(te::MakeAxis(fmt::format("k{}", s), p.size[s]));
           Expr& position = at[p.axes[s]];
           position = TapPosition(p, s, position, te::AxisValue(axes.back()));
@@ -194,7 +226,7 @@ std::vector<Tensor> ComputePool(const ComputeContext& c, int spatial, bool is_ma
             inside.push_back(std::move(e));
           }
         }
-        const Expr value = te::Cast(te::Load(data, at), sum);
+        const Expr value = te::Cast(te::Load(taken, at), sum);
         const Expr tap = nn::SelectIf(nn::AndAll(inside), value, identity);
         if (is_max) {
           return MaxOrPadding(p, c.attrs, i, data->shape,

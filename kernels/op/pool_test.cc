@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <limits>
 
 #include "kernels/op/testing.h"
@@ -51,6 +52,29 @@ TEST_CASE("pools of two and three axes in several layouts") {
   CheckOp("nn.global_avg_pool2d", {}, {F32({1, 2, 1, 3}, Iota(6))}, {F32({1, 2, 1, 1}, {1, 4})});
   CheckOp("nn.global_max_pool2d", {{"layout", "NHWC"}}, {F32({1, 1, 3, 2}, Iota(6))},
           {F32({1, 1, 1, 2}, {4, 5})});
+}
+
+TEST_CASE("the maxima of large windows, along lines and then across them") {
+  // Of numbers that grow along rows and columns, the largest is the last one inside.
+  constexpr int64_t kHeight = 6, kWidth = 7, kWindow = 5;
+  const std::vector<double> data = Iota(kHeight * kWidth, -20);
+  for (const int64_t stride : {1, 2}) {
+    for (const int64_t pad : {0, 2, 4}) {
+      const int64_t rows = (kHeight + 2 * pad - kWindow) / stride + 1;
+      const int64_t columns = (kWidth + 2 * pad - kWindow) / stride + 1;
+      std::vector<double> expected;
+      for (int64_t y = 0; y < rows; ++y) {
+        for (int64_t x = 0; x < columns; ++x) {
+          const int64_t last_y = std::min(y * stride - pad + kWindow - 1, kHeight - 1);
+          const int64_t last_x = std::min(x * stride - pad + kWindow - 1, kWidth - 1);
+          expected.push_back(data[static_cast<size_t>(last_y * kWidth + last_x)]);
+        }
+      }
+      const AttrMap attrs = {{"pool_size", kWindow}, {"strides", stride}, {"padding", pad}};
+      CheckOp("nn.max_pool2d", attrs, {F32({1, 1, kHeight, kWidth}, data)},
+              {F32({1, 1, rows, columns}, expected)});
+    }
+  }
 }
 
 TEST_CASE("pools with a split spatial axis, and with a layout of the result") {

@@ -178,10 +178,13 @@ class Packer {
       auto packed_call = PackedProduct(product, *form);
       if (!packed_call) continue;
       const bool transposed = product.transpose_b;
+      const bool is_float = form->given == DType::kFloat32 && form->block == 0 && !form->in_words();
+      const int64_t columns = *(matrix.shape.end() - (transposed ? 2 : 1));
+      const int64_t width = is_float ? codegen::PreferredPanelWidthOf(machine_, columns) : width_;
       const std::string how = fmt::format("{} {}", form->name, transposed);
       Packed packed{*std::move(packed_call), {call.args[0]}};
       packed.args.emplace_back(
-          Once(&weight, how, [&] { return PackWeight(*form, matrix, transposed, width_); }));
+          Once(&weight, how, [&] { return PackWeight(*form, matrix, transposed, width); }));
       if (form->block == 0) return packed;
       packed.args.emplace_back(Once(
           &weight, how + " scales",

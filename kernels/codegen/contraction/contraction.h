@@ -58,6 +58,9 @@ struct ContractionTarget : Machine {
 
 // The panel width P that constant dense weights are best packed with (see kDense above).
 int64_t PreferredPanelWidth(const Machine& machine, DType dtype = DType::kFloat32);
+// The same of float32 weights with so many columns: of a tile of as many sums in more vectors,
+// where that leaves fewer columns empty.
+int64_t PreferredPanelWidthOf(const Machine& machine, int64_t columns);
 
 // Whether weights in blocks of so many along K are read by tiles: int8 (ceil(N / P), blocks, block,
 // P) or uint32 (ceil(N / P), blocks, block / 8, P) that hold eight integers of 4 bits, lowest

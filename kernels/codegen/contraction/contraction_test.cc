@@ -510,6 +510,14 @@ TEST_CASE("panel widths") {
   CHECK(codegen::PreferredPanelWidth(MachineNamed("x86-64-v4")) == 32);
   CHECK(codegen::PreferredPanelWidth(MachineNamed("x86-64-v4"), DType::kFloat64) == 16);
   CHECK(codegen::PreferredPanelWidth(MachineNamed("x86-64-v4"), DType::kInt8) == 32);
+  // Of three vectors, where columns are left empty else.
+  const auto of_v3 = [](int64_t columns) {
+    return codegen::PreferredPanelWidthOf(MachineNamed("x86-64-v3"), columns);
+  };
+  for (const int64_t columns : {24, 65, 72, 120}) CHECK(of_v3(columns) == 24);
+  for (const int64_t columns : {1, 8, 16, 40, 48, 64, 1000}) CHECK(of_v3(columns) == 16);
+  CHECK(codegen::PreferredPanelWidthOf(MachineNamed("x86-64-v2"), 12) == 8);
+  CHECK(codegen::PreferredPanelWidthOf(MachineNamed("x86-64-v4"), 24) == 32);
 }
 
 }  // namespace

@@ -3,7 +3,10 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <utility>
 
+#include "kernels/codegen/contraction/plan.h"
+#include "kernels/op/conv.h"
 #include "kernels/op/op.h"
 
 namespace relayvm {
@@ -19,43 +22,61 @@ struct Cycles {
   double first = 0, last = 0;
 };
 
+ConvProblem ProblemOf(const Conv& c, const std::string& data, const std::string& kernel) {
+  const OpDef& op = *OpTable::Get().Find("nn.conv2d");
+  Attrs given;
+  given.Set("strides", AttrList{c.stride, c.stride});
+  const int64_t pad = c.window / 2;
+  given.Set("padding", AttrList{pad, pad, pad, pad});
+  given.Set("groups", c.groups);
+  given.Set("data_layout", data);
+  given.Set("kernel_layout", kernel);
+  const auto shape = [&](const std::string& layout) {
+    return Layout::Parse(layout)->Shape([&](char axis) -> Dim {
+      switch (axis) {
+        case 'N':
+          return 1;
+        case 'C':
+          return c.in;
+        case 'O':
+          return c.out;
+        case 'I':
+          return c.in / c.groups;
+        default:
+          return layout == data ? c.extent : Dim(c.window);
+      }
+    });
+  };
+  const auto conv = ConvOf(op, *CompleteAttrs(op, given), {shape(data), DType::kFloat32},
+                           {shape(kernel), DType::kFloat32});
+  REQUIRE(conv.has_value());
+  return *conv;
+}
+
 Cycles CyclesOf(const Conv& c, const char* machine, bool exact = false) {
   const auto estimate = [&](const std::string& data, const std::string& kernel) {
-    const OpDef& op = *OpTable::Get().Find("nn.conv2d");
-    Attrs given;
-    given.Set("strides", AttrList{c.stride, c.stride});
-    const int64_t pad = c.window / 2;
-    given.Set("padding", AttrList{pad, pad, pad, pad});
-    given.Set("groups", c.groups);
-    given.Set("data_layout", data);
-    given.Set("kernel_layout", kernel);
-    const auto shape = [&](const std::string& layout) {
-      return Layout::Parse(layout)->Shape([&](char axis) -> Dim {
-        switch (axis) {
-          case 'N':
-            return 1;
-          case 'C':
-            return c.in;
-          case 'O':
-            return c.out;
-          case 'I':
-            return c.in / c.groups;
-          default:
-            return layout == data ? c.extent : Dim(c.window);
-        }
-      });
-    };
-    const auto conv = ConvOf(op, *CompleteAttrs(op, given), {shape(data), DType::kFloat32},
-                             {shape(kernel), DType::kFloat32});
-    REQUIRE(conv.has_value());
     codegen::ContractionTarget target{MachineNamed(machine)};
     target.exact = exact;
-    const auto found = codegen::EstimateConv(*conv, target);
+    const auto found = codegen::EstimateConv(ProblemOf(c, data, kernel), target);
     REQUIRE(found.has_value());
     CHECK(found->least > 0);
     return found->cycles;
   };
   return {estimate("NCHW", "OIHW"), estimate("NHWC", c.groups > 1 ? "HWOI" : "HWIO")};
+}
+
+// The rows and vectors of the tiles of a convolution, channels first.
+std::pair<unsigned, unsigned> TileOf(const Conv& c, const char* machine) {
+  const ConvProblem problem = ProblemOf(c, "NCHW", "OIHW");
+  KernelSpec spec;
+  spec.by_value = {false, false};
+  spec.inputs = {
+      te::Placeholder("data", {1, c.in, c.extent, c.extent}, DType::kFloat32, 0),
+      te::Placeholder("kernel", {c.out, c.in / c.groups, c.window, c.window}, DType::kFloat32, 1)};
+  spec.outputs = {ConvTensor(problem, spec.inputs[0], spec.inputs[1])};
+  const auto plan = codegen::PlanContraction(spec, {MachineNamed(machine)});
+  REQUIRE(plan.has_value());
+  return {plan->detail->tile_rows, plan->detail->vectors};
 }
 
 }  // namespace
@@ -99,6 +120,17 @@ TEST_CASE("what is not known of a convolution counts as usual sizes, what is no 
       ConvOf(op, *attrs, {{1, 1, open, open}, DType::kFloat32}, {{1, 1, 3, 3}, DType::kFloat32});
   REQUIRE(conv.has_value());
   CHECK(!codegen::EstimateConv(*conv, target));
+}
+
+TEST_CASE("tiles of packed pixels waste neither rows nor columns, of 16 registers") {
+  using Tile = std::pair<unsigned, unsigned>;
+  const Tile high{6, 2}, wide{4, 3};
+  CHECK(TileOf({32, 16, 1, 1, 1, 104}, "x86-64-v3") == wide);
+  CHECK(TileOf({32, 16, 1, 1, 1, Dim::Symbol(1, "n")}, "x86-64-v3") == wide);
+  CHECK(TileOf({3, 24, 3, 2, 1, 224}, "x86-64-v3") == wide);
+  // 49 pixels are three panels of three vectors and four of two; 68 rows are 72 or 68.
+  CHECK(TileOf({544, 544, 1, 1, 4, 7}, "x86-64-v3") == high);
+  CHECK(TileOf({272, 272, 1, 1, 4, 14}, "x86-64-v3") == high);
 }
 
 TEST_CASE("wider vectors bring bytes into another order faster") {

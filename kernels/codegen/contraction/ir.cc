@@ -35,9 +35,11 @@ Value* Mul(Builder& b, Value* x, Value* y) {
 Value* Mul(Builder& b, Value* x, int64_t y) { return Mul(b, x, I64(b, y)); }
 
 Value* Min(Builder& b, Value* x, Value* y) {
+  if (const auto m = ConstantOf(x), n = ConstantOf(y); m && n) return *m < *n ? x : y;
   return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, x, y);
 }
 Value* Max(Builder& b, Value* x, Value* y) {
+  if (const auto m = ConstantOf(x), n = ConstantOf(y); m && n) return *m > *n ? x : y;
   return b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, x, y);
 }
 Value* Div(Builder& b, Value* x, Value* y) { return IsConst(y, 1) ? x : b.CreateUDiv(x, y); }

@@ -285,6 +285,8 @@ void ContractionPlanner::ChooseTile() {
     while (d.packed_width % d.lanes != 0) d.lanes /= 2;
     const bool is_thin = d.columns.is_const() && d.columns.value() <= d.lanes;
     if (d.packed_width % (2 * d.lanes) != 0 || is_thin) d.vectors = 1;
+    const bool is_wide = d.packed_width == int64_t{3} * d.lanes;
+    if (is_wide && d.target.vector_registers == 16 && d.target.fma) d.vectors = 3;
   } else if (d.columns.is_const()) {
     const int64_t columns = std::max<int64_t>(d.columns.value(), 4);
     while (d.lanes / 2 >= columns) d.lanes /= 2;

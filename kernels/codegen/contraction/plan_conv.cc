@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "kernels/codegen/contraction/coordinates.h"
 #include "kernels/codegen/contraction/integer.h"
@@ -43,6 +44,7 @@ bool ContractionPlanner::PlanConv() {
   d.row_axes = d.pixels.channels_last ? c.spatial + 1 : 2;
   if (c.packed_columns > 0 && c.load && c.channel && d.pixels.groups == 1) PlanPackedPanels(c);
   ChooseTile();
+  if (!d.pixels.channels_last) ChoosePixelTile();
   if (DirectIsBetter(c.group_outputs) && !d.pixels.bytes) {
     PlanDirect(c);
     return true;
@@ -227,6 +229,39 @@ void ContractionPlanner::PlanPackedPanels(const Convolution& c) {
 }
 
 // --- Tiles of packed pixels ---
+
+void ContractionPlanner::ChoosePixelTile() {
+  ContractionDetail& d = *detail_;
+  const bool is_chosen =
+      d.target.schedule != TileSchedule() || d.order.form != SumOrder::Form::kAny;
+  if (d.target.vector_registers != 16 || !d.target.fma || d.pixels.bytes || is_chosen ||
+      d.vectors != 2) {
+    return;
+  }
+  // As many sums, in more vectors of fewer rows: fewer rows that only fill up.
+  constexpr unsigned kRows = 4, kVectors = 3;
+  const double depth = static_cast<double>(d.depth.value());
+  const auto cycles = [&](unsigned tile_rows, unsigned vectors) {
+    const auto tile = [&](int64_t rows) {
+      if (rows == 0) return 0.0;
+      const auto sums = static_cast<double>(rows * vectors);
+      constexpr double kCall = 30;  // as estimate.cc has it
+      return depth * std::max(sums, static_cast<double>(rows + vectors)) / 2 + kCall + sums;
+    };
+    const int64_t rows = d.rows.value(), panel = int64_t{d.lanes} * vectors;
+    const double of_panel =
+        static_cast<double>(rows / tile_rows) * tile(tile_rows) + tile(rows % tile_rows);
+    const double columns = static_cast<double>(panel);
+    if (!d.columns.is_const()) return of_panel / columns;
+    const auto wanted = static_cast<double>(std::max<int64_t>(d.columns.value(), 1));
+    return of_panel * std::ceil(wanted / columns) / wanted;
+  };
+  if (cycles(kRows, kVectors) > cycles(d.tile_rows, d.vectors)) return;
+  d.tile_rows = kRows;
+  d.vectors = kVectors;
+  d.panel = int64_t{d.lanes} * d.vectors;
+  d.panels = Dim::CeilDiv(d.columns, d.panel);
+}
 
 bool ContractionPlanner::TileConv(const Convolution& c) {
   ContractionDetail& d = *detail_;

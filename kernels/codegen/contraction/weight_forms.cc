@@ -32,6 +32,12 @@ int64_t PreferredPanelWidth(const Machine& machine, DType dtype) {
   return 2 * machine.vector_bytes / std::max(DTypeBytes(dtype), 4);
 }
 
+int64_t PreferredPanelWidthOf(const Machine& machine, int64_t columns) {
+  const int64_t width = PreferredPanelWidth(machine), wide = width / 2 * 3;
+  if (machine.vector_registers != 16 || !machine.fma) return width;
+  return RoundUp(columns, wide) < RoundUp(columns, width) ? wide : width;
+}
+
 int64_t PreferredKernelRows(const Machine& machine) {
   // Usual numbers of channels are multiples of it, and rows by two vectors fill the registers.
   return machine.vector_registers == 32 ? 8 : 0;
