@@ -263,6 +263,7 @@ class ProductEmitter : FewRows {
                    [&] { epilogue_.EmitTile(batch, Add(b_, row, tile), rows, column, sums); });
               };
               Value* fits = keeps_sums || IsDeep() ? nullptr : TakesRegisters(rows, column);
+              if (fits && is_few) fits = b_.CreateAnd(fits, b_.CreateNot(is_few));
               InRegisters(fits, batch, Add(b_, row, tile), column,
                           {rows_of_a, packed(q), nullptr, steps, nullptr}, in_memory);
             });
