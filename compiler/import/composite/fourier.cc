@@ -40,17 +40,33 @@ Term WithFirstAxesOf(const Term& x, const Term& y, const Term& count, int64_t pa
 
 }  // namespace
 
+// A cosine is the same at j and at count - j, a sine its opposite: sums and differences of the two
+// leave half of the products.
 Term FourierTransform(const Term& x, const Term& length, const Term& bins, bool inverse) {
   TypedBuilder& b = x.b();
-  const Waves waves = MakeWaves(length, bins, length, x.dtype());
-  const auto product = [&](const Term& v, const Term& wave) { return v.Call("nn.matmul", wave); };
+  const Term half = OneSidedBins(length, true), j = Range(half);
+  const Term mirror = (length - j).Call("floor_mod", length);
+  const Waves waves = MakeWaves(half, bins, length, x.dtype());
+  // What is its own mirror is summed twice.
+  const Term weight = Select(Equal(j, mirror), x.Number(0.5), x.Number(1));
+  const Term cos = waves.cos * weight.Expand(1);
+  const auto first = [&](const Term& v) {
+    const Dim& all = v.value().dim(-1);
+    return all.is_const() ? v.Slice(1, 0, all.value() / 2 + 1) : v.Take(j, 1);
+  };
+  const auto by_cos = [&](const Term& v) {
+    return (first(v) + v.Take(mirror, 1)).Call("nn.matmul", cos);
+  };
+  const auto by_sin = [&](const Term& v) {
+    return (first(v) - v.Take(mirror, 1)).Call("nn.matmul", waves.sin);
+  };
   const Term re = PartOf(x, 0);
   const double sign = inverse ? 1 : -1;
-  Term out_re = product(re, waves.cos), out_im = product(re, waves.sin) * sign;
+  Term out_re = by_cos(re), out_im = by_sin(re) * sign;
   if (!x.value().dim(-1).is_const(1)) {
     const Term im = PartOf(x, 1);
-    out_re = out_re - product(im, waves.sin) * sign;
-    out_im = out_im + product(im, waves.cos);
+    out_re = out_re - by_sin(im) * sign;
+    out_im = out_im + by_cos(im);
   }
   Term y(b, b.Op("stack", {b.Tuple({out_re, out_im})}, {{"axis", 2}}));
   if (inverse) y = y / length.As(x.dtype());

@@ -24,6 +24,13 @@ TEST_CASE("a transform there and back") {
     const Term y = FourierTransform(x, length, length, false);
     CheckNear(g.Run(FourierTransform(y, length, length, true)), {1, 0, 2, 0, 4, 0, 0.5, 0});
   }
+  SUBCASE("of one number and of an odd length") {
+    const Term one(g.b, g.b.Int(1)), five(g.b, g.b.Int(5));
+    CheckNear(g.Run(FourierTransform(g.Constant({3}, {1, 1}), one, one, false)), {3, 0});
+    const Term odd = g.Constant({1, 2, 4, 0.5, -1}, {5, 1});
+    CheckNear(g.Run(FourierTransform(odd, five, OneSidedBins(five, true), false)),
+              {6.5, 0, -2.3315595, -4.9104179, 1.5815595, 1.5653421});
+  }
   SUBCASE("a window") {
     CheckNear(g.Run(WindowOfCosines(length, true, 0.5, 0.5, 0)), {0, 0.5, 1, 0.5});
   }
