@@ -138,25 +138,34 @@ class LoopEmitter {
     const te::AxisNode* axis = nest.axes[level];
     Value* first = I64(b_, 0);
     Value* end = emitter_.EmitDim(axis->extent);
-    if (block != nullptr && level == 0) {
+    const bool is_cut = block != nullptr && level == 0;
+    if (is_cut) {
       first = Mul(b_, block, section_.block);
       end = Min(b_, end, Add(b_, first, section_.block));
     }
+    // What both ends are multiples of: no code for a rest where there is none.
+    int64_t multiple = axis->extent.is_const() ? axis->extent.value() : 1;
+    if (is_cut) multiple = std::gcd(multiple, section_.block);
     if (nest.vectorise && level + 1 == nest.axes.size()) {
-      if (!nest.transposed.empty()) return EmitVectors(nest, axis, first, end);
-      for (const Segment& segment : SegmentsOf(graph_, nest)) {
+      if (!nest.transposed.empty()) return EmitVectors(nest, axis, first, end, multiple);
+      const std::vector<Segment> segments = SegmentsOf(graph_, nest);
+      if (segments.size() == 1 && segments[0].start.is_const(0) &&
+          segments[0].end == axis->extent) {
+        return EmitVectors(segments[0].nest, segments[0].nest.axes.back(), first, end, multiple);
+      }
+      for (const Segment& segment : segments) {
         Value* start = emitter_.EmitDim(segment.start);
         Value* from = Max(b_, first, start);
         Value* to = Max(b_, from, Min(b_, end, emitter_.EmitDim(segment.end)));
         EmitVectors(segment.nest, segment.nest.axes.back(), Sub(b_, from, start),
-                    Sub(b_, to, start));
+                    Sub(b_, to, start), 1);
       }
       return;
     }
     if (nest.interleaved && level + 2 == nest.axes.size())
       first = EmitInterleaved(nest, first, end);
     if (!nest.transposed.empty() && level + 2 == nest.axes.size())
-      first = EmitTiles(nest, first, end);
+      first = EmitTiles(nest, first, end, multiple);
     ForPolled(b_, first, end, 1, TurnWork(nest, level + 1), axis->name, [&](Value* i) {
       emitter_.OpenScope();
       emitter_.BindAxis(axis, i);
@@ -166,7 +175,7 @@ class LoopEmitter {
   }
 
   // Whole tiles along the axis before the last from `first` on; gives where the rest begins.
-  Value* EmitTiles(const LoopNest& nest, Value* first, Value* end) {
+  Value* EmitTiles(const LoopNest& nest, Value* first, Value* end, int64_t multiple) {
     const te::AxisNode* along = nest.axes[nest.axes.size() - 2];
     const te::AxisNode* axis = nest.axes.back();
     unsigned lanes = 16;
@@ -176,7 +185,7 @@ class LoopEmitter {
     auto whole = [&](Value* from, Value* to) {
       return Add(b_, from, b_.CreateAnd(b_.CreateSub(to, from), b_.getInt64(~uint64_t{lanes - 1})));
     };
-    Value* limit = whole(first, end);
+    Value* limit = multiple % lanes == 0 ? end : whole(first, end);
     Value* vector_limit = whole(I64(b_, 0), extent);
     Value* strip = WorkOf(b_, TurnWork(nest, nest.axes.size() - 1), I64(b_, lanes));
     ForPolled(b_, first, limit, lanes, strip, along->name, [&](Value* a) {
@@ -301,7 +310,9 @@ class LoopEmitter {
     emitter_.CloseScope();
   }
 
-  void EmitVectors(const LoopNest& nest, const te::AxisNode* axis, Value* first, Value* end) {
+  // `multiple`: of it are both ends.
+  void EmitVectors(const LoopNest& nest, const te::AxisNode* axis, Value* first, Value* end,
+                   int64_t multiple) {
     unsigned lanes = 64;
     uint64_t cost = 0;
     bool reduces = false, guards = false;
@@ -328,6 +339,7 @@ class LoopEmitter {
     while (is_const && wide > 1 && int64_t{wide} * lanes > extent) wide /= 2;
 
     auto whole = [&](unsigned unit) {
+      if (multiple % unit == 0) return end;
       return Add(b_, first,
                  b_.CreateAnd(b_.CreateSub(end, first), b_.getInt64(~uint64_t{unit - 1})));
     };

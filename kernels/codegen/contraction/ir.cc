@@ -23,6 +23,7 @@ Value* Add(Builder& b, Value* x, Value* y) {
 Value* Add(Builder& b, Value* x, int64_t y) { return Add(b, x, I64(b, y)); }
 Value* Sub(Builder& b, Value* x, Value* y) {
   if (IsConst(y, 0)) return x;
+  if (x == y) return llvm::Constant::getNullValue(x->getType());
   return b.CreateSub(x, y, "", /*HasNUW=*/false, /*HasNSW=*/true);
 }
 Value* Mul(Builder& b, Value* x, Value* y) {
@@ -34,12 +35,16 @@ Value* Mul(Builder& b, Value* x, Value* y) {
 }
 Value* Mul(Builder& b, Value* x, int64_t y) { return Mul(b, x, I64(b, y)); }
 
+// Of constants a constant, so that loops and branches by them are decided here: the builder folds
+// no intrinsics.
 Value* Min(Builder& b, Value* x, Value* y) {
-  if (const auto m = ConstantOf(x), n = ConstantOf(y); m && n) return *m < *n ? x : y;
+  if (x == y) return x;
+  if (auto p = ConstantOf(x), q = ConstantOf(y); p && q) return *p <= *q ? x : y;
   return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, x, y);
 }
 Value* Max(Builder& b, Value* x, Value* y) {
-  if (const auto m = ConstantOf(x), n = ConstantOf(y); m && n) return *m > *n ? x : y;
+  if (x == y) return x;
+  if (auto p = ConstantOf(x), q = ConstantOf(y); p && q) return *p >= *q ? x : y;
   return b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, x, y);
 }
 Value* Div(Builder& b, Value* x, Value* y) { return IsConst(y, 1) ? x : b.CreateUDiv(x, y); }
@@ -115,6 +120,7 @@ std::vector<Value*> ForCarried(
     Builder& b, Value* begin, Value* end, int64_t step, std::string_view name,
     std::vector<Value*> initial,
     const std::function<std::vector<Value*>(Value*, const std::vector<Value*>&)>& body) {
+  if (begin == end) return initial;
   if (std::optional<int64_t> from = ConstantOf(begin), to = ConstantOf(end); from && to) {
     if (*from >= *to) return initial;
     if (*from + step >= *to) return body(begin, initial);
@@ -282,6 +288,7 @@ std::vector<Value*> ForPolled(
     Builder& b, Value* begin, Value* end, int64_t step, Value* work, std::string_view name,
     std::vector<Value*> initial,
     const std::function<std::vector<Value*>(Value*, const std::vector<Value*>&)>& body) {
+  if (begin == end) return initial;
   llvm::Function* function = b.GetInsertBlock()->getParent();
   const std::optional<int64_t> from = ConstantOf(begin), to = ConstantOf(end);
   const std::optional<int64_t> each = ConstantOf(work);
