@@ -33,6 +33,8 @@ constexpr int64_t kDepthOfWeights = 512;
 
 // The most operations that are written for each of a tile's registers.
 constexpr int64_t kMostRegisterCost = 40;
+// Longer than what does not use a function: bias, limits, another addend.
+constexpr int64_t kShortEpilogueCost = 12;
 // The longest sums that matrices and convolutions, channels last, keep in registers.
 constexpr int64_t kRegisterDepth = 256;
 // The largest packed weight that is read again for each tile of rows.
@@ -392,6 +394,7 @@ void ContractionPlanner::Finish(const Dim& a_elements, const Dim& b_elements) {
   };
   if (StreamsB(d)) d.streamed_panels = std::max<int64_t>(kStreamedColumns / d.panel, 1);
   d.c_offset = reserve(SumElements(d));
+  d.has_long_epilogue = EpilogueCost(spec_, d.contraction) > kShortEpilogueCost;
   const bool only_dots = HasOnlyDots(d);
   d.a_offset = reserve(only_dots ? Dim(0) : a_elements);
   if (d.form != ContractionForm::kPixelColumns) {

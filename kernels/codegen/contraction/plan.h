@@ -126,6 +126,9 @@ struct ContractionDetail {
   bool pixels_in_place = false;  // kPixelColumns: an image's pixels are those of its channels
   // What is computed of a sum is little, so that it may be written for each register.
   bool epilogue_in_registers = false;
+  // More than a few operations for each sum, which are much code where they are written for each
+  // register.
+  bool has_long_epilogue = false;
   // kMatrix: all panels of b take a tile's rows before the next tile: outputs are written in order.
   bool panels_inside = false;
   // Panels of b that are worked on together: one block of k after the other, whose sums are kept;
