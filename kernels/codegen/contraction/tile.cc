@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <vector>
 
 #include "kernels/codegen/contraction/integer.h"
@@ -85,9 +84,6 @@ void FetchLines(Builder& b, Value* pointer, int64_t bytes, bool into_first = fal
                       {line, b.getInt32(reads), b.getInt32(locality), b.getInt32(data)});
   }
 }
-
-// Lanes of which a table makes numbers of few bits (widen.cc).
-constexpr unsigned kTableLanes = 16;
 
 // After a, b, c, k, accumulate and three strides: with blocks, these; with streams_b, another.
 constexpr unsigned kScalesArg = 8, kZeroPointsArg = 9;
@@ -219,71 +215,6 @@ class TileSums {
     }
   }
 
-  // Whether integers of words become numbers at the bits where they are, each set's at other ones:
-  // their sums are brought back, less what zero points are of them, once for a block.
-  bool KeepsBits() const {
-    return scales_sums_ && widened_->in_words() && 32 % widened_->bits() == 0 &&
-           widened_->decode == nullptr && config_.lanes < kTableLanes && config_.a_k_stride == 1 &&
-           word_steps_ % config_.sets == 0 &&
-           widened_->bits() * static_cast<int>(config_.sets) < 32;
-  }
-  // Vector v of the integers of step `at` past `from`, times 2 to the bits below those of `set`.
-  Value* IntegersOfSet(Value* from, unsigned at, int64_t align, unsigned set, unsigned v) const {
-    const int64_t bits = widened_->bits(), in_word = word_steps_;
-    const bool is_known = align % in_word == 0;
-    Value* step = Sub(b_, from, block_begin_);
-    Value* row = Div(b_, step, I64(b_, in_word));
-    if (is_known) row = Add(b_, row, at / in_word);
-    Value* words = LoadWords(At(b_, word_, block_of_b_, Mul(b_, row, b_k_stride_)), v);
-    const auto splat = [&](uint64_t n) { return llvm::ConstantInt::get(words->getType(), n); };
-    if (is_known) {
-      words = b_.CreateLShr(words, splat((at % in_word - set) * bits));
-    } else {
-      Value* shift = Mul(b_, Rem(b_, step, I64(b_, in_word)), bits);
-      shift = b_.CreateTrunc(shift, word_);
-      words = b_.CreateLShr(words, b_.CreateVectorSplat(config_.lanes, shift));
-    }
-    words = b_.CreateAnd(words, splat(((uint64_t{1} << bits) - 1) << (set * bits)));
-    return b_.CreateSIToFP(words, vector_);
-  }
-  // The numbers of A that the step, or the vector of steps that it begins, is multiplied with.
-  void SumNumbersOfA(Value* k, unsigned at, int64_t align, std::vector<Value*>& sums) const {
-    const bool are_vectors = align % config_.lanes == 0;
-    if (are_vectors && at % config_.lanes != 0) return;
-    for (unsigned row = 0; row < config_.rows; ++row) {
-      Value* pointer = At(b_, element_, call_.a, Add(b_, k, Mul(b_, a_row_stride_, int64_t{row})));
-      Value* numbers = nullptr;
-      if (are_vectors) {
-        numbers = LoadVector(b_, vector_, pointer, align_);
-      } else {
-        numbers = b_.CreateInsertElement(llvm::Constant::getNullValue(vector_),
-                                         b_.CreateLoad(element_, pointer), uint64_t{0});
-      }
-      Value*& sum = sums[FirstExtra() + row];
-      sum = b_.CreateFAdd(sum, numbers);
-    }
-  }
-  // Of a block's sums, what its scales multiply.
-  Value* SumOfIntegers(const std::vector<Value*>& sums, unsigned i) const {
-    Value* sum = nullptr;
-    for (unsigned set = 0; set < config_.sets; ++set) {
-      Value* of_set = sums[set * accumulators_ + i];
-      const double unit = std::ldexp(1.0, -static_cast<int>(set) * widened_->bits());
-      if (set > 0) of_set = b_.CreateFMul(of_set, llvm::ConstantFP::get(vector_, unit));
-      sum = sum ? b_.CreateFAdd(sum, of_set) : of_set;
-    }
-    Value* zero = zeros_[i % config_.vectors];
-    if (!zero) zero = llvm::ConstantFP::get(vector_, widened_->zero_point());
-    Value* of_row = sums[FirstExtra() + i / config_.vectors];
-    for (unsigned half = config_.lanes / 2; half > 0; half /= 2) {  // the sum of all lanes, in each
-      std::vector<int> turned;
-      for (unsigned lane = 0; lane < config_.lanes; ++lane)
-        turned.push_back(static_cast<int>((lane + half) % config_.lanes));
-      of_row = b_.CreateFAdd(of_row, b_.CreateShuffleVector(of_row, turned));
-    }
-    return b_.CreateFSub(sum, b_.CreateFMul(zero, of_row));
-  }
-
   // Vector v of B's row, `at` past `from`, as numbers; `row` has its elements and whole words.
   Value* Numbers(Value* from, unsigned at, int64_t align, Value* row, unsigned v) const {
     Value* numbers = nullptr;
@@ -334,12 +265,8 @@ class TileSums {
     Value* k = Add(b_, from, at);
     Value* row_of_b = At(b_, word_, call_.b, Mul(b_, k, b_k_stride_));
     std::vector<Value*> numbers;
-    const bool keeps_bits = KeepsBits();
-    for (unsigned v = 0; v < config_.vectors; ++v) {
-      numbers.push_back(keeps_bits ? IntegersOfSet(from, at, align, set, v)
-                                   : Numbers(from, at, align, row_of_b, v));
-    }
-    if (keeps_bits) SumNumbersOfA(k, at, align, sums);
+    for (unsigned v = 0; v < config_.vectors; ++v)
+      numbers.push_back(Numbers(from, at, align, row_of_b, v));
     if (config_.split == QuadSplit::kA) return SplitStep(k, numbers, set, sums);
     Value* a_k = At(b_, element_, call_.a, Mul(b_, k, a_k_stride_));
     llvm::Type* read = config_.form == PanelForm::kPairs ? b_.getInt32Ty() : element_;
@@ -408,15 +335,11 @@ class TileSums {
     block_of_b_ = At(b_, word_, call_.b, Mul(b_, WordOf(k), b_k_stride_));
     Value* end = Min(b_, call_.k, Add(b_, k, config_.block));
     if (!scales_sums_) return Steps(k, end, carried);
-    const bool keeps_bits = KeepsBits();
-    std::vector<Value*> zeros = Zeros();
-    if (keeps_bits) zeros.insert(zeros.end(), config_.rows, llvm::Constant::getNullValue(vector_));
-    const std::vector<Value*> sums = Steps(k, end, zeros);
+    const std::vector<Value*> sums = Steps(k, end, Zeros());
     std::vector<Value*> next;
     for (unsigned i = 0; i < accumulators_; ++i) {
-      Value* sum = keeps_bits ? SumOfIntegers(sums, i) : SumOfSets(sums, i);
-      next.push_back(
-          MultiplyAdd(b_, sum, scales_[i % config_.vectors], carried[i], config_.rounds));
+      next.push_back(MultiplyAdd(b_, SumOfSets(sums, i), scales_[i % config_.vectors], carried[i],
+                                 config_.rounds));
     }
     return next;
   }
