@@ -84,8 +84,8 @@ TEST_CASE("products of more than a few rows are AMX's, for a target that has it"
 }
 
 TEST_CASE(
-    "the cost model knows AMX: of many rows several times as fast as vectors are, of few the "
-    "same") {
+    "the cost model knows AMX: of many rows several times as fast as vectors are, of few about as "
+    "fast") {
   auto cycles = [](const std::string& cpu, int64_t rows) {
     const KernelSpec spec = BytesSpec({.depth = 512, .columns = 256});
     const auto estimate =
@@ -94,7 +94,9 @@ TEST_CASE(
     CHECK(estimate->cycles >= estimate->least);
     return estimate->cycles;
   };
-  CHECK(cycles("sapphirerapids", 4) == cycles("x86-64-v4", 4));
+  // Which has no instruction for quads: two products and sums for each.
+  CHECK(cycles("sapphirerapids", 4) < cycles("x86-64-v4", 4));
+  CHECK(cycles("sapphirerapids", 4) * 2 > cycles("x86-64-v4", 4));
   CHECK(cycles("sapphirerapids", 512) * 4 < cycles("x86-64-v4", 512));
 }
 
