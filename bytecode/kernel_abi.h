@@ -57,6 +57,9 @@ struct RelayvmKernelEnv {
   void (*release)(const RelayvmKernelEnv* env, void* memory, uint64_t bytes);
   RelayvmKernelFault* fault; /* NULL: nobody reads it */
   RelayvmStrings* strings;   /* NULL: the run has none, or this thread may not use them */
+  /* 0 where the kernel computes units of a call in this scratch for the first time; from then on,
+   * until the call ends, what the kernel writes, and so is the scratch. NULL: neither is kept. */
+  uint64_t* kept;
 };
 
 typedef struct RelayvmKernelArgs {

@@ -163,6 +163,16 @@ const std::vector<Pass>& CompilerPasses() {
        .run = Pure(ir::IntegerProducts),
        .refuses = {kFused, kFinalTypes},
        .description = "quantised products become products of bytes and corrections"},
+      {.name = "ConvertByteLayouts",
+       .run = [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
+         const codegen::ContractionTarget target{context.machine,
+                                                 ir::ExactOption().In(context.options)};
+         return ir::ConvertByteLayouts(m, ir::LayoutOption().In(context.options), target);
+       },
+       .refuses = {kFused, kFinalTypes},
+       .description = "convolutions of bytes, and what is around them, take the layouts that pay",
+       .options = {&ir::LayoutOption().row(), &ir::ExactOption().row()},
+       .is_for_machine = true},
       {.name = "FoldCorrections",
        .run = [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
          return ir::FoldConstants(m, context.machine, context.stop);
@@ -286,6 +296,7 @@ constexpr PipelineStep kSteps[] = {
     {"SimplifyExpr", 1},
     {"WidenScatters", 1},
     {"IntegerProducts", 1},
+    {"ConvertByteLayouts", 2},
     {"FoldCorrections", 1},
     {"EliminateCommonSubexpressions", 1},
     // What changes the sign of a product's bytes is part of a table.

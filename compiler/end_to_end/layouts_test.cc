@@ -33,7 +33,7 @@ Result<Compiled> CompileText(const std::string& text, const std::vector<std::str
   options.pipeline.verify = true;
   options.pipeline.opt_level = level;
 
-  if (layouts.empty()) options.pipeline.disabled = {"ConvertLayout"};
+  if (layouts.empty()) options.pipeline.disabled = {"ConvertLayout", "ConvertByteLayouts"};
   if (layouts != kOwn) options.pipeline.options["layout"] = layouts;
   return CompileModule(*std::move(module), options);
 }
@@ -505,6 +505,26 @@ TEST_CASE("convolutions take the layout that pays") {
     CHECK(ir::CountLayoutTransforms(chosen->module).count == 2);
     CheckSame(text, dims, *chosen);
   }
+}
+
+TEST_CASE("convolutions of bytes take the layout that pays, and give what they gave") {
+  std::string text = "def @main(%x: Tensor[(1, 64, 28, 28), float32]) {\n  let %f0 = %x;\n";
+  for (int i = 0; i < 3; ++i) {
+    text += fmt::format(
+        "  let %q{0} = cast(clip(round(multiply(%f{0}, {3}f)), a_min=0f, a_max=255f), "
+        "dtype=\"uint8\");\n"
+        "  let %c{0} = qnn.conv2d(%q{0}, cast(multiply({2}, 90f), dtype=\"int8\"), 7, 0, 1f, 1f, "
+        "channels=64, kernel_size=[1, 1]);\n  let %f{1} = cast(%c{0}, dtype=\"float32\");\n",
+        i, i + 1, Table({64, 64, 1, 1}), i == 0 ? 90 : 0.02);
+  }
+  text += "  %f3\n}\n";
+  auto chosen = CompileText(text, kOwn);
+  REQUIRE_MESSAGE(chosen.ok(), chosen.status().ToString());
+  CheckSame(text, {1, 64, 28, 28}, *chosen);
+  auto last = RunPipeline(*frontend::ParseRelay("test.relay", kHead + text),
+                          {.opt_level = 3, .machine = MachineNamed("sapphirerapids")});
+  REQUIRE_MESSAGE(last.ok(), last.status().ToString());
+  CHECK(ir::CountLayoutTransforms(*last).count == 2);  // at both ends of dense layers
 }
 
 TEST_CASE("each machine of a file has the layouts that it has alone") {

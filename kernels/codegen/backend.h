@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bytecode/base/status.h"
+#include "kernels/codegen/function_merging.h"
 #include "kernels/codegen/kernel_compiler.h"
 #include "kernels/codegen/kernel_function.h"
 
@@ -26,6 +27,8 @@ struct KernelText {
   std::vector<Helper> helpers;  // that it defines
   // Of these: what another text defines for this one, and what this one defines for others too.
   std::vector<std::string> elsewhere, shared;
+  std::vector<FunctionForm> kernels;  // of these, those that may share a body
+  std::vector<SharedBody> bodies;     // that they share
   KernelTimes times;
 };
 

@@ -82,9 +82,11 @@ class Emitter {
                const VectorAxis* axis);
   // For a load that is contiguous along `along` but not along axis.axis: its vectors along `axis`
   // for along = first, first + 1,
-  // ... first + axis.lanes - 1, by loading rows and transposing them in registers.
+  // ... first + axis.lanes - 1, by loading rows and transposing them in registers. `count`: the
+  // elements of `axis` that are left, at least 1 (lanes past them are arbitrary); null: enough.
   std::vector<llvm::Value*> LoadTransposed(const Node* load, const te::AxisNode* along,
-                                           llvm::Value* first, const VectorAxis& axis);
+                                           llvm::Value* first, const VectorAxis& axis,
+                                           llvm::Value* count);
   // In the open scope, `load` along the current vector axis is this vector.
   void SetVector(const Node* load, llvm::Value* vector) { scopes_.back().vector[load] = vector; }
   // Makes `axis` the one that EmitNodeVector continues with.

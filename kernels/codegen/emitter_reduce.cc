@@ -280,7 +280,8 @@ Value* Emitter::ReduceAlongVector(const Node* n, const te::AxisNode* axis) {
   const bool is_const = axis->extent.is_const();
   while (is_const && lanes > 2 && static_cast<int64_t>(lanes) > axis->extent.value()) lanes /= 2;
   // How many vectors a turn of the main loop takes.
-  unsigned ways = body->cost < 24 ? 4 : (body->cost < 80 ? 2 : 1);
+  const uint64_t cost = CostAlong(body, axis);
+  unsigned ways = cost < 24 ? 4 : (cost < 80 ? 2 : 1);
   if (reducer.is_arg()) ways = std::min(ways, 2u);
   while (is_const && ways > 1 && int64_t{ways} * lanes > axis->extent.value()) ways /= 2;
   const Node* position = reducer.is_arg() ? PositionOf(graph_, n) : nullptr;

@@ -325,6 +325,19 @@ void ForEachNode(const std::vector<const Node*>& roots,
   }
 }
 
+uint64_t CostAlong(const Node* root, const te::AxisNode* axis) {
+  uint64_t cost = 0;
+  ForEachNode({root}, [&](const Node* n) {
+    if (!n->DependsOn(axis)) return;
+    uint32_t own = n->cost;
+    if (n->kind != NodeKind::kReduce) {
+      for (const Node* operand : n->operands) own -= std::min(own, operand->cost);
+    }
+    cost += own;
+  });
+  return cost;
+}
+
 const Node* Graph::Rebuild(const Node* n, std::vector<const Node*> operands) {
   switch (n->kind) {
     case NodeKind::kInt:

@@ -151,6 +151,9 @@ class Graph {
 // Calls fn for each node reachable from the roots once, operands first.
 void ForEachNode(const std::vector<const Node*>& roots, const std::function<void(const Node*)>& fn);
 
+// About how many operations of `root` are done again for each step along `axis`.
+uint64_t CostAlong(const Node* root, const te::AxisNode* axis);
+
 // Appends the conditions that `condition` is the conjunction of.
 void AppendConjuncts(const Node* condition, std::vector<const Node*>& result);
 

@@ -234,6 +234,13 @@ void ShareHelpers(std::span<Result<codegen::KernelText>> texts) {
   }
 }
 
+void ShareKernelBodies(std::span<Result<codegen::KernelText>> texts) {
+  std::vector<const std::vector<codegen::FunctionForm>*> modules;
+  for (const Result<codegen::KernelText>& text : texts) modules.push_back(&text->kernels);
+  std::vector<std::vector<codegen::SharedBody>> bodies = codegen::ShareBodies(modules);
+  for (size_t t = 0; t < texts.size(); ++t) texts[t]->bodies = std::move(bodies[t]);
+}
+
 }  // namespace
 
 Result<KernelImage> KernelCompiler::Finish() {
@@ -266,6 +273,7 @@ Result<KernelImage> KernelCompiler::Finish() {
     if (!text.ok()) return text.status();
   }
   ShareHelpers(texts);
+  if (options.opt_level > 0) ShareKernelBodies(texts);
 
   // What takes longest is first, so that threads end together.
   std::ranges::stable_sort(order, std::greater(), [&](size_t t) {

@@ -150,10 +150,11 @@ class KernelHarness {
   }
 
   // The outputs. The range of units is cut into pieces of `piece` units (0: one piece), run last to
-  // first. With `in_place` the outputs that may take an input's memory do.
+  // first; with `keeps` in one scratch, which is kept. With `in_place` the outputs that may take an
+  // input's memory do.
   std::vector<HostTensor> Run(size_t k, const std::vector<HostTensor>& inputs,
                               const SymbolValues& symbols, uint32_t piece = 0,
-                              bool in_place = false) {
+                              bool in_place = false, bool keeps = false) {
     const Kernel& kernel = kernels_[k];
     const KernelInterface& interface = kernel.added.interface;
     auto value_of = [&](const Dim& d) { return *d.Evaluate(SymbolsOf(symbols)); };
@@ -197,8 +198,17 @@ class KernelHarness {
     uint32_t step = piece == 0 ? static_cast<uint32_t>(std::max<int64_t>(extent, 1)) : piece;
     std::vector<uint32_t> starts;
     for (uint32_t begin = 0; begin < extent; begin += step) starts.push_back(begin);
+    const auto scratch_bytes = static_cast<size_t>(value_of(interface.scratch_bytes));
+    std::optional<GuardedBuffer> kept_scratch;
+    uint64_t kept = 0;
+    if (keeps) {
+      kept_scratch.emplace(scratch_bytes);
+      env.kept = &kept;
+    }
     for (size_t i = starts.size(); i-- > 0;) {
-      GuardedBuffer scratch(static_cast<size_t>(value_of(interface.scratch_bytes)));
+      std::optional<GuardedBuffer> own_scratch;
+      if (!keeps) own_scratch.emplace(scratch_bytes);
+      GuardedBuffer& scratch = keeps ? *kept_scratch : *own_scratch;
       RelayvmKernelArgs args{buffers.data(), scalars.data(), scratch.data()};
       uint32_t end = static_cast<uint32_t>(std::min<int64_t>(extent, starts[i] + int64_t{step}));
       CHECK(fn(&env, &args, starts[i], end) == 0);
@@ -215,7 +225,8 @@ class KernelHarness {
     return outputs;
   }
 
-  // Random inputs; the kernel in one piece, in small pieces and in place, against the evaluator.
+  // Random inputs; the kernel in one piece, in small pieces, with what they keep and without, and
+  // in place, against the evaluator.
   // Tolerance 0: bit for bit (but for NaN); otherwise it is at least the unit of the dtype.
   void Check(size_t k, const SymbolValues& symbols, double tolerance = 1e-5, double low = -4,
              double high = 4) {
@@ -235,8 +246,9 @@ class KernelHarness {
       REQUIRE_MESSAGE(value.ok(), value.status().ToString());
       expected.push_back(std::move(*value));
     }
-    for (int run = 0; run < 3; ++run) {
-      std::vector<HostTensor> outputs = Run(k, inputs, symbols, run == 1 ? 1 : 0, run == 2);
+    for (int run = 0; run < 4; ++run) {
+      std::vector<HostTensor> outputs =
+          Run(k, inputs, symbols, run % 2 == 1 ? 1 : 0, run == 2, run == 3);
       for (size_t o = 0; o < outputs.size(); ++o) {
         INFO(spec.name, " output ", o, " run ", run);
         CheckNear(outputs[o], expected[o], tolerance);

@@ -1,6 +1,7 @@
 #include "kernels/codegen/llvm_backend.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <llvm/ADT/STLExtras.h>
 #include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/Bitcode/BitcodeWriter.h>
@@ -72,8 +73,13 @@ Status EmitText(std::span<KernelPlan* const> plans, const KernelOptions& options
     RELAYVM_RETURN_IF_ERROR(CheckStop(options.stop));
     RELAYVM_RETURN_IF_ERROR(EmitKernel(*plan, options.machine, module));
   }
-  for (const llvm::Function& f : module) {
-    if (!f.hasInternalLinkage()) continue;
+  for (llvm::Function& f : module) {
+    if (f.isDeclaration()) continue;
+    if (!f.hasInternalLinkage()) {
+      FunctionForm form = FormOf(f);
+      if (form.is_shareable) text->kernels.push_back(std::move(form));
+      continue;
+    }
     text->helpers.push_back(
         {f.getName().str(), f.getFnAttribute("target-features").getValueAsString().str()});
   }
@@ -117,6 +123,7 @@ Status TranslateText(const KernelText& text, const KernelOptions& options, Kerne
     }
     work->module = std::move(*module);
     Share(text, *work->module);
+    ApplySharedBodies(text.bodies, *work->module);
   }
   llvm::Module& module = *work->module;
   {
@@ -144,6 +151,10 @@ ObjectCache::Key KeyOfText(const KernelText& text, const KernelOptions& options)
   for (const std::vector<std::string>* names : {&text.elsewhere, &text.shared}) {
     for (const std::string& name : *names) rest += name + ' ';
     rest += '\n';
+  }
+  for (const SharedBody& b : text.bodies) {
+    rest += fmt::format("{} {} {} {} {}\n", b.function, b.body, b.is_defined,
+                        fmt::join(b.places, ","), fmt::join(b.table, ","));
   }
   return KeyOf(text.bitcode, rest, options, text.opt_level);
 }

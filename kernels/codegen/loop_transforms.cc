@@ -300,7 +300,6 @@ void FindTransposed(LoopNest& nest) {
   };
   ForEachNode(RootsOf(nest), [&](const Node* n) {
     if (n->kind == NodeKind::kReduce) suits = false;
-    if (DTypeBytes(n->dtype) < 4 && n->kind == NodeKind::kLoad) suits = false;
     if (n->kind != NodeKind::kLoad || n->operands.empty() || !n->in_range) return;
     if (StrideOf(n->operands[0], vector_axis) != Stride::kOther) return;
     for (const te::AxisNode* axis : nest.axes) {

@@ -1,6 +1,7 @@
 #include "kernels/codegen/loops.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <unordered_set>
 
@@ -176,10 +177,11 @@ class LoopEmitter {
     Value* strip = WorkOf(b_, TurnWork(nest, nest.axes.size() - 1), I64(b_, lanes));
     ForPolled(b_, first, limit, lanes, strip, along->name, [&](Value* a) {
       For(b_, I64(b_, 0), vector_limit, lanes, axis->name,
-          [&](Value* v) { EmitTile(nest, along, a, {axis, v, lanes, nullptr}); });
+          [&](Value* v) { EmitTile(nest, along, a, {axis, v, lanes, nullptr}, nullptr); });
       if (b_.machine().masks) {
         For(b_, vector_limit, extent, lanes, axis->name, [&](Value* v) {
-          EmitTile(nest, along, a, {axis, v, lanes, MaskBelow(b_, b_.CreateSub(extent, v), lanes)});
+          Value* left = b_.CreateSub(extent, v);
+          EmitTile(nest, along, a, {axis, v, lanes, MaskBelow(b_, left, lanes)}, left);
         });
         return;
       }
@@ -197,11 +199,11 @@ class LoopEmitter {
   }
 
   void EmitTile(const LoopNest& nest, const te::AxisNode* along, Value* first,
-                const VectorAxis& axis) {
+                const VectorAxis& axis, Value* left) {
     emitter_.OpenScope();
     std::vector<std::vector<Value*>> tiles;
     for (const Node* load : nest.transposed)
-      tiles.push_back(emitter_.LoadTransposed(load, along, first, axis));
+      tiles.push_back(emitter_.LoadTransposed(load, along, first, axis, left));
     for (unsigned i = 0; i < axis.lanes; ++i) {
       emitter_.OpenScope();
       emitter_.BindAxis(along, Add(b_, first, static_cast<int64_t>(i)));
@@ -301,7 +303,7 @@ class LoopEmitter {
     bool reduces = false;
     for (const LoopStore& store : nest.stores) {
       lanes = std::min(lanes, emitter_.LanesFor(store.value));
-      cost += store.value->cost;
+      cost += CostAlong(store.value, axis);
       ForEachNode({store.value},
                   [&](const Node* n) { reduces = reduces || n->kind == NodeKind::kReduce; });
     }
@@ -331,6 +333,14 @@ class LoopEmitter {
       done = limit;
       if (ways == 1) break;
     }
+    // A vector of what is left stores no more than that: where the output has an input's memory, a
+    // load behind a masked store that reaches into it waits for that.
+    const unsigned left = is_const ? static_cast<unsigned>(extent % lanes) : 0;
+    if (masks && left >= 4 && std::has_single_bit(left) && IsConst(first, 0) &&
+        ConstantOf(end) == extent) {
+      EmitVector(nest, {axis, done, left, nullptr});
+      return;
+    }
     if (masks) {
       For(b_, done, end, lanes, axis->name, [&](Value* i) {
         EmitVector(nest, {axis, i, lanes, MaskBelow(b_, b_.CreateSub(end, i), lanes)});
@@ -352,13 +362,20 @@ class LoopEmitter {
   Value* carry_ = nullptr;
 };
 
+Value* AllocateNumber(Emitter& emitter, Builder& builder, DType dtype) {
+  llvm::BasicBlock& entry = builder.GetInsertBlock()->getParent()->getEntryBlock();
+  return llvm::IRBuilder<>(&entry, entry.begin()).CreateAlloca(emitter.MemoryType(dtype));
+}
+
 }  // namespace
 
 void EmitLoops(LoopPlan& plan, Emitter& emitter, Builder& builder, Value* begin, Value* end,
                Value* scratch) {
   for (const LoopPlan::Scratch& s : plan.scratch) {
-    emitter.BindBuffer(s.tensor,
-                       At(builder, builder.getInt8Ty(), scratch, emitter.EmitDim(s.offset)));
+    // A single number becomes a register, so that what is made of it alone leaves the loops.
+    emitter.BindBuffer(s.tensor, s.is_number ? AllocateNumber(emitter, builder, s.tensor->dtype)
+                                             : At(builder, builder.getInt8Ty(), scratch,
+                                                  emitter.EmitDim(s.offset)));
   }
   if (plan.sections.size() == 1) {
     LoopEmitter(plan.graph, plan.sections[0], emitter, builder).Run(begin, end);

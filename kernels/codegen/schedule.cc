@@ -464,12 +464,15 @@ void Planner::BuildNests() {
       }
       if (!is_read) continue;
       stores.push_back(store);
-      Dim bytes(DTypeBytes(s.tensor->dtype));
+      Dim elements(1);
       for (const te::AxisNode* axis : s.axes) {
-        if (!unit_members_.contains(axis)) bytes = bytes * axis->extent;
+        if (!unit_members_.contains(axis)) elements = elements * axis->extent;
       }
-      plan_->scratch.push_back({s.tensor.get(), offset});
+      const bool is_number = elements.is_const(1);
+      plan_->scratch.push_back({s.tensor.get(), offset, is_number});
       plan_->keep_alive.push_back(s.tensor);
+      if (is_number) continue;
+      const Dim bytes = elements * DTypeBytes(s.tensor->dtype);
       offset = offset + Dim::CeilDiv(bytes, Dim(64)) * Dim(64);
     }
     nest.stores = std::move(stores);

@@ -69,6 +69,7 @@ struct LoopPlan {
   struct Scratch {
     const te::TensorNode* tensor;
     Dim offset;
+    bool is_number;  // of a unit it has one element, which takes no scratch
   };
   std::vector<Scratch> scratch;
 

@@ -65,7 +65,7 @@ Dim CountOf(const std::vector<Dim>& shape, const std::vector<bool>& reduced) {
 }
 
 // Mean and variance over the reduced axes, and the normalised element (x - mean) / sqrt(variance +
-// epsilon).
+// epsilon), whose divisor is inverted once for all that share it.
 struct Moments {
   Tensor data, mean, variance;
   std::vector<bool> reduced;
@@ -73,8 +73,9 @@ struct Moments {
 
   Expr Normalized(const Indices& at) const {
     const Indices stat = StatisticIndex(at, reduced);
-    return nn::Divide(te::Load(data, at) - te::Load(mean, stat),
-                      nn::Sqrt(te::Load(variance, stat) + epsilon));
+    const Expr deviation = nn::Sqrt(te::Load(variance, stat) + epsilon);
+    return (te::Load(data, at) - te::Load(mean, stat)) *
+           nn::Divide(te::Const(1, data->dtype), deviation);
   }
 };
 

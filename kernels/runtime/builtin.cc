@@ -26,7 +26,7 @@ int32_t Call(const Signature& signature, BuiltinFn fn, const RelayvmKernelEnv* e
 }
 
 bool HasMemory(const RelayvmKernelEnv* env) {
-  return env->struct_size >= sizeof(RelayvmKernelEnv) && env->allocate != nullptr;
+  return env->struct_size >= CallArgs::kEnvBytes && env->allocate != nullptr;
 }
 void* Allocate(const RelayvmKernelEnv* env, size_t bytes) {
   return HasMemory(env) ? env->allocate(env, bytes) : std::malloc(bytes);

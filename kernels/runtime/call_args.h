@@ -76,6 +76,8 @@ using KernelVector = std::vector<T, KernelAllocator<T>>;
 class CallArgs {
  public:
   static constexpr int kMaxTensors = 12;
+  // What is read of the environment; older callers have no more.
+  static constexpr size_t kEnvBytes = offsetof(RelayvmKernelEnv, kept);
 
   CallArgs(const RelayvmKernelEnv* env, const RelayvmKernelArgs* args, int num_tensors)
       : env_(env), buffers_(args->buffers), num_tensors_(num_tensors) {
@@ -117,7 +119,7 @@ class CallArgs {
 
   // An index out of range, of those least..most.
   int32_t OutOfRange(int64_t found, int64_t least, int64_t most) const {
-    if (env_->struct_size >= sizeof(RelayvmKernelEnv) && env_->fault != nullptr) {
+    if (env_->struct_size >= kEnvBytes && env_->fault != nullptr) {
       *env_->fault = {1, found, least, most};
     }
     return RELAYVM_KERNEL_INDEX_OUT_OF_RANGE;
@@ -144,7 +146,7 @@ class CallArgs {
   }
   // A text that is no number, where one is read.
   int32_t BadText(int64_t id) const {
-    if (env_->struct_size >= sizeof(RelayvmKernelEnv) && env_->fault != nullptr) {
+    if (env_->struct_size >= kEnvBytes && env_->fault != nullptr) {
       *env_->fault = {1, id, 0, -1};
     }
     return RELAYVM_KERNEL_BAD_TEXT;
@@ -326,11 +328,11 @@ class CallArgs {
     });
   }
   RelayvmStrings* Strings() const {
-    return env_->struct_size >= sizeof(RelayvmKernelEnv) ? env_->strings : nullptr;
+    return env_->struct_size >= kEnvBytes ? env_->strings : nullptr;
   }
   void Poll() const {
     fuel_ = kFuel;
-    if (env_->struct_size < sizeof(RelayvmKernelEnv) || env_->poll == nullptr) return;
+    if (env_->struct_size < kEnvBytes || env_->poll == nullptr) return;
     const int32_t code = env_->poll(env_);
     if (code != RELAYVM_KERNEL_OK) StopKernel(code);
   }

@@ -15,7 +15,8 @@ SECTION = "kernels"
 
 @dataclass(frozen=True)
 class Product:
-    """A dense product of batch x c by o x c (size 1), or a convolution of o square windows over batch x c x size x size."""
+    """A dense product of batch x c by o x c (size 1), or a convolution of o square windows over batch x c x size x size; of
+    lines, over batch x c x size."""
 
     kind: str
     c: int
@@ -27,6 +28,7 @@ class Product:
     batch: int = 1
     layout: str = "NCHW"
     is_transposed: bool = False
+    is_line: bool = False
 
     @property
     def group(self):
@@ -38,7 +40,14 @@ class Product:
         if self.kind == "dense":
             return f"dense {self.batch}x{self.c}x{self.o}"
         stride = f", stride {self.stride}" if self.stride > 1 else ""
-        return f"{self.group}: {self.c}x{self.size}x{self.size}, {self.o} of {self.kernel}x{self.kernel}{stride}"
+        groups = f", {self.groups} groups" if 1 < self.groups < self.c else ""
+        size, kernel = (f"{n}" if self.is_line else f"{n}x{n}" for n in (self.size, self.kernel))
+        return f"{self.group}: {self.c}x{size}, {self.o} of {kernel}{stride}{groups}"
+
+    @property
+    def axes(self):
+        """Those of space."""
+        return 1 if self.is_line else 2
 
     @property
     def pad(self):
@@ -47,7 +56,7 @@ class Product:
     @property
     def x_shape(self):
         """In the order of NCHW."""
-        return (self.batch, self.c) if self.kind == "dense" else (self.batch, self.c, self.size, self.size)
+        return (self.batch, self.c) if self.kind == "dense" else (self.batch, self.c, *[self.size] * self.axes)
 
     @property
     def w_shape(self):
@@ -55,23 +64,24 @@ class Product:
         if self.kind == "dense":
             return (self.o, self.c)
         channels = (self.c, self.o) if self.is_transposed else (self.o, self.c // self.groups)
-        return (*channels, self.kernel, self.kernel)
+        return (*channels, *[self.kernel] * self.axes)
 
     @property
     def flops(self):
-        positions = self.batch * (self.size if self.is_transposed else -(-self.size // self.stride)) ** 2
+        positions = self.batch * (self.size if self.is_transposed else -(-self.size // self.stride)) ** self.axes
         return 2 * positions * math.prod(self.w_shape)
 
     @property
     def to_program(self):
         """Axes of NCHW in the program's order."""
-        return (0, 2, 3, 1) if self.layout == "NHWC" and self.kind != "dense" else tuple(range(len(self.x_shape)))
+        is_last = self.layout == "NHWC" and self.kind != "dense"
+        return (0, *range(2, 2 + self.axes), 1) if is_last else tuple(range(len(self.x_shape)))
 
     def weights(self, w):
         """`w` of OIHW as the program takes it."""
         if self.layout == "NCHW" or self.kind == "dense":
             return w
-        return np.ascontiguousarray(w.transpose((2, 3, 0, 1) if self.groups > 1 else (2, 3, 1, 0)))
+        return np.ascontiguousarray(w.transpose((*range(2, 2 + self.axes), *((0, 1) if self.groups == self.c else (1, 0)))))
 
     def program(self):
         x = tuple(self.x_shape[i] for i in self.to_program)
@@ -79,10 +89,13 @@ class Product:
         params = f"%x: Tensor[{x}, float32], %w: Tensor[{w}, float32]"
         if self.kind == "dense":
             return f"def @main({params}) {{ nn.dense(%x, %w, units={self.o}) }}\n"
-        operator = "nn.conv2d_transpose" if self.is_transposed else "nn.conv2d"
-        layouts = f', data_layout="NHWC", kernel_layout="{"HWOI" if self.groups > 1 else "HWIO"}"' if self.layout == "NHWC" else ""
-        return (f"def @main({params}) {{ {operator}(%x, %w, strides=[{self.stride}, {self.stride}], padding=[{', '.join([str(self.pad)] * 4)}], "
-                f"groups={self.groups}, channels={self.o}, kernel_size=[{self.kernel}, {self.kernel}]{layouts}) }}\n")
+        operator = f"nn.conv{self.axes}d{'_transpose' if self.is_transposed else ''}"
+        letters = "W" if self.is_line else "HW"
+        kernel = f"{letters}{'OI' if self.groups == self.c else 'IO'}"
+        layouts = f', data_layout="N{letters}C", kernel_layout="{kernel}"' if self.layout == "NHWC" else ""
+        strides, sizes = [self.stride] * self.axes, [self.kernel] * self.axes
+        return (f"def @main({params}) {{ {operator}(%x, %w, strides={strides}, padding={[self.pad] * 2 * self.axes}, "
+                f"groups={self.groups}, channels={self.o}, kernel_size={sizes}{layouts}) }}\n")
 
 
 DENSE = ([Product("dense", k, 1, n, 1, batch=m) for m, k, n in ((512, 512, 512), (1024, 1024, 1024), (2048, 2048, 2048), (128, 768, 768),
@@ -99,6 +112,13 @@ CONVOLUTIONS = (
                                                                                   (192, 28, 1), (384, 14, 1), (576, 14, 2), (960, 7, 1))]
     + [Product("depthwise 5x5", c, size, c, 5, stride, c) for c, size, stride in ((144, 56, 2), (240, 28, 1), (480, 14, 1), (672, 14, 2),
                                                                                   (1152, 7, 1))]
+    # Of images and of detectors; grouped ones of shufflenet and resnext; of sound.
+    + [Product("first", 3, size, o, k, 2) for size, o, k in ((224, 32, 3), (224, 16, 3), (224, 24, 3), (320, 16, 6), (112, 64, 3))]
+    + [Product("first", c, size, 16, 3) for c, size in ((1, 112), (12, 208))]
+    + [Product("grouped 1x1", c, size, c, 1, 1, 4) for c, size in ((136, 28), (272, 14), (544, 7))]
+    + [Product("grouped 3x3", c, size, c, 3, 1, 32) for c, size in ((128, 56), (256, 28), (512, 14))]
+    + [Product("line", c, size, o, k, stride, is_line=True) for c, size, o, k, stride in (
+        (80, 1500, 384, 3, 1), (384, 1500, 384, 3, 2), (192, 256, 192, 5, 1), (1, 16000, 64, 16, 8), (64, 1000, 128, 1, 1))]
 )
 # Transposed convolutions of decoders, and the plain ones whose gradients they are, of as many multiply-adds.
 TRANSPOSED = [(Product("transposed", c, size, o, k, stride, is_transposed=True), Product("plain", o, size * stride, c, k, stride))
@@ -135,8 +155,9 @@ class Kernels:
         if self.peer and not case.is_transposed:
             x.tofile(self.file("x.raw"))
             w.tofile(self.file("w.raw"))
-            numbers = (case.batch, case.c, case.size, case.size, case.o, case.kernel, case.kernel, case.stride, case.stride, case.pad, case.pad,
-                       1, 1, case.groups, runs)
+            height = (1, 1, 0) if case.is_line else (case.kernel, case.stride, case.pad)
+            numbers = (case.batch, case.c, 1 if case.is_line else case.size, case.size, case.o, height[0], case.kernel, height[1], case.stride,
+                       height[2], case.pad, 1, 1, case.groups, runs)
             command = [self.peer, *map(str, numbers), self.file("x.raw"), self.file("w.raw"), self.file("y.raw")]
             self.b.run(*command, env={"OMP_NUM_THREADS": "1"})
             other = np.fromfile(self.file("y.raw"), np.float32).reshape(y.shape)
@@ -165,9 +186,9 @@ class Kernels:
                           share=share, mean_ratio=mean)
 
 
-def build_peer(b):
-    path = os.path.join(b.folder, "onednn")
-    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "c", "onednn.cc")
+def build_peer(b, name="onednn"):
+    path = os.path.join(b.folder, name)
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "c", name + ".cc")
     made = subprocess.run(["g++", "-O2", source, "-o", path, "-ldnnl"], capture_output=True, text=True)
     return path if made.returncode == 0 else None
 

@@ -2,13 +2,15 @@
 """Measures what this project promises, its kernels against oneDNN and ONNX models against ONNX Runtime; prints tables.
 
 usage: run_benchmarks.py BIN_FOLDER [--models FOLDER] [--onnx MODEL.onnx[:DIM=N,...]]... [--threads 1,2] [--only TEXT]
-                         [--relayc-args=ARGS] [--tolerance X] [--json FILE] [--svg FILE]
+                         [--relayc-args=ARGS] [--tolerance X] [--every] [--json FILE] [--svg FILE]
 
 Needs gcc and NumPy. Each figure is the median of many runs after a warm-up; figures per GFLOP/s are set against the FMA peak
 measured here, and the two language models against plain C programs (c/*.c, -O3 -march=native) run beside them. MODELS holds
 g2p/ and stories260K/ (see tools/examples/*.py). Peers run in turn with ours: oneDNN (libdnnl-dev) on each product, PyTorch
 (python3-torch) on norms, resizes and pools, ONNX Runtime (ORT_LIBRARY names its shared library) on each model; results are compared before they are timed. What is not there its row
 says. A shared machine is noisy: repeat, compare ratios.
+
+RELAYVM_MAX_CPU_LEVEL limits our kernels, and the peak is then that level's; DNNL_MAX_CPU_ISA=AVX2 limits oneDNN.
 """
 import argparse
 import json
@@ -21,10 +23,13 @@ import kernels
 import memory_bound
 import models
 import numpy as np
+import products
 from report import Report
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 EXAMPLES = os.path.join(HERE, "..", "..", "tools", "examples")
+# What gcc is told for a level of kernels; x86-64-v2 has no FMA and multiplies and adds apart.
+FLAGS_OF_LEVELS = {"": "-march=native", "x86-64-v2": "-march=x86-64-v2", "x86-64-v3": "-march=x86-64-v3", "x86-64-v4": "-march=x86-64-v4"}
 VERSION = '#[version = "0.0.5"]\n'
 COUNTER = VERSION + """
 def @loop(%i: int32, %n: int32, %acc: int32) -> int32 {
@@ -130,10 +135,17 @@ class Bench:
         out = json.loads(self.run(*command, "--repeat", str(runs), "--json", "--stats"))
         return out["times"]["median_ms"] * 1e3, out["stats"]["process_peak_resident_bytes"]
 
-    def c(self, name):
+    def c(self, name, flags="-march=native"):
         program = os.path.join(self.folder, name)
-        self.run("gcc", "-O3", "-march=native", "-o", program, os.path.join(HERE, "c", name + ".c"), "-lm")
+        self.run("gcc", "-O3", *flags.split(), "-o", program, os.path.join(HERE, "c", name + ".c"), "-lm")
         return program
+
+    def peak(self):
+        """The FMA peak of one core in GFLOP/s, at the level that kernels are limited to."""
+        level = os.environ.get("RELAYVM_MAX_CPU_LEVEL", "")
+        if level not in FLAGS_OF_LEVELS:
+            raise SystemExit(f"RELAYVM_MAX_CPU_LEVEL={level}: expected one of {', '.join(filter(None, FLAGS_OF_LEVELS))}")
+        return float(self.run(self.c("peak", FLAGS_OF_LEVELS[level])).split()[0])
 
     def row(self, what, value, bar):
         self.report.row("promises", what, value, bar)
@@ -180,13 +192,14 @@ def main():
     ap.add_argument("--threads", default="1", type=lambda text: [int(n) for n in text.split(",")])
     ap.add_argument("--rounds", default=5, type=int)
     ap.add_argument("--only", default="", help="only rows whose name holds this text")
+    ap.add_argument("--every", action="store_true", help="products of the whole grid: 1331 of dense layers")
     ap.add_argument("--json")
     ap.add_argument("--svg")
     args = ap.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         b = Bench(args, folder)
         rng = np.random.default_rng(0)
-        peak = float(b.run(b.c("peak")).split()[0])
+        peak = b.peak()
         b.row("measured fp32 FMA peak of one core", f"{peak:.1f} GFLOP/s", "")
         if b.wants("counter"):
             us, rss = b.time(b.compile(COUNTER), ["10000000"], 3)
@@ -228,6 +241,7 @@ def main():
         if b.wants("models"):
             language_models(b)
         kernels.run(b, peak, VERSION)
+        products.run(b, peak, VERSION)
         memory_bound.run(b, VERSION)
         models.run(b, args.onnx, args.threads)
         if args.json:

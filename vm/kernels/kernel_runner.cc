@@ -77,7 +77,8 @@ int32_t RunUnits(const RelayvmKernelEnv& env, const KernelCall& call, const Rela
 struct KernelRunner::Tasks {
   std::span<const Together> calls;
   const Env *env, *worker_env;  // of worker 0, and of others
-  const ScratchBuffers* scratch;
+  ScratchBuffers* scratch;
+  const uint64_t first_call;         // its number in the scratch
   std::atomic<bool> stopped{false};  // tasks that have not begun are left out
   Mutex mutex;
   uint32_t task = 0;
@@ -111,21 +112,22 @@ struct KernelRunner::Tasks {
     const KernelCall& call = *item->call;
     RelayvmKernelArgs args = call.args;
     args.scratch = scratch->of(worker);
-    const auto units = static_cast<uint64_t>(call.units);
-    const uint64_t of_call = index - item->first_task;
-    auto begin = static_cast<uint32_t>(units * of_call / item->num_tasks);
-    auto end = static_cast<uint32_t>(units * (of_call + 1) / item->num_tasks);
+    const auto first_unit = [&](uint32_t task) {
+      return FirstUnit(call.units, task - item->first_task, item->num_tasks, env->num_threads);
+    };
     // With a place of its own for what the kernel says of its data.
     RelayvmKernelFault own_fault{};
     Env own = worker == 0 ? *env : *worker_env;
     own.fault = &own_fault;
-    const int32_t own_code = RunUnits(own, call, args, begin, end);
+    own.kept = scratch->kept(worker, first_call + static_cast<uint64_t>(item - calls.data()));
+    const int32_t own_code = RunUnits(own, call, args, first_unit(index), first_unit(index + 1));
     if (own_code != RELAYVM_KERNEL_OK) Note(index, own_code, own_fault);
   }
 };
 
 int32_t KernelRunner::RunTogether(std::span<const Together> calls, uint32_t* task) {
-  Tasks tasks{calls, has_.injected_pool ? &worker_env_ : &env_, &worker_env_, has_.scratch};
+  Tasks tasks{calls, has_.injected_pool ? &worker_env_ : &env_, &worker_env_, has_.scratch,
+              has_.scratch->Begin(calls.size())};
   has_.pool->Run(
       calls.back().first_task + calls.back().num_tasks,
       [](void* context, uint32_t index, uint32_t worker) {

@@ -215,6 +215,7 @@ void* Heap::TakeLarge(size_t bytes) {
   run->fresh = 0;  // not in use yet
   if (!Use(run, bytes)) {
     ReturnRun(run);
+    if (budget_ != nullptr) ReleaseFree();  // its own pages too, which nobody could take meanwhile
     return nullptr;
   }
   return MemoryOf(run);

@@ -8,7 +8,8 @@
 //   nursery  a span in what the table of the first chunk leaves of its page, where blocks of all sizes up
 //          to its own, 128 bytes or more, lie side by side: the few small objects of a run that waits
 //          take one page, not one for each size class
-//   run    one or more granules for one larger block (up to 32 MiB); neighbours coalesce when free
+//   run    one or more granules for one larger block (up to 64 MiB, with the table); neighbours
+//          coalesce when free
 //   huge   a mapping of its own
 //
 // Runs are taken from the bottom of the memory, spans from its top: a span stays long, and between
@@ -80,7 +81,7 @@ class Heap {
   static constexpr size_t kMaxSmall = 16 << 10;
   static constexpr size_t kGranuleBytes = 64 << 10;
   static constexpr size_t kChunkBytes = kHeapChunkBytes;
-  static constexpr size_t kMaxRunBytes = kChunkBytes / 2;
+  static constexpr size_t kMaxRunBytes = kChunkBytes - kGranuleBytes;
   // Of an injected source: what is asked for at least, and kept between invocations at most.
   static constexpr size_t kInjectedChunkBytes = kChunkBytes / 8;
 

@@ -291,9 +291,10 @@ TEST_CASE("heap: reset finds every run, whatever lies free between them") {
     }
     heap->Reset();
     CHECK(heap->stats().live_bytes == 0);
-    // All is one free run again: two of the largest blocks and what lies before them.
-    void* half = heap->AllocateLarge(Heap::kMaxRunBytes);
-    void* rest = heap->AllocateLarge(Heap::kMaxRunBytes - 2 * Heap::kGranuleBytes);
+    // All is one free run again: two halves of the largest block.
+    constexpr size_t kHalf = Heap::kMaxRunBytes / 2 / Heap::kGranuleBytes * Heap::kGranuleBytes;
+    void* half = heap->AllocateLarge(kHalf);
+    void* rest = heap->AllocateLarge(kHalf - Heap::kGranuleBytes);
     REQUIRE(half != nullptr);
     REQUIRE(rest != nullptr);
     auto chunk_of = [](void* p) { return reinterpret_cast<uintptr_t>(p) / Heap::kChunkBytes; };

@@ -76,7 +76,7 @@ std::shared_ptr<Runtime> RuntimeWith(RuntimeOptions options) {
 }
 
 TEST_CASE("memory: a program that is not trusted sees nothing of other runs") {
-  for (const int64_t n : {1, 16, 1000, 100'000, 10'000'000}) {
+  for (const int64_t n : {1, 16, 1000, 100'000, 20'000'000}) {
     CAPTURE(n);
     auto runtime = RuntimeWith({});
     // A program that is trusted shows that there is something to see.

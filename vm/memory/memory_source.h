@@ -1,11 +1,11 @@
 // MemorySource: where a runtime takes large memory from: chunks that it cuts tensors and objects
-// from, tensors of more than 32 MiB, kernels' scratch. A host that injects one (RuntimeOptions)
+// from, tensors of some 64 MiB or more, kernels' scratch. A host that injects one (RuntimeOptions)
 // decides where that memory lies, and how much there is.
 //
 // Not from it come: stacks (address space with guard pages), headers and tables of a few KiB, what
 // kernels allocate on a pool's threads, and values that the host itself makes (value.h), but for
-// those of Runtime::NewTensor. Tensors of more
-// than 32 MiB go back when they are freed between runs, chunks when no block of theirs is left: but
+// those of Runtime::NewTensor. Tensors of 64 MiB
+// or more go back when they are freed between runs, chunks when no block of theirs is left: but
 // for 8 MiB, and what the next run may need (results too while runs follow each other), which
 // Invocation::Trim and its end give back.
 // Thread-safe: called from any thread, by several at once. Must not throw. Tested by

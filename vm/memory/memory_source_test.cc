@@ -105,8 +105,26 @@ struct Case {
 constexpr Case kCases[] = {{"small", 100, 100, 64},
                            {"runs", 3 << 20, 10, 1 << 20},
                            {"large runs", 20 << 20, 10, 0},
-                           {"huge", 40 << 20, 10, 0},
+                           {"huge", 70 << 20, 10, 0},
                            {"many objects", 10, 300'000, 0}};
+
+TEST_CASE(
+    "memory source: what a large block held is there for smaller ones, and for the next run") {
+  auto source = std::make_shared<CountingSource>();
+  vm::OwnedHeap heap(new vm::Heap(source));
+  int64_t calls = 0;
+  for (int run = 0; run < 3; ++run) {
+    heap->BeginRun(SIZE_MAX);
+    void* large = heap->AllocateLarge(size_t{38} << 20);
+    REQUIRE(large != nullptr);
+    heap->FreeLarge(large, size_t{38} << 20);
+    for (int i = 0; i < 3; ++i) REQUIRE(heap->AllocateLarge(size_t{12} << 20) != nullptr);
+    heap->Reset();
+    if (run == 0) calls = source->calls();
+    CHECK(source->calls() == calls);
+  }
+  heap.reset();
+}
 
 std::shared_ptr<Runtime> RuntimeOn(const std::shared_ptr<MemorySource>& source) {
   auto runtime = Runtime::Create({.memory = source});

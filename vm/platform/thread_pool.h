@@ -34,15 +34,24 @@ Result<uint32_t> CountThreads(uint32_t num_threads);
 // several where there is work for them, so that uneven ones even out. `grain` below 1 is 1. Here,
 // so that a native program without threads is not linked with a pool.
 inline uint32_t CountTasks(int64_t units, int64_t grain, uint32_t num_threads) {
-  constexpr int64_t kTasksPerThread = 4;
+  constexpr uint32_t kMostOfThread = 6;
   grain = std::max<int64_t>(grain, 1);
   if (num_threads <= 1 || units <= grain) return 1;
-  const int64_t threads = num_threads;
-  const int64_t tasks =
-      std::min(units / grain + (units % grain != 0 ? 1 : 0), kTasksPerThread * threads);
-  // One more than the others have, and these wait for it: three tasks on two threads take two
-  // thirds.
-  return static_cast<uint32_t>(tasks > threads ? tasks - tasks % threads : tasks);
+  const int64_t grains = units / grain + (units % grain != 0 ? 1 : 0);
+  if (grains <= num_threads) return static_cast<uint32_t>(grains);
+  uint32_t of_thread = 1;
+  while (of_thread < kMostOfThread && grains >= int64_t{num_threads} << of_thread) ++of_thread;
+  return of_thread * num_threads;
+}
+// The first unit of a task of so many. A thread's tasks are halves of what is left of its share,
+// the last two are equal: few calls, and little is left when the first thread has done its share.
+// REQUIRES: tasks is CountTasks, index <= tasks, units <= UINT32_MAX.
+inline uint32_t FirstUnit(int64_t units, uint32_t index, uint32_t tasks, uint32_t num_threads) {
+  const uint32_t of_thread = std::max(tasks / num_threads, 1U);
+  const uint64_t share = uint64_t{1} << (of_thread - 1);  // in last tasks
+  const uint64_t before = index / of_thread * share + share - (share >> index % of_thread);
+  return static_cast<uint32_t>(static_cast<uint64_t>(units) * before /
+                               (std::min(tasks, num_threads) * share));
 }
 // Threads of its own, as the option says. kResourceExhausted where they can't be started.
 Result<std::unique_ptr<TaskPool>> NewThreadPool(uint32_t num_threads);

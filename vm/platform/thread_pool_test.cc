@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <thread>
 #include <vector>
 
@@ -55,13 +56,43 @@ TEST_CASE("thread pool: as many tasks for each thread, none below the grain") {
         const int64_t tasks = CountTasks(units, grain, threads);
         const int64_t effective = std::max<int64_t>(grain, 1);
         CHECK(tasks >= 1);
-        CHECK(tasks <= 4 * threads);
+        CHECK(tasks <= 6 * threads);
         CHECK((tasks < threads || tasks % threads == 0));
         // All but the last of that many grains have work of their own.
         CHECK((tasks == 1 || (tasks - 1) <= (units - 1) / effective));
         // Whatever could be begun for each thread is.
         CHECK((threads == 1 || units < 1 ||
                tasks >= std::min<int64_t>(threads, (units - 1) / effective + 1)));
+      }
+    }
+  }
+}
+
+TEST_CASE("thread pool: a thread's tasks are halves of what is left of its share") {
+  const auto first_units = [](int64_t units, int64_t grain, uint32_t threads) {
+    std::vector<uint32_t> firsts;
+    const uint32_t tasks = CountTasks(units, grain, threads);
+    for (uint32_t i = 0; i <= tasks; ++i) firsts.push_back(FirstUnit(units, i, tasks, threads));
+    return firsts;
+  };
+  using Firsts = std::vector<uint32_t>;
+  CHECK(first_units(7, 1, 1) == Firsts{0, 7});
+  CHECK(first_units(3, 1, 2) == Firsts{0, 1, 3});
+  CHECK(first_units(2, 1, 3) == Firsts{0, 1, 2});
+  CHECK(first_units(8, 1, 2) == Firsts{0, 2, 3, 4, 6, 7, 8});
+  CHECK(first_units(8, 4, 2) == Firsts{0, 4, 8});
+  CHECK(first_units(64, 1, 2) == Firsts{0, 16, 24, 28, 30, 31, 32, 48, 56, 60, 62, 63, 64});
+  for (uint32_t threads : {1U, 2U, 3U, 17U, 1024U}) {
+    for (int64_t units : {int64_t{1}, int64_t{5}, int64_t{1000}, int64_t{UINT32_MAX}}) {
+      for (int64_t grain : {1, 3, 700}) {
+        CAPTURE(threads);
+        CAPTURE(units);
+        CAPTURE(grain);
+        const Firsts firsts = first_units(units, grain, threads);
+        CHECK(firsts.front() == 0);
+        CHECK(firsts.back() == units);
+        CHECK(std::adjacent_find(firsts.begin(), firsts.end(), std::greater_equal<>()) ==
+              firsts.end());
       }
     }
   }

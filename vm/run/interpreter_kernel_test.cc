@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "vm/platform/thread_pool.h"
 #include "vm/testing.h"
 
 namespace relayvm {
@@ -54,16 +55,32 @@ int32_t Gather(const RelayvmKernelEnv*, const RelayvmKernelArgs* args, uint32_t 
   return 0;
 }
 
+// Writes its number to its scratch where it has kept none there.
+std::atomic<int64_t> g_first_calls, g_calls;
+int32_t Keep(const RelayvmKernelEnv* env, const RelayvmKernelArgs* args, uint32_t, uint32_t) {
+  auto& scratch = *static_cast<int64_t*>(args->scratch);
+  const int64_t number = args->scalars[0];
+  ++g_calls;
+  if (env->kept == nullptr || *env->kept == 0) {
+    ++g_first_calls;
+    scratch = number;
+    if (env->kept != nullptr) *env->kept = static_cast<uint64_t>(number);
+  }
+  return scratch == number ? 0 : 6;
+}
+
 constexpr Builtin kKernels[] = {{"count_units", CountUnits},
                                 {"fail_at", FailAt},
                                 {"use_scratch", UseScratch},
-                                {"gather", Gather}};
+                                {"gather", Gather},
+                                {"keep", Keep}};
 constexpr const char* kTables = R"(
 .source "k.relay"
 .kernel "count_units" scalars 1 buffers (out int64[s0 + 1]) builtin
 .kernel "fail_at" scalars 0 buffers () builtin
 .kernel "use_scratch" scalars 1 buffers () builtin
 .kernel "gather" scalars 3 buffers (uint8[], uint8[], uint8[], out int64[6]) builtin
+.kernel "keep" scalars 1 buffers () builtin
 .constant uint8[3] ""
   .hex 090807
 )";
@@ -120,7 +137,7 @@ TEST_CASE("kernels: each unit of a range runs once, in no more tasks than the gr
   tensor.item i1, r1!, int64, 0
   addimm.i i3, i0, 1
   tensor.alloc r2, int64, [i3]
-  kernel.1 k4, [i3], [r2]
+  kernel.1 k5, [i3], [r2]
   kernel k0, i0, i1, i5, [i0], [r2]
   ret.r r2!
 .end
@@ -150,8 +167,7 @@ TEST_CASE("kernels: each unit of a range runs once, in no more tasks than the gr
         counts.pop_back();
         CHECK(counts == std::vector<int64_t>(static_cast<size_t>(units), 1));
         int64_t effective = std::max<int64_t>(grain, 1);
-        int64_t tasks = std::min((units + effective - 1) / effective, int64_t{4} * threads);
-        if (tasks > threads) tasks -= tasks % threads;  // as many for each
+        int64_t tasks = units == 0 ? 0 : vm::CountTasks(units, grain, threads);
 #ifndef NDEBUG
         if (threads == 1 || tasks == 1)
           tasks = std::min<int64_t>(units, 3);  // debug builds split what runs at once
@@ -178,6 +194,28 @@ TEST_CASE("kernels: scratch is private to a call and grows") {
     REQUIRE(!result.ok());
     CHECK(result.status().code() == StatusCode::kResourceExhausted);
     CHECK(Contains(result.status().message(), "bytes of a kernel's scratch"));
+  }
+}
+
+TEST_CASE("kernels: what one keeps in its scratch is there for later units of the call alone") {
+  auto executable = KernelProgram(1, R"(
+  const.i16 i1, 1
+  const.i16 i2, 8
+  const.i16 i3, 5
+  const.i16 i4, 6
+  kernel k4, i0, i1, i2, [i3], []
+  kernel k4, i0, i1, i2, [i4], [])");
+  for (uint32_t threads : {1u, 2u, 4u}) {
+    auto invocation = testing::NewInvocation(executable, {}, threads);
+    for (int64_t units : {1, 2, 100}) {
+      CAPTURE(threads);
+      CAPTURE(units);
+      g_first_calls = g_calls = 0;
+      RunOk(*invocation, Int64Values({units}));
+      CHECK(g_first_calls >= 2);  // of each kernel's call
+      if (threads > 1) CHECK(g_first_calls <= 2 * threads);
+      CHECK(g_calls >= g_first_calls);
+    }
   }
 }
 

@@ -65,7 +65,7 @@ bool Pays(const CallsTogether& calls, uint32_t threads) {
         static_cast<double>(c.call.units) / static_cast<double>(std::max<int64_t>(c.call.grain, 1));
     const uint32_t tasks = CountTasks(c.call.units, c.call.grain, threads);
     one_by_one += work / std::min(tasks, threads);
-    longest = std::max(longest, work / tasks);
+    longest = std::max(longest, work / std::min(tasks, 2 * threads));
     sum += work;
   }
   return one_by_one - std::max(sum / threads, longest) >= kLeastGain;

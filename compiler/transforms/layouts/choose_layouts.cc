@@ -477,8 +477,9 @@ class LayoutPlanner {
     }
     if (!HasAttr(*call.op, "kernel_layout")) return;
     const auto conv = IsChoosing(call) ? ConvOf(m_, call) : std::nullopt;
-    const bool is_plain = conv && conv->sum_type == DType::kFloat32 &&
-                          conv->kernel_type == DType::kFloat32 && conv->kernel.rank() == 4;
+    const bool is_float =
+        conv && conv->sum_type == DType::kFloat32 && conv->kernel_type == DType::kFloat32;
+    const bool is_plain = conv && conv->kernel.rank() == 4 && (is_float || MultipliesBytes(*conv));
     const auto first = is_plain ? CostIn(*conv, graph.first) : std::nullopt;
     const auto second = is_plain ? CostIn(*conv, graph.second) : std::nullopt;
     if (!first || !second || graph.is_blocked) {
@@ -572,6 +573,11 @@ class LayoutPlanner {
 };
 
 }  // namespace
+
+bool MultipliesBytes(const ConvProblem& conv) {
+  return conv.data_type == DType::kUInt8 && conv.kernel_type == DType::kInt8 &&
+         conv.sum_type == DType::kInt32 && !conv.kind.is_quantised;
+}
 
 LayoutPlan ChooseLayouts(const Module& m, ValueFlow& flow, const LayoutChoices& named,
                          const codegen::ContractionTarget* target) {

@@ -12,8 +12,8 @@
 //   loops          all that a function does 16 times
 //
 // An operator that the user names has no choice, and operators with kernels that nobody names have
-// none, but for nn.conv2d of float32. Without a named one, choices are kept where they save a
-// twentieth. Tested by compiler/end_to_end/layouts_test.cc.
+// none, but for nn.conv2d of float32 and of bytes. Without a named one, choices are kept where they
+// save a twentieth. Tested by compiler/end_to_end/layouts_test.cc.
 #pragma once
 
 #include <map>
@@ -41,6 +41,9 @@ struct LayoutPlan {
   // Of `flow`.
   ValueOrders carried;
 };
+
+// uint8 data and int8 weights summed in int32: what IntegerProducts makes of a quantised one.
+bool MultipliesBytes(const ConvProblem& conv);
 
 // `target`: of operators that nobody names; without it they are as written. Before: typed.
 LayoutPlan ChooseLayouts(const Module& m, ValueFlow& flow, const LayoutChoices& named,

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/ir/problems.h"
 #include "compiler/ir/rewrite.h"
 #include "compiler/transforms/builder.h"
 #include "compiler/transforms/layouts/layout_rules.h"
@@ -368,6 +369,20 @@ Result<Module> ConvertLayout(const Module& m, const LayoutChoices& named,
   Module converted = Convert(m, named, target);
   RELAYVM_RETURN_IF_ERROR(CheckNamed(converted, named));
   return converted;
+}
+
+Module ConvertByteLayouts(const Module& m, const LayoutChoices& named,
+                          const codegen::ContractionTarget& target) {
+  bool has_bytes = false;
+  for (const auto& [name, f] : m.functions) {
+    ForEachBinding(*f->body, [&](const Binding& b) {
+      const auto* call = b.value->As<OpCall>();
+      if (has_bytes || call == nullptr || !call->op->conv) return;
+      const auto conv = ConvOf(m, *call);
+      has_bytes = conv && MultipliesBytes(*conv);
+    });
+  }
+  return has_bytes ? Convert(m, named, &target) : m;
 }
 
 LayoutTransforms CountLayoutTransforms(const Module& m) {

@@ -33,6 +33,11 @@ const OptionOf<LayoutChoices>& LayoutOption();
 Result<Module> ConvertLayout(const Module& m, const LayoutChoices& named,
                              const codegen::ContractionTarget* target);
 
+// The same once more where there are convolutions of bytes (integer_products.h), which the first
+// time were quantised ones of one layout. Nothing is wrong with what is named.
+Module ConvertByteLayouts(const Module& m, const LayoutChoices& named,
+                          const codegen::ContractionTarget& target);
+
 // What is left of it: layout_transforms of the module, and the bytes that those of static shapes
 // write.
 struct LayoutTransforms {

@@ -13,14 +13,17 @@
 
 #include <algorithm>
 #include <deque>
+#include <utility>
 
 #include "kernels/codegen/contraction/amx.h"
 #include "kernels/codegen/contraction/attention.h"
 #include "kernels/codegen/contraction/direct.h"
 #include "kernels/codegen/contraction/epilogue.h"
+#include "kernels/codegen/contraction/few_pixels.h"
 #include "kernels/codegen/contraction/integer.h"
 #include "kernels/codegen/contraction/pack.h"
 #include "kernels/codegen/contraction/plan.h"
+#include "kernels/codegen/contraction/taps.h"
 #include "kernels/codegen/contraction/tile.h"
 #include "kernels/codegen/contraction/tile_calls.h"
 #include "kernels/codegen/contraction/winograd.h"
@@ -54,11 +57,13 @@ class ProductEmitter : TileCalls {
       llvm::BasicBlock& entry = b_.GetInsertBlock()->getParent()->getEntryBlock();
       counter_ = llvm::IRBuilder<>(&entry, entry.begin()).CreateAlloca(b_.getInt64Ty());
       b_.CreateStore(I64(b_, kMaxWork), counter_);
+      if (PacksA()) kept_ = KeptWord(b_);
       if (d_.amx) EmitAmxConfigure(b_);
       For(b_, first_block, last, 1, "block", [&](Value* block) {
         Value* first_unit = Mul(b_, block, panels);
         Value* from = Max(b_, Sub(b_, begin, first_unit), I64(b_, 0));
         Value* to = Min(b_, Sub(b_, end, first_unit), panels);
+        block_ = block;
         EmitBlock(Div(b_, block, row_blocks), Rem(b_, block, row_blocks), from, to);
       });
       if (d_.amx) EmitAmxRelease(b_);
@@ -78,6 +83,8 @@ class ProductEmitter : TileCalls {
     return WorkOf(b_, WorkOf(b_, work, c_.depth),
                   I64(b_, panels * std::max<int64_t>(1, d_.panel / 8)));
   }
+
+  bool PacksA() const { return d_.form == ContractionForm::kPixelRows || d_.pack_a; }
 
   // Panels from..to-1 of one block of rows.
   void EmitBlock(Value* batch, Value* row_block, Value* from, Value* to) {
@@ -187,17 +194,24 @@ class ProductEmitter : TileCalls {
     Value* row = d_.row_block ? Mul(b_, row_block, d_.row_block) : I64(b_, 0);
     Value* count = d_.row_block ? Min(b_, Sub(b_, c_.rows, row), I64(b_, d_.row_block)) : c_.rows;
     Value* a = a_scratch_;
-    if (d_.form == ContractionForm::kPixelRows) {
-      EmitPackPixelRows(c_, batch, row, count, a);
-    } else if (d_.pack_a) {
-      EmitPackRows(c_, batch, row, count, a);
+    if (PacksA()) {
+      UnlessKept(b_, kept_, block_, [&] {
+        if (d_.form == ContractionForm::kPixelRows)
+          return EmitPackPixelRows(c_, batch, row, count, a);
+        EmitPackRows(c_, batch, row, count, a);
+      });
     } else {
       a = c_.PlainRow(d_.a, batch, I64(b_, 0));
     }
-    if (d_.streamed_panels == 0) return EmitPanels(batch, row, count, a, from, to);
+    if (d_.streamed_panels == 0) {
+      if (UnpacksPanels(d_) && d_.order.form != SumOrder::Form::kTiles)
+        return EmitUnpackedPanels(batch, row, count, a, from, to);
+      return EmitPanels(batch, row, count, a, from, to);
+    }
     If(
         b_, b_.CreateICmpSLE(c_.rows, I64(b_, d_.tile_rows)),
         [&] {
+          const bool splits = std::exchange(c_.unpacks_b, false);
           // Panels that reach past the last column are packed.
           Value* whole = Div(b_, c_.columns, I64(b_, d_.panel));
           Value* last = Max(b_, from, Min(b_, to, whole));
@@ -214,8 +228,22 @@ class ProductEmitter : TileCalls {
             EmitPackPanel(c_, batch, column, b_scratch_);
             EmitStreamedPanels(batch, a, column, I64(b_, 1), b_scratch_, I64(b_, d_.panel));
           });
+          c_.unpacks_b = splits;
         },
         [&] { EmitPanels(batch, row, count, a, from, to); });
+  }
+
+  // Packed weights: tiles of few rows unpack them in registers, those of many in scratch.
+  void EmitUnpackedPanels(Value* batch, Value* row, Value* count, Value* a, Value* from,
+                          Value* to) {
+    const auto panels = [&](bool unpacks) {
+      const bool before = std::exchange(c_.unpacks_b, unpacks);
+      EmitPanels(batch, row, count, a, from, to);
+      c_.unpacks_b = before;
+    };
+    const int64_t few = kFewTiles * d_.tile_rows;
+    if (d_.rows.is_const()) return panels(d_.rows.value() > few);
+    If(b_, b_.CreateICmpSLE(c_.rows, I64(b_, few)), [&] { panels(false); }, [&] { panels(true); });
   }
 
   // All rows (one tile of them) times `count` panels of b from `column` on, whose rows are `stride`
@@ -242,10 +270,10 @@ class ProductEmitter : TileCalls {
 
   // Of element k in the first tile of packed rows.
   Value* AOffset(Value* k) {
-    if (d_.k_block == 0) return Mul(b_, k, d_.a_k_stride);
+    if (d_.k_block == 0) return Mul(b_, k, d_.step_words * d_.a_k_stride);
     Value* block = Div(b_, k, I64(b_, d_.k_block));
     return Add(b_, Mul(b_, block, int64_t{d_.tile_rows} * d_.a_row_stride),
-               Rem(b_, k, I64(b_, d_.k_block)));
+               Mul(b_, Rem(b_, k, I64(b_, d_.k_block)), d_.step_words));
   }
 
   // Packs, or reads packed, one panel after the other.
@@ -253,7 +281,7 @@ class ProductEmitter : TileCalls {
     if (d_.form == ContractionForm::kPixelColumns) {
       return EmitPixelPanels(batch, row, count, a, from, to);
     }
-    if (d_.panels_inside) {
+    if (d_.panels_inside && !c_.unpacks_b) {
       For(b_, I64(b_, 0), count, d_.tile_rows, "tile", [&](Value* tile) {
         For(b_, from, to, 1, "panel", [&](Value* panel) {
           Poll([&] { return Work(I64(b_, d_.tile_rows), 1); });
@@ -292,18 +320,30 @@ class ProductEmitter : TileCalls {
     auto packed = [&](Value* q) {
       return At(b_, c_.element, b_scratch_, Mul(b_, q, PixelPanelElements(d_)));
     };
+    const TapBounds bounds = EmitTapBounds(c_);
+    Value* is_few = d_.few_pixels > 0 ? TakesFewPixels(c_) : nullptr;
     // At least one turn, so that an empty sum is stored.
     For(b_, I64(b_, 0), I64(b_, std::max<int64_t>(channels, 1)), d_.channel_block, "channels",
         [&](Value* channel) {
           Value* end = Min(b_, Add(b_, channel, d_.channel_block), I64(b_, channels));
-          EmitPackPixelPanels(c_, batch, column_of(I64(b_, 0)), group, channel, end, b_scratch_);
-          Value* extent = Mul(b_, Sub(b_, end, channel), taps);
+          auto pack = [&] {
+            EmitPackPixelPanels(c_, bounds, batch, column_of(I64(b_, 0)), group, channel, end,
+                                b_scratch_);
+          };
+          if (is_few) {
+            If(b_, is_few, [&] { EmitFewPixels(c_, batch); }, pack);
+          } else {
+            pack();
+          }
+          Value* extent = Mul(b_, Sub(b_, end, channel), bounds.taps);
+          Value* steps = TileDepth(extent);
           Value* a_at = At(b_, AElement(), a, Mul(b_, channel, taps * d_.a_k_stride));
           For(b_, I64(b_, 0), count, d_.tile_rows, "tile", [&](Value* tile) {
             Poll([&] { return Work(I64(b_, d_.tile_rows), d_.panel_group); });
             Value* rows = Min(b_, Sub(b_, count, tile), I64(b_, d_.tile_rows));
             Value* rows_of_a =
-                d_.a.halves ? WidenedRows(a_at, tile, rows, extent) : RowsOfA(a_at, tile);
+                WidensRows(d_) ? WidenedRows(a_at, tile, rows, extent)
+                               : CutRows(bounds, RowsOfA(a_at, tile), rows, Sub(b_, end, channel));
             For(b_, I64(b_, 0), group, 1, "panel", [&](Value* q) {
               Value* column = column_of(q);
               Value* sums = c_scratch_;
@@ -312,17 +352,23 @@ class ProductEmitter : TileCalls {
                     Add(b_, Mul(b_, tile, d_.panel_group), Mul(b_, q, int64_t{d_.tile_rows}));
                 sums = At(b_, c_.element, sums, Mul(b_, index, d_.panel));
               }
+              auto sum = [&] {
+                CallTile(rows,
+                         {rows_of_a, packed(q), sums, steps, b_.CreateICmpSGT(channel, I64(b_, 0))},
+                         Sub(b_, c_.columns, column));
+              };
               auto in_memory = [&] {
-                CallTile(
-                    rows,
-                    {rows_of_a, packed(q), sums, extent, b_.CreateICmpSGT(channel, I64(b_, 0))},
-                    Sub(b_, c_.columns, column));
+                if (is_few) {
+                  If(b_, is_few, [&] { EmitFewPixelSums(c_, rows_of_a, rows, sums); }, sum);
+                } else {
+                  sum();
+                }
                 If(b_, b_.CreateICmpEQ(end, I64(b_, channels)),
                    [&] { epilogue_.EmitTile(batch, Add(b_, row, tile), rows, column, sums); });
               };
-              Value* fits = keeps_sums ? nullptr : TakesRegisters(rows, column);
+              Value* fits = keeps_sums || IsDeep() ? nullptr : TakesRegisters(rows, column);
               InRegisters(fits, batch, Add(b_, row, tile), column,
-                          {rows_of_a, packed(q), nullptr, extent, nullptr}, in_memory);
+                          {rows_of_a, packed(q), nullptr, steps, nullptr}, in_memory);
             });
           });
         });
@@ -362,12 +408,20 @@ class ProductEmitter : TileCalls {
     });
   }
 
+  // Whether a tile's products take so long that storing its sums and loading them once more is
+  // nothing beside them: what is computed of them is then written once, in a loop, and not for each
+  // register. A store of 64 bytes takes as long as two of half.
+  bool IsDeep() const {
+    constexpr int64_t kStepsPerByte = 4;
+    return d_.depth.is_const() && d_.depth.value() >= kStepsPerByte * d_.target.vector_bytes;
+  }
+
   // Whether the sums of a tile stay in registers until they are stored: whole ones do, with what is
   // computed of them written once for each register.
   Value* TakesRegisters(Value* rows, Value* column) {
     const int64_t all_rows = d_.rows.is_const() ? d_.rows.value() : d_.tile_rows;
     const bool has_elements =
-        d_.panel_form == PanelForm::kElements ||
+        Form() == PanelForm::kElements ||
         (d_.panel_form == PanelForm::kWidened && d_.weight_block == 0 && !Widened()->in_words());
     if (!d_.epilogue_in_registers || !has_elements || all_rows < d_.tile_rows ||
         TileSets(ConfigOf(false), all_rows) != 1) {
@@ -389,15 +443,9 @@ class ProductEmitter : TileCalls {
         in_memory);
   }
 
-  // A panel that tiles can read, and the scales and zero points of its columns.
-  struct Panel {
-    Value* b;
-    Value *scales = nullptr, *zero_points = nullptr;
-  };
-
   // The panel at `column`: packed, or as the weights are packed.
   Panel PanelOfB(Value* batch, Value* column) {
-    if (!HasPackedWeights()) {
+    if (d_.packed_width == 0 || !d_.b.buffer) {
       EmitPackPanel(c_, batch, column, b_scratch_);
       return {b_scratch_};
     }
@@ -417,15 +465,20 @@ class ProductEmitter : TileCalls {
       return At(b_, element, base, Add(b_, Mul(b_, row, width), in_panel));
     };
     c_.emitter.BindAxis(d_.b.batch.get(), batch);
+    llvm::Type* word = WordTypeOf(b_, d_.dtype, d_.panel_form, Widened());
     Value* of_matrix =
-        At(b_, BElement(), at(d_.b.buffer, BElement(), d_.panel_words), c_.emitter.Emit(d_.b.base));
+        At(b_, word, at(d_.b.buffer, word, d_.panel_words), c_.emitter.Emit(d_.b.base));
     return {of_matrix, at(d_.scales, c_.element, d_.weight_blocks),
             at(d_.zero_points, c_.element, d_.weight_blocks)};
   }
 
-  void EmitPanel(Value* batch, Value* row, Value* count, Value* a, Value* column,
-                 const Panel& panel) {
+  void EmitPanel(Value* batch, Value* row, Value* count, Value* a, Value* column, Panel panel) {
+    const bool unpacks = c_.unpacks_b && UnpacksPanels(d_);
     if (d_.k_block == 0) {
+      if (unpacks) {
+        EmitUnpackPanel(c_, panel, c_.depth, b_scratch_);
+        panel = {b_scratch_};
+      }
       EmitTailOf(panel.b, TileDepth(c_.depth));
       For(b_, I64(b_, 0), count, d_.tile_rows, "tile", [&](Value* tile) {
         Poll([&] { return Work(I64(b_, d_.tile_rows), 1); });
@@ -436,7 +489,9 @@ class ProductEmitter : TileCalls {
     Value* k_blocks = c_.emitter.EmitDim(d_.k_blocks);
     const int64_t rows_of_b = d_.panel_form == PanelForm::kWidened ? Widened()->Rows(d_.k_block)
                               : d_.panel_form == PanelForm::kPairs ? d_.k_block / 2
+                              : c_.unpacks_b && !unpacks           ? d_.k_block * d_.step_words
                                                                    : d_.k_block;
+    llvm::Type* word = WordTypeOf(b_, d_.dtype, d_.panel_form, Widened());
     auto sums_of = [&](Value* tile) {
       return At(b_, c_.element, c_scratch_, Mul(b_, tile, d_.panel));
     };
@@ -446,14 +501,20 @@ class ProductEmitter : TileCalls {
                       I64(b_, std::max<int64_t>(1, d_.panel / 8)));
       });
       Value* k = Mul(b_, block, d_.k_block);
-      Value* extent = TileDepth(Min(b_, Sub(b_, c_.depth, k), I64(b_, d_.k_block)));
+      Value* steps = Min(b_, Sub(b_, c_.depth, k), I64(b_, d_.k_block));
+      const int64_t stride = unpacks ? d_.packed_width : BStride();
       auto at_block = [&](Value* pointer, llvm::Type* type, int64_t rows) {
-        return pointer ? At(b_, type, pointer, Mul(b_, block, rows * BStride())) : nullptr;
+        return pointer ? At(b_, type, pointer, Mul(b_, block, rows * stride)) : nullptr;
       };
       const int64_t scales = d_.weight_block > 0 ? d_.k_block / d_.weight_block : 0;
-      const Panel of_block = {at_block(panel.b, BElement(), rows_of_b),
-                              at_block(panel.scales, c_.element, scales),
-                              at_block(panel.zero_points, c_.element, scales)};
+      Panel of_block = {at_block(panel.b, word, rows_of_b),
+                        at_block(panel.scales, c_.element, scales),
+                        at_block(panel.zero_points, c_.element, scales)};
+      if (unpacks) {
+        EmitUnpackPanel(c_, of_block, steps, b_scratch_);
+        of_block = {b_scratch_};
+      }
+      Value* extent = TileDepth(steps);
       EmitTailOf(of_block.b, extent);
       For(b_, I64(b_, 0), count, d_.tile_rows, "tile", [&](Value* tile) {
         Value* index = Add(b_, Mul(b_, Div(b_, tile, I64(b_, d_.tile_rows)), k_blocks), block);
@@ -472,14 +533,25 @@ class ProductEmitter : TileCalls {
     });
   }
 
+  // `count` rows of a, without the taps that are left out.
+  Value* CutRows(const TapBounds& bounds, Value* rows, Value* count, Value* channels) {
+    if (!d_.cuts_taps) return rows;
+    If(b_, bounds.is_cut, [&] { EmitCutRows(c_, bounds, rows, count, channels, a_scratch_); });
+    return b_.CreateSelect(bounds.is_cut, a_scratch_, rows);
+  }
+
   // Where the tile that begins with row `tile` of a block is, without blocks of k.
   // What plain memory of a is of.
   llvm::Type* AElement() const { return c_.ElementOf(d_.a); }
-  // `count` rows of a from `row` on, whose float16 becomes float32 in scratch. Rows that are packed
-  // as tiles read them are one run.
+  // `count` rows of a from `row` on, whose float16 becomes float32, or whose quads are split, in
+  // scratch. Rows that are packed as tiles read them are one run.
   Value* WidenedRows(Value* a, Value* row, Value* count, Value* extent) {
     Value* stride = c_.emitter.EmitDim(d_.a.stride);
     Value* from = At(b_, AElement(), a, Mul(b_, row, stride));
+    if (d_.step_words > 1) {
+      EmitSplitRows(c_, from, stride, count, extent, a_scratch_);
+      return a_scratch_;
+    }
     Value* next_tile = Mul(b_, stride, int64_t{d_.tile_rows});
     if (d_.a.k_contiguous) {
       EmitWidenRows(c_, from, stride, count, extent, a_scratch_, next_tile);
@@ -503,8 +575,8 @@ class ProductEmitter : TileCalls {
                Sub(b_, c_.columns, column));
       epilogue_.EmitTile(batch, Add(b_, row, tile), rows, column, c_scratch_);
     };
-    InRegisters(TakesRegisters(rows, column), batch, Add(b_, row, tile), column,
-                {rows_of_a, panel.b, nullptr, c_.depth, nullptr}, in_memory);
+    InRegisters(IsDeep() ? nullptr : TakesRegisters(rows, column), batch, Add(b_, row, tile),
+                column, {rows_of_a, panel.b, nullptr, c_.depth, nullptr}, in_memory);
   }
 
   TileCall CallOf(Value* a, const Panel& panel, Value* c, Value* k, Value* accumulate) {
@@ -521,6 +593,7 @@ class ProductEmitter : TileCalls {
 
   EpilogueEmitter epilogue_;
   Value *a_scratch_, *b_scratch_, *c_scratch_;
+  Value *kept_ = nullptr, *block_ = nullptr;       // KeptWord; the number of the (batch, row block)
   Value *is_long_ = nullptr, *counter_ = nullptr;  // for PollAfter
 };
 

@@ -29,16 +29,14 @@ inline AttrList List(const std::vector<int64_t>& values) {
   return AttrList(values.begin(), values.end());
 }
 
-// `sizes`: further extents of a symbolic convolution's input that its kernel is checked with.
-inline void AddTo(ContractionCases& cases, const Conv& c,
-                  const std::vector<std::vector<int64_t>>& sizes = {}) {
+// The convolution with what is around it; the extents of its symbols go to `symbols`.
+inline KernelSpec SpecOf(const Conv& c, SymbolValues& symbols) {
   const size_t spatial = c.input.size();
   const std::string letters = std::string("DHW").substr(3 - spatial);
   const std::string layout = c.channels_last ? "N" + letters + "C" : "NC" + letters;
   std::string kernel_layout = c.kernel_layout;
   if (kernel_layout.empty()) kernel_layout = c.channels_last ? letters + "IO" : "OI" + letters;
 
-  SymbolValues symbols;
   auto extent = [&](uint32_t id, int64_t value) -> Dim {
     if (!c.symbolic) return value;
     symbols[id] = value;
@@ -101,12 +99,20 @@ inline void AddTo(ContractionCases& cases, const Conv& c,
                   c.in_channels, c.out_channels, c.kernel.back(), c.stride.back(), c.padding.back(),
                   c.dilation.back(), c.groups, DTypeName(c.weight.value_or(c.in)), DTypeName(c.out),
                   static_cast<int>(c.around), c.symbolic ? "_symbolic" : "");
+  return Spec(name, in, {t});
+}
+
+// `sizes`: further extents of a symbolic convolution's input that its kernel is checked with.
+inline void AddTo(ContractionCases& cases, const Conv& c,
+                  const std::vector<std::vector<int64_t>>& sizes = {}) {
+  SymbolValues symbols;
+  const KernelSpec spec = SpecOf(c, symbols);
   std::vector<SymbolValues> values = {symbols};
   for (const std::vector<int64_t>& size : sizes) {
     for (size_t i = 0; i < size.size(); ++i) symbols[static_cast<uint32_t>(2 + i)] = size[i];
     values.push_back(symbols);
   }
-  cases.Add(Spec(name, in, {t}), values);
+  cases.Add(spec, values);
 }
 
 // Each form, in both layouts, with what may stand around it, static and symbolic in turn.

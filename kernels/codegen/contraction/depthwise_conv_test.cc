@@ -1,4 +1,5 @@
 #include "kernels/codegen/contraction/conv_cases.h"
+#include "kernels/codegen/contraction/plan.h"
 
 namespace relayvm {
 namespace {
@@ -26,12 +27,45 @@ TEST_CASE("depthwise convolutions of small planes") {
     add({{12, 14}, 4, 4, 4, {3, 3}, {2, 2}, {2, 3}, {2, 3}});  // strides and dilations
     add({{1, 1}, 4, 4, 4, {3, 3}, {1, 1}, {1, 1}, {1, 1}});
     add({{2, 3}, 4, 4, 4, {5, 4}, {2, 2}, {4, 5}, {1, 1}});
-    add({{7, 8}, 4, 12, 4, {3, 3}, {1, 1}, {1, 1}, {1, 1}});  // a multiplier
+    add({{7, 8}, 4, 12, 4, {3, 3}, {1, 1}, {1, 1}, {1, 1}});  // multipliers
+    for (int64_t stride : {1, 2}) {
+      for (int64_t outputs : {2, 4, 8, 16}) {
+        add({{13, 14}, 2, 2 * outputs, 2, {5, 5}, {stride, stride}, {2, 2}, {1, 1}});
+        add({{19, 28}, 1, outputs, 1, {5, 5}, {stride, stride}, {2, 2}, {1, 1}});
+      }
+    }
     Conv of_doubles{{7, 6}, 4, 4, 4, {3, 3}, {1, 1}, {1, 1}, {1, 1}};
     of_doubles.in = of_doubles.out = DType::kFloat64;
     AddTo(cases, of_doubles);
     cases.Check();
   }
+}
+
+std::shared_ptr<const codegen::ContractionDetail> PlanOf(const Conv& c, const char* cpu) {
+  SymbolValues symbols;
+  return codegen::PlanContraction(SpecOf(c, symbols), {MachineNamed(cpu)}).value().detail;
+}
+
+TEST_CASE("direct convolutions read blocks of output channels by their rows") {
+  const auto plan =
+      PlanOf({{14, 14}, 8, 16, 1, {5, 5}, {1, 1}, {2, 2}, {1, 1}, false, "OIHW8o"}, "x86-64-v4");
+  CHECK(plan->form == codegen::ContractionForm::kDirect);
+  CHECK(plan->a.buffer != nullptr);
+  CHECK(plan->a_k_stride == 8);
+}
+
+TEST_CASE("lines are copied to planes where few outputs read them") {
+  const auto has_planes = [](const char* cpu, int64_t groups, int64_t outputs, int64_t width) {
+    return PlanOf({{24, width}, groups, outputs * groups, groups, {5, 5}, {1, 1}, {2, 2}, {1, 1}},
+                  cpu)
+        ->has_planes;
+  };
+  CHECK(has_planes("x86-64-v4", 8, 1, 28));
+  CHECK(has_planes("x86-64-v4", 8, 4, 14));
+  CHECK_FALSE(has_planes("x86-64-v4", 8, 4, 28));
+  CHECK_FALSE(has_planes("x86-64-v4", 2, 8, 14));
+  CHECK(has_planes("x86-64-v3", 8, 1, 14));
+  CHECK_FALSE(has_planes("x86-64-v3", 8, 2, 14));
 }
 
 // Blocks of pixels at every border, of odd sizes, with channels that fill vectors or do not.

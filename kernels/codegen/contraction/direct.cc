@@ -31,6 +31,7 @@ class DirectEmitter {
         loader_(c, c.d.pixels.channels_last ? 1 : c.d.pixels.stride.back()) {
     for (const Dim& extent : p_.input) input_.push_back(c.emitter.EmitDim(extent));
     for (const Dim& extent : p_.output) output_.push_back(c.emitter.EmitDim(extent));
+    if (d_.may_turn) Turn();
   }
 
   void Emit(Value* begin, Value* end) {
@@ -54,6 +55,18 @@ class DirectEmitter {
   }
 
  private:
+  // An image of one column becomes one line.
+  void Turn() {
+    const auto is_one = [&](Value* extent) { return b_.CreateICmpEQ(extent, I64(b_, 1)); };
+    is_turned_ = b_.CreateAnd(is_one(input_[1]), is_one(output_[1]));
+    for (std::vector<Value*>* extents : {&input_, &output_}) {
+      Value* height = (*extents)[0];
+      (*extents)[0] = b_.CreateSelect(is_turned_, (*extents)[1], height);
+      (*extents)[1] = b_.CreateSelect(is_turned_, height, (*extents)[1]);
+    }
+    loader_.Turn(is_turned_);
+  }
+
   // The taps of one axis that fall inside the input, for the output position `at`: first and
   // past-the-last.
   std::pair<Value*, Value*> TapRange(size_t axis, Value* at) {
@@ -117,7 +130,6 @@ class DirectEmitter {
   // `at`: (n, group, position of the outer axes..., block of lines)
   void EmitLines(const std::vector<Value*>& at) {
     const size_t w = p_.spatial() - 1;
-    const int64_t outputs = d_.rows.value();
     Block block{at[0], at[1], {at.begin() + 2, at.end()}, nullptr, nullptr, nullptr, 1, 1,
                 true,  false};
     Value* first = I64(b_, 0);
@@ -127,6 +139,50 @@ class DirectEmitter {
       last = Min(b_, Add(b_, first, kDirectLines), output_[w - 1]);
       block.outer.pop_back();
     }
+    weights_.Bind(block.group);
+    if (!d_.has_dots) return EmitLinesOf(block, first, last);
+    If(
+        b_, b_.CreateICmpSLE(output_[w], I64(b_, kFewDirectPixels)), [&] { EmitDots(block); },
+        [&] { EmitLinesOf(block, first, last); });
+  }
+
+  // One output after the other: the taps that are inside follow each other in memory.
+  void EmitDots(const Block& block) {
+    Value* zero = llvm::Constant::getNullValue(c_.vector);
+    std::vector<Value*> outer = {block.image, nullptr};
+    for (int64_t m = 0; m < d_.rows.value(); ++m) {
+      Value* data = loader_.Line({block.image, block.group});
+      Value* row = ForCarried1(output_[0], zero, [&](Value* x, Value* sums) {
+        const auto [first, last] = TapRange(0, x);
+        Value* from = At(b_, c_.element, data, Add(b_, Mul(b_, x, p_.stride[0]), -p_.padding[0]));
+        const llvm::Align align(c_.element_bytes);
+        Sums sum = ForCarried(
+            b_, first, last, d_.lanes, "tap", {zero}, [&](Value* k, const Sums& carried) -> Sums {
+              Value* mask = MaskBelow(b_, Sub(b_, last, k), d_.lanes);
+              const auto load = [&](Value* at) {
+                return b_.CreateMaskedLoad(c_.vector, At(b_, c_.element, at, k), align, mask, zero);
+              };
+              return {MultiplyAdd(b_, load(weights_.Row(m)), load(from), carried[0], false)};
+            });
+        Value* all = b_.CreateFAddReduce(llvm::ConstantFP::getZero(c_.element), sum[0]);
+        llvm::cast<llvm::Instruction>(all)->setHasAllowReassoc(true);
+        return b_.CreateInsertElement(sums, all, x);
+      });
+      outer[1] = Add(b_, Mul(b_, block.group, d_.rows.value()), m);
+      epilogue_.EmitVector(outer, I64(b_, 0), row, MaskBelow(b_, output_[0], d_.lanes));
+    }
+  }
+
+  Value* ForCarried1(Value* count, Value* start,
+                     const std::function<Value*(Value*, Value*)>& body) {
+    return ForCarried(
+        b_, I64(b_, 0), count, 1, "pixel", {start},
+        [&](Value* i, const Sums& carried) -> Sums { return {body(i, carried[0])}; })[0];
+  }
+
+  void EmitLinesOf(Block block, Value* first, Value* last) {
+    const size_t w = p_.spatial() - 1;
+    const int64_t outputs = d_.rows.value();
     if (SharesLines()) {
       const int64_t most = d_.target.vector_registers == 32 ? 16 : 8;
       block.lines = std::clamp<int64_t>(most / outputs, 1, 4);
@@ -137,7 +193,9 @@ class DirectEmitter {
     Block wide = block;
     wide.masked = false;
     wide.lines_inside = true;
-    wide.vectors = std::clamp<int64_t>(8 / (outputs * block.lines), 1, 4);
+    // Each weight is a load of its own, which several vectors share where registers hold the sums.
+    const int64_t sums = !SharesLines() && d_.target.vector_registers == 32 ? 16 : 8;
+    wide.vectors = std::clamp<int64_t>(sums / (outputs * block.lines), 1, 4);
     if (p_.output[w].is_const()) {
       const int64_t needed = (p_.output[w].value() + d_.lanes - 1) / d_.lanes;
       wide.vectors = std::clamp<int64_t>(needed, 1, wide.vectors);
@@ -145,7 +203,7 @@ class DirectEmitter {
     if (!SharesLines()) block.vectors = wide.vectors;
     const int64_t chunk = wide.vectors * d_.lanes;
     const bool has_wide = !p_.output[w].is_const() || p_.output[w].value() >= chunk;
-    weights_.Bind(block.group);
+    if (is_turned_) weights_.Turn(block.group, is_turned_, b_.CreateICmpSLT(first, last));
     For(b_, first, last, block.lines, "line", [&](Value* line) {
       block.line = wide.line = line;
       block.lines_left = wide.lines_left = Min(b_, Sub(b_, last, line), I64(b_, block.lines));
@@ -209,20 +267,17 @@ class DirectEmitter {
   }
 
   // Adds one tap of the last axis of an input line to the sums of the lines that use it: `uses`
-  // holds those lines, and the taps of the axes before that they use it with. `is_inside` (may be
-  // null) says whether the input has that line.
+  // holds those lines, and the taps of the axes before that they use it with.
   using Uses = std::vector<std::pair<int64_t, Value*>>;
   void AddTap(const Block& block, Value* channel, const std::vector<Value*>& positions, Value* k,
-              Value* is_inside, const Uses& uses, Sums& sums) {
+              const Uses& uses, Sums& sums) {
     std::vector<Value*> data;
     for (int64_t v = 0; v < block.vectors; ++v) {
       std::vector<Value*> index = {block.image,
                                    Add(b_, Mul(b_, block.group, p_.group_channels), channel)};
       index.insert(index.end(), positions.begin(), positions.end());
       index.push_back(InputX(block, v, k));
-      Value* mask = InputMask(block, v, k);
-      if (mask && is_inside) mask = b_.CreateAnd(mask, is_inside);
-      data.push_back(loader_.Load(index, mask));
+      data.push_back(loader_.Load(index, InputMask(block, v, k)));
     }
     AddProducts(block, channel, k, data, uses, sums);
   }
@@ -273,7 +328,7 @@ class DirectEmitter {
 
   // The inputs of tap k, a vector for each of the block's: taps that differ by less than the stride
   // share what they load, in `loaded`.
-  Sums LoadTap(const Block& block, const LineMasks& masks, Value* line, int64_t k, Value* is_inside,
+  Sums LoadTap(const Block& block, const LineMasks& masks, Value* line, int64_t k,
                std::map<int64_t, Value*>& loaded) {
     const int64_t offset = k * p_.dilation.back(), stride = p_.stride.back();
     Sums parts;
@@ -282,7 +337,6 @@ class DirectEmitter {
       if (!part) {
         Value* pointer = At(b_, c_.element, line, Add(b_, masks.x, at));
         Value* mask = masks.inside.empty() ? nullptr : masks.inside.at(at);
-        if (mask && is_inside) mask = b_.CreateAnd(mask, is_inside);
         const llvm::Align align(c_.element_bytes);
         if (mask) {
           part = b_.CreateMaskedLoad(c_.vector, pointer, align, mask,
@@ -305,6 +359,26 @@ class DirectEmitter {
     return result;
   }
 
+  // All taps of a line of the input, unrolled.
+  Sums AddInputLine(const Block& block, const LineMasks& masks, Value* channel,
+                    const std::vector<Value*>& positions, const Uses& uses, Sums sums) {
+    if (p_.stride.back() > 2) {
+      for (int64_t k = 0; k < p_.kernel.back(); ++k) {
+        AddTap(block, channel, positions, I64(b_, k), uses, sums);
+      }
+      return sums;
+    }
+    std::vector<Value*> index = {block.image,
+                                 Add(b_, Mul(b_, block.group, p_.group_channels), channel)};
+    index.insert(index.end(), positions.begin(), positions.end());
+    Value* line = loader_.Line(index);
+    std::map<int64_t, Value*> loaded;
+    for (int64_t k = 0; k < p_.kernel.back(); ++k) {
+      AddProducts(block, channel, I64(b_, k), LoadTap(block, masks, line, k, loaded), uses, sums);
+    }
+    return sums;
+  }
+
   // All taps of the last two axes, unrolled: each input line is loaded once for all lines of the
   // block.
   Sums AddWindow(const Block& block, const LineMasks& masks, Value* channel,
@@ -323,25 +397,15 @@ class DirectEmitter {
       if (uses.empty()) continue;
       std::vector<Value*> positions = outer_positions;
       positions.push_back(Add(b_, Mul(b_, block.line, p_.stride[h]), input - p_.padding[h]));
-      Value* is_inside = nullptr;
-      if (!block.lines_inside) {
-        is_inside = b_.CreateVectorSplat(d_.lanes, b_.CreateICmpULT(positions.back(), input_[h]));
-      }
-      if (p_.stride.back() > 2) {
-        for (int64_t k = 0; k < p_.kernel.back(); ++k) {
-          AddTap(block, channel, positions, I64(b_, k), is_inside, uses, sums);
-        }
+      if (block.lines_inside) {
+        sums = AddInputLine(block, masks, channel, positions, uses, std::move(sums));
         continue;
       }
-      std::vector<Value*> index = {block.image,
-                                   Add(b_, Mul(b_, block.group, p_.group_channels), channel)};
-      index.insert(index.end(), positions.begin(), positions.end());
-      Value* line = loader_.Line(index);
-      std::map<int64_t, Value*> loaded;
-      for (int64_t k = 0; k < p_.kernel.back(); ++k) {
-        AddProducts(block, channel, I64(b_, k), LoadTap(block, masks, line, k, is_inside, loaded),
-                    uses, sums);
-      }
+      Value* has_line = b_.CreateICmpULT(positions.back(), input_[h]);
+      sums = ForCarried(b_, I64(b_, 0), b_.CreateZExt(has_line, b_.getInt64Ty()), 1, "line", sums,
+                        [&](Value*, const Sums& carried) {
+                          return AddInputLine(block, masks, channel, positions, uses, carried);
+                        });
     }
     return sums;
   }
@@ -350,7 +414,7 @@ class DirectEmitter {
   Sums AddLine(const Block& block, Value* channel, const std::vector<Value*>& positions,
                Value* outer_tap, Sums sums) {
     auto add = [&](Value* k, Sums carried) {
-      AddTap(block, channel, positions, k, nullptr, {{0, outer_tap}}, carried);
+      AddTap(block, channel, positions, k, {{0, outer_tap}}, carried);
       return carried;
     };
     // Usual widths are unrolled.
@@ -399,7 +463,7 @@ class DirectEmitter {
           for (int64_t m = 0; m < outputs; ++m) {
             std::vector<Value*> outer = {block.image, Add(b_, Mul(b_, block.group, outputs), m)};
             Value* first = block.x;
-            if (d_.may_be_flat) {  // pixels are one axis
+            if (d_.may_be_flat || d_.may_turn) {  // pixels are one axis
               first = Add(b_, first, Mul(b_, Add(b_, block.line, line), output_.back()));
             } else {
               outer.insert(outer.end(), block.outer.begin(), block.outer.end());
@@ -470,6 +534,7 @@ class DirectEmitter {
   DirectWeights weights_;
   PixelLoader loader_;
   std::vector<Value*> input_, output_;
+  Value* is_turned_ = nullptr;  // null: never
 };
 
 }  // namespace

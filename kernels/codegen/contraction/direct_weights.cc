@@ -55,14 +55,50 @@ void DirectWeights::Bind(Value* group, Value* widened) {
   rows_.clear();
   if (c_.d.a.halves && widened == nullptr) widened = Widen(group, c_.scratch);
   for (int64_t m = 0; c_.d.a.buffer && m < c_.d.rows.value(); ++m) {
-    rows_.push_back(widened != nullptr ? At(c_.b, c_.element, widened, m * c_.d.depth.value())
-                                       : c_.PlainRow(c_.d.a, group, I64(c_.b, m)));
+    rows_.push_back(widened != nullptr ? RowIn(widened, m)
+                                       : RowIn(c_.PlainRow(c_.d.a, group, I64(c_.b, 0)), m));
+  }
+}
+
+// Of weights in blocks of so many outputs, an element of each follows the other.
+int64_t DirectWeights::block() const { return c_.d.a_k_stride; }
+
+Value* DirectWeights::RowIn(Value* weights, int64_t output) {
+  const int64_t rest = output % block();
+  return At(c_.b, c_.element, weights, (output - rest) * c_.d.depth.value() + rest);
+}
+
+void DirectWeights::Turn(Value* group, Value* is_turned, Value* needed) {
+  Builder& b = c_.b;
+  const ContractionDetail& d = c_.d;
+  const int64_t side = d.pixels.kernel[0], taps = d.pixels.taps();
+  Value* turned = c_.Scratch(d.a_offset);
+  llvm::Type* outputs = VectorOf(c_.element, static_cast<unsigned>(block()));
+  const llvm::Align align(c_.element_bytes);
+  If(b, b.CreateAnd(is_turned, needed), [&] {
+    Value* from = c_.PlainRow(d.a, group, I64(b, 0));
+    For(b, I64(b, 0), I64(b, d.rows.value() / block() * d.pixels.group_channels), 1, "channel",
+        [&](Value* channel) {
+          Value* first = Mul(b, channel, taps);
+          For(b, I64(b, 0), I64(b, side), 1, "tap", [&](Value* y) {
+            For(b, I64(b, 0), I64(b, side), 1, "tap", [&](Value* x) {
+              Value* at = Add(b, first, Add(b, Mul(b, x, side), y));
+              Value* to = Add(b, first, Add(b, Mul(b, y, side), x));
+              b.CreateAlignedStore(b.CreateAlignedLoad(outputs, At(b, outputs, from, at), align),
+                                   At(b, outputs, turned, to), align);
+            });
+          });
+        });
+  });
+  for (size_t m = 0; m < rows_.size(); ++m) {
+    rows_[m] = b.CreateSelect(is_turned, RowIn(turned, static_cast<int64_t>(m)), rows_[m]);
   }
 }
 
 Value* DirectWeights::Load(int64_t output, Value* k) {
   if (!rows_.empty()) {
-    return c_.b.CreateLoad(c_.element, At(c_.b, c_.element, rows_[static_cast<size_t>(output)], k));
+    Value* row = rows_[static_cast<size_t>(output)];
+    return c_.b.CreateLoad(c_.element, At(c_.b, c_.element, row, Mul(c_.b, k, block())));
   }
   Value* const positions[3] = {group_, I64(c_.b, output), k};
   for (size_t dim = 0; dim < 3; ++dim) {

@@ -23,6 +23,8 @@ constexpr double kPackedNumbers = 0.5;  // for a number of one that is not
 // Of pixels that are packed: a run of channels and each vector of it, channels last; a line of a
 // tap, channels first, where masks are vectors themselves.
 constexpr double kPackedRun = 2.8, kVectorOfRun = 2.3, kPackedLine = 14;
+// A vector of words that four channels of pixels become, channels first.
+constexpr double kPackedQuads = 5;
 // Of direct convolutions, measured, by vectors of 16, 32 and 64 bytes.
 struct DirectCosts {
   // What a vector of a tap takes in loads, channels first and last, of all pixels and of every
@@ -88,7 +90,7 @@ class Model {
     const double cycles = std::max(compute, Memory(s_.batch * BytesOfB() * RowBlocks()));
     const double lanes = static_cast<double>(target_.vector_bytes) / bytes_;
     const double products = s_.batch * s_.rows * s_.columns * s_.depth;
-    double arithmetic = products / lanes / MultiplyAdds(target_);
+    double arithmetic = products * Step() / lanes / MultiplyAdds(target_);
     if (d_.amx) arithmetic = s_.batch * s_.rows * s_.columns * Words() / kAmxWords * kAmxProduct;
     const double least = std::max(arithmetic, Memory(LeastBytes()));
     return {std::max(cycles, least), least};
@@ -97,6 +99,9 @@ class Model {
  private:
   // What one product of registers multiplies and adds.
   static constexpr double kAmxWords = kAmxTile * kAmxTile * kAmxTile;
+
+  // The products that a step of k is.
+  double Step() const { return static_cast<double>(d_.step_words); }
 
   // Along k, of a product by AMX.
   double Words() const {
@@ -136,7 +141,7 @@ class Model {
     const double step =
         std::max({sums / MultiplyAdds(target_), (rows + d_.vectors) / kLoads, kLatency / sets});
     const double calls = d_.k_block > 0 ? std::ceil(s_.depth / static_cast<double>(d_.k_block)) : 1;
-    return s_.depth * step + calls * (kCall + 2 * sums / kLoads);
+    return s_.depth * Step() * step + calls * (kCall + 2 * sums / kLoads);
   }
 
   double PackedA() const {
@@ -155,10 +160,16 @@ class Model {
     if (d_.pixels_in_place && s_.rows <= kMostRowsInPlace) return 0;
     const double numbers = s_.depth * panels_ * static_cast<double>(d_.panel) * RowBlocks();
     const double vectors = numbers / d_.lanes;
+    const PixelOperand& p = d_.pixels;
+    // As a product of matrices, weights are packed already, if quads need not be split.
+    if (p.bytes && d_.form == ContractionForm::kPixelRows && p.taps() == 1 &&
+        s_.rows == s_.pixels && d_.step_words == 1) {
+      return 0;
+    }
     if (d_.form == ContractionForm::kPixelColumns) {
       const bool has_lines = !d_.pixels_in_place && !target_.masks && s_.line > 0;
       const double lines = has_lines ? s_.depth * s_.columns / s_.line * RowBlocks() : 0;
-      return vectors * kPackedVector + lines * kPackedLine;
+      return vectors * (p.bytes ? kPackedQuads : kPackedVector) + lines * kPackedLine;
     }
     return d_.b.k_contiguous ? numbers * kPackedNumbers : vectors * kPackedVector;
   }

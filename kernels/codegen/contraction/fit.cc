@@ -23,7 +23,7 @@ int64_t PixelOperand::taps() const {
 // others and for the weights that stream past. Returns the elements of those panels.
 int64_t FitPixelPanels(ContractionDetail& d) {
   const PixelOperand& p = d.pixels;
-  const int64_t taps = std::max<int64_t>(p.taps(), 1);
+  const int64_t taps = std::max<int64_t>(p.taps(), 1) * d.step_words;
   const int64_t channels = std::max<int64_t>(p.group_channels, 1);
   const int64_t room = d.target.l2_bytes / 2 / (d.panel * DTypeBytes(d.dtype));
   constexpr int64_t kMostPanels = 8;
@@ -38,7 +38,7 @@ int64_t FitPixelPanels(ContractionDetail& d) {
                        ? 1
                        : RoundUp(channels * taps, kBlockedPixelDepth) / kBlockedPixelDepth;
   fit(blocks);
-  if (d.a.halves) {
+  if (WidensRows(d)) {
     // Each group of panels widens the weights again: as few groups as there can be.
     const int64_t panels =
         d.columns.is_const() ? (d.columns.value() + d.panel - 1) / d.panel : kMostPanels;
@@ -55,6 +55,45 @@ int64_t FitPixelPanels(ContractionDetail& d) {
   }
   return d.channel_block * taps * d.panel * d.panel_group;
 }
+
+bool MayCutTaps(const ContractionDetail& d) {
+  const PixelOperand& p = d.pixels;
+  // Taps that are left are gathered.
+  if (!p.plain || p.bytes || d.a.halves || !d.a.buffer || d.pixels_in_place ||
+      d.target.vector_bytes == 16 || d.lanes < 8) {
+    return false;
+  }
+  bool may = false;
+  for (size_t s = 0; s < p.spatial(); ++s) {
+    // An image that is no larger leaves a tap out.
+    const int64_t most = (p.kernel[s] - 1) * p.dilation[s] - p.padding[s];
+    if (p.padding[s] == 0 || most < 1) continue;
+    if (p.input[s].is_const()) {
+      may = may || p.input[s].value() <= most;
+    } else {
+      // Those of one pixel alone are too seldom to write code for, of images that have two axes.
+      may = may || p.spatial() == 1 || most > 1;
+    }
+  }
+  return may;
+}
+
+int64_t FewPixelsOf(const ContractionDetail& d) {
+  constexpr int64_t kFewPixels = 4;
+  const PixelOperand& p = d.pixels;
+  if (!p.plain || d.dtype != DType::kFloat32 || d.rounds || d.panel_form != PanelForm::kElements ||
+      d.a.halves || !d.a.buffer || d.target.schedule != TileSchedule() ||
+      d.order.form != SumOrder::Form::kAny || d.channel_block < p.group_channels ||
+      p.group_channels < 1 || d.panel < kFewPixels) {
+    return 0;
+  }
+  if (!d.a.k_contiguous && (d.a_k_stride != d.tile_rows || d.a_k_stride != 8)) return 0;
+  if (d.columns.is_const()) return d.columns.value() <= kFewPixels ? kFewPixels : 0;
+  // Of images with two open axes few have so few pixels.
+  return p.spatial() == 1 || d.pixels_in_place ? kFewPixels : 0;
+}
+
+int64_t FewPixelStride(const ContractionDetail& d) { return RoundUp(d.depth.value(), 16) + 16; }
 
 // Elements of the sums that a unit keeps.
 int64_t SumElements(const ContractionDetail& d) {
@@ -91,6 +130,28 @@ bool MayBeFlat(const ContractionDetail& d) {
   return fits(p.output[1], kFlatWidth) && fits(d.image_pixels, kFlatPixels);
 }
 
+bool HasDirectDots(const ContractionDetail& d) {
+  constexpr int64_t kLeastTaps = 8;
+  const PixelOperand& p = d.pixels;
+  return !p.channels_last && p.plain && p.spatial() == 1 && p.group_channels == 1 &&
+         p.kernel[0] >= kLeastTaps && p.dilation[0] == 1 && d.dtype == DType::kFloat32 &&
+         !d.rounds && d.a.buffer && !d.a.halves && d.a_k_stride == 1 &&
+         d.target.vector_bytes >= 32 &&
+         !(p.output[0].is_const() && p.output[0].value() > kFewDirectPixels);
+}
+
+bool MayTurn(const ContractionDetail& d) {
+  const PixelOperand& p = d.pixels;
+  if (p.channels_last || !p.plain || p.spatial() != 2 || !d.a.buffer || d.a.halves ||
+      p.input[1].is_const() || p.output[1].is_const()) {
+    return false;
+  }
+  for (const std::vector<int64_t>* both : {&p.kernel, &p.stride, &p.dilation, &p.padding}) {
+    if ((*both)[0] != (*both)[1]) return false;
+  }
+  return true;
+}
+
 int64_t SmallLines(const ContractionDetail& d) { return d.lanes / d.pixels.output[1].value(); }
 
 bool IsSmall(const ContractionDetail& d) {
@@ -123,7 +184,12 @@ bool PlanesAreBetter(const ContractionDetail& d) {
     return false;
   }
   const Dim& width = p.output[1];
-  return width.is_const() && width.value() <= d.lanes * (p.taps() > 9 ? 2 : 1);
+  if (!width.is_const()) return false;
+  // Several outputs share what lines load, while planes are stored and read again for each.
+  if (const int64_t outputs = d.rows.value(); outputs > 1 && p.stride[1] == 1) {
+    if (d.lanes < 16 || outputs >= 8 || width.value() > d.lanes) return false;
+  }
+  return width.value() <= d.lanes * (p.taps() > 9 ? 2 : 1);
 }
 
 Dim FitPlanes(ContractionDetail& d) {
@@ -132,7 +198,8 @@ Dim FitPlanes(ContractionDetail& d) {
   d.plane_rows = Dim::Min(p.output[0], kDirectLines) + p.reach(0);
   d.plane_pitch = p.output[1] + p.reach(1);
   // Whatever number of vectors leaves the least over.
-  const int64_t most = std::max<int64_t>(8 / outputs, 1);
+  const int64_t sums = outputs > 1 && d.target.vector_registers == 32 ? 16 : 8;
+  const int64_t most = std::max<int64_t>(sums / outputs, 1);
   const int64_t least = (most + 1) / 2;
   d.plane_vectors = least;
   const Dim flat = Dim::Min(p.output[0], kDirectLines) * d.plane_pitch;

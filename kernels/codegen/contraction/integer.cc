@@ -12,28 +12,31 @@ namespace relayvm::codegen {
 
 using llvm::Value;
 
-namespace {
-
-// The bytes of words at odd places or at even ones, as int16.
-struct Halves {
-  Value *even, *odd;
-};
-Halves HalvesOf(Builder& b, Value* words, bool is_signed) {
+QuadHalves SplitQuads(Builder& b, Value* words, bool is_signed) {
   llvm::Type* type = VectorOf(b.getInt16Ty(), 2 * LanesOf(words));
   Value* pairs = b.CreateBitCast(words, type);
-  if (is_signed) return {b.CreateAShr(b.CreateShl(pairs, 8), 8), b.CreateAShr(pairs, 8)};
-  return {b.CreateAnd(pairs, llvm::ConstantInt::get(type, 255)), b.CreateLShr(pairs, 8)};
+  Value *even, *odd;
+  if (is_signed) {
+    even = b.CreateAShr(b.CreateShl(pairs, 8), 8);
+    odd = b.CreateAShr(pairs, 8);
+  } else {
+    even = b.CreateAnd(pairs, llvm::ConstantInt::get(type, 255));
+    odd = b.CreateLShr(pairs, 8);
+  }
+  return {b.CreateBitCast(even, words->getType()), b.CreateBitCast(odd, words->getType())};
 }
 
-}  // namespace
+Value* AddPairProducts(Builder& b, Value* x, Value* y, Value* sum) {
+  llvm::Type* type = VectorOf(b.getInt16Ty(), 2 * LanesOf(x));
+  return b.CreateAdd(sum, b.machine().instructions->MultiplyPairs(b, b.CreateBitCast(x, type),
+                                                                  b.CreateBitCast(y, type)));
+}
 
 Value* AddQuadProducts(Builder& b, Value* unsigned_words, Value* signed_words, Value* sum) {
-  const DotProduct* form = b.machine().dots.quads;
-  if (Value* all = form ? form->add(b, unsigned_words, signed_words, sum) : nullptr) return all;
-  const Halves x = HalvesOf(b, unsigned_words, false), y = HalvesOf(b, signed_words, true);
-  const Instructions& instructions = *b.machine().instructions;
-  sum = b.CreateAdd(sum, instructions.MultiplyPairs(b, x.even, y.even));
-  return b.CreateAdd(sum, instructions.MultiplyPairs(b, x.odd, y.odd));
+  // Of lanes that the instruction has no form for, in registers.
+  if (Value* all = b.machine().dots.quads->add(b, unsigned_words, signed_words, sum)) return all;
+  const QuadHalves x = SplitQuads(b, unsigned_words, false), y = SplitQuads(b, signed_words, true);
+  return AddPairProducts(b, x.odd, y.odd, AddPairProducts(b, x.even, y.even, sum));
 }
 
 // --- Packing ---
@@ -104,8 +107,23 @@ Value* LoadBytes(ContractionContext& c, Value* pointer, unsigned count, Value* m
                             llvm::Constant::getNullValue(type));
 }
 
-void StoreBytes(Builder& b, Value* bytes, Value* pointer) {
-  b.CreateAlignedStore(bytes, pointer, llvm::Align(1));
+// Both words of each quad behind each other.
+Value* Interleaved(Builder& b, const QuadHalves& halves) {
+  const unsigned lanes = LanesOf(halves.even);
+  std::vector<int> turns;
+  for (unsigned i = 0; i < 2 * lanes; ++i) turns.push_back(static_cast<int>(i / 2 + i % 2 * lanes));
+  return b.CreateShuffleVector(halves.even, halves.odd, turns);
+}
+
+// Of a row of a (of unsigned data), byte `at` on.
+void StoreBytes(ContractionContext& c, Value* bytes, Value* row, Value* at) {
+  Builder& b = c.b;
+  if (c.d.step_words > 1) {
+    Value* words = b.CreateBitCast(bytes, VectorOf(b.getInt32Ty(), LanesOf(bytes) / kQuad));
+    bytes = Interleaved(b, SplitQuads(b, words, /*is_signed=*/false));
+    at = Mul(b, at, c.d.step_words);
+  }
+  b.CreateAlignedStore(bytes, At(b, b.getInt8Ty(), row, at), llvm::Align(1));
 }
 
 // Calls body(at, mask) for runs of `step` that cover 0..count, the last one masked.
@@ -151,18 +169,76 @@ void EmitPackByteRows(ContractionContext& c, Value* batch, Value* row, Value* co
       Value* to = At(b, c.element, destination, Mul(b, packed_row, d.a_row_stride));
       // The last word is filled up with what weights of 0 meet.
       ForRuns(c, extent, step, "pack.k", [&](Value* k, Value* mask) {
-        Value* at = At(b, b.getInt8Ty(), to, k);
         if (in_memory) {
           Value* values = LoadBytes(c, At(b, b.getInt8Ty(), source, Add(b, from, k)), step, mask);
-          return StoreBytes(b, values, at);
+          return StoreBytes(c, values, to, k);
         }
         Value* values = c.LoadView(d.a.view, batch, Add(b, row, i), Add(b, from, k), 2, mask);
         values = b.CreateTrunc(values, VectorOf(b.getInt8Ty(), d.lanes));
         if (mask)
           values = b.CreateSelect(mask, values, llvm::Constant::getNullValue(values->getType()));
-        StoreBytes(b, values, at);
+        StoreBytes(c, values, to, k);
       });
     });
+  });
+}
+
+void StoreQuads(ContractionContext& c, Value* words, Value* panel, Value* row, Value* column,
+                Value* mask) {
+  Builder& b = c.b;
+  const auto store = [&](Value* values, Value* at) {
+    Value* offset = Add(b, Mul(b, at, c.d.panel), column);
+    StoreMasked(c, values, At(b, c.element, panel, offset), mask);
+  };
+  if (!c.unpacks_b) return store(words, row);
+  const bool is_signed = c.d.form != ContractionForm::kPixelColumns;
+  const QuadHalves halves = SplitQuads(b, words, is_signed);
+  row = Mul(b, row, c.d.step_words);
+  store(halves.even, row);
+  store(halves.odd, Add(b, row, 1));
+}
+
+void EmitSplitRows(ContractionContext& c, Value* from, Value* stride, Value* count, Value* extent,
+                   Value* destination) {
+  Builder& b = c.b;
+  const llvm::Align align(c.element_bytes);
+  const auto words_at = [&](Value* pointer, Value* at, unsigned lanes) {
+    Value* words =
+        b.CreateAlignedLoad(VectorOf(c.element, lanes), At(b, c.element, pointer, at), align);
+    return SplitQuads(b, words, /*is_signed=*/true);
+  };
+  if (!c.d.a.k_contiguous) {
+    const unsigned rows = c.d.tile_rows;
+    For(b, I64(b, 0), extent, 1, "split.k", [&](Value* k) {
+      const QuadHalves halves = words_at(from, Mul(b, k, int64_t{rows}), rows);
+      Value* to = At(b, c.element, destination, Mul(b, k, 2 * int64_t{rows}));
+      b.CreateAlignedStore(halves.even, to, align);
+      b.CreateAlignedStore(halves.odd, At(b, c.element, to, int64_t{rows}), align);
+    });
+    return;
+  }
+  For(b, I64(b, 0), count, 1, "split.row", [&](Value* row) {
+    Value* source = At(b, c.element, from, Mul(b, row, stride));
+    Value* target = At(b, c.element, destination, Mul(b, row, c.d.a_row_stride));
+    const auto step = [&](Value* k, unsigned lanes) {
+      b.CreateAlignedStore(Interleaved(b, words_at(source, k, lanes)),
+                           At(b, c.element, target, Mul(b, k, int64_t{2})), align);
+    };
+    Value* whole = b.CreateAnd(extent, I64(b, -int64_t{c.d.lanes}));
+    For(b, I64(b, 0), whole, c.d.lanes, "split.k", [&](Value* k) { step(k, c.d.lanes); });
+    For(b, whole, extent, 1, "split.rest", [&](Value* k) { step(k, 1); });
+  });
+}
+
+void EmitSplitPanel(ContractionContext& c, Value* panel, Value* extent, Value* destination) {
+  Builder& b = c.b;
+  For(b, I64(b, 0), extent, 1, "split.k", [&](Value* k) {
+    Value* row = At(b, c.element, panel, Mul(b, k, c.d.packed_width));
+    for (unsigned v = 0; v < c.d.vectors; ++v) {
+      const int64_t at = v * c.d.lanes;
+      Value* words = b.CreateAlignedLoad(c.vector, At(b, c.element, row, at), llvm::Align(1));
+      StoreQuads(c, words, destination, k, I64(b, at), nullptr);
+    }
   });
 }
 
@@ -186,8 +262,7 @@ void PackTransposedBytes(ContractionContext& c, Value* batch, Value* column, Val
       Transpose(b, square);
       Value* first = b.CreateLShr(k, 2);
       for (unsigned i = 0; i < lanes; ++i) {
-        Value* row = Mul(b, Add(b, first, int64_t{i}), c.d.panel);
-        c.StoreLanes(square[i], At(b, c.element, destination, Add(b, row, v)));
+        StoreQuads(c, square[i], destination, Add(b, first, int64_t{i}), v, nullptr);
       }
     });
   });
@@ -201,7 +276,6 @@ void PackByteRowsOfWords(ContractionContext& c, Value* batch, Value* column, Val
   llvm::FixedVectorType* type = VectorOf(b.getInt8Ty(), d.lanes);
   auto pack = [&](bool whole) {
     For(b, I64(b, 0), c.depth, 1, "pack.k", [&](Value* word) {
-      Value* row = At(b, c.element, destination, Mul(b, word, d.panel));
       for (unsigned v = 0; v < d.vectors; ++v) {
         Value* at = Add(b, column, int64_t{v * d.lanes});
         Value* mask = whole ? nullptr : MaskBelow(b, Sub(b, c.columns, at), d.lanes);
@@ -214,7 +288,7 @@ void PackByteRowsOfWords(ContractionContext& c, Value* batch, Value* column, Val
           bytes.push_back(b.CreateSelect(inside, LoadBytes(c, pointer, d.lanes, mask),
                                          llvm::Constant::getNullValue(type)));
         }
-        c.StoreLanes(WordsOf(b, bytes), At(b, c.element, row, v * d.lanes));
+        StoreQuads(c, WordsOf(b, bytes), destination, word, I64(b, v * d.lanes), nullptr);
       }
     });
   };
@@ -233,7 +307,6 @@ void EmitPackBytePanel(ContractionContext& c, Value* batch, Value* column, Value
   // Words in memory, a row for each of k.
   auto pack = [&](bool whole) {
     For(b, I64(b, 0), c.depth, 1, "pack.k", [&](Value* k) {
-      Value* row = At(b, c.element, destination, Mul(b, k, d.panel));
       Value* source = At(b, c.element, c.PlainRow(d.b, batch, k), column);
       for (unsigned v = 0; v < d.vectors; ++v) {
         const int64_t at = v * d.lanes;
@@ -247,7 +320,7 @@ void EmitPackBytePanel(ContractionContext& c, Value* batch, Value* column, Value
           words = b.CreateMaskedLoad(c.vector, pointer, align, mask,
                                      llvm::Constant::getNullValue(c.vector));
         }
-        c.StoreLanes(words, At(b, c.element, row, at));
+        StoreQuads(c, words, destination, k, I64(b, at), nullptr);
       }
     });
   };
@@ -348,7 +421,7 @@ void EmitPackBytePixelRows(ContractionContext& c, Value* batch, Value* row, Valu
         });
         return;
       }
-      Value* to = At(b, b.getInt8Ty(), packed, Mul(b, tap, bytes));
+      Value* to = At(b, b.getInt8Ty(), packed, Mul(b, tap, bytes * d.step_words));
       Value* from = At(b, b.getInt8Ty(), base, Add(b, Mul(b, line, pixel_bytes), first_channel));
       // A run that reaches past the channels writes into what the next tap or row fills later.
       auto copy = [&](bool is_inside) {
@@ -356,7 +429,7 @@ void EmitPackBytePixelRows(ContractionContext& c, Value* batch, Value* row, Valu
           llvm::FixedVectorType* type = VectorOf(b.getInt8Ty(), step);
           Value* values = is_inside ? LoadBytes(c, At(b, b.getInt8Ty(), from, k), step, mask)
                                     : llvm::Constant::getNullValue(type);
-          StoreBytes(b, values, At(b, b.getInt8Ty(), to, k));
+          StoreBytes(c, values, to, k);
         });
       };
       If(b, inside, [&] { copy(true); }, [&] { copy(false); });

@@ -210,6 +210,33 @@ llvm::Function* OutOfRangeFunction(Builder& caller) {
   return function;
 }
 
+// i64* kept(env, own): the environment's word, which it may not have, or `own`.
+llvm::Function* KeptFunction(Builder& caller) {
+  constexpr const char* kName = "relayvm.kept";
+  llvm::Module& module = *caller.GetInsertBlock()->getModule();
+  if (llvm::Function* existing = module.getFunction(kName)) return existing;
+  llvm::LLVMContext& context = module.getContext();
+  llvm::Type* pointer = llvm::PointerType::getUnqual(context);
+  auto* type = llvm::FunctionType::get(pointer, {pointer, pointer}, false);
+  auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, kName, module);
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  Builder b(caller.machine(), BasicBlock::Create(context, "entry", function));
+  Value *env = function->getArg(0), *own = function->getArg(1);
+  constexpr size_t kAt = offsetof(RelayvmKernelEnv, kept);
+  auto* has_field = BasicBlock::Create(context, "has.field", function);
+  auto* none = BasicBlock::Create(context, "none", function);
+  Value* size = b.CreateLoad(
+      b.getInt32Ty(),
+      At(b, b.getInt8Ty(), env, static_cast<int64_t>(offsetof(RelayvmKernelEnv, struct_size))));
+  b.CreateCondBr(b.CreateICmpUGE(size, b.getInt32(kAt + sizeof(void*))), has_field, none);
+  b.SetInsertPoint(has_field);
+  Value* kept = b.CreateLoad(pointer, At(b, b.getInt8Ty(), env, static_cast<int64_t>(kAt)));
+  b.CreateRet(b.CreateSelect(b.CreateIsNull(kept), own, kept));
+  b.SetInsertPoint(none);
+  b.CreateRet(own);
+  return function;
+}
+
 // i32 kernel(env, args, begin, end)
 bool IsKernel(const llvm::Function* function) {
   return function->getReturnType()->isIntegerTy(32) && function->arg_size() == 4;
@@ -222,6 +249,23 @@ void ReturnOutOfRange(Builder& b, int64_t number, Value* found, Value* least, Va
   assert(IsKernel(function) && "a check outside of a kernel");
   b.CreateRet(b.CreateCall(OutOfRangeFunction(b),
                            {function->getArg(0), I64(b, number), found, least, most}));
+}
+
+Value* KeptWord(Builder& b) {
+  llvm::Function* function = b.GetInsertBlock()->getParent();
+  assert(IsKernel(function) && "kept of what is no kernel");
+  llvm::BasicBlock& entry = function->getEntryBlock();
+  Value* own = llvm::IRBuilder<>(&entry, entry.begin()).CreateAlloca(b.getInt64Ty());
+  b.CreateStore(I64(b, 0), own);
+  return b.CreateCall(KeptFunction(b), {function->getArg(0), own});
+}
+
+void UnlessKept(Builder& b, Value* kept, Value* key, const std::function<void()>& body) {
+  Value* mark = Add(b, key, 1);
+  If(b, b.CreateICmpNE(b.CreateLoad(b.getInt64Ty(), kept), mark), [&] {
+    body();
+    b.CreateStore(mark, kept);
+  });
 }
 
 Value* WorkOf(Builder& b, Value* work, Value* turns) {

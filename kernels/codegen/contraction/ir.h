@@ -69,6 +69,12 @@ void PollAfter(Builder& b, llvm::Value* is_long, llvm::Value* counter,
 // expected (i64). REQUIRES: the function is a kernel. The builder's block is closed.
 void ReturnOutOfRange(Builder& b, int64_t number, llvm::Value* found, llvm::Value* least,
                       llvm::Value* most);
+// RelayvmKernelEnv::kept; where there is none, a word of the stack that is 0. REQUIRES: the
+// function is a kernel.
+llvm::Value* KeptWord(Builder& b);
+// `body` makes what depends on `key` (i64) alone, in scratch that nothing else writes; it is left
+// out where the latest of the call did that with the same key. `kept`: KeptWord.
+void UnlessKept(Builder& b, llvm::Value* kept, llvm::Value* key, const std::function<void()>& body);
 // work * turns, at most kMaxWork. REQUIRES: work is that already; turns may be anything.
 llvm::Value* WorkOf(Builder& b, llvm::Value* work, llvm::Value* turns);
 

@@ -5,6 +5,7 @@
 #include "kernels/codegen/contraction/amx.h"
 #include "kernels/codegen/contraction/integer.h"
 #include "kernels/codegen/contraction/tile.h"
+#include "kernels/codegen/contraction/widen.h"
 #include "kernels/codegen/ops.h"
 
 namespace relayvm::codegen {
@@ -21,6 +22,7 @@ ContractionContext::ContractionContext(const ContractionDetail& detail, Emitter&
   rows = emitter.EmitDim(d.rows);
   columns = emitter.EmitDim(d.columns);
   depth = emitter.EmitDim(d.depth);
+  unpacks_b = d.step_words > 1;
 }
 
 Value* ContractionContext::Scratch(const Dim& byte_offset) {
@@ -200,6 +202,66 @@ void EmitWidenRows(ContractionContext& c, Value* from, Value* stride, Value* cou
     For(b, most, whole, lanes, "widen.k", [&](Value* k) { step(k, VectorOf(half, c.d.lanes)); });
     For(b, whole, extent, 1, "widen.rest", [&](Value* k) { step(k, half); });
   });
+}
+
+namespace {
+
+// As EmitUnpackPanel, of weights of another form.
+void WidenPanel(ContractionContext& c, const Panel& panel, Value* extent, Value* destination) {
+  Builder& b = c.b;
+  const ContractionDetail& d = c.d;
+  const WeightForm& form = *d.widened;
+  llvm::Type* word = WordTypeOf(b, d.dtype, d.panel_form, &form);
+  llvm::FixedVectorType* words = VectorOf(word, d.lanes);
+  const llvm::Align of_words(word->getPrimitiveSizeInBits() / 8), of_floats(c.element_bytes);
+  // Of the block that begins at row `begin` of the destination.
+  Value *block = panel.b, *begin = I64(b, 0);
+  std::vector<Value*> scales(d.vectors), zeros(d.vectors);
+  const auto step = [&](Value* from, int64_t align, int64_t at) {
+    Value* row = Mul(b, Add(b, Add(b, begin, from), at), d.panel);
+    for (unsigned v = 0; v < d.vectors; ++v) {
+      const int64_t column = v * int64_t{d.lanes};
+      Value* numbers =
+          EmitNumbers(b, form, {from, align, at}, d.lanes, zeros[v], [&](Value* row_of_words) {
+            Value* offset = Add(b, Mul(b, row_of_words, d.packed_width), column);
+            return b.CreateAlignedLoad(words, At(b, word, block, offset), of_words);
+          });
+      if (scales[v]) numbers = b.CreateFMul(numbers, scales[v]);
+      b.CreateAlignedStore(numbers, At(b, c.element, destination, Add(b, row, column)), of_floats);
+    }
+  };
+  const auto steps = [&](Value* from, Value* to, int64_t at_once) {
+    For(b, from, to, at_once, "widen.k", [&](Value* k) {
+      for (int64_t at = 0; at < at_once; ++at) step(k, at_once, at);
+    });
+  };
+  constexpr int64_t kAtOnce = 8;  // of which each block is a multiple
+  if (d.weight_block == 0) {
+    Value* whole = b.CreateAnd(extent, I64(b, -kAtOnce));
+    steps(I64(b, 0), whole, kAtOnce);
+    return steps(whole, extent, 1);
+  }
+  For(b, I64(b, 0), extent, d.weight_block, "widen.block", [&](Value* first) {
+    begin = first;
+    Value* index = Div(b, first, I64(b, d.weight_block));
+    block = At(b, word, panel.b, Mul(b, index, form.Rows(d.weight_block) * d.packed_width));
+    for (unsigned v = 0; v < d.vectors; ++v) {
+      const auto load = [&](Value* from) {
+        Value* at = Add(b, Mul(b, index, d.packed_width), v * int64_t{d.lanes});
+        return b.CreateAlignedLoad(c.vector, At(b, c.element, from, at), of_floats);
+      };
+      scales[v] = load(panel.scales);
+      if (panel.zero_points) zeros[v] = load(panel.zero_points);
+    }
+    steps(I64(b, 0), I64(b, d.weight_block), std::max(form.neighbours(), kAtOnce));
+  });
+}
+
+}  // namespace
+
+void EmitUnpackPanel(ContractionContext& c, const Panel& panel, Value* extent, Value* destination) {
+  if (c.d.step_words > 1) return EmitSplitPanel(c, panel.b, extent, destination);
+  WidenPanel(c, panel, extent, destination);
 }
 
 void EmitCopyRows(ContractionContext& c, Value* batch, Value* first, Value* count,

@@ -30,6 +30,9 @@ struct ContractionContext {
   llvm::FixedVectorType* vector;  // of d.lanes
   unsigned element_bytes;
   llvm::Value *batch, *rows, *columns, *depth;  // extents
+  // Whether tiles read panels of b as they multiply them, from scratch: split (integer.h), or of
+  // float32 where weights have another form.
+  bool unpacks_b;
 
   llvm::Value* Scratch(const Dim& byte_offset);
   // The elements of view at (i, j, k + lane) or, with vector_dim 1, (i, j + lane, k): loads of
@@ -59,12 +62,24 @@ struct ContractionContext {
 // words of two: strides and blocks of k are then half as many words, the last one filled up with 0.
 void EmitPackRows(ContractionContext& c, llvm::Value* batch, llvm::Value* row, llvm::Value* count,
                   llvm::Value* destination);
+// Stores the lanes of packed memory that the mask turns on; null: all.
+void StoreMasked(ContractionContext& c, llvm::Value* values, llvm::Value* pointer,
+                 llvm::Value* mask);
 // `count` rows of float16, `extent` elements of each and `stride` from one to the next, as float32
 // at `destination`, d.a_row_stride from one to the next. What is `ahead` elements from there is
 // fetched.
 void EmitWidenRows(ContractionContext& c, llvm::Value* from, llvm::Value* stride,
                    llvm::Value* count, llvm::Value* extent, llvm::Value* destination,
                    llvm::Value* ahead);
+// A panel of packed weights as tiles read it in memory, with its columns' scales and zero points.
+struct Panel {
+  llvm::Value* b;
+  llvm::Value *scales = nullptr, *zero_points = nullptr;
+};
+// `extent` steps of such a panel from the begin of a block on, unpacked at `destination`. Rows that
+// a whole block of weights has more are written too.
+void EmitUnpackPanel(ContractionContext& c, const Panel& panel, llvm::Value* extent,
+                     llvm::Value* destination);
 // A few rows of a for dot kernels: row r at destination + r * stride.
 void EmitCopyRows(ContractionContext& c, llvm::Value* batch, llvm::Value* first, llvm::Value* count,
                   llvm::Value* destination, llvm::Value* stride);
@@ -72,7 +87,7 @@ void EmitCopyRows(ContractionContext& c, llvm::Value* batch, llvm::Value* first,
 void EmitPackPanel(ContractionContext& c, llvm::Value* batch, llvm::Value* column,
                    llvm::Value* destination);
 
-// --- Convolutions (contraction/pixels.cc, pixel_loader.cc) ---
+// --- Convolutions (contraction/pixels.cc, pixel_loader.cc, pack_plain.cc) ---
 
 // Loads vectors of a convolution's data, whose last index runs along the lanes.
 class PixelLoader {
@@ -89,6 +104,9 @@ class PixelLoader {
   llvm::Value* Line(const std::vector<llvm::Value*>& indices);
   // The data, where it is a plain buffer.
   llvm::Value* base() const { return base_; }
+  // From here on the last two indices of a plain buffer count along each other's axes where
+  // `is_turned`, whose extents are then 1 and another.
+  void Turn(llvm::Value* is_turned);
 
  private:
   llvm::Value* Compute(const std::vector<llvm::Value*>& indices, llvm::Value* mask);
@@ -105,8 +123,14 @@ class PixelLoader {
   te::Expr element_;
 };
 
+struct TapBounds;  // taps.h
+
 // Channels channel..end-1 (of the group) of `count` panels from `column` on: b of kPixelColumns.
-void EmitPackPixelPanels(ContractionContext& c, llvm::Value* group, llvm::Value* column,
+void EmitPackPixelPanels(ContractionContext& c, const TapBounds& bounds, llvm::Value* group,
+                         llvm::Value* column, llvm::Value* count, llvm::Value* channel,
+                         llvm::Value* end, llvm::Value* destination);
+// The same of pixels as they are (pixels_in_place), not of bytes.
+void EmitPackPlainPixels(ContractionContext& c, llvm::Value* group, llvm::Value* column,
                          llvm::Value* count, llvm::Value* channel, llvm::Value* end,
                          llvm::Value* destination);
 // How far apart those panels are.

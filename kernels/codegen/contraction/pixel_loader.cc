@@ -120,6 +120,13 @@ Value* PixelLoader::Load(const std::vector<Value*>& indices, Value* mask) {
   return phi;
 }
 
+void PixelLoader::Turn(Value* is_turned) {
+  Value *&y = extents_[extents_.size() - 2], *&x = extents_.back();
+  Value* height = y;
+  y = c_.b.CreateSelect(is_turned, x, y);
+  x = c_.b.CreateSelect(is_turned, height, x);
+}
+
 Value* PixelLoader::Line(const std::vector<Value*>& indices) {
   Value* offset = indices[0];
   for (size_t i = 1; i < indices.size(); ++i) {

@@ -9,6 +9,7 @@
 
 #include "kernels/codegen/contraction/integer.h"
 #include "kernels/codegen/contraction/pack.h"
+#include "kernels/codegen/contraction/taps.h"
 
 namespace relayvm::codegen {
 
@@ -39,19 +40,6 @@ Value* InRange(Builder& b, Value* x, Value* extent) { return b.CreateICmpULT(x, 
 
 // Masked loads and stores cost what others do.
 bool HasMasks(const ContractionContext& c) { return c.d.target.masks; }
-
-// Stores the lanes that the mask turns on; null: all. The others are packed memory, which may be
-// read and written back.
-void StoreFrom(ContractionContext& c, Value* values, Value* pointer, Value* mask) {
-  Builder& b = c.b;
-  const llvm::Align align(c.element_bytes);
-  if (mask && HasMasks(c)) {
-    b.CreateMaskedStore(values, pointer, align, mask);
-    return;
-  }
-  if (mask) values = b.CreateSelect(mask, values, b.CreateAlignedLoad(c.vector, pointer, align));
-  b.CreateAlignedStore(values, pointer, align);
-}
 
 // Calls body(positions, tap, inside) for every tap but its last axis; positions are input
 // coordinates of all spatial axes but the last, `inside` says that they are in range.
@@ -90,6 +78,18 @@ Value* LinesInside(ContractionContext& c, const std::vector<Value*>& output_posi
 
 }  // namespace
 
+// Memory whose lanes are off is packed memory too, which may be read and written back.
+void StoreMasked(ContractionContext& c, Value* values, Value* pointer, Value* mask) {
+  Builder& b = c.b;
+  const llvm::Align align(c.element_bytes);
+  if (mask && HasMasks(c)) {
+    b.CreateMaskedStore(values, pointer, align, mask);
+    return;
+  }
+  if (mask) values = b.CreateSelect(mask, values, b.CreateAlignedLoad(c.vector, pointer, align));
+  b.CreateAlignedStore(values, pointer, align);
+}
+
 namespace {
 
 // A vector is gathered in the time that about so many parts of it are loaded in.
@@ -100,11 +100,13 @@ constexpr int64_t kOutside = int64_t{1} << 30;
 // Packs a panel of pixels, some channels of it.
 class PanelPacker {
  public:
-  PanelPacker(ContractionContext& c, Value* group, Value* channel, Value* end, Value* destination)
+  PanelPacker(ContractionContext& c, const TapBounds& bounds, Value* group, Value* channel,
+              Value* end, Value* destination)
       : c_(c),
         b_(c.b),
         d_(c.d),
         p_(c.d.pixels),
+        bounds_(bounds),
         w_(c.d.pixels.spatial() - 1),
         loader_(c, c.d.pixels.stride.back()),
         first_channel_(Mul(c.b, group, c.d.pixels.group_channels)),
@@ -151,7 +153,9 @@ class PanelPacker {
     Value* elements = ImageElements();
     const int64_t runs = p_.stride[w_] > 2 ? 1 : kRunsOfGather;  // strided runs are gathered too
     Value* is_short = b_.CreateICmpSLT(out_width_, I64(b_, d_.lanes / runs));
-    return b_.CreateAnd(is_short, b_.CreateICmpSLT(elements, I64(b_, (1 << 30) / d_.lanes)));
+    Value* is_scattered =
+        b_.CreateAnd(is_short, b_.CreateICmpSLT(elements, I64(b_, (1 << 30) / d_.lanes)));
+    return b_.CreateOr(is_scattered, bounds_.is_cut);
   }
 
   Value* ImageElements() {
@@ -207,7 +211,7 @@ class PanelPacker {
                [&](Value* tap, Value* tap_distance, Value* inside) {
                  auto for_channels = [&](const std::function<Value*(Value*)>& load) {
                    For(b_, channel_, end_, 1, "pack.channel", [&](Value* channel) {
-                     Value* row = Add(b_, Mul(b_, Sub(b_, channel, channel_), p_.taps()), tap);
+                     Value* row = Add(b_, Mul(b_, Sub(b_, channel, channel_), bounds_.taps), tap);
                      Store(load(channel), row, nullptr);
                    });
                  };
@@ -234,16 +238,17 @@ class PanelPacker {
     return elements;
   }
 
-  // Calls body(tap, its distance from the window's first element, lanes inside) for every tap.
+  // Calls body(tap, its distance from the window's first element, lanes inside) for every tap that
+  // is left, which are counted.
   void GatherTaps(size_t axis, const std::vector<Value*>& windows, Value* tap, Value* distance,
                   Value* inside, const std::function<void(Value*, Value*, Value*)>& body) {
     if (axis == p_.spatial()) return body(tap, distance, inside);
     Value* extent = c_.emitter.EmitDim(p_.input[axis]);
-    For(b_, I64(b_, 0), I64(b_, p_.kernel[axis]), 1, "tap", [&](Value* k) {
-      Value* offset = Mul(b_, k, p_.dilation[axis]);
+    For(b_, I64(b_, 0), bounds_.count[axis], 1, "tap", [&](Value* k) {
+      Value* offset = Mul(b_, Add(b_, bounds_.first[axis], k), p_.dilation[axis]);
       Value* position = b_.CreateAdd(windows[axis], Splat(offset));
       Value* in_range = b_.CreateICmpULT(position, Splat(extent));
-      GatherTaps(axis + 1, windows, Add(b_, Mul(b_, tap, p_.kernel[axis]), k),
+      GatherTaps(axis + 1, windows, Add(b_, Mul(b_, tap, bounds_.count[axis]), k),
                  Add(b_, Mul(b_, distance, extent), offset),
                  inside ? b_.CreateAnd(inside, in_range) : in_range, body);
     });
@@ -336,14 +341,16 @@ class PanelPacker {
   }
 
   void Store(Value* values, Value* row, Value* mask) {
+    if (p_.bytes) return StoreQuads(c_, values, destination_, row, vector_at_, mask);
     Value* offset = Add(b_, Mul(b_, row, d_.panel), vector_at_);
-    StoreFrom(c_, values, At(b_, c_.element, destination_, offset), mask);
+    StoreMasked(c_, values, At(b_, c_.element, destination_, offset), mask);
   }
 
   ContractionContext& c_;
   Builder& b_;
   const ContractionDetail& d_;
   const PixelOperand& p_;
+  const TapBounds& bounds_;
   const size_t w_;  // the last spatial axis
   PixelLoader loader_;
   Value *first_channel_, *channel_, *end_, *destination_;
@@ -355,21 +362,26 @@ class PanelPacker {
 }  // namespace
 
 int64_t PixelPanelElements(const ContractionDetail& d) {
-  return d.channel_block * d.pixels.taps() * d.panel;
+  return d.channel_block * d.pixels.taps() * d.step_words * d.panel;
 }
 
-void EmitPackPixelPanels(ContractionContext& c, Value* group, Value* column, Value* count,
-                         Value* channel, Value* end, Value* destination) {
+void EmitPackPixelPanels(ContractionContext& c, const TapBounds& bounds, Value* group,
+                         Value* column, Value* count, Value* channel, Value* end,
+                         Value* destination) {
   Builder& b = c.b;
   auto panel = [&](Value* q) {
     return At(b, c.element, destination, Mul(b, q, PixelPanelElements(c.d)));
   };
   auto each = [&] {
     For(b, I64(b, 0), count, 1, "pack", [&](Value* q) {
-      PanelPacker(c, group, channel, end, panel(q)).Pack(Add(b, column, Mul(b, q, c.d.panel)));
+      PanelPacker(c, bounds, group, channel, end, panel(q))
+          .Pack(Add(b, column, Mul(b, q, c.d.panel)));
     });
   };
   if (!c.d.pixels_in_place) return each();
+  if (!c.d.pixels.bytes) {
+    return EmitPackPlainPixels(c, group, column, count, channel, end, destination);
+  }
   // Pixels as they are: a channel's, of all panels, since memory is best read in long runs.
   const PixelOperand& p = c.d.pixels;
   Value* pixels = c.emitter.EmitDim(p.input[0]);
@@ -382,12 +394,13 @@ void EmitPackPixelPanels(ContractionContext& c, Value* group, Value* column, Val
     Value* left = Sub(b, pixels, first);
     Value* whole = Min(b, Div(b, left, I64(b, c.d.panel)), count);
     For(b, channel, end, 1, "pack.channel", [&](Value* at) {
-      Value* row = Mul(b, Sub(b, at, channel), c.d.panel);
+      Value* row = Sub(b, at, channel);
       Value* source = Add(b, Mul(b, group, p.group_channels), at);
       auto vector = [&](Value* q, int64_t v, Value* mask) {
         Value* x = Add(b, first, Add(b, Mul(b, q, c.d.panel), v));
-        c.StoreLanes(loader.Load({image, source, x}, mask),
-                     At(b, c.element, panel(q), Add(b, row, v)));
+        Value* values = loader.Load({image, source, x}, mask);
+        if (p.bytes) return StoreQuads(c, values, panel(q), row, I64(b, v), nullptr);
+        c.StoreLanes(values, At(b, c.element, panel(q), Add(b, Mul(b, row, c.d.panel), v)));
       };
       For(b, I64(b, 0), whole, 1, "pack.panel", [&](Value* q) {
         for (unsigned v = 0; v < c.d.vectors; ++v) vector(q, v * c.d.lanes, nullptr);

@@ -179,7 +179,8 @@ void ContractionPlanner::TileMatrix() {
   ContractionDetail& d = *detail_;
   ChooseTile();
   // Packed a, its rows at a few distances only, so that kernels share tile functions.
-  const std::optional<int64_t> depth = ConstDepth();
+  std::optional<int64_t> depth = ConstDepth();
+  if (depth) *depth *= d.step_words;
   if (!d.a.k_contiguous) {
     d.a_row_stride = 1;
     d.a_k_stride = RoundUp(d.tile_rows, d.lanes);
@@ -189,12 +190,16 @@ void ContractionPlanner::TileMatrix() {
     d.a_row_stride = 272;
   } else {
     d.a_row_stride = 528;
-    if (!depth || *depth > kDepthOfTile) d.k_block = kDepthOfTile;
+    if (!depth || *depth > kDepthOfTile) d.k_block = kDepthOfTile / d.step_words;
   }
   if (d.k_block) d.k_blocks = Dim::Max(1, Dim::CeilDiv(d.depth, d.k_block));
   ChooseRowBlock(depth.value_or(1024));
   if (d.panel_form == PanelForm::kPairs) Need(d.target.dots.pairs);
-  Finish(ScratchOfPackedA(), RoundUp(d.depth, d.lanes) * d.panel);
+  // Blocks of weights are unpacked whole.
+  const Dim b_depth = UnpacksPanels(d) && d.k_block > 0
+                          ? Dim(d.k_block)
+                          : RoundUp(d.depth, std::max<int64_t>(d.lanes, d.weight_block));
+  Finish(ScratchOfPackedA(), b_depth * (d.panel * d.step_words));
 }
 
 void ContractionPlanner::UsePlainMemory(MatrixOperand& operand, const Expr& e,
@@ -257,6 +262,7 @@ void ContractionPlanner::ChooseTile() {
   ContractionDetail& d = *detail_;
   d.lanes = d.target.vector_bytes / DTypeBytes(d.dtype);
   d.vectors = 2;
+  if (d.panel_form == PanelForm::kQuads && d.target.dots.quads == nullptr) d.step_words = 2;
   if (d.packed_width > 0) {
     while (d.packed_width % d.lanes != 0) d.lanes /= 2;
     const bool is_thin = d.columns.is_const() && d.columns.value() <= d.lanes;
@@ -268,13 +274,14 @@ void ContractionPlanner::ChooseTile() {
   }
   // Accumulators leave registers for a row of b and a broadcast, and for the product where that
   // is an instruction of its own.
+  const bool has_many_rows = d.rows.is_const() && d.rows.value() > kFewTiles * kTileRows;
   if (d.target.vector_registers == 32 && d.weight_block > 0 &&
-      d.contraction->weight_form->in_words()) {
+      d.contraction->weight_form->in_words() && !has_many_rows) {
     // Measured: small tiles, whose sums stay beside what words of numbers become.
     d.vectors = 1;
-    d.tile_rows = 6;
+    d.tile_rows = kSmallTileRows;
   } else if (d.target.vector_registers == 32) {
-    d.tile_rows = 12;
+    d.tile_rows = kTileRows;
   } else {
     d.tile_rows = (d.target.fma ? 12 : 10) / d.vectors;
   }
@@ -368,7 +375,7 @@ void ContractionPlanner::Finish(const Dim& a_elements, const Dim& b_elements) {
                     d.b.buffer && d.k_block == 0 && d.depth.is_const() && d.columns.is_const() &&
                     d.depth.value() * d.columns.value() * bytes <= kInsideBytes;
   const bool packs_b = !only_dots && (d.form == ContractionForm::kPixelColumns ||
-                                      d.packed_width == 0 || !d.b.buffer);
+                                      d.packed_width == 0 || !d.b.buffer || UnpacksPanels(d));
   d.b_offset = reserve(packs_b ? b_elements : Dim(0));
   // Rows that are computed are brought to memory for dot kernels; others they read in place.
   const int64_t dot_rows = d.rows.is_const() ? std::min(d.rows.value(), kMaxDotRows) : kMaxDotRows;

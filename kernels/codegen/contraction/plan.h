@@ -95,6 +95,8 @@ struct ContractionDetail {
   bool rounds = false;
   Dim batch = 1, rows, columns, depth;
   Dim byte_depth;  // kMatrix with kQuads, where depth is in words
+  // Words of packed operands that a step of k is: 2 where quads are split (integer.h).
+  int64_t step_words = 1;
   // kPixelColumns: columns are `images` times so many pixels. Images share panels, so that small
   // ones fill vectors and all of them read the weights once.
   Dim images = 1, image_pixels;
@@ -128,6 +130,13 @@ struct ContractionDetail {
   bool panels_inside = false;
   // kPixelColumns: panels of b that are packed together, of so many channels at a time.
   int64_t panel_group = 1, channel_block = 1;
+  // kPixelColumns: taps that bring no pixel inside are left out (taps.h), of weights in the scratch
+  // of a.
+  bool cuts_taps = false;
+  // kPixelColumns: up to so many pixels are no lanes (few_pixels.h); 0: never. Bytes into scratch
+  // of where they are rows.
+  int64_t few_pixels = 0;
+  Dim few_offset;
   SumOrder order;  // KernelSpec::order
   // Panels of b that one tile of rows reads in place together (kStreamedRows of each at a time, so
   // that memory is read in runs of many columns); 0: b cannot be read in place.
@@ -149,6 +158,10 @@ struct ContractionDetail {
   // line to line (direct_planes.cc). The rows of such a plane, the elements of a row and of all
   // sums of an output channel; units that are worked on together, of so many bytes of scratch.
   bool has_planes = false;
+  // kDirect: outputs of few pixels are dot products along the taps (direct.cc).
+  bool has_dots = false;
+  // kDirect: an image of one column may be one line (direct.cc): windows are square.
+  bool may_turn = false;
   Dim plane_rows, plane_pitch, plane_sums, plane_bytes;
   int64_t plane_vectors = 1;  // that are summed at once
   int64_t plane_units = 1;
@@ -189,6 +202,23 @@ inline bool HasDots(const ContractionDetail& d) {
 // The same for constant sizes and any rows: whether dot kernels serve them.
 bool IsServedByDots(const ContractionDetail& d, int64_t rows);
 
+// kPixelColumns: whether the rows of weights that tiles read are made of those in memory, in
+// scratch.
+inline bool WidensRows(const ContractionDetail& d) {
+  return d.a.halves || (d.step_words > 1 && d.form == ContractionForm::kPixelColumns);
+}
+
+inline constexpr unsigned kTileRows = 12, kSmallTileRows = 6;  // with 32 registers
+inline constexpr int64_t kFewTiles = 2;
+
+// Whether more than kFewTiles tiles of rows read panels of packed weights unpacked, in scratch.
+inline bool UnpacksPanels(const ContractionDetail& d) {
+  // Small tiles are those of words that become numbers in registers.
+  if (d.target.vector_registers == 32 && d.tile_rows <= kSmallTileRows) return false;
+  return (d.step_words > 1 || d.panel_form == PanelForm::kWidened) && !d.amx &&
+         d.form == ContractionForm::kMatrix && d.packed_width > 0 && d.b.buffer != nullptr;
+}
+
 // --- Sizes (contraction/fit.cc) ---
 
 inline Dim RoundUp(const Dim& d, int64_t to) { return Dim::CeilDiv(d, to) * to; }
@@ -196,6 +226,11 @@ inline int64_t RoundUp(int64_t d, int64_t to) { return (d + to - 1) / to * to; }
 
 // kPixelColumns: sets channel_block and panel_group; returns the elements of such panels.
 int64_t FitPixelPanels(ContractionDetail& d);
+// kPixelColumns: whether an image may be smaller than its windows, so that cutting taps pays.
+bool MayCutTaps(const ContractionDetail& d);
+// kPixelColumns: few_pixels, once channel_block is known, and the distance of their rows.
+int64_t FewPixelsOf(const ContractionDetail& d);
+int64_t FewPixelStride(const ContractionDetail& d);
 // The elements of the sums that a unit keeps.
 int64_t SumElements(const ContractionDetail& d);
 // kDirect: sets block_lines and block_pixels.
@@ -205,6 +240,11 @@ bool IsSmall(const ContractionDetail& d);
 int64_t SmallLines(const ContractionDetail& d);
 // kDirect: whether the pixels of an image may be one line, and short lines then are.
 bool MayBeFlat(const ContractionDetail& d);
+// kDirect: whether images of one column, which are no vectors, may be turned.
+bool MayTurn(const ContractionDetail& d);
+// kDirect: has_dots, for up to so many pixels.
+inline constexpr int64_t kFewDirectPixels = 4;
+bool HasDirectDots(const ContractionDetail& d);
 // kDirect: whether planes pay, and what they are; returns the bytes of their scratch.
 bool PlanesAreBetter(const ContractionDetail& d);
 Dim FitPlanes(ContractionDetail& d);

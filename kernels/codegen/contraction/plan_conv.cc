@@ -38,6 +38,7 @@ bool ContractionPlanner::PlanConv() {
     PlanConvAsMatrix(c);
     return true;
   }
+  DropAxes(c);
   d.row_axes = d.pixels.channels_last ? c.spatial + 1 : 2;
   if (c.packed_columns > 0 && c.load && c.channel && d.pixels.groups == 1) PlanPackedPanels(c);
   ChooseTile();
@@ -241,7 +242,7 @@ bool ContractionPlanner::TileConv(const Convolution& c) {
   // Channels last, tiles widen packed panels only.
   if (c.halves && c.is_usual && !p.channels_last) w.buffer = d.contraction->hint_inputs[1];
   w.halves = c.halves && w.buffer && !p.channels_last;
-  const int64_t depth = d.depth.value();
+  const int64_t depth = d.depth.value() * d.step_words;
   d.pack_a = !w.buffer || p.channels_last;
   if (d.pack_a) {
     d.a_row_stride = RoundUp(depth, 16);
@@ -250,21 +251,36 @@ bool ContractionPlanner::TileConv(const Convolution& c) {
   } else {
     d.a_row_stride = w.k_contiguous ? depth : 1;
   }
-  Dim b_elements = RoundUp(Dim(depth), d.lanes) * d.panel;
+  Dim b_elements = RoundUp(d.depth, d.lanes) * (d.panel * d.step_words);
   if (!p.channels_last) {
+    d.cuts_taps = MayCutTaps(d);
     b_elements = FitPixelPanels(d);
+    d.few_pixels = FewPixelsOf(d);
     d.epilogue_in_registers = TakesRegisters();
   }
   int64_t scratch_rows = d.pack_a ? d.row_block : 0;
   int64_t row_elements = d.a_row_stride;
-  if (w.halves) {  // what a tile reads, of a block of channels; of all where pixels are read in place
-    const int64_t block = d.channel_block * p.taps();
+  // What a tile reads, of a block of channels; of all where pixels are read in place.
+  if (WidensRows(d)) {
+    const int64_t block = d.channel_block * p.taps() * d.step_words;
     if (w.k_contiguous) d.a_row_stride = RoundUp(block, 16) + 16;
     row_elements = w.k_contiguous ? d.a_row_stride : block;
-    const bool may_be_in_place = d.pixels_in_place && d.rows.value() <= kMostRowsInPlace;
+    const bool may_be_in_place =
+        w.halves && d.pixels_in_place && d.rows.value() <= kMostRowsInPlace;
     scratch_rows = may_be_in_place ? RoundUp(d.rows.value(), d.tile_rows) : d.tile_rows;
   }
-  Finish(scratch_rows > 0 ? Dim(scratch_rows * row_elements + d.lanes) : Dim(0), b_elements);
+  if (d.cuts_taps) {
+    scratch_rows = d.tile_rows;
+    row_elements = depth;
+  }
+  // A run that is packed may reach past the last row.
+  const int64_t run = d.lanes * d.step_words;
+  Finish(scratch_rows > 0 ? Dim(scratch_rows * row_elements + run) : Dim(0), b_elements);
+  if (d.few_pixels > 0) {
+    d.few_offset = plan_.scratch_bytes;
+    plan_.scratch_bytes =
+        plan_.scratch_bytes + d.few_pixels * FewPixelStride(d) * DTypeBytes(d.dtype);
+  }
   return true;
 }
 
@@ -284,6 +300,30 @@ void ContractionPlanner::UsePackedRows(const Convolution& c) {
   if (wanted > 0 && wanted != rows)
     plan_.refused = fmt::format("the weights are packed in blocks of {} rows", rows);
   d.a_k_stride = rows;
+}
+
+void ContractionPlanner::DropAxes(Convolution& c) {
+  PixelOperand& p = detail_->pixels;
+  const auto is_one = [&](size_t s) {
+    return p.input[s].is_const(1) && p.output[s].is_const(1) && p.kernel[s] == 1 &&
+           p.padding[s] == 0;
+  };
+  std::vector<size_t> kept;
+  for (size_t s = 0; s < p.spatial(); ++s) {
+    if (!is_one(s)) kept.push_back(s);
+  }
+  if (p.channels_last || !p.plain || kept.size() != 1 || p.spatial() == 1 ||
+      !FlattenEpilogue(detail_->epilogue, 2, c.spatial + 2)) {
+    return;
+  }
+  const size_t s = kept[0];
+  p.input = {p.input[s]};
+  p.output = {p.output[s]};
+  p.kernel = {p.kernel[s]};
+  p.stride = {p.stride[s]};
+  p.padding = {p.padding[s]};
+  p.dilation = {p.dilation[s]};
+  c.spatial = 1;
 }
 
 void ContractionPlanner::FlattenPixels() {
@@ -373,6 +413,15 @@ void ContractionPlanner::PlanDirect(const Convolution& c) {
   if (c.halves && c.is_usual && !p.channels_last) {
     w.buffer = d.contraction->hint_inputs[1];
     w.halves = true;
+  } else if (!c.halves && c.load && c.packed_rows > 0 && c.group_outputs % c.packed_rows == 0) {
+    w.buffer = c.load->tensor;
+    w.k_contiguous = false;
+    d.a_k_stride = c.packed_rows;
+  }
+  if (const int64_t rows = c.packed_rows;
+      c.load && !c.halves && !p.channels_last && rows > 0 && c.group_outputs % rows == 0) {
+    w.buffer = c.load->tensor;
+    d.a_k_stride = rows;
   }
   d.form = ContractionForm::kDirect;
   if (d.target.schedule != TileSchedule()) plan_.refused = "its outputs are summed one by one";
@@ -385,6 +434,9 @@ void ContractionPlanner::PlanDirect(const Convolution& c) {
   d.is_small = IsSmall(d) && FlattenEpilogue(d.epilogue, 2, 4);
   d.may_be_flat = !d.is_small && MayBeFlat(d) && FlattenEpilogue(d.epilogue, 2, 4);
   d.has_planes = !d.is_small && !d.may_be_flat && PlanesAreBetter(d);
+  d.has_dots = HasDirectDots(d);
+  d.may_turn = !d.is_small && !d.may_be_flat && !d.has_planes && MayTurn(d) &&
+               FlattenEpilogue(d.epilogue, 2, 4);
   std::vector<Dim> lines(p.output.begin(), p.output.end() - 1);
   Dim unit_lines = 1;
   if (const int64_t most = p.channels_last ? d.block_lines : kDirectLines;
@@ -397,8 +449,8 @@ void ContractionPlanner::PlanDirect(const Convolution& c) {
   const Dim channels = p.channels_last ? Dim(p.groups) : d.rows;
   const Dim work = Dim::Max(1, channels * unit_lines * p.output.back() * d.depth);
   plan_.grain = Dim::Max(1, Dim::CeilDiv(kDirectTaskWork, work));
-  // What a group's weights of float16 become.
-  plan_.scratch_bytes = d.a.halves ? d.rows * d.depth * DTypeBytes(d.dtype) : Dim(0);
+  // What a group's weights of float16 become, or those of images that are turned.
+  plan_.scratch_bytes = d.a.halves || d.may_turn ? d.rows * d.depth * DTypeBytes(d.dtype) : Dim(0);
   if (d.has_planes) plan_.scratch_bytes = FitPlanes(d);
 }
 

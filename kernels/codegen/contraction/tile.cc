@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <vector>
 
 #include "kernels/codegen/contraction/integer.h"
@@ -70,17 +71,24 @@ Value* LoadVector(Builder& b, llvm::Type* type, Value* pointer, uint64_t align) 
 // the speed for 16 rows.
 constexpr int64_t kBytesAhead = 16 << 10;
 constexpr int64_t kLineBytes = 64;
-// With fewer accumulators a step takes no longer than its loads, which fetching would only add to.
-constexpr unsigned kLeastToFetch = 8;
+// With fewer accumulators a step takes no longer than its loads. What is fetched into the second
+// cache alone then comes too late: a core of Zen 5 reads 78 GB/s from the third cache that way, 105
+// without fetching and 117 into the first; from memory 41, 30 and 42.
+constexpr unsigned kLeastFromSecond = 8;
 
 // Fetches the cache lines of `bytes` bytes from kBytesAhead after `pointer` on.
-void FetchAhead(Builder& b, Value* pointer, int64_t bytes) {
+void FetchAhead(Builder& b, Value* pointer, int64_t bytes, bool into_first = false) {
+  const uint32_t reads = 0, locality = into_first ? 3 : 2, data = 1;
   for (int64_t at = 0; at < bytes; at += kLineBytes) {
     Value* ahead =
         b.CreateConstGEP1_64(b.getInt8Ty(), pointer, static_cast<uint64_t>(kBytesAhead + at));
-    FetchLine(b, ahead);
+    b.CreateIntrinsic(llvm::Intrinsic::prefetch, {b.getPtrTy()},
+                      {ahead, b.getInt32(reads), b.getInt32(locality), b.getInt32(data)});
   }
 }
+
+// Lanes of which a table makes numbers of few bits (widen.cc).
+constexpr unsigned kTableLanes = 16;
 
 // Parameters of tiles, in order: a, b, c, k, accumulate, three strides; with blocks, these.
 constexpr unsigned kScalesArg = 8, kZeroPointsArg = 9;
@@ -110,7 +118,7 @@ class TileSums {
         word_(WordTypeOf(b, config.dtype, config.form, config.widened)),
         words_(VectorOf(word_, config.lanes)),
         widened_(config.form == PanelForm::kWidened ? config.widened : nullptr),
-        a_row_stride_(Stride(config.a_row_stride, call.a_row_stride)),
+        a_row_stride_(RowStride()),
         a_k_stride_(Stride(config.a_k_stride, call.a_k_stride)),
         b_k_stride_(Stride(config.b_k_stride, call.b_k_stride)),
         block_of_b_(call.b),
@@ -136,6 +144,17 @@ class TileSums {
  private:
   Value* Stride(int64_t value, Value* given) const {
     return value == TileConfig::kDynamic ? given : static_cast<Value*>(I64(b_, value));
+  }
+  // Opaque while it may become a parameter (function_merging.h): its multiples are then made of it,
+  // as those of a constant would be many constants. LLVM folds what stays a constant.
+  Value* RowStride() const {
+    Value* stride = Stride(config_.a_row_stride, call_.a_row_stride);
+    return config_.a_row_stride > 1 && config_.rows > 1 ? b_.CreateFreeze(stride) : stride;
+  }
+  // Row `row` of A at a step: of each three, two are at once and twice the stride from the first.
+  Value* RowOfA(Value* a_k, unsigned row) const {
+    Value* first = At(b_, element_, a_k, Mul(b_, a_row_stride_, static_cast<int64_t>(row / 3 * 3)));
+    return At(b_, element_, first, Mul(b_, a_row_stride_, static_cast<int64_t>(row % 3)));
   }
   size_t FirstExtra() const { return size_t{accumulators_} * config_.sets; }
   std::vector<Value*> Zeros() const {
@@ -174,6 +193,7 @@ class TileSums {
   Value* MultiplyAndAdd(Value* x, Value* y, Value* sum) const {  // x of A, y of B
     if (config_.form == PanelForm::kPairs) return b_.machine().dots.pairs->add(b_, x, y, sum);
     if (config_.form != PanelForm::kQuads) return MultiplyAdd(b_, x, y, sum, config_.rounds);
+    if (config_.split != QuadSplit::kNone) return AddPairProducts(b_, x, y, sum);
     return config_.a_is_unsigned ? AddQuadProducts(b_, x, y, sum) : AddQuadProducts(b_, y, x, sum);
   }
 
@@ -188,8 +208,8 @@ class TileSums {
 
   // For `steps` of k from `k` on.
   void Fetch(Value* k, int64_t steps) const {
-    if (accumulators_ < kLeastToFetch && !has_blocks_) return;
-    if (config_.streams_a) {
+    const bool is_small = accumulators_ < kLeastFromSecond && !has_blocks_;
+    if (config_.streams_a && !is_small) {
       FetchAhead(b_, At(b_, element_, call_.a, Mul(b_, k, a_k_stride_)),
                  static_cast<int64_t>(align_) * config_.a_k_stride * steps);
     }
@@ -200,8 +220,73 @@ class TileSums {
     const int64_t at_once = config_.b_k_stride == row_words ? rows : 1;
     for (int64_t i = 0; i < rows; i += at_once) {
       FetchAhead(b_, At(b_, word_, call_.b, Mul(b_, Add(b_, WordOf(k), i), b_k_stride_)),
-                 word_bytes_ * row_words * at_once);
+                 word_bytes_ * row_words * at_once, /*into_first=*/is_small);
     }
+  }
+
+  // Whether integers of words become numbers at the bits where they are, each set's at other ones:
+  // their sums are brought back, less what zero points are of them, once for a block.
+  bool KeepsBits() const {
+    return scales_sums_ && widened_->in_words() && 32 % widened_->bits() == 0 &&
+           widened_->decode == nullptr && config_.lanes < kTableLanes && config_.a_k_stride == 1 &&
+           word_steps_ % config_.sets == 0 &&
+           widened_->bits() * static_cast<int>(config_.sets) < 32;
+  }
+  // Vector v of the integers of step `at` past `from`, times 2 to the bits below those of `set`.
+  Value* IntegersOfSet(Value* from, unsigned at, int64_t align, unsigned set, unsigned v) const {
+    const int64_t bits = widened_->bits(), in_word = word_steps_;
+    const bool is_known = align % in_word == 0;
+    Value* step = Sub(b_, from, block_begin_);
+    Value* row = Div(b_, step, I64(b_, in_word));
+    if (is_known) row = Add(b_, row, at / in_word);
+    Value* words = LoadWords(At(b_, word_, block_of_b_, Mul(b_, row, b_k_stride_)), v);
+    const auto splat = [&](uint64_t n) { return llvm::ConstantInt::get(words->getType(), n); };
+    if (is_known) {
+      words = b_.CreateLShr(words, splat((at % in_word - set) * bits));
+    } else {
+      Value* shift = Mul(b_, Rem(b_, step, I64(b_, in_word)), bits);
+      shift = b_.CreateTrunc(shift, word_);
+      words = b_.CreateLShr(words, b_.CreateVectorSplat(config_.lanes, shift));
+    }
+    words = b_.CreateAnd(words, splat(((uint64_t{1} << bits) - 1) << (set * bits)));
+    return b_.CreateSIToFP(words, vector_);
+  }
+  // The numbers of A that the step, or the vector of steps that it begins, is multiplied with.
+  void SumNumbersOfA(Value* k, unsigned at, int64_t align, std::vector<Value*>& sums) const {
+    const bool are_vectors = align % config_.lanes == 0;
+    if (are_vectors && at % config_.lanes != 0) return;
+    for (unsigned row = 0; row < config_.rows; ++row) {
+      Value* pointer = At(b_, element_, call_.a, Add(b_, k, Mul(b_, a_row_stride_, int64_t{row})));
+      Value* numbers = nullptr;
+      if (are_vectors) {
+        numbers = LoadVector(b_, vector_, pointer, align_);
+      } else {
+        numbers = b_.CreateInsertElement(llvm::Constant::getNullValue(vector_),
+                                         b_.CreateLoad(element_, pointer), uint64_t{0});
+      }
+      Value*& sum = sums[FirstExtra() + row];
+      sum = b_.CreateFAdd(sum, numbers);
+    }
+  }
+  // Of a block's sums, what its scales multiply.
+  Value* SumOfIntegers(const std::vector<Value*>& sums, unsigned i) const {
+    Value* sum = nullptr;
+    for (unsigned set = 0; set < config_.sets; ++set) {
+      Value* of_set = sums[set * accumulators_ + i];
+      const double unit = std::ldexp(1.0, -static_cast<int>(set) * widened_->bits());
+      if (set > 0) of_set = b_.CreateFMul(of_set, llvm::ConstantFP::get(vector_, unit));
+      sum = sum ? b_.CreateFAdd(sum, of_set) : of_set;
+    }
+    Value* zero = zeros_[i % config_.vectors];
+    if (!zero) zero = llvm::ConstantFP::get(vector_, widened_->zero_point());
+    Value* of_row = sums[FirstExtra() + i / config_.vectors];
+    for (unsigned half = config_.lanes / 2; half > 0; half /= 2) {  // the sum of all lanes, in each
+      std::vector<int> turned;
+      for (unsigned lane = 0; lane < config_.lanes; ++lane)
+        turned.push_back(static_cast<int>((lane + half) % config_.lanes));
+      of_row = b_.CreateFAdd(of_row, b_.CreateShuffleVector(of_row, turned));
+    }
+    return b_.CreateFSub(sum, b_.CreateFMul(zero, of_row));
   }
 
   // Vector v of B's row, `at` past `from`, as numbers; `row` has its elements and whole words.
@@ -218,25 +303,51 @@ class TileSums {
     return has_blocks_ && !scales_sums_ ? b_.CreateFMul(numbers, scales_[v]) : numbers;
   }
 
-  // One step, `at` past `from`, into set `set` of the accumulators. from is a multiple of `align`.
-  void Step(Value* from, unsigned at, int64_t align, unsigned set,
-            std::vector<Value*>& sums) const {
-    Value* k = Add(b_, from, at);
-    Value* row_of_b = At(b_, word_, call_.b, Mul(b_, k, b_k_stride_));
-    std::vector<Value*> numbers;
-    for (unsigned v = 0; v < config_.vectors; ++v)
-      numbers.push_back(Numbers(from, at, align, row_of_b, v));
-    Value* a_k = At(b_, element_, call_.a, Mul(b_, k, a_k_stride_));
-    llvm::Type* read = config_.form == PanelForm::kPairs ? b_.getInt32Ty() : element_;
+  // The products of A's column at a_k, of elements `read`, and a row of B.
+  void AddRows(Value* a_k, llvm::Type* read, const std::vector<Value*>& numbers, unsigned set,
+               std::vector<Value*>& sums) const {
     for (unsigned row = 0; row < config_.rows; ++row) {
-      Value* scalar = b_.CreateLoad(
-          read, At(b_, element_, a_k, Mul(b_, a_row_stride_, static_cast<int64_t>(row))));
+      Value* scalar = b_.CreateLoad(read, RowOfA(a_k, row));
       Value* broadcast = b_.CreateVectorSplat(config_.lanes, scalar);
       for (unsigned v = 0; v < config_.vectors; ++v) {
         Value*& sum = sums[set * accumulators_ + row * config_.vectors + v];
         sum = MultiplyAndAdd(broadcast, numbers[v], sum);
       }
     }
+  }
+
+  // A step of quads, split in A already.
+  void SplitStep(Value* k, const std::vector<Value*>& quads, unsigned set,
+                 std::vector<Value*>& sums) const {
+    std::vector<Value*> halves[2];
+    for (Value* quad : quads) {
+      const QuadHalves of = SplitQuads(b_, quad, /*is_signed=*/config_.a_is_unsigned);
+      halves[0].push_back(of.even);
+      halves[1].push_back(of.odd);
+    }
+    for (int64_t half = 0; half < 2; ++half) {
+      Value* word = Add(b_, Mul(b_, k, int64_t{2}), half);
+      AddRows(At(b_, element_, call_.a, Mul(b_, word, a_k_stride_)), element_, halves[half], set,
+              sums);
+    }
+  }
+
+  // One step, `at` past `from`, into set `set` of the accumulators. from is a multiple of `align`.
+  void Step(Value* from, unsigned at, int64_t align, unsigned set,
+            std::vector<Value*>& sums) const {
+    Value* k = Add(b_, from, at);
+    Value* row_of_b = At(b_, word_, call_.b, Mul(b_, k, b_k_stride_));
+    std::vector<Value*> numbers;
+    const bool keeps_bits = KeepsBits();
+    for (unsigned v = 0; v < config_.vectors; ++v) {
+      numbers.push_back(keeps_bits ? IntegersOfSet(from, at, align, set, v)
+                                   : Numbers(from, at, align, row_of_b, v));
+    }
+    if (keeps_bits) SumNumbersOfA(k, at, align, sums);
+    if (config_.split == QuadSplit::kA) return SplitStep(k, numbers, set, sums);
+    Value* a_k = At(b_, element_, call_.a, Mul(b_, k, a_k_stride_));
+    llvm::Type* read = config_.form == PanelForm::kPairs ? b_.getInt32Ty() : element_;
+    AddRows(a_k, read, numbers, set, sums);
     if (config_.extra == 0) return;
     Value* rows = LoadVector(b_, column_, a_k, align_);
     for (unsigned e = 0; e < config_.extra; ++e) {
@@ -247,22 +358,33 @@ class TileSums {
     }
   }
 
+  // How many steps a turn takes at least: one is code for one, and a loop's own few instructions
+  // are nothing beside many products. Fetching takes a whole line, of a step or of two.
+  unsigned LeastSteps() const {
+    const int64_t row_bytes = int64_t{config_.vectors} * config_.lanes * word_bytes_;
+    const bool has_whole_lines =
+        !config_.streams_a && (!config_.streams_b || row_bytes >= kLineBytes);
+    return accumulators_ >= kLeastToFetch && has_whole_lines ? 1 : 2;
+  }
+
   // Steps from..to-1; `from` is the block's begin, or 0.
   std::vector<Value*> Steps(Value* from, Value* to, const std::vector<Value*>& before) const {
     // With few sums, those of a block are scaled as a whole; with many, each number is.
     const unsigned least = has_blocks_ ? (scales_sums_ ? 8U : 4U) : 1U;
-    const unsigned unroll = std::max({2U, config_.sets, static_cast<unsigned>(word_steps_), least});
+    const unsigned unroll =
+        std::max({LeastSteps(), config_.sets, static_cast<unsigned>(word_steps_), least});
     const auto loop = [&](Value* first, Value* end, unsigned steps, const char* name,
                           const std::vector<Value*>& sums) {
       return ForCarried(b_, first, end, steps, name, sums,
                         [&](Value* k, const std::vector<Value*>& carried) {
                           std::vector<Value*> next = carried;
-                          if (steps > 1) Fetch(k, steps);
+                          if (steps == unroll) Fetch(k, steps);
                           for (unsigned u = 0; u < steps; ++u)
                             Step(k, u, steps, u % config_.sets, next);
                           return next;
                         });
     };
+    if (unroll == 1) return loop(from, to, 1, "k", before);
     Value* whole =
         Add(b_, from, b_.CreateAnd(Sub(b_, to, from), I64(b_, -static_cast<int64_t>(unroll))));
     return loop(whole, to, 1, "k.rest", loop(from, whole, unroll, "k", before));
@@ -290,11 +412,15 @@ class TileSums {
     block_of_b_ = At(b_, word_, call_.b, Mul(b_, WordOf(k), b_k_stride_));
     Value* end = Min(b_, call_.k, Add(b_, k, config_.block));
     if (!scales_sums_) return Steps(k, end, carried);
-    const std::vector<Value*> sums = Steps(k, end, Zeros());
+    const bool keeps_bits = KeepsBits();
+    std::vector<Value*> zeros = Zeros();
+    if (keeps_bits) zeros.insert(zeros.end(), config_.rows, llvm::Constant::getNullValue(vector_));
+    const std::vector<Value*> sums = Steps(k, end, zeros);
     std::vector<Value*> next;
     for (unsigned i = 0; i < accumulators_; ++i) {
-      next.push_back(MultiplyAdd(b_, SumOfSets(sums, i), scales_[i % config_.vectors], carried[i],
-                                 config_.rounds));
+      Value* sum = keeps_bits ? SumOfIntegers(sums, i) : SumOfSets(sums, i);
+      next.push_back(
+          MultiplyAdd(b_, sum, scales_[i % config_.vectors], carried[i], config_.rounds));
     }
     return next;
   }
@@ -346,6 +472,7 @@ std::string TileName(const TileConfig& config) {
   std::string form = kForms[static_cast<size_t>(config.form)];
   if (config.form == PanelForm::kWidened) form += config.widened->name;
   if (config.form == PanelForm::kQuads) form += config.a_is_unsigned ? "_us" : "_su";
+  if (config.split != QuadSplit::kNone) form += config.split == QuadSplit::kA ? "_a" : "_ab";
   if (config.block > 0) {
     form += fmt::format("_{}x{}{}", config.block, config.block_stride,
                         config.has_zero_points ? "z" : "");

@@ -46,6 +46,13 @@ enum class PanelForm : uint8_t {
   kQuads,  // words of 4 integers, multiplied as they are with A's (integer.h): K counts words
 };
 
+// Where a quad is not one word but two of pairs (integer.h).
+enum class QuadSplit : uint8_t {
+  kNone,
+  kA,     // A holds two words for a step of k, B one that is split in registers
+  kBoth,  // K counts words of pairs
+};
+
 struct TileConfig {
   DType dtype;
   bool rounds;  // as in MultiplyAdd; sums are then made in the order of k
@@ -67,6 +74,7 @@ struct TileConfig {
   int64_t block = 0, block_stride = 0;
   bool has_zero_points = false;
   bool a_is_unsigned = false;  // kQuads: which side's numbers are
+  QuadSplit split = QuadSplit::kNone;
 };
 
 // a, b, c: pointers; k, strides: i64; accumulate: i1 (adds to what C holds).

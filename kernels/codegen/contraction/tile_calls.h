@@ -18,16 +18,20 @@ class TileCalls {
   explicit TileCalls(ContractionContext& c) : c_(c), b_(c.b), d_(c.d) {}
 
   // What the columns of b are words of.
-  llvm::Type* BElement() { return WordTypeOf(b_, d_.dtype, d_.panel_form, Widened()); }
+  llvm::Type* BElement() { return WordTypeOf(b_, d_.dtype, Form(), Widened()); }
+  PanelForm Form() const { return IsWidenedInScratch() ? PanelForm::kElements : d_.panel_form; }
   const WeightForm* Widened() const { return d_.widened; }
+  bool IsWidenedInScratch() const { return c_.unpacks_b && d_.panel_form == PanelForm::kWidened; }
 
-  bool HasPackedWeights() const { return d_.packed_width > 0 && d_.b.buffer; }
+  // Whether tiles read packed weights where they are.
+  bool HasPackedWeights() const { return d_.packed_width > 0 && d_.b.buffer && !c_.unpacks_b; }
   // Of a in memory or packed, in elements or words.
   int64_t ARowStride() const {
     return d_.panel_form == PanelForm::kPairs ? d_.a_row_stride / 2 : d_.a_row_stride;
   }
   // The steps of a tile for `extent` of k.
   Value* TileDepth(Value* extent) {
+    if (c_.unpacks_b) return Mul(b_, extent, d_.step_words);
     return d_.panel_form == PanelForm::kPairs ? CeilDiv(b_, extent, 2) : extent;
   }
   int64_t BStride() const { return HasPackedWeights() ? d_.packed_width : d_.panel; }
@@ -47,26 +51,36 @@ class TileCalls {
         d_.vectors,   d_.lanes,      1,
         ARowStride(), d_.a_k_stride, has_dynamic_b_stride ? TileConfig::kDynamic : BStride(),
         d_.panel};
-    config.form = d_.panel_form;
+    config.form = Form();
     config.widened = Widened();
     config.a_is_unsigned = d_.form != ContractionForm::kPixelColumns;
-    config.block = d_.weight_block;
-    config.block_stride = BStride();
-    config.has_zero_points = d_.zero_points != nullptr;
-    config.streams_a = !d_.pack_a && d_.a.buffer && !d_.a.k_contiguous && !d_.a.halves;
+    if (d_.step_words > 1) config.split = c_.unpacks_b ? QuadSplit::kBoth : QuadSplit::kA;
+    if (!IsWidenedInScratch()) {
+      config.block = d_.weight_block;
+      config.block_stride = BStride();
+      config.has_zero_points = d_.zero_points != nullptr;
+    }
+    config.streams_a = !d_.pack_a && d_.a.buffer && !d_.a.k_contiguous && !WidensRows(d_);
     config.streams_b = HasPackedWeights();
     return config;
   }
 
   // `columns`: of the panel from here on; null when it is whole.
-  void CallTile(Value* rows, const TileCall& call, Value* columns = nullptr) {
+  void CallTile(Value* rows, TileCall call, Value* columns = nullptr) {
     if (d_.amx) return CallAmxTile(rows, call, columns);
     TileConfig config = ConfigOf(call.b_k_stride != nullptr);
+    // Products that differ in depth alone have the same tiles.
+    if (config.a_k_stride == 1) {
+      call.a_row_stride = I64(b_, config.a_row_stride);
+      config.a_row_stride = TileConfig::kDynamic;
+    }
     if (d_.order.form == SumOrder::Form::kTiles) {
       config.sets = d_.order.sets;
       return EmitTileDispatchOfSets(b_, config, call, rows);
     }
-    if (!d_.rows.is_const()) return EmitTileDispatch(b_, config, call, rows, c_.rows);
+    // Of more than a few tiles, no tile has more sets.
+    Value* all_rows = IsWidenedInScratch() ? nullptr : c_.rows;
+    if (!d_.rows.is_const()) return EmitTileDispatch(b_, config, call, rows, all_rows);
     config.sets = TileSets(config, d_.rows.value());
     if (!columns || !HasNarrowTiles()) return CallTileOfRows(rows, config, call);
     If(

@@ -10,8 +10,8 @@
 //
 // Vectors run along the tiles, so tiles of a line are taken apart by columns when they are loaded,
 // and put together when results are stored. A unit of the parallel range is (block, group of output
-// channels), groups fastest: threads that share a block transform it each. Sums are made in the
-// same order for all results.
+// channels), groups fastest: threads that share a block transform it each, once. Sums are made in
+// the same order for all results.
 //
 // Far tiles: a result is a sum over its whole tile's window, so a value that is far from all others
 // (a mask's -1e9, an infinity) costs results that do not read it their last digits. What is usual

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <utility>
 
+#include "kernels/codegen/contraction/tile.h"
+
 namespace relayvm::codegen {
 
 using llvm::Value;

@@ -170,8 +170,8 @@ std::optional<ContractionPlan> Finish(std::shared_ptr<WinogradDetail> detail,
   plan.parallel_extent = Dim::CeilDiv(w.tiles, w.panel * w.block_panels) * w.groups;
   const int64_t work =
       w.products() * w.in_channels * w.group_blocks * w.rows * w.panel * w.block_panels;
-  // Each task transforms the windows of its blocks: that is to be little of what it does.
-  constexpr double kMostOfTask = 0.2;
+  // Each thread transforms the windows of its blocks: that is at most half of what it does.
+  constexpr double kMostOfTask = 0.5;
   const double windows = 2 * CostOfTransform(w.tile);
   const auto sums = static_cast<double>(w.products() * w.out_channels);
   const auto shared = static_cast<int64_t>(

@@ -1,5 +1,5 @@
 /* The machine's measured fp32 FMA peak of one core, in GFLOP/s: independent chains of multiply-adds
- * on the widest vectors. Compile with -O3 -march=native. */
+ * on the widest vectors. Compile with -O3 and -march=native or the level that is measured. */
 #include <stdio.h>
 #include <time.h>
 
