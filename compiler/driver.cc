@@ -273,6 +273,14 @@ void AddTimes(const KernelTimes& t, double milliseconds, std::vector<PassTiming>
   timings->push_back({"LLVM: optimisation", t.optimisation, true});
   timings->push_back({"LLVM: code generation", t.code_generation, true});
   timings->push_back({"LLVM: linking", t.linking, true});
+  constexpr size_t kMostKernels = 10;
+  std::vector<KernelTime> kernels = t.kernels;
+  std::ranges::stable_sort(kernels, std::greater(), &KernelTime::milliseconds);
+  kernels.resize(std::min(kernels.size(), kMostKernels));
+  for (const KernelTime& k : kernels) {
+    timings->push_back({fmt::format("LLVM: {}: {} lines, -O{}", k.name, k.lines, k.opt_level),
+                        k.milliseconds, true});
+  }
   if (t.found > 0) {
     timings->push_back(
         {fmt::format("LLVM: {} of {} objects were there already", t.found, t.objects), 0, true});
@@ -316,6 +324,8 @@ Result<lower::LoweredProgram> CompileFor(const Machine& machine, const ir::Modul
   KernelOptions kernels = options.kernels;
   kernels.machine = machine;
   kernels.stop = options.stop;
+  kernels.by_share = true;
+  kernels.time_kernels = options.pipeline.timings != nullptr;
   kernels.exact = ir::ExactOption().In(options.pipeline.options) || options.pipeline.opt_level == 0;
   tuner::ScheduleBook book(options.schedules, kernels, options.warn);
   const tuner::SampleSizes samples = tuner::DefaultSampleSizes(ParameterShapes(module));

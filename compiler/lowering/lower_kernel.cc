@@ -34,6 +34,8 @@ constexpr size_t kMaxNameLength = 96;
 constexpr size_t kMostConcatenated = 128;
 // Results of one kernel.
 constexpr size_t kMostOutputs = 64;
+// What is no part of the entry function may be a loop's, which often has some tens of turns.
+constexpr double kRunsOfFunction = 30;
 
 std::string KernelName(const std::vector<std::string_view>& ops) {
   std::string name = ops.size() > 1 ? "fused" : "";
@@ -385,6 +387,7 @@ Status FunctionLowering::LowerKernel(const ir::Var* var, KernelGroup& group) {
 
   KernelSpec spec;
   spec.name = group.name;
+  if (task_.name != module_.module().entry) spec.runs = kRunsOfFunction;
   std::vector<Value> inputs;
   std::vector<te::Tensor> tensors(group.inputs.size());
   std::map<const Location*, te::Tensor> by_location;
@@ -437,6 +440,7 @@ Status FunctionLowering::AddBatched(const KernelSpec& spec, const KernelInterfac
   const Dim b = Dim::Symbol(module_.module().ids->Next(), "calls");
   const std::unique_ptr<codegen::BatchedKernel> batched = module_.kernels().Batched(spec, b);
   if (batched == nullptr) return OkStatus();
+  batched->spec.runs = spec.runs;
   RELAYVM_ASSIGN_OR_RETURN(const KernelCompiler::Added added, module_.kernels().Add(batched->spec));
   if (!added.interface.immediates.empty()) return OkStatus();
   auto info = DescribeKernel(batched->spec, added.interface);

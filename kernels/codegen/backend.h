@@ -23,6 +23,7 @@ struct Helper {
 // What code is made of.
 struct KernelText {
   std::vector<char> bitcode;
+  int opt_level = 3;            // as KernelOptions::opt_level
   std::vector<Helper> helpers;  // that it defines
   // Of these: what another text defines for this one, and what this one defines for others too.
   std::vector<std::string> elsewhere, shared;
@@ -51,7 +52,7 @@ class KernelBackend {
   virtual Result<KernelPlan> Plan(KernelSpec spec, std::string name, std::vector<Dim> symbols,
                                   const ContractionTarget& target) const = 0;
   // Both fail with kCancelled, soon, where options.stop is asked to.
-  virtual Result<KernelText> Emit(std::span<KernelPlan> plans,
+  virtual Result<KernelText> Emit(std::span<KernelPlan* const> plans,
                                   const KernelOptions& options) const = 0;
   virtual Result<KernelCode> Translate(const KernelText& text,
                                        const KernelOptions& options) const = 0;

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
+#include <iterator>
+#include <numeric>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -14,6 +17,7 @@
 #include "bytecode/image_loader.h"
 #include "kernels/codegen/backend.h"
 #include "kernels/codegen/batching.h"
+#include "kernels/codegen/effort.h"
 #include "kernels/codegen/immediates.h"
 #include "kernels/codegen/spec_key.h"
 
@@ -98,6 +102,7 @@ struct KernelCompiler::Impl {
   KernelOptions options;
   const codegen::KernelBackend& backend = *options.machine.backend;
   std::vector<KernelPlan> plans;
+  std::vector<double> runs;  // of each plan
   std::unordered_map<std::string, Structure> structures;
 
   explicit Impl(KernelOptions o) : options(std::move(o)) {}
@@ -142,10 +147,12 @@ Result<KernelCompiler::Added> KernelCompiler::Add(const KernelSpec& spec) {
                                   key.symbols, target);
     if (!plan.ok()) return plan.status();
     impl.plans.push_back(std::move(*plan));
+    impl.runs.push_back(0);
     found = structure.kernels.emplace(std::move(text), Impl::Entry{id, key.symbols}).first;
   }
   // The interface of the kernel that is there, over the symbols of this spec.
   const Impl::Entry& entry = found->second;
+  impl.runs[entry.id] += spec.runs;
   KernelInterface interface = impl.plans[entry.id].Interface();
   auto rename = [&](const Dim& d) {
     return d.Substitute([&](const Dim& symbol) -> std::optional<Dim> {
@@ -169,6 +176,39 @@ std::unique_ptr<codegen::BatchedKernel> KernelCompiler::Batched(const KernelSpec
 }
 
 namespace {
+
+// Kernels of one text.
+struct Group {
+  std::vector<KernelPlan*> plans;
+  int opt_level = 3;
+};
+
+// Levels one after the other, the highest first: a helper that several texts have is of the first.
+std::vector<Group> GroupsOf(std::vector<KernelPlan>& plans, const std::vector<double>& runs,
+                            const KernelOptions& options) {
+  std::vector<int> levels(plans.size(), options.opt_level);
+  if (options.by_share) {
+    std::vector<codegen::KernelWeight> weights;
+    for (size_t i = 0; i < plans.size(); ++i) {
+      weights.push_back(codegen::WeightOf(plans[i], runs[i], options.machine));
+    }
+    levels = codegen::LevelsOf(weights, options.opt_level);
+  }
+  std::vector<Group> groups;
+  for (int level = options.opt_level; level >= 0; --level) {
+    size_t room = 0;
+    for (size_t i = 0; i < plans.size(); ++i) {
+      if (levels[i] != level) continue;
+      if (room == 0) {
+        groups.push_back({{}, level});
+        room = kKernelsInModule;
+      }
+      groups.back().plans.push_back(&plans[i]);
+      --room;
+    }
+  }
+  return groups;
+}
 
 // Of helpers that several texts define, the first one does.
 void ShareHelpers(std::span<Result<codegen::KernelText>> texts) {
@@ -206,28 +246,27 @@ void ShareKernelBodies(std::span<Result<codegen::KernelText>> texts) {
 Result<KernelImage> KernelCompiler::Finish() {
   Impl& impl = *impl_;
   const KernelOptions& options = impl.options;
-  const size_t num_texts = (impl.plans.size() + kKernelsInModule - 1) / kKernelsInModule;
-  auto kernels_of = [&](size_t t) {
-    const size_t first = t * kKernelsInModule;
-    return std::span(impl.plans)
-        .subspan(first, std::min(kKernelsInModule, impl.plans.size() - first));
-  };
+  const std::vector<Group> groups = GroupsOf(impl.plans, impl.runs, options);
+  const size_t num_texts = groups.size();
   const size_t wanted =
       options.num_threads > 0 ? options.num_threads : std::thread::hardware_concurrency();
   const size_t num_threads = std::min(std::max<size_t>(wanted, 1), num_texts);
   // For each text, `make` gives whether to go on.
-  auto for_each = [&](const std::function<bool(size_t t)>& make) {
+  auto for_each = [&](std::span<const size_t> order, const std::function<bool(size_t t)>& make) {
     std::atomic<size_t> next{0};
     RunOnThreads(num_threads, [&] {
       for (size_t t = next++; t < num_texts; t = next++) {
-        if (!make(t)) next = num_texts;
+        if (!make(order[t])) next = num_texts;
       }
     });
   };
 
+  std::vector<size_t> order(num_texts);
+  std::iota(order.begin(), order.end(), size_t{0});
   std::vector<Result<codegen::KernelText>> texts(num_texts, codegen::KernelText());
-  for_each([&](size_t t) {
-    texts[t] = impl.backend.Emit(kernels_of(t), options);
+  for_each(order, [&](size_t t) {
+    texts[t] = impl.backend.Emit(groups[t].plans, options);
+    if (texts[t].ok()) texts[t]->opt_level = groups[t].opt_level;
     return texts[t].ok();
   });
   for (const Result<codegen::KernelText>& text : texts) {
@@ -236,11 +275,15 @@ Result<KernelImage> KernelCompiler::Finish() {
   ShareHelpers(texts);
   if (options.opt_level > 0) ShareKernelBodies(texts);
 
+  // What takes longest is first, so that threads end together.
+  std::ranges::stable_sort(order, std::greater(), [&](size_t t) {
+    return texts[t]->opt_level > 0 ? texts[t]->bitcode.size() : 0;
+  });
   std::vector<Result<codegen::KernelCode>> outputs(num_texts, codegen::KernelCode());
   std::atomic<size_t> done{0};
-  for_each([&](size_t t) {
+  for_each(order, [&](size_t t) {
     outputs[t] = impl.backend.Translate(*texts[t], options);
-    const size_t count = kernels_of(t).size();
+    const size_t count = groups[t].plans.size();
     const size_t all = done += count;
     // What the host throws would leave a thread.
     Status told = Guarded([&] {
@@ -266,6 +309,7 @@ Result<KernelImage> KernelCompiler::Finish() {
     image.times.code_generation += code->times.code_generation;
     image.times.objects += code->times.objects;
     image.times.found += code->times.found;
+    std::ranges::move(code->times.kernels, std::back_inserter(image.times.kernels));
   }
   std::set<std::string> features;
   for (const KernelPlan& plan : impl.plans) {

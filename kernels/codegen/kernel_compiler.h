@@ -33,8 +33,11 @@ struct BatchedKernel;
 
 struct KernelOptions {
   Machine machine = Machine::Native();
-  int opt_level = 3;
-  bool exact = true;  // sums of products as they are: see PassContext::exact
+  int opt_level = 3;  // 0: quick; 2: without what takes LLVM a third of its time for 1 % of a run's
+  // Kernels that take little of a program's time get less of LLVM's: see codegen/effort.h.
+  bool by_share = false;
+  bool time_kernels = false;  // KernelTimes::kernels
+  bool exact = true;          // sums of products as they are: see PassContext::exact
   // With kernels that run many calls of another one at once (codegen/batching.h). Whoever adds
   // specs asks for them.
   bool batching = false;
@@ -70,6 +73,8 @@ struct KernelSpec {
   std::vector<te::Tensor> inputs;
   std::vector<bool> by_value;  // one an input
   std::vector<te::Tensor> outputs;
+  // In one run of the program, about: more than 1 in what may be a loop.
+  double runs = 1;
   SumOrder order;  // others than kAny: of contractions that BatchKernel (codegen/batching.h) makes
 };
 
@@ -89,13 +94,22 @@ struct KernelInterface {
   std::vector<std::pair<int, int>> in_place;
 };
 
+// What LLVM took for a kernel, or for a function that kernels share.
+struct KernelTime {
+  std::string name;
+  double milliseconds = 0;
+  size_t lines = 0;  // LLVM's instructions, before they are optimised
+  int opt_level = 0;
+};
+
 // Where Finish() spends its time: milliseconds, summed over its threads.
 struct KernelTimes {
-  double emission = 0;            // ours: loops to LLVM's IR
-  double optimisation = 0;        // LLVM's passes
-  double code_generation = 0;     // LLVM's back end
-  double linking = 0;             // LLD
-  size_t objects = 0, found = 0;  // of these, in KernelOptions::cache
+  double emission = 0;              // ours: loops to LLVM's IR
+  double optimisation = 0;          // LLVM's passes
+  double code_generation = 0;       // LLVM's back end
+  double linking = 0;               // LLD
+  size_t objects = 0, found = 0;    // of these, in KernelOptions::cache
+  std::vector<KernelTime> kernels;  // of those that were compiled, when asked for
 };
 
 struct KernelImage {

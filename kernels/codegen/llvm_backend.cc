@@ -51,8 +51,8 @@ struct StopGate final : llvm::OptPassGate {
 
 // What LLVM works on.
 struct LlvmWork {
-  explicit LlvmWork(const KernelOptions& options)
-      : gate(options.stop), machine(MakeTargetMachine(options.machine, options.opt_level)) {
+  LlvmWork(const KernelOptions& options, int opt_level)
+      : gate(options.stop), machine(MakeTargetMachine(options.machine, opt_level)) {
     context.setOptPassGate(gate);
     GuardDiagnoses(context);
   }
@@ -62,15 +62,16 @@ struct LlvmWork {
   std::unique_ptr<llvm::Module> module;
 };
 
-Status EmitText(std::span<KernelPlan> plans, const KernelOptions& options, KernelText* text) {
+Status EmitText(std::span<KernelPlan* const> plans, const KernelOptions& options,
+                KernelText* text) {
   const Timer timer(&text->times.emission);
-  const Leakable<LlvmWork> work(options);
+  const Leakable<LlvmWork> work(options, options.opt_level);
   work->module = std::make_unique<llvm::Module>("kernels", work->context);
   llvm::Module& module = *work->module;
   PrepareModule(module, *work->machine);
-  for (KernelPlan& plan : plans) {
+  for (KernelPlan* plan : plans) {
     RELAYVM_RETURN_IF_ERROR(CheckStop(options.stop));
-    RELAYVM_RETURN_IF_ERROR(EmitKernel(plan, options.machine, module));
+    RELAYVM_RETURN_IF_ERROR(EmitKernel(*plan, options.machine, module));
   }
   for (llvm::Function& f : module) {
     if (f.isDeclaration()) continue;
@@ -109,7 +110,9 @@ void Share(const KernelText& text, llvm::Module& module) {
 }
 
 Status TranslateText(const KernelText& text, const KernelOptions& options, KernelCode* code) {
-  const Leakable<LlvmWork> work(options);
+  const Leakable<LlvmWork> work(options, text.opt_level);
+  FunctionTimes times;
+  FunctionTimes* const timed = options.time_kernels ? &times : nullptr;
   {
     const Timer timer(&code->times.emission);
     const llvm::StringRef bitcode(text.bitcode.data(), text.bitcode.size());
@@ -126,17 +129,20 @@ Status TranslateText(const KernelText& text, const KernelOptions& options, Kerne
   {
     const Timer timer(&code->times.optimisation);
     RELAYVM_RETURN_IF_ERROR(
-        Optimise(module, *work->machine, options.machine, options.opt_level, options.stop));
+        Optimise(module, *work->machine, options.machine, text.opt_level, options.stop, timed));
   }
   if (options.keep_llvm_ir) {
     llvm::raw_string_ostream stream(code->llvm_ir);
     module.print(stream, nullptr);
   }
   if (options.keep_assembly) {
-    RELAYVM_ASSIGN_OR_RETURN(code->assembly, EmitAssembly(module, *work->machine));
+    RELAYVM_ASSIGN_OR_RETURN(code->assembly, EmitAssembly(module, *work->machine, text.opt_level));
   }
   const Timer timer(&code->times.code_generation);
-  RELAYVM_ASSIGN_OR_RETURN(code->object, EmitObject(module, *work->machine, options.stop));
+  RELAYVM_ASSIGN_OR_RETURN(code->object,
+                           EmitObject(module, *work->machine, text.opt_level, options.stop, timed));
+  for (const auto& [name, time] : times)
+    code->times.kernels.push_back({name, time.milliseconds, time.lines, text.opt_level});
   return OkStatus();
 }
 
@@ -150,7 +156,7 @@ ObjectCache::Key KeyOfText(const KernelText& text, const KernelOptions& options)
     rest += fmt::format("{} {} {} {} {}\n", b.function, b.body, b.is_defined,
                         fmt::join(b.places, ","), fmt::join(b.table, ","));
   }
-  return KeyOf(text.bitcode, rest, options);
+  return KeyOf(text.bitcode, rest, options, text.opt_level);
 }
 
 }  // namespace
@@ -166,7 +172,7 @@ Result<KernelPlan> LlvmBackend::Plan(KernelSpec spec, std::string name, std::vec
   return PlanKernel(std::move(spec), std::move(name), std::move(symbols), target);
 }
 
-Result<KernelText> LlvmBackend::Emit(std::span<KernelPlan> plans,
+Result<KernelText> LlvmBackend::Emit(std::span<KernelPlan* const> plans,
                                      const KernelOptions& options) const {
   KernelText text;
   RELAYVM_RETURN_IF_ERROR(GuardLlvm(options.stop, [&] { return EmitText(plans, options, &text); }));

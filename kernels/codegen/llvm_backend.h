@@ -22,7 +22,8 @@ class LlvmBackend final : public KernelBackend {
   std::string_view why_no_programs() const override { return why_no_programs_; }
   Result<KernelPlan> Plan(KernelSpec spec, std::string name, std::vector<Dim> symbols,
                           const ContractionTarget& target) const override;
-  Result<KernelText> Emit(std::span<KernelPlan> plans, const KernelOptions& options) const override;
+  Result<KernelText> Emit(std::span<KernelPlan* const> plans,
+                          const KernelOptions& options) const override;
   Result<KernelCode> Translate(const KernelText& text, const KernelOptions& options) const override;
   Status Link(const std::vector<std::vector<char>>& objects, const std::stop_token& stop,
               KernelImage* image) const override;

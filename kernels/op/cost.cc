@@ -185,17 +185,21 @@ class ReadFinder {
   std::unordered_set<const te::TensorNode*> visited_;
 };
 
-double ElementsOf(const std::vector<Dim>& dims) {
+double ElementsOf(const std::vector<Dim>& dims, const SizeOfSymbol& sizes) {
   double n = 1;
   for (const Dim& d : dims) {
-    if (!d.is_const()) return std::numeric_limits<double>::infinity();
-    n *= static_cast<double>(std::max<int64_t>(d.value(), 0));
+    const std::optional<int64_t> size = d.is_const() ? d.value()
+                                        : sizes      ? d.Evaluate(sizes)
+                                                     : std::nullopt;
+    if (!size) return std::numeric_limits<double>::infinity();
+    n *= static_cast<double>(std::max<int64_t>(*size, 0));
   }
   return n;
 }
 
 // The operations of one element of `root`; notes the computations that it loads.
-double WorkOfElement(const te::ExprNode* root, std::vector<const te::TensorNode*>& loaded) {
+double WorkOfElement(const te::ExprNode* root, const SizeOfSymbol& sizes,
+                     std::vector<const te::TensorNode*>& loaded) {
   // Operands first, so that users can be walked before what they use.
   std::vector<const te::ExprNode*> order;
   std::unordered_set<const te::ExprNode*> entered;
@@ -221,7 +225,7 @@ double WorkOfElement(const te::ExprNode* root, std::vector<const te::TensorNode*
                                                  : 1;
     work += t * cost;
     if (e.kind == te::ExprKind::kLoad) loaded.push_back(e.tensor.get());
-    for (const te::Axis& axis : e.axes) t *= ElementsOf({axis->extent});
+    for (const te::Axis& axis : e.axes) t *= ElementsOf({axis->extent}, sizes);
     for (const te::Expr& operand : e.operands) {
       double& inner = times[operand.get()];
       inner = std::max(inner, t);
@@ -232,7 +236,7 @@ double WorkOfElement(const te::ExprNode* root, std::vector<const te::TensorNode*
 
 }  // namespace
 
-double WorkOf(std::span<const te::Tensor> outputs) {
+double WorkOf(std::span<const te::Tensor> outputs, const SizeOfSymbol& sizes) {
   std::vector<const te::TensorNode*> work;
   for (const te::Tensor& t : outputs) work.push_back(t.get());
   std::unordered_set<const te::TensorNode*> counted;
@@ -241,8 +245,8 @@ double WorkOf(std::span<const te::Tensor> outputs) {
     const te::TensorNode* t = work.back();
     work.pop_back();
     if (t->is_placeholder() || !counted.insert(t).second) continue;
-    double elements = ElementsOf(t->shape);
-    double of_element = WorkOfElement(t->body.get(), work);
+    double elements = ElementsOf(t->shape, sizes);
+    double of_element = WorkOfElement(t->body.get(), sizes, work);
     if (elements > 0) sum += elements * of_element;
   }
   return sum;

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -37,7 +39,9 @@ ElementCost CostOfElement(const OpDef& op, const Attrs& attrs, std::span<const T
 constexpr int kExpensiveElement = 16;
 
 // About how many simple operations it takes to compute the outputs, each computation that they read
-// once; infinite when a size is not known. Never negative, whatever the sizes.
-double WorkOf(std::span<const te::Tensor> outputs);
+// once; infinite when a size is not known: neither a number nor, by `sizes`, made of symbols that
+// are. Never negative, whatever the sizes.
+using SizeOfSymbol = std::function<std::optional<int64_t>(uint32_t id)>;
+double WorkOf(std::span<const te::Tensor> outputs, const SizeOfSymbol& sizes = {});
 
 }  // namespace relayvm

@@ -217,12 +217,13 @@ Status CompileFlags::Finish() {
 void CompileFlags::PrintTimings() const {
   if (!time_passes) return;
   double total = 0;
-  for (const PassTiming& t : timings) {
-    fmt::print(stderr, "{:10.3f} ms  {}{}\n", t.milliseconds, t.is_part ? "  of that: " : "",
-               t.pass);
-    if (!t.is_part) total += t.milliseconds;
-  }
-  fmt::print(stderr, "{:10.3f} ms  total\n", total);
+  for (const PassTiming& t : timings) total += t.is_part ? 0 : t.milliseconds;
+  const auto print = [&](double milliseconds, std::string_view prefix, std::string_view what) {
+    const double share = total > 0 ? 100 * milliseconds / total : 0;
+    fmt::print(stderr, "{:5.1f} % {:10.3f} ms  {}{}\n", share, milliseconds, prefix, what);
+  };
+  for (const PassTiming& t : timings) print(t.milliseconds, t.is_part ? "  of that: " : "", t.pass);
+  print(total, "", "total");
 }
 
 std::vector<std::string> NormalizeArguments(std::vector<std::string> args) {
