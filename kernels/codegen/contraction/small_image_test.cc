@@ -1,5 +1,5 @@
-// Convolutions of images that are small against their windows or against vectors: taps that are left
-// out, a few pixels in all, columns that are turned, axes that are dropped.
+// Convolutions of images that are small against their windows or against vectors: taps that are
+// left out, a few pixels in all, columns that are turned, axes that are dropped.
 #include "kernels/codegen/contraction/conv_cases.h"
 
 namespace relayvm {

@@ -146,6 +146,11 @@ class TileSums {
     Value* stride = Stride(config_.a_row_stride, call_.a_row_stride);
     return config_.a_row_stride > 1 && config_.rows > 1 ? b_.CreateFreeze(stride) : stride;
   }
+  // Row `row` of A at a step: of each three, two are at once and twice the stride from the first.
+  Value* RowOfA(Value* a_k, unsigned row) const {
+    Value* first = At(b_, element_, a_k, Mul(b_, a_row_stride_, int64_t{row / 3 * 3}));
+    return At(b_, element_, first, Mul(b_, a_row_stride_, int64_t{row % 3}));
+  }
   size_t FirstExtra() const { return size_t{accumulators_} * config_.sets; }
   std::vector<Value*> Zeros() const {
     return std::vector<Value*>(FirstExtra(), llvm::Constant::getNullValue(vector_));
@@ -233,8 +238,7 @@ class TileSums {
   void AddRows(Value* a_k, llvm::Type* read, const std::vector<Value*>& numbers, unsigned set,
                std::vector<Value*>& sums) const {
     for (unsigned row = 0; row < config_.rows; ++row) {
-      Value* scalar =
-          b_.CreateLoad(read, At(b_, element_, a_k, Mul(b_, a_row_stride_, int64_t{row})));
+      Value* scalar = b_.CreateLoad(read, RowOfA(a_k, row));
       Value* broadcast = b_.CreateVectorSplat(config_.lanes, scalar);
       for (unsigned v = 0; v < config_.vectors; ++v) {
         Value*& sum = sums[set * accumulators_ + row * config_.vectors + v];
