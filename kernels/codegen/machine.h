@@ -41,7 +41,7 @@ struct Machine {
   int64_t l1_bytes = 32 << 10, l2_bytes = 512 << 10;
   bool masks = false;  // masked loads and stores of any width are cheap
   bool fma = false;
-  bool half = false;           // converts float16; without it integer arithmetic does
+  bool half = false;  // converts float16; without it integer arithmetic does
   // What permutes 128 bytes by bytes: "avx512vbmi"; "": it has none.
   std::string_view byte_tables;
   codegen::DotProducts dots;   // by vectors

@@ -164,6 +164,8 @@ int64_t FewPixelsOf(const ContractionDetail& d) {
       p.group_channels < 1 || d.panel < kFewPixels) {
     return 0;
   }
+  // An image's bits are the same beside however many others.
+  if (!d.images.is_const()) return 0;
   if (!d.a.k_contiguous && (d.a_k_stride != d.tile_rows || d.a_k_stride != 8)) return 0;
   if (d.columns.is_const()) return d.columns.value() <= kFewPixels ? kFewPixels : 0;
   // Of images with two open axes few have so few pixels.
