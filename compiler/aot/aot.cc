@@ -209,8 +209,9 @@ void AddKernelEnv(ObjectModule* object) {
   llvm::LLVMContext& context = object->context();
   llvm::IRBuilder<> b(context);
   auto* null = llvm::ConstantPointerNull::get(b.getPtrTy());
+  static_assert(sizeof(RelayvmKernelEnv) == 8 + 6 * sizeof(void*), "every field is given here");
   auto* env = llvm::ConstantStruct::getAnon(
-      {b.getInt32(sizeof(RelayvmKernelEnv)), b.getInt32(1), null, null, null, null, null});
+      {b.getInt32(sizeof(RelayvmKernelEnv)), b.getInt32(1), null, null, null, null, null, null});
   object->kernel_env = new llvm::GlobalVariable(
       object->module, env->getType(), true, llvm::GlobalValue::PrivateLinkage, env, "kernel_env");
 }
