@@ -1,6 +1,7 @@
 // What the compiler left in a kernel image about its kernels (NoteSchedule of
 // kernels/codegen/kernel_function.cc): strings "name: text", each with a zero before and after, in
-// a section that is not loaded. Files of before have none. Tested by tools_test.cc.
+// a section that is not loaded. Files of before have none. Tested by tools_test.cc
+// and vmdump_test.cc.
 #pragma once
 
 #include <elf.h>
@@ -36,8 +37,10 @@ inline std::string_view SectionOf(std::span<const uint8_t> elf, std::string_view
   for (uint64_t i = 0; i < header.e_shnum; ++i) {
     const Elf64_Shdr s = section(i);
     if (s.sh_name >= names.size()) continue;
+    // Of a stranger's file: as much is compared as the name is long.
     const std::string_view rest = names.substr(s.sh_name);
-    if (rest.substr(0, rest.find('\0')) == name) return bytes(s);
+    if (rest.size() > name.size() && rest.starts_with(name) && rest[name.size()] == '\0')
+      return bytes(s);
   }
   return {};
 }

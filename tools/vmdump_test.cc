@@ -1,16 +1,22 @@
 // Runs the vmdump binary, whose path is given by the build.
 #include <doctest/doctest.h>
+#include <elf.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "bytecode/test_programs.h"
 #include "bytecode/writer.h"
+#include "tools/kernel_notes.h"
 
 namespace relayvm {
 namespace {
@@ -96,6 +102,53 @@ TEST_CASE("vmdump: JSON") {
   CHECK(json["constants"][2]["shape"] == nlohmann::json::array({0, 5}));
   CHECK(json["memory"][0]["arena_bytes"] == 128);
   CHECK(json["bytecode"].size() == 4);
+}
+
+// An ELF file of `sections` sections, each named by the first name; of the first are `notes`.
+std::vector<uint8_t> ElfOf(const std::string& names, const std::string& notes, uint16_t sections) {
+  Elf64_Ehdr header{};
+  header.e_shnum = sections;
+  header.e_shstrndx = 1;
+  header.e_shoff = sizeof header;
+  const uint64_t table_bytes = uint64_t{sections} * sizeof(Elf64_Shdr);
+  std::vector<Elf64_Shdr> table(sections);
+  table[0].sh_offset = header.e_shoff + table_bytes;
+  table[0].sh_size = notes.size();
+  table[1].sh_offset = table[0].sh_offset + notes.size();
+  table[1].sh_size = names.size();
+  table[1].sh_name = 1;
+  std::vector<uint8_t> elf(table[1].sh_offset + names.size());
+  std::memcpy(elf.data(), &header, sizeof header);
+  std::memcpy(elf.data() + header.e_shoff, table.data(), table_bytes);
+  std::memcpy(elf.data() + table[0].sh_offset, notes.data(), notes.size());
+  std::memcpy(elf.data() + table[1].sh_offset, names.data(), names.size());
+  return elf;
+}
+
+TEST_CASE("vmdump: what a damaged image says of its kernels is less, or other words") {
+  const std::string names(".GCC.command.line\0", 18);
+  const std::string notes("\0add_0: loops\0odd\0: \0dense_1: tile=6x16", 40);
+  const std::vector<uint8_t> whole = ElfOf(names, notes, 2);
+  const auto found = KernelNotes(whole);
+  CHECK(found.at("add_0") == "loops");
+  CHECK(found.at("dense_1") == "tile=6x16");
+  CHECK(found.size() == 3);
+  for (size_t bytes = 0; bytes < whole.size(); ++bytes)
+    CHECK(KernelNotes(std::span(whole).first(bytes)).empty());
+  for (size_t at = 0; at < whole.size(); ++at) {
+    for (const int bit : {0, 3, 7}) {
+      std::vector<uint8_t> other = whole;
+      other[at] ^= static_cast<uint8_t>(1 << bit);
+      CHECK(KernelNotes(other).size() <= 4);
+    }
+  }
+}
+
+TEST_CASE("vmdump: names without an end take no long time") {
+  const std::vector<uint8_t> elf = ElfOf(std::string(8 << 20, 'x'), "", UINT16_MAX);
+  const auto start = std::chrono::steady_clock::now();
+  CHECK(KernelNotes(elf).empty());
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));
 }
 
 TEST_CASE("vmdump: exit status") {

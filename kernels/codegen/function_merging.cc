@@ -216,9 +216,16 @@ class FormMaker {
         if (const auto* number = llvm::mdconst::dyn_extract_or_null<llvm::ConstantInt>(operand))
           Add(number->getValue());
         const auto* property = llvm::dyn_cast_or_null<llvm::MDNode>(operand.get());
-        if (property == nullptr || property == node || property->getNumOperands() == 0) continue;
-        if (const auto* name = llvm::dyn_cast<llvm::MDString>(property->getOperand(0)))
-          Add(name->getString());
+        if (property == nullptr || property == node) continue;
+        for (const llvm::MDOperand& part : property->operands()) {
+          if (const auto* name = llvm::dyn_cast_or_null<llvm::MDString>(part.get())) {
+            Add(name->getString());
+          } else if (const auto* n = llvm::mdconst::dyn_extract_or_null<llvm::ConstantInt>(part)) {
+            Add(n->getValue());
+          } else {
+            is_known_ = false;
+          }
+        }
       }
     }
   }

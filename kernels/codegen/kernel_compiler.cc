@@ -273,7 +273,7 @@ Result<KernelImage> KernelCompiler::Finish() {
     if (!text.ok()) return text.status();
   }
   ShareHelpers(texts);
-  if (options.opt_level > 0) ShareKernelBodies(texts);
+  ShareKernelBodies(texts);
 
   // What takes longest is first, so that threads end together.
   std::ranges::stable_sort(order, std::greater(), [&](size_t t) {

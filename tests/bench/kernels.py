@@ -165,17 +165,7 @@ class Kernels:
             if worst > 1e-5 * scale * max(1, math.prod(case.w_shape[1:]) ** 0.5 / 8):
                 self.b.report.row(SECTION, case.name, f"WRONG: off by {worst:g} of {scale:g}")
                 return None
-        ours, theirs = [], []
-        for _ in range(self.b.args.rounds):
-            ours.append(self.ours(vmx, runs))
-            if command:
-                theirs.append(float(self.b.run(*command, env={"OMP_NUM_THREADS": "1"}).split()[0]))
-        us = statistics.median(ours)
-        figures = {"us": us, "share": case.flops / us / 1e3 / self.peak, "flops": case.flops,
-                   "ratio": statistics.median(t / o for t, o in zip(theirs, ours)) if command else None}
-        value = f"{us:9.1f} us, {case.flops / us / 1e3:6.1f} GFLOP/s = {figures['share']:4.0%}"
-        self.b.report.row(SECTION, case.name, value + (f", {figures['ratio']:.2f}" if command else ""), **figures)
-        return figures
+        return time_beside(self.b, SECTION, case, self.peak, lambda: self.ours(vmx, runs), command)
 
     def summary(self, group, rows):
         """Share of the peak, averaged by FLOP, and the geometric mean of ratios."""
@@ -184,6 +174,21 @@ class Kernels:
         mean = math.exp(statistics.fmean(map(math.log, ratios))) if ratios else None
         self.b.report.row(SECTION, f"{group}: all", f"{share:4.0%} of peak by FLOP" + (f", {mean:.2f}" if mean else ""), "85 %, 1.0",
                           share=share, mean_ratio=mean)
+
+
+def time_beside(b, section, case, peak, ours, command):
+    """The row's figures: `ours` gives microseconds, `command` runs the peer in turn and prints its own; None: there is none."""
+    own, theirs = [], []
+    for _ in range(b.args.rounds):
+        own.append(ours())
+        if command:
+            theirs.append(float(b.run(*command, env={"OMP_NUM_THREADS": "1"}).split()[0]))
+    us = statistics.median(own)
+    figures = {"us": us, "share": case.flops / us / 1e3 / peak, "flops": case.flops,
+               "ratio": statistics.median(t / o for t, o in zip(theirs, own)) if command else None}
+    value = f"{us:9.1f} us, {case.flops / us / 1e3:6.1f} GFLOP/s = {figures['share']:4.0%}"
+    b.report.row(section, case.name, value + (f", {figures['ratio']:.2f}" if command else ""), **figures)
+    return figures
 
 
 def build_peer(b, name="onednn"):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernels import build_peer
+from kernels import build_peer, time_beside
 
 SECTION = "products"
 GRID = (128, 256, 384, 512, 768, 1024, 2048, 3072)
@@ -171,17 +171,7 @@ class Products:
         if not worst <= 1e-4 * scale:
             self.b.report.row(SECTION, case.name, f"WRONG: off by {worst:g} of {scale:g}")
             return None
-        ours, theirs = [], []
-        for _ in range(self.b.args.rounds):
-            ours.append(self.b.time(vmx, inputs, runs)[0])
-            if command:
-                theirs.append(float(self.b.run(*command, env={"OMP_NUM_THREADS": "1"}).split()[0]))
-        us = statistics.median(ours)
-        figures = {"us": us, "share": case.flops / us / 1e3 / self.peak, "flops": case.flops,
-                   "ratio": statistics.median(t / o for t, o in zip(theirs, ours)) if command else None}
-        value = f"{us:9.1f} us, {case.flops / us / 1e3:6.1f} GFLOP/s = {figures['share']:4.0%}"
-        self.b.report.row(SECTION, case.name, value + (f", {figures['ratio']:.2f}" if command else ""), **figures)
-        return figures
+        return time_beside(self.b, SECTION, case, self.peak, lambda: self.b.time(vmx, inputs, runs)[0], command)
 
     def summary(self, group, rows):
         """The least share of the peak and the average by FLOP; the least ratio and the geometric mean."""

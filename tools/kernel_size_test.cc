@@ -1,0 +1,52 @@
+// How much code typical kernels are: of the time to compile a program, nearly all goes into LLVM,
+// some 30 microseconds for each instruction here. A kernel that grows beyond its row is to be worth
+// it: a row may be raised with the measurement that shows so.
+#include <doctest/doctest.h>
+
+#include <sstream>
+#include <string>
+
+#include "tools/shell.h"
+
+namespace relayvm::tools {
+namespace {
+
+struct KernelSize {
+  const char* kernel;
+  int most;  // instructions in LLVM IR, after its passes, of the kernel and all that it calls
+};
+
+const KernelSize kSizes[] = {
+    {"nn.dense[(n, 768), (3072, 768)]", 3429},
+    {"nn.contrib_dense_pack[(n, 768), (192, 768, 16)]", 1400},
+    {"nn.contrib_dense_pack[(128, 96), (6, 96, 16)]", 548},
+    {"nn.batch_matmul[(n, 64, 64), (n, 64, 64)]", 683},
+    {"nn.conv2d[(n, 256, 14, 14), (256, 256, 1, 1)]", 635},
+    {"nn.conv2d[(1, 64, 56, 56), (64, 64, 3, 3); padding=[1, 1]]", 2925},
+    {"nn.conv2d[(1, 64, 56, 56), (128, 64, 3, 3); strides=[2, 2], padding=[1, 1]]", 614},
+    {"nn.conv2d[(1, 64, 56, 56), (64, 1, 3, 3); padding=[1, 1], groups=64, channels=64]", 764},
+    {"nn.conv1d[(1, 128, w), (128, 128, 3); padding=[1, 1]]", 1254},
+    {"nn.max_pool2d[(1, 64, 112, 112); pool_size=[3, 3], strides=[2, 2], padding=[1, 1]]", 160},
+    {"nn.softmax[(n, 128)]", 316},
+    {"add[(n, m), (n, m)]", 209},
+    {"add[(16, 256), (16, 256)]", 31},
+    {"transpose[(16, 64, 128); axes=[0, 2, 1]]", 185},
+};
+
+TEST_CASE("kernels are no more code than they are known to need") {
+  const Shell shell;
+  for (const KernelSize& row : kSizes) {
+    CAPTURE(row.kernel);
+    const Outcome outcome = shell.Run(
+        std::string("relayc -q --target x86-64-v3 --emit llvm -o - --kernel '") + row.kernel + "'");
+    REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
+    int instructions = 0;
+    std::istringstream text(outcome.out);
+    for (std::string line; std::getline(text, line);) instructions += line.starts_with("  ");
+    CHECK(instructions > row.most / 2);  // a row that is no longer near is to be lowered
+    CHECK(instructions <= row.most);
+  }
+}
+
+}  // namespace
+}  // namespace relayvm::tools
