@@ -2,9 +2,10 @@
 // contract:
 //
 //   vmserve --models DIR [--model NAME=FILE.vmx ...] [--host 127.0.0.1] [--http-port 8000]
-//           [--metrics-port 8002] [--workers N] [--threads N] [--io-threads N] [--max-queue N]
-//           [--timeout SECONDS] [--memory-limit SIZE] [--run-memory-limit SIZE] [--max-body SIZE]
-//           [--max-connections N] [--poll SECONDS] [--compiler PATH] [--cache DIR] [--drain SECONDS]
+//           [--metrics-port 8002] [--workers N] [--threads N] [--io-threads N] [--spin US]
+//           [--max-queue N] [--timeout SECONDS] [--memory-limit SIZE] [--run-memory-limit SIZE]
+//           [--max-body SIZE] [--max-connections N] [--poll SECONDS] [--compiler PATH]
+//           [--cache DIR] [--drain SECONDS]
 //
 // It prints the ports that it listens on and a line "ready", ends on SIGTERM and SIGINT once what
 // it has accepted is answered, and looks at its models again on SIGHUP. Exit status: 0 ended so, 1
@@ -14,6 +15,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <thread>
 
 #include "bytecode/base/machine_limits.h"
@@ -34,6 +36,7 @@ struct Flags {
   std::vector<std::string> files;
   uint16_t http_port = 8000, metrics_port = 8002;
   uint32_t io_threads = 0;
+  std::optional<uint32_t> spin;
   double timeout = 0, poll = 2, drain = 30;
   std::string memory_limit, run_memory_limit, max_body = "64MiB";
   DispatcherOptions dispatcher;
@@ -62,6 +65,9 @@ void Flags::AddTo(CLI::App& app) {
   app.add_option(
       "--max-queue", dispatcher.max_queued,
       "requests of a model that wait; above that, they are refused with 503 (default: 1000)");
+  app.add_option("--spin", spin,
+                 "microseconds that these look for more to do before they sleep (default: 50, on a "
+                 "machine of one processor 0)");
   app.add_option("--timeout", timeout,
                  "seconds for a request that says none by X-Request-Timeout-Ms or its parameter "
                  "timeout (microseconds); default: none");
@@ -117,6 +123,10 @@ Status Flags::Finish() {
   RELAYVM_ASSIGN_OR_RETURN(http.max_body_bytes, tools::ParseSize(max_body));
   http.max_all_bodies = std::max(http.max_all_bodies, http.max_body_bytes * 2);
   http.threads = io_threads > 0 ? io_threads : std::min(ReadMachineLimits().num_processors, 4U);
+  constexpr uint32_t kMaxSpin = 1'000'000;
+  if (spin.value_or(0) > kMaxSpin) return invalid("--spin: expected 1000000 at the most");
+  const bool is_alone = ReadMachineLimits().num_processors < 2;
+  http.spin = std::chrono::microseconds(spin.value_or(is_alone ? 0 : http.spin.count()));
   dispatcher.timeout =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(timeout));
   repository.folder = models;

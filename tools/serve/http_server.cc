@@ -406,9 +406,19 @@ void Loop::Sweep() {
 void Loop::Run() {
   current_loop = this;
   asio::post(context, [this] { Sweep(); });
+  Clock::time_point latest = Clock::now();
   for (;;) {
     try {
-      context.run();
+      while (!context.stopped()) {
+        if (context.poll() > 0) {
+          latest = Clock::now();
+        } else if (Clock::now() - latest < shared.options.spin) {
+          std::this_thread::yield();
+        } else {
+          context.run_one();
+          latest = Clock::now();
+        }
+      }
       return;
     } catch (const std::exception&) {
       // Without memory for a connection: its exchange goes, and the others on.

@@ -31,6 +31,9 @@ struct HttpOptions {
   // For a body to come, or an answer to be taken: this, and a second for each so many bytes.
   std::chrono::milliseconds transfer_time{10'000};
   size_t min_bytes_per_second = 64 << 10;
+  // How long a thread that has nothing more to do looks for more before it sleeps: being woken
+  // takes as long as a short run. Others that want its processor get it meanwhile.
+  std::chrono::microseconds spin{50};
 };
 
 // A request, and the way to answer it. The views are valid until it is answered.
