@@ -2,9 +2,9 @@
 // threads, ended by their deadlines.
 //
 // A run is refused at once where its model's queue is full, or where what is queued before it would
-// take longer than its deadline leaves. One that is short, as its model's runs were of late, runs on
-// the thread that asks for it, if nothing else is to be run: that answers in a fraction of the time.
-// Batching of requests has its place here, before the scheduler. Thread-safe. Tested by
+// take longer than its deadline leaves. One that is short, as its model's runs were of late, runs
+// on the thread that asks for it, if nothing else is to be run: that answers in a fraction of the
+// time. Batching of requests has its place here, before the scheduler. Thread-safe. Tested by
 // dispatcher_test.cc.
 #pragma once
 
