@@ -11,6 +11,7 @@
 // it has accepted is answered, and looks at its models again on SIGHUP. Exit status: 0 ended so, 1
 // wrong usage, 2 it could not begin. Tested by serve/tests/run_serve.py.
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <csignal>
 #include <cstdlib>
@@ -169,6 +170,12 @@ int Serve(Flags& flags) {
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, signal);
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
+  // A file for each connection.
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) == 0) {
+    files.rlim_cur = files.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &files);
+  }
 
   const auto failed = [](const Status& status) {
     return static_cast<int>(tools::Report("vmserve", status, Exit::kBadInput));

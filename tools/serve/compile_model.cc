@@ -80,13 +80,20 @@ Status RunCompiler(const std::vector<std::string>& command, std::chrono::seconds
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, messages[1], 1);
   posix_spawn_file_actions_adddup2(&actions, messages[1], 2);
+  posix_spawnattr_t attributes;  // it ends on signals that the server waits for
+  posix_spawnattr_init(&attributes);
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   pid_t child = 0;
   const int failed =
-      ::posix_spawn(&child, command[0].c_str(), &actions, nullptr, arguments.data(), environ);
+      ::posix_spawn(&child, command[0].c_str(), &actions, &attributes, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
   ::close(messages[1]);
   std::string text;
   bool in_time = true;

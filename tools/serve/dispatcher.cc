@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "bytecode/base/guarded.h"
 #include "bytecode/base/machine_limits.h"
 
 namespace relayvm::serve {
@@ -24,6 +25,24 @@ struct Run {
   std::optional<State> state;
   Dispatcher::Done done;
 
+  void End(const Result<Value>& result) {
+    const int64_t ran = ended.total_ns - ended.queued_ns;
+    const auto begin = Clock::now();
+    ModelMetrics& metrics = model->metrics();
+    metrics.runs.Add();
+    metrics.queued.Add(ended.queued_ns);
+    metrics.ran.Add(ran);
+    // A completion throws nothing.
+    Result<InferResponse> answer = Guarded([&] { return Answer(result); });
+    const Status failed = Guarded([&]() -> Status {
+      std::exchange(done, nullptr)(std::move(answer));
+      return OkStatus();
+    });
+    if (!failed.ok()) metrics.lost.Add();
+    model->NoteRun(ran + std::chrono::nanoseconds(Clock::now() - begin).count());
+  }
+
+ private:
   Result<InferResponse> Answer(const Result<Value>& result) {
     if (state) {
       const Status ended_state = state->End(result);
@@ -105,15 +124,23 @@ Status Dispatcher::Infer(std::shared_ptr<const ServedModel> model, InferRequest&
   scheduled.priority = options.priority;
   scheduled.model = served.group();
   scheduled.deadline = options.deadline;
-  auto completion = [run](Result<Value> result) {
-    run->model->CountRun(ended.queued_ns, ended.total_ns - ended.queued_ns);
-    Result<InferResponse> answer = run->Answer(result);
-    std::exchange(run->done, nullptr)(std::move(answer));
-  };
+  auto completion = [run](Result<Value> result) { run->End(result); };
   const int64_t typical = served.typical_run_ns();
   std::optional<WorkerPool::InlineScope> scope;
   if (typical > 0 && typical < options_.inline_limit.count()) scope.emplace();
   return scheduler_->RunAsync(std::move(scheduled), std::move(completion), cancel).status();
+}
+
+void Dispatcher::Post(std::function<void()> job) {
+  auto owned = std::make_unique<std::function<void()>>(std::move(job));
+  pool_->Post(
+      [](void* context) {
+        const std::unique_ptr<std::function<void()>> mine(
+            static_cast<std::function<void()>*>(context));
+        (*mine)();
+      },
+      owned.get());
+  static_cast<void>(owned.release());
 }
 
 Status Dispatcher::Drain(Clock::time_point deadline) { return scheduler_->Drain(deadline); }

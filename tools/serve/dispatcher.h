@@ -59,6 +59,9 @@ class Dispatcher {
   Status Infer(std::shared_ptr<const ServedModel> model, InferRequest& request,
                const InferOptions& options, Done done, Cancel* cancel);
 
+  // Runs `job` on one of the workers.
+  void Post(std::function<void()> job);
+
   // Refuses what comes from here on, waits for what runs.
   Status Drain(std::chrono::steady_clock::time_point deadline);
 

@@ -112,7 +112,7 @@ TEST_CASE("where runs take longer than a deadline leaves, a request is refused a
   Metrics metrics;
   const auto dispatcher = NewDispatcher({.workers = 1});
   const auto model = Served(*dispatcher, metrics, testing::kCount);
-  model->CountRun(0, 1'000'000'000);
+  model->NoteRun(1'000'000'000);
   Answer answer;
   const Status refused = Ask(*dispatcher, model, CountDown(1), answer,
                              {.deadline = Clock::now() + std::chrono::milliseconds(500)});
@@ -143,7 +143,7 @@ TEST_CASE("a short model runs on the thread that asks, a long one does not") {
   bool any = false;          // unless the worker is still at its latest job
   for (int i = 0; i < 100 && !any; ++i) any = runs_here();
   CHECK(any);
-  for (int i = 0; i < 50; ++i) model->CountRun(0, 1'000'000'000);
+  for (int i = 0; i < 50; ++i) model->NoteRun(1'000'000'000);
   CHECK_FALSE(runs_here());
 }
 

@@ -49,6 +49,8 @@ void AppendTensors(const std::vector<TensorSpec>& tensors, std::string* json) {
 ModelMetrics::ModelMetrics(Metrics& metrics, const std::string& model)
     : runs(metrics.counter("vmserve_runs_total", "Runs of models that have ended",
                            {{"model", model}})),
+      lost(metrics.counter("vmserve_lost_answers_total", "Answers that there was no memory for",
+                           {{"model", model}})),
       queued(metrics.histogram("vmserve_queue_seconds", "From a request's admission to its run",
                                {{"model", model}})),
       ran(metrics.histogram("vmserve_run_seconds", "Runs of models", {{"model", model}})) {
@@ -178,13 +180,10 @@ std::string ServedModel::MetadataJson() const {
   return json;
 }
 
-void ServedModel::CountRun(int64_t queued_ns, int64_t run_ns) const {
-  metrics_->runs.Add();
-  metrics_->queued.Add(queued_ns);
-  metrics_->ran.Add(run_ns);
+void ServedModel::NoteRun(int64_t ns) const {
   // Of the latest eight or so. Threads that do this at once lose each other's: no matter.
   const int64_t before = typical_run_ns();
-  const int64_t now = before == 0 ? run_ns : before + (run_ns - before) / 8;
+  const int64_t now = before == 0 ? ns : before + (ns - before) / 8;
   typical_run_ns_.store(std::max<int64_t>(now, 1), std::memory_order_relaxed);
 }
 

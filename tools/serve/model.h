@@ -35,6 +35,7 @@ struct ModelMetrics {
   static constexpr int kCodes[] = {200, 400, 404, 409, 413, 429, 499, 500, 503, 504};
   std::vector<Counter*> by_code;  // as kCodes
   Counter& runs;
+  Counter& lost;  // without memory for the answer
   Histogram& queued;
   Histogram& ran;
 };
@@ -69,9 +70,9 @@ class ServedModel {
   // {"name": ..., "inputs": ...} of the protocol.
   std::string MetadataJson() const;
 
-  // What runs take, of late; 0: none has ended.
+  // What runs take of late, with making their answers; 0: none has ended.
   int64_t typical_run_ns() const { return typical_run_ns_.load(std::memory_order_relaxed); }
-  void CountRun(int64_t queued_ns, int64_t run_ns) const;
+  void NoteRun(int64_t ns) const;
 
  private:
   ServedModel(std::string name, std::string version, std::shared_ptr<const Executable> executable,

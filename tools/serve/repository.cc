@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "bytecode/base/guarded.h"
 #include "bytecode/base/printable.h"
 
 namespace relayvm::serve {
@@ -84,7 +85,11 @@ void Repository::Work() {
       jobs_.pop_front();
     }
     lock.unlock();
-    job();
+    // A folder that goes while it is read, and no memory: the next look is another one.
+    Guarded([&]() -> Status {
+      job();
+      return OkStatus();
+    }).ok();
     lock.lock();
   }
 }
@@ -203,7 +208,9 @@ Status Repository::UnloadNow(const std::string& name) {
 }
 
 void Repository::Load(std::string name, Done done) {
-  Post([this, name = std::move(name), done = std::move(done)] { done(LoadByName(name)); });
+  Post([this, name = std::move(name), done = std::move(done)] {
+    done(Guarded([&] { return LoadByName(name); }));
+  });
 }
 
 void Repository::Unload(std::string name, Done done) {

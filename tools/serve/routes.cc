@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <cmath>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "bytecode/base/guarded.h"
 #include "bytecode/base/printable.h"
 #include "tools/serve/json_writer.h"
 #include "tools/serve/protocol.h"
@@ -19,6 +20,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kMaxSegments = 16;
+// Larger requests are read by a worker: it would take the connections' thread a millisecond.
+constexpr size_t kReadHere = 128 << 10;
 
 int HexDigit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -163,18 +166,34 @@ struct Routes::Path {
 
 // An inference between its request and its answer.
 struct Routes::Pending {
-  std::shared_ptr<HttpExchange> exchange;
-  std::shared_ptr<const ServedModel> model;
-  InferRequest request;
-  InferOptions options;
-  Dispatcher::Cancel cancel;
-  std::atomic<bool> is_answered{false};
+  Pending(std::shared_ptr<HttpExchange> e, std::shared_ptr<const ServedModel> m)
+      : exchange(std::move(e)), model(std::move(m)) {}
 
   void Answer(HttpResponse response) {
     model->metrics().CountAnswer(response.status);
     is_answered.store(true, std::memory_order_relaxed);
     std::exchange(exchange, nullptr)->Respond(std::move(response));
   }
+  // The client has gone, maybe before the run was asked for.
+  void Leave() {
+    const std::lock_guard lock(mutex);
+    has_left = true;
+    cancel.Cancel();
+  }
+  void SetCancel(Dispatcher::Cancel handle) {
+    const std::lock_guard lock(mutex);
+    cancel = std::move(handle);
+    if (has_left) cancel.Cancel();
+  }
+
+  std::shared_ptr<HttpExchange> exchange;  // until it is answered
+  std::shared_ptr<const ServedModel> model;
+  InferRequest request;
+  InferOptions options;
+  std::atomic<bool> is_answered{false};
+  std::mutex mutex;  // of what follows
+  Dispatcher::Cancel cancel;
+  bool has_left = false;
 };
 
 void Routes::Handle(std::shared_ptr<HttpExchange> exchange) {
@@ -319,55 +338,58 @@ void Routes::Post(const Path& path, std::shared_ptr<HttpExchange> exchange) {
   repository_.Unload(path.parts[3], std::move(done));
 }
 
-Result<std::shared_ptr<Routes::Pending>> Routes::ReadRequest(
-    const Path& path, const std::shared_ptr<HttpExchange>& exchange,
-    std::shared_ptr<const ServedModel> model) {
+Status Routes::ReadRequest(Pending& pending) {
+  const HttpExchange& exchange = *pending.exchange;
   std::optional<size_t> json_bytes;
   constexpr std::string_view kLength = "Inference-Header-Content-Length";
-  if (const std::string_view text = exchange->header(kLength); !text.empty()) {
+  if (const std::string_view text = exchange.header(kLength); !text.empty()) {
     RELAYVM_ASSIGN_OR_RETURN(json_bytes, HeaderNumber(kLength, text));
   }
-  auto pending = std::make_shared<Pending>();
-  RELAYVM_ASSIGN_OR_RETURN(pending->request,
-                           ReadInferRequest(exchange->body(), json_bytes, dispatcher_.runtime()));
-  pending->request.model = path.model();
-  pending->request.version = path.version();
-  RELAYVM_ASSIGN_OR_RETURN(pending->options.deadline,
-                           DeadlineOf(*exchange, pending->request, dispatcher_.default_timeout()));
-  pending->exchange = exchange;
-  pending->model = std::move(model);
-  return pending;
+  RELAYVM_ASSIGN_OR_RETURN(pending.request,
+                           ReadInferRequest(exchange.body(), json_bytes, dispatcher_.runtime()));
+  pending.request.model = pending.model->name();
+  pending.request.version = pending.model->version();
+  RELAYVM_ASSIGN_OR_RETURN(pending.options.deadline,
+                           DeadlineOf(exchange, pending.request, dispatcher_.default_timeout()));
+  return OkStatus();
 }
 
 void Routes::Infer(const Path& path, std::shared_ptr<HttpExchange> exchange) {
   auto model = repository_.Find(path.model(), path.version());
   if (!model.ok()) return exchange->Respond(ErrorResponse(model.status()));
-  ModelMetrics& metrics = (*model)->metrics();
+  const auto pending = std::make_shared<Pending>(exchange, *std::move(model));
   if (const std::string_view coding = exchange->header("Content-Encoding");
-      !coding.empty() && coding != "identity") {
-    metrics.CountAnswer(400);
-    return exchange->Respond(ErrorResponse(415, "expected a body without a Content-Encoding"));
+      !coding.empty() && coding != "identity")
+    return pending->Answer(ErrorResponse(415, "expected a body without a Content-Encoding"));
+  if (exchange->body().size() <= kReadHere) {
+    Start(pending);
+  } else {
+    dispatcher_.Post([this, pending] {
+      const Status failed = Guarded([&]() -> Status {
+        Start(pending);
+        return OkStatus();
+      });
+      if (!failed.ok() && !pending->is_answered) pending->Answer(ErrorResponse(503, ""));
+    });
   }
-  auto read = ReadRequest(path, exchange, *model);
-  if (!read.ok()) {
-    metrics.CountAnswer(HttpCodeOf(read.status()));
-    return exchange->Respond(ErrorResponse(read.status()));
-  }
-  const std::shared_ptr<Pending> pending = *std::move(read);
+  if (!pending->is_answered.load(std::memory_order_relaxed))
+    exchange->set_on_disconnect([pending] { pending->Leave(); });
+}
+
+void Routes::Start(const std::shared_ptr<Pending>& pending) {
+  if (const Status read = ReadRequest(*pending); !read.ok())
+    return pending->Answer(ErrorResponse(read));
   auto done = [pending](Result<InferResponse> result) {
     if (!result.ok()) return pending->Answer(ErrorResponse(result.status()));
     Result<HttpResponse> response = WriteInferResponse(pending->request, *std::move(result));
     pending->Answer(response.ok() ? *std::move(response) : ErrorResponse(response.status()));
   };
-  const Status refused = dispatcher_.Infer(*std::move(model), pending->request, pending->options,
-                                           std::move(done), &pending->cancel);
-  if (!refused.ok()) {
-    const bool is_draining = refused.code() == StatusCode::kFailedPrecondition && draining_;
-    return pending->Answer(is_draining ? ErrorResponse(503, "the server ends")
-                                       : ErrorResponse(refused));
-  }
-  if (!pending->is_answered.load(std::memory_order_relaxed))
-    exchange->set_on_disconnect([pending] { pending->cancel.Cancel(); });
+  Dispatcher::Cancel cancel;
+  const Status refused = dispatcher_.Infer(pending->model, pending->request, pending->options,
+                                           std::move(done), &cancel);
+  if (refused.ok()) return pending->SetCancel(std::move(cancel));
+  const bool is_draining = refused.code() == StatusCode::kFailedPrecondition && draining_;
+  pending->Answer(is_draining ? ErrorResponse(503, "the server ends") : ErrorResponse(refused));
 }
 
 }  // namespace relayvm::serve

@@ -46,9 +46,8 @@ class Routes {
   HttpResponse GetModel(const Path& path);
   void Post(const Path& path, std::shared_ptr<HttpExchange> exchange);
   void Infer(const Path& path, std::shared_ptr<HttpExchange> exchange);
-  Result<std::shared_ptr<Pending>> ReadRequest(const Path& path,
-                                               const std::shared_ptr<HttpExchange>& exchange,
-                                               std::shared_ptr<const ServedModel> model);
+  void Start(const std::shared_ptr<Pending>& pending);
+  Status ReadRequest(Pending& pending);
   HttpResponse Ready() const;
   HttpResponse Index() const;
   HttpResponse Models() const;
