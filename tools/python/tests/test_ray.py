@@ -22,7 +22,10 @@ def path(tmp_path_factory):
 @pytest.fixture(scope="module")
 def ray():
     made = pytest.importorskip("ray", reason="pip install 'ray[serve,data]'")
-    made.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False)
+    try:
+        made.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False)
+    except Exception as error:  # its processes have half a minute to start
+        pytest.skip(f"Ray does not start: {error}")
     yield made
     made.shutdown()
 

@@ -1,9 +1,10 @@
 """The manifests: the fields that KServe needs, ports and probes that agree with vmserve's arguments.
 
-usage: check_manifest.py FOLDER      exits with 77 where PyYAML is not installed
+usage: check_manifest.py FOLDER [VMSERVE]      exits with 77 where PyYAML is not installed
 """
 import os
 import re
+import subprocess
 import sys
 
 try:
@@ -12,13 +13,20 @@ except ModuleNotFoundError:
     print("skipped: needs python3-yaml")
     sys.exit(77)
 
-# Of vmserve's command line.
-OPTIONS = {"--models", "--host", "--http-port", "--grpc-port", "--metrics-port"}
+# Of vmserve's command line, where there is none to ask.
+OPTIONS = {"--models", "--host", "--http-port", "--metrics-port"}
+
+
+def options():
+    if len(sys.argv) < 3:
+        return OPTIONS
+    text = subprocess.run([sys.argv[2], "--help"], capture_output=True, text=True, check=True).stdout
+    return set(re.findall(r"--[a-z-]+", text))
 
 
 def arguments(container):
     found = dict(arg.split("=", 1) for arg in container["args"])
-    assert set(found) <= OPTIONS, f"vmserve has no {sorted(set(found) - OPTIONS)}"
+    assert set(found) <= options(), f"vmserve has no {sorted(set(found) - options())}"
     return found
 
 
@@ -32,7 +40,6 @@ def check_runtime(runtime):
     assert (runtime["apiVersion"], runtime["kind"]) == ("serving.kserve.io/v1alpha1", "ClusterServingRuntime")
     assert re.fullmatch(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", runtime["metadata"]["name"])
     spec = runtime["spec"]
-    assert spec["protocolVersions"] == ["v2", "grpc-v2"]
     formats = {f["name"]: f for f in spec["supportedModelFormats"]}
     assert all(isinstance(f["version"], str) for f in formats.values())
     assert formats["relayvm"]["autoSelect"] and not formats["onnx"]["autoSelect"]
@@ -41,7 +48,8 @@ def check_runtime(runtime):
     assert container["command"] == ["vmserve"]
     given = arguments(container)
     assert given["--models"] == "/mnt/models" and given["--host"] == "0.0.0.0"
-    assert given["--http-port"] == "8080" and given["--grpc-port"] == "9000"
+    assert given["--http-port"] == "8080" and given.get("--grpc-port", "9000") == "9000"
+    assert spec["protocolVersions"] == (["v2", "grpc-v2"] if "--grpc-port" in given else ["v2"])
     assert spec["annotations"]["prometheus.kserve.io/port"] == given["--metrics-port"]
     assert spec["annotations"]["prometheus.kserve.io/path"] == "/metrics"
     [port] = container["ports"]
@@ -64,7 +72,7 @@ def check_service(service, runtime, formats):
 
 
 def main():
-    if len(sys.argv) != 2:
+    if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
     with open(os.path.join(sys.argv[1], "runtime.yaml")) as file:
         runtime, formats = check_runtime(yaml.safe_load(file))
