@@ -98,6 +98,15 @@ class Server:
         [row] = [line.split(",") for line in lines if line.startswith(f"servers,vmserve{self.number},")]
         return row[lines[0].lstrip("# ").split(",").index("status")]
 
+    def wait_for_proxy(self):
+        for _ in range(600):
+            try:
+                http.client.HTTPConnection(*FRONT.split(":"), timeout=2).connect()
+                return
+            except OSError:
+                time.sleep(0.05)
+        sys.exit("HAProxy does not listen")
+
     def kill(self):
         self.process.kill()
         self.process.wait()
@@ -122,7 +131,7 @@ class Clients:
     """Threads that ask and check, and count by phase."""
 
     def __init__(self, count):
-        self.stopped, self.phase, self.lock = threading.Event(), "", threading.Lock()
+        self.stopped, self.phase, self.lock = threading.Event(), "nothing happens", threading.Lock()
         self.done, self.longest, self.failures, self.answered = {}, {}, [], set()
         self.threads = [threading.Thread(target=self._run, args=(i,)) for i in range(count)]
         for thread in self.threads:
@@ -190,6 +199,7 @@ def phases(servers, clients, seconds):
     def phase(name):
         clients.phase = name
         time.sleep(seconds / 4)
+
     phase("nothing happens")
     phase("killed")
     one.kill()
@@ -268,7 +278,7 @@ def main():
         environment = {**os.environ, "RELAYVM_LISTEN": FRONT, "RELAYVM_STATS": STATS,
                        **{f"VMSERVE{s.number}": f"10.77.0.{s.number}:8000" for s in servers}}
         proxy = subprocess.Popen(["haproxy", "-db", "-q", "-f", os.path.join(HERE, "haproxy.cfg")], env=environment)
-        time.sleep(1)
+        servers[0].wait_for_proxy()
         clients = Clients(args.clients)
         try:
             phases(servers, clients, args.phase)
