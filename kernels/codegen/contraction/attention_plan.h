@@ -61,9 +61,9 @@ struct AttentionDetail {
   // vectors: keys or values are not as these read them.
   unsigned row_vectors = 0, row_lanes = 0;
   int64_t row_keys = 0;  // of a block
-  // Bytes into scratch: queries; scores, and before them rows that are to be turned; sums of values;
-  // states of queries; copied values. Of queries, sums and states there are as many as panels, so
-  // many elements apart.
+  // Bytes into scratch: queries; scores, and before them rows that are to be turned; sums of
+  // values; states of queries; copied values. Of queries, sums and states there are as many as
+  // panels, so many elements apart.
   Dim q_offset, s_offset, o_offset, row_offset, v_offset;
   Dim q_pitch, o_pitch;
   int64_t row_pitch = 0;

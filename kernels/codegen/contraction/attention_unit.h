@@ -167,7 +167,7 @@ class AttentionRows : protected AttentionUnit {
   void EmitValues(unsigned rows, Value* key, Value* count, Value* is_later);
   void StoreRows(Value* first);
 
-  // Of few queries: those worked on together, how far apart they are in scratch, and a vector of it.
+  // Of few queries: those worked on together, how far apart they are, and room for a vector.
   Value *rows_ = nullptr, *q_stride_ = nullptr, *spare_ = nullptr;
 };
 
