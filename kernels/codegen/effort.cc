@@ -42,7 +42,7 @@ double CyclesOf(const KernelPlan& plan, const Machine& machine) {
 
 // Measured: loops over pixels have many pointers, those over a tile's rows one in each sum of K.
 double LostBy(const KernelPlan& plan) {
-  constexpr double kLoops = 0.02, kDirect = 0.2, kWinograd = 0.05, kTile = 0.003, kRow = 1.5;
+  constexpr double kLoops = 0.01, kDirect = 0.2, kWinograd = 0.01, kTile = 0.001, kRow = 0.4;
   if (!plan.contraction) return kLoops;
   const ContractionDetail* detail = plan.contraction->detail.get();
   if (detail == nullptr) return plan.contraction->attention != nullptr ? kLoops : kWinograd;

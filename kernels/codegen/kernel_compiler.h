@@ -33,7 +33,7 @@ struct BatchedKernel;
 
 struct KernelOptions {
   Machine machine = Machine::Native();
-  int opt_level = 3;  // 0: quick; 2: without what takes LLVM a third of its time for 1 % of a run's
+  int opt_level = 3;  // 0: quick; 2: without loop strength reduction
   // Kernels that take little of a program's time get less of LLVM's: see codegen/effort.h.
   bool by_share = false;
   bool time_kernels = false;  // KernelTimes::kernels

@@ -217,14 +217,56 @@ class LoopEmitter {
     std::vector<std::vector<Value*>> tiles;
     for (const Node* load : nest.transposed)
       tiles.push_back(emitter_.LoadTransposed(load, along, first, axis, left));
-    for (unsigned i = 0; i < axis.lanes; ++i) {
+    auto row = [&](Value* i, const std::vector<Value*>& vectors) {
       emitter_.OpenScope();
-      emitter_.BindAxis(along, Add(b_, first, static_cast<int64_t>(i)));
-      for (size_t t = 0; t < tiles.size(); ++t) emitter_.SetVector(nest.transposed[t], tiles[t][i]);
+      emitter_.BindAxis(along, Add(b_, first, i));
+      for (size_t t = 0; t < vectors.size(); ++t)
+        emitter_.SetVector(nest.transposed[t], vectors[t]);
       EmitVector(nest, axis);
       emitter_.CloseScope();
+    };
+    if (IsLong(nest)) {
+      EmitRowsInTurn(tiles, row);
+    } else {
+      for (unsigned i = 0; i < axis.lanes; ++i) {
+        std::vector<Value*> vectors;
+        for (const std::vector<Value*>& tile : tiles) vectors.push_back(tile[i]);
+        row(I64(b_, i), vectors);
+      }
     }
     emitter_.CloseScope();
+  }
+
+  // Whether what is computed of a tile takes so long that storing the tile and loading it once more
+  // is nothing beside it.
+  static bool IsLong(const LoopNest& nest) {
+    constexpr uint64_t kLong = 8;
+    uint64_t cost = 0;
+    for (const LoopStore& store : nest.stores) cost += CostAlong(store.value, nest.axes.back());
+    return cost > kLong;
+  }
+
+  // The rows of all tiles through memory, in a loop: what is computed of them is written once.
+  void EmitRowsInTurn(const std::vector<std::vector<Value*>>& tiles,
+                      const std::function<void(Value*, const std::vector<Value*>&)>& row) {
+    std::vector<Value*> memory;
+    for (const std::vector<Value*>& tile : tiles) {
+      llvm::BasicBlock& entry = b_.GetInsertBlock()->getParent()->getEntryBlock();
+      llvm::Type* type = tile[0]->getType();
+      memory.push_back(llvm::IRBuilder<>(&entry, entry.begin())
+                           .CreateAlloca(llvm::ArrayType::get(type, tile.size())));
+      for (size_t i = 0; i < tile.size(); ++i)
+        b_.CreateStore(tile[i], At(b_, type, memory.back(), static_cast<int64_t>(i)));
+    }
+    const auto count = static_cast<int64_t>(tiles[0].size());
+    For(b_, I64(b_, 0), I64(b_, count), 1, "tile.row", [&](Value* i) {
+      std::vector<Value*> vectors;
+      for (size_t t = 0; t < tiles.size(); ++t) {
+        llvm::Type* type = tiles[t][0]->getType();
+        vectors.push_back(b_.CreateLoad(type, At(b_, type, memory[t], i)));
+      }
+      row(i, vectors);
+    });
   }
 
   // Whole vectors along the axis before the last from `first` on; gives where the rest begins.

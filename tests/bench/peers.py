@@ -4,10 +4,10 @@
 usage: ENVIRONMENT/bin/python peers.py --bin DIR [--level x86-64-v3] [--threads 1,2] [--rounds 3] [--seconds 0.5] [--batch 8]
                                        [--peers ort,openvino,iree] [--json FILE] MODEL...
 
-ENVIRONMENT is what install_peers.sh made. A MODEL is a folder with model.onnx and an archive of its inputs (case*.npz, named in:NAME), or
+ENVIRONMENT is what install_peers.sh made. A MODEL is a folder with model.onnx and archives of its inputs (case*.npz, named in:NAME; the largest is taken), or
 FILE.onnx:NAME=DTYPE[AxBxC][<MAX]... (f32, f16, i64, i32; integers below MAX) with random ones. --level x86-64-v3 limits the peers (ENVIRONMENT/avx2) and our
 kernels to AVX2. --batch repeats inputs along their first axis; a model that takes them as they are alone is left out. Results are compared;
-where they differ the row says so.
+where they differ the row says so; where their shapes do the peer's time is left out.
 
 Making is from the file to what can run: a session, compile_model, relayc's process without kept objects, and again with them.
 """
@@ -158,8 +158,11 @@ def case_of(text):
     archives = sorted(glob.glob(os.path.join(path, "case*.npz")))
     if not archives:
         raise RuntimeError("no case*.npz")
-    with np.load(archives[0], allow_pickle=True) as case:
-        feeds = {k.split(":", 1)[1]: case[k] for k in case.files if k.startswith(("in:", "input:"))}
+    cases = []
+    for archive in archives:
+        with np.load(archive, allow_pickle=True) as case:
+            cases.append({k.split(":", 1)[1]: case[k] for k in case.files if k.startswith(("in:", "input:"))})
+    feeds = max(cases, key=lambda case: sum(value.size for value in case.values()))
     return os.path.basename(os.path.normpath(path)), os.path.join(path, "model.onnx"), feeds
 
 
@@ -205,9 +208,10 @@ def measure(args, text, threads, folder):
         own.append(seconds)
     row["ms"] = statistics.median(own) * 1e3
     for peer, run in runs.items():
-        row[peer] = statistics.median(t / o for t, o in zip(times[peer], own))
         if wrong := differs(run(), results):
             row["notes"].append(f"{peer}: {wrong}")
+        if wrong != "shapes differ":  # it computed something else
+            row[peer] = statistics.median(t / o for t, o in zip(times[peer], own))
     return row
 
 

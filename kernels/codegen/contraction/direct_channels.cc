@@ -40,8 +40,7 @@ class ChannelBlockEmitter {
       For(b_, I64(b_, 0), width_.output, d_.block_pixels, "block", [&](Value* x) {
         Value* inside = b_.CreateAnd(lines_inside, IsInside(width_, x, d_.block_pixels));
         const Block block{at[0], line, x};
-        If(
-            b_, inside, [&] { EmitBlock(block, false); }, [&] { EmitBlock(block, true); });
+        If(b_, inside, [&] { EmitBlock(block, false); }, [&] { EmitBlock(block, true); });
       });
     });
   }
@@ -94,9 +93,9 @@ class ChannelBlockEmitter {
     return tap < axis.kernel ? tap : -1;
   }
 
-  // Which positions of a block are there, and which of what it reaches; empty: all of them.
+  // Which positions there are of what a block reaches; empty: all of them.
   struct Existing {
-    std::vector<Value*> lines, pixels, input_lines, input_pixels;  // i1
+    std::vector<Value*> lines, pixels;  // i1
   };
   // `from` + i, or where that does not exist 0: a vector that is masked off costs hundreds of
   // cycles where its memory is not there.
@@ -116,17 +115,21 @@ class ChannelBlockEmitter {
     Existing existing;
     if (is_border) {
       existing = {
-          Below(block.line, d_.block_lines, height_.output),
-          Below(block.x, d_.block_pixels, width_.output),
           Below(InputAt(height_, block.line), Reach(height_, d_.block_lines), height_.input),
           Below(InputAt(width_, block.x), Reach(width_, d_.block_pixels), width_.input)};
     }
     const int64_t lanes = d_.lanes, whole = p_.groups / lanes * lanes;
-    For(b_, I64(b_, 0), I64(b_, whole), lanes, "channel",
-        [&](Value* channel) { EmitChannels(block, existing, channel, nullptr); });
-    if (whole < p_.groups) {
-      EmitChannels(block, existing, I64(b_, whole),
-                   MaskBelow(b_, I64(b_, p_.groups - whole), d_.lanes));
+    auto mask_of = [&](Value* channel) {
+      return MaskBelow(b_, Sub(b_, I64(b_, p_.groups), channel), d_.lanes);
+    };
+    // Where masks cost nothing the last channels are no code of their own.
+    const bool is_uniform = d_.target.masks && whole < p_.groups;
+    For(b_, I64(b_, 0), I64(b_, is_uniform ? p_.groups : whole), lanes, "channel",
+        [&](Value* channel) {
+          EmitChannels(block, existing, channel, is_uniform ? mask_of(channel) : nullptr);
+        });
+    if (whole < p_.groups && !is_uniform) {
+      EmitChannels(block, existing, I64(b_, whole), mask_of(I64(b_, whole)));
     }
   }
 
@@ -159,7 +162,7 @@ class ChannelBlockEmitter {
             const int64_t kx = TapBetween(width_, column, pixel);
             if (kx < 0) continue;
             if (!data) {
-              Value* mask = MaskOf(existing.input_lines, row, existing.input_pixels, column, lanes);
+              Value* mask = MaskOf(existing.lines, row, existing.pixels, column, lanes);
               data = LoadPixel(block, existing, row, column, channel, mask);
             }
             Value*& sum = sums[static_cast<size_t>(line * d_.block_pixels + pixel)];
@@ -168,25 +171,56 @@ class ChannelBlockEmitter {
         }
       }
     }
+    if (d_.has_long_epilogue || !existing.lines.empty()) {
+      return StoreByMemory(block, sums, channel, lanes);
+    }
     for (int64_t line = 0; line < d_.block_lines; ++line) {
       for (int64_t pixel = 0; pixel < d_.block_pixels; ++pixel) {
-        std::vector<Value*> outer = {block.image};
-        if (p_.spatial() == 2) outer.push_back(PositionOf(block.line, line, existing.lines));
-        outer.push_back(PositionOf(block.x, pixel, existing.pixels));
-        epilogue_.EmitVector(outer, channel,
-                             sums[static_cast<size_t>(line * d_.block_pixels + pixel)],
-                             MaskOf(existing.lines, line, existing.pixels, pixel, lanes));
+        StorePixel(block, I64(b_, line), I64(b_, pixel), channel,
+                   sums[static_cast<size_t>(line * d_.block_pixels + pixel)], lanes);
       }
     }
+  }
+
+  // What is computed of the sums is written once for all pixels, of those that there are.
+  void StoreByMemory(const Block& block, const std::vector<Value*>& sums, Value* channel,
+                     Value* lanes) {
+    if (!memory_) {
+      llvm::BasicBlock& entry = b_.GetInsertBlock()->getParent()->getEntryBlock();
+      memory_ = llvm::IRBuilder<>(&entry, entry.begin())
+                    .CreateAlloca(llvm::ArrayType::get(c_.vector, sums.size()));
+    }
+    for (size_t i = 0; i < sums.size(); ++i)
+      b_.CreateStore(sums[i], At(b_, c_.vector, memory_, static_cast<int64_t>(i)));
+    auto count = [&](const ImageAxis& axis, Value* first, int64_t most) {
+      return Min(b_, Sub(b_, axis.output, first), I64(b_, most));
+    };
+    For(b_, I64(b_, 0), count(height_, block.line, d_.block_lines), 1, "out.line",
+        [&](Value* line) {
+          For(b_, I64(b_, 0), count(width_, block.x, d_.block_pixels), 1, "out.pixel",
+              [&](Value* pixel) {
+                Value* at = Add(b_, Mul(b_, line, d_.block_pixels), pixel);
+                Value* sum = b_.CreateLoad(c_.vector, At(b_, c_.vector, memory_, at));
+                StorePixel(block, line, pixel, channel, sum, lanes);
+              });
+        });
+  }
+
+  void StorePixel(const Block& block, Value* line, Value* pixel, Value* channel, Value* sum,
+                  Value* lanes) {
+    std::vector<Value*> outer = {block.image};
+    if (p_.spatial() == 2) outer.push_back(Add(b_, block.line, line));
+    outer.push_back(Add(b_, block.x, pixel));
+    epilogue_.EmitVector(outer, channel, sum, lanes);
   }
 
   Value* LoadPixel(const Block& block, const Existing& existing, int64_t row, int64_t column,
                    Value* channel, Value* mask) {
     std::vector<Value*> index = {block.image};
     if (p_.spatial() == 2) {
-      index.push_back(PositionOf(InputAt(height_, block.line), row, existing.input_lines));
+      index.push_back(PositionOf(InputAt(height_, block.line), row, existing.lines));
     }
-    index.push_back(PositionOf(InputAt(width_, block.x), column, existing.input_pixels));
+    index.push_back(PositionOf(InputAt(width_, block.x), column, existing.pixels));
     index.push_back(channel);
     return loader_.Load(index, mask);
   }
@@ -198,6 +232,7 @@ class ChannelBlockEmitter {
   ImageAxis height_, width_;
   EpilogueEmitter epilogue_;
   PixelLoader loader_;
+  Value* memory_ = nullptr;  // a block's sums
 };
 
 }  // namespace

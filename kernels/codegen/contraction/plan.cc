@@ -394,7 +394,7 @@ void ContractionPlanner::Finish(const Dim& a_elements, const Dim& b_elements) {
   };
   if (StreamsB(d)) d.streamed_panels = std::max<int64_t>(kStreamedColumns / d.panel, 1);
   d.c_offset = reserve(SumElements(d));
-  d.has_long_epilogue = EpilogueCost(spec_, d.contraction) > kShortEpilogueCost;
+  d.has_long_epilogue = HasLongEpilogue();
   const bool only_dots = HasOnlyDots(d);
   d.a_offset = reserve(only_dots ? Dim(0) : a_elements);
   if (d.form != ContractionForm::kPixelColumns) {
@@ -418,6 +418,10 @@ void ContractionPlanner::Finish(const Dim& a_elements, const Dim& b_elements) {
   const Dim rows = d.row_block ? Dim::Min(d.rows, d.row_block) : d.rows;
   const Dim work = Dim::Max(1, (rows + 8) * d.depth * d.panel);
   plan_.grain = Dim::Max(1, Dim::CeilDiv(kTaskWork, work));
+}
+
+bool ContractionPlanner::HasLongEpilogue() const {
+  return EpilogueCost(spec_, detail_->contraction) > kShortEpilogueCost;
 }
 
 bool ContractionPlanner::TakesRegisters() const {

@@ -460,6 +460,7 @@ void ContractionPlanner::PlanDirect(const Convolution& c) {
     d.a_k_stride = rows;
   }
   d.form = ContractionForm::kDirect;
+  d.has_long_epilogue = HasLongEpilogue();
   if (d.target.schedule != TileSchedule()) plan_.refused = "its outputs are summed one by one";
   // (group, output channel of the group, k)
   d.a.view = te::Compute("weights", {p.groups, c.group_outputs, d.depth},

@@ -36,6 +36,7 @@ class ContractionPlanner {
   // Scratch and the parallel range of a product of matrices, blocks of rows and of panels.
   void FinishMatrix();
   Dim ScratchOfPackedA() const;
+  bool HasLongEpilogue() const;
   bool TakesRegisters() const;
   // Blocks of rows and scratch for the product by AMX's tiles.
   void PlanAmx();

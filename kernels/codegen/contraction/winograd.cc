@@ -176,49 +176,55 @@ class WinogradEmitter {
 
   // --- Weights that are not transformed yet ---
 
-  // Those of row blocks first..first+blocks-1, as the program's constants are packed.
+  // Those of row blocks first..first+blocks-1, as the program's constants are packed. What is
+  // transformed along one axis goes through memory: a loop over either has one transform.
   void TransformKernel(Value* first, Value* blocks) {
     const int64_t parts = std::max<int64_t>(lanes() / w_.rows, 1);  // row blocks in a vector
-    const auto window = static_cast<size_t>(w_.window);
+    const auto window = static_cast<uint64_t>(w_.window);
+    Value* columns = Variable(llvm::ArrayType::get(c_.vector, 3 * window));
     For(b_, I64(b_, 0), blocks, parts, "kernel.block", [&](Value* block) {
       Value* row = Mul(b_, Add(b_, first, block), w_.rows);
       Value* mask = MaskBelow(b_, Sub(b_, I64(b_, w_.out_channels), row), w_.conv.lanes);
       Poll(w_.in_channels * 512);
       For(b_, I64(b_, 0), I64(b_, w_.in_channels), 1, "kernel.channel", [&](Value* channel) {
-        std::vector<Vectors> columns;  // transformed along their taps
-        for (int64_t x = 0; x < 3; ++x) {
+        For(b_, I64(b_, 0), I64(b_, 3), 1, "kernel.column", [&](Value* x) {
           Vectors taps;
-          for (int64_t y = 0; y < 3; ++y) {
-            taps.push_back(c_.LoadView(w_.kernel, I64(b_, y * 3 + x), row, channel, 1, mask));
+          for (int64_t y = 0; y < 3; ++y)
+            taps.push_back(c_.LoadView(w_.kernel, Add(b_, x, y * 3), row, channel, 1, mask));
+          const Vectors column = OfKernel(b_, w_.tile, taps);
+          for (size_t i = 0; i < column.size(); ++i) {
+            b_.CreateStore(column[i],
+                           At(b_, c_.vector, columns, Add(b_, x, static_cast<int64_t>(3 * i))));
           }
-          columns.push_back(OfKernel(b_, w_.tile, taps));
-        }
-        std::vector<Vectors> lines;
-        for (size_t i = 0; i < window; ++i)
-          lines.push_back(OfKernel(b_, w_.tile, {columns[0][i], columns[1][i], columns[2][i]}));
-        StoreRows(lines, 0, block, channel);
-        for (int64_t part = 1; part < parts; ++part) {
-          // The last block of a group may stand alone.
-          If(b_, b_.CreateICmpSLT(Add(b_, block, part), blocks),
-             [&] { StoreRows(lines, part, block, channel); });
-        }
+        });
+        For(b_, I64(b_, 0), I64(b_, w_.window), 1, "kernel.line", [&](Value* i) {
+          Value* of_line = At(b_, c_.vector, columns, Mul(b_, i, 3));
+          Vectors taps;
+          for (int64_t x = 0; x < 3; ++x)
+            taps.push_back(b_.CreateLoad(c_.vector, At(b_, c_.vector, of_line, x)));
+          const Vectors line = OfKernel(b_, w_.tile, taps);
+          StoreRows(line, i, 0, block, channel);
+          for (int64_t part = 1; part < parts; ++part) {
+            // The last block of a group may stand alone.
+            If(b_, b_.CreateICmpSLT(Add(b_, block, part), blocks),
+               [&] { StoreRows(line, i, part, block, channel); });
+          }
+        });
       });
     });
   }
 
-  // Transformed weights of all products, of a row block in the vectors.
-  void StoreRows(const std::vector<Vectors>& lines, int64_t part, Value* block, Value* channel) {
+  // Transformed weights of line i's products, of a row block in the vectors.
+  void StoreRows(const Vectors& line, Value* i, int64_t part, Value* block, Value* channel) {
     std::vector<int> rows;
-    for (int64_t i = 0; i < w_.rows; ++i) rows.push_back(static_cast<int>(part * w_.rows + i));
+    for (int64_t r = 0; r < w_.rows; ++r) rows.push_back(static_cast<int>(part * w_.rows + r));
     Value* at = Mul(b_, Add(b_, block, part), w_.in_channels);
-    Value* to = At(b_, c_.element, weights_, Mul(b_, Add(b_, at, channel), w_.rows));
-    int64_t product = 0;
-    for (const Vectors& line : lines) {
-      for (Value* values : line) {
-        b_.CreateAlignedStore(b_.CreateShuffleVector(values, rows),
-                              At(b_, c_.element, to, product++ * w_.weight_stride),
-                              llvm::Align(sizeof(float)));
-      }
+    at = Mul(b_, Add(b_, at, channel), w_.rows);
+    Value* to = At(b_, c_.element, weights_, Add(b_, at, Mul(b_, i, w_.window * w_.weight_stride)));
+    for (size_t j = 0; j < line.size(); ++j) {
+      b_.CreateAlignedStore(b_.CreateShuffleVector(line[j], rows),
+                            At(b_, c_.element, to, static_cast<int64_t>(j) * w_.weight_stride),
+                            llvm::Align(sizeof(float)));
     }
   }
 

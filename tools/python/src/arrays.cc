@@ -35,12 +35,17 @@ constexpr std::array<int, kNumDTypes> kTypeNumbers = {
     Api::NPY_UINT16_, Api::NPY_FLOAT_,  Api::NPY_DOUBLE_};
 int TypeNumber(DType dtype) { return kTypeNumbers[static_cast<size_t>(dtype)]; }
 
+Api& NumpyApi() {
+  LoadNumpy();
+  return Api::get();
+}
+
 // Exactly numpy.ndarray. Where numpy is not there, nothing is.
 bool IsPlainArray(py::handle object) {
   static const PyTypeObject* array_type = nullptr;
   const PyTypeObject* type = Py_TYPE(object.ptr());
   if (array_type == nullptr && std::string_view(type->tp_name) == "numpy.ndarray")
-    array_type = Api::get().PyArray_Type_;
+    array_type = NumpyApi().PyArray_Type_;
   return type == array_type;
 }
 
@@ -83,7 +88,7 @@ py::object ArrayOfStrings(const Value& value) {
 
 // An array of `data` (null: memory of its own), or an exception.
 py::object NewArray(DType dtype, std::span<const int64_t> dims, void* data, int flags) {
-  Api& api = Api::get();
+  Api& api = NumpyApi();
   PyObject* descr = api.PyArray_DescrFromType_(TypeNumber(dtype));
   if (descr == nullptr) throw py::error_already_set();
   auto array = py::reinterpret_steal<py::object>(
@@ -94,6 +99,15 @@ py::object NewArray(DType dtype, std::span<const int64_t> dims, void* data, int 
 }
 
 }  // namespace
+
+void LoadNumpy() {
+  static bool is_loaded = false;
+  if (is_loaded) return;
+  // Importing lets other threads run. Were it left to pybind11, which imports while it initialises a
+  // static variable, one of them could wait for that with the GIL, which the import needs.
+  py::module_::import("numpy.core.multiarray");
+  is_loaded = true;
+}
 
 bool DTypeOfFormat(const char* format, py::ssize_t item_bytes, DType* dtype) {
   std::string_view f = format != nullptr ? format : "B";
@@ -209,7 +223,7 @@ py::object ArrayOf(Value value) {
                               Api::NPY_ARRAY_C_CONTIGUOUS_ | Api::NPY_ARRAY_ALIGNED_ | writeable);
   py::capsule owner(kept.get(), [](void* v) { delete static_cast<Value*>(v); });
   static_cast<void>(kept.release());
-  if (Api::get().PyArray_SetBaseObject_(array.ptr(), owner.release().ptr()) != 0)  // takes it
+  if (NumpyApi().PyArray_SetBaseObject_(array.ptr(), owner.release().ptr()) != 0)  // takes it
     throw py::error_already_set();
   return array;
 }

@@ -15,6 +15,10 @@
 
 namespace relayvm::python {
 
+// Before pybind11's functions of arrays are used, which several threads could not do first. What is
+// below does so itself.
+void LoadNumpy();
+
 // From so much on a copy takes longer than to keep a caller's memory and give it back.
 inline constexpr size_t kLeastShared = 4096;  // bytes
 // Whether to share `bytes` of a caller's memory at `data`, not to copy them: it is aligned too.

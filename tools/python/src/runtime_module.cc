@@ -100,6 +100,7 @@ Opaque TensorOf(const py::object& object, const std::string& dtype) {
 // One on a device of the runtime, or an array of the host's; None: the host.
 py::object CopyTo(const PyRuntime& runtime, const py::object& tensor, const py::object& device) {
   Value value;
+  if (!py::isinstance<Opaque>(tensor)) LoadNumpy();
   if (py::isinstance<Opaque>(tensor)) {
     value = tensor.cast<const Opaque&>().value;
   } else if (py::isinstance<py::array>(tensor)) {

@@ -1,4 +1,6 @@
 """Another thread of Python goes on while C++ works."""
+import subprocess
+import sys
 import threading
 import time
 
@@ -127,3 +129,31 @@ def test_traces():
     for _ in range(30_000):
         m(x)
     goes_on(lambda: trace._native.json())
+
+
+FIRST_CALLS = r"""
+import sys, threading
+import relayvm as rvm
+
+assert "numpy" not in sys.modules
+function = rvm.load(sys.argv[1]).main
+barrier = threading.Barrier(4)
+
+def call():
+    barrier.wait()
+    function([1.0, 2.0])
+
+threads = [threading.Thread(target=call) for _ in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+assert "numpy" in sys.modules
+"""
+
+
+def test_first_calls_of_several_threads(tmp_path):
+    # They import numpy, during which others run.
+    rvm.compile(rvm.parse(HEADER + "def @main(%x: Tensor[(2), float32]) { negative(%x) }")).save(str(tmp_path / "m.vmx"))
+    for _ in range(3):
+        subprocess.run([sys.executable, "-c", FIRST_CALLS, str(tmp_path / "m.vmx")], check=True, timeout=60)

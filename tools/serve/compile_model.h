@@ -1,0 +1,23 @@
+// Models that are not compiled yet: relayc, as a process of its own, makes a .vmx of one, which is
+// kept in a folder by the content of what it was made of. Thread-safe. Tested by
+// repository_test.cc.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "bytecode/base/status.h"
+
+namespace relayvm::serve {
+
+struct CompileOptions {
+  std::string relayc;        // the program; empty: none, and models have to be compiled
+  std::string cache_folder;  // made where it is not there
+  std::chrono::seconds timeout{900};
+};
+
+// The path of the .vmx. `model` stands in a folder with all that belongs to it (its weights).
+// kInvalidInput with what relayc says; kDeadlineExceeded; kUnsupported without a relayc.
+Result<std::string> CompileModel(const std::string& model, const CompileOptions& options);
+
+}  // namespace relayvm::serve

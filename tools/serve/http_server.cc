@@ -1,0 +1,554 @@
+#include "tools/serve/http_server.h"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/error.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <cerrno>
+#include <exception>
+#include <iterator>
+#include <optional>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "tools/serve/http_body.h"
+#include "tools/serve/json_writer.h"
+
+namespace relayvm::serve {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+using asio::ip::tcp;
+using Clock = std::chrono::steady_clock;
+
+constexpr size_t kFirstRead = 2048;  // what idle connections have a buffer for
+constexpr size_t kBodyRead = 64 << 10;
+constexpr auto kSweep = std::chrono::milliseconds(200);
+constexpr auto kLinger = std::chrono::seconds(2);
+
+class Connection;
+
+// What all threads share.
+struct Shared {
+  explicit Shared(const HttpOptions& from) : options(from), bodies(from.max_all_bodies) {}
+  const HttpOptions options;
+  ByteBudget bodies;
+  std::atomic<uint64_t> accepted{0}, refused{0}, requests{0}, bad_requests{0}, timeouts{0};
+  std::atomic<size_t> connections{0};
+  std::atomic<bool> draining{false};
+};
+
+// A thread with its connections, which nobody else touches.
+struct Loop {
+  explicit Loop(Shared& s) : shared(s), context(1), timer(context) {}
+  void Sweep();
+  void Run();
+
+  Shared& shared;
+  asio::io_context context;
+  asio::steady_timer timer;
+  std::atomic<size_t> load{0};
+  std::unordered_map<Connection*, std::shared_ptr<Connection>> connections;
+  std::thread thread;
+};
+
+thread_local const Loop* current_loop = nullptr;
+
+std::string_view Reason(int status) {
+  switch (status) {
+    case 200:
+      return "OK";
+    case 400:
+      return "Bad Request";
+    case 404:
+      return "Not Found";
+    case 405:
+      return "Method Not Allowed";
+    case 409:
+      return "Conflict";
+    case 413:
+      return "Payload Too Large";
+    case 415:
+      return "Unsupported Media Type";
+    case 429:
+      return "Too Many Requests";
+    case 431:
+      return "Request Header Fields Too Large";
+    case 500:
+      return "Internal Server Error";
+    case 503:
+      return "Service Unavailable";
+    case 504:
+      return "Gateway Timeout";
+    default:
+      return "Status";
+  }
+}
+
+std::string_view View(beast::string_view text) { return {text.data(), text.size()}; }
+
+class Connection : public HttpExchange, public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(Loop& loop, const HttpHandler& handler, tcp::socket socket)
+      : loop_(loop), handler_(handler), socket_(std::move(socket)) {}
+
+  void Start() {
+    beast::error_code ignored;
+    socket_.set_option(tcp::no_delay(true), ignored);
+    socket_.non_blocking(true, ignored);
+    Next();
+  }
+  void Close() {
+    if (state_ == State::kClosed) return;
+    state_ = State::kClosed;
+    beast::error_code ignored;
+    socket_.close(ignored);
+    loop_.load.fetch_sub(1, std::memory_order_relaxed);
+    loop_.shared.connections.fetch_sub(1, std::memory_order_relaxed);
+    loop_.connections.erase(this);  // may be the last to hold this
+  }
+  bool IsIdle() const { return state_ == State::kIdle; }
+  void EndAfterAnswer() { keep_alive_ = false; }
+  // At `now`; whether it was closed because its time is over.
+  bool IsLate(Clock::time_point now) const { return now > deadline_; }
+
+  std::string_view method() const override { return View(parser_->get().method_string()); }
+  std::string_view target() const override { return View(parser_->get().target()); }
+  std::string_view body() const override { return parser_->get().body().bytes; }
+  std::string_view header(std::string_view name) const override {
+    return View(parser_->get()[beast::string_view(name.data(), name.size())]);
+  }
+  void set_on_disconnect(std::function<void()> on_disconnect) override {
+    on_disconnect_ = std::move(on_disconnect);
+  }
+  void Respond(HttpResponse response) override {
+    if (current_loop == &loop_) return OnResponse(std::move(response));
+    asio::post(loop_.context,
+               [self = shared_from_this(), response = std::move(response)]() mutable {
+                 self->OnResponse(std::move(response));
+               });
+  }
+
+ private:
+  enum class State : uint8_t { kIdle, kHeader, kBody, kHandling, kWriting, kLingering, kClosed };
+
+  const HttpOptions& options() const { return loop_.shared.options; }
+
+  // The next request.
+  void Next() {
+    if (loop_.shared.draining.load(std::memory_order_relaxed) && buffer_.size() == 0)
+      return Close();
+    parser_.emplace();
+    parser_->eager(true);
+    parser_->header_limit(static_cast<uint32_t>(options().max_header_bytes));
+    parser_->body_limit(options().max_body_bytes);
+    parser_->get().body().budget = &loop_.shared.bodies;
+    if (buffer_.size() == 0 && buffer_.capacity() > kFirstRead) buffer_ = beast::flat_buffer();
+    transferred_ = 0;
+    state_ = buffer_.size() > 0 ? State::kHeader : State::kIdle;
+    deadline_ = Clock::now() + (buffer_.size() > 0 ? options().header_time : options().idle_time);
+    Pump();
+  }
+
+  // Requests that are in the buffer already, one after the other: without recursion.
+  void Pump() {
+    again_ = true;
+    if (pumping_) return;
+    pumping_ = true;
+    const auto self = shared_from_this();
+    while (std::exchange(again_, false) && state_ != State::kClosed) Parse();
+    pumping_ = false;
+  }
+
+  void Parse() {
+    while (buffer_.size() > 0) {
+      beast::error_code error;
+      const bool had_header = parser_->is_header_done();
+      const size_t used = parser_->put(buffer_.data(), error);
+      buffer_.consume(used);
+      if (error == http::error::need_more) error = {};
+      if (error) return Reject(error);
+      if (!had_header && parser_->is_header_done() && !OnHeader()) return;
+      if (parser_->is_done()) return Handle();
+      if (used == 0) break;
+    }
+    Read();
+  }
+
+  void Read() {
+    const size_t size = state_ == State::kBody        ? kBodyRead
+                        : buffer_.size() < kFirstRead ? kFirstRead
+                                                      : buffer_.size();
+    socket_.async_read_some(buffer_.prepare(size),
+                            [self = shared_from_this()](beast::error_code error, size_t bytes) {
+                              self->OnRead(error, bytes);
+                            });
+  }
+
+  void OnRead(beast::error_code error, size_t bytes) {
+    if (state_ == State::kClosed) return;
+    if (error) return Close();
+    buffer_.commit(bytes);
+    if (state_ == State::kIdle) {
+      state_ = State::kHeader;
+      deadline_ = Clock::now() + options().header_time;
+    }
+    if (state_ == State::kBody) OnTransfer(bytes);
+    Pump();
+  }
+
+  // The more has come or gone, the longer the rest may take.
+  void OnTransfer(size_t bytes) {
+    transferred_ += bytes;
+    deadline_ = transfer_began_ + options().transfer_time +
+                std::chrono::seconds(transferred_ / options().min_bytes_per_second);
+  }
+  void BeginTransfer() {
+    transfer_began_ = Clock::now();
+    transferred_ = 0;
+    OnTransfer(0);
+  }
+
+  // False where it is answered here.
+  bool OnHeader() {
+    if (parser_->is_done()) return true;
+    state_ = State::kBody;
+    BeginTransfer();
+    if (header("Expect").empty()) return true;
+    constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+    beast::error_code ignored;  // who does not get it waits a second, and sends the body
+    socket_.write_some(asio::buffer(kContinue.data(), kContinue.size()), ignored);
+    return true;
+  }
+
+  void Reject(beast::error_code error) {
+    ++loop_.shared.bad_requests;
+    keep_alive_ = false;
+    is_head_ = false;
+    const bool is_full = error == boost::system::errc::not_enough_memory;
+    HttpResponse response;
+    response.status = error == http::error::header_limit ? 431
+                      : error == http::error::body_limit ? 413
+                      : is_full                          ? 503
+                                                         : 400;
+    if (is_full) response.headers.emplace_back("Retry-After", "1");
+    response.body = JsonError(response.status == 413
+                                  ? fmt::format("a body above {} bytes", options().max_body_bytes)
+                              : is_full ? "the bodies of all requests take too much memory"
+                                        : error.message());
+    response_ = std::move(response);
+    Write();
+  }
+
+  void Handle() {
+    state_ = State::kHandling;
+    deadline_ = Clock::time_point::max();
+    keep_alive_ = parser_->keep_alive() && !loop_.shared.draining.load(std::memory_order_relaxed);
+    is_old_ = parser_->get().version() < 11;
+    is_head_ = parser_->get().method() == http::verb::head;
+    loop_.shared.requests.fetch_add(1, std::memory_order_relaxed);
+    in_handler_ = true;
+    try {
+      handler_(shared_from_this());
+    } catch (const std::exception& e) {
+      if (!response_) {
+        response_.emplace();
+        response_->status = 500;
+        response_->body = JsonError(e.what());
+      }
+    }
+    in_handler_ = false;
+    if (response_) return Write();
+    Watch();
+  }
+
+  void OnResponse(HttpResponse response) {
+    if (state_ != State::kHandling || response_) return;
+    response_ = std::move(response);
+    if (!in_handler_) Write();
+  }
+
+  // Tells where the client goes while it waits for its answer.
+  void Watch() {
+    if (std::exchange(watching_, true)) return;
+    socket_.async_wait(tcp::socket::wait_read, [self = shared_from_this()](beast::error_code) {
+      self->watching_ = false;
+      if (self->state_ != State::kHandling || self->response_) return;
+      char byte;
+      const ssize_t peeked =
+          ::recv(self->socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+      if (peeked > 0) return;  // the next request
+      if (peeked < 0 && (errno == EAGAIN || errno == EINTR)) return self->Watch();
+      if (auto gone = std::exchange(self->on_disconnect_, nullptr)) gone();
+      self->Close();
+    });
+  }
+
+  void Write() {
+    state_ = State::kWriting;
+    size_t length = response_->body.size();
+    for (const HttpPiece& piece : response_->pieces) length += piece.bytes.size();
+    head_.clear();
+    auto out = std::back_inserter(head_);
+    fmt::format_to(out, "HTTP/1.1 {} {}\r\nContent-Type: {}\r\nContent-Length: {}\r\n",
+                   response_->status, Reason(response_->status), response_->content_type, length);
+    for (const auto& [name, value] : response_->headers)
+      fmt::format_to(out, "{}: {}\r\n", name, value);
+    if (!keep_alive_) {
+      head_ += "Connection: close\r\n";
+    } else if (is_old_) {
+      head_ += "Connection: keep-alive\r\n";
+    }
+    head_ += "\r\n";
+    out_.assign({asio::buffer(head_)});
+    if (!is_head_) {
+      if (!response_->body.empty()) out_.push_back(asio::buffer(response_->body));
+      for (const HttpPiece& piece : response_->pieces)
+        out_.push_back(asio::buffer(piece.bytes.data(), piece.bytes.size()));
+    }
+    written_ = 0;
+    BeginTransfer();
+    Flush();
+  }
+
+  void Flush() {
+    while (written_ < out_.size()) {
+      beast::error_code error;
+      const std::vector<asio::const_buffer> rest(out_.begin() + static_cast<ptrdiff_t>(written_),
+                                                 out_.end());
+      size_t bytes = socket_.write_some(written_ == 0 ? out_ : rest, error);
+      if (error == asio::error::would_block) {
+        socket_.async_wait(tcp::socket::wait_write,
+                           [self = shared_from_this()](beast::error_code failed) {
+                             if (self->state_ != State::kWriting) return;
+                             if (failed) return self->Close();
+                             self->Flush();
+                           });
+        return;
+      }
+      if (error) return Close();
+      OnTransfer(bytes);
+      while (written_ < out_.size() && bytes >= out_[written_].size())
+        bytes -= out_[written_++].size();
+      if (written_ < out_.size()) out_[written_] += bytes;
+    }
+    Done();
+  }
+
+  void Done() {
+    out_.clear();
+    response_.reset();
+    on_disconnect_ = nullptr;
+    if (keep_alive_) return Next();
+    // What the client still sends is read for a while: closing at once would take back the answer.
+    state_ = State::kLingering;
+    deadline_ = Clock::now() + kLinger;
+    beast::error_code ignored;
+    socket_.shutdown(tcp::socket::shutdown_send, ignored);
+    Linger();
+  }
+
+  void Linger() {
+    buffer_.clear();
+    socket_.async_read_some(buffer_.prepare(kFirstRead),
+                            [self = shared_from_this()](beast::error_code error, size_t) {
+                              if (self->state_ == State::kClosed) return;
+                              if (error) return self->Close();
+                              self->Linger();
+                            });
+  }
+
+  Loop& loop_;
+  const HttpHandler& handler_;
+  tcp::socket socket_;
+  beast::flat_buffer buffer_;
+  std::optional<http::request_parser<BoundedBody>> parser_;
+  State state_ = State::kIdle;
+  bool keep_alive_ = true, is_head_ = false, is_old_ = false;
+  bool in_handler_ = false, watching_ = false, pumping_ = false, again_ = false;
+  Clock::time_point deadline_, transfer_began_;
+  size_t transferred_ = 0;  // of a body, or an answer
+  std::function<void()> on_disconnect_;
+  std::optional<HttpResponse> response_;
+  std::string head_;
+  std::vector<asio::const_buffer> out_;  // from written_ on it is to be sent
+  size_t written_ = 0;
+};
+
+void Loop::Sweep() {
+  const Clock::time_point now = Clock::now();
+  std::vector<std::shared_ptr<Connection>> late;
+  for (const auto& [key, connection] : connections) {
+    const bool is_over = connection->IsIdle() && shared.draining.load(std::memory_order_relaxed);
+    if (is_over || connection->IsLate(now)) late.push_back(connection);
+  }
+  for (const auto& connection : late) {
+    if (!connection->IsIdle()) ++shared.timeouts;
+    connection->Close();
+  }
+  timer.expires_after(kSweep);
+  timer.async_wait([this](beast::error_code error) {
+    if (!error) Sweep();
+  });
+}
+
+void Loop::Run() {
+  current_loop = this;
+  asio::post(context, [this] { Sweep(); });
+  Clock::time_point latest = Clock::now();
+  for (;;) {
+    try {
+      while (!context.stopped()) {
+        if (context.poll() > 0) {
+          latest = Clock::now();
+        } else if (Clock::now() - latest < shared.options.spin) {
+          std::this_thread::yield();
+        } else {
+          context.run_one();
+          latest = Clock::now();
+        }
+      }
+      return;
+    } catch (const std::exception&) {
+      // Without memory for a connection: its exchange goes, and the others on.
+    }
+  }
+}
+
+}  // namespace
+
+struct HttpServer::Impl {
+  struct Listener {
+    Listener(asio::io_context& context, HttpHandler h)
+        : acceptor(context), handler(std::move(h)), pause(context) {}
+    tcp::acceptor acceptor;
+    HttpHandler handler;
+    asio::steady_timer pause;
+  };
+
+  explicit Impl(const HttpOptions& options) : shared(options) {
+    for (uint32_t i = 0; i < std::max<uint32_t>(options.threads, 1); ++i)
+      loops.push_back(std::make_unique<Loop>(shared));
+  }
+
+  void Accept(Listener& listener) {
+    Loop* least = loops.front().get();
+    for (const auto& loop : loops) {
+      if (loop->load < least->load) least = loop.get();
+    }
+    listener.acceptor.async_accept(
+        least->context, [this, &listener, least](beast::error_code error, tcp::socket socket) {
+          if (error == asio::error::operation_aborted || shared.draining) return;
+          if (!error) {
+            Take(listener, *least, std::move(socket));
+            return Accept(listener);
+          }
+          // No file descriptors, most likely: some are given back soon.
+          listener.pause.expires_after(std::chrono::milliseconds(50));
+          listener.pause.async_wait([this, &listener](beast::error_code stopped) {
+            if (!stopped) Accept(listener);
+          });
+        });
+  }
+
+  void Take(Listener& listener, Loop& loop, tcp::socket socket) {
+    ++shared.accepted;
+    if (shared.connections.fetch_add(1) >= shared.options.max_connections) {
+      --shared.connections;
+      ++shared.refused;
+      constexpr std::string_view kFull =
+          "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\n"
+          "Content-Length: 32\r\nRetry-After: 1\r\nConnection: close\r\n\r\n"
+          "{\"error\":\"too many connections\"}";
+      beast::error_code ignored;
+      socket.non_blocking(true, ignored);
+      socket.write_some(asio::buffer(kFull.data(), kFull.size()), ignored);
+      return;
+    }
+    loop.load.fetch_add(1, std::memory_order_relaxed);
+    auto connection = std::make_shared<Connection>(loop, listener.handler, std::move(socket));
+    asio::post(loop.context, [&loop, connection = std::move(connection)] {
+      loop.connections.emplace(connection.get(), connection);
+      connection->Start();
+    });
+  }
+
+  Shared shared;
+  std::vector<std::unique_ptr<Loop>> loops;
+  std::vector<std::unique_ptr<Listener>> listeners;
+};
+
+HttpServer::HttpServer(const HttpOptions& options) : impl_(std::make_unique<Impl>(options)) {}
+
+HttpServer::~HttpServer() {
+  for (const auto& loop : impl_->loops) loop->context.stop();
+  for (const auto& loop : impl_->loops) {
+    if (loop->thread.joinable()) loop->thread.join();
+  }
+  impl_->listeners.clear();
+  for (const auto& loop : impl_->loops) {
+    const auto connections = std::exchange(loop->connections, {});
+    for (const auto& [key, connection] : connections) connection->Close();
+  }
+}
+
+Result<uint16_t> HttpServer::Listen(const std::string& host, uint16_t port, HttpHandler handler) {
+  beast::error_code error;
+  const auto address = asio::ip::make_address(host == "localhost" ? "127.0.0.1" : host, error);
+  if (error)
+    return Status(StatusCode::kInvalidArgument, host + ": expected an IP address or localhost");
+  auto listener =
+      std::make_unique<Impl::Listener>(impl_->loops.front()->context, std::move(handler));
+  tcp::acceptor& acceptor = listener->acceptor;
+  const tcp::endpoint endpoint(address, port);
+  acceptor.open(endpoint.protocol(), error);
+  if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
+  if (!error) acceptor.bind(endpoint, error);
+  if (!error) acceptor.listen(4096, error);
+  if (error)
+    return Status(StatusCode::kFailedPrecondition,
+                  fmt::format("{}:{}: {}", host, port, error.message()));
+  const uint16_t bound = acceptor.local_endpoint(error).port();
+  impl_->listeners.push_back(std::move(listener));
+  return bound;
+}
+
+void HttpServer::Start() {
+  for (const auto& listener : impl_->listeners) impl_->Accept(*listener);
+  for (const auto& loop : impl_->loops) loop->thread = std::thread([l = loop.get()] { l->Run(); });
+}
+
+bool HttpServer::Drain(Clock::time_point deadline) {
+  impl_->shared.draining = true;
+  asio::post(impl_->loops.front()->context, [this] {
+    beast::error_code ignored;
+    for (const auto& listener : impl_->listeners) listener->acceptor.close(ignored);
+  });
+  for (const auto& loop : impl_->loops) {
+    asio::post(loop->context, [l = loop.get()] {
+      for (const auto& [key, connection] : l->connections) connection->EndAfterAnswer();
+    });
+  }
+  while (impl_->shared.connections > 0 && Clock::now() < deadline)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  return impl_->shared.connections == 0;
+}
+
+HttpStats HttpServer::stats() const {
+  const Shared& shared = impl_->shared;
+  return {shared.accepted, shared.refused,     shared.requests,     shared.bad_requests,
+          shared.timeouts, shared.connections, shared.bodies.used()};
+}
+
+}  // namespace relayvm::serve

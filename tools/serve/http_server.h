@@ -1,0 +1,84 @@
+// HttpServer: HTTP/1.1 on TCP, with bounds on all that a stranger can send, hold or delay.
+//
+// Each of a few threads has connections of its own. A request's handler is called on one of them
+// and answers there or later, from any thread; meanwhile the connection waits, and is watched: the
+// handler is told where its client goes away. Connections are kept alive; requests that are sent
+// before an answer came are answered in order. Handlers must not block. Thread-safe. Tested by
+// http_server_test.cc.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "bytecode/base/status.h"
+#include "tools/serve/http_message.h"
+
+namespace relayvm::serve {
+
+struct HttpOptions {
+  uint32_t threads = 2;
+  size_t max_header_bytes = 16 << 10;
+  size_t max_body_bytes = size_t{64} << 20;
+  size_t max_all_bodies = size_t{1} << 30;  // bytes of all requests that are read or answered
+  size_t max_connections = 20'000;          // above that, new ones are answered with 503
+  // For a request's header to come, from its first byte on; and for a kept connection to be idle.
+  std::chrono::milliseconds header_time{10'000}, idle_time{75'000};
+  // For a body to come, or an answer to be taken: this, and a second for each so many bytes.
+  std::chrono::milliseconds transfer_time{10'000};
+  size_t min_bytes_per_second = 64 << 10;
+  // How long a thread that has nothing more to do looks for more before it sleeps: being woken
+  // takes as long as a short run. Others that want its processor get it meanwhile.
+  std::chrono::microseconds spin{50};
+};
+
+// A request, and the way to answer it. The views are valid until it is answered.
+class HttpExchange {
+ public:
+  virtual ~HttpExchange() = default;
+  virtual std::string_view method() const = 0;
+  virtual std::string_view target() const = 0;  // as it was sent: "/v2/models/m?x=1"
+  virtual std::string_view body() const = 0;
+  // The value of a header, by its name in any case; empty where there is none.
+  virtual std::string_view header(std::string_view name) const = 0;
+  // Called once, on the connection's thread, where the client goes before it is answered.
+  // REQUIRES: called by the handler, before it returns.
+  virtual void set_on_disconnect(std::function<void()> on_disconnect) = 0;
+  // REQUIRES: called once.
+  virtual void Respond(HttpResponse response) = 0;
+};
+using HttpHandler = std::function<void(std::shared_ptr<HttpExchange>)>;
+
+struct HttpStats {
+  uint64_t accepted = 0, refused = 0, requests = 0, bad_requests = 0, timeouts = 0;
+  size_t connections = 0, body_bytes = 0;  // now
+};
+
+class HttpServer {
+ public:
+  explicit HttpServer(const HttpOptions& options);
+  // Closes all connections. REQUIRES: exchanges that are not answered are not used any more but to
+  // be dropped.
+  ~HttpServer();
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+  // Listens on one more port; 0: any. Gives the port. kInvalidArgument: no such address;
+  // kFailedPrecondition: it is in use. REQUIRES: before Start.
+  Result<uint16_t> Listen(const std::string& host, uint16_t port, HttpHandler handler);
+  void Start();
+  // Accepts no more connections, closes those that are idle, others after their answer; true when
+  // all are closed.
+  bool Drain(std::chrono::steady_clock::time_point deadline);
+  HttpStats stats() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace relayvm::serve

@@ -1,0 +1,222 @@
+#include "tools/serve/http_server.h"
+
+#include <atomic>
+#include <future>
+#include <thread>
+
+#include "tools/serve/testing.h"
+
+namespace relayvm::serve {
+namespace {
+
+using testing::Client;
+using Clock = std::chrono::steady_clock;
+
+// A server that answers with what it was asked; /later from another thread, /never not at all.
+struct Echo {
+  explicit Echo(HttpOptions options = {}) : server(options) {
+    const auto listening = server.Listen(
+        "127.0.0.1", 0, [this](std::shared_ptr<HttpExchange> e) { Handle(std::move(e)); });
+    REQUIRE(listening.ok());
+    port = *listening;
+    server.Start();
+  }
+  ~Echo() {
+    for (std::thread& thread : threads) thread.join();
+  }
+  void Handle(std::shared_ptr<HttpExchange> exchange) {
+    HttpResponse response;
+    response.body = std::string(exchange->method()) + " " + std::string(exchange->target()) + " " +
+                    std::string(exchange->header("x-tag")) + " " + std::string(exchange->body());
+    if (exchange->target() == "/throw") throw std::runtime_error("no luck");
+    if (exchange->target() == "/large") response.body.assign(16 << 20, 'x');
+    if (exchange->target() == "/never") {
+      exchange->set_on_disconnect([this, exchange] { gone.set_value(); });
+      return;
+    }
+    if (exchange->target() != "/later") return exchange->Respond(std::move(response));
+    threads.emplace_back(
+        [exchange = std::move(exchange), response = std::move(response)]() mutable {
+          std::this_thread::sleep_for(std::chrono::milliseconds(20));
+          exchange->Respond(std::move(response));
+        });
+  }
+
+  std::promise<void> gone;
+  std::vector<std::thread> threads;
+  HttpServer server;
+  uint16_t port = 0;
+};
+
+std::string BodyOf(const std::string& answer) {
+  const size_t header = answer.find("\r\n\r\n");
+  return header == std::string::npos ? "" : answer.substr(header + 4);
+}
+bool HasCode(const std::string& answer, const char* code) {
+  return answer.starts_with(std::string("HTTP/1.1 ") + code + " ");
+}
+
+TEST_CASE("requests on one connection, one after the other") {
+  Echo echo({.threads = 1});
+  Client client(echo.port);
+  for (int i = 0; i < 3; ++i) {
+    client.Send("POST /a?b HTTP/1.1\r\nHost: h\r\nX-Tag: t\r\nContent-Length: 4\r\n\r\nbody");
+    CHECK(BodyOf(client.Answer()) == "POST /a?b t body");
+  }
+  client.Send("GET /a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+  CHECK(client.Answer().find("Connection: close") != std::string::npos);
+  CHECK(client.IsClosed());
+  CHECK(echo.server.stats().requests == 4);
+}
+
+TEST_CASE("requests that come before answers are answered in order, however many") {
+  Echo echo({.threads = 1});
+  Client client(echo.port);
+  std::string many = "GET /later HTTP/1.1\r\n\r\n";
+  constexpr int kMany = 5000;
+  for (int i = 0; i < kMany; ++i) many += "GET /" + std::to_string(i) + " HTTP/1.1\r\n\r\n";
+  std::thread sender([&] { client.Send(many); });
+  CHECK(BodyOf(client.Answer()) == "GET /later  ");
+  int wrong = 0;
+  for (int i = 0; i < kMany; ++i)
+    wrong += BodyOf(client.Answer()) != "GET /" + std::to_string(i) + "  " ? 1 : 0;
+  sender.join();
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("bodies in chunks, requests byte by byte, HEAD, and HTTP/1.0") {
+  Echo echo;
+  Client client(echo.port);
+  client.Send(
+      "POST /c HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n1\r\nd\r\n0\r\n\r\n");
+  CHECK(BodyOf(client.Answer()) == "POST /c  abcd");
+  for (const char c : std::string("POST /slow HTTP/1.1\r\nContent-Length: 2\r\n\r\nhi"))
+    client.Send(std::string(1, c));
+  CHECK(BodyOf(client.Answer()) == "POST /slow  hi");
+  Client old(echo.port);
+  old.Send("HEAD /x HTTP/1.0\r\n\r\n");
+  CHECK(old.IsClosed());
+}
+
+TEST_CASE("a client that waits for leave to send its body gets it") {
+  Echo echo;
+  Client client(echo.port);
+  client.Send("POST /e HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
+  CHECK(client.Answer() == "HTTP/1.1 100 Continue\r\n\r\n");
+  client.Send("ok");
+  CHECK(BodyOf(client.Answer()) == "POST /e  ok");
+}
+
+TEST_CASE("what is no request, or too large, is answered and closed") {
+  Echo echo({.max_header_bytes = 1024, .max_body_bytes = 1000});
+  const struct {
+    std::string request;
+    const char* code;
+  } cases[] = {
+      {"nonsense\r\n\r\n", "400"},
+      {"GET / HTTP/9.9\r\n\r\n", "400"},
+      {"GET / HTTP/1.1\r\nContent-Length: x\r\n\r\n", "400"},
+      {"GET / HTTP/1.1\r\nContent-Length: 99999999999999999999999\r\n\r\n", "400"},
+      {"POST / HTTP/1.1\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd", "400"},
+      {"POST / HTTP/1.1\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n", "400"},
+      {"GET / HTTP/1.1\r\nBad Name: x\r\n\r\n", "400"},
+      {"POST / HTTP/1.1\r\nContent-Length: 1001\r\n\r\n", "413"},
+      {"POST / HTTP/1.1\r\nContent-Length: 18446744073709551615\r\n\r\n", "413"},
+      {"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3e9\r\n" + std::string(1001, 'x'),
+       "413"},
+      {"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n", "413"},
+      {"GET / HTTP/1.1\r\nX: " + std::string(2000, 'x') + "\r\n\r\n", "431"},
+  };
+  for (const auto& c : cases) {
+    CAPTURE(c.request);
+    Client client(echo.port);
+    client.Send(c.request);
+    const std::string answer = client.Answer();
+    CHECK_MESSAGE(HasCode(answer, c.code), answer);
+    CHECK(client.IsClosed());
+  }
+  CHECK(echo.server.stats().body_bytes == 0);
+}
+
+TEST_CASE("the bodies of all connections have a limit, and connections have one") {
+  Echo echo({.threads = 1, .max_body_bytes = 1000, .max_all_bodies = 1500, .max_connections = 2});
+  Client first(echo.port), second(echo.port);
+  first.Send("POST / HTTP/1.1\r\nContent-Length: 1000\r\n\r\n" + std::string(999, 'x'));
+  while (echo.server.stats().body_bytes < 999) std::this_thread::yield();
+  Client third(echo.port);
+  CHECK(HasCode(third.Answer(), "503"));
+  CHECK(third.IsClosed());
+  second.Send("POST / HTTP/1.1\r\nContent-Length: 1000\r\n\r\n" + std::string(1000, 'x'));
+  CHECK(HasCode(second.Answer(), "503"));
+  first.Send("x");
+  CHECK(HasCode(first.Answer(), "200"));
+}
+
+TEST_CASE("who is slow with a header, a body, or the next request is cut off") {
+  using std::chrono::milliseconds;
+  Echo echo({.header_time = milliseconds(100),
+             .idle_time = milliseconds(100),
+             .transfer_time = milliseconds(100),
+             .min_bytes_per_second = 1 << 30});
+  for (const char* begun : {"", "GET / HT", "POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\nabc"}) {
+    CAPTURE(begun);
+    const auto begin = Clock::now();
+    Client client(echo.port);
+    client.Send(begun);
+    CHECK(client.IsClosed());
+    CHECK(Clock::now() - begin < std::chrono::seconds(10));
+  }
+  // One that takes no answer: its server holds it for no longer.
+  Client client(echo.port);
+  client.Send("GET /large HTTP/1.1\r\n\r\n");
+  const auto begin = Clock::now();
+  while (echo.server.stats().connections > 0 && Clock::now() - begin < std::chrono::seconds(15))
+    std::this_thread::sleep_for(milliseconds(5));
+  CHECK(echo.server.stats().connections == 0);
+}
+
+TEST_CASE("a large answer comes whole") {
+  Echo echo;
+  Client client(echo.port);
+  client.Send("GET /large HTTP/1.1\r\n\r\n");
+  CHECK(BodyOf(client.Answer()).size() == 16 << 20);
+}
+
+TEST_CASE("a handler learns that its client has gone") {
+  Echo echo;
+  Client client(echo.port);
+  client.Send("GET /never HTTP/1.1\r\n\r\n");
+  while (echo.server.stats().requests == 0) std::this_thread::yield();
+  client.Close();
+  echo.gone.get_future().wait();
+}
+
+TEST_CASE("what a handler throws is the answer, and the server goes on") {
+  Echo echo;
+  Client client(echo.port);
+  client.Send("GET /throw HTTP/1.1\r\n\r\nGET /a HTTP/1.1\r\n\r\n");
+  CHECK(BodyOf(client.Answer()) == "{\"error\":\"no luck\"}");
+  CHECK(BodyOf(client.Answer()) == "GET /a  ");
+}
+
+TEST_CASE("drained, it closes idle connections, and others after their answer") {
+  Echo echo;
+  Client idle(echo.port), busy(echo.port);
+  busy.Send("GET /later HTTP/1.1\r\n\r\n");
+  while (echo.server.stats().requests == 0) std::this_thread::yield();
+  CHECK(echo.server.Drain(Clock::now() + std::chrono::seconds(10)));
+  CHECK(BodyOf(busy.Answer()) == "GET /later  ");
+  CHECK(busy.IsClosed());
+  CHECK(idle.IsClosed());
+}
+
+TEST_CASE("addresses that are none, and ports that are taken") {
+  Echo echo;
+  HttpServer other(HttpOptions{});
+  CHECK(other.Listen("nowhere", 0, nullptr).status().code() == StatusCode::kInvalidArgument);
+  CHECK(other.Listen("127.0.0.1", echo.port, nullptr).status().code() ==
+        StatusCode::kFailedPrecondition);
+}
+
+}  // namespace
+}  // namespace relayvm::serve

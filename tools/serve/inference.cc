@@ -1,0 +1,25 @@
+#include "tools/serve/inference.h"
+
+#include <array>
+
+namespace relayvm::serve {
+namespace {
+
+// By DType.
+constexpr std::array<std::string_view, 14> kNames = {"BOOL",  "INT8",   "INT16",  "INT32",  "INT64",
+                                                     "UINT8", "UINT16", "UINT32", "UINT64", "FP16",
+                                                     "BF16",  "FP32",   "FP64",   "BYTES"};
+static_assert(static_cast<size_t>(DType::kString) + 1 == kNames.size());
+
+}  // namespace
+
+std::string_view DatatypeName(DType dtype) { return kNames[static_cast<size_t>(dtype)]; }
+
+std::optional<DType> ParseDatatype(std::string_view name) {
+  for (size_t i = 0; i < kNames.size(); ++i) {
+    if (kNames[i] == name) return static_cast<DType>(i);
+  }
+  return std::nullopt;
+}
+
+}  // namespace relayvm::serve

@@ -1,0 +1,59 @@
+// What is asked of a model and what it answers, whatever protocol carries it: REST here, gRPC
+// beside. Tensors are the runtime's own values from the moment that they are read. Plain data.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "bytecode/base/dtype.h"
+#include "vm/border/value.h"
+
+namespace relayvm::serve {
+
+using Parameter = std::variant<bool, int64_t, double, std::string>;
+using Parameters = std::vector<std::pair<std::string, Parameter>>;
+
+struct InferTensor {
+  std::string name;
+  Value value;  // a tensor on the host
+};
+
+struct RequestedOutput {
+  std::string name;
+  // In binary, or as JSON; not said: as InferRequest::binary_output says. For REST alone.
+  std::optional<bool> binary;
+};
+
+struct InferRequest {
+  std::string model;
+  std::string version;  // empty: the newest
+  std::string id;       // echoed
+  Parameters parameters;
+  std::vector<InferTensor> inputs;
+  std::vector<RequestedOutput> outputs;  // none: all
+  bool binary_output = false;
+
+  // Null where there is none of that name.
+  const Parameter* FindParameter(std::string_view name) const {
+    for (const auto& [key, value] : parameters) {
+      if (key == name) return &value;
+    }
+    return nullptr;
+  }
+};
+
+struct InferResponse {
+  std::string model, version, id;
+  std::vector<InferTensor> outputs;  // in the order of the request's, or the model's
+};
+
+// The protocol's name of a dtype: "FP32"; and the reverse.
+std::string_view DatatypeName(DType dtype);
+std::optional<DType> ParseDatatype(std::string_view name);
+
+}  // namespace relayvm::serve

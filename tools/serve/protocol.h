@@ -1,0 +1,41 @@
+// The Open Inference Protocol's REST form of requests and answers: JSON, with tensors in it or, by
+// the binary tensor extension, behind it:
+//
+//   {"inputs":[{"name":"x","shape":[2],"datatype":"FP32","parameters":{"binary_data_size":8}}]}   N bytes
+//   8 bytes of x                                                             little-endian, in order
+//
+// where the header Inference-Header-Content-Length says N. BYTES are strings, UTF-8; in binary each
+// has its length before it (4 bytes). FP16 and BF16 are binary only.
+//
+// What is read is a stranger's: sizes are checked before anything is made of them, and no tensor is
+// larger than 8 times the bytes that it is read from. Failures are kInvalidArgument (malformed, or
+// a shape that is not what follows), kUnsupported, kResourceExhausted. Pure functions; thread-safe.
+// Tested by protocol_test.cc.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bytecode/base/status.h"
+#include "tools/serve/http_message.h"
+#include "tools/serve/inference.h"
+#include "vm/api/relayvm.h"
+
+namespace relayvm::serve {
+
+// The body of POST /v2/models/M/infer; M and its version stand in the path. `json_bytes`: N, or
+// none: all of it. Tensors are memory of `runtime`, which counts it.
+Result<InferRequest> ReadInferRequest(std::string_view body, std::optional<size_t> json_bytes,
+                                      Runtime& runtime);
+
+// The answer as `request` asked for it. kUnsupported for an output of FP16 or BF16 that is not
+// binary. Large tensors are not copied: the answer holds them.
+Result<HttpResponse> WriteInferResponse(const InferRequest& request, InferResponse response);
+
+// {"model_name": ..., "parameters": {...}}: what POST of the repository's extension has.
+Result<Parameters> ReadParameters(std::string_view body);
+
+}  // namespace relayvm::serve

@@ -1,0 +1,183 @@
+#include "tools/serve/repository.h"
+
+#include <fstream>
+
+#include "tests/temp_folder.h"
+#include "tools/serve/testing.h"
+
+namespace relayvm::serve {
+namespace {
+
+using relayvm::testing::TempFolder;
+using testing::kAddOne;
+using testing::kAddTwo;
+using testing::Save;
+using testing::Wait;
+
+// A repository that looks at its files when it is told.
+struct House {
+  explicit House(RepositoryOptions options) {
+    options.poll = std::chrono::milliseconds(0);
+    auto made = Repository::Create(std::move(options), testing::MakeServed(*dispatcher, metrics));
+    REQUIRE_MESSAGE(made.ok(), made.status().message());
+    repository = *std::move(made);
+  }
+  void Refresh() {
+    CHECK(Wait([&](auto done) { repository->Refresh(std::move(done)); }).ok());
+  }
+  Status Load(const std::string& name) {
+    return Wait([&](auto done) { repository->Load(name, std::move(done)); });
+  }
+  Status Unload(const std::string& name) {
+    return Wait([&](auto done) { repository->Unload(name, std::move(done)); });
+  }
+  std::string VersionOf(const std::string& name) {
+    const auto model = repository->Find(name);
+    return model.ok() ? (*model)->version() : model.status().message();
+  }
+
+  Metrics metrics;
+  std::unique_ptr<Dispatcher> dispatcher = testing::NewDispatcher();
+  std::unique_ptr<Repository> repository;
+};
+
+TEST_CASE("a folder's models, the highest version of each, and files by themselves") {
+  TempFolder folder;
+  Save(kAddOne, folder / "repository/a/9/model.vmx");
+  Save(kAddOne, folder / "repository/a/10/model.vmx");
+  Save(kAddOne, folder / "repository/a/draft/model.vmx");
+  Save(kAddOne, folder / "one.vmx");
+  std::filesystem::create_directories(folder / "repository/empty");
+  House house({.folder = folder / "repository", .files = {{"b", folder / "one.vmx"}}});
+  CHECK(house.VersionOf("a") == "10");
+  CHECK(house.VersionOf("b") == "1");
+  CHECK(house.VersionOf("c") == "there is no model c");
+  CHECK(house.VersionOf("../a") == "there is no model ../a");
+  CHECK(house.repository->Find("a", "10").ok());
+  CHECK(house.repository->Find("a", "9").status().message() ==
+        "model a has no version 9: 10 is served");
+  const auto index = house.repository->Index();
+  REQUIRE(index.size() == 3);
+  CHECK(index[2].name == "empty");
+  CHECK_FALSE(index[2].is_ready);
+  CHECK(index[2].reason == "no folder with a number as its name has a model.vmx or model.onnx");
+}
+
+TEST_CASE("there is no repository without a folder") {
+  Metrics metrics;
+  const auto dispatcher = testing::NewDispatcher();
+  CHECK(Repository::Create({.folder = "/no such folder"}, testing::MakeServed(*dispatcher, metrics))
+            .status()
+            .code() == StatusCode::kNotFound);
+}
+
+TEST_CASE("a new version and a changed file are served; the old one goes with its last user") {
+  TempFolder folder;
+  Save(kAddOne, folder / "m/1/model.vmx");
+  House house({.folder = folder / ""});
+  auto first = *house.repository->Find("m");
+  Save(kAddTwo, folder / "m/2/model.vmx");
+  house.Refresh();
+  CHECK(house.VersionOf("m") == "2");
+  const std::weak_ptr<const ServedModel> old = first;
+  const std::weak_ptr<const Executable> memory = first->executable();
+  CHECK_FALSE(old.expired());
+  first = nullptr;
+  CHECK(old.expired());
+  CHECK(memory.expired());
+
+  const auto second = *house.repository->Find("m");
+  house.Refresh();
+  CHECK(*house.repository->Find("m") == second);  // nothing has changed
+  Save(kAddOne, folder / "m/2/model.vmx");
+  house.Refresh();
+  CHECK(*house.repository->Find("m") != second);
+
+  std::filesystem::remove_all(folder / "m");
+  house.Refresh();
+  CHECK(house.VersionOf("m") == "there is no model m");
+}
+
+TEST_CASE("a file that does not load changes nothing, and says why") {
+  TempFolder folder;
+  Save(kAddOne, folder / "m/1/model.vmx");
+  House house({.folder = folder / ""});
+  std::filesystem::create_directories(folder / "m/2");
+  std::ofstream(folder / "m/2/model.vmx") << "no program";
+  house.Refresh();
+  CHECK(house.VersionOf("m") == "1");
+  CHECK(house.repository->Index()[0].is_ready);
+  CHECK(house.repository->Index()[0].reason != "");
+  CHECK(house.Load("m").code() == StatusCode::kInvalidInput);
+  Save(kAddTwo, folder / "m/2/model.vmx");
+  house.Refresh();
+  CHECK(house.VersionOf("m") == "2");
+  CHECK(house.repository->Index()[0].reason == "");
+}
+
+TEST_CASE("what is unloaded by name stays so, until it is loaded by name") {
+  TempFolder folder;
+  Save(kAddOne, folder / "m/1/model.vmx");
+  House house({.folder = folder / ""});
+  CHECK(house.Unload("m").ok());
+  CHECK(house.VersionOf("m") == "model m is not loaded: unloaded");
+  Save(kAddTwo, folder / "m/2/model.vmx");
+  house.Refresh();
+  CHECK(house.VersionOf("m") == "model m is not loaded: unloaded");
+  CHECK(house.Load("m").ok());
+  CHECK(house.VersionOf("m") == "2");
+  CHECK(house.Load("n").code() == StatusCode::kNotFound);
+  CHECK(house.Unload("n").code() == StatusCode::kNotFound);
+  CHECK(house.Load("../m").code() == StatusCode::kNotFound);
+}
+
+// A compiler that says what it is given, and fails or makes what it is told to.
+std::string FakeCompiler(const TempFolder& folder, const std::string& body) {
+  const std::string path = folder / "fake_relayc";
+  std::ofstream(path) << "#!/bin/sh\n" << body << "\n";
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  return path;
+}
+
+TEST_CASE("a model that is not compiled is compiled once for its content") {
+  TempFolder folder;
+  Save(kAddOne, folder / "made.vmx");
+  const std::string compiler = FakeCompiler(
+      folder, "echo x >> " + (folder / "calls") + "; cp " + (folder / "made.vmx") + " $4");
+  std::filesystem::create_directories(folder / "models/m/1");
+  std::ofstream(folder / "models/m/1/model.onnx") << "content";
+  const CompileOptions compile{compiler, folder / "cache", std::chrono::seconds(60)};
+  const auto calls = [&] { return std::filesystem::file_size(folder / "calls"); };
+  {
+    House house({.folder = folder / "models", .compile = compile});
+    CHECK(house.VersionOf("m") == "1");
+    CHECK(calls() == 2);
+    CHECK(house.Load("m").ok());
+    CHECK(calls() == 2);
+  }
+  House house({.folder = folder / "models", .compile = compile});
+  CHECK(calls() == 2);
+  std::ofstream(folder / "models/m/1/weights.bin") << "other";
+  house.Refresh();
+  CHECK(calls() == 4);
+}
+
+TEST_CASE("what a compiler says is why there is no model") {
+  TempFolder folder;
+  std::filesystem::create_directories(folder / "models/m/1");
+  std::ofstream(folder / "models/m/1/model.onnx") << "content";
+  const auto reason = [&](const std::string& body, int seconds) {
+    House house(
+        {.folder = folder / "models",
+         .compile = {FakeCompiler(folder, body), folder / "cache", std::chrono::seconds(seconds)}});
+    return house.repository->Index()[0].reason;
+  };
+  CHECK(reason("echo model.onnx: no operator X >&2; exit 2", 60) == "model.onnx: no operator X");
+  CHECK(reason("exit 1", 60) == "the compiler ended without a word");
+  CHECK(reason("exec sleep 1000", 1) == "not compiled in 1 s");
+  House house({.folder = folder / "models", .compile = {"", folder / "cache"}});
+  CHECK(house.repository->Index()[0].reason.ends_with("there is no relayc to compile it"));
+}
+
+}  // namespace
+}  // namespace relayvm::serve

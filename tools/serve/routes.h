@@ -1,0 +1,63 @@
+// Routes: what each path of the Open Inference Protocol answers, as an HttpServer's handler.
+//
+//   GET  /v2, /v2/health/live, /v2/health/ready, /v2/models, /v2/models/stats, /metrics
+//   GET  /v2/models/M[/versions/V], .../ready, .../stats
+//   POST /v2/models/M[/versions/V]/infer
+//   POST /v2/repository/index, /v2/repository/models/M/load, .../unload
+//
+// Errors are {"error": text} with the code that HttpCodeOf says. Thread-safe. Tested by
+// routes_test.cc, and as a client sees it by tests/run_serve.py.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string_view>
+
+#include "bytecode/base/status.h"
+#include "tools/serve/dispatcher.h"
+#include "tools/serve/http_server.h"
+#include "tools/serve/metrics.h"
+#include "tools/serve/repository.h"
+
+namespace relayvm::serve {
+
+// 400 for what the request is wrong in, 404, 503 (too much at once), 504 (too late), 499 (the
+// client went), 500.
+int HttpCodeOf(const Status& status);
+HttpResponse ErrorResponse(int code, std::string_view text);
+HttpResponse ErrorResponse(const Status& status);
+
+class Routes {
+ public:
+  // Borrowed, all of them.
+  Routes(Repository& repository, Dispatcher& dispatcher, Metrics& metrics)
+      : repository_(repository), dispatcher_(dispatcher), metrics_(metrics) {}
+
+  void Handle(std::shared_ptr<HttpExchange> exchange);
+  // GET /metrics alone.
+  void HandleMetrics(std::shared_ptr<HttpExchange> exchange);
+  // From here on the server says that it is not ready, while it answers what comes.
+  void SetDraining() { draining_ = true; }
+
+ private:
+  struct Path;
+  struct Pending;
+  HttpResponse Get(const Path& path);
+  HttpResponse GetModel(const Path& path);
+  void Post(const Path& path, std::shared_ptr<HttpExchange> exchange);
+  void Infer(const Path& path, std::shared_ptr<HttpExchange> exchange);
+  void Start(const std::shared_ptr<Pending>& pending);
+  Status ReadRequest(Pending& pending);
+  HttpResponse Ready() const;
+  HttpResponse Index() const;
+  HttpResponse Models() const;
+  HttpResponse Stats(const ServedModel* only) const;
+  HttpResponse MetricsText() const;
+
+  Repository& repository_;
+  Dispatcher& dispatcher_;
+  Metrics& metrics_;
+  std::atomic<bool> draining_{false};
+};
+
+}  // namespace relayvm::serve

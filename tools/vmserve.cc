@@ -1,0 +1,247 @@
+// vmserve: serves compiled models by the Open Inference Protocol. The command line is the user's
+// contract:
+//
+//   vmserve --models DIR [--model NAME=FILE.vmx ...] [--host 127.0.0.1] [--http-port 8000]
+//           [--metrics-port 8002] [--workers N] [--threads N] [--io-threads N] [--spin US]
+//           [--max-queue N] [--timeout SECONDS] [--memory-limit SIZE] [--run-memory-limit SIZE]
+//           [--max-body SIZE] [--max-connections N] [--poll SECONDS] [--compiler PATH]
+//           [--cache DIR] [--drain SECONDS]
+//
+// It prints the ports that it listens on and a line "ready", ends on SIGTERM and SIGINT once what
+// it has accepted is answered, and looks at its models again on SIGHUP. Exit status: 0 ended so, 1
+// wrong usage, 2 it could not begin. Tested by serve/tests/run_serve.py.
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <thread>
+
+#include "bytecode/base/machine_limits.h"
+#include "tools/cli/command_line.h"
+#include "tools/serve/dispatcher.h"
+#include "tools/serve/repository.h"
+#include "tools/serve/routes.h"
+#include "tools/values/run.h"
+
+namespace relayvm::serve {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using tools::Exit;
+
+struct Flags {
+  std::string models, host = "127.0.0.1", compiler, cache;
+  std::vector<std::string> files;
+  uint16_t http_port = 8000, metrics_port = 8002;
+  uint32_t io_threads = 0;
+  std::optional<uint32_t> spin;
+  double timeout = 0, poll = 2, drain = 30;
+  std::string memory_limit, run_memory_limit, max_body = "64MiB";
+  DispatcherOptions dispatcher;
+  HttpOptions http;
+  RepositoryOptions repository;
+
+  void AddTo(CLI::App& app);
+  Status Finish();
+};
+
+void Flags::AddTo(CLI::App& app) {
+  app.add_option("--models", models,
+                 "a folder with DIR/NAME/VERSION/model.vmx or model.onnx, which relayc compiles");
+  app.add_option("--model", files, "NAME=FILE.vmx: one more model");
+  app.add_option("--host", host,
+                 "the address to listen on (default: 127.0.0.1, this machine's own)");
+  app.add_option("--http-port", http_port, "of the protocol's REST form (default: 8000; 0: any)");
+  app.add_option("--metrics-port", metrics_port,
+                 "of /metrics for Prometheus (default: 8002; 0: any)");
+  app.add_option("--workers", dispatcher.workers,
+                 "threads that run models (default: as many as the machine has)");
+  app.add_option("--threads", dispatcher.kernel_threads,
+                 "threads for the kernels of one run (default: 1; 0: as many as the machine has)");
+  app.add_option("--io-threads", io_threads,
+                 "threads for connections (default: as many as the machine has, up to 4)");
+  app.add_option(
+      "--max-queue", dispatcher.max_queued,
+      "requests of a model that wait; above that, they are refused with 503 (default: 1000)");
+  app.add_option("--spin", spin,
+                 "microseconds that these look for more to do before they sleep (default: 50, on a "
+                 "machine of one processor 0)");
+  app.add_option("--timeout", timeout,
+                 "seconds for a request that says none by X-Request-Timeout-Ms or its parameter "
+                 "timeout (microseconds); default: none");
+  app.add_option("--memory-limit", memory_limit, "of all runs together: 64MiB, 1GB, ...");
+  app.add_option("--run-memory-limit", run_memory_limit, "of one run");
+  app.add_option("--max-body", max_body, "the largest request (default: 64MiB)");
+  app.add_option("--max-connections", http.max_connections, "at a time (default: 20000)");
+  app.add_option(
+      "--poll", poll,
+      "how often to look for new and changed models, in seconds (default: 2; 0: on SIGHUP)");
+  app.add_option("--compiler", compiler, "relayc, for .onnx (default: the one beside vmserve)");
+  app.add_option("--cache", cache,
+                 "the folder for what it compiled (default: relayvm/served in ~/.cache or "
+                 "XDG_CACHE_HOME)");
+  app.add_option("--drain", drain, "seconds for requests to end on SIGTERM (default: 30)");
+}
+
+std::string DefaultCache() {
+  if (const char* folder = std::getenv("XDG_CACHE_HOME"); folder != nullptr && *folder != '\0')
+    return std::string(folder) + "/relayvm/served";
+  const char* home = std::getenv("HOME");
+  return std::string(home == nullptr ? "/tmp" : home) + "/.cache/relayvm/served";
+}
+
+std::string CompilerBeside() {
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  const auto path = self.parent_path() / "relayc";
+  return std::filesystem::exists(path, error) ? path.string() : "";
+}
+
+Status Flags::Finish() {
+  const auto invalid = [](std::string text) {
+    return Status(StatusCode::kInvalidArgument, std::move(text));
+  };
+  if (models.empty() && files.empty()) return invalid("expected --models DIR or --model NAME=FILE");
+  for (const std::string& file : files) {
+    const size_t equals = file.find('=');
+    if (equals == 0 || equals == std::string::npos || equals + 1 == file.size())
+      return invalid("--model: expected NAME=FILE.vmx, found " + file);
+    repository.files.emplace_back(file.substr(0, equals), file.substr(equals + 1));
+  }
+  constexpr double kDay = 86400;
+  for (const double seconds : {timeout, poll, drain}) {
+    if (!(seconds >= 0 && seconds <= kDay)) return invalid("expected seconds from 0 to a day");
+  }
+  if (!memory_limit.empty()) {
+    RELAYVM_ASSIGN_OR_RETURN(dispatcher.memory_limit, tools::ParseSize(memory_limit));
+  }
+  if (!run_memory_limit.empty()) {
+    RELAYVM_ASSIGN_OR_RETURN(dispatcher.run_memory, tools::ParseSize(run_memory_limit));
+  }
+  RELAYVM_ASSIGN_OR_RETURN(http.max_body_bytes, tools::ParseSize(max_body));
+  http.max_all_bodies = std::max(http.max_all_bodies, http.max_body_bytes * 2);
+  http.threads = io_threads > 0 ? io_threads : std::min(ReadMachineLimits().num_processors, 4U);
+  constexpr uint32_t kMaxSpin = 1'000'000;
+  if (spin.value_or(0) > kMaxSpin) return invalid("--spin: expected 1000000 at the most");
+  const bool is_alone = ReadMachineLimits().num_processors < 2;
+  http.spin = std::chrono::microseconds(spin.value_or(is_alone ? 0 : http.spin.count()));
+  dispatcher.timeout =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(timeout));
+  repository.folder = models;
+  repository.poll = std::chrono::milliseconds(static_cast<int64_t>(poll * 1000));
+  repository.compile.relayc = compiler.empty() ? CompilerBeside() : compiler;
+  repository.compile.cache_folder = cache.empty() ? DefaultCache() : cache;
+  return OkStatus();
+}
+
+void AddGauges(Metrics& metrics, const HttpServer& server, Dispatcher& dispatcher) {
+  const auto add = [&](const char* name, const char* help, auto value) {
+    metrics.AddGauge(name, help, {}, [value] { return static_cast<double>(value()); });
+  };
+  add("vmserve_connections", "Open connections", [&] { return server.stats().connections; });
+  add("vmserve_body_bytes", "Bytes of requests that are read or answered",
+      [&] { return server.stats().body_bytes; });
+  add("vmserve_queued_runs", "Runs that have not begun", [&] { return dispatcher.stats().queued; });
+  add("vmserve_active_runs", "Runs that have begun and not ended", [&] {
+    const SchedulerStats stats = dispatcher.stats();
+    return stats.ready + stats.running + stats.waiting;
+  });
+  add("vmserve_resident_bytes", "Memory of runs, with what is kept for the next",
+      [&] { return dispatcher.runtime().stats().resident_bytes; });
+}
+
+// Until a signal says to end.
+void WaitForEnd(const sigset_t& signals, Repository& repository) {
+  for (;;) {
+    int signal = 0;
+    if (::sigwait(&signals, &signal) != 0) continue;
+    if (signal != SIGHUP) return;
+    repository.Refresh([](const Status&) {});
+  }
+}
+
+int Serve(Flags& flags) {
+  // Of this thread alone, which those to come inherit.
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, signal);
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+  // A file for each connection.
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) == 0) {
+    files.rlim_cur = files.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &files);
+  }
+
+  const auto failed = [](const Status& status) {
+    return static_cast<int>(tools::Report("vmserve", status, Exit::kBadInput));
+  };
+  Metrics metrics;
+  auto dispatcher = Dispatcher::Create(flags.dispatcher);
+  if (!dispatcher.ok()) return failed(dispatcher.status());
+  auto repository = Repository::Create(
+      flags.repository,
+      [&](const std::string& name, const std::string& version,
+          std::shared_ptr<const Executable> executable)
+          -> Result<std::shared_ptr<const ServedModel>> {
+        RELAYVM_ASSIGN_OR_RETURN(RunGroup group, (*dispatcher)->MakeGroup());
+        RELAYVM_ASSIGN_OR_RETURN(
+            std::shared_ptr<const ServedModel> model,
+            ServedModel::Create(name, version, std::move(executable), std::move(group),
+                                std::make_shared<ModelMetrics>(metrics, name)));
+        return model;
+      });
+  if (!repository.ok()) return failed(repository.status());
+  size_t num_ready = 0;
+  for (const IndexEntry& entry : (*repository)->Index()) {
+    num_ready += entry.is_ready ? 1 : 0;
+    if (!entry.reason.empty()) fmt::print(stderr, "vmserve: {}: {}\n", entry.name, entry.reason);
+  }
+  Routes routes(**repository, **dispatcher, metrics);
+  HttpServer server(flags.http);
+  AddGauges(metrics, server, **dispatcher);
+  const auto http =
+      server.Listen(flags.host, flags.http_port,
+                    [&](std::shared_ptr<HttpExchange> e) { routes.Handle(std::move(e)); });
+  if (!http.ok()) return failed(http.status());
+  const auto scrape =
+      server.Listen(flags.host, flags.metrics_port,
+                    [&](std::shared_ptr<HttpExchange> e) { routes.HandleMetrics(std::move(e)); });
+  if (!scrape.ok()) return failed(scrape.status());
+  server.Start();
+  fmt::print("http {}:{}\nmetrics {}:{}\nready, {} models\n", flags.host, *http, flags.host,
+             *scrape, num_ready);
+  std::fflush(stdout);
+
+  WaitForEnd(signals, **repository);
+  routes.SetDraining();
+  const Clock::time_point deadline =
+      Clock::now() + std::chrono::milliseconds(static_cast<int64_t>(flags.drain * 1000));
+  server.Drain(deadline);
+  (*dispatcher)->Drain(deadline).ok();
+  (*repository).reset();  // its thread answers exchanges
+  (*dispatcher).reset();  // cancels what is left: before the server, which answers that
+  return 0;
+}
+
+int Main(int argc, char** argv) {
+  CLI::App app("Serves compiled models by the Open Inference Protocol (REST), until SIGTERM.",
+               "vmserve");
+  Flags flags;
+  flags.AddTo(app);
+  if (auto done = tools::ParseCommandLine(app, {argv + 1, argv + argc})) return *done;
+  if (Status s = flags.Finish(); !s.ok())
+    return static_cast<int>(tools::Report("vmserve", s, Exit::kUsage));
+  return Serve(flags);
+}
+
+}  // namespace
+}  // namespace relayvm::serve
+
+int main(int argc, char** argv) {
+  return relayvm::tools::GuardedMain("vmserve", [&] { return relayvm::serve::Main(argc, argv); });
+}
