@@ -8,6 +8,7 @@ PACKAGES="
   libboost-dev libboost-context-dev libfmt-dev
   libcli11-dev libzip-dev nlohmann-json3-dev libdnnl-dev
   libonnx-dev libonnx-testdata libprotobuf-dev
+  libgrpc++-dev protobuf-compiler-grpc python3-grpcio
   clang-19 libclang-rt-19-dev
   g++-i686-linux-gnu
   doctest-dev python3 python3-numpy binutils pkg-config
