@@ -35,6 +35,7 @@ using Clock = std::chrono::steady_clock;
 constexpr size_t kFirstRead = 2048;  // what idle connections have a buffer for
 constexpr size_t kBodyRead = 64 << 10;
 constexpr auto kSweep = std::chrono::milliseconds(200);
+constexpr int kClientGone = 499;
 constexpr auto kLinger = std::chrono::seconds(2);
 
 class Connection;
@@ -71,6 +72,8 @@ std::string_view Reason(int status) {
       return "OK";
     case 400:
       return "Bad Request";
+    case 403:
+      return "Forbidden";
     case 404:
       return "Not Found";
     case 405:
@@ -111,6 +114,9 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
   }
   void Close() {
     if (state_ == State::kClosed) return;
+    // A request that is handled is ended by its answer, which nobody gets.
+    if (state_ == State::kWriting) EndRequest(kClientGone);
+    was_handling_ = state_ == State::kHandling;
     state_ = State::kClosed;
     beast::error_code ignored;
     socket_.close(ignored);
@@ -129,6 +135,7 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
   std::string_view header(std::string_view name) const override {
     return View(parser_->get()[beast::string_view(name.data(), name.size())]);
   }
+  TraceContext trace() const override { return observed_.trace(); }
   void set_on_disconnect(std::function<void()> on_disconnect) override {
     on_disconnect_ = std::move(on_disconnect);
   }
@@ -236,6 +243,7 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
     ++loop_.shared.bad_requests;
     keep_alive_ = false;
     is_head_ = false;
+    observed_.Begin(options().observer, header("traceparent"));
     const bool is_full = error == boost::system::errc::not_enough_memory;
     HttpResponse response;
     response.status = error == http::error::header_limit ? 431
@@ -254,6 +262,7 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
   void Handle() {
     state_ = State::kHandling;
     deadline_ = Clock::time_point::max();
+    observed_.Begin(options().observer, header("traceparent"));
     keep_alive_ = parser_->keep_alive() && !loop_.shared.draining.load(std::memory_order_relaxed);
     is_old_ = parser_->get().version() < 11;
     is_head_ = parser_->get().method() == http::verb::head;
@@ -274,9 +283,26 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
   }
 
   void OnResponse(HttpResponse response) {
+    if (std::exchange(was_handling_, false)) {
+      response_ = std::move(response);
+      return EndRequest(kClientGone);
+    }
     if (state_ != State::kHandling || response_) return;
     response_ = std::move(response);
     if (!in_handler_) Write();
+  }
+
+  void EndRequest(int code) {
+    const RunNotes& run = response_->run;
+    observed_.End({.method = method(),
+                   .path = target(),
+                   .model = run.model,
+                   .version = run.version,
+                   .code = code,
+                   .bytes_in = body().size(),
+                   .bytes_out = code == kClientGone ? 0 : response_bytes_,
+                   .queued_ns = run.queued_ns,
+                   .run_ns = run.run_ns});
   }
 
   // Tells where the client goes while it waits for its answer.
@@ -299,12 +325,19 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
     state_ = State::kWriting;
     size_t length = response_->body.size();
     for (const HttpPiece& piece : response_->pieces) length += piece.bytes.size();
+    response_bytes_ = is_head_ ? 0 : length;
     head_.clear();
     auto out = std::back_inserter(head_);
     fmt::format_to(out, "HTTP/1.1 {} {}\r\nContent-Type: {}\r\nContent-Length: {}\r\n",
                    response_->status, Reason(response_->status), response_->content_type, length);
     for (const auto& [name, value] : response_->headers)
       fmt::format_to(out, "{}: {}\r\n", name, value);
+    if (observed_.has_trace()) {
+      const Traceparent text = FormatTraceparent(observed_.trace());
+      head_ += "traceparent: ";
+      head_.append(text.data(), text.size());
+      head_ += "\r\n";
+    }
     if (!keep_alive_) {
       head_ += "Connection: close\r\n";
     } else if (is_old_) {
@@ -347,6 +380,7 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
   }
 
   void Done() {
+    EndRequest(response_->status);
     out_.clear();
     response_.reset();
     on_disconnect_ = nullptr;
@@ -384,6 +418,9 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
   std::string head_;
   std::vector<asio::const_buffer> out_;  // from written_ on it is to be sent
   size_t written_ = 0;
+  ObservedRequest observed_;
+  size_t response_bytes_ = 0;
+  bool was_handling_ = false;  // when it was closed
 };
 
 void Loop::Sweep() {
