@@ -26,12 +26,17 @@ struct Run {
   Dispatcher::Done done;
 
   void End(const Result<Value>& result) {
-    const int64_t ran = ended.total_ns - ended.queued_ns;
+    const bool has_begun = ended.invocation != 0;
+    const int64_t queued = has_begun ? ended.queued_ns : ended.total_ns;
+    const int64_t ran = ended.total_ns - queued;
     const auto begin = Clock::now();
     ModelMetrics& metrics = model->metrics();
-    metrics.runs.Add();
-    metrics.queued.Add(ended.queued_ns);
-    metrics.ran.Add(ran);
+    metrics.queued.Add(queued);
+    if (has_begun) {
+      metrics.runs.Add();
+      metrics.ran.Add(ran);
+    }
+    const bool is_whole = result.ok();  // others say nothing of how long those take
     // A completion throws nothing.
     Result<InferResponse> answer = Guarded([&] { return Answer(result); });
     const Status failed = Guarded([&]() -> Status {
@@ -39,7 +44,7 @@ struct Run {
       return OkStatus();
     });
     if (!failed.ok()) metrics.lost.Add();
-    model->NoteRun(ran + std::chrono::nanoseconds(Clock::now() - begin).count());
+    if (is_whole) model->NoteRun(ran + std::chrono::nanoseconds(Clock::now() - begin).count());
   }
 
  private:

@@ -16,15 +16,18 @@ using testing::Served;
 
 // An answer, or why there is none, however it comes.
 struct Answer {
-  std::promise<Result<InferResponse>> promise;
-  std::future<Result<InferResponse>> future = promise.get_future();
+  std::shared_ptr<std::promise<Result<InferResponse>>> promise =
+      std::make_shared<std::promise<Result<InferResponse>>>();
+  std::future<Result<InferResponse>> future = promise->get_future();
   Dispatcher::Cancel cancel;
 };
 Status Ask(Dispatcher& dispatcher, std::shared_ptr<const ServedModel> model, InferRequest request,
            Answer& answer, const InferOptions& options = {}) {
   return dispatcher.Infer(
       std::move(model), request, options,
-      [&](Result<InferResponse> result) { answer.promise.set_value(std::move(result)); },
+      [promise = answer.promise](Result<InferResponse> result) {
+        promise->set_value(std::move(result));
+      },
       &answer.cancel);
 }
 InferRequest CountDown(int64_t from) {
@@ -118,6 +121,23 @@ TEST_CASE("where runs take longer than a deadline leaves, a request is refused a
                              {.deadline = Clock::now() + std::chrono::milliseconds(500)});
   CHECK(refused.code() == StatusCode::kDeadlineExceeded);
   CHECK(refused.message().ends_with("and 0 runs of some 1000000 us are queued before it"));
+}
+
+TEST_CASE("runs that were cancelled or failed say nothing of how long others take") {
+  Metrics metrics;
+  const auto dispatcher = NewDispatcher({.workers = 1});
+  const auto model = Served(*dispatcher, metrics, testing::kCount);
+  Answer cancelled, wrong;
+  REQUIRE(Ask(*dispatcher, model, CountDown(kForever), cancelled).ok());
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  cancelled.cancel.Cancel();
+  CHECK_FALSE(cancelled.future.get().ok());
+  InferRequest request;
+  request.inputs.push_back({"n", Value::Float32(1)});
+  REQUIRE(Ask(*dispatcher, model, request, wrong).ok());
+  CHECK_FALSE(wrong.future.get().ok());
+  CHECK(dispatcher->Drain(Clock::now() + std::chrono::seconds(60)).ok());
+  CHECK(model->typical_run_ns() == 0);
 }
 
 TEST_CASE("a short model runs on the thread that asks, a long one does not") {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bytecode/instruction.h"
+#include "bytecode/memory_report.h"
 #include "bytecode/opcode.h"
 #include "bytecode/program.h"
 #include "tools/serve/json_writer.h"
@@ -66,9 +67,12 @@ class FunctionGraph {
         steps_left_(*steps_left) {}
 
   // False where it is not whole.
-  bool Append(const std::vector<std::string>& inputs, std::string* json) {
+  bool Append(const std::vector<std::string>& inputs, const std::string& memory,
+              std::string* json) {
     json->append("{\"name\":");
     AppendJsonText(info_.name, json);
+    json->append(",\"memory\":");
+    AppendJsonText(memory, json);
     json->append(",\"nodes\":[");
     json_ = json;
     const bool is_whole = Walk(inputs);
@@ -275,6 +279,7 @@ class FunctionGraph {
 
 std::string ModelGraphJson(const Executable& executable, const GraphLimits& limits) {
   const Program& program = executable.program();
+  const std::vector<MemoryReport> memory = ReportMemory(program);
   size_t nodes_left = limits.max_nodes, steps_left = limits.max_steps;
   std::string json = "{\"functions\":[";
   bool is_whole = true;
@@ -284,7 +289,8 @@ std::string ModelGraphJson(const Executable& executable, const GraphLimits& limi
     for (const ExportInfo& e : program.exports) {
       if (e.function == i) inputs = e.param_names;
     }
-    is_whole = FunctionGraph(executable, i, &nodes_left, &steps_left).Append(inputs, &json);
+    is_whole = FunctionGraph(executable, i, &nodes_left, &steps_left)
+                   .Append(inputs, memory[i].total_bytes, &json);
   }
   json += is_whole ? "],\"truncated\":false}" : "],\"truncated\":true}";
   return json;

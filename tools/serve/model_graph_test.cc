@@ -32,6 +32,7 @@ std::vector<size_t> Of(const Json& nodes, std::string_view kind) {
 TEST_CASE("tensors lead from inputs through kernels to the result") {
   const Json graph = GraphOf(testing::kAddOne);
   CHECK(graph["truncated"] == false);
+  CHECK(!graph["functions"][0]["memory"].get<std::string>().empty());
   const Json nodes = FunctionOf(graph, "main");
   REQUIRE(nodes.size() == 3);
   CHECK(nodes[0]["kind"] == "input");

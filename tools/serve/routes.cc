@@ -419,7 +419,8 @@ void Routes::Start(const std::shared_ptr<Pending>& pending) {
   pending->options.tag = pending->exchange->trace().tag();
   auto done = [pending](Result<InferResponse> result) {
     const RunReport& run = Dispatcher::ended_run();
-    const int64_t queued = run.queued_ns, ran = run.total_ns - queued;
+    const int64_t queued = run.invocation != 0 ? run.queued_ns : run.total_ns;
+    const int64_t ran = run.total_ns - queued;
     const auto answer = [&](HttpResponse response) {
       response.run.queued_ns = queued;
       response.run.run_ns = ran;
