@@ -71,6 +71,7 @@ class Page:
         self.browser.wait("document.querySelector('#model h2')?.textContent.startsWith(" + json.dumps(name) + ")", name)
 
     def run(self):
+        self.browser.wait("!document.getElementById('run').disabled", "the run before")
         self.browser.js("document.getElementById('result').replaceChildren()")
         self.browser.click("document.getElementById('run')")
         return self.browser.wait("document.getElementById('result').innerText", "a result")
