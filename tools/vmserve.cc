@@ -7,7 +7,8 @@
 //           [--max-queue N] [--timeout SECONDS] [--memory-limit SIZE] [--run-memory-limit SIZE]
 //           [--max-body SIZE] [--max-connections N] [--max-client-requests N] [--poll SECONDS]
 //           [--versions N|all] [--loaders N] [--compiler PATH] [--cache DIR] [--cache-limit SIZE]
-//           [--drain SECONDS]
+//           [--drain SECONDS] [--access-log FILE|-] [--otlp-endpoint URL]
+//           [--trace-sample PART] [--profile-interval N]
 //
 // It prints the ports that it listens on and a line "ready", ends on SIGTERM and SIGINT once what
 // it has accepted is answered, and looks at its models again on SIGHUP. Exit status: 0 ended so, 1
@@ -28,8 +29,11 @@
 #include "tools/cli/command_line.h"
 #include "tools/serve/dispatcher.h"
 #include "tools/serve/grpc/grpc_server.h"
+#include "tools/serve/model_memory.h"
+#include "tools/serve/model_profile.h"
 #include "tools/serve/repository.h"
 #include "tools/serve/routes.h"
+#include "tools/serve/telemetry.h"
 #include "tools/values/run.h"
 
 namespace relayvm::serve {
@@ -51,6 +55,8 @@ struct Flags {
   HttpOptions http;
   GrpcOptions grpc;
   RepositoryOptions repository;
+  TelemetryOptions telemetry;
+  uint32_t profile_interval = 1000;
 
   void AddTo(CLI::App& app);
   Status Finish();
@@ -102,6 +108,17 @@ void Flags::AddTo(CLI::App& app) {
   app.add_option("--loaders", repository.loaders,
                  "models that are loaded or compiled at a time (default: 2)");
   app.add_option("--drain", drain, "seconds for requests to end on SIGTERM (default: 30)");
+  app.add_option("--access-log", telemetry.access_log,
+                 "a file that gets a line of JSON for each request; - for standard output; opened "
+                 "again on SIGHUP");
+  app.add_option("--otlp-endpoint", telemetry.otlp_endpoint,
+                 "http://HOST:PORT/v1/traces of a collector of OpenTelemetry, which gets a span "
+                 "for each sampled request");
+  app.add_option("--trace-sample", telemetry.sample,
+                 "of traces that begin here, the part that is sampled (default: 1)");
+  app.add_option("--profile-interval", profile_interval,
+                 "times one call of a kernel in so many, for /metrics and /v2/models/M/profile "
+                 "(default: 1000; 0: none)");
 }
 
 std::string DefaultCache() {
@@ -167,6 +184,8 @@ Status Flags::Finish() {
   repository.poll = std::chrono::milliseconds(static_cast<int64_t>(poll * 1000));
   repository.compile.relayc = compiler.empty() ? CompilerBeside() : compiler;
   repository.compile.cache_folder = cache.empty() ? DefaultCache() : cache;
+  if (!(telemetry.sample >= 0 && telemetry.sample <= 1))
+    return invalid("--trace-sample: expected a number from 0 to 1");
   return OkStatus();
 }
 
@@ -216,8 +235,26 @@ class Trimmer {
   size_t most_ = 0;  // since it was given back
 };
 
+// Of a version, which keeps them.
+void AddModelGauges(Metrics& metrics, Dispatcher& dispatcher, ServedModel& model) {
+  const Labels labels = {{"model", model.name()}, {"version", model.version()}};
+  const auto add = [&](const char* name, const char* help, auto value) {
+    model.Attach(metrics.AddEndingGauge(name, help, labels,
+                                        [value] { return static_cast<double>(value()); }));
+  };
+  add("vmserve_model_queued_runs", "Runs of a model that have not begun",
+      [&dispatcher, group = model.group()] { return dispatcher.stats(group).queued; });
+  add("vmserve_model_active_runs", "Runs of a model that have begun and not ended",
+      [&dispatcher, group = model.group()] { return dispatcher.stats(group).active; });
+  const ModelMemory memory = MemoryOf(*model.executable());
+  add("vmserve_model_constant_bytes", "Weights of a model, mapped from its file",
+      [memory] { return memory.constants; });
+  add("vmserve_model_image_bytes", "Kernels of a model", [memory] { return memory.images; });
+}
+
 // Until a signal says to end.
-void WaitForEnd(const sigset_t& signals, Repository& repository, const HttpServer& server) {
+void WaitForEnd(const sigset_t& signals, Repository& repository, Telemetry& telemetry,
+                const HttpServer& server) {
   constexpr timespec kLook{1, 0};
   Trimmer trimmer;
   for (;;) {
@@ -225,6 +262,7 @@ void WaitForEnd(const sigset_t& signals, Repository& repository, const HttpServe
     if (signal < 0) {
       trimmer.Look(server.stats().connections);
     } else if (signal == SIGHUP) {
+      telemetry.Reopen();
       repository.Refresh([](const Status&) {});
     } else {
       return;
@@ -250,6 +288,12 @@ int Serve(Flags& flags) {
     return static_cast<int>(tools::Report("vmserve", status, Exit::kBadInput));
   };
   Metrics metrics;
+  auto telemetry = Telemetry::Create(flags.telemetry, metrics);
+  if (!telemetry.ok()) return failed(telemetry.status());
+  flags.http.observer = telemetry->get();
+  ModelProfiler profiler(flags.profile_interval);
+  metrics.AddText([&](std::string* text) { profiler.AppendMetrics(text); });
+  flags.dispatcher.trace = &profiler;
   auto dispatcher = Dispatcher::Create(flags.dispatcher);
   if (!dispatcher.ok()) return failed(dispatcher.status());
   auto repository = Repository::Create(
@@ -259,10 +303,12 @@ int Serve(Flags& flags) {
           -> Result<std::shared_ptr<const ServedModel>> {
         RELAYVM_ASSIGN_OR_RETURN(RunGroup group, (*dispatcher)->MakeGroup());
         RELAYVM_ASSIGN_OR_RETURN(
-            std::shared_ptr<const ServedModel> model,
+            std::shared_ptr<ServedModel> model,
             ServedModel::Create(name, version, std::move(executable), std::move(group),
                                 std::make_shared<ModelMetrics>(metrics, name)));
-        return model;
+        model->Attach(profiler.Watch(name, version, *model->executable()));
+        AddModelGauges(metrics, **dispatcher, *model);
+        return std::shared_ptr<const ServedModel>(std::move(model));
       });
   if (!repository.ok()) return failed(repository.status());
   size_t num_ready = 0;
@@ -271,6 +317,7 @@ int Serve(Flags& flags) {
     if (!entry.reason.empty()) fmt::print(stderr, "vmserve: {}: {}\n", entry.name, entry.reason);
   }
   Routes routes(**repository, **dispatcher, metrics);
+  routes.set_profiler(&profiler);
   HttpServer server(flags.http);
   auto grpc = std::make_unique<GrpcServer>(flags.grpc, **repository, **dispatcher);
   AddGauges(metrics, server, *grpc, **dispatcher);
@@ -289,7 +336,7 @@ int Serve(Flags& flags) {
              flags.host, *scrape, num_ready);
   std::fflush(stdout);
 
-  WaitForEnd(signals, **repository, server);
+  WaitForEnd(signals, **repository, **telemetry, server);
   routes.SetDraining();
   const Clock::time_point deadline =
       Clock::now() + std::chrono::milliseconds(static_cast<int64_t>(flags.drain * 1000));

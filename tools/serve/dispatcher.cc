@@ -86,6 +86,7 @@ Result<std::unique_ptr<Dispatcher>> Dispatcher::Create(const DispatcherOptions& 
       dispatcher->runtime_,
       Runtime::Create({.num_threads = options.kernel_threads,
                        .max_idle_workspaces = std::max<uint32_t>(8, workers * 2),
+                       .trace = options.trace,
                        .memory_limit = options.memory_limit}));
   dispatcher->pool_ = std::make_shared<WorkerPool>(workers);
   SchedulerOptions scheduler;
@@ -163,6 +164,8 @@ void Dispatcher::Post(std::function<void()> job) {
       owned.get());
   static_cast<void>(owned.release());
 }
+
+const RunReport& Dispatcher::ended_run() { return ended; }
 
 Status Dispatcher::Drain(Clock::time_point deadline) { return scheduler_->Drain(deadline); }
 

@@ -30,6 +30,7 @@ struct DispatcherOptions {
   size_t memory_limit = SIZE_MAX;       // bytes of all runs
   size_t run_memory = SIZE_MAX;         // bytes of one
   std::chrono::nanoseconds timeout{0};  // of one, its wait included, where it says none; 0: none
+  TraceSink* trace = nullptr;           // of the runtime (borrowed)
   // Runs that are typically shorter than this may run on the thread that asks.
   std::chrono::nanoseconds inline_limit = std::chrono::microseconds(250);
 };
@@ -65,6 +66,9 @@ class Dispatcher {
 
   // Refuses what comes from here on, waits for what runs.
   Status Drain(std::chrono::steady_clock::time_point deadline);
+
+  // What the scheduler says of the run whose Done is called on this thread.
+  static const RunReport& ended_run();
 
   Runtime& runtime() { return *runtime_; }
   SchedulerStats stats() const { return scheduler_->stats(); }

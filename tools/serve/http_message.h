@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -17,12 +18,20 @@ struct HttpPiece {
   std::shared_ptr<const void> owner;  // keeps them
 };
 
+// What was run for an answer, for the access log and traces; -1: nothing.
+struct RunNotes {
+  std::string_view model, version;
+  std::shared_ptr<const void> owner;  // keeps these
+  int64_t queued_ns = -1, run_ns = -1;
+};
+
 struct HttpResponse {
   int status = 200;
   std::string_view content_type = "application/json";        // a literal
   std::vector<std::pair<std::string, std::string>> headers;  // more of them: no line breaks
   std::string body;
   std::vector<HttpPiece> pieces;  // behind it, in order
+  RunNotes run;
 };
 
 // "Not Found"

@@ -39,6 +39,7 @@ constexpr size_t kFirstRead = 2048;  // what idle connections have a buffer for
 constexpr size_t kBodyRead = 64 << 10;
 constexpr size_t kCountedAnswer = 64 << 10;  // smaller ones are as bounded as connections
 constexpr auto kSweep = std::chrono::milliseconds(200);
+constexpr int kClientGone = 499;
 constexpr auto kLinger = std::chrono::seconds(2);
 
 class Connection;
@@ -86,6 +87,9 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
   ~Connection() override { GiveBack(); }
   void Close() {
     if (state_ == State::kClosed) return;
+    // A request that is handled is ended by its answer, which nobody gets.
+    if (state_ == State::kWriting) EndRequest(kClientGone);
+    was_handling_ = state_ == State::kHandling;
     state_ = State::kClosed;
     GiveBack();
     beast::error_code ignored;
@@ -105,6 +109,7 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
   std::string_view header(std::string_view name) const override {
     return View(parser_->get()[beast::string_view(name.data(), name.size())]);
   }
+  TraceContext trace() const override { return observed_.trace(); }
   void set_on_disconnect(std::function<void()> on_disconnect) override {
     on_disconnect_ = std::move(on_disconnect);
   }
@@ -244,6 +249,7 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
     ++loop_.shared.bad_requests;
     keep_alive_ = false;
     is_head_ = false;
+    if (!observed_.has_trace()) observed_.Begin(options().observer, header("traceparent"));
     response_.emplace();
     response_->status = status;
     response_->body = JsonError(text);
@@ -268,6 +274,7 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
   void Handle() {
     state_ = State::kHandling;
     deadline_ = Clock::time_point::max();
+    observed_.Begin(options().observer, header("traceparent"));
     keep_alive_ = parser_->keep_alive() && !loop_.shared.draining.load(std::memory_order_relaxed);
     is_old_ = parser_->get().version() < 11;
     is_head_ = parser_->get().method() == http::verb::head;
@@ -288,9 +295,26 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
   }
 
   void OnResponse(HttpResponse response) {
+    if (std::exchange(was_handling_, false)) {
+      response_ = std::move(response);
+      return EndRequest(kClientGone);
+    }
     if (state_ != State::kHandling || response_) return;
     response_ = std::move(response);
     if (!in_handler_) Write();
+  }
+
+  void EndRequest(int code) {
+    const RunNotes& run = response_->run;
+    observed_.End({.method = method(),
+                   .path = target(),
+                   .model = run.model,
+                   .version = run.version,
+                   .code = code,
+                   .bytes_in = body().size(),
+                   .bytes_out = code == kClientGone ? 0 : response_bytes_,
+                   .queued_ns = run.queued_ns,
+                   .run_ns = run.run_ns});
   }
 
   // Tells where the client goes while it waits for its answer.
@@ -325,6 +349,7 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
     }
     size_t length = response_->body.size();
     for (const HttpPiece& piece : response_->pieces) length += piece.bytes.size();
+    response_bytes_ = is_head_ ? 0 : length;
     head_.clear();
     auto out = std::back_inserter(head_);
     fmt::format_to(out, "HTTP/1.1 {} {}\r\nContent-Type: {}\r\nContent-Length: {}\r\n",
@@ -332,6 +357,12 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
                    length);
     for (const auto& [name, value] : response_->headers)
       fmt::format_to(out, "{}: {}\r\n", name, value);
+    if (observed_.has_trace()) {
+      const Traceparent text = FormatTraceparent(observed_.trace());
+      head_ += "traceparent: ";
+      head_.append(text.data(), text.size());
+      head_ += "\r\n";
+    }
     if (!keep_alive_) {
       head_ += "Connection: close\r\n";
     } else if (is_old_) {
@@ -374,6 +405,7 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
   }
 
   void Done() {
+    EndRequest(response_->status);
     out_.clear();
     response_.reset();
     on_disconnect_ = nullptr;
@@ -415,6 +447,9 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
   size_t counted_ = 0;  // of the answer, toward all bodies
   ClientShares::Share share_;
   std::atomic<bool> is_lost_{false};  // without memory for its answer
+  ObservedRequest observed_;
+  size_t response_bytes_ = 0;
+  bool was_handling_ = false;  // when it was closed
 };
 
 void Loop::Sweep() {

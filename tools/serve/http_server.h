@@ -17,6 +17,7 @@
 
 #include "bytecode/base/status.h"
 #include "tools/serve/http_message.h"
+#include "tools/serve/telemetry.h"
 
 namespace relayvm::serve {
 
@@ -37,6 +38,8 @@ struct HttpOptions {
   // How long a thread that has nothing more to do looks for more before it sleeps: being woken
   // takes as long as a short run. Others that want its processor get it meanwhile.
   std::chrono::microseconds spin{50};
+  // Told of each request (borrowed): its traces' ids go into the answers; null: they have none.
+  RequestObserver* observer = nullptr;
 };
 
 // A request, and the way to answer it. The views are valid until it is answered.
@@ -48,6 +51,8 @@ class HttpExchange {
   virtual std::string_view body() const = 0;    // of gzip and deflate, what they come to
   // The value of a header, by its name in any case; empty where there is none.
   virtual std::string_view header(std::string_view name) const = 0;
+  // The trace that it belongs to.
+  virtual TraceContext trace() const { return {}; }
   // Called once, on the connection's thread, where the client goes before it is answered.
   // REQUIRES: called by the handler, before it returns.
   virtual void set_on_disconnect(std::function<void()> on_disconnect) = 0;

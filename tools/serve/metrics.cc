@@ -6,7 +6,6 @@
 #include <iterator>
 
 namespace relayvm::serve {
-namespace {
 
 std::string LabelText(const Labels& labels) {
   std::string text;
@@ -25,6 +24,8 @@ std::string LabelText(const Labels& labels) {
   }
   return text;
 }
+
+namespace {
 
 std::string Braces(const std::string& labels) { return labels.empty() ? "" : "{" + labels + "}"; }
 
@@ -86,6 +87,31 @@ void Metrics::AddGauge(std::string_view name, std::string_view help, const Label
   FamilyOf(name, help).gauges[LabelText(labels)] = std::move(value);
 }
 
+std::shared_ptr<const void> Metrics::AddEndingGauge(std::string_view name, std::string_view help,
+                                                    const Labels& labels,
+                                                    std::function<double()> value) {
+  AddGauge(name, help, labels, std::move(value));
+  // A newer version of the same labels has the place by then, maybe: its own number tells.
+  const std::lock_guard lock(mutex_);
+  const uint64_t number = ++last_number_;
+  numbers_[{std::string(name), LabelText(labels)}] = number;
+  return {static_cast<const void*>(this),
+          [this, key = std::pair(std::string(name), LabelText(labels)), number](const void*) {
+            const std::lock_guard end(mutex_);
+            const auto found = numbers_.find(key);
+            if (found == numbers_.end() || found->second != number) return;
+            numbers_.erase(found);
+            const auto family = families_.find(key.first);
+            family->second.gauges.erase(key.second);
+            if (family->second.gauges.empty()) families_.erase(family);
+          }};
+}
+
+void Metrics::AddText(std::function<void(std::string*)> append) {
+  const std::lock_guard lock(mutex_);
+  texts_.push_back(std::move(append));
+}
+
 std::string Metrics::Text() const {
   const std::lock_guard lock(mutex_);
   std::string text;
@@ -102,6 +128,7 @@ std::string Metrics::Text() const {
     for (const auto& [labels, histogram] : family.histograms)
       AppendHistogram(name, labels, *histogram, &text);
   }
+  for (const auto& append : texts_) append(&text);
   return text;
 }
 

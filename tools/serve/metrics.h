@@ -15,6 +15,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -53,6 +54,8 @@ class Histogram {
 };
 
 using Labels = std::vector<std::pair<std::string, std::string>>;
+// model="m",code="200"
+std::string LabelText(const Labels& labels);
 
 class Metrics {
  public:
@@ -61,6 +64,11 @@ class Metrics {
   // `value` is asked whenever the metrics are read, by several threads, and must not make metrics.
   void AddGauge(std::string_view name, std::string_view help, const Labels& labels,
                 std::function<double()> value);
+  // One that ends with its handle: a version of a model.
+  std::shared_ptr<const void> AddEndingGauge(std::string_view name, std::string_view help,
+                                             const Labels& labels, std::function<double()> value);
+  // Whole families that somebody else counts: `append` is called as gauges are.
+  void AddText(std::function<void(std::string*)> append);
   // All of them, in Prometheus' text format 0.0.4.
   std::string Text() const;
 
@@ -77,6 +85,10 @@ class Metrics {
   std::map<std::string, Family, std::less<>> families_;
   std::deque<Counter> counters_;
   std::deque<Histogram> histograms_;
+  std::vector<std::function<void(std::string*)>> texts_;
+  // Of gauges that end: which handle they are of.
+  std::map<std::pair<std::string, std::string>, uint64_t> numbers_;
+  uint64_t last_number_ = 0;
 };
 
 }  // namespace relayvm::serve

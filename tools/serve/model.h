@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "bytecode/base/status.h"
@@ -71,6 +72,9 @@ class ServedModel {
   // {"name": ..., "inputs": ...} of the protocol.
   std::string MetadataJson() const;
 
+  // Keeps what ends with the version. REQUIRES: nobody else has it yet.
+  void Attach(std::shared_ptr<const void> attached) { attached_.push_back(std::move(attached)); }
+
   // What runs take of late, with making their answers; 0: none has ended.
   int64_t typical_run_ns() const { return typical_run_ns_.load(std::memory_order_relaxed); }
   void NoteRun(int64_t ns) const;
@@ -88,6 +92,7 @@ class ServedModel {
   RunGroup group_;
   std::shared_ptr<ModelMetrics> metrics_;
   mutable std::atomic<int64_t> typical_run_ns_{0};
+  std::vector<std::shared_ptr<const void>> attached_;
 };
 
 }  // namespace relayvm::serve

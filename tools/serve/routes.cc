@@ -12,6 +12,7 @@
 #include "bytecode/base/guarded.h"
 #include "bytecode/base/printable.h"
 #include "tools/serve/json_writer.h"
+#include "tools/serve/page_routes.h"
 #include "tools/serve/protocol.h"
 
 namespace relayvm::serve {
@@ -170,6 +171,9 @@ struct Routes::Pending {
       : exchange(std::move(e)), model(std::move(m)) {}
 
   void Answer(HttpResponse response) {
+    response.run.model = model->name();
+    response.run.version = model->version();
+    response.run.owner = model;
     model->metrics().CountAnswer(response.status);
     is_answered.store(true, std::memory_order_relaxed);
     std::exchange(exchange, nullptr)->Respond(std::move(response));
@@ -200,11 +204,44 @@ void Routes::Handle(std::shared_ptr<HttpExchange> exchange) {
   const std::optional<Path> path = Path::Of(exchange->target());
   if (!path) return exchange->Respond(NoSuchPath());
   const std::string_view method = exchange->method();
+  if (method == "POST" && IsForeign(*exchange))
+    return exchange->Respond(ErrorResponse(403, "a page of another site asks for this"));
+  if (HandlePage(*path, exchange)) return;
   if (method == "POST") return Post(*path, std::move(exchange));
   const bool is_post = (path->IsModel() && path->verb() == "infer") || path->Is(1, "repository");
   if ((method != "GET" && method != "HEAD") || is_post)
     return exchange->Respond(NotAllowed(is_post ? "POST" : "GET, HEAD"));
   exchange->Respond(Get(*path));
+}
+
+bool Routes::HandlePage(const Path& path, const std::shared_ptr<HttpExchange>& exchange) {
+  const bool is_page = path.size() == 0 && exchange->target().starts_with('/');
+  const bool is_graph = path.IsModel() && path.verb() == "graph";
+  const bool is_profile = path.IsModel() && path.verb() == "profile";
+  if (!is_page && !is_graph && !is_profile) return false;
+  const std::string_view method = exchange->method();
+  const bool is_post = method == "POST";
+  if ((method != "GET" && method != "HEAD" && !is_post) || (is_post && !is_profile)) {
+    exchange->Respond(NotAllowed(is_profile ? "GET, HEAD, POST" : "GET, HEAD"));
+    return true;
+  }
+  if (is_page) {
+    exchange->Respond(PageResponse());
+    return true;
+  }
+  auto found = repository_.Find(path.model(), path.version());
+  if (!found.ok()) {
+    exchange->Respond(ErrorResponse(found.status()));
+    return true;
+  }
+  dispatcher_.Post([this, exchange, model = *std::move(found), is_graph, is_post] {
+    const auto response = Guarded([&]() -> Result<HttpResponse> {
+      if (is_graph) return AnswerGraph(*model);
+      return AnswerProfile(profiler_, *model, is_post, exchange->target());
+    });
+    exchange->Respond(response.ok() ? *response : ErrorResponse(response.status()));
+  });
+  return true;
 }
 
 void Routes::HandleMetrics(std::shared_ptr<HttpExchange> exchange) {
@@ -379,10 +416,19 @@ void Routes::Infer(const Path& path, std::shared_ptr<HttpExchange> exchange) {
 void Routes::Start(const std::shared_ptr<Pending>& pending) {
   if (const Status read = ReadRequest(*pending); !read.ok())
     return pending->Answer(ErrorResponse(read));
+  pending->options.tag = pending->exchange->trace().tag();
   auto done = [pending](Result<InferResponse> result) {
-    if (!result.ok()) return pending->Answer(ErrorResponse(result.status()));
+    const RunReport& run = Dispatcher::ended_run();
+    const int64_t queued = run.invocation != 0 ? run.queued_ns : run.total_ns;
+    const int64_t ran = run.total_ns - queued;
+    const auto answer = [&](HttpResponse response) {
+      response.run.queued_ns = queued;
+      response.run.run_ns = ran;
+      pending->Answer(std::move(response));
+    };
+    if (!result.ok()) return answer(ErrorResponse(result.status()));
     Result<HttpResponse> response = WriteInferResponse(pending->request, *std::move(result));
-    pending->Answer(response.ok() ? *std::move(response) : ErrorResponse(response.status()));
+    answer(response.ok() ? *std::move(response) : ErrorResponse(response.status()));
   };
   Dispatcher::Cancel cancel;
   const Status refused = dispatcher_.Infer(pending->model, pending->request, pending->options,

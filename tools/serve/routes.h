@@ -1,5 +1,6 @@
 // Routes: what each path of the Open Inference Protocol answers, as an HttpServer's handler.
 //
+//   GET  /, .../graph, .../profile and POST .../profile: page_routes.h
 //   GET  /v2, /v2/health/live, /v2/health/ready, /v2/models, /v2/models/stats, /metrics
 //   GET  /v2/models/M[/versions/V], .../ready, .../stats
 //   POST /v2/models/M[/versions/V]/infer
@@ -17,6 +18,7 @@
 #include "tools/serve/dispatcher.h"
 #include "tools/serve/http_server.h"
 #include "tools/serve/metrics.h"
+#include "tools/serve/model_profile.h"
 #include "tools/serve/repository.h"
 
 namespace relayvm::serve {
@@ -36,12 +38,16 @@ class Routes {
   void Handle(std::shared_ptr<HttpExchange> exchange);
   // GET /metrics alone.
   void HandleMetrics(std::shared_ptr<HttpExchange> exchange);
+  // Null, as it is at first: models have no profiles.
+  void set_profiler(ModelProfiler* profiler) { profiler_ = profiler; }
   // From here on the server says that it is not ready, while it answers what comes.
   void SetDraining() { draining_ = true; }
 
  private:
   struct Path;
   struct Pending;
+  // Whether it is the page or what it shows of a model, and answered.
+  bool HandlePage(const Path& path, const std::shared_ptr<HttpExchange>& exchange);
   HttpResponse Get(const Path& path);
   HttpResponse GetModel(const Path& path);
   void Post(const Path& path, std::shared_ptr<HttpExchange> exchange);
@@ -57,6 +63,7 @@ class Routes {
   Repository& repository_;
   Dispatcher& dispatcher_;
   Metrics& metrics_;
+  ModelProfiler* profiler_ = nullptr;
   std::atomic<bool> draining_{false};
 };
 

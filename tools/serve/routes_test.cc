@@ -112,7 +112,7 @@ TEST_CASE("an inference, and what counts it") {
 TEST_CASE("paths, methods and bodies that are none") {
   House house;
   for (const char* path :
-       {"/", "", "*", "/v1", "/v2/nothing", "/v2/health", "/v2/models/none",
+       {"", "?/", "*", "/v1", "/v2/nothing", "/v2/health", "/v2/models/none",
         "/v2/models/add/versions/4", "/v2/models/add/versions/4/ready", "/v2/models/add/nothing",
         "/v2/models/add/versions/3/x/y", "/v2/models/%zz", "/v2/models/%6", "/v2//models",
         "/metrics/x", "/1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16/17/18"}) {
