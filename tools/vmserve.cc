@@ -128,6 +128,7 @@ Status Flags::Finish() {
   }
   RELAYVM_ASSIGN_OR_RETURN(http.max_body_bytes, tools::ParseSize(max_body));
   http.max_all_bodies = std::max(http.max_all_bodies, http.max_body_bytes * 2);
+  grpc.max_connections = http.max_connections;
   grpc.max_message_bytes = http.max_body_bytes;
   grpc.max_all_messages = http.max_all_bodies;
   http.threads = io_threads > 0 ? io_threads : std::min(ReadMachineLimits().num_processors, 4U);
