@@ -102,7 +102,7 @@ void Repository::Post(std::function<void()> job) {
   wake_.notify_one();
 }
 
-std::map<std::string, Repository::Source> Repository::ListSources() const {
+Result<std::map<std::string, Repository::Source>> Repository::ListSources() const {
   std::map<std::string, Source> sources;
   for (const auto& [name, path] : options_.files) {
     Source source{"1", path, ""};
@@ -111,7 +111,9 @@ std::map<std::string, Repository::Source> Repository::ListSources() const {
   }
   std::error_code error;
   if (options_.folder.empty()) return sources;
-  for (const auto& model : fs::directory_iterator(options_.folder, error)) {
+  fs::directory_iterator models(options_.folder, error);
+  if (error) return NotFound(options_.folder + ": " + error.message());
+  for (const auto& model : models) {
     const std::string name = model.path().filename().string();
     if (name.starts_with('.') || !model.is_directory(error)) continue;
     std::optional<uint64_t> newest;
@@ -136,7 +138,9 @@ std::map<std::string, Repository::Source> Repository::ListSources() const {
 }
 
 void Repository::Rescan() {
-  const std::map<std::string, Source> sources = ListSources();
+  const auto listed = ListSources();
+  if (!listed.ok()) return;  // no file is free, say: what is served stays
+  const std::map<std::string, Source>& sources = *listed;
   std::vector<std::string> gone;
   {
     const std::shared_lock lock(mutex_);
@@ -186,7 +190,7 @@ Status Repository::LoadNow(const std::string& name, const Source& source) {
 }
 
 Status Repository::LoadByName(const std::string& name) {
-  const std::map<std::string, Source> sources = ListSources();
+  RELAYVM_ASSIGN_OR_RETURN(const auto sources, ListSources());
   const auto found = sources.find(name);
   if (found == sources.end()) return NotFound("the repository has no model " + Printable(name));
   return LoadNow(name, found->second).ok() ? OkStatus() : [&] {

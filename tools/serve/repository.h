@@ -87,7 +87,8 @@ class Repository {
   Repository(RepositoryOptions options, MakeModel make);
   void Work();
   void Post(std::function<void()> job);
-  std::map<std::string, Source> ListSources() const;
+  // kNotFound: the folder cannot be read now.
+  Result<std::map<std::string, Source>> ListSources() const;
   void Rescan();
   Status LoadNow(const std::string& name, const Source& source);
   Result<std::shared_ptr<const ServedModel>> Make(const std::string& name,
