@@ -171,6 +171,7 @@ Status Flags::Finish() {
     return invalid("--loaders: expected 1 to 64");
   RELAYVM_ASSIGN_OR_RETURN(http.max_body_bytes, tools::ParseSize(max_body));
   http.max_all_bodies = std::max(http.max_all_bodies, http.max_body_bytes * 2);
+  grpc.max_connections = http.max_connections;
   grpc.max_message_bytes = http.max_body_bytes;
   grpc.max_all_messages = http.max_all_bodies;
   http.threads = io_threads > 0 ? io_threads : std::min(ReadMachineLimits().num_processors, 4U);

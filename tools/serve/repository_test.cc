@@ -115,6 +115,17 @@ TEST_CASE("a file that does not load changes nothing, and says why") {
   CHECK(house.repository->Index()[0].reason == "");
 }
 
+TEST_CASE("a folder that cannot be read changes nothing") {
+  TempFolder folder;
+  Save(kAddOne, folder / "repository/a/1/model.vmx");
+  House house({.folder = folder / "repository"});
+  std::filesystem::rename(folder / "repository", folder / "elsewhere");
+  house.Refresh();
+  CHECK(house.VersionOf("a") == "1");
+  CHECK(house.Load("a").code() == StatusCode::kNotFound);
+  CHECK(house.VersionOf("a") == "1");
+}
+
 TEST_CASE("what is unloaded by name stays so, until it is loaded by name") {
   TempFolder folder;
   Save(kAddOne, folder / "m/1/model.vmx");

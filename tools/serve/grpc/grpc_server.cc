@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "tools/serve/grpc/call.h"
+#include "tools/serve/grpc/listener.h"
 
 namespace relayvm::serve {
 
@@ -33,6 +34,7 @@ struct GrpcServer::Impl : grpc::CallbackGenericService {
   void StopWatching();
 
   CallEnvironment environment;
+  std::unique_ptr<Listener> listener;
   std::unique_ptr<grpc::Server> server;
   std::mutex mutex;
   std::condition_variable wake;
@@ -56,7 +58,6 @@ void GrpcServer::Impl::SetLimits(grpc::ServerBuilder& builder) const {
   grpc::ResourceQuota quota("vmserve");
   quota.Resize(options.max_all_messages + options.max_message_bytes);
   builder.SetResourceQuota(quota);
-  set(GRPC_ARG_ALLOW_REUSEPORT, 0);  // or two servers share a port, and neither knows
   set(GRPC_ARG_MAX_METADATA_SIZE, static_cast<int64_t>(options.max_metadata_bytes));
   set(GRPC_ARG_MAX_CONCURRENT_STREAMS, options.max_streams);
   set(GRPC_ARG_MAX_CONNECTION_IDLE_MS, options.idle_time.count());
@@ -106,22 +107,25 @@ Result<uint16_t> GrpcServer::Start(const std::string& host, uint16_t port) {
   if (std::getenv("GRPC_VERBOSITY") == nullptr) gpr_set_log_function([](gpr_log_func_args*) {});
   // Kubernetes asks by grpc.health.v1.
   grpc::EnableDefaultHealthCheckService(true);
-  const bool is_v6 = host.find(':') != std::string::npos && !host.starts_with('[');
-  const std::string address =
-      fmt::format("{}{}{}:{}", is_v6 ? "[" : "", host, is_v6 ? "]" : "", port);
+  RELAYVM_ASSIGN_OR_RETURN(impl_->listener, Listener::Open(host, port));
   grpc::ServerBuilder builder;
-  int chosen = 0;
-  builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &chosen);
+  using External = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
+  auto acceptor = builder.experimental().AddExternalConnectionAcceptor(
+      External::FROM_FD, grpc::InsecureServerCredentials());
   impl_->SetLimits(builder);
   builder.RegisterCallbackGenericService(impl_.get());
   impl_->server = builder.BuildAndStart();
-  if (impl_->server == nullptr || chosen <= 0) {
-    impl_->server = nullptr;
-    return Status(StatusCode::kFailedPrecondition,
-                  address + ": cannot be listened on; it may be in use");
-  }
+  if (impl_->server == nullptr) return Status(StatusCode::kInternal, "gRPC does not start");
+  impl_->listener->Start(
+      impl_->environment.options.max_connections,
+      [acceptor = std::shared_ptr<grpc::experimental::ExternalConnectionAcceptor>(
+           std::move(acceptor))](int fd) {
+        grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
+        connection.fd = fd;
+        acceptor->HandleNewConnection(&connection);
+      });
   impl_->watcher = std::thread([this] { impl_->Watch(); });
-  return static_cast<uint16_t>(chosen);
+  return impl_->listener->port();
 }
 
 void GrpcServer::SetDraining() {
@@ -133,6 +137,7 @@ void GrpcServer::SetDraining() {
 void GrpcServer::Drain(Clock::time_point deadline) {
   SetDraining();
   if (impl_->server == nullptr) return;
+  impl_->listener->Stop();
   for (const auto& call : impl_->environment.calls.All()) call->EndIfIdle();
   const auto left = std::max(deadline - Clock::now(), Clock::duration(0));
   impl_->server->Shutdown(std::chrono::system_clock::now() + left);
@@ -141,7 +146,7 @@ void GrpcServer::Drain(Clock::time_point deadline) {
 GrpcStats GrpcServer::stats() const {
   const CallEnvironment& environment = impl_->environment;
   return {.calls = environment.begun,
-          .refused = environment.refused,
+          .refused = environment.refused + (impl_->listener ? impl_->listener->refused() : 0),
           .timeouts = environment.timeouts,
           .open_calls = environment.calls.size(),
           .message_bytes = environment.message_bytes};

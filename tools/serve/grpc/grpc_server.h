@@ -25,8 +25,9 @@ struct GrpcOptions {
   size_t max_message_bytes = size_t{64} << 20;
   size_t max_all_messages = size_t{1} << 30;  // bytes of all that are read or answered
   size_t max_metadata_bytes = 16 << 10;
-  size_t max_calls = 10'000;   // at a time; above that, RESOURCE_EXHAUSTED
-  uint32_t max_streams = 256;  // calls of one connection at a time; more wait in the client
+  size_t max_connections = 20'000;  // above that, new ones are closed
+  size_t max_calls = 10'000;        // at a time; above that, RESOURCE_EXHAUSTED
+  uint32_t max_streams = 256;       // calls of one connection at a time; more wait in the client
   // For a call's message to come, or its answer to be taken: this, and a second for each so many
   // bytes that the answer has, and the message may have.
   std::chrono::milliseconds transfer_time{10'000};

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 #include <grpcpp/grpcpp.h>
+#include <sys/resource.h>
 
 #include <future>
 #include <thread>
@@ -293,6 +294,40 @@ TEST_CASE("draining cancels what runs longer than it may") {
   CHECK(Eventually([&] { return fixture.dispatcher->stats().running > 0; }));
   fixture.server.Drain(std::chrono::steady_clock::now() + milliseconds(100));
   CHECK(running.get() != grpc::StatusCode::OK);
+}
+
+TEST_CASE("connections have a limit, and room comes back") {
+  GrpcOptions options;
+  options.max_connections = 3;
+  Fixture fixture(options);
+  std::vector<std::unique_ptr<testing::Client>> strangers;
+  for (int i = 0; i < 5; ++i) strangers.push_back(std::make_unique<testing::Client>(fixture.port));
+  CHECK(Eventually([&] { return fixture.server.stats().refused >= 2; }));
+  CHECK(Infer(*fixture.stub, Floats({1}), milliseconds(500)).code() != grpc::StatusCode::OK);
+  strangers.clear();
+  CHECK(Eventually([&] { return Infer(*fixture.NewStub(), Floats({1})).status.ok(); }));
+}
+
+TEST_CASE("the server accepts again when the process has files again") {
+  Fixture fixture;
+  std::vector<int> files;
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  rlimit few = before;
+  few.rlim_cur = 200;
+  ::setrlimit(RLIMIT_NOFILE, &few);
+  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  for (int file = 0; (file = ::dup(0)) >= 0;) files.push_back(file);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(fixture.port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  CHECK(::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+  std::this_thread::sleep_for(milliseconds(100));
+  for (const int file : files) ::close(file);
+  ::close(socket);
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  CHECK(Infer(*fixture.stub, Floats({1})).status.ok());
 }
 
 TEST_CASE("a port that is in use is no silent second") {
