@@ -5,14 +5,17 @@
 //           [--metrics-port 8002] [--workers N] [--threads N] [--io-threads N] [--spin US]
 //           [--max-queue N] [--timeout SECONDS] [--memory-limit SIZE] [--run-memory-limit SIZE]
 //           [--max-body SIZE] [--max-connections N] [--poll SECONDS] [--compiler PATH]
-//           [--cache DIR] [--drain SECONDS]
+//           [--cache DIR] [--drain SECONDS] [--tls-cert FILE --tls-key FILE] [--token-file FILE]
+//           [--end-with-input]
 //
 // It prints the ports that it listens on and a line "ready", ends on SIGTERM and SIGINT once what
 // it has accepted is answered, and looks at its models again on SIGHUP. Exit status: 0 ended so, 1
 // wrong usage, 2 it could not begin. Tested by serve/tests/run_serve.py.
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -21,6 +24,7 @@
 
 #include "bytecode/base/machine_limits.h"
 #include "tools/cli/command_line.h"
+#include "tools/serve/access.h"
 #include "tools/serve/dispatcher.h"
 #include "tools/serve/repository.h"
 #include "tools/serve/routes.h"
@@ -39,7 +43,9 @@ struct Flags {
   uint32_t io_threads = 0;
   std::optional<uint32_t> spin;
   double timeout = 0, poll = 2, drain = 30;
+  bool end_with_input = false;
   std::string memory_limit, run_memory_limit, max_body = "64MiB";
+  std::string certificate, key, token_file, token;
   DispatcherOptions dispatcher;
   HttpOptions http;
   RepositoryOptions repository;
@@ -84,6 +90,12 @@ void Flags::AddTo(CLI::App& app) {
                  "the folder for what it compiled (default: relayvm/served in ~/.cache or "
                  "XDG_CACHE_HOME)");
   app.add_option("--drain", drain, "seconds for requests to end on SIGTERM (default: 30)");
+  app.add_flag("--end-with-input", end_with_input,
+               "as by SIGTERM, when standard input ends: for a program that starts it");
+  app.add_option("--tls-cert", certificate, "a chain of certificates, PEM: HTTPS on all ports");
+  app.add_option("--tls-key", key, "the key of --tls-cert, PEM");
+  app.add_option("--token-file", token_file,
+                 "a file with a token that requests must carry (Authorization: Bearer TOKEN)");
 }
 
 std::string DefaultCache() {
@@ -130,10 +142,31 @@ Status Flags::Finish() {
   http.spin = std::chrono::microseconds(spin.value_or(is_alone ? 0 : http.spin.count()));
   dispatcher.timeout =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(timeout));
+  if (certificate.empty() != key.empty()) return invalid("--tls-cert and --tls-key go together");
   repository.folder = models;
   repository.poll = std::chrono::milliseconds(static_cast<int64_t>(poll * 1000));
   repository.compile.relayc = compiler.empty() ? CompilerBeside() : compiler;
   repository.compile.cache_folder = cache.empty() ? DefaultCache() : cache;
+  return OkStatus();
+}
+
+// What is read of files: the certificate, its key, the token.
+Status ReadSecrets(Flags& flags) {
+  if (!flags.token_file.empty()) {
+    RELAYVM_ASSIGN_OR_RETURN(flags.token, ReadToken(flags.token_file));
+  }
+  if (!flags.certificate.empty()) {
+    RELAYVM_ASSIGN_OR_RETURN(flags.http.tls, TlsContext::ForServer(flags.certificate, flags.key));
+  }
+  const bool is_loopback =
+      flags.host == "localhost" || flags.host == "::1" || flags.host.starts_with("127.");
+  if (!is_loopback && (flags.token.empty() || flags.http.tls == nullptr)) {
+    fmt::print(stderr, "vmserve: warning: listening on {} without {}\n", flags.host,
+               flags.token.empty() && flags.http.tls == nullptr
+                   ? "--tls-cert and --token-file: whoever reaches it can use and watch it"
+               : flags.token.empty() ? "--token-file: whoever reaches it can use it"
+                                     : "--tls-cert: its token and data can be read on the way");
+  }
   return OkStatus();
 }
 
@@ -151,6 +184,16 @@ void AddGauges(Metrics& metrics, const HttpServer& server, Dispatcher& dispatche
   });
   add("vmserve_resident_bytes", "Memory of runs, with what is kept for the next",
       [&] { return dispatcher.runtime().stats().resident_bytes; });
+}
+
+// Ends this process as SIGTERM does when standard input is over: whoever held it has gone.
+void EndWithInput() {
+  std::thread([] {
+    std::array<char, 256> ignored;
+    while (::read(STDIN_FILENO, ignored.data(), ignored.size()) > 0) {
+    }
+    ::kill(::getpid(), SIGTERM);
+  }).detach();
 }
 
 // Until a signal says to end.
@@ -180,6 +223,10 @@ int Serve(Flags& flags) {
   const auto failed = [](const Status& status) {
     return static_cast<int>(tools::Report("vmserve", status, Exit::kBadInput));
   };
+  if (Status s = ReadSecrets(flags); !s.ok()) return failed(s);
+  const auto guarded = [&](HttpHandler handler) {
+    return flags.token.empty() ? handler : WithToken(flags.token, std::move(handler));
+  };
   Metrics metrics;
   auto dispatcher = Dispatcher::Create(flags.dispatcher);
   if (!dispatcher.ok()) return failed(dispatcher.status());
@@ -206,16 +253,17 @@ int Serve(Flags& flags) {
   AddGauges(metrics, server, **dispatcher);
   const auto http =
       server.Listen(flags.host, flags.http_port,
-                    [&](std::shared_ptr<HttpExchange> e) { routes.Handle(std::move(e)); });
+                    guarded([&](std::shared_ptr<HttpExchange> e) { routes.Handle(std::move(e)); }));
   if (!http.ok()) return failed(http.status());
-  const auto scrape =
-      server.Listen(flags.host, flags.metrics_port,
-                    [&](std::shared_ptr<HttpExchange> e) { routes.HandleMetrics(std::move(e)); });
+  const auto scrape = server.Listen(
+      flags.host, flags.metrics_port,
+      guarded([&](std::shared_ptr<HttpExchange> e) { routes.HandleMetrics(std::move(e)); }));
   if (!scrape.ok()) return failed(scrape.status());
   server.Start();
   fmt::print("http {}:{}\nmetrics {}:{}\nready, {} models\n", flags.host, *http, flags.host,
              *scrape, num_ready);
   std::fflush(stdout);
+  if (flags.end_with_input) EndWithInput();
 
   WaitForEnd(signals, **repository);
   routes.SetDraining();

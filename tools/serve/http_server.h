@@ -17,6 +17,7 @@
 
 #include "bytecode/base/status.h"
 #include "tools/serve/http_message.h"
+#include "tools/serve/tls.h"
 
 namespace relayvm::serve {
 
@@ -34,6 +35,7 @@ struct HttpOptions {
   // How long a thread that has nothing more to do looks for more before it sleeps: being woken
   // takes as long as a short run. Others that want its processor get it meanwhile.
   std::chrono::microseconds spin{50};
+  std::shared_ptr<TlsContext> tls;  // none: plain HTTP
 };
 
 // A request, and the way to answer it. The views are valid until it is answered.
