@@ -72,30 +72,25 @@ void Flags::AddTo(CLI::App& app) {
   app.add_option("--seed", load.seed, "of arrivals and of random inputs (default: 1)");
 }
 
-std::optional<double> ParseDouble(std::string_view text) {
+// NaN where it is no finite number.
+double ParseDouble(std::string_view text) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(number))
-    return std::nullopt;
+    return NAN;
   return number;
 }
 
 Result<Bound> ParseBound(std::string_view text) {
   Bound bound;
-  const size_t equals = text.find('=');
-  std::string_view value = equals == std::string_view::npos ? "" : text.substr(equals + 1);
-  const auto percent =
-      text.starts_with('p') ? ParseDouble(text.substr(1, equals - 1)) : std::nullopt;
-  double* number = value.ends_with("ms")  ? &bound.ms
-                   : value.ends_with('x') ? &bound.times
-                                          : nullptr;
-  if (number != nullptr) {
-    value.remove_suffix(value.ends_with("ms") ? 2 : 1);
-    *number = ParseDouble(value).value_or(0);
-  }
-  if (!percent || !(*percent > 0 && *percent <= 100) || number == nullptr || !(*number > 0))
+  const size_t equals = std::min(text.find('='), text.size());
+  const std::string_view value = text.substr(std::min(equals + 1, text.size()));
+  if (text.starts_with('p')) bound.percent = ParseDouble(text.substr(1, equals - 1));
+  if (value.ends_with("ms")) bound.ms = ParseDouble(value.substr(0, value.size() - 2));
+  if (value.ends_with('x')) bound.times = ParseDouble(value.substr(0, value.size() - 1));
+  if (!text.starts_with('p') || !(bound.percent > 0 && bound.percent <= 100) ||
+      !(bound.ms + bound.times > 0))
     return Invalid("--bound: expected p99=20ms or p99=3x");
-  bound.percent = *percent;
   return bound;
 }
 
@@ -105,10 +100,9 @@ Status Flags::Finish(const CLI::App& app) {
   for (std::string_view rest = rate; !rest.empty();) {
     const size_t end = std::min(rest.find(','), rest.size());
     const std::string_view text = rest.substr(0, end);
-    const auto number = text == "max" ? std::optional(0.0) : ParseDouble(text);
-    if (!number || (text != "max" && !(*number > 0)))
-      return Invalid("--rate: expected numbers above 0, or max");
-    rates.push_back(*number);
+    const double number = text == "max" ? 0 : ParseDouble(text);
+    if (text != "max" && !(number > 0)) return Invalid("--rate: expected numbers above 0, or max");
+    rates.push_back(number);
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   if (rates.empty()) return Invalid("--rate: expected a number");

@@ -9,6 +9,7 @@ import weakref
 
 from .errors import Error
 from .keywords import spelt
+from .model import Model
 
 __all__ = ["Server", "serve"]
 
@@ -32,8 +33,10 @@ def _executable(given):
 
 def _file_of(model, folder, name):
     """A .vmx of what `serve` was given: its own, or one of the folder."""
-    source = getattr(model, "_source", None)
-    model = model if source is None else source
+    if isinstance(model, Model):
+        if model._source is None:
+            raise TypeError(f"serve: {name}: this Model was not loaded from a file: serve the file, its bytes, or the Executable")
+        model = model._source
     made = os.path.join(folder, f"{len(os.listdir(folder))}.vmx")
     if isinstance(model, (bytes, bytearray, memoryview)):
         with open(made, "wb") as file:
@@ -42,9 +45,6 @@ def _file_of(model, folder, name):
     if isinstance(model, (str, os.PathLike)) and os.fspath(model).endswith(".vmx"):
         return os.path.abspath(os.fspath(model))
     if not hasattr(model, "save"):
-        from .model import Model
-        if isinstance(model, Model):
-            raise TypeError(f"serve: {name}: this Model was not loaded from a file: serve the file, its bytes, or the Executable")
         from . import compiler
         model = compiler.compile(model)
     model.save(made)

@@ -68,7 +68,9 @@ ExportInfo ExportOf(const RemoteModel& model, std::string name) {
     function.result.kind = ValueType::Kind::kTuple;
   }
   for (const TensorSpec& output : model.outputs()) {
-    function.output_names.push_back(output.name);
+    // As the runtime calls those without a name, which here go by their place.
+    const bool is_named = output.name != fmt::format("output_{}", function.output_names.size());
+    function.output_names.push_back(is_named ? output.name : "");
     if (model.outputs().size() > 1) function.result.args.push_back(TypeOf(output));
   }
   return function;

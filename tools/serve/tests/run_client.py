@@ -56,7 +56,7 @@ def check_errors(binary, url):
             (["nothing", "--input", "[1]"], 2, "nothing"),
             (["newton/77", "--input", "[1]"], 2, "77"),
             (["newton"], 1, "numbers"),
-            (["newton", "--input", "[[1]]"], 2, "rank"),
+            (["newton", "--input", "[[1]]"], 2, "expected"),
             (["newton", "--input", "nobody=[1]"], 1, "nobody"),
             (["newton", "--input", "[1]", "--profile"], 1, "--profile"),
             (["newton", "--input", "[1]", "--threads", "2"], 1, "--threads"),
