@@ -196,6 +196,7 @@ Status Search(const HttpClientOptions& server, const std::vector<LoadRequest>& r
   }
   const auto holds = [&](double rate) -> Result<bool> {
     options.rate = rate;
+    if (rate * options.seconds > kMaxArrivals) return false;
     RELAYVM_ASSIGN_OR_RETURN(results->emplace_back(), RunLoad(server, requests, options));
     return results->back().percentile_ms(flags.bound->percent) <= bound_ms;
   };

@@ -4,6 +4,8 @@
 
 #include <fstream>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "tests/temp_folder.h"
 
@@ -14,10 +16,10 @@ TEST_CASE("a token is a bearer's, whole and exact") {
   const std::string token = "0123456789abcdef";
   CHECK(HasToken("Bearer " + token, token));
   CHECK(HasToken("bearer " + token, token));
-  for (const std::string& other :
-       {std::string(), token, "Bearer", "Bearer ", "Bearer  " + token, "Bearer " + token + " ",
-        "Bearer 0123456789abcde", "Bearer 0123456789abcdeF", "Basic " + token,
-        "Bearer " + token + std::string(1, '\0')}) {
+  for (const std::string& other : std::vector<std::string>{
+           std::string(), token, "Bearer", "Bearer ", "Bearer  " + token, "Bearer " + token + " ",
+           "Bearer 0123456789abcde", "Bearer 0123456789abcdeF", "Basic " + token,
+           "Bearer " + token + std::string(1, '\0')}) {
     CAPTURE(other);
     CHECK_FALSE(HasToken(other, token));
   }

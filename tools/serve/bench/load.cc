@@ -18,7 +18,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kMaxArrivals = 20e6;
 constexpr size_t kMaxClosed = 20'000'000;  // of a connection that asks as fast as it can
 
 // What the threads share.

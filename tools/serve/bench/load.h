@@ -45,8 +45,10 @@ struct LoadResult {
   double percentile_ms(double percent) const;
 };
 
+inline constexpr double kMaxArrivals = 20e6;
+
 // When requests are due, in nanoseconds from the beginning. REQUIRES: a rate above 0.
-// kInvalidArgument above 20 million of them.
+// kInvalidArgument above kMaxArrivals of them.
 Result<std::vector<int64_t>> DrawArrivals(const LoadOptions& options);
 
 // Sends the requests in turn. Half as long again as `seconds`, and 2 s, is the most that it takes

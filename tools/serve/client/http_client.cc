@@ -23,6 +23,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kRead = 64 << 10;
+constexpr size_t kTogether = 16 << 10;
 constexpr int kMaxInterim = 8;  // answers of 1xx before the one
 
 bool EqualsIgnoringCase(std::string_view a, std::string_view b) {
@@ -369,10 +370,18 @@ struct HttpClient::Impl {
     if (socket < 0) RELAYVM_RETURN_IF_ERROR(Connect());
     any_received = false;
     BeginTransfer();
-    RELAYVM_RETURN_IF_ERROR(Write(head));
+    std::string pending = head;  // small pieces go with it, in one packet
     for (const auto& piece : request.body) {
-      RELAYVM_RETURN_IF_ERROR(Write({reinterpret_cast<const char*>(piece.data()), piece.size()}));
+      const std::string_view bytes(reinterpret_cast<const char*>(piece.data()), piece.size());
+      if (pending.size() + bytes.size() <= kTogether) {
+        pending += bytes;
+        continue;
+      }
+      RELAYVM_RETURN_IF_ERROR(Write(pending));
+      pending.clear();
+      RELAYVM_RETURN_IF_ERROR(Write(bytes));
     }
+    RELAYVM_RETURN_IF_ERROR(Write(pending));
     Limit(Clock::now() + options.answer_time);
     return ReadAnswer(request.method == "HEAD", answer);
   }
