@@ -3,8 +3,8 @@
 //
 //   peer ──bytes──→ Receive ──→ plain        Send(plain) ──→ outgoing() ──bytes──→ peer
 //
-// A TlsContext is thread-safe; a TlsSession is of one connection and one thread at a time. Tested by
-// tests/run_client.py.
+// A TlsContext is thread-safe; a TlsSession is of one connection and one thread at a time.
+// Tested by tests/run_client.py.
 #pragma once
 
 #include <cstddef>

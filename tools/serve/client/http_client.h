@@ -2,7 +2,8 @@
 // kept. All that a server can send or delay is bounded: lines, headers, bodies (which grow as bytes
 // come, never by what a header says), the time until an answer begins and until it is there.
 //
-// Not thread-safe: one for each thread; a TlsContext may be shared. Tested by ../tests/run_client.py.
+// Not thread-safe: one for each thread; a TlsContext may be shared. Tested by
+// ../tests/run_client.py.
 #pragma once
 
 #include <chrono>
