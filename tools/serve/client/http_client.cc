@@ -180,6 +180,7 @@ struct HttpClient::Impl {
   }
 
   Status Handshake() {
+    BeginTransfer();
     tls = std::make_unique<TlsSession>(options.tls, options.url.host);
     while (!tls->is_ready()) {
       RELAYVM_RETURN_IF_ERROR(tls->failure());
