@@ -6,6 +6,7 @@
 //         [--trace [FILE.json]] [--memory-limit SIZE]
 //         [--stack-limit SIZE] [--timeout SECONDS] [--stats] [--verify] [--clear-memory] [--target LEVEL]
 //         [--plugin LIBRARY] [--engine NAME[=LIBRARY]] [--no-byoc]
+//   vmrun --server URL NAME[/VERSION] --input ARG ... [--server-token-file FILE] [--server-ca FILE]
 //
 // MODEL and a value may be -, which is standard input. MODEL may be a folder with a graph (relayc
 // --executor graph), which takes the options that make sense for one.
@@ -20,6 +21,7 @@
 
 #include "kernels/runtime/operator_library.h"
 #include "tools/cli/command_line.h"
+#include "tools/serve/client/remote_executor.h"
 #include "tools/values/engine_flags.h"
 #include "tools/values/graph_executor.h"
 #include "tools/values/run.h"
@@ -29,6 +31,15 @@
 
 namespace relayvm::tools {
 namespace {
+
+Exit RunRemotely(const serve::ServerFlags& server, const std::string& model,
+                 const RunFlags& flags) {
+  const auto start = std::chrono::steady_clock::now();
+  auto executor = serve::MakeRemoteExecutor(server, model, flags);
+  if (!executor.ok()) return Report("vmrun", executor.status(), Exit::kBadInput);
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+  return RunFunction("vmrun", **executor, flags, took.count());
+}
 
 Exit Main(int argc, char** argv) {
   CLI::App app("Runs a function of a program that relayc compiled.", "vmrun");
@@ -52,12 +63,16 @@ Exit Main(int argc, char** argv) {
   std::vector<std::string> plugins;
   app.add_option("--plugin", plugins,
                  "a shared library of operators that the program was compiled with");
+  serve::ServerFlags server;
+  server.AddTo(app);
   flags.AddTo(app, /*with_function=*/true);
   std::vector<std::string> args = NormalizeRunArguments({argv + 1, argv + argc});
   if (auto done = ParseCommandLine(app, std::move(args), HintInput))
     return static_cast<Exit>(*done);
   if (Status s = flags.Finish(); !s.ok()) return Report("vmrun", s, Exit::kUsage);
   if (Status s = engines.Finish(); !s.ok()) return Report("vmrun", s, Exit::kUsage);
+  if (Status s = server.Check(app); !s.ok()) return Report("vmrun", s, Exit::kUsage);
+  if (server.is_given()) return RunRemotely(server, model, flags);
   engines.Use("vmrun", &load);
 #ifdef RELAYVM_TEST_DEVICES
   flags.devices = testing::TestDevices();

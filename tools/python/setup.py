@@ -28,7 +28,7 @@ elif part == "relayvm-compiler":
     # Providers of engines, which files with regions run on.
     packages += ["relayvm.engines"] if os.path.isdir("relayvm/engines") else []
     setup(name=part, description="Compiles Relay programs and ONNX models for relayvm", packages=packages,
-          package_data={"relayvm.compiler": ["*.so*", "*.pyi"], "relayvm.engines": ["*.so"], "relayvm.onnx": ["*.pyi"],
+          package_data={"relayvm.compiler": ["*.so*", "*.pyi", "vmserve"], "relayvm.engines": ["*.so"], "relayvm.onnx": ["*.pyi"],
                         "relayvm.torch": ["*.pyi"]},
           entry_points={"torch_dynamo_backends": ["relayvm = relayvm.torch:backend"]}, install_requires=[f"relayvm=={version}"], **common)
 else:

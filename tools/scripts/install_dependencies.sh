@@ -5,7 +5,7 @@ PACKAGES="
   g++ cmake ninja-build ccache
   llvm-19-dev liblld-19-dev libzstd-dev zlib1g-dev
   libflatbuffers-dev flatbuffers-compiler
-  libboost-dev libboost-context-dev libfmt-dev
+  libboost-dev libboost-context-dev libfmt-dev libssl-dev
   libcli11-dev libzip-dev nlohmann-json3-dev libdnnl-dev
   libonnx-dev libonnx-testdata libprotobuf-dev
   libgrpc++-dev protobuf-compiler-grpc python3-grpcio

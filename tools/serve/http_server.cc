@@ -1,7 +1,6 @@
 #include "tools/serve/http_server.h"
 
 #include <fmt/format.h>
-#include <sys/socket.h>
 
 #include <atomic>
 #include <boost/asio/io_context.hpp>
@@ -24,6 +23,7 @@
 
 #include "tools/serve/client_shares.h"
 #include "tools/serve/http_body.h"
+#include "tools/serve/http_socket.h"
 #include "tools/serve/json_writer.h"
 
 namespace relayvm::serve {
@@ -76,7 +76,7 @@ std::string_view View(beast::string_view text) { return {text.data(), text.size(
 class Connection : public HttpExchange, public std::enable_shared_from_this<Connection> {
  public:
   Connection(Loop& loop, const HttpHandler& handler, tcp::socket socket)
-      : loop_(loop), handler_(handler), socket_(std::move(socket)) {}
+      : loop_(loop), handler_(handler), socket_(std::move(socket), loop.shared.options.tls) {}
 
   void Start() {
     beast::error_code ignored;
@@ -323,9 +323,7 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
     socket_.async_wait(tcp::socket::wait_read, [self = shared_from_this()](beast::error_code) {
       self->watching_ = false;
       if (self->state_ != State::kHandling || self->response_) return;
-      char byte;
-      const ssize_t peeked =
-          ::recv(self->socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+      const ssize_t peeked = self->socket_.Peek();
       if (peeked > 0) return;  // the next request
       if (peeked < 0 && (errno == EAGAIN || errno == EINTR)) return self->Watch();
       if (auto gone = std::exchange(self->on_disconnect_, nullptr)) gone();
@@ -431,7 +429,7 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
 
   Loop& loop_;
   const HttpHandler& handler_;
-  tcp::socket socket_;
+  HttpSocket socket_;
   beast::flat_buffer buffer_;
   std::optional<http::request_parser<BoundedBody>> parser_;
   State state_ = State::kIdle;

@@ -18,6 +18,7 @@
 #include "bytecode/base/status.h"
 #include "tools/serve/http_message.h"
 #include "tools/serve/telemetry.h"
+#include "tools/serve/tls.h"
 
 namespace relayvm::serve {
 
@@ -40,6 +41,7 @@ struct HttpOptions {
   std::chrono::microseconds spin{50};
   // Told of each request (borrowed): its traces' ids go into the answers; null: they have none.
   RequestObserver* observer = nullptr;
+  std::shared_ptr<TlsContext> tls;  // none: plain HTTP
 };
 
 // A request, and the way to answer it. The views are valid until it is answered.

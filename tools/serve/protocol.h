@@ -35,6 +35,19 @@ Result<InferRequest> ReadInferRequest(std::string_view body, std::optional<size_
 // binary. Large tensors are not copied: the answer holds them.
 Result<HttpResponse> WriteInferResponse(const InferRequest& request, InferResponse response);
 
+// --- The client's side: the same forms, and the same care about what a server sends. ---
+
+struct InferBody {
+  std::string json;
+  std::vector<HttpPiece> pieces;  // binary tensors behind it
+  bool is_binary = false;         // json.size() is the header's N
+};
+// The request, with all its inputs in binary or as JSON. kUnsupported: FP16 or BF16 as JSON.
+Result<InferBody> WriteInferRequest(const InferRequest& request, bool is_binary);
+// The answer's body, where its status is 200.
+Result<InferResponse> ReadInferResponse(std::string_view body, std::optional<size_t> json_bytes,
+                                        Runtime& runtime);
+
 // {"model_name": ..., "parameters": {...}}: what POST of the repository's extension has.
 Result<Parameters> ReadParameters(std::string_view body);
 

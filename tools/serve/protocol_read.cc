@@ -18,6 +18,7 @@ Status Invalid(std::string message) { return {StatusCode::kInvalidArgument, std:
 
 // An input as it is read, until all of it is there.
 struct InputText {
+  const char* kind = "input";
   std::string name, datatype;
   std::vector<int64_t> dims;
   bool has_shape = false;
@@ -25,7 +26,7 @@ struct InputText {
   std::optional<int64_t> binary_bytes;
   bool is_shared_memory = false;
 
-  std::string Label() const { return "input " + Printable(name); }
+  std::string Label() const { return std::string(kind) + " " + Printable(name); }
 };
 
 bool ReadParameter(JsonReader& reader, Parameter* parameter) {
@@ -98,17 +99,29 @@ class InferReader {
     RELAYVM_RETURN_IF_ERROR(status_);
     reader_.ExpectEnd();
     RELAYVM_RETURN_IF_ERROR(reader_.status());
-    if (!has_inputs_) return Invalid("the request has no inputs");
-    if (!binary_.empty())
-      return Invalid(fmt::format("{} bytes behind the binary data of all inputs", binary_.size()));
+    if (!has_inputs_)
+      return Invalid(is_answer_ ? "it has no outputs" : "the request has no inputs");
+    if (!binary_.empty()) {
+      return Invalid(fmt::format("{} bytes behind the binary data of all {}", binary_.size(),
+                                 is_answer_ ? "outputs" : "inputs"));
+    }
     return std::move(request_);
+  }
+
+  // The same of an answer, whose outputs are where a request's inputs are.
+  Result<InferRequest> ReadAnswer() {
+    is_answer_ = true;
+    return Read();
   }
 
  private:
   bool ReadMember(const std::string& key) {
     if (key == "id") return reader_.ReadString(&request_.id);
-    if (key == "inputs") {
-      if (std::exchange(has_inputs_, true)) return reader_.Fail("inputs a second time");
+    if (is_answer_ && key == "model_name") return reader_.ReadString(&request_.model);
+    if (is_answer_ && key == "model_version") return reader_.ReadString(&request_.version);
+    if (is_answer_ && key != "outputs") return reader_.Skip();
+    if (key == (is_answer_ ? "outputs" : "inputs")) {
+      if (std::exchange(has_inputs_, true)) return reader_.Fail(key + " a second time");
       return ReadInputs();
     }
     if (key == "outputs") {
@@ -136,6 +149,7 @@ class InferReader {
     if (!reader_.BeginArray()) return false;
     while (reader_.NextElement()) {
       InputText input;
+      if (is_answer_) input.kind = "output";
       if (!ReadInput(&input)) return false;
     }
     return reader_.ok();
@@ -173,7 +187,7 @@ class InferReader {
   }
 
   bool Finish(const InputText& input, Value* value) {
-    if (input.name.empty()) return Fail(Invalid("an input has no name"));
+    if (input.name.empty()) return Fail(Invalid(fmt::format("an {} has no name", input.kind)));
     if (!input.has_shape || input.datatype.empty())
       return Fail(Invalid(input.Label() + " has no " + (input.has_shape ? "datatype" : "shape")));
     if (input.is_shared_memory)
@@ -338,7 +352,7 @@ class InferReader {
   std::string_view binary_;  // what is left of it
   Runtime& runtime_;
   InferRequest request_;
-  bool has_inputs_ = false;
+  bool has_inputs_ = false, is_answer_ = false;
   Status status_;
 };
 
@@ -352,6 +366,17 @@ Result<InferRequest> ReadInferRequest(std::string_view body, std::optional<size_
                                size, body.size()));
   }
   return InferReader(body.substr(0, size), body.substr(size), runtime).Read();
+}
+
+Result<InferResponse> ReadInferResponse(std::string_view body, std::optional<size_t> json_bytes,
+                                        Runtime& runtime) {
+  const size_t size = json_bytes.value_or(body.size());
+  if (size > body.size()) return Invalid("the JSON ends early");
+  RELAYVM_ASSIGN_OR_RETURN(
+      InferRequest answer,
+      InferReader(body.substr(0, size), body.substr(size), runtime).ReadAnswer());
+  return InferResponse{std::move(answer.model), std::move(answer.version), std::move(answer.id),
+                       std::move(answer.inputs)};
 }
 
 Result<Parameters> ReadParameters(std::string_view body) {

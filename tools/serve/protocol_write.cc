@@ -41,8 +41,11 @@ class BinaryPieces {
       response->body += copied_;
       return;
     }
+    response->pieces = Take();
+  }
+  std::vector<HttpPiece> Take() {
     Flush();
-    response->pieces = std::move(pieces_);
+    return std::move(pieces_);
   }
 
  private:
@@ -66,7 +69,7 @@ void AppendShape(const Value& tensor, std::string* json) {
   json->push_back(']');
 }
 
-Status AppendOutput(const InferTensor& output, bool is_binary, std::string* json,
+Status AppendTensor(const InferTensor& output, bool is_binary, std::string* json,
                     BinaryPieces* pieces) {
   const DType dtype = output.value.dtype();
   *json += "{\"name\":";
@@ -118,7 +121,7 @@ Result<HttpResponse> WriteInferResponse(const InferRequest& request, InferRespon
     if (i > 0) json.push_back(',');
     const bool is_binary = IsBinary(request, response.outputs[i].name);
     any_binary = any_binary || is_binary;
-    RELAYVM_RETURN_IF_ERROR(AppendOutput(response.outputs[i], is_binary, &json, &pieces));
+    RELAYVM_RETURN_IF_ERROR(AppendTensor(response.outputs[i], is_binary, &json, &pieces));
   }
   json += "]}";
   if (any_binary) {
@@ -127,6 +130,35 @@ Result<HttpResponse> WriteInferResponse(const InferRequest& request, InferRespon
     pieces.Finish(&http);
   }
   return http;
+}
+
+Result<InferBody> WriteInferRequest(const InferRequest& request, bool is_binary) {
+  InferBody body;
+  std::string& json = body.json;
+  json = "{";
+  if (!request.id.empty()) {
+    json += "\"id\":";
+    AppendJsonText(request.id, &json);
+    json.push_back(',');
+  }
+  json += "\"inputs\":[";
+  BinaryPieces pieces;
+  for (size_t i = 0; i < request.inputs.size(); ++i) {
+    if (i > 0) json.push_back(',');
+    const DType dtype = request.inputs[i].value.dtype();
+    if (!is_binary && (dtype == DType::kFloat16 || dtype == DType::kBFloat16)) {
+      return Status(StatusCode::kUnsupported,
+                    fmt::format("input {}: {} has no JSON form", request.inputs[i].name,
+                                DatatypeName(dtype)));
+    }
+    RELAYVM_RETURN_IF_ERROR(AppendTensor(request.inputs[i], is_binary, &json, &pieces));
+  }
+  json.push_back(']');
+  if (request.binary_output) json += ",\"parameters\":{\"binary_data_output\":true}";
+  json.push_back('}');
+  body.is_binary = is_binary;
+  body.pieces = pieces.Take();
+  return body;
 }
 
 }  // namespace relayvm::serve

@@ -129,7 +129,10 @@ HttpResponse ErrorResponse(int code, std::string_view text) {
 }
 
 HttpResponse ErrorResponse(const Status& status) {
-  return ErrorResponse(HttpCodeOf(status), status.message());
+  HttpResponse response = ErrorResponse(HttpCodeOf(status), status.message());
+  // Several codes of the VM are one of HTTP; a client of ours tells them apart.
+  response.headers.emplace_back("X-Relayvm-Status", StatusCodeName(status.code()));
+  return response;
 }
 
 // A target in its parts: {"v2", "models", "m", "infer"}.

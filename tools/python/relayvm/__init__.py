@@ -51,6 +51,7 @@ _os.register_at_fork(after_in_child=_forked)
 
 # Imported when it is first needed.
 _GRAPH = ("GraphModule", "NodeTime", "load_graph")
+_SERVE = ("Server", "serve")
 # Of the package relayvm-compiler.
 _COMPILER = ("Drawing", "Executable", "ExprFunctor", "ExprMutator", "ExprVisitor", "IRModule", "Module", "PassContext", "RelayFunction",
              "TracedValue", "analysis", "assert_structural_equal", "bind_params_by_name", "build", "compile", "compile_model", "create_executor", "describe_operators", "draw", "from_keras", "from_mxnet",
@@ -64,12 +65,15 @@ _ELSEWHERE = {**{name: f"relayvm.onnx.{name}" for name in ("InferenceSession", "
 
 __all__ = ["Adt", "Argument", "Cancelled", "ChromeTrace", "DeadlineExceeded", "Device", "Error", "FailedPrecondition", "FileNotFound", "Function", "GraphModule", "HostFunction",
            "InternalError", "InvalidArgument", "InvalidInput", "Latencies", "Model", "NodeTime", "NotFound", "OutOfRange", "Place", "Profile",
-           "ResourceExhausted", "RunGroup", "Runtime", "State", "Unsupported", "Value", "default_runtime", "host_function", "load", "load_graph", "tensor"]
+           "ResourceExhausted", "RunGroup", "Runtime", "Server", "State", "Unsupported", "Value", "default_runtime", "host_function", "load", "load_graph", "serve", "tensor"]
 
 
 def __getattr__(name):
     if name in _GRAPH:
         globals()[name] = getattr(_import_module("relayvm.graph"), name)
+        return globals()[name]
+    if name in _SERVE:
+        globals()[name] = getattr(_import_module("relayvm.server"), name)
         return globals()[name]
     if name not in _COMPILER:
         if name in _ELSEWHERE:
@@ -90,4 +94,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted(set(globals()) | set(_GRAPH) | set(_COMPILER))
+    return sorted(set(globals()) | set(_GRAPH) | set(_SERVE) | set(_COMPILER))

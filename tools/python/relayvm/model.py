@@ -143,6 +143,7 @@ class Model(_native.Callable):
 
     def __init__(self, program, runtime=None, host_functions=()):
         self._program = program
+        self._source = None  # what it was loaded from, for `serve`: a path, or an Executable
         self._runtime = runtime or default_runtime()
         self._host_functions = _by_name(host_functions)
         self._session = _native.Session(program, self._runtime._native, self._host_functions)
@@ -323,7 +324,9 @@ def load(source, *, runtime=None, host_functions=(), target="", perf_map=False, 
         program = _native.load_bytes(bytes(source), named, options)
     else:
         program = _native.load(os.fspath(source), named, options)
-    return Model(program, runtime, named.values())
+    model = Model(program, runtime, named.values())
+    model._source = os.fspath(source) if isinstance(source, (str, os.PathLike)) else None
+    return model
 
 
 @spelt

@@ -338,6 +338,7 @@ class Executable:
         """The program as a `Model`, on a runtime of its own choice. engines: as `relayvm.load` takes them."""
         named = _by_name(host_functions)
         model = Model(self._native.load(named, _engines(engines)), runtime, named.values())
+        model._source = self
         if isinstance(model._runtime.trace, Profile):
             model._runtime.trace._programs.append(self)
         return model
