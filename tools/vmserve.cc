@@ -2,7 +2,8 @@
 // contract:
 //
 //   vmserve --models DIR [--model NAME=FILE.vmx ...] [--host 127.0.0.1] [--http-port 8000]
-//           [--metrics-port 8002] [--workers N] [--threads N] [--io-threads N] [--spin US]
+//           [--grpc-port 8001] [--metrics-port 8002] [--workers N] [--threads N] [--io-threads N]
+//           [--spin US]
 //           [--max-queue N] [--timeout SECONDS] [--memory-limit SIZE] [--run-memory-limit SIZE]
 //           [--max-body SIZE] [--max-connections N] [--max-client-requests N] [--poll SECONDS]
 //           [--versions N|all] [--loaders N] [--compiler PATH] [--cache DIR] [--cache-limit SIZE]
@@ -26,6 +27,7 @@
 #include "bytecode/base/machine_limits.h"
 #include "tools/cli/command_line.h"
 #include "tools/serve/dispatcher.h"
+#include "tools/serve/grpc/grpc_server.h"
 #include "tools/serve/repository.h"
 #include "tools/serve/routes.h"
 #include "tools/values/run.h"
@@ -40,12 +42,14 @@ struct Flags {
   std::string models, host = "127.0.0.1", compiler, cache;
   std::vector<std::string> files;
   uint16_t http_port = 8000, metrics_port = 8002;
+  std::optional<uint16_t> grpc_port;
   uint32_t io_threads = 0;
   std::optional<uint32_t> spin;
   double timeout = 0, poll = 2, drain = 30;
   std::string memory_limit, run_memory_limit, max_body = "64MiB", cache_limit, versions = "1";
   DispatcherOptions dispatcher;
   HttpOptions http;
+  GrpcOptions grpc;
   RepositoryOptions repository;
 
   void AddTo(CLI::App& app);
@@ -59,6 +63,8 @@ void Flags::AddTo(CLI::App& app) {
   app.add_option("--host", host,
                  "the address to listen on (default: 127.0.0.1, this machine's own)");
   app.add_option("--http-port", http_port, "of the protocol's REST form (default: 8000; 0: any)");
+  app.add_option("--grpc-port", grpc_port,
+                 "of its gRPC form (default: 8001, and any where --http-port is 0; 0: any)");
   app.add_option("--metrics-port", metrics_port,
                  "of /metrics for Prometheus (default: 8002; 0: any)");
   app.add_option("--workers", dispatcher.workers,
@@ -148,6 +154,8 @@ Status Flags::Finish() {
     return invalid("--loaders: expected 1 to 64");
   RELAYVM_ASSIGN_OR_RETURN(http.max_body_bytes, tools::ParseSize(max_body));
   http.max_all_bodies = std::max(http.max_all_bodies, http.max_body_bytes * 2);
+  grpc.max_message_bytes = http.max_body_bytes;
+  grpc.max_all_messages = http.max_all_bodies;
   http.threads = io_threads > 0 ? io_threads : std::min(ReadMachineLimits().num_processors, 4U);
   constexpr uint32_t kMaxSpin = 1'000'000;
   if (spin.value_or(0) > kMaxSpin) return invalid("--spin: expected 1000000 at the most");
@@ -162,13 +170,17 @@ Status Flags::Finish() {
   return OkStatus();
 }
 
-void AddGauges(Metrics& metrics, const HttpServer& server, Dispatcher& dispatcher) {
+void AddGauges(Metrics& metrics, const HttpServer& server, const GrpcServer& grpc,
+               Dispatcher& dispatcher) {
   const auto add = [&](const char* name, const char* help, auto value) {
     metrics.AddGauge(name, help, {}, [value] { return static_cast<double>(value()); });
   };
   add("vmserve_connections", "Open connections", [&] { return server.stats().connections; });
   add("vmserve_body_bytes", "Bytes of requests that are read or answered",
       [&] { return server.stats().body_bytes; });
+  add("vmserve_grpc_calls", "Open calls by gRPC", [&] { return grpc.stats().open_calls; });
+  add("vmserve_grpc_message_bytes", "Bytes of requests by gRPC that are read or answered",
+      [&] { return grpc.stats().message_bytes; });
   add("vmserve_queued_runs", "Runs that have not begun", [&] { return dispatcher.stats().queued; });
   add("vmserve_active_runs", "Runs that have begun and not ended", [&] {
     const SchedulerStats stats = dispatcher.stats();
@@ -176,6 +188,16 @@ void AddGauges(Metrics& metrics, const HttpServer& server, Dispatcher& dispatche
   });
   add("vmserve_resident_bytes", "Memory of runs, with what is kept for the next",
       [&] { return dispatcher.runtime().stats().resident_bytes; });
+}
+
+// Gives "grpc HOST:PORT", a line; empty where it is built without gRPC, and none was asked for.
+Result<std::string> StartGrpc(const Flags& flags, GrpcServer& grpc) {
+  constexpr uint16_t kPort = 8001;
+  const uint16_t port = flags.grpc_port.value_or(flags.http_port == 0 ? 0 : kPort);
+  const auto chosen = grpc.Start(flags.host, port);
+  if (chosen.ok()) return fmt::format("grpc {}:{}\n", flags.host, *chosen);
+  if (chosen.status().code() == StatusCode::kUnsupported && !flags.grpc_port) return std::string();
+  return chosen.status().WithContext("--grpc-port");
 }
 
 // Gives memory back where most of many connections have gone: what each had was small, and lies
@@ -250,7 +272,8 @@ int Serve(Flags& flags) {
   }
   Routes routes(**repository, **dispatcher, metrics);
   HttpServer server(flags.http);
-  AddGauges(metrics, server, **dispatcher);
+  auto grpc = std::make_unique<GrpcServer>(flags.grpc, **repository, **dispatcher);
+  AddGauges(metrics, server, *grpc, **dispatcher);
   const auto http =
       server.Listen(flags.host, flags.http_port,
                     [&](std::shared_ptr<HttpExchange> e) { routes.Handle(std::move(e)); });
@@ -259,16 +282,21 @@ int Serve(Flags& flags) {
       server.Listen(flags.host, flags.metrics_port,
                     [&](std::shared_ptr<HttpExchange> e) { routes.HandleMetrics(std::move(e)); });
   if (!scrape.ok()) return failed(scrape.status());
+  const auto grpc_line = StartGrpc(flags, *grpc);
+  if (!grpc_line.ok()) return failed(grpc_line.status());
   server.Start();
-  fmt::print("http {}:{}\nmetrics {}:{}\nready, {} models\n", flags.host, *http, flags.host,
-             *scrape, num_ready);
+  fmt::print("http {}:{}\n{}metrics {}:{}\nready, {} models\n", flags.host, *http, *grpc_line,
+             flags.host, *scrape, num_ready);
   std::fflush(stdout);
 
   WaitForEnd(signals, **repository, server);
   routes.SetDraining();
   const Clock::time_point deadline =
       Clock::now() + std::chrono::milliseconds(static_cast<int64_t>(flags.drain * 1000));
+  grpc->SetDraining();
+  std::thread grpc_drain([&] { grpc->Drain(deadline); });
   server.Drain(deadline);
+  grpc_drain.join();
   (*dispatcher)->Drain(deadline).ok();
   (*repository).reset();  // its thread answers exchanges
   (*dispatcher).reset();  // cancels what is left: before the server, which answers that
