@@ -8,7 +8,7 @@ shift
 cd "$(dirname "$0")/../.."
 [ -f build/fuzz/build.ninja ] || cmake --preset fuzz
 ninja -C build/fuzz coverage_fuzz
-targets=${*:-text metadata types onnx onnx_graph params npy npz vmx assembly inputs graph rules calls models}
+targets=${*:-text metadata types onnx onnx_graph params npy npz vmx assembly inputs graph rules calls models json infer http}
 mkdir -p build/fuzz/findings
 # Fibers have stacks of their own; weights of damaged models may be large.
 export ASAN_OPTIONS=use_sigaltstack=0:allocator_may_return_null=1:detect_leaks=0

@@ -29,6 +29,7 @@
 #include "tests/fuzz/models_target.h"
 #include "tests/fuzz/onnx_target.h"
 #include "tests/fuzz/rules_target.h"
+#include "tests/fuzz/serve_target.h"
 #include "tests/fuzz/types_target.h"
 #include "vm/api/relayvm.h"
 
@@ -342,8 +343,11 @@ Result<std::vector<Target>> MakeTargets(const std::string& only,
   Target types{"types", false, GeneratedSeeds(), CheckGenerated};
   Target rules{"rules", true, RuleSeeds(), ApplyDamagedRules};
   Target calls{"calls", false, CallSeeds(), RunCalls};
-  std::vector<Target> targets = {text,   metadata, vmx,        assembly, npy,   npz,
-                                 params, onnx,     onnx_graph, types,    rules, calls};
+  Target json{"json", true, JsonSeeds(), ReadJson};
+  Target infer{"infer", true, InferSeeds(), ReadInfer};
+  Target http{"http", false, HttpSeeds(), ReadHttp};
+  std::vector<Target> targets = {text,       metadata, vmx,   assembly, npy,  npz,   params, onnx,
+                                 onnx_graph, types,    rules, calls,    json, infer, http};
   if (only == "inputs") {
     RELAYVM_ASSIGN_OR_RETURN(const auto inputs, InputTarget::Make(programs));
     targets.push_back({"inputs", false, inputs->Seeds(),

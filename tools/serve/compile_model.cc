@@ -55,14 +55,16 @@ Result<std::string> NameByContent(const std::string& model, const CompileOptions
   return text + ".vmx";
 }
 
-// What the process says, until it says no more or the time is over (false).
-bool ReadMessages(int fd, Clock::time_point deadline, std::string* text) {
+// What the process says, until it says no more, or the time is over or it is told to stop (false).
+bool ReadMessages(int fd, Clock::time_point deadline, const std::atomic<bool>* stop,
+                  std::string* text) {
+  constexpr int64_t kLook = 200;  // for `stop`, in milliseconds
   for (;;) {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
-    if (left.count() <= 0) return false;
+    if (left.count() <= 0 || (stop != nullptr && *stop)) return false;
     pollfd waits{fd, POLLIN, 0};
-    const int ready = ::poll(&waits, 1, static_cast<int>(std::min<int64_t>(left.count(), 1000)));
+    const int ready = ::poll(&waits, 1, static_cast<int>(std::min(left.count(), kLook)));
     if (ready < 0 && errno != EINTR) return true;
     if (ready <= 0) continue;
     char bytes[1024];
@@ -73,7 +75,7 @@ bool ReadMessages(int fd, Clock::time_point deadline, std::string* text) {
   }
 }
 
-Status RunCompiler(const std::vector<std::string>& command, std::chrono::seconds timeout) {
+Status RunCompiler(const std::vector<std::string>& command, const CompileOptions& options) {
   int messages[2];
   if (::pipe2(messages, O_CLOEXEC) != 0)
     return {StatusCode::kResourceExhausted, fmt::format("pipe: {}", std::strerror(errno))};
@@ -99,7 +101,8 @@ Status RunCompiler(const std::vector<std::string>& command, std::chrono::seconds
   ::close(messages[1]);
   std::string text;
   bool in_time = true;
-  if (failed == 0) in_time = ReadMessages(messages[0], Clock::now() + timeout, &text);
+  if (failed == 0)
+    in_time = ReadMessages(messages[0], Clock::now() + options.timeout, options.stop, &text);
   ::close(messages[0]);
   if (failed != 0)
     return {StatusCode::kUnsupported, fmt::format("{}: {}", command[0], std::strerror(failed))};
@@ -107,8 +110,12 @@ Status RunCompiler(const std::vector<std::string>& command, std::chrono::seconds
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  if (!in_time)
-    return {StatusCode::kDeadlineExceeded, fmt::format("not compiled in {} s", timeout.count())};
+  if (!in_time && options.stop != nullptr && *options.stop)
+    return {StatusCode::kCancelled, "the server ends"};
+  if (!in_time) {
+    return {StatusCode::kDeadlineExceeded,
+            fmt::format("not compiled in {} s", options.timeout.count())};
+  }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return OkStatus();
   while (!text.empty() && text.back() == '\n') text.pop_back();
   return InvalidInput(text.empty() ? "the compiler ended without a word" : text);
@@ -160,8 +167,7 @@ Result<std::string> CompileModel(const std::string& model, const CompileOptions&
   // Nobody sees half of one, whoever else makes the same or ends before its time.
   static std::atomic<uint64_t> number{0};
   const fs::path made = folder / fmt::format("made-{}-{}-{}", ::getpid(), number++, name);
-  const Status compiled =
-      RunCompiler({options.relayc, model, "-q", "-o", made.string()}, options.timeout);
+  const Status compiled = RunCompiler({options.relayc, model, "-q", "-o", made.string()}, options);
   if (compiled.ok()) fs::rename(made, path, error);
   if (compiled.ok() && !error) {
     BoundCache(path, options);

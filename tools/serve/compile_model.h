@@ -3,7 +3,9 @@
 // repository_test.cc.
 #pragma once
 
+#include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <string>
 
 #include "bytecode/base/status.h"
@@ -15,10 +17,12 @@ struct CompileOptions {
   std::string cache_folder;  // made where it is not there
   std::chrono::seconds timeout{900};
   uint64_t cache_bytes = uint64_t{16} << 30;  // of the folder; above that, the oldest goes
+  const std::atomic<bool>* stop = nullptr;    // ends a compilation that is under way
 };
 
 // The path of the .vmx. `model` stands in a folder with all that belongs to it (its weights).
-// kInvalidInput with what relayc says; kDeadlineExceeded; kUnsupported without a relayc.
+// kInvalidInput with what relayc says; kDeadlineExceeded; kCancelled: told to stop; kUnsupported
+// without a relayc.
 Result<std::string> CompileModel(const std::string& model, const CompileOptions& options);
 
 }  // namespace relayvm::serve

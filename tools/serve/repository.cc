@@ -111,7 +111,7 @@ Repository::~Repository() {
 
 void Repository::Watch() {
   std::unique_lock lock(jobs_mutex_);
-  while (!watch_.wait_for(lock, options_.poll, [this] { return stopping_; })) {
+  while (!watch_.wait_for(lock, options_.poll, [this] { return stopping_.load(); })) {
     lock.unlock();
     // A folder that goes while it is read, and no memory: the next look is another one.
     Guarded([&]() -> Status {
@@ -249,7 +249,9 @@ Result<std::shared_ptr<const ServedModel>> Repository::Make(const std::string& n
                                                             const Source& source) const {
   std::string path = source.path;
   if (path.ends_with(".onnx")) {
-    RELAYVM_ASSIGN_OR_RETURN(path, CompileModel(path, options_.compile));
+    CompileOptions compile = options_.compile;
+    compile.stop = &stopping_;
+    RELAYVM_ASSIGN_OR_RETURN(path, CompileModel(path, compile));
   }
   RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<const Executable> executable, Executable::Load(path));
   return make_(name, source.version, std::move(executable));

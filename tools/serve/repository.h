@@ -12,6 +12,7 @@
 // rename, never by writing into them. Thread-safe. Tested by repository_test.cc.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -123,7 +124,7 @@ class Repository {
   std::mutex jobs_mutex_;
   std::condition_variable wake_, watch_;
   std::deque<std::function<void()>> jobs_;
-  bool stopping_ = false;
+  std::atomic<bool> stopping_{false};  // written under jobs_mutex_
   std::vector<std::thread> threads_;
 };
 

@@ -215,6 +215,22 @@ TEST_CASE("a model that is compiled holds up no other, and no second load of its
   CHECK(house.Unload("slow").ok());
 }
 
+TEST_CASE("a repository that ends waits for no compiler") {
+  TempFolder folder;
+  std::filesystem::create_directories(folder / "models");
+  const auto begin = std::chrono::steady_clock::now();
+  Status loaded = OkStatus();
+  {
+    House house({.folder = folder / "models",
+                 .compile = {FakeCompiler(folder, "exec sleep 1000"), folder / "cache"}});
+    std::filesystem::create_directories(folder / "models/m/1");
+    std::ofstream(folder / "models/m/1/model.onnx") << "content";
+    house.repository->Load("m", [&](Status status) { loaded = std::move(status); });
+  }
+  CHECK(loaded.message() == "m: the server ends");
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(100));
+}
+
 TEST_CASE("of what was compiled, the oldest goes") {
   TempFolder folder;
   Save(kAddOne, folder / "made.vmx");
