@@ -7,6 +7,7 @@
 #include <map>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/shell.h"
@@ -98,7 +99,8 @@ TEST_CASE("what tiles sum stays in its registers, whatever timing LLVM schedules
       const Outcome outcome = shell.Run(std::string("relayc -q --target ") + target +
                                         " --emit asm -o - --kernel '" + kernel + "'");
       REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
-      CHECK(outcome.out.find("\tvfmadd") != std::string::npos);
+      if (std::string_view(target) != "native")  // which may be older
+        CHECK(outcome.out.find("\tvfmadd") != std::string::npos);
       CHECK(MovesInLoops(outcome.out) <= 3);
     }
   }

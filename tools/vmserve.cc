@@ -2,17 +2,22 @@
 // contract:
 //
 //   vmserve --models DIR [--model NAME=FILE.vmx ...] [--host 127.0.0.1] [--http-port 8000]
-//           [--grpc-port 8001] [--metrics-port 8002] [--workers N] [--threads N] [--io-threads N] [--spin US]
+//           [--grpc-port 8001] [--metrics-port 8002] [--workers N] [--threads N] [--io-threads N]
+//           [--spin US]
 //           [--max-queue N] [--timeout SECONDS] [--memory-limit SIZE] [--run-memory-limit SIZE]
-//           [--max-body SIZE] [--max-connections N] [--poll SECONDS] [--compiler PATH]
-//           [--cache DIR] [--drain SECONDS]
+//           [--max-body SIZE] [--max-connections N] [--max-client-requests N] [--poll SECONDS]
+//           [--versions N|all] [--loaders N] [--compiler PATH] [--cache DIR] [--cache-limit SIZE]
+//           [--drain SECONDS]
 //
 // It prints the ports that it listens on and a line "ready", ends on SIGTERM and SIGINT once what
 // it has accepted is answered, and looks at its models again on SIGHUP. Exit status: 0 ended so, 1
 // wrong usage, 2 it could not begin. Tested by serve/tests/run_serve.py.
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/resource.h>
 
+#include <algorithm>
+#include <charconv>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -41,7 +46,7 @@ struct Flags {
   uint32_t io_threads = 0;
   std::optional<uint32_t> spin;
   double timeout = 0, poll = 2, drain = 30;
-  std::string memory_limit, run_memory_limit, max_body = "64MiB";
+  std::string memory_limit, run_memory_limit, max_body = "64MiB", cache_limit, versions = "1";
   DispatcherOptions dispatcher;
   HttpOptions http;
   GrpcOptions grpc;
@@ -81,6 +86,8 @@ void Flags::AddTo(CLI::App& app) {
   app.add_option("--run-memory-limit", run_memory_limit, "of one run");
   app.add_option("--max-body", max_body, "the largest request (default: 64MiB)");
   app.add_option("--max-connections", http.max_connections, "at a time (default: 20000)");
+  app.add_option("--max-client-requests", http.max_client_requests,
+                 "of one address at a time; more are refused with 429 (default: no limit)");
   app.add_option(
       "--poll", poll,
       "how often to look for new and changed models, in seconds (default: 2; 0: on SIGHUP)");
@@ -88,6 +95,12 @@ void Flags::AddTo(CLI::App& app) {
   app.add_option("--cache", cache,
                  "the folder for what it compiled (default: relayvm/served in ~/.cache or "
                  "XDG_CACHE_HOME)");
+  app.add_option("--cache-limit", cache_limit,
+                 "bytes of that folder, of which the oldest go (default: 16GiB)");
+  app.add_option("--versions", versions,
+                 "of a model that are served: the latest N, or all (default: 1)");
+  app.add_option("--loaders", repository.loaders,
+                 "models that are loaded or compiled at a time (default: 2)");
   app.add_option("--drain", drain, "seconds for requests to end on SIGTERM (default: 30)");
 }
 
@@ -126,6 +139,19 @@ Status Flags::Finish() {
   if (!run_memory_limit.empty()) {
     RELAYVM_ASSIGN_OR_RETURN(dispatcher.run_memory, tools::ParseSize(run_memory_limit));
   }
+  if (!cache_limit.empty()) {
+    RELAYVM_ASSIGN_OR_RETURN(repository.compile.cache_bytes, tools::ParseSize(cache_limit));
+  }
+  const auto [end, bad] =
+      std::from_chars(versions.data(), versions.data() + versions.size(), repository.versions);
+  if (versions == "all") {
+    repository.versions = SIZE_MAX;
+  } else if (bad != std::errc() || *end != '\0' || repository.versions == 0) {
+    return invalid("--versions: expected a number or all, found " + versions);
+  }
+  constexpr uint32_t kMaxLoaders = 64;
+  if (repository.loaders < 1 || repository.loaders > kMaxLoaders)
+    return invalid("--loaders: expected 1 to 64");
   RELAYVM_ASSIGN_OR_RETURN(http.max_body_bytes, tools::ParseSize(max_body));
   http.max_all_bodies = std::max(http.max_all_bodies, http.max_body_bytes * 2);
   grpc.max_connections = http.max_connections;
@@ -175,13 +201,35 @@ Result<std::string> StartGrpc(const Flags& flags, GrpcServer& grpc) {
   return chosen.status().WithContext("--grpc-port");
 }
 
+// Gives memory back where most of many connections have gone: what each had was small, and lies
+// between what others have.
+class Trimmer {
+ public:
+  void Look(size_t connections) {
+    constexpr size_t kMany = 500;
+    most_ = std::max(most_, connections);
+    if (most_ < kMany || connections > most_ / 2) return;
+    ::malloc_trim(0);
+    most_ = connections;
+  }
+
+ private:
+  size_t most_ = 0;  // since it was given back
+};
+
 // Until a signal says to end.
-void WaitForEnd(const sigset_t& signals, Repository& repository) {
+void WaitForEnd(const sigset_t& signals, Repository& repository, const HttpServer& server) {
+  constexpr timespec kLook{1, 0};
+  Trimmer trimmer;
   for (;;) {
-    int signal = 0;
-    if (::sigwait(&signals, &signal) != 0) continue;
-    if (signal != SIGHUP) return;
-    repository.Refresh([](const Status&) {});
+    const int signal = ::sigtimedwait(&signals, nullptr, &kLook);
+    if (signal < 0) {
+      trimmer.Look(server.stats().connections);
+    } else if (signal == SIGHUP) {
+      repository.Refresh([](const Status&) {});
+    } else {
+      return;
+    }
   }
 }
 
@@ -242,7 +290,7 @@ int Serve(Flags& flags) {
              flags.host, *scrape, num_ready);
   std::fflush(stdout);
 
-  WaitForEnd(signals, **repository);
+  WaitForEnd(signals, **repository, server);
   routes.SetDraining();
   const Clock::time_point deadline =
       Clock::now() + std::chrono::milliseconds(static_cast<int64_t>(flags.drain * 1000));
