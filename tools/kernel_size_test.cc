@@ -3,8 +3,12 @@
 // it: a row may be raised with the measurement that shows so.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <map>
 #include <sstream>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "tools/shell.h"
 
@@ -47,6 +51,58 @@ TEST_CASE("kernels are no more code than they are known to need") {
     for (std::string line; std::getline(text, line);) instructions += line.starts_with("  ");
     CHECK(instructions > row.most / 2);  // a row that is no longer near is to be lowered
     CHECK(instructions <= row.most);
+  }
+}
+
+// What moves whole registers, or goes to the stack, in loops that multiply and add vectors.
+int MovesInLoops(const std::string& assembly) {
+  std::istringstream text(assembly);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(text, line);) {
+    lines.push_back(line);
+  }
+  std::map<std::string, size_t> labels;
+  int most = 0;
+  for (size_t end = 0; end < lines.size(); ++end) {
+    const std::string& line = lines[end];
+    if (line.starts_with(".LBB")) labels[line.substr(0, line.find(':'))] = end;
+    const size_t target = line.find(".LBB");
+    if (!line.starts_with("\tj") || target == std::string::npos) continue;
+    const auto loop = labels.find(line.substr(target));
+    if (loop == labels.end()) continue;
+    int moves = 0;
+    bool multiplies = false, is_innermost = true;
+    for (size_t i = loop->second; i < end; ++i) {
+      multiplies = multiplies || lines[i].starts_with("\tvfmadd");
+      is_innermost = is_innermost && (i == loop->second || !lines[i].starts_with("\tj"));
+      const bool is_move =
+          lines[i].starts_with("\tvmova") && lines[i].find('%') != std::string::npos;
+      moves += is_move && (lines[i].find('(') == std::string::npos ||
+                           lines[i].find("%rsp)") != std::string::npos);
+    }
+    if (multiplies && is_innermost) most = std::max(most, moves);
+  }
+  return most;
+}
+
+TEST_CASE("what tiles sum stays in its registers, whatever timing LLVM schedules for") {
+  const Shell shell;
+  for (const char* target : {"x86-64-v3", "x86-64-v4", "native"}) {
+    for (const char* kernel :
+         {"nn.conv2d[(1, 64, 56, 56), (256, 64, 1, 1)]",
+          "nn.conv2d[(1, 256, 14, 14), (1024, 256, 1, 1)]",
+          "nn.conv2d[(1, 3, 224, 224), (64, 3, 7, 7); strides=[2, 2], padding=[3, 3]]",
+          "nn.contrib_dense_pack[(n, 768), (192, 768, 16)]",
+          "nn.batch_matmul[(n, 64, 64), (n, 64, 64)]"}) {
+      CAPTURE(target);
+      CAPTURE(kernel);
+      const Outcome outcome = shell.Run(std::string("relayc -q --target ") + target +
+                                        " --emit asm -o - --kernel '" + kernel + "'");
+      REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
+      if (std::string_view(target) != "native")  // which may be older
+        CHECK(outcome.out.find("\tvfmadd") != std::string::npos);
+      CHECK(MovesInLoops(outcome.out) <= 3);
+    }
   }
 }
 

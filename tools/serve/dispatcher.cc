@@ -8,6 +8,7 @@
 
 #include "bytecode/base/guarded.h"
 #include "bytecode/base/machine_limits.h"
+#include "bytecode/base/status_detail.h"
 
 namespace relayvm::serve {
 namespace {
@@ -17,6 +18,17 @@ using Clock = std::chrono::steady_clock;
 // Of the run whose completion is called on this thread.
 thread_local RunReport ended;
 
+// Whether a run that lacked memory would lack it if it were alone: it is over its own limit, larger
+// than that of all, or larger than any memory. Later is no better for such a request.
+bool NeverFits(const Status& status, size_t run_memory) {
+  const StatusDetail* detail = status.detail();
+  if (status.code() != StatusCode::kResourceExhausted || detail == nullptr) return false;
+  if (detail->numbers.size() < 2) return !detail->found.empty();  // a size that overflows
+  const int64_t limit = detail->numbers[1];
+  return static_cast<uint64_t>(limit) == run_memory ||
+         (!detail->found.empty() && detail->found[0] > limit);
+}
+
 // A request as it is run.
 struct Run {
   std::shared_ptr<const ServedModel> model;
@@ -24,6 +36,7 @@ struct Run {
   std::vector<RequestedOutput> outputs;
   std::optional<State> state;
   Dispatcher::Done done;
+  size_t memory_limit = SIZE_MAX;
 
   void End(const Result<Value>& result) {
     const bool has_begun = ended.invocation != 0;
@@ -53,6 +66,8 @@ struct Run {
       const Status ended_state = state->End(result);
       if (result.ok() && !ended_state.ok()) return ended_state;
     }
+    if (!result.ok() && NeverFits(result.status(), memory_limit))
+      return Status(StatusCode::kOutOfRange, result.status().message());
     if (!result.ok()) return result.status();
     InferResponse response{model->name(), model->version(), std::move(id), {}};
     RELAYVM_ASSIGN_OR_RETURN(response.outputs, model->TakeOutputs(*result, outputs));
@@ -114,6 +129,7 @@ Status Dispatcher::Infer(std::shared_ptr<const ServedModel> model, InferRequest&
   run->id = std::move(request.id);
   run->outputs = request.outputs;
   run->done = std::move(done);
+  run->memory_limit = options_.run_memory;
   const ServedModel& served = *run->model;
   if (!served.function().states.empty()) {
     RELAYVM_ASSIGN_OR_RETURN(run->state,

@@ -53,9 +53,10 @@ class Dispatcher {
   // Runs that are limited together: one group for each version of a model.
   Result<RunGroup> MakeGroup();
   // Takes inputs and id out of `request`. `done` is called once, on this thread before this
-  // returns, or on one of the workers. Fails, and does not call it, where the
-  // request is refused: kInvalidArgument (its inputs or outputs), kResourceExhausted (the queue is
-  // full), kDeadlineExceeded, kFailedPrecondition (draining).
+  // returns, or on one of the workers: kOutOfRange where the run takes more memory than it may or
+  // than there could be, kResourceExhausted where others have what it lacks. Fails, and does not
+  // call it, where the request is refused: kInvalidArgument (its inputs or outputs),
+  // kResourceExhausted (the queue is full), kDeadlineExceeded, kFailedPrecondition (draining).
   Status Infer(std::shared_ptr<const ServedModel> model, InferRequest& request,
                const InferOptions& options, Done done, Cancel* cancel);
 

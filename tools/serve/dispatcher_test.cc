@@ -167,6 +167,34 @@ TEST_CASE("a short model runs on the thread that asks, a long one does not") {
   CHECK_FALSE(runs_here());
 }
 
+TEST_CASE("a run over its own limit of memory is the request's fault, the server's lack is not") {
+  constexpr std::string_view kZeros = R"(#[version = "0.0.5"]
+def @main(%n: Tensor[(1), int64]) -> Tensor[(?), float32] {
+  dyn.zeros(%n, shape=None, dtype="float32")
+}
+)";
+  Metrics metrics;
+  const auto dispatcher =
+      NewDispatcher({.memory_limit = size_t{64} << 20, .run_memory = size_t{32} << 20});
+  const auto model = Served(*dispatcher, metrics, kZeros);
+  const auto code = [&](int64_t elements) {
+    Answer answer;
+    InferRequest request;
+    request.inputs.push_back({"n", *Value::CopyTensor(DType::kInt64, {{1}}, &elements)});
+    REQUIRE(Ask(*dispatcher, model, request, answer).ok());
+    const auto result = answer.future.get();
+    return result.ok() ? StatusCode::kOk : result.status().code();
+  };
+  CHECK(code(1 << 20) == StatusCode::kOk);
+  CHECK(code(12 << 20) == StatusCode::kOutOfRange);  // 48 MiB
+  CHECK(code(1LL << 40) == StatusCode::kOutOfRange);
+  CHECK(code(INT64_MAX) == StatusCode::kOutOfRange);
+  // Half of all is another's.
+  const auto large = dispatcher->runtime().NewTensor(DType::kInt8, {{48 << 20}});
+  REQUIRE(large.ok());
+  CHECK(code(6 << 20) == StatusCode::kResourceExhausted);  // 24 MiB
+}
+
 TEST_CASE("drained, it refuses") {
   Metrics metrics;
   const auto dispatcher = NewDispatcher();

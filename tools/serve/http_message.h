@@ -25,4 +25,7 @@ struct HttpResponse {
   std::vector<HttpPiece> pieces;  // behind it, in order
 };
 
+// "Not Found"
+std::string_view HttpReason(int status);
+
 }  // namespace relayvm::serve

@@ -8,17 +8,20 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/string.hpp>
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <cerrno>
 #include <exception>
 #include <iterator>
+#include <new>
 #include <optional>
 #include <thread>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "tools/serve/client_shares.h"
 #include "tools/serve/http_body.h"
 #include "tools/serve/http_socket.h"
 #include "tools/serve/json_writer.h"
@@ -34,6 +37,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr size_t kFirstRead = 2048;  // what idle connections have a buffer for
 constexpr size_t kBodyRead = 64 << 10;
+constexpr size_t kCountedAnswer = 64 << 10;  // smaller ones are as bounded as connections
 constexpr auto kSweep = std::chrono::milliseconds(200);
 constexpr auto kLinger = std::chrono::seconds(2);
 
@@ -44,6 +48,7 @@ struct Shared {
   explicit Shared(const HttpOptions& from) : options(from), bodies(from.max_all_bodies) {}
   const HttpOptions options;
   ByteBudget bodies;
+  ClientShares shares{options.max_client_requests};
   std::atomic<uint64_t> accepted{0}, refused{0}, requests{0}, bad_requests{0}, timeouts{0};
   std::atomic<size_t> connections{0};
   std::atomic<bool> draining{false};
@@ -65,37 +70,6 @@ struct Loop {
 
 thread_local const Loop* current_loop = nullptr;
 
-std::string_view Reason(int status) {
-  switch (status) {
-    case 200:
-      return "OK";
-    case 400:
-      return "Bad Request";
-    case 404:
-      return "Not Found";
-    case 405:
-      return "Method Not Allowed";
-    case 409:
-      return "Conflict";
-    case 413:
-      return "Payload Too Large";
-    case 415:
-      return "Unsupported Media Type";
-    case 429:
-      return "Too Many Requests";
-    case 431:
-      return "Request Header Fields Too Large";
-    case 500:
-      return "Internal Server Error";
-    case 503:
-      return "Service Unavailable";
-    case 504:
-      return "Gateway Timeout";
-    default:
-      return "Status";
-  }
-}
-
 std::string_view View(beast::string_view text) { return {text.data(), text.size()}; }
 
 class Connection : public HttpExchange, public std::enable_shared_from_this<Connection> {
@@ -109,9 +83,11 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
     socket_.non_blocking(true, ignored);
     Next();
   }
+  ~Connection() override { GiveBack(); }
   void Close() {
     if (state_ == State::kClosed) return;
     state_ = State::kClosed;
+    GiveBack();
     beast::error_code ignored;
     socket_.close(ignored);
     loop_.load.fetch_sub(1, std::memory_order_relaxed);
@@ -121,7 +97,7 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
   bool IsIdle() const { return state_ == State::kIdle; }
   void EndAfterAnswer() { keep_alive_ = false; }
   // At `now`; whether it was closed because its time is over.
-  bool IsLate(Clock::time_point now) const { return now > deadline_; }
+  bool IsLate(Clock::time_point now) const { return now > deadline_ || is_lost_; }
 
   std::string_view method() const override { return View(parser_->get().method_string()); }
   std::string_view target() const override { return View(parser_->get().target()); }
@@ -134,10 +110,14 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
   }
   void Respond(HttpResponse response) override {
     if (current_loop == &loop_) return OnResponse(std::move(response));
-    asio::post(loop_.context,
-               [self = shared_from_this(), response = std::move(response)]() mutable {
-                 self->OnResponse(std::move(response));
-               });
+    try {
+      asio::post(loop_.context,
+                 [self = shared_from_this(), response = std::move(response)]() mutable {
+                   self->OnResponse(std::move(response));
+                 });
+    } catch (const std::bad_alloc&) {
+      is_lost_ = true;  // and closed before long
+    }
   }
 
  private:
@@ -154,6 +134,7 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
     parser_->header_limit(static_cast<uint32_t>(options().max_header_bytes));
     parser_->body_limit(options().max_body_bytes);
     parser_->get().body().budget = &loop_.shared.bodies;
+    parser_->get().body().limit = options().max_body_bytes;
     if (buffer_.size() == 0 && buffer_.capacity() > kFirstRead) buffer_ = beast::flat_buffer();
     transferred_ = 0;
     state_ = buffer_.size() > 0 ? State::kHeader : State::kIdle;
@@ -181,7 +162,11 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
       if (error) return Reject(error);
       if (!had_header && parser_->is_header_done() && !OnHeader()) return;
       if (parser_->is_done()) return Handle();
-      if (used == 0) break;
+      if (used > 0) continue;
+      // A header of a chunk, or what stands behind the last one: Beast has no bound for them.
+      if (had_header && buffer_.size() > options().max_header_bytes)
+        return Reject(http::error::header_limit);
+      break;
     }
     Read();
   }
@@ -222,6 +207,16 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
 
   // False where it is answered here.
   bool OnHeader() {
+    // Another coding, or one that HTTP/1.0 does not have: a proxy may see another end of the body.
+    const beast::string_view coding = parser_->get()["Transfer-Encoding"];
+    if (!coding.empty() && (parser_->get().version() < 11 || !beast::iequals(coding, "chunked"))) {
+      Refuse(501, "expected no Transfer-Encoding but chunked");
+      return false;
+    }
+    if (parser_->get().count(http::field::content_encoding) > 1) {
+      Reject(make_error_code(boost::system::errc::not_supported));
+      return false;
+    }
     if (parser_->is_done()) return true;
     state_ = State::kBody;
     BeginTransfer();
@@ -233,22 +228,41 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
   }
 
   void Reject(beast::error_code error) {
+    namespace errc = boost::system::errc;
+    if (error == errc::not_enough_memory)
+      return Refuse(503, "the bodies of all requests take too much memory");
+    if (error == errc::not_supported)
+      return Refuse(415, "expected a Content-Encoding of gzip, deflate or identity");
+    if (error == errc::bad_message) return Refuse(400, "the body is not what its coding says");
+    if (error == http::error::body_limit || error == errc::file_too_large)
+      return Refuse(413, fmt::format("a body above {} bytes", options().max_body_bytes));
+    Refuse(error == http::error::header_limit ? 431 : 400, error.message());
+  }
+
+  // Answers without the handler, and ends the connection.
+  void Refuse(int status, std::string_view text) {
     ++loop_.shared.bad_requests;
     keep_alive_ = false;
     is_head_ = false;
-    const bool is_full = error == boost::system::errc::not_enough_memory;
-    HttpResponse response;
-    response.status = error == http::error::header_limit ? 431
-                      : error == http::error::body_limit ? 413
-                      : is_full                          ? 503
-                                                         : 400;
-    if (is_full) response.headers.emplace_back("Retry-After", "1");
-    response.body = JsonError(response.status == 413
-                                  ? fmt::format("a body above {} bytes", options().max_body_bytes)
-                              : is_full ? "the bodies of all requests take too much memory"
-                                        : error.message());
-    response_ = std::move(response);
+    response_.emplace();
+    response_->status = status;
+    response_->body = JsonError(text);
+    if (status == 503) response_->headers.emplace_back("Retry-After", "1");
+    if (status == 415) response_->headers.emplace_back("Accept-Encoding", "gzip, deflate");
     Write();
+  }
+
+  // False, and answered, where its client has its share of requests already.
+  bool TakeShare() {
+    if (options().max_client_requests == 0) return true;
+    beast::error_code gone;
+    share_ = loop_.shared.shares.Take(socket_.remote_endpoint(gone).address());
+    if (share_.is_taken()) return true;
+    response_.emplace();
+    response_->status = 429;
+    response_->body = JsonError("too many requests of one client at a time");
+    response_->headers.emplace_back("Retry-After", "1");
+    return false;
   }
 
   void Handle() {
@@ -260,7 +274,7 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
     loop_.shared.requests.fetch_add(1, std::memory_order_relaxed);
     in_handler_ = true;
     try {
-      handler_(shared_from_this());
+      if (TakeShare()) handler_(shared_from_this());
     } catch (const std::exception& e) {
       if (!response_) {
         response_.emplace();
@@ -293,14 +307,27 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
     });
   }
 
+  void GiveBack() {
+    loop_.shared.bodies.Give(std::exchange(counted_, 0));
+    share_ = {};
+  }
+
   void Write() {
     state_ = State::kWriting;
+    if (const size_t size = response_->body.size(); size >= kCountedAnswer) {
+      if (!loop_.shared.bodies.Take(size)) {
+        response_.emplace();
+        return Refuse(503, "the bodies of all answers take too much memory");
+      }
+      counted_ = size;
+    }
     size_t length = response_->body.size();
     for (const HttpPiece& piece : response_->pieces) length += piece.bytes.size();
     head_.clear();
     auto out = std::back_inserter(head_);
     fmt::format_to(out, "HTTP/1.1 {} {}\r\nContent-Type: {}\r\nContent-Length: {}\r\n",
-                   response_->status, Reason(response_->status), response_->content_type, length);
+                   response_->status, HttpReason(response_->status), response_->content_type,
+                   length);
     for (const auto& [name, value] : response_->headers)
       fmt::format_to(out, "{}: {}\r\n", name, value);
     if (!keep_alive_) {
@@ -348,6 +375,7 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
     out_.clear();
     response_.reset();
     on_disconnect_ = nullptr;
+    GiveBack();
     if (keep_alive_) return Next();
     // What the client still sends is read for a while: closing at once would take back the answer.
     state_ = State::kLingering;
@@ -382,6 +410,9 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
   std::string head_;
   std::vector<asio::const_buffer> out_;  // from written_ on it is to be sent
   size_t written_ = 0;
+  size_t counted_ = 0;  // of the answer, toward all bodies
+  ClientShares::Share share_;
+  std::atomic<bool> is_lost_{false};  // without memory for its answer
 };
 
 void Loop::Sweep() {
@@ -448,11 +479,8 @@ struct HttpServer::Impl {
     listener.acceptor.async_accept(
         least->context, [this, &listener, least](beast::error_code error, tcp::socket socket) {
           if (error == asio::error::operation_aborted || shared.draining) return;
-          if (!error) {
-            Take(listener, *least, std::move(socket));
-            return Accept(listener);
-          }
-          // No file descriptors, most likely: some are given back soon.
+          if (!error && Take(listener, *least, std::move(socket))) return Accept(listener);
+          // No file descriptors, or no memory, most likely: some are given back soon.
           listener.pause.expires_after(std::chrono::milliseconds(50));
           listener.pause.async_wait([this, &listener](beast::error_code stopped) {
             if (!stopped) Accept(listener);
@@ -460,7 +488,8 @@ struct HttpServer::Impl {
         });
   }
 
-  void Take(Listener& listener, Loop& loop, tcp::socket socket) {
+  // False without memory for it.
+  bool Take(Listener& listener, Loop& loop, tcp::socket socket) {
     ++shared.accepted;
     if (shared.connections.fetch_add(1) >= shared.options.max_connections) {
       --shared.connections;
@@ -472,14 +501,22 @@ struct HttpServer::Impl {
       beast::error_code ignored;
       socket.non_blocking(true, ignored);
       socket.write_some(asio::buffer(kFull.data(), kFull.size()), ignored);
-      return;
+      return true;
     }
     loop.load.fetch_add(1, std::memory_order_relaxed);
-    auto connection = std::make_shared<Connection>(loop, listener.handler, std::move(socket));
-    asio::post(loop.context, [&loop, connection = std::move(connection)] {
-      loop.connections.emplace(connection.get(), connection);
-      connection->Start();
-    });
+    try {
+      auto connection = std::make_shared<Connection>(loop, listener.handler, std::move(socket));
+      asio::post(loop.context, [&loop, connection = std::move(connection)] {
+        loop.connections.emplace(connection.get(), connection);
+        connection->Start();
+      });
+    } catch (const std::bad_alloc&) {
+      loop.load.fetch_sub(1, std::memory_order_relaxed);
+      --shared.connections;
+      ++shared.refused;
+      return false;
+    }
+    return true;
   }
 
   Shared shared;

@@ -23,6 +23,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 SERVERS = 3
 FRONT, STATS = "10.77.0.254:8080", "10.77.0.254:8404"
+TIMEOUT = 2  # of a request, before it goes from a server that says nothing to another
 MODEL = '#[version = "0.0.5"]\ndef @main(%x: Tensor[(?), float32]) { multiply(%x, 2f) }\n'
 
 
@@ -207,7 +208,7 @@ def phases(servers, clients, seconds):
     one.start()
     phase("paused")
     two.pause()
-    time.sleep(seconds / 2)
+    time.sleep(TIMEOUT + seconds / 2)
     two.go_on()
     two.wait_for_ready()
     phase("link is gone")
@@ -275,7 +276,7 @@ def main():
         servers = [Server(i + 1, command, models) for i in range(SERVERS)]
         for server in servers:
             server.start()
-        environment = {**os.environ, "RELAYVM_LISTEN": FRONT, "RELAYVM_STATS": STATS,
+        environment = {**os.environ, "RELAYVM_LISTEN": FRONT, "RELAYVM_STATS": STATS, "RELAYVM_TIMEOUT": f"{TIMEOUT}s",
                        **{f"VMSERVE{s.number}": f"10.77.0.{s.number}:8000" for s in servers}}
         proxy = subprocess.Popen(["haproxy", "-db", "-q", "-f", os.path.join(HERE, "haproxy.cfg")], env=environment)
         servers[0].wait_for_proxy()

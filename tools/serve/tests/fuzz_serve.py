@@ -93,6 +93,13 @@ def receive(connection):
     return int(first.split()[1]), headers, body
 
 
+def roots(answer, binary, count):
+    if not binary:
+        return json.loads(answer[2])["outputs"][0]["data"]
+    length = int(answer[1]["inference-header-content-length"])
+    return struct.unpack(f"<{count}f", answer[2][length:length + 4 * count])
+
+
 def hostile(port, rng, count):
     for _ in range(count):
         with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
@@ -128,13 +135,9 @@ def good(port, rng, stop, wrong):
         if answer is None or answer[0] != 200:
             wrong.append(answer)
             return
-        if binary:
-            length = int(answer[1]["inference-header-content-length"])
-            roots = struct.unpack(f"<{len(numbers)}f", answer[2][length:length + 4 * len(numbers)])
-        else:
-            roots = json.loads(answer[2])["outputs"][0]["data"]
-        if any(abs(root * root - number) > 1e-3 * number for root, number in zip(roots, numbers)):
-            wrong.append((numbers, roots))
+        answers = zip(roots(answer, binary, len(numbers)), numbers)
+        if any(abs(root * root - number) > 1e-3 * number for root, number in answers):
+            wrong.append((numbers, answer))
             return
 
 
