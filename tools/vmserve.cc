@@ -5,7 +5,7 @@
 //           [--metrics-port 8002] [--workers N] [--threads N] [--io-threads N] [--spin US]
 //           [--max-queue N] [--timeout SECONDS] [--memory-limit SIZE] [--run-memory-limit SIZE]
 //           [--max-body SIZE] [--max-connections N] [--poll SECONDS] [--compiler PATH]
-//           [--cache DIR] [--drain SECONDS]
+//           [--cache DIR] [--drain SECONDS] [--max-batch N] [--max-delay MS]
 //
 // It prints the ports that it listens on and a line "ready", ends on SIGTERM and SIGINT once what
 // it has accepted is answered, and looks at its models again on SIGHUP. Exit status: 0 ended so, 1
@@ -38,7 +38,8 @@ struct Flags {
   uint16_t http_port = 8000, metrics_port = 8002;
   uint32_t io_threads = 0;
   std::optional<uint32_t> spin;
-  double timeout = 0, poll = 2, drain = 30;
+  double timeout = 0, poll = 2, drain = 30, max_delay = 0;
+  std::optional<int64_t> max_batch;
   std::string memory_limit, run_memory_limit, max_body = "64MiB";
   DispatcherOptions dispatcher;
   HttpOptions http;
@@ -66,6 +67,13 @@ void Flags::AddTo(CLI::App& app) {
   app.add_option(
       "--max-queue", dispatcher.max_queued,
       "requests of a model that wait; above that, they are refused with 503 (default: 1000)");
+  app.add_option("--max-batch", max_batch,
+                 "rows of requests that run together, where a model's config.json says that they "
+                 "are independent, and runs that share kernels, of files that relayc --batching "
+                 "made, as are then those of .onnx here (default: 32; 1: none)");
+  app.add_option("--max-delay", max_delay,
+                 "milliseconds that requests wait for others to join (default: 0: those that come "
+                 "while others run)");
   app.add_option("--spin", spin,
                  "microseconds that these look for more to do before they sleep (default: 50, on a "
                  "machine of one processor 0)");
@@ -111,6 +119,13 @@ Status Flags::Finish() {
       return invalid("--model: expected NAME=FILE.vmx, found " + file);
     repository.files.emplace_back(file.substr(0, equals), file.substr(equals + 1));
   }
+  const int64_t batch = max_batch.value_or(ServedModel::kDefaultMaxBatch);
+  if (batch < 1 || batch > 1 << 20) return invalid("--max-batch: expected 1 to 1048576");
+  if (!(max_delay >= 0 && max_delay <= 1000)) return invalid("--max-delay: expected 0 to 1000");
+  dispatcher.batching.max_batch = static_cast<size_t>(batch);
+  if (max_delay > 0)
+    dispatcher.batching.max_wait = std::chrono::nanoseconds(static_cast<int64_t>(max_delay * 1e6));
+  repository.compile.batching = max_batch.value_or(1) > 1;
   constexpr double kDay = 86400;
   for (const double seconds : {timeout, poll, drain}) {
     if (!(seconds >= 0 && seconds <= kDay)) return invalid("expected seconds from 0 to a day");
@@ -137,6 +152,15 @@ Status Flags::Finish() {
   return OkStatus();
 }
 
+// What the model's configuration says, and the command line where that says nothing.
+Result<ModelConfig> ConfigOf(const Flags& flags, const std::string& name) {
+  RELAYVM_ASSIGN_OR_RETURN(ModelConfig config, LoadModelConfig(ConfigPath(flags.repository, name)));
+  if (!config.max_batch) config.max_batch = flags.max_batch;
+  if (!config.max_delay)
+    config.max_delay = std::chrono::nanoseconds(static_cast<int64_t>(flags.max_delay * 1e6));
+  return config;
+}
+
 void AddGauges(Metrics& metrics, const HttpServer& server, Dispatcher& dispatcher) {
   const auto add = [&](const char* name, const char* help, auto value) {
     metrics.AddGauge(name, help, {}, [value] { return static_cast<double>(value()); });
@@ -149,6 +173,10 @@ void AddGauges(Metrics& metrics, const HttpServer& server, Dispatcher& dispatche
     const SchedulerStats stats = dispatcher.stats();
     return stats.ready + stats.running + stats.waiting;
   });
+  add("vmserve_kernel_batches", "Kernels that have run for several runs at once",
+      [&] { return dispatcher.stats().batches; });
+  add("vmserve_kernel_batched_calls", "The calls of kernels that ran so",
+      [&] { return dispatcher.stats().batched_calls; });
   add("vmserve_resident_bytes", "Memory of runs, with what is kept for the next",
       [&] { return dispatcher.runtime().stats().resident_bytes; });
 }
@@ -188,11 +216,12 @@ int Serve(Flags& flags) {
       [&](const std::string& name, const std::string& version,
           std::shared_ptr<const Executable> executable)
           -> Result<std::shared_ptr<const ServedModel>> {
+        RELAYVM_ASSIGN_OR_RETURN(const ModelConfig config, ConfigOf(flags, name));
         RELAYVM_ASSIGN_OR_RETURN(RunGroup group, (*dispatcher)->MakeGroup());
         RELAYVM_ASSIGN_OR_RETURN(
             std::shared_ptr<const ServedModel> model,
             ServedModel::Create(name, version, std::move(executable), std::move(group),
-                                std::make_shared<ModelMetrics>(metrics, name)));
+                                std::make_shared<ModelMetrics>(metrics, name), config));
         return model;
       });
   if (!repository.ok()) return failed(repository.status());

@@ -50,7 +50,7 @@ Result<std::string> NameByContent(const std::string& model, const CompileOptions
   }
   std::string text;
   for (const uint8_t byte : hash.Finish()) text += fmt::format("{:02x}", byte);
-  return text + ".vmx";
+  return text + (options.batching ? ".batching.vmx" : ".vmx");
 }
 
 // What the process says, until it says no more or the time is over (false).
@@ -122,7 +122,9 @@ Result<std::string> CompileModel(const std::string& model, const CompileOptions&
   fs::create_directories(options.cache_folder, error);
   const std::string path = (fs::path(options.cache_folder) / name).string();
   if (fs::exists(path, error)) return path;
-  RELAYVM_RETURN_IF_ERROR(RunCompiler({options.relayc, model, "-q", "-o", path}, options.timeout));
+  std::vector<std::string> command = {options.relayc, model, "-q", "-o", path};
+  if (options.batching) command.emplace_back("--batching");
+  RELAYVM_RETURN_IF_ERROR(RunCompiler(command, options.timeout));
   return path;
 }
 

@@ -14,6 +14,7 @@ struct CompileOptions {
   std::string relayc;        // the program; empty: none, and models have to be compiled
   std::string cache_folder;  // made where it is not there
   std::chrono::seconds timeout{900};
+  bool batching = false;  // with forms of kernels that run for several runs at once
 };
 
 // The path of the .vmx. `model` stands in a folder with all that belongs to it (its weights).

@@ -8,6 +8,7 @@
 
 #include "bytecode/base/guarded.h"
 #include "bytecode/base/machine_limits.h"
+#include "tools/serve/batch_rows.h"
 
 namespace relayvm::serve {
 namespace {
@@ -25,21 +26,20 @@ struct Run {
   std::optional<State> state;
   Dispatcher::Done done;
 
-  void End(const Result<Value>& result) {
-    const int64_t ran = ended.total_ns - ended.queued_ns;
+  void End(const Result<Value>& result, const RunTimes& times) {
     const auto begin = Clock::now();
-    ModelMetrics& metrics = model->metrics();
-    metrics.runs.Add();
-    metrics.queued.Add(ended.queued_ns);
-    metrics.ran.Add(ran);
+    model->metrics().queued.Add(times.queued_ns);
     // A completion throws nothing.
     Result<InferResponse> answer = Guarded([&] { return Answer(result); });
     const Status failed = Guarded([&]() -> Status {
       std::exchange(done, nullptr)(std::move(answer));
       return OkStatus();
     });
-    if (!failed.ok()) metrics.lost.Add();
-    model->NoteRun(ran + std::chrono::nanoseconds(Clock::now() - begin).count());
+    if (!failed.ok()) model->metrics().lost.Add();
+    const int64_t answered = std::chrono::nanoseconds(Clock::now() - begin).count();
+    if (times.ran_ns == 0) return;  // it has not run
+    if (times.requests == 1) model->NoteRun(times.ran_ns + answered);
+    model->NoteShare(times.ran_ns / static_cast<int64_t>(times.requests) + answered);
   }
 
  private:
@@ -73,13 +73,23 @@ Result<std::unique_ptr<Dispatcher>> Dispatcher::Create(const DispatcherOptions& 
   scheduler.executor = dispatcher->pool_;
   // What has begun holds memory: no more than the threads, and some that wait in host functions.
   scheduler.max_active = size_t{workers} * 4;
+  scheduler.batching = options.batching;
   scheduler.on_end = [](const RunReport& report) { ended = report; };
   RELAYVM_ASSIGN_OR_RETURN(dispatcher->scheduler_,
                            Scheduler::Create(dispatcher->runtime_, scheduler));
+  auto launch = [d = dispatcher.get()](Batcher::Launch run, Batcher::Done done,
+                                       Scheduler::Handle* handle) {
+    return d->Launch(std::move(run), std::move(done), handle);
+  };
+  dispatcher->batcher_ = std::make_shared<Batcher>(
+      Batcher::Options{.max_running = workers, .max_waiting = options.max_queued},
+      std::move(launch), *dispatcher->pool_, *dispatcher->runtime_);
   return dispatcher;
 }
 
-Dispatcher::~Dispatcher() = default;
+Dispatcher::~Dispatcher() {
+  if (batcher_ != nullptr) batcher_->Stop();
+}
 
 Result<RunGroup> Dispatcher::MakeGroup() {
   return scheduler_->MakeGroup({.max_queued = options_.max_queued});
@@ -90,8 +100,10 @@ Status Dispatcher::Admit(const ServedModel& model, const InferOptions& options) 
   const int64_t left = std::chrono::nanoseconds(options.deadline - Clock::now()).count();
   const int64_t typical = model.typical_run_ns();
   if (left > 0 && typical == 0) return OkStatus();
-  const auto queued = static_cast<int64_t>(scheduler_->stats(model.group()).queued);
-  const int64_t expected = typical * (queued / options_.workers + 1);
+  size_t queued = scheduler_->stats(model.group()).queued;
+  if (model.is_joinable()) queued += batcher_->num_waiting(model);
+  const int64_t share = model.typical_share_ns();
+  const int64_t expected = share * (static_cast<int64_t>(queued) / options_.workers) + typical;
   if (left > 0 && expected <= left) return OkStatus();
   return {StatusCode::kDeadlineExceeded,
           fmt::format("{} us are left, and {} runs of some {} us are queued before it",
@@ -115,20 +127,59 @@ Status Dispatcher::Infer(std::shared_ptr<const ServedModel> model, InferRequest&
                              State::Create(served.executable(), served.function().name));
     RELAYVM_RETURN_IF_ERROR(run->state->Begin(&inputs, {}, runtime_.get()));
   }
+  Batcher::Launch launch{run->model,       std::move(inputs), options.deadline,
+                         options.priority, options.tag,       /*may_run_here=*/true};
+  auto ended_run = [run](const Result<Value>& result, const RunTimes& times) {
+    run->End(result, times);
+  };
+  Cancel unused;
+  if (cancel == nullptr) cancel = &unused;
+  if (ToBeJoined(served)) {
+    RELAYVM_RETURN_IF_ERROR(
+        served.executable()->CheckInputs(served.function().name, launch.inputs));
+    const int64_t rows = RowsOf(launch.inputs);
+    if (rows > 0)
+      return batcher_->Submit(std::move(launch), rows, std::move(ended_run), &cancel->member_);
+  }
+  return Launch(std::move(launch), std::move(ended_run), &cancel->run_);
+}
+
+bool Dispatcher::ToBeJoined(const ServedModel& model) const {
+  if (!model.is_joinable()) return false;
+  const int64_t typical = model.typical_run_ns();
+  return model.max_delay().count() > 0 || typical == 0 || typical >= options_.join_limit.count();
+}
+
+Status Dispatcher::Launch(Batcher::Launch launch, Batcher::Done done, Scheduler::Handle* handle) {
+  const auto model = std::move(launch.model);
   RunRequest scheduled;
-  scheduled.executable = served.executable();
-  scheduled.function = served.function().name;
-  scheduled.inputs = std::move(inputs);
+  scheduled.executable = model->executable();
+  scheduled.function = model->function().name;
+  scheduled.inputs = std::move(launch.inputs);
   scheduled.options.memory_limit = options_.run_memory;
-  scheduled.options.tag = options.tag;
-  scheduled.priority = options.priority;
-  scheduled.model = served.group();
-  scheduled.deadline = options.deadline;
-  auto completion = [run](Result<Value> result) { run->End(result); };
-  const int64_t typical = served.typical_run_ns();
+  scheduled.options.tag = launch.tag;
+  scheduled.priority = launch.priority;
+  scheduled.model = model->group();
+  scheduled.deadline = launch.deadline;
+  auto completion = [model, done = std::move(done)](Result<Value> result) {
+    model->num_runs().fetch_sub(1, std::memory_order_relaxed);
+    const RunTimes times{ended.queued_ns, ended.total_ns - ended.queued_ns, 1};
+    model->metrics().runs.Add();
+    model->metrics().ran.Add(times.ran_ns);
+    done(std::move(result), times);
+  };
+  const bool is_alone = model->num_runs().fetch_add(1, std::memory_order_relaxed) == 0;
+  const int64_t typical = model->typical_run_ns();
+  // Others that come are to be read meanwhile, where they run together.
+  const bool is_crowded = !is_alone && (model->has_batched_kernels() || model->is_joinable()) &&
+                          typical >= options_.join_limit.count();
   std::optional<WorkerPool::InlineScope> scope;
-  if (typical > 0 && typical < options_.inline_limit.count()) scope.emplace();
-  return scheduler_->RunAsync(std::move(scheduled), std::move(completion), cancel).status();
+  if (launch.may_run_here && typical > 0 && typical < options_.inline_limit.count() && !is_crowded)
+    scope.emplace();
+  Status refused =
+      scheduler_->RunAsync(std::move(scheduled), std::move(completion), handle).status();
+  if (!refused.ok()) model->num_runs().fetch_sub(1, std::memory_order_relaxed);
+  return refused;
 }
 
 void Dispatcher::Post(std::function<void()> job) {
@@ -143,6 +194,9 @@ void Dispatcher::Post(std::function<void()> job) {
   static_cast<void>(owned.release());
 }
 
-Status Dispatcher::Drain(Clock::time_point deadline) { return scheduler_->Drain(deadline); }
+Status Dispatcher::Drain(Clock::time_point deadline) {
+  RELAYVM_RETURN_IF_ERROR(batcher_->Drain(deadline));
+  return scheduler_->Drain(deadline);
+}
 
 }  // namespace relayvm::serve

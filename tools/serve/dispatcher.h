@@ -4,7 +4,8 @@
 // A run is refused at once where its model's queue is full, or where what is queued before it would
 // take longer than its deadline leaves. One that is short, as its model's runs were of late, runs
 // on the thread that asks for it, if nothing else is to be run: that answers in a fraction of the
-// time. Batching of requests has its place here, before the scheduler. Thread-safe. Tested by
+// time. Requests of models whose rows are independent are joined on the way (batcher.h), and kernels
+// of runs at once where the file has batched forms of them. Thread-safe. Tested by
 // dispatcher_test.cc.
 #pragma once
 
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "bytecode/base/status.h"
+#include "tools/serve/batcher.h"
 #include "tools/serve/inference.h"
 #include "tools/serve/model.h"
 #include "tools/serve/worker_pool.h"
@@ -32,6 +34,10 @@ struct DispatcherOptions {
   std::chrono::nanoseconds timeout{0};  // of one, its wait included, where it says none; 0: none
   // Runs that are typically shorter than this may run on the thread that asks.
   std::chrono::nanoseconds inline_limit = std::chrono::microseconds(250);
+  // Runs that take less than this are not joined, where nothing says that they are to wait: their
+  // requests take longer to receive than to run.
+  std::chrono::nanoseconds join_limit = std::chrono::microseconds(50);
+  BatchingOptions batching;  // of kernels
 };
 
 struct InferOptions {
@@ -44,7 +50,19 @@ class Dispatcher {
  public:
   using Done = std::function<void(Result<InferResponse>)>;
   // Of a run that was asked for; does nothing once it has ended.
-  using Cancel = Scheduler::Handle;
+  class RunHandle {
+   public:
+    void Cancel() const {
+      run_.Cancel();
+      member_.Cancel();
+    }
+
+   private:
+    friend class Dispatcher;
+    Scheduler::Handle run_;
+    Batcher::Handle member_;
+  };
+  using Cancel = RunHandle;
 
   static Result<std::unique_ptr<Dispatcher>> Create(const DispatcherOptions& options);
   // REQUIRES: not called by a Done. Cancels what runs.
@@ -73,10 +91,13 @@ class Dispatcher {
  private:
   explicit Dispatcher(const DispatcherOptions& options) : options_(options) {}
   Status Admit(const ServedModel& model, const InferOptions& options) const;
+  bool ToBeJoined(const ServedModel& model) const;
+  Status Launch(Batcher::Launch launch, Batcher::Done done, Scheduler::Handle* handle);
 
   DispatcherOptions options_;
   std::shared_ptr<Runtime> runtime_;
   std::shared_ptr<WorkerPool> pool_;
+  std::shared_ptr<Batcher> batcher_;
   std::unique_ptr<Scheduler> scheduler_;
 };
 

@@ -46,6 +46,13 @@ Status NotFound(std::string message) { return {StatusCode::kNotFound, std::move(
 
 }  // namespace
 
+std::string ConfigPath(const RepositoryOptions& options, const std::string& name) {
+  for (const auto& [file_name, path] : options.files) {
+    if (file_name == name) return fs::path(path).replace_extension(".config.json").string();
+  }
+  return (fs::path(options.folder) / name / "config.json").string();
+}
+
 Repository::Repository(RepositoryOptions options, MakeModel make)
     : options_(std::move(options)), make_(std::move(make)) {}
 
@@ -107,6 +114,7 @@ std::map<std::string, Repository::Source> Repository::ListSources() const {
   for (const auto& [name, path] : options_.files) {
     Source source{"1", path, ""};
     AddStamp(path, &source.stamp);
+    AddStamp(ConfigPath(options_, name), &source.stamp);
     sources.emplace(name, std::move(source));
   }
   std::error_code error;
@@ -129,6 +137,7 @@ std::map<std::string, Repository::Source> Repository::ListSources() const {
     }
     if (newest) {
       source.stamp = source.version + "\n" + StampOfFolder(fs::path(source.path).parent_path());
+      AddStamp(ConfigPath(options_, name), &source.stamp);
     }
     sources.emplace(name, std::move(source));  // without a path where there is no version
   }

@@ -2,7 +2,8 @@
 //
 //   DIR/NAME/VERSION/model.vmx     or model.onnx, which is compiled; of several versions, which are
 //                                  numbers, the highest is served
-//   NAME=FILE.vmx                  a file by itself, version 1
+//   DIR/NAME/config.json           what the file does not know, see model_config.h; or none
+//   NAME=FILE.vmx                  a file by itself, version 1; FILE.config.json
 //
 // A thread looks at the files now and then, and loads what is new or has changed beside what is
 // served: requests go to the new version from the moment that it is loaded, and what still runs on
@@ -38,6 +39,9 @@ struct RepositoryOptions {
   CompileOptions compile;
   std::chrono::milliseconds poll{2000};  // how often it looks at the files; 0: when it is told
 };
+
+// Where the configuration of a model is, if it has one.
+std::string ConfigPath(const RepositoryOptions& options, const std::string& name);
 
 struct IndexEntry {
   std::string name;
