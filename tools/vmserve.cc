@@ -6,6 +6,7 @@
 //           [--max-queue N] [--timeout SECONDS] [--memory-limit SIZE] [--run-memory-limit SIZE]
 //           [--max-body SIZE] [--max-connections N] [--poll SECONDS] [--compiler PATH]
 //           [--cache DIR] [--drain SECONDS] [--max-batch N] [--max-delay MS]
+//           [--max-memory SIZE]
 //
 // It prints the ports that it listens on and a line "ready", ends on SIGTERM and SIGINT once what
 // it has accepted is answered, and looks at its models again on SIGHUP. Exit status: 0 ended so, 1
@@ -40,7 +41,7 @@ struct Flags {
   std::optional<uint32_t> spin;
   double timeout = 0, poll = 2, drain = 30, max_delay = 0;
   std::optional<int64_t> max_batch;
-  std::string memory_limit, run_memory_limit, max_body = "64MiB";
+  std::string memory_limit, run_memory_limit, max_memory, max_body = "64MiB";
   DispatcherOptions dispatcher;
   HttpOptions http;
   RepositoryOptions repository;
@@ -82,6 +83,9 @@ void Flags::AddTo(CLI::App& app) {
                  "timeout (microseconds); default: none");
   app.add_option("--memory-limit", memory_limit, "of all runs together: 64MiB, 1GB, ...");
   app.add_option("--run-memory-limit", run_memory_limit, "of one run");
+  app.add_option("--max-memory", max_memory,
+                 "of all requests that are admitted together: their inputs, and what their model's "
+                 "file says that a run of their shapes holds; others are refused");
   app.add_option("--max-body", max_body, "the largest request (default: 64MiB)");
   app.add_option("--max-connections", http.max_connections, "at a time (default: 20000)");
   app.add_option(
@@ -136,6 +140,9 @@ Status Flags::Finish() {
   if (!run_memory_limit.empty()) {
     RELAYVM_ASSIGN_OR_RETURN(dispatcher.run_memory, tools::ParseSize(run_memory_limit));
   }
+  if (!max_memory.empty()) {
+    RELAYVM_ASSIGN_OR_RETURN(dispatcher.max_memory, tools::ParseSize(max_memory));
+  }
   RELAYVM_ASSIGN_OR_RETURN(http.max_body_bytes, tools::ParseSize(max_body));
   http.max_all_bodies = std::max(http.max_all_bodies, http.max_body_bytes * 2);
   http.threads = io_threads > 0 ? io_threads : std::min(ReadMachineLimits().num_processors, 4U);
@@ -155,6 +162,7 @@ Status Flags::Finish() {
 // What the model's configuration says, and the command line where that says nothing.
 Result<ModelConfig> ConfigOf(const Flags& flags, const std::string& name) {
   RELAYVM_ASSIGN_OR_RETURN(ModelConfig config, LoadModelConfig(ConfigPath(flags.repository, name)));
+  config.counts_memory = !flags.max_memory.empty();
   if (!config.max_batch) config.max_batch = flags.max_batch;
   if (!config.max_delay)
     config.max_delay = std::chrono::nanoseconds(static_cast<int64_t>(flags.max_delay * 1e6));
@@ -177,6 +185,12 @@ void AddGauges(Metrics& metrics, const HttpServer& server, Dispatcher& dispatche
       [&] { return dispatcher.stats().batches; });
   add("vmserve_kernel_batched_calls", "The calls of kernels that ran so",
       [&] { return dispatcher.stats().batched_calls; });
+  add("vmserve_sequences", "Sequences that have begun and not ended",
+      [&] { return dispatcher.sequences().count(); });
+  add("vmserve_sequence_bytes", "Memory of their states",
+      [&] { return dispatcher.sequences().bytes(); });
+  add("vmserve_admitted_bytes", "What requests that were admitted need, with --max-memory",
+      [&] { return dispatcher.reserved_memory(); });
   add("vmserve_resident_bytes", "Memory of runs, with what is kept for the next",
       [&] { return dispatcher.runtime().stats().resident_bytes; });
 }
@@ -217,7 +231,8 @@ int Serve(Flags& flags) {
           std::shared_ptr<const Executable> executable)
           -> Result<std::shared_ptr<const ServedModel>> {
         RELAYVM_ASSIGN_OR_RETURN(const ModelConfig config, ConfigOf(flags, name));
-        RELAYVM_ASSIGN_OR_RETURN(RunGroup group, (*dispatcher)->MakeGroup());
+        RELAYVM_ASSIGN_OR_RETURN(RunGroup group,
+                                 (*dispatcher)->MakeGroup(executable->num_batched_kernels() > 0));
         RELAYVM_ASSIGN_OR_RETURN(
             std::shared_ptr<const ServedModel> model,
             ServedModel::Create(name, version, std::move(executable), std::move(group),

@@ -16,7 +16,6 @@ using Clock = std::chrono::steady_clock;
 
 // One group in so many begins with the request that has waited longest, whatever its priority.
 constexpr uint64_t kOldestInTurn = 8;
-constexpr auto kLongestTick = std::chrono::seconds(1);
 
 int64_t Nanoseconds(Clock::duration time) { return std::chrono::nanoseconds(time).count(); }
 
@@ -57,7 +56,7 @@ void Batcher::Handle::Cancel() const {
 }
 
 Batcher::Batcher(const Options& options, Launcher launch, WorkerPool& pool, Runtime& runtime)
-    : options_(options), launch_(std::move(launch)), pool_(pool), runtime_(runtime) {}
+    : options_(options), launch_(std::move(launch)), runtime_(runtime), ticker_(pool) {}
 
 Status Batcher::Submit(Launch request, int64_t rows, Done done, Handle* handle) {
   auto member = std::make_shared<Member>();
@@ -79,7 +78,8 @@ Status Batcher::Submit(Launch request, int64_t rows, Done done, Handle* handle) 
               fmt::format("{} requests of {} are waiting", queue->waiting.size(), model->name())};
     }
     const auto now = member->arrived, due = now + model->max_delay();
-    ArmTick(now, std::min(member->request.deadline, due > now ? due : Clock::time_point::max()));
+    ticker_.Arm(now, std::min(member->request.deadline, due > now ? due : Clock::time_point::max()),
+                weak_from_this());
     queue->waiting.push_back(std::move(member));
     groups = TakeReady(*queue, now);
   }
@@ -286,38 +286,13 @@ Clock::time_point Batcher::NextTime(Clock::time_point now) const {
   return next;
 }
 
-void Batcher::ArmTick(Clock::time_point now, Clock::time_point time) {
-  if (time == Clock::time_point::max() || stopped_) return;
-  // No later than this, so that those that are to come are few.
-  time = std::min(time, now + kLongestTick);
-  if (!ticks_.empty() && *ticks_.begin() <= time) return;
-  auto self = std::make_unique<std::weak_ptr<Batcher>>(weak_from_this());
-  const auto at = ticks_.insert(time).first;
-  const Status failed = Guarded([&]() -> Status {
-    pool_.PostAt(
-        time,
-        [](void* context) {
-          const std::unique_ptr<std::weak_ptr<Batcher>> mine(
-              static_cast<std::weak_ptr<Batcher>*>(context));
-          if (const auto batcher = mine->lock(); batcher != nullptr) batcher->OnTick();
-        },
-        self.get());
-    return OkStatus();
-  });
-  if (failed.ok()) {
-    static_cast<void>(self.release());
-  } else {
-    ticks_.erase(at);
-  }
-}
-
 void Batcher::OnTick() {
   std::vector<Answer> answers;
   std::vector<GroupPtr> groups;
   {
     const std::lock_guard lock(mutex_);
     const auto now = Clock::now();
-    ticks_.erase(ticks_.begin(), ticks_.upper_bound(now));
+    ticker_.Fired(now);
     TakeLate(now, &answers);
     std::vector<const ServedModel*> idle;
     for (auto& [model, queue] : queues_) {
@@ -326,7 +301,7 @@ void Batcher::OnTick() {
       idle.push_back(model);
     }
     for (const ServedModel* model : idle) Forget(model);
-    ArmTick(now, NextTime(now));
+    if (!stopped_) ticker_.Arm(now, NextTime(now), weak_from_this());
   }
   for (const GroupPtr& group : groups) Start(group);
   Give(std::move(answers));

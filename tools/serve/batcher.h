@@ -16,12 +16,13 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <unordered_map>
 #include <vector>
 
 #include "bytecode/base/status.h"
+#include "tools/serve/emitter.h"
 #include "tools/serve/model.h"
+#include "tools/serve/ticker.h"
 #include "tools/serve/worker_pool.h"
 #include "vm/schedule/scheduler.h"
 
@@ -45,6 +46,7 @@ class Batcher : public std::enable_shared_from_this<Batcher> {
     Clock::time_point deadline = Clock::time_point::max();
     Priority priority = Priority::kNormal;
     uint64_t tag = 0;
+    Emitter* emitter = nullptr;  // lives as long as the run
     // Whether the thread that launches it may run it, where it is short.
     bool may_run_here = false;
   };
@@ -84,6 +86,7 @@ class Batcher : public std::enable_shared_from_this<Batcher> {
   void Stop();
 
  private:
+  friend class Ticker;
   struct Group;
   struct Queue;
   using MemberPtr = std::shared_ptr<Member>;
@@ -101,7 +104,6 @@ class Batcher : public std::enable_shared_from_this<Batcher> {
   void TakeLate(Clock::time_point now, std::vector<Answer>* answers);
   // When something is due or late next.
   Clock::time_point NextTime(Clock::time_point now) const;
-  void ArmTick(Clock::time_point now, Clock::time_point time);
   void Forget(const ServedModel* model);
 
   // --- Without it ---
@@ -114,12 +116,11 @@ class Batcher : public std::enable_shared_from_this<Batcher> {
 
   const Options options_;
   const Launcher launch_;
-  WorkerPool& pool_;
   Runtime& runtime_;
   mutable std::mutex mutex_;
   std::condition_variable idle_;
   std::unordered_map<const ServedModel*, std::shared_ptr<Queue>> queues_;
-  std::set<Clock::time_point> ticks_;  // to come, that the pool has
+  Ticker ticker_;
   bool draining_ = false, stopped_ = false;
 };
 

@@ -65,37 +65,6 @@ struct Loop {
 
 thread_local const Loop* current_loop = nullptr;
 
-std::string_view Reason(int status) {
-  switch (status) {
-    case 200:
-      return "OK";
-    case 400:
-      return "Bad Request";
-    case 404:
-      return "Not Found";
-    case 405:
-      return "Method Not Allowed";
-    case 409:
-      return "Conflict";
-    case 413:
-      return "Payload Too Large";
-    case 415:
-      return "Unsupported Media Type";
-    case 429:
-      return "Too Many Requests";
-    case 431:
-      return "Request Header Fields Too Large";
-    case 500:
-      return "Internal Server Error";
-    case 503:
-      return "Service Unavailable";
-    case 504:
-      return "Gateway Timeout";
-    default:
-      return "Status";
-  }
-}
-
 std::string_view View(beast::string_view text) { return {text.data(), text.size()}; }
 
 class Connection : public HttpExchange, public std::enable_shared_from_this<Connection> {
@@ -114,6 +83,9 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
     state_ = State::kClosed;
     beast::error_code ignored;
     socket_.close(ignored);
+    const auto self = shared_from_this();
+    if (auto gone = std::exchange(on_disconnect_, nullptr); gone && is_stream_) gone();
+    on_sent_ = nullptr;
     loop_.load.fetch_sub(1, std::memory_order_relaxed);
     loop_.shared.connections.fetch_sub(1, std::memory_order_relaxed);
     loop_.connections.erase(this);  // may be the last to hold this
@@ -139,11 +111,54 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
                  self->OnResponse(std::move(response));
                });
   }
+  void BeginStream(HttpResponse head, std::function<void()> on_sent) override {
+    OnLoop([this, head = std::move(head), on_sent = std::move(on_sent)]() mutable {
+      if (state_ != State::kHandling || response_) return;
+      is_stream_ = true;
+      on_sent_ = std::move(on_sent);
+      head.body.clear();
+      head.pieces.clear();
+      OnResponse(std::move(head));
+    });
+  }
+  void WriteStream(std::string bytes) override {
+    OnLoop([this, bytes = std::move(bytes)] {
+      if (state_ == State::kClosed || bytes.empty()) return;
+      stream_ += is_old_ ? bytes : fmt::format("{:x}\r\n{}\r\n", bytes.size(), bytes);
+      if (state_ == State::kStreaming) SendStream();
+    });
+  }
+  void EndStream() override {
+    OnLoop([this] {
+      stream_ended_ = true;
+      on_disconnect_ = nullptr;
+      if (!is_old_) stream_ += "0\r\n\r\n";
+      if (state_ == State::kStreaming) SendStream();
+    });
+  }
 
  private:
-  enum class State : uint8_t { kIdle, kHeader, kBody, kHandling, kWriting, kLingering, kClosed };
+  // kStreaming: an answer's next part has not come.
+  enum class State : uint8_t {
+    kIdle,
+    kHeader,
+    kBody,
+    kHandling,
+    kWriting,
+    kStreaming,
+    kLingering,
+    kClosed
+  };
 
   const HttpOptions& options() const { return loop_.shared.options; }
+
+  // At once, or on the thread of the connection.
+  template <typename Job>
+  void OnLoop(Job job) {
+    if (current_loop == &loop_) return job();
+    asio::post(loop_.context,
+               [self = shared_from_this(), job = std::move(job)]() mutable { job(); });
+  }
 
   // The next request.
   void Next() {
@@ -284,7 +299,9 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
     if (std::exchange(watching_, true)) return;
     socket_.async_wait(tcp::socket::wait_read, [self = shared_from_this()](beast::error_code) {
       self->watching_ = false;
-      if (self->state_ != State::kHandling || self->response_) return;
+      if (self->state_ != State::kStreaming &&
+          (self->state_ != State::kHandling || self->response_))
+        return;
       char byte;
       const ssize_t peeked =
           ::recv(self->socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
@@ -301,8 +318,15 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
     for (const HttpPiece& piece : response_->pieces) length += piece.bytes.size();
     head_.clear();
     auto out = std::back_inserter(head_);
-    fmt::format_to(out, "HTTP/1.1 {} {}\r\nContent-Type: {}\r\nContent-Length: {}\r\n",
-                   response_->status, Reason(response_->status), response_->content_type, length);
+    fmt::format_to(out, "HTTP/1.1 {} {}\r\nContent-Type: {}\r\n", response_->status,
+                   HttpReason(response_->status), response_->content_type);
+    if (!is_stream_) {
+      fmt::format_to(out, "Content-Length: {}\r\n", length);
+    } else if (is_old_) {
+      keep_alive_ = false;  // it ends where the connection does
+    } else {
+      head_ += "Transfer-Encoding: chunked\r\n";
+    }
     for (const auto& [name, value] : response_->headers)
       fmt::format_to(out, "{}: {}\r\n", name, value);
     if (!keep_alive_) {
@@ -343,13 +367,36 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
         bytes -= out_[written_++].size();
       if (written_ < out_.size()) out_[written_] += bytes;
     }
-    Done();
+    if (is_stream_) {
+      SendStream();
+    } else {
+      Done();
+    }
+  }
+
+  // What there is of a stream; else waits for more.
+  void SendStream() {
+    if (!stream_.empty()) {
+      head_ = std::exchange(stream_, {});
+      out_.assign({asio::buffer(head_)});
+      state_ = State::kWriting;
+      written_ = 0;
+      BeginTransfer();
+      return Flush();
+    }
+    if (stream_ended_) return Done();
+    state_ = State::kStreaming;
+    deadline_ = Clock::time_point::max();
+    if (on_sent_) on_sent_();
+    if (state_ == State::kStreaming) Watch();
   }
 
   void Done() {
     out_.clear();
     response_.reset();
     on_disconnect_ = nullptr;
+    on_sent_ = nullptr;
+    is_stream_ = stream_ended_ = false;
     if (keep_alive_) return Next();
     // What the client still sends is read for a while: closing at once would take back the answer.
     state_ = State::kLingering;
@@ -379,7 +426,9 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
   bool in_handler_ = false, watching_ = false, pumping_ = false, again_ = false;
   Clock::time_point deadline_, transfer_began_;
   size_t transferred_ = 0;  // of a body, or an answer
-  std::function<void()> on_disconnect_;
+  std::function<void()> on_disconnect_, on_sent_;
+  bool is_stream_ = false, stream_ended_ = false;
+  std::string stream_;  // to be sent next, in chunks
   std::optional<HttpResponse> response_;
   std::string head_;
   std::vector<asio::const_buffer> out_;  // from written_ on it is to be sent

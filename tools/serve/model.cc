@@ -107,6 +107,7 @@ Result<std::shared_ptr<ServedModel>> ServedModel::Create(
                                                      std::move(executable), function,
                                                      std::move(group), std::move(metrics), config));
   RELAYVM_RETURN_IF_ERROR(model->Describe());
+  if (config.counts_memory) model->memory_ = MemoryFormula::Of(*model->executable_, *function);
   if (config.independent_rows) RELAYVM_RETURN_IF_ERROR(CheckJoinable(*function));
   return model;
 }

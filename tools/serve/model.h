@@ -14,6 +14,7 @@
 
 #include "bytecode/base/status.h"
 #include "tools/serve/inference.h"
+#include "tools/serve/memory_formula.h"
 #include "tools/serve/metrics.h"
 #include "tools/serve/model_config.h"
 #include "vm/api/relayvm.h"
@@ -85,6 +86,8 @@ class ServedModel {
   std::chrono::nanoseconds max_delay() const {
     return config_.max_delay.value_or(std::chrono::nanoseconds(0));
   }
+  // What a run needs, where that is known and counted.
+  const std::optional<MemoryFormula>& memory() const { return memory_; }
   // Whether its calls of kernels run together with those of other runs.
   bool has_batched_kernels() const { return has_batched_kernels_; }
   static constexpr int64_t kDefaultMaxBatch = 32;
@@ -112,6 +115,7 @@ class ServedModel {
   RunGroup group_;
   std::shared_ptr<ModelMetrics> metrics_;
   ModelConfig config_;
+  std::optional<MemoryFormula> memory_;
   bool has_batched_kernels_ = false;
   mutable std::atomic<int64_t> typical_run_ns_{0}, typical_share_ns_{0};
   mutable std::atomic<uint32_t> num_runs_{0};

@@ -30,6 +30,7 @@ struct ModelConfig {
   std::optional<int64_t> max_batch;  // rows; 1: never joined
   std::optional<std::chrono::nanoseconds> max_delay;
   SequenceOptions sequences;
+  bool counts_memory = false;  // the server's: what runs need is known (memory_formula.h)
 };
 
 // kInvalidArgument: no such JSON, names that there are not, numbers out of range.

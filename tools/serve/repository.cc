@@ -10,6 +10,7 @@
 
 #include "bytecode/base/guarded.h"
 #include "bytecode/base/printable.h"
+#include "tools/serve/emitter.h"
 
 namespace relayvm::serve {
 namespace {
@@ -177,7 +178,9 @@ Result<std::shared_ptr<const ServedModel>> Repository::Make(const std::string& n
   if (path.ends_with(".onnx")) {
     RELAYVM_ASSIGN_OR_RETURN(path, CompileModel(path, options_.compile));
   }
-  RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<const Executable> executable, Executable::Load(path));
+  const HostFunction emit = EmitFunction();
+  RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<const Executable> executable,
+                           Executable::Load(path, {.host_functions = {&emit, 1}}));
   return make_(name, source.version, std::move(executable));
 }
 
