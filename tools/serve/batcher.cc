@@ -37,8 +37,14 @@ struct Batcher::Group {
   Scheduler::Handle run;
   bool is_launched = false;
 
-  bool IsLeft() const {
-    return std::ranges::none_of(members, [](const MemberPtr& m) { return m->done != nullptr; });
+  // One that has left, or is late, may be what the run takes long for.
+  bool HasLeavers() const {
+    return std::ranges::any_of(members, [](const MemberPtr& m) { return m->done == nullptr; });
+  }
+  bool IsBounded() const {
+    return std::ranges::all_of(members, [](const MemberPtr& m) {
+      return m->request.deadline != Clock::time_point::max();
+    });
   }
 };
 
@@ -155,14 +161,14 @@ void Batcher::Start(const GroupPtr& group) {
   Scheduler::Handle handle;
   const Status refused = launch_(std::move(launch), done, &handle);
   if (!refused.ok()) return OnEnd(group, refused, {}, /*is_final=*/true);
-  bool is_left = false;
+  bool has_leavers = false;
   {
     const std::lock_guard lock(mutex_);
     group->run = handle;
     group->is_launched = true;
-    is_left = group->IsLeft();
+    has_leavers = group->HasLeavers();
   }
-  if (is_left) handle.Cancel();
+  if (has_leavers) handle.Cancel();
 }
 
 std::vector<Result<Value>> Batcher::Split(const Group& group, const Result<Value>& result) const {
@@ -237,7 +243,7 @@ void Batcher::Cancel(const MemberPtr& member) {
                        Status(StatusCode::kCancelled, "the request was cancelled"),
                        {}});
     if (const GroupPtr group = member->group.lock(); group != nullptr) {
-      if (group->is_launched && group->IsLeft()) run = group->run;
+      if (group->is_launched) run = group->run;
     } else if (const auto found = queues_.find(member->request.model.get());
                found != queues_.end()) {
       std::erase(found->second->waiting, member);
@@ -248,7 +254,8 @@ void Batcher::Cancel(const MemberPtr& member) {
   Give(std::move(answers));
 }
 
-void Batcher::TakeLate(Clock::time_point now, std::vector<Answer>* answers) {
+void Batcher::TakeLate(Clock::time_point now, std::vector<Answer>* answers,
+                       std::vector<Scheduler::Handle>* runs) {
   const auto take = [&](const MemberPtr& member) {
     if (member->done == nullptr || member->request.deadline > now) return;
     const int64_t waited = Nanoseconds(now - member->arrived);
@@ -262,7 +269,10 @@ void Batcher::TakeLate(Clock::time_point now, std::vector<Answer>* answers) {
     std::erase_if(queue->waiting, [](const MemberPtr& m) { return m->done == nullptr; });
     for (const GroupPtr& group : queue->running) {
       // A request that runs alone ends as its run does, with the same deadline.
-      if (group->members.size() > 1) std::ranges::for_each(group->members, take);
+      if (group->members.size() == 1) continue;
+      std::ranges::for_each(group->members, take);
+      if (group->is_launched && group->HasLeavers() && !group->IsBounded())
+        runs->push_back(group->run);
     }
   }
 }
@@ -289,11 +299,12 @@ Clock::time_point Batcher::NextTime(Clock::time_point now) const {
 void Batcher::OnTick() {
   std::vector<Answer> answers;
   std::vector<GroupPtr> groups;
+  std::vector<Scheduler::Handle> runs;
   {
     const std::lock_guard lock(mutex_);
     const auto now = Clock::now();
     ticker_.Fired(now);
-    TakeLate(now, &answers);
+    TakeLate(now, &answers, &runs);
     std::vector<const ServedModel*> idle;
     for (auto& [model, queue] : queues_) {
       std::vector<GroupPtr> ready = TakeReady(*queue, now);
@@ -303,6 +314,7 @@ void Batcher::OnTick() {
     for (const ServedModel* model : idle) Forget(model);
     if (!stopped_) ticker_.Arm(now, NextTime(now), weak_from_this());
   }
+  for (const Scheduler::Handle& run : runs) run.Cancel();
   for (const GroupPtr& group : groups) Start(group);
   Give(std::move(answers));
 }

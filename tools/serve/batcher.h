@@ -5,7 +5,8 @@
 // to end, and goes together then. With a delay, requests wait that long for others even where
 // nothing runs, and no longer. Where a joined run fails its requests run one by one, so that what
 // is wrong with one is an error of that one. A request that is cancelled, or late, is answered at
-// once, and its rows are computed for nothing; a run that nobody waits for any more ends.
+// once. Its rows may be what a run never ends for: the others run one by one then, but where all of
+// them have deadlines, and only one of these has passed.
 //
 // Thread-safe. Tested by batcher_test.cc.
 #pragma once
@@ -101,7 +102,9 @@ class Batcher : public std::enable_shared_from_this<Batcher> {
   // --- With the lock ---
   std::vector<GroupPtr> TakeReady(Queue& queue, Clock::time_point now);
   GroupPtr TakeGroup(Queue& queue, bool* is_full);
-  void TakeLate(Clock::time_point now, std::vector<Answer>* answers);
+  // `runs` are to be cancelled.
+  void TakeLate(Clock::time_point now, std::vector<Answer>* answers,
+                std::vector<Scheduler::Handle>* runs);
   // When something is due or late next.
   Clock::time_point NextTime(Clock::time_point now) const;
   void Forget(const ServedModel* model);

@@ -130,7 +130,7 @@ TEST_CASE("one that leaves is answered at once, waiting or running, and the othe
   const auto waiting = f.Ask({1});
   waiting->cancel.Cancel();
   CHECK(waiting->code() == StatusCode::kCancelled);
-  const auto leaves = f.Ask({900'000}), stays = f.Ask({5});
+  const auto leaves = f.Ask({kEndless}), stays = f.Ask({5});
   leaves->cancel.Cancel();
   CHECK(leaves->code() == StatusCode::kCancelled);
   CHECK(stays->floats() == std::vector<float>{6});
@@ -153,8 +153,11 @@ TEST_CASE("each has its own deadline, while it waits and while it runs with othe
   const auto endless = f.Ask({kEndless});
   const auto late = f.Ask({1}, {.deadline = Clock::now() + 30ms});
   CHECK(late->code() == StatusCode::kDeadlineExceeded);
+  const auto stops = f.Ask({kEndless}, {.deadline = Clock::now() + 30ms}), stays = f.Ask({1});
+  CHECK(stops->code() == StatusCode::kDeadlineExceeded);
   endless->cancel.Cancel();
   CHECK(endless->code() == StatusCode::kCancelled);
+  CHECK(stays->floats() == std::vector<float>{2});
 }
 
 TEST_CASE("too many that wait are refused; draining answers those that wait, ending too") {

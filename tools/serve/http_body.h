@@ -5,13 +5,17 @@
 #include <atomic>
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/core/error.hpp>
+#include <boost/beast/core/string.hpp>
 #include <boost/beast/http/message.hpp>
 #include <boost/optional.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace relayvm::serve {
+
+inline std::string_view View(boost::beast::string_view text) { return {text.data(), text.size()}; }
 
 class ByteBudget {
  public:

@@ -65,8 +65,6 @@ struct Loop {
 
 thread_local const Loop* current_loop = nullptr;
 
-std::string_view View(beast::string_view text) { return {text.data(), text.size()}; }
-
 class Connection : public HttpExchange, public std::enable_shared_from_this<Connection> {
  public:
   Connection(Loop& loop, const HttpHandler& handler, tcp::socket socket)
@@ -116,9 +114,7 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
       if (state_ != State::kHandling || response_) return;
       is_stream_ = true;
       on_sent_ = std::move(on_sent);
-      head.body.clear();
-      head.pieces.clear();
-      OnResponse(std::move(head));
+      OnResponse({head.status, head.content_type, std::move(head.headers), {}, {}});
     });
   }
   void WriteStream(std::string bytes) override {
@@ -138,7 +134,6 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
   }
 
  private:
-  // kStreaming: an answer's next part has not come.
   enum class State : uint8_t {
     kIdle,
     kHeader,
@@ -151,6 +146,9 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
   };
 
   const HttpOptions& options() const { return loop_.shared.options; }
+  bool IsWatched() const {
+    return state_ == State::kStreaming || (state_ == State::kHandling && !response_);
+  }
 
   // At once, or on the thread of the connection.
   template <typename Job>
@@ -299,9 +297,7 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
     if (std::exchange(watching_, true)) return;
     socket_.async_wait(tcp::socket::wait_read, [self = shared_from_this()](beast::error_code) {
       self->watching_ = false;
-      if (self->state_ != State::kStreaming &&
-          (self->state_ != State::kHandling || self->response_))
-        return;
+      if (!self->IsWatched()) return;
       char byte;
       const ssize_t peeked =
           ::recv(self->socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
