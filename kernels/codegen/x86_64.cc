@@ -210,9 +210,13 @@ std::vector<Machine> Machines() {
   add("x86-64-v2");
   m.vector_bytes = 32;
   m.fma = m.half = true;
+  // The generic timing is that of processors without FMA: it starts loads early, and where a tile's
+  // sums and operands fill the registers LLVM then moves all of them at each step.
+  m.tune = "haswell";
   add("x86-64-v3");
   m.vector_bytes = 64;
   m.vector_registers = 32;
+  m.tune = "generic";
   m.l2_bytes = 1 << 20;
   m.masks = true;
   add("x86-64-v4");
@@ -245,7 +249,7 @@ Result<Machine> HostOf(std::span<const Machine> machines) {
     return {StatusCode::kUnsupported, "this machine is older than x86-64-v2, the lowest target"};
   Machine m = *best;
   m.target = "native";
-  m.tune = llvm::sys::getHostCPUName();
+  if (const llvm::StringRef name = llvm::sys::getHostCPUName(); name != "generic") m.tune = name;
   TakeExtensions(host, &m);
   TakeCaches(&m);
   return m;

@@ -8,10 +8,12 @@ PACKAGES="
   libboost-dev libboost-context-dev libfmt-dev
   libcli11-dev libzip-dev nlohmann-json3-dev libdnnl-dev
   libonnx-dev libonnx-testdata libprotobuf-dev
+  libgrpc++-dev protobuf-compiler-grpc python3-grpcio
   clang-19 libclang-rt-19-dev
   g++-i686-linux-gnu
   doctest-dev python3 python3-numpy binutils pkg-config
   python3-dev pybind11-dev python3-setuptools python3-wheel python3-venv python3-pytest python3-onnx
+  haproxy iproute2 python3-yaml python3-distributed
 "
 missing=""
 for package in $PACKAGES; do

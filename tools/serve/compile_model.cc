@@ -9,9 +9,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <vector>
 
 #include "bytecode/base/file_mapping.h"
@@ -112,6 +114,35 @@ Status RunCompiler(const std::vector<std::string>& command, std::chrono::seconds
   return InvalidInput(text.empty() ? "the compiler ended without a word" : text);
 }
 
+// Removes what is oldest, but for `latest`. What is mapped stays with whom has mapped it.
+void BoundCache(const fs::path& latest, const CompileOptions& options) {
+  struct File {
+    fs::file_time_type time;
+    uint64_t bytes;
+    fs::path path;
+    bool operator<(const File& other) const { return time < other.time; }
+  };
+  std::vector<File> files;
+  uint64_t total = 0;
+  std::error_code error;
+  const fs::directory_iterator end;
+  for (fs::directory_iterator at(options.cache_folder, error); !error && at != end;
+       at.increment(error)) {
+    std::error_code gone;
+    if (at->path().extension() != ".vmx" || !at->is_regular_file(gone)) continue;
+    const uint64_t bytes = at->file_size(gone);
+    const auto time = at->last_write_time(gone);
+    if (gone) continue;  // by another's hand
+    total += bytes;
+    if (at->path() != latest) files.push_back({time, bytes, at->path()});
+  }
+  std::ranges::sort(files, std::less<>());
+  for (const File& file : files) {
+    if (total <= options.cache_bytes) return;
+    if (fs::remove(file.path, error)) total -= file.bytes;
+  }
+}
+
 }  // namespace
 
 Result<std::string> CompileModel(const std::string& model, const CompileOptions& options) {
@@ -120,12 +151,27 @@ Result<std::string> CompileModel(const std::string& model, const CompileOptions&
   RELAYVM_ASSIGN_OR_RETURN(const std::string name, NameByContent(model, options));
   std::error_code error;
   fs::create_directories(options.cache_folder, error);
-  const std::string path = (fs::path(options.cache_folder) / name).string();
-  if (fs::exists(path, error)) return path;
-  std::vector<std::string> command = {options.relayc, model, "-q", "-o", path};
+  const fs::path folder = options.cache_folder;
+  const fs::path path = folder / name;
+  if (fs::exists(path, error)) {
+    fs::last_write_time(path, fs::file_time_type::clock::now(), error);  // it is not the oldest
+    return path.string();
+  }
+  // Nobody sees half of one, whoever else makes the same or ends before its time.
+  static std::atomic<uint64_t> number{0};
+  const fs::path made = folder / fmt::format("made-{}-{}-{}", ::getpid(), number++, name);
+  std::vector<std::string> command = {options.relayc, model, "-q", "-o", made.string()};
   if (options.batching) command.emplace_back("--batching");
-  RELAYVM_RETURN_IF_ERROR(RunCompiler(command, options.timeout));
-  return path;
+  const Status compiled = RunCompiler(command, options.timeout);
+  if (compiled.ok()) fs::rename(made, path, error);
+  if (compiled.ok() && !error) {
+    BoundCache(path, options);
+    return path.string();
+  }
+  const std::string why = error.message();
+  fs::remove(made, error);
+  if (!compiled.ok()) return compiled;
+  return Status(StatusCode::kResourceExhausted, path.string() + ": " + why);
 }
 
 }  // namespace relayvm::serve

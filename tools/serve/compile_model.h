@@ -15,6 +15,7 @@ struct CompileOptions {
   std::string cache_folder;  // made where it is not there
   std::chrono::seconds timeout{900};
   bool batching = false;  // with forms of kernels that run for several runs at once
+  uint64_t cache_bytes = uint64_t{16} << 30;  // of the folder; above that, the oldest goes
 };
 
 // The path of the .vmx. `model` stands in a folder with all that belongs to it (its weights).

@@ -9,6 +9,7 @@
 
 #include "bytecode/base/guarded.h"
 #include "bytecode/base/machine_limits.h"
+#include "bytecode/base/status_detail.h"
 #include "tools/serve/batch_rows.h"
 
 namespace relayvm::serve {
@@ -33,6 +34,17 @@ Result<Priority> PriorityOf(const InferRequest& request, Priority none) {
   return *number == 1 ? Priority::kHigh : *number == 2 ? Priority::kNormal : Priority::kLow;
 }
 
+// Whether a run that lacked memory would lack it if it were alone: it is over its own limit, larger
+// than that of all, or larger than any memory. Later is no better for such a request.
+bool NeverFits(const Status& status, size_t run_memory) {
+  const StatusDetail* detail = status.detail();
+  if (status.code() != StatusCode::kResourceExhausted || detail == nullptr) return false;
+  if (detail->numbers.size() < 2) return !detail->found.empty();  // a size that overflows
+  const int64_t limit = detail->numbers[1];
+  return static_cast<uint64_t>(limit) == run_memory ||
+         (!detail->found.empty() && detail->found[0] > limit);
+}
+
 }  // namespace
 
 // A request as it is run.
@@ -53,8 +65,10 @@ struct Dispatcher::Run {
   std::shared_ptr<std::atomic<size_t>> reserved;
   size_t reserved_bytes = 0;
   Done done;
+  size_t memory_limit = SIZE_MAX;
 
   void End(const Result<Value>& result, const RunTimes& times) {
+    const bool is_whole = result.ok();  // others say nothing of how long those take
     const auto begin = Clock::now();
     model->metrics().queued.Add(times.queued_ns);
     // A completion throws nothing.
@@ -65,7 +79,7 @@ struct Dispatcher::Run {
       return OkStatus();
     });
     if (!failed.ok()) model->metrics().lost.Add();
-    if (times.ran_ns == 0) return;  // it has not run
+    if (!is_whole) return;
     const int64_t answered = std::chrono::nanoseconds(Clock::now() - begin).count();
     if (times.requests == 1) model->NoteRun(times.ran_ns + answered);
     model->NoteShare(times.ran_ns / static_cast<int64_t>(times.requests) + answered);
@@ -78,6 +92,8 @@ struct Dispatcher::Run {
       if (result.ok() && !ended_state.ok()) return ended_state;
       if (result.ok() && sequence != nullptr) RELAYVM_RETURN_IF_ERROR(sequences->Check(sequence));
     }
+    if (!result.ok() && NeverFits(result.status(), memory_limit))
+      return Status(StatusCode::kOutOfRange, result.status().message());
     if (!result.ok()) return result.status();
     InferResponse response{model->name(), model->version(), std::move(id), {}};
     RELAYVM_ASSIGN_OR_RETURN(response.outputs, model->TakeOutputs(*result, outputs));
@@ -173,6 +189,7 @@ Status Dispatcher::Infer(std::shared_ptr<const ServedModel> model, InferRequest&
   run->inputs = std::move(inputs);
   run->emitter = options.emitter;
   run->done = std::move(done);
+  run->memory_limit = options_.run_memory;
   Cancel unused;
   if (cancel == nullptr) cancel = &unused;
   if (options_.max_memory != SIZE_MAX) RELAYVM_RETURN_IF_ERROR(ReserveMemory(*run));
@@ -288,9 +305,13 @@ Status Dispatcher::Launch(Batcher::Launch launch, Batcher::Done done, Scheduler:
   scheduled.deadline = launch.deadline;
   auto completion = [model, done = std::move(done)](Result<Value> result) {
     model->num_runs().fetch_sub(1, std::memory_order_relaxed);
-    const RunTimes times{ended.queued_ns, ended.total_ns - ended.queued_ns, 1};
-    model->metrics().runs.Add();
-    model->metrics().ran.Add(times.ran_ns);
+    const bool has_begun = ended.invocation != 0;
+    const int64_t queued = has_begun ? ended.queued_ns : ended.total_ns;
+    const RunTimes times{queued, ended.total_ns - queued, 1};
+    if (has_begun) {
+      model->metrics().runs.Add();
+      model->metrics().ran.Add(times.ran_ns);
+    }
     done(std::move(result), times);
   };
   const bool is_alone = model->num_runs().fetch_add(1, std::memory_order_relaxed) == 0;

@@ -78,10 +78,12 @@ class Dispatcher {
   // batched kernels, so that as many of its runs go on at a time as a batch takes.
   Result<RunGroup> MakeGroup(bool is_batched = false);
   // Takes inputs and id out of `request`. `done` is called once, on this thread before this
-  // returns, or on one of the workers. Fails, and does not call it, where the
-  // request is refused: kInvalidArgument (its inputs, outputs or parameters; more memory than there
-  // ever is), kResourceExhausted (the queue is full, or memory is), kDeadlineExceeded, kNotFound
-  // and kFailedPrecondition (sequences.h), kFailedPrecondition (draining).
+  // returns, or on one of the workers: kOutOfRange where the run takes more memory than it may or
+  // than there could be, kResourceExhausted where others have what it lacks. Fails, and does not
+  // call it, where the request is refused: kInvalidArgument (its inputs, outputs or parameters;
+  // more memory than there ever is), kResourceExhausted (the queue is full, or memory is),
+  // kDeadlineExceeded, kNotFound and kFailedPrecondition (sequences.h), kFailedPrecondition
+  // (draining).
   //
   // Of its parameters: priority (0: the default, that of 2; 1: before others; 3 and more: behind
   // them, but in turn now and then), sequence_id, sequence_start, sequence_end.

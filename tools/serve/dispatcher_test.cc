@@ -16,15 +16,18 @@ using testing::Served;
 
 // An answer, or why there is none, however it comes.
 struct Answer {
-  std::promise<Result<InferResponse>> promise;
-  std::future<Result<InferResponse>> future = promise.get_future();
+  std::shared_ptr<std::promise<Result<InferResponse>>> promise =
+      std::make_shared<std::promise<Result<InferResponse>>>();
+  std::future<Result<InferResponse>> future = promise->get_future();
   Dispatcher::Cancel cancel;
 };
 Status Ask(Dispatcher& dispatcher, std::shared_ptr<const ServedModel> model, InferRequest request,
            Answer& answer, const InferOptions& options = {}) {
   return dispatcher.Infer(
       std::move(model), request, options,
-      [&](Result<InferResponse> result) { answer.promise.set_value(std::move(result)); },
+      [promise = answer.promise](Result<InferResponse> result) {
+        promise->set_value(std::move(result));
+      },
       &answer.cancel);
 }
 InferRequest CountDown(int64_t from) {
@@ -120,6 +123,23 @@ TEST_CASE("where runs take longer than a deadline leaves, a request is refused a
   CHECK(refused.message().ends_with("and 0 runs of some 1000000 us are queued before it"));
 }
 
+TEST_CASE("runs that were cancelled or failed say nothing of how long others take") {
+  Metrics metrics;
+  const auto dispatcher = NewDispatcher({.workers = 1});
+  const auto model = Served(*dispatcher, metrics, testing::kCount);
+  Answer cancelled, wrong;
+  REQUIRE(Ask(*dispatcher, model, CountDown(kForever), cancelled).ok());
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  cancelled.cancel.Cancel();
+  CHECK_FALSE(cancelled.future.get().ok());
+  InferRequest request;
+  request.inputs.push_back({"n", Value::Float32(1)});
+  REQUIRE(Ask(*dispatcher, model, request, wrong).ok());
+  CHECK_FALSE(wrong.future.get().ok());
+  CHECK(dispatcher->Drain(Clock::now() + std::chrono::seconds(60)).ok());
+  CHECK(model->typical_run_ns() == 0);
+}
+
 TEST_CASE("a short model runs on the thread that asks, a long one does not") {
   Metrics metrics;
   const auto dispatcher = NewDispatcher({.workers = 1});
@@ -145,6 +165,34 @@ TEST_CASE("a short model runs on the thread that asks, a long one does not") {
   CHECK(any);
   for (int i = 0; i < 50; ++i) model->NoteRun(1'000'000'000);
   CHECK_FALSE(runs_here());
+}
+
+TEST_CASE("a run over its own limit of memory is the request's fault, the server's lack is not") {
+  constexpr std::string_view kZeros = R"(#[version = "0.0.5"]
+def @main(%n: Tensor[(1), int64]) -> Tensor[(?), float32] {
+  dyn.zeros(%n, shape=None, dtype="float32")
+}
+)";
+  Metrics metrics;
+  const auto dispatcher =
+      NewDispatcher({.memory_limit = size_t{64} << 20, .run_memory = size_t{32} << 20});
+  const auto model = Served(*dispatcher, metrics, kZeros);
+  const auto code = [&](int64_t elements) {
+    Answer answer;
+    InferRequest request;
+    request.inputs.push_back({"n", *Value::CopyTensor(DType::kInt64, {{1}}, &elements)});
+    REQUIRE(Ask(*dispatcher, model, request, answer).ok());
+    const auto result = answer.future.get();
+    return result.ok() ? StatusCode::kOk : result.status().code();
+  };
+  CHECK(code(1 << 20) == StatusCode::kOk);
+  CHECK(code(12 << 20) == StatusCode::kOutOfRange);  // 48 MiB
+  CHECK(code(1LL << 40) == StatusCode::kOutOfRange);
+  CHECK(code(INT64_MAX) == StatusCode::kOutOfRange);
+  // Half of all is another's.
+  const auto large = dispatcher->runtime().NewTensor(DType::kInt8, {{48 << 20}});
+  REQUIRE(large.ok());
+  CHECK(code(6 << 20) == StatusCode::kResourceExhausted);  // 24 MiB
 }
 
 TEST_CASE("drained, it refuses") {

@@ -1,6 +1,9 @@
-// What a program says while it runs: programs that declare `def @emit(%token: int32, host=1) -> ();`
-// (with any parameters) are loaded with EmitFunction, which hands what they say to the Emitter of
-// their request, InferOptions::emitter. Without one it goes nowhere.
+// What a program says while it runs: programs that declare
+//
+//   def @emit(%token: int32, host=1) -> ();
+//
+// with any parameters are loaded with EmitFunction, which hands what they say to the Emitter of
+// their request, InferOptions::emitter. Without one it goes nowhere. Tested by generate_test.cc.
 #pragma once
 
 #include <span>

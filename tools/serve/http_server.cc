@@ -9,17 +9,20 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/string.hpp>
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <cerrno>
 #include <exception>
 #include <iterator>
+#include <new>
 #include <optional>
 #include <thread>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "tools/serve/client_shares.h"
 #include "tools/serve/http_body.h"
 #include "tools/serve/json_writer.h"
 
@@ -34,6 +37,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr size_t kFirstRead = 2048;  // what idle connections have a buffer for
 constexpr size_t kBodyRead = 64 << 10;
+constexpr size_t kCountedAnswer = 64 << 10;  // smaller ones are as bounded as connections
 constexpr auto kSweep = std::chrono::milliseconds(200);
 constexpr auto kLinger = std::chrono::seconds(2);
 
@@ -44,6 +48,7 @@ struct Shared {
   explicit Shared(const HttpOptions& from) : options(from), bodies(from.max_all_bodies) {}
   const HttpOptions options;
   ByteBudget bodies;
+  ClientShares shares{options.max_client_requests};
   std::atomic<uint64_t> accepted{0}, refused{0}, requests{0}, bad_requests{0}, timeouts{0};
   std::atomic<size_t> connections{0};
   std::atomic<bool> draining{false};
@@ -76,9 +81,11 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
     socket_.non_blocking(true, ignored);
     Next();
   }
+  ~Connection() override { GiveBack(); }
   void Close() {
     if (state_ == State::kClosed) return;
     state_ = State::kClosed;
+    GiveBack();
     beast::error_code ignored;
     socket_.close(ignored);
     const auto self = shared_from_this();
@@ -91,7 +98,7 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
   bool IsIdle() const { return state_ == State::kIdle; }
   void EndAfterAnswer() { keep_alive_ = false; }
   // At `now`; whether it was closed because its time is over.
-  bool IsLate(Clock::time_point now) const { return now > deadline_; }
+  bool IsLate(Clock::time_point now) const { return now > deadline_ || is_lost_; }
 
   std::string_view method() const override { return View(parser_->get().method_string()); }
   std::string_view target() const override { return View(parser_->get().target()); }
@@ -104,10 +111,14 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
   }
   void Respond(HttpResponse response) override {
     if (current_loop == &loop_) return OnResponse(std::move(response));
-    asio::post(loop_.context,
-               [self = shared_from_this(), response = std::move(response)]() mutable {
-                 self->OnResponse(std::move(response));
-               });
+    try {
+      asio::post(loop_.context,
+                 [self = shared_from_this(), response = std::move(response)]() mutable {
+                   self->OnResponse(std::move(response));
+                 });
+    } catch (const std::bad_alloc&) {
+      is_lost_ = true;  // and closed before long
+    }
   }
   void BeginStream(HttpResponse head, std::function<void()> on_sent) override {
     OnLoop([this, head = std::move(head), on_sent = std::move(on_sent)]() mutable {
@@ -167,6 +178,7 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
     parser_->header_limit(static_cast<uint32_t>(options().max_header_bytes));
     parser_->body_limit(options().max_body_bytes);
     parser_->get().body().budget = &loop_.shared.bodies;
+    parser_->get().body().limit = options().max_body_bytes;
     if (buffer_.size() == 0 && buffer_.capacity() > kFirstRead) buffer_ = beast::flat_buffer();
     transferred_ = 0;
     state_ = buffer_.size() > 0 ? State::kHeader : State::kIdle;
@@ -194,7 +206,11 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
       if (error) return Reject(error);
       if (!had_header && parser_->is_header_done() && !OnHeader()) return;
       if (parser_->is_done()) return Handle();
-      if (used == 0) break;
+      if (used > 0) continue;
+      // A header of a chunk, or what stands behind the last one: Beast has no bound for them.
+      if (had_header && buffer_.size() > options().max_header_bytes)
+        return Reject(http::error::header_limit);
+      break;
     }
     Read();
   }
@@ -235,6 +251,16 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
 
   // False where it is answered here.
   bool OnHeader() {
+    // Another coding, or one that HTTP/1.0 does not have: a proxy may see another end of the body.
+    const beast::string_view coding = parser_->get()["Transfer-Encoding"];
+    if (!coding.empty() && (parser_->get().version() < 11 || !beast::iequals(coding, "chunked"))) {
+      Refuse(501, "expected no Transfer-Encoding but chunked");
+      return false;
+    }
+    if (parser_->get().count(http::field::content_encoding) > 1) {
+      Reject(make_error_code(boost::system::errc::not_supported));
+      return false;
+    }
     if (parser_->is_done()) return true;
     state_ = State::kBody;
     BeginTransfer();
@@ -246,22 +272,41 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
   }
 
   void Reject(beast::error_code error) {
+    namespace errc = boost::system::errc;
+    if (error == errc::not_enough_memory)
+      return Refuse(503, "the bodies of all requests take too much memory");
+    if (error == errc::not_supported)
+      return Refuse(415, "expected a Content-Encoding of gzip, deflate or identity");
+    if (error == errc::bad_message) return Refuse(400, "the body is not what its coding says");
+    if (error == http::error::body_limit || error == errc::file_too_large)
+      return Refuse(413, fmt::format("a body above {} bytes", options().max_body_bytes));
+    Refuse(error == http::error::header_limit ? 431 : 400, error.message());
+  }
+
+  // Answers without the handler, and ends the connection.
+  void Refuse(int status, std::string_view text) {
     ++loop_.shared.bad_requests;
     keep_alive_ = false;
     is_head_ = false;
-    const bool is_full = error == boost::system::errc::not_enough_memory;
-    HttpResponse response;
-    response.status = error == http::error::header_limit ? 431
-                      : error == http::error::body_limit ? 413
-                      : is_full                          ? 503
-                                                         : 400;
-    if (is_full) response.headers.emplace_back("Retry-After", "1");
-    response.body = JsonError(response.status == 413
-                                  ? fmt::format("a body above {} bytes", options().max_body_bytes)
-                              : is_full ? "the bodies of all requests take too much memory"
-                                        : error.message());
-    response_ = std::move(response);
+    response_.emplace();
+    response_->status = status;
+    response_->body = JsonError(text);
+    if (status == 503) response_->headers.emplace_back("Retry-After", "1");
+    if (status == 415) response_->headers.emplace_back("Accept-Encoding", "gzip, deflate");
     Write();
+  }
+
+  // False, and answered, where its client has its share of requests already.
+  bool TakeShare() {
+    if (options().max_client_requests == 0) return true;
+    beast::error_code gone;
+    share_ = loop_.shared.shares.Take(socket_.remote_endpoint(gone).address());
+    if (share_.is_taken()) return true;
+    response_.emplace();
+    response_->status = 429;
+    response_->body = JsonError("too many requests of one client at a time");
+    response_->headers.emplace_back("Retry-After", "1");
+    return false;
   }
 
   void Handle() {
@@ -273,7 +318,7 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
     loop_.shared.requests.fetch_add(1, std::memory_order_relaxed);
     in_handler_ = true;
     try {
-      handler_(shared_from_this());
+      if (TakeShare()) handler_(shared_from_this());
     } catch (const std::exception& e) {
       if (!response_) {
         response_.emplace();
@@ -308,8 +353,20 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
     });
   }
 
+  void GiveBack() {
+    loop_.shared.bodies.Give(std::exchange(counted_, 0));
+    share_ = {};
+  }
+
   void Write() {
     state_ = State::kWriting;
+    if (const size_t size = response_->body.size(); size >= kCountedAnswer) {
+      if (!loop_.shared.bodies.Take(size)) {
+        response_.emplace();
+        return Refuse(503, "the bodies of all answers take too much memory");
+      }
+      counted_ = size;
+    }
     size_t length = response_->body.size();
     for (const HttpPiece& piece : response_->pieces) length += piece.bytes.size();
     head_.clear();
@@ -393,6 +450,7 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
     on_disconnect_ = nullptr;
     on_sent_ = nullptr;
     is_stream_ = stream_ended_ = false;
+    GiveBack();
     if (keep_alive_) return Next();
     // What the client still sends is read for a while: closing at once would take back the answer.
     state_ = State::kLingering;
@@ -429,6 +487,9 @@ class Connection : public HttpExchange, public std::enable_shared_from_this<Conn
   std::string head_;
   std::vector<asio::const_buffer> out_;  // from written_ on it is to be sent
   size_t written_ = 0;
+  size_t counted_ = 0;  // of the answer, toward all bodies
+  ClientShares::Share share_;
+  std::atomic<bool> is_lost_{false};  // without memory for its answer
 };
 
 void Loop::Sweep() {
@@ -495,11 +556,8 @@ struct HttpServer::Impl {
     listener.acceptor.async_accept(
         least->context, [this, &listener, least](beast::error_code error, tcp::socket socket) {
           if (error == asio::error::operation_aborted || shared.draining) return;
-          if (!error) {
-            Take(listener, *least, std::move(socket));
-            return Accept(listener);
-          }
-          // No file descriptors, most likely: some are given back soon.
+          if (!error && Take(listener, *least, std::move(socket))) return Accept(listener);
+          // No file descriptors, or no memory, most likely: some are given back soon.
           listener.pause.expires_after(std::chrono::milliseconds(50));
           listener.pause.async_wait([this, &listener](beast::error_code stopped) {
             if (!stopped) Accept(listener);
@@ -507,7 +565,8 @@ struct HttpServer::Impl {
         });
   }
 
-  void Take(Listener& listener, Loop& loop, tcp::socket socket) {
+  // False without memory for it.
+  bool Take(Listener& listener, Loop& loop, tcp::socket socket) {
     ++shared.accepted;
     if (shared.connections.fetch_add(1) >= shared.options.max_connections) {
       --shared.connections;
@@ -519,14 +578,22 @@ struct HttpServer::Impl {
       beast::error_code ignored;
       socket.non_blocking(true, ignored);
       socket.write_some(asio::buffer(kFull.data(), kFull.size()), ignored);
-      return;
+      return true;
     }
     loop.load.fetch_add(1, std::memory_order_relaxed);
-    auto connection = std::make_shared<Connection>(loop, listener.handler, std::move(socket));
-    asio::post(loop.context, [&loop, connection = std::move(connection)] {
-      loop.connections.emplace(connection.get(), connection);
-      connection->Start();
-    });
+    try {
+      auto connection = std::make_shared<Connection>(loop, listener.handler, std::move(socket));
+      asio::post(loop.context, [&loop, connection = std::move(connection)] {
+        loop.connections.emplace(connection.get(), connection);
+        connection->Start();
+      });
+    } catch (const std::bad_alloc&) {
+      loop.load.fetch_sub(1, std::memory_order_relaxed);
+      --shared.connections;
+      ++shared.refused;
+      return false;
+    }
+    return true;
   }
 
   Shared shared;

@@ -26,6 +26,9 @@ struct HttpOptions {
   size_t max_body_bytes = size_t{64} << 20;
   size_t max_all_bodies = size_t{1} << 30;  // bytes of all requests that are read or answered
   size_t max_connections = 20'000;          // above that, new ones are answered with 503
+  // Requests of one address (of IPv6, its first 64 bits) that are not answered; more are answered
+  // with 429. 0: no limit. Behind a proxy, all have its address.
+  size_t max_client_requests = 0;
   // For a request's header to come, from its first byte on; and for a kept connection to be idle.
   std::chrono::milliseconds header_time{10'000}, idle_time{75'000};
   // For a body to come, or an answer to be taken: this, and a second for each so many bytes.
@@ -42,7 +45,7 @@ class HttpExchange {
   virtual ~HttpExchange() = default;
   virtual std::string_view method() const = 0;
   virtual std::string_view target() const = 0;  // as it was sent: "/v2/models/m?x=1"
-  virtual std::string_view body() const = 0;
+  virtual std::string_view body() const = 0;    // of gzip and deflate, what they come to
   // The value of a header, by its name in any case; empty where there is none.
   virtual std::string_view header(std::string_view name) const = 0;
   // Called once, on the connection's thread, where the client goes before it is answered.

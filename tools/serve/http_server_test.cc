@@ -1,5 +1,7 @@
 #include "tools/serve/http_server.h"
 
+#include <zlib.h>
+
 #include <atomic>
 #include <future>
 #include <thread>
@@ -108,6 +110,8 @@ TEST_CASE("a client that waits for leave to send its body gets it") {
 }
 
 TEST_CASE("what is no request, or too large, is answered and closed") {
+  using namespace std::string_literals;
+  const std::string kChunked = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
   Echo echo({.max_header_bytes = 1024, .max_body_bytes = 1000});
   const struct {
     std::string request;
@@ -126,6 +130,28 @@ TEST_CASE("what is no request, or too large, is answered and closed") {
        "413"},
       {"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n", "413"},
       {"GET / HTTP/1.1\r\nX: " + std::string(2000, 'x') + "\r\n\r\n", "431"},
+      // What proxies and servers take for the end of a body in different ways.
+      {"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n", "400"},
+      {"POST / HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", "501"},
+      {"POST / HTTP/1.1\r\nTransfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n", "501"},
+      {"POST / HTTP/1.1\r\nTransfer-Encoding: identity\r\n\r\n", "501"},
+      {"POST / HTTP/1.1\r\nTransfer-Encoding: xchunked\r\n\r\n", "501"},
+      {"POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "501"},
+      {"POST / HTTP/1.1\r\nContent-Length: +3\r\n\r\nabc", "400"},
+      {"POST / HTTP/1.1\r\nContent-Length: 0x3\r\n\r\nabc", "400"},
+      {"POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\nabc", "400"},
+      {"POST / HTTP/1.1\r\nContent-Length : 3\r\n\r\nabc", "400"},
+      {"POST / HTTP/1.1\nContent-Length: 3\n\nabc\r\n\r\n", "400"},
+      {"POST / HTTP/1.1\r\n Content-Length: 3\r\n\r\nabc", "400"},
+      {"POST / HTTP/1.1\r\nX: a\0b\r\n\r\n"s, "400"},
+      {kChunked + "-1\r\nab", "400"},
+      {kChunked + "0x2\r\nab\r\n0\r\n\r\n", "400"},
+      {kChunked + "g\r\n", "400"},
+      {kChunked + "\r\n", "400"},
+      {kChunked + "10000000000000000\r\n", "400"},
+      {kChunked + "2\r\nabc\r\n0\r\n\r\n", "400"},
+      {kChunked + "2;" + std::string(5000, 'x'), "431"},
+      {kChunked + "0\r\nX: " + std::string(5000, 'x'), "431"},
   };
   for (const auto& c : cases) {
     CAPTURE(c.request);
@@ -136,6 +162,100 @@ TEST_CASE("what is no request, or too large, is answered and closed") {
     CHECK(client.IsClosed());
   }
   CHECK(echo.server.stats().body_bytes == 0);
+}
+
+// As gzip has it (windowBits 31) or zlib (15).
+std::string Deflated(const std::string& text, int window_bits) {
+  z_stream z{};
+  REQUIRE(deflateInit2(&z, 9, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY) == Z_OK);
+  std::string out(deflateBound(&z, text.size()) + 64, '\0');
+  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  z.avail_in = static_cast<uInt>(text.size());
+  z.next_out = reinterpret_cast<Bytef*>(out.data());
+  z.avail_out = static_cast<uInt>(out.size());
+  REQUIRE(deflate(&z, Z_FINISH) == Z_STREAM_END);
+  out.resize(z.total_out);
+  deflateEnd(&z);
+  return out;
+}
+std::string Coded(const char* coding, const std::string& body) {
+  return std::string("POST /z HTTP/1.1\r\nContent-Encoding: ") + coding +
+         "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+}
+
+TEST_CASE("compressed bodies come to what they were, bounded by what comes out") {
+  Echo echo({.max_body_bytes = 100'000});
+  const std::string gzip = Deflated("some text", 31), zlib = Deflated("some text", 15);
+  std::string random;
+  for (uint32_t i = 0, x = 1; i < 90'000; ++i)
+    random.push_back(static_cast<char>((x *= 69069) >> 24));
+  Client client(echo.port);
+  const auto ask = [&](const std::string& request) {
+    client.Send(request);
+    return BodyOf(client.Answer());
+  };
+  CHECK(ask(Coded("gzip", gzip)) == "POST /z  some text");
+  CHECK(ask(Coded("X-GZIP", gzip + gzip)) == "POST /z  some textsome text");
+  CHECK(ask(Coded("deflate", zlib)) == "POST /z  some text");
+  CHECK(ask(Coded("identity", "as it is")) == "POST /z  as it is");
+  CHECK(ask(Coded("gzip", "")) == "POST /z  ");
+  CHECK(ask(Coded("gzip", Deflated(random, 31))) == "POST /z  " + random);
+  CHECK(ask(Coded("gzip", Deflated(std::string(100'000, 'x'), 31))).size() == 100'009);
+  for (const char c : Coded("gzip", gzip)) client.Send(std::string(1, c));
+  CHECK(BodyOf(client.Answer()) == "POST /z  some text");
+  std::string damaged = gzip;
+  damaged[12] ^= 0x55;
+  const struct {
+    std::string request;
+    const char* code;
+  } cases[] = {{Coded("gzip", gzip.substr(0, gzip.size() - 1)), "400"},
+               {Coded("gzip", gzip + "more"), "400"},
+               {Coded("gzip", damaged), "400"},
+               {Coded("gzip", "some text"), "400"},
+               {Coded("gzip", Deflated(std::string(100'001, 'x'), 31)), "413"},
+               {Coded("gzip", Deflated(std::string(50 << 20, '\0'), 31)), "413"},
+               {Coded("br", "x"), "415"},
+               {Coded("gzip, gzip", "x"), "415"},
+               {Coded("gzip\r\nContent-Encoding: br", gzip), "415"}};
+  for (const auto& c : cases) {
+    Client other(echo.port);
+    other.Send(c.request);
+    const std::string answer = other.Answer();
+    CHECK_MESSAGE(HasCode(answer, c.code), answer);
+  }
+  while (echo.server.stats().body_bytes > 0) std::this_thread::yield();
+}
+
+TEST_CASE("a client has its share of requests at a time, where that is limited") {
+  Echo echo({.max_client_requests = 1});
+  Client first(echo.port), second(echo.port);
+  first.Send("GET /never HTTP/1.1\r\n\r\n");
+  while (echo.server.stats().requests == 0) std::this_thread::yield();
+  second.Send("GET /a HTTP/1.1\r\n\r\n");
+  const std::string answer = second.Answer();
+  CHECK(HasCode(answer, "429"));
+  CHECK(answer.find("Retry-After: 1") != std::string::npos);
+  first.Close();
+  echo.gone.get_future().wait();
+  do {
+    std::this_thread::yield();
+    second.Send("GET /b HTTP/1.1\r\n\r\n");
+  } while (HasCode(second.Answer(), "429"));
+  for (int i = 0; i < 3; ++i) {
+    second.Send("GET /c HTTP/1.1\r\n\r\n");
+    CHECK(BodyOf(second.Answer()) == "GET /c  ");
+  }
+}
+
+TEST_CASE("answers count toward the memory of all bodies") {
+  Echo echo({.max_all_bodies = size_t{20} << 20});
+  Client first(echo.port), second(echo.port);
+  first.Send("GET /large HTTP/1.1\r\n\r\n");
+  while (echo.server.stats().body_bytes < 16 << 20) std::this_thread::yield();
+  second.Send("GET /large HTTP/1.1\r\n\r\n");
+  CHECK(HasCode(second.Answer(), "503"));
+  CHECK(BodyOf(first.Answer()).size() == 16 << 20);
+  while (echo.server.stats().body_bytes > 0) std::this_thread::yield();
 }
 
 TEST_CASE("the bodies of all connections have a limit, and connections have one") {

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 namespace relayvm::serve {
 namespace {
@@ -175,11 +176,26 @@ bool JsonReader::ReadBool(bool* value) {
 }
 
 template <typename T>
+bool JsonReader::ReadNamedFloat(T* out) {
+  constexpr T kInfinity = std::numeric_limits<T>::infinity();
+  constexpr std::pair<std::string_view, T> kNames[] = {
+      {"\"NaN\"", std::numeric_limits<T>::quiet_NaN()},
+      {"\"Infinity\"", kInfinity},
+      {"\"-Infinity\"", -kInfinity}};
+  for (const auto& [name, value] : kNames) {
+    *out = value;
+    if (TakeWord(name)) return true;
+  }
+  return Fail("expected a number");
+}
+
+template <typename T>
 bool JsonReader::ReadNumber(T* out) {
   SkipSpace();
   const char* const begin = text_.data() + at_;
   const char* const end = text_.data() + text_.size();
   if constexpr (std::is_floating_point_v<T>) {
+    if (begin != end && *begin == '"') return ReadNamedFloat(out);
     const bool is_negative = begin != end && *begin == '-';
     const char* const digits = begin + (is_negative ? 1 : 0);
     if (digits != end && !IsDigit(*digits)) {

@@ -9,7 +9,8 @@
 // The first error stays, and from then on nothing is read: loops end, and who asks once at the end
 // knows. Errors are kInvalidArgument and say at which byte. Never recurses; values nest no deeper
 // than kMaxJsonDepth. Takes no more memory than the text has bytes. NaN, Infinity and -Infinity are
-// numbers, as Python's json writes them. Not thread-safe. Tested by json_test.cc.
+// numbers, as Python's json writes them, and as strings, as ours does, elements. Not thread-safe.
+// Tested by json_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -85,6 +86,8 @@ class JsonReader {
   bool ReadNested(std::span<const int64_t> dims, size_t count, const Element& element);
   template <typename T>
   bool ReadNumber(T* out);
+  template <typename T>
+  bool ReadNamedFloat(T* out);
 
   std::string_view text_;
   size_t at_ = 0;

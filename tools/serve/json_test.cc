@@ -122,6 +122,9 @@ TEST_CASE("elements, flat and nested") {
   Elements<int8_t>("[]", {0, 3}, &error);
   CHECK(error == "");
   CHECK(std::isnan(Elements<float>("[NaN]", {1}, &error)[0]));
+  CHECK(std::isnan(Elements<float>(R"(["NaN"])", {1}, &error)[0]));
+  CHECK(Elements<double>(R"([["-Infinity"],["Infinity"]])", {2, 1}, &error) ==
+        std::vector<double>{-HUGE_VAL, HUGE_VAL});
   CHECK(Elements<float>("[1e-60]", {1}, &error)[0] == 0);
   CHECK(error == "");
 }
@@ -165,6 +168,10 @@ TEST_CASE("numbers out of a dtype's range are no elements") {
   CHECK(error == "JSON, byte 1: expected an integer");
   Elements<float>("[1e39]", {1}, &error);
   CHECK(error == "JSON, byte 1: a number is too large");
+  Elements<double>(R"(["1"])", {1}, &error);
+  CHECK(error == "JSON, byte 1: expected a number");
+  Elements<int32_t>(R"(["NaN"])", {1}, &error);
+  CHECK(error != "");
   Elements<double>("[1e999]", {1}, &error);
   CHECK(error != "");
   std::vector<char> bits(3);
@@ -181,7 +188,7 @@ TEST_CASE("what is written reads back as it was") {
                                      std::numeric_limits<float>::infinity()};
   std::string json;
   AppendJsonElements(*Value::CopyTensor(DType::kFloat32, {{5}}, floats.data()), &json);
-  CHECK(json == "[0.1,-1e+30,16777216,1e-45,Infinity]");
+  CHECK(json == "[0.1,-1e+30,16777216,1e-45,\"Infinity\"]");
   std::string error;
   CHECK(Elements<float>(json, {5}, &error) == floats);
   CHECK(JsonError("a\"\\\x01\xff\xc3\xa9") ==

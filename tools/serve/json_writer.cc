@@ -18,7 +18,7 @@ void AppendNumber(T value, std::string* out) {
   } else {
     if constexpr (std::is_floating_point_v<T>) {
       if (!std::isfinite(value)) {
-        out->append(std::isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
+        out->append(std::isnan(value) ? "\"NaN\"" : value > 0 ? "\"Infinity\"" : "\"-Infinity\"");
         return;
       }
     }

@@ -140,7 +140,7 @@ Status ServedModel::Describe() {
 
 Result<std::vector<Value>> ServedModel::OrderInputs(std::vector<InferTensor> inputs) const {
   std::vector<NamedValue> named;
-  named.reserve(inputs.size());
+  named.reserve(std::min(inputs.size(), inputs_.size() + 1));
   for (InferTensor& input : inputs) {
     const bool is_known = std::ranges::any_of(
         inputs_, [&](const TensorSpec& spec) { return spec.name == input.name; });
@@ -149,17 +149,26 @@ Result<std::vector<Value>> ServedModel::OrderInputs(std::vector<InferTensor> inp
                     fmt::format("{} has no input {}", name_, Printable(input.name)));
     }
     named.push_back({input.name, std::move(input.value)});
+    if (named.size() > inputs_.size()) break;  // one is there twice
   }
   return function_->OrderInputs(named, /*without_states=*/true);
 }
 
 Status ServedModel::CheckOutputs(const std::vector<RequestedOutput>& asked) const {
+  // An answer would grow by a tensor for each few bytes of a request.
+  std::vector<bool> is_asked(outputs_.size());
   for (const RequestedOutput& output : asked) {
-    if (std::ranges::none_of(outputs_,
-                             [&](const TensorSpec& spec) { return spec.name == output.name; })) {
+    const auto found = std::ranges::find(outputs_, output.name, &TensorSpec::name);
+    if (found == outputs_.end()) {
       return {StatusCode::kInvalidArgument,
               fmt::format("{} has no output {}", name_, Printable(output.name))};
     }
+    const auto position = static_cast<size_t>(found - outputs_.begin());
+    if (is_asked[position]) {
+      return {StatusCode::kInvalidArgument,
+              fmt::format("output {} is asked for twice", Printable(output.name))};
+    }
+    is_asked[position] = true;
   }
   return OkStatus();
 }

@@ -74,7 +74,8 @@ class ServedModel {
   // Those that are asked for, or all. kUnsupported for what is no tensor.
   Result<std::vector<InferTensor>> TakeOutputs(const Value& result,
                                                const std::vector<RequestedOutput>& asked) const;
-  // Fails where an output that is asked for is none: before it is run for nothing.
+  // Fails where an output that is asked for is none, or is asked for twice: before it is run for
+  // nothing.
   Status CheckOutputs(const std::vector<RequestedOutput>& asked) const;
   // {"name": ..., "inputs": ...} of the protocol.
   std::string MetadataJson() const;

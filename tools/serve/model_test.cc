@@ -51,6 +51,9 @@ def @main(%a: Tensor[(?), float32], %b: float32) -> (Tensor[(?), float32], float
             .status()
             .code() == StatusCode::kInvalidArgument);
   CHECK(model.CheckOutputs({{"output_2", {}}}).message() == "m has no output output_2");
+  CHECK(model.CheckOutputs({{"output_1", {}}, {"output_0", {}}}).ok());
+  CHECK(model.CheckOutputs({{"output_1", {}}, {"output_1", {}}}).message() ==
+        "output output_1 is asked for twice");
   const Value result = Value::Tuple({Floats({3}), Value::Float32(4)});
   CHECK(model.TakeOutputs(result, {})->size() == 2);
   const auto asked = model.TakeOutputs(result, {{"output_1", {}}});

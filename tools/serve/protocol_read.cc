@@ -1,19 +1,16 @@
 #include <fmt/format.h>
 
-#include <bit>
 #include <cstring>
-#include <limits>
 #include <span>
 #include <utility>
 
 #include "bytecode/base/printable.h"
 #include "tools/serve/json_reader.h"
 #include "tools/serve/protocol.h"
+#include "tools/serve/tensor_bytes.h"
 
 namespace relayvm::serve {
 namespace {
-
-static_assert(std::endian::native == std::endian::little, "tensors are little-endian as they are");
 
 constexpr size_t kMaxRank = 255;
 
@@ -85,19 +82,6 @@ bool ReadInputParameters(JsonReader& reader, InputText* input) {
     input->binary_bytes = *bytes;
     return true;
   });
-}
-
-// The number of elements; none where that leaves int64.
-std::optional<int64_t> ProductOf(std::span<const int64_t> dims) {
-  int64_t product = 1;
-  bool is_empty = false, overflows = false;
-  for (const int64_t dim : dims) {
-    if (dim == 0) is_empty = true;
-    overflows = overflows || __builtin_mul_overflow(product, dim, &product);
-  }
-  if (is_empty) return 0;
-  if (overflows) return std::nullopt;
-  return product;
 }
 
 class InferReader {
@@ -214,7 +198,7 @@ class InferReader {
       return Invalid(
           fmt::format("{}: no such datatype: {}", input.Label(), Printable(input.datatype)));
     }
-    const std::optional<int64_t> count = ProductOf(input.dims);
+    const std::optional<int64_t> count = NumElements(input.dims);
     if (!count) return Invalid(input.Label() + ": its shape has more than 2^63 elements");
     return std::pair(*dtype, *count);
   }
@@ -288,7 +272,8 @@ class InferReader {
     }
     const std::string_view bytes = binary_.substr(0, size);
     binary_.remove_prefix(size);
-    if (dtype == DType::kString) return ReadBinaryTexts(input, static_cast<size_t>(count), bytes);
+    if (dtype == DType::kString)
+      return UnpackTexts(input.Label(), input.dims, static_cast<size_t>(count), bytes);
     const auto element = static_cast<uint64_t>(DTypeBytes(dtype));
     if (size % element != 0 || size / element != static_cast<uint64_t>(count)) {
       return Invalid(
@@ -303,32 +288,6 @@ class InferReader {
       std::memcpy(value.mutable_data(), bytes.data(), size);
     }
     return value;
-  }
-
-  static Result<Value> ReadBinaryTexts(const InputText& input, size_t count,
-                                       std::string_view bytes) {
-    if (count > bytes.size() / sizeof(uint32_t)) {
-      return Invalid(fmt::format("{}: {} strings need more than {} bytes", input.Label(), count,
-                                 bytes.size()));
-    }
-    std::vector<std::string_view> texts;
-    texts.reserve(count);
-    while (texts.size() < count) {
-      uint32_t length = 0;
-      if (bytes.size() < sizeof length)
-        return Invalid(input.Label() + ": its binary data ends early");
-      std::memcpy(&length, bytes.data(), sizeof length);
-      bytes.remove_prefix(sizeof length);
-      if (length > bytes.size()) {
-        return Invalid(fmt::format("{}: string {} has {} bytes, and {} are left", input.Label(),
-                                   texts.size(), length, bytes.size()));
-      }
-      texts.push_back(bytes.substr(0, length));
-      bytes.remove_prefix(length);
-    }
-    if (!bytes.empty())
-      return Invalid(fmt::format("{}: {} bytes behind its strings", input.Label(), bytes.size()));
-    return Named(input, Value::CopyStrings(input.dims, texts));
   }
 
   bool ReadOutputs() {

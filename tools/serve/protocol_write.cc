@@ -2,12 +2,12 @@
 
 #include <cstring>
 #include <iterator>
-#include <limits>
 #include <memory>
 #include <utility>
 
 #include "tools/serve/json_writer.h"
 #include "tools/serve/protocol.h"
+#include "tools/serve/tensor_bytes.h"
 
 namespace relayvm::serve {
 namespace {
@@ -20,19 +20,6 @@ bool IsBinary(const InferRequest& request, std::string_view name) {
     if (output.name == name && output.binary) return *output.binary;
   }
   return request.binary_output;
-}
-
-Result<std::string> PackTexts(const InferTensor& output) {
-  std::string packed;
-  for (int64_t i = 0; i < output.value.num_elements(); ++i) {
-    const std::string_view text = output.value.text(i);
-    if (text.size() > std::numeric_limits<uint32_t>::max())
-      return Status(StatusCode::kUnsupported, "output " + output.name + ": a string above 4 GiB");
-    const auto length = static_cast<uint32_t>(text.size());
-    packed.append(reinterpret_cast<const char*>(&length), sizeof length);
-    packed.append(text);
-  }
-  return packed;
 }
 
 // The tensors behind the JSON: small ones together, large ones where they are.

@@ -1,11 +1,13 @@
 #include "tools/serve/repository.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <future>
 #include <optional>
 
 #include "bytecode/base/guarded.h"
@@ -43,6 +45,17 @@ std::string StampOfFolder(const fs::path& folder) {
   return stamp;
 }
 
+// The highest numbers, `count` of them.
+template <typename T>
+std::vector<uint64_t> Latest(const std::map<uint64_t, T>& by_number, size_t count) {
+  std::vector<uint64_t> numbers;
+  for (auto i = by_number.rbegin(); i != by_number.rend() && numbers.size() < count; ++i)
+    numbers.push_back(i->first);
+  return numbers;
+}
+
+constexpr const char* kUnreadable = "its folder cannot be read";
+
 Status NotFound(std::string message) { return {StatusCode::kNotFound, std::move(message)}; }
 
 }  // namespace
@@ -54,6 +67,28 @@ std::string ConfigPath(const RepositoryOptions& options, const std::string& name
   return (fs::path(options.folder) / name / "config.json").string();
 }
 
+// Of a thread that changes an entry which is busy: until it goes.
+class Repository::Busy {
+ public:
+  Busy(Repository& repository, const std::string& name) : repository_(repository), name_(name) {}
+  ~Busy() {
+    const std::unique_lock lock(repository_.mutex_);
+    const auto found = repository_.entries_.find(name_);
+    if (found != repository_.entries_.end()) found->second.is_busy = false;
+  }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+
+ private:
+  Repository& repository_;
+  const std::string& name_;
+};
+
+size_t Repository::Entry::num_served() const {
+  return static_cast<size_t>(std::ranges::count_if(
+      versions, [](const auto& version) { return version.second.model != nullptr; }));
+}
+
 Repository::Repository(RepositoryOptions options, MakeModel make)
     : options_(std::move(options)), make_(std::move(make)) {}
 
@@ -62,8 +97,13 @@ Result<std::unique_ptr<Repository>> Repository::Create(RepositoryOptions options
   if (!options.folder.empty() && !fs::is_directory(options.folder, error))
     return NotFound(options.folder + ": no such folder");
   std::unique_ptr<Repository> repository(new Repository(std::move(options), std::move(make)));
-  repository->Rescan();
-  repository->thread_ = std::thread([self = repository.get()] { self->Work(); });
+  Repository* const self = repository.get();
+  for (uint32_t i = 0; i < std::max<uint32_t>(self->options_.loaders, 1); ++i)
+    self->threads_.emplace_back([self] { self->Work(); });
+  std::promise<void> loaded;
+  self->Rescan([&loaded] { loaded.set_value(); });
+  loaded.get_future().wait();
+  if (self->options_.poll.count() > 0) self->threads_.emplace_back([self] { self->Watch(); });
   return repository;
 }
 
@@ -73,31 +113,36 @@ Repository::~Repository() {
     stopping_ = true;
   }
   wake_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  watch_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void Repository::Watch() {
+  std::unique_lock lock(jobs_mutex_);
+  while (!watch_.wait_for(lock, options_.poll, [this] { return stopping_; })) {
+    lock.unlock();
+    // A folder that goes while it is read, and no memory: the next look is another one.
+    Guarded([&]() -> Status {
+      Rescan(nullptr);
+      return OkStatus();
+    }).ok();
+    lock.lock();
+  }
 }
 
 void Repository::Work() {
   std::unique_lock lock(jobs_mutex_);
   for (;;) {
-    const auto has_work = [this] { return stopping_ || !jobs_.empty(); };
-    bool is_due = false;
-    if (options_.poll.count() > 0) {
-      is_due = !wake_.wait_for(lock, options_.poll, has_work);
-    } else {
-      wake_.wait(lock, has_work);
-    }
-    if (!is_due && jobs_.empty()) return;
-    std::function<void()> job = [this] { Rescan(); };
-    if (!is_due) {
-      job = std::move(jobs_.front());
-      jobs_.pop_front();
-    }
+    wake_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
+    if (jobs_.empty()) return;
+    auto job = std::move(jobs_.front());
+    jobs_.pop_front();
     lock.unlock();
-    // A folder that goes while it is read, and no memory: the next look is another one.
     Guarded([&]() -> Status {
       job();
       return OkStatus();
     }).ok();
+    job = nullptr;
     lock.lock();
   }
 }
@@ -110,70 +155,109 @@ void Repository::Post(std::function<void()> job) {
   wake_.notify_one();
 }
 
-std::map<std::string, Repository::Source> Repository::ListSources() const {
-  std::map<std::string, Source> sources;
-  for (const auto& [name, path] : options_.files) {
-    Source source{"1", path, ""};
-    AddStamp(path, &source.stamp);
-    AddStamp(ConfigPath(options_, name), &source.stamp);
-    sources.emplace(name, std::move(source));
+Repository::Sources Repository::ListVersions(const std::string& folder) const {
+  Sources sources;
+  for (const auto& version : fs::directory_iterator(folder)) {
+    const std::string text = version.path().filename().string();
+    const std::optional<uint64_t> number = VersionNumber(text);
+    if (!number) continue;
+    for (const char* file : {"model.onnx", "model.vmx"}) {
+      const std::string path = (version.path() / file).string();
+      if (fs::exists(path)) sources[*number] = {text, path, ""};
+    }
   }
-  std::error_code error;
-  if (options_.folder.empty()) return sources;
-  for (const auto& model : fs::directory_iterator(options_.folder, error)) {
-    const std::string name = model.path().filename().string();
-    if (name.starts_with('.') || !model.is_directory(error)) continue;
-    std::optional<uint64_t> newest;
-    Source source;
-    for (const auto& version : fs::directory_iterator(model.path(), error)) {
-      const std::string text = version.path().filename().string();
-      const std::optional<uint64_t> number = VersionNumber(text);
-      if (!number || (newest && *newest >= *number)) continue;
-      for (const char* file : {"model.onnx", "model.vmx"}) {
-        if (!fs::exists(version.path() / file, error)) continue;
-        newest = number;
-        source.version = text;
-        source.path = (version.path() / file).string();
-      }
-    }
-    if (newest) {
-      source.stamp = source.version + "\n" + StampOfFolder(fs::path(source.path).parent_path());
-      AddStamp(ConfigPath(options_, name), &source.stamp);
-    }
-    sources.emplace(name, std::move(source));  // without a path where there is no version
+  if (sources.empty()) return sources;
+  const std::vector<uint64_t> latest = Latest(sources, std::max<size_t>(options_.versions, 1));
+  std::erase_if(sources, [&](const auto& source) { return source.first < latest.back(); });
+  for (auto& [number, source] : sources) {
+    source.stamp = source.path + "\n" + StampOfFolder(fs::path(source.path).parent_path());
+    AddStamp(fs::path(folder) / "config.json", &source.stamp);
   }
   return sources;
 }
 
-void Repository::Rescan() {
-  const std::map<std::string, Source> sources = ListSources();
-  std::vector<std::string> gone;
-  {
-    const std::shared_lock lock(mutex_);
-    for (const auto& [name, entry] : entries_) {
-      if (!sources.contains(name)) gone.push_back(name);
+// Fails where the folder cannot be read: that is not the same as being empty.
+Result<Repository::Listing> Repository::ListSources() const {
+  Listing sources;
+  for (const auto& [name, path] : options_.files) {
+    Source source{"1", path, ""};
+    AddStamp(path, &source.stamp);
+    AddStamp(ConfigPath(options_, name), &source.stamp);
+    sources[name].emplace().emplace(1, std::move(source));
+  }
+  if (options_.folder.empty()) return sources;
+  std::error_code failed, ignored;
+  const fs::directory_iterator end;
+  for (fs::directory_iterator at(options_.folder, failed); !failed && at != end;
+       at.increment(failed)) {
+    const std::string name = at->path().filename().string();
+    if (name.starts_with('.') || !at->is_directory(ignored) || sources.contains(name)) continue;
+    try {
+      sources.emplace(name, ListVersions(at->path().string()));
+    } catch (const fs::filesystem_error&) {
+      sources.emplace(name, std::nullopt);
     }
   }
-  for (const std::string& name : gone) {
-    std::shared_ptr<const ServedModel> last;  // goes without the lock
-    const std::unique_lock lock(mutex_);
-    last = std::move(entries_[name].model);
-    entries_.erase(name);
+  if (failed) return Status(StatusCode::kResourceExhausted, failed.message());
+  return sources;
+}
+
+// What has gone from the folder goes from here.
+void Repository::Forget(const Listing& sources) {
+  std::vector<Entry> gone;  // without the lock
+  const std::unique_lock lock(mutex_);
+  for (auto i = entries_.begin(); i != entries_.end();) {
+    if (sources.contains(i->first) || i->second.is_busy) {
+      ++i;
+      continue;
+    }
+    gone.push_back(std::move(i->second));
+    i = entries_.erase(i);
   }
-  for (const auto& [name, source] : sources) {
+}
+
+bool Repository::HasChanged(const Entry& entry, const Sources& sources) const {
+  if (sources.empty()) return entry.reason.empty();
+  const auto newest = entry.versions.find(sources.rbegin()->first);
+  const bool has_newest = newest != entry.versions.end() && newest->second.model != nullptr;
+  if (has_newest && std::ranges::any_of(entry.versions, [&](const auto& version) {
+        return !sources.contains(version.first);
+      }))
+    return true;
+  for (const auto& [number, source] : sources) {
+    const auto found = entry.versions.find(number);
+    if (found == entry.versions.end() || found->second.tried != source.stamp ||
+        source.stamp.empty())
+      return true;
+  }
+  return false;
+}
+
+// Calls `done` when all is loaded, on this thread or another.
+void Repository::Rescan(std::function<void()> done) {
+  const std::shared_ptr<void> all(nullptr, [done = std::move(done)](void*) {
+    if (done) done();
+  });
+  auto listed = Guarded([&] { return ListSources(); });
+  if (!listed.ok()) return;
+  Forget(*listed);
+  for (auto& [name, sources] : *listed) {
     {
       const std::unique_lock lock(mutex_);
-      const Entry& entry = entries_[name];
-      if (entry.is_unloaded || (entry.tried == source.stamp && !source.stamp.empty())) continue;
+      Entry& entry = entries_[name];
+      if (!sources && entry.reason.empty()) entry.reason = kUnreadable;
+      if (!sources || entry.is_unloaded || entry.is_busy || !HasChanged(entry, *sources)) continue;
+      entry.is_busy = true;
     }
-    LoadNow(name, source).ok();  // Index says why not
+    Post([this, all, name = name, sources = *std::move(sources)] {
+      const Busy busy(*this, name);
+      Update(name, sources, /*reload=*/false).ok();  // Index says why not
+    });
   }
 }
 
 Result<std::shared_ptr<const ServedModel>> Repository::Make(const std::string& name,
                                                             const Source& source) const {
-  if (source.path.empty())
-    return NotFound("no folder with a number as its name has a model.vmx or model.onnx");
   std::string path = source.path;
   if (path.ends_with(".onnx")) {
     RELAYVM_ASSIGN_OR_RETURN(path, CompileModel(path, options_.compile));
@@ -184,55 +268,120 @@ Result<std::shared_ptr<const ServedModel>> Repository::Make(const std::string& n
   return make_(name, source.version, std::move(executable));
 }
 
-Status Repository::LoadNow(const std::string& name, const Source& source) {
-  Result<std::shared_ptr<const ServedModel>> made = Make(name, source);
+Status Repository::LoadVersion(const std::string& name, uint64_t number, const Source& source) {
+  auto made = Guarded([&] { return Make(name, source); });
   std::shared_ptr<const ServedModel> before;  // goes without the lock
   const std::unique_lock lock(mutex_);
-  Entry& entry = entries_[name];
-  entry.tried = source.stamp;
-  entry.reason = made.ok() ? "" : made.status().message();
+  Version& version = entries_[name].versions[number];
+  version.tried = source.stamp;
   if (!made.ok()) return made.status();
-  entry.is_unloaded = false;
-  before = std::exchange(entry.model, *std::move(made));
+  before = std::exchange(version.model, *std::move(made));
+  return OkStatus();
+}
+
+// Loads what is new, then drops what is no more to be served. REQUIRES: the entry is busy for this.
+Status Repository::Update(const std::string& name, const Sources& sources, bool reload) {
+  Status failed = OkStatus();
+  if (sources.empty())
+    failed = NotFound("no folder with a number as its name has a model.vmx or model.onnx");
+  const std::vector<uint64_t> latest = Latest(sources, SIZE_MAX);
+  for (const uint64_t number : latest) {
+    const Source& source = sources.at(number);
+    {
+      const std::shared_lock lock(mutex_);
+      const auto& versions = entries_.find(name)->second.versions;
+      const auto found = versions.find(number);
+      if (!reload && found != versions.end() && found->second.tried == source.stamp &&
+          found->second.model != nullptr)
+        continue;
+    }
+    const Status loaded = LoadVersion(name, number, source);
+    if (!loaded.ok() && failed.ok()) failed = loaded;
+  }
+  std::vector<Version> old;  // go without the lock
+  {
+    const std::unique_lock lock(mutex_);
+    Entry& entry = entries_[name];
+    entry.reason = failed.ok() ? "" : failed.message();
+    const bool has_newest = !latest.empty() && entry.versions[latest.front()].model != nullptr;
+    if (failed.ok()) entry.is_unloaded = false;
+    std::erase_if(entry.versions, [&](auto& version) {
+      const bool is_old = has_newest && !sources.contains(version.first);
+      if (is_old) old.push_back(std::move(version.second));
+      return is_old;
+    });
+  }
+  if (old.empty()) return failed;
+  old.clear();
+  ::malloc_trim(0);  // what a model leaves behind in small pieces
+  return failed;
+}
+
+// Makes an entry busy. One that there is none of is made, for a load.
+Status Repository::Begin(const std::string& name, bool is_load) {
+  const std::unique_lock lock(mutex_);
+  const auto found = entries_.find(name);
+  if (found == entries_.end() && !is_load)
+    return NotFound("the repository has no model " + Printable(name));
+  Entry& entry = found == entries_.end() ? entries_[name] : found->second;
+  if (entry.is_busy)
+    return {StatusCode::kFailedPrecondition, Printable(name) + " is being loaded or unloaded"};
+  entry.is_busy = true;
   return OkStatus();
 }
 
 Status Repository::LoadByName(const std::string& name) {
-  const std::map<std::string, Source> sources = ListSources();
+  RELAYVM_ASSIGN_OR_RETURN(const Listing sources, ListSources());
   const auto found = sources.find(name);
-  if (found == sources.end()) return NotFound("the repository has no model " + Printable(name));
-  return LoadNow(name, found->second).ok() ? OkStatus() : [&] {
-    const std::shared_lock lock(mutex_);
-    return InvalidInput(name + ": " + entries_.find(name)->second.reason);
-  }();
+  if (found == sources.end()) {
+    Entry gone;  // without the lock
+    const std::unique_lock lock(mutex_);
+    gone = std::move(entries_[name]);
+    entries_.erase(name);
+    return NotFound("the repository has no model " + Printable(name));
+  }
+  if (!found->second) return {StatusCode::kResourceExhausted, kUnreadable};
+  const Status loaded = Update(name, *found->second, /*reload=*/true);
+  return loaded.ok() ? loaded : InvalidInput(name + ": " + loaded.message());
 }
 
-Status Repository::UnloadNow(const std::string& name) {
-  std::shared_ptr<const ServedModel> last;  // goes without the lock
-  const std::unique_lock lock(mutex_);
-  const auto found = entries_.find(name);
-  if (found == entries_.end()) return NotFound("the repository has no model " + Printable(name));
-  last = std::move(found->second.model);
-  found->second.model = nullptr;
-  found->second.is_unloaded = true;
-  found->second.reason = "unloaded";
-  return OkStatus();
+void Repository::UnloadNow(const std::string& name) {
+  std::map<uint64_t, Version> last;  // goes without the lock
+  {
+    const std::unique_lock lock(mutex_);
+    Entry& entry = entries_[name];
+    last.swap(entry.versions);
+    entry.is_unloaded = true;
+    entry.reason = "unloaded";
+  }
+  last.clear();
+  ::malloc_trim(0);
 }
 
 void Repository::Load(std::string name, Done done) {
+  if (const Status begun = Begin(name, /*is_load=*/true); !begun.ok()) return done(begun);
   Post([this, name = std::move(name), done = std::move(done)] {
-    done(Guarded([&] { return LoadByName(name); }));
+    done(Guarded([&] {
+      const Busy busy(*this, name);
+      return LoadByName(name);
+    }));
   });
 }
 
 void Repository::Unload(std::string name, Done done) {
-  Post([this, name = std::move(name), done = std::move(done)] { done(UnloadNow(name)); });
+  if (const Status begun = Begin(name, /*is_load=*/false); !begun.ok()) return done(begun);
+  Post([this, name = std::move(name), done = std::move(done)] {
+    done(Guarded([&]() -> Status {
+      const Busy busy(*this, name);
+      UnloadNow(name);
+      return OkStatus();
+    }));
+  });
 }
 
 void Repository::Refresh(Done done) {
-  Post([this, done = std::move(done)] {
-    Rescan();
-    done(OkStatus());
+  Post([this, done = std::move(done)]() mutable {
+    Rescan([done = std::move(done)] { done(OkStatus()); });
   });
 }
 
@@ -242,21 +391,28 @@ Result<std::shared_ptr<const ServedModel>> Repository::Find(std::string_view nam
   const auto found = entries_.find(name);
   if (found == entries_.end()) return NotFound("there is no model " + Printable(name));
   const Entry& entry = found->second;
-  if (entry.model == nullptr)
-    return NotFound(fmt::format("model {} is not loaded: {}", found->first, entry.reason));
-  if (!version.empty() && version != entry.model->version()) {
-    return NotFound(fmt::format("model {} has no version {}: {} is served", found->first,
-                                Printable(version), entry.model->version()));
+  std::string served;
+  for (auto i = entry.versions.rbegin(); i != entry.versions.rend(); ++i) {
+    const auto& model = i->second.model;
+    if (model == nullptr) continue;
+    if (version.empty() || version == model->version()) return model;
+    served += (served.empty() ? "" : ", ") + model->version();
   }
-  return entry.model;
+  if (served.empty())
+    return NotFound(fmt::format("model {} is not loaded: {}", found->first, entry.reason));
+  return NotFound(fmt::format("model {} has no version {}: {} is served", found->first,
+                              Printable(version), served));
 }
 
 std::vector<IndexEntry> Repository::Index() const {
   const std::shared_lock lock(mutex_);
   std::vector<IndexEntry> index;
   for (const auto& [name, entry] : entries_) {
-    index.push_back({name, entry.model == nullptr ? "" : entry.model->version(),
-                     entry.model != nullptr, entry.reason});
+    for (const auto& [number, version] : entry.versions) {
+      if (version.model != nullptr) index.push_back({name, version.model->version(), true, ""});
+    }
+    if (entry.num_served() == 0) index.push_back({name, "", false, ""});
+    index.back().reason = entry.reason;
   }
   return index;
 }

@@ -1,25 +1,28 @@
 // Repository: the models that a folder has, and those that are loaded.
 //
-//   DIR/NAME/VERSION/model.vmx     or model.onnx, which is compiled; of several versions, which are
-//                                  numbers, the highest is served
+//   DIR/NAME/VERSION/model.vmx     or model.onnx, which is compiled; versions are numbers, of which
+//                                  the highest, the latest few or all are served
 //   DIR/NAME/config.json           what the file does not know, see model_config.h; or none
 //   NAME=FILE.vmx                  a file by itself, version 1; FILE.config.json
 //
-// A thread looks at the files now and then, and loads what is new or has changed beside what is
-// served: requests go to the new version from the moment that it is loaded, and what still runs on
-// the old one ends there. A file that does not load changes nothing: what is served stays, and
-// Index says why. Models that were unloaded by name stay so until they are loaded by name.
-// Thread-safe. Tested by repository_test.cc.
+// A thread looks at the files now and then; others load what is new or has changed, several models
+// at a time, beside what is served: requests go to the new version from the moment that it is
+// loaded, and what still runs on the old one ends there. A file that does not load changes nothing:
+// what is served stays, and Index says why; nor does a folder that cannot be read. Models that were
+// unloaded by name stay so until they are loaded by name. Files are mapped: exchange them by
+// rename, never by writing into them. Thread-safe. Tested by repository_test.cc.
 #pragma once
 
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <string_view>
@@ -38,6 +41,8 @@ struct RepositoryOptions {
   std::vector<std::pair<std::string, std::string>> files;  // by name
   CompileOptions compile;
   std::chrono::milliseconds poll{2000};  // how often it looks at the files; 0: when it is told
+  size_t versions = 1;                   // of a model, the latest so many; SIZE_MAX: all
+  uint32_t loaders = 2;                  // models that are loaded, or compiled, at a time
 };
 
 // Where the configuration of a model is, if it has one.
@@ -67,9 +72,11 @@ class Repository {
   // The newest version where none is said. kNotFound says what there is.
   Result<std::shared_ptr<const ServedModel>> Find(std::string_view name,
                                                   std::string_view version = {}) const;
+  // One entry for each version that is served, or for a model that has none; by name and version.
   std::vector<IndexEntry> Index() const;
-  // `done` is called on the repository's thread. Load loads again, whatever the files are like.
-  // kNotFound: the repository has no such model.
+  // `done` is called on one of the repository's threads, or this one. Load loads again, whatever
+  // the files are like. kNotFound: the repository has no such model. kFailedPrecondition: it is
+  // being loaded or unloaded.
   void Load(std::string name, Done done);
   void Unload(std::string name, Done done);
   // Looks at the files now.
@@ -81,22 +88,36 @@ class Repository {
     std::string version, path;
     std::string stamp;  // of all files that belong to it
   };
+  using Sources = std::map<uint64_t, Source>;                     // by number
+  using Listing = std::map<std::string, std::optional<Sources>>;  // none: cannot be read
+  struct Version {
+    std::shared_ptr<const ServedModel> model;  // or null
+    std::string tried;                         // the stamp of what was loaded, or failed, last
+  };
+  class Busy;
   struct Entry {
-    std::shared_ptr<const ServedModel> model;
-    std::string tried;   // the stamp of what was loaded, or failed, last
-    std::string reason;  // of the failure
+    std::map<uint64_t, Version> versions;
+    std::string reason;  // of the latest failure, or why there is none
     bool is_unloaded = false;
+    bool is_busy = false;  // one of the threads changes it
+    size_t num_served() const;
   };
 
   Repository(RepositoryOptions options, MakeModel make);
+  void Watch();
   void Work();
   void Post(std::function<void()> job);
-  std::map<std::string, Source> ListSources() const;
-  void Rescan();
-  Status LoadNow(const std::string& name, const Source& source);
+  Result<Listing> ListSources() const;
+  Sources ListVersions(const std::string& folder) const;
+  void Rescan(std::function<void()> done);
+  void Forget(const Listing& sources);
+  bool HasChanged(const Entry& entry, const Sources& sources) const;
+  Status Begin(const std::string& name, bool is_load);
+  Status Update(const std::string& name, const Sources& sources, bool reload);
+  Status LoadVersion(const std::string& name, uint64_t number, const Source& source);
   Result<std::shared_ptr<const ServedModel>> Make(const std::string& name,
                                                   const Source& source) const;
-  Status UnloadNow(const std::string& name);
+  void UnloadNow(const std::string& name);
   Status LoadByName(const std::string& name);
 
   const RepositoryOptions options_;
@@ -104,10 +125,10 @@ class Repository {
   mutable std::shared_mutex mutex_;  // of entries_
   std::map<std::string, Entry, std::less<>> entries_;
   std::mutex jobs_mutex_;
-  std::condition_variable wake_;
+  std::condition_variable wake_, watch_;
   std::deque<std::function<void()>> jobs_;
   bool stopping_ = false;
-  std::thread thread_;
+  std::vector<std::thread> threads_;
 };
 
 }  // namespace relayvm::serve

@@ -139,6 +139,95 @@ std::string FakeCompiler(const TempFolder& folder, const std::string& body) {
   return path;
 }
 
+TEST_CASE("several versions are served, by their numbers, as the policy says") {
+  TempFolder folder;
+  for (const char* version : {"2", "9", "10"})
+    Save(kAddOne, folder / ("m/" + std::string(version) + "/model.vmx"));
+  House two({.folder = folder / "", .versions = 2}),
+      all({.folder = folder / "", .versions = SIZE_MAX});
+  CHECK(two.VersionOf("m") == "10");
+  CHECK(two.repository->Find("m", "9").ok());
+  CHECK(two.repository->Find("m", "2").status().message() ==
+        "model m has no version 2: 10, 9 is served");
+  CHECK(all.repository->Find("m", "2").ok());
+  CHECK(all.repository->Index().size() == 3);
+  Save(kAddTwo, folder / "m/11/model.vmx");
+  two.Refresh();
+  CHECK(two.VersionOf("m") == "11");
+  CHECK(two.repository->Find("m", "10").ok());
+  CHECK_FALSE(two.repository->Find("m", "9").ok());
+  std::filesystem::remove_all(folder / "m/11");
+  std::filesystem::remove_all(folder / "m/10");
+  two.Refresh();
+  CHECK(two.VersionOf("m") == "9");
+  CHECK(two.repository->Index().size() == 2);
+  CHECK(two.Unload("m").ok());
+  CHECK(two.VersionOf("m") == "model m is not loaded: unloaded");
+}
+
+TEST_CASE("what cannot be read is not taken for gone") {
+  TempFolder folder;
+  Save(kAddOne, folder / "r/m/1/model.vmx");
+  House house({.folder = folder / "r"});
+  std::filesystem::rename(folder / "r", folder / "elsewhere");
+  house.Refresh();
+  CHECK(house.VersionOf("m") == "1");
+  CHECK(house.Load("m").code() == StatusCode::kResourceExhausted);
+  CHECK(house.VersionOf("m") == "1");
+  std::filesystem::rename(folder / "elsewhere", folder / "r");
+  CHECK(house.Load("m").ok());
+}
+
+TEST_CASE("a model that is compiled holds up no other, and no second load of its own") {
+  TempFolder folder;
+  Save(kAddOne, folder / "made.vmx");
+  Save(kAddOne, folder / "models/quick/1/model.vmx");
+  std::filesystem::create_directories(folder / "models/slow");
+  const std::string compiler =
+      FakeCompiler(folder, "while [ ! -e " + (folder / "go") + " ]; do sleep 0.01; done; cp " +
+                               (folder / "made.vmx") + " $4");
+  House house({.folder = folder / "models",
+               .compile = {compiler, folder / "cache", std::chrono::seconds(60)}});
+  std::filesystem::create_directories(folder / "models/slow/1");
+  std::ofstream(folder / "models/slow/1/model.onnx") << "content";
+  std::promise<Status> slow;
+  house.repository->Load("slow", [&](Status status) { slow.set_value(std::move(status)); });
+  CHECK(house.Load("slow").code() == StatusCode::kFailedPrecondition);
+  CHECK(house.Unload("slow").code() == StatusCode::kFailedPrecondition);
+  CHECK(house.Load("quick").ok());
+  Save(kAddTwo, folder / "models/quick/2/model.vmx");
+  house.Refresh();
+  CHECK(house.VersionOf("quick") == "2");
+  std::ofstream(folder / "go") << "";
+  CHECK(slow.get_future().get().ok());
+  CHECK(house.VersionOf("slow") == "1");
+  CHECK(house.Unload("slow").ok());
+}
+
+TEST_CASE("of what was compiled, the oldest goes") {
+  TempFolder folder;
+  Save(kAddOne, folder / "made.vmx");
+  const auto bytes = std::filesystem::file_size(folder / "made.vmx");
+  const CompileOptions compile{FakeCompiler(folder, "cp " + (folder / "made.vmx") + " $4"),
+                               folder / "cache", std::chrono::seconds(60), bytes * 2};
+  std::vector<std::string> made;
+  const auto make = [&](const std::string& content) {
+    std::filesystem::create_directories(folder / "m/1");
+    std::ofstream(folder / "m/1/model.onnx") << content;
+    const auto path = CompileModel(folder / "m/1/model.onnx", compile);
+    REQUIRE(path.ok());
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // of a later time
+    return *path;
+  };
+  const std::string a = make("a"), b = make("b");
+  CHECK(make("a") == a);
+  const std::string c = make("c");
+  CHECK(std::filesystem::exists(a));
+  CHECK_FALSE(std::filesystem::exists(b));
+  CHECK(std::filesystem::exists(c));
+  CHECK(std::distance(std::filesystem::directory_iterator(folder / "cache"), {}) == 2);
+}
+
 TEST_CASE("a model that is not compiled is compiled once for its content") {
   TempFolder folder;
   Save(kAddOne, folder / "made.vmx");

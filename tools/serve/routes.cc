@@ -223,12 +223,13 @@ HttpResponse Routes::Ready() const {
 }
 
 HttpResponse Routes::Models() const {
-  std::string json = "{\"models\":[";
+  std::string json = "{\"models\":[", latest;
   const char* separator = "";
   for (const IndexEntry& entry : repository_.Index()) {
-    if (!entry.is_ready) continue;
+    if (!entry.is_ready || entry.name == latest) continue;  // it has several versions
     json += std::exchange(separator, ",");
     AppendJsonText(entry.name, &json);
+    latest = entry.name;
   }
   return Json(json + "]}");
 }
@@ -255,7 +256,7 @@ HttpResponse Routes::Stats(const ServedModel* only) const {
   const char* separator = "";
   for (const IndexEntry& entry : repository_.Index()) {
     if (!entry.is_ready || (only != nullptr && entry.name != only->name())) continue;
-    const auto model = repository_.Find(entry.name);
+    const auto model = repository_.Find(entry.name, entry.version);
     if (!model.ok()) continue;
     const ModelMetrics& metrics = (*model)->metrics();
     const uint64_t good = metrics.answers(200), runs = metrics.runs.value();
@@ -307,6 +308,8 @@ void Routes::Post(const Path& path, std::shared_ptr<HttpExchange> exchange) {
   if (const auto parameters = ReadParameters(exchange->body()); !parameters.ok())
     return exchange->Respond(ErrorResponse(parameters.status()));
   auto done = [exchange](const Status& status) {
+    if (status.code() == StatusCode::kFailedPrecondition)
+      return exchange->Respond(ErrorResponse(409, status.message()));
     exchange->Respond(status.ok() ? Json("{}") : ErrorResponse(status));
   };
   if (is_load) return repository_.Load(path.parts[3], std::move(done));
@@ -333,9 +336,6 @@ void Routes::Infer(const Path& path, std::shared_ptr<HttpExchange> exchange) {
   auto model = repository_.Find(path.model(), path.version());
   if (!model.ok()) return exchange->Respond(ErrorResponse(model.status()));
   const auto pending = std::make_shared<Pending>(exchange, *std::move(model));
-  if (const std::string_view coding = exchange->header("Content-Encoding");
-      !coding.empty() && coding != "identity")
-    return pending->Answer(ErrorResponse(415, "expected a body without a Content-Encoding"));
   if (exchange->body().size() <= kReadHere) {
     Start(pending);
   } else {

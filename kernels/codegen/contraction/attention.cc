@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <vector>
 
 #include "kernels/codegen/contraction/attention_unit.h"
 #include "kernels/codegen/contraction/tile.h"
@@ -60,22 +61,18 @@ class AttentionEmitter : private AttentionRows {
   // `count` queries from `first` on.
   void EmitUnit(Value* first, Value* count) {
     Value* panels = CeilDiv(b_, count, d_.panel);
-    // Calls fn with one vector of queries or two, as the panel has.
     const auto of_each = [&](const std::function<void()>& fn) {
       For(b_, I64(b_, 0), panels, 1, "panel", [&](Value* panel) {
         Value* at = Mul(b_, panel, d_.panel);
         UsePanel(panel);
         first_ = Add(b_, first, at);
         count_ = Min(b_, Sub(b_, count, at), I64(b_, d_.panel));
-        const auto with = [&](unsigned vectors) {
-          vectors_ = vectors;
-          fn();
-        };
-        If(b_, b_.CreateICmpSGT(count_, I64(b_, d_.lanes)), [&] { with(2); }, [&] { with(1); });
+        width_ = Width();
+        fn();
       });
     };
     of_each([&] { BeginPanel(); });
-    ForNext(b_, I64(b_, 0), keys_, "keys", [&](Value* key) {
+    const auto block = [&](Value* key) {
       Value* some = Min(b_, Sub(b_, keys_, key), block_);
       if (d_.copies_values) CopyValues(key, some);
       of_each([&] {
@@ -83,49 +80,56 @@ class AttentionEmitter : private AttentionRows {
         EmitBlock(key, some);
       });
       return Add(b_, key, block_);
-    });
+    };
+    const auto keys = ConstantOf(keys_);
+    if (keys && *keys > 0 && *keys <= kKeyBlock) {
+      block(I64(b_, 0));
+    } else {
+      ForNext(b_, I64(b_, 0), keys_, "keys", block);
+    }
     of_each([&] { StoreResult(); });
+  }
+
+  // Of a panel's queries, those of whole vectors: all of it, or one.
+  Value* Width() {
+    if (!d_.has_narrow_panels) return I64(b_, d_.panel);
+    if (!d_.has_whole_panels) return I64(b_, d_.lanes);
+    return b_.CreateSelect(b_.CreateICmpSGT(count_, I64(b_, d_.lanes)), I64(b_, d_.panel),
+                           I64(b_, d_.lanes));
+  }
+  // Code for each number of vectors that a panel may have.
+  void OfEachWidth(const std::function<void(unsigned vectors)>& fn) {
+    If(b_, b_.CreateICmpSGT(width_, I64(b_, d_.lanes)), [&] { fn(2); }, [&] { fn(1); });
+  }
+  // Calls fn with the first query of each vector.
+  void OfEachVector(const std::function<void(Value* column)>& fn) {
+    For(b_, I64(b_, 0), width_, d_.lanes, "vector", fn);
   }
 
   void BeginPanel() {
     PackQueries();
-    for (unsigned v = 0; v < vectors_; ++v) {
-      StoreRow(Splat(-std::numeric_limits<double>::infinity()), max_, I64(b_, 0), v);
-      StoreRow(Splat(0), sum_, I64(b_, 0), v);
-    }
     If(b_, b_.CreateICmpEQ(keys_, I64(b_, 0)), [&] {
-      For(b_, I64(b_, 0), value_size_, 1, "zero", [&](Value* i) {
-        for (unsigned v = 0; v < vectors_; ++v) StoreRow(Splat(0), o_, i, v);
-      });
+      Value* size = Mul(b_, value_size_, d_.panel);
+      For(b_, I64(b_, 0), size, d_.lanes, "zero",
+          [&](Value* at) { StoreRow(Splat(0), o_, I64(b_, 0), at); });
     });
   }
 
   // `count` keys from `key` on.
   void EmitBlock(Value* key, Value* count) {
-    EmitProducts(key, count);
     for (const AttentionDetail::Table& table : d_.tables) FillTable(table, key, count);
-    EmitMaxima(key, count);
-    EmitWeights(count);
-    EmitValues(key, count);
+    EmitProducts(key, count);
+    if (d_.has_steps) EmitSteps(key, count);
+    Value* is_later = b_.CreateICmpSGT(key, I64(b_, 0));
+    EmitPanelWeights(b_, Panel(), {s_, state_, count, width_, o_, value_size_, is_later});
+    EmitValues(key, count, is_later);
   }
 
   // [key][element], one after the other.
   void CopyValues(Value* key, Value* count) {
     Value* stride = Stride(d_.values, 2);
-    For(b_, I64(b_, 0), count, 1, "copy", [&](Value* i) {
-      Value* from = At(b_, element_, v_, Mul(b_, Add(b_, key, i), stride));
-      Value* to = At(b_, element_, copied_, Mul(b_, i, value_size_));
-      ForVectors(value_size_, "copy.vector", [&](Value* at, Value* mask) {
-        Value* pointer = At(b_, element_, from, at);
-        const llvm::Align align(sizeof(float));
-        Value* values =
-            mask ? static_cast<Value*>(b_.CreateMaskedLoad(vector_, pointer, align, mask,
-                                                           llvm::Constant::getNullValue(vector_)))
-                 : b_.CreateAlignedLoad(vector_, pointer, align);
-        // What the last vector has more, the next row overwrites.
-        b_.CreateAlignedStore(values, At(b_, element_, to, at), align);
-      });
-    });
+    EmitCopied(b_, d_.lanes, copied_, At(b_, element_, v_, Mul(b_, key, stride)), stride, count,
+               value_size_);
   }
 
   // Rows of tiles of so many vectors, which with them fill the registers.
@@ -134,38 +138,45 @@ class AttentionEmitter : private AttentionRows {
     return (d_.target.fma ? 12 : 10) / vectors;
   }
 
-  // Queries as [element][query]; those past the last one repeat it.
+  // Queries as [element][query].
   void PackQueries() {
     Bind(q_axes_[0], batch_);
     Bind(q_axes_[1], head_);
     if (d_.query_layout.ends_with('S')) {
-      For(b_, I64(b_, 0), key_size_, 1, "pack", [&](Value* at) {
-        Bind(q_axes_[3], at);
-        for (unsigned v = 0; v < vectors_; ++v) {
-          StoreRow(emitter_.EmitVector(query_, AlongQueries(q_axes_[2], v)), q_, at, v);
-        }
+      OfEachVector([&](Value* column) {
+        const VectorAxis queries = AlongQueries(q_axes_[2], column);
+        For(b_, I64(b_, 0), key_size_, 1, "pack", [&](Value* at) {
+          Bind(q_axes_[3], at);
+          StoreRow(emitter_.EmitVector(query_, queries), q_, at, column);
+        });
       });
       return;
     }
-    Value* last = Add(b_, queries_, -1);
-    const auto square = [&](unsigned v, Value* at, Value* mask) {
-      std::vector<Value*> rows;
-      for (unsigned i = 0; i < d_.lanes; ++i) {
-        Bind(q_axes_[2], Min(b_, Add(b_, first_, int64_t{v * d_.lanes + i}), last));
-        rows.push_back(emitter_.EmitVector(query_, {q_axes_[3].get(), at, d_.lanes, mask}));
-      }
-      Transpose(b_, rows);
-      for (unsigned i = 0; i < d_.lanes; ++i) StoreRow(rows[i], q_, Add(b_, at, int64_t{i}), v);
-    };
-    for (unsigned v = 0; v < vectors_; ++v) {
-      ForVectors(key_size_, "pack", [&](Value* at, Value* mask) { square(v, at, mask); });
+    if (d_.query_rows.tensor) {
+      Value* pitch = Stride(d_.query_rows, 2);
+      Value* from = At(b_, element_, HeadOf(d_.query_rows, 1), Mul(b_, first_, pitch));
+      return EmitTurned(b_, Panel(), sizeof(float), {from, pitch, q_, key_size_, count_});
     }
+    Value* pitch = Mul(b_, CeilDiv(b_, key_size_, d_.lanes), int64_t{d_.lanes});
+    OfEachQuery(q_axes_[2], [&](Value* i) {
+      StoreRun(query_, q_axes_[3], I64(b_, 0), key_size_, "pack",
+               At(b_, element_, s_, Mul(b_, i, pitch)));
+    });
+    EmitTurned(b_, Panel(), sizeof(float), {s_, pitch, q_, key_size_, count_});
   }
 
-  // Vector v of the unit's queries; those past the last one are masked.
-  VectorAxis AlongQueries(const te::Axis& axis, unsigned v) {
-    return {axis.get(), Add(b_, first_, int64_t{v * d_.lanes}), d_.lanes,
-            MaskBelow(b_, Sub(b_, count_, I64(b_, v * d_.lanes)), d_.lanes)};
+  // Calls fn(i) with the axis bound to query i of the panel.
+  void OfEachQuery(const te::Axis& axis, const std::function<void(Value* i)>& fn) {
+    For(b_, I64(b_, 0), count_, 1, "query", [&](Value* i) {
+      Bind(axis, Add(b_, first_, i));
+      fn(i);
+    });
+  }
+
+  // The panel's queries from `column` on; those past the last one are masked.
+  VectorAxis AlongQueries(const te::Axis& axis, Value* column) {
+    return {axis.get(), Add(b_, first_, column), d_.lanes,
+            MaskBelow(b_, Sub(b_, count_, column), d_.lanes)};
   }
 
   // A tile's operand that is memory with these distances between rows and along the sum.
@@ -173,161 +184,99 @@ class AttentionEmitter : private AttentionRows {
     Value* pointer;
     Dim row_stride, k_stride;
   };
-  // Rows 0..rows-1 of c (+)= a * (panel b of `depth` rows), all in tiles.
-  void EmitTiles(const Operand& a, Value* panel, Value* c, Value* rows, Value* depth,
-                 Value* accumulate) {
-    TileConfig config{DType::kFloat32, false,   TileRows(vectors_), vectors_, d_.lanes, 1, 0, 0,
-                      d_.panel,        d_.panel};
+  // Rows of c (+)= a * (panel b of `depth` rows).
+  struct Tiles {
+    Operand a;
+    Value *panel, *c, *rows, *depth, *accumulate;
+  };
+  void EmitTile(const Tiles& t, unsigned rows, unsigned vectors, Value* row) {
     const auto stride = [](const Dim& d) {
       return d.is_const() ? d.value() : TileConfig::kDynamic;
     };
-    config.a_row_stride = stride(a.row_stride);
-    config.a_k_stride = stride(a.k_stride);
-    Value* row_stride = emitter_.EmitDim(a.row_stride);
-    const auto call = [&](Value* row) {
-      return TileCall{At(b_, element_, a.pointer, Mul(b_, row, row_stride)),
-                      panel,
-                      At(b_, element_, c, Mul(b_, row, d_.panel)),
-                      depth,
-                      accumulate,
-                      row_stride,
-                      emitter_.EmitDim(a.k_stride)};
-    };
-    if (auto constant = ConstantOf(rows)) {
-      // Tiles of about equal size: no last one of a few rows.
-      const int64_t tiles = (*constant + config.rows - 1) / config.rows;
-      if (tiles > 0) config.rows = static_cast<unsigned>((*constant + tiles - 1) / tiles);
-      const int64_t whole = *constant / config.rows * config.rows;
-      For(b_, I64(b_, 0), I64(b_, whole), config.rows, "tile",
-          [&](Value* row) { EmitTileCall(b_, config, call(row)); });
-      config.rows = static_cast<unsigned>(*constant - whole);
-      if (config.rows > 0) EmitTileCall(b_, config, call(I64(b_, whole)));
-      return;
+    const TileConfig config{
+        DType::kFloat32,      false,    rows,    vectors, d_.lanes, 1, stride(t.a.row_stride),
+        stride(t.a.k_stride), d_.panel, d_.panel};
+    Value* row_stride = emitter_.EmitDim(t.a.row_stride);
+    EmitTileCall(b_, config,
+                 {At(b_, element_, t.a.pointer, Mul(b_, row, row_stride)), t.panel,
+                  At(b_, element_, t.c, Mul(b_, row, d_.panel)), t.depth, t.accumulate, row_stride,
+                  emitter_.EmitDim(t.a.k_stride)});
+  }
+  // Tiles of about equal size: no last one of a few rows.
+  static unsigned EvenRows(int64_t rows, unsigned most) {
+    const int64_t tiles = std::max<int64_t>((rows + most - 1) / most, 1);
+    return static_cast<unsigned>((rows + tiles - 1) / tiles);
+  }
+  // Where nothing is added to, rows may be computed twice.
+  void EmitTiles(const Tiles& t, unsigned vectors) {
+    const unsigned most = TileRows(vectors);
+    std::vector<unsigned> sizes = {most};
+    if (auto constant = ConstantOf(t.rows); constant && *constant > 0) {
+      sizes = {EvenRows(*constant, most)};
+    } else {
+      if (most / 3 > 1) sizes.push_back(most / 3);
+      sizes.push_back(1);
     }
-    Value* whole = Sub(b_, rows, Rem(b_, rows, I64(b_, config.rows)));
-    For(b_, I64(b_, 0), whole, config.rows, "tile",
-        [&](Value* row) { EmitTileCall(b_, config, call(row)); });
-    If(b_, b_.CreateICmpSLT(whole, rows),
-       [&] { EmitTileDispatch(b_, config, call(whole), Sub(b_, rows, whole), nullptr); });
+    EmitPieces(b_, t.rows, sizes, "tile",
+               [&](unsigned rows, Value* row) { EmitTile(t, rows, vectors, row); });
+  }
+  void EmitAddedTiles(const Tiles& t, unsigned vectors) {
+    const auto constant = ConstantOf(t.rows);
+    const unsigned most = constant ? EvenRows(*constant, TileRows(vectors)) : TileRows(vectors);
+    if (constant && *constant == 0) return;
+    const auto tiles = [&](Value* begin, Value* end, unsigned rows) {
+      For(b_, begin, end, rows, "tile", [&](Value* row) { EmitTile(t, rows, vectors, row); });
+    };
+    Value* whole = Sub(b_, t.rows, Rem(b_, t.rows, I64(b_, most)));
+    tiles(I64(b_, 0), whole, most);
+    tiles(whole, t.rows, constant ? std::max(static_cast<unsigned>(*constant % most), 1U) : 1);
   }
 
   // The products of the block's keys, [key][query].
   void EmitProducts(Value* key, Value* count) {
     Value* keys = At(b_, element_, k_, Mul(b_, key, Stride(d_.keys, 2)));
-    EmitTiles({keys, d_.keys.strides[2], d_.keys.strides[3]}, q_, s_, count, key_size_,
-              b_.getFalse());
+    const Tiles tiles{
+        {keys, d_.keys.strides[2], d_.keys.strides[3]}, q_, s_, count, key_size_, b_.getFalse()};
+    OfEachWidth([&](unsigned vectors) { EmitTiles(tiles, vectors); });
   }
 
-  // What a step reads, [key][query]: squares are turned in registers.
+  // What a step reads, [key][query].
   void FillTable(const AttentionDetail::Table& table, Value* key, Value* count) {
     BindHead();
     const DType dtype = table.value->dtype;
-    Value* origin = emitter_.ElementAddress(table.local.get(), {I64(b_, 0), I64(b_, 0)});
-    Value* last = Add(b_, queries_, -1);
-    for (unsigned v = 0; v < vectors_; ++v) {
-      ForVectors(count, "table", [&](Value* at, Value* mask) {
-        std::vector<Value*> rows;
-        for (unsigned i = 0; i < d_.lanes; ++i) {
-          Bind(d_.axes[2], Min(b_, Add(b_, first_, int64_t{v * d_.lanes + i}), last));
-          rows.push_back(emitter_.EmitVector(table.value,
-                                             {d_.axes[3].get(), Add(b_, key, at), d_.lanes, mask}));
-        }
-        // Bits are no elements that shuffles know well.
-        const bool is_bool = dtype == DType::kBool;
-        if (is_bool) {
-          for (Value*& row : rows) row = b_.CreateZExt(row, VectorOf(b_.getInt8Ty(), d_.lanes));
-        }
-        Transpose(b_, rows);
-        for (unsigned i = 0; i < d_.lanes; ++i) {
-          Value* place = Add(b_, Mul(b_, Add(b_, at, int64_t{i}), d_.panel), int64_t{v * d_.lanes});
-          Value* pointer = At(b_, emitter_.MemoryType(dtype), origin, place);
-          if (is_bool) {
-            b_.CreateAlignedStore(rows[i], pointer, llvm::Align(1));
-          } else {
-            emitter_.StoreVector(rows[i], dtype, pointer);
-          }
-        }
-      });
-    }
+    const int64_t pitch = kTableKeys;
+    OfEachQuery(d_.axes[2], [&](Value* i) {
+      StoreRun(table.value, d_.axes[3], key, count, "table",
+               At(b_, emitter_.MemoryType(dtype), s_, Mul(b_, i, pitch)));
+    });
+    Value* to = emitter_.ElementAddress(table.local.get(), {I64(b_, 0), I64(b_, 0)});
+    EmitTurned(b_, Panel(), DTypeBytes(dtype), {s_, I64(b_, pitch), to, count, count_});
   }
 
-  // Scores in the place of products; then the maximum of all so far, and what earlier sums are to
-  // be multiplied by.
-  void EmitMaxima(Value* key, Value* count) {
+  // Scores in the place of products.
+  void EmitSteps(Value* key, Value* count) {
     BindHead();
     Bind(d_.first_key, key);
     Bind(d_.first_query, first_);
-    std::vector<Value*> before;
-    for (unsigned v = 0; v < vectors_; ++v) before.push_back(LoadRow(max_, I64(b_, 0), v));
-    const std::vector<Value*> max =
-        ForCarried(b_, I64(b_, 0), count, 1, "score", before,
-                   [&](Value* i, const std::vector<Value*>& carried) {
-                     std::vector<Value*> next = carried;
-                     if (d_.has_steps) Bind(d_.axes[3], Add(b_, key, i));
-                     for (unsigned v = 0; v < vectors_; ++v) {
-                       Value* score = LoadRow(s_, i, v);
-                       if (d_.has_steps) {
-                         emitter_.BindValue(d_.product.get(), score);
-                         score = emitter_.EmitVector(d_.score, AlongQueries(d_.axes[2], v));
-                         StoreRow(score, s_, i, v);
-                       }
-                       next[v] = MaxOf(score, next[v]);
-                     }
-                     return next;
-                   });
-    for (unsigned v = 0; v < vectors_; ++v) {
-      StoreRow(max[v], max_, I64(b_, 0), v);
-      StoreRow(Exp(b_.CreateFSub(before[v], Reference(max[v]))), factor_, I64(b_, 0), v);
-    }
-  }
-
-  // What is subtracted from scores: their maximum, but a number where that is -inf, so that weights
-  // and sums are 0 as long as all scores are.
-  Value* Reference(Value* max) {
-    Value* lowest = Splat(-std::numeric_limits<double>::infinity());
-    return b_.CreateSelect(b_.CreateFCmpOEQ(max, lowest), Splat(0), max);
-  }
-
-  // Weights in the place of scores, and their sums.
-  void EmitWeights(Value* count) {
-    std::vector<Value*> reference, initial;
-    for (unsigned v = 0; v < vectors_; ++v) {
-      reference.push_back(Reference(LoadRow(max_, I64(b_, 0), v)));
-      initial.push_back(
-          b_.CreateFMul(LoadRow(sum_, I64(b_, 0), v), LoadRow(factor_, I64(b_, 0), v)));
-    }
-    const std::vector<Value*> sums =
-        ForCarried(b_, I64(b_, 0), count, 1, "weight", initial,
-                   [&](Value* i, const std::vector<Value*>& carried) {
-                     std::vector<Value*> next = carried;
-                     for (unsigned v = 0; v < vectors_; ++v) {
-                       Value* weight = Exp(b_.CreateFSub(LoadRow(s_, i, v), reference[v]));
-                       StoreRow(weight, s_, i, v);
-                       next[v] = b_.CreateFAdd(next[v], weight);
-                     }
-                     return next;
-                   });
-    for (unsigned v = 0; v < vectors_; ++v) StoreRow(sums[v], sum_, I64(b_, 0), v);
+    OfEachVector([&](Value* column) {
+      const VectorAxis queries = AlongQueries(d_.axes[2], column);
+      For(b_, I64(b_, 0), count, 1, "score", [&](Value* i) {
+        Bind(d_.axes[3], Add(b_, key, i));
+        emitter_.BindValue(d_.product.get(), LoadRow(s_, i, column));
+        StoreRow(emitter_.EmitVector(d_.score, queries), s_, i, column);
+      });
+    });
   }
 
   // Weighed values, [element][query], added to what earlier blocks gave.
-  void EmitValues(Value* key, Value* count) {
-    Value* is_later = b_.CreateICmpSGT(key, I64(b_, 0));
-    If(b_, is_later, [&] {
-      std::vector<Value*> factors;
-      for (unsigned v = 0; v < vectors_; ++v) factors.push_back(LoadRow(factor_, I64(b_, 0), v));
-      For(b_, I64(b_, 0), value_size_, 1, "rescale", [&](Value* i) {
-        for (unsigned v = 0; v < vectors_; ++v) {
-          StoreRow(b_.CreateFMul(LoadRow(o_, i, v), factors[v]), o_, i, v);
-        }
-      });
-    });
+  void EmitValues(Value* key, Value* count, Value* is_later) {
     Operand values{copied_, 1, d_.value_size};
     if (!d_.copies_values) {
       values = {At(b_, element_, v_, Mul(b_, key, Stride(d_.values, 2))), d_.values.strides[3],
                 d_.values.strides[2]};
     }
-    EmitTiles(values, s_, o_, value_size_, count, is_later);
+    const Tiles tiles{values, s_, o_, value_size_, count, is_later};
+    OfEachWidth([&](unsigned vectors) { EmitAddedTiles(tiles, vectors); });
   }
 
   // Divides by the sums, and turns squares.
@@ -335,35 +284,11 @@ class AttentionEmitter : private AttentionRows {
     Value* row_stride = Stride(d_.result, 2);
     Value* out = At(b_, element_, out_of_head_, Mul(b_, first_, row_stride));
     Value* has_keys = b_.CreateICmpSGT(keys_, I64(b_, 0));
-    for (unsigned v = 0; v < vectors_; ++v) {
-      Value* inverse = b_.CreateSelect(
-          has_keys, b_.CreateFDiv(Splat(1), LoadRow(sum_, I64(b_, 0), v)), Splat(1));
-      Value* left = Sub(b_, count_, I64(b_, v * d_.lanes));
-      ForVectors(value_size_, "out", [&](Value* at, Value* mask) {
-        std::vector<Value*> rows;
-        for (unsigned i = 0; i < d_.lanes; ++i) {
-          rows.push_back(b_.CreateFMul(LoadRow(o_, Add(b_, at, int64_t{i}), v), inverse));
-        }
-        Transpose(b_, rows);
-        const auto store = [&](unsigned i) {
-          Value* query = Mul(b_, I64(b_, v * d_.lanes + i), row_stride);
-          emitter_.StoreVector(rows[i], DType::kFloat32, At(b_, element_, out, Add(b_, query, at)),
-                               mask);
-        };
-        const auto store_all = [&] {
-          for (unsigned i = 0; i < d_.lanes; ++i) store(i);
-        };
-        If(b_, b_.CreateICmpSGE(left, I64(b_, d_.lanes)), store_all, [&] {
-          for (unsigned i = 0; i + 1 < d_.lanes; ++i) {
-            If(b_, b_.CreateICmpSGT(left, I64(b_, i)), [&] { store(i); });
-          }
-        });
-      });
-    }
+    EmitPanelResult(b_, Panel(), {o_, state_, s_, out, row_stride, value_size_, count_, has_keys});
   }
 
-  unsigned vectors_ = 2;  // of queries
   Value* out_of_head_ = nullptr;
+  Value* width_ = nullptr;  // of the panel
 };
 
 }  // namespace

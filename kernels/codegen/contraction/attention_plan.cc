@@ -117,9 +117,9 @@ class Scratch {
   Dim size_ = 0;
 };
 
-// What is made of a product's score, by blocks and by rows; tables of what it reads besides take
-// `rows` rows of scratch each.
-void SetScore(const te::TensorNode& out, int64_t rows, AttentionDetail& d, Scratch& scratch) {
+// What is made of a product's score, by blocks and by rows, with room for the tables of what it
+// reads besides.
+void SetScore(const te::TensorNode& out, AttentionDetail& d, Scratch& scratch) {
   const Tensor& product = out.hint_inputs[3];
   const te::TensorNode& score = *out.hint_inputs[4];
   d.axes = score.axes;
@@ -128,19 +128,20 @@ void SetScore(const te::TensorNode& out, int64_t rows, AttentionDetail& d, Scrat
   d.product = te::Placeholder("product", {}, DType::kFloat32, -1);
   const Expr local_query = te::AxisValue(d.axes[2]) - te::AxisValue(d.first_query);
   const Expr local_key = te::AxisValue(d.axes[3]) - te::AxisValue(d.first_key);
-  d.score = Rewriter([&](const Expr& e) -> Expr {
-              // A choice between loads is filled in as one: what is not chosen may be no memory.
-              if (e->kind == ExprKind::kSelect && Loads(e, product)) return nullptr;
-              if (e->kind != ExprKind::kLoad && e->kind != ExprKind::kSelect) return nullptr;
-              if (e->tensor == product) return te::Load(d.product, {});
-              if (!MentionsAxis(e, d.axes[2]) || !MentionsAxis(e, d.axes[3]) || !ReadsMemory(e)) {
-                return e;
-              }
-              AttentionDetail::Table table{e, nullptr, scratch.Reserve(rows, DTypeBytes(e->dtype))};
-              table.local = te::Placeholder("table", {rows, d.panel}, e->dtype, -1);
-              d.tables.push_back(table);
-              return te::Load(table.local, {local_key, local_query});
-            }).Rewrite(score.body);
+  d.score =
+      Rewriter([&](const Expr& e) -> Expr {
+        // A choice between loads is filled in as one: what is not chosen may be no memory.
+        if (e->kind == ExprKind::kSelect && Loads(e, product)) return nullptr;
+        if (e->kind != ExprKind::kLoad && e->kind != ExprKind::kSelect) return nullptr;
+        if (e->tensor == product) return te::Load(d.product, {});
+        if (!MentionsAxis(e, d.axes[2]) || !MentionsAxis(e, d.axes[3]) || !ReadsMemory(e)) {
+          return e;
+        }
+        AttentionDetail::Table table{e, nullptr, scratch.Reserve(kTableKeys, DTypeBytes(e->dtype))};
+        table.local = te::Placeholder("table", {kTableKeys, d.panel}, e->dtype, -1);
+        d.tables.push_back(table);
+        return te::Load(table.local, {local_key, local_query});
+      }).Rewrite(score.body);
   d.has_steps = d.score->kind != ExprKind::kLoad || d.score->tensor != d.product;
 
   d.row_score = Rewriter([&](const Expr& e) -> Expr {
@@ -160,10 +161,17 @@ std::optional<ContractionPlan> PlanAttention(const KernelSpec& spec,
   SetTensors(spec, d);
   d.lanes = static_cast<unsigned>(target.vector_bytes / sizeof(float));
   d.panel = 2 * int64_t{d.lanes};
+  if (IsMemory(spec, d.queries) && d.query_layout.ends_with('D') && d.key_size.is_const() &&
+      d.key_size.value() % d.lanes == 0) {
+    d.query_rows = HeadsOf(d.queries, d.query_layout);
+  }
   d.unit_panels = std::max<int64_t>(kUnitQueries / d.panel, 1);
   if (d.num_queries.is_const()) {
     const int64_t panels = (d.num_queries.value() + d.panel - 1) / d.panel;
     d.unit_panels = std::clamp<int64_t>(panels, 1, d.unit_panels);
+    const int64_t rest = d.num_queries.value() % d.panel;
+    d.has_narrow_panels = rest > 0 && rest <= d.lanes;
+    d.has_whole_panels = d.num_queries.value() > d.lanes;
   }
   d.units = Dim::CeilDiv(d.num_queries, d.panel * d.unit_panels);
 
@@ -171,21 +179,24 @@ std::optional<ContractionPlan> PlanAttention(const KernelSpec& spec,
     return Dim::CeilDiv(rows, d.lanes) * int64_t{d.lanes};
   };
   constexpr int64_t kFloat = sizeof(float);
-  // All of a block, and what squares reach past it.
-  const int64_t rows = kKeyBlock + 16;
+  constexpr auto kStates = static_cast<int64_t>(QueryState::kStates);
   Scratch scratch(d.panel);
   d.q_pitch = whole(d.key_size) * d.panel;
   d.o_pitch = whole(d.value_size) * d.panel;
-  d.row_pitch = 3 * d.panel;
+  d.row_pitch = kStates * d.panel;
+  SetScore(*spec.outputs[0], d, scratch);
+  // Rows of tables may be of 8 bytes.
+  int64_t bytes = kFloat;
+  for (const AttentionDetail::Table& table : d.tables)
+    bytes = std::max<int64_t>(bytes, DTypeBytes(table.value->dtype));
   d.q_offset = scratch.Reserve(whole(d.key_size) * d.unit_panels, kFloat);
-  d.s_offset = scratch.Reserve(rows, kFloat);
+  d.s_offset = scratch.Reserve(Dim::Max(kTableKeys, whole(d.key_size)), bytes);
   d.o_offset = scratch.Reserve(whole(d.value_size) * d.unit_panels, kFloat);
-  d.row_offset = scratch.Reserve(3 * d.unit_panels, kFloat);
+  d.row_offset = scratch.Reserve(kStates * d.unit_panels, kFloat);
   const bool are_rows = d.values.strides[3].is_const(1) && d.values.strides[2] != d.value_size;
   d.copies_values = are_rows && d.unit_panels > 1;
   if (d.copies_values)
-    d.v_offset = scratch.Reserve(Dim::CeilDiv(whole(d.value_size) * rows, d.panel), kFloat);
-  SetScore(*spec.outputs[0], rows, d, scratch);
+    d.v_offset = scratch.Reserve(Dim::CeilDiv(whole(d.value_size) * kTableKeys, d.panel), kFloat);
   FitRows(d);
 
   ContractionPlan plan;

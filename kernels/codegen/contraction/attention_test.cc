@@ -199,6 +199,33 @@ TEST_CASE("what is computed in the kernel") {
   cases.Check();
 }
 
+// What steps read by query and by key is turned in scratch, in elements of any size.
+TEST_CASE("masks of every type") {
+  for (const std::string& cpu : Targets()) {
+    ContractionCases cases(cpu);
+    for (const DType dtype : {DType::kBool, DType::kInt8, DType::kFloat16, DType::kInt32,
+                              DType::kInt64, DType::kFloat64}) {
+      KernelSpec spec =
+          AttentionSpec({1, kM, kN, 2, 1, 12, 12},
+                        {{"where", {{{kM, kN}, DType::kBool}, {{}, DType::kFloat32}}}});
+      const Tensor numbers = Input({kM, kN}, 3, dtype);
+      std::vector<Tensor> inputs(5);
+      inputs[3] = te::Compute("mask", {kM, kN}, [&](const std::vector<Expr>& i) {
+        return te::Cast(te::Load(numbers, i), DType::kBool);
+      });
+      spec.outputs = {te::ReplaceInputs(spec.outputs[0], inputs)};
+      spec.inputs[3] = numbers;
+      spec.name += DTypeName(dtype);
+      std::vector<SymbolValues> values;
+      for (int m : {1, 3, 7, 20, 40}) {
+        for (int n : {3, 16, 37, 150}) values.push_back({{2, m}, {3, n}});
+      }
+      cases.Add(spec, values);
+    }
+    cases.Check();
+  }
+}
+
 TEST_CASE("every target") {
   for (const char* cpu : {"x86-64-v2", "x86-64-v3"}) {
     if (!Runs(cpu)) continue;

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/codegen/contraction/attention_plan.h"
+#include "kernels/codegen/contraction/attention_parts.h"
 #include "kernels/codegen/contraction/ir.h"
 #include "kernels/codegen/ops.h"
 
@@ -52,10 +52,14 @@ class AttentionUnit {
   void UsePanel(Value* panel) {
     q_ = At(b_, element_, all_q_, Mul(b_, panel, emitter_.EmitDim(d_.q_pitch)));
     o_ = At(b_, element_, all_o_, Mul(b_, panel, emitter_.EmitDim(d_.o_pitch)));
-    max_ = At(b_, element_, all_rows_, Mul(b_, panel, d_.row_pitch));
-    sum_ = At(b_, element_, max_, d_.panel);
-    factor_ = At(b_, element_, max_, 2 * d_.panel);
+    state_ = At(b_, element_, all_rows_, Mul(b_, panel, d_.row_pitch));
+    max_ = StateOf(QueryState::kMax);
+    sum_ = StateOf(QueryState::kSum);
   }
+  Value* StateOf(QueryState which) {
+    return At(b_, element_, state_, static_cast<int64_t>(which) * d_.panel);
+  }
+  AttentionPanel Panel() const { return {d_.lanes, d_.panel}; }
   Value* Stride(const HeadTensor& t, size_t i) { return emitter_.EmitDim(t.strides[i]); }
   // Where the current head begins.
   Value* HeadOf(const HeadTensor& t, int64_t group) {
@@ -64,15 +68,15 @@ class AttentionUnit {
     return At(b_, element_, origin,
               Add(b_, Mul(b_, batch_, Stride(t, 0)), Mul(b_, head, Stride(t, 1))));
   }
-  // Vector v of row `row` of a panel in scratch.
-  Value* RowOf(Value* panel, Value* row, unsigned v) {
-    return At(b_, element_, panel, Add(b_, Mul(b_, row, d_.panel), int64_t{v * d_.lanes}));
+  // The vector from `column` on of row `row` of a panel in scratch.
+  Value* RowOf(Value* panel, Value* row, Value* column) {
+    return At(b_, element_, panel, Add(b_, Mul(b_, row, d_.panel), column));
   }
-  Value* LoadRow(Value* panel, Value* row, unsigned v) {
-    return b_.CreateAlignedLoad(vector_, RowOf(panel, row, v), VectorAlign());
+  Value* LoadRow(Value* panel, Value* row, Value* column) {
+    return b_.CreateAlignedLoad(vector_, RowOf(panel, row, column), VectorAlign());
   }
-  void StoreRow(Value* value, Value* panel, Value* row, unsigned v) {
-    b_.CreateAlignedStore(value, RowOf(panel, row, v), VectorAlign());
+  void StoreRow(Value* value, Value* panel, Value* row, Value* column) {
+    b_.CreateAlignedStore(value, RowOf(panel, row, column), VectorAlign());
   }
   llvm::Align VectorAlign() const { return llvm::Align(d_.lanes * sizeof(float)); }
   Value* Splat(double value) {
@@ -87,13 +91,35 @@ class AttentionUnit {
     return WorkOf(b_, work, Add(b_, key_size_, value_size_));
   }
 
-  // Calls body(i, mask) for vectors that cover [0, extent), the last one masked.
-  void ForVectors(Value* extent, std::string_view name,
-                  const std::function<void(Value* at, Value* mask)>& body) {
-    Value* whole = b_.CreateAnd(extent, I64(b_, -int64_t{d_.lanes}));
-    For(b_, I64(b_, 0), whole, d_.lanes, name, [&](Value* at) { body(at, nullptr); });
-    If(b_, b_.CreateICmpSLT(whole, extent),
-       [&] { body(whole, MaskBelow(b_, Sub(b_, extent, whole), d_.lanes)); });
+  // Calls vector(at) for vectors that cover [0, extent). The last one ends with it, and so may have
+  // elements of the one before it again; extents below a vector are single(at)s.
+  void ForRun(Value* extent, std::string_view name, const std::function<void(Value* at)>& vector,
+              const std::function<void(Value* at)>& single) {
+    const auto constant = ConstantOf(extent);
+    const bool is_whole = constant && *constant % d_.lanes == 0;
+    const auto vectors = [&] {
+      Value* last = Sub(b_, extent, I64(b_, d_.lanes));
+      For(b_, I64(b_, 0), extent, d_.lanes, name,
+          [&](Value* at) { vector(is_whole ? at : Min(b_, at, last)); });
+    };
+    If(b_, b_.CreateICmpSGE(extent, I64(b_, d_.lanes)), vectors,
+       [&] { For(b_, I64(b_, 0), extent, 1, name, single); });
+  }
+  // The value along an axis, for elements `first` + 0..extent-1 of it, one after the other at `to`.
+  void StoreRun(const te::Expr& value, const te::Axis& axis, Value* first, Value* extent,
+                std::string_view name, Value* to) {
+    const auto at = [&](Value* i) { return At(b_, emitter_.MemoryType(value->dtype), to, i); };
+    ForRun(
+        extent, name,
+        [&](Value* i) {
+          Value* vector =
+              emitter_.EmitVector(value, {axis.get(), Add(b_, first, i), d_.lanes, nullptr});
+          emitter_.StoreVector(vector, value->dtype, at(i));
+        },
+        [&](Value* i) {
+          Bind(axis, Add(b_, first, i));
+          emitter_.Store(emitter_.Emit(value), value->dtype, at(i));
+        });
   }
 
   void Bind(const te::Axis& axis, Value* value) { emitter_.BindAxis(axis.get(), value); }
@@ -102,17 +128,13 @@ class AttentionUnit {
     Bind(d_.axes[1], head_);
   }
 
-  Value* Exp(Value* x) { return emitter_.ops().Unary(te::UnaryOp::kExp, DType::kFloat32, x); }
-  // The larger one; `y` where x is NaN.
-  Value* MaxOf(Value* x, Value* y) { return b_.CreateSelect(b_.CreateFCmpOGT(x, y), x, y); }
-
   const AttentionDetail& d_;
   Emitter& emitter_;
   Builder& b_;
   llvm::Type* element_;
   llvm::FixedVectorType* vector_;
   Value *all_q_, *all_o_, *all_rows_, *copied_ = nullptr;  // scratch of a unit
-  Value *q_, *s_, *o_, *max_, *sum_, *factor_;             // of a panel
+  Value *q_, *s_, *o_, *state_, *max_, *sum_;              // of a panel
   Value *queries_, *keys_, *key_size_, *value_size_;
   std::vector<te::Axis> q_axes_;  // batch, head, position, element of `query_`
   te::Expr query_;
@@ -133,21 +155,20 @@ class AttentionRows : protected AttentionUnit {
 
  private:
   void EmitRowsFrom(Value* first);
+  void BeginRows(Value* first);
   void OfEachNumber(const std::function<void(unsigned)>& fn);
   Value* Load(Value* array, Value* i);
-  void Store(Value* value, Value* array, Value* i);
   Value* LoadVector(Value* pointer);
   void StoreVector(Value* value, Value* pointer);
   Value* ScoreAt(Value* row, Value* key);
   Value* ResultAt(Value* row, Value* at);
-  void ForResult(Value* row, const std::function<void(Value* at, Value* sums)>& fn);
-  void FetchRows(const HeadTensor& t, Value* head, const Dim& size, Value* first, unsigned rows);
-  void EmitRowProducts(unsigned rows, Value* key, Value* count);
-  void EmitRow(Value* row, Value* query, Value* key, Value* count);
-  void EmitRowValues(unsigned rows, Value* key, Value* count);
+  void EmitProducts(unsigned rows, Value* key, Value* count);
+  void EmitSteps(Value* row, Value* query, Value* key, Value* count);
+  void EmitValues(unsigned rows, Value* key, Value* count, Value* is_later);
+  void StoreRows(Value* first);
 
-  // Of few queries: those worked on together, and how far apart they are in scratch.
-  Value *rows_ = nullptr, *q_stride_ = nullptr;
+  // Of few queries: those worked on together, how far apart they are, and room for a vector.
+  Value *rows_ = nullptr, *q_stride_ = nullptr, *spare_ = nullptr;
 };
 
 }  // namespace relayvm::codegen

@@ -24,7 +24,7 @@
 #include "kernels/codegen/contraction/integer.h"
 #include "kernels/codegen/contraction/pack.h"
 #include "kernels/codegen/contraction/plan.h"
-#include "kernels/codegen/contraction/taps.h"
+#include "kernels/codegen/contraction/rows_of_tiles.h"
 #include "kernels/codegen/contraction/tile.h"
 #include "kernels/codegen/contraction/tile_calls.h"
 #include "kernels/codegen/contraction/winograd.h"
@@ -36,30 +36,32 @@ using llvm::Value;
 
 // --- Product ---
 
-class ProductEmitter : FewRows {
+class ProductEmitter : RowsOfTiles {
  public:
   explicit ProductEmitter(ContractionContext& c)
-      : FewRows(c), a_scratch_(c.Scratch(d_.a_offset)), b_scratch_(c.Scratch(d_.b_offset)) {}
+      : RowsOfTiles(c), b_scratch_(c.Scratch(d_.b_offset)) {}
 
   void Emit(Value* begin, Value* end) {
     If(b_, b_.CreateICmpSLT(begin, end), [&] {
-      Value* panels = c_.emitter.EmitDim(d_.panels);
+      Value* units = c_.emitter.EmitDim(d_.block_units);
       Value* row_blocks = c_.emitter.EmitDim(d_.row_blocks);
-      Value* last = Add(b_, Div(b_, Add(b_, end, -1), panels), 1);
+      Value* last = Add(b_, Div(b_, Add(b_, end, -1), units), 1);
       Value* rows = d_.row_block ? Min(b_, c_.rows, I64(b_, d_.row_block)) : c_.rows;
-      Value* first_block = Div(b_, begin, panels);
-      Value* work = WorkOf(b_, Work(rows, 1), Min(b_, panels, Sub(b_, end, begin)));
+      Value* first_block = Div(b_, begin, units);
+      const bool has_parts = d_.form == ContractionForm::kPixelColumns;
+      Value* of_unit = has_parts ? Work(I64(b_, d_.part_rows), d_.panel_group) : Work(rows, 1);
+      Value* work = WorkOf(b_, of_unit, Min(b_, units, Sub(b_, end, begin)));
       work = WorkOf(b_, work, Sub(b_, last, first_block));
       is_long_ = b_.CreateICmpSGE(work, I64(b_, kMaxWork));
       llvm::BasicBlock& entry = b_.GetInsertBlock()->getParent()->getEntryBlock();
       counter_ = llvm::IRBuilder<>(&entry, entry.begin()).CreateAlloca(b_.getInt64Ty());
       b_.CreateStore(I64(b_, kMaxWork), counter_);
-      if (PacksA()) kept_ = KeptWord(b_);
+      if (PacksA() || KeepsPixels()) kept_ = KeptWord(b_);
       if (d_.amx) EmitAmxConfigure(b_);
       For(b_, first_block, last, 1, "block", [&](Value* block) {
-        Value* first_unit = Mul(b_, block, panels);
+        Value* first_unit = Mul(b_, block, units);
         Value* from = Max(b_, Sub(b_, begin, first_unit), I64(b_, 0));
-        Value* to = Min(b_, Sub(b_, end, first_unit), panels);
+        Value* to = Min(b_, Sub(b_, end, first_unit), units);
         block_ = block;
         EmitBlock(Div(b_, block, row_blocks), Rem(b_, block, row_blocks), from, to);
       });
@@ -69,7 +71,10 @@ class ProductEmitter : FewRows {
 
  private:
   bool PacksA() const { return d_.form == ContractionForm::kPixelRows || d_.pack_a; }
-  // Panels from..to-1 of one block of rows.
+  // kPixelColumns: whether a group of panels that is packed stays for the next units.
+  bool KeepsPixels() const { return d_.row_parts > 1 && !HasChannelBlocks(); }
+  bool HasChannelBlocks() const { return d_.channel_block < d_.pixels.group_channels; }
+  // Units from..to-1 of one block of rows.
   void EmitBlock(Value* batch, Value* row_block, Value* from, Value* to) {
     if (d_.order.form == SumOrder::Form::kDots) return EmitDotRows(batch, row_block, from, to);
     if (!HasDots(d_) || d_.order.form == SumOrder::Form::kTiles)
@@ -84,6 +89,11 @@ class ProductEmitter : FewRows {
   }
 
   // --- Tiles ---
+
+  // Rows of a.
+  struct Block {
+    Value *batch, *row, *count, *a;
+  };
 
   void EmitTiledBlock(Value* batch, Value* row_block, Value* from, Value* to) {
     Value* row = d_.row_block ? Mul(b_, row_block, d_.row_block) : I64(b_, 0);
@@ -163,14 +173,6 @@ class ProductEmitter : FewRows {
     });
   }
 
-  // Of element k in the first tile of packed rows.
-  Value* AOffset(Value* k) {
-    if (d_.k_block == 0 || !d_.a.k_contiguous) return Mul(b_, k, d_.step_words * d_.a_k_stride);
-    Value* block = Div(b_, k, I64(b_, d_.k_block));
-    return Add(b_, Mul(b_, block, int64_t{d_.tile_rows} * d_.a_row_stride),
-               Mul(b_, Rem(b_, k, I64(b_, d_.k_block)), d_.step_words));
-  }
-
   // Packs, or reads packed, one panel after the other.
   void EmitPanels(Value* batch, Value* row, Value* count, Value* a, Value* from, Value* to) {
     if (d_.form == ContractionForm::kPixelColumns) {
@@ -193,25 +195,46 @@ class ProductEmitter : FewRows {
     });
   }
 
-  // Groups of panels: where they are as far as that pays, the others packed.
+  // Groups of panels: where they are as far as that pays, the others packed. A group's first and
+  // last units may be elsewhere.
   void EmitPixelPanels(Value* batch, Value* row, Value* count, Value* a, Value* from, Value* to) {
-    For(b_, from, to, d_.panel_group, "group", [&](Value* first) {
-      Value* group = Min(b_, Sub(b_, to, first), I64(b_, d_.panel_group));
+    Value* panels = c_.emitter.EmitDim(d_.panels);
+    Value* groups = CeilDiv(b_, panels, d_.panel_group);
+    Value* size = Div(b_, Add(b_, panels, Add(b_, groups, -1)), groups);
+    Value* last = CeilDiv(b_, to, d_.row_parts);
+    For(b_, Div(b_, from, I64(b_, d_.row_parts)), last, 1, "group", [&](Value* index) {
+      Value* first = Mul(b_, index, size);
+      Value* group = Min(b_, Sub(b_, panels, first), size);
       Value* column = Mul(b_, first, d_.panel);
       Value* in_place = PanelsInPlace(column, group);
-      if (!in_place) return EmitPackedPixels(batch, row, count, a, first, group);
-      EmitPanelsInPlace(batch, row, count, a, column, in_place);
-      If(b_, b_.CreateICmpSLT(in_place, group), [&] {
-        EmitPackedPixels(batch, row, count, a, Add(b_, first, in_place), Sub(b_, group, in_place));
-      });
+      if (in_place) {
+        EmitPanelsInPlace(batch, row, count, a, column, in_place);
+        return If(b_, b_.CreateICmpSLT(in_place, group), [&] {
+          EmitPackedPixels({batch, row, count, a}, {I64(b_, 0), count}, nullptr,
+                           Add(b_, first, in_place), Sub(b_, group, in_place));
+        });
+      }
+      Rows rows{I64(b_, 0), count};
+      if (d_.row_parts > 1) {
+        Value* unit = Mul(b_, index, d_.row_parts);
+        rows.from = Mul(b_, Max(b_, Sub(b_, from, unit), I64(b_, 0)), d_.part_rows);
+        rows.to = Min(b_, Mul(b_, Sub(b_, to, unit), d_.part_rows), count);
+      }
+      Value* key = KeepsPixels() ? Add(b_, Mul(b_, block_, groups), index) : nullptr;
+      EmitPackedPixels({batch, row, count, a}, rows, key, first, group);
     });
   }
 
-  // `group` panels from `first` on, one block of channels after the other.
-  void EmitPackedPixels(Value* batch, Value* row, Value* count, Value* a, Value* first,
+  struct Rows {
+    Value *from, *to;  // of a block
+  };
+  // `group` panels from `first` on, one block of channels after the other. `key`: of what is
+  // packed, where that is kept; else null.
+  void EmitPackedPixels(const Block& block, const Rows& range, Value* key, Value* first,
                         Value* group) {
+    const auto [batch, row, count, a] = block;
     const int64_t channels = d_.pixels.group_channels, taps = d_.pixels.taps();
-    const bool keeps_sums = d_.channel_block < channels;
+    const bool keeps_sums = HasChannelBlocks();
     auto column_of = [&](Value* q) { return Mul(b_, Add(b_, first, q), d_.panel); };
     auto packed = [&](Value* q) {
       return At(b_, c_.element, b_scratch_, Mul(b_, q, PixelPanelElements(d_)));
@@ -226,15 +249,19 @@ class ProductEmitter : FewRows {
             EmitPackPixelPanels(c_, bounds, batch, column_of(I64(b_, 0)), group, channel, end,
                                 b_scratch_);
           };
-          if (is_few) {
+          auto pack_any = [&] {
+            if (!is_few) return pack();
             If(b_, is_few, [&] { EmitFewPixels(c_, batch); }, pack);
+          };
+          if (key) {
+            UnlessKept(b_, kept_, key, pack_any);
           } else {
-            pack();
+            pack_any();
           }
           Value* extent = Mul(b_, Sub(b_, end, channel), bounds.taps);
           Value* steps = TileDepth(extent);
           Value* a_at = At(b_, AElement(), a, Mul(b_, channel, taps * d_.a_k_stride));
-          For(b_, I64(b_, 0), count, d_.tile_rows, "tile", [&](Value* tile) {
+          For(b_, range.from, range.to, d_.tile_rows, "tile", [&](Value* tile) {
             Poll([&] { return Work(I64(b_, d_.tile_rows), d_.panel_group); });
             Value* rows = Min(b_, Sub(b_, count, tile), I64(b_, d_.tile_rows));
             Value* rows_of_a =
@@ -365,11 +392,6 @@ class ProductEmitter : FewRows {
             at(d_.zero_points, c_.element, d_.weight_blocks)};
   }
 
-  // Rows of a, packed.
-  struct Block {
-    Value *batch, *row, *count, *a;
-  };
-
   // `group` panels from `first` on, one block of k after the other.
   void EmitGroup(const Block& rows, Value* first, Value* group) {
     const auto column_of = [&](Value* q) { return Mul(b_, Add(b_, first, q), d_.panel); };
@@ -479,53 +501,6 @@ class ProductEmitter : FewRows {
     });
   }
 
-  // Of a block of k, in packed a.
-  Value* RowsOfBlock(Value* a, Value* tile, Value* block) {
-    Value* index = Div(b_, tile, I64(b_, d_.tile_rows));
-    if (!d_.a.k_contiguous) {
-      Value* k = Mul(b_, block, d_.k_block * d_.a_k_stride);
-      Value* of_tile = Mul(b_, index, c_.emitter.EmitDim(TilePitch(d_)));
-      return At(b_, c_.element, a, Add(b_, of_tile, k));
-    }
-    Value* of_block = Add(b_, Mul(b_, index, c_.emitter.EmitDim(d_.k_blocks)), block);
-    return At(b_, c_.element, a, Mul(b_, of_block, int64_t{d_.tile_rows} * ARowStride()));
-  }
-
-  // `count` rows of a, without the taps that are left out.
-  Value* CutRows(const TapBounds& bounds, Value* rows, Value* count, Value* channels) {
-    if (!d_.cuts_taps) return rows;
-    If(b_, bounds.is_cut, [&] { EmitCutRows(c_, bounds, rows, count, channels, a_scratch_); });
-    return b_.CreateSelect(bounds.is_cut, a_scratch_, rows);
-  }
-
-  // What plain memory of a is of.
-  llvm::Type* AElement() const { return c_.ElementOf(d_.a); }
-  // `count` rows of a from `row` on, whose float16 becomes float32, or whose quads are split, in
-  // scratch. Rows that are packed as tiles read them are one run.
-  Value* WidenedRows(Value* a, Value* row, Value* count, Value* extent) {
-    Value* stride = c_.emitter.EmitDim(d_.a.stride);
-    Value* from = At(b_, AElement(), a, Mul(b_, row, stride));
-    if (d_.step_words > 1) {
-      EmitSplitRows(c_, from, stride, count, extent, a_scratch_);
-      return a_scratch_;
-    }
-    Value* next_tile = Mul(b_, stride, int64_t{d_.tile_rows});
-    if (d_.a.k_contiguous) {
-      EmitWidenRows(c_, from, stride, count, extent, a_scratch_, next_tile);
-    } else {
-      EmitWidenRows(c_, from, stride, I64(b_, 1), Mul(b_, count, extent), a_scratch_, next_tile);
-    }
-    return a_scratch_;
-  }
-  // Where the tile that begins with row `tile` of a block is, without blocks of k.
-  Value* RowsOfA(Value* a, Value* tile) {
-    if (d_.a.k_contiguous) return At(b_, c_.element, a, Mul(b_, tile, ARowStride()));
-    Value* index = Div(b_, tile, I64(b_, d_.tile_rows));
-    Value* pitch = d_.form == ContractionForm::kMatrix ? c_.emitter.EmitDim(TilePitch(d_))
-                                                       : Mul(b_, c_.depth, d_.a_k_stride);
-    return At(b_, c_.element, a, Mul(b_, index, pitch));
-  }
-
   void EmitTileAndEpilogue(Value* batch, Value* row, Value* tile, Value* count, Value* a,
                            Value* column, const Panel& panel) {
     Value* rows = Min(b_, Sub(b_, count, tile), I64(b_, d_.tile_rows));
@@ -557,7 +532,7 @@ class ProductEmitter : FewRows {
     if (d_.amx) EmitAmxTail(c_, panel, words, BStride(), c_.Scratch(d_.tail_offset));
   }
 
-  Value *a_scratch_, *b_scratch_;
+  Value* b_scratch_;
   Value *kept_ = nullptr, *block_ = nullptr;  // KeptWord; the number of the (batch, row block)
 };
 

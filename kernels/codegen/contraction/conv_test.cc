@@ -64,7 +64,24 @@ TEST_CASE("more channels than a panel in the cache has room for") {
       c.around = Around::kPrologue;
       AddTo(cases, c);
     }
+    // Rows in two parts, which pack each block of channels for themselves.
+    AddTo(cases, {{1, 3}, 931, 140, 1, {3, 3}, {1, 1}, {1, 1}, {1, 1}});
     cases.Check();
+  }
+}
+
+// Two threads have equal shares of an image of three panels, and of one.
+TEST_CASE("images of few panels are cut along their rows") {
+  const codegen::ContractionTarget target{MachineNamed("x86-64-v3")};
+  for (const int64_t extent : {4, 7}) {
+    CAPTURE(extent);
+    Conv c{{extent, extent}, 512, 2048, 1, {1, 1}, {1, 1}, {0, 0}, {1, 1}};
+    SymbolValues symbols;
+    const auto plan = codegen::PlanContraction(SpecOf(c, symbols), target);
+    REQUIRE(plan.has_value());
+    REQUIRE(plan->grain.is_const());
+    REQUIRE(plan->parallel_extent.is_const());
+    CHECK(plan->grain.value() * 8 <= plan->parallel_extent.value());
   }
 }
 

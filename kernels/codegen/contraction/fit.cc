@@ -133,6 +133,19 @@ int64_t FitPixelPanels(ContractionDetail& d) {
   return d.channel_block * taps * d.panel * d.panel_group;
 }
 
+// A part is a tile, so that threads have equal shares of images of few panels, and each of them
+// packs a group once (RelayvmKernelEnv::kept). Where that is not kept, since there are blocks of
+// channels or rows are packed too, parts are long against it.
+void FitRowParts(ContractionDetail& d) {
+  constexpr int64_t kLeastRows = 128;
+  const int64_t rows = std::max<int64_t>(d.row_block > 0 ? d.row_block : d.rows.value(), 1);
+  const bool is_kept = d.channel_block >= d.pixels.group_channels;
+  const bool is_whole = d.pack_a || (d.pixels_in_place && d.rows.value() <= kMostRowsInPlace);
+  d.part_rows = RoundUp(is_whole ? rows : is_kept ? 1 : kLeastRows, d.tile_rows);
+  d.row_parts = (rows + d.part_rows - 1) / d.part_rows;
+  d.block_units = Dim::CeilDiv(d.panels, d.panel_group) * d.row_parts;
+}
+
 bool MayCutTaps(const ContractionDetail& d) {
   const PixelOperand& p = d.pixels;
   // Taps that are left are gathered.

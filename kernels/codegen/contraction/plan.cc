@@ -413,10 +413,15 @@ void ContractionPlanner::Finish(const Dim& a_elements, const Dim& b_elements) {
   d.dot_offset = reserve(HasDots(d) && !d.a.buffer ? RoundUp(d.depth, d.lanes) * dot_rows : Dim(0));
   d.tail_offset = reserve(d.amx ? kAmxTile * d.panel : 0);
   plan_.scratch_bytes = offset;
-  plan_.parallel_extent = d.batch * d.row_blocks * d.panels;
+  const bool has_parts = d.form == ContractionForm::kPixelColumns;
+  if (!has_parts) d.block_units = d.panels;
+  plan_.parallel_extent = d.batch * d.row_blocks * d.block_units;
   // Work of a unit in multiply-adds, with what reading a column of b costs.
-  const Dim rows = d.row_block ? Dim::Min(d.rows, d.row_block) : d.rows;
-  const Dim work = Dim::Max(1, (rows + 8) * d.depth * d.panel);
+  const Dim rows = has_parts     ? Dim(d.part_rows)
+                   : d.row_block ? Dim::Min(d.rows, d.row_block)
+                                 : d.rows;
+  const Dim panels = has_parts ? Dim::Min(d.panels, d.panel_group) : Dim(1);
+  const Dim work = Dim::Max(1, (rows + 8) * d.depth * d.panel * panels);
   plan_.grain = Dim::Max(1, Dim::CeilDiv(kTaskWork, work));
 }
 

@@ -10,7 +10,8 @@
 //   conv, N...C    (n, group)       output pixel       output channel       (tap, channel)
 //
 // Units of the parallel range are (batch, block of rows, panel of columns), panels fastest; of
-// direct convolutions (n, group, block of output lines) or (n, output line). Symbolic extents stay
+// packed pixels (batch, block of rows, group of panels, part of the rows), parts fastest; of direct
+// convolutions (n, group, block of output lines) or (n, output line). Symbolic extents stay
 // Dims. Immutable once made. Tested through kernels/codegen/contraction/contraction_test.cc.
 #pragma once
 
@@ -149,6 +150,10 @@ struct ContractionDetail {
   int64_t streamed_panels = 0;
   bool amx = false;  // tiles are AMX's (amx.h), tile_rows what a call of theirs takes
   Dim row_blocks = 1, panels = 1;
+  // The units of a block of rows: panels. kPixelColumns: groups of panels, all about equal, times
+  // row_parts, each of part_rows rows; the last of a group may have fewer.
+  Dim block_units = 1;
+  int64_t row_parts = 1, part_rows = 0;
   Dim k_blocks = 1;
 
   Dim a_offset, b_offset, c_offset, dot_offset, tail_offset;  // bytes into scratch
@@ -242,6 +247,8 @@ unsigned FitTileRows(const ContractionDetail& d, int64_t rows, int64_t depth);
 // or fewer.
 int64_t MostRows(const ContractionDetail& d);
 void FitPanelGroup(ContractionDetail& d, bool packs_b);
+// kPixelColumns: sets row_parts, part_rows and block_units, once the panels fit.
+void FitRowParts(ContractionDetail& d);
 // kPixelColumns: whether an image may be smaller than its windows, so that cutting taps pays.
 bool MayCutTaps(const ContractionDetail& d);
 // kPixelColumns: few_pixels, once channel_block is known, and the distance of their rows.

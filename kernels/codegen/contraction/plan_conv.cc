@@ -291,6 +291,7 @@ bool ContractionPlanner::TileConv(const Convolution& c) {
   if (!p.channels_last) {
     d.cuts_taps = MayCutTaps(d);
     b_elements = FitPixelPanels(d);
+    FitRowParts(d);
     d.few_pixels = FewPixelsOf(d);
     d.epilogue_in_registers = TakesRegisters();
   }

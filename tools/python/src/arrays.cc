@@ -103,7 +103,7 @@ py::object NewArray(DType dtype, std::span<const int64_t> dims, void* data, int 
 void LoadNumpy() {
   static bool is_loaded = false;
   if (is_loaded) return;
-  // Importing lets other threads run. Were it left to pybind11, which imports while it initialises a
+  // Importing lets other threads run. Were it left to pybind11, which imports while it makes a
   // static variable, one of them could wait for that with the GIL, which the import needs.
   py::module_::import("numpy.core.multiarray");
   is_loaded = true;

@@ -104,7 +104,7 @@ def test_what_a_program_raises(tmp_path, client):
     x, i, u = np.ones((1, 2), np.float32), np.array([[1000]]), np.ones((1, 1), np.float32)
     with pytest.raises(rvm.Error, match="1000"):
         model.delayed(x, i, u).compute()
-    with pytest.raises(rvm.InvalidArgument):
+    with pytest.raises(TypeError, match="i .* is missing"):
         model.delayed(x=x).compute()
     good = model.delayed(x, np.array([[1]]), dask.delayed(u)).compute()
     np.testing.assert_array_equal(good, [[1, 1]])

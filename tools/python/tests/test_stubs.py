@@ -1,5 +1,6 @@
 """The stubs say what is there: names, methods and parameters."""
 import ast
+import importlib
 import inspect
 import json
 import os
@@ -66,6 +67,12 @@ def told_by(module):
 
 def test_stubs_agree_with_what_is_there():
     assert told_by(rvm) == set(rvm.__all__) | set(rvm._COMPILER) | {"__version__"}
+
+
+@pytest.mark.parametrize("module", ["dask", "ray"])
+def test_stubs_of_fleets(module):
+    module = importlib.import_module(f"relayvm.{module}")
+    assert told_by(module) == set(module.__all__)
 
 
 @pytest.mark.parametrize("module", [rvm.relay, rvm.transform, rvm.analysis])

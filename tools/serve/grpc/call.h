@@ -1,0 +1,119 @@
+// Call: one call of a method, from its headers to its status; and CallList, all that are open.
+//
+//   kReading ─→ kRunning ─→ kWriting ─→ kEnded       ModelStreamInfer: back to kReading
+//
+// Whoever takes a call into kEnded, and nobody else, finishes it. Tested by grpc_server_test.cc.
+#pragma once
+
+#include <grpcpp/generic/async_generic_service.h>
+#include <grpcpp/grpcpp.h>
+
+#include <atomic>
+#include <chrono>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "tools/serve/dispatcher.h"
+#include "tools/serve/grpc/grpc_server.h"
+#include "tools/serve/grpc/message.h"
+#include "tools/serve/grpc/service.h"
+#include "tools/serve/repository.h"
+
+namespace relayvm::serve {
+
+class Call;
+
+// Thread-safe.
+class CallList {
+ public:
+  // How many there are with it.
+  size_t Add(Call* call);
+  void Remove(Call* call);
+  std::vector<std::shared_ptr<Call>> All() const;
+  size_t size() const { return size_.load(std::memory_order_relaxed); }
+
+ private:
+  mutable std::mutex mutex_;
+  std::list<Call*> calls_;
+  std::atomic<size_t> size_{0};
+};
+
+// What calls share.
+struct CallEnvironment {
+  CallEnvironment(const GrpcOptions& o, Repository& r, Dispatcher& d)
+      : options(o), repository(r), dispatcher(d), service(r) {}
+
+  const GrpcOptions options;
+  Repository& repository;
+  Dispatcher& dispatcher;
+  GrpcService service;
+  CallList calls;
+  std::atomic<size_t> message_bytes{0};
+  std::atomic<uint64_t> begun{0}, refused{0}, timeouts{0};
+};
+
+class Call final : public grpc::ServerGenericBidiReactor,
+                   public std::enable_shared_from_this<Call> {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  // Lives until gRPC is done with it, and its run has ended.
+  static Call* Begin(CallEnvironment& environment, grpc::GenericCallbackServerContext* context);
+  Call(CallEnvironment& environment, grpc::GenericCallbackServerContext* context);
+  ~Call() override;
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  void OnReadDone(bool ok) override;
+  void OnWriteDone(bool ok) override;
+  void OnCancel() override;
+  void OnDone() override;
+
+  // Ends it where the client has taken too long.
+  void EndIfLate(Clock::time_point now);
+  // Ends a stream that waits for a request.
+  void EndIfIdle();
+
+ private:
+  friend class CallList;
+  enum class Phase : uint8_t { kReading, kRunning, kWriting, kEnded };
+
+  bool is_stream() const { return method_ == GrpcMethod::kModelStreamInfer; }
+  void StartReading();
+  void Handle();
+  void Infer();
+  Status ReadRequest(InferRequest* request, InferOptions* options);
+  Result<Clock::time_point> DeadlineOf(const InferRequest& request) const;
+  void SetCancel(uint64_t run, Dispatcher::Cancel cancel);
+  // Of an inference, which is counted as REST counts it.
+  void AnswerInfer(Result<InferResponse> result);
+  void Answer(Result<grpc::ByteBuffer> answer);
+  void ForgetMessage();
+  bool Enter(Phase phase);  // false: it has ended
+  void End(const grpc::Status& status);
+
+  CallEnvironment& environment_;
+  std::optional<GrpcMethod> method_;
+  grpc_call* const call_;  // counted
+  Clock::time_point deadline_ = Clock::time_point::max();
+  std::shared_ptr<Call> self_;  // until gRPC is done
+  std::list<Call*>::iterator in_list_;
+
+  // Of the request that it is at.
+  grpc::ByteBuffer received_, answer_;
+  size_t counted_bytes_ = 0;
+  InferMessage message_;
+  std::shared_ptr<const ServedModel> model_;
+
+  std::mutex mutex_;  // of what follows
+  Phase phase_ = Phase::kRunning;
+  Clock::time_point late_at_ = Clock::time_point::max();
+  Dispatcher::Cancel cancel_;
+  uint64_t run_ = 0;
+  bool has_left_ = false;
+};
+
+}  // namespace relayvm::serve

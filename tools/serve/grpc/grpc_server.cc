@@ -1,0 +1,150 @@
+#include "tools/serve/grpc/grpc_server.h"
+
+#include <fmt/format.h>
+#include <google/protobuf/stubs/logging.h>
+#include <grpc/support/log.h>
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/resource_quota.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+
+#include "tools/serve/grpc/call.h"
+
+namespace relayvm::serve {
+
+using Clock = std::chrono::steady_clock;
+
+struct GrpcServer::Impl : grpc::CallbackGenericService {
+  Impl(const GrpcOptions& options, Repository& repository, Dispatcher& dispatcher)
+      : environment(options, repository, dispatcher) {}
+
+  grpc::ServerGenericBidiReactor* CreateReactor(
+      grpc::GenericCallbackServerContext* context) override {
+    return Call::Begin(environment, context);
+  }
+
+  void SetLimits(grpc::ServerBuilder& builder) const;
+  void Watch();
+  void StopWatching();
+
+  CallEnvironment environment;
+  std::unique_ptr<grpc::Server> server;
+  std::mutex mutex;
+  std::condition_variable wake;
+  bool stopping = false;
+  std::thread watcher;
+};
+
+void GrpcServer::Impl::SetLimits(grpc::ServerBuilder& builder) const {
+  const GrpcOptions& options = environment.options;
+  const auto as_int = [](size_t number) {
+    return static_cast<int>(std::min<size_t>(number, INT32_MAX));
+  };
+  const auto set = [&](const char* name, int64_t value) {
+    builder.AddChannelArgument(name, as_int(static_cast<size_t>(value)));
+  };
+  builder.SetMaxReceiveMessageSize(as_int(options.max_message_bytes));
+  builder.SetMaxSendMessageSize(-1);
+  for (const auto algorithm : {GRPC_COMPRESS_DEFLATE, GRPC_COMPRESS_GZIP})
+    builder.SetCompressionAlgorithmSupportStatus(algorithm, false);
+  // What gRPC itself holds: buffers of connections, messages that are half received.
+  grpc::ResourceQuota quota("vmserve");
+  quota.Resize(options.max_all_messages + options.max_message_bytes);
+  builder.SetResourceQuota(quota);
+  set(GRPC_ARG_ALLOW_REUSEPORT, 0);  // or two servers share a port, and neither knows
+  set(GRPC_ARG_MAX_METADATA_SIZE, static_cast<int64_t>(options.max_metadata_bytes));
+  set(GRPC_ARG_MAX_CONCURRENT_STREAMS, options.max_streams);
+  set(GRPC_ARG_MAX_CONNECTION_IDLE_MS, options.idle_time.count());
+  set(GRPC_ARG_KEEPALIVE_TIME_MS, options.keep_alive.count());
+  set(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, options.transfer_time.count());
+  set(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  set(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, options.transfer_time.count());
+  // Pings of clients: one in 10 s is as often as anybody needs, and the third too many ends it.
+  set(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 10'000);
+  set(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 2);
+}
+
+// Ends calls whose clients take too long.
+void GrpcServer::Impl::Watch() {
+  const auto period =
+      std::clamp<std::chrono::milliseconds>(environment.options.transfer_time / 10,
+                                            std::chrono::milliseconds(10), std::chrono::seconds(1));
+  std::unique_lock lock(mutex);
+  while (!wake.wait_for(lock, period, [this] { return stopping; })) {
+    lock.unlock();
+    const Clock::time_point now = Clock::now();
+    for (const auto& call : environment.calls.All()) call->EndIfLate(now);
+    lock.lock();
+  }
+}
+
+void GrpcServer::Impl::StopWatching() {
+  {
+    const std::lock_guard lock(mutex);
+    stopping = true;
+  }
+  wake.notify_all();
+  if (watcher.joinable()) watcher.join();
+}
+
+GrpcServer::GrpcServer(const GrpcOptions& options, Repository& repository, Dispatcher& dispatcher)
+    : impl_(std::make_unique<Impl>(options, repository, dispatcher)) {}
+
+GrpcServer::~GrpcServer() {
+  Drain(Clock::now());
+  impl_->StopWatching();
+}
+
+Result<uint16_t> GrpcServer::Start(const std::string& host, uint16_t port) {
+  // Of what strangers send, nothing is to be written to the log; who wants it says so.
+  google::protobuf::SetLogHandler(nullptr);
+  if (std::getenv("GRPC_VERBOSITY") == nullptr) gpr_set_log_function([](gpr_log_func_args*) {});
+  // Kubernetes asks by grpc.health.v1.
+  grpc::EnableDefaultHealthCheckService(true);
+  const bool is_v6 = host.find(':') != std::string::npos && !host.starts_with('[');
+  const std::string address =
+      fmt::format("{}{}{}:{}", is_v6 ? "[" : "", host, is_v6 ? "]" : "", port);
+  grpc::ServerBuilder builder;
+  int chosen = 0;
+  builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &chosen);
+  impl_->SetLimits(builder);
+  builder.RegisterCallbackGenericService(impl_.get());
+  impl_->server = builder.BuildAndStart();
+  if (impl_->server == nullptr || chosen <= 0) {
+    impl_->server = nullptr;
+    return Status(StatusCode::kFailedPrecondition,
+                  address + ": cannot be listened on; it may be in use");
+  }
+  impl_->watcher = std::thread([this] { impl_->Watch(); });
+  return static_cast<uint16_t>(chosen);
+}
+
+void GrpcServer::SetDraining() {
+  impl_->environment.service.SetDraining();
+  if (impl_->server == nullptr) return;
+  if (auto* health = impl_->server->GetHealthCheckService()) health->SetServingStatus(false);
+}
+
+void GrpcServer::Drain(Clock::time_point deadline) {
+  SetDraining();
+  if (impl_->server == nullptr) return;
+  for (const auto& call : impl_->environment.calls.All()) call->EndIfIdle();
+  const auto left = std::max(deadline - Clock::now(), Clock::duration(0));
+  impl_->server->Shutdown(std::chrono::system_clock::now() + left);
+}
+
+GrpcStats GrpcServer::stats() const {
+  const CallEnvironment& environment = impl_->environment;
+  return {.calls = environment.begun,
+          .refused = environment.refused,
+          .timeouts = environment.timeouts,
+          .open_calls = environment.calls.size(),
+          .message_bytes = environment.message_bytes};
+}
+
+}  // namespace relayvm::serve

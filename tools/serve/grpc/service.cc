@@ -1,0 +1,268 @@
+#include "tools/serve/grpc/service.h"
+
+#include <array>
+#include <string>
+#include <utility>
+
+#include "tools/serve/grpc/inference.pb.h"
+#include "tools/serve/grpc/message.h"
+
+namespace relayvm::serve {
+namespace {
+
+// By GrpcMethod.
+constexpr std::array<std::string_view, 12> kMethods = {
+    "ServerLive",      "ServerReady",     "ModelReady",          "ServerMetadata",
+    "ModelMetadata",   "ModelInfer",      "ModelStreamInfer",    "ModelConfig",
+    "ModelStatistics", "RepositoryIndex", "RepositoryModelLoad", "RepositoryModelUnload"};
+static_assert(static_cast<size_t>(GrpcMethod::kRepositoryModelUnload) + 1 == kMethods.size());
+
+// A status is metadata, of which clients take 8 KiB; percent-encoding makes 3 bytes of one.
+constexpr size_t kMaxText = 2000;
+
+template <typename Spec, typename Described>
+void Describe(const Spec& spec, Described* described) {
+  described->set_name(spec.name);
+  if (spec.dtype) described->set_datatype(std::string(DatatypeName(*spec.dtype)));
+  for (const int64_t dim : spec.dims) described->add_shape(dim);
+}
+
+inference::DataType ConfigType(std::optional<DType> dtype) {
+  if (!dtype) return inference::TYPE_INVALID;
+  if (*dtype == DType::kString) return inference::TYPE_STRING;
+  inference::DataType type = inference::TYPE_INVALID;
+  inference::DataType_Parse("TYPE_" + std::string(DatatypeName(*dtype)), &type);
+  return type;
+}
+
+template <typename Described>
+void Configure(const TensorSpec& spec, Described* described) {
+  described->set_name(spec.name);
+  described->set_data_type(ConfigType(spec.dtype));
+  for (const int64_t dim : spec.dims) described->add_dims(dim);
+}
+
+void SetDuration(uint64_t count, int64_t ns, inference::StatisticDuration* duration) {
+  duration->set_count(count);
+  duration->set_ns(static_cast<uint64_t>(ns));
+}
+
+void AddStatistics(const ServedModel& model, inference::ModelStatisticsResponse* answer) {
+  const ModelMetrics& metrics = model.metrics();
+  const uint64_t good = metrics.answers(200), runs = metrics.runs.value();
+  uint64_t bad = 0;
+  for (const int code : ModelMetrics::kCodes) bad += code == 200 ? 0 : metrics.answers(code);
+  const int64_t queued = metrics.queued.sum_ns(), ran = metrics.ran.sum_ns();
+  inference::ModelStatistics* one = answer->add_model_stats();
+  one->set_name(model.name());
+  one->set_version(model.version());
+  one->set_inference_count(good);
+  one->set_execution_count(runs);
+  inference::InferStatistics* times = one->mutable_inference_stats();
+  SetDuration(good, queued + ran, times->mutable_success());
+  SetDuration(bad, 0, times->mutable_fail());
+  SetDuration(runs, queued, times->mutable_queue());
+  SetDuration(runs, ran, times->mutable_compute_infer());
+}
+
+// Of a load or unload.
+template <typename Request>
+Result<std::string> ModelNameOf(const grpc::ByteBuffer& bytes) {
+  Request request;
+  RELAYVM_RETURN_IF_ERROR(ParseMessage(bytes, &request));
+  std::string name =
+      request.model_name().empty() ? request.repository_name() : request.model_name();
+  if (name.empty()) return Status(StatusCode::kInvalidArgument, "the request names no model");
+  return name;
+}
+
+grpc::StatusCode GrpcCodeOf(StatusCode code) {
+  switch (code) {
+    case StatusCode::kOk:
+      return grpc::StatusCode::OK;
+    case StatusCode::kInvalidArgument:
+    case StatusCode::kInvalidInput:
+    case StatusCode::kUnsupported:
+    case StatusCode::kOutOfRange:
+    case StatusCode::kFailedPrecondition:
+      return grpc::StatusCode::INVALID_ARGUMENT;
+    case StatusCode::kNotFound:
+      return grpc::StatusCode::NOT_FOUND;
+    case StatusCode::kResourceExhausted:
+      return grpc::StatusCode::RESOURCE_EXHAUSTED;
+    case StatusCode::kCancelled:
+      return grpc::StatusCode::CANCELLED;
+    case StatusCode::kDeadlineExceeded:
+      return grpc::StatusCode::DEADLINE_EXCEEDED;
+    case StatusCode::kInternal:
+      break;
+  }
+  return grpc::StatusCode::INTERNAL;
+}
+
+}  // namespace
+
+std::optional<GrpcMethod> FindGrpcMethod(std::string_view path) {
+  constexpr std::string_view kService = "/inference.GRPCInferenceService/";
+  if (!path.starts_with(kService)) return std::nullopt;
+  path.remove_prefix(kService.size());
+  for (size_t i = 0; i < kMethods.size(); ++i) {
+    if (kMethods[i] == path) return static_cast<GrpcMethod>(i);
+  }
+  return std::nullopt;
+}
+
+grpc::Status GrpcStatusOf(grpc::StatusCode code, std::string_view text) {
+  if (text.size() <= kMaxText) return {code, std::string(text)};
+  // Not within a character of UTF-8.
+  size_t end = kMaxText;
+  while (end > 0 && (static_cast<uint8_t>(text[end]) & 0xC0) == 0x80) --end;
+  return {code, std::string(text.substr(0, end)) + "..."};
+}
+
+grpc::Status GrpcStatusOf(const Status& status) {
+  if (status.ok()) return grpc::Status::OK;
+  return GrpcStatusOf(GrpcCodeOf(status.code()), status.message());
+}
+
+void GrpcService::Handle(GrpcMethod method, const grpc::ByteBuffer& request, const Done& done) {
+  if (method == GrpcMethod::kRepositoryModelLoad) return Load(request, done);
+  if (method == GrpcMethod::kRepositoryModelUnload) return Unload(request, done);
+  done(Answer(method, request));
+}
+
+Result<grpc::ByteBuffer> GrpcService::Answer(GrpcMethod method,
+                                             const grpc::ByteBuffer& request) const {
+  switch (method) {
+    case GrpcMethod::kServerLive: {
+      inference::ServerLiveResponse answer;
+      answer.set_live(true);
+      return WriteMessage(answer);
+    }
+    case GrpcMethod::kServerReady: {
+      inference::ServerReadyResponse answer;
+      answer.set_ready(!draining_);
+      return WriteMessage(answer);
+    }
+    case GrpcMethod::kServerMetadata: {
+      inference::ServerMetadataResponse answer;
+      answer.set_name("relayvm");
+      answer.set_version(RELAYVM_VERSION);
+      for (const char* extension : {"model_repository", "model_configuration", "statistics"})
+        answer.add_extensions(extension);
+      return WriteMessage(answer);
+    }
+    case GrpcMethod::kModelReady:
+      return ModelReady(request);
+    case GrpcMethod::kModelMetadata:
+      return ModelMetadata(request);
+    case GrpcMethod::kModelConfig:
+      return ModelConfig(request);
+    case GrpcMethod::kModelStatistics:
+      return ModelStatistics(request);
+    case GrpcMethod::kRepositoryIndex:
+      return RepositoryIndex(request);
+    case GrpcMethod::kModelInfer:
+    case GrpcMethod::kModelStreamInfer:
+    case GrpcMethod::kRepositoryModelLoad:
+    case GrpcMethod::kRepositoryModelUnload:
+      break;
+  }
+  return Status(StatusCode::kInternal, "no such method here");
+}
+
+Result<grpc::ByteBuffer> GrpcService::ModelReady(const grpc::ByteBuffer& bytes) const {
+  inference::ModelReadyRequest request;
+  RELAYVM_RETURN_IF_ERROR(ParseMessage(bytes, &request));
+  inference::ModelReadyResponse answer;
+  answer.set_ready(repository_.Find(request.name(), request.version()).ok());
+  return WriteMessage(answer);
+}
+
+Result<grpc::ByteBuffer> GrpcService::ModelMetadata(const grpc::ByteBuffer& bytes) const {
+  inference::ModelMetadataRequest request;
+  RELAYVM_RETURN_IF_ERROR(ParseMessage(bytes, &request));
+  RELAYVM_ASSIGN_OR_RETURN(const auto model, repository_.Find(request.name(), request.version()));
+  inference::ModelMetadataResponse answer;
+  answer.set_name(model->name());
+  answer.add_versions(model->version());
+  answer.set_platform("relayvm_vmx");
+  for (const TensorSpec& input : model->inputs()) Describe(input, answer.add_inputs());
+  for (const TensorSpec& output : model->outputs()) Describe(output, answer.add_outputs());
+  return WriteMessage(answer);
+}
+
+Result<grpc::ByteBuffer> GrpcService::ModelConfig(const grpc::ByteBuffer& bytes) const {
+  inference::ModelConfigRequest request;
+  RELAYVM_RETURN_IF_ERROR(ParseMessage(bytes, &request));
+  RELAYVM_ASSIGN_OR_RETURN(const auto model, repository_.Find(request.name(), request.version()));
+  inference::ModelConfigResponse answer;
+  inference::ModelConfig* config = answer.mutable_config();
+  config->set_name(model->name());
+  config->set_platform("relayvm_vmx");
+  config->set_backend("relayvm");
+  for (const TensorSpec& input : model->inputs()) {
+    inference::ModelInput* described = config->add_input();
+    Configure(input, described);
+    described->set_optional(input.is_optional);
+  }
+  for (const TensorSpec& output : model->outputs()) Configure(output, config->add_output());
+  return WriteMessage(answer);
+}
+
+Result<grpc::ByteBuffer> GrpcService::ModelStatistics(const grpc::ByteBuffer& bytes) const {
+  inference::ModelStatisticsRequest request;
+  RELAYVM_RETURN_IF_ERROR(ParseMessage(bytes, &request));
+  inference::ModelStatisticsResponse answer;
+  if (!request.name().empty()) {
+    RELAYVM_ASSIGN_OR_RETURN(const auto model, repository_.Find(request.name(), request.version()));
+    AddStatistics(*model, &answer);
+    return WriteMessage(answer);
+  }
+  for (const IndexEntry& entry : repository_.Index()) {
+    const auto model = repository_.Find(entry.name);
+    if (model.ok()) AddStatistics(**model, &answer);
+  }
+  return WriteMessage(answer);
+}
+
+Result<grpc::ByteBuffer> GrpcService::RepositoryIndex(const grpc::ByteBuffer& bytes) const {
+  inference::RepositoryIndexRequest request;
+  RELAYVM_RETURN_IF_ERROR(ParseMessage(bytes, &request));
+  inference::RepositoryIndexResponse answer;
+  for (IndexEntry& entry : repository_.Index()) {
+    if (request.ready() && !entry.is_ready) continue;
+    auto* model = answer.add_models();
+    model->set_name(std::move(entry.name));
+    model->set_version(std::move(entry.version));
+    model->set_state(entry.is_ready ? "READY" : "UNAVAILABLE");
+    model->set_reason(std::move(entry.reason));
+  }
+  return WriteMessage(answer);
+}
+
+void GrpcService::Load(const grpc::ByteBuffer& request, const Done& done) {
+  const auto name = ModelNameOf<inference::RepositoryModelLoadRequest>(request);
+  if (!name.ok()) return done(name.status());
+  repository_.Load(*name, [done, name = *name](const Status& status) {
+    if (!status.ok()) return done(status);
+    inference::RepositoryModelLoadResponse answer;
+    answer.set_model_name(name);
+    answer.set_is_loaded(true);
+    done(WriteMessage(answer));
+  });
+}
+
+void GrpcService::Unload(const grpc::ByteBuffer& request, const Done& done) {
+  const auto name = ModelNameOf<inference::RepositoryModelUnloadRequest>(request);
+  if (!name.ok()) return done(name.status());
+  repository_.Unload(*name, [done, name = *name](const Status& status) {
+    if (!status.ok()) return done(status);
+    inference::RepositoryModelUnloadResponse answer;
+    answer.set_model_name(name);
+    answer.set_is_unloaded(true);
+    done(WriteMessage(answer));
+  });
+}
+
+}  // namespace relayvm::serve
