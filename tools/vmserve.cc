@@ -10,6 +10,7 @@
 //           [--drain SECONDS] [--access-log FILE|-] [--otlp-endpoint URL]
 //           [--trace-sample PART] [--profile-interval N] [--tls-cert FILE --tls-key FILE]
 //           [--token-file FILE] [--end-with-input]
+//           [--max-batch N] [--max-delay MS] [--max-memory SIZE]
 //
 // It prints the ports that it listens on and a line "ready", ends on SIGTERM and SIGINT once what
 // it has accepted is answered, and looks at its models again on SIGHUP. Exit status: 0 ended so, 1
@@ -53,10 +54,11 @@ struct Flags {
   std::optional<uint16_t> grpc_port;
   uint32_t io_threads = 0;
   std::optional<uint32_t> spin;
-  double timeout = 0, poll = 2, drain = 30;
+  double timeout = 0, poll = 2, drain = 30, max_delay = 0;
+  std::optional<int64_t> max_batch;
   bool end_with_input = false;
-  std::string memory_limit, run_memory_limit, max_body = "64MiB", cache_limit, versions = "1";
-  std::string certificate, key, token_file, token;
+  std::string memory_limit, run_memory_limit, max_memory, max_body = "64MiB";
+  std::string cache_limit, versions = "1", certificate, key, token_file, token;
   DispatcherOptions dispatcher;
   HttpOptions http;
   GrpcOptions grpc;
@@ -88,6 +90,13 @@ void Flags::AddTo(CLI::App& app) {
   app.add_option(
       "--max-queue", dispatcher.max_queued,
       "requests of a model that wait; above that, they are refused with 503 (default: 1000)");
+  app.add_option("--max-batch", max_batch,
+                 "rows of requests that run together, where a model's config.json says that they "
+                 "are independent, and runs that share kernels, of files that relayc --batching "
+                 "made, as are then those of .onnx here (default: 32; 1: none)");
+  app.add_option("--max-delay", max_delay,
+                 "milliseconds that requests wait for others to join (default: 0: those that come "
+                 "while others run)");
   app.add_option("--spin", spin,
                  "microseconds that these look for more to do before they sleep (default: 50, on a "
                  "machine of one processor 0)");
@@ -96,6 +105,9 @@ void Flags::AddTo(CLI::App& app) {
                  "timeout (microseconds); default: none");
   app.add_option("--memory-limit", memory_limit, "of all runs together: 64MiB, 1GB, ...");
   app.add_option("--run-memory-limit", run_memory_limit, "of one run");
+  app.add_option("--max-memory", max_memory,
+                 "of all requests that are admitted together: their inputs, and what their model's "
+                 "file says that a run of their shapes holds; others are refused");
   app.add_option("--max-body", max_body, "the largest request (default: 64MiB)");
   app.add_option("--max-connections", http.max_connections, "at a time (default: 20000)");
   app.add_option("--max-client-requests", http.max_client_requests,
@@ -158,6 +170,13 @@ Status Flags::Finish() {
       return invalid("--model: expected NAME=FILE.vmx, found " + file);
     repository.files.emplace_back(file.substr(0, equals), file.substr(equals + 1));
   }
+  const int64_t batch = max_batch.value_or(ServedModel::kDefaultMaxBatch);
+  if (batch < 1 || batch > 1 << 20) return invalid("--max-batch: expected 1 to 1048576");
+  if (!(max_delay >= 0 && max_delay <= 1000)) return invalid("--max-delay: expected 0 to 1000");
+  dispatcher.batching.max_batch = static_cast<size_t>(batch);
+  if (max_delay > 0)
+    dispatcher.batching.max_wait = std::chrono::nanoseconds(static_cast<int64_t>(max_delay * 1e6));
+  repository.compile.batching = max_batch.value_or(1) > 1;
   constexpr double kDay = 86400;
   for (const double seconds : {timeout, poll, drain}) {
     if (!(seconds >= 0 && seconds <= kDay)) return invalid("expected seconds from 0 to a day");
@@ -167,6 +186,9 @@ Status Flags::Finish() {
   }
   if (!run_memory_limit.empty()) {
     RELAYVM_ASSIGN_OR_RETURN(dispatcher.run_memory, tools::ParseSize(run_memory_limit));
+  }
+  if (!max_memory.empty()) {
+    RELAYVM_ASSIGN_OR_RETURN(dispatcher.max_memory, tools::ParseSize(max_memory));
   }
   if (!cache_limit.empty()) {
     RELAYVM_ASSIGN_OR_RETURN(repository.compile.cache_bytes, tools::ParseSize(cache_limit));
@@ -223,6 +245,16 @@ Status ReadSecrets(Flags& flags) {
   return OkStatus();
 }
 
+// What the model's configuration says, and the command line where that says nothing.
+Result<ModelConfig> ConfigOf(const Flags& flags, const std::string& name) {
+  RELAYVM_ASSIGN_OR_RETURN(ModelConfig config, LoadModelConfig(ConfigPath(flags.repository, name)));
+  config.counts_memory = !flags.max_memory.empty();
+  if (!config.max_batch) config.max_batch = flags.max_batch;
+  if (!config.max_delay)
+    config.max_delay = std::chrono::nanoseconds(static_cast<int64_t>(flags.max_delay * 1e6));
+  return config;
+}
+
 void AddGauges(Metrics& metrics, const HttpServer& server, const GrpcServer& grpc,
                Dispatcher& dispatcher) {
   const auto add = [&](const char* name, const char* help, auto value) {
@@ -239,6 +271,16 @@ void AddGauges(Metrics& metrics, const HttpServer& server, const GrpcServer& grp
     const SchedulerStats stats = dispatcher.stats();
     return stats.ready + stats.running + stats.waiting;
   });
+  add("vmserve_kernel_batches", "Kernels that have run for several runs at once",
+      [&] { return dispatcher.stats().batches; });
+  add("vmserve_kernel_batched_calls", "The calls of kernels that ran so",
+      [&] { return dispatcher.stats().batched_calls; });
+  add("vmserve_sequences", "Sequences that have begun and not ended",
+      [&] { return dispatcher.sequences().count(); });
+  add("vmserve_sequence_bytes", "Memory of their states",
+      [&] { return dispatcher.sequences().bytes(); });
+  add("vmserve_admitted_bytes", "What requests that were admitted need, with --max-memory",
+      [&] { return dispatcher.reserved_memory(); });
   add("vmserve_resident_bytes", "Memory of runs, with what is kept for the next",
       [&] { return dispatcher.runtime().stats().resident_bytes; });
 }
@@ -355,11 +397,13 @@ int Serve(Flags& flags) {
       [&](const std::string& name, const std::string& version,
           std::shared_ptr<const Executable> executable)
           -> Result<std::shared_ptr<const ServedModel>> {
-        RELAYVM_ASSIGN_OR_RETURN(RunGroup group, (*dispatcher)->MakeGroup());
+        RELAYVM_ASSIGN_OR_RETURN(const ModelConfig config, ConfigOf(flags, name));
+        RELAYVM_ASSIGN_OR_RETURN(RunGroup group,
+                                 (*dispatcher)->MakeGroup(executable->num_batched_kernels() > 0));
         RELAYVM_ASSIGN_OR_RETURN(
             std::shared_ptr<ServedModel> model,
             ServedModel::Create(name, version, std::move(executable), std::move(group),
-                                std::make_shared<ModelMetrics>(metrics, name)));
+                                std::make_shared<ModelMetrics>(metrics, name), config));
         model->Attach(profiler.Watch(name, version, *model->executable()));
         AddModelGauges(metrics, **dispatcher, *model);
         return std::shared_ptr<const ServedModel>(std::move(model));

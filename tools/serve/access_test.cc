@@ -38,6 +38,9 @@ class Exchange : public HttpExchange {
   }
   void set_on_disconnect(std::function<void()>) override {}
   void Respond(HttpResponse response) override { status = response.status; }
+  void BeginStream(HttpResponse, std::function<void()>) override {}
+  void WriteStream(std::string) override {}
+  void EndStream() override {}
 };
 
 TEST_CASE("requests without the token get 401, but probes") {

@@ -52,7 +52,7 @@ Result<std::string> NameByContent(const std::string& model, const CompileOptions
   }
   std::string text;
   for (const uint8_t byte : hash.Finish()) text += fmt::format("{:02x}", byte);
-  return text + ".vmx";
+  return text + (options.batching ? ".batching.vmx" : ".vmx");
 }
 
 // What the process says, until it says no more, or the time is over or it is told to stop (false).
@@ -167,7 +167,9 @@ Result<std::string> CompileModel(const std::string& model, const CompileOptions&
   // Nobody sees half of one, whoever else makes the same or ends before its time.
   static std::atomic<uint64_t> number{0};
   const fs::path made = folder / fmt::format("made-{}-{}-{}", ::getpid(), number++, name);
-  const Status compiled = RunCompiler({options.relayc, model, "-q", "-o", made.string()}, options);
+  std::vector<std::string> command = {options.relayc, model, "-q", "-o", made.string()};
+  if (options.batching) command.emplace_back("--batching");
+  const Status compiled = RunCompiler(command, options);
   if (compiled.ok()) fs::rename(made, path, error);
   if (compiled.ok() && !error) {
     BoundCache(path, options);

@@ -4,10 +4,12 @@
 // A run is refused at once where its model's queue is full, or where what is queued before it would
 // take longer than its deadline leaves. One that is short, as its model's runs were of late, runs
 // on the thread that asks for it, if nothing else is to be run: that answers in a fraction of the
-// time. Batching of requests has its place here, before the scheduler. Thread-safe. Tested by
+// time. Requests of models whose rows are independent are joined on the way (batcher.h), and
+// kernels of runs at once where the file has batched forms of them. Thread-safe. Tested by
 // dispatcher_test.cc.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -16,48 +18,76 @@
 #include <vector>
 
 #include "bytecode/base/status.h"
+#include "tools/serve/batcher.h"
+#include "tools/serve/emitter.h"
 #include "tools/serve/inference.h"
 #include "tools/serve/model.h"
+#include "tools/serve/sequences.h"
 #include "tools/serve/worker_pool.h"
 #include "vm/schedule/scheduler.h"
 
 namespace relayvm::serve {
 
 struct DispatcherOptions {
-  uint32_t workers = 0;                 // threads that run models; 0: as many as the machine has
-  uint32_t kernel_threads = 1;          // threads of one run's kernels
-  size_t max_queued = 1000;             // runs of a model that have not begun
-  size_t memory_limit = SIZE_MAX;       // bytes of all runs
-  size_t run_memory = SIZE_MAX;         // bytes of one
+  uint32_t workers = 0;            // threads that run models; 0: as many as the machine has
+  uint32_t kernel_threads = 1;     // threads of one run's kernels
+  size_t max_queued = 1000;        // runs of a model that have not begun
+  size_t memory_limit = SIZE_MAX;  // bytes of all runs
+  size_t run_memory = SIZE_MAX;    // bytes of one
+  // Bytes that all requests that have been admitted may need, inputs and what their model's file
+  // says (ServedModel::memory).
+  size_t max_memory = SIZE_MAX;
   std::chrono::nanoseconds timeout{0};  // of one, its wait included, where it says none; 0: none
   TraceSink* trace = nullptr;           // of the runtime (borrowed)
   // Runs that are typically shorter than this may run on the thread that asks.
   std::chrono::nanoseconds inline_limit = std::chrono::microseconds(250);
+  // Runs that take less than this are not joined, where nothing says that they are to wait: their
+  // requests take longer to receive than to run.
+  std::chrono::nanoseconds join_limit = std::chrono::microseconds(50);
+  BatchingOptions batching;  // of kernels
 };
 
 struct InferOptions {
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
   Priority priority = Priority::kNormal;
   uint64_t tag = 0;
+  std::shared_ptr<Emitter> emitter;  // told what the program emits while it runs
 };
 
 class Dispatcher {
  public:
   using Done = std::function<void(Result<InferResponse>)>;
   // Of a run that was asked for; does nothing once it has ended.
-  using Cancel = Scheduler::Handle;
+  class RunHandle {
+   public:
+    void Cancel() const;
+
+   private:
+    friend class Dispatcher;
+    struct Turn;  // of a request that waits for its sequence's
+    Scheduler::Handle run_;
+    Batcher::Handle member_;
+    std::shared_ptr<Turn> turn_;
+  };
+  using Cancel = RunHandle;
 
   static Result<std::unique_ptr<Dispatcher>> Create(const DispatcherOptions& options);
   // REQUIRES: not called by a Done. Cancels what runs.
   ~Dispatcher();
 
-  // Runs that are limited together: one group for each version of a model.
-  Result<RunGroup> MakeGroup();
+  // Runs that are limited together: one group for each version of a model. `is_batched`: it has
+  // batched kernels, so that as many of its runs go on at a time as a batch takes.
+  Result<RunGroup> MakeGroup(bool is_batched = false);
   // Takes inputs and id out of `request`. `done` is called once, on this thread before this
   // returns, or on one of the workers: kOutOfRange where the run takes more memory than it may or
   // than there could be, kResourceExhausted where others have what it lacks. Fails, and does not
-  // call it, where the request is refused: kInvalidArgument (its inputs or outputs),
-  // kResourceExhausted (the queue is full), kDeadlineExceeded, kFailedPrecondition (draining).
+  // call it, where the request is refused: kInvalidArgument (its inputs, outputs or parameters;
+  // more memory than there ever is), kResourceExhausted (the queue is full, or memory is),
+  // kDeadlineExceeded, kNotFound and kFailedPrecondition (sequences.h), kFailedPrecondition
+  // (draining).
+  //
+  // Of its parameters: priority (0: the default, that of 2; 1: before others; 3 and more: behind
+  // them, but in turn now and then), sequence_id, sequence_start, sequence_end.
   Status Infer(std::shared_ptr<const ServedModel> model, InferRequest& request,
                const InferOptions& options, Done done, Cancel* cancel);
 
@@ -71,6 +101,8 @@ class Dispatcher {
   static const RunReport& ended_run();
 
   Runtime& runtime() { return *runtime_; }
+  const Sequences& sequences() const { return *sequences_; }
+  size_t reserved_memory() const { return *reserved_; }
   SchedulerStats stats() const { return scheduler_->stats(); }
   RunGroupStats stats(const RunGroup& group) const { return scheduler_->stats(group); }
   std::chrono::nanoseconds default_timeout() const { return options_.timeout; }
@@ -78,10 +110,26 @@ class Dispatcher {
  private:
   explicit Dispatcher(const DispatcherOptions& options) : options_(options) {}
   Status Admit(const ServedModel& model, const InferOptions& options) const;
+  bool ToBeJoined(const ServedModel& model) const;
+  struct Run;
+  using RunPtr = std::shared_ptr<Run>;
+  // Counts what it needs until the run is gone.
+  Status ReserveMemory(Run& run);
+  Status InferAlone(const RunPtr& run, const InferOptions& options, Cancel* cancel);
+  Status InferInSequence(const RunPtr& run, const SequenceRequest& sequence,
+                         const InferOptions& options, Cancel* cancel);
+  void TakeTurn(const RunPtr& run, const Sequences::SequencePtr& sequence,
+                const InferOptions& options, const std::shared_ptr<RunHandle::Turn>& turn,
+                bool is_first);
+  Status Launch(Batcher::Launch launch, Batcher::Done done, Scheduler::Handle* handle);
 
   DispatcherOptions options_;
   std::shared_ptr<Runtime> runtime_;
   std::shared_ptr<WorkerPool> pool_;
+  std::shared_ptr<Batcher> batcher_;
+  std::shared_ptr<Sequences> sequences_;
+  // Bytes of what has been admitted.
+  std::shared_ptr<std::atomic<size_t>> reserved_ = std::make_shared<std::atomic<size_t>>(0);
   std::unique_ptr<Scheduler> scheduler_;
 };
 

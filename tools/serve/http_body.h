@@ -6,6 +6,7 @@
 #include <atomic>
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/core/error.hpp>
+#include <boost/beast/core/string.hpp>
 #include <boost/beast/http/message.hpp>
 #include <boost/optional.hpp>
 #include <boost/system/error_code.hpp>
@@ -21,6 +22,8 @@
 #include "tools/serve/http_inflate.h"
 
 namespace relayvm::serve {
+
+inline std::string_view View(boost::beast::string_view text) { return {text.data(), text.size()}; }
 
 class ByteBudget {
  public:

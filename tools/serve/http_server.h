@@ -60,6 +60,15 @@ class HttpExchange {
   virtual void set_on_disconnect(std::function<void()> on_disconnect) = 0;
   // REQUIRES: called once.
   virtual void Respond(HttpResponse response) = 0;
+
+  // --- Instead of Respond: an answer whose end is not known yet, in chunks ---
+
+  // From any thread, in this order; its body and pieces are not used. `on_sent` is called on the
+  // connection's thread whenever all that was written has been sent: who writes more than the
+  // client takes waits for it. The client's going is told until EndStream.
+  virtual void BeginStream(HttpResponse head, std::function<void()> on_sent) = 0;
+  virtual void WriteStream(std::string bytes) = 0;
+  virtual void EndStream() = 0;
 };
 using HttpHandler = std::function<void(std::shared_ptr<HttpExchange>)>;
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "bytecode/base/printable.h"
+#include "tools/serve/batch_rows.h"
 #include "tools/serve/json_writer.h"
 
 namespace relayvm::serve {
@@ -58,6 +59,18 @@ ModelMetrics::ModelMetrics(Metrics& metrics, const std::string& model)
     by_code.push_back(&metrics.counter("vmserve_requests_total", "Inference requests, answered",
                                        {{"model", model}, {"code", std::to_string(code)}}));
   }
+  for (size_t i = 0; i <= kBatchSizes.size(); ++i) {
+    const std::string size = i < kBatchSizes.size() ? std::to_string(kBatchSizes[i]) : "+Inf";
+    batches.push_back(&metrics.counter("vmserve_batches_total",
+                                       "Runs by how many requests they were for, up to size",
+                                       {{"model", model}, {"size", size}}));
+  }
+}
+
+void ModelMetrics::CountBatch(size_t requests) {
+  batches[static_cast<size_t>(std::ranges::lower_bound(kBatchSizes, requests) -
+                              kBatchSizes.begin())]
+      ->Add();
 }
 
 void ModelMetrics::CountAnswer(int code) {
@@ -76,22 +89,26 @@ uint64_t ModelMetrics::answers(int code) const {
 ServedModel::ServedModel(std::string name, std::string version,
                          std::shared_ptr<const Executable> executable,
                          const FunctionSignature* function, RunGroup group,
-                         std::shared_ptr<ModelMetrics> metrics)
+                         std::shared_ptr<ModelMetrics> metrics, const ModelConfig& config)
     : name_(std::move(name)),
       version_(std::move(version)),
       executable_(std::move(executable)),
       function_(function),
       group_(std::move(group)),
-      metrics_(std::move(metrics)) {}
+      metrics_(std::move(metrics)),
+      config_(config),
+      has_batched_kernels_(executable_->num_batched_kernels() > 0) {}
 
 Result<std::shared_ptr<ServedModel>> ServedModel::Create(
     std::string name, std::string version, std::shared_ptr<const Executable> executable,
-    RunGroup group, std::shared_ptr<ModelMetrics> metrics) {
+    RunGroup group, std::shared_ptr<ModelMetrics> metrics, const ModelConfig& config) {
   RELAYVM_ASSIGN_OR_RETURN(const FunctionSignature* function, FunctionOf(*executable));
   std::shared_ptr<ServedModel> model(new ServedModel(std::move(name), std::move(version),
                                                      std::move(executable), function,
-                                                     std::move(group), std::move(metrics)));
+                                                     std::move(group), std::move(metrics), config));
   RELAYVM_RETURN_IF_ERROR(model->Describe());
+  if (config.counts_memory) model->memory_ = MemoryFormula::Of(*model->executable_, *function);
+  if (config.independent_rows) RELAYVM_RETURN_IF_ERROR(CheckJoinable(*function));
   return model;
 }
 
@@ -189,11 +206,11 @@ std::string ServedModel::MetadataJson() const {
   return json;
 }
 
-void ServedModel::NoteRun(int64_t ns) const {
+void ServedModel::Note(int64_t ns, std::atomic<int64_t>* typical) {
   // Of the latest eight or so. Threads that do this at once lose each other's: no matter.
-  const int64_t before = typical_run_ns();
+  const int64_t before = typical->load(std::memory_order_relaxed);
   const int64_t now = before == 0 ? ns : before + (ns - before) / 8;
-  typical_run_ns_.store(std::max<int64_t>(now, 1), std::memory_order_relaxed);
+  typical->store(std::max<int64_t>(now, 1), std::memory_order_relaxed);
 }
 
 }  // namespace relayvm::serve

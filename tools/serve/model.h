@@ -2,7 +2,9 @@
 // holds it, and its memory goes with the last one. Thread-safe. Tested by model_test.cc.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -13,7 +15,9 @@
 
 #include "bytecode/base/status.h"
 #include "tools/serve/inference.h"
+#include "tools/serve/memory_formula.h"
 #include "tools/serve/metrics.h"
+#include "tools/serve/model_config.h"
 #include "vm/api/relayvm.h"
 #include "vm/schedule/scheduler.h"
 
@@ -39,16 +43,21 @@ struct ModelMetrics {
   Counter& lost;  // without memory for the answer
   Histogram& queued;
   Histogram& ran;
+  // Runs by how many requests they were for: up to kBatchSizes[i], and more.
+  static constexpr std::array<size_t, 8> kBatchSizes = {1, 2, 4, 8, 16, 32, 64, 128};
+  void CountBatch(size_t requests);
+  std::vector<Counter*> batches;
 };
 
 class ServedModel {
  public:
-  // kUnsupported where inputs are not tensors, and where there is no function main and several
-  // others.
+  // kUnsupported where inputs are not tensors, where there is no function main and several others,
+  // and where rows are said to be independent that the types do not let be joined.
   static Result<std::shared_ptr<ServedModel>> Create(std::string name, std::string version,
                                                      std::shared_ptr<const Executable> executable,
                                                      RunGroup group,
-                                                     std::shared_ptr<ModelMetrics> metrics);
+                                                     std::shared_ptr<ModelMetrics> metrics,
+                                                     const ModelConfig& config = {});
 
   const std::string& name() const { return name_; }
   const std::string& version() const { return version_; }
@@ -75,14 +84,33 @@ class ServedModel {
   // Keeps what ends with the version. REQUIRES: nobody else has it yet.
   void Attach(std::shared_ptr<const void> attached) { attached_.push_back(std::move(attached)); }
 
+  const ModelConfig& config() const { return config_; }
+  // Whether requests may be joined by rows (batch_rows.h).
+  bool is_joinable() const { return config_.independent_rows && max_batch() > 1; }
+  int64_t max_batch() const { return config_.max_batch.value_or(kDefaultMaxBatch); }
+  std::chrono::nanoseconds max_delay() const {
+    return config_.max_delay.value_or(std::chrono::nanoseconds(0));
+  }
+  // What a run needs, where that is known and counted.
+  const std::optional<MemoryFormula>& memory() const { return memory_; }
+  // Whether its calls of kernels run together with those of other runs.
+  bool has_batched_kernels() const { return has_batched_kernels_; }
+  static constexpr int64_t kDefaultMaxBatch = 32;
+
   // What runs take of late, with making their answers; 0: none has ended.
   int64_t typical_run_ns() const { return typical_run_ns_.load(std::memory_order_relaxed); }
-  void NoteRun(int64_t ns) const;
+  void NoteRun(int64_t ns) const { Note(ns, &typical_run_ns_); }
+  // The same of a request's share in a run that is for several, which is its own for one.
+  int64_t typical_share_ns() const { return typical_share_ns_.load(std::memory_order_relaxed); }
+  void NoteShare(int64_t ns) const { Note(ns, &typical_share_ns_); }
+  // Runs that have been asked for and have not ended.
+  std::atomic<uint32_t>& num_runs() const { return num_runs_; }
 
  private:
   ServedModel(std::string name, std::string version, std::shared_ptr<const Executable> executable,
               const FunctionSignature* function, RunGroup group,
-              std::shared_ptr<ModelMetrics> metrics);
+              std::shared_ptr<ModelMetrics> metrics, const ModelConfig& config);
+  static void Note(int64_t ns, std::atomic<int64_t>* typical);
   Status Describe();
 
   std::string name_, version_;
@@ -91,8 +119,12 @@ class ServedModel {
   std::vector<TensorSpec> inputs_, outputs_;
   RunGroup group_;
   std::shared_ptr<ModelMetrics> metrics_;
-  mutable std::atomic<int64_t> typical_run_ns_{0};
   std::vector<std::shared_ptr<const void>> attached_;
+  ModelConfig config_;
+  std::optional<MemoryFormula> memory_;
+  bool has_batched_kernels_ = false;
+  mutable std::atomic<int64_t> typical_run_ns_{0}, typical_share_ns_{0};
+  mutable std::atomic<uint32_t> num_runs_{0};
 };
 
 }  // namespace relayvm::serve

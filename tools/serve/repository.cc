@@ -12,6 +12,7 @@
 
 #include "bytecode/base/guarded.h"
 #include "bytecode/base/printable.h"
+#include "tools/serve/emitter.h"
 
 namespace relayvm::serve {
 namespace {
@@ -58,6 +59,13 @@ constexpr const char* kUnreadable = "its folder cannot be read";
 Status NotFound(std::string message) { return {StatusCode::kNotFound, std::move(message)}; }
 
 }  // namespace
+
+std::string ConfigPath(const RepositoryOptions& options, const std::string& name) {
+  for (const auto& [file_name, path] : options.files) {
+    if (file_name == name) return fs::path(path).replace_extension(".config.json").string();
+  }
+  return (fs::path(options.folder) / name / "config.json").string();
+}
 
 // Of a thread that changes an entry which is busy: until it goes.
 class Repository::Busy {
@@ -161,8 +169,10 @@ Repository::Sources Repository::ListVersions(const std::string& folder) const {
   if (sources.empty()) return sources;
   const std::vector<uint64_t> latest = Latest(sources, std::max<size_t>(options_.versions, 1));
   std::erase_if(sources, [&](const auto& source) { return source.first < latest.back(); });
-  for (auto& [number, source] : sources)
+  for (auto& [number, source] : sources) {
     source.stamp = source.path + "\n" + StampOfFolder(fs::path(source.path).parent_path());
+    AddStamp(fs::path(folder) / "config.json", &source.stamp);
+  }
   return sources;
 }
 
@@ -172,6 +182,7 @@ Result<Repository::Listing> Repository::ListSources() const {
   for (const auto& [name, path] : options_.files) {
     Source source{"1", path, ""};
     AddStamp(path, &source.stamp);
+    AddStamp(ConfigPath(options_, name), &source.stamp);
     sources[name].emplace().emplace(1, std::move(source));
   }
   if (options_.folder.empty()) return sources;
@@ -253,7 +264,9 @@ Result<std::shared_ptr<const ServedModel>> Repository::Make(const std::string& n
     compile.stop = &stopping_;
     RELAYVM_ASSIGN_OR_RETURN(path, CompileModel(path, compile));
   }
-  RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<const Executable> executable, Executable::Load(path));
+  const HostFunction emit = EmitFunction();
+  RELAYVM_ASSIGN_OR_RETURN(std::shared_ptr<const Executable> executable,
+                           Executable::Load(path, {.host_functions = {&emit, 1}}));
   return make_(name, source.version, std::move(executable));
 }
 

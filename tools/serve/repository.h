@@ -2,7 +2,8 @@
 //
 //   DIR/NAME/VERSION/model.vmx     or model.onnx, which is compiled; versions are numbers, of which
 //                                  the highest, the latest few or all are served
-//   NAME=FILE.vmx                  a file by itself, version 1
+//   DIR/NAME/config.json           what the file does not know, see model_config.h; or none
+//   NAME=FILE.vmx                  a file by itself, version 1; FILE.config.json
 //
 // A thread looks at the files now and then; others load what is new or has changed, several models
 // at a time, beside what is served: requests go to the new version from the moment that it is
@@ -44,6 +45,9 @@ struct RepositoryOptions {
   size_t versions = 1;                   // of a model, the latest so many; SIZE_MAX: all
   uint32_t loaders = 2;                  // models that are loaded, or compiled, at a time
 };
+
+// Where the configuration of a model is, if it has one.
+std::string ConfigPath(const RepositoryOptions& options, const std::string& name);
 
 struct IndexEntry {
   std::string name;

@@ -219,8 +219,11 @@ TEST_CASE("of what was compiled, the oldest goes") {
   TempFolder folder;
   Save(kAddOne, folder / "made.vmx");
   const auto bytes = std::filesystem::file_size(folder / "made.vmx");
-  const CompileOptions compile{FakeCompiler(folder, "cp " + (folder / "made.vmx") + " $4"),
-                               folder / "cache", std::chrono::seconds(60), bytes * 2};
+  const CompileOptions compile{
+      .relayc = FakeCompiler(folder, "cp " + (folder / "made.vmx") + " $4"),
+      .cache_folder = folder / "cache",
+      .timeout = std::chrono::seconds(60),
+      .cache_bytes = bytes * 2};
   std::vector<std::string> made;
   const auto make = [&](const std::string& content) {
     std::filesystem::create_directories(folder / "m/1");

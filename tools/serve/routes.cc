@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -11,18 +10,16 @@
 
 #include "bytecode/base/guarded.h"
 #include "bytecode/base/printable.h"
+#include "tools/serve/generate.h"
 #include "tools/serve/json_writer.h"
 #include "tools/serve/page_routes.h"
 #include "tools/serve/protocol.h"
+#include "tools/serve/request_options.h"
 
 namespace relayvm::serve {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr size_t kMaxSegments = 16;
-// Larger requests are read by a worker: it would take the connections' thread a millisecond.
-constexpr size_t kReadHere = 128 << 10;
 
 int HexDigit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -47,16 +44,6 @@ std::optional<std::string> Decoded(std::string_view text) {
   return decoded;
 }
 
-Result<uint64_t> HeaderNumber(std::string_view name, std::string_view text) {
-  uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    return Status(StatusCode::kInvalidArgument,
-                  fmt::format("{}: expected a number, found {}", name, Printable(text)));
-  }
-  return number;
-}
-
 HttpResponse Json(std::string body) {
   HttpResponse response;
   response.body = std::move(body);
@@ -71,29 +58,6 @@ HttpResponse NotAllowed(std::string_view allowed) {
 
 HttpResponse NoSuchPath() { return ErrorResponse(404, "there is no such path"); }
 
-// The time by which a request must be answered: what its header says, in milliseconds, else its
-// parameter, in microseconds, else `none`.
-Result<Clock::time_point> DeadlineOf(const HttpExchange& exchange, const InferRequest& request,
-                                     std::chrono::nanoseconds none) {
-  constexpr uint64_t kDay = 86'400'000'000;  // microseconds
-  std::chrono::nanoseconds timeout = none;
-  if (const std::string_view text = exchange.header("X-Request-Timeout-Ms"); !text.empty()) {
-    RELAYVM_ASSIGN_OR_RETURN(const uint64_t ms, HeaderNumber("X-Request-Timeout-Ms", text));
-    timeout = std::chrono::milliseconds(std::min(ms, kDay / 1000));
-    if (ms == 0) timeout = std::chrono::nanoseconds(1);
-  } else if (const Parameter* parameter = request.FindParameter("timeout")) {
-    const int64_t* us = std::get_if<int64_t>(parameter);
-    if (us == nullptr || *us < 0) {
-      return Status(StatusCode::kInvalidArgument,
-                    "parameter timeout: expected microseconds, a whole number");
-    }
-    if (*us > 0)
-      timeout = std::chrono::microseconds(std::min<int64_t>(*us, static_cast<int64_t>(kDay)));
-  }
-  if (timeout.count() == 0) return Clock::time_point::max();
-  return Clock::now() + timeout;
-}
-
 }  // namespace
 
 int HttpCodeOf(const Status& status) {
@@ -104,8 +68,10 @@ int HttpCodeOf(const Status& status) {
     case StatusCode::kInvalidInput:
     case StatusCode::kUnsupported:
     case StatusCode::kOutOfRange:
-    case StatusCode::kFailedPrecondition:
       return 400;
+    case StatusCode::kFailedPrecondition:
+      return status.detail() != nullptr && status.detail()->subject == kSequenceConflict ? 409
+                                                                                         : 400;
     case StatusCode::kNotFound:
       return 404;
     case StatusCode::kResourceExhausted:
@@ -160,6 +126,9 @@ struct Routes::Path {
   bool HasVersion() const { return Is(3, "versions") && size() > 4; }
   const std::string& model() const { return parts[2]; }
   std::string_view version() const { return HasVersion() ? std::string_view(parts[4]) : ""; }
+  bool IsRun() const {
+    return verb() == "infer" || verb() == "generate" || verb() == "generate_stream";
+  }
   // Behind model and version: "infer"; nothing there is "", more than one part is "?".
   std::string_view verb() const {
     const size_t at = HasVersion() ? 5 : 3;
@@ -211,7 +180,7 @@ void Routes::Handle(std::shared_ptr<HttpExchange> exchange) {
     return exchange->Respond(ErrorResponse(403, "a page of another site asks for this"));
   if (HandlePage(*path, exchange)) return;
   if (method == "POST") return Post(*path, std::move(exchange));
-  const bool is_post = (path->IsModel() && path->verb() == "infer") || path->Is(1, "repository");
+  const bool is_post = (path->IsModel() && path->IsRun()) || path->Is(1, "repository");
   if ((method != "GET" && method != "HEAD") || is_post)
     return exchange->Respond(NotAllowed(is_post ? "POST" : "GET, HEAD"));
   exchange->Respond(Get(*path));
@@ -359,6 +328,12 @@ HttpResponse Routes::MetricsText() const {
 void Routes::Post(const Path& path, std::shared_ptr<HttpExchange> exchange) {
   if (path.IsModel()) {
     if (path.verb() == "infer") return Infer(path, std::move(exchange));
+    if (path.verb() == "generate" || path.verb() == "generate_stream") {
+      auto model = repository_.Find(path.model(), path.version());
+      if (!model.ok()) return exchange->Respond(ErrorResponse(model.status()));
+      return Generate(dispatcher_, *std::move(model), std::move(exchange),
+                      path.verb() == "generate_stream");
+    }
     const bool is_get = path.verb() == "" || path.verb() == "ready" || path.verb() == "stats";
     return exchange->Respond(is_get ? NotAllowed("GET, HEAD") : NoSuchPath());
   }

@@ -3,7 +3,7 @@
 //   GET  /, .../graph, .../profile and POST .../profile: page_routes.h
 //   GET  /v2, /v2/health/live, /v2/health/ready, /v2/models, /v2/models/stats, /metrics
 //   GET  /v2/models/M[/versions/V], .../ready, .../stats
-//   POST /v2/models/M[/versions/V]/infer
+//   POST /v2/models/M[/versions/V]/infer, .../generate, .../generate_stream (generate.h)
 //   POST /v2/repository/index, /v2/repository/models/M/load, .../unload
 //
 // Errors are {"error": text} with the code that HttpCodeOf says. Thread-safe. Tested by

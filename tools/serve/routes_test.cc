@@ -22,6 +22,9 @@ class FakeExchange : public HttpExchange {
   }
   void set_on_disconnect(std::function<void()> gone) override { gone_.set_value(std::move(gone)); }
   void Respond(HttpResponse response) override { response_.set_value(std::move(response)); }
+  void BeginStream(HttpResponse, std::function<void()>) override {}
+  void WriteStream(std::string) override {}
+  void EndStream() override {}
 
   std::string method_, target_, body_;
   std::vector<std::pair<std::string, std::string>> headers_;

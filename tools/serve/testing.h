@@ -132,6 +132,13 @@ class Client {
     received_.erase(0, answer.size());
     return answer;
   }
+  // What comes, up to a text; what there is, where the server closes.
+  std::string Until(std::string_view text) {
+    while (received_.find(text) == std::string::npos && Receive()) {
+    }
+    return std::exchange(received_, "");
+  }
+  const std::string& received() const { return received_; }
   // Whether the server has closed, or does so before long.
   bool IsClosed() {
     while (Receive()) {
