@@ -362,7 +362,8 @@ void WaitForEnd(const sigset_t& signals, Repository& repository, Telemetry& tele
   }
 }
 
-int Serve(Flags& flags) {
+// Gives the signals that WaitForEnd waits for.
+sigset_t PrepareProcess() {
   // Of this thread alone, which those to come inherit.
   sigset_t signals;
   sigemptyset(&signals);
@@ -375,7 +376,11 @@ int Serve(Flags& flags) {
     files.rlim_cur = files.rlim_max;
     ::setrlimit(RLIMIT_NOFILE, &files);
   }
+  return signals;
+}
 
+int Serve(Flags& flags) {
+  const sigset_t signals = PrepareProcess();
   const auto failed = [](const Status& status) {
     return static_cast<int>(tools::Report("vmserve", status, Exit::kBadInput));
   };

@@ -258,7 +258,7 @@ TIMES = [
     ("time of a sum of matrices", row_of("add({y}, %x{i})", "(?, ?)"), 16),
     *((f"time of {name}, --byoc dnnl", program, 250, REGIONS) for name, program in REGION_ROWS),
 ]
-MOST_TIME = 1.5 * MOST ** 2
+MOST_TIME = 2 * MOST ** 2  # what is quadratic takes 16 times as long; machines are noisy
 
 LOOP = """def @loop(%i: int32, %n: int32, %xs: Tensor[(?, 4), float32], %h: Tensor[(1, 2048), float32], %w: Tensor[(2048, 4), float32]) -> Tensor[(1, 2048), float32] {{
   if (less(%i, %n)) {{

@@ -107,7 +107,8 @@ TEST_CASE("what comes while another runs goes together after it") {
   CHECK(a->floats() == std::vector<float>{2});
   CHECK(b->floats() == std::vector<float>{3});
   CHECK(c->floats() == std::vector<float>{4});
-  CHECK(f.model->metrics().runs.value() == 2);
+  CHECK(f.batches(2) == 1);                     // a, b and c
+  CHECK(f.model->metrics().runs.value() <= 2);  // the first may be cancelled before it begins
 }
 
 TEST_CASE("a request that fails does not fail those that it ran with") {
