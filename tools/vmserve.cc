@@ -149,7 +149,7 @@ std::string DefaultCache() {
   if (const char* folder = std::getenv("XDG_CACHE_HOME"); folder != nullptr && *folder != '\0')
     return std::string(folder) + "/relayvm/served";
   const char* home = std::getenv("HOME");
-  return std::string(home == nullptr ? "/tmp" : home) + "/.cache/relayvm/served";
+  return home == nullptr || *home == '\0' ? "" : std::string(home) + "/.cache/relayvm/served";
 }
 
 std::string CompilerBeside() {

@@ -15,6 +15,7 @@
 
 #include "bytecode/base/file_mapping.h"
 #include "bytecode/base/file_replacement.h"
+#include "bytecode/base/private_folder.h"
 
 namespace relayvm {
 namespace {
@@ -39,25 +40,7 @@ ObjectCache::Key ObjectCache::KeyOf(std::span<const char> content) {
 
 Result<std::shared_ptr<ObjectCache>> ObjectCache::Open(const std::string& folder,
                                                        uint64_t max_bytes) {
-  auto failed = [&](const std::string& why) {
-    return Status(StatusCode::kInvalidInput,
-                  fmt::format("the folder {} for compiled kernels: {}", folder, why));
-  };
-  std::error_code error;
-  const fs::path parent = fs::path(folder).parent_path();
-  if (!parent.empty()) fs::create_directories(parent, error);
-  if (!error && mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
-    error = {errno, std::generic_category()};
-  struct stat info = {};
-  if (!error && stat(folder.c_str(), &info) != 0) error = {errno, std::generic_category()};
-  if (error) return failed(error.message());
-  if (!S_ISDIR(info.st_mode)) return failed("it is no folder");
-  if (info.st_uid != geteuid() || (info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    return Status(StatusCode::kFailedPrecondition,
-                  fmt::format("the folder {} for compiled kernels: it must be this user's, and no "
-                              "one else's to write to (chmod go-w), as what is in it will run",
-                              folder));
-  }
+  RELAYVM_RETURN_IF_ERROR(MakePrivateFolder(folder, "for compiled kernels"));
   return std::shared_ptr<ObjectCache>(new ObjectCache(folder, max_bytes));
 }
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "bytecode/base/file_mapping.h"
+#include "bytecode/base/private_folder.h"
 #include "bytecode/blake2b.h"
 
 namespace relayvm::serve {
@@ -156,8 +157,12 @@ Result<std::string> CompileModel(const std::string& model, const CompileOptions&
   if (options.relayc.empty())
     return Status(StatusCode::kUnsupported, model + ": there is no relayc to compile it");
   RELAYVM_ASSIGN_OR_RETURN(const std::string name, NameByContent(model, options));
+  if (options.cache_folder.empty()) {
+    return Status(StatusCode::kFailedPrecondition,
+                  model + ": there is no folder for what is compiled: give --cache, or set HOME");
+  }
+  RELAYVM_RETURN_IF_ERROR(MakePrivateFolder(options.cache_folder, "for compiled models"));
   std::error_code error;
-  fs::create_directories(options.cache_folder, error);
   const fs::path folder = options.cache_folder;
   const fs::path path = folder / name;
   if (fs::exists(path, error)) {

@@ -1,5 +1,6 @@
 #include "tools/serve/inference.h"
 
+#include <algorithm>
 #include <array>
 
 namespace relayvm::serve {
@@ -12,6 +13,20 @@ constexpr std::array<std::string_view, 14> kNames = {"BOOL",  "INT8",   "INT16",
 static_assert(static_cast<size_t>(DType::kString) + 1 == kNames.size());
 
 }  // namespace
+
+Result<std::optional<std::chrono::nanoseconds>> TimeoutOf(const InferRequest& request) {
+  constexpr int64_t kDay = 86'400'000'000;  // microseconds
+  std::optional<std::chrono::nanoseconds> timeout;
+  const Parameter* parameter = request.FindParameter("timeout");
+  if (parameter == nullptr) return timeout;
+  const int64_t* us = std::get_if<int64_t>(parameter);
+  if (us == nullptr || *us < 0) {
+    return Status(StatusCode::kInvalidArgument,
+                  "parameter timeout: expected microseconds, a whole number");
+  }
+  timeout = std::chrono::microseconds(std::min(*us, kDay));
+  return timeout;
+}
 
 std::string_view DatatypeName(DType dtype) { return kNames[static_cast<size_t>(dtype)]; }
 

@@ -2,6 +2,7 @@
 // beside. Tensors are the runtime's own values from the moment that they are read. Plain data.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "bytecode/base/dtype.h"
+#include "bytecode/base/status.h"
 #include "vm/border/value.h"
 
 namespace relayvm::serve {
@@ -46,6 +48,10 @@ struct InferRequest {
     return nullptr;
   }
 };
+
+// The request's parameter `timeout`, in microseconds, as Triton's clients set it; a day at most.
+// None: it has no such parameter; 0: it leaves the time to the server. kInvalidArgument.
+Result<std::optional<std::chrono::nanoseconds>> TimeoutOf(const InferRequest& request);
 
 struct InferResponse {
   std::string model, version, id;

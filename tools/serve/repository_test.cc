@@ -215,6 +215,22 @@ TEST_CASE("a model that is compiled holds up no other, and no second load of its
   CHECK(house.Unload("slow").ok());
 }
 
+TEST_CASE("models are compiled into a folder that no one else may write to") {
+  TempFolder folder;
+  Save(kAddOne, folder / "made.vmx");
+  std::filesystem::create_directories(folder / "m/1");
+  std::ofstream(folder / "m/1/model.onnx") << "model";
+  CompileOptions compile{.relayc = FakeCompiler(folder, "cp " + (folder / "made.vmx") + " $4"),
+                         .cache_folder = folder / "cache"};
+  CHECK(CompileModel(folder / "m/1/model.onnx", compile).ok());
+  std::filesystem::permissions(folder / "cache", std::filesystem::perms::all);
+  CHECK(CompileModel(folder / "m/1/model.onnx", compile).status().code() ==
+        StatusCode::kFailedPrecondition);
+  compile.cache_folder = "";
+  CHECK(CompileModel(folder / "m/1/model.onnx", compile).status().code() ==
+        StatusCode::kFailedPrecondition);
+}
+
 TEST_CASE("of what was compiled, the oldest goes") {
   TempFolder folder;
   Save(kAddOne, folder / "made.vmx");

@@ -22,20 +22,15 @@ Result<uint64_t> HeaderNumber(std::string_view name, std::string_view text) {
 Result<std::chrono::steady_clock::time_point> DeadlineOf(const HttpExchange& exchange,
                                                          const InferRequest& request,
                                                          std::chrono::nanoseconds none) {
-  constexpr uint64_t kDay = 86'400'000'000;  // microseconds
+  constexpr uint64_t kDay = 86'400'000;  // milliseconds
   std::chrono::nanoseconds timeout = none;
   if (const std::string_view text = exchange.header("X-Request-Timeout-Ms"); !text.empty()) {
     RELAYVM_ASSIGN_OR_RETURN(const uint64_t ms, HeaderNumber("X-Request-Timeout-Ms", text));
-    timeout = std::chrono::milliseconds(std::min(ms, kDay / 1000));
+    timeout = std::chrono::milliseconds(std::min(ms, kDay));
     if (ms == 0) timeout = std::chrono::nanoseconds(1);
-  } else if (const Parameter* parameter = request.FindParameter("timeout")) {
-    const int64_t* us = std::get_if<int64_t>(parameter);
-    if (us == nullptr || *us < 0) {
-      return Status(StatusCode::kInvalidArgument,
-                    "parameter timeout: expected microseconds, a whole number");
-    }
-    if (*us > 0)
-      timeout = std::chrono::microseconds(std::min<int64_t>(*us, static_cast<int64_t>(kDay)));
+  } else {
+    RELAYVM_ASSIGN_OR_RETURN(const auto asked, TimeoutOf(request));
+    if (asked && asked->count() > 0) timeout = *asked;
   }
   if (timeout.count() == 0) return std::chrono::steady_clock::time_point::max();
   return std::chrono::steady_clock::now() + timeout;

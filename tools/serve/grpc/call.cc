@@ -137,18 +137,10 @@ void Call::Handle() {
 }
 
 Result<Call::Clock::time_point> Call::DeadlineOf(const InferRequest& request) const {
-  constexpr int64_t kDay = 86'400'000'000;  // microseconds
-  std::chrono::nanoseconds timeout = environment_.dispatcher.default_timeout();
-  if (const Parameter* parameter = request.FindParameter("timeout")) {
-    const int64_t* us = std::get_if<int64_t>(parameter);
-    if (us == nullptr || *us < 0) {
-      return Status(StatusCode::kInvalidArgument,
-                    "parameter timeout: expected microseconds, a whole number");
-    }
-    if (*us > 0) timeout = std::chrono::microseconds(std::min(*us, kDay));
-  } else if (deadline_ != Clock::time_point::max()) {
-    return deadline_;
-  }
+  RELAYVM_ASSIGN_OR_RETURN(const auto asked, TimeoutOf(request));
+  if (!asked && deadline_ != Clock::time_point::max()) return deadline_;
+  const std::chrono::nanoseconds timeout =
+      asked && asked->count() > 0 ? *asked : environment_.dispatcher.default_timeout();
   if (timeout.count() == 0) return deadline_;
   return std::min(deadline_, Clock::now() + timeout);
 }
