@@ -229,13 +229,17 @@ TEST_CASE("messages, headers, calls and compression have limits") {
   Fixture fixture(options);
   CHECK(Infer(*fixture.stub, Floats(std::vector<float>(1000))).code() ==
         grpc::StatusCode::RESOURCE_EXHAUSTED);
-  grpc::ClientContext fat, packed;
+  grpc::ClientContext fat;
   ModelInferResponse answer;
   fat.AddMetadata("x-fat", std::string(10'000, 'x'));
   CHECK_FALSE(fixture.stub->ModelInfer(&fat, Floats({1}), &answer).ok());
-  packed.set_compression_algorithm(GRPC_COMPRESS_GZIP);
-  CHECK(fixture.stub->ModelInfer(&packed, Floats({1}), &answer).error_code() ==
-        grpc::StatusCode::UNIMPLEMENTED);
+  grpc::StatusCode code = grpc::StatusCode::UNAVAILABLE;
+  for (int i = 0; i < 3 && code == grpc::StatusCode::UNAVAILABLE; ++i) {
+    grpc::ClientContext packed;  // the connection may end with the call before
+    packed.set_compression_algorithm(GRPC_COMPRESS_GZIP);
+    code = fixture.stub->ModelInfer(&packed, Floats({1}), &answer).error_code();
+  }
+  CHECK(code == grpc::StatusCode::UNIMPLEMENTED);
   grpc::ClientContext contexts[2];
   std::vector<std::unique_ptr<
       grpc::ClientReaderWriter<ModelInferRequest, inference::ModelStreamInferResponse>>>
