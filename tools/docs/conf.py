@@ -23,6 +23,7 @@ nitpick_ignore_regex = [("py:.*", r"(relayvm|numpy|np|typing|collections|os)\b.*
 myst_heading_anchors = 3
 myst_enable_extensions = ["colon_fence"]
 highlight_language = "text"
+smartquotes = False  # code in tables keeps its quotes
 autodoc_member_order = "bysource"
 
 html_theme = "alabaster"

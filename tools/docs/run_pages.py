@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Runs the code of pages of Markdown as a reader would, page by page, in a copy of tools/examples.
+"""Runs the code of pages of Markdown as a reader would, page by page, in a copy of tools/examples that lies as in a checkout.
 
 usage: run_pages.py BUILD_FOLDER SOURCE_FOLDER PAGE_OR_FOLDER...
 
@@ -10,6 +10,7 @@ Blocks of a page run in their order, in one folder:
   ```output              what the block before printed: errors too; ... is anything
   ```LANGUAGE file=NAME  is written to that file
   ```LANGUAGE same=FILE  is a file of the source tree, which other tests build and run
+  ```sh elsewhere=FILE   is run by another test, which that file of the source tree is
 
 Words behind the language: `needs=NAME,...` (a program, or a module of Python's; where there is none the block is not run, and Python's is
 only compiled), `exit=N` (how a shell's block ends), `native` (links programs with the build's libraries: not with sanitizers).
@@ -49,6 +50,8 @@ def check_form(path, text, tree):
     blocks = read_blocks(text)
     for block in blocks:
         known = block.language in ("sh", "python", "output") or block.language.startswith("{") or {"file", "same"} & set(block.words)
+        if "elsewhere" in block.words and not os.path.exists(os.path.join(tree, block.words["elsewhere"])):
+            yield f"{path}:{block.line}: there is no {block.words['elsewhere']}"
         if not known:
             yield f"{path}:{block.line}: a block ```{block.language} that is not run: expected sh, python, output, file=NAME or same=FILE"
         if "same" in block.words:
@@ -57,7 +60,8 @@ def check_form(path, text, tree):
                     yield f"{path}:{block.line}: the block is not as {block.words['same']} is"
     outside = FENCE.sub("", text)
     for line in re.findall(r"(?m)^\n {4}(?! *[-*]| *\d+\.)\S[^\n]*", outside):
-        yield f"{path}: code without a fence: {line.strip()}"
+        if line.strip() != "sh tools/scripts/quickstart.sh":  # the README's two commands, which install and test
+            yield f"{path}: code without a fence: {line.strip()}"
 
 
 def has(name):
@@ -91,7 +95,7 @@ def run_page(path, has_python, sanitized):
         print(f"{path}:{block.line}: {what}")
 
     for block in blocks:
-        if block.language.startswith("{") or "same" in block.words:
+        if block.language.startswith("{") or {"same", "elsewhere"} & set(block.words):
             continue
         if "file" in block.words:
             os.makedirs(os.path.dirname(block.words["file"]) or ".", exist_ok=True)
@@ -170,7 +174,10 @@ def main():
                 continue
             if not any(b.language in ("sh", "python") for b in read_blocks(text)):
                 continue
-            copy = shutil.copytree(os.path.join(tree, "tools/examples"), os.path.join(scratch, f"page{i}"))
+            checkout = os.path.join(scratch, f"page{i}")
+            copy = shutil.copytree(os.path.join(tree, "tools/examples"), os.path.join(checkout, "tools/examples"))
+            for name in ("tests", "kernels", "compiler", "bytecode", "vm"):  # as it lies in a checkout
+                os.symlink(os.path.join(tree, name), os.path.join(checkout, name))
             # With ports of its own, where that may be.
             p = subprocess.run([*isolated, PYTHON, os.path.abspath(__file__), "--page", path], cwd=copy, env=environment, text=True,
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=900)

@@ -14,6 +14,7 @@ PACKAGES="
   doctest-dev python3 python3-numpy binutils pkg-config
   python3-dev pybind11-dev python3-setuptools python3-wheel python3-venv python3-pytest python3-onnx
   haproxy iproute2 python3-yaml python3-distributed
+  python3-sphinx python3-myst-parser
 "
 missing=""
 for package in $PACKAGES; do

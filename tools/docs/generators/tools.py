@@ -48,7 +48,7 @@ All tools end with one of these.
         text = (f"# {name}\n\n" + index(name, *(f"{name} {option}" for option in names), *names) + f"`{name}` {what}. Made of `{name} --help`; the "
                 "exit codes are those of [all tools](tools.md#exit-codes).\n\n")
         for title, rows in groups:
-            text += f"## {title}\n\n" + table(("", ""), [(code(head), cell(words)) for head, words in rows]) + "\n"
+            text += f"## {title}\n\n" + table(("option", "what it does"), [(code(head), cell(words)) for head, words in rows]) + "\n"
         yield f"reference/{name}.md", text
 
 
