@@ -135,7 +135,10 @@ def environment_of(folder, build, scratch):
     os.makedirs(prefix)
     os.makedirs(programs)
     os.symlink(os.path.join(build, "include", "runtime"), os.path.join(prefix, "include"))
-    os.symlink(os.path.join(build, "lib"), os.path.join(prefix, "lib"))
+    os.makedirs(os.path.join(prefix, "lib"))
+    for found in ("lib/*", "vm/librelayvm.so*", "vm/graph/librelayvm_graph.so*"):
+        for path in glob.glob(os.path.join(build, found)):
+            os.symlink(path, os.path.join(prefix, "lib", os.path.basename(path)))
     sanitize = os.environ.get("SANITIZE", "")
     for name in ("cc", "c++"):  # a program links with the build's libraries, which have its sanitizers
         with open(os.path.join(programs, name), "w") as f:
@@ -144,7 +147,7 @@ def environment_of(folder, build, scratch):
     os.symlink(PYTHON, os.path.join(programs, "python3"))
     path = os.pathsep.join((programs, os.path.join(build, "bin"), os.environ["PATH"]))
     package = os.path.join(build, "python")
-    return {**os.environ, "PATH": path, "PREFIX": prefix, "BUILD": build, "PYTHONPATH": package, "LD_LIBRARY_PATH": os.path.join(build, "lib"),
+    return {**os.environ, "PATH": path, "PREFIX": prefix, "BUILD": build, "PYTHONPATH": package,
             "RELAYVM_CACHE": os.path.join(scratch, "cache"), "HOME": scratch}
 
 
