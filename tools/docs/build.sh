@@ -9,8 +9,9 @@ tree=$(cd "$here/../.." && pwd)
 build=$(cd "${1:-$tree/build/release}" && pwd)
 out=$build/docs
 python=/usr/bin/python3  # Debian's, which has Sphinx
+rm -rf "$out/html"
 mkdir -p "$out/source"
-# Pages that are no more go; what stays keeps its time, so that Sphinx reads what changed.
 $python "$here/generate.py" "$build" "$out/source"
-PYTHONPATH="$build/python" $python -m sphinx -b html -W --keep-going -q -j auto -c "$here" -d "$out/doctrees" "$out/source" "$out/html"
+# -E: all pages are read; of those that it does not read anew Sphinx 5.3 forgets the entries of the index, which the search needs.
+PYTHONPATH="$build/python" $python -m sphinx -b html -E -W --keep-going -q -j auto -c "$here" -d "$out/doctrees" "$out/source" "$out/html"
 $python "$here/check_links.py" "$out/html"

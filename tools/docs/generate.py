@@ -3,7 +3,7 @@
 
 usage: generate.py BUILD_FOLDER FOLDER
 
-Files that are as they were keep their time; those that nothing makes any more are removed.
+Files that nothing makes any more are removed.
 """
 import os
 import sys
@@ -31,10 +31,6 @@ def main():
     for path, data in files.items():
         target = os.path.join(out, path)
         os.makedirs(os.path.dirname(target), exist_ok=True)
-        if os.path.exists(target):
-            with open(target, "rb") as f:
-                if f.read() == data:
-                    continue
         with open(target, "wb") as f:
             f.write(data)
     # What pages include of the tree by {literalinclude} /tree/FILE.
