@@ -15,6 +15,7 @@
 #include "tools/cli/command_line.h"
 #include "tools/lib/progress.h"
 #include "tools/lib/reference_executor.h"
+#include "tools/serve/emitter.h"
 #include "tools/values/engine_flags.h"
 #include "tools/values/graph_executor.h"
 #include "tools/values/run.h"
@@ -106,6 +107,8 @@ Exit Main(int argc, char** argv) {
 
   LoadOptions load;
   engines.Use("relayrun", &load);
+  const HostFunction emit = serve::EmitFunction();  // what a program says for a server's client
+  load.host_functions = {&emit, 1};
   auto start = std::chrono::steady_clock::now();
   auto made = MakeExecutor(executor, compile, run, load, trace_values);
   compile.PrintTimings();

@@ -22,6 +22,7 @@
 #include "kernels/runtime/operator_library.h"
 #include "tools/cli/command_line.h"
 #include "tools/serve/client/remote_executor.h"
+#include "tools/serve/emitter.h"
 #include "tools/values/engine_flags.h"
 #include "tools/values/graph_executor.h"
 #include "tools/values/run.h"
@@ -86,6 +87,8 @@ Exit Main(int argc, char** argv) {
     std::ranges::move(library->kernels(), std::back_inserter(kernels));
   }
   load.kernels = kernels;
+  const HostFunction emit = serve::EmitFunction();  // what a program says for a server's client
+  load.host_functions = {&emit, 1};
   auto start = std::chrono::steady_clock::now();
   std::error_code error;
   if (std::filesystem::is_directory(model, error)) {

@@ -12,9 +12,10 @@
 //           [--token-file FILE] [--end-with-input]
 //           [--max-batch N] [--max-delay MS] [--max-memory SIZE]
 //
-// It prints the ports that it listens on and a line "ready", ends on SIGTERM and SIGINT once what
-// it has accepted is answered, and looks at its models again on SIGHUP. Exit status: 0 ended so, 1
-// wrong usage, 2 it could not begin. Tested by serve/tests/run_serve.py.
+// It prints the ports that it listens on, loads its models meanwhile, and prints a line "ready"
+// once all have been tried; ends on SIGTERM and SIGINT once what it has accepted is answered, and
+// looks at its models again on SIGHUP. Exit status: 0 ended so, 1 wrong usage, 2 it could not
+// begin. Tested by serve/tests/run_serve.py.
 #include <fmt/format.h>
 #include <malloc.h>
 #include <sys/resource.h>
@@ -344,6 +345,16 @@ void EndWithInput() {
   }).detach();
 }
 
+void SayReady(const Repository& repository) {
+  size_t num_ready = 0;
+  for (const IndexEntry& entry : repository.Index()) {
+    num_ready += entry.is_ready ? 1 : 0;
+    if (!entry.reason.empty()) fmt::print(stderr, "vmserve: {}: {}\n", entry.name, entry.reason);
+  }
+  fmt::print("ready, {} models\n", num_ready);
+  std::fflush(stdout);
+}
+
 // Until a signal says to end.
 void WaitForEnd(const sigset_t& signals, Repository& repository, Telemetry& telemetry,
                 const HttpServer& server) {
@@ -397,7 +408,7 @@ int Serve(Flags& flags) {
   flags.dispatcher.trace = &profiler;
   auto dispatcher = Dispatcher::Create(flags.dispatcher);
   if (!dispatcher.ok()) return failed(dispatcher.status());
-  auto repository = Repository::Create(
+  auto repository = Repository::Open(
       flags.repository,
       [&](const std::string& name, const std::string& version,
           std::shared_ptr<const Executable> executable)
@@ -414,11 +425,6 @@ int Serve(Flags& flags) {
         return std::shared_ptr<const ServedModel>(std::move(model));
       });
   if (!repository.ok()) return failed(repository.status());
-  size_t num_ready = 0;
-  for (const IndexEntry& entry : (*repository)->Index()) {
-    num_ready += entry.is_ready ? 1 : 0;
-    if (!entry.reason.empty()) fmt::print(stderr, "vmserve: {}: {}\n", entry.name, entry.reason);
-  }
   Routes routes(**repository, **dispatcher, metrics);
   routes.set_profiler(&profiler);
   HttpServer server(flags.http);
@@ -434,10 +440,10 @@ int Serve(Flags& flags) {
   if (!scrape.ok()) return failed(scrape.status());
   const auto grpc_line = StartGrpc(flags, *grpc);
   if (!grpc_line.ok()) return failed(grpc_line.status());
-  server.Start();
-  fmt::print("http {}:{}\n{}metrics {}:{}\nready, {} models\n", flags.host, *http, *grpc_line,
-             flags.host, *scrape, num_ready);
+  fmt::print("http {}:{}\n{}metrics {}:{}\n", flags.host, *http, *grpc_line, flags.host, *scrape);
   std::fflush(stdout);
+  (*repository)->Start([models = repository->get()] { SayReady(*models); });
+  server.Start();
   if (flags.end_with_input) EndWithInput();
 
   WaitForEnd(signals, **repository, **telemetry, server);

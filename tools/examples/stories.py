@@ -4,10 +4,15 @@
 usage: stories.py weights MODEL.bin OUT.npz        llama2.c's binary file as parameters for relayc --params
        stories.py encode TOKENIZER.bin [TEXT]      a prompt as the program's input: [1, 410, 469, 347]
        stories.py decode TOKENIZER.bin TOKEN...    tokens as text
+       stories.py tell URL TOKENIZER.bin STEPS [TEXT]    the story as a server tells it: vmserve --model stories=stories.vmx,
+                                                   URL is http://127.0.0.1:8000/v2/models/stories
 The model and tokenizer are stories260K.bin and tok512.bin of karpathy's tinyllamas (MIT).
 """
+import codecs
+import json
 import struct
 import sys
+import urllib.request
 
 
 def weights(path):
@@ -62,17 +67,48 @@ def encode(path, text):
         tokens[i:i + 2] = [number[pieces[tokens[i]] + pieces[tokens[i + 1]]]]
 
 
-def decode(path, tokens):
-    _, pieces = vocabulary(path)
-    out = b""
-    for before, token in zip([None] + tokens, tokens):
-        piece = pieces[token]
+class Decoder:
+    """Tokens to text, one after the other."""
+    def __init__(self, path):
+        self.pieces = vocabulary(path)[1]
+        self.before = None
+        self.characters = codecs.getincrementaldecoder("utf-8")(errors="replace")
+
+    def add(self, token):
+        before, self.before = self.before, token
         if token == 1:
-            continue
-        if before == 1 and piece.startswith(b" "):
-            piece = piece[1:]
-        out += bytes([token - 3]) if 3 <= token <= 258 else piece
-    return out.decode(errors="replace")
+            return ""
+        piece = bytes([token - 3]) if 3 <= token <= 258 else self.pieces[token]
+        return self.characters.decode(piece[1:] if before == 1 and piece.startswith(b" ") else piece)
+
+    def end(self):
+        return self.characters.decode(b"", final=True)
+
+
+def decode(path, tokens):
+    decoder = Decoder(path)
+    return "".join(map(decoder.add, tokens)) + decoder.end()
+
+
+def events(url, body):
+    """What a server answers to generate_stream, event by event."""
+    request = urllib.request.Request(url + "/generate_stream", json.dumps(body).encode(), {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request) as answer:
+        for line in answer:
+            if line.startswith(b"data: "):
+                yield json.loads(line[6:])
+
+
+def tell(url, path, steps, text):
+    prompt = encode(path, text)
+    decoder = Decoder(path)
+    print("".join(map(decoder.add, prompt)), end="", flush=True)
+    for event in events(url, {"prompt": prompt, "steps": steps}):
+        if "error" in event:
+            sys.exit("\n" + event["error"])
+        if "emitted" in event:
+            print(decoder.add(event["emitted"]), end="", flush=True)
+    print(decoder.end())
 
 
 def main(args):
@@ -81,6 +117,8 @@ def main(args):
         np.savez(args[2], **weights(args[1]))
     elif len(args) in (2, 3) and args[0] == "encode":
         print(encode(args[1], args[2] if len(args) == 3 else ""))
+    elif len(args) in (4, 5) and args[0] == "tell":
+        tell(args[1], args[2], int(args[3]), args[4] if len(args) == 5 else "")
     elif len(args) > 2 and args[0] == "decode":
         print(decode(args[1], [int(t.strip("[],")) for t in args[2:]]))
     else:

@@ -7,6 +7,7 @@
 #include <array>
 #include <cctype>
 #include <fstream>
+#include <iterator>
 #include <utility>
 
 #include "tools/serve/json_writer.h"
@@ -24,10 +25,13 @@ Digest DigestOf(std::string_view text) {
   return digest;
 }
 
-bool IsProbe(const HttpExchange& exchange) {
-  const std::string_view target = exchange.target();
+// What says nothing of models: probes, the page, which asks for the token itself, and the
+// description of the paths.
+bool IsOpen(const HttpExchange& exchange) {
+  constexpr std::string_view kOpen[] = {"/v2/health/live", "/v2/health/ready", "/",
+                                        "/openapi.json"};
   return (exchange.method() == "GET" || exchange.method() == "HEAD") &&
-         (target == "/v2/health/live" || target == "/v2/health/ready");
+         std::ranges::find(kOpen, exchange.target()) != std::end(kOpen);
 }
 
 }  // namespace
@@ -65,7 +69,7 @@ bool HasToken(std::string_view authorization, std::string_view token) {
 HttpHandler WithToken(std::string token, HttpHandler handler) {
   return [token = std::move(token),
           handler = std::move(handler)](std::shared_ptr<HttpExchange> exchange) {
-    if (IsProbe(*exchange) || HasToken(exchange->header("Authorization"), token))
+    if (IsOpen(*exchange) || HasToken(exchange->header("Authorization"), token))
       return handler(std::move(exchange));
     HttpResponse response;
     response.status = 401;

@@ -16,8 +16,8 @@ Result<std::string> ReadToken(const std::string& path);
 // Whether a header's value is the token's, in a time that does not depend on where they differ.
 bool HasToken(std::string_view authorization, std::string_view token);
 
-// `handler` for requests with the token, and for GET of /v2/health/live and ready, which probes
-// without one ask; others get 401.
+// `handler` for requests with the token, and for GET of what has nothing of models: /v2/health/live
+// and ready, which probes ask, the page at / and /openapi.json; others get 401.
 HttpHandler WithToken(std::string token, HttpHandler handler);
 
 }  // namespace relayvm::serve

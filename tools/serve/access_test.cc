@@ -43,7 +43,7 @@ class Exchange : public HttpExchange {
   void EndStream() override {}
 };
 
-TEST_CASE("requests without the token get 401, but probes") {
+TEST_CASE("requests without the token get 401, but probes and what is the same for all") {
   const HttpHandler handler =
       WithToken("0123456789", [](const std::shared_ptr<HttpExchange>& e) { e->Respond({}); });
   struct Case {
@@ -53,6 +53,8 @@ TEST_CASE("requests without the token get 401, but probes") {
   for (const Case& c :
        {Case{"GET", "/v2", "", 401}, Case{"GET", "/v2", "Bearer 0123456789", 200},
         Case{"GET", "/v2/health/ready", "", 200}, Case{"HEAD", "/v2/health/live", "", 200},
+        Case{"GET", "/", "", 200}, Case{"GET", "/openapi.json", "", 200},
+        Case{"POST", "/", "", 401}, Case{"GET", "//", "", 401}, Case{"GET", "/?x", "", 401},
         Case{"POST", "/v2/health/live", "", 401},
         Case{"GET", "/v2/health/live/../../models", "", 401}}) {
     CAPTURE(c.target);

@@ -90,7 +90,8 @@ TEST_CASE("inputs of other dims are not joined") {
 TEST_CASE("a configuration says what it can, and nothing else") {
   const auto config = ReadModelConfig(
       R"({"independent_rows": true, "max_batch": 8, "max_delay_ms": 0.5,
-          "sequences": {"time_to_live_s": 2.5, "max_count": 3, "max_bytes": 4096}})");
+          "sequences": {"time_to_live_s": 2.5, "max_count": 3, "max_bytes": 4096},
+          "states": {"h": "h_next", "c": "c_next"}})");
   REQUIRE_MESSAGE(config.ok(), config.status().message());
   CHECK(config->independent_rows);
   CHECK(config->max_batch == 8);
@@ -98,11 +99,16 @@ TEST_CASE("a configuration says what it can, and nothing else") {
   CHECK(config->sequences.time_to_live.count() == 2500);
   CHECK(config->sequences.max_count == 3);
   CHECK(config->sequences.max_bytes == 4096);
+  CHECK(config->states ==
+        std::vector<std::pair<std::string, std::string>>{{"h", "h_next"}, {"c", "c_next"}});
   CHECK_FALSE(LoadModelConfig("/nowhere/config.json")->independent_rows);
   for (const char* wrong :
        {"", "[]", "{\"rows\": true}", "{\"max_batch\": 0}", "{\"max_batch\": 1e9}",
         "{\"max_delay_ms\": -1}", "{\"max_delay_ms\": NaN}", "{\"sequences\": {\"count\": 1}}",
-        "{\"sequences\": {\"time_to_live_s\": 0}}", "{} {}"}) {
+        "{\"sequences\": {\"time_to_live_s\": 0}}", "{} {}", "{\"states\": [\"h\"]}",
+        "{\"states\": {\"h\": 1}}", "{\"states\": {\"\": \"a\"}}", "{\"states\": {\"a=b\": \"c\"}}",
+        "{\"states\": {\"a\": \"b\", \"a\": \"c\"}}", "{\"states\": {\"a\": \"c\", \"b\": \"c\"}}",
+        "{\"states\": {\"a\\u0000\": \"b\"}}"}) {
     CAPTURE(wrong);
     CHECK(ReadModelConfig(wrong).status().code() == StatusCode::kInvalidArgument);
   }

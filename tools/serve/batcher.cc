@@ -188,7 +188,11 @@ void Batcher::OnEnd(const GroupPtr& group, Result<Value> result, const RunTimes&
                     bool is_final) {
   std::vector<Result<Value>> parts = Split(*group, result);
   const size_t size = group->members.size();
-  if (result.ok()) group->members[0]->request.model->metrics().CountBatch(size);
+  if (result.ok()) {
+    ModelMetrics& metrics = group->members[0]->request.model->metrics();
+    metrics.CountBatch(size);
+    metrics.AddBatchTime(size, times.ran_ns);
+  }
   std::vector<Answer> answers;
   std::vector<GroupPtr> groups;
   {

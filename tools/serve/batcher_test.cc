@@ -85,6 +85,10 @@ TEST_CASE("requests that wait for each other run together, and each has its own 
   CHECK(c->floats() == std::vector<float>{5});
   CHECK(f.batches(2) == 1);  // three or four of them
   CHECK(f.model->metrics().runs.value() == 1);
+  const auto times = f.model->metrics().batch_times();
+  REQUIRE(times.size() == 1);
+  CHECK(times.contains(3));
+  CHECK(times.at(3).count == 1);
 }
 
 TEST_CASE("one that is alone waits no longer than the delay, and without one not at all") {

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <vector>
 
 #include "bytecode/base/file_mapping.h"
@@ -28,6 +29,13 @@ using Clock = std::chrono::steady_clock;
 
 // Of what a compiler says, the beginning.
 constexpr size_t kMessageBytes = 4096;
+
+std::vector<std::string> StateFlags(const CompileOptions& options) {
+  std::vector<std::string> flags;
+  for (const auto& [input, output] : options.states)
+    flags.push_back(fmt::format("--state={}={}", input, output));
+  return flags;
+}
 
 Result<std::string> NameByContent(const std::string& model, const CompileOptions& options) {
   Blake2b hash;
@@ -51,6 +59,10 @@ Result<std::string> NameByContent(const std::string& model, const CompileOptions
     hash.Add(mapping->bytes().size());
     hash.Add(std::as_bytes(mapping->bytes()));
   }
+  for (const std::string& state : StateFlags(options)) {
+    hash.Add(state.size());
+    hash.Add(std::as_bytes(std::span(state)));
+  }
   std::string text;
   for (const uint8_t byte : hash.Finish()) text += fmt::format("{:02x}", byte);
   return text + (options.batching ? ".batching.vmx" : ".vmx");
@@ -59,7 +71,7 @@ Result<std::string> NameByContent(const std::string& model, const CompileOptions
 // What the process says, until it says no more, or the time is over or it is told to stop (false).
 bool ReadMessages(int fd, Clock::time_point deadline, const std::atomic<bool>* stop,
                   std::string* text) {
-  constexpr int64_t kLook = 200;  // for `stop`, in milliseconds
+  constexpr int64_t kLook = 50;  // for `stop`, in milliseconds
   for (;;) {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
@@ -174,6 +186,7 @@ Result<std::string> CompileModel(const std::string& model, const CompileOptions&
   const fs::path made = folder / fmt::format("made-{}-{}-{}", ::getpid(), number++, name);
   std::vector<std::string> command = {options.relayc, model, "-q", "-o", made.string()};
   if (options.batching) command.emplace_back("--batching");
+  std::ranges::move(StateFlags(options), std::back_inserter(command));
   const Status compiled = RunCompiler(command, options);
   if (compiled.ok()) fs::rename(made, path, error);
   if (compiled.ok() && !error) {

@@ -7,6 +7,8 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "bytecode/base/status.h"
 
@@ -16,6 +18,7 @@ struct CompileOptions {
   std::string relayc;        // the program; empty: none, and models have to be compiled
   std::string cache_folder;  // made where it is not there
   std::chrono::seconds timeout{900};
+  std::vector<std::pair<std::string, std::string>> states;  // relayc --state IN=OUT
   bool batching = false;  // with forms of kernels that run for several runs at once
   uint64_t cache_bytes = uint64_t{16} << 30;  // of the folder; above that, the oldest goes
   const std::atomic<bool>* stop = nullptr;    // ends a compilation that is under way

@@ -66,6 +66,7 @@ struct Dispatcher::Run {
   size_t reserved_bytes = 0;
   Done done;
   size_t memory_limit = SIZE_MAX;
+  bool is_joined = false;  // the batcher counts its run
 
   void End(const Result<Value>& result, const RunTimes& times) {
     const bool is_whole = result.ok();  // others say nothing of how long those take
@@ -82,6 +83,7 @@ struct Dispatcher::Run {
     });
     if (!failed.ok()) model->metrics().lost.Add();
     if (!is_whole) return;
+    if (!is_joined) model->metrics().AddBatchTime(1, times.ran_ns);
     const int64_t answered = std::chrono::nanoseconds(Clock::now() - begin).count();
     if (times.requests == 1) model->NoteRun(times.ran_ns + answered);
     model->NoteShare(times.ran_ns / static_cast<int64_t>(times.requests) + answered);
@@ -239,8 +241,10 @@ Status Dispatcher::InferAlone(const RunPtr& run, const InferOptions& options, Ca
     RELAYVM_RETURN_IF_ERROR(
         served.executable()->CheckInputs(served.function().name, launch.inputs));
     const int64_t rows = RowsOf(launch.inputs);
-    if (rows > 0)
+    if (rows > 0) {
+      run->is_joined = true;
       return batcher_->Submit(std::move(launch), rows, std::move(ended_run), &cancel->member_);
+    }
   }
   return Launch(std::move(launch), std::move(ended_run), &cancel->run_);
 }

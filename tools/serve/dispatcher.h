@@ -105,6 +105,8 @@ class Dispatcher {
   size_t reserved_memory() const { return *reserved_; }
   SchedulerStats stats() const { return scheduler_->stats(); }
   RunGroupStats stats(const RunGroup& group) const { return scheduler_->stats(group); }
+  // No tensor can be larger: of all runs together.
+  size_t max_tensor_bytes() const { return options_.memory_limit; }
   std::chrono::nanoseconds default_timeout() const { return options_.timeout; }
 
  private:

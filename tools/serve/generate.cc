@@ -133,7 +133,8 @@ void GenerateCall::Start(Dispatcher& dispatcher) {
 
 Status GenerateCall::Run(Dispatcher& dispatcher) {
   RELAYVM_ASSIGN_OR_RETURN(
-      request_, ReadGenerateRequest(exchange_->body(), model_->inputs(), dispatcher.runtime()));
+      request_, ReadGenerateRequest(exchange_->body(), model_->inputs(), dispatcher.runtime(),
+                                    LimitsOf(dispatcher, *exchange_)));
   InferOptions options;
   RELAYVM_ASSIGN_OR_RETURN(options.deadline,
                            DeadlineOf(*exchange_, request_, dispatcher.default_timeout()));
@@ -265,7 +266,7 @@ void GenerateCall::Fail(const Status& status) {
 }  // namespace
 
 Result<InferRequest> ReadGenerateRequest(std::string_view body, std::span<const TensorSpec> inputs,
-                                         Runtime& runtime) {
+                                         Runtime& runtime, const ReadLimits& limits) {
   JsonReader reader(body);
   std::string json = "{\"inputs\":[", rest;
   if (reader.BeginObject()) {
@@ -289,7 +290,7 @@ Result<InferRequest> ReadGenerateRequest(std::string_view body, std::span<const 
   reader.ExpectEnd();
   RELAYVM_RETURN_IF_ERROR(reader.status());
   json += "]" + rest + "}";
-  return ReadInferRequest(json, std::nullopt, runtime);
+  return ReadInferRequest(json, std::nullopt, runtime, limits);
 }
 
 void Generate(Dispatcher& dispatcher, std::shared_ptr<const ServedModel> model,

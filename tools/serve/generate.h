@@ -22,12 +22,13 @@
 #include "bytecode/base/status.h"
 #include "tools/serve/dispatcher.h"
 #include "tools/serve/http_server.h"
+#include "tools/serve/protocol.h"
 
 namespace relayvm::serve {
 
 // The request as its body says it. kInvalidArgument; and as ReadInferRequest.
 Result<InferRequest> ReadGenerateRequest(std::string_view body, std::span<const TensorSpec> inputs,
-                                         Runtime& runtime);
+                                         Runtime& runtime, const ReadLimits& limits = {});
 
 void Generate(Dispatcher& dispatcher, std::shared_ptr<const ServedModel> model,
               std::shared_ptr<HttpExchange> exchange, bool is_stream);

@@ -79,7 +79,10 @@ class HttpConnection : public HttpExchange, public std::enable_shared_from_this<
     socket_.non_blocking(true, ignored);
     Next();
   }
-  ~HttpConnection() override { GiveBack(); }
+  ~HttpConnection() override {
+    GiveBack();
+    GiveBackMade();
+  }
   void Close() {
     if (state_ == State::kClosed) return;
     // A request that is handled is ended by its answer, which nobody gets.
@@ -106,6 +109,11 @@ class HttpConnection : public HttpExchange, public std::enable_shared_from_this<
   std::string_view body() const override { return parser_->get().body().bytes; }
   std::string_view header(std::string_view name) const override {
     return View(parser_->get()[beast::string_view(name.data(), name.size())]);
+  }
+  bool CountMemory(size_t bytes) override {
+    if (!loop_.shared.bodies.Take(bytes)) return false;
+    made_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+    return true;
   }
   TraceContext trace() const override { return observed_.trace(); }
   void set_on_disconnect(std::function<void()> on_disconnect) override {
@@ -382,6 +390,8 @@ class HttpConnection : public HttpExchange, public std::enable_shared_from_this<
     share_ = {};
   }
 
+  void GiveBackMade() { loop_.shared.bodies.Give(made_bytes_.exchange(0)); }
+
   void Write() {
     state_ = State::kWriting;
     if (const size_t size = response_->body.size(); size >= kCountedAnswer) {
@@ -484,6 +494,7 @@ class HttpConnection : public HttpExchange, public std::enable_shared_from_this<
     on_sent_ = nullptr;
     is_stream_ = stream_ended_ = false;
     GiveBack();
+    GiveBackMade();
     if (keep_alive_) return Next();
     // What the client still sends is read for a while: closing at once would take back the answer.
     state_ = State::kLingering;
@@ -520,7 +531,8 @@ class HttpConnection : public HttpExchange, public std::enable_shared_from_this<
   std::string head_;
   std::vector<asio::const_buffer> out_;  // from written_ on it is to be sent
   size_t written_ = 0;
-  size_t counted_ = 0;  // of the answer, toward all bodies
+  size_t counted_ = 0;                 // of the answer, toward all bodies
+  std::atomic<size_t> made_bytes_{0};  // of the request, toward the same
   ClientShares::Share share_;
   std::atomic<bool> is_lost_{false};  // without memory for its answer
   ObservedRequest observed_;

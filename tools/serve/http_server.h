@@ -53,6 +53,9 @@ class HttpExchange {
   virtual std::string_view body() const = 0;    // of gzip and deflate, what they come to
   // The value of a header, by its name in any case; empty where there is none.
   virtual std::string_view header(std::string_view name) const = 0;
+  // Counts so many bytes more toward max_all_bodies, as long as the exchange is there: of what is
+  // made of the body and takes more than that. False: there is no such room. Any thread.
+  virtual bool CountMemory(size_t) { return true; }
   // The trace that it belongs to.
   virtual TraceContext trace() const { return {}; }
   // Called once, on the connection's thread, where the client goes before it is answered.

@@ -32,6 +32,12 @@ struct Echo {
                     std::string(exchange->header("x-tag")) + " " + std::string(exchange->body());
     if (exchange->target() == "/throw") throw std::runtime_error("no luck");
     if (exchange->target() == "/large") response.body.assign(16 << 20, 'x');
+    if (exchange->target() == "/count" && !exchange->CountMemory(1500)) response.status = 503;
+    if (exchange->target() == "/hold") {
+      exchange->CountMemory(1500);
+      exchange->set_on_disconnect([held = exchange]() mutable { held.reset(); });
+      return;
+    }
     if (exchange->target() == "/never") {
       exchange->set_on_disconnect([this, exchange] { gone.set_value(); });
       return;
@@ -256,6 +262,24 @@ TEST_CASE("answers count toward the memory of all bodies") {
   CHECK(HasCode(second.Answer(), "503"));
   CHECK(BodyOf(first.Answer()).size() == 16 << 20);
   while (echo.server.stats().body_bytes > 0) std::this_thread::yield();
+}
+
+TEST_CASE("what is made of a body counts until it is answered, or its client goes") {
+  Echo echo({.max_body_bytes = 1000, .max_all_bodies = 2000});
+  Client first(echo.port), second(echo.port);
+  for (int i = 0; i < 3; ++i) {
+    first.Send("GET /count HTTP/1.1\r\n\r\n");
+    CHECK(HasCode(first.Answer(), "200"));
+  }
+  CHECK(echo.server.stats().body_bytes == 0);
+  second.Send("GET /hold HTTP/1.1\r\n\r\n");
+  while (echo.server.stats().body_bytes < 1500) std::this_thread::yield();
+  first.Send("GET /count HTTP/1.1\r\n\r\n");
+  CHECK(HasCode(first.Answer(), "503"));
+  second.Close();
+  while (echo.server.stats().body_bytes > 0) std::this_thread::yield();
+  first.Send("GET /count HTTP/1.1\r\n\r\n");
+  CHECK(HasCode(first.Answer(), "200"));
 }
 
 TEST_CASE("the bodies of all connections have a limit, and connections have one") {

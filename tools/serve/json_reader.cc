@@ -150,6 +150,11 @@ bool JsonReader::ReadString(std::string* text) {
   if (!ok()) return false;
   if (!Take('"')) return Fail("expected a string");
   text->clear();
+  return ReadRest(text);
+}
+
+// Up to the string's end, behind what is there.
+bool JsonReader::ReadRest(std::string* text) {
   for (;;) {
     const size_t begin = at_;
     while (at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\\' &&
@@ -163,6 +168,29 @@ bool JsonReader::ReadString(std::string* text) {
     if (c == '"') return true;
     if (!ReadEscape(text)) return false;
   }
+}
+
+bool JsonReader::ReadView(std::string_view* text, std::string* decoded) {
+  if (!ok()) return false;
+  if (!Take('"')) return Fail("expected a string");
+  const size_t begin = at_;
+  while (at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\\' &&
+         static_cast<unsigned char>(text_[at_]) >= 0x20)
+    ++at_;
+  if (at_ < text_.size() && text_[at_] == '"') {
+    *text = text_.substr(begin, at_++ - begin);
+    return true;
+  }
+  // It has escapes, or is wrong. Decoded it is no longer than as it stands: there is room for all.
+  at_ = begin;
+  if (decoded->capacity() - decoded->size() < bytes_left()) {
+    if (!decoded->empty()) return Fail("strings are longer than their text");
+    decoded->reserve(bytes_left());
+  }
+  const size_t first = decoded->size();
+  if (!ReadRest(decoded)) return false;
+  *text = std::string_view(*decoded).substr(first);
+  return true;
 }
 
 bool JsonReader::ReadBool(bool* value) {
@@ -363,8 +391,8 @@ bool JsonReader::ReadElements(std::span<const int64_t> dims, std::span<T> out) {
 }
 
 bool JsonReader::ReadStrings(std::span<const int64_t> dims, size_t count,
-                             std::vector<std::string>* out) {
-  return ReadTree(dims, count, [&](size_t) { return ReadString(&out->emplace_back()); });
+                             std::vector<std::string_view>* out, std::string* decoded) {
+  return ReadTree(dims, count, [&](size_t) { return ReadView(&out->emplace_back(), decoded); });
 }
 
 template bool JsonReader::ReadElements(std::span<const int64_t>, std::span<bool>);

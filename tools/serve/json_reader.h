@@ -59,8 +59,10 @@ class JsonReader {
   // T: bool, integers of 8 to 64 bits, float, double.
   template <typename T>
   bool ReadElements(std::span<const int64_t> dims, std::span<T> out);
-  // The same of strings. Grows `out` as they come.
-  bool ReadStrings(std::span<const int64_t> dims, size_t count, std::vector<std::string>* out);
+  // The same of strings, `count` of them, which are added to `out`: views of the text that is read,
+  // or, of those with escapes, of `decoded`, which is given room once and is not to be moved then.
+  bool ReadStrings(std::span<const int64_t> dims, size_t count, std::vector<std::string_view>* out,
+                   std::string* decoded);
 
   // Where it is, and back there: for members that come before what is needed to read them.
   // REQUIRES, to Rewind: the position was here, at the same depth.
@@ -76,6 +78,8 @@ class JsonReader {
   bool TakeWord(std::string_view word);
   bool Open(char c);
   bool Next(char close);
+  bool ReadView(std::string_view* text, std::string* decoded);
+  bool ReadRest(std::string* text);
   bool ReadEscape(std::string* text);
   bool ReadHex(uint32_t* unit);
   template <typename Element>

@@ -73,6 +73,18 @@ void ModelMetrics::CountBatch(size_t requests) {
       ->Add();
 }
 
+void ModelMetrics::AddBatchTime(size_t requests, int64_t ns) {
+  const std::lock_guard lock(mutex_);
+  BatchTimes& times = batch_times_[std::min(requests, kMaxBatchSize)];
+  ++times.count;
+  times.ns += ns;
+}
+
+std::map<size_t, ModelMetrics::BatchTimes> ModelMetrics::batch_times() const {
+  const std::lock_guard lock(mutex_);
+  return batch_times_;
+}
+
 void ModelMetrics::CountAnswer(int code) {
   const auto* found = std::ranges::find(kCodes, code);
   if (found == std::end(kCodes)) found = std::ranges::find(kCodes, 500);
@@ -107,6 +119,7 @@ Result<std::shared_ptr<ServedModel>> ServedModel::Create(
                                                      std::move(executable), function,
                                                      std::move(group), std::move(metrics), config));
   RELAYVM_RETURN_IF_ERROR(model->Describe());
+  RELAYVM_RETURN_IF_ERROR(model->CheckStates());
   if (config.counts_memory) model->memory_ = MemoryFormula::Of(*model->executable_, *function);
   if (config.independent_rows) RELAYVM_RETURN_IF_ERROR(CheckJoinable(*function));
   return model;
@@ -134,6 +147,24 @@ Status ServedModel::Describe() {
     const bool is_tensor = output.type.kind == TypeInfo::Kind::kTensor;
     outputs_.push_back({output.name, is_tensor ? std::optional(output.type.dtype) : std::nullopt,
                         SizesOf(output.type), false});
+  }
+  return OkStatus();
+}
+
+// What the configuration says is kept has to be in the file: its kernels are made for it.
+Status ServedModel::CheckStates() const {
+  const auto is_there = [&](const std::string& input, const std::string& output) {
+    return std::ranges::any_of(function_->states, [&](const StatePair& state) {
+      return function_->inputs[state.input].name == input &&
+             function_->outputs[state.output].name == output;
+    });
+  };
+  for (const auto& [input, output] : config_.states) {
+    if (is_there(input, output)) continue;
+    return {StatusCode::kInvalidInput,
+            fmt::format("its configuration says that {} is what {} of the run before was, and its "
+                        "file does not: make that with relayc --state {}={}",
+                        Printable(input), Printable(output), Printable(input), Printable(output))};
   }
   return OkStatus();
 }
@@ -193,11 +224,15 @@ Result<std::vector<InferTensor>> ServedModel::TakeOutputs(
   return outputs;
 }
 
-std::string ServedModel::MetadataJson() const {
+std::string ServedModel::MetadataJson(std::span<const std::string> versions) const {
   std::string json = "{\"name\":";
   AppendJsonText(name_, &json);
   json += ",\"versions\":[";
-  AppendJsonText(version_, &json);
+  const char* separator = "";
+  for (const std::string& version : versions) {
+    json += std::exchange(separator, ",");
+    AppendJsonText(version, &json);
+  }
   json += "],\"platform\":\"relayvm_vmx\",\"inputs\":";
   AppendTensors(inputs_, &json);
   json += ",\"outputs\":";

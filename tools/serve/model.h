@@ -6,8 +6,11 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,12 +50,25 @@ struct ModelMetrics {
   static constexpr std::array<size_t, 8> kBatchSizes = {1, 2, 4, 8, 16, 32, 64, 128};
   void CountBatch(size_t requests);
   std::vector<Counter*> batches;
+  // The same by each number of requests, and what these runs took; kMaxBatchSize: and more.
+  struct BatchTimes {
+    uint64_t count = 0;
+    int64_t ns = 0;
+  };
+  static constexpr size_t kMaxBatchSize = 1024;
+  void AddBatchTime(size_t requests, int64_t ns);
+  std::map<size_t, BatchTimes> batch_times() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<size_t, BatchTimes> batch_times_;
 };
 
 class ServedModel {
  public:
   // kUnsupported where inputs are not tensors, where there is no function main and several others,
-  // and where rows are said to be independent that the types do not let be joined.
+  // and where rows are said to be independent that the types do not let be joined. kInvalidInput
+  // where the configuration names states that the file has not.
   static Result<std::shared_ptr<ServedModel>> Create(std::string name, std::string version,
                                                      std::shared_ptr<const Executable> executable,
                                                      RunGroup group,
@@ -78,8 +94,8 @@ class ServedModel {
   // Fails where an output that is asked for is none, or is asked for twice: before it is run for
   // nothing.
   Status CheckOutputs(const std::vector<RequestedOutput>& asked) const;
-  // {"name": ..., "inputs": ...} of the protocol.
-  std::string MetadataJson() const;
+  // {"name": ..., "versions": ..., "inputs": ...} of the protocol.
+  std::string MetadataJson(std::span<const std::string> versions) const;
 
   // Keeps what ends with the version. REQUIRES: nobody else has it yet.
   void Attach(std::shared_ptr<const void> attached) { attached_.push_back(std::move(attached)); }
@@ -112,6 +128,7 @@ class ServedModel {
               std::shared_ptr<ModelMetrics> metrics, const ModelConfig& config);
   static void Note(int64_t ns, std::atomic<int64_t>* typical);
   Status Describe();
+  Status CheckStates() const;
 
   std::string name_, version_;
   std::shared_ptr<const Executable> executable_;

@@ -12,7 +12,8 @@ namespace relayvm::serve {
 namespace {
 
 constexpr size_t kMaxBytes = 1 << 20;
-constexpr int64_t kMaxBatch = 1 << 20;
+constexpr int64_t kMaxBatchRows = 1 << 20;
+constexpr size_t kMaxStates = 1000;
 constexpr double kDay = 86'400;  // seconds
 
 bool ReadNumber(JsonReader& reader, const std::string& key, double low, double high,
@@ -53,12 +54,34 @@ bool ReadSequences(JsonReader& reader, SequenceOptions* options) {
   return reader.ok();
 }
 
+bool ReadStates(JsonReader& reader, ModelConfig* config) {
+  if (!reader.BeginObject()) return false;
+  auto& states = config->states;
+  for (std::string input, output; reader.NextKey(&input);) {
+    if (!reader.ReadString(&output)) return false;
+    // "IN=OUT" is how the compiler takes it.
+    if (input.empty() || output.empty() || input.find('=') != std::string::npos ||
+        input.find('\0') != std::string::npos || output.find('\0') != std::string::npos)
+      return reader.Fail("states: expected an input's name and an output's, without =");
+    if (states.size() == kMaxStates)
+      return reader.Fail(fmt::format("states: more than {} of them", kMaxStates));
+    for (const auto& [other_input, other_output] : states) {
+      if (other_input == input || other_output == output)
+        return reader.Fail(fmt::format("states: {}={}: one of them is in another pair",
+                                       Printable(input), Printable(output)));
+    }
+    states.emplace_back(input, output);
+  }
+  return reader.ok();
+}
+
 bool ReadMember(JsonReader& reader, const std::string& key, ModelConfig* config) {
+  if (key == "states") return ReadStates(reader, config);
   if (key == "independent_rows") return reader.ReadBool(&config->independent_rows);
   if (key == "sequences") return ReadSequences(reader, &config->sequences);
   if (key == "max_batch") {
     int64_t count = 0;
-    if (!ReadCount(reader, key, kMaxBatch, &count)) return false;
+    if (!ReadCount(reader, key, kMaxBatchRows, &count)) return false;
     config->max_batch = count;
     return true;
   }

@@ -2,9 +2,12 @@
 // FILE.vmx):
 //
 //   {"independent_rows": true, "max_batch": 32, "max_delay_ms": 2,
-//    "sequences": {"time_to_live_s": 60, "max_count": 1000, "max_bytes": 1000000000}}
+//    "sequences": {"time_to_live_s": 60, "max_count": 1000, "max_bytes": 1000000000},
+//    "states": {"h": "h_next"}}
 //
-// All members are optional. Tested by batch_rows_test.cc.
+// All members are optional. `states`: input h is what output h_next of the run before was, as
+// relayc --state h=h_next says: a model that is compiled here is compiled so, a .vmx has to say the
+// same. Tested by batch_rows_test.cc.
 #pragma once
 
 #include <chrono>
@@ -12,6 +15,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "bytecode/base/status.h"
 
@@ -30,6 +35,7 @@ struct ModelConfig {
   std::optional<int64_t> max_batch;  // rows; 1: never joined
   std::optional<std::chrono::nanoseconds> max_delay;
   SequenceOptions sequences;
+  std::vector<std::pair<std::string, std::string>> states;  // an input, and the output before it
   bool counts_memory = false;  // the server's: what runs need is known (memory_formula.h)
 };
 

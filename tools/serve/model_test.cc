@@ -21,11 +21,34 @@ def @main(%x: Tensor[(?, 4), float16], %n: int64) -> (Tensor[(?, 4), float16], b
 })");
   REQUIRE(model.ok());
   CHECK(
-      (*model)->MetadataJson() ==
-      R"({"name":"m","versions":["7"],"platform":"relayvm_vmx","inputs":[)"
+      (*model)->MetadataJson(std::vector<std::string>{"7", "12"}) ==
+      R"({"name":"m","versions":["7","12"],"platform":"relayvm_vmx","inputs":[)"
       R"({"name":"x","datatype":"FP16","shape":[-1,4]},{"name":"n","datatype":"INT64","shape":[]}],)"
       R"("outputs":[{"name":"output_0","datatype":"FP16","shape":[-1,4]},)"
       R"({"name":"output_1","datatype":"BOOL","shape":[]}]})");
+}
+
+TEST_CASE("states that the configuration names are the file's") {
+  static Metrics metrics;
+  const auto make = [&](const std::vector<std::pair<std::string, std::string>>& states) {
+    auto compiled = relayvm::CompileModel(
+        ModelSource::Text(
+            "#[version = \"0.0.5\"]\ndef @main(%x: float32, %h: float32) -> (float32, "
+            "float32) { (%x, add(%x, %h)) }"),
+        {.opt_level = 1, .pass_options = {{"state", {"h=output_1"}}}});
+    REQUIRE(compiled.ok());
+    ModelConfig config;
+    config.states = states;
+    return ServedModel::Create("m", "7", *compiled->Load(), RunGroup(),
+                               std::make_shared<ModelMetrics>(metrics, "m"), config)
+        .status();
+  };
+  CHECK(make({}).ok());
+  CHECK(make({{"h", "output_1"}}).ok());
+  CHECK(make({{"x", "output_0"}}).message() ==
+        "its configuration says that x is what output_0 of the run before was, and its file does "
+        "not: make that with relayc --state x=output_0");
+  CHECK(make({{"h", "output_0"}}).code() == StatusCode::kInvalidInput);
 }
 
 TEST_CASE("inputs that are no tensors cannot be served") {

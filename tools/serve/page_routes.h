@@ -19,8 +19,9 @@
 
 namespace relayvm::serve {
 
-// The page's file, as it was when this was built.
+// The page's file, as it was when this was built; and openapi.json, the description of all paths.
 std::string_view PageSource();
+std::string_view OpenApiSource();
 // The page with a nonce of its own, which alone lets its script and style be used.
 HttpResponse PageResponse();
 

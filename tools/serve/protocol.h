@@ -8,12 +8,14 @@
 // has its length before it (4 bytes). FP16 and BF16 are binary only.
 //
 // What is read is a stranger's: sizes are checked before anything is made of them, and no tensor is
-// larger than 8 times the bytes that it is read from. Failures are kInvalidArgument (malformed, or
-// a shape that is not what follows), kUnsupported, kResourceExhausted. Pure functions; thread-safe.
+// larger than 8 times the bytes that it is read from; strings, of which one may be two bytes of
+// JSON, are asked for (ReadLimits). Failures are kInvalidArgument (malformed, or a shape that is
+// not what follows), kUnsupported, kResourceExhausted, kOutOfRange. Pure functions; thread-safe.
 // Tested by protocol_test.cc.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,10 +28,18 @@
 
 namespace relayvm::serve {
 
+struct ReadLimits {
+  // Of one tensor of numbers; of larger ones there could be none: kOutOfRange.
+  size_t max_tensor_bytes = SIZE_MAX;
+  // Whether a request may have so many bytes more, beside its body, until it is answered. Asked
+  // before strings are made; none: it may.
+  std::function<bool(size_t bytes)> grant;
+};
+
 // The body of POST /v2/models/M/infer; M and its version stand in the path. `json_bytes`: N, or
-// none: all of it. Tensors are memory of `runtime`, which counts it.
+// none: all of it. Tensors of numbers are memory of `runtime`, which counts it.
 Result<InferRequest> ReadInferRequest(std::string_view body, std::optional<size_t> json_bytes,
-                                      Runtime& runtime);
+                                      Runtime& runtime, const ReadLimits& limits = {});
 
 // The answer as `request` asked for it. kUnsupported for an output of FP16 or BF16 that is not
 // binary. Large tensors are not copied: the answer holds them.
@@ -50,5 +60,7 @@ Result<InferResponse> ReadInferResponse(std::string_view body, std::optional<siz
 
 // {"model_name": ..., "parameters": {...}}: what POST of the repository's extension has.
 Result<Parameters> ReadParameters(std::string_view body);
+// {"ready": true}: whether an index is asked for of what is ready alone.
+Result<bool> ReadIndexRequest(std::string_view body);
 
 }  // namespace relayvm::serve

@@ -85,10 +85,24 @@ bool ReadInputParameters(JsonReader& reader, InputText* input) {
   });
 }
 
+// The members of an object; of an empty body none.
+template <typename Each>  // bool(JsonReader& reader, const std::string& key)
+Status ReadMembers(std::string_view body, const Each& each) {
+  if (body.empty()) return OkStatus();
+  JsonReader reader(body);
+  if (reader.BeginObject()) {
+    for (std::string key; reader.NextKey(&key) && each(reader, key);) {
+    }
+  }
+  reader.ExpectEnd();
+  return reader.status();
+}
+
 class InferReader {
  public:
-  InferReader(std::string_view json, std::string_view binary, Runtime& runtime)
-      : reader_(json), binary_(binary), runtime_(runtime) {}
+  InferReader(std::string_view json, std::string_view binary, Runtime& runtime,
+              const ReadLimits& limits)
+      : reader_(json), binary_(binary), runtime_(runtime), limits_(limits) {}
 
   Result<InferRequest> Read() {
     if (reader_.BeginObject()) {
@@ -217,9 +231,20 @@ class InferReader {
     return std::pair(*dtype, *count);
   }
 
+  Result<Value> NewTensor(const InputText& input, DType dtype, size_t count) {
+    const auto element = static_cast<size_t>(DTypeBytes(dtype));
+    if (count > limits_.max_tensor_bytes / element) {
+      return Status(StatusCode::kOutOfRange,
+                    fmt::format("{}: {} elements of {} bytes are more than the {} bytes of memory "
+                                "for all runs",
+                                input.Label(), count, element, limits_.max_tensor_bytes));
+    }
+    return Named(input, runtime_.NewTensor(dtype, input.dims));
+  }
+
   template <typename T>
   Result<Value> ReadNumbers(const InputText& input, DType dtype, size_t count) {
-    RELAYVM_ASSIGN_OR_RETURN(Value value, Named(input, runtime_.NewTensor(dtype, input.dims)));
+    RELAYVM_ASSIGN_OR_RETURN(Value value, NewTensor(input, dtype, count));
     std::span<T> elements(static_cast<T*>(value.mutable_data()), count);
     if (!reader_.ReadElements<T>(input.dims, elements))
       return reader_.status().WithContext(input.Label());
@@ -227,11 +252,29 @@ class InferReader {
   }
 
   Result<Value> ReadTexts(const InputText& input, size_t count) {
-    std::vector<std::string> texts;
-    if (!reader_.ReadStrings(input.dims, count, &texts))
+    // Two quotes and a comma each.
+    if (count > reader_.bytes_left() / 3 + 1)
+      return Invalid(
+          fmt::format("{}: its shape has {} elements, its data fewer", input.Label(), count));
+    RELAYVM_RETURN_IF_ERROR(AskFor(input, count * kTextBytes));
+    std::vector<std::string_view> texts;
+    texts.reserve(count);
+    std::string decoded;
+    if (!reader_.ReadStrings(input.dims, count, &texts, &decoded))
       return reader_.status().WithContext(input.Label());
-    const std::vector<std::string_view> views(texts.begin(), texts.end());
-    return Named(input, Value::CopyStrings(input.dims, views));
+    size_t bytes = decoded.size();
+    for (const std::string_view text : texts) bytes += text.size();
+    RELAYVM_RETURN_IF_ERROR(AskFor(input, bytes));
+    return Named(input, Value::CopyStrings(input.dims, texts));
+  }
+
+  // What a string takes beside its bytes: where it is, as it is read and in the tensor.
+  static constexpr size_t kTextBytes = sizeof(std::string_view) + sizeof(int64_t);
+  Status AskFor(const InputText& input, size_t bytes) const {
+    if (limits_.grant == nullptr || limits_.grant(bytes)) return OkStatus();
+    return {StatusCode::kResourceExhausted,
+            fmt::format("{}: its strings need {} bytes, and all requests have too much memory now",
+                        input.Label(), bytes)};
   }
 
   // JSON's data, where the reader stands.
@@ -286,15 +329,19 @@ class InferReader {
     }
     const std::string_view bytes = binary_.substr(0, size);
     binary_.remove_prefix(size);
-    if (dtype == DType::kString)
+    if (dtype == DType::kString) {
+      // Each has its length before it.
+      const size_t most = std::min<size_t>(static_cast<size_t>(count), bytes.size() / 4);
+      RELAYVM_RETURN_IF_ERROR(AskFor(input, most * kTextBytes + bytes.size() - most * 4));
       return UnpackTexts(input.Label(), input.dims, static_cast<size_t>(count), bytes);
+    }
     const auto element = static_cast<uint64_t>(DTypeBytes(dtype));
     if (size % element != 0 || size / element != static_cast<uint64_t>(count)) {
       return Invalid(
           fmt::format("{}: expected {} elements of {} bytes, found binary data of {} bytes",
                       input.Label(), count, element, size));
     }
-    RELAYVM_ASSIGN_OR_RETURN(Value value, Named(input, runtime_.NewTensor(dtype, input.dims)));
+    RELAYVM_ASSIGN_OR_RETURN(Value value, NewTensor(input, dtype, static_cast<size_t>(count)));
     if (dtype == DType::kBool) {  // a byte that is not 0 is true, and 1 is all that programs know
       bool* out = static_cast<bool*>(value.mutable_data());
       for (size_t i = 0; i < size; ++i) out[i] = bytes[i] != 0;
@@ -351,6 +398,7 @@ class InferReader {
   JsonReader reader_;
   std::string_view binary_;  // what is left of it
   Runtime& runtime_;
+  const ReadLimits& limits_;
   InferRequest request_;
   bool has_inputs_ = false, is_answer_ = false;
   Status status_;
@@ -359,13 +407,13 @@ class InferReader {
 }  // namespace
 
 Result<InferRequest> ReadInferRequest(std::string_view body, std::optional<size_t> json_bytes,
-                                      Runtime& runtime) {
+                                      Runtime& runtime, const ReadLimits& limits) {
   const size_t size = json_bytes.value_or(body.size());
   if (size > body.size()) {
     return Invalid(fmt::format("Inference-Header-Content-Length is {}, and the body has {} bytes",
                                size, body.size()));
   }
-  return InferReader(body.substr(0, size), body.substr(size), runtime).Read();
+  return InferReader(body.substr(0, size), body.substr(size), runtime, limits).Read();
 }
 
 Result<InferResponse> ReadInferResponse(std::string_view body, std::optional<size_t> json_bytes,
@@ -374,30 +422,31 @@ Result<InferResponse> ReadInferResponse(std::string_view body, std::optional<siz
   if (size > body.size()) return Invalid("the JSON ends early");
   RELAYVM_ASSIGN_OR_RETURN(
       InferRequest answer,
-      InferReader(body.substr(0, size), body.substr(size), runtime).ReadAnswer());
+      InferReader(body.substr(0, size), body.substr(size), runtime, ReadLimits{}).ReadAnswer());
   return InferResponse{std::move(answer.model), std::move(answer.version), std::move(answer.id),
                        std::move(answer.inputs)};
 }
 
 Result<Parameters> ReadParameters(std::string_view body) {
   Parameters parameters;
-  JsonReader reader(body);
-  if (reader.Peek() == JsonReader::Kind::kNone && body.empty()) return parameters;
-  if (reader.BeginObject()) {
-    for (std::string key; reader.NextKey(&key);) {
-      if (key != "parameters") {
-        reader.Skip();
-        continue;
-      }
-      ReadParameterObject(reader, [&](std::string& name, Parameter& value) {
-        parameters.emplace_back(std::move(name), std::move(value));
-        return true;
-      });
-    }
-  }
-  reader.ExpectEnd();
-  RELAYVM_RETURN_IF_ERROR(reader.status());
+  const Status failed = ReadMembers(body, [&](JsonReader& reader, const std::string& key) {
+    if (key != "parameters") return reader.Skip();
+    return ReadParameterObject(reader, [&](std::string& name, Parameter& value) {
+      parameters.emplace_back(std::move(name), std::move(value));
+      return true;
+    });
+  });
+  if (!failed.ok()) return failed;
   return parameters;
+}
+
+Result<bool> ReadIndexRequest(std::string_view body) {
+  bool only_ready = false;
+  const Status failed = ReadMembers(body, [&](JsonReader& reader, const std::string& key) {
+    return key == "ready" ? reader.ReadBool(&only_ready) : reader.Skip();
+  });
+  if (!failed.ok()) return failed;
+  return only_ready;
 }
 
 }  // namespace relayvm::serve

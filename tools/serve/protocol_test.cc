@@ -101,6 +101,51 @@ TEST_CASE("hostile requests are errors, and take no memory for what they claim")
         "Inference-Header-Content-Length is 3, and the body has 2 bytes");
 }
 
+TEST_CASE("strings are read where they stand, and asked for before they are made") {
+  const auto runtime = NewRuntime();
+  const std::string json =
+      Input(R"("datatype":"BYTES","shape":[2,2],"data":[["a","\u00e9\n"],["\"","\ud83d\ude00b"]])");
+  size_t asked = 0;
+  const ReadLimits counted{.grant = [&](size_t bytes) {
+    asked += bytes;
+    return true;
+  }};
+  const auto request = ReadInferRequest(json, std::nullopt, *runtime, counted);
+  REQUIRE_MESSAGE(request.ok(), request.status().message());
+  const Value& texts = request->inputs[0].value;
+  CHECK(texts.text(0) == "a");
+  CHECK(texts.text(1) == "\xc3\xa9\n");
+  CHECK(texts.text(2) == "\"");
+  CHECK(texts.text(3) ==
+        "\xf0\x9f\x98\x80"
+        "b");
+  CHECK(asked == 4 * 24 + 10 + 9);  // where they are, their bytes, and those that had escapes
+
+  std::string many = "\"\"";
+  for (int i = 1; i < 1000; ++i) many += ",\"\"";
+  const std::string empty =
+      Input("\"datatype\":\"BYTES\",\"shape\":[1000],\"data\":[" + many + "]");
+  const ReadLimits refused{.grant = [](size_t bytes) { return bytes < 24'000; }};
+  CHECK(ReadInferRequest(empty, std::nullopt, *runtime, refused).status().code() ==
+        StatusCode::kResourceExhausted);
+  const std::string binary =
+      Input("\"datatype\":\"BYTES\",\"shape\":[1000],\"parameters\":{\"binary_data_size\":4000}");
+  CHECK(ReadInferRequest(binary + std::string(4000, '\0'), binary.size(), *runtime, refused)
+            .status()
+            .code() == StatusCode::kResourceExhausted);
+}
+
+TEST_CASE("a tensor that there could never be memory for is the request's fault") {
+  const auto runtime = NewRuntime();
+  const std::string json = Input("\"datatype\":\"INT64\",\"shape\":[3],\"data\":[1,2,3]");
+  CHECK(ReadInferRequest(json, std::nullopt, *runtime, {.max_tensor_bytes = 24}).ok());
+  const Status refused =
+      ReadInferRequest(json, std::nullopt, *runtime, {.max_tensor_bytes = 23}).status();
+  CHECK(refused.code() == StatusCode::kOutOfRange);
+  CHECK(refused.message() ==
+        "input x: 3 elements of 8 bytes are more than the 23 bytes of memory for all runs");
+}
+
 TEST_CASE("tensors count toward the memory of the runtime") {
   const auto runtime = NewRuntime(256 << 10);
   const std::string binary(1 << 20, '\0');

@@ -92,19 +92,33 @@ size_t Repository::Entry::num_served() const {
 Repository::Repository(RepositoryOptions options, MakeModel make)
     : options_(std::move(options)), make_(std::move(make)) {}
 
-Result<std::unique_ptr<Repository>> Repository::Create(RepositoryOptions options, MakeModel make) {
+Result<std::unique_ptr<Repository>> Repository::Open(RepositoryOptions options, MakeModel make) {
   std::error_code error;
   if (!options.folder.empty() && !fs::is_directory(options.folder, error))
     return NotFound(options.folder + ": no such folder");
-  std::unique_ptr<Repository> repository(new Repository(std::move(options), std::move(make)));
-  Repository* const self = repository.get();
-  for (uint32_t i = 0; i < std::max<uint32_t>(self->options_.loaders, 1); ++i)
-    self->threads_.emplace_back([self] { self->Work(); });
+  return std::unique_ptr<Repository>(new Repository(std::move(options), std::move(make)));
+}
+
+Result<std::unique_ptr<Repository>> Repository::Create(RepositoryOptions options, MakeModel make) {
+  RELAYVM_ASSIGN_OR_RETURN(auto repository, Open(std::move(options), std::move(make)));
   std::promise<void> loaded;
-  self->Rescan([&loaded] { loaded.set_value(); });
+  repository->Start([&loaded] { loaded.set_value(); });
   loaded.get_future().wait();
-  if (self->options_.poll.count() > 0) self->threads_.emplace_back([self] { self->Watch(); });
   return repository;
+}
+
+void Repository::Start(std::function<void()> loaded) {
+  for (uint32_t i = 0; i < std::max<uint32_t>(options_.loaders, 1); ++i)
+    threads_.emplace_back([this] { Work(); });
+  Rescan([this, loaded = std::move(loaded)] {
+    if (stopping_) return;
+    is_loaded_.store(true, std::memory_order_release);
+    if (loaded) loaded();
+  });
+  is_listed_ = true;
+  if (options_.poll.count() == 0) return;
+  watch_ = std::make_unique<FolderWatch>();
+  threads_.emplace_back([this] { Watch(); });
 }
 
 Repository::~Repository() {
@@ -113,21 +127,33 @@ Repository::~Repository() {
     stopping_ = true;
   }
   wake_.notify_all();
-  watch_.notify_all();
+  if (watch_ != nullptr) watch_->Wake();
   for (std::thread& thread : threads_) thread.join();
 }
 
 void Repository::Watch() {
-  std::unique_lock lock(jobs_mutex_);
-  while (!watch_.wait_for(lock, options_.poll, [this] { return stopping_.load(); })) {
-    lock.unlock();
-    // A folder that goes while it is read, and no memory: the next look is another one.
+  // A folder that goes while it is read, and no memory: the next look is another one.
+  const auto guarded = [](auto work) {
     Guarded([&]() -> Status {
-      Rescan(nullptr);
+      work();
       return OkStatus();
     }).ok();
-    lock.lock();
+  };
+  for (;;) {
+    guarded([&] { Follow(); });
+    guarded([&] { Rescan(nullptr); });  // first for what came before all was watched
+    watch_->Wait(options_.poll);
+    if (stopping_) return;
   }
+}
+
+void Repository::Follow() {
+  std::vector<std::string> beside;
+  for (const auto& [name, path] : options_.files) {
+    const std::string folder = fs::path(path).parent_path().string();
+    beside.push_back(folder.empty() ? "." : folder);
+  }
+  watch_->Follow(options_.folder, beside);
 }
 
 void Repository::Work() {
@@ -258,10 +284,13 @@ void Repository::Rescan(std::function<void()> done) {
 
 Result<std::shared_ptr<const ServedModel>> Repository::Make(const std::string& name,
                                                             const Source& source) const {
+  if (stopping_) return Status(StatusCode::kCancelled, "the server ends");
   std::string path = source.path;
   if (path.ends_with(".onnx")) {
     CompileOptions compile = options_.compile;
     compile.stop = &stopping_;
+    RELAYVM_ASSIGN_OR_RETURN(const ModelConfig config, LoadModelConfig(ConfigPath(options_, name)));
+    compile.states = config.states;
     RELAYVM_ASSIGN_OR_RETURN(path, CompileModel(path, compile));
   }
   const HostFunction emit = EmitFunction();
@@ -391,6 +420,8 @@ Result<std::shared_ptr<const ServedModel>> Repository::Find(std::string_view nam
                                                             std::string_view version) const {
   const std::shared_lock lock(mutex_);
   const auto found = entries_.find(name);
+  if (found == entries_.end() && !is_listed_)
+    return Status(StatusCode::kResourceExhausted, "the repository has not been read yet");
   if (found == entries_.end()) return NotFound("there is no model " + Printable(name));
   const Entry& entry = found->second;
   std::string served;
@@ -400,10 +431,25 @@ Result<std::shared_ptr<const ServedModel>> Repository::Find(std::string_view nam
     if (version.empty() || version == model->version()) return model;
     served += (served.empty() ? "" : ", ") + model->version();
   }
+  if (served.empty() && entry.is_new()) {
+    return Status(StatusCode::kResourceExhausted,
+                  fmt::format("model {} is being loaded", found->first));
+  }
   if (served.empty())
     return NotFound(fmt::format("model {} is not loaded: {}", found->first, entry.reason));
   return NotFound(fmt::format("model {} has no version {}: {} is served", found->first,
                               Printable(version), served));
+}
+
+std::vector<std::string> Repository::VersionsOf(std::string_view name) const {
+  const std::shared_lock lock(mutex_);
+  std::vector<std::string> versions;
+  const auto found = entries_.find(name);
+  if (found == entries_.end()) return versions;
+  for (const auto& [number, version] : found->second.versions) {
+    if (version.model != nullptr) versions.push_back(version.model->version());
+  }
+  return versions;
 }
 
 std::vector<IndexEntry> Repository::Index() const {
@@ -413,7 +459,7 @@ std::vector<IndexEntry> Repository::Index() const {
     for (const auto& [number, version] : entry.versions) {
       if (version.model != nullptr) index.push_back({name, version.model->version(), true, ""});
     }
-    if (entry.num_served() == 0) index.push_back({name, "", false, ""});
+    if (entry.num_served() == 0) index.push_back({name, "", false, "", entry.is_new()});
     index.back().reason = entry.reason;
   }
   return index;

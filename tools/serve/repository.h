@@ -5,12 +5,13 @@
 //   DIR/NAME/config.json           what the file does not know, see model_config.h; or none
 //   NAME=FILE.vmx                  a file by itself, version 1; FILE.config.json
 //
-// A thread looks at the files now and then; others load what is new or has changed, several models
-// at a time, beside what is served: requests go to the new version from the moment that it is
-// loaded, and what still runs on the old one ends there. A file that does not load changes nothing:
-// what is served stays, and Index says why; nor does a folder that cannot be read. Models that were
-// unloaded by name stay so until they are loaded by name. Files are mapped: exchange them by
-// rename, never by writing into them. Thread-safe. Tested by repository_test.cc.
+// A thread looks at the files now and then, and where the system tells it that they change
+// (folder_watch.h); others load what is new or has changed, several models at a time, beside what
+// is served: requests go to the new version from the moment that it is loaded, and what still runs
+// on the old one ends there. A file that does not load changes nothing: what is served stays, and
+// Index says why; nor does a folder that cannot be read. Models that were unloaded by name stay so
+// until they are loaded by name. Files are mapped: exchange them by rename, never by writing into
+// them. Thread-safe. Tested by repository_test.cc.
 #pragma once
 
 #include <atomic>
@@ -33,6 +34,7 @@
 
 #include "bytecode/base/status.h"
 #include "tools/serve/compile_model.h"
+#include "tools/serve/folder_watch.h"
 #include "tools/serve/model.h"
 
 namespace relayvm::serve {
@@ -53,7 +55,13 @@ struct IndexEntry {
   std::string name;
   std::string version;  // empty: of a model that has none
   bool is_ready = false;
-  std::string reason;  // why it is not, or why a newer one is not
+  std::string reason;       // why it is not, or why a newer one is not
+  bool is_loading = false;  // for the first time
+
+  // The protocol's word for it.
+  std::string_view state() const {
+    return is_ready ? "READY" : is_loading ? "LOADING" : "UNAVAILABLE";
+  }
 };
 
 class Repository {
@@ -64,15 +72,27 @@ class Repository {
       std::shared_ptr<const Executable> executable)>;
   using Done = std::function<void(Status)>;
 
-  // Loads what is there; models that fail are in the index. kNotFound: no such folder.
+  // With nothing loaded. kNotFound: no such folder.
+  static Result<std::unique_ptr<Repository>> Open(RepositoryOptions options, MakeModel make);
+  // Lists what is there, loads it beside, and looks at the files from then on. `loaded` is called
+  // once, when all has been tried: on one of the repository's threads, or this one; not where the
+  // repository goes before. REQUIRES: called once.
+  void Start(std::function<void()> loaded);
+  // Both, and waits until what is there is loaded; models that fail are in the index.
   static Result<std::unique_ptr<Repository>> Create(RepositoryOptions options, MakeModel make);
+  // What is under way ends at once: compilers are killed.
   ~Repository();
   Repository(const Repository&) = delete;
   Repository& operator=(const Repository&) = delete;
 
-  // The newest version where none is said. kNotFound says what there is.
+  // Whether what was there at the start has been tried.
+  bool is_loaded() const { return is_loaded_.load(std::memory_order_acquire); }
+  // The newest version where none is said. kNotFound says what there is; kResourceExhausted: it is
+  // being loaded for the first time.
   Result<std::shared_ptr<const ServedModel>> Find(std::string_view name,
                                                   std::string_view version = {}) const;
+  // The versions of a model that are served, by number.
+  std::vector<std::string> VersionsOf(std::string_view name) const;
   // One entry for each version that is served, or for a model that has none; by name and version.
   std::vector<IndexEntry> Index() const;
   // `done` is called on one of the repository's threads, or this one. Load loads again, whatever
@@ -102,10 +122,13 @@ class Repository {
     bool is_unloaded = false;
     bool is_busy = false;  // one of the threads changes it
     size_t num_served() const;
+    // Nothing of it has been tried yet.
+    bool is_new() const { return is_busy && !is_unloaded && reason.empty() && versions.empty(); }
   };
 
   Repository(RepositoryOptions options, MakeModel make);
   void Watch();
+  void Follow();
   void Work();
   void Post(std::function<void()> job);
   Result<Listing> ListSources() const;
@@ -126,9 +149,11 @@ class Repository {
   mutable std::shared_mutex mutex_;  // of entries_
   std::map<std::string, Entry, std::less<>> entries_;
   std::mutex jobs_mutex_;
-  std::condition_variable wake_, watch_;
+  std::condition_variable wake_;
+  std::unique_ptr<FolderWatch> watch_;  // where it looks by itself
   std::deque<std::function<void()>> jobs_;
   std::atomic<bool> stopping_{false};  // written under jobs_mutex_
+  std::atomic<bool> is_listed_{false}, is_loaded_{false};
   std::vector<std::thread> threads_;
 };
 

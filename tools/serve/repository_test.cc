@@ -1,6 +1,8 @@
 #include "tools/serve/repository.h"
 
+#include <csignal>
 #include <fstream>
+#include <thread>
 
 #include "tests/temp_folder.h"
 #include "tools/serve/testing.h"
@@ -279,6 +281,95 @@ TEST_CASE("a model that is not compiled is compiled once for its content") {
   std::ofstream(folder / "models/m/1/weights.bin") << "other";
   house.Refresh();
   CHECK(calls() == 4);
+}
+
+TEST_CASE(
+    "while models are compiled for the first time, others are served; the end kills compilers") {
+  TempFolder folder;
+  Save(kAddOne, folder / "models/quick/1/model.vmx");
+  for (const char* name : {"a", "b", "c"}) {
+    std::filesystem::create_directories(folder / ("models/" + std::string(name) + "/1"));
+    std::ofstream(folder / ("models/" + std::string(name) + "/1/model.onnx")) << name;
+  }
+  const std::string compiler =
+      FakeCompiler(folder, "echo $$ >> " + (folder / "pids") + "; exec sleep 1000");
+  Metrics metrics;
+  const auto dispatcher = testing::NewDispatcher();
+  auto repository = *Repository::Open({.folder = folder / "models",
+                                       .compile = {compiler, folder / "cache"},
+                                       .poll = std::chrono::milliseconds(0)},
+                                      testing::MakeServed(*dispatcher, metrics));
+  std::atomic<bool> is_loaded{false};
+  repository->Start([&] { is_loaded = true; });
+  const Status loading = repository->Find("a").status();
+  CHECK(loading.code() == StatusCode::kResourceExhausted);
+  CHECK(loading.message() == "model a is being loaded");
+  CHECK(repository->Find("none").status().code() == StatusCode::kNotFound);
+  CHECK(repository->Index()[0].state() == "LOADING");
+  CHECK(Wait([&](auto done) { repository->Load("a", std::move(done)); }).code() ==
+        StatusCode::kFailedPrecondition);
+  const auto compilers = [&] {
+    std::vector<pid_t> pids;
+    std::ifstream file(folder / "pids");
+    for (pid_t pid; file >> pid;) pids.push_back(pid);
+    return pids;
+  };
+  while (compilers().size() < 2) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  CHECK_FALSE(repository->is_loaded());
+  const auto begin = std::chrono::steady_clock::now();
+  repository.reset();
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(20));
+  CHECK_FALSE(is_loaded);
+  for (const pid_t pid : compilers()) CHECK(::kill(pid, 0) != 0);
+}
+
+TEST_CASE("a repository that looks by itself is told of changes") {
+  TempFolder folder;
+  Save(kAddOne, folder / "models/m/1/model.vmx");
+  Metrics metrics;
+  const auto dispatcher = testing::NewDispatcher();
+  const auto repository =
+      *Repository::Create({.folder = folder / "models", .poll = std::chrono::hours(1)},
+                          testing::MakeServed(*dispatcher, metrics));
+  const auto becomes = [&](const std::string& name, const std::string& version) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (;;) {
+      const auto found = repository->Find(name);
+      if (found.ok() ? (*found)->version() == version : version.empty()) return true;
+      if (std::chrono::steady_clock::now() - begin > std::chrono::seconds(30)) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  };
+  Save(kAddTwo, folder / "models/m/2/model.vmx");
+  CHECK(becomes("m", "2"));
+  Save(kAddOne, folder / "new.vmx");
+  std::filesystem::create_directories(folder / "models/n/4");
+  std::filesystem::rename(folder / "new.vmx", folder / "models/n/4/model.vmx");
+  CHECK(becomes("n", "4"));
+  std::filesystem::remove_all(folder / "models/m");
+  CHECK(becomes("m", ""));
+}
+
+TEST_CASE("states that a configuration names are the compiler's to make") {
+  TempFolder folder;
+  Save(kAddOne, folder / "made.vmx");
+  const std::string compiler = FakeCompiler(
+      folder, "echo \"$@\" >> " + (folder / "calls") + "; cp " + (folder / "made.vmx") + " $4");
+  std::filesystem::create_directories(folder / "models/m/1");
+  std::ofstream(folder / "models/m/1/model.onnx") << "content";
+  House house({.folder = folder / "models", .compile = {compiler, folder / "cache"}});
+  CHECK(house.VersionOf("m") == "1");
+  std::ofstream(folder / "models/m/config.json") << R"({"states": {"h": "h next"}})";
+  house.Refresh();
+  std::ifstream calls(folder / "calls");
+  std::string first, second;
+  std::getline(calls, first);
+  std::getline(calls, second);
+  CHECK(first.find("--state") == std::string::npos);
+  CHECK(second.ends_with(" --state=h=h next"));
+  std::ofstream(folder / "models/m/config.json") << R"({"states": 1})";
+  house.Refresh();
+  CHECK(house.repository->Index()[0].reason.find("config.json") != std::string::npos);
 }
 
 TEST_CASE("what a compiler says is why there is no model") {

@@ -9,6 +9,10 @@
 
 namespace relayvm::serve {
 
+ReadLimits LimitsOf(const Dispatcher& dispatcher, HttpExchange& exchange) {
+  return {dispatcher.max_tensor_bytes(), [&](size_t n) { return exchange.CountMemory(n); }};
+}
+
 Result<uint64_t> HeaderNumber(std::string_view name, std::string_view text) {
   uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -5,13 +5,18 @@
 #include <string_view>
 
 #include "bytecode/base/status.h"
+#include "tools/serve/dispatcher.h"
 #include "tools/serve/http_server.h"
 #include "tools/serve/inference.h"
+#include "tools/serve/protocol.h"
 
 namespace relayvm::serve {
 
 // Larger requests are read by a worker: it would take the connections' thread a millisecond.
 inline constexpr size_t kReadHere = 128 << 10;
+
+// What may be made of a request's body. Borrows both.
+ReadLimits LimitsOf(const Dispatcher& dispatcher, HttpExchange& exchange);
 
 // The whole number that a header has. kInvalidArgument names it.
 Result<uint64_t> HeaderNumber(std::string_view name, std::string_view text);

@@ -19,31 +19,6 @@
 namespace relayvm::serve {
 namespace {
 
-constexpr size_t kMaxSegments = 16;
-
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-std::optional<std::string> Decoded(std::string_view text) {
-  std::string decoded;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      decoded.push_back(text[i]);
-      continue;
-    }
-    const int high = i + 2 < text.size() ? HexDigit(text[i + 1]) : -1;
-    const int low = i + 2 < text.size() ? HexDigit(text[i + 2]) : -1;
-    if (high < 0 || low < 0) return std::nullopt;
-    decoded.push_back(static_cast<char>(high * 16 + low));
-    i += 2;
-  }
-  return decoded;
-}
-
 HttpResponse Json(std::string body) {
   HttpResponse response;
   response.body = std::move(body);
@@ -57,6 +32,23 @@ HttpResponse NotAllowed(std::string_view allowed) {
 }
 
 HttpResponse NoSuchPath() { return ErrorResponse(404, "there is no such path"); }
+
+HttpResponse ServerResponse() {
+  return Json(fmt::format(
+      "{{\"name\":\"relayvm\",\"version\":\"{}\",\"extensions\":[\"binary_tensor_data\","
+      "\"model_repository\",\"statistics\"]}}",
+      RELAYVM_VERSION));
+}
+
+// Triton's batch_stats: of what each size took.
+void AppendBatches(const ModelMetrics& metrics, std::string* json) {
+  const char* separator = "";
+  for (const auto& [size, of_size] : metrics.batch_times()) {
+    fmt::format_to(std::back_inserter(*json),
+                   "{}{{\"batch_size\":{},\"compute_infer\":{{\"count\":{},\"ns\":{}}}}}",
+                   std::exchange(separator, ","), size, of_size.count, of_size.ns);
+  }
+}
 
 }  // namespace
 
@@ -101,42 +93,6 @@ HttpResponse ErrorResponse(const Status& status) {
   return response;
 }
 
-// A target in its parts: {"v2", "models", "m", "infer"}.
-struct Routes::Path {
-  std::vector<std::string> parts;
-
-  static std::optional<Path> Of(std::string_view target) {
-    Path path;
-    target = target.substr(0, target.find('?'));
-    while (!target.empty()) {
-      if (target.front() != '/' || path.parts.size() == kMaxSegments) return std::nullopt;
-      target.remove_prefix(1);
-      const size_t end = std::min(target.find('/'), target.size());
-      std::optional<std::string> part = Decoded(target.substr(0, end));
-      if (!part) return std::nullopt;
-      target.remove_prefix(end);
-      if (part->empty() && target.empty()) break;  // a slash at the end
-      path.parts.push_back(*std::move(part));
-    }
-    return path;
-  }
-  size_t size() const { return parts.size(); }
-  bool Is(size_t i, std::string_view text) const { return i < parts.size() && parts[i] == text; }
-  bool IsModel() const { return Is(0, "v2") && Is(1, "models") && size() > 2; }
-  bool HasVersion() const { return Is(3, "versions") && size() > 4; }
-  const std::string& model() const { return parts[2]; }
-  std::string_view version() const { return HasVersion() ? std::string_view(parts[4]) : ""; }
-  bool IsRun() const {
-    return verb() == "infer" || verb() == "generate" || verb() == "generate_stream";
-  }
-  // Behind model and version: "infer"; nothing there is "", more than one part is "?".
-  std::string_view verb() const {
-    const size_t at = HasVersion() ? 5 : 3;
-    if (size() == at) return "";
-    return size() == at + 1 ? std::string_view(parts[at]) : "?";
-  }
-};
-
 // An inference between its request and its answer.
 struct Routes::Pending {
   Pending(std::shared_ptr<HttpExchange> e, std::shared_ptr<const ServedModel> m)
@@ -173,90 +129,87 @@ struct Routes::Pending {
 };
 
 void Routes::Handle(std::shared_ptr<HttpExchange> exchange) {
-  const std::optional<Path> path = Path::Of(exchange->target());
-  if (!path) return exchange->Respond(NoSuchPath());
-  const std::string_view method = exchange->method();
-  if (method == "POST" && IsForeign(*exchange))
+  const std::optional<Route> route = FindRoute(exchange->target());
+  if (!route) return exchange->Respond(NoSuchPath());
+  if (!route->Allows(exchange->method())) return exchange->Respond(NotAllowed(route->row->methods));
+  if (exchange->method() == "POST" && IsForeign(*exchange))
     return exchange->Respond(ErrorResponse(403, "a page of another site asks for this"));
-  if (HandlePage(*path, exchange)) return;
-  if (method == "POST") return Post(*path, std::move(exchange));
-  const bool is_post = (path->IsModel() && path->IsRun()) || path->Is(1, "repository");
-  if ((method != "GET" && method != "HEAD") || is_post)
-    return exchange->Respond(NotAllowed(is_post ? "POST" : "GET, HEAD"));
-  exchange->Respond(Get(*path));
+  switch (route->id()) {
+    case RouteId::kPage:
+      return exchange->Respond(PageResponse());
+    case RouteId::kOpenApi:
+      return exchange->Respond(Json(std::string(OpenApiSource())));
+    case RouteId::kServer:
+      return exchange->Respond(ServerResponse());
+    case RouteId::kLive:
+      return exchange->Respond(Json("{\"live\":true}"));
+    case RouteId::kReady:
+      return exchange->Respond(Ready());
+    case RouteId::kMetrics:
+      return exchange->Respond(MetricsText());
+    case RouteId::kModels:
+      return exchange->Respond(Models());
+    case RouteId::kIndex:
+      return exchange->Respond(Index(exchange->body()));
+    case RouteId::kLoad:
+    case RouteId::kUnload:
+      return ChangeModel(*route, std::move(exchange));
+    case RouteId::kAllStats:
+      return exchange->Respond(Stats(nullptr));
+    default:
+      return HandleModel(*route, std::move(exchange));
+  }
 }
 
-bool Routes::HandlePage(const Path& path, const std::shared_ptr<HttpExchange>& exchange) {
-  const bool is_page = path.size() == 0 && exchange->target().starts_with('/');
-  const bool is_graph = path.IsModel() && path.verb() == "graph";
-  const bool is_profile = path.IsModel() && path.verb() == "profile";
-  if (!is_page && !is_graph && !is_profile) return false;
-  const std::string_view method = exchange->method();
-  const bool is_post = method == "POST";
-  if ((method != "GET" && method != "HEAD" && !is_post) || (is_post && !is_profile)) {
-    exchange->Respond(NotAllowed(is_profile ? "GET, HEAD, POST" : "GET, HEAD"));
-    return true;
+// What is of one model that is served.
+void Routes::HandleModel(const Route& route, std::shared_ptr<HttpExchange> exchange) {
+  auto model = repository_.Find(route.model, route.version);
+  if (!model.ok()) return exchange->Respond(ErrorResponse(model.status()));
+  switch (route.id()) {
+    case RouteId::kModel:
+      return exchange->Respond(
+          Json((*model)->MetadataJson(repository_.VersionsOf((*model)->name()))));
+    case RouteId::kModelStats:
+      return exchange->Respond(Stats(model->get()));
+    case RouteId::kInfer:
+      return Infer(*std::move(model), std::move(exchange));
+    case RouteId::kGenerate:
+    case RouteId::kGenerateStream:
+      return Generate(dispatcher_, *std::move(model), std::move(exchange),
+                      route.id() == RouteId::kGenerateStream);
+    case RouteId::kGraph:
+    case RouteId::kProfile:
+      return AnswerLater(route, *std::move(model), std::move(exchange));
+    default: {
+      std::string json = "{\"name\":";
+      AppendJsonText((*model)->name(), &json);
+      return exchange->Respond(Json(json + ",\"ready\":true}"));
+    }
   }
-  if (is_page) {
-    exchange->Respond(PageResponse());
-    return true;
-  }
-  auto found = repository_.Find(path.model(), path.version());
-  if (!found.ok()) {
-    exchange->Respond(ErrorResponse(found.status()));
-    return true;
-  }
-  dispatcher_.Post([this, exchange, model = *std::move(found), is_graph, is_post] {
+}
+
+// Graphs and profiles, which take milliseconds to write.
+void Routes::AnswerLater(const Route& route, std::shared_ptr<const ServedModel> model,
+                         std::shared_ptr<HttpExchange> exchange) {
+  const bool is_graph = route.id() == RouteId::kGraph;
+  dispatcher_.Post([this, exchange = std::move(exchange), model = std::move(model), is_graph] {
     const auto response = Guarded([&]() -> Result<HttpResponse> {
       if (is_graph) return AnswerGraph(*model);
-      return AnswerProfile(profiler_, *model, is_post, exchange->target());
+      return AnswerProfile(profiler_, *model, exchange->method() == "POST", exchange->target());
     });
     exchange->Respond(response.ok() ? *response : ErrorResponse(response.status()));
   });
-  return true;
 }
 
 void Routes::HandleMetrics(std::shared_ptr<HttpExchange> exchange) {
-  const std::optional<Path> path = Path::Of(exchange->target());
-  if (!path || !path->Is(0, "metrics") || path->size() != 1) return exchange->Respond(NoSuchPath());
-  if (exchange->method() != "GET" && exchange->method() != "HEAD")
-    return exchange->Respond(NotAllowed("GET, HEAD"));
-  exchange->Respond(MetricsText());
-}
-
-HttpResponse Routes::Get(const Path& path) {
-  if (path.Is(0, "metrics") && path.size() == 1) return MetricsText();
-  if (!path.Is(0, "v2")) return NoSuchPath();
-  if (path.size() == 1) {
-    return Json(fmt::format(
-        "{{\"name\":\"relayvm\",\"version\":\"{}\",\"extensions\":[\"binary_tensor_data\","
-        "\"model_repository\",\"statistics\"]}}",
-        RELAYVM_VERSION));
-  }
-  if (path.Is(1, "health") && path.size() == 3) {
-    if (path.Is(2, "live")) return Json("{\"live\":true}");
-    if (path.Is(2, "ready")) return Ready();
-  }
-  if (path.Is(1, "models") && path.size() == 2) return Models();
-  if (path.Is(1, "models") && path.Is(2, "stats") && path.size() == 3) return Stats(nullptr);
-  if (path.IsModel()) return GetModel(path);
-  return NoSuchPath();
-}
-
-HttpResponse Routes::GetModel(const Path& path) {
-  const auto model = repository_.Find(path.model(), path.version());
-  const std::string_view verb = path.verb();
-  if (verb != "" && verb != "ready" && verb != "stats") return NoSuchPath();
-  if (!model.ok()) return ErrorResponse(model.status());
-  if (verb == "") return Json((*model)->MetadataJson());
-  if (verb == "stats") return Stats(model->get());
-  std::string json = "{\"name\":";
-  AppendJsonText((*model)->name(), &json);
-  return Json(json + ",\"ready\":true}");
+  const std::optional<Route> route = FindRoute(exchange->target());
+  if (!route || route->id() != RouteId::kMetrics) return exchange->Respond(NoSuchPath());
+  exchange->Respond(route->Allows(exchange->method()) ? MetricsText()
+                                                      : NotAllowed(route->row->methods));
 }
 
 HttpResponse Routes::Ready() const {
-  if (!draining_) return Json("{\"ready\":true,\"live\":true}");
+  if (!draining_ && repository_.is_loaded()) return Json("{\"ready\":true,\"live\":true}");
   HttpResponse response = Json("{\"ready\":false,\"live\":true}");
   response.status = 503;
   return response;
@@ -274,17 +227,19 @@ HttpResponse Routes::Models() const {
   return Json(json + "]}");
 }
 
-HttpResponse Routes::Index() const {
+HttpResponse Routes::Index(std::string_view body) const {
+  const Result<bool> only_ready = ReadIndexRequest(body);
+  if (!only_ready.ok()) return ErrorResponse(only_ready.status());
   std::string json = "[";
   const char* separator = "";
   for (const IndexEntry& entry : repository_.Index()) {
+    if (*only_ready && !entry.is_ready) continue;
     json += std::exchange(separator, ",");
     json += "{\"name\":";
     AppendJsonText(entry.name, &json);
     json += ",\"version\":";
     AppendJsonText(entry.version, &json);
-    json += entry.is_ready ? ",\"state\":\"READY\",\"reason\":"
-                           : ",\"state\":\"UNAVAILABLE\",\"reason\":";
+    json += fmt::format(",\"state\":\"{}\",\"reason\":", entry.state());
     AppendJsonText(entry.reason, &json);
     json += "}";
   }
@@ -312,8 +267,10 @@ HttpResponse Routes::Stats(const ServedModel* only) const {
                    ",\"inference_count\":{0},\"execution_count\":{1},\"inference_stats\":{{"
                    "\"success\":{{\"count\":{0},\"ns\":{2}}},\"fail\":{{\"count\":{3},\"ns\":0}},"
                    "\"queue\":{{\"count\":{1},\"ns\":{4}}},"
-                   "\"compute_infer\":{{\"count\":{1},\"ns\":{5}}}}},\"batch_stats\":[]}}",
+                   "\"compute_infer\":{{\"count\":{1},\"ns\":{5}}}}},\"batch_stats\":[",
                    good, runs, queued + ran, bad, queued, ran);
+    AppendBatches(metrics, &json);
+    json += "]}";
   }
   return Json(json + "]}");
 }
@@ -325,26 +282,7 @@ HttpResponse Routes::MetricsText() const {
   return response;
 }
 
-void Routes::Post(const Path& path, std::shared_ptr<HttpExchange> exchange) {
-  if (path.IsModel()) {
-    if (path.verb() == "infer") return Infer(path, std::move(exchange));
-    if (path.verb() == "generate" || path.verb() == "generate_stream") {
-      auto model = repository_.Find(path.model(), path.version());
-      if (!model.ok()) return exchange->Respond(ErrorResponse(model.status()));
-      return Generate(dispatcher_, *std::move(model), std::move(exchange),
-                      path.verb() == "generate_stream");
-    }
-    const bool is_get = path.verb() == "" || path.verb() == "ready" || path.verb() == "stats";
-    return exchange->Respond(is_get ? NotAllowed("GET, HEAD") : NoSuchPath());
-  }
-  if (!path.Is(0, "v2") || !path.Is(1, "repository")) {
-    const bool is_get = Get(path).status != 404;
-    return exchange->Respond(is_get ? NotAllowed("GET, HEAD") : NoSuchPath());
-  }
-  if (path.Is(2, "index") && path.size() == 3) return exchange->Respond(Index());
-  const bool is_load = path.Is(4, "load"), is_unload = path.Is(4, "unload");
-  if (!path.Is(2, "models") || path.size() != 5 || (!is_load && !is_unload))
-    return exchange->Respond(NoSuchPath());
+void Routes::ChangeModel(const Route& route, std::shared_ptr<HttpExchange> exchange) {
   if (const auto parameters = ReadParameters(exchange->body()); !parameters.ok())
     return exchange->Respond(ErrorResponse(parameters.status()));
   auto done = [exchange](const Status& status) {
@@ -352,19 +290,20 @@ void Routes::Post(const Path& path, std::shared_ptr<HttpExchange> exchange) {
       return exchange->Respond(ErrorResponse(409, status.message()));
     exchange->Respond(status.ok() ? Json("{}") : ErrorResponse(status));
   };
-  if (is_load) return repository_.Load(path.parts[3], std::move(done));
-  repository_.Unload(path.parts[3], std::move(done));
+  if (route.id() == RouteId::kLoad) return repository_.Load(route.model, std::move(done));
+  repository_.Unload(route.model, std::move(done));
 }
 
 Status Routes::ReadRequest(Pending& pending) {
-  const HttpExchange& exchange = *pending.exchange;
+  HttpExchange& exchange = *pending.exchange;
   std::optional<size_t> json_bytes;
   constexpr std::string_view kLength = "Inference-Header-Content-Length";
   if (const std::string_view text = exchange.header(kLength); !text.empty()) {
     RELAYVM_ASSIGN_OR_RETURN(json_bytes, HeaderNumber(kLength, text));
   }
   RELAYVM_ASSIGN_OR_RETURN(pending.request,
-                           ReadInferRequest(exchange.body(), json_bytes, dispatcher_.runtime()));
+                           ReadInferRequest(exchange.body(), json_bytes, dispatcher_.runtime(),
+                                            LimitsOf(dispatcher_, exchange)));
   pending.request.model = pending.model->name();
   pending.request.version = pending.model->version();
   RELAYVM_ASSIGN_OR_RETURN(pending.options.deadline,
@@ -372,10 +311,9 @@ Status Routes::ReadRequest(Pending& pending) {
   return OkStatus();
 }
 
-void Routes::Infer(const Path& path, std::shared_ptr<HttpExchange> exchange) {
-  auto model = repository_.Find(path.model(), path.version());
-  if (!model.ok()) return exchange->Respond(ErrorResponse(model.status()));
-  const auto pending = std::make_shared<Pending>(exchange, *std::move(model));
+void Routes::Infer(std::shared_ptr<const ServedModel> model,
+                   std::shared_ptr<HttpExchange> exchange) {
+  const auto pending = std::make_shared<Pending>(exchange, std::move(model));
   if (exchange->body().size() <= kReadHere) {
     Start(pending);
   } else {

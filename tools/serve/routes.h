@@ -1,10 +1,7 @@
 // Routes: what each path of the Open Inference Protocol answers, as an HttpServer's handler.
 //
-//   GET  /, .../graph, .../profile and POST .../profile: page_routes.h
-//   GET  /v2, /v2/health/live, /v2/health/ready, /v2/models, /v2/models/stats, /metrics
-//   GET  /v2/models/M[/versions/V], .../ready, .../stats
-//   POST /v2/models/M[/versions/V]/infer, .../generate, .../generate_stream (generate.h)
-//   POST /v2/repository/index, /v2/repository/models/M/load, .../unload
+// route_table.h has the paths, openapi.json describes them; the page and what it shows are
+// page_routes.h's, generate and generate_stream generate.h's.
 //
 // Errors are {"error": text} with the code that HttpCodeOf says. Thread-safe. Tested by
 // routes_test.cc, and as a client sees it by tests/run_serve.py.
@@ -20,6 +17,7 @@
 #include "tools/serve/metrics.h"
 #include "tools/serve/model_profile.h"
 #include "tools/serve/repository.h"
+#include "tools/serve/route_table.h"
 
 namespace relayvm::serve {
 
@@ -44,18 +42,16 @@ class Routes {
   void SetDraining() { draining_ = true; }
 
  private:
-  struct Path;
   struct Pending;
-  // Whether it is the page or what it shows of a model, and answered.
-  bool HandlePage(const Path& path, const std::shared_ptr<HttpExchange>& exchange);
-  HttpResponse Get(const Path& path);
-  HttpResponse GetModel(const Path& path);
-  void Post(const Path& path, std::shared_ptr<HttpExchange> exchange);
-  void Infer(const Path& path, std::shared_ptr<HttpExchange> exchange);
+  void HandleModel(const Route& route, std::shared_ptr<HttpExchange> exchange);
+  void AnswerLater(const Route& route, std::shared_ptr<const ServedModel> model,
+                   std::shared_ptr<HttpExchange> exchange);
+  void ChangeModel(const Route& route, std::shared_ptr<HttpExchange> exchange);
+  void Infer(std::shared_ptr<const ServedModel> model, std::shared_ptr<HttpExchange> exchange);
   void Start(const std::shared_ptr<Pending>& pending);
   Status ReadRequest(Pending& pending);
   HttpResponse Ready() const;
-  HttpResponse Index() const;
+  HttpResponse Index(std::string_view body) const;
   HttpResponse Models() const;
   HttpResponse Stats(const ServedModel* only) const;
   HttpResponse MetricsText() const;

@@ -33,11 +33,12 @@ class FakeExchange : public HttpExchange {
 };
 
 struct House {
-  House() {
+  explicit House(size_t versions = 1) {
     testing::Save(testing::kAddOne, folder / "add/3/model.vmx");
     testing::Save(testing::kCount, folder / "count/1/model.vmx");
-    auto made = Repository::Create({.folder = folder / "", .poll = std::chrono::milliseconds(0)},
-                                   testing::MakeServed(*dispatcher, metrics));
+    auto made = Repository::Create(
+        {.folder = folder / "", .poll = std::chrono::milliseconds(0), .versions = versions},
+        testing::MakeServed(*dispatcher, metrics));
     REQUIRE(made.ok());
     repository = *std::move(made);
     routes = std::make_unique<Routes>(*repository, *dispatcher, metrics);
@@ -109,7 +110,29 @@ TEST_CASE("an inference, and what counts it") {
       house.Ask("GET", "/v2/models/add/stats")
           .body.starts_with(
               R"({"model_stats":[{"name":"add","version":"3","inference_count":2,"execution_count":2,)"));
-  CHECK(house.Ask("GET", "/v2/models/stats").body.find("\"count\"") != std::string::npos);
+  const std::string all = house.Ask("GET", "/v2/models/stats").body;
+  CHECK(all.find(R"("batch_stats":[{"batch_size":1,"compute_infer":{"count":2,"ns":)") !=
+        std::string::npos);
+  CHECK(all.find("\"batch_stats\":[]}") != std::string::npos);  // of count
+}
+
+TEST_CASE("metadata has all versions that are served, whichever was asked") {
+  House house(2);
+  testing::Save(testing::kAddTwo, house.folder / "add/12/model.vmx");
+  CHECK(testing::Wait([&](auto done) { house.repository->Refresh(std::move(done)); }).ok());
+  for (const char* path : {"/v2/models/add", "/v2/models/add/versions/3"})
+    CHECK(
+        house.Ask("GET", path).body.starts_with("{\"name\":\"add\",\"versions\":[\"3\",\"12\"],"));
+}
+
+TEST_CASE("an index of all, or of what is ready") {
+  House house;
+  CHECK(house.Code("POST", "/v2/repository/models/add/unload") == 200);
+  CHECK(house.Ask("POST", "/v2/repository/index").body.find("\"UNAVAILABLE\"") !=
+        std::string::npos);
+  CHECK(house.Ask("POST", "/v2/repository/index", R"({"ready": true})").body ==
+        R"([{"name":"count","version":"1","state":"READY","reason":""}])");
+  CHECK(house.Code("POST", "/v2/repository/index", R"({"ready": 1})") == 400);
 }
 
 TEST_CASE("paths, methods and bodies that are none") {

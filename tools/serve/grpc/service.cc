@@ -141,7 +141,7 @@ Result<grpc::ByteBuffer> GrpcService::Answer(GrpcMethod method,
     }
     case GrpcMethod::kServerReady: {
       inference::ServerReadyResponse answer;
-      answer.set_ready(!draining_);
+      answer.set_ready(!draining_ && repository_.is_loaded());
       return WriteMessage(answer);
     }
     case GrpcMethod::kServerMetadata: {
@@ -185,7 +185,8 @@ Result<grpc::ByteBuffer> GrpcService::ModelMetadata(const grpc::ByteBuffer& byte
   RELAYVM_ASSIGN_OR_RETURN(const auto model, repository_.Find(request.name(), request.version()));
   inference::ModelMetadataResponse answer;
   answer.set_name(model->name());
-  answer.add_versions(model->version());
+  for (const std::string& version : repository_.VersionsOf(model->name()))
+    answer.add_versions(version);
   answer.set_platform("relayvm_vmx");
   for (const TensorSpec& input : model->inputs()) Describe(input, answer.add_inputs());
   for (const TensorSpec& output : model->outputs()) Describe(output, answer.add_outputs());
@@ -235,7 +236,7 @@ Result<grpc::ByteBuffer> GrpcService::RepositoryIndex(const grpc::ByteBuffer& by
     auto* model = answer.add_models();
     model->set_name(std::move(entry.name));
     model->set_version(std::move(entry.version));
-    model->set_state(entry.is_ready ? "READY" : "UNAVAILABLE");
+    model->set_state(std::string(entry.state()));
     model->set_reason(std::move(entry.reason));
   }
   return WriteMessage(answer);

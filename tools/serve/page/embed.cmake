@@ -1,14 +1,14 @@
-# Makes a source of a file's bytes: cmake -DINPUT=... -DOUTPUT=... -P embed.cmake
+# Makes a source of a file's bytes, a function of page_routes.h: cmake -DINPUT=... -DNAME=PageSource -DOUTPUT=... -P embed.cmake
 file(READ ${INPUT} bytes HEX)
 string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
 string(REGEX REPLACE "(................................................................................)" "\\1\n" bytes "${bytes}")
 file(WRITE ${OUTPUT} "#include \"tools/serve/page_routes.h\"
 
 namespace relayvm::serve {
-namespace {
-constexpr unsigned char kPageBytes[] = {
+std::string_view ${NAME}() {
+  static constexpr unsigned char kBytes[] = {
 ${bytes}};
-}  // namespace
-std::string_view PageSource() { return {reinterpret_cast<const char*>(kPageBytes), sizeof kPageBytes}; }
+  return {reinterpret_cast<const char*>(kBytes), sizeof kBytes};
+}
 }  // namespace relayvm::serve
 ")

@@ -64,7 +64,9 @@ class Page:
     def __init__(self, browser, server, shots):
         self.browser, self.server, self.shots = browser, server, shots
         browser.open(f"http://127.0.0.1:{server.ports['http']}/")
-        browser.wait("document.querySelectorAll('#models button').length >= 5", "models are listed")
+
+    def wait_for_models(self):
+        self.browser.wait("document.querySelectorAll('#models button').length >= 5", "models are listed")
 
     def choose_model(self, name):
         self.browser.click(BUTTON.format(json.dumps(name)))
@@ -167,6 +169,40 @@ def check_header(server):
     check(status == 403, "pages of other sites change nothing")
 
 
+def check_token(browser, binary, folder, shots):
+    """A server that wants a token: the page comes without, asks for it, and keeps it for its tab alone."""
+    path = os.path.join(folder, "token")
+    with open(path, "w") as f:
+        f.write("a-token-of-this-test\n")
+    server = Server(binary, "--models", os.path.join(folder, "models"), "--cache", os.path.join(folder, "cache"), "--token-file", path)
+    try:
+        check(server.ask("GET", "/v2/models")[0] == 401, "a token is needed")
+        page = Page(browser, server, shots)
+
+        def give(token):
+            browser.wait("document.getElementById('token')", "the page asks for a token")
+            browser.type("document.getElementById('token')", token)
+            browser.click("document.querySelector('#token-form button')")
+
+        give("another-token")
+        browser.wait("document.getElementById('token-form')?.innerText.includes('another token')", "a wrong one is refused")
+        check(browser.js("sessionStorage.length") == 0, "and not kept")
+        page.shot("token")
+        give("a-token-of-this-test")
+        page.wait_for_models()
+        page.choose_model("newton")
+        browser.type("document.querySelector('textarea')", "2, 9")
+        check("1.41421" in page.run(), "newton with a token")
+        check(browser.js("localStorage.length + document.cookie.length") == 0, "nothing outlives the tab")
+        check(all("token" not in url for url in browser.urls), "and no address has it")
+        Page(browser, server, shots).wait_for_models()
+        browser.click("document.getElementById('forget')")
+        browser.wait("document.getElementById('token')", "it is forgotten")
+        check(browser.js("sessionStorage.length") == 0, "from the tab, too")
+    finally:
+        server.end()
+
+
 def main():
     binary, examples = sys.argv[1:3]
     shots = sys.argv[3] if len(sys.argv) > 3 else None
@@ -182,6 +218,7 @@ def main():
         try:
             check_header(server)
             page = Page(browser, server, shots)
+            page.wait_for_models()
             check_numbers(page)
             check_files(page, folder)
             check_image(page, folder)
@@ -190,6 +227,7 @@ def main():
             origin = f"http://127.0.0.1:{server.ports['http']}/"
             foreign = [u for u in browser.urls if not u.startswith((origin, "blob:" + origin, "about:"))]
             check(foreign == [], f"nothing else is asked: {foreign}")
+            check_token(browser, binary, folder, shots)
         finally:
             browser.end()
             server.end()

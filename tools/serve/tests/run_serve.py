@@ -28,16 +28,24 @@ def check(condition, what):
 
 
 class Server:
-    def __init__(self, binary, *options):
-        command = [os.path.join(binary, "vmserve"), "--http-port", "0", "--metrics-port", "0", *options]
+    def __init__(self, binary, *options, program=None, wait=True):
+        command = [program or os.path.join(binary, "vmserve"), "--http-port", "0", "--metrics-port", "0", *options]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         self.ports = {}
         for line in self.process.stdout:
             word, _, rest = line.partition(" ")
-            if line.startswith("ready"):
-                break
             self.ports[word] = int(rest.rpartition(":")[2])
+            if word == "metrics":
+                break
         check("metrics" in self.ports and "http" in self.ports, "ports are printed")
+        if wait:
+            self.wait_until_ready()
+
+    def wait_until_ready(self):
+        for line in self.process.stdout:
+            if line.startswith("ready"):
+                return
+        raise AssertionError("it is never ready")
 
     def ask(self, method, path, body=None, headers=None, port="http"):
         connection = http.client.HTTPConnection("127.0.0.1", self.ports[port], timeout=60)
@@ -155,6 +163,59 @@ def check_reload(server, binary, folder, examples):
     check(not wrong, wrong[:1])
 
 
+def check_start(binary, models, folder):
+    """While a model is compiled the server is live, says what it lacks, serves the others, and ends at once when it is told."""
+    pids = os.path.join(folder, "pids")
+    compiler = os.path.join(folder, "slow_relayc")
+    with open(compiler, "w", encoding="utf-8") as f:
+        f.write(f"#!/bin/sh\necho $$ >> {pids}\nexec sleep 1000\n")
+    os.chmod(compiler, 0o700)
+    server = Server(binary, "--models", models, "--compiler", compiler, "--cache", os.path.join(folder, "empty"), wait=False)
+    try:
+        check(server.ask("GET", "/v2/health/live")[0] == 200, "it is live at once")
+        status, content, _ = server.ask("GET", "/v2/health/ready")
+        check(status == 503 and json.loads(content) == {"ready": False, "live": True}, "it is not ready yet")
+        states = {entry["name"]: entry["state"] for entry in json.loads(server.ask("POST", "/v2/repository/index")[1])}
+        check(states["newton"] == "LOADING", states)
+        status, _, headers = server.ask("GET", "/v2/models/newton/ready")
+        check(status == 503 and headers["Retry-After"], "a model that is compiled is not ready")
+        for _ in range(300):
+            status, answer = server.infer("while_loop", [{"name": "xs", "datatype": "FP32", "shape": [1], "data": [9]}])
+            if status == 200:
+                break
+            check(status == 503, answer)
+            time.sleep(0.1)
+        check(status == 200, "others are served")
+        for _ in range(300):
+            if os.path.exists(pids) and os.path.getsize(pids) > 0:
+                break
+            time.sleep(0.1)
+        begin = time.monotonic()
+        check(server.end() == 0, "it ends when it is told")
+        check(time.monotonic() - begin < 5, f"promptly, not after {time.monotonic() - begin:.1f} s")
+        with open(pids, encoding="utf-8") as f:
+            check(not any(os.path.exists(f"/proc/{pid.strip()}") for pid in f), "and its compilers with it")
+    finally:
+        server.process.kill()
+
+
+def check_limits(binary, models):
+    """What is larger than there is memory for is the request's fault; strings are counted as what they take."""
+    server = Server(binary, "--model", f"while_loop={models['while_loop']}", "--memory-limit", "4MiB", "--run-memory-limit", "1MiB")
+    try:
+        for count, expected in ((1000, 200), (400_000, 400), (1_500_000, 400)):
+            tensor = {"name": "xs", "datatype": "FP32", "shape": [count], "parameters": {"binary_data_size": 4 * count}}
+            text = json.dumps({"inputs": [tensor], "parameters": {"binary_data_output": True}}).encode()
+            status, content, _ = server.ask("POST", "/v2/models/while_loop/infer", text + struct.pack("<f", 1) * count,
+                                            {"Inference-Header-Content-Length": str(len(text))})
+            check(status == expected, (count, status, content[:300]))
+        status, content = server.infer("while_loop", [{"name": "xs", "datatype": "FP32", "shape": [1_500_000], "data": [1] * 1_500_000}])
+        check(status == 400, (status, content))
+        check(server.end() == 0, "it ends when it is told")
+    finally:
+        server.process.kill()
+
+
 def check_triton_client(server):
     try:
         import numpy
@@ -194,6 +255,8 @@ def main():
             check_examples(server, binary, dict(paths, newton=newton))
             check_binary(server)
             check_errors(server)
+            check_start(binary, models, folder)
+            check_limits(binary, paths)
             check_reload(server, binary, models, examples)
             check_triton_client(server)
             check(server.end() == 0, "it ends when it is told")
