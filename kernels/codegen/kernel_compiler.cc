@@ -18,7 +18,9 @@
 #include "kernels/codegen/backend.h"
 #include "kernels/codegen/batching.h"
 #include "kernels/codegen/effort.h"
+#include "kernels/codegen/image_key.h"
 #include "kernels/codegen/immediates.h"
+#include "kernels/codegen/link.h"
 #include "kernels/codegen/spec_key.h"
 
 namespace relayvm {
@@ -103,6 +105,7 @@ struct KernelCompiler::Impl {
   const codegen::KernelBackend& backend = *options.machine.backend;
   std::vector<KernelPlan> plans;
   std::vector<double> runs;  // of each plan
+  codegen::ImageKey key;
   std::unordered_map<std::string, Structure> structures;
 
   explicit Impl(KernelOptions o) : options(std::move(o)) {}
@@ -148,6 +151,7 @@ Result<KernelCompiler::Added> KernelCompiler::Add(const KernelSpec& spec) {
     if (!plan.ok()) return plan.status();
     impl.plans.push_back(std::move(*plan));
     impl.runs.push_back(0);
+    impl.key.Add(impl.plans.back().name, key, text, target.schedule);
     found = structure.kernels.emplace(std::move(text), Impl::Entry{id, key.symbols}).first;
   }
   // The interface of the kernel that is there, over the symbols of this spec.
@@ -183,19 +187,20 @@ struct Group {
   int opt_level = 3;
 };
 
+std::vector<int> LevelsOf(const std::vector<KernelPlan>& plans, const std::vector<double>& runs,
+                          const KernelOptions& options) {
+  if (!options.by_share) return std::vector<int>(plans.size(), options.opt_level);
+  std::vector<codegen::KernelWeight> weights;
+  for (size_t i = 0; i < plans.size(); ++i)
+    weights.push_back(codegen::WeightOf(plans[i], runs[i], options.machine));
+  return codegen::LevelsOf(weights, options.opt_level);
+}
+
 // Levels one after the other, the highest first: a helper that several texts have is of the first.
-std::vector<Group> GroupsOf(std::vector<KernelPlan>& plans, const std::vector<double>& runs,
-                            const KernelOptions& options) {
-  std::vector<int> levels(plans.size(), options.opt_level);
-  if (options.by_share) {
-    std::vector<codegen::KernelWeight> weights;
-    for (size_t i = 0; i < plans.size(); ++i) {
-      weights.push_back(codegen::WeightOf(plans[i], runs[i], options.machine));
-    }
-    levels = codegen::LevelsOf(weights, options.opt_level);
-  }
+std::vector<Group> GroupsOf(std::vector<KernelPlan>& plans, const std::vector<int>& levels,
+                            int highest) {
   std::vector<Group> groups;
-  for (int level = options.opt_level; level >= 0; --level) {
+  for (int level = highest; level >= 0; --level) {
     size_t room = 0;
     for (size_t i = 0; i < plans.size(); ++i) {
       if (levels[i] != level) continue;
@@ -241,13 +246,55 @@ void ShareKernelBodies(std::span<Result<codegen::KernelText>> texts) {
   for (size_t t = 0; t < texts.size(); ++t) texts[t]->bodies = std::move(bodies[t]);
 }
 
+// What is known of an image before it is made.
+KernelImage ImageOf(const std::vector<KernelPlan>& plans, const Machine& machine) {
+  KernelImage image;
+  image.cpu_features = machine.level;
+  std::set<std::string> features;
+  for (const KernelPlan& plan : plans) {
+    image.names.push_back(plan.name);
+    for (const std::string& feature : ExpandFeatures(plan.features)) {
+      if (features.insert(feature).second) image.cpu_features += fmt::format(",{}", feature);
+    }
+  }
+  return image;
+}
+
+// Whether the image is there.
+bool TakeKept(const ObjectCache& cache, const ObjectCache::Key& key, KernelImage* image) {
+  const std::optional<std::vector<char>> kept = cache.Find(key);
+  if (!kept) return false;
+  image->elf.assign(kept->begin(), kept->end());
+  auto entries = codegen::FindFunctions(image->elf, image->names);
+  if (!entries.ok()) return false;
+  image->entry_offsets = *std::move(entries);
+  return true;
+}
+
+// What the host throws would leave a thread.
+Status Tell(const KernelOptions& options, size_t done, size_t total) {
+  return Guarded([&] {
+    if (options.on_kernels) options.on_kernels(done, total);
+    return OkStatus();
+  });
+}
+
 }  // namespace
 
 Result<KernelImage> KernelCompiler::Finish() {
   Impl& impl = *impl_;
   const KernelOptions& options = impl.options;
-  const std::vector<Group> groups = GroupsOf(impl.plans, impl.runs, options);
+  KernelImage image = ImageOf(impl.plans, options.machine);
+  if (impl.plans.empty()) return image;
+  const std::vector<int> levels = LevelsOf(impl.plans, impl.runs, options);
+  const std::vector<Group> groups = GroupsOf(impl.plans, levels, options.opt_level);
   const size_t num_texts = groups.size();
+  const std::optional<ObjectCache::Key> key = impl.key.Of(options, levels);
+  if (key && TakeKept(*options.cache, *key, &image)) {
+    image.times.objects = image.times.found = num_texts;
+    RELAYVM_RETURN_IF_ERROR(Tell(options, impl.plans.size(), impl.plans.size()));
+    return image;
+  }
   const size_t wanted =
       options.num_threads > 0 ? options.num_threads : std::thread::hardware_concurrency();
   const size_t num_threads = std::min(std::max<size_t>(wanted, 1), num_texts);
@@ -285,17 +332,11 @@ Result<KernelImage> KernelCompiler::Finish() {
     outputs[t] = impl.backend.Translate(*texts[t], options);
     const size_t count = groups[t].plans.size();
     const size_t all = done += count;
-    // What the host throws would leave a thread.
-    Status told = Guarded([&] {
-      if (options.on_kernels) options.on_kernels(all, impl.plans.size());
-      return OkStatus();
-    });
+    Status told = Tell(options, all, impl.plans.size());
     if (outputs[t].ok() && !told.ok()) outputs[t] = std::move(told);
     return outputs[t].ok();
   });
 
-  KernelImage image;
-  image.cpu_features = impl.options.machine.level;
   for (const Result<codegen::KernelText>& text : texts)
     image.times.emission += text->times.emission;
   std::vector<std::vector<char>> objects;
@@ -311,15 +352,9 @@ Result<KernelImage> KernelCompiler::Finish() {
     image.times.found += code->times.found;
     std::ranges::move(code->times.kernels, std::back_inserter(image.times.kernels));
   }
-  std::set<std::string> features;
-  for (const KernelPlan& plan : impl.plans) {
-    image.names.push_back(plan.name);
-    for (const std::string& feature : ExpandFeatures(plan.features)) {
-      if (features.insert(feature).second) image.cpu_features += fmt::format(",{}", feature);
-    }
-  }
-  if (objects.empty()) return image;
-  RELAYVM_RETURN_IF_ERROR(impl.backend.Link(objects, impl.options.stop, &image));
+  RELAYVM_RETURN_IF_ERROR(impl.backend.Link(objects, options.stop, &image));
+  if (key)
+    options.cache->Store(*key, {reinterpret_cast<const char*>(image.elf.data()), image.elf.size()});
   return image;
 }
 

@@ -9,6 +9,7 @@
 
 #include "kernels/codegen/schedule.h"
 #include "kernels/op/problem.h"
+#include "kernels/op/weight_forms.h"
 
 namespace relayvm::codegen {
 namespace {
@@ -79,6 +80,7 @@ class KeyWriter {
     }
     Append("t{} {} {}{}", exprs_.at(t.body.get()), static_cast<int>(t.hint), t.transpose_a,
            t.transpose_b);
+    if (t.weight_form != nullptr) Append("f{}", t.weight_form->name);
     for (const te::Tensor& input : t.hint_inputs) {
       auto it = tensors_.find(input.get());
       Append("h{}", it == tensors_.end() ? -1 : static_cast<int64_t>(it->second));
