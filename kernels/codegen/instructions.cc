@@ -58,4 +58,20 @@ Value* Instructions::MultiplyPairs(Builder& b, Value* x, Value* y) const {
   return b.CreateAdd(b.CreateShuffleVector(products, even), b.CreateShuffleVector(products, odd));
 }
 
+Value* Instructions::MultiplyBytePairs(Builder& b, Value* unsigned_bytes,
+                                       Value* signed_bytes) const {
+  const unsigned lanes = LanesOf(unsigned_bytes) / 2;
+  llvm::Type* wide = VectorOf(b.getInt16Ty(), 2 * lanes);
+  // A product fits, a sum may not.
+  Value* products =
+      b.CreateMul(b.CreateZExt(unsigned_bytes, wide), b.CreateSExt(signed_bytes, wide));
+  std::vector<int> even, odd;
+  for (unsigned i = 0; i < lanes; ++i) {
+    even.push_back(static_cast<int>(2 * i));
+    odd.push_back(static_cast<int>(2 * i + 1));
+  }
+  return b.CreateBinaryIntrinsic(llvm::Intrinsic::sadd_sat, b.CreateShuffleVector(products, even),
+                                 b.CreateShuffleVector(products, odd));
+}
+
 }  // namespace relayvm::codegen

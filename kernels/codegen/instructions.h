@@ -31,6 +31,12 @@ class Instructions {
   }
   // x[2i] * y[2i] + x[2i + 1] * y[2i + 1] of int16, as int32.
   virtual llvm::Value* MultiplyPairs(Builder& b, llvm::Value* x, llvm::Value* y) const;
+  // Whether the machine multiplies uint8 by int8, and adds two neighbours as int16, saturated, by
+  // one instruction, sooner than int16.
+  virtual bool has_byte_pairs(const Machine& /*machine*/) const { return false; }
+  // x[2i] * y[2i] + x[2i + 1] * y[2i + 1] of uint8 and int8, as int16, saturated.
+  virtual llvm::Value* MultiplyBytePairs(Builder& b, llvm::Value* unsigned_bytes,
+                                         llvm::Value* signed_bytes) const;
 };
 
 // An instruction that multiplies words of several narrow numbers, and adds their products to a sum.

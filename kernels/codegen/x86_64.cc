@@ -98,6 +98,15 @@ class X86Instructions final : public Instructions {
                                           : Instructions::MultiplyPairs(b, x, y);
   }
 
+  // Of AVX2: others have instructions for quads, or are not tuned.
+  bool has_byte_pairs(const Machine& machine) const override { return machine.vector_bytes == 32; }
+  Value* MultiplyBytePairs(Builder& b, Value* x, Value* y) const override {
+    const ID id = ByLanes(LanesOf(x) / 4, intrinsic::x86_ssse3_pmadd_ub_sw_128,
+                          intrinsic::x86_avx2_pmadd_ub_sw, intrinsic::x86_avx512_pmaddubs_w_512);
+    return id != intrinsic::not_intrinsic ? b.CreateIntrinsic(id, {}, {x, y})
+                                          : Instructions::MultiplyBytePairs(b, x, y);
+  }
+
  private:
   // `bytes` of a table, from byte `first` on.
   static Value* Part(Builder& b, Value* table, unsigned first, unsigned bytes) {

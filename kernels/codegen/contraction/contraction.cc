@@ -146,7 +146,7 @@ class ProductEmitter : RowsOfTiles {
       EmitPanels(batch, row, count, a, from, to);
       c_.unpacks_b = before;
     };
-    const int64_t few = kFewTiles * d_.tile_rows;
+    const int64_t few = MostPackedRows(d_);
     if (d_.rows.is_const()) return panels(d_.rows.value() > few);
     If(b_, b_.CreateICmpSLE(c_.rows, I64(b_, few)), [&] { panels(false); }, [&] { panels(true); });
   }

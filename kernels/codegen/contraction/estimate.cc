@@ -23,6 +23,9 @@ constexpr double kPackedNumbers = 0.5;  // for a number of one that is not
 // Of pixels that are packed: a run of channels and each vector of it, channels last; a line of a
 // tap, channels first, where masks are vectors themselves.
 constexpr double kPackedRun = 2.8, kVectorOfRun = 2.3, kPackedLine = 14;
+// A step of a sorted panel (sorted_quads.h), by those of words of pairs: three instructions, a
+// fourth where it is wide, and sorting.
+constexpr double kSortedStep = 1.65;
 // A vector of words that four channels of pixels become, channels first.
 constexpr double kPackedQuads = 5;
 // Of direct convolutions, measured, by vectors of 16, 32 and 64 bytes.
@@ -101,7 +104,7 @@ class Model {
   static constexpr double kAmxWords = kAmxTile * kAmxTile * kAmxTile;
 
   // The products that a step of k is.
-  double Step() const { return static_cast<double>(d_.step_words); }
+  double Step() const { return d_.sorts_steps ? kSortedStep : static_cast<double>(d_.step_words); }
 
   // Along k, of a product by AMX.
   double Words() const {
@@ -163,7 +166,7 @@ class Model {
     const PixelOperand& p = d_.pixels;
     // As a product of matrices, weights are packed already, if quads need not be split.
     if (p.bytes && d_.form == ContractionForm::kPixelRows && p.taps() == 1 &&
-        s_.rows == s_.pixels && d_.step_words == 1) {
+        s_.rows == s_.pixels && d_.step_words == 1 && !d_.sorts_steps) {
       return 0;
     }
     if (d_.form == ContractionForm::kPixelColumns) {

@@ -26,8 +26,9 @@ constexpr int64_t kMostPanelGroup = 8;
 // depends on the machine alone, so that products of any number of rows have the same order of sums.
 int64_t FitDepth(const ContractionDetail& d, std::optional<int64_t> depth) {
   if (d.panel_form != PanelForm::kElements) {
-    const bool is_short = depth && *depth * d.step_words <= kDepthOfWords;
-    return is_short || !d.a.k_contiguous ? 0 : kDepthOfWords / d.step_words;
+    const int64_t words = d.sorts_steps ? 2 : d.step_words;  // of an unpacked panel
+    const bool is_short = depth && *depth * words <= kDepthOfWords;
+    return is_short || !d.a.k_contiguous ? 0 : kDepthOfWords / words;
   }
   const int64_t row_bytes = 2 * int64_t{d.target.vector_bytes};
   const int64_t most =

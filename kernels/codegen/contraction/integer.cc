@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "kernels/codegen/contraction/sorted_quads.h"
 #include "kernels/codegen/instructions.h"
 
 namespace relayvm::codegen {
@@ -190,7 +191,7 @@ void StoreQuads(ContractionContext& c, Value* words, Value* panel, Value* row, V
     Value* offset = Add(b, Mul(b, at, c.d.panel), column);
     StoreMasked(c, values, At(b, c.element, panel, offset), mask);
   };
-  if (!c.unpacks_b) return store(words, row);
+  if (!c.unpacks_b || c.d.step_words == 1) return store(words, row);
   const bool is_signed = c.d.form != ContractionForm::kPixelColumns;
   const QuadHalves halves = SplitQuads(b, words, is_signed);
   row = Mul(b, row, c.d.step_words);
@@ -305,23 +306,24 @@ void EmitPackBytePanel(ContractionContext& c, Value* batch, Value* column, Value
   if (d.b.bytes && d.b.k_contiguous) return PackTransposedBytes(c, batch, column, destination);
   if (d.b.bytes) return PackByteRowsOfWords(c, batch, column, destination);
   // Words in memory, a row for each of k.
+  const auto words_at = [&](Value* k, unsigned v, bool whole) -> Value* {
+    const int64_t at = v * d.lanes;
+    Value* source = At(b, c.element, c.PlainRow(d.b, batch, k), column);
+    Value* pointer = At(b, c.element, source, at);
+    const llvm::Align align(1);
+    if (whole) return b.CreateAlignedLoad(c.vector, pointer, align);
+    Value* mask = MaskBelow(b, Sub(b, c.columns, Add(b, column, at)), d.lanes);
+    return b.CreateMaskedLoad(c.vector, pointer, align, mask,
+                              llvm::Constant::getNullValue(c.vector));
+  };
   auto pack = [&](bool whole) {
+    if (d.sorts_steps && c.unpacks_b) {
+      return EmitSortedPanel(c, c.depth, destination,
+                             [&](Value* k, unsigned v) { return words_at(k, v, whole); });
+    }
     For(b, I64(b, 0), c.depth, 1, "pack.k", [&](Value* k) {
-      Value* source = At(b, c.element, c.PlainRow(d.b, batch, k), column);
-      for (unsigned v = 0; v < d.vectors; ++v) {
-        const int64_t at = v * d.lanes;
-        Value* pointer = At(b, c.element, source, at);
-        const llvm::Align align(1);
-        Value* words = nullptr;
-        if (whole) {
-          words = b.CreateAlignedLoad(c.vector, pointer, align);
-        } else {
-          Value* mask = MaskBelow(b, Sub(b, c.columns, Add(b, column, at)), d.lanes);
-          words = b.CreateMaskedLoad(c.vector, pointer, align, mask,
-                                     llvm::Constant::getNullValue(c.vector));
-        }
-        StoreQuads(c, words, destination, k, I64(b, at), nullptr);
-      }
+      for (unsigned v = 0; v < d.vectors; ++v)
+        StoreQuads(c, words_at(k, v, whole), destination, k, I64(b, v * d.lanes), nullptr);
     });
   };
   If(

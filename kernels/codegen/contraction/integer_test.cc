@@ -16,7 +16,9 @@ using te::Tensor;
 
 const Dim kRows = Dim::Symbol(1, "m");
 
-// Bytes of the whole range; of two in five, those furthest from 0 alone, which overflow 16 bits.
+// Bytes of the whole range; of two in five, those furthest from 0 alone, which overflow 16 bits; of
+// two more, weights whose neighbours sum up to -128 to 128, but a few that have 1 more
+// (sorted_quads.h).
 HostTensor Bytes(DType dtype, std::vector<int64_t> shape, uint32_t seed) {
   HostTensor t = MakeTensor(dtype, std::move(shape));
   std::mt19937 random(seed);
@@ -25,6 +27,13 @@ HostTensor Bytes(DType dtype, std::vector<int64_t> shape, uint32_t seed) {
   const uint8_t furthest = dtype == DType::kUInt8 ? 0xff : 0x80;
   for (size_t i = 0; i < t.data.size(); ++i) {
     bytes[i] = extreme ? furthest : static_cast<uint8_t>(random());
+  }
+  const uint32_t more_in = seed % 5 == 2 ? 64 : 1000000;
+  if (dtype == DType::kUInt8 || seed % 5 < 2 || seed % 5 > 3) return t;
+  for (size_t i = 0; i < t.data.size(); ++i) {
+    const int size = random() % 2 == 0 ? 64 : static_cast<int>(random() % 65);
+    const int more = random() % more_in == 0 ? 1 : 0;
+    bytes[i] = static_cast<uint8_t>(random() % 4 == 0 ? -size - more : size + more);
   }
   return t;
 }
@@ -191,6 +200,29 @@ TEST_CASE("batches of products of bytes") {
       }
     }
     cases.Check();
+  }
+}
+
+TEST_CASE("steps of constant weights are sorted where bytes are multiplied in pairs") {
+  for (const std::string& cpu : Targets()) {
+    const Machine machine = MachineNamed(cpu);
+    const bool has_pairs = machine.vector_bytes == 32 && machine.dots.quads == nullptr;
+    const int64_t width = codegen::PreferredPanelWidth(machine);
+    for (const bool packed : {true, false}) {
+      const Tensor data = Input({29, 64}, 0, DType::kUInt8);
+      const Tensor weight =
+          Input(packed ? std::vector<Dim>{1, 16, width, 4} : std::vector<Dim>{width, 64}, 1,
+                DType::kInt8);
+      const Tensor product =
+          packed ? Apply("nn.contrib_dense_pack",
+                         InInt32({{"units", width}, {"in_units", int64_t{64}}}), {data, weight},
+                         {29, width}, DType::kInt32)
+                 : Apply("nn.dense", InInt32(), {data, weight}, {29, width}, DType::kInt32);
+      const auto plan =
+          codegen::PlanContraction(Spec("dense", {data, weight}, {product}), {MachineNamed(cpu)});
+      REQUIRE(plan.has_value());
+      CHECK(plan->detail->sorts_steps == (packed && has_pairs));
+    }
   }
 }
 

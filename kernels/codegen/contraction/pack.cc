@@ -4,6 +4,7 @@
 
 #include "kernels/codegen/contraction/amx.h"
 #include "kernels/codegen/contraction/integer.h"
+#include "kernels/codegen/contraction/sorted_quads.h"
 #include "kernels/codegen/contraction/tile.h"
 #include "kernels/codegen/contraction/widen.h"
 #include "kernels/codegen/ops.h"
@@ -22,7 +23,7 @@ ContractionContext::ContractionContext(const ContractionDetail& detail, Emitter&
   rows = emitter.EmitDim(d.rows);
   columns = emitter.EmitDim(d.columns);
   depth = emitter.EmitDim(d.depth);
-  unpacks_b = d.step_words > 1;
+  unpacks_b = d.step_words > 1 || d.sorts_steps;
 }
 
 Value* ContractionContext::Scratch(const Dim& byte_offset) {
@@ -311,6 +312,12 @@ void WidenPanel(ContractionContext& c, const Panel& panel, Value* extent, Value*
 }  // namespace
 
 void EmitUnpackPanel(ContractionContext& c, const Panel& panel, Value* extent, Value* destination) {
+  if (c.d.sorts_steps) {
+    return EmitSortedPanel(c, extent, destination, [&](Value* k, unsigned v) {
+      Value* at = Add(c.b, Mul(c.b, k, c.d.packed_width), int64_t{v} * c.d.lanes);
+      return c.b.CreateAlignedLoad(c.vector, At(c.b, c.element, panel.b, at), llvm::Align(1));
+    });
+  }
   if (c.d.step_words > 1) return EmitSplitPanel(c, panel.b, extent, destination);
   WidenPanel(c, panel, extent, destination);
 }

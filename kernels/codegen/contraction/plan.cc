@@ -11,6 +11,7 @@
 #include "kernels/codegen/contraction/coordinates.h"
 #include "kernels/codegen/contraction/integer.h"
 #include "kernels/codegen/contraction/planner.h"
+#include "kernels/codegen/contraction/sorted_quads.h"
 #include "kernels/codegen/contraction/winograd_plan.h"
 #include "kernels/codegen/instructions.h"
 #include "kernels/op/problem.h"
@@ -215,7 +216,8 @@ void ContractionPlanner::FinishMatrix() {
   const Dim b_depth = UnpacksPanels(d) && d.k_block > 0
                           ? Dim(d.k_block)
                           : RoundUp(d.depth, std::max<int64_t>(d.lanes, d.weight_block));
-  const Dim whole = b_depth * (d.panel * d.step_words);
+  const Dim whole =
+      d.sorts_steps ? SortedPanelElements(d, b_depth) : b_depth * (d.panel * d.step_words);
   Dim panels = d.panel_pitch > 0 ? Dim(d.panel_pitch * d.panel_group) : whole;
   // The last panel of a stream is packed, all of it.
   if (d.panel_pitch > 0 && StreamsB(d)) panels = Dim::Max(panels, whole);
@@ -282,7 +284,9 @@ void ContractionPlanner::ChooseTile() {
   ContractionDetail& d = *detail_;
   d.lanes = d.target.vector_bytes / DTypeBytes(d.dtype);
   d.vectors = 2;
-  if (d.panel_form == PanelForm::kQuads && d.target.dots.quads == nullptr) d.step_words = 2;
+  d.sorts_steps = SortsSteps(d);
+  if (d.panel_form == PanelForm::kQuads && d.target.dots.quads == nullptr && !d.sorts_steps)
+    d.step_words = 2;
   if (d.packed_width > 0) {
     while (d.packed_width % d.lanes != 0) d.lanes /= 2;
     const bool is_thin = d.columns.is_const() && d.columns.value() <= d.lanes;
@@ -294,6 +298,8 @@ void ContractionPlanner::ChooseTile() {
     while (d.lanes / 2 >= columns) d.lanes /= 2;
     if (columns <= d.lanes) d.vectors = 1;
   }
+  // Fewer columns have fewer wide steps.
+  if (d.sorts_steps) d.vectors = 1;
   // Accumulators leave registers for a row of b and a broadcast, and for the product where that
   // is an instruction of its own.
   const bool has_many_rows = d.rows.is_const() && d.rows.value() > kFewTiles * kTileRows;

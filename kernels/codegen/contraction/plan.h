@@ -98,6 +98,7 @@ struct ContractionDetail {
   Dim byte_depth;  // kMatrix with kQuads, where depth is in words
   // Words of packed operands that a step of k is: 2 where quads are split (integer.h).
   int64_t step_words = 1;
+  bool sorts_steps = false;  // panels of quads are sorted (sorted_quads.h)
   // kPixelColumns: columns are `images` times so many pixels. Images share panels, so that small
   // ones fill vectors and all of them read the weights once.
   Dim images = 1, image_pixels;
@@ -222,11 +223,16 @@ inline bool WidensRows(const ContractionDetail& d) {
 inline constexpr unsigned kTileRows = 12, kSmallTileRows = 6;  // with 32 registers
 inline constexpr int64_t kFewTiles = 2;
 
-// Whether more than kFewTiles tiles of rows read panels of packed weights unpacked, in scratch.
+// The most rows whose tiles read packed weights as they are. Splitting both sides in registers
+// takes longer than sorting.
+inline int64_t MostPackedRows(const ContractionDetail& d) {
+  return (d.sorts_steps ? 1 : kFewTiles) * int64_t{d.tile_rows};
+}
+// Whether more than MostPackedRows rows read panels of packed weights unpacked, in scratch.
 inline bool UnpacksPanels(const ContractionDetail& d) {
   // Small tiles are those of words that become numbers in registers.
   if (d.target.vector_registers == 32 && d.tile_rows <= kSmallTileRows) return false;
-  return (d.step_words > 1 || d.panel_form == PanelForm::kWidened) && !d.amx &&
+  return (d.step_words > 1 || d.sorts_steps || d.panel_form == PanelForm::kWidened) && !d.amx &&
          d.form == ContractionForm::kMatrix && d.packed_width > 0 && d.b.buffer != nullptr;
 }
 

@@ -7,6 +7,7 @@
 #include "kernels/codegen/contraction/coordinates.h"
 #include "kernels/codegen/contraction/integer.h"
 #include "kernels/codegen/contraction/planner.h"
+#include "kernels/codegen/contraction/sorted_quads.h"
 
 namespace relayvm::codegen {
 
@@ -287,7 +288,8 @@ bool ContractionPlanner::TileConv(const Convolution& c) {
   } else {
     d.a_row_stride = w.k_contiguous ? depth : 1;
   }
-  Dim b_elements = RoundUp(d.depth, d.lanes) * (d.panel * d.step_words);
+  Dim b_elements = d.sorts_steps ? SortedPanelElements(d, d.depth)
+                                 : RoundUp(d.depth, d.lanes) * (d.panel * d.step_words);
   if (!p.channels_last) {
     d.cuts_taps = MayCutTaps(d);
     b_elements = FitPixelPanels(d);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/codegen/contraction/integer.h"
+#include "kernels/codegen/contraction/sorted_quads.h"
 #include "kernels/codegen/contraction/widen.h"
 #include "kernels/codegen/instructions.h"
 #include "kernels/codegen/ops.h"
@@ -126,6 +127,10 @@ class TileSums {
       sums = ForCarried(
           b_, I64(b_, 0), call_.k, config_.block, "k.block", sums,
           [&](Value* k, const std::vector<Value*>& carried) { return Block(k, carried); });
+    } else if (config_.split == QuadSplit::kSorted) {
+      sums = EmitSortedSteps(b_, config_, call_.b, call_.k, sums, [&](Value* k, unsigned row) {
+        return RowOfA(At(b_, element_, call_.a, Mul(b_, k, a_k_stride_)), row);
+      });
     } else {
       sums = Steps(I64(b_, 0), call_.k, sums);
     }
@@ -247,7 +252,7 @@ class TileSums {
     }
   }
 
-  // A step of quads, split in A already.
+  // A step of quads, perhaps split in A already.
   void SplitStep(Value* k, const std::vector<Value*>& quads, unsigned set,
                  std::vector<Value*>& sums) const {
     std::vector<Value*> halves[2];
@@ -255,6 +260,20 @@ class TileSums {
       const QuadHalves of = SplitQuads(b_, quad, /*is_signed=*/config_.a_is_unsigned);
       halves[0].push_back(of.even);
       halves[1].push_back(of.odd);
+    }
+    if (config_.split == QuadSplit::kInTile) {
+      Value* a_k = At(b_, element_, call_.a, Mul(b_, k, a_k_stride_));
+      for (unsigned row = 0; row < config_.rows; ++row) {
+        Value* word = b_.CreateLoad(element_, RowOfA(a_k, row));
+        const QuadHalves data = SplitQuads(b_, b_.CreateVectorSplat(config_.lanes, word),
+                                           /*is_signed=*/!config_.a_is_unsigned);
+        for (unsigned v = 0; v < config_.vectors; ++v) {
+          Value*& sum = sums[set * accumulators_ + row * config_.vectors + v];
+          sum = AddPairProducts(b_, data.even, halves[0][v], sum);
+          sum = AddPairProducts(b_, data.odd, halves[1][v], sum);
+        }
+      }
+      return;
     }
     for (int64_t half = 0; half < 2; ++half) {
       Value* word = Add(b_, Mul(b_, k, int64_t{2}), half);
@@ -271,7 +290,8 @@ class TileSums {
     std::vector<Value*> numbers;
     for (unsigned v = 0; v < config_.vectors; ++v)
       numbers.push_back(Numbers(from, at, align, row_of_b, v));
-    if (config_.split == QuadSplit::kA) return SplitStep(k, numbers, set, sums);
+    if (config_.split == QuadSplit::kA || config_.split == QuadSplit::kInTile)
+      return SplitStep(k, numbers, set, sums);
     Value* a_k = At(b_, element_, call_.a, Mul(b_, k, a_k_stride_));
     llvm::Type* read = config_.form == PanelForm::kPairs ? b_.getInt32Ty() : element_;
     AddRows(a_k, read, numbers, set, sums);
@@ -396,7 +416,8 @@ std::string TileName(const TileConfig& config) {
   std::string form = kForms[static_cast<size_t>(config.form)];
   if (config.form == PanelForm::kWidened) form += config.widened->name;
   if (config.form == PanelForm::kQuads) form += config.a_is_unsigned ? "_us" : "_su";
-  if (config.split != QuadSplit::kNone) form += config.split == QuadSplit::kA ? "_a" : "_ab";
+  constexpr const char* kSplits[] = {"", "_a", "_ab", "_in", "_sorted"};
+  form += kSplits[static_cast<size_t>(config.split)];
   if (config.block > 0) {
     form += fmt::format("_{}x{}{}", config.block, config.block_stride,
                         config.has_zero_points ? "z" : "");
@@ -449,7 +470,8 @@ Value* FetchedAhead(Builder& builder, Value* b) {
 }
 
 unsigned TileSets(const TileConfig& config, int64_t all_rows) {
-  if (config.rounds) return 1;
+  // A sum of a sorted panel waits for an addition alone.
+  if (config.rounds || config.split == QuadSplit::kSorted) return 1;
   return SetsFor(std::min<int64_t>(all_rows, config.rows) * config.vectors);
 }
 

@@ -51,6 +51,9 @@ enum class QuadSplit : uint8_t {
   kNone,
   kA,     // A holds two words for a step of k, B one that is split in registers
   kBoth,  // K counts words of pairs
+  // Neither is split: A holds words, and so does B,
+  kInTile,  // whose both are split in registers
+  kSorted,  // of a sorted panel (sorted_quads.h)
 };
 
 struct TileConfig {

@@ -39,6 +39,7 @@ class TileCalls {
   // Whether tiles take the last panel no wider than needed: shorter vectors take less time or as
   // much.
   bool HasNarrowTiles() const {
+    if (d_.sorts_steps && c_.unpacks_b) return false;
     const unsigned bytes = d_.target.vector_bytes;
     // Of 32 bytes, where it is known how many columns are left over.
     const bool may = bytes == 64 ||
@@ -57,6 +58,7 @@ class TileCalls {
     config.form = Form();
     config.widened = Widened();
     config.a_is_unsigned = d_.form != ContractionForm::kPixelColumns;
+    if (d_.sorts_steps) config.split = c_.unpacks_b ? QuadSplit::kSorted : QuadSplit::kInTile;
     if (d_.step_words > 1) config.split = c_.unpacks_b ? QuadSplit::kBoth : QuadSplit::kA;
     if (!IsWidenedInScratch()) {
       config.block = d_.weight_block;
