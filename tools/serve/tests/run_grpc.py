@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 """Clients that nobody here wrote, against vmserve's gRPC port: Triton's and KServe's SDK, where Python has them.
 
-usage: run_grpc.py BIN_FOLDER EXAMPLES_FOLDER
+usage: run_grpc.py BIN_FOLDER EXAMPLES_FOLDER CLIENTS_FOLDER
 
-Each runs in a process of its own (both register the protocol's names), by RELAYVM_CLIENT_PYTHON where that is set. Where there is
-neither, it is skipped (exit status 77); else it closes with the line "N checks passed".
+Each runs in a process of its own (both register the protocol's names), by RELAYVM_CLIENT_PYTHON where that is set, and else in a virtual
+environment below CLIENTS_FOLDER. Where there is neither client, it is skipped (exit status 77); else it closes with the line
+"N checks passed".
 """
 import os
 import queue
@@ -14,9 +15,11 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import client_environment  # noqa: E402
 from run_serve import Server  # noqa: E402
 
 SKIPPED = 77
+CLIENTS = {"triton": ["tritonclient[grpc,http]==2.60.0"], "kserve": ["kserve==0.15.2"]}
 PASSED = 0
 
 
@@ -116,12 +119,18 @@ def kserve(ports):
     asyncio.run(ask())
 
 
-def run_client(name, ports):
-    python = os.environ.get("RELAYVM_CLIENT_PYTHON", sys.executable)
+def python_of(name, folder):
+    """Raises client_environment.Unavailable."""
+    python = os.environ.get("RELAYVM_CLIENT_PYTHON")
+    if python is None:
+        return client_environment.python_with(folder, CLIENTS[name])
     module = {"triton": "tritonclient.grpc", "kserve": "kserve"}[name]
     if subprocess.run([python, "-c", f"import {module}"], capture_output=True, check=False).returncode != 0:
-        print(f"without {module}")
-        return 0
+        raise client_environment.Unavailable(f"{python} has no {module}")
+    return python
+
+
+def run_client(python, name, ports):
     arguments = [f"{key}={value}" for key, value in ports.items()]
     text = subprocess.run([python, os.path.abspath(__file__), "--client", name, *arguments], check=True, timeout=120,
                           stdout=subprocess.PIPE, text=True).stdout
@@ -134,19 +143,25 @@ def main():
         {"triton": triton, "kserve": kserve}[sys.argv[2]](ports)
         print(PASSED)
         return 0
-    binary, examples = sys.argv[1:3]
+    binary, examples, clients = sys.argv[1:4]
+    pythons = {}
+    for name in CLIENTS:
+        try:
+            pythons[name] = python_of(name, clients)
+        except client_environment.Unavailable as why:
+            print(f"without {name}: {why}")
+    if not pythons:
+        return SKIPPED
     with tempfile.TemporaryDirectory() as folder:
         models = os.path.join(folder, "models")
         os.makedirs(os.path.join(models, "newton", "3"))
         shutil.copy(os.path.join(examples, "newton.onnx"), os.path.join(models, "newton", "3", "model.onnx"))
         server = Server(binary, "--models", models, "--cache", os.path.join(folder, "cache"))
         try:
-            passed = run_client("triton", server.ports) + run_client("kserve", server.ports)
+            passed = sum(run_client(python, name, server.ports) for name, python in pythons.items())
             check(server.end() == 0, "it ends when it is told")
         finally:
             server.process.kill()
-    if passed == 0:
-        return SKIPPED
     print(f"{passed + PASSED} checks passed")
     return 0
 
