@@ -112,7 +112,8 @@ void Flags::AddTo(CLI::App& app) {
   app.add_option("--max-body", max_body, "the largest request (default: 64MiB)");
   app.add_option("--max-connections", http.max_connections, "at a time (default: 20000)");
   app.add_option("--max-client-requests", http.max_client_requests,
-                 "of one address at a time; more are refused with 429 (default: no limit)");
+                 "of one address at a time, by either protocol; more are refused with 429 "
+                 "(default: no limit)");
   app.add_option(
       "--poll", poll,
       "how often to look for new and changed models, in seconds (default: 2; 0: on SIGHUP)");
@@ -140,7 +141,7 @@ void Flags::AddTo(CLI::App& app) {
                  "(default: 1000; 0: none)");
   app.add_flag("--end-with-input", end_with_input,
                "as by SIGTERM, when standard input ends: for a program that starts it");
-  app.add_option("--tls-cert", certificate, "a chain of certificates, PEM: HTTPS on all ports");
+  app.add_option("--tls-cert", certificate, "a chain of certificates, PEM: TLS on all ports");
   app.add_option("--tls-key", key, "the key of --tls-cert, PEM");
   app.add_option("--token-file", token_file,
                  "a file with a token that requests must carry (Authorization: Bearer TOKEN)");
@@ -209,6 +210,9 @@ Status Flags::Finish() {
   grpc.max_connections = http.max_connections;
   grpc.max_message_bytes = http.max_body_bytes;
   grpc.max_all_messages = http.max_all_bodies;
+  grpc.max_client_calls = http.max_client_requests;
+  grpc.certificate_file = certificate;
+  grpc.key_file = key;
   http.threads = io_threads > 0 ? io_threads : std::min(ReadMachineLimits().num_processors, 4U);
   constexpr uint32_t kMaxSpin = 1'000'000;
   if (spin.value_or(0) > kMaxSpin) return invalid("--spin: expected 1000000 at the most");
@@ -230,6 +234,7 @@ Status Flags::Finish() {
 Status ReadSecrets(Flags& flags) {
   if (!flags.token_file.empty()) {
     RELAYVM_ASSIGN_OR_RETURN(flags.token, ReadToken(flags.token_file));
+    flags.grpc.token = flags.token;
   }
   if (!flags.certificate.empty()) {
     RELAYVM_ASSIGN_OR_RETURN(flags.http.tls, TlsContext::ForServer(flags.certificate, flags.key));
@@ -289,12 +294,6 @@ void AddGauges(Metrics& metrics, const HttpServer& server, const GrpcServer& grp
 // Gives "grpc HOST:PORT", a line; empty where it is built without gRPC, and none was asked for.
 Result<std::string> StartGrpc(const Flags& flags, GrpcServer& grpc) {
   constexpr uint16_t kPort = 8001;
-  if (!flags.token.empty() || flags.http.tls != nullptr) {
-    // Nobody is to come in beside the token, or to be read beside TLS.
-    if (!flags.grpc_port) return std::string();
-    return Status(StatusCode::kUnsupported,
-                  "--grpc-port: gRPC takes neither --tls-cert nor --token-file");
-  }
   const uint16_t port = flags.grpc_port.value_or(flags.http_port == 0 ? 0 : kPort);
   const auto chosen = grpc.Start(flags.host, port);
   if (chosen.ok()) return fmt::format("grpc {}:{}\n", flags.host, *chosen);
@@ -402,7 +401,7 @@ int Serve(Flags& flags) {
   Metrics metrics;
   auto telemetry = Telemetry::Create(flags.telemetry, metrics);
   if (!telemetry.ok()) return failed(telemetry.status());
-  flags.http.observer = telemetry->get();
+  flags.http.observer = flags.grpc.observer = telemetry->get();
   ModelProfiler profiler(flags.profile_interval);
   metrics.AddText([&](std::string* text) { profiler.AppendMetrics(text); });
   flags.dispatcher.trace = &profiler;

@@ -223,7 +223,11 @@ void OtlpExporter::AppendSpan(const Span& span, std::string* json) {
                  ",\"kind\":2,\"startTimeUnixNano\":\"{}\",\"endTimeUnixNano\":\"{}\","
                  "\"attributes\":[",
                  span.begin_ns, span.end_ns);
-  AppendText("http.request.method", span.method, json);
+  if (span.method == "gRPC") {
+    AppendText("rpc.system", "grpc", json);
+  } else {
+    AppendText("http.request.method", span.method, json);
+  }
   AppendText("url.path", span.path, json);
   if (!span.model.empty()) {
     AppendText("relayvm.model", span.model, json);

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 #include <grpc/grpc.h>
 
+#include <boost/asio/ip/address.hpp>
 #include <string>
 #include <utility>
 
 #include "bytecode/base/guarded.h"
+#include "tools/serve/access.h"
+#include "tools/serve/grpc/compression.h"
 #include "tools/serve/routes.h"
 
 namespace relayvm::serve {
@@ -21,6 +24,18 @@ std::chrono::steady_clock::time_point AsSteady(std::chrono::system_clock::time_p
   // No deadline is one that lies centuries ahead.
   if (time - now > std::chrono::hours(24 * 365)) return Steady::time_point::max();
   return Steady::now() + (time - now);
+}
+
+// Of "ipv4:127.0.0.1:40000" or "ipv6:%5B::1%5D:40000", as gRPC names a peer.
+boost::asio::ip::address AddressOf(std::string_view peer) {
+  const size_t begin = peer.find(':') + 1, end = peer.rfind(':');
+  std::string text(peer.substr(begin, end > begin ? end - begin : 0));
+  for (const std::string_view bracket : {"%5B", "%5D", "[", "]"}) {
+    if (const size_t at = text.find(bracket); at != std::string::npos)
+      text.erase(at, bracket.size());
+  }
+  boost::system::error_code unknown;
+  return boost::asio::ip::make_address(text, unknown);
 }
 
 }  // namespace
@@ -50,20 +65,48 @@ Call* Call::Begin(CallEnvironment& environment, grpc::GenericCallbackServerConte
   const size_t open = environment.calls.Add(call.get());
   call->self_ = call;
   environment.begun.fetch_add(1, std::memory_order_relaxed);
-  if (!call->method_) {
-    call->End({grpc::StatusCode::UNIMPLEMENTED, "there is no such method"});
-  } else if (open > environment.options.max_calls) {
-    environment.refused.fetch_add(1, std::memory_order_relaxed);
-    call->End({grpc::StatusCode::RESOURCE_EXHAUSTED,
-               fmt::format("{} calls at a time", environment.options.max_calls)});
+  call->observed_.Begin(environment.options.observer, call->Metadata("traceparent"));
+  if (call->observed_.has_trace()) {
+    const Traceparent text = FormatTraceparent(call->observed_.trace());
+    context->AddInitialMetadata("traceparent", {text.data(), text.size()});
+  }
+  if (const auto refused = call->Admit(open)) {
+    call->End(*refused);
   } else {
     call->StartReading();
   }
   return call.get();
 }
 
+std::string_view Call::Metadata(std::string_view name) const {
+  const auto& all = context_->client_metadata();
+  const auto found = all.find({name.data(), name.size()});
+  return found == all.end() ? std::string_view()
+                            : std::string_view(found->second.data(), found->second.size());
+}
+
+std::optional<GrpcFailure> Call::Admit(size_t open_calls) {
+  const GrpcOptions& options = environment_.options;
+  const bool is_probe = method_ == GrpcMethod::kServerLive || method_ == GrpcMethod::kServerReady;
+  if (!options.token.empty() && !is_probe && !HasToken(Metadata("authorization"), options.token))
+    return GrpcFailure::Of(401, "expected metadata authorization: Bearer TOKEN");
+  if (!method_) return GrpcFailure::Of(501, "there is no such method");
+  const auto too_many = [&](int code, std::string text) {
+    environment_.refused.fetch_add(1, std::memory_order_relaxed);
+    return GrpcFailure::Of(code, text);
+  };
+  if (open_calls > options.max_calls)
+    return too_many(503, fmt::format("{} calls at a time", options.max_calls));
+  if (options.max_client_calls > 0) {
+    share_ = environment_.shares.Take(AddressOf(context_->peer()));
+    if (!share_.is_taken()) return too_many(429, "too many calls of one client at a time");
+  }
+  return std::nullopt;
+}
+
 Call::Call(CallEnvironment& environment, grpc::GenericCallbackServerContext* context)
     : environment_(environment),
+      context_(context),
       method_(FindGrpcMethod(context->method())),
       call_(context->c_call()),
       deadline_(AsSteady(context->deadline())) {
@@ -93,46 +136,80 @@ bool Call::Enter(Phase phase) {
   return true;
 }
 
-void Call::End(const grpc::Status& status) {
-  if (Enter(Phase::kEnded)) Finish(status);
+void Call::End(const GrpcFailure& failure) {
+  if (!Enter(Phase::kEnded)) return;
+  end_code_ = failure.http_code;
+  // REST's Retry-After, as clients of gRPC know it.
+  if (failure.is_passing()) context_->AddTrailingMetadata("grpc-retry-pushback-ms", "1000");
+  Finish(failure.status);
 }
 
 void Call::StartReading() {
   ForgetMessage();
+  request_ = {};
   if (Enter(Phase::kReading)) StartRead(&received_);
 }
 
 void Call::OnReadDone(bool ok) {
   if (!ok) {
     // A stream ends so; of other calls, the client has gone or sent no message.
-    return End(is_stream() ? grpc::Status::OK
-                           : grpc::Status(grpc::StatusCode::INVALID_ARGUMENT, "no message came"));
+    return End(is_stream() ? GrpcFailure::Of(OkStatus()) : GrpcFailure::Of(400, "no message came"));
   }
   if (!Enter(Phase::kRunning)) return;
-  counted_bytes_ = received_.Length();
-  const size_t all = environment_.message_bytes.fetch_add(counted_bytes_) + counted_bytes_;
-  if (all > environment_.options.max_all_messages && all > counted_bytes_) {
-    environment_.refused.fetch_add(1, std::memory_order_relaxed);
-    return Answer(Status(
-        StatusCode::kResourceExhausted,
-        fmt::format("{} bytes of requests at a time", environment_.options.max_all_messages)));
+  if (is_stream() && observed_.has_trace()) {
+    const Traceparent text = FormatTraceparent(observed_.trace());
+    stream_observed_.Begin(environment_.options.observer, {text.data(), text.size()});
   }
+  request_.has_begun = true;
+  request_.bytes = received_.Length();
+  if (!TakeBytes(request_.bytes)) {
+    environment_.refused.fetch_add(1, std::memory_order_relaxed);
+    return Fail(GrpcFailure::Of(
+        503, fmt::format("{} bytes of requests at a time", environment_.options.max_all_messages)));
+  }
+  request_.was_compressed = IsCompressed(received_);
+  HandleSoon();
+}
+
+bool Call::TakeBytes(size_t bytes) {
+  counted_bytes_ += bytes;
+  const size_t all = environment_.message_bytes.fetch_add(bytes) + bytes;
+  return all <= environment_.options.max_all_messages || all == counted_bytes_;
+}
+
+void Call::HandleSoon() {
   const auto handle = [self = shared_from_this()] {
     const Status failed = Guarded([&]() -> Status {
+      if (self->request_.was_compressed) {
+        if (const Status unpacked = self->Unpack(); !unpacked.ok()) {
+          self->Fail(GrpcFailure::Of(unpacked));
+          return OkStatus();
+        }
+      }
       self->Handle();
       return OkStatus();
     });
-    if (!failed.ok()) self->End(GrpcStatusOf(failed));
+    if (!failed.ok()) self->End(GrpcFailure::Of(failed));
   };
-  if (received_.Length() <= kReadHere) return handle();
+  if (!request_.was_compressed && received_.Length() <= kReadHere) return handle();
   environment_.dispatcher.Post(handle);
+}
+
+Status Call::Unpack() {
+  RELAYVM_ASSIGN_OR_RETURN(received_, Decompress(received_, environment_.options.max_message_bytes,
+                                                 [this](size_t more) { return TakeBytes(more); }));
+  request_.bytes = received_.Length();
+  return OkStatus();
 }
 
 void Call::Handle() {
   if (method_ == GrpcMethod::kModelInfer || is_stream()) return Infer();
   environment_.service.Handle(*method_, received_,
                               [self = shared_from_this()](Result<grpc::ByteBuffer> answer) {
-                                self->Answer(std::move(answer));
+                                // As it is where models are loaded alone.
+                                if (answer.status().code() == StatusCode::kFailedPrecondition)
+                                  return self->Fail(GrpcFailure::Busy(answer.status().message()));
+                                self->FailOrAnswer(std::move(answer));
                               });
 }
 
@@ -148,11 +225,12 @@ Result<Call::Clock::time_point> Call::DeadlineOf(const InferRequest& request) co
 Status Call::ReadRequest(InferRequest* request, InferOptions* options) {
   RELAYVM_RETURN_IF_ERROR(message_.Parse(received_));
   received_.Clear();
-  RELAYVM_ASSIGN_OR_RETURN(model_,
+  RELAYVM_ASSIGN_OR_RETURN(request_.model,
                            environment_.repository.Find(message_.model(), message_.version()));
   RELAYVM_ASSIGN_OR_RETURN(*request, message_.TakeRequest(environment_.dispatcher.runtime()));
-  request->model = model_->name();
-  request->version = model_->version();
+  request->model = request_.model->name();
+  request->version = request_.model->version();
+  options->tag = (is_stream() ? stream_observed_ : observed_).trace().tag();
   RELAYVM_ASSIGN_OR_RETURN(options->deadline, DeadlineOf(*request));
   return OkStatus();
 }
@@ -168,10 +246,13 @@ void Call::Infer() {
   }
   Dispatcher::Cancel cancel;
   auto done = [self = shared_from_this()](Result<InferResponse> result) {
+    const RunReport& report = Dispatcher::ended_run();
+    self->request_.queued_ns = report.invocation != 0 ? report.queued_ns : report.total_ns;
+    self->request_.run_ns = report.total_ns - self->request_.queued_ns;
     self->AnswerInfer(std::move(result));
   };
   const Status refused =
-      environment_.dispatcher.Infer(model_, request, options, std::move(done), &cancel);
+      environment_.dispatcher.Infer(request_.model, request, options, std::move(done), &cancel);
   if (refused.ok()) return SetCancel(run, std::move(cancel));
   AnswerInfer(refused);
 }
@@ -200,32 +281,66 @@ void Call::OnCancel() {
 void Call::AnswerInfer(Result<InferResponse> result) {
   Result<grpc::ByteBuffer> answer = result.ok() ? WriteInferAnswer(*std::move(result), is_stream())
                                                 : Result<grpc::ByteBuffer>(result.status());
-  const auto model = std::exchange(model_, nullptr);
   const bool is_drained =
       answer.status().code() == StatusCode::kFailedPrecondition && environment_.service.draining();
-  if (model != nullptr) {
-    model->metrics().CountAnswer(is_drained ? 503 : HttpCodeOf(answer.status()));
-  }
-  if (is_drained) return End({grpc::StatusCode::UNAVAILABLE, "the server ends"});
-  Answer(std::move(answer));
+  if (request_.model != nullptr)
+    request_.model->metrics().CountAnswer(is_drained ? 503 : HttpCodeOf(answer.status()));
+  if (!is_drained) return FailOrAnswer(std::move(answer));
+  request_.code = 503;
+  End(GrpcFailure::Draining());
 }
 
-void Call::Answer(Result<grpc::ByteBuffer> answer) {
-  if (!answer.ok() && !is_stream()) return End(GrpcStatusOf(answer.status()));
-  answer_ = answer.ok()
-                ? *std::move(answer)
-                : WriteStreamError(message_.id(), GrpcStatusOf(answer.status()).error_message());
+void Call::FailOrAnswer(Result<grpc::ByteBuffer> answer) {
+  answer.ok() ? Answer(*std::move(answer)) : Fail(GrpcFailure::Of(answer.status()));
+}
+
+void Call::Fail(const GrpcFailure& failure) {
+  request_.code = failure.http_code;
+  if (!is_stream()) return End(failure);
+  Answer(WriteStreamError(message_.id(), failure.status.error_message()));
+}
+
+void Call::Answer(grpc::ByteBuffer answer) {
+  answer_ = std::move(answer);
+  const bool compressed = request_.was_compressed && PaysToCompress(answer_);
   if (!Enter(Phase::kWriting)) return;
-  if (is_stream()) return StartWrite(&answer_);
-  StartWriteAndFinish(&answer_, {}, grpc::Status::OK);
+  grpc::WriteOptions how;
+  if (compressed) {
+    context_->set_compression_level(GRPC_COMPRESS_LEVEL_LOW);  // by what the client accepts
+  } else {
+    how.set_no_compression();
+  }
+  if (is_stream()) return StartWrite(&answer_, how);
+  StartWriteAndFinish(&answer_, how, grpc::Status::OK);
 }
 
 void Call::OnWriteDone(bool ok) {
+  Tell(stream_observed_, ok ? request_.code : 499);
+  request_ = {};
   answer_.Clear();
-  if (!ok) return End(grpc::Status::CANCELLED);
-  if (environment_.service.draining())
-    return End({grpc::StatusCode::UNAVAILABLE, "the server ends"});
+  if (!ok) return End(GrpcFailure::Of(499, ""));
+  if (environment_.service.draining()) return End(GrpcFailure::Draining());
   StartReading();
+}
+
+void Call::Tell(ObservedRequest& observed, int code) {
+  if (!observed.has_trace()) return;
+  const ServedModel* model = request_.model.get();
+  observed.End({.method = "gRPC",
+                .path = context_->method(),
+                .model = model != nullptr ? std::string_view(model->name()) : "",
+                .version = model != nullptr ? std::string_view(model->version()) : "",
+                .code = code,
+                .bytes_in = request_.bytes,
+                .bytes_out = code == 499 ? 0 : answer_.Length(),
+                .queued_ns = request_.queued_ns,
+                .run_ns = request_.run_ns});
+}
+
+int Call::CodeAtEnd() {
+  const std::lock_guard lock(mutex_);
+  if (!has_left_) return end_code_;
+  return Clock::now() < deadline_ ? 499 : 504;
 }
 
 void Call::ForgetMessage() {
@@ -234,6 +349,12 @@ void Call::ForgetMessage() {
 }
 
 void Call::OnDone() {
+  const int code = CodeAtEnd();
+  if (is_stream()) {
+    if (request_.has_begun) Tell(stream_observed_, code);
+    request_ = {};
+  }
+  Tell(observed_, code);
   environment_.calls.Remove(this);
   const std::shared_ptr<Call> self = std::move(self_);  // may be the last
 }
@@ -254,7 +375,9 @@ void Call::EndIfIdle() {
     if (phase_ != Phase::kReading || !is_stream()) return;
     phase_ = Phase::kEnded;
   }
-  Finish({grpc::StatusCode::UNAVAILABLE, "the server ends"});
+  const GrpcFailure ends = GrpcFailure::Draining();
+  end_code_ = ends.http_code;
+  Finish(ends.status);
 }
 
 }  // namespace relayvm::serve

@@ -16,11 +16,13 @@
 #include <optional>
 #include <vector>
 
+#include "tools/serve/client_shares.h"
 #include "tools/serve/dispatcher.h"
 #include "tools/serve/grpc/grpc_server.h"
 #include "tools/serve/grpc/message.h"
 #include "tools/serve/grpc/service.h"
 #include "tools/serve/repository.h"
+#include "tools/serve/telemetry.h"
 
 namespace relayvm::serve {
 
@@ -44,12 +46,13 @@ class CallList {
 // What calls share.
 struct CallEnvironment {
   CallEnvironment(const GrpcOptions& o, Repository& r, Dispatcher& d)
-      : options(o), repository(r), dispatcher(d), service(r) {}
+      : options(o), repository(r), dispatcher(d), service(r), shares(o.max_client_calls) {}
 
   const GrpcOptions options;
   Repository& repository;
   Dispatcher& dispatcher;
   GrpcService service;
+  ClientShares shares;
   CallList calls;
   std::atomic<size_t> message_bytes{0};
   std::atomic<uint64_t> begun{0}, refused{0}, timeouts{0};
@@ -82,7 +85,14 @@ class Call final : public grpc::ServerGenericBidiReactor,
   enum class Phase : uint8_t { kReading, kRunning, kWriting, kEnded };
 
   bool is_stream() const { return method_ == GrpcMethod::kModelStreamInfer; }
+  // Whether it may go on; else why not.
+  std::optional<GrpcFailure> Admit(size_t open_calls);
+  std::string_view Metadata(std::string_view name) const;
   void StartReading();
+  bool TakeBytes(size_t bytes);
+  // On a worker, where it takes time.
+  void HandleSoon();
+  Status Unpack();
   void Handle();
   void Infer();
   Status ReadRequest(InferRequest* request, InferOptions* options);
@@ -90,14 +100,23 @@ class Call final : public grpc::ServerGenericBidiReactor,
   void SetCancel(uint64_t run, Dispatcher::Cancel cancel);
   // Of an inference, which is counted as REST counts it.
   void AnswerInfer(Result<InferResponse> result);
-  void Answer(Result<grpc::ByteBuffer> answer);
+  void Answer(grpc::ByteBuffer answer);
+  void Fail(const GrpcFailure& failure);
+  void FailOrAnswer(Result<grpc::ByteBuffer> answer);
   void ForgetMessage();
   bool Enter(Phase phase);  // false: it has ended
-  void End(const grpc::Status& status);
+  void End(const GrpcFailure& failure);
+  // What the observer is told at the end of a request, or of a stream.
+  void Tell(ObservedRequest& observed, int code);
+  int CodeAtEnd();
 
   CallEnvironment& environment_;
-  std::optional<GrpcMethod> method_;
+  grpc::GenericCallbackServerContext* const context_;  // until OnDone returns
+  const std::optional<GrpcMethod> method_;
   grpc_call* const call_;  // counted
+  ClientShares::Share share_;
+  ObservedRequest observed_, stream_observed_;  // the latter of a stream's requests
+  int end_code_ = 200;                          // of HTTP
   Clock::time_point deadline_ = Clock::time_point::max();
   std::shared_ptr<Call> self_;  // until gRPC is done
   std::list<Call*>::iterator in_list_;
@@ -106,7 +125,14 @@ class Call final : public grpc::ServerGenericBidiReactor,
   grpc::ByteBuffer received_, answer_;
   size_t counted_bytes_ = 0;
   InferMessage message_;
-  std::shared_ptr<const ServedModel> model_;
+  struct Request {
+    bool has_begun = false, was_compressed = false;
+    int code = 200;  // of HTTP
+    size_t bytes = 0;
+    int64_t queued_ns = -1, run_ns = -1;
+    std::shared_ptr<const ServedModel> model;
+  };
+  Request request_;
 
   std::mutex mutex_;  // of what follows
   Phase phase_ = Phase::kRunning;

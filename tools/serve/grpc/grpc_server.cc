@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <condition_variable>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <mutex>
 #include <thread>
 
@@ -19,6 +21,27 @@
 namespace relayvm::serve {
 
 using Clock = std::chrono::steady_clock;
+
+namespace {
+
+Result<std::string> ReadFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  if (!file || text.empty()) return Status(StatusCode::kInvalidInput, path + ": it cannot be read");
+  return text;
+}
+
+Result<std::shared_ptr<grpc::ServerCredentials>> CredentialsOf(const GrpcOptions& options) {
+  if (options.certificate_file.empty()) return grpc::InsecureServerCredentials();
+  grpc::SslServerCredentialsOptions::PemKeyCertPair pair;
+  RELAYVM_ASSIGN_OR_RETURN(pair.private_key, ReadFile(options.key_file));
+  RELAYVM_ASSIGN_OR_RETURN(pair.cert_chain, ReadFile(options.certificate_file));
+  grpc::SslServerCredentialsOptions tls;  // asks clients for no certificate
+  tls.pem_key_cert_pairs.push_back(std::move(pair));
+  return grpc::SslServerCredentials(tls);
+}
+
+}  // namespace
 
 struct GrpcServer::Impl : grpc::CallbackGenericService {
   Impl(const GrpcOptions& options, Repository& repository, Dispatcher& dispatcher)
@@ -52,8 +75,8 @@ void GrpcServer::Impl::SetLimits(grpc::ServerBuilder& builder) const {
   };
   builder.SetMaxReceiveMessageSize(as_int(options.max_message_bytes));
   builder.SetMaxSendMessageSize(-1);
-  for (const auto algorithm : {GRPC_COMPRESS_DEFLATE, GRPC_COMPRESS_GZIP})
-    builder.SetCompressionAlgorithmSupportStatus(algorithm, false);
+  // What gRPC's own makes of a message has no bound: calls do it.
+  set(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
   // What gRPC itself holds: buffers of connections, messages that are half received.
   grpc::ResourceQuota quota("vmserve");
   quota.Resize(options.max_all_messages + options.max_message_bytes);
@@ -110,8 +133,9 @@ Result<uint16_t> GrpcServer::Start(const std::string& host, uint16_t port) {
   RELAYVM_ASSIGN_OR_RETURN(impl_->listener, Listener::Open(host, port));
   grpc::ServerBuilder builder;
   using External = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
-  auto acceptor = builder.experimental().AddExternalConnectionAcceptor(
-      External::FROM_FD, grpc::InsecureServerCredentials());
+  RELAYVM_ASSIGN_OR_RETURN(auto credentials, CredentialsOf(impl_->environment.options));
+  auto acceptor = builder.experimental().AddExternalConnectionAcceptor(External::FROM_FD,
+                                                                       std::move(credentials));
   impl_->SetLimits(builder);
   builder.RegisterCallbackGenericService(impl_.get());
   impl_->server = builder.BuildAndStart();

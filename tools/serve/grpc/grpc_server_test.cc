@@ -7,7 +7,11 @@
 #include <future>
 #include <thread>
 
+#include "bytecode/base/status_detail.h"
 #include "tools/serve/grpc/inference.grpc.pb.h"
+#include "tools/serve/grpc/service.h"
+#include "tools/serve/routes.h"
+#include "tools/serve/sequences.h"
 #include "tools/serve/testing.h"
 
 namespace relayvm::serve {
@@ -20,7 +24,8 @@ using std::chrono::milliseconds;
 
 // A server of the models "one", "two" (add 1, 2) and "count", and a client.
 struct Fixture {
-  explicit Fixture(const GrpcOptions& options = {}) : server(options, *repository, *dispatcher) {
+  explicit Fixture(const GrpcOptions& options = {}, const DispatcherOptions& runs = {})
+      : dispatcher(testing::NewDispatcher(runs)), server(options, *repository, *dispatcher) {
     const auto chosen = server.Start("127.0.0.1", 0);
     REQUIRE_MESSAGE(chosen.ok(), chosen.status().message());
     port = *chosen;
@@ -42,7 +47,7 @@ struct Fixture {
     return std::string(::mkdtemp(path));
   }();
   Metrics metrics;
-  std::unique_ptr<Dispatcher> dispatcher = testing::NewDispatcher();
+  std::unique_ptr<Dispatcher> dispatcher;
   std::unique_ptr<Repository> repository = [this] {
     testing::Save(testing::kAddOne, folder + "/one/1/model.vmx");
     testing::Save(testing::kCount, folder + "/count/1/model.vmx");
@@ -233,13 +238,19 @@ TEST_CASE("messages, headers, calls and compression have limits") {
   ModelInferResponse answer;
   fat.AddMetadata("x-fat", std::string(10'000, 'x'));
   CHECK_FALSE(fixture.stub->ModelInfer(&fat, Floats({1}), &answer).ok());
-  grpc::StatusCode code = grpc::StatusCode::UNAVAILABLE;
-  for (int i = 0; i < 3 && code == grpc::StatusCode::UNAVAILABLE; ++i) {
-    grpc::ClientContext packed;  // the connection may end with the call before
-    packed.set_compression_algorithm(GRPC_COMPRESS_GZIP);
-    code = fixture.stub->ModelInfer(&packed, Floats({1}), &answer).error_code();
-  }
-  CHECK(code == grpc::StatusCode::UNIMPLEMENTED);
+  const auto packed = [&](size_t floats) {
+    grpc::StatusCode code = grpc::StatusCode::UNAVAILABLE;
+    for (int i = 0; i < 3 && code == grpc::StatusCode::UNAVAILABLE; ++i) {
+      grpc::ClientContext context;  // the connection may end with the call before
+      context.set_compression_algorithm(GRPC_COMPRESS_GZIP);
+      code = fixture.stub->ModelInfer(&context, Floats(std::vector<float>(floats)), &answer)
+                 .error_code();
+    }
+    return code;
+  };
+  CHECK(packed(200) == grpc::StatusCode::OK);
+  CHECK(packed(10'000) == grpc::StatusCode::RESOURCE_EXHAUSTED);  // of some 100 bytes
+  CHECK(Eventually([&] { return fixture.server.stats().message_bytes == 0; }));
   grpc::ClientContext contexts[2];
   std::vector<std::unique_ptr<
       grpc::ClientReaderWriter<ModelInferRequest, inference::ModelStreamInferResponse>>>
@@ -256,6 +267,73 @@ TEST_CASE("messages, headers, calls and compression have limits") {
   CHECK(Eventually([&] { return Infer(*fixture.stub, Floats({1})).status.ok(); }));
   streams[1]->WritesDone();
   CHECK(streams[1]->Finish().ok());
+}
+
+TEST_CASE("each failure has REST's code and its own") {
+  auto in_sequence = std::make_shared<StatusDetail>();
+  in_sequence->subject = kSequenceConflict;
+  const struct {
+    Status status;
+    int http_code;
+    grpc::StatusCode code;
+  } table[] = {
+      {OkStatus(), 200, grpc::StatusCode::OK},
+      {{StatusCode::kInvalidArgument, "m"}, 400, grpc::StatusCode::INVALID_ARGUMENT},
+      {{StatusCode::kInvalidInput, "m"}, 400, grpc::StatusCode::INVALID_ARGUMENT},
+      {{StatusCode::kUnsupported, "m"}, 400, grpc::StatusCode::INVALID_ARGUMENT},
+      {{StatusCode::kOutOfRange, "m"}, 400, grpc::StatusCode::INVALID_ARGUMENT},
+      {{StatusCode::kFailedPrecondition, "m"}, 400, grpc::StatusCode::INVALID_ARGUMENT},
+      {{StatusCode::kFailedPrecondition, "m", in_sequence}, 409, grpc::StatusCode::ALREADY_EXISTS},
+      {{StatusCode::kNotFound, "m"}, 404, grpc::StatusCode::NOT_FOUND},
+      {{StatusCode::kResourceExhausted, "m"}, 503, grpc::StatusCode::RESOURCE_EXHAUSTED},
+      {{StatusCode::kCancelled, "m"}, 499, grpc::StatusCode::CANCELLED},
+      {{StatusCode::kDeadlineExceeded, "m"}, 504, grpc::StatusCode::DEADLINE_EXCEEDED},
+      {{StatusCode::kInternal, "m"}, 500, grpc::StatusCode::INTERNAL},
+  };
+  for (const auto& [status, http_code, code] : table) {
+    const GrpcFailure failure = GrpcFailure::Of(status);
+    CAPTURE(http_code);
+    CHECK(HttpCodeOf(status) == http_code);
+    CHECK(failure.http_code == http_code);
+    CHECK(failure.status.error_code() == code);
+    CHECK(failure.status.error_message() == (status.ok() ? "" : "m"));
+  }
+  for (const auto& [http_code, code] : {std::pair{401, grpc::StatusCode::UNAUTHENTICATED},
+                                        {413, grpc::StatusCode::RESOURCE_EXHAUSTED},
+                                        {429, grpc::StatusCode::RESOURCE_EXHAUSTED},
+                                        {501, grpc::StatusCode::UNIMPLEMENTED}})
+    CHECK(GrpcFailure::Of(http_code, "m").status.error_code() == code);
+  CHECK(GrpcFailure::Busy("m").status.error_code() == grpc::StatusCode::ABORTED);
+  CHECK(GrpcFailure::Draining().status.error_code() == grpc::StatusCode::UNAVAILABLE);
+  // Longer than clients take, and not within a character.
+  const GrpcFailure cut = GrpcFailure::Of(400, std::string(1999, 'x') + "\u00e9\u00e9");
+  CHECK(cut.status.error_message() == std::string(1999, 'x') + "...");
+}
+
+TEST_CASE("what finds a queue full is told when to come again") {
+  Fixture fixture({}, {.workers = 1, .max_queued = 1});
+  constexpr size_t kAsked = 8;  // more than begin, and one that waits
+  grpc::ClientContext contexts[kAsked];
+  std::vector<std::future<grpc::StatusCode>> asked;
+  std::atomic<int> refused{0};
+  for (grpc::ClientContext& context : contexts) {
+    asked.push_back(std::async(std::launch::async, [&] {
+      ModelInferResponse answer;
+      const auto code = fixture.stub->ModelInfer(&context, Count(kForever), &answer).error_code();
+      refused += code == grpc::StatusCode::RESOURCE_EXHAUSTED;
+      return code;
+    }));
+  }
+  CHECK(Eventually([&] { return refused > 0; }));
+  for (grpc::ClientContext& context : contexts) context.TryCancel();
+  for (size_t i = 0; i < kAsked; ++i) {
+    const grpc::StatusCode code = asked[i].get();
+    if (code == grpc::StatusCode::RESOURCE_EXHAUSTED) {
+      CHECK(contexts[i].GetServerTrailingMetadata().count("grpc-retry-pushback-ms") == 1);
+    } else {
+      CHECK(code == grpc::StatusCode::CANCELLED);
+    }
+  }
 }
 
 TEST_CASE("a stream on which nothing comes is ended") {

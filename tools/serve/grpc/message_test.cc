@@ -1,9 +1,11 @@
 #include "tools/serve/grpc/message.h"
 
 #include <doctest/doctest.h>
+#include <zlib.h>
 
 #include <functional>
 
+#include "tools/serve/grpc/compression.h"
 #include "tools/serve/testing.h"
 
 namespace relayvm::serve {
@@ -22,6 +24,15 @@ grpc::ByteBuffer Cut(const std::string& text, size_t size) {
   std::vector<grpc::Slice> slices;
   for (size_t at = 0; at < text.size(); at += size) slices.emplace_back(text.substr(at, size));
   return {slices.data(), slices.size()};
+}
+
+std::string TextOf(const grpc::ByteBuffer& bytes) {
+  std::vector<grpc::Slice> slices;
+  std::string text;
+  REQUIRE(bytes.Dump(&slices).ok());
+  for (const grpc::Slice& slice : slices)
+    text.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
+  return text;
 }
 
 Result<InferRequest> Read(const grpc::ByteBuffer& bytes) {
@@ -276,6 +287,60 @@ TEST_CASE("large tensors of answers are not copied") {
   REQUIRE(bytes->Dump(&slices).ok());
   REQUIRE(slices.size() == 2);
   CHECK(slices[1].begin() == large.data());
+}
+
+// As gRPC has it: deflate is zlib's format.
+std::string Packed(const std::string& text, bool gzip) {
+  z_stream z{};
+  REQUIRE(deflateInit2(&z, 9, Z_DEFLATED, 15 + (gzip ? 16 : 0), 8, Z_DEFAULT_STRATEGY) == Z_OK);
+  std::string packed(deflateBound(&z, text.size()) + 64, '\0');
+  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  z.avail_in = static_cast<uInt>(text.size());
+  z.next_out = reinterpret_cast<Bytef*>(packed.data());
+  z.avail_out = static_cast<uInt>(packed.size());
+  REQUIRE(deflate(&z, Z_FINISH) == Z_STREAM_END);
+  packed.resize(z.total_out);
+  deflateEnd(&z);
+  return packed;
+}
+
+TEST_CASE("compressed messages are bounded by what they come to") {
+  std::string text;
+  for (int i = 0; i < 20'000; ++i) text += std::to_string(i * i);
+  const auto all = [](size_t) { return true; };
+  for (const bool gzip : {false, true}) {
+    const std::string packed = Packed(text, gzip);
+    for (const size_t size : {size_t{1}, size_t{1000}, packed.size()}) {
+      const auto read = Decompress(Cut(packed, size), text.size(), all);
+      REQUIRE_MESSAGE(read.ok(), read.status().message());
+      CHECK(TextOf(*read) == text);
+    }
+    CHECK(Decompress(Bytes(packed), text.size() - 1, all).status().code() ==
+          StatusCode::kResourceExhausted);
+    CHECK(
+        Decompress(Bytes(packed.substr(0, packed.size() - 1)), text.size(), all).status().code() ==
+        StatusCode::kInvalidArgument);
+    CHECK(Decompress(Bytes("x" + packed), text.size(), all).status().code() ==
+          StatusCode::kInvalidArgument);
+  }
+  // A bomb: what is kept of it is what was taken.
+  const std::string bomb = Packed(std::string(size_t{100} << 20, '\0'), true);
+  CHECK(bomb.size() < 200'000);
+  size_t taken = 0;
+  const auto some = [&](size_t bytes) { return (taken += bytes) <= 1'000'000; };
+  CHECK(Decompress(Bytes(bomb), size_t{1} << 30, some).status().code() ==
+        StatusCode::kResourceExhausted);
+  CHECK(taken < 1'100'000);
+  CHECK(Decompress(Bytes(bomb), 1'000'000, all).status().code() == StatusCode::kResourceExhausted);
+}
+
+TEST_CASE("answers that get no smaller are not compressed") {
+  CHECK_FALSE(PaysToCompress(Bytes(std::string(1000, 'x'))));
+  CHECK(PaysToCompress(Bytes(std::string(2000, 'x'))));
+  std::string noise;
+  for (uint32_t i = 0, x = 1; i < 100'000; ++i, x = x * 1664525 + 1013904223)
+    noise.push_back(static_cast<char>(x >> 24));
+  CHECK_FALSE(PaysToCompress(Bytes(noise)));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "tools/serve/grpc/inference.pb.h"
 #include "tools/serve/grpc/message.h"
+#include "tools/serve/routes.h"
 
 namespace relayvm::serve {
 namespace {
@@ -76,28 +77,39 @@ Result<std::string> ModelNameOf(const grpc::ByteBuffer& bytes) {
   return name;
 }
 
-grpc::StatusCode GrpcCodeOf(StatusCode code) {
-  switch (code) {
-    case StatusCode::kOk:
+grpc::StatusCode GrpcCodeOf(int http_code) {
+  switch (http_code) {
+    case 200:
       return grpc::StatusCode::OK;
-    case StatusCode::kInvalidArgument:
-    case StatusCode::kInvalidInput:
-    case StatusCode::kUnsupported:
-    case StatusCode::kOutOfRange:
-    case StatusCode::kFailedPrecondition:
+    case 400:
       return grpc::StatusCode::INVALID_ARGUMENT;
-    case StatusCode::kNotFound:
+    case 401:
+      return grpc::StatusCode::UNAUTHENTICATED;
+    case 404:
       return grpc::StatusCode::NOT_FOUND;
-    case StatusCode::kResourceExhausted:
+    case 409:
+      return grpc::StatusCode::ALREADY_EXISTS;
+    case 413:
+    case 429:
+    case 503:
       return grpc::StatusCode::RESOURCE_EXHAUSTED;
-    case StatusCode::kCancelled:
+    case 499:
       return grpc::StatusCode::CANCELLED;
-    case StatusCode::kDeadlineExceeded:
+    case 501:
+      return grpc::StatusCode::UNIMPLEMENTED;
+    case 504:
       return grpc::StatusCode::DEADLINE_EXCEEDED;
-    case StatusCode::kInternal:
-      break;
+    default:
+      return grpc::StatusCode::INTERNAL;
   }
-  return grpc::StatusCode::INTERNAL;
+}
+
+grpc::Status StatusWith(grpc::StatusCode code, std::string_view text) {
+  if (text.size() <= kMaxText) return {code, std::string(text)};
+  // Not within a character of UTF-8.
+  size_t end = kMaxText;
+  while (end > 0 && (static_cast<uint8_t>(text[end]) & 0xC0) == 0x80) --end;
+  return {code, std::string(text.substr(0, end)) + "..."};
 }
 
 }  // namespace
@@ -112,17 +124,20 @@ std::optional<GrpcMethod> FindGrpcMethod(std::string_view path) {
   return std::nullopt;
 }
 
-grpc::Status GrpcStatusOf(grpc::StatusCode code, std::string_view text) {
-  if (text.size() <= kMaxText) return {code, std::string(text)};
-  // Not within a character of UTF-8.
-  size_t end = kMaxText;
-  while (end > 0 && (static_cast<uint8_t>(text[end]) & 0xC0) == 0x80) --end;
-  return {code, std::string(text.substr(0, end)) + "..."};
+GrpcFailure GrpcFailure::Of(const Status& status) {
+  return Of(HttpCodeOf(status), status.message());
 }
 
-grpc::Status GrpcStatusOf(const Status& status) {
-  if (status.ok()) return grpc::Status::OK;
-  return GrpcStatusOf(GrpcCodeOf(status.code()), status.message());
+GrpcFailure GrpcFailure::Of(int http_code, std::string_view text) {
+  return {http_code, StatusWith(GrpcCodeOf(http_code), text)};
+}
+
+GrpcFailure GrpcFailure::Busy(std::string_view text) {
+  return {409, StatusWith(grpc::StatusCode::ABORTED, text)};
+}
+
+GrpcFailure GrpcFailure::Draining() {
+  return {503, {grpc::StatusCode::UNAVAILABLE, "the server ends"}};
 }
 
 void GrpcService::Handle(GrpcMethod method, const grpc::ByteBuffer& request, const Done& done) {

@@ -32,11 +32,26 @@ enum class GrpcMethod : uint8_t {
 // By its path: "/inference.GRPCInferenceService/ServerLive".
 std::optional<GrpcMethod> FindGrpcMethod(std::string_view path);
 
-// INVALID_ARGUMENT for what the request is wrong in, NOT_FOUND, RESOURCE_EXHAUSTED (too much at
-// once), DEADLINE_EXCEEDED, CANCELLED, INTERNAL; with the message, which is cut where it is longer
-// than what clients take.
-grpc::Status GrpcStatusOf(const Status& status);
-grpc::Status GrpcStatusOf(grpc::StatusCode code, std::string_view text);
+// How a failure is told: by REST's code, which counts and logs have, and by gRPC's, with a message
+// that is cut where it is longer than what clients take.
+//
+//   400 INVALID_ARGUMENT      401 UNAUTHENTICATED     404 NOT_FOUND    409 ALREADY_EXISTS, ABORTED
+//   413 RESOURCE_EXHAUSTED    429 RESOURCE_EXHAUSTED  499 CANCELLED    500 INTERNAL
+//   503 RESOURCE_EXHAUSTED, UNAVAILABLE               501 UNIMPLEMENTED    504 DEADLINE_EXCEEDED
+struct GrpcFailure {
+  // ALREADY_EXISTS: a sequence that has begun before; RESOURCE_EXHAUSTED where something is full.
+  static GrpcFailure Of(const Status& status);
+  static GrpcFailure Of(int http_code, std::string_view text);
+  // A model is being loaded or unloaded: ABORTED, as what can be tried again.
+  static GrpcFailure Busy(std::string_view text);
+  static GrpcFailure Draining();
+
+  // Whether the same request may do better before long.
+  bool is_passing() const { return http_code == 503 || http_code == 429; }
+
+  int http_code;
+  grpc::Status status;
+};
 
 class GrpcService {
  public:

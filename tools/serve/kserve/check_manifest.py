@@ -14,7 +14,9 @@ except ModuleNotFoundError:
     sys.exit(77)
 
 # Of vmserve's command line, where there is none to ask.
-OPTIONS = {"--models", "--host", "--http-port", "--metrics-port"}
+OPTIONS = {"--models", "--host", "--http-port", "--grpc-port", "--metrics-port"}
+# Where KServe expects each protocol, and the name of its port, by which Knative tells HTTP/2 from HTTP/1.
+PORTS = {"v2": (8080, "http1"), "grpc-v2": (9000, "h2c")}
 
 
 def options():
@@ -48,12 +50,12 @@ def check_runtime(runtime):
     assert container["command"] == ["vmserve"]
     given = arguments(container)
     assert given["--models"] == "/mnt/models" and given["--host"] == "0.0.0.0"
-    assert given["--http-port"] == "8080" and given.get("--grpc-port", "9000") == "9000"
-    assert spec["protocolVersions"] == (["v2", "grpc-v2"] if "--grpc-port" in given else ["v2"])
+    assert spec["protocolVersions"] == ["v2", "grpc-v2"]
+    assert (given["--http-port"], given["--grpc-port"]) == tuple(str(PORTS[protocol][0]) for protocol in spec["protocolVersions"])
     assert spec["annotations"]["prometheus.kserve.io/port"] == given["--metrics-port"]
     assert spec["annotations"]["prometheus.kserve.io/path"] == "/metrics"
     [port] = container["ports"]
-    assert (port["containerPort"], port["protocol"]) == (int(given["--http-port"]), "TCP")
+    assert (port["containerPort"], port["name"], port["protocol"]) == (*PORTS["v2"], "TCP")
     for name, path in (("startupProbe", "live"), ("livenessProbe", "live"), ("readinessProbe", "ready")):
         check_probe(container, name, f"/v2/health/{path}", int(given["--http-port"]))
     security = container["securityContext"]
@@ -61,23 +63,27 @@ def check_runtime(runtime):
     volumes = {v["name"] for v in spec["volumes"]}
     [cache] = [e["value"] for e in container["env"] if e["name"] == "RELAYVM_CACHE"]
     assert {m["mountPath"] for m in container["volumeMounts"] if m["name"] in volumes} == {cache}
-    return runtime["metadata"]["name"], set(formats)
+    return runtime["metadata"]["name"], set(formats), spec["protocolVersions"]
 
 
-def check_service(service, runtime, formats):
+def check_service(service, protocol, runtime, formats, protocols):
     assert (service["apiVersion"], service["kind"]) == ("serving.kserve.io/v1beta1", "InferenceService")
     model = service["spec"]["predictor"]["model"]
     assert model["runtime"] == runtime and model["modelFormat"]["name"] in formats
-    assert model["protocolVersion"] in ("v2", "grpc-v2") and re.match(r"[a-z0-9]+://", model["storageUri"])
+    assert model["protocolVersion"] == protocol and protocol in protocols and re.match(r"[a-z0-9]+://", model["storageUri"])
+    # Without ports of its own it has the runtime's, which is HTTP/1.
+    [port] = model.get("ports", [{"containerPort": PORTS["v2"][0], "name": PORTS["v2"][1], "protocol": "TCP"}])
+    assert (port["containerPort"], port["name"], port["protocol"]) == (*PORTS[protocol], "TCP"), f"{protocol}: {port}"
 
 
 def main():
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
     with open(os.path.join(sys.argv[1], "runtime.yaml")) as file:
-        runtime, formats = check_runtime(yaml.safe_load(file))
-    with open(os.path.join(sys.argv[1], "example.yaml")) as file:
-        check_service(yaml.safe_load(file), runtime, formats)
+        known = check_runtime(yaml.safe_load(file))
+    for name, protocol in (("example.yaml", "v2"), ("example_grpc.yaml", "grpc-v2")):
+        with open(os.path.join(sys.argv[1], name)) as file:
+            check_service(yaml.safe_load(file), protocol, *known)
     print("manifests agree with vmserve's arguments")
 
 
