@@ -318,8 +318,13 @@ void EmitPackBytePanel(ContractionContext& c, Value* batch, Value* column, Value
   };
   auto pack = [&](bool whole) {
     if (d.sorts_steps && c.unpacks_b) {
-      return EmitSortedPanel(c, c.depth, destination,
-                             [&](Value* k, unsigned v) { return words_at(k, v, whole); });
+      // Rows are far apart, and narrow: no processor fetches them.
+      constexpr int64_t kRowsAhead = 16;
+      return EmitSortedPanel(c, c.depth, destination, [&](Value* k, unsigned v) {
+        Value* ahead = c.PlainRow(d.b, batch, Add(b, k, kRowsAhead));
+        if (v == 0) FetchLine(b, At(b, c.element, ahead, column));
+        return words_at(k, v, whole);
+      });
     }
     For(b, I64(b, 0), c.depth, 1, "pack.k", [&](Value* k) {
       for (unsigned v = 0; v < d.vectors; ++v)

@@ -25,6 +25,8 @@ using te::Tensor;
 
 namespace {
 
+// The most rows of a that are packed together, in words.
+constexpr int64_t kMostRowBlock = 240;
 // A page of float32.
 constexpr int64_t kStreamedColumns = 1024;
 // The rows that somebody asks to be packed take at most so many times the second cache.
@@ -330,8 +332,11 @@ void ContractionPlanner::FitSets() {
 void ContractionPlanner::ChooseRowBlock(int64_t depth) {
   ContractionDetail& d = *detail_;
   const int64_t row_bytes = std::max<int64_t>(depth, 64) * DTypeBytes(d.dtype);
-  const int64_t fit = d.target.l2_bytes * 3 / 4 / row_bytes;
-  TakeRowBlock(RoundUp(std::clamp<int64_t>(fit, 4 * d.tile_rows, 240), d.tile_rows), depth);
+  // Each block sorts the panels again, which are narrow.
+  const int64_t room = d.target.l2_bytes / 16 * (d.sorts_steps ? 15 : 12);
+  const int64_t most = d.sorts_steps ? 2 * kMostRowBlock : kMostRowBlock;
+  const int64_t fit = std::clamp<int64_t>(room / row_bytes, 4 * d.tile_rows, most);
+  TakeRowBlock(RoundUp(fit, d.tile_rows), depth);
 }
 
 void ContractionPlanner::TakeRowBlock(int64_t most, int64_t depth) {
