@@ -13,7 +13,7 @@ Blocks of a page run in their order, in one folder:
   ```sh elsewhere=FILE   is run by another test, which that file of the source tree is
 
 Words behind the language: `needs=NAME,...` (a program, or a module of Python's; where there is none the block is not run, and Python's is
-only compiled), `exit=N` (how a shell's block ends), `native` (links programs with the build's libraries: not with sanitizers).
+only compiled), `exit=N` (how a shell's block ends), `native` (relayc links a program by itself, which builds with sanitizers cannot).
 A page has no other blocks, so that nothing on it is not run. Closes with the line "N blocks ran, N did not, N failed".
 """
 import contextlib
