@@ -12,6 +12,8 @@
 #include "compiler/ir/region.h"
 #include "compiler/ir/rewrite.h"
 #include "compiler/transforms/fuse/users.h"
+#include "kernels/op/op_helpers.h"
+#include "kernels/op/problem.h"
 #include "kernels/op/subviews.h"
 #include "kernels/te/slices.h"
 
@@ -307,28 +309,57 @@ class BlockSplitter {
       for (const TensorType& t : FlatTypes(part)) AddPlaceholder(t, slice_inputs);
       expected.resize(whole_inputs.size(), is_sliced);
     });
-    std::optional<std::vector<bool>> sliced;
+    std::vector<te::Tensor> whole, slice;
     if (call != nullptr) {
       const auto compute = [&](const std::vector<te::Tensor>& inputs, const Type& result) {
         const std::vector<TensorType> outputs = FlatTypes(result);
         return call->op->compute({call->attrs, inputs, outputs});
       };
-      sliced = te::SlicedInputs(compute(whole_inputs, b.var->type),
-                                compute(slice_inputs, WithBatch(b.var->type, images)),
-                                whole_inputs.size());
+      whole = compute(whole_inputs, b.var->type);
+      slice = compute(slice_inputs, WithBatch(b.var->type, images));
     } else {
       const Function* part = SlicedFunction(*group, batch, images);
       if (part == nullptr) return false;
-      const auto whole = ComputePrimitive(*group->function, whole_inputs);
-      const auto slice = ComputePrimitive(*part, slice_inputs);
-      if (!whole.ok() || !slice.ok()) return false;
-      sliced = te::SlicedInputs(*whole, *slice, whole_inputs.size());
+      auto of_whole = ComputePrimitive(*group->function, whole_inputs);
+      auto of_slice = ComputePrimitive(*part, slice_inputs);
+      if (!of_whole.ok() || !of_slice.ok()) return false;
+      whole = *std::move(of_whole);
+      slice = *std::move(of_slice);
     }
+    if (std::ranges::any_of(whole, SumsBySize)) return false;
+    const auto sliced = te::SlicedInputs(whole, slice, whole_inputs.size());
     if (!sliced) return false;
     for (size_t i = 0; i < expected.size(); ++i) {
       if ((*sliced)[i] && !expected[i]) return false;
     }
     return true;
+  }
+
+  // Whether how a kernel sums may depend on how many rows or pixels there are: products of matrices
+  // do, and convolutions of very few pixels (codegen's FewPixelsOf).
+  static bool SumsBySize(const te::Tensor& root) {
+    std::vector<te::Tensor> work{root};
+    std::unordered_set<const te::TensorNode*> seen;
+    while (!work.empty()) {
+      const te::Tensor t = std::move(work.back());
+      work.pop_back();
+      if (t->is_placeholder() || !seen.insert(t.get()).second) continue;
+      using enum te::ScheduleHint;
+      if (t->hint == kDense || t->hint == kBatchMatmul || t->hint == kAttention) return true;
+      if (t->hint == kConv && !HasPixels(*t)) return true;
+      te::CollectLoads(t->body, work);
+    }
+    return false;
+  }
+
+  static bool HasPixels(const te::TensorNode& t) {
+    constexpr int64_t kLeast = 16;
+    if (t.conv == nullptr || t.rank() < 3) return false;
+    const bool is_first = t.conv->is_channels_first();
+    if (!is_first && !t.conv->is_channels_last()) return false;
+    const auto begin = t.shape.begin() + (is_first ? 2 : 1);
+    const Dim pixels = ProductOf({begin, t.shape.end() - (is_first ? 0 : 1)});
+    return pixels.is_const() && pixels.value() >= kLeast;
   }
 
   static void AddPlaceholder(const TensorType& t, std::vector<te::Tensor>& inputs) {
