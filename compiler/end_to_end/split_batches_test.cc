@@ -56,24 +56,29 @@ uint64_t ArenaOf(const Compiled& compiled) {
 
 // Weights are made of sizes, so that they are constants.
 std::string Weight(const std::string& shape) {
-  return fmt::format("subtract(full(0.3f, shape={0}, dtype=\"float32\"), full(0.01f, shape={0}, "
-                     "dtype=\"float32\"))", shape);
+  return fmt::format(
+      "subtract(full(0.3f, shape={0}, dtype=\"float32\"), full(0.01f, shape={0}, "
+      "dtype=\"float32\"))",
+      shape);
 }
 
 std::string Network(const std::string& layers) {
-  return fmt::format("def @main(%x: Tensor[({}, 3, 16, 16), float32]) {{\n{}\n}}\n", kImages, layers);
+  return fmt::format("def @main(%x: Tensor[({}, 3, 16, 16), float32]) {{\n{}\n}}\n", kImages,
+                     layers);
 }
 
 TEST_CASE("a chain of layers, split, has the same bits and needs less memory") {
-  const std::string text = Network(
-      "  let %a = nn.relu(nn.conv2d(%x, " + Weight("[16, 3, 3, 3]") +
-      ", padding=[1, 1], channels=16, kernel_size=[3, 3]));\n"
-      "  let %b = nn.max_pool2d(%a, pool_size=[3, 3], strides=[1, 1], padding=[1, 1]);\n"
-      "  let %c = nn.conv2d(%b, " + Weight("[16, 16, 1, 1]") +
-      ", channels=16, kernel_size=[1, 1]);\n"
-      "  let %d = concatenate((add(%c, %a), sigmoid(%b)), axis=1);\n"
-      "  let %e = mean(tanh(%d), axis=[2, 3]);\n"
-      "  nn.dense(%e, " + Weight("[10, 32]") + ", units=10)");
+  const std::string text =
+      Network("  let %a = nn.relu(nn.conv2d(%x, " + Weight("[16, 3, 3, 3]") +
+              ", padding=[1, 1], channels=16, kernel_size=[3, 3]));\n"
+              "  let %b = nn.max_pool2d(%a, pool_size=[3, 3], strides=[1, 1], padding=[1, 1]);\n"
+              "  let %c = nn.conv2d(%b, " +
+              Weight("[16, 16, 1, 1]") +
+              ", channels=16, kernel_size=[1, 1]);\n"
+              "  let %d = concatenate((add(%c, %a), sigmoid(%b)), axis=1);\n"
+              "  let %e = mean(tanh(%d), axis=[2, 3]);\n"
+              "  nn.dense(%e, " +
+              Weight("[10, 32]") + ", units=10)");
   const std::vector<int64_t> dims{kImages, 3, 16, 16};
   const Compiled whole = CompileFor(text, "4");
   const std::vector<float> expected = Run(whole, dims);

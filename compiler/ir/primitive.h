@@ -1,5 +1,5 @@
 // What groups of operator calls compute, as tensor expressions. Thread-safe. Tested by
-// compiler/lowering/lower_test.cc and compiler/transforms/fuse/split_batches_test.cc.
+// compiler/lowering/lower_test.cc and compiler/end_to_end/split_batches_test.cc.
 #pragma once
 
 #include <span>

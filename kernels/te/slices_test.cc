@@ -25,11 +25,10 @@ using Indices = std::vector<Expr>;
 TEST_CASE("what reads its own image is the same for slices") {
   const auto scale = [](int64_t n) {
     const Tensor x = Images(n), b = Placeholder("b", {Dim(kChannels)}, DType::kFloat32, 1);
-    const Tensor doubled = Compute("doubled", x->shape,
-                                   [&](const Indices& i) { return Load(x, i) + Load(x, i); });
-    return std::vector{Compute("y", x->shape, [&](const Indices& i) {
-      return Load(doubled, i) + Load(b, {i[1]});
-    })};
+    const Tensor doubled =
+        Compute("doubled", x->shape, [&](const Indices& i) { return Load(x, i) + Load(x, i); });
+    return std::vector{Compute(
+        "y", x->shape, [&](const Indices& i) { return Load(doubled, i) + Load(b, {i[1]}); })};
   };
   CHECK(Sliced(scale, 2, 2) == std::vector{true, false});
   CHECK(Sliced(scale, 1, 2) == std::vector{true, false});
@@ -73,10 +72,8 @@ TEST_CASE("what knows its place, its batch or other images is not") {
        [](auto& x, auto& i, int64_t n) {
          return Load(x, {Binary(BinaryOp::kMod, i[0] + IntImm(1), IntImm(n)), i[1]});
        }},
-      {"its number",
-       [](auto& x, auto& i, int64_t) {
-         return Load(x, {i[0], i[1]}) + Cast(i[0], DType::kFloat32);
-       }},
+      {"its number", [](auto& x, auto& i,
+                        int64_t) { return Load(x, {i[0], i[1]}) + Cast(i[0], DType::kFloat32); }},
       {"how many there are",
        [](auto& x, auto& i, int64_t n) {
          return Load(x, {i[0], i[1]}) + FloatImm(static_cast<double>(n), DType::kFloat32);
@@ -111,9 +108,8 @@ TEST_CASE("what knows its place, its batch or other images is not") {
 TEST_CASE("other inputs keep their sizes") {
   const auto table = [](int64_t n) {
     const Tensor x = Images(n), w = Placeholder("w", {Dim(n)}, DType::kFloat32, 1);
-    return std::vector{Compute("y", x->shape, [&](const Indices& i) {
-      return Load(x, i) + Load(w, {i[1]});
-    })};
+    return std::vector{
+        Compute("y", x->shape, [&](const Indices& i) { return Load(x, i) + Load(w, {i[1]}); })};
   };
   CHECK_FALSE(Sliced(table, 4, 2));
 }

@@ -1,7 +1,6 @@
 #include "compiler/transforms/fuse/split_batches.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -40,8 +39,7 @@ Type WithBatch(const Type& type, int64_t images) {
     return MakeTensorType(std::move(shape), t->dtype);
   }
   TupleType tuple;
-  for (const Type& f : type->As<TupleType>()->fields)
-    tuple.fields.push_back(WithBatch(f, images));
+  for (const Type& f : type->As<TupleType>()->fields) tuple.fields.push_back(WithBatch(f, images));
   return MakeType(std::move(tuple));
 }
 
@@ -63,7 +61,7 @@ bool MayCheck(const Function& f) {
 
 // A binding that may be split.
 struct Step {
-  int64_t batch = 0;     // 0: it may not
+  int64_t batch = 0;  // 0: it may not
   bool is_kernel = false;
   double sliced = 0;  // bytes of an image that it reads and writes
   double shared = 0;  // bytes of its other operands
@@ -366,11 +364,10 @@ class BlockSplitter {
     inputs.push_back(te::Placeholder("", t.shape, t.dtype, static_cast<int>(inputs.size())));
   }
 
-  // A group for fewer images; null where something in it is made of images and has no batch.
-  const Function* SlicedFunction(const PrimitiveCall& call, int64_t batch, int64_t images) {
+  // A group for fewer images, with variables of its own; null where something in it is made of
+  // images and has no batch.
+  const Function* SlicedFunction(const PrimitiveCall& call, int64_t batch, int64_t images) const {
     const Function& f = *call.function;
-    auto [at, is_new] = sliced_functions_.try_emplace({&f, images}, nullptr);
-    if (!is_new) return at->second;
     Function sliced = f;
     AtomMap map;
     std::unordered_set<uint32_t> with_batch;
@@ -399,7 +396,7 @@ class BlockSplitter {
     body.result = Image(map, result);
     sliced.result_type = AsVar(body.result)->type;
     sliced.body = m_.arena->New<Block>(std::move(body));
-    return at->second = m_.arena->New<Function>(std::move(sliced));
+    return m_.arena->New<Function>(std::move(sliced));
   }
 
   // --- The program that has it ---
@@ -456,7 +453,8 @@ class BlockSplitter {
           return map[v->id] = SliceOf(*v, first, region.images, out);
         };
         ForEachAtom(*b.value, image);
-        const Var* var = MakeVar(m_, b.var->name, WithBatch(b.var->type, region.images), b.var->span);
+        const Var* var =
+            MakeVar(m_, b.var->name, WithBatch(b.var->type, region.images), b.var->span);
         EmitSlice(b, MapAtoms(m_, b.value, image), var, region.images, out);
         map[b.var->id] = var;
         if (!std::ranges::all_of(users_.Of(*b.var), is_inside)) parts[b.var->id].push_back(var);
@@ -482,8 +480,8 @@ class BlockSplitter {
       return;
     }
     if (const auto* group = e->As<PrimitiveCall>()) {
-      const Function* f = SlicedFunction(*whole.value->As<PrimitiveCall>(),
-                                         BatchOf(whole.var->type), images);
+      const Function* f =
+          SlicedFunction(*whole.value->As<PrimitiveCall>(), BatchOf(whole.var->type), images);
       e = MakeExpr(m_, PrimitiveCall{f, group->args}, e->span);
     }
     out.push_back({var, e});
@@ -495,9 +493,8 @@ class BlockSplitter {
   const Caches caches_;
   const int64_t images_;
   std::vector<Step> steps_;
-  std::unordered_map<uint32_t, size_t> index_;  // Var::id
-  std::unordered_set<uint32_t> escapes_;        // Var::id
-  std::map<std::pair<const Function*, int64_t>, const Function*> sliced_functions_;
+  std::unordered_map<uint32_t, size_t> index_;       // Var::id
+  std::unordered_set<uint32_t> escapes_;             // Var::id
   std::unordered_map<uint32_t, const Var*> splits_;  // Var::id of what a region reads
 };
 

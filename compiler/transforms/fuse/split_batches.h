@@ -1,5 +1,5 @@
-// Networks of many images at once run their first, memory-bound layers for some images at a time, so
-// that what one layer writes is still in a cache when the next one reads it:
+// Networks of many images at once run their first, memory-bound layers for some images at a time,
+// so that what one layer writes is still in a cache when the next one reads it:
 //
 //   let %a = conv(%x); let %b = conv(%a); ...         of 8 images, 12 MB each
 //   =>
@@ -12,8 +12,8 @@
 // pass through the machine's caches says. Parts of tensors that are the program's own are read and
 // made where they lie in the whole (lowering/lower_subviews.cc).
 //
-// Before: typed, fused; batches are numbers. After: the same. Tested by split_batches_test.cc and
-// compiler/end_to_end/split_batches_test.cc.
+// Before: typed, fused. After: the same. Batches that are no numbers, products of matrices and
+// convolutions of very few pixels stay whole. Tested by compiler/end_to_end/split_batches_test.cc.
 #pragma once
 
 #include <cstdint>
