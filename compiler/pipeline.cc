@@ -7,6 +7,7 @@
 #include "compiler/rules/rule_pass.h"
 #include "compiler/transforms/fuse/fuse.h"
 #include "compiler/transforms/fuse/rematerialise.h"
+#include "compiler/transforms/fuse/split_batches.h"
 #include "compiler/transforms/layouts/convert_layout.h"
 #include "compiler/transforms/loops/append_outermost.h"
 #include "compiler/transforms/loops/lambda_lift.h"
@@ -249,6 +250,18 @@ const std::vector<Pass>& CompilerPasses() {
        .drops = {},
        .description = "operator calls are grouped to kernels",
        .options = {&lower::DeviceOption().row(), &lower::DeviceSeedOption().row()}},
+      {.name = "SplitBatches",
+       .run = [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
+         // Tensors of other devices have no subviews.
+         if (!lower::PlacementOf(context.options).device.empty()) return m;
+         return ir::SplitBatches(m, context.machine, ir::SubBatchOption().In(context.options));
+       },
+       .needs = {kTyped, kShapesResolved, kFinalTypes},
+       .refuses = {kLifted},
+       .drops = {},
+       .description = "layers of many images run for some images at a time, within the caches",
+       .options = {&ir::SubBatchOption().row(), &lower::DeviceOption().row()},
+       .is_for_machine = true},
       {.name = "LambdaLift",
        .run = Pure(ir::LambdaLift),
        .gives = {kLifted},
@@ -315,6 +328,8 @@ constexpr PipelineStep kSteps[] = {
     // The originals go with the rest.
     {"EliminateDeadCode", 0},
     {"FuseOps", 2},
+    // What a kernel reads and writes is known.
+    {"SplitBatches", 2},
     // Closures become functions: after this no pass sees a function literal.
     {"LambdaLift", 0},
     {"EliminateDeadCode", 0},

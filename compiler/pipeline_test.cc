@@ -72,7 +72,8 @@ TEST_CASE("order: what later passes rely on comes first") {
       {"ResolveShapes", "FoldConstants"}, {"SimplifyInference", "FoldConstants"},
       {"FoldConstants", "PackWeights"},   {"PackWeights", "FuseOps"},
       {"FuseAttention", "FuseOps"},       {"EliminateCommonSubexpressions", "FuseAttention"},
-      {"DropShapeOperands", "FuseOps"},   {"FuseOps", "LambdaLift"},
+      {"DropShapeOperands", "FuseOps"},   {"FuseOps", "SplitBatches"},
+      {"SplitBatches", "LambdaLift"},
   };
   for (const auto& order : kOrder) {
     INFO(std::string(order.first));

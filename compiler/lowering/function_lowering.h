@@ -63,8 +63,6 @@ struct TensorNumber {
   bool is_dim = false;
   int64_t index = 0;  // of the axis or of the element
 };
-// A rank-0 constant as an expression of its own, so that code generation sees the number.
-te::Tensor ImmediateTensor(const HostTensor& value);
 
 class FunctionLowering {
  public:

@@ -2,6 +2,7 @@
 // that a builtin gives, the call.
 #include <map>
 
+#include "compiler/ir/primitive.h"
 #include "compiler/ir/region.h"
 #include "compiler/lowering/function_lowering.h"
 #include "compiler/lowering/operands.h"
@@ -49,7 +50,7 @@ Status FunctionLowering::LowerRegion(const ir::Var* var, const ir::PrimitiveCall
     Describe(types.back(), false, args);
   }
   std::vector<Value> results;
-  for (const TensorType& t : FlatTypes(var->type)) {
+  for (const TensorType& t : ir::FlatTypes(var->type)) {
     results.push_back(AllocateResult(t, escapes_.contains(var->id), nullptr));
     args.buffers.push_back(BufferOf(results.back()));
     Describe(t, true, args);
@@ -65,7 +66,7 @@ Status FunctionLowering::LowerRegion(const ir::Var* var, const ir::PrimitiveCall
 Status FunctionLowering::LowerBuiltin(const ir::Var* var, const ir::OpCall& call,
                                       const BuiltinCall& builtin,
                                       const std::vector<Value>& inputs) {
-  std::vector<TensorType> outputs = FlatTypes(var->type);
+  std::vector<TensorType> outputs = ir::FlatTypes(var->type);
   std::vector<TensorType> memory = outputs;
   if (call.op->num_counts > 0) {
     std::vector<te::Tensor> placeholders = MakePlaceholders(inputs);

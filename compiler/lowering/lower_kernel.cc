@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "bytecode/base/arithmetic.h"
+#include "compiler/ir/primitive.h"
 #include "compiler/ir/region.h"
 #include "compiler/lowering/function_lowering.h"
 #include "compiler/lowering/operands.h"
@@ -69,24 +70,6 @@ void CollectLoaded(const te::Expr& e, std::unordered_set<const void*>& seen,
 
 }  // namespace
 
-namespace {
-
-// A vector of sizes.
-te::Tensor VectorOf(const ir::ShapeValue& value, const TensorType& type) {
-  return te::Compute("shape", type.shape, [&](const std::vector<te::Expr>& i) {
-    te::Expr e = te::IntImm(0, type.dtype);
-    for (size_t k = value.elements.size(); k-- > 0;) {
-      te::Expr element = te::Cast(te::DimValue(value.elements[k]), type.dtype);
-      e = k + 1 == value.elements.size()
-              ? element
-              : te::Select(i[0] == te::IntImm(static_cast<int64_t>(k)), element, e);
-    }
-    return e;
-  });
-}
-
-}  // namespace
-
 Status FunctionLowering::Lower(const ir::Var* var, const ir::ShapeValue& value) {
   const auto& type = *var->type->As<TensorType>();
   if (type.shape.empty()) {
@@ -108,7 +91,7 @@ Status FunctionLowering::Lower(const ir::Var* var, const ir::ShapeValue& value) 
   group.name = "shape";
   group.outputs = {type};
   group.compute = [&](std::span<const te::Tensor>) -> Result<std::vector<te::Tensor>> {
-    return std::vector<te::Tensor>{VectorOf(value, type)};
+    return std::vector<te::Tensor>{ir::VectorOf(value, type)};
   };
   return LowerKernel(var, group);
 }
@@ -136,7 +119,7 @@ Status FunctionLowering::Lower(const ir::Var* var, const ir::OpCall& call) {
     return OkStatus();
   }
   if (call.op->is_view) return LowerView(var, group.inputs[0]);
-  group.outputs = FlatTypes(var->type);
+  group.outputs = ir::FlatTypes(var->type);
   group.is_tuple = var->type->As<ir::TupleType>() != nullptr;
   if (call.op->builtin) {
     std::vector<te::Tensor> placeholders = MakePlaceholders(group.inputs);
@@ -268,14 +251,12 @@ Status FunctionLowering::Lower(const ir::Var* var, const ir::PrimitiveCall& call
   }
   dim_owner_ = fmt::format("{}", fmt::join(names, ", "));
   group.name = KernelName(names);
-  group.outputs = FlatTypes(var->type);
+  group.outputs = ir::FlatTypes(var->type);
   group.is_tuple = var->type->As<ir::TupleType>() != nullptr;
   // Parameters that are tuples are given as their fields.
-  std::vector<std::pair<const ir::Var*, size_t>> params;
-  for (size_t p = 0; p < call.args.size(); ++p) {
-    Value v = AtomValue(call.args[p]);
+  for (const Atom& a : call.args) {
+    Value v = AtomValue(a);
     const auto* tuple = v.type->As<ir::TupleType>();
-    params.emplace_back(call.function->params[p], group.inputs.size());
     if (tuple == nullptr) {
       group.inputs.push_back(v);
       continue;
@@ -284,44 +265,8 @@ Status FunctionLowering::Lower(const ir::Var* var, const ir::PrimitiveCall& call
       group.inputs.push_back(FieldOf(v, i, tuple->fields[i]));
     }
   }
-  group.compute = [&](std::span<const te::Tensor> in) -> Result<std::vector<te::Tensor>> {
-    std::unordered_map<uint32_t, std::vector<te::Tensor>> values;
-    for (const auto& [param, first] : params) {
-      size_t count = FlatTypes(param->type).size();
-      values[param->id].assign(in.begin() + static_cast<ptrdiff_t>(first),
-                               in.begin() + static_cast<ptrdiff_t>(first + count));
-    }
-    auto atom_value = [&](const Atom& a) -> std::vector<te::Tensor> {
-      if (const auto* v = std::get_if<const ir::Var*>(&a)) return values.at((*v)->id);
-      const auto& c = *std::get<const ir::Constant*>(a);
-      return {ImmediateTensor(c.value)};
-    };
-    int64_t check = 0;
-    for (const ir::Binding& b : call.function->body->bindings) {
-      std::vector<te::Tensor>& result = values[b.var->id];
-      if (const auto* op = b.value->As<ir::OpCall>()) {
-        std::vector<te::Tensor> inputs;
-        for (const Atom& a : op->args) {
-          for (te::Tensor& t : atom_value(a)) inputs.push_back(std::move(t));
-        }
-        std::vector<TensorType> outputs = FlatTypes(b.var->type);
-        check += op->op->checks ? 1 : 0;
-        result = op->op->compute({op->attrs, inputs, outputs, check});
-      } else if (const auto* shape = b.value->As<ir::ShapeValue>()) {
-        result = {VectorOf(*shape, *b.var->type->As<TensorType>())};
-      } else if (const auto* tuple = b.value->As<ir::MakeTuple>()) {
-        for (const Atom& a : tuple->fields) {
-          for (te::Tensor& t : atom_value(a)) result.push_back(std::move(t));
-        }
-      } else if (const auto* get = b.value->As<ir::TupleGet>()) {
-        result = {atom_value(get->tuple)[get->index]};
-      } else if (const auto* alias = b.value->As<ir::AtomExpr>()) {
-        result = atom_value(alias->atom);
-      } else {
-        return Status(StatusCode::kInternal, "lowering: a fused group holds more than operators");
-      }
-    }
-    return atom_value(call.function->body->result);
+  group.compute = [&](std::span<const te::Tensor> in) {
+    return ir::ComputePrimitive(*call.function, in);
   };
   return LowerKernel(var, group);
 }
@@ -399,7 +344,7 @@ Status FunctionLowering::LowerKernel(const ir::Var* var, KernelGroup& group) {
       continue;
     }
     if (v.location->constant != nullptr && type.shape.empty()) {
-      tensors[i] = ImmediateTensor(v.location->constant->value);
+      tensors[i] = ir::ImmediateTensor(v.location->constant->value);
       continue;
     }
     te::Tensor& same = by_location[v.location];

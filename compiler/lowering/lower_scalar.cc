@@ -8,6 +8,7 @@
 #include <span>
 #include <unordered_map>
 
+#include "compiler/ir/primitive.h"
 #include "compiler/lowering/function_lowering.h"
 #include "kernels/te/scalar.h"
 #include "kernels/te/scalar_expression.h"
@@ -102,12 +103,6 @@ bool IsF32(DType t) { return t == DType::kFloat32; }
 bool FitsAddImm(int64_t v) { return v > INT16_MIN && v <= INT16_MAX; }
 
 }  // namespace
-
-te::Tensor ImmediateTensor(const HostTensor& value) {
-  te::Scalar s = te::ReadElement(value.dtype, value.data.data());
-  te::Expr e = IsFloat(value.dtype) ? te::FloatImm(s.f, value.dtype) : te::IntImm(s.i, value.dtype);
-  return te::Compute("immediate", {}, [&](const std::vector<te::Expr>&) { return e; });
-}
 
 // Compiles one expression; parts that it shares are computed once.
 class FunctionLowering::ScalarCompiler {
@@ -280,7 +275,7 @@ std::optional<Reg> FunctionLowering::LowerScalarOp(const ir::OpCall& call,
     const auto& t = *v.type->As<TensorType>();
     bool immediate = v.location->constant != nullptr && t.shape.empty();
     tensors.push_back(
-        immediate ? ImmediateTensor(v.location->constant->value)
+        immediate ? ir::ImmediateTensor(v.location->constant->value)
                   : te::Placeholder("s", t.shape, t.dtype, static_cast<int>(tensors.size())));
   }
   const TensorType& out = *type->As<TensorType>();

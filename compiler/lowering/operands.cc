@@ -5,18 +5,6 @@
 
 namespace relayvm::lower {
 
-std::vector<TensorType> FlatTypes(const ir::Type& type) {
-  if (const auto* t = type->As<TensorType>()) return {*t};
-  std::vector<TensorType> all;
-  if (const auto* tuple = type->As<ir::TupleType>()) {
-    for (const ir::Type& f : tuple->fields) {
-      std::vector<TensorType> inner = FlatTypes(f);
-      all.insert(all.end(), inner.begin(), inner.end());
-    }
-  }
-  return all;
-}
-
 std::vector<te::Tensor> MakePlaceholders(const std::vector<Value>& inputs) {
   std::vector<te::Tensor> tensors;
   for (size_t i = 0; i < inputs.size(); ++i) {

@@ -8,8 +8,6 @@
 
 namespace relayvm::lower {
 
-// The tensors of a result: the tensor, or a tuple's, depth first.
-std::vector<TensorType> FlatTypes(const ir::Type& type);
 // A placeholder "in0", "in1", ... for each input. REQUIRES: tensors.
 std::vector<te::Tensor> MakePlaceholders(const std::vector<Value>& inputs);
 // True when the kernel may overwrite the tensor, were this its last use: the frame's own memory,

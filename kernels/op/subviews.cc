@@ -1,6 +1,10 @@
 #include "kernels/op/subviews.h"
 
 #include <algorithm>
+#include <cassert>
+#include <initializer_list>
+#include <string_view>
+#include <utility>
 
 #include "kernels/op/op_helpers.h"
 
@@ -9,6 +13,16 @@ namespace {
 
 constexpr uint64_t kSlotAlign = 64;
 constexpr uint64_t kLeastBytes = 1024;
+
+PartsCall CallOf(std::string_view name,
+                 std::initializer_list<std::pair<const char*, AttrValue>> given) {
+  const OpDef& op = *OpTable::Get().Find(name);
+  Attrs attrs;
+  for (const auto& [key, value] : given) attrs.Set(key, value);
+  Result<Attrs> all = CompleteAttrs(op, attrs);
+  assert(all.ok());
+  return {&op, *std::move(all)};
+}
 
 }  // namespace
 
@@ -38,6 +52,21 @@ std::optional<std::vector<uint64_t>> SubviewOffsets(const TensorType& whole, int
     at += *size;
   }
   return at == *bytes ? std::optional(offsets) : std::nullopt;
+}
+
+PartsCall SplitCall(int64_t count, int64_t axis) {
+  return CallOf("split", {{"indices_or_sections", count}, {"axis", axis}});
+}
+
+PartsCall JoinCall(int64_t axis) { return CallOf("concatenate", {{"axis", axis}}); }
+
+PartsCall SliceCall(int64_t begin, int64_t end, int64_t axis) {
+  return CallOf("strided_slice",
+                {{"begin", AttrList{begin}}, {"end", AttrList{end}}, {"axes", AttrList{axis}}});
+}
+
+PartsCall ReshapeCall(const std::vector<Dim>& shape) {
+  return CallOf("reshape", {{"newshape", AttrList(shape.begin(), shape.end())}});
 }
 
 }  // namespace relayvm

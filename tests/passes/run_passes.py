@@ -58,7 +58,7 @@ EXAMPLE_OF = {"": "true", "N": "2", "OPERATOR=DATA:KERNEL": "nn.conv2d=NHWC:defa
 OPTIONS = options_of(*EXAMPLES)
 checks.count({o for o, _ in OPTIONS} == {"--byoc", "--byoc-only", "--byoc-regions", "--byoc-rules", "--device", "--device-seed", "--exact", "--explain",
                                              "--explain-rules", "--layout", "--least", "--precision",
-                                             "--state", "--weights"}, f"options: {OPTIONS}")
+                                             "--state", "--sub-batch", "--weights"}, f"options: {OPTIONS}")
 checks.count("--least" not in {o for o, _ in options_of()}, "an option of a library that is not loaded")
 for option, form in OPTIONS:
     given = f"{option}={EXAMPLE_OF.get(form, form.split('|')[0])}"

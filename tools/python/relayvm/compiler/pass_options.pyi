@@ -14,6 +14,7 @@ class OfPassesButDevice(TypedDict, total=False):
     layouts: str | Sequence[str] | Mapping[str, str | Sequence[str]]
     precision: Literal["fp32", "bf16"]
     states: str | Sequence[str] | Mapping[str, str | Sequence[str]]
+    sub_batch: int
     weights: Literal["q8", "q4", "q6"]
 
 class OfPasses(OfPassesButDevice, total=False):
