@@ -37,7 +37,7 @@ TEST_CASE("relayvm doctor: what does not work fails, with what was said") {
   shell.Write("vmrun", "#!/bin/sh\necho broken\nexit 2\n");
   const Outcome o = shell.Run("chmod +x vmrun; cp $(command -v relayvm) doctor; ./doctor doctor");
   CHECK(o.status == 3);
-  CHECK(o.out.find("FAILED       bytecode: expected 6765, found broken (exit status 2)") !=
+  CHECK(o.out.find("FAILED       bytecode: expected 6765i64, found broken (exit status 2)") !=
         std::string::npos);
   CHECK(o.out.find("relayc       not installed here") != std::string::npos);
 }

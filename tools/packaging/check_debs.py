@@ -134,8 +134,8 @@ def use(root, is_clean):
         root.run(f"dpkg -i {inside}/*.deb")
     files = [f for f in root.run(f"dpkg -L {packages}").splitlines() if f and not os.path.isdir(f"/{f}")]
     print("installed:", root.run("relayc --version; vmserve --version").replace("\n", "; "))
-    root.run(f"cd {inside}; relayc -q sevens.relay -o sevens.vmx; vmrun sevens.vmx --input '[1, 2]' --json | grep -q '7.0, 14.0'")
-    root.run(f"cd {inside}; relayc -q sevens.relay --executor aot --emit exe -o sevens; ./sevens --input '[1, 2]' --json | grep -q '7.0, 14.0'")
+    root.run(f"cd {inside}; relayc -q sevens.relay -o sevens.vmx; vmrun sevens.vmx --input '[1, 2]' --json | grep -q '7, 14'")
+    root.run(f"cd {inside}; relayc -q sevens.relay --executor aot --emit exe -o sevens; ./sevens --input '[1, 2]' --json | grep -q '7, 14'")
     print(root.run("relayvm doctor | grep -E '^(passed|FAILED)'"), end="")
     print("python", root.run(f"cat >/tmp/p.py <<'END'\n{PYTHON}\nEND\ncd /; /usr/bin/python3 /tmp/p.py"), end="")
     if is_clean:
