@@ -13,9 +13,9 @@ install(CODE "
     execute_process(COMMAND \"${CMAKE_COMMAND}\" --install \"${CMAKE_BINARY_DIR}\" --component \${component} --prefix \"\${CMAKE_INSTALL_PREFIX}\"
                     OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
   endforeach()
-  file(GLOB libraries \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/*.so.*\")
+  file(GLOB libraries \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/*.so.*\")
   file(REMOVE \${libraries})
-  file(REMOVE_RECURSE \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/relayvm\")
+  file(REMOVE_RECURSE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/relayvm\")
 " COMPONENT deb_development EXCLUDE_FROM_ALL)
 
 relayvm_install_python(deb_python lib/python3/dist-packages extra)
