@@ -95,7 +95,7 @@ LD_LIBRARY_PATH=$(pkg-config --variable=libdir relayvm-graph) "$scratch/graph_c_
 echo "relayvm-graph $(pkg-config --modversion relayvm-graph)"
 
 # Native code: a C program on the installed archive and headers, and one that the installed relayc links by itself.
-cmake --install "$build" --component Unspecified --prefix "$scratch/prefix" >"$scratch/install.txt"
+cmake --install "$build" --component tools --prefix "$scratch/prefix" >"$scratch/install.txt"
 mkdir "$scratch/native"
 cd "$scratch/native"
 printf '#[version = "0.0.5"]\ndef @main(%%x: Tensor[(?), float32]) { multiply(%%x, 7f) }\n' >native.relay

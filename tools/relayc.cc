@@ -30,7 +30,8 @@
 #include "tools/cli/command_line.h"
 #include "tools/cli/output_files.h"
 #include "tools/lib/check.h"
-#include "tools/lib/kernel_source.h"
+#include "tools/lib/kernel_flags.h"
+#include "tools/lib/model_page.h"
 #include "tools/lib/progress.h"
 #include "tools/lib/tune_flags.h"
 #include "vm/graph/format/graph_files.h"
@@ -189,86 +190,6 @@ std::vector<SourceFile> SourcesOf(const CompilerOptions& options, const std::str
 
 Status Invalid(std::string why) { return {StatusCode::kInvalidArgument, std::move(why)}; }
 
-// relayc --kernel: one operator in place of a program.
-struct KernelFlags {
-  std::string text, schedule;
-  uint32_t threads = 1;
-  KernelSource source;
-  DimValues dims;
-
-  void AddTo(CLI::App& app) {
-    app.add_option("--kernel", text,
-                   "an operator alone, in place of INPUT: 'nn.dense[(n, 768), (3072, 768)]', "
-                   "'nn.conv2d[(1, 64, h, w), (64, 64, 3, 3); padding=[1, 1]]'")
-        ->each([&app](const std::string&) { app.get_option("INPUT")->required(false); });
-    app.add_option("--schedule", schedule,
-                   "with --kernel: tile=8x32,block=96, as --schedule-for takes it");
-    app.add_option("--threads", threads, "with --emit time: how many may work")
-        ->check(CLI::Range(1, 1024));
-  }
-
-  // What relayc does with the operator: its own INPUT.
-  Status Finish(const std::string& emit, CompileFlags* flags) {
-    if (text.empty()) {
-      if (emit == "time") return Invalid("--emit time: only with --kernel");
-      if (!schedule.empty()) return Invalid("--schedule: only with --kernel; see --schedule-for");
-      return OkStatus();
-    }
-    if (!flags->input.empty()) return Invalid("--kernel: there is an INPUT as well");
-    RELAYVM_ASSIGN_OR_RETURN(source, ParseKernelSource(text));
-    if (!schedule.empty()) {
-      RELAYVM_RETURN_IF_ERROR(ParseTileSchedule(schedule).status());
-      flags->compiler.schedule_for[""] = schedule;
-    }
-    flags->input = source.op;
-    return OkStatus();
-  }
-
-  // --dim is the kernel's: sizes that it is compiled for, or, where its time is taken, run with.
-  Status TakeDims(const std::string& emit, CompileFlags* flags) {
-    if (text.empty()) return OkStatus();
-    dims = std::exchange(flags->options.dims, {});
-    for (const auto& [name, value] : dims) {
-      if (!HasDim(name)) {
-        return Invalid(
-            fmt::format("--dim {}={}: --kernel has no dimension of that name", name, value));
-      }
-    }
-    const std::string relay = RelayText(source, emit == "time" ? DimValues() : dims);
-    flags->options.content = SharedBytes::Copy(std::as_bytes(std::span(relay)));
-    return NameSamples(emit, &flags->options.tune);
-  }
-
-  bool HasDim(const std::string& name) const {
-    return std::ranges::any_of(source.arguments, [&](const KernelArgument& a) {
-      return std::ranges::find(a.dims, name) != a.dims.end();
-    });
-  }
-
-  // Sizes by the operator's names of dims become those of its program's, x0.1 for the second one of
-  // the first argument. What its time is taken with is measured with.
-  Status NameSamples(const std::string& emit, tuner::TuneOptions* tune) const {
-    tuner::SampleSizes samples = std::exchange(tune->samples, {});
-    for (const auto& [name, sizes] : samples) {
-      if (!HasDim(name)) {
-        return Invalid(
-            fmt::format("--shape-samples {}: --kernel has no dimension of that name", name));
-      }
-    }
-    for (const auto& [name, value] : dims) {
-      if (emit == "time") samples.try_emplace(name, std::vector<int64_t>{value});
-    }
-    for (size_t i = 0; i < source.arguments.size(); ++i) {
-      const std::vector<std::string>& names = source.arguments[i].dims;
-      for (size_t axis = 0; axis < names.size(); ++axis) {
-        if (const auto known = samples.find(names[axis]); known != samples.end())
-          tune->usual[fmt::format("x{}.{}", i, axis)] = known->second;
-      }
-    }
-    return OkStatus();
-  }
-};
-
 std::vector<std::string> FormatNames() {
   std::vector<std::string> names;
   for (const ModelFormat& format : ModelFormats()) names.emplace_back(format.name);
@@ -296,6 +217,7 @@ class Relayc {
   std::string DefaultOutput() const;
   std::vector<std::string> FilesOfOutput() const;
   Status Write(const Compiled& compiled) const;
+  Status WritePage(const Compiled& compiled) const;
   Status WriteAhead(const Compiled& compiled) const;
   Status WriteExecutable(const Compiled& compiled) const;
   void PrintSummary(const Compiled& compiled) const;
@@ -321,9 +243,10 @@ Status Relayc::AddTo(CLI::App& app, const std::vector<std::string>& args) {
          "bytecode, llvm or asm; with --kernel also time, a line on how long it takes; with "
          "--executor aot also exe, a program that takes --input as vmrun does; with --byoc also "
          "region-json, an object of the regions by name, in TVM's JSON, and what shows one form "
-         "(bytecode, llvm, asm) shows the one with regions")
-      ->check(
-          CLI::IsMember({"vmx", "relay", "bytecode", "llvm", "asm", "time", "exe", "region-json"}));
+         "(bytecode, llvm, asm) shows the one with regions; graph.html, a page that shows the "
+         "model and what became of it (default: INPUT's name with .graph.html)")
+      ->check(CLI::IsMember(
+          {"vmx", "relay", "bytecode", "llvm", "asm", "time", "exe", "region-json", "graph.html"}));
   kernel_.AddTo(app);
   tune_.AddTo(app);
   app.add_option(
@@ -369,6 +292,8 @@ Status Relayc::Finish() {
   if (flags_.input == "-" && output_.empty() && operators_of_.empty() && makes_program()) {
     return Invalid("standard input has no name to derive the output's from: give --output");
   }
+  if (flags_.input == "-" && emit_ == "graph.html")
+    return Invalid("--emit graph.html: INPUT is read twice: give it as a file");
   RELAYVM_RETURN_IF_ERROR(flags_.Finish());
   if (emit_ == "region-json" && !regions::HasEngines(flags_.options.pipeline.options))
     return Invalid("--emit region-json: only with --byoc");
@@ -393,6 +318,8 @@ Status Relayc::Finish() {
 }
 
 std::string Relayc::DefaultOutput() const {
+  if (emit_ == "graph.html" && flags_.input != "-")
+    return std::filesystem::path(flags_.input).replace_extension(".graph.html").string();
   if (!makes_program()) return "";
   std::filesystem::path name = flags_.input;
   if (ahead_ || kernel_.text.empty()) name.replace_extension();
@@ -434,6 +361,7 @@ Status Relayc::Write(const Compiled& compiled) const {
   }
   if (emit_ == "exe") return WriteExecutable(compiled);
   if (emit_ == "region-json") return WriteText(output_, RegionsText(compiled));
+  if (emit_ == "graph.html") return WritePage(compiled);
   if (emit_ == "bytecode")
     return WriteText(output_, DisassembleFile(compiled.program, compiled.others, {.data = data_}));
   if (emit_ != "vmx")
@@ -442,6 +370,17 @@ Status Relayc::Write(const Compiled& compiled) const {
   RELAYVM_RETURN_IF_ERROR(flags_.options.for_graph ? WriteGraph(output_, compiled)
                                                    : WriteProgram(output_, compiled));
   if (!quiet_) PrintSummary(compiled);
+  return OkStatus();
+}
+
+// --emit graph.html: the model as it was read, which the compilation has changed.
+Status Relayc::WritePage(const Compiled& compiled) const {
+  RELAYVM_ASSIGN_OR_RETURN(ir::Module module, LoadModule(flags_.input, flags_.options));
+  RELAYVM_ASSIGN_OR_RETURN(const ir::Module typed, RunFrontendPipeline(std::move(module)));
+  const std::string title = std::filesystem::path(flags_.input).filename().string();
+  const std::string page = ModelPage(title, typed, compiled);
+  RELAYVM_RETURN_IF_ERROR(WriteText(output_, page));
+  if (!quiet_ && output_ != "-") fmt::print(stderr, "  {}: {}\n", output_, Size(page.size()));
   return OkStatus();
 }
 
@@ -583,6 +522,13 @@ int Main(int argc, char** argv) {
   std::vector<std::string> args = NormalizeArguments({argv + 1, argv + argc});
   if (Status s = relayc.AddTo(app, args); !s.ok()) return Fail("relayc", s);
   GroupOptions(app);
+  app.footer(
+      "Exit status: 0 done, 1 wrong usage, 2 bad input, 3 a run of --check failed.\n\n"
+      "Examples:\n"
+      "  relayc model.onnx -o model.vmx\n"
+      "  relayc model.onnx --shape image=1x3x224x224 --target x86-64-v3 -o model.vmx\n"
+      "  relayc model.relay --params weights.npz --precision bf16 --check image.npy\n"
+      "  relayc model.onnx --tune 60s --tune-log model.log");
   if (auto done = ParseCommandLine(app, std::move(args))) return *done;
   if (Status s = relayc.Finish(); !s.ok()) return Fail("relayc", s);
   const Result<int> exit = relayc.Run();

@@ -85,6 +85,12 @@ Exit Main(int argc, char** argv) {
   if (Status s = compile.AddPassOptions(app, args); !s.ok())
     return Report("relayrun", s, ExitForStatus(s));
   GroupOptions(app);
+  app.footer(
+      "Exit status: 0 done, 1 wrong usage, 2 bad input, 3 the program failed while running, 4 the "
+      "result is not as --expect says.\n\n"
+      "Examples:\n"
+      "  relayrun program.relay --input 3\n"
+      "  relayrun model.onnx --input image.npy --executor debug --trace-values");
   if (auto done = ParseCommandLine(app, std::move(args), HintInput))
     return static_cast<Exit>(*done);
   if (executor == "graph") compile.compiler.executor = executor;

@@ -17,6 +17,7 @@
 #include "bytecode/reader.h"
 #include "bytecode/writer.h"
 #include "tools/cli/command_line.h"
+#include "tools/cli/option_forms.h"
 #include "tools/cli/output_files.h"
 
 namespace relayvm::tools {
@@ -61,6 +62,13 @@ int Main(int argc, char** argv) {
   app.add_option("--data", data,
                  "a .vmx file with the constants and kernel images whose bytes the text elides");
   app.add_option("-o,--output", output, "the file to write (default: INPUT's name with .vmx)");
+  constexpr OptionForm kForms[] = {{"--data", "Input", "FILE"}, {"--output", "Output", "FILE"}};
+  ShowOptions(app, kForms);
+  app.footer(
+      "Exit status: 0 done, 1 wrong usage, 2 bad input.\n\n"
+      "Examples:\n"
+      "  relayc model.relay --emit bytecode --data -o model.txt\n"
+      "  vmasm model.txt -o model.vmx");
   if (auto done = ParseCommandLine(app, {argv + 1, argv + argc})) return *done;
   if (input == "-" && output.empty()) {
     fmt::print(stderr,

@@ -17,6 +17,7 @@
 #include <optional>
 
 #include "tools/cli/command_line.h"
+#include "tools/cli/option_forms.h"
 #include "tools/serve/bench/load.h"
 #include "tools/serve/bench/report.h"
 #include "tools/serve/client/remote_executor.h"
@@ -28,6 +29,24 @@ namespace {
 using tools::Exit;
 
 constexpr std::string_view kLength = "{n}";
+
+constexpr const char* kRequests = "Requests";
+constexpr const char* kLoad = "Load";
+constexpr const char* kResults = "Results";
+
+constexpr tools::OptionForm kForms[] = {
+    {"--input", kRequests, "VALUE"},
+    {"--lengths", kRequests, "FILE"},
+    {"--format", kRequests},
+    {"--seed", kRequests, "N"},
+    {"--rate", kLoad, "N,N,...|max"},
+    {"--fixed", kLoad},
+    {"--duration", kLoad, "SECONDS"},
+    {"--connections", kLoad, "N"},
+    {"--bound", kLoad, "p99=20ms|p99=3x"},
+    {"--svg", kResults, "FILE"},
+    {"--csv", kResults, "FILE"},
+};
 
 struct Bound {
   double percent = 99, ms = 0, times = 0;  // times: of the latency of one request alone
@@ -70,6 +89,14 @@ void Flags::AddTo(CLI::App& app) {
   app.add_option("--svg", svg, "a picture of the latencies");
   app.add_option("--csv", csv, "the table for programs");
   app.add_option("--seed", load.seed, "of arrivals and of random inputs (default: 1)");
+  tools::ShowOptions(app, kForms);
+  app.footer(
+      "Exit status: 0 done, 1 wrong usage, 2 it could not begin, 3 requests failed.\n\n"
+      "Examples:\n"
+      "  vmbench --server http://127.0.0.1:8000 resnet --input 1x3x224x224xf32=random --rate "
+      "50,100\n"
+      "  vmbench --server http://127.0.0.1:8000 resnet --input 1x3x224x224xf32=random --bound "
+      "p99=20ms");
 }
 
 // NaN where it is no finite number.

@@ -25,6 +25,7 @@
 #include "bytecode/regions.h"
 #include "bytecode/writer.h"
 #include "tools/cli/command_line.h"
+#include "tools/cli/option_forms.h"
 #include "tools/kernel_notes.h"
 
 namespace relayvm {
@@ -349,6 +350,21 @@ Result<Program> Open(const Options& options) {
   return program;
 }
 
+constexpr const char* kParts = "What to show";
+
+constexpr tools::OptionForm kForms[] = {
+    {"--bytecode", kParts},  {"--kernels", kParts}, {"--memory", kParts},
+    {"--constants", kParts}, {"--regions", kParts}, {"--data", kParts},
+    {"--json", kParts},      {"--check", "Input"},  {"--target", "Input", "PROCESSOR"},
+};
+
+constexpr const char* kExamples =
+    "Exit status: 0 done, 1 wrong usage, 2 bad input.\n\n"
+    "Examples:\n"
+    "  vmdump model.vmx\n"
+    "  vmdump model.vmx --memory\n"
+    "  vmdump model.vmx --bytecode --data | vmasm - -o same.vmx";
+
 int Main(int argc, char** argv) {
   Options options;
   CLI::App app("Shows what is in a compiled program.", "vmdump");
@@ -370,6 +386,8 @@ int Main(int argc, char** argv) {
                  "of a file for several processors or engines, the one to show: x86-64-v3, "
                  "\"x86-64-v3 + dnnl\" (default: the best that this machine is, without engines)");
   app.add_flag("--json", options.json, "one JSON value instead of text");
+  tools::ShowOptions(app, kForms);
+  app.footer(kExamples);
   if (auto done = tools::ParseCommandLine(app, {argv + 1, argv + argc})) return *done;
   Result<Program> program = Open(options);
   if (!program.ok()) {

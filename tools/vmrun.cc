@@ -21,6 +21,7 @@
 
 #include "kernels/runtime/operator_library.h"
 #include "tools/cli/command_line.h"
+#include "tools/cli/option_forms.h"
 #include "tools/serve/client/remote_executor.h"
 #include "tools/serve/emitter.h"
 #include "tools/values/engine_flags.h"
@@ -32,6 +33,22 @@
 
 namespace relayvm::tools {
 namespace {
+
+constexpr const char* kExamples =
+    "Exit status: 0 done, 1 wrong usage, 2 bad input (program, file, tensor), 3 the program failed "
+    "while running, 4 the result is not as --expect says.\n\n"
+    "Examples:\n"
+    "  vmrun model.vmx --input image.npy --output scores.npz\n"
+    "  vmrun model.vmx --input 1x3x224x224xf32=random --repeat 100 --threads 0\n"
+    "  vmrun model.vmx --input image.npy --profile\n"
+    "  vmrun --server http://127.0.0.1:8000 resnet --input image=@image.npy";
+
+constexpr OptionForm kForms[] = {
+    {"--target", "Running", "PROCESSOR"},
+    {"--plugin", "Running", "LIBRARY"},
+    {"--verify", "Limits"},
+    {"--clear-memory", "Limits"},
+};
 
 Exit RunRemotely(const serve::ServerFlags& server, const std::string& model,
                  const RunFlags& flags) {
@@ -67,6 +84,8 @@ Exit Main(int argc, char** argv) {
   serve::ServerFlags server;
   server.AddTo(app);
   flags.AddTo(app, /*with_function=*/true);
+  ShowOptions(app, kForms);
+  app.footer(kExamples);
   std::vector<std::string> args = NormalizeRunArguments({argv + 1, argv + argc});
   if (auto done = ParseCommandLine(app, std::move(args), HintInput))
     return static_cast<Exit>(*done);

@@ -32,6 +32,7 @@
 
 #include "bytecode/base/machine_limits.h"
 #include "tools/cli/command_line.h"
+#include "tools/cli/option_forms.h"
 #include "tools/serve/access.h"
 #include "tools/serve/dispatcher.h"
 #include "tools/serve/grpc/grpc_server.h"
@@ -145,6 +146,61 @@ void Flags::AddTo(CLI::App& app) {
   app.add_option("--tls-key", key, "the key of --tls-cert, PEM");
   app.add_option("--token-file", token_file,
                  "a file with a token that requests must carry (Authorization: Bearer TOKEN)");
+}
+
+// --help, in groups.
+void ShowFlags(CLI::App& app) {
+  constexpr const char* kModels = "Models";
+  constexpr const char* kListen = "Where it listens";
+  constexpr const char* kRun = "Running";
+  constexpr const char* kLimits = "Limits";
+  constexpr const char* kAccess = "Access";
+  constexpr const char* kObserve = "Observing";
+  constexpr tools::OptionForm kForms[] = {
+      {"--models", kModels, "FOLDER"},
+      {"--model", kModels, "NAME=FILE"},
+      {"--versions", kModels, "N|all"},
+      {"--poll", kModels, "SECONDS"},
+      {"--loaders", kModels, "N"},
+      {"--compiler", kModels, "PROGRAM"},
+      {"--cache", kModels, "FOLDER"},
+      {"--cache-limit", kModels, "SIZE"},
+      {"--host", kListen, "ADDRESS"},
+      {"--http-port", kListen, "PORT"},
+      {"--grpc-port", kListen, "PORT"},
+      {"--metrics-port", kListen, "PORT"},
+      {"--end-with-input", kListen},
+      {"--workers", kRun, "N"},
+      {"--threads", kRun, "N"},
+      {"--io-threads", kRun, "N"},
+      {"--max-batch", kRun, "ROWS"},
+      {"--max-delay", kRun, "MILLISECONDS"},
+      {"--spin", kRun, "MICROSECONDS"},
+      {"--max-queue", kLimits, "N"},
+      {"--timeout", kLimits, "SECONDS"},
+      {"--memory-limit", kLimits, "SIZE"},
+      {"--run-memory-limit", kLimits, "SIZE"},
+      {"--max-memory", kLimits, "SIZE"},
+      {"--max-body", kLimits, "SIZE"},
+      {"--max-connections", kLimits, "N"},
+      {"--max-client-requests", kLimits, "N"},
+      {"--drain", kLimits, "SECONDS"},
+      {"--tls-cert", kAccess, "FILE"},
+      {"--tls-key", kAccess, "FILE"},
+      {"--token-file", kAccess, "FILE"},
+      {"--access-log", kObserve, "FILE"},
+      {"--otlp-endpoint", kObserve, "URL"},
+      {"--trace-sample", kObserve, "PART"},
+      {"--profile-interval", kObserve, "N"},
+  };
+  tools::ShowOptions(app, kForms);
+  app.footer(
+      "Exit status: 0 ended by SIGTERM or SIGINT, 1 wrong usage, 2 it could not begin.\n\n"
+      "Examples:\n"
+      "  vmserve --models /srv/models\n"
+      "  vmserve --model resnet=resnet.vmx --workers 2 --max-queue 100\n"
+      "  vmserve --models /srv/models --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem "
+      "--token-file token");
 }
 
 std::string DefaultCache() {
@@ -464,6 +520,7 @@ int Main(int argc, char** argv) {
                "vmserve");
   Flags flags;
   flags.AddTo(app);
+  ShowFlags(app);
   if (auto done = tools::ParseCommandLine(app, {argv + 1, argv + argc})) return *done;
   if (Status s = flags.Finish(); !s.ok())
     return static_cast<int>(tools::Report("vmserve", s, Exit::kUsage));

@@ -10,6 +10,7 @@
 #include "bytecode/file_format.h"
 #include "bytecode/image_loader.h"
 #include "bytecode/opcode.h"
+#include "tools/cli/option_forms.h"
 
 namespace relayvm::tools {
 namespace {
@@ -43,6 +44,10 @@ std::optional<int> ParseCommandLine(CLI::App& app, std::vector<std::string> args
       fmt::format("{} (relayvm) {}, .vmx format {}.{}, bytecode {}", app.get_name(),
                   RELAYVM_VERSION, kFormatMajor, kFormatMinor, kBytecodeVersion),
       "print the version, and those of the formats");
+  if (args.size() == 1 && args[0] == "--help-json") {
+    fmt::print("{}", OptionsAsJson(app));
+    return 0;
+  }
   // An option that may come several times takes one value each time: the next word is not its own.
   for (CLI::Option* option : app.get_options()) {
     if (!option->get_positional()) option->allow_extra_args(false);

@@ -10,6 +10,7 @@
 #include "bytecode/base/file_kind.h"
 #include "bytecode/base/printable.h"
 #include "compiler/api/options.h"
+#include "tools/cli/option_forms.h"
 
 namespace relayvm::tools {
 namespace {
@@ -109,13 +110,7 @@ void CompileFlags::AddTo(CLI::App& app) {
 
 namespace {
 
-struct ShownOption {
-  const char* name;
-  const char* group;
-  const char* form = nullptr;  // of its value
-};
-
-constexpr ShownOption kShownOptions[] = {
+constexpr OptionForm kForms[] = {
     {"--params", kInput, "FILE"},
     {"--shape", kInput, "NAME=1x?x300"},
     {"--dim", kInput, "NAME=8"},
@@ -132,7 +127,7 @@ constexpr ShownOption kShownOptions[] = {
     {"--quiet", kOutput},
     {"--target", kTargetGroup},
     {"--batching", kTargetGroup},
-    {"--cache", kTargetGroup, "FOLDER"},
+    {"--cache", kTargetGroup, "FOLDER|off|auto"},
     {"--O0", kTargetGroup},
     {"--check", kLook, "VALUE"},
     {"--print-ir-after", kLook, "PASS"},
@@ -158,19 +153,7 @@ constexpr ShownOption kShownOptions[] = {
 
 }  // namespace
 
-void GroupOptions(CLI::App& app) {
-  for (CLI::Option* option : app.get_options()) {
-    if (option->get_positional() || option->get_group().empty()) continue;
-    const auto shown = std::ranges::find_if(
-        kShownOptions, [&](const ShownOption& s) { return option->check_name(s.name); });
-    const bool is_known = shown != std::end(kShownOptions);
-    if (is_known) option->group(shown->group);
-    if (is_known && shown->form != nullptr) option->type_name(shown->form);
-    // What both relayc and a run have is a run's here.
-    const bool is_of_pass = option->get_group() == kTargetGroup || option->get_group() == kExtend;
-    if (!is_known && !is_of_pass && option != app.get_help_ptr()) option->group(kRunGroup);
-  }
-}
+void GroupOptions(CLI::App& app) { ShowOptions(app, kForms); }
 
 Status CompileFlags::AddPassOptions(CLI::App& app, const std::vector<std::string>& args) {
   RELAYVM_ASSIGN_OR_RETURN(const std::vector<Pass> loaded, LoadPasses(LoadedBy(args)));

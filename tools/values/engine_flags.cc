@@ -7,14 +7,22 @@
 
 #include "bytecode/base/printable.h"
 #include "bytecode/regions.h"
+#include "tools/cli/option_forms.h"
 
 namespace relayvm::tools {
+namespace {
+
+constexpr OptionForm kEngineForms[] = {{"--engine", "Running", "NAME[=LIBRARY]"},
+                                       {"--no-byoc", "Running"}};
+
+}  // namespace
 
 void EngineFlags::AddTo(CLI::App& app) {
   app.add_option("--engine", given_,
                  "an engine that regions of the program may run on, by its name or NAME=LIBRARY, "
                  "a provider's file; dnnl is one without being named");
   app.add_flag("--no-byoc", none_, "the program's own kernels run all of it, and no engine");
+  ShowOptions(app, kEngineForms);
 }
 
 void EngineFlags::AddNativeTo(CLI::App& app) {
@@ -22,6 +30,7 @@ void EngineFlags::AddNativeTo(CLI::App& app) {
       "--engine", given_,
       "NAME=LIBRARY: a provider's file for an engine that the program's regions run on; "
       "without, the one that comes with relayvm, in the folder that RELAYVM_ENGINES names");
+  ShowOptions(app, kEngineForms);
 }
 
 Status EngineFlags::Finish() {

@@ -5,9 +5,38 @@
 #include <charconv>
 #include <cmath>
 
+#include "tools/cli/option_forms.h"
 #include "tools/values/run.h"
 
 namespace relayvm::tools {
+namespace {
+
+constexpr const char* kValues = "Input and output";
+constexpr const char* kRunning = "Running";
+constexpr const char* kLimits = "Limits";
+constexpr const char* kLookGroup = "Looking at a run";
+
+constexpr OptionForm kRunForms[] = {
+    {"--function", kValues, "NAME"},
+    {"--input", kValues, "VALUE"},
+    {"--output", kValues, "FILE"},
+    {"--expect", kValues, "FILE"},
+    {"--rtol", kValues, "NUMBER"},
+    {"--atol", kValues, "NUMBER"},
+    {"--json", kValues},
+    {"--state-file", kValues, "FILE"},
+    {"--threads", kRunning, "N"},
+    {"--repeat", kRunning, "N"},
+    {"--memory-limit", kLimits, "SIZE"},
+    {"--stack-limit", kLimits, "SIZE"},
+    {"--timeout", kLimits, "SECONDS"},
+    {"--stats", kLookGroup},
+    {"--profile", kLookGroup},
+    {"--profile-interval", kLookGroup, "N"},
+    {"--trace", kLookGroup},
+};
+
+}  // namespace
 
 void RunFlags::AddNativeTo(CLI::App& app) {
   app.add_option("--function", function, "the function to run (default: main)");
@@ -18,6 +47,7 @@ void RunFlags::AddNativeTo(CLI::App& app) {
                "print the result as one JSON value; with --repeat or --stats, an object with the "
                "result as \"result\"");
   AddLimits(app);
+  ShowOptions(app, kRunForms);
 }
 
 void RunFlags::AddValues(CLI::App& app) {
@@ -77,6 +107,7 @@ void RunFlags::AddTo(CLI::App& app, bool with_function) {
                "writes a Chrome trace, for ui.perfetto.dev");
   app.add_option("--trace-file", trace_file)->group("");
   AddLimits(app);
+  ShowOptions(app, kRunForms);
 }
 
 Status RunFlags::Finish() {

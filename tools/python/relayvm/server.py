@@ -20,13 +20,13 @@ def _executable(given):
     if path := os.environ.get("RELAYVM_VMSERVE"):
         return path
     package = os.path.dirname(os.path.abspath(__file__))
-    # Of the package relayvm-compiler; of a build, beside its python/; of an installed relayvm.
-    for path in (os.path.join(package, "compiler", "vmserve"), os.path.join(package, "..", "..", "bin", "vmserve")):
+    # Of the package relayvm-serve; of a build, beside its python/.
+    for path in (os.path.join(package, "bin", "vmserve"), os.path.join(package, "..", "..", "bin", "vmserve")):
         if os.access(path, os.X_OK):
             return os.path.normpath(path)
     path = shutil.which("vmserve")
     if path is None:
-        raise FileNotFoundError("serve: there is no vmserve: it comes with the package relayvm-compiler; else it is looked for in PATH, and "
+        raise FileNotFoundError("serve: there is no vmserve: it comes with the package relayvm-serve; else it is looked for in PATH, and "
                                 "RELAYVM_VMSERVE names it")
     return path
 

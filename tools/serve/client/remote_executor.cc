@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "tools/cli/option_forms.h"
 #include "tools/serve/access.h"
 #include "tools/serve/client/remote_model.h"
 
@@ -85,6 +86,11 @@ void ServerFlags::AddTo(CLI::App& app) {
   app.add_option("--server-ca", authorities_file,
                  "of --server: the authorities that may have signed its certificate, PEM (default: "
                  "the system's)");
+  constexpr const char* kServer = "A server";
+  constexpr tools::OptionForm kForms[] = {{"--server", kServer, "URL"},
+                                          {"--server-token-file", kServer, "FILE"},
+                                          {"--server-ca", kServer, "FILE"}};
+  tools::ShowOptions(app, kForms);
 }
 
 Status ServerFlags::Check(const CLI::App& app) const {
