@@ -6,6 +6,7 @@
 //
 //   tree     a tree of leaves (1, ?) first, then weights; SIZES: a file of trees, "((. .) .)" a line
 //   lengths  a tensor of (?, ...) first, then weights; SIZES: a file of numbers
+//   tokens   a tensor of (1, ?) of int64 below 1,000, then weights; SIZES: a file of numbers
 //   decode   tokens and a number of steps first; SIZES: the number of steps
 //
 // Prints the milliseconds of a round without and with batching, the ratio of the two, calls a
@@ -88,6 +89,11 @@ Workload Make(const char* kind, const char* path, const char* function, const ch
     if (std::strcmp(kind, "tree") == 0) {
       size_t at = 0;
       inputs.push_back(Tree(lines[r * 7 % lines.size()], &at, leaves));
+    } else if (std::strcmp(kind, "tokens") == 0) {
+      const int64_t dims[] = {1, std::atoll(lines[r * 7 % lines.size()].c_str())};
+      std::vector<int64_t> tokens(static_cast<size_t>(dims[1]));
+      for (int64_t& token : tokens) token = static_cast<int64_t>(g_random() % 1000);
+      inputs.push_back(*Value::CopyTensor(DType::kInt64, dims, tokens.data()));
     } else if (own == 1) {
       std::vector<int64_t> dims = info->params[0].dims;
       dims[0] = std::atoll(lines[r * 7 % lines.size()].c_str());

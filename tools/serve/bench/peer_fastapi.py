@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """The peer: ONNX Runtime inside FastAPI and uvicorn, as people write it, with the Open Inference Protocol's metadata and infer.
 
-usage: peer_fastapi.py NAME=MODEL.onnx --port N [--workers N] [--max-batch N --max-delay MS]
+usage: peer_fastapi.py NAME=MODEL.onnx --port N [--workers N] [--threads N] [--max-batch N --max-delay MS [--runners N] [--sorted]]
 
 With --max-batch requests wait up to MS for others, are padded to the longest (with zeros, by their last dim), run as one by a thread, and are
-cut apart. Without, each runs at once in the event loop, which is faster for small models. Needs fastapi, uvicorn, uvloop, httptools, orjson,
-onnxruntime and numpy of PyPI: `compare.py` says how.
+cut apart; --runners of such batches run at a time, each with --threads of ONNX Runtime's. With --sorted a batch has the oldest request and
+those that wait with the nearest lengths; else they go in their order. Without, each runs at once in the event loop, which is faster for small
+models. Needs fastapi, uvicorn, uvloop, httptools, orjson, onnxruntime and numpy of PyPI: `compare.py` says how.
 """
 import argparse
 import asyncio
+import json
 import os
 
 import numpy as np
@@ -24,13 +26,14 @@ ORT = {"tensor(float)": "FP32", "tensor(double)": "FP64", "tensor(int64)": "INT6
 
 
 class Model:
-    def __init__(self, path, max_batch, max_delay):
+    def __init__(self, path, settings):
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
+        options.intra_op_num_threads = settings["threads"]
         self.session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
         self.outputs = [o.name for o in self.session.get_outputs()]
-        self.max_batch, self.max_delay = max_batch, max_delay
-        self.queue, self.task = None, None
+        self.max_batch, self.max_delay = settings["max_batch"], settings["max_delay"] / 1000
+        self.is_sorted, self.runners = settings["sorted"], settings["runners"]
+        self.waiting, self.came, self.tasks = [], None, []
 
     def metadata(self, name):
         def specs(tensors):
@@ -41,30 +44,46 @@ class Model:
     async def run(self, inputs):
         if self.max_batch <= 1:
             return self.session.run(self.outputs, inputs)
-        if self.queue is None:
-            self.queue = asyncio.Queue()
-            self.task = asyncio.create_task(self.batches())
-        answer = asyncio.get_running_loop().create_future()
-        await self.queue.put((inputs, answer))
+        if self.came is None:
+            self.came = asyncio.Event()
+            self.tasks = [asyncio.create_task(self.batches()) for _ in range(self.runners)]
+        loop = asyncio.get_running_loop()
+        answer = loop.create_future()
+        self.waiting.append((loop.time() + self.max_delay, inputs, answer))
+        self.came.set()
         return await answer
 
-    async def batches(self):
+    async def take(self):
+        """The next batch: full, or its oldest request has waited for long enough."""
         loop = asyncio.get_running_loop()
         while True:
-            batch = [await self.queue.get()]
-            until = loop.time() + self.max_delay
-            while len(batch) < self.max_batch:
-                try:
-                    batch.append(await asyncio.wait_for(self.queue.get(), until - loop.time()))
-                except (asyncio.TimeoutError, TimeoutError):
-                    break
+            left = self.waiting[0][0] - loop.time() if self.waiting else None
+            if left is not None and (left <= 0 or len(self.waiting) >= self.max_batch):
+                break
+            self.came.clear()
             try:
-                results = await loop.run_in_executor(None, self.run_padded, [inputs for inputs, _ in batch])
-                for (_, answer), result in zip(batch, results):
+                await asyncio.wait_for(self.came.wait(), left)
+            except (asyncio.TimeoutError, TimeoutError):
+                pass
+        order = self.waiting
+        if self.is_sorted:
+            length = length_of(order[0][1])
+            order = sorted(order, key=lambda one: abs(length_of(one[1]) - length))
+        batch = order[:self.max_batch]
+        taken = {id(one) for one in batch}
+        self.waiting = [one for one in self.waiting if id(one) not in taken]
+        return batch
+
+    async def batches(self):
+        while True:
+            batch = await self.take()
+            try:
+                run = asyncio.get_running_loop().run_in_executor(None, self.run_padded, [inputs for _, inputs, _ in batch])
+                for (_, _, answer), result in zip(batch, await run):
                     if not answer.done():
                         answer.set_result(result)
             except Exception as error:
-                for _, answer in batch:
+                for _, _, answer in batch:
                     if not answer.done():
                         answer.set_exception(error)
 
@@ -72,7 +91,7 @@ class Model:
         if len(batch) == 1:
             return [self.session.run(self.outputs, batch[0])]
         joined = {}
-        lengths = [next(iter(inputs.values())).shape[-1] for inputs in batch]
+        lengths = [length_of(inputs) for inputs in batch]
         longest = max(lengths)
         for name in batch[0]:
             rows = [inputs[name] for inputs in batch]
@@ -88,6 +107,10 @@ class Model:
             results.append(cut)
             at += size
         return results
+
+
+def length_of(inputs):
+    return next(iter(inputs.values())).shape[-1]
 
 
 def read(body, header):
@@ -121,7 +144,7 @@ def write(name, names, results, is_binary):
 
 def make_app():
     name, _, path = os.environ["PEER_MODEL"].partition("=")
-    model = Model(path, int(os.environ["PEER_MAX_BATCH"]), float(os.environ["PEER_MAX_DELAY"]) / 1000)
+    model = Model(path, json.loads(os.environ["PEER_SETTINGS"]))
     app = FastAPI()
 
     @app.get("/v2/models/" + name)
@@ -144,8 +167,11 @@ def main():
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--max-batch", type=int, default=1)
     parser.add_argument("--max-delay", type=float, default=2)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--runners", type=int, default=1)
+    parser.add_argument("--sorted", action="store_true")
     arguments = parser.parse_args()
-    os.environ.update(PEER_MODEL=arguments.model, PEER_MAX_BATCH=str(arguments.max_batch), PEER_MAX_DELAY=str(arguments.max_delay),
+    os.environ.update(PEER_MODEL=arguments.model, PEER_SETTINGS=json.dumps(vars(arguments)),
                       PYTHONPATH=os.path.dirname(os.path.abspath(__file__)))
     uvicorn.run("peer_fastapi:make_app", factory=True, host="127.0.0.1", port=arguments.port, workers=arguments.workers, loop="uvloop",
                 http="httptools", log_level="warning", access_log=False)
