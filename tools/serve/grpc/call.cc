@@ -139,6 +139,7 @@ bool Call::Enter(Phase phase) {
 void Call::End(const GrpcFailure& failure) {
   if (!Enter(Phase::kEnded)) return;
   end_code_ = failure.http_code;
+  share_ = {};  // before the client can ask again
   // REST's Retry-After, as clients of gRPC know it.
   if (failure.is_passing()) context_->AddTrailingMetadata("grpc-retry-pushback-ms", "1000");
   Finish(failure.status);
@@ -311,6 +312,7 @@ void Call::Answer(grpc::ByteBuffer answer) {
     how.set_no_compression();
   }
   if (is_stream()) return StartWrite(&answer_, how);
+  share_ = {};  // before the client can ask again
   StartWriteAndFinish(&answer_, how, grpc::Status::OK);
 }
 
