@@ -20,8 +20,8 @@ class ObjectCache;  // kernels/codegen/object_cache.h
 namespace relayvm::ir {
 
 // What this process cannot run of `machine` is not folded by kernels. Once a stop is
-// asked for, nothing more is folded. Kernels that were compiled before are taken from `cache`; null:
-// none is.
+// asked for, nothing more is folded. Kernels that were compiled before come from `cache`, unless
+// it is null.
 Module FoldConstants(const Module& m, const Machine& machine = Machine::Native(),
                      const std::stop_token& stop = {},
                      std::shared_ptr<ObjectCache> cache = nullptr);
