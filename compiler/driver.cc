@@ -410,6 +410,7 @@ Result<Compiled> CompileModule(ir::Module module, const CompileOptions& options)
   RELAYVM_RETURN_IF_ERROR(CheckTargets(options, module, machines, placement));
   PipelineOptions pipeline = options.pipeline;
   pipeline.stop = options.stop;
+  pipeline.cache = options.kernels.cache;
   if (pipeline.rule_files == nullptr) pipeline.rule_files = std::make_shared<regions::RuleFiles>();
   if (options.time_forms) pipeline.measure = MeasureOf(options, pipeline.rule_files);
   RELAYVM_ASSIGN_OR_RETURN(Pipelined ready, RunPipelines(std::move(module), pipeline, machines));

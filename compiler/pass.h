@@ -29,6 +29,7 @@
 namespace relayvm {
 
 struct WeightForm;  // kernels/op/weight_forms.h
+class ObjectCache;  // kernels/codegen/object_cache.h
 namespace regions {
 struct RegionMeasure;  // compiler/regions/choose_regions.h
 class RuleFiles;       // compiler/regions/region_options.h
@@ -78,6 +79,8 @@ struct PassContext {
   std::shared_ptr<const regions::RegionMeasure> measure = nullptr;
   // Of --byoc-rules, as the compilation has read them; null: none yet.
   std::shared_ptr<regions::RuleFiles> rule_files = nullptr;
+  // Of kernels that passes run, as KernelOptions::cache.
+  std::shared_ptr<ObjectCache> cache = nullptr;
 };
 
 struct Pass {

@@ -143,7 +143,7 @@ const std::vector<Pass>& CompilerPasses() {
        .description = "tensors that grow in a loop have the axis first that grows"},
       {.name = "FoldConstants",
        .run = [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
-         return ir::FoldConstants(m, context.machine, context.stop);
+         return ir::FoldConstants(m, context.machine, context.stop, context.cache);
        },
        .refuses = {kFused},
        .drops = {},
@@ -176,7 +176,7 @@ const std::vector<Pass>& CompilerPasses() {
        .is_for_machine = true},
       {.name = "FoldCorrections",
        .run = [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
-         return ir::FoldConstants(m, context.machine, context.stop);
+         return ir::FoldConstants(m, context.machine, context.stop, context.cache);
        },
        .refuses = {kFused},
        .drops = {},
@@ -190,7 +190,7 @@ const std::vector<Pass>& CompilerPasses() {
        .run = [](const ir::Module& m, const PassContext& context) -> Result<ir::Module> {
          const ir::Module tables = ir::TabulateBytes(m);
          if (tables.functions == m.functions) return m;
-         return ir::FoldConstants(tables, context.machine, context.stop);
+         return ir::FoldConstants(tables, context.machine, context.stop, context.cache);
        },
        .refuses = {kFused, kFinalTypes},
        .drops = {},

@@ -41,6 +41,7 @@ struct PipelineOptions {
   std::stop_token stop;  // asked to: fails with kCancelled, between passes and inside long ones
   std::shared_ptr<const regions::RegionMeasure> measure;  // PassContext::measure
   std::shared_ptr<regions::RuleFiles> rule_files;  // PassContext::rule_files; null: for this run
+  std::shared_ptr<ObjectCache> cache;              // PassContext::cache
 #ifdef NDEBUG
   bool verify = false;  // checks the IR after every pass (ir/verify.h)
 #else

@@ -215,7 +215,8 @@ std::string Facts::ToString() const {
 
 static PassContext ContextOf(const PipelineOptions& options, const Machine& machine) {
   return {options.opt_level, machine, options.print,   options.options,
-          options.stop,      {},      options.measure, options.rule_files};
+          options.stop,      {},      options.measure, options.rule_files,
+          options.cache};
 }
 
 static PipelineOptions WithRuleFiles(PipelineOptions options) {

@@ -74,7 +74,7 @@ Result<ir::Module> Prepare(const ir::Module& m, const PassContext& context) {
         return !known.contains(call.op) || t->As<ir::TupleType>() != nullptr;
       });
   RELAYVM_ASSIGN_OR_RETURN(const ir::Module typed, Retype(simpler));
-  const ir::Module folded = ir::FoldConstants(typed, context.machine, context.stop);
+  const ir::Module folded = ir::FoldConstants(typed, context.machine, context.stop, context.cache);
   RELAYVM_ASSIGN_OR_RETURN(const ir::Module ruled,
                            rules::ApplyRulesIn(folded, rules::SimplifyRules(), context));
   // Tuples between operators would end regions. Values that nothing reads any more would have a

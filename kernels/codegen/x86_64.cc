@@ -6,6 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <string>
 
 #include "bytecode/image_loader.h"
 #include "kernels/codegen/contraction/ir.h"
@@ -248,7 +252,7 @@ void TakeCaches(Machine* m) {
 }
 
 // The highest level that this processor has. AMX is part of it where Linux permits it.
-Result<Machine> HostOf(std::span<const Machine> machines) {
+Result<Machine> FindHost(std::span<const Machine> machines) {
   const CpuFeatures host = CpuFeatures::OfThisMachine();
   const Machine* best = nullptr;
   for (const Machine& m : machines) {
@@ -262,6 +266,18 @@ Result<Machine> HostOf(std::span<const Machine> machines) {
   TakeExtensions(host, &m);
   TakeCaches(&m);
   return m;
+}
+
+// Looked for once for each level that the environment allows: options of all kinds ask, and in a
+// virtual machine each of its 60 CPUIDs takes some microseconds.
+Result<Machine> HostOf(std::span<const Machine> machines) {
+  static std::mutex mutex;
+  static std::map<std::string, Result<Machine>> found;
+  const char* most = std::getenv(kMaxCpuLevelVariable);  // NOLINT(concurrency-mt-unsafe)
+  const std::lock_guard lock(mutex);
+  auto at = found.find(most == nullptr ? "" : most);
+  if (at == found.end()) at = found.emplace(most == nullptr ? "" : most, FindHost(machines)).first;
+  return at->second;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <unordered_map>
+#include <utility>
 
 #include "compiler/ir/rewrite.h"
 #include "compiler/transforms/views/rearrange.h"
@@ -42,8 +43,11 @@ double KernelWork(const std::vector<te::Tensor>& outputs) {
 
 class Folder final : public Substitution {
  public:
-  Folder(const Module& m, const Machine& machine, const std::stop_token& stop)
-      : Substitution(m), stop_(stop), kernels_({.machine = machine, .stop = stop}) {}
+  Folder(const Module& m, const Machine& machine, const std::stop_token& stop,
+         std::shared_ptr<ObjectCache> cache)
+      : Substitution(m),
+        stop_(stop),
+        kernels_({.machine = machine, .stop = stop, .cache = std::move(cache)}) {}
 
  private:
   bool Consume(const Var* var, const Expr& value, Block& out) override {
@@ -213,8 +217,9 @@ class Folder final : public Substitution {
 
 }  // namespace
 
-Module FoldConstants(const Module& m, const Machine& machine, const std::stop_token& stop) {
-  return Folder(m, machine, stop).Run();
+Module FoldConstants(const Module& m, const Machine& machine, const std::stop_token& stop,
+                     std::shared_ptr<ObjectCache> cache) {
+  return Folder(m, machine, stop, std::move(cache)).Run();
 }
 
 }  // namespace relayvm::ir

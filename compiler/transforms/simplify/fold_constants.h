@@ -7,16 +7,23 @@
 // Tested by fold_constants_test.cc.
 #pragma once
 
+#include <memory>
 #include <stop_token>
 
 #include "compiler/ir/ir.h"
 #include "kernels/codegen/machine.h"
 
+namespace relayvm {
+class ObjectCache;  // kernels/codegen/object_cache.h
+}
+
 namespace relayvm::ir {
 
 // What this process cannot run of `machine` is not folded by kernels. Once a stop is
-// asked for, nothing more is folded.
+// asked for, nothing more is folded. Kernels that were compiled before come from `cache`, unless
+// it is null.
 Module FoldConstants(const Module& m, const Machine& machine = Machine::Native(),
-                     const std::stop_token& stop = {});
+                     const std::stop_token& stop = {},
+                     std::shared_ptr<ObjectCache> cache = nullptr);
 
 }  // namespace relayvm::ir

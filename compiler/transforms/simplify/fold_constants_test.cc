@@ -1,9 +1,13 @@
 #include "compiler/transforms/simplify/fold_constants.h"
 
+#include <unistd.h>
+
 #include <cstring>
+#include <filesystem>
 
 #include "compiler/transforms/simplify/dead_code.h"
 #include "compiler/transforms/testing.h"
+#include "kernels/codegen/object_cache.h"
 
 namespace relayvm::ir {
 namespace {
@@ -68,6 +72,33 @@ TEST_CASE("heavy operators are computed by kernels") {
   Module other =
       FoldConstants(Typed("def @main() { " + product + "sum(%p) }"), MachineNamed("aarch64"));
   CHECK(!std::holds_alternative<const Constant*>(other.functions.at("main")->body->result));
+}
+
+TEST_CASE("kernels that computed constants are kept, and found again") {
+  namespace fs = std::filesystem;
+  std::string folder = (fs::temp_directory_path() / "fold_constants.XXXXXX").string();
+  REQUIRE(mkdtemp(folder.data()) != nullptr);
+  auto cache = ObjectCache::Open(folder);
+  REQUIRE(cache.ok());
+  const auto fold = [&] {
+    const std::string product = Matrix("a", 5) + "let %p = nn.dense(%a5, %a5, units=None); ";
+    const Module m = FoldConstants(Typed("def @main() { " + product + "sum(%p) }"),
+                                   Machine::Native(), {}, *cache);
+    const auto* c = std::get_if<const Constant*>(&m.functions.at("main")->body->result);
+    REQUIRE(c != nullptr);
+    float value = 0;
+    std::memcpy(&value, (*c)->value.data.data(), sizeof value);
+    CHECK(value == 512.0F * 512 * 256 / 4);
+  };
+  const auto files = [&] {
+    return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
+  };
+  fold();
+  const auto kept = files();
+  CHECK(kept > 0);
+  fold();
+  CHECK(files() == kept);
+  fs::remove_all(folder);
 }
 
 TEST_CASE("what takes too long, or too much memory, is left to the program") {
