@@ -5,7 +5,8 @@
 //
 // A machine without that instruction splits quads when it packs: into a word of the bytes at even
 // places and one of those at odd ones, each a pair of int16 (ContractionDetail::step_words), so
-// that nothing but products and sums is left to tiles. Weights in memory stay bytes.
+// that nothing but products and sums is left to tiles. Weights in memory stay bytes. With AVX2,
+// words of constant weights on the side of b are multiplied as they are (sorted_quads.h).
 //
 // Everything but packing counts K in words. Other pairs of signs are brought to this one by whoever
 // writes the product (compiler/transforms/products/integer_products.h). Tested by integer_test.cc.
