@@ -18,8 +18,8 @@ namespace relayvm::tools {
 using HintFn = std::function<std::string(const std::string& argument)>;
 
 // Parses `args` (in order, without the program's name). Gives the exit status when there is nothing
-// more to do: 0 after --help, --help-json (option_forms.h) and --version, 1 after wrong usage, which is reported on standard
-// error as "TOOL: message". The tool is the app's name.
+// more to do: 0 after --help, --help-json (option_forms.h) and --version, 1 after wrong usage. That
+// is reported on standard error as "TOOL: message". The tool is the app's name.
 std::optional<int> ParseCommandLine(CLI::App& app, std::vector<std::string> args,
                                     const HintFn& hint = nullptr);
 

@@ -4,8 +4,8 @@
 // FILE.json) is opened in the page.
 //
 // The page is model_page.html, with the graph as JSON in it (described there, by its reader).
-// Untrusted names and texts are data of the page, never markup. Tested by model_page_test.cc and
-// tools/packaging/check_model_page.py, in Chromium.
+// Untrusted names and texts are data of the page, never markup. Tested by
+// tools/packaging/check_model_page.py.
 #pragma once
 
 #include <string>

@@ -154,8 +154,11 @@ class Bundle:
             folders = list(dict.fromkeys(re.sub("/\\.$", "", f) for f in folders))
             if any((file.parent / name).exists() for name in needed(file)):
                 folders.insert(0, "$ORIGIN")
-            if renames:
-                run("patchelf", *renames, file)
+            # One thing at a time: patchelf 0.14 mixes up the names of several.
+            while renames:
+                count = 2 if renames[0] == "--set-soname" else 3
+                run("patchelf", *renames[:count], file)
+                del renames[:count]
             if folders:
                 run("patchelf", "--set-rpath", ":".join(folders), file)
         return list(places.values())
