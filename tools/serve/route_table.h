@@ -1,5 +1,5 @@
-// The table of all paths that the REST server answers, with their methods, and the search in it. What
-// openapi.json describes is held against it. Pure functions; thread-safe. Tested by
+// The table of all paths that the REST server answers, with their methods, and the search in it.
+// What openapi.json describes is held against it. Pure functions; thread-safe. Tested by
 // openapi_test.cc.
 #pragma once
 
