@@ -2,10 +2,11 @@
 //
 //   DIR, DIR/NAME, DIR/NAME/VERSION     and single folders beside
 //
-// A file counts when whoever wrote it has closed it, or when it came by rename or as a link: not while
-// it is written. What comes within kQuiet of each other is one change. Watches are bounded: of
-// folders above kMaxFolders, and of file systems that tell nothing (NFS), nothing is heard, so that
-// its user looks now and then besides. One thread, but for Wake. Tested by folder_watch_test.cc.
+// A file counts when whoever wrote it has closed it, or when it came by rename or as a link: not
+// while it is written. What comes within kQuiet of each other is one change. Watches are bounded:
+// of folders above kMaxFolders, and of file systems that tell nothing (NFS), nothing is heard, so
+// that its user looks now and then besides. One thread, but for Wake. Tested by
+// folder_watch_test.cc.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// The table of all paths that the REST server answers, with their methods, and the search in it. What
-// openapi.json describes is held against it. Pure functions; thread-safe. Tested by
+// The table of all paths that the REST server answers, with their methods, and the search in it.
+// What openapi.json describes is held against it. Pure functions; thread-safe. Tested by
 // openapi_test.cc.
 #pragma once
 
@@ -78,8 +78,8 @@ struct Route {
   bool Allows(std::string_view method) const;
 };
 
-// The row of a request's target: "/v2/models/m/infer?x=1". A slash at the end changes nothing. None:
-// there is no such path, or what is behind a % is not two hexadecimal digits.
+// The row of a request's target: "/v2/models/m/infer?x=1". A slash at the end changes nothing.
+// None: there is no such path, or what is behind a % is not two hexadecimal digits.
 std::optional<Route> FindRoute(std::string_view target);
 
 }  // namespace relayvm::serve
