@@ -59,6 +59,10 @@ def check_form(path, text, tree):
                 if f.read() != block.text:
                     yield f"{path}:{block.line}: the block is not as {block.words['same']} is"
     outside = FENCE.sub("", text)
+    # Of the site's pages check_links.py looks at what becomes of them, where what is made is there too.
+    for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", outside) if "/pages/" not in path else ():
+        if not os.path.exists(os.path.join(os.path.dirname(path), link)):
+            yield f"{path}: {link}: there is no such file"
     for line in re.findall(r"(?m)^\n {4}(?! *[-*]| *\d+\.)\S[^\n]*", outside):
         if line.strip() != "sh tools/scripts/quickstart.sh":  # the README's two commands, which install and test
             yield f"{path}: code without a fence: {line.strip()}"
