@@ -152,6 +152,8 @@ def main():
             link.unlink()
             target.rename(link)
         own = [p for p in stage.rglob("_native*.so")]
+        if not own:
+            sys.exit(f"make_wheels.py: {build} installed no module of Python: expected a build folder where it was configured, with everything built")
         tags = {run(cached(build, "_Python3_EXECUTABLE") or "/usr/bin/python3", "-c", "import sys; print('cp%d%d' % sys.version_info[:2])").strip():
                 own}
         for tag, folder in modules.items():

@@ -7,7 +7,7 @@ python=$1 build=$2 version=$3
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# Plain: what taking libraries inside changes is tested where that is done (tools/packaging/check_wheels_elsewhere.py).
+# Plain: without the system's libraries inside, which takes long.
 "$python" "$here/../../packaging/make_wheels.py" --build "$build" --out "$work/wheels" --plain
 "$python" -m venv --system-site-packages "$work/venv"
 install() {
