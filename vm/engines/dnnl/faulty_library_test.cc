@@ -77,8 +77,8 @@ template <typename T>
 constexpr bool kIsHandle =
     std::is_same_v<T, dnnl_engine> || std::is_same_v<T, dnnl_stream> ||
     std::is_same_v<T, dnnl_memory> || std::is_same_v<T, dnnl_primitive> ||
-    std::is_same_v<T, dnnl_primitive_desc> || std::is_same_v<T, dnnl_primitive_attr> ||
-    std::is_same_v<T, dnnl_post_ops>;
+    std::is_same_v<T, dnnl_primitive_desc> || std::is_same_v<T, dnnl_primitive_desc_iterator> ||
+    std::is_same_v<T, dnnl_primitive_attr> || std::is_same_v<T, dnnl_post_ops>;
 
 void CheckLive(const void* handle) {
   const std::lock_guard lock(mutex);
@@ -126,6 +126,7 @@ struct Forward<Name, Result(Args...)> {
   static constexpr bool kHasStatus = std::is_same_v<Result, dnnl_status_t>;
   static constexpr bool kDestroys = Name::kText.ends_with("_destroy");
   static constexpr bool kCreates = Name::kText.ends_with("_create");
+  static constexpr bool kFetches = Name::kText.ends_with("_fetch");
 
   static Result Call(Args... args) {
     using Real = Result (*)(Args...);
@@ -141,6 +142,12 @@ struct Forward<Name, Result(Args...)> {
       const Result status = real(args...);
       if (status == dnnl_success) Keep(FirstOf(args...));
       return status;
+    } else if constexpr (kFetches) {
+      // All that it says of a failure is that there is nothing.
+      if (fault_status == dnnl_out_of_memory && Fault() != dnnl_success) return nullptr;
+      Result fetched = real(args...);
+      if (fetched != nullptr) Keep(&fetched);
+      return fetched;
     } else {
       return real(args...);
     }

@@ -39,6 +39,7 @@ Status FromLibrary(dnnl_status_t status, const char* what) {
     case dnnl_out_of_memory:
       return Status::OutOfMemory();
     case dnnl_unimplemented:
+    case dnnl_iterator_ends:
       return {StatusCode::kUnsupported,
               fmt::format("oneDNN has no implementation of the {}", what)};
     case dnnl_invalid_arguments:
@@ -172,16 +173,39 @@ Result<Attr> MakeAttr(const Attributes& attributes) {
   return attr;
 }
 
-// Of an operation's descriptor that `status` says to be good.
+// Implementations of oneDNN 2.6 for AMX that are wrong: convolutions write past the end of results
+// whose channels are no whole blocks, by up to a row; products of some depths (100) give other
+// numbers. quantised_test.cc asks for both, and fails on a processor with AMX where they are taken.
+bool IsUnsound(const PrimitiveDesc& desc) {
+  const std::string name = desc.implementation();
+  return name == "jit_1x1:avx512_core_amx_int8" || name == "brg:avx512_core_amx_int8";
+}
+
+struct IteratorDeleter {
+  void operator()(dnnl_primitive_desc_iterator_t iterator) const {
+    Lib().dnnl_primitive_desc_iterator_destroy(iterator);
+  }
+};
+
+// Of an operation's descriptor that `status` says to be good: the first implementation that is
+// sound.
 template <typename OpDesc>
 Result<PrimitiveDesc> Finish(dnnl_status_t status, const OpDesc& op, const Attributes& attributes,
                              const char* what) {
   RELAYVM_RETURN_IF_ERROR(FromLibrary(status, what));
   RELAYVM_ASSIGN_OR_RETURN(const Attr attr, MakeAttr(attributes));
-  dnnl_primitive_desc_t desc = nullptr;
+  const Library& lib = Lib();
+  dnnl_primitive_desc_iterator_t raw = nullptr;
   RELAYVM_RETURN_IF_ERROR(FromLibrary(
-      Lib().dnnl_primitive_desc_create(&desc, &op, attr.get(), Lib().engine, nullptr), what));
-  return PrimitiveDesc(desc);
+      lib.dnnl_primitive_desc_iterator_create(&raw, &op, attr.get(), lib.engine, nullptr), what));
+  const std::unique_ptr<dnnl_primitive_desc_iterator, IteratorDeleter> iterator(raw);
+  for (;;) {
+    const dnnl_primitive_desc_t fetched = lib.dnnl_primitive_desc_iterator_fetch(raw);
+    if (fetched == nullptr) return FromLibrary(dnnl_out_of_memory, what);
+    PrimitiveDesc desc(fetched);
+    if (!IsUnsound(desc)) return desc;
+    RELAYVM_RETURN_IF_ERROR(FromLibrary(lib.dnnl_primitive_desc_iterator_next(raw), what));
+  }
 }
 
 unsigned NormFlags(bool has_scale, bool has_shift) {

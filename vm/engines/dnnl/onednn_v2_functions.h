@@ -26,7 +26,10 @@
   F(dnnl_post_ops_append_sum)                     \
   F(dnnl_post_ops_append_eltwise)                 \
   F(dnnl_post_ops_append_binary)                  \
-  F(dnnl_primitive_desc_create)                   \
+  F(dnnl_primitive_desc_iterator_create)          \
+  F(dnnl_primitive_desc_iterator_next)            \
+  F(dnnl_primitive_desc_iterator_fetch)           \
+  F(dnnl_primitive_desc_iterator_destroy)         \
   F(dnnl_primitive_desc_destroy)                  \
   F(dnnl_primitive_desc_query)                    \
   F(dnnl_primitive_desc_query_md)                 \
